@@ -1,0 +1,128 @@
+// Blocks in a list, the newest first; allocation bumps through the newest. Blocks come zeroed from
+// calloc, and a reset zeroes what was used of the one it keeps, so allocation itself never clears
+// memory.
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 16, FIRST_BLOCK = 1 << 14, LARGEST_STEP = 1 << 22 };
+
+typedef struct block {
+  _Alignas(ALIGNMENT) struct block *older;
+  size_t capacity, used; // bytes after this header
+} block;
+
+struct leat_arena {
+  block *newest;
+  size_t used; // bytes handed out, in all blocks
+};
+
+void leat_out_of_memory(void) {
+  fputs("leat: out of memory\n", stderr);
+  abort();
+}
+
+static char *block_bytes(block *b) {
+  return (char *)(b + 1);
+}
+
+static void block_push(leat_arena *arena, size_t capacity) {
+  if (capacity > PTRDIFF_MAX - sizeof(block)) leat_out_of_memory();
+  block *b = calloc(1, sizeof(block) + capacity);
+  if (!b) leat_out_of_memory();
+  b->capacity = capacity;
+  b->older = arena->newest;
+  arena->newest = b;
+}
+
+leat_arena *leat_arena_create(void) {
+  leat_arena *arena = calloc(1, sizeof *arena);
+  if (!arena) leat_out_of_memory();
+  return arena;
+}
+
+static void free_blocks(block *b) {
+  while (b) {
+    block *older = b->older;
+    free(b);
+    b = older;
+  }
+}
+
+void leat_arena_destroy(leat_arena *arena) {
+  if (!arena) return;
+  free_blocks(arena->newest);
+  free(arena);
+}
+
+void leat_arena_reset(leat_arena *arena) {
+  block *kept = arena->newest;
+  arena->used = 0;
+  if (!kept) return;
+  free_blocks(kept->older);
+  kept->older = NULL;
+  memset(block_bytes(kept), 0, kept->used);
+  kept->used = 0;
+}
+
+void *leat_arena_alloc(leat_arena *arena, size_t size) {
+  if (size > PTRDIFF_MAX - ALIGNMENT) leat_out_of_memory();
+  size_t step = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+  block *b = arena->newest;
+  if (!b || b->capacity - b->used < step) {
+    size_t capacity = b ? b->capacity * 2 : FIRST_BLOCK;
+    if (capacity > LARGEST_STEP) capacity = LARGEST_STEP;
+    block_push(arena, capacity < step ? step : capacity);
+    b = arena->newest;
+  }
+  void *memory = block_bytes(b) + b->used;
+  b->used += step;
+  arena->used += step;
+  return memory;
+}
+
+void *leat_arena_alloc_array(leat_arena *arena, size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) leat_out_of_memory();
+  return leat_arena_alloc(arena, bytes);
+}
+
+size_t leat_arena_used(const leat_arena *arena) {
+  return arena->used;
+}
+
+void *leat_arena_memdup(leat_arena *arena, const void *data, size_t size) {
+  void *copy = leat_arena_alloc(arena, size);
+  if (size) memcpy(copy, data, size);
+  return copy;
+}
+
+char *leat_arena_strndup(leat_arena *arena, const char *text, size_t length) {
+  if (length == SIZE_MAX) leat_out_of_memory();
+  char *copy = leat_arena_alloc(arena, length + 1); // zeroed, so terminated
+  if (length) memcpy(copy, text, length);
+  return copy;
+}
+
+char *leat_arena_vprintf(leat_arena *arena, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  assert(length >= 0);
+  char *text = leat_arena_alloc(arena, (size_t)length + 1);
+  vsnprintf(text, (size_t)length + 1, format, again);
+  va_end(again);
+  return text;
+}
+
+char *leat_arena_printf(leat_arena *arena, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  char *text = leat_arena_vprintf(arena, format, arguments);
+  va_end(arguments);
+  return text;
+}

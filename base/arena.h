@@ -1,0 +1,36 @@
+// Bump allocation for everything that lives as long as a compile or a pass.
+//
+// An arena only grows; leat_arena_reset frees all at once. Memory is zeroed and aligned to 16
+// bytes. Exhausted memory while compiling is the one failure that ends the process (as it does
+// inside LLVM): it goes through leat_out_of_memory() and nowhere else, so no caller checks for
+// NULL. Inputs are bounded by stated limits long before.
+#ifndef LEAT_BASE_ARENA_H
+#define LEAT_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+typedef struct leat_arena leat_arena;
+
+leat_arena *leat_arena_create(void);
+void leat_arena_destroy(leat_arena *arena); // NULL is fine
+void leat_arena_reset(
+    leat_arena *arena); // all memory handed out becomes invalid; one block is kept for reuse
+void *leat_arena_alloc(leat_arena *arena, size_t size);
+void *leat_arena_alloc_array(leat_arena *arena, size_t count,
+                             size_t size);       // checked multiplication
+size_t leat_arena_used(const leat_arena *arena); // bytes handed out
+_Noreturn void leat_out_of_memory(void);
+
+#define leat_new(arena, T) ((T *)leat_arena_alloc((arena), sizeof(T)))
+#define leat_new_array(arena, T, n) ((T *)leat_arena_alloc_array((arena), (n), sizeof(T)))
+
+// Copies; the result is NUL-terminated where it is text.
+char *leat_arena_strndup(leat_arena *arena, const char *text, size_t length);
+char *leat_arena_printf(leat_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *leat_arena_vprintf(leat_arena *arena, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+void *leat_arena_memdup(leat_arena *arena, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,271 @@
+// Messages are kept in the arena as they come and sorted by place when printed; a note hangs on its
+// message. After twenty of a kind the rest are only counted, so that one early mistake cannot bury
+// a terminal. A source line is shown with tabs expanded, control bytes hidden and, when it is very
+// long, only the part around the caret.
+#include "base/diag.h"
+
+#include "base/vec.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEPT = 20, TAB = 8, WIDEST_LINE = 160, LONGEST_NAME = 64 };
+
+typedef enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE } severity;
+
+static const char *const severity_names[] = {"error", "warning", "note"};
+
+typedef struct source {
+  const char *name, *text;
+  size_t size;
+} source;
+
+typedef struct message {
+  severity severity;
+  leat_span span;
+  const char *words;
+  uint32_t order; // of arrival
+  struct message *notes, *last_note, *next;
+} message;
+
+struct leat_diag {
+  leat_arena *arena;
+  leat_vec(source) sources;
+  leat_vec(message *) messages;
+  message *latest;    // what a note belongs to; NULL when that was only counted
+  uint32_t counts[2]; // of errors and warnings, with those not kept
+};
+
+leat_diag *leat_diag_create(leat_arena *arena) {
+  leat_diag *diag = leat_new(arena, leat_diag);
+  diag->arena = arena;
+  return diag;
+}
+
+uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *text, size_t size) {
+  source added = {.name = leat_arena_strndup(diag->arena, name, strlen(name)),
+                  .text = leat_arena_strndup(diag->arena, text, size),
+                  .size = size};
+  leat_vec_push(diag->arena, &diag->sources, added);
+  return diag->sources.count;
+}
+
+static const source *find_source(const leat_diag *diag, uint32_t number) {
+  return number && number <= diag->sources.count ? &diag->sources.items[number - 1] : NULL;
+}
+
+const char *leat_diag_source_text(const leat_diag *diag, uint32_t number, size_t *out_size) {
+  const source *s = find_source(diag, number);
+  if (out_size) *out_size = s ? s->size : 0;
+  return s ? s->text : NULL;
+}
+
+const char *leat_diag_source_name(const leat_diag *diag, uint32_t number) {
+  const source *s = find_source(diag, number);
+  return s ? s->name : NULL;
+}
+
+// Where a span begins: its line, and the bytes [start, stop) of that line without the newline.
+typedef struct place {
+  uint32_t line;
+  size_t start, begin, stop;
+} place;
+
+static place place_of(const source *s, leat_span span) {
+  place p = {.line = 1, .begin = span.begin < s->size ? span.begin : s->size};
+  const char *newline;
+  while ((newline = memchr(s->text + p.start, '\n', p.begin - p.start))) {
+    p.line++;
+    p.start = (size_t)(newline - s->text) + 1;
+  }
+  newline = memchr(s->text + p.begin, '\n', s->size - p.begin);
+  p.stop = newline ? (size_t)(newline - s->text) : s->size;
+  if (p.stop > p.begin && s->text[p.stop - 1] == '\r') p.stop--;
+  return p;
+}
+
+uint32_t leat_diag_line(const leat_diag *diag, leat_span span) {
+  const source *s = find_source(diag, span.source);
+  return s ? place_of(s, span).line : 0;
+}
+
+static message *new_message(leat_diag *diag, severity level, leat_span span, const char *format,
+                            va_list arguments) {
+  message *m = leat_new(diag->arena, message);
+  m->severity = level;
+  m->span = span;
+  m->words = leat_arena_vprintf(diag->arena, format, arguments);
+  return m;
+}
+
+static void report(leat_diag *diag, severity level, leat_span span, const char *format,
+                   va_list arguments) {
+  diag->latest = NULL;
+  if (diag->counts[level]++ >= KEPT) return;
+  diag->latest = new_message(diag, level, span, format, arguments);
+  diag->latest->order = diag->messages.count;
+  leat_vec_push(diag->arena, &diag->messages, diag->latest);
+}
+
+void leat_error_at(leat_diag *diag, leat_span span, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  report(diag, SEVERITY_ERROR, span, format, arguments);
+  va_end(arguments);
+}
+
+void leat_warn_at(leat_diag *diag, leat_span span, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  report(diag, SEVERITY_WARNING, span, format, arguments);
+  va_end(arguments);
+}
+
+void leat_note_at(leat_diag *diag, leat_span span, const char *format, ...) {
+  message *owner = diag->latest;
+  if (!owner) return;
+  va_list arguments;
+  va_start(arguments, format);
+  message *note = new_message(diag, SEVERITY_NOTE, span, format, arguments);
+  va_end(arguments);
+  if (owner->last_note)
+    owner->last_note->next = note;
+  else
+    owner->notes = note;
+  owner->last_note = note;
+}
+
+uint32_t leat_diag_errors(const leat_diag *diag) {
+  return diag->counts[SEVERITY_ERROR];
+}
+
+void leat_diag_clear(leat_diag *diag) {
+  diag->messages.count = 0;
+  diag->latest = NULL;
+  memset(diag->counts, 0, sizeof diag->counts);
+}
+
+static bool starts_character(char c) {
+  return ((unsigned char)c & 0xc0) != 0x80;
+}
+
+// Terminal columns of the character at text[i] when it is shown at `column`.
+static size_t width_at(const char *text, size_t i, size_t column) {
+  if (text[i] == '\t') return TAB - column % TAB;
+  return starts_character(text[i]) ? 1 : 0;
+}
+
+static size_t columns_between(const char *text, size_t from, size_t to, size_t column) {
+  size_t first = column;
+  for (size_t i = from; i < to; i++) column += width_at(text, i, column);
+  return column - first;
+}
+
+// Narrows [p->start, p->stop) to about WIDEST_LINE characters with the caret among them.
+static void clip_line(const char *text, place *p) {
+  size_t stop = p->begin;
+  for (size_t seen = 0; stop < p->stop && seen < WIDEST_LINE / 2; stop++)
+    seen += starts_character(text[stop]);
+  while (stop < p->stop && !starts_character(text[stop])) stop++;
+  size_t start = p->begin;
+  for (size_t seen = 0; start > p->start && seen < WIDEST_LINE / 2;)
+    seen += starts_character(text[--start]);
+  p->start = start;
+  p->stop = stop;
+}
+
+static void print_line(leat_text *out, const char *text, place p, size_t span_end) {
+  if (p.stop - p.start > WIDEST_LINE) clip_line(text, &p);
+  size_t column = 0;
+  for (size_t i = p.start; i < p.stop; i++) {
+    size_t width = width_at(text, i, column);
+    if (text[i] == '\t')
+      leat_text_add(out, "%*s", (int)width, "");
+    else
+      leat_text_add_n(out, (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? "?" : &text[i], 1);
+    column += width;
+  }
+  size_t before = columns_between(text, p.start, p.begin, 0);
+  size_t end = span_end < p.stop ? span_end : p.stop;
+  size_t marked = columns_between(text, p.begin, end, before);
+  leat_text_add(out, "\n%*s^", (int)before, "");
+  for (size_t i = 1; i < marked; i++) leat_text_add_n(out, "~", 1);
+  leat_text_add_n(out, "\n", 1);
+}
+
+static void print_message(const leat_diag *diag, const message *m, leat_text *out) {
+  const source *s = find_source(diag, m->span.source);
+  if (!s) {
+    leat_text_add(out, "%s: %s\n", severity_names[m->severity], m->words);
+    return;
+  }
+  place p = place_of(s, m->span);
+  size_t column = 1; // in characters, as editors count
+  for (size_t i = p.start; i < p.begin; i++) column += starts_character(s->text[i]);
+  leat_text_add(out, "%s:%u:%zu: %s: %s\n", s->name, p.line, column, severity_names[m->severity],
+                m->words);
+  print_line(out, s->text, p, m->span.end);
+}
+
+static int by_place(const void *a, const void *b) {
+  const message *x = *(message *const *)a, *y = *(message *const *)b;
+  if (x->span.source != y->span.source) return x->span.source < y->span.source ? -1 : 1;
+  if (x->span.begin != y->span.begin) return x->span.begin < y->span.begin ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+void leat_diag_print(const leat_diag *diag, leat_text *out) {
+  message *sorted[2 * KEPT];
+  uint32_t count = diag->messages.count;
+  if (count) memcpy(sorted, diag->messages.items, count * sizeof *sorted);
+  qsort(sorted, count, sizeof *sorted, by_place);
+  for (uint32_t i = 0; i < count; i++) {
+    print_message(diag, sorted[i], out);
+    for (message *note = sorted[i]->notes; note; note = note->next) print_message(diag, note, out);
+  }
+  for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++) {
+    uint32_t more = diag->counts[s] > KEPT ? diag->counts[s] - KEPT : 0;
+    if (more)
+      leat_text_add(out, "and %u more %s%s\n", more, severity_names[s], more == 1 ? "" : "s");
+  }
+}
+
+static size_t smaller(size_t a, size_t b) {
+  return a < b ? a : b;
+}
+
+// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment), with
+// three rows of its table; both texts are at most LONGEST_NAME bytes.
+static size_t edit_distance(const char *a, size_t a_size, const char *b, size_t b_size) {
+  size_t rows[3][LONGEST_NAME + 1];
+  size_t *before = rows[0], *above = rows[1], *row = rows[2];
+  for (size_t j = 0; j <= b_size; j++) row[j] = j;
+  for (size_t i = 1; i <= a_size; i++) {
+    size_t *free_row = before;
+    before = above, above = row, row = free_row;
+    row[0] = i;
+    for (size_t j = 1; j <= b_size; j++) {
+      row[j] = smaller(above[j - 1] + (a[i - 1] != b[j - 1]), smaller(above[j], row[j - 1]) + 1);
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = smaller(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b_size];
+}
+
+const char *leat_nearest(const char *name, const char *const *candidates, size_t count) {
+  size_t size = strlen(name);
+  if (size == 0 || size > LONGEST_NAME) return NULL;
+  const char *nearest = NULL;
+  size_t least = size <= 2 ? 2 : size / 3 + 2; // one more than the most edits that still suggest
+  for (size_t i = 0; i < count; i++) {
+    size_t other = strlen(candidates[i]);
+    if (other == 0 || other > LONGEST_NAME) continue;
+    size_t distance = edit_distance(name, size, candidates[i], other);
+    if (distance >= least || distance >= size) continue;
+    least = distance;
+    nearest = candidates[i];
+  }
+  return nearest;
+}

@@ -1,0 +1,48 @@
+// Diagnostics: located errors and warnings about the user's text, collected and shown with the line
+// and a caret.
+//
+//     digits.leat:12:7: error: unknown op `relv`; did you mean `relu`?
+//       y = relv(x @ W + b)
+//           ^~~~
+#ifndef LEAT_BASE_DIAG_H
+#define LEAT_BASE_DIAG_H
+
+#include "base/arena.h"
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+// Bytes [begin, end) of source number `source`. {0} is "nowhere": shown without a line.
+typedef struct leat_span {
+  uint32_t source; // 0: none
+  uint32_t begin, end;
+} leat_span;
+
+typedef struct leat_diag leat_diag;
+
+leat_diag *leat_diag_create(leat_arena *arena);
+// Registers a text under the name shown in messages and returns its number (from 1). Copies both.
+uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *text, size_t size);
+const char *leat_diag_source_text(const leat_diag *diag, uint32_t source, size_t *out_size);
+const char *leat_diag_source_name(const leat_diag *diag, uint32_t source);
+uint32_t leat_diag_line(const leat_diag *diag, leat_span span); // 1-based; 0 for nowhere
+
+void leat_error_at(leat_diag *diag, leat_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void leat_warn_at(leat_diag *diag, leat_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+// Adds "note: …" with its own place to the last error or warning.
+void leat_note_at(leat_diag *diag, leat_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+uint32_t leat_diag_errors(
+    const leat_diag *diag); // errors so far; at most 20 are kept, the rest counted
+void leat_diag_print(const leat_diag *diag,
+                     leat_text *out);  // all that was collected, in the order of the text
+void leat_diag_clear(leat_diag *diag); // forgets messages, keeps sources
+
+// The candidate nearest to `name` by edit distance, or NULL when none is near enough to suggest.
+const char *leat_nearest(const char *name, const char *const *candidates, size_t count);
+
+#endif

@@ -1,0 +1,26 @@
+// Names of the status codes, and the one function that records what went wrong.
+#include "leat/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *leat_status_name(leat_status status) {
+  static const char *const names[] = {
+#define X(id, text) [LEAT_##id] = text,
+    LEAT_STATUS_LIST(X)
+#undef X
+  };
+  size_t index = (size_t)status;
+  return index < sizeof names / sizeof *names ? names[index] : "unknown status";
+}
+
+leat_status leat_fail(leat_error *error, leat_status status, const char *format, ...) {
+  if (error && !error->status) {
+    va_list arguments;
+    va_start(arguments, format);
+    error->status = status;
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+  }
+  return status;
+}

@@ -1,0 +1,124 @@
+// Growing text, quoting, and the shortest decimals of floats. Nothing here depends on the locale:
+// the decimal point that printf wrote is replaced after strtod, which expects the same one, has
+// confirmed the digits.
+#include "base/text.h"
+
+#include "base/arena.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(leat_text *text, size_t extra) {
+  size_t needed;
+  if (__builtin_add_overflow(text->size, extra, &needed) || needed > PTRDIFF_MAX / 2)
+    leat_out_of_memory();
+  needed++; // the terminator
+  if (needed <= text->capacity) return;
+  size_t capacity = text->capacity * 2;
+  if (capacity < 64) capacity = 64;
+  if (capacity < needed) capacity = needed;
+  char *data = realloc(text->data, capacity);
+  if (!data) leat_out_of_memory();
+  text->data = data;
+  text->capacity = capacity;
+}
+
+void leat_text_add_n(leat_text *text, const char *data, size_t size) {
+  reserve(text, size);
+  if (size) memcpy(text->data + text->size, data, size);
+  text->size += size;
+  text->data[text->size] = '\0';
+}
+
+void leat_text_add_v(leat_text *text, const char *format, va_list arguments) {
+  va_list again;
+  va_copy(again, arguments);
+  int length = vsnprintf(NULL, 0, format, arguments);
+  if (length >= 0) {
+    reserve(text, (size_t)length);
+    vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+    text->size += (size_t)length;
+  }
+  va_end(again);
+}
+
+void leat_text_add(leat_text *text, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  leat_text_add_v(text, format, arguments);
+  va_end(arguments);
+}
+
+// Bytes of the well-formed UTF-8 character of two to four bytes at `data`, or 0.
+static size_t utf8_character(const unsigned char *data, size_t size) {
+  static const uint32_t smallest[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
+  size_t length = data[0] >= 0xf0 ? 4 : data[0] >= 0xe0 ? 3 : 2;
+  if (data[0] < 0xc2 || data[0] > 0xf4 || size < length) return 0;
+  uint32_t code = data[0] & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; i++) {
+    if ((data[i] & 0xc0) != 0x80) return 0;
+    code = code << 6 | (data[i] & 0x3f);
+  }
+  bool surrogate = code >= 0xd800 && code <= 0xdfff;
+  return code < smallest[length] || code > 0x10ffff || surrogate ? 0 : length;
+}
+
+void leat_text_add_quoted(leat_text *text, const char *data, size_t size) {
+  static const char special[] = "\\\"\n\t\r{}", escape[] = "\\\"ntr{}";
+  leat_text_add_n(text, "\"", 1);
+  for (size_t i = 0; i < size;) {
+    unsigned char c = (unsigned char)data[i];
+    const char *found = c ? strchr(special, c) : NULL;
+    size_t whole = c < 0x80 ? 1 : utf8_character((const unsigned char *)data + i, size - i);
+    if (found)
+      leat_text_add(text, "\\%c", escape[found - special]);
+    else if (c < 0x20 || c == 0x7f || !whole)
+      leat_text_add(text, "\\x%02x", c);
+    else
+      leat_text_add_n(text, data + i, whole);
+    i += whole ? whole : 1;
+  }
+  leat_text_add_n(text, "\"", 1);
+}
+
+static bool reads_back(const char *decimal, double value, bool single) {
+  return single ? strtof(decimal, NULL) == (float)value : strtod(decimal, NULL) == value;
+}
+
+// The fewest digits that read back, written plainly where that takes no more than `digits` places,
+// else as 1.5e+20.
+static void add_decimal(leat_text *text, double value, int digits, bool single) {
+  if (isnan(value) || isinf(value)) {
+    leat_text_add(text, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    return;
+  }
+  char decimal[64];
+  int precision = 0;
+  do {
+    snprintf(decimal, sizeof decimal, "%.*e", precision, value);
+  } while (precision++ < digits - 1 && !reads_back(decimal, value, single));
+  int exponent = atoi(strchr(decimal, 'e') + 1);
+  if (exponent >= -5 && exponent < digits - 1) {
+    int places = precision - 1 - exponent;
+    snprintf(decimal, sizeof decimal, "%.*f", places > 1 ? places : 1, value);
+  }
+  char *point = decimal + strspn(decimal, "-0123456789"); // one or more bytes in some locales
+  char *rest = point + strcspn(point, "-0123456789e");
+  leat_text_add(text, "%.*s%s%s", (int)(point - decimal), decimal, rest > point ? "." : "", rest);
+}
+
+void leat_text_add_f64(leat_text *text, double value) {
+  add_decimal(text, value, 17, false);
+}
+
+void leat_text_add_f32(leat_text *text, float value) {
+  add_decimal(text, value, 9, true);
+}
+
+void leat_text_finish(leat_text *text) {
+  free(text->data);
+  *text = (leat_text){0};
+}

@@ -1,0 +1,26 @@
+// Text that grows: what printers write into. Memory is malloc'ed; leat_text_finish frees it.
+#ifndef LEAT_BASE_TEXT_H
+#define LEAT_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct leat_text {
+  char *data; // NUL-terminated once anything was added
+  size_t size, capacity;
+} leat_text;
+
+void leat_text_add(leat_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void leat_text_add_v(leat_text *text, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+void leat_text_add_n(leat_text *text, const char *data, size_t size);
+// A quoted string of the language: `"…"` with \\ \" \n \t \r \{ \} and \xHH escapes.
+void leat_text_add_quoted(leat_text *text, const char *data, size_t size);
+// The shortest decimal that reads back as the same f64 (or f32); always has a '.', an exponent, or
+// is nan/inf/-inf.
+void leat_text_add_f64(leat_text *text, double value);
+void leat_text_add_f32(leat_text *text, float value);
+void leat_text_finish(leat_text *text);
+
+#endif
