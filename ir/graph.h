@@ -1,0 +1,145 @@
+// The graph: nodes with data and control edges, state, entries. Every stage of the compiler works on this one structure.
+//
+// Everything lives in the graph's arena; passes drop nodes by leaving them out of `nodes`. `nodes` is in topological
+// order (inputs and control inputs come before their users): whoever adds or moves nodes keeps it so, and
+// leat_verify checks. A node's name is its path (language page, "Names and scopes"); names are unique in a graph.
+#ifndef LEAT_IR_GRAPH_H
+#define LEAT_IR_GRAPH_H
+
+#include "base/arena.h"
+#include "base/diag.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "ir/op.h"
+#include "ir/type.h"
+
+typedef struct leat_node leat_node;
+typedef struct leat_state leat_state;
+typedef struct leat_entry leat_entry;
+typedef struct leat_graph leat_graph;
+
+// Output number `port` of a node. {NULL} is "none".
+typedef struct leat_value {
+  leat_node *node;
+  uint32_t port;
+} leat_value;
+
+typedef struct leat_attr {
+  union {
+    int64_t i; // INT, BOOL, DTYPE
+    const char *string;
+    leat_dim dim;
+    const leat_type *type;
+    const leat_tensor *tensor;
+    leat_state *state;
+    struct {
+      uint32_t count;
+      union {
+        const int64_t *ints; // INTS
+        const leat_dim *dims; // DIMS
+      };
+    };
+  };
+} leat_attr;
+
+struct leat_node {
+  leat_op op;
+  uint32_t id;      // index into graph->nodes; leat_graph_renumber sets it
+  const char *name; // interned path, unique
+  leat_value *inputs;
+  uint32_t input_count, control_count;
+  leat_node **controls;      // these finish before this node starts
+  const leat_attr *attrs;    // one for each attribute of the op's row, in its order
+  const leat_type *outputs;  // one type for each output
+  const char *device;        // interned constraint, after `place` the full device name; NULL: free
+  const char *colocate;      // interned name of a node or state to share the device with; NULL: none
+  leat_entry *entry;         // the entry it belongs to; NULL: top level
+  leat_span span;
+};
+
+typedef enum leat_state_kind {
+  LEAT_STATE_VARIABLE,
+} leat_state_kind;
+
+// A variable (queues and mutexes join later): named, persistent, on one device.
+struct leat_state {
+  leat_state_kind kind;
+  uint32_t id;      // index into graph->states
+  const char *name; // interned path: net/hidden/w
+  leat_type type;
+  leat_value init;  // its initial value; the nodes below are named <name>/init/… ; {NULL}: must be restored
+  bool trainable;   // false too for slots and global_step
+  const char *slot_of;   // interned name of the variable that it is an optimiser slot of, or NULL
+  const char *container; // interned; "" is the default container
+  const char *device;    // constraint, after `place` the full device name; NULL: free
+  leat_span span;
+};
+
+typedef struct leat_param {
+  const char *name;             // interned
+  leat_node *node;              // its `feed` node
+  const leat_tensor *fallback;  // the default value, or NULL: must be fed
+} leat_param;
+
+typedef struct leat_result {
+  const char *name;
+  leat_value value;
+} leat_result;
+
+struct leat_entry {
+  const char *name;
+  bool training;
+  leat_vec(leat_param) params;
+  leat_vec(leat_result) results;
+  leat_vec(leat_node *) effects; // nodes with LEAT_FLAG_EFFECT, in the order of the text
+  leat_span span;
+};
+
+struct leat_graph {
+  leat_arena *arena;
+  leat_strings *strings;
+  leat_dims *dims;
+  const char *name;   // interned
+  const char *device; // after `partition`: the device whose part this is; NULL before
+  leat_vec(leat_node *) nodes; // topological order
+  leat_vec(leat_state *) states;
+  leat_vec(leat_entry *) entries;
+  leat_map by_name; // interned name → leat_node *, leat_state * or leat_entry * (kept by the add functions)
+};
+
+leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name);
+
+// Appends a node without checking anything but the room: ops/build.h is what front ends and passes call. Copies the
+// arrays. `name` must be unused (see leat_graph_unique_name).
+leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name, const leat_value *inputs,
+                             uint32_t input_count, const leat_attr *attrs);
+// `path`, or `path_1`, `path_2`, … : the first that nothing is called; interned.
+const char *leat_graph_unique_name(leat_graph *graph, const char *path);
+leat_node *leat_graph_find_node(const leat_graph *graph, const char *name);   // any string; NULL when absent
+leat_state *leat_graph_find_state(const leat_graph *graph, const char *name);
+leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name);
+leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat_type *type);
+leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name);
+void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before); // once each
+
+const leat_type *leat_value_type(leat_value value);
+const leat_attr *leat_node_attr(const leat_node *node, const char *name); // asserts that the op has it
+// Replaces the attribute array by a copy with one changed.
+void leat_node_set_attr(leat_graph *graph, leat_node *node, const char *name, leat_attr value);
+leat_state *leat_node_state(const leat_node *node); // the state of a STATE op, else NULL
+
+void leat_graph_renumber(leat_graph *graph); // ids by position
+// Stable topological sort of `nodes` (order of position among the ready); false when there is a cycle, with one node
+// of it in *out.
+bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle);
+
+// Users of each node, for passes: users[u.offset[id] … u.offset[id + 1]) are nodes that have id as data or control
+// input (once per edge). In scratch.
+typedef struct leat_users {
+  const uint32_t *offset;
+  leat_node **items;
+} leat_users;
+leat_users leat_graph_users(const leat_graph *graph, leat_arena *scratch);
+
+#endif

@@ -1,0 +1,82 @@
+// Ops: what ops.def says of each, as an enum and a table.
+#ifndef LEAT_IR_OP_H
+#define LEAT_IR_OP_H
+
+#include "leat/dtype.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum leat_op {
+#define A(kind, name)
+#define OP(name, min, max, outputs, dtypes, kind, flags, attributes) LEAT_OP_##name,
+#include "ir/ops.def"
+  LEAT_OP_COUNT
+} leat_op;
+
+// How code is made from an op.
+typedef enum leat_op_kind {
+  LEAT_KIND_STRUCTURE, // no code of its own: codegen knows each
+  LEAT_KIND_ELEMENT,   // an output element is an expression of input elements: fuses by index (lower_X)
+  LEAT_KIND_REDUCE,    // folds elements along axes (reduce_X)
+  LEAT_KIND_SCATTER,   // writes at computed places
+  LEAT_KIND_CONTRACT,  // goes through the contraction generator
+  LEAT_KIND_HOST,      // a function of the runtime, called by the executor
+} leat_op_kind;
+
+typedef enum leat_dtype_class {
+  LEAT_CLASS_ALL,       // every dtype, str included
+  LEAT_CLASS_ANY_DTYPE, // every dtype but str
+  LEAT_CLASS_NUMERIC,   // integers and floats (complex where the op says so)
+  LEAT_CLASS_FLOAT,
+  LEAT_CLASS_INTEGER,
+  LEAT_CLASS_BOOLEAN,
+} leat_dtype_class;
+
+typedef enum leat_op_flags {
+  LEAT_FLAG_COMMUTES = 1,
+  LEAT_FLAG_EFFECT = 2,
+  LEAT_FLAG_STATE = 4,
+  LEAT_FLAG_RANDOM = 8,
+  LEAT_FLAG_EXACT = 16,
+  LEAT_FLAG_BROADCASTS = 32,
+} leat_op_flags;
+
+typedef enum leat_attr_kind {
+  LEAT_ATTR_INT,
+  LEAT_ATTR_BOOL,
+  LEAT_ATTR_STRING, // interned
+  LEAT_ATTR_DTYPE,
+  LEAT_ATTR_DIM,
+  LEAT_ATTR_INTS,
+  LEAT_ATTR_DIMS,
+  LEAT_ATTR_TYPE,
+  LEAT_ATTR_TENSOR, // a constant's value
+  LEAT_ATTR_STATE,  // a leat_state
+} leat_attr_kind;
+
+typedef struct leat_attr_info {
+  leat_attr_kind kind;
+  const char *name;
+} leat_attr_info;
+
+enum { LEAT_ANY_INPUTS = -1, LEAT_MAX_ATTRS = 4 };
+
+typedef struct leat_op_info {
+  const char *name;
+  int min_inputs, max_inputs; // max LEAT_ANY_INPUTS: variadic
+  int outputs;
+  leat_dtype_class dtypes;
+  leat_op_kind kind;
+  unsigned flags; // leat_op_flags
+  int attr_count;
+  leat_attr_info attrs[LEAT_MAX_ATTRS];
+} leat_op_info;
+
+const leat_op_info *leat_op_info_of(leat_op op);
+bool leat_op_parse(const char *name, size_t length, leat_op *out);
+const char *leat_op_name(leat_op op);
+bool leat_dtype_in_class(leat_dtype dtype, leat_dtype_class class);
+int leat_op_attr_index(leat_op op, const char *name); // -1: the op has none of that name
+
+#endif

@@ -1,0 +1,69 @@
+// What an op means: the prototypes that every row of ops.def promises. One file a family defines them.
+//
+//   shape_X   types of the outputs from the inputs' and the attributes
+//   ref_X     the meaning: a plain, slow, obviously right evaluation over whole tensors
+//   lower_X   kind ELEMENT: the value at an index, as kernel code (kernel/lowering.h)
+//   reduce_X  kind REDUCE: how to fold
+#ifndef LEAT_OPS_OPS_H
+#define LEAT_OPS_OPS_H
+
+#include "ir/graph.h"
+#include "kernel/lowering.h"
+#include "leat/status.h"
+
+// The node has its inputs and attributes; the rule fills outputs[0 … info->outputs). Reports with leat_error_at at
+// node->span and returns false when they do not fit. BROADCASTS ops see inputs of one shape and one dtype.
+typedef struct leat_shape_context {
+  leat_graph *graph;
+  leat_diag *diag;
+  const leat_node *node;
+  leat_type *outputs;
+} leat_shape_context;
+
+// Inputs are dense row-major; outputs have dtype, shape and zeroed memory. No errors but out-of-range indices and the
+// like, reported in *error.
+typedef struct leat_ref_context {
+  const leat_node *node;
+  const leat_tensor *inputs;
+  leat_tensor *outputs;
+  const int64_t *dim_values; // by atom id: the step's values of the dims
+  const bool *dim_known;
+  uint32_t replica;
+  leat_error *error;
+} leat_ref_context;
+
+typedef bool (*leat_shape_function)(leat_shape_context *context);
+typedef leat_status (*leat_ref_function)(leat_ref_context *context);
+typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node *node, const leat_index *at);
+
+#define SHAPE(name) bool shape_##name(leat_shape_context *context);
+#define CODE_STRUCTURE(name)
+#define CODE_ELEMENT(name)                                                                         \
+  leat_status ref_##name(leat_ref_context *context);                                               \
+  k_value lower_##name(leat_lowering *lowering, const leat_node *node, const leat_index *at);
+#define CODE_REDUCE(name)                                                                          \
+  leat_status ref_##name(leat_ref_context *context);                                               \
+  extern const leat_reducer reduce_##name;
+#define CODE_SCATTER(name) leat_status ref_##name(leat_ref_context *context);
+#define CODE_CONTRACT(name) leat_status ref_##name(leat_ref_context *context);
+#define CODE_HOST(name)
+#define A(kind, name)
+#define OP(name, min, max, outputs, dtypes, kind, flags, attributes) SHAPE(name) CODE_##kind(name)
+#include "ir/ops.def"
+#undef SHAPE
+#undef CODE_STRUCTURE
+#undef CODE_ELEMENT
+#undef CODE_REDUCE
+#undef CODE_SCATTER
+#undef CODE_CONTRACT
+#undef CODE_HOST
+
+leat_shape_function leat_shape_of(leat_op op);
+leat_ref_function leat_ref_of(leat_op op);             // NULL for STRUCTURE and HOST
+leat_lower_function leat_lower_of(leat_op op);         // NULL for other kinds than ELEMENT
+const leat_reducer *leat_reducer_of(leat_op op);       // NULL for other kinds than REDUCE
+
+// Evaluates one node with ref_X, allocating outputs in the arena. Dims must be known.
+leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context);
+
+#endif
