@@ -1,0 +1,202 @@
+// The compiled artifact: what the compiler hands to the runtime, the same for JIT, disk cache and ahead-of-time objects.
+//
+// One device's part of a step is an *image*, a flat, position-independent, versioned block of little-endian records that
+// can be mapped from a file or linked into .rodata, and an array of kernel entry points. The runtime checks every offset
+// once (leat_program_load) and then runs it in place.
+//
+// An image holds tables. A *table* is a set of tasks that become ready by dependency count (white paper 3.1, at the grain
+// of segments): table 0 is the step; others initialise a variable. A *task* is a segment (launches in order, run by a
+// gang of threads) or an operation that may wait (send, recv) or that only the host can do (print).
+#ifndef LEAT_ARTIFACT_H
+#define LEAT_ARTIFACT_H
+
+#include "leat/dtype.h"
+#include "leat/status.h"
+
+#include <stdint.h>
+
+#define LEAT_IMAGE_MAGIC "leatimg"
+enum { LEAT_IMAGE_VERSION = 1 };
+
+// -- Kernels ----------------------------------------------------------------------------------------------------------
+
+typedef union leat_arg {
+  void *pointer;
+  int64_t value;
+} leat_arg;
+
+typedef struct leat_frame leat_frame; // one run of one image; opaque to kernels
+
+// Runs tiles [tile_begin, tile_end). args: the buffers, then the scalars. Returns 0, or site << 8 | leat_status.
+typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args, int64_t tile_begin, int64_t tile_end);
+
+// -- The image --------------------------------------------------------------------------------------------------------
+
+// `count` records at byte `offset` of the image; 8-byte aligned.
+typedef struct leat_range {
+  uint64_t offset;
+  uint64_t count;
+} leat_range;
+
+// An index into `text`: a NUL-terminated UTF-8 string. 0 is "".
+typedef uint32_t leat_text_index;
+
+// Numbers known only when the dims are: with code_count 0 the constant `value`; else a program in reverse Polish notation,
+// `code_count` words from `code`[code_first].
+typedef struct leat_formula {
+  int64_t value;
+  uint32_t code_first, code_count;
+} leat_formula;
+
+// Words of formula code: the operation in the low 8 bits, for PUSH and DIM the operand in the rest (signed, shifted by 8).
+enum leat_formula_op {
+  LEAT_FORMULA_PUSH,     // a constant
+  LEAT_FORMULA_DIM,      // the value of dim number n
+  LEAT_FORMULA_ADD,
+  LEAT_FORMULA_MUL,
+  LEAT_FORMULA_FLOORDIV, // rounds down; by zero is an error
+  LEAT_FORMULA_MAX,
+  LEAT_FORMULA_ALIGN,    // rounds the top up to a multiple of 64
+};
+
+typedef struct leat_image_dim {
+  leat_text_index name;
+  uint32_t reserved;
+  int64_t low, high; // bounds, inclusive
+} leat_image_dim;
+
+// dtype and shape of something: rank formulas from formulas[shape_first].
+typedef struct leat_image_type {
+  uint32_t dtype, rank;
+  uint32_t shape_first;
+  uint32_t reserved;
+} leat_image_type;
+
+typedef enum leat_buffer_kind {
+  LEAT_BUFFER_ARENA,     // at byte formulas[where] of the step's arena
+  LEAT_BUFFER_VARIABLE,  // variable number `where`
+  LEAT_BUFFER_FEED,      // feed number `where`: the client's memory
+  LEAT_BUFFER_CONSTANT,  // at byte `where` of the range `data`
+  LEAT_BUFFER_FILE,      // file tensor number `where`
+  LEAT_BUFFER_RUN_COUNT, // i64: earlier runs of this entry by this client
+} leat_buffer_kind;
+
+typedef struct leat_image_buffer {
+  uint32_t kind;
+  uint32_t reserved;
+  uint64_t where;
+  leat_image_type type;
+} leat_image_buffer;
+
+typedef struct leat_image_kernel {
+  leat_text_index symbol; // unique in the image; "k_<hash of the text>"
+  leat_text_index title;  // for people: "relu(matmul+bias)"
+} leat_image_kernel;
+
+typedef struct leat_image_arg {
+  uint32_t is_scalar; // 0: buffer number `index`; 1: formulas[index]
+  uint32_t index;
+} leat_image_arg;
+
+typedef enum leat_launch_kind {
+  LEAT_LAUNCH_KERNEL,
+  LEAT_LAUNCH_COPY, // buffer args[0] = buffer args[1], whole
+  LEAT_LAUNCH_GEMM, // BLIS: c = a · b: args c, a, b, then scalars m, n, k, transpose_a, transpose_b, batch
+} leat_launch_kind;
+
+typedef struct leat_image_launch {
+  uint32_t kind;
+  uint32_t kernel;
+  uint32_t arg_first, arg_count;
+  uint32_t tiles;                  // formulas[tiles]
+  uint32_t work;                   // formulas[work]: estimated nanoseconds on one core, all tiles
+  uint32_t site_first, site_count; // sites[…]: the node's name of each fail site
+  leat_text_index name;            // the path of the node it computes last
+  uint32_t reserved;
+} leat_image_launch;
+
+typedef enum leat_task_kind {
+  LEAT_TASK_SEGMENT, // launches [first, first + count)
+  LEAT_TASK_SEND,    // messages[first]: hands buffer to the edge
+  LEAT_TASK_RECV,    // messages[first]: waits for the edge's tensor, then fills buffer
+  LEAT_TASK_PRINT,   // buffers args[first … count), message `text`
+} leat_task_kind;
+
+typedef struct leat_image_task {
+  uint32_t kind;
+  uint32_t first, count;
+  uint32_t dependencies;                     // how many tasks name this one as successor
+  uint32_t successor_first, successor_count; // successors[…]: task numbers, relative to the table
+  leat_text_index text;                      // name for traces and errors; of a PRINT its message
+  uint32_t reserved;
+} leat_image_task;
+
+typedef struct leat_image_table {
+  uint32_t task_first, task_count;
+} leat_image_table;
+
+typedef struct leat_image_message {
+  uint32_t edge;         // the same number on both ends
+  uint32_t buffer;
+  leat_text_index peer;  // full device name of the other end
+  leat_text_index name;  // the tensor: "train/h:0"
+} leat_image_message;
+
+typedef struct leat_image_variable {
+  leat_text_index name, container;
+  leat_image_type type;
+  uint32_t table;        // the table that initialises it; 0: none (must have been restored)
+  uint32_t flags;        // 1: trainable · 2: some task of table 0 writes it · 4: initial value at data[initial]
+  uint64_t initial;
+} leat_image_variable;
+
+typedef struct leat_image_feed {
+  leat_text_index name;
+  uint32_t has_fallback; // 1: when not fed, the bytes at data[fallback]
+  uint64_t fallback;
+  leat_image_type type;  // dims bind or check against it
+} leat_image_feed;
+
+typedef struct leat_image_fetch {
+  leat_text_index name;
+  uint32_t buffer;
+} leat_image_fetch;
+
+// A tensor in a safetensors (or npy: name "") file, mapped when the program is loaded.
+typedef struct leat_image_file {
+  leat_text_index file, name;
+  uint64_t size;         // of the whole file, checked
+  uint64_t hash[2];      // of the tensor's bytes, checked when the file is not the compiler's own
+  leat_image_type type;
+} leat_image_file;
+
+typedef struct leat_image {
+  char magic[8]; // LEAT_IMAGE_MAGIC
+  uint32_t version;
+  uint32_t header_size;        // sizeof(leat_image)
+  uint64_t size;               // bytes of the whole image
+  uint32_t arena_size;         // formulas[arena_size]
+  leat_text_index device;      // full device name
+  leat_text_index name;        // the step, for people
+  uint32_t reserved;
+  leat_range text;             // char
+  leat_range data;             // bytes; 64-byte aligned
+  leat_range code;             // int64_t
+  leat_range formulas;         // leat_formula
+  leat_range dims;             // leat_image_dim
+  leat_range buffers;          // leat_image_buffer
+  leat_range kernels;          // leat_image_kernel
+  leat_range args;             // leat_image_arg
+  leat_range sites;            // leat_text_index
+  leat_range launches;         // leat_image_launch
+  leat_range tasks;            // leat_image_task
+  leat_range successors;       // uint32_t
+  leat_range tables;           // leat_image_table
+  leat_range messages;         // leat_image_message
+  leat_range variables;        // leat_image_variable
+  leat_range feeds;            // leat_image_feed
+  leat_range fetches;          // leat_image_fetch
+  leat_range files;            // leat_image_file
+} leat_image;
+
+#endif

@@ -1,0 +1,103 @@
+// The session API: build a graph from text, prepare a step, run it many times (white paper, section 2).
+//
+//     leat_session *s;  leat_step *step;
+//     leat_session_create(&(leat_session_options){0}, &s);
+//     leat_session_extend(s, "entry f(a: f32[], b: f32[]) -> (y: f32[]) { y = a + b }", 0, "f.leat");
+//     leat_session_prepare(s, &(leat_step_spec){.entries = (const char *[]){"f"}, .entry_count = 1}, &step);
+//     float a = 1, b = 2;
+//     leat_tensor feeds[] = {{LEAT_f32, 0, {0}, &a}, {LEAT_f32, 0, {0}, &b}}, y;
+//     leat_step_run(step, feeds, &y);                        // *(float *)y.data == 3
+//     leat_step_destroy(step);  leat_session_destroy(s);
+//
+// A failing call leaves the session as it was; leat_session_message says why, with the place in the text. One thread at a
+// time uses a session.
+#ifndef LEAT_H
+#define LEAT_H
+
+#include "leat/dtype.h"
+#include "leat/status.h"
+
+#define LEAT_VERSION "0.1.0"
+
+typedef struct leat_session leat_session;
+typedef struct leat_step leat_step;
+
+typedef struct leat_setting {
+  const char *name, *value;
+} leat_setting;
+
+typedef struct leat_session_options {
+  const char *cluster;      // "ps=1,worker=2"; NULL: this process is every job
+  int devices;              // virtual CPU devices of this process; 0: 1
+  const char *target;       // "cpu" (default), "c", "ref"
+  int threads;              // 0: cores / ranks on this host
+  const char *cpu;          // instruction set: "host" (default), "x86-64", "x86-64-v3", "x86-64-v4"
+  bool blis;                // BLIS carries plain dense matmuls
+  bool symbolic;            // do not specialise to the dims' values
+  const char *cache;        // "off", or a directory; NULL: the user's
+  const char *dump_after;   // pass names separated by commas, or "all"
+  const char *stop_after;   // a pass
+  bool time_passes;
+  void (*log)(void *context, const char *text); // dumps and timings; NULL: dropped
+  void *log_context;
+  const leat_setting *settings; // graph parameters (--set)
+  int setting_count;
+  bool trace;               // keep trace rings (see leat_session_trace)
+  double deadline;          // seconds a Run may take without progress; 0: 60
+} leat_session_options;
+
+LEAT_MUST_USE leat_status leat_session_create(const leat_session_options *options, leat_session **out);
+void leat_session_destroy(leat_session *session); // NULL is fine; steps must be gone
+// What went wrong last (and warnings), as text for people; "" when all is well. Valid until the next call.
+const char *leat_session_message(const leat_session *session);
+
+// Adds text to the graph; size 0: strlen. `name` is shown in messages and is what `load` and `use` are relative to.
+LEAT_MUST_USE leat_status leat_session_extend(leat_session *session, const char *text, size_t size, const char *name);
+LEAT_MUST_USE leat_status leat_session_extend_file(leat_session *session, const char *path);
+
+// What a Run executes: entries in order (their results are fetched first), then names to fetch, then names to run only.
+// Feeds: the parameters of the entries come first, in order; then the names in `feeds`.
+typedef struct leat_step_spec {
+  const char *const *entries;
+  int entry_count;
+  const char *const *feeds;   // further edges to feed: "net/h", "train/x:0"
+  int feed_count;
+  const char *const *fetches; // further edges or variables to fetch
+  int fetch_count;
+  const char *const *runs;
+  int run_count;
+} leat_step_spec;
+
+LEAT_MUST_USE leat_status leat_session_prepare(leat_session *session, const leat_step_spec *spec, leat_step **out);
+void leat_step_destroy(leat_step *step);
+
+typedef struct leat_port {
+  const char *name;
+  leat_dtype dtype;
+  int rank;
+  const char *type;  // "f32[B, 10]"
+  bool has_fallback; // a feed that may be left out: data NULL
+} leat_port;
+
+int leat_step_feed_count(const leat_step *step);
+int leat_step_fetch_count(const leat_step *step);
+const leat_port *leat_step_feed(const leat_step *step, int i);
+const leat_port *leat_step_fetch(const leat_step *step, int i);
+
+// Runs once. feeds[i].data is read during the call; a feed with data NULL takes its default. fetches[i] is filled in; its
+// data belongs to the step and is valid until its next run or its end.
+LEAT_MUST_USE leat_status leat_step_run(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches);
+
+// Variables by name ("net/hidden/w"); the data of `out` is the caller's to free().
+int leat_session_variable_count(const leat_session *session);
+const char *leat_session_variable(const leat_session *session, int i);
+LEAT_MUST_USE leat_status leat_variable_read(leat_session *session, const char *name, leat_tensor *out);
+LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char *name, const leat_tensor *value);
+// All variables (NULL: every initialised one) to and from a safetensors file.
+LEAT_MUST_USE leat_status leat_session_save(leat_session *session, const char *path);
+LEAT_MUST_USE leat_status leat_session_restore(leat_session *session, const char *path);
+
+// What the runtime did since the session began, as Chrome trace JSON; the caller frees *out.
+LEAT_MUST_USE leat_status leat_session_trace(leat_session *session, char **out);
+
+#endif
