@@ -1,6 +1,7 @@
-// The library written in the language itself, embedded: the texts of stdlib/*.leat and an index of what they define,
-// made when Leat is built (tools/embed_stdlib.py). A definition costs nothing until it is looked up by name: the
-// frontend parses only bytes [offset, offset + size) of its file.
+// The library written in the language itself, embedded: the texts of stdlib/*.leat and an index of
+// what they define, made when Leat is built (tools/embed_stdlib.py). A definition costs nothing
+// until it is looked up by name: the frontend parses only bytes [offset, offset + size) of its
+// file.
 #ifndef LEAT_FRONTEND_STDLIB_H
 #define LEAT_FRONTEND_STDLIB_H
 
