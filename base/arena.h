@@ -14,11 +14,11 @@ typedef struct leat_arena leat_arena;
 
 leat_arena *leat_arena_create(void);
 void leat_arena_destroy(leat_arena *arena); // NULL is fine
-void leat_arena_reset(
-    leat_arena *arena); // all memory handed out becomes invalid; one block is kept for reuse
+// All memory handed out becomes invalid; one block is kept for reuse.
+void leat_arena_reset(leat_arena *arena);
 void *leat_arena_alloc(leat_arena *arena, size_t size);
-void *leat_arena_alloc_array(leat_arena *arena, size_t count,
-                             size_t size);       // checked multiplication
+// The multiplication is checked.
+void *leat_arena_alloc_array(leat_arena *arena, size_t count, size_t size);
 size_t leat_arena_used(const leat_arena *arena); // bytes handed out
 _Noreturn void leat_out_of_memory(void);
 

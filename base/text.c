@@ -52,15 +52,17 @@ void leat_text_add(leat_text *text, const char *format, ...) {
   va_end(arguments);
 }
 
-// Bytes of the well-formed UTF-8 character of two to four bytes at `data`, or 0.
-static size_t utf8_character(const unsigned char *data, size_t size) {
+size_t leat_utf8_character(const char *text, size_t size) {
   static const uint32_t smallest[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
-  size_t length = data[0] >= 0xf0 ? 4 : data[0] >= 0xe0 ? 3 : 2;
-  if (data[0] < 0xc2 || data[0] > 0xf4 || size < length) return 0;
-  uint32_t code = data[0] & (0xffu >> (length + 1));
+  const unsigned char *bytes = (const unsigned char *)text;
+  if (size == 0) return 0;
+  if (bytes[0] < 0x80) return 1;
+  size_t length = bytes[0] >= 0xf0 ? 4 : bytes[0] >= 0xe0 ? 3 : 2;
+  if (bytes[0] < 0xc2 || bytes[0] > 0xf4 || size < length) return 0;
+  uint32_t code = bytes[0] & (0xffu >> (length + 1));
   for (size_t i = 1; i < length; i++) {
-    if ((data[i] & 0xc0) != 0x80) return 0;
-    code = code << 6 | (data[i] & 0x3f);
+    if ((bytes[i] & 0xc0) != 0x80) return 0;
+    code = code << 6 | (bytes[i] & 0x3f);
   }
   bool surrogate = code >= 0xd800 && code <= 0xdfff;
   return code < smallest[length] || code > 0x10ffff || surrogate ? 0 : length;
@@ -72,7 +74,7 @@ void leat_text_add_quoted(leat_text *text, const char *data, size_t size) {
   for (size_t i = 0; i < size;) {
     unsigned char c = (unsigned char)data[i];
     const char *found = c ? strchr(special, c) : NULL;
-    size_t whole = c < 0x80 ? 1 : utf8_character((const unsigned char *)data + i, size - i);
+    size_t whole = leat_utf8_character(data + i, size - i);
     if (found)
       leat_text_add(text, "\\%c", escape[found - special]);
     else if (c < 0x20 || c == 0x7f || !whole)

@@ -1,0 +1,220 @@
+// POSIX files behind whole-file calls. Interrupted and short transfers are resumed here and nowhere
+// else.
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FIRST_READ = 1 << 16, MOST_AT_ONCE = 1 << 30, MOST_NAMES_TRIED = 100 };
+
+static leat_status fail_errno(leat_error *error, const char *doing, const char *path) {
+  int cause = errno;
+  return leat_fail(error, cause == ENOENT ? LEAT_NOT_FOUND : LEAT_IO, "cannot %s '%s': %s", doing,
+                   path, strerror(cause));
+}
+
+static leat_status fail_memory(leat_error *error, const char *path) {
+  return leat_fail(error, LEAT_MEMORY, "out of memory for '%s'", path);
+}
+
+static leat_status open_to_read(const char *path, int *out_fd, struct stat *out_info,
+                                leat_error *error) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fail_errno(error, "open", path);
+  if (fstat(fd, out_info) != 0) {
+    leat_status status = fail_errno(error, "read", path);
+    close(fd);
+    return status;
+  }
+  *out_fd = fd;
+  return LEAT_OK;
+}
+
+static ssize_t read_some(int fd, char *to, size_t size) {
+  ssize_t got;
+  do {
+    got = read(fd, to, size < MOST_AT_ONCE ? size : MOST_AT_ONCE);
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+// Reads to the end of the file. `expected` bytes are made room for at first; the limit is checked
+// as bytes come.
+static leat_status read_all(int fd, const char *path, size_t expected, size_t limit,
+                            char **out_data, size_t *out_size, leat_error *error) {
+  size_t size = 0, capacity = expected <= limit ? expected + 2 : FIRST_READ;
+  char *data = malloc(capacity);
+  leat_status status = data ? LEAT_OK : fail_memory(error, path);
+  while (!status) {
+    ssize_t got = read_some(fd, data + size, capacity - 1 - size);
+    if (got == 0) break;
+    if (got < 0) {
+      status = fail_errno(error, "read", path);
+      break;
+    }
+    size += (size_t)got;
+    if (size > limit)
+      status = leat_fail(error, LEAT_INVALID, "'%s' has more than %zu bytes", path, limit);
+    if (size < capacity - 1) continue;
+    char *larger = capacity <= SIZE_MAX / 4 ? realloc(data, capacity * 2) : NULL;
+    if (!larger) {
+      status = fail_memory(error, path);
+      break;
+    }
+    data = larger;
+    capacity *= 2;
+  }
+  if (status) {
+    free(data);
+    return status;
+  }
+  data[size] = '\0';
+  *out_data = data;
+  *out_size = size;
+  return LEAT_OK;
+}
+
+leat_status leat_file_read(const char *path, size_t limit, char **out_data, size_t *out_size,
+                           leat_error *error) {
+  int fd;
+  struct stat info;
+  LEAT_TRY(open_to_read(path, &fd, &info, error));
+  size_t expected = S_ISREG(info.st_mode) ? (size_t)info.st_size : FIRST_READ;
+  leat_status status = read_all(fd, path, expected, limit, out_data, out_size, error);
+  close(fd);
+  return status;
+}
+
+leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_error *error) {
+  int fd;
+  struct stat info;
+  *out = (leat_file_view){0};
+  LEAT_TRY(open_to_read(path, &fd, &info, error));
+  leat_status status = LEAT_OK;
+  if (S_ISREG(info.st_mode) && info.st_size > 0) {
+    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED)
+      status = fail_errno(error, "map", path);
+    else
+      *out = (leat_file_view){.data = data, .size = (size_t)info.st_size, .mapped = true};
+  } else {
+    char *data = NULL;
+    status = read_all(fd, path, FIRST_READ, SIZE_MAX, &data, &out->size, error);
+    out->data = (unsigned char *)data;
+  }
+  close(fd);
+  return status;
+}
+
+void leat_file_view_close(leat_file_view *view) {
+  if (view->mapped)
+    munmap((void *)view->data, view->size);
+  else
+    free((void *)view->data);
+  *view = (leat_file_view){0};
+}
+
+static bool write_pieces(int fd, const leat_bytes *pieces, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const char *from = pieces[i].data;
+    for (size_t left = pieces[i].size; left;) {
+      ssize_t put = write(fd, from, left < MOST_AT_ONCE ? left : MOST_AT_ONCE);
+      if (put < 0 && errno == EINTR) continue;
+      if (put < 0) return false;
+      from += put;
+      left -= (size_t)put;
+    }
+  }
+  return true;
+}
+
+static bool sync_directory_of(char *path) {
+  char *slash = strrchr(path, '/');
+  const char *directory = !slash ? "." : slash == path ? "/" : path;
+  if (slash) *slash = '\0';
+  int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (slash) *slash = '/';
+  if (fd < 0) return false;
+  bool done = fsync(fd) == 0 || errno == EINVAL; // some file systems cannot and need not
+  close(fd);
+  return done;
+}
+
+// Opens a new file beside `path` and puts its name into `name`. It gets the permissions any new
+// file gets, which mkstemp would not give it.
+static int open_aside(const char *path, char *name, size_t size) {
+  for (unsigned i = 0; i < MOST_NAMES_TRIED; i++) {
+    snprintf(name, size, "%s.%ld.%u.tmp", path, (long)getpid(), i);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+static leat_status write_aside(char *path, const leat_bytes *pieces, size_t count,
+                               leat_file_promise promise, leat_error *error) {
+  size_t size = strlen(path) + 48;
+  char *name = malloc(size);
+  if (!name) return fail_memory(error, path);
+  leat_status status = LEAT_OK;
+  bool durable = promise == LEAT_FILE_DURABLE;
+  int fd = open_aside(path, name, size);
+  bool written = fd >= 0 && write_pieces(fd, pieces, count) && (!durable || fsync(fd) == 0);
+  if (!written) status = fail_errno(error, "write", path);
+  if (fd >= 0 && close(fd) != 0 && !status) status = fail_errno(error, "write", path);
+  if (!status && rename(name, path) != 0) status = fail_errno(error, "write", path);
+  if (!status && durable && !sync_directory_of(path)) status = fail_errno(error, "sync", path);
+  if (status && fd >= 0) unlink(name);
+  free(name);
+  return status;
+}
+
+static leat_status write_directly(const char *path, const leat_bytes *pieces, size_t count,
+                                  leat_error *error) {
+  int fd = open(path, O_WRONLY | O_CLOEXEC);
+  bool written = fd >= 0 && write_pieces(fd, pieces, count);
+  leat_status status = written ? LEAT_OK : fail_errno(error, "write", path);
+  if (fd >= 0 && close(fd) != 0 && !status) status = fail_errno(error, "write", path);
+  return status;
+}
+
+leat_status leat_file_write(const char *path, const leat_bytes *pieces, size_t count,
+                            leat_file_promise promise, leat_error *error) {
+  struct stat info;
+  bool exists = stat(path, &info) == 0;
+  if (exists && !S_ISREG(info.st_mode)) return write_directly(path, pieces, count, error);
+  char *target = exists ? realpath(path, NULL) : strdup(path); // renaming would replace a link
+  if (!target) return fail_memory(error, path);
+  leat_status status = write_aside(target, pieces, count, promise, error);
+  free(target);
+  return status;
+}
+
+leat_status leat_file_make_directories(const char *path, leat_error *error) {
+  char *prefix = strdup(path);
+  if (!prefix) return fail_memory(error, path);
+  leat_status status = LEAT_OK;
+  for (char *end = prefix; *end && !status;) {
+    end += strspn(end, "/");
+    end += strcspn(end, "/");
+    char kept = *end;
+    *end = '\0';
+    if (mkdir(prefix, 0777) != 0) {
+      int cause = errno; // EEXIST, or for "/" and mount points also EROFS and EACCES
+      struct stat info;
+      bool there = stat(prefix, &info) == 0 && S_ISDIR(info.st_mode);
+      errno = cause;
+      if (!there) status = fail_errno(error, "make the directory", prefix);
+    }
+    *end = kept;
+  }
+  free(prefix);
+  return status;
+}

@@ -1,0 +1,48 @@
+// Files as wholes: looked at, read, and written so that nobody ever sees half of one. Every failure
+// names the path.
+#ifndef LEAT_BASE_FILE_H
+#define LEAT_BASE_FILE_H
+
+#include "leat/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// The bytes of a file, read-only until closed: mapped where it is a regular file (its pages are
+// read when touched; it must not be shortened meanwhile), else read to its end. A zeroed view is
+// closed.
+typedef struct leat_file_view {
+  const unsigned char *data; // never NULL while open
+  size_t size;
+  bool mapped;
+} leat_file_view;
+
+LEAT_MUST_USE leat_status leat_file_view_open(leat_file_view *out, const char *path,
+                                              leat_error *error);
+void leat_file_view_close(leat_file_view *view);
+
+// Reads a whole file, a pipe too. *out_data is malloc'ed, has a NUL after its *out_size bytes, and
+// is the caller's. A file of more than `limit` bytes is an error.
+LEAT_MUST_USE leat_status leat_file_read(const char *path, size_t limit, char **out_data,
+                                         size_t *out_size, leat_error *error);
+
+typedef struct leat_bytes {
+  const void *data;
+  size_t size;
+} leat_bytes;
+
+typedef enum leat_file_promise {
+  LEAT_FILE_ATOMIC,  // other processes see the old file or the new one
+  LEAT_FILE_DURABLE, // and so it is after a power cut: the file and its directory are fsynced
+} leat_file_promise;
+
+// Writes the pieces one after the other into a file aside, then renames it to `path`; on failure
+// nothing is left behind and an older file stays as it was. A symbolic link is followed; a device
+// or pipe is written directly.
+LEAT_MUST_USE leat_status leat_file_write(const char *path, const leat_bytes *pieces, size_t count,
+                                          leat_file_promise promise, leat_error *error);
+
+// Makes the directory and those above it; that they exist already is fine.
+LEAT_MUST_USE leat_status leat_file_make_directories(const char *path, leat_error *error);
+
+#endif

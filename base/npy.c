@@ -1,0 +1,252 @@
+// The header is a Python literal, a dict of exactly three keys; a cursor walks over it and nothing
+// recurses:
+//
+//     \x93NUMPY 1 0 <u16 length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n
+#include "base/npy.h"
+
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+               "npy data is used as it lies in the file");
+
+enum { MAGIC_SIZE = 6, LARGEST_HEADER = 65535, DATA_ALIGNMENT = 64 };
+
+static const char magic[MAGIC_SIZE + 1] = "\x93NUMPY";
+
+// NumPy's letter and size for each dtype; NULL where it has none.
+static const char *const descriptions[LEAT_DTYPE_COUNT] = {
+    [LEAT_bool] = "b1", [LEAT_i8] = "i1",    [LEAT_i16] = "i2", [LEAT_i32] = "i4",
+    [LEAT_i64] = "i8",  [LEAT_u8] = "u1",    [LEAT_u16] = "u2", [LEAT_u32] = "u4",
+    [LEAT_u64] = "u8",  [LEAT_f16] = "f2",   [LEAT_f32] = "f4", [LEAT_f64] = "f8",
+    [LEAT_c64] = "c8",  [LEAT_c128] = "c16",
+};
+
+typedef struct cursor {
+  const char *at, *end;
+  leat_error *error;
+} cursor;
+
+static void skip_space(cursor *c) {
+  while (c->at < c->end && (*c->at == ' ' || *c->at == '\t' || *c->at == '\n')) c->at++;
+}
+
+static bool accept(cursor *c, char expected) {
+  skip_space(c);
+  if (c->at == c->end || *c->at != expected) return false;
+  c->at++;
+  return true;
+}
+
+static leat_status expect(cursor *c, char expected) {
+  if (accept(c, expected)) return LEAT_OK;
+  return leat_fail(c->error, LEAT_INVALID, "the npy header lacks a '%c' where it should be",
+                   expected);
+}
+
+static bool accept_word(cursor *c, const char *word) {
+  size_t length = strlen(word);
+  skip_space(c);
+  if ((size_t)(c->end - c->at) < length || memcmp(c->at, word, length) != 0) return false;
+  c->at += length;
+  return true;
+}
+
+// A Python string without escapes, in either quotes; borrowed from the header.
+static leat_status read_string(cursor *c, const char **out, size_t *out_length) {
+  char quote = accept(c, '\'') ? '\'' : '"';
+  if (quote == '"') LEAT_TRY(expect(c, '"'));
+  *out = c->at;
+  while (c->at < c->end && *c->at != quote && *c->at != '\\') c->at++;
+  *out_length = (size_t)(c->at - *out);
+  return expect(c, quote);
+}
+
+static bool describes(leat_dtype dtype, const char *text, size_t length) {
+  const char *known = descriptions[dtype];
+  return known && strlen(known) == length && memcmp(known, text, length) == 0;
+}
+
+static leat_status read_dtype(cursor *c, leat_dtype *out) {
+  const char *text;
+  size_t length;
+  if (accept(c, '['))
+    return leat_fail(c->error, LEAT_UNSUPPORTED, "npy files of records are not supported");
+  LEAT_TRY(read_string(c, &text, &length));
+  char order = length ? *text : '\0';
+  for (size_t i = 0; i < LEAT_DTYPE_COUNT; i++) {
+    leat_dtype dtype = (leat_dtype)i;
+    if (!length || !describes(dtype, text + 1, length - 1)) continue;
+    bool one_byte = leat_dtype_size(dtype) == 1;
+    if (order == '>' && !one_byte)
+      return leat_fail(c->error, LEAT_UNSUPPORTED,
+                       "big-endian npy data ('%.*s') is not supported; save it as '<%s'",
+                       (int)length, text, descriptions[i]);
+    if (order != '<' && order != '=' && !(one_byte && (order == '|' || order == '>'))) break;
+    *out = dtype;
+    return LEAT_OK;
+  }
+  int shown = length < 40 ? (int)length : 40;
+  return leat_fail(c->error, LEAT_UNSUPPORTED, "npy dtype '%.*s' is not supported", shown, text);
+}
+
+static leat_status read_bool(cursor *c, bool *out) {
+  *out = accept_word(c, "True");
+  if (*out || accept_word(c, "False")) return LEAT_OK;
+  return leat_fail(c->error, LEAT_INVALID, "fortran_order in the npy header is not True or False");
+}
+
+static leat_status read_dim(cursor *c, int64_t *out) {
+  const char *first = c->at;
+  int64_t value = 0;
+  for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, *c->at - '0', &value))
+      return leat_fail(c->error, LEAT_INVALID, "a dimension in the npy header is too large");
+  if (c->at == first)
+    return leat_fail(c->error, LEAT_INVALID, "the shape in the npy header is not a tuple of sizes");
+  if (c->at < c->end && *c->at == 'L') c->at++; // Python 2 wrote 3L
+  *out = value;
+  return LEAT_OK;
+}
+
+static leat_status read_shape(cursor *c, leat_tensor *out) {
+  LEAT_TRY(expect(c, '('));
+  while (!accept(c, ')')) {
+    if (out->rank == LEAT_MAX_RANK)
+      return leat_fail(c->error, LEAT_UNSUPPORTED, "the npy file has more than %d dimensions",
+                       LEAT_MAX_RANK);
+    LEAT_TRY(read_dim(c, &out->shape[out->rank++]));
+    if (accept(c, ',')) continue;
+    LEAT_TRY(expect(c, ')'));
+    break;
+  }
+  return LEAT_OK;
+}
+
+// One `'key': value`. `seen` has a bit for each of the three keys.
+static leat_status read_item(cursor *c, leat_tensor *out, bool *out_fortran, unsigned *seen) {
+  static const char *const keys[] = {"descr", "fortran_order", "shape"};
+  const char *text;
+  size_t length, key = 0;
+  LEAT_TRY(read_string(c, &text, &length));
+  while (key < 3 && (strlen(keys[key]) != length || memcmp(keys[key], text, length) != 0)) key++;
+  if (key == 3 || *seen & 1u << key)
+    return leat_fail(c->error, LEAT_INVALID, "the npy header has an unknown or repeated key");
+  *seen |= 1u << key;
+  LEAT_TRY(expect(c, ':'));
+  skip_space(c);
+  if (key == 0) return read_dtype(c, &out->dtype);
+  if (key == 1) return read_bool(c, out_fortran);
+  return read_shape(c, out);
+}
+
+static leat_status read_header(cursor *c, leat_tensor *out) {
+  bool fortran = false;
+  unsigned seen = 0;
+  LEAT_TRY(expect(c, '{'));
+  while (!accept(c, '}')) {
+    LEAT_TRY(read_item(c, out, &fortran, &seen));
+    if (accept(c, ',')) continue;
+    LEAT_TRY(expect(c, '}'));
+    break;
+  }
+  skip_space(c);
+  if (c->at != c->end || seen != 7)
+    return leat_fail(c->error, LEAT_INVALID,
+                     "the npy header is not a dict of 'descr', 'fortran_order' and 'shape'");
+  if (fortran && out->rank > 1)
+    return leat_fail(c->error, LEAT_UNSUPPORTED,
+                     "npy data in Fortran order is not supported; save numpy.ascontiguousarray(…)");
+  return LEAT_OK;
+}
+
+// Finds the header's text by the version's width of its length.
+static leat_status find_header(const unsigned char *bytes, size_t size, cursor *out) {
+  if (size < MAGIC_SIZE + 2 || memcmp(bytes, magic, MAGIC_SIZE) != 0)
+    return leat_fail(out->error, LEAT_INVALID, "not an npy file");
+  unsigned version = bytes[MAGIC_SIZE];
+  if (version < 1 || version > 3 || bytes[MAGIC_SIZE + 1] != 0)
+    return leat_fail(out->error, LEAT_UNSUPPORTED, "npy version %u.%u is not supported", version,
+                     bytes[MAGIC_SIZE + 1]);
+  size_t width = version == 1 ? 2 : 4, start = MAGIC_SIZE + 2 + width, length = 0;
+  if (size < start) return leat_fail(out->error, LEAT_INVALID, "the npy header is cut off");
+  for (size_t i = width; i-- > 0;) length = length << 8 | bytes[MAGIC_SIZE + 2 + i];
+  if (length > LARGEST_HEADER)
+    return leat_fail(out->error, LEAT_INVALID, "the npy header has %zu bytes; at most %d are read",
+                     length, LARGEST_HEADER);
+  if (size - start < length)
+    return leat_fail(out->error, LEAT_INVALID, "the npy header is cut off");
+  out->at = (const char *)bytes + start;
+  out->end = out->at + length;
+  return LEAT_OK;
+}
+
+leat_status leat_npy_parse(const void *bytes, size_t size, leat_tensor *out, leat_error *error) {
+  *out = (leat_tensor){0};
+  leat_tensor tensor = {0};
+  cursor c = {.error = error};
+  LEAT_TRY(find_header(bytes, size, &c));
+  LEAT_TRY(read_header(&c, &tensor));
+  int64_t expected = leat_tensor_bytes(&tensor);
+  size_t present = size - (size_t)(c.end - (const char *)bytes);
+  if (expected < 0)
+    return leat_fail(error, LEAT_INVALID, "the shape in the npy header is too large");
+  if ((uint64_t)expected != present)
+    return leat_fail(error, LEAT_INVALID, "%zu bytes follow the npy header, its shape needs %lld",
+                     present, (long long)expected);
+  for (size_t i = 0; tensor.dtype == LEAT_bool && i < present; i++)
+    if ((unsigned char)c.end[i] > 1)
+      return leat_fail(error, LEAT_INVALID, "element %zu of the npy bools is neither 0 nor 1", i);
+  tensor.data = (void *)c.end;
+  *out = tensor;
+  return LEAT_OK;
+}
+
+leat_status leat_npy_open(leat_npy *out, const char *path, leat_error *error) {
+  *out = (leat_npy){0};
+  LEAT_TRY(leat_file_view_open(&out->file, path, error));
+  leat_error cause = {0};
+  leat_status status = leat_npy_parse(out->file.data, out->file.size, &out->tensor, &cause);
+  if (!status) return LEAT_OK;
+  leat_npy_close(out);
+  return leat_fail(error, status, "'%s': %s", path, cause.message);
+}
+
+void leat_npy_close(leat_npy *npy) {
+  leat_file_view_close(&npy->file);
+  *npy = (leat_npy){0};
+}
+
+leat_status leat_npy_add_header(leat_text *out, const leat_tensor *tensor, leat_error *error) {
+  const char *description = descriptions[tensor->dtype];
+  if (!description)
+    return leat_fail(error, LEAT_UNSUPPORTED, "npy files cannot hold %s",
+                     leat_dtype_name(tensor->dtype));
+  leat_text dict = {0};
+  leat_text_add(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                leat_dtype_size(tensor->dtype) == 1 ? '|' : '<', description);
+  for (int32_t i = 0; i < tensor->rank; i++)
+    leat_text_add(&dict, i ? ", %lld" : "%lld", (long long)tensor->shape[i]);
+  leat_text_add(&dict, tensor->rank == 1 ? ",), }" : "), }");
+  size_t before = MAGIC_SIZE + 4;
+  size_t padding = DATA_ALIGNMENT - 1 - (before + dict.size) % DATA_ALIGNMENT;
+  leat_text_add(&dict, "%*s\n", (int)padding, "");
+  leat_text_add_n(out, magic, MAGIC_SIZE);
+  leat_text_add_n(out, (char[]){1, 0, (char)(dict.size & 0xff), (char)(dict.size >> 8)}, 4);
+  leat_text_add_n(out, dict.data, dict.size);
+  leat_text_finish(&dict);
+  return LEAT_OK;
+}
+
+leat_status leat_npy_write(const char *path, const leat_tensor *tensor, leat_error *error) {
+  int64_t bytes = leat_tensor_bytes(tensor);
+  if (bytes < 0) return leat_fail(error, LEAT_INVALID, "'%s': the shape is too large", path);
+  leat_text header = {0};
+  leat_error cause = {0};
+  leat_status status = leat_npy_add_header(&header, tensor, &cause);
+  if (status) return leat_fail(error, status, "'%s': %s", path, cause.message);
+  leat_bytes pieces[] = {{header.data, header.size}, {tensor->data, (size_t)bytes}};
+  status = leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, error);
+  leat_text_finish(&header);
+  return status;
+}

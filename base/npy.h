@@ -1,0 +1,34 @@
+// NumPy's .npy files (numpy.lib.format): versions 1.0, 2.0 and 3.0 are read, 1.0 is written.
+//
+// Stated limits: a header of at most 65,535 bytes, rank at most LEAT_MAX_RANK, C order (Fortran
+// order only where it is the same, up to rank 1), little-endian, the file ends with its data. npy
+// has no bf16; text is not read.
+#ifndef LEAT_BASE_NPY_H
+#define LEAT_BASE_NPY_H
+
+#include "base/file.h"
+#include "base/text.h"
+#include "leat/dtype.h"
+
+// Reads a whole .npy file that lies in memory. out->data points at its data inside `bytes`
+// (borrowed, perhaps not aligned), so the data's offset is out->data - bytes.
+LEAT_MUST_USE leat_status leat_npy_parse(const void *bytes, size_t size, leat_tensor *out,
+                                         leat_error *error);
+
+typedef struct leat_npy {
+  leat_tensor tensor; // its data is read-only and valid until closed, perhaps not aligned; copy it
+                      // from here
+  leat_file_view file;
+} leat_npy;
+
+// The data is read when it is touched, so opening a large file only to see its type is cheap.
+LEAT_MUST_USE leat_status leat_npy_open(leat_npy *out, const char *path, leat_error *error);
+void leat_npy_close(leat_npy *npy);
+
+// Adds the header that goes before the tensor's data: a multiple of 64 bytes.
+LEAT_MUST_USE leat_status leat_npy_add_header(leat_text *out, const leat_tensor *tensor,
+                                              leat_error *error);
+LEAT_MUST_USE leat_status leat_npy_write(const char *path, const leat_tensor *tensor,
+                                         leat_error *error);
+
+#endif
