@@ -1,0 +1,70 @@
+// The op table of ir/ops.def as data.
+#include "ir/op.h"
+
+#include <assert.h>
+#include <string.h>
+
+// The number of attributes of each row.
+enum {
+#define A(kind, name) +1
+#define OP(name, min, max, outputs, dtypes, kind, flags, attributes) ATTRS_##name = 0 attributes,
+#include "ir/ops.def"
+};
+
+// The table's short words.
+enum {
+  ANY = LEAT_ANY_INPUTS,
+  COMMUTES = LEAT_FLAG_COMMUTES,
+  EFFECT = LEAT_FLAG_EFFECT,
+  STATE = LEAT_FLAG_STATE,
+  RANDOM = LEAT_FLAG_RANDOM,
+  EXACT = LEAT_FLAG_EXACT,
+  BROADCASTS = LEAT_FLAG_BROADCASTS,
+};
+
+static const leat_op_info table[LEAT_OP_COUNT] = {
+#define A(kind, name) {LEAT_ATTR_##kind, #name},
+#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
+  [LEAT_OP_##name] = {#name, min, max, outputs, LEAT_CLASS_##dtypes, LEAT_KIND_##kind,             \
+                      flags, ATTRS_##name, {attributes}},
+#include "ir/ops.def"
+};
+
+const leat_op_info *leat_op_info_of(leat_op op) {
+  assert((size_t)op < LEAT_OP_COUNT);
+  return &table[op];
+}
+
+bool leat_op_parse(const char *name, size_t length, leat_op *out) {
+  for (size_t op = 0; op < LEAT_OP_COUNT; op++) {
+    if (strlen(table[op].name) != length || memcmp(table[op].name, name, length)) continue;
+    *out = (leat_op)op;
+    return true;
+  }
+  return false;
+}
+
+const char *leat_op_name(leat_op op) {
+  return leat_op_info_of(op)->name;
+}
+
+bool leat_dtype_in_class(leat_dtype dtype, leat_dtype_class class) {
+  leat_dtype_kind kind = leat_dtype_kind_of(dtype);
+  bool integer = kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED;
+  switch (class) {
+  case LEAT_CLASS_ALL: return true;
+  case LEAT_CLASS_ANY_DTYPE: return kind != LEAT_KIND_STRING;
+  case LEAT_CLASS_NUMERIC: return kind != LEAT_KIND_STRING && kind != LEAT_KIND_BOOL;
+  case LEAT_CLASS_FLOAT: return kind == LEAT_KIND_FLOAT;
+  case LEAT_CLASS_INTEGER: return integer;
+  case LEAT_CLASS_BOOLEAN: return kind == LEAT_KIND_BOOL;
+  }
+  return false;
+}
+
+int leat_op_attr_index(leat_op op, const char *name) {
+  const leat_op_info *info = leat_op_info_of(op);
+  for (int i = 0; i < info->attr_count; i++)
+    if (strcmp(info->attrs[i].name, name) == 0) return i;
+  return -1;
+}
