@@ -29,7 +29,7 @@ typedef struct leat_kernel leat_kernel;
 // X(id, text, number of value operands); ARRAY-like operands are in `buffer`.
 #define K_OPS(X)                                                                                   \
   X(CONST, "const", 0)   /* of the instr's dtype and lanes (splat): imm.i or imm.f */              \
-  X(SCALAR, "scalar", 0) /* i64 argument number imm.i */                                           \
+  X(SCALAR, "scalar", 0) /* i64 scalar number imm.i: args[buffer_count + imm.i] */                 \
   X(TILE, "tile", 0)     /* i64: the tile this run of the body is for */                           \
   X(PHI, "phi", 0)       /* block argument of a loop or while */                                   \
   X(RESULT, "result", 1) /* carried value imm.i of the loop/while/if args[0] after it ended */     \
@@ -92,6 +92,11 @@ typedef struct k_buffer {
   bool written;    // argument: some store goes to it
 } k_buffer;
 
+typedef union k_imm {
+  int64_t i; // integers and bool, extended from their width as their dtype is signed or not
+  double f;  // f32 and f64
+} k_imm;
+
 struct k_instr {
   k_op op;
   leat_dtype dtype; // of the result; LEAT_bool for none
@@ -100,21 +105,21 @@ struct k_instr {
   uint32_t arg_count;
   k_value *args;
   const k_buffer *buffer;
-  union {
-    int64_t i;
-    double f;
-  } imm;
+  k_imm imm;
   int64_t imm2;
   k_block *body[2];
+  k_block *block; // it is in, or is a block argument of
 };
 
 // A list of instructions with block arguments (PHIs: of a loop the index first, then the carried values) and the values
-// it yields to the next iteration, or to the RESULTs of an `if`. `condition`: body[0] of a while.
+// it yields to the next iteration, or to the RESULTs of an `if`. `condition`: body[0] of a while, which also has its PHIs;
+// body[1] of a while sees what body[0] computed.
 struct k_block {
   leat_vec(k_instr *) instrs;
   leat_vec(k_value) phis;
   leat_vec(k_value) yields;
   k_value condition;
+  uint32_t depth; // blocks around it
 };
 
 struct leat_kernel {
@@ -126,8 +131,9 @@ struct leat_kernel {
 };
 
 // -- Building ---------------------------------------------------------------------------------------------------------
-// The builder appends to the innermost open block. Constant operands fold, x+0 and x*1 of integers vanish, and equal
-// pure instructions of one block chain are made once, so lowering can be naive.
+// The builder appends to the innermost open block. Constant operands fold, x+0 and x*1 of integers vanish, equal pure
+// instructions of one block chain are made once (loads too, up to the next store), what does not vary in a loop is put
+// before it, and k_finish drops what nobody uses, so lowering can be naive.
 typedef struct k_builder {
   leat_arena *arena;
   leat_kernel *kernel;
@@ -188,5 +194,12 @@ void k_barrier(k_builder *b);
 void leat_kernel_print(const leat_kernel *kernel, leat_text *out);
 LEAT_MUST_USE leat_status leat_kernel_verify(const leat_kernel *kernel, leat_error *error);
 const char *k_op_name(k_op op);
+int k_op_arity(k_op op);    // number of value operands, or -1
+bool k_op_is_pure(k_op op); // depends on nothing but its operands and immediates, and has no effect
+
+// What an element-wise op (ADD … BITCAST) gives for one lane: `dtype` is that of the operands (of args[1] for SELECT),
+// `to` that of the result. This is the meaning that every target follows bit for bit (but for the payload of NaNs).
+k_imm k_eval(k_op op, leat_dtype dtype, leat_dtype to, const k_imm *args);
+k_imm k_imm_wrap(leat_dtype dtype, k_imm value); // as a value of the dtype: wrapped, or rounded to f32
 
 #endif
