@@ -36,10 +36,10 @@ void leat_warn_at(leat_diag *diag, leat_span span, const char *format, ...)
 void leat_note_at(leat_diag *diag, leat_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-uint32_t leat_diag_errors(
-    const leat_diag *diag); // errors so far; at most 20 are kept, the rest counted
-void leat_diag_print(const leat_diag *diag,
-                     leat_text *out);  // all that was collected, in the order of the text
+// Errors so far. At most 20 errors and 20 warnings are kept, the rest counted.
+uint32_t leat_diag_errors(const leat_diag *diag);
+// Adds all that was collected, in the order of the text.
+void leat_diag_print(const leat_diag *diag, leat_text *out);
 void leat_diag_clear(leat_diag *diag); // forgets messages, keeps sources
 
 // The candidate nearest to `name` by edit distance, or NULL when none is near enough to suggest.

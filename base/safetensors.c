@@ -1,0 +1,526 @@
+// Reading is a cursor over JSON of exactly one shape, three levels deep, so nothing recurses;
+// decoded strings never grow and share one block as long as the header. Tables are sorted to find
+// duplicates, holes and names.
+//
+//     {"__metadata__": {"key": "value"}, "W": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0,
+//     24]}}
+#include "base/safetensors.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is used as it lies in the file");
+
+enum { LENGTH_SIZE = 8, LARGEST_HEADER = 100000000, HEADER_ALIGNMENT = 8 };
+
+static const char *const dtype_names[LEAT_DTYPE_COUNT] = {
+    [LEAT_bool] = "BOOL", [LEAT_i8] = "I8",   [LEAT_i16] = "I16",   [LEAT_i32] = "I32",
+    [LEAT_i64] = "I64",   [LEAT_u8] = "U8",   [LEAT_u16] = "U16",   [LEAT_u32] = "U32",
+    [LEAT_u64] = "U64",   [LEAT_f16] = "F16", [LEAT_bf16] = "BF16", [LEAT_f32] = "F32",
+    [LEAT_f64] = "F64",   [LEAT_c64] = "C64",
+};
+
+// ---- The JSON of a header ----
+
+typedef struct reader {
+  const char *at, *end;
+  char *strings; // where the next decoded string goes
+  leat_safetensors *out;
+  size_t capacity, metadata_capacity;
+  const unsigned char *data;
+  size_t data_size;
+  bool metadata_seen;
+  leat_error *error;
+} reader;
+
+#define INVALID(r, ...) leat_fail((r)->error, LEAT_INVALID, __VA_ARGS__)
+
+static void skip_space(reader *r) {
+  while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
+    r->at++;
+}
+
+static bool accept(reader *r, char expected) {
+  skip_space(r);
+  if (r->at == r->end || *r->at != expected) return false;
+  r->at++;
+  return true;
+}
+
+static leat_status expect(reader *r, char expected) {
+  if (accept(r, expected)) return LEAT_OK;
+  return INVALID(r, "the safetensors header lacks a '%c' where it should be", expected);
+}
+
+static leat_status read_hex4(reader *r, uint32_t *out) {
+  *out = 0;
+  for (int i = 0; i < 4; i++, r->at++) {
+    char c = r->at < r->end ? *r->at : '\0';
+    int digit = c >= '0' && c <= '9'   ? c - '0'
+                : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                       : -1;
+    if (digit < 0) return INVALID(r, "the safetensors header has a \\u without four hex digits");
+    *out = *out << 4 | (uint32_t)digit;
+  }
+  return LEAT_OK;
+}
+
+static char *put_utf8(char *to, uint32_t code) {
+  if (code < 0x80) {
+    *to++ = (char)code;
+  } else if (code < 0x800) {
+    *to++ = (char)(0xc0 | code >> 6);
+    *to++ = (char)(0x80 | (code & 0x3f));
+  } else if (code < 0x10000) {
+    *to++ = (char)(0xe0 | code >> 12);
+    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+    *to++ = (char)(0x80 | (code & 0x3f));
+  } else {
+    *to++ = (char)(0xf0 | code >> 18);
+    *to++ = (char)(0x80 | (code >> 12 & 0x3f));
+    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
+    *to++ = (char)(0x80 | (code & 0x3f));
+  }
+  return to;
+}
+
+// What follows `\u`: one code, or the two halves of a surrogate pair.
+static leat_status read_unicode(reader *r, uint32_t *out) {
+  uint32_t low;
+  LEAT_TRY(read_hex4(r, out));
+  if (*out >= 0xd800 && *out < 0xdc00 && r->end - r->at >= 2 && memcmp(r->at, "\\u", 2) == 0) {
+    r->at += 2;
+    LEAT_TRY(read_hex4(r, &low));
+    if (low >= 0xdc00 && low < 0xe000) *out = 0x10000 + ((*out - 0xd800) << 10) + (low - 0xdc00);
+  }
+  if (*out >= 0xd800 && *out < 0xe000)
+    return INVALID(r, "the safetensors header has half a surrogate pair");
+  if (*out == 0) return INVALID(r, "a string of the safetensors header has a NUL");
+  return LEAT_OK;
+}
+
+static leat_status read_escape(reader *r) {
+  static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+  char letter = r->at < r->end ? *r->at++ : '\0';
+  const char *found = letter ? strchr(letters, letter) : NULL;
+  uint32_t code;
+  if (found)
+    code = (unsigned char)meanings[found - letters];
+  else if (letter == 'u')
+    LEAT_TRY(read_unicode(r, &code));
+  else
+    return INVALID(r, "the safetensors header has an unknown escape in a string");
+  r->strings = put_utf8(r->strings, code);
+  return LEAT_OK;
+}
+
+static leat_status read_string(reader *r, const char **out) {
+  LEAT_TRY(expect(r, '"'));
+  *out = r->strings;
+  while (r->at < r->end && *r->at != '"') {
+    size_t length = leat_utf8_character(r->at, (size_t)(r->end - r->at));
+    if (length == 0 || (unsigned char)*r->at < 0x20)
+      return INVALID(r, "a string of the safetensors header is not UTF-8 text");
+    if (*r->at == '\\') {
+      r->at++;
+      LEAT_TRY(read_escape(r));
+      continue;
+    }
+    memcpy(r->strings, r->at, length);
+    r->strings += length;
+    r->at += length;
+  }
+  *r->strings++ = '\0';
+  return expect(r, '"');
+}
+
+static leat_status read_size(reader *r, int64_t *out) {
+  skip_space(r);
+  const char *first = r->at;
+  int64_t value = 0;
+  for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
+    if (__builtin_mul_overflow(value, 10, &value) ||
+        __builtin_add_overflow(value, *r->at - '0', &value))
+      return INVALID(r, "a number in the safetensors header is too large");
+  if (r->at == first || (*first == '0' && r->at > first + 1))
+    return INVALID(r, "the safetensors header lacks a size where it should be");
+  *out = value;
+  return LEAT_OK;
+}
+
+static leat_status read_sizes(reader *r, int64_t *out, int32_t limit, int32_t *out_count) {
+  *out_count = 0;
+  LEAT_TRY(expect(r, '['));
+  if (accept(r, ']')) return LEAT_OK;
+  do {
+    if (*out_count == limit)
+      return INVALID(r, "a list in the safetensors header has more than %d numbers", limit);
+    LEAT_TRY(read_size(r, &out[(*out_count)++]));
+  } while (accept(r, ','));
+  return expect(r, ']');
+}
+
+static leat_status read_dtype(reader *r, leat_dtype *out) {
+  const char *name;
+  LEAT_TRY(read_string(r, &name));
+  for (size_t i = 0; i < LEAT_DTYPE_COUNT; i++) {
+    if (!dtype_names[i] || strcmp(dtype_names[i], name) != 0) continue;
+    *out = (leat_dtype)i;
+    return LEAT_OK;
+  }
+  return leat_fail(r->error, LEAT_UNSUPPORTED, "safetensors dtype '%.40s' is not supported", name);
+}
+
+static leat_status read_tensor(reader *r, leat_named_tensor *out) {
+  leat_tensor *tensor = &out->tensor;
+  int64_t offsets[2] = {0};
+  int32_t offset_count = 0;
+  unsigned seen = 0, field;
+  LEAT_TRY(expect(r, '{'));
+  do {
+    const char *key;
+    LEAT_TRY(read_string(r, &key));
+    LEAT_TRY(expect(r, ':'));
+    if (strcmp(key, "dtype") == 0) {
+      field = 1;
+      LEAT_TRY(read_dtype(r, &tensor->dtype));
+    } else if (strcmp(key, "shape") == 0) {
+      field = 2;
+      LEAT_TRY(read_sizes(r, tensor->shape, LEAT_MAX_RANK, &tensor->rank));
+    } else if (strcmp(key, "data_offsets") == 0) {
+      field = 4;
+      LEAT_TRY(read_sizes(r, offsets, 2, &offset_count));
+    } else {
+      return INVALID(r, "tensor '%s' has an unknown field '%.40s'", out->name, key);
+    }
+    if (seen & field) return INVALID(r, "tensor '%s' has '%s' twice", out->name, key);
+    seen |= field;
+  } while (accept(r, ','));
+  LEAT_TRY(expect(r, '}'));
+  if (seen != 7 || offset_count != 2)
+    return INVALID(r, "tensor '%s' lacks a dtype, a shape or two data_offsets", out->name);
+  if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > r->data_size)
+    return INVALID(r, "the data of tensor '%s' lies outside the file", out->name);
+  if (leat_tensor_bytes(tensor) != offsets[1] - offsets[0])
+    return INVALID(r, "tensor '%s' has %lld bytes of data, which its dtype and shape do not need",
+                   out->name, (long long)(offsets[1] - offsets[0]));
+  tensor->data = (void *)(r->data + offsets[0]);
+  return LEAT_OK;
+}
+
+// The array with room for one more item, or NULL. The header's length bounds its size.
+static void *with_room(void *items, size_t count, size_t *capacity, size_t size) {
+  if (count < *capacity) return items;
+  size_t larger = *capacity ? *capacity * 2 : 16;
+  void *grown = realloc(items, larger * size);
+  if (grown) *capacity = larger;
+  return grown;
+}
+
+static leat_status fail_memory(leat_error *error) {
+  return leat_fail(error, LEAT_MEMORY, "out of memory for the table of a safetensors file");
+}
+
+static leat_status add_tensor(reader *r, leat_named_tensor tensor) {
+  leat_safetensors *out = r->out;
+  leat_named_tensor *grown = with_room(out->tensors, out->count, &r->capacity, sizeof tensor);
+  if (!grown) return fail_memory(r->error);
+  out->tensors = grown;
+  out->tensors[out->count++] = tensor;
+  return LEAT_OK;
+}
+
+static leat_status add_metadata(reader *r, leat_metadata item) {
+  leat_safetensors *out = r->out;
+  leat_metadata *grown =
+      with_room(out->metadata, out->metadata_count, &r->metadata_capacity, sizeof item);
+  if (!grown) return fail_memory(r->error);
+  out->metadata = grown;
+  out->metadata[out->metadata_count++] = item;
+  return LEAT_OK;
+}
+
+static leat_status read_metadata(reader *r) {
+  if (r->metadata_seen) return INVALID(r, "the safetensors header has '__metadata__' twice");
+  r->metadata_seen = true;
+  LEAT_TRY(expect(r, '{'));
+  if (accept(r, '}')) return LEAT_OK;
+  do {
+    leat_metadata item;
+    LEAT_TRY(read_string(r, &item.key));
+    LEAT_TRY(expect(r, ':'));
+    LEAT_TRY(read_string(r, &item.value));
+    LEAT_TRY(add_metadata(r, item));
+  } while (accept(r, ','));
+  return expect(r, '}');
+}
+
+static leat_status read_header(reader *r) {
+  if (r->at == r->end || *r->at != '{')
+    return INVALID(r, "the safetensors header does not begin with '{'");
+  r->at++;
+  if (!accept(r, '}')) {
+    do {
+      leat_named_tensor item = {0};
+      LEAT_TRY(read_string(r, &item.name));
+      LEAT_TRY(expect(r, ':'));
+      if (strcmp(item.name, "__metadata__") == 0) {
+        LEAT_TRY(read_metadata(r));
+        continue;
+      }
+      LEAT_TRY(read_tensor(r, &item));
+      LEAT_TRY(add_tensor(r, item));
+    } while (accept(r, ','));
+    LEAT_TRY(expect(r, '}'));
+  }
+  skip_space(r);
+  return r->at == r->end ? LEAT_OK : INVALID(r, "text follows the safetensors header's '}'");
+}
+
+// ---- Files ----
+
+static int by_name(const void *a, const void *b) {
+  return strcmp(((const leat_named_tensor *)a)->name, ((const leat_named_tensor *)b)->name);
+}
+
+static int by_key(const void *a, const void *b) {
+  return strcmp(((const leat_metadata *)a)->key, ((const leat_metadata *)b)->key);
+}
+
+static int by_place(const void *a, const void *b) {
+  const leat_tensor *x = &((const leat_named_tensor *)a)->tensor;
+  const leat_tensor *y = &((const leat_named_tensor *)b)->tensor;
+  if (x->data != y->data) return (const char *)x->data < (const char *)y->data ? -1 : 1;
+  int64_t x_bytes = leat_tensor_bytes(x), y_bytes = leat_tensor_bytes(y);
+  return x_bytes < y_bytes ? -1 : x_bytes > y_bytes;
+}
+
+static leat_status check_data(reader *r) {
+  leat_safetensors *out = r->out;
+  const unsigned char *next = r->data;
+  if (out->count) qsort(out->tensors, out->count, sizeof *out->tensors, by_place);
+  for (size_t i = 0; i < out->count; i++) {
+    const leat_tensor *tensor = &out->tensors[i].tensor;
+    if (tensor->data != next)
+      return INVALID(r, "the data of tensor '%s' overlaps another or leaves a hole",
+                     out->tensors[i].name);
+    next += leat_tensor_bytes(tensor);
+    for (const unsigned char *b = tensor->data; tensor->dtype == LEAT_bool && b < next; b++)
+      if (*b > 1)
+        return INVALID(r, "tensor '%s' has a bool that is neither 0 nor 1", out->tensors[i].name);
+  }
+  if (next != r->data + r->data_size)
+    return INVALID(r, "%zu bytes at the end of the safetensors file belong to no tensor",
+                   (size_t)(r->data + r->data_size - next));
+  return LEAT_OK;
+}
+
+static leat_status check_names(reader *r) {
+  leat_safetensors *out = r->out;
+  if (out->count) qsort(out->tensors, out->count, sizeof *out->tensors, by_name);
+  for (size_t i = 1; i < out->count; i++)
+    if (by_name(&out->tensors[i - 1], &out->tensors[i]) == 0)
+      return INVALID(r, "the name '%s' comes twice", out->tensors[i].name);
+  if (out->metadata_count) qsort(out->metadata, out->metadata_count, sizeof *out->metadata, by_key);
+  for (size_t i = 1; i < out->metadata_count; i++)
+    if (by_key(&out->metadata[i - 1], &out->metadata[i]) == 0)
+      return INVALID(r, "the metadata key '%s' comes twice", out->metadata[i].key);
+  return LEAT_OK;
+}
+
+static leat_status parse(reader *r, const unsigned char *bytes, size_t size) {
+  uint64_t length = 0;
+  if (size < LENGTH_SIZE) return INVALID(r, "not a safetensors file: shorter than 8 bytes");
+  for (size_t i = LENGTH_SIZE; i-- > 0;) length = length << 8 | bytes[i];
+  if (length > LARGEST_HEADER)
+    return INVALID(r, "not a safetensors file: its header would have %llu bytes",
+                   (unsigned long long)length);
+  if (size - LENGTH_SIZE < length) return INVALID(r, "the safetensors header is cut off");
+  r->at = (const char *)bytes + LENGTH_SIZE;
+  r->end = r->at + length;
+  r->data = bytes + LENGTH_SIZE + length;
+  r->data_size = size - LENGTH_SIZE - (size_t)length;
+  r->out->strings = r->strings = malloc((size_t)length + 1);
+  if (!r->strings) return fail_memory(r->error);
+  LEAT_TRY(read_header(r));
+  LEAT_TRY(check_data(r));
+  return check_names(r);
+}
+
+leat_status leat_safetensors_parse(leat_safetensors *out, const void *bytes, size_t size,
+                                   leat_error *error) {
+  *out = (leat_safetensors){0};
+  reader r = {.out = out, .error = error};
+  leat_status status = parse(&r, bytes, size);
+  if (status) leat_safetensors_close(out);
+  return status;
+}
+
+leat_status leat_safetensors_open(leat_safetensors *out, const char *path, leat_error *error) {
+  leat_file_view file;
+  leat_error cause = {0};
+  *out = (leat_safetensors){0};
+  LEAT_TRY(leat_file_view_open(&file, path, error));
+  leat_status status = leat_safetensors_parse(out, file.data, file.size, &cause);
+  out->file = file;
+  if (!status) return LEAT_OK;
+  leat_safetensors_close(out);
+  return leat_fail(error, status, "'%s': %s", path, cause.message);
+}
+
+void leat_safetensors_close(leat_safetensors *file) {
+  free(file->tensors);
+  free(file->metadata);
+  free(file->strings);
+  leat_file_view_close(&file->file);
+  *file = (leat_safetensors){0};
+}
+
+const leat_tensor *leat_safetensors_find(const leat_safetensors *file, const char *name) {
+  leat_named_tensor wanted = {.name = name};
+  if (!file->count) return NULL;
+  leat_named_tensor *found = bsearch(&wanted, file->tensors, file->count, sizeof wanted, by_name);
+  return found ? &found->tensor : NULL;
+}
+
+const char *leat_safetensors_metadata(const leat_safetensors *file, const char *key) {
+  leat_metadata wanted = {.key = key};
+  if (!file->metadata_count) return NULL;
+  leat_metadata *found =
+      bsearch(&wanted, file->metadata, file->metadata_count, sizeof wanted, by_key);
+  return found ? found->value : NULL;
+}
+
+// ---- Writing ----
+
+// Larger elements first, as the reference implementation does, so that all data is aligned to its
+// elements.
+static int by_size_and_name(const void *a, const void *b) {
+  const leat_named_tensor *x = a, *y = b;
+  size_t x_size = leat_dtype_size(x->tensor.dtype), y_size = leat_dtype_size(y->tensor.dtype);
+  if (x_size != y_size) return x_size > y_size ? -1 : 1;
+  return strcmp(x->name, y->name);
+}
+
+static leat_status put_string(leat_text *json, const char *text, leat_error *error) {
+  leat_text_add(json, "\"");
+  for (size_t left = strlen(text), length; left; text += length, left -= length) {
+    length = leat_utf8_character(text, left);
+    if (!length)
+      return leat_fail(error, LEAT_INVALID, "safetensors names and metadata must be UTF-8");
+    if ((unsigned char)*text < 0x20)
+      leat_text_add(json, "\\u%04x", (unsigned char)*text);
+    else if (*text == '"' || *text == '\\')
+      leat_text_add(json, "\\%c", *text);
+    else
+      leat_text_add_n(json, text, length);
+  }
+  leat_text_add(json, "\"");
+  return LEAT_OK;
+}
+
+static leat_status put_metadata(leat_text *json, const leat_metadata *sorted, size_t count,
+                                leat_error *error) {
+  leat_text_add(json, "\"__metadata__\":{");
+  for (size_t i = 0; i < count; i++) {
+    if (i && strcmp(sorted[i - 1].key, sorted[i].key) == 0)
+      return leat_fail(error, LEAT_INVALID, "the metadata key '%s' comes twice", sorted[i].key);
+    if (i) leat_text_add(json, ",");
+    LEAT_TRY(put_string(json, sorted[i].key, error));
+    leat_text_add(json, ":");
+    LEAT_TRY(put_string(json, sorted[i].value, error));
+  }
+  leat_text_add(json, "}");
+  return LEAT_OK;
+}
+
+static leat_status put_tensor(leat_text *json, const leat_named_tensor *item, uint64_t *offset,
+                              leat_error *error) {
+  const leat_tensor *tensor = &item->tensor;
+  int64_t bytes = leat_tensor_bytes(tensor);
+  if (!dtype_names[tensor->dtype])
+    return leat_fail(error, LEAT_UNSUPPORTED, "'%s': safetensors files cannot hold %s", item->name,
+                     leat_dtype_name(tensor->dtype));
+  if (bytes < 0) return leat_fail(error, LEAT_INVALID, "'%s': the shape is too large", item->name);
+  LEAT_TRY(put_string(json, item->name, error));
+  leat_text_add(json, ":{\"dtype\":\"%s\",\"shape\":[", dtype_names[tensor->dtype]);
+  for (int32_t i = 0; i < tensor->rank; i++)
+    leat_text_add(json, i ? ",%lld" : "%lld", (long long)tensor->shape[i]);
+  leat_text_add(json, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)*offset,
+                (unsigned long long)(*offset + (uint64_t)bytes));
+  *offset += (uint64_t)bytes;
+  return LEAT_OK;
+}
+
+// Puts the length and the header into `out`. The tensors are in the order of the file.
+static leat_status put_header(leat_text *out, const leat_named_tensor *tensors, size_t count,
+                              const leat_metadata *metadata, size_t metadata_count,
+                              leat_error *error) {
+  uint64_t offset = 0;
+  leat_text_add_n(out, (char[LENGTH_SIZE]){0}, LENGTH_SIZE);
+  leat_text_add(out, "{");
+  if (metadata_count) LEAT_TRY(put_metadata(out, metadata, metadata_count, error));
+  for (size_t i = 0; i < count; i++) {
+    if (i || metadata_count) leat_text_add(out, ",");
+    LEAT_TRY(put_tensor(out, &tensors[i], &offset, error));
+  }
+  leat_text_add(out, "}");
+  while (out->size % HEADER_ALIGNMENT) leat_text_add(out, " ");
+  uint64_t length = out->size - LENGTH_SIZE;
+  if (length > LARGEST_HEADER)
+    return leat_fail(error, LEAT_INVALID, "too many tensors for one safetensors file");
+  for (int i = 0; i < LENGTH_SIZE; i++) out->data[i] = (char)(length >> (8 * i));
+  return LEAT_OK;
+}
+
+// Sorts by name to find names that come twice, then into the order of the file.
+static leat_status sort_tensors(leat_named_tensor *tensors, size_t count, leat_error *error) {
+  if (!count) return LEAT_OK;
+  qsort(tensors, count, sizeof *tensors, by_name);
+  for (size_t i = 0; i < count; i++) {
+    if (strcmp(tensors[i].name, "__metadata__") == 0)
+      return leat_fail(error, LEAT_INVALID, "a tensor cannot be named '__metadata__'");
+    if (i && strcmp(tensors[i - 1].name, tensors[i].name) == 0)
+      return leat_fail(error, LEAT_INVALID, "the name '%s' comes twice", tensors[i].name);
+  }
+  qsort(tensors, count, sizeof *tensors, by_size_and_name);
+  return LEAT_OK;
+}
+
+// The work of leat_safetensors_write on copies of its lists, which it may sort.
+static leat_status write_sorted(const char *path, leat_named_tensor *tensors, size_t count,
+                                leat_metadata *metadata, size_t metadata_count, leat_bytes *pieces,
+                                leat_text *header, leat_error *error) {
+  LEAT_TRY(sort_tensors(tensors, count, error));
+  if (metadata_count) qsort(metadata, metadata_count, sizeof *metadata, by_key);
+  LEAT_TRY(put_header(header, tensors, count, metadata, metadata_count, error));
+  pieces[0] = (leat_bytes){header->data, header->size};
+  for (size_t i = 0; i < count; i++)
+    pieces[i + 1] =
+        (leat_bytes){tensors[i].tensor.data, (size_t)leat_tensor_bytes(&tensors[i].tensor)};
+  return leat_file_write(path, pieces, count + 1, LEAT_FILE_DURABLE, error);
+}
+
+leat_status leat_safetensors_write(const char *path, const leat_named_tensor *tensors, size_t count,
+                                   const leat_metadata *metadata, size_t metadata_count,
+                                   leat_error *error) {
+  leat_named_tensor *sorted = calloc(count + 1, sizeof *sorted);
+  leat_metadata *pairs = calloc(metadata_count + 1, sizeof *pairs);
+  leat_bytes *pieces = calloc(count + 1, sizeof *pieces);
+  leat_text header = {0};
+  leat_status status = LEAT_OK;
+  if (!sorted || !pairs || !pieces) status = fail_memory(error);
+  if (!status) {
+    if (count) memcpy(sorted, tensors, count * sizeof *sorted);
+    if (metadata_count) memcpy(pairs, metadata, metadata_count * sizeof *pairs);
+    status = write_sorted(path, sorted, count, pairs, metadata_count, pieces, &header, error);
+  }
+  free(sorted);
+  free(pairs);
+  free(pieces);
+  leat_text_finish(&header);
+  return status;
+}
