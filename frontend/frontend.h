@@ -1,0 +1,54 @@
+// From text to a typed graph.
+//
+// A frontend holds one growing graph. Extending it parses a text and evaluates what compile time
+// decides: calls are instantiated, loops unrolled, gradients expanded, and each op is typed as it is
+// added. A text with an error changes nothing: messages are in the diag and the graph is as it was.
+#ifndef LEAT_FRONTEND_FRONTEND_H
+#define LEAT_FRONTEND_FRONTEND_H
+
+#include "ir/graph.h"
+
+typedef struct leat_frontend leat_frontend;
+
+typedef struct leat_job {
+  const char *name; // "worker"
+  int tasks;
+} leat_job;
+
+typedef struct leat_frontend_options {
+  // Graph parameters: values for `graph NAME(seed: int = 1)`, by name, as text.
+  const char *const *setting_names;
+  const char *const *setting_values;
+  int setting_count;
+  const leat_job *jobs; // the cluster; job_count 0: this process is every job
+  int job_count;
+  const char *job; // this client's, for {job} and {task}; NULL: "worker" of task 0
+  int task;
+} leat_frontend_options;
+
+// Lives in `arena`; so does its graph. The options are copied.
+leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, leat_diag *diag,
+                                    const leat_frontend_options *options);
+
+// Adds a text; `name` is shown in messages, and `use` and `load` are relative to its folder. False:
+// errors are in the diag. With `interactive`, top-level names may be bound again.
+bool leat_frontend_extend(leat_frontend *frontend, const char *name, const char *text, size_t size,
+                          bool interactive);
+
+leat_graph *leat_frontend_graph(const leat_frontend *frontend);
+
+// A value by the name that a feed or fetch gives it: a node's path with an optional `:port`, a
+// bound name (`train/y`), or either without the entry when `entry` is given. {NULL}: unknown.
+leat_value leat_frontend_find(const leat_frontend *frontend, const leat_entry *entry,
+                              const char *name);
+// The name of a known node, state or binding nearest to `name`, for a suggestion; or NULL.
+const char *leat_frontend_suggest(const leat_frontend *frontend, const char *name);
+
+// Values of the last text's expression statements at top level, for a REPL to show; a variable by
+// its own name counts as its value.
+uint32_t leat_frontend_shown_count(const leat_frontend *frontend);
+leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i);
+// Compile-time expression values of the last text, already as text ("3", "[0, 1]"); "" when none.
+const char *leat_frontend_shown_text(const leat_frontend *frontend);
+
+#endif
