@@ -2,7 +2,8 @@
 //
 // A dim is a polynomial with integer coefficients over atoms, in canonical order: named dims (`B`), anonymous dims (each
 // `?` is its own, carried by identity), and the opaque terms floor-division and max of two dims. Equal form is equal
-// pointers, because polynomials are interned in a leat_dims. A constant needs no interning.
+// pointers, because polynomials are interned in a leat_dims. A constant needs no interning. The canonical order goes by
+// names and forms, never by time of creation.
 #ifndef LEAT_IR_DIM_H
 #define LEAT_IR_DIM_H
 
@@ -32,13 +33,14 @@ typedef enum leat_atom_kind {
 
 struct leat_atom {
   leat_atom_kind kind;
-  uint32_t id;          // dense, in the order of creation: the canonical order
+  uint32_t id;          // dense, in the order of creation
+  uint32_t depth;       // opaque terms inside one another; 0 for names
   const char *name;     // NAMED: interned; ANONYMOUS: "?1", "?2", …
   int64_t low, high;    // NAMED: bounds, inclusive; 0 and INT64_MAX when none were given
   leat_dim a, b;        // FLOORDIV, MAX
 };
 
-// coefficient × product of `count` atoms (with repetition, ascending ids).
+// coefficient × product of `count` atoms (with repetition, in the canonical order).
 typedef struct leat_term {
   int64_t coefficient;
   uint32_t count;

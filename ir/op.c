@@ -25,8 +25,9 @@ enum {
 static const leat_op_info table[LEAT_OP_COUNT] = {
 #define A(kind, name) {LEAT_ATTR_##kind, #name},
 #define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
-  [LEAT_OP_##name] = {#name, min, max, outputs, LEAT_CLASS_##dtypes, LEAT_KIND_##kind,             \
-                      flags, ATTRS_##name, {attributes}},
+  [LEAT_OP_##                                                                                      \
+      name] = {#name, min,          max,         outputs, LEAT_CLASS_##dtypes, LEAT_KIND_##kind,   \
+               flags, ATTRS_##name, {attributes}},
 #include "ir/ops.def"
 };
 

@@ -1,0 +1,574 @@
+// Dims as interned polynomials.
+//
+// The canonical order never depends on when an atom was made, so that a text read back prints as it
+// was: named atoms by name, then anonymous ones by number, then opaque ones by their operands;
+// terms by falling degree, then by their atoms (a graded lexical order, which is also what
+// polynomial division needs). Sizes are limited so that no text makes a polynomial explode: beyond
+// the limits an operation fails as it does on overflow.
+#include "ir/dim.h"
+
+#include "base/map.h"
+#include "base/vec.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { MAX_TERMS = 128, MAX_DEGREE = 16, MAX_DEPTH = 16 };
+
+struct leat_dims {
+  leat_arena *arena;
+  leat_strings *strings;
+  leat_vec(const leat_atom *) atoms;
+  leat_map by_name;       // named and anonymous atoms
+  leat_bytes_map opaque;  // opaque_key → leat_atom
+  leat_bytes_map polys;   // coefficients and atom ids → leat_poly
+  uint32_t last_question; // number of the latest fresh `?`
+};
+
+typedef struct opaque_key {
+  uint64_t kind;
+  leat_dim a, b;
+} opaque_key;
+
+leat_dims *leat_dims_create(leat_arena *arena, leat_strings *strings) {
+  leat_dims *dims = leat_new(arena, leat_dims);
+  dims->arena = arena;
+  dims->strings = strings;
+  leat_map_init(&dims->by_name, arena);
+  leat_bytes_map_init(&dims->opaque, arena);
+  leat_bytes_map_init(&dims->polys, arena);
+  return dims;
+}
+
+uint32_t leat_dims_atom_count(const leat_dims *dims) {
+  return dims->atoms.count;
+}
+
+const leat_atom *leat_dims_atom(const leat_dims *dims, uint32_t id) {
+  assert(id < dims->atoms.count);
+  return dims->atoms.items[id];
+}
+
+// -- The canonical order
+// ----------------------------------------------------------------------------------------------
+
+static int compare_dims(leat_dim a, leat_dim b);
+
+static int compare_names(const char *a, const char *b) {
+  size_t a_size = strlen(a), b_size = strlen(b);
+  if (a[0] == '?' && a_size != b_size) return a_size < b_size ? -1 : 1;
+  return strcmp(a, b);
+}
+
+static int compare_atoms(const leat_atom *a, const leat_atom *b) {
+  if (a == b) return 0;
+  if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+  if (a->name) return compare_names(a->name, b->name);
+  int first = compare_dims(a->a, b->a);
+  return first ? first : compare_dims(a->b, b->b);
+}
+
+static int compare_monomials(const leat_term *a, const leat_term *b) {
+  if (a->count != b->count) return a->count > b->count ? -1 : 1;
+  for (uint32_t i = 0; i < a->count; i++) {
+    int order = compare_atoms(a->atoms[i], b->atoms[i]);
+    if (order) return order;
+  }
+  return 0;
+}
+
+static int compare_numbers(int64_t a, int64_t b) {
+  return a < b ? -1 : a > b;
+}
+
+static int compare_dims(leat_dim a, leat_dim b) {
+  if (!a.poly || !b.poly || a.poly == b.poly)
+    return a.poly == b.poly ? compare_numbers(a.value, b.value) : a.poly ? 1 : -1;
+  if (a.poly->count != b.poly->count) return a.poly->count < b.poly->count ? -1 : 1;
+  for (uint32_t i = 0; i < a.poly->count; i++) {
+    const leat_term *s = &a.poly->terms[i], *t = &b.poly->terms[i];
+    int order = compare_monomials(s, t);
+    if (!order) order = compare_numbers(s->coefficient, t->coefficient);
+    if (order) return order;
+  }
+  return 0;
+}
+
+// -- Making polynomials
+// -----------------------------------------------------------------------------------------------
+
+// Terms on their way to become a dim.
+typedef struct sum {
+  uint32_t count;
+  leat_term terms[MAX_TERMS];
+} sum;
+
+// Adds a term in its place; merges it with an equal monomial. False on overflow or when there are
+// too many.
+static bool sum_add(sum *s, leat_term term) {
+  uint32_t i = 0;
+  while (i < s->count && compare_monomials(&s->terms[i], &term) < 0) i++;
+  if (i < s->count && compare_monomials(&s->terms[i], &term) == 0) {
+    int64_t *coefficient = &s->terms[i].coefficient;
+    if (__builtin_add_overflow(*coefficient, term.coefficient, coefficient)) return false;
+    if (*coefficient) return true;
+    memmove(&s->terms[i], &s->terms[i + 1], (--s->count - i) * sizeof *s->terms);
+    return true;
+  }
+  if (!term.coefficient) return true;
+  if (s->count == MAX_TERMS) return false;
+  memmove(&s->terms[i + 1], &s->terms[i], (s->count++ - i) * sizeof *s->terms);
+  s->terms[i] = term;
+  return true;
+}
+
+// The terms of a dim; a constant's single term is made in *room.
+static const leat_term *terms_of(leat_dim dim, leat_term *room, uint32_t *out_count) {
+  *room = (leat_term){.coefficient = dim.value};
+  *out_count = dim.poly ? dim.poly->count : 1;
+  return dim.poly ? dim.poly->terms : room;
+}
+
+static leat_dim intern_poly(leat_dims *dims, const sum *s) {
+  leat_text key = {0};
+  for (uint32_t i = 0; i < s->count; i++) {
+    const leat_term *term = &s->terms[i];
+    leat_text_add_n(&key, (const char *)&term->coefficient, sizeof term->coefficient);
+    leat_text_add_n(&key, (const char *)&term->count, sizeof term->count);
+    for (uint32_t j = 0; j < term->count; j++)
+      leat_text_add_n(&key, (const char *)&term->atoms[j]->id, sizeof term->atoms[j]->id);
+  }
+  leat_poly *poly = leat_bytes_map_get(&dims->polys, key.data, key.size);
+  if (!poly) {
+    poly = leat_new(dims->arena, leat_poly);
+    poly->count = s->count;
+    poly->terms = leat_arena_memdup(dims->arena, s->terms, s->count * sizeof *s->terms);
+    leat_bytes_map_set(&dims->polys, key.data, key.size, poly);
+  }
+  leat_text_finish(&key);
+  return (leat_dim){.poly = poly};
+}
+
+static leat_dim dim_of_sum(leat_dims *dims, const sum *s) {
+  if (!s->count) return leat_dim_const(0);
+  if (s->count == 1 && !s->terms[0].count) return leat_dim_const(s->terms[0].coefficient);
+  return intern_poly(dims, s);
+}
+
+static leat_dim dim_of_atom(leat_dims *dims, const leat_atom *atom) {
+  sum s = {.count = 1};
+  s.terms[0] = (leat_term){1, 1, leat_arena_memdup(dims->arena, &atom, sizeof atom)};
+  return intern_poly(dims, &s);
+}
+
+static leat_atom *new_atom(leat_dims *dims, leat_atom_kind kind) {
+  leat_atom *atom = leat_new(dims->arena, leat_atom);
+  atom->kind = kind;
+  atom->id = dims->atoms.count;
+  atom->high = INT64_MAX;
+  leat_vec_push(dims->arena, &dims->atoms, atom);
+  return atom;
+}
+
+leat_dim leat_dim_const(int64_t value) {
+  return (leat_dim){.value = value};
+}
+
+const leat_atom *leat_dim_find(const leat_dims *dims, const char *name) {
+  return leat_map_get(&dims->by_name, leat_intern(dims->strings, name));
+}
+
+static leat_dim name_atom(leat_dims *dims, leat_atom_kind kind, const char *name, int64_t low,
+                          int64_t high) {
+  name = leat_intern(dims->strings, name);
+  leat_atom *atom = leat_map_get(&dims->by_name, name);
+  if (!atom) {
+    atom = new_atom(dims, kind);
+    atom->name = name;
+    atom->low = low;
+    atom->high = high;
+    leat_map_set(&dims->by_name, name, atom);
+  }
+  return dim_of_atom(dims, atom);
+}
+
+leat_dim leat_dim_named(leat_dims *dims, const char *name, int64_t low, int64_t high) {
+  return name_atom(dims, LEAT_ATOM_NAMED, name, low, high);
+}
+
+leat_dim leat_dim_anonymous(leat_dims *dims, const char *name) {
+  while (!name) {
+    const char *fresh = leat_intern_printf(dims->strings, "?%u", ++dims->last_question);
+    if (!leat_map_get(&dims->by_name, fresh)) name = fresh;
+  }
+  return name_atom(dims, LEAT_ATOM_ANONYMOUS, name, 0, INT64_MAX);
+}
+
+static uint32_t depth_of(leat_dim dim) {
+  uint32_t depth = 0;
+  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++)
+    for (uint32_t j = 0; j < dim.poly->terms[i].count; j++)
+      if (dim.poly->terms[i].atoms[j]->depth > depth) depth = dim.poly->terms[i].atoms[j]->depth;
+  return depth;
+}
+
+static bool make_opaque(leat_dims *dims, leat_atom_kind kind, leat_dim a, leat_dim b,
+                        leat_dim *out) {
+  opaque_key key = {kind, a, b};
+  leat_atom *atom = leat_bytes_map_get(&dims->opaque, &key, sizeof key);
+  if (!atom) {
+    uint32_t a_depth = depth_of(a), b_depth = depth_of(b);
+    uint32_t depth = 1 + (a_depth > b_depth ? a_depth : b_depth);
+    if (depth > MAX_DEPTH) return false;
+    atom = new_atom(dims, kind);
+    atom->depth = depth;
+    atom->a = a;
+    atom->b = b;
+    leat_bytes_map_set(&dims->opaque, &key, sizeof key, atom);
+  }
+  *out = dim_of_atom(dims, atom);
+  return true;
+}
+
+// -- Asking
+// -----------------------------------------------------------------------------------------------------------
+
+bool leat_dim_is_const(leat_dim dim) {
+  return !dim.poly;
+}
+
+bool leat_dim_is(leat_dim dim, int64_t value) {
+  return !dim.poly && dim.value == value;
+}
+
+bool leat_dim_equal(leat_dim a, leat_dim b) {
+  return a.poly == b.poly && a.value == b.value;
+}
+
+const leat_atom *leat_dim_atom(leat_dim dim) {
+  if (!dim.poly || dim.poly->count != 1) return NULL;
+  const leat_term *term = &dim.poly->terms[0];
+  return term->coefficient == 1 && term->count == 1 ? term->atoms[0] : NULL;
+}
+
+// Bounds, inclusive. INT64_MIN and INT64_MAX stand for infinity and stay it.
+typedef struct range {
+  int64_t low, high;
+} range;
+
+static int64_t clamp(__int128 x) {
+  return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
+}
+
+static bool is_infinite(int64_t x) {
+  return x == INT64_MIN || x == INT64_MAX;
+}
+
+static int64_t add_bounds(int64_t a, int64_t b) {
+  return is_infinite(a) ? a : is_infinite(b) ? b : clamp((__int128)a + b);
+}
+
+static range multiply_ranges(range x, range y) {
+  int64_t corners[] = {clamp((__int128)x.low * y.low), clamp((__int128)x.low * y.high),
+                       clamp((__int128)x.high * y.low), clamp((__int128)x.high * y.high)};
+  range r = {corners[0], corners[0]};
+  for (int i = 1; i < 4; i++) {
+    if (corners[i] < r.low) r.low = corners[i];
+    if (corners[i] > r.high) r.high = corners[i];
+  }
+  return r;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b) { // b > 0
+  return a / b - (a % b < 0);
+}
+
+static range divide_ranges(range a, range b) {
+  if (b.low < 0) return (range){INT64_MIN, INT64_MAX};
+  if (b.low == 0) b.low = 1; // division by zero is an error while running
+  if (b.high < b.low) b.high = b.low;
+  return (range){is_infinite(a.low) ? a.low : floor_divide(a.low, a.low < 0 ? b.low : b.high),
+                 is_infinite(a.high) ? a.high : floor_divide(a.high, a.high < 0 ? b.high : b.low)};
+}
+
+static range range_of(leat_dim dim);
+
+static range range_of_atom(const leat_atom *atom) {
+  if (atom->name) return (range){atom->low, atom->high};
+  range a = range_of(atom->a), b = range_of(atom->b);
+  if (atom->kind == LEAT_ATOM_FLOORDIV) return divide_ranges(a, b);
+  return (range){a.low > b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
+}
+
+static range range_of(leat_dim dim) {
+  if (!dim.poly) return (range){dim.value, dim.value};
+  range total = {0, 0};
+  for (uint32_t i = 0; i < dim.poly->count; i++) {
+    const leat_term *term = &dim.poly->terms[i];
+    range r = {term->coefficient, term->coefficient};
+    for (uint32_t j = 0; j < term->count; j++)
+      r = multiply_ranges(r, range_of_atom(term->atoms[j]));
+    total = (range){add_bounds(total.low, r.low), add_bounds(total.high, r.high)};
+  }
+  return total;
+}
+
+static uint64_t magnitude(int64_t x) {
+  return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
+}
+
+// Whether `value` less the constant term is a multiple of the other terms' common divisor.
+static bool fits_divisor(const leat_poly *poly, int64_t value) {
+  uint64_t divisor = 0;
+  for (uint32_t i = 0; i < poly->count; i++) {
+    const leat_term *term = &poly->terms[i];
+    uint64_t x = magnitude(term->coefficient);
+    if (!term->count && __builtin_sub_overflow(value, term->coefficient, &value)) return true;
+    if (!term->count) continue;
+    while (x) {
+      uint64_t rest = divisor % x;
+      divisor = x;
+      x = rest;
+    }
+  }
+  return magnitude(value) % divisor == 0;
+}
+
+bool leat_dim_may_be(leat_dim dim, int64_t value) {
+  if (!dim.poly) return dim.value == value;
+  range r = range_of(dim);
+  return r.low <= value && value <= r.high && fits_divisor(dim.poly, value);
+}
+
+// -- Arithmetic
+// -------------------------------------------------------------------------------------------------------
+
+// *out = a + factor × b.
+static bool add_multiple(leat_dims *dims, leat_dim a, int64_t factor, leat_dim b, leat_dim *out) {
+  sum s = {0};
+  leat_term room;
+  uint32_t count;
+  const leat_term *terms = terms_of(a, &room, &count);
+  for (uint32_t i = 0; i < count; i++)
+    if (!sum_add(&s, terms[i])) return false;
+  terms = terms_of(b, &room, &count);
+  for (uint32_t i = 0; i < count; i++) {
+    leat_term term = terms[i];
+    if (__builtin_mul_overflow(term.coefficient, factor, &term.coefficient)) return false;
+    if (!sum_add(&s, term)) return false;
+  }
+  *out = dim_of_sum(dims, &s);
+  return true;
+}
+
+bool leat_dim_add(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
+  return add_multiple(dims, a, 1, b, out);
+}
+
+bool leat_dim_sub(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
+  return add_multiple(dims, a, -1, b, out);
+}
+
+static bool multiply_terms(leat_dims *dims, const leat_term *a, const leat_term *b,
+                           leat_term *out) {
+  uint32_t count = a->count + b->count, i = 0, j = 0;
+  if (count > MAX_DEGREE) return false;
+  if (__builtin_mul_overflow(a->coefficient, b->coefficient, &out->coefficient)) return false;
+  out->count = count;
+  out->atoms = leat_new_array(dims->arena, const leat_atom *, count);
+  for (uint32_t k = 0; k < count; k++) {
+    bool from_a = j == b->count || (i < a->count && compare_atoms(a->atoms[i], b->atoms[j]) <= 0);
+    out->atoms[k] = from_a ? a->atoms[i++] : b->atoms[j++];
+  }
+  return true;
+}
+
+bool leat_dim_mul(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
+  sum s = {0};
+  leat_term a_room, b_room, product;
+  uint32_t a_count, b_count;
+  const leat_term *x = terms_of(a, &a_room, &a_count), *y = terms_of(b, &b_room, &b_count);
+  for (uint32_t i = 0; i < a_count; i++)
+    for (uint32_t j = 0; j < b_count; j++)
+      if (!multiply_terms(dims, &x[i], &y[j], &product) || !sum_add(&s, product)) return false;
+  *out = dim_of_sum(dims, &s);
+  return true;
+}
+
+// *out = a / b when both the coefficient and the atoms divide.
+static bool divide_terms(leat_dims *dims, const leat_term *a, const leat_term *b, leat_term *out) {
+  if (a->count < b->count || a->coefficient == INT64_MIN || a->coefficient % b->coefficient)
+    return false;
+  out->coefficient = a->coefficient / b->coefficient;
+  out->count = 0;
+  out->atoms = leat_new_array(dims->arena, const leat_atom *, a->count);
+  uint32_t j = 0;
+  for (uint32_t i = 0; i < a->count; i++) {
+    if (j < b->count && a->atoms[i] == b->atoms[j])
+      j++;
+    else
+      out->atoms[out->count++] = a->atoms[i];
+  }
+  return j == b->count;
+}
+
+// Long division by leading terms; false when b does not divide a.
+static bool divide_exactly(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
+  leat_dim quotient = leat_dim_const(0);
+  for (int round = 0; round < MAX_TERMS && !leat_dim_is(a, 0); round++) {
+    leat_term a_room, b_room;
+    sum lead = {.count = 1};
+    uint32_t count;
+    const leat_term *x = terms_of(a, &a_room, &count), *y = terms_of(b, &b_room, &count);
+    if (!divide_terms(dims, x, y, &lead.terms[0])) return false;
+    leat_dim part = dim_of_sum(dims, &lead), product;
+    if (!leat_dim_add(dims, quotient, part, &quotient) || !leat_dim_mul(dims, part, b, &product) ||
+        !leat_dim_sub(dims, a, product, &a))
+      return false;
+  }
+  if (!leat_dim_is(a, 0)) return false;
+  *out = quotient;
+  return true;
+}
+
+static bool divide_values(int64_t a, int64_t b, int64_t *out) {
+  if (b == 0 || (a == INT64_MIN && b == -1)) return false;
+  *out = a / b - (a % b && (a < 0) != (b < 0));
+  return true;
+}
+
+bool leat_dim_floordiv(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
+  if (leat_dim_is(b, 0)) return false;
+  if (!a.poly && !b.poly) {
+    int64_t value;
+    if (!divide_values(a.value, b.value, &value)) return false;
+    *out = leat_dim_const(value);
+    return true;
+  }
+  return divide_exactly(dims, a, b, out) || make_opaque(dims, LEAT_ATOM_FLOORDIV, a, b, out);
+}
+
+bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
+  leat_dim difference;
+  if (leat_dim_sub(dims, a, b, &difference)) {
+    range r = range_of(difference);
+    if (r.low >= 0 || r.high <= 0) {
+      *out = r.low >= 0 ? a : b;
+      return true;
+    }
+  }
+  bool in_order = compare_dims(a, b) <= 0;
+  return make_opaque(dims, LEAT_ATOM_MAX, in_order ? a : b, in_order ? b : a, out);
+}
+
+// -- Values for atoms
+// -------------------------------------------------------------------------------------------------
+
+static bool eval_atom(const leat_atom *atom, const int64_t *values, const bool *known,
+                      int64_t *out) {
+  if (atom->name) {
+    *out = values[atom->id];
+    return known[atom->id];
+  }
+  int64_t a, b;
+  if (!leat_dim_eval(atom->a, values, known, &a) || !leat_dim_eval(atom->b, values, known, &b))
+    return false;
+  if (atom->kind == LEAT_ATOM_FLOORDIV) return divide_values(a, b, out);
+  *out = a > b ? a : b;
+  return true;
+}
+
+bool leat_dim_eval(leat_dim dim, const int64_t *values, const bool *known, int64_t *out) {
+  int64_t total = dim.value;
+  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++) {
+    const leat_term *term = &dim.poly->terms[i];
+    int64_t product = term->coefficient, value;
+    for (uint32_t j = 0; j < term->count; j++)
+      if (!eval_atom(term->atoms[j], values, known, &value) ||
+          __builtin_mul_overflow(product, value, &product))
+        return false;
+    if (__builtin_add_overflow(total, product, &total)) return false;
+  }
+  *out = total;
+  return true;
+}
+
+static bool substitute_atom(leat_dims *dims, const leat_atom *atom, const leat_dim *replacement,
+                            const bool *known, leat_dim *out) {
+  if (atom->name) {
+    *out = known[atom->id] ? replacement[atom->id] : dim_of_atom(dims, atom);
+    return true;
+  }
+  leat_dim a, b;
+  if (!leat_dim_substitute(dims, atom->a, replacement, known, &a) ||
+      !leat_dim_substitute(dims, atom->b, replacement, known, &b))
+    return false;
+  return atom->kind == LEAT_ATOM_FLOORDIV ? leat_dim_floordiv(dims, a, b, out)
+                                          : leat_dim_max(dims, a, b, out);
+}
+
+bool leat_dim_substitute(leat_dims *dims, leat_dim dim, const leat_dim *replacement,
+                         const bool *known, leat_dim *out) {
+  leat_dim total = leat_dim_const(dim.value);
+  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++) {
+    const leat_term *term = &dim.poly->terms[i];
+    leat_dim product = leat_dim_const(term->coefficient), factor;
+    for (uint32_t j = 0; j < term->count; j++)
+      if (!substitute_atom(dims, term->atoms[j], replacement, known, &factor) ||
+          !leat_dim_mul(dims, product, factor, &product))
+        return false;
+    if (!leat_dim_add(dims, total, product, &total)) return false;
+  }
+  *out = total;
+  return true;
+}
+
+// -- Text
+// -------------------------------------------------------------------------------------------------------------
+
+// An operand of a division: in parentheses unless it is one word.
+static void print_operand(leat_dim dim, leat_text *out) {
+  const leat_atom *atom = leat_dim_atom(dim);
+  bool word = dim.poly ? atom && atom->kind != LEAT_ATOM_FLOORDIV : dim.value >= 0;
+  if (!word) leat_text_add_n(out, "(", 1);
+  leat_dim_print(dim, out);
+  if (!word) leat_text_add_n(out, ")", 1);
+}
+
+static void print_atom(const leat_atom *atom, bool alone, leat_text *out) {
+  switch (atom->kind) {
+  case LEAT_ATOM_NAMED:
+  case LEAT_ATOM_ANONYMOUS: leat_text_add(out, "%s", atom->name); break;
+  case LEAT_ATOM_FLOORDIV:
+    if (!alone) leat_text_add_n(out, "(", 1);
+    print_operand(atom->a, out);
+    leat_text_add_n(out, " / ", 3);
+    print_operand(atom->b, out);
+    if (!alone) leat_text_add_n(out, ")", 1);
+    break;
+  case LEAT_ATOM_MAX:
+    leat_text_add_n(out, "max(", 4);
+    leat_dim_print(atom->a, out);
+    leat_text_add_n(out, ", ", 2);
+    leat_dim_print(atom->b, out);
+    leat_text_add_n(out, ")", 1);
+    break;
+  }
+}
+
+static void print_term(const leat_term *term, bool first, leat_text *out) {
+  uint64_t factor = magnitude(term->coefficient);
+  bool negative = term->coefficient < 0, written = factor != 1 || !term->count;
+  leat_text_add(out, "%s", first ? (negative ? "-" : "") : negative ? " - " : " + ");
+  if (written) leat_text_add(out, "%llu", (unsigned long long)factor);
+  for (uint32_t i = 0; i < term->count; i++) {
+    if (written || i) leat_text_add_n(out, "*", 1);
+    print_atom(term->atoms[i], !written && term->count == 1 && !negative, out);
+  }
+}
+
+void leat_dim_print(leat_dim dim, leat_text *out) {
+  if (!dim.poly) leat_text_add(out, "%lld", (long long)dim.value);
+  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++)
+    print_term(&dim.poly->terms[i], i == 0, out);
+}
