@@ -105,7 +105,8 @@ struct leat_graph {
   leat_vec(leat_node *) nodes; // topological order
   leat_vec(leat_state *) states;
   leat_vec(leat_entry *) entries;
-  leat_map by_name; // interned name → leat_node *, leat_state * or leat_entry * (kept by the add functions)
+  leat_map by_name;     // interned name → what it names (ir/graph.c), kept by the add functions
+  leat_map next_suffix; // interned path → the first number that leat_graph_unique_name tries
 };
 
 leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name);
@@ -116,7 +117,8 @@ leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name, co
                              uint32_t input_count, const leat_attr *attrs);
 // `path`, or `path_1`, `path_2`, … : the first that nothing is called; interned.
 const char *leat_graph_unique_name(leat_graph *graph, const char *path);
-leat_node *leat_graph_find_node(const leat_graph *graph, const char *name);   // any string; NULL when absent
+// Any string; NULL when absent. A node that a pass left out of `nodes` is gone once the graph is renumbered.
+leat_node *leat_graph_find_node(const leat_graph *graph, const char *name);
 leat_state *leat_graph_find_state(const leat_graph *graph, const char *name);
 leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name);
 leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat_type *type);

@@ -1,0 +1,243 @@
+// The graph: adding, finding, ordering.
+#include "ir/graph.h"
+
+#include <assert.h>
+#include <string.h>
+
+typedef enum named_kind { NAMED_NODE, NAMED_STATE, NAMED_ENTRY } named_kind;
+
+// What a name in graph->by_name stands for.
+typedef struct named {
+  named_kind kind;
+  void *object;
+} named;
+
+leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name) {
+  leat_graph *graph = leat_new(arena, leat_graph);
+  graph->arena = arena;
+  graph->strings = strings;
+  graph->dims = leat_dims_create(arena, strings);
+  graph->name = leat_intern(strings, name);
+  leat_map_init(&graph->by_name, arena);
+  leat_map_init(&graph->next_suffix, arena);
+  return graph;
+}
+
+// -- Names
+// ------------------------------------------------------------------------------------------------------------
+
+static const char *add_name(leat_graph *graph, const char *name, named_kind kind, void *object) {
+  name = leat_intern(graph->strings, name);
+  assert(!leat_map_get(&graph->by_name, name));
+  named *entry = leat_new(graph->arena, named);
+  *entry = (named){kind, object};
+  leat_map_set(&graph->by_name, name, entry);
+  return name;
+}
+
+static void *find_name(const leat_graph *graph, const char *name, named_kind kind) {
+  const named *entry = leat_map_get(&graph->by_name, leat_intern(graph->strings, name));
+  return entry && entry->kind == kind ? entry->object : NULL;
+}
+
+const char *leat_graph_unique_name(leat_graph *graph, const char *path) {
+  path = leat_intern(graph->strings, path);
+  if (!leat_map_get(&graph->by_name, path)) return path;
+  uintptr_t suffix = (uintptr_t)leat_map_get(&graph->next_suffix, path);
+  const char *name;
+  do {
+    name = leat_intern_printf(graph->strings, "%s_%llu", path, (unsigned long long)++suffix);
+  } while (leat_map_get(&graph->by_name, name));
+  leat_map_set(&graph->next_suffix, path, (void *)(suffix - 1));
+  return name;
+}
+
+leat_node *leat_graph_find_node(const leat_graph *graph, const char *name) {
+  leat_node *node = find_name(graph, name, NAMED_NODE);
+  bool present = node && node->id < graph->nodes.count && graph->nodes.items[node->id] == node;
+  return present ? node : NULL;
+}
+
+leat_state *leat_graph_find_state(const leat_graph *graph, const char *name) {
+  return find_name(graph, name, NAMED_STATE);
+}
+
+leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name) {
+  return find_name(graph, name, NAMED_ENTRY);
+}
+
+// -- Adding
+// -----------------------------------------------------------------------------------------------------------
+
+leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
+                             const leat_value *inputs, uint32_t input_count,
+                             const leat_attr *attrs) {
+  const leat_op_info *info = leat_op_info_of(op);
+  leat_node *node = leat_new(graph->arena, leat_node);
+  node->op = op;
+  node->id = graph->nodes.count;
+  node->name = add_name(graph, name, NAMED_NODE, node);
+  node->input_count = input_count;
+  node->inputs = leat_new_array(graph->arena, leat_value, input_count);
+  if (input_count) memcpy(node->inputs, inputs, input_count * sizeof *inputs);
+  size_t attr_count = (size_t)info->attr_count;
+  if (attr_count) node->attrs = leat_arena_memdup(graph->arena, attrs, attr_count * sizeof *attrs);
+  node->outputs = leat_new_array(graph->arena, leat_type, (size_t)info->outputs);
+  leat_vec_push(graph->arena, &graph->nodes, node);
+  return node;
+}
+
+leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat_type *type) {
+  leat_state *state = leat_new(graph->arena, leat_state);
+  state->kind = LEAT_STATE_VARIABLE;
+  state->id = graph->states.count;
+  state->name = add_name(graph, name, NAMED_STATE, state);
+  state->type = *type;
+  state->trainable = true;
+  state->container = leat_intern(graph->strings, "");
+  leat_vec_push(graph->arena, &graph->states, state);
+  return state;
+}
+
+leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name) {
+  leat_entry *entry = leat_new(graph->arena, leat_entry);
+  entry->name = add_name(graph, name, NAMED_ENTRY, entry);
+  leat_vec_push(graph->arena, &graph->entries, entry);
+  return entry;
+}
+
+void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before) {
+  for (uint32_t i = 0; i < node->control_count; i++)
+    if (node->controls[i] == before) return;
+  leat_node **grown = leat_new_array(graph->arena, leat_node *, (size_t)node->control_count + 1);
+  if (node->control_count) memcpy(grown, node->controls, node->control_count * sizeof *grown);
+  node->controls = grown;
+  node->controls[node->control_count++] = before;
+}
+
+// -- Reading
+// ----------------------------------------------------------------------------------------------------------
+
+const leat_type *leat_value_type(leat_value value) {
+  assert(value.node);
+  return &value.node->outputs[value.port];
+}
+
+const leat_attr *leat_node_attr(const leat_node *node, const char *name) {
+  int index = leat_op_attr_index(node->op, name);
+  assert(index >= 0);
+  return &node->attrs[index];
+}
+
+void leat_node_set_attr(leat_graph *graph, leat_node *node, const char *name, leat_attr value) {
+  int index = leat_op_attr_index(node->op, name);
+  assert(index >= 0);
+  size_t count = (size_t)leat_op_info_of(node->op)->attr_count;
+  leat_attr *attrs = leat_arena_memdup(graph->arena, node->attrs, count * sizeof *attrs);
+  attrs[index] = value;
+  node->attrs = attrs;
+}
+
+leat_state *leat_node_state(const leat_node *node) {
+  bool has_state = leat_op_info_of(node->op)->flags & LEAT_FLAG_STATE;
+  return has_state ? leat_node_attr(node, "state")->state : NULL;
+}
+
+// -- Order
+// ------------------------------------------------------------------------------------------------------------
+
+void leat_graph_renumber(leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) graph->nodes.items[i]->id = i;
+}
+
+// Number of edges into a node, and the node that edge number i comes from: data edges first.
+static uint32_t edge_count(const leat_node *node) {
+  return node->input_count + node->control_count;
+}
+
+static leat_node *edge_source(const leat_node *node, uint32_t i) {
+  return i < node->input_count ? node->inputs[i].node : node->controls[i - node->input_count];
+}
+
+leat_users leat_graph_users(const leat_graph *graph, leat_arena *scratch) {
+  uint32_t count = graph->nodes.count;
+  uint32_t *offset = leat_new_array(scratch, uint32_t, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t e = 0; e < edge_count(graph->nodes.items[i]); e++)
+      offset[edge_source(graph->nodes.items[i], e)->id + 1]++;
+  for (uint32_t i = 0; i < count; i++) offset[i + 1] += offset[i];
+  leat_node **items = leat_new_array(scratch, leat_node *, offset[count]);
+  uint32_t *next = leat_arena_memdup(scratch, offset, count * sizeof *offset);
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t e = 0; e < edge_count(graph->nodes.items[i]); e++)
+      items[next[edge_source(graph->nodes.items[i], e)->id]++] = graph->nodes.items[i];
+  return (leat_users){offset, items};
+}
+
+// A heap of positions, the smallest on top.
+typedef struct heap {
+  uint32_t count, *items;
+} heap;
+
+static void heap_push(heap *h, uint32_t item) {
+  uint32_t i = h->count++;
+  for (; i && h->items[(i - 1) / 2] > item; i = (i - 1) / 2) h->items[i] = h->items[(i - 1) / 2];
+  h->items[i] = item;
+}
+
+static uint32_t heap_pop(heap *h) {
+  uint32_t top = h->items[0], last = h->items[--h->count], i = 0;
+  for (uint32_t child; (child = 2 * i + 1) < h->count; i = child) {
+    if (child + 1 < h->count && h->items[child + 1] < h->items[child]) child++;
+    if (h->items[child] >= last) break;
+    h->items[i] = h->items[child];
+  }
+  h->items[i] = last;
+  return top;
+}
+
+// Every node that is still waiting waits for another such: following them leads into a cycle.
+static leat_node *find_in_cycle(const leat_graph *graph, const uint32_t *waiting) {
+  uint32_t first = 0;
+  while (!waiting[first]) first++;
+  leat_node *node = graph->nodes.items[first];
+  for (uint32_t step = 0; step < graph->nodes.count; step++) {
+    uint32_t e = 0;
+    while (!waiting[edge_source(node, e)->id]) e++;
+    node = edge_source(node, e);
+  }
+  return node;
+}
+
+static bool sort_nodes(leat_graph *graph, leat_arena *scratch, leat_node **out_in_cycle) {
+  uint32_t count = graph->nodes.count, done = 0;
+  leat_users users = leat_graph_users(graph, scratch);
+  leat_node **sorted = leat_new_array(scratch, leat_node *, count);
+  uint32_t *waiting = leat_new_array(scratch, uint32_t, count);
+  heap ready = {0, leat_new_array(scratch, uint32_t, count)};
+  for (uint32_t i = 0; i < count; i++) {
+    waiting[i] = edge_count(graph->nodes.items[i]);
+    if (!waiting[i]) heap_push(&ready, i);
+  }
+  while (ready.count) {
+    uint32_t id = heap_pop(&ready);
+    sorted[done++] = graph->nodes.items[id];
+    for (uint32_t u = users.offset[id]; u < users.offset[id + 1]; u++)
+      if (--waiting[users.items[u]->id] == 0) heap_push(&ready, users.items[u]->id);
+  }
+  if (done < count) {
+    *out_in_cycle = find_in_cycle(graph, waiting);
+    return false;
+  }
+  if (count) memcpy(graph->nodes.items, sorted, count * sizeof *sorted);
+  leat_graph_renumber(graph);
+  return true;
+}
+
+bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle) {
+  leat_arena *scratch = leat_arena_create();
+  leat_graph_renumber(graph);
+  bool sorted = sort_nodes(graph, scratch, out_in_cycle);
+  leat_arena_destroy(scratch);
+  return sorted;
+}
