@@ -1,0 +1,365 @@
+// base/: memory, tables, text, diagnostics, Philox, CPUID, files. The two data formats are in
+// formats_test.c.
+#include "base/arena.h"
+#include "base/cpuid.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/philox.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "leat/dtype.h"
+#include "leat/status.h"
+#include "tests/unit/check.h"
+#include "tests/unit/scratch.h"
+
+#include <float.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+
+TEST(arena_zeroes_aligns_and_resets) {
+  leat_arena *arena = leat_arena_create();
+  for (int round = 0; round < 3; round++) {
+    for (size_t size = 0; size < 5000; size += 37) {
+      unsigned char *memory = leat_arena_alloc(arena, size);
+      CHECK_EQ_INT((uintptr_t)memory % 16, 0);
+      for (size_t i = 0; i < size; i++) {
+        if (memory[i]) CHECK_FAILED("byte %zu of %zu is not zero", i, size);
+        memory[i] = 0xff;
+      }
+    }
+    CHECK(leat_arena_used(arena) > 5000);
+    leat_arena_reset(arena);
+    CHECK_EQ_INT(leat_arena_used(arena), 0);
+  }
+  char *large = leat_arena_alloc(arena, (size_t)10 << 20);
+  large[((size_t)10 << 20) - 1] = 1;
+  CHECK_EQ_STR(leat_arena_strndup(arena, "abcdef", 3), "abc");
+  CHECK_EQ_STR(leat_arena_printf(arena, "%s-%d", "x", 7), "x-7");
+  CHECK(memcmp(leat_arena_memdup(arena, "a\0b", 3), "a\0b", 3) == 0);
+  leat_arena_destroy(arena);
+  leat_arena_destroy(NULL);
+}
+
+TEST(vec_grows) {
+  leat_arena *arena = leat_arena_create();
+  leat_vec(int) numbers = {0};
+  for (int i = 0; i < 1000; i++) leat_vec_push(arena, &numbers, i);
+  CHECK_EQ_INT(numbers.count, 1000);
+  for (int i = 0; i < 1000; i++) CHECK_EQ_INT(numbers.items[i], i);
+  leat_arena_destroy(arena);
+}
+
+TEST(maps_find_keep_order_and_overwrite) {
+  leat_arena *arena = leat_arena_create();
+  static int keys[3000];
+  leat_map map;
+  leat_bytes_map bytes;
+  leat_map_init(&map, arena);
+  leat_bytes_map_init(&bytes, arena);
+  CHECK(leat_map_get(&map, keys) == NULL);
+  CHECK(leat_bytes_map_get(&bytes, "x", 1) == NULL);
+  for (int i = 0; i < 3000; i++) {
+    leat_map_set(&map, &keys[i], &keys[i]);
+    leat_bytes_map_set(&bytes, &i, sizeof i, &keys[i]);
+  }
+  leat_map_set(&map, &keys[5], &keys[6]);
+  leat_bytes_map_set(&bytes, "", 0, &keys[7]);
+  CHECK_EQ_INT(map.count, 3000);
+  for (int i = 0; i < 3000; i++) {
+    CHECK(map.entries[i].key == &keys[i]);
+    CHECK(leat_map_get(&map, &keys[i]) == &keys[i == 5 ? 6 : i]);
+    CHECK(leat_bytes_map_get(&bytes, &i, sizeof i) == &keys[i]);
+  }
+  CHECK(leat_bytes_map_get(&bytes, "", 0) == &keys[7]);
+  CHECK(leat_bytes_map_get(&bytes, "absent", 6) == NULL);
+  leat_arena_destroy(arena);
+}
+
+TEST(interned_texts_are_one_pointer) {
+  leat_arena *arena = leat_arena_create();
+  leat_strings *strings = leat_strings_create(arena);
+  char name[600];
+  memset(name, 'n', sizeof name - 1);
+  name[sizeof name - 1] = '\0';
+  const char *relu = leat_intern(strings, "relu");
+  CHECK(relu == leat_intern_n(strings, "reluX", 4));
+  CHECK(relu == leat_intern_printf(strings, "re%s", "lu"));
+  CHECK(relu != leat_intern(strings, "relU"));
+  CHECK(leat_intern(strings, name) == leat_intern_printf(strings, "%s", name));
+  CHECK_EQ_STR(leat_intern(strings, ""), "");
+  leat_arena_destroy(arena);
+}
+
+TEST(status_keeps_the_first_cause) {
+  leat_error error = {0};
+  CHECK_EQ_INT(leat_fail(&error, LEAT_IO, "disk %d", 1), LEAT_IO);
+  CHECK_EQ_INT(leat_fail(&error, LEAT_INVALID, "later"), LEAT_INVALID);
+  CHECK_EQ_INT(leat_fail(NULL, LEAT_INVALID, "nobody listens"), LEAT_INVALID);
+  CHECK_EQ_INT(error.status, LEAT_IO);
+  CHECK_EQ_STR(error.message, "disk 1");
+  CHECK_EQ_STR(leat_status_name(LEAT_OK), "ok");
+  CHECK_EQ_STR(leat_status_name((leat_status)999), "unknown status");
+}
+
+TEST(dtypes_and_shapes) {
+  for (size_t i = 0; i < LEAT_DTYPE_COUNT; i++) {
+    leat_dtype parsed;
+    const char *name = leat_dtype_name((leat_dtype)i);
+    CHECK(leat_dtype_parse(name, strlen(name), &parsed));
+    CHECK_EQ_INT(parsed, i);
+  }
+  leat_dtype unused;
+  CHECK(!leat_dtype_parse("f3", 2, &unused));
+  CHECK(!leat_dtype_parse("f320", 4, &unused));
+  CHECK_EQ_STR(leat_dtype_name(LEAT_bool), "bool");
+  CHECK_EQ_INT(leat_dtype_size(LEAT_c128), 16);
+  CHECK_EQ_INT(leat_dtype_kind_of(LEAT_bf16), LEAT_KIND_FLOAT);
+  CHECK_EQ_INT(leat_shape_elements(0, NULL), 1);
+  CHECK_EQ_INT(leat_shape_elements(3, (int64_t[]){2, 3, 4}), 24);
+  CHECK_EQ_INT(leat_shape_elements(2, (int64_t[]){2, -1}), -1);
+  CHECK_EQ_INT(leat_shape_elements(2, (int64_t[]){INT64_MAX, 2}), -1);
+  CHECK_EQ_INT(leat_shape_elements(3, (int64_t[]){INT64_MAX, 2, 0}), 0);
+  leat_tensor huge = {.dtype = LEAT_f64, .rank = 1, .shape = {INT64_MAX / 2}};
+  CHECK_EQ_INT(leat_tensor_bytes(&huge), -1);
+}
+
+static void check_decimal(const char *expected, double value, bool single) {
+  leat_text text = {0};
+  if (single)
+    leat_text_add_f32(&text, (float)value);
+  else
+    leat_text_add_f64(&text, value);
+  CHECK_EQ_STR(text.data, expected);
+  leat_text_finish(&text);
+}
+
+TEST(floats_print_shortest) {
+  check_decimal("0.0", 0.0, false);
+  check_decimal("-0.0", -0.0, false);
+  check_decimal("1.0", 1.0, false);
+  check_decimal("100.0", 100.0, true);
+  check_decimal("0.1", 0.1, false);
+  check_decimal("0.1", 0.1f, true);
+  check_decimal("0.10000000149011612", 0.1f, false);
+  check_decimal("0.00001", 1e-5, false);
+  check_decimal("1e-06", 1e-6, false);
+  check_decimal("1e+20", 1e20, false);
+  check_decimal("16777216.0", 16777216.0, true);
+  check_decimal("1.7976931348623157e+308", DBL_MAX, false);
+  check_decimal("5e-324", 5e-324, false);
+  check_decimal("3.4028235e+38", (double)FLT_MAX, true);
+  check_decimal("nan", (double)NAN, false);
+  check_decimal("-inf", -(double)INFINITY, true);
+}
+
+TEST(floats_read_back) {
+  uint32_t bits[4];
+  for (uint32_t i = 0; i < 5000; i++) {
+    leat_philox((uint32_t[]){i, 0, 0, 0}, (uint32_t[]){1, 2}, bits);
+    double value;
+    float single;
+    memcpy(&value, bits, sizeof value);
+    memcpy(&single, bits + 2, sizeof single);
+    if (isnan(value) || isnan(single)) continue;
+    leat_text text = {0}, short_text = {0};
+    leat_text_add_f64(&text, value);
+    leat_text_add_f32(&short_text, single);
+    if (strtod(text.data, NULL) != value) CHECK_FAILED("%s is not %a", text.data, value);
+    if (strtof(short_text.data, NULL) != single)
+      CHECK_FAILED("%s is not %a", short_text.data, (double)single);
+    leat_text_finish(&text);
+    leat_text_finish(&short_text);
+  }
+}
+
+TEST(floats_do_not_depend_on_the_locale) {
+  if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
+    CHECK_SKIP("no locale with a decimal comma is installed");
+  check_decimal("1234.5", 1234.5, false);
+  check_decimal("1.5e-20", 1.5e-20, true);
+  setlocale(LC_NUMERIC, "C");
+}
+
+TEST(quoting_escapes_what_the_language_escapes) {
+  static const char raw[] = "a\\\"\n\t\r{}\x01\x7f\xff\xc3\xa4\xe2\x82\xac\xed\xa0\x80\xc3";
+  leat_text text = {0};
+  leat_text_add_quoted(&text, raw, sizeof raw); // with its NUL
+  CHECK_EQ_STR(text.data, "\"a\\\\\\\"\\n\\t\\r\\{\\}\\x01\\x7f\\xff\xc3\xa4\xe2\x82\xac"
+                          "\\xed\\xa0\\x80\\xc3\\x00\"");
+  leat_text_finish(&text);
+}
+
+static void check_printed(const leat_diag *diag, const char *expected) {
+  leat_text text = {0};
+  leat_diag_print(diag, &text);
+  CHECK_EQ_STR(text.data ? text.data : "", expected);
+  leat_text_finish(&text);
+}
+
+TEST(diagnostics_show_line_and_caret) {
+  static const char source[] = "entry f(x: f32[]) {\n\ty = relv(x)\r\n  \xc3\xa4\xc3\xb6 = bad\n}";
+  leat_arena *arena = leat_arena_create();
+  leat_diag *diag = leat_diag_create(arena);
+  uint32_t file = leat_diag_add_source(diag, "a.leat", source, sizeof source - 1);
+  uint32_t at = (uint32_t)(strstr(source, "bad") - source);
+  leat_warn_at(diag, (leat_span){file, at, at + 100}, "second");
+  at = (uint32_t)(strstr(source, "relv") - source);
+  leat_error_at(diag, (leat_span){file, at, at + 4}, "unknown op `%s`", "relv");
+  leat_note_at(diag, (leat_span){file, 0, 5}, "in this entry");
+  leat_error_at(diag, (leat_span){0}, "nowhere");
+  leat_error_at(diag, (leat_span){file, 9999, 10000}, "past the end");
+  CHECK_EQ_INT(leat_diag_errors(diag), 3);
+  CHECK_EQ_INT(leat_diag_line(diag, (leat_span){file, at, at}), 2);
+  CHECK_EQ_INT(leat_diag_line(diag, (leat_span){0}), 0);
+  check_printed(diag, "error: nowhere\n"
+                      "a.leat:2:6: error: unknown op `relv`\n"
+                      "        y = relv(x)\n"
+                      "            ^~~~\n"
+                      "a.leat:1:1: note: in this entry\n"
+                      "entry f(x: f32[]) {\n"
+                      "^~~~~\n"
+                      "a.leat:3:8: warning: second\n"
+                      "  \xc3\xa4\xc3\xb6 = bad\n"
+                      "       ^~~\n"
+                      "a.leat:4:2: error: past the end\n"
+                      "}\n"
+                      " ^\n");
+  leat_diag_clear(diag);
+  CHECK_EQ_INT(leat_diag_errors(diag), 0);
+  check_printed(diag, "");
+  CHECK_EQ_STR(leat_diag_source_name(diag, file), "a.leat");
+  CHECK(leat_diag_source_text(diag, 7, NULL) == NULL);
+  leat_arena_destroy(arena);
+}
+
+TEST(diagnostics_count_what_they_do_not_keep) {
+  leat_arena *arena = leat_arena_create();
+  leat_diag *diag = leat_diag_create(arena);
+  leat_text text = {0};
+  for (int i = 0; i < 25; i++) {
+    leat_error_at(diag, (leat_span){0}, "e%d", i);
+    leat_note_at(diag, (leat_span){0}, "n%d", i);
+  }
+  leat_warn_at(diag, (leat_span){0}, "w");
+  leat_diag_print(diag, &text);
+  CHECK_EQ_INT(leat_diag_errors(diag), 25);
+  CHECK(strstr(text.data, "error: e19\nnote: n19\nwarning: w\nand 5 more errors\n") != NULL);
+  CHECK(strstr(text.data, "n20") == NULL);
+  leat_text_finish(&text);
+  leat_arena_destroy(arena);
+}
+
+TEST(diagnostics_clip_long_lines) {
+  static char source[100000];
+  leat_arena *arena = leat_arena_create();
+  leat_diag *diag = leat_diag_create(arena);
+  leat_text text = {0};
+  memset(source, 'x', sizeof source);
+  memcpy(source + 50000, "\xe2\x82\xac", 3);
+  uint32_t file = leat_diag_add_source(diag, "b", source, sizeof source);
+  leat_error_at(diag, (leat_span){file, 50003, 99999}, "long");
+  leat_diag_print(diag, &text);
+  CHECK(text.size < 1000);
+  CHECK(strncmp(text.data, "b:1:50002: error: long\nxx", 25) == 0);
+  leat_text_finish(&text);
+  leat_arena_destroy(arena);
+}
+
+TEST(nearest_suggests_only_what_is_near) {
+  static const char *const ops[] = {"relu", "exp", "softmax", "matmul", "max"};
+  CHECK_EQ_STR(leat_nearest("relv", ops, 5), "relu");
+  CHECK_EQ_STR(leat_nearest("matmlu", ops, 5), "matmul");
+  CHECK_EQ_STR(leat_nearest("sotfmax", ops, 5), "softmax");
+  CHECK(leat_nearest("banana", ops, 5) == NULL);
+  CHECK(leat_nearest("", ops, 5) == NULL);
+  CHECK(leat_nearest("x", ops, 5) == NULL);
+}
+
+TEST(philox_known_answers) {
+  static const struct {
+    uint32_t counter[4], key[2], expected[4];
+  } answers[] = {
+      // tests/kat_vectors of Random123, the three rows of philox4x32 with 10 rounds
+      {{0, 0, 0, 0}, {0, 0}, {0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}},
+      {{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff},
+       {0xffffffff, 0xffffffff},
+       {0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}},
+      {{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344},
+       {0xa4093822, 0x299f31d0},
+       {0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}},
+  };
+  for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+    uint32_t out[4];
+    leat_philox(answers[i].counter, answers[i].key, out);
+    CHECK(memcmp(out, answers[i].expected, sizeof out) == 0);
+  }
+}
+
+TEST(cpu_levels) {
+  leat_cpu_level level;
+  leat_text key = {0}, again = {0};
+  CHECK_EQ_STR(leat_cpu_level_name(LEAT_CPU_AVX2), "x86-64-v3");
+  CHECK(leat_cpu_level_parse("x86-64-v4", &level) && level == LEAT_CPU_AVX512);
+  CHECK(leat_cpu_level_parse("host", &level) && level == leat_cpu_host_level());
+  CHECK(!leat_cpu_level_parse("x86-64-v2", &level));
+  CHECK(leat_cpu_cores() >= 1);
+  leat_cpu_add_key(&key);
+  leat_cpu_add_key(&again);
+  CHECK_EQ_STR(key.data, again.data);
+  CHECK(strchr(key.data, '/') == NULL && strchr(key.data, ' ') == NULL);
+  leat_text_finish(&key);
+  leat_text_finish(&again);
+}
+
+TEST(files_are_written_whole_and_read_back) {
+  leat_error error = {0};
+  char path[SCRATCH_PATH], *data;
+  size_t size;
+  scratch_path(path, "deep/er/file");
+  CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_NOT_FOUND);
+  scratch_path(path, "deep/er/");
+  CHECK_EQ_INT(leat_file_make_directories(path, &error), LEAT_OK);
+  CHECK_EQ_INT(leat_file_make_directories(path, &error), LEAT_OK);
+  scratch_path(path, "deep/er/file");
+  leat_bytes pieces[] = {{"abc", 3}, {NULL, 0}, {"defg", 4}};
+  for (leat_file_promise p = LEAT_FILE_ATOMIC; p <= LEAT_FILE_DURABLE; p++)
+    CHECK_EQ_INT(leat_file_write(path, pieces, 3, p, &error), LEAT_OK);
+  CHECK_EQ_INT(leat_file_read(path, 7, &data, &size, &error), LEAT_OK);
+  CHECK_EQ_INT(size, 7);
+  CHECK_EQ_STR(data, "abcdefg");
+  free(data);
+  CHECK_EQ_STR(error.message, "");
+  CHECK_EQ_INT(leat_file_read(path, 6, &data, &size, &error), LEAT_INVALID);
+  CHECK(strstr(error.message, "more than 6 bytes") != NULL);
+  CHECK_EQ_INT(leat_file_make_directories(path, NULL), LEAT_IO);
+  CHECK_EQ_INT(scratch_count("deep/er"), 1); // nothing was left aside
+  leat_file_view view;
+  CHECK_EQ_INT(leat_file_view_open(&view, path, NULL), LEAT_OK);
+  CHECK(view.size == 7 && memcmp(view.data, "abcdefg", 7) == 0);
+  leat_file_view_close(&view);
+}
+
+TEST(files_that_cannot_be_used_say_why) {
+  leat_error error = {0};
+  leat_file_view view;
+  char path[SCRATCH_PATH], *data;
+  size_t size;
+  scratch_path(path, "absent");
+  CHECK_EQ_INT(leat_file_view_open(&view, path, &error), LEAT_NOT_FOUND);
+  CHECK(strstr(error.message, "absent': No such file") != NULL);
+  CHECK_EQ_INT(leat_file_read(path, 100, &data, &size, NULL), LEAT_NOT_FOUND);
+  scratch_path(path, "");
+  CHECK_EQ_INT(leat_file_view_open(&view, path, NULL), LEAT_IO);
+  CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_IO);
+  CHECK_EQ_INT(leat_file_read("/dev/zero", 1000, &data, &size, NULL), LEAT_INVALID);
+  CHECK_EQ_INT(leat_file_write("/dev/full", &(leat_bytes){"x", 1}, 1, LEAT_FILE_ATOMIC, NULL),
+               LEAT_IO);
+  CHECK_EQ_INT(leat_file_view_open(&view, "/dev/null", NULL), LEAT_OK);
+  CHECK(view.data && view.size == 0);
+  leat_file_view_close(&view);
+}
+
+CHECK_MAIN("base")

@@ -1,0 +1,83 @@
+// The whole test harness: one C file is one program. Tests run in the order in which they are
+// written.
+//
+//     #include "tests/unit/check.h"
+//     TEST(two_and_two) { CHECK_EQ_INT(2 + 2, 4); }
+//     CHECK_MAIN("sums")
+//
+// Each failing check prints a line and the test goes on; the last line is `sums: N passed, N
+// failed, N skipped`.
+#ifndef LEAT_TESTS_UNIT_CHECK_H
+#define LEAT_TESTS_UNIT_CHECK_H
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CHECK_MOST_TESTS = 512 };
+
+static struct {
+  const char *name;
+  void (*run)(void);
+} check_tests[CHECK_MOST_TESTS];
+
+static int check_count;
+static int check_failures; // of the test that runs
+static int check_skipped;  // set by a test that cannot run here, with CHECK_SKIP
+
+#define TEST(id)                                                                                   \
+  static void test_##id(void);                                                                     \
+  __attribute__((constructor)) static void add_##id(void) {                                        \
+    check_tests[check_count].name = #id;                                                           \
+    check_tests[check_count++].run = test_##id;                                                    \
+  }                                                                                                \
+  static void test_##id(void)
+
+#define CHECK_FAILED(...)                                                                          \
+  (check_failures++, printf("%s:%d: ", __FILE__, __LINE__), printf(__VA_ARGS__), printf("\n"))
+
+#define CHECK(condition)                                                                           \
+  do {                                                                                             \
+    if (!(condition)) CHECK_FAILED("%s", #condition);                                              \
+  } while (0)
+
+#define CHECK_EQ_INT(actual, expected)                                                             \
+  do {                                                                                             \
+    intmax_t check_a = (intmax_t)(actual), check_e = (intmax_t)(expected);                         \
+    if (check_a != check_e)                                                                        \
+      CHECK_FAILED("%s is %" PRIdMAX ", not %" PRIdMAX, #actual, check_a, check_e);                \
+  } while (0)
+
+#define CHECK_EQ_STR(actual, expected)                                                             \
+  do {                                                                                             \
+    const char *check_a = (actual), *check_e = (expected);                                         \
+    if (!check_a || !check_e || strcmp(check_a, check_e) != 0)                                     \
+      CHECK_FAILED("%s is\n%s\nnot\n%s", #actual, check_a ? check_a : "NULL",                      \
+                   check_e ? check_e : "NULL");                                                    \
+  } while (0)
+
+#define CHECK_SKIP(reason)                                                                         \
+  do {                                                                                             \
+    check_skipped = 1;                                                                             \
+    printf("skipped: %s\n", reason);                                                               \
+    return;                                                                                        \
+  } while (0)
+
+static inline int check_run(const char *program) {
+  int passed = 0, failed = 0, skipped = 0;
+  for (int i = 0; i < check_count; i++) {
+    check_failures = check_skipped = 0;
+    check_tests[i].run();
+    if (check_failures) printf("%s: %s failed\n", program, check_tests[i].name);
+    *(check_failures ? &failed : check_skipped ? &skipped : &passed) += 1;
+  }
+  printf("%s: %d passed, %d failed, %d skipped\n", program, passed, failed, skipped);
+  return failed != 0;
+}
+
+#define CHECK_MAIN(program)                                                                        \
+  int main(void) {                                                                                 \
+    return check_run(program);                                                                     \
+  }
+
+#endif
