@@ -258,7 +258,7 @@ TEST(diagnostics_clip_long_lines) {
   leat_diag *diag = leat_diag_create(arena);
   leat_text text = {0};
   memset(source, 'x', sizeof source);
-  memcpy(source + 50000, "\xe2\x82\xac", 3);
+  for (int i = 0; i < 3; i++) source[50000 + i] = "\xe2\x82\xac"[i];
   uint32_t file = leat_diag_add_source(diag, "b", source, sizeof source);
   leat_error_at(diag, (leat_span){file, 50003, 99999}, "long");
   leat_diag_print(diag, &text);

@@ -9,16 +9,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-// A .npy file in memory, malloc'ed to its exact size so that the sanitizer sees any step beyond it.
-static unsigned char *make_npy(const char *prefix, size_t prefix_size, const char *dict,
-                               const void *data, size_t data_size, size_t *out_size) {
-  size_t dict_size = strlen(dict);
-  unsigned char *file = malloc(prefix_size + dict_size + data_size + 1);
-  memcpy(file, prefix, prefix_size);
-  memcpy(file + prefix_size, dict, dict_size);
-  if (data_size) memcpy(file + prefix_size + dict_size, data, data_size);
-  *out_size = prefix_size + dict_size + data_size;
-  return realloc(file, *out_size);
+// A file in memory, malloc'ed to its exact size so that the sanitizer sees any step beyond it.
+static unsigned char *make_file(const char *prefix, size_t prefix_size, const char *header,
+                                const void *data, size_t data_size, size_t *out_size) {
+  leat_text text = {0};
+  leat_text_add_n(&text, prefix, prefix_size);
+  leat_text_add(&text, "%s", header);
+  leat_text_add_n(&text, data, data_size);
+  *out_size = text.size;
+  return realloc(text.data, text.size); // without the terminator
 }
 
 static leat_status parse_npy(const char *dict, size_t data_size, leat_tensor *out,
@@ -28,7 +27,7 @@ static leat_status parse_npy(const char *dict, size_t data_size, leat_tensor *ou
   size_t length = strlen(dict), size;
   prefix[8] = (char)(length & 0xff);
   prefix[9] = (char)(length >> 8);
-  unsigned char *file = make_npy(prefix, 10, dict, data, data_size, &size);
+  unsigned char *file = make_file(prefix, 10, dict, data, data_size, &size);
   leat_status status = leat_npy_parse(file, size, out, error);
   free(file);
   return status;
@@ -87,7 +86,7 @@ TEST(npy_accepts_the_forms_numpy_writes) {
   for (char version = 2; version <= 3; version++) {
     size_t size;
     char prefix[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', version, 0, sizeof dict - 1, 0, 0, 0};
-    unsigned char *file = make_npy(prefix, sizeof prefix, dict, "abcd", 4, &size);
+    unsigned char *file = make_file(prefix, sizeof prefix, dict, "abcd", 4, &size);
     CHECK_EQ_INT(leat_npy_parse(file, size, &t, NULL), LEAT_OK);
     CHECK(memcmp(t.data, "abcd", 4) == 0);
     free(file);
@@ -145,14 +144,12 @@ TEST(npy_errors_name_the_file) {
   CHECK_EQ_INT(leat_npy_open(&npy, path, NULL), LEAT_NOT_FOUND);
 }
 
-// A .safetensors file in memory, malloc'ed to its exact size.
 static unsigned char *make_safetensors(const char *header, size_t data_size, size_t *out_size) {
-  size_t length = strlen(header);
-  unsigned char *file = calloc(1, 8 + length + data_size + !data_size);
-  for (int i = 0; i < 8; i++) file[i] = (unsigned char)(length >> (8 * i));
-  memcpy(file + 8, header, length);
-  *out_size = 8 + length + data_size;
-  return realloc(file, *out_size);
+  static const char data[16] = {0};
+  char prefix[8] = {0};
+  prefix[0] = (char)(strlen(header) & 0xff);
+  prefix[1] = (char)(strlen(header) >> 8);
+  return make_file(prefix, sizeof prefix, header, data, data_size, out_size);
 }
 
 static void check_safetensors_refused(const char *header, size_t data_size, const char *reason) {
