@@ -1,0 +1,342 @@
+// Graph → canonical text. The order of the lines: dims; each state after the nodes that its initial
+// value needs; the other nodes without an entry; the entries. Within each, nodes keep their
+// topological order, so a text that is read back prints the same.
+#include "ir/print.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add(leat_text *out, const char *words) {
+  leat_text_add_n(out, words, strlen(words));
+}
+
+static void add_quoted(leat_text *out, const char *words) {
+  leat_text_add_quoted(out, words, strlen(words));
+}
+
+// -- Literals
+// ---------------------------------------------------------------------------------------------------------
+
+static float float_of_half(uint16_t bits) {
+  int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  float size = exponent == 31 ? (fraction ? NAN : INFINITY)
+               : exponent     ? ldexpf((float)(fraction | 1024), exponent - 25)
+                              : ldexpf((float)fraction, -24);
+  return copysignf(size, bits >> 15 ? -1.0f : 1.0f);
+}
+
+static float float_of_bfloat(uint16_t bits) {
+  uint32_t wide = (uint32_t)bits << 16;
+  float value;
+  memcpy(&value, &wide, sizeof value);
+  return value;
+}
+
+// Element number `index` of an array of the dtype.
+static void print_element(leat_dtype dtype, const void *data, int64_t index, leat_text *out) {
+#define AT(T) (((const T *)data)[index])
+  switch (dtype) {
+  case LEAT_bool: add(out, AT(uint8_t) ? "true" : "false"); break;
+  case LEAT_i8: leat_text_add(out, "%d", AT(int8_t)); break;
+  case LEAT_i16: leat_text_add(out, "%d", AT(int16_t)); break;
+  case LEAT_i32: leat_text_add(out, "%d", AT(int32_t)); break;
+  case LEAT_i64: leat_text_add(out, "%lld", (long long)AT(int64_t)); break;
+  case LEAT_u8: leat_text_add(out, "%u", AT(uint8_t)); break;
+  case LEAT_u16: leat_text_add(out, "%u", AT(uint16_t)); break;
+  case LEAT_u32: leat_text_add(out, "%u", AT(uint32_t)); break;
+  case LEAT_u64: leat_text_add(out, "%llu", (unsigned long long)AT(uint64_t)); break;
+  case LEAT_f16: leat_text_add_f32(out, float_of_half(AT(uint16_t))); break;
+  case LEAT_bf16: leat_text_add_f32(out, float_of_bfloat(AT(uint16_t))); break;
+  case LEAT_f32: leat_text_add_f32(out, AT(float)); break;
+  case LEAT_f64: leat_text_add_f64(out, AT(double)); break;
+  case LEAT_c64:
+  case LEAT_c128: {
+    leat_dtype part = dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
+    add(out, "complex(");
+    print_element(part, data, 2 * index, out);
+    add(out, ", ");
+    print_element(part, data, 2 * index + 1, out);
+    add(out, ")");
+    break;
+  }
+  case LEAT_str: {
+    struct {
+      const char *text;
+      uint64_t size;
+    } string;
+    memcpy(&string, (const char *)data + index * (int64_t)sizeof string, sizeof string);
+    leat_text_add_quoted(out, string.text, string.size);
+    break;
+  }
+  }
+#undef AT
+}
+
+// The elements from *index on below `axis`, as nested lists.
+static void print_elements(const leat_tensor *tensor, int32_t axis, int64_t *index,
+                           leat_text *out) {
+  if (axis == tensor->rank) {
+    print_element(tensor->dtype, tensor->data, (*index)++, out);
+    return;
+  }
+  add(out, "[");
+  for (int64_t i = 0; i < tensor->shape[axis]; i++) {
+    if (i) add(out, ", ");
+    print_elements(tensor, axis + 1, index, out);
+  }
+  add(out, "]");
+}
+
+static void print_literal(const leat_tensor *tensor, leat_text *out) {
+  int64_t index = 0;
+  if (leat_shape_elements(tensor->rank, tensor->shape) == 0)
+    add(out, "[]"); // the type says which empty shape
+  else
+    print_elements(tensor, 0, &index, out);
+}
+
+// -- Nodes
+// ------------------------------------------------------------------------------------------------------------
+
+static void print_value(leat_value value, leat_text *out) {
+  leat_text_add(out, value.port ? "$%s:%u" : "$%s", value.node->name, value.port);
+}
+
+static void print_attr(leat_attr_kind kind, const leat_attr *attr, leat_text *out) {
+  switch (kind) {
+  case LEAT_ATTR_INT: leat_text_add(out, "%lld", (long long)attr->i); break;
+  case LEAT_ATTR_BOOL: add(out, attr->i ? "true" : "false"); break;
+  case LEAT_ATTR_STRING: add_quoted(out, attr->string); break;
+  case LEAT_ATTR_DTYPE: add(out, leat_dtype_name((leat_dtype)attr->i)); break;
+  case LEAT_ATTR_DIM: leat_dim_print(attr->dim, out); break;
+  case LEAT_ATTR_TYPE: leat_type_print(attr->type, out); break;
+  case LEAT_ATTR_TENSOR: print_literal(attr->tensor, out); break;
+  case LEAT_ATTR_STATE: leat_text_add(out, "$%s", attr->state->name); break;
+  case LEAT_ATTR_INTS:
+  case LEAT_ATTR_DIMS:
+    add(out, "[");
+    for (uint32_t i = 0; i < attr->count; i++) {
+      if (i) add(out, ", ");
+      if (kind == LEAT_ATTR_INTS)
+        leat_text_add(out, "%lld", (long long)attr->ints[i]);
+      else
+        leat_dim_print(attr->dims[i], out);
+    }
+    add(out, "]");
+    break;
+  }
+}
+
+static void print_call(const leat_node *node, leat_text *out) {
+  const leat_op_info *info = leat_op_info_of(node->op);
+  if (node->op == LEAT_OP_const) {
+    print_literal(node->attrs[0].tensor, out);
+    return;
+  }
+  leat_text_add(out, "%s(", info->name);
+  const char *separator = "";
+  for (uint32_t i = 0; i < node->input_count; i++, separator = ", ") {
+    add(out, separator);
+    print_value(node->inputs[i], out);
+  }
+  for (int i = 0; i < info->attr_count; i++, separator = ", ") {
+    leat_text_add(out, "%s%s=", separator, info->attrs[i].name);
+    print_attr(info->attrs[i].kind, &node->attrs[i], out);
+  }
+  add(out, ")");
+}
+
+static bool has_suffixes(const leat_node *node) {
+  return node->device || node->colocate || node->control_count;
+}
+
+static void print_suffixes(const leat_node *node, leat_text *out) {
+  if (node->device) {
+    add(out, " on ");
+    add_quoted(out, node->device);
+  }
+  if (node->colocate) {
+    add(out, " colocate ");
+    add_quoted(out, node->colocate);
+  }
+  for (uint32_t i = 0; i < node->control_count; i++)
+    leat_text_add(out, "%s$%s", i ? ", " : " after [", node->controls[i]->name);
+  if (node->control_count) add(out, "]");
+}
+
+void leat_node_print(const leat_node *node, leat_text *out) {
+  int outputs = leat_op_info_of(node->op)->outputs;
+  if (!outputs) leat_text_add(out, "$%s", node->name);
+  for (int i = 0; i < outputs; i++) {
+    if (i) add(out, ", ");
+    print_value((leat_value){(leat_node *)node, (uint32_t)i}, out);
+    add(out, ": ");
+    leat_type_print(&node->outputs[i], out);
+  }
+  add(out, " = ");
+  print_call(node, out);
+  print_suffixes(node, out);
+}
+
+// -- The graph
+// --------------------------------------------------------------------------------------------------------
+
+typedef struct printer {
+  const leat_graph *graph;
+  leat_text *out;
+  leat_arena *scratch;
+  bool *atom_used; // by atom id
+  bool *done;      // by node id: in the text already, or about to be
+} printer;
+
+static void use_dim(printer *p, leat_dim dim) {
+  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++) {
+    for (uint32_t j = 0; j < dim.poly->terms[i].count; j++) {
+      const leat_atom *atom = dim.poly->terms[i].atoms[j];
+      if (p->atom_used[atom->id]) continue;
+      p->atom_used[atom->id] = true;
+      if (atom->name) continue;
+      use_dim(p, atom->a);
+      use_dim(p, atom->b);
+    }
+  }
+}
+
+static void use_type(printer *p, const leat_type *type) {
+  for (int32_t i = 0; i < type->rank; i++) use_dim(p, type->dims[i]);
+}
+
+static void use_node(printer *p, const leat_node *node) {
+  const leat_op_info *info = leat_op_info_of(node->op);
+  for (int i = 0; i < info->outputs; i++) use_type(p, &node->outputs[i]);
+  for (int i = 0; i < info->attr_count; i++) {
+    const leat_attr *attr = &node->attrs[i];
+    if (info->attrs[i].kind == LEAT_ATTR_DIM) use_dim(p, attr->dim);
+    if (info->attrs[i].kind == LEAT_ATTR_TYPE) use_type(p, attr->type);
+    if (info->attrs[i].kind == LEAT_ATTR_DIMS)
+      for (uint32_t j = 0; j < attr->count; j++) use_dim(p, attr->dims[j]);
+  }
+}
+
+static void print_dims(printer *p) {
+  const leat_graph *graph = p->graph;
+  uint32_t count = leat_dims_atom_count(graph->dims);
+  p->atom_used = leat_new_array(p->scratch, bool, count);
+  for (uint32_t i = 0; i < graph->nodes.count; i++) use_node(p, graph->nodes.items[i]);
+  for (uint32_t i = 0; i < graph->states.count; i++) use_type(p, &graph->states.items[i]->type);
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_atom *atom = leat_dims_atom(graph->dims, i);
+    if (!p->atom_used[i] || atom->kind != LEAT_ATOM_NAMED) continue;
+    leat_text_add(p->out, "dim %s", atom->name);
+    if (atom->low != 0 || atom->high != INT64_MAX)
+      leat_text_add(p->out, " in %lld..%lld", (long long)atom->low, (long long)atom->high);
+    add(p->out, "\n");
+  }
+}
+
+static void print_line(printer *p, const leat_node *node, const char *indent) {
+  p->done[node->id] = true;
+  add(p->out, indent);
+  leat_node_print(node, p->out);
+  add(p->out, "\n");
+}
+
+typedef leat_vec(const leat_node *) worklist;
+
+static void want(printer *p, worklist *wanted, const leat_node *node) {
+  if (node->entry || p->done[node->id]) return;
+  p->done[node->id] = true;
+  leat_vec_push(p->scratch, wanted, node);
+}
+
+static int compare_ids(const void *a, const void *b) {
+  uint32_t x = (*(const leat_node *const *)a)->id, y = (*(const leat_node *const *)b)->id;
+  return x < y ? -1 : x > y;
+}
+
+// The nodes without an entry that `node` needs, itself included, and that are not in the text yet.
+static void print_needed(printer *p, const leat_node *node) {
+  worklist wanted = {0};
+  want(p, &wanted, node);
+  for (uint32_t i = 0; i < wanted.count; i++) {
+    const leat_node *user = wanted.items[i];
+    for (uint32_t e = 0; e < user->input_count; e++) want(p, &wanted, user->inputs[e].node);
+    for (uint32_t e = 0; e < user->control_count; e++) want(p, &wanted, user->controls[e]);
+  }
+  if (wanted.count) qsort(wanted.items, wanted.count, sizeof *wanted.items, compare_ids);
+  for (uint32_t i = 0; i < wanted.count; i++) print_line(p, wanted.items[i], "");
+}
+
+static void print_state(printer *p, const leat_state *state) {
+  if (state->init.node) print_needed(p, state->init.node);
+  leat_text_add(p->out, "var $%s: ", state->name);
+  leat_type_print(&state->type, p->out);
+  if (state->init.node) {
+    add(p->out, " = ");
+    print_value(state->init, p->out);
+  }
+  if (!state->trainable) add(p->out, " trainable=false");
+  if (state->slot_of) leat_text_add(p->out, " slot_of=$%s", state->slot_of);
+  if (state->container[0]) {
+    add(p->out, " container=");
+    add_quoted(p->out, state->container);
+  }
+  if (state->device) {
+    add(p->out, " on ");
+    add_quoted(p->out, state->device);
+  }
+  add(p->out, "\n");
+}
+
+static void print_entry_head(printer *p, const leat_entry *entry) {
+  leat_text_add(p->out, "entry %s(", entry->name);
+  for (uint32_t i = 0; i < entry->params.count; i++) {
+    const leat_param *param = &entry->params.items[i];
+    leat_text_add(p->out, "%s%s: ", i ? ", " : "", param->name);
+    leat_type_print(&param->node->outputs[0], p->out);
+    if (param->fallback) {
+      add(p->out, " = ");
+      print_literal(param->fallback, p->out);
+    }
+    p->done[param->node->id] = !has_suffixes(param->node);
+  }
+  leat_text_add(p->out, ")%s", entry->training ? " training" : "");
+  for (uint32_t i = 0; i < entry->results.count; i++) {
+    const leat_result *result = &entry->results.items[i];
+    leat_text_add(p->out, "%s%s: ", i ? ", " : " -> (", result->name);
+    leat_type_print(leat_value_type(result->value), p->out);
+    add(p->out, " = ");
+    print_value(result->value, p->out);
+  }
+  add(p->out, entry->results.count ? ") {\n" : " {\n");
+}
+
+// The nodes of the entry, or with NULL those without one, that are not in the text yet.
+static void print_rest(printer *p, const leat_entry *entry, const char *indent) {
+  for (uint32_t i = 0; i < p->graph->nodes.count; i++) {
+    const leat_node *node = p->graph->nodes.items[i];
+    if (node->entry == entry && !p->done[i]) print_line(p, node, indent);
+  }
+}
+
+void leat_graph_print(const leat_graph *graph, leat_text *out) {
+  printer p = {.graph = graph, .out = out, .scratch = leat_arena_create()};
+  p.done = leat_new_array(p.scratch, bool, graph->nodes.count);
+  leat_text_add(out, "graph %s", graph->name);
+  if (graph->device) {
+    add(out, " device=");
+    add_quoted(out, graph->device);
+  }
+  add(out, "\n");
+  print_dims(&p);
+  for (uint32_t i = 0; i < graph->states.count; i++) print_state(&p, graph->states.items[i]);
+  print_rest(&p, NULL, "");
+  for (uint32_t i = 0; i < graph->entries.count; i++) {
+    print_entry_head(&p, graph->entries.items[i]);
+    print_rest(&p, graph->entries.items[i], "  ");
+    add(out, "}\n");
+  }
+  leat_arena_destroy(p.scratch);
+}
