@@ -1,9 +1,11 @@
 // The embedded library: its index is ordered, every entry points at its definition, and lookups
 // find all of it.
 #include "frontend/stdlib.h"
-#include "tests/check.h"
+#include "tests/unit/check.h"
 
-int main(void) {
+#include <string.h>
+
+TEST(every_definition_is_found_where_the_index_says) {
   for (uint32_t i = 0; i < leat_stdlib_index_count; i++) {
     const leat_stdlib_entry *entry = &leat_stdlib_index[i];
     CHECK(leat_stdlib_find(entry->kind, entry->name) == entry);
@@ -17,7 +19,11 @@ int main(void) {
     for (const char *c = file->text; c < definition; c++) line += *c == '\n';
     CHECK(line == entry->line);
   }
+}
+
+TEST(unknown_names_are_not_found) {
   CHECK(leat_stdlib_find(LEAT_STDLIB_FN, "no such function") == NULL);
   CHECK(leat_stdlib_find(LEAT_STDLIB_GRADIENT, "") == NULL);
-  return tests_end("stdlib");
 }
+
+CHECK_MAIN("stdlib")
