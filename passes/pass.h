@@ -68,4 +68,13 @@ typedef leat_status (*leat_pass_function)(leat_pass_context *context);
 #include "passes/pipeline.def"
 #undef PASS
 
+typedef struct leat_pass_info {
+  const char *name, *text; // as pipeline.def says
+  leat_pass_function function;
+} leat_pass_info;
+
+extern const leat_pass_info leat_passes[]; // in the order in which they run
+extern const uint32_t leat_pass_count;
+const leat_pass_info *leat_pass_find(const char *name); // NULL: there is none of that name
+
 #endif

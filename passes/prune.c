@@ -1,0 +1,6 @@
+#include "passes/pass.h"
+
+leat_status leat_pass_prune(leat_pass_context *context) {
+  (void)context;
+  return LEAT_OK;
+}
