@@ -1,0 +1,175 @@
+// The module leat-llvm: kernels → LLVM IR → a short list of passes → an ELF object in memory. Each
+// call has a context and a TargetMachine of its own, so any number of threads may compile at once.
+#include "targets/cpu/cpu.h"
+
+#include "base/cpuid.h"
+#include "targets/cpu/llvm_emit.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/Error.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Config/llvm-config.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What naive lowering leaves behind; loops need nothing more, as kernels hold their vectors
+// themselves.
+static const char passes[] = "function(early-cse,simplifycfg,instcombine<no-verify-fixpoint>)";
+
+typedef struct compiler {
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMTargetMachineRef machine;
+} compiler;
+
+static void initialize(void) {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+}
+
+static leat_status create_machine(const char *cpu, LLVMTargetMachineRef *out, leat_error *error) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, initialize);
+  bool host = strcmp(cpu, "host") == 0;
+  leat_cpu_level level;
+  if (!leat_cpu_level_parse(cpu, &level))
+    return leat_fail(error, LEAT_INVALID, "unknown CPU '%s': expected host or a level", cpu);
+  char *message = NULL, *triple = LLVMGetDefaultTargetTriple();
+  char *name = host ? LLVMGetHostCPUName() : NULL;
+  char *features = host ? LLVMGetHostCPUFeatures() : NULL;
+  LLVMTargetRef target;
+  leat_status status = LEAT_OK;
+  if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+    status = leat_fail(error, LEAT_FOREIGN, "LLVM: %s", message);
+  } else {
+    *out = LLVMCreateTargetMachine(target, triple, host ? name : leat_cpu_level_name(level),
+                                   host ? features : "", LLVMCodeGenLevelLess, LLVMRelocPIC,
+                                   LLVMCodeModelSmall);
+    if (!*out) status = leat_fail(error, LEAT_FOREIGN, "LLVM has no machine for %s", triple);
+  }
+  LLVMDisposeMessage(message);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(name);
+  LLVMDisposeMessage(features);
+  return status;
+}
+
+// -- Data of ahead-of-time objects
+// ------------------------------------------------------------------------------------
+
+static void add_global(compiler *c, const char *symbol, LLVMValueRef value) {
+  LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), symbol);
+  LLVMSetInitializer(global, value);
+  LLVMSetGlobalConstant(global, true);
+  LLVMSetAlignment(global, 64);
+}
+
+static LLVMValueRef symbol_address(compiler *c, const char *symbol) {
+  LLVMValueRef known = LLVMGetNamedFunction(c->module, symbol);
+  if (!known) known = LLVMGetNamedGlobal(c->module, symbol);
+  return known ? known : LLVMAddGlobal(c->module, LLVMInt8TypeInContext(c->context), symbol);
+}
+
+static void add_data(compiler *c, const leat_codegen_request *request) {
+  for (size_t i = 0; i < request->data_count; i++) {
+    const leat_object_data *data = &request->data[i];
+    add_global(c, data->symbol,
+               LLVMConstStringInContext2(c->context, data->data, data->size, true));
+  }
+  for (size_t i = 0; i < request->pointers_count; i++) {
+    const leat_object_pointers *pointers = &request->pointers[i];
+    LLVMTypeRef type = LLVMPointerTypeInContext(c->context, 0);
+    LLVMValueRef *all = calloc(pointers->count + 1, sizeof *all);
+    if (!all) leat_out_of_memory();
+    for (size_t j = 0; j < pointers->count; j++) all[j] = symbol_address(c, pointers->targets[j]);
+    add_global(c, pointers->symbol, LLVMConstArray2(type, all, pointers->count));
+    free(all);
+  }
+}
+
+// -- Compiling
+// --------------------------------------------------------------------------------------------------------
+
+static leat_status run_passes(compiler *c, leat_error *error) {
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef failure = LLVMRunPasses(c->module, passes, c->machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!failure) return LEAT_OK;
+  char *message = LLVMGetErrorMessage(failure);
+  leat_fail(error, LEAT_FOREIGN, "LLVM: %s", message);
+  LLVMDisposeErrorMessage(message);
+  return LEAT_FOREIGN;
+}
+
+static void dump(compiler *c, leat_text *out) {
+  char *text = LLVMPrintModuleToString(c->module);
+  leat_text_add_n(out, text, strlen(text));
+  LLVMDisposeMessage(text);
+}
+
+static leat_status emit_object(compiler *c, leat_object *out, leat_error *error) {
+  char *message = NULL;
+  LLVMMemoryBufferRef buffer = NULL;
+  if (LLVMTargetMachineEmitToMemoryBuffer(c->machine, c->module, LLVMObjectFile, &message,
+                                          &buffer)) {
+    leat_fail(error, LEAT_FOREIGN, "LLVM: %s", message);
+    LLVMDisposeMessage(message);
+    return LEAT_FOREIGN;
+  }
+  out->size = LLVMGetBufferSize(buffer);
+  out->data = malloc(out->size);
+  if (!out->data) leat_out_of_memory();
+  memcpy(out->data, LLVMGetBufferStart(buffer), out->size);
+  LLVMDisposeMemoryBuffer(buffer);
+  return LEAT_OK;
+}
+
+static leat_status build(compiler *c, const leat_codegen_request *request, leat_object *out,
+                         leat_error *error) {
+  char *triple = LLVMGetTargetMachineTriple(c->machine);
+  LLVMSetTarget(c->module, triple);
+  LLVMDisposeMessage(triple);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(c->machine);
+  LLVMSetModuleDataLayout(c->module, layout);
+  LLVMDisposeTargetData(layout);
+  for (size_t i = 0; i < request->kernel_count; i++)
+    leat_llvm_emit(c->module, request->kernels[i], request->symbols[i]);
+  add_data(c, request);
+  char *message = NULL;
+  if (LLVMVerifyModule(c->module, LLVMReturnStatusAction, &message)) {
+    leat_fail(error, LEAT_INTERNAL, "the IR of a kernel is not valid: %s", message);
+    LLVMDisposeMessage(message);
+    return LEAT_INTERNAL;
+  }
+  LLVMDisposeMessage(message);
+  LEAT_TRY(run_passes(c, error));
+  if (request->dump) dump(c, request->dump);
+  return emit_object(c, out, error);
+}
+
+static leat_status compile(const leat_codegen_request *request, leat_object *out,
+                           leat_error *error) {
+  compiler c = {0};
+  *out = (leat_object){0};
+  LEAT_TRY(create_machine(request->cpu, &c.machine, error));
+  c.context = LLVMContextCreate();
+  c.module = LLVMModuleCreateWithNameInContext("leat", c.context);
+  leat_status status = build(&c, request, out, error);
+  LLVMDisposeModule(c.module);
+  LLVMContextDispose(c.context);
+  LLVMDisposeTargetMachine(c.machine);
+  return status;
+}
+
+__attribute__((visibility("default"))) extern const leat_codegen leat_cpu_codegen_table;
+
+const leat_codegen leat_cpu_codegen_table = {
+    .version = LEAT_CODEGEN_VERSION,
+    .compiler = "LLVM " LLVM_VERSION_STRING,
+    .compile = compile,
+};
