@@ -61,15 +61,7 @@ static void print_element(leat_dtype dtype, const void *data, int64_t index, lea
     add(out, ")");
     break;
   }
-  case LEAT_str: {
-    struct {
-      const char *text;
-      uint64_t size;
-    } string;
-    memcpy(&string, (const char *)data + index * (int64_t)sizeof string, sizeof string);
-    leat_text_add_quoted(out, string.text, string.size);
-    break;
-  }
+  case LEAT_str: leat_text_add_quoted(out, AT(leat_str).data, AT(leat_str).size); break;
   }
 #undef AT
 }

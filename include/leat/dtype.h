@@ -54,6 +54,12 @@ const char *leat_dtype_name(leat_dtype dtype); // "f32"
 leat_dtype_kind leat_dtype_kind_of(leat_dtype dtype);
 bool leat_dtype_parse(const char *text, size_t length, leat_dtype *out);
 
+// An element of dtype str: `size` arbitrary bytes.
+typedef struct leat_str {
+  const char *data;
+  uint64_t size;
+} leat_str;
+
 // A dense row-major tensor in host memory. Plain data: who owns `data` is said where one is passed.
 typedef struct leat_tensor {
   leat_dtype dtype;

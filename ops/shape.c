@@ -1,0 +1,125 @@
+// Errors and checks of shape rules.
+#include "ops/shape.h"
+
+#include <stdarg.h>
+
+static const char *finish_text(leat_arena *arena, leat_text *text) {
+  const char *copy = leat_arena_strndup(arena, text->data, text->size);
+  leat_text_finish(text);
+  return copy;
+}
+
+const char *leat_type_text(leat_arena *arena, const leat_type *type) {
+  leat_text text = {0};
+  leat_type_print(type, &text);
+  return finish_text(arena, &text);
+}
+
+const char *leat_dim_text(leat_arena *arena, leat_dim dim) {
+  leat_text text = {0};
+  leat_dim_print(dim, &text);
+  return finish_text(arena, &text);
+}
+
+static bool may_be_equal(leat_graph *graph, leat_dim a, leat_dim b) {
+  leat_dim difference;
+  return !leat_dim_sub(graph->dims, a, b, &difference) || leat_dim_may_be(difference, 0);
+}
+
+const char *leat_dims_clash(leat_graph *graph, leat_dim a, leat_dim b) {
+  return leat_arena_printf(graph->arena,
+                           may_be_equal(graph, a, b)
+                               ? "%s and %s are not known to be equal, and a check while running "
+                                 "is not supported yet"
+                               : "%s and %s differ",
+                           leat_dim_text(graph->arena, a), leat_dim_text(graph->arena, b));
+}
+
+const leat_type *leat_shape_input(const leat_shape_context *context, uint32_t i) {
+  return leat_value_type(context->node->inputs[i]);
+}
+
+bool leat_shape_fail(leat_shape_context *context, const char *format, ...) {
+  enum { MAX_SHOWN = 4 };
+  const leat_node *node = context->node;
+  leat_text text = {0};
+  leat_text_add(&text, "%s", leat_op_name(node->op));
+  for (uint32_t i = 0; i < node->input_count && i < MAX_SHOWN; i++) {
+    leat_text_add(&text, "%s", i == 0 ? " of " : i + 1 < node->input_count ? ", " : " and ");
+    leat_type_print(leat_shape_input(context, i), &text);
+  }
+  if (node->input_count > MAX_SHOWN) leat_text_add(&text, ", …");
+  leat_text_add(&text, ": ");
+  va_list arguments;
+  va_start(arguments, format);
+  leat_text_add_v(&text, format, arguments);
+  va_end(arguments);
+  leat_error_at(context->diag, node->span, "%s", text.data);
+  leat_text_finish(&text);
+  return false;
+}
+
+// Movement ops move any dtype but str; arithmetic knows the dtypes that every target computes in.
+bool leat_shape_supports(leat_shape_context *context, leat_dtype dtype) {
+  const leat_op_info *info = leat_op_info_of(context->node->op);
+  bool supported = info->kind == LEAT_KIND_STRUCTURE || info->kind == LEAT_KIND_HOST;
+  switch (leat_dtype_kind_of(dtype)) {
+  case LEAT_KIND_BOOL:
+  case LEAT_KIND_SIGNED:
+  case LEAT_KIND_UNSIGNED: supported = true; break;
+  case LEAT_KIND_FLOAT:
+    supported |= dtype == LEAT_f32 || dtype == LEAT_f64 || info->dtypes == LEAT_CLASS_ALL;
+    break;
+  case LEAT_KIND_COMPLEX: supported |= info->dtypes == LEAT_CLASS_ALL; break;
+  case LEAT_KIND_STRING: break;
+  }
+  return supported || leat_shape_fail(context, "not supported yet for dtype %s by op %s",
+                                      leat_dtype_name(dtype), info->name);
+}
+
+bool leat_shape_is_dtype(leat_shape_context *context, uint32_t input, leat_dtype dtype) {
+  return leat_shape_input(context, input)->dtype == dtype ||
+         leat_shape_fail(context, "input %u must be %s", input + 1, leat_dtype_name(dtype));
+}
+
+bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t other) {
+  leat_dtype a = leat_shape_input(context, first)->dtype;
+  leat_dtype b = leat_shape_input(context, other)->dtype;
+  return a == b ||
+         leat_shape_fail(context, "dtypes %s and %s differ, and there is no implicit conversion",
+                         leat_dtype_name(a), leat_dtype_name(b));
+}
+
+bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,
+                           ...) {
+  if (leat_dim_equal(a, b)) return true;
+  va_list arguments;
+  va_start(arguments, format);
+  const char *where = leat_arena_vprintf(context->graph->arena, format, arguments);
+  va_end(arguments);
+  return leat_shape_fail(context, "%s: %s", where, leat_dims_clash(context->graph, a, b));
+}
+
+bool leat_shape_axis(leat_shape_context *context, int64_t axis, int32_t rank) {
+  return (axis >= 0 && axis < rank) ||
+         leat_shape_fail(context, "there is no axis %lld in a tensor of rank %d", (long long)axis,
+                         rank);
+}
+
+bool leat_shape_dim_ok(leat_shape_context *context, leat_dim dim) {
+  return !leat_dim_is_const(dim) || dim.value >= 0 ||
+         leat_shape_fail(context, "a dimension of %lld", (long long)dim.value);
+}
+
+bool leat_shape_of_dims(leat_shape_context *context, leat_dtype dtype, const leat_attr *dims,
+                        leat_type *out) {
+  if (dims->count > LEAT_MAX_RANK)
+    return leat_shape_fail(context, "rank %u, but at most %d is supported", dims->count,
+                           LEAT_MAX_RANK);
+  *out = (leat_type){.dtype = dtype, .rank = (int32_t)dims->count};
+  for (uint32_t i = 0; i < dims->count; i++) {
+    if (!leat_shape_dim_ok(context, dims->dims[i])) return false;
+    out->dims[i] = dims->dims[i];
+  }
+  return true;
+}

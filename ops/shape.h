@@ -1,0 +1,35 @@
+// What shape rules share: their errors, which say what was expected and what was found, and the
+// checks that many ops need. An error reads `matmul of f32[B, 64] and f32[32, 10]: …` and stands at
+// the node's span.
+#ifndef LEAT_OPS_SHAPE_H
+#define LEAT_OPS_SHAPE_H
+
+#include "ops/ops.h"
+
+// Types and dims as text in the graph's arena.
+const char *leat_type_text(leat_arena *arena, const leat_type *type);
+const char *leat_dim_text(leat_arena *arena, leat_dim dim);
+
+// Why two dims that must be equal are not: `64 and 32 differ`, or, when only a check while running
+// could tell, `B and T are not known to be equal …`.
+const char *leat_dims_clash(leat_graph *graph, leat_dim a, leat_dim b);
+
+const leat_type *leat_shape_input(const leat_shape_context *context, uint32_t i);
+// Reports and returns false.
+bool leat_shape_fail(leat_shape_context *context, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+// Each is true, or reports and is false.
+bool leat_shape_supports(leat_shape_context *context,
+                         leat_dtype dtype); // the op computes in it by now
+bool leat_shape_is_dtype(leat_shape_context *context, uint32_t input, leat_dtype dtype);
+bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t other);
+bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,
+                           ...)
+    __attribute__((format(printf, 4, 5))); // the words say where: "axis 1"
+bool leat_shape_axis(leat_shape_context *context, int64_t axis, int32_t rank); // 0 ≤ axis < rank
+bool leat_shape_dim_ok(leat_shape_context *context, leat_dim dim); // no negative constant
+bool leat_shape_of_dims(leat_shape_context *context, leat_dtype dtype, const leat_attr *dims,
+                        leat_type *out);
+
+#endif
