@@ -1,0 +1,228 @@
+// Adding typed nodes. All that can go wrong is found on a trial node first, whose inputs stand for
+// the broadcasts that are still to be made; only then is anything added.
+#include "ops/build.h"
+
+#include "ops/ref.h"
+#include "ops/shape.h"
+
+#include <string.h>
+
+enum { MAX_FITTED = 3 }; // inputs of an op that broadcasts
+
+static const leat_value none = {NULL, 0};
+
+static bool report_arity(leat_builder *b, const leat_op_info *info, uint32_t count) {
+  const char *most = info->max_inputs < 0 ? " or more"
+                     : info->max_inputs == info->min_inputs
+                         ? ""
+                         : leat_arena_printf(b->graph->arena, " to %d", info->max_inputs);
+  leat_error_at(b->diag, b->span, "%s takes %d%s input%s, not %u", info->name, info->min_inputs,
+                most, info->min_inputs == 1 && !*most ? "" : "s", count);
+  return false;
+}
+
+static bool check_arity(leat_builder *b, leat_op op, uint32_t count) {
+  const leat_op_info *info = leat_op_info_of(op);
+  bool few = count < (uint32_t)info->min_inputs;
+  bool many = info->max_inputs >= 0 && count > (uint32_t)info->max_inputs;
+  return few || many ? report_arity(b, info, count) : true;
+}
+
+// -- Broadcasting
+// -----------------------------------------------------------------------------------------------------
+
+// One axis: equal dims, or a literal 1 that gives way.
+static bool broadcast_dim(leat_dim a, leat_dim b, leat_dim *out) {
+  *out = leat_dim_is(a, 1) ? b : a;
+  return leat_dim_equal(a, b) || leat_dim_is(a, 1) || leat_dim_is(b, 1);
+}
+
+// Axes [0, rank - kept) broadcast; the last `kept` are left as each has them.
+static bool broadcast_leading(leat_builder *builder, const leat_type *a, const leat_type *b,
+                              int32_t kept, leat_type *out_a, leat_type *out_b) {
+  int32_t rank = a->rank > b->rank ? a->rank : b->rank;
+  leat_type x = {.dtype = a->dtype, .rank = rank}, y = {.dtype = b->dtype, .rank = rank};
+  for (int32_t axis = 0; axis < rank; axis++) {
+    int32_t i = axis - (rank - a->rank), j = axis - (rank - b->rank);
+    x.dims[axis] = i < 0 ? leat_dim_const(1) : a->dims[i];
+    y.dims[axis] = j < 0 ? leat_dim_const(1) : b->dims[j];
+    leat_dim both;
+    if (axis >= rank - kept) continue;
+    if (!broadcast_dim(x.dims[axis], y.dims[axis], &both)) {
+      leat_arena *arena = builder->graph->arena;
+      leat_error_at(builder->diag, builder->span, "%s and %s do not broadcast: axis %d: %s",
+                    leat_type_text(arena, a), leat_type_text(arena, b), axis,
+                    leat_dims_clash(builder->graph, x.dims[axis], y.dims[axis]));
+      return false;
+    }
+    x.dims[axis] = y.dims[axis] = both;
+  }
+  *out_a = x;
+  *out_b = y;
+  return true;
+}
+
+bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_type *b,
+                          leat_type *out) {
+  leat_type other;
+  return broadcast_leading(builder, a, b, 0, out, &other);
+}
+
+// The types that the inputs must be broadcast to.
+static bool fit_inputs(leat_builder *builder, leat_op op, const leat_value *inputs, uint32_t count,
+                       leat_type *types) {
+  for (uint32_t i = 0; i < count; i++) types[i] = *leat_value_type(inputs[i]);
+  if (op == LEAT_OP_matmul) {
+    bool plain = types[0].rank < 2 || types[1].rank <= 2; // b of rank 2 serves every batch
+    return plain || broadcast_leading(builder, &types[0], &types[1], 2, &types[0], &types[1]);
+  }
+  leat_type shape = types[0];
+  for (uint32_t i = 1; i < count; i++)
+    if (!leat_broadcast_shape(builder, &shape, &types[i], &shape)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    leat_dtype dtype = types[i].dtype;
+    types[i] = shape;
+    types[i].dtype = dtype;
+  }
+  return true;
+}
+
+// -- Building
+// ---------------------------------------------------------------------------------------------------------
+
+static bool check_dtypes(leat_shape_context *context) {
+  static const char *const class_words[] = {
+      [LEAT_CLASS_ALL] = "",
+      [LEAT_CLASS_ANY_DTYPE] = "anything but str",
+      [LEAT_CLASS_NUMERIC] = "numbers",
+      [LEAT_CLASS_FLOAT] = "floats",
+      [LEAT_CLASS_INTEGER] = "integers",
+      [LEAT_CLASS_BOOLEAN] = "bool",
+  };
+  const leat_op_info *info = leat_op_info_of(context->node->op);
+  for (uint32_t i = 0; i < context->node->input_count; i++) {
+    leat_dtype dtype = leat_shape_input(context, i)->dtype;
+    if (!leat_dtype_in_class(dtype, info->dtypes))
+      return leat_shape_fail(context, "%s takes %s, not %s", info->name, class_words[info->dtypes],
+                             leat_dtype_name(dtype));
+    if (!leat_shape_supports(context, dtype)) return false;
+  }
+  return true;
+}
+
+static bool infer(leat_graph *graph, leat_diag *diag, const leat_node *node, leat_type *outputs) {
+  leat_shape_context context = {graph, diag, node, outputs};
+  return check_dtypes(&context) && leat_shape_of(node->op)(&context);
+}
+
+bool leat_infer_node(leat_graph *graph, leat_diag *diag, leat_node *node) {
+  size_t count = (size_t)leat_op_info_of(node->op)->outputs;
+  leat_type *outputs = leat_new_array(graph->arena, leat_type, count);
+  if (!infer(graph, diag, node, outputs)) return false;
+  node->outputs = outputs;
+  return true;
+}
+
+static leat_value append(leat_builder *builder, const char *name, const leat_node *trial,
+                         const leat_type *outputs) {
+  leat_graph *graph = builder->graph;
+  leat_node *node = leat_graph_append(graph, trial->op, leat_graph_unique_name(graph, name),
+                                      trial->inputs, trial->input_count, trial->attrs);
+  node->outputs = outputs;
+  node->device = builder->device;
+  node->colocate = builder->colocate;
+  node->entry = builder->entry;
+  node->span = builder->span;
+  if (node->entry && leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT)
+    leat_vec_push(graph->arena, &node->entry->effects, node);
+  return (leat_value){node, 0};
+}
+
+// A broadcast is an unbound node: its name is the op's, beside the one that it is for.
+static const char *broadcast_name(leat_builder *builder, const char *beside) {
+  const char *slash = strrchr(beside, '/');
+  int folder = slash ? (int)(slash + 1 - beside) : 0;
+  return leat_arena_printf(builder->graph->arena, "%.*sbroadcast", folder, beside);
+}
+
+static leat_value broadcast_to(leat_builder *builder, const char *beside, leat_value value,
+                               const leat_type *shape) {
+  const leat_type *type = leat_value_type(value);
+  leat_type wanted = *shape;
+  wanted.dtype = type->dtype;
+  if (leat_type_equal(type, &wanted)) return value;
+  leat_attr attr = {0};
+  attr.count = (uint32_t)shape->rank;
+  attr.dims = leat_arena_memdup(builder->graph->arena, shape->dims,
+                                (size_t)shape->rank * sizeof *shape->dims);
+  return leat_build(builder, broadcast_name(builder, beside), LEAT_OP_broadcast, &value, 1, &attr);
+}
+
+leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const leat_type *shape) {
+  return value.node ? broadcast_to(builder, value.node->name, value, shape) : none;
+}
+
+leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const leat_value *inputs,
+                      uint32_t input_count, const leat_attr *attrs) {
+  for (uint32_t i = 0; i < input_count; i++)
+    if (!inputs[i].node) return none; // reported where it was to be made
+  if (!check_arity(builder, op, input_count)) return none;
+
+  leat_graph *graph = builder->graph;
+  const leat_op_info *info = leat_op_info_of(op);
+  bool fitted = info->flags & LEAT_FLAG_BROADCASTS || op == LEAT_OP_matmul;
+  leat_type types[MAX_FITTED];
+  leat_node stand_ins[MAX_FITTED];
+  leat_node trial = {.op = op, .input_count = input_count, .attrs = attrs, .span = builder->span};
+  trial.inputs = leat_new_array(graph->arena, leat_value, input_count);
+  if (input_count) memcpy(trial.inputs, inputs, input_count * sizeof *inputs);
+  if (fitted && !fit_inputs(builder, op, inputs, input_count, types)) return none;
+  for (uint32_t i = 0; fitted && i < input_count; i++) {
+    stand_ins[i] = (leat_node){.outputs = &types[i]};
+    trial.inputs[i] = (leat_value){&stand_ins[i], 0};
+  }
+  leat_type *outputs = leat_new_array(graph->arena, leat_type, (size_t)info->outputs);
+  if (!infer(graph, builder->diag, &trial, outputs)) return none;
+  for (uint32_t i = 0; fitted && i < input_count; i++)
+    trial.inputs[i] = broadcast_to(builder, name, inputs[i], &types[i]);
+  return append(builder, name, &trial, outputs);
+}
+
+// -- Constants
+// --------------------------------------------------------------------------------------------------------
+
+// Copies the elements, and the bytes that strings point to.
+static const leat_tensor *copy_tensor(leat_arena *arena, const leat_tensor *tensor) {
+  leat_tensor *copy = leat_arena_memdup(arena, tensor, sizeof *tensor);
+  copy->data = leat_arena_memdup(arena, tensor->data, (size_t)leat_tensor_bytes(tensor));
+  leat_str *strings = copy->data;
+  for (int64_t i = 0; tensor->dtype == LEAT_str && i < leat_ref_count(tensor); i++)
+    strings[i].data = leat_arena_memdup(arena, strings[i].data, strings[i].size);
+  return copy;
+}
+
+leat_value leat_build_const(leat_builder *builder, const char *name, const leat_tensor *tensor) {
+  leat_attr attr = {.tensor = copy_tensor(builder->graph->arena, tensor)};
+  return leat_build(builder, name, LEAT_OP_const, NULL, 0, &attr);
+}
+
+static leat_value build_scalar(leat_builder *builder, const char *name, leat_dtype dtype,
+                               bool stored, void *element) {
+  leat_tensor tensor = {.dtype = dtype, .data = element};
+  if (stored) return leat_build_const(builder, name, &tensor);
+  leat_error_at(builder->diag, builder->span,
+                "a number as a constant of dtype %s is not supported yet", leat_dtype_name(dtype));
+  return none;
+}
+
+leat_value leat_build_scalar(leat_builder *builder, const char *name, leat_dtype dtype,
+                             double value) {
+  uint64_t element[2] = {0};
+  return build_scalar(builder, name, dtype, leat_store_float(dtype, element, 0, value), element);
+}
+
+leat_value leat_build_scalar_i64(leat_builder *builder, const char *name, leat_dtype dtype,
+                                 int64_t value) {
+  uint64_t element[2] = {0};
+  return build_scalar(builder, name, dtype, leat_store_signed(dtype, element, 0, value), element);
+}

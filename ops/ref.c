@@ -1,0 +1,155 @@
+// Evaluating one node by reference, and what the evaluations share.
+#include "ops/ref.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+leat_status leat_ref_fail(leat_ref_context *context, leat_status status, const char *format, ...) {
+  char words[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(words, sizeof words, format, arguments);
+  va_end(arguments);
+  return leat_fail(context->error, status, "$%s: %s: %s", context->node->name,
+                   leat_op_name(context->node->op), words);
+}
+
+leat_status leat_ref_unsupported(leat_ref_context *context) {
+  return leat_ref_fail(context, LEAT_UNSUPPORTED, "not supported yet for these dtypes");
+}
+
+static leat_status fail_dim(leat_ref_context *context, leat_dim dim, const char *why) {
+  leat_text text = {0};
+  leat_dim_print(dim, &text);
+  leat_ref_fail(context, LEAT_OUT_OF_RANGE, "dim %s %s", text.data, why);
+  leat_text_finish(&text);
+  return LEAT_OUT_OF_RANGE;
+}
+
+leat_status leat_ref_dim(leat_ref_context *context, leat_dim dim, int64_t *out) {
+  if (!leat_dim_eval(dim, context->dim_values, context->dim_known, out))
+    return fail_dim(context, dim, "has no value in this step");
+  return *out < 0 ? fail_dim(context, dim, "is negative in this step") : LEAT_OK;
+}
+
+int64_t leat_ref_count(const leat_tensor *tensor) {
+  return leat_shape_elements(tensor->rank, tensor->shape);
+}
+
+void leat_unflatten(int64_t position, int32_t rank, const int64_t *shape, int64_t *out_at) {
+  for (int32_t axis = rank; axis-- > 0; position /= shape[axis])
+    out_at[axis] = position % shape[axis];
+}
+
+int64_t leat_flatten(int32_t rank, const int64_t *shape, const int64_t *at) {
+  int64_t position = 0;
+  for (int32_t axis = 0; axis < rank; axis++) position = position * shape[axis] + at[axis];
+  return position;
+}
+
+void leat_copy_element(leat_tensor *to_tensor, int64_t to, const leat_tensor *from_tensor,
+                       int64_t from) {
+  int64_t size = (int64_t)leat_dtype_size(from_tensor->dtype);
+  memcpy((char *)to_tensor->data + to * size, (const char *)from_tensor->data + from * size,
+         (size_t)size);
+}
+
+int64_t leat_load_index(const leat_tensor *tensor, int64_t i) {
+#define LOAD(ID, T, WIDE, _)                                                                       \
+  case ID: {                                                                                       \
+    WIDE value = ((const T *)tensor->data)[i];                                                     \
+    return value > (WIDE)INT64_MAX ? INT64_MAX : (int64_t)value;                                   \
+  }
+  switch (tensor->dtype) {
+    LEAT_SIGNED_CASES(LOAD, )
+    LEAT_UNSIGNED_CASES(LOAD, )
+  default: assert(!"an integer tensor"); return -1;
+  }
+#undef LOAD
+}
+
+// -- Conversions
+// ------------------------------------------------------------------------------------------------------
+
+#define STORE_INTEGER(ID, T, WIDE, value)                                                          \
+  case ID:                                                                                         \
+    ((T *)data)[i] = (T)(value);                                                                   \
+    return true;
+#define STORE_BOOL(ID, T, WIDE, value)                                                             \
+  case ID: ((T *)data)[i] = (value) != 0; return true;
+
+bool leat_store_signed(leat_dtype dtype, void *data, int64_t i, int64_t value) {
+  switch (dtype) {
+    LEAT_SIGNED_CASES(STORE_INTEGER, value)
+    LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
+    LEAT_FLOAT_CASES(STORE_INTEGER, value)
+    LEAT_BOOL_CASES(STORE_BOOL, value)
+  default: return false;
+  }
+}
+
+bool leat_store_unsigned(leat_dtype dtype, void *data, int64_t i, uint64_t value) {
+  switch (dtype) {
+    LEAT_SIGNED_CASES(STORE_INTEGER, value)
+    LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
+    LEAT_FLOAT_CASES(STORE_INTEGER, value)
+    LEAT_BOOL_CASES(STORE_BOOL, value)
+  default: return false;
+  }
+}
+
+// Truncates and saturates; NaN gives 0. `high` may round up to 2^63 or 2^64 as a double: then >= is
+// right too.
+static int64_t saturate_signed(double x, int64_t low, int64_t high) {
+  if (x != x) return 0;
+  return x <= (double)low ? low : x >= (double)high ? high : (int64_t)x;
+}
+
+static uint64_t saturate_unsigned(double x, uint64_t high) {
+  if (!(x > 0)) return 0;
+  return x >= (double)high ? high : (uint64_t)x;
+}
+
+#define HALF_RANGE(T) ((int64_t)(UINT64_MAX >> (65 - 8 * sizeof(T)))) // largest of a signed T
+#define STORE_SIGNED(ID, T, WIDE, x)                                                               \
+  case ID:                                                                                         \
+    ((T *)data)[i] = (T)saturate_signed((x), -HALF_RANGE(T) - 1, HALF_RANGE(T));                   \
+    return true;
+#define STORE_UNSIGNED(ID, T, WIDE, x)                                                             \
+  case ID: ((T *)data)[i] = (T)saturate_unsigned((x), (T)UINT64_MAX); return true;
+
+bool leat_store_float(leat_dtype dtype, void *data, int64_t i, double value) {
+  switch (dtype) {
+    LEAT_SIGNED_CASES(STORE_SIGNED, value)
+    LEAT_UNSIGNED_CASES(STORE_UNSIGNED, value)
+    LEAT_FLOAT_CASES(STORE_INTEGER, value)
+    LEAT_BOOL_CASES(STORE_BOOL, value)
+  default: return false;
+  }
+}
+
+// -- One node
+// ---------------------------------------------------------------------------------------------------------
+
+static leat_status make_output(leat_arena *arena, leat_ref_context *context, const leat_type *type,
+                               leat_tensor *out) {
+  *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank};
+  for (int32_t i = 0; i < type->rank; i++)
+    LEAT_TRY(leat_ref_dim(context, type->dims[i], &out->shape[i]));
+  int64_t bytes = leat_tensor_bytes(out);
+  if (bytes < 0) return leat_ref_fail(context, LEAT_OUT_OF_RANGE, "its result is too large");
+  out->data = leat_arena_alloc(arena, (size_t)bytes);
+  return LEAT_OK;
+}
+
+leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context) {
+  leat_ref_function evaluate = leat_ref_of(context->node->op);
+  if (!evaluate) return leat_ref_fail(context, LEAT_UNSUPPORTED, "has no value of its own");
+  int outputs = leat_op_info_of(context->node->op)->outputs;
+  context->outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
+  for (int i = 0; i < outputs; i++)
+    LEAT_TRY(make_output(arena, context, &context->node->outputs[i], &context->outputs[i]));
+  return evaluate(context);
+}

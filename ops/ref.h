@@ -1,0 +1,54 @@
+// What reference evaluations share: cases over dtypes, wide numbers, indices.
+//
+// An element-wise op is one REF_… line (ops/elementwise.c): the macro writes the loop for each
+// dtype. Integers are computed in 64 bits and cut to their width, which is wrapping arithmetic
+// without C's undefined overflow.
+#ifndef LEAT_OPS_REF_H
+#define LEAT_OPS_REF_H
+
+#include "ops/ops.h"
+
+// CASE(dtype id, storage type, type to compute in, …)
+#define LEAT_SIGNED_CASES(CASE, ...)                                                               \
+  CASE(LEAT_i8, int8_t, int64_t, __VA_ARGS__)                                                      \
+  CASE(LEAT_i16, int16_t, int64_t, __VA_ARGS__)                                                    \
+  CASE(LEAT_i32, int32_t, int64_t, __VA_ARGS__)                                                    \
+  CASE(LEAT_i64, int64_t, int64_t, __VA_ARGS__)
+#define LEAT_UNSIGNED_CASES(CASE, ...)                                                             \
+  CASE(LEAT_u8, uint8_t, uint64_t, __VA_ARGS__)                                                    \
+  CASE(LEAT_u16, uint16_t, uint64_t, __VA_ARGS__)                                                  \
+  CASE(LEAT_u32, uint32_t, uint64_t, __VA_ARGS__)                                                  \
+  CASE(LEAT_u64, uint64_t, uint64_t, __VA_ARGS__)
+#define LEAT_FLOAT_CASES(CASE, ...)                                                                \
+  CASE(LEAT_f32, float, float, __VA_ARGS__)                                                        \
+  CASE(LEAT_f64, double, double, __VA_ARGS__)
+#define LEAT_BOOL_CASES(CASE, ...) CASE(LEAT_bool, uint8_t, uint8_t, __VA_ARGS__)
+
+// Fails with the node's name and op before the words.
+leat_status leat_ref_fail(leat_ref_context *context, leat_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+leat_status leat_ref_unsupported(leat_ref_context *context); // shape rules keep this from happening
+
+// The dim's value in this step; fails when it is unknown or negative.
+leat_status leat_ref_dim(leat_ref_context *context, leat_dim dim, int64_t *out);
+
+// Elements of the tensor; shapes here are known to have a product.
+int64_t leat_ref_count(const leat_tensor *tensor);
+
+// Row-major position ↔ index along each axis.
+void leat_unflatten(int64_t position, int32_t rank, const int64_t *shape, int64_t *out_at);
+int64_t leat_flatten(int32_t rank, const int64_t *shape, const int64_t *at);
+// Copies element `from` of one tensor to element `to` of another of its dtype.
+void leat_copy_element(leat_tensor *to_tensor, int64_t to, const leat_tensor *from_tensor,
+                       int64_t from);
+
+// Element `i` of an integer tensor (any u64 beyond i64 reads as INT64_MAX, which is out of every
+// range).
+int64_t leat_load_index(const leat_tensor *tensor, int64_t i);
+
+// Conversions to element `i` as `cast` defines them. False: the dtype is not computed in yet.
+bool leat_store_signed(leat_dtype dtype, void *data, int64_t i, int64_t value);
+bool leat_store_unsigned(leat_dtype dtype, void *data, int64_t i, uint64_t value);
+bool leat_store_float(leat_dtype dtype, void *data, int64_t i, double value);
+
+#endif
