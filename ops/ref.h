@@ -24,6 +24,25 @@
   CASE(LEAT_f64, double, double, __VA_ARGS__)
 #define LEAT_BOOL_CASES(CASE, ...) CASE(LEAT_bool, uint8_t, uint8_t, __VA_ARGS__)
 
+// ref_<name>, with a case for each dtype of input 0 that computes it. In scope: context, count.
+#define LEAT_REF(name, cases)                                                                      \
+  leat_status ref_##name(leat_ref_context *context) {                                              \
+    int64_t count = leat_ref_count(&context->outputs[0]);                                          \
+    switch (context->inputs[0].dtype) { cases default : return leat_ref_unsupported(context); }    \
+  }
+
+// A case: OUT elements from pairs (a, b) of T, widened.
+#define LEAT_EACH_PAIR(ID, T, WIDE, OUT, expression)                                               \
+  case ID: {                                                                                       \
+    const T *x = context->inputs[0].data, *y = context->inputs[1].data;                            \
+    OUT *out = context->outputs[0].data;                                                           \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+      WIDE a = x[i], b = y[i];                                                                     \
+      out[i] = (OUT)(expression);                                                                  \
+    }                                                                                              \
+    return LEAT_OK;                                                                                \
+  }
+
 // Fails with the node's name and op before the words.
 leat_status leat_ref_fail(leat_ref_context *context, leat_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

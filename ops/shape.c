@@ -100,6 +100,13 @@ bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, 
   return leat_shape_fail(context, "%s: %s", where, leat_dims_clash(context->graph, a, b));
 }
 
+bool leat_shape_like_input(leat_shape_context *context) {
+  for (uint32_t i = 1; i < context->node->input_count; i++)
+    if (!leat_shape_same_dtype(context, 0, i)) return false;
+  context->outputs[0] = *leat_shape_input(context, 0);
+  return true;
+}
+
 bool leat_shape_axis(leat_shape_context *context, int64_t axis, int32_t rank) {
   return (axis >= 0 && axis < rank) ||
          leat_shape_fail(context, "there is no axis %lld in a tensor of rank %d", (long long)axis,

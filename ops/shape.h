@@ -27,6 +27,8 @@ bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t
 bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,
                            ...)
     __attribute__((format(printf, 4, 5))); // the words say where: "axis 1"
+// Output 0 is as input 0; all inputs have its dtype (and, as the builder saw to, its shape).
+bool leat_shape_like_input(leat_shape_context *context);
 bool leat_shape_axis(leat_shape_context *context, int64_t axis, int32_t rank); // 0 ≤ axis < rank
 bool leat_shape_dim_ok(leat_shape_context *context, leat_dim dim); // no negative constant
 bool leat_shape_of_dims(leat_shape_context *context, leat_dtype dtype, const leat_attr *dims,

@@ -1,0 +1,113 @@
+// Comparison, logic, bits, selection and conversion.
+#include "ops/ref.h"
+#include "ops/shape.h"
+
+// -- Shapes
+// -----------------------------------------------------------------------------------------------------------
+
+static bool comparison(leat_shape_context *context) {
+  if (!leat_shape_like_input(context)) return false;
+  context->outputs[0].dtype = LEAT_bool;
+  return true;
+}
+
+#define SHAPE(name, rule)                                                                          \
+  bool shape_##name(leat_shape_context *context) {                                                 \
+    return rule(context);                                                                          \
+  }
+SHAPE(equal, comparison)
+SHAPE(not_equal, comparison)
+SHAPE(less, comparison)
+SHAPE(less_equal, comparison)
+SHAPE(greater, comparison)
+SHAPE(greater_equal, comparison)
+SHAPE(and, leat_shape_like_input)
+SHAPE(or, leat_shape_like_input)
+SHAPE(not, leat_shape_like_input)
+SHAPE(bit_and, leat_shape_like_input)
+SHAPE(bit_or, leat_shape_like_input)
+SHAPE(bit_xor, leat_shape_like_input)
+SHAPE(shift_left, leat_shape_like_input)
+SHAPE(shift_right, leat_shape_like_input)
+
+bool shape_where(leat_shape_context *context) {
+  if (!leat_shape_is_dtype(context, 0, LEAT_bool) || !leat_shape_same_dtype(context, 1, 2))
+    return false;
+  context->outputs[0] = *leat_shape_input(context, 1);
+  return true;
+}
+
+bool shape_cast(leat_shape_context *context) {
+  leat_dtype dtype = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
+  if (!leat_shape_supports(context, dtype)) return false;
+  context->outputs[0] = *leat_shape_input(context, 0);
+  context->outputs[0].dtype = dtype;
+  return true;
+}
+
+// -- Values
+// -----------------------------------------------------------------------------------------------------------
+
+#define EACH_COMPARISON(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, uint8_t, expression)
+#define EACH_INTEGER(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, T, expression)
+
+#define REF_COMPARISON(name, expression)                                                           \
+  LEAT_REF(name, LEAT_SIGNED_CASES(EACH_COMPARISON, expression)                                    \
+                     LEAT_UNSIGNED_CASES(EACH_COMPARISON, expression)                              \
+                         LEAT_FLOAT_CASES(EACH_COMPARISON, expression)                             \
+                             LEAT_BOOL_CASES(EACH_COMPARISON, expression))
+#define REF_INTEGER(name, for_signed, for_unsigned)                                                \
+  LEAT_REF(name, LEAT_SIGNED_CASES(EACH_INTEGER, for_signed)                                       \
+                     LEAT_UNSIGNED_CASES(EACH_INTEGER, for_unsigned))
+#define REF_BOOL(name, expression) LEAT_REF(name, LEAT_BOOL_CASES(EACH_COMPARISON, expression))
+
+REF_COMPARISON(equal, a == b)
+REF_COMPARISON(not_equal, a != b)
+REF_COMPARISON(less, a < b)
+REF_COMPARISON(less_equal, a <= b)
+REF_COMPARISON(greater, a > b)
+REF_COMPARISON(greater_equal, a >= b)
+REF_BOOL(and, (a && b))
+REF_BOOL(or, a || b)
+REF_INTEGER(bit_and, (a & b), (a & b))
+REF_INTEGER(bit_or, a | b, a | b)
+REF_INTEGER(bit_xor, a ^ b, a ^ b)
+
+// A count outside 0 … bits-1 shifts everything out.
+#define IN_RANGE ((uint64_t)b < 8 * sizeof *out)
+REF_INTEGER(shift_left, IN_RANGE ? (uint64_t)a << b : 0, IN_RANGE ? a << b : 0)
+REF_INTEGER(shift_right, IN_RANGE ? a >> b : a < 0 ? -1 : 0, IN_RANGE ? a >> b : 0)
+
+leat_status ref_not(leat_ref_context *context) {
+  const uint8_t *x = context->inputs[0].data;
+  uint8_t *out = context->outputs[0].data;
+  for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) out[i] = !x[i];
+  return LEAT_OK;
+}
+
+leat_status ref_where(leat_ref_context *context) {
+  const uint8_t *condition = context->inputs[0].data;
+  leat_tensor *out = &context->outputs[0];
+  for (int64_t i = 0; i < leat_ref_count(out); i++)
+    leat_copy_element(out, i, &context->inputs[condition[i] ? 1 : 2], i);
+  return LEAT_OK;
+}
+
+#define EACH_CAST(ID, T, WIDE, store)                                                              \
+  case ID:                                                                                         \
+    for (int64_t i = 0; i < count; i++)                                                            \
+      if (!store(out->dtype, out->data, i, ((const T *)context->inputs[0].data)[i]))               \
+        return leat_ref_unsupported(context);                                                      \
+    return LEAT_OK;
+
+leat_status ref_cast(leat_ref_context *context) {
+  leat_tensor *out = &context->outputs[0];
+  int64_t count = leat_ref_count(out);
+  switch (context->inputs[0].dtype) {
+    LEAT_SIGNED_CASES(EACH_CAST, leat_store_signed)
+    LEAT_UNSIGNED_CASES(EACH_CAST, leat_store_unsigned)
+    LEAT_BOOL_CASES(EACH_CAST, leat_store_unsigned)
+    LEAT_FLOAT_CASES(EACH_CAST, leat_store_float)
+  default: return leat_ref_unsupported(context);
+  }
+}
