@@ -102,8 +102,12 @@ typedef struct leat_string_part {
   size_t size;
 } leat_string_part;
 
+// How deep expressions, and blocks, may nest: whoever walks them may recurse.
+enum { LEAT_MAX_NESTING = 256 };
+
 struct leat_expr {
-  leat_expr_kind kind;
+  leat_expr_kind kind : 8;
+  unsigned height : 24; // 1 for a leaf; at most LEAT_MAX_NESTING
   leat_span span;
   union {
     const char *name; // NAME; ELLIPSIS: the D of ...D, or NULL

@@ -1,0 +1,118 @@
+// Text to tokens, one at a time. A token is a place in the text; nothing is copied, and an error is
+// a token too: it is the parser that reports it, or skips it.
+//
+// A newline is a token outside brackets and white space inside ( and [. Comments are white space
+// unless asked for; the `##` lines directly above a token are remembered with it.
+#ifndef LEAT_FRONTEND_LEXER_H
+#define LEAT_FRONTEND_LEXER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// X(id, spelling)
+#define LEAT_KEYWORD_LIST(X)                                                                       \
+  X(GRAPH, "graph")                                                                                \
+  X(USE, "use")                                                                                    \
+  X(DIM, "dim")                                                                                    \
+  X(FN, "fn")                                                                                      \
+  X(GRADIENT, "gradient")                                                                          \
+  X(ENTRY, "entry")                                                                                \
+  X(VAR, "var")                                                                                    \
+  X(QUEUE, "queue")                                                                                \
+  X(MUTEX, "mutex")                                                                                \
+  X(ON, "on")                                                                                      \
+  X(FOR, "for")                                                                                    \
+  X(IF, "if")                                                                                      \
+  X(WHILE, "while")                                                                                \
+  X(RETURN, "return")                                                                              \
+  X(YIELD, "yield")                                                                                \
+  X(NEXT, "next")                                                                                  \
+  X(COLOCATE, "colocate")                                                                          \
+  X(AFTER, "after")                                                                                \
+  X(AS, "as")                                                                                      \
+  X(IN, "in")                                                                                      \
+  X(ELSE, "else")                                                                                  \
+  X(OR, "or")                                                                                      \
+  X(AND, "and")                                                                                    \
+  X(NOT, "not")                                                                                    \
+  X(TRUE, "true")                                                                                  \
+  X(FALSE, "false")                                                                                \
+  X(NONE, "none")                                                                                  \
+  X(NAN, "nan")                                                                                    \
+  X(INF, "inf")                                                                                    \
+  X(NEW_AXIS, "None")
+
+// The longer of two that begin alike comes first.
+#define LEAT_PUNCTUATION_LIST(X)                                                                   \
+  X(ELLIPSIS, "...")                                                                               \
+  X(RANGE, "..")                                                                                   \
+  X(PIPE, "|>")                                                                                    \
+  X(ARROW, "->")                                                                                   \
+  X(ASSIGN, ":=")                                                                                  \
+  X(UPDATE, "+=")                                                                                  \
+  X(EQUAL_EQUAL, "==")                                                                             \
+  X(NOT_EQUAL, "!=")                                                                               \
+  X(LESS_EQUAL, "<=")                                                                              \
+  X(GREATER_EQUAL, ">=")                                                                           \
+  X(LESS, "<")                                                                                     \
+  X(GREATER, ">")                                                                                  \
+  X(EQUAL, "=")                                                                                    \
+  X(PLUS, "+")                                                                                     \
+  X(MINUS, "-")                                                                                    \
+  X(STAR, "*")                                                                                     \
+  X(SLASH, "/")                                                                                    \
+  X(PERCENT, "%")                                                                                  \
+  X(AT, "@")                                                                                       \
+  X(COMMA, ",")                                                                                    \
+  X(COLON, ":")                                                                                    \
+  X(OPEN_PAREN, "(")                                                                               \
+  X(CLOSE_PAREN, ")")                                                                              \
+  X(OPEN_BRACKET, "[")                                                                             \
+  X(CLOSE_BRACKET, "]")                                                                            \
+  X(OPEN_BRACE, "{")                                                                               \
+  X(CLOSE_BRACE, "}")
+
+typedef enum leat_token_kind {
+  LEAT_TOKEN_END,     // of the text
+  LEAT_TOKEN_BAD,     // no token; leat_token.problem says why
+  LEAT_TOKEN_NEWLINE, // outside brackets
+  LEAT_TOKEN_COMMENT, // only when lexer.comments is set
+  LEAT_TOKEN_NAME,
+  LEAT_TOKEN_PATH,    // $train/net/h:1
+  LEAT_TOKEN_INT,     // 12 · 1_000 · 0xff
+  LEAT_TOKEN_FLOAT,   // 1.5 · 1e-3
+  LEAT_TOKEN_STRING,  // with its quotes
+  LEAT_TOKEN_ANY_DIM, // ? · ?3
+#define X(id, spelling) LEAT_TOKEN_##id,
+  LEAT_KEYWORD_LIST(X) LEAT_PUNCTUATION_LIST(X)
+#undef X
+      LEAT_TOKEN_COUNT
+} leat_token_kind;
+
+// "fn", "->"; NULL for the kinds that have no one spelling.
+const char *leat_token_spelling(leat_token_kind kind);
+bool leat_token_is_keyword(leat_token_kind kind);
+
+typedef struct leat_token {
+  leat_token_kind kind;
+  uint32_t begin, end; // bytes of the text
+  uint32_t line;       // where its line begins
+  const char *problem; // BAD: what is wrong, in words
+} leat_token;
+
+typedef struct leat_lexer {
+  const char *text;
+  uint32_t at, end;            // what is left of it
+  uint32_t line;               // where the current line begins
+  uint32_t open;               // ( and [ not closed yet
+  uint32_t doc_begin, doc_end; // the `##` lines directly above the latest token; equal: none
+  bool comments;               // make tokens of comments
+} leat_lexer;
+
+// Reads bytes [begin, end) of `text`, which outlives the lexer and has a byte at text[end]; at most
+// 4 GiB.
+void leat_lexer_init(leat_lexer *lexer, const char *text, uint32_t begin, uint32_t end);
+leat_token leat_lexer_next(leat_lexer *lexer); // END for ever when nothing is left
+
+#endif

@@ -1,0 +1,84 @@
+// What the two halves of the parser share: parser.c reads statements, parse_expr.c expressions.
+//
+// The text is read token by token, one ahead. The first error in a statement raises `panic`: it is
+// reported, the rest of the statement is read in silence (nothing is consumed where something else
+// was expected, so every loop ends), and the statement is dropped at its end. No function returns
+// NULL for a part that the grammar requires.
+#ifndef LEAT_FRONTEND_PARSE_H
+#define LEAT_FRONTEND_PARSE_H
+
+#include "base/vec.h"
+#include "frontend/lexer.h"
+#include "frontend/parser.h"
+
+typedef struct leat_parser {
+  leat_arena *arena;
+  leat_arena *scratch; // of the stacks below; dies with the parser
+  leat_strings *strings;
+  leat_diag *diag;
+  uint32_t source;
+  leat_lexer lexer;
+  leat_token token;      // the one not consumed yet
+  uint32_t previous_end; // of the last one consumed
+  uint32_t depth;        // of blocks, brackets and prefix operators
+  bool panic;
+  unsigned allowed;            // which statements may stand here (parser.c)
+  uint32_t stmt_begin, indent; // of the statement being read; its column
+
+  // Stacks of the lists being read: a list notes the count, pushes, and takes what is above.
+  leat_vec(leat_expr *) exprs;
+  leat_vec(leat_arg) args;
+  leat_vec(leat_binding) bindings;
+  leat_vec(leat_stmt *) stmts;
+  leat_vec(leat_string_part) parts;
+} leat_parser;
+
+// Moves the items of a stack from `mark` on to the arena: LEAT_TAKE(p, exprs, mark, &call->args).
+#define LEAT_TAKE(parser, stack, mark, out)                                                        \
+  do {                                                                                             \
+    (out)->count = (parser)->stack.count - (mark);                                                 \
+    if ((out)->count)                                                                              \
+      (out)->items = leat_arena_memdup((parser)->arena, (parser)->stack.items + (mark),            \
+                                       (out)->count * sizeof *(parser)->stack.items);              \
+    (parser)->stack.count = (mark);                                                                \
+  } while (0)
+
+static inline bool leat_parser_at(const leat_parser *p, leat_token_kind kind) {
+  return p->token.kind == kind;
+}
+
+void leat_parser_advance(leat_parser *p);
+bool leat_parser_accept(leat_parser *p, leat_token_kind kind); // consumes it if it is next
+bool leat_parser_expect(leat_parser *p, leat_token_kind kind); // or reports what was found instead
+void leat_parser_fail(leat_parser *p, const char *expected);   // "expected `expected`, found …"
+void leat_parser_error(leat_parser *p, leat_span span, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+leat_span leat_parser_span(const leat_parser *p, uint32_t begin); // to the last token consumed
+leat_span leat_parser_token_span(const leat_parser *p);
+// One more level of nesting; false, with an error, when it is one too many. Leave after true only.
+bool leat_parser_enter(leat_parser *p);
+void leat_parser_leave(leat_parser *p);
+// `open` [ item { "," item } [ "," ] ] `close`; `item` pushes onto a stack.
+void leat_parser_list(leat_parser *p, leat_token_kind open, leat_token_kind close,
+                      void (*item)(leat_parser *));
+// The bracket that closes `open`, else an error that shows both.
+void leat_parser_close(leat_parser *p, leat_token open, leat_token_kind close,
+                       const char *expected);
+const char *leat_parser_intern(leat_parser *p, uint32_t begin, uint32_t end);
+// A name that is bound here: an interned NAME that is no dtype. `what` is what an error says was
+// expected.
+const char *leat_parse_name(leat_parser *p, const char *what);
+
+leat_expr *leat_parse_expr(leat_parser *p);
+leat_exprs leat_parse_exprs(leat_parser *p);       // one or more, between commas
+leat_exprs leat_parse_list(leat_parser *p);        // [ … ]
+leat_expr *leat_parse_range(leat_parser *p);       // expression [ ".." expression ]
+leat_expr *leat_parse_string(leat_parser *p);      // a STRING
+leat_expr *leat_parse_tensor_type(leat_parser *p); // NAME [ "[" … "]" ]
+leat_expr *leat_parse_tuple_type(leat_parser *p);  // "(" [ types ] ")", as a LIST
+leat_expr *leat_parse_type(
+    leat_parser *p); // of a parameter: also [type], var type, queue, mutex, fn
+void leat_parse_path(leat_parser *p, const char **out_path,
+                     uint32_t *out_port); // the PATH that is next
+
+#endif
