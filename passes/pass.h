@@ -1,4 +1,5 @@
-// Passes: graph → graph. One file and one entry function each; pipeline.def lists them in order and nothing else does.
+// Passes: graph → graph. One file and one entry function each; pipeline.def lists them in order and
+// nothing else does.
 //
 //   text ─ frontend ─▶ graph
 //     prune      feeds and fetches of this step become nodes; only what they need stays
@@ -11,9 +12,9 @@
 //     partition  one graph a device, joined by send and recv
 //   one graph per device ─ codegen (fuse, schedule, plan, lower) ─▶ image + kernels
 //
-// A pass gets a graph that verifies and leaves one that verifies. It allocates what stays in graph->arena and the rest in
-// `scratch`, which is reset after it. User errors (an infeasible device) are reported in diag; the pass then returns
-// LEAT_INVALID.
+// A pass gets a graph that verifies and leaves one that verifies. It allocates what stays in
+// graph->arena and the rest in `scratch`, which is reset after it. User errors (an infeasible
+// device) are reported in diag; the pass then returns LEAT_INVALID.
 #ifndef LEAT_PASSES_PASS_H
 #define LEAT_PASSES_PASS_H
 
@@ -25,12 +26,13 @@ typedef struct leat_device_info {
   const char *name; // interned, full: /job:worker/task:0/device:cpu:0
   const char *type; // interned: "cpu"
   bool (*feasible)(const leat_node *node, const char **out_why); // NULL: all
-  double flops, bandwidth; // per second
-  int64_t memory;          // bytes; 0: no limit
+  double flops, bandwidth;                                       // per second
+  int64_t memory;                                                // bytes; 0: no limit
 } leat_device_info;
 
 typedef struct leat_pass_context {
-  leat_graph *graph;
+  leat_graph *graph; // the session's, which prune leaves alone and replaces here by the step's
+  leat_arena *arena; // where the step's graphs live
   leat_arena *scratch;
   leat_diag *diag;
   leat_error *error;
@@ -49,16 +51,17 @@ typedef struct leat_pass_context {
   // place and partition
   const leat_device_info *devices;
   uint32_t device_count;
-  const char *client_device;            // where feeds come from and fetches go to
-  double link_bandwidth, link_latency;  // bytes and seconds, between processes
-  leat_vec(leat_graph *) parts;         // what partition made, one a device that has nodes
+  const char *client_device;           // where feeds come from and fetches go to
+  double link_bandwidth, link_latency; // bytes and seconds, between processes
+  leat_vec(leat_graph *) parts;        // what partition made, one a device that has nodes
 } leat_pass_context;
 
 // One Run, by name: resolved by the session from leat_step_spec.
 typedef struct leat_step_request {
   leat_vec(leat_entry *) entries;
-  leat_vec(leat_value) feeds;    // besides the entries' parameters
-  leat_vec(leat_result) fetches; // besides the entries' results; value.node NULL: the state called `name`
+  leat_vec(leat_value) feeds; // besides the entries' parameters
+  leat_vec(leat_result)
+      fetches; // besides the entries' results; value.node NULL: the state called `name`
   leat_vec(leat_node *) runs;
 } leat_step_request;
 

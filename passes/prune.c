@@ -1,6 +1,464 @@
+// prune: copies out of the session's graph what one Run executes.
+//
+//   needs   the session's graph in context->graph, the request in its terms
+//   makes   a new graph in context->arena: feeds are `feed` nodes, what is fetched ends in `fetch`
+//   nodes (parameters and
+//           results are named <entry>/<name> there when the Run has several entries); entries keep
+//           only parameters and effects
+//   orders  nodes without an entry, then entry by entry as the Run gives them; operations on one
+//   state are chained in
+//           that order by control edges, and a variable fetched by its name is read after them all
+//   cost    of the step, but for one byte and one pointer a node of the session's graph
+//
+// A control edge from a node with an effect keeps that node; from any other it only orders, and
+// falls with the node. An edge that orders two operations on one state keeps the earlier one only
+// for reads, and only inside an entry: statements at top level have had their effect when they were
+// entered.
+#include "passes/clone.h"
 #include "passes/pass.h"
+#include "passes/rewrite.h"
+#include "passes/state_home.h"
+
+#include <stdio.h>
+
+// How much of a node the step needs.
+typedef enum need {
+  NEED_NOTHING,
+  NEED_VALUE,
+  NEED_HISTORY, // and the earlier effects on its state
+} need;
+
+typedef struct pruner {
+  leat_pass_context *context;
+  const leat_graph *session;
+  const leat_step_request *request;
+  uint8_t *needs;     // of the step, by id
+  bool *initial;      // needed by a state's initial value, by id
+  bool *fed;          // some output is fed, by id
+  leat_node **copies; // by id
+  leat_value *feeds;  // `feed` nodes, in the order of request->feeds
+  const char **homes; // by state id of the session's graph
+  leat_cloner cloner;
+  leat_vec(leat_node *) pending;
+} pruner;
+
+static bool has_effect(const leat_node *node) {
+  return leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT;
+}
+
+static bool reads_state(const leat_node *node) {
+  return node->op == LEAT_OP_read || node->op == LEAT_OP_assign_add;
+}
+
+// -- What the step needs
+// ---------------------------------------------------------------------------------------------
+
+static const leat_value *find_feed(const pruner *p, leat_value value) {
+  if (!p->fed[value.node->id]) return NULL;
+  for (uint32_t i = 0; i < p->request->feeds.count; i++) {
+    leat_value fed = p->request->feeds.items[i];
+    if (fed.node == value.node && fed.port == value.port) return &p->feeds[i];
+  }
+  return NULL;
+}
+
+static void want(pruner *p, leat_node *node, need level) {
+  if (p->fed[node->id] && leat_op_info_of(node->op)->outputs == 1) return;
+  if (reads_state(node)) level = NEED_HISTORY;
+  if (p->needs[node->id] >= level) return;
+  p->needs[node->id] = (uint8_t)level;
+  leat_vec_push(p->context->scratch, &p->pending, node);
+}
+
+static void want_value(pruner *p, leat_value value) {
+  if (!find_feed(p, value)) want(p, value.node, NEED_VALUE);
+}
+
+static void want_control(pruner *p, const leat_node *node, leat_node *before) {
+  if (!has_effect(before)) return;
+  bool orders_state = leat_node_state(node) && leat_node_state(node) == leat_node_state(before);
+  if (!orders_state)
+    want(p, before, NEED_VALUE);
+  else if (p->needs[node->id] == NEED_HISTORY && node->entry && node->entry == before->entry)
+    want(p, before, NEED_HISTORY);
+}
+
+static void want_ancestors(pruner *p) {
+  while (p->pending.count) {
+    const leat_node *node = p->pending.items[--p->pending.count];
+    for (uint32_t i = 0; i < node->input_count; i++) want_value(p, node->inputs[i]);
+    for (uint32_t i = 0; i < node->control_count; i++) want_control(p, node, node->controls[i]);
+  }
+}
+
+static void want_request(pruner *p) {
+  const leat_step_request *request = p->request;
+  for (uint32_t i = 0; i < request->entries.count; i++) {
+    const leat_entry *entry = request->entries.items[i];
+    for (uint32_t j = 0; j < entry->params.count; j++)
+      want(p, entry->params.items[j].node, NEED_VALUE);
+    for (uint32_t j = 0; j < entry->results.count; j++)
+      want_value(p, entry->results.items[j].value);
+    for (uint32_t j = 0; j < entry->effects.count; j++)
+      want(p, entry->effects.items[j], NEED_VALUE);
+  }
+  for (uint32_t i = 0; i < request->fetches.count; i++)
+    if (request->fetches.items[i].value.node) want_value(p, request->fetches.items[i].value);
+  for (uint32_t i = 0; i < request->runs.count; i++) want(p, request->runs.items[i], NEED_VALUE);
+  want_ancestors(p);
+}
+
+// Marks what the initial value of `state` is computed from.
+static leat_status want_initial(pruner *p, const leat_state *state) {
+  if (!state->init.node) return LEAT_OK;
+  leat_vec_push(p->context->scratch, &p->pending, state->init.node);
+  while (p->pending.count) {
+    leat_node *node = p->pending.items[--p->pending.count];
+    if (p->initial[node->id]) continue;
+    p->initial[node->id] = true;
+    if (p->fed[node->id]) {
+      leat_error_at(p->context->diag, node->span,
+                    "`%s` cannot be fed: the initial value of `%s` is computed from it", node->name,
+                    state->name);
+      return LEAT_INVALID;
+    }
+    for (uint32_t i = 0; i < node->input_count; i++)
+      leat_vec_push(p->context->scratch, &p->pending, node->inputs[i].node);
+  }
+  return LEAT_OK;
+}
+
+static const char *unnamed_if_alone(const pruner *p, const leat_entry *entry, const char *name) {
+  if (p->request->entries.count <= 1) return name;
+  return leat_intern_printf(p->session->strings, "%s/%s", entry->name, name);
+}
+
+// -- Copies
+// ----------------------------------------------------------------------------------------------------------
+
+static leat_state *copy_state(pruner *p, const leat_state *state) {
+  leat_state *copy = leat_clone_state(&p->cloner, state);
+  copy->device = p->homes[state->id];
+  return copy;
+}
+
+static void copy_feeds(pruner *p) {
+  for (uint32_t i = 0; i < p->request->feeds.count; i++) {
+    leat_value fed = p->request->feeds.items[i];
+    leat_graph *to = p->cloner.to;
+    leat_attr attrs[2] = {
+        {.string = fed.node->name},
+        {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))}};
+    if (fed.port)
+      attrs[0].string = leat_intern_printf(to->strings, "%s:%u", fed.node->name, fed.port);
+    const char *name = fed.node->name; // free: a node whose only output is fed is not copied
+    if (leat_op_info_of(fed.node->op)->outputs > 1)
+      name = leat_graph_unique_name(p->context->graph,
+                                    leat_intern_printf(to->strings, "%s/feed", name));
+    leat_node *feed = leat_graph_append(to, LEAT_OP_feed, name, NULL, 0, attrs);
+    feed->outputs = attrs[1].type;
+    feed->entry = leat_clone_entry(&p->cloner, fed.node->entry);
+    feed->span = fed.node->span;
+    p->feeds[i] = (leat_value){feed, 0};
+  }
+}
+
+static leat_value copy_of(const pruner *p, leat_value value) {
+  const leat_value *feed = find_feed(p, value);
+  return feed ? *feed : (leat_value){p->copies[value.node->id], value.port};
+}
+
+// The parameter that a `feed` node is, or NULL.
+static const leat_param *param_of(const leat_node *node) {
+  for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++)
+    if (node->entry->params.items[i].node == node) return &node->entry->params.items[i];
+  return NULL;
+}
+
+static bool is_requested(const pruner *p, const leat_entry *entry) {
+  for (uint32_t i = 0; i < p->request->entries.count; i++)
+    if (p->request->entries.items[i] == entry) return true;
+  return false;
+}
+
+static leat_status name_param(pruner *p, const leat_node *node, leat_node *copy) {
+  const leat_param *param = param_of(node);
+  if (!param) return LEAT_OK;
+  leat_attr name = {.string = node->name};
+  if (is_requested(p, node->entry))
+    name.string = unnamed_if_alone(p, node->entry, param->name);
+  else if (!param->fallback) {
+    leat_error_at(p->context->diag, node->span,
+                  "`%s` must be fed: this Run needs it and does not execute the entry `%s`",
+                  node->name, node->entry->name);
+    return LEAT_INVALID;
+  }
+  leat_node_set_attr(p->cloner.to, copy, "name", name);
+  return LEAT_OK;
+}
+
+static leat_status copy_node(pruner *p, const leat_node *node) {
+  leat_vec(leat_value) inputs = {0};
+  leat_vec_reserve(p->context->scratch, &inputs, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    leat_vec_push(p->context->scratch, &inputs, copy_of(p, node->inputs[i]));
+  if (leat_node_state(node)) copy_state(p, leat_node_state(node));
+  leat_node *copy = p->copies[node->id] = leat_clone_node(&p->cloner, node, inputs.items);
+  copy->controls = node->controls; // the originals, until set_controls
+  copy->control_count = node->control_count;
+  return node->op == LEAT_OP_feed ? name_param(p, node, p->copies[node->id]) : LEAT_OK;
+}
+
+// -- Results
+// ---------------------------------------------------------------------------------------------------------
+
+static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value value,
+                  leat_span span) {
+  leat_graph *to = p->cloner.to;
+  leat_attr attr = {.string = name};
+  const char *path = leat_graph_unique_name(to, leat_intern_printf(to->strings, "fetch/%s", name));
+  leat_node *node = leat_graph_append(to, LEAT_OP_fetch, path, &value, 1, &attr);
+  node->entry = entry;
+  node->span = span;
+}
+
+static void fetch_results(pruner *p, const leat_entry *entry) {
+  for (uint32_t i = 0; i < entry->results.count; i++) {
+    const leat_result *result = &entry->results.items[i];
+    fetch(p, leat_clone_entry(&p->cloner, entry), unnamed_if_alone(p, entry, result->name),
+          copy_of(p, result->value), result->value.node->span);
+  }
+}
+
+// A read of a variable that is fetched by its name; it stands in the last entry and is chained
+// after the others.
+static leat_value read_at_the_end(pruner *p, const leat_state *state, leat_entry *last) {
+  leat_graph *to = p->cloner.to;
+  leat_attr attr = {.state = copy_state(p, state)};
+  const char *path =
+      leat_graph_unique_name(to, leat_intern_printf(to->strings, "fetch/%s/read", state->name));
+  leat_node *read = leat_graph_append(to, LEAT_OP_read, path, NULL, 0, &attr);
+  read->outputs = leat_arena_memdup(to->arena, &state->type, sizeof(leat_type));
+  read->entry = last;
+  read->span = state->span;
+  return (leat_value){read, 0};
+}
+
+static void fetch_others(pruner *p) {
+  leat_graph *to = p->cloner.to;
+  leat_entry *last = to->entries.count ? to->entries.items[to->entries.count - 1] : NULL;
+  for (uint32_t i = 0; i < p->request->fetches.count; i++) {
+    const leat_result *wanted = &p->request->fetches.items[i];
+    if (wanted->value.node) {
+      leat_value value = copy_of(p, wanted->value);
+      fetch(p, value.node->entry, wanted->name, value, value.node->span);
+    } else {
+      const leat_state *state = leat_graph_find_state(p->session, wanted->name);
+      fetch(p, last, wanted->name, read_at_the_end(p, state, last), state->span);
+    }
+  }
+}
+
+// -- Order
+// -----------------------------------------------------------------------------------------------------------
+
+// Nodes without an entry first, then entry by entry; within each as they are.
+static void group_by_entry(pruner *p) {
+  leat_graph *to = p->cloner.to;
+  uint32_t groups = to->entries.count + 1,
+           *starts = leat_new_array(p->context->scratch, uint32_t, groups + 1);
+  uint32_t *group_of = leat_new_array(p->context->scratch, uint32_t, to->nodes.count);
+  leat_map numbers;
+  leat_map_init(&numbers, p->context->scratch);
+  for (uint32_t i = 0; i < to->entries.count; i++)
+    leat_map_set(&numbers, to->entries.items[i], (void *)(uintptr_t)(i + 1));
+  for (uint32_t i = 0; i < to->nodes.count; i++) {
+    group_of[i] = (uint32_t)(uintptr_t)leat_map_get(&numbers, to->nodes.items[i]->entry);
+    starts[group_of[i] + 1]++;
+  }
+  for (uint32_t i = 0; i < groups; i++) starts[i + 1] += starts[i];
+  leat_node **sorted = leat_new_array(to->arena, leat_node *, to->nodes.count);
+  for (uint32_t i = 0; i < to->nodes.count; i++) sorted[starts[group_of[i]]++] = to->nodes.items[i];
+  to->nodes.items = sorted;
+  to->nodes.capacity = to->nodes.count;
+  leat_graph_renumber(to);
+}
+
+// What was done to a state so far.
+typedef struct chain {
+  leat_node *write;            // the last one
+  leat_vec(leat_node *) reads; // since then
+} chain;
+
+// `seen` has, by node id, 1 + the id of the last node that it is a control input of.
+typedef struct controller {
+  pruner *p;
+  chain *chains; // by state id
+  uint32_t *seen;
+  leat_vec(leat_node *) controls;
+} controller;
+
+static void add_control(controller *c, const leat_node *node, leat_node *before) {
+  if (!before || before == node || c->seen[before->id] == node->id + 1) return;
+  c->seen[before->id] = node->id + 1;
+  leat_vec_push(c->p->context->scratch, &c->controls, before);
+}
+
+static void extend_chain(controller *c, leat_node *node) {
+  chain *state = &c->chains[leat_node_state(node)->id];
+  add_control(c, node, state->write);
+  if (!has_effect(node)) {
+    leat_vec_push(c->p->context->scratch, &state->reads, node);
+    return;
+  }
+  for (uint32_t i = 0; i < state->reads.count; i++) add_control(c, node, state->reads.items[i]);
+  state->reads.count = 0;
+  state->write = node;
+}
+
+// The control edges of a copy are those of its original that are still there, and those of its
+// state's chain.
+static void set_controls(pruner *p) {
+  leat_graph *to = p->cloner.to;
+  controller c = {.p = p};
+  c.chains = leat_new_array(p->context->scratch, chain, to->states.count);
+  c.seen = leat_new_array(p->context->scratch, uint32_t, to->nodes.count);
+  for (uint32_t i = 0; i < to->nodes.count; i++) {
+    leat_node *node = to->nodes.items[i];
+    c.controls.count = 0;
+    for (uint32_t j = 0; j < node->control_count; j++)
+      add_control(&c, node, p->copies[node->controls[j]->id]);
+    if (leat_node_state(node)) extend_chain(&c, node);
+    node->control_count = c.controls.count;
+    node->controls = leat_new_array(to->arena, leat_node *, c.controls.count);
+    for (uint32_t j = 0; j < c.controls.count; j++) node->controls[j] = c.controls.items[j];
+  }
+}
+
+static bool is_sorted(const leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    for (uint32_t j = 0; j < node->input_count; j++)
+      if (node->inputs[j].node->id >= i) return false;
+    for (uint32_t j = 0; j < node->control_count; j++)
+      if (node->controls[j]->id >= i) return false;
+  }
+  return true;
+}
+
+static leat_status sort(pruner *p) {
+  leat_node *culprit;
+  if (is_sorted(p->cloner.to) || leat_graph_sort(p->cloner.to, &culprit)) return LEAT_OK;
+  leat_error_at(p->context->diag, culprit->span,
+                "`%s` would have to run before and after itself: the entries of this Run cannot be "
+                "executed in the order given",
+                culprit->name);
+  return LEAT_INVALID;
+}
+
+// -- Devices
+// ---------------------------------------------------------------------------------------------------------
+
+// What shares its device with something that the step has not takes over the constraints of that.
+static void inherit_constraints(pruner *p, leat_node *node) {
+  enum { MOST_STEPS = 64 }; // colocation may run in a circle
+  leat_graph *to = p->cloner.to;
+  for (int step = 0; node->colocate && step < MOST_STEPS; step++) {
+    if (leat_graph_find_node(to, node->colocate) || leat_graph_find_state(to, node->colocate))
+      return;
+    const leat_node *target = leat_graph_find_node(p->session, node->colocate);
+    const leat_state *state = leat_graph_find_state(p->session, node->colocate);
+    if (!target && !state) return; // place says so
+    leat_constrain_device(to, node, target ? target->device : p->homes[state->id]);
+    node->colocate = target ? target->colocate : NULL;
+  }
+}
+
+// -- The pass
+// --------------------------------------------------------------------------------------------------------
+
+static leat_status check_entries(pruner *p) {
+  for (uint32_t i = 0; i < p->request->entries.count; i++) {
+    const leat_entry *entry = p->request->entries.items[i];
+    for (uint32_t j = 0; j < i; j++) {
+      if (p->request->entries.items[j] != entry) continue;
+      leat_error_at(p->context->diag, entry->span, "a Run executes the entry `%s` twice",
+                    entry->name);
+      return LEAT_INVALID;
+    }
+  }
+  return LEAT_OK;
+}
+
+static leat_status find_needs(pruner *p) {
+  want_request(p);
+  for (uint32_t i = 0; i < p->request->fetches.count; i++) {
+    const leat_result *fetch = &p->request->fetches.items[i];
+    if (!fetch->value.node)
+      LEAT_TRY(want_initial(p, leat_graph_find_state(p->session, fetch->name)));
+  }
+  for (uint32_t i = 0; i < p->session->nodes.count; i++) {
+    const leat_state *state = p->needs[i] ? leat_node_state(p->session->nodes.items[i]) : NULL;
+    if (state) LEAT_TRY(want_initial(p, state));
+  }
+  return LEAT_OK;
+}
+
+// Entries of which the Run needs only some nodes come first.
+static void copy_entries(pruner *p) {
+  const leat_entry *last = NULL;
+  for (uint32_t i = 0; i < p->session->nodes.count; i++) {
+    const leat_entry *entry = p->session->nodes.items[i]->entry;
+    bool needed = p->needs[i] || p->initial[i] || p->fed[i];
+    if (!needed || !entry || entry == last) continue;
+    last = entry;
+    if (!is_requested(p, entry)) leat_clone_entry(&p->cloner, entry);
+  }
+  for (uint32_t i = 0; i < p->request->entries.count; i++)
+    leat_clone_entry(&p->cloner, p->request->entries.items[i]);
+}
+
+static void copy_initial_values(pruner *p) {
+  for (uint32_t i = 0; i < p->cloner.states.count; i++) {
+    const leat_state *state = p->cloner.states.entries[i].key;
+    leat_state *copy = p->cloner.states.entries[i].value;
+    if (state->init.node)
+      copy->init = (leat_value){p->copies[state->init.node->id], state->init.port};
+  }
+}
 
 leat_status leat_pass_prune(leat_pass_context *context) {
-  (void)context;
+  leat_arena *scratch = context->scratch;
+  const leat_graph *session = context->graph;
+  const leat_step_request *request = context->step;
+  pruner p = {.context = context, .session = session, .request = request};
+  p.needs = leat_new_array(scratch, uint8_t, session->nodes.count);
+  p.initial = leat_new_array(scratch, bool, session->nodes.count);
+  p.fed = leat_new_array(scratch, bool, session->nodes.count);
+  p.copies = leat_new_array(scratch, leat_node *, session->nodes.count);
+  p.feeds = leat_new_array(scratch, leat_value, request->feeds.count);
+  p.homes = leat_state_homes(context, session);
+  p.cloner = leat_clone_begin(session, context->arena, scratch);
+  for (uint32_t i = 0; i < request->feeds.count; i++)
+    p.fed[request->feeds.items[i].node->id] = true;
+  LEAT_TRY(check_entries(&p));
+  LEAT_TRY(find_needs(&p));
+
+  copy_entries(&p);
+  copy_feeds(&p);
+  for (uint32_t i = 0; i < session->nodes.count; i++)
+    if (p.needs[i] || p.initial[i]) LEAT_TRY(copy_node(&p, session->nodes.items[i]));
+  copy_initial_values(&p);
+  for (uint32_t i = 0; i < request->entries.count; i++)
+    fetch_results(&p, request->entries.items[i]);
+  fetch_others(&p);
+
+  group_by_entry(&p);
+  set_controls(&p);
+  LEAT_TRY(sort(&p));
+  leat_clone_finish(&p.cloner);
+  for (uint32_t i = 0; i < p.cloner.to->nodes.count; i++)
+    inherit_constraints(&p, p.cloner.to->nodes.items[i]);
+  context->graph = p.cloner.to;
   return LEAT_OK;
 }

@@ -1,0 +1,80 @@
+// Copies node by node; states and entries follow on demand, so the cost is that of what is copied.
+#include "passes/clone.h"
+
+#include <string.h>
+
+leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_arena *scratch) {
+  leat_cloner cloner = {.from = from};
+  cloner.to = leat_graph_create(arena, from->strings, from->name);
+  cloner.to->dims = from->dims;
+  leat_map_init(&cloner.states, scratch);
+  leat_map_init(&cloner.entries, scratch);
+  return cloner;
+}
+
+static const leat_attr *clone_attrs(leat_cloner *cloner, const leat_node *node, leat_attr *out) {
+  const leat_op_info *info = leat_op_info_of(node->op);
+  for (int i = 0; i < info->attr_count; i++) {
+    out[i] = node->attrs[i];
+    if (info->attrs[i].kind == LEAT_ATTR_STATE)
+      out[i].state = leat_clone_state(cloner, node->attrs[i].state);
+  }
+  return out;
+}
+
+leat_node *leat_clone_node(leat_cloner *cloner, const leat_node *node, const leat_value *inputs) {
+  leat_attr attrs[LEAT_MAX_ATTRS];
+  leat_node *copy = leat_graph_append(cloner->to, node->op, node->name, inputs, node->input_count,
+                                      clone_attrs(cloner, node, attrs));
+  size_t outputs = (size_t)leat_op_info_of(node->op)->outputs;
+  copy->outputs = leat_arena_memdup(cloner->to->arena, node->outputs, outputs * sizeof(leat_type));
+  copy->device = node->device;
+  copy->colocate = node->colocate;
+  copy->entry = leat_clone_entry(cloner, node->entry);
+  copy->span = node->span;
+  return copy;
+}
+
+leat_state *leat_clone_state(leat_cloner *cloner, const leat_state *state) {
+  leat_state *copy = leat_map_get(&cloner->states, state);
+  if (copy) return copy;
+  copy = leat_graph_add_state(cloner->to, state->name, &state->type);
+  uint32_t id = copy->id;
+  *copy = *state;
+  copy->id = id;
+  copy->init = (leat_value){0};
+  leat_map_set(&cloner->states, state, copy);
+  return copy;
+}
+
+leat_entry *leat_clone_entry(leat_cloner *cloner, const leat_entry *entry) {
+  if (!entry) return NULL;
+  leat_entry *copy = leat_map_get(&cloner->entries, entry);
+  if (copy) return copy;
+  copy = leat_graph_add_entry(cloner->to, entry->name);
+  copy->training = entry->training;
+  copy->span = entry->span;
+  leat_map_set(&cloner->entries, entry, copy);
+  return copy;
+}
+
+static void clone_params(leat_cloner *cloner, const leat_entry *entry, leat_entry *copy) {
+  for (uint32_t i = 0; i < entry->params.count; i++) {
+    leat_param param = entry->params.items[i];
+    param.node = leat_graph_find_node(cloner->to, param.node->name);
+    if (param.node && param.node->op == LEAT_OP_feed)
+      leat_vec_push(cloner->to->arena, &copy->params, param);
+  }
+}
+
+void leat_clone_finish(leat_cloner *cloner) {
+  leat_graph *to = cloner->to;
+  leat_graph_renumber(to);
+  for (uint32_t i = 0; i < cloner->entries.count; i++)
+    clone_params(cloner, cloner->entries.entries[i].key, cloner->entries.entries[i].value);
+  for (uint32_t i = 0; i < to->nodes.count; i++) {
+    leat_node *node = to->nodes.items[i];
+    if (node->entry && leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT)
+      leat_vec_push(to->arena, &node->entry->effects, node);
+  }
+}
