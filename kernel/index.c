@@ -1,0 +1,76 @@
+// Index arithmetic of kernel/lowering.h. An index stays `base + lane × step` as long as it can,
+// because a step of 1 makes a vector load and a step of 0 a scalar one; only when it cannot, it
+// becomes a vector and its loads gathers.
+#include "kernel/lowering.h"
+
+#include <assert.h>
+
+k_value leat_operand(leat_lowering *lowering, const leat_node *node, uint32_t i,
+                     const leat_index *at) {
+  assert(i < node->input_count);
+  return lowering->value_at(lowering, node->inputs[i], at);
+}
+
+leat_index leat_index_const(leat_lowering *l, int64_t value) {
+  return (leat_index){.base = k_i64(l->b, value)};
+}
+
+leat_index leat_index_of(leat_lowering *l, k_value value) {
+  (void)l;
+  assert(value->dtype == LEAT_i64);
+  if (value->lanes == 1) return (leat_index){.base = value};
+  if (value->op == K_SPLAT) return (leat_index){.base = value->args[0]};
+  return (leat_index){.vector = value};
+}
+
+leat_index leat_index_add(leat_lowering *l, leat_index a, leat_index b) {
+  if (!a.vector && !b.vector)
+    return (leat_index){.base = k_add(l->b, a.base, b.base), .step = a.step + b.step};
+  return (leat_index){.vector = k_add(l->b, leat_index_value(l, a), leat_index_value(l, b))};
+}
+
+leat_index leat_index_mul(leat_lowering *l, leat_index a, k_value scalar) {
+  assert(scalar->lanes == 1 && scalar->dtype == LEAT_i64);
+  int64_t step;
+  if (a.vector) return (leat_index){.vector = k_mul(l->b, a.vector, scalar)};
+  if (a.step == 0) return (leat_index){.base = k_mul(l->b, a.base, scalar)};
+  if (scalar->op == K_CONST && !__builtin_mul_overflow(a.step, scalar->imm.i, &step))
+    return (leat_index){.base = k_mul(l->b, a.base, scalar), .step = step};
+  return (leat_index){.vector = k_mul(l->b, leat_index_value(l, a), scalar)};
+}
+
+// Indices are not negative, so a power of two divides by a shift.
+static int log2_of(k_value scalar) {
+  if (scalar->op != K_CONST || scalar->imm.i <= 0) return -1;
+  uint64_t n = (uint64_t)scalar->imm.i;
+  return (n & (n - 1)) == 0 ? __builtin_ctzll(n) : -1;
+}
+
+void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_index *quotient,
+                       leat_index *remainder) {
+  assert(scalar->lanes == 1 && scalar->dtype == LEAT_i64);
+  int shift = log2_of(scalar);
+  if (shift == 0) {
+    *quotient = a;
+    *remainder = leat_index_const(l, 0);
+    return;
+  }
+  k_value value = a.vector || a.step != 0 ? leat_index_value(l, a) : a.base;
+  k_value q, r;
+  if (shift > 0) {
+    q = k_binary(l->b, K_SHR, value, k_i64(l->b, shift));
+    r = k_binary(l->b, K_AND, value, k_i64(l->b, scalar->imm.i - 1));
+  } else {
+    q = k_binary(l->b, K_DIV, value, scalar);
+    r = k_sub(l->b, value, k_mul(l->b, q, scalar));
+  }
+  *quotient = leat_index_of(l, q);
+  *remainder = leat_index_of(l, r);
+}
+
+k_value leat_index_value(leat_lowering *l, leat_index a) {
+  if (a.vector || l->lanes == 1) return a.vector ? a.vector : a.base;
+  if (a.step == 0) return k_splat(l->b, l->lanes, a.base);
+  k_value lane = k_lane(l->b, LEAT_i64, l->lanes);
+  return k_add(l->b, k_mul(l->b, lane, k_i64(l->b, a.step)), a.base);
+}

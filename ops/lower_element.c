@@ -1,0 +1,55 @@
+// Lowering of element-wise arithmetic, comparison, logic and bits: the output element from the
+// input elements at the same index. Each is an instruction of the kernel IR, whose meaning is the
+// op's.
+#include "ops/ops.h"
+
+#define UNARY(name, code)                                                                          \
+  k_value lower_##name(leat_lowering *l, const leat_node *node, const leat_index *at) {            \
+    k_value x = leat_operand(l, node, 0, at);                                                      \
+    return code;                                                                                   \
+  }
+
+#define BINARY(name, code)                                                                         \
+  k_value lower_##name(leat_lowering *l, const leat_node *node, const leat_index *at) {            \
+    k_value x = leat_operand(l, node, 0, at), y = leat_operand(l, node, 1, at);                    \
+    return code;                                                                                   \
+  }
+
+UNARY(identity, x)
+UNARY(stop_gradient, x)
+UNARY(neg, k_unary(l->b, K_NEG, x))
+UNARY(abs, k_unary(l->b, K_ABS, x))
+UNARY(sqrt, k_unary(l->b, K_SQRT, x))
+UNARY(floor, k_unary(l->b, K_FLOOR, x))
+UNARY(not, k_unary(l->b, K_NOT, x))
+UNARY(exp, k_exp(l->b, x))
+UNARY(log, k_log(l->b, x))
+UNARY(tanh, k_tanh(l->b, x))
+UNARY(cast, k_cast(l->b, node->outputs[0].dtype, x))
+
+BINARY(add, k_add(l->b, x, y))
+BINARY(sub, k_sub(l->b, x, y))
+BINARY(mul, k_mul(l->b, x, y))
+BINARY(div, k_binary(l->b, K_DIV, x, y))
+BINARY(mod, k_binary(l->b, K_REM, x, y))
+BINARY(maximum, k_binary(l->b, K_MAX, x, y))
+BINARY(minimum, k_binary(l->b, K_MIN, x, y))
+BINARY(equal, k_binary(l->b, K_EQ, x, y))
+BINARY(not_equal, k_binary(l->b, K_NE, x, y))
+BINARY(less, k_binary(l->b, K_LT, x, y))
+BINARY(less_equal, k_binary(l->b, K_LE, x, y))
+BINARY(greater, k_binary(l->b, K_LT, y, x))
+BINARY(greater_equal, k_binary(l->b, K_LE, y, x))
+BINARY(and, k_binary(l->b, K_AND, x, y))
+BINARY(or, k_binary(l->b, K_OR, x, y))
+BINARY(bit_and, k_binary(l->b, K_AND, x, y))
+BINARY(bit_or, k_binary(l->b, K_OR, x, y))
+BINARY(bit_xor, k_binary(l->b, K_XOR, x, y))
+BINARY(shift_left, k_binary(l->b, K_SHL, x, y))
+BINARY(shift_right, k_binary(l->b, K_SHR, x, y))
+
+k_value lower_where(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  k_value condition = leat_operand(l, node, 0, at);
+  k_value x = leat_operand(l, node, 1, at), y = leat_operand(l, node, 2, at);
+  return k_select(l->b, condition, x, y);
+}

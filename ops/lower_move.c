@@ -1,0 +1,207 @@
+// Lowering of shape and movement ops: the output element is an input's element at an index computed
+// from the output's. What an op reads only for some indices (concat, pad) is guarded: by a branch
+// where all lanes agree, else by the mask, so that nothing is loaded outside its tensor.
+#include "ops/ops.h"
+
+#include <assert.h>
+
+static k_value dim_of(leat_lowering *l, const leat_type *type, int axis) {
+  return l->dim(l, type->dims[axis]);
+}
+
+static bool is_one(k_value value) {
+  return value->op == K_CONST && value->imm.i == 1;
+}
+
+static k_value zero(leat_lowering *l, leat_dtype dtype) {
+  if (leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT) return k_float(l->b, dtype, l->lanes, 0);
+  return k_int(l->b, dtype, l->lanes, 0);
+}
+
+// -- Reshape: runs of axes with the same number of elements on both sides become one number
+// --------
+
+static void reshape_run(leat_lowering *l, const leat_index *from, const k_value *from_dims,
+                        int from_count, leat_index *to, const k_value *to_dims, int to_count) {
+  leat_index linear = leat_index_const(l, 0);
+  for (int i = 0; i < from_count; i++) {
+    linear = leat_index_mul(l, linear, from_dims[i]);
+    linear = leat_index_add(l, linear, from[i]);
+  }
+  int first = 0; // the first axis takes what the others leave
+  while (first < to_count && is_one(to_dims[first])) first++;
+  for (int i = to_count - 1; i >= 0; i--) {
+    if (is_one(to_dims[i]))
+      to[i] = leat_index_const(l, 0);
+    else if (i == first)
+      to[i] = linear;
+    else
+      leat_index_divmod(l, linear, to_dims[i], &linear, &to[i]);
+  }
+}
+
+k_value lower_reshape(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  const leat_type *from = &node->outputs[0], *to = leat_value_type(node->inputs[0]);
+  k_value from_dims[LEAT_MAX_RANK], to_dims[LEAT_MAX_RANK];
+  leat_index in[LEAT_MAX_RANK];
+  for (int i = 0; i < from->rank; i++) from_dims[i] = dim_of(l, from, i);
+  for (int i = 0; i < to->rank; i++) to_dims[i] = dim_of(l, to, i);
+  int i = 0, j = 0; // both sides agree before these
+  while (i < from->rank || j < to->rank) {
+    int i1 = i, j1 = j;
+    k_value x = k_i64(l->b, 1), y = x;
+    do { // the shortest runs of equal product; the sides' totals are equal
+      bool constant = x->op == K_CONST && y->op == K_CONST;
+      bool left = j1 == to->rank || (constant ? x->imm.i <= y->imm.i : i1 - i <= j1 - j);
+      if (i1 == from->rank) left = false;
+      if (left)
+        x = k_mul(l->b, x, from_dims[i1++]);
+      else
+        y = k_mul(l->b, y, to_dims[j1++]);
+    } while (x != y && (i1 < from->rank || j1 < to->rank));
+    reshape_run(l, at + i, from_dims + i, i1 - i, in + j, to_dims + j, j1 - j);
+    i = i1, j = j1;
+  }
+  return leat_operand(l, node, 0, in);
+}
+
+// -- Axes in another order, more often, or in steps
+// ------------------------------------------------
+
+k_value lower_transpose(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  const leat_attr *perm = leat_node_attr(node, "perm");
+  leat_index in[LEAT_MAX_RANK];
+  for (uint32_t i = 0; i < perm->count; i++) in[perm->ints[i]] = at[i];
+  return leat_operand(l, node, 0, in);
+}
+
+k_value lower_broadcast(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  const leat_type *from = leat_value_type(node->inputs[0]), *to = &node->outputs[0];
+  leat_index in[LEAT_MAX_RANK];
+  for (int i = 0; i < from->rank; i++)
+    in[i] = leat_dim_is(from->dims[i], 1) ? leat_index_const(l, 0) : at[to->rank - from->rank + i];
+  return leat_operand(l, node, 0, in);
+}
+
+k_value lower_slice(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  const leat_attr *start = leat_node_attr(node, "start"), *step = leat_node_attr(node, "step");
+  leat_index in[LEAT_MAX_RANK];
+  for (uint32_t i = 0; i < start->count; i++) {
+    leat_index first = {.base = l->dim(l, start->dims[i])};
+    in[i] = leat_index_add(l, leat_index_mul(l, at[i], k_i64(l->b, step->ints[i])), first);
+  }
+  return leat_operand(l, node, 0, in);
+}
+
+// -- Guarded reads: concat and pad
+// -----------------------------------------------------------------
+
+// Where an operand is read: `branch` for all lanes at once, `mask` lane by lane; NULL: everywhere.
+typedef struct guard {
+  k_value branch, mask;
+} guard;
+
+static k_value both(leat_lowering *l, k_value x, k_value y) {
+  return x && y ? k_binary(l->b, K_AND, x, y) : x ? x : y;
+}
+
+// Adds low <= index < high; NULL: no such bound.
+static void guard_between(leat_lowering *l, guard *g, leat_index index, k_value low, k_value high) {
+  bool uniform = !index.vector && (index.step == 0 || l->lanes == 1);
+  k_value value = uniform ? index.base : leat_index_value(l, index);
+  k_value inside = NULL;
+  if (low) inside = k_binary(l->b, K_LE, low, value);
+  if (high) inside = both(l, inside, k_lt(l->b, value, high));
+  if (uniform)
+    g->branch = both(l, g->branch, inside);
+  else
+    g->mask = both(l, g->mask, inside);
+}
+
+// Operand i at `in` where the guard holds, `otherwise` elsewhere.
+static k_value guarded(leat_lowering *l, const leat_node *node, uint32_t i, const leat_index *in,
+                       guard g, k_value otherwise) {
+  k_instr *branch = g.branch ? k_if_begin(l->b, g.branch) : NULL;
+  k_value outer_mask = l->mask;
+  l->mask = both(l, outer_mask, g.mask);
+  k_value value = leat_operand(l, node, i, in);
+  l->mask = outer_mask;
+  if (g.mask) value = k_select(l->b, g.mask, value, otherwise);
+  if (!branch) return value;
+  value = k_splat(l->b, l->lanes, value);
+  k_if_else(l->b, &value, 1);
+  k_if_end(l->b, &otherwise, 1);
+  return k_result(l->b, branch, 0);
+}
+
+k_value lower_concat(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  int64_t axis = leat_node_attr(node, "axis")->i;
+  leat_index in[LEAT_MAX_RANK];
+  for (int i = 0; i < node->outputs[0].rank; i++) in[i] = at[i];
+  k_value value = zero(l, node->outputs[0].dtype), offset = k_i64(l->b, 0);
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    k_value extent = dim_of(l, leat_value_type(node->inputs[i]), (int)axis);
+    k_value end = k_add(l->b, offset, extent);
+    guard g = {0};
+    guard_between(l, &g, at[axis], i > 0 ? offset : NULL, i + 1 < node->input_count ? end : NULL);
+    leat_index back = {.base = k_sub(l->b, k_i64(l->b, 0), offset)};
+    in[axis] = leat_index_add(l, at[axis], back);
+    value = guarded(l, node, i, in, g, value);
+    offset = end;
+  }
+  return value;
+}
+
+k_value lower_pad(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  const leat_type *type = leat_value_type(node->inputs[0]);
+  const leat_attr *before = leat_node_attr(node, "before"), *after = leat_node_attr(node, "after");
+  leat_index in[LEAT_MAX_RANK];
+  guard g = {0};
+  for (int i = 0; i < type->rank; i++) {
+    in[i] = leat_index_add(l, at[i], leat_index_const(l, -before->ints[i]));
+    k_value low = before->ints[i] ? k_i64(l->b, 0) : NULL;
+    k_value high = after->ints[i] ? dim_of(l, type, i) : NULL;
+    if (low || high) guard_between(l, &g, in[i], low, high);
+  }
+  k_value otherwise = k_splat(l->b, l->lanes, leat_operand(l, node, 1, at));
+  return guarded(l, node, 0, in, g, otherwise);
+}
+
+// -- Indices that are data
+// ---------------------------------------------------------------------------
+
+k_value lower_gather(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  const leat_type *type = leat_value_type(node->inputs[0]);
+  int axis = (int)leat_node_attr(node, "axis")->i;
+  int indices_rank = leat_value_type(node->inputs[1])->rank;
+  k_value index = k_cast(l->b, LEAT_i64, leat_operand(l, node, 1, at + axis));
+  k_value below = k_lt(l->b, index, k_i64(l->b, 0));
+  k_value above = k_binary(l->b, K_LE, dim_of(l, type, axis), index);
+  k_value bad = both(l, k_binary(l->b, K_OR, below, above), l->mask);
+  k_fail_if(l->b, k_any(l->b, bad), l->site(l, node), LEAT_OUT_OF_RANGE);
+  leat_index in[LEAT_MAX_RANK];
+  for (int i = 0; i < type->rank; i++)
+    in[i] = i < axis ? at[i] : i == axis ? leat_index_of(l, index) : at[i + indices_rank - 1];
+  return leat_operand(l, node, 0, in);
+}
+
+k_value lower_one_hot(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  leat_dtype dtype = node->outputs[0].dtype;
+  k_value label = k_cast(l->b, LEAT_i64, leat_operand(l, node, 0, at));
+  k_value class = leat_index_value(l, at[node->outputs[0].rank - 1]);
+  return k_cast(l->b, dtype, k_binary(l->b, K_EQ, label, class));
+}
+
+// -- Values from nothing
+// -----------------------------------------------------------------------------
+
+k_value lower_iota(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  int64_t axis = leat_node_attr(node, "axis")->i;
+  return k_cast(l->b, node->outputs[0].dtype, leat_index_value(l, at[axis]));
+}
+
+k_value lower_dim(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  (void)at;
+  k_value value = l->dim(l, leat_node_attr(node, "value")->dim);
+  return k_cast(l->b, node->outputs[0].dtype, value);
+}
