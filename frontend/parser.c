@@ -63,7 +63,8 @@ void leat_parser_error(leat_parser *p, leat_span span, const char *format, ...) 
 static const char *describe_token(leat_parser *p) {
   leat_token token = p->token;
   switch ((int)token.kind) {
-  case LEAT_TOKEN_END: return "the end of the text";
+  case LEAT_TOKEN_END: // of the text, or of an interpolation in it
+    return p->lexer.text[p->lexer.end] == '}' ? "`}`" : "the end of the text";
   case LEAT_TOKEN_NEWLINE: return "the end of the line";
   case LEAT_TOKEN_STRING: return "a string";
   }
