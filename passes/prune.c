@@ -50,8 +50,7 @@ static bool reads_state(const leat_node *node) {
   return node->op == LEAT_OP_read || node->op == LEAT_OP_assign_add;
 }
 
-// -- What the step needs
-// ---------------------------------------------------------------------------------------------
+// -- What the step needs -----------------------------------------------------------------------
 
 static const leat_value *find_feed(const pruner *p, leat_value value) {
   if (!p->fed[value.node->id]) return NULL;
@@ -133,8 +132,7 @@ static const char *unnamed_if_alone(const pruner *p, const leat_entry *entry, co
   return leat_intern_printf(p->session->strings, "%s/%s", entry->name, name);
 }
 
-// -- Copies
-// ----------------------------------------------------------------------------------------------------------
+// -- Copies ------------------------------------------------------------------------------------
 
 static leat_state *copy_state(pruner *p, const leat_state *state) {
   leat_state *copy = leat_clone_state(&p->cloner, state);
@@ -209,8 +207,7 @@ static leat_status copy_node(pruner *p, const leat_node *node) {
   return node->op == LEAT_OP_feed ? name_param(p, node, p->copies[node->id]) : LEAT_OK;
 }
 
-// -- Results
-// ---------------------------------------------------------------------------------------------------------
+// -- Results -----------------------------------------------------------------------------------
 
 static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value value,
                   leat_span span) {
@@ -259,8 +256,7 @@ static void fetch_others(pruner *p) {
   }
 }
 
-// -- Order
-// -----------------------------------------------------------------------------------------------------------
+// -- Order -------------------------------------------------------------------------------------
 
 // Nodes without an entry first, then entry by entry; within each as they are.
 static void group_by_entry(pruner *p) {
@@ -356,8 +352,7 @@ static leat_status sort(pruner *p) {
   return LEAT_INVALID;
 }
 
-// -- Devices
-// ---------------------------------------------------------------------------------------------------------
+// -- Devices -----------------------------------------------------------------------------------
 
 // What shares its device with something that the step has not takes over the constraints of that.
 static void inherit_constraints(pruner *p, leat_node *node) {
@@ -374,8 +369,7 @@ static void inherit_constraints(pruner *p, leat_node *node) {
   }
 }
 
-// -- The pass
-// --------------------------------------------------------------------------------------------------------
+// -- The pass ----------------------------------------------------------------------------------
 
 static leat_status check_entries(pruner *p) {
   for (uint32_t i = 0; i < p->request->entries.count; i++) {

@@ -1,7 +1,7 @@
 // Replacements are looked up by node id, so the walk and the sweep cost one visit an edge.
 #include "passes/rewrite.h"
 
-#include "passes/device_name.h"
+#include "ir/device_name.h"
 
 #include <assert.h>
 
@@ -54,8 +54,7 @@ void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value) {
   r->instead[node->id] = value;
 }
 
-// -- The sweep
-// -------------------------------------------------------------------------------------------------------
+// -- The sweep ---------------------------------------------------------------------------------
 
 static void mark_value(bool *marks, leat_value value) {
   if (value.node) marks[value.node->id] = true;
@@ -115,8 +114,7 @@ static void sweep(leat_rewriter *r, leat_map *gone) {
   leat_graph_renumber(graph);
 }
 
-// -- Devices
-// ---------------------------------------------------------------------------------------------------------
+// -- Devices -----------------------------------------------------------------------------------
 
 void leat_constrain_device(leat_graph *graph, leat_node *node, const char *device) {
   leat_device_name a, b, both;

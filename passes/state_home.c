@@ -3,7 +3,7 @@
 // with the same text, finds a variable in the same place.
 #include "passes/state_home.h"
 
-#include "passes/device_name.h"
+#include "ir/device_name.h"
 
 // The devices that a constraint allows, and whose turn is next.
 typedef struct circle {

@@ -1,7 +1,7 @@
 // Device names, full and partial: "/job:ps/task:0/device:cpu:0", each part of which may be left out
 // of a constraint.
-#ifndef LEAT_PASSES_DEVICE_NAME_H
-#define LEAT_PASSES_DEVICE_NAME_H
+#ifndef LEAT_IR_DEVICE_NAME_H
+#define LEAT_IR_DEVICE_NAME_H
 
 #include "base/intern.h"
 

@@ -1,5 +1,5 @@
 // Device names are read part by part; a name that is wrong anywhere is wrong as a whole.
-#include "passes/device_name.h"
+#include "ir/device_name.h"
 
 #include <ctype.h>
 #include <stdio.h>
