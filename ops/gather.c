@@ -1,0 +1,136 @@
+// Rows by index: gather reads them, scatter_add adds to them, one_hot marks them.
+#include "ops/ref.h"
+#include "ops/shape.h"
+
+#include <string.h>
+
+// The result of gathering: x.dims[:axis] + indices.dims + x.dims[axis+1:]. For scatter_add the
+// shape of the updates.
+static bool gathered(leat_shape_context *context, leat_type *out) {
+  const leat_type *x = leat_shape_input(context, 0), *indices = leat_shape_input(context, 1);
+  int32_t axis = (int32_t)leat_node_attr(context->node, "axis")->i;
+  if (!leat_shape_axis(context, leat_node_attr(context->node, "axis")->i, x->rank)) return false;
+  if (indices->dtype != LEAT_i32 && indices->dtype != LEAT_i64)
+    return leat_shape_fail(context, "indices must be i32 or i64, not %s",
+                           leat_dtype_name(indices->dtype));
+  if (x->rank - 1 + indices->rank > LEAT_MAX_RANK)
+    return leat_shape_fail(context, "rank %d, but at most %d is supported",
+                           x->rank - 1 + indices->rank, LEAT_MAX_RANK);
+  *out = (leat_type){.dtype = x->dtype};
+  for (int32_t i = 0; i < axis; i++) out->dims[out->rank++] = x->dims[i];
+  for (int32_t i = 0; i < indices->rank; i++) out->dims[out->rank++] = indices->dims[i];
+  for (int32_t i = axis + 1; i < x->rank; i++) out->dims[out->rank++] = x->dims[i];
+  return true;
+}
+
+bool shape_gather(leat_shape_context *context) {
+  return gathered(context, &context->outputs[0]);
+}
+
+bool shape_scatter_add(leat_shape_context *context) {
+  leat_type wanted;
+  const leat_type *updates = leat_shape_input(context, 2);
+  if (!gathered(context, &wanted) || !leat_shape_same_dtype(context, 0, 2)) return false;
+  if (updates->rank != wanted.rank)
+    return leat_shape_fail(context, "updates must be %s",
+                           leat_type_text(context->graph->arena, &wanted));
+  for (int32_t i = 0; i < wanted.rank; i++)
+    if (!leat_shape_dims_equal(context, updates->dims[i], wanted.dims[i], "axis %d of the updates",
+                               i))
+      return false;
+  context->outputs[0] = *leat_shape_input(context, 0);
+  return true;
+}
+
+// x as [outer, extent, inner] around the axis.
+typedef struct rows {
+  int64_t outer, extent, inner;
+} rows;
+
+static rows rows_of(const leat_tensor *x, int64_t axis) {
+  return (rows){leat_shape_elements((int32_t)axis, x->shape), x->shape[axis],
+                leat_shape_elements(x->rank - (int32_t)axis - 1, x->shape + axis + 1)};
+}
+
+static leat_status check_indices(leat_ref_context *context, int64_t extent) {
+  const leat_tensor *indices = &context->inputs[1];
+  for (int64_t i = 0; i < leat_ref_count(indices); i++) {
+    int64_t index = leat_load_index(indices, i);
+    if (index < 0 || index >= extent)
+      return leat_ref_fail(context, LEAT_OUT_OF_RANGE,
+                           "index %lld is out of range for an axis of %lld", (long long)index,
+                           (long long)extent);
+  }
+  return LEAT_OK;
+}
+
+leat_status ref_gather(leat_ref_context *context) {
+  const leat_tensor *x = &context->inputs[0], *indices = &context->inputs[1];
+  rows r = rows_of(x, leat_node_attr(context->node, "axis")->i);
+  int64_t count = leat_ref_count(indices), to = 0;
+  LEAT_TRY(check_indices(context, r.extent));
+  for (int64_t o = 0; o < r.outer; o++)
+    for (int64_t i = 0; i < count; i++)
+      for (int64_t e = 0; e < r.inner; e++)
+        leat_copy_element(&context->outputs[0], to++, x,
+                          (o * r.extent + leat_load_index(indices, i)) * r.inner + e);
+  return LEAT_OK;
+}
+
+// Updates are added in ascending order of the flattened indices.
+#define SCATTER(ID, T, WIDE, SUM)                                                                  \
+  case ID: {                                                                                       \
+    const T *updates = context->inputs[2].data;                                                    \
+    T *out = context->outputs[0].data;                                                             \
+    for (int64_t o = 0; o < r.outer; o++)                                                          \
+      for (int64_t i = 0; i < count; i++)                                                          \
+        for (int64_t e = 0; e < r.inner; e++) {                                                    \
+          T *to = &out[(o * r.extent + leat_load_index(indices, i)) * r.inner + e];                \
+          *to = (T)((SUM)*to + (SUM)updates[(o * count + i) * r.inner + e]);                       \
+        }                                                                                          \
+    return LEAT_OK;                                                                                \
+  }
+
+leat_status ref_scatter_add(leat_ref_context *context) {
+  const leat_tensor *x = &context->inputs[0], *indices = &context->inputs[1];
+  rows r = rows_of(x, leat_node_attr(context->node, "axis")->i);
+  int64_t count = leat_ref_count(indices), bytes = leat_tensor_bytes(x);
+  LEAT_TRY(check_indices(context, r.extent));
+  if (bytes) memcpy(context->outputs[0].data, x->data, (size_t)bytes);
+  switch (x->dtype) {
+    LEAT_SIGNED_CASES(SCATTER, uint64_t)
+    LEAT_UNSIGNED_CASES(SCATTER, uint64_t)
+    SCATTER(LEAT_f32, float, float, float)
+    SCATTER(LEAT_f64, double, double, double)
+  default: return leat_ref_unsupported(context);
+  }
+}
+
+bool shape_one_hot(leat_shape_context *context) {
+  leat_dtype dtype = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
+  leat_dim depth = leat_node_attr(context->node, "depth")->dim;
+  leat_type *out = &context->outputs[0];
+  *out = *leat_shape_input(context, 0);
+  if (!leat_dtype_in_class(dtype, LEAT_CLASS_ANY_DTYPE))
+    return leat_shape_fail(context, "one_hot gives numbers or bool, not %s",
+                           leat_dtype_name(dtype));
+  if (!leat_shape_supports(context, dtype) || !leat_shape_dim_ok(context, depth)) return false;
+  if (out->rank == LEAT_MAX_RANK)
+    return leat_shape_fail(context, "rank %d, but at most %d is supported", out->rank + 1,
+                           LEAT_MAX_RANK);
+  out->dtype = dtype;
+  out->dims[out->rank++] = depth;
+  return true;
+}
+
+leat_status ref_one_hot(leat_ref_context *context) {
+  leat_tensor *out = &context->outputs[0];
+  int64_t depth = out->shape[out->rank - 1];
+  for (int64_t i = 0; i < leat_ref_count(&context->inputs[0]); i++) {
+    int64_t index = leat_load_index(&context->inputs[0], i);
+    if (index < 0 || index >= depth) continue; // a row of zeros
+    if (!leat_store_signed(out->dtype, out->data, i * depth + index, 1))
+      return leat_ref_unsupported(context);
+  }
+  return LEAT_OK;
+}

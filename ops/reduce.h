@@ -1,0 +1,12 @@
+// The constants of the order in which sums are added (ops/reduce.c says how). Part of what compiled
+// code promises: the same bits as by reference, on every target.
+#ifndef LEAT_OPS_REDUCE_H
+#define LEAT_OPS_REDUCE_H
+
+enum {
+  LEAT_REDUCE_LANES = 16,          // accumulators along an innermost reduced axis
+  LEAT_REDUCE_BLOCK_INNER = 16384, // elements of it that are folded to one number
+  LEAT_REDUCE_BLOCK_OUTER = 1024,  // the same when the innermost axis stays
+};
+
+#endif
