@@ -241,3 +241,52 @@ bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle) {
   leat_arena_destroy(scratch);
   return sorted;
 }
+
+void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries) {
+  for (uint32_t i = nodes; i < graph->nodes.count; i++)
+    leat_map_set(&graph->by_name, graph->nodes.items[i]->name, NULL);
+  for (uint32_t i = states; i < graph->states.count; i++)
+    leat_map_set(&graph->by_name, graph->states.items[i]->name, NULL);
+  for (uint32_t i = entries; i < graph->entries.count; i++)
+    leat_map_set(&graph->by_name, graph->entries.items[i]->name, NULL);
+  graph->nodes.count = nodes;
+  graph->states.count = states;
+  graph->entries.count = entries;
+  leat_map_init(&graph->next_suffix, graph->arena); // it only saves looking
+}
+
+// -- Attributes -----------------------------------------------------------------------------------
+
+static bool attr_equal(leat_attr_kind kind, const leat_attr *a, const leat_attr *b) {
+  switch (kind) {
+  case LEAT_ATTR_INT:
+  case LEAT_ATTR_BOOL:
+  case LEAT_ATTR_DTYPE: return a->i == b->i;
+  case LEAT_ATTR_STRING: return a->string == b->string || !strcmp(a->string, b->string);
+  case LEAT_ATTR_DIM: return leat_dim_equal(a->dim, b->dim);
+  case LEAT_ATTR_INTS:
+    return a->count == b->count && !memcmp(a->ints, b->ints, a->count * sizeof *a->ints);
+  case LEAT_ATTR_DIMS:
+    if (a->count != b->count) return false;
+    for (uint32_t i = 0; i < a->count; i++)
+      if (!leat_dim_equal(a->dims[i], b->dims[i])) return false;
+    return true;
+  case LEAT_ATTR_TYPE: return leat_type_equal(a->type, b->type);
+  case LEAT_ATTR_TENSOR: {
+    int64_t bytes = leat_tensor_bytes(a->tensor);
+    return a->tensor->dtype == b->tensor->dtype && a->tensor->rank == b->tensor->rank &&
+           !memcmp(a->tensor->shape, b->tensor->shape,
+                   (size_t)a->tensor->rank * sizeof *a->tensor->shape) &&
+           !memcmp(a->tensor->data, b->tensor->data, (size_t)bytes);
+  }
+  case LEAT_ATTR_STATE: return a->state == b->state;
+  }
+  return false;
+}
+
+bool leat_attrs_equal(leat_op op, const leat_attr *a, const leat_attr *b) {
+  const leat_op_info *info = leat_op_info_of(op);
+  for (int i = 0; i < info->attr_count; i++)
+    if (!attr_equal(info->attrs[i].kind, &a[i], &b[i])) return false;
+  return true;
+}

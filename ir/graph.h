@@ -125,8 +125,13 @@ leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat
 leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name);
 void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before); // once each
 
+// Drops what was added behind the first `nodes`, `states` and `entries`, and forgets their names.
+void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries);
+
 const leat_type *leat_value_type(leat_value value);
 const leat_attr *leat_node_attr(const leat_node *node, const char *name); // asserts that the op has it
+// Whether two attribute arrays of the op say the same.
+bool leat_attrs_equal(leat_op op, const leat_attr *a, const leat_attr *b);
 // Replaces the attribute array by a copy with one changed.
 void leat_node_set_attr(leat_graph *graph, leat_node *node, const char *name, leat_attr value);
 leat_state *leat_node_state(const leat_node *node); // the state of a STATE op, else NULL
