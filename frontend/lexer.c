@@ -1,9 +1,13 @@
 // A table of character classes, and one function for each kind of token.
 #include "frontend/lexer.h"
 
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_TOKEN = 1 << 20 };
+enum { LONGEST_TOKEN = 1 << 20, LONGEST_NUMBER = 127 };
 
 enum { SPACE = 1, DIGIT = 2, HEX = 4, LETTER = 8, PATH = 16 };
 
@@ -223,4 +227,35 @@ leat_token leat_lexer_next(leat_lexer *lexer) {
   lexer->doc_begin = doc_begin;
   lexer->doc_end = doc_end;
   return token;
+}
+
+// Copies a number without its `_`, and with the decimal point that strtod expects.
+static bool copy_number(const leat_lexer *lexer, leat_token token, char out[LONGEST_NUMBER + 1]) {
+  const char *point = localeconv()->decimal_point;
+  size_t size = 0;
+  for (uint32_t i = token.begin; i < token.end; i++) {
+    char c = lexer->text[i];
+    const char *piece = c == '.' ? point : &c;
+    size_t piece_size = c == '.' ? strlen(point) : c != '_';
+    if (size + piece_size > LONGEST_NUMBER) return false;
+    memcpy(out + size, piece, piece_size);
+    size += piece_size;
+  }
+  out[size] = '\0';
+  return true;
+}
+
+bool leat_token_int(const leat_lexer *lexer, leat_token token, uint64_t *out) {
+  char digits[LONGEST_NUMBER + 1];
+  if (!copy_number(lexer, token, digits)) return false;
+  errno = 0;
+  *out = strtoull(digits, NULL, digits[1] == 'x' ? 16 : 10);
+  return errno == 0;
+}
+
+bool leat_token_float(const leat_lexer *lexer, leat_token token, double *out) {
+  char digits[LONGEST_NUMBER + 1];
+  if (!copy_number(lexer, token, digits)) return false;
+  *out = strtod(digits, NULL);
+  return isfinite(*out);
 }

@@ -115,4 +115,9 @@ typedef struct leat_lexer {
 void leat_lexer_init(leat_lexer *lexer, const char *text, uint32_t begin, uint32_t end);
 leat_token leat_lexer_next(leat_lexer *lexer); // END for ever when nothing is left
 
+// The value of an INT or a FLOAT; false when it has more than 127 characters or does not fit its 64
+// bits.
+bool leat_token_int(const leat_lexer *lexer, leat_token token, uint64_t *out);
+bool leat_token_float(const leat_lexer *lexer, leat_token token, double *out);
+
 #endif

@@ -5,7 +5,6 @@
 #include "leat/dtype.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,42 +75,16 @@ static void contain_all(leat_parser *p, leat_expr *e, leat_exprs parts) {
 // -- Literals
 // ---------------------------------------------------------------------------------------------------------
 
-// Copies a number without its `_`, and with the decimal point that strtod expects; false when it
-// does not fit.
-static bool copy_number(const leat_parser *p, char *out, size_t capacity) {
-  const char *point = localeconv()->decimal_point;
-  size_t size = 0;
-  for (uint32_t i = p->token.begin; i < p->token.end; i++) {
-    char c = p->lexer.text[i];
-    const char *piece = c == '.' ? point : &c;
-    size_t piece_size = c == '.' ? strlen(point) : c != '_';
-    if (size + piece_size >= capacity) return false;
-    memcpy(out + size, piece, piece_size);
-    size += piece_size;
-  }
-  out[size] = '\0';
-  return true;
-}
-
 static leat_expr *parse_number(leat_parser *p) {
-  uint32_t begin = p->token.begin;
+  leat_token token = p->token;
   bool is_int = leat_parser_at(p, LEAT_TOKEN_INT);
-  char digits[128];
-  bool fits = copy_number(p, digits, sizeof digits);
-  if (!fits)
-    leat_parser_error(p, leat_parser_token_span(p), "a number has at most %zu characters",
-                      sizeof digits - 1);
   leat_parser_advance(p);
-  leat_expr *e = new_expr(p, is_int ? LEAT_EXPR_INT : LEAT_EXPR_FLOAT, begin);
-  if (!fits) return e;
-  errno = 0;
-  if (is_int)
-    e->magnitude = strtoull(digits, NULL, digits[1] == 'x' ? 16 : 10);
-  else
-    e->number = strtod(digits, NULL);
-  if (is_int ? errno == ERANGE : isinf(e->number))
-    leat_parser_error(p, e->span, "this number is too large for %s; write `inf` for infinity",
-                      is_int ? "64 bits" : "f64");
+  leat_expr *e = new_expr(p, is_int ? LEAT_EXPR_INT : LEAT_EXPR_FLOAT, token.begin);
+  bool fits = is_int ? leat_token_int(&p->lexer, token, &e->magnitude)
+                     : leat_token_float(&p->lexer, token, &e->number);
+  if (!fits)
+    leat_parser_error(p, e->span, "this number is too large for %s",
+                      is_int ? "64 bits" : "f64 (infinity is written `inf`)");
   return e;
 }
 

@@ -1,0 +1,314 @@
+// From token to token: what stands between two is decided by their kinds, the bracket around them
+// and the keyword that begins the statement. Lines are collected first, so that comments behind
+// neighbouring lines can be aligned.
+#include "frontend/format.h"
+
+#include "base/vec.h"
+#include "frontend/lexer.h"
+#include "frontend/parser.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { INDENT = 2, BEFORE_COMMENT = 2 };
+
+typedef enum bracket_kind {
+  BRACKET_BLOCK,
+  BRACKET_INDEX,
+  BRACKET_CALL,
+  BRACKET_OTHER, // a list, a group, the parameters of a definition, what a `while` carries
+} bracket_kind;
+
+typedef struct bracket {
+  bracket_kind kind;
+  uint32_t indent; // of the line to which what closes it goes back
+} bracket;
+
+typedef struct line {
+  size_t begin, end;  // of its code, in `code`
+  leat_token comment; // kind END: none
+  uint32_t indent;
+  bool blank_before;
+} line;
+
+typedef struct formatter {
+  leat_arena *arena;
+  leat_lexer lexer;
+  leat_text code;
+  leat_vec(line) lines;
+  bracket brackets[LEAT_MAX_NESTING + 1]; // the open ones; the parser has checked how many
+  uint32_t open;
+  leat_token before, last;     // the latest two tokens
+  bool last_hugs;              // the latest takes no space behind it: a sign, the `=` of a key
+  leat_token_kind stmt_begins; // the first token of the statement; END before it
+} formatter;
+
+static bool ends_operand(leat_token_kind kind) {
+  switch ((int)kind) {
+  case LEAT_TOKEN_NAME:
+  case LEAT_TOKEN_PATH:
+  case LEAT_TOKEN_INT:
+  case LEAT_TOKEN_FLOAT:
+  case LEAT_TOKEN_STRING:
+  case LEAT_TOKEN_ANY_DIM:
+  case LEAT_TOKEN_TRUE:
+  case LEAT_TOKEN_FALSE:
+  case LEAT_TOKEN_NONE:
+  case LEAT_TOKEN_NAN:
+  case LEAT_TOKEN_INF:
+  case LEAT_TOKEN_NEW_AXIS:
+  case LEAT_TOKEN_CLOSE_PAREN:
+  case LEAT_TOKEN_CLOSE_BRACKET: return true;
+  }
+  return false;
+}
+
+static bool is_arithmetic(leat_token_kind kind) {
+  return kind == LEAT_TOKEN_PLUS || kind == LEAT_TOKEN_MINUS || kind == LEAT_TOKEN_STAR ||
+         kind == LEAT_TOKEN_SLASH || kind == LEAT_TOKEN_PERCENT;
+}
+
+static bool opens(leat_token_kind kind) {
+  return kind == LEAT_TOKEN_OPEN_PAREN || kind == LEAT_TOKEN_OPEN_BRACKET ||
+         kind == LEAT_TOKEN_OPEN_BRACE;
+}
+
+static bool closes(leat_token_kind kind) {
+  return kind == LEAT_TOKEN_CLOSE_PAREN || kind == LEAT_TOKEN_CLOSE_BRACKET ||
+         kind == LEAT_TOKEN_CLOSE_BRACE;
+}
+
+static bracket_kind innermost(const formatter *f) {
+  return f->open ? f->brackets[f->open - 1].kind : BRACKET_BLOCK;
+}
+
+// -- Spaces
+// -----------------------------------------------------------------------------------------------------------
+
+// Whether the `=` behind f->last is that of a `key=value`.
+static bool is_key_sign(const formatter *f) {
+  if (innermost(f) != BRACKET_BLOCK) return innermost(f) == BRACKET_CALL;
+  switch ((int)f->stmt_begins) {
+  case LEAT_TOKEN_GRAPH:
+  case LEAT_TOKEN_ENTRY:
+  case LEAT_TOKEN_QUEUE:
+  case LEAT_TOKEN_MUTEX: return true;
+  case LEAT_TOKEN_VAR: // the initialiser's `=` stands behind the type
+    return f->last.kind == LEAT_TOKEN_NAME && f->before.kind != LEAT_TOKEN_COLON;
+  }
+  return false;
+}
+
+// Whether the operator `kind` hugs its operands, as in x[i+1], x[:n] and 0..12.
+static bool is_tight(const formatter *f, leat_token_kind kind) {
+  if (kind == LEAT_TOKEN_RANGE) return true;
+  return innermost(f) == BRACKET_INDEX && (is_arithmetic(kind) || kind == LEAT_TOKEN_COLON);
+}
+
+// Whether a space stands between f->last and `next`, which is on the same line.
+static bool needs_space(const formatter *f, leat_token_kind next) {
+  leat_token_kind last = f->last.kind;
+  if (next == LEAT_TOKEN_COMMA || next == LEAT_TOKEN_CLOSE_PAREN ||
+      next == LEAT_TOKEN_CLOSE_BRACKET)
+    return false;
+  if (last == LEAT_TOKEN_OPEN_PAREN || last == LEAT_TOKEN_OPEN_BRACKET || f->last_hugs)
+    return false;
+  if (last == LEAT_TOKEN_OPEN_BRACE) return next != LEAT_TOKEN_CLOSE_BRACE;
+  if (next == LEAT_TOKEN_OPEN_PAREN || next == LEAT_TOKEN_OPEN_BRACKET)
+    return !ends_operand(last) && !is_tight(f, last);
+  if (last == LEAT_TOKEN_ELLIPSIS) return next != LEAT_TOKEN_NAME;
+  if (next == LEAT_TOKEN_EQUAL) return !is_key_sign(f);
+  // A path takes in what follows it directly: `$a -1`, `$a :1`.
+  if (last == LEAT_TOKEN_PATH) return next != LEAT_TOKEN_COLON || is_tight(f, next);
+  if (last == LEAT_TOKEN_COMMA) return true;
+  return next != LEAT_TOKEN_COLON && !is_tight(f, next) && !is_tight(f, last);
+}
+
+// -- Tokens
+// -----------------------------------------------------------------------------------------------------------
+
+// The shortest digits that read back as `value`, with or without an exponent as the author chose.
+static void add_float(leat_text *out, double value, bool scientific) {
+  leat_text shortest = {0};
+  leat_text_add_f64(&shortest, value);
+  char digits[32];
+  int count = 0, point = 0; // value is 0.<digits> times ten to the power of `point`
+  bool fraction = false;
+  const char *c = shortest.data;
+  for (; *c && *c != 'e'; c++) {
+    if (*c == '.') {
+      fraction = true;
+    } else if (count > 0 || *c != '0') {
+      digits[count++] = *c;
+      point += !fraction;
+    } else {
+      point -= fraction;
+    }
+  }
+  if (*c) point += atoi(c + 1);
+  leat_text_finish(&shortest);
+  while (count > 1 && digits[count - 1] == '0') count--;
+  if (count == 0) digits[count++] = '0', point = 1, scientific = false;
+
+  int whole = scientific ? 1 : point;
+  if (whole <= 0) leat_text_add(out, "0.");
+  for (int i = whole; i < 0; i++) leat_text_add_n(out, "0", 1);
+  for (int i = 0; i < count || i < whole; i++) {
+    if (i == whole && i > 0) leat_text_add_n(out, ".", 1);
+    leat_text_add_n(out, i < count ? &digits[i] : "0", 1);
+  }
+  if (whole >= count && !scientific) leat_text_add(out, ".0");
+  if (scientific) leat_text_add(out, "e%d", point - 1);
+}
+
+static void add_token(formatter *f, leat_token token) {
+  const char *text = f->lexer.text + token.begin;
+  uint32_t size = token.end - token.begin;
+  double value;
+  if (token.kind == LEAT_TOKEN_FLOAT && leat_token_float(&f->lexer, token, &value)) {
+    add_float(&f->code, value, memchr(text, 'e', size) || memchr(text, 'E', size));
+    return;
+  }
+  size_t begin = f->code.size;
+  leat_text_add_n(&f->code, text, size);
+  if (token.kind == LEAT_TOKEN_INT)
+    for (char *c = f->code.data + begin; *c; c++)
+      if (*c >= 'A' && *c <= 'F') *c += 'a' - 'A';
+}
+
+static void open_bracket(formatter *f, leat_token_kind kind) {
+  uint32_t indent = f->lines.items[f->lines.count - 1].indent;
+  bracket_kind opened = BRACKET_OTHER;
+  if (kind == LEAT_TOKEN_OPEN_BRACE) {
+    opened = BRACKET_BLOCK;
+    // The header of a block may have several lines; its body goes by the statement.
+    indent = f->open ? f->brackets[f->open - 1].indent + INDENT : 0;
+  } else if (ends_operand(f->last.kind)) {
+    bool header = innermost(f) == BRACKET_BLOCK &&
+                  (f->stmt_begins == LEAT_TOKEN_FN || f->stmt_begins == LEAT_TOKEN_ENTRY ||
+                   f->stmt_begins == LEAT_TOKEN_GRAPH);
+    if (kind == LEAT_TOKEN_OPEN_BRACKET)
+      opened = BRACKET_INDEX;
+    else if (!header)
+      opened = BRACKET_CALL;
+  }
+  f->brackets[f->open++] = (bracket){.kind = opened, .indent = indent};
+}
+
+static void begin_line(formatter *f, leat_token token) {
+  line new_line = {.begin = f->code.size, .end = f->code.size};
+  if (f->open) new_line.indent = f->brackets[f->open - 1].indent + INDENT;
+  if (closes(token.kind)) new_line.indent -= INDENT;
+  uint32_t newlines = 0;
+  for (uint32_t i = f->last.end; i < token.begin; i++) newlines += f->lexer.text[i] == '\n';
+  const line *above = f->lines.count ? &f->lines.items[f->lines.count - 1] : NULL;
+  bool first = !above || (opens(f->last.kind) && above->end > above->begin);
+  new_line.blank_before =
+      newlines > 1 && !first && !closes(token.kind) && innermost(f) == BRACKET_BLOCK;
+  leat_vec_push(f->arena, &f->lines, new_line);
+}
+
+static void format_token(formatter *f, leat_token token) {
+  bool first = f->lines.count == 0 || f->last.end <= token.line;
+  if (first) begin_line(f, token);
+  line *current = &f->lines.items[f->lines.count - 1];
+  if (token.kind == LEAT_TOKEN_COMMENT) {
+    current->comment = token;
+    if (first) f->last.end = token.end; // what it stands between is what it stood between
+    return;
+  }
+  if (!first && needs_space(f, token.kind)) leat_text_add_n(&f->code, " ", 1);
+  if (f->stmt_begins == LEAT_TOKEN_END) f->stmt_begins = token.kind;
+  add_token(f, token);
+  current->end = f->code.size;
+  if (closes(token.kind)) f->open--;
+  bool hugs = (token.kind == LEAT_TOKEN_MINUS && !ends_operand(f->last.kind)) ||
+              (token.kind == LEAT_TOKEN_EQUAL && is_key_sign(f));
+  if (opens(token.kind)) open_bracket(f, token.kind);
+  if (token.kind == LEAT_TOKEN_OPEN_BRACE) f->stmt_begins = LEAT_TOKEN_END;
+  f->last_hugs = hugs;
+  f->before = f->last;
+  f->last = token;
+}
+
+// -- Lines
+// ------------------------------------------------------------------------------------------------------------
+
+static size_t width_of(const formatter *f, const line *l) {
+  size_t width = l->indent;
+  for (size_t i = l->begin; i < l->end; i++) width += (f->code.data[i] & 0xc0) != 0x80;
+  return width;
+}
+
+// `#` or `##`, a space, the words.
+static void add_comment(const formatter *f, leat_token comment, leat_text *out) {
+  const char *text = f->lexer.text + comment.begin;
+  uint32_t size = comment.end - comment.begin, marks = 0;
+  while (size && strchr(" \t\r", text[size - 1])) size--;
+  while (marks < size && text[marks] == '#') marks++;
+  leat_text_add_n(out, text, marks);
+  if (marks < size && text[marks] != ' ' && text[marks] != '\t') leat_text_add_n(out, " ", 1);
+  leat_text_add_n(out, text + marks, size - marks);
+}
+
+// Where the comments begin that stand behind the code of line `from` and of those that follow
+// without a gap.
+static size_t comment_column(const formatter *f, uint32_t from) {
+  size_t column = 0;
+  for (uint32_t i = from; i < f->lines.count; i++) {
+    const line *l = &f->lines.items[i];
+    bool goes_on = l->comment.kind == LEAT_TOKEN_COMMENT && l->end > l->begin &&
+                   (i == from || !l->blank_before);
+    if (!goes_on) break;
+    size_t width = width_of(f, l) + BEFORE_COMMENT;
+    if (width > column) column = width;
+  }
+  return column;
+}
+
+static void add_lines(const formatter *f, leat_text *out) {
+  size_t column = 0; // of the comments of this run of lines; 0 outside one
+  for (uint32_t i = 0; i < f->lines.count; i++) {
+    const line *l = &f->lines.items[i];
+    bool code = l->end > l->begin, comment = l->comment.kind == LEAT_TOKEN_COMMENT;
+    if (l->blank_before) leat_text_add_n(out, "\n", 1);
+    leat_text_add(out, "%*s", (int)l->indent, "");
+    if (code) leat_text_add_n(out, f->code.data + l->begin, l->end - l->begin);
+    if (!code || !comment || l->blank_before) column = 0;
+    if (code && comment) {
+      if (!column) column = comment_column(f, i);
+      leat_text_add(out, "%*s", (int)(column - width_of(f, l)), "");
+    }
+    if (comment) add_comment(f, l->comment, out);
+    leat_text_add_n(out, "\n", 1);
+  }
+}
+
+static bool parses(leat_diag *diag, uint32_t source) {
+  leat_arena *arena = leat_arena_create();
+  uint32_t errors = leat_diag_errors(diag);
+  leat_parse(arena, leat_strings_create(arena), diag, source);
+  leat_arena_destroy(arena);
+  return leat_diag_errors(diag) == errors;
+}
+
+bool leat_format(leat_diag *diag, uint32_t source, leat_text *out) {
+  if (!parses(diag, source)) return false;
+  size_t size;
+  const char *text = leat_diag_source_text(diag, source, &size);
+  formatter f = {.arena = leat_arena_create()};
+  leat_lexer_init(&f.lexer, text, 0, (uint32_t)size);
+  f.lexer.comments = true;
+  for (;;) {
+    leat_token token = leat_lexer_next(&f.lexer);
+    if (token.kind == LEAT_TOKEN_END) break;
+    if (token.kind == LEAT_TOKEN_NEWLINE)
+      f.stmt_begins = LEAT_TOKEN_END;
+    else
+      format_token(&f, token);
+  }
+  add_lines(&f, out);
+  leat_text_finish(&f.code);
+  leat_arena_destroy(f.arena);
+  return true;
+}
