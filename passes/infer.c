@@ -1,6 +1,113 @@
+// infer: puts the values that a step's feeds give to named dims in their place.
+//
+//   needs   dim_values and dim_known by atom id; without them it does nothing
+//   keeps   the nodes; changes dims in types and attributes, and infers the types of the nodes it
+//   changed again, in order
+#include "ops/build.h"
 #include "passes/pass.h"
 
+typedef struct inferrer {
+  leat_pass_context *context;
+  leat_dims *dims;
+  uint32_t count;   // of atoms that the arrays hold
+  leat_dim *values; // by atom id
+  bool *known;
+  bool failed; // a dim overflowed
+} inferrer;
+
+// Dims grow while they are substituted: an atom that is new has no value.
+static void hold_all_atoms(inferrer *in) {
+  uint32_t count = leat_dims_atom_count(in->dims);
+  if (count <= in->count) return;
+  leat_dim *values = leat_new_array(in->context->scratch, leat_dim, (size_t)count * 2);
+  bool *known = leat_new_array(in->context->scratch, bool, (size_t)count * 2);
+  for (uint32_t i = 0; i < in->count; i++) {
+    values[i] = in->values[i];
+    known[i] = in->known[i];
+  }
+  in->count = count * 2;
+  in->values = values;
+  in->known = known;
+}
+
+static leat_dim put_in(inferrer *in, leat_dim dim) {
+  leat_dim result = dim;
+  if (leat_dim_is_const(dim)) return dim;
+  hold_all_atoms(in);
+  if (!leat_dim_substitute(in->dims, dim, in->values, in->known, &result)) in->failed = true;
+  return result;
+}
+
+static bool type_is_open(const leat_type *type) {
+  return !leat_type_is_static(type);
+}
+
+static const leat_type *put_in_type(inferrer *in, const leat_type *type) {
+  if (!type_is_open(type)) return type;
+  leat_type *closed = leat_arena_memdup(in->context->graph->arena, type, sizeof *type);
+  for (int32_t i = 0; i < type->rank; i++) closed->dims[i] = put_in(in, type->dims[i]);
+  return closed;
+}
+
+static leat_attr put_in_dims(inferrer *in, leat_attr attr) {
+  leat_dim *closed = leat_new_array(in->context->graph->arena, leat_dim, attr.count);
+  for (uint32_t i = 0; i < attr.count; i++) closed[i] = put_in(in, attr.dims[i]);
+  attr.dims = closed;
+  return attr;
+}
+
+static bool is_open(const leat_node *node) {
+  const leat_op_info *info = leat_op_info_of(node->op);
+  for (int i = 0; i < info->outputs; i++)
+    if (type_is_open(&node->outputs[i])) return true;
+  for (int i = 0; i < info->attr_count; i++) {
+    const leat_attr *attr = &node->attrs[i];
+    if (info->attrs[i].kind == LEAT_ATTR_DIM && !leat_dim_is_const(attr->dim)) return true;
+    for (uint32_t j = 0; info->attrs[i].kind == LEAT_ATTR_DIMS && j < attr->count; j++)
+      if (!leat_dim_is_const(attr->dims[j])) return true;
+  }
+  return false;
+}
+
+static void put_in_attrs(inferrer *in, leat_node *node) {
+  leat_graph *graph = in->context->graph;
+  const leat_op_info *info = leat_op_info_of(node->op);
+  for (int i = 0; i < info->attr_count; i++) {
+    leat_attr attr = node->attrs[i];
+    if (info->attrs[i].kind == LEAT_ATTR_DIM)
+      attr.dim = put_in(in, attr.dim);
+    else if (info->attrs[i].kind == LEAT_ATTR_DIMS)
+      attr = put_in_dims(in, attr);
+    else if (info->attrs[i].kind == LEAT_ATTR_TYPE)
+      attr.type = put_in_type(in, attr.type);
+    else
+      continue;
+    leat_node_set_attr(graph, node, info->attrs[i].name, attr);
+  }
+}
+
 leat_status leat_pass_infer(leat_pass_context *context) {
-  (void)context;
+  if (!context->dim_values) return LEAT_OK;
+  leat_graph *graph = context->graph;
+  inferrer in = {.context = context, .dims = graph->dims};
+  uint32_t atoms = leat_dims_atom_count(graph->dims); // those that the session knows of
+  hold_all_atoms(&in);
+  for (uint32_t i = 0; i < atoms; i++) {
+    in.known[i] = context->dim_known[i];
+    if (in.known[i]) in.values[i] = leat_dim_const(context->dim_values[i]);
+  }
+
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    graph->states.items[i]->type = *put_in_type(&in, &graph->states.items[i]->type);
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    if (!is_open(node)) continue;
+    put_in_attrs(&in, node);
+    if (in.failed) {
+      leat_error_at(context->diag, node->span, "a dim of `%s` is too large", node->name);
+      return LEAT_INVALID;
+    }
+    if (!leat_infer_node(graph, context->diag, node)) return LEAT_INVALID;
+  }
   return LEAT_OK;
 }
