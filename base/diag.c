@@ -19,6 +19,7 @@ static const char *const severity_names[] = {"error", "warning", "note"};
 typedef struct source {
   const char *name, *text;
   size_t size;
+  uint32_t first_line; // of the file that it is a piece of
 } source;
 
 typedef struct message {
@@ -44,11 +45,16 @@ leat_diag *leat_diag_create(leat_arena *arena) {
 }
 
 uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *text, size_t size) {
-  source added = {.name = leat_arena_strndup(diag->arena, name, strlen(name)),
+  source added = {.first_line = 1,
+                  .name = leat_arena_strndup(diag->arena, name, strlen(name)),
                   .text = leat_arena_strndup(diag->arena, text, size),
                   .size = size};
   leat_vec_push(diag->arena, &diag->sources, added);
   return diag->sources.count;
+}
+
+void leat_diag_set_first_line(leat_diag *diag, uint32_t source, uint32_t line) {
+  diag->sources.items[source - 1].first_line = line;
 }
 
 static const source *find_source(const leat_diag *diag, uint32_t number) {
@@ -73,7 +79,7 @@ typedef struct place {
 } place;
 
 static place place_of(const source *s, leat_span span) {
-  place p = {.line = 1, .begin = span.begin < s->size ? span.begin : s->size};
+  place p = {.line = s->first_line, .begin = span.begin < s->size ? span.begin : s->size};
   const char *newline;
   while ((newline = memchr(s->text + p.start, '\n', p.begin - p.start))) {
     p.line++;

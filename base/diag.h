@@ -24,6 +24,8 @@ typedef struct leat_diag leat_diag;
 leat_diag *leat_diag_create(leat_arena *arena);
 // Registers a text under the name shown in messages and returns its number (from 1). Copies both.
 uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *text, size_t size);
+// The source is a piece of a file that begins at this line of it.
+void leat_diag_set_first_line(leat_diag *diag, uint32_t source, uint32_t line);
 const char *leat_diag_source_text(const leat_diag *diag, uint32_t source, size_t *out_size);
 const char *leat_diag_source_name(const leat_diag *diag, uint32_t source);
 uint32_t leat_diag_line(const leat_diag *diag, leat_span span); // 1-based; 0 for nowhere
