@@ -7,8 +7,8 @@
 //   log   x = 2^e·m, m near 1, s = (m−1)/(m+1): log m = 2s + s³·Q(s²), arranged as fdlibm does
 //
 // P and Q are minimax polynomials (Remez, weighted for the relative error of the whole): within
-// 2^-26 and 2^-30 for f32, 2^-61 and 2^-59 for f64, so that what is seen are the roundings, about
-// one unit in the last place.
+// 2^-26 and 2^-30 for f32, 2^-61 and 2^-59 for f64, so what is left are roundings: exp and log err
+// by less than 1 ulp, tanh by less than 2.
 #include "kernel/lowering.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@ typedef struct numbers {
   double shifter; // 1.5·2^mantissa: adding it rounds to an integer, kept in the low bits
   double ln2_high, ln2_low;
   double exp_low, exp_small,
-      exp_high;     // below: 0 · below: the result may be denormal · above: infinite
+      exp_high;     // bounds: e^x is 0 · may be denormal · is infinite
   int exp_lift;     // how far small exponents are lifted to be exact until the end
   double tanh_high; // above: 1
   double least;     // the least normal
@@ -40,7 +40,7 @@ static const numbers single = {
     .ln2_low = 1.42860677e-06,
     .exp_low = -104,
     .exp_small = -86,
-    .exp_high = 88.7228317,
+    .exp_high = 89,
     .exp_lift = 64,
     .tanh_high = 10,
     .least = 0x1p-126,
@@ -61,7 +61,7 @@ static const numbers twice = {
     .ln2_low = 1.9082149292705877e-10,
     .exp_low = -746,
     .exp_small = -707,
-    .exp_high = 709.782712893383973096,
+    .exp_high = 710,
     .exp_lift = 512,
     .tanh_high = 20,
     .least = 0x1p-1022,
@@ -111,20 +111,21 @@ static k_value exp_minus_one(k_builder *b, k_value x, k_value *power) {
   return k_fma(b, k_mul(b, r, r), polynomial(b, r, c->exp, c->exp_degree), r);
 }
 
-// A small result is computed 2^lift times too large, and the last product rounds it to a denormal.
-// The comparisons are so turned that a NaN takes the last line's product, which keeps it.
+// 2^n is applied in two products, so that the first is neither denormal nor infinite and the second
+// rounds once: 2^(n-1) and 2, or 2^(n+lift) and 2^-lift where the result is small. NaN passes the
+// selects and the products.
 k_value k_exp(k_builder *b, k_value x) {
   const numbers *c = numbers_of(x);
   k_value low = real(b, x, c->exp_low), high = real(b, x, c->exp_high), power;
   k_value clamped = k_select(b, k_lt(b, x, low), low, x);
+  clamped = k_select(b, k_lt(b, high, clamped), high, clamped);
   k_value mantissa = k_add(b, exp_minus_one(b, clamped, &power), real(b, x, 1));
   k_value small = k_lt(b, clamped, real(b, x, c->exp_small));
-  k_value lift = whole(b, x, (int64_t)c->exp_lift << c->mantissa);
-  power = k_add(b, power, k_select(b, small, lift, whole(b, x, 0)));
-  k_value lifted = k_bitcast(b, x->dtype, k_add(b, to_bits(b, mantissa), power));
-  k_value lower = k_select(b, small, real(b, x, ldexp(1, -c->exp_lift)), real(b, x, 1));
-  k_value inside = k_binary(b, K_LE, x, high);
-  return k_select(b, inside, k_mul(b, lifted, lower), k_mul(b, x, real(b, x, INFINITY)));
+  k_value lifted = whole(b, x, c->one + ((int64_t)c->exp_lift << c->mantissa));
+  k_value lowered = whole(b, x, c->one - ((int64_t)1 << c->mantissa));
+  power = k_add(b, power, k_select(b, small, lifted, lowered));
+  k_value rest = k_select(b, small, real(b, x, ldexp(1, -c->exp_lift)), real(b, x, 2));
+  return k_mul(b, k_mul(b, mantissa, k_bitcast(b, x->dtype, power)), rest);
 }
 
 k_value k_tanh(k_builder *b, k_value x) {
@@ -135,6 +136,10 @@ k_value k_tanh(k_builder *b, k_value x) {
   k_value scale = k_bitcast(b, x->dtype, k_add(b, power, whole(b, x, c->one)));
   k_value above = k_fma(b, scale, fraction, k_sub(b, scale, real(b, x, 1))); // e^2|x| − 1
   k_value result = k_binary(b, K_DIV, above, k_add(b, above, real(b, x, 2)));
+  k_value half = k_mul(b, above, real(b, x, 0.5));
+  k_value near_zero =
+      k_lt(b, above, real(b, x, 1)); // there u/(u+2) = u/2 - u/2·u/(u+2) rounds less
+  result = k_select(b, near_zero, k_fma(b, k_unary(b, K_NEG, half), result, half), result);
   k_value sign = k_binary(b, K_AND, to_bits(b, x), whole(b, x, c->sign));
   return k_bitcast(b, x->dtype, k_binary(b, K_OR, to_bits(b, result), sign));
 }
