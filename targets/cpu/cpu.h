@@ -1,7 +1,7 @@
 // Host code: kernels → one relocatable object in memory, by LLVM (the module leat-llvm, loaded on
 // first need) or, where that is not built, by the C target and the system's compiler. Both are a
-// leat_codegen; what they make is loaded by runtime/object_load.h, kept by session/object_cache.h,
-// or written as the `.o` of an ahead-of-time build.
+// leat_code_generator; what they make is loaded by runtime/object_load.h, kept by
+// session/object_cache.h, or written as the `.o` of an ahead-of-time build.
 #ifndef LEAT_TARGETS_CPU_CPU_H
 #define LEAT_TARGETS_CPU_CPU_H
 
@@ -18,8 +18,7 @@ typedef struct leat_object_data {
   size_t size;
 } leat_object_data;
 
-// A read-only array of addresses under a symbol: of kernels, data, earlier arrays, or symbols of
-// other objects.
+// A read-only array of addresses under a symbol: of kernels, data and earlier arrays.
 typedef struct leat_object_pointers {
   const char *symbol;
   const char *const *targets;
@@ -50,18 +49,18 @@ void leat_object_finish(leat_object *object);
 typedef leat_status (*leat_codegen_compile)(const leat_codegen_request *request,
                                             leat_object *out_object, leat_error *error);
 
-typedef struct leat_codegen {
+typedef struct leat_code_generator {
   uint32_t version;     // LEAT_CODEGEN_VERSION
   const char *compiler; // "LLVM 19.1.7": part of cache keys
   leat_codegen_compile compile;
-} leat_codegen;
+} leat_code_generator;
 
-// The module's one symbol is a leat_codegen of this name.
+// The module's one symbol is a leat_code_generator of this name.
 #define LEAT_CODEGEN_SYMBOL "leat_cpu_codegen_table"
 
 // LLVM's, from the module, or LEAT_UNSUPPORTED with the reason. Loads the module once; the result
 // lives for ever.
-LEAT_MUST_USE leat_status leat_cpu_codegen(const leat_codegen **out, leat_error *error);
+LEAT_MUST_USE leat_status leat_cpu_codegen(const leat_code_generator **out, leat_error *error);
 // The compiler's text for cache keys without loading it: "" when the module does not exist.
 const char *leat_cpu_codegen_key(void);
 

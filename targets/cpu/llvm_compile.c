@@ -166,9 +166,9 @@ static leat_status compile(const leat_codegen_request *request, leat_object *out
   return status;
 }
 
-__attribute__((visibility("default"))) extern const leat_codegen leat_cpu_codegen_table;
+__attribute__((visibility("default"))) extern const leat_code_generator leat_cpu_codegen_table;
 
-const leat_codegen leat_cpu_codegen_table = {
+const leat_code_generator leat_cpu_codegen_table = {
     .version = LEAT_CODEGEN_VERSION,
     .compiler = "LLVM " LLVM_VERSION_STRING,
     .compile = compile,
