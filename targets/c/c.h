@@ -1,0 +1,24 @@
+// The C target: kernels as readable C11 with GNU vector extensions (gcc 12 or later, clang), and
+// host code made from it by the system's compiler. It is the oracle of the LLVM target and what
+// `leat build --emit=c` writes.
+#ifndef LEAT_TARGETS_C_C_H
+#define LEAT_TARGETS_C_C_H
+
+#include "targets/cpu/cpu.h"
+
+// Compile with these: the text relies on no contraction and on no assumption about traps.
+#define LEAT_C_FLAGS "-std=gnu11 -ffp-contract=off -fno-trapping-math -fwrapv -fno-strict-aliasing"
+
+void leat_c_prelude(leat_text *out); // once a file, before kernels; includes leat/artifact.h
+void leat_c_print_kernel(const leat_kernel *kernel, const char *symbol, leat_text *out);
+void leat_c_print_file(const leat_codegen_request *request,
+                       leat_text *out); // prelude, kernels, data, pointers
+
+// A leat_codegen_compile: the request's file through $CC, else cc. LEAT_UNSUPPORTED when there is
+// no compiler.
+LEAT_MUST_USE leat_status leat_c_compile(const leat_codegen_request *request,
+                                         leat_object *out_object, leat_error *error);
+// The compiler as text for cache keys: its path, size and time; "" when there is none.
+void leat_c_compiler_key(leat_text *out);
+
+#endif
