@@ -1,0 +1,40 @@
+// What the measuring programs share: they print one line of JSON for each line that they read, so
+// that a driver (bench/run) can take turns between them and a peer.
+#ifndef LEAT_BENCH_H
+#define LEAT_BENCH_H
+
+#include "leat/leat.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static inline double now(void) { // seconds
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline void check(leat_session *session, leat_status status) {
+  if (status == LEAT_OK) return;
+  fprintf(stderr, "%s: %s\n", leat_status_name(status), leat_session_message(session));
+  exit(1);
+}
+
+static inline int compare_doubles(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static inline double median(double *values, int count) { // sorts them
+  qsort(values, (size_t)count, sizeof *values, compare_doubles);
+  return values[count / 2];
+}
+
+// The next number on standard input; 0 when the driver has no more.
+static inline int next_round(void) {
+  int runs = 0;
+  return scanf("%d", &runs) == 1 ? runs : 0;
+}
+
+#endif
