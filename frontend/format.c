@@ -21,7 +21,7 @@ typedef enum bracket_kind {
 
 typedef struct bracket {
   bracket_kind kind;
-  uint32_t indent; // of the line to which what closes it goes back
+  uint32_t outer, inner; // indentation of the line that closes it, and of those inside
 } bracket;
 
 typedef struct line {
@@ -43,26 +43,6 @@ typedef struct formatter {
   leat_token_kind stmt_begins; // the first token of the statement; END before it
 } formatter;
 
-static bool ends_operand(leat_token_kind kind) {
-  switch ((int)kind) {
-  case LEAT_TOKEN_NAME:
-  case LEAT_TOKEN_PATH:
-  case LEAT_TOKEN_INT:
-  case LEAT_TOKEN_FLOAT:
-  case LEAT_TOKEN_STRING:
-  case LEAT_TOKEN_ANY_DIM:
-  case LEAT_TOKEN_TRUE:
-  case LEAT_TOKEN_FALSE:
-  case LEAT_TOKEN_NONE:
-  case LEAT_TOKEN_NAN:
-  case LEAT_TOKEN_INF:
-  case LEAT_TOKEN_NEW_AXIS:
-  case LEAT_TOKEN_CLOSE_PAREN:
-  case LEAT_TOKEN_CLOSE_BRACKET: return true;
-  }
-  return false;
-}
-
 static bool is_arithmetic(leat_token_kind kind) {
   return kind == LEAT_TOKEN_PLUS || kind == LEAT_TOKEN_MINUS || kind == LEAT_TOKEN_STAR ||
          kind == LEAT_TOKEN_SLASH || kind == LEAT_TOKEN_PERCENT;
@@ -82,8 +62,11 @@ static bracket_kind innermost(const formatter *f) {
   return f->open ? f->brackets[f->open - 1].kind : BRACKET_BLOCK;
 }
 
-// -- Spaces
-// -----------------------------------------------------------------------------------------------------------
+static uint32_t inner_indent(const formatter *f) {
+  return f->open ? f->brackets[f->open - 1].inner : 0;
+}
+
+// -- Spaces ---------------------------------------------------------------------------------------
 
 // Whether the `=` behind f->last is that of a `key=value`.
 static bool is_key_sign(const formatter *f) {
@@ -115,7 +98,7 @@ static bool needs_space(const formatter *f, leat_token_kind next) {
     return false;
   if (last == LEAT_TOKEN_OPEN_BRACE) return next != LEAT_TOKEN_CLOSE_BRACE;
   if (next == LEAT_TOKEN_OPEN_PAREN || next == LEAT_TOKEN_OPEN_BRACKET)
-    return !ends_operand(last) && !is_tight(f, last);
+    return !leat_token_ends_operand(last) && !is_tight(f, last);
   if (last == LEAT_TOKEN_ELLIPSIS) return next != LEAT_TOKEN_NAME;
   if (next == LEAT_TOKEN_EQUAL) return !is_key_sign(f);
   // A path takes in what follows it directly: `$a -1`, `$a :1`.
@@ -124,8 +107,7 @@ static bool needs_space(const formatter *f, leat_token_kind next) {
   return next != LEAT_TOKEN_COLON && !is_tight(f, next) && !is_tight(f, last);
 }
 
-// -- Tokens
-// -----------------------------------------------------------------------------------------------------------
+// -- Tokens ---------------------------------------------------------------------------------------
 
 // The shortest digits that read back as `value`, with or without an exponent as the author chose.
 static void add_float(leat_text *out, double value, bool scientific) {
@@ -177,13 +159,12 @@ static void add_token(formatter *f, leat_token token) {
 }
 
 static void open_bracket(formatter *f, leat_token_kind kind) {
-  uint32_t indent = f->lines.items[f->lines.count - 1].indent;
+  uint32_t outer = f->lines.items[f->lines.count - 1].indent;
   bracket_kind opened = BRACKET_OTHER;
   if (kind == LEAT_TOKEN_OPEN_BRACE) {
     opened = BRACKET_BLOCK;
-    // The header of a block may have several lines; its body goes by the statement.
-    indent = f->open ? f->brackets[f->open - 1].indent + INDENT : 0;
-  } else if (ends_operand(f->last.kind)) {
+    outer = inner_indent(f); // that of its statement, whose header may have several lines
+  } else if (leat_token_ends_operand(f->last.kind)) {
     bool header = innermost(f) == BRACKET_BLOCK &&
                   (f->stmt_begins == LEAT_TOKEN_FN || f->stmt_begins == LEAT_TOKEN_ENTRY ||
                    f->stmt_begins == LEAT_TOKEN_GRAPH);
@@ -192,13 +173,12 @@ static void open_bracket(formatter *f, leat_token_kind kind) {
     else if (!header)
       opened = BRACKET_CALL;
   }
-  f->brackets[f->open++] = (bracket){.kind = opened, .indent = indent};
+  f->brackets[f->open++] = (bracket){.kind = opened, .outer = outer, .inner = outer + INDENT};
 }
 
 static void begin_line(formatter *f, leat_token token) {
   line new_line = {.begin = f->code.size, .end = f->code.size};
-  if (f->open) new_line.indent = f->brackets[f->open - 1].indent + INDENT;
-  if (closes(token.kind)) new_line.indent -= INDENT;
+  new_line.indent = closes(token.kind) ? f->brackets[f->open - 1].outer : inner_indent(f);
   uint32_t newlines = 0;
   for (uint32_t i = f->last.end; i < token.begin; i++) newlines += f->lexer.text[i] == '\n';
   const line *above = f->lines.count ? &f->lines.items[f->lines.count - 1] : NULL;
@@ -206,6 +186,13 @@ static void begin_line(formatter *f, leat_token token) {
   new_line.blank_before =
       newlines > 1 && !first && !closes(token.kind) && innermost(f) == BRACKET_BLOCK;
   leat_vec_push(f->arena, &f->lines, new_line);
+}
+
+// Columns of the line's indentation and code.
+static size_t width_of(const formatter *f, const line *l) {
+  size_t width = l->indent;
+  for (size_t i = l->begin; i < l->end; i++) width += (f->code.data[i] & 0xc0) != 0x80;
+  return width;
 }
 
 static void format_token(formatter *f, leat_token token) {
@@ -218,11 +205,14 @@ static void format_token(formatter *f, leat_token token) {
     return;
   }
   if (!first && needs_space(f, token.kind)) leat_text_add_n(&f->code, " ", 1);
+  // What follows a bracket on its line is what the lines inside align with.
+  if (!first && innermost(f) != BRACKET_BLOCK && opens(f->last.kind))
+    f->brackets[f->open - 1].inner = (uint32_t)width_of(f, current);
   if (f->stmt_begins == LEAT_TOKEN_END) f->stmt_begins = token.kind;
   add_token(f, token);
   current->end = f->code.size;
   if (closes(token.kind)) f->open--;
-  bool hugs = (token.kind == LEAT_TOKEN_MINUS && !ends_operand(f->last.kind)) ||
+  bool hugs = (token.kind == LEAT_TOKEN_MINUS && !leat_token_ends_operand(f->last.kind)) ||
               (token.kind == LEAT_TOKEN_EQUAL && is_key_sign(f));
   if (opens(token.kind)) open_bracket(f, token.kind);
   if (token.kind == LEAT_TOKEN_OPEN_BRACE) f->stmt_begins = LEAT_TOKEN_END;
@@ -231,14 +221,7 @@ static void format_token(formatter *f, leat_token token) {
   f->last = token;
 }
 
-// -- Lines
-// ------------------------------------------------------------------------------------------------------------
-
-static size_t width_of(const formatter *f, const line *l) {
-  size_t width = l->indent;
-  for (size_t i = l->begin; i < l->end; i++) width += (f->code.data[i] & 0xc0) != 0x80;
-  return width;
-}
+// -- Lines ----------------------------------------------------------------------------------------
 
 // `#` or `##`, a space, the words.
 static void add_comment(const formatter *f, leat_token comment, leat_text *out) {

@@ -44,6 +44,26 @@ const char *leat_token_spelling(leat_token_kind kind) {
   return spellings[kind].text;
 }
 
+bool leat_token_ends_operand(leat_token_kind kind) {
+  switch ((int)kind) {
+  case LEAT_TOKEN_NAME:
+  case LEAT_TOKEN_PATH:
+  case LEAT_TOKEN_INT:
+  case LEAT_TOKEN_FLOAT:
+  case LEAT_TOKEN_STRING:
+  case LEAT_TOKEN_ANY_DIM:
+  case LEAT_TOKEN_TRUE:
+  case LEAT_TOKEN_FALSE:
+  case LEAT_TOKEN_NONE:
+  case LEAT_TOKEN_NAN:
+  case LEAT_TOKEN_INF:
+  case LEAT_TOKEN_NEW_AXIS:
+  case LEAT_TOKEN_CLOSE_PAREN:
+  case LEAT_TOKEN_CLOSE_BRACKET: return true;
+  }
+  return false;
+}
+
 void leat_lexer_init(leat_lexer *lexer, const char *text, uint32_t begin, uint32_t end) {
   *lexer = (leat_lexer){.text = text, .at = begin, .end = end, .line = begin};
 }
@@ -61,16 +81,25 @@ static void skip(leat_lexer *lexer, int class) {
   while (next_is(lexer, 0, class)) lexer->at++;
 }
 
+static bool is_spelled(leat_token_kind kind, const char *word, uint32_t size) {
+  return spellings[kind].size == size && spellings[kind].text[0] == word[0] &&
+         memcmp(spellings[kind].text, word, size) == 0;
+}
+
+// Whether a suffix may begin here.
+static bool behind_operand(const leat_lexer *lexer) {
+  return leat_token_ends_operand(lexer->latest) || lexer->latest == LEAT_TOKEN_CLOSE_BRACE;
+}
+
 static leat_token_kind lex_word(leat_lexer *lexer) {
   const char *word = lexer->text + lexer->at;
   uint32_t begin = lexer->at;
   skip(lexer, LETTER | DIGIT);
-  uint32_t size = lexer->at - begin;
-  for (leat_token_kind kind = LEAT_TOKEN_GRAPH; leat_token_is_keyword(kind); kind++)
-    if (spellings[kind].size == size && spellings[kind].text[0] == word[0] &&
-        memcmp(spellings[kind].text, word, size) == 0)
-      return kind;
-  return LEAT_TOKEN_NAME;
+  leat_token_kind kind = LEAT_TOKEN_GRAPH;
+  while (leat_token_is_keyword(kind) && !is_spelled(kind, word, lexer->at - begin)) kind++;
+  bool suffix = kind == LEAT_TOKEN_AFTER || kind == LEAT_TOKEN_COLOCATE;
+  bool keyword = leat_token_is_keyword(kind) && (!suffix || behind_operand(lexer));
+  return keyword ? kind : LEAT_TOKEN_NAME;
 }
 
 // Digits, with single `_` between them; false when there is none or a `_` stands elsewhere.
@@ -224,6 +253,7 @@ leat_token leat_lexer_next(leat_lexer *lexer) {
     token.kind = LEAT_TOKEN_END;
   }
   token.end = lexer->at;
+  lexer->latest = token.kind;
   lexer->doc_begin = doc_begin;
   lexer->doc_end = doc_end;
   return token;

@@ -93,6 +93,8 @@ typedef enum leat_token_kind {
 // "fn", "->"; NULL for the kinds that have no one spelling.
 const char *leat_token_spelling(leat_token_kind kind);
 bool leat_token_is_keyword(leat_token_kind kind);
+// Whether an operand may end with it: a name, a literal, `)`, `]`.
+bool leat_token_ends_operand(leat_token_kind kind);
 
 typedef struct leat_token {
   leat_token_kind kind;
@@ -106,6 +108,7 @@ typedef struct leat_lexer {
   uint32_t at, end;            // what is left of it
   uint32_t line;               // where the current line begins
   uint32_t open;               // ( and [ not closed yet
+  leat_token_kind latest;      // the token before
   uint32_t doc_begin, doc_end; // the `##` lines directly above the latest token; equal: none
   bool comments;               // make tokens of comments
 } leat_lexer;

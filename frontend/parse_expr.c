@@ -72,8 +72,7 @@ static void contain_all(leat_parser *p, leat_expr *e, leat_exprs parts) {
   for (uint32_t i = 0; i < parts.count; i++) contain(p, e, parts.items[i]);
 }
 
-// -- Literals
-// ---------------------------------------------------------------------------------------------------------
+// -- Literals -------------------------------------------------------------------------------------
 
 static leat_expr *parse_number(leat_parser *p) {
   leat_token token = p->token;
@@ -130,8 +129,7 @@ static leat_expr *parse_path_expr(leat_parser *p) {
   return e;
 }
 
-// -- Strings
-// ----------------------------------------------------------------------------------------------------------
+// -- Strings --------------------------------------------------------------------------------------
 
 static leat_span span_of(const leat_parser *p, uint32_t begin, uint32_t end) {
   return (leat_span){.source = p->source, .begin = begin, .end = end};
@@ -223,8 +221,7 @@ leat_expr *leat_parse_string(leat_parser *p) {
   return e;
 }
 
-// -- Calls and indices
-// ------------------------------------------------------------------------------------------------
+// -- Calls and indices ----------------------------------------------------------------------------
 
 static leat_expr *parse_ellipsis(leat_parser *p) {
   uint32_t begin = p->token.begin;
@@ -349,8 +346,7 @@ static leat_expr *parse_index(leat_parser *p, leat_expr *base, uint32_t begin) {
   return e;
 }
 
-// -- Expressions
-// ------------------------------------------------------------------------------------------------------
+// -- Expressions ----------------------------------------------------------------------------------
 
 static void parse_element(leat_parser *p) {
   leat_expr *element = leat_parse_expr(p);
@@ -531,8 +527,7 @@ leat_expr *leat_parse_range(leat_parser *p) {
   return e;
 }
 
-// -- Types
-// ------------------------------------------------------------------------------------------------------------
+// -- Types ----------------------------------------------------------------------------------------
 
 leat_expr *leat_parse_tensor_type(leat_parser *p) {
   uint32_t begin = p->token.begin;

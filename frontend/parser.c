@@ -20,8 +20,7 @@ enum {
   NEXT = 8,        // in a `while`
 };
 
-// -- Tokens and errors
-// ------------------------------------------------------------------------------------------------
+// -- Tokens and errors ----------------------------------------------------------------------------
 
 void leat_parser_advance(leat_parser *p) {
   p->previous_end = p->token.end;
@@ -138,8 +137,7 @@ const char *leat_parse_name(leat_parser *p, const char *what) {
   return name;
 }
 
-// -- Blocks
-// -----------------------------------------------------------------------------------------------------------
+// -- Blocks ---------------------------------------------------------------------------------------
 
 static void parse_line(leat_parser *p);
 
@@ -183,8 +181,7 @@ static leat_stmts parse_block(leat_parser *p, unsigned allowed) {
   return body;
 }
 
-// -- What declarations are made of
-// ------------------------------------------------------------------------------------
+// -- What declarations are made of ----------------------------------------------------------------
 
 static void parse_option(leat_parser *p) {
   uint32_t begin = p->token.begin;
@@ -296,8 +293,7 @@ static void parse_state_name(leat_parser *p, leat_stmt *s, const char *what) {
   if (port) leat_parser_error(p, s->name_span, "state has no port");
 }
 
-// -- Definitions
-// ------------------------------------------------------------------------------------------------------
+// -- Definitions ----------------------------------------------------------------------------------
 
 static void parse_graph(leat_parser *p, leat_stmt *s) {
   if (p->stmts.count > 0)
@@ -383,8 +379,7 @@ static void parse_entry(leat_parser *p, leat_stmt *s) {
   s->body = parse_block(p, 0);
 }
 
-// -- State
-// ------------------------------------------------------------------------------------------------------------
+// -- State ----------------------------------------------------------------------------------------
 
 static void parse_var(leat_parser *p, leat_stmt *s) {
   parse_state_name(p, s, "the name of a variable");
@@ -409,8 +404,7 @@ static void parse_mutex(leat_parser *p, leat_stmt *s) {
   parse_suffixes(p, s);
 }
 
-// -- Control
-// ----------------------------------------------------------------------------------------------------------
+// -- Control --------------------------------------------------------------------------------------
 
 static void parse_on(leat_parser *p, leat_stmt *s) {
   s->on = leat_parse_expr(p);
@@ -493,8 +487,7 @@ static void parse_leave(leat_parser *p, leat_stmt *s) {
   if (!ends_line(p)) s->values = leat_parse_exprs(p);
 }
 
-// -- Statements that begin with no keyword
-// ----------------------------------------------------------------------------
+// -- Statements that begin with no keyword --------------------------------------------------------
 
 // An expression that turned out to stand left of a `=`.
 static leat_binding as_target(leat_parser *p, const leat_expr *e, leat_expr *type) {
@@ -577,8 +570,7 @@ static void parse_simple(leat_parser *p, leat_stmt *s) {
   parse_suffixes(p, s);
 }
 
-// -- Lines
-// ------------------------------------------------------------------------------------------------------------
+// -- Lines ----------------------------------------------------------------------------------------
 
 typedef struct statement {
   leat_stmt_kind kind;
@@ -716,8 +708,7 @@ static void parse_line(leat_parser *p) {
     leat_vec_push(p->scratch, &p->stmts, s);
 }
 
-// -- Texts
-// ------------------------------------------------------------------------------------------------------------
+// -- Texts ----------------------------------------------------------------------------------------
 
 static leat_stmts parse_text(leat_parser *p) {
   leat_stmts stmts = {0};
