@@ -5,48 +5,50 @@
 #include "session/object_cache.h"
 
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/vec.h"
 
 #define XXH_INLINE_ALL
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-enum { CLEAR_EVERY = 16, LONGEST_PATH = 4096 };
+enum { CLEAR_EVERY = 16, LONGEST_PATH = 4096, LARGEST_ENTRY = 1 << 30, DEFAULT_LIMIT = 1024 };
 
-struct leat_cache {
-  char directory[LONGEST_PATH - 128]; // "": off
+typedef struct hash {
+  uint64_t words[2];
+} hash;
+
+struct leat_object_cache {
+  char *directory;
   uint64_t limit;
-  pthread_mutex_t lock;
-  uint64_t written; // bytes since the directory was last read
-  bool ready;       // the directory exists and was read once
+  pthread_mutex_t lock; // of the next two
+  uint64_t written;     // bytes since the directory was last read
+  bool ready;           // the directory exists and was read once
 };
 
 typedef struct header {
   char magic[8];
   uint64_t size; // of the bytes after the header
-  leat_cache_key key, checksum;
+  hash key, checksum;
   uint64_t reserved[2];
 } header;
 
-_Static_assert(sizeof(header) == 64, "the bytes after the header stay aligned");
-
 static const char magic[8] = "leatobj1";
 
-leat_cache_key leat_cache_key_of(const void *data, size_t size) {
-  XXH128_hash_t hash = XXH3_128bits(data, size);
-  return (leat_cache_key){{hash.low64, hash.high64}};
+static hash hash_of(const void *data, size_t size) {
+  XXH128_hash_t value = XXH3_128bits(data, size);
+  return (hash){{value.low64, value.high64}};
 }
 
-static bool same(leat_cache_key a, leat_cache_key b) {
+static bool same(hash a, hash b) {
   return a.words[0] == b.words[0] && a.words[1] == b.words[1];
 }
 
@@ -55,58 +57,60 @@ static const char *environment(const char *name) {
   return value && *value ? value : NULL;
 }
 
-leat_cache *leat_cache_create(const char *directory, uint64_t limit) {
-  leat_cache *cache = calloc(1, sizeof *cache);
-  if (!cache) leat_out_of_memory();
+leat_status leat_object_cache_open(const char *where, leat_object_cache **out, leat_error *error) {
+  const char *end = "", *limit = environment("LEAT_CACHE_LIMIT");
+  *out = NULL;
+  if (!where) where = environment("LEAT_CACHE_DIR");
+  if (!where && (where = environment("XDG_CACHE_HOME"))) end = "/leat";
+  if (!where && (where = environment("HOME"))) end = "/.cache/leat";
+  if (!where || strcmp(where, "off") == 0) return LEAT_OK;
+  leat_object_cache *cache = calloc(1, sizeof *cache);
+  if (!cache || asprintf(&cache->directory, "%s%s", where, end) < 0) {
+    free(cache);
+    return leat_fail(error, LEAT_MEMORY, "out of memory");
+  }
+  cache->limit = (limit ? strtoull(limit, NULL, 10) : DEFAULT_LIMIT) << 20;
   pthread_mutex_init(&cache->lock, NULL);
-  cache->limit = limit;
-  const char *end = "", *home;
-  if (!directory) directory = environment("LEAT_CACHE_DIR");
-  if (!directory && (directory = environment("XDG_CACHE_HOME"))) end = "/leat";
-  if (!directory && (home = environment("HOME"))) directory = home, end = "/.cache/leat";
-  bool off = !directory || limit == 0 || strcmp(directory, "off") == 0;
-  int length =
-      off ? 0 : snprintf(cache->directory, sizeof cache->directory, "%s%s", directory, end);
-  if (length < 0 || (size_t)length >= sizeof cache->directory) cache->directory[0] = '\0';
-  return cache;
+  *out = cache;
+  return LEAT_OK;
 }
 
-void leat_cache_destroy(leat_cache *cache) {
+void leat_object_cache_close(leat_object_cache *cache) {
   if (!cache) return;
   pthread_mutex_destroy(&cache->lock);
+  free(cache->directory);
   free(cache);
 }
 
-static void path_of(const leat_cache *cache, const char *kind, leat_cache_key key,
-                    char path[LONGEST_PATH]) {
-  snprintf(path, LONGEST_PATH, "%s/%.32s-%016llx%016llx", cache->directory, kind,
-           (unsigned long long)key.words[1], (unsigned long long)key.words[0]);
+static bool path_of(const leat_object_cache *cache, hash key, char path[LONGEST_PATH]) {
+  int length = snprintf(path, LONGEST_PATH, "%s/object-%016llx%016llx", cache->directory,
+                        (unsigned long long)key.words[1], (unsigned long long)key.words[0]);
+  return length > 0 && length < LONGEST_PATH;
 }
 
-bool leat_cache_get(leat_cache *cache, const char *kind, leat_cache_key key,
-                    leat_cache_entry *out) {
-  *out = (leat_cache_entry){0};
-  if (!cache->directory[0]) return false;
-  char path[LONGEST_PATH];
-  path_of(cache, kind, key, path);
-  if (leat_file_view_open(&out->file, path, NULL)) return false;
-  const header *h = (const header *)out->file.data;
-  const unsigned char *data = out->file.data + sizeof *h;
-  if (out->file.size < sizeof *h || memcmp(h->magic, magic, sizeof magic) != 0 ||
-      h->size != out->file.size - sizeof *h || !same(h->key, key) ||
-      !same(h->checksum, leat_cache_key_of(data, h->size))) {
-    leat_cache_release(out);
+static bool is_whole(const char *file, size_t size, hash key) {
+  const header *h = (const header *)file;
+  return size >= sizeof *h && memcmp(h->magic, magic, sizeof magic) == 0 &&
+         h->size == size - sizeof *h && same(h->key, key) &&
+         same(h->checksum, hash_of(file + sizeof *h, h->size));
+}
+
+bool leat_object_cache_get(leat_object_cache *cache, const void *key, size_t key_size,
+                           void **out_data, size_t *out_size) {
+  char path[LONGEST_PATH], *file = NULL;
+  size_t size = 0;
+  if (!cache) return false;
+  hash name = hash_of(key, key_size);
+  if (!path_of(cache, name, path) || leat_file_read(path, LARGEST_ENTRY, &file, &size, NULL))
+    return false;
+  if (!is_whole(file, size, name)) {
+    free(file);
     return false;
   }
-  out->data = data;
-  out->size = h->size;
-  utimensat(AT_FDCWD, path, NULL, 0);
+  utimensat(AT_FDCWD, path, NULL, 0); // used now
+  *out_size = size - sizeof(header);
+  *out_data = memmove(file, file + sizeof(header), *out_size);
   return true;
-}
-
-void leat_cache_release(leat_cache_entry *entry) {
-  leat_file_view_close(&entry->file);
-  *entry = (leat_cache_entry){0};
 }
 
 // -- Clearing out
@@ -130,8 +134,8 @@ static int by_use(const void *a, const void *b) {
 // Whether the cache named a file so, "kind-" and 32 digits: nothing else in the directory is
 // touched.
 static bool is_ours(const char *name) {
-  const char *digits = strrchr(name, '-');
-  return digits && strlen(digits + 1) == 32 && strspn(digits + 1, "0123456789abcdef") == 32;
+  return strncmp(name, "object-", 7) == 0 && strlen(name) == 7 + 32 &&
+         strspn(name + 7, "0123456789abcdef") == 32;
 }
 
 static uint64_t list_files(int directory, DIR *stream, leat_arena *arena, cached_files *files) {
@@ -150,7 +154,7 @@ static uint64_t list_files(int directory, DIR *stream, leat_arena *arena, cached
 }
 
 // Removes the longest unused files until the rest is under 3/4 of the limit.
-static void clear_out(const leat_cache *cache) {
+static void clear_out(const leat_object_cache *cache) {
   DIR *stream = opendir(cache->directory);
   if (!stream) return;
   leat_arena *arena = leat_arena_create();
@@ -166,25 +170,28 @@ static void clear_out(const leat_cache *cache) {
   closedir(stream);
 }
 
-leat_status leat_cache_put(leat_cache *cache, const char *kind, leat_cache_key key,
-                           const void *data, size_t size, leat_error *error) {
-  if (!cache->directory[0] || size > cache->limit) return LEAT_OK;
-  header h = {.size = size, .key = key, .checksum = leat_cache_key_of(data, size)};
-  memcpy(h.magic, magic, sizeof magic);
-  leat_bytes pieces[] = {{&h, sizeof h}, {data, size}};
-  char path[LONGEST_PATH];
-  path_of(cache, kind, key, path);
-  pthread_mutex_lock(&cache->lock);
-  bool first = !cache->ready;
-  pthread_mutex_unlock(&cache->lock);
-  if (first) LEAT_TRY(leat_file_make_directories(cache->directory, error));
-  LEAT_TRY(leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, error));
+// Counts what was written; true when it is time to look at the directory.
+static bool count_written(leat_object_cache *cache, size_t size) {
   pthread_mutex_lock(&cache->lock);
   cache->written += size;
   bool clear = !cache->ready || cache->written > cache->limit / CLEAR_EVERY;
   if (clear) cache->written = 0;
   cache->ready = true;
   pthread_mutex_unlock(&cache->lock);
-  if (clear) clear_out(cache);
-  return LEAT_OK;
+  return clear;
+}
+
+void leat_object_cache_put(leat_object_cache *cache, const void *key, size_t key_size,
+                           const void *data, size_t size) {
+  char path[LONGEST_PATH];
+  if (!cache || size > cache->limit || size > LARGEST_ENTRY - sizeof(header)) return;
+  header h = {.size = size, .key = hash_of(key, key_size), .checksum = hash_of(data, size)};
+  memcpy(h.magic, magic, sizeof magic);
+  leat_bytes pieces[] = {{&h, sizeof h}, {data, size}};
+  if (!path_of(cache, h.key, path)) return;
+  if (leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, NULL) &&
+      (leat_file_make_directories(cache->directory, NULL) ||
+       leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, NULL)))
+    return;
+  if (count_written(cache, size)) clear_out(cache);
 }
