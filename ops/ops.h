@@ -63,7 +63,7 @@ leat_ref_function leat_ref_of(leat_op op);             // NULL for STRUCTURE and
 leat_lower_function leat_lower_of(leat_op op);         // NULL for other kinds than ELEMENT
 const leat_reducer *leat_reducer_of(leat_op op);       // NULL for other kinds than REDUCE
 
-// Evaluates one node with ref_X, allocating outputs in the arena. Dims must be known.
+// Evaluates one node with ref_X; context->outputs is set, allocated in the arena. Dims must be known.
 leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context);
 
 #endif
