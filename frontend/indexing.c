@@ -1,0 +1,272 @@
+// x[…]: NumPy's basic indexing as slice and reshape, an integer tensor as gather, a list's member.
+#include "frontend/evaluator.h"
+
+#include <string.h>
+
+// What x[…] does to one axis of x, or adds to the result.
+typedef struct axis_plan {
+  leat_dim start, size;
+  int64_t step;
+  bool dropped; // by an int: the axis goes
+} axis_plan;
+
+typedef struct index_plan {
+  axis_plan axes[LEAT_MAX_RANK];
+  int32_t rank; // of x
+  int32_t
+      result[2 * LEAT_MAX_RANK]; // axis of x that each axis of the result comes from; -1: a new 1
+  int32_t result_rank;
+  leat_value gathered; // an integer tensor at axis `gather_axis`, or none
+  int32_t gather_axis;
+} index_plan;
+
+static ev list_member(evaluator *e, const leat_expr *expr, ev base) {
+  if (expr->items.count != 1)
+    return ev_fail(e, expr->span, "a list has one index, found %u", expr->items.count);
+  const leat_expr *item = expr->items.items[0];
+  if (item->kind == LEAT_EXPR_SLICE) {
+    int64_t count = base.list->count, begin = 0, end = count;
+    ev low = item->begin ? ev_expr(e, item->begin, NULL) : ev_int(0);
+    ev high = item->end ? ev_expr(e, item->end, NULL) : ev_int(count);
+    if (low.kind != EV_INT || high.kind != EV_INT || item->step)
+      return ev_fail(e, item->span, "a list is sliced as [a:b], with ints");
+    begin = low.i < 0 ? low.i + count : low.i;
+    end = high.i < 0 ? high.i + count : high.i;
+    if (begin < 0) begin = 0;
+    if (end > count) end = count;
+    return ev_make_list(e, base.list->items + (begin < end ? begin : 0),
+                        begin < end ? (uint32_t)(end - begin) : 0);
+  }
+  ev index = ev_expr(e, item, NULL);
+  if (index.kind == EV_ERROR) return index;
+  if (index.kind != EV_INT)
+    return ev_fail(e, item->span, "a list is indexed by an int, found %s", ev_kind_name(index));
+  int64_t i = index.i < 0 ? index.i + base.list->count : index.i;
+  bool there = i >= 0 && i < (int64_t)base.list->count;
+  if (!there)
+    return ev_fail(e, item->span, "index %lld of a list of %u", (long long)index.i,
+                   base.list->count);
+  if (base.list->items[i].kind == EV_ERROR && !leat_diag_errors(e->diag))
+    return ev_fail(e, item->span, "this member of the family is not bound (yet)");
+  return base.list->items[i];
+}
+
+// A bound of a slice, clamped as NumPy does when the dimension is known.
+static bool slice_bound(evaluator *e, const leat_expr *expr, leat_dim dim, leat_dim otherwise,
+                        leat_dim *out) {
+  *out = otherwise;
+  if (!expr) return true;
+  ev value = ev_expr(e, expr, NULL);
+  if (value.kind == EV_ERROR) return false;
+  if (value.kind == EV_NONE) return true;
+  if (value.kind == EV_DIM) {
+    *out = value.dim;
+    return true;
+  }
+  if (value.kind != EV_INT) {
+    ev_fail(e, expr->span, "a slice's bounds are ints, found %s; `gather` takes tensors",
+            ev_kind_name(value));
+    return false;
+  }
+  int64_t bound = value.i;
+  if (leat_dim_is_const(dim)) {
+    if (bound < 0) bound += dim.value;
+    bound = bound < 0 ? 0 : bound > dim.value ? dim.value : bound;
+    *out = leat_dim_const(bound);
+    return true;
+  }
+  if (bound >= 0) {
+    *out = leat_dim_const(bound);
+    return true;
+  }
+  return leat_dim_sub(e->graph->dims, dim, leat_dim_const(-bound), out);
+}
+
+static bool slice_axis(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
+  int64_t step = 1;
+  if (item->step) {
+    ev value = ev_expr(e, item->step, NULL);
+    if (value.kind != EV_INT || value.i == 0) {
+      if (value.kind != EV_ERROR) ev_fail(e, item->step->span, "a slice's step is an int, not 0");
+      return false;
+    }
+    step = value.i;
+  }
+  plan->step = step;
+  leat_dims *dims = e->graph->dims;
+  if (step > 0) {
+    leat_dim begin, end, size;
+    if (!slice_bound(e, item->begin, dim, leat_dim_const(0), &begin)) return false;
+    if (!slice_bound(e, item->end, dim, dim, &end)) return false;
+    if (!leat_dim_sub(dims, end, begin, &size)) return false;
+    if (leat_dim_is_const(size) && size.value < 0) size = leat_dim_const(0);
+    if (step > 1 && (!leat_dim_add(dims, size, leat_dim_const(step - 1), &size) ||
+                     !leat_dim_floordiv(dims, size, leat_dim_const(step), &size)))
+      return false;
+    plan->start = begin;
+    plan->size = size;
+    return true;
+  }
+  if (!leat_dim_is_const(dim)) {
+    ev_fail(e, item->span, "a negative step needs a dimension that is known while compiling");
+    return false;
+  }
+  // Downwards: from min(begin, last) to above end.
+  int64_t last = dim.value - 1, begin = last, end = -1;
+  ev low = item->begin ? ev_expr(e, item->begin, NULL) : ev_int(last);
+  ev high = item->end ? ev_expr(e, item->end, NULL) : (ev){.kind = EV_NONE};
+  if (low.kind == EV_INT) begin = low.i < 0 ? low.i + dim.value : low.i;
+  if (high.kind == EV_INT) end = high.i < 0 ? high.i + dim.value : high.i;
+  if (begin > last) begin = last;
+  if (end < -1) end = -1;
+  int64_t size = begin > end ? (begin - end + (-step) - 1) / -step : 0;
+  plan->start = leat_dim_const(size ? begin : 0);
+  plan->size = leat_dim_const(size);
+  return true;
+}
+
+static bool point_axis(evaluator *e, const leat_expr *item, int64_t index, leat_dim dim,
+                       axis_plan *plan) {
+  plan->step = 1;
+  plan->size = leat_dim_const(1);
+  plan->dropped = true;
+  plan->start = leat_dim_const(index);
+  if (leat_dim_is_const(dim)) {
+    if (index < -dim.value || index >= dim.value) {
+      ev_fail(e, item->span, "index %lld of a dimension of %lld", (long long)index,
+              (long long)dim.value);
+      return false;
+    }
+    if (index < 0) plan->start = leat_dim_const(index + dim.value);
+    return true;
+  }
+  return index >= 0 || leat_dim_sub(e->graph->dims, dim, leat_dim_const(-index), &plan->start);
+}
+
+static bool plan_item(evaluator *e, const leat_expr *item, const leat_type *type, int32_t axis,
+                      index_plan *plan) {
+  axis_plan *a = &plan->axes[axis];
+  leat_dim dim = type->dims[axis];
+  *a = (axis_plan){.start = leat_dim_const(0), .size = dim, .step = 1};
+  if (item->kind == LEAT_EXPR_SLICE) {
+    plan->result[plan->result_rank++] = axis;
+    return slice_axis(e, item, dim, a);
+  }
+  ev value = ev_expr(e, item, NULL);
+  if (value.kind == EV_ERROR) return false;
+  if (value.kind == EV_INT) return point_axis(e, item, value.i, dim, a);
+  leat_value tensor = ev_as_tensor(e, value, -1, item->span);
+  if (!tensor.node) return false;
+  leat_dtype dtype = leat_value_type(tensor)->dtype;
+  if (plan->gathered.node || (dtype != LEAT_i32 && dtype != LEAT_i64)) {
+    ev_fail(e, item->span,
+            plan->gathered.node ? "one tensor index at most is supported yet"
+                                : "an index tensor is i32 or i64 (bool masks: not yet)");
+    return false;
+  }
+  plan->gathered = tensor;
+  plan->gather_axis = axis;
+  plan->result[plan->result_rank++] = axis;
+  return true;
+}
+
+static bool make_plan(evaluator *e, const leat_expr *expr, const leat_type *type,
+                      index_plan *plan) {
+  uint32_t count = expr->items.count;
+  int32_t taken = 0;
+  bool dots = false;
+  for (uint32_t i = 0; i < count; i++) {
+    leat_expr_kind kind = expr->items.items[i]->kind;
+    dots = dots || kind == LEAT_EXPR_ELLIPSIS;
+    taken += kind != LEAT_EXPR_ELLIPSIS && kind != LEAT_EXPR_NEW_AXIS;
+  }
+  plan->rank = type->rank;
+  if (taken > type->rank || count > 2 * LEAT_MAX_RANK) {
+    ev_fail(e, expr->span, "%d indices into a tensor of rank %d", taken, type->rank);
+    return false;
+  }
+  int32_t axis = 0, skip = type->rank - taken;
+  for (uint32_t i = 0; i <= count; i++) {
+    bool end = i == count;
+    const leat_expr *item = end ? NULL : expr->items.items[i];
+    if ((end && !dots) || (item && item->kind == LEAT_EXPR_ELLIPSIS)) {
+      for (; skip > 0; skip--, axis++) {
+        plan->axes[axis] =
+            (axis_plan){.start = leat_dim_const(0), .size = type->dims[axis], .step = 1};
+        plan->result[plan->result_rank++] = axis;
+      }
+    } else if (item && item->kind == LEAT_EXPR_NEW_AXIS) {
+      plan->result[plan->result_rank++] = -1;
+    } else if (item && !plan_item(e, item, type, axis++, plan)) {
+      return false;
+    }
+  }
+  if (plan->result_rank > LEAT_MAX_RANK) {
+    ev_fail(e, expr->span, "the result would have %d dimensions", plan->result_rank);
+    return false;
+  }
+  return true;
+}
+
+static bool is_whole(const leat_type *type, const index_plan *plan) {
+  for (int32_t i = 0; i < plan->rank; i++)
+    if (!leat_dim_is(plan->axes[i].start, 0) || plan->axes[i].step != 1 ||
+        !leat_dim_equal(plan->axes[i].size, type->dims[i]))
+      return false;
+  return true;
+}
+
+static leat_value sliced(evaluator *e, leat_value value, const index_plan *plan, leat_span span,
+                         const char *hint) {
+  leat_dim *start = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
+  leat_dim *size = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
+  int64_t *step = leat_new_array(e->arena, int64_t, LEAT_MAX_RANK);
+  uint32_t rank = (uint32_t)plan->rank;
+  for (uint32_t i = 0; i < rank; i++) {
+    start[i] = plan->axes[i].start;
+    size[i] = plan->axes[i].size;
+    step[i] = plan->axes[i].step;
+  }
+  leat_attr attrs[] = {
+      {.count = rank, .dims = start}, {.count = rank, .dims = size}, {.count = rank, .ints = step}};
+  leat_builder builder = ev_builder(e, span);
+  return leat_build(&builder, ev_node_name(e, hint, "slice"), LEAT_OP_slice, &value, 1, attrs);
+}
+
+// Drops and adds axes of 1. The gathered axis is kept by its size here.
+static leat_value reshaped(evaluator *e, leat_value value, const index_plan *plan, leat_span span,
+                           const char *hint) {
+  leat_dim *shape = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
+  for (int32_t i = 0; i < plan->result_rank; i++)
+    shape[i] = plan->result[i] < 0 ? leat_dim_const(1) : plan->axes[plan->result[i]].size;
+  bool same = plan->result_rank == plan->rank;
+  for (int32_t i = 0; same && i < plan->rank; i++) same = plan->result[i] == i;
+  if (same) return value;
+  leat_attr attr = {.count = (uint32_t)plan->result_rank, .dims = shape};
+  leat_builder builder = ev_builder(e, span);
+  return leat_build(&builder, ev_node_name(e, hint, "reshape"), LEAT_OP_reshape, &value, 1, &attr);
+}
+
+ev ev_index(evaluator *e, const leat_expr *expr, const char *hint) {
+  ev base = ev_expr(e, expr->base, NULL);
+  if (base.kind == EV_ERROR) return base;
+  if (base.kind == EV_LIST) return list_member(e, expr, base);
+  leat_value value = ev_as_tensor(e, base, -1, expr->base->span);
+  if (!value.node) return ev_error();
+  const leat_type *type = leat_value_type(value);
+  index_plan plan = {0};
+  if (!make_plan(e, expr, type, &plan)) return ev_error();
+  bool slices = !is_whole(type, &plan);
+  bool gathers = plan.gathered.node != NULL;
+  if (slices) value = sliced(e, value, &plan, expr->span, gathers ? NULL : hint);
+  if (!value.node) return ev_error();
+  value = reshaped(e, value, &plan, expr->span, gathers ? NULL : hint);
+  if (!gathers || !value.node) return ev_tensor(value);
+  int64_t axis = 0;
+  while (plan.result[axis] != plan.gather_axis) axis++;
+  leat_attr attr = {.i = axis};
+  leat_value inputs[] = {value, plan.gathered};
+  leat_builder builder = ev_builder(e, expr->span);
+  return ev_tensor(
+      leat_build(&builder, ev_node_name(e, hint, "gather"), LEAT_OP_gather, inputs, 2, &attr));
+}
