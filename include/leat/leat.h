@@ -1,16 +1,16 @@
-// The session API: build a graph from text, prepare a step, run it many times (white paper, section 2).
+// The session API: build a graph from text, prepare a step, run it many times (white paper, section
+// 2).
 //
 //     leat_session *s;  leat_step *step;
 //     leat_session_create(&(leat_session_options){0}, &s);
-//     leat_session_extend(s, "entry f(a: f32[], b: f32[]) -> (y: f32[]) { y = a + b }", 0, "f.leat");
-//     leat_session_prepare(s, &(leat_step_spec){.entries = (const char *[]){"f"}, .entry_count = 1}, &step);
-//     float a = 1, b = 2;
-//     leat_tensor feeds[] = {{LEAT_f32, 0, {0}, &a}, {LEAT_f32, 0, {0}, &b}}, y;
-//     leat_step_run(step, feeds, &y);                        // *(float *)y.data == 3
-//     leat_step_destroy(step);  leat_session_destroy(s);
+//     leat_session_extend(s, "entry f(a: f32[], b: f32[]) -> (y: f32[]) { y = a + b }", 0,
+//     "f.leat"); leat_session_prepare(s, &(leat_step_spec){.entries = (const char *[]){"f"},
+//     .entry_count = 1}, &step); float a = 1, b = 2; leat_tensor feeds[] = {{LEAT_f32, 0, {0}, &a},
+//     {LEAT_f32, 0, {0}, &b}}, y; leat_step_run(step, feeds, &y);                        // *(float
+//     *)y.data == 3 leat_step_destroy(step);  leat_session_destroy(s);
 //
-// A failing call leaves the session as it was; leat_session_message says why, with the place in the text. One thread at a
-// time uses a session.
+// A failing call leaves the session as it was; leat_session_message says why, with the place in the
+// text. One thread at a time uses a session.
 #ifndef LEAT_H
 #define LEAT_H
 
@@ -27,40 +27,62 @@ typedef struct leat_setting {
 } leat_setting;
 
 typedef struct leat_session_options {
-  const char *cluster;      // "ps=1,worker=2"; NULL: this process is every job
-  int devices;              // virtual CPU devices of this process; 0: 1
-  const char *target;       // "cpu" (default), "c", "ref"
-  int threads;              // 0: cores / ranks on this host
-  const char *cpu;          // instruction set: "host" (default), "x86-64", "x86-64-v3", "x86-64-v4"
-  bool blis;                // BLIS carries plain dense matmuls
-  bool symbolic;            // do not specialise to the dims' values
-  const char *cache;        // "off", or a directory; NULL: the user's
-  const char *dump_after;   // pass names separated by commas, or "all"
-  const char *stop_after;   // a pass
+  const char *cluster;    // "ps=1,worker=2"; NULL: this process is every job
+  int devices;            // virtual CPU devices of this process; 0: 1
+  const char *target;     // "cpu" (default), "c", "ref"
+  int threads;            // 0: cores / ranks on this host
+  const char *cpu;        // instruction set: "host" (default), "x86-64", "x86-64-v3", "x86-64-v4"
+  bool blis;              // BLIS carries plain dense matmuls
+  bool symbolic;          // do not specialise to the dims' values
+  const char *cache;      // "off", or a directory; NULL: the user's
+  const char *dump_after; // stages separated by commas, or "all": passes, fuse, schedule, plan,
+                          // lower, image, code
+  const char *stop_after; // a stage
   bool time_passes;
   void (*log)(void *context, const char *text); // dumps and timings; NULL: dropped
   void *log_context;
+  void (*print)(void *context,
+                const char *text); // what print nodes say, a line a call; NULL: dropped
+  void *print_context;
+  bool interactive;             // a REPL: a top-level name may be bound again, the newest wins
   const leat_setting *settings; // graph parameters (--set)
   int setting_count;
-  bool trace;               // keep trace rings (see leat_session_trace)
-  double deadline;          // seconds a Run may take without progress; 0: 60
+  bool trace;      // keep trace rings (see leat_session_trace)
+  double deadline; // seconds a Run may take without progress; 0: 60
 } leat_session_options;
 
-LEAT_MUST_USE leat_status leat_session_create(const leat_session_options *options, leat_session **out);
+// *out is valid (for leat_session_message and leat_session_destroy) even on failure.
+LEAT_MUST_USE leat_status leat_session_create(const leat_session_options *options,
+                                              leat_session **out);
 void leat_session_destroy(leat_session *session); // NULL is fine; steps must be gone
-// What went wrong last (and warnings), as text for people; "" when all is well. Valid until the next call.
+// What went wrong last (and warnings), as text for people; "" when all is well. Valid until the
+// next call.
 const char *leat_session_message(const leat_session *session);
 
-// Adds text to the graph; size 0: strlen. `name` is shown in messages and is what `load` and `use` are relative to.
-LEAT_MUST_USE leat_status leat_session_extend(leat_session *session, const char *text, size_t size, const char *name);
+// Adds text to the graph; size 0: strlen. `name` is shown in messages and is what `load` and `use`
+// are relative to.
+LEAT_MUST_USE leat_status leat_session_extend(leat_session *session, const char *text, size_t size,
+                                              const char *name);
 LEAT_MUST_USE leat_status leat_session_extend_file(leat_session *session, const char *path);
 
-// What a Run executes: entries in order (their results are fetched first), then names to fetch, then names to run only.
-// Feeds: the parameters of the entries come first, in order; then the names in `feeds`.
+int leat_session_entry_count(const leat_session *session);
+const char *leat_session_entry(const leat_session *session, int i);
+// For a REPL: the names to fetch of the last text's expression statements at top level, and the
+// values of those that were decided while compiling, as text ("" when there are none). Valid until
+// the next extend.
+int leat_session_shown_count(const leat_session *session);
+const char *leat_session_shown(const leat_session *session, int i);
+const char *leat_session_shown_text(const leat_session *session);
+// The whole graph as canonical text; the caller frees *out.
+LEAT_MUST_USE leat_status leat_session_print(leat_session *session, char **out);
+
+// What a Run executes: entries in order (their results are fetched first), then names to fetch,
+// then names to run only. Feeds: the parameters of the entries come first, in order; then the names
+// in `feeds`.
 typedef struct leat_step_spec {
   const char *const *entries;
   int entry_count;
-  const char *const *feeds;   // further edges to feed: "net/h", "train/x:0"
+  const char *const *feeds; // further edges to feed: "net/h", "train/x:0"
   int feed_count;
   const char *const *fetches; // further edges or variables to fetch
   int fetch_count;
@@ -68,7 +90,9 @@ typedef struct leat_step_spec {
   int run_count;
 } leat_step_spec;
 
-LEAT_MUST_USE leat_status leat_session_prepare(leat_session *session, const leat_step_spec *spec, leat_step **out);
+// *out is NULL when all is well but `stop_after` ended the compilation.
+LEAT_MUST_USE leat_status leat_session_prepare(leat_session *session, const leat_step_spec *spec,
+                                               leat_step **out);
 void leat_step_destroy(leat_step *step);
 
 typedef struct leat_port {
@@ -84,15 +108,18 @@ int leat_step_fetch_count(const leat_step *step);
 const leat_port *leat_step_feed(const leat_step *step, int i);
 const leat_port *leat_step_fetch(const leat_step *step, int i);
 
-// Runs once. feeds[i].data is read during the call; a feed with data NULL takes its default. fetches[i] is filled in; its
-// data belongs to the step and is valid until its next run or its end.
-LEAT_MUST_USE leat_status leat_step_run(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches);
+// Runs once. feeds[i].data is read during the call; a feed with data NULL takes its default.
+// fetches[i] is filled in; its data belongs to the step and is valid until its next run or its end.
+LEAT_MUST_USE leat_status leat_step_run(leat_step *step, const leat_tensor *feeds,
+                                        leat_tensor *fetches);
 
 // Variables by name ("net/hidden/w"); the data of `out` is the caller's to free().
 int leat_session_variable_count(const leat_session *session);
 const char *leat_session_variable(const leat_session *session, int i);
-LEAT_MUST_USE leat_status leat_variable_read(leat_session *session, const char *name, leat_tensor *out);
-LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char *name, const leat_tensor *value);
+LEAT_MUST_USE leat_status leat_variable_read(leat_session *session, const char *name,
+                                             leat_tensor *out);
+LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char *name,
+                                              const leat_tensor *value);
 // All variables (NULL: every initialised one) to and from a safetensors file.
 LEAT_MUST_USE leat_status leat_session_save(leat_session *session, const char *path);
 LEAT_MUST_USE leat_status leat_session_restore(leat_session *session, const char *path);

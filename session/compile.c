@@ -1,0 +1,186 @@
+// Parts → images and objects. The kernels of all parts of a step are compiled together: each that
+// the kernel cache does not have is a job, and a few threads take jobs until none is left.
+#include "session/step_code.h"
+
+#include "base/cpuid.h"
+#include "kernel/kernel.h"
+#include "session/build_id.h"
+#include "session/object_cache.h"
+#include "targets/cpu/cpu.h"
+#include "targets/ref/ref.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+enum { MOST_COMPILERS = 16 };
+
+// One object to be made.
+typedef struct compile_job {
+  const leat_target *target;
+  const leat_code_generator *generator;
+  leat_codegen_request request;
+  const char *device; // for the dump
+  leat_text key, dump;
+  leat_object object;
+  leat_error error;
+} compile_job;
+
+typedef leat_vec(compile_job *) job_list;
+
+typedef struct compilation {
+  leat_session *session;
+  leat_arena *arena;
+  job_list jobs, missed;
+  atomic_uint next; // of `missed`
+} compilation;
+
+// -- Jobs --------------------------------------------------------------------------------------
+
+static void make_key(compilation *c, compile_job *job) {
+  leat_text_add(&job->key, "kernel\n");
+  leat_build_id_add(&job->key);
+  leat_text_add(&job->key, "%s ", job->target->name);
+  job->target->add_key(&job->key);
+  leat_text_add(&job->key, "\n%s\n", c->session->cpu);
+  for (size_t i = 0; i < job->request.kernel_count; i++) {
+    leat_text_add(&job->key, "%s\n", job->request.symbols[i]);
+    leat_kernel_print(job->request.kernels[i], &job->key);
+  }
+}
+
+static void add_job(compilation *c, const leat_target *target, const char *device,
+                    const leat_compiled *code, uint32_t first, uint32_t count) {
+  compile_job *added = leat_new(c->arena, compile_job);
+  added->target = target;
+  added->device = device;
+  added->request =
+      (leat_codegen_request){.kernels = (const leat_kernel *const *)(void *)(code->kernels + first),
+                             .symbols = code->symbols + first,
+                             .kernel_count = count,
+                             .cpu = c->session->cpu};
+  if (leat_stage_dumped(c->session, "code")) added->request.dump = &added->dump;
+  leat_vec_push(c->arena, &c->jobs, added);
+}
+
+static void add_jobs(compilation *c, const leat_target *target, const char *device,
+                     const leat_compiled *code) {
+  uint32_t step = target->whole ? code->kernel_count : 1;
+  for (uint32_t i = 0; i < code->kernel_count; i += step) add_job(c, target, device, code, i, step);
+}
+
+// Objects that the cache has need no generator.
+static leat_status look_up(compilation *c) {
+  for (uint32_t i = 0; i < c->jobs.count; i++) {
+    compile_job *job = c->jobs.items[i];
+    make_key(c, job);
+    if (!job->request.dump && leat_object_cache_get(c->session->cache, job->key.data, job->key.size,
+                                                    &job->object.data, &job->object.size))
+      continue;
+    LEAT_TRY(job->target->generator(&job->generator, &c->session->error));
+    leat_vec_push(c->arena, &c->missed, job);
+  }
+  return LEAT_OK;
+}
+
+// -- Threads -----------------------------------------------------------------------------------
+
+static void *compile_jobs(void *context) {
+  compilation *c = context;
+  for (uint32_t i; (i = atomic_fetch_add(&c->next, 1)) < c->missed.count;) {
+    compile_job *job = c->missed.items[i];
+    leat_status status = job->generator->compile(&job->request, &job->object, &job->error);
+    if (status) leat_fail(&job->error, status, "%s", leat_status_name(status));
+  }
+  return NULL;
+}
+
+static leat_status first_failure(const compilation *c) {
+  for (uint32_t i = 0; i < c->missed.count; i++) {
+    const leat_error *failure = &c->missed.items[i]->error;
+    if (failure->status)
+      return leat_fail(&c->session->error, failure->status, "%s", failure->message);
+  }
+  return LEAT_OK;
+}
+
+// This thread works too, so a thread that does not start costs only time.
+static leat_status compile_missed(compilation *c) {
+  pthread_t threads[MOST_COMPILERS];
+  int count = 0, wanted = leat_cpu_cores() - 1;
+  if (wanted > (int)c->missed.count - 1) wanted = (int)c->missed.count - 1;
+  if (wanted > MOST_COMPILERS) wanted = MOST_COMPILERS;
+  while (count < wanted && pthread_create(&threads[count], NULL, compile_jobs, c) == 0) count++;
+  compile_jobs(c);
+  for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  return first_failure(c);
+}
+
+static leat_status compile_jobs_in_threads(compilation *c) {
+  double start = leat_seconds();
+  LEAT_TRY(look_up(c));
+  LEAT_TRY(compile_missed(c));
+  for (uint32_t i = 0; i < c->missed.count; i++) {
+    const compile_job *job = c->missed.items[i];
+    if (job->request.dump) leat_session_dump(c->session, "code", job->device, job->dump.data);
+    leat_object_cache_put(c->session->cache, job->key.data, job->key.size, job->object.data,
+                          job->object.size);
+  }
+  leat_session_time(c->session, "compile", start);
+  return LEAT_OK;
+}
+
+// -- The step ----------------------------------------------------------------------------------
+
+// Makes the image of every part, and jobs for their kernels.
+static leat_status generate(leat_driver *driver, compilation *c, leat_step_code *out) {
+  for (uint32_t i = 0; i < driver->context.parts.count; i++) {
+    leat_graph *part = driver->context.parts.items[i];
+    const leat_target *target = leat_devices_find(&c->session->devices, part->device)->target;
+    leat_part_code code = {.device = part->device};
+    leat_compiled compiled = {0};
+    if (target->generator) {
+      LEAT_TRY(leat_driver_codegen(driver, part, &compiled));
+      add_jobs(c, target, part->device, &compiled);
+    } else {
+      LEAT_TRY(leat_ref_compile(part, out->arena, c->session->diag, &compiled.image,
+                                &c->session->error));
+      out->keepable = false;
+    }
+    code.image = (leat_bytes){compiled.image, compiled.image->size};
+    leat_vec_push(out->arena, &out->parts, code);
+  }
+  return LEAT_OK;
+}
+
+// Jobs stand in the order of the parts and their kernels; the objects move into the code's arena.
+static void collect_objects(const compilation *c, leat_step_code *out) {
+  for (uint32_t i = 0, j = 0; i < out->parts.count; i++) {
+    leat_part_code *part = &out->parts.items[i];
+    for (; j < c->jobs.count && c->jobs.items[j]->device == part->device; j++) {
+      const leat_object *object = &c->jobs.items[j]->object;
+      leat_bytes bytes = {leat_arena_memdup(out->arena, object->data, object->size), object->size};
+      leat_vec_push(out->arena, &part->objects, bytes);
+    }
+  }
+}
+
+static void finish_jobs(compilation *c) {
+  for (uint32_t i = 0; i < c->jobs.count; i++) {
+    leat_object_finish(&c->jobs.items[i]->object);
+    leat_text_finish(&c->jobs.items[i]->key);
+    leat_text_finish(&c->jobs.items[i]->dump);
+  }
+}
+
+leat_status leat_step_compile(leat_driver *driver, leat_step_code *out) {
+  out->keepable = true;
+  LEAT_TRY(leat_driver_run(driver, NULL));
+  if (driver->stopped) return LEAT_OK;
+  compilation c = {.session = driver->session, .arena = out->arena};
+  leat_status status = generate(driver, &c, out);
+  if (!status && !driver->stopped) status = compile_jobs_in_threads(&c);
+  if (!status && !driver->stopped) collect_objects(&c, out);
+  finish_jobs(&c);
+  return status;
+}

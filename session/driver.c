@@ -1,0 +1,209 @@
+// Runs the table of passes. Everything a person may see of it comes from here: dumps begin with a
+// comment line, so that what `leat` prints it reads back.
+#include "session/driver.h"
+
+#include "ir/print.h"
+#include "ir/verify.h"
+
+#include <string.h>
+#include <time.h>
+
+// Between processes, for `place`.
+#define LINK_BANDWIDTH 5e9
+#define LINK_LATENCY 5e-6
+
+// Stages besides the passes. `code` is what a target's generator writes in its own language.
+static const char first_stage[] = "frontend";
+static const char *const last_stages[] = {"fuse", "schedule", "plan", "lower", "image", "code"};
+enum { LAST_STAGES = sizeof last_stages / sizeof *last_stages };
+
+static uint32_t stage_count(void) {
+  return 1 + leat_pass_count + LAST_STAGES;
+}
+
+static const char *stage_name(uint32_t i) {
+  if (i == 0) return first_stage;
+  return i <= leat_pass_count ? leat_passes[i - 1].name : last_stages[i - 1 - leat_pass_count];
+}
+
+static uint32_t stage_number(const char *name) { // stage_count() when there is none
+  uint32_t i = 0;
+  while (i < stage_count() && strcmp(stage_name(i), name) != 0) i++;
+  return i;
+}
+
+// -- What is logged ----------------------------------------------------------------------------
+
+void leat_session_log(leat_session *session, const char *format, ...) {
+  if (!session->options.log) return;
+  leat_text text = {0};
+  va_list arguments;
+  va_start(arguments, format);
+  leat_text_add_v(&text, format, arguments);
+  va_end(arguments);
+  session->options.log(session->options.log_context, text.data);
+  leat_text_finish(&text);
+}
+
+static bool list_has(const char *list, const char *name) {
+  size_t length = strlen(name);
+  for (const char *at = list; at; at = strchr(at, ',')) {
+    at += *at == ',';
+    size_t item = strcspn(at, ",");
+    if (item == length && memcmp(at, name, length) == 0) return true;
+  }
+  return false;
+}
+
+static leat_status unknown_stage(const char *name, leat_error *error) {
+  leat_text names = {0};
+  for (uint32_t i = 0; i < stage_count(); i++)
+    leat_text_add(&names, "%s%s", i ? ", " : "", stage_name(i));
+  leat_fail(error, LEAT_INVALID, "there is no stage `%s`; there are %s", name, names.data);
+  leat_text_finish(&names);
+  return LEAT_INVALID;
+}
+
+leat_status leat_stages_check(const char *stages, leat_error *error) {
+  for (const char *at = stages; at && *at;) {
+    char name[64] = "";
+    size_t length = strcspn(at, ",");
+    if (length < sizeof name) memcpy(name, at, length);
+    if (stage_number(name) == stage_count() && strcmp(name, "all") != 0)
+      return unknown_stage(length < sizeof name ? name : at, error);
+    at += length + (at[length] == ',');
+  }
+  return LEAT_OK;
+}
+
+// Stages after the one to stop at are not shown, even where they run (codegen goes in one go).
+static bool is_past_stop(const leat_session *session, const char *stage) {
+  const char *stop = session->options.stop_after;
+  return stop && stage_number(stage) > stage_number(stop);
+}
+
+bool leat_stage_dumped(const leat_session *session, const char *stage) {
+  const char *list = session->options.dump_after;
+  return list && (list_has(list, stage) || list_has(list, "all")) && !is_past_stop(session, stage);
+}
+
+void leat_session_dump(leat_session *session, const char *stage, const char *of, const char *text) {
+  if (leat_stage_dumped(session, stage))
+    leat_session_log(session, "# after %s%s%s\n%s", stage, of ? " on " : "", of ? of : "", text);
+}
+
+static void dump_graph(leat_session *session, const char *stage, const leat_graph *graph) {
+  if (!leat_stage_dumped(session, stage)) return;
+  leat_text text = {0};
+  leat_graph_print(graph, &text);
+  leat_session_dump(session, stage, graph->device, text.data);
+  leat_text_finish(&text);
+}
+
+double leat_seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void leat_session_time(leat_session *session, const char *stage, double start) {
+  if (session->options.time_passes)
+    leat_session_log(session, "# time: %-10s %9.3f ms\n", stage, 1e3 * (leat_seconds() - start));
+}
+
+// -- Passes ------------------------------------------------------------------------------------
+
+void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *arena,
+                      const leat_step_request *step, const int64_t *dim_values,
+                      const bool *dim_known) {
+  *driver = (leat_driver){.session = session};
+  driver->context = (leat_pass_context){.graph = leat_frontend_graph(session->frontend),
+                                        .arena = arena,
+                                        .scratch = leat_arena_create(),
+                                        .diag = session->diag,
+                                        .error = &session->error,
+                                        .step = step,
+                                        .dim_values = dim_values,
+                                        .dim_known = dim_known,
+                                        .blis = session->options.blis,
+                                        .cpu_level = session->cpu,
+                                        .devices = session->devices.infos.items,
+                                        .device_count = session->devices.infos.count,
+                                        .client_device = session->devices.client,
+                                        .link_bandwidth = LINK_BANDWIDTH,
+                                        .link_latency = LINK_LATENCY};
+}
+
+void leat_driver_finish(leat_driver *driver) {
+  leat_arena_destroy(driver->context.scratch);
+}
+
+static leat_status verify(const leat_graph *graph, const char *stage, leat_error *error) {
+  leat_error broken = {0};
+  leat_status status = leat_verify(graph, &broken);
+  if (!status) return LEAT_OK;
+  return leat_fail(error, LEAT_INTERNAL, "the graph is broken after `%s`: %s", stage,
+                   broken.message);
+}
+
+static leat_status verify_and_dump(leat_driver *driver, const char *stage) {
+  leat_pass_context *context = &driver->context;
+  if (!context->parts.count) {
+    LEAT_TRY(verify(context->graph, stage, context->error));
+    dump_graph(driver->session, stage, context->graph);
+  }
+  for (uint32_t i = 0; i < context->parts.count; i++) {
+    LEAT_TRY(verify(context->parts.items[i], stage, context->error));
+    dump_graph(driver->session, stage, context->parts.items[i]);
+  }
+  const char *stop = driver->session->options.stop_after;
+  driver->stopped = stop && strcmp(stop, stage) == 0;
+  return LEAT_OK;
+}
+
+static leat_status run_pass(leat_driver *driver, const leat_pass_info *pass) {
+  double start = leat_seconds();
+  leat_status status = pass->function(&driver->context);
+  leat_arena_reset(driver->context.scratch);
+  leat_session_time(driver->session, pass->name, start);
+  if (status)
+    return leat_fail(driver->context.error, status, "`%s` failed: %s", pass->name,
+                     leat_status_name(status));
+  return verify_and_dump(driver, pass->name);
+}
+
+leat_status leat_driver_run(leat_driver *driver, const char *last) {
+  if (driver->next == 0) LEAT_TRY(verify_and_dump(driver, first_stage));
+  while (driver->next < leat_pass_count && !driver->stopped) {
+    const leat_pass_info *pass = &leat_passes[driver->next++];
+    LEAT_TRY(run_pass(driver, pass));
+    if (last && strcmp(pass->name, last) == 0) break;
+  }
+  return LEAT_OK;
+}
+
+// -- Codegen -----------------------------------------------------------------------------------
+
+typedef struct stage_dump {
+  leat_session *session;
+  const char *device;
+} stage_dump;
+
+static void dump_stage(void *context, const char *stage, const char *text) {
+  stage_dump *dump = context;
+  leat_session_dump(dump->session, stage, dump->device, text);
+}
+
+leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_compiled *out) {
+  leat_session *session = driver->session;
+  stage_dump dump = {session, part->device};
+  leat_codegen_options options = {.blis = session->options.blis};
+  if (session->options.dump_after) options.dump = dump_stage, options.dump_context = &dump;
+  double start = leat_seconds();
+  LEAT_TRY(
+      leat_codegen(part, driver->context.arena, session->diag, &options, out, &session->error));
+  leat_session_time(session, "codegen", start);
+  const char *stop = session->options.stop_after;
+  driver->stopped = stop && stage_number(stop) < stage_number("code");
+  return LEAT_OK;
+}

@@ -1,0 +1,42 @@
+// The compile driver: pass → verify → dump, then codegen for each part. No pass prints; this does,
+// to the session's log. Stages are the passes of pipeline.def between `frontend` and codegen's own.
+#ifndef LEAT_SESSION_DRIVER_H
+#define LEAT_SESSION_DRIVER_H
+
+#include "codegen/codegen.h"
+#include "session/session.h"
+
+// One graph on its way through the passes. `context.graph` is the session's at first, the step's
+// after prune; `context.parts` is what partition made.
+typedef struct leat_driver {
+  leat_session *session;
+  leat_pass_context context;
+  uint32_t next; // the pass that runs next
+  bool stopped;  // stop_after has been reached: there is nothing more to do
+} leat_driver;
+
+// What is made lives in `arena`. `dim_values`, `dim_known`: as in leat_pass_context, or NULL.
+void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *arena,
+                      const leat_step_request *step, const int64_t *dim_values,
+                      const bool *dim_known);
+void leat_driver_finish(leat_driver *driver);
+
+// Runs the passes up to the one called `last`; NULL: all that are left.
+LEAT_MUST_USE leat_status leat_driver_run(leat_driver *driver, const char *last);
+// One part → image and kernels, in the driver's arena.
+LEAT_MUST_USE leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part,
+                                              leat_compiled *out);
+
+// Checks a list of stages separated by commas (or "all"); NULL is fine.
+leat_status leat_stages_check(const char *stages, leat_error *error);
+bool leat_stage_dumped(const leat_session *session, const char *stage);
+void leat_session_log(leat_session *session, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// The text of a stage, when it is to be dumped. `of`: the device, or NULL.
+void leat_session_dump(leat_session *session, const char *stage, const char *of, const char *text);
+
+double leat_seconds(void); // of a clock that only goes forward
+// Logs what a stage took since `start`, when passes are timed.
+void leat_session_time(leat_session *session, const char *stage, double start);
+
+#endif

@@ -1,0 +1,86 @@
+// Images and objects → programs that the runtime can run. A program keeps what its code lies in.
+#include "session/step_code.h"
+
+#include "runtime/object_load.h"
+#include "targets/ref/ref.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { IMAGE_ALIGNMENT = 64 };
+
+// What a program needs as long as it lives.
+typedef struct loaded {
+  void *image;
+  leat_kernel_function *kernels;
+  uint32_t object_count;
+  leat_loaded_object *objects[];
+} loaded;
+
+static void release(void *context) {
+  loaded *code = context;
+  if (!code) return;
+  for (uint32_t i = 0; i < code->object_count; i++) leat_object_unload(code->objects[i]);
+  free(code->kernels);
+  free(code->image);
+  free(code);
+}
+
+static const char *symbol_of(const leat_image *image, size_t kernel) {
+  const char *base = (const char *)image;
+  const leat_image_kernel *kernels = (const void *)(base + image->kernels.offset);
+  return base + image->text.offset + kernels[kernel].symbol;
+}
+
+// The image comes from this compiler, perhaps through the step cache, whose entries are checked as
+// wholes; leat_program_load checks it again in detail.
+static leat_status find_kernels(loaded *code, size_t count, leat_error *error) {
+  for (size_t i = 0; i < count; i++) {
+    const char *symbol = symbol_of(code->image, i);
+    const leat_loaded_object *object = code->objects[code->object_count == count ? i : 0];
+    void *address = leat_object_symbol(object, symbol);
+    if (!address) return leat_fail(error, LEAT_INTERNAL, "no object has the kernel %s", symbol);
+    memcpy(&code->kernels[i], &address, sizeof address);
+  }
+  return LEAT_OK;
+}
+
+static leat_status load_objects(loaded *code, const leat_part_code *part, size_t kernel_count,
+                                leat_error *error) {
+  code->kernels = calloc(kernel_count + 1, sizeof *code->kernels);
+  if (!code->kernels) return leat_fail(error, LEAT_MEMORY, "no memory for a program");
+  for (uint32_t i = 0; i < part->objects.count; i++) {
+    const leat_bytes *bytes = &part->objects.items[i];
+    LEAT_TRY(leat_object_load(bytes->data, bytes->size, &code->objects[i], error));
+    code->object_count++;
+  }
+  if (part->objects.count) return find_kernels(code, kernel_count, error);
+  for (size_t i = 0; i < kernel_count; i++) code->kernels[i] = leat_ref_kernel;
+  return LEAT_OK;
+}
+
+static leat_status load(loaded *code, const leat_part_code *part, leat_program **out,
+                        leat_error *error) {
+  size_t size = part->image.size;
+  if (posix_memalign(&code->image, IMAGE_ALIGNMENT, size))
+    return leat_fail(error, LEAT_MEMORY, "no memory for an image of %zu bytes", size);
+  memcpy(code->image, part->image.data, size);
+  const leat_image *image = code->image;
+  size_t kernel_count = image->kernels.count;
+  LEAT_TRY(load_objects(code, part, kernel_count, error));
+  leat_program_source source = {.image = image,
+                                .size = size,
+                                .kernels = code->kernels,
+                                .kernel_count = kernel_count,
+                                .release = release,
+                                .release_context = code};
+  return leat_program_load(&source, out, error);
+}
+
+leat_status leat_step_load(const leat_part_code *part, leat_program **out, leat_error *error) {
+  loaded *code = calloc(1, sizeof *code + part->objects.count * sizeof *code->objects);
+  if (!code) return leat_fail(error, LEAT_MEMORY, "no memory for a program");
+  leat_status status = load(code, part, out, error);
+  if (status) release(code);
+  return status;
+}

@@ -1,0 +1,147 @@
+// Looks up entries, then feeds, fetches and runs: a short name is one of the first entry.
+#include "session/request.h"
+
+#include <string.h>
+
+typedef struct resolver {
+  leat_session *session;
+  leat_graph *graph;
+  leat_arena *arena;
+  leat_request *out;
+  bool several; // entries: ports are called <entry>/<name> then, as prune does
+} resolver;
+
+static leat_status unknown(const resolver *r, const char *what, const char *name,
+                           const char *nearest) {
+  return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no %s `%s`%s%s%s", what, name,
+                   nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+}
+
+static const char *type_text(const resolver *r, const leat_type *type) {
+  leat_text text = {0};
+  leat_type_print(type, &text);
+  const char *copy = leat_arena_strndup(r->arena, text.data, text.size);
+  leat_text_finish(&text);
+  return copy;
+}
+
+static leat_port make_port(const resolver *r, const char *name, const leat_type *type,
+                           bool has_fallback) {
+  return (leat_port){.name = leat_arena_strndup(r->arena, name, strlen(name)),
+                     .dtype = type->dtype,
+                     .rank = type->rank,
+                     .type = type_text(r, type),
+                     .has_fallback = has_fallback};
+}
+
+static void add_feed(resolver *r, const char *name, const leat_type *type, bool has_fallback) {
+  leat_vec_push(r->arena, &r->out->feeds, make_port(r, name, type, has_fallback));
+  leat_vec_push(r->arena, &r->out->feed_types, type);
+}
+
+static void add_fetch(resolver *r, const char *name, const leat_type *type) {
+  leat_vec_push(r->arena, &r->out->fetches, make_port(r, name, type, false));
+}
+
+static const char *port_name(const resolver *r, const leat_entry *entry, const char *name) {
+  return r->several ? leat_intern_printf(r->session->strings, "%s/%s", entry->name, name) : name;
+}
+
+static const char *nearest_entry(const resolver *r, const char *name) {
+  leat_vec(const char *) names = {0};
+  for (uint32_t i = 0; i < r->graph->entries.count; i++)
+    leat_vec_push(r->arena, &names, r->graph->entries.items[i]->name);
+  return leat_nearest(name, names.items, names.count);
+}
+
+static leat_status add_entry(resolver *r, const char *name) {
+  leat_entry *entry = leat_graph_find_entry(r->graph, name);
+  if (!entry) return unknown(r, "entry", name, nearest_entry(r, name));
+  leat_vec_push(r->arena, &r->out->step.entries, entry);
+  for (uint32_t i = 0; i < entry->params.count; i++) {
+    const leat_param *param = &entry->params.items[i];
+    add_feed(r, port_name(r, entry, param->name), &param->node->outputs[0], param->fallback);
+  }
+  for (uint32_t i = 0; i < entry->results.count; i++) {
+    const leat_result *result = &entry->results.items[i];
+    add_fetch(r, port_name(r, entry, result->name), leat_value_type(result->value));
+  }
+  return LEAT_OK;
+}
+
+static leat_status find_value(const resolver *r, const char *what, const char *name,
+                              leat_value *out) {
+  const leat_entry *entry = r->out->step.entries.count ? r->out->step.entries.items[0] : NULL;
+  *out = leat_frontend_find(r->session->frontend, entry, name);
+  if (out->node) return LEAT_OK;
+  return unknown(r, what, name, leat_frontend_suggest(r->session->frontend, name));
+}
+
+static leat_status add_named_feed(resolver *r, const char *name) {
+  leat_value value;
+  LEAT_TRY(find_value(r, "edge", name, &value));
+  if (value.port >= (uint32_t)leat_op_info_of(value.node->op)->outputs)
+    return leat_fail(&r->session->error, LEAT_INVALID, "`%s` has no value that could be fed", name);
+  for (uint32_t i = 0; i < r->out->step.feeds.count; i++)
+    if (r->out->step.feeds.items[i].node == value.node &&
+        r->out->step.feeds.items[i].port == value.port)
+      return leat_fail(&r->session->error, LEAT_INVALID, "`%s` is fed twice", name);
+  leat_vec_push(r->arena, &r->out->step.feeds, value);
+  const char *path = value.node->name;
+  if (value.port) path = leat_arena_printf(r->arena, "%s:%u", path, value.port);
+  add_feed(r, path, leat_value_type(value), false);
+  return LEAT_OK;
+}
+
+static leat_status add_named_fetch(resolver *r, const char *name) {
+  leat_state *state = leat_graph_find_state(r->graph, name);
+  leat_result fetch = {leat_intern(r->session->strings, name), {0}};
+  const leat_type *type = state ? &state->type : NULL;
+  if (!state) {
+    LEAT_TRY(find_value(r, "value", name, &fetch.value));
+    if (fetch.value.port >= (uint32_t)leat_op_info_of(fetch.value.node->op)->outputs)
+      return leat_fail(&r->session->error, LEAT_INVALID,
+                       "`%s` has no value that could be fetched; it can be run", name);
+    type = leat_value_type(fetch.value);
+  }
+  leat_vec_push(r->arena, &r->out->step.fetches, fetch);
+  add_fetch(r, name, type);
+  return LEAT_OK;
+}
+
+static leat_status add_run(resolver *r, const char *name) {
+  leat_node *node = leat_graph_find_node(r->graph, name);
+  if (!node) {
+    leat_value value;
+    LEAT_TRY(find_value(r, "node", name, &value));
+    node = value.node;
+  }
+  leat_vec_push(r->arena, &r->out->step.runs, node);
+  return LEAT_OK;
+}
+
+// The entry that the step belongs to: the one that is run, or that of the first fetched node.
+static const char *counted_entry(const leat_step_request *step) {
+  if (step->entries.count) return step->entries.items[0]->name;
+  for (uint32_t i = 0; i < step->fetches.count; i++) {
+    const leat_node *node = step->fetches.items[i].value.node;
+    if (node && node->entry) return node->entry->name;
+  }
+  for (uint32_t i = 0; i < step->runs.count; i++)
+    if (step->runs.items[i]->entry) return step->runs.items[i]->entry->name;
+  return NULL;
+}
+
+leat_status leat_request_resolve(leat_session *session, leat_arena *arena,
+                                 const leat_step_spec *spec, leat_request *out) {
+  *out = (leat_request){0};
+  resolver r = {session, leat_frontend_graph(session->frontend), arena, out, spec->entry_count > 1};
+  for (int i = 0; i < spec->entry_count; i++) LEAT_TRY(add_entry(&r, spec->entries[i]));
+  for (int i = 0; i < spec->feed_count; i++) LEAT_TRY(add_named_feed(&r, spec->feeds[i]));
+  for (int i = 0; i < spec->fetch_count; i++) LEAT_TRY(add_named_fetch(&r, spec->fetches[i]));
+  for (int i = 0; i < spec->run_count; i++) LEAT_TRY(add_run(&r, spec->runs[i]));
+  if (!spec->entry_count && !spec->fetch_count && !spec->run_count)
+    return leat_fail(&session->error, LEAT_INVALID, "nothing to run: name an entry or a fetch");
+  out->count_of = counted_entry(&out->step);
+  return LEAT_OK;
+}

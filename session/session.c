@@ -1,0 +1,207 @@
+// Sessions: made from options, grown by texts, asked for messages.
+#include "session/session.h"
+
+#include "base/cpuid.h"
+#include "base/file.h"
+#include "ir/print.h"
+#include "session/driver.h"
+#include "session/object_cache.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_TEXT = 64 << 20 }; // bytes of one text
+
+// -- Messages ----------------------------------------------------------------------------------
+
+leat_error *leat_session_begin(leat_session *session) {
+  session->error.status = LEAT_OK;
+  session->error.message[0] = '\0';
+  session->message.size = 0;
+  leat_diag_clear(session->diag);
+  return &session->error;
+}
+
+leat_status leat_session_end(leat_session *session, leat_status status) {
+  leat_diag_print(session->diag, &session->message);
+  if (status && !leat_diag_errors(session->diag))
+    leat_text_add(&session->message, "error: %s\n",
+                  session->error.status ? session->error.message : leat_status_name(status));
+  return status;
+}
+
+const char *leat_session_message(const leat_session *session) {
+  return session->message.size ? session->message.data : "";
+}
+
+// -- Creation ----------------------------------------------------------------------------------
+
+static const char *copy_text(leat_session *session, const char *text) {
+  return text ? leat_arena_strndup(session->arena, text, strlen(text)) : NULL;
+}
+
+static void copy_options(leat_session *session, const leat_session_options *options) {
+  leat_session_options *copy = &session->options;
+  *copy = *options;
+  copy->cluster = copy_text(session, options->cluster);
+  copy->target = copy_text(session, options->target ? options->target : "cpu");
+  copy->cpu = copy_text(session, options->cpu ? options->cpu : "host");
+  copy->cache = copy_text(session, options->cache);
+  copy->dump_after = copy_text(session, options->dump_after);
+  copy->stop_after = copy_text(session, options->stop_after);
+  if (!copy->devices) copy->devices = 1;
+}
+
+static leat_status choose_cpu(leat_session *session, leat_error *error) {
+  leat_cpu_level level = leat_cpu_host_level();
+  if (strcmp(session->options.cpu, "host") != 0 &&
+      !leat_cpu_level_parse(session->options.cpu, &level))
+    return leat_fail(error, LEAT_INVALID,
+                     "unknown cpu `%s`; there are host, x86-64, x86-64-v3, x86-64-v4",
+                     session->options.cpu);
+  if (level > leat_cpu_host_level())
+    return leat_fail(error, LEAT_UNSUPPORTED, "this machine cannot run code for `%s`",
+                     session->options.cpu);
+  session->cpu = leat_cpu_level_name(level);
+  return LEAT_OK;
+}
+
+static void create_frontend(leat_session *session) {
+  const leat_session_options *options = &session->options;
+  size_t count = (size_t)options->setting_count;
+  const char **names = leat_new_array(session->arena, const char *, count);
+  const char **values = leat_new_array(session->arena, const char *, count);
+  for (size_t i = 0; i < count; i++) {
+    names[i] = copy_text(session, options->settings[i].name);
+    values[i] = copy_text(session, options->settings[i].value);
+  }
+  leat_frontend_options frontend = {.setting_names = names,
+                                    .setting_values = values,
+                                    .setting_count = options->setting_count,
+                                    .jobs = session->devices.jobs.items,
+                                    .job_count = (int)session->devices.jobs.count};
+  session->frontend =
+      leat_frontend_create(session->arena, session->strings, session->diag, &frontend);
+}
+
+static leat_status create_runtime(leat_session *session, leat_error *error) {
+  const leat_session_options *options = &session->options;
+  leat_runtime_options runtime = {.threads = options->threads,
+                                  .deadline = options->deadline,
+                                  .trace = options->trace,
+                                  .print = options->print,
+                                  .print_context = options->print_context};
+  return leat_runtime_create(&runtime, &session->runtime, error);
+}
+
+static leat_status create(leat_session *session, leat_error *error) {
+  const leat_session_options *options = &session->options;
+  LEAT_TRY(leat_stages_check(options->dump_after, error));
+  LEAT_TRY(leat_stages_check(options->stop_after, error));
+  LEAT_TRY(choose_cpu(session, error));
+  leat_devices_spec devices = {
+      .cluster = options->cluster, .per_process = options->devices, .target = options->target};
+  LEAT_TRY(leat_devices_init(&session->devices, session->arena, session->strings, &devices, error));
+  LEAT_TRY(leat_object_cache_open(options->cache, &session->cache, error));
+  create_frontend(session);
+  return create_runtime(session, error);
+}
+
+leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
+  leat_session *session = *out = calloc(1, sizeof *session);
+  if (!session) return LEAT_MEMORY;
+  session->arena = leat_arena_create();
+  session->strings = leat_strings_create(session->arena);
+  session->diag = leat_diag_create(session->arena);
+  leat_map_init(&session->counts, session->arena);
+  leat_map_init(&session->restored, session->arena);
+  leat_map_init(&session->known, session->arena);
+  copy_options(session, options);
+  leat_error *error = leat_session_begin(session);
+  return leat_session_end(session, create(session, error));
+}
+
+void leat_session_destroy(leat_session *session) {
+  if (!session) return;
+  leat_session_forget_waiting(session);
+  leat_runtime_destroy(session->runtime);
+  leat_devices_finish(&session->devices);
+  leat_object_cache_close(session->cache);
+  leat_text_finish(&session->message);
+  leat_arena_destroy(session->arena);
+  free(session);
+}
+
+uint64_t *leat_session_count(leat_session *session, const char *entry) {
+  entry = leat_intern(session->strings, entry);
+  uint64_t *count = leat_map_get(&session->counts, entry);
+  if (!count) {
+    count = leat_new(session->arena, uint64_t);
+    leat_map_set(&session->counts, entry, count);
+  }
+  return count;
+}
+
+// -- Texts -------------------------------------------------------------------------------------
+
+static leat_status extend(leat_session *session, const char *text, size_t size, const char *name) {
+  double start = leat_seconds();
+  bool extended =
+      leat_frontend_extend(session->frontend, name, text, size, session->options.interactive);
+  leat_session_time(session, "frontend", start);
+  return extended ? LEAT_OK : LEAT_INVALID;
+}
+
+leat_status leat_session_extend(leat_session *session, const char *text, size_t size,
+                                const char *name) {
+  leat_session_begin(session);
+  return leat_session_end(session, extend(session, text, size ? size : strlen(text), name));
+}
+
+leat_status leat_session_extend_file(leat_session *session, const char *path) {
+  leat_error *error = leat_session_begin(session);
+  char *text = NULL;
+  size_t size = 0;
+  leat_status status = leat_file_read(path, MOST_TEXT, &text, &size, error);
+  if (!status) status = extend(session, text, size, path);
+  free(text);
+  return leat_session_end(session, status);
+}
+
+// -- Looking at the graph ----------------------------------------------------------------------
+
+int leat_session_entry_count(const leat_session *session) {
+  return (int)leat_frontend_graph(session->frontend)->entries.count;
+}
+
+const char *leat_session_entry(const leat_session *session, int i) {
+  return leat_frontend_graph(session->frontend)->entries.items[i]->name;
+}
+
+int leat_session_shown_count(const leat_session *session) {
+  return (int)leat_frontend_shown_count(session->frontend);
+}
+
+const char *leat_session_shown(const leat_session *session, int i) {
+  leat_value value = leat_frontend_shown(session->frontend, (uint32_t)i);
+  if (!value.port) return value.node->name;
+  return leat_intern_printf(session->strings, "%s:%u", value.node->name, value.port);
+}
+
+const char *leat_session_shown_text(const leat_session *session) {
+  return leat_frontend_shown_text(session->frontend);
+}
+
+leat_status leat_session_print(leat_session *session, char **out) {
+  leat_text text = {0};
+  leat_graph_print(leat_frontend_graph(session->frontend), &text);
+  *out = text.data;
+  return LEAT_OK;
+}
+
+leat_status leat_session_trace(leat_session *session, char **out) {
+  leat_text text = {0};
+  leat_runtime_trace(session->runtime, &text);
+  *out = text.data;
+  return LEAT_OK;
+}

@@ -1,0 +1,51 @@
+// A session's own structures, for the files of this folder.
+//
+//   session.c    create, extend, messages         devices.c   what the session computes on
+//   request.c    names of a Run → graph           step.c      prepare, specialise, run
+//   driver.c     passes and codegen, dumps        compile.c   kernels → objects → programs
+//   step_cache.c whole steps kept on disk         variables.c values by name, checkpoints
+//   artifact.c   ahead of time                    target.c    the table of targets
+//
+// A public call begins with leat_session_begin and ends with leat_session_end, which makes the
+// message from what was collected in between.
+#ifndef LEAT_SESSION_SESSION_H
+#define LEAT_SESSION_SESSION_H
+
+#include "frontend/frontend.h"
+#include "leat/leat.h"
+#include "runtime/runtime.h"
+#include "session/devices.h"
+
+struct leat_session {
+  leat_arena *arena; // the graph, names, copies of the options
+  leat_strings *strings;
+  leat_diag *diag;
+  leat_frontend *frontend;
+  leat_session_options options;
+  const char *cpu; // the level that code is made for: "x86-64-v4"
+  leat_devices devices;
+  leat_runtime *runtime;
+  struct leat_object_cache *cache; // NULL: off
+  uint64_t steps;                  // runs begun: the number of the next one
+  uint64_t unnamed_runs;           // of steps that belong to no entry: stays 0
+  leat_map counts;                 // interned entry name → uint64_t *: runs completed
+  leat_map restored; // interned variable name → leat_tensor *: to be put into a store
+  leat_map known;    // interned variable name → itself: its value is no initialiser's any more
+  uint32_t extends;  // texts added, for the names of unnamed ones
+  leat_error error;  // of the call in progress
+  leat_text message;
+};
+
+// The error record of the call that begins; forgets the last call's messages.
+leat_error *leat_session_begin(leat_session *session);
+leat_status leat_session_end(leat_session *session, leat_status status);
+
+// Completed runs of an entry by this client.
+uint64_t *leat_session_count(leat_session *session, const char *entry);
+
+// Puts values that wait (restored or written before a step needed their variable) into the stores
+// that have declared these variables by now.
+leat_status leat_session_deliver(leat_session *session, leat_error *error);
+void leat_session_forget_waiting(leat_session *session);
+
+#endif

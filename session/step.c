@@ -1,0 +1,322 @@
+// Steps: prepared once, run many times.
+//
+// A step has variants: its code specialised to the values of the run-time dims that its feeds bind,
+// for the first few sets of values that come, then one for all others (symbolic). A run finds its
+// variant by comparing the dims with those of the last one, so the usual run looks nothing up.
+#include "session/request.h"
+#include "session/step_cache.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_SPECIALISED = 4, MOST_DIMS = 64 };
+
+// A dim that feeds bind.
+typedef struct bound_dim {
+  const leat_atom *atom;
+  uint32_t feed;
+  int axis;
+} bound_dim;
+
+typedef struct variant {
+  bool symbolic;
+  int64_t *dims; // the step's, when specialised
+  leat_arena *arena;
+  leat_vec(leat_program *) programs;
+  leat_vec(leat_part) parts;
+  leat_executor *executor;
+  leat_run *run;
+  // Of the executor's feed or fetch number: the step's. NULL: they are the same.
+  uint32_t *feed_of, *fetch_of;
+  leat_tensor *feeds, *fetches; // scratch for these orders
+} variant;
+
+struct leat_step {
+  leat_session *session;
+  leat_arena *arena;
+  leat_request request;
+  uint64_t *count; // of the entry; NULL: none is run
+  bool counts;     // a run adds one
+  leat_vec(bound_dim) dims;
+  int64_t *dim_values; // of the run in progress
+  leat_vec(variant *) variants;
+  variant *current;
+};
+
+// -- Dims --------------------------------------------------------------------------------------
+
+static bool has_dim(const leat_step *step, const leat_atom *atom) {
+  for (uint32_t i = 0; i < step->dims.count; i++)
+    if (step->dims.items[i].atom == atom) return true;
+  return false;
+}
+
+// A dim is bound where it stands alone; the runtime checks the others.
+static void find_dims(leat_step *step) {
+  for (uint32_t i = 0; i < step->request.feed_types.count; i++) {
+    const leat_type *type = step->request.feed_types.items[i];
+    for (int axis = 0; axis < type->rank; axis++) {
+      const leat_atom *atom = leat_dim_atom(type->dims[axis]);
+      bool plain = atom && (atom->kind == LEAT_ATOM_NAMED || atom->kind == LEAT_ATOM_ANONYMOUS);
+      if (!plain || has_dim(step, atom) || step->dims.count == MOST_DIMS) continue;
+      leat_vec_push(step->arena, &step->dims, (bound_dim){atom, i, axis});
+    }
+  }
+  step->dim_values = leat_new_array(step->arena, int64_t, step->dims.count);
+}
+
+static leat_status bind_dims(leat_step *step, const leat_tensor *feeds) {
+  for (uint32_t i = 0; i < step->dims.count; i++) {
+    const bound_dim *dim = &step->dims.items[i];
+    const leat_tensor *feed = &feeds[dim->feed];
+    const leat_port *port = &step->request.feeds.items[dim->feed];
+    if (!feed->data || feed->rank != port->rank)
+      return leat_fail(&step->session->error, LEAT_INVALID, "feed `%s`: expected %s, got %s",
+                       port->name, port->type, feed->data ? "another rank" : "nothing");
+    int64_t value = feed->shape[dim->axis];
+    if (value < dim->atom->low || value > dim->atom->high)
+      return leat_fail(
+          &step->session->error, LEAT_OUT_OF_RANGE,
+          "feed `%s`, axis %d: %s is %" PRId64 ", which is not in %" PRId64 "..%" PRId64,
+          port->name, dim->axis, dim->atom->name, value, dim->atom->low, dim->atom->high);
+    step->dim_values[i] = value;
+  }
+  return LEAT_OK;
+}
+
+static bool variant_fits(const leat_step *step, const variant *v) {
+  return v->symbolic || memcmp(v->dims, step->dim_values, step->dims.count * sizeof *v->dims) == 0;
+}
+
+// -- Making a variant --------------------------------------------------------------------------
+
+// The values by atom id, as `infer` wants them.
+static void specialise(const leat_step *step, const variant *v, leat_driver *driver) {
+  uint32_t count = leat_dims_atom_count(driver->context.graph->dims);
+  int64_t *values = leat_new_array(driver->context.arena, int64_t, count);
+  bool *known = leat_new_array(driver->context.arena, bool, count);
+  for (uint32_t i = 0; i < step->dims.count; i++) {
+    uint32_t id = step->dims.items[i].atom->id;
+    values[id] = v->dims[i];
+    known[id] = true;
+  }
+  driver->context.dim_values = values;
+  driver->context.dim_known = known;
+}
+
+static bool uses_cache(const leat_session *session) {
+  return session->cache && !session->options.dump_after && !session->options.stop_after;
+}
+
+// *stopped: the session's options end it before there is code.
+static leat_status make_code(leat_step *step, leat_driver *driver, leat_step_code *code,
+                             bool *stopped) {
+  leat_session *session = step->session;
+  leat_text key = {0};
+  leat_status status = leat_driver_run(driver, "prune");
+  bool cached = false;
+  if (!status && !driver->stopped && uses_cache(session)) {
+    double start = leat_seconds();
+    leat_step_cache_key(driver, &key);
+    cached = leat_step_cache_get(session, &key, code);
+    leat_session_time(session, cached ? "cache hit" : "cache miss", start);
+  }
+  if (!status && !driver->stopped && !cached) {
+    status = leat_step_compile(driver, code);
+    if (!status && !driver->stopped && key.size) leat_step_cache_put(session, &key, code);
+  }
+  *stopped = driver->stopped;
+  leat_text_finish(&key);
+  return status;
+}
+
+static leat_status load_parts(leat_step *step, variant *v, const leat_step_code *code) {
+  leat_session *session = step->session;
+  for (uint32_t i = 0; i < code->parts.count; i++) {
+    const leat_part_code *part = &code->parts.items[i];
+    const leat_device *device = leat_devices_find(&session->devices, part->device);
+    if (!device || !device->store)
+      return leat_fail(&session->error, LEAT_INVALID,
+                       "%s is not in this process; a cluster runs under mpiexec", part->device);
+    leat_program *program;
+    LEAT_TRY(leat_step_load(part, &program, &session->error));
+    leat_vec_push(v->arena, &v->programs, program);
+    leat_vec_push(v->arena, &v->parts, (leat_part){program, device->store});
+  }
+  return LEAT_OK;
+}
+
+// Which of the step's ports each of the executor's is; NULL when that is itself.
+static leat_status match_ports(leat_step *step, variant *v, const leat_port *ports, uint32_t count,
+                               const leat_port_info *infos, size_t info_count, uint32_t **out) {
+  bool *taken = leat_new_array(v->arena, bool, count);
+  uint32_t *order = leat_new_array(v->arena, uint32_t, info_count);
+  bool same = info_count == count;
+  for (size_t i = 0; i < info_count; i++) {
+    uint32_t j = 0;
+    while (j < count && (taken[j] || strcmp(ports[j].name, infos[i].name) != 0)) j++;
+    if (j == count)
+      return leat_fail(&step->session->error, LEAT_INTERNAL, "the compiled step has a port `%s`",
+                       infos[i].name);
+    taken[j] = true;
+    order[i] = j;
+    same = same && i == j;
+  }
+  *out = same ? NULL : order;
+  return LEAT_OK;
+}
+
+static leat_status match_feeds_and_fetches(leat_step *step, variant *v) {
+  size_t feeds = leat_executor_feed_count(v->executor);
+  size_t fetches = leat_executor_fetch_count(v->executor);
+  leat_port_info *infos = leat_new_array(v->arena, leat_port_info, feeds + fetches);
+  for (size_t i = 0; i < feeds; i++) leat_executor_feed(v->executor, i, &infos[i]);
+  for (size_t i = 0; i < fetches; i++) leat_executor_fetch(v->executor, i, &infos[feeds + i]);
+  LEAT_TRY(match_ports(step, v, step->request.feeds.items, step->request.feeds.count, infos, feeds,
+                       &v->feed_of));
+  LEAT_TRY(match_ports(step, v, step->request.fetches.items, step->request.fetches.count,
+                       infos + feeds, fetches, &v->fetch_of));
+  v->feeds = leat_new_array(v->arena, leat_tensor, feeds);
+  v->fetches = leat_new_array(v->arena, leat_tensor, fetches);
+  return LEAT_OK;
+}
+
+static leat_status start_variant(leat_step *step, variant *v, const leat_step_code *code) {
+  leat_session *session = step->session;
+  double start = leat_seconds();
+  LEAT_TRY(load_parts(step, v, code));
+  leat_executor_options options = {0};
+  LEAT_TRY(leat_executor_create(session->runtime, v->parts.items, v->parts.count, &options,
+                                &v->executor, &session->error));
+  LEAT_TRY(leat_run_acquire(v->executor, &v->run, &session->error));
+  LEAT_TRY(match_feeds_and_fetches(step, v));
+  leat_session_time(session, "load", start);
+  return leat_session_deliver(session, &session->error);
+}
+
+static void destroy_variant(variant *v) {
+  leat_run_release(v->run);
+  leat_executor_destroy(v->executor);
+  for (uint32_t i = 0; i < v->programs.count; i++) leat_program_destroy(v->programs.items[i]);
+  leat_arena_destroy(v->arena);
+}
+
+static leat_status make_variant(leat_step *step, variant *v, bool *stopped) {
+  leat_driver driver;
+  leat_driver_init(&driver, step->session, v->arena, &step->request.step, NULL, NULL);
+  if (!v->symbolic) specialise(step, v, &driver);
+  leat_step_code code = {.arena = v->arena};
+  leat_status status = make_code(step, &driver, &code, stopped);
+  if (!status && !*stopped) status = start_variant(step, v, &code);
+  leat_driver_finish(&driver);
+  return status;
+}
+
+// For the dims in step->dim_values, or symbolic. Becomes the current one, unless stopped.
+static leat_status add_variant(leat_step *step, bool symbolic, bool *stopped) {
+  leat_arena *arena = leat_arena_create();
+  variant *v = leat_new(arena, variant);
+  v->arena = arena;
+  v->symbolic = symbolic;
+  size_t size = step->dims.count * sizeof *v->dims;
+  if (!symbolic && size) v->dims = leat_arena_memdup(arena, step->dim_values, size);
+  leat_status status = make_variant(step, v, stopped);
+  if (status || *stopped) {
+    destroy_variant(v);
+    return status;
+  }
+  leat_vec_push(step->arena, &step->variants, v);
+  step->current = v;
+  return LEAT_OK;
+}
+
+// -- Preparing ---------------------------------------------------------------------------------
+
+// A step whose feeds bind no dims is compiled at once; else with the first feeds.
+static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *stopped) {
+  leat_session *session = step->session;
+  LEAT_TRY(leat_request_resolve(session, step->arena, spec, &step->request));
+  find_dims(step);
+  const char *entry = step->request.count_of;
+  step->count = entry ? leat_session_count(session, entry) : &step->session->unnamed_runs;
+  step->counts = spec->entry_count > 0;
+  bool symbolic = session->options.symbolic || session->options.stop_after;
+  if (step->dims.count && !symbolic) return LEAT_OK;
+  return add_variant(step, true, stopped);
+}
+
+leat_status leat_session_prepare(leat_session *session, const leat_step_spec *spec,
+                                 leat_step **out) {
+  leat_session_begin(session);
+  leat_arena *arena = leat_arena_create();
+  leat_step *step = leat_new(arena, leat_step);
+  step->session = session;
+  step->arena = arena;
+  bool stopped = false;
+  leat_status status = prepare(step, spec, &stopped);
+  *out = status || stopped ? NULL : step;
+  if (!*out) leat_step_destroy(step);
+  return leat_session_end(session, status);
+}
+
+void leat_step_destroy(leat_step *step) {
+  if (!step) return;
+  for (uint32_t i = 0; i < step->variants.count; i++) destroy_variant(step->variants.items[i]);
+  leat_arena_destroy(step->arena);
+}
+
+int leat_step_feed_count(const leat_step *step) {
+  return (int)step->request.feeds.count;
+}
+int leat_step_fetch_count(const leat_step *step) {
+  return (int)step->request.fetches.count;
+}
+
+const leat_port *leat_step_feed(const leat_step *step, int i) {
+  return &step->request.feeds.items[i];
+}
+
+const leat_port *leat_step_fetch(const leat_step *step, int i) {
+  return &step->request.fetches.items[i];
+}
+
+// -- Running -----------------------------------------------------------------------------------
+
+static leat_status choose_variant(leat_step *step, const leat_tensor *feeds) {
+  LEAT_TRY(bind_dims(step, feeds));
+  if (step->current && variant_fits(step, step->current)) return LEAT_OK;
+  for (uint32_t i = 0; i < step->variants.count; i++)
+    if (variant_fits(step, step->variants.items[i])) {
+      step->current = step->variants.items[i];
+      return LEAT_OK;
+    }
+  bool stopped = false;
+  return add_variant(step, step->variants.count >= MOST_SPECIALISED, &stopped);
+}
+
+static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches) {
+  leat_session *session = step->session;
+  variant *v = step->current;
+  if (v->feed_of) {
+    for (size_t i = 0; i < leat_executor_feed_count(v->executor); i++)
+      v->feeds[i] = feeds[v->feed_of[i]];
+    feeds = v->feeds;
+  }
+  leat_run_request request = {
+      .step = session->steps++, .run_count = (int64_t)*step->count, .feeds = feeds};
+  LEAT_TRY(leat_run_execute(v->run, &request, v->fetch_of ? v->fetches : fetches, &session->error));
+  *step->count += step->counts;
+  if (v->fetch_of)
+    for (size_t i = 0; i < leat_executor_fetch_count(v->executor); i++)
+      fetches[v->fetch_of[i]] = v->fetches[i];
+  return LEAT_OK;
+}
+
+leat_status leat_step_run(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches) {
+  leat_session *session = step->session; // every nanosecond counts here
+  if (session->error.status || session->message.size) leat_session_begin(session);
+  leat_status status = step->dims.count ? choose_variant(step, feeds) : LEAT_OK;
+  if (!status) status = execute(step, feeds, fetches);
+  return status ? leat_session_end(session, status) : LEAT_OK;
+}

@@ -1,0 +1,34 @@
+// The table of targets.
+#include "session/target.h"
+
+#include "targets/c/c.h"
+
+#include <string.h>
+
+static void add_llvm_key(leat_text *out) {
+  leat_text_add(out, "%s", leat_cpu_codegen_key());
+}
+
+static leat_status c_generator(const leat_code_generator **out, leat_error *error) {
+  static const leat_code_generator generator = {LEAT_CODEGEN_VERSION, "cc", leat_c_compile};
+  (void)error;
+  *out = &generator;
+  return LEAT_OK;
+}
+
+static const leat_target targets[] = {
+    {.name = "cpu", .generator = leat_cpu_codegen, .add_key = add_llvm_key},
+    {.name = "c", .generator = c_generator, .add_key = leat_c_compiler_key, .whole = true},
+    {.name = "ref"},
+};
+
+const leat_target *leat_target_find(const char *name) {
+  if (strcmp(name, "cpu") == 0 && !*leat_cpu_codegen_key()) name = "c";
+  for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
+    if (strcmp(targets[i].name, name) == 0) return &targets[i];
+  return NULL;
+}
+
+const char *leat_target_names(void) {
+  return "cpu, c, ref";
+}

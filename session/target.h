@@ -1,0 +1,21 @@
+// Targets: who makes code for a device. One row each.
+#ifndef LEAT_SESSION_TARGET_H
+#define LEAT_SESSION_TARGET_H
+
+#include "targets/cpu/cpu.h"
+
+#include <stdbool.h>
+
+typedef struct leat_target {
+  const char *name;
+  // Kernels → objects, loaded on first need. NULL: the target runs graphs as they are (ref).
+  leat_status (*generator)(const leat_code_generator **out, leat_error *error);
+  void (*add_key)(leat_text *out); // differs when the same kernel may give other code; or NULL
+  bool whole; // one object for all kernels of a part, because starting the compiler is what costs
+} leat_target;
+
+// NULL: there is none of that name. `cpu` is the C target where LLVM is not built.
+const leat_target *leat_target_find(const char *name);
+const char *leat_target_names(void); // "cpu, c, ref"
+
+#endif

@@ -1,0 +1,267 @@
+// Variables by name, and checkpoints. A value that comes before any step has declared its variable
+// waits in session->restored; leat_session_deliver brings it to the store of its device.
+#include "session/session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A checkpoint's metadata: how often each entry had run, for run_count().
+#define RUN_COUNT "run_count/"
+
+static const leat_graph *graph_of(const leat_session *session) {
+  return leat_frontend_graph(session->frontend);
+}
+
+int leat_session_variable_count(const leat_session *session) {
+  return (int)graph_of(session)->states.count;
+}
+
+const char *leat_session_variable(const leat_session *session, int i) {
+  return graph_of(session)->states.items[i]->name;
+}
+
+static leat_status find_state(leat_session *session, const char *name, leat_state **out) {
+  const leat_graph *graph = graph_of(session);
+  *out = leat_graph_find_state(graph, name);
+  if (*out) return LEAT_OK;
+  leat_arena *scratch = leat_arena_create();
+  leat_vec(const char *) names = {0};
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    leat_vec_push(scratch, &names, graph->states.items[i]->name);
+  const char *nearest = leat_nearest(name, names.items, names.count);
+  leat_arena_destroy(scratch);
+  return leat_fail(&session->error, LEAT_NOT_FOUND, "there is no variable `%s`%s%s%s", name,
+                   nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+}
+
+// The store that has declared the variable, or NULL.
+static leat_store *find_store(const leat_session *session, const leat_state *state,
+                              leat_variable_info *out) {
+  for (uint32_t i = 0; i < session->devices.items.count; i++) {
+    leat_store *store = session->devices.items.items[i].store;
+    leat_error none = {0};
+    if (store && !leat_store_find(store, state->container, state->name, out, &none)) return store;
+  }
+  return NULL;
+}
+
+// -- Values that wait --------------------------------------------------------------------------
+
+static leat_tensor *copy_tensor(const leat_tensor *tensor) {
+  size_t size = (size_t)leat_tensor_bytes(tensor);
+  leat_tensor *copy = malloc(sizeof *copy);
+  void *data = malloc(size + 1);
+  if (!copy || !data) leat_out_of_memory();
+  *copy = *tensor;
+  copy->data = memcpy(data, tensor->data, size);
+  return copy;
+}
+
+static void set_waiting(leat_session *session, const char *name, leat_tensor *value) {
+  leat_tensor *old = leat_map_get(&session->restored, name);
+  if (old) free(old->data);
+  free(old);
+  leat_map_set(&session->restored, name, value);
+}
+
+static leat_status put(leat_session *session, const leat_state *state, const leat_tensor *value) {
+  leat_variable_info info;
+  leat_store *store = find_store(session, state, &info);
+  leat_map_set(&session->known, state->name, (void *)state->name);
+  if (store) return leat_store_write(store, state->container, state->name, value, &session->error);
+  set_waiting(session, state->name, copy_tensor(value));
+  return LEAT_OK;
+}
+
+leat_status leat_session_deliver(leat_session *session, leat_error *error) {
+  for (uint32_t i = 0; i < session->restored.count; i++) {
+    const leat_map_entry *entry = &session->restored.entries[i];
+    const leat_state *state = leat_graph_find_state(graph_of(session), entry->key);
+    leat_variable_info info;
+    leat_store *store = entry->value ? find_store(session, state, &info) : NULL;
+    if (!store) continue;
+    LEAT_TRY(leat_store_write(store, state->container, state->name, entry->value, error));
+    set_waiting(session, entry->key, NULL);
+  }
+  return LEAT_OK;
+}
+
+void leat_session_forget_waiting(leat_session *session) {
+  for (uint32_t i = 0; i < session->restored.count; i++)
+    set_waiting(session, session->restored.entries[i].key, NULL);
+}
+
+// -- One by one --------------------------------------------------------------------------------
+
+// *found: whether it has a value already.
+static leat_status read_value(leat_session *session, const leat_state *state, leat_tensor *out,
+                              bool *found) {
+  leat_variable_info info;
+  leat_store *store = find_store(session, state, &info);
+  const leat_tensor *waiting = leat_map_get(&session->restored, state->name);
+  *found = store ? info.initialised : waiting != NULL;
+  if (!*found) return LEAT_OK;
+  if (store) return leat_store_read(store, state->container, state->name, out, &session->error);
+  leat_tensor *copy = copy_tensor(waiting);
+  *out = *copy;
+  free(copy);
+  return LEAT_OK;
+}
+
+// A step that fetches the variable initialises it.
+static leat_status initialise_and_read(leat_session *session, const char *name, leat_tensor *out) {
+  leat_step_spec spec = {.fetches = &name, .fetch_count = 1};
+  leat_step *step;
+  leat_tensor value;
+  LEAT_TRY(leat_session_prepare(session, &spec, &step));
+  if (!step) return LEAT_ABORTED;
+  leat_status status = leat_step_run(step, NULL, &value);
+  if (!status) {
+    leat_tensor *copy = copy_tensor(&value);
+    *out = *copy;
+    free(copy);
+  }
+  leat_step_destroy(step);
+  return status;
+}
+
+leat_status leat_variable_read(leat_session *session, const char *name, leat_tensor *out) {
+  leat_session_begin(session);
+  leat_state *state;
+  bool found = false;
+  leat_status status = find_state(session, name, &state);
+  if (!status) status = read_value(session, state, out, &found);
+  if (status || found) return leat_session_end(session, status);
+  return initialise_and_read(session, name, out);
+}
+
+// Dims of variables are constants, or the run says so.
+static bool fits(const leat_state *state, const leat_tensor *value) {
+  bool same = state->type.dtype == value->dtype && state->type.rank == value->rank;
+  for (int i = 0; same && i < value->rank; i++)
+    same = leat_dim_is(state->type.dims[i], value->shape[i]);
+  return same;
+}
+
+static leat_status misfit(leat_session *session, const leat_state *state,
+                          const leat_tensor *value) {
+  leat_text expected = {0}, found = {0};
+  leat_type type = leat_type_of_tensor(value);
+  leat_type_print(&state->type, &expected);
+  leat_type_print(&type, &found);
+  leat_fail(&session->error, LEAT_INVALID, "variable `%s` is %s, the value is %s", state->name,
+            expected.data, found.data);
+  leat_text_finish(&expected);
+  leat_text_finish(&found);
+  return LEAT_INVALID;
+}
+
+static leat_status write_variable(leat_session *session, const char *name,
+                                  const leat_tensor *value) {
+  leat_state *state;
+  LEAT_TRY(find_state(session, name, &state));
+  return fits(state, value) ? put(session, state, value) : misfit(session, state, value);
+}
+
+leat_status leat_variable_write(leat_session *session, const char *name, const leat_tensor *value) {
+  leat_session_begin(session);
+  return leat_session_end(session, write_variable(session, name, value));
+}
+
+// -- Checkpoints -------------------------------------------------------------------------------
+
+typedef leat_vec(leat_named_tensor) tensor_list;
+typedef leat_vec(leat_metadata) metadata_list;
+
+static leat_status save(leat_session *session, leat_arena *scratch, tensor_list *tensors,
+                        const char *path) {
+  const leat_graph *graph = graph_of(session);
+  for (uint32_t i = 0; i < graph->states.count; i++) {
+    leat_named_tensor named = {graph->states.items[i]->name, {0}};
+    bool found;
+    LEAT_TRY(read_value(session, graph->states.items[i], &named.tensor, &found));
+    if (found) leat_vec_push(scratch, tensors, named);
+  }
+  metadata_list metadata = {0};
+  leat_vec_push(scratch, &metadata, (leat_metadata){"leat", LEAT_VERSION});
+  for (uint32_t i = 0; i < session->counts.count; i++) {
+    const leat_map_entry *entry = &session->counts.entries[i];
+    leat_metadata pair = {leat_arena_printf(scratch, RUN_COUNT "%s", (const char *)entry->key),
+                          leat_arena_printf(scratch, "%" PRIu64, *(const uint64_t *)entry->value)};
+    leat_vec_push(scratch, &metadata, pair);
+  }
+  return leat_safetensors_write(path, tensors->items, tensors->count, metadata.items,
+                                metadata.count, &session->error);
+}
+
+leat_status leat_session_save(leat_session *session, const char *path) {
+  leat_session_begin(session);
+  leat_arena *scratch = leat_arena_create();
+  tensor_list tensors = {0};
+  leat_status status = save(session, scratch, &tensors, path);
+  for (uint32_t i = 0; i < tensors.count; i++) free(tensors.items[i].tensor.data);
+  leat_arena_destroy(scratch);
+  return leat_session_end(session, status);
+}
+
+static leat_status check_file(leat_session *session, const leat_safetensors *file,
+                              uint32_t *common) {
+  const leat_graph *graph = graph_of(session);
+  *common = 0;
+  for (uint32_t i = 0; i < graph->states.count; i++) {
+    const leat_state *state = graph->states.items[i];
+    const leat_tensor *value = leat_safetensors_find(file, state->name);
+    if (!value) continue;
+    if (!fits(state, value)) return misfit(session, state, value);
+    ++*common;
+  }
+  return LEAT_OK;
+}
+
+// Not an error: a text may need fewer variables than were saved, or have new ones.
+static void warn_of_others(leat_session *session, const leat_safetensors *file, const char *path) {
+  const leat_graph *graph = graph_of(session);
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    if (!leat_safetensors_find(file, graph->states.items[i]->name))
+      leat_warn_at(session->diag, (leat_span){0}, "%s has no `%s`: it keeps its value", path,
+                   graph->states.items[i]->name);
+  for (size_t i = 0; i < file->count; i++)
+    if (!leat_graph_find_state(graph, file->tensors[i].name))
+      leat_warn_at(session->diag, (leat_span){0}, "%s has `%s`, which is no variable here", path,
+                   file->tensors[i].name);
+}
+
+static void restore_counts(leat_session *session, const leat_safetensors *file) {
+  size_t prefix = strlen(RUN_COUNT);
+  for (size_t i = 0; i < file->metadata_count; i++)
+    if (strncmp(file->metadata[i].key, RUN_COUNT, prefix) == 0)
+      *leat_session_count(session, file->metadata[i].key + prefix) =
+          strtoull(file->metadata[i].value, NULL, 10);
+}
+
+static leat_status restore(leat_session *session, const leat_safetensors *file, const char *path) {
+  uint32_t common;
+  LEAT_TRY(check_file(session, file, &common));
+  if (!common)
+    return leat_fail(&session->error, LEAT_MISMATCH, "%s has none of this graph's variables", path);
+  for (uint32_t i = 0; i < graph_of(session)->states.count; i++) {
+    const leat_state *state = graph_of(session)->states.items[i];
+    const leat_tensor *value = leat_safetensors_find(file, state->name);
+    if (value) LEAT_TRY(put(session, state, value));
+  }
+  restore_counts(session, file);
+  warn_of_others(session, file, path);
+  return LEAT_OK;
+}
+
+leat_status leat_session_restore(leat_session *session, const char *path) {
+  leat_error *error = leat_session_begin(session);
+  leat_safetensors file;
+  leat_status status = leat_safetensors_open(&file, path, error);
+  if (!status) {
+    status = restore(session, &file, path);
+    leat_safetensors_close(&file);
+  }
+  return leat_session_end(session, status);
+}
