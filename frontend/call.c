@@ -31,6 +31,10 @@ static uint64_t path_key(const char *path) {
 // -- Primitive ops
 // -----------------------------------------------------------------------------------
 
+static bool is_random(leat_op op) {
+  return leat_op_info_of(op)->flags & LEAT_FLAG_RANDOM;
+}
+
 // Which inputs of an op share its dtype, so that a literal there takes it.
 static bool input_has_op_dtype(leat_op op, uint32_t input) {
   switch (op) {
@@ -60,8 +64,7 @@ ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_
   int dtype = op_dtype(op, inputs, count);
   leat_value *values = leat_new_array(e->arena, leat_value, count + 1);
   for (uint32_t i = 0; i < count; i++) {
-    bool counts = op == LEAT_OP_random_bits || op == LEAT_OP_permutation;
-    int want = counts ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
+    int want = is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
     values[i] = ev_as_tensor(e, inputs[i], want, span);
     if (!values[i].node) return ev_error();
   }
@@ -255,8 +258,7 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
 
 // random_bits and permutation count by run_count() unless told; in an initialiser by 0.
 static void default_count(evaluator *e, op_call *call) {
-  bool random = call->op == LEAT_OP_random_bits || call->op == LEAT_OP_permutation;
-  if (!random || call->input_count) return;
+  if (!is_random(call->op) || call->input_count) return;
   call->inputs[0] = e->initialising || !e->entry
                         ? ev_int(0)
                         : ev_op(e, LEAT_OP_run_count, NULL, 0, NULL, call->span, NULL);
@@ -274,7 +276,7 @@ static bool holds_tensor(ev list) {
 static bool sort_arguments(evaluator *e, op_call *call, const ev_argument *args, uint32_t count,
                            const ev_argument **attrs) {
   const leat_op_info *info = leat_op_info_of(call->op);
-  bool random = call->op == LEAT_OP_random_bits || call->op == LEAT_OP_permutation;
+  bool random = is_random(call->op) && !e->absolute;
   uint32_t next_attr = random ? 2 : 0; // the count, the seed and the key go by name
   for (uint32_t i = 0; i < count; i++) {
     const ev_argument *arg = &args[i];

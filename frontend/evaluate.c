@@ -565,8 +565,21 @@ static ev declared_literal(evaluator *e, const leat_binding *target, ev value, c
   return ev_tensor(tensor);
 }
 
+// In canonical text the head of an entry makes the feeds of its parameters; a line of the body that
+// repeats one says where it is.
+static bool places_feed(evaluator *e, const leat_stmt *stmt) {
+  const leat_binding *target = stmt->targets.count ? &stmt->targets.items[0] : NULL;
+  leat_node *node =
+      target && target->absolute ? leat_graph_find_node(e->graph, target->name) : NULL;
+  if (!node || !e->entry || node->entry != e->entry || node->op != LEAT_OP_feed) return false;
+  node->device = e->device;
+  node->colocate = e->colocate;
+  return true;
+}
+
 static void bind_statement(evaluator *e, const leat_stmt *stmt) {
   uint32_t targets = stmt->targets.count;
+  if (places_feed(e, stmt)) return;
   if (stmt->values.count != 1 && stmt->values.count != targets) {
     ev_fail(e, stmt->span, "%u names for %u values", targets, stmt->values.count);
     return;

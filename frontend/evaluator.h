@@ -159,7 +159,8 @@ struct leat_frontend {
   leat_span span; // of the statement or call being evaluated
 
   leat_vec(leat_value) shown;
-  leat_text shown_text;
+  leat_text shown_text;     // while a text is evaluated
+  const char *shown_static; // the same, afterwards
 };
 
 typedef leat_frontend evaluator;

@@ -146,11 +146,13 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   e->steps = 0;
   e->shown.count = 0;
   e->pending.count = 0;
-  leat_text_finish(&e->shown_text);
   e->shown_text = (leat_text){0};
   evaluate_text(e, name, text, size);
   ev_resolve_pending(e, 0);
   e->frame = NULL;
+  e->shown_static = leat_arena_strndup(e->arena, e->shown_text.data ? e->shown_text.data : "",
+                                       e->shown_text.size);
+  leat_text_finish(&e->shown_text);
   if (!leat_diag_errors(e->diag)) {
     leat_graph_renumber(e->graph);
     return true;
@@ -213,5 +215,5 @@ leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i) {
   return frontend->shown.items[i];
 }
 const char *leat_frontend_shown_text(const leat_frontend *frontend) {
-  return frontend->shown_text.data ? frontend->shown_text.data : "";
+  return frontend->shown_static ? frontend->shown_static : "";
 }
