@@ -1,0 +1,45 @@
+// What ran when: one ring of events a thread, the oldest overwritten. An event is two clock
+// readings and one store under a lock that only a reader of the trace ever contends for. A NULL
+// trace is off: callers test that with one predictable branch.
+#ifndef LEAT_RUNTIME_TRACE_H
+#define LEAT_RUNTIME_TRACE_H
+
+#include "base/text.h"
+#include "leat/status.h"
+
+#include <stdint.h>
+
+typedef struct leat_trace leat_trace;
+
+#define LEAT_TRACE_LIST(X)                                                                         \
+  X(SEGMENT, "segment")                                                                            \
+  X(KERNEL, "kernel")                                                                              \
+  X(SEND, "send")                                                                                  \
+  X(RECV, "recv") /* from its start to its arrival; these overlap */                               \
+  X(WAIT, "wait")                                                                                  \
+  X(PRINT, "print")
+
+typedef enum leat_trace_kind {
+#define X(id, name) LEAT_TRACE_##id,
+  LEAT_TRACE_LIST(X)
+#undef X
+} leat_trace_kind;
+
+typedef struct leat_trace_event {
+  int64_t begin, end; // leat_clock
+  const char *label;  // from leat_trace_label
+  uint64_t bytes;     // that it touched
+  uint64_t tiles;     // of a kernel: that this thread ran
+  uint64_t step;
+  leat_trace_kind kind;
+} leat_trace_event;
+
+LEAT_MUST_USE leat_status leat_trace_create(leat_trace **out, leat_error *error);
+void leat_trace_destroy(leat_trace *trace); // NULL is fine
+// A copy of the text that lives as long as the trace.
+const char *leat_trace_label(leat_trace *trace, const char *text);
+void leat_trace_add(leat_trace *trace, const leat_trace_event *event);
+// Everything in the rings, as Chrome trace JSON.
+void leat_trace_write(leat_trace *trace, int rank, leat_text *out);
+
+#endif
