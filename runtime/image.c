@@ -1,0 +1,301 @@
+// Checks an image, which may come from a damaged or foreign file, record by record. A check reads
+// only what an earlier one has found to be inside the image.
+#include "runtime/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct checker {
+  leat_view view;
+  leat_error *error;
+} checker;
+
+#define DAMAGED(c, ...) leat_fail((c)->error, LEAT_INVALID, "damaged image: " __VA_ARGS__)
+
+static bool within(uint64_t first, uint64_t count, uint64_t limit) {
+  return first <= limit && count <= limit - first;
+}
+
+static leat_status check_range(checker *c, const char *name, leat_range range, size_t record,
+                               size_t alignment, const void **out) {
+  uint64_t size = c->view.image->size;
+  if ((range.count && range.offset % alignment) || range.offset > size ||
+      range.count > (size - range.offset) / record || (record > 1 && range.count > UINT32_MAX))
+    return DAMAGED(c, "range `%s` does not lie in it", name);
+  *out = (const char *)c->view.image + range.offset;
+  return LEAT_OK;
+}
+
+static leat_status check_header(checker *c, const void *bytes, size_t size) {
+  const leat_image *image = bytes;
+  if (size < sizeof *image || memcmp(image->magic, LEAT_IMAGE_MAGIC, sizeof image->magic) != 0)
+    return leat_fail(c->error, LEAT_INVALID, "this is not an image of a compiled step");
+  if (image->version != LEAT_IMAGE_VERSION || image->header_size != sizeof *image)
+    return leat_fail(c->error, LEAT_INVALID,
+                     "the image has format version %u, this program runs version %d",
+                     image->version, LEAT_IMAGE_VERSION);
+  if (image->size != size)
+    return DAMAGED(c, "%zu bytes instead of the %llu it says", size,
+                   (unsigned long long)image->size);
+  c->view.image = image;
+#define X(name, type)                                                                              \
+  LEAT_TRY(check_range(c, #name, image->name, sizeof(type),                                        \
+                       strcmp(#name, "data") == 0 ? LEAT_IMAGE_ALIGNMENT : 8,                      \
+                       (const void **)&c->view.name));
+  LEAT_IMAGE_RANGE_LIST(X)
+#undef X
+  const char *text = c->view.text;
+  if (image->text.count == 0 || text[0] != '\0' || text[image->text.count - 1] != '\0')
+    return DAMAGED(c, "its text is not terminated");
+  return LEAT_OK;
+}
+
+static bool text_ok(const checker *c, leat_text_index index) {
+  return index < c->view.image->text.count;
+}
+
+static bool formula_ok(const checker *c, uint64_t index) {
+  return index < c->view.image->formulas.count;
+}
+
+static bool type_ok(const checker *c, const leat_image_type *type) {
+  return type->dtype < LEAT_DTYPE_COUNT && type->rank <= LEAT_MAX_RANK &&
+         within(type->shape_first, type->rank, c->view.image->formulas.count);
+}
+
+// Whether the bytes at `offset` of `data` can hold elements of the type: aligned, and begun inside.
+static bool data_ok(const checker *c, uint64_t offset, const leat_image_type *type) {
+  return offset <= c->view.image->data.count &&
+         offset % leat_dtype_alignment((leat_dtype)type->dtype) == 0;
+}
+
+static leat_status check_formulas(checker *c) {
+  const leat_image *image = c->view.image;
+  for (uint32_t i = 0; i < image->dims.count; i++) {
+    const leat_image_dim *dim = &c->view.dims[i];
+    if (!text_ok(c, dim->name) || dim->low < 0 || dim->low > dim->high)
+      return DAMAGED(c, "dim %u", i);
+  }
+  for (uint32_t i = 0; i < image->formulas.count; i++) {
+    const leat_formula *f = &c->view.formulas[i];
+    if (f->code_count == 0) continue;
+    if (!within(f->code_first, f->code_count, image->code.count) ||
+        !leat_formula_check(c->view.code + f->code_first, f->code_count, image->dims.count))
+      return DAMAGED(c, "formula %u", i);
+  }
+  if (!formula_ok(c, image->arena_size) || !text_ok(c, image->device) || !text_ok(c, image->name))
+    return DAMAGED(c, "the header's indices");
+  return LEAT_OK;
+}
+
+static leat_status check_variable(checker *c, uint32_t number) {
+  const leat_image *image = c->view.image;
+  const leat_image_variable *v = &c->view.variables[number];
+  if (!text_ok(c, v->name) || !text_ok(c, v->container) || !type_ok(c, &v->type) ||
+      v->table >= image->tables.count)
+    return DAMAGED(c, "variable %u", number);
+  for (uint32_t i = 0; i < v->type.rank; i++)
+    if (!leat_formula_is_constant(&c->view, v->type.shape_first + i))
+      return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` has a shape that is not constant",
+                       c->view.text + v->name);
+  int64_t shape[LEAT_MAX_RANK], bytes;
+  if (!leat_type_value(&c->view, &v->type, NULL, shape, &bytes))
+    return DAMAGED(c, "the shape of variable %u", number);
+  if ((v->flags & LEAT_VARIABLE_INITIAL) && !within(v->initial, (uint64_t)bytes, image->data.count))
+    return DAMAGED(c, "the initial value of variable %u", number);
+  return LEAT_OK;
+}
+
+static leat_status check_storage(checker *c) {
+  const leat_image *image = c->view.image;
+  for (uint32_t i = 0; i < image->variables.count; i++) LEAT_TRY(check_variable(c, i));
+  for (uint32_t i = 0; i < image->feeds.count; i++) {
+    const leat_image_feed *feed = &c->view.feeds[i];
+    if (!text_ok(c, feed->name) || !type_ok(c, &feed->type) ||
+        (feed->has_fallback && !data_ok(c, feed->fallback, &feed->type)))
+      return DAMAGED(c, "feed %u", i);
+  }
+  for (uint32_t i = 0; i < image->files.count; i++) {
+    const leat_image_file *file = &c->view.files[i];
+    if (!text_ok(c, file->file) || !text_ok(c, file->name) || !type_ok(c, &file->type))
+      return DAMAGED(c, "file %u", i);
+  }
+  return LEAT_OK;
+}
+
+// Whether a buffer's type may stand for the thing's: its shape is compared when dims are known.
+static bool same_kind(const leat_image_type *a, const leat_image_type *b) {
+  return a->dtype == b->dtype && a->rank == b->rank;
+}
+
+static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
+  const leat_image *image = c->view.image;
+  if (!type_ok(c, &buffer->type)) return false;
+  uint64_t where = buffer->where;
+  switch (buffer->kind) {
+  case LEAT_BUFFER_ARENA: return formula_ok(c, where);
+  case LEAT_BUFFER_VARIABLE:
+    return where < image->variables.count &&
+           same_kind(&buffer->type, &c->view.variables[where].type);
+  case LEAT_BUFFER_FEED:
+    return where < image->feeds.count && same_kind(&buffer->type, &c->view.feeds[where].type);
+  case LEAT_BUFFER_CONSTANT: return data_ok(c, where, &buffer->type);
+  case LEAT_BUFFER_FILE:
+    return where < image->files.count && same_kind(&buffer->type, &c->view.files[where].type);
+  case LEAT_BUFFER_RUN_COUNT: return buffer->type.dtype == LEAT_i64 && buffer->type.rank == 0;
+  }
+  return false;
+}
+
+static leat_status check_buffers(checker *c) {
+  const leat_image *image = c->view.image;
+  for (uint32_t i = 0; i < image->buffers.count; i++)
+    if (!buffer_ok(c, &c->view.buffers[i])) return DAMAGED(c, "buffer %u", i);
+  for (uint32_t i = 0; i < image->args.count; i++) {
+    const leat_image_arg *arg = &c->view.args[i];
+    if (arg->index >= (arg->is_scalar ? image->formulas.count : image->buffers.count))
+      return DAMAGED(c, "argument %u", i);
+  }
+  for (uint32_t i = 0; i < image->fetches.count; i++) {
+    const leat_image_fetch *fetch = &c->view.fetches[i];
+    if (!text_ok(c, fetch->name) || fetch->buffer >= image->buffers.count)
+      return DAMAGED(c, "fetch %u", i);
+  }
+  for (uint32_t i = 0; i < image->messages.count; i++) {
+    const leat_image_message *m = &c->view.messages[i];
+    if (m->buffer >= image->buffers.count || !text_ok(c, m->peer) || !text_ok(c, m->name))
+      return DAMAGED(c, "message %u", i);
+    if (c->view.buffers[m->buffer].type.dtype == LEAT_str)
+      return leat_fail(c->error, LEAT_UNSUPPORTED, "`%s`: str tensors cannot be sent",
+                       c->view.text + m->name);
+  }
+  return LEAT_OK;
+}
+
+// Arguments from `first`: `buffers` buffers, then `scalars` scalars.
+static bool args_are(const checker *c, uint32_t first, uint32_t buffers, uint32_t scalars) {
+  for (uint32_t i = 0; i < buffers + scalars; i++)
+    if ((c->view.args[first + i].is_scalar != 0) != (i >= buffers)) return false;
+  return true;
+}
+
+static bool writable(const checker *c, uint32_t buffer) {
+  uint32_t kind = c->view.buffers[buffer].kind;
+  return kind == LEAT_BUFFER_ARENA || kind == LEAT_BUFFER_VARIABLE;
+}
+
+static bool launch_ok(const checker *c, const leat_image_launch *launch) {
+  const leat_image *image = c->view.image;
+  if (!within(launch->arg_first, launch->arg_count, image->args.count) ||
+      !within(launch->site_first, launch->site_count, image->sites.count) ||
+      !formula_ok(c, launch->tiles) || !formula_ok(c, launch->work) || !text_ok(c, launch->name))
+    return false;
+  switch (launch->kind) {
+  case LEAT_LAUNCH_KERNEL: return launch->kernel < image->kernels.count;
+  case LEAT_LAUNCH_COPY:
+    return launch->arg_count == 2 && args_are(c, launch->arg_first, 2, 0) &&
+           writable(c, c->view.args[launch->arg_first].index);
+  case LEAT_LAUNCH_GEMM:
+    return launch->arg_count == 9 && args_are(c, launch->arg_first, 3, 6) &&
+           writable(c, c->view.args[launch->arg_first].index);
+  }
+  return false;
+}
+
+static bool task_ok(const checker *c, const leat_image_task *task) {
+  const leat_image *image = c->view.image;
+  if (!within(task->successor_first, task->successor_count, image->successors.count) ||
+      !text_ok(c, task->text))
+    return false;
+  switch (task->kind) {
+  case LEAT_TASK_SEGMENT: return within(task->first, task->count, image->launches.count);
+  case LEAT_TASK_SEND: return task->first < image->messages.count;
+  case LEAT_TASK_RECV:
+    return task->first < image->messages.count && writable(c, c->view.messages[task->first].buffer);
+  case LEAT_TASK_PRINT:
+    return within(task->first, task->count, image->args.count) &&
+           args_are(c, task->first, task->count, 0);
+  }
+  return false;
+}
+
+static leat_status check_tasks(checker *c) {
+  const leat_image *image = c->view.image;
+  for (uint32_t i = 0; i < image->kernels.count; i++)
+    if (!text_ok(c, c->view.kernels[i].symbol) || !text_ok(c, c->view.kernels[i].title))
+      return DAMAGED(c, "kernel %u", i);
+  for (uint32_t i = 0; i < image->sites.count; i++)
+    if (!text_ok(c, c->view.sites[i])) return DAMAGED(c, "fail site %u", i);
+  for (uint32_t i = 0; i < image->launches.count; i++)
+    if (!launch_ok(c, &c->view.launches[i])) return DAMAGED(c, "launch %u", i);
+  for (uint32_t i = 0; i < image->tasks.count; i++)
+    if (!task_ok(c, &c->view.tasks[i])) return DAMAGED(c, "task %u", i);
+  return LEAT_OK;
+}
+
+// Runs a table on paper: its counts must be what its successor lists say, and all tasks must come
+// to their turn. `counts` and `ready` hold a number for each task of the image.
+static leat_status check_table(checker *c, uint32_t number, uint32_t *counts, uint32_t *ready) {
+  const leat_image_table *table = &c->view.tables[number];
+  if (!within(table->task_first, table->task_count, c->view.image->tasks.count))
+    return DAMAGED(c, "table %u", number);
+  const leat_image_task *tasks = c->view.tasks + table->task_first;
+  memset(counts, 0, table->task_count * sizeof *counts);
+  uint64_t successors = 0; // each list is a task's own, which also bounds the work here
+  for (uint32_t i = 0; i < table->task_count; i++) {
+    successors += tasks[i].successor_count;
+    if (successors > c->view.image->successors.count)
+      return DAMAGED(c, "the successors of table %u overlap", number);
+    for (uint32_t s = 0; s < tasks[i].successor_count; s++) {
+      uint32_t successor = c->view.successors[tasks[i].successor_first + s];
+      if (successor >= table->task_count) return DAMAGED(c, "a successor in table %u", number);
+      counts[successor]++;
+    }
+    if (number > 0 && tasks[i].kind != LEAT_TASK_SEGMENT)
+      return DAMAGED(c, "the initialiser in table %u does more than compute", number);
+  }
+  uint32_t first = 0, end = 0;
+  for (uint32_t i = 0; i < table->task_count; i++) {
+    if (counts[i] != tasks[i].dependencies)
+      return DAMAGED(c, "a dependency count in table %u", number);
+    if (counts[i] == 0) ready[end++] = i;
+  }
+  for (; first < end; first++) {
+    const leat_image_task *task = &tasks[ready[first]];
+    for (uint32_t s = 0; s < task->successor_count; s++) {
+      uint32_t successor = c->view.successors[task->successor_first + s];
+      if (--counts[successor] == 0) ready[end++] = successor;
+    }
+  }
+  if (end != table->task_count) return DAMAGED(c, "the tasks of table %u form a cycle", number);
+  return LEAT_OK;
+}
+
+static leat_status check_tables(checker *c) {
+  const leat_image *image = c->view.image;
+  if (image->tables.count == 0) return DAMAGED(c, "it has no table");
+  size_t count = image->tasks.count ? image->tasks.count : 1;
+  uint32_t *scratch = calloc(count, 2 * sizeof *scratch);
+  if (!scratch) return leat_fail(c->error, LEAT_MEMORY, "no memory to check an image");
+  leat_status status = LEAT_OK;
+  uint64_t tasks = 0;
+  for (uint32_t i = 0; i < image->tables.count && !status; i++) {
+    tasks += c->view.tables[i].task_count;
+    status = tasks > image->tasks.count ? DAMAGED(c, "its tables overlap")
+                                        : check_table(c, i, scratch, scratch + count);
+  }
+  free(scratch);
+  return status;
+}
+
+leat_status leat_image_check(const void *image, size_t size, leat_view *out, leat_error *error) {
+  checker c = {.error = error};
+  LEAT_TRY(check_header(&c, image, size));
+  LEAT_TRY(check_formulas(&c));
+  LEAT_TRY(check_storage(&c));
+  LEAT_TRY(check_buffers(&c));
+  LEAT_TRY(check_tasks(&c));
+  LEAT_TRY(check_tables(&c));
+  *out = c.view;
+  return LEAT_OK;
+}

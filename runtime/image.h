@@ -1,0 +1,70 @@
+// The checked view of an image: after leat_image_check every offset, count and index in it holds,
+// every formula is well-formed and every table's dependency counts come out. What depends on the
+// dims' values is checked when they are known (frame.c).
+#ifndef LEAT_RUNTIME_IMAGE_H
+#define LEAT_RUNTIME_IMAGE_H
+
+#include "leat/artifact.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+// X(range, type of a record)
+#define LEAT_IMAGE_RANGE_LIST(X)                                                                   \
+  X(text, char)                                                                                    \
+  X(data, uint8_t)                                                                                 \
+  X(code, int64_t)                                                                                 \
+  X(formulas, leat_formula)                                                                        \
+  X(dims, leat_image_dim)                                                                          \
+  X(buffers, leat_image_buffer)                                                                    \
+  X(kernels, leat_image_kernel)                                                                    \
+  X(args, leat_image_arg)                                                                          \
+  X(sites, leat_text_index)                                                                        \
+  X(launches, leat_image_launch)                                                                   \
+  X(tasks, leat_image_task)                                                                        \
+  X(successors, uint32_t)                                                                          \
+  X(tables, leat_image_table)                                                                      \
+  X(messages, leat_image_message)                                                                  \
+  X(variables, leat_image_variable)                                                                \
+  X(feeds, leat_image_feed)                                                                        \
+  X(fetches, leat_image_fetch)                                                                     \
+  X(files, leat_image_file)
+
+typedef struct leat_view {
+  const leat_image *image;
+#define X(name, type) const type *name;
+  LEAT_IMAGE_RANGE_LIST(X)
+#undef X
+} leat_view;
+
+enum { // leat_image_variable.flags
+  LEAT_VARIABLE_TRAINABLE = 1,
+  LEAT_VARIABLE_WRITTEN = 2,
+  LEAT_VARIABLE_INITIAL = 4,
+};
+
+enum { LEAT_IMAGE_ALIGNMENT = 64, LEAT_FORMULA_DEPTH = 32, LEAT_NO_DIM = -1 };
+
+// Whether the words are a program that leaves one value; part of leat_image_check.
+bool leat_formula_check(const int64_t *code, uint32_t count, uint64_t dim_count);
+
+// `image` must be aligned to LEAT_IMAGE_ALIGNMENT.
+LEAT_MUST_USE leat_status leat_image_check(const void *image, size_t size, leat_view *out,
+                                           leat_error *error);
+
+// The value of a checked formula for these values of the dims; false: overflow or division by zero.
+bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *dims, int64_t *out);
+bool leat_formula_is_constant(const leat_view *view, uint32_t formula); // needs no dims
+// The dim a formula consists of, or LEAT_NO_DIM.
+int64_t leat_formula_dim(const leat_view *view, uint32_t formula);
+// Shape and bytes of a checked type; false: overflow, a negative dim or division by zero.
+bool leat_type_value(const leat_view *view, const leat_image_type *type, const int64_t *dims,
+                     int64_t shape[LEAT_MAX_RANK], int64_t *out_bytes);
+
+// The alignment that the elements of a dtype need.
+static inline size_t leat_dtype_alignment(leat_dtype dtype) {
+  size_t size = leat_dtype_size(dtype);
+  return size < 8 ? size : 8;
+}
+
+#endif
