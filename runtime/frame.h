@@ -1,0 +1,61 @@
+// One image's part of a run: its arena, and everything about it that depends on the dims' values,
+// resolved once and used from run to run.
+#ifndef LEAT_RUNTIME_FRAME_H
+#define LEAT_RUNTIME_FRAME_H
+
+#include "runtime/program.h"
+
+typedef struct leat_slot { // a buffer
+  void *data;
+  int64_t bytes;
+} leat_slot;
+
+typedef struct leat_launch_plan {
+  int64_t tiles;
+  int32_t width;  // threads that are worth it
+  uint64_t bytes; // of all its buffers, for traces
+} leat_launch_plan;
+
+typedef struct leat_task_plan {
+  int32_t width; // of the widest launch
+  double work;   // nanoseconds on one thread
+} leat_task_plan;
+
+struct leat_frame {
+  const leat_program *program;
+  leat_variable *const *variables; // by variable number
+  int64_t *dims;                   // that it is resolved for
+  bool resolved;
+  int64_t *formulas; // values
+  leat_slot *buffers;
+  leat_arg *args;
+  leat_launch_plan *launches;
+  leat_task_plan *tasks;
+  leat_tensor *fetches;
+  void **fetch_copies; // memory for fetches that are feeds or variables; NULL: the buffer itself
+  void **feeds;        // where each feed's data is
+  void **feed_copies;  // memory for feeds that came unaligned
+  void *memory;        // the arena
+  size_t memory_size;
+  int64_t run_count;
+};
+
+typedef struct leat_frame_limits {
+  int threads;
+  double grain; // nanoseconds that are worth a thread
+} leat_frame_limits;
+
+void leat_frame_init(leat_frame *frame, const leat_program *program,
+                     leat_variable *const *variables, leat_arena *arena);
+void leat_frame_finish(leat_frame *frame);
+// Resolves everything for the values in frame->dims.
+LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
+                                             leat_error *error);
+// Lets the arguments point at the client's memory; data NULL: at the fallback. The tensor's type
+// has been checked.
+LEAT_MUST_USE leat_status leat_frame_feed(leat_frame *frame, uint32_t feed,
+                                          const leat_tensor *tensor, leat_error *error);
+void *leat_frame_buffer(const leat_frame *frame, uint32_t buffer); // where its data is
+void leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch, leat_tensor *out);
+
+#endif

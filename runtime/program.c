@@ -1,0 +1,247 @@
+// Loads programs: checks the image, maps its files, prepares look-ups.
+#include "runtime/program.h"
+
+#include "base/map.h"
+#include "base/npy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_file_group {
+  struct leat_file_group *next;
+  const char *path; // as the image names it
+  leat_file_view view;
+  leat_safetensors tensors; // of view, unless it is an npy
+  leat_tensor npy;
+  bool is_npy;
+  void **copies; // of tensors that lie unaligned in the file, by file number; NULL: none
+};
+
+void leat_file_hash(const void *data, size_t size, uint64_t out[2]) {
+  out[0] = leat_hash_bytes(data, size, 0);
+  out[1] = leat_hash_bytes(data, size, 1);
+}
+
+static void close_group(leat_file_group *group, uint64_t file_count) {
+  for (uint64_t i = 0; i < file_count; i++) free(group->copies[i]);
+  leat_safetensors_close(&group->tensors);
+  leat_file_view_close(&group->view);
+}
+
+static leat_status open_group(leat_program *program, const char *base, const leat_image_file *file,
+                              leat_file_group **out, leat_error *error) {
+  const char *name = leat_view_text(&program->view, file->file);
+  for (leat_file_group *g = program->groups; g; g = g->next) {
+    if (strcmp(g->path, name) == 0) {
+      *out = g;
+      return LEAT_OK;
+    }
+  }
+  const char *path = name;
+  if (base && name[0] != '/') path = leat_arena_printf(program->arena, "%s/%s", base, name);
+  leat_file_group *group = leat_new(program->arena, leat_file_group);
+  group->copies = leat_new_array(program->arena, void *, program->image->files.count);
+  group->path = name;
+  LEAT_TRY(leat_file_view_open(&group->view, path, error));
+  group->is_npy = leat_view_text(&program->view, file->name)[0] == '\0';
+  leat_error why = {0};
+  leat_status status =
+      group->is_npy
+          ? leat_npy_parse(group->view.data, group->view.size, &group->npy, &why)
+          : leat_safetensors_parse(&group->tensors, group->view.data, group->view.size, &why);
+  if (status) {
+    leat_file_view_close(&group->view);
+    return leat_fail(error, status, "%s: %s", path, why.message);
+  }
+  group->next = program->groups;
+  program->groups = *out = group;
+  return LEAT_OK;
+}
+
+// The data of file tensor number `number`, after checking that it is what was compiled against.
+static leat_status map_file(leat_program *program, const char *base, uint32_t number,
+                            leat_error *error) {
+  const leat_view *view = &program->view;
+  const leat_image_file *file = &view->files[number];
+  const char *path = leat_view_text(view, file->file), *name = leat_view_text(view, file->name);
+  leat_file_group *group;
+  LEAT_TRY(open_group(program, base, file, &group, error));
+  if (group->is_npy != (name[0] == '\0'))
+    return leat_fail(error, LEAT_INVALID, "%s: used as npy and as safetensors", path);
+  const leat_tensor *tensor =
+      group->is_npy ? &group->npy : leat_safetensors_find(&group->tensors, name);
+  if (!tensor) return leat_fail(error, LEAT_NOT_FOUND, "%s: has no tensor `%s`", path, name);
+  int64_t shape[LEAT_MAX_RANK] = {0}, bytes;
+  for (uint32_t i = 0; i < file->type.rank; i++)
+    if (!leat_formula_is_constant(view, file->type.shape_first + i))
+      return leat_fail(error, LEAT_INVALID, "%s: the shape of `%s` is not constant", path, name);
+  bool same = leat_type_value(view, &file->type, NULL, shape, &bytes) &&
+              tensor->dtype == (leat_dtype)file->type.dtype &&
+              tensor->rank == (int32_t)file->type.rank &&
+              memcmp(shape, tensor->shape, file->type.rank * sizeof *shape) == 0;
+  if (!same || (file->size && file->size != group->view.size))
+    return leat_fail(error, LEAT_MISMATCH, "%s: `%s` is not what it was when this was compiled",
+                     path, name);
+  uint64_t hash[2];
+  if (file->hash[0] || file->hash[1]) {
+    leat_file_hash(tensor->data, (size_t)bytes, hash);
+    if (memcmp(hash, file->hash, sizeof hash) != 0)
+      return leat_fail(error, LEAT_MISMATCH,
+                       "%s: the values of `%s` are not those it had when "
+                       "this was compiled",
+                       path, name);
+  }
+  program->files[number] = tensor->data;
+  if ((uintptr_t)tensor->data % leat_dtype_alignment(tensor->dtype) == 0) return LEAT_OK;
+  size_t size = ((size_t)bytes + 64) & ~(size_t)63;
+  void *copy = group->copies[number] = aligned_alloc(64, size);
+  if (!copy) return leat_fail(error, LEAT_MEMORY, "%s: no memory for `%s`", path, name);
+  memcpy(copy, tensor->data, (size_t)bytes);
+  program->files[number] = copy;
+  return LEAT_OK;
+}
+
+static const leat_image_buffer *arg_buffer(const leat_view *view, uint32_t arg) {
+  return view->args[arg].is_scalar ? NULL : &view->buffers[view->args[arg].index];
+}
+
+static void list_feed_args(leat_program *program) {
+  const leat_view *view = &program->view;
+  uint32_t feeds = (uint32_t)program->image->feeds.count;
+  uint32_t args = (uint32_t)program->image->args.count;
+  uint32_t *first = leat_new_array(program->arena, uint32_t, (size_t)feeds + 2);
+  uint32_t *list = leat_new_array(program->arena, uint32_t, (size_t)args + 1);
+  // first[i + 2] counts feed i, becomes its end by adding up, and its begin moves by one as the
+  // list is filled.
+  for (uint32_t i = 0; i < args; i++) {
+    const leat_image_buffer *buffer = arg_buffer(view, i);
+    if (buffer && buffer->kind == LEAT_BUFFER_FEED) first[buffer->where + 2]++;
+  }
+  for (uint32_t i = 2; i < feeds + 2; i++) first[i] += first[i - 1];
+  for (uint32_t i = 0; i < args; i++) {
+    const leat_image_buffer *buffer = arg_buffer(view, i);
+    if (buffer && buffer->kind == LEAT_BUFFER_FEED) list[first[buffer->where + 1]++] = i;
+  }
+  program->feed_first = first;
+  program->feed_args = list;
+}
+
+static leat_store_access buffer_access(const leat_view *view, const leat_image_buffer *buffer) {
+  if (!buffer || buffer->kind != LEAT_BUFFER_VARIABLE) return LEAT_STORE_NONE;
+  bool written = view->variables[buffer->where].flags & LEAT_VARIABLE_WRITTEN;
+  return written ? LEAT_STORE_WRITE : LEAT_STORE_READ;
+}
+
+static leat_store_access args_access(const leat_view *view, uint32_t first, uint32_t count) {
+  leat_store_access most = LEAT_STORE_NONE;
+  for (uint32_t i = 0; i < count; i++) {
+    leat_store_access access = buffer_access(view, arg_buffer(view, first + i));
+    if (access > most) most = access;
+  }
+  return most;
+}
+
+// What a task may do to variables. Sends and prints only read.
+static leat_store_access task_access(const leat_view *view, const leat_image_task *task) {
+  leat_store_access most = LEAT_STORE_NONE, access;
+  switch ((leat_task_kind)task->kind) {
+  case LEAT_TASK_SEGMENT:
+    for (uint32_t i = 0; i < task->count; i++) {
+      const leat_image_launch *launch = &view->launches[task->first + i];
+      access = args_access(view, launch->arg_first, launch->arg_count);
+      if (access > most) most = access;
+    }
+    return most;
+  case LEAT_TASK_SEND:
+    access = buffer_access(view, &view->buffers[view->messages[task->first].buffer]);
+    return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
+  case LEAT_TASK_PRINT:
+    return args_access(view, task->first, task->count) ? LEAT_STORE_READ : LEAT_STORE_NONE;
+  case LEAT_TASK_RECV: break;
+  }
+  return LEAT_STORE_NONE;
+}
+
+static void find_access(leat_program *program) {
+  const leat_view *view = &program->view;
+  uint32_t tasks = (uint32_t)program->image->tasks.count;
+  leat_store_access *access = leat_new_array(program->arena, leat_store_access, (size_t)tasks + 1);
+  for (uint32_t i = 0; i < tasks; i++) access[i] = task_access(view, &view->tasks[i]);
+  for (uint32_t t = 1; t < program->image->tables.count; t++) { // initialisers write
+    const leat_image_table *table = &view->tables[t];
+    for (uint32_t i = 0; i < table->task_count; i++)
+      if (access[table->task_first + i]) access[table->task_first + i] = LEAT_STORE_WRITE;
+  }
+  program->access = access;
+}
+
+static leat_status copy_kernels(leat_program *program, const leat_program_source *source,
+                                leat_error *error) {
+  uint64_t count = program->image->kernels.count;
+  if (count != source->kernel_count)
+    return leat_fail(error, LEAT_INVALID, "the image has %llu kernels, its code %zu",
+                     (unsigned long long)count, source->kernel_count);
+  for (size_t i = 0; i < count; i++)
+    if (!source->kernels[i])
+      return leat_fail(error, LEAT_INVALID, "kernel `%s` has no code",
+                       leat_view_text(&program->view, program->view.kernels[i].symbol));
+  leat_kernel_function *kernels = leat_new_array(program->arena, leat_kernel_function, count + 1);
+  if (count) memcpy(kernels, source->kernels, count * sizeof *kernels);
+  program->kernels = kernels;
+  return LEAT_OK;
+}
+
+static leat_status load(leat_program *program, const leat_program_source *source,
+                        leat_error *error) {
+  const void *image = source->image;
+  if ((uintptr_t)image % LEAT_IMAGE_ALIGNMENT) {
+    program->own_image = aligned_alloc(LEAT_IMAGE_ALIGNMENT, (source->size + 64) & ~(size_t)63);
+    if (!program->own_image)
+      return leat_fail(error, LEAT_MEMORY, "no memory for an image of %zu bytes", source->size);
+    image = memcpy(program->own_image, source->image, source->size);
+  }
+  LEAT_TRY(leat_image_check(image, source->size, &program->view, error));
+  program->image = program->view.image;
+  LEAT_TRY(copy_kernels(program, source, error));
+  program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
+  for (uint32_t i = 0; i < program->image->files.count; i++)
+    LEAT_TRY(map_file(program, source->base, i, error));
+  list_feed_args(program);
+  find_access(program);
+  return LEAT_OK;
+}
+
+leat_status leat_program_load(const leat_program_source *source, leat_program **out,
+                              leat_error *error) {
+  *out = NULL;
+  leat_program *program = calloc(1, sizeof *program);
+  if (!program) return leat_fail(error, LEAT_MEMORY, "no memory for a program");
+  program->arena = leat_arena_create();
+  leat_status status = load(program, source, error);
+  if (status) {
+    leat_program_destroy(program);
+    return status;
+  }
+  program->release = source->release;
+  program->release_context = source->release_context;
+  *out = program;
+  return LEAT_OK;
+}
+
+void leat_program_destroy(leat_program *program) {
+  if (!program) return;
+  for (leat_file_group *g = program->groups; g; g = g->next)
+    close_group(g, program->image->files.count);
+  free(program->own_image);
+  if (program->release) program->release(program->release_context);
+  leat_arena_destroy(program->arena);
+  free(program);
+}
+
+const leat_image *leat_program_image(const leat_program *program) {
+  return program->image;
+}
+
+const char *leat_program_text(const leat_program *program, leat_text_index index) {
+  return leat_view_text(&program->view, index);
+}

@@ -1,0 +1,31 @@
+// A loaded program: the checked image, its kernels, its files, and what is looked up again and
+// again in it.
+#ifndef LEAT_RUNTIME_PROGRAM_H
+#define LEAT_RUNTIME_PROGRAM_H
+
+#include "base/arena.h"
+#include "runtime/image.h"
+#include "runtime/store.h"
+
+typedef struct leat_file_group leat_file_group; // an open file, with the tensors that it has
+
+struct leat_program {
+  leat_view view;
+  const leat_image *image; // view.image
+  void *own_image;         // a copy, when the source was not aligned
+  const leat_kernel_function *kernels;
+  const void **files; // each file tensor's data
+  leat_file_group *groups;
+  // The arguments that point at feed i: feed_args[feed_first[i] … feed_first[i + 1]).
+  const uint32_t *feed_first, *feed_args;
+  const leat_store_access *access; // each task's, to the variables
+  leat_arena *arena;
+  void (*release)(void *context);
+  void *release_context;
+};
+
+static inline const char *leat_view_text(const leat_view *view, leat_text_index index) {
+  return view->text + index;
+}
+
+#endif

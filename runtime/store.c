@@ -1,0 +1,237 @@
+// The variables of one device. Each is a block of memory that stays where it is as long as the
+// store lives, so kernels' arguments hold its address; a reset only marks it uninitialised.
+#include "runtime/store.h"
+
+#include "base/arena.h"
+#include "base/map.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_store {
+  pthread_rwlock_t lock;          // of the variables' values and flags
+  pthread_mutex_t initialisation; // taken before `lock`
+  pthread_mutex_t names;          // of the tables below; taken last
+  leat_arena *arena;
+  leat_bytes_map by_name; // "container\0name" -> leat_variable
+  leat_variable **variables;
+  size_t count, capacity;
+  _Atomic uint64_t epoch;
+};
+
+leat_status leat_store_create(leat_store **out, leat_error *error) {
+  leat_store *store = *out = calloc(1, sizeof *store);
+  if (!store) return leat_fail(error, LEAT_MEMORY, "no memory for a store of variables");
+  pthread_rwlock_init(&store->lock, NULL);
+  pthread_mutex_init(&store->initialisation, NULL);
+  pthread_mutex_init(&store->names, NULL);
+  store->arena = leat_arena_create();
+  leat_bytes_map_init(&store->by_name, store->arena);
+  return LEAT_OK;
+}
+
+void leat_store_destroy(leat_store *store) {
+  if (!store) return;
+  for (size_t i = 0; i < store->count; i++) free(store->variables[i]->tensor.data);
+  free(store->variables);
+  leat_arena_destroy(store->arena);
+  pthread_mutex_destroy(&store->names);
+  pthread_mutex_destroy(&store->initialisation);
+  pthread_rwlock_destroy(&store->lock);
+  free(store);
+}
+
+void leat_store_lock(leat_store *store, leat_store_access access) {
+  if (access == LEAT_STORE_READ) pthread_rwlock_rdlock(&store->lock);
+  if (access == LEAT_STORE_WRITE) pthread_rwlock_wrlock(&store->lock);
+}
+
+void leat_store_unlock(leat_store *store, leat_store_access access) {
+  if (access != LEAT_STORE_NONE) pthread_rwlock_unlock(&store->lock);
+}
+
+void leat_store_lock_initialisation(leat_store *store) {
+  pthread_mutex_lock(&store->initialisation);
+}
+
+void leat_store_unlock_initialisation(leat_store *store) {
+  pthread_mutex_unlock(&store->initialisation);
+}
+
+uint64_t leat_store_epoch(const leat_store *store) {
+  return atomic_load_explicit(&store->epoch, memory_order_acquire);
+}
+
+static leat_variable *look_up(leat_store *store, const char *container, const char *name) {
+  leat_text key = {0};
+  leat_text_add_n(&key, container, strlen(container) + 1);
+  leat_text_add_n(&key, name, strlen(name));
+  leat_variable *variable = leat_bytes_map_get(&store->by_name, key.data, key.size);
+  leat_text_finish(&key);
+  return variable;
+}
+
+static leat_status find(leat_store *store, const char *container, const char *name,
+                        leat_variable **out, leat_error *error) {
+  pthread_mutex_lock(&store->names);
+  *out = look_up(store, container ? container : "", name);
+  pthread_mutex_unlock(&store->names);
+  if (*out) return LEAT_OK;
+  return leat_fail(error, LEAT_NOT_FOUND, "there is no variable `%s`", name);
+}
+
+static void describe(leat_text *out, leat_dtype dtype, int32_t rank, const int64_t *shape) {
+  leat_port_info port = {.dtype = dtype, .rank = rank};
+  memcpy(port.shape, shape, (size_t)rank * sizeof *shape);
+  leat_port_print(&port, out);
+}
+
+static bool same_type(const leat_tensor *a, leat_dtype dtype, int32_t rank, const int64_t *shape) {
+  return a->dtype == dtype && a->rank == rank &&
+         memcmp(a->shape, shape, (size_t)rank * sizeof *shape) == 0;
+}
+
+static leat_status mismatch(const leat_variable *variable, leat_dtype dtype, int32_t rank,
+                            const int64_t *shape, leat_error *error) {
+  leat_text is = {0}, other = {0};
+  describe(&is, variable->tensor.dtype, variable->tensor.rank, variable->tensor.shape);
+  describe(&other, dtype, rank, shape);
+  leat_status status = leat_fail(error, LEAT_INVALID, "variable `%s` is %s, not %s", variable->name,
+                                 is.data, other.data);
+  leat_text_finish(&is);
+  leat_text_finish(&other);
+  return status;
+}
+
+// A new variable, zeroed; the caller holds `names`.
+static leat_status add(leat_store *store, const leat_variable_info *info, leat_variable **out,
+                       leat_error *error) {
+  leat_tensor tensor = {.dtype = info->dtype, .rank = info->rank};
+  memcpy(tensor.shape, info->shape, (size_t)info->rank * sizeof *info->shape);
+  int64_t bytes = leat_tensor_bytes(&tensor);
+  if (bytes < 0)
+    return leat_fail(error, LEAT_INVALID, "the shape of variable `%s` is impossible", info->name);
+  size_t size = ((size_t)bytes + 64) & ~(size_t)63; // at least one line, and a multiple of it
+  tensor.data = aligned_alloc(64, size);
+  if (!tensor.data)
+    return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`, %zu bytes", info->name,
+                     size);
+  if (store->count == store->capacity) {
+    size_t capacity = store->capacity ? store->capacity * 2 : 64;
+    leat_variable **grown = realloc(store->variables, capacity * sizeof *grown);
+    if (!grown) {
+      free(tensor.data);
+      return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`", info->name);
+    }
+    store->variables = grown;
+    store->capacity = capacity;
+  }
+  memset(tensor.data, 0, size);
+  leat_variable *variable = *out = leat_new(store->arena, leat_variable);
+  size_t length = strlen(info->container) + 1;
+  char *key = leat_arena_printf(store->arena, "%s%c%s", info->container, 0, info->name);
+  *variable = (leat_variable){
+      .name = key + length, .container = key, .tensor = tensor, .trainable = info->trainable};
+  leat_bytes_map_set(&store->by_name, key, length + strlen(info->name), variable);
+  store->variables[store->count++] = variable;
+  return LEAT_OK;
+}
+
+leat_status leat_store_variable(leat_store *store, const leat_variable_info *info,
+                                leat_variable **out, leat_error *error) {
+  pthread_mutex_lock(&store->names);
+  leat_variable *variable = look_up(store, info->container, info->name);
+  leat_status status = LEAT_OK;
+  if (!variable)
+    status = add(store, info, &variable, error);
+  else if (!same_type(&variable->tensor, info->dtype, info->rank, info->shape))
+    status = mismatch(variable, info->dtype, info->rank, info->shape, error);
+  pthread_mutex_unlock(&store->names);
+  *out = variable;
+  return status;
+}
+
+leat_status leat_store_declare(leat_store *store, const leat_variable_info *info,
+                               leat_error *error) {
+  leat_variable *variable;
+  return leat_store_variable(store, info, &variable, error);
+}
+
+static void fill_info(leat_store *store, const leat_variable *variable, leat_variable_info *out) {
+  *out = (leat_variable_info){.name = variable->name,
+                              .container = variable->container,
+                              .dtype = variable->tensor.dtype,
+                              .rank = variable->tensor.rank,
+                              .trainable = variable->trainable};
+  memcpy(out->shape, variable->tensor.shape, sizeof out->shape);
+  leat_store_lock(store, LEAT_STORE_READ);
+  out->initialised = variable->initialised;
+  leat_store_unlock(store, LEAT_STORE_READ);
+}
+
+size_t leat_store_count(leat_store *store) {
+  pthread_mutex_lock(&store->names);
+  size_t count = store->count;
+  pthread_mutex_unlock(&store->names);
+  return count;
+}
+
+void leat_store_info(leat_store *store, size_t i, leat_variable_info *out) {
+  pthread_mutex_lock(&store->names);
+  const leat_variable *variable = store->variables[i];
+  pthread_mutex_unlock(&store->names);
+  fill_info(store, variable, out);
+}
+
+leat_status leat_store_find(leat_store *store, const char *container, const char *name,
+                            leat_variable_info *out, leat_error *error) {
+  leat_variable *variable;
+  LEAT_TRY(find(store, container, name, &variable, error));
+  fill_info(store, variable, out);
+  return LEAT_OK;
+}
+
+leat_status leat_store_read(leat_store *store, const char *container, const char *name,
+                            leat_tensor *out, leat_error *error) {
+  leat_variable *variable;
+  LEAT_TRY(find(store, container, name, &variable, error));
+  size_t bytes = (size_t)leat_tensor_bytes(&variable->tensor);
+  *out = variable->tensor;
+  out->data = malloc(bytes ? bytes : 1);
+  if (!out->data) return leat_fail(error, LEAT_MEMORY, "no memory to read variable `%s`", name);
+  leat_store_lock(store, LEAT_STORE_READ);
+  bool initialised = variable->initialised;
+  memcpy(out->data, variable->tensor.data, bytes);
+  leat_store_unlock(store, LEAT_STORE_READ);
+  if (initialised) return LEAT_OK;
+  free(out->data);
+  out->data = NULL;
+  return leat_fail(error, LEAT_NOT_FOUND, "variable `%s` has no value yet", name);
+}
+
+leat_status leat_store_write(leat_store *store, const char *container, const char *name,
+                             const leat_tensor *value, leat_error *error) {
+  leat_variable *variable;
+  LEAT_TRY(find(store, container, name, &variable, error));
+  if (!same_type(&variable->tensor, value->dtype, value->rank, value->shape))
+    return mismatch(variable, value->dtype, value->rank, value->shape, error);
+  leat_store_lock(store, LEAT_STORE_WRITE);
+  memcpy(variable->tensor.data, value->data, (size_t)leat_tensor_bytes(value));
+  variable->initialised = true;
+  leat_store_unlock(store, LEAT_STORE_WRITE);
+  return LEAT_OK;
+}
+
+void leat_store_reset(leat_store *store, const char *container) {
+  leat_store_lock_initialisation(store);
+  leat_store_lock(store, LEAT_STORE_WRITE);
+  pthread_mutex_lock(&store->names);
+  for (size_t i = 0; i < store->count; i++)
+    if (strcmp(store->variables[i]->container, container ? container : "") == 0)
+      store->variables[i]->initialised = false;
+  pthread_mutex_unlock(&store->names);
+  atomic_fetch_add(&store->epoch, 1);
+  leat_store_unlock(store, LEAT_STORE_WRITE);
+  leat_store_unlock_initialisation(store);
+}

@@ -1,0 +1,36 @@
+// Variables as executors see them: found once by name, then used by address. See runtime.h.
+#ifndef LEAT_RUNTIME_STORE_H
+#define LEAT_RUNTIME_STORE_H
+
+#include "runtime/runtime.h"
+
+#include <stdatomic.h>
+
+typedef struct leat_variable {
+  const char *name, *container;
+  leat_tensor tensor; // data: 64-byte aligned, at one address as long as the store lives
+  bool initialised, trainable;
+} leat_variable;
+
+typedef enum leat_store_access {
+  LEAT_STORE_NONE,
+  LEAT_STORE_READ,
+  LEAT_STORE_WRITE
+} leat_store_access;
+
+// LEAT_STORE_NONE: nothing is locked.
+void leat_store_lock(leat_store *store, leat_store_access access);
+void leat_store_unlock(leat_store *store, leat_store_access access);
+
+// As leat_store_declare; *out belongs to the store.
+LEAT_MUST_USE leat_status leat_store_variable(leat_store *store, const leat_variable_info *info,
+                                              leat_variable **out, leat_error *error);
+
+// Counts the resets: while it stays the same, what was initialised is.
+uint64_t leat_store_epoch(const leat_store *store);
+
+// Only one thread at a time initialises variables of a store.
+void leat_store_lock_initialisation(leat_store *store);
+void leat_store_unlock_initialisation(leat_store *store);
+
+#endif
