@@ -1,0 +1,151 @@
+// Two walks over the same elements: the first finds the widest, the second writes.
+#include "runtime/format.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+// IEEE half to float: every half is a float.
+static float half_to_float(uint16_t half) {
+  uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31;
+  uint32_t fraction = half & 0x3ff, bits;
+  if (exponent == 31) {
+    bits = sign | 0x7f800000 | fraction << 13;
+  } else if (exponent) {
+    bits = sign | (exponent + 112) << 23 | fraction << 13;
+  } else {
+    float value = (float)fraction * 0x1p-24f;
+    return sign ? -value : value;
+  }
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static float bfloat_to_float(uint16_t bfloat) {
+  uint32_t bits = (uint32_t)bfloat << 16;
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+// Five (f16) or four (bf16) significant digits always read back as the same 16 bits.
+static void add_short_float(leat_text *out, float value, int digits) {
+  size_t begin = out->size;
+  leat_text_add(out, "%.*g", digits, (double)value);
+  if (!strpbrk(out->data + begin, ".en")) leat_text_add(out, ".0");
+}
+
+static void add_complex(leat_text *out, double real, double imaginary, bool single) {
+  if (single)
+    leat_text_add_f32(out, (float)real);
+  else
+    leat_text_add_f64(out, real);
+  if (!(imaginary < 0)) leat_text_add(out, "+");
+  if (single)
+    leat_text_add_f32(out, (float)imaginary);
+  else
+    leat_text_add_f64(out, imaginary);
+  leat_text_add(out, "j");
+}
+
+// Elements may lie unaligned, as in a file.
+#define READ(type, from)                                                                           \
+  ({                                                                                               \
+    type value_;                                                                                   \
+    memcpy(&value_, (from), sizeof value_);                                                        \
+    value_;                                                                                        \
+  })
+
+void leat_element_format(leat_dtype dtype, const void *element, leat_text *out) {
+  const char *at = element;
+  switch (dtype) {
+  case LEAT_bool: leat_text_add(out, *at ? "true" : "false"); break;
+  case LEAT_i8: leat_text_add(out, "%d", READ(int8_t, at)); break;
+  case LEAT_i16: leat_text_add(out, "%d", READ(int16_t, at)); break;
+  case LEAT_i32: leat_text_add(out, "%" PRId32, READ(int32_t, at)); break;
+  case LEAT_i64: leat_text_add(out, "%" PRId64, READ(int64_t, at)); break;
+  case LEAT_u8: leat_text_add(out, "%u", READ(uint8_t, at)); break;
+  case LEAT_u16: leat_text_add(out, "%u", READ(uint16_t, at)); break;
+  case LEAT_u32: leat_text_add(out, "%" PRIu32, READ(uint32_t, at)); break;
+  case LEAT_u64: leat_text_add(out, "%" PRIu64, READ(uint64_t, at)); break;
+  case LEAT_f16: add_short_float(out, half_to_float(READ(uint16_t, at)), 5); break;
+  case LEAT_bf16: add_short_float(out, bfloat_to_float(READ(uint16_t, at)), 4); break;
+  case LEAT_f32: leat_text_add_f32(out, READ(float, at)); break;
+  case LEAT_f64: leat_text_add_f64(out, READ(double, at)); break;
+  case LEAT_c64:
+    add_complex(out, (double)READ(float, at), (double)READ(float, at + 4), true);
+    break;
+  case LEAT_c128: add_complex(out, READ(double, at), READ(double, at + 8), false); break;
+  case LEAT_str: {
+    const char *text = READ(const char *, at);
+    leat_text_add_quoted(out, text, (size_t)READ(uint64_t, at + 8));
+    break;
+  }
+  }
+}
+
+typedef struct formatter {
+  const leat_tensor *tensor;
+  leat_text *out, scratch; // out NULL: only measure
+  size_t width;            // of the widest element
+  bool summarise;
+} formatter;
+
+static void format_element(formatter *f, const char *element) {
+  f->scratch.size = 0;
+  leat_element_format(f->tensor->dtype, element, &f->scratch);
+  size_t size = f->scratch.size;
+  if (f->out) {
+    leat_text_add(f->out, "%*s", (int)(f->width > size ? f->width - size : 0), "");
+    leat_text_add_n(f->out, f->scratch.data, size);
+  } else if (size > f->width) {
+    f->width = size;
+  }
+}
+
+static void add_separator(formatter *f, int32_t axis) {
+  if (!f->out) return;
+  int32_t inner = f->tensor->rank - axis - 1; // axes inside of this one
+  for (int32_t i = 0; i < inner; i++) leat_text_add(f->out, "\n");
+  if (inner)
+    leat_text_add(f->out, "%*s", (int)axis + 1, "");
+  else
+    leat_text_add(f->out, " ");
+}
+
+// The block at `data`, whose outermost axis is `axis`; at most LEAT_MAX_RANK deep.
+static void format_axis(formatter *f, int32_t axis, const char *data) {
+  const leat_tensor *tensor = f->tensor;
+  if (axis == tensor->rank) {
+    format_element(f, data);
+    return;
+  }
+  int64_t count = tensor->shape[axis];
+  int64_t stride = leat_shape_elements(tensor->rank - axis - 1, tensor->shape + axis + 1) *
+                   (int64_t)leat_dtype_size(tensor->dtype);
+  if (f->out) leat_text_add(f->out, "[");
+  for (int64_t i = 0; i < count; i++) {
+    if (f->summarise && count > 2 * LEAT_FORMAT_EDGE && i == LEAT_FORMAT_EDGE) {
+      if (f->out) leat_text_add(f->out, "...");
+      i = count - LEAT_FORMAT_EDGE;
+      add_separator(f, axis);
+    }
+    format_axis(f, axis + 1, data + i * stride);
+    if (i + 1 < count) add_separator(f, axis);
+  }
+  if (f->out) leat_text_add(f->out, "]");
+}
+
+void leat_tensor_format(const leat_tensor *tensor, leat_text *out) {
+  int64_t elements = leat_shape_elements(tensor->rank, tensor->shape);
+  if (elements == 0) {
+    leat_text_add(out, "[]");
+    return;
+  }
+  formatter f = {.tensor = tensor, .summarise = elements > LEAT_FORMAT_THRESHOLD};
+  format_axis(&f, 0, tensor->data);
+  f.out = out;
+  format_axis(&f, 0, tensor->data);
+  leat_text_finish(&f.scratch);
+}
