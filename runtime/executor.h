@@ -1,0 +1,151 @@
+// The structures that the executor's files share: runtime.c (the process), executor.c (binding),
+// run.c (scheduling), segment.c (computing).
+#ifndef LEAT_RUNTIME_EXECUTOR_H
+#define LEAT_RUNTIME_EXECUTOR_H
+
+#include "runtime/frame.h"
+#include "runtime/pool.h"
+#include "runtime/rendezvous.h"
+#include "runtime/signal.h"
+#include "runtime/trace.h"
+
+#include <pthread.h>
+
+// A step that was aborted, so that a run of it that begins later ends at once.
+typedef struct leat_aborted_step {
+  uint64_t session, step;
+  leat_error error;
+} leat_aborted_step;
+
+enum { LEAT_ABORTED_STEPS = 32 }; // are remembered
+
+typedef struct leat_queued_message {
+  struct leat_queued_message *next;
+  leat_message message;
+} leat_queued_message;
+
+struct leat_runtime {
+  leat_pool *pool;
+  leat_frame_limits limits;
+  leat_rendezvous *rendezvous;
+  leat_transport *transport; // NULL: alone
+  leat_trace *trace;         // NULL: off
+  leat_gemm_function gemm;
+  double deadline;
+  void (*print)(void *context, const char *text);
+  void *print_context;
+  pthread_mutex_t print_lock;
+
+  pthread_mutex_t runs_lock; // of what follows; may be held while a run's lock is taken
+  leat_run *runs;            // that exchange messages
+  leat_aborted_step aborted[LEAT_ABORTED_STEPS];
+  size_t aborted_count; // ever
+  leat_error failure;   // of the transport
+
+  pthread_mutex_t mail_lock; // of the messages that came
+  leat_queued_message *mail, **mail_end;
+  leat_signal mail_came;
+};
+
+typedef struct leat_message_state {
+  int peer; // rank; -1: this process
+  const char *label;
+  _Atomic uint64_t bytes, count;
+} leat_message_state;
+
+// A program bound to its device's variables.
+typedef struct leat_bound_part {
+  const leat_program *program;
+  leat_store *store;
+  leat_variable **variables;                 // by variable number
+  uint32_t *dims;                            // executor's dim number of each dim
+  leat_message_state *messages;              // by message number
+  const char **task_labels, **launch_labels; // for traces; NULL: off
+  _Atomic uint64_t initialised;              // the store's epoch + 1 in which all variables were
+} leat_bound_part;
+
+typedef struct leat_port_place { // feed or fetch number `index` of a part
+  uint32_t part, index;
+} leat_port_place;
+
+struct leat_executor {
+  leat_runtime *runtime;
+  leat_arena *arena;
+  uint64_t session;
+  leat_bound_part *parts;
+  uint32_t part_count;
+  const char **dims;
+  uint32_t dim_count;
+  leat_port_place *feeds, *fetches, *sends; // sends: task-order message numbers
+  uint32_t feed_count, fetch_count, send_count;
+  uint32_t most_tasks;  // of all parts together, in the largest tables
+  bool has_messages;    // some task sends or receives
+  bool has_remote;      // some of them from or to another rank
+  bool abandoned;       // some run is: memory that it refers to is never freed
+  pthread_mutex_t lock; // of the list below
+  leat_run *idle;
+};
+
+// Names a task of a run.
+typedef struct leat_task_place {
+  uint32_t part, task; // task: of the part's image
+} leat_task_place;
+
+// A send or recv on its way; what its callback is given.
+typedef struct leat_transfer {
+  leat_run *run;
+  leat_task_place place;
+  bool waiting;
+  void *copy; // of what is sent; malloc'ed
+  int64_t begin;
+} leat_transfer;
+
+enum { LEAT_NO_TABLE = UINT32_MAX };
+
+struct leat_run {
+  leat_executor *executor;
+  leat_run *next_idle;
+  leat_run *next_active, **active_at; // in the runtime's list
+  leat_arena *arena;
+  leat_frame *frames;
+  int64_t *dims;
+  uint64_t step;
+  bool abandoned; // a transfer never ended: its memory must not be used again
+
+  pthread_mutex_t lock; // of what follows
+  leat_signal changed;  // raised for the driver when it waits
+  bool driver_waits;
+  uint32_t *tables;       // of each part: the one to run, or LEAT_NO_TABLE
+  uint32_t **pending;     // of each part and task: dependencies that are not complete
+  leat_task_place *ready; // a ring
+  uint32_t ready_first, ready_count, ready_capacity;
+  size_t remaining;         // tasks that are not complete
+  size_t working;           // threads inside of tasks, and helpers on their way
+  size_t transfers;         // recvs that wait, sends on their way
+  uint64_t progress;        // counts completed tasks
+  leat_transfer **transfer; // of each part and task that sends or receives
+  _Atomic bool failed;
+  leat_error error; // the first cause
+};
+
+// executor.c. Compares the whole shape of a feed with what the frame was resolved for.
+LEAT_MUST_USE leat_status leat_executor_check_feed(const leat_executor *executor, size_t i,
+                                                   const leat_tensor *tensor,
+                                                   const leat_frame *frame, leat_error *error);
+
+// run.c. From whom: the rank that the failure came from, or -1.
+void leat_run_fail(leat_run *run, int from, leat_status status, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void leat_run_destroy(leat_run *run);
+
+// runtime.c. Registers a run that exchanges messages; an aborted step fails it at once.
+void leat_runtime_enter(leat_runtime *runtime, leat_run *run);
+void leat_runtime_leave(leat_runtime *runtime, leat_run *run);
+void leat_runtime_tell_abort(leat_runtime *runtime, uint64_t session, uint64_t step,
+                             const leat_error *error);
+
+// segment.c. Runs a segment's launches on a gang of as many threads as they are worth. 0, or what
+// a kernel returned, with the launch that it belongs to.
+int32_t leat_segment_run(leat_run *run, leat_task_place place, uint32_t *out_launch);
+
+#endif

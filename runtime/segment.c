@@ -1,0 +1,111 @@
+// A segment: launches in order, each divided statically over the tiles. Every member of the gang
+// walks the same list. A launch that is worth one thread only is the caller's; between two of
+// those there is nothing to wait for, everywhere else all members meet at a barrier. After a
+// failure the walk goes on without computing, so that all barriers are met.
+#include "runtime/executor.h"
+
+#include <string.h>
+
+typedef struct segment_walk {
+  leat_runtime *runtime;
+  leat_frame *frame;
+  const leat_image_task *task;
+  const char *const *labels; // of launches, when tracing
+  uint64_t step;
+  _Atomic int32_t result;
+  uint32_t failed_launch;
+} segment_walk;
+
+static int32_t copy_tiles(const leat_frame *frame, const leat_image_launch *launch,
+                          const leat_arg *args, int64_t tiles, int64_t begin, int64_t end) {
+  uint64_t size =
+      (uint64_t)frame->buffers[frame->program->view.args[launch->arg_first].index].bytes;
+  uint64_t part = size / (uint64_t)tiles;
+  uint64_t first = part * (uint64_t)begin, last = end == tiles ? size : part * (uint64_t)end;
+  if (last > first)
+    memmove((char *)args[0].pointer + first, (char *)args[1].pointer + first, last - first);
+  return 0;
+}
+
+static int32_t gemm_tiles(const segment_walk *walk, const leat_image_launch *launch,
+                          const leat_arg *args, int64_t tiles, int64_t begin, int64_t end) {
+  const leat_view *view = &walk->frame->program->view;
+  uint32_t c = view->args[launch->arg_first].index;
+  return walk->runtime->gemm((leat_dtype)view->buffers[c].type.dtype, args[0].pointer,
+                             args[1].pointer, args[2].pointer, args[3].value, args[4].value,
+                             args[5].value, args[6].value != 0, args[7].value != 0, args[8].value,
+                             tiles, begin, end);
+}
+
+static int32_t run_tiles(segment_walk *walk, uint32_t number, int64_t begin, int64_t end) {
+  leat_frame *frame = walk->frame;
+  const leat_image_launch *launch = &frame->program->view.launches[number];
+  const leat_arg *args = frame->args + launch->arg_first;
+  int64_t tiles = frame->launches[number].tiles;
+  switch ((leat_launch_kind)launch->kind) {
+  case LEAT_LAUNCH_KERNEL: return frame->program->kernels[launch->kernel](frame, args, begin, end);
+  case LEAT_LAUNCH_COPY: return copy_tiles(frame, launch, args, tiles, begin, end);
+  case LEAT_LAUNCH_GEMM: return gemm_tiles(walk, launch, args, tiles, begin, end);
+  }
+  return LEAT_INTERNAL;
+}
+
+static void run_launch(segment_walk *walk, uint32_t number, int64_t begin, int64_t end) {
+  if (begin == end || atomic_load_explicit(&walk->result, memory_order_relaxed)) return;
+  leat_trace *trace = walk->runtime->trace;
+  leat_trace_event event;
+  if (__builtin_expect(trace != NULL, 0)) event.begin = leat_clock();
+  int32_t result = run_tiles(walk, number, begin, end), none = 0;
+  if (__builtin_expect(trace != NULL, 0)) {
+    const leat_launch_plan *plan = &walk->frame->launches[number];
+    event.end = leat_clock();
+    event.kind = LEAT_TRACE_KERNEL;
+    event.label = walk->labels[number];
+    event.tiles = (uint64_t)(end - begin);
+    event.bytes = (uint64_t)((double)plan->bytes * (double)(end - begin) / (double)plan->tiles);
+    event.step = walk->step;
+    leat_trace_add(trace, &event);
+  }
+  if (__builtin_expect(result != 0, 0) &&
+      atomic_compare_exchange_strong(&walk->result, &none, result))
+    walk->failed_launch = number;
+}
+
+static void walk_launches(void *context, leat_gang *gang, int member) {
+  segment_walk *walk = context;
+  const leat_launch_plan *plans = walk->frame->launches;
+  int size = leat_gang_size(gang);
+  bool wide_before = false; // the launch before was everybody's
+  for (uint32_t i = walk->task->first; i < walk->task->first + walk->task->count; i++) {
+    int64_t tiles = plans[i].tiles;
+    int width = plans[i].width < size ? plans[i].width : size;
+    bool wide = width > 1;
+    if (wide || wide_before) leat_gang_barrier(gang);
+    wide_before = wide;
+    if (member >= width) continue;
+    int64_t part = tiles / width, rest = tiles % width;
+    int64_t begin = member * part + (member < rest ? member : rest);
+    run_launch(walk, i, begin, begin + part + (member < rest));
+  }
+}
+
+int32_t leat_segment_run(leat_run *run, leat_task_place place, uint32_t *out_launch) {
+  leat_executor *executor = run->executor;
+  leat_frame *frame = &run->frames[place.part];
+  segment_walk walk = {
+      .runtime = executor->runtime,
+      .frame = frame,
+      .task = &frame->program->view.tasks[place.task],
+      .labels = executor->parts[place.part].launch_labels,
+      .step = run->step,
+  };
+  int width = frame->tasks[place.task].width;
+  if (width > 1) {
+    leat_gang_run(executor->runtime->pool, width - 1, walk_launches, &walk);
+  } else {
+    for (uint32_t i = walk.task->first; i < walk.task->first + walk.task->count; i++)
+      run_launch(&walk, i, 0, frame->launches[i].tiles);
+  }
+  *out_launch = walk.failed_launch;
+  return atomic_load(&walk.result);
+}
