@@ -22,6 +22,8 @@ typedef enum bracket_kind {
 typedef struct bracket {
   bracket_kind kind;
   uint32_t outer, inner; // indentation of the line that closes it, and of those inside
+  size_t content;        // where, in `code`, what follows it on its line begins; 0: nothing does
+  uint32_t line;         // its line
 } bracket;
 
 typedef struct line {
@@ -62,8 +64,20 @@ static bracket_kind innermost(const formatter *f) {
   return f->open ? f->brackets[f->open - 1].kind : BRACKET_BLOCK;
 }
 
-static uint32_t inner_indent(const formatter *f) {
-  return f->open ? f->brackets[f->open - 1].inner : 0;
+// Columns of a line's indentation and of its code up to `end`.
+static uint32_t width_of(const formatter *f, const line *l, size_t end) {
+  uint32_t width = l->indent;
+  for (size_t i = l->begin; i < end; i++) width += (f->code.data[i] & 0xc0) != 0x80;
+  return width;
+}
+
+// Indentation of a line that begins here. Lines in a bracket align with what follows it on its own.
+static uint32_t inner_indent(formatter *f) {
+  if (f->open == 0) return 0;
+  bracket *b = &f->brackets[f->open - 1];
+  if (b->content) b->inner = width_of(f, &f->lines.items[b->line], b->content);
+  b->content = 0;
+  return b->inner;
 }
 
 // -- Spaces ---------------------------------------------------------------------------------------
@@ -173,7 +187,8 @@ static void open_bracket(formatter *f, leat_token_kind kind) {
     else if (!header)
       opened = BRACKET_CALL;
   }
-  f->brackets[f->open++] = (bracket){.kind = opened, .outer = outer, .inner = outer + INDENT};
+  f->brackets[f->open++] = (bracket){
+      .kind = opened, .outer = outer, .inner = outer + INDENT, .line = f->lines.count - 1};
 }
 
 static void begin_line(formatter *f, leat_token token) {
@@ -188,13 +203,6 @@ static void begin_line(formatter *f, leat_token token) {
   leat_vec_push(f->arena, &f->lines, new_line);
 }
 
-// Columns of the line's indentation and code.
-static size_t width_of(const formatter *f, const line *l) {
-  size_t width = l->indent;
-  for (size_t i = l->begin; i < l->end; i++) width += (f->code.data[i] & 0xc0) != 0x80;
-  return width;
-}
-
 static void format_token(formatter *f, leat_token token) {
   bool first = f->lines.count == 0 || f->last.end <= token.line;
   if (first) begin_line(f, token);
@@ -205,9 +213,8 @@ static void format_token(formatter *f, leat_token token) {
     return;
   }
   if (!first && needs_space(f, token.kind)) leat_text_add_n(&f->code, " ", 1);
-  // What follows a bracket on its line is what the lines inside align with.
   if (!first && innermost(f) != BRACKET_BLOCK && opens(f->last.kind))
-    f->brackets[f->open - 1].inner = (uint32_t)width_of(f, current);
+    f->brackets[f->open - 1].content = f->code.size;
   if (f->stmt_begins == LEAT_TOKEN_END) f->stmt_begins = token.kind;
   add_token(f, token);
   current->end = f->code.size;
@@ -243,7 +250,7 @@ static size_t comment_column(const formatter *f, uint32_t from) {
     bool goes_on = l->comment.kind == LEAT_TOKEN_COMMENT && l->end > l->begin &&
                    (i == from || !l->blank_before);
     if (!goes_on) break;
-    size_t width = width_of(f, l) + BEFORE_COMMENT;
+    size_t width = width_of(f, l, l->end) + BEFORE_COMMENT;
     if (width > column) column = width;
   }
   return column;
@@ -260,7 +267,7 @@ static void add_lines(const formatter *f, leat_text *out) {
     if (!code || !comment || l->blank_before) column = 0;
     if (code && comment) {
       if (!column) column = comment_column(f, i);
-      leat_text_add(out, "%*s", (int)(column - width_of(f, l)), "");
+      leat_text_add(out, "%*s", (int)(column - width_of(f, l, l->end)), "");
     }
     if (comment) add_comment(f, l->comment, out);
     leat_text_add_n(out, "\n", 1);
