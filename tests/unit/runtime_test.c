@@ -1,0 +1,741 @@
+// The runtime on images made by hand, with C functions as kernels.
+#include "runtime/runtime.h"
+
+#include "runtime/format.h"
+#include "tests/unit/check.h"
+#include "tests/unit/image_builder.h"
+
+#include <pthread.h>
+#include <time.h>
+
+// Long enough for a machine with other things to do, short enough to be waited for.
+static const double SHORT = 0.2, LONG = 20;
+
+// -- Kernels: args are out, a, b; what is in a comment is one element a tile
+// -----------------------
+
+static int32_t k_add(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)frame;
+  float *out = args[0].pointer;
+  const float *a = args[1].pointer, *b = args[2].pointer;
+  for (int64_t i = begin; i < end; i++) out[i] = a[i] + b[i];
+  return 0;
+}
+
+// out = a + 1
+static int32_t k_increment(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)frame;
+  float *out = args[0].pointer;
+  const float *a = args[1].pointer;
+  for (int64_t i = begin; i < end; i++) out[i] = a[i] + 1;
+  return 0;
+}
+
+static int32_t k_slow_increment(leat_frame *frame, const leat_arg *args, int64_t begin,
+                                int64_t end) {
+  nanosleep(&(struct timespec){0, 1000000}, NULL);
+  return k_increment(frame, args, begin, end);
+}
+
+// Fails at site 1 when a[0] < 0.
+static int32_t k_check(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
+  const float *a = args[1].pointer;
+  if (a[0] < 0) return 1 << 8 | LEAT_OUT_OF_RANGE;
+  return k_increment(frame, args, begin, end);
+}
+
+enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, KERNELS };
+static const leat_kernel_function kernels[KERNELS] = {k_add, k_increment, k_slow_increment,
+                                                      k_check};
+
+static image_builder *begin(const char *device) {
+  static const char *const names[KERNELS] = {"add", "increment", "slow_increment", "check"};
+  image_builder *b = image_begin(device);
+  for (int i = 0; i < KERNELS; i++) {
+    leat_text_index name = image_text(b, names[i]);
+    IMAGE_ADD(b, kernels, (leat_image_kernel){.symbol = name, .title = name});
+  }
+  return b;
+}
+
+// -- Everything that a test needs, made and destroyed at once
+// --------------------------------------
+
+enum { MOST_PARTS = 3 };
+
+typedef struct fixture {
+  leat_image *images[MOST_PARTS];
+  leat_program *programs[MOST_PARTS];
+  leat_store *stores[MOST_PARTS];
+  leat_runtime *runtime;
+  leat_executor *executor;
+  leat_run *run;
+  leat_error error;
+} fixture;
+
+static bool set_up(fixture *f, leat_runtime_options options, const leat_executor_options *binding,
+                   image_builder **builders, int count) {
+  *f = (fixture){0};
+  leat_part parts[MOST_PARTS];
+  if (options.deadline == 0) options.deadline = LONG;
+  leat_status status = leat_runtime_create(&options, &f->runtime, &f->error);
+  for (int i = 0; i < count; i++) {
+    f->images[i] = image_finish(builders[i]);
+    leat_program_source source = {.image = f->images[i],
+                                  .size = f->images[i]->size,
+                                  .kernels = kernels,
+                                  .kernel_count = KERNELS};
+    if (!status) status = leat_program_load(&source, &f->programs[i], &f->error);
+    if (!status) status = leat_store_create(&f->stores[i], &f->error);
+    parts[i] = (leat_part){f->programs[i], f->stores[i]};
+  }
+  leat_executor_options none = {.session = 7};
+  if (!status)
+    status = leat_executor_create(f->runtime, parts, (size_t)count, binding ? binding : &none,
+                                  &f->executor, &f->error);
+  if (!status) status = leat_run_acquire(f->executor, &f->run, &f->error);
+  if (status) CHECK_FAILED("set_up: %s", f->error.message);
+  return !status;
+}
+
+static void tear_down(fixture *f) {
+  leat_run_release(f->run);
+  leat_executor_destroy(f->executor);
+  leat_runtime_destroy(f->runtime);
+  for (int i = 0; i < MOST_PARTS; i++) {
+    leat_program_destroy(f->programs[i]);
+    leat_store_destroy(f->stores[i]);
+    free(f->images[i]);
+  }
+}
+
+static leat_status execute(fixture *f, uint64_t step, const leat_tensor *feeds,
+                           leat_tensor *fetches) {
+  f->error = (leat_error){0};
+  return leat_run_execute(f->run, &(leat_run_request){.step = step, .feeds = feeds}, fetches,
+                          &f->error);
+}
+
+static leat_tensor scalar(float *value) {
+  return (leat_tensor){.dtype = LEAT_f32, .data = value};
+}
+
+static leat_tensor vector(float *values, int64_t count) {
+  return (leat_tensor){.dtype = LEAT_f32, .rank = 1, .shape = {count}, .data = values};
+}
+
+static float first(const leat_tensor *tensor) {
+  return *(const float *)tensor->data;
+}
+
+// y = a + b on scalars
+static image_builder *sum_image(void) {
+  image_builder *b = begin("/job:local/task:0/device:cpu:0");
+  leat_image_type type = image_type(LEAT_f32, -1);
+  uint32_t a = image_feed(b, "a", type), c = image_feed(b, "b", type);
+  uint32_t y = image_arena_buffer(b, 4, type);
+  image_launch(b, ADD, 1, 1, BUFFERS((int)y, (int)a, (int)c));
+  image_task(b, LEAT_TASK_SEGMENT, 0, 1, "sum");
+  image_fetch(b, "y", y);
+  return b;
+}
+
+TEST(adds_two_scalars) {
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){sum_image()}, 1)) {
+    float a = 1, b = 2;
+    leat_tensor feeds[] = {scalar(&a), scalar(&b)}, y;
+    CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+    CHECK(first(&y) == 3 && y.rank == 0);
+    b = 5;
+    CHECK_EQ_INT(execute(&f, 2, feeds, &y), LEAT_OK);
+    CHECK(first(&y) == 6);
+    // An unaligned feed is copied.
+    char bytes[16];
+    float nine = 9;
+    memcpy(bytes + 1, &nine, sizeof nine);
+    feeds[1].data = bytes + 1;
+    CHECK_EQ_INT(execute(&f, 3, feeds, &y), LEAT_OK);
+    CHECK(first(&y) == 10);
+  }
+  tear_down(&f);
+}
+
+TEST(run_takes_less_than_a_microsecond) {
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){sum_image()}, 1)) {
+    enum { RUNS = 200000 };
+    float a = 1, b = 2, total = 0;
+    leat_tensor feeds[] = {scalar(&a), scalar(&b)}, y;
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int i = 0; i < RUNS; i++) {
+      a = (float)(i % 100);
+      if (leat_run_execute(f.run, &(leat_run_request){.feeds = feeds}, &y, &f.error)) break;
+      total += first(&y);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    double ns =
+        ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / RUNS;
+    printf("a + b: %.0f ns a run\n", ns);
+    CHECK(total > 0);
+    CHECK(getenv("LEAT_SANITIZED") || ns < 1000);
+  }
+  tear_down(&f);
+}
+
+// A diamond of tasks: each of the n middle ones increments its own element, the last adds two.
+TEST(tasks_wait_for_their_dependencies) {
+  enum { N = 8 };
+  image_builder *b = begin("/job:local/task:0/device:cpu:0");
+  leat_image_type type = image_type(LEAT_f32, -1);
+  uint32_t x = image_feed(b, "x", type), start = image_arena_buffer(b, 4, type), middle[N];
+  image_task(b, LEAT_TASK_SEGMENT,
+             image_launch(b, SLOW_INCREMENT, 1, 1, BUFFERS((int)start, (int)x)), 1, "start");
+  for (int i = 0; i < N; i++) {
+    middle[i] = image_arena_buffer(b, 4, type);
+    uint32_t launch =
+        image_launch(b, SLOW_INCREMENT, 1, 1000000, BUFFERS((int)middle[i], (int)start));
+    image_task(b, LEAT_TASK_SEGMENT, launch, 1, "middle");
+  }
+  uint32_t y = image_arena_buffer(b, 4, type);
+  uint32_t launch = image_launch(b, ADD, 1, 1, BUFFERS((int)y, (int)middle[0], (int)middle[N - 1]));
+  uint32_t last = image_task(b, LEAT_TASK_SEGMENT, launch, 1, "last");
+  for (uint32_t i = 0; i < N; i++) image_order(b, 0, i + 1);
+  for (uint32_t i = 0; i < N; i++) image_order(b, i + 1, last);
+  image_fetch(b, "y", y);
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 3}, NULL, (image_builder *[]){b}, 1)) {
+    for (int i = 0; i < 5; i++) {
+      float value = (float)i;
+      leat_tensor feed = scalar(&value), out;
+      CHECK_EQ_INT(execute(&f, (uint64_t)i, &feed, &out), LEAT_OK);
+      CHECK(first(&out) == 2 * (value + 2));
+    }
+  }
+  tear_down(&f);
+}
+
+static int threads_in_trace(const char *trace, const char *kernel) {
+  char name[64];
+  snprintf(name, sizeof name, "\"name\":\"%s\"", kernel);
+  unsigned seen = 0;
+  for (const char *at = trace; (at = strstr(at, name)); at++) {
+    const char *tid = strstr(at, "\"tid\":");
+    if (tid) seen |= 1u << atoi(tid + 6);
+  }
+  return __builtin_popcount(seen);
+}
+
+// Three launches over many tiles with a narrow one between, on gangs of 1, 2 and 3 threads.
+static void run_gang(int threads) {
+  enum { N = 300 };
+  image_builder *b = begin("/job:local/task:0/device:cpu:0");
+  leat_image_type type = image_type(LEAT_f32, image_constant(b, N));
+  uint32_t x = image_feed(b, "x", type), buffers[4];
+  for (int i = 0; i < 4; i++) buffers[i] = image_arena_buffer(b, N * 4, type);
+  const int wide = 100000000;
+  image_launch(b, SLOW_INCREMENT, N, wide, BUFFERS((int)buffers[0], (int)x));
+  image_launch(b, INCREMENT, N, 1, BUFFERS((int)buffers[1], (int)buffers[0]));
+  image_launch(b, INCREMENT, N, 1, BUFFERS((int)buffers[2], (int)buffers[1]));
+  image_launch(b, SLOW_INCREMENT, N, wide, BUFFERS((int)buffers[3], (int)buffers[2]));
+  image_task(b, LEAT_TASK_SEGMENT, 0, 4, "gang");
+  image_fetch(b, "y", buffers[3]);
+  fixture f;
+  leat_runtime_options options = {.threads = threads, .trace = true};
+  if (set_up(&f, options, NULL, (image_builder *[]){b}, 1)) {
+    float values[N];
+    for (int i = 0; i < N; i++) values[i] = (float)i;
+    leat_tensor feed = vector(values, N), y;
+    for (int step = 0; step < 3; step++) {
+      CHECK_EQ_INT(execute(&f, (uint64_t)step, &feed, &y), LEAT_OK);
+      for (int i = 0; i < N; i++)
+        if (((float *)y.data)[i] != values[i] + 4) CHECK_FAILED("element %d", i);
+    }
+    leat_text trace = {0};
+    leat_runtime_trace(f.runtime, &trace);
+    CHECK_EQ_INT(threads_in_trace(trace.data, "slow_increment"), threads);
+    CHECK_EQ_INT(threads_in_trace(trace.data, "increment"), 1);
+    leat_text_finish(&trace);
+  }
+  tear_down(&f);
+}
+
+TEST(gang_of_1) {
+  run_gang(1);
+}
+TEST(gang_of_2) {
+  run_gang(2);
+}
+TEST(gang_of_3) {
+  run_gang(3);
+}
+
+// -- Dims -----------------------------------------------------------------------------------------
+
+// y[N] = a[N] + b[N], N in 1 … 100
+static image_builder *vector_sum(void) {
+  image_builder *b = begin("/job:local/task:0/device:cpu:0");
+  uint32_t n = image_dim(b, "N", 1, 100);
+  leat_image_type type = image_type(LEAT_f32, image_dim_formula(b, n));
+  uint32_t a = image_feed(b, "a", type), c = image_feed(b, "b", type);
+  uint32_t y = image_arena_buffer(b, 400, type);
+  uint32_t launch = image_launch(b, ADD, 0, 1, BUFFERS((int)y, (int)a, (int)c));
+  b->launches[launch].tiles = image_dim_formula(b, n);
+  image_task(b, LEAT_TASK_SEGMENT, launch, 1, "sum");
+  image_fetch(b, "y", y);
+  return b;
+}
+
+TEST(dims_are_bound_and_checked) {
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){vector_sum()},
+             1)) {
+    float a[101], b[101];
+    for (int i = 0; i < 101; i++) a[i] = (float)i, b[i] = (float)(2 * i);
+    for (int n = 1; n <= 100; n += 33) {
+      leat_tensor feeds[] = {vector(a, n), vector(b, n)}, y;
+      CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+      CHECK_EQ_INT(y.shape[0], n);
+      CHECK(((float *)y.data)[n - 1] == 3 * (float)(n - 1));
+    }
+    leat_tensor differ[] = {vector(a, 4), vector(b, 5)}, y;
+    CHECK_EQ_INT(execute(&f, 1, differ, &y), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message, "feed `b`: axis 0 of f32[N]: expected N = 4, found 5");
+    leat_tensor large[] = {vector(a, 101), vector(b, 101)};
+    CHECK_EQ_INT(execute(&f, 1, large, &y), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message, "feed `a`: axis 0: expected N in 1 … 100, found 101");
+    leat_tensor wrong[] = {vector(a, 4), vector(b, 4)};
+    wrong[1].dtype = LEAT_f64;
+    CHECK_EQ_INT(execute(&f, 1, wrong, &y), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message, "feed `b`: expected f32[N], found f64 of rank 1");
+    leat_tensor missing[] = {vector(a, 4), vector(NULL, 4)};
+    CHECK_EQ_INT(execute(&f, 1, missing, &y), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message, "feed `b` is missing");
+    int64_t given = 3;
+    leat_tensor right[] = {vector(a, 4), vector(b, 4)};
+    leat_run_request request = {.feeds = right, .dims = &given};
+    f.error = (leat_error){0};
+    CHECK_EQ_INT(leat_run_execute(f.run, &request, &y, &f.error), LEAT_INVALID);
+  }
+  tear_down(&f);
+}
+
+// -- Variables ------------------------------------------------------------------------------------
+
+// v starts as 41 (its initialiser increments a constant 40); a step increments it.
+static image_builder *counter_image(void) {
+  image_builder *b = begin("/job:local/task:0/device:cpu:0");
+  leat_image_type type = image_type(LEAT_f32, -1);
+  float forty = 40;
+  memcpy(b->data, &forty, sizeof forty);
+  b->data_count = 4;
+  IMAGE_ADD(b, variables,
+            (leat_image_variable){
+                .name = image_text(b, "v"), .container = 0, .type = type, .table = 1, .flags = 2});
+  uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 0, type);
+  uint32_t constant = image_buffer(b, LEAT_BUFFER_CONSTANT, 0, type);
+  image_launch(b, INCREMENT, 1, 1, BUFFERS((int)v, (int)v));
+  image_launch(b, INCREMENT, 1, 1, BUFFERS((int)v, (int)constant));
+  image_task(b, LEAT_TASK_SEGMENT, 0, 1, "count");
+  image_task(b, LEAT_TASK_SEGMENT, 1, 1, "initialise");
+  IMAGE_ADD(b, tables, (leat_image_table){0, 1});
+  IMAGE_ADD(b, tables, (leat_image_table){1, 1});
+  image_fetch(b, "v", v);
+  return b;
+}
+
+TEST(variables_are_initialised_once) {
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){counter_image()},
+             1)) {
+    leat_tensor v, read;
+    CHECK_EQ_INT(execute(&f, 1, NULL, &v), LEAT_OK);
+    CHECK(first(&v) == 42);
+    CHECK_EQ_INT(execute(&f, 2, NULL, &v), LEAT_OK);
+    CHECK(first(&v) == 43);
+    float value = 7;
+    leat_tensor tensor = scalar(&value), wide = vector(&value, 1);
+    CHECK_EQ_INT(leat_store_write(f.stores[0], NULL, "v", &tensor, &f.error), LEAT_OK);
+    CHECK_EQ_INT(execute(&f, 3, NULL, &v), LEAT_OK);
+    CHECK(first(&v) == 8);
+    CHECK_EQ_INT(leat_store_write(f.stores[0], NULL, "v", &wide, &f.error), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message, "variable `v` is f32[], not f32[1]");
+    leat_store_reset(f.stores[0], NULL);
+    CHECK_EQ_INT(leat_store_read(f.stores[0], NULL, "v", &read, &f.error), LEAT_NOT_FOUND);
+    CHECK_EQ_INT(execute(&f, 4, NULL, &v), LEAT_OK);
+    CHECK(first(&v) == 42);
+    CHECK_EQ_INT(leat_store_read(f.stores[0], "", "v", &read, NULL), LEAT_OK);
+    CHECK(first(&read) == 42);
+    free(read.data);
+    CHECK_EQ_INT(leat_store_count(f.stores[0]), 1);
+  }
+  tear_down(&f);
+}
+
+TEST(variable_without_a_value_is_an_error) {
+  image_builder *b = counter_image();
+  b->variables[0].table = 0;
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){b}, 1)) {
+    leat_tensor v;
+    CHECK_EQ_INT(execute(&f, 1, NULL, &v), LEAT_NOT_FOUND);
+    CHECK_EQ_STR(f.error.message, "variable `v` has no initial value and was not restored");
+  }
+  tear_down(&f);
+}
+
+// -- Send and recv --------------------------------------------------------------------------------
+
+#define DEVICE(n) "/job:local/task:0/device:cpu:" #n
+enum { PAYLOAD = 64 };
+
+// y = kernel(x), sent over edge 1; edge 2 comes back and is fetched.
+static image_builder *asker_image(uint32_t kernel, const char *self, const char *other) {
+  image_builder *b = begin(self);
+  leat_image_type type = image_type(LEAT_f32, image_constant(b, PAYLOAD));
+  uint32_t x = image_feed(b, "x", type), y = image_arena_buffer(b, PAYLOAD * 4, type);
+  uint32_t back = image_arena_buffer(b, PAYLOAD * 4, type);
+  uint32_t launch = image_launch(b, kernel, PAYLOAD, 1, BUFFERS((int)y, (int)x));
+  b->launches[launch].site_first = b->sites_count;
+  b->launches[launch].site_count = 2;
+  IMAGE_ADD(b, sites, image_text(b, "net/first"));
+  IMAGE_ADD(b, sites, image_text(b, "net/second"));
+  image_task(b, LEAT_TASK_SEGMENT, launch, 1, "ask");
+  image_task(b, LEAT_TASK_SEND, image_message(b, 1, y, other), 0, "send");
+  image_task(b, LEAT_TASK_RECV, image_message(b, 2, back, other), 0, "recv");
+  image_order(b, 0, 1);
+  image_fetch(b, "back", back);
+  return b;
+}
+
+// Edge 1, incremented, goes back over edge 2.
+static image_builder *answerer_image(const char *self, const char *other, bool answers) {
+  image_builder *b = begin(self);
+  leat_image_type type = image_type(LEAT_f32, image_constant(b, PAYLOAD));
+  uint32_t x = image_arena_buffer(b, PAYLOAD * 4, type),
+           y = image_arena_buffer(b, PAYLOAD * 4, type);
+  image_task(b, LEAT_TASK_RECV, image_message(b, 1, x, other), 0, "recv");
+  image_task(b, LEAT_TASK_SEGMENT, image_launch(b, INCREMENT, PAYLOAD, 1, BUFFERS((int)y, (int)x)),
+             1, "answer");
+  image_order(b, 0, 1);
+  if (!answers) return b;
+  image_task(b, LEAT_TASK_SEND, image_message(b, 2, y, other), 0, "send");
+  image_order(b, 1, 2);
+  return b;
+}
+
+TEST(two_devices_of_a_process_exchange) {
+  image_builder *builders[] = {asker_image(INCREMENT, DEVICE(0), DEVICE(1)),
+                               answerer_image(DEVICE(1), DEVICE(0), true)};
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 2, .trace = true}, NULL, builders, 2)) {
+    float x[PAYLOAD];
+    for (int i = 0; i < PAYLOAD; i++) x[i] = (float)i;
+    leat_tensor feed = vector(x, PAYLOAD), back;
+    for (uint64_t step = 0; step < 100; step++) {
+      CHECK_EQ_INT(execute(&f, step, &feed, &back), LEAT_OK);
+      CHECK(((float *)back.data)[5] == 7);
+    }
+    CHECK_EQ_INT(leat_executor_send_count(f.executor), 2);
+    leat_send_info info;
+    leat_executor_send(f.executor, 0, &info);
+    CHECK_EQ_INT(info.edge, 1);
+    CHECK_EQ_INT(info.bytes, 100 * PAYLOAD * 4);
+    CHECK_EQ_INT(info.peer, -1);
+  }
+  tear_down(&f);
+}
+
+TEST(failing_kernel_names_its_node) {
+  image_builder *builders[] = {asker_image(CHECK_SIGN, DEVICE(0), DEVICE(1)),
+                               answerer_image(DEVICE(1), DEVICE(0), true)};
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 2}, NULL, builders, 2)) {
+    float x[PAYLOAD] = {-1};
+    leat_tensor feed = vector(x, PAYLOAD), back;
+    CHECK_EQ_INT(execute(&f, 1, &feed, &back), LEAT_OUT_OF_RANGE);
+    CHECK_EQ_STR(f.error.message,
+                 "/job:local/task:0/device:cpu:0: node `net/second`: index out of range");
+    x[0] = 1; // and the run can be used again
+    CHECK_EQ_INT(execute(&f, 2, &feed, &back), LEAT_OK);
+    CHECK(first(&back) == 3);
+  }
+  tear_down(&f);
+}
+
+TEST(recv_without_a_send_reaches_the_deadline) {
+  image_builder *builders[] = {asker_image(INCREMENT, DEVICE(0), DEVICE(1)),
+                               answerer_image(DEVICE(1), DEVICE(0), false)};
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1, .deadline = SHORT}, NULL, builders, 2)) {
+    float x[PAYLOAD] = {0};
+    leat_tensor feed = vector(x, PAYLOAD), back;
+    CHECK_EQ_INT(execute(&f, 1, &feed, &back), LEAT_DEADLINE);
+    CHECK_EQ_STR(f.error.message,
+                 "no progress for 0.2 s: /job:local/task:0/device:cpu:0 waits for tensor "
+                 "`tensor:0` (edge 2) from /job:local/task:0/device:cpu:1");
+  }
+  tear_down(&f);
+}
+
+// -- Two ranks over inproc ------------------------------------------------------------------------
+
+static int route_task(void *context, const char *device) {
+  (void)context;
+  return device[strlen("/job:local/task:")] - '0';
+}
+
+#define TASK(n) "/job:local/task:" #n "/device:cpu:0"
+
+typedef struct ranks {
+  leat_inproc_world *world;
+  fixture f[2];
+} ranks;
+
+static bool set_up_ranks(ranks *r, double deadline, uint32_t kernel, bool answers) {
+  leat_error error = {0};
+  leat_transport *transports[2] = {0};
+  leat_executor_options binding = {.session = 9, .route = route_task};
+  if (leat_inproc_world_create(2, &r->world, &error)) return false;
+  for (int i = 0; i < 2; i++)
+    if (leat_inproc_join(r->world, i, &transports[i], &error)) return false;
+  image_builder *asker = asker_image(kernel, TASK(0), TASK(1));
+  image_builder *answerer = answerer_image(TASK(1), TASK(0), answers);
+  leat_runtime_options options = {.threads = 1, .deadline = deadline, .transport = transports[0]};
+  bool fine = set_up(&r->f[0], options, &binding, &asker, 1);
+  options.transport = transports[1];
+  return set_up(&r->f[1], options, &binding, &answerer, 1) && fine;
+}
+
+static void tear_down_ranks(ranks *r) {
+  for (int i = 0; i < 2; i++) tear_down(&r->f[i]);
+  leat_inproc_world_destroy(r->world);
+}
+
+typedef struct worker {
+  pthread_t thread;
+  fixture *f;
+  uint64_t steps;
+  leat_status last;
+} worker;
+
+static void *work(void *context) {
+  worker *w = context;
+  for (uint64_t step = 0; step < w->steps; step++) w->last = execute(w->f, step, NULL, NULL);
+  return NULL;
+}
+
+TEST(two_ranks_exchange) {
+  ranks r;
+  if (set_up_ranks(&r, LONG, INCREMENT, true)) {
+    enum { STEPS = 200 };
+    worker w = {.f = &r.f[1], .steps = STEPS};
+    pthread_create(&w.thread, NULL, work, &w);
+    float x[PAYLOAD] = {0};
+    leat_tensor feed = vector(x, PAYLOAD), back;
+    for (uint64_t step = 0; step < STEPS; step++) {
+      x[3] = (float)step;
+      CHECK_EQ_INT(execute(&r.f[0], step, &feed, &back), LEAT_OK);
+      CHECK(((float *)back.data)[3] == x[3] + 2);
+    }
+    pthread_join(w.thread, NULL);
+    CHECK_EQ_INT(w.last, LEAT_OK);
+  }
+  tear_down_ranks(&r);
+}
+
+TEST(failure_ends_the_step_on_all_ranks) {
+  ranks r;
+  if (set_up_ranks(&r, LONG, CHECK_SIGN, true)) {
+    worker w = {.f = &r.f[1], .steps = 1};
+    pthread_create(&w.thread, NULL, work, &w);
+    float x[PAYLOAD] = {-1};
+    leat_tensor feed = vector(x, PAYLOAD), back;
+    CHECK_EQ_INT(execute(&r.f[0], 0, &feed, &back), LEAT_OUT_OF_RANGE);
+    pthread_join(w.thread, NULL);
+    CHECK_EQ_INT(w.last, LEAT_OUT_OF_RANGE);
+    CHECK_EQ_STR(r.f[1].error.message,
+                 "rank 0: " TASK(0) ": node `net/second`: index out of range");
+  }
+  tear_down_ranks(&r);
+}
+
+TEST(deadline_names_the_edge_on_all_ranks) {
+  ranks r;
+  if (set_up_ranks(&r, SHORT, INCREMENT, false)) {
+    worker w = {.f = &r.f[1], .steps = 1};
+    pthread_create(&w.thread, NULL, work, &w);
+    float x[PAYLOAD] = {0};
+    leat_tensor feed = vector(x, PAYLOAD), back;
+    CHECK_EQ_INT(execute(&r.f[0], 0, &feed, &back), LEAT_DEADLINE);
+    pthread_join(w.thread, NULL);
+    CHECK(strstr(r.f[0].error.message, "(edge 2) from " TASK(1)));
+  }
+  tear_down_ranks(&r);
+}
+
+TEST(messages_arrive_in_order) {
+  ranks r;
+  if (set_up_ranks(&r, LONG, INCREMENT, true)) {
+    for (int i = 0; i < 100; i++)
+      CHECK_EQ_INT(leat_runtime_send(r.f[0].runtime, 1, &i, sizeof i, NULL), LEAT_OK);
+    for (int i = 0; i < 100; i++) {
+      leat_message message;
+      CHECK_EQ_INT(leat_runtime_receive(r.f[1].runtime, LONG, &message, NULL), LEAT_OK);
+      CHECK_EQ_INT(*(int *)message.data, i);
+      free(message.data);
+    }
+    leat_message none;
+    CHECK_EQ_INT(leat_runtime_receive(r.f[1].runtime, 0.01, &none, NULL), LEAT_DEADLINE);
+    CHECK_EQ_INT(leat_runtime_send(r.f[0].runtime, 0, "", 0, NULL), LEAT_INVALID);
+  }
+  tear_down_ranks(&r);
+}
+
+// -- Print ----------------------------------------------------------------------------------------
+
+static void keep_text(void *context, const char *text) {
+  leat_text_add(context, "%s;", text);
+}
+
+TEST(print_goes_to_the_sink) {
+  image_builder *b = sum_image();
+  uint32_t first_arg = IMAGE_ADD(b, args, (leat_image_arg){.index = 2});
+  image_task(b, LEAT_TASK_PRINT, first_arg, 1, "y is");
+  image_order(b, 0, 1);
+  leat_text said = {0};
+  fixture f;
+  leat_runtime_options options = {.threads = 1, .print = keep_text, .print_context = &said};
+  if (set_up(&f, options, NULL, (image_builder *[]){b}, 1)) {
+    float a = 1, c = 0.5f;
+    leat_tensor feeds[] = {scalar(&a), scalar(&c)}, y;
+    CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+    CHECK_EQ_STR(said.data, "y is 1.5;");
+  }
+  tear_down(&f);
+  leat_text_finish(&said);
+}
+
+static void check_format(leat_tensor tensor, const char *expected) {
+  leat_text text = {0};
+  leat_tensor_format(&tensor, &text);
+  CHECK_EQ_STR(text.data, expected);
+  leat_text_finish(&text);
+}
+
+TEST(tensors_as_text) {
+  int32_t integers[] = {1, -20, 3, 4, 5, 6};
+  check_format((leat_tensor){LEAT_i32, 2, {2, 3}, integers}, "[[  1 -20   3]\n [  4   5   6]]");
+  check_format((leat_tensor){LEAT_i32, 3, {2, 1, 3}, integers},
+               "[[[  1 -20   3]]\n\n [[  4   5   6]]]");
+  check_format((leat_tensor){LEAT_i32, 2, {0, 3}, integers}, "[]");
+  check_format((leat_tensor){LEAT_bool, 1, {2}, (bool[]){true, false}}, "[ true false]");
+  check_format((leat_tensor){LEAT_f64, 0, {0}, &(double){0.1}}, "0.1");
+  check_format((leat_tensor){LEAT_f16, 1, {3}, (uint16_t[]){0x3c00, 0xc000, 0x2e66}},
+               "[     1.0     -2.0 0.099976]");
+  check_format((leat_tensor){LEAT_bf16, 1, {2}, (uint16_t[]){0x3f80, 0x7f80}}, "[1.0 inf]");
+  check_format((leat_tensor){LEAT_c64, 0, {0}, (float[]){1, -2}}, "1.0-2.0j");
+  static int64_t many[2000];
+  for (int i = 0; i < 2000; i++) many[i] = i;
+  check_format((leat_tensor){LEAT_i64, 1, {2000}, many}, "[   0    1    2 ... 1997 1998 1999]");
+  check_format((leat_tensor){LEAT_i64, 2, {1000, 2}, many},
+               "[[   0    1]\n [   2    3]\n [   4    5]\n ...\n [1994 1995]\n [1996 1997]\n "
+               "[1998 1999]]");
+}
+
+// -- Garbage --------------------------------------------------------------------------------------
+
+// Whatever an image holds, loading it says yes or no, and a yes can be bound and resolved.
+static void try_image(const void *image, size_t size) {
+  leat_error error = {0};
+  leat_program *program;
+  leat_program_source source = {.image = image,
+                                .size = size,
+                                .kernels = kernels,
+                                .kernel_count = KERNELS,
+                                .base = "/nowhere"};
+  if (leat_program_load(&source, &program, &error)) {
+    CHECK(error.message[0] != '\0');
+    return;
+  }
+  leat_runtime *runtime;
+  leat_store *store;
+  leat_executor *executor;
+  leat_run *run;
+  CHECK_EQ_INT(leat_runtime_create(&(leat_runtime_options){.threads = 1}, &runtime, &error), 0);
+  CHECK_EQ_INT(leat_store_create(&store, &error), 0);
+  leat_part part = {program, store};
+  leat_executor_options options = {0};
+  if (!leat_executor_create(runtime, &part, 1, &options, &executor, &error)) {
+    for (size_t i = 0; i < leat_executor_feed_count(executor); i++) {
+      leat_port_info port;
+      leat_text text = {0};
+      leat_executor_feed(executor, i, &port);
+      leat_port_print(&port, &text);
+      leat_text_finish(&text);
+    }
+    // Variables stay without a value, so no kernel runs on sizes that it does not know.
+    if (!leat_run_acquire(executor, &run, &error)) {
+      leat_status status = leat_run_initialise(run, &error);
+      (void)status;
+      leat_run_release(run);
+    }
+    leat_executor_destroy(executor);
+  }
+  leat_store_destroy(store);
+  leat_runtime_destroy(runtime);
+  leat_program_destroy(program);
+}
+
+// An image with one of everything, whose variable must be restored.
+static image_builder *rich_image(void) {
+  image_builder *b = asker_image(INCREMENT, DEVICE(0), DEVICE(1));
+  uint32_t n = image_dim(b, "N", 0, 10);
+  leat_image_type type = image_type(LEAT_f32, image_dim_formula(b, n));
+  uint32_t word = b->code_count;
+  IMAGE_ADD(b, code, LEAT_FORMULA_DIM | (int64_t)n << 8);
+  IMAGE_ADD(b, code, LEAT_FORMULA_PUSH | 4 << 8);
+  IMAGE_ADD(b, code, LEAT_FORMULA_MUL);
+  IMAGE_ADD(b, code, LEAT_FORMULA_ALIGN);
+  IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 4});
+  image_feed(b, "z", type);
+  IMAGE_ADD(b, variables,
+            (leat_image_variable){.name = image_text(b, "v"), .type = image_type(LEAT_f32, -1)});
+  uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 0, image_type(LEAT_f32, -1));
+  b->data_count = 64;
+  uint32_t constant = image_buffer(b, LEAT_BUFFER_CONSTANT, 0, image_type(LEAT_f32, -1));
+  uint32_t copy = image_launch(b, 0, 1, 1, BUFFERS((int)v, (int)constant));
+  b->launches[copy].kind = LEAT_LAUNCH_COPY;
+  image_task(b, LEAT_TASK_SEGMENT, copy, 1, "copy");
+  image_fetch(b, "v", v);
+  return b;
+}
+
+TEST(garbage_images_are_refused) {
+  leat_image *image = image_finish(rich_image());
+  size_t size = image->size;
+  char *copy = aligned_alloc(64, size + 64);
+  memcpy(copy, image, size);
+  try_image(copy, size);
+  memmove(copy + 1, image, size); // unaligned
+  try_image(copy + 1, size);
+  static const unsigned char flips[] = {0x01, 0x80, 0xff};
+  for (size_t i = 0; i < size; i++) {
+    for (size_t k = 0; k < sizeof flips; k++) {
+      memcpy(copy, image, size);
+      copy[i] = (char)(copy[i] ^ flips[k]);
+      try_image(copy, size);
+    }
+  }
+  for (size_t i = 0; i < size; i += 7) {
+    char *cut = malloc(i ? i : 1);
+    memcpy(cut, image, i);
+    try_image(cut, i);
+    free(cut);
+  }
+  free(copy);
+  free(image);
+}
+
+CHECK_MAIN("runtime")
