@@ -1,6 +1,8 @@
 // prune: copies out of the session's graph what one Run executes.
 //
-//   needs   the session's graph in context->graph, the request in its terms
+//   needs   the session's graph in context->graph, the request in its terms; in it a read waits for
+//   the last write of
+//           its state, and a write for that and for the reads since
 //   makes   a new graph in context->arena: feeds are `feed` nodes, what is fetched ends in `fetch`
 //   nodes (parameters and
 //           results are named <entry>/<name> there when the Run has several entries); entries keep

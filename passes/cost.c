@@ -1,0 +1,126 @@
+// Operations and bytes of each op, and the speeds that they are divided by.
+#include "passes/cost.h"
+
+#include "ir/device_name.h"
+
+static const double node_overhead = 1e-7; // starting any piece of work
+static const double local_latency =
+    1e-6; // between devices of one process: a task that becomes ready
+static const double local_bandwidth = 2e10; // and a copy
+enum { GUESSED_DIM = 32 };
+
+// Operations an element where it is not one.
+static const double element_operations[LEAT_OP_COUNT] = {
+    [LEAT_OP_exp] = 16,         [LEAT_OP_log] = 16,         [LEAT_OP_tanh] = 24,
+    [LEAT_OP_div] = 4,          [LEAT_OP_mod] = 8,          [LEAT_OP_sqrt] = 4,
+    [LEAT_OP_gather] = 4,       [LEAT_OP_concat] = 4,       [LEAT_OP_pad] = 4,
+    [LEAT_OP_random_bits] = 24, [LEAT_OP_permutation] = 96,
+};
+
+static const int64_t *guess_dims(const leat_pass_context *context, uint32_t count) {
+  int64_t *values = leat_new_array(context->scratch, int64_t, count);
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_atom *atom = leat_dims_atom(context->graph->dims, i);
+    values[i] = GUESSED_DIM;
+    if (atom->kind != LEAT_ATOM_NAMED) continue;
+    if (values[i] < atom->low) values[i] = atom->low;
+    if (values[i] > atom->high) values[i] = atom->high;
+  }
+  return values;
+}
+
+// Devices whose names differ only in their last part belong to one process.
+static const uint32_t *find_processes(const leat_pass_context *context) {
+  uint32_t *process = leat_new_array(context->scratch, uint32_t, context->device_count);
+  leat_map first; // "/job:ps/task:0" → 1 + the first device of it
+  leat_map_init(&first, context->scratch);
+  for (uint32_t i = 0; i < context->device_count; i++) {
+    leat_strings *strings = context->graph->strings;
+    leat_device_name name = {.task = -1, .index = -1};
+    if (leat_device_name_parse(strings, context->devices[i].name, &name)) {
+      name.type = NULL;
+      name.index = -1;
+    }
+    const char *key = leat_device_name_format(strings, name);
+    if (!leat_map_get(&first, key)) leat_map_set(&first, key, (void *)(uintptr_t)(i + 1));
+    process[i] = (uint32_t)(uintptr_t)leat_map_get(&first, key);
+  }
+  return process;
+}
+
+leat_cost_model leat_cost_model_create(const leat_pass_context *context) {
+  leat_cost_model model = {.context = context};
+  uint32_t count = leat_dims_atom_count(context->graph->dims);
+  bool *known = leat_new_array(context->scratch, bool, count);
+  for (uint32_t i = 0; i < count; i++) known[i] = true;
+  model.dim_values = guess_dims(context, count);
+  model.dim_known = known;
+  model.process = find_processes(context);
+  return model;
+}
+
+static double dim_value(const leat_cost_model *model, leat_dim dim) {
+  int64_t value;
+  if (leat_dim_is_const(dim)) return (double)dim.value;
+  bool found = leat_dim_eval(dim, model->dim_values, model->dim_known, &value) && value >= 0;
+  return found ? (double)value : GUESSED_DIM;
+}
+
+static double elements(const leat_cost_model *model, const leat_type *type) {
+  double count = 1;
+  for (int32_t i = 0; i < type->rank; i++) count *= dim_value(model, type->dims[i]);
+  return count;
+}
+
+double leat_cost_bytes(const leat_cost_model *model, const leat_type *type) {
+  return elements(model, type) * (double)leat_dtype_size(type->dtype);
+}
+
+double leat_cost_result_bytes(const leat_cost_model *model, const leat_node *node) {
+  double bytes = 0;
+  for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++)
+    bytes += leat_cost_bytes(model, &node->outputs[i]);
+  return bytes;
+}
+
+static double operations(const leat_cost_model *model, const leat_node *node, double outputs) {
+  switch (leat_op_info_of(node->op)->kind) {
+  case LEAT_KIND_ELEMENT: {
+    double each = element_operations[node->op];
+    return outputs * (each > 0 ? each : 1);
+  }
+  case LEAT_KIND_REDUCE: return elements(model, leat_value_type(node->inputs[0]));
+  case LEAT_KIND_SCATTER: return 4 * elements(model, leat_value_type(node->inputs[2]));
+  case LEAT_KIND_CONTRACT: {
+    const leat_type *a = leat_value_type(node->inputs[0]);
+    int32_t inner = a->rank - (leat_node_attr(node, "transpose_a")->i ? 2 : 1);
+    return 2 * outputs * dim_value(model, a->dims[inner]);
+  }
+  case LEAT_KIND_STRUCTURE:
+  case LEAT_KIND_HOST: return 0;
+  }
+  return 0;
+}
+
+leat_work leat_cost_work(const leat_cost_model *model, const leat_node *node) {
+  leat_work work = {.bytes = leat_cost_result_bytes(model, node)};
+  double outputs = leat_op_info_of(node->op)->outputs ? elements(model, &node->outputs[0]) : 0;
+  work.operations = operations(model, node, outputs);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    work.bytes += leat_cost_bytes(model, leat_value_type(node->inputs[i]));
+  return work;
+}
+
+double leat_cost_seconds(const leat_cost_model *model, leat_work work, uint32_t device) {
+  const leat_device_info *info = &model->context->devices[device];
+  double computing = info->flops > 0 ? work.operations / info->flops : 0;
+  double moving = info->bandwidth > 0 ? work.bytes / info->bandwidth : 0;
+  return node_overhead + (computing > moving ? computing : moving);
+}
+
+double leat_cost_transfer(const leat_cost_model *model, uint32_t from, uint32_t to, double bytes) {
+  if (from == to) return 0;
+  if (model->process[from] == model->process[to]) return local_latency + bytes / local_bandwidth;
+  double bandwidth = model->context->link_bandwidth;
+  return model->context->link_latency + (bandwidth > 0 ? bytes / bandwidth : 0);
+}
