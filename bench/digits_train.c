@@ -9,7 +9,8 @@ int main(int argc, char **argv) {
   leat_session *session;
   leat_step *step;
   leat_session_options options = {.threads = atoi(argv[2])};
-  check(NULL, leat_session_create(&options, &session));
+  leat_status created = leat_session_create(&options, &session);
+  check(session, created);
   check(session, leat_session_extend_file(session, argv[1]));
   leat_step_spec spec = {.entries = (const char *[]){"train"}, .entry_count = 1};
   check(session, leat_session_prepare(session, &spec, &step));

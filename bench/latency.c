@@ -17,7 +17,8 @@ int main(int argc, char **argv) {
   leat_step *step;
   leat_setting nodes = {"nodes", argv[1]};
   leat_session_options options = {.threads = 1, .settings = &nodes, .setting_count = 1};
-  check(NULL, leat_session_create(&options, &session));
+  leat_status created = leat_session_create(&options, &session);
+  check(session, created);
   check(session, leat_session_extend(session, text, 0, "latency.leat"));
   leat_step_spec spec = {.entries = (const char *[]){"chain"}, .entry_count = 1};
   check(session, leat_session_prepare(session, &spec, &step));
