@@ -74,9 +74,9 @@ static bool resolve_buffer(leat_frame *frame, uint32_t number) {
   switch ((leat_buffer_kind)buffer->kind) {
   case LEAT_BUFFER_ARENA: {
     int64_t offset = frame->formulas[where], size = frame->formulas[program->image->arena_size];
+    if (offset < 0 || offset > size || bytes > size - offset) return false;
     slot->data = (char *)frame->memory + offset;
-    return offset >= 0 && offset <= size && bytes <= size - offset &&
-           offset % (int64_t)leat_dtype_alignment((leat_dtype)buffer->type.dtype) == 0;
+    return offset % (int64_t)leat_dtype_alignment((leat_dtype)buffer->type.dtype) == 0;
   }
   case LEAT_BUFFER_VARIABLE:
     slot->data = frame->variables[where]->tensor.data;
