@@ -110,6 +110,13 @@ LEAT_MUST_USE leat_status leat_store_write(leat_store *store, const char *contai
 // Forgets the values of all variables of a container: the next run initialises them again.
 void leat_store_reset(leat_store *store, const char *container);
 
+// The variables that the file has, by name; the others stay as they are. A file that does not fit
+// (another dtype or shape, none of the names) changes nothing.
+LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const char *path,
+                                             leat_error *error);
+// Every initialised variable.
+LEAT_MUST_USE leat_status leat_store_save(leat_store *store, const char *path, leat_error *error);
+
 // -- Programs -------------------------------------------------------------------------------------
 
 typedef struct leat_program_source {

@@ -1,0 +1,275 @@
+// The `main` of an executable that `leat build` makes: reads feeds from files and the command line,
+// runs the entry once, writes or prints what it fetched.
+#include "leat/runtime.h"
+
+#include "base/npy.h"
+#include "runtime/format.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_FINE, EXIT_FAILED, EXIT_USAGE };
+
+typedef union scalar {
+  bool truth;
+  uint64_t integer;
+  float f32;
+  double f64;
+} scalar;
+
+typedef struct program {
+  leat_model *model;
+  leat_tensor *feeds, *fetches;
+  leat_npy *files;      // of the feeds
+  scalar *scalars;      // of the feeds
+  const char **outputs; // of the fetches: a path, or NULL: print
+  const char *restore, *save;
+  leat_error error;
+} program;
+
+static void say(void *context, const char *text) {
+  (void)context;
+  puts(text);
+}
+
+static void print_help(const program *p, const char *name) {
+  printf("usage: %s [OPTION…]\n\n"
+         "  --feed NAME=@FILE.npy  gives a feed its value from a file\n"
+         "  --feed NAME=NUMBER     or, to a scalar, from here\n"
+         "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
+         "  --threads N            at most so many threads (default: the cores)\n"
+         "  --vars FILE            begins with the variables of a safetensors file\n"
+         "  --save FILE            writes the variables to a safetensors file at the end\n"
+         "  --help                 this text\n\nfeeds:\n",
+         name);
+  for (int i = 0; i < leat_model_feed_count(p->model); i++)
+    printf("  %s: %s%s\n", leat_model_feed_name(p->model, i), leat_model_feed_type(p->model, i),
+           leat_model_feed_has_fallback(p->model, i) ? " (has a default)" : "");
+  printf("\nresults:\n");
+  for (int i = 0; i < leat_model_fetch_count(p->model); i++)
+    printf("  %s: %s\n", leat_model_fetch_name(p->model, i), leat_model_fetch_type(p->model, i));
+}
+
+// Whether the `length` bytes of `name` mean `full`: all of it, or what follows its last '/'.
+static bool names(const char *name, size_t length, const char *full) {
+  const char *last = strrchr(full, '/');
+  if (strlen(full) == length && memcmp(full, name, length) == 0) return true;
+  return last && strlen(last + 1) == length && memcmp(last + 1, name, length) == 0;
+}
+
+// The number of the feed or fetch that `text` begins with, up to '='; *out_value: what follows.
+static leat_status find_name(program *p, const char *text, int count,
+                             const char *(*name_of)(const leat_model *, int), const char *kind,
+                             int *out, const char **out_value) {
+  const char *equals = strchr(text, '=');
+  if (!equals) return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=VALUE", text);
+  size_t length = (size_t)(equals - text);
+  *out_value = equals + 1;
+  for (*out = 0; *out < count; ++*out)
+    if (names(text, length, name_of(p->model, *out))) return LEAT_OK;
+  return leat_fail(&p->error, LEAT_NOT_FOUND, "there is no %s `%.*s` (--help lists them)", kind,
+                   (int)length, text);
+}
+
+static leat_status bad_scalar(program *p, const char *text, leat_dtype dtype) {
+  return leat_fail(&p->error, LEAT_INVALID, "`%s` is not a number of dtype %s", text,
+                   leat_dtype_name(dtype));
+}
+
+static leat_status parse_integer(program *p, const char *text, leat_dtype dtype, scalar *out) {
+  char *end;
+  int bits = (int)leat_dtype_size(dtype) * 8;
+  errno = 0;
+  if (leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED) {
+    long long value = strtoll(text, &end, 0), most = LLONG_MAX >> (64 - bits);
+    if (errno || end == text || *end || value > most || value < -most - 1)
+      return bad_scalar(p, text, dtype);
+    out->integer = (uint64_t)value; // little-endian: the low bytes are the narrow number
+  } else {
+    unsigned long long value = strtoull(text, &end, 0);
+    if (errno || end == text || *end || *text == '-' || value > ULLONG_MAX >> (64 - bits))
+      return bad_scalar(p, text, dtype);
+    out->integer = value;
+  }
+  return LEAT_OK;
+}
+
+static leat_status parse_scalar(program *p, const char *text, leat_dtype dtype, scalar *out) {
+  char *end = NULL;
+  switch (leat_dtype_kind_of(dtype)) {
+  case LEAT_KIND_BOOL:
+    out->truth = strcmp(text, "true") == 0;
+    if (!out->truth && strcmp(text, "false") != 0) return bad_scalar(p, text, dtype);
+    return LEAT_OK;
+  case LEAT_KIND_SIGNED:
+  case LEAT_KIND_UNSIGNED: return parse_integer(p, text, dtype, out);
+  case LEAT_KIND_FLOAT:
+    if (dtype == LEAT_f32)
+      out->f32 = strtof(text, &end);
+    else if (dtype == LEAT_f64)
+      out->f64 = strtod(text, &end);
+    else
+      break;
+    return end != text && !*end ? LEAT_OK : bad_scalar(p, text, dtype);
+  case LEAT_KIND_COMPLEX:
+  case LEAT_KIND_STRING: break;
+  }
+  return leat_fail(&p->error, LEAT_UNSUPPORTED, "a feed of dtype %s must come from a file",
+                   leat_dtype_name(dtype));
+}
+
+static leat_status take_feed(program *p, const char *text) {
+  int i;
+  const char *value;
+  LEAT_TRY(find_name(p, text, leat_model_feed_count(p->model), leat_model_feed_name, "feed", &i,
+                     &value));
+  leat_npy_close(&p->files[i]);
+  p->files[i] = (leat_npy){0};
+  if (*value == '@') {
+    LEAT_TRY(leat_npy_open(&p->files[i], value + 1, &p->error));
+    p->feeds[i] = p->files[i].tensor;
+    return LEAT_OK;
+  }
+  if (leat_model_feed_rank(p->model, i) != 0)
+    return leat_fail(&p->error, LEAT_INVALID, "feed `%s` is %s: give it a file, %s=@FILE.npy",
+                     leat_model_feed_name(p->model, i), leat_model_feed_type(p->model, i),
+                     leat_model_feed_name(p->model, i));
+  leat_dtype dtype = leat_model_feed_dtype(p->model, i);
+  LEAT_TRY(parse_scalar(p, value, dtype, &p->scalars[i]));
+  p->feeds[i] = (leat_tensor){.dtype = dtype, .data = &p->scalars[i]};
+  return LEAT_OK;
+}
+
+static leat_status take_output(program *p, const char *text) {
+  int i;
+  const char *value;
+  LEAT_TRY(find_name(p, text, leat_model_fetch_count(p->model), leat_model_fetch_name, "result", &i,
+                     &value));
+  if (*value != '@')
+    return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=@FILE.npy", text);
+  p->outputs[i] = value + 1;
+  return LEAT_OK;
+}
+
+static leat_status from_model(program *p, leat_status status) {
+  if (status) return leat_fail(&p->error, status, "%s", leat_model_message(p->model));
+  return LEAT_OK;
+}
+
+static leat_status run(program *p) {
+  leat_model *model = p->model;
+  if (p->restore) LEAT_TRY(from_model(p, leat_model_restore(model, p->restore)));
+  LEAT_TRY(from_model(p, leat_model_run(model, p->feeds, p->fetches)));
+  for (int i = 0; i < leat_model_fetch_count(model); i++) {
+    if (p->outputs[i]) {
+      LEAT_TRY(leat_npy_write(p->outputs[i], &p->fetches[i], &p->error));
+      continue;
+    }
+    leat_text text = {0};
+    leat_tensor_format(&p->fetches[i], &text);
+    printf("%s =%s%s\n", leat_model_fetch_name(model, i), p->fetches[i].rank > 1 ? "\n" : " ",
+           text.data);
+    leat_text_finish(&text);
+  }
+  if (p->save) LEAT_TRY(from_model(p, leat_model_save(model, p->save)));
+  if (fflush(stdout)) return leat_fail(&p->error, LEAT_IO, "cannot write: %s", strerror(errno));
+  return LEAT_OK;
+}
+
+enum { OPTION_FEED = 256, OPTION_THREADS, OPTION_VARS, OPTION_SAVE, OPTION_HELP };
+static const struct option options[] = {{"feed", required_argument, NULL, OPTION_FEED},
+                                        {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"vars", required_argument, NULL, OPTION_VARS},
+                                        {"save", required_argument, NULL, OPTION_SAVE},
+                                        {"help", no_argument, NULL, OPTION_HELP},
+                                        {0}};
+
+// --threads must be known before the model is made, the rest needs the model: two walks.
+static int threads_option(int argc, char **argv, bool *out_fine) {
+  int threads = 0;
+  *out_fine = true;
+  opterr = 1;
+  optind = 1;
+  for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
+    char *end;
+    if (option == '?') *out_fine = false;
+    if (option != OPTION_THREADS) continue;
+    long value = strtol(optarg, &end, 10);
+    if (*end || end == optarg || value < 1 || value > 1024) {
+      fprintf(stderr, "%s: --threads takes a number from 1 to 1024\n", argv[0]);
+      *out_fine = false;
+    }
+    threads = (int)value;
+  }
+  if (optind < argc) {
+    fprintf(stderr, "%s: what is `%s`?\n", argv[0], argv[optind]);
+    *out_fine = false;
+  }
+  return threads;
+}
+
+static leat_status take_options(program *p, int argc, char **argv, bool *out_help) {
+  optind = 1;
+  for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
+    switch (option) {
+    case OPTION_FEED: LEAT_TRY(take_feed(p, optarg)); break;
+    case 'o': LEAT_TRY(take_output(p, optarg)); break;
+    case OPTION_VARS: p->restore = optarg; break;
+    case OPTION_SAVE: p->save = optarg; break;
+    case OPTION_HELP: *out_help = true; break;
+    }
+  }
+  return LEAT_OK;
+}
+
+static leat_status prepare(program *p) {
+  size_t feeds = (size_t)leat_model_feed_count(p->model) + 1;
+  size_t fetches = (size_t)leat_model_fetch_count(p->model) + 1;
+  p->feeds = calloc(feeds, sizeof *p->feeds);
+  p->files = calloc(feeds, sizeof *p->files);
+  p->scalars = calloc(feeds, sizeof *p->scalars);
+  p->fetches = calloc(fetches, sizeof *p->fetches);
+  p->outputs = calloc(fetches, sizeof *p->outputs);
+  if (p->feeds && p->files && p->scalars && p->fetches && p->outputs) return LEAT_OK;
+  return leat_fail(&p->error, LEAT_MEMORY, "out of memory");
+}
+
+static void finish(program *p) {
+  for (int i = 0; p->files && i < leat_model_feed_count(p->model); i++)
+    leat_npy_close(&p->files[i]);
+  free(p->feeds);
+  free(p->files);
+  free(p->scalars);
+  free(p->fetches);
+  free(p->outputs);
+  leat_model_destroy(p->model);
+}
+
+int leat_executable_main(const leat_image *image, const leat_kernel_function *kernels, int argc,
+                         char **argv) {
+  program p = {0};
+  bool fine, help = false;
+  leat_model_options model_options = {.threads = threads_option(argc, argv, &fine), .print = say};
+  if (!fine) {
+    fprintf(stderr, "Try %s --help.\n", argv[0]);
+    return EXIT_USAGE;
+  }
+  leat_status status = leat_model_create(image, kernels, &model_options, &p.model);
+  if (status)
+    leat_fail(&p.error, status, "%s", p.model ? leat_model_message(p.model) : "out of memory");
+  if (!status) status = prepare(&p);
+  bool usage = false;
+  if (!status && (status = take_options(&p, argc, argv, &help)))
+    usage = status == LEAT_INVALID || status == LEAT_NOT_FOUND;
+  if (!status && help)
+    print_help(&p, argv[0]);
+  else if (!status)
+    status = run(&p);
+  if (status) fprintf(stderr, "%s: %s\n", argv[0], p.error.message);
+  finish(&p);
+  return !status ? EXIT_FINE : usage ? EXIT_USAGE : EXIT_FAILED;
+}

@@ -1,0 +1,146 @@
+// The public API for compiled models (include/leat/runtime.h): one program on one device, with its
+// own runtime.
+#include "leat/runtime.h"
+
+#include "runtime/runtime.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_model {
+  leat_error error;
+  leat_runtime *runtime;
+  leat_store *store;
+  leat_program *program;
+  leat_executor *executor;
+  leat_run *run;
+  leat_port_info *feeds, *fetches;
+  leat_text *types; // of the feeds, then of the fetches
+  int feed_count, fetch_count;
+  uint64_t runs;
+};
+
+static leat_status build(leat_model *model, const leat_image *image,
+                         const leat_kernel_function *kernels, const leat_model_options *options) {
+  leat_error *error = &model->error;
+  leat_runtime_options runtime_options = {.threads = options->threads,
+                                          .deadline = options->deadline,
+                                          .print = options->print,
+                                          .print_context = options->print_context};
+  leat_program_source source = {.image = image,
+                                .size = image->size,
+                                .kernels = kernels,
+                                .kernel_count = image->kernels.count,
+                                .base = options->base};
+  LEAT_TRY(leat_runtime_create(&runtime_options, &model->runtime, error));
+  LEAT_TRY(leat_store_create(&model->store, error));
+  LEAT_TRY(leat_program_load(&source, &model->program, error));
+  leat_part part = {model->program, model->store};
+  LEAT_TRY(leat_executor_create(model->runtime, &part, 1, &(leat_executor_options){0},
+                                &model->executor, error));
+  return leat_run_acquire(model->executor, &model->run, error);
+}
+
+static leat_status describe(leat_model *model) {
+  int feeds = (int)leat_executor_feed_count(model->executor);
+  int fetches = (int)leat_executor_fetch_count(model->executor);
+  model->feeds = calloc((size_t)feeds + 1, sizeof *model->feeds);
+  model->fetches = calloc((size_t)fetches + 1, sizeof *model->fetches);
+  model->types = calloc((size_t)feeds + (size_t)fetches + 1, sizeof *model->types);
+  if (!model->feeds || !model->fetches || !model->types)
+    return leat_fail(&model->error, LEAT_MEMORY, "no memory for a model");
+  for (int i = 0; i < feeds; i++) {
+    leat_executor_feed(model->executor, (size_t)i, &model->feeds[i]);
+    leat_port_print(&model->feeds[i], &model->types[i]);
+  }
+  for (int i = 0; i < fetches; i++) {
+    leat_executor_fetch(model->executor, (size_t)i, &model->fetches[i]);
+    leat_port_print(&model->fetches[i], &model->types[feeds + i]);
+  }
+  model->feed_count = feeds;
+  model->fetch_count = fetches;
+  return LEAT_OK;
+}
+
+leat_status leat_model_create(const leat_image *image, const leat_kernel_function *kernels,
+                              const leat_model_options *options, leat_model **out) {
+  leat_model *model = *out = calloc(1, sizeof *model);
+  if (!model) return LEAT_MEMORY;
+  LEAT_TRY(build(model, image, kernels, options));
+  return describe(model);
+}
+
+void leat_model_destroy(leat_model *model) {
+  if (!model) return;
+  for (int i = 0; i < model->feed_count + model->fetch_count; i++)
+    leat_text_finish(&model->types[i]);
+  free(model->types);
+  free(model->feeds);
+  free(model->fetches);
+  leat_run_release(model->run);
+  leat_executor_destroy(model->executor);
+  leat_program_destroy(model->program);
+  leat_store_destroy(model->store);
+  leat_runtime_destroy(model->runtime);
+  free(model);
+}
+
+const char *leat_model_message(const leat_model *model) {
+  return model->error.message;
+}
+
+int leat_model_feed_count(const leat_model *model) {
+  return model->feed_count;
+}
+
+int leat_model_fetch_count(const leat_model *model) {
+  return model->fetch_count;
+}
+
+const char *leat_model_feed_name(const leat_model *model, int i) {
+  return model->feeds[i].name;
+}
+
+const char *leat_model_fetch_name(const leat_model *model, int i) {
+  return model->fetches[i].name;
+}
+
+const char *leat_model_feed_type(const leat_model *model, int i) {
+  return model->types[i].data;
+}
+
+const char *leat_model_fetch_type(const leat_model *model, int i) {
+  return model->types[model->feed_count + i].data;
+}
+
+leat_dtype leat_model_feed_dtype(const leat_model *model, int i) {
+  return model->feeds[i].dtype;
+}
+
+int leat_model_feed_rank(const leat_model *model, int i) {
+  return model->feeds[i].rank;
+}
+
+bool leat_model_feed_has_fallback(const leat_model *model, int i) {
+  return model->feeds[i].has_fallback;
+}
+
+leat_status leat_model_run(leat_model *model, const leat_tensor *feeds, leat_tensor *fetches) {
+  model->error = (leat_error){0};
+  leat_run_request request = {
+      .step = model->runs, .run_count = (int64_t)model->runs, .feeds = feeds};
+  LEAT_TRY(leat_run_execute(model->run, &request, fetches, &model->error));
+  model->runs++;
+  return LEAT_OK;
+}
+
+leat_status leat_model_restore(leat_model *model, const char *path) {
+  model->error = (leat_error){0};
+  return leat_store_restore(model->store, path, &model->error);
+}
+
+leat_status leat_model_save(leat_model *model, const char *path) {
+  model->error = (leat_error){0};
+  LEAT_TRY(leat_run_initialise(model->run, &model->error));
+  return leat_store_save(model->store, path, &model->error);
+}
