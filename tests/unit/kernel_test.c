@@ -376,4 +376,145 @@ TEST(c_agrees_with_the_interpreter) {
   run_cases(leat_c_compile, "host", "C");
 }
 
+// -- The builder, the printer and the verifier
+// ------------------------------------------------------------------------
+
+static void check_text(k_builder *b, const char *wanted) {
+  leat_text text = {0};
+  leat_error error = {0};
+  const leat_kernel *kernel = k_finish(b);
+  if (leat_kernel_verify(kernel, &error)) CHECK_FAILED("%s", error.message);
+  leat_kernel_print(kernel, &text);
+  CHECK_EQ_STR(text.data, wanted);
+  leat_text_finish(&text);
+}
+
+TEST(builder_folds_and_shares) {
+  leat_arena *own = leat_arena_create();
+  k_builder b;
+  k_begin(&b, own, "fold");
+  const k_buffer *in = k_argument(&b, LEAT_f32), *out = k_argument(&b, LEAT_f32);
+  k_value n = k_scalar(&b), zero = k_i64(&b, 0), one = k_i64(&b, 1);
+  k_value seven = k_add(&b, k_mul(&b, k_i64(&b, 3), k_i64(&b, 2)), one);
+  CHECK(seven == k_i64(&b, 7));
+  CHECK(k_add(&b, n, zero) == n);
+  CHECK(k_mul(&b, one, n) == n);
+  CHECK(k_mul(&b, n, zero) == zero);
+  CHECK(k_binary(&b, K_DIV, n, one) == n);
+  CHECK(k_add(&b, n, seven) == k_add(&b, n, seven));
+  CHECK(k_select(&b, k_int(&b, LEAT_bool, 1, 1), n, seven) == n);
+  CHECK(k_extract(&b, k_splat(&b, 16, n), 5) == n);
+  CHECK(k_load(&b, in, n, 16, NULL) == k_load(&b, in, n, 16, k_int(&b, LEAT_bool, 16, 1)));
+  k_value x = k_load(&b, in, n, 16, NULL);
+  k_store(&b, out, n, x, NULL);
+  k_value again = k_load(&b, in, n, 16, NULL); // `out` may be `in`
+  CHECK(again != x);
+  k_store(&b, out, seven, k_mul(&b, x, k_float(&b, LEAT_f32, 1, 1)), NULL); // 1 * NaN is not x
+  check_text(&b, "kernel(b0: f32, b1: out f32; 1 scalars) {\n"
+                 "  v0: i64 = scalar #0\n"
+                 "  v1: f32x16 = load b0[v0]\n"
+                 "  store b1[v0] = f32x16 v1\n"
+                 "  v2: f32x16 = mul v1, 1.0\n"
+                 "  store b1[7] = f32x16 v2\n"
+                 "}\n");
+  leat_arena_destroy(own);
+}
+
+TEST(builder_moves_out_of_loops_not_of_branches) {
+  leat_arena *own = leat_arena_create();
+  k_builder b;
+  k_begin(&b, own, "move");
+  const k_buffer *out = k_argument(&b, LEAT_i64);
+  k_value n = k_scalar(&b), zero = k_i64(&b, 0);
+  k_instr *loop = k_loop_begin(&b, zero, n, 2, &zero, 1);
+  k_value square = k_mul(&b, n, n), sum = k_add(&b, k_loop_carried(loop, 0), square);
+  k_if_begin(&b, k_lt(&b, sum, n));
+  k_store(&b, out, sum, k_binary(&b, K_DIV, n, k_i64(&b, 3)), NULL);
+  k_if_end(&b, NULL, 0);
+  k_loop_end(&b, &sum, 1);
+  k_store(&b, out, zero, k_binary(&b, K_DIV, n, k_i64(&b, 3)), NULL); // the one above is not seen
+  k_fail_if(&b, k_lt(&b, n, zero), k_site(&b), LEAT_INVALID);
+  k_store(&b, out, n, k_result(&b, loop, 0), NULL);
+  check_text(&b, "kernel(b0: out i64; 1 scalars) {\n"
+                 "  v0: i64 = scalar #0\n"
+                 "  v1: i64 = mul v0, v0\n"
+                 "  v2 = loop 0, v0, 2 (v3: i64, v4: i64 = 0) {\n"
+                 "    v5: i64 = add v4, v1\n"
+                 "    v6: bool = lt i64 v5, v0\n"
+                 "    v7 = if v6 {\n"
+                 "      v8: i64 = div v0, 3\n"
+                 "      store b0[v5] = i64 v8\n"
+                 "    }\n"
+                 "    yield v5\n"
+                 "  }\n"
+                 "  v9: i64 = div v0, 3\n"
+                 "  store b0[0] = i64 v9\n"
+                 "  v10: bool = lt i64 v0, 0\n"
+                 "  fail_if v10 #0: invalid input\n"
+                 "  v11: i64 = result v2 #0\n"
+                 "  store b0[v0] = i64 v11\n"
+                 "}\n");
+  leat_arena_destroy(own);
+}
+
+// A small right kernel with one thing made wrong after it was built.
+static void check_refused(void (*spoil)(k_instr *load, k_instr *store), const char *wanted) {
+  leat_arena *own = leat_arena_create();
+  k_builder b;
+  leat_error error = {0};
+  k_begin(&b, own, "spoilt");
+  const k_buffer *in = k_argument(&b, LEAT_f32), *out = k_argument(&b, LEAT_f32);
+  k_value load = k_load(&b, in, k_tile(&b), 1, NULL);
+  k_store(&b, out, k_tile(&b), load, NULL);
+  leat_kernel *kernel = k_finish(&b);
+  CHECK_EQ_INT(leat_kernel_verify(kernel, &error), LEAT_OK);
+  spoil(kernel->body.instrs.items[1], kernel->body.instrs.items[2]);
+  CHECK(leat_kernel_verify(kernel, &error));
+  if (!strstr(error.message, wanted)) CHECK_FAILED("'%s', not '%s'", error.message, wanted);
+  leat_arena_destroy(own);
+}
+
+static void spoil_order(k_instr *load, k_instr *store) {
+  load->args[0] = store->args[1]; // itself
+}
+
+static void spoil_dtype(k_instr *load, k_instr *store) {
+  (void)store;
+  load->dtype = LEAT_i32;
+}
+
+static void spoil_lanes(k_instr *load, k_instr *store) {
+  (void)store;
+  load->lanes = 3;
+}
+
+static void spoil_count(k_instr *load, k_instr *store) {
+  (void)load;
+  store->arg_count = 1;
+}
+
+static void spoil_support(k_instr *load, k_instr *store) {
+  (void)store;
+  load->dtype = LEAT_c64;
+}
+
+TEST(verifier_refuses) {
+  check_refused(spoil_order, "is not defined here");
+  check_refused(spoil_dtype, "wrong element type");
+  check_refused(spoil_lanes, "values of type f32 in 3 lanes");
+  check_refused(spoil_count, "1 operands");
+  check_refused(spoil_support, "values of type c64");
+}
+
+TEST(verifier_bounds_the_stack) {
+  leat_arena *own = leat_arena_create();
+  k_builder b;
+  leat_error error = {0};
+  k_begin(&b, own, "large");
+  k_local(&b, K_SPACE_REGISTER, LEAT_f64, (int64_t)1 << 60);
+  CHECK(leat_kernel_verify(k_finish(&b), &error));
+  CHECK(strstr(error.message, "local arrays take more than"));
+  leat_arena_destroy(own);
+}
+
 CHECK_MAIN("kernel")
