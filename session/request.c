@@ -77,8 +77,16 @@ static leat_status find_value(const resolver *r, const char *what, const char *n
   return unknown(r, what, name, leat_frontend_suggest(r->session->frontend, name));
 }
 
+// A parameter may be named among the feeds too: it is one already.
+static bool is_parameter(const resolver *r, const char *name) {
+  for (uint32_t i = 0; i < r->out->feeds.count; i++)
+    if (strcmp(r->out->feeds.items[i].name, name) == 0) return true;
+  return false;
+}
+
 static leat_status add_named_feed(resolver *r, const char *name) {
   leat_value value;
+  if (is_parameter(r, name)) return LEAT_OK;
   LEAT_TRY(find_value(r, "edge", name, &value));
   if (value.port >= (uint32_t)leat_op_info_of(value.node->op)->outputs)
     return leat_fail(&r->session->error, LEAT_INVALID, "`%s` has no value that could be fed", name);

@@ -4,6 +4,7 @@
 #include "base/cpuid.h"
 #include "base/file.h"
 #include "ir/print.h"
+#include "session/cluster.h"
 #include "session/driver.h"
 #include "session/object_cache.h"
 
@@ -84,14 +85,29 @@ static void create_frontend(leat_session *session) {
       leat_frontend_create(session->arena, session->strings, session->diag, &frontend);
 }
 
-static leat_status create_runtime(leat_session *session, leat_error *error) {
+static leat_status create_runtime(leat_session *session, leat_transport *transport,
+                                  leat_error *error) {
   const leat_session_options *options = &session->options;
   leat_runtime_options runtime = {.threads = options->threads,
                                   .deadline = options->deadline,
                                   .trace = options->trace,
+                                  .transport = transport,
                                   .print = options->print,
                                   .print_context = options->print_context};
   return leat_runtime_create(&runtime, &session->runtime, error);
+}
+
+// The runtime takes the transport over.
+static leat_status create_devices(leat_session *session, leat_transport *transport,
+                                  leat_error *error) {
+  const leat_session_options *options = &session->options;
+  leat_devices_spec devices = {.cluster = options->cluster,
+                               .per_process = options->devices,
+                               .target = options->target,
+                               .rank = transport ? transport->rank : 0};
+  LEAT_TRY(create_runtime(session, transport, error));
+  LEAT_TRY(leat_devices_init(&session->devices, session->arena, session->strings, &devices, error));
+  return transport ? leat_cluster_init(session, transport) : LEAT_OK;
 }
 
 static leat_status create(leat_session *session, leat_error *error) {
@@ -99,12 +115,12 @@ static leat_status create(leat_session *session, leat_error *error) {
   LEAT_TRY(leat_stages_check(options->dump_after, error));
   LEAT_TRY(leat_stages_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));
-  leat_devices_spec devices = {
-      .cluster = options->cluster, .per_process = options->devices, .target = options->target};
-  LEAT_TRY(leat_devices_init(&session->devices, session->arena, session->strings, &devices, error));
+  leat_transport *transport;
+  LEAT_TRY(leat_cluster_join(options->cluster, &transport, error));
+  LEAT_TRY(create_devices(session, transport, error));
   LEAT_TRY(leat_object_cache_open(options->cache, &session->cache, error));
   create_frontend(session);
-  return create_runtime(session, error);
+  return LEAT_OK;
 }
 
 leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
@@ -124,6 +140,7 @@ leat_status leat_session_create(const leat_session_options *options, leat_sessio
 void leat_session_destroy(leat_session *session) {
   if (!session) return;
   leat_session_forget_waiting(session);
+  if (session->cluster && leat_session_is_client(session)) leat_remote_shutdown(session);
   leat_runtime_destroy(session->runtime);
   leat_devices_finish(&session->devices);
   leat_object_cache_close(session->cache);
@@ -165,6 +182,21 @@ leat_status leat_session_extend_file(leat_session *session, const char *path) {
   leat_status status = leat_file_read(path, MOST_TEXT, &text, &size, error);
   if (!status) status = extend(session, text, size, path);
   free(text);
+  return leat_session_end(session, status);
+}
+
+// -- A cluster -----------------------------------------------------------------------------------
+
+bool leat_session_is_client(const leat_session *session) {
+  return session->devices.rank == session->devices.client_rank;
+}
+
+leat_status leat_session_traffic(leat_session *session, char **out) {
+  leat_session_begin(session);
+  leat_text text = {0};
+  leat_text_add(&text, "%s", "");
+  leat_status status = session->cluster ? leat_remote_traffic(session, &text) : LEAT_OK;
+  *out = text.data;
   return leat_session_end(session, status);
 }
 

@@ -5,6 +5,7 @@
 //   driver.c     passes and codegen, dumps        compile.c   kernels → objects → programs
 //   step_cache.c whole steps kept on disk         variables.c values by name, checkpoints
 //   artifact.c   ahead of time                    target.c    the table of targets
+//   cluster.c    several processes                master.c, worker.c  their two sides
 //
 // A public call begins with leat_session_begin and ends with leat_session_end, which makes the
 // message from what was collected in between.
@@ -26,6 +27,7 @@ struct leat_session {
   leat_devices devices;
   leat_runtime *runtime;
   struct leat_object_cache *cache; // NULL: off
+  struct leat_cluster *cluster;    // NULL: this process is alone
   uint64_t steps;                  // runs begun: the number of the next one
   uint64_t unnamed_runs;           // of steps that belong to no entry: stays 0
   leat_map counts;                 // interned entry name → uint64_t *: runs completed

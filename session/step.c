@@ -3,6 +3,7 @@
 // A step has variants: its code specialised to the values of the run-time dims that its feeds bind,
 // for the first few sets of values that come, then one for all others (symbolic). A run finds its
 // variant by comparing the dims with those of the last one, so the usual run looks nothing up.
+#include "session/cluster.h"
 #include "session/request.h"
 #include "session/step_cache.h"
 
@@ -23,10 +24,8 @@ typedef struct variant {
   bool symbolic;
   int64_t *dims; // the step's, when specialised
   leat_arena *arena;
-  leat_vec(leat_program *) programs;
-  leat_vec(leat_part) parts;
-  leat_executor *executor;
-  leat_run *run;
+  leat_loaded_step here; // the part of this process
+  leat_remote remote;    // those of others
   // Of the executor's feed or fetch number: the step's. NULL: they are the same.
   uint32_t *feed_of, *fetch_of;
   leat_tensor *feeds, *fetches; // scratch for these orders
@@ -106,11 +105,12 @@ static void specialise(const leat_step *step, const variant *v, leat_driver *dri
 }
 
 static bool uses_cache(const leat_session *session) {
-  return session->cache && !session->options.dump_after && !session->options.stop_after;
+  return session->cache && !session->cluster && !session->options.dump_after &&
+         !session->options.stop_after;
 }
 
 // *stopped: the session's options end it before there is code.
-static leat_status make_code(leat_step *step, leat_driver *driver, leat_step_code *code,
+static leat_status make_code(leat_step *step, variant *v, leat_driver *driver, leat_step_code *code,
                              bool *stopped) {
   leat_session *session = step->session;
   leat_text key = {0};
@@ -122,6 +122,10 @@ static leat_status make_code(leat_step *step, leat_driver *driver, leat_step_cod
     cached = leat_step_cache_get(session, &key, code);
     leat_session_time(session, cached ? "cache hit" : "cache miss", start);
   }
+  if (!status && !driver->stopped && session->cluster) {
+    status = leat_driver_run(driver, NULL);
+    if (!status && !driver->stopped) status = leat_remote_register(driver, code->arena, &v->remote);
+  }
   if (!status && !driver->stopped && !cached) {
     status = leat_step_compile(driver, code);
     if (!status && !driver->stopped && key.size) leat_step_cache_put(session, &key, code);
@@ -129,22 +133,6 @@ static leat_status make_code(leat_step *step, leat_driver *driver, leat_step_cod
   *stopped = driver->stopped;
   leat_text_finish(&key);
   return status;
-}
-
-static leat_status load_parts(leat_step *step, variant *v, const leat_step_code *code) {
-  leat_session *session = step->session;
-  for (uint32_t i = 0; i < code->parts.count; i++) {
-    const leat_part_code *part = &code->parts.items[i];
-    const leat_device *device = leat_devices_find(&session->devices, part->device);
-    if (!device || !device->store)
-      return leat_fail(&session->error, LEAT_INVALID,
-                       "%s is not in this process; a cluster runs under mpiexec", part->device);
-    leat_program *program;
-    LEAT_TRY(leat_step_load(part, &program, &session->error));
-    leat_vec_push(v->arena, &v->programs, program);
-    leat_vec_push(v->arena, &v->parts, (leat_part){program, device->store});
-  }
-  return LEAT_OK;
 }
 
 // Which of the step's ports each of the executor's is; NULL when that is itself.
@@ -168,11 +156,11 @@ static leat_status match_ports(leat_step *step, variant *v, const leat_port *por
 }
 
 static leat_status match_feeds_and_fetches(leat_step *step, variant *v) {
-  size_t feeds = leat_executor_feed_count(v->executor);
-  size_t fetches = leat_executor_fetch_count(v->executor);
+  size_t feeds = leat_executor_feed_count(v->here.executor);
+  size_t fetches = leat_executor_fetch_count(v->here.executor);
   leat_port_info *infos = leat_new_array(v->arena, leat_port_info, feeds + fetches);
-  for (size_t i = 0; i < feeds; i++) leat_executor_feed(v->executor, i, &infos[i]);
-  for (size_t i = 0; i < fetches; i++) leat_executor_fetch(v->executor, i, &infos[feeds + i]);
+  for (size_t i = 0; i < feeds; i++) leat_executor_feed(v->here.executor, i, &infos[i]);
+  for (size_t i = 0; i < fetches; i++) leat_executor_fetch(v->here.executor, i, &infos[feeds + i]);
   LEAT_TRY(match_ports(step, v, step->request.feeds.items, step->request.feeds.count, infos, feeds,
                        &v->feed_of));
   LEAT_TRY(match_ports(step, v, step->request.fetches.items, step->request.fetches.count,
@@ -185,20 +173,22 @@ static leat_status match_feeds_and_fetches(leat_step *step, variant *v) {
 static leat_status start_variant(leat_step *step, variant *v, const leat_step_code *code) {
   leat_session *session = step->session;
   double start = leat_seconds();
-  LEAT_TRY(load_parts(step, v, code));
-  leat_executor_options options = {0};
-  LEAT_TRY(leat_executor_create(session->runtime, v->parts.items, v->parts.count, &options,
-                                &v->executor, &session->error));
-  LEAT_TRY(leat_run_acquire(v->executor, &v->run, &session->error));
-  LEAT_TRY(match_feeds_and_fetches(step, v));
+  LEAT_TRY(leat_loaded_step_start(session, v->arena, code, &v->here));
+  if (v->here.executor) LEAT_TRY(match_feeds_and_fetches(step, v));
+  if (session->cluster) {
+    if (v->here.executor) leat_vec_push(session->arena, &session->cluster->steps, &v->here);
+    LEAT_TRY(leat_remote_ready(session, &v->remote));
+  }
   leat_session_time(session, "load", start);
   return leat_session_deliver(session, &session->error);
 }
 
-static void destroy_variant(variant *v) {
-  leat_run_release(v->run);
-  leat_executor_destroy(v->executor);
-  for (uint32_t i = 0; i < v->programs.count; i++) leat_program_destroy(v->programs.items[i]);
+static void destroy_variant(leat_session *session, variant *v) {
+  if (session->cluster) {
+    leat_remote_drop(session, &v->remote);
+    leat_cluster_forget(session, &v->here);
+  }
+  leat_loaded_step_finish(&v->here);
   leat_arena_destroy(v->arena);
 }
 
@@ -207,7 +197,7 @@ static leat_status make_variant(leat_step *step, variant *v, bool *stopped) {
   leat_driver_init(&driver, step->session, v->arena, &step->request.step, NULL, NULL);
   if (!v->symbolic) specialise(step, v, &driver);
   leat_step_code code = {.arena = v->arena};
-  leat_status status = make_code(step, &driver, &code, stopped);
+  leat_status status = make_code(step, v, &driver, &code, stopped);
   if (!status && !*stopped) status = start_variant(step, v, &code);
   leat_driver_finish(&driver);
   return status;
@@ -223,7 +213,7 @@ static leat_status add_variant(leat_step *step, bool symbolic, bool *stopped) {
   if (!symbolic && size) v->dims = leat_arena_memdup(arena, step->dim_values, size);
   leat_status status = make_variant(step, v, stopped);
   if (status || *stopped) {
-    destroy_variant(v);
+    destroy_variant(step->session, v);
     return status;
   }
   leat_vec_push(step->arena, &step->variants, v);
@@ -262,7 +252,8 @@ leat_status leat_session_prepare(leat_session *session, const leat_step_spec *sp
 
 void leat_step_destroy(leat_step *step) {
   if (!step) return;
-  for (uint32_t i = 0; i < step->variants.count; i++) destroy_variant(step->variants.items[i]);
+  for (uint32_t i = 0; i < step->variants.count; i++)
+    destroy_variant(step->session, step->variants.items[i]);
   leat_arena_destroy(step->arena);
 }
 
@@ -295,20 +286,40 @@ static leat_status choose_variant(leat_step *step, const leat_tensor *feeds) {
   return add_variant(step, step->variants.count >= MOST_SPECIALISED, &stopped);
 }
 
+// One request to each worker, then this process's part. A failure anywhere ends the run everywhere;
+// the workers' answers are awaited in any case.
+static leat_status execute_remote(leat_step *step, variant *v, const leat_run_request *request,
+                                  leat_tensor *results) {
+  leat_session *session = step->session;
+  leat_named_dim dims[MOST_DIMS];
+  for (uint32_t i = 0; i < step->dims.count; i++)
+    dims[i] = (leat_named_dim){step->dims.items[i].atom->name, step->dim_values[i]};
+  LEAT_TRY(leat_remote_run(session, &v->remote, request->step, request->run_count, dims,
+                           step->dims.count));
+  leat_status here =
+      v->here.run ? leat_run_execute(v->here.run, request, results, &session->error) : LEAT_OK;
+  leat_status there = leat_remote_done(session, &v->remote);
+  return here ? here : there;
+}
+
 static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches) {
   leat_session *session = step->session;
   variant *v = step->current;
   if (v->feed_of) {
-    for (size_t i = 0; i < leat_executor_feed_count(v->executor); i++)
+    for (size_t i = 0; i < leat_executor_feed_count(v->here.executor); i++)
       v->feeds[i] = feeds[v->feed_of[i]];
     feeds = v->feeds;
   }
   leat_run_request request = {
       .step = session->steps++, .run_count = (int64_t)*step->count, .feeds = feeds};
-  LEAT_TRY(leat_run_execute(v->run, &request, v->fetch_of ? v->fetches : fetches, &session->error));
+  leat_tensor *results = v->fetch_of ? v->fetches : fetches;
+  if (v->remote.ranks.count)
+    LEAT_TRY(execute_remote(step, v, &request, results));
+  else
+    LEAT_TRY(leat_run_execute(v->here.run, &request, results, &session->error));
   *step->count += step->counts;
   if (v->fetch_of)
-    for (size_t i = 0; i < leat_executor_fetch_count(v->executor); i++)
+    for (size_t i = 0; i < leat_executor_fetch_count(v->here.executor); i++)
       fetches[v->fetch_of[i]] = v->fetches[i];
   return LEAT_OK;
 }

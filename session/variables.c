@@ -1,6 +1,6 @@
 // Variables by name, and checkpoints. A value that comes before any step has declared its variable
 // waits in session->restored; leat_session_deliver brings it to the store of its device.
-#include "session/session.h"
+#include "session/cluster.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -70,6 +70,8 @@ static leat_status put(leat_session *session, const leat_state *state, const lea
   leat_store *store = find_store(session, state, &info);
   leat_map_set(&session->known, state->name, (void *)state->name);
   if (store) return leat_store_write(store, state->container, state->name, value, &session->error);
+  int home = leat_remote_home(session, state);
+  if (home >= 0) return leat_remote_write(session, home, state, value);
   set_waiting(session, state->name, copy_tensor(value));
   return LEAT_OK;
 }
@@ -80,8 +82,12 @@ leat_status leat_session_deliver(leat_session *session, leat_error *error) {
     const leat_state *state = leat_graph_find_state(graph_of(session), entry->key);
     leat_variable_info info;
     leat_store *store = entry->value ? find_store(session, state, &info) : NULL;
-    if (!store) continue;
-    LEAT_TRY(leat_store_write(store, state->container, state->name, entry->value, error));
+    int home = entry->value && !store ? leat_remote_home(session, state) : -1;
+    if (!store && home < 0) continue;
+    if (store)
+      LEAT_TRY(leat_store_write(store, state->container, state->name, entry->value, error));
+    else
+      LEAT_TRY(leat_remote_write(session, home, state, entry->value));
     set_waiting(session, entry->key, NULL);
   }
   return LEAT_OK;
@@ -93,21 +99,6 @@ void leat_session_forget_waiting(leat_session *session) {
 }
 
 // -- One by one --------------------------------------------------------------------------------
-
-// *found: whether it has a value already.
-static leat_status read_value(leat_session *session, const leat_state *state, leat_tensor *out,
-                              bool *found) {
-  leat_variable_info info;
-  leat_store *store = find_store(session, state, &info);
-  const leat_tensor *waiting = leat_map_get(&session->restored, state->name);
-  *found = store ? info.initialised : waiting != NULL;
-  if (!*found) return LEAT_OK;
-  if (store) return leat_store_read(store, state->container, state->name, out, &session->error);
-  leat_tensor *copy = copy_tensor(waiting);
-  *out = *copy;
-  free(copy);
-  return LEAT_OK;
-}
 
 // A step that fetches the variable initialises it.
 static leat_status initialise_and_read(leat_session *session, const char *name, leat_tensor *out) {
@@ -124,6 +115,23 @@ static leat_status initialise_and_read(leat_session *session, const char *name, 
   }
   leat_step_destroy(step);
   return status;
+}
+
+// *found: whether it has a value already.
+static leat_status read_value(leat_session *session, const leat_state *state, leat_tensor *out,
+                              bool *found) {
+  leat_variable_info info;
+  leat_store *store = find_store(session, state, &info);
+  const leat_tensor *waiting = leat_map_get(&session->restored, state->name);
+  bool elsewhere = !store && !waiting && leat_remote_home(session, state) >= 0;
+  *found = elsewhere || (store ? info.initialised : waiting != NULL);
+  if (!*found) return LEAT_OK;
+  if (elsewhere) return initialise_and_read(session, state->name, out);
+  if (store) return leat_store_read(store, state->container, state->name, out, &session->error);
+  leat_tensor *copy = copy_tensor(waiting);
+  *out = *copy;
+  free(copy);
+  return LEAT_OK;
 }
 
 leat_status leat_variable_read(leat_session *session, const char *name, leat_tensor *out) {

@@ -78,7 +78,7 @@ LEAT_MUST_USE leat_status leat_session_print(leat_session *session, char **out);
 
 // What a Run executes: entries in order (their results are fetched first), then names to fetch,
 // then names to run only. Feeds: the parameters of the entries come first, in order; then the names
-// in `feeds`.
+// in `feeds` that are not among them.
 typedef struct leat_step_spec {
   const char *const *entries;
   int entry_count;
@@ -123,6 +123,14 @@ LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char 
 // All variables (NULL: every initialised one) to and from a safetensors file.
 LEAT_MUST_USE leat_status leat_session_save(leat_session *session, const char *path);
 LEAT_MUST_USE leat_status leat_session_restore(leat_session *session, const char *path);
+
+// In a cluster of several processes one is the client: only it reads texts and runs steps. The others
+// serve it until it ends (leat_session_serve returns then). Alone, a process is the client.
+bool leat_session_is_client(const leat_session *session);
+LEAT_MUST_USE leat_status leat_session_serve(leat_session *session);
+// What every process has sent to others so far, a line a tensor and a line for control bytes; the
+// caller frees *out.
+LEAT_MUST_USE leat_status leat_session_traffic(leat_session *session, char **out);
 
 // What the runtime did since the session began, as Chrome trace JSON; the caller frees *out.
 LEAT_MUST_USE leat_status leat_session_trace(leat_session *session, char **out);

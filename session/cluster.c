@@ -1,0 +1,122 @@
+// The world that a session spans: joining it, routing, the hash, and what was sent.
+#include "session/cluster.h"
+
+#include "base/module.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#define HELLO_DEADLINE 30.0 // seconds until every rank must have joined
+
+// -- The hash
+// --------------------------------------------------------------------------------------
+
+void leat_graph_hash_add(leat_graph_hash *hash, const char *text, size_t size) {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  XXH3_128bits_update(&state, hash->words, sizeof hash->words);
+  XXH3_128bits_update(&state, text, size);
+  XXH128_hash_t digest = XXH3_128bits_digest(&state);
+  *hash = (leat_graph_hash){{digest.low64, digest.high64}};
+}
+
+leat_graph_hash leat_graph_hash_begin(const char *version, const char *cluster) {
+  leat_graph_hash hash = {0};
+  leat_graph_hash_add(&hash, version, strlen(version));
+  leat_graph_hash_add(&hash, cluster, strlen(cluster));
+  return hash;
+}
+
+// -- The world
+// ---------------------------------------------------------------------------------------
+
+// The tasks of a cluster's text; malformed texts are leat_devices_init's to refuse.
+static long task_count(const char *cluster) {
+  long count = 0;
+  for (const char *at = cluster; (at = strchr(at, '='));) count += strtol(++at, NULL, 10);
+  return count;
+}
+
+leat_status leat_cluster_join(const char *cluster, leat_transport **out, leat_error *error) {
+  *out = NULL;
+  if (!cluster || task_count(cluster) < 2) return LEAT_OK;
+  const void *table = NULL;
+  LEAT_TRY(leat_module_load("mpi", "leat_mpi_transport", &table, error));
+  const leat_transport_backend *backend = table;
+  LEAT_TRY(backend->connect(HELLO_DEADLINE, out, error));
+  long tasks = task_count(cluster);
+  if ((*out)->size == tasks) return LEAT_OK;
+  leat_fail(error, LEAT_MISMATCH,
+            "the cluster `%s` has %ld tasks, and %d process%s started: run it as "
+            "`leat launch -n %ld -- train …` or `mpiexec -n %ld leat train …`",
+            cluster, tasks, (*out)->size, (*out)->size == 1 ? " was" : "es were", tasks, tasks);
+  backend->close(*out);
+  *out = NULL;
+  return LEAT_MISMATCH;
+}
+
+leat_status leat_cluster_init(leat_session *session, leat_transport *transport) {
+  leat_cluster *cluster = leat_new(session->arena, leat_cluster);
+  cluster->transport = transport;
+  cluster->rank = transport->rank;
+  cluster->size = transport->size;
+  cluster->hashes = leat_new_array(session->arena, leat_graph_hash, (size_t)cluster->size);
+  for (int i = 0; i < cluster->size; i++)
+    cluster->hashes[i] = leat_graph_hash_begin(LEAT_VERSION, session->options.cluster);
+  leat_map_init(&cluster->homes, session->arena);
+  session->cluster = cluster;
+  return LEAT_OK;
+}
+
+int leat_cluster_route(void *context, const char *device) {
+  const leat_session *session = context;
+  const leat_device *found = leat_devices_find(&session->devices, device);
+  return found ? found->rank : -1;
+}
+
+leat_status leat_message_send(leat_session *session, int peer, leat_message_kind kind,
+                              const leat_text *body) {
+  leat_text message = {0};
+  leat_wire_put(&message, kind);
+  if (body && body->size) leat_text_add_n(&message, body->data, body->size);
+  leat_status status =
+      leat_runtime_send(session->runtime, peer, message.data, message.size, &session->error);
+  leat_text_finish(&message);
+  return status;
+}
+
+void leat_cluster_forget(leat_session *session, const leat_loaded_step *step) {
+  leat_cluster *cluster = session->cluster;
+  for (uint32_t i = 0; i < cluster->steps.count; i++)
+    if (cluster->steps.items[i] == step)
+      cluster->steps.items[i--] = cluster->steps.items[--cluster->steps.count];
+}
+
+// -- What was sent
+// ---------------------------------------------------------------------------------------
+
+void leat_cluster_traffic(leat_session *session, leat_text *out) {
+  leat_cluster *cluster = session->cluster;
+  for (uint32_t i = 0; i < cluster->steps.count; i++) {
+    const leat_executor *executor = cluster->steps.items[i]->executor;
+    for (size_t s = 0; s < leat_executor_send_count(executor); s++) {
+      leat_send_info send;
+      leat_executor_send(executor, s, &send);
+      if (send.peer < 0 || send.peer == cluster->rank || !send.count) continue;
+      leat_text_add(out, "rank %d tensor %s to rank %d: %" PRIu64 " x %" PRIu64 " bytes\n",
+                    cluster->rank, send.name, send.peer, send.count, send.bytes / send.count);
+    }
+  }
+  for (int peer = 0; peer < cluster->size; peer++) {
+    leat_transport_counts counts = {0};
+    if (peer != cluster->rank)
+      cluster->transport->backend->counts(cluster->transport, peer, &counts);
+    if (counts.control_bytes)
+      leat_text_add(out, "rank %d control to rank %d: %" PRIu64 " bytes\n", cluster->rank, peer,
+                    counts.control_bytes);
+  }
+}

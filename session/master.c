@@ -1,0 +1,253 @@
+// The master's side of a cluster: parts go out as text, runs as one request a rank.
+#include "session/cluster.h"
+
+#include "base/file.h"
+#include "ir/print.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMPILE_DEADLINE 600.0 // seconds a worker may take to compile its part
+
+// -- Replies
+// ---------------------------------------------------------------------------------------------
+
+static void take_homes(leat_session *session, leat_wire *in, int rank) {
+  uint64_t count = leat_wire_get(in);
+  for (uint64_t i = 0; i < count && !in->bad; i++) {
+    char *name = leat_wire_get_string(in);
+    int *home = leat_new(session->arena, int);
+    *home = rank;
+    leat_map_set(&session->cluster->homes, leat_intern(session->strings, name), home);
+    free(name);
+  }
+}
+
+// One reply of any rank. `body` reads what stands behind status and message.
+static leat_status receive(leat_session *session, double seconds, leat_message *message,
+                           leat_wire *body) {
+  LEAT_TRY(leat_runtime_receive(session->runtime, seconds, message, &session->error));
+  *body = (leat_wire){message->data, message->data + message->size, false};
+  uint64_t kind = leat_wire_get(body), status = leat_wire_get(body);
+  char *text = leat_wire_get_string(body);
+  if (body->bad || kind != LEAT_MESSAGE_REPLY)
+    status = leat_fail(&session->error, LEAT_MISMATCH, "rank %d sent a message that is no reply",
+                       message->peer);
+  else if (status)
+    leat_fail(&session->error, (leat_status)status, "rank %d: %s", message->peer, text);
+  free(text);
+  return (leat_status)status;
+}
+
+// All ranks answer, whatever the first answer is; the first cause is kept.
+static leat_status receive_all(leat_session *session, const leat_remote *remote, double seconds,
+                               bool homes) {
+  leat_status first = LEAT_OK;
+  for (uint32_t i = 0; i < remote->ranks.count; i++) {
+    leat_message message = {0};
+    leat_wire body;
+    leat_status status = receive(session, seconds, &message, &body);
+    if (!status && homes) take_homes(session, &body, message.peer);
+    bool silent = !message.data;
+    free(message.data);
+    if (!first) first = status;
+    if (silent) break;
+  }
+  return first;
+}
+
+// -- Registering
+// -------------------------------------------------------------------------------------------
+
+static bool has_rank(const leat_remote *remote, int rank) {
+  for (uint32_t i = 0; i < remote->ranks.count; i++)
+    if (remote->ranks.items[i] == rank) return true;
+  return false;
+}
+
+static leat_status put_file(leat_text *out, const char *path, leat_error *error) {
+  leat_file_view view;
+  LEAT_TRY(leat_file_view_open(&view, path, error));
+  uint64_t hash[2];
+  leat_file_hash(view.data, view.size, hash);
+  leat_wire_put_string(out, path);
+  leat_wire_put(out, view.size);
+  leat_wire_put(out, hash[0]);
+  leat_wire_put(out, hash[1]);
+  leat_file_view_close(&view);
+  return LEAT_OK;
+}
+
+// Every file that the parts of a rank load, as size and hash: the worker reads its own copy.
+static leat_status put_files(leat_session *session, const leat_driver *driver, int rank,
+                             leat_text *out) {
+  leat_map files;
+  leat_map_init(&files, driver->context.scratch);
+  leat_text list = {0};
+  leat_status status = LEAT_OK;
+  for (uint32_t p = 0; p < driver->context.parts.count; p++) {
+    const leat_graph *part = driver->context.parts.items[p];
+    if (leat_cluster_route(session, part->device) != rank) continue;
+    for (uint32_t i = 0; i < part->nodes.count && !status; i++) {
+      const leat_node *node = part->nodes.items[i];
+      const char *path = node->op == LEAT_OP_load ? node->attrs[0].string : NULL;
+      if (!path || leat_map_get(&files, path)) continue;
+      leat_map_set(&files, path, (void *)path);
+      status = put_file(&list, path, &session->error);
+    }
+  }
+  leat_wire_put(out, files.count);
+  if (list.size) leat_text_add_n(out, list.data, list.size);
+  leat_text_finish(&list);
+  return status;
+}
+
+static leat_status register_at(leat_driver *driver, int rank, uint64_t step) {
+  leat_session *session = driver->session;
+  leat_graph_hash *hash = &session->cluster->hashes[rank];
+  leat_text texts = {0}, body = {0};
+  uint64_t count = 0;
+  for (uint32_t i = 0; i < driver->context.parts.count; i++) {
+    const leat_graph *part = driver->context.parts.items[i];
+    if (leat_cluster_route(session, part->device) != rank) continue;
+    leat_text text = {0};
+    leat_graph_print(part, &text);
+    leat_wire_put_string(&texts, part->device);
+    leat_wire_put_bytes(&texts, text.data, text.size);
+    leat_graph_hash_add(hash, text.data, text.size);
+    leat_text_finish(&text);
+    count++;
+  }
+  leat_wire_put(&body, step);
+  leat_wire_put(&body, hash->words[0]);
+  leat_wire_put(&body, hash->words[1]);
+  leat_wire_put(&body, count);
+  leat_text_add_n(&body, texts.data, texts.size);
+  leat_status status = put_files(session, driver, rank, &body);
+  if (!status) status = leat_message_send(session, rank, LEAT_MESSAGE_REGISTER, &body);
+  leat_text_finish(&texts);
+  leat_text_finish(&body);
+  return status;
+}
+
+leat_status leat_remote_register(leat_driver *driver, leat_arena *arena, leat_remote *out) {
+  leat_session *session = driver->session;
+  leat_pass_context *context = &driver->context;
+  out->step = session->cluster->next_step++;
+  for (uint32_t i = 0; i < context->parts.count; i++) {
+    const char *device = context->parts.items[i]->device;
+    int rank = leat_cluster_route(session, device);
+    if (rank < 0)
+      return leat_fail(&session->error, LEAT_INTERNAL, "no rank has the device %s", device);
+    if (rank != session->cluster->rank && !has_rank(out, rank))
+      leat_vec_push(arena, &out->ranks, rank);
+  }
+  for (uint32_t i = 0; i < out->ranks.count; i++)
+    LEAT_TRY(register_at(driver, out->ranks.items[i], out->step));
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < context->parts.count; i++)
+    if (leat_cluster_route(session, context->parts.items[i]->device) == session->cluster->rank)
+      context->parts.items[kept++] = context->parts.items[i];
+  context->parts.count = kept;
+  return LEAT_OK;
+}
+
+leat_status leat_remote_ready(leat_session *session, const leat_remote *remote) {
+  return receive_all(session, remote, COMPILE_DEADLINE, true);
+}
+
+// -- Running
+// -------------------------------------------------------------------------------------------------
+
+leat_status leat_remote_run(leat_session *session, const leat_remote *remote, uint64_t run,
+                            int64_t run_count, const leat_named_dim *dims, uint32_t dim_count) {
+  leat_status status = LEAT_OK;
+  for (uint32_t i = 0; i < remote->ranks.count && !status; i++) {
+    int rank = remote->ranks.items[i];
+    const leat_graph_hash *hash = &session->cluster->hashes[rank];
+    leat_text body = {0};
+    leat_wire_put(&body, remote->step);
+    leat_wire_put(&body, hash->words[0]);
+    leat_wire_put(&body, hash->words[1]);
+    leat_wire_put(&body, run);
+    leat_wire_put(&body, (uint64_t)run_count);
+    leat_wire_put(&body, dim_count);
+    for (uint32_t d = 0; d < dim_count; d++) {
+      leat_wire_put_string(&body, dims[d].name);
+      leat_wire_put(&body, (uint64_t)dims[d].value);
+    }
+    status = leat_message_send(session, rank, LEAT_MESSAGE_RUN, &body);
+    leat_text_finish(&body);
+  }
+  return status;
+}
+
+// A worker that cannot go on says so itself within the session's deadline; this waits a little
+// longer.
+leat_status leat_remote_done(leat_session *session, const leat_remote *remote) {
+  double deadline = session->options.deadline > 0 ? session->options.deadline : 60.0;
+  return receive_all(session, remote, deadline + 10.0, false);
+}
+
+void leat_remote_drop(leat_session *session, const leat_remote *remote) {
+  leat_text body = {0};
+  leat_wire_put(&body, remote->step);
+  for (uint32_t i = 0; i < remote->ranks.count; i++)
+    if (leat_message_send(session, remote->ranks.items[i], LEAT_MESSAGE_DROP, &body)) break;
+  leat_text_finish(&body);
+}
+
+// -- Variables
+// -------------------------------------------------------------------------------------------------
+
+int leat_remote_home(const leat_session *session, const leat_state *state) {
+  if (!session->cluster) return -1;
+  const int *home =
+      leat_map_get(&session->cluster->homes, leat_intern(session->strings, state->name));
+  return home ? *home : -1;
+}
+
+leat_status leat_remote_write(leat_session *session, int rank, const leat_state *state,
+                              const leat_tensor *value) {
+  leat_text body = {0};
+  leat_wire_put_string(&body, state->name);
+  leat_wire_put_string(&body, state->container);
+  leat_wire_put(&body, value->dtype);
+  leat_wire_put(&body, (uint64_t)value->rank);
+  for (int32_t i = 0; i < value->rank; i++) leat_wire_put(&body, (uint64_t)value->shape[i]);
+  leat_wire_put_bytes(&body, value->data, (size_t)leat_tensor_bytes(value));
+  leat_status status = leat_message_send(session, rank, LEAT_MESSAGE_WRITE, &body);
+  leat_text_finish(&body);
+  leat_remote remote = {0};
+  leat_vec_push(session->arena, &remote.ranks, rank);
+  return status ? status : receive_all(session, &remote, COMPILE_DEADLINE, false);
+}
+
+// -- The end
+// -----------------------------------------------------------------------------------------------------
+
+leat_status leat_remote_traffic(leat_session *session, leat_text *out) {
+  leat_cluster_traffic(session, out);
+  for (int rank = 0; rank < session->cluster->size; rank++) {
+    if (rank == session->cluster->rank) continue;
+    LEAT_TRY(leat_message_send(session, rank, LEAT_MESSAGE_TRAFFIC, NULL));
+    leat_message message = {0};
+    leat_wire body;
+    leat_status status = receive(session, COMPILE_DEADLINE, &message, &body);
+    if (!status) {
+      size_t size;
+      const char *text = leat_wire_get_bytes(&body, &size);
+      leat_text_add_n(out, text, size);
+    }
+    free(message.data);
+    LEAT_TRY(status);
+  }
+  return LEAT_OK;
+}
+
+void leat_remote_shutdown(leat_session *session) {
+  for (int rank = 0; rank < session->cluster->size; rank++)
+    if (rank != session->cluster->rank &&
+        leat_message_send(session, rank, LEAT_MESSAGE_SHUTDOWN, NULL))
+      return;
+}

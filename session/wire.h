@@ -1,0 +1,26 @@
+// Bytes of the messages between master and workers: little-endian u64s and counted strings.
+#ifndef LEAT_SESSION_WIRE_H
+#define LEAT_SESSION_WIRE_H
+
+#include "base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+void leat_wire_put(leat_text *out, uint64_t value);
+void leat_wire_put_bytes(leat_text *out, const void *data, size_t size);
+void leat_wire_put_string(leat_text *out, const char *text);
+
+// Reads what was put, in order. A message that ends too early makes `bad`, and zeros from then on.
+typedef struct leat_wire {
+  const char *at, *end;
+  bool bad;
+} leat_wire;
+
+uint64_t leat_wire_get(leat_wire *in);
+const char *leat_wire_get_bytes(leat_wire *in, size_t *out_size); // borrowed; never NULL
+// The same where it must be text without NUL inside: copied, NUL-terminated; the caller frees.
+char *leat_wire_get_string(leat_wire *in);
+
+#endif

@@ -1,0 +1,296 @@
+// A worker: compiles the parts that the master sends, runs them when asked, until it is told to
+// stop.
+#include "session/cluster.h"
+
+#include "base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IDLE_SECONDS 3600.0 // between messages; the transport notices a dead master long before
+
+// A registered step's parts on this process.
+typedef struct worker_step {
+  leat_arena *arena;
+  uint64_t number;
+  leat_loaded_step loaded;
+} worker_step;
+
+typedef struct worker {
+  leat_session *session;
+  leat_vec(worker_step *) steps;
+  bool stop;
+} worker;
+
+static leat_status malformed(worker *w) {
+  return leat_fail(&w->session->error, LEAT_MISMATCH,
+                   "the master sent a message that makes no sense");
+}
+
+// -- Registering
+// -----------------------------------------------------------------------------------------
+
+// The text of a part becomes a graph again, with a frontend of its own.
+static leat_status parse_part(worker *w, leat_arena *arena, const char *device, const char *text,
+                              size_t size, leat_graph **out) {
+  leat_session *session = w->session;
+  leat_frontend_options options = {0};
+  leat_frontend *frontend =
+      leat_frontend_create(arena, leat_strings_create(arena), session->diag, &options);
+  if (!leat_frontend_extend(frontend, device, text, size, false)) {
+    leat_text words = {0};
+    leat_diag_print(session->diag, &words);
+    leat_fail(&session->error, LEAT_INVALID, "the part for %s cannot be read: %s", device,
+              words.data ? words.data : "");
+    leat_text_finish(&words);
+    return LEAT_INVALID;
+  }
+  *out = leat_frontend_graph(frontend);
+  if ((*out)->device && !strcmp((*out)->device, device)) return LEAT_OK;
+  return leat_fail(&session->error, LEAT_MISMATCH, "the part for %s is for another device", device);
+}
+
+static leat_status check_hash(worker *w, leat_wire *in, uint64_t low, uint64_t high) {
+  leat_cluster *cluster = w->session->cluster;
+  const leat_graph_hash *mine = &cluster->hashes[cluster->rank];
+  if (in->bad) return malformed(w);
+  if (mine->words[0] == low && mine->words[1] == high) return LEAT_OK;
+  return leat_fail(&w->session->error, LEAT_MISMATCH,
+                   "the graph's hash differs from the master's: another version of Leat, another "
+                   "cluster, or a text that was changed on its way");
+}
+
+static leat_status check_file(worker *w, const char *path, uint64_t size, const uint64_t hash[2]) {
+  leat_file_view view;
+  LEAT_TRY(leat_file_view_open(&view, path, &w->session->error));
+  uint64_t mine[2];
+  leat_file_hash(view.data, view.size, mine);
+  bool same = view.size == size && mine[0] == hash[0] && mine[1] == hash[1];
+  leat_file_view_close(&view);
+  if (same) return LEAT_OK;
+  return leat_fail(&w->session->error, LEAT_MISMATCH, "`%s` differs from the client's", path);
+}
+
+static leat_status check_files(worker *w, leat_wire *in) {
+  uint64_t count = leat_wire_get(in);
+  for (uint64_t i = 0; i < count && !in->bad; i++) {
+    char *path = leat_wire_get_string(in);
+    uint64_t size = leat_wire_get(in), hash[2];
+    hash[0] = leat_wire_get(in);
+    hash[1] = leat_wire_get(in);
+    leat_status status = in->bad ? malformed(w) : check_file(w, path, size, hash);
+    free(path);
+    LEAT_TRY(status);
+  }
+  return in->bad ? malformed(w) : LEAT_OK;
+}
+
+// The passes have run at the master: what is left is codegen and the targets.
+static leat_status compile_parts(worker *w, worker_step *step, leat_driver *driver) {
+  leat_step_code code = {.arena = step->arena};
+  driver->next = leat_pass_count;
+  LEAT_TRY(leat_step_compile(driver, &code));
+  return leat_loaded_step_start(w->session, step->arena, &code, &step->loaded);
+}
+
+static leat_status read_parts(worker *w, worker_step *step, leat_wire *in, leat_driver *driver) {
+  leat_cluster *cluster = w->session->cluster;
+  step->number = leat_wire_get(in);
+  uint64_t low = leat_wire_get(in), high = leat_wire_get(in), count = leat_wire_get(in);
+  for (uint64_t i = 0; i < count && !in->bad; i++) {
+    char *device = leat_wire_get_string(in);
+    size_t size;
+    const char *text = leat_wire_get_bytes(in, &size);
+    leat_graph_hash_add(&cluster->hashes[cluster->rank], text, size);
+    leat_graph *graph = NULL;
+    leat_status status = parse_part(w, step->arena, device, text, size, &graph);
+    if (!status) leat_vec_push(step->arena, &driver->context.parts, graph);
+    free(device);
+    LEAT_TRY(status);
+  }
+  LEAT_TRY(check_hash(w, in, low, high));
+  return check_files(w, in);
+}
+
+static void destroy_step(worker_step *step) {
+  leat_loaded_step_finish(&step->loaded);
+  leat_arena_destroy(step->arena);
+}
+
+static void put_variables(const worker_step *step, leat_text *reply) {
+  leat_text names = {0};
+  uint64_t count = 0;
+  for (uint32_t p = 0; p < step->loaded.programs.count; p++) {
+    const leat_program *program = step->loaded.programs.items[p];
+    const leat_image *image = leat_program_image(program);
+    const leat_image_variable *variables =
+        (const void *)((const char *)image + image->variables.offset);
+    for (uint64_t i = 0; i < image->variables.count; i++, count++)
+      leat_wire_put_string(&names, leat_program_text(program, variables[i].name));
+  }
+  leat_wire_put(reply, count);
+  if (names.size) leat_text_add_n(reply, names.data, names.size);
+  leat_text_finish(&names);
+}
+
+static leat_status register_step(worker *w, leat_wire *in, leat_text *reply) {
+  leat_arena *arena = leat_arena_create();
+  worker_step *step = leat_new(arena, worker_step);
+  step->arena = arena;
+  leat_driver driver;
+  leat_driver_init(&driver, w->session, arena, NULL, NULL, NULL);
+  leat_status status = read_parts(w, step, in, &driver);
+  if (!status) status = compile_parts(w, step, &driver);
+  leat_driver_finish(&driver);
+  if (status) {
+    destroy_step(step);
+    return status;
+  }
+  leat_vec_push(w->session->arena, &w->steps, step);
+  leat_vec_push(w->session->arena, &w->session->cluster->steps, &step->loaded);
+  put_variables(step, reply);
+  return LEAT_OK;
+}
+
+// -- Running
+// -----------------------------------------------------------------------------------------------
+
+static worker_step *find_step(const worker *w, uint64_t number) {
+  for (uint32_t i = 0; i < w->steps.count; i++)
+    if (w->steps.items[i] && w->steps.items[i]->number == number) return w->steps.items[i];
+  return NULL;
+}
+
+static void take_dims(leat_wire *in, const leat_executor *executor, int64_t *dims) {
+  size_t known = leat_executor_dim_count(executor);
+  for (size_t d = 0; d < known; d++) dims[d] = -1;
+  uint64_t count = leat_wire_get(in);
+  for (uint64_t i = 0; i < count && !in->bad; i++) {
+    char *name = leat_wire_get_string(in);
+    int64_t value = (int64_t)leat_wire_get(in);
+    for (size_t d = 0; d < known; d++)
+      if (!strcmp(leat_executor_dim(executor, d), name)) dims[d] = value;
+    free(name);
+  }
+}
+
+static leat_status run_step(worker *w, leat_wire *in) {
+  worker_step *step = find_step(w, leat_wire_get(in));
+  uint64_t low = leat_wire_get(in), high = leat_wire_get(in);
+  leat_run_request request = {.step = leat_wire_get(in), .run_count = (int64_t)leat_wire_get(in)};
+  leat_status status = check_hash(w, in, low, high);
+  if (!status && !step) status = malformed(w);
+  if (status) { // the others wait for this process's part
+    leat_runtime_abort(w->session->runtime, 1, request.step, status, w->session->error.message);
+    return status;
+  }
+  const leat_executor *executor = step->loaded.executor;
+  size_t known = leat_executor_dim_count(executor);
+  int64_t *dims = calloc(known + 1, sizeof *dims);
+  if (!dims) leat_out_of_memory();
+  take_dims(in, executor, dims);
+  if (known) request.dims = dims;
+  status = in->bad ? malformed(w)
+                   : leat_run_execute(step->loaded.run, &request, NULL, &w->session->error);
+  free(dims);
+  return status;
+}
+
+static void drop_step(worker *w, uint64_t number) {
+  for (uint32_t i = 0; i < w->steps.count; i++) {
+    worker_step *step = w->steps.items[i];
+    if (step->number != number) continue;
+    w->steps.items[i] = w->steps.items[--w->steps.count];
+    leat_cluster_forget(w->session, &step->loaded);
+    destroy_step(step);
+    return;
+  }
+}
+
+static leat_status write_variable(worker *w, leat_wire *in) {
+  leat_session *session = w->session;
+  char *name = leat_wire_get_string(in), *container = leat_wire_get_string(in);
+  leat_tensor value = {.dtype = (leat_dtype)leat_wire_get(in), .rank = (int32_t)leat_wire_get(in)};
+  bool sane =
+      (int)value.dtype < (int)LEAT_DTYPE_COUNT && value.rank >= 0 && value.rank <= LEAT_MAX_RANK;
+  for (int32_t i = 0; sane && i < value.rank; i++) value.shape[i] = (int64_t)leat_wire_get(in);
+  size_t size;
+  const char *data = leat_wire_get_bytes(in, &size);
+  value.data = (void *)data;
+  leat_status status = LEAT_NOT_FOUND;
+  if (!sane || in->bad || leat_tensor_bytes(&value) != (int64_t)size) status = malformed(w);
+  for (uint32_t i = 0; i < session->devices.items.count && status == LEAT_NOT_FOUND; i++) {
+    leat_store *store = session->devices.items.items[i].store;
+    leat_variable_info info;
+    leat_error none = {0};
+    if (store && !leat_store_find(store, container, name, &info, &none))
+      status = leat_store_write(store, container, name, &value, &session->error);
+  }
+  free(name);
+  free(container);
+  return status;
+}
+
+// -- The loop
+// --------------------------------------------------------------------------------------------------
+
+static leat_status reply(worker *w, int peer, leat_status status, const leat_text *body) {
+  leat_session *session = w->session;
+  leat_text message = {0};
+  leat_wire_put(&message, status);
+  const char *words = session->error.message[0] ? session->error.message : leat_status_name(status);
+  leat_wire_put_string(&message, status ? words : "");
+  if (body->size) leat_text_add_n(&message, body->data, body->size);
+  leat_status sent = leat_message_send(session, peer, LEAT_MESSAGE_REPLY, &message);
+  leat_text_finish(&message);
+  return sent;
+}
+
+static leat_status handle(worker *w, const leat_message *message) {
+  leat_wire in = {message->data, message->data + message->size, false};
+  leat_text body = {0}, traffic = {0};
+  leat_session_begin(w->session);
+  leat_status status = LEAT_OK;
+  bool answers = true;
+  switch ((leat_message_kind)leat_wire_get(&in)) {
+  case LEAT_MESSAGE_REGISTER: status = register_step(w, &in, &body); break;
+  case LEAT_MESSAGE_RUN: status = run_step(w, &in); break;
+  case LEAT_MESSAGE_WRITE: status = write_variable(w, &in); break;
+  case LEAT_MESSAGE_TRAFFIC:
+    leat_cluster_traffic(w->session, &traffic);
+    leat_wire_put_bytes(&body, traffic.data ? traffic.data : "", traffic.size);
+    break;
+  case LEAT_MESSAGE_DROP:
+    drop_step(w, leat_wire_get(&in));
+    answers = false;
+    break;
+  case LEAT_MESSAGE_SHUTDOWN:
+    w->stop = true;
+    answers = false;
+    break;
+  case LEAT_MESSAGE_REPLY: status = malformed(w); break;
+  default: status = malformed(w);
+  }
+  leat_status sent = answers ? reply(w, message->peer, status, &body) : LEAT_OK;
+  leat_text_finish(&body);
+  leat_text_finish(&traffic);
+  return sent;
+}
+
+leat_status leat_session_serve(leat_session *session) {
+  leat_session_begin(session);
+  if (!session->cluster || leat_session_is_client(session))
+    return leat_session_end(session, leat_fail(&session->error, LEAT_INVALID,
+                                               "this process is the client: it does not serve"));
+  worker w = {.session = session};
+  leat_status status = LEAT_OK;
+  while (!status && !w.stop) {
+    leat_message message = {0};
+    status = leat_runtime_receive(session->runtime, IDLE_SECONDS, &message, &session->error);
+    if (!status) status = handle(&w, &message);
+    free(message.data);
+  }
+  for (uint32_t i = 0; i < w.steps.count; i++) destroy_step(w.steps.items[i]);
+  session->cluster->steps.count = 0;
+  return leat_session_end(session, status);
+}
