@@ -1,8 +1,6 @@
 // Copies node by node; states and entries follow on demand, so the cost is that of what is copied.
 #include "passes/clone.h"
 
-#include <string.h>
-
 leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_arena *scratch) {
   leat_cloner cloner = {.from = from};
   cloner.to = leat_graph_create(arena, from->strings, from->name);
@@ -26,8 +24,7 @@ leat_node *leat_clone_node(leat_cloner *cloner, const leat_node *node, const lea
   leat_attr attrs[LEAT_MAX_ATTRS];
   leat_node *copy = leat_graph_append(cloner->to, node->op, node->name, inputs, node->input_count,
                                       clone_attrs(cloner, node, attrs));
-  size_t outputs = (size_t)leat_op_info_of(node->op)->outputs;
-  copy->outputs = leat_arena_memdup(cloner->to->arena, node->outputs, outputs * sizeof(leat_type));
+  copy->outputs = node->outputs;
   copy->device = node->device;
   copy->colocate = node->colocate;
   copy->entry = leat_clone_entry(cloner, node->entry);

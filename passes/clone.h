@@ -1,8 +1,8 @@
 // Copying nodes from one graph into another, with the states and entries that they belong to.
 //
 // prune copies what a step needs out of the session's graph, partition what a device needs out of
-// the step's. Attribute values, strings and dims are shared with the graph copied from, which must
-// outlive the copy.
+// the step's. Types, attribute values, strings and dims are shared with the graph copied from,
+// which must outlive the copy.
 #ifndef LEAT_PASSES_CLONE_H
 #define LEAT_PASSES_CLONE_H
 
