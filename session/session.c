@@ -110,20 +110,20 @@ static leat_status create_devices(leat_session *session, leat_transport *transpo
   return transport ? leat_cluster_init(session, transport) : LEAT_OK;
 }
 
-static leat_status create(leat_session *session, leat_error *error) {
+static leat_status create(leat_session *session, leat_transport *transport, leat_error *error) {
   const leat_session_options *options = &session->options;
   LEAT_TRY(leat_stages_check(options->dump_after, error));
   LEAT_TRY(leat_stages_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));
-  leat_transport *transport;
-  LEAT_TRY(leat_cluster_join(options->cluster, &transport, error));
+  if (!transport) LEAT_TRY(leat_cluster_join(options->cluster, &transport, error));
   LEAT_TRY(create_devices(session, transport, error));
   LEAT_TRY(leat_object_cache_open(options->cache, &session->cache, error));
   create_frontend(session);
   return LEAT_OK;
 }
 
-leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
+leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
+                                   leat_session **out) {
   leat_session *session = *out = calloc(1, sizeof *session);
   if (!session) return LEAT_MEMORY;
   session->arena = leat_arena_create();
@@ -134,7 +134,11 @@ leat_status leat_session_create(const leat_session_options *options, leat_sessio
   leat_map_init(&session->known, session->arena);
   copy_options(session, options);
   leat_error *error = leat_session_begin(session);
-  return leat_session_end(session, create(session, error));
+  return leat_session_end(session, create(session, transport, error));
+}
+
+leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
+  return leat_session_create_on(options, NULL, out);
 }
 
 void leat_session_destroy(leat_session *session) {

@@ -42,6 +42,10 @@ struct leat_session {
 leat_error *leat_session_begin(leat_session *session);
 leat_status leat_session_end(leat_session *session, leat_status status);
 
+// As leat_session_create, in a world that has been joined already; takes the transport over.
+leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
+                                   leat_session **out);
+
 // Completed runs of an entry by this client.
 uint64_t *leat_session_count(leat_session *session, const char *entry);
 
