@@ -1,0 +1,179 @@
+// A session over several ranks, here runtimes of one process joined by the inproc transport: the same
+// losses as alone, and peers that disagree find out.
+#include "leat/leat.h"
+#include "session/cluster.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <string.h>
+
+static const char training[] =
+    "graph net(seed: int = 3)\n"
+    "fn net(x: f32[N, 4]) -> f32[N, 3] {\n"
+    "  return dense(dense(x, units=16, activation=tanh) as hidden, units=3) as output\n"
+    "}\n"
+    "entry train(x: f32[N, 4], y: i32[N]) training -> (loss: f32[]) {\n"
+    "  for t in tasks(\"worker\") {\n"
+    "    on \"/job:worker/task:{t}\" {\n"
+    "      losses[t] = mean(softmax_cross_entropy(net(x) as net, y))\n"
+    "      grads[t] = grad(losses[t], trainables(losses[t]))\n"
+    "    }\n"
+    "  }\n"
+    "  apply(momentum, trainables(losses[0]), mean_of(grads), lr=0.1)\n"
+    "  loss = mean_of(losses)\n"
+    "}\n";
+
+enum { ROWS = 24, STEPS = 8, MOST_RANKS = 3 };
+
+static void make_batch(float *x, int32_t *y) {
+  for (int i = 0; i < ROWS; i++) {
+    y[i] = i % 3;
+    for (int k = 0; k < 4; k++) x[4 * i + k] = sinf((float)(7 * i + 3 * k)) + (k == y[i] ? 1 : 0);
+  }
+}
+
+static leat_session_options options_for(const char *cluster) {
+  return (leat_session_options){.cluster = cluster, .cache = "off", .threads = 1, .deadline = 20};
+}
+
+// Runs STEPS steps and writes each loss.
+static leat_status train(leat_session *session, float *losses) {
+  float x[ROWS * 4];
+  int32_t y[ROWS];
+  make_batch(x, y);
+  leat_step *step;
+  const char *entry = "train";
+  LEAT_TRY(leat_session_extend(session, training, 0, "net.leat"));
+  LEAT_TRY(leat_session_prepare(session, &(leat_step_spec){.entries = &entry, .entry_count = 1}, &step));
+  leat_tensor feeds[] = {{LEAT_f32, 2, {ROWS, 4}, x}, {LEAT_i32, 1, {ROWS}, y}}, loss;
+  leat_status status = LEAT_OK;
+  for (int i = 0; i < STEPS && !status; i++) {
+    status = leat_step_run(step, feeds, &loss);
+    if (!status) losses[i] = *(float *)loss.data;
+  }
+  leat_step_destroy(step);
+  return status;
+}
+
+static void *serve(void *context) {
+  leat_session *session = context;
+  leat_status status = leat_session_serve(session);
+  if (status) CHECK_FAILED("a worker ended: %s", leat_session_message(session));
+  return NULL;
+}
+
+// Trains over `ranks` sessions of this process.
+static void train_on(const char *cluster, int ranks, float *losses) {
+  leat_inproc_world *world;
+  leat_session *sessions[MOST_RANKS] = {0};
+  pthread_t threads[MOST_RANKS];
+  leat_error error = {0};
+  leat_session_options options = options_for(cluster);
+  CHECK_EQ_INT(leat_inproc_world_create(ranks, &world, &error), LEAT_OK);
+  for (int rank = 0; rank < ranks; rank++) {
+    leat_transport *transport;
+    CHECK_EQ_INT(leat_inproc_join(world, rank, &transport, &error), LEAT_OK);
+    CHECK_EQ_INT(leat_session_create_on(&options, transport, &sessions[rank]), LEAT_OK);
+  }
+  int client = 0;
+  for (int rank = 0; rank < ranks; rank++) {
+    if (leat_session_is_client(sessions[rank])) client = rank;
+    else pthread_create(&threads[rank], NULL, serve, sessions[rank]);
+  }
+  if (train(sessions[client], losses))
+    CHECK_FAILED("%s: %s", cluster, leat_session_message(sessions[client]));
+  leat_session_destroy(sessions[client]);
+  for (int rank = 0; rank < ranks; rank++) {
+    if (rank == client) continue;
+    pthread_join(threads[rank], NULL);
+    leat_session_destroy(sessions[rank]);
+  }
+  leat_inproc_world_destroy(world);
+}
+
+static void train_alone(float *losses) {
+  leat_session *session;
+  leat_session_options options = options_for(NULL);
+  CHECK_EQ_INT(leat_session_create(&options, &session), LEAT_OK);
+  if (train(session, losses)) CHECK_FAILED("alone: %s", leat_session_message(session));
+  leat_session_destroy(session);
+}
+
+TEST(two_ranks_give_the_same_bits) {
+  float alone[STEPS] = {0}, two[STEPS] = {1};
+  train_alone(alone);
+  train_on("ps=1,worker=1", 2, two);
+  CHECK(memcmp(alone, two, sizeof alone) == 0);
+  CHECK(alone[STEPS - 1] < alone[0]);
+}
+
+TEST(replicas_average_their_gradients) {
+  float alone[STEPS] = {0}, three[STEPS] = {0};
+  train_alone(alone);
+  train_on("ps=1,worker=2", 3, three); // both workers see the same batch
+  for (int i = 0; i < STEPS; i++) CHECK(fabsf(alone[i] - three[i]) < 1e-5f);
+}
+
+// -- Peers that disagree ------------------------------------------------------------------------------------
+
+static const char part[] = "graph net device=\"/job:ps/task:0/device:cpu:0\"\n"
+                           "$w/init/const: f32[] = 1.5\n"
+                           "var $w: f32[] = $w/init/const on \"/job:ps/task:0/device:cpu:0\"\n"
+                           "$r: f32[] = read(state=$w) on \"/job:ps/task:0/device:cpu:0\"\n"
+                           "$s = assign_add($r, state=$w) on \"/job:ps/task:0/device:cpu:0\" after [$r]\n";
+
+// What a worker answers to a registration whose hash is made with this version and text.
+static leat_status register_at_worker(const char *version, const char *hashed) {
+  leat_inproc_world *world;
+  leat_session *master, *worker;
+  leat_transport *transports[2];
+  leat_error error = {0};
+  leat_session_options options = options_for("ps=1,worker=1");
+  CHECK_EQ_INT(leat_inproc_world_create(2, &world, &error), LEAT_OK);
+  for (int i = 0; i < 2; i++) CHECK_EQ_INT(leat_inproc_join(world, i, &transports[i], &error), LEAT_OK);
+  CHECK_EQ_INT(leat_session_create_on(&options, transports[0], &worker), LEAT_OK);
+  CHECK_EQ_INT(leat_session_create_on(&options, transports[1], &master), LEAT_OK);
+  pthread_t thread;
+  pthread_create(&thread, NULL, serve, worker);
+
+  leat_graph_hash hash = leat_graph_hash_begin(version, options.cluster);
+  leat_graph_hash_add(&hash, hashed, strlen(hashed));
+  leat_text body = {0};
+  leat_wire_put(&body, 0);
+  leat_wire_put(&body, hash.words[0]);
+  leat_wire_put(&body, hash.words[1]);
+  leat_wire_put(&body, 1);
+  leat_wire_put_string(&body, "/job:ps/task:0/device:cpu:0");
+  leat_wire_put_bytes(&body, part, strlen(part));
+  leat_wire_put(&body, 0);
+  CHECK_EQ_INT(leat_message_send(master, 0, LEAT_MESSAGE_REGISTER, &body), LEAT_OK);
+  leat_text_finish(&body);
+
+  leat_remote remote = {0};
+  leat_vec_push(master->arena, &remote.ranks, 0);
+  leat_status status = leat_remote_ready(master, &remote);
+  if (status) CHECK(strstr(master->error.message, "rank 0: ") == master->error.message);
+  leat_session_destroy(master);
+  pthread_join(thread, NULL);
+  leat_session_destroy(worker);
+  leat_inproc_world_destroy(world);
+  return status;
+}
+
+TEST(a_part_arrives_as_it_was_sent) {
+  CHECK_EQ_INT(register_at_worker(LEAT_VERSION, part), LEAT_OK);
+}
+
+TEST(one_altered_byte_is_found) {
+  char altered[sizeof part];
+  memcpy(altered, part, sizeof part);
+  *strstr(altered, "1.5") = '2';
+  CHECK_EQ_INT(register_at_worker(LEAT_VERSION, altered), LEAT_MISMATCH);
+}
+
+TEST(another_version_is_found) {
+  CHECK_EQ_INT(register_at_worker("0.0.1", part), LEAT_MISMATCH);
+}
+
+CHECK_MAIN("cluster")
