@@ -1,0 +1,372 @@
+// A graph → tasks of one node each. Every output has memory of its own in the arena; what must have
+// run before is exactly what the node's data and control edges say.
+#include "targets/ref/ref.h"
+#include "targets/ref/ref_image.h"
+#include "targets/ref/ref_site.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ALIGNMENT = 64, NONE = UINT32_MAX };
+
+#define KERNEL_WORK 1000 // nanoseconds of any node: too little for a second thread
+
+typedef struct compiler {
+  leat_graph *graph;
+  leat_arena *arena;
+  leat_diag *diag;
+  leat_error *error;
+  ref_image image;
+  leat_dim arena_end;               // bytes of the arena so far
+  uint32_t *buffers;                // by node id: of output 0, others follow; NONE: not made yet
+  uint32_t *variable_buffers;       // by state id
+  uint32_t *tasks;                  // by node id: of the table being made; NONE: has none
+  leat_vec(uint32_t) before, after; // edges between tasks of the table
+  uint32_t dim_first, dim_count;    // formulas of all dims, which every kernel is given
+  const leat_atom **atoms;
+} compiler;
+
+// -- Buffers -----------------------------------------------------------------------------------
+
+static leat_status too_large(compiler *c, const leat_node *node) {
+  return leat_fail(c->error, LEAT_OUT_OF_RANGE, "`%s` is too large", node->name);
+}
+
+// The bytes of a type, rounded up to whole cache lines.
+static bool padded_size(compiler *c, const leat_type *type, leat_dim *out) {
+  leat_dims *dims = c->graph->dims;
+  leat_dim size = leat_dim_const((int64_t)leat_dtype_size(type->dtype)), elements;
+  leat_dim line = leat_dim_const(ALIGNMENT);
+  return leat_type_elements(dims, type, &elements) && leat_dim_mul(dims, elements, size, &size) &&
+         leat_dim_add(dims, size, leat_dim_const(ALIGNMENT - 1), &size) &&
+         leat_dim_floordiv(dims, size, line, &size) && leat_dim_mul(dims, size, line, out);
+}
+
+static uint32_t add_buffer(compiler *c, leat_buffer_kind kind, uint64_t where,
+                           const leat_type *type) {
+  leat_image_buffer buffer = {.kind = kind, .where = where};
+  buffer.type = ref_image_type(&c->image, type);
+  REF_ADD(&c->image, buffers, buffer);
+  return c->image.buffers.count - 1;
+}
+
+static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
+  for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++) {
+    uint32_t where = ref_image_formula(&c->image, c->arena_end);
+    leat_dim size;
+    if (!padded_size(c, &node->outputs[i], &size) ||
+        !leat_dim_add(c->graph->dims, c->arena_end, size, &c->arena_end))
+      return too_large(c, node);
+    add_buffer(c, LEAT_BUFFER_ARENA, where, &node->outputs[i]);
+  }
+  return LEAT_OK;
+}
+
+static uint64_t add_tensor(compiler *c, const leat_tensor *tensor) {
+  return ref_image_data(&c->image, tensor->data, (size_t)leat_tensor_bytes(tensor));
+}
+
+static void add_feed(compiler *c, const leat_node *node) {
+  leat_image_feed feed = {.name = ref_image_text(&c->image, leat_node_attr(node, "name")->string)};
+  feed.type = ref_image_type(&c->image, &node->outputs[0]);
+  for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++) {
+    const leat_param *param = &node->entry->params.items[i];
+    if (param->node != node || !param->fallback) continue;
+    feed.has_fallback = 1;
+    feed.fallback = add_tensor(c, param->fallback);
+  }
+  REF_ADD(&c->image, feeds, feed);
+}
+
+static leat_status add_file(compiler *c, const leat_node *node) {
+  const char *path = leat_node_attr(node, "file")->string;
+  struct stat info;
+  if (stat(path, &info)) return leat_fail(c->error, LEAT_IO, "cannot read %s", path);
+  leat_image_file file = {.file = ref_image_text(&c->image, path),
+                          .name = ref_image_text(&c->image, leat_node_attr(node, "name")->string),
+                          .size = (uint64_t)info.st_size,
+                          .type = ref_image_type(&c->image, &node->outputs[0])};
+  REF_ADD(&c->image, files, file);
+  return LEAT_OK;
+}
+
+// Where the node's outputs are.
+static leat_status add_buffers(compiler *c, const leat_node *node) {
+  uint32_t first = c->image.buffers.count;
+  if (node->op == LEAT_OP_const) {
+    add_buffer(c, LEAT_BUFFER_CONSTANT, add_tensor(c, leat_node_attr(node, "value")->tensor),
+               &node->outputs[0]);
+  } else if (node->op == LEAT_OP_feed) {
+    add_feed(c, node);
+    add_buffer(c, LEAT_BUFFER_FEED, c->image.feeds.count - 1, &node->outputs[0]);
+  } else if (node->op == LEAT_OP_load) {
+    LEAT_TRY(add_file(c, node));
+    add_buffer(c, LEAT_BUFFER_FILE, c->image.files.count - 1, &node->outputs[0]);
+  } else if (node->op == LEAT_OP_run_count) {
+    add_buffer(c, LEAT_BUFFER_RUN_COUNT, 0, &node->outputs[0]);
+  } else {
+    LEAT_TRY(add_arena_buffers(c, node));
+  }
+  c->buffers[node->id] = first;
+  return LEAT_OK;
+}
+
+static uint32_t buffer_of(const compiler *c, leat_value value) {
+  return c->buffers[value.node->id] + value.port;
+}
+
+static void add_variables(compiler *c) {
+  for (uint32_t i = 0; i < c->graph->states.count; i++) {
+    const leat_state *state = c->graph->states.items[i];
+    leat_image_variable variable = {.name = ref_image_text(&c->image, state->name),
+                                    .container = ref_image_text(&c->image, state->container),
+                                    .type = ref_image_type(&c->image, &state->type),
+                                    .flags = state->trainable ? 1 : 0};
+    REF_ADD(&c->image, variables, variable);
+    c->variable_buffers[i] = add_buffer(c, LEAT_BUFFER_VARIABLE, i, &state->type);
+  }
+}
+
+// -- Tasks -------------------------------------------------------------------------------------
+
+static void add_arg(compiler *c, bool is_scalar, uint32_t index) {
+  REF_ADD(&c->image, args, (leat_image_arg){is_scalar, index});
+}
+
+static void add_task(compiler *c, const leat_node *node, leat_task_kind kind, uint32_t first,
+                     uint32_t count) {
+  leat_image_task task = {.kind = kind,
+                          .first = first,
+                          .count = count,
+                          .text = ref_image_text(&c->image, node ? node->name : "initial value")};
+  if (node && node->op == LEAT_OP_print)
+    task.text = ref_image_text(&c->image, leat_node_attr(node, "message")->string);
+  REF_ADD(&c->image, tasks, task);
+}
+
+static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind,
+                       uint32_t arg_first) {
+  leat_text_index name = ref_image_text(&c->image, node ? node->name : "initial value");
+  leat_image_launch launch = {.kind = kind,
+                              .arg_first = arg_first,
+                              .arg_count = c->image.args.count - arg_first,
+                              .tiles = ref_image_formula(&c->image, leat_dim_const(1)),
+                              .work = ref_image_formula(&c->image, leat_dim_const(KERNEL_WORK)),
+                              .site_first = c->image.sites.count,
+                              .site_count = 1,
+                              .name = name};
+  REF_ADD(&c->image, sites, name);
+  REF_ADD(&c->image, launches, launch);
+  add_task(c, node, LEAT_TASK_SEGMENT, c->image.launches.count - 1, 1);
+}
+
+static void add_copy(compiler *c, const leat_node *node, uint32_t to, uint32_t from) {
+  uint32_t first = c->image.args.count;
+  add_arg(c, false, to);
+  add_arg(c, false, from);
+  add_launch(c, node, LEAT_LAUNCH_COPY, first);
+}
+
+// The arguments stand as leat_ref_kernel takes them.
+static void add_kernel(compiler *c, leat_node *node) {
+  leat_ref_site *site = leat_new(c->arena, leat_ref_site);
+  *site = (leat_ref_site){node, c->atoms, c->dim_count};
+  uint32_t first = c->image.args.count;
+  add_arg(c, true, ref_image_formula(&c->image, leat_dim_const((int64_t)(uintptr_t)site)));
+  for (uint32_t i = 0; i < c->dim_count; i++) add_arg(c, true, c->dim_first + i);
+  if (node->op == LEAT_OP_assign_add) {
+    uint32_t variable = c->variable_buffers[leat_node_state(node)->id];
+    add_arg(c, false, variable);
+    add_arg(c, false, variable);
+  }
+  for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++)
+    add_arg(c, false, c->buffers[node->id] + (uint32_t)i);
+  for (uint32_t i = 0; i < node->input_count; i++) add_arg(c, false, buffer_of(c, node->inputs[i]));
+  add_launch(c, node, LEAT_LAUNCH_KERNEL, first);
+}
+
+static void add_message(compiler *c, const leat_node *node, leat_task_kind kind, const char *peer,
+                        const char *tensor, uint32_t buffer) {
+  leat_image_message message = {.edge = (uint32_t)leat_node_attr(node, "edge")->i,
+                                .buffer = buffer,
+                                .peer = ref_image_text(&c->image, peer),
+                                .name = ref_image_text(&c->image, tensor)};
+  REF_ADD(&c->image, messages, message);
+  add_task(c, node, kind, c->image.messages.count - 1, 1);
+}
+
+static void add_print(compiler *c, const leat_node *node) {
+  uint32_t first = c->image.args.count;
+  for (uint32_t i = 0; i < node->input_count; i++) add_arg(c, false, buffer_of(c, node->inputs[i]));
+  add_task(c, node, LEAT_TASK_PRINT, first, node->input_count);
+}
+
+// What the node does, as at most one task.
+static void add_work(compiler *c, leat_node *node) {
+  leat_state *state = leat_node_state(node);
+  uint32_t variable = state ? c->variable_buffers[state->id] : NONE;
+  uint32_t own = c->buffers[node->id];
+  uint32_t input = node->input_count ? buffer_of(c, node->inputs[0]) : NONE;
+  if (node->op == LEAT_OP_read)
+    add_copy(c, node, own, variable);
+  else if (node->op == LEAT_OP_assign)
+    add_copy(c, node, variable, input);
+  else if (node->op == LEAT_OP_fetch)
+    REF_ADD(
+        &c->image, fetches,
+        (leat_image_fetch){ref_image_text(&c->image, leat_node_attr(node, "name")->string), input});
+  else if (node->op == LEAT_OP_send)
+    add_message(c, node, LEAT_TASK_SEND, leat_node_attr(node, "to")->string,
+                node->inputs[0].node->name, input);
+  else if (node->op == LEAT_OP_recv)
+    add_message(c, node, LEAT_TASK_RECV, leat_node_attr(node, "from")->string, node->name, own);
+  else if (node->op == LEAT_OP_print)
+    add_print(c, node);
+  else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
+    add_kernel(c, node);
+}
+
+// -- Tables ------------------------------------------------------------------------------------
+
+static void add_edge(compiler *c, const leat_node *from, uint32_t to_task) {
+  if (c->tasks[from->id] == NONE) return;
+  leat_vec_push(c->arena, &c->before, c->tasks[from->id]);
+  leat_vec_push(c->arena, &c->after, to_task);
+}
+
+// Successor lists of the tasks [first, …), in the order of the edges.
+static void add_successors(compiler *c, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    leat_image_task *task = &c->image.tasks.items[first + i];
+    task->successor_first = c->image.successors.count;
+    for (uint32_t e = 0; e < c->before.count; e++) {
+      if (c->before.items[e] != i) continue;
+      REF_ADD(&c->image, successors, c->after.items[e]);
+      c->image.tasks.items[first + c->after.items[e]].dependencies++;
+    }
+    task->successor_count = c->image.successors.count - task->successor_first;
+  }
+}
+
+static void mark(const leat_node *node, bool with_controls, bool *marks, leat_arena *scratch) {
+  leat_vec(const leat_node *) pending = {0};
+  leat_vec_push(scratch, &pending, node);
+  while (pending.count) {
+    const leat_node *next = pending.items[--pending.count];
+    if (marks[next->id]) continue;
+    marks[next->id] = true;
+    for (uint32_t i = 0; i < next->input_count; i++)
+      leat_vec_push(scratch, &pending, next->inputs[i].node);
+    for (uint32_t i = 0; with_controls && i < next->control_count; i++)
+      leat_vec_push(scratch, &pending, next->controls[i]);
+  }
+}
+
+static leat_status add_nodes(compiler *c, const bool *marks) {
+  uint32_t first = c->image.tasks.count;
+  c->before.count = c->after.count = 0;
+  for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
+    leat_node *node = c->graph->nodes.items[i];
+    c->tasks[i] = NONE;
+    if (!marks[i]) continue;
+    if (c->buffers[i] == NONE) LEAT_TRY(add_buffers(c, node));
+    uint32_t task = c->image.tasks.count;
+    add_work(c, node);
+    if (c->image.tasks.count == task) continue;
+    c->tasks[i] = task - first;
+    for (uint32_t e = 0; e < node->input_count; e++)
+      add_edge(c, node->inputs[e].node, task - first);
+    for (uint32_t e = 0; e < node->control_count; e++)
+      if (marks[node->controls[e]->id]) add_edge(c, node->controls[e], task - first);
+  }
+  return LEAT_OK;
+}
+
+static void end_table(compiler *c, uint32_t first) {
+  uint32_t count = c->image.tasks.count - first;
+  add_successors(c, first, count);
+  REF_ADD(&c->image, tables, (leat_image_table){first, count});
+}
+
+static leat_status add_step(compiler *c, bool *marks) {
+  uint32_t first = c->image.tasks.count;
+  for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
+    const leat_node *node = c->graph->nodes.items[i];
+    leat_state *state = leat_node_state(node);
+    if (!(leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT) && node->op != LEAT_OP_feed)
+      continue;
+    mark(node, true, marks, c->arena);
+    if (state) c->image.variables.items[state->id].flags |= 2;
+  }
+  LEAT_TRY(add_nodes(c, marks));
+  end_table(c, first);
+  return LEAT_OK;
+}
+
+static leat_status add_initial_value(compiler *c, const leat_state *state, bool *marks) {
+  if (!state->init.node) return LEAT_OK;
+  uint32_t first = c->image.tasks.count;
+  memset(marks, 0, c->graph->nodes.count * sizeof *marks);
+  mark(state->init.node, false, marks, c->arena);
+  LEAT_TRY(add_nodes(c, marks));
+  uint32_t copy = c->image.tasks.count - first;
+  add_copy(c, NULL, c->variable_buffers[state->id], buffer_of(c, state->init));
+  add_edge(c, state->init.node, copy);
+  c->image.variables.items[state->id].table = c->image.tables.count;
+  end_table(c, first);
+  return LEAT_OK;
+}
+
+// -- The graph ---------------------------------------------------------------------------------
+
+// The dims of the graph become the image's, so that every kernel can be given all of them.
+static void add_dims(compiler *c) {
+  for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
+    const leat_node *node = c->graph->nodes.items[i];
+    const leat_op_info *info = leat_op_info_of(node->op);
+    for (int j = 0; j < info->outputs; j++) ref_image_type(&c->image, &node->outputs[j]);
+    for (int j = 0; j < info->attr_count; j++) {
+      if (info->attrs[j].kind == LEAT_ATTR_DIM) ref_image_formula(&c->image, node->attrs[j].dim);
+      if (info->attrs[j].kind != LEAT_ATTR_DIMS) continue;
+      for (uint32_t k = 0; k < node->attrs[j].count; k++)
+        ref_image_formula(&c->image, node->attrs[j].dims[k]);
+    }
+  }
+  c->atoms = c->image.atoms.items;
+  c->dim_count = c->image.atoms.count;
+  c->dim_first = c->image.formulas.count;
+  for (uint32_t i = 0; i < c->dim_count; i++) {
+    int64_t code = (int64_t)((uint64_t)i << 8) | LEAT_FORMULA_DIM;
+    REF_ADD(&c->image, code, code);
+    REF_ADD(&c->image, formulas, (leat_formula){0, c->image.code.count - 1, 1});
+  }
+}
+
+static uint32_t *none_for_each(leat_arena *arena, uint32_t count) {
+  uint32_t *items = leat_new_array(arena, uint32_t, count);
+  for (uint32_t i = 0; i < count; i++) items[i] = NONE;
+  return items;
+}
+
+leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *diag,
+                             leat_image **out, leat_error *error) {
+  compiler c = {.graph = graph, .arena = arena, .diag = diag, .error = error};
+  ref_image_init(&c.image, arena);
+  c.buffers = none_for_each(arena, graph->nodes.count);
+  c.tasks = none_for_each(arena, graph->nodes.count);
+  c.variable_buffers = none_for_each(arena, graph->states.count);
+  bool *marks = leat_new_array(arena, bool, graph->nodes.count);
+  add_dims(&c);
+  add_variables(&c);
+  REF_ADD(&c.image, kernels,
+          (leat_image_kernel){.symbol = ref_image_text(&c.image, "leat_ref_kernel"),
+                              .title = ref_image_text(&c.image, "ref")});
+  LEAT_TRY(add_step(&c, marks));
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    LEAT_TRY(add_initial_value(&c, graph->states.items[i], marks));
+  leat_image header = {.device = ref_image_text(&c.image, graph->device),
+                       .name = ref_image_text(&c.image, graph->name),
+                       .arena_size = ref_image_formula(&c.image, c.arena_end)};
+  *out = ref_image_finish(&c.image, &header);
+  return LEAT_OK;
+}

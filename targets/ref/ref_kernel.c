@@ -1,0 +1,78 @@
+// Evaluates one node with ref_X, from buffers to buffers.
+#include "targets/ref/ref.h"
+#include "targets/ref/ref_site.h"
+
+#include <string.h>
+
+// The step's values by atom id, as ref_X and leat_dim_eval want them.
+static void set_dims(leat_ref_context *context, leat_arena *arena, const leat_ref_site *site,
+                     const leat_arg *values) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < site->dim_count; i++)
+    if (site->atoms[i]->id >= most) most = site->atoms[i]->id + 1;
+  int64_t *dim_values = leat_new_array(arena, int64_t, most + 1);
+  bool *dim_known = leat_new_array(arena, bool, most + 1);
+  for (uint32_t i = 0; i < site->dim_count; i++) {
+    dim_values[site->atoms[i]->id] = values[i].value;
+    dim_known[site->atoms[i]->id] = true;
+  }
+  context->dim_values = dim_values;
+  context->dim_known = dim_known;
+}
+
+static bool set_tensor(const leat_ref_context *context, const leat_type *type, void *data,
+                       leat_tensor *out) {
+  *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank, .data = data};
+  for (int i = 0; i < type->rank; i++)
+    if (!leat_dim_eval(type->dims[i], context->dim_values, context->dim_known, &out->shape[i]))
+      return false;
+  return true;
+}
+
+// Outputs are evaluated into memory of their own, because a ref_X may read and write in any order.
+static leat_status evaluate(leat_ref_context *context, leat_arena *arena, const leat_arg *args) {
+  const leat_node *node = context->node;
+  uint32_t outputs = (uint32_t)leat_op_info_of(node->op)->outputs;
+  leat_tensor *inputs = leat_new_array(arena, leat_tensor, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (!set_tensor(context, leat_value_type(node->inputs[i]), args[outputs + i].pointer,
+                    &inputs[i]))
+      return LEAT_OUT_OF_RANGE;
+  context->inputs = inputs;
+  LEAT_TRY(leat_ref_evaluate(arena, context));
+  for (uint32_t i = 0; i < outputs; i++) {
+    size_t size = (size_t)leat_tensor_bytes(&context->outputs[i]);
+    if (size) memcpy(args[i].pointer, context->outputs[i].data, size);
+  }
+  return LEAT_OK;
+}
+
+// The variable, the variable, the addend.
+static leat_status evaluate_update(leat_ref_context *context, const leat_arg *args) {
+  leat_tensor operands[2], sum;
+  const leat_type *type = leat_value_type(context->node->inputs[0]);
+  if (!set_tensor(context, type, args[1].pointer, &operands[0]) ||
+      !set_tensor(context, type, args[2].pointer, &operands[1]))
+    return LEAT_OUT_OF_RANGE;
+  sum = operands[0];
+  context->inputs = operands;
+  context->outputs = &sum;
+  return ref_add(context); // in place: element by element
+}
+
+// Arguments: the site's address, the dims, the outputs, the inputs.
+int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+                        int64_t tile_end) {
+  (void)frame;
+  if (tile_begin >= tile_end) return 0;
+  const leat_ref_site *site = (const leat_ref_site *)(uintptr_t)args[0].value;
+  leat_arena *arena = leat_arena_create();
+  leat_ref_context context = {.node = site->node};
+  set_dims(&context, arena, site, args + 1);
+  const leat_arg *buffers = args + 1 + site->dim_count;
+  bool updates = site->node->op == LEAT_OP_assign_add;
+  leat_status status =
+      updates ? evaluate_update(&context, buffers) : evaluate(&context, arena, buffers);
+  leat_arena_destroy(arena);
+  return (int32_t)status; // site 0
+}

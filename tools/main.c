@@ -1,0 +1,32 @@
+// The `leat` program: finds the subcommand. Each has a file of its own in this folder.
+#include "leat/leat.h"
+#include "tools/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const tool_command *const commands[] = {
+    &run_command, &train_command, &build_command,  &repl_command,
+    &fmt_command, &ops_command,   &launch_command,
+};
+
+static int help(void) {
+  printf("usage: leat COMMAND [OPTION…]\n\n");
+  for (int i = 0; i < TOOL_COUNT(commands); i++)
+    printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+  printf(
+      "\n`leat COMMAND --help` lists its options; `leat --version` says which version this is.\n");
+  return TOOL_OK;
+}
+
+int main(int argc, char **argv) {
+  const char *name = argc > 1 ? argv[1] : "";
+  for (int i = 0; i < TOOL_COUNT(commands); i++)
+    if (strcmp(name, commands[i]->name) == 0)
+      return commands[i]->run(commands[i], argc - 1, argv + 1);
+  if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help();
+  if (strcmp(name, "--version") == 0) return printf("leat %s\n", LEAT_VERSION) < 0;
+  fprintf(stderr, "leat: %s%s%s; `leat --help` lists the commands\n",
+          *name ? "there is no command `" : "which command", name, *name ? "`" : "?");
+  return TOOL_USAGE;
+}

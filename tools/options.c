@@ -1,0 +1,135 @@
+// getopt_long under the tables.
+#define _GNU_SOURCE
+#include "tools/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OPTIONS = 64, FIRST_LONG = 256, HELP_OPTION = 'h', HELP_COLUMN = 28 };
+
+int tool_usage_error(const tool_command *command, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  fprintf(stderr, "leat %s: ", command->name);
+  vfprintf(stderr, format, arguments);
+  fprintf(stderr, "\nusage: leat %s %s (`leat %s --help` says more)\n", command->name,
+          command->usage, command->name);
+  va_end(arguments);
+  return TOOL_USAGE;
+}
+
+// -- Help --------------------------------------------------------------------------------------
+
+static void print_option(const tool_option *option) {
+  char text[128];
+  int length =
+      snprintf(text, sizeof text, "  %s%c%s --%s%s%s", option->letter ? "-" : "",
+               option->letter ? option->letter : ' ', option->letter ? "," : "  ", option->name,
+               option->argument ? " " : "", option->argument ? option->argument : "");
+  if (length < HELP_COLUMN)
+    printf("%-*s%s\n", HELP_COLUMN, text, option->help);
+  else
+    printf("%s\n%*s%s\n", text, HELP_COLUMN, "", option->help);
+}
+
+static void print_help(const tool_command *command, const tool_options *groups, int group_count) {
+  static const tool_option help = {"help", 'h', TOOL_FLAG, NULL, NULL, "this text"};
+  printf("usage: leat %s %s\n\n%s\n", command->name, command->usage, command->summary);
+  for (int g = 0; g < group_count; g++) {
+    printf("\n%s:\n", groups[g].title);
+    for (int i = 0; i < groups[g].count; i++) print_option(&groups[g].items[i]);
+    if (g == 0) print_option(&help);
+  }
+}
+
+// -- Parsing -----------------------------------------------------------------------------------
+
+static void append(tool_list *list, const char *item) {
+  const char **grown = realloc(list->items, ((size_t)list->count + 1) * sizeof *grown);
+  if (!grown) abort();
+  list->items = grown;
+  list->items[list->count++] = item;
+}
+
+static bool parse_number(const char *text, int *out) {
+  char *end;
+  errno = 0;
+  long value = strtol(text, &end, 10);
+  *out = (int)value;
+  return end != text && !*end && !errno && value >= 0 && value <= INT_MAX;
+}
+
+static bool parse_seconds(const char *text, double *out) {
+  char *end;
+  *out = strtod(text, &end);
+  return end != text && !*end && isfinite(*out) && *out >= 0;
+}
+
+static bool store(const tool_option *option, const char *argument) {
+  switch (option->kind) {
+  case TOOL_FLAG: *(bool *)option->target = true; return true;
+  case TOOL_TEXT: *(const char **)option->target = argument; return true;
+  case TOOL_NUMBER: return parse_number(argument, option->target);
+  case TOOL_SECONDS: return parse_seconds(argument, option->target);
+  case TOOL_LIST: append(option->target, argument); return true;
+  }
+  return false;
+}
+
+// The options by number (what getopt_long returns is its letter, or FIRST_LONG + number).
+typedef struct parser {
+  const tool_option *options[MOST_OPTIONS];
+  struct option longs[MOST_OPTIONS + 2];
+  char letters[2 * MOST_OPTIONS + 4];
+  int count;
+} parser;
+
+static void add_option(parser *p, const tool_option *option) {
+  int value = option->letter ? option->letter : FIRST_LONG + p->count;
+  p->longs[p->count] = (struct option){
+      option->name, option->argument ? required_argument : no_argument, NULL, value};
+  if (option->letter) {
+    char letter[3] = {option->letter, option->argument ? ':' : '\0', '\0'};
+    strcat(p->letters, letter);
+  }
+  p->options[p->count++] = option;
+}
+
+static const tool_option *find_option(const parser *p, int value) {
+  for (int i = 0; i < p->count; i++)
+    if (p->longs[i].val == value) return p->options[i];
+  return NULL;
+}
+
+bool tool_parse(const tool_command *command, const tool_options *groups, int group_count, int argc,
+                char **argv, int *first, int *status) {
+  parser p = {.letters = ":h"}; // `:`: mistakes are told apart and reported here
+  for (int g = 0; g < group_count; g++)
+    for (int i = 0; i < groups[g].count; i++) add_option(&p, &groups[g].items[i]);
+  p.longs[p.count] = (struct option){"help", no_argument, NULL, HELP_OPTION};
+  *status = TOOL_OK;
+  optind = 1;
+  for (int value; (value = getopt_long(argc, argv, p.letters, p.longs, NULL)) != -1;) {
+    const char *word = argv[optind - 1];
+    const tool_option *option = find_option(&p, value);
+    if (value == HELP_OPTION)
+      print_help(command, groups, group_count);
+    else if (value == ':')
+      *status = tool_usage_error(command, "%s needs an argument", word);
+    else if (!option)
+      *status = tool_usage_error(command, "unknown option %s", word);
+    else if (!store(option, optarg))
+      *status = tool_usage_error(command, "--%s: `%s` is no such number", option->name, optarg);
+    else
+      continue;
+    return false;
+  }
+  *first = optind;
+  return true;
+}

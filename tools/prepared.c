@@ -1,0 +1,100 @@
+// Feeds are read when the step is known, because it says what their dtypes are.
+#include "tools/prepared.h"
+
+#include "tools/session_options.h"
+#include "tools/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *allocate(int count, size_t size) {
+  void *memory = calloc((size_t)count + 1, size);
+  if (!memory) abort();
+  return memory;
+}
+
+// The names before the `=`; each is malloc'ed. NULL: a mistake, which was shown.
+static char **feed_names(const prepared *p) {
+  char **names = allocate(p->feeds.count, sizeof *names);
+  for (int i = 0; i < p->feeds.count; i++) {
+    const char *value;
+    if (tool_split(p->feeds.items[i], &names[i], &value)) continue;
+    fprintf(stderr, "error: --feed %s: expected NAME=VALUE or NAME=@FILE.npy\n", p->feeds.items[i]);
+    for (int j = 0; j < i; j++) free(names[j]);
+    free(names);
+    return NULL;
+  }
+  return names;
+}
+
+static int find_feed(const leat_step *step, const char *name) {
+  for (int i = 0; i < leat_step_feed_count(step); i++)
+    if (strcmp(leat_step_feed(step, i)->name, name) == 0) return i;
+  return -1;
+}
+
+static int read_feeds(prepared *p, char **names) {
+  leat_error error = {0};
+  for (int i = 0; i < p->feeds.count; i++) {
+    int port = find_feed(p->step, names[i]);
+    const char *value = p->feeds.items[i] + strlen(names[i]) + 1;
+    if (port < 0)
+      leat_fail(&error, LEAT_NOT_FOUND, "feed `%s` is named by its path in this Run", names[i]);
+    else if (p->feed_values[port].data)
+      leat_fail(&error, LEAT_INVALID, "`%s` is fed twice", names[i]);
+    else if (!tool_read_value(value, leat_step_feed(p->step, port), &p->feed_values[port], &error))
+      continue;
+    return tool_fail(&error);
+  }
+  for (int i = 0; i < leat_step_feed_count(p->step); i++) {
+    const leat_port *port = leat_step_feed(p->step, i);
+    if (p->feed_values[i].data || port->has_fallback) continue;
+    leat_fail(&error, LEAT_INVALID, "nothing is fed to `%s`, which is %s", port->name, port->type);
+    return tool_fail(&error);
+  }
+  return TOOL_OK;
+}
+
+// The only entry of the graph, when nothing was named.
+static void choose_entry(prepared *p, const leat_session *session) {
+  if (p->entries.count || p->fetches.count || p->runs.count) return;
+  if (leat_session_entry_count(session) != 1) return;
+  p->entries.items = allocate(1, sizeof *p->entries.items);
+  p->entries.items[0] = leat_session_entry(session, 0);
+  p->entries.count = 1;
+}
+
+int tool_prepare(prepared *p, leat_session *session) {
+  char **names = feed_names(p);
+  if (!names) return TOOL_USAGE;
+  choose_entry(p, session);
+  leat_step_spec spec = {.entries = p->entries.items,
+                         .entry_count = p->entries.count,
+                         .feeds = (const char *const *)names,
+                         .feed_count = p->feeds.count,
+                         .fetches = p->fetches.items,
+                         .fetch_count = p->fetches.count,
+                         .runs = p->runs.items,
+                         .run_count = p->runs.count};
+  int status = tool_report(session, leat_session_prepare(session, &spec, &p->step));
+  if (!status && p->step) {
+    p->feed_values = allocate(leat_step_feed_count(p->step), sizeof *p->feed_values);
+    p->fetch_values = allocate(leat_step_fetch_count(p->step), sizeof *p->fetch_values);
+    status = read_feeds(p, names);
+  }
+  for (int i = 0; i < p->feeds.count; i++) free(names[i]);
+  free(names);
+  return status;
+}
+
+void tool_prepared_finish(prepared *p) {
+  for (int i = 0; p->step && i < leat_step_feed_count(p->step); i++) free(p->feed_values[i].data);
+  free(p->feed_values);
+  free(p->fetch_values);
+  free(p->entries.items);
+  free(p->feeds.items);
+  free(p->fetches.items);
+  free(p->runs.items);
+  leat_step_destroy(p->step);
+}

@@ -1,0 +1,20 @@
+// A step as the command line asks for it: --entry, --feed, --fetch, --run, prepared with its feeds
+// read.
+#ifndef LEAT_TOOLS_PREPARED_H
+#define LEAT_TOOLS_PREPARED_H
+
+#include "leat/leat.h"
+#include "tools/options.h"
+
+typedef struct prepared {
+  tool_list entries, feeds, fetches, runs; // as written
+  leat_step *step;                         // NULL: --stop-after ended it
+  leat_tensor *feed_values, *fetch_values; // by port
+} prepared;
+
+// Makes the step. With no entry, fetch or run named, the graph's only entry is meant. The result is
+// an exit code; messages are shown.
+int tool_prepare(prepared *p, leat_session *session);
+void tool_prepared_finish(prepared *p);
+
+#endif

@@ -1,0 +1,102 @@
+// leat run: runs entries, or whatever is fetched, and shows or writes the results.
+#include "base/npy.h"
+#include "tools/prepared.h"
+#include "tools/session_options.h"
+#include "tools/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct run_options {
+  session_options session;
+  prepared step;
+  tool_list outputs; // NAME=@FILE
+  const char *restore, *save;
+  int steps;
+} run_options;
+
+// The output that the fetch is written to, or NULL.
+static const char *output_of(const run_options *o, const char *name) {
+  for (int i = 0; i < o->outputs.count; i++) {
+    size_t length = strlen(name);
+    const char *text = o->outputs.items[i];
+    if (strncmp(text, name, length) == 0 && text[length] == '=') return text + length + 2;
+  }
+  return NULL;
+}
+
+// Every -o is NAME=@FILE for a NAME that is fetched.
+static int check_outputs(const tool_command *command, const run_options *o) {
+  for (int i = 0; i < o->outputs.count; i++) {
+    const char *text = o->outputs.items[i], *equals = strstr(text, "=@");
+    if (!equals || equals == text || !equals[2])
+      return tool_usage_error(command, "-o %s: expected NAME=@FILE.npy", text);
+    bool found = false;
+    for (int j = 0; o->step.step && j < leat_step_fetch_count(o->step.step) && !found; j++)
+      found = output_of(o, leat_step_fetch(o->step.step, j)->name) == equals + 2;
+    if (o->step.step && !found)
+      return tool_usage_error(command, "-o %s: nothing of that name is fetched", text);
+  }
+  return TOOL_OK;
+}
+
+static int show_results(const run_options *o) {
+  for (int i = 0; i < leat_step_fetch_count(o->step.step); i++) {
+    const char *name = leat_step_fetch(o->step.step, i)->name, *path = output_of(o, name);
+    const leat_tensor *value = &o->step.fetch_values[i];
+    leat_error error = {0};
+    if (!path)
+      tool_print_value(name, value);
+    else if (leat_npy_write(path, value, &error))
+      return tool_fail(&error);
+  }
+  return TOOL_OK;
+}
+
+static int run_steps(run_options *o, leat_session *session) {
+  for (int i = 0; i < o->steps; i++) {
+    leat_status status = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
+    if (status) return tool_report(session, status);
+  }
+  return show_results(o);
+}
+
+static int run_session(const tool_command *command, run_options *o, leat_session *session) {
+  int status = TOOL_OK;
+  if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
+  if (!status) status = tool_prepare(&o->step, session);
+  if (!status) status = check_outputs(command, o);
+  if (!status && o->step.step) status = run_steps(o, session);
+  if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
+  return status;
+}
+
+static int run(const tool_command *command, int argc, char **argv) {
+  run_options o = {.steps = 1};
+  tool_option shared[SESSION_OPTION_COUNT];
+  const tool_option own[] = {
+      {"entry", 'e', TOOL_LIST, &o.step.entries, "NAME", "run this entry (default: the only one)"},
+      {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
+      {"fetch", 0, TOOL_LIST, &o.step.fetches, "NAME", "fetch this value too"},
+      {"run", 0, TOOL_LIST, &o.step.runs, "NAME", "execute this node, fetch nothing"},
+      {"output", 'o', TOOL_LIST, &o.outputs, "NAME=@FILE", "write a result as .npy"},
+      {"steps", 'n', TOOL_NUMBER, &o.steps, "N", "run N times, show the last results"},
+      {"restore", 0, TOOL_TEXT, &o.restore, "FILE", "begin with variables from a .safetensors"},
+      {"save", 0, TOOL_TEXT, &o.save, "FILE", "write all variables in the end"},
+  };
+  const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
+                                 tool_session_options(&o.session, shared)};
+  int first, status;
+  if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
+  if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
+  if (o.steps < 1) return tool_usage_error(command, "--steps must be at least 1");
+  leat_session *session = tool_open(&o.session, argv[first]);
+  status = session ? run_session(command, &o, session) : TOOL_FAILED;
+  tool_prepared_finish(&o.step);
+  free(o.outputs.items);
+  return tool_close(&o.session, session, status);
+}
+
+const tool_command run_command = {
+    "run", "FILE [--entry NAME] [--feed NAME=VALUE]… [-o NAME=@FILE]…",
+    "run entries of a graph, or fetch its values, and show the results", run};

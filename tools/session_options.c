@@ -1,0 +1,114 @@
+// One table for the options that make a session.
+#include "tools/session_options.h"
+
+#include "base/file.h"
+#include "tools/values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+tool_options tool_session_options(session_options *shared,
+                                  tool_option items[SESSION_OPTION_COUNT]) {
+  *shared = (session_options){0};
+  leat_session_options *o = &shared->options;
+  const tool_option table[] = {
+      {"set", 0, TOOL_LIST, &shared->settings, "NAME=VALUE", "a graph parameter's value"},
+      {"target", 0, TOOL_TEXT, &o->target, "NAME", "cpu (default), c, ref"},
+      {"threads", 't', TOOL_NUMBER, &o->threads, "N", "threads to compute with (default: cores)"},
+      {"devices", 0, TOOL_NUMBER, &o->devices, "N", "virtual CPU devices (default: 1)"},
+      {"cluster", 0, TOOL_TEXT, &o->cluster, "JOBS", "tasks of each job: ps=1,worker=2"},
+      {"cpu", 0, TOOL_TEXT, &o->cpu, "LEVEL", "host (default), x86-64, x86-64-v3, x86-64-v4"},
+      {"blis", 0, TOOL_FLAG, &o->blis, NULL, "BLIS carries plain dense matmuls"},
+      {"symbolic", 0, TOOL_FLAG, &o->symbolic, NULL, "do not specialise to the dims' values"},
+      {"cache", 0, TOOL_TEXT, &o->cache, "DIR", "where compiled code is kept; off: nowhere"},
+      {"dump-after", 0, TOOL_TEXT, &o->dump_after, "STAGES", "show the result of these, or all"},
+      {"stop-after", 0, TOOL_TEXT, &o->stop_after, "STAGE", "go no further than this stage"},
+      {"time-passes", 0, TOOL_FLAG, &o->time_passes, NULL, "say what each stage took"},
+      {"trace", 0, TOOL_TEXT, &shared->trace, "FILE", "write what ran when (Chrome trace JSON)"},
+      {"deadline", 0, TOOL_SECONDS, &o->deadline, "SECONDS",
+       "longest time without progress (default: 60)"},
+  };
+  _Static_assert(TOOL_COUNT(table) <= SESSION_OPTION_COUNT, "room for the table");
+  memcpy(items, table, sizeof table);
+  return (tool_options){"Compiling and running", items, TOOL_COUNT(table)};
+}
+
+int tool_report(const leat_session *session, leat_status status) {
+  const char *message = session ? leat_session_message(session) : "error: out of memory\n";
+  fflush(stdout);
+  fputs(message, stderr);
+  return status ? TOOL_FAILED : TOOL_OK;
+}
+
+int tool_fail(const leat_error *error) {
+  fflush(stdout);
+  fprintf(stderr, "error: %s\n", error->message);
+  return TOOL_FAILED;
+}
+
+static void show(void *context, const char *text) {
+  (void)context;
+  fputs(text, stdout);
+}
+
+static void show_line(void *context, const char *text) {
+  (void)context;
+  puts(text);
+}
+
+// False: --set without `=`.
+static bool read_settings(session_options *shared) {
+  size_t count = (size_t)shared->settings.count;
+  leat_setting *settings = calloc(count + 1, sizeof *settings);
+  if (!settings) abort();
+  shared->options.settings = settings;
+  shared->options.setting_count = shared->settings.count;
+  for (size_t i = 0; i < count; i++) {
+    char *name;
+    if (!tool_split(shared->settings.items[i], &name, &settings[i].value)) {
+      fprintf(stderr, "error: --set %s: expected NAME=VALUE\n", shared->settings.items[i]);
+      return false;
+    }
+    settings[i].name = name;
+  }
+  return true;
+}
+
+static void free_settings(session_options *shared) {
+  for (int i = 0; i < shared->options.setting_count; i++)
+    free((char *)shared->options.settings[i].name);
+  free((leat_setting *)shared->options.settings);
+  free(shared->settings.items);
+}
+
+leat_session *tool_open(session_options *shared, const char *path) {
+  leat_session_options *o = &shared->options;
+  o->log = show;
+  o->print = show_line;
+  o->trace = shared->trace != NULL;
+  leat_session *session = NULL;
+  if (!read_settings(shared)) return NULL;
+  leat_status status = leat_session_create(o, &session);
+  if (!status && path) status = leat_session_extend_file(session, path);
+  if (!tool_report(session, status)) return session;
+  leat_session_destroy(session);
+  return NULL;
+}
+
+static int write_trace(leat_session *session, const char *path) {
+  char *json;
+  leat_error error = {0};
+  leat_status status = leat_session_trace(session, &json);
+  if (status) return tool_report(session, status);
+  status = leat_file_write(path, &(leat_bytes){json, strlen(json)}, 1, LEAT_FILE_ATOMIC, &error);
+  free(json);
+  return status ? tool_fail(&error) : TOOL_OK;
+}
+
+int tool_close(session_options *shared, leat_session *session, int status) {
+  if (session && shared->trace && write_trace(session, shared->trace)) status = TOOL_FAILED;
+  leat_session_destroy(session);
+  free_settings(shared);
+  return status;
+}

@@ -1,0 +1,29 @@
+// What run, train, build and repl share: the options that make a session, and its life in a tool.
+#ifndef LEAT_TOOLS_SESSION_OPTIONS_H
+#define LEAT_TOOLS_SESSION_OPTIONS_H
+
+#include "leat/leat.h"
+#include "tools/options.h"
+
+typedef struct session_options {
+  leat_session_options options;
+  tool_list settings; // --set NAME=VALUE
+  const char *trace;  // the file to write
+} session_options;
+
+enum { SESSION_OPTION_COUNT = 16 };
+
+// Fills a group of options that parse into *shared, which is set to its defaults.
+tool_options tool_session_options(session_options *shared, tool_option items[SESSION_OPTION_COUNT]);
+
+// Makes the session and, path not being NULL, reads the text. Messages are shown; NULL on failure.
+leat_session *tool_open(session_options *shared, const char *path);
+// Writes the trace, if one is wanted, and destroys the session (NULL is fine). The exit code:
+// `status`, or TOOL_FAILED when the trace cannot be written.
+int tool_close(session_options *shared, leat_session *session, int status);
+
+// Shows the session's message, if there is one, and returns the exit code for the status.
+int tool_report(const leat_session *session, leat_status status);
+int tool_fail(const leat_error *error);
+
+#endif

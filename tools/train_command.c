@@ -1,0 +1,158 @@
+// leat train: runs the training entry until global_step says that it is enough, with log lines on
+// stdout and, where stderr is a terminal, a progress bar there.
+#define _GNU_SOURCE
+#include "tools/prepared.h"
+#include "tools/session_options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct train_options {
+  session_options session;
+  prepared step;
+  const char *entry, *restore, *save;
+  int steps, log_every;
+  bool log_bits;
+} train_options;
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// -- What is shown -----------------------------------------------------------------------------
+
+// 12345.6 → "12,346"
+static void format_count(double value, char out[32]) {
+  char digits[24];
+  int length = snprintf(digits, sizeof digits, "%.0f", value), at = 0;
+  for (int i = 0; i < length && at < 30; i++) {
+    if (i && (length - i) % 3 == 0) out[at++] = ',';
+    out[at++] = digits[i];
+  }
+  out[at] = '\0';
+}
+
+// Scalars only; as bits, so that two logs can be compared exactly, when so asked.
+static void print_scalar(const char *name, const leat_tensor *value, bool bits) {
+  if (value->rank != 0) return;
+  if (value->dtype == LEAT_f32) {
+    float f;
+    uint32_t word;
+    memcpy(&f, value->data, sizeof f);
+    memcpy(&word, value->data, sizeof word);
+    bits ? printf("  %s %08" PRIx32, name, word) : printf("  %s %.4g", name, (double)f);
+  } else if (value->dtype == LEAT_f64) {
+    double f;
+    uint64_t word;
+    memcpy(&f, value->data, sizeof f);
+    memcpy(&word, value->data, sizeof word);
+    bits ? printf("  %s %016" PRIx64, name, word) : printf("  %s %.4g", name, f);
+  }
+}
+
+static void log_step(const train_options *o, int64_t step, double rate) {
+  char speed[32];
+  printf("step %" PRId64, step);
+  for (int i = 0; i < leat_step_fetch_count(o->step.step); i++)
+    print_scalar(leat_step_fetch(o->step.step, i)->name, &o->step.fetch_values[i], o->log_bits);
+  format_count(rate, speed);
+  o->log_bits ? printf("\n") : printf("  %s steps/s\n", speed);
+  fflush(stdout);
+}
+
+enum { BAR_WIDTH = 40 };
+
+static void draw_bar(int64_t step, int64_t last) {
+  int full = (int)(BAR_WIDTH * step / last);
+  fprintf(stderr, "\r[%.*s%*s] %" PRId64 "/%" PRId64, full,
+          "########################################", BAR_WIDTH - full, "", step, last);
+}
+
+static void erase_bar(void) {
+  fputs("\r\033[K", stderr);
+}
+
+// -- The loop ----------------------------------------------------------------------------------
+
+// Steps done already: the value of global_step, which is 0 before the first.
+static int read_global_step(leat_session *session, int64_t *out) {
+  leat_tensor value;
+  *out = 0;
+  bool present = false;
+  for (int i = 0; i < leat_session_variable_count(session) && !present; i++)
+    present = strcmp(leat_session_variable(session, i), "global_step") == 0;
+  if (!present) return TOOL_OK;
+  leat_status status = leat_variable_read(session, "global_step", &value);
+  if (status) return tool_report(session, status);
+  if (value.dtype == LEAT_i64) memcpy(out, value.data, sizeof *out);
+  free(value.data);
+  return TOOL_OK;
+}
+
+static int train(const train_options *o, leat_session *session, int64_t step) {
+  bool bar = isatty(STDERR_FILENO);
+  double start = now(), logged = start, drawn = 0;
+  int64_t first = step, logged_step = step;
+  while (step < o->steps) {
+    leat_status status = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
+    if (status) return tool_report(session, status);
+    step++;
+    bool last = step == o->steps;
+    if (bar && !last && now() - drawn > 0.1) draw_bar(step, o->steps), drawn = now();
+    if (step % o->log_every && !last) continue;
+    if (bar) erase_bar();
+    log_step(o, step, (double)(step - logged_step) / (now() - logged));
+    logged = now();
+    logged_step = step;
+  }
+  if (!o->log_bits) printf("%" PRId64 " steps in %.3f s\n", step - first, now() - start);
+  return TOOL_OK;
+}
+
+static int train_session(train_options *o, leat_session *session) {
+  int status = TOOL_OK;
+  int64_t step = 0;
+  if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
+  if (!status) status = tool_prepare(&o->step, session);
+  if (status || !o->step.step) return status;
+  status = read_global_step(session, &step);
+  if (!status) status = train(o, session, step);
+  if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
+  return status;
+}
+
+static int run(const tool_command *command, int argc, char **argv) {
+  train_options o = {.entry = "train", .steps = 1000, .log_every = 100};
+  tool_option shared[SESSION_OPTION_COUNT];
+  const tool_option own[] = {
+      {"entry", 'e', TOOL_TEXT, &o.entry, "NAME", "the training entry (default: train)"},
+      {"steps", 'n', TOOL_NUMBER, &o.steps, "N", "stop when global_step is N (default: 1000)"},
+      {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
+      {"log-every", 'l', TOOL_NUMBER, &o.log_every, "K", "a log line every K steps (default: 100)"},
+      {"log-bits", 0, TOOL_FLAG, &o.log_bits, NULL, "log losses as bits, and no speed"},
+      {"restore", 0, TOOL_TEXT, &o.restore, "FILE", "begin with variables from a .safetensors"},
+      {"save", 0, TOOL_TEXT, &o.save, "FILE", "write all variables in the end"},
+  };
+  const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
+                                 tool_session_options(&o.session, shared)};
+  int first, status;
+  if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
+  if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
+  if (o.log_every < 1) return tool_usage_error(command, "--log-every must be at least 1");
+  o.step.entries = (tool_list){malloc(sizeof(char *)), 1};
+  if (!o.step.entries.items) abort();
+  o.step.entries.items[0] = o.entry;
+  leat_session *session = tool_open(&o.session, argv[first]);
+  status = session ? train_session(&o, session) : TOOL_FAILED;
+  tool_prepared_finish(&o.step);
+  return tool_close(&o.session, session, status);
+}
+
+const tool_command train_command = {"train", "FILE [--steps N] [--save FILE]",
+                                    "run the training entry until global_step is N", run};

@@ -1,0 +1,185 @@
+// Literals are nested lists of numbers, true and false; the lists' lengths are the shape.
+#define _GNU_SOURCE
+#include "tools/values.h"
+
+#include "base/npy.h"
+#include "runtime/format.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ELEMENTS = 1 << 24 };
+
+bool tool_split(const char *text, char **out_name, const char **out_value) {
+  const char *equals = strchr(text, '=');
+  if (!equals || equals == text) return false;
+  *out_name = strndup(text, (size_t)(equals - text));
+  *out_value = equals + 1;
+  return *out_name != NULL;
+}
+
+// -- Literals ----------------------------------------------------------------------------------
+
+typedef struct reader {
+  const char *at;
+  const leat_port *port;
+  leat_tensor *out;
+  int64_t count, capacity; // elements
+  leat_error *error;
+} reader;
+
+static leat_status complain(reader *r, const char *what) {
+  return leat_fail(r->error, LEAT_INVALID, "feed `%s`: %s", r->port->name, what);
+}
+
+static void skip_space(reader *r) {
+  while (isspace((unsigned char)*r->at)) r->at++;
+}
+
+static leat_status grow(reader *r) {
+  if (r->count < r->capacity) return LEAT_OK;
+  if (r->count >= MOST_ELEMENTS) return complain(r, "so many numbers belong into a .npy file");
+  int64_t capacity = r->capacity ? 2 * r->capacity : 16;
+  void *grown = realloc(r->out->data, (size_t)capacity * leat_dtype_size(r->out->dtype));
+  if (!grown) return leat_fail(r->error, LEAT_MEMORY, "no memory for a value");
+  r->out->data = grown;
+  r->capacity = capacity;
+  return LEAT_OK;
+}
+
+static bool integer_fits(leat_dtype dtype, intmax_t value) {
+  int bits = 8 * (int)leat_dtype_size(dtype);
+  if (leat_dtype_kind_of(dtype) == LEAT_KIND_UNSIGNED)
+    return value >= 0 && (bits == 64 || value < (intmax_t)1 << bits);
+  return bits == 64 || (value >= -((intmax_t)1 << (bits - 1)) && value < (intmax_t)1 << (bits - 1));
+}
+
+static leat_status read_integer(reader *r, void *to) {
+  char *end;
+  errno = 0;
+  intmax_t value = strtoimax(r->at, &end, 10);
+  uintmax_t wide = (uintmax_t)value;
+  bool fits = !errno && integer_fits(r->out->dtype, value);
+  if (errno && r->out->dtype == LEAT_u64 && *r->at != '-') {
+    errno = 0;
+    wide = strtoumax(r->at, &end, 10);
+    fits = !errno;
+  }
+  if (end == r->at) return complain(r, "expected an integer");
+  if (!fits) return complain(r, "an integer is out of its dtype's range");
+  r->at = end;
+  memcpy(to, &wide, leat_dtype_size(r->out->dtype)); // little-endian
+  return LEAT_OK;
+}
+
+static leat_status read_float(reader *r, void *to) {
+  char *end;
+  double value = strtod(r->at, &end);
+  float narrow = strtof(r->at, NULL);
+  if (end == r->at) return complain(r, "expected a number");
+  r->at = end;
+  if (r->out->dtype == LEAT_f32)
+    memcpy(to, &narrow, sizeof narrow);
+  else
+    memcpy(to, &value, sizeof value);
+  return LEAT_OK;
+}
+
+static leat_status read_bool(reader *r, void *to) {
+  bool truth = strncmp(r->at, "true", 4) == 0;
+  if (!truth && strncmp(r->at, "false", 5) != 0) return complain(r, "expected true or false");
+  r->at += truth ? 4 : 5;
+  memcpy(to, &truth, 1);
+  return LEAT_OK;
+}
+
+static leat_status read_element(reader *r) {
+  LEAT_TRY(grow(r));
+  leat_dtype dtype = r->out->dtype;
+  void *to = (char *)r->out->data + (size_t)r->count++ * leat_dtype_size(dtype);
+  switch (leat_dtype_kind_of(dtype)) {
+  case LEAT_KIND_BOOL: return read_bool(r, to);
+  case LEAT_KIND_SIGNED:
+  case LEAT_KIND_UNSIGNED: return read_integer(r, to);
+  case LEAT_KIND_FLOAT:
+    if (leat_dtype_size(dtype) >= sizeof(float)) return read_float(r, to);
+    break;
+  case LEAT_KIND_COMPLEX:
+  case LEAT_KIND_STRING: break;
+  }
+  return complain(r, "values of this dtype are fed from .npy files");
+}
+
+static leat_status read_list(reader *r, int depth);
+
+// A number at the depth of the rank, else a list.
+static leat_status read_at(reader *r, int depth) {
+  skip_space(r);
+  if (depth < r->port->rank) return read_list(r, depth);
+  if (*r->at == '[') return complain(r, "it is nested too deeply");
+  return read_element(r);
+}
+
+static leat_status read_list(reader *r, int depth) {
+  if (*r->at != '[') return complain(r, "it is not nested deeply enough");
+  int64_t length = 0;
+  r->at++;
+  for (skip_space(r); *r->at && *r->at != ']'; skip_space(r)) {
+    if (length++ && *r->at++ != ',') return complain(r, "expected `,` or `]`");
+    LEAT_TRY(read_at(r, depth + 1));
+  }
+  if (*r->at++ != ']') return complain(r, "a `]` is missing");
+  if (r->out->shape[depth] >= 0 && r->out->shape[depth] != length)
+    return complain(r, "its rows differ in length");
+  r->out->shape[depth] = length;
+  return LEAT_OK;
+}
+
+static leat_status read_literal(const char *text, const leat_port *port, leat_tensor *out,
+                                leat_error *error) {
+  reader r = {text, port, out, 0, 0, error};
+  *out = (leat_tensor){.dtype = port->dtype, .rank = port->rank};
+  for (int i = 0; i < port->rank; i++) out->shape[i] = -1;
+  LEAT_TRY(read_at(&r, 0));
+  skip_space(&r);
+  if (*r.at) return complain(&r, "something follows its end");
+  for (int i = 0; i < port->rank; i++)
+    if (out->shape[i] < 0) out->shape[i] = 0;
+  return grow(&r); // an empty tensor has data too
+}
+
+// -- Files -------------------------------------------------------------------------------------
+
+static leat_status read_file(const char *path, leat_tensor *out, leat_error *error) {
+  leat_npy npy;
+  LEAT_TRY(leat_npy_open(&npy, path, error));
+  size_t size = (size_t)leat_tensor_bytes(&npy.tensor);
+  *out = npy.tensor;
+  out->data = malloc(size + 1);
+  if (out->data && size) memcpy(out->data, npy.tensor.data, size);
+  leat_npy_close(&npy);
+  return out->data ? LEAT_OK : leat_fail(error, LEAT_MEMORY, "no memory for %s", path);
+}
+
+leat_status tool_read_value(const char *text, const leat_port *port, leat_tensor *out,
+                            leat_error *error) {
+  if (*text == '@') return read_file(text + 1, out, error);
+  return read_literal(text, port, out, error);
+}
+
+// -- Output ------------------------------------------------------------------------------------
+
+void tool_print_value(const char *name, const leat_tensor *tensor) {
+  leat_text text = {0};
+  leat_text_add(&text, "%s: %s[", name, leat_dtype_name(tensor->dtype));
+  for (int i = 0; i < tensor->rank; i++)
+    leat_text_add(&text, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
+  leat_text_add(&text, tensor->rank > 1 ? "] =\n" : "] = ");
+  leat_tensor_format(tensor, &text);
+  puts(text.data);
+  leat_text_finish(&text);
+}

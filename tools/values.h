@@ -1,0 +1,18 @@
+// Values between the command line and tensors: `x=@file.npy`, `lr=0.5`, `a=[[1, 2], [3, 4]]`.
+#ifndef LEAT_TOOLS_VALUES_H
+#define LEAT_TOOLS_VALUES_H
+
+#include "leat/leat.h"
+
+// Splits NAME=VALUE; false when there is no `=` or no name. *out_name is malloc'ed.
+bool tool_split(const char *text, char **out_name, const char **out_value);
+
+// The value of a feed: `@path` is a .npy file, anything else a literal of the feed's dtype and
+// rank. out->data is malloc'ed.
+LEAT_MUST_USE leat_status tool_read_value(const char *text, const leat_port *port, leat_tensor *out,
+                                          leat_error *error);
+
+// `name: f32[2, 3] =` and the value, as NumPy prints it.
+void tool_print_value(const char *name, const leat_tensor *tensor);
+
+#endif
