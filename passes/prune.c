@@ -444,10 +444,10 @@ leat_status leat_pass_prune(leat_pass_context *context) {
   copy_feeds(&p);
   for (uint32_t i = 0; i < session->nodes.count; i++)
     if (p.needs[i] || p.initial[i]) LEAT_TRY(copy_node(&p, session->nodes.items[i]));
-  copy_initial_values(&p);
   for (uint32_t i = 0; i < request->entries.count; i++)
     fetch_results(&p, request->entries.items[i]);
   fetch_others(&p);
+  copy_initial_values(&p);
 
   group_by_entry(&p);
   set_controls(&p);
