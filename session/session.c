@@ -165,11 +165,23 @@ uint64_t *leat_session_count(leat_session *session, const char *entry) {
 
 // -- Texts -------------------------------------------------------------------------------------
 
+static void collect_effects(leat_session *session, const leat_graph *graph, uint32_t first) {
+  session->effects.count = 0;
+  for (uint32_t i = first; i < graph->nodes.count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    bool effect = leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT;
+    if (effect && !node->entry) leat_vec_push(session->arena, &session->effects, node);
+  }
+}
+
 static leat_status extend(leat_session *session, const char *text, size_t size, const char *name) {
   double start = leat_seconds();
+  const leat_graph *graph = leat_frontend_graph(session->frontend);
+  uint32_t first = graph->nodes.count;
   bool extended =
       leat_frontend_extend(session->frontend, name, text, size, session->options.interactive);
   leat_session_time(session, "frontend", start);
+  collect_effects(session, graph, first);
   return extended ? LEAT_OK : LEAT_INVALID;
 }
 
@@ -222,6 +234,14 @@ const char *leat_session_shown(const leat_session *session, int i) {
   leat_value value = leat_frontend_shown(session->frontend, (uint32_t)i);
   if (!value.port) return value.node->name;
   return leat_intern_printf(session->strings, "%s:%u", value.node->name, value.port);
+}
+
+int leat_session_effect_count(const leat_session *session) {
+  return (int)session->effects.count;
+}
+
+const char *leat_session_effect(const leat_session *session, int i) {
+  return session->effects.items[i]->name;
 }
 
 const char *leat_session_shown_text(const leat_session *session) {

@@ -33,8 +33,8 @@ struct leat_session {
   leat_map counts;                 // interned entry name → uint64_t *: runs completed
   leat_map restored; // interned variable name → leat_tensor *: to be put into a store
   leat_map known;    // interned variable name → itself: its value is no initialiser's any more
-  uint32_t extends;  // texts added, for the names of unnamed ones
-  leat_error error;  // of the call in progress
+  leat_vec(leat_node *) effects; // of the last text, at top level
+  leat_error error;              // of the call in progress
   leat_text message;
 };
 

@@ -175,7 +175,8 @@ leat_status tool_read_value(const char *text, const leat_port *port, leat_tensor
 
 void tool_print_value(const char *name, const leat_tensor *tensor) {
   leat_text text = {0};
-  leat_text_add(&text, "%s: %s[", name, leat_dtype_name(tensor->dtype));
+  leat_text_add(&text, "%s%s%s[", name ? name : "", name ? ": " : "",
+                leat_dtype_name(tensor->dtype));
   for (int i = 0; i < tensor->rank; i++)
     leat_text_add(&text, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
   leat_text_add(&text, tensor->rank > 1 ? "] =\n" : "] = ");

@@ -67,11 +67,13 @@ LEAT_MUST_USE leat_status leat_session_extend_file(leat_session *session, const 
 
 int leat_session_entry_count(const leat_session *session);
 const char *leat_session_entry(const leat_session *session, int i);
-// For a REPL: the names to fetch of the last text's expression statements at top level, and the
-// values of those that were decided while compiling, as text ("" when there are none). Valid until
-// the next extend.
+// For a REPL, of the last text at top level: the names to fetch of its expression statements, those
+// to run of its statements with an effect, and the values that were decided while compiling, as
+// text ("" when there are none). Valid until the next extend.
 int leat_session_shown_count(const leat_session *session);
 const char *leat_session_shown(const leat_session *session, int i);
+int leat_session_effect_count(const leat_session *session);
+const char *leat_session_effect(const leat_session *session, int i);
 const char *leat_session_shown_text(const leat_session *session);
 // The whole graph as canonical text; the caller frees *out.
 LEAT_MUST_USE leat_status leat_session_print(leat_session *session, char **out);
@@ -124,8 +126,8 @@ LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char 
 LEAT_MUST_USE leat_status leat_session_save(leat_session *session, const char *path);
 LEAT_MUST_USE leat_status leat_session_restore(leat_session *session, const char *path);
 
-// In a cluster of several processes one is the client: only it reads texts and runs steps. The others
-// serve it until it ends (leat_session_serve returns then). Alone, a process is the client.
+// In a cluster of several processes one is the client: only it reads texts and runs steps. The
+// others serve it until it ends (leat_session_serve returns then). Alone, a process is the client.
 bool leat_session_is_client(const leat_session *session);
 LEAT_MUST_USE leat_status leat_session_serve(leat_session *session);
 // What every process has sent to others so far, a line a tensor and a line for control bytes; the
