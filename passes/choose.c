@@ -1,8 +1,7 @@
 // choose: picks the kernel family of each contraction.
 //
-//   needs   dims as the text has them: it runs before `infer`, because a family may change bits and
-//   bits must not depend
-//           on whether a step is specialised
+//   needs   dims as the text has them: it runs before `infer`, because a family may change bits
+//           and bits must not depend on whether a step is specialised
 //   keeps   everything but the attribute `family`: "" is the generator's, "blis" is BLIS's
 //
 // BLIS carries plain dense products of matrices when the session asks for it. The number of rows

@@ -102,7 +102,14 @@ static double operations(const leat_cost_model *model, const leat_node *node, do
   return 0;
 }
 
+// Nothing runs for what is fed, constant, loaded, read in place or fetched.
+static bool is_free(const leat_node *node) {
+  bool structure = leat_op_info_of(node->op)->kind == LEAT_KIND_STRUCTURE;
+  return structure && (node->input_count == 0 || node->op == LEAT_OP_fetch);
+}
+
 leat_work leat_cost_work(const leat_cost_model *model, const leat_node *node) {
+  if (is_free(node)) return (leat_work){0};
   leat_work work = {.bytes = leat_cost_result_bytes(model, node)};
   double outputs = leat_op_info_of(node->op)->outputs ? elements(model, &node->outputs[0]) : 0;
   work.operations = operations(model, node, outputs);
@@ -113,6 +120,7 @@ leat_work leat_cost_work(const leat_cost_model *model, const leat_node *node) {
 
 double leat_cost_seconds(const leat_cost_model *model, leat_work work, uint32_t device) {
   const leat_device_info *info = &model->context->devices[device];
+  if (work.operations == 0 && work.bytes == 0) return 0;
   double computing = info->flops > 0 ? work.operations / info->flops : 0;
   double moving = info->bandwidth > 0 ? work.bytes / info->bandwidth : 0;
   return node_overhead + (computing > moving ? computing : moving);

@@ -1,16 +1,16 @@
 // cse: equal nodes become one (Click, "Global code motion, global value numbering", 1995, as the
 // white paper's 5.1).
 //
-//   equal   op, inputs, attributes, types, device and colocation constraints, control edges (as a
-//   set); inputs of ops that
-//           commute in either order; reads of a state with no write of it between them
-//   keeps   the first of them; random and effectful ops, and nodes that only serve initial values,
-//   which are
-//           computed apart
+//   needs   nodes in order
+//   keeps   the first of equal nodes; random and effectful ops, and nodes that only serve initial
+//           values, which are computed apart
+//   equal   op, inputs, attributes, types, device and colocation constraints, and control edges as
+//           a set; the inputs of ops that commute in either order; reads of a state with no write
+//           of it between them
 //
-// In topological order, a node whose key is in the table is replaced by the node that put it there;
-// since inputs have been replaced before, one walk finds all. A key is everything that counts, as
-// bytes.
+// In topological order, a node whose key is in the table is replaced by the node that put it
+// there; since inputs have been replaced before, one walk finds all. A key is everything that
+// counts, as bytes.
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 

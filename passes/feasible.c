@@ -2,8 +2,8 @@
 // joins the items that must be together (an operation and its state, a slot and its variable,
 // `colocate`); a component's set is the intersection.
 //
-// Feeds and fetches are where the client is. An `on` around an operation on state does not bind the
-// state: it is a wish.
+// Feeds and fetches are where the client is. An operation on state is where the state is,
+// whatever `on` surrounds it.
 #include "passes/feasible.h"
 
 #include "ir/device_name.h"
@@ -22,8 +22,7 @@ typedef struct finder {
   bool failed;
 } finder;
 
-// -- Items
-// -------------------------------------------------------------------------------------------
+// -- Items ---------------------------------------------------------------------------------
 
 static const leat_node *node_of(const finder *f, uint32_t item) {
   return item < f->graph->nodes.count ? f->graph->nodes.items[item] : NULL;
@@ -53,8 +52,7 @@ static bool is_placed(const finder *f, uint32_t item) {
   return !node_of(f, item) || f->in_step[item];
 }
 
-// -- Sets
-// --------------------------------------------------------------------------------------------
+// -- Sets ----------------------------------------------------------------------------------
 
 static uint64_t *new_set(finder *f) {
   return leat_new_array(f->context->scratch, uint64_t, f->words);
@@ -107,8 +105,7 @@ static const uint64_t *that_can_run(finder *f, const leat_node *node, const uint
   return able ? able : set;
 }
 
-// -- Reports
-// -----------------------------------------------------------------------------------------
+// -- Reports -------------------------------------------------------------------------------
 
 static const char *list_devices(const finder *f, const uint64_t *set) {
   enum { MOST_LISTED = 8 };
@@ -173,8 +170,7 @@ static void report_contradiction(finder *f, uint32_t item) {
   leat_note_at(f->context->diag, item_span(f, other), "`%s` is bound here", item_name(f, other));
 }
 
-// -- Components
-// --------------------------------------------------------------------------------------
+// -- Components ----------------------------------------------------------------------------
 
 static uint32_t find(uint32_t *parent, uint32_t item) {
   while (parent[item] != item) item = parent[item] = parent[parent[item]];

@@ -1,17 +1,15 @@
 // fold: evaluates constant subgraphs.
 //
 //   keeps   types and names; a folded node becomes a `const`, or a `broadcast` of a scalar `const`
-//   where all its elements
-//           are equal
-//   folds   ops whose reference is exact, by that reference, into at most MOST_ELEMENTS elements.
-//   Values that are
-//           one scalar everywhere are followed as that scalar, so their size does not count and may
-//           be unknown.
-//   leaves  random, stateful and effectful ops, nodes after control edges, and what fails (it fails
-//   when it runs)
+//           where all its elements are equal
+//   folds   ops whose reference is exact, by that reference, into at most MOST_ELEMENTS elements;
+//           values that are one scalar everywhere are followed as that scalar, so their size does
+//           not count and may be unknown
+//   leaves  random, stateful and effectful ops, nodes after control edges, and what fails (it
+//           fails when it runs)
 //
-// A node becomes a constant only where something that stays uses it; the rest falls in the sweep.
-// `iota` and `broadcast` stay as they are: computing them is cheaper than loading them.
+// A node becomes a constant only where something that stays uses it; the rest falls in the
+// sweep. `iota` and `broadcast` stay as they are: computing them is cheaper than loading them.
 #include "ops/build.h"
 #include "ops/ops.h"
 #include "passes/pass.h"
@@ -50,8 +48,7 @@ static bool is_movement(const leat_node *node) {
   return is_static && (node->op == LEAT_OP_reshape || node->op == LEAT_OP_slice);
 }
 
-// -- Values
-// ------------------------------------------------------------------------------------------
+// -- Values --------------------------------------------------------------------------------
 
 static const leat_tensor *scalar_at(leat_arena *arena, const leat_tensor *tensor) {
   leat_tensor *scalar = leat_new(arena, leat_tensor);
@@ -79,8 +76,7 @@ static leat_tensor spread(leat_arena *arena, const leat_tensor *scalar, const le
   return tensor;
 }
 
-// -- Evaluation
-// --------------------------------------------------------------------------------------
+// -- Evaluation ----------------------------------------------------------------------------
 
 static const leat_tensor *evaluate(folder *f, const leat_node *node, const leat_tensor *inputs) {
   leat_error error = {0};
@@ -145,8 +141,7 @@ static const leat_tensor *find_value(folder *f, const leat_node *node) {
   return scalars && is_pointwise(node) ? evaluate_scalar(f, node) : evaluate_tensor(f, node);
 }
 
-// -- Replacement
-// -------------------------------------------------------------------------------------
+// -- Replacement ---------------------------------------------------------------------------
 
 // Known, but better computed where it is used.
 static bool stays(const folder *f, const leat_node *node) {

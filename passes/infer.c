@@ -1,8 +1,8 @@
 // infer: puts the values that a step's feeds give to named dims in their place.
 //
 //   needs   dim_values and dim_known by atom id; without them it does nothing
-//   keeps   the nodes; changes dims in types and attributes, and infers the types of the nodes it
-//   changed again, in order
+//   keeps   the nodes; changes dims in types and attributes, and infers the types of the nodes
+//           that it changed again, in order
 #include "ops/build.h"
 #include "passes/pass.h"
 

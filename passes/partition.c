@@ -1,17 +1,16 @@
 // partition: one graph a device, joined by send and recv (white paper, sections 3.2.2 and 5.2).
 //
 //   needs   every node and state on a device (place)
-//   makes   context->parts, in the order of the devices, each with graph->device; the step's graph
-//   stays edges   a tensor goes once to each device that uses it, as one send and one recv with the
-//   same number; numbers are
-//           dense, in the order of the first uses. A control edge between devices is a bool that is
-//           sent. Values that cost less to make than to send (constants, iota) are made where they
-//           are used.
+//   makes   context->parts, in the order of the devices, each with graph->device; keeps the graph
+//   edges   a tensor goes once to each device that uses it, as one send and one recv with the same
+//           number; numbers are dense, in the order of the first uses. A control edge between
+//           devices is a bool that is sent. Values that cost less to make than to send (constants,
+//           iota) are made where they are used.
 //   delay   each recv waits, by a control edge, for what leat_critical_path_delay answers
 //
 // Every node's own copy is made first, so that its name is its own; then the walk in topological
-// order connects the copies and lists them in their new order. Initial values of a device's state
-// are computed there, from copies.
+// order connects the copies and lists them in their new order. Initial values of a device's
+// state are computed there, from copies.
 #include "passes/clone.h"
 #include "passes/critical_path.h"
 #include "passes/pass.h"
@@ -66,19 +65,19 @@ static void list_home(partitioner *p, const leat_node *node) {
 }
 
 // A copy on `device` besides the node's own, called as like it as possible.
-static leat_node *extra_copy(partitioner *p, const leat_node *node, uint32_t device,
-                             const leat_value *inputs) {
+static leat_node *extra_copy(partitioner *p, const leat_node *node, leat_entry *entry,
+                             uint32_t device, const leat_value *inputs) {
   leat_cloner *cloner = &p->parts[device].cloner;
   leat_node renamed = *node;
   renamed.name = leat_graph_unique_name(cloner->to, node->name);
+  renamed.entry = entry;
   leat_node *copy = leat_clone_node(cloner, &renamed, inputs);
   copy->device = p->context->devices[device].name;
   list(p, device, copy);
   return copy;
 }
 
-// -- Initial values
-// ----------------------------------------------------------------------------------
+// -- Initial values ------------------------------------------------------------------------
 
 static leat_node *initial_copy(partitioner *p, const leat_node *node, uint32_t device) {
   bool shared = node->input_count == 0 && p->in_step[node->id] && p->device[node->id] == device;
@@ -96,7 +95,7 @@ static leat_node *initial_copy(partitioner *p, const leat_node *node, uint32_t d
     if (!made) made = p->home[node->inputs[i].node->id];
     leat_vec_push(p->context->scratch, &inputs, (leat_value){made, node->inputs[i].port});
   }
-  copy = extra_copy(p, node, device, inputs.items);
+  copy = extra_copy(p, node, node->entry, device, inputs.items);
   keep_copy(p, key, copy);
   return copy;
 }
@@ -130,8 +129,7 @@ static void copy_initial_value(partitioner *p, const leat_state *state, uint32_t
   copy->init = (leat_value){initial_copy(p, state->init.node, device), state->init.port};
 }
 
-// -- Edges between devices
-// ---------------------------------------------------------------------------
+// -- Edges between devices -----------------------------------------------------------------
 
 static leat_node *new_node(partitioner *p, uint32_t device, leat_op op, const char *name,
                            const leat_node *like, const leat_value *input, const leat_attr *attrs) {
@@ -177,7 +175,7 @@ static leat_node *connect(partitioner *p, const leat_node *producer, leat_value 
   *out_send =
       new_node(p, from, LEAT_OP_send, path_below(p, producer, "send"), producer, &value, sent);
   leat_node *recv =
-      new_node(p, to, LEAT_OP_recv, path_below(p, producer, "recv"), producer, NULL, received);
+      new_node(p, to, LEAT_OP_recv, path_below(p, producer, "recv"), user, NULL, received);
   recv->outputs = type;
   double seconds = leat_cost_transfer(&p->cost, from, to, leat_cost_bytes(&p->cost, type));
   leat_node *delay = leat_critical_path_delay(&p->path, producer, user, seconds);
@@ -193,14 +191,16 @@ static bool is_cheap(const leat_node *node) {
          is_cheap(node->inputs[0].node);
 }
 
-static leat_node *cheap_copy(partitioner *p, const leat_node *node, uint32_t device) {
+// Made in the entry of the first user, where the text has it before that.
+static leat_node *cheap_copy(partitioner *p, const leat_node *node, const leat_node *user) {
+  uint32_t device = p->device[user->id];
   if (p->device[node->id] == device) return p->home[node->id];
   copy_key key = {node->id, 0, device};
   leat_node *copy = find_copy(p, key);
   if (copy) return copy;
   leat_value input = {0};
-  if (node->input_count) input.node = cheap_copy(p, node->inputs[0].node, device);
-  copy = extra_copy(p, node, device, &input);
+  if (node->input_count) input.node = cheap_copy(p, node->inputs[0].node, user);
+  copy = extra_copy(p, node, user->entry, device, &input);
   keep_copy(p, key, copy);
   return copy;
 }
@@ -211,7 +211,7 @@ static leat_value local_value(partitioner *p, leat_value value, const leat_node 
   const leat_node *node = value.node;
   leat_value at_home = {p->home[node->id], value.port};
   if (p->device[node->id] == device) return at_home;
-  if (is_cheap(node)) return (leat_value){cheap_copy(p, node, device), 0};
+  if (is_cheap(node)) return (leat_value){cheap_copy(p, node, user), 0};
   copy_key key = {node->id, value.port, device};
   leat_node *recv = find_copy(p, key), *send;
   if (!recv) {
@@ -266,8 +266,7 @@ static void connect_inputs(partitioner *p, const leat_node *node) {
   if (node->control_count) connect_controls(p, node);
 }
 
-// -- The pass
-// ----------------------------------------------------------------------------------------
+// -- The pass ------------------------------------------------------------------------------
 
 static void begin(partitioner *p) {
   leat_pass_context *context = p->context;

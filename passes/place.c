@@ -3,15 +3,13 @@
 //   needs   devices; constraints on nodes and states
 //   makes   node->device and state->device full names; colocation is then settled and cleared
 //   rule    what must be together is one component with one set of devices (feasible.c). The step
-//   is simulated in
-//           topological order; where a component is first met, its node goes to the device on which
-//           it would end the soonest, waiting for the device and for inputs from other devices, and
-//           the component with it
+//           is simulated in topological order; where a component is first met, its node goes to
+//           the device on which it would end the soonest, waiting for the device and for inputs
+//           from other devices, and the component with it
 //
-// A node without inputs (a constant, a read) could run anywhere at once; it waits for its first
-// user and goes where that goes, so state goes to its first user unless a declaration, a wish or
-// the parameter servers' turn says otherwise. Devices that have no room left are passed over.
-// Initial values are computed where their state is.
+// State has a device already (state_home.c). A node without inputs could run anywhere at once;
+// it waits for its first user and goes where that goes. Devices that have no room left are
+// passed over. Initial values are computed where their state is.
 #include "passes/cost.h"
 #include "passes/feasible.h"
 #include "passes/pass.h"
@@ -47,8 +45,7 @@ static bool is_allowed(const placer *p, uint32_t component, uint32_t device) {
   return leat_device_set_has(p->feasible.set[component], device);
 }
 
-// -- Candidates
-// --------------------------------------------------------------------------------------
+// -- Candidates ----------------------------------------------------------------------------
 
 static bool has_room(const placer *p, uint32_t device, double bytes) {
   int64_t memory = p->context->devices[device].memory;
@@ -102,8 +99,7 @@ static leat_status report_full(const placer *p, const char *name, leat_span span
   return LEAT_INVALID;
 }
 
-// -- The simulation
-// ----------------------------------------------------------------------------------
+// -- The simulation ------------------------------------------------------------------------
 
 static void settle(placer *p, uint32_t component, uint32_t device) {
   p->device[component] = device;
@@ -175,8 +171,7 @@ static void prepare(placer *p) {
         leat_cost_bytes(&p->cost, &p->graph->states.items[i]->type);
 }
 
-// -- The result
-// --------------------------------------------------------------------------------------
+// -- The result ----------------------------------------------------------------------------
 
 // What only serves initial values is where the state is (for several states, where the first is;
 // partition makes copies for the others).

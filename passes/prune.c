@@ -1,21 +1,19 @@
 // prune: copies out of the session's graph what one Run executes.
 //
-//   needs   the session's graph in context->graph, the request in its terms; in it a read waits for
-//   the last write of
-//           its state, and a write for that and for the reads since
+//   needs   the session's graph in context->graph, the request in its terms; in it a read waits
+//           for the last write of its state, and a write for that and for the reads since
 //   makes   a new graph in context->arena: feeds are `feed` nodes, what is fetched ends in `fetch`
-//   nodes (parameters and
-//           results are named <entry>/<name> there when the Run has several entries); entries keep
-//           only parameters and effects
+//           nodes (parameters and results are named <entry>/<name> there when the Run has several
+//           entries); entries keep only parameters and effects; state has its device
 //   orders  nodes without an entry, then entry by entry as the Run gives them; operations on one
-//   state are chained in
-//           that order by control edges, and a variable fetched by its name is read after them all
-//   cost    of the step, but for one byte and one pointer a node of the session's graph
+//           state are chained in that order by control edges, and a variable fetched by its name
+//           is read after them all
 //
 // A control edge from a node with an effect keeps that node; from any other it only orders, and
-// falls with the node. An edge that orders two operations on one state keeps the earlier one only
-// for reads, and only inside an entry: statements at top level have had their effect when they were
-// entered.
+// falls with the node. An edge that orders two operations on one state keeps the earlier one
+// only for reads, and only inside an entry: statements at top level have had their effect when
+// they were entered. The cost is that of the step, and a few bytes a node of the session's
+// graph.
 #include "passes/clone.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -52,7 +50,7 @@ static bool reads_state(const leat_node *node) {
   return node->op == LEAT_OP_read || node->op == LEAT_OP_assign_add;
 }
 
-// -- What the step needs -----------------------------------------------------------------------
+// -- What the step needs -------------------------------------------------------------------
 
 static const leat_value *find_feed(const pruner *p, leat_value value) {
   if (!p->fed[value.node->id]) return NULL;
@@ -134,7 +132,7 @@ static const char *unnamed_if_alone(const pruner *p, const leat_entry *entry, co
   return leat_intern_printf(p->session->strings, "%s/%s", entry->name, name);
 }
 
-// -- Copies ------------------------------------------------------------------------------------
+// -- Copies --------------------------------------------------------------------------------
 
 static leat_state *copy_state(pruner *p, const leat_state *state) {
   leat_state *copy = leat_clone_state(&p->cloner, state);
@@ -209,7 +207,7 @@ static leat_status copy_node(pruner *p, const leat_node *node) {
   return node->op == LEAT_OP_feed ? name_param(p, node, p->copies[node->id]) : LEAT_OK;
 }
 
-// -- Results -----------------------------------------------------------------------------------
+// -- Results -------------------------------------------------------------------------------
 
 static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value value,
                   leat_span span) {
@@ -258,7 +256,7 @@ static void fetch_others(pruner *p) {
   }
 }
 
-// -- Order -------------------------------------------------------------------------------------
+// -- Order ---------------------------------------------------------------------------------
 
 // Nodes without an entry first, then entry by entry; within each as they are.
 static void group_by_entry(pruner *p) {
@@ -354,7 +352,7 @@ static leat_status sort(pruner *p) {
   return LEAT_INVALID;
 }
 
-// -- Devices -----------------------------------------------------------------------------------
+// -- Devices -------------------------------------------------------------------------------
 
 // What shares its device with something that the step has not takes over the constraints of that.
 static void inherit_constraints(pruner *p, leat_node *node) {
@@ -371,7 +369,7 @@ static void inherit_constraints(pruner *p, leat_node *node) {
   }
 }
 
-// -- The pass ----------------------------------------------------------------------------------
+// -- The pass ------------------------------------------------------------------------------
 
 static leat_status check_entries(pruner *p) {
   for (uint32_t i = 0; i < p->request->entries.count; i++) {

@@ -54,7 +54,7 @@ void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value) {
   r->instead[node->id] = value;
 }
 
-// -- The sweep ---------------------------------------------------------------------------------
+// -- The sweep -----------------------------------------------------------------------------
 
 static void mark_value(bool *marks, leat_value value) {
   if (value.node) marks[value.node->id] = true;
@@ -114,7 +114,7 @@ static void sweep(leat_rewriter *r, leat_map *gone) {
   leat_graph_renumber(graph);
 }
 
-// -- Devices -----------------------------------------------------------------------------------
+// -- Devices -------------------------------------------------------------------------------
 
 void leat_constrain_device(leat_graph *graph, leat_node *node, const char *device) {
   leat_device_name a, b, both;

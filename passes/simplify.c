@@ -2,12 +2,12 @@
 //
 //   keeps   types, and the names of the nodes that stay
 //   rules   one function an op, in the table `rules`: it answers a value that stands for the node
-//   from now on, or
-//           none; it may change the node's own inputs and attributes instead
+//           from now on, or none; it may change the node's own inputs and attributes instead
 //
 // Why a rule is exact stands with it where it is not plain: for floats x + (-0), x - (+0), x * 1
 // and x / 1 are x for every x, but x + (+0) turns -0 into +0, and x * 0 is not 0 for NaN and
-// infinities. Nodes after control edges are not replaced: who uses them waits for those edges too.
+// infinities. Nodes after control edges are not replaced: who uses them waits for those edges
+// too.
 #include "ops/ops.h"
 #include "ops/ref.h"
 #include "passes/pass.h"
@@ -47,8 +47,7 @@ static leat_value forward(simplifier *s, leat_node *node) {
   return node->inputs[0];
 }
 
-// -- Constants as operands
-// ---------------------------------------------------------------------------
+// -- Constants as operands -----------------------------------------------------------------
 
 // The one element that the value has everywhere, or NULL.
 static const void *element_of(leat_value value) {
@@ -144,8 +143,7 @@ static leat_value simplify_where(simplifier *s, leat_node *node) {
   return is_number(node->inputs[0], 0) ? node->inputs[2] : none;
 }
 
-// -- Ops on themselves
-// -------------------------------------------------------------------------------
+// -- Ops on themselves ---------------------------------------------------------------------
 
 // neg, not: twice is not at all.
 static leat_value simplify_involution(simplifier *s, leat_node *node) {
@@ -174,8 +172,7 @@ static leat_value forward_if_same_type(simplifier *s, leat_node *node) {
                                                                               : none;
 }
 
-// -- Movement
-// ----------------------------------------------------------------------------------------
+// -- Movement ------------------------------------------------------------------------------
 
 static leat_value simplify_reshape(simplifier *s, leat_node *node) {
   const leat_node *inner = made_by(node->inputs[0], LEAT_OP_reshape);
@@ -244,8 +241,7 @@ static leat_value simplify_max(simplifier *s, leat_node *node) {
   return leat_node_attr(node, "axis")->count == 0 ? node->inputs[0] : none;
 }
 
-// -- Products
-// ----------------------------------------------------------------------------------------
+// -- Products ------------------------------------------------------------------------------
 
 // The last two axes are exchanged and nothing else is.
 static bool is_matrix_transpose(const leat_attr *perm) {
@@ -269,8 +265,7 @@ static leat_value simplify_matmul(simplifier *s, leat_node *node) {
   return none;
 }
 
-// -- The pass
-// ----------------------------------------------------------------------------------------
+// -- The pass ------------------------------------------------------------------------------
 
 static const rule rules[LEAT_OP_COUNT] = {
     [LEAT_OP_identity] = forward,

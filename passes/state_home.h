@@ -1,12 +1,11 @@
-// Where the state on parameter servers lives.
+// Where state lives.
 #ifndef LEAT_PASSES_STATE_HOME_H
 #define LEAT_PASSES_STATE_HOME_H
 
 #include "passes/pass.h"
 
-// By state id of the session's graph: a device name for what belongs on the job `ps`, because its
-// declaration says so or says nothing; else the declared constraint or NULL. A slot follows its
-// variable.
+// By state id of the session's graph: its device. Where a declaration allows none, the
+// declaration's constraint, so that `place` says so.
 const char **leat_state_homes(const leat_pass_context *context, const leat_graph *session);
 
 #endif

@@ -155,8 +155,7 @@ static const char *messages(fixture *f) {
     if (strstr(check_text, part)) CHECK_FAILED("%s in\n%s", part, check_text);                     \
   } while (0)
 
-// -- prune
-// -------------------------------------------------------------------------------------------
+// -- prune ---------------------------------------------------------------------------------
 
 TEST(prune_keeps_what_the_entry_needs) {
   fixture f;
@@ -301,8 +300,7 @@ TEST(prune_refuses_feeds_of_initial_values_and_entries_twice) {
   tear_down(&f);
 }
 
-// -- choose and infer
-// --------------------------------------------------------------------------------
+// -- choose and infer ----------------------------------------------------------------------
 
 static leat_value matmul(fixture *f, const char *name, leat_value a, leat_value b) {
   leat_attr attrs[] = {{.i = 0}, {.i = 0}, {.string = leat_intern(f->strings, "")}};
@@ -348,8 +346,7 @@ TEST(infer_puts_dims_in) {
   tear_down(&f);
 }
 
-// -- fold
-// --------------------------------------------------------------------------------------------
+// -- fold ----------------------------------------------------------------------------------
 
 TEST(fold_evaluates_what_is_exact) {
   fixture f;
@@ -397,8 +394,7 @@ TEST(fold_leaves_failures_to_the_run) {
   tear_down(&f);
 }
 
-// -- simplify
-// ----------------------------------------------------------------------------------------
+// -- simplify ------------------------------------------------------------------------------
 
 TEST(simplify_removes_what_does_nothing) {
   fixture f;
@@ -488,8 +484,7 @@ TEST(simplify_hands_constraints_on) {
   tear_down(&f);
 }
 
-// -- cse
-// ---------------------------------------------------------------------------------------------
+// -- cse -----------------------------------------------------------------------------------
 
 TEST(cse_merges_equal_nodes) {
   fixture f;
@@ -546,8 +541,7 @@ TEST(cse_leaves_devices_and_random_bits_alone) {
   tear_down(&f);
 }
 
-// -- place
-// -------------------------------------------------------------------------------------------
+// -- place ---------------------------------------------------------------------------------
 
 static leat_status run_up_to(fixture *f, const char *last) {
   for (uint32_t i = 0; i < leat_pass_count; i++) {
@@ -675,8 +669,7 @@ TEST(place_minds_memory) {
   tear_down(&f);
 }
 
-// -- partition
-// ---------------------------------------------------------------------------------------
+// -- partition -----------------------------------------------------------------------------
 
 static int count_of(const char *text, const char *part) {
   int count = 0;
@@ -745,8 +738,7 @@ TEST(partition_sends_control_edges_and_copies_constants) {
   tear_down(&f);
 }
 
-// -- Size
-// --------------------------------------------------------------------------------------------
+// -- Size ----------------------------------------------------------------------------------
 
 // Layers of x * w + b with a variable each, and an update of each variable.
 static void build_large(fixture *f, uint32_t nodes) {
