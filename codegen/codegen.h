@@ -1,8 +1,8 @@
 // From one device's graph to an image and its kernels.
 //
 //   fuse      groups of nodes that become one kernel
-//   schedule  the order of groups: ASAP/ALAP times, recv delayed by control edges, peak memory as a cost
-//   plan      arena offsets from lifetimes; in place where an input dies at the same index
+//   schedule  the order of groups: ASAP/ALAP times, recv delayed by control edges, peak memory as a
+//   cost plan      arena offsets from lifetimes; in place where an input dies at the same index
 //   lower     each group to a kernel; the contraction generator
 //   image     the tables
 #ifndef LEAT_CODEGEN_CODEGEN_H
@@ -19,7 +19,8 @@ typedef struct leat_codegen_options {
   void *dump_context;
 } leat_codegen_options;
 
-// What a target compiles: kernels without duplicates, in the order of image->kernels, and the image, both in `arena`.
+// What a target compiles: kernels without duplicates, in the order of image->kernels, and the
+// image, both in `arena`.
 typedef struct leat_compiled {
   leat_image *image;
   leat_kernel **kernels; // by kernel number; its symbol is the image's
@@ -28,7 +29,8 @@ typedef struct leat_compiled {
 } leat_compiled;
 
 LEAT_MUST_USE leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
-                                       const leat_codegen_options *options, leat_compiled *out, leat_error *error);
+                                       const leat_codegen_options *options, leat_compiled *out,
+                                       leat_error *error);
 
 // Readable dump of an image: tables, tasks, launches, buffers.
 void leat_image_print(const leat_image *image, leat_text *out);

@@ -54,7 +54,8 @@ k_value k_exp(k_builder *b, k_value x);
 k_value k_log(k_builder *b, k_value x);
 k_value k_tanh(k_builder *b, k_value x);
 
-// Philox4x32-10 word of an i64 element index, as u32 (kernel/philox_kernel.c).
-k_value k_philox(k_builder *b, k_value element, k_value count, uint32_t seed_low, uint32_t seed_high, uint64_t key);
+// Word number `element` (i64) of the stream that a 64-bit key and a count (i64) give, as u32: see
+// ops/random.h. kernel/philox.c.
+k_value k_philox(k_builder *b, k_value element, k_value count, uint64_t key);
 
 #endif

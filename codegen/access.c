@@ -1,0 +1,306 @@
+// Roles and accesses: which nodes are computed where they are needed, and how the others read each
+// other through them.
+//
+// Movement, small scalar arithmetic and values that their one consumer reads at other places (a
+// permutation of which a slice is taken) are free: never stored, computed at the index that is
+// asked for. What a contraction, a scatter, an effect or an unaligned reader reads is in memory.
+#include "codegen/units.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum {
+  MOST_FREE_COST = 32, // instructions of a free value, with the free values below it
+  ANY_COST = 1 << 20,  // of a value that moved into its only consumer
+};
+
+// -- Items
+// --------------------------------------------------------------------------------------------
+
+static int compare_nodes(const void *a, const void *b) {
+  const leat_node *x = *(leat_node *const *)a, *y = *(leat_node *const *)b;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void add_item(leat_table *table, leat_node *node) {
+  if (table->item_of[node->id]) return;
+  leat_item *item = leat_new(table->cg->arena, leat_item);
+  item->node = node;
+  table->item_of[node->id] = item;
+  leat_vec_push(table->cg->arena, &table->items, item);
+}
+
+// `items` is the list of work until everything below the roots is in it; then it is sorted.
+static void reach(leat_table *table, leat_node *const *roots, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) add_item(table, roots[i]);
+  for (uint32_t i = 0; i < table->items.count; i++) {
+    const leat_node *node = table->items.items[i]->node;
+    for (uint32_t j = 0; j < node->input_count; j++) add_item(table, node->inputs[j].node);
+    for (uint32_t j = 0; j < node->control_count; j++) add_item(table, node->controls[j]);
+  }
+  leat_node **nodes = leat_new_array(table->cg->arena, leat_node *, table->items.count);
+  for (uint32_t i = 0; i < table->items.count; i++) nodes[i] = table->items.items[i]->node;
+  qsort(nodes, table->items.count, sizeof *nodes, compare_nodes);
+  for (uint32_t i = 0; i < table->items.count; i++) {
+    table->items.items[i] = table->item_of[nodes[i]->id];
+    table->items.items[i]->position = i;
+  }
+}
+
+static leat_item *input(const leat_table *table, const leat_item *item, uint32_t i) {
+  return table->item_of[item->node->inputs[i].node->id];
+}
+
+leat_item *leat_item_memory(leat_table *table, leat_value value) {
+  leat_item *item = table->item_of[value.node->id];
+  while (item->role == LEAT_ROLE_ALIAS) item = input(table, item, 0);
+  return item;
+}
+
+const leat_type *leat_item_space(const leat_item *item) {
+  bool reduces = leat_op_info_of(item->node->op)->kind == LEAT_KIND_REDUCE;
+  return reduces ? leat_value_type(item->node->inputs[0]) : &item->node->outputs[0];
+}
+
+static bool is_one(const leat_type *type, int axis) {
+  return leat_dim_is(type->dims[axis], 1);
+}
+
+static bool reduces_axis(const leat_node *node, int axis) {
+  const leat_attr *axes = leat_node_attr(node, "axis");
+  for (uint32_t i = 0; i < axes->count; i++)
+    if (axes->ints[i] == axis) return true;
+  return false;
+}
+
+bool leat_item_reduces(const leat_item *item) {
+  const leat_node *node = item->node;
+  if (leat_op_info_of(node->op)->kind != LEAT_KIND_REDUCE) return false;
+  const leat_attr *axes = leat_node_attr(node, "axis");
+  for (uint32_t i = 0; i < axes->count; i++)
+    if (!is_one(leat_value_type(node->inputs[0]), (int)axes->ints[i])) return true;
+  return false;
+}
+
+int leat_item_result_axis(const leat_item *item, int k) {
+  const leat_type *space = leat_item_space(item);
+  if (is_one(&item->node->outputs[0], k)) return -1;
+  if (leat_op_info_of(item->node->op)->kind != LEAT_KIND_REDUCE) return k;
+  bool keepdims = leat_node_attr(item->node, "keepdims")->i != 0;
+  for (int axis = 0; axis < space->rank; axis++) {
+    if (keepdims ? axis == k : !reduces_axis(item->node, axis) && k-- == 0) return axis;
+  }
+  return -1;
+}
+
+// -- Where an op reads its operands
+// -------------------------------------------------------------------
+
+// Non-one axes in order must be the same on both sides.
+static bool map_reshape(const leat_type *in, const leat_type *out, int8_t *axis) {
+  int j = 0;
+  for (int i = 0; i < in->rank; i++) {
+    if (is_one(in, i)) continue;
+    while (j < out->rank && is_one(out, j)) j++;
+    if (j == out->rank || !leat_dim_equal(in->dims[i], out->dims[j])) return false;
+    axis[i] = (int8_t)j++;
+  }
+  while (j < out->rank && is_one(out, j)) j++;
+  return j == out->rank;
+}
+
+bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis) {
+  const leat_type *in = leat_value_type(node->inputs[i]), *out = &node->outputs[0];
+  bool aligned = true;
+  for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)k;
+  switch ((int)node->op) {
+  case LEAT_OP_reshape: aligned = map_reshape(in, out, axis); break;
+  case LEAT_OP_broadcast:
+    for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)(k + out->rank - in->rank);
+    break;
+  case LEAT_OP_transpose: {
+    const leat_attr *perm = leat_node_attr(node, "perm");
+    for (int k = 0; k < in->rank; k++) axis[perm->ints[k]] = (int8_t)k;
+    break;
+  }
+  case LEAT_OP_gather:
+    for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)(k + leat_node_attr(node, "axis")->i);
+    aligned = i == 1;
+    break;
+  case LEAT_OP_pad: aligned = i == 1; break;
+  case LEAT_OP_slice:
+  case LEAT_OP_concat:
+  case LEAT_OP_permutation:
+  case LEAT_OP_random_bits: aligned = in->rank == 0; break;
+  }
+  for (int k = 0; k < in->rank; k++)
+    if (is_one(in, k)) axis[k] = -1;
+  return aligned;
+}
+
+// -- Roles
+// --------------------------------------------------------------------------------------------
+
+static bool is_movement(leat_op op) {
+  switch ((int)op) {
+  case LEAT_OP_identity:
+  case LEAT_OP_stop_gradient:
+  case LEAT_OP_reshape:
+  case LEAT_OP_transpose:
+  case LEAT_OP_broadcast:
+  case LEAT_OP_slice:
+  case LEAT_OP_cast:
+  case LEAT_OP_iota:
+  case LEAT_OP_dim: return true;
+  }
+  return false;
+}
+
+static bool keeps_memory(leat_op op) {
+  return op == LEAT_OP_identity || op == LEAT_OP_stop_gradient || op == LEAT_OP_reshape;
+}
+
+static bool reads_memory(const leat_item *item) {
+  leat_op_kind kind = leat_op_info_of(item->node->op)->kind;
+  return item->role == LEAT_ROLE_EFFECT || kind == LEAT_KIND_CONTRACT || kind == LEAT_KIND_SCATTER;
+}
+
+static leat_role first_role(leat_op op) {
+  switch ((int)op) {
+  case LEAT_OP_const:
+  case LEAT_OP_load:
+  case LEAT_OP_feed:
+  case LEAT_OP_read:
+  case LEAT_OP_run_count:
+  case LEAT_OP_recv: return LEAT_ROLE_LEAF;
+  case LEAT_OP_fetch:
+  case LEAT_OP_assign:
+  case LEAT_OP_send:
+  case LEAT_OP_print: return LEAT_ROLE_EFFECT;
+  }
+  return LEAT_ROLE_WORK;
+}
+
+// What is read in memory, from the last item to the first.
+static void find_wanted(leat_table *table) {
+  for (uint32_t p = table->items.count; p-- > 0;) {
+    leat_item *item = table->items.items[p];
+    item->role = first_role(item->node->op);
+    if (item->wanted && keeps_memory(item->node->op) && item->node->control_count == 0)
+      item->role = LEAT_ROLE_ALIAS;
+    bool in_memory = item->role == LEAT_ROLE_ALIAS || reads_memory(item);
+    for (uint32_t i = 0; i < item->node->input_count; i++) {
+      input(table, item, i)->readers++;
+      if (in_memory) input(table, item, i)->wanted = true;
+    }
+  }
+}
+
+static bool not_more_elements(const leat_node *a, const leat_node *b) {
+  int64_t x = leat_type_static_elements(&a->outputs[0]);
+  int64_t y = leat_type_static_elements(&b->outputs[0]);
+  return a->op == LEAT_OP_slice || (x >= 0 && y >= 0 && x <= y);
+}
+
+// Gives an item that only `consumer` reads, at other places and not more often than it has
+// elements, to that consumer.
+static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
+  int8_t axis[LEAT_MAX_RANK];
+  bool moves = item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
+               item->node->control_count == 0 &&
+               leat_op_info_of(item->node->op)->kind == LEAT_KIND_ELEMENT &&
+               leat_op_info_of(consumer->node->op)->kind == LEAT_KIND_ELEMENT &&
+               consumer->role == LEAT_ROLE_WORK &&
+               !leat_item_operand_axes(consumer->node, operand, axis) &&
+               not_more_elements(consumer->node, item->node);
+  if (!moves) return false;
+  item->role = LEAT_ROLE_FREE;
+  item->cost = ANY_COST;
+  return true;
+}
+
+static int own_cost(leat_op op) {
+  switch ((int)op) {
+  case LEAT_OP_exp:
+  case LEAT_OP_log:
+  case LEAT_OP_tanh: return 20;
+  case LEAT_OP_random_bits:
+  case LEAT_OP_permutation: return 100;
+  }
+  return 1;
+}
+
+static void find_free(leat_table *table) {
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    leat_item *item = table->items.items[p];
+    const leat_node *node = item->node;
+    if (item->role != LEAT_ROLE_WORK || leat_op_info_of(node->op)->kind != LEAT_KIND_ELEMENT)
+      continue;
+    item->cost = own_cost(node->op);
+    for (uint32_t i = 0; i < node->input_count; i++) {
+      leat_item *operand = input(table, item, i);
+      if (moves_into(operand, i, item)) item->kept = true;
+      if (operand->role == LEAT_ROLE_FREE && item->cost < ANY_COST) item->cost += operand->cost;
+    }
+    bool one = leat_type_static_elements(&node->outputs[0]) == 1;
+    bool cheap = (is_movement(node->op) || one) && item->cost <= MOST_FREE_COST;
+    if (cheap && !item->wanted && !item->kept && node->control_count == 0)
+      item->role = LEAT_ROLE_FREE;
+  }
+}
+
+// -- Accesses
+// -----------------------------------------------------------------------------------------
+
+static bool is_immediate(const leat_item *item) {
+  return item->node->op == LEAT_OP_const && leat_type_static_elements(&item->node->outputs[0]) == 1;
+}
+
+static void add_access(leat_table *table, leat_item *consumer, leat_item *producer, bool aligned,
+                       const int8_t *axis) {
+  leat_access *access = leat_new(table->cg->arena, leat_access);
+  *access = (leat_access){.producer = producer, .consumer = consumer, .aligned = aligned};
+  int rank = producer->node->outputs[0].rank;
+  for (int k = 0; aligned && k < rank; k++) access->axis[k] = axis[k];
+  leat_vec_push(table->cg->arena, &consumer->reads, access);
+  leat_vec_push(table->cg->arena, &producer->users, access);
+}
+
+// Follows operand i of `through`, whose axis k is the consumer's iteration axis map[k].
+static void follow(leat_table *table, leat_item *consumer, const leat_item *through, uint32_t i,
+                   bool aligned, const int8_t *map) {
+  leat_item *producer = input(table, through, i);
+  int8_t axis[LEAT_MAX_RANK];
+  aligned = leat_item_operand_axes(through->node, i, axis) && aligned;
+  if (leat_type_static_elements(&producer->node->outputs[0]) == 1) aligned = true;
+  for (int k = 0; aligned && k < producer->node->outputs[0].rank; k++)
+    if (axis[k] >= 0) axis[k] = map[axis[k]];
+  if (producer->role == LEAT_ROLE_FREE || producer->role == LEAT_ROLE_ALIAS) {
+    for (uint32_t j = 0; j < producer->node->input_count; j++)
+      follow(table, consumer, producer, j, aligned, axis);
+  } else if (!is_immediate(producer)) {
+    add_access(table, consumer, producer, aligned, axis);
+  }
+}
+
+static void find_accesses(leat_table *table) {
+  int8_t same[LEAT_MAX_RANK];
+  for (int k = 0; k < LEAT_MAX_RANK; k++) same[k] = (int8_t)k;
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    leat_item *item = table->items.items[p];
+    if (item->role != LEAT_ROLE_WORK && item->role != LEAT_ROLE_EFFECT) continue;
+    for (uint32_t i = 0; i < item->node->input_count; i++) {
+      if (reads_memory(item))
+        add_access(table, item, leat_item_memory(table, item->node->inputs[i]), false, NULL);
+      else
+        follow(table, item, item, i, true, same);
+    }
+  }
+}
+
+void leat_table_collect(leat_table *table, leat_node *const *roots, uint32_t count) {
+  reach(table, roots, count);
+  find_wanted(table);
+  find_free(table);
+  find_accesses(table);
+}

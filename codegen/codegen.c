@@ -1,0 +1,184 @@
+// leat_codegen: the stages, once for each table of the image: the step, and the initialisation of
+// each variable that has a computed initial value.
+#include "codegen/codegen.h"
+
+#include "codegen/units.h"
+
+#include <assert.h>
+
+// -- Before all: ops in terms of others
+// ---------------------------------------------------------------------
+
+static leat_node *append(leat_graph *graph, const leat_node *like, leat_op op, const char *suffix,
+                         const leat_value *inputs, uint32_t count, const leat_attr *attrs,
+                         const leat_type *type) {
+  const char *path = leat_arena_printf(graph->arena, "%s/%s", like->name, suffix);
+  leat_node *node =
+      leat_graph_append(graph, op, leat_graph_unique_name(graph, path), inputs, count, attrs);
+  leat_type *output = leat_new(graph->arena, leat_type);
+  *output = *type;
+  node->outputs = output;
+  node->device = like->device;
+  node->span = like->span;
+  return node;
+}
+
+// v += x becomes v := v + x.
+static void expand_assign_add(leat_graph *graph, leat_node *node) {
+  leat_attr state = *leat_node_attr(node, "state");
+  const leat_type *type = &state.state->type;
+  leat_node *read = append(graph, node, LEAT_OP_read, "read", NULL, 0, &state, type);
+  for (uint32_t i = 0; i < node->control_count; i++)
+    leat_node_add_control(graph, read, node->controls[i]);
+  leat_value inputs[] = {{read, 0}, node->inputs[0]};
+  leat_node *sum = append(graph, node, LEAT_OP_add, "add", inputs, 2, NULL, type);
+  node->op = LEAT_OP_assign;
+  node->inputs[0] = (leat_value){sum, 0};
+  leat_node_add_control(graph, node, read);
+}
+
+// The generator wants the columns of b next to each other.
+static void expand_transpose_b(leat_graph *graph, leat_node *node) {
+  leat_type type = *leat_value_type(node->inputs[1]);
+  int64_t *perm = leat_new_array(graph->arena, int64_t, (size_t)type.rank);
+  for (int k = 0; k < type.rank; k++) perm[k] = k;
+  int last = type.rank - 1;
+  leat_dim columns = type.dims[last];
+  type.dims[last] = type.dims[last - 1];
+  type.dims[last - 1] = columns;
+  perm[last] = last - 1;
+  perm[last - 1] = last;
+  leat_attr attr = {.count = (uint32_t)type.rank, .ints = perm};
+  leat_node *moved =
+      append(graph, node, LEAT_OP_transpose, "transposed", &node->inputs[1], 1, &attr, &type);
+  node->inputs[1] = (leat_value){moved, 0};
+  leat_node_set_attr(graph, node, "transpose_b", (leat_attr){.i = 0});
+}
+
+static leat_status expand(leat_codegen_state *cg) {
+  leat_graph *graph = cg->graph;
+  uint32_t count = graph->nodes.count;
+  leat_node *in_cycle;
+  for (uint32_t i = 0; i < count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    if (node->op == LEAT_OP_assign_add) expand_assign_add(graph, node);
+    if (node->op == LEAT_OP_matmul && leat_node_attr(node, "transpose_b")->i &&
+        !leat_uses_blis(cg, node))
+      expand_transpose_b(graph, node);
+  }
+  bool sorted = leat_graph_sort(graph, &in_cycle);
+  assert(sorted);
+  (void)sorted;
+  leat_graph_renumber(graph);
+  return LEAT_OK;
+}
+
+static leat_status check_dtypes(leat_codegen_state *cg) {
+  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
+    const leat_node *node = cg->graph->nodes.items[i];
+    for (int k = 0; k < leat_op_info_of(node->op)->outputs; k++) {
+      leat_dtype dtype = node->outputs[k].dtype;
+      leat_dtype_kind kind = leat_dtype_kind_of(dtype);
+      if (kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING && dtype != LEAT_f16 &&
+          dtype != LEAT_bf16)
+        continue;
+      leat_error_at(cg->diag, node->span, "%s cannot be compiled yet; device ref:0 computes it",
+                    leat_dtype_name(dtype));
+      return leat_fail(cg->error, LEAT_UNSUPPORTED, "%s: %s cannot be compiled yet", node->name,
+                       leat_dtype_name(dtype));
+    }
+  }
+  return LEAT_OK;
+}
+
+// -- Tables
+// ---------------------------------------------------------------------------------------------------
+
+static void dump(const leat_table *table, const char *stage) {
+  const leat_codegen_options *options = table->cg->options;
+  if (!options->dump) return;
+  leat_text text = {0};
+  leat_units_print(table, &text);
+  options->dump(options->dump_context, stage, text.data ? text.data : "");
+  leat_text_finish(&text);
+}
+
+static void link_units(leat_table *table) {
+  for (leat_unit *unit = table->head; unit; unit = unit->next)
+    leat_vec_push(table->cg->arena, &table->units, unit);
+}
+
+static leat_status compile_table(leat_table *table, leat_node *const *roots, uint32_t count) {
+  table->item_of = table->cg->item_of;
+  leat_table_collect(table, roots, count);
+  LEAT_TRY(leat_units_make(table));
+  LEAT_TRY(leat_fuse(table));
+  link_units(table);
+  dump(table, "fuse");
+  leat_schedule(table);
+  dump(table, "schedule");
+  LEAT_TRY(leat_plan(table));
+  dump(table, "plan");
+  for (uint32_t i = 0; i < table->units.count; i++)
+    LEAT_TRY(leat_lower_unit(table, table->units.items[i]));
+  leat_image_add_table(table);
+  for (uint32_t i = 0; i < table->items.count; i++)
+    table->item_of[table->items.items[i]->node->id] = NULL;
+  return table->cg->error->status;
+}
+
+static leat_status compile_step(leat_codegen_state *cg) {
+  leat_vec(leat_node *) roots = {0};
+  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
+    leat_node *node = cg->graph->nodes.items[i];
+    if (leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT) leat_vec_push(cg->arena, &roots, node);
+  }
+  leat_table *table = leat_new(cg->arena, leat_table);
+  table->cg = cg;
+  return compile_table(table, roots.items, roots.count);
+}
+
+// The initial value is assigned to the variable like any other.
+static leat_status compile_initial(leat_codegen_state *cg, leat_state *state) {
+  leat_graph *graph = cg->graph;
+  leat_attr attr = {.state = state};
+  const char *path = leat_arena_printf(cg->arena, "%s/init/assign", state->name);
+  leat_node *assign = leat_graph_append(graph, LEAT_OP_assign, leat_graph_unique_name(graph, path),
+                                        &state->init, 1, &attr);
+  leat_table *table = leat_new(cg->arena, leat_table);
+  table->cg = cg;
+  table->initialises = state;
+  leat_status status = compile_table(table, &assign, 1);
+  graph->nodes.count--;
+  return status;
+}
+
+static bool has_initial(const leat_codegen_state *cg, const leat_state *state) {
+  const leat_node *node = state->init.node;
+  return node && node->op != LEAT_OP_const && node->id < cg->graph->nodes.count &&
+         cg->graph->nodes.items[node->id] == node;
+}
+
+leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
+                         const leat_codegen_options *options, leat_compiled *out,
+                         leat_error *error) {
+  leat_error own = {0};
+  leat_codegen_state *cg = leat_new(arena, leat_codegen_state);
+  *cg = (leat_codegen_state){.graph = graph,
+                             .arena = arena,
+                             .diag = diag,
+                             .options = options,
+                             .error = error ? error : &own};
+  LEAT_TRY(check_dtypes(cg));
+  LEAT_TRY(expand(cg));
+  leat_map_init(&cg->leaves, arena);
+  cg->arena_size = leat_dim_const(0);
+  cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
+  cg->variables = leat_new_array(arena, leat_storage *, graph->states.count + 1);
+  LEAT_TRY(leat_image_begin(cg));
+  LEAT_TRY(compile_step(cg));
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    if (has_initial(cg, graph->states.items[i]))
+      LEAT_TRY(compile_initial(cg, graph->states.items[i]));
+  return leat_image_end(cg, out);
+}

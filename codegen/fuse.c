@@ -1,0 +1,317 @@
+// Fusion: merges units of loops with the units that make what they read, where both can be computed
+// in one pass over a space.
+//
+// Units are joined greedily, consumers in topological order with their producers. Two of them fit
+// when their spaces are the same (axes in the same order), or when one is the rows of the other:
+// its axes are those outside the other's inner axes, which a reduction folds (a softmax:
+// reductions, what they read and what reads them) or which are the last. Every value that one reads
+// of the other must be at the reader's own position. The result must not need itself through a
+// third unit. An assignment joins the unit that makes its value, when no other element of the old
+// value is read there.
+#include "codegen/units.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+enum { MOST_MEMBERS = 1500 };
+
+// Axes of the second unit as axes of the first; -1: not known yet.
+typedef struct axis_map {
+  int8_t to[LEAT_MAX_RANK];
+} axis_map;
+
+typedef enum relation {
+  UNRELATED,
+  SAME,          // one space
+  FIRST_IS_ROWS, // the first's space is the second's without its inner axes
+  SECOND_IS_ROWS,
+} relation;
+
+unsigned leat_unit_inner(const leat_unit *unit) {
+  if (unit->reduced) return unit->reduced;
+  return unit->rank ? 1u << (unit->rank - 1) : 0;
+}
+
+bool leat_item_is_full(const leat_item *item) {
+  const leat_unit *unit = leat_unit_of(item->unit);
+  int rank = leat_item_space(item)->rank, axes = 0;
+  for (int k = 0; k < rank; k++) axes += item->axis[k] >= 0;
+  return axes == unit->rank;
+}
+
+// -- Do two units fit?
+// ----------------------------------------------------------------------------------
+
+// Learns from one access between them which axes are the same; false: it is elsewhere.
+static bool learn(const leat_access *access, const leat_unit *second, axis_map *map) {
+  const leat_item *producer = access->producer, *consumer = access->consumer;
+  if (!access->aligned) return false;
+  bool producer_is_second = leat_unit_of(producer->unit) == second;
+  for (int k = 0; k < producer->node->outputs[0].rank; k++) {
+    int result = leat_item_result_axis(producer, k);
+    if (result < 0 || producer->axis[result] < 0) continue;
+    int made = producer->axis[result];
+    int read = access->axis[k] < 0 ? -1 : consumer->axis[access->axis[k]];
+    if (read < 0) return false;
+    int8_t *to = &map->to[producer_is_second ? made : read];
+    int first = producer_is_second ? read : made;
+    if (*to >= 0 && *to != first) return false;
+    *to = (int8_t)first;
+  }
+  return true;
+}
+
+static bool learn_all(const leat_unit *first, const leat_unit *second, axis_map *map) {
+  const leat_unit *small = first->members.count < second->members.count ? first : second;
+  const leat_unit *large = small == first ? second : first;
+  for (uint32_t i = 0; i < small->members.count; i++) {
+    const leat_item *item = small->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      const leat_access *access = item->reads.items[j];
+      if (access->producer->unit && leat_unit_of(access->producer->unit) == large &&
+          !learn(access, second, map))
+        return false;
+    }
+    for (uint32_t j = 0; j < item->users.count; j++) {
+      const leat_access *access = item->users.items[j];
+      if (access->consumer->unit && leat_unit_of(access->consumer->unit) == large &&
+          !learn(access, second, map))
+        return false;
+    }
+  }
+  return true;
+}
+
+// Maps the second's axes to the first's axes of `among`, all of them, in order and of equal extent.
+static bool complete(const leat_unit *first, unsigned among, const leat_unit *second,
+                     axis_map *map) {
+  int next = 0;
+  for (int k = 0; k < second->rank; k++) {
+    while (next < first->rank && !(among >> next & 1)) next++;
+    if (next == first->rank || (map->to[k] >= 0 && map->to[k] != next)) return false;
+    if (!leat_dim_equal(first->dims[next], second->dims[k])) return false;
+    map->to[k] = (int8_t)next++;
+  }
+  while (next < first->rank && !(among >> next & 1)) next++;
+  return next == first->rank;
+}
+
+static bool inverse(const axis_map *map, int rank, axis_map *out) {
+  for (int k = 0; k < LEAT_MAX_RANK; k++) out->to[k] = -1;
+  for (int k = 0; k < rank; k++) {
+    if (map->to[k] < 0) continue;
+    if (out->to[map->to[k]] >= 0) return false;
+    out->to[map->to[k]] = (int8_t)k;
+  }
+  return true;
+}
+
+static unsigned mapped(unsigned axes, const axis_map *map) {
+  unsigned out = 0;
+  for (int k = 0; k < LEAT_MAX_RANK; k++)
+    if (axes >> k & 1) out |= 1u << map->to[k];
+  return out;
+}
+
+static bool same_reductions(const leat_unit *first, const leat_unit *second, const axis_map *map) {
+  if (!first->reduced || !second->reduced) return true;
+  return first->reduced == mapped(second->reduced, map) && first->by_lanes == second->by_lanes &&
+         first->innermost == mapped(second->innermost, map);
+}
+
+// Members that are rows of one of them stay rows in the result.
+static bool same_rows(const leat_unit *first, const leat_unit *second, const axis_map *map) {
+  unsigned reduced = first->reduced | mapped(second->reduced, map);
+  unsigned inner = reduced ? reduced : leat_unit_inner(first);
+  return (!first->has_rows || leat_unit_inner(first) == inner) &&
+         (!second->has_rows || mapped(leat_unit_inner(second), map) == inner);
+}
+
+static bool is_loops(const leat_unit *unit) {
+  return unit->kind == LEAT_UNIT_LOOPS;
+}
+
+static unsigned all_axes(const leat_unit *unit) {
+  return (1u << unit->rank) - 1;
+}
+
+// Without a reduction, the tiles of a unit share the row that all of it is.
+static bool has_several_rows(const leat_unit *unit) {
+  return unit->reduced || unit->rank != 1;
+}
+
+static relation relate(const leat_unit *first, const leat_unit *second, axis_map *map) {
+  axis_map learnt = {{-1, -1, -1, -1, -1, -1, -1, -1}}, back;
+  bool contracts = first->kind == LEAT_UNIT_CONTRACT;
+  if (!(is_loops(first) || contracts) || !(is_loops(second) || second->kind == LEAT_UNIT_CONTRACT))
+    return UNRELATED;
+  if (!is_loops(first) && !is_loops(second)) return UNRELATED;
+  contracts |= second->kind == LEAT_UNIT_CONTRACT;
+  if (!learn_all(first, second, &learnt)) return UNRELATED;
+  *map = learnt;
+  if (first->rank == second->rank && complete(first, all_axes(first), second, map))
+    return (contracts ? !first->reduced && !second->reduced && !first->has_rows && !second->has_rows
+                      : same_reductions(first, second, map) && same_rows(first, second, map))
+               ? SAME
+               : UNRELATED;
+  if (contracts || !(has_several_rows(first) && has_several_rows(second))) return UNRELATED;
+  *map = learnt;
+  if (!second->reduced && !second->has_rows &&
+      complete(first, all_axes(first) & ~leat_unit_inner(first), second, map))
+    return SECOND_IS_ROWS;
+  *map = learnt;
+  if (!first->reduced && !first->has_rows && inverse(&learnt, second->rank, &back) &&
+      complete(second, all_axes(second) & ~leat_unit_inner(second), first, &back)) {
+    *map = back;
+    return FIRST_IS_ROWS;
+  }
+  return UNRELATED;
+}
+
+static bool is_fenced(const leat_unit *unit, const leat_unit *from) {
+  for (uint32_t i = 0; i < unit->fences.count; i++)
+    if (leat_unit_of(unit->fences.items[i]) == from) return true;
+  return false;
+}
+
+// -- Merging
+// ------------------------------------------------------------------------------------------
+
+static void renumber(leat_unit *unit, const axis_map *map) {
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    leat_item *item = unit->members.items[i];
+    for (int k = 0; k < leat_item_space(item)->rank; k++)
+      if (item->axis[k] >= 0) item->axis[k] = map->to[item->axis[k]];
+  }
+  unit->reduced = mapped(unit->reduced, map);
+  unit->innermost = mapped(unit->innermost, map);
+}
+
+#define APPEND_ALL(arena, to, from)                                                                \
+  for (uint32_t i_ = 0; i_ < (from)->count; i_++) leat_vec_push(arena, to, (from)->items[i_])
+
+static void absorb(leat_table *table, leat_unit *unit, leat_unit *other) {
+  leat_arena *arena = table->cg->arena;
+  APPEND_ALL(arena, &unit->members, &other->members);
+  APPEND_ALL(arena, &unit->before, &other->before);
+  APPEND_ALL(arena, &unit->fences, &other->fences);
+  APPEND_ALL(arena, &unit->outputs, &other->outputs);
+  if (other->reduced) {
+    unit->reduced = other->reduced;
+    unit->innermost = other->innermost;
+    unit->by_lanes = other->by_lanes;
+  }
+  if (other->kind == LEAT_UNIT_CONTRACT) unit->kind = LEAT_UNIT_CONTRACT;
+  unit->has_rows |= other->has_rows;
+  other->into = unit;
+}
+
+static void set_space(leat_unit *unit, const leat_unit *like) {
+  unit->rank = like->rank;
+  for (int k = 0; k < like->rank; k++) unit->dims[k] = like->dims[k];
+}
+
+static void merge(leat_table *table, leat_unit *a, leat_unit *b) {
+  leat_unit *first = a->label < b->label ? a : b, *second = first == a ? b : a;
+  axis_map map;
+  if (first == second || first->members.count + second->members.count > MOST_MEMBERS) return;
+  if (is_fenced(second, first)) return;
+  relation r = relate(first, second, &map);
+  if (r == UNRELATED || !leat_units_merge_order(table, first, second)) return;
+  renumber(r == FIRST_IS_ROWS ? first : second, &map);
+  if (r == FIRST_IS_ROWS) set_space(first, second);
+  absorb(table, first, second);
+  first->has_rows |= r != SAME;
+}
+
+// -- Assignments in place
+// ---------------------------------------------------------------------------------
+
+bool leat_access_is_same_element(const leat_access *access, const leat_item *value) {
+  const leat_item *consumer = access->consumer;
+  if (!access->aligned) return false;
+  for (int k = 0; k < value->node->outputs[0].rank; k++) {
+    int result = leat_item_result_axis(value, k);
+    int written = result < 0 ? -1 : value->axis[result];
+    int read = access->axis[k] < 0 ? -1 : consumer->axis[access->axis[k]];
+    if (read != written) return false;
+  }
+  return true;
+}
+
+// The old value is read there, if at all, only at the element that is then written.
+static bool can_overwrite(const leat_unit *unit, const leat_item *value, const leat_state *state) {
+  bool in_passes = unit->reduced && leat_item_is_full(value);
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    const leat_item *item = unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      const leat_access *access = item->reads.items[j];
+      const leat_storage *from = access->producer->storage;
+      if (!from || from->state != state) continue;
+      if (in_passes || !leat_access_is_same_element(access, value)) return false;
+    }
+  }
+  return true;
+}
+
+static void assign_in_place(leat_table *table, leat_unit *unit) {
+  leat_item *value = leat_item_memory(table, unit->assign->node->inputs[0]);
+  leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
+  if (!maker || !(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT)) return;
+  if (is_fenced(unit, maker) || !can_overwrite(maker, value, unit->to->state)) return;
+  if (!leat_units_merge_order(table, maker, unit)) return;
+  leat_output output = {value, unit->to};
+  absorb(table, maker, unit);
+  leat_vec_push(table->cg->arena, &maker->outputs, output);
+  unit->assign->storage = unit->to;
+}
+
+// -- Outputs
+// ------------------------------------------------------------------------------------------------
+
+static int compare_items(const void *a, const void *b) {
+  const leat_item *x = *(leat_item *const *)a, *y = *(leat_item *const *)b;
+  return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static bool is_read_outside(const leat_item *item) {
+  const leat_unit *unit = leat_unit_of(item->unit);
+  for (uint32_t i = 0; i < item->users.count; i++) {
+    const leat_item *consumer = item->users.items[i]->consumer;
+    bool merged = consumer->node->op == LEAT_OP_assign && consumer->storage;
+    if (consumer->node->op == LEAT_OP_fetch) return true;
+    if (!merged && leat_unit_of(consumer->unit) != unit) return true;
+  }
+  return false;
+}
+
+static void find_outputs(leat_table *table, leat_unit *unit) {
+  if (unit->kind == LEAT_UNIT_SEND || unit->kind == LEAT_UNIT_RECV || unit->kind == LEAT_UNIT_PRINT)
+    return;
+  if (unit->members.count)
+    qsort(unit->members.items, unit->members.count, sizeof *unit->members.items, compare_items);
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    leat_item *item = unit->members.items[i];
+    if (!is_read_outside(item)) continue;
+    if (!item->storage) item->storage = leat_storage_arena(table->cg, &item->node->outputs[0]);
+    leat_output output = {item, item->storage};
+    leat_vec_push(table->cg->arena, &unit->outputs, output);
+  }
+}
+
+leat_status leat_fuse(leat_table *table) {
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    leat_item *item = table->items.items[p];
+    if (item->role != LEAT_ROLE_WORK) continue;
+    for (uint32_t i = 0; i < item->reads.count; i++) {
+      leat_unit *made = leat_unit_of(item->reads.items[i]->producer->unit);
+      if (made) merge(table, made, leat_unit_of(item->unit));
+    }
+  }
+  for (leat_unit *unit = table->head, *next; unit; unit = next) {
+    next = unit->next;
+    if (unit->assign) assign_in_place(table, unit);
+  }
+  for (leat_unit *unit = table->head; unit; unit = unit->next) find_outputs(table, unit);
+  return LEAT_OK;
+}

@@ -1,0 +1,279 @@
+// The image: units, launches and storage as the records of leat/artifact.h. Kernels are kept once,
+// by their text, whose hash is their symbol.
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "codegen/image_writer.h"
+#include "codegen/units.h"
+
+#include <inttypes.h>
+#include <sys/stat.h>
+
+struct leat_image_state {
+  leat_image_writer out;
+  leat_map buffers;       // leat_storage → number + 1
+  leat_bytes_map kernels; // symbol → number + 1
+  leat_vec(leat_kernel *) kernel_list;
+  leat_vec(const char *) symbols;
+};
+
+static leat_image_state *state_of(const leat_codegen_state *cg) {
+  return cg->image;
+}
+
+// -- Storage
+// ----------------------------------------------------------------------------------------------
+
+static uint32_t add_buffer(leat_image_state *image, leat_buffer_kind kind, uint64_t where,
+                           const leat_type *type) {
+  leat_image_buffer buffer = {
+      .kind = kind, .where = where, .type = leat_image_writer_type(&image->out, type)};
+  LEAT_IMAGE_ADD(&image->out, buffers, buffer);
+  return image->out.buffers.count - 1;
+}
+
+static uint64_t add_tensor(leat_image_state *image, const leat_tensor *tensor) {
+  return leat_image_writer_data(&image->out, tensor->data, (size_t)leat_tensor_bytes(tensor));
+}
+
+static uint64_t add_file(leat_codegen_state *cg, const leat_node *node) {
+  leat_image_state *image = state_of(cg);
+  const char *path = leat_node_attr(node, "file")->string;
+  struct stat info = {0};
+  if (stat(path, &info)) leat_fail(cg->error, LEAT_IO, "cannot read %s", path);
+  leat_image_file file = {
+      .file = leat_image_writer_text(&image->out, path),
+      .name = leat_image_writer_text(&image->out, leat_node_attr(node, "name")->string),
+      .size = (uint64_t)info.st_size,
+      .type = leat_image_writer_type(&image->out, &node->outputs[0])};
+  LEAT_IMAGE_ADD(&image->out, files, file);
+  return image->out.files.count - 1;
+}
+
+static uint64_t feed_number(const leat_codegen_state *cg, const leat_node *node) {
+  uint64_t number = 0;
+  for (uint32_t i = 0; cg->graph->nodes.items[i] != node; i++)
+    number += cg->graph->nodes.items[i]->op == LEAT_OP_feed;
+  return number;
+}
+
+static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
+  leat_image_state *image = state_of(cg);
+  switch (storage->kind) {
+  case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, storage->offset);
+  case LEAT_BUFFER_VARIABLE: return storage->state->id;
+  case LEAT_BUFFER_FEED: return feed_number(cg, storage->node);
+  case LEAT_BUFFER_CONSTANT:
+    return add_tensor(image, leat_node_attr(storage->node, "value")->tensor);
+  case LEAT_BUFFER_FILE: return add_file(cg, storage->node);
+  case LEAT_BUFFER_RUN_COUNT: break;
+  }
+  return 0;
+}
+
+static uint32_t buffer_of(leat_codegen_state *cg, leat_storage *storage) {
+  leat_image_state *image = state_of(cg);
+  uintptr_t known = (uintptr_t)leat_map_get(&image->buffers, storage);
+  if (known) return (uint32_t)known - 1;
+  uint32_t number = add_buffer(image, storage->kind, where_of(cg, storage), &storage->type);
+  leat_map_set(&image->buffers, storage, (void *)((uintptr_t)number + 1));
+  return number;
+}
+
+// Arena memory under another shape.
+static uint32_t buffer_as(leat_codegen_state *cg, leat_storage *storage, const leat_type *type) {
+  if (storage->kind != LEAT_BUFFER_ARENA || leat_type_equal(&storage->type, type))
+    return buffer_of(cg, storage);
+  return add_buffer(state_of(cg), storage->kind, where_of(cg, storage), type);
+}
+
+// -- Launches
+// ---------------------------------------------------------------------------------------------
+
+static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
+  leat_image_state *image = state_of(cg);
+  leat_text text = {0};
+  leat_kernel_print(kernel, &text);
+  XXH128_hash_t hash = XXH3_128bits(text.data, text.size);
+  leat_text_finish(&text);
+  char *symbol =
+      leat_arena_printf(cg->arena, "k_%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
+  uintptr_t known = (uintptr_t)leat_bytes_map_get(&image->kernels, symbol, strlen(symbol));
+  if (known) return (uint32_t)known - 1;
+  leat_image_kernel record = {.symbol = leat_image_writer_text(&image->out, symbol),
+                              .title = leat_image_writer_text(&image->out, title)};
+  LEAT_IMAGE_ADD(&image->out, kernels, record);
+  leat_vec_push(cg->arena, &image->kernel_list, kernel);
+  leat_vec_push(cg->arena, &image->symbols, symbol);
+  uint32_t number = image->out.kernels.count - 1;
+  leat_bytes_map_set(&image->kernels, symbol, strlen(symbol), (void *)((uintptr_t)number + 1));
+  return number;
+}
+
+static void add_arg(leat_image_state *image, bool is_scalar, uint32_t index) {
+  LEAT_IMAGE_ADD(&image->out, args, (leat_image_arg){is_scalar, index});
+}
+
+static const char *name_of(const leat_unit *unit) {
+  if (unit->members.count) return unit->members.items[unit->members.count - 1]->node->name;
+  return unit->assign ? unit->assign->node->name : "copy";
+}
+
+static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launch *launch) {
+  leat_image_state *image = state_of(cg);
+  leat_image_launch record = {.kind = launch->kind,
+                              .arg_count = launch->buffers.count + launch->scalars.count,
+                              .tiles = leat_image_writer_formula(&image->out, launch->tiles),
+                              .work = leat_image_writer_formula(&image->out, launch->work),
+                              .site_first = image->out.sites.count,
+                              .site_count = launch->sites.count,
+                              .name = leat_image_writer_text(&image->out, name_of(unit))};
+  if (launch->kernel) record.kernel = kernel_number(cg, launch->kernel, launch->title);
+  record.arg_first = image->out.args.count;
+  for (uint32_t i = 0; i < launch->buffers.count; i++)
+    add_arg(image, false, buffer_of(cg, launch->buffers.items[i]));
+  for (uint32_t i = 0; i < launch->scalars.count; i++)
+    add_arg(image, true, leat_image_writer_formula(&image->out, launch->scalars.items[i]));
+  for (uint32_t i = 0; i < launch->sites.count; i++)
+    LEAT_IMAGE_ADD(&image->out, sites, leat_image_writer_text(&image->out, launch->sites.items[i]));
+  LEAT_IMAGE_ADD(&image->out, launches, record);
+}
+
+// -- Tasks
+// ------------------------------------------------------------------------------------------------
+
+static void add_message(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
+  leat_image_state *image = state_of(cg);
+  const leat_node *node = unit->members.items[0]->node;
+  bool sends = unit->kind == LEAT_UNIT_SEND;
+  const leat_node *tensor = sends ? node->inputs[0].node : node;
+  leat_image_message message = {
+      .edge = (uint32_t)leat_node_attr(node, "edge")->i,
+      .buffer = sends ? buffer_as(cg, unit->from, &tensor->outputs[0]) : buffer_of(cg, unit->to),
+      .peer =
+          leat_image_writer_text(&image->out, leat_node_attr(node, sends ? "to" : "from")->string),
+      .name = leat_image_writer_text(&image->out, tensor->name)};
+  task->kind = sends ? LEAT_TASK_SEND : LEAT_TASK_RECV;
+  task->first = image->out.messages.count;
+  task->count = 1;
+  LEAT_IMAGE_ADD(&image->out, messages, message);
+}
+
+static void add_print(leat_table *table, const leat_unit *unit, leat_image_task *task) {
+  leat_image_state *image = state_of(table->cg);
+  const leat_node *node = unit->members.items[0]->node;
+  task->kind = LEAT_TASK_PRINT;
+  task->text = leat_image_writer_text(&image->out, leat_node_attr(node, "message")->string);
+  task->first = image->out.args.count;
+  task->count = node->input_count;
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    leat_storage *storage = leat_item_memory(table, node->inputs[i])->storage;
+    add_arg(image, false, buffer_as(table->cg, storage, leat_value_type(node->inputs[i])));
+  }
+}
+
+static void add_task(leat_table *table, const leat_task *from) {
+  leat_image_state *image = state_of(table->cg);
+  const leat_unit *first = from->units.items[0];
+  leat_image_task task = {.kind = LEAT_TASK_SEGMENT, .dependencies = from->needs.count};
+  task.text = leat_image_writer_text(&image->out, name_of(first));
+  if (from->is_segment) {
+    task.first = image->out.launches.count;
+    for (uint32_t i = 0; i < from->units.count; i++)
+      for (uint32_t j = 0; j < from->units.items[i]->launches.count; j++)
+        add_launch(table->cg, from->units.items[i], from->units.items[i]->launches.items[j]);
+    task.count = image->out.launches.count - task.first;
+  } else if (first->kind == LEAT_UNIT_PRINT) {
+    add_print(table, first, &task);
+  } else {
+    add_message(table->cg, first, &task);
+  }
+  task.successor_first = image->out.successors.count;
+  task.successor_count = from->successors.count;
+  for (uint32_t i = 0; i < from->successors.count; i++)
+    LEAT_IMAGE_ADD(&image->out, successors, from->successors.items[i]);
+  LEAT_IMAGE_ADD(&image->out, tasks, task);
+}
+
+void leat_image_add_table(leat_table *table) {
+  leat_codegen_state *cg = table->cg;
+  leat_image_state *image = state_of(cg);
+  leat_image_table record = {image->out.tasks.count, table->tasks.count};
+  for (uint32_t i = 0; i < table->tasks.count; i++) add_task(table, &table->tasks.items[i]);
+  for (uint32_t i = 0; i < table->fetches.count; i++) {
+    const leat_fetched *fetched = &table->fetches.items[i];
+    leat_image_fetch fetch = {.name = leat_image_writer_text(&image->out, fetched->name),
+                              .buffer = buffer_as(cg, fetched->storage, fetched->type)};
+    LEAT_IMAGE_ADD(&image->out, fetches, fetch);
+  }
+  if (table->initialises)
+    image->out.variables.items[table->initialises->id].table = image->out.tables.count;
+  LEAT_IMAGE_ADD(&image->out, tables, record);
+}
+
+// -- Begin and end
+// ----------------------------------------------------------------------------------------
+
+enum { TRAINABLE = 1, WRITTEN = 2, INITIAL = 4 }; // leat_image_variable.flags
+
+static void add_variable(leat_codegen_state *cg, const leat_state *state) {
+  leat_image_state *image = state_of(cg);
+  leat_image_variable variable = {.name = leat_image_writer_text(&image->out, state->name),
+                                  .container =
+                                      leat_image_writer_text(&image->out, state->container),
+                                  .type = leat_image_writer_type(&image->out, &state->type),
+                                  .flags = state->trainable ? TRAINABLE : 0};
+  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
+    const leat_node *node = cg->graph->nodes.items[i];
+    if (node->op == LEAT_OP_assign && leat_node_state(node) == state) variable.flags |= WRITTEN;
+  }
+  if (state->init.node && state->init.node->op == LEAT_OP_const) {
+    variable.flags |= INITIAL;
+    variable.initial = add_tensor(image, leat_node_attr(state->init.node, "value")->tensor);
+  }
+  LEAT_IMAGE_ADD(&image->out, variables, variable);
+}
+
+static void add_feed(leat_image_state *image, const leat_node *node) {
+  leat_image_feed feed = {
+      .name = leat_image_writer_text(&image->out, leat_node_attr(node, "name")->string),
+      .type = leat_image_writer_type(&image->out, &node->outputs[0])};
+  for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++) {
+    const leat_param *param = &node->entry->params.items[i];
+    if (param->node != node || !param->fallback) continue;
+    feed.has_fallback = 1;
+    feed.fallback = add_tensor(image, param->fallback);
+  }
+  LEAT_IMAGE_ADD(&image->out, feeds, feed);
+}
+
+leat_status leat_image_begin(leat_codegen_state *cg) {
+  leat_image_state *image = leat_new(cg->arena, leat_image_state);
+  cg->image = image;
+  leat_image_writer_init(&image->out, cg->arena);
+  leat_map_init(&image->buffers, cg->arena);
+  leat_bytes_map_init(&image->kernels, cg->arena);
+  for (uint32_t i = 0; i < cg->graph->states.count; i++)
+    add_variable(cg, cg->graph->states.items[i]);
+  for (uint32_t i = 0; i < cg->graph->nodes.count; i++)
+    if (cg->graph->nodes.items[i]->op == LEAT_OP_feed) add_feed(image, cg->graph->nodes.items[i]);
+  return LEAT_OK;
+}
+
+leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
+  leat_image_state *image = state_of(cg);
+  leat_image header = {
+      .arena_size = leat_image_writer_formula(&image->out, cg->arena_size),
+      .device = leat_image_writer_text(&image->out, cg->graph->device ? cg->graph->device : ""),
+      .name = leat_image_writer_text(&image->out, cg->graph->name)};
+  for (uint32_t i = 0; i < image->out.atoms.count; i++)
+    if (image->out.atoms.items[i]->kind == LEAT_ATOM_ANONYMOUS)
+      return leat_fail(cg->error, LEAT_UNSUPPORTED,
+                       "a dimension `%s` that is only known while running is not supported yet",
+                       image->out.atoms.items[i]->name);
+  out->image = leat_image_writer_finish(&image->out, &header);
+  out->kernels = image->kernel_list.items;
+  out->symbols = image->symbols.items;
+  out->kernel_count = image->kernel_list.count;
+  return LEAT_OK;
+}

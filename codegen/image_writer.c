@@ -1,0 +1,144 @@
+// Sections are vectors; finishing lays them out one after the other, each at a multiple of 64.
+#include "codegen/image_writer.h"
+
+#include <string.h>
+
+enum { ALIGNMENT = 64, OPERAND_SHIFT = 8 };
+
+void leat_image_writer_init(leat_image_writer *writer, leat_arena *arena) {
+  *writer = (leat_image_writer){.arena = arena};
+  leat_bytes_map_init(&writer->known, arena);
+  leat_image_writer_text(writer, ""); // index 0
+}
+
+static uint32_t find(const leat_image_writer *writer, const void *key, size_t size) {
+  return (uint32_t)(uintptr_t)leat_bytes_map_get(&writer->known, key, size);
+}
+
+static void keep(leat_image_writer *writer, const void *key, size_t size, uint32_t index) {
+  leat_bytes_map_set(&writer->known, key, size, (void *)((uintptr_t)index + 1));
+}
+
+leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *text) {
+  size_t size = strlen(text) + 1;
+  leat_text_index index = find(writer, text, size);
+  if (index) return index - 1;
+  index = writer->text.count;
+  keep(writer, text, size, index);
+  leat_vec_reserve(writer->arena, &writer->text, index + (uint32_t)size);
+  memcpy(writer->text.items + index, text, size);
+  writer->text.count += (uint32_t)size;
+  return index;
+}
+
+uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, size_t size) {
+  uint32_t offset = (writer->data.count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+  leat_vec_reserve(writer->arena, &writer->data, offset + (uint32_t)size);
+  memset(writer->data.items + writer->data.count, 0, offset - writer->data.count);
+  if (size) memcpy(writer->data.items + offset, data, size);
+  writer->data.count = offset + (uint32_t)size;
+  return offset;
+}
+
+// -- Formulas ----------------------------------------------------------------------------------
+
+static int64_t word(enum leat_formula_op op, int64_t operand) {
+  return (int64_t)((uint64_t)operand << OPERAND_SHIFT) | (int64_t)op;
+}
+
+static uint32_t dim_number(leat_image_writer *writer, const leat_atom *atom) {
+  for (uint32_t i = 0; i < writer->atoms.count; i++)
+    if (writer->atoms.items[i] == atom) return i;
+  LEAT_IMAGE_ADD(writer, atoms, atom);
+  LEAT_IMAGE_ADD(writer, dims,
+                 (leat_image_dim){.name = leat_image_writer_text(writer, atom->name),
+                                  .low = atom->low,
+                                  .high = atom->high});
+  return writer->atoms.count - 1;
+}
+
+static void add_dim(leat_image_writer *writer, leat_dim dim);
+
+static void add_atom(leat_image_writer *writer, const leat_atom *atom) {
+  if (atom->kind == LEAT_ATOM_NAMED || atom->kind == LEAT_ATOM_ANONYMOUS) {
+    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_DIM, dim_number(writer, atom)));
+    return;
+  }
+  add_dim(writer, atom->a);
+  add_dim(writer, atom->b);
+  LEAT_IMAGE_ADD(writer, code,
+                 word(atom->kind == LEAT_ATOM_MAX ? LEAT_FORMULA_MAX : LEAT_FORMULA_FLOORDIV, 0));
+}
+
+static void add_dim(leat_image_writer *writer, leat_dim dim) {
+  if (leat_dim_is_const(dim)) {
+    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, dim.value));
+    return;
+  }
+  for (uint32_t t = 0; t < dim.poly->count; t++) {
+    const leat_term *term = &dim.poly->terms[t];
+    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, term->coefficient));
+    for (uint32_t a = 0; a < term->count; a++) {
+      add_atom(writer, term->atoms[a]);
+      LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_MUL, 0));
+    }
+    if (t) LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_ADD, 0));
+  }
+}
+
+static uint32_t add_formula(leat_image_writer *writer, leat_dim dim) {
+  leat_formula formula = {.value = dim.value};
+  if (!leat_dim_is_const(dim)) {
+    formula.code_first = writer->code.count;
+    add_dim(writer, dim);
+    formula.code_count = writer->code.count - formula.code_first;
+  }
+  LEAT_IMAGE_ADD(writer, formulas, formula);
+  return writer->formulas.count - 1;
+}
+
+uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim) {
+  struct {
+    char what[8]; // no text of these 24 bytes ends with its only NUL
+    leat_dim dim;
+  } key = {.dim = dim};
+  uint32_t index = find(writer, &key, sizeof key);
+  if (index) return index - 1;
+  index = add_formula(writer, dim);
+  keep(writer, &key, sizeof key, index);
+  return index;
+}
+
+leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type) {
+  leat_image_type result = {
+      .dtype = type->dtype, .rank = (uint32_t)type->rank, .shape_first = writer->formulas.count};
+  for (int i = 0; i < type->rank; i++) add_formula(writer, type->dims[i]);
+  return result;
+}
+
+// -- Layout ------------------------------------------------------------------------------------
+
+static uint64_t aligned(uint64_t size) {
+  return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+leat_image *leat_image_writer_finish(leat_image_writer *writer, const leat_image *header) {
+  leat_image head = *header;
+  memcpy(head.magic, LEAT_IMAGE_MAGIC, sizeof head.magic);
+  head.version = LEAT_IMAGE_VERSION;
+  head.header_size = sizeof head;
+  head.size = aligned(sizeof head);
+#define X(name, type)                                                                              \
+  head.name = (leat_range){head.size, writer->name.count};                                         \
+  head.size += aligned(writer->name.count * sizeof(type));
+  LEAT_IMAGE_SECTIONS(X)
+#undef X
+  char *block = leat_arena_alloc(writer->arena, head.size);
+  memcpy(block, &head, sizeof head);
+#define X(name, type)                                                                              \
+  if (writer->name.count)                                                                          \
+    memcpy(block + head.name.offset, writer->name.items, writer->name.count * sizeof(type));
+  LEAT_IMAGE_SECTIONS(X)
+#undef X
+  return (leat_image *)block;
+}

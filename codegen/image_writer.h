@@ -1,0 +1,51 @@
+// Writing an image record by record: sections grow as vectors, and become one block in the end.
+// Texts and numbers are kept once.
+#ifndef LEAT_CODEGEN_IMAGE_WRITER_H
+#define LEAT_CODEGEN_IMAGE_WRITER_H
+
+#include "base/map.h"
+#include "ir/graph.h"
+#include "leat/artifact.h"
+
+// X(range of leat_image, its record)
+#define LEAT_IMAGE_SECTIONS(X)                                                                     \
+  X(text, char)                                                                                    \
+  X(data, uint8_t)                                                                                 \
+  X(code, int64_t)                                                                                 \
+  X(formulas, leat_formula)                                                                        \
+  X(dims, leat_image_dim)                                                                          \
+  X(buffers, leat_image_buffer)                                                                    \
+  X(kernels, leat_image_kernel)                                                                    \
+  X(args, leat_image_arg)                                                                          \
+  X(sites, leat_text_index)                                                                        \
+  X(launches, leat_image_launch)                                                                   \
+  X(tasks, leat_image_task)                                                                        \
+  X(successors, uint32_t)                                                                          \
+  X(tables, leat_image_table)                                                                      \
+  X(messages, leat_image_message)                                                                  \
+  X(variables, leat_image_variable)                                                                \
+  X(feeds, leat_image_feed)                                                                        \
+  X(fetches, leat_image_fetch)                                                                     \
+  X(files, leat_image_file)
+
+typedef struct leat_image_writer {
+  leat_arena *arena;
+#define X(name, type) leat_vec(type) name;
+  LEAT_IMAGE_SECTIONS(X)
+#undef X
+  leat_vec(const leat_atom *) atoms; // by dim number
+  leat_bytes_map known;              // a text, or a dim's bytes → index + 1
+} leat_image_writer;
+
+#define LEAT_IMAGE_ADD(writer, section, ...)                                                       \
+  leat_vec_push((writer)->arena, &(writer)->section, __VA_ARGS__)
+
+void leat_image_writer_init(leat_image_writer *writer, leat_arena *arena);
+leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *text);
+uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, size_t size); // offset
+uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim);               // number
+leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
+// Everything in one block, in the image's arena; the header's other fields are `header`'s.
+leat_image *leat_image_writer_finish(leat_image_writer *writer, const leat_image *header);
+
+#endif

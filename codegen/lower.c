@@ -1,0 +1,548 @@
+// A unit's kernel, seen from the ops: value_at, which answers what a value is at an index by
+// loading it, by the reduction or contraction result that stands for it here, or by the op's own
+// lowering.
+#include "codegen/lower.h"
+
+#include "ops/ops.h"
+
+#include <assert.h>
+
+typedef struct memo {
+  int lanes;
+  k_value mask;
+  leat_index at[LEAT_MAX_RANK];
+  k_value value;
+} memo;
+
+struct leat_fact {
+  const k_buffer *buffer; // NULL: computed
+  k_value substitute;
+  const k_buffer *row; // kept by pass row_pass for later ones
+  int row_pass;
+  unsigned spans; // flat: bit 0: the leading axes, bit 1: the others
+  bool has_site;
+  uint32_t site;
+  leat_vec(memo) memos;
+};
+
+static leat_fact *fact_of(leat_lower *w, const leat_node *node) {
+  leat_fact *fact = leat_map_get(&w->facts, node);
+  if (!fact) leat_map_set(&w->facts, node, fact = leat_new(w->table->cg->arena, leat_fact));
+  return fact;
+}
+
+static const leat_item *item_of(const leat_lower *w, const leat_node *node) {
+  return w->table->item_of[node->id];
+}
+
+// -- Flat kernels
+// ---------------------------------------------------------------------------------------
+
+// The axes of `type` are a run of the unit's axes, mapped by `axis`: bit 0 when they are the
+// leading ones, bit 1 when the others, 3 when all; -1 when neither.
+static int spans_of(const leat_lower *w, const leat_type *type, const int8_t *axis) {
+  unsigned seen = 0, all = (1u << w->unit->rank) - 1, leading = (1u << w->leading) - 1;
+  int last = -1;
+  for (int k = 0; k < type->rank; k++) {
+    if (axis[k] < 0) {
+      if (!leat_dim_is(type->dims[k], 1)) return -1;
+      continue;
+    }
+    if (axis[k] <= last) return -1;
+    last = axis[k];
+    seen |= 1u << last;
+  }
+  if (seen == all) return (leading != 0) | 2 * (leading != all);
+  return seen == 0 ? 0 : seen == leading ? 1 : seen == (all & ~leading) ? 2 : -1;
+}
+
+static bool set_spans(leat_lower *w, const leat_node *node, int spans) {
+  leat_fact *fact = leat_map_get(&w->facts, node);
+  if (fact) return spans >= 0 && fact->spans == (unsigned)spans;
+  if (spans < 0) return false;
+  fact_of(w, node)->spans = (unsigned)spans;
+  return true;
+}
+
+static bool is_positional(leat_op op) {
+  switch ((int)op) {
+  case LEAT_OP_iota:
+  case LEAT_OP_one_hot:
+  case LEAT_OP_gather:
+  case LEAT_OP_slice:
+  case LEAT_OP_pad:
+  case LEAT_OP_concat:
+  case LEAT_OP_permutation:
+  case LEAT_OP_random_bits: return true;
+  }
+  return false;
+}
+
+static bool moves(leat_op op) {
+  return op == LEAT_OP_broadcast || op == LEAT_OP_reshape || op == LEAT_OP_transpose;
+}
+
+// A free value spans what its operand does, and whatever its broadcasts add is not asked for.
+static bool flat_operand(leat_lower *w, const leat_node *node, uint32_t i, const int8_t *axis);
+
+static bool flat_value(leat_lower *w, const leat_node *node, const int8_t *axis) {
+  const leat_item *item = item_of(w, node);
+  if (!set_spans(w, node, spans_of(w, &node->outputs[0], axis))) return false;
+  if (item->role != LEAT_ROLE_FREE && item->role != LEAT_ROLE_ALIAS) return true;
+  if (is_positional(node->op)) return false;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (!flat_operand(w, node, i, axis)) return false;
+  return true;
+}
+
+static bool flat_operand(leat_lower *w, const leat_node *node, uint32_t i, const int8_t *axis) {
+  int8_t operand[LEAT_MAX_RANK];
+  if (!leat_item_operand_axes(node, i, operand)) return false;
+  const leat_node *input = node->inputs[i].node;
+  for (int k = 0; k < input->outputs[0].rank; k++)
+    if (operand[k] >= 0) operand[k] = axis[operand[k]];
+  return flat_value(w, input, operand);
+}
+
+// Tries the split of the unit's axes into `leading` and others.
+static bool try_flat(leat_lower *w, int leading) {
+  w->leading = leading;
+  leat_map_init(&w->facts, w->table->cg->arena);
+  for (uint32_t i = 0; i < w->unit->members.count; i++) {
+    const leat_item *item = w->unit->members.items[i];
+    int8_t result[LEAT_MAX_RANK];
+    for (int k = 0; k < item->node->outputs[0].rank; k++) {
+      int axis = leat_item_result_axis(item, k);
+      result[k] = axis < 0 ? -1 : item->axis[axis];
+    }
+    if (is_positional(item->node->op) || !flat_value(w, item->node, result)) return false;
+    for (uint32_t j = 0; j < item->node->input_count; j++)
+      if (!flat_operand(w, item->node, j, item->axis)) return false;
+  }
+  return true;
+}
+
+// Two axes are enough when all that is read spans the leading axes, the others, all or none.
+static void choose_flat(leat_lower *w) {
+  const leat_unit *unit = w->unit;
+  unsigned all = (1u << unit->rank) - 1;
+  if (unit->kind != LEAT_UNIT_LOOPS || unit->rank < 2) return;
+  for (int leading = 0; leading < unit->rank && !w->flat; leading++) {
+    unsigned rows = (1u << leading) - 1;
+    bool fits = !unit->reduced || unit->reduced == rows || unit->reduced == (all & ~rows);
+    if (unit->has_rows && !unit->reduced) fits = leading == unit->rank - 1;
+    w->flat = fits && try_flat(w, leading);
+  }
+  if (!w->flat) leat_map_init(&w->facts, w->table->cg->arena);
+}
+
+// -- Values
+// ---------------------------------------------------------------------------------------------
+
+static bool is_visible(const leat_lower *w, k_value value) {
+  const k_builder *b = w->l.b;
+  const k_block *block = value->block;
+  return !block || (block->depth < b->blocks.count && b->blocks.items[block->depth] == block);
+}
+
+static bool same_index(leat_index a, leat_index b) {
+  return a.base == b.base && a.step == b.step && a.vector == b.vector;
+}
+
+static k_value find_memo(const leat_lower *w, const leat_fact *fact, const leat_index *at,
+                         int rank) {
+  for (uint32_t i = fact->memos.count; i-- > 0;) {
+    const memo *m = &fact->memos.items[i];
+    bool same = m->lanes == w->l.lanes && m->mask == w->l.mask && is_visible(w, m->value);
+    for (int k = 0; same && k < rank; k++) same = same_index(m->at[k], at[k]);
+    if (same) return m->value;
+  }
+  return NULL;
+}
+
+static void add_memo(leat_lower *w, leat_fact *fact, const leat_index *at, int rank,
+                     k_value value) {
+  while (fact->memos.count && !is_visible(w, fact->memos.items[fact->memos.count - 1].value))
+    fact->memos.count--;
+  memo m = {.lanes = w->l.lanes, .mask = w->l.mask, .value = value};
+  for (int k = 0; k < rank; k++) m.at[k] = at[k];
+  leat_vec_push(w->table->cg->arena, &fact->memos, m);
+}
+
+static bool is_uniform(const leat_index *at, int rank) {
+  for (int k = 0; k < rank; k++)
+    if (at[k].vector || at[k].step) return false;
+  return true;
+}
+
+static k_value immediate(leat_lower *w, const leat_node *node) {
+  const leat_tensor *tensor = leat_node_attr(node, "value")->tensor;
+  const void *data = tensor->data;
+  k_builder *b = w->l.b;
+  int lanes = w->l.lanes;
+  switch (tensor->dtype) {
+  case LEAT_bool:
+  case LEAT_u8: return k_int(b, tensor->dtype, lanes, *(const uint8_t *)data);
+  case LEAT_i8: return k_int(b, tensor->dtype, lanes, *(const int8_t *)data);
+  case LEAT_i16: return k_int(b, tensor->dtype, lanes, *(const int16_t *)data);
+  case LEAT_u16: return k_int(b, tensor->dtype, lanes, *(const uint16_t *)data);
+  case LEAT_i32: return k_int(b, tensor->dtype, lanes, *(const int32_t *)data);
+  case LEAT_u32: return k_int(b, tensor->dtype, lanes, *(const uint32_t *)data);
+  case LEAT_i64:
+  case LEAT_u64: return k_int(b, tensor->dtype, lanes, *(const int64_t *)data);
+  case LEAT_f32: return k_float(b, tensor->dtype, lanes, *(const float *)data);
+  case LEAT_f64: return k_float(b, tensor->dtype, lanes, *(const double *)data);
+  case LEAT_f16:
+  case LEAT_bf16:
+  case LEAT_c64:
+  case LEAT_c128:
+  case LEAT_str: break;
+  }
+  assert(!"a dtype that leat_codegen refuses");
+  return NULL;
+}
+
+static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *type,
+                         const leat_index *at) {
+  leat_lowering *l = &w->l;
+  leat_index index = leat_index_const(l, 0);
+  if (w->flat) {
+    if (fact->spans & 1) index = at[0];
+    if (fact->spans == 3) index = leat_index_mul(l, index, leat_lower_dim(w, w->dims[1]));
+    return fact->spans & 2 ? leat_index_add(l, index, at[1]) : index;
+  }
+  for (int k = 0; k < type->rank; k++) {
+    if (k > 0) index = leat_index_mul(l, index, leat_lower_dim(w, type->dims[k]));
+    index = leat_index_add(l, index, at[k]);
+  }
+  return index;
+}
+
+static k_value load(leat_lower *w, const leat_fact *fact, const leat_node *node,
+                    const leat_index *at) {
+  leat_index index = linear(w, fact, &node->outputs[0], at);
+  if (!index.vector && (index.step == 1 || w->l.lanes == 1))
+    return k_load(w->l.b, fact->buffer, index.base, w->l.lanes, w->l.mask);
+  return k_gather(w->l.b, fact->buffer, leat_index_value(&w->l, index), w->l.mask);
+}
+
+// A reduction of one element.
+static k_value reduce_one(leat_lower *w, const leat_node *node, const leat_index *at) {
+  const leat_reducer *reducer = leat_reducer_of(node->op);
+  const leat_item *item = item_of(w, node);
+  leat_index in[LEAT_MAX_RANK];
+  k_value acc[2], next[2];
+  for (int k = 0; k < leat_item_space(item)->rank; k++) in[k] = leat_index_const(&w->l, 0);
+  for (int k = 0; !w->flat && k < node->outputs[0].rank; k++) {
+    int axis = leat_item_result_axis(item, k);
+    if (axis >= 0) in[axis] = at[k];
+  }
+  assert(!leat_item_reduces(item) && reducer->count <= 2);
+  k_value x = leat_operand(&w->l, node, 0, w->flat ? at : in);
+  reducer->init(&w->l, node, acc);
+  reducer->step(&w->l, node, acc, x, k_int(w->l.b, LEAT_i64, w->l.lanes, 0), next);
+  return reducer->finish(&w->l, node, next);
+}
+
+static k_value compute(leat_lower *w, const leat_fact *fact, const leat_node *node,
+                       const leat_index *at) {
+  if (fact->row && w->pass > fact->row_pass)
+    return k_load(w->l.b, fact->row, w->inner, w->l.lanes, w->l.mask);
+  if (fact->buffer) return load(w, fact, node, at);
+  if (w->flat && moves(node->op)) return leat_operand(&w->l, node, 0, at);
+  k_value value = leat_op_info_of(node->op)->kind == LEAT_KIND_REDUCE
+                      ? reduce_one(w, node, at)
+                      : leat_lower_of(node->op)(&w->l, node, at);
+  if (fact->row && w->pass == fact->row_pass)
+    k_store(w->l.b, fact->row, w->inner, value, w->l.mask);
+  return value;
+}
+
+static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at) {
+  leat_lower *w = (leat_lower *)l;
+  leat_fact *fact = fact_of(w, value.node);
+  leat_index flat[2];
+  int rank = w->flat ? 2 : value.node->outputs[0].rank;
+  if (fact->substitute) return k_splat(l->b, l->lanes, fact->substitute);
+  if (value.node->op == LEAT_OP_const && !fact->buffer) return immediate(w, value.node);
+  if (w->flat) {
+    for (unsigned k = 0; k < 2; k++)
+      flat[k] = fact->spans >> k & 1 ? at[k] : leat_index_const(l, 0);
+    at = flat;
+  }
+  int lanes = l->lanes;
+  k_value mask = l->mask;
+  if (is_uniform(at, rank)) l->lanes = 1, l->mask = NULL;
+  k_value known = find_memo(w, fact, at, rank);
+  if (!known) {
+    known = k_splat(l->b, l->lanes, compute(w, fact, value.node, at));
+    add_memo(w, fact, at, rank, known);
+  }
+  l->lanes = lanes;
+  l->mask = mask;
+  return k_splat(l->b, lanes, known);
+}
+
+k_value leat_lower_dim(leat_lower *w, leat_dim dim) {
+  if (leat_dim_is_const(dim)) return k_i64(w->l.b, dim.value);
+  for (uint32_t i = 0; i < w->launch->scalars.count; i++)
+    if (leat_dim_equal(w->launch->scalars.items[i], dim)) return w->scalars.items[i];
+  leat_vec_push(w->table->cg->arena, &w->launch->scalars, dim);
+  leat_vec_push(w->table->cg->arena, &w->scalars, k_scalar(w->l.b));
+  return w->scalars.items[w->scalars.count - 1];
+}
+
+static k_value dim_at(leat_lowering *l, leat_dim dim) {
+  return leat_lower_dim((leat_lower *)l, dim);
+}
+
+static uint32_t site_of(leat_lowering *l, const leat_node *node) {
+  leat_lower *w = (leat_lower *)l;
+  leat_fact *fact = fact_of(w, node);
+  if (!fact->has_site) {
+    fact->site = k_site(l->b);
+    fact->has_site = true;
+    leat_vec_push(w->table->cg->arena, &w->launch->sites, node->name);
+  }
+  return fact->site;
+}
+
+// -- Members
+// --------------------------------------------------------------------------------------------
+
+// The index in `at` of something whose axis k is the unit's axis[k].
+static void place(leat_lower *w, const int8_t *axis, int rank, leat_index *at) {
+  for (int k = 0; k < (w->flat ? 2 : rank); k++)
+    at[k] = w->flat ? w->at[k] : axis[k] < 0 ? leat_index_const(&w->l, 0) : w->at[axis[k]];
+}
+
+static void place_result(leat_lower *w, const leat_item *item, leat_index *at) {
+  int8_t result[LEAT_MAX_RANK] = {0};
+  int rank = item->node->outputs[0].rank;
+  for (int k = 0; k < rank; k++) {
+    int axis = leat_item_result_axis(item, k);
+    result[k] = axis < 0 ? -1 : item->axis[axis];
+  }
+  place(w, result, rank, at);
+}
+
+k_value leat_lower_item(leat_lower *w, const leat_item *item) {
+  leat_index at[LEAT_MAX_RANK];
+  place_result(w, item, at);
+  return value_at(&w->l, (leat_value){item->node, 0}, at);
+}
+
+k_value leat_lower_operand(leat_lower *w, const leat_item *item, uint32_t i) {
+  leat_index at[LEAT_MAX_RANK];
+  place(w, item->axis, leat_item_space(item)->rank, at);
+  return leat_operand(&w->l, item->node, i, at);
+}
+
+leat_index leat_lower_element(leat_lower *w, const leat_item *item) {
+  leat_index at[LEAT_MAX_RANK];
+  place_result(w, item, at);
+  return linear(w, fact_of(w, item->node), &item->node->outputs[0], at);
+}
+
+void leat_lower_prime(leat_lower *w, unsigned inner) {
+  for (uint32_t i = 0; i < w->unit->members.count; i++) {
+    const leat_item *item = w->unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      const leat_access *access = item->reads.items[j];
+      const leat_node *node = access->producer->node;
+      if (!access->aligned || !fact_of(w, node)->buffer) continue;
+      int8_t axis[LEAT_MAX_RANK] = {0};
+      bool outside = true;
+      for (int k = 0; k < node->outputs[0].rank; k++) {
+        axis[k] = access->axis[k] < 0 ? -1 : item->axis[access->axis[k]];
+        outside = outside && !(axis[k] >= 0 && inner >> axis[k] & 1);
+      }
+      leat_index at[LEAT_MAX_RANK];
+      place(w, axis, node->outputs[0].rank, at);
+      if (outside) value_at(&w->l, (leat_value){access->producer->node, 0}, at);
+    }
+  }
+}
+
+void leat_lower_substitute(leat_lower *w, const leat_item *item, k_value value) {
+  fact_of(w, item->node)->substitute = value;
+}
+
+void leat_lower_keep(leat_lower *w, const leat_item *item, const k_buffer *row, int pass) {
+  leat_fact *fact = fact_of(w, item->node);
+  fact->row = row;
+  fact->row_pass = pass;
+}
+
+void leat_lower_store(leat_lower *w, leat_stores *stores, const leat_output *output) {
+  leat_index index = leat_lower_element(w, output->item);
+  leat_pending store = {.buffer = leat_lower_buffer(w, output->storage),
+                        .value = leat_lower_item(w, output->item),
+                        .mask = w->l.mask};
+  assert(!index.vector && (w->l.lanes == 1 || index.step == 1));
+  store.index = index.base;
+  leat_vec_push(w->table->cg->arena, stores, store);
+}
+
+void leat_lower_flush(leat_lower *w, leat_stores *stores) {
+  for (uint32_t i = 0; i < stores->count; i++) {
+    const leat_pending *s = &stores->items[i];
+    k_store(w->l.b, s->buffer, s->index, s->value, s->mask);
+  }
+  stores->count = 0;
+}
+
+k_value leat_lower_mask(leat_lower *w, k_value rest) {
+  k_builder *b = w->l.b;
+  if (rest->op == K_CONST && rest->imm.i >= LEAT_LANES) return NULL;
+  rest = k_binary(b, K_MIN, rest, k_i64(b, LEAT_LANES));
+  return k_lt(b, k_lane(b, LEAT_i32, LEAT_LANES), k_cast(b, LEAT_i32, rest));
+}
+
+// -- Begin and end
+// ----------------------------------------------------------------------------------------
+
+const k_buffer *leat_lower_buffer(leat_lower *w, const leat_storage *storage) {
+  const k_buffer *buffer = leat_map_get(&w->buffers, storage);
+  if (buffer) return buffer;
+  buffer = k_argument(w->l.b, storage->type.dtype);
+  leat_map_set(&w->buffers, storage, (void *)buffer);
+  leat_vec_push(w->table->cg->arena, &w->launch->buffers, (leat_storage *)storage);
+  return buffer;
+}
+
+static void add_buffers(leat_lower *w) {
+  const leat_unit *unit = w->unit;
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    const leat_item *item = unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      const leat_item *producer = item->reads.items[j]->producer;
+      if (producer->unit && leat_unit_of(producer->unit) == unit) continue;
+      fact_of(w, producer->node)->buffer = leat_lower_buffer(w, producer->storage);
+    }
+  }
+  for (uint32_t i = 0; i < unit->outputs.count; i++)
+    leat_lower_buffer(w, unit->outputs.items[i].storage);
+}
+
+static void set_axes(leat_lower *w) {
+  const leat_unit *unit = w->unit;
+  if (!w->flat) {
+    w->rank = unit->rank;
+    w->reduced = unit->reduced;
+    w->innermost = unit->innermost;
+    for (int k = 0; k < unit->rank; k++) w->dims[k] = unit->dims[k];
+    return;
+  }
+  w->rank = 2;
+  w->dims[0] = leat_lower_product(w, unit->dims, w->leading);
+  w->dims[1] = leat_lower_product(w, unit->dims + w->leading, unit->rank - w->leading);
+  unsigned leading = (1u << w->leading) - 1;
+  if (unit->reduced) w->reduced = unit->reduced == leading ? 1 : 2;
+  if (unit->innermost) w->innermost = w->reduced;
+}
+
+static const char *title_of(const leat_table *table, const leat_unit *unit) {
+  leat_text text = {0};
+  for (uint32_t i = 0; i < unit->members.count && text.size < 60; i++)
+    leat_text_add(&text, "%s%s", i ? " " : "", leat_op_name(unit->members.items[i]->node->op));
+  if (text.size >= 60) leat_text_add(&text, " …");
+  const char *title = leat_arena_strndup(table->cg->arena, text.data, text.size);
+  leat_text_finish(&text);
+  return title;
+}
+
+leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit) {
+  leat_arena *arena = table->cg->arena;
+  leat_lower *w = leat_new(arena, leat_lower);
+  w->table = table;
+  w->unit = unit;
+  w->launch = leat_new(arena, leat_launch);
+  w->launch->kind = LEAT_LAUNCH_KERNEL;
+  w->launch->title = title_of(table, unit);
+  k_begin(&w->builder, arena, w->launch->title);
+  w->l = (leat_lowering){
+      .b = &w->builder, .lanes = 1, .value_at = value_at, .dim = dim_at, .site = site_of};
+  leat_map_init(&w->facts, arena);
+  leat_map_init(&w->buffers, arena);
+  choose_flat(w);
+  set_axes(w);
+  add_buffers(w);
+  return w;
+}
+
+void leat_lower_end(leat_lower *w, leat_dim tiles, double work) {
+  w->launch->kernel = k_finish(&w->builder);
+  w->launch->tiles = tiles;
+  w->launch->work = leat_dim_const((int64_t)work);
+  leat_vec_push(w->table->cg->arena, &w->unit->launches, w->launch);
+}
+
+leat_dim leat_lower_product(leat_lower *w, const leat_dim *dims, int count) {
+  leat_dim product = leat_dim_const(1);
+  for (int i = 0; i < count; i++)
+    if (!leat_dim_mul(w->table->cg->graph->dims, product, dims[i], &product))
+      leat_fail(w->table->cg->error, LEAT_UNSUPPORTED, "a tensor has too many elements");
+  return product;
+}
+
+leat_dim leat_lower_ceil_div(leat_lower *w, leat_dim a, int64_t b) {
+  leat_dims *dims = w->table->cg->graph->dims;
+  if (!leat_dim_add(dims, a, leat_dim_const(b - 1), &a) ||
+      !leat_dim_floordiv(dims, a, leat_dim_const(b), &a))
+    leat_fail(w->table->cg->error, LEAT_UNSUPPORTED, "a tensor has too many elements");
+  return a;
+}
+
+// -- Units
+// --------------------------------------------------------------------------------------------------
+
+static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_launch_kind kind) {
+  leat_launch *launch = leat_new(table->cg->arena, leat_launch);
+  launch->kind = kind;
+  launch->tiles = leat_dim_const(1);
+  launch->work = leat_dim_const((int64_t)leat_unit_estimate(unit));
+  leat_vec_push(table->cg->arena, &unit->launches, launch);
+  return launch;
+}
+
+static void lower_copy(leat_table *table, leat_unit *unit) {
+  leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_COPY);
+  leat_vec_push(table->cg->arena, &launch->buffers, unit->to);
+  leat_vec_push(table->cg->arena, &launch->buffers, unit->from);
+}
+
+static void lower_gemm(leat_table *table, leat_unit *unit) {
+  enum { ROWS_OF_TILE = 128 };
+  leat_arena *arena = table->cg->arena;
+  const leat_node *node = unit->members.items[0]->node;
+  const leat_type *a = leat_value_type(node->inputs[0]), *out = &node->outputs[0];
+  leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_GEMM);
+  leat_lower w = {.table = table, .unit = unit};
+  int64_t transpose_a = leat_node_attr(node, "transpose_a")->i;
+  int64_t transpose_b = leat_node_attr(node, "transpose_b")->i;
+  leat_dim m = out->dims[out->rank - 2], n = out->dims[out->rank - 1];
+  leat_dim k = a->dims[a->rank - (transpose_a ? 2 : 1)];
+  leat_dim batch = leat_lower_product(&w, out->dims, out->rank - 2);
+  leat_dim scalars[] = {m, n, k, leat_dim_const(transpose_a), leat_dim_const(transpose_b), batch};
+  leat_vec_push(arena, &launch->buffers, unit->outputs.items[0].storage);
+  for (uint32_t i = 0; i < 2; i++)
+    leat_vec_push(arena, &launch->buffers, leat_item_memory(table, node->inputs[i])->storage);
+  for (uint32_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+    leat_vec_push(arena, &launch->scalars, scalars[i]);
+  launch->tiles = leat_dim_is(batch, 1) ? leat_lower_ceil_div(&w, m, ROWS_OF_TILE) : batch;
+}
+
+leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
+  switch (unit->kind) {
+  case LEAT_UNIT_LOOPS: leat_lower_loops(table, unit); break;
+  case LEAT_UNIT_CONTRACT: leat_lower_contract(table, unit); break;
+  case LEAT_UNIT_SCATTER: leat_lower_scatter(table, unit); break;
+  case LEAT_UNIT_COPY: lower_copy(table, unit); break;
+  case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
+  case LEAT_UNIT_SEND:
+  case LEAT_UNIT_RECV:
+  case LEAT_UNIT_PRINT: break;
+  }
+  return table->cg->error->status;
+}

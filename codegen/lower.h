@@ -1,0 +1,72 @@
+// Lowering a unit to a kernel: the state that loops and contractions share.
+#ifndef LEAT_CODEGEN_LOWER_H
+#define LEAT_CODEGEN_LOWER_H
+
+#include "codegen/units.h"
+#include "kernel/lowering.h"
+
+enum { LEAT_TILE_NANOSECONDS = 8000 }; // what a tile should cost
+
+// What is known of a node in the kernel being made.
+typedef struct leat_fact leat_fact;
+
+typedef struct leat_lower {
+  leat_lowering l; // first: what ops see
+  k_builder builder;
+  leat_table *table;
+  leat_unit *unit;
+  leat_launch *launch;
+  leat_map facts;            // node → leat_fact
+  leat_map buffers;          // leat_storage → k_buffer
+  leat_vec(k_value) scalars; // of launch->scalars
+  // The axes that loops run over: the unit's, or, when `flat`, two: the unit's first `leading` axes
+  // as one and the others as one. `at`: where the kernel is.
+  bool flat;
+  int leading;
+  int rank;
+  leat_dim dims[LEAT_MAX_RANK];
+  unsigned reduced, innermost; // as in leat_unit, of these axes
+  leat_index at[LEAT_MAX_RANK];
+  k_value inner; // linear index of the first lane in an array kept from pass to pass
+  int pass;
+} leat_lower;
+
+// Collects the arguments and begins the kernel; `title_for` names it.
+leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit);
+void leat_lower_end(leat_lower *lower, leat_dim tiles, double work);
+
+const k_buffer *leat_lower_buffer(leat_lower *lower, const leat_storage *storage);
+k_value leat_lower_dim(leat_lower *lower, leat_dim dim);
+// A member's value here; of a reduction or contraction what was substituted.
+k_value leat_lower_item(leat_lower *lower, const leat_item *item);
+// A member's operand at the member's position in the space.
+k_value leat_lower_operand(leat_lower *lower, const leat_item *item, uint32_t i);
+// Loads what the members read that does not depend on the axes `inner`.
+void leat_lower_prime(leat_lower *lower, unsigned inner); // axes of the unit
+void leat_lower_substitute(leat_lower *lower, const leat_item *item, k_value value);
+// Keeps the item's values of pass `pass` in `row` for later passes.
+void leat_lower_keep(leat_lower *lower, const leat_item *item, const k_buffer *row, int pass);
+// Index of the item's element here in its own memory.
+leat_index leat_lower_element(leat_lower *lower, const leat_item *item);
+
+// Outputs: computed all, then stored all, so that writing in place overwrites nothing too early.
+typedef struct leat_pending {
+  const k_buffer *buffer;
+  k_value index, value, mask;
+} leat_pending;
+typedef leat_vec(leat_pending) leat_stores;
+void leat_lower_store(leat_lower *lower, leat_stores *stores, const leat_output *output);
+void leat_lower_flush(leat_lower *lower, leat_stores *stores);
+
+// The lanes below `rest`, an i64 scalar; NULL when a constant says all.
+k_value leat_lower_mask(leat_lower *lower, k_value rest);
+
+// Dims arithmetic; what overflows is in the state's error.
+leat_dim leat_lower_product(leat_lower *lower, const leat_dim *dims, int count);
+leat_dim leat_lower_ceil_div(leat_lower *lower, leat_dim a, int64_t b);
+
+void leat_lower_loops(leat_table *table, leat_unit *unit);
+void leat_lower_contract(leat_table *table, leat_unit *unit);
+void leat_lower_scatter(leat_table *table, leat_unit *unit);
+
+#endif

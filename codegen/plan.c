@@ -1,0 +1,284 @@
+// Memory: where each value of the arena lies. A value's memory is free for another as soon as all
+// that touch it have run, by the order of tasks and, in a segment, of units; values of run-time
+// size share with those of the same size. Outputs take the memory of an input that ends there,
+// where each element is read before the same element is written.
+#include "codegen/units.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 64, MOST_TASKS = 4096 };
+
+// -- What units touch
+// -------------------------------------------------------------------------------------
+
+static void add_once(leat_arena *arena, leat_storages *list, leat_storage *storage) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (list->items[i] == storage) return;
+  leat_vec_push(arena, list, storage);
+}
+
+leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit) {
+  leat_storages list = {0};
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    const leat_item *item = unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      const leat_item *producer = item->reads.items[j]->producer;
+      bool inside = producer->unit && leat_unit_of(producer->unit) == unit;
+      if (!inside && producer->storage) add_once(table->cg->arena, &list, producer->storage);
+    }
+  }
+  if (unit->from) add_once(table->cg->arena, &list, unit->from);
+  return list;
+}
+
+leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
+  leat_storages list = {0};
+  for (uint32_t i = 0; i < unit->outputs.count; i++)
+    add_once(table->cg->arena, &list, unit->outputs.items[i].storage);
+  if (unit->to) add_once(table->cg->arena, &list, unit->to);
+  return list;
+}
+
+// -- Lifetimes
+// --------------------------------------------------------------------------------------------
+
+typedef struct planner {
+  leat_table *table;
+  leat_vec(leat_storage *) storages; // of the arena, by who writes them first
+  uint32_t task_count;
+  uint8_t *after; // task_count²: after[a × n + b]: b runs when a has ended; NULL: too many to know
+} planner;
+
+static void touch(planner *p, const leat_storages *list, leat_unit *unit) {
+  for (uint32_t i = 0; i < list->count; i++) {
+    leat_storage *storage = list->items[i];
+    if (storage->kind != LEAT_BUFFER_ARENA) continue;
+    if (storage->touched.count == 0) leat_vec_push(p->table->cg->arena, &p->storages, storage);
+    leat_vec_push(p->table->cg->arena, &storage->touched, unit);
+  }
+}
+
+static void find_lifetimes(planner *p) {
+  leat_table *table = p->table;
+  for (uint32_t i = 0; i < table->units.count; i++) {
+    leat_unit *unit = table->units.items[i];
+    leat_storages writes = leat_unit_writes(table, unit), reads = leat_unit_reads(table, unit);
+    touch(p, &reads, unit);
+    touch(p, &writes, unit);
+  }
+  for (uint32_t i = 0; i < table->fetches.count; i++) table->fetches.items[i].storage->lasts = true;
+}
+
+static void find_task_order(planner *p) {
+  uint32_t n = p->task_count = p->table->tasks.count;
+  if (n <= 1 || n > MOST_TASKS) return;
+  p->after = leat_new_array(p->table->cg->arena, uint8_t, (size_t)n * n);
+  for (uint32_t b = 0; b < n; b++) { // tasks are numbered so that what they need is before them
+    const leat_task *task = &p->table->tasks.items[b];
+    for (uint32_t i = 0; i < task->needs.count; i++) {
+      uint32_t a = task->needs.items[i];
+      p->after[(size_t)a * n + b] = 1;
+      for (uint32_t c = 0; c < a; c++) p->after[(size_t)c * n + b] |= p->after[(size_t)c * n + a];
+    }
+  }
+}
+
+static bool runs_before(const planner *p, const leat_unit *a, const leat_unit *b) {
+  if (a->task == b->task) return a->position < b->position;
+  return p->after && p->after[(size_t)a->task * p->task_count + b->task];
+}
+
+// Everything that touches `old` has run when `unit` does.
+static bool ends_before(const planner *p, const leat_storage *old, const leat_unit *unit) {
+  if (old->lasts) return false;
+  for (uint32_t i = old->touched.count; i-- > 0;)
+    if (!runs_before(p, old->touched.items[i], unit)) return false;
+  return true;
+}
+
+// -- In place
+// ---------------------------------------------------------------------------------------------
+
+static bool at_same_element(const leat_unit *unit, const leat_item *value,
+                            const leat_storage *storage) {
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    const leat_item *item = unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      const leat_access *access = item->reads.items[j];
+      if (access->producer->storage == storage && !leat_access_is_same_element(access, value))
+        return false;
+    }
+  }
+  return true;
+}
+
+static bool same_memory(const leat_type *a, const leat_type *b) {
+  bool same = a->dtype == b->dtype && a->rank == b->rank;
+  for (int k = 0; same && k < a->rank; k++) same = leat_dim_equal(a->dims[k], b->dims[k]);
+  return same;
+}
+
+static bool can_share(const planner *p, const leat_output *output, const leat_storage *input) {
+  const leat_unit *unit = leat_unit_of(output->item->unit);
+  const leat_storage *out = output->storage;
+  if (out->touched.items[0] != unit || input == out || input->lasts || input->taken) return false;
+  if (input->kind != LEAT_BUFFER_ARENA || !same_memory(&input->type, &out->type)) return false;
+  for (uint32_t i = 0; i < input->touched.count; i++)
+    if (input->touched.items[i] != unit && !runs_before(p, input->touched.items[i], unit))
+      return false;
+  return at_same_element(unit, output->item, input);
+}
+
+static void share_in_unit(planner *p, const leat_unit *unit) {
+  bool once = unit->kind == LEAT_UNIT_CONTRACT || (unit->kind == LEAT_UNIT_LOOPS && !unit->reduced);
+  if (!once) return;
+  leat_storages reads = leat_unit_reads(p->table, unit);
+  for (uint32_t i = 0; i < unit->outputs.count; i++) {
+    const leat_output *output = &unit->outputs.items[i];
+    if (output->storage->kind != LEAT_BUFFER_ARENA) continue;
+    for (uint32_t j = 0; j < reads.count && !output->storage->shares; j++) {
+      if (!can_share(p, output, reads.items[j])) continue;
+      output->storage->shares = reads.items[j];
+      reads.items[j]->taken = true;
+    }
+  }
+}
+
+static leat_storage *owner_of(leat_storage *storage) {
+  while (storage->shares) storage = storage->shares;
+  return storage;
+}
+
+static void share(planner *p) {
+  for (uint32_t i = 0; i < p->table->units.count; i++) share_in_unit(p, p->table->units.items[i]);
+  for (uint32_t i = 0; i < p->storages.count; i++) {
+    leat_storage *storage = p->storages.items[i], *owner = owner_of(storage);
+    if (owner == storage) continue;
+    owner->lasts |= storage->lasts;
+    for (uint32_t j = 0; j < storage->touched.count; j++)
+      leat_vec_push(p->table->cg->arena, &owner->touched, storage->touched.items[j]);
+  }
+}
+
+// -- Offsets
+// ----------------------------------------------------------------------------------------------
+
+typedef struct placed {
+  leat_storage *storage;
+  int64_t low, high;
+} placed;
+
+typedef leat_vec(placed) placed_list; // ascending by `low`
+
+// The tightest gap between those that are still alive, or the end.
+static int64_t best_gap(const placed_list *alive, int64_t size) {
+  int64_t best = -1, best_size = INT64_MAX, end = 0;
+  for (uint32_t i = 0; i < alive->count; i++) {
+    int64_t gap = alive->items[i].low - end;
+    if (gap >= size && gap < best_size) best = end, best_size = gap;
+    if (alive->items[i].high > end) end = alive->items[i].high;
+  }
+  return best >= 0 ? best : end;
+}
+
+static void insert(leat_arena *arena, placed_list *list, placed item) {
+  leat_vec_push(arena, list, item);
+  uint32_t i = list->count - 1;
+  for (; i > 0 && list->items[i - 1].low > item.low; i--) list->items[i] = list->items[i - 1];
+  list->items[i] = item;
+}
+
+// Values that end before the unit are out of the way; where there are several tasks, they may be in
+// the way of another one.
+static int64_t place(planner *p, placed_list *all, leat_storage *storage, int64_t size) {
+  const leat_unit *first = storage->touched.items[0];
+  placed_list alive = {0};
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < all->count; i++) {
+    bool ends = ends_before(p, all->items[i].storage, first);
+    if (!ends) leat_vec_push(p->table->cg->arena, &alive, all->items[i]);
+    if (!ends || p->task_count > 1) all->items[kept++] = all->items[i];
+  }
+  all->count = kept;
+  int64_t low = best_gap(&alive, size);
+  insert(p->table->cg->arena, all, (placed){storage, low, low + size});
+  return low;
+}
+
+static leat_status bytes_of(planner *p, const leat_type *type, leat_dim *out) {
+  leat_codegen_state *cg = p->table->cg;
+  leat_dims *dims = cg->graph->dims;
+  leat_dim size = leat_dim_const((int64_t)leat_dtype_size(type->dtype));
+  bool fits = leat_type_elements(dims, type, out) && leat_dim_mul(dims, *out, size, out) &&
+              leat_dim_add(dims, *out, leat_dim_const(ALIGNMENT - 1), out) &&
+              leat_dim_floordiv(dims, *out, leat_dim_const(ALIGNMENT), out) &&
+              leat_dim_mul(dims, *out, leat_dim_const(ALIGNMENT), out);
+  if (!fits) return leat_fail(cg->error, LEAT_UNSUPPORTED, "a tensor has too many elements");
+  if (leat_dim_is(*out, 0)) *out = leat_dim_const(ALIGNMENT);
+  return LEAT_OK;
+}
+
+// A place of run-time size behind the constant part, for one value after the other.
+typedef struct room {
+  leat_dim size, offset;
+  leat_storage *last;
+} room;
+
+typedef leat_vec(room) room_list;
+
+static void place_in_room(planner *p, room_list *rooms, leat_storage *storage, leat_dim size) {
+  uint32_t i = 0;
+  while (i < rooms->count && !(leat_dim_equal(rooms->items[i].size, size) &&
+                               ends_before(p, rooms->items[i].last, storage->touched.items[0])))
+    i++;
+  if (i == rooms->count) leat_vec_push(p->table->cg->arena, rooms, (room){.size = size});
+  rooms->items[i].last = storage;
+  storage->offset = leat_dim_const(i); // of the room, until rooms have their offsets
+}
+
+static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
+  leat_codegen_state *cg = p->table->cg;
+  leat_dim offset = leat_dim_const(end);
+  for (uint32_t i = 0; i < rooms->count; i++) {
+    rooms->items[i].offset = offset;
+    if (!leat_dim_add(cg->graph->dims, offset, rooms->items[i].size, &offset))
+      return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
+  }
+  if (!leat_dim_max(cg->graph->dims, cg->arena_size, offset, &cg->arena_size))
+    return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
+  return LEAT_OK;
+}
+
+leat_status leat_plan(leat_table *table) {
+  planner p = {.table = table};
+  placed_list all = {0};
+  room_list rooms = {0};
+  int64_t end = 0;
+  find_lifetimes(&p);
+  find_task_order(&p);
+  share(&p);
+  bool *in_room = leat_new_array(table->cg->arena, bool, p.storages.count + 1);
+  for (uint32_t i = 0; i < p.storages.count; i++) {
+    leat_storage *storage = p.storages.items[i];
+    leat_dim size;
+    if (storage->shares) continue;
+    LEAT_TRY(bytes_of(&p, &storage->type, &size));
+    in_room[i] = !leat_dim_is_const(size);
+    if (in_room[i]) {
+      place_in_room(&p, &rooms, storage, size);
+      continue;
+    }
+    int64_t low = place(&p, &all, storage, size.value);
+    storage->offset = leat_dim_const(low);
+    if (low + size.value > end) end = low + size.value;
+  }
+  LEAT_TRY(place_rooms(&p, &rooms, end));
+  for (uint32_t i = 0; i < p.storages.count; i++)
+    if (in_room[i])
+      p.storages.items[i]->offset = rooms.items[p.storages.items[i]->offset.value].offset;
+  for (uint32_t i = 0; i < p.storages.count; i++)
+    p.storages.items[i]->offset = owner_of(p.storages.items[i])->offset;
+  return LEAT_OK;
+}

@@ -1,0 +1,69 @@
+// scatter_add: the result begins as x, then updates are added in the order of the indices. Tiles
+// are runs of the elements that an index stands for, so no two tiles touch the same element.
+#include "codegen/lower.h"
+
+enum { RUN = 4 * LEAT_LANES }; // elements of a tile's run
+
+typedef struct scatter {
+  leat_lower *w;
+  k_builder *b;
+  const leat_node *node;
+  const k_buffer *out, *indices, *updates;
+  k_value extent, inner, count; // of the axis, behind the axis, of indices
+} scatter;
+
+static void add_update(scatter *s, k_value outer, k_value low, k_value high, k_value i) {
+  k_builder *b = s->b;
+  k_value index = k_cast(b, LEAT_i64, k_load(b, s->indices, i, 1, NULL));
+  k_value below = k_lt(b, index, k_i64(b, 0)), above = k_binary(b, K_LE, s->extent, index);
+  k_fail_if(b, k_binary(b, K_OR, below, above), s->w->l.site(&s->w->l, s->node), LEAT_OUT_OF_RANGE);
+  k_value to = k_mul(b, k_add(b, k_mul(b, outer, s->extent), index), s->inner);
+  k_value from = k_mul(b, k_add(b, k_mul(b, outer, s->count), i), s->inner);
+  k_instr *loop = k_loop_begin(b, low, high, LEAT_LANES, NULL, 0);
+  k_value e = k_loop_index(loop), mask = leat_lower_mask(s->w, k_sub(b, high, e));
+  k_value sum = k_load(b, s->out, k_add(b, to, e), LEAT_LANES, mask);
+  k_value update = k_load(b, s->updates, k_add(b, from, e), LEAT_LANES, mask);
+  k_store(b, s->out, k_add(b, to, e), k_add(b, sum, update), mask);
+  k_loop_end(b, NULL, 0);
+}
+
+static void copy_first(leat_table *table, leat_unit *unit) {
+  leat_launch *copy = leat_new(table->cg->arena, leat_launch);
+  leat_storage *x = leat_item_memory(table, unit->members.items[0]->node->inputs[0])->storage;
+  copy->kind = LEAT_LAUNCH_COPY;
+  copy->title = "copy";
+  leat_vec_push(table->cg->arena, &copy->buffers, unit->outputs.items[0].storage);
+  leat_vec_push(table->cg->arena, &copy->buffers, x);
+  copy->tiles = leat_dim_const(1);
+  copy->work = leat_dim_const((int64_t)(leat_elements_estimate(x->type.dims, x->type.rank) / 5));
+  leat_vec_push(table->cg->arena, &unit->launches, copy);
+}
+
+void leat_lower_scatter(leat_table *table, leat_unit *unit) {
+  const leat_node *node = unit->members.items[0]->node;
+  const leat_type *x = leat_value_type(node->inputs[0]);
+  const leat_type *indices = leat_value_type(node->inputs[1]);
+  int axis = (int)leat_node_attr(node, "axis")->i;
+  copy_first(table, unit);
+  leat_lower *w = leat_lower_begin(table, unit);
+  scatter s = {.w = w, .b = &w->builder, .node = node};
+  k_builder *b = s.b;
+  s.out = leat_lower_buffer(w, unit->outputs.items[0].storage);
+  s.indices = leat_lower_buffer(w, leat_item_memory(table, node->inputs[1])->storage);
+  s.updates = leat_lower_buffer(w, leat_item_memory(table, node->inputs[2])->storage);
+  leat_dim outer_dim = leat_lower_product(w, x->dims, axis);
+  leat_dim inner_dim = leat_lower_product(w, x->dims + axis + 1, x->rank - axis - 1);
+  leat_dim runs = leat_lower_ceil_div(w, inner_dim, RUN);
+  s.extent = leat_lower_dim(w, x->dims[axis]);
+  s.inner = leat_lower_dim(w, inner_dim);
+  s.count = leat_lower_dim(w, leat_lower_product(w, indices->dims, indices->rank));
+  leat_index outer, run;
+  leat_index_divmod(&w->l, (leat_index){.base = k_tile(b)}, leat_lower_dim(w, runs), &outer, &run);
+  k_value low = k_mul(b, run.base, k_i64(b, RUN));
+  k_value high = k_binary(b, K_MIN, k_add(b, low, k_i64(b, RUN)), s.inner);
+  k_instr *loop = k_loop_begin(b, k_i64(b, 0), s.count, 1, NULL, 0);
+  add_update(&s, outer.base, low, high, k_loop_index(loop));
+  k_loop_end(b, NULL, 0);
+  leat_dim tiles[] = {outer_dim, runs};
+  leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_unit_estimate(unit));
+}

@@ -1,0 +1,231 @@
+// The order of units, and their tasks.
+//
+// Order: any that follows the edges keeps the meaning; this one takes, of the units that are ready,
+// first what others wait for (sends), then what frees more memory than it takes, then the first in
+// the order of the text. Where a recv starts is in the graph already (partition's control edges).
+//
+// Tasks: units that need the same waits (sends, recvs, prints) run one after the other as a
+// segment; a segment ends where something that waits needs its last unit, so that this starts at
+// once.
+#include "codegen/units.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool waits(const leat_unit *unit) {
+  return unit->kind == LEAT_UNIT_SEND || unit->kind == LEAT_UNIT_RECV ||
+         unit->kind == LEAT_UNIT_PRINT;
+}
+
+// -- Order
+// ------------------------------------------------------------------------------------------------
+
+typedef struct slot {
+  leat_unit *unit;
+  uint32_t missing; // edges from units that have not run
+  leat_vec(uint32_t) followers;
+} slot;
+
+typedef struct scheduler {
+  leat_table *table;
+  slot *slots; // by the position in the table's first order
+  uint32_t count;
+  leat_vec(uint64_t) ready; // a heap of keys: least first
+} scheduler;
+
+static double bytes_of(const leat_storage *storage) {
+  return leat_elements_estimate(storage->type.dims, storage->type.rank) *
+         (double)leat_dtype_size(storage->type.dtype);
+}
+
+// Whether what dies with the unit is more than what it makes. `unread` counts the readers to come.
+static bool frees_memory(const scheduler *s, const leat_unit *unit) {
+  double change = 0;
+  leat_storages reads = leat_unit_reads(s->table, unit), writes = leat_unit_writes(s->table, unit);
+  for (uint32_t i = 0; i < reads.count; i++)
+    if (reads.items[i]->kind == LEAT_BUFFER_ARENA && reads.items[i]->readers == 1)
+      change -= bytes_of(reads.items[i]);
+  for (uint32_t i = 0; i < writes.count; i++)
+    if (writes.items[i]->kind == LEAT_BUFFER_ARENA) change += bytes_of(writes.items[i]);
+  return change < 0;
+}
+
+static void swap_keys(uint64_t *a, uint64_t *b) {
+  uint64_t c = *a;
+  *a = *b;
+  *b = c;
+}
+
+static void push_ready(scheduler *s, uint32_t number) {
+  const leat_unit *unit = s->slots[number].unit;
+  uint64_t rank = waits(unit) && unit->kind != LEAT_UNIT_RECV ? 0 : frees_memory(s, unit) ? 1 : 2;
+  leat_vec_push(s->table->cg->arena, &s->ready, rank << 32 | number);
+  uint64_t *heap = s->ready.items;
+  for (uint32_t i = s->ready.count - 1; i > 0 && heap[i] < heap[(i - 1) / 2]; i = (i - 1) / 2)
+    swap_keys(&heap[i], &heap[(i - 1) / 2]);
+}
+
+static uint32_t pop_ready(scheduler *s) {
+  uint64_t *heap = s->ready.items, top = heap[0];
+  heap[0] = heap[--s->ready.count];
+  for (uint32_t i = 0;;) {
+    uint32_t least = i;
+    for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < s->ready.count; child++)
+      if (heap[child] < heap[least]) least = child;
+    if (least == i) return (uint32_t)top;
+    swap_keys(&heap[i], &heap[least]);
+    i = least;
+  }
+}
+
+static void count_edges(scheduler *s) {
+  leat_arena *arena = s->table->cg->arena;
+  for (leat_unit *unit = s->table->head; unit; unit = unit->next) {
+    unit->position = s->count;
+    s->slots[s->count++].unit = unit;
+  }
+  for (uint32_t i = 0; i < s->count; i++) {
+    const leat_unit *unit = s->slots[i].unit;
+    leat_storages reads = leat_unit_reads(s->table, unit);
+    for (uint32_t j = 0; j < reads.count; j++) reads.items[j]->readers++;
+    for (uint32_t j = 0; j < unit->before.count; j++) {
+      const leat_unit *needed = leat_unit_of(unit->before.items[j]);
+      if (needed == unit) continue;
+      s->slots[i].missing++;
+      leat_vec_push(arena, &s->slots[needed->position].followers, i);
+    }
+  }
+}
+
+static void order_units(leat_table *table) {
+  scheduler s = {.table = table};
+  uint32_t count = table->units.count;
+  table->units.count = 0;
+  s.slots = leat_new_array(table->cg->arena, slot, count);
+  count_edges(&s);
+  for (uint32_t i = 0; i < s.count; i++)
+    if (s.slots[i].missing == 0) push_ready(&s, i);
+  while (s.ready.count) {
+    slot *next = &s.slots[pop_ready(&s)];
+    leat_vec_push(table->cg->arena, &table->units, next->unit);
+    leat_storages reads = leat_unit_reads(table, next->unit);
+    for (uint32_t i = 0; i < reads.count; i++) reads.items[i]->readers--;
+    for (uint32_t i = 0; i < next->followers.count; i++)
+      if (--s.slots[next->followers.items[i]].missing == 0)
+        push_ready(&s, next->followers.items[i]);
+  }
+  assert(table->units.count == s.count);
+  for (uint32_t i = 0; i < table->units.count; i++) table->units.items[i]->position = i;
+}
+
+// -- Tasks
+// ------------------------------------------------------------------------------------------------
+
+typedef leat_vec(uint32_t) number_list;
+
+typedef struct cutter {
+  leat_table *table;
+  const number_list **needs; // by unit position: the tasks that wait below it, ascending
+  bool *feeds;               // by unit position: something that waits needs it
+  leat_bytes_map sets;       // a set's numbers → its number_list
+  leat_map open;             // number_list → number + 1 of the segment that grows
+} cutter;
+
+static int compare_numbers(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+static void sort_once(number_list *list) {
+  uint32_t kept = 0;
+  if (list->count) qsort(list->items, list->count, sizeof *list->items, compare_numbers);
+  for (uint32_t i = 0; i < list->count; i++)
+    if (i == 0 || list->items[i] != list->items[i - 1]) list->items[kept++] = list->items[i];
+  list->count = kept;
+}
+
+// The one list of these numbers.
+static const number_list *intern(cutter *c, number_list list) {
+  static const uint32_t none;
+  sort_once(&list);
+  const void *key = list.count ? list.items : &none;
+  size_t size = list.count * sizeof *list.items;
+  number_list *known = leat_bytes_map_get(&c->sets, key, size);
+  if (known) return known;
+  known = leat_new(c->table->cg->arena, number_list);
+  *known = list;
+  leat_bytes_map_set(&c->sets, key, size, known);
+  return known;
+}
+
+static const number_list *needs_of(cutter *c, const leat_unit *unit) {
+  leat_arena *arena = c->table->cg->arena;
+  const number_list *first = NULL;
+  number_list all = {0};
+  for (uint32_t i = 0; i < unit->before.count; i++) {
+    const leat_unit *needed = leat_unit_of(unit->before.items[i]);
+    if (needed == unit) continue;
+    const number_list *list = c->needs[needed->position];
+    if (waits(needed)) leat_vec_push(arena, &all, needed->task);
+    if (list == first) continue;
+    first = list;
+    for (uint32_t j = 0; j < list->count; j++) leat_vec_push(arena, &all, list->items[j]);
+  }
+  return intern(c, all);
+}
+
+static uint32_t new_task(leat_table *table, bool is_segment) {
+  leat_vec_push(table->cg->arena, &table->tasks, (leat_task){.is_segment = is_segment});
+  return table->tasks.count - 1;
+}
+
+static void put_in_task(cutter *c, leat_unit *unit) {
+  leat_table *table = c->table;
+  const number_list *needs = c->needs[unit->position];
+  if (waits(unit)) {
+    unit->task = new_task(table, false);
+  } else {
+    uintptr_t open = (uintptr_t)leat_map_get(&c->open, needs);
+    unit->task = open ? (uint32_t)(open - 1) : new_task(table, true);
+    bool ends = c->feeds[unit->position];
+    leat_map_set(&c->open, needs, ends ? NULL : (void *)((uintptr_t)unit->task + 1));
+  }
+  leat_task *task = &table->tasks.items[unit->task];
+  leat_vec_push(table->cg->arena, &task->units, unit);
+  for (uint32_t i = 0; i < unit->before.count; i++) {
+    uint32_t needed = leat_unit_of(unit->before.items[i])->task;
+    if (needed != unit->task) leat_vec_push(table->cg->arena, &task->needs, needed);
+  }
+}
+
+static void cut_tasks(leat_table *table) {
+  leat_arena *arena = table->cg->arena;
+  cutter c = {.table = table};
+  c.needs = leat_new_array(arena, const number_list *, table->units.count);
+  c.feeds = leat_new_array(arena, bool, table->units.count);
+  leat_bytes_map_init(&c.sets, arena);
+  leat_map_init(&c.open, arena);
+  for (uint32_t i = 0; i < table->units.count; i++) {
+    const leat_unit *unit = table->units.items[i];
+    for (uint32_t j = 0; waits(unit) && j < unit->before.count; j++)
+      c.feeds[leat_unit_of(unit->before.items[j])->position] = true;
+  }
+  for (uint32_t i = 0; i < table->units.count; i++) {
+    c.needs[i] = needs_of(&c, table->units.items[i]);
+    put_in_task(&c, table->units.items[i]);
+  }
+  for (uint32_t i = 0; i < table->tasks.count; i++) {
+    leat_task *task = &table->tasks.items[i];
+    number_list needs = {.items = task->needs.items, .count = task->needs.count};
+    sort_once(&needs);
+    task->needs.count = needs.count;
+    for (uint32_t j = 0; j < needs.count; j++)
+      leat_vec_push(arena, &table->tasks.items[needs.items[j]].successors, i);
+  }
+}
+
+void leat_schedule(leat_table *table) {
+  order_units(table);
+  cut_tasks(table);
+}

@@ -1,0 +1,37 @@
+// Storage: where the values of leaves, variables and outputs are. Variables and leaves have one
+// each, whichever tables use them.
+#include "codegen/units.h"
+
+static leat_storage *new_storage(leat_codegen_state *cg, leat_buffer_kind kind,
+                                 const leat_type *type) {
+  leat_storage *storage = leat_new(cg->arena, leat_storage);
+  storage->kind = kind;
+  storage->type = *type;
+  return storage;
+}
+
+leat_storage *leat_storage_arena(leat_codegen_state *cg, const leat_type *type) {
+  return new_storage(cg, LEAT_BUFFER_ARENA, type);
+}
+
+leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state) {
+  leat_storage **storage = &cg->variables[state->id];
+  if (!*storage) {
+    *storage = new_storage(cg, LEAT_BUFFER_VARIABLE, &state->type);
+    (*storage)->state = state;
+  }
+  return *storage;
+}
+
+leat_storage *leat_storage_leaf(leat_codegen_state *cg, leat_node *node) {
+  leat_storage *storage = leat_map_get(&cg->leaves, node);
+  if (storage) return storage;
+  leat_buffer_kind kind = node->op == LEAT_OP_const  ? LEAT_BUFFER_CONSTANT
+                          : node->op == LEAT_OP_load ? LEAT_BUFFER_FILE
+                          : node->op == LEAT_OP_feed ? LEAT_BUFFER_FEED
+                                                     : LEAT_BUFFER_RUN_COUNT;
+  storage = new_storage(cg, kind, &node->outputs[0]);
+  storage->node = node;
+  leat_map_set(&cg->leaves, node, storage);
+  return storage;
+}

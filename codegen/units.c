@@ -1,0 +1,316 @@
+// The units of a table and their order: one unit for each item that is computed or has an effect,
+// in an order that every edge follows, kept while `fuse` merges them (Pearce and Kelly, "A dynamic
+// topological sort algorithm for directed acyclic graphs", 2006: a search looks only at what lies
+// between the two units in the order).
+#include "codegen/units.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { LABEL_GAP = 1 << 20, MOST_VISITS = 2000 };
+
+// -- The order
+// ------------------------------------------------------------------------------------------
+
+static void append(leat_table *table, leat_unit *unit) {
+  unit->prev = table->tail;
+  unit->label = table->tail ? table->tail->label + LABEL_GAP : 0;
+  *(table->tail ? &table->tail->next : &table->head) = unit;
+  table->tail = unit;
+}
+
+static void unlink_unit(leat_table *table, leat_unit *unit) {
+  *(unit->prev ? &unit->prev->next : &table->head) = unit->next;
+  *(unit->next ? &unit->next->prev : &table->tail) = unit->prev;
+}
+
+static void number_again(leat_table *table) {
+  int64_t label = 0;
+  for (leat_unit *u = table->head; u; u = u->next, label += LABEL_GAP) u->label = label;
+}
+
+static void move_before(leat_table *table, leat_unit *unit, leat_unit *place) {
+  unlink_unit(table, unit);
+  unit->prev = place->prev;
+  unit->next = place;
+  *(place->prev ? &place->prev->next : &table->head) = unit;
+  place->prev = unit;
+  int64_t low = unit->prev ? unit->prev->label : place->label - 2 * LABEL_GAP;
+  unit->label = low + (place->label - low) / 2;
+  if (unit->label == low) number_again(table);
+}
+
+typedef leat_vec(leat_unit *) unit_list;
+
+// Units after `first` that `unit` needs, itself included, join `found`; false when `first` is one
+// of them or there are too many.
+static bool needs_between(leat_table *table, leat_unit *first, leat_unit *unit, unit_list *found) {
+  uint32_t next = found->count;
+  if (unit->mark != table->searches) leat_vec_push(table->cg->arena, found, unit);
+  unit->mark = table->searches;
+  for (; next < found->count; next++) {
+    const leat_unit *u = found->items[next];
+    for (uint32_t i = 0; i < u->before.count; i++) {
+      leat_unit *needed = leat_unit_of(u->before.items[i]);
+      if (needed == first || found->count > MOST_VISITS) return false;
+      if (needed->label < first->label || needed->mark == table->searches) continue;
+      needed->mark = table->searches;
+      leat_vec_push(table->cg->arena, found, needed);
+    }
+  }
+  return true;
+}
+
+static void sort_by_label(unit_list *list) {
+  for (uint32_t i = 1; i < list->count; i++) {
+    leat_unit *unit = list->items[i];
+    uint32_t j = i;
+    for (; j > 0 && list->items[j - 1]->label > unit->label; j--)
+      list->items[j] = list->items[j - 1];
+    list->items[j] = unit;
+  }
+}
+
+bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second) {
+  assert(first->label < second->label);
+  unit_list between = {0};
+  table->searches++;
+  for (uint32_t i = 0; i < second->before.count; i++) {
+    leat_unit *needed = leat_unit_of(second->before.items[i]);
+    if (needed == first || needed == second || needed->label < first->label) continue;
+    if (!needs_between(table, first, needed, &between)) return false;
+  }
+  sort_by_label(&between);
+  for (uint32_t i = 0; i < between.count; i++) move_before(table, between.items[i], first);
+  unlink_unit(table, second);
+  return true;
+}
+
+leat_unit *leat_unit_of(leat_unit *unit) {
+  leat_unit *root = unit;
+  while (root && root->into) root = root->into;
+  while (unit && unit->into) {
+    leat_unit *next = unit->into;
+    unit->into = root;
+    unit = next;
+  }
+  return root;
+}
+
+// -- Making
+// -----------------------------------------------------------------------------------------------
+
+static leat_unit *new_unit(leat_table *table, leat_unit_kind kind) {
+  leat_unit *unit = leat_new(table->cg->arena, leat_unit);
+  unit->kind = kind;
+  append(table, unit);
+  return unit;
+}
+
+static void goes_before(leat_table *table, leat_unit *unit, leat_unit *needed) {
+  if (unit && needed && unit != needed) leat_vec_push(table->cg->arena, &unit->before, needed);
+}
+
+static void fence(leat_table *table, leat_unit *unit, leat_unit *needed) {
+  if (!unit || !needed || unit == needed) return;
+  goes_before(table, unit, needed);
+  leat_vec_push(table->cg->arena, &unit->fences, needed);
+}
+
+// A reduction's order of adding, as ops/reduce.c has it; axes here are the unit's.
+static void set_reduction(leat_unit *unit, const leat_item *item) {
+  const leat_type *space = leat_item_space(item);
+  const leat_attr *axes = leat_node_attr(item->node, "axis");
+  bool reduced[LEAT_MAX_RANK] = {false};
+  for (uint32_t i = 0; i < axes->count; i++) reduced[axes->ints[i]] = true;
+  bool innermost = true;
+  unit->by_lanes = space->rank > 0 && reduced[space->rank - 1];
+  for (int k = space->rank - 1; k >= 0; k--) {
+    innermost = innermost && reduced[k];
+    if (!reduced[k] || item->axis[k] < 0) continue;
+    unit->reduced |= 1u << item->axis[k];
+    if (innermost) unit->innermost |= 1u << item->axis[k];
+  }
+}
+
+static void add_member(leat_table *table, leat_unit *unit, leat_item *item) {
+  const leat_type *space = leat_item_space(item);
+  for (int k = 0; k < space->rank; k++) {
+    item->axis[k] = -1;
+    if (leat_dim_is(space->dims[k], 1)) continue;
+    unit->dims[unit->rank] = space->dims[k];
+    item->axis[k] = (int8_t)unit->rank++;
+  }
+  leat_vec_push(table->cg->arena, &unit->members, item);
+  if (leat_item_reduces(item)) set_reduction(unit, item);
+}
+
+bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {
+  leat_dtype dtype = node->outputs[0].dtype;
+  const char *family = leat_node_attr(node, "family")->string;
+  bool plain = leat_value_type(node->inputs[1])->rank == node->outputs[0].rank;
+  return cg->options->blis && plain && family && strcmp(family, "blis") == 0 &&
+         (dtype == LEAT_f32 || dtype == LEAT_f64);
+}
+
+static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
+  leat_unit_kind kind = LEAT_UNIT_LOOPS;
+  switch (leat_op_info_of(item->node->op)->kind) {
+  case LEAT_KIND_CONTRACT:
+    kind = leat_uses_blis(table->cg, item->node) ? LEAT_UNIT_GEMM : LEAT_UNIT_CONTRACT;
+    break;
+  case LEAT_KIND_SCATTER: kind = LEAT_UNIT_SCATTER; break;
+  case LEAT_KIND_ELEMENT:
+  case LEAT_KIND_REDUCE:
+  case LEAT_KIND_STRUCTURE:
+  case LEAT_KIND_HOST: break;
+  }
+  leat_unit *unit = new_unit(table, kind);
+  add_member(table, unit, item);
+  return unit;
+}
+
+static leat_unit *copy_unit(leat_table *table, leat_storage *from, leat_storage *to) {
+  leat_unit *unit = new_unit(table, LEAT_UNIT_COPY);
+  unit->from = from;
+  unit->to = to;
+  return unit;
+}
+
+// What is fetched must stay as it is until the client has read it: the memory of a feed or a
+// variable is copied.
+static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
+  leat_value value = item->node->inputs[0];
+  leat_item *memory = leat_item_memory(table, value);
+  leat_fetched fetched = {.name = leat_node_attr(item->node, "name")->string,
+                          .storage = memory->storage,
+                          .type = leat_value_type(value)};
+  leat_unit *unit = NULL;
+  if (memory->role == LEAT_ROLE_LEAF && !memory->unit) {
+    fetched.storage = leat_storage_arena(table->cg, fetched.type);
+    unit = copy_unit(table, memory->storage, fetched.storage);
+  }
+  leat_vec_push(table->cg->arena, &table->fetches, fetched);
+  return unit;
+}
+
+static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
+  leat_unit *unit = NULL;
+  leat_item *memory = leat_item_memory(table, item->node->inputs[0]);
+  switch ((int)item->node->op) {
+  case LEAT_OP_fetch: return unit_for_fetch(table, item);
+  case LEAT_OP_assign:
+    unit = copy_unit(table, memory->storage,
+                     leat_storage_variable(table->cg, leat_node_state(item->node)));
+    unit->assign = item;
+    return unit;
+  case LEAT_OP_send: unit = new_unit(table, LEAT_UNIT_SEND); break;
+  case LEAT_OP_print: unit = new_unit(table, LEAT_UNIT_PRINT); break;
+  }
+  assert(unit);
+  unit->from = memory->storage;
+  leat_vec_push(table->cg->arena, &unit->members, item);
+  return unit;
+}
+
+static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
+  leat_codegen_state *cg = table->cg;
+  if (item->node->op == LEAT_OP_recv) {
+    leat_unit *unit = new_unit(table, LEAT_UNIT_RECV);
+    leat_vec_push(cg->arena, &unit->members, item);
+    return unit->to = item->storage = leat_storage_arena(cg, &item->node->outputs[0]), unit;
+  }
+  if (item->node->op != LEAT_OP_read) {
+    item->storage = leat_storage_leaf(cg, item->node);
+    return NULL;
+  }
+  leat_storage *variable = leat_storage_variable(cg, leat_node_state(item->node));
+  item->storage = item->kept ? leat_storage_arena(cg, &item->node->outputs[0]) : variable;
+  return item->kept ? copy_unit(table, variable, item->storage) : NULL;
+}
+
+// -- Edges
+// ------------------------------------------------------------------------------------------------
+
+// A read of a variable happens when its users run. One whose value is used after the next
+// assignment keeps a copy.
+static void find_kept_reads(leat_table *table) {
+  leat_item **last = leat_new_array(table->cg->arena, leat_item *, table->cg->graph->states.count);
+  for (uint32_t p = table->items.count; p-- > 0;) {
+    leat_item *item = table->items.items[p];
+    if (item->node->op == LEAT_OP_assign) last[leat_node_state(item->node)->id] = item;
+    if (item->node->op != LEAT_OP_read) continue;
+    const leat_item *assign = last[leat_node_state(item->node)->id];
+    for (uint32_t i = 0; assign && i < item->users.count; i++)
+      if (item->users.items[i]->consumer->position > assign->position) item->kept = true;
+  }
+}
+
+static void all_users(leat_table *table, leat_item *read, leat_unit *needed, leat_unit *needing) {
+  if (read->unit) {
+    fence(table, read->unit, needed);
+    goes_before(table, needing, read->unit);
+    return;
+  }
+  for (uint32_t i = 0; i < read->users.count; i++) {
+    leat_unit *user = read->users.items[i]->consumer->unit;
+    if (needed) fence(table, user, needed);
+    if (needing) goes_before(table, needing, user);
+  }
+}
+
+typedef leat_vec(leat_item *) item_list;
+
+// Operations on a state take effect in the order of the items.
+static void order_states(leat_table *table) {
+  uint32_t count = table->cg->graph->states.count;
+  leat_unit **assigned = leat_new_array(table->cg->arena, leat_unit *, count);
+  item_list *reads = leat_new_array(table->cg->arena, item_list, count);
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    leat_item *item = table->items.items[p];
+    leat_state *state = leat_node_state(item->node);
+    if (!state) continue;
+    if (item->node->op == LEAT_OP_read) {
+      all_users(table, item, assigned[state->id], NULL);
+      leat_vec_push(table->cg->arena, &reads[state->id], item);
+      continue;
+    }
+    fence(table, item->unit, assigned[state->id]);
+    for (uint32_t i = 0; i < reads[state->id].count; i++)
+      all_users(table, reads[state->id].items[i], NULL, item->unit);
+    reads[state->id].count = 0;
+    assigned[state->id] = item->unit;
+  }
+}
+
+static void order_item(leat_table *table, leat_item *item) {
+  for (uint32_t i = 0; i < item->reads.count; i++)
+    goes_before(table, item->unit, item->reads.items[i]->producer->unit);
+  for (uint32_t i = 0; i < item->node->control_count; i++) {
+    leat_unit *needed = table->item_of[item->node->controls[i]->id]->unit;
+    if (item->node->op == LEAT_OP_read)
+      all_users(table, item, needed, NULL);
+    else
+      fence(table, item->unit, needed);
+  }
+}
+
+leat_status leat_units_make(leat_table *table) {
+  find_kept_reads(table);
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    leat_item *item = table->items.items[p];
+    switch (item->role) {
+    case LEAT_ROLE_LEAF: item->unit = unit_for_leaf(table, item); break;
+    case LEAT_ROLE_WORK:
+      if (item->wanted) item->storage = leat_storage_arena(table->cg, &item->node->outputs[0]);
+      item->unit = unit_for_work(table, item);
+      break;
+    case LEAT_ROLE_EFFECT: item->unit = unit_for_effect(table, item); break;
+    case LEAT_ROLE_FREE:
+    case LEAT_ROLE_ALIAS: break;
+    }
+  }
+  for (uint32_t p = 0; p < table->items.count; p++) order_item(table, table->items.items[p]);
+  order_states(table);
+  return LEAT_OK;
+}

@@ -1,0 +1,225 @@
+// What the stages of codegen share: the nodes of a table as items, how items read each other, and
+// the units (kernels, copies, waits) that they are grouped into.
+//
+// An item has iteration axes: the axes of its output, or of its input for a reduction. A unit of
+// loops has a space, and each member's iteration axes are axes of it. An access says where a
+// consumer reads a producer: `aligned` when at the consumer's own position (but for axes that
+// broadcast), so that both can be computed in one pass over a space. An axis of extent 1 is axis -1
+// everywhere.
+#ifndef LEAT_CODEGEN_UNITS_H
+#define LEAT_CODEGEN_UNITS_H
+
+#include "codegen/codegen.h"
+
+typedef struct leat_item leat_item;
+typedef struct leat_unit leat_unit;
+typedef struct leat_storage leat_storage;
+typedef struct leat_codegen_state leat_codegen_state;
+typedef struct leat_image_state leat_image_state; // image.c's
+
+typedef enum leat_role {
+  LEAT_ROLE_LEAF,   // comes from outside: constant, file, feed, variable, run count, received
+  LEAT_ROLE_FREE,   // computed in place by whoever needs it
+  LEAT_ROLE_ALIAS,  // the memory of its input, with another shape
+  LEAT_ROLE_WORK,   // member of a unit of loops
+  LEAT_ROLE_EFFECT, // fetch, send, print, assign: reads memory
+} leat_role;
+
+typedef struct leat_access {
+  leat_item *producer, *consumer;
+  bool aligned;
+  int8_t axis[LEAT_MAX_RANK]; // of an axis of the producer: the consumer's iteration axis
+} leat_access;
+
+struct leat_item {
+  leat_node *node;
+  uint32_t position; // in the table's items
+  leat_role role;
+  bool wanted;      // somebody reads it in memory, as a whole
+  bool kept;        // must be a member: a cheap consumer would compute it too often
+  int cost;         // instructions of computing it in place
+  uint32_t readers; // edges to consumers
+  leat_vec(leat_access *) reads;
+  leat_vec(leat_access *) users;
+  leat_unit *unit;
+  int8_t axis[LEAT_MAX_RANK]; // of an iteration axis: the unit's axis
+  leat_storage *storage;      // of a leaf, an alias or an output
+  int pass;                   // of a member: the pass over the inner axes that it belongs to
+  int first_use, last_use;    // passes that compute it
+};
+
+// Where bytes are. Arena storage has a lifetime in units and an offset.
+struct leat_storage {
+  leat_buffer_kind kind;
+  leat_type type;
+  const leat_node *node;         // of a leaf
+  const leat_state *state;       // of a variable
+  leat_dim offset;               // ARENA, in bytes
+  leat_vec(leat_unit *) touched; // ARENA: who reads or writes it, in order
+  bool taken;                    // ARENA: another one shares its memory
+  uint32_t readers;              // units that are to read it yet, while `schedule` runs
+  bool lasts;                    // ARENA: fetched, so nothing comes after it
+  leat_storage
+      *shares; // ARENA: the memory of this one, which ends where this begins; NULL: its own
+};
+
+typedef enum leat_unit_kind {
+  LEAT_UNIT_LOOPS,    // element-wise ops and reductions over one space
+  LEAT_UNIT_CONTRACT, // a contraction and what is done with its result in place
+  LEAT_UNIT_SCATTER,
+  LEAT_UNIT_COPY, // storage to storage
+  LEAT_UNIT_GEMM, // BLIS
+  LEAT_UNIT_SEND,
+  LEAT_UNIT_RECV,
+  LEAT_UNIT_PRINT,
+} leat_unit_kind;
+
+// A member's value and where it is stored.
+typedef struct leat_output {
+  leat_item *item;
+  leat_storage *storage;
+} leat_output;
+
+// A kernel call of a unit; `args` in the order of the kernel's.
+typedef struct leat_launch {
+  leat_launch_kind kind;
+  leat_kernel *kernel;
+  const char *title;
+  leat_vec(leat_storage *) buffers;
+  leat_vec(leat_dim) scalars;
+  leat_vec(const char *) sites; // names of nodes
+  leat_dim tiles, work;         // work: nanoseconds
+} leat_launch;
+
+struct leat_unit {
+  leat_unit_kind kind;
+  leat_unit *into;               // merged into this one; NULL: it stands
+  leat_unit *prev, *next;        // the order: before all that need it
+  int64_t label;                 // ascends along the order
+  uint64_t mark;                 // of a search
+  leat_vec(leat_item *) members; // sorted by position when fusing is over
+  leat_vec(leat_unit *) before;  // must have run: data, control, overwriting
+  leat_vec(leat_unit *) fences;  // of those, the ones by control edge: never merged with
+  int rank;                      // the space
+  leat_dim dims[LEAT_MAX_RANK];
+  unsigned reduced;   // axes that its reductions fold; 0: none
+  unsigned innermost; // of those, the axes that are the innermost logical axis (ops/reduce.c)
+  bool by_lanes;      // rule 1 of ops/reduce.c: that axis is innermost in the input
+  bool has_rows;      // some member has the axes outside `inner` only
+  leat_item *assign;  // COPY: of this assignment, until it is merged; NULL: of none
+  leat_vec(leat_output) outputs;
+  leat_storage *from, *to; // COPY; SEND: from; RECV: to
+  leat_vec(leat_launch *) launches;
+  uint32_t position; // in the schedule
+  double cost;       // estimated nanoseconds
+  uint32_t task;
+};
+
+// A segment, or a unit that waits or that only the host can do.
+typedef struct leat_task {
+  leat_vec(leat_unit *) units; // in order; one when it is no segment
+  leat_vec(uint32_t) needs;    // tasks that must have ended, once each
+  leat_vec(uint32_t) successors;
+  bool is_segment;
+} leat_task;
+
+typedef struct leat_fetched {
+  const char *name;
+  leat_storage *storage;
+  const leat_type *type;
+} leat_fetched;
+
+// One table: the step, or the initialisation of a variable.
+typedef struct leat_table {
+  leat_codegen_state *cg;
+  leat_state *initialises;     // NULL: the step
+  leat_vec(leat_item *) items; // topological
+  leat_item **item_of;         // by node id; NULL: not in this table
+  leat_unit *head, *tail;      // the units in order, until `schedule`
+  leat_vec(leat_unit *) units; // the schedule
+  leat_vec(leat_task) tasks;
+  uint64_t searches;
+  leat_vec(leat_fetched) fetches;
+} leat_table;
+
+struct leat_codegen_state {
+  leat_graph *graph;
+  leat_arena *arena;
+  leat_diag *diag;
+  const leat_codegen_options *options;
+  leat_error *error;
+  leat_image_state *image;
+  leat_item **item_of;      // room for leat_table.item_of
+  leat_storage **variables; // by state id
+  leat_map leaves;          // node → leat_storage of constants, files, feeds
+  leat_dim arena_size;      // bytes: the greatest of all tables
+};
+
+// -- access.c
+// --------------------------------------------------------------------------------------- Collects
+// the nodes below `roots` (in order) as items and decides roles and accesses.
+void leat_table_collect(leat_table *table, leat_node *const *roots, uint32_t count);
+const leat_type *leat_item_space(const leat_item *item); // type whose axes are iterated
+bool leat_item_reduces(const leat_item *item);           // a reduction over more than one element
+// Iteration axis of axis k of the item's result; -1: none (extent 1).
+int leat_item_result_axis(const leat_item *item, int k);
+// For each axis of operand i the iteration axis of the node; false: it is read elsewhere than at
+// the node's position.
+bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis);
+leat_item *leat_item_memory(leat_table *table, leat_value value); // the item behind aliases
+
+// -- storage.c
+// --------------------------------------------------------------------------------------
+leat_storage *leat_storage_arena(leat_codegen_state *cg, const leat_type *type);
+leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state);
+leat_storage *leat_storage_leaf(leat_codegen_state *cg,
+                                leat_node *node); // const, load, feed, run_count
+
+// -- units.c: units and their order
+// ------------------------------------------------------------------
+LEAT_MUST_USE leat_status leat_units_make(leat_table *table);
+// Whether everything that `unit` needs can run before `other`, which it directly precedes or not;
+// then it is moved there.
+bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second);
+bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node); // of a contraction
+void leat_units_print(const leat_table *table, leat_text *out);
+
+// -- fuse.c
+// -----------------------------------------------------------------------------------------
+LEAT_MUST_USE leat_status leat_fuse(leat_table *table);
+leat_unit *leat_unit_of(leat_unit *unit); // after merges
+bool leat_item_is_full(
+    const leat_item *item); // iterates the whole space of its unit, not only rows
+// Whether the access reads, at each position, the element of the same index as value's.
+bool leat_access_is_same_element(const leat_access *access, const leat_item *value);
+unsigned leat_unit_inner(
+    const leat_unit *unit); // mask of the inner axes: reduced ones, or the last
+
+// -- schedule.c, plan.c
+// -----------------------------------------------------------------------------
+void leat_schedule(leat_table *table);
+// What a unit reads and writes in memory, once each.
+typedef leat_vec(leat_storage *) leat_storages;
+leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit);
+leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
+LEAT_MUST_USE leat_status leat_plan(leat_table *table);
+
+// -- lower.c, lower_loops.c, contract.c, scatter.c
+// --------------------------------------------------
+LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
+
+// -- image.c
+// ----------------------------------------------------------------------------------------
+LEAT_MUST_USE leat_status leat_image_begin(leat_codegen_state *cg);
+void leat_image_add_table(leat_table *table);
+LEAT_MUST_USE leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out);
+
+// -- cost.c
+// -----------------------------------------------------------------------------------------
+// Estimates, from the op table and static sizes (a run-time dim counts as LEAT_GUESS).
+enum { LEAT_GUESS = 64 };
+double leat_elements_estimate(const leat_dim *dims, int rank);
+double leat_node_cost(const leat_node *node); // nanoseconds an element, vectorised
+double leat_unit_estimate(const leat_unit *unit);
+
+#endif

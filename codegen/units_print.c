@@ -1,0 +1,41 @@
+// Units and images as text, for dumps.
+#include "codegen/units.h"
+#include "ir/print.h"
+
+static const char *const kind_names[] = {
+    [LEAT_UNIT_LOOPS] = "loops", [LEAT_UNIT_CONTRACT] = "contract", [LEAT_UNIT_SCATTER] = "scatter",
+    [LEAT_UNIT_COPY] = "copy",   [LEAT_UNIT_GEMM] = "gemm",         [LEAT_UNIT_SEND] = "send",
+    [LEAT_UNIT_RECV] = "recv",   [LEAT_UNIT_PRINT] = "print",
+};
+
+static void print_storage(const leat_storage *storage, leat_text *out) {
+  if (storage->state) leat_text_add(out, " -> var %s", storage->state->name);
+  if (storage->kind != LEAT_BUFFER_ARENA) return;
+  leat_text_add(out, " -> ");
+  leat_type_print(&storage->type, out);
+  leat_text_add(out, " at ");
+  leat_dim_print(storage->offset, out);
+}
+
+static void print_unit(const leat_unit *unit, leat_text *out) {
+  leat_text_add(out, "unit %u %s [", unit->position, kind_names[unit->kind]);
+  for (int k = 0; k < unit->rank; k++) {
+    leat_text_add(out, "%s%s", k ? ", " : "", unit->reduced >> k & 1 ? "+" : "");
+    leat_dim_print(unit->dims[k], out);
+  }
+  leat_text_add(out, "] task %u\n", unit->task);
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    const leat_item *item = unit->members.items[i];
+    leat_text_add(out, "  ");
+    leat_node_print(item->node, out);
+    for (uint32_t j = 0; j < unit->outputs.count; j++)
+      if (unit->outputs.items[j].item == item) print_storage(unit->outputs.items[j].storage, out);
+    leat_text_add(out, "\n");
+  }
+  if (unit->to) print_storage(unit->to, out), leat_text_add(out, "\n");
+}
+
+void leat_units_print(const leat_table *table, leat_text *out) {
+  leat_text_add(out, "table %s\n", table->initialises ? table->initialises->name : "step");
+  for (uint32_t i = 0; i < table->units.count; i++) print_unit(table->units.items[i], out);
+}

@@ -1,0 +1,118 @@
+// Reducers: how a lane folds, and how two lanes become one. Codegen decides which elements a lane
+// sees, in the order of ops/reduce.c.
+#include "ops/ops.h"
+
+#include <assert.h>
+#include <math.h>
+
+static bool is_float(leat_dtype dtype) {
+  return leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT;
+}
+
+static leat_dtype value_dtype(const leat_node *node, int i) {
+  (void)i;
+  return leat_value_type(node->inputs[0])->dtype;
+}
+
+static k_value first(leat_lowering *l, const leat_node *node, const k_value *acc) {
+  (void)l, (void)node;
+  return acc[0];
+}
+
+// The least or greatest value of a dtype.
+static k_value extreme(leat_lowering *l, leat_dtype dtype, bool least) {
+  if (is_float(dtype)) return k_float(l->b, dtype, l->lanes, least ? -INFINITY : INFINITY);
+  int bits = (int)leat_dtype_size(dtype) * 8;
+  bool is_signed = leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED;
+  int64_t value = least ? 0 : -1;
+  if (is_signed) value = least ? INT64_MIN >> (64 - bits) : INT64_MAX >> (64 - bits);
+  return k_int(l->b, dtype, l->lanes, value);
+}
+
+// -- sum: the identity of floats is -0
+// ----------------------------------------------------------------
+
+static void init_sum(leat_lowering *l, const leat_node *node, k_value *out) {
+  leat_dtype dtype = value_dtype(node, 0);
+  *out = is_float(dtype) ? k_float(l->b, dtype, l->lanes, -0.0) : k_int(l->b, dtype, l->lanes, 0);
+}
+
+#define FOLD_BY(name, op)                                                                          \
+  static void step_##name(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,  \
+                          k_value position, k_value *out) {                                        \
+    (void)node, (void)position;                                                                    \
+    *out = k_binary(l->b, op, *acc, x);                                                            \
+  }                                                                                                \
+  static void merge_##name(leat_lowering *l, const leat_node *node, const k_value *a,              \
+                           const k_value *b, k_value *out) {                                       \
+    (void)node;                                                                                    \
+    *out = k_binary(l->b, op, *a, *b);                                                             \
+  }
+FOLD_BY(sum, K_ADD)
+FOLD_BY(max, K_MAX)
+FOLD_BY(min, K_MIN)
+
+static void init_max(leat_lowering *l, const leat_node *node, k_value *out) {
+  *out = extreme(l, value_dtype(node, 0), true);
+}
+
+static void init_min(leat_lowering *l, const leat_node *node, k_value *out) {
+  *out = extreme(l, value_dtype(node, 0), false);
+}
+
+#define REDUCER(name)                                                                              \
+  const leat_reducer reduce_##name = {.count = 1,                                                  \
+                                      .dtype = value_dtype,                                        \
+                                      .init = init_##name,                                         \
+                                      .step = step_##name,                                         \
+                                      .merge = merge_##name,                                       \
+                                      .finish = first};
+REDUCER(sum)
+REDUCER(max)
+REDUCER(min)
+
+// -- argmax: value and position; NaN wins, then the greater, then the earlier
+// --------------------------
+
+static leat_dtype argmax_dtype(const leat_node *node, int i) {
+  return i == 0 ? value_dtype(node, 0) : LEAT_i64;
+}
+
+static void init_argmax(leat_lowering *l, const leat_node *node, k_value *out) {
+  out[0] = extreme(l, value_dtype(node, 0), true);
+  out[1] = k_int(l->b, LEAT_i64, l->lanes, INT64_MAX);
+}
+
+static void merge_argmax(leat_lowering *l, const leat_node *node, const k_value *a,
+                         const k_value *b, k_value *out) {
+  (void)node;
+  k_builder *k = l->b;
+  k_value above = k_lt(k, a[0], b[0]), equal = k_binary(k, K_EQ, a[0], b[0]);
+  if (is_float(a[0]->dtype)) {
+    k_value a_nan = k_binary(k, K_NE, a[0], a[0]), b_nan = k_binary(k, K_NE, b[0], b[0]);
+    k_value wins = k_binary(k, K_AND, b_nan, k_unary(k, K_NOT, a_nan));
+    above = k_binary(k, K_OR, above, wins);
+    equal = k_binary(k, K_OR, equal, k_binary(k, K_AND, a_nan, b_nan));
+  }
+  k_value earlier = k_binary(k, K_AND, equal, k_lt(k, b[1], a[1]));
+  k_value take = k_binary(k, K_OR, above, earlier);
+  out[0] = k_select(k, take, b[0], a[0]);
+  out[1] = k_select(k, take, b[1], a[1]);
+}
+
+static void step_argmax(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,
+                        k_value position, k_value *out) {
+  k_value other[] = {x, position};
+  merge_argmax(l, node, acc, other, out);
+}
+
+static k_value finish_argmax(leat_lowering *l, const leat_node *node, const k_value *acc) {
+  return k_cast(l->b, node->outputs[0].dtype, acc[1]);
+}
+
+const leat_reducer reduce_argmax = {.count = 2,
+                                    .dtype = argmax_dtype,
+                                    .init = init_argmax,
+                                    .step = step_argmax,
+                                    .merge = merge_argmax,
+                                    .finish = finish_argmax};
