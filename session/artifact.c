@@ -1,0 +1,212 @@
+// Compiles a step as the JIT does, but into one object that also holds the image, and hands it to
+// the linker (session/link.c). What a program sees are two symbols, NAME_image and NAME_kernels,
+// NAME being that of the output file.
+#include "session/artifact.h"
+
+#include "base/file.h"
+#include "session/driver.h"
+#include "session/freeze.h"
+#include "session/link.h"
+#include "session/request.h"
+#include "targets/c/c.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct artifact {
+  leat_session *session;
+  const leat_artifact_options *options;
+  leat_arena *arena;
+  leat_request request;
+  const char *name; // the symbols' prefix
+  const leat_target *target;
+  leat_compiled code;
+  leat_codegen_request codegen;
+  leat_object_data image_data;
+  leat_object_pointers kernel_pointers;
+} artifact;
+
+// "out/my-model.o" → "my_model"
+static const char *symbol_prefix(leat_arena *arena, const char *path) {
+  const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+  size_t length = strcspn(base, ".");
+  char *name = leat_arena_printf(arena, "%s%.*s", isdigit((unsigned char)*base) ? "_" : "",
+                                 (int)length, base);
+  for (char *c = name; *c; c++)
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  return *name ? name : "model";
+}
+
+// -- Compiling ---------------------------------------------------------------------------------
+
+static leat_status set_dims(artifact *a, leat_driver *driver) {
+  leat_dims *dims = leat_frontend_graph(a->session->frontend)->dims;
+  uint32_t count = leat_dims_atom_count(dims);
+  int64_t *values = leat_new_array(a->arena, int64_t, count);
+  bool *known = leat_new_array(a->arena, bool, count);
+  for (int i = 0; i < a->options->dim_count; i++) {
+    const leat_setting *given = &a->options->dims[i];
+    const leat_atom *atom = leat_dim_find(dims, given->name);
+    char *end;
+    long long value = strtoll(given->value, &end, 10);
+    if (!atom)
+      return leat_fail(&a->session->error, LEAT_NOT_FOUND, "there is no dim `%s`", given->name);
+    if (*end || end == given->value || value < atom->low || value > atom->high)
+      return leat_fail(&a->session->error, LEAT_INVALID, "dim %s=%s: expected %lld..%lld",
+                       given->name, given->value, (long long)atom->low, (long long)atom->high);
+    values[atom->id] = value;
+    known[atom->id] = true;
+  }
+  if (a->options->dim_count) {
+    driver->context.dim_values = values;
+    driver->context.dim_known = known;
+  }
+  return LEAT_OK;
+}
+
+static leat_status freeze(artifact *a, leat_graph *graph) {
+  if (!a->options->vars) return LEAT_OK;
+  leat_safetensors file;
+  LEAT_TRY(leat_safetensors_open(&file, a->options->vars, &a->session->error));
+  leat_status status =
+      leat_freeze(graph, a->session->diag, &file, a->options->vars, &a->session->error);
+  leat_safetensors_close(&file);
+  return status;
+}
+
+static leat_status only_part(artifact *a, const leat_driver *driver, leat_graph **out) {
+  if (driver->context.parts.count != 1)
+    return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
+                     "an artifact runs on one device, this step on %u",
+                     driver->context.parts.count);
+  *out = driver->context.parts.items[0];
+  a->target = leat_devices_find(&a->session->devices, (*out)->device)->target;
+  if (a->target->generator) return LEAT_OK;
+  return leat_fail(&a->session->error, LEAT_UNSUPPORTED, "the target `%s` makes no artifacts",
+                   a->target->name);
+}
+
+// *stopped: --stop-after.
+static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
+  LEAT_TRY(set_dims(a, driver));
+  LEAT_TRY(leat_driver_run(driver, "prune"));
+  LEAT_TRY(freeze(a, driver->context.graph));
+  LEAT_TRY(leat_driver_run(driver, NULL));
+  leat_graph *part;
+  *stopped = driver->stopped;
+  if (*stopped) return LEAT_OK;
+  LEAT_TRY(only_part(a, driver, &part));
+  LEAT_TRY(leat_driver_codegen(driver, part, &a->code));
+  *stopped = driver->stopped;
+  return LEAT_OK;
+}
+
+// Symbols are prefixed, so that a program can hold several models with equal kernels.
+static void fill_request(artifact *a) {
+  const char **symbols = leat_new_array(a->arena, const char *, a->code.kernel_count + 1);
+  for (uint32_t i = 0; i < a->code.kernel_count; i++)
+    symbols[i] = leat_arena_printf(a->arena, "%s_%s", a->name, a->code.symbols[i]);
+  a->image_data = (leat_object_data){.symbol = leat_arena_printf(a->arena, "%s_image", a->name),
+                                     .data = a->code.image,
+                                     .size = a->code.image->size};
+  a->kernel_pointers =
+      (leat_object_pointers){.symbol = leat_arena_printf(a->arena, "%s_kernels", a->name),
+                             .targets = symbols,
+                             .count = a->code.kernel_count};
+  a->codegen =
+      (leat_codegen_request){.kernels = (const leat_kernel *const *)(void *)a->code.kernels,
+                             .symbols = symbols,
+                             .kernel_count = a->code.kernel_count,
+                             .cpu = a->session->cpu,
+                             .data = &a->image_data,
+                             .data_count = 1,
+                             .pointers = &a->kernel_pointers,
+                             .pointers_count = 1};
+}
+
+// -- Files -------------------------------------------------------------------------------------
+
+static leat_status write_text(artifact *a, const char *path, const leat_text *text) {
+  leat_bytes piece = {text->data, text->size};
+  return leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, &a->session->error);
+}
+
+static void add_ports(leat_text *out, const char *title, const leat_port *ports, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    leat_text_add(out, "//   %s %u  %s: %s%s\n", title, i, ports[i].name, ports[i].type,
+                  ports[i].has_fallback ? " (has a default)" : "");
+}
+
+static leat_status write_header(artifact *a) {
+  const char *dot = strrchr(a->options->output, '.');
+  size_t stem = dot ? (size_t)(dot - a->options->output) : strlen(a->options->output);
+  const char *path = leat_arena_printf(a->arena, "%.*s.h", (int)stem, a->options->output);
+  leat_text text = {0};
+  leat_text_add(&text, "// Made by leat build; leat/runtime.h says how to run it.\n");
+  add_ports(&text, "feed ", a->request.feeds.items, a->request.feeds.count);
+  add_ports(&text, "fetch", a->request.fetches.items, a->request.fetches.count);
+  leat_text_add(&text, "#pragma once\n#include \"leat/runtime.h\"\n\n#ifdef __cplusplus\n"
+                       "extern \"C\" {\n#endif\n");
+  leat_text_add(&text, "extern const leat_image %s_image;\n", a->name);
+  leat_text_add(&text, "extern const leat_kernel_function %s_kernels[];\n", a->name);
+  leat_text_add(&text, "#ifdef __cplusplus\n}\n#endif\n");
+  leat_status status = write_text(a, path, &text);
+  leat_text_finish(&text);
+  return status;
+}
+
+static leat_status write_c(artifact *a) {
+  leat_text text = {0};
+  leat_c_print_file(&a->codegen, &text);
+  leat_status status = write_text(a, a->options->output, &text);
+  leat_text_finish(&text);
+  return status;
+}
+
+static leat_status write_binary(artifact *a) {
+  const leat_code_generator *generator;
+  leat_error *error = &a->session->error;
+  leat_object object = {0};
+  LEAT_TRY(a->target->generator(&generator, error));
+  LEAT_TRY(generator->compile(&a->codegen, &object, error));
+  leat_link link = {.object = {object.data, object.size},
+                    .name = a->name,
+                    .output = a->options->output,
+                    .shared = a->options->kind == LEAT_ARTIFACT_SHARED,
+                    .cc = a->options->cc};
+  leat_status status;
+  if (a->options->kind == LEAT_ARTIFACT_OBJECT) {
+    status = leat_file_write(a->options->output, &link.object, 1, LEAT_FILE_ATOMIC, error);
+  } else {
+    leat_text command = {0};
+    status = leat_link_run(&link, &command, error);
+    if (a->options->print_link) leat_session_log(a->session, "%s\n", command.data);
+    leat_text_finish(&command);
+  }
+  leat_object_finish(&object);
+  return status;
+}
+
+static leat_status build(artifact *a, const leat_step_spec *spec) {
+  LEAT_TRY(leat_request_resolve(a->session, a->arena, spec, &a->request));
+  leat_driver driver;
+  bool stopped = false;
+  leat_driver_init(&driver, a->session, a->arena, &a->request.step, NULL, NULL);
+  leat_status status = compile(a, &driver, &stopped);
+  leat_driver_finish(&driver);
+  if (status || stopped) return status;
+  fill_request(a);
+  LEAT_TRY(a->options->kind == LEAT_ARTIFACT_C ? write_c(a) : write_binary(a));
+  return a->options->kind == LEAT_ARTIFACT_EXECUTABLE ? LEAT_OK : write_header(a);
+}
+
+leat_status leat_artifact_build(leat_session *session, const leat_step_spec *spec,
+                                const leat_artifact_options *options) {
+  leat_session_begin(session);
+  artifact a = {.session = session, .options = options, .arena = leat_arena_create()};
+  a.name = symbol_prefix(a.arena, options->output);
+  leat_status status = build(&a, spec);
+  leat_arena_destroy(a.arena);
+  return leat_session_end(session, status);
+}

@@ -1,0 +1,79 @@
+// A read of a frozen variable becomes a `const` node in place, under its name; later passes drop
+// what computed the initial value.
+#include "session/freeze.h"
+
+#include <string.h>
+
+static bool is_assigned(const leat_graph *graph, const leat_state *state) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    bool effect = leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT;
+    if (effect && leat_node_state(node) == state) return true;
+  }
+  return false;
+}
+
+static leat_status check_type(const leat_state *state, const leat_tensor *value, const char *path,
+                              leat_error *error) {
+  leat_type type = leat_type_of_tensor(value);
+  if (leat_type_equal(&type, &state->type)) return LEAT_OK;
+  leat_text expected = {0}, found = {0};
+  leat_type_print(&state->type, &expected);
+  leat_type_print(&type, &found);
+  leat_fail(error, LEAT_INVALID, "variable `%s` is %s, in %s it is %s", state->name, expected.data,
+            path, found.data);
+  leat_text_finish(&expected);
+  leat_text_finish(&found);
+  return LEAT_INVALID;
+}
+
+static const leat_attr *value_attr(leat_graph *graph, const leat_tensor *value) {
+  leat_tensor *copy = leat_arena_memdup(graph->arena, value, sizeof *value);
+  size_t size = (size_t)leat_tensor_bytes(value);
+  copy->data = leat_arena_alloc(graph->arena, size + 1);
+  if (size) memcpy(copy->data, value->data, size);
+  leat_attr *attr = leat_new(graph->arena, leat_attr);
+  attr->tensor = copy;
+  return attr;
+}
+
+static void freeze_reads(leat_graph *graph, const leat_state *state, const leat_attr *value) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    if (leat_node_state(node) != state) continue;
+    node->op = LEAT_OP_const;
+    node->attrs = value;
+    node->control_count = 0;
+  }
+}
+
+static void start_from(leat_graph *graph, leat_state *state, const leat_attr *value) {
+  const char *name = leat_graph_unique_name(
+      graph, leat_arena_printf(graph->arena, "%s/init/restored", state->name));
+  leat_node *node = leat_graph_append(graph, LEAT_OP_const, name, NULL, 0, value);
+  node->outputs = leat_arena_memdup(graph->arena, &state->type, sizeof state->type);
+  node->device = state->device;
+  state->init = (leat_value){node, 0};
+}
+
+leat_status leat_freeze(leat_graph *graph, leat_diag *diag, const leat_safetensors *file,
+                        const char *path, leat_error *error) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < graph->states.count; i++) {
+    leat_state *state = graph->states.items[i];
+    const leat_tensor *value = leat_safetensors_find(file, state->name);
+    bool assigned = is_assigned(graph, state);
+    if (!value)
+      leat_warn_at(diag, state->span, "%s has no `%s`: it starts from its initial value", path,
+                   state->name);
+    else
+      LEAT_TRY(check_type(state, value, path, error));
+    if (value && assigned) start_from(graph, state, value_attr(graph, value));
+    if (value && !assigned) freeze_reads(graph, state, value_attr(graph, value));
+    if (value && !assigned) continue; // nothing refers to it any more
+    state->id = kept;
+    graph->states.items[kept++] = state;
+  }
+  graph->states.count = kept;
+  return LEAT_OK;
+}

@@ -1,0 +1,127 @@
+// The object and, for an executable, a `main` of three lines go into a directory of their own under
+// $TMPDIR; the compiler makes the output beside the others, from where it is moved into place.
+#define _GNU_SOURCE
+#include "session/link.h"
+
+#include "base/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef LEAT_LIB_DIRS
+#define LEAT_LIB_DIRS "/usr/local/lib:/usr/lib"
+#endif
+
+#define LIBRARY "libleat_rt.a"
+
+typedef struct linker {
+  const leat_link *link;
+  leat_arena *arena;
+  leat_error *error;
+  const char *object, *main, *linked; // paths in the directory
+  const char *library;
+} linker;
+
+static leat_status find_library(linker *l) {
+  for (const char *dirs = LEAT_LIB_DIRS; *dirs; dirs += *dirs == ':') {
+    int length = (int)strcspn(dirs, ":");
+    l->library = leat_arena_printf(l->arena, "%.*s/" LIBRARY, length, dirs);
+    if (access(l->library, R_OK) == 0) return LEAT_OK;
+    dirs += length;
+  }
+  return leat_fail(l->error, LEAT_NOT_FOUND, LIBRARY " is not in " LEAT_LIB_DIRS);
+}
+
+static leat_status write_main(const linker *l) {
+  const char *name = l->link->name;
+  const char *text =
+      leat_arena_printf(l->arena,
+                        "extern const char %s_image, *const %s_kernels[];\n"
+                        "int leat_executable_main(const void *, const void *, int, char **);\n"
+                        "int main(int argc, char **argv) {\n"
+                        "  return leat_executable_main(&%s_image, %s_kernels, argc, argv);\n"
+                        "}\n",
+                        name, name, name, name);
+  leat_bytes piece = {text, strlen(text)};
+  return leat_file_write(l->main, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+}
+
+static void add_inputs(const linker *l, leat_command *command) {
+  leat_command_add_words(command, l->link->cc ? l->link->cc : leat_c_compiler(), " \t", "");
+  leat_command_add(command, "-o");
+  leat_command_add(command, l->linked);
+  if (l->link->shared) {
+    leat_command_add(command, "-shared");
+    leat_command_add(command, l->object);
+    leat_command_add_words(command, "-Wl,--whole-archive", " ", "");
+    leat_command_add(command, l->library);
+    leat_command_add_words(command, "-Wl,--no-whole-archive", " ", "");
+  } else {
+    leat_command_add(command, l->main);
+    leat_command_add(command, l->object);
+    leat_command_add(command, l->library);
+    leat_command_add_words(command, "-s -Wl,--gc-sections", " ", "");
+  }
+  leat_command_add(command, "-lm");
+}
+
+static leat_status move_into_place(const linker *l) {
+  leat_file_view made;
+  LEAT_TRY(leat_file_view_open(&made, l->linked, l->error));
+  leat_bytes piece = {made.data, made.size};
+  leat_status status = leat_file_write(l->link->output, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  leat_file_view_close(&made);
+  return status;
+}
+
+static leat_status make_executable(const linker *l) {
+  struct stat info;
+  mode_t run = S_IXUSR | S_IXGRP | S_IXOTH;
+  if (stat(l->link->output, &info) == 0) {
+    mode_t readers = info.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
+    if (chmod(l->link->output, info.st_mode | (readers >> 2 & run)) == 0) return LEAT_OK;
+  }
+  return leat_fail(l->error, LEAT_IO, "cannot make %s executable: %s", l->link->output,
+                   strerror(errno));
+}
+
+static leat_status link_in(linker *l, const char *directory, leat_text *printed) {
+  l->object = leat_arena_printf(l->arena, "%s/%s.o", directory, l->link->name);
+  l->main = leat_arena_printf(l->arena, "%s/main.c", directory);
+  l->linked = leat_arena_printf(l->arena, "%s/linked", directory);
+  leat_command command = {.arena = l->arena};
+  leat_status status = find_library(l);
+  if (!status) status = leat_file_write(l->object, &l->link->object, 1, LEAT_FILE_ATOMIC, l->error);
+  if (!status) status = write_main(l);
+  if (!status) {
+    add_inputs(l, &command);
+    leat_command_print(&command, printed);
+    status = leat_command_run(&command, l->error);
+  }
+  if (!status) status = move_into_place(l);
+  if (!status) status = make_executable(l);
+  unlink(l->object);
+  unlink(l->main);
+  unlink(l->linked);
+  return status;
+}
+
+leat_status leat_link_run(const leat_link *link, leat_text *command, leat_error *error) {
+  linker l = {.link = link, .arena = leat_arena_create(), .error = error};
+  const char *parent = getenv("TMPDIR");
+  char *directory =
+      leat_arena_printf(l.arena, "%s/leat-XXXXXX", parent && *parent ? parent : "/tmp");
+  leat_status status;
+  if (mkdtemp(directory)) {
+    status = link_in(&l, directory, command);
+    rmdir(directory);
+  } else {
+    status =
+        leat_fail(error, LEAT_IO, "cannot make a directory %s: %s", directory, strerror(errno));
+  }
+  leat_arena_destroy(l.arena);
+  return status;
+}

@@ -1,0 +1,102 @@
+// leat build: entries ahead of time, as an executable or as something to link with.
+#include "session/artifact.h"
+#include "tools/prepared.h"
+#include "tools/session_options.h"
+#include "tools/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct build_options {
+  session_options session;
+  tool_list entries, fetches, dims;
+  const char *emit;
+  leat_artifact_options artifact;
+} build_options;
+
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+// From --emit, else from the output's name. False: no such kind.
+static bool choose_kind(const build_options *o, leat_artifact_kind *out) {
+  static const struct {
+    const char *emit, *suffix;
+    leat_artifact_kind kind;
+  } kinds[] = {{"c", ".c", LEAT_ARTIFACT_C},
+               {"obj", ".o", LEAT_ARTIFACT_OBJECT},
+               {"so", ".so", LEAT_ARTIFACT_SHARED},
+               {"exe", NULL, LEAT_ARTIFACT_EXECUTABLE}};
+  for (int i = 0; i < TOOL_COUNT(kinds); i++) {
+    bool named = o->emit && strcmp(o->emit, kinds[i].emit) == 0;
+    bool suits = !o->emit && (!kinds[i].suffix || ends_with(o->artifact.output, kinds[i].suffix));
+    if (named || suits) {
+      *out = kinds[i].kind;
+      return true;
+    }
+  }
+  return false;
+}
+
+// --dim NAME=VALUE; the names are malloc'ed.
+static int read_dims(const tool_command *command, const build_options *o, leat_setting *dims) {
+  for (int i = 0; i < o->dims.count; i++) {
+    char *name;
+    if (!tool_split(o->dims.items[i], &name, &dims[i].value))
+      return tool_usage_error(command, "--dim %s: expected NAME=VALUE", o->dims.items[i]);
+    dims[i].name = name;
+  }
+  return TOOL_OK;
+}
+
+static int build(const tool_command *command, build_options *o, leat_session *session) {
+  leat_setting *dims = calloc((size_t)o->dims.count + 1, sizeof *dims);
+  if (!dims) abort();
+  int status = read_dims(command, o, dims);
+  o->artifact.dims = dims;
+  o->artifact.dim_count = o->dims.count;
+  const char *entry = leat_session_entry_count(session) == 1 ? leat_session_entry(session, 0) : "";
+  bool unnamed = !o->entries.count && !o->fetches.count && *entry;
+  leat_step_spec spec = {.entries = unnamed ? &entry : o->entries.items,
+                         .entry_count = unnamed ? 1 : o->entries.count,
+                         .fetches = o->fetches.items,
+                         .fetch_count = o->fetches.count};
+  if (!status) status = tool_report(session, leat_artifact_build(session, &spec, &o->artifact));
+  for (int i = 0; i < o->dims.count; i++) free((char *)dims[i].name);
+  free(dims);
+  return status;
+}
+
+static int run(const tool_command *command, int argc, char **argv) {
+  build_options o = {0};
+  leat_artifact_options *a = &o.artifact;
+  tool_option shared[SESSION_OPTION_COUNT];
+  const tool_option own[] = {
+      {"entry", 'e', TOOL_LIST, &o.entries, "NAME", "build this entry (default: the only one)"},
+      {"fetch", 0, TOOL_LIST, &o.fetches, "NAME", "and make this a result too"},
+      {"output", 'o', TOOL_TEXT, &a->output, "PATH", "executable; or .o, .so, .c, each with a .h"},
+      {"emit", 0, TOOL_TEXT, &o.emit, "KIND", "exe, obj, so, c (default: as the name says)"},
+      {"vars", 0, TOOL_TEXT, &a->vars, "FILE", "values of variables, from a .safetensors"},
+      {"dim", 0, TOOL_LIST, &o.dims, "NAME=N", "fix a run-time dim: B=128"},
+      {"cc", 0, TOOL_TEXT, &a->cc, "COMMAND", "what links (default: $CC, else cc)"},
+      {"print-link", 0, TOOL_FLAG, &a->print_link, NULL, "show the command that links"},
+  };
+  const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
+                                 tool_session_options(&o.session, shared)};
+  int first, status;
+  if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
+  if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
+  if (!a->output || !*a->output) return tool_usage_error(command, "-o PATH is missing");
+  if (!choose_kind(&o, &a->kind))
+    return tool_usage_error(command, "--emit %s: there are exe, obj, so, c", o.emit);
+  leat_session *session = tool_open(&o.session, argv[first]);
+  status = session ? build(command, &o, session) : TOOL_FAILED;
+  free(o.entries.items);
+  free(o.fetches.items);
+  free(o.dims.items);
+  return tool_close(&o.session, session, status);
+}
+
+const tool_command build_command = {"build", "FILE --entry NAME -o PATH [--vars FILE]",
+                                    "compile entries ahead of time", run};
