@@ -3,10 +3,9 @@
 
 #include "ir/device_name.h"
 
-static const double node_overhead = 1e-7; // starting any piece of work
-static const double local_latency =
-    1e-6; // between devices of one process: a task that becomes ready
-static const double local_bandwidth = 2e10; // and a copy
+static const double node_overhead = 1e-7;   // starting any piece of work
+static const double local_latency = 1e-5;   // between devices of one process: tasks hand over
+static const double local_bandwidth = 1e10; // and a copy
 enum { GUESSED_DIM = 32 };
 
 // Operations an element where it is not one.
@@ -102,18 +101,22 @@ static double operations(const leat_cost_model *model, const leat_node *node, do
   return 0;
 }
 
-// Nothing runs for what is fed, constant, loaded, read in place or fetched.
+// Nothing runs for what is fed, constant, loaded, read in place or fetched, and what only renames
+// elements costs nothing in the kernel that uses it.
 static bool is_free(const leat_node *node) {
   bool structure = leat_op_info_of(node->op)->kind == LEAT_KIND_STRUCTURE;
-  return structure && (node->input_count == 0 || node->op == LEAT_OP_fetch);
+  return (structure && (node->input_count == 0 || node->op == LEAT_OP_fetch)) ||
+         node->op == LEAT_OP_reshape || node->op == LEAT_OP_broadcast;
 }
 
 leat_work leat_cost_work(const leat_cost_model *model, const leat_node *node) {
   if (is_free(node)) return (leat_work){0};
-  leat_work work = {.bytes = leat_cost_result_bytes(model, node)};
+  bool picks = node->op == LEAT_OP_gather || node->op == LEAT_OP_slice; // no more than it gives
   double outputs = leat_op_info_of(node->op)->outputs ? elements(model, &node->outputs[0]) : 0;
-  work.operations = operations(model, node, outputs);
-  for (uint32_t i = 0; i < node->input_count; i++)
+  double result = leat_cost_result_bytes(model, node);
+  leat_work work = {operations(model, node, outputs), result};
+  if (picks) work.bytes += result;
+  for (uint32_t i = 0; !picks && i < node->input_count; i++)
     work.bytes += leat_cost_bytes(model, leat_value_type(node->inputs[i]));
   return work;
 }

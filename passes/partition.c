@@ -185,40 +185,28 @@ static leat_node *connect(partitioner *p, const leat_node *producer, leat_value 
 
 // Making it again costs less than sending it.
 static bool is_cheap(const leat_node *node) {
-  if (node->control_count) return false;
-  if (node->op == LEAT_OP_const || node->op == LEAT_OP_iota || node->op == LEAT_OP_dim) return true;
-  return node->op == LEAT_OP_broadcast && node->inputs[0].node->input_count == 0 &&
-         is_cheap(node->inputs[0].node);
+  bool source = node->op == LEAT_OP_const || node->op == LEAT_OP_iota || node->op == LEAT_OP_dim;
+  return (source || node->op == LEAT_OP_broadcast) && !node->control_count;
 }
 
-// Made in the entry of the first user, where the text has it before that.
-static leat_node *cheap_copy(partitioner *p, const leat_node *node, const leat_node *user) {
-  uint32_t device = p->device[user->id];
-  if (p->device[node->id] == device) return p->home[node->id];
-  copy_key key = {node->id, 0, device};
-  leat_node *copy = find_copy(p, key);
-  if (copy) return copy;
-  leat_value input = {0};
-  if (node->input_count) input.node = cheap_copy(p, node->inputs[0].node, user);
-  copy = extra_copy(p, node, user->entry, device, &input);
-  keep_copy(p, key, copy);
-  return copy;
-}
-
-// The value on the device of its user.
+// The value on the device of its user. What is made there stands in the entry of its first user.
 static leat_value local_value(partitioner *p, leat_value value, const leat_node *user) {
   uint32_t device = p->device[user->id];
   const leat_node *node = value.node;
   leat_value at_home = {p->home[node->id], value.port};
   if (p->device[node->id] == device) return at_home;
-  if (is_cheap(node)) return (leat_value){cheap_copy(p, node, user), 0};
   copy_key key = {node->id, value.port, device};
-  leat_node *recv = find_copy(p, key), *send;
-  if (!recv) {
-    recv = connect(p, node, at_home, user, &send);
-    keep_copy(p, key, recv);
+  leat_node *copy = find_copy(p, key), *send;
+  if (copy) return (leat_value){copy, 0};
+  if (is_cheap(node)) {
+    leat_value input = {0};
+    if (node->input_count) input = local_value(p, node->inputs[0], user);
+    copy = extra_copy(p, node, user->entry, device, &input);
+  } else {
+    copy = connect(p, node, at_home, user, &send);
   }
-  return (leat_value){recv, 0};
+  keep_copy(p, key, copy);
+  return (leat_value){copy, 0};
 }
 
 // The recv that brings the end of `before` to the device of `user`, if there is one; what waits for
@@ -228,7 +216,7 @@ static leat_node *remote_control(partitioner *p, leat_node **sends, const leat_n
                                  const leat_node *user) {
   uint32_t from = p->device[before->id], to = p->device[user->id];
   leat_node *recv = find_copy(p, (copy_key){before->id, 0, to});
-  if (recv || is_cheap(before)) return recv;
+  if (recv || (is_cheap(before) && !before->input_count)) return recv;
   recv = find_copy(p, (copy_key){before->id, CONTROL, to});
   if (recv) return recv;
   if (sends[from]) {

@@ -7,9 +7,9 @@
 //           the device on which it would end the soonest, waiting for the device and for inputs
 //           from other devices, and the component with it
 //
-// State has a device already (state_home.c). A node without inputs could run anywhere at once;
-// it waits for its first user and goes where that goes. Devices that have no room left are
-// passed over. Initial values are computed where their state is.
+// State has a device already (state_home.c). A node without inputs, or a broadcast, could be made
+// anywhere; it waits for its first user and goes where that goes. Devices that have no room left
+// are passed over. Initial values are computed where their state is.
 #include "passes/cost.h"
 #include "passes/feasible.h"
 #include "passes/pass.h"
@@ -52,10 +52,17 @@ static bool has_room(const placer *p, uint32_t device, double bytes) {
   return memory == 0 || p->used[device] + bytes <= (double)memory;
 }
 
-// When the result of `from` can be used on `device`.
-static double arrival(const placer *p, const leat_node *from, uint32_t device, double bytes) {
+// Made where its first user is: sending it would cost more.
+static bool waits_for_user(const leat_node *node) {
+  return node->op == LEAT_OP_broadcast || (node->input_count == 0 && node->op != LEAT_OP_feed);
+}
+
+// When the result of `from` can be used on `device`. What waits for a user would be made there.
+static double arrival(const placer *p, const leat_node *from, uint32_t device) {
+  while (device_of(p, from) == UNPLACED && from->input_count) from = from->inputs[0].node;
   uint32_t source = device_of(p, from);
   if (source == UNPLACED) return 0;
+  double bytes = leat_cost_result_bytes(&p->cost, from);
   return p->finish[from->id] + leat_cost_transfer(&p->cost, source, device, bytes);
 }
 
@@ -63,12 +70,11 @@ static double arrival(const placer *p, const leat_node *from, uint32_t device, d
 static double finish_on(const placer *p, const leat_node *node, leat_work work, uint32_t device) {
   double start = p->free_at[device];
   for (uint32_t i = 0; i < node->input_count; i++) {
-    double bytes = leat_cost_bytes(&p->cost, leat_value_type(node->inputs[i]));
-    double ready = arrival(p, node->inputs[i].node, device, bytes);
+    double ready = arrival(p, node->inputs[i].node, device);
     if (ready > start) start = ready;
   }
   for (uint32_t i = 0; i < node->control_count; i++) {
-    double ready = arrival(p, node->controls[i], device, 0);
+    double ready = arrival(p, node->controls[i], device);
     if (ready > start) start = ready;
   }
   return start + leat_cost_seconds(&p->cost, work, device);
@@ -122,6 +128,19 @@ static leat_status settle_near(placer *p, uint32_t component, uint32_t device, c
   return LEAT_OK;
 }
 
+// What waited for `node`, and what that waited for, goes to its device.
+static leat_status settle_inputs(placer *p, const leat_node *node, uint32_t device) {
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    const leat_node *input = node->inputs[i].node;
+    while (device_of(p, input) == UNPLACED) {
+      p->finish[input->id] = arrival(p, input, device);
+      LEAT_TRY(settle_near(p, component_of(p, input), device, input->name, input->span));
+      if (input->input_count) input = input->inputs[0].node;
+    }
+  }
+  return LEAT_OK;
+}
+
 static void release(placer *p, const leat_node *node) {
   if (--p->waiting[node->id] == 0) p->used[device_of(p, node)] -= p->held[node->id];
 }
@@ -130,18 +149,15 @@ static leat_status place_node(placer *p, const leat_node *node) {
   uint32_t component = component_of(p, node);
   leat_work work = leat_cost_work(&p->cost, node);
   double result = leat_cost_result_bytes(&p->cost, node);
+  if (waits_for_user(node) && p->device[component] == UNPLACED) return LEAT_OK;
   if (p->device[component] == UNPLACED) {
-    if (node->input_count == 0 && node->op != LEAT_OP_feed) return LEAT_OK; // waits for a user
     double bytes = result + p->state_size[component];
     uint32_t device = best_device(p, node, work, bytes);
     if (device == UNPLACED) return report_full(p, node->name, node->span, bytes, component);
     settle(p, component, device);
   }
   uint32_t device = p->device[component];
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    const leat_node *input = node->inputs[i].node;
-    LEAT_TRY(settle_near(p, component_of(p, input), device, input->name, input->span));
-  }
+  LEAT_TRY(settle_inputs(p, node, device));
   p->finish[node->id] = p->free_at[device] = finish_on(p, node, work, device);
   p->held[node->id] = p->waiting[node->id] ? result : 0;
   p->used[device] += p->held[node->id];

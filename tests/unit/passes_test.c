@@ -662,10 +662,32 @@ TEST(place_minds_memory) {
   new_entry(&f, "e");
   leat_value x = param(&f, "x", type_of(LEAT_f32, 1, 1, 0));
   leat_type wide = type_of(LEAT_f32, 1, 1000, 0);
-  result(&f, "y", leat_build_broadcast(&f.b, x, &wide));
+  result(&f, "y", OP1(&f, "e/y", exp, leat_build_broadcast(&f.b, x, &wide)));
   request_entry(&f, f.b.entry);
   CHECK_EQ_INT(run_up_to(&f, "place"), LEAT_INVALID);
-  CHECK_HAS(messages(&f), "has room for its 4000 bytes");
+  CHECK_HAS(messages(&f), "no device that `e/y` may be on has room for its 4000 bytes");
+  tear_down(&f);
+}
+
+TEST(place_and_partition_make_broadcasts_where_they_are_used) {
+  fixture f;
+  set_up(&f);
+  f.context.device_count = 2;
+  leat_type wide = type_of(LEAT_f32, 2, 128, 64);
+  leat_state *b = variable(&f, "b", type_of(LEAT_f32, 1, 64, 0));
+  new_entry(&f, "e");
+  leat_value x = param(&f, "x", wide);
+  leat_value spread = leat_build_broadcast(&f.b, read(&f, "e/b", b), &wide);
+  f.b.device = leat_intern(f.strings, "/job:worker");
+  result(&f, "y", OP2(&f, "e/y", add, x, spread));
+  f.b.device = leat_intern(f.strings, "/job:ps");
+  result(&f, "z", OP1(&f, "e/z", exp, spread));
+  request_entry(&f, f.b.entry);
+  CHECK_EQ_INT(run_up_to(&f, "partition"), LEAT_OK);
+  const char *text = print(&f, f.context.parts.items[0]);
+  CHECK_HAS(text, "$e/broadcast: f32[128, 64] = broadcast($e/b/recv, shape=[128, 64])");
+  text = print(&f, f.context.parts.items[1]);
+  CHECK_HAS(text, "$e/broadcast: f32[128, 64] = broadcast($e/b, shape=[128, 64])");
   tear_down(&f);
 }
 
