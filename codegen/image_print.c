@@ -1,0 +1,138 @@
+// An image as text, for dumps: what the runtime will do, task by task.
+#include "codegen/codegen.h"
+
+#include <inttypes.h>
+
+#define RECORDS(image, section, type)                                                              \
+  ((const type *)((const char *)(image) + (image)->section.offset))
+
+static const char *text_of(const leat_image *image, leat_text_index index) {
+  return RECORDS(image, text, char) + index;
+}
+
+static void print_formula(const leat_image *image, uint32_t number, leat_text *out) {
+  static const char *const names[] = {"push", "dim", "+", "*", "/", "max", "align"};
+  const leat_formula *formula = &RECORDS(image, formulas, leat_formula)[number];
+  if (!formula->code_count) {
+    leat_text_add(out, "%" PRId64, formula->value);
+    return;
+  }
+  leat_text_add(out, "(");
+  for (uint32_t i = 0; i < formula->code_count; i++) {
+    int64_t word = RECORDS(image, code, int64_t)[formula->code_first + i];
+    uint8_t op = (uint8_t)word;
+    if (i) leat_text_add(out, " ");
+    if (op == LEAT_FORMULA_PUSH)
+      leat_text_add(out, "%" PRId64, word >> 8);
+    else if (op == LEAT_FORMULA_DIM)
+      leat_text_add(out, "%s",
+                    text_of(image, RECORDS(image, dims, leat_image_dim)[word >> 8].name));
+    else
+      leat_text_add(out, "%s", names[op]);
+  }
+  leat_text_add(out, ")");
+}
+
+static void print_type(const leat_image *image, const leat_image_type *type, leat_text *out) {
+  leat_text_add(out, "%s[", leat_dtype_name((leat_dtype)type->dtype));
+  for (uint32_t i = 0; i < type->rank; i++) {
+    if (i) leat_text_add(out, ", ");
+    print_formula(image, type->shape_first + i, out);
+  }
+  leat_text_add(out, "]");
+}
+
+static void print_buffers(const leat_image *image, leat_text *out) {
+  const leat_image_buffer *buffers = RECORDS(image, buffers, leat_image_buffer);
+  for (uint32_t i = 0; i < image->buffers.count; i++) {
+    uint64_t where = buffers[i].where;
+    leat_text_add(out, "b%u: ", i);
+    print_type(image, &buffers[i].type, out);
+    switch ((leat_buffer_kind)buffers[i].kind) {
+    case LEAT_BUFFER_ARENA:
+      leat_text_add(out, " arena ");
+      print_formula(image, (uint32_t)where, out);
+      break;
+    case LEAT_BUFFER_VARIABLE:
+      leat_text_add(out, " variable %s",
+                    text_of(image, RECORDS(image, variables, leat_image_variable)[where].name));
+      break;
+    case LEAT_BUFFER_FEED:
+      leat_text_add(out, " feed %s",
+                    text_of(image, RECORDS(image, feeds, leat_image_feed)[where].name));
+      break;
+    case LEAT_BUFFER_CONSTANT: leat_text_add(out, " constant at %" PRIu64, where); break;
+    case LEAT_BUFFER_FILE:
+      leat_text_add(out, " file %s",
+                    text_of(image, RECORDS(image, files, leat_image_file)[where].file));
+      break;
+    case LEAT_BUFFER_RUN_COUNT: leat_text_add(out, " run count"); break;
+    }
+    leat_text_add(out, "\n");
+  }
+}
+
+static void print_args(const leat_image *image, uint32_t first, uint32_t count, leat_text *out) {
+  const leat_image_arg *args = RECORDS(image, args, leat_image_arg) + first;
+  for (uint32_t i = 0; i < count; i++) {
+    leat_text_add(out, i ? ", " : "(");
+    if (args[i].is_scalar)
+      print_formula(image, args[i].index, out);
+    else
+      leat_text_add(out, "b%u", args[i].index);
+  }
+  leat_text_add(out, "%s", count ? ")" : "()");
+}
+
+static void print_launch(const leat_image *image, const leat_image_launch *launch, leat_text *out) {
+  static const char *const names[] = {"kernel", "copy", "gemm"};
+  leat_text_add(out, "    %s", names[launch->kind]);
+  if (launch->kind == LEAT_LAUNCH_KERNEL) leat_text_add(out, " %u", launch->kernel);
+  print_args(image, launch->arg_first, launch->arg_count, out);
+  leat_text_add(out, " tiles ");
+  print_formula(image, launch->tiles, out);
+  leat_text_add(out, " work ");
+  print_formula(image, launch->work, out);
+  leat_text_add(out, " for %s\n", text_of(image, launch->name));
+}
+
+static void print_task(const leat_image *image, uint32_t number, const leat_image_task *task,
+                       leat_text *out) {
+  static const char *const names[] = {"segment", "send", "recv", "print"};
+  leat_text_add(out, "  task %u %s, after %u tasks", number, names[task->kind], task->dependencies);
+  if (task->kind == LEAT_TASK_SEND || task->kind == LEAT_TASK_RECV) {
+    const leat_image_message *message = &RECORDS(image, messages, leat_image_message)[task->first];
+    leat_text_add(out, ", edge %u b%u %s with %s", message->edge, message->buffer,
+                  text_of(image, message->name), text_of(image, message->peer));
+  } else if (task->kind == LEAT_TASK_PRINT) {
+    leat_text_add(out, " ");
+    print_args(image, task->first, task->count, out);
+  }
+  for (uint32_t i = 0; i < task->successor_count; i++)
+    leat_text_add(out, "%s%u", i ? ", " : ", before ",
+                  RECORDS(image, successors, uint32_t)[task->successor_first + i]);
+  leat_text_add(out, "\n");
+  for (uint32_t i = 0; task->kind == LEAT_TASK_SEGMENT && i < task->count; i++)
+    print_launch(image, &RECORDS(image, launches, leat_image_launch)[task->first + i], out);
+}
+
+void leat_image_print(const leat_image *image, leat_text *out) {
+  leat_text_add(out, "image %s on %s, arena ", text_of(image, image->name),
+                text_of(image, image->device));
+  print_formula(image, image->arena_size, out);
+  leat_text_add(out, "\n");
+  print_buffers(image, out);
+  const leat_image_kernel *kernels = RECORDS(image, kernels, leat_image_kernel);
+  for (uint32_t i = 0; i < image->kernels.count; i++)
+    leat_text_add(out, "kernel %u %s: %s\n", i, text_of(image, kernels[i].symbol),
+                  text_of(image, kernels[i].title));
+  const leat_image_table *tables = RECORDS(image, tables, leat_image_table);
+  for (uint32_t i = 0; i < image->tables.count; i++) {
+    leat_text_add(out, "table %u\n", i);
+    for (uint32_t j = 0; j < tables[i].task_count; j++)
+      print_task(image, j, &RECORDS(image, tasks, leat_image_task)[tables[i].task_first + j], out);
+  }
+  const leat_image_fetch *fetches = RECORDS(image, fetches, leat_image_fetch);
+  for (uint32_t i = 0; i < image->fetches.count; i++)
+    leat_text_add(out, "fetch %s b%u\n", text_of(image, fetches[i].name), fetches[i].buffer);
+}
