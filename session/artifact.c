@@ -93,7 +93,7 @@ static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
   LEAT_TRY(leat_driver_run(driver, "prune"));
   LEAT_TRY(freeze(a, driver->context.graph));
   LEAT_TRY(leat_driver_run(driver, NULL));
-  leat_graph *part;
+  leat_graph *part = NULL;
   *stopped = driver->stopped;
   if (*stopped) return LEAT_OK;
   LEAT_TRY(only_part(a, driver, &part));
