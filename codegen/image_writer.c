@@ -70,18 +70,23 @@ static void add_atom(leat_image_writer *writer, const leat_atom *atom) {
                  word(atom->kind == LEAT_ATOM_MAX ? LEAT_FORMULA_MAX : LEAT_FORMULA_FLOORDIV, 0));
 }
 
+// A dim that is just one atom is one word: so the runtime knows that it is bound there.
+static void add_term(leat_image_writer *writer, const leat_term *term) {
+  bool factor = term->coefficient != 1 || term->count == 0;
+  if (factor) LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, term->coefficient));
+  for (uint32_t a = 0; a < term->count; a++) {
+    add_atom(writer, term->atoms[a]);
+    if (a || factor) LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_MUL, 0));
+  }
+}
+
 static void add_dim(leat_image_writer *writer, leat_dim dim) {
   if (leat_dim_is_const(dim)) {
     LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, dim.value));
     return;
   }
   for (uint32_t t = 0; t < dim.poly->count; t++) {
-    const leat_term *term = &dim.poly->terms[t];
-    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, term->coefficient));
-    for (uint32_t a = 0; a < term->count; a++) {
-      add_atom(writer, term->atoms[a]);
-      LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_MUL, 0));
-    }
+    add_term(writer, &dim.poly->terms[t]);
     if (t) LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_ADD, 0));
   }
 }

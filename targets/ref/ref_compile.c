@@ -1,7 +1,8 @@
 // A graph → tasks of one node each. Every output has memory of its own in the arena; what must have
 // run before is exactly what the node's data and control edges say.
 #include "targets/ref/ref.h"
-#include "targets/ref/ref_image.h"
+
+#include "codegen/image_writer.h"
 #include "targets/ref/ref_site.h"
 
 #include <string.h>
@@ -16,7 +17,7 @@ typedef struct compiler {
   leat_arena *arena;
   leat_diag *diag;
   leat_error *error;
-  ref_image image;
+  leat_image_writer image;
   leat_dim arena_end;               // bytes of the arena so far
   uint32_t *buffers;                // by node id: of output 0, others follow; NONE: not made yet
   uint32_t *variable_buffers;       // by state id
@@ -45,14 +46,14 @@ static bool padded_size(compiler *c, const leat_type *type, leat_dim *out) {
 static uint32_t add_buffer(compiler *c, leat_buffer_kind kind, uint64_t where,
                            const leat_type *type) {
   leat_image_buffer buffer = {.kind = kind, .where = where};
-  buffer.type = ref_image_type(&c->image, type);
-  REF_ADD(&c->image, buffers, buffer);
+  buffer.type = leat_image_writer_type(&c->image, type);
+  LEAT_IMAGE_ADD(&c->image, buffers, buffer);
   return c->image.buffers.count - 1;
 }
 
 static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++) {
-    uint32_t where = ref_image_formula(&c->image, c->arena_end);
+    uint32_t where = leat_image_writer_formula(&c->image, c->arena_end);
     leat_dim size;
     if (!padded_size(c, &node->outputs[i], &size) ||
         !leat_dim_add(c->graph->dims, c->arena_end, size, &c->arena_end))
@@ -63,30 +64,32 @@ static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
 }
 
 static uint64_t add_tensor(compiler *c, const leat_tensor *tensor) {
-  return ref_image_data(&c->image, tensor->data, (size_t)leat_tensor_bytes(tensor));
+  return leat_image_writer_data(&c->image, tensor->data, (size_t)leat_tensor_bytes(tensor));
 }
 
 static void add_feed(compiler *c, const leat_node *node) {
-  leat_image_feed feed = {.name = ref_image_text(&c->image, leat_node_attr(node, "name")->string)};
-  feed.type = ref_image_type(&c->image, &node->outputs[0]);
+  leat_image_feed feed = {
+      .name = leat_image_writer_text(&c->image, leat_node_attr(node, "name")->string)};
+  feed.type = leat_image_writer_type(&c->image, &node->outputs[0]);
   for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++) {
     const leat_param *param = &node->entry->params.items[i];
     if (param->node != node || !param->fallback) continue;
     feed.has_fallback = 1;
     feed.fallback = add_tensor(c, param->fallback);
   }
-  REF_ADD(&c->image, feeds, feed);
+  LEAT_IMAGE_ADD(&c->image, feeds, feed);
 }
 
 static leat_status add_file(compiler *c, const leat_node *node) {
   const char *path = leat_node_attr(node, "file")->string;
   struct stat info;
   if (stat(path, &info)) return leat_fail(c->error, LEAT_IO, "cannot read %s", path);
-  leat_image_file file = {.file = ref_image_text(&c->image, path),
-                          .name = ref_image_text(&c->image, leat_node_attr(node, "name")->string),
-                          .size = (uint64_t)info.st_size,
-                          .type = ref_image_type(&c->image, &node->outputs[0])};
-  REF_ADD(&c->image, files, file);
+  leat_image_file file = {
+      .file = leat_image_writer_text(&c->image, path),
+      .name = leat_image_writer_text(&c->image, leat_node_attr(node, "name")->string),
+      .size = (uint64_t)info.st_size,
+      .type = leat_image_writer_type(&c->image, &node->outputs[0])};
+  LEAT_IMAGE_ADD(&c->image, files, file);
   return LEAT_OK;
 }
 
@@ -118,11 +121,12 @@ static uint32_t buffer_of(const compiler *c, leat_value value) {
 static void add_variables(compiler *c) {
   for (uint32_t i = 0; i < c->graph->states.count; i++) {
     const leat_state *state = c->graph->states.items[i];
-    leat_image_variable variable = {.name = ref_image_text(&c->image, state->name),
-                                    .container = ref_image_text(&c->image, state->container),
-                                    .type = ref_image_type(&c->image, &state->type),
+    leat_image_variable variable = {.name = leat_image_writer_text(&c->image, state->name),
+                                    .container =
+                                        leat_image_writer_text(&c->image, state->container),
+                                    .type = leat_image_writer_type(&c->image, &state->type),
                                     .flags = state->trainable ? 1 : 0};
-    REF_ADD(&c->image, variables, variable);
+    LEAT_IMAGE_ADD(&c->image, variables, variable);
     c->variable_buffers[i] = add_buffer(c, LEAT_BUFFER_VARIABLE, i, &state->type);
   }
 }
@@ -130,33 +134,35 @@ static void add_variables(compiler *c) {
 // -- Tasks -------------------------------------------------------------------------------------
 
 static void add_arg(compiler *c, bool is_scalar, uint32_t index) {
-  REF_ADD(&c->image, args, (leat_image_arg){is_scalar, index});
+  LEAT_IMAGE_ADD(&c->image, args, (leat_image_arg){is_scalar, index});
 }
 
 static void add_task(compiler *c, const leat_node *node, leat_task_kind kind, uint32_t first,
                      uint32_t count) {
-  leat_image_task task = {.kind = kind,
-                          .first = first,
-                          .count = count,
-                          .text = ref_image_text(&c->image, node ? node->name : "initial value")};
+  leat_image_task task = {
+      .kind = kind,
+      .first = first,
+      .count = count,
+      .text = leat_image_writer_text(&c->image, node ? node->name : "initial value")};
   if (node && node->op == LEAT_OP_print)
-    task.text = ref_image_text(&c->image, leat_node_attr(node, "message")->string);
-  REF_ADD(&c->image, tasks, task);
+    task.text = leat_image_writer_text(&c->image, leat_node_attr(node, "message")->string);
+  LEAT_IMAGE_ADD(&c->image, tasks, task);
 }
 
 static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind,
                        uint32_t arg_first) {
-  leat_text_index name = ref_image_text(&c->image, node ? node->name : "initial value");
+  leat_text_index name = leat_image_writer_text(&c->image, node ? node->name : "initial value");
   leat_image_launch launch = {.kind = kind,
                               .arg_first = arg_first,
                               .arg_count = c->image.args.count - arg_first,
-                              .tiles = ref_image_formula(&c->image, leat_dim_const(1)),
-                              .work = ref_image_formula(&c->image, leat_dim_const(KERNEL_WORK)),
+                              .tiles = leat_image_writer_formula(&c->image, leat_dim_const(1)),
+                              .work =
+                                  leat_image_writer_formula(&c->image, leat_dim_const(KERNEL_WORK)),
                               .site_first = c->image.sites.count,
                               .site_count = 1,
                               .name = name};
-  REF_ADD(&c->image, sites, name);
-  REF_ADD(&c->image, launches, launch);
+  LEAT_IMAGE_ADD(&c->image, sites, name);
+  LEAT_IMAGE_ADD(&c->image, launches, launch);
   add_task(c, node, LEAT_TASK_SEGMENT, c->image.launches.count - 1, 1);
 }
 
@@ -172,7 +178,7 @@ static void add_kernel(compiler *c, leat_node *node) {
   leat_ref_site *site = leat_new(c->arena, leat_ref_site);
   *site = (leat_ref_site){node, c->atoms, c->dim_count};
   uint32_t first = c->image.args.count;
-  add_arg(c, true, ref_image_formula(&c->image, leat_dim_const((int64_t)(uintptr_t)site)));
+  add_arg(c, true, leat_image_writer_formula(&c->image, leat_dim_const((int64_t)(uintptr_t)site)));
   for (uint32_t i = 0; i < c->dim_count; i++) add_arg(c, true, c->dim_first + i);
   if (node->op == LEAT_OP_assign_add) {
     uint32_t variable = c->variable_buffers[leat_node_state(node)->id];
@@ -189,9 +195,9 @@ static void add_message(compiler *c, const leat_node *node, leat_task_kind kind,
                         const char *tensor, uint32_t buffer) {
   leat_image_message message = {.edge = (uint32_t)leat_node_attr(node, "edge")->i,
                                 .buffer = buffer,
-                                .peer = ref_image_text(&c->image, peer),
-                                .name = ref_image_text(&c->image, tensor)};
-  REF_ADD(&c->image, messages, message);
+                                .peer = leat_image_writer_text(&c->image, peer),
+                                .name = leat_image_writer_text(&c->image, tensor)};
+  LEAT_IMAGE_ADD(&c->image, messages, message);
   add_task(c, node, kind, c->image.messages.count - 1, 1);
 }
 
@@ -212,9 +218,10 @@ static void add_work(compiler *c, leat_node *node) {
   else if (node->op == LEAT_OP_assign)
     add_copy(c, node, variable, input);
   else if (node->op == LEAT_OP_fetch)
-    REF_ADD(
+    LEAT_IMAGE_ADD(
         &c->image, fetches,
-        (leat_image_fetch){ref_image_text(&c->image, leat_node_attr(node, "name")->string), input});
+        (leat_image_fetch){leat_image_writer_text(&c->image, leat_node_attr(node, "name")->string),
+                           input});
   else if (node->op == LEAT_OP_send)
     add_message(c, node, LEAT_TASK_SEND, leat_node_attr(node, "to")->string,
                 node->inputs[0].node->name, input);
@@ -241,7 +248,7 @@ static void add_successors(compiler *c, uint32_t first, uint32_t count) {
     task->successor_first = c->image.successors.count;
     for (uint32_t e = 0; e < c->before.count; e++) {
       if (c->before.items[e] != i) continue;
-      REF_ADD(&c->image, successors, c->after.items[e]);
+      LEAT_IMAGE_ADD(&c->image, successors, c->after.items[e]);
       c->image.tasks.items[first + c->after.items[e]].dependencies++;
     }
     task->successor_count = c->image.successors.count - task->successor_first;
@@ -285,7 +292,7 @@ static leat_status add_nodes(compiler *c, const bool *marks) {
 static void end_table(compiler *c, uint32_t first) {
   uint32_t count = c->image.tasks.count - first;
   add_successors(c, first, count);
-  REF_ADD(&c->image, tables, (leat_image_table){first, count});
+  LEAT_IMAGE_ADD(&c->image, tables, (leat_image_table){first, count});
 }
 
 static leat_status add_step(compiler *c, bool *marks) {
@@ -324,12 +331,13 @@ static void add_dims(compiler *c) {
   for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
     const leat_node *node = c->graph->nodes.items[i];
     const leat_op_info *info = leat_op_info_of(node->op);
-    for (int j = 0; j < info->outputs; j++) ref_image_type(&c->image, &node->outputs[j]);
+    for (int j = 0; j < info->outputs; j++) leat_image_writer_type(&c->image, &node->outputs[j]);
     for (int j = 0; j < info->attr_count; j++) {
-      if (info->attrs[j].kind == LEAT_ATTR_DIM) ref_image_formula(&c->image, node->attrs[j].dim);
+      if (info->attrs[j].kind == LEAT_ATTR_DIM)
+        leat_image_writer_formula(&c->image, node->attrs[j].dim);
       if (info->attrs[j].kind != LEAT_ATTR_DIMS) continue;
       for (uint32_t k = 0; k < node->attrs[j].count; k++)
-        ref_image_formula(&c->image, node->attrs[j].dims[k]);
+        leat_image_writer_formula(&c->image, node->attrs[j].dims[k]);
     }
   }
   c->atoms = c->image.atoms.items;
@@ -337,8 +345,8 @@ static void add_dims(compiler *c) {
   c->dim_first = c->image.formulas.count;
   for (uint32_t i = 0; i < c->dim_count; i++) {
     int64_t code = (int64_t)((uint64_t)i << 8) | LEAT_FORMULA_DIM;
-    REF_ADD(&c->image, code, code);
-    REF_ADD(&c->image, formulas, (leat_formula){0, c->image.code.count - 1, 1});
+    LEAT_IMAGE_ADD(&c->image, code, code);
+    LEAT_IMAGE_ADD(&c->image, formulas, (leat_formula){0, c->image.code.count - 1, 1});
   }
 }
 
@@ -351,22 +359,22 @@ static uint32_t *none_for_each(leat_arena *arena, uint32_t count) {
 leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                              leat_image **out, leat_error *error) {
   compiler c = {.graph = graph, .arena = arena, .diag = diag, .error = error};
-  ref_image_init(&c.image, arena);
+  leat_image_writer_init(&c.image, arena);
   c.buffers = none_for_each(arena, graph->nodes.count);
   c.tasks = none_for_each(arena, graph->nodes.count);
   c.variable_buffers = none_for_each(arena, graph->states.count);
   bool *marks = leat_new_array(arena, bool, graph->nodes.count);
   add_dims(&c);
   add_variables(&c);
-  REF_ADD(&c.image, kernels,
-          (leat_image_kernel){.symbol = ref_image_text(&c.image, "leat_ref_kernel"),
-                              .title = ref_image_text(&c.image, "ref")});
+  LEAT_IMAGE_ADD(&c.image, kernels,
+                 (leat_image_kernel){.symbol = leat_image_writer_text(&c.image, "leat_ref_kernel"),
+                                     .title = leat_image_writer_text(&c.image, "ref")});
   LEAT_TRY(add_step(&c, marks));
   for (uint32_t i = 0; i < graph->states.count; i++)
     LEAT_TRY(add_initial_value(&c, graph->states.items[i], marks));
-  leat_image header = {.device = ref_image_text(&c.image, graph->device),
-                       .name = ref_image_text(&c.image, graph->name),
-                       .arena_size = ref_image_formula(&c.image, c.arena_end)};
-  *out = ref_image_finish(&c.image, &header);
+  leat_image header = {.device = leat_image_writer_text(&c.image, graph->device),
+                       .name = leat_image_writer_text(&c.image, graph->name),
+                       .arena_size = leat_image_writer_formula(&c.image, c.arena_end)};
+  *out = leat_image_writer_finish(&c.image, &header);
   return LEAT_OK;
 }
