@@ -19,8 +19,6 @@
 #include "passes/rewrite.h"
 #include "passes/state_home.h"
 
-#include <stdio.h>
-
 // How much of a node the step needs.
 typedef enum need {
   NEED_NOTHING,
@@ -127,7 +125,9 @@ static leat_status want_initial(pruner *p, const leat_state *state) {
   return LEAT_OK;
 }
 
-static const char *unnamed_if_alone(const pruner *p, const leat_entry *entry, const char *name) {
+// What a parameter or result is called outside: the entry's name comes first when there are
+// several.
+static const char *port_name(const pruner *p, const leat_entry *entry, const char *name) {
   if (p->request->entries.count <= 1) return name;
   return leat_intern_printf(p->session->strings, "%s/%s", entry->name, name);
 }
@@ -184,7 +184,7 @@ static leat_status name_param(pruner *p, const leat_node *node, leat_node *copy)
   if (!param) return LEAT_OK;
   leat_attr name = {.string = node->name};
   if (is_requested(p, node->entry))
-    name.string = unnamed_if_alone(p, node->entry, param->name);
+    name.string = port_name(p, node->entry, param->name);
   else if (!param->fallback) {
     leat_error_at(p->context->diag, node->span,
                   "`%s` must be fed: this Run needs it and does not execute the entry `%s`",
@@ -222,7 +222,7 @@ static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value val
 static void fetch_results(pruner *p, const leat_entry *entry) {
   for (uint32_t i = 0; i < entry->results.count; i++) {
     const leat_result *result = &entry->results.items[i];
-    fetch(p, leat_clone_entry(&p->cloner, entry), unnamed_if_alone(p, entry, result->name),
+    fetch(p, leat_clone_entry(&p->cloner, entry), port_name(p, entry, result->name),
           copy_of(p, result->value), result->value.node->span);
   }
 }
