@@ -395,13 +395,17 @@ static void fail_deadline(leat_run *run) {
 // Waits until something happened to the run; the lock is held, but not meanwhile. False when
 // nothing did before `until`.
 static bool wait_for_change(leat_run *run, int64_t until) {
+  leat_runtime *runtime = run->executor->runtime;
+  leat_transport *transport =
+      run->executor->has_remote && run->transfers ? runtime->transport : NULL;
   uint32_t seen = leat_signal_value(&run->changed);
   run->driver_waits = true;
   pthread_mutex_unlock(&run->lock);
   int64_t begin = trace_clock(run);
-  bool raised =
-      leat_signal_wait(&run->changed, seen, leat_pool_spins(run->executor->runtime->pool), until);
-  leat_trace *trace = run->executor->runtime->trace;
+  if (transport) transport->backend->expect(transport, 1);
+  bool raised = leat_signal_wait(&run->changed, seen, leat_pool_spins(runtime->pool), until);
+  if (transport) transport->backend->expect(transport, -1);
+  leat_trace *trace = runtime->trace;
   if (trace)
     leat_trace_add(trace, &(leat_trace_event){.begin = begin,
                                               .end = leat_clock(),
@@ -553,11 +557,8 @@ static leat_status prepare(leat_run *run, const leat_run_request *request, leat_
 
 static leat_status execute_exchanging(leat_run *run, leat_error *error) {
   leat_executor *executor = run->executor;
-  leat_transport *transport = executor->has_remote ? executor->runtime->transport : NULL;
   leat_runtime_enter(executor->runtime, run);
-  if (transport) transport->backend->expect(transport, 1);
   leat_status status = run_tables(run, error);
-  if (transport) transport->backend->expect(transport, -1);
   leat_runtime_leave(executor->runtime, run);
   return status;
 }

@@ -146,8 +146,8 @@ static bool take_message(leat_runtime *runtime, leat_message *out) {
   return true;
 }
 
-leat_status leat_runtime_receive(leat_runtime *runtime, double seconds, leat_message *out,
-                                 leat_error *error) {
+static leat_status wait_for_message(leat_runtime *runtime, double seconds, leat_message *out,
+                                    leat_error *error) {
   int64_t until = leat_clock_after(seconds);
   for (;;) {
     uint32_t seen = leat_signal_value(&runtime->mail_came);
@@ -159,6 +159,15 @@ leat_status leat_runtime_receive(leat_runtime *runtime, double seconds, leat_mes
     if (!leat_signal_wait(&runtime->mail_came, seen, 0, until))
       return leat_fail(error, LEAT_DEADLINE, "no message came within %g s", seconds);
   }
+}
+
+leat_status leat_runtime_receive(leat_runtime *runtime, double seconds, leat_message *out,
+                                 leat_error *error) {
+  leat_transport *transport = runtime->transport;
+  if (transport) transport->backend->expect(transport, 1);
+  leat_status status = wait_for_message(runtime, seconds, out, error);
+  if (transport) transport->backend->expect(transport, -1);
+  return status;
 }
 
 // -- Aborts ---------------------------------------------------------------------------------------

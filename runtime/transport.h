@@ -36,7 +36,8 @@ typedef struct leat_receiver {
 typedef void (*leat_sent_function)(void *context, leat_status status);
 
 typedef struct leat_transport_counts {
-  uint64_t tensor_bytes, control_bytes; // payloads sent to the peer
+  uint64_t tensor_bytes;  // of tensors sent to the peer
+  uint64_t control_bytes; // of everything else: control messages and the transport's own
 } leat_transport_counts;
 
 typedef struct leat_transport leat_transport;
@@ -80,7 +81,8 @@ void leat_inproc_world_destroy(leat_inproc_world *world); // its transports must
 leat_status leat_inproc_join(leat_inproc_world *world, int rank, leat_transport **out,
                              leat_error *error);
 
-// -- mpi: the module leat-mpi, table `leat_mpi_transport` ------------------------------------------
+// -- mpi: the module leat-mpi, table `leat_mpi_transport`
+// ------------------------------------------
 //
 // The world that mpiexec, Slurm or an MPI operator started; one connection a process, once:
 //     leat_module_load("mpi", "leat_mpi_transport", &table, error), then table->connect(…).

@@ -1,0 +1,112 @@
+// The MPI transport. One thread owns MPI: it alone calls it, after MPI_Init_thread until
+// MPI_Finalize, and only calls that do not block. Other threads hand it *envelopes* to send.
+//
+// Everything but large tensors travels as an envelope, a header and up to 2 GiB of payload, on one
+// communicator and tag, so it arrives in order. A tensor of more than INLINE_LIMIT bytes:
+//
+//     sender    ANNOUNCE key, bytes, id ──▶  receiver: place → buffer, receives posted
+//               ◀── GRANT id, tag            with a tag of their own
+//               chunks on that tag ──▶       landed
+//
+// A grant never depends on a recv task, so senders make progress whatever the steps' schedules.
+#ifndef LEAT_RUNTIME_MPI_TRANSPORT_H
+#define LEAT_RUNTIME_MPI_TRANSPORT_H
+
+#include "runtime/signal.h"
+#include "runtime/transport.h"
+
+#include <mpi.h>
+#include <pthread.h>
+#include <stddef.h>
+
+enum {
+  INLINE_LIMIT = 16 << 10,
+  CHUNK = 64 << 20, // bytes of one MPI message of a large tensor
+  ENVELOPE_TAG = 0,
+  FIRST_TENSOR_TAG = 1,
+  TENSOR_TAGS = 1 << 20, // used in turn
+  HOST_NAME = 64,
+};
+
+typedef enum envelope_type { HELLO, CONTROL, TENSOR, ANNOUNCE, GRANT } envelope_type;
+
+typedef struct envelope_header {
+  uint32_t type;
+  uint32_t kind;     // CONTROL: the message's kind · HELLO: LEAT_TRANSPORT_VERSION · GRANT: tag
+  uint64_t bytes;    // of the payload; ANNOUNCE: of the tensor
+  uint64_t id;       // ANNOUNCE, GRANT: the sender's number of the transfer
+  leat_edge_key key; // TENSOR, ANNOUNCE
+} envelope_header;
+
+// A large tensor on its way, at either end.
+typedef struct transfer {
+  struct transfer *next;
+  int peer;
+  uint64_t id;
+  char *data;
+  uint64_t bytes;
+  MPI_Request *requests; // of its chunks; NULL: not granted yet
+  int request_count, requests_done;
+  leat_sent_function sent; // of a sender; NULL: a receiver
+  void *context;           // of `sent`, or the token of `landed`
+} transfer;
+
+typedef struct envelope {
+  struct envelope *next;
+  int peer;
+  MPI_Request request;
+  transfer *announces; // the transfer that it announces
+  size_t size;         // of header and payload
+  envelope_header header;
+  char payload[];
+} envelope;
+
+typedef struct envelope_list {
+  envelope *first, **end;
+} envelope_list;
+
+typedef enum transport_stage { JOINING, JOINED, CLOSED, UNUSABLE } transport_stage;
+
+typedef struct mpi_transport {
+  leat_transport base;
+  pthread_t thread;
+  double deadline; // of joining
+  MPI_Comm world;  // a duplicate
+
+  pthread_mutex_t lock; // of what follows
+  envelope_list queued; // handed over, not sent yet
+  leat_receiver receiver;
+  leat_error error; // why the stage is UNUSABLE
+
+  leat_signal wake;          // raised for the thread
+  leat_signal stage_changed; // raised by it
+  _Atomic transport_stage stage;
+  _Atomic bool started, closing, aborting;
+  _Atomic int expecting;
+  struct {
+    _Atomic uint64_t tensor, control;
+  } * sent; // bytes, to each peer
+
+  // The thread's own.
+  bool yields;            // more busy threads than cores: never spin
+  bool *greeted;          // by rank
+  envelope_list outgoing; // being sent
+  envelope_list incoming; // being received, or waiting to be handled, in order
+  transfer *announced;    // tensors waiting for their grant
+  transfer *flying;       // tensors whose chunks are on their way
+  uint64_t next_id;
+  int next_tag;
+  int64_t last_event; // when something happened
+  uint64_t idle_turns;
+} mpi_transport;
+
+// mpi_transport.c.
+extern const leat_transport_backend leat_mpi_transport;
+
+// mpi_progress.c: the thread.
+void *leat_mpi_main(void *transport);
+void leat_mpi_append(envelope_list *list, envelope *e);
+// Copies the payload; NULL: no memory.
+envelope *leat_mpi_envelope(int peer, envelope_header header, const void *data, size_t size);
+
+#endif

@@ -1,0 +1,155 @@
+// The conformance suite on the inproc transport, and the rendezvous.
+#include "runtime/rendezvous.h"
+#include "tests/unit/transport_conformance.h"
+
+typedef struct player {
+  pthread_t thread;
+  leat_transport *transport;
+  conformance state;
+  const char *result;
+} player;
+
+static void *play(void *context) {
+  player *p = context;
+  p->result = conformance_play(p->transport, &p->state);
+  return NULL;
+}
+
+static void play_inproc(int size) {
+  leat_inproc_world *world;
+  leat_error error = {0};
+  static player players[CONFORMANCE_RANKS];
+  CHECK_EQ_INT(leat_inproc_world_create(size, &world, &error), LEAT_OK);
+  for (int i = 0; i < size; i++) {
+    CHECK_EQ_INT(leat_inproc_join(world, i, &players[i].transport, &error), LEAT_OK);
+    CHECK_EQ_INT(players[i].transport->rank, i);
+    pthread_create(&players[i].thread, NULL, play, &players[i]);
+  }
+  for (int i = 0; i < size; i++) {
+    pthread_join(players[i].thread, NULL);
+    CHECK_EQ_STR(players[i].result, "");
+  }
+  for (int i = 0; i < size; i++) players[i].transport->backend->close(players[i].transport);
+  leat_inproc_world_destroy(world);
+}
+
+TEST(inproc_2) {
+  play_inproc(2);
+}
+TEST(inproc_3) {
+  play_inproc(3);
+}
+
+TEST(inproc_abort_reaches_everybody) {
+  leat_inproc_world *world;
+  leat_transport *transports[2];
+  leat_error error = {0};
+  conformance c[2] = {0};
+  CHECK_EQ_INT(leat_inproc_world_create(2, &world, &error), LEAT_OK);
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ_INT(leat_inproc_join(world, i, &transports[i], &error), LEAT_OK);
+    transports[i]->backend->start(transports[i],
+                                  &(leat_receiver){.context = &c[i], .failed = conformance_failed});
+  }
+  transports[0]->backend->abort(transports[0], "enough");
+  CHECK_EQ_INT(c[0].failed, 1);
+  CHECK_EQ_INT(c[1].failed, 1);
+  CHECK_EQ_INT(transports[1]->backend->control(transports[1], 0, 1, "", 0, &error), LEAT_ABORTED);
+  for (int i = 0; i < 2; i++) transports[i]->backend->close(transports[i]);
+  leat_inproc_world_destroy(world);
+}
+
+// -- The rendezvous -------------------------------------------------------------------------------
+
+typedef struct arrival {
+  int calls;
+  leat_status status;
+} arrival;
+
+static void note_arrival(void *context, leat_status status) {
+  arrival *a = context;
+  a->calls++;
+  a->status = status;
+}
+
+TEST(either_side_may_come_first) {
+  leat_rendezvous *r;
+  CHECK_EQ_INT(leat_rendezvous_create(&r, NULL), LEAT_OK);
+  for (uint32_t edge = 0; edge < 3000; edge++) {
+    leat_edge_key key = {1, 2, edge, 0};
+    uint32_t from = edge * 3, to = 0;
+    arrival a = {0};
+    bool recv_first = edge % 2;
+    if (recv_first) leat_rendezvous_recv(r, &key, &to, sizeof to, note_arrival, &a);
+    CHECK_EQ_INT(a.calls, 0);
+    CHECK_EQ_INT(leat_rendezvous_send(r, &key, &from, sizeof from), LEAT_OK);
+    if (!recv_first) leat_rendezvous_recv(r, &key, &to, sizeof to, note_arrival, &a);
+    CHECK_EQ_INT(a.calls, 1);
+    CHECK_EQ_INT(a.status, LEAT_OK);
+    CHECK_EQ_INT(to, edge * 3);
+  }
+  leat_rendezvous_destroy(r);
+}
+
+TEST(keys_are_compared_whole) {
+  leat_rendezvous *r;
+  CHECK_EQ_INT(leat_rendezvous_create(&r, NULL), LEAT_OK);
+  leat_edge_key key = {1, 2, 3, 4};
+  leat_edge_key others[] = {{9, 2, 3, 4}, {1, 9, 3, 4}, {1, 2, 9, 4}, {1, 2, 3, 9}};
+  int32_t value = 7, to = 0;
+  arrival a = {0};
+  leat_rendezvous_recv(r, &key, &to, sizeof to, note_arrival, &a);
+  for (int i = 0; i < 4; i++)
+    CHECK_EQ_INT(leat_rendezvous_send(r, &others[i], &value, sizeof value), LEAT_OK);
+  CHECK_EQ_INT(a.calls, 0);
+  CHECK_EQ_INT(leat_rendezvous_send(r, &key, &value, sizeof value), LEAT_OK);
+  CHECK_EQ_INT(a.calls, 1);
+  leat_rendezvous_destroy(r);
+}
+
+TEST(sizes_that_differ_are_a_mismatch) {
+  leat_rendezvous *r;
+  CHECK_EQ_INT(leat_rendezvous_create(&r, NULL), LEAT_OK);
+  leat_edge_key key = {.edge = 1};
+  int32_t small = 1;
+  int64_t large = 0;
+  arrival first = {0}, second = {0};
+  leat_rendezvous_recv(r, &key, &large, sizeof large, note_arrival, &first);
+  CHECK_EQ_INT(leat_rendezvous_send(r, &key, &small, sizeof small), LEAT_OK);
+  CHECK_EQ_INT(first.status, LEAT_MISMATCH);
+  CHECK_EQ_INT(leat_rendezvous_send(r, &key, &small, sizeof small), LEAT_OK);
+  leat_rendezvous_recv(r, &key, &large, sizeof large, note_arrival, &second);
+  CHECK_EQ_INT(second.status, LEAT_MISMATCH);
+  leat_rendezvous_destroy(r);
+}
+
+TEST(closing_a_step_forgets_it) {
+  leat_rendezvous *r;
+  CHECK_EQ_INT(leat_rendezvous_create(&r, NULL), LEAT_OK);
+  leat_edge_key waits = {1, 2, 1, 0}, lands = {1, 2, 2, 0}, early = {1, 2, 3, 0};
+  leat_edge_key attached = {1, 2, 4, 0}, other = {1, 3, 1, 0};
+  int32_t to[5] = {0}, value = 7;
+  arrival a[5] = {0};
+  void *token, *attached_token;
+  leat_rendezvous_recv(r, &waits, &to[0], 4, note_arrival, &a[0]);
+  leat_rendezvous_recv(r, &lands, &to[1], 4, note_arrival, &a[1]);
+  leat_rendezvous_recv(r, &other, &to[2], 4, note_arrival, &a[2]);
+  CHECK(leat_rendezvous_place(r, &lands, 4, &token) == &to[1]);
+  CHECK_EQ_INT(leat_rendezvous_send(r, &early, &value, 4), LEAT_OK);
+  memcpy(leat_rendezvous_place(r, &attached, 4, &attached_token), &value, 4);
+  leat_rendezvous_recv(r, &attached, &to[4], 4, note_arrival, &a[4]);
+  CHECK_EQ_INT(leat_rendezvous_close(r, 1, 2), 2); // `waits` and `attached`
+  leat_rendezvous_landed(r, token, LEAT_OK);       // the transport had its buffer already
+  leat_rendezvous_landed(r, attached_token, LEAT_OK);
+  CHECK_EQ_INT(a[0].calls, 0);
+  CHECK_EQ_INT(a[1].calls, 1);
+  CHECK_EQ_INT(a[4].calls, 0);
+  CHECK_EQ_INT(to[4], 0);
+  leat_rendezvous_recv(r, &early, &to[3], 4, note_arrival, &a[3]);
+  CHECK_EQ_INT(a[3].status, LEAT_ABORTED);
+  CHECK_EQ_INT(leat_rendezvous_send(r, &other, &value, 4), LEAT_OK);
+  CHECK_EQ_INT(to[2], 7);
+  leat_rendezvous_destroy(r);
+}
+
+CHECK_MAIN("transport")
