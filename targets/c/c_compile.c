@@ -27,7 +27,7 @@ static leat_status build_command(leat_command *c, const char *cpu, const char *s
     return leat_fail(error, LEAT_INVALID, "unknown CPU '%s': expected host or a level", cpu);
   bool host = strcmp(cpu, "host") == 0;
   leat_command_add_words(c, leat_c_compiler(), " \t", "");
-  leat_command_add_words(c, LEAT_C_FLAGS " -O3 -w -c -fPIC -fno-math-errno -fno-stack-protector",
+  leat_command_add_words(c, LEAT_C_FLAGS " -O2 -w -c -fPIC -fno-math-errno -fno-stack-protector",
                          " ", "");
   leat_command_add_words(
       c, "-fno-asynchronous-unwind-tables -fcf-protection=none -mprefer-vector-width=512", " ", "");
