@@ -140,6 +140,17 @@ static bool has_several_rows(const leat_unit *unit) {
   return unit->reduced || unit->rank != 1;
 }
 
+// What is computed for a row is computed without vectors, unless vectors lie across the rows. That
+// must cost less than to read the row again in a kernel of its own.
+static bool rows_are_cheap(const leat_unit *rows, const leat_unit *full) {
+  double cost = 0, inner = 1;
+  if (full->reduced && !full->by_lanes) return true;
+  for (uint32_t i = 0; i < rows->members.count; i++) cost += rows->members.items[i]->cost;
+  for (int k = 0; k < full->rank; k++)
+    if (leat_unit_inner(full) >> k & 1) inner *= leat_elements_estimate(&full->dims[k], 1);
+  return cost <= 8 + inner / 8;
+}
+
 static relation relate(const leat_unit *first, const leat_unit *second, axis_map *map) {
   axis_map learnt = {{-1, -1, -1, -1, -1, -1, -1, -1}}, back;
   bool contracts = first->kind == LEAT_UNIT_CONTRACT;
@@ -154,13 +165,15 @@ static relation relate(const leat_unit *first, const leat_unit *second, axis_map
                       : same_reductions(first, second, map) && same_rows(first, second, map))
                ? SAME
                : UNRELATED;
-  if (contracts || !(has_several_rows(first) && has_several_rows(second))) return UNRELATED;
+  if (contracts) return UNRELATED;
   *map = learnt;
-  if (!second->reduced && !second->has_rows &&
+  if (!second->reduced && !second->has_rows && has_several_rows(first) &&
+      rows_are_cheap(second, first) &&
       complete(first, all_axes(first) & ~leat_unit_inner(first), second, map))
     return SECOND_IS_ROWS;
   *map = learnt;
-  if (!first->reduced && !first->has_rows && inverse(&learnt, second->rank, &back) &&
+  if (!first->reduced && !first->has_rows && has_several_rows(second) &&
+      rows_are_cheap(first, second) && inverse(&learnt, second->rank, &back) &&
       complete(second, all_axes(second) & ~leat_unit_inner(second), first, &back)) {
     *map = back;
     return FIRST_IS_ROWS;
