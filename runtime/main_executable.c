@@ -28,6 +28,7 @@ typedef struct program {
   scalar *scalars;      // of the feeds
   const char **outputs; // of the fetches: a path, or NULL: print
   const char *restore, *save;
+  bool usage; // an error now is one of the command line
   leat_error error;
 } program;
 
@@ -130,7 +131,9 @@ static leat_status take_feed(program *p, const char *text) {
   leat_npy_close(&p->files[i]);
   p->files[i] = (leat_npy){0};
   if (*value == '@') {
+    p->usage = false; // what is wrong now is wrong with the file
     LEAT_TRY(leat_npy_open(&p->files[i], value + 1, &p->error));
+    p->usage = true;
     p->feeds[i] = p->files[i].tensor;
     return LEAT_OK;
   }
@@ -262,14 +265,16 @@ int leat_executable_main(const leat_image *image, const leat_kernel_function *ke
   if (status)
     leat_fail(&p.error, status, "%s", p.model ? leat_model_message(p.model) : "out of memory");
   if (!status) status = prepare(&p);
-  bool usage = false;
-  if (!status && (status = take_options(&p, argc, argv, &help)))
-    usage = status == LEAT_INVALID || status == LEAT_NOT_FOUND;
+  if (!status) {
+    p.usage = true;
+    status = take_options(&p, argc, argv, &help);
+    p.usage &= status != LEAT_OK;
+  }
   if (!status && help)
     print_help(&p, argv[0]);
   else if (!status)
     status = run(&p);
   if (status) fprintf(stderr, "%s: %s\n", argv[0], p.error.message);
   finish(&p);
-  return !status ? EXIT_FINE : usage ? EXIT_USAGE : EXIT_FAILED;
+  return !status ? EXIT_FINE : p.usage ? EXIT_USAGE : EXIT_FAILED;
 }
