@@ -202,6 +202,23 @@ static k_value immediate(leat_lower *w, const leat_node *node) {
   return NULL;
 }
 
+// Whether the last axes of a type are the unit's axes `run`, all here: then its elements lie as the
+// lanes do, and *rank is left with the axes before them.
+static bool ends_with_run(const leat_lower *w, const leat_type *type, const leat_index *at,
+                          int *rank) {
+  int k = type->rank;
+  for (int axis = w->rank - 1; axis >= 0; axis--) {
+    if (!(w->run >> axis & 1)) continue;
+    while (k > 0 && leat_dim_is(type->dims[k - 1], 1)) k--;
+    if (k == 0 || !leat_dim_equal(type->dims[k - 1], w->dims[axis]) ||
+        !same_index(at[k - 1], w->at[axis]))
+      return false;
+    k--;
+  }
+  *rank = k;
+  return true;
+}
+
 static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *type,
                          const leat_index *at) {
   leat_lowering *l = &w->l;
@@ -211,11 +228,15 @@ static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *
     if (fact->spans == 3) index = leat_index_mul(l, index, leat_lower_dim(w, w->dims[1]));
     return fact->spans & 2 ? leat_index_add(l, index, at[1]) : index;
   }
-  for (int k = 0; k < type->rank; k++) {
+  int rank = type->rank;
+  bool run = w->run && ends_with_run(w, type, at, &rank);
+  for (int k = 0; k < rank; k++) {
     if (k > 0) index = leat_index_mul(l, index, leat_lower_dim(w, type->dims[k]));
     index = leat_index_add(l, index, at[k]);
   }
-  return index;
+  for (int k = rank; run && k < type->rank; k++)
+    index = leat_index_mul(l, index, leat_lower_dim(w, type->dims[k]));
+  return run ? leat_index_add(l, index, (leat_index){.base = w->inner, .step = 1}) : index;
 }
 
 static k_value load(leat_lower *w, const leat_fact *fact, const leat_node *node,

@@ -27,7 +27,10 @@ typedef struct leat_lower {
   leat_dim dims[LEAT_MAX_RANK];
   unsigned reduced, innermost; // as in leat_unit, of these axes
   leat_index at[LEAT_MAX_RANK];
-  k_value inner; // linear index of the first lane in an array kept from pass to pass
+  // Lanes lie along the axes `run`, which are the last ones, as one; `inner` is the first lane's
+  // place.
+  unsigned run;
+  k_value inner;
   int pass;
 } leat_lower;
 

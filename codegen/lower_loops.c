@@ -121,6 +121,7 @@ static void choose_axes(loops *s) {
   s->lanes = !w->reduced ? last : s->by_lanes ? w->innermost : last & ~w->reduced;
   s->steps = w->reduced & ~s->lanes;
   s->rows = all & ~s->inner & ~s->lanes;
+  if (s->by_lanes && (s->lanes & (s->lanes - 1))) w->run = s->lanes; // more than one axis
   s->row_count = product(s, s->rows);
   s->length = leat_lower_dim(w, product(s, s->lanes));
   s->step_count = leat_lower_dim(w, product(s, s->steps));
