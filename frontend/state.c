@@ -129,15 +129,17 @@ static bool options_of(evaluator *e, const leat_stmt *stmt, var_options *out) {
   *out = (var_options){.trainable = true, .container = leat_intern(e->strings, "")};
   for (uint32_t i = 0; i < stmt->options.count; i++) {
     const leat_arg *option = &stmt->options.items[i];
+    const char *key = option->key ? option->key : "";
+    if (!strcmp(key, "slot_of") && option->value->kind == LEAT_EXPR_PATH) {
+      out->slot_of = option->value->path; // a part of a graph may have a slot without its variable
+      continue;
+    }
     ev value = ev_expr(e, option->value, NULL);
     if (value.kind == EV_ERROR) return false;
-    const char *key = option->key ? option->key : "";
     if (!strcmp(key, "trainable") && value.kind == EV_BOOL) {
       out->trainable = value.i;
     } else if (!strcmp(key, "container") && value.kind == EV_STRING) {
       out->container = leat_intern_n(e->strings, value.text, value.size);
-    } else if (!strcmp(key, "slot_of") && value.kind == EV_STATE) {
-      out->slot_of = value.state->name;
     } else {
       ev_fail(e, option->span,
               "a variable's options are trainable=true|false and container=\"…\", not `%s=` %s",

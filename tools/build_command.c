@@ -90,8 +90,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (!a->output || !*a->output) return tool_usage_error(command, "-o PATH is missing");
   if (!choose_kind(&o, &a->kind))
     return tool_usage_error(command, "--emit %s: there are exe, obj, so, c", o.emit);
-  leat_session *session = tool_open(&o.session, argv[first]);
-  status = session ? build(command, &o, session) : TOOL_FAILED;
+  leat_session *session = tool_open(&o.session, argv[first], &status);
+  if (session) status = build(command, &o, session);
   free(o.entries.items);
   free(o.fetches.items);
   free(o.dims.items);

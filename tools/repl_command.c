@@ -164,8 +164,8 @@ static int run(const tool_command *self, int argc, char **argv) {
   if (!tool_parse(self, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first > 1) return tool_usage_error(self, "one FILE at most is expected");
   o.options.interactive = true;
-  leat_session *session = tool_open(&o, first < argc ? argv[first] : NULL);
-  if (!session) return tool_close(&o, NULL, TOOL_FAILED);
+  leat_session *session = tool_open(&o, first < argc ? argv[first] : NULL, &status);
+  if (!session) return tool_close(&o, NULL, status);
   if (isatty(STDIN_FILENO)) printf("leat %s; :help helps\n", LEAT_VERSION);
   loop(session);
   return tool_close(&o, session, TOOL_OK);

@@ -68,6 +68,7 @@ static int run_session(const tool_command *command, run_options *o, leat_session
   if (!status) status = check_outputs(command, o);
   if (!status && o->step.step) status = run_steps(o, session);
   if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
+  if (!status) status = tool_show_traffic(&o->session, session);
   return status;
 }
 
@@ -90,8 +91,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
   if (o.steps < 1) return tool_usage_error(command, "--steps must be at least 1");
-  leat_session *session = tool_open(&o.session, argv[first]);
-  status = session ? run_session(command, &o, session) : TOOL_FAILED;
+  leat_session *session = tool_open(&o.session, argv[first], &status);
+  if (session) status = run_session(command, &o, session);
   tool_prepared_finish(&o.step);
   free(o.outputs.items);
   return tool_close(&o.session, session, status);

@@ -26,6 +26,7 @@ tool_options tool_session_options(session_options *shared,
       {"stop-after", 0, TOOL_TEXT, &o->stop_after, "STAGE", "go no further than this stage"},
       {"time-passes", 0, TOOL_FLAG, &o->time_passes, NULL, "say what each stage took"},
       {"trace", 0, TOOL_TEXT, &shared->trace, "FILE", "write what ran when (Chrome trace JSON)"},
+      {"traffic", 0, TOOL_FLAG, &shared->traffic, NULL, "say what each process sent to others"},
       {"deadline", 0, TOOL_SECONDS, &o->deadline, "SECONDS",
        "longest time without progress (default: 60)"},
   };
@@ -82,16 +83,22 @@ static void free_settings(session_options *shared) {
   free(shared->settings.items);
 }
 
-leat_session *tool_open(session_options *shared, const char *path) {
+leat_session *tool_open(session_options *shared, const char *path, int *status) {
   leat_session_options *o = &shared->options;
   o->log = show;
   o->print = show_line;
   o->trace = shared->trace != NULL;
   leat_session *session = NULL;
+  *status = TOOL_FAILED;
   if (!read_settings(shared)) return NULL;
-  leat_status status = leat_session_create(o, &session);
-  if (!status && path) status = leat_session_extend_file(session, path);
-  if (!tool_report(session, status)) return session;
+  leat_status made = leat_session_create(o, &session);
+  bool serves = !made && !leat_session_is_client(session);
+  if (serves)
+    made = leat_session_serve(session);
+  else if (!made && path)
+    made = leat_session_extend_file(session, path);
+  *status = tool_report(session, made);
+  if (!*status && !serves) return session;
   leat_session_destroy(session);
   return NULL;
 }
@@ -104,6 +111,16 @@ static int write_trace(leat_session *session, const char *path) {
   status = leat_file_write(path, &(leat_bytes){json, strlen(json)}, 1, LEAT_FILE_ATOMIC, &error);
   free(json);
   return status ? tool_fail(&error) : TOOL_OK;
+}
+
+int tool_show_traffic(const session_options *shared, leat_session *session) {
+  char *text;
+  if (!shared->traffic) return TOOL_OK;
+  leat_status status = leat_session_traffic(session, &text);
+  if (status) return tool_report(session, status);
+  fputs(text, stdout);
+  free(text);
+  return TOOL_OK;
 }
 
 int tool_close(session_options *shared, leat_session *session, int status) {

@@ -9,6 +9,7 @@ typedef struct session_options {
   leat_session_options options;
   tool_list settings; // --set NAME=VALUE
   const char *trace;  // the file to write
+  bool traffic;       // say what each process sent
 } session_options;
 
 enum { SESSION_OPTION_COUNT = 16 };
@@ -16,8 +17,12 @@ enum { SESSION_OPTION_COUNT = 16 };
 // Fills a group of options that parse into *shared, which is set to its defaults.
 tool_options tool_session_options(session_options *shared, tool_option items[SESSION_OPTION_COUNT]);
 
-// Makes the session and, path not being NULL, reads the text. Messages are shown; NULL on failure.
-leat_session *tool_open(session_options *shared, const char *path);
+// Makes the session and, path not being NULL, reads the text. Messages are shown. NULL, with the
+// exit code in *status, on failure, and where this process is no client of its cluster: it has
+// served the client to the end then.
+leat_session *tool_open(session_options *shared, const char *path, int *status);
+// Says what was sent, if that is wanted. To be called while the steps are there.
+int tool_show_traffic(const session_options *shared, leat_session *session);
 // Writes the trace, if one is wanted, and destroys the session (NULL is fine). The exit code:
 // `status`, or TOOL_FAILED when the trace cannot be written.
 int tool_close(session_options *shared, leat_session *session, int status);

@@ -124,6 +124,7 @@ static int train_session(train_options *o, leat_session *session) {
   status = read_global_step(session, &step);
   if (!status) status = train(o, session, step);
   if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
+  if (!status) status = tool_show_traffic(&o->session, session);
   return status;
 }
 
@@ -148,8 +149,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   o.step.entries = (tool_list){malloc(sizeof(char *)), 1};
   if (!o.step.entries.items) abort();
   o.step.entries.items[0] = o.entry;
-  leat_session *session = tool_open(&o.session, argv[first]);
-  status = session ? train_session(&o, session) : TOOL_FAILED;
+  leat_session *session = tool_open(&o.session, argv[first], &status);
+  if (session) status = train_session(&o, session);
   tool_prepared_finish(&o.step);
   return tool_close(&o.session, session, status);
 }
