@@ -190,6 +190,7 @@ static leat_status write_binary(artifact *a) {
 
 static leat_status build(artifact *a, const leat_step_spec *spec) {
   LEAT_TRY(leat_request_resolve(a->session, a->arena, spec, &a->request));
+  if (!a->options->vars) leat_session_warn_untrained(a->session, &a->request.step);
   leat_driver driver;
   bool stopped = false;
   leat_driver_init(&driver, a->session, a->arena, &a->request.step, NULL, NULL);

@@ -47,16 +47,27 @@ static const char *port_name(const resolver *r, const leat_entry *entry, const c
   return r->several ? leat_intern_printf(r->session->strings, "%s/%s", entry->name, name) : name;
 }
 
-static const char *nearest_entry(const resolver *r, const char *name) {
+static leat_status unknown_entry(const resolver *r, const char *name) {
   leat_vec(const char *) names = {0};
-  for (uint32_t i = 0; i < r->graph->entries.count; i++)
+  leat_text list = {0};
+  for (uint32_t i = 0; i < r->graph->entries.count; i++) {
     leat_vec_push(r->arena, &names, r->graph->entries.items[i]->name);
-  return leat_nearest(name, names.items, names.count);
+    leat_text_add(&list, "%s%s", i ? ", " : "; there are ", r->graph->entries.items[i]->name);
+  }
+  const char *nearest = leat_nearest(name, names.items, names.count);
+  leat_status status = LEAT_NOT_FOUND;
+  if (nearest)
+    status = unknown(r, "entry", name, nearest);
+  else
+    leat_fail(&r->session->error, status, "there is no entry `%s`%s", name,
+              names.count ? list.data : "");
+  leat_text_finish(&list);
+  return status;
 }
 
 static leat_status add_entry(resolver *r, const char *name) {
   leat_entry *entry = leat_graph_find_entry(r->graph, name);
-  if (!entry) return unknown(r, "entry", name, nearest_entry(r, name));
+  if (!entry) return unknown_entry(r, name);
   leat_vec_push(r->arena, &r->out->step.entries, entry);
   for (uint32_t i = 0; i < entry->params.count; i++) {
     const leat_param *param = &entry->params.items[i];

@@ -33,6 +33,7 @@ struct leat_session {
   leat_map counts;                 // interned entry name → uint64_t *: runs completed
   leat_map restored; // interned variable name → leat_tensor *: to be put into a store
   leat_map known;    // interned variable name → itself: its value is no initialiser's any more
+  bool trains;       // a step of a training entry was prepared
   leat_vec(leat_node *) effects; // of the last text, at top level
   leat_error error;              // of the call in progress
   leat_text message;
@@ -53,5 +54,8 @@ uint64_t *leat_session_count(leat_session *session, const char *entry);
 // that have declared these variables by now.
 leat_status leat_session_deliver(leat_session *session, leat_error *error);
 void leat_session_forget_waiting(leat_session *session);
+
+// Warns of an entry that uses variables which were neither trained here nor restored.
+void leat_session_warn_untrained(leat_session *session, const struct leat_step_request *step);
 
 #endif

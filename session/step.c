@@ -35,8 +35,8 @@ struct leat_step {
   leat_session *session;
   leat_arena *arena;
   leat_request request;
-  uint64_t *count; // of the entry; NULL: none is run
-  bool counts;     // a run adds one
+  uint64_t *run_count;            // what run_count() is: of the first entry
+  leat_vec(uint64_t *) completed; // counters that a completed run adds one to: of its entries
   leat_vec(bound_dim) dims;
   int64_t *dim_values; // of the run in progress
   leat_vec(variant *) variants;
@@ -229,8 +229,10 @@ static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *st
   LEAT_TRY(leat_request_resolve(session, step->arena, spec, &step->request));
   find_dims(step);
   const char *entry = step->request.count_of;
-  step->count = entry ? leat_session_count(session, entry) : &step->session->unnamed_runs;
-  step->counts = spec->entry_count > 0;
+  step->run_count = entry ? leat_session_count(session, entry) : &session->unnamed_runs;
+  for (int i = 0; i < spec->entry_count; i++)
+    leat_vec_push(step->arena, &step->completed, leat_session_count(session, spec->entries[i]));
+  leat_session_warn_untrained(session, &step->request.step);
   bool symbolic = session->options.symbolic || session->options.stop_after;
   if (step->dims.count && !symbolic) return LEAT_OK;
   return add_variant(step, true, stopped);
@@ -311,13 +313,13 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
     feeds = v->feeds;
   }
   leat_run_request request = {
-      .step = session->steps++, .run_count = (int64_t)*step->count, .feeds = feeds};
+      .step = session->steps++, .run_count = (int64_t)*step->run_count, .feeds = feeds};
   leat_tensor *results = v->fetch_of ? v->fetches : fetches;
   if (v->remote.ranks.count)
     LEAT_TRY(execute_remote(step, v, &request, results));
   else
     LEAT_TRY(leat_run_execute(v->here.run, &request, results, &session->error));
-  *step->count += step->counts;
+  for (uint32_t i = 0; i < step->completed.count; i++) ++*step->completed.items[i];
   if (v->fetch_of)
     for (size_t i = 0; i < leat_executor_fetch_count(v->here.executor); i++)
       fetches[v->fetch_of[i]] = v->fetches[i];
