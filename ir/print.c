@@ -270,10 +270,7 @@ static void print_state(printer *p, const leat_state *state) {
     print_value(state->init, p->out);
   }
   if (!state->trainable) add(p->out, " trainable=false");
-  if (state->slot_of) { // the variable itself may not be in this graph
-    add(p->out, " slot_of=");
-    add_quoted(p->out, state->slot_of);
-  }
+  if (state->slot_of) leat_text_add(p->out, " slot_of=$%s", state->slot_of);
   if (state->container[0]) {
     add(p->out, " container=");
     add_quoted(p->out, state->container);

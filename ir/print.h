@@ -17,7 +17,7 @@
 // outputs has a target without a type: `$train/send = send($a, edge=0, to="…")`; a second output is the target `$a:1`.
 // The head of an entry makes its parameters' feed nodes, `$<entry>/<parameter>`; such a node has a line of its own in
 // the body only when it has a device, a colocation or a control edge. Of a state only options that differ from
-// `trainable=true container=""` are written; a slot has `slot_of="path"`. A partition's text starts
+// `trainable=true container=""` are written; a slot has `slot_of=$path`. A partition's text starts
 // `graph NAME device="/job:…"`.
 #ifndef LEAT_IR_PRINT_H
 #define LEAT_IR_PRINT_H

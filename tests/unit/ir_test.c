@@ -390,7 +390,7 @@ TEST(print_graph) {
       "dim B in 1..4096\n"
       "$net/w/init/const: f32[] = 1.0\n"
       "var $net/w: f32[] = $net/w/init/const\n"
-      "var $net/w/adam/m: f32[] trainable=false slot_of=\"net/w\" container=\"c\" on \"/job:ps\"\n"
+      "var $net/w/adam/m: f32[] trainable=false slot_of=$net/w container=\"c\" on \"/job:ps\"\n"
       "$lone: f32[] = 1.0\n"
       "entry f(x: f32[B, 3], lr: f32[] = 0.1) training -> (y: f32[B, 3] = $f/wide) {\n"
       "  $f/lr: f32[] = feed(name=\"lr\", type=f32[]) on \"/job:worker\"\n"
