@@ -13,7 +13,7 @@ steps=2000
 failures=()
 
 title() { printf '\n==> %s\n' "$*"; }
-run() { printf '    $ %s\n' "$*" >&2 && "$@"; }
+run() { printf '    $ %s\n' "${*//$work\//}" >&2 && "$@"; }
 
 # promise WORDS CONDITION…: notes the words when the condition, a command, fails.
 promise() {
