@@ -50,21 +50,32 @@ static int32_t run_tiles(segment_walk *walk, uint32_t number, int64_t begin, int
   return LEAT_INTERNAL;
 }
 
-static void run_launch(segment_walk *walk, uint32_t number, int64_t begin, int64_t end) {
+static void trace_launch(const segment_walk *walk, uint32_t number, uint64_t tiles, int64_t begin,
+                         int64_t end) {
+  const leat_launch_plan *plan = &walk->frame->launches[number];
+  double share = (double)tiles / (double)plan->tiles;
+  leat_trace_add(walk->runtime->trace, &(leat_trace_event){
+                                           .begin = begin,
+                                           .end = end,
+                                           .kind = LEAT_TRACE_KERNEL,
+                                           .label = walk->labels[number],
+                                           .tiles = tiles,
+                                           .bytes = (uint64_t)((double)plan->bytes * share),
+                                           .step = walk->step,
+                                       });
+}
+
+// *clock: when this thread ended its last launch, if that was just now, else 0; for traces.
+static void run_launch(segment_walk *walk, uint32_t number, int64_t begin, int64_t end,
+                       int64_t *clock) {
   if (begin == end || atomic_load_explicit(&walk->result, memory_order_relaxed)) return;
-  leat_trace *trace = walk->runtime->trace;
-  leat_trace_event event;
-  if (__builtin_expect(trace != NULL, 0)) event.begin = leat_clock();
+  bool tracing = __builtin_expect(walk->runtime->trace != NULL, 0);
+  if (tracing && *clock == 0) *clock = leat_clock();
   int32_t result = run_tiles(walk, number, begin, end), none = 0;
-  if (__builtin_expect(trace != NULL, 0)) {
-    const leat_launch_plan *plan = &walk->frame->launches[number];
-    event.end = leat_clock();
-    event.kind = LEAT_TRACE_KERNEL;
-    event.label = walk->labels[number];
-    event.tiles = (uint64_t)(end - begin);
-    event.bytes = (uint64_t)((double)plan->bytes * (double)(end - begin) / (double)plan->tiles);
-    event.step = walk->step;
-    leat_trace_add(trace, &event);
+  if (tracing) {
+    int64_t began = *clock;
+    *clock = leat_clock();
+    trace_launch(walk, number, (uint64_t)(end - begin), began, *clock);
   }
   if (__builtin_expect(result != 0, 0) &&
       atomic_compare_exchange_strong(&walk->result, &none, result))
@@ -76,16 +87,20 @@ static void walk_launches(void *context, leat_gang *gang, int member) {
   const leat_launch_plan *plans = walk->frame->launches;
   int size = leat_gang_size(gang);
   bool wide_before = false; // the launch before was everybody's
+  int64_t clock = 0;
   for (uint32_t i = walk->task->first; i < walk->task->first + walk->task->count; i++) {
     int64_t tiles = plans[i].tiles;
     int width = plans[i].width < size ? plans[i].width : size;
     bool wide = width > 1;
-    if (wide || wide_before) leat_gang_barrier(gang);
+    if (wide || wide_before) {
+      leat_gang_barrier(gang);
+      clock = 0;
+    }
     wide_before = wide;
     if (member >= width) continue;
     int64_t part = tiles / width, rest = tiles % width;
     int64_t begin = member * part + (member < rest ? member : rest);
-    run_launch(walk, i, begin, begin + part + (member < rest));
+    run_launch(walk, i, begin, begin + part + (member < rest), &clock);
   }
 }
 
@@ -103,8 +118,9 @@ int32_t leat_segment_run(leat_run *run, leat_task_place place, uint32_t *out_lau
   if (width > 1) {
     leat_gang_run(executor->runtime->pool, width - 1, walk_launches, &walk);
   } else {
+    int64_t clock = 0;
     for (uint32_t i = walk.task->first; i < walk.task->first + walk.task->count; i++)
-      run_launch(&walk, i, 0, frame->launches[i].tiles);
+      run_launch(&walk, i, 0, frame->launches[i].tiles, &clock);
   }
   *out_launch = walk.failed_launch;
   return atomic_load(&walk.result);
