@@ -16,6 +16,12 @@ static void want(search *s, const leat_node *node) {
   leat_vec_push(s->scratch, &s->pending, node);
 }
 
+static bool assigns(const leat_entry *entry, const leat_state *state) {
+  for (uint32_t i = 0; i < entry->effects.count; i++)
+    if (leat_node_state(entry->effects.items[i]) == state) return true;
+  return false;
+}
+
 static bool is_weight(const leat_state *state) {
   return state->trainable && leat_dtype_kind_of(state->type.dtype) == LEAT_KIND_FLOAT;
 }
@@ -27,13 +33,16 @@ static const leat_state *find_untrained(search *s, const leat_entry *entry) {
   while (s->pending.count) {
     const leat_node *node = s->pending.items[--s->pending.count];
     const leat_state *state = leat_node_state(node);
-    if (state && is_weight(state) && !leat_map_get(&s->session->known, state->name)) return state;
+    if (state && is_weight(state) && !assigns(entry, state) &&
+        !leat_map_get(&s->session->known, state->name))
+      return state;
     for (uint32_t i = 0; i < node->input_count; i++) want(s, node->inputs[i].node);
   }
   return NULL;
 }
 
 void leat_session_warn_untrained(leat_session *session, const leat_step_request *step) {
+  if (session->options.stop_after) return; // nothing will run
   const leat_graph *graph = leat_frontend_graph(session->frontend);
   search s = {.session = session, .scratch = leat_arena_create()};
   s.seen = leat_new_array(s.scratch, bool, graph->nodes.count);
