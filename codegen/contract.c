@@ -150,6 +150,14 @@ static void multiply(contraction *c, k_value row, int high, bool clamped, k_valu
   }
 }
 
+// Instructions of what is done with one vector of c, beside storing it.
+static uint32_t code_of_epilogue(const contraction *c) {
+  uint32_t code = 0;
+  for (uint32_t i = 0; i < c->w->unit->members.count; i++)
+    code += (uint32_t)c->w->unit->members.items[i]->cost;
+  return code;
+}
+
 // The block of `high` rows from `row`; `clamped`: of those below c->rows.
 static void block(contraction *c, k_value row, int high, bool clamped) {
   k_builder *b = c->b;
@@ -162,12 +170,12 @@ static void block(contraction *c, k_value row, int high, bool clamped) {
   multiply(c, row, high, clamped, k_loop_index(loop), acc);
   k_loop_end(b, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
-  uint32_t code = c->w->unit->members.count * count;
+  uint32_t code = code_of_epilogue(c) * count;
   int whole = c->high;
   c->high = high;
   if (clamped) {
     finish_by_rows(c, row, acc, c->rows);
-  } else if (code > MOST_DIRECT && c->w->unit->members.count > 1) {
+  } else if (code > MOST_DIRECT) {
     finish_by_rows(c, row, acc, k_add(b, row, k_i64(b, high)));
   } else {
     for (int i = 0; i < high; i++)

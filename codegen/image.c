@@ -13,6 +13,7 @@ struct leat_image_state {
   leat_image_writer out;
   leat_map buffers;       // leat_storage → number + 1
   leat_bytes_map kernels; // symbol → number + 1
+  leat_bytes_map shapes;  // hash of a kernel's instructions → number + 1
   leat_vec(leat_kernel *) kernel_list;
   leat_vec(const char *) symbols;
 };
@@ -90,7 +91,32 @@ static uint32_t buffer_as(leat_codegen_state *cg, leat_storage *storage, const l
 // -- Launches
 // ---------------------------------------------------------------------------------------------
 
-static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
+// What a kernel is made of, in the order in which it was built: equal for kernels that were built
+// alike, which so need not be printed to find out.
+static void add_shape(const k_block *block, leat_text *out) {
+  for (uint32_t i = 0; i < block->instrs.count; i++) {
+    const k_instr *instr = block->instrs.items[i];
+    int64_t words[] = {instr->op,
+                       instr->dtype,
+                       instr->lanes,
+                       instr->id,
+                       instr->imm.i,
+                       instr->imm2,
+                       instr->buffer ? instr->buffer->space << 24 | instr->buffer->number : -1,
+                       instr->buffer ? instr->buffer->count : 0};
+    leat_text_add_n(out, (const char *)words, sizeof words);
+    for (uint32_t j = 0; j < instr->arg_count; j++)
+      leat_text_add_n(out, (const char *)&instr->args[j]->id, sizeof instr->args[j]->id);
+    for (int j = 0; j < 2; j++)
+      if (instr->body[j]) add_shape(instr->body[j], out);
+  }
+  for (uint32_t i = 0; i < block->yields.count; i++)
+    leat_text_add_n(out, (const char *)&block->yields.items[i]->id, sizeof(uint32_t));
+  if (block->condition) leat_text_add_n(out, (const char *)&block->condition->id, sizeof(uint32_t));
+  leat_text_add_n(out, ";", 1);
+}
+
+static uint32_t kernel_of_text(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
   leat_image_state *image = state_of(cg);
   leat_text text = {0};
   leat_kernel_print(kernel, &text);
@@ -107,6 +133,23 @@ static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const
   leat_vec_push(cg->arena, &image->symbols, symbol);
   uint32_t number = image->out.kernels.count - 1;
   leat_bytes_map_set(&image->kernels, symbol, strlen(symbol), (void *)((uintptr_t)number + 1));
+  return number;
+}
+
+static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
+  leat_bytes_map *shapes = &state_of(cg)->shapes;
+  leat_text shape = {0};
+  for (uint32_t i = 0; i < kernel->buffers.count; i++) {
+    int64_t word = kernel->buffers.items[i]->dtype * 2 + kernel->buffers.items[i]->written;
+    leat_text_add_n(&shape, (const char *)&word, sizeof word);
+  }
+  add_shape(&kernel->body, &shape);
+  XXH128_hash_t key = XXH3_128bits(shape.data, shape.size);
+  leat_text_finish(&shape);
+  uintptr_t known = (uintptr_t)leat_bytes_map_get(shapes, &key, sizeof key);
+  if (known) return (uint32_t)known - 1;
+  uint32_t number = kernel_of_text(cg, kernel, title);
+  leat_bytes_map_set(shapes, &key, sizeof key, (void *)((uintptr_t)number + 1));
   return number;
 }
 
@@ -253,6 +296,7 @@ leat_status leat_image_begin(leat_codegen_state *cg) {
   leat_image_writer_init(&image->out, cg->arena);
   leat_map_init(&image->buffers, cg->arena);
   leat_bytes_map_init(&image->kernels, cg->arena);
+  leat_bytes_map_init(&image->shapes, cg->arena);
   for (uint32_t i = 0; i < cg->graph->states.count; i++)
     add_variable(cg, cg->graph->states.items[i]);
   for (uint32_t i = 0; i < cg->graph->nodes.count; i++)
