@@ -357,18 +357,18 @@ static bool has_pending(const mpi_transport *t) {
   return t->outgoing.first || t->flying || t->announced;
 }
 
-// After a turn in which nothing happened. While something is awaited the first two milliseconds
-// are for latency; a rank that waits for long costs next to nothing.
+// After a turn in which nothing happened. While something is awaited, and so the threads that wait
+// leave this one their core, the first two milliseconds are for latency; a rank that waits for long
+// costs next to nothing.
 static void back_off(mpi_transport *t, uint32_t seen) {
-  enum { TURNS_BEFORE_CLOCK = 64, YIELDS = 128 };
+  enum { YIELDS = 128 };
   t->idle_turns++;
   bool awaited = atomic_load_explicit(&t->expecting, memory_order_relaxed) > 0 || has_pending(t);
-  if (awaited && t->idle_turns < (t->yields ? YIELDS : TURNS_BEFORE_CLOCK)) {
-    if (t->yields) sched_yield();
+  int64_t now = leat_clock(), idle = now - t->last_event;
+  if (awaited && idle < 2 * MILLISECOND && (!t->crowded || t->idle_turns < YIELDS)) {
+    sched_yield();
     return;
   }
-  int64_t now = leat_clock(), idle = now - t->last_event;
-  if (awaited && !t->yields && idle < 2 * MILLISECOND) return;
   int64_t nap = idle < 2 * MILLISECOND     ? 20 * MICROSECOND
                 : idle < 100 * MILLISECOND ? 50 * MICROSECOND
                                            : 500 * MICROSECOND;
@@ -431,7 +431,7 @@ static bool initialise(mpi_transport *t) {
   MPI_Comm_size(t->world, &t->base.size);
   t->base.backend = &leat_mpi_transport;
   t->base.ranks_on_host = 1;
-  t->yields = true; // until it is known who else is here
+  t->crowded = true; // until it is known who else is here
   t->sent = calloc((size_t)t->base.size, sizeof *t->sent);
   t->greeted = calloc((size_t)t->base.size, sizeof *t->greeted);
   if (t->sent && t->greeted) return true;
@@ -458,7 +458,7 @@ static void join_world(mpi_transport *t, int64_t until) {
     fail(t, LEAT_DEADLINE, message);
     return;
   }
-  t->yields = t->base.ranks_on_host * 2 > leat_cpu_cores();
+  t->crowded = t->base.ranks_on_host > leat_cpu_cores();
   set_stage(t, JOINED);
 }
 

@@ -88,7 +88,7 @@ typedef struct mpi_transport {
   } * sent; // bytes, to each peer
 
   // The thread's own.
-  bool yields;            // more busy threads than cores: never spin
+  bool crowded;           // more ranks than cores: polling takes a core away from somebody
   bool *greeted;          // by rank
   envelope_list outgoing; // being sent
   envelope_list incoming; // being received, or waiting to be handled, in order
