@@ -64,6 +64,11 @@ static leat_status unknown_stage(const char *name, leat_error *error) {
   return LEAT_INVALID;
 }
 
+leat_status leat_stage_check(const char *stage, leat_error *error) {
+  bool known = !stage || stage_number(stage) < stage_count();
+  return known ? LEAT_OK : unknown_stage(stage, error);
+}
+
 leat_status leat_stages_check(const char *stages, leat_error *error) {
   for (const char *at = stages; at && *at;) {
     char name[64] = "";
@@ -194,6 +199,19 @@ static void dump_stage(void *context, const char *stage, const char *text) {
   leat_session_dump(dump->session, stage, dump->device, text);
 }
 
+static void dump_code(const stage_dump *dump, const leat_compiled *code) {
+  leat_text kernels = {0}, image = {0};
+  for (uint32_t i = 0; i < code->kernel_count; i++) {
+    leat_text_add(&kernels, "# %s\n", code->symbols[i]);
+    leat_kernel_print(code->kernels[i], &kernels);
+  }
+  leat_image_print(code->image, &image);
+  leat_session_dump(dump->session, "lower", dump->device, kernels.data ? kernels.data : "");
+  leat_session_dump(dump->session, "image", dump->device, image.data ? image.data : "");
+  leat_text_finish(&kernels);
+  leat_text_finish(&image);
+}
+
 leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_compiled *out) {
   leat_session *session = driver->session;
   stage_dump dump = {session, part->device};
@@ -203,6 +221,7 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   LEAT_TRY(
       leat_codegen(part, driver->context.arena, session->diag, &options, out, &session->error));
   leat_session_time(session, "codegen", start);
+  if (session->options.dump_after) dump_code(&dump, out);
   const char *stop = session->options.stop_after;
   driver->stopped = stop && stage_number(stop) < stage_number("code");
   return LEAT_OK;

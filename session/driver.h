@@ -27,7 +27,8 @@ LEAT_MUST_USE leat_status leat_driver_run(leat_driver *driver, const char *last)
 LEAT_MUST_USE leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part,
                                               leat_compiled *out);
 
-// Checks a list of stages separated by commas (or "all"); NULL is fine.
+// Whether there is such a stage, or a list of them separated by commas (or "all"); NULL is fine.
+leat_status leat_stage_check(const char *stage, leat_error *error);
 leat_status leat_stages_check(const char *stages, leat_error *error);
 bool leat_stage_dumped(const leat_session *session, const char *stage);
 void leat_session_log(leat_session *session, const char *format, ...)

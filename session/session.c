@@ -113,7 +113,7 @@ static leat_status create_devices(leat_session *session, leat_transport *transpo
 static leat_status create(leat_session *session, leat_transport *transport, leat_error *error) {
   const leat_session_options *options = &session->options;
   LEAT_TRY(leat_stages_check(options->dump_after, error));
-  LEAT_TRY(leat_stages_check(options->stop_after, error));
+  LEAT_TRY(leat_stage_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));
   if (!transport) LEAT_TRY(leat_cluster_join(options->cluster, &transport, error));
   LEAT_TRY(create_devices(session, transport, error));
