@@ -13,12 +13,18 @@
 #include "ops/reduce.h"
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
 enum {
   MOST_UNROLLED_LANES = 64, // of a row
   MOST_UNROLLED_STEPS = 4,  // of reduced elements under vectors of outputs
   MOST_KEPT = 4096,         // elements of a row that is kept from pass to pass
   MOST_ACCUMULATORS = 64,
+  LEAST_CHUNK = 256, // elements of a tile
+  MOST_CHUNK = 1 << 20,
+  MOST_WIDE = 4,       // vectors of outputs that a pass makes at once
+  MOST_WIDE_COST = 48, // instructions of a pass that does
 };
 
 typedef struct loops {
@@ -34,11 +40,14 @@ typedef struct loops {
   k_value step_count; // along `steps`
   leat_dim row_count;
   int passes;
-  bool unrolled;               // the passes are straight code
-  k_value step;                // number of the element along `steps`
-  k_value column, column_mask; // rule 2: the first output of the vector, and which of it exist
+  bool unrolled; // the passes are straight code
+  k_value step;  // number of the element along `steps`
+  // Rule 2: vectors of outputs side by side, the first output of all and of the one at hand.
+  int wide;
+  k_value columns, column, column_mask;
+  k_value results[MOST_WIDE][MOST_ACCUMULATORS]; // of reductions, in the order of members
   leat_stores stores;
-  uint32_t accumulators; // of this pass
+  uint32_t accumulators; // of this pass, for one vector
 } loops;
 
 static bool is_reduction(const leat_item *item) {
@@ -156,7 +165,16 @@ static void fold(loops *s, fold_step what, const k_value *a, const k_value *b, k
     next += (uint32_t)reducer->count;
     assert(next <= MOST_ACCUMULATORS);
   }
-  s->accumulators = next;
+}
+
+static uint32_t count_accumulators(const loops *s, int pass) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < s->unit->members.count; i++) {
+    const leat_item *item = s->unit->members.items[i];
+    if (is_reduction(item) && (pass < 0 || item->pass == pass))
+      count += (uint32_t)leat_reducer_of(item->node->op)->count;
+  }
+  return count;
 }
 
 static void fold_halves(loops *s, k_value *acc) {
@@ -316,7 +334,7 @@ static void one_step(loops *s, k_value number, step_function *body, k_value *acc
 
 static void steps(loops *s, k_value low, k_value high, step_function *body, k_value *acc) {
   k_builder *b = s->b;
-  uint32_t count = s->accumulators;
+  uint32_t count = s->accumulators * (uint32_t)s->wide;
   if (low->op == K_CONST && is_constant(high, MOST_UNROLLED_STEPS)) {
     for (int64_t i = low->imm.i; i < high->imm.i; i++) one_step(s, k_i64(b, i), body, acc);
     return;
@@ -328,26 +346,56 @@ static void steps(loops *s, k_value low, k_value high, step_function *body, k_va
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
 }
 
-static void whole_vector(loops *s, k_value *acc) {
-  vector(s, s->column, s->column_mask, acc);
+// Goes to vector number u of those side by side.
+static void enter(loops *s, int u) {
+  leat_lowering *l = &s->w->l;
+  uint32_t next = 0;
+  if (s->by_lanes) return;
+  if (s->lanes) {
+    s->column = k_add(s->b, s->columns, k_i64(s->b, (int64_t)u * LEAT_LANES));
+    int64_t all = (int64_t)s->wide * LEAT_LANES;
+    bool whole = s->length->op == K_CONST && s->length->imm.i % all == 0;
+    s->column_mask = whole ? NULL : leat_lower_mask(s->w, k_sub(s->b, s->length, s->column));
+    put(s, s->lanes, (leat_index){.base = s->column, .step = 1});
+  }
+  l->lanes = s->lanes ? LEAT_LANES : 1;
+  l->mask = s->column_mask;
+  for (uint32_t i = 0; i < s->unit->members.count; i++)
+    if (is_reduction(s->unit->members.items[i]))
+      leat_lower_substitute(s->w, s->unit->members.items[i], s->results[u][next++]);
+}
+
+static void whole_vectors(loops *s, k_value *acc) {
+  for (int u = 0; u < s->wide; u++) {
+    enter(s, u);
+    vector(s, s->column, s->column_mask, acc + (uint32_t)u * s->accumulators);
+  }
+}
+
+static void fold_wide(loops *s, fold_step what, const k_value *a, const k_value *b, k_value *to) {
+  for (uint32_t u = 0; u < (uint32_t)s->wide; u++) {
+    uint32_t first = u * s->accumulators;
+    enter(s, (int)u);
+    fold(s, what, a + first, b + first, NULL, to + first);
+  }
 }
 
 // Rule 2: a block's elements go to one accumulator, the blocks' results to another.
 static void step_blocks(loops *s, k_value *acc) {
   k_builder *b = s->b;
-  uint32_t count = s->accumulators;
+  uint32_t count = s->accumulators * (uint32_t)s->wide;
   k_value one[MOST_ACCUMULATORS], total[MOST_ACCUMULATORS];
   k_value size = k_i64(b, LEAT_REDUCE_BLOCK_OUTER);
   if (!count || all_exact(s) || is_constant(s->step_count, LEAT_REDUCE_BLOCK_OUTER)) {
-    steps(s, k_i64(b, 0), s->step_count, whole_vector, acc);
+    steps(s, k_i64(b, 0), s->step_count, whole_vectors, acc);
     return;
   }
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), s->step_count, LEAT_REDUCE_BLOCK_OUTER, acc, count);
   k_value low = k_loop_index(loop);
-  fold(s, FOLD_INIT, NULL, NULL, NULL, one);
-  steps(s, low, k_binary(b, K_MIN, k_add(b, low, size), s->step_count), whole_vector, one);
+  fold_wide(s, FOLD_INIT, one, one, one);
+  steps(s, low, k_binary(b, K_MIN, k_add(b, low, size), s->step_count), whole_vectors, one);
   for (uint32_t i = 0; i < count; i++) total[i] = k_loop_carried(loop, i);
-  fold(s, FOLD_MERGE, total, one, NULL, acc);
+  fold_wide(s, FOLD_MERGE, total, one, acc);
   k_loop_end(b, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
 }
@@ -355,11 +403,26 @@ static void step_blocks(loops *s, k_value *acc) {
 // -- A row
 // ----------------------------------------------------------------------------------------------------
 
+static void finish_wide(loops *s, const k_value *acc) {
+  for (uint32_t u = 0; u < (uint32_t)s->wide; u++) {
+    uint32_t next = 0;
+    enter(s, (int)u);
+    finish(s, acc + u * s->accumulators);
+    for (uint32_t i = 0; i < s->unit->members.count; i++) {
+      const leat_item *item = s->unit->members.items[i];
+      if (!is_reduction(item)) continue;
+      if (item->pass == s->w->pass) s->results[u][next] = leat_lower_item(s->w, item);
+      next++;
+    }
+  }
+}
+
 static void one_pass(loops *s) {
   k_value acc[MOST_ACCUMULATORS];
   leat_lowering *l = &s->w->l;
+  s->accumulators = count_accumulators(s, s->w->pass);
   l->lanes = s->lanes ? LEAT_LANES : 1;
-  fold(s, FOLD_INIT, NULL, NULL, NULL, acc);
+  fold_wide(s, FOLD_INIT, acc, acc, acc);
   if (!s->by_lanes)
     step_blocks(s, acc);
   else if (s->steps)
@@ -368,30 +431,34 @@ static void one_pass(loops *s) {
     row_of_lanes(s, acc);
   if (s->accumulators && s->by_lanes && s->lanes) fold_halves(s, acc);
   if (s->by_lanes) l->lanes = 1;
-  l->mask = s->column_mask;
-  if (s->accumulators) finish(s, acc);
+  if (s->accumulators) finish_wide(s, acc);
 }
 
 static void store_rows(loops *s) {
-  for (uint32_t i = 0; i < s->unit->outputs.count; i++) {
-    const leat_output *output = &s->unit->outputs.items[i];
-    if (!leat_item_is_full(output->item) || is_reduction(output->item))
-      leat_lower_store(s->w, &s->stores, output);
+  for (int u = 0; u < s->wide; u++) {
+    enter(s, u);
+    for (uint32_t i = 0; i < s->unit->outputs.count; i++) {
+      const leat_output *output = &s->unit->outputs.items[i];
+      if (!leat_item_is_full(output->item) || is_reduction(output->item))
+        leat_lower_store(s->w, &s->stores, output);
+    }
   }
   leat_lower_flush(s->w, &s->stores);
 }
 
 static void forget_results(loops *s) {
+  memset(s->results, 0, sizeof s->results);
   for (uint32_t i = 0; i < s->unit->members.count; i++)
     if (is_reduction(s->unit->members.items[i]))
       leat_lower_substitute(s->w, s->unit->members.items[i], NULL);
 }
 
-// All that is done for one row, or for one vector of outputs in a row.
+// All that is done for one row, or for vectors of outputs side by side in a row.
 static void passes(loops *s) {
-  s->w->l.lanes = s->by_lanes || !s->lanes ? 1 : LEAT_LANES;
-  s->w->l.mask = s->column_mask;
-  leat_lower_prime(s->w, leat_unit_inner(s->unit));
+  for (int u = 0; u < s->wide; u++) {
+    enter(s, u);
+    leat_lower_prime(s->w, leat_unit_inner(s->unit));
+  }
   for (s->w->pass = 0; s->w->pass < s->passes; s->w->pass++) one_pass(s);
   store_rows(s);
   s->w->l.mask = NULL;
@@ -399,21 +466,20 @@ static void passes(loops *s) {
   forget_results(s);
 }
 
-static void row(loops *s, k_value number) {
-  k_builder *b = s->b;
-  put(s, s->rows, (leat_index){.base = number});
-  if (s->by_lanes || !s->lanes) {
-    passes(s);
-    return;
-  }
-  k_instr *loop = k_loop_begin(b, k_i64(b, 0), s->length, LEAT_LANES, NULL, 0);
-  s->column = k_loop_index(loop);
-  s->column_mask = NULL;
-  if (s->length->op != K_CONST || s->length->imm.i % LEAT_LANES)
-    s->column_mask = leat_lower_mask(s->w, k_sub(b, s->length, s->column));
-  put(s, s->lanes, (leat_index){.base = s->column, .step = 1});
+// Rule 2: outputs [low, high) of a row.
+static void columns(loops *s, k_value low, k_value high) {
+  k_instr *loop = k_loop_begin(s->b, low, high, (int64_t)s->wide * LEAT_LANES, NULL, 0);
+  s->columns = k_loop_index(loop);
   passes(s);
-  k_loop_end(b, NULL, 0);
+  k_loop_end(s->b, NULL, 0);
+}
+
+static void row(loops *s, k_value number) {
+  put(s, s->rows, (leat_index){.base = number});
+  if (s->by_lanes || !s->lanes)
+    passes(s);
+  else
+    columns(s, k_i64(s->b, 0), s->length);
 }
 
 // -- Tiles
@@ -438,17 +504,22 @@ static void tile_of_rows(loops *s, int64_t count) {
   k_loop_end(b, NULL, 0);
 }
 
-// Elements [chunk × size, …) of one row: there are no reductions.
+// Elements or outputs [chunk × size, …) of one row.
 static void tile_of_chunk(loops *s, leat_dim chunks, int64_t size) {
   k_builder *b = s->b;
   leat_index number, chunk, tile = {.base = k_tile(b)};
   leat_index_divmod(&s->w->l, tile, leat_lower_dim(s->w, chunks), &number, &chunk);
   if (leat_dim_is(s->row_count, 1)) chunk = tile;
   put(s, s->rows, number);
-  k_value low = k_mul(b, chunk.base, k_i64(b, size)), high = k_add(b, low, k_i64(b, size));
+  k_value low = k_mul(b, chunk.base, k_i64(b, size));
+  k_value high = k_binary(b, K_MIN, k_add(b, low, k_i64(b, size)), s->length);
+  if (!s->by_lanes) {
+    columns(s, low, high);
+    return;
+  }
   leat_lower_prime(s->w, leat_unit_inner(s->unit));
   s->unrolled = false;
-  vectors(s, low, k_binary(b, K_MIN, high, s->length), NULL);
+  vectors(s, low, high, NULL);
 }
 
 static void keep_costly(loops *s) {
@@ -464,36 +535,52 @@ static void keep_costly(loops *s) {
   }
 }
 
+// Side by side as far as there are outputs and the code stays small: rows are then read in longer
+// runs, and sums do not wait for each other.
+static void choose_wide(loops *s) {
+  int cost = 0;
+  s->wide = 1;
+  if (s->by_lanes || !s->lanes) return;
+  for (uint32_t i = 0; i < s->unit->members.count; i++) cost += s->unit->members.items[i]->cost + 1;
+  while (s->wide < MOST_WIDE && cost * (s->wide + 1) <= MOST_WIDE_COST &&
+         count_accumulators(s, -1) * (uint32_t)(s->wide + 1) < MOST_ACCUMULATORS &&
+         !is_constant(s->length, (int64_t)s->wide * LEAT_LANES))
+    s->wide++;
+}
+
+// Tiles are chunks of rows where whole rows take long: in a row nothing may depend on all of it.
+static leat_dim make_tiles(loops *s, double cost) {
+  leat_lower *w = s->w;
+  bool separate = s->lanes && (!s->by_lanes || (!s->unit->reduced && !s->unit->has_rows));
+  double per_row = cost / (leat_elements_estimate(&s->row_count, 1) + 1e-9);
+  leat_dim length = product(s, s->lanes);
+  if (separate && (per_row > 2 * LEAT_TILE_NANOSECONDS || leat_dim_is(s->row_count, 1))) {
+    double per_element = per_row / (leat_elements_estimate(&length, 1) + 1e-9);
+    int64_t step = (int64_t)s->wide * LEAT_LANES, least = s->by_lanes ? LEAST_CHUNK : step;
+    int64_t size = (int64_t)fmin(LEAT_TILE_NANOSECONDS / (per_element + 1e-9), MOST_CHUNK);
+    size = size < least ? least : size / step * step;
+    leat_dim both[] = {s->row_count, leat_lower_ceil_div(w, length, size)};
+    if (!leat_dim_is(both[1], 1) || !leat_dim_is(both[0], 1)) {
+      tile_of_chunk(s, both[1], size);
+      return leat_lower_product(w, both, 2);
+    }
+  }
+  int64_t count = (int64_t)fmin(LEAT_TILE_NANOSECONDS / (per_row + 1e-9), MOST_CHUNK) + 1;
+  if (leat_dim_is_const(s->row_count) && count > s->row_count.value) count = s->row_count.value;
+  if (count < 1) count = 1;
+  tile_of_rows(s, count);
+  return leat_lower_ceil_div(w, s->row_count, count);
+}
+
 void leat_lower_loops(leat_table *table, leat_unit *unit) {
   leat_lower *w = leat_lower_begin(table, unit);
   loops s = {.w = w, .unit = unit, .b = &w->builder, .passes = 1};
-  s.column = k_i64(s.b, 0);
-  double cost = leat_unit_estimate(unit), length = leat_elements_estimate(unit->dims, unit->rank);
+  double cost = leat_unit_estimate(unit);
+  s.column = s.columns = k_i64(s.b, 0);
   find_passes(&s);
   choose_axes(&s);
+  choose_wide(&s);
   s.unrolled = s.by_lanes && !s.steps && is_constant(s.length, MOST_UNROLLED_LANES);
   keep_costly(&s);
-  double per_row = cost / leat_elements_estimate(&s.row_count, 1);
-  double per_element = cost / (length > 1 ? length : 1);
-  leat_dim tiles;
-  bool chunks = !unit->reduced && !unit->has_rows && s.lanes &&
-                (per_row > 2 * LEAT_TILE_NANOSECONDS || leat_dim_is(s.row_count, 1));
-  if (chunks) {
-    int64_t size = (int64_t)(LEAT_TILE_NANOSECONDS / per_element) / LEAT_LANES * LEAT_LANES;
-    if (size < 256) size = 256;
-    leat_dim count = leat_lower_ceil_div(w, product(&s, s.lanes), size);
-    if (leat_dim_is(count, 1) && leat_dim_is(s.row_count, 1))
-      tile_of_rows(&s, 1);
-    else
-      tile_of_chunk(&s, count, size);
-    leat_dim both[] = {s.row_count, count};
-    tiles = leat_lower_product(w, both, 2);
-  } else {
-    int64_t count = (int64_t)(LEAT_TILE_NANOSECONDS / per_row) + 1;
-    if (leat_dim_is_const(s.row_count) && count > s.row_count.value) count = s.row_count.value;
-    if (count < 1) count = 1;
-    tile_of_rows(&s, count);
-    tiles = leat_lower_ceil_div(w, s.row_count, count);
-  }
-  leat_lower_end(w, tiles, cost);
+  leat_lower_end(w, make_tiles(&s, cost), cost);
 }
