@@ -258,10 +258,8 @@ static bool store_literal(leat_dtype dtype, ev literal, char *to) {
     return dtype == LEAT_f64 || dtype == LEAT_f32;
   }
   bool integer = kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED;
-  if (integer && dtype == LEAT_u64 && literal.kind == EV_FLOAT && literal.f >= 0x1p63 &&
-      literal.f < 0x1p64) { // an int literal beyond i64
-    uint64_t value = (uint64_t)literal.f;
-    memcpy(to, &value, sizeof value);
+  if (dtype == LEAT_u64 && literal.kind == EV_FLOAT && literal.magnitude) {
+    memcpy(to, &literal.magnitude, sizeof literal.magnitude);
     return true;
   }
   if (!integer || literal.kind != EV_INT || !integer_fits(dtype, literal.i)) return false;

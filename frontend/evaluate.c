@@ -294,7 +294,7 @@ static ev list_value(evaluator *e, const leat_expr *expr) {
 
 static ev int_value(const leat_expr *expr) {
   if (!expr->negative && expr->magnitude > INT64_MAX)
-    return (ev){.kind = EV_FLOAT, .f = (double)expr->magnitude};
+    return (ev){.kind = EV_FLOAT, .f = (double)expr->magnitude, .magnitude = expr->magnitude};
   return ev_int((int64_t)(expr->negative ? 0 - expr->magnitude : expr->magnitude));
 }
 

@@ -51,6 +51,7 @@ struct ev {
     const ev_list *list;
     leat_state *state;
   };
+  uint64_t magnitude; // of a FLOAT that was written as an int beyond i64: that int; else 0
 };
 
 struct ev_list {
