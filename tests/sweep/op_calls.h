@@ -1,0 +1,24 @@
+// Statements made from the op table: for any op and dtype a call with operands and attributes of
+// random shapes. What an op's row says is enough for an element-wise op or a reduction; the others
+// have a function here, and an op that has none is found by op_calls_cover.
+#ifndef LEAT_TESTS_SWEEP_OP_CALLS_H
+#define LEAT_TESTS_SWEEP_OP_CALLS_H
+
+#include "ir/op.h"
+#include "tests/sweep/programs.h"
+
+// Whether calls of this op are made here. The others (state, files, messages, communication, what
+// comes from outside) are programs of their own in sweep_test.c.
+bool op_calls_cover(leat_op op);
+// Whether the op takes the dtype so far: bool, integers, f32 and f64 as its row says; what only
+// moves takes every dtype but str.
+bool op_takes(leat_op op, leat_dtype dtype);
+// Number of results worth a case of their own: of `cast`, one a dtype.
+int op_variants(leat_op op);
+// Adds a statement and fetches its value, unless `keep` is false. False: no operand fits.
+bool op_call(program *p, leat_op op, leat_dtype dtype, int variant, bool keep);
+// How far exp, log and tanh may be from the reference's value, in units of the last place; 0: not
+// at all.
+int op_ulps(leat_op op);
+
+#endif

@@ -1,0 +1,246 @@
+// Running programs through the session API, and comparing what comes out.
+#include "tests/sweep/programs.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// -- Running -------------------------------------------------------------------------------------
+
+static void collect(void *context, const char *text) {
+  leat_text_add(context, "%s\n", text);
+}
+
+static leat_status prepare(prepared *run, const program *p) {
+  const char *entry = "f";
+  const char **fetches = leat_new_array(p->arena, const char *, p->results.count + 1);
+  for (uint32_t i = 0; i < p->results.count; i++) fetches[i] = p->results.items[i].name;
+  leat_step_spec spec = {.entries = &entry,
+                         .entry_count = 1,
+                         .fetches = fetches,
+                         .fetch_count = (int)p->results.count};
+  LEAT_TRY(leat_session_extend(run->session, program_text(p), 0, "test.leat"));
+  return leat_session_prepare(run->session, &spec, &run->step);
+}
+
+leat_status prepared_open(prepared *out, const program *p, const leat_session_options *options) {
+  *out = (prepared){.program = p};
+  leat_session_options ours = *options;
+  ours.cache = "off";
+  ours.print = ours.log = collect;
+  ours.print_context = &out->said;
+  ours.log_context = &out->log;
+  LEAT_TRY(leat_session_create(&ours, &out->session));
+  return prepare(out, p);
+}
+
+leat_status prepared_run(prepared *run, const leat_tensor *feeds, leat_tensor *out) {
+  size_t count = run->program->results.count;
+  memset(out, 0, count * sizeof *out);
+  leat_status status = leat_step_run(run->step, feeds, out);
+  if (status) memset(out, 0, count * sizeof *out);
+  for (size_t i = 0; i < count && !status; i++) {
+    size_t bytes = (size_t)leat_tensor_bytes(&out[i]);
+    void *copy = malloc(bytes + 1);
+    if (bytes) memcpy(copy, out[i].data, bytes);
+    out[i].data = copy;
+  }
+  return status;
+}
+
+const char *prepared_message(const prepared *run) {
+  return run->session ? leat_session_message(run->session) : "no session";
+}
+
+void prepared_close(prepared *run) {
+  leat_step_destroy(run->step);
+  leat_session_destroy(run->session);
+  leat_text_finish(&run->said);
+  leat_text_finish(&run->log);
+}
+
+leat_tensor *tensors_create(size_t count) {
+  return calloc(count + 1, sizeof(leat_tensor));
+}
+
+void tensors_destroy(leat_tensor *tensors, size_t count) {
+  for (size_t i = 0; tensors && i < count; i++) free(tensors[i].data);
+  free(tensors);
+}
+
+// -- Comparing -----------------------------------------------------------------------------------
+
+static bool is_float(leat_dtype dtype) {
+  return dtype == LEAT_f32 || dtype == LEAT_f64;
+}
+
+static double float_at(const leat_tensor *tensor, int64_t i) {
+  return tensor->dtype == LEAT_f32 ? ((const float *)tensor->data)[i]
+                                   : ((const double *)tensor->data)[i];
+}
+
+// The bits of a float as a number that ascends with it.
+static int64_t ordered(const leat_tensor *tensor, int64_t i) {
+  if (tensor->dtype == LEAT_f32) {
+    int32_t bits = ((const int32_t *)tensor->data)[i];
+    return bits < 0 ? INT32_MIN - (int64_t)bits : bits;
+  }
+  int64_t bits = ((const int64_t *)tensor->data)[i];
+  return bits < 0 ? (int64_t)((uint64_t)INT64_MIN - (uint64_t)bits) : bits;
+}
+
+static bool element_matches(const leat_tensor *want, const leat_tensor *got, int64_t i,
+                            test_match match, double tolerance) {
+  size_t size = leat_dtype_size(want->dtype), at = (size_t)i * size;
+  if (memcmp((char *)want->data + at, (char *)got->data + at, size) == 0) return true;
+  if (match == MATCH_BITS || !is_float(want->dtype)) return false;
+  double a = float_at(want, i), b = float_at(got, i);
+  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+  if (match == MATCH_ULPS)
+    return fabs((double)ordered(want, i) - (double)ordered(got, i)) <= tolerance;
+  return match == MATCH_NEAR && fabs(a - b) <= tolerance;
+}
+
+static void print_element(const leat_tensor *tensor, int64_t i, leat_text *out) {
+  size_t size = leat_dtype_size(tensor->dtype);
+  const unsigned char *bytes = (const unsigned char *)tensor->data + (size_t)i * size;
+  if (is_float(tensor->dtype))
+    leat_text_add(out, "%.17g", float_at(tensor, i));
+  else if (leat_dtype_kind_of(tensor->dtype) == LEAT_KIND_SIGNED)
+    leat_text_add(out, "%" PRId64,
+                  size == 1   ? ((const int8_t *)tensor->data)[i]
+                  : size == 2 ? ((const int16_t *)tensor->data)[i]
+                  : size == 4 ? ((const int32_t *)tensor->data)[i]
+                              : ((const int64_t *)tensor->data)[i]);
+  leat_text_add(out, " (0x");
+  for (size_t k = size; k-- > 0;) leat_text_add(out, "%02x", bytes[k]);
+  leat_text_add(out, ")");
+}
+
+static bool type_matches(const leat_tensor *want, const leat_tensor *got, leat_text *why) {
+  size_t shape = (size_t)want->rank * sizeof *want->shape;
+  if (want->dtype == got->dtype && want->rank == got->rank &&
+      memcmp(want->shape, got->shape, shape) == 0)
+    return true;
+  const leat_tensor *both[] = {want, got};
+  for (int k = 0; k < 2; k++) {
+    leat_text_add(why, "%s %s[", k ? ", got" : "expected", leat_dtype_name(both[k]->dtype));
+    for (int i = 0; i < both[k]->rank; i++)
+      leat_text_add(why, "%s%" PRId64, i ? ", " : "", both[k]->shape[i]);
+    leat_text_add(why, "]");
+  }
+  return false;
+}
+
+bool tensor_matches(const leat_tensor *want, const leat_tensor *got, test_match match,
+                    double tolerance, leat_text *why) {
+  if (!type_matches(want, got, why)) return false;
+  int64_t count = leat_shape_elements(want->rank, want->shape), wrong = 0, first = 0;
+  for (int64_t i = count; i-- > 0;)
+    if (!element_matches(want, got, i, match, tolerance)) first = i, wrong++;
+  if (!wrong) return true;
+  leat_text_add(why, "%" PRId64 " of %" PRId64 " elements differ; at [", wrong, count);
+  int64_t rest = count, at = first;
+  for (int k = 0; k < want->rank; k++) {
+    rest /= want->shape[k];
+    leat_text_add(why, "%s%" PRId64, k ? ", " : "", at / rest);
+    at %= rest;
+  }
+  leat_text_add(why, "] expected ");
+  print_element(want, first, why);
+  leat_text_add(why, ", got ");
+  print_element(got, first, why);
+  return false;
+}
+
+// -- Agreement -----------------------------------------------------------------------------------
+
+enum { MOST_SHOWN = 4 }; // differences a program
+
+// What the ways of a program have in common.
+typedef struct comparison {
+  program *p;
+  const test_way *ways;
+  int way_count;
+  prepared *runs;
+  leat_text *why;
+  bool *wrong;
+  int shown;
+} comparison;
+
+static leat_status open_all(comparison *c) {
+  for (int i = 0; i < c->way_count; i++) {
+    leat_status status = prepared_open(&c->runs[i], c->p, &c->ways[i].options);
+    if (!status) continue;
+    leat_text_add(c->why, "%s: not prepared: %s", c->ways[i].name, prepared_message(&c->runs[i]));
+    return status;
+  }
+  return LEAT_OK;
+}
+
+static leat_status run_all(comparison *c, leat_tensor **outs) {
+  const leat_tensor *feeds = program_feeds(c->p);
+  for (int i = 0; i < c->way_count; i++) {
+    leat_status status = prepared_run(&c->runs[i], feeds, outs[i]);
+    if (status == c->p->expected) continue;
+    leat_text_add(c->why, "%s: expected a run that ends with `%s`, got `%s`: %s", c->ways[i].name,
+                  leat_status_name(c->p->expected), leat_status_name(status),
+                  prepared_message(&c->runs[i]));
+    return status ? status : LEAT_INVALID;
+  }
+  return LEAT_OK;
+}
+
+static leat_status compare_result(comparison *c, uint32_t i, int way, const leat_tensor *want,
+                                  const leat_tensor *got) {
+  const test_result *result = &c->p->results.items[i];
+  leat_text how = {0};
+  bool same = tensor_matches(want, got, result->match, result->tolerance, &how);
+  if (!same && c->wrong) c->wrong[result->group] = true;
+  if (!same && c->shown++ < MOST_SHOWN)
+    leat_text_add(c->why, "%s: %s, not as %s: %s\n", c->ways[way].name, result->label,
+                  c->ways[0].name, how.data);
+  leat_text_finish(&how);
+  return same ? LEAT_OK : LEAT_MISMATCH;
+}
+
+static leat_status compare_all(comparison *c, leat_tensor **outs) {
+  leat_status status = LEAT_OK;
+  for (int way = 1; way < c->way_count; way++) {
+    for (uint32_t i = 0; i < c->p->results.count && !c->p->expected; i++)
+      if (compare_result(c, i, way, &outs[0][i], &outs[way][i])) status = LEAT_MISMATCH;
+    const leat_text *want = &c->runs[0].said, *got = &c->runs[way].said;
+    if (want->size == got->size && (!want->size || !memcmp(want->data, got->data, want->size)))
+      continue;
+    leat_text_add(c->why, "%s says\n%snot as %s\n%s", c->ways[way].name, got->size ? got->data : "",
+                  c->ways[0].name, want->size ? want->data : "");
+    status = LEAT_MISMATCH;
+  }
+  return status;
+}
+
+static leat_status round_agrees(comparison *c) {
+  size_t count = c->p->results.count;
+  leat_tensor **outs = calloc((size_t)c->way_count, sizeof *outs);
+  for (int i = 0; i < c->way_count; i++) outs[i] = tensors_create(count);
+  leat_status status = run_all(c, outs);
+  if (!status) status = compare_all(c, outs);
+  for (int i = 0; i < c->way_count; i++) tensors_destroy(outs[i], count);
+  free(outs);
+  return status;
+}
+
+leat_status program_agrees(program *p, const test_way *ways, int way_count, int rounds,
+                           leat_text *why, bool *wrong) {
+  prepared *runs = calloc((size_t)way_count, sizeof *runs);
+  comparison c = {p, ways, way_count, runs, why, wrong, 0};
+  leat_status status = open_all(&c);
+  for (int round = 0; round < rounds && !status; round++) {
+    if (round) program_choose_dims(p);
+    status = round_agrees(&c);
+  }
+  for (int i = 0; i < way_count; i++) prepared_close(&runs[i]);
+  free(runs);
+  return status;
+}

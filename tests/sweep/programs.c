@@ -1,0 +1,263 @@
+// Building programs, and the data to feed them.
+#include "tests/sweep/programs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// -- Random choices ------------------------------------------------------------------------------
+
+uint64_t rng_next(rng *r) { // splitmix64
+  uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+int64_t rng_below(rng *r, int64_t n) {
+  return (int64_t)(rng_next(r) % (uint64_t)n);
+}
+
+bool rng_percent(rng *r, int percent) {
+  return rng_below(r, 100) < percent;
+}
+
+uint64_t test_seed(void) {
+  const char *text = getenv("LEAT_TEST_SEED");
+  return text && *text ? strtoull(text, NULL, 0) : 20260101;
+}
+
+// -- Dims ----------------------------------------------------------------------------------------
+
+static const char *const dim_names[DIM_NAMES] = {"N0", "N1", "P0", "P1", "B"};
+
+test_dim dim_const(int64_t value) {
+  return (test_dim){DIM_CONST, 0, value};
+}
+
+bool dim_same(test_dim a, test_dim b) {
+  return a.name == b.name && a.times == b.times && a.plus == b.plus;
+}
+
+bool dim_is(test_dim dim, int64_t value) {
+  return dim_same(dim, dim_const(value));
+}
+
+bool dim_is_positive(test_dim dim) {
+  return dim.plus > 0 || (dim.name >= DIM_P0 && dim.times > 0);
+}
+
+int64_t dim_value(const program *p, test_dim dim) {
+  return dim.plus + (dim.name == DIM_CONST ? 0 : dim.times * p->dims[dim.name]);
+}
+
+void test_dim_print(test_dim dim, leat_text *out) {
+  if (dim.name == DIM_CONST) {
+    leat_text_add(out, "%" PRId64, dim.plus);
+    return;
+  }
+  if (dim.times != 1) leat_text_add(out, "%" PRId64 "*", dim.times);
+  leat_text_add(out, "%s", dim_names[dim.name]);
+  if (dim.plus) leat_text_add(out, "+%" PRId64, dim.plus);
+}
+
+void test_type_print(const test_value *value, leat_text *out) {
+  leat_text_add(out, "%s[", leat_dtype_name(value->dtype));
+  for (int i = 0; i < value->rank; i++) {
+    if (i) leat_text_add(out, ", ");
+    test_dim_print(value->dims[i], out);
+  }
+  leat_text_add(out, "]");
+}
+
+void program_choose_dims(program *p) {
+  static const int64_t any[] = {0, 1, 2, 5, 16, 17, 33}, positive[] = {1, 3, 16, 31, 33},
+                       large[] = {1, 64, 1000, 3001};
+  p->dims[DIM_N0] = RNG_PICK(&p->random, any);
+  p->dims[DIM_N1] = RNG_PICK(&p->random, any);
+  p->dims[DIM_P0] = RNG_PICK(&p->random, positive);
+  p->dims[DIM_P1] = RNG_PICK(&p->random, positive);
+  p->dims[DIM_B] = RNG_PICK(&p->random, large);
+}
+
+// -- Building ------------------------------------------------------------------------------------
+
+void program_init(program *p, uint64_t seed) {
+  *p = (program){.arena = leat_arena_create(), .random = {seed}, .most_elements = 3000};
+  program_choose_dims(p);
+}
+
+void program_finish(program *p) {
+  leat_text_finish(&p->declarations);
+  leat_text_finish(&p->body);
+  leat_arena_destroy(p->arena);
+}
+
+static test_dim random_dim(program *p, bool nonempty) {
+  static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 64, 100, 129, 257};
+  if (p->symbolic && rng_percent(&p->random, 50)) {
+    int first = nonempty ? DIM_P0 : DIM_N0;
+    return (test_dim){first + (int)rng_below(&p->random, DIM_B - first), 1, 0};
+  }
+  if (!nonempty && rng_percent(&p->random, 4)) return dim_const(0);
+  return dim_const(RNG_PICK(&p->random, sizes));
+}
+
+// A dim counts as at least 17, so that shapes with run-time dims stay small too.
+static int64_t size_guess(test_dim dim) {
+  return dim.name == DIM_CONST ? dim.plus : dim.name == DIM_B ? 1000 : 17;
+}
+
+int program_shape(program *p, int least_rank, int most_rank, bool nonempty, test_dim *out) {
+  int rank = least_rank + (int)rng_below(&p->random, most_rank - least_rank + 1);
+  int64_t elements = 1;
+  for (int i = 0; i < rank; i++) {
+    out[i] = random_dim(p, nonempty);
+    while (elements * size_guess(out[i]) > p->most_elements)
+      out[i] = dim_const(1 + rng_below(&p->random, 3));
+    if (dim_value(p, out[i])) elements *= size_guess(out[i]);
+  }
+  if (p->symbolic && rank && elements < 100 && rng_percent(&p->random, 20))
+    out[0] = (test_dim){DIM_B, 1, 0};
+  return rank;
+}
+
+static test_value *add_input(program *p, test_value value, test_fill fill, test_dim limit) {
+  snprintf(value.name, sizeof value.name, "x%u", p->inputs.count);
+  leat_vec_push(p->arena, &p->inputs, (test_input){value, fill, limit});
+  leat_vec_push(p->arena, &p->values, value);
+  return &p->values.items[p->values.count - 1];
+}
+
+void program_bind(program *p, test_dim dim) {
+  if (dim.name == DIM_CONST || p->bound[dim.name]) return;
+  p->bound[dim.name] = true;
+  test_value binding = {.dtype = LEAT_u8, .rank = 1, .dims = {{dim.name, 1, 0}}};
+  add_input(p, binding, FILL_PLAIN, dim_const(0));
+}
+
+test_value program_input(program *p, leat_dtype dtype, int rank, const test_dim *dims,
+                         test_fill fill, test_dim limit) {
+  test_value value = {.dtype = dtype, .rank = rank, .bound = 1};
+  for (int i = 0; i < rank; i++) program_bind(p, value.dims[i] = dims[i]);
+  return *add_input(p, value, fill, limit);
+}
+
+void program_fetch(program *p, const test_value *value, const char *label, test_match match,
+                   double tolerance) {
+  const char *name = leat_arena_strndup(p->arena, value->name, strlen(value->name));
+  leat_vec_push(p->arena, &p->results, (test_result){name, label, match, tolerance, p->group});
+}
+
+char *program_text(const program *p) {
+  leat_text text = {0};
+  leat_text_add(&text, "graph test\n%sentry f(", p->declarations.size ? p->declarations.data : "");
+  for (uint32_t i = 0; i < p->inputs.count; i++) {
+    leat_text_add(&text, "%s%s: ", i ? ", " : "", p->inputs.items[i].value.name);
+    test_type_print(&p->inputs.items[i].value, &text);
+  }
+  leat_text_add(&text, ") {\n%s}\n", p->body.size ? p->body.data : "");
+  char *copy = leat_arena_strndup(p->arena, text.data, text.size);
+  leat_text_finish(&text);
+  return copy;
+}
+
+// -- Data ----------------------------------------------------------------------------------------
+
+static const double special_floats[] = {0.0,  -0.0, 1,   -1,  0.5,  -1.5, 3e-5,
+                                        88.8, -104, 710, 1e9, -3e9, 1e19};
+static const uint32_t special_f32[] = {
+    0x00000000, 0x80000000, 0x7f800000, 0xff800000, // zeros, infinities
+    0x7fc00000, 0xffc12345, 0x7f812345,             // NaNs, the last one signalling
+    0x00000001, 0x80000001, 0x007fffff, 0x00800000, // denormals, the least normal
+    0x7f7fffff, 0xff7fffff, 0x4f000000, 0xcf000000, // the largest, 2^31
+};
+static const uint64_t special_f64[] = {
+    0x0000000000000000, 0x8000000000000000, 0x7ff0000000000000, 0xfff0000000000000,
+    0x7ff8000000000000, 0xfff8000000012345, 0x7ff0000000012345, 0x0000000000000001,
+    0x8000000000000001, 0x000fffffffffffff, 0x0010000000000000, 0x7fefffffffffffff,
+    0xffefffffffffffff, 0x43e0000000000000, 0xc3e0000000000000,
+};
+
+static double unit_float(rng *r) {
+  return (double)(int64_t)rng_next(r) * 0x1p-63;
+}
+
+// Random significands of exponents -6 to 6.
+static double plain_float(rng *r) {
+  return unit_float(r) * (double)(1 << rng_below(r, 13)) * 0x1p-6;
+}
+
+static uint64_t any_integer(rng *r, size_t size) {
+  uint64_t least = 1ull << (8 * size - 1), small = (uint64_t)(rng_below(r, 80) - 10);
+  const uint64_t specials[] = {0,         1,         (uint64_t)-1, least,
+                               least - 1, least + 1, 8 * size,     8 * size - 1};
+  int64_t kind = rng_below(r, 4);
+  return kind == 0 ? RNG_PICK(r, specials) : kind == 1 ? small : rng_next(r);
+}
+
+static void fill_f32(rng *r, test_fill fill, float *out) {
+  int64_t kind = fill == FILL_ANY ? rng_below(r, 4) : 3;
+  uint32_t bits = kind == 0 ? RNG_PICK(r, special_f32) : (uint32_t)rng_next(r);
+  if (kind < 2)
+    memcpy(out, &bits, sizeof bits);
+  else
+    *out = (float)(kind == 2           ? RNG_PICK(r, special_floats)
+                   : fill == FILL_UNIT ? unit_float(r)
+                                       : plain_float(r));
+}
+
+static void fill_f64(rng *r, test_fill fill, double *out) {
+  int64_t kind = fill == FILL_ANY ? rng_below(r, 4) : 3;
+  uint64_t bits = kind == 0 ? RNG_PICK(r, special_f64) : rng_next(r);
+  if (kind < 2)
+    memcpy(out, &bits, sizeof bits);
+  else
+    *out = kind == 2           ? RNG_PICK(r, special_floats)
+           : fill == FILL_UNIT ? unit_float(r)
+                               : plain_float(r);
+}
+
+static uint64_t integer_of(program *p, const test_input *input, size_t size) {
+  rng *r = &p->random;
+  switch (input->fill) {
+  case FILL_INDEX: return (uint64_t)rng_below(r, dim_value(p, input->limit));
+  case FILL_NEAR: return (uint64_t)(rng_below(r, dim_value(p, input->limit) + 4) - 2);
+  case FILL_UNIT: return (uint64_t)(rng_below(r, 3) - 1);
+  case FILL_PLAIN: return (uint64_t)(rng_below(r, 201) - 100);
+  case FILL_ANY: break;
+  }
+  return any_integer(r, size);
+}
+
+static void fill_element(program *p, const test_input *input, char *out) {
+  size_t size = leat_dtype_size(input->value.dtype);
+  uint64_t bits[2];
+  if (input->value.dtype == LEAT_f32) {
+    fill_f32(&p->random, input->fill, (float *)(void *)out);
+  } else if (input->value.dtype == LEAT_f64) {
+    fill_f64(&p->random, input->fill, (double *)(void *)out);
+  } else {
+    leat_dtype_kind kind = leat_dtype_kind_of(input->value.dtype);
+    bool any = kind == LEAT_KIND_FLOAT || kind == LEAT_KIND_COMPLEX;
+    bits[0] = any || kind == LEAT_KIND_BOOL ? rng_next(&p->random) : integer_of(p, input, size);
+    bits[1] = rng_next(&p->random);
+    if (kind == LEAT_KIND_BOOL) bits[0] &= 1;
+    memcpy(out, bits, size);
+  }
+}
+
+leat_tensor *program_feeds(program *p) {
+  leat_tensor *feeds = leat_new_array(p->arena, leat_tensor, p->inputs.count + 1);
+  for (uint32_t i = 0; i < p->inputs.count; i++) {
+    const test_input *input = &p->inputs.items[i];
+    leat_tensor *feed = &feeds[i];
+    *feed = (leat_tensor){.dtype = input->value.dtype, .rank = input->value.rank};
+    for (int k = 0; k < feed->rank; k++) feed->shape[k] = dim_value(p, input->value.dims[k]);
+    int64_t bytes = leat_tensor_bytes(feed), size = (int64_t)leat_dtype_size(feed->dtype);
+    feed->data = leat_arena_alloc(p->arena, (size_t)bytes + 1);
+    for (int64_t at = 0; at < bytes; at += size) fill_element(p, input, (char *)feed->data + at);
+  }
+  return feeds;
+}

@@ -1,0 +1,157 @@
+// Small programs for tests: a text with one entry, the tensors to feed it, and how its results are
+// compared between targets, devices and ways of compiling.
+//
+// A program grows a statement at a time (op_calls.h makes statements from the op table). Every
+// choice comes from an rng, so a program is its seed; what fails prints its text.
+#ifndef LEAT_TESTS_SWEEP_PROGRAMS_H
+#define LEAT_TESTS_SWEEP_PROGRAMS_H
+
+#include "base/text.h"
+#include "base/vec.h"
+#include "leat/leat.h"
+
+// -- Random choices ------------------------------------------------------------------------------
+
+typedef struct rng {
+  uint64_t state;
+} rng;
+
+uint64_t rng_next(rng *r);
+int64_t rng_below(rng *r, int64_t n); // 0 … n - 1
+bool rng_percent(rng *r, int percent);
+#define RNG_PICK(r, array) (array)[rng_below((r), (int64_t)(sizeof(array) / sizeof *(array)))]
+uint64_t test_seed(void); // $LEAT_TEST_SEED, else a constant
+
+// -- Programs ------------------------------------------------------------------------------------
+
+// The run-time dims of every program: N0, N1 may be 0; P0, P1 are at least 1; B is large at times.
+enum { DIM_N0, DIM_N1, DIM_P0, DIM_P1, DIM_B, DIM_NAMES, DIM_CONST = -1 };
+
+// times × the named dim + plus.
+typedef struct test_dim {
+  int name;
+  int64_t times, plus;
+} test_dim;
+
+typedef struct test_value {
+  char name[16];
+  leat_dtype dtype;
+  int rank;
+  test_dim dims[LEAT_MAX_RANK];
+  double bound, error; // of a smooth program: the largest magnitude, and how far targets may differ
+} test_value;
+
+typedef enum test_fill {
+  FILL_ANY,   // special values, small ones, any bits
+  FILL_PLAIN, // finite, of magnitudes whose sums round
+  FILL_UNIT,  // -1 to 1
+  FILL_INDEX, // 0 to limit - 1
+  FILL_NEAR,  // -2 to limit + 1
+} test_fill;
+
+typedef struct test_input {
+  test_value value;
+  test_fill fill;
+  test_dim limit;
+} test_input;
+
+typedef enum test_match {
+  MATCH_BITS,   // of NaNs too: what only moves
+  MATCH_VALUES, // any NaN is like any other
+  MATCH_ULPS,   // `tolerance` in units of the last place
+  MATCH_NEAR,   // `tolerance` as a difference
+} test_match;
+
+typedef struct test_result {
+  const char *name;  // of the value to fetch
+  const char *label; // what it is, for messages
+  test_match match;
+  double tolerance;
+  int group; // the caller's: which case it belongs to
+} test_result;
+
+typedef struct program {
+  leat_arena *arena;
+  rng random;
+  leat_text declarations, body;
+  leat_vec(test_input) inputs;
+  leat_vec(test_value) values; // inputs and results of statements
+  leat_vec(test_result) results;
+  leat_status expected;    // of a run
+  int64_t dims[DIM_NAMES]; // the values of the next run
+  bool bound[DIM_NAMES];   // an input binds it
+
+  // How statements are made.
+  bool symbolic; // shapes have run-time dims
+  bool reuse;    // operands are values that there are, where any fits
+  bool smooth;   // only ops that keep small differences small
+  int64_t most_elements;
+  int group;
+} program;
+
+void program_init(program *p, uint64_t seed);
+void program_finish(program *p);
+// Adds a parameter to the entry. `limit` matters to FILL_INDEX and FILL_NEAR.
+test_value program_input(program *p, leat_dtype dtype, int rank, const test_dim *dims,
+                         test_fill fill, test_dim limit);
+// A run-time dim is bound where it stands alone: sees to it that a parameter does so.
+void program_bind(program *p, test_dim dim);
+// A random shape; `nonempty`: of no dim that is or may be 0. Returns the rank.
+int program_shape(program *p, int least_rank, int most_rank, bool nonempty, test_dim *out);
+void program_fetch(program *p, const test_value *value, const char *label, test_match match,
+                   double tolerance);
+// Chooses values of the run-time dims for the next run.
+void program_choose_dims(program *p);
+char *program_text(const program *p); // in the program's arena
+// Fills new tensors for all inputs; they belong to the program's arena.
+leat_tensor *program_feeds(program *p);
+
+test_dim dim_const(int64_t value);
+bool dim_same(test_dim a, test_dim b);
+bool dim_is(test_dim dim, int64_t value);
+bool dim_is_positive(test_dim dim); // whatever the run-time dims are
+int64_t dim_value(const program *p, test_dim dim);
+void test_dim_print(test_dim dim, leat_text *out);
+void test_type_print(const test_value *value, leat_text *out); // f32[N0, 3]
+
+// -- Running -------------------------------------------------------------------------------------
+
+// A program prepared in a session of its own.
+typedef struct prepared {
+  const program *program;
+  leat_session *session;
+  leat_step *step;
+  leat_text said; // what print nodes said
+  leat_text log;  // dumps
+} prepared;
+
+// The options' callbacks and cache are ours. On failure prepared_message says why; close it too.
+leat_status prepared_open(prepared *out, const program *p, const leat_session_options *options);
+// out: one tensor a result, whose data is the caller's to release.
+leat_status prepared_run(prepared *run, const leat_tensor *feeds, leat_tensor *out);
+const char *prepared_message(const prepared *run);
+void prepared_close(prepared *run);
+
+leat_tensor *tensors_create(size_t count);
+void tensors_destroy(leat_tensor *tensors, size_t count);
+
+// A way of compiling and running a program.
+typedef struct test_way {
+  const char *name;
+  leat_session_options options;
+} test_way;
+
+// Runs the program all ways, `rounds` times each, on feeds and run-time dims that are chosen anew
+// for each round. All must end with the status p->expected, and say and give what ways[0] does.
+// Otherwise `why` says how they do not. LEAT_OK: they agree. LEAT_MISMATCH: results differ, of the
+// groups that are marked in `wrong` (NULL: not wanted). Other: a way failed, or did not fail.
+leat_status program_agrees(program *p, const test_way *ways, int way_count, int rounds,
+                           leat_text *why, bool *wrong);
+
+// -- Comparing -----------------------------------------------------------------------------------
+
+// False: adds the first difference, with both values, to `why`.
+bool tensor_matches(const leat_tensor *want, const leat_tensor *got, test_match match,
+                    double tolerance, leat_text *why);
+
+#endif
