@@ -102,7 +102,8 @@ static void add_shape(const k_block *block, leat_text *out) {
                        instr->id,
                        instr->imm.i,
                        instr->imm2,
-                       instr->buffer ? instr->buffer->space << 24 | instr->buffer->number : -1,
+                       instr->buffer ? (int64_t)instr->buffer->space << 24 | instr->buffer->number
+                                     : -1,
                        instr->buffer ? instr->buffer->count : 0};
     leat_text_add_n(out, (const char *)words, sizeof words);
     for (uint32_t j = 0; j < instr->arg_count; j++)
