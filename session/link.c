@@ -17,6 +17,10 @@
 
 #define LIBRARY "libleat_rt.a"
 
+#ifndef LEAT_LINKER // set where the library needs more than any compiler
+#define LEAT_LINKER leat_c_compiler()
+#endif
+
 typedef struct linker {
   const leat_link *link;
   leat_arena *arena;
@@ -50,7 +54,7 @@ static leat_status write_main(const linker *l) {
 }
 
 static void add_inputs(const linker *l, leat_command *command) {
-  leat_command_add_words(command, l->link->cc ? l->link->cc : leat_c_compiler(), " \t", "");
+  leat_command_add_words(command, l->link->cc ? l->link->cc : LEAT_LINKER, " \t", "");
   leat_command_add(command, "-o");
   leat_command_add(command, l->linked);
   if (l->link->shared) {

@@ -90,7 +90,10 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   o->trace = shared->trace != NULL;
   leat_session *session = NULL;
   *status = TOOL_FAILED;
-  if (!read_settings(shared)) return NULL;
+  if (!read_settings(shared)) {
+    *status = TOOL_USAGE;
+    return NULL;
+  }
   leat_status made = leat_session_create(o, &session);
   bool serves = !made && !leat_session_is_client(session);
   if (serves)
