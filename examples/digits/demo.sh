@@ -3,8 +3,8 @@
 # builds Leat and runs this. It ends with a `name: value` line for each figure and fails when a promise does not hold.
 set -euo pipefail
 export LC_ALL=C
+build=$(realpath "${LEAT_BUILD:-$(dirname "$0")/../../build}")
 cd "$(dirname "$0")"
-build=$(cd "${LEAT_BUILD:-../../build}" && pwd)
 export PATH=$build:$PATH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
