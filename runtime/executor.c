@@ -2,6 +2,8 @@
 // their messages to ranks.
 #include "runtime/executor.h"
 
+#include "base/module.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,13 +81,20 @@ static void label_trace(leat_executor *executor, leat_bound_part *part) {
   }
 }
 
+// BLIS is loaded when the first image needs it.
+static leat_status load_gemm(leat_runtime *runtime, leat_error *error) {
+  const void *gemm;
+  LEAT_TRY(leat_module_load("blis", LEAT_GEMM_SYMBOL, &gemm, error));
+  runtime->gemm = *(const leat_gemm_function *)gemm;
+  return LEAT_OK;
+}
+
 static leat_status check_launches(const leat_executor *executor, const leat_bound_part *part,
                                   leat_error *error) {
   const leat_view *view = &part->program->view;
   for (uint32_t i = 0; i < view->image->launches.count; i++)
     if (view->launches[i].kind == LEAT_LAUNCH_GEMM && !executor->runtime->gemm)
-      return leat_fail(error, LEAT_UNSUPPORTED, "`%s` needs BLIS, which is not loaded",
-                       leat_view_text(view, view->image->name));
+      LEAT_TRY(load_gemm(executor->runtime, error));
   return LEAT_OK;
 }
 

@@ -35,6 +35,8 @@ typedef int32_t (*leat_gemm_function)(leat_dtype dtype, void *c, const void *a, 
                                       int64_t m, int64_t n, int64_t k, bool transpose_a,
                                       bool transpose_b, int64_t batch, int64_t tiles,
                                       int64_t tile_begin, int64_t tile_end);
+// The module leat-blis exports one, in a variable of this name.
+#define LEAT_GEMM_SYMBOL "leat_blis_gemm"
 
 typedef struct leat_runtime_options {
   int threads;     // of a gang at most, the caller included; 0: cores / ranks on this host
@@ -42,7 +44,7 @@ typedef struct leat_runtime_options {
   double deadline; // seconds that a run may take without progress; 0: 60
   bool trace;      // keep trace rings
   leat_transport *transport; // NULL: alone. Taken over: destroyed with the runtime
-  leat_gemm_function gemm;   // NULL: images that need it are refused
+  leat_gemm_function gemm;   // NULL: the module leat-blis, loaded when an image needs it
   // What a print task says, one call a task, without a newline at the end; NULL: dropped.
   void (*print)(void *context, const char *text);
   void *print_context;
