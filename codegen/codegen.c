@@ -117,6 +117,9 @@ static leat_status compile_table(leat_table *table, leat_node *const *roots, uin
   dump(table, "fuse");
   leat_schedule(table);
   dump(table, "schedule");
+  for (uint32_t i = 0; i < table->units.count; i++)
+    if (table->units.items[i]->kind == LEAT_UNIT_CONTRACT)
+      leat_contract_prepare(table, table->units.items[i]);
   LEAT_TRY(leat_plan(table));
   dump(table, "plan");
   for (uint32_t i = 0; i < table->units.count; i++)

@@ -11,6 +11,12 @@
 enum {
   REGISTERS = 28,    // vector registers of 64 bytes for accumulators
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
+  MOST_DEPTH = 1024, // elements of k in one go; beyond, blocks of DEPTH_BLOCK resume from a local c
+  DEPTH_BLOCK = 512,
+  DEEP_ROWS = 96,         // rows of a tile then
+  LEAST_TILES = 16,       // tiles that are worth smaller ones
+  PACKED_BYTES = 1 << 20, // size of b from which its panels are copied together …
+  PACKED_ROWS = 48,       // … when there are so many rows to use them
   MOST_DIRECT = 160, // instructions of what is done with c that are written out for each vector
 };
 
@@ -19,7 +25,8 @@ typedef struct contraction {
   k_builder *b;
   const leat_item *item;
   const k_buffer *a_buffer, *b_buffer;
-  bool transposed;               // a is [k, row]
+  bool packed;     // b_buffer is panels of b, each [depth, width of a panel], filled up with zeros
+  bool transposed; // a is [k, row]
   unsigned batch_axes, row_axes; // of the unit's space
   int column_axis;               // -1: there is one column
   leat_dim batch_dim, row_dim, column_dim, depth_dim;
@@ -97,22 +104,37 @@ static void finish_vector(contraction *c, k_value row, int j, k_value value) {
   w->l.mask = NULL;
 }
 
-// Row by row from a local array: for results that need much code, or when the number of rows is
-// only known while running.
-static void finish_by_rows(contraction *c, k_value row, const k_value *acc, k_value end) {
+static int64_t width_of(const contraction *c) {
+  return (int64_t)c->wide * LEAT_LANES;
+}
+
+// `high` rows of a local c, from element `first`.
+static void store_block(contraction *c, const k_buffer *local, k_value first, int high,
+                        const k_value *acc) {
+  for (int i = 0; i < high * c->wide; i++)
+    k_store(c->b, local, k_add(c->b, first, k_i64(c->b, (int64_t)i * LEAT_LANES)), acc[i], NULL);
+}
+
+// Rows [row, end) from a local c that begins with `row`.
+static void finish_rows(contraction *c, const k_buffer *local, k_value row, k_value end) {
   k_builder *b = c->b;
-  int64_t width = (int64_t)c->wide * LEAT_LANES;
-  const k_buffer *local = k_local(b, K_SPACE_REGISTER, acc[0]->dtype, c->high * width);
-  for (int i = 0; i < c->high * c->wide; i++)
-    k_store(b, local, k_i64(b, (int64_t)i * LEAT_LANES), acc[i], NULL);
   k_instr *loop = k_loop_begin(b, row, end, 1, NULL, 0);
   k_value here = k_loop_index(loop);
-  k_value from = k_mul(b, k_sub(b, here, row), k_i64(b, width));
+  k_value from = k_mul(b, k_sub(b, here, row), k_i64(b, width_of(c)));
   for (int j = 0; j < c->wide; j++) {
     k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
     finish_vector(c, here, j, k_load(b, local, at, LEAT_LANES, NULL));
   }
   k_loop_end(b, NULL, 0);
+}
+
+// Row by row from a local array: for results that need much code, or when the number of rows is
+// only known while running.
+static void finish_by_rows(contraction *c, k_value row, const k_value *acc, k_value end) {
+  k_builder *b = c->b;
+  const k_buffer *local = k_local(b, K_SPACE_REGISTER, acc[0]->dtype, c->high * width_of(c));
+  store_block(c, local, k_i64(b, 0), c->high, acc);
+  finish_rows(c, local, row, end);
 }
 
 // -- A block in registers
@@ -134,10 +156,12 @@ static k_value load_a(contraction *c, k_value row, k_value k) {
 static void multiply(contraction *c, k_value row, int high, bool clamped, k_value k, k_value *acc) {
   k_builder *b = c->b;
   k_value columns[4], last = k_sub(b, c->rows, k_i64(b, 1));
-  k_value from = k_add(b, k_add(b, c->b_base, k_mul(b, k, c->columns)), c->column);
+  k_value width = c->packed ? k_i64(b, width_of(c)) : c->columns;
+  k_value from = k_add(b, c->b_base, k_mul(b, k, width));
+  if (!c->packed) from = k_add(b, from, c->column);
   for (int j = 0; j < c->wide; j++) {
     k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
-    columns[j] = k_load(b, c->b_buffer, at, LEAT_LANES, c->masks[j]);
+    columns[j] = k_load(b, c->b_buffer, at, LEAT_LANES, c->packed ? NULL : c->masks[j]);
   }
   for (int i = 0; i < high; i++) {
     k_value at = k_add(b, row, k_i64(b, i));
@@ -158,18 +182,25 @@ static uint32_t code_of_epilogue(const contraction *c) {
   return code;
 }
 
+// acc of the block of `high` rows from `row`, for k in [low, end).
+static void accumulate(contraction *c, k_value row, int high, bool clamped, k_value low,
+                       k_value end, k_value *acc) {
+  uint32_t count = (uint32_t)(high * c->wide);
+  assert(count <= REGISTERS);
+  k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
+  for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
+  multiply(c, row, high, clamped, k_loop_index(loop), acc);
+  k_loop_end(c->b, acc, count);
+  for (uint32_t i = 0; i < count; i++) acc[i] = k_result(c->b, loop, i);
+}
+
 // The block of `high` rows from `row`; `clamped`: of those below c->rows.
 static void block(contraction *c, k_value row, int high, bool clamped) {
   k_builder *b = c->b;
   k_value acc[REGISTERS];
   uint32_t count = (uint32_t)(high * c->wide);
-  assert(count <= REGISTERS);
   for (uint32_t i = 0; i < count; i++) acc[i] = zero(b, c->a_buffer->dtype);
-  k_instr *loop = k_loop_begin(b, k_i64(b, 0), c->depth, 1, acc, count);
-  for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
-  multiply(c, row, high, clamped, k_loop_index(loop), acc);
-  k_loop_end(b, acc, count);
-  for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
+  accumulate(c, row, high, clamped, k_i64(b, 0), c->depth, acc);
   uint32_t code = code_of_epilogue(c) * count;
   int whole = c->high;
   c->high = high;
@@ -198,15 +229,50 @@ static void panel(contraction *c, k_value low, k_value high) {
   if (leat_dim_is_const(c->row_dim)) {
     int rest = (int)(c->row_dim.value % c->high);
     if (!rest) return;
-    k_instr *some = k_if_begin(b, k_lt(b, whole, high));
+    k_if_begin(b, k_lt(b, whole, high));
     block(c, whole, rest, false);
     k_if_end(b, NULL, 0);
-    (void)some;
     return;
   }
   k_if_begin(b, k_lt(b, whole, high));
   block(c, whole, c->high, true);
   k_if_end(b, NULL, 0);
+}
+
+// -- Deep contractions: k in blocks, so that what is read of a and b stays near
+// ---------------------------------
+
+// One block of k for rows [low, high): the sums resume from where the block before left them.
+static void deepen(contraction *c, const k_buffer *local, k_value low, k_value high, k_value from,
+                   k_value end) {
+  k_builder *b = c->b;
+  k_value acc[REGISTERS];
+  bool clamped = !leat_dim_is_const(c->row_dim) || c->row_dim.value % c->high;
+  k_instr *loop = k_loop_begin(b, low, high, c->high, NULL, 0);
+  k_value row = k_loop_index(loop);
+  k_value first = k_mul(b, k_sub(b, row, low), k_i64(b, width_of(c)));
+  for (int i = 0; i < c->high * c->wide; i++) {
+    k_value at = k_add(b, first, k_i64(b, (int64_t)i * LEAT_LANES));
+    acc[i] = k_load(b, local, at, LEAT_LANES, NULL);
+  }
+  accumulate(c, row, c->high, clamped, from, end, acc);
+  store_block(c, local, first, c->high, acc);
+  k_loop_end(b, NULL, 0);
+}
+
+static void deep_panel(contraction *c, k_value low, k_value high, int64_t size) {
+  k_builder *b = c->b;
+  leat_dtype dtype = c->a_buffer->dtype;
+  int64_t elements = (size + c->high - 1) / c->high * c->high * width_of(c);
+  const k_buffer *local = k_local(b, K_SPACE_REGISTER, dtype, elements);
+  k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, elements), LEAT_LANES, NULL, 0);
+  k_store(b, local, k_loop_index(loop), zero(b, dtype), NULL);
+  k_loop_end(b, NULL, 0);
+  loop = k_loop_begin(b, k_i64(b, 0), c->depth, DEPTH_BLOCK, NULL, 0);
+  k_value from = k_loop_index(loop), end = k_add(b, from, k_i64(b, DEPTH_BLOCK));
+  deepen(c, local, low, high, from, k_binary(b, K_MIN, end, c->depth));
+  k_loop_end(b, NULL, 0);
+  finish_rows(c, local, low, high);
 }
 
 // -- The kernel
@@ -236,61 +302,156 @@ static void choose_axes(contraction *c) {
   c->high = choose_high(c->row_dim, c->wide, unit);
 }
 
+static bool is_deep(const contraction *c) {
+  return !leat_dim_is_const(c->depth_dim) || c->depth_dim.value > MOST_DEPTH;
+}
+
 static void place_batch(contraction *c, k_value batch) {
   k_builder *b = c->b;
   bool one_b = leat_value_type(c->item->node->inputs[1])->rank == 2;
   put(c, c->batch_axes, batch);
   c->a_base = k_mul(b, batch, k_mul(b, c->rows, c->depth));
-  c->b_base = one_b ? k_i64(b, 0) : k_mul(b, batch, k_mul(b, c->depth, c->columns));
+  c->b_base = one_b ? k_i64(b, 0) : batch;
 }
 
-static void place_panel(contraction *c, k_value number) {
+static void place_panel(contraction *c, k_value number, leat_dim panels) {
   k_builder *b = c->b;
-  c->column = k_mul(b, number, k_i64(b, (int64_t)c->wide * LEAT_LANES));
-  bool whole = leat_dim_is_const(c->column_dim) &&
-               c->column_dim.value % ((int64_t)c->wide * LEAT_LANES) == 0;
+  c->column = k_mul(b, number, k_i64(b, width_of(c)));
+  if (c->packed) {
+    k_value before = k_mul(b, c->b_base, leat_lower_dim(c->w, panels));
+    k_value size = k_mul(b, c->depth, k_i64(b, width_of(c)));
+    c->b_base = k_mul(b, k_add(b, before, number), size);
+  } else {
+    c->b_base = k_mul(b, c->b_base, k_mul(b, c->depth, c->columns));
+  }
+  bool whole = leat_dim_is_const(c->column_dim) && c->column_dim.value % width_of(c) == 0;
   for (int j = 0; j < c->wide && !whole; j++) {
     k_value first = k_add(b, c->column, k_i64(b, (int64_t)j * LEAT_LANES));
     c->masks[j] = leat_lower_mask(c->w, k_sub(b, c->columns, first));
   }
 }
 
-static int64_t rows_of_tile(const contraction *c) {
-  double row = 2.0 * c->wide * LEAT_LANES * leat_elements_estimate(&c->depth_dim, 1) /
-               (160 / registers_of(c->a_buffer->dtype));
+static int64_t rows_of_tile(const contraction *c, leat_dim panels) {
+  int64_t rows = DEEP_ROWS / c->high * c->high;
+  if (is_deep(c)) {
+    double panel = leat_elements_estimate(&panels, 1) * leat_elements_estimate(&c->batch_dim, 1);
+    double tall = leat_elements_estimate(&c->row_dim, 1);
+    while (rows > c->high && tall / (double)rows * panel < LEAST_TILES) rows -= c->high;
+    return rows;
+  }
+  double row = 2.0 * (double)width_of(c) * leat_elements_estimate(&c->depth_dim, 1) /
+               (160 / registers_of(c->item->node->outputs[0].dtype));
   int64_t blocks = (int64_t)(LEAT_TILE_NANOSECONDS / (row * c->high + 1)) + 1;
   return blocks * c->high;
 }
 
-void leat_lower_contract(leat_table *table, leat_unit *unit) {
-  leat_lower *w = leat_lower_begin(table, unit);
+static leat_dim panels_of(contraction *c) {
+  return leat_lower_ceil_div(c->w, c->column_dim, width_of(c));
+}
+
+static contraction contraction_of(leat_lower *w) {
   contraction c = {.w = w, .b = &w->builder};
-  for (uint32_t i = 0; i < unit->members.count; i++)
-    if (leat_op_info_of(unit->members.items[i]->node->op)->kind == LEAT_KIND_CONTRACT)
-      c.item = unit->members.items[i];
-  const leat_value *inputs = c.item->node->inputs;
-  c.a_buffer = leat_lower_buffer(w, leat_item_memory(table, inputs[0])->storage);
-  c.b_buffer = leat_lower_buffer(w, leat_item_memory(table, inputs[1])->storage);
+  for (uint32_t i = 0; i < w->unit->members.count; i++)
+    if (leat_op_info_of(w->unit->members.items[i]->node->op)->kind == LEAT_KIND_CONTRACT)
+      c.item = w->unit->members.items[i];
   choose_axes(&c);
-  c.rows = leat_lower_dim(w, c.row_dim);
+  c.packed = w->unit->scratch != NULL;
+  return c;
+}
+
+static const k_buffer *operand_buffer(contraction *c, uint32_t i) {
+  leat_item *item = leat_item_memory(c->w->table, c->item->node->inputs[i]);
+  return leat_lower_buffer(c->w, i == 1 && c->packed ? c->w->unit->scratch : item->storage);
+}
+
+static void begin_kernel(contraction *c) {
+  c->a_buffer = operand_buffer(c, 0);
+  c->b_buffer = operand_buffer(c, 1);
+  c->rows = leat_lower_dim(c->w, c->row_dim);
+  c->columns = leat_lower_dim(c->w, c->column_dim);
+  c->depth = leat_lower_dim(c->w, c->depth_dim);
+}
+
+// -- Packing --------------------------------------------------------------------------------------
+
+// Matrices of b, one for all batches or one each.
+static leat_dim matrices_of_b(const contraction *c) {
+  bool one_b = leat_value_type(c->item->node->inputs[1])->rank == 2;
+  return one_b ? leat_dim_const(1) : c->batch_dim;
+}
+
+void leat_contract_prepare(leat_table *table, leat_unit *unit) {
+  leat_lower w = {.table = table, .unit = unit};
+  contraction c = contraction_of(&w);
+  const leat_type *b = leat_value_type(c.item->node->inputs[1]);
+  double bytes = leat_elements_estimate(b->dims, b->rank) * (double)leat_dtype_size(b->dtype);
+  bool many = !leat_dim_is_const(c.row_dim) || c.row_dim.value >= PACKED_ROWS;
+  if (!many || bytes < PACKED_BYTES) return;
+  leat_dim dims[] = {matrices_of_b(&c), panels_of(&c), c.depth_dim, leat_dim_const(width_of(&c))};
+  leat_type type = {.dtype = b->dtype, .rank = 1, .dims = {leat_lower_product(&w, dims, 4)}};
+  unit->scratch = leat_storage_arena(table->cg, &type);
+}
+
+// A tile is DEPTH_BLOCK rows of a panel.
+static void pack(leat_table *table, leat_unit *unit) {
+  leat_lower *w = leat_lower_begin_bare(table, unit, "pack");
+  contraction c = contraction_of(w);
+  k_builder *b = c.b;
+  const k_buffer *out = leat_lower_buffer(w, unit->scratch);
+  c.packed = false;
+  c.b_buffer = operand_buffer(&c, 1);
   c.columns = leat_lower_dim(w, c.column_dim);
   c.depth = leat_lower_dim(w, c.depth_dim);
+  leat_dim panels = panels_of(&c), blocks = leat_lower_ceil_div(w, c.depth_dim, DEPTH_BLOCK);
+  leat_index tile = {.base = k_tile(b)}, block_number, number;
+  leat_index_divmod(&w->l, tile, leat_lower_dim(w, blocks), &tile, &block_number);
+  leat_index_divmod(&w->l, tile, leat_lower_dim(w, panels), &tile, &number);
+  c.b_base = tile.base;
+  place_panel(&c, number.base, panels);
+  k_value low = k_mul(b, block_number.base, k_i64(b, DEPTH_BLOCK));
+  k_value end = k_binary(b, K_MIN, k_add(b, low, k_i64(b, DEPTH_BLOCK)), c.depth);
+  k_value matrix = k_mul(b, tile.base, leat_lower_dim(w, panels));
+  k_value first = k_mul(b, k_add(b, matrix, number.base), c.depth);
+  k_instr *loop = k_loop_begin(b, low, end, 1, NULL, 0);
+  k_value k = k_loop_index(loop);
+  k_value to = k_mul(b, k_add(b, first, k), k_i64(b, width_of(&c)));
+  k_value from = k_add(b, k_add(b, c.b_base, k_mul(b, k, c.columns)), c.column);
+  for (int j = 0; j < c.wide; j++) {
+    k_value at = k_i64(b, (int64_t)j * LEAT_LANES);
+    k_value x = k_load(b, c.b_buffer, k_add(b, from, at), LEAT_LANES, c.masks[j]);
+    k_store(b, out, k_add(b, to, at), x, NULL);
+  }
+  k_loop_end(b, NULL, 0);
+  leat_dim tiles[] = {matrices_of_b(&c), panels, blocks};
+  leat_lower_end(w, leat_lower_product(w, tiles, 3),
+                 leat_elements_estimate(unit->scratch->type.dims, 1) / 5);
+}
 
-  int64_t size = rows_of_tile(&c);
+// -- The kernel -----------------------------------------------------------------------------------
+
+void leat_lower_contract(leat_table *table, leat_unit *unit) {
+  if (unit->scratch) pack(table, unit);
+  leat_lower *w = leat_lower_begin(table, unit);
+  contraction c = contraction_of(w);
+  begin_kernel(&c);
+  leat_dim panels = panels_of(&c);
+  int64_t size = rows_of_tile(&c, panels);
   leat_dim blocks = leat_lower_ceil_div(w, c.row_dim, size);
-  leat_dim panels = leat_lower_ceil_div(w, c.column_dim, (int64_t)c.wide * LEAT_LANES);
-  leat_index rest = {.base = k_tile(c.b)}, number, row_block;
-  leat_index_divmod(&w->l, rest, leat_lower_dim(w, panels), &rest, &number);
+  leat_index rest = {.base = k_tile(c.b)}, number, rows;
+  leat_index_divmod(&w->l, rest, leat_lower_dim(w, blocks), &rest, &rows);
   if (leat_dim_is(c.batch_dim, 1))
-    row_block = rest, rest = leat_index_const(&w->l, 0);
+    number = rest, rest = leat_index_const(&w->l, 0);
   else
-    leat_index_divmod(&w->l, rest, leat_lower_dim(w, blocks), &rest, &row_block);
-  if (leat_dim_is(blocks, 1)) row_block = leat_index_const(&w->l, 0);
+    leat_index_divmod(&w->l, rest, leat_lower_dim(w, panels), &rest, &number);
+  if (leat_dim_is(panels, 1)) number = leat_index_const(&w->l, 0);
   place_batch(&c, rest.base);
-  place_panel(&c, leat_dim_is(panels, 1) ? k_i64(c.b, 0) : number.base);
-  k_value low = k_mul(c.b, row_block.base, k_i64(c.b, size));
-  panel(&c, low, k_binary(c.b, K_MIN, k_add(c.b, low, k_i64(c.b, size)), c.rows));
-
-  leat_dim tiles[] = {c.batch_dim, blocks, panels};
+  place_panel(&c, number.base, panels);
+  k_value low = k_mul(c.b, rows.base, k_i64(c.b, size));
+  k_value high = k_binary(c.b, K_MIN, k_add(c.b, low, k_i64(c.b, size)), c.rows);
+  if (is_deep(&c))
+    deep_panel(&c, low, high, size);
+  else
+    panel(&c, low, high);
+  leat_dim tiles[] = {c.batch_dim, panels, blocks};
   leat_lower_end(w, leat_lower_product(w, tiles, 3), leat_unit_estimate(unit));
 }

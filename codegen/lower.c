@@ -473,21 +473,27 @@ static const char *title_of(const leat_table *table, const leat_unit *unit) {
   return title;
 }
 
-leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit) {
+leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char *title) {
   leat_arena *arena = table->cg->arena;
   leat_lower *w = leat_new(arena, leat_lower);
   w->table = table;
   w->unit = unit;
   w->launch = leat_new(arena, leat_launch);
   w->launch->kind = LEAT_LAUNCH_KERNEL;
-  w->launch->title = title_of(table, unit);
-  k_begin(&w->builder, arena, w->launch->title);
+  w->launch->title = title;
+  k_begin(&w->builder, arena, title);
   w->l = (leat_lowering){
       .b = &w->builder, .lanes = 1, .value_at = value_at, .dim = dim_at, .site = site_of};
   leat_map_init(&w->facts, arena);
   leat_map_init(&w->buffers, arena);
+  return w;
+}
+
+leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit) {
+  leat_lower *w = leat_lower_begin_bare(table, unit, title_of(table, unit));
   choose_flat(w);
   set_axes(w);
+  if (unit->scratch) leat_lower_buffer(w, unit->scratch);
   add_buffers(w);
   return w;
 }

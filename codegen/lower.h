@@ -34,8 +34,10 @@ typedef struct leat_lower {
   int pass;
 } leat_lower;
 
-// Collects the arguments and begins the kernel; `title_for` names it.
+// Collects the arguments and begins the kernel. `bare`: for code that has nothing to do with
+// members.
 leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit);
+leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char *title);
 void leat_lower_end(leat_lower *lower, leat_dim tiles, double work);
 
 const k_buffer *leat_lower_buffer(leat_lower *lower, const leat_storage *storage);

@@ -38,6 +38,7 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     add_once(table->cg->arena, &list, unit->outputs.items[i].storage);
   if (unit->to) add_once(table->cg->arena, &list, unit->to);
+  if (unit->scratch) add_once(table->cg->arena, &list, unit->scratch);
   return list;
 }
 

@@ -45,7 +45,7 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   const leat_type *indices = leat_value_type(node->inputs[1]);
   int axis = (int)leat_node_attr(node, "axis")->i;
   copy_first(table, unit);
-  leat_lower *w = leat_lower_begin(table, unit);
+  leat_lower *w = leat_lower_begin_bare(table, unit, "scatter_add");
   scatter s = {.w = w, .b = &w->builder, .node = node};
   k_builder *b = s.b;
   s.out = leat_lower_buffer(w, unit->outputs.items[0].storage);

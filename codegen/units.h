@@ -109,6 +109,7 @@ struct leat_unit {
   leat_item *assign;  // COPY: of this assignment, until it is merged; NULL: of none
   leat_vec(leat_output) outputs;
   leat_storage *from, *to; // COPY; SEND: from; RECV: to
+  leat_storage *scratch;   // CONTRACT: the packed b, or NULL
   leat_vec(leat_launch *) launches;
   uint32_t position; // in the schedule
   double cost;       // estimated nanoseconds
@@ -206,6 +207,7 @@ LEAT_MUST_USE leat_status leat_plan(leat_table *table);
 
 // -- lower.c, lower_loops.c, contract.c, scatter.c
 // --------------------------------------------------
+void leat_contract_prepare(leat_table *table, leat_unit *unit); // before `plan`: its scratch memory
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 
 // -- image.c
