@@ -7,12 +7,11 @@
 
 enum { MOST_TASKS = 4096, MOST_DEVICES = 64 };
 
-// What one device does a second, for `place`: orders of magnitude are enough to compare devices,
-// and make sure that the reference device is chosen only where a graph asks for it.
+// What one device does a second, for `place`: orders of magnitude are enough to compare devices.
 #define CPU_FLOPS 1e11
 #define CPU_BANDWIDTH 3e10
-#define REF_FLOPS 1e6
-#define REF_BANDWIDTH 1e6
+#define REF_FLOPS 1.0
+#define REF_BANDWIDTH 1.0
 
 static leat_status parse_jobs(leat_devices *devices, leat_arena *arena, leat_strings *strings,
                               const char *cluster, leat_error *error) {
@@ -57,8 +56,10 @@ static leat_status add_task(leat_devices *devices, leat_arena *arena, leat_strin
                           leat_target_find(spec->target), rank, NULL};
     LEAT_TRY(add_device(devices, arena, device, cpu, error));
   }
-  leat_device_info ref = {
-      .type = leat_intern(strings, "ref"), .flops = REF_FLOPS, .bandwidth = REF_BANDWIDTH};
+  leat_device_info ref = {.type = leat_intern(strings, "ref"),
+                          .flops = REF_FLOPS,
+                          .bandwidth = REF_BANDWIDTH,
+                          .on_request = true};
   leat_device device = {leat_intern_printf(strings, "%s/device:ref:0", task),
                         leat_target_find("ref"), rank, NULL};
   return add_device(devices, arena, device, ref, error);
