@@ -84,11 +84,14 @@ static const uint64_t *devices_of(finder *f, const char *constraint) {
   leat_device_name wanted, device;
   if (!leat_device_name_parse(f->graph->strings, constraint, &wanted)) return NULL;
   uint64_t *set = new_set(f);
-  for (uint32_t i = 0; i < f->context->device_count; i++)
-    if (f->context->devices[i].name == constraint ||
-        (leat_device_name_parse(f->graph->strings, f->context->devices[i].name, &device) &&
+  for (uint32_t i = 0; i < f->context->device_count; i++) {
+    const leat_device_info *info = &f->context->devices[i];
+    if (info->on_request && !wanted.type) continue;
+    if (info->name == constraint ||
+        (leat_device_name_parse(f->graph->strings, info->name, &device) &&
          leat_device_name_satisfies(device, wanted)))
       add_device(set, i);
+  }
   leat_map_set(&f->constraints, constraint, set);
   return set;
 }
@@ -259,7 +262,8 @@ leat_status leat_find_feasible(const leat_pass_context *context, const bool *in_
   f.own = leat_new_array(scratch, const uint64_t *, count);
   leat_map_init(&f.constraints, scratch);
   uint64_t *every = new_set(&f);
-  for (uint32_t i = 0; i < context->device_count; i++) add_device(every, i);
+  for (uint32_t i = 0; i < context->device_count; i++)
+    if (!context->devices[i].on_request) add_device(every, i);
   f.every = every;
 
   for (uint32_t i = 0; i < count; i++) {

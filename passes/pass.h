@@ -28,6 +28,7 @@ typedef struct leat_device_info {
   bool (*feasible)(const leat_node *node, const char **out_why); // NULL: all
   double flops, bandwidth;                                       // per second
   int64_t memory;                                                // bytes; 0: no limit
+  bool on_request; // chosen only where a constraint names its type
 } leat_device_info;
 
 typedef struct leat_pass_context {
