@@ -11,6 +11,8 @@
 enum {
   REGISTERS = 28,    // vector registers of 64 bytes for accumulators
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
+  MOST_WIDE = 16,    // vectors of columns
+  FEW_ROWS = 4,
   MOST_DEPTH = 1024, // elements of k in one go; beyond, blocks of DEPTH_BLOCK resume from a local c
   DEPTH_BLOCK = 512,
   DEEP_ROWS = 96,         // rows of a tile then
@@ -33,8 +35,8 @@ typedef struct contraction {
   k_value rows, columns, depth;
   k_value a_base, b_base; // first elements of the batch's matrices
   int high, wide;
-  k_value column;   // the panel's first
-  k_value masks[4]; // which columns of each vector exist
+  k_value column;           // the panel's first
+  k_value masks[MOST_WIDE]; // which columns of each vector exist
   leat_stores stores;
 } contraction;
 
@@ -45,13 +47,18 @@ static int registers_of(leat_dtype dtype) {
   return leat_dtype_size(dtype) == 8 ? 2 : 1;
 }
 
-// Vectors of columns: few that hang over, rather more than fewer.
-static int choose_wide(leat_dim columns, int unit) {
+// Vectors of columns: few that hang over, rather more than fewer. Few rows only wait for b, which
+// is read best in long runs.
+static int choose_wide(leat_dim rows, leat_dim columns, int unit) {
   static const double slower[] = {0, 1.25, 1.05, 1, 1};
   int best = 4 / unit;
   if (!leat_dim_is_const(columns)) return best;
   double least = 0;
   int64_t vectors = (columns.value + LEAT_LANES - 1) / LEAT_LANES;
+  if (leat_dim_is_const(rows) && rows.value >= 1 && rows.value <= FEW_ROWS && vectors > best) {
+    int64_t wide = MOST_WIDE / (rows.value * unit);
+    return (int)(wide < vectors ? wide : vectors);
+  }
   for (int wide = 4 / unit; wide >= 1; wide--) {
     double cost = (double)((vectors + wide - 1) / wide * wide) * slower[wide * unit];
     if (least == 0 || cost < least) least = cost, best = wide;
@@ -155,7 +162,7 @@ static k_value load_a(contraction *c, k_value row, k_value k) {
 // acc += a's column k times b's row k.
 static void multiply(contraction *c, k_value row, int high, bool clamped, k_value k, k_value *acc) {
   k_builder *b = c->b;
-  k_value columns[4], last = k_sub(b, c->rows, k_i64(b, 1));
+  k_value columns[MOST_WIDE], last = k_sub(b, c->rows, k_i64(b, 1));
   k_value width = c->packed ? k_i64(b, width_of(c)) : c->columns;
   k_value from = k_add(b, c->b_base, k_mul(b, k, width));
   if (!c->packed) from = k_add(b, from, c->column);
@@ -298,7 +305,7 @@ static void choose_axes(contraction *c) {
   c->column_dim = out->dims[rank - 1];
   c->depth_dim = a->dims[c->transposed ? rank - 2 : rank - 1];
   int unit = registers_of(out->dtype);
-  c->wide = choose_wide(c->column_dim, unit);
+  c->wide = choose_wide(c->row_dim, c->column_dim, unit);
   c->high = choose_high(c->row_dim, c->wide, unit);
 }
 
