@@ -10,8 +10,8 @@ enum { MOST_TASKS = 4096, MOST_DEVICES = 64 };
 // What one device does a second, for `place`: orders of magnitude are enough to compare devices.
 #define CPU_FLOPS 1e11
 #define CPU_BANDWIDTH 3e10
-#define REF_FLOPS 1.0
-#define REF_BANDWIDTH 1.0
+#define REF_FLOPS 1e6
+#define REF_BANDWIDTH 1e6
 
 static leat_status parse_jobs(leat_devices *devices, leat_arena *arena, leat_strings *strings,
                               const char *cluster, leat_error *error) {
