@@ -152,12 +152,12 @@ void ev_entry(evaluator *e, const leat_stmt *stmt) {
   e->path = name;
   e->training = training;
   leat_map_init(&e->orders, e->arena);
-  for (uint32_t i = 0; i < stmt->params.count; i++) add_param(e, entry, &stmt->params.items[i]);
   uint32_t errors = leat_diag_errors(e->diag);
-  if (!errors) ev_statements(e, &stmt->body);
-  for (uint32_t i = 0; i < stmt->results.count && !leat_diag_errors(e->diag); i++)
+  for (uint32_t i = 0; i < stmt->params.count; i++) add_param(e, entry, &stmt->params.items[i]);
+  if (leat_diag_errors(e->diag) == errors) ev_statements(e, &stmt->body);
+  for (uint32_t i = 0; i < stmt->results.count && leat_diag_errors(e->diag) == errors; i++)
     add_result(e, entry, &stmt->results.items[i]);
-  if (training && !is_canonical(stmt) && !leat_diag_errors(e->diag))
+  if (training && !is_canonical(stmt) && leat_diag_errors(e->diag) == errors)
     count_step(e, entry, stmt->span);
   ev_resolve_pending(e, pending);
   e->frame = outer;
