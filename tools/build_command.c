@@ -4,7 +4,6 @@
 #include "tools/session_options.h"
 #include "tools/values.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct build_options {
@@ -39,9 +38,9 @@ static bool choose_kind(const build_options *o, leat_artifact_kind *out) {
   return false;
 }
 
-// --dim NAME=VALUE; the names are malloc'ed.
+// --dim NAME=VALUE
 static int read_dims(const tool_command *command, const build_options *o, leat_setting *dims) {
-  for (int i = 0; i < o->dims.count; i++) {
+  for (uint32_t i = 0; i < o->dims.count; i++) {
     char *name;
     if (!tool_split(o->dims.items[i], &name, &dims[i].value))
       return tool_usage_error(command, "--dim %s: expected NAME=VALUE", o->dims.items[i]);
@@ -51,20 +50,17 @@ static int read_dims(const tool_command *command, const build_options *o, leat_s
 }
 
 static int build(const tool_command *command, build_options *o, leat_session *session) {
-  leat_setting *dims = calloc((size_t)o->dims.count + 1, sizeof *dims);
-  if (!dims) abort();
+  leat_setting *dims = leat_new_array(tool_arena(), leat_setting, o->dims.count);
   int status = read_dims(command, o, dims);
   o->artifact.dims = dims;
-  o->artifact.dim_count = o->dims.count;
+  o->artifact.dim_count = (int)o->dims.count;
   const char *entry = leat_session_entry_count(session) == 1 ? leat_session_entry(session, 0) : "";
   bool unnamed = !o->entries.count && !o->fetches.count && *entry;
   leat_step_spec spec = {.entries = unnamed ? &entry : o->entries.items,
-                         .entry_count = unnamed ? 1 : o->entries.count,
+                         .entry_count = unnamed ? 1 : (int)o->entries.count,
                          .fetches = o->fetches.items,
-                         .fetch_count = o->fetches.count};
+                         .fetch_count = (int)o->fetches.count};
   if (!status) status = tool_report(session, leat_artifact_build(session, &spec, &o->artifact));
-  for (int i = 0; i < o->dims.count; i++) free((char *)dims[i].name);
-  free(dims);
   return status;
 }
 
@@ -92,9 +88,6 @@ static int run(const tool_command *command, int argc, char **argv) {
     return tool_usage_error(command, "--emit %s: there are exe, obj, so, c", o.emit);
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = build(command, &o, session);
-  free(o.entries.items);
-  free(o.fetches.items);
-  free(o.dims.items);
   return tool_close(&o.session, session, status);
 }
 

@@ -50,11 +50,10 @@ static void print_help(const tool_command *command, const tool_options *groups, 
 
 // -- Parsing -----------------------------------------------------------------------------------
 
-static void append(tool_list *list, const char *item) {
-  const char **grown = realloc(list->items, ((size_t)list->count + 1) * sizeof *grown);
-  if (!grown) abort();
-  list->items = grown;
-  list->items[list->count++] = item;
+leat_arena *tool_arena(void) {
+  static leat_arena *arena;
+  if (!arena) arena = leat_arena_create();
+  return arena;
 }
 
 static bool parse_number(const char *text, int *out) {
@@ -77,7 +76,7 @@ static bool store(const tool_option *option, const char *argument) {
   case TOOL_TEXT: *(const char **)option->target = argument; return true;
   case TOOL_NUMBER: return parse_number(argument, option->target);
   case TOOL_SECONDS: return parse_seconds(argument, option->target);
-  case TOOL_LIST: append(option->target, argument); return true;
+  case TOOL_LIST: leat_vec_push(tool_arena(), (tool_list *)option->target, argument); return true;
   }
   return false;
 }

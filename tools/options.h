@@ -2,14 +2,17 @@
 #ifndef LEAT_TOOLS_OPTIONS_H
 #define LEAT_TOOLS_OPTIONS_H
 
+#include "base/vec.h"
+
 #include <stdbool.h>
 
 enum { TOOL_OK = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 }; // exit codes
 
-typedef struct tool_list { // of the arguments of an option that may come again and again
-  const char **items;
-  int count;
-} tool_list;
+// For what lives as long as the process: all that a command line becomes.
+leat_arena *tool_arena(void);
+
+// The arguments of an option that may come again and again; in tool_arena.
+typedef leat_vec(const char *) tool_list;
 
 typedef enum tool_option_kind {
   TOOL_FLAG,    // target: bool

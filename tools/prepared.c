@@ -8,21 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *allocate(int count, size_t size) {
-  void *memory = calloc((size_t)count + 1, size);
-  if (!memory) abort();
-  return memory;
-}
-
-// The names before the `=`; each is malloc'ed. NULL: a mistake, which was shown.
+// The names before the `=`. NULL: a mistake, which was shown.
 static char **feed_names(const prepared *p) {
-  char **names = allocate(p->feeds.count, sizeof *names);
-  for (int i = 0; i < p->feeds.count; i++) {
+  char **names = leat_new_array(tool_arena(), char *, p->feeds.count);
+  for (uint32_t i = 0; i < p->feeds.count; i++) {
     const char *value;
     if (tool_split(p->feeds.items[i], &names[i], &value)) continue;
     fprintf(stderr, "error: --feed %s: expected NAME=VALUE or NAME=@FILE.npy\n", p->feeds.items[i]);
-    for (int j = 0; j < i; j++) free(names[j]);
-    free(names);
     return NULL;
   }
   return names;
@@ -36,7 +28,7 @@ static int find_feed(const leat_step *step, const char *name) {
 
 static int read_feeds(prepared *p, char **names) {
   leat_error error = {0};
-  for (int i = 0; i < p->feeds.count; i++) {
+  for (uint32_t i = 0; i < p->feeds.count; i++) {
     int port = find_feed(p->step, names[i]);
     const char *value = p->feeds.items[i] + strlen(names[i]) + 1;
     if (port < 0)
@@ -60,9 +52,7 @@ static int read_feeds(prepared *p, char **names) {
 static void choose_entry(prepared *p, const leat_session *session) {
   if (p->entries.count || p->fetches.count || p->runs.count) return;
   if (leat_session_entry_count(session) != 1) return;
-  p->entries.items = allocate(1, sizeof *p->entries.items);
-  p->entries.items[0] = leat_session_entry(session, 0);
-  p->entries.count = 1;
+  leat_vec_push(tool_arena(), &p->entries, leat_session_entry(session, 0));
 }
 
 int tool_prepare(prepared *p, leat_session *session) {
@@ -70,31 +60,26 @@ int tool_prepare(prepared *p, leat_session *session) {
   if (!names) return TOOL_USAGE;
   choose_entry(p, session);
   leat_step_spec spec = {.entries = p->entries.items,
-                         .entry_count = p->entries.count,
+                         .entry_count = (int)p->entries.count,
                          .feeds = (const char *const *)names,
-                         .feed_count = p->feeds.count,
+                         .feed_count = (int)p->feeds.count,
                          .fetches = p->fetches.items,
-                         .fetch_count = p->fetches.count,
+                         .fetch_count = (int)p->fetches.count,
                          .runs = p->runs.items,
-                         .run_count = p->runs.count};
+                         .run_count = (int)p->runs.count};
   int status = tool_report(session, leat_session_prepare(session, &spec, &p->step));
   if (!status && p->step) {
-    p->feed_values = allocate(leat_step_feed_count(p->step), sizeof *p->feed_values);
-    p->fetch_values = allocate(leat_step_fetch_count(p->step), sizeof *p->fetch_values);
+    size_t feeds = (size_t)leat_step_feed_count(p->step);
+    size_t fetches = (size_t)leat_step_fetch_count(p->step);
+    p->feed_values = leat_new_array(tool_arena(), leat_tensor, feeds);
+    p->fetch_values = leat_new_array(tool_arena(), leat_tensor, fetches);
     status = read_feeds(p, names);
   }
-  for (int i = 0; i < p->feeds.count; i++) free(names[i]);
-  free(names);
   return status;
 }
 
 void tool_prepared_finish(prepared *p) {
-  for (int i = 0; p->step && i < leat_step_feed_count(p->step); i++) free(p->feed_values[i].data);
-  free(p->feed_values);
-  free(p->fetch_values);
-  free(p->entries.items);
-  free(p->feeds.items);
-  free(p->fetches.items);
-  free(p->runs.items);
+  for (int i = 0; p->feed_values && i < leat_step_feed_count(p->step); i++)
+    free(p->feed_values[i].data);
   leat_step_destroy(p->step);
 }

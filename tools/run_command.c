@@ -4,7 +4,6 @@
 #include "tools/session_options.h"
 #include "tools/values.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct run_options {
@@ -17,7 +16,7 @@ typedef struct run_options {
 
 // The output that the fetch is written to, or NULL.
 static const char *output_of(const run_options *o, const char *name) {
-  for (int i = 0; i < o->outputs.count; i++) {
+  for (uint32_t i = 0; i < o->outputs.count; i++) {
     size_t length = strlen(name);
     const char *text = o->outputs.items[i];
     if (strncmp(text, name, length) == 0 && text[length] == '=') return text + length + 2;
@@ -27,7 +26,7 @@ static const char *output_of(const run_options *o, const char *name) {
 
 // Every -o is NAME=@FILE for a NAME that is fetched.
 static int check_outputs(const tool_command *command, const run_options *o) {
-  for (int i = 0; i < o->outputs.count; i++) {
+  for (uint32_t i = 0; i < o->outputs.count; i++) {
     const char *text = o->outputs.items[i], *equals = strstr(text, "=@");
     if (!equals || equals == text || !equals[2])
       return tool_usage_error(command, "-o %s: expected NAME=@FILE.npy", text);
@@ -94,7 +93,6 @@ static int run(const tool_command *command, int argc, char **argv) {
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = run_session(command, &o, session);
   tool_prepared_finish(&o.step);
-  free(o.outputs.items);
   return tool_close(&o.session, session, status);
 }
 

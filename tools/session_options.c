@@ -60,12 +60,11 @@ static void show_line(void *context, const char *text) {
 
 // False: --set without `=`.
 static bool read_settings(session_options *shared) {
-  size_t count = (size_t)shared->settings.count;
-  leat_setting *settings = calloc(count + 1, sizeof *settings);
-  if (!settings) abort();
+  uint32_t count = shared->settings.count;
+  leat_setting *settings = leat_new_array(tool_arena(), leat_setting, count);
   shared->options.settings = settings;
-  shared->options.setting_count = shared->settings.count;
-  for (size_t i = 0; i < count; i++) {
+  shared->options.setting_count = (int)count;
+  for (uint32_t i = 0; i < count; i++) {
     char *name;
     if (!tool_split(shared->settings.items[i], &name, &settings[i].value)) {
       fprintf(stderr, "error: --set %s: expected NAME=VALUE\n", shared->settings.items[i]);
@@ -74,13 +73,6 @@ static bool read_settings(session_options *shared) {
     settings[i].name = name;
   }
   return true;
-}
-
-static void free_settings(session_options *shared) {
-  for (int i = 0; i < shared->options.setting_count; i++)
-    free((char *)shared->options.settings[i].name);
-  free((leat_setting *)shared->options.settings);
-  free(shared->settings.items);
 }
 
 leat_session *tool_open(session_options *shared, const char *path, int *status) {
@@ -129,6 +121,5 @@ int tool_show_traffic(const session_options *shared, leat_session *session) {
 int tool_close(session_options *shared, leat_session *session, int status) {
   if (session && shared->trace && write_trace(session, shared->trace)) status = TOOL_FAILED;
   leat_session_destroy(session);
-  free_settings(shared);
   return status;
 }

@@ -146,9 +146,7 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
   if (o.log_every < 1) return tool_usage_error(command, "--log-every must be at least 1");
-  o.step.entries = (tool_list){malloc(sizeof(char *)), 1};
-  if (!o.step.entries.items) abort();
-  o.step.entries.items[0] = o.entry;
+  leat_vec_push(tool_arena(), &o.step.entries, o.entry);
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = train_session(&o, session);
   tool_prepared_finish(&o.step);

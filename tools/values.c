@@ -1,9 +1,9 @@
 // Literals are nested lists of numbers, true and false; the lists' lengths are the shape.
-#define _GNU_SOURCE
 #include "tools/values.h"
 
 #include "base/npy.h"
 #include "runtime/format.h"
+#include "tools/options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,9 +17,9 @@ enum { MOST_ELEMENTS = 1 << 24 };
 bool tool_split(const char *text, char **out_name, const char **out_value) {
   const char *equals = strchr(text, '=');
   if (!equals || equals == text) return false;
-  *out_name = strndup(text, (size_t)(equals - text));
+  *out_name = leat_arena_strndup(tool_arena(), text, (size_t)(equals - text));
   *out_value = equals + 1;
-  return *out_name != NULL;
+  return true;
 }
 
 // -- Literals ----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@
 
 #include "leat/leat.h"
 
-// Splits NAME=VALUE; false when there is no `=` or no name. *out_name is malloc'ed.
+// Splits NAME=VALUE; false when there is no `=` or no name. *out_name lies in tool_arena.
 bool tool_split(const char *text, char **out_name, const char **out_value);
 
 // The value of a feed: `@path` is a .npy file, anything else a literal of the feed's dtype and
