@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 enum {
-  MOST_FREE_COST = 32, // instructions of a free value, with the free values below it
-  ANY_COST = 1 << 20,  // of a value that moved into its only consumer
+  MOST_FREE_COST = 32,    // instructions of a free value, with the free values below it
+  MOST_REPEATED_COST = 4, // of one that is computed for each element that it is broadcast to
+  ANY_COST = 1 << 20,     // of a value that moved into its only consumer
 };
 
 // -- Items
@@ -202,6 +203,17 @@ static bool not_more_elements(const leat_node *a, const leat_node *b) {
   return a->op == LEAT_OP_slice || (x >= 0 && y >= 0 && x <= y);
 }
 
+// What is only read to be broadcast is made again where it is needed, if that is but little work.
+static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
+  bool moves = consumer->node->op == LEAT_OP_broadcast && item->role == LEAT_ROLE_WORK &&
+               item->readers == 1 && !item->wanted && !item->kept &&
+               item->node->control_count == 0 &&
+               leat_op_info_of(item->node->op)->kind == LEAT_KIND_ELEMENT &&
+               item->cost <= MOST_REPEATED_COST;
+  if (moves) item->role = LEAT_ROLE_FREE;
+  return moves;
+}
+
 // Gives an item that only `consumer` reads, at other places and not more often than it has
 // elements, to that consumer.
 static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
@@ -239,7 +251,7 @@ static void find_free(leat_table *table) {
     item->cost = own_cost(node->op);
     for (uint32_t i = 0; i < node->input_count; i++) {
       leat_item *operand = input(table, item, i);
-      if (moves_into(operand, i, item)) item->kept = true;
+      if (!moves_into_broadcast(operand, item) && moves_into(operand, i, item)) item->kept = true;
       if (operand->role == LEAT_ROLE_FREE && item->cost < ANY_COST) item->cost += operand->cost;
     }
     bool one = leat_type_static_elements(&node->outputs[0]) == 1;
