@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -43,7 +43,11 @@ typedef struct launch {
   int line_count;
 } launch;
 
-extern char **environ;
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+  interrupted = number;
+}
 
 static double now(void) {
   struct timespec time;
@@ -78,15 +82,17 @@ static int start(launch *l, int argc, char **argv) {
   if (length < 0) return fail("/proc/self/exe");
   self[length] = '\0';
   snprintf(number, sizeof number, "%d", l->count);
-  char **words = calloc((size_t)argc + 5, sizeof *words);
-  if (!words) abort();
   char *head[] = {(char *)l->mpiexec, "-n", number, self};
+  char **words = leat_new_array(tool_arena(), char *, (size_t)argc + TOOL_COUNT(head) + 1);
   memcpy(words, head, sizeof head);
   memcpy(words + TOOL_COUNT(head), argv, (size_t)argc * sizeof *argv);
-  int failed = posix_spawnp(&l->child, words[0], NULL, NULL, words, environ);
-  free(words);
-  errno = failed;
-  return failed ? fail(l->mpiexec) : TOOL_OK;
+  l->child = fork();
+  if (l->child < 0) return fail("fork");
+  if (l->child) return TOOL_OK;
+  prctl(PR_SET_PDEATHSIG, SIGTERM); // mpiexec ends its ranks when this process is gone
+  execvp(words[0], words);
+  fprintf(stderr, "error: cannot run %s: %s\n", words[0], strerror(errno));
+  _exit(TOOL_FAILED);
 }
 
 // -- Listening ---------------------------------------------------------------------------------
@@ -179,7 +185,7 @@ static int watch(launch *l) {
   double start_time = now();
   for (;;) {
     listen_a_tick(l);
-    if (report_failure(l)) return TOOL_FAILED;
+    if (report_failure(l) || interrupted) return TOOL_FAILED;
     if (all_ended(l)) return TOOL_OK;
     bool late = now() - start_time > l->deadline;
     if ((late || l->child_ended) && report_missing(l)) return TOOL_FAILED;
@@ -201,9 +207,22 @@ static void end_all(launch *l) {
       kill((pid_t)l->lines[i].pid, SIGKILL); // its line is open: it is still that process
 }
 
+static int supervise(launch *l, int argc, char **argv) {
+  signal(SIGINT, interrupt);
+  signal(SIGTERM, interrupt);
+  signal(SIGHUP, interrupt);
+  int status = open_listener(l);
+  if (!status) status = start(l, argc, argv);
+  if (!status) status = watch(l);
+  if (status && l->child > 0) end_all(l);
+  close(l->listener);
+  unlink(l->path);
+  rmdir(l->directory);
+  return status;
+}
+
 static int run(const tool_command *command, int argc, char **argv) {
-  launch *l = calloc(1, sizeof *l);
-  if (!l) abort();
+  launch *l = leat_new(tool_arena(), launch);
   *l = (launch){.count = 1, .deadline = 30, .mpiexec = "mpiexec", .listener = -1};
   const tool_option own[] = {
       {"ranks", 'n', TOOL_NUMBER, &l->count, "N", "how many processes (default: 1)"},
@@ -212,22 +231,11 @@ static int run(const tool_command *command, int argc, char **argv) {
   };
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)}};
   int first, status;
-  bool parsed = tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status);
-  if (parsed && first == argc)
-    status = tool_usage_error(command, "what is to be launched?");
-  else if (parsed && (l->count < 1 || l->count > MOST_RANKS))
-    status = tool_usage_error(command, "-n: expected 1 to %d", MOST_RANKS);
-  else if (parsed) {
-    status = open_listener(l);
-    if (!status) status = start(l, argc - first, argv + first);
-    if (!status) status = watch(l);
-    if (status && l->child) end_all(l);
-    close(l->listener);
-    unlink(l->path);
-    rmdir(l->directory);
-  }
-  free(l);
-  return status;
+  if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
+  if (first == argc) return tool_usage_error(command, "what is to be launched?");
+  if (l->count < 1 || l->count > MOST_RANKS)
+    return tool_usage_error(command, "-n: expected 1 to %d", MOST_RANKS);
+  return supervise(l, argc - first, argv + first);
 }
 
 const tool_command launch_command = {"launch", "-n N -- COMMAND [OPTION…]",
