@@ -80,12 +80,21 @@ static void begin_each(printer *p, k_value value) {
   leat_text_add(p->out, ", %d, ", value->lanes);
 }
 
+// A scalar, or a constant, in all lanes of the type that `like` has.
+static void print_splat(printer *p, k_value like, k_value scalar) {
+  leat_text_add(p->out, "LEAT_SPLAT(");
+  print_type(p, like->dtype, like->lanes);
+  leat_text_add(p->out, ", %d, ", like->lanes);
+  print_value(p, scalar);
+  leat_text_add(p->out, ")");
+}
+
 // A value of vector type even when it is constant.
 static void print_whole(printer *p, k_value value) {
-  bool spread = value->lanes > 1 && value->op == K_CONST;
-  if (spread) begin_each(p, value);
-  print_value(p, value);
-  if (spread) leat_text_add(p->out, ")");
+  if (value->lanes > 1 && value->op == K_CONST)
+    print_splat(p, value, value);
+  else
+    print_value(p, value);
 }
 
 static void define(printer *p, k_value value) {
@@ -304,6 +313,10 @@ static void print_any(printer *p, const k_instr *instr) {
 }
 
 static void print_lanes_op(printer *p, const k_instr *instr) {
+  if (instr->op == K_SPLAT) {
+    print_splat(p, instr, instr->args[0]);
+    return;
+  }
   if (instr->lanes > 1) begin_each(p, instr);
   if (instr->op == K_LANE)
     leat_text_add(p->out, instr->lanes > 1 ? "i" : "0");
