@@ -24,8 +24,7 @@ int op_variants(leat_op op) {
   return op == LEAT_OP_cast ? COMPUTED : 1;
 }
 
-// -- A call being written
-// --------------------------------------------------------------------------
+// -- A call being written ------------------------------------------------------------------------
 
 typedef struct call {
   program *p;
@@ -89,13 +88,12 @@ static void add_dims(call *c, const char *name, int count, const test_dim *dims)
 }
 
 static void add_ints(call *c, const char *name, int count, const int64_t *ints) {
-  test_dim dims[LEAT_MAX_RANK];
+  test_dim dims[LEAT_MAX_RANK] = {0};
   for (int i = 0; i < count; i++) dims[i] = dim_const(ints[i]);
   add_dims(c, name, count, dims);
 }
 
-// -- Operands
-// --------------------------------------------------------------------------------------
+// -- Operands ------------------------------------------------------------------------------------
 
 // In a smooth program only some ops may see values that differ between targets.
 static bool op_is_smooth(leat_op op) {
@@ -224,8 +222,7 @@ static int narrowed(program *p, const test_value *shape, test_dim *out) {
   return shape->rank - dropped;
 }
 
-// -- Ops
-// -------------------------------------------------------------------------------------------
+// -- Ops -----------------------------------------------------------------------------------------
 
 static leat_dtype operand_dtype(const call *c, int i) {
   return c->op == LEAT_OP_where && i == 0 ? LEAT_bool : c->dtype;
@@ -542,8 +539,7 @@ bool op_calls_cover(leat_op op) {
   return function_of(op) != NULL;
 }
 
-// -- How far results may differ
-// --------------------------------------------------------------------
+// -- How far results may differ ------------------------------------------------------------------
 
 static double unit_of(leat_dtype dtype) {
   return dtype == LEAT_f32 ? 0x1p-23 : 0x1p-52;
@@ -581,8 +577,7 @@ static void propagate(call *c) {
   c->out.error = error > 0 ? error + unit * bound * fmax(4, terms(c)) : 0;
 }
 
-// -- Statements
-// ------------------------------------------------------------------------------------
+// -- Statements ----------------------------------------------------------------------------------
 
 static void write_statement(call *c) {
   leat_text *body = &c->p->body;

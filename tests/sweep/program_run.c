@@ -87,7 +87,12 @@ static int64_t ordered(const leat_tensor *tensor, int64_t i) {
     return bits < 0 ? INT32_MIN - (int64_t)bits : bits;
   }
   int64_t bits = ((const int64_t *)tensor->data)[i];
-  return bits < 0 ? (int64_t)((uint64_t)INT64_MIN - (uint64_t)bits) : bits;
+  return bits < 0 ? INT64_MIN - bits : bits;
+}
+
+static double ulps_between(const leat_tensor *want, const leat_tensor *got, int64_t i) {
+  int64_t a = ordered(want, i), b = ordered(got, i), distance;
+  return __builtin_sub_overflow(a, b, &distance) ? INFINITY : fabs((double)distance);
 }
 
 static bool element_matches(const leat_tensor *want, const leat_tensor *got, int64_t i,
@@ -97,8 +102,7 @@ static bool element_matches(const leat_tensor *want, const leat_tensor *got, int
   if (match == MATCH_BITS || !is_float(want->dtype)) return false;
   double a = float_at(want, i), b = float_at(got, i);
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
-  if (match == MATCH_ULPS)
-    return fabs((double)ordered(want, i) - (double)ordered(got, i)) <= tolerance;
+  if (match == MATCH_ULPS) return ulps_between(want, got, i) <= tolerance;
   return match == MATCH_NEAR && fabs(a - b) <= tolerance;
 }
 

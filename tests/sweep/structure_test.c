@@ -35,8 +35,7 @@ TEST(every_op_has_a_test) {
   }
 }
 
-// -- Programs written by hand
-// ----------------------------------------------------------------------
+// -- Programs written by hand --------------------------------------------------------------------
 
 __attribute__((format(printf, 2, 3))) static void fetch(program *p, const char *format, ...) {
   test_value value = {0};
@@ -132,8 +131,7 @@ TEST(two_devices_exchange_each_value_once) {
   program_finish(&p);
 }
 
-// -- Values from files and texts
-// -------------------------------------------------------------------
+// -- Values from files and texts -----------------------------------------------------------------
 
 TEST(files) {
   program p;
@@ -225,8 +223,7 @@ TEST(dims_and_run_counts) {
   check_agrees(&p, 4);
 }
 
-// -- What fails while running
-// ----------------------------------------------------------------------
+// -- What fails while running --------------------------------------------------------------------
 
 static void check_fails(const char *body, leat_dtype indices, int64_t limit, leat_status status) {
   program p;

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const test_way targets[] = {
     {.name = "ref", .options = {.target = "ref", .symbolic = true, .devices = 2}},
@@ -17,10 +20,18 @@ static const test_way targets[] = {
 };
 enum { TARGETS = 3, MOST_TEXT_SHOWN = 3000, PROGRAM_SEED = 7 };
 
-static int passed, failed, skipped;
+// Cases so far. Processes share it.
+typedef struct counts {
+  int passed, failed, skipped;
+} counts;
 
-// -- Cases
-// -----------------------------------------------------------------------------------------
+static counts *all;
+
+static void count(int *of, uint32_t cases) {
+  __atomic_fetch_add(of, (int)cases, __ATOMIC_RELAXED);
+}
+
+// -- Cases ---------------------------------------------------------------------------------------
 
 typedef struct sweep_case {
   leat_op op;
@@ -31,10 +42,10 @@ typedef struct sweep_case {
 
 typedef leat_vec(sweep_case) case_list;
 
-static void build(program *p, const sweep_case *cases, uint32_t count, bool symbolic) {
+static void build(program *p, const sweep_case *cases, uint32_t n, bool symbolic) {
   program_init(p, PROGRAM_SEED);
   p->symbolic = symbolic;
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     p->random.state = cases[i].seed;
     p->group = (int)i;
     p->most_elements = rng_percent(&p->random, 10) ? 40000 : 1500;
@@ -42,38 +53,48 @@ static void build(program *p, const sweep_case *cases, uint32_t count, bool symb
   }
 }
 
-static void report(const program *p, const leat_text *why) {
-  printf("%s\n%.*s\n", why->data, MOST_TEXT_SHOWN, program_text(p));
-  failed++;
-}
-
 // f16, bf16 and complex numbers: ref moves them, and the other targets say that they do not yet.
 static bool only_moves(leat_dtype dtype) {
   return !op_takes(LEAT_OP_equal, dtype);
 }
 
-// Runs cases as one program. Those that fail are run again alone, for a short message.
-static void check(const sweep_case *cases, uint32_t count, bool symbolic) {
+static leat_status run(program *p, const sweep_case *cases, uint32_t n, bool symbolic,
+                       leat_text *why, bool *wrong) {
+  build(p, cases, n, symbolic);
+  if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(p), stderr); // to see what crashed
+  return program_agrees(p, targets, TARGETS, symbolic ? 3 : 1, why, wrong);
+}
+
+// A case whose result is wrong, in a program of its own if it is wrong there too: `among` is what
+// was said of it among the others.
+static void report_wrong(const sweep_case *one, bool symbolic, const char *among) {
   program p;
   leat_text why = {0};
-  bool *wrong = calloc(count, sizeof *wrong);
-  build(&p, cases, count, symbolic);
-  leat_status status = program_agrees(&p, targets, TARGETS, symbolic ? 3 : 1, &why, wrong);
-  if (!status) {
-    passed += (int)count;
-  } else if (status == LEAT_UNSUPPORTED && only_moves(cases->dtype)) {
-    skipped += (int)count;
-  } else if (count == 1) {
-    report(&p, &why);
-  } else if (status == LEAT_MISMATCH) {
-    for (uint32_t i = 0; i < count; i++)
-      if (wrong[i])
-        check(&cases[i], 1, symbolic);
-      else
-        passed++;
+  leat_status status = run(&p, one, 1, symbolic, &why, NULL);
+  printf("%s\n%.*s\n", status ? why.data : among, MOST_TEXT_SHOWN, program_text(&p));
+  if (!status) printf("This program alone is right; it is wrong among the dtype's others.\n");
+  fflush(stdout);
+  program_finish(&p);
+  leat_text_finish(&why);
+}
+
+// Runs cases as one program. One that does not run is halved.
+static void check(const sweep_case *cases, uint32_t n, bool symbolic) {
+  program p;
+  leat_text why = {0};
+  bool *wrong = calloc(n, sizeof *wrong);
+  leat_status status = run(&p, cases, n, symbolic, &why, wrong);
+  if (status == LEAT_UNSUPPORTED && only_moves(cases->dtype)) {
+    count(&all->skipped, n);
+  } else if (status && status != LEAT_MISMATCH && n > 1) {
+    check(cases, n / 2, symbolic);
+    check(cases + n / 2, n - n / 2, symbolic);
   } else {
-    check(cases, count / 2, symbolic);
-    check(cases + count / 2, count - count / 2, symbolic);
+    for (uint32_t i = 0; i < n; i++) {
+      bool failed = wrong[i] || (status && n == 1);
+      count(failed ? &all->failed : &all->passed, 1);
+      if (failed) report_wrong(&cases[i], symbolic, why.data);
+    }
   }
   program_finish(&p);
   leat_text_finish(&why);
@@ -109,17 +130,44 @@ static void sweep_dtype(leat_dtype dtype, int sampled) {
   leat_arena_destroy(arena);
 }
 
+// -- Processes: one a dtype, so that one that crashes takes no other with it ---------------------
+
+static void start(leat_dtype dtype, int sampled) {
+  fflush(stdout);
+  pid_t child = fork();
+  if (child < 0) {
+    perror("fork");
+    exit(2);
+  }
+  if (child) return;
+  sweep_dtype(dtype, sampled);
+  fflush(stdout);
+  _exit(0);
+}
+
+static void finish_one(void) {
+  int status;
+  if (wait(&status) < 0 || status == 0) return;
+  printf("a process ended with status %d\n", status);
+  count(&all->failed, 1);
+}
+
 // sweep_test [DTYPE [OP]]
 int main(int argc, char **argv) {
   const char *mode = getenv("LEAT_SWEEP");
-  bool full = mode && !strcmp(mode, "full");
-  setvbuf(stdout, NULL, _IOLBF, 0); // an assertion loses no message
+  int sampled = mode && !strcmp(mode, "full") ? 40 : 1, running = 0;
+  long most = sysconf(_SC_NPROCESSORS_ONLN);
+  all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   only_dtype = argc > 1 ? argv[1] : NULL;
   only_op = argc > 2 ? argv[2] : NULL;
   printf("sweep: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
-  for (int dtype = 0; dtype < LEAT_DTYPE_COUNT; dtype++)
-    if (!only_dtype || !strcmp(only_dtype, leat_dtype_name((leat_dtype)dtype)))
-      sweep_dtype((leat_dtype)dtype, full ? 40 : 0);
-  printf("sweep: %d passed, %d failed, %d skipped\n", passed, failed, skipped);
-  return failed != 0;
+  for (int dtype = 0; dtype < LEAT_DTYPE_COUNT; dtype++) {
+    if (only_dtype && strcmp(only_dtype, leat_dtype_name((leat_dtype)dtype)) != 0) continue;
+    for (; running >= most; running--) finish_one();
+    start((leat_dtype)dtype, sampled);
+    running++;
+  }
+  for (; running > 0; running--) finish_one();
+  printf("sweep: %d passed, %d failed, %d skipped\n", all->passed, all->failed, all->skipped);
+  return all->failed != 0;
 }
