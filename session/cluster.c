@@ -13,13 +13,13 @@
 #define HELLO_DEADLINE 30.0 // seconds until every rank must have joined
 
 // -- The hash
-// --------------------------------------------------------------------------------------
+// ---------------------------------------------------------------------------------------
 
-void leat_graph_hash_add(leat_graph_hash *hash, const char *text, size_t size) {
+void leat_graph_hash_add(leat_graph_hash *hash, const void *data, size_t size) {
   XXH3_state_t state;
   XXH3_128bits_reset(&state);
   XXH3_128bits_update(&state, hash->words, sizeof hash->words);
-  XXH3_128bits_update(&state, text, size);
+  XXH3_128bits_update(&state, data, size);
   XXH128_hash_t digest = XXH3_128bits_digest(&state);
   *hash = (leat_graph_hash){{digest.low64, digest.high64}};
 }
@@ -31,8 +31,12 @@ leat_graph_hash leat_graph_hash_begin(const char *version, const char *cluster) 
   return hash;
 }
 
+bool leat_graph_hash_equal(const leat_graph_hash *a, const leat_graph_hash *b) {
+  return a->words[0] == b->words[0] && a->words[1] == b->words[1];
+}
+
 // -- The world
-// ---------------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------------
 
 // The tasks of a cluster's text; malformed texts are leat_devices_init's to refuse.
 static long task_count(const char *cluster) {
@@ -64,9 +68,6 @@ leat_status leat_cluster_init(leat_session *session, leat_transport *transport) 
   cluster->transport = transport;
   cluster->rank = transport->rank;
   cluster->size = transport->size;
-  cluster->hashes = leat_new_array(session->arena, leat_graph_hash, (size_t)cluster->size);
-  for (int i = 0; i < cluster->size; i++)
-    cluster->hashes[i] = leat_graph_hash_begin(LEAT_VERSION, session->options.cluster);
   leat_map_init(&cluster->homes, session->arena);
   session->cluster = cluster;
   return LEAT_OK;
@@ -79,9 +80,10 @@ int leat_cluster_route(void *context, const char *device) {
 }
 
 leat_status leat_message_send(leat_session *session, int peer, leat_message_kind kind,
-                              const leat_text *body) {
+                              uint64_t ticket, const leat_text *body) {
   leat_text message = {0};
   leat_wire_put(&message, kind);
+  leat_wire_put(&message, ticket);
   if (body && body->size) leat_text_add_n(&message, body->data, body->size);
   leat_status status =
       leat_runtime_send(session->runtime, peer, message.data, message.size, &session->error);
@@ -97,7 +99,7 @@ void leat_cluster_forget(leat_session *session, const leat_loaded_step *step) {
 }
 
 // -- What was sent
-// ---------------------------------------------------------------------------------------
+// ----------------------------------------------------------------------------------
 
 void leat_cluster_traffic(leat_session *session, leat_text *out) {
   leat_cluster *cluster = session->cluster;

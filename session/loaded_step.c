@@ -23,7 +23,8 @@ leat_status leat_loaded_step_start(leat_session *session, leat_arena *arena,
   LEAT_TRY(load_parts(session, arena, code, out));
   if (!out->parts.count) return LEAT_OK;
   leat_executor_options options = {0};
-  if (session->cluster) options = (leat_executor_options){1, leat_cluster_route, session};
+  if (session->cluster)
+    options = (leat_executor_options){LEAT_CLUSTER_RUNS, leat_cluster_route, session};
   LEAT_TRY(leat_executor_create(session->runtime, out->parts.items, out->parts.count, &options,
                                 &out->executor, &session->error));
   return leat_run_acquire(out->executor, &out->run, &session->error);

@@ -51,6 +51,7 @@ static void copy_options(leat_session *session, const leat_session_options *opti
   copy->dump_after = copy_text(session, options->dump_after);
   copy->stop_after = copy_text(session, options->stop_after);
   if (!copy->devices) copy->devices = 1;
+  if (!(copy->deadline > 0)) copy->deadline = 60;
 }
 
 static leat_status choose_cpu(leat_session *session, leat_error *error) {

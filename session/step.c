@@ -315,7 +315,7 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
   leat_run_request request = {
       .step = session->steps++, .run_count = (int64_t)*step->run_count, .feeds = feeds};
   leat_tensor *results = v->fetch_of ? v->fetches : fetches;
-  if (v->remote.ranks.count)
+  if (v->remote.parts.count)
     LEAT_TRY(execute_remote(step, v, &request, results));
   else
     LEAT_TRY(leat_run_execute(v->here.run, &request, results, &session->error));

@@ -123,10 +123,10 @@ static leat_status read_value(leat_session *session, const leat_state *state, le
   leat_variable_info info;
   leat_store *store = find_store(session, state, &info);
   const leat_tensor *waiting = leat_map_get(&session->restored, state->name);
-  bool elsewhere = !store && !waiting && leat_remote_home(session, state) >= 0;
-  *found = elsewhere || (store ? info.initialised : waiting != NULL);
+  int home = store || waiting ? -1 : leat_remote_home(session, state);
+  if (home >= 0) return leat_remote_read(session, home, state, out, found);
+  *found = store ? info.initialised : waiting != NULL;
   if (!*found) return LEAT_OK;
-  if (elsewhere) return initialise_and_read(session, state->name, out);
   if (store) return leat_store_read(store, state->container, state->name, out, &session->error);
   leat_tensor *copy = copy_tensor(waiting);
   *out = *copy;

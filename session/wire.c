@@ -18,6 +18,13 @@ void leat_wire_put_string(leat_text *out, const char *text) {
   leat_wire_put_bytes(out, text, strlen(text));
 }
 
+void leat_wire_put_tensor(leat_text *out, const leat_tensor *tensor) {
+  leat_wire_put(out, tensor->dtype);
+  leat_wire_put(out, (uint64_t)tensor->rank);
+  for (int32_t i = 0; i < tensor->rank; i++) leat_wire_put(out, (uint64_t)tensor->shape[i]);
+  leat_wire_put_bytes(out, tensor->data, (size_t)leat_tensor_bytes(tensor));
+}
+
 uint64_t leat_wire_get(leat_wire *in) {
   uint64_t value = 0;
   if ((size_t)(in->end - in->at) < sizeof value) in->bad = true;
@@ -45,4 +52,16 @@ char *leat_wire_get_string(leat_wire *in) {
   memcpy(text, data, size);
   text[size] = '\0';
   return text;
+}
+
+bool leat_wire_get_tensor(leat_wire *in, leat_tensor *out) {
+  uint64_t dtype = leat_wire_get(in), rank = leat_wire_get(in);
+  if (dtype >= LEAT_DTYPE_COUNT || rank > LEAT_MAX_RANK) in->bad = true;
+  if (in->bad) return false;
+  *out = (leat_tensor){.dtype = (leat_dtype)dtype, .rank = (int32_t)rank};
+  for (uint64_t i = 0; i < rank; i++) out->shape[i] = (int64_t)leat_wire_get(in);
+  size_t size;
+  out->data = (void *)(uintptr_t)leat_wire_get_bytes(in, &size);
+  if (leat_tensor_bytes(out) != (int64_t)size) in->bad = true;
+  return !in->bad;
 }

@@ -3,6 +3,7 @@
 #define LEAT_SESSION_WIRE_H
 
 #include "base/text.h"
+#include "leat/dtype.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +12,8 @@
 void leat_wire_put(leat_text *out, uint64_t value);
 void leat_wire_put_bytes(leat_text *out, const void *data, size_t size);
 void leat_wire_put_string(leat_text *out, const char *text);
+
+void leat_wire_put_tensor(leat_text *out, const leat_tensor *tensor);
 
 // Reads what was put, in order. A message that ends too early makes `bad`, and zeros from then on.
 typedef struct leat_wire {
@@ -22,5 +25,7 @@ uint64_t leat_wire_get(leat_wire *in);
 const char *leat_wire_get_bytes(leat_wire *in, size_t *out_size); // borrowed; never NULL
 // The same where it must be text without NUL inside: copied, NUL-terminated; the caller frees.
 char *leat_wire_get_string(leat_wire *in);
+// out->data is borrowed. False, and `bad`: not a tensor.
+bool leat_wire_get_tensor(leat_wire *in, leat_tensor *out);
 
 #endif

@@ -13,6 +13,7 @@
 typedef struct worker_step {
   leat_arena *arena;
   uint64_t number;
+  leat_graph_hash hash;
   leat_loaded_step loaded;
 } worker_step;
 
@@ -28,7 +29,7 @@ static leat_status malformed(worker *w) {
 }
 
 // -- Registering
-// -----------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------
 
 // The text of a part becomes a graph again, with a frontend of its own.
 static leat_status parse_part(worker *w, leat_arena *arena, const char *device, const char *text,
@@ -50,11 +51,13 @@ static leat_status parse_part(worker *w, leat_arena *arena, const char *device, 
   return leat_fail(&session->error, LEAT_MISMATCH, "the part for %s is for another device", device);
 }
 
-static leat_status check_hash(worker *w, leat_wire *in, uint64_t low, uint64_t high) {
-  leat_cluster *cluster = w->session->cluster;
-  const leat_graph_hash *mine = &cluster->hashes[cluster->rank];
-  if (in->bad) return malformed(w);
-  if (mine->words[0] == low && mine->words[1] == high) return LEAT_OK;
+// The hash that stands in the message must be the step's.
+static leat_status check_hash(worker *w, const worker_step *step, leat_wire *in) {
+  leat_graph_hash sent;
+  sent.words[0] = leat_wire_get(in);
+  sent.words[1] = leat_wire_get(in);
+  if (in->bad || !step) return malformed(w);
+  if (leat_graph_hash_equal(&sent, &step->hash)) return LEAT_OK;
   return leat_fail(&w->session->error, LEAT_MISMATCH,
                    "the graph's hash differs from the master's: another version of Leat, another "
                    "cluster, or a text that was changed on its way");
@@ -94,22 +97,32 @@ static leat_status compile_parts(worker *w, worker_step *step, leat_driver *driv
 }
 
 static leat_status read_parts(worker *w, worker_step *step, leat_wire *in, leat_driver *driver) {
-  leat_cluster *cluster = w->session->cluster;
-  step->number = leat_wire_get(in);
-  uint64_t low = leat_wire_get(in), high = leat_wire_get(in), count = leat_wire_get(in);
-  for (uint64_t i = 0; i < count && !in->bad; i++) {
+  uint64_t count = leat_wire_get(in);
+  for (uint64_t i = 0; i < count; i++) {
     char *device = leat_wire_get_string(in);
     size_t size;
     const char *text = leat_wire_get_bytes(in, &size);
-    leat_graph_hash_add(&cluster->hashes[cluster->rank], text, size);
     leat_graph *graph = NULL;
-    leat_status status = parse_part(w, step->arena, device, text, size, &graph);
+    leat_status status =
+        in->bad ? malformed(w) : parse_part(w, step->arena, device, text, size, &graph);
     if (!status) leat_vec_push(step->arena, &driver->context.parts, graph);
     free(device);
     LEAT_TRY(status);
   }
-  LEAT_TRY(check_hash(w, in, low, high));
   return check_files(w, in);
+}
+
+// The hash is checked before anything is made of the texts.
+static leat_status read_registration(worker *w, worker_step *step, leat_wire *in,
+                                     leat_driver *driver) {
+  step->number = leat_wire_get(in);
+  leat_wire said = *in;
+  leat_wire_get(in);
+  leat_wire_get(in);
+  step->hash = leat_graph_hash_begin(LEAT_VERSION, w->session->options.cluster);
+  leat_graph_hash_add(&step->hash, in->at, (size_t)(in->end - in->at));
+  LEAT_TRY(check_hash(w, step, &said));
+  return read_parts(w, step, in, driver);
 }
 
 static void destroy_step(worker_step *step) {
@@ -139,7 +152,7 @@ static leat_status register_step(worker *w, leat_wire *in, leat_text *reply) {
   step->arena = arena;
   leat_driver driver;
   leat_driver_init(&driver, w->session, arena, NULL, NULL, NULL);
-  leat_status status = read_parts(w, step, in, &driver);
+  leat_status status = read_registration(w, step, in, &driver);
   if (!status) status = compile_parts(w, step, &driver);
   leat_driver_finish(&driver);
   if (status) {
@@ -153,7 +166,7 @@ static leat_status register_step(worker *w, leat_wire *in, leat_text *reply) {
 }
 
 // -- Running
-// -----------------------------------------------------------------------------------------------
+// ----------------------------------------------------------------------------------------
 
 static worker_step *find_step(const worker *w, uint64_t number) {
   for (uint32_t i = 0; i < w->steps.count; i++)
@@ -174,25 +187,29 @@ static void take_dims(leat_wire *in, const leat_executor *executor, int64_t *dim
   }
 }
 
-static leat_status run_step(worker *w, leat_wire *in) {
-  worker_step *step = find_step(w, leat_wire_get(in));
-  uint64_t low = leat_wire_get(in), high = leat_wire_get(in);
-  leat_run_request request = {.step = leat_wire_get(in), .run_count = (int64_t)leat_wire_get(in)};
-  leat_status status = check_hash(w, in, low, high);
-  if (!status && !step) status = malformed(w);
-  if (status) { // the others wait for this process's part
-    leat_runtime_abort(w->session->runtime, 1, request.step, status, w->session->error.message);
-    return status;
-  }
+static leat_status execute(worker *w, worker_step *step, leat_wire *in, leat_run_request *request) {
   const leat_executor *executor = step->loaded.executor;
+  if (!executor) return malformed(w);
   size_t known = leat_executor_dim_count(executor);
   int64_t *dims = calloc(known + 1, sizeof *dims);
   if (!dims) leat_out_of_memory();
   take_dims(in, executor, dims);
-  if (known) request.dims = dims;
-  status = in->bad ? malformed(w)
-                   : leat_run_execute(step->loaded.run, &request, NULL, &w->session->error);
+  if (known) request->dims = dims;
+  leat_status status = in->bad
+                           ? malformed(w)
+                           : leat_run_execute(step->loaded.run, request, NULL, &w->session->error);
   free(dims);
+  return status;
+}
+
+// A request that is refused ends the run everywhere: the others wait for this process's part.
+static leat_status run_step(worker *w, leat_wire *in) {
+  worker_step *step = find_step(w, leat_wire_get(in));
+  leat_status status = check_hash(w, step, in);
+  leat_run_request request = {.step = leat_wire_get(in), .run_count = (int64_t)leat_wire_get(in)};
+  if (!status) return execute(w, step, in, &request);
+  leat_runtime_abort(w->session->runtime, LEAT_CLUSTER_RUNS, request.step, status,
+                     w->session->error.message);
   return status;
 }
 
@@ -207,41 +224,66 @@ static void drop_step(worker *w, uint64_t number) {
   }
 }
 
-static leat_status write_variable(worker *w, leat_wire *in) {
+// -- Variables ---------------------------------------------------------------------------------
+
+// The store that has declared the variable; the caller frees the names. NULL: there is none.
+static leat_store *take_variable(worker *w, leat_wire *in, char **name, char **container,
+                                 leat_variable_info *out) {
   leat_session *session = w->session;
-  char *name = leat_wire_get_string(in), *container = leat_wire_get_string(in);
-  leat_tensor value = {.dtype = (leat_dtype)leat_wire_get(in), .rank = (int32_t)leat_wire_get(in)};
-  bool sane =
-      (int)value.dtype < (int)LEAT_DTYPE_COUNT && value.rank >= 0 && value.rank <= LEAT_MAX_RANK;
-  for (int32_t i = 0; sane && i < value.rank; i++) value.shape[i] = (int64_t)leat_wire_get(in);
-  size_t size;
-  const char *data = leat_wire_get_bytes(in, &size);
-  value.data = (void *)data;
-  leat_status status = LEAT_NOT_FOUND;
-  if (!sane || in->bad || leat_tensor_bytes(&value) != (int64_t)size) status = malformed(w);
-  for (uint32_t i = 0; i < session->devices.items.count && status == LEAT_NOT_FOUND; i++) {
+  *name = leat_wire_get_string(in);
+  *container = leat_wire_get_string(in);
+  for (uint32_t i = 0; i < session->devices.items.count; i++) {
     leat_store *store = session->devices.items.items[i].store;
-    leat_variable_info info;
     leat_error none = {0};
-    if (store && !leat_store_find(store, container, name, &info, &none))
-      status = leat_store_write(store, container, name, &value, &session->error);
+    if (store && !leat_store_find(store, *container, *name, out, &none)) return store;
   }
+  leat_fail(&session->error, LEAT_NOT_FOUND, "there is no variable `%s` here", *name);
+  return NULL;
+}
+
+static leat_status read_variable(worker *w, leat_wire *in, leat_text *reply) {
+  char *name, *container;
+  leat_variable_info info;
+  leat_tensor value = {0};
+  leat_store *store = take_variable(w, in, &name, &container, &info);
+  leat_status status = store ? LEAT_OK : LEAT_NOT_FOUND;
+  if (store && info.initialised)
+    status = leat_store_read(store, container, name, &value, &w->session->error);
+  if (!status) {
+    leat_wire_put(reply, info.initialised);
+    if (info.initialised) leat_wire_put_tensor(reply, &value);
+  }
+  free(value.data);
+  free(name);
+  free(container);
+  return status;
+}
+
+static leat_status write_variable(worker *w, leat_wire *in) {
+  char *name, *container;
+  leat_variable_info info;
+  leat_tensor value;
+  leat_store *store = take_variable(w, in, &name, &container, &info);
+  leat_status status = store ? LEAT_OK : LEAT_NOT_FOUND;
+  if (!leat_wire_get_tensor(in, &value)) status = malformed(w);
+  if (!status) status = leat_store_write(store, container, name, &value, &w->session->error);
   free(name);
   free(container);
   return status;
 }
 
 // -- The loop
-// --------------------------------------------------------------------------------------------------
+// ---------------------------------------------------------------------------------------
 
-static leat_status reply(worker *w, int peer, leat_status status, const leat_text *body) {
+static leat_status reply(worker *w, int peer, uint64_t ticket, leat_status status,
+                         const leat_text *body) {
   leat_session *session = w->session;
   leat_text message = {0};
   leat_wire_put(&message, status);
   const char *words = session->error.message[0] ? session->error.message : leat_status_name(status);
   leat_wire_put_string(&message, status ? words : "");
   if (body->size) leat_text_add_n(&message, body->data, body->size);
-  leat_status sent = leat_message_send(session, peer, LEAT_MESSAGE_REPLY, &message);
+  leat_status sent = leat_message_send(session, peer, LEAT_MESSAGE_REPLY, ticket, &message);
   leat_text_finish(&message);
   return sent;
 }
@@ -252,9 +294,12 @@ static leat_status handle(worker *w, const leat_message *message) {
   leat_session_begin(w->session);
   leat_status status = LEAT_OK;
   bool answers = true;
-  switch ((leat_message_kind)leat_wire_get(&in)) {
+  leat_message_kind kind = (leat_message_kind)leat_wire_get(&in);
+  uint64_t ticket = leat_wire_get(&in);
+  switch (kind) {
   case LEAT_MESSAGE_REGISTER: status = register_step(w, &in, &body); break;
   case LEAT_MESSAGE_RUN: status = run_step(w, &in); break;
+  case LEAT_MESSAGE_READ: status = read_variable(w, &in, &body); break;
   case LEAT_MESSAGE_WRITE: status = write_variable(w, &in); break;
   case LEAT_MESSAGE_TRAFFIC:
     leat_cluster_traffic(w->session, &traffic);
@@ -271,7 +316,7 @@ static leat_status handle(worker *w, const leat_message *message) {
   case LEAT_MESSAGE_REPLY: status = malformed(w); break;
   default: status = malformed(w);
   }
-  leat_status sent = answers ? reply(w, message->peer, status, &body) : LEAT_OK;
+  leat_status sent = answers ? reply(w, message->peer, ticket, status, &body) : LEAT_OK;
   leat_text_finish(&body);
   leat_text_finish(&traffic);
   return sent;
