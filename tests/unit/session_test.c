@@ -1,0 +1,179 @@
+// Sessions through the public API: shapes that change from run to run, values by name, mistakes.
+#include "leat/leat.h"
+#include "tests/unit/check.h"
+#include "tests/unit/scratch.h"
+
+#include <stdlib.h>
+
+static leat_session *open_session(const char *text, const char *target) {
+  leat_session *session;
+  leat_session_options options = {.target = target, .cache = "off"};
+  CHECK_EQ_INT(leat_session_create(&options, &session), LEAT_OK);
+  CHECK_EQ_INT(leat_session_extend(session, text, 0, "test.leat"), LEAT_OK);
+  CHECK_EQ_STR(leat_session_message(session), "");
+  return session;
+}
+
+static leat_step *prepare(leat_session *session, const char *entry) {
+  leat_step *step = NULL;
+  leat_step_spec spec = {.entries = &entry, .entry_count = 1};
+  CHECK_EQ_INT(leat_session_prepare(session, &spec, &step), LEAT_OK);
+  return step;
+}
+
+static int64_t read_i64(leat_session *session, const char *name) {
+  leat_tensor value;
+  CHECK_EQ_INT(leat_variable_read(session, name, &value), LEAT_OK);
+  int64_t number;
+  memcpy(&number, value.data, sizeof number);
+  free(value.data);
+  return number;
+}
+
+// More sets of dims than are specialised: the later ones share the symbolic code.
+TEST(shapes_change) {
+  static const char text[] = "entry f(x: f32[B, T], k: f32[]) -> (s: f32[B], y: f32[T, B]) {\n"
+                             "  s = sum(x, axis=1)\n"
+                             "  y = transpose(x, perm=[1, 0]) * k\n"
+                             "}\n";
+  for (int t = 0; t < 2; t++) {
+    leat_session *session = open_session(text, t ? "ref" : "cpu");
+    leat_step *step = prepare(session, "f");
+    CHECK_EQ_STR(leat_step_fetch(step, 1)->type, "f32[T, B]");
+    float x[64], k = 2;
+    for (int i = 0; i < 64; i++) x[i] = (float)i;
+    for (int round = 0; round < 14; round++) {
+      int64_t rows = 1 + round % 7, columns = 8 - round % 7;
+      leat_tensor feeds[] = {{LEAT_f32, 2, {rows, columns}, x}, {LEAT_f32, 0, {0}, &k}}, out[2];
+      CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_OK);
+      CHECK_EQ_INT(out[0].shape[0], rows);
+      CHECK_EQ_INT(out[1].shape[0], columns);
+      float last = ((float *)out[1].data)[rows * columns - 1];
+      CHECK(last == 2 * x[rows * columns - 1]);
+    }
+    leat_tensor wrong[] = {{LEAT_f32, 1, {3}, x}, {LEAT_f32, 0, {0}, &k}}, out[2];
+    CHECK_EQ_INT(leat_step_run(step, wrong, out), LEAT_INVALID);
+    CHECK(strstr(leat_session_message(session), "feed `x`"));
+    leat_step_destroy(step);
+    leat_session_destroy(session);
+  }
+}
+
+TEST(variables_by_name) {
+  leat_session *session = open_session("var n: i64[] = 5\n"
+                                       "var w: f32[2] = 0\n"
+                                       "entry inc() -> (c: i64[]) {\n"
+                                       "  n += 1\n"
+                                       "  c = run_count()\n"
+                                       "}\n",
+                                       "cpu");
+  CHECK_EQ_INT(leat_session_variable_count(session), 2);
+  CHECK_EQ_INT(read_i64(session, "n"), 5); // reading initialises
+  int64_t seven = 7;
+  leat_tensor value = {LEAT_i64, 0, {0}, &seven};
+  CHECK_EQ_INT(leat_variable_write(session, "n", &value), LEAT_OK);
+  leat_step *step = prepare(session, "inc");
+  leat_tensor count;
+  for (int64_t i = 0; i < 3; i++) {
+    CHECK_EQ_INT(leat_step_run(step, NULL, &count), LEAT_OK);
+    CHECK_EQ_INT(*(int64_t *)count.data, i);
+  }
+  CHECK_EQ_INT(read_i64(session, "n"), 10);
+  CHECK_EQ_INT(leat_variable_write(session, "w", &value), LEAT_INVALID);
+  CHECK(strstr(leat_session_message(session), "variable `w` is f32[2], the value is i64[]"));
+  CHECK_EQ_INT(leat_variable_write(session, "nn", &value), LEAT_NOT_FOUND);
+  CHECK(strstr(leat_session_message(session), "`nn`"));
+  CHECK_EQ_INT(read_i64(session, "n"), 10);
+  leat_step_destroy(step);
+  leat_session_destroy(session);
+}
+
+// A value written before any step has declared its variable, and the counts of a checkpoint.
+TEST(checkpoints) {
+  static const char text[] = "var n: i64[] = 5\n"
+                             "entry inc() -> (m: i64[], c: i64[]) {\n"
+                             "  n += 1\n"
+                             "  m = n\n"
+                             "  c = run_count()\n"
+                             "}\n";
+  char path[SCRATCH_PATH];
+  scratch_path(path, "session.safetensors");
+  leat_tensor out[2];
+  leat_session *session = open_session(text, "cpu");
+  leat_step *step = prepare(session, "inc");
+  for (int i = 0; i < 2; i++) CHECK_EQ_INT(leat_step_run(step, NULL, out), LEAT_OK);
+  CHECK_EQ_INT(leat_session_save(session, path), LEAT_OK);
+  leat_step_destroy(step);
+  leat_session_destroy(session);
+
+  session = open_session(text, "ref");
+  CHECK_EQ_INT(leat_session_restore(session, path), LEAT_OK);
+  CHECK_EQ_INT(read_i64(session, "n"), 7);
+  step = prepare(session, "inc");
+  CHECK_EQ_INT(leat_step_run(step, NULL, out), LEAT_OK);
+  CHECK_EQ_INT(*(int64_t *)out[0].data, 8);
+  CHECK_EQ_INT(*(int64_t *)out[1].data, 2);
+  CHECK_EQ_INT(leat_session_restore(session, "no such file"), LEAT_NOT_FOUND);
+  CHECK_EQ_INT(read_i64(session, "n"), 8);
+  leat_step_destroy(step);
+  leat_session_destroy(session);
+}
+
+TEST(mistakes_change_nothing) {
+  leat_session *session =
+      open_session("entry f(x: f32[2] = [1, 2]) -> (y: f32[2]) { y = x + 1 }\n", "cpu");
+  CHECK_EQ_INT(leat_session_extend(session, "entry g() -> (y: f32[2]) { y = f + h }", 0, "g.leat"),
+               LEAT_INVALID);
+  CHECK(strstr(leat_session_message(session), "g.leat:1:"));
+  CHECK_EQ_INT(leat_session_entry_count(session), 1);
+  leat_step *step = NULL;
+  leat_step_spec spec = {.entries = (const char *[]){"g"}, .entry_count = 1};
+  CHECK_EQ_INT(leat_session_prepare(session, &spec, &step), LEAT_NOT_FOUND);
+  CHECK(step == NULL);
+  step = prepare(session, "f");
+  leat_tensor x = {.data = NULL}, y;
+  CHECK_EQ_INT(leat_step_run(step, &x, &y), LEAT_OK);
+  CHECK(((float *)y.data)[1] == 3);
+  float three[3] = {0};
+  leat_tensor wrong = {LEAT_f32, 1, {3}, three};
+  CHECK(leat_step_run(step, &wrong, &y) != LEAT_OK);
+  CHECK(strstr(leat_session_message(session), "feed `x`"));
+  CHECK_EQ_INT(leat_step_run(step, &x, &y), LEAT_OK);
+  CHECK_EQ_STR(leat_session_message(session), "");
+  leat_step_destroy(step);
+  leat_session_destroy(session);
+}
+
+// What was prepared keeps its code while the graph grows.
+TEST(sessions_grow) {
+  leat_session *session = open_session("var n: i64[] = 1\n"
+                                       "entry f() -> (y: i64[]) { y = n * 2 }\n",
+                                       "cpu");
+  leat_step *f = prepare(session, "f");
+  CHECK_EQ_INT(leat_session_extend(session, "entry g() -> (y: i64[]) { n += 1\n y = n }\n", 0, "g"),
+               LEAT_OK);
+  leat_step *g = prepare(session, "g");
+  leat_tensor y;
+  CHECK_EQ_INT(leat_step_run(g, NULL, &y), LEAT_OK);
+  CHECK_EQ_INT(*(int64_t *)y.data, 2);
+  CHECK_EQ_INT(leat_step_run(f, NULL, &y), LEAT_OK);
+  CHECK_EQ_INT(*(int64_t *)y.data, 4);
+  leat_step_destroy(f);
+  leat_step_destroy(g);
+  leat_session_destroy(session);
+}
+
+TEST(options_are_checked) {
+  static const leat_session_options wrong[] = {
+      {.target = "gpu"}, {.cpu = "z80"}, {.devices = -1}, {.cluster = "ps"}, {.dump_after = "x"}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    leat_session *session;
+    CHECK_EQ_INT(leat_session_create(&wrong[i], &session), LEAT_INVALID);
+    CHECK(strlen(leat_session_message(session)) > 0);
+    leat_session_destroy(session);
+  }
+  leat_session_destroy(NULL);
+  leat_step_destroy(NULL);
+}
+
+CHECK_MAIN("session")
