@@ -13,8 +13,6 @@
 
 enum { MOST_SAID = 800 };
 
-extern char **environ;
-
 void leat_command_add(leat_command *command, const char *word) {
   if (command->count < LEAT_COMMAND_WORDS)
     command->words[command->count++] = leat_arena_strndup(command->arena, word, strlen(word));
