@@ -6,13 +6,9 @@
 #include "frontend/evaluator.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-// -- Type expressions
-// --------------------------------------------------------------------------------
+// -- Type expressions ---------------------------------------------------------------------------
 
 static bool is_generic_name(const char *name) {
   return isupper((unsigned char)name[0]);
@@ -22,8 +18,8 @@ bool ev_is_type(evaluator *e, const leat_expr *expr) {
   if (expr->kind != LEAT_EXPR_INDEX || expr->base->kind != LEAT_EXPR_NAME) return false;
   leat_dtype dtype;
   const char *name = expr->base->name;
-  ev_binding *binding = ev_lookup(e->frame->scope, name);
-  if (binding) return binding->value.kind == EV_DTYPE;
+  const ev_binding *binding = ev_lookup(e->frame->scope, name);
+  if (binding) return !binding->members && binding->value.kind == EV_DTYPE;
   return leat_dtype_parse(name, strlen(name), &dtype);
 }
 
@@ -61,16 +57,10 @@ bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t
     return false;
   }
   *count = value.list->count;
-  *out = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
+  *out = leat_new_array(e->arena, leat_dim, (size_t)*count + 1);
   for (uint32_t i = 0; i < *count; i++)
     if (!ev_as_dim(e, value.list->items[i], span, &(*out)[i])) return false;
   return true;
-}
-
-static leat_dim any_dim(evaluator *e, const leat_expr *item) {
-  const char *name =
-      item->number_of_dim ? leat_intern_printf(e->strings, "?%u", item->number_of_dim) : NULL;
-  return leat_dim_anonymous(e->graph->dims, name);
 }
 
 static bool add_dim(evaluator *e, leat_type *type, leat_dim dim, leat_span span) {
@@ -82,35 +72,41 @@ static bool add_dim(evaluator *e, leat_type *type, leat_dim dim, leat_span span)
   return true;
 }
 
-bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out) {
-  *out = (leat_type){0};
-  if (expr->kind != LEAT_EXPR_INDEX) {
-    ev_fail(e, expr->span, "expected a type such as `f32[N, 64]` (a scalar is `f32[]`)");
-    return false;
+static bool add_dims_of(evaluator *e, leat_type *type, const leat_expr *item) {
+  if (item->kind == LEAT_EXPR_ANY_DIM) {
+    const char *name =
+        item->number_of_dim ? leat_intern_printf(e->strings, "?%u", item->number_of_dim) : NULL;
+    return add_dim(e, type, leat_dim_anonymous(e->graph->dims, name), item->span);
   }
-  if (!dtype_of(e, expr->base, &out->dtype)) return false;
-  for (uint32_t i = 0; i < expr->items.count; i++) {
-    const leat_expr *item = expr->items.items[i];
-    if (item->kind == LEAT_EXPR_ANY_DIM) {
-      if (!add_dim(e, out, any_dim(e, item), item->span)) return false;
-    } else if (item->kind == LEAT_EXPR_ELLIPSIS && item->name) {
-      leat_dim *dims;
-      uint32_t count;
-      if (!ev_as_dims(e, ev_name(e, item->name, item->span), item->span, &dims, &count))
-        return false;
-      for (uint32_t d = 0; d < count; d++)
-        if (!add_dim(e, out, dims[d], item->span)) return false;
-    } else {
-      leat_dim dim;
-      if (!ev_as_dim(e, ev_expr(e, item, NULL), item->span, &dim)) return false;
-      if (!add_dim(e, out, dim, item->span)) return false;
-    }
+  if (item->kind != LEAT_EXPR_ELLIPSIS || !item->name) {
+    leat_dim dim;
+    return ev_as_dim(e, ev_expr(e, item, NULL), item->span, &dim) &&
+           add_dim(e, type, dim, item->span);
   }
+  leat_dim *dims;
+  uint32_t count;
+  ev rest = ev_name(e, item->name, item->span);
+  if (!ev_as_dims(e, rest, item->span, &dims, &count)) return false;
+  for (uint32_t i = 0; i < count; i++)
+    if (!add_dim(e, type, dims[i], item->span)) return false;
   return true;
 }
 
-// -- Matching
-// ------------------------------------------------------------------------------------------
+static bool no_type(evaluator *e, const leat_expr *expr) {
+  ev_fail(e, expr->span, "expected a type such as `f32[N, 64]` (a scalar is `f32[]`)");
+  return false;
+}
+
+bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out) {
+  *out = (leat_type){0};
+  if (expr->kind != LEAT_EXPR_INDEX) return no_type(e, expr);
+  if (!dtype_of(e, expr->base, &out->dtype)) return false;
+  for (uint32_t i = 0; i < expr->items.count; i++)
+    if (!add_dims_of(e, out, expr->items.items[i])) return false;
+  return true;
+}
+
+// -- Matching -----------------------------------------------------------------------------------
 
 typedef struct match {
   evaluator *e;
@@ -121,34 +117,31 @@ typedef struct match {
   const leat_type *found;
 } match;
 
-static bool mismatch(match *m) {
-  leat_text expected = {0}, found = {0};
+const char *ev_source_text(evaluator *e, leat_span span) {
   size_t size;
-  leat_span span = m->declared->span;
-  const char *source = leat_diag_source_text(m->e->diag, span.source, &size);
-  if (source && span.end <= size)
-    leat_text_add_n(&expected, source + span.begin, span.end - span.begin);
+  const char *text = leat_diag_source_text(e->diag, span.source, &size);
+  if (!text || span.end > size) return "something else";
+  return leat_arena_strndup(e->arena, text + span.begin, span.end - span.begin);
+}
+
+static bool mismatch(match *m) {
+  leat_text found = {0};
   leat_type_print(m->found, &found);
   ev_fail(m->e, m->span, "%s: expected %s, found %s", m->what,
-          expected.data ? expected.data : "another type", found.data);
-  leat_text_finish(&expected);
+          ev_source_text(m->e, m->declared->span), found.data);
   leat_text_finish(&found);
   return false;
 }
 
-static ev_binding *generic(match *m, const leat_expr *expr, bool *is_new) {
-  *is_new = false;
-  if (!m->generics || expr->kind != LEAT_EXPR_NAME || !is_generic_name(expr->name)) return NULL;
-  ev_binding *binding = leat_map_get(&m->generics->names, expr->name);
-  *is_new = !binding;
-  return binding;
+// Whether the name is generic and not bound yet.
+static bool is_new(match *m, const leat_expr *expr) {
+  return m->generics && expr->kind == LEAT_EXPR_NAME && is_generic_name(expr->name) &&
+         !leat_map_get(&m->generics->names, expr->name);
 }
 
 static bool match_dtype(match *m, const leat_expr *base) {
-  bool is_new;
   leat_dtype dtype;
-  generic(m, base, &is_new);
-  if (is_new && !leat_dtype_parse(base->name, strlen(base->name), &dtype)) {
+  if (is_new(m, base)) {
     ev value = {.kind = EV_DTYPE, .i = m->found->dtype};
     return ev_bind(m->e, m->generics, base->span, base->name, value);
   }
@@ -158,9 +151,7 @@ static bool match_dtype(match *m, const leat_expr *base) {
 
 static bool match_dim(match *m, const leat_expr *item, leat_dim found) {
   if (item->kind == LEAT_EXPR_ANY_DIM) return true;
-  bool is_new;
-  generic(m, item, &is_new);
-  if (is_new) return ev_bind(m->e, m->generics, item->span, item->name, ev_of_dim(found));
+  if (is_new(m, item)) return ev_bind(m->e, m->generics, item->span, item->name, ev_of_dim(found));
   leat_dim expected;
   if (!ev_as_dim(m->e, ev_expr(m->e, item, NULL), item->span, &expected)) return false;
   return leat_dim_equal(expected, found) || mismatch(m);
@@ -169,9 +160,7 @@ static bool match_dim(match *m, const leat_expr *item, leat_dim found) {
 static bool match_rest(match *m, const leat_expr *item, const leat_dim *dims, uint32_t count) {
   if (!item->name) return true;
   leat_expr name = {.kind = LEAT_EXPR_NAME, .span = item->span, .name = item->name};
-  bool is_new;
-  generic(m, &name, &is_new);
-  if (is_new) {
+  if (is_new(m, &name)) {
     ev values[LEAT_MAX_RANK];
     for (uint32_t i = 0; i < count; i++) values[i] = ev_of_dim(dims[i]);
     return ev_bind(m->e, m->generics, item->span, item->name, ev_make_list(m->e, values, count));
@@ -186,12 +175,21 @@ static bool match_rest(match *m, const leat_expr *item, const leat_dim *dims, ui
   return true;
 }
 
+static bool match_dims(match *m, const leat_exprs *items, uint32_t rest) {
+  uint32_t rank = (uint32_t)m->found->rank;
+  uint32_t after = rest == items->count ? 0 : items->count - rest - 1; // items behind the `...`
+  for (uint32_t i = 0; i < rest; i++)
+    if (!match_dim(m, items->items[i], m->found->dims[i])) return false;
+  if (rest == items->count) return true;
+  if (!match_rest(m, items->items[rest], m->found->dims + rest, rank - rest - after)) return false;
+  for (uint32_t i = 0; i < after; i++)
+    if (!match_dim(m, items->items[rest + 1 + i], m->found->dims[rank - after + i])) return false;
+  return true;
+}
+
 static bool match_type(match *m) {
   const leat_expr *declared = m->declared;
-  if (declared->kind != LEAT_EXPR_INDEX) {
-    ev_fail(m->e, declared->span, "expected a type such as `f32[N, 64]` (a scalar is `f32[]`)");
-    return false;
-  }
+  if (declared->kind != LEAT_EXPR_INDEX) return no_type(m->e, declared);
   if (!match_dtype(m, declared->base)) return false;
   uint32_t items = declared->items.count, rank = (uint32_t)m->found->rank, rest = items;
   for (uint32_t i = 0; i < items; i++) {
@@ -203,220 +201,86 @@ static bool match_type(match *m) {
     rest = i;
   }
   bool fits = rest == items ? rank == items : rank + 1 >= items;
-  if (!fits) return mismatch(m);
-  uint32_t after = rest == items ? 0 : items - rest - 1; // items behind the `...`
-  for (uint32_t i = 0; i < rest; i++)
-    if (!match_dim(m, declared->items.items[i], m->found->dims[i])) return false;
-  if (rest == items) return true;
-  const leat_expr *dots = declared->items.items[rest];
-  if (!match_rest(m, dots, m->found->dims + rest, rank - rest - after)) return false;
-  for (uint32_t i = 0; i < after; i++)
-    if (!match_dim(m, declared->items.items[rest + 1 + i], m->found->dims[rank - after + i]))
-      return false;
-  return true;
+  return fits ? match_dims(m, &declared->items, rest) : mismatch(m);
 }
 
-bool ev_check_type(evaluator *e, const leat_expr *declared, leat_value value, leat_span span,
-                   const char *what) {
-  match m = {.e = e,
-             .span = span,
-             .what = leat_arena_printf(e->arena, "`%s`", what),
-             .declared = declared,
-             .found = leat_value_type(value)};
-  return match_type(&m);
+// -- Values for declared types ------------------------------------------------------------------
+
+static bool is_tensor_type(const leat_expr *type) {
+  return type->kind == LEAT_EXPR_INDEX;
 }
 
-// -- Literals as tensors
-// ---------------------------------------------------------------------------------
-
-static bool integer_fits(leat_dtype dtype, int64_t value) {
-  switch (dtype) {
-  case LEAT_i8: return value >= INT8_MIN && value <= INT8_MAX;
-  case LEAT_i16: return value >= INT16_MIN && value <= INT16_MAX;
-  case LEAT_i32: return value >= INT32_MIN && value <= INT32_MAX;
-  case LEAT_u8: return value >= 0 && value <= UINT8_MAX;
-  case LEAT_u16: return value >= 0 && value <= UINT16_MAX;
-  case LEAT_u32: return value >= 0 && value <= UINT32_MAX;
-  case LEAT_u64: return value >= 0;
-  default: return true;
+static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_span span,
+                     const char *what, const char *hint) {
+  bool literal = ev_is_literal(value) || value.kind == EV_LIST || value.kind == EV_STRING;
+  leat_type type;
+  if (literal) {
+    if (!ev_type_of(e, declared, &type)) return ev_error();
+    return ev_tensor(ev_literal_tensor(e, value, &type, hint, span));
   }
+  leat_value tensor = value.kind == EV_TENSOR ? value.tensor : ev_as_tensor(e, value, -1, span);
+  if (!tensor.node) return ev_error();
+  match m = {.e = e, .span = span, .what = what, .declared = declared};
+  m.found = leat_value_type(tensor);
+  return match_type(&m) ? ev_tensor(tensor) : ev_error();
 }
 
-// Writes one element; false when the literal has no such value in the dtype.
-static bool store_literal(leat_dtype dtype, ev literal, char *to) {
-  leat_dtype_kind kind = leat_dtype_kind_of(dtype);
-  bool number = literal.kind == EV_INT || literal.kind == EV_FLOAT;
-  if (kind == LEAT_KIND_BOOL && literal.kind == EV_BOOL) {
-    *to = (char)literal.i;
-    return true;
-  }
-  if (kind == LEAT_KIND_FLOAT && number) {
-    double value = literal.kind == EV_INT ? (double)literal.i : literal.f;
-    if (dtype == LEAT_f64) memcpy(to, &value, sizeof value);
-    float narrow = (float)value;
-    if (dtype == LEAT_f32) memcpy(to, &narrow, sizeof narrow);
-    return dtype == LEAT_f64 || dtype == LEAT_f32;
-  }
-  bool integer = kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED;
-  if (dtype == LEAT_u64 && literal.kind == EV_FLOAT && literal.magnitude) {
-    memcpy(to, &literal.magnitude, sizeof literal.magnitude);
-    return true;
-  }
-  if (!integer || literal.kind != EV_INT || !integer_fits(dtype, literal.i)) return false;
-  memcpy(to, &literal.i, leat_dtype_size(dtype)); // little-endian: the low bytes
-  return true;
+ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
+          const char *hint) {
+  if (value.kind == EV_ERROR) return value;
+  if (value.kind == EV_STATE && (!declared || is_tensor_type(declared)))
+    value = ev_read_as(e, value.state, hint, span);
+  if (!declared || value.kind == EV_ERROR) return value;
+  const char *name = leat_arena_printf(e->arena, "`%s`", what);
+  if (is_tensor_type(declared)) return fit_tensor(e, declared, value, span, name, hint);
+  ev fitting = ev_static_value(e, declared, value);
+  return fitting.kind != EV_ERROR ? fitting
+                                  : ev_fail(e, span, "%s: expected %s, found %s", name,
+                                            ev_source_text(e, declared->span), ev_kind_name(value));
 }
 
-static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char **to,
-                 leat_span span) {
-  if (axis == tensor->rank) {
-    if (value.kind == EV_LIST) {
-      ev_fail(e, span, "a list is nested deeper than its type has dimensions");
-      return false;
-    }
-    if (!store_literal(tensor->dtype, value, *to)) {
-      leat_text text = {0};
-      ev_print(value, &text);
-      ev_fail(e, span, "%s is no %s", text.data, leat_dtype_name(tensor->dtype));
-      leat_text_finish(&text);
-      return false;
-    }
-    *to += leat_dtype_size(tensor->dtype);
-    return true;
+static ev static_list(evaluator *e, const leat_expr *item, ev value) {
+  if (value.kind != EV_LIST) { // one value where a list is wanted is a list of one
+    ev one = ev_static_value(e, item, value);
+    return one.kind == EV_ERROR ? one : ev_make_list(e, &one, 1);
   }
-  if (value.kind != EV_LIST || (int64_t)value.list->count != tensor->shape[axis]) {
-    ev_fail(e, span, "expected a list of %lld here", (long long)tensor->shape[axis]);
-    return false;
+  uint32_t count = value.list->count;
+  ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    items[i] = ev_static_value(e, item, value.list->items[i]);
+    if (items[i].kind == EV_ERROR) return ev_error();
   }
-  for (uint32_t i = 0; i < value.list->count; i++)
-    if (!fill(e, value.list->items[i], tensor, axis + 1, to, span)) return false;
-  return true;
+  return ev_take_list(e, items, count);
 }
 
-bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out) {
-  *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank};
-  for (int32_t i = 0; i < out->rank; i++) {
-    if (!leat_dim_is_const(type->dims[i])) {
-      ev_fail(e, span, "a literal has dimensions that are known while compiling");
-      return false;
-    }
-    out->shape[i] = type->dims[i].value;
-  }
-  int64_t bytes = leat_tensor_bytes(out), elements = leat_shape_elements(out->rank, out->shape);
-  if (bytes < 0 || bytes > INT32_MAX) {
-    ev_fail(e, span, "too large for a literal; keep it in a file and `load` it");
-    return false;
-  }
-  char *to = out->data = leat_arena_alloc(e->arena, (size_t)bytes + 16);
-  if (value.kind == EV_LIST) return !elements || fill(e, value, out, 0, &to, span);
-  for (int64_t i = 0; i < elements; i++)
-    if (!fill(e, value, out, out->rank, &to, span)) return false;
-  return true;
+ev ev_static_value(evaluator *e, const leat_expr *declared, ev value) {
+  if (declared->kind == LEAT_EXPR_LIST)
+    return declared->list.count == 1 ? static_list(e, declared->list.items[0], value) : ev_error();
+  if (declared->kind == LEAT_EXPR_VAR_TYPE) return value.kind == EV_STATE ? value : ev_error();
+  const char *name = declared->kind == LEAT_EXPR_NAME ? declared->name : "";
+  if (!strcmp(name, "float") && value.kind == EV_INT) return ev_float((double)value.i);
+  static const struct {
+    const char *name;
+    ev_kind kinds[2];
+  } types[] = {{"int", {EV_INT, EV_DIM}},         {"float", {EV_FLOAT, EV_FLOAT}},
+               {"bool", {EV_BOOL, EV_BOOL}},      {"str", {EV_STRING, EV_STRING}},
+               {"type", {EV_TYPE, EV_DTYPE}},     {"list", {EV_LIST, EV_LIST}},
+               {"fn", {EV_FUNCTION, EV_FUNCTION}}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (!strcmp(name, types[i].name) &&
+        (value.kind == types[i].kinds[0] || value.kind == types[i].kinds[1]))
+      return value;
+  return ev_error();
 }
 
-leat_value ev_literal_tensor(evaluator *e, ev value, const leat_type *type, const char *name,
-                             leat_span span) {
-  leat_type element = leat_type_scalar(type->dtype);
-  leat_tensor tensor;
-  if (!ev_literal(e, value, value.kind == EV_LIST ? type : &element, span, &tensor))
-    return (leat_value){0};
-  leat_builder builder = ev_builder(e, span);
-  leat_value literal = leat_build_const(&builder, name, &tensor);
-  return literal.node ? leat_build_broadcast(&builder, literal, type) : literal;
-}
-
-// The shape and natural dtype of a nested list.
-static void list_type(ev value, leat_type *type, bool *has_float) {
-  if (value.kind == EV_FLOAT) *has_float = true;
-  if (value.kind == EV_BOOL) type->dtype = LEAT_bool;
-  if (value.kind != EV_LIST || type->rank == LEAT_MAX_RANK) return;
-  type->dims[type->rank++] = leat_dim_const(value.list->count);
-  for (uint32_t i = 0; i < value.list->count; i++) {
-    leat_type inner = *type;
-    list_type(value.list->items[i], &inner, has_float);
-    if (i == 0) *type = inner;
-    type->dtype = inner.dtype;
-  }
-}
-
-static bool holds_tensors(ev value) {
-  if (value.kind != EV_LIST) return value.kind == EV_TENSOR || value.kind == EV_STATE;
-  return value.list->count && holds_tensors(value.list->items[0]);
-}
-
-leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
-  leat_value none = {0};
-  switch (value.kind) {
-  case EV_ERROR: return none;
-  case EV_TENSOR: return value.tensor;
-  case EV_STATE: return ev_read(e, value.state, span);
-  case EV_DIM: {
-    leat_attr attr = {.dim = value.dim};
-    leat_builder builder = ev_builder(e, span);
-    return leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_dim, NULL, 0, &attr);
-  }
-  case EV_INT:
-  case EV_FLOAT:
-  case EV_BOOL:
-  case EV_LIST: {
-    if (holds_tensors(value)) {
-      ev_fail(e, span, "a list of tensors is no tensor; `concat` joins them");
-      return none;
-    }
-    leat_type type = {.dtype = LEAT_i32};
-    bool has_float = false;
-    list_type(value, &type, &has_float);
-    if (has_float) type.dtype = LEAT_f32;
-    if (dtype >= 0 && value.kind != EV_BOOL) type.dtype = (leat_dtype)dtype;
-    return ev_literal_tensor(e, value, &type, ev_node_name(e, NULL, "const"), span);
-  }
-  case EV_NONE:
-  case EV_STRING:
-  case EV_DTYPE:
-  case EV_TYPE:
-  case EV_FUNCTION:
-  case EV_ENTRY: break;
-  }
-  ev_fail(e, span, "expected a tensor, found %s", ev_kind_name(value));
-  return none;
-}
-
-// -- Parameters
-// --------------------------------------------------------------------------------------------
+// -- Parameters ---------------------------------------------------------------------------------
 
 typedef enum param_kind { PARAM_ANY, PARAM_TENSOR, PARAM_VAR, PARAM_STATIC } param_kind;
 
 static param_kind kind_of(const leat_expr *type) {
   if (!type) return PARAM_ANY;
   if (type->kind == LEAT_EXPR_VAR_TYPE) return PARAM_VAR;
-  return type->kind == LEAT_EXPR_INDEX ? PARAM_TENSOR : PARAM_STATIC;
-}
-
-// A compile-time value for a declared `int`, `[str]`, …: converted, or EV_ERROR when it does not
-// fit.
-static ev static_value(evaluator *e, const leat_expr *type, ev value) {
-  if (type->kind == LEAT_EXPR_LIST) {
-    if (type->list.count != 1) return ev_error();
-    if (value.kind != EV_LIST) { // one value where a list is wanted is a list of one
-      ev one = static_value(e, type->list.items[0], value);
-      return one.kind == EV_ERROR ? one : ev_make_list(e, &one, 1);
-    }
-    for (uint32_t i = 0; i < value.list->count; i++)
-      if (static_value(e, type->list.items[0], value.list->items[i]).kind == EV_ERROR)
-        return ev_error();
-    return value;
-  }
-  const char *name = type->kind == LEAT_EXPR_NAME ? type->name : "";
-  if (!strcmp(name, "int") && (value.kind == EV_INT || value.kind == EV_DIM)) return value;
-  if (!strcmp(name, "float") && value.kind == EV_INT)
-    return (ev){.kind = EV_FLOAT, .f = (double)value.i};
-  if (!strcmp(name, "float") && value.kind == EV_FLOAT) return value;
-  if (!strcmp(name, "bool") && value.kind == EV_BOOL) return value;
-  if (!strcmp(name, "str") && value.kind == EV_STRING) return value;
-  if (!strcmp(name, "type") && (value.kind == EV_TYPE || value.kind == EV_DTYPE)) return value;
-  if (!strcmp(name, "list") && value.kind == EV_LIST) return value;
-  if (!strcmp(name, "fn") && value.kind == EV_FUNCTION) return value;
-  return ev_error();
+  return is_tensor_type(type) ? PARAM_TENSOR : PARAM_STATIC;
 }
 
 typedef struct binder {
@@ -434,60 +298,62 @@ static const char *describe(binder *b, uint32_t i) {
                            b->function->name);
 }
 
+static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, leat_span span) {
+  ev_fail(b->e, span, "%s: expected %s, found %s", describe(b, i), expected, ev_kind_name(found));
+  return false;
+}
+
+static bool fit_var(binder *b, uint32_t i, ev value, leat_span span) {
+  if (value.kind != EV_STATE) return wrong_kind(b, i, "a variable", value, span);
+  match m = {.e = b->e, .generics = b->scope, .span = span, .found = &value.state->type};
+  m.what = describe(b, i);
+  m.declared = b->params->items[i].type->of;
+  return !m.declared || match_type(&m);
+}
+
+// The dtype that a literal takes: the declared one when it is known by now.
+static int literal_dtype(binder *b, const leat_expr *base) {
+  if (base->kind != LEAT_EXPR_NAME) return -1;
+  leat_dtype dtype;
+  const ev_binding *known = leat_map_get(&b->scope->names, base->name);
+  if (known) return known->value.kind == EV_DTYPE ? (int)known->value.i : -1;
+  return leat_dtype_parse(base->name, strlen(base->name), &dtype) ? (int)dtype : -1;
+}
+
+static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
+  const leat_expr *type = b->params->items[i].type;
+  bool literal = ev_is_literal(*value) || value->kind == EV_LIST;
+  leat_value tensor = ev_as_tensor(b->e, *value, literal ? literal_dtype(b, type->base) : -1, span);
+  *value = ev_tensor(tensor);
+  if (!tensor.node) return false;
+  match m = {.e = b->e, .generics = b->scope, .span = span, .declared = type};
+  m.what = describe(b, i);
+  m.found = leat_value_type(tensor);
+  return match_type(&m);
+}
+
+static bool fit_static(binder *b, uint32_t i, ev *value, leat_span span) {
+  const leat_expr *type = b->params->items[i].type;
+  ev fitting = ev_static_value(b->e, type, *value);
+  if (fitting.kind == EV_ERROR)
+    return wrong_kind(b, i, ev_source_text(b->e, type->span), *value, span);
+  *value = fitting;
+  return true;
+}
+
 static bool bind_param(binder *b, uint32_t i, ev value, leat_span span) {
   const leat_binding *param = &b->params->items[i];
-  evaluator *e = b->e;
   b->bound[i] = true;
   if (value.kind == EV_ERROR) return false;
-  bool default_none = param->value && param->value->kind == LEAT_EXPR_NONE;
-  if (value.kind == EV_NONE && default_none)
-    return ev_bind(e, b->scope, param->span, param->name, value);
-  match m = {
-      .e = e, .generics = b->scope, .span = span, .what = describe(b, i), .declared = param->type};
-  switch (kind_of(param->type)) {
+  bool none = value.kind == EV_NONE && param->value && param->value->kind == LEAT_EXPR_NONE;
+  bool ok = true;
+  switch (none ? PARAM_ANY : kind_of(param->type)) {
   case PARAM_ANY: break;
-  case PARAM_STATIC: {
-    ev fitting = static_value(e, param->type, value);
-    if (fitting.kind == EV_ERROR) {
-      size_t size;
-      leat_span declared = param->type->span;
-      const char *text = leat_diag_source_text(e->diag, declared.source, &size);
-      ev_fail(e, span, "%s: expected %.*s, found %s", m.what, (int)(declared.end - declared.begin),
-              text + declared.begin, ev_kind_name(value));
-      return false;
-    }
-    value = fitting;
-    break;
+  case PARAM_VAR: ok = fit_var(b, i, value, span); break;
+  case PARAM_TENSOR: ok = fit_argument(b, i, &value, span); break;
+  case PARAM_STATIC: ok = fit_static(b, i, &value, span); break;
   }
-  case PARAM_VAR:
-    if (value.kind != EV_STATE) {
-      ev_fail(e, span, "%s: expected a variable, found %s", m.what, ev_kind_name(value));
-      return false;
-    }
-    m.declared = param->type->of;
-    m.found = &value.state->type;
-    if (m.declared && !match_type(&m)) return false;
-    break;
-  case PARAM_TENSOR: {
-    int dtype = -1;
-    leat_dtype named;
-    const leat_expr *base = param->type->base;
-    ev_binding *known = base->kind == LEAT_EXPR_NAME ? ev_lookup(b->scope, base->name) : NULL;
-    if (known && known->value.kind == EV_DTYPE)
-      dtype = (int)known->value.i;
-    else if (base->kind == LEAT_EXPR_NAME &&
-             leat_dtype_parse(base->name, strlen(base->name), &named))
-      dtype = (int)named;
-    if (value.kind != EV_STATE) { // a variable stays one: it is read where it is used
-      value = ev_tensor(ev_as_tensor(e, value, dtype, span));
-      if (value.kind == EV_ERROR) return false;
-    }
-    m.found = value.kind == EV_STATE ? &value.state->type : leat_value_type(value.tensor);
-    if (!match_type(&m)) return false;
-    break;
-  }
-  }
-  return ev_bind(e, b->scope, param->span, param->name, value);
+  return ok && ev_bind(b->e, b->scope, param->span, param->name, value);
 }
 
 static uint32_t find_param(const leat_bindings *params, const char *name) {
@@ -496,50 +362,58 @@ static uint32_t find_param(const leat_bindings *params, const char *name) {
   return i;
 }
 
-static void unknown_key(binder *b, const ev_argument *arg) {
-  const char **names = leat_new_array(b->e->arena, const char *, b->params->count + 1);
+static bool unknown_key(binder *b, const ev_argument *arg) {
+  const char **names = leat_new_array(b->e->arena, const char *, (size_t)b->params->count + 1);
   for (uint32_t i = 0; i < b->params->count; i++) names[i] = b->params->items[i].name;
-  const char *near = leat_nearest(arg->key, names, b->params->count);
-  ev_fail(b->e, arg->span, "`%s` has no parameter `%s`%s%s%s", b->function->name, arg->key,
-          near ? "; did you mean `" : "", near ? near : "", near ? "`?" : "");
+  ev_fail(b->e, arg->span, "`%s` has no parameter `%s`%s", b->function->name, arg->key,
+          ev_suggestion(b->e, arg->key, names, b->params->count));
+  return false;
+}
+
+static bool give(binder *b, const ev_argument *arg, uint32_t param, uint32_t fixed) {
+  if (param >= fixed) {
+    ev_fail(b->e, arg->span, "`%s` takes %u argument%s, found more", b->function->name, fixed,
+            fixed == 1 ? "" : "s");
+    return false;
+  }
+  if (b->given[param]) {
+    ev_fail(b->e, arg->span, "%s is given twice", describe(b, param));
+    return false;
+  }
+  b->given[param] = arg;
+  return true;
+}
+
+// What a last parameter `...` collects: a list with names.
+static bool collect(binder *b, uint32_t param, const ev *values, const char *const *names,
+                    uint32_t count) {
+  ev list = ev_take_list(b->e, values, count);
+  if (list.kind == EV_ERROR) return false;
+  ((ev_list *)list.list)->names = names;
+  b->bound[param] = true;
+  return ev_bind(b->e, b->scope, b->params->items[param].span, b->params->items[param].name, list);
 }
 
 // Which argument each parameter gets; what is left over by name goes to a last `...`.
 static bool distribute(binder *b, const ev_argument *args, uint32_t count) {
-  evaluator *e = b->e;
-  const leat_bindings *params = b->params;
-  uint32_t fixed = params->count, rest_count = 0;
-  bool collects = fixed && params->items[fixed - 1].collects;
+  uint32_t fixed = b->params->count, rest_count = 0, position = 0;
+  bool collects = fixed && b->params->items[fixed - 1].collects;
   if (collects) fixed--;
-  ev *rest = leat_new_array(e->arena, ev, count + 1);
-  const char **rest_names = leat_new_array(e->arena, const char *, count + 1);
-  uint32_t position = 0;
+  ev *rest = leat_new_array(b->e->arena, ev, (size_t)count + 1);
+  const char **names = leat_new_array(b->e->arena, const char *, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) {
     const ev_argument *arg = &args[i];
-    uint32_t p = arg->key ? find_param(params, arg->key) : position++;
-    if (arg->key && p >= fixed) {
-      if (!collects) return unknown_key(b, arg), false;
+    uint32_t param = arg->key ? find_param(b->params, arg->key) : position++;
+    if (!arg->key || param < fixed) {
+      if (!give(b, arg, param, fixed)) return false;
+    } else if (collects) {
       rest[rest_count] = arg->value;
-      rest_names[rest_count++] = arg->key;
-      continue;
+      names[rest_count++] = arg->key;
+    } else {
+      return unknown_key(b, arg);
     }
-    if (p >= fixed) {
-      ev_fail(e, arg->span, "`%s` takes %u argument%s, found more", b->function->name, fixed,
-              fixed == 1 ? "" : "s");
-      return false;
-    }
-    if (b->given[p]) {
-      ev_fail(e, arg->span, "%s is given twice", describe(b, p));
-      return false;
-    }
-    b->given[p] = arg;
   }
-  if (!collects) return true;
-  ev_list *list = leat_new(e->arena, ev_list);
-  *list = (ev_list){.count = rest_count, .items = rest, .names = rest_names};
-  b->bound[fixed] = true;
-  return ev_bind(e, b->scope, params->items[fixed].span, params->items[fixed].name,
-                 (ev){.kind = EV_LIST, .list = list});
+  return !collects || collect(b, fixed, rest, names, rest_count);
 }
 
 // Compile-time arguments first, since types may use them; then tensors, which bind generic names;
@@ -577,59 +451,17 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
   binder b = {.e = e,
               .function = function,
               .params = params,
-              .scope = ev_scope_new(e, e->globals),
+              .scope = ev_scope_new(e, function->library ? NULL : e->globals),
               .call = call,
-              .given = leat_new_array(e->arena, const ev_argument *, params->count + 1),
-              .bound = leat_new_array(e->arena, bool, params->count + 1)};
+              .given = leat_new_array(e->arena, const ev_argument *, (size_t)params->count + 1),
+              .bound = leat_new_array(e->arena, bool, (size_t)params->count + 1)};
   if (!distribute(&b, args, count)) return NULL;
-  ev_scope *outer = e->frame->scope;
-  e->frame->scope = b.scope; // declared types and defaults see the parameters
+  // Declared types and defaults see the parameters, and what the function sees.
+  ev_frame inside = *e->frame, *outer = e->frame;
+  inside.scope = b.scope;
+  inside.function = function;
+  e->frame = &inside;
   bool ok = bind_given(&b, 0) && bind_given(&b, 1) && bind_given(&b, 2) && bind_defaults(&b);
-  e->frame->scope = outer;
+  e->frame = outer;
   return ok ? b.scope : NULL;
-}
-
-// -- Graph parameters
-// ------------------------------------------------------------------------------------
-
-static bool parse_setting(const leat_expr *type, const char *text, ev *out, evaluator *e) {
-  const char *name = type && type->kind == LEAT_EXPR_NAME ? type->name : "int";
-  char *end;
-  errno = 0;
-  if (!strcmp(name, "str")) {
-    *out = (ev){.kind = EV_STRING, .text = leat_intern(e->strings, text), .size = strlen(text)};
-    return true;
-  }
-  if (!strcmp(name, "bool")) {
-    *out = ev_bool(!strcmp(text, "true"));
-    return out->i || !strcmp(text, "false");
-  }
-  if (!strcmp(name, "float"))
-    *out = (ev){.kind = EV_FLOAT, .f = strtod(text, &end)};
-  else if (!strcmp(name, "int"))
-    *out = ev_int(strtoll(text, &end, 10));
-  else
-    return false;
-  return *text && !*end && !errno;
-}
-
-ev ev_setting(evaluator *e, const leat_binding *param) {
-  const leat_frontend_options *options = &e->options;
-  for (int i = 0; i < options->setting_count; i++) {
-    if (strcmp(options->setting_names[i], param->name)) continue;
-    ev value;
-    if (parse_setting(param->type, options->setting_values[i], &value, e)) return value;
-    return ev_fail(e, param->span, "`%s` is no value for the graph parameter `%s`",
-                   options->setting_values[i], param->name);
-  }
-  if (!param->value)
-    return ev_fail(e, param->span,
-                   "the graph parameter `%s` has no default: give it with --set %s=…", param->name,
-                   param->name);
-  ev value = ev_expr(e, param->value, NULL);
-  if (value.kind == EV_ERROR || !param->type) return value;
-  ev fitting = static_value(e, param->type, value);
-  return fitting.kind != EV_ERROR ? fitting
-                                  : ev_fail(e, param->span, "the default of `%s` is %s",
-                                            param->name, ev_kind_name(value));
 }

@@ -7,40 +7,22 @@
 #include <math.h>
 #include <string.h>
 
-ev ev_builtin_argument(const ev_builtin_call *call, uint32_t position, const char *key) {
-  for (uint32_t i = 0, p = 0; i < call->count; i++) {
-    const ev_argument *arg = &call->args[i];
-    if (arg->key ? !strcmp(arg->key, key) : p++ == position) return arg->value;
-  }
-  return (ev){.kind = EV_NONE};
-}
-
-// The arguments are exactly `count` positional ones.
-static bool takes(evaluator *e, const ev_builtin_call *call, const char *name, uint32_t count) {
-  bool positional = true;
-  for (uint32_t i = 0; i < call->count; i++) positional = positional && !call->args[i].key;
-  if (positional && call->count == count) return true;
-  ev_fail(e, call->span, "`%s` takes %u argument%s by position, found %u", name, count,
-          count == 1 ? "" : "s", call->count);
-  return false;
-}
-
 static const leat_type *type_of(ev value) {
   if (value.kind == EV_TENSOR) return leat_value_type(value.tensor);
   if (value.kind == EV_STATE) return &value.state->type;
   return value.kind == EV_TYPE ? value.type : NULL;
 }
 
-static const leat_type *type_argument(evaluator *e, const ev_builtin_call *call, const char *name) {
-  if (!takes(e, call, name, 1)) return NULL;
-  const leat_type *type = type_of(call->args[0].value);
+// Of anything that has one, or could be a tensor.
+static const leat_type *type_argument(evaluator *e, const ev_builtin_call *call) {
+  const leat_type *type = type_of(call->args[0]);
   if (type) return type;
-  leat_value literal = ev_as_tensor(e, call->args[0].value, -1, call->span);
+  leat_value literal = ev_as_tensor(e, call->args[0], -1, call->span);
   return literal.node ? leat_value_type(literal) : NULL;
 }
 
 static ev builtin_shape(evaluator *e, const ev_builtin_call *call) {
-  const leat_type *type = type_argument(e, call, "shape");
+  const leat_type *type = type_argument(e, call);
   if (!type) return ev_error();
   ev dims[LEAT_MAX_RANK];
   for (int32_t i = 0; i < type->rank; i++) dims[i] = ev_of_dim(type->dims[i]);
@@ -48,12 +30,12 @@ static ev builtin_shape(evaluator *e, const ev_builtin_call *call) {
 }
 
 static ev builtin_rank(evaluator *e, const ev_builtin_call *call) {
-  const leat_type *type = type_argument(e, call, "rank");
+  const leat_type *type = type_argument(e, call);
   return type ? ev_int(type->rank) : ev_error();
 }
 
 static ev builtin_size(evaluator *e, const ev_builtin_call *call) {
-  const leat_type *type = type_argument(e, call, "size");
+  const leat_type *type = type_argument(e, call);
   leat_dim size;
   if (!type) return ev_error();
   return leat_type_elements(e->graph->dims, type, &size)
@@ -62,45 +44,40 @@ static ev builtin_size(evaluator *e, const ev_builtin_call *call) {
 }
 
 static ev builtin_dtype(evaluator *e, const ev_builtin_call *call) {
-  if (call->count == 1 && call->args[0].value.kind == EV_DTYPE) return call->args[0].value;
-  const leat_type *type = type_argument(e, call, "dtype");
+  if (call->args[0].kind == EV_DTYPE) return call->args[0];
+  const leat_type *type = type_argument(e, call);
   return type ? (ev){.kind = EV_DTYPE, .i = type->dtype} : ev_error();
 }
 
 static ev builtin_len(evaluator *e, const ev_builtin_call *call) {
-  if (!takes(e, call, "len", 1)) return ev_error();
-  ev value = call->args[0].value;
-  if (value.kind != EV_LIST)
-    return ev_fail(e, call->span, "`len` counts a list, found %s", ev_kind_name(value));
-  return ev_int(value.list->count);
+  ev value = call->args[0];
+  if (value.kind == EV_LIST) return ev_int(value.list->count);
+  return ev_fail(e, call->span, "`len` counts a list, found %s", ev_kind_name(value));
 }
 
 static ev builtin_is_list(evaluator *e, const ev_builtin_call *call) {
-  return takes(e, call, "is_list", 1) ? ev_bool(call->args[0].value.kind == EV_LIST) : ev_error();
+  (void)e;
+  return ev_bool(call->args[0].kind == EV_LIST);
 }
 
 static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
-  if (!takes(e, call, "range", 1)) return ev_error();
-  ev count = call->args[0].value;
-  if (count.kind != EV_INT || count.i < 0 || count.i > 1000000)
-    return ev_fail(e, call->span, "`range` takes an int from 0 to 1000000");
+  ev count = call->args[0];
+  if (count.kind != EV_INT || count.i < 0 || count.i > EV_MAX_LIST)
+    return ev_fail(e, call->span, "`range` takes an int from 0 to %d", EV_MAX_LIST);
   ev *items = leat_new_array(e->arena, ev, (size_t)count.i + 1);
   for (int64_t i = 0; i < count.i; i++) items[i] = ev_int(i);
-  return ev_make_list(e, items, (uint32_t)count.i);
+  return ev_take_list(e, items, (uint32_t)count.i);
 }
 
-// -- Compile-time numbers
-// ------------------------------------------------------------------------------
+// -- Compile-time numbers -----------------------------------------------------------------------
 
 static ev float_function(evaluator *e, const ev_builtin_call *call, const char *name,
                          double (*function)(double)) {
-  if (!takes(e, call, name, 1)) return ev_error();
-  ev value = call->args[0].value;
+  ev value = call->args[0];
   if (value.kind != EV_INT && value.kind != EV_FLOAT)
     return ev_fail(e, call->span, "`%s` is of a compile-time number, found %s", name,
                    ev_kind_name(value));
-  double x = value.kind == EV_INT ? (double)value.i : value.f;
-  return (ev){.kind = EV_FLOAT, .f = function(x)};
+  return ev_float(function(value.kind == EV_INT ? (double)value.i : value.f));
 }
 
 static double same(double x) {
@@ -115,51 +92,64 @@ static ev builtin_float_sqrt(evaluator *e, const ev_builtin_call *call) {
   return float_function(e, call, "float_sqrt", sqrt);
 }
 
-// -- The graph and the cluster
-// ---------------------------------------------------------------------------
+// -- The graph and the cluster ------------------------------------------------------------------
 
 static ev builtin_default_seed(evaluator *e, const ev_builtin_call *call) {
-  if (!takes(e, call, "default_seed", 0)) return ev_error();
-  ev_binding *seed = leat_map_get(&e->globals->names, leat_intern(e->strings, "seed"));
+  (void)call;
+  const ev_binding *seed = leat_map_get(&e->globals->names, leat_intern(e->strings, "seed"));
   return seed && seed->value.kind == EV_INT ? seed->value : ev_int(0);
 }
 
 static ev builtin_tasks(evaluator *e, const ev_builtin_call *call) {
-  if (!takes(e, call, "tasks", 1)) return ev_error();
-  ev job = call->args[0].value;
-  if (job.kind != EV_STRING)
-    return ev_fail(e, call->span, "`tasks` takes a job's name, found %s", ev_kind_name(job));
+  ev name = call->args[0];
+  if (name.kind != EV_STRING)
+    return ev_fail(e, call->span, "`tasks` takes a job's name, found %s", ev_kind_name(name));
   const leat_frontend_options *options = &e->options;
-  int tasks = options->job_count ? -1 : 1; // without a cluster this process is every job
-  for (int i = 0; i < options->job_count; i++)
-    if (strlen(options->jobs[i].name) == job.size &&
-        !memcmp(options->jobs[i].name, job.text, job.size))
-      tasks = options->jobs[i].tasks;
-  if (tasks < 0) return ev_fail(e, call->span, "the cluster has no job `%s`", job.text);
+  size_t jobs = options->job_count > 0 ? (size_t)options->job_count : 0;
+  const char **names = leat_new_array(e->arena, const char *, jobs + 1);
+  int tasks = jobs ? -1 : 1; // without a cluster this process is every job
+  for (size_t i = 0; i < jobs; i++) {
+    names[i] = options->jobs[i].name;
+    if (!strcmp(names[i], name.text)) tasks = options->jobs[i].tasks;
+  }
+  if (tasks < 0)
+    return ev_fail(e, call->span, "the cluster has no job `%s`%s", name.text,
+                   ev_suggestion(e, name.text, names, jobs));
   ev *items = leat_new_array(e->arena, ev, (size_t)tasks + 1);
   for (int i = 0; i < tasks; i++) items[i] = ev_int(i);
-  return ev_make_list(e, items, (uint32_t)tasks);
+  return ev_take_list(e, items, (uint32_t)tasks);
+}
+
+// What `on` takes apart: operations go to the worker, variables to ps.
+static ev builtin_replica_device(evaluator *e, const ev_builtin_call *call) {
+  static const char *const names[] = {"ps", "worker"};
+  for (int i = 0; i < 2; i++)
+    if (call->args[i].kind != EV_STRING)
+      return ev_fail(e, call->span, "`%s` of `replica_device` is a device's name, found %s",
+                     names[i], ev_kind_name(call->args[i]));
+  ev list = ev_make_list(e, call->args, 2);
+  if (list.kind == EV_LIST) ((ev_list *)list.list)->names = names;
+  return list;
 }
 
 static ev builtin_static_assert(evaluator *e, const ev_builtin_call *call) {
-  ev holds = ev_builtin_argument(call, 0, "condition");
-  ev message = ev_builtin_argument(call, 1, "message");
+  ev holds = call->args[0], message = call->args[1];
   if (holds.kind != EV_BOOL || message.kind != EV_STRING)
     return ev_fail(e, call->span, "`static_assert` takes a compile-time bool and a message");
-  return holds.i ? (ev){.kind = EV_NONE} : ev_fail(e, call->span, "%s", message.text);
+  return holds.i ? ev_none() : ev_fail(e, call->span, "%s", message.text);
 }
 
-// -- Tensors
-// -----------------------------------------------------------------------------------------------
+// -- Tensors ------------------------------------------------------------------------------------
 
 // Sums dy, whose shape is x's after a broadcast, down to the shape of x: added axes go, those that
 // were 1 become 1 again.
 static ev builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
-  if (!takes(e, call, "sum_like", 2)) return ev_error();
-  leat_value dy = ev_as_tensor(e, call->args[0].value, -1, call->span);
-  const leat_type *to = type_of(call->args[1].value);
-  if (!dy.node || !to) return ev_error();
+  leat_value dy = ev_as_tensor(e, call->args[0], -1, call->span);
+  const leat_type *to = type_of(call->args[1]);
+  if (!dy.node) return ev_error();
   const leat_type *from = leat_value_type(dy);
+  if (!to || to->rank > from->rank)
+    return ev_fail(e, call->span, "`sum_like` takes a tensor and one that was broadcast to it");
   int64_t *axes = leat_new_array(e->arena, int64_t, LEAT_MAX_RANK);
   uint32_t count = 0;
   for (int32_t i = 0; i < from->rank; i++) {
@@ -171,96 +161,123 @@ static ev builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
     leat_attr attrs[] = {{.count = count, .ints = axes}, {.i = 0}};
     value = ev_op(e, LEAT_OP_sum, &value, 1, attrs, call->span, NULL);
   }
-  if (value.kind != EV_TENSOR) return value;
-  const leat_type *now = leat_value_type(value.tensor);
-  bool same_rank = now->rank == to->rank;
-  leat_dim *dims = leat_arena_memdup(e->arena, to->dims, sizeof to->dims);
-  leat_attr shape = {.count = (uint32_t)to->rank, .dims = dims};
-  return same_rank ? value : ev_op(e, LEAT_OP_reshape, &value, 1, &shape, call->span, call->hint);
+  if (value.kind != EV_TENSOR || leat_value_type(value.tensor)->rank == to->rank) return value;
+  leat_attr shape = {.count = (uint32_t)to->rank};
+  shape.dims = leat_arena_memdup(e->arena, to->dims, sizeof to->dims);
+  return ev_op(e, LEAT_OP_reshape, &value, 1, &shape, call->span, call->hint);
 }
 
-static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
-  ev file = ev_builtin_argument(call, 0, "file"), name = ev_builtin_argument(call, 1, "name");
-  ev known = ev_builtin_argument(call, 2, "type"); // canonical text says it
-  if (file.kind != EV_STRING || (name.kind != EV_STRING && name.kind != EV_NONE))
-    return ev_fail(e, call->span, "`load` takes a file and the name of a tensor in it");
-  const char *path = leat_intern_n(e->strings, file.text, file.size);
-  const char *from = leat_diag_source_name(e->diag, call->span.source);
-  const char *slash = from ? strrchr(from, '/') : NULL;
-  if (slash && path[0] != '/' && !e->absolute)
-    path = leat_intern_printf(e->strings, "%.*s/%s", (int)(slash - from), from, path);
-  const char *tensor = name.kind == EV_STRING ? leat_intern_n(e->strings, name.text, name.size)
-                                              : leat_intern(e->strings, "");
-  leat_type *type = leat_new(e->arena, leat_type);
-  if (known.kind == EV_TYPE)
-    *type = *known.type;
-  else if (!ev_file_type(e, path, tensor, call->span, type))
-    return ev_error();
-  leat_attr attrs[] = {{.string = path}, {.string = tensor}, {.type = type}};
-  return ev_op(e, LEAT_OP_load, NULL, 0, attrs, call->span, call->hint);
-}
+// -- Files --------------------------------------------------------------------------------------
 
-bool ev_file_type(evaluator *e, const char *path, const char *name, leat_span span,
-                  leat_type *out) {
+static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *out) {
   leat_error error = {0};
-  size_t length = strlen(path);
-  if (length > 4 && !strcmp(path + length - 4, ".npy")) {
-    leat_npy npy = {0};
-    if (leat_npy_open(&npy, path, &error)) {
-      ev_fail(e, span, "%s", error.message);
-      return false;
-    }
-    *out = leat_type_of_tensor(&npy.tensor);
-    leat_npy_close(&npy);
-    return true;
+  leat_npy npy = {0};
+  if (leat_npy_open(&npy, path, &error)) {
+    ev_fail(e, span, "%s", error.message);
+    return false;
   }
+  *out = leat_type_of_tensor(&npy.tensor);
+  leat_npy_close(&npy);
+  return true;
+}
+
+static bool safetensors_type(evaluator *e, const char *path, const char *name, leat_span span,
+                             leat_type *out) {
+  leat_error error = {0};
   leat_safetensors file = {0};
   if (leat_safetensors_open(&file, path, &error)) {
     ev_fail(e, span, "%s", error.message);
     return false;
   }
   const leat_tensor *tensor = leat_safetensors_find(&file, name);
-  if (tensor)
+  if (tensor) {
     *out = leat_type_of_tensor(tensor);
-  else {
+  } else {
     const char **names = leat_new_array(e->arena, const char *, file.count + 1);
-    for (uint32_t i = 0; i < file.count; i++) names[i] = file.tensors[i].name;
-    const char *near = leat_nearest(name, names, file.count);
-    ev_fail(e, span, "%s has no tensor `%s`%s%s%s", path, name, near ? "; did you mean `" : "",
-            near ? near : "", near ? "`?" : "");
+    for (size_t i = 0; i < file.count; i++) names[i] = file.tensors[i].name;
+    ev_fail(e, span, "%s has no tensor `%s`%s", path, name,
+            ev_suggestion(e, name, names, file.count));
   }
   leat_safetensors_close(&file);
   return tensor != NULL;
 }
 
-// -- The table
-// ---------------------------------------------------------------------------------------------
+static bool is_npy(const char *path) {
+  size_t length = strlen(path);
+  return length > 4 && !strcmp(path + length - 4, ".npy");
+}
 
+static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
+  ev file = call->args[0], name = call->args[1];
+  if (file.kind != EV_STRING || (name.kind != EV_STRING && name.kind != EV_NONE) ||
+      memchr(file.text, 0, file.size))
+    return ev_fail(e, call->span, "`load` takes a file and the name of a tensor in it");
+  const char *path = leat_intern_n(e->strings, file.text, file.size);
+  const char *from = leat_diag_source_name(e->diag, call->span.source);
+  const char *slash = from ? strrchr(from, '/') : NULL;
+  if (slash && path[0] != '/')
+    path = leat_intern_printf(e->strings, "%.*s/%s", (int)(slash - from), from, path);
+  if (name.kind == EV_NONE && !is_npy(path))
+    return ev_fail(e, call->span, "`load` needs the name of a tensor in %s", path);
+  const char *tensor = leat_intern(e->strings, name.kind == EV_STRING ? name.text : "");
+  leat_type *type = leat_new(e->arena, leat_type);
+  bool known = is_npy(path) ? npy_type(e, path, call->span, type)
+                            : safetensors_type(e, path, tensor, call->span, type);
+  leat_attr attrs[] = {{.string = path}, {.string = tensor}, {.type = type}};
+  return known ? ev_op(e, LEAT_OP_load, NULL, 0, attrs, call->span, call->hint) : ev_error();
+}
+
+// -- Not yet ------------------------------------------------------------------------------------
+
+static ev builtin_of_queue(evaluator *e, const ev_builtin_call *call) {
+  return ev_fail(e, call->span, "queues are not supported yet");
+}
+
+// -- The table ----------------------------------------------------------------------------------
+
+#define PARAMS(count, ...) .params = {__VA_ARGS__}, .required = (count)
+#define QUEUE PARAMS(1, "queue", "a", "b", "c", "d"), true
 static const ev_builtin builtins[] = {
-    {"shape", "shape(x): the dimensions of a tensor, variable or type, as a list", builtin_shape},
-    {"rank", "rank(x): the number of dimensions", builtin_rank},
-    {"size", "size(x): the number of elements", builtin_size},
-    {"dtype", "dtype(x): the element type", builtin_dtype},
-    {"len", "len(list): the number of items", builtin_len},
-    {"is_list", "is_list(x): whether a compile-time value is a list", builtin_is_list},
-    {"range", "range(n): the list 0, 1, …, n - 1", builtin_range},
-    {"float", "float(n): a compile-time number as a float", builtin_float},
-    {"float_sqrt", "float_sqrt(x): the square root of a compile-time number", builtin_float_sqrt},
-    {"default_seed", "default_seed(): the graph's parameter `seed`, or 0", builtin_default_seed},
-    {"tasks", "tasks(job): the numbers of a job's tasks", builtin_tasks},
+    {"shape", "shape(x): the dimensions of a tensor, variable or type, as a list", PARAMS(1, "x"),
+     false, builtin_shape},
+    {"rank", "rank(x): the number of dimensions", PARAMS(1, "x"), false, builtin_rank},
+    {"size", "size(x): the number of elements", PARAMS(1, "x"), false, builtin_size},
+    {"dtype", "dtype(x): the element type", PARAMS(1, "x"), false, builtin_dtype},
+    {"len", "len(list): the number of items", PARAMS(1, "list"), false, builtin_len},
+    {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"), false,
+     builtin_is_list},
+    {"range", "range(count): the list 0, 1, …, count - 1", PARAMS(1, "count"), false,
+     builtin_range},
+    {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), false, builtin_float},
+    {"float_sqrt", "float_sqrt(n): the square root of a compile-time number", PARAMS(1, "n"), false,
+     builtin_float_sqrt},
+    {"default_seed", "default_seed(): the graph's parameter `seed`, or 0", PARAMS(0, NULL), false,
+     builtin_default_seed},
+    {"tasks", "tasks(job): the numbers of a job's tasks", PARAMS(1, "job"), false, builtin_tasks},
+    {"replica_device", "replica_device(ps, worker): for `on`: where variables and operations go",
+     PARAMS(2, "ps", "worker"), false, builtin_replica_device},
     {"static_assert", "static_assert(condition, message): an error while compiling",
-     builtin_static_assert},
+     PARAMS(2, "condition", "message"), false, builtin_static_assert},
     {"sum_like", "sum_like(dy, x): dy summed down to the shape that x had before a broadcast",
-     builtin_sum_like},
-    {"load", "load(file, name): a tensor of a .safetensors or .npy file", builtin_load},
-    {"grad", "grad(loss, [a, b]): the gradients of a loss", ev_builtin_grad},
-    {"trainables", "trainables(loss): the trainable variables that reach a loss",
-     ev_builtin_trainables},
+     PARAMS(2, "dy", "x"), false, builtin_sum_like},
+    {"load", "load(file, name): a tensor of a .safetensors or .npy file", PARAMS(1, "file", "name"),
+     false, builtin_load},
+    {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",
+     PARAMS(2, "loss", "targets"), false, ev_builtin_grad},
+    {"trainables", "trainables(loss): the trainable variables that reach a loss", PARAMS(1, "loss"),
+     false, ev_builtin_trainables},
     {"apply", "apply(optimiser, vars, grads, …): updates variables by their gradients",
-     ev_builtin_apply},
+     PARAMS(3, "optimiser", "vars", "grads", "name"), true, ev_builtin_apply},
     {"minimize", "minimize(loss, optimiser, vars=…, clip_norm=…, …): gradients and updates",
-     ev_builtin_minimize},
+     PARAMS(2, "loss", "optimiser", "vars", "name", "clip_norm"), true, ev_builtin_minimize},
+    {"enqueue", "not supported yet", QUEUE, builtin_of_queue},
+    {"enqueue_many", "not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue", "not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue_many", "not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue_up_to", "not supported yet", QUEUE, builtin_of_queue},
 };
+#undef PARAMS
+#undef QUEUE
 
 const ev_builtin *ev_builtin_at(uint32_t i) {
   return i < sizeof builtins / sizeof *builtins ? &builtins[i] : NULL;
@@ -270,4 +287,63 @@ const ev_builtin *ev_find_builtin(const char *name) {
   for (uint32_t i = 0; ev_builtin_at(i); i++)
     if (!strcmp(builtins[i].name, name)) return &builtins[i];
   return NULL;
+}
+
+// -- Calls --------------------------------------------------------------------------------------
+
+static uint32_t param_count(const ev_builtin *builtin) {
+  uint32_t count = 0;
+  while (builtin->params[count]) count++;
+  return count;
+}
+
+static bool give(evaluator *e, const ev_builtin *builtin, const ev_argument *arg, uint32_t position,
+                 ev *args, bool *given) {
+  uint32_t count = param_count(builtin), i = arg->key ? 0 : position;
+  while (arg->key && i < count && strcmp(builtin->params[i], arg->key)) i++;
+  if (i >= count) {
+    if (arg->key)
+      ev_fail(e, arg->span, "`%s` has no parameter `%s`%s", builtin->name, arg->key,
+              ev_suggestion(e, arg->key, builtin->params, count));
+    else
+      ev_fail(e, arg->span, "`%s` takes %u argument%s by position, found more", builtin->name,
+              count, count == 1 ? "" : "s");
+    return false;
+  }
+  if (given[i]) {
+    ev_fail(e, arg->span, "argument `%s` of `%s` is given twice", builtin->params[i],
+            builtin->name);
+    return false;
+  }
+  given[i] = true;
+  args[i] = arg->value;
+  return true;
+}
+
+static bool is_param(const ev_builtin *builtin, const char *key) {
+  for (uint32_t i = 0; builtin->params[i]; i++)
+    if (!strcmp(builtin->params[i], key)) return true;
+  return false;
+}
+
+ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
+                   leat_span span, const char *hint) {
+  ev_builtin_call call = {.span = span, .hint = hint};
+  bool given[EV_MAX_PARAMS] = {0};
+  uint32_t position = 0;
+  ev_argument *rest = leat_new_array(e->arena, ev_argument, (size_t)count + 1);
+  for (uint32_t i = 0; i < EV_MAX_PARAMS; i++) call.args[i] = ev_none();
+  for (uint32_t i = 0; i < count; i++) {
+    if (builtin->collects && args[i].key && !is_param(builtin, args[i].key))
+      rest[call.rest_count++] = args[i];
+    else if (!give(e, builtin, &args[i], position, call.args, given))
+      return ev_error();
+    position += !args[i].key;
+  }
+  for (uint32_t i = 0; i < builtin->required; i++)
+    if (!given[i])
+      return ev_fail(e, span, "argument `%s` of `%s` is missing", builtin->params[i],
+                     builtin->name);
+  call.rest = rest;
+  return builtin->evaluate(e, &call);
 }

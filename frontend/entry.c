@@ -5,164 +5,178 @@
 #include <ctype.h>
 #include <string.h>
 
+// -- Types --------------------------------------------------------------------------------------
+
 // In an entry an undeclared dim name is a run-time dim.
 static void declare_dims(evaluator *e, const leat_expr *expr) {
-  switch (expr->kind) {
-  case LEAT_EXPR_NAME:
-    if (isupper((unsigned char)expr->name[0]) && !ev_lookup(e->frame->scope, expr->name)) {
-      leat_dim dim = leat_dim_named(e->graph->dims, expr->name, 0, INT64_MAX);
-      ev_bind(e, e->frame->scope, expr->span, expr->name, ev_of_dim(dim));
-    }
-    return;
-  case LEAT_EXPR_BINARY:
+  if (expr->kind == LEAT_EXPR_BINARY) {
     declare_dims(e, expr->left);
     declare_dims(e, expr->right);
-    return;
-  default: return;
+  } else if (expr->kind == LEAT_EXPR_NAME && isupper((unsigned char)expr->name[0]) &&
+             !ev_lookup(e->frame->scope, expr->name)) {
+    leat_dim dim = leat_dim_named(e->graph->dims, expr->name, 0, INT64_MAX);
+    ev_bind(e, e->frame->scope, expr->span, expr->name, ev_of_dim(dim));
   }
 }
 
-static bool entry_type(evaluator *e, const leat_expr *expr, leat_type *out) {
-  if (expr->kind == LEAT_EXPR_INDEX)
-    for (uint32_t i = 0; i < expr->items.count; i++) declare_dims(e, expr->items.items[i]);
-  return ev_type_of(e, expr, out);
+static void declare_dims_of(evaluator *e, const leat_expr *type) {
+  if (type && type->kind == LEAT_EXPR_INDEX)
+    for (uint32_t i = 0; i < type->items.count; i++) declare_dims(e, type->items.items[i]);
 }
 
-static void add_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
-  leat_type type;
-  if (!param->type) {
-    ev_fail(e, param->span, "a parameter of an entry has a type: `%s: f32[…]`", param->name);
-    return;
-  }
-  if (!entry_type(e, param->type, &type)) return;
+// -- Parameters and results ---------------------------------------------------------------------
+
+static leat_value make_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
+  leat_type *type = leat_new(e->arena, leat_type);
+  declare_dims_of(e, param->type);
+  if (!ev_type_of(e, param->type, type)) return (leat_value){0};
   leat_param added = {.name = param->name};
   if (param->value) {
     ev value = ev_expr(e, param->value, NULL);
-    leat_tensor *tensor = leat_new(e->arena, leat_tensor);
-    if (value.kind == EV_ERROR || !ev_literal(e, value, &type, param->value->span, tensor)) return;
-    added.fallback = tensor;
+    leat_tensor *fallback = leat_new(e->arena, leat_tensor);
+    bool ok = value.kind != EV_ERROR && ev_literal(e, value, type, param->value->span, fallback);
+    if (!ok) return (leat_value){0};
+    added.fallback = fallback;
   }
-  leat_attr attrs[] = {{.string = param->name},
-                       {.type = leat_arena_memdup(e->arena, &type, sizeof type)}};
+  leat_attr attrs[] = {{.string = param->name}, {.type = type}};
   leat_builder builder = ev_builder(e, param->span);
   builder.device = builder.colocate = NULL;
-  leat_value feed =
-      leat_build(&builder, ev_node_name(e, param->name, NULL), LEAT_OP_feed, NULL, 0, attrs);
-  if (!feed.node) return;
+  const char *name = ev_node_name(e, param->name, NULL);
+  leat_value feed = leat_build(&builder, name, LEAT_OP_feed, NULL, 0, attrs);
   added.node = feed.node;
-  leat_vec_push(e->arena, &entry->params, added);
-  ev_bind(e, e->frame->scope, param->span, param->name, ev_tensor(feed));
+  if (feed.node) leat_vec_push(e->arena, &entry->params, added);
+  return feed;
+}
+
+static void add_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
+  if (param->type && !param->collects) {
+    ev feed = ev_tensor(make_param(e, entry, param));
+    ev_bind(e, e->frame->scope, param->span, param->name, feed);
+  } else {
+    ev_fail(e, param->span, "a parameter of an entry has a type: `%s: f32[…]`",
+            param->collects ? "x" : param->name);
+  }
 }
 
 static void add_result(evaluator *e, leat_entry *entry, const leat_binding *result) {
-  if (!result->name) {
-    ev_fail(e, result->span, "a result of an entry has a name: `-> (loss: f32[])`");
+  for (uint32_t i = 0; i < entry->results.count; i++)
+    if (entry->results.items[i].name == result->name)
+      ev_fail(e, result->span, "the entry has two results called `%s`", result->name);
+  const ev_binding *binding = leat_map_get(&e->frame->scope->names, result->name);
+  if (!binding && !result->value) {
+    ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
     return;
   }
-  ev value;
-  if (result->value) {
-    value = ev_expr(e, result->value, NULL);
-  } else {
-    ev_binding *binding = leat_map_get(&e->frame->scope->names, result->name);
-    if (!binding) {
-      ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
-      return;
-    }
-    value = binding->value;
-  }
-  leat_type declared;
-  int dtype = -1;
-  if (result->type && entry_type(e, result->type, &declared)) dtype = (int)declared.dtype;
-  leat_value tensor = ev_as_tensor(e, value, dtype, result->span);
-  if (!tensor.node) return;
-  if (result->type && !ev_check_type(e, result->type, tensor, result->span, result->name)) return;
-  leat_vec_push(e->arena, &entry->results, (leat_result){result->name, tensor});
+  declare_dims_of(e, result->type);
+  ev value =
+      result->value ? ev_expr(e, result->value, NULL) : ev_name(e, result->name, result->span);
+  value = ev_fit(e, result->type, value, result->span, result->name, NULL);
+  leat_value tensor = ev_as_tensor(e, value, -1, result->span);
+  if (tensor.node) leat_vec_push(e->arena, &entry->results, (leat_result){result->name, tensor});
 }
 
-static leat_state *global_step(evaluator *e, leat_span span) {
-  leat_state *state = leat_graph_find_state(e->graph, "global_step");
-  if (state) return state;
-  leat_type type = leat_type_scalar(LEAT_i64);
-  state = leat_graph_add_state(e->graph, "global_step", &type);
-  state->container = leat_intern(e->strings, "");
-  leat_builder builder = {.graph = e->graph, .diag = e->diag, .span = span};
-  state->init = leat_build_scalar_i64(&builder, "global_step/init/const", LEAT_i64, 0);
-  return state;
+// -- The step counter ---------------------------------------------------------------------------
+
+static void wait_for_all(evaluator *e, leat_node *node, leat_node *const *before, uint32_t count) {
+  leat_node **controls = leat_new_array(e->arena, leat_node *, (size_t)node->control_count + count);
+  uint32_t known = node->control_count;
+  if (known) memcpy(controls, node->controls, known * sizeof *controls);
+  node->controls = controls;
+  for (uint32_t i = 0; i < count; i++) {
+    bool twice = false;
+    for (uint32_t k = 0; k < known; k++) twice = twice || controls[k] == before[i];
+    if (!twice) controls[node->control_count++] = before[i];
+  }
 }
 
 // A completed Run of a training entry adds 1 to global_step, after all its other effects.
 static void count_step(evaluator *e, leat_entry *entry, leat_span span) {
-  leat_state *state = global_step(e, span);
+  leat_state *state = ev_global_step(e, span);
+  if (!state) return;
   uint32_t effects = entry->effects.count;
   leat_builder builder = ev_builder(e, span);
   builder.device = builder.colocate = NULL;
   const char *name = leat_intern_printf(e->strings, "%s/global_step/one", entry->name);
   leat_value one = leat_build_scalar_i64(&builder, name, LEAT_i64, 1);
   leat_node *update = one.node ? ev_write(e, LEAT_OP_assign_add, state, one, NULL, span) : NULL;
-  for (uint32_t i = 0; update && i < effects; i++)
-    leat_node_add_control(e->graph, update, entry->effects.items[i]);
+  if (update) wait_for_all(e, update, entry->effects.items, effects);
 }
 
+// Canonical text spells everything out, the last effect too; a text of one device has its part.
+static bool counts_steps(const evaluator *e, const leat_entry *entry, const leat_stmts *body) {
+  bool canonical = !body->count || (body->items[0]->kind == LEAT_STMT_BIND &&
+                                    body->items[0]->targets.items[0].absolute);
+  return entry->training && !canonical && !e->graph->device;
+}
+
+// -- Entries ------------------------------------------------------------------------------------
+
 static bool entry_attributes(evaluator *e, const leat_stmt *stmt, bool *training) {
+  static const char *const words[] = {"training", "background", "once", "parallel", "order"};
   for (uint32_t i = 0; i < stmt->attributes.count; i++) {
     const leat_arg *attribute = &stmt->attributes.items[i];
     if (!strcmp(attribute->key, "training") && !attribute->value) {
       *training = true;
       continue;
     }
-    bool known = !strcmp(attribute->key, "background") || !strcmp(attribute->key, "once") ||
-                 !strcmp(attribute->key, "parallel");
-    ev_fail(e, attribute->span,
-            known ? "`%s` entries are not supported yet" : "an entry can be `training`, not `%s`",
-            attribute->key);
+    bool later = false;
+    for (size_t w = 1; w < sizeof words / sizeof *words; w++)
+      later = later || !strcmp(attribute->key, words[w]);
+    if (later)
+      ev_fail(e, attribute->span, "`%s` entries are not supported yet", attribute->key);
+    else
+      ev_fail(e, attribute->span, "an entry can be `training`, not `%s`%s", attribute->key,
+              ev_suggestion(e, attribute->key, words, sizeof words / sizeof *words));
     return false;
   }
   return true;
 }
 
-// Canonical text spells everything out, the last effect too.
-static bool is_canonical(const leat_stmt *stmt) {
-  const leat_stmts *body = &stmt->body;
-  return body->count && body->items[0]->kind == LEAT_STMT_BIND && body->items[0]->targets.count &&
-         body->items[0]->targets.items[0].absolute;
+static leat_entry *new_entry(evaluator *e, const leat_stmt *stmt) {
+  bool training = false;
+  if (!entry_attributes(e, stmt, &training)) return NULL;
+  if (leat_graph_find_entry(e->graph, stmt->name)) {
+    ev_fail(e, stmt->name_span, "there is an entry `%s` already", stmt->name);
+    return NULL;
+  }
+  if (!ev_claim_name(e, EV_ENTRY_NAME, stmt->name, stmt->name_span)) return NULL;
+  leat_entry *entry = leat_graph_add_entry(e->graph, stmt->name);
+  entry->training = training;
+  entry->span = stmt->span;
+  ev value = {.kind = EV_ENTRY, .entry = entry};
+  return ev_bind(e, e->globals, stmt->name_span, stmt->name, value) ? entry : NULL;
+}
+
+static void entry_body(evaluator *e, leat_entry *entry, const leat_stmt *stmt) {
+  uint32_t pending = e->pending.count, errors = leat_diag_errors(e->diag);
+  for (uint32_t i = 0; i < stmt->params.count; i++) add_param(e, entry, &stmt->params.items[i]);
+  ev_statements(e, &stmt->body);
+  bool ok = leat_diag_errors(e->diag) == errors && !e->stopped;
+  for (uint32_t i = 0; i < stmt->results.count && ok; i++)
+    add_result(e, entry, &stmt->results.items[i]);
+  if (ok && counts_steps(e, entry, &stmt->body)) count_step(e, entry, stmt->span);
+  ev_resolve_pending(e, pending);
 }
 
 void ev_entry(evaluator *e, const leat_stmt *stmt) {
-  bool training = false;
-  if (!entry_attributes(e, stmt, &training)) return;
-  const char *name = stmt->name;
-  if (leat_graph_find_entry(e->graph, name) || leat_graph_find_state(e->graph, name) ||
-      leat_graph_find_node(e->graph, name) || leat_map_get(&e->instances, name)) {
-    ev_fail(e, stmt->name_span, "`%s` is the name of something else already", name);
-    return;
-  }
-  leat_entry *entry = leat_graph_add_entry(e->graph, name);
-  entry->training = training;
-  entry->span = stmt->span;
-  if (!ev_bind(e, e->globals, stmt->name_span, name, (ev){.kind = EV_ENTRY})) return;
+  leat_entry *entry = new_entry(e, stmt);
+  if (!entry) return;
   ev_frame frame = {.scope = ev_scope_new(e, e->globals),
                     .call = stmt->span,
                     .device = e->frame->device,
                     .instance = leat_intern(e->strings, "")};
   ev_frame *outer = e->frame;
   const char *path = e->path;
-  uint32_t pending = e->pending.count;
+  leat_map orders = e->orders;
+  leat_map_init(&e->orders, e->arena);
   e->frame = &frame;
   e->entry = entry;
-  e->path = name;
-  e->training = training;
-  leat_map_init(&e->orders, e->arena);
-  uint32_t errors = leat_diag_errors(e->diag);
-  for (uint32_t i = 0; i < stmt->params.count; i++) add_param(e, entry, &stmt->params.items[i]);
-  if (leat_diag_errors(e->diag) == errors) ev_statements(e, &stmt->body);
-  for (uint32_t i = 0; i < stmt->results.count && leat_diag_errors(e->diag) == errors; i++)
-    add_result(e, entry, &stmt->results.items[i]);
-  if (training && !is_canonical(stmt) && leat_diag_errors(e->diag) == errors)
-    count_step(e, entry, stmt->span);
-  ev_resolve_pending(e, pending);
+  e->path = stmt->name;
+  e->training = entry->training;
+  entry_body(e, entry, stmt);
   e->frame = outer;
   e->entry = NULL;
   e->path = path;
   e->training = false;
-  leat_map_init(&e->orders, e->arena);
+  e->orders = orders;
 }

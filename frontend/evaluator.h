@@ -1,9 +1,13 @@
 // The evaluator's own structures: compile-time values, scopes, frames. Internal to frontend/.
 //
-//   frontend.c   texts, modules, rollback          evaluate.c   statements and expressions
-//   bind.c       types, parameters and arguments   call.c       functions, primitive ops, operators
-//   builtins.c   compile-time functions            indexing.c   x[…]
-//   state.c      variables and instances           gradient.c   grad, minimize, apply
+//   frontend.c   texts, modules, rollback         value.c      compile-time values, limits
+//   scope.c      names, families, namespace       evaluate.c   statements and expressions
+//   suffixes.c   on, colocate, after              bind.c       types, parameters and arguments
+//   literal.c    literals as tensors              call.c       calls of functions
+//   primitive.c  calls of primitive ops           operators.c  what + and its like stand for
+//   indexing.c   x[…]                             builtins.c   compile-time functions
+//   state.c      variables and instances          entry.c      entries
+//   gradient.c   grad                             minimize.c   trainables, apply, minimize
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -34,13 +38,18 @@ typedef enum ev_kind {
 typedef struct ev ev;
 typedef struct ev_list ev_list;
 typedef struct ev_function ev_function;
+typedef struct ev_builtin ev_builtin;
+typedef leat_frontend evaluator;
 
 struct ev {
   ev_kind kind;
   union {
     leat_value tensor;
     int64_t i; // INT, BOOL, DTYPE
-    double f;
+    struct {   // FLOAT
+      double f;
+      uint64_t magnitude; // when it was written as an int beyond i64: that int; else 0
+    };
     struct { // STRING
       const char *text;
       size_t size;
@@ -50,8 +59,8 @@ struct ev {
     const ev_function *function;
     const ev_list *list;
     leat_state *state;
+    leat_entry *entry;
   };
-  uint64_t magnitude; // of a FLOAT that was written as an int beyond i64: that int; else 0
 };
 
 struct ev_list {
@@ -59,22 +68,23 @@ struct ev_list {
   const ev *items;
   const char *const *names; // of collected named arguments; NULL for a plain list
   bool results;             // several results of one call, to be taken apart
+  uint32_t weight;          // values in it, those of inner lists too
+  uint32_t height;          // lists inside one another
 };
 
-typedef struct ev_builtin ev_builtin;
-
-// What a name in the place of a callee can be: exactly one of the three is set, or op is.
+// What a name in the place of a callee can be. Neither definition nor builtin: the op.
 struct ev_function {
   const char *name;
   const leat_stmt *definition; // `fn` or `gradient`
   const ev_builtin *builtin;
   leat_op op;
+  bool library; // of stdlib/: its body sees the library alone, whatever the user's names are
 };
 
 typedef struct ev_binding {
   ev value;
   leat_span span;
-  bool family; // value is a list that grows: members may be missing (EV_ERROR kind NONE)
+  leat_map *members; // of a family: index + 1 → ev *; NULL for everything else
 } ev_binding;
 
 typedef struct ev_scope {
@@ -92,6 +102,7 @@ typedef struct ev_frame {
   const char *device;             // of the `on` blocks opened in this frame
   ev_scope *scope;
   const char *hint; // the name wished for what the call returns
+  uint32_t calls;   // frames below this one
   bool in_for;      // only families are bound
   bool returned;
   ev result;
@@ -104,12 +115,12 @@ typedef struct ev_order {
   leat_vec(leat_node *) reads; // since the last write
 } ev_order;
 
-// A call of a function that has a gradient rule of its own: grad uses the rule at its result.
+// A call of a function that has a gradient rule of its own: grad uses the rule at its results.
 typedef struct ev_call_record {
   const ev_function *rule;
-  const ev_list *args; // by parameter
-  leat_value result;
-  const char *path;
+  const ev_list *args;    // by parameter; of a variable, what the body read
+  const ev_list *results; // tensors, each made by the call
+  const leat_node *first; // the one that was made first
 } ev_call_record;
 
 typedef struct ev_undo {
@@ -129,57 +140,76 @@ struct leat_frontend {
   leat_strings *strings;
   leat_diag *diag;
   leat_graph *graph;
+  leat_graph *trial; // where an initialiser is evaluated once more, to be compared; else NULL
   leat_frontend_options options;
+  bool *setting_known; // by setting: some `graph` line has that parameter
 
   ev_scope *globals;
-  leat_map functions; // interned name → ev_function * of user and stdlib definitions
-  leat_map gradients; // the same for gradient rules
+  leat_map functions; // interned name → ev_function * of the user's definitions
+  leat_map library;   // the same for the library's, builtins and ops, made when first used
+  leat_map gradients, library_gradients;
+  leat_map claims;    // interned path → ev_claim *: who has the name
   leat_map instances; // interned path → ev_instance *
   leat_map states;    // leat_state * → the `var` statement that declared it
   leat_map aliases;   // interned "train/y" → leat_value *
   leat_map records;   // leat_node * → ev_call_record *
-  leat_map modules; // interned file name → itself; its value's first byte says whether it is open
-  leat_map orders;  // leat_state * → ev_order *, of the entry being evaluated
+  leat_map modules;   // interned file name → whether it is open or done (frontend.c)
+  leat_map orders;    // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_undo) undo;
   leat_vec(ev_pending_after) pending;
 
+  // Of the text being evaluated.
+  bool interactive;
+  bool stopped;    // a limit was hit: unwind
+  uint32_t errors; // in the diag before it
+  uint32_t depth;
+  uint64_t steps;
+  size_t used; // of the arena before it
+  leat_vec(leat_value) shown;
+  leat_text shown_text;     // while a text is evaluated
+  const char *shown_static; // the same, afterwards
+
+  // What surrounds the statement being evaluated.
   leat_entry *entry;
   ev_frame *frame;
   const char *path;          // of the nodes being made: "train/net/hidden"
   const char *gradient_path; // set inside a gradient rule: the name of all its nodes
   const char *device;        // constraint on the nodes being made
+  const char *state_device;  // where an enclosing replica_device puts variables
   const char *colocate;
   leat_state *initialising; // set inside an initialiser
   leat_state *slots_of;     // set inside an optimiser: whose slots its variables are
   bool absolute; // the statement is canonical text: calls are of bare ops, nothing is implied
   bool training;
-  bool interactive;
-  bool stopped; // a limit was hit: unwind
-  uint32_t depth;
-  uint64_t steps;
-  leat_span span; // of the statement or call being evaluated
-
-  leat_vec(leat_value) shown;
-  leat_text shown_text;     // while a text is evaluated
-  const char *shown_static; // the same, afterwards
+  uint32_t first_node; // of the statement
+  leat_span span;      // of the statement
 };
 
-typedef leat_frontend evaluator;
-
+// Limits, so that no text takes much more than some seconds and a few GB.
 enum {
-  EV_MAX_DEPTH = 3000,      // nested expressions and calls
-  EV_MAX_CALLS = 200,       // nested calls
-  EV_MAX_NODES = 8 << 20,   // nodes of a graph
-  EV_MAX_STEPS = 100 << 20, // statements and calls evaluated in one text
+  EV_MAX_DEPTH = 2000,     // nested blocks and expressions, through all calls
+  EV_MAX_CALLS = 200,      // nested calls
+  EV_MAX_STEPS = 20000000, // statements, calls, turns and list items of one text
+  EV_MAX_LIST = 4 << 20,   // values in a list
+  EV_MAX_LIST_HEIGHT = 64,
+  EV_MAX_STRING = 16 << 20,
+  EV_MAX_LITERAL = 64 << 20, // bytes
 };
+#define EV_MAX_BYTES ((size_t)4 << 30) // of the arena, for one text
 
-// -- values
-// -----------------------------------------------------------------------------------------
+// -- value.c ------------------------------------------------------------------------------------
 ev ev_error(void);
+ev ev_none(void);
 ev ev_int(int64_t value);
+ev ev_float(double value);
 ev ev_bool(bool value);
+ev ev_text(evaluator *e, const char *text, size_t size);
 ev ev_tensor(leat_value value); // {NULL} gives EV_ERROR
 ev ev_of_dim(leat_dim dim);     // INT when it is a constant
+ev ev_of_state(leat_state *state);
+// Takes the items, which live in the arena; EV_ERROR when the list would be too large. ev_make_list
+// copies them.
+ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_make_list(evaluator *e, const ev *items, uint32_t count);
 const char *ev_kind_name(ev value); // "a tensor", "an int", … for messages
 bool ev_is_literal(ev value);       // INT, FLOAT, BOOL
@@ -188,104 +218,152 @@ void ev_print(ev value, leat_text *out);
 // Reports and returns EV_ERROR.
 ev ev_fail(evaluator *e, leat_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void ev_set(evaluator *e, leat_map *map, const void *key, void *value); // remembered for rollback
+bool ev_failed(const evaluator *e); // the text being evaluated has an error
+// "; did you mean `relu`?" or "": the candidate nearest to `name`.
+const char *ev_suggestion(evaluator *e, const char *name, const char *const *candidates,
+                          size_t count);
+// Counts work done. False: a limit is hit, which is reported once, and evaluation unwinds.
+bool ev_spend(evaluator *e, uint64_t steps, leat_span span);
 
-// -- evaluate.c
-// --------------------------------------------------------------------------------------- `hint`:
-// the name wished for the node that gives the value, or NULL: the op's.
+// -- scope.c ------------------------------------------------------------------------------------
+void ev_set(evaluator *e, leat_map *map, const void *key, void *value); // remembered for rollback
+ev_scope *ev_scope_new(evaluator *e, ev_scope *parent);
+ev_binding *ev_lookup(const ev_scope *scope, const char *name);
+bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev value);
+// x[index] = value: the member of a family in the frame's scope.
+void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value);
+ev ev_member(evaluator *e, const ev_binding *family, int64_t index, leat_span span);
+void ev_add_alias(evaluator *e, const char *name, ev value);
+ev ev_name(evaluator *e, const char *name, leat_span span);
+ev ev_path(evaluator *e, const leat_expr *expr);
+// A function as the frame's code sees it, or NULL.
+const ev_function *ev_find_function(evaluator *e, const char *name);
+const ev_function *ev_find_library(evaluator *e, const char *name); // whatever the user defined
+const ev_function *ev_find_gradient(evaluator *e, const char *name);
+// Entries, top-level bindings, state and instances share one namespace. False: the name is of
+// another kind of thing, which is reported.
+typedef enum ev_claim_kind { EV_BINDING, EV_VARIABLE, EV_INSTANCE, EV_ENTRY_NAME } ev_claim_kind;
+bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span span);
+// Whether `name` can be a part of a path, and so of the names of nodes and variables.
+bool ev_check_path_part(evaluator *e, const char *name, leat_span span);
+
+// -- evaluate.c ---------------------------------------------------------------------------------
+// `hint`: the name wished for the node that gives the value, or NULL: the op's.
 ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint);
 bool ev_string(evaluator *e, const leat_expr *expr, const char **out); // interned, interpolated
 void ev_statements(evaluator *e, const leat_stmts *stmts);
-ev_scope *ev_scope_new(evaluator *e, ev_scope *parent);
-ev_binding *ev_lookup(ev_scope *scope, const char *name);
-bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev value);
-ev ev_name(evaluator *e, const char *name, leat_span span);
-const ev_function *ev_find_function(evaluator *e, const char *name);
-const ev_function *ev_find_gradient(evaluator *e, const char *name);
-void ev_entry(evaluator *e, const leat_stmt *stmt);
-void ev_resolve_pending(evaluator *e, uint32_t first);
 
-// -- bind.c: types and parameters
-// ----------------------------------------------------------------------- The type an expression
-// means, all of its names being known in the scope of the frame.
+// -- frontend.c ---------------------------------------------------------------------------------
+void ev_define(evaluator *e, const leat_stmt *stmt); // `fn` and `gradient`; once each
+void ev_use(evaluator *e, const leat_stmt *stmt);
+void ev_graph_line(evaluator *e, const leat_stmt *stmt);
+
+// -- suffixes.c ---------------------------------------------------------------------------------
+typedef struct ev_placed {
+  const char *device, *state_device, *frame_device, *colocate;
+} ev_placed;
+bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved);
+void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved);
+void ev_resolve_pending(evaluator *e, uint32_t first); // names in `after` bound further down
+
+// -- bind.c: types and parameters ---------------------------------------------------------------
+// The type an expression means, all of its names being known in the scope of the frame.
 bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out);
 bool ev_is_type(evaluator *e, const leat_expr *expr); // whether `NAME[…]` is a type here
-// Binds the arguments to the parameters of `function` in a new scope below the globals.
 typedef struct ev_argument {
   const char *key; // NULL: by position
   ev value;
   leat_span span;
 } ev_argument;
+// Binds the arguments to the parameters of `function` in a new scope; NULL: reported.
 ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_argument *args,
                             uint32_t count, leat_span call);
+bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
+bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
+// A value for something declared as `declared` (NULL: anything): a literal becomes a tensor of that
+// type, a variable is read, the rest is checked. `what` is for messages: "`y`".
+ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
+          const char *hint);
+// A compile-time value for a declared `int`, `[str]`, …: converted, or EV_ERROR, not reported.
+ev ev_static_value(evaluator *e, const leat_expr *declared, ev value);
+const char *ev_source_text(evaluator *e, leat_span span); // as it stands in the text
+
+// -- literal.c ----------------------------------------------------------------------------------
 // A tensor of the graph from any value that can be one; `dtype` of literals (-1: i32 or f32).
 leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span);
 // The literal's elements in the given type; one number fills the whole shape. False: reported.
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out);
 // A constant of the given type from nested lists of literals, or one number for the whole shape.
-leat_value ev_literal_tensor(evaluator *e, ev value, const leat_type *type, const char *name,
+leat_value ev_literal_tensor(evaluator *e, ev value, const leat_type *type, const char *hint,
                              leat_span span);
-// The value of a graph parameter: --set's, else the default.
-ev ev_setting(evaluator *e, const leat_binding *param);
-bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
-bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
-bool ev_check_type(evaluator *e, const leat_expr *declared, leat_value value, leat_span span,
-                   const char *what);
 
-// -- call.c
-// ---------------------------------------------------------------------------------------------
+// -- call.c -------------------------------------------------------------------------------------
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint);
 ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, uint32_t count,
            leat_span span, const char *as, const char *hint);
-ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
-               const char *hint);
-ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
-         leat_span span, const char *hint);
+// The arguments of a call, values and names; NULL: reported. `extra` is room for more behind them.
+ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra, uint32_t *out_count);
+
+// -- primitive.c --------------------------------------------------------------------------------
 leat_builder ev_builder(evaluator *e, leat_span span);
 const char *ev_node_name(evaluator *e, const char *hint, const char *fallback);
+ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
+         leat_span span, const char *hint);
+ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
+              const char *hint);
 
-// -- builtins.c
-// ----------------------------------------------------------------------------------------- args:
-// by parameter, EV_NONE where not given; `named`: the rest, for builtins that collect.
+// -- operators.c --------------------------------------------------------------------------------
+ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
+               const char *hint);
+
+// -- builtins.c ---------------------------------------------------------------------------------
+enum { EV_MAX_PARAMS = 5 };
 typedef struct ev_builtin_call {
   leat_span span;
-  const ev_argument *args;
-  uint32_t count;
-  const char *hint, *as;
+  ev args[EV_MAX_PARAMS];  // by parameter, EV_NONE where not given
+  const ev_argument *rest; // named arguments that are no parameters, where the builtin collects
+  uint32_t rest_count;
+  const char *hint;
 } ev_builtin_call;
 struct ev_builtin {
   const char *name, *help;
+  const char *params[EV_MAX_PARAMS + 1];
+  uint32_t required;
+  bool collects;
   ev (*evaluate)(evaluator *e, const ev_builtin_call *call);
 };
 const ev_builtin *ev_find_builtin(const char *name);
-// The type of a tensor in a file; false: reported.
-bool ev_file_type(evaluator *e, const char *path, const char *name, leat_span span, leat_type *out);
 const ev_builtin *ev_builtin_at(uint32_t i); // NULL past the last
-// Argument number `position` or called `key`; EV_NONE when it is not there.
-ev ev_builtin_argument(const ev_builtin_call *call, uint32_t position, const char *key);
+ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
+                   leat_span span, const char *hint);
 
-// -- indexing.c
-// -------------------------------------------------------------------------------------------
+// -- indexing.c ---------------------------------------------------------------------------------
 ev ev_index(evaluator *e, const leat_expr *expr, const char *hint);
 
-// -- state.c
-// ----------------------------------------------------------------------------------------------
+// -- state.c ------------------------------------------------------------------------------------
 void ev_var(evaluator *e, const leat_stmt *stmt);
 void ev_assign(evaluator *e, const leat_stmt *stmt);
+leat_node *ev_last_read(evaluator *e, const leat_state *state); // of the value as of now, or NULL
 leat_value ev_read(evaluator *e, leat_state *state, leat_span span);
 ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span);
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span);
+leat_state *ev_global_step(evaluator *e, leat_span span);
 bool ev_enter_instance(evaluator *e, const ev_function *function, const char *path, leat_span span);
 
-// -- gradient.c
-// ------------------------------------------------------------------------------------------- d
-// loss / d target for each target (a tensor or a state); false: reported.
+// -- entry.c ------------------------------------------------------------------------------------
+void ev_entry(evaluator *e, const leat_stmt *stmt);
+
+// -- gradient.c, minimize.c ---------------------------------------------------------------------
+// d loss / d target for each target (a tensor or a state); false: reported.
 bool ev_gradients(evaluator *e, leat_value loss, const ev *targets, uint32_t count, ev *out,
                   leat_span span);
+ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span);
+ev ev_trainables(evaluator *e, leat_value loss);
+bool ev_check_targets(evaluator *e, ev targets, leat_span span);
 ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call);
-ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call);
 
 #endif

@@ -5,35 +5,11 @@
 #include "frontend/evaluator.h"
 #include "frontend/parser.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_SOURCE_BYTES = 64 << 20, MAX_MODULES = 1000 };
-
-// What a text may have changed: how far everything had grown before it.
-typedef struct mark {
-  uint32_t nodes, states, entries, undo;
-} mark;
-
-static mark take_mark(const leat_frontend *e) {
-  return (mark){.nodes = e->graph->nodes.count,
-                .states = e->graph->states.count,
-                .entries = e->graph->entries.count,
-                .undo = e->undo.count};
-}
-
-static void roll_back(leat_frontend *e, const mark *to) {
-  leat_graph_truncate(e->graph, to->nodes, to->states, to->entries);
-  while (e->undo.count > to->undo) {
-    ev_undo *change = &e->undo.items[--e->undo.count];
-    leat_map_set(change->map, change->key, change->value);
-  }
-}
-
-void ev_set(evaluator *e, leat_map *map, const void *key, void *value) {
-  leat_vec_push(e->arena, &e->undo, (ev_undo){map, key, leat_map_get(map, key)});
-  leat_map_set(map, key, value);
-}
 
 leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, leat_diag *diag,
                                     const leat_frontend_options *options) {
@@ -42,9 +18,11 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
   e->strings = strings;
   e->diag = diag;
   e->options = *options;
+  e->setting_known = leat_new_array(arena, bool, (size_t)options->setting_count + 1);
   e->graph = leat_graph_create(arena, strings, "main");
-  leat_map *maps[] = {&e->functions, &e->gradients, &e->instances, &e->states,
-                      &e->aliases,   &e->records,   &e->modules,   &e->orders};
+  leat_map *maps[] = {&e->functions, &e->library,   &e->gradients, &e->library_gradients,
+                      &e->claims,    &e->instances, &e->states,    &e->aliases,
+                      &e->records,   &e->modules,   &e->orders};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_map_init(maps[i], arena);
   e->globals = ev_scope_new(e, NULL);
   return e;
@@ -54,14 +32,16 @@ leat_graph *leat_frontend_graph(const leat_frontend *frontend) {
   return frontend->graph;
 }
 
-// -- Definitions are known before anything is evaluated, so that their order does not matter
-// ----------
+// -- Definitions: known before anything is evaluated, so that their order does not matter --------
 
-static void define(evaluator *e, leat_map *map, const leat_stmt *stmt) {
-  const char *what = stmt->kind == LEAT_STMT_FN ? "function" : "gradient rule";
+void ev_define(evaluator *e, const leat_stmt *stmt) {
+  bool rule = stmt->kind == LEAT_STMT_GRADIENT;
+  leat_map *map = rule ? &e->gradients : &e->functions;
   const ev_function *old = leat_map_get(map, stmt->name);
-  if (old && old->definition->span.source == stmt->span.source && !e->interactive) {
-    leat_error_at(e->diag, stmt->name_span, "%s `%s` is defined twice", what, stmt->name);
+  if (old && old->definition == stmt) return;
+  if (old && !e->interactive) {
+    ev_fail(e, stmt->name_span, "%s `%s` is defined twice", rule ? "gradient rule" : "function",
+            stmt->name);
     leat_note_at(e->diag, old->definition->name_span, "the first one is here");
     return;
   }
@@ -73,99 +53,242 @@ static void define(evaluator *e, leat_map *map, const leat_stmt *stmt) {
 static void define_all(evaluator *e, const leat_stmts *stmts) {
   for (uint32_t i = 0; i < stmts->count; i++) {
     const leat_stmt *stmt = stmts->items[i];
-    if (stmt->kind == LEAT_STMT_FN) define(e, &e->functions, stmt);
-    if (stmt->kind == LEAT_STMT_GRADIENT) define(e, &e->gradients, stmt);
+    if (stmt->kind == LEAT_STMT_FN || stmt->kind == LEAT_STMT_GRADIENT) ev_define(e, stmt);
+    if (stmt->kind == LEAT_STMT_ON) define_all(e, &stmt->body);
   }
 }
 
-// -- Modules
-// --------------------------------------------------------------------------------------------
+// A rule that no function or op has would never be used.
+static void check_rules(evaluator *e, const leat_stmts *stmts) {
+  for (uint32_t i = 0; i < stmts->count; i++) {
+    const leat_stmt *stmt = stmts->items[i];
+    if (stmt->kind == LEAT_STMT_GRADIENT && !ev_find_function(e, stmt->name))
+      ev_fail(e, stmt->name_span, "there is no function or op `%s`", stmt->name);
+  }
+}
 
-static void evaluate_text(evaluator *e, const char *name, const char *text, size_t size);
+// -- graph NAME(seed: int = 1): parameters become names; --set gives their values ----------------
+
+static bool parse_setting(evaluator *e, const leat_expr *type, const char *text, ev *out) {
+  const char *name = type && type->kind == LEAT_EXPR_NAME ? type->name : "int";
+  char *end = NULL;
+  errno = 0;
+  if (!strcmp(name, "str")) {
+    *out = ev_text(e, text, strlen(text));
+    return true;
+  }
+  if (!strcmp(name, "bool")) {
+    *out = ev_bool(!strcmp(text, "true"));
+    return out->i || !strcmp(text, "false");
+  }
+  if (!strcmp(name, "float"))
+    *out = ev_float(strtod(text, &end));
+  else if (!strcmp(name, "int"))
+    *out = ev_int(strtoll(text, &end, 10));
+  return end && *text && !*end && !errno;
+}
+
+// The value of a graph parameter: --set's, else the default.
+static ev setting(evaluator *e, const leat_binding *param) {
+  const leat_frontend_options *options = &e->options;
+  for (int i = 0; i < options->setting_count; i++) {
+    if (strcmp(options->setting_names[i], param->name)) continue;
+    e->setting_known[i] = true;
+    ev value;
+    if (parse_setting(e, param->type, options->setting_values[i], &value)) return value;
+    return ev_fail(e, param->span, "--set %s=%s: that is no %s", param->name,
+                   options->setting_values[i],
+                   param->type ? ev_source_text(e, param->type->span) : "int");
+  }
+  if (!param->value)
+    return ev_fail(e, param->span,
+                   "the graph parameter `%s` has no default: give it with --set %s=…", param->name,
+                   param->name);
+  return ev_fit(e, param->type, ev_expr(e, param->value, NULL), param->span, param->name, NULL);
+}
+
+void ev_graph_line(evaluator *e, const leat_stmt *stmt) {
+  const leat_arg *device = leat_args_find(&stmt->attributes, leat_intern(e->strings, "device"));
+  e->graph->name = stmt->name;
+  if (device && !ev_string(e, device->value, &e->graph->device)) return;
+  for (uint32_t i = 0; i < stmt->params.count; i++) {
+    const leat_binding *param = &stmt->params.items[i];
+    ev_bind(e, e->globals, param->span, param->name, setting(e, param));
+  }
+}
+
+static void check_settings(evaluator *e, const leat_ast_file *file) {
+  const leat_stmt *first = file->stmts.count ? file->stmts.items[0] : NULL;
+  const leat_stmt *graph = first && first->kind == LEAT_STMT_GRAPH ? first : NULL;
+  uint32_t count = graph ? graph->params.count : 0;
+  const char **names = leat_new_array(e->arena, const char *, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) names[i] = graph->params.items[i].name;
+  for (int i = 0; i < e->options.setting_count; i++)
+    if (!e->setting_known[i])
+      ev_fail(e, graph ? graph->name_span : (leat_span){file->source, 0, 0},
+              "--set %s: the graph has no such parameter%s", e->options.setting_names[i],
+              ev_suggestion(e, e->options.setting_names[i], names, count));
+}
+
+// -- Modules ------------------------------------------------------------------------------------
+
+static const leat_ast_file *evaluate_text(evaluator *e, const char *name, const char *text,
+                                          size_t size);
+
+// "a/./b/../c" is "a/c", so that a file has one name.
+static char *normal_path(char *path) {
+  char *out = path;
+  for (const char *in = path; *in;) {
+    size_t size = strcspn(in, "/");
+    bool up = size == 2 && in[0] == '.' && in[1] == '.';
+    char *last = out;
+    while (last > path && last[-1] != '/') last--;
+    if (up && out > path && out[-1] == '/') { // drop the folder before, if there is one to drop
+      char *folder = out - 1;
+      while (folder > path && folder[-1] != '/') folder--;
+      bool climbs = (size_t)(out - folder) == 3 && folder[0] == '.' && folder[1] == '.';
+      if (folder < out - 1 && !climbs) {
+        out = folder;
+        in += size + (in[size] == '/');
+        continue;
+      }
+    }
+    bool here = size == 1 && in[0] == '.' && in[1] == '/';
+    size_t take = size + (in[size] == '/');
+    if (!here && !(size == 0 && out > path)) {
+      memmove(out, in, take);
+      out += take;
+    }
+    in += take;
+  }
+  *out = 0;
+  return path;
+}
 
 // The file that `use "x.leat"` in `from` means: next to the text that names it.
-static char *beside(evaluator *e, const char *from, const char *file) {
+static const char *beside(evaluator *e, const char *from, const char *file) {
   const char *slash = strrchr(from, '/');
-  if (file[0] == '/' || !slash) return leat_arena_strndup(e->arena, file, strlen(file));
-  return leat_arena_printf(e->arena, "%.*s/%s", (int)(slash - from), from, file);
+  int folder = file[0] != '/' && slash ? (int)(slash + 1 - from) : 0;
+  char *path = leat_arena_printf(e->arena, "%.*s%s", folder, from, file);
+  return leat_intern(e->strings, normal_path(path));
 }
 
-static void use(evaluator *e, const leat_stmt *stmt) {
-  const char *file;
-  if (!ev_string(e, stmt->file, &file)) return;
-  const char *path =
-      leat_intern(e->strings, beside(e, leat_diag_source_name(e->diag, stmt->span.source), file));
-  static char open, done;
-  const char *state = leat_map_get(&e->modules, path);
-  if (state == &open) {
-    leat_error_at(e->diag, stmt->span, "`%s` uses itself, directly or through what it uses", path);
-    return;
-  }
-  if (state == &done) return;
-  if (e->modules.count >= MAX_MODULES) {
-    leat_error_at(e->diag, stmt->span, "more than %d modules", MAX_MODULES);
-    return;
-  }
+static char module_open, module_done; // what e->modules says of a file
+
+static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *path) {
   char *text = NULL;
   size_t size = 0;
   leat_error error = {0};
   if (leat_file_read(path, MAX_SOURCE_BYTES, &text, &size, &error)) {
-    leat_error_at(e->diag, stmt->file->span, "%s", error.message);
+    ev_fail(e, stmt->file->span, "%s", error.message);
     return;
   }
-  ev_set(e, &e->modules, path, &open);
+  const char *graph_name = e->graph->name;
+  bool in_for = e->frame->in_for;
+  e->frame->in_for = false;
+  ev_set(e, &e->modules, path, &module_open);
   evaluate_text(e, path, text, size);
-  ev_set(e, &e->modules, path, &done);
+  ev_set(e, &e->modules, path, &module_done);
+  e->frame->in_for = in_for;
+  e->graph->name = graph_name;
   free(text);
 }
 
-static void use_all(evaluator *e, const leat_stmts *stmts) {
-  for (uint32_t i = 0; i < stmts->count; i++)
-    if (stmts->items[i]->kind == LEAT_STMT_USE) use(e, stmts->items[i]);
+void ev_use(evaluator *e, const leat_stmt *stmt) {
+  const char *file;
+  if (!ev_string(e, stmt->file, &file)) return;
+  const char *path = beside(e, leat_diag_source_name(e->diag, stmt->span.source), file);
+  const char *state = leat_map_get(&e->modules, path);
+  if (state == &module_done) return;
+  if (state == &module_open)
+    ev_fail(e, stmt->span, "`%s` uses itself, directly or through what it uses", path);
+  else if (e->modules.count >= MAX_MODULES)
+    ev_fail(e, stmt->span, "more than %d modules", MAX_MODULES);
+  else
+    evaluate_module(e, stmt, path);
 }
 
-static void evaluate_text(evaluator *e, const char *name, const char *text, size_t size) {
+// -- Texts --------------------------------------------------------------------------------------
+
+static void evaluate_all(evaluator *e, const leat_stmts *stmts) {
+  define_all(e, stmts);
+  for (uint32_t i = 0; i < stmts->count; i++) // what is used may use the parameters
+    if (stmts->items[i]->kind == LEAT_STMT_GRAPH) ev_graph_line(e, stmts->items[i]);
+  for (uint32_t i = 0; i < stmts->count; i++)
+    if (stmts->items[i]->kind == LEAT_STMT_USE) ev_use(e, stmts->items[i]);
+  if (ev_failed(e)) return; // whatever is missing now is missing because of that
+  check_rules(e, stmts);
+  ev_statements(e, stmts);
+}
+
+static const leat_ast_file *evaluate_text(evaluator *e, const char *name, const char *text,
+                                          size_t size) {
   uint32_t source = leat_diag_add_source(e->diag, name, text, size);
   leat_ast_file *file = leat_parse(e->arena, e->strings, e->diag, source);
-  if (leat_diag_errors(e->diag)) return;
-  use_all(e, &file->stmts);
-  define_all(e, &file->stmts);
-  ev_statements(e, &file->stmts);
+  if (!ev_failed(e)) evaluate_all(e, &file->stmts);
+  return file;
+}
+
+// What a text may have changed: how far everything had grown before it.
+typedef struct extent {
+  uint32_t nodes, states, entries;
+  leat_dims_mark dims;
+  const char *name, *device;
+} extent;
+
+static extent take_extent(const leat_frontend *e) {
+  return (extent){.nodes = e->graph->nodes.count,
+                  .states = e->graph->states.count,
+                  .entries = e->graph->entries.count,
+                  .dims = leat_dims_take_mark(e->graph->dims),
+                  .name = e->graph->name,
+                  .device = e->graph->device};
+}
+
+static void roll_back(leat_frontend *e, const extent *to) {
+  while (e->undo.count) {
+    ev_undo *change = &e->undo.items[--e->undo.count];
+    leat_map_set(change->map, change->key, change->value);
+  }
+  leat_graph_truncate(e->graph, to->nodes, to->states, to->entries);
+  leat_dims_truncate(e->graph->dims, to->dims);
+  e->graph->name = to->name;
+  e->graph->device = to->device;
+  e->shown.count = 0;
+}
+
+static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
+  e->interactive = interactive;
+  e->errors = leat_diag_errors(e->diag);
+  e->stopped = e->training = e->absolute = false;
+  e->depth = 0;
+  e->steps = 0;
+  e->used = leat_arena_used(e->arena);
+  e->undo.count = e->shown.count = e->pending.count = 0;
+  e->shown_text = (leat_text){0};
+  leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs
+  e->frame = top;
+  e->path = leat_intern(e->strings, "");
+  e->device = e->state_device = e->colocate = e->gradient_path = NULL;
 }
 
 bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, size_t size,
                           bool interactive) {
-  mark before = take_mark(e);
-  const char *graph_name = e->graph->name, *graph_device = e->graph->device;
+  extent before = take_extent(e);
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
-  e->frame = &top;
-  e->path = leat_intern(e->strings, "");
-  e->device = e->colocate = e->gradient_path = NULL;
-  e->interactive = interactive;
-  e->training = e->stopped = false;
-  e->steps = 0;
-  e->shown.count = 0;
-  e->pending.count = 0;
-  e->shown_text = (leat_text){0};
-  evaluate_text(e, name, text, size);
+  begin(e, &top, interactive);
+  const leat_ast_file *file = evaluate_text(e, name, text, size);
   ev_resolve_pending(e, 0);
+  if (!interactive && !ev_failed(e)) check_settings(e, file);
   e->frame = NULL;
   e->shown_static = leat_arena_strndup(e->arena, e->shown_text.data ? e->shown_text.data : "",
                                        e->shown_text.size);
   leat_text_finish(&e->shown_text);
-  if (!leat_diag_errors(e->diag)) {
-    leat_graph_renumber(e->graph);
-    return true;
-  }
-  roll_back(e, &before);
-  e->graph->name = graph_name;
-  e->graph->device = graph_device;
-  e->shown.count = 0;
-  return false;
+  if (ev_failed(e)) roll_back(e, &before);
+  return !ev_failed(e);
 }
 
-// -- Names for feeds and fetches
-// ------------------------------------------------------------------------
+// -- Names for feeds and fetches ----------------------------------------------------------------
 
 static leat_value find_path(const leat_frontend *e, const char *path) {
   const char *colon = strrchr(path, ':');
@@ -178,13 +301,11 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
   }
   size_t length = colon ? (size_t)(colon - path) : strlen(path);
   const char *name = leat_intern_n(e->strings, path, length);
-  leat_node *node = leat_graph_find_node(e->graph, name);
-  if (node) {
-    bool there = port < (uint32_t)leat_op_info_of(node->op)->outputs || (!port && !colon);
-    return there ? (leat_value){node, port} : (leat_value){0};
-  }
   const leat_value *alias = leat_map_get(&e->aliases, name);
-  return alias && !port ? *alias : (leat_value){0};
+  if (alias && !port) return *alias;
+  leat_node *node = leat_graph_find_node(e->graph, name);
+  bool there = node && (port < (uint32_t)leat_op_info_of(node->op)->outputs || !colon);
+  return there ? (leat_value){node, port} : (leat_value){0};
 }
 
 leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, const char *name) {
@@ -198,9 +319,8 @@ leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, c
 
 const char *leat_frontend_suggest(const leat_frontend *e, const char *name) {
   const leat_graph *graph = e->graph;
-  uint32_t count = graph->nodes.count + graph->states.count + e->aliases.count;
+  size_t count = (size_t)graph->nodes.count + graph->states.count + e->aliases.count, n = 0;
   const char **names = leat_new_array(e->arena, const char *, count + 1);
-  uint32_t n = 0;
   for (uint32_t i = 0; i < graph->states.count; i++) names[n++] = graph->states.items[i]->name;
   for (uint32_t i = 0; i < e->aliases.count; i++)
     if (e->aliases.entries[i].value) names[n++] = e->aliases.entries[i].key;
@@ -208,12 +328,16 @@ const char *leat_frontend_suggest(const leat_frontend *e, const char *name) {
   return leat_nearest(name, names, n);
 }
 
+// -- What a REPL shows --------------------------------------------------------------------------
+
 uint32_t leat_frontend_shown_count(const leat_frontend *frontend) {
   return frontend->shown.count;
 }
+
 leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i) {
   return frontend->shown.items[i];
 }
+
 const char *leat_frontend_shown_text(const leat_frontend *frontend) {
   return frontend->shown_static ? frontend->shown_static : "";
 }

@@ -3,60 +3,81 @@
 
 #include <string.h>
 
+enum { MAX_ITEMS = 2 * LEAT_MAX_RANK };
+
 // What x[…] does to one axis of x, or adds to the result.
 typedef struct axis_plan {
   leat_dim start, size;
   int64_t step;
-  bool dropped; // by an int: the axis goes
 } axis_plan;
 
 typedef struct index_plan {
   axis_plan axes[LEAT_MAX_RANK];
   int32_t rank; // of x
-  int32_t
-      result[2 * LEAT_MAX_RANK]; // axis of x that each axis of the result comes from; -1: a new 1
-  int32_t result_rank;
+  // The axis of x that each axis of the result comes from; -1: a new 1.
+  int32_t result[MAX_ITEMS + LEAT_MAX_RANK], result_rank;
   leat_value gathered; // an integer tensor at axis `gather_axis`, or none
   int32_t gather_axis;
 } index_plan;
 
-static ev list_member(evaluator *e, const leat_expr *expr, ev base) {
-  if (expr->items.count != 1)
-    return ev_fail(e, expr->span, "a list has one index, found %u", expr->items.count);
-  const leat_expr *item = expr->items.items[0];
-  if (item->kind == LEAT_EXPR_SLICE) {
-    int64_t count = base.list->count, begin = 0, end = count;
-    ev low = item->begin ? ev_expr(e, item->begin, NULL) : ev_int(0);
-    ev high = item->end ? ev_expr(e, item->end, NULL) : ev_int(count);
-    if (low.kind != EV_INT || high.kind != EV_INT || item->step)
-      return ev_fail(e, item->span, "a list is sliced as [a:b], with ints");
-    begin = low.i < 0 ? low.i + count : low.i;
-    end = high.i < 0 ? high.i + count : high.i;
-    if (begin < 0) begin = 0;
-    if (end > count) end = count;
-    return ev_make_list(e, base.list->items + (begin < end ? begin : 0),
-                        begin < end ? (uint32_t)(end - begin) : 0);
-  }
+static ev list_slice(evaluator *e, const leat_expr *item, const ev_list *list) {
+  int64_t count = list->count;
+  ev low = item->begin ? ev_expr(e, item->begin, NULL) : ev_int(0);
+  ev high = item->end ? ev_expr(e, item->end, NULL) : ev_int(count);
+  if (low.kind == EV_ERROR || high.kind == EV_ERROR) return ev_error();
+  if (low.kind != EV_INT || high.kind != EV_INT || item->step)
+    return ev_fail(e, item->span, "a list is sliced as [a:b], with ints");
+  int64_t begin = low.i < 0 ? low.i + count : low.i, end = high.i < 0 ? high.i + count : high.i;
+  if (begin < 0) begin = 0;
+  if (end > count) end = count;
+  if (begin > end) begin = end = 0;
+  return ev_take_list(e, list->items + begin, (uint32_t)(end - begin));
+}
+
+static ev list_item(evaluator *e, const leat_expr *item, const ev_list *list) {
   ev index = ev_expr(e, item, NULL);
   if (index.kind == EV_ERROR) return index;
   if (index.kind != EV_INT)
     return ev_fail(e, item->span, "a list is indexed by an int, found %s", ev_kind_name(index));
-  int64_t i = index.i < 0 ? index.i + base.list->count : index.i;
-  bool there = i >= 0 && i < (int64_t)base.list->count;
-  if (!there)
-    return ev_fail(e, item->span, "index %lld of a list of %u", (long long)index.i,
-                   base.list->count);
-  if (base.list->items[i].kind == EV_ERROR && !leat_diag_errors(e->diag))
-    return ev_fail(e, item->span, "this member of the family is not bound (yet)");
-  return base.list->items[i];
+  int64_t i = index.i < 0 ? index.i + list->count : index.i;
+  if (i >= 0 && i < (int64_t)list->count) return list->items[i];
+  return ev_fail(e, item->span, "index %lld of a list of %u", (long long)index.i, list->count);
+}
+
+static ev in_list(evaluator *e, const leat_expr *expr, const ev_list *list) {
+  if (expr->items.count != 1)
+    return ev_fail(e, expr->span, "a list has one index, found %u", expr->items.count);
+  const leat_expr *item = expr->items.items[0];
+  return item->kind == LEAT_EXPR_SLICE ? list_slice(e, item, list) : list_item(e, item, list);
+}
+
+// x[t] of a family, which is no list until it is asked for as a whole.
+static const ev_binding *family_of(evaluator *e, const leat_expr *expr) {
+  if (expr->base->kind != LEAT_EXPR_NAME || expr->items.count != 1) return NULL;
+  if (expr->items.items[0]->kind == LEAT_EXPR_SLICE) return NULL;
+  const ev_binding *binding = ev_lookup(e->frame->scope, expr->base->name);
+  return binding && binding->members ? binding : NULL;
+}
+
+static ev family_member(evaluator *e, const leat_expr *expr, const ev_binding *family) {
+  const leat_expr *item = expr->items.items[0];
+  ev index = ev_expr(e, item, NULL);
+  if (index.kind == EV_ERROR) return index;
+  if (index.kind == EV_INT && index.i >= 0) return ev_member(e, family, index.i, item->span);
+  ev list = ev_expr(e, expr->base, NULL);
+  return list.kind == EV_LIST ? list_item(e, item, list.list) : ev_error();
+}
+
+static bool too_large(evaluator *e, const leat_expr *item) {
+  ev_fail(e, item->span, "this index has too many terms or digits");
+  return false;
 }
 
 // A bound of a slice, clamped as NumPy does when the dimension is known.
 static bool slice_bound(evaluator *e, const leat_expr *expr, leat_dim dim, leat_dim otherwise,
                         leat_dim *out) {
   *out = otherwise;
-  if (!expr) return true;
-  ev value = ev_expr(e, expr, NULL);
+  ev value = expr ? ev_expr(e, expr, NULL) : ev_none();
   if (value.kind == EV_ERROR) return false;
   if (value.kind == EV_NONE) return true;
   if (value.kind == EV_DIM) {
@@ -72,65 +93,71 @@ static bool slice_bound(evaluator *e, const leat_expr *expr, leat_dim dim, leat_
   if (leat_dim_is_const(dim)) {
     if (bound < 0) bound += dim.value;
     bound = bound < 0 ? 0 : bound > dim.value ? dim.value : bound;
-    *out = leat_dim_const(bound);
-    return true;
   }
-  if (bound >= 0) {
-    *out = leat_dim_const(bound);
-    return true;
-  }
-  return leat_dim_sub(e->graph->dims, dim, leat_dim_const(-bound), out);
+  *out = leat_dim_const(bound);
+  return bound >= 0 || leat_dim_add(e->graph->dims, dim, *out, out) || too_large(e, expr);
 }
 
-static bool slice_axis(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
-  int64_t step = 1;
-  if (item->step) {
-    ev value = ev_expr(e, item->step, NULL);
-    if (value.kind != EV_INT || value.i == 0) {
-      if (value.kind != EV_ERROR) ev_fail(e, item->step->span, "a slice's step is an int, not 0");
-      return false;
-    }
-    step = value.i;
-  }
-  plan->step = step;
+static bool slice_up(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
   leat_dims *dims = e->graph->dims;
-  if (step > 0) {
-    leat_dim begin, end, size;
-    if (!slice_bound(e, item->begin, dim, leat_dim_const(0), &begin)) return false;
-    if (!slice_bound(e, item->end, dim, dim, &end)) return false;
-    if (!leat_dim_sub(dims, end, begin, &size)) return false;
-    if (leat_dim_is_const(size) && size.value < 0) size = leat_dim_const(0);
-    if (step > 1 && (!leat_dim_add(dims, size, leat_dim_const(step - 1), &size) ||
-                     !leat_dim_floordiv(dims, size, leat_dim_const(step), &size)))
-      return false;
-    plan->start = begin;
-    plan->size = size;
-    return true;
+  leat_dim end, size, step = leat_dim_const(plan->step), less;
+  if (!slice_bound(e, item->begin, dim, leat_dim_const(0), &plan->start) ||
+      !slice_bound(e, item->end, dim, dim, &end))
+    return false;
+  if (!leat_dim_sub(dims, end, plan->start, &size)) return too_large(e, item);
+  if (leat_dim_is_const(size) && size.value <= 0) size = leat_dim_const(0);
+  plan->size = size;
+  if (plan->step == 1 || leat_dim_is(size, 0)) return true;
+  // 1 + (size - 1) / step
+  return (leat_dim_sub(dims, size, leat_dim_const(1), &less) &&
+          leat_dim_floordiv(dims, less, step, &less) &&
+          leat_dim_add(dims, less, leat_dim_const(1), &plan->size)) ||
+         too_large(e, item);
+}
+
+// A bound of a slice that goes down: from -1, which is before the first element, to the last.
+static bool down_bound(evaluator *e, const leat_expr *expr, int64_t count, int64_t otherwise,
+                       int64_t *out) {
+  ev value = expr ? ev_expr(e, expr, NULL) : ev_none();
+  if (value.kind == EV_ERROR) return false;
+  if (value.kind != EV_INT && value.kind != EV_NONE) {
+    ev_fail(e, expr->span, "a slice's bounds are ints, found %s", ev_kind_name(value));
+    return false;
   }
+  int64_t bound = value.kind == EV_NONE ? otherwise : value.i < 0 ? value.i + count : value.i;
+  *out = bound < -1 ? -1 : bound >= count ? count - 1 : bound;
+  return true;
+}
+
+static bool slice_down(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
+  int64_t begin, end;
   if (!leat_dim_is_const(dim)) {
     ev_fail(e, item->span, "a negative step needs a dimension that is known while compiling");
     return false;
   }
-  // Downwards: from min(begin, last) to above end.
-  int64_t last = dim.value - 1, begin = last, end = -1;
-  ev low = item->begin ? ev_expr(e, item->begin, NULL) : ev_int(last);
-  ev high = item->end ? ev_expr(e, item->end, NULL) : (ev){.kind = EV_NONE};
-  if (low.kind == EV_INT) begin = low.i < 0 ? low.i + dim.value : low.i;
-  if (high.kind == EV_INT) end = high.i < 0 ? high.i + dim.value : high.i;
-  if (begin > last) begin = last;
-  if (end < -1) end = -1;
-  int64_t size = begin > end ? (begin - end + (-step) - 1) / -step : 0;
+  if (!down_bound(e, item->begin, dim.value, dim.value - 1, &begin) ||
+      !down_bound(e, item->end, dim.value, -1, &end))
+    return false;
+  int64_t size =
+      begin > end ? 1 + (int64_t)((uint64_t)(begin - end - 1) / -(uint64_t)plan->step) : 0;
   plan->start = leat_dim_const(size ? begin : 0);
   plan->size = leat_dim_const(size);
   return true;
 }
 
+static bool slice_axis(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
+  ev step = item->step ? ev_expr(e, item->step, NULL) : ev_int(1);
+  if (step.kind != EV_INT || step.i == 0) {
+    if (step.kind != EV_ERROR) ev_fail(e, item->step->span, "a slice's step is an int, not 0");
+    return false;
+  }
+  plan->step = step.i;
+  return step.i > 0 ? slice_up(e, item, dim, plan) : slice_down(e, item, dim, plan);
+}
+
 static bool point_axis(evaluator *e, const leat_expr *item, int64_t index, leat_dim dim,
                        axis_plan *plan) {
-  plan->step = 1;
-  plan->size = leat_dim_const(1);
-  plan->dropped = true;
-  plan->start = leat_dim_const(index);
+  *plan = (axis_plan){leat_dim_const(index), leat_dim_const(1), 1};
   if (leat_dim_is_const(dim)) {
     if (index < -dim.value || index >= dim.value) {
       ev_fail(e, item->span, "index %lld of a dimension of %lld", (long long)index,
@@ -140,7 +167,8 @@ static bool point_axis(evaluator *e, const leat_expr *item, int64_t index, leat_
     if (index < 0) plan->start = leat_dim_const(index + dim.value);
     return true;
   }
-  return index >= 0 || leat_dim_sub(e->graph->dims, dim, leat_dim_const(-index), &plan->start);
+  return index >= 0 || leat_dim_add(e->graph->dims, dim, plan->start, &plan->start) ||
+         too_large(e, item);
 }
 
 static bool plan_item(evaluator *e, const leat_expr *item, const leat_type *type, int32_t axis,
@@ -181,8 +209,8 @@ static bool make_plan(evaluator *e, const leat_expr *expr, const leat_type *type
     taken += kind != LEAT_EXPR_ELLIPSIS && kind != LEAT_EXPR_NEW_AXIS;
   }
   plan->rank = type->rank;
-  if (taken > type->rank || count > 2 * LEAT_MAX_RANK) {
-    ev_fail(e, expr->span, "%d indices into a tensor of rank %d", taken, type->rank);
+  if (taken > type->rank || count > MAX_ITEMS) {
+    ev_fail(e, expr->span, "%u indices into a tensor of rank %d", count, type->rank);
     return false;
   }
   int32_t axis = 0, skip = type->rank - taken;
@@ -247,10 +275,7 @@ static leat_value reshaped(evaluator *e, leat_value value, const index_plan *pla
   return leat_build(&builder, ev_node_name(e, hint, "reshape"), LEAT_OP_reshape, &value, 1, &attr);
 }
 
-ev ev_index(evaluator *e, const leat_expr *expr, const char *hint) {
-  ev base = ev_expr(e, expr->base, NULL);
-  if (base.kind == EV_ERROR) return base;
-  if (base.kind == EV_LIST) return list_member(e, expr, base);
+static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char *hint) {
   leat_value value = ev_as_tensor(e, base, -1, expr->base->span);
   if (!value.node) return ev_error();
   const leat_type *type = leat_value_type(value);
@@ -269,4 +294,13 @@ ev ev_index(evaluator *e, const leat_expr *expr, const char *hint) {
   leat_builder builder = ev_builder(e, expr->span);
   return ev_tensor(
       leat_build(&builder, ev_node_name(e, hint, "gather"), LEAT_OP_gather, inputs, 2, &attr));
+}
+
+ev ev_index(evaluator *e, const leat_expr *expr, const char *hint) {
+  const ev_binding *family = family_of(e, expr);
+  if (family) return family_member(e, expr, family);
+  ev base = ev_expr(e, expr->base, NULL);
+  if (base.kind == EV_ERROR) return base;
+  if (base.kind == EV_LIST) return in_list(e, expr, base.list);
+  return index_tensor(e, expr, base, hint);
 }

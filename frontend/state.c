@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-// -- Instances
-// ---------------------------------------------------------------------------------------
+// -- Instances ----------------------------------------------------------------------------------
 
 typedef struct instance {
   const ev_function *function;
@@ -25,18 +24,14 @@ bool ev_enter_instance(evaluator *e, const ev_function *function, const char *pa
     return false;
   }
   if (known) return true;
-  if (leat_graph_find_entry(e->graph, path) || leat_graph_find_state(e->graph, path)) {
-    ev_fail(e, span, "`%s` is the name of something else already", path);
-    return false;
-  }
+  if (!ev_claim_name(e, EV_INSTANCE, path, span)) return false;
   instance *made = leat_new(e->arena, instance);
   *made = (instance){function, span};
   ev_set(e, &e->instances, path, made);
   return true;
 }
 
-// -- Reads and writes
-// ----------------------------------------------------------------------------------
+// -- Reads and writes ---------------------------------------------------------------------------
 
 static ev_order *order_of(evaluator *e, leat_state *state) {
   ev_order *order = leat_map_get(&e->orders, state);
@@ -47,18 +42,39 @@ static ev_order *order_of(evaluator *e, leat_state *state) {
   return order;
 }
 
-ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span) {
-  ev_order *order = order_of(e, state);
-  if (order->read && !hint) return ev_tensor((leat_value){order->read, 0});
+leat_node *ev_last_read(evaluator *e, const leat_state *state) {
+  const ev_order *order = leat_map_get(&e->orders, state);
+  return order ? order->read : NULL;
+}
+
+// Operations on a state run where it is, and are called after it, not after what surrounds them.
+static leat_builder state_builder(evaluator *e, leat_span span) {
   leat_builder builder = ev_builder(e, span);
-  builder.device = NULL; // where the state is
-  builder.colocate = NULL;
+  builder.device = builder.colocate = NULL;
+  return builder;
+}
+
+static const char *state_name(evaluator *e, const leat_state *state, const char *verb,
+                              const char *hint) {
+  if (hint) return ev_node_name(e, hint, NULL);
+  return e->entry ? leat_intern_printf(e->strings, "%s/%s/%s", e->entry->name, state->name, verb)
+                  : leat_intern_printf(e->strings, "%s/%s", state->name, verb);
+}
+
+static bool check_outside_initialiser(evaluator *e, const leat_state *state, leat_span span) {
+  if (e->initialising)
+    ev_fail(e, span, "an initialiser is pure: that of `%s` cannot depend on the variable `%s`",
+            e->initialising->name, state->name);
+  return !e->initialising;
+}
+
+ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span) {
+  if (!check_outside_initialiser(e, state, span)) return ev_error();
+  ev_order *order = order_of(e, state);
+  if (order->read && (!hint || e->gradient_path)) return ev_tensor((leat_value){order->read, 0});
+  leat_builder builder = state_builder(e, span);
   leat_attr attr = {.state = state};
-  const char *fallback = leat_intern_printf(e->strings, "%s/read", state->name);
-  const char *scope = e->entry ? e->entry->name : NULL;
-  const char *name = hint    ? ev_node_name(e, hint, NULL)
-                     : scope ? leat_intern_printf(e->strings, "%s/%s", scope, fallback)
-                             : fallback;
+  const char *name = state_name(e, state, "read", hint);
   leat_value value = leat_build(&builder, name, LEAT_OP_read, NULL, 0, &attr);
   if (!value.node) return ev_error();
   if (order->write) leat_node_add_control(e->graph, value.node, order->write);
@@ -74,21 +90,12 @@ leat_value ev_read(evaluator *e, leat_state *state, leat_span span) {
 
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span) {
-  if (e->initialising) {
-    ev_fail(e, span, "an initialiser is pure: it cannot write `%s`", state->name);
-    return NULL;
-  }
-  leat_builder builder = ev_builder(e, span);
-  builder.device = NULL;
-  builder.colocate = NULL;
+  if (!check_outside_initialiser(e, state, span)) return NULL;
+  leat_builder builder = state_builder(e, span);
   value = leat_build_broadcast(&builder, value, &state->type);
   if (!value.node) return NULL;
   leat_attr attr = {.state = state};
-  const char *verb = op == LEAT_OP_assign ? "assign" : "update";
-  const char *name =
-      e->entry ? leat_intern_printf(e->strings, "%s/%s/%s", e->entry->name, state->name, verb)
-               : leat_intern_printf(e->strings, "%s/%s", state->name, verb);
-  if (hint) name = ev_node_name(e, hint, NULL);
+  const char *name = state_name(e, state, op == LEAT_OP_assign ? "assign" : "update", hint);
   leat_node *node = leat_build(&builder, name, op, &value, 1, &attr).node;
   if (!node) return NULL;
   ev_order *order = order_of(e, state);
@@ -117,109 +124,127 @@ void ev_assign(evaluator *e, const leat_stmt *stmt) {
   ev_write(e, op, target.state, tensor, NULL, stmt->span);
 }
 
-// -- Variables
-// -------------------------------------------------------------------------------------------
+// -- Initial values -----------------------------------------------------------------------------
 
-typedef struct var_options {
-  bool trainable;
-  const char *slot_of, *container;
-} var_options;
-
-static bool options_of(evaluator *e, const leat_stmt *stmt, var_options *out) {
-  *out = (var_options){.trainable = true, .container = leat_intern(e->strings, "")};
-  for (uint32_t i = 0; i < stmt->options.count; i++) {
-    const leat_arg *option = &stmt->options.items[i];
-    const char *key = option->key ? option->key : "";
-    if (!strcmp(key, "slot_of") && option->value->kind == LEAT_EXPR_PATH) {
-      out->slot_of = option->value->path; // a part of a graph may have a slot without its variable
-      continue;
-    }
-    ev value = ev_expr(e, option->value, NULL);
-    if (value.kind == EV_ERROR) return false;
-    if (!strcmp(key, "trainable") && value.kind == EV_BOOL) {
-      out->trainable = value.i;
-    } else if (!strcmp(key, "container") && value.kind == EV_STRING) {
-      out->container = leat_intern_n(e->strings, value.text, value.size);
-    } else {
-      ev_fail(e, option->span,
-              "a variable's options are trainable=true|false and container=\"…\", not `%s=` %s",
-              key, ev_kind_name(value));
-      return false;
-    }
-  }
-  return true;
+static bool gives(const leat_bindings *params, const leat_args *args, const char *name) {
+  uint32_t positional = 0;
+  for (uint32_t i = 0; i < args->count; i++) positional += !args->items[i].key;
+  for (uint32_t i = 0; i < positional && i < params->count; i++)
+    if (params->items[i].name == name) return true;
+  return leat_args_find(args, name);
 }
 
-static bool has_parameter(const ev_function *function, const char *name) {
-  const leat_bindings *params = &function->definition->params;
+static bool has_parameter(const leat_bindings *params, const char *name) {
   for (uint32_t i = 0; i < params->count; i++)
-    if (params->items[i].name && !strcmp(params->items[i].name, name)) return true;
+    if (params->items[i].name == name) return true;
   return false;
 }
 
 // The initialiser's value. A function's parameter `out` that is not given is the variable's type.
 static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *type) {
-  if (init->kind != LEAT_EXPR_CALL) return ev_expr(e, init, NULL);
-  ev callee = ev_expr(e, init->callee, NULL);
+  ev callee =
+      init->kind == LEAT_EXPR_CALL && !init->as ? ev_expr(e, init->callee, NULL) : ev_none();
+  if (callee.kind == EV_ERROR) return callee;
   const ev_function *function = callee.kind == EV_FUNCTION ? callee.function : NULL;
-  bool takes_out = function && function->definition && has_parameter(function, "out");
+  const leat_bindings *params =
+      function && function->definition ? &function->definition->params : NULL;
   const char *out = leat_intern(e->strings, "out");
-  if (!takes_out || leat_args_find(&init->args, out)) return ev_expr(e, init, NULL);
-  ev_argument *args = leat_new_array(e->arena, ev_argument, init->args.count + 1);
-  uint32_t positional = 0;
-  for (uint32_t i = 0; i < init->args.count; i++) {
-    const leat_arg *arg = &init->args.items[i];
-    args[i] = (ev_argument){arg->key, ev_expr(e, arg->value, NULL), arg->value->span};
-    positional += !arg->key;
-  }
-  const leat_bindings *params = &function->definition->params;
-  for (uint32_t i = 0; i < positional && i < params->count; i++)
-    if (params->items[i].name == out) return ev_expr(e, init, NULL); // given by position
+  if (!params || !has_parameter(params, out) || gives(params, &init->args, out))
+    return ev_expr(e, init, NULL);
+  uint32_t count;
+  ev_argument *args = ev_arguments(e, &init->args, 1, &count);
+  if (!args) return ev_error();
   leat_type *copy = leat_arena_memdup(e->arena, type, sizeof *type);
-  args[init->args.count] = (ev_argument){out, {.kind = EV_TYPE, .type = copy}, init->span};
-  return ev_call(e, function, args, init->args.count + 1, init->span, NULL, NULL);
+  args[count++] = (ev_argument){out, {.kind = EV_TYPE, .type = copy}, init->span};
+  return ev_call(e, function, args, count, init->span, NULL, NULL);
 }
 
-static leat_value initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state,
-                              const leat_type *type) {
-  if (stmt->absolute) {
+static leat_value initial_tensor(evaluator *e, const leat_stmt *stmt, const leat_type *type) {
+  leat_span span = stmt->init->span;
+  ev value = initial_value(e, stmt->init, type);
+  bool literal = ev_is_literal(value) || value.kind == EV_LIST;
+  leat_value tensor = literal ? ev_literal_tensor(e, value, type, NULL, span)
+                              : ev_as_tensor(e, value, (int)type->dtype, span);
+  if (!tensor.node) return tensor;
+  leat_text found = {0}, expected = {0};
+  leat_builder builder = ev_builder(e, span);
+  const leat_type *given = leat_value_type(tensor);
+  if (given->dtype == type->dtype && given->rank <= type->rank)
+    tensor = leat_build_broadcast(&builder, tensor, type);
+  if (!tensor.node || leat_type_equal(leat_value_type(tensor), type)) return tensor;
+  leat_type_print(leat_value_type(tensor), &found);
+  leat_type_print(type, &expected);
+  ev_fail(e, span, "variable `%s`: expected %s, found %s", stmt->name, expected.data, found.data);
+  leat_text_finish(&found);
+  leat_text_finish(&expected);
+  return (leat_value){0};
+}
+
+// Evaluated apart from whatever surrounds the declaration.
+static leat_value initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state) {
+  if (stmt->absolute) { // it stands above
     ev value = ev_expr(e, stmt->init, NULL);
     return value.kind == EV_TENSOR ? value.tensor : (leat_value){0};
   }
-  // Evaluated apart from whatever surrounds the declaration.
   const char *path = e->path, *device = e->device, *colocate = e->colocate;
+  const char *gradient_path = e->gradient_path;
   leat_entry *entry = e->entry;
   leat_state *outer = e->initialising;
   e->path = leat_intern_printf(e->strings, "%s/init", state->name);
-  e->device = e->colocate = NULL;
+  e->device = e->colocate = e->gradient_path = NULL;
   e->entry = NULL;
   e->initialising = state;
-  ev value = initial_value(e, stmt->init, type);
-  leat_value tensor = ev_as_tensor(e, value, (int)type->dtype, stmt->init->span);
-  if (tensor.node) {
-    leat_builder builder = ev_builder(e, stmt->init->span);
-    if (leat_value_type(tensor)->dtype == type->dtype)
-      tensor = leat_build_broadcast(&builder, tensor, type);
-  }
+  leat_value tensor = initial_tensor(e, stmt, &state->type);
   e->path = path;
   e->device = device;
   e->colocate = colocate;
+  e->gradient_path = gradient_path;
   e->entry = entry;
   e->initialising = outer;
   return tensor;
 }
 
+// -- The same variable again --------------------------------------------------------------------
+
+typedef struct pair {
+  leat_value a, b;
+} pair;
+
 // Whether two initialisers compute the same: the same ops with the same attributes, whatever the
-// nodes are called.
-static bool same_value(leat_value a, leat_value b, int depth) {
-  if (a.node == b.node) return a.port == b.port;
-  if (depth > 100 || a.node->op != b.node->op || a.port != b.port) return false;
-  if (a.node->input_count != b.node->input_count) return false;
-  bool random = leat_op_info_of(a.node->op)->flags & LEAT_FLAG_RANDOM; // keyed by the node's path
-  if (!random && !leat_attrs_equal(a.node->op, a.node->attrs, b.node->attrs)) return false;
-  for (uint32_t i = 0; i < a.node->input_count; i++)
-    if (!same_value(a.node->inputs[i], b.node->inputs[i], depth + 1)) return false;
+// nodes are called. Each node is compared once.
+static bool same_value(evaluator *e, leat_value a, leat_value b) {
+  leat_map compared; // node of a → node of b
+  leat_vec(pair) work = {0};
+  leat_map_init(&compared, e->arena);
+  leat_vec_push(e->arena, &work, (pair){a, b});
+  while (work.count) {
+    pair p = work.items[--work.count];
+    const leat_node *x = p.a.node, *y = p.b.node;
+    if (p.a.port != p.b.port) return false;
+    if (x == y) continue;
+    const leat_node *before = leat_map_get(&compared, x);
+    if (before == y) continue;
+    if (before || x->op != y->op || x->input_count != y->input_count ||
+        !leat_attrs_equal(x->op, x->attrs, y->attrs))
+      return false;
+    leat_map_set(&compared, x, (void *)y);
+    for (uint32_t i = 0; i < x->input_count; i++)
+      leat_vec_push(e->arena, &work, (pair){x->inputs[i], y->inputs[i]});
+  }
   return true;
+}
+
+// Evaluates the initialiser again in a graph of its own, where its nodes get the names, and random
+// numbers the keys, that they have in the real one.
+static void check_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state,
+                              leat_span there) {
+  e->trial = leat_graph_create(e->arena, e->strings, e->graph->name);
+  e->trial->dims = e->graph->dims;
+  leat_value again = initialiser(e, stmt, state);
+  e->trial = NULL;
+  if (!again.node || same_value(e, again, state->init)) return;
+  ev_fail(e, stmt->span, "variable `%s` is initialised in two ways", state->name);
+  leat_note_at(e->diag, there, "the other declaration is here");
 }
 
 // The same path is the same state: another declaration of it must say the same.
@@ -236,70 +261,119 @@ static void check_again(evaluator *e, const leat_stmt *stmt, leat_state *state,
     leat_note_at(e->diag, there, "the other declaration is here");
     leat_text_finish(&here);
     leat_text_finish(&before);
-    return;
-  }
-  if (!stmt->init || !state->init.node) return;
-  uint32_t nodes = e->graph->nodes.count;
-  leat_value again = initialiser(e, stmt, state, type);
-  bool same = again.node && same_value(again, state->init, 0);
-  leat_graph_truncate(e->graph, nodes, e->graph->states.count, e->graph->entries.count);
-  if (again.node && !same) {
-    ev_fail(e, stmt->span, "variable `%s` is initialised in two ways", state->name);
+  } else if (!stmt->init != !state->init.node) {
+    ev_fail(e, stmt->span, "variable `%s` has an initial value in one place only", state->name);
     leat_note_at(e->diag, there, "the other declaration is here");
+  } else if (stmt->init) {
+    check_initialiser(e, stmt, state, there);
   }
 }
 
-static bool check_named(evaluator *e, const leat_stmt *stmt) {
+// -- Variables ----------------------------------------------------------------------------------
+
+typedef struct var_options {
+  bool trainable;
+  const char *slot_of, *container;
+} var_options;
+
+static bool set_option(evaluator *e, const leat_arg *option, ev value, var_options *out) {
+  if (!strcmp(option->key, "trainable") && value.kind == EV_BOOL)
+    out->trainable = value.i;
+  else if (!strcmp(option->key, "slot_of") && value.kind == EV_STATE)
+    out->slot_of = value.state->name;
+  else if (!strcmp(option->key, "container") && value.kind == EV_STRING &&
+           !memchr(value.text, 0, value.size))
+    out->container = leat_intern_n(e->strings, value.text, value.size);
+  else if (value.kind != EV_ERROR)
+    value = ev_fail(e, option->span,
+                    "a variable's options are trainable=true|false and container=\"…\", not `%s=` "
+                    "%s",
+                    option->key, ev_kind_name(value));
+  return value.kind != EV_ERROR;
+}
+
+static bool options_of(evaluator *e, const leat_stmt *stmt, var_options *out) {
+  *out = (var_options){.trainable = true, .container = leat_intern(e->strings, "")};
+  for (uint32_t i = 0; i < stmt->options.count; i++) {
+    const leat_arg *option = &stmt->options.items[i];
+    if (!set_option(e, option, ev_expr(e, option->value, NULL), out)) return false;
+  }
+  return true;
+}
+
+static bool check_place(evaluator *e, const leat_stmt *stmt, const leat_type *type) {
   const ev_frame *unnamed = e->frame->unnamed;
-  if (!unnamed || stmt->absolute) return true;
-  ev_fail(e, unnamed->call,
-          "`%s` holds state, so this call needs a name: `%s(…) as NAME` names its variables",
-          unnamed->function->name, unnamed->function->name);
-  leat_note_at(e->diag, stmt->span, "this is the state");
-  return false;
+  if (e->initialising) {
+    ev_fail(e, stmt->span, "an initialiser is pure: it cannot declare a variable");
+    return false;
+  }
+  if (unnamed && !stmt->absolute) {
+    ev_fail(e, unnamed->call,
+            "`%s` holds state, so this call needs a name: `%s(…) as NAME` names its variables",
+            unnamed->function->name, unnamed->function->name);
+    leat_note_at(e->diag, stmt->span, "this is the state");
+    e->frame->returned = true; // the rest would say the same
+    return false;
+  }
+  if (!leat_type_is_static(type))
+    ev_fail(e, stmt->type->span, "the dimensions of a variable must be known while compiling");
+  return leat_type_is_static(type);
+}
+
+static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *path,
+                             const leat_type *type, const var_options *options) {
+  if (!ev_claim_name(e, EV_VARIABLE, path, stmt->name_span)) return NULL;
+  leat_state *state = leat_graph_add_state(e->graph, path, type);
+  state->trainable = options->trainable && !e->slots_of;
+  state->slot_of = options->slot_of ? options->slot_of : e->slots_of ? e->slots_of->name : NULL;
+  state->container = options->container;
+  state->device = e->frame->device;
+  if (!state->device && !state->slot_of && !stmt->absolute) state->device = e->state_device;
+  state->span = stmt->span;
+  ev_set(e, &e->states, state, (void *)stmt);
+  if (stmt->init) state->init = initialiser(e, stmt, state);
+  return state;
+}
+
+static leat_state *declare(evaluator *e, const leat_stmt *stmt) {
+  const char *prefix = stmt->absolute ? "" : e->frame->instance;
+  const char *path =
+      *prefix ? leat_intern_printf(e->strings, "%s/%s", prefix, stmt->name) : stmt->name;
+  leat_type type;
+  var_options options;
+  if (!ev_type_of(e, stmt->type, &type) || !options_of(e, stmt, &options) ||
+      !check_place(e, stmt, &type))
+    return NULL;
+  leat_state *state = leat_graph_find_state(e->graph, path);
+  if (!state) return add_state(e, stmt, path, &type, &options);
+  check_again(e, stmt, state, &type);
+  return state;
 }
 
 void ev_var(evaluator *e, const leat_stmt *stmt) {
-  const char *prefix = e->frame->instance;
-  const char *path = stmt->absolute || !*prefix
-                         ? stmt->name
-                         : leat_intern_printf(e->strings, "%s/%s", prefix, stmt->name);
-  leat_type type;
-  var_options options;
-  if (!check_named(e, stmt) || !ev_type_of(e, stmt->type, &type) || !options_of(e, stmt, &options))
-    return;
-  if (e->initialising) {
-    ev_fail(e, stmt->span, "an initialiser is pure: it cannot declare a variable");
+  ev_scope *scope = e->frame->scope;
+  if (e->frame->in_for) {
+    ev_fail(e, stmt->span,
+            "inside `for` a variable would be declared once a turn: call a "
+            "function that holds it, `… as \"name{i}\"`");
     return;
   }
-  leat_state *state = leat_graph_find_state(e->graph, path);
-  if (state) {
-    // Twice in one scope, or two top-level lines, is a mistake; through an instance it is the same
-    // one.
-    if (!*prefix && !e->interactive) {
-      ev_bind(e, e->frame->scope, stmt->name_span, stmt->name,
-              (ev){.kind = EV_STATE, .state = state});
-      return;
-    }
-    check_again(e, stmt, state, &type);
-  } else if (leat_graph_find_node(e->graph, path) || leat_graph_find_entry(e->graph, path)) {
-    ev_fail(e, stmt->name_span, "`%s` is the name of something else already", path);
-    return;
-  } else {
-    state = leat_graph_add_state(e->graph, path, &type);
-    state->trainable = options.trainable && !e->slots_of;
-    state->slot_of = options.slot_of ? options.slot_of : e->slots_of ? e->slots_of->name : NULL;
-    state->container = options.container;
-    state->device = e->frame->device;
-    state->span = stmt->span;
-    ev_set(e, &e->states, state, (void *)stmt);
-    if (stmt->init) {
-      state->init = initialiser(e, stmt, state, &type);
-      if (state->init.node && !leat_type_equal(leat_value_type(state->init), &type))
-        ev_check_type(e, stmt->type, state->init, stmt->init->span, stmt->name);
-    }
-  }
-  if (!stmt->absolute)
-    ev_bind(e, e->frame->scope, stmt->name_span, stmt->name,
-            (ev){.kind = EV_STATE, .state = state});
+  leat_state *state = declare(e, stmt);
+  if (stmt->absolute || (!state && leat_map_get(&scope->names, stmt->name))) return;
+  ev value = state ? ev_of_state(state) : ev_error();
+  ev_bind(e, scope, stmt->name_span, stmt->name, value);
+}
+
+leat_state *ev_global_step(evaluator *e, leat_span span) {
+  const char *name = leat_intern(e->strings, "global_step");
+  leat_state *state = leat_graph_find_state(e->graph, name);
+  if (state) return state;
+  if (!ev_claim_name(e, EV_VARIABLE, name, span)) return NULL;
+  leat_type type = leat_type_scalar(LEAT_i64);
+  state = leat_graph_add_state(e->graph, name, &type);
+  state->container = leat_intern(e->strings, "");
+  state->trainable = false;
+  leat_builder builder = {.graph = e->graph, .diag = e->diag, .span = span};
+  state->init = leat_build_scalar_i64(&builder, "global_step/init/const", LEAT_i64, 0);
+  return state;
 }

@@ -18,7 +18,8 @@ enum { MAX_TERMS = 128, MAX_DEGREE = 16, MAX_DEPTH = 16 };
 struct leat_dims {
   leat_arena *arena;
   leat_strings *strings;
-  leat_vec(const leat_atom *) atoms;
+  leat_vec(leat_atom *) atoms;
+  leat_vec(leat_poly *) made; // polys in the order of creation
   leat_map by_name;       // named and anonymous atoms
   leat_bytes_map opaque;  // opaque_key → leat_atom
   leat_bytes_map polys;   // coefficients and atom ids → leat_poly
@@ -129,21 +130,26 @@ static const leat_term *terms_of(leat_dim dim, leat_term *room, uint32_t *out_co
   return dim.poly ? dim.poly->terms : room;
 }
 
+static void add_key(leat_text *key, uint32_t count, const leat_term *terms) {
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_term *term = &terms[i];
+    leat_text_add_n(key, (const char *)&term->coefficient, sizeof term->coefficient);
+    leat_text_add_n(key, (const char *)&term->count, sizeof term->count);
+    for (uint32_t j = 0; j < term->count; j++)
+      leat_text_add_n(key, (const char *)&term->atoms[j]->id, sizeof term->atoms[j]->id);
+  }
+}
+
 static leat_dim intern_poly(leat_dims *dims, const sum *s) {
   leat_text key = {0};
-  for (uint32_t i = 0; i < s->count; i++) {
-    const leat_term *term = &s->terms[i];
-    leat_text_add_n(&key, (const char *)&term->coefficient, sizeof term->coefficient);
-    leat_text_add_n(&key, (const char *)&term->count, sizeof term->count);
-    for (uint32_t j = 0; j < term->count; j++)
-      leat_text_add_n(&key, (const char *)&term->atoms[j]->id, sizeof term->atoms[j]->id);
-  }
+  add_key(&key, s->count, s->terms);
   leat_poly *poly = leat_bytes_map_get(&dims->polys, key.data, key.size);
   if (!poly) {
     poly = leat_new(dims->arena, leat_poly);
     poly->count = s->count;
     poly->terms = leat_arena_memdup(dims->arena, s->terms, s->count * sizeof *s->terms);
     leat_bytes_map_set(&dims->polys, key.data, key.size, poly);
+    leat_vec_push(dims->arena, &dims->made, poly);
   }
   leat_text_finish(&key);
   return (leat_dim){.poly = poly};
@@ -228,6 +234,32 @@ static bool make_opaque(leat_dims *dims, leat_atom_kind kind, leat_dim a, leat_d
   }
   *out = dim_of_atom(dims, atom);
   return true;
+}
+
+// -- Forgetting
+// ---------------------------------------------------------------------------------------------------
+
+leat_dims_mark leat_dims_take_mark(const leat_dims *dims) {
+  return (leat_dims_mark){dims->atoms.count, dims->made.count, dims->last_question};
+}
+
+void leat_dims_truncate(leat_dims *dims, leat_dims_mark to) {
+  while (dims->made.count > to.polys) {
+    const leat_poly *poly = dims->made.items[--dims->made.count];
+    leat_text key = {0};
+    add_key(&key, poly->count, poly->terms);
+    leat_bytes_map_set(&dims->polys, key.data, key.size, NULL);
+    leat_text_finish(&key);
+  }
+  while (dims->atoms.count > to.atoms) {
+    const leat_atom *atom = dims->atoms.items[--dims->atoms.count];
+    opaque_key key = {atom->kind, atom->a, atom->b};
+    if (atom->name)
+      leat_map_set(&dims->by_name, atom->name, NULL);
+    else
+      leat_bytes_map_set(&dims->opaque, &key, sizeof key, NULL);
+  }
+  dims->last_question = to.last_question;
 }
 
 // -- Asking

@@ -62,6 +62,14 @@ leat_dim leat_dim_anonymous(leat_dims *dims, const char *name);           // nam
 uint32_t leat_dims_atom_count(const leat_dims *dims);
 const leat_atom *leat_dims_atom(const leat_dims *dims, uint32_t id);
 
+
+// What was made since a mark is forgotten: no dim made since may be used any more.
+typedef struct leat_dims_mark {
+  uint32_t atoms, polys, last_question;
+} leat_dims_mark;
+leat_dims_mark leat_dims_take_mark(const leat_dims *dims);
+void leat_dims_truncate(leat_dims *dims, leat_dims_mark to);
+
 bool leat_dim_is_const(leat_dim dim);
 bool leat_dim_is(leat_dim dim, int64_t value);
 bool leat_dim_equal(leat_dim a, leat_dim b); // same form

@@ -1,0 +1,177 @@
+// Literals as tensors: compile-time numbers and lists become constants of the dtype they meet.
+#include "frontend/evaluator.h"
+
+#include <string.h>
+
+static bool integer_fits(leat_dtype dtype, int64_t value) {
+  unsigned bits = 8 * (unsigned)leat_dtype_size(dtype);
+  if (leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED)
+    return bits == 64 || (value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1));
+  return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
+}
+
+static bool store_integer(leat_dtype dtype, ev literal, char *to) {
+  if (dtype == LEAT_u64 && literal.kind == EV_FLOAT && literal.magnitude) {
+    memcpy(to, &literal.magnitude, sizeof literal.magnitude);
+    return true;
+  }
+  if (literal.kind != EV_INT || !integer_fits(dtype, literal.i)) return false;
+  memcpy(to, &literal.i, leat_dtype_size(dtype)); // little-endian: the low bytes
+  return true;
+}
+
+static bool store_float(leat_dtype dtype, ev literal, char *to) {
+  if (literal.kind != EV_INT && literal.kind != EV_FLOAT) return false;
+  double value = literal.kind == EV_INT ? (double)literal.i : literal.f;
+  float narrow = (float)value;
+  if (dtype == LEAT_f64)
+    memcpy(to, &value, sizeof value);
+  else
+    memcpy(to, &narrow, sizeof narrow);
+  return true;
+}
+
+// Writes one element; false when the literal has no such value in the dtype.
+static bool store(leat_dtype dtype, ev literal, char *to) {
+  switch (leat_dtype_kind_of(dtype)) {
+  case LEAT_KIND_BOOL: *to = (char)literal.i; return literal.kind == EV_BOOL;
+  case LEAT_KIND_SIGNED:
+  case LEAT_KIND_UNSIGNED: return store_integer(dtype, literal, to);
+  case LEAT_KIND_FLOAT: return store_float(dtype, literal, to);
+  case LEAT_KIND_COMPLEX:
+  case LEAT_KIND_STRING: break;
+  }
+  return false;
+}
+
+static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char **to,
+                 leat_span span) {
+  if (axis == tensor->rank) {
+    if (value.kind == EV_LIST) {
+      ev_fail(e, span, "a list is nested deeper than its type has dimensions");
+      return false;
+    }
+    if (!store(tensor->dtype, value, *to)) {
+      leat_text text = {0};
+      ev_print(value, &text);
+      ev_fail(e, span, "%.100s is no %s", text.data, leat_dtype_name(tensor->dtype));
+      leat_text_finish(&text);
+      return false;
+    }
+    *to += leat_dtype_size(tensor->dtype);
+    return true;
+  }
+  if (value.kind != EV_LIST || (int64_t)value.list->count != tensor->shape[axis]) {
+    ev_fail(e, span, "expected a list of %lld here, found %s", (long long)tensor->shape[axis],
+            value.kind == EV_LIST ? "one of another length" : ev_kind_name(value));
+    return false;
+  }
+  for (uint32_t i = 0; i < value.list->count; i++)
+    if (!fill(e, value.list->items[i], tensor, axis + 1, to, span)) return false;
+  return true;
+}
+
+static bool can_store(evaluator *e, leat_dtype dtype, leat_span span) {
+  leat_dtype_kind kind = leat_dtype_kind_of(dtype);
+  bool stored = kind == LEAT_KIND_FLOAT ? dtype == LEAT_f32 || dtype == LEAT_f64
+                                        : kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING;
+  if (!stored) ev_fail(e, span, "constants of %s are not supported yet", leat_dtype_name(dtype));
+  return stored;
+}
+
+bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out) {
+  if (!can_store(e, type->dtype, span)) return false;
+  *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank};
+  for (int32_t i = 0; i < out->rank; i++) {
+    if (!leat_dim_is_const(type->dims[i])) {
+      ev_fail(e, span, "a literal has dimensions that are known while compiling");
+      return false;
+    }
+    out->shape[i] = type->dims[i].value;
+  }
+  int64_t bytes = leat_tensor_bytes(out), elements = leat_shape_elements(out->rank, out->shape);
+  if (bytes < 0 || bytes > EV_MAX_LITERAL) {
+    ev_fail(e, span, "too large for a literal; keep it in a file and `load` it");
+    return false;
+  }
+  char *to = out->data = leat_arena_alloc(e->arena, (size_t)bytes + 16);
+  bool empty = value.kind == EV_LIST && !value.list->count; // `[]`, of whatever shape
+  if (value.kind == EV_LIST && !(empty && !elements)) return fill(e, value, out, 0, &to, span);
+  for (int64_t i = 0; i < elements; i++)
+    if (!fill(e, value, out, out->rank, &to, span)) return false;
+  return true;
+}
+
+leat_value ev_literal_tensor(evaluator *e, ev value, const leat_type *type, const char *hint,
+                             leat_span span) {
+  leat_value none = {0};
+  leat_type scalar = leat_type_scalar(type->dtype);
+  bool list = value.kind == EV_LIST, spread = !list && type->rank;
+  leat_tensor tensor;
+  if (!ev_literal(e, value, list ? type : &scalar, span, &tensor)) return none;
+  leat_builder builder = ev_builder(e, span);
+  const char *name = ev_node_name(e, spread ? NULL : hint, "const");
+  leat_value literal = leat_build_const(&builder, name, &tensor);
+  if (!literal.node || !spread) return literal;
+  leat_attr shape = {.count = (uint32_t)type->rank};
+  shape.dims = leat_arena_memdup(e->arena, type->dims, sizeof type->dims);
+  const char *whole = ev_node_name(e, hint, "broadcast");
+  return leat_build(&builder, whole, LEAT_OP_broadcast, &literal, 1, &shape);
+}
+
+// -- Any value as a tensor ----------------------------------------------------------------------
+
+// The shape and natural dtype of nested lists, from their first items.
+static void list_type(ev value, leat_type *type) {
+  for (; value.kind == EV_LIST && type->rank < LEAT_MAX_RANK; value = value.list->items[0]) {
+    type->dims[type->rank++] = leat_dim_const(value.list->count);
+    if (!value.list->count) return;
+  }
+  if (value.kind == EV_BOOL) type->dtype = LEAT_bool;
+}
+
+static bool has_kind(ev value, ev_kind kind) {
+  if (value.kind != EV_LIST) return value.kind == kind;
+  for (uint32_t i = 0; i < value.list->count; i++)
+    if (has_kind(value.list->items[i], kind)) return true;
+  return false;
+}
+
+static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
+  if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
+  if (has_kind(value, EV_TENSOR) || has_kind(value, EV_STATE)) {
+    ev_fail(e, span, "a list of tensors is no tensor; `concat` joins them");
+    return (leat_value){0};
+  }
+  leat_type type = {.dtype = LEAT_i32};
+  list_type(value, &type);
+  if (has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
+  if (dtype >= 0 && type.dtype != LEAT_bool) type.dtype = (leat_dtype)dtype;
+  return ev_literal_tensor(e, value, &type, NULL, span);
+}
+
+leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
+  leat_value none = {0};
+  switch (value.kind) {
+  case EV_ERROR: return none;
+  case EV_TENSOR: return value.tensor;
+  case EV_STATE: return ev_read(e, value.state, span);
+  case EV_DIM: {
+    leat_attr attr = {.dim = value.dim};
+    leat_builder builder = ev_builder(e, span);
+    return leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_dim, NULL, 0, &attr);
+  }
+  case EV_INT:
+  case EV_FLOAT:
+  case EV_BOOL:
+  case EV_LIST: return from_literal(e, value, dtype, span);
+  case EV_NONE:
+  case EV_STRING:
+  case EV_DTYPE:
+  case EV_TYPE:
+  case EV_FUNCTION:
+  case EV_ENTRY: break;
+  }
+  ev_fail(e, span, "expected a tensor, found %s", ev_kind_name(value));
+  return none;
+}

@@ -1,0 +1,120 @@
+// apply and minimize: an optimiser, called once for each variable, below its name and where it is.
+#include "frontend/evaluator.h"
+
+#include <string.h>
+
+typedef struct application {
+  ev optimiser, vars, gradients;
+  const char *name;        // of the optimiser's instances: what its slots are below
+  const ev_argument *rest; // for the optimiser
+  uint32_t rest_count;
+  leat_span span;
+} application;
+
+// One update: the optimiser is an instance below its variable, which its slots belong to.
+static bool update(evaluator *e, const application *a, leat_state *state, ev gradient) {
+  ev_argument *args = leat_new_array(e->arena, ev_argument, (size_t)a->rest_count + 2);
+  args[0] = (ev_argument){NULL, ev_of_state(state), a->span};
+  args[1] = (ev_argument){NULL, gradient, a->span};
+  if (a->rest_count) memcpy(args + 2, a->rest, a->rest_count * sizeof *a->rest);
+  ev_frame *outer = e->frame;
+  ev_frame frame = {.caller = outer,
+                    .scope = outer->scope,
+                    .call = a->span,
+                    .instance = state->name,
+                    .calls = outer->calls + 1};
+  leat_state *slots_of = e->slots_of;
+  const char *path = e->path, *device = e->device, *colocate = e->colocate;
+  e->frame = &frame;
+  e->path =
+      e->entry ? leat_intern_printf(e->strings, "%s/%s", e->entry->name, state->name) : state->name;
+  e->device = NULL;
+  e->colocate = state->name;
+  e->slots_of = state;
+  ev result = ev_call(e, a->optimiser.function, args, a->rest_count + 2, a->span, a->name, NULL);
+  e->frame = outer;
+  e->path = path;
+  e->device = device;
+  e->colocate = colocate;
+  e->slots_of = slots_of;
+  return result.kind != EV_ERROR;
+}
+
+// One variable stands for a list of it.
+static ev as_list(evaluator *e, ev value) {
+  bool one = value.kind == EV_STATE || value.kind == EV_TENSOR;
+  return one ? ev_make_list(e, &value, 1) : value;
+}
+
+static bool check_optimiser(evaluator *e, application *a, ev name) {
+  const ev_function *function = a->optimiser.kind == EV_FUNCTION ? a->optimiser.function : NULL;
+  if (!function || !function->definition) {
+    ev_fail(e, a->span, "expected an optimiser such as `sgd`, found %s",
+            function ? "an op" : ev_kind_name(a->optimiser));
+    return false;
+  }
+  a->name = function->name;
+  if (name.kind == EV_NONE) return true;
+  if (name.kind != EV_STRING) {
+    ev_fail(e, a->span, "the `name` of an optimiser's slots is a string, found %s",
+            ev_kind_name(name));
+    return false;
+  }
+  a->name = leat_intern(e->strings, name.text);
+  return true; // the call checks that it can be a part of a path
+}
+
+static bool check_vars(evaluator *e, const application *a) {
+  if (!ev_check_targets(e, a->vars, a->span)) return false;
+  for (uint32_t i = 0; i < a->vars.list->count; i++) {
+    ev variable = a->vars.list->items[i];
+    if (variable.kind == EV_STATE) continue;
+    ev_fail(e, a->span, "an optimiser updates variables, not %s", ev_kind_name(variable));
+    return false;
+  }
+  return true;
+}
+
+static ev apply(evaluator *e, const application *a) {
+  uint32_t count = a->vars.list->count;
+  if (!ev_check_targets(e, a->gradients, a->span)) return ev_error();
+  if (count != a->gradients.list->count)
+    return ev_fail(e, a->span, "%u variables and %u gradients", count, a->gradients.list->count);
+  for (uint32_t i = 0; i < count; i++)
+    if (!update(e, a, a->vars.list->items[i].state, a->gradients.list->items[i])) return ev_error();
+  return ev_none();
+}
+
+ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call) {
+  application a = {.optimiser = call->args[0],
+                   .vars = as_list(e, call->args[1]),
+                   .gradients = as_list(e, call->args[2]),
+                   .rest = call->rest,
+                   .rest_count = call->rest_count,
+                   .span = call->span};
+  return check_optimiser(e, &a, call->args[3]) && check_vars(e, &a) ? apply(e, &a) : ev_error();
+}
+
+static ev clipped(evaluator *e, ev gradients, ev norm, leat_span span) {
+  const ev_function *clip = ev_find_library(e, "clip_by_global_norm");
+  ev_argument args[] = {{NULL, gradients, span}, {NULL, norm, span}};
+  return ev_call(e, clip, args, 2, span, NULL, NULL);
+}
+
+ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call) {
+  leat_value loss = ev_as_tensor(e, call->args[0], -1, call->span);
+  if (!loss.node) return ev_error();
+  application a = {.optimiser = call->args[1],
+                   .vars = as_list(e, call->args[2]),
+                   .rest = call->rest,
+                   .rest_count = call->rest_count,
+                   .span = call->span};
+  if (a.vars.kind == EV_NONE) a.vars = ev_trainables(e, loss);
+  if (!check_optimiser(e, &a, call->args[3]) || !check_vars(e, &a)) return ev_error();
+  if (!a.vars.list->count)
+    return ev_fail(e, a.span, "the loss depends on no trainable variable: nothing to minimise");
+  a.gradients = ev_gradient_list(e, loss, a.vars, a.span);
+  if (a.gradients.kind == EV_LIST && call->args[4].kind != EV_NONE)
+    a.gradients = clipped(e, a.gradients, call->args[4], a.span);
+  return a.gradients.kind == EV_LIST ? apply(e, &a) : ev_error();
+}

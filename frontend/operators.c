@@ -1,0 +1,170 @@
+// Operators: on compile-time values they are computed here; on tensors they are sugar for ops.
+#include "frontend/evaluator.h"
+
+#include <string.h>
+
+static bool is_number(ev v) {
+  return v.kind == EV_INT || v.kind == EV_FLOAT;
+}
+
+static ev not_for(evaluator *e, leat_operator operator, const char * what, leat_span span) {
+  return ev_fail(e, span, "`%s` is not for %s", leat_operator_spelling(operator), what);
+}
+
+static ev int_operator(evaluator *e, leat_operator operator, int64_t a, int64_t b, leat_span span) {
+  int64_t result = 0;
+  bool overflow = false;
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: overflow = __builtin_add_overflow(a, b, &result); break;
+  case LEAT_OPERATOR_SUB: overflow = __builtin_sub_overflow(a, b, &result); break;
+  case LEAT_OPERATOR_MUL: overflow = __builtin_mul_overflow(a, b, &result); break;
+  case LEAT_OPERATOR_DIV:
+    if (b == 0) return ev_fail(e, span, "division by zero");
+    overflow = b == -1 && __builtin_sub_overflow(0, a, &result);
+    if (b != -1) result = a / b;
+    break;
+  case LEAT_OPERATOR_MOD:
+    if (b == 0) return ev_fail(e, span, "division by zero");
+    if (b != -1) result = a % b;
+    break;
+  case LEAT_OPERATOR_EQUAL: return ev_bool(a == b);
+  case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != b);
+  case LEAT_OPERATOR_LESS: return ev_bool(a < b);
+  case LEAT_OPERATOR_LESS_EQUAL: return ev_bool(a <= b);
+  case LEAT_OPERATOR_GREATER: return ev_bool(a > b);
+  case LEAT_OPERATOR_GREATER_EQUAL: return ev_bool(a >= b);
+  case LEAT_OPERATOR_AND:
+  case LEAT_OPERATOR_OR:
+  case LEAT_OPERATOR_NOT:
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_MATMUL: return not_for(e, operator, "numbers", span);
+  }
+  return overflow ? ev_fail(e, span, "the number does not fit 64 bits") : ev_int(result);
+}
+
+static ev float_operator(evaluator *e, leat_operator operator, double a, double b, leat_span span) {
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: return ev_float(a + b);
+  case LEAT_OPERATOR_SUB: return ev_float(a - b);
+  case LEAT_OPERATOR_MUL: return ev_float(a * b);
+  case LEAT_OPERATOR_DIV: return ev_float(a / b);
+  case LEAT_OPERATOR_EQUAL: return ev_bool(a == b);
+  case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != b);
+  case LEAT_OPERATOR_LESS: return ev_bool(a < b);
+  case LEAT_OPERATOR_LESS_EQUAL: return ev_bool(a <= b);
+  case LEAT_OPERATOR_GREATER: return ev_bool(a > b);
+  case LEAT_OPERATOR_GREATER_EQUAL: return ev_bool(a >= b);
+  case LEAT_OPERATOR_MOD:
+  case LEAT_OPERATOR_AND:
+  case LEAT_OPERATOR_OR:
+  case LEAT_OPERATOR_NOT:
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_MATMUL: break;
+  }
+  return not_for(e, operator, "floats", span);
+}
+
+static leat_dim dim_of(ev value) {
+  return value.kind == EV_INT ? leat_dim_const(value.i) : value.dim;
+}
+
+// What is known of a comparison of two dims by their forms and bounds.
+static ev compare_dims(evaluator *e, leat_operator operator, leat_dim a, leat_dim b,
+                       leat_span span) {
+  leat_dim difference;
+  bool same = leat_dim_equal(a, b);
+  bool differ =
+      !same && leat_dim_sub(e->graph->dims, a, b, &difference) && !leat_dim_may_be(difference, 0);
+  if (operator== LEAT_OPERATOR_EQUAL &&(same || differ)) return ev_bool(same);
+  if (operator== LEAT_OPERATOR_NOT_EQUAL &&(same || differ)) return ev_bool(differ);
+  return ev_fail(e, span, "`%s` of a dimension that is known only while running",
+                 leat_operator_spelling(operator));
+}
+
+static ev dim_operator(evaluator *e, leat_operator operator, leat_dim a, leat_dim b,
+                       leat_span span) {
+  leat_dims *dims = e->graph->dims;
+  leat_dim result, quotient;
+  bool ok = false;
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: ok = leat_dim_add(dims, a, b, &result); break;
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_SUB: ok = leat_dim_sub(dims, a, b, &result); break;
+  case LEAT_OPERATOR_MUL: ok = leat_dim_mul(dims, a, b, &result); break;
+  case LEAT_OPERATOR_DIV: ok = leat_dim_floordiv(dims, a, b, &result); break;
+  case LEAT_OPERATOR_MOD: // a - a / b * b
+    ok = leat_dim_floordiv(dims, a, b, &quotient) && leat_dim_mul(dims, quotient, b, &quotient) &&
+         leat_dim_sub(dims, a, quotient, &result);
+    break;
+  case LEAT_OPERATOR_EQUAL:
+  case LEAT_OPERATOR_NOT_EQUAL:
+  case LEAT_OPERATOR_LESS:
+  case LEAT_OPERATOR_LESS_EQUAL:
+  case LEAT_OPERATOR_GREATER:
+  case LEAT_OPERATOR_GREATER_EQUAL: return compare_dims(e, operator, a, b, span);
+  case LEAT_OPERATOR_AND:
+  case LEAT_OPERATOR_OR:
+  case LEAT_OPERATOR_NOT:
+  case LEAT_OPERATOR_MATMUL: return not_for(e, operator, "dimensions", span);
+  }
+  return ok ? ev_of_dim(result) : ev_fail(e, span, "this dimension has too many terms or digits");
+}
+
+static ev append_lists(evaluator *e, ev left, ev right) {
+  uint32_t a = left.list->count, b = right.list->count;
+  ev *items = leat_new_array(e->arena, ev, (size_t)a + b + 1);
+  if (a) memcpy(items, left.list->items, a * sizeof *items);
+  if (b) memcpy(items + a, right.list->items, b * sizeof *items);
+  return ev_take_list(e, items, a + b);
+}
+
+static bool is_tensor(ev value) {
+  return value.kind == EV_TENSOR || value.kind == EV_STATE;
+}
+
+static ev unary(evaluator *e, leat_operator operator, ev value, leat_span span) {
+  if (operator== LEAT_OPERATOR_NOT) return value.kind == EV_BOOL ? ev_bool(!value.i) : ev_none();
+  if (value.kind == EV_INT) return int_operator(e, LEAT_OPERATOR_SUB, 0, value.i, span);
+  if (value.kind == EV_FLOAT) return ev_float(-value.f);
+  if (value.kind != EV_DIM) return ev_none();
+  return dim_operator(e, operator, leat_dim_const(0), value.dim, span);
+}
+
+// Operators on compile-time values. EV_NONE: not those.
+static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_span span) {
+  if (left.kind == EV_INT && right.kind == EV_INT)
+    return int_operator(e, operator, left.i, right.i, span);
+  bool dims = (left.kind == EV_DIM || left.kind == EV_INT) &&
+              (right.kind == EV_DIM || right.kind == EV_INT);
+  if (dims) return dim_operator(e, operator, dim_of(left), dim_of(right), span);
+  if (is_number(left) && is_number(right)) {
+    double a = left.kind == EV_INT ? (double)left.i : left.f;
+    double b = right.kind == EV_INT ? (double)right.i : right.f;
+    return float_operator(e, operator, a, b, span);
+  }
+  if (left.kind == EV_BOOL && right.kind == EV_BOOL && operator== LEAT_OPERATOR_AND)
+    return ev_bool(left.i && right.i);
+  if (left.kind == EV_BOOL && right.kind == EV_BOOL && operator== LEAT_OPERATOR_OR)
+    return ev_bool(left.i || right.i);
+  if (left.kind == EV_LIST && right.kind == EV_LIST && operator== LEAT_OPERATOR_ADD)
+    return append_lists(e, left, right);
+  bool compares = operator== LEAT_OPERATOR_EQUAL || operator== LEAT_OPERATOR_NOT_EQUAL;
+  if (!compares || is_tensor(left) || is_tensor(right)) return ev_none();
+  if (left.kind == EV_LIST && !ev_spend(e, left.list->weight, span)) return ev_error();
+  return ev_bool(ev_equal(left, right) == (operator== LEAT_OPERATOR_EQUAL));
+}
+
+ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
+               const char *hint) {
+  if (left.kind == EV_ERROR || right.kind == EV_ERROR) return ev_error();
+  bool one = operator== LEAT_OPERATOR_NEG || operator== LEAT_OPERATOR_NOT;
+  ev result = one ? unary(e, operator, left, span) : binary(e, operator, left, right, span);
+  if (result.kind != EV_NONE) return result;
+  leat_op op;
+  const char *name = leat_operator_op(operator);
+  if (!leat_op_parse(name, strlen(name), &op)) return ev_error();
+  ev inputs[] = {left, right};
+  leat_attr attrs[LEAT_MAX_ATTRS] = {0};
+  if (op == LEAT_OP_matmul) attrs[2].string = leat_intern(e->strings, "");
+  return ev_op(e, op, inputs, one ? 1 : 2, attrs, span, hint);
+}

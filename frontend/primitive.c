@@ -1,0 +1,418 @@
+// Calls of primitive ops: what the positional and named arguments of a call are to the op, and what
+// the attributes are that it leaves out.
+#include "frontend/evaluator.h"
+
+#include <string.h>
+
+// -- Nodes --------------------------------------------------------------------------------------
+
+leat_builder ev_builder(evaluator *e, leat_span span) {
+  return (leat_builder){.graph = e->trial ? e->trial : e->graph,
+                        .diag = e->diag,
+                        .span = span,
+                        .device = e->device,
+                        .colocate = e->colocate,
+                        .entry = e->entry};
+}
+
+const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {
+  if (e->gradient_path) return e->gradient_path;
+  const char *name = hint ? hint : fallback;
+  return *e->path ? leat_intern_printf(e->strings, "%s/%s", e->path, name) : name;
+}
+
+// FNV-1a of the node's path: what random numbers are keyed by. Part of the language: never changes.
+static uint64_t path_key(const char *path) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (; *path; path++) hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
+  return hash;
+}
+
+// -- Inputs -------------------------------------------------------------------------------------
+
+static bool is_random(leat_op op) {
+  return leat_op_info_of(op)->flags & LEAT_FLAG_RANDOM;
+}
+
+// Which inputs of an op share its dtype, so that a literal there takes it.
+static bool input_has_op_dtype(leat_op op, uint32_t input) {
+  if (op == LEAT_OP_where) return input != 0;
+  if (op == LEAT_OP_gather) return input == 0;
+  if (op == LEAT_OP_scatter_add) return input != 1;
+  return !is_random(op);
+}
+
+static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
+  bool has_float = false, has_dim = false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!input_has_op_dtype(op, i)) continue;
+    if (inputs[i].kind == EV_TENSOR) return (int)leat_value_type(inputs[i].tensor)->dtype;
+    if (inputs[i].kind == EV_STATE) return (int)inputs[i].state->type.dtype;
+    has_dim = has_dim || inputs[i].kind == EV_DIM;
+    has_float = has_float || inputs[i].kind == EV_FLOAT;
+  }
+  return has_dim ? LEAT_i64 : has_float ? LEAT_f32 : -1;
+}
+
+static bool as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
+                      leat_value *out) {
+  int dtype = op_dtype(op, inputs, count);
+  for (uint32_t i = 0; i < count; i++) {
+    int want = is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
+    out[i] = ev_as_tensor(e, inputs[i], want, span);
+    if (!out[i].node) return false;
+  }
+  return true;
+}
+
+// An initialiser gives the same bits whoever triggers it, and however often.
+static bool check_pure(evaluator *e, leat_op op, leat_span span) {
+  if (!e->initialising) return true;
+  bool pure = !(leat_op_info_of(op)->flags & (LEAT_FLAG_EFFECT | LEAT_FLAG_STATE)) &&
+              op != LEAT_OP_run_count && op != LEAT_OP_feed;
+  if (!pure)
+    ev_fail(e, span, "an initialiser is pure: `%s` has no place in that of `%s`", leat_op_name(op),
+            e->initialising->name);
+  return pure;
+}
+
+static ev build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
+                const leat_attr *attrs, leat_span span, const char *hint) {
+  if (!check_pure(e, op, span)) return ev_error();
+  leat_builder builder = ev_builder(e, span);
+  const char *name = ev_node_name(e, hint, leat_op_name(op));
+  return ev_tensor(leat_build(&builder, name, op, inputs, count, attrs));
+}
+
+ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
+         leat_span span, const char *hint) {
+  leat_value few[4];
+  leat_value *values = count <= 4 ? few : leat_new_array(e->arena, leat_value, count);
+  if (!as_inputs(e, op, inputs, count, span, values)) return ev_error();
+  return build(e, op, values, count, attrs, span, hint);
+}
+
+// -- Attributes ---------------------------------------------------------------------------------
+
+typedef struct op_call {
+  leat_op op;
+  leat_span span;
+  const leat_op_info *info;
+  ev *args; // inputs, as they are given
+  leat_value *inputs;
+  uint32_t input_count;
+  const ev_argument *given[LEAT_MAX_ATTRS];
+  leat_attr attrs[LEAT_MAX_ATTRS];
+  const char *hint;
+} op_call;
+
+// Of the first input, which axes are of.
+static int32_t rank_of(const op_call *call) {
+  bool has_input = call->input_count && call->inputs[0].node;
+  return has_input ? leat_value_type(call->inputs[0])->rank : 0;
+}
+
+// An axis counted from the end becomes one counted from the front.
+static bool normal_axis(evaluator *e, int64_t *axis, int32_t rank, leat_span span) {
+  if (*axis < -rank || *axis >= rank) {
+    ev_fail(e, span, "there is no axis %lld in a tensor of rank %d", (long long)*axis, rank);
+    return false;
+  }
+  if (*axis < 0) *axis += rank;
+  return true;
+}
+
+// Ascending and distinct.
+static bool sort_axes(evaluator *e, int64_t *axes, uint32_t count, leat_span span) {
+  for (uint32_t i = 1; i < count; i++)
+    for (uint32_t at = i; at > 0 && axes[at - 1] >= axes[at]; at--) {
+      if (axes[at - 1] == axes[at]) {
+        ev_fail(e, span, "axis %lld stands there twice", (long long)axes[at]);
+        return false;
+      }
+      int64_t swap = axes[at];
+      axes[at] = axes[at - 1];
+      axes[at - 1] = swap;
+    }
+  return true;
+}
+
+static bool int_list(evaluator *e, ev value, bool axes, int32_t rank, leat_span span,
+                     leat_attr *out) {
+  ev_list one = {.count = 1, .items = &(ev){.kind = EV_INT, .i = value.i}};
+  if (value.kind == EV_INT) value = (ev){.kind = EV_LIST, .list = &one};
+  if (value.kind != EV_LIST || value.list->count > LEAT_MAX_RANK) {
+    ev_fail(e, span, "expected an int or a list of at most %d ints, found %s", LEAT_MAX_RANK,
+            value.kind == EV_LIST ? "more" : ev_kind_name(value));
+    return false;
+  }
+  uint32_t count = value.list->count;
+  int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    if (value.list->items[i].kind != EV_INT) {
+      ev_fail(e, span, "expected ints, found %s", ev_kind_name(value.list->items[i]));
+      return false;
+    }
+    ints[i] = value.list->items[i].i;
+    if (axes && !normal_axis(e, &ints[i], rank, span)) return false;
+  }
+  out->count = count;
+  out->ints = ints;
+  return !axes || sort_axes(e, ints, count, span);
+}
+
+// reshape(x, [2, -1]): the one -1 is what is left of the elements.
+static ev fill_hole(evaluator *e, const op_call *call, ev shape, leat_span span) {
+  leat_dims *dims = e->graph->dims;
+  leat_dim known = leat_dim_const(1), left;
+  ev items[LEAT_MAX_RANK], *hole = NULL;
+  if (shape.kind != EV_LIST || shape.list->count > LEAT_MAX_RANK) return shape;
+  for (uint32_t i = 0; i < shape.list->count; i++) {
+    items[i] = shape.list->items[i];
+    if (items[i].kind == EV_INT && items[i].i == -1 && !hole) {
+      hole = &items[i];
+      continue;
+    }
+    leat_dim dim;
+    if (!ev_as_dim(e, items[i], span, &dim)) return ev_error();
+    if (!leat_dim_mul(dims, known, dim, &known)) return shape; // the shape rule says so
+  }
+  if (!hole) return shape;
+  if (leat_dim_is(known, 0) || !leat_type_elements(dims, leat_value_type(call->inputs[0]), &left) ||
+      !leat_dim_floordiv(dims, left, known, &left))
+    return ev_fail(e, span, "there is no dimension for the -1");
+  *hole = ev_of_dim(left);
+  return ev_make_list(e, items, shape.list->count);
+}
+
+static bool shape_list(evaluator *e, const op_call *call, ev value, leat_span span,
+                       leat_attr *out) {
+  if (value.kind == EV_TYPE) {
+    out->count = (uint32_t)value.type->rank;
+    out->dims = value.type->dims;
+    return true;
+  }
+  leat_dim *dims;
+  if (call->op == LEAT_OP_reshape) value = fill_hole(e, call, value, span);
+  if (!ev_as_dims(e, value, span, &dims, &out->count)) return false;
+  out->dims = dims;
+  return true;
+}
+
+static bool expect(evaluator *e, const op_call *call, const char *name, ev_kind kind,
+                   const char *expected, ev found, leat_span span) {
+  if (found.kind == kind) return true;
+  ev_fail(e, span, "attribute `%s` of `%s`: expected %s, found %s", name, call->info->name,
+          expected, ev_kind_name(found));
+  return false;
+}
+
+static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr *out) {
+  const leat_attr_info *info = &call->info->attrs[index];
+  ev value = call->given[index]->value;
+  leat_span span = call->given[index]->span;
+  const char *name = info->name;
+  bool axis = !strcmp(name, "axis") && call->op != LEAT_OP_iota;
+  switch (info->kind) {
+  case LEAT_ATTR_INT:
+    out->i = value.i;
+    return expect(e, call, name, EV_INT, "an int", value, span) &&
+           (!axis || normal_axis(e, &out->i, rank_of(call), span));
+  case LEAT_ATTR_BOOL:
+    out->i = value.i;
+    return expect(e, call, name, EV_BOOL, "a bool", value, span);
+  case LEAT_ATTR_STRING:
+    if (!expect(e, call, name, EV_STRING, "a string", value, span)) return false;
+    if (memchr(value.text, 0, value.size)) {
+      ev_fail(e, span, "a string without NUL is wanted here");
+      return false;
+    }
+    out->string = leat_intern_n(e->strings, value.text, value.size);
+    return true;
+  case LEAT_ATTR_DTYPE:
+    out->i = value.i;
+    return expect(e, call, name, EV_DTYPE, "a dtype", value, span);
+  case LEAT_ATTR_DIM: return ev_as_dim(e, value, span, &out->dim);
+  case LEAT_ATTR_INTS: return int_list(e, value, axis, rank_of(call), span, out);
+  case LEAT_ATTR_DIMS: return shape_list(e, call, value, span, out);
+  case LEAT_ATTR_TYPE:
+    out->type = value.type;
+    return expect(e, call, name, EV_TYPE, "a type", value, span);
+  case LEAT_ATTR_STATE:
+    out->state = value.state;
+    return expect(e, call, name, EV_STATE, "a variable", value, span);
+  case LEAT_ATTR_TENSOR: break;
+  }
+  ev_fail(e, span, "attribute `%s` of `%s`: write the value itself", name, call->info->name);
+  return false;
+}
+
+static void count_up(evaluator *e, leat_attr *out, uint32_t count, bool down) {
+  int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) ints[i] = down ? count - 1 - i : i;
+  out->count = count;
+  out->ints = ints;
+}
+
+// What an attribute is when the call does not give it; false: it must be given.
+static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info *info,
+                         leat_attr *out) {
+  bool reduces = call->info->kind == LEAT_KIND_REDUCE;
+  uint32_t rank = (uint32_t)rank_of(call);
+  if (!strcmp(info->name, "key")) {
+    leat_graph *graph = e->trial ? e->trial : e->graph;
+    const char *name = ev_node_name(e, call->hint, call->info->name);
+    out->i = (int64_t)path_key(leat_graph_unique_name(graph, name));
+    return true;
+  }
+  if (!strcmp(info->name, "step")) { // of a slice: all ones
+    int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)rank + 1);
+    for (uint32_t i = 0; i < rank; i++) ints[i] = 1;
+    out->count = rank;
+    out->ints = ints;
+    return true;
+  }
+  if (!strcmp(info->name, "perm") || (reduces && !strcmp(info->name, "axis"))) {
+    count_up(e, out, rank, !reduces); // reversed · all
+    return true;
+  }
+  if (info->kind == LEAT_ATTR_DTYPE) {
+    out->i = call->op == LEAT_OP_one_hot ? LEAT_f32 : LEAT_i32;
+    return call->op != LEAT_OP_cast;
+  }
+  if (info->kind == LEAT_ATTR_STRING) {
+    out->string = leat_intern(e->strings, "");
+    return call->op == LEAT_OP_print || call->op == LEAT_OP_matmul;
+  }
+  out->i = 0;
+  return info->kind == LEAT_ATTR_BOOL || info->kind == LEAT_ATTR_INT;
+}
+
+static bool set_attrs(evaluator *e, op_call *call) {
+  for (int i = 0; i < call->info->attr_count; i++) {
+    const ev_argument *given = call->given[i];
+    if (given && given->value.kind != EV_NONE) { // none is as if it were not given
+      if (!convert_attr(e, call, i, &call->attrs[i])) return false;
+    } else if (!default_attr(e, call, &call->info->attrs[i], &call->attrs[i])) {
+      ev_fail(e, call->span, "`%s` needs `%s=`", call->info->name, call->info->attrs[i].name);
+      return false;
+    }
+  }
+  return true;
+}
+
+// -- Arguments ----------------------------------------------------------------------------------
+
+static bool unknown_attr(evaluator *e, const op_call *call, const ev_argument *arg) {
+  const char *names[LEAT_MAX_ATTRS];
+  int count = call->info->attr_count;
+  for (int i = 0; i < count; i++) names[i] = call->info->attrs[i].name;
+  ev_fail(e, arg->span, "`%s` has no attribute `%s`%s", call->info->name, arg->key,
+          ev_suggestion(e, arg->key, names, (size_t)count));
+  return false;
+}
+
+static bool give_attr(evaluator *e, op_call *call, const ev_argument *arg, int attr) {
+  const leat_op_info *info = call->info;
+  if (attr >= info->attr_count) {
+    const char *inputs = info->max_inputs == LEAT_ANY_INPUTS
+                             ? "any number of"
+                             : leat_arena_printf(e->arena, "%d", info->max_inputs);
+    ev_fail(e, arg->span, "`%s` takes %s input%s and %d attribute%s, found more", info->name,
+            inputs, info->max_inputs == 1 ? "" : "s", info->attr_count,
+            info->attr_count == 1 ? "" : "s");
+    return false;
+  }
+  if (call->given[attr]) {
+    ev_fail(e, arg->span, "attribute `%s` of `%s` is given twice", info->attrs[attr].name,
+            info->name);
+    return false;
+  }
+  call->given[attr] = arg;
+  return true;
+}
+
+static bool holds_tensor(ev list) {
+  for (uint32_t i = 0; i < list.list->count; i++)
+    if (list.list->items[i].kind == EV_TENSOR || list.list->items[i].kind == EV_STATE) return true;
+  return false;
+}
+
+// Positional arguments are the inputs, then attributes in the table's order. Of a variadic op all
+// are inputs, a list's items too, but for a string; of a random op none: the count goes by name.
+static bool sort_arguments(evaluator *e, op_call *call, const ev_argument *args, uint32_t count) {
+  bool random = is_random(call->op) && !e->absolute;
+  bool variadic = call->info->max_inputs == LEAT_ANY_INPUTS;
+  int next_attr = random ? 2 : 0; // seed and key go by name
+  for (uint32_t i = 0; i < count; i++) {
+    const ev_argument *arg = &args[i];
+    bool room = variadic ? arg->value.kind != EV_STRING
+                         : !random && call->input_count < (uint32_t)call->info->max_inputs;
+    if (arg->key && random && !strcmp(arg->key, "count") && !call->input_count) {
+      call->args[call->input_count++] = arg->value;
+    } else if (arg->key) {
+      int attr = leat_op_attr_index(call->op, arg->key);
+      if (attr < 0) return unknown_attr(e, call, arg);
+      if (!give_attr(e, call, arg, attr)) return false;
+    } else if (variadic && arg->value.kind == EV_LIST && holds_tensor(arg->value)) {
+      for (uint32_t k = 0; k < arg->value.list->count; k++)
+        call->args[call->input_count++] = arg->value.list->items[k];
+    } else if (room) {
+      call->args[call->input_count++] = arg->value;
+    } else if (!give_attr(e, call, arg, next_attr++)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static uint32_t room_for_inputs(const ev_argument *args, uint32_t count) {
+  uint32_t room = count + 1;
+  for (uint32_t i = 0; i < count; i++)
+    if (args[i].value.kind == EV_LIST) room += args[i].value.list->count;
+  return room;
+}
+
+// random_bits and permutation count by run_count() unless told; in an initialiser by 0.
+static void default_count(evaluator *e, op_call *call) {
+  if (!is_random(call->op) || call->input_count) return;
+  call->args[0] = e->initialising || !e->entry
+                      ? ev_int(0)
+                      : ev_op(e, LEAT_OP_run_count, NULL, 0, NULL, call->span, NULL);
+  call->input_count = 1;
+}
+
+static bool check_count(evaluator *e, const op_call *call) {
+  const leat_op_info *info = call->info;
+  if (call->input_count >= (uint32_t)info->min_inputs) return true;
+  ev_fail(e, call->span, "`%s` takes %s%d input%s, found %u", info->name,
+          info->max_inputs == info->min_inputs ? "" : "at least ", info->min_inputs,
+          info->min_inputs == 1 ? "" : "s", call->input_count);
+  return false;
+}
+
+// read, assign and assign_add by name keep the order of the text as statements do.
+static ev state_op(evaluator *e, op_call *call) {
+  if (!set_attrs(e, call)) return ev_error();
+  leat_state *state = call->attrs[0].state;
+  if (call->op == LEAT_OP_read) return ev_read_as(e, state, call->hint, call->span);
+  leat_value value = ev_as_tensor(e, call->args[0], (int)state->type.dtype, call->span);
+  bool done = value.node && ev_write(e, call->op, state, value, call->hint, call->span);
+  return done ? ev_none() : ev_error();
+}
+
+ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
+              const char *hint) {
+  op_call call = {.op = op, .span = span, .info = leat_op_info_of(op), .hint = hint};
+  uint32_t room = room_for_inputs(args, count);
+  call.args = leat_new_array(e->arena, ev, room);
+  call.inputs = leat_new_array(e->arena, leat_value, room);
+  if (!sort_arguments(e, &call, args, count)) return ev_error();
+  default_count(e, &call);
+  if (!check_count(e, &call)) return ev_error();
+  if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);
+  if (!as_inputs(e, op, call.args, call.input_count, span, call.inputs) || !set_attrs(e, &call))
+    return ev_error();
+  ev result = build(e, op, call.inputs, call.input_count, call.attrs, span, hint);
+  return call.info->outputs || result.kind == EV_ERROR ? result : ev_none();
+}

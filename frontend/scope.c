@@ -1,0 +1,298 @@
+// What names mean: bindings and families in scopes, functions, the one namespace of what lasts.
+//
+// A name is looked for in the scopes from the innermost out, then among the dtypes, the
+// compile-time values of the language, the user's functions, and the library: stdlib/, builtins and
+// ops. Code of the library does not see the user's names, so that no user breaks it.
+#include "frontend/evaluator.h"
+#include "frontend/parser.h"
+#include "frontend/stdlib.h"
+
+#include <string.h>
+
+enum { MAX_MEMBERS = 1000000 };
+
+void ev_set(evaluator *e, leat_map *map, const void *key, void *value) {
+  leat_vec_push(e->arena, &e->undo, (ev_undo){map, key, leat_map_get(map, key)});
+  leat_map_set(map, key, value);
+}
+
+// -- The one namespace --------------------------------------------------------------------------
+
+typedef struct claim {
+  ev_claim_kind kind;
+  leat_span span;
+} claim;
+
+bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span span) {
+  static const char *const kinds[] = {"a binding", "a variable", "an instance", "an entry"};
+  const claim *old = leat_map_get(&e->claims, name);
+  if (old && old->kind == kind) return true;
+  if (old || (kind != EV_BINDING && leat_graph_find_node(e->graph, name))) {
+    ev_fail(e, span, "`%s` is %s already", name, old ? kinds[old->kind] : "the name of a node");
+    if (old) leat_note_at(e->diag, old->span, "it is made here");
+    return false;
+  }
+  claim *made = leat_new(e->arena, claim);
+  *made = (claim){kind, span};
+  ev_set(e, &e->claims, name, made);
+  return true;
+}
+
+bool ev_check_path_part(evaluator *e, const char *name, leat_span span) {
+  size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
+  if (size && !name[size]) return true;
+  ev_fail(e, span, "`%s` cannot be a part of a name: letters, digits, `_`, `-` and `.` can", name);
+  return false;
+}
+
+// -- Scopes -------------------------------------------------------------------------------------
+
+ev_scope *ev_scope_new(evaluator *e, ev_scope *parent) {
+  ev_scope *scope = leat_new(e->arena, ev_scope);
+  scope->parent = parent;
+  leat_map_init(&scope->names, e->arena);
+  return scope;
+}
+
+ev_binding *ev_lookup(const ev_scope *scope, const char *name) {
+  for (; scope; scope = scope->parent) {
+    ev_binding *binding = leat_map_get(&scope->names, name);
+    if (binding) return binding;
+  }
+  return NULL;
+}
+
+static ev_claim_kind claim_of(ev value) {
+  return value.kind == EV_STATE ? EV_VARIABLE : value.kind == EV_ENTRY ? EV_ENTRY_NAME : EV_BINDING;
+}
+
+static bool check_unbound(evaluator *e, ev_scope *scope, leat_span span, const char *name,
+                          ev value) {
+  const ev_binding *old = leat_map_get(&scope->names, name);
+  bool global = scope == e->globals, again = global && e->interactive;
+  if (old && !again) {
+    ev_fail(e, span, "`%s` is bound twice in this scope", name);
+    if (old->span.source) leat_note_at(e->diag, old->span, "the first binding is here");
+    return false;
+  }
+  const ev_function *function = global && !again ? leat_map_get(&e->functions, name) : NULL;
+  if (function) {
+    ev_fail(e, span, "`%s` is a function already", name);
+    leat_note_at(e->diag, function->definition->name_span, "it is defined here");
+    return false;
+  }
+  return !global || ev_claim_name(e, claim_of(value), name, span);
+}
+
+static ev_binding *add_binding(evaluator *e, ev_scope *scope, leat_span span, const char *name,
+                               ev value) {
+  ev_binding *binding = leat_new(e->arena, ev_binding);
+  *binding = (ev_binding){.value = value, .span = span};
+  if (scope == e->globals)
+    ev_set(e, &scope->names, name, binding);
+  else // gone before anything can be rolled back
+    leat_map_set(&scope->names, name, binding);
+  return binding;
+}
+
+bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev value) {
+  if (!check_unbound(e, scope, span, name, value)) return false;
+  add_binding(e, scope, span, name, value);
+  return true;
+}
+
+// So that its node is found by the name that the text gives it, whatever the node is called.
+void ev_add_alias(evaluator *e, const char *name, ev value) {
+  if (value.kind != EV_TENSOR || e->initialising || e->frame->unnamed) return;
+  const char *path = *e->path ? leat_intern_printf(e->strings, "%s/%s", e->path, name) : name;
+  bool same = value.tensor.node->name == path && !value.tensor.port;
+  if (same && !leat_map_get(&e->aliases, path)) return;
+  leat_value *alias = leat_new(e->arena, leat_value);
+  *alias = value.tensor;
+  ev_set(e, &e->aliases, path, alias);
+}
+
+// -- Families -----------------------------------------------------------------------------------
+
+static const void *member_key(int64_t index) {
+  return (const void *)(uintptr_t)(index + 1);
+}
+
+static ev_binding *family(evaluator *e, const leat_binding *target) {
+  ev_scope *scope = e->frame->scope;
+  ev_binding *binding = leat_map_get(&scope->names, target->name);
+  if (!binding) {
+    if (!check_unbound(e, scope, target->span, target->name, ev_none())) return NULL;
+    binding = add_binding(e, scope, target->span, target->name, ev_none());
+    binding->members = leat_new(e->arena, leat_map);
+    leat_map_init(binding->members, e->arena);
+  }
+  if (binding->members) return binding;
+  if (binding->value.kind != EV_ERROR)
+    ev_fail(e, target->span, "`%s` is bound already, and not as a family", target->name);
+  return NULL;
+}
+
+void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value) {
+  if (index.kind == EV_ERROR) return;
+  if (index.kind != EV_INT || index.i < 0 || index.i > MAX_MEMBERS) {
+    ev_fail(e, target->member->span, "a family's member is called by an int from 0 to %d",
+            MAX_MEMBERS);
+    return;
+  }
+  ev_binding *binding = family(e, target);
+  if (!binding) return;
+  bool again = e->interactive && e->frame->scope == e->globals;
+  if (leat_map_get(binding->members, member_key(index.i)) && !again) {
+    ev_fail(e, target->span, "`%s[%lld]` is bound twice", target->name, (long long)index.i);
+    return;
+  }
+  ev *member = leat_arena_memdup(e->arena, &value, sizeof value);
+  ev_set(e, binding->members, member_key(index.i), member);
+}
+
+ev ev_member(evaluator *e, const ev_binding *binding, int64_t index, leat_span span) {
+  const ev *member = index < 0 ? NULL : leat_map_get(binding->members, member_key(index));
+  return member ? *member
+                : ev_fail(e, span, "member %lld of this family is not bound yet", (long long)index);
+}
+
+// A family as a whole is a list.
+static ev family_list(evaluator *e, const ev_binding *binding, const char *name, leat_span span) {
+  const leat_map *members = binding->members;
+  uint32_t count = 0;
+  while (leat_map_get(members, member_key(count))) count++;
+  for (uint32_t i = 0; i < members->count; i++)
+    if (members->entries[i].value && (uintptr_t)members->entries[i].key > count)
+      return ev_fail(e, span, "`%s[%u]` is not bound yet", name, count);
+  ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) items[i] = *(ev *)leat_map_get(members, member_key(i));
+  return ev_take_list(e, items, count);
+}
+
+// -- Functions ----------------------------------------------------------------------------------
+
+// A definition of stdlib/, parsed when it is first used.
+static ev_function *library_definition(evaluator *e, leat_stdlib_kind kind, const char *name) {
+  const leat_stdlib_entry *entry = leat_stdlib_find(kind, name);
+  if (!entry) return NULL;
+  const leat_stdlib_file *file = &leat_stdlib_files[entry->file];
+  uint32_t source =
+      leat_diag_add_source(e->diag, file->name, file->text + entry->offset, entry->size);
+  leat_diag_set_first_line(e->diag, source, entry->line);
+  leat_ast_file *ast = leat_parse(e->arena, e->strings, e->diag, source);
+  if (ast->stmts.count != 1) return NULL;
+  ev_function *function = leat_new(e->arena, ev_function);
+  *function = (ev_function){.name = name, .definition = ast->stmts.items[0], .library = true};
+  return function;
+}
+
+static ev_function *builtin_or_op(evaluator *e, const char *name) {
+  const ev_builtin *builtin = ev_find_builtin(name);
+  leat_op op = LEAT_OP_COUNT;
+  if (!builtin && !leat_op_parse(name, strlen(name), &op)) return NULL;
+  ev_function *function = leat_new(e->arena, ev_function);
+  *function = (ev_function){.name = name, .builtin = builtin, .op = op};
+  return function;
+}
+
+const ev_function *ev_find_library(evaluator *e, const char *name) {
+  name = leat_intern(e->strings, name);
+  ev_function *found = leat_map_get(&e->library, name);
+  if (found) return found;
+  found = library_definition(e, LEAT_STDLIB_FN, name);
+  if (!found) found = builtin_or_op(e, name);
+  if (found) leat_map_set(&e->library, name, found); // stays, whatever becomes of the text
+  return found;
+}
+
+static bool in_library(const evaluator *e) {
+  return e->frame->function && e->frame->function->library;
+}
+
+const ev_function *ev_find_function(evaluator *e, const char *name) {
+  const ev_function *found = in_library(e) ? NULL : leat_map_get(&e->functions, name);
+  return found ? found : ev_find_library(e, name);
+}
+
+const ev_function *ev_find_gradient(evaluator *e, const char *name) {
+  const ev_function *users = leat_map_get(&e->gradients, name);
+  if (users) return users;
+  ev_function *found = leat_map_get(&e->library_gradients, name);
+  if (found) return found;
+  found = library_definition(e, LEAT_STDLIB_GRADIENT, name);
+  if (found) leat_map_set(&e->library_gradients, name, found);
+  return found;
+}
+
+// -- Lookup -------------------------------------------------------------------------------------
+
+// Values of the language that no text binds.
+static const char *const predefined[] = {"training", "job", "task", "global_step"};
+
+static ev predefined_value(evaluator *e, const char *name, leat_span span) {
+  const leat_frontend_options *options = &e->options;
+  if (!strcmp(name, "training")) return ev_bool(e->training);
+  if (!strcmp(name, "task")) return ev_int(options->job ? options->task : 0);
+  if (!strcmp(name, "job")) {
+    const char *job = options->job ? options->job : "worker";
+    return ev_text(e, job, strlen(job));
+  }
+  if (!strcmp(name, "global_step")) {
+    leat_state *state = ev_global_step(e, span);
+    return state ? ev_of_state(state) : ev_error();
+  }
+  return ev_none();
+}
+
+static ev unknown_name(evaluator *e, const char *name, leat_span span) {
+  leat_vec(const char *) names = {0};
+  for (const ev_scope *scope = e->frame->scope; scope; scope = scope->parent)
+    for (uint32_t i = 0; i < scope->names.count; i++)
+      if (scope->names.entries[i].value)
+        leat_vec_push(e->arena, &names, scope->names.entries[i].key);
+  for (uint32_t i = 0; i < e->functions.count; i++)
+    if (e->functions.entries[i].value) leat_vec_push(e->arena, &names, e->functions.entries[i].key);
+  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
+    leat_vec_push(e->arena, &names, leat_stdlib_index[i].name);
+  for (uint32_t i = 0; ev_builtin_at(i); i++)
+    leat_vec_push(e->arena, &names, ev_builtin_at(i)->name);
+  for (int op = 0; op < LEAT_OP_COUNT; op++)
+    leat_vec_push(e->arena, &names, leat_op_name((leat_op)op));
+  for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
+    leat_vec_push(e->arena, &names, predefined[i]);
+  return ev_fail(e, span, "unknown name `%s`%s", name,
+                 ev_suggestion(e, name, names.items, names.count));
+}
+
+ev ev_name(evaluator *e, const char *name, leat_span span) {
+  const ev_binding *binding = ev_lookup(e->frame->scope, name);
+  if (binding) return binding->members ? family_list(e, binding, name, span) : binding->value;
+  leat_dtype dtype;
+  if (leat_dtype_parse(name, strlen(name), &dtype)) return (ev){.kind = EV_DTYPE, .i = dtype};
+  ev value = predefined_value(e, name, span);
+  if (value.kind != EV_NONE) return value;
+  const ev_function *function = ev_find_function(e, name);
+  return function ? (ev){.kind = EV_FUNCTION, .function = function} : unknown_name(e, name, span);
+}
+
+// $train/net/h:1. What an entry makes is the entry's: elsewhere it would run as part of another.
+ev ev_path(evaluator *e, const leat_expr *expr) {
+  leat_state *state = leat_graph_find_state(e->graph, expr->path);
+  if (state && !expr->port) return ev_of_state(state);
+  const leat_value *alias = leat_map_get(&e->aliases, expr->path);
+  leat_node *node = leat_graph_find_node(e->graph, expr->path);
+  leat_value value = alias && !expr->port ? *alias : (leat_value){node, expr->port};
+  if (!value.node) {
+    const char *near = leat_frontend_suggest(e, expr->path);
+    return ev_fail(e, expr->span, "nothing above is called `$%s`%s%s%s", expr->path,
+                   near ? "; did you mean `$" : "", near ? near : "", near ? "`?" : "");
+  }
+  if (value.port >= (uint32_t)leat_op_info_of(value.node->op)->outputs)
+    return ev_fail(e, expr->span, "`%s` (%s) has no output %u", value.node->name,
+                   leat_op_name(value.node->op), value.port);
+  if (value.node->entry && !e->entry)
+    return ev_fail(e, expr->span, "`$%s` is of the entry `%s`: nothing outside can use it",
+                   expr->path, value.node->entry->name);
+  return ev_tensor(value);
+}
