@@ -6,7 +6,6 @@
 #include "kernel/kernel.h"
 #include "session/build_id.h"
 #include "session/object_cache.h"
-#include "targets/cpu/cpu.h"
 #include "targets/ref/ref.h"
 
 #include <pthread.h>

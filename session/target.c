@@ -2,6 +2,7 @@
 #include "session/target.h"
 
 #include "targets/c/c.h"
+#include "targets/cpu/cpu.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef LEAT_SESSION_TARGET_H
 #define LEAT_SESSION_TARGET_H
 
-#include "targets/cpu/cpu.h"
+#include "targets/generator.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #ifndef LEAT_TARGETS_C_C_H
 #define LEAT_TARGETS_C_C_H
 
-#include "targets/cpu/cpu.h"
+#include "targets/generator.h"
 
 // Compile with these: the text relies on no contraction and on no assumption about traps.
 #define LEAT_C_FLAGS "-std=gnu11 -ffp-contract=off -fno-trapping-math -fwrapv -fno-strict-aliasing"

@@ -5,7 +5,6 @@
 #include "base/module.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 static pthread_once_t loaded_once = PTHREAD_ONCE_INIT, key_once = PTHREAD_ONCE_INIT;
 static const leat_code_generator *generator;
@@ -36,9 +35,4 @@ leat_status leat_cpu_codegen(const leat_code_generator **out, leat_error *error)
   pthread_once(&loaded_once, load_module);
   *out = generator;
   return generator ? LEAT_OK : leat_fail(error, load_error.status, "%s", load_error.message);
-}
-
-void leat_object_finish(leat_object *object) {
-  free(object->data);
-  *object = (leat_object){0};
 }
