@@ -2,7 +2,7 @@
 //
 //     digits_train DIGITS.leat THREADS        then, a line each on standard input: how many steps
 //     to time
-#include "bench.h"
+#include "bench/bench.h"
 
 int main(int argc, char **argv) {
   if (argc != 3) return fprintf(stderr, "usage: digits_train DIGITS.leat THREADS\n"), 2;

@@ -2,7 +2,7 @@
 // additions. The fed values change with each Run, and each result is read and checked.
 //
 //     latency NODES            then, a line each on standard input: how many Runs to time
-#include "bench.h"
+#include "bench/bench.h"
 
 static const char text[] = "graph latency(nodes: int = 1)\n"
                            "entry chain(x: f32[], b: f32[]) -> (y: f32[]) {\n"
