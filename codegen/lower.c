@@ -127,6 +127,7 @@ static void choose_flat(leat_lower *w) {
   const leat_unit *unit = w->unit;
   unsigned all = (1u << unit->rank) - 1;
   if (unit->kind != LEAT_UNIT_LOOPS || unit->rank < 2) return;
+  if (unit->by_lanes && unit->innermost != unit->reduced) return; // one axis would be one fold
   for (int leading = 0; leading < unit->rank && !w->flat; leading++) {
     unsigned rows = (1u << leading) - 1;
     bool fits = !unit->reduced || unit->reduced == rows || unit->reduced == (all & ~rows);
