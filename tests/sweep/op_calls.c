@@ -129,34 +129,48 @@ static test_fill fill_of(const call *c) {
   return rng_percent(&c->p->random, sums ? 25 : 60) ? FILL_ANY : FILL_PLAIN;
 }
 
-static bool fits(const call *c, const test_value *value, leat_dtype dtype, int rank,
-                 const test_dim *dims) {
-  if (value->dtype != dtype || value->rank != rank || !may_use(c, value)) return false;
-  for (int i = 0; i < rank; i++)
-    if (!dim_same(value->dims[i], dims[i])) return false;
-  return true;
+static bool same_shape(const test_value *value, int rank, const test_dim *dims) {
+  bool same = value->rank == rank;
+  for (int i = 0; same && i < rank; i++) same = dim_same(value->dims[i], dims[i]);
+  return same;
 }
 
-// Picks one of those that are marked; -1: none is.
+static bool broadcasts_to(const test_value *value, int rank, const test_dim *dims) {
+  int added = rank - value->rank;
+  bool fits = added >= 0;
+  for (int i = 0; fits && i < value->rank; i++)
+    fits = dim_is(value->dims[i], 1) || dim_same(value->dims[i], dims[added + i]);
+  return fits;
+}
+
+// Picks one of those that are marked, rather a late one than an early one; -1: none is.
 static int pick(program *p, const bool *marked) {
-  int count = 0, chosen = -1;
-  for (uint32_t i = 0; i < p->values.count; i++)
-    if (marked[i] && rng_below(&p->random, ++count) == 0) chosen = (int)i;
-  return chosen;
+  for (uint32_t i = p->values.count; i-- > 0;)
+    if (marked[i] && rng_percent(&p->random, p->values.items[i].used ? 15 : 40)) return (int)i;
+  return -1;
 }
 
-// An operand of a given type.
+static test_value use(call *c, int chosen) {
+  c->p->values.items[chosen].used = true;
+  add_operand(c, &c->p->values.items[chosen]);
+  return c->p->values.items[chosen];
+}
+
+// An operand of a given type, or, where the op broadcasts, one that broadcasts to it.
 static test_value operand(call *c, leat_dtype dtype, int rank, const test_dim *dims) {
   program *p = c->p;
-  int chosen = -1;
-  if (p->reuse && rng_percent(&p->random, 80)) {
+  bool broadcasts = leat_op_info_of(c->op)->flags & LEAT_FLAG_BROADCASTS;
+  if (p->reuse && rng_percent(&p->random, 90)) {
     bool *marked = leat_new_array(p->arena, bool, p->values.count + 1);
-    for (uint32_t i = 0; i < p->values.count; i++)
-      marked[i] = fits(c, &p->values.items[i], dtype, rank, dims);
-    chosen = pick(p, marked);
+    for (uint32_t i = 0; i < p->values.count; i++) {
+      const test_value *value = &p->values.items[i];
+      marked[i] = value->dtype == dtype && may_use(c, value) &&
+                  (broadcasts ? broadcasts_to(value, rank, dims) : same_shape(value, rank, dims));
+    }
+    int chosen = pick(p, marked);
+    if (chosen >= 0) return use(c, chosen);
   }
-  test_value value = chosen >= 0 ? p->values.items[chosen]
-                                 : program_input(p, dtype, rank, dims, fill_of(c), dim_const(0));
+  test_value value = program_input(p, dtype, rank, dims, fill_of(c), dim_const(0));
   add_operand(c, &value);
   return value;
 }
@@ -186,24 +200,24 @@ static test_value first_operand(call *c, leat_dtype dtype, int least_rank, int m
                                 bool nonempty) {
   program *p = c->p;
   int chosen = -1;
-  if (p->reuse && rng_percent(&p->random, 85)) {
+  test_value value;
+  if (p->reuse && rng_percent(&p->random, 95)) {
     bool *marked = leat_new_array(p->arena, bool, p->values.count + 1);
     for (uint32_t i = 0; i < p->values.count; i++) {
-      const test_value *value = &p->values.items[i];
-      marked[i] = value->dtype == dtype && value->rank >= least_rank && value->rank <= most_rank &&
-                  (!nonempty || is_nonempty(value)) && is_small(p, value) && may_use(c, value);
+      const test_value *v = &p->values.items[i];
+      marked[i] = v->dtype == dtype && v->rank >= least_rank && v->rank <= most_rank &&
+                  (!nonempty || is_nonempty(v)) && is_small(p, v) && may_use(c, v);
     }
     chosen = pick(p, marked);
   }
-  test_value value;
   if (chosen >= 0) {
-    value = p->values.items[chosen];
+    value = use(c, chosen);
   } else {
     test_dim dims[LEAT_MAX_RANK];
     int rank = program_shape(p, least_rank, most_rank, nonempty, dims);
     value = program_input(p, dtype, rank, dims, fill_of(c), dim_const(0));
+    add_operand(c, &value);
   }
-  add_operand(c, &value);
   c->out.dtype = dtype;
   c->out.rank = value.rank;
   memcpy(c->out.dims, value.dims, sizeof value.dims);
@@ -244,7 +258,7 @@ static bool is_comparison(leat_op op) {
 static void call_elementwise(call *c) {
   program *p = c->p;
   int count = leat_op_info_of(c->op)->min_inputs, wide = (int)rng_below(&p->random, count);
-  bool broadcasts = count > 1 && rng_percent(&p->random, 40);
+  bool broadcasts = count > 1 && !p->reuse && rng_percent(&p->random, 40);
   test_dim dims[LEAT_MAX_RANK];
   if (!broadcasts) {
     test_value shape = first_operand(c, operand_dtype(c, 0), 0, SHAPE_RANK, false);
@@ -306,14 +320,33 @@ static void call_transpose(call *c) {
   add_ints(c, "perm", x.rank, perm);
 }
 
+// Of a value that there is: along its dims of 1, and to more axes.
+static void broadcast_value(call *c) {
+  program *p = c->p;
+  test_value x = first_operand(c, c->dtype, 0, SHAPE_RANK - 1, false);
+  int added = (int)rng_below(&p->random, 2);
+  c->out.rank = x.rank + added;
+  for (int i = 0; i < c->out.rank; i++) {
+    bool chosen = i < added || dim_is(x.dims[i - added], 1);
+    if (chosen) program_shape(p, 1, 1, false, &c->out.dims[i]);
+    if (!chosen) c->out.dims[i] = x.dims[i - added];
+  }
+}
+
 static void call_broadcast(call *c) {
   program *p = c->p;
   test_dim dims[LEAT_MAX_RANK];
+  int64_t most = p->most_elements;
+  p->most_elements = p->reuse ? 20 : most;
+  if (p->reuse) {
+    broadcast_value(c);
+  } else {
+    c->out.rank = program_shape(p, 0, SHAPE_RANK, false, c->out.dims);
+    operand(c, c->dtype, narrowed(p, &c->out, dims), dims);
+  }
+  p->most_elements = most;
   c->out.dtype = c->dtype;
-  c->out.rank = program_shape(p, 0, SHAPE_RANK, false, c->out.dims);
   for (int i = 0; i < c->out.rank; i++) program_bind(p, c->out.dims[i]);
-  int rank = narrowed(p, &c->out, dims);
-  operand(c, c->dtype, rank, dims);
   add_dims(c, "shape", c->out.rank, c->out.dims);
 }
 
@@ -406,7 +439,9 @@ static void call_gather(call *c) {
   int axis;
   test_value x = first_operand(c, c->dtype, 1, SHAPE_RANK - 1, true);
   test_value indices = index_into(c, &x, &axis);
-  c->out = gathered(&x, axis, &indices);
+  test_value rows = gathered(&x, axis, &indices);
+  c->out.rank = rows.rank;
+  memcpy(c->out.dims, rows.dims, sizeof rows.dims);
   add_int(c, "axis", axis);
 }
 
@@ -423,7 +458,8 @@ static void call_one_hot(call *c) {
   test_dim dims[LEAT_MAX_RANK], depth = dim_const(rng_below(&c->p->random, 20));
   int rank = program_shape(c->p, 0, 2, false, dims);
   test_value x = index_operand(c, c->dtype, rank, dims, FILL_NEAR, depth);
-  c->out = x;
+  c->out.rank = rank;
+  memcpy(c->out.dims, x.dims, sizeof x.dims);
   c->out.dims[c->out.rank++] = depth;
   c->out.dtype = RNG_PICK(&c->p->random, dtypes);
   add_int(c, "depth", depth.plus);
@@ -589,31 +625,33 @@ static void write_statement(call *c) {
     leat_text_add(body, "%s%s\n", c->op == LEAT_OP_not ? "not " : "", operands);
 }
 
-static void fetch(call *c) {
+// What the value is called in messages, and how near it must be on other targets.
+static void describe(call *c) {
   const leat_op_info *info = leat_op_info_of(c->op);
   const char *operands = c->label.data ? c->label.data : "";
-  const char *label =
-      leat_arena_printf(c->p->arena, "%s of %s: %s = %s(%s)", info->name, leat_dtype_name(c->dtype),
-                        c->out.name, info->name, operands);
-  if (c->p->smooth && c->out.error > 0)
-    program_fetch(c->p, &c->out, label, MATCH_NEAR, c->out.error);
-  else if (op_ulps(c->op))
-    program_fetch(c->p, &c->out, label, MATCH_ULPS, op_ulps(c->op));
-  else
-    program_fetch(c->p, &c->out, label,
-                  info->dtypes == LEAT_CLASS_ALL && !c->p->reuse ? MATCH_BITS : MATCH_VALUES, 0);
+  c->out.label = leat_arena_printf(c->p->arena, "%s of %s: %s = %s(%s)", info->name,
+                                   leat_dtype_name(c->dtype), c->out.name, info->name, operands);
+  bool moves = info->dtypes == LEAT_CLASS_ALL && !c->p->reuse; // and its operands are inputs
+  c->out.match = moves ? MATCH_BITS : MATCH_VALUES;
+  if (c->p->smooth && c->out.error > 0) {
+    c->out.match = MATCH_NEAR;
+    c->out.tolerance = c->out.error;
+  } else if (op_ulps(c->op)) {
+    c->out.match = MATCH_ULPS;
+    c->out.tolerance = op_ulps(c->op);
+  }
 }
 
-bool op_call(program *p, leat_op op, leat_dtype dtype, int variant, bool keep) {
+bool op_call(program *p, leat_op op, leat_dtype dtype, int variant) {
   call c = {.p = p, .op = op, .dtype = dtype, .variant = variant};
   bool possible = function_of(op) && op_takes(op, dtype);
   if (possible) {
     function_of(op)(&c);
     propagate(&c);
     snprintf(c.out.name, sizeof c.out.name, "y%u", p->values.count);
+    describe(&c);
     write_statement(&c);
     leat_vec_push(p->arena, &p->values, c.out);
-    if (keep) fetch(&c);
   }
   leat_text_finish(&c.text);
   leat_text_finish(&c.label);

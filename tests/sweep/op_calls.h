@@ -15,8 +15,8 @@ bool op_calls_cover(leat_op op);
 bool op_takes(leat_op op, leat_dtype dtype);
 // Number of results worth a case of their own: of `cast`, one a dtype.
 int op_variants(leat_op op);
-// Adds a statement and fetches its value, unless `keep` is false. False: no operand fits.
-bool op_call(program *p, leat_op op, leat_dtype dtype, int variant, bool keep);
+// Adds a statement, whose value becomes the last of p->values. False: there is no such call.
+bool op_call(program *p, leat_op op, leat_dtype dtype, int variant);
 // How far exp, log and tanh may be from the reference's value, in units of the last place; 0: not
 // at all.
 int op_ulps(leat_op op);

@@ -15,7 +15,7 @@ static void collect(void *context, const char *text) {
 static leat_status prepare(prepared *run, const program *p) {
   const char *entry = "f";
   const char **fetches = leat_new_array(p->arena, const char *, p->results.count + 1);
-  for (uint32_t i = 0; i < p->results.count; i++) fetches[i] = p->results.items[i].name;
+  for (uint32_t i = 0; i < p->results.count; i++) fetches[i] = p->results.items[i].value.name;
   leat_step_spec spec = {.entries = &entry,
                          .entry_count = 1,
                          .fetches = fetches,
@@ -200,10 +200,10 @@ static leat_status compare_result(comparison *c, uint32_t i, int way, const leat
                                   const leat_tensor *got) {
   const test_result *result = &c->p->results.items[i];
   leat_text how = {0};
-  bool same = tensor_matches(want, got, result->match, result->tolerance, &how);
+  bool same = tensor_matches(want, got, result->value.match, result->value.tolerance, &how);
   if (!same && c->wrong) c->wrong[result->group] = true;
   if (!same && c->shown++ < MOST_SHOWN)
-    leat_text_add(c->why, "%s: %s, not as %s: %s\n", c->ways[way].name, result->label,
+    leat_text_add(c->why, "%s: %s, not as %s: %s\n", c->ways[way].name, result->value.label,
                   c->ways[0].name, how.data);
   leat_text_finish(&how);
   return same ? LEAT_OK : LEAT_MISMATCH;

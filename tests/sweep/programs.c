@@ -101,6 +101,7 @@ static test_dim random_dim(program *p, bool nonempty) {
     return (test_dim){first + (int)rng_below(&p->random, DIM_B - first), 1, 0};
   }
   if (!nonempty && rng_percent(&p->random, 4)) return dim_const(0);
+  if (p->sizes[0]) return dim_const(RNG_PICK(&p->random, p->sizes));
   return dim_const(RNG_PICK(&p->random, sizes));
 }
 
@@ -139,15 +140,13 @@ void program_bind(program *p, test_dim dim) {
 
 test_value program_input(program *p, leat_dtype dtype, int rank, const test_dim *dims,
                          test_fill fill, test_dim limit) {
-  test_value value = {.dtype = dtype, .rank = rank, .bound = 1};
+  test_value value = {.dtype = dtype, .rank = rank, .bound = 1, .is_input = true};
   for (int i = 0; i < rank; i++) program_bind(p, value.dims[i] = dims[i]);
   return *add_input(p, value, fill, limit);
 }
 
-void program_fetch(program *p, const test_value *value, const char *label, test_match match,
-                   double tolerance) {
-  const char *name = leat_arena_strndup(p->arena, value->name, strlen(value->name));
-  leat_vec_push(p->arena, &p->results, (test_result){name, label, match, tolerance, p->group});
+void program_fetch(program *p, const test_value *value) {
+  leat_vec_push(p->arena, &p->results, (test_result){*value, p->group});
 }
 
 char *program_text(const program *p) {

@@ -33,12 +33,23 @@ typedef struct test_dim {
   int64_t times, plus;
 } test_dim;
 
+typedef enum test_match {
+  MATCH_BITS,   // of NaNs too: what only moves
+  MATCH_VALUES, // any NaN is like any other
+  MATCH_ULPS,   // `tolerance` in units of the last place
+  MATCH_NEAR,   // `tolerance` as a difference
+} test_match;
+
 typedef struct test_value {
   char name[16];
   leat_dtype dtype;
   int rank;
   test_dim dims[LEAT_MAX_RANK];
   double bound, error; // of a smooth program: the largest magnitude, and how far targets may differ
+  bool is_input, used; // by a statement
+  const char *label;   // what it is, for messages
+  test_match match;    // of its values on different targets
+  double tolerance;
 } test_value;
 
 typedef enum test_fill {
@@ -55,18 +66,8 @@ typedef struct test_input {
   test_dim limit;
 } test_input;
 
-typedef enum test_match {
-  MATCH_BITS,   // of NaNs too: what only moves
-  MATCH_VALUES, // any NaN is like any other
-  MATCH_ULPS,   // `tolerance` in units of the last place
-  MATCH_NEAR,   // `tolerance` as a difference
-} test_match;
-
 typedef struct test_result {
-  const char *name;  // of the value to fetch
-  const char *label; // what it is, for messages
-  test_match match;
-  double tolerance;
+  test_value value;
   int group; // the caller's: which case it belongs to
 } test_result;
 
@@ -86,6 +87,7 @@ typedef struct program {
   bool reuse;    // operands are values that there are, where any fits
   bool smooth;   // only ops that keep small differences small
   int64_t most_elements;
+  int64_t sizes[4]; // what constant dims are, unless they are 0
   int group;
 } program;
 
@@ -98,8 +100,7 @@ test_value program_input(program *p, leat_dtype dtype, int rank, const test_dim 
 void program_bind(program *p, test_dim dim);
 // A random shape; `nonempty`: of no dim that is or may be 0. Returns the rank.
 int program_shape(program *p, int least_rank, int most_rank, bool nonempty, test_dim *out);
-void program_fetch(program *p, const test_value *value, const char *label, test_match match,
-                   double tolerance);
+void program_fetch(program *p, const test_value *value);
 // Chooses values of the run-time dims for the next run.
 void program_choose_dims(program *p);
 char *program_text(const program *p); // in the program's arena

@@ -38,12 +38,13 @@ TEST(every_op_has_a_test) {
 // -- Programs written by hand --------------------------------------------------------------------
 
 __attribute__((format(printf, 2, 3))) static void fetch(program *p, const char *format, ...) {
-  test_value value = {0};
+  test_value value = {.match = MATCH_VALUES};
   va_list arguments;
   va_start(arguments, format);
   vsnprintf(value.name, sizeof value.name, format, arguments);
   va_end(arguments);
-  program_fetch(p, &value, leat_arena_printf(p->arena, "%s", value.name), MATCH_VALUES, 0);
+  value.label = leat_arena_printf(p->arena, "%s", value.name);
+  program_fetch(p, &value);
 }
 
 static void check_agrees(program *p, int rounds) {

@@ -49,7 +49,8 @@ static void build(program *p, const sweep_case *cases, uint32_t n, bool symbolic
     p->random.state = cases[i].seed;
     p->group = (int)i;
     p->most_elements = rng_percent(&p->random, 10) ? 40000 : 1500;
-    op_call(p, cases[i].op, cases[i].dtype, cases[i].variant, true);
+    if (op_call(p, cases[i].op, cases[i].dtype, cases[i].variant))
+      program_fetch(p, &p->values.items[p->values.count - 1]);
   }
 }
 
