@@ -5,6 +5,7 @@
 #include "leat/artifact.h"
 #include "runtime/object_load.h"
 #include "targets/c/c.h"
+#include "targets/cpu/cpu.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

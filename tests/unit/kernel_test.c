@@ -6,6 +6,7 @@
 #include "kernel/kernel.h"
 #include "runtime/object_load.h"
 #include "targets/c/c.h"
+#include "targets/cpu/cpu.h"
 #include "tests/unit/check.h"
 #include "tests/unit/interpret.h"
 

@@ -4,6 +4,7 @@
 #include "runtime/object_load.h"
 #include "session/object_cache.h"
 #include "targets/c/c.h"
+#include "targets/cpu/cpu.h"
 #include "tests/unit/check.h"
 #include "tests/unit/scratch.h"
 
