@@ -541,7 +541,6 @@ static void lower_copy(leat_table *table, leat_unit *unit) {
 }
 
 static void lower_gemm(leat_table *table, leat_unit *unit) {
-  enum { ROWS_OF_TILE = 128 };
   leat_arena *arena = table->cg->arena;
   const leat_node *node = unit->members.items[0]->node;
   const leat_type *a = leat_value_type(node->inputs[0]), *out = &node->outputs[0];
@@ -558,7 +557,9 @@ static void lower_gemm(leat_table *table, leat_unit *unit) {
     leat_vec_push(arena, &launch->buffers, leat_item_memory(table, node->inputs[i])->storage);
   for (uint32_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
     leat_vec_push(arena, &launch->scalars, scalars[i]);
-  launch->tiles = leat_dim_is(batch, 1) ? leat_lower_ceil_div(&w, m, ROWS_OF_TILE) : batch;
+  leat_dim tiles[] = {batch, leat_lower_ceil_div(&w, m, LEAT_GEMM_ROWS),
+                      leat_lower_ceil_div(&w, n, LEAT_GEMM_COLUMNS)};
+  launch->tiles = leat_lower_product(&w, tiles, 3);
 }
 
 leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {

@@ -2,8 +2,6 @@
 // their messages to ranks.
 #include "runtime/executor.h"
 
-#include "base/module.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,23 +79,6 @@ static void label_trace(leat_executor *executor, leat_bound_part *part) {
   }
 }
 
-// BLIS is loaded when the first image needs it.
-static leat_status load_gemm(leat_runtime *runtime, leat_error *error) {
-  const void *gemm;
-  LEAT_TRY(leat_module_load("blis", LEAT_GEMM_SYMBOL, &gemm, error));
-  runtime->gemm = *(const leat_gemm_function *)gemm;
-  return LEAT_OK;
-}
-
-static leat_status check_launches(const leat_executor *executor, const leat_bound_part *part,
-                                  leat_error *error) {
-  const leat_view *view = &part->program->view;
-  for (uint32_t i = 0; i < view->image->launches.count; i++)
-    if (view->launches[i].kind == LEAT_LAUNCH_GEMM && !executor->runtime->gemm)
-      LEAT_TRY(load_gemm(executor->runtime, error));
-  return LEAT_OK;
-}
-
 static void list_ports(leat_executor *executor) {
   uint64_t feeds = 0, fetches = 0, tasks = 0;
   for (uint32_t p = 0; p < executor->part_count; p++) {
@@ -133,7 +114,6 @@ static leat_status bind_parts(leat_executor *executor, const leat_part *parts, s
     leat_bound_part *part = &executor->parts[p];
     part->program = parts[p].program;
     part->store = parts[p].store;
-    LEAT_TRY(check_launches(executor, part, error));
     LEAT_TRY(bind_variables(executor, part, error));
     LEAT_TRY(bind_messages(executor, part, options, error));
     bind_dims(executor, part);

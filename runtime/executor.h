@@ -30,7 +30,6 @@ struct leat_runtime {
   leat_rendezvous *rendezvous;
   leat_transport *transport; // NULL: alone
   leat_trace *trace;         // NULL: off
-  leat_gemm_function gemm;
   double deadline;
   void (*print)(void *context, const char *text);
   void *print_context;

@@ -299,3 +299,10 @@ leat_status leat_image_check(const void *image, size_t size, leat_view *out, lea
   *out = c.view;
   return LEAT_OK;
 }
+
+bool leat_image_calls_blis(const leat_image *image) {
+  const leat_image_launch *launches = (const void *)((const char *)image + image->launches.offset);
+  for (uint64_t i = 0; i < image->launches.count; i++)
+    if (launches[i].kind == LEAT_LAUNCH_GEMM) return true;
+  return false;
+}

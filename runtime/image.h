@@ -52,6 +52,9 @@ bool leat_formula_check(const int64_t *code, uint32_t count, uint64_t dim_count)
 LEAT_MUST_USE leat_status leat_image_check(const void *image, size_t size, leat_view *out,
                                            leat_error *error);
 
+// Whether a launch is a GEMM; of an image that was checked or comes straight from the compiler.
+bool leat_image_calls_blis(const leat_image *image);
+
 // The value of a checked formula for these values of the dims; false: overflow or division by zero.
 bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *dims, int64_t *out);
 bool leat_formula_is_constant(const leat_view *view, uint32_t formula); // needs no dims

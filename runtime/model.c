@@ -2,6 +2,7 @@
 // own runtime.
 #include "leat/runtime.h"
 
+#include "runtime/image.h"
 #include "runtime/runtime.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static leat_status build(leat_model *model, const leat_image *image,
   leat_program_source source = {.image = image,
                                 .size = image->size,
                                 .kernels = kernels,
-                                .kernel_count = image->kernels.count,
+                                .kernel_count = image->kernels.count + leat_image_calls_blis(image),
                                 .base = options->base};
   LEAT_TRY(leat_runtime_create(&runtime_options, &model->runtime, error));
   LEAT_TRY(leat_store_create(&model->store, error));

@@ -177,17 +177,20 @@ static void find_access(leat_program *program) {
 
 static leat_status copy_kernels(leat_program *program, const leat_program_source *source,
                                 leat_error *error) {
-  uint64_t count = program->image->kernels.count;
-  if (count != source->kernel_count)
+  const leat_image *image = program->image;
+  uint64_t count = image->kernels.count, all = count + leat_image_calls_blis(image);
+  if (all != source->kernel_count)
     return leat_fail(error, LEAT_INVALID, "the image has %llu kernels, its code %zu",
-                     (unsigned long long)count, source->kernel_count);
-  for (size_t i = 0; i < count; i++)
+                     (unsigned long long)all, source->kernel_count);
+  for (size_t i = 0; i < all; i++)
     if (!source->kernels[i])
       return leat_fail(error, LEAT_INVALID, "kernel `%s` has no code",
-                       leat_view_text(&program->view, program->view.kernels[i].symbol));
+                       i < count ? leat_view_text(&program->view, program->view.kernels[i].symbol)
+                                 : "leat_blis_gemm");
   leat_kernel_function *kernels = leat_new_array(program->arena, leat_kernel_function, count + 1);
   if (count) memcpy(kernels, source->kernels, count * sizeof *kernels);
   program->kernels = kernels;
+  if (all > count) program->gemm = (leat_gemm_function)(void (*)(void))source->kernels[count];
   return LEAT_OK;
 }
 

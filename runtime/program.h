@@ -14,7 +14,8 @@ struct leat_program {
   const leat_image *image; // view.image
   void *own_image;         // a copy, when the source was not aligned
   const leat_kernel_function *kernels;
-  const void **files; // each file tensor's data
+  leat_gemm_function gemm; // NULL: no launch needs it
+  const void **files;      // each file tensor's data
   leat_file_group *groups;
   // The arguments that point at feed i: feed_args[feed_first[i] … feed_first[i + 1]).
   const uint32_t *feed_first, *feed_args;

@@ -47,7 +47,6 @@ leat_status leat_runtime_create(const leat_runtime_options *options, leat_runtim
   pthread_mutex_init(&runtime->runs_lock, NULL);
   pthread_mutex_init(&runtime->mail_lock, NULL);
   runtime->mail_end = &runtime->mail;
-  runtime->gemm = options->gemm;
   runtime->print = options->print;
   runtime->print_context = options->print_context;
   runtime->deadline = options->deadline > 0 ? options->deadline : 60;

@@ -29,22 +29,12 @@ typedef struct leat_run leat_run;
 
 // -- The process ----------------------------------------------------------------------------------
 
-// c = a · b over tiles [tile_begin, tile_end) of `tiles`; row-major, `batch` of them one after the
-// other. The rows of c that a tile is must not depend on who runs it (LEAT_LAUNCH_GEMM).
-typedef int32_t (*leat_gemm_function)(leat_dtype dtype, void *c, const void *a, const void *b,
-                                      int64_t m, int64_t n, int64_t k, bool transpose_a,
-                                      bool transpose_b, int64_t batch, int64_t tiles,
-                                      int64_t tile_begin, int64_t tile_end);
-// The module leat-blis exports one, in a variable of this name.
-#define LEAT_GEMM_SYMBOL "leat_blis_gemm"
-
 typedef struct leat_runtime_options {
   int threads;     // of a gang at most, the caller included; 0: cores / ranks on this host
   double grain;    // nanoseconds of work that are worth another thread; 0: 10,000
   double deadline; // seconds that a run may take without progress; 0: 60
   bool trace;      // keep trace rings
   leat_transport *transport; // NULL: alone. Taken over: destroyed with the runtime
-  leat_gemm_function gemm;   // NULL: the module leat-blis, loaded when an image needs it
   // What a print task says, one call a task, without a newline at the end; NULL: dropped.
   void (*print)(void *context, const char *text);
   void *print_context;
@@ -124,7 +114,7 @@ LEAT_MUST_USE leat_status leat_store_save(leat_store *store, const char *path, l
 typedef struct leat_program_source {
   const void *image; // borrowed until the program is destroyed
   size_t size;
-  const leat_kernel_function *kernels; // by kernel number, copied
+  const leat_kernel_function *kernels; // by number; then leat_blis_gemm if a launch is a GEMM
   size_t kernel_count;
   const char *base; // the directory that relative file names begin at; NULL: the working directory
   void (*release)(void *context); // called when the program is destroyed; NULL: nothing to do

@@ -27,14 +27,22 @@ static int32_t copy_tiles(const leat_frame *frame, const leat_image_launch *laun
   return 0;
 }
 
-static int32_t gemm_tiles(const segment_walk *walk, const leat_image_launch *launch,
-                          const leat_arg *args, int64_t tiles, int64_t begin, int64_t end) {
-  const leat_view *view = &walk->frame->program->view;
-  uint32_t c = view->args[launch->arg_first].index;
-  return walk->runtime->gemm((leat_dtype)view->buffers[c].type.dtype, args[0].pointer,
-                             args[1].pointer, args[2].pointer, args[3].value, args[4].value,
-                             args[5].value, args[6].value != 0, args[7].value != 0, args[8].value,
-                             tiles, begin, end);
+static int32_t gemm_tiles(const leat_frame *frame, const leat_image_launch *launch,
+                          const leat_arg *args, int64_t begin, int64_t end) {
+  const leat_view *view = &frame->program->view;
+  leat_gemm gemm = {
+      .dtype = (leat_dtype)view->buffers[view->args[launch->arg_first].index].type.dtype,
+      .c = args[0].pointer,
+      .a = args[1].pointer,
+      .b = args[2].pointer,
+      .m = args[3].value,
+      .n = args[4].value,
+      .k = args[5].value,
+      .transpose_a = args[6].value != 0,
+      .transpose_b = args[7].value != 0,
+      .batch = args[8].value,
+  };
+  return frame->program->gemm(&gemm, begin, end);
 }
 
 static int32_t run_tiles(segment_walk *walk, uint32_t number, int64_t begin, int64_t end) {
@@ -45,7 +53,7 @@ static int32_t run_tiles(segment_walk *walk, uint32_t number, int64_t begin, int
   switch ((leat_launch_kind)launch->kind) {
   case LEAT_LAUNCH_KERNEL: return frame->program->kernels[launch->kernel](frame, args, begin, end);
   case LEAT_LAUNCH_COPY: return copy_tiles(frame, launch, args, tiles, begin, end);
-  case LEAT_LAUNCH_GEMM: return gemm_tiles(walk, launch, args, tiles, begin, end);
+  case LEAT_LAUNCH_GEMM: return gemm_tiles(frame, launch, args, begin, end);
   }
   return LEAT_INTERNAL;
 }

@@ -1,6 +1,8 @@
 // Images and objects → programs that the runtime can run. A program keeps what its code lies in.
 #include "session/step_code.h"
 
+#include "base/module.h"
+#include "runtime/image.h"
 #include "runtime/object_load.h"
 #include "targets/ref/ref.h"
 
@@ -45,6 +47,13 @@ static leat_status find_kernels(loaded *code, size_t count, leat_error *error) {
   return LEAT_OK;
 }
 
+static leat_status load_gemm(leat_kernel_function *out, leat_error *error) {
+  const void *address;
+  LEAT_TRY(leat_module_load("blis", "leat_blis_gemm", &address, error));
+  memcpy(out, &address, sizeof address);
+  return LEAT_OK;
+}
+
 static leat_status load_objects(loaded *code, const leat_part_code *part, size_t kernel_count,
                                 leat_error *error) {
   code->kernels = calloc(kernel_count + 1, sizeof *code->kernels);
@@ -68,6 +77,7 @@ static leat_status load(loaded *code, const leat_part_code *part, leat_program *
   const leat_image *image = code->image;
   size_t kernel_count = image->kernels.count;
   LEAT_TRY(load_objects(code, part, kernel_count, error));
+  if (leat_image_calls_blis(image)) LEAT_TRY(load_gemm(&code->kernels[kernel_count++], error));
   leat_program_source source = {.image = image,
                                 .size = size,
                                 .kernels = code->kernels,

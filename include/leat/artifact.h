@@ -13,6 +13,7 @@
 #include "leat/dtype.h"
 #include "leat/status.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define LEAT_IMAGE_MAGIC "leatimg"
@@ -29,6 +30,24 @@ typedef struct leat_frame leat_frame; // one run of one image; opaque to kernels
 
 // Runs tiles [tile_begin, tile_end). args: the buffers, then the scalars. Returns 0, or site << 8 | leat_status.
 typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args, int64_t tile_begin, int64_t tile_end);
+
+// c = a · b as BLIS computes it (LEAT_LAUNCH_GEMM): row-major matrices of f32 or f64, `batch` of each one after the other.
+typedef struct leat_gemm {
+  leat_dtype dtype;
+  void *c;             // m × n
+  const void *a, *b;   // m × k and k × n; transposed k × m and n × k
+  int64_t m, n, k, batch;
+  bool transpose_a, transpose_b;
+} leat_gemm;
+
+// A tile of a product: down a matrix first, then across it, then on to the next one; less at the edges.
+enum { LEAT_GEMM_ROWS = 256, LEAT_GEMM_COLUMNS = 512 };
+
+typedef int32_t (*leat_gemm_function)(const leat_gemm *gemm, int64_t tile_begin, int64_t tile_end);
+
+// The one there is, of the module leat-blis and of libleat_blis. It stands behind the last kernel in the array of entry
+// points of an image that launches it.
+int32_t leat_blis_gemm(const leat_gemm *gemm, int64_t tile_begin, int64_t tile_end);
 
 // -- The image --------------------------------------------------------------------------------------------------------
 

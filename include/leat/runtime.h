@@ -27,7 +27,7 @@ typedef struct leat_model_options {
   void *print_context;
 } leat_model_options;
 
-// `kernels` has one entry for each of image->kernels. *out is valid (for leat_model_message and
+// `kernels` is what leat build made beside the image. *out is valid (for leat_model_message and
 // leat_model_destroy) even on failure, unless memory ran out; then it is NULL.
 LEAT_MUST_USE leat_status leat_model_create(const leat_image *image,
                                             const leat_kernel_function *kernels,
