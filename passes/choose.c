@@ -4,9 +4,9 @@
 //           and bits must not depend on whether a step is specialised
 //   keeps   everything but the attribute `family`: "" is the generator's, "blis" is BLIS's
 //
-// BLIS carries plain dense products of matrices when the session asks for it. The number of rows
-// never counts. Where the text says that an inner dim is small, a call costs more than it gains,
-// and the generator keeps the product.
+// BLIS carries plain dense products of matrices when the session asks for it, one or a batch. The
+// number of rows never counts. Where the text says that an inner dim is small, a call costs more
+// than it gains, and the generator keeps the product.
 #include "passes/pass.h"
 
 #include <string.h>
@@ -19,8 +19,8 @@ static bool is_large(leat_dim dim) {
 
 static bool suits_blis(const leat_node *node) {
   const leat_type *a = leat_value_type(node->inputs[0]), *b = leat_value_type(node->inputs[1]);
-  bool plain = a->rank == 2 && b->rank == 2 && (a->dtype == LEAT_f32 || a->dtype == LEAT_f64);
-  return plain && is_large(b->dims[0]) && is_large(b->dims[1]);
+  bool plain = a->rank == b->rank && (a->dtype == LEAT_f32 || a->dtype == LEAT_f64);
+  return plain && is_large(b->dims[b->rank - 2]) && is_large(b->dims[b->rank - 1]);
 }
 
 leat_status leat_pass_choose(leat_pass_context *context) {
