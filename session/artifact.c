@@ -4,6 +4,7 @@
 #include "session/artifact.h"
 
 #include "base/file.h"
+#include "runtime/image.h"
 #include "session/driver.h"
 #include "session/freeze.h"
 #include "session/link.h"
@@ -25,6 +26,7 @@ typedef struct artifact {
   leat_codegen_request codegen;
   leat_object_data image_data;
   leat_object_pointers kernel_pointers;
+  bool calls_blis;
 } artifact;
 
 // "out/my-model.o" → "my_model"
@@ -107,13 +109,15 @@ static void fill_request(artifact *a) {
   const char **symbols = leat_new_array(a->arena, const char *, a->code.kernel_count + 1);
   for (uint32_t i = 0; i < a->code.kernel_count; i++)
     symbols[i] = leat_arena_printf(a->arena, "%s_%s", a->name, a->code.symbols[i]);
+  a->calls_blis = leat_image_calls_blis(a->code.image);
+  if (a->calls_blis) symbols[a->code.kernel_count] = "leat_blis_gemm";
   a->image_data = (leat_object_data){.symbol = leat_arena_printf(a->arena, "%s_image", a->name),
                                      .data = a->code.image,
                                      .size = a->code.image->size};
   a->kernel_pointers =
       (leat_object_pointers){.symbol = leat_arena_printf(a->arena, "%s_kernels", a->name),
                              .targets = symbols,
-                             .count = a->code.kernel_count};
+                             .count = a->code.kernel_count + a->calls_blis};
   a->codegen =
       (leat_codegen_request){.kernels = (const leat_kernel *const *)(void *)a->code.kernels,
                              .symbols = symbols,
@@ -144,6 +148,8 @@ static leat_status write_header(artifact *a) {
   const char *path = leat_arena_printf(a->arena, "%.*s.h", (int)stem, a->options->output);
   leat_text text = {0};
   leat_text_add(&text, "// Made by leat build; leat/runtime.h says how to run it.\n");
+  if (a->calls_blis && a->options->kind != LEAT_ARTIFACT_SHARED)
+    leat_text_add(&text, "// Link it with -lleat_blis -lleat_rt -lblis -lm.\n");
   add_ports(&text, "feed ", a->request.feeds.items, a->request.feeds.count);
   add_ports(&text, "fetch", a->request.fetches.items, a->request.fetches.count);
   leat_text_add(&text, "#pragma once\n#include \"leat/runtime.h\"\n\n#ifdef __cplusplus\n"
@@ -174,6 +180,7 @@ static leat_status write_binary(artifact *a) {
                     .name = a->name,
                     .output = a->options->output,
                     .shared = a->options->kind == LEAT_ARTIFACT_SHARED,
+                    .blis = a->calls_blis,
                     .cc = a->options->cc};
   leat_status status;
   if (a->options->kind == LEAT_ARTIFACT_OBJECT) {

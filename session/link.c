@@ -15,8 +15,6 @@
 #define LEAT_LIB_DIRS "/usr/local/lib:/usr/lib"
 #endif
 
-#define LIBRARY "libleat_rt.a"
-
 #ifndef LEAT_LINKER // set where the library needs more than any compiler
 #define LEAT_LINKER leat_c_compiler()
 #endif
@@ -26,17 +24,17 @@ typedef struct linker {
   leat_arena *arena;
   leat_error *error;
   const char *object, *main, *linked; // paths in the directory
-  const char *library;
+  const char *library, *blis;         // archives; blis NULL: not needed
 } linker;
 
-static leat_status find_library(linker *l) {
+static leat_status find_library(const linker *l, const char *name, const char **out) {
   for (const char *dirs = LEAT_LIB_DIRS; *dirs; dirs += *dirs == ':') {
     int length = (int)strcspn(dirs, ":");
-    l->library = leat_arena_printf(l->arena, "%.*s/" LIBRARY, length, dirs);
-    if (access(l->library, R_OK) == 0) return LEAT_OK;
+    *out = leat_arena_printf(l->arena, "%.*s/%s", length, dirs, name);
+    if (access(*out, R_OK) == 0) return LEAT_OK;
     dirs += length;
   }
-  return leat_fail(l->error, LEAT_NOT_FOUND, LIBRARY " is not in " LEAT_LIB_DIRS);
+  return leat_fail(l->error, LEAT_NOT_FOUND, "%s is not in %s", name, LEAT_LIB_DIRS);
 }
 
 static leat_status write_main(const linker *l) {
@@ -60,15 +58,18 @@ static void add_inputs(const linker *l, leat_command *command) {
   if (l->link->shared) {
     leat_command_add(command, "-shared");
     leat_command_add(command, l->object);
+    if (l->blis) leat_command_add(command, l->blis);
     leat_command_add_words(command, "-Wl,--whole-archive", " ", "");
     leat_command_add(command, l->library);
     leat_command_add_words(command, "-Wl,--no-whole-archive", " ", "");
   } else {
     leat_command_add(command, l->main);
     leat_command_add(command, l->object);
+    if (l->blis) leat_command_add(command, l->blis);
     leat_command_add(command, l->library);
     leat_command_add_words(command, "-s -Wl,--gc-sections", " ", "");
   }
+  if (l->blis) leat_command_add(command, "-lblis");
   leat_command_add(command, "-lm");
 }
 
@@ -97,7 +98,8 @@ static leat_status link_in(linker *l, const char *directory, leat_text *printed)
   l->main = leat_arena_printf(l->arena, "%s/main.c", directory);
   l->linked = leat_arena_printf(l->arena, "%s/linked", directory);
   leat_command command = {.arena = l->arena};
-  leat_status status = find_library(l);
+  leat_status status = find_library(l, "libleat_rt.a", &l->library);
+  if (!status && l->link->blis) status = find_library(l, "libleat_blis.a", &l->blis);
   if (!status) status = leat_file_write(l->object, &l->link->object, 1, LEAT_FILE_ATOMIC, l->error);
   if (!status) status = write_main(l);
   if (!status) {

@@ -1,4 +1,5 @@
-// Linking an artifact's object with libleat_rt by the system's C compiler.
+// Linking an artifact's object with libleat_rt, and with BLIS if it calls it, by the system's C
+// compiler.
 #ifndef LEAT_SESSION_LINK_H
 #define LEAT_SESSION_LINK_H
 
@@ -12,6 +13,7 @@ typedef struct leat_link {
   const char *name;   // of the symbols NAME_image, NAME_kernels
   const char *output; // the path of what is made
   bool shared;        // a shared object; else an executable
+  bool blis;          // the object calls leat_blis_gemm
   const char *cc;     // words; NULL: $CC, else cc
 } leat_link;
 
