@@ -15,8 +15,7 @@ enum {
   ANY_COST = 1 << 20,     // of a value that moved into its only consumer
 };
 
-// -- Items
-// --------------------------------------------------------------------------------------------
+// -- Items ----------------------------------------------------------------------------------------
 
 static int compare_nodes(const void *a, const void *b) {
   const leat_node *x = *(leat_node *const *)a, *y = *(leat_node *const *)b;
@@ -94,8 +93,7 @@ int leat_item_result_axis(const leat_item *item, int k) {
   return -1;
 }
 
-// -- Where an op reads its operands
-// -------------------------------------------------------------------
+// -- Where an op reads its operands ---------------------------------------------------------------
 
 // Non-one axes in order must be the same on both sides.
 static bool map_reshape(const leat_type *in, const leat_type *out, int8_t *axis) {
@@ -139,8 +137,7 @@ bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis) {
   return aligned;
 }
 
-// -- Roles
-// --------------------------------------------------------------------------------------------
+// -- Roles ----------------------------------------------------------------------------------------
 
 static bool is_movement(leat_op op) {
   switch ((int)op) {
@@ -261,8 +258,7 @@ static void find_free(leat_table *table) {
   }
 }
 
-// -- Accesses
-// -----------------------------------------------------------------------------------------
+// -- Accesses -------------------------------------------------------------------------------------
 
 static bool is_immediate(const leat_item *item) {
   return item->node->op == LEAT_OP_const && leat_type_static_elements(&item->node->outputs[0]) == 1;

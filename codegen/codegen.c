@@ -6,8 +6,7 @@
 
 #include <assert.h>
 
-// -- Before all: ops in terms of others
-// ---------------------------------------------------------------------
+// -- Before all: ops in terms of others -----------------------------------------------------------
 
 static leat_node *append(leat_graph *graph, const leat_node *like, leat_op op, const char *suffix,
                          const leat_value *inputs, uint32_t count, const leat_attr *attrs,
@@ -91,8 +90,7 @@ static leat_status check_dtypes(leat_codegen_state *cg) {
   return LEAT_OK;
 }
 
-// -- Tables
-// ---------------------------------------------------------------------------------------------------
+// -- Tables ---------------------------------------------------------------------------------------
 
 static void dump(const leat_table *table, const char *stage) {
   const leat_codegen_options *options = table->cg->options;

@@ -10,6 +10,7 @@
 
 enum {
   REGISTERS = 28,    // vector registers of 64 bytes for accumulators
+  WIDENING = 10,     // of these, what products of narrow integers take
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
   MOST_WIDE = 16,    // vectors of columns
   FEW_ROWS = 4,
@@ -40,8 +41,7 @@ typedef struct contraction {
   leat_stores stores;
 } contraction;
 
-// -- Sizes
-// ------------------------------------------------------------------------------------------------
+// -- Sizes ----------------------------------------------------------------------------------------
 
 static int registers_of(leat_dtype dtype) {
   return leat_dtype_size(dtype) == 8 ? 2 : 1;
@@ -67,8 +67,10 @@ static int choose_wide(leat_dim rows, leat_dim columns, int unit) {
 }
 
 // Rows: as many as registers allow, or fewer when all blocks are whole then.
-static int choose_high(leat_dim rows, int wide, int unit) {
-  int most = REGISTERS / (wide * unit), least = LEAST_CHAINS / (wide * unit);
+static int choose_high(leat_dim rows, int wide, leat_dtype dtype) {
+  int unit = registers_of(dtype);
+  int room = leat_dtype_size(dtype) < 4 ? REGISTERS - WIDENING : REGISTERS;
+  int most = room / (wide * unit), least = LEAST_CHAINS / (wide * unit);
   if (wide == 1 && most > 16) most = 16;
   if (!leat_dim_is_const(rows)) return most;
   if (rows.value <= most) return rows.value < 1 ? 1 : (int)rows.value;
@@ -77,8 +79,7 @@ static int choose_high(leat_dim rows, int wide, int unit) {
   return most;
 }
 
-// -- What is done with a vector of c
-// ---------------------------------------------------------------------
+// -- What is done with a vector of c --------------------------------------------------------------
 
 static void put(contraction *c, unsigned axes, k_value linear) {
   leat_index rest = {.base = linear};
@@ -144,8 +145,7 @@ static void finish_by_rows(contraction *c, k_value row, const k_value *acc, k_va
   finish_rows(c, local, row, end);
 }
 
-// -- A block in registers
-// -----------------------------------------------------------------------------------
+// -- A block in registers -------------------------------------------------------------------------
 
 static k_value zero(k_builder *b, leat_dtype dtype) {
   return leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT ? k_float(b, dtype, LEAT_LANES, 0)
@@ -246,8 +246,7 @@ static void panel(contraction *c, k_value low, k_value high) {
   k_if_end(b, NULL, 0);
 }
 
-// -- Deep contractions: k in blocks, so that what is read of a and b stays near
-// ---------------------------------
+// -- Deep contractions: k in blocks, so that what is read of a and b stays near -------------------
 
 // One block of k for rows [low, high): the sums resume from where the block before left them.
 static void deepen(contraction *c, const k_buffer *local, k_value low, k_value high, k_value from,
@@ -282,8 +281,7 @@ static void deep_panel(contraction *c, k_value low, k_value high, int64_t size) 
   finish_rows(c, local, low, high);
 }
 
-// -- The kernel
-// ---------------------------------------------------------------------------------------------
+// -- The kernel -----------------------------------------------------------------------------------
 
 static unsigned axis_bit(const leat_item *item, int k) {
   return item->axis[k] < 0 ? 0 : 1u << item->axis[k];
@@ -306,7 +304,7 @@ static void choose_axes(contraction *c) {
   c->depth_dim = a->dims[c->transposed ? rank - 2 : rank - 1];
   int unit = registers_of(out->dtype);
   c->wide = choose_wide(c->row_dim, c->column_dim, unit);
-  c->high = choose_high(c->row_dim, c->wide, unit);
+  c->high = choose_high(c->row_dim, c->wide, out->dtype);
 }
 
 static bool is_deep(const contraction *c) {

@@ -39,8 +39,7 @@ bool leat_item_is_full(const leat_item *item) {
   return axes == unit->rank;
 }
 
-// -- Do two units fit?
-// ----------------------------------------------------------------------------------
+// -- Do two units fit? ----------------------------------------------------------------------------
 
 // Learns from one access between them which axes are the same; false: it is elsewhere.
 static bool learn(const leat_access *access, const leat_unit *second, axis_map *map) {
@@ -187,8 +186,7 @@ static bool is_fenced(const leat_unit *unit, const leat_unit *from) {
   return false;
 }
 
-// -- Merging
-// ------------------------------------------------------------------------------------------
+// -- Merging --------------------------------------------------------------------------------------
 
 static void renumber(leat_unit *unit, const axis_map *map) {
   for (uint32_t i = 0; i < unit->members.count; i++) {
@@ -237,8 +235,7 @@ static void merge(leat_table *table, leat_unit *a, leat_unit *b) {
   first->has_rows |= r != SAME;
 }
 
-// -- Assignments in place
-// ---------------------------------------------------------------------------------
+// -- Assignments in place -------------------------------------------------------------------------
 
 bool leat_access_is_same_element(const leat_access *access, const leat_item *value) {
   const leat_item *consumer = access->consumer;
@@ -279,8 +276,7 @@ static void assign_in_place(leat_table *table, leat_unit *unit) {
   unit->assign->storage = unit->to;
 }
 
-// -- Outputs
-// ------------------------------------------------------------------------------------------------
+// -- Outputs --------------------------------------------------------------------------------------
 
 static int compare_items(const void *a, const void *b) {
   const leat_item *x = *(leat_item *const *)a, *y = *(leat_item *const *)b;

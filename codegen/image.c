@@ -22,8 +22,7 @@ static leat_image_state *state_of(const leat_codegen_state *cg) {
   return cg->image;
 }
 
-// -- Storage
-// ----------------------------------------------------------------------------------------------
+// -- Storage --------------------------------------------------------------------------------------
 
 static uint32_t add_buffer(leat_image_state *image, leat_buffer_kind kind, uint64_t where,
                            const leat_type *type) {
@@ -88,8 +87,7 @@ static uint32_t buffer_as(leat_codegen_state *cg, leat_storage *storage, const l
   return add_buffer(state_of(cg), storage->kind, where_of(cg, storage), type);
 }
 
-// -- Launches
-// ---------------------------------------------------------------------------------------------
+// -- Launches -------------------------------------------------------------------------------------
 
 // What a kernel is made of, in the order in which it was built: equal for kernels that were built
 // alike, which so need not be printed to find out.
@@ -183,8 +181,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
   LEAT_IMAGE_ADD(&image->out, launches, record);
 }
 
-// -- Tasks
-// ------------------------------------------------------------------------------------------------
+// -- Tasks ----------------------------------------------------------------------------------------
 
 static void add_message(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
   leat_image_state *image = state_of(cg);
@@ -255,8 +252,7 @@ void leat_image_add_table(leat_table *table) {
   LEAT_IMAGE_ADD(&image->out, tables, record);
 }
 
-// -- Begin and end
-// ----------------------------------------------------------------------------------------
+// -- Begin and end --------------------------------------------------------------------------------
 
 enum { TRAINABLE = 1, WRITTEN = 2, INITIAL = 4 }; // leat_image_variable.flags
 

@@ -40,7 +40,7 @@ uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, siz
   return offset;
 }
 
-// -- Formulas ----------------------------------------------------------------------------------
+// -- Formulas -------------------------------------------------------------------------------------
 
 static int64_t word(enum leat_formula_op op, int64_t operand) {
   return (int64_t)((uint64_t)operand << OPERAND_SHIFT) | (int64_t)op;
@@ -121,7 +121,7 @@ leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_typ
   return result;
 }
 
-// -- Layout ------------------------------------------------------------------------------------
+// -- Layout ---------------------------------------------------------------------------------------
 
 static uint64_t aligned(uint64_t size) {
   return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

@@ -35,8 +35,7 @@ static const leat_item *item_of(const leat_lower *w, const leat_node *node) {
   return w->table->item_of[node->id];
 }
 
-// -- Flat kernels
-// ---------------------------------------------------------------------------------------
+// -- Flat kernels ---------------------------------------------------------------------------------
 
 // The axes of `type` are a run of the unit's axes, mapped by `axis`: bit 0 when they are the
 // leading ones, bit 1 when the others, 3 when all; -1 when neither.
@@ -137,8 +136,7 @@ static void choose_flat(leat_lower *w) {
   if (!w->flat) leat_map_init(&w->facts, w->table->cg->arena);
 }
 
-// -- Values
-// ---------------------------------------------------------------------------------------------
+// -- Values ---------------------------------------------------------------------------------------
 
 static bool is_visible(const leat_lower *w, k_value value) {
   const k_builder *b = w->l.b;
@@ -329,8 +327,7 @@ static uint32_t site_of(leat_lowering *l, const leat_node *node) {
   return fact->site;
 }
 
-// -- Members
-// --------------------------------------------------------------------------------------------
+// -- Members --------------------------------------------------------------------------------------
 
 // The index in `at` of something whose axis k is the unit's axis[k].
 static void place(leat_lower *w, const int8_t *axis, int rank, leat_index *at) {
@@ -421,8 +418,7 @@ k_value leat_lower_mask(leat_lower *w, k_value rest) {
   return k_lt(b, k_lane(b, LEAT_i32, LEAT_LANES), k_cast(b, LEAT_i32, rest));
 }
 
-// -- Begin and end
-// ----------------------------------------------------------------------------------------
+// -- Begin and end --------------------------------------------------------------------------------
 
 const k_buffer *leat_lower_buffer(leat_lower *w, const leat_storage *storage) {
   const k_buffer *buffer = leat_map_get(&w->buffers, storage);
@@ -522,8 +518,7 @@ leat_dim leat_lower_ceil_div(leat_lower *w, leat_dim a, int64_t b) {
   return a;
 }
 
-// -- Units
-// --------------------------------------------------------------------------------------------------
+// -- Units ----------------------------------------------------------------------------------------
 
 static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_launch_kind kind) {
   leat_launch *launch = leat_new(table->cg->arena, leat_launch);

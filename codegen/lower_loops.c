@@ -58,8 +58,7 @@ static bool is_constant(k_value value, int64_t most) {
   return value->op == K_CONST && value->imm.i <= most;
 }
 
-// -- Passes
-// ---------------------------------------------------------------------------------------------
+// -- Passes ---------------------------------------------------------------------------------------
 
 static int pass_of(const leat_unit *unit, const leat_item *item) {
   int pass = 0;
@@ -98,8 +97,7 @@ static void find_passes(loops *s) {
   }
 }
 
-// -- Axes
-// -------------------------------------------------------------------------------------------------
+// -- Axes -----------------------------------------------------------------------------------------
 
 static leat_dim product(loops *s, unsigned axes) {
   leat_dim dims[LEAT_MAX_RANK];
@@ -136,8 +134,7 @@ static void choose_axes(loops *s) {
   s->step_count = leat_lower_dim(w, product(s, s->steps));
 }
 
-// -- Reductions
-// ---------------------------------------------------------------------------------------------
+// -- Reductions -----------------------------------------------------------------------------------
 
 typedef enum fold_step { FOLD_INIT, FOLD_MERGE, FOLD_STEP, FOLD_FINISH } fold_step;
 
@@ -223,8 +220,7 @@ static bool all_exact(const loops *s) {
   return true;
 }
 
-// -- One vector
-// --------------------------------------------------------------------------------------------
+// -- One vector -----------------------------------------------------------------------------------
 
 static void store_full(loops *s) {
   for (uint32_t i = 0; i < s->unit->outputs.count; i++) {
@@ -277,8 +273,7 @@ static void vectors(loops *s, k_value low, k_value high, k_value *acc) {
   if (!is_constant(rest, 0)) vector(s, whole, leat_lower_mask(s->w, rest), acc);
 }
 
-// -- Rule 1: reduced elements lie along the lanes
-// -----------------------------------------------------------
+// -- Rule 1: reduced elements lie along the lanes -------------------------------------------------
 
 // A row longer than a block: each block is folded to one number, which is added to lane (number of
 // the block) mod 16 of `acc`.
@@ -320,8 +315,7 @@ static void row_of_lanes(loops *s, k_value *acc) {
     vectors(s, k_i64(s->b, 0), s->length, acc);
 }
 
-// -- Steps: reduced elements one after the other
-// -------------------------------------------------------------
+// -- Steps: reduced elements one after the other --------------------------------------------------
 
 typedef void step_function(loops *s, k_value *acc);
 
@@ -400,8 +394,7 @@ static void step_blocks(loops *s, k_value *acc) {
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
 }
 
-// -- A row
-// ----------------------------------------------------------------------------------------------------
+// -- A row ----------------------------------------------------------------------------------------
 
 static void finish_wide(loops *s, const k_value *acc) {
   for (uint32_t u = 0; u < (uint32_t)s->wide; u++) {
@@ -482,8 +475,7 @@ static void row(loops *s, k_value number) {
     columns(s, k_i64(s->b, 0), s->length);
 }
 
-// -- Tiles
-// ----------------------------------------------------------------------------------------------------
+// -- Tiles ----------------------------------------------------------------------------------------
 
 // Rows [tile × count, …) of the unit.
 static void tile_of_rows(loops *s, int64_t count) {

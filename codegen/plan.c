@@ -10,8 +10,7 @@
 
 enum { ALIGNMENT = 64, MOST_TASKS = 4096 };
 
-// -- What units touch
-// -------------------------------------------------------------------------------------
+// -- What units touch -----------------------------------------------------------------------------
 
 static void add_once(leat_arena *arena, leat_storages *list, leat_storage *storage) {
   for (uint32_t i = 0; i < list->count; i++)
@@ -42,8 +41,7 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
   return list;
 }
 
-// -- Lifetimes
-// --------------------------------------------------------------------------------------------
+// -- Lifetimes ------------------------------------------------------------------------------------
 
 typedef struct planner {
   leat_table *table;
@@ -99,8 +97,7 @@ static bool ends_before(const planner *p, const leat_storage *old, const leat_un
   return true;
 }
 
-// -- In place
-// ---------------------------------------------------------------------------------------------
+// -- In place -------------------------------------------------------------------------------------
 
 static bool at_same_element(const leat_unit *unit, const leat_item *value,
                             const leat_storage *storage) {
@@ -163,8 +160,7 @@ static void share(planner *p) {
   }
 }
 
-// -- Offsets
-// ----------------------------------------------------------------------------------------------
+// -- Offsets --------------------------------------------------------------------------------------
 
 typedef struct placed {
   leat_storage *storage;

@@ -18,8 +18,7 @@ static bool waits(const leat_unit *unit) {
          unit->kind == LEAT_UNIT_PRINT;
 }
 
-// -- Order
-// ------------------------------------------------------------------------------------------------
+// -- Order ----------------------------------------------------------------------------------------
 
 typedef struct slot {
   leat_unit *unit;
@@ -119,8 +118,7 @@ static void order_units(leat_table *table) {
   for (uint32_t i = 0; i < table->units.count; i++) table->units.items[i]->position = i;
 }
 
-// -- Tasks
-// ------------------------------------------------------------------------------------------------
+// -- Tasks ----------------------------------------------------------------------------------------
 
 typedef leat_vec(uint32_t) number_list;
 

@@ -9,8 +9,7 @@
 
 enum { LABEL_GAP = 1 << 20, MOST_VISITS = 2000 };
 
-// -- The order
-// ------------------------------------------------------------------------------------------
+// -- The order ------------------------------------------------------------------------------------
 
 static void append(leat_table *table, leat_unit *unit) {
   unit->prev = table->tail;
@@ -97,8 +96,7 @@ leat_unit *leat_unit_of(leat_unit *unit) {
   return root;
 }
 
-// -- Making
-// -----------------------------------------------------------------------------------------------
+// -- Making ---------------------------------------------------------------------------------------
 
 static leat_unit *new_unit(leat_table *table, leat_unit_kind kind) {
   leat_unit *unit = leat_new(table->cg->arena, leat_unit);
@@ -229,8 +227,7 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
   return item->kept ? copy_unit(table, variable, item->storage) : NULL;
 }
 
-// -- Edges
-// ------------------------------------------------------------------------------------------------
+// -- Edges ----------------------------------------------------------------------------------------
 
 // A read of a variable happens when its users run. One whose value is used after the next
 // assignment keeps a copy.

@@ -169,15 +169,13 @@ int leat_item_result_axis(const leat_item *item, int k);
 bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis);
 leat_item *leat_item_memory(leat_table *table, leat_value value); // the item behind aliases
 
-// -- storage.c
-// --------------------------------------------------------------------------------------
+// -- storage.c ------------------------------------------------------------------------------------
 leat_storage *leat_storage_arena(leat_codegen_state *cg, const leat_type *type);
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state);
 leat_storage *leat_storage_leaf(leat_codegen_state *cg,
                                 leat_node *node); // const, load, feed, run_count
 
-// -- units.c: units and their order
-// ------------------------------------------------------------------
+// -- units.c: units and their order ---------------------------------------------------------------
 LEAT_MUST_USE leat_status leat_units_make(leat_table *table);
 // Whether everything that `unit` needs can run before `other`, which it directly precedes or not;
 // then it is moved there.
@@ -185,8 +183,7 @@ bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *seco
 bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node); // of a contraction
 void leat_units_print(const leat_table *table, leat_text *out);
 
-// -- fuse.c
-// -----------------------------------------------------------------------------------------
+// -- fuse.c ---------------------------------------------------------------------------------------
 LEAT_MUST_USE leat_status leat_fuse(leat_table *table);
 leat_unit *leat_unit_of(leat_unit *unit); // after merges
 bool leat_item_is_full(
@@ -196,8 +193,7 @@ bool leat_access_is_same_element(const leat_access *access, const leat_item *val
 unsigned leat_unit_inner(
     const leat_unit *unit); // mask of the inner axes: reduced ones, or the last
 
-// -- schedule.c, plan.c
-// -----------------------------------------------------------------------------
+// -- schedule.c, plan.c ---------------------------------------------------------------------------
 void leat_schedule(leat_table *table);
 // What a unit reads and writes in memory, once each.
 typedef leat_vec(leat_storage *) leat_storages;
@@ -205,19 +201,16 @@ leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit);
 leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
 LEAT_MUST_USE leat_status leat_plan(leat_table *table);
 
-// -- lower.c, lower_loops.c, contract.c, scatter.c
-// --------------------------------------------------
+// -- lower.c, lower_loops.c, contract.c, scatter.c ------------------------------------------------
 void leat_contract_prepare(leat_table *table, leat_unit *unit); // before `plan`: its scratch memory
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 
-// -- image.c
-// ----------------------------------------------------------------------------------------
+// -- image.c --------------------------------------------------------------------------------------
 LEAT_MUST_USE leat_status leat_image_begin(leat_codegen_state *cg);
 void leat_image_add_table(leat_table *table);
 LEAT_MUST_USE leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out);
 
-// -- cost.c
-// -----------------------------------------------------------------------------------------
+// -- cost.c ---------------------------------------------------------------------------------------
 // Estimates, from the op table and static sizes (a run-time dim counts as LEAT_GUESS).
 enum { LEAT_GUESS = 64 };
 double leat_elements_estimate(const leat_dim *dims, int rank);

@@ -65,8 +65,7 @@ k_value lower_reshape(leat_lowering *l, const leat_node *node, const leat_index 
   return leat_operand(l, node, 0, in);
 }
 
-// -- Axes in another order, more often, or in steps
-// ------------------------------------------------
+// -- Axes in another order, more often, or in steps -----------------------------------------------
 
 k_value lower_transpose(leat_lowering *l, const leat_node *node, const leat_index *at) {
   const leat_attr *perm = leat_node_attr(node, "perm");
@@ -93,8 +92,7 @@ k_value lower_slice(leat_lowering *l, const leat_node *node, const leat_index *a
   return leat_operand(l, node, 0, in);
 }
 
-// -- Guarded reads: concat and pad
-// -----------------------------------------------------------------
+// -- Guarded reads: concat and pad ----------------------------------------------------------------
 
 // Where an operand is read: `branch` for all lanes at once, `mask` lane by lane; NULL: everywhere.
 typedef struct guard {
@@ -167,8 +165,7 @@ k_value lower_pad(leat_lowering *l, const leat_node *node, const leat_index *at)
   return guarded(l, node, 0, in, g, otherwise);
 }
 
-// -- Indices that are data
-// ---------------------------------------------------------------------------
+// -- Indices that are data ------------------------------------------------------------------------
 
 k_value lower_gather(leat_lowering *l, const leat_node *node, const leat_index *at) {
   const leat_type *type = leat_value_type(node->inputs[0]);
@@ -192,8 +189,7 @@ k_value lower_one_hot(leat_lowering *l, const leat_node *node, const leat_index 
   return k_cast(l->b, dtype, k_binary(l->b, K_EQ, label, class));
 }
 
-// -- Values from nothing
-// -----------------------------------------------------------------------------
+// -- Values from nothing --------------------------------------------------------------------------
 
 k_value lower_iota(leat_lowering *l, const leat_node *node, const leat_index *at) {
   int64_t axis = leat_node_attr(node, "axis")->i;

@@ -29,8 +29,7 @@ static k_value extreme(leat_lowering *l, leat_dtype dtype, bool least) {
   return k_int(l->b, dtype, l->lanes, value);
 }
 
-// -- sum: the identity of floats is -0
-// ----------------------------------------------------------------
+// -- sum: the identity of floats is -0 ------------------------------------------------------------
 
 static void init_sum(leat_lowering *l, const leat_node *node, k_value *out) {
   leat_dtype dtype = value_dtype(node, 0);
@@ -71,8 +70,7 @@ REDUCER(sum)
 REDUCER(max)
 REDUCER(min)
 
-// -- argmax: value and position; NaN wins, then the greater, then the earlier
-// --------------------------
+// -- argmax: value and position; NaN wins, then the greater, then the earlier ---------------------
 
 static leat_dtype argmax_dtype(const leat_node *node, int i) {
   return i == 0 ? value_dtype(node, 0) : LEAT_i64;

@@ -59,7 +59,7 @@ static int units_of(const char *text) {
   return n;
 }
 
-// -- Same bits as ref:0 --------------------------------------------------------------------------
+// -- Same bits as ref:0 ---------------------------------------------------------------------------
 
 static void fill(leat_tensor *tensor, int64_t elements, unsigned seed) {
   static float room[MOST_PORTS][ELEMENTS];
@@ -135,8 +135,7 @@ static void check(const char *text, int units, int results, int feeds_count, lea
     check(text, units, results, (int)(sizeof feeds_ / sizeof *feeds_), feeds_, steps);             \
   } while (0)
 
-// -- Fusion
-// ----------------------------------------------------------------------------------------
+// -- Fusion ---------------------------------------------------------------------------------------
 
 TEST(element_wise_is_one_kernel) {
   CHECK_PROGRAM("entry f(a: f32[N, 70], b: f32[70]) -> (c: f32[N, 70], d: f32[N, 70]) {\n"
@@ -194,8 +193,7 @@ TEST(a_slice_of_a_permutation_computes_no_more) {
   free(d.text);
 }
 
-// -- Reductions: the order of ops/reduce.c
-// ------------------------------------------------------------
+// -- Reductions: the order of ops/reduce.c --------------------------------------------------------
 
 TEST(long_reductions_keep_their_order) {
   CHECK_PROGRAM("entry f(a: f32[N, M]) -> (b: f32[N], c: f32[M], d: f32[]) {\n"
@@ -206,8 +204,7 @@ TEST(long_reductions_keep_their_order) {
                 2, 2, 1, FEED2(0, 3001, 19));
 }
 
-// -- State
-// --------------------------------------------------------------------------------------------
+// -- State ----------------------------------------------------------------------------------------
 
 TEST(an_update_is_written_in_place) {
   dump d = dump_of("var w: f32[64, 64] = 1\nentry f(g: f32[64, 64]) { w += -0.1 * g }\n", "image",
@@ -229,8 +226,7 @@ TEST(a_variable_read_elsewhere_is_not_overwritten_too_early) {
                 3, 1, 3, FEED2(0, 30, 30));
 }
 
-// -- Memory
-// -------------------------------------------------------------------------------------------
+// -- Memory ---------------------------------------------------------------------------------------
 
 TEST(a_chain_of_layers_needs_the_memory_of_two) {
   const char *text = "entry f(x: f32[256, 256], w: f32[256, 256]) -> (y: f32[256, 256]) {\n"
