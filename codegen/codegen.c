@@ -54,7 +54,7 @@ static void expand_transpose_b(leat_graph *graph, leat_node *node) {
   leat_node_set_attr(graph, node, "transpose_b", (leat_attr){.i = 0});
 }
 
-static leat_status expand(leat_codegen_state *cg) {
+static void expand(leat_codegen_state *cg) {
   leat_graph *graph = cg->graph;
   uint32_t count = graph->nodes.count;
   leat_node *in_cycle;
@@ -69,7 +69,6 @@ static leat_status expand(leat_codegen_state *cg) {
   assert(sorted);
   (void)sorted;
   leat_graph_renumber(graph);
-  return LEAT_OK;
 }
 
 static leat_status check_dtypes(leat_codegen_state *cg) {
@@ -109,8 +108,8 @@ static void link_units(leat_table *table) {
 static leat_status compile_table(leat_table *table, leat_node *const *roots, uint32_t count) {
   table->item_of = table->cg->item_of;
   leat_table_collect(table, roots, count);
-  LEAT_TRY(leat_units_make(table));
-  LEAT_TRY(leat_fuse(table));
+  leat_units_make(table);
+  leat_fuse(table);
   link_units(table);
   dump(table, "fuse");
   leat_schedule(table);
@@ -171,12 +170,12 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                              .options = options,
                              .error = error ? error : &own};
   LEAT_TRY(check_dtypes(cg));
-  LEAT_TRY(expand(cg));
+  expand(cg);
   leat_map_init(&cg->leaves, arena);
   cg->arena_size = leat_dim_const(0);
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
   cg->variables = leat_new_array(arena, leat_storage *, graph->states.count + 1);
-  LEAT_TRY(leat_image_begin(cg));
+  leat_image_begin(cg);
   LEAT_TRY(compile_step(cg));
   for (uint32_t i = 0; i < graph->states.count; i++)
     if (has_initial(cg, graph->states.items[i]))

@@ -281,7 +281,7 @@ static void deep_panel(contraction *c, k_value low, k_value high, int64_t size) 
   finish_rows(c, local, low, high);
 }
 
-// -- The kernel -----------------------------------------------------------------------------------
+// -- Axes and places ------------------------------------------------------------------------------
 
 static unsigned axis_bit(const leat_item *item, int k) {
   return item->axis[k] < 0 ? 0 : 1u << item->axis[k];

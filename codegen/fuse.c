@@ -308,7 +308,7 @@ static void find_outputs(leat_table *table, leat_unit *unit) {
   }
 }
 
-leat_status leat_fuse(leat_table *table) {
+void leat_fuse(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
     if (item->role != LEAT_ROLE_WORK) continue;
@@ -322,5 +322,4 @@ leat_status leat_fuse(leat_table *table) {
     if (unit->assign) assign_in_place(table, unit);
   }
   for (leat_unit *unit = table->head; unit; unit = unit->next) find_outputs(table, unit);
-  return LEAT_OK;
 }

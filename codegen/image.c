@@ -256,17 +256,12 @@ void leat_image_add_table(leat_table *table) {
 
 enum { TRAINABLE = 1, WRITTEN = 2, INITIAL = 4 }; // leat_image_variable.flags
 
-static void add_variable(leat_codegen_state *cg, const leat_state *state) {
-  leat_image_state *image = state_of(cg);
+static void add_variable(leat_image_state *image, const leat_state *state) {
   leat_image_variable variable = {.name = leat_image_writer_text(&image->out, state->name),
                                   .container =
                                       leat_image_writer_text(&image->out, state->container),
                                   .type = leat_image_writer_type(&image->out, &state->type),
                                   .flags = state->trainable ? TRAINABLE : 0};
-  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
-    const leat_node *node = cg->graph->nodes.items[i];
-    if (node->op == LEAT_OP_assign && leat_node_state(node) == state) variable.flags |= WRITTEN;
-  }
   if (state->init.node && state->init.node->op == LEAT_OP_const) {
     variable.flags |= INITIAL;
     variable.initial = add_tensor(image, leat_node_attr(state->init.node, "value")->tensor);
@@ -287,7 +282,7 @@ static void add_feed(leat_image_state *image, const leat_node *node) {
   LEAT_IMAGE_ADD(&image->out, feeds, feed);
 }
 
-leat_status leat_image_begin(leat_codegen_state *cg) {
+void leat_image_begin(leat_codegen_state *cg) {
   leat_image_state *image = leat_new(cg->arena, leat_image_state);
   cg->image = image;
   leat_image_writer_init(&image->out, cg->arena);
@@ -295,10 +290,13 @@ leat_status leat_image_begin(leat_codegen_state *cg) {
   leat_bytes_map_init(&image->kernels, cg->arena);
   leat_bytes_map_init(&image->shapes, cg->arena);
   for (uint32_t i = 0; i < cg->graph->states.count; i++)
-    add_variable(cg, cg->graph->states.items[i]);
-  for (uint32_t i = 0; i < cg->graph->nodes.count; i++)
-    if (cg->graph->nodes.items[i]->op == LEAT_OP_feed) add_feed(image, cg->graph->nodes.items[i]);
-  return LEAT_OK;
+    add_variable(image, cg->graph->states.items[i]);
+  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
+    const leat_node *node = cg->graph->nodes.items[i];
+    if (node->op == LEAT_OP_feed) add_feed(image, node);
+    if (node->op == LEAT_OP_assign)
+      image->out.variables.items[leat_node_state(node)->id].flags |= WRITTEN;
+  }
 }
 
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {

@@ -292,7 +292,7 @@ static void order_item(leat_table *table, leat_item *item) {
   }
 }
 
-leat_status leat_units_make(leat_table *table) {
+void leat_units_make(leat_table *table) {
   find_kept_reads(table);
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
@@ -309,5 +309,4 @@ leat_status leat_units_make(leat_table *table) {
   }
   for (uint32_t p = 0; p < table->items.count; p++) order_item(table, table->items.items[p]);
   order_states(table);
-  return LEAT_OK;
 }

@@ -112,7 +112,6 @@ struct leat_unit {
   leat_storage *scratch;   // CONTRACT: the packed b, or NULL
   leat_vec(leat_launch *) launches;
   uint32_t position; // in the schedule
-  double cost;       // estimated nanoseconds
   uint32_t task;
 };
 
@@ -176,7 +175,7 @@ leat_storage *leat_storage_leaf(leat_codegen_state *cg,
                                 leat_node *node); // const, load, feed, run_count
 
 // -- units.c: units and their order ---------------------------------------------------------------
-LEAT_MUST_USE leat_status leat_units_make(leat_table *table);
+void leat_units_make(leat_table *table);
 // Whether everything that `unit` needs can run before `other`, which it directly precedes or not;
 // then it is moved there.
 bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second);
@@ -184,7 +183,7 @@ bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node); // of 
 void leat_units_print(const leat_table *table, leat_text *out);
 
 // -- fuse.c ---------------------------------------------------------------------------------------
-LEAT_MUST_USE leat_status leat_fuse(leat_table *table);
+void leat_fuse(leat_table *table);
 leat_unit *leat_unit_of(leat_unit *unit); // after merges
 bool leat_item_is_full(
     const leat_item *item); // iterates the whole space of its unit, not only rows
@@ -206,7 +205,7 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit); // before `plan`
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 
 // -- image.c --------------------------------------------------------------------------------------
-LEAT_MUST_USE leat_status leat_image_begin(leat_codegen_state *cg);
+void leat_image_begin(leat_codegen_state *cg);
 void leat_image_add_table(leat_table *table);
 LEAT_MUST_USE leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out);
 

@@ -13,7 +13,7 @@ static bool is_one(k_value value) {
   return value->op == K_CONST && value->imm.i == 1;
 }
 
-static k_value zero(leat_lowering *l, leat_dtype dtype) {
+static k_value zero_of(leat_lowering *l, leat_dtype dtype) {
   if (leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT) return k_float(l->b, dtype, l->lanes, 0);
   return k_int(l->b, dtype, l->lanes, 0);
 }
@@ -82,12 +82,27 @@ k_value lower_broadcast(leat_lowering *l, const leat_node *node, const leat_inde
   return leat_operand(l, node, 0, in);
 }
 
+// With run-time dims, whether the slice is inside is only known now.
+static void check_slice(leat_lowering *l, const leat_node *node, int axis, k_value start,
+                        k_value step) {
+  k_builder *b = l->b;
+  k_value extent = dim_of(l, leat_value_type(node->inputs[0]), axis);
+  k_value size = dim_of(l, &node->outputs[0], axis), zero = k_i64(b, 0);
+  k_value last = k_add(b, start, k_mul(b, k_sub(b, size, k_i64(b, 1)), step));
+  k_value low = k_binary(b, K_MIN, start, last), high = k_binary(b, K_MAX, start, last);
+  k_value outside = k_binary(b, K_OR, k_lt(b, low, zero), k_binary(b, K_LE, extent, high));
+  outside = k_binary(b, K_AND, outside, k_lt(b, zero, size));
+  if (outside->op == K_CONST && !outside->imm.i) return;
+  k_fail_if(b, outside, l->site(l, node), LEAT_OUT_OF_RANGE);
+}
+
 k_value lower_slice(leat_lowering *l, const leat_node *node, const leat_index *at) {
-  const leat_attr *start = leat_node_attr(node, "start"), *step = leat_node_attr(node, "step");
+  const leat_attr *start = leat_node_attr(node, "start"), *steps = leat_node_attr(node, "step");
   leat_index in[LEAT_MAX_RANK];
   for (uint32_t i = 0; i < start->count; i++) {
-    leat_index first = {.base = l->dim(l, start->dims[i])};
-    in[i] = leat_index_add(l, leat_index_mul(l, at[i], k_i64(l->b, step->ints[i])), first);
+    k_value first = l->dim(l, start->dims[i]), step = k_i64(l->b, steps->ints[i]);
+    check_slice(l, node, (int)i, first, step);
+    in[i] = leat_index_add(l, leat_index_mul(l, at[i], step), (leat_index){.base = first});
   }
   return leat_operand(l, node, 0, in);
 }
@@ -136,7 +151,7 @@ k_value lower_concat(leat_lowering *l, const leat_node *node, const leat_index *
   int64_t axis = leat_node_attr(node, "axis")->i;
   leat_index in[LEAT_MAX_RANK];
   for (int i = 0; i < node->outputs[0].rank; i++) in[i] = at[i];
-  k_value value = zero(l, node->outputs[0].dtype), offset = k_i64(l->b, 0);
+  k_value value = zero_of(l, node->outputs[0].dtype), offset = k_i64(l->b, 0);
   for (uint32_t i = 0; i < node->input_count; i++) {
     k_value extent = dim_of(l, leat_value_type(node->inputs[i]), (int)axis);
     k_value end = k_add(l->b, offset, extent);
