@@ -499,8 +499,9 @@ bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
 static bool eval_atom(const leat_atom *atom, const int64_t *values, const bool *known,
                       int64_t *out) {
   if (atom->name) {
+    if (!known || !known[atom->id]) return false;
     *out = values[atom->id];
-    return known[atom->id];
+    return true;
   }
   int64_t a, b;
   if (!leat_dim_eval(atom->a, values, known, &a) || !leat_dim_eval(atom->b, values, known, &b))

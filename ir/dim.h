@@ -83,8 +83,8 @@ bool leat_dim_mul(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out);
 bool leat_dim_floordiv(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out); // exact polynomials divide exactly
 bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out);
 
-// The value under an assignment of the atoms by id; false when one is unknown (known[id] is false), on overflow or a
-// division by zero.
+// The value under an assignment of the atoms by id; false when one is unknown (known[id] is false, or `known` is
+// NULL), on overflow or a division by zero.
 bool leat_dim_eval(leat_dim dim, const int64_t *values, const bool *known, int64_t *out);
 // Replaces atoms by dims (replacement[id]; poly NULL with known false: stays).
 bool leat_dim_substitute(leat_dims *dims, leat_dim dim, const leat_dim *replacement, const bool *known, leat_dim *out);
