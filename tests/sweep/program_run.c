@@ -12,7 +12,7 @@ static void collect(void *context, const char *text) {
   leat_text_add(context, "%s\n", text);
 }
 
-static leat_status prepare(prepared *run, const program *p) {
+static leat_status prepare(prepared *run, const program *p, bool spread) {
   const char *entry = "f";
   const char **fetches = leat_new_array(p->arena, const char *, p->results.count + 1);
   for (uint32_t i = 0; i < p->results.count; i++) fetches[i] = p->results.items[i].value.name;
@@ -20,19 +20,19 @@ static leat_status prepare(prepared *run, const program *p) {
                          .entry_count = 1,
                          .fetches = fetches,
                          .fetch_count = (int)p->results.count};
-  LEAT_TRY(leat_session_extend(run->session, program_text(p), 0, "test.leat"));
+  LEAT_TRY(leat_session_extend(run->session, program_text(p, spread), 0, "test.leat"));
   return leat_session_prepare(run->session, &spec, &run->step);
 }
 
-leat_status prepared_open(prepared *out, const program *p, const leat_session_options *options) {
+leat_status prepared_open(prepared *out, const program *p, const test_way *way) {
   *out = (prepared){.program = p};
-  leat_session_options ours = *options;
+  leat_session_options ours = way->options;
   ours.cache = "off";
   ours.print = ours.log = collect;
   ours.print_context = &out->said;
   ours.log_context = &out->log;
   LEAT_TRY(leat_session_create(&ours, &out->session));
-  return prepare(out, p);
+  return prepare(out, p, way->spread);
 }
 
 leat_status prepared_run(prepared *run, const leat_tensor *feeds, leat_tensor *out) {
@@ -175,7 +175,7 @@ typedef struct comparison {
 
 static leat_status open_all(comparison *c) {
   for (int i = 0; i < c->way_count; i++) {
-    leat_status status = prepared_open(&c->runs[i], c->p, &c->ways[i].options);
+    leat_status status = prepared_open(&c->runs[i], c->p, &c->ways[i]);
     if (!status) continue;
     leat_text_add(c->why, "%s: not prepared: %s", c->ways[i].name, prepared_message(&c->runs[i]));
     return status;

@@ -134,7 +134,7 @@ static test_value *add_input(program *p, test_value value, test_fill fill, test_
 void program_bind(program *p, test_dim dim) {
   if (dim.name == DIM_CONST || p->bound[dim.name]) return;
   p->bound[dim.name] = true;
-  test_value binding = {.dtype = LEAT_u8, .rank = 1, .dims = {{dim.name, 1, 0}}};
+  test_value binding = {.dtype = LEAT_u8, .rank = 1, .dims = {{dim.name, 1, 0}}, .is_input = true};
   add_input(p, binding, FILL_PLAIN, dim_const(0));
 }
 
@@ -149,14 +149,27 @@ void program_fetch(program *p, const test_value *value) {
   leat_vec_push(p->arena, &p->results, (test_result){*value, p->group});
 }
 
-char *program_text(const program *p) {
+static void add_body(const program *p, bool spread, leat_text *out) {
+  const char *line = p->body.size ? p->body.data : "";
+  for (int number = 0; *line; number++) {
+    int length = (int)strcspn(line, "\n");
+    bool effect = !memchr(line, '=', (size_t)length); // `:=` is on its variable's device anyway
+    leat_text_add(out, "%.*s%s\n", length, line,
+                  spread && number % 2 && !effect ? " on \"/device:cpu:1\"" : "");
+    line += length + (line[length] == '\n');
+  }
+}
+
+char *program_text(const program *p, bool spread) {
   leat_text text = {0};
   leat_text_add(&text, "graph test\n%sentry f(", p->declarations.size ? p->declarations.data : "");
   for (uint32_t i = 0; i < p->inputs.count; i++) {
     leat_text_add(&text, "%s%s: ", i ? ", " : "", p->inputs.items[i].value.name);
     test_type_print(&p->inputs.items[i].value, &text);
   }
-  leat_text_add(&text, ") {\n%s}\n", p->body.size ? p->body.data : "");
+  leat_text_add(&text, ") {\n");
+  add_body(p, spread, &text);
+  leat_text_add(&text, "}\n");
   char *copy = leat_arena_strndup(p->arena, text.data, text.size);
   leat_text_finish(&text);
   return copy;

@@ -103,7 +103,8 @@ int program_shape(program *p, int least_rank, int most_rank, bool nonempty, test
 void program_fetch(program *p, const test_value *value);
 // Chooses values of the run-time dims for the next run.
 void program_choose_dims(program *p);
-char *program_text(const program *p); // in the program's arena
+// In the program's arena. `spread`: every other statement is on the second device.
+char *program_text(const program *p, bool spread);
 // Fills new tensors for all inputs; they belong to the program's arena.
 leat_tensor *program_feeds(program *p);
 
@@ -117,6 +118,13 @@ void test_type_print(const test_value *value, leat_text *out); // f32[N0, 3]
 
 // -- Running -------------------------------------------------------------------------------------
 
+// A way of compiling and running a program.
+typedef struct test_way {
+  const char *name;
+  leat_session_options options;
+  bool spread; // over two devices
+} test_way;
+
 // A program prepared in a session of its own.
 typedef struct prepared {
   const program *program;
@@ -126,8 +134,9 @@ typedef struct prepared {
   leat_text log;  // dumps
 } prepared;
 
-// The options' callbacks and cache are ours. On failure prepared_message says why; close it too.
-leat_status prepared_open(prepared *out, const program *p, const leat_session_options *options);
+// The callbacks and the cache of the way's options are ours. On failure prepared_message says why;
+// close it too.
+leat_status prepared_open(prepared *out, const program *p, const test_way *way);
 // out: one tensor a result, whose data is the caller's to release.
 leat_status prepared_run(prepared *run, const leat_tensor *feeds, leat_tensor *out);
 const char *prepared_message(const prepared *run);
@@ -135,12 +144,6 @@ void prepared_close(prepared *run);
 
 leat_tensor *tensors_create(size_t count);
 void tensors_destroy(leat_tensor *tensors, size_t count);
-
-// A way of compiling and running a program.
-typedef struct test_way {
-  const char *name;
-  leat_session_options options;
-} test_way;
 
 // Runs the program all ways, `rounds` times each, on feeds and run-time dims that are chosen anew
 // for each round. All must end with the status p->expected, and say and give what ways[0] does.

@@ -50,7 +50,7 @@ __attribute__((format(printf, 2, 3))) static void fetch(program *p, const char *
 static void check_agrees(program *p, int rounds) {
   leat_text why = {0};
   if (program_agrees(p, targets, TARGETS, rounds, &why, NULL))
-    CHECK_FAILED("%s\n%s", why.data, program_text(p));
+    CHECK_FAILED("%s\n%s", why.data, program_text(p, false));
   leat_text_finish(&why);
   program_finish(p);
 }
@@ -122,9 +122,8 @@ TEST(two_devices_exchange_each_value_once) {
   program p;
   prepared run;
   add_trips(&p);
-  leat_session_options options = {
-      .devices = 2, .dump_after = "partition", .stop_after = "partition"};
-  CHECK_EQ_INT(prepared_open(&run, &p, &options), LEAT_OK);
+  test_way way = {.options = {.devices = 2, .dump_after = "partition", .stop_after = "partition"}};
+  CHECK_EQ_INT(prepared_open(&run, &p, &way), LEAT_OK);
   CHECK_EQ_STR(prepared_message(&run), "");
   CHECK_EQ_INT(count_of(run.log.data, " = send("), 2 * DTYPES);
   CHECK_EQ_INT(count_of(run.log.data, " = recv("), 2 * DTYPES);
@@ -197,7 +196,7 @@ TEST(constants) {
       leat_text_add(&p.body, "  k%d: %s = %s\n", i, literals[i].type, literals[i].text);
       fetch(&p, "k%d", i);
     }
-    leat_status status = prepared_open(&run, &p, &targets[t].options);
+    leat_status status = prepared_open(&run, &p, &targets[t]);
     if (!status) status = prepared_run(&run, NULL, out);
     if (status) CHECK_FAILED("%s: %s", targets[t].name, prepared_message(&run));
     for (int i = 0; i < LITERALS && !status; i++) {
@@ -219,8 +218,9 @@ TEST(dims_and_run_counts) {
   p.symbolic = true;
   for (int i = 0; i < DIM_NAMES; i++) program_bind(&p, (test_dim){i, 1, 0});
   leat_text_add(&p.body, "  d0 = identity(N0)\n  d1 = identity(2*P0*P1 + 3*B)\n");
+  leat_text_add(&p.body, "  d4 = cast(B, f32) / 7\n  d5 = x0 + cast(N0 * 2, u8)\n");
   leat_text_add(&p.body, "  d2 = identity(run_count())\n  d3 = N1 + run_count()\n");
-  for (int i = 0; i < 4; i++) fetch(&p, "d%d", i);
+  for (int i = 0; i < 6; i++) fetch(&p, "d%d", i);
   check_agrees(&p, 4);
 }
 

@@ -62,7 +62,7 @@ static bool only_moves(leat_dtype dtype) {
 static leat_status run(program *p, const sweep_case *cases, uint32_t n, bool symbolic,
                        leat_text *why, bool *wrong) {
   build(p, cases, n, symbolic);
-  if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(p), stderr); // to see what crashed
+  if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(p, false), stderr); // to see what crashed
   return program_agrees(p, targets, TARGETS, symbolic ? 3 : 1, why, wrong);
 }
 
@@ -72,7 +72,7 @@ static void report_wrong(const sweep_case *one, bool symbolic, const char *among
   program p;
   leat_text why = {0};
   leat_status status = run(&p, one, 1, symbolic, &why, NULL);
-  printf("%s\n%.*s\n", status ? why.data : among, MOST_TEXT_SHOWN, program_text(&p));
+  printf("%s\n%.*s\n", status ? why.data : among, MOST_TEXT_SHOWN, program_text(&p, false));
   if (!status) printf("This program alone is right; it is wrong among the dtype's others.\n");
   fflush(stdout);
   program_finish(&p);

@@ -1,0 +1,251 @@
+// Same bits, however a program is run: with 1, 2 and 3 threads, over one device and two,
+// specialised and symbolic, in process and as a built executable. (At equal --cpu: other levels may
+// differ.)
+//
+// The programs are random ones of tests/sweep/, training steps of small networks with random sizes,
+// and the example digits for 50 steps.
+#include "tests/sweep/random_program.h"
+
+#include "base/npy.h"
+#include "tests/unit/check.h"
+#include "tests/unit/scratch.h"
+
+enum { STEPS = 50, MOST_TEXT_SHOWN = 6000 };
+
+static const test_way ways[] = {
+    {.name = "one thread", .options = {.threads = 1, .symbolic = true, .devices = 2}},
+    {.name = "two threads", .options = {.threads = 2, .symbolic = true, .devices = 2}},
+    {.name = "three threads", .options = {.threads = 3, .symbolic = true, .devices = 2}},
+    {.name = "specialised", .options = {.threads = 1, .devices = 2}},
+    {.name = "two devices", .options = {.threads = 1, .devices = 2}, .spread = true},
+    {.name = "two devices, three threads",
+     .options = {.threads = 3, .symbolic = true, .devices = 2},
+     .spread = true},
+};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+static bool is_sanitized(void) {
+  return getenv("LEAT_SANITIZED") != NULL;
+}
+
+// All results, exactly. Of a NaN only that it is one: whose payload an instruction hands on depends
+// on the order of its operands, which no compiler promises.
+static void check_bits(program *p, int rounds) {
+  leat_text why = {0};
+  for (uint32_t i = 0; i < p->results.count; i++) p->results.items[i].value.match = MATCH_VALUES;
+  if (program_agrees(p, ways, WAYS, rounds, &why, NULL))
+    CHECK_FAILED("%s\n%.*s", why.data, MOST_TEXT_SHOWN, program_text(p, true));
+  leat_text_finish(&why);
+  program_finish(p);
+}
+
+TEST(random_programs) {
+  rng seeds = {test_seed()};
+  printf("bits: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
+  for (int i = 0; i < (is_sanitized() ? 10 : 40); i++) {
+    program p;
+    program_random(&p, rng_next(&seeds), true);
+    check_bits(&p, p.symbolic ? 2 : 1);
+  }
+}
+
+// -- Training steps of random networks ---------------------------------------------------------
+
+static void fetch(program *p, const char *name) {
+  test_value value = {.label = name};
+  snprintf(value.name, sizeof value.name, "%s", name);
+  program_fetch(p, &value);
+}
+
+// A classifier with a normalised hidden layer, trained by the given rows of a table: matmul, its
+// gradients, reductions along both axes, gather and scatter_add, exp, log, sqrt.
+static void add_network(program *p, uint64_t seed) {
+  program_init(p, seed);
+  int64_t in = 5 + rng_below(&p->random, 90), hidden = 17 + rng_below(&p->random, 200);
+  int64_t classes = 2 + rng_below(&p->random, 30);
+  test_dim table[] = {dim_const(1500), dim_const(in)}, batch[] = {{DIM_B, 1, 0}};
+  p->dims[DIM_B] = 400 + rng_below(&p->random, 300);
+  test_value rows = program_input(p, LEAT_f32, 2, table, FILL_UNIT, dim_const(0));
+  test_value chosen = program_input(p, LEAT_i32, 1, batch, FILL_INDEX, dim_const(1500));
+  test_value labels = program_input(p, LEAT_i32, 1, batch, FILL_INDEX, dim_const(classes));
+  leat_text_add(&p->declarations,
+                "var w: f32[%d, %d] = uniform(-0.3, 0.3, seed=3)\n"
+                "var b: f32[%d] = zeros()\n"
+                "var v: f32[%d, %d] = uniform(-0.3, 0.3, seed=4)\n"
+                "fn net(x: f32[N, I]) -> f32[N, %d] {\n"
+                "  h = tanh(x @ w + b)\n"
+                "  d = h - sum(h, axis=1, keepdims=true) / %d.0\n"
+                "  return (d / sqrt(sum(d * d, axis=1, keepdims=true) + 1.0)) @ v\n"
+                "}\n",
+                (int)in, (int)hidden, (int)hidden, (int)hidden, (int)classes, (int)classes,
+                (int)hidden);
+  leat_text_add(&p->body,
+                "  x = gather(%s, %s, axis=0)\n"
+                "  y = net(x)\n"
+                "  loss = mean(softmax_cross_entropy(y, %s))\n"
+                "  g = grad(loss, [w, b, v, %s])\n"
+                "  dx = g[3]\n"
+                "  w += -0.1 * g[0]\n"
+                "  b += -0.1 * g[1]\n"
+                "  v += -0.1 * g[2]\n",
+                rows.name, chosen.name, labels.name, rows.name);
+  static const char *const fetched[] = {"loss", "y", "dx", "w", "b", "v"};
+  for (int i = 0; i < 6; i++) fetch(p, fetched[i]);
+}
+
+TEST(training_steps) {
+  rng seeds = {test_seed() + 1};
+  for (int i = 0; i < (is_sanitized() ? 1 : 4); i++) {
+    program p;
+    add_network(&p, rng_next(&seeds));
+    check_bits(&p, 3);
+  }
+}
+
+// -- Threads -----------------------------------------------------------------------------------
+
+// Threads that ran tiles of kernels, from the trace.
+static int threads_of(const char *trace) {
+  bool seen[64] = {false};
+  int count = 0;
+  while ((trace = strstr(trace, "\"cat\":\"kernel\""))) {
+    const char *tid = strstr(trace, "\"tid\":");
+    int thread = tid ? atoi(tid + 6) : 0;
+    if (thread >= 0 && thread < 64 && !seen[thread]) seen[thread] = true, count++;
+    trace++;
+  }
+  return count;
+}
+
+TEST(three_threads_run_tiles) {
+  program p;
+  prepared run;
+  char *trace = NULL;
+  add_network(&p, 1);
+  p.dims[DIM_B] = 1400;
+  leat_tensor *out = tensors_create(p.results.count);
+  test_way way = {.options = {.threads = 3, .trace = true, .devices = 2}};
+  CHECK_EQ_INT(prepared_open(&run, &p, &way), LEAT_OK);
+  CHECK_EQ_INT(prepared_run(&run, program_feeds(&p), out), LEAT_OK);
+  CHECK_EQ_INT(leat_session_trace(run.session, &trace), LEAT_OK);
+  CHECK_EQ_INT(threads_of(trace ? trace : ""), 3);
+  free(trace);
+  tensors_destroy(out, p.results.count);
+  prepared_close(&run);
+  program_finish(&p);
+}
+
+// -- The example digits ------------------------------------------------------------------------
+
+typedef struct training {
+  float losses[STEPS];
+  leat_tensor weights;
+} training;
+
+static bool train_digits(const leat_session_options *options, training *out) {
+  leat_session *session;
+  leat_step *step = NULL;
+  leat_session_options ours = *options;
+  ours.cache = "off";
+  leat_step_spec spec = {.entries = (const char *const[]){"train"}, .entry_count = 1};
+  leat_status status = leat_session_create(&ours, &session);
+  if (!status) status = leat_session_extend_file(session, "examples/digits/digits.leat");
+  if (!status) status = leat_session_prepare(session, &spec, &step);
+  for (int i = 0; i < STEPS && !status; i++) {
+    leat_tensor loss, no_feed = {0};
+    status = leat_step_run(step, &no_feed, &loss);
+    if (!status) memcpy(&out->losses[i], loss.data, sizeof(float));
+  }
+  if (!status) status = leat_variable_read(session, "net/hidden/w", &out->weights);
+  if (status) CHECK_FAILED("digits: %s", session ? leat_session_message(session) : "no session");
+  leat_step_destroy(step);
+  leat_session_destroy(session);
+  return !status;
+}
+
+TEST(digits) {
+  training first = {0};
+  if (!train_digits(&ways[0].options, &first)) return;
+  CHECK(first.losses[STEPS - 1] < first.losses[0]);
+  for (int i = 1; i < WAYS; i++) {
+    training other = {0};
+    leat_text why = {0};
+    if (ways[i].spread || !train_digits(&ways[i].options, &other)) continue;
+    for (int k = 0; k < STEPS; k++)
+      if (memcmp(&first.losses[k], &other.losses[k], sizeof(float)) != 0)
+        CHECK_FAILED("%s: the loss of step %d is %.9g, not %.9g", ways[i].name, k,
+                     (double)other.losses[k], (double)first.losses[k]);
+    if (!tensor_matches(&first.weights, &other.weights, MATCH_BITS, 0, &why))
+      CHECK_FAILED("%s: net/hidden/w: %s", ways[i].name, why.data);
+    leat_text_finish(&why);
+    free(other.weights.data);
+  }
+  free(first.weights.data);
+}
+
+// -- Built executables -------------------------------------------------------------------------
+
+// Builds the program and runs the executable once on the feeds; out: what it wrote.
+static bool run_built(const program *p, const leat_tensor *feeds, leat_npy *out) {
+  char source[SCRATCH_PATH], path[SCRATCH_PATH];
+  leat_error error = {0};
+  leat_text build = {0}, run = {0};
+  scratch_path(source, "built.leat");
+  FILE *file = fopen(source, "w");
+  bool fine = file && fputs(program_text(p, false), file) >= 0 && fclose(file) == 0;
+  scratch_path(path, "built");
+  leat_text_add(&build, "leat build %s --entry f -o %s", source, path);
+  leat_text_add(&run, "%s", path);
+  for (uint32_t i = 0; i < p->inputs.count && fine; i++) {
+    scratch_path(path, p->inputs.items[i].value.name);
+    fine = leat_npy_write(path, &feeds[i], &error) == LEAT_OK;
+    leat_text_add(&run, " --feed %s=@%s", p->inputs.items[i].value.name, path);
+  }
+  for (uint32_t i = 0; i < p->results.count; i++) {
+    scratch_path(path, p->results.items[i].value.name);
+    leat_text_add(&build, " --fetch %s", p->results.items[i].value.name);
+    leat_text_add(&run, " -o %s=@%s", p->results.items[i].value.name, path);
+  }
+  fine = fine && system(build.data) == 0 && system(run.data) == 0;
+  if (!fine) CHECK_FAILED("%s\n%s\n%s", error.message, build.data, run.data);
+  for (uint32_t i = 0; i < p->results.count && fine; i++) {
+    scratch_path(path, p->results.items[i].value.name);
+    fine = leat_npy_open(&out[i], path, &error) == LEAT_OK;
+    if (!fine) CHECK_FAILED("%s", error.message);
+  }
+  leat_text_finish(&build);
+  leat_text_finish(&run);
+  return fine;
+}
+
+static void check_built(program *p) {
+  prepared run;
+  const leat_tensor *feeds = program_feeds(p);
+  leat_tensor *want = tensors_create(p->results.count);
+  leat_npy *got = leat_new_array(p->arena, leat_npy, p->results.count);
+  leat_status status = prepared_open(&run, p, &ways[0]);
+  if (!status) status = prepared_run(&run, feeds, want);
+  if (status) CHECK_FAILED("%s", prepared_message(&run));
+  bool fine = !status && run_built(p, feeds, got);
+  for (uint32_t i = 0; i < p->results.count && fine; i++) {
+    leat_text why = {0};
+    if (!tensor_matches(&want[i], &got[i].tensor, MATCH_VALUES, 0, &why))
+      CHECK_FAILED("built: %s: %s", p->results.items[i].value.label, why.data);
+    leat_text_finish(&why);
+    leat_npy_close(&got[i]);
+  }
+  prepared_close(&run);
+  tensors_destroy(want, p->results.count);
+  program_finish(p);
+}
+
+TEST(built_executables) {
+  rng seeds = {test_seed() + 2};
+  for (int i = 0; i < (is_sanitized() ? 1 : 6); i++) {
+    program p;
+    program_random(&p, rng_next(&seeds), true);
+    check_built(&p);
+  }
+}
+
+CHECK_MAIN("bits")
