@@ -385,6 +385,8 @@ static leat_expr *parse_group(leat_parser *p) {
 
 static leat_expr *parse_primary(leat_parser *p) {
   switch ((int)p->token.kind) {
+  case LEAT_TOKEN_AND: // where no operator can stand it is the op: and(a, b), as dumps write it
+  case LEAT_TOKEN_OR:
   case LEAT_TOKEN_NAME: return parse_name_expr(p);
   case LEAT_TOKEN_PATH: return parse_path_expr(p);
   case LEAT_TOKEN_INT:
