@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LEAT_TRANSPORT_VERSION = 1 };
+enum { LEAT_TRANSPORT_VERSION = 2 };
 
 // Names one tensor; compared whole.
 typedef struct leat_edge_key {
@@ -40,14 +40,20 @@ typedef struct leat_transport_counts {
   uint64_t control_bytes; // of everything else: control messages and the transport's own
 } leat_transport_counts;
 
+// The world that a process expects to be in.
+typedef struct leat_transport_world {
+  uint64_t identity[2]; // every rank must have the same
+  double deadline;      // seconds until all must have said hello; then the longest silence of any
+} leat_transport_world;
+
 typedef struct leat_transport leat_transport;
 
 typedef struct leat_transport_backend {
   uint32_t version; // LEAT_TRANSPORT_VERSION
   const char *name;
-  // Joins the world that this process was started in; every rank must have said hello within
-  // `deadline` seconds. NULL where there is no such world (inproc).
-  leat_status (*connect)(double deadline, leat_transport **out, leat_error *error);
+  // Joins the world that this process was started in. NULL where there is none (inproc).
+  leat_status (*connect)(const leat_transport_world *world, leat_transport **out,
+                         leat_error *error);
   // Callbacks begin. Messages that came earlier were kept.
   void (*start)(leat_transport *transport, const leat_receiver *receiver);
   leat_status (*control)(leat_transport *transport, int peer, uint32_t kind, const void *data,

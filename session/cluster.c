@@ -4,13 +4,10 @@
 #include "base/module.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-#define HELLO_DEADLINE 30.0 // seconds until every rank must have joined
 
 // -- The hash
 // ---------------------------------------------------------------------------------------
@@ -38,29 +35,32 @@ bool leat_graph_hash_equal(const leat_graph_hash *a, const leat_graph_hash *b) {
 // -- The world
 // --------------------------------------------------------------------------------------
 
-// The tasks of a cluster's text; malformed texts are leat_devices_init's to refuse.
-static long task_count(const char *cluster) {
-  long count = 0;
-  for (const char *at = cluster; (at = strchr(at, '='));) count += strtol(++at, NULL, 10);
-  return count;
+// What all ranks must have been started with.
+static leat_graph_hash identity_of(const leat_session *session) {
+  leat_graph_hash hash = leat_graph_hash_begin(LEAT_VERSION, session->options.cluster);
+  leat_graph_hash_add(&hash, &session->options.devices, sizeof session->options.devices);
+  return hash;
 }
 
-leat_status leat_cluster_join(const char *cluster, leat_transport **out, leat_error *error) {
+leat_status leat_cluster_join(const leat_session *session, leat_transport **out,
+                              leat_error *error) {
   *out = NULL;
-  if (!cluster || task_count(cluster) < 2) return LEAT_OK;
   const void *table = NULL;
   LEAT_TRY(leat_module_load("mpi", "leat_mpi_transport", &table, error));
   const leat_transport_backend *backend = table;
-  LEAT_TRY(backend->connect(HELLO_DEADLINE, out, error));
-  long tasks = task_count(cluster);
-  if ((*out)->size == tasks) return LEAT_OK;
-  leat_fail(error, LEAT_MISMATCH,
-            "the cluster `%s` has %ld tasks, and %d process%s started: run it as "
-            "`leat launch -n %ld -- train …` or `mpiexec -n %ld leat train …`",
-            cluster, tasks, (*out)->size, (*out)->size == 1 ? " was" : "es were", tasks, tasks);
+  leat_graph_hash identity = identity_of(session);
+  leat_transport_world world = {.identity = {identity.words[0], identity.words[1]},
+                                .deadline = session->options.deadline};
+  LEAT_TRY(backend->connect(&world, out, error));
+  int tasks = session->devices.size, size = (*out)->size;
+  if (size == tasks) return LEAT_OK;
   backend->close(*out);
   *out = NULL;
-  return LEAT_MISMATCH;
+  return leat_fail(error, LEAT_MISMATCH,
+                   "the cluster `%s` has %d tasks, and %d process%s started: run it as "
+                   "`leat launch -n %d -- train …` or `mpiexec -n %d leat train …`",
+                   session->options.cluster, tasks, size, size == 1 ? " was" : "es were", tasks,
+                   tasks);
 }
 
 leat_status leat_cluster_init(leat_session *session, leat_transport *transport) {

@@ -49,9 +49,9 @@ typedef enum leat_message_kind {
   LEAT_MESSAGE_REPLY,    // status, message, then what `→` says above
 } leat_message_kind;
 
-// Joins the world that started this process when the cluster has more than one task; else *out
-// stays NULL. The runtime takes the transport over.
-leat_status leat_cluster_join(const char *cluster, leat_transport **out, leat_error *error);
+// Joins the world that started this process. The runtime takes the transport over.
+LEAT_MUST_USE leat_status leat_cluster_join(const leat_session *session, leat_transport **out,
+                                            leat_error *error);
 // Makes session->cluster.
 leat_status leat_cluster_init(leat_session *session, leat_transport *transport);
 // The rank of a device: leat_executor_options.route with the session as context.

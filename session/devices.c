@@ -13,9 +13,12 @@ enum { MOST_TASKS = 4096, MOST_DEVICES = 64 };
 #define REF_FLOPS 1e6
 #define REF_BANDWIDTH 1e6
 
-static leat_status parse_jobs(leat_devices *devices, leat_arena *arena, leat_strings *strings,
-                              const char *cluster, leat_error *error) {
+leat_status leat_devices_read_cluster(leat_devices *devices, leat_arena *arena,
+                                      leat_strings *strings, const char *cluster,
+                                      leat_error *error) {
   int total = 0;
+  devices->size = 1;
+  if (!cluster) return LEAT_OK;
   for (const char *at = cluster; *at;) {
     size_t name = strcspn(at, "=,");
     char *end = NULL;
@@ -33,6 +36,7 @@ static leat_status parse_jobs(leat_devices *devices, leat_arena *arena, leat_str
     at = *end ? end + 1 : end;
   }
   if (!total) return leat_fail(error, LEAT_INVALID, "the cluster has no tasks");
+  devices->size = total;
   return LEAT_OK;
 }
 
@@ -77,25 +81,22 @@ static leat_status add_cluster(leat_devices *devices, leat_arena *arena, leat_st
       LEAT_TRY(add_task(devices, arena, strings, spec, name, rank, error));
     }
   }
-  devices->size = rank;
   return LEAT_OK;
 }
 
 leat_status leat_devices_init(leat_devices *devices, leat_arena *arena, leat_strings *strings,
                               const leat_devices_spec *spec, leat_error *error) {
-  *devices = (leat_devices){.rank = spec->rank, .size = 1};
+  devices->rank = spec->rank;
   if (!leat_target_find(spec->target))
     return leat_fail(error, LEAT_INVALID, "unknown target `%s`; there are %s", spec->target,
                      leat_target_names());
   if (spec->per_process < 1 || spec->per_process > MOST_DEVICES)
     return leat_fail(error, LEAT_INVALID, "%d devices: expected 1 to %d", spec->per_process,
                      MOST_DEVICES);
-  if (spec->cluster) {
-    LEAT_TRY(parse_jobs(devices, arena, strings, spec->cluster, error));
+  if (devices->jobs.count)
     LEAT_TRY(add_cluster(devices, arena, strings, spec, error));
-  } else {
+  else
     LEAT_TRY(add_task(devices, arena, strings, spec, "", 0, error));
-  }
   for (uint32_t i = devices->items.count; i-- > 0;)
     if (devices->items.items[i].rank == devices->client_rank)
       devices->client = devices->items.items[i].name;

@@ -30,14 +30,19 @@ typedef struct leat_devices {
 } leat_devices;
 
 typedef struct leat_devices_spec {
-  const char *cluster; // or NULL
-  int per_process;     // CPU devices; at least 1
-  const char *target;  // of the CPU devices
+  int per_process;    // CPU devices; at least 1
+  const char *target; // of the CPU devices
   int rank;
 } leat_devices_spec;
 
-leat_status leat_devices_init(leat_devices *devices, leat_arena *arena, leat_strings *strings,
-                              const leat_devices_spec *spec, leat_error *error);
+// Reads a cluster's text (NULL: none): the jobs and the size.
+LEAT_MUST_USE leat_status leat_devices_read_cluster(leat_devices *devices, leat_arena *arena,
+                                                    leat_strings *strings, const char *cluster,
+                                                    leat_error *error);
+// Lists the devices of all tasks, when this process's rank is known.
+LEAT_MUST_USE leat_status leat_devices_init(leat_devices *devices, leat_arena *arena,
+                                            leat_strings *strings, const leat_devices_spec *spec,
+                                            leat_error *error);
 void leat_devices_finish(leat_devices *devices);
 const leat_device *leat_devices_find(const leat_devices *devices, const char *name); // or NULL
 

@@ -86,6 +86,7 @@ static void create_frontend(leat_session *session) {
       leat_frontend_create(session->arena, session->strings, session->diag, &frontend);
 }
 
+// Takes the transport over.
 static leat_status create_runtime(leat_session *session, leat_transport *transport,
                                   leat_error *error) {
   const leat_session_options *options = &session->options;
@@ -95,15 +96,15 @@ static leat_status create_runtime(leat_session *session, leat_transport *transpo
                                   .transport = transport,
                                   .print = options->print,
                                   .print_context = options->print_context};
-  return leat_runtime_create(&runtime, &session->runtime, error);
+  leat_status status = leat_runtime_create(&runtime, &session->runtime, error);
+  if (status && transport) transport->backend->close(transport);
+  return status;
 }
 
-// The runtime takes the transport over.
 static leat_status create_devices(leat_session *session, leat_transport *transport,
                                   leat_error *error) {
   const leat_session_options *options = &session->options;
-  leat_devices_spec devices = {.cluster = options->cluster,
-                               .per_process = options->devices,
+  leat_devices_spec devices = {.per_process = options->devices,
                                .target = options->target,
                                .rank = transport ? transport->rank : 0};
   LEAT_TRY(create_runtime(session, transport, error));
@@ -116,7 +117,10 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   LEAT_TRY(leat_stages_check(options->dump_after, error));
   LEAT_TRY(leat_stage_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));
-  if (!transport) LEAT_TRY(leat_cluster_join(options->cluster, &transport, error));
+  LEAT_TRY(leat_devices_read_cluster(&session->devices, session->arena, session->strings,
+                                     options->cluster, error));
+  if (!transport && session->devices.size > 1)
+    LEAT_TRY(leat_cluster_join(session, &transport, error));
   LEAT_TRY(create_devices(session, transport, error));
   LEAT_TRY(leat_object_cache_open(options->cache, &session->cache, error));
   create_frontend(session);

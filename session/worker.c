@@ -4,10 +4,11 @@
 
 #include "base/file.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IDLE_SECONDS 3600.0 // between messages; the transport notices a dead master long before
+#define IDLE_SECONDS INFINITY // between messages: the transport notices a master that is gone
 
 // A registered step's parts on this process.
 typedef struct worker_step {
@@ -151,7 +152,7 @@ static leat_status register_step(worker *w, leat_wire *in, leat_text *reply) {
   worker_step *step = leat_new(arena, worker_step);
   step->arena = arena;
   leat_driver driver;
-  leat_driver_init(&driver, w->session, arena, NULL, NULL, NULL);
+  leat_driver_init(&driver, w->session, arena, NULL);
   leat_status status = read_registration(w, step, in, &driver);
   if (!status) status = compile_parts(w, step, &driver);
   leat_driver_finish(&driver);

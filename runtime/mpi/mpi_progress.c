@@ -265,15 +265,28 @@ static void accept_tensor(mpi_transport *t, const envelope *e) {
   t->receiver.landed(t->receiver.context, token, LEAT_OK);
 }
 
+static greeting own_greeting(const mpi_transport *t) {
+  greeting own = {.identity = {t->expected.identity[0], t->expected.identity[1]}};
+  gethostname(own.host, sizeof own.host - 1);
+  return own;
+}
+
 static void greet(mpi_transport *t, const envelope *e) {
-  char host[HOST_NAME] = "";
-  gethostname(host, sizeof host - 1);
-  if (e->header.kind != LEAT_TRANSPORT_VERSION) {
-    fail(t, LEAT_MISMATCH, "the ranks run different versions of Leat");
+  greeting own = own_greeting(t), theirs;
+  bool same = e->header.kind == LEAT_TRANSPORT_VERSION && e->header.bytes == sizeof theirs;
+  if (same) {
+    memcpy(&theirs, e->payload, sizeof theirs);
+    same = memcmp(theirs.identity, own.identity, sizeof own.identity) == 0;
+  }
+  if (!same) {
+    char message[128];
+    snprintf(message, sizeof message,
+             "rank %d was started with another cluster, number of devices or version of Leat",
+             e->peer);
+    fail(t, LEAT_MISMATCH, message);
   } else if (!t->greeted[e->peer]) {
     t->greeted[e->peer] = true;
-    t->base.ranks_on_host +=
-        e->header.bytes == HOST_NAME && memcmp(e->payload, host, HOST_NAME) == 0;
+    t->base.ranks_on_host += memcmp(theirs.host, own.host, sizeof own.host) == 0;
   }
 }
 
@@ -286,6 +299,7 @@ static void handle(mpi_transport *t, const envelope *e) {
   }
   switch ((envelope_type)e->header.type) {
   case HELLO: greet(t, e); break;
+  case BEAT: break;
   case CONTROL:
     t->receiver.control(t->receiver.context, e->peer, e->header.kind, e->payload, e->header.bytes);
     break;
@@ -314,6 +328,7 @@ static bool probe(mpi_transport *t) {
     }
     *e = (envelope){.peer = status.MPI_SOURCE, .request = MPI_REQUEST_NULL, .size = (size_t)size};
     leat_mpi_append(&t->incoming, e);
+    t->heard[e->peer] = t->now;
     if (!check(t, MPI_Imrecv(&e->header, size, MPI_BYTE, &message, &e->request), "MPI_Imrecv"))
       return true;
   }
@@ -364,7 +379,7 @@ static void back_off(mpi_transport *t, uint32_t seen) {
   enum { YIELDS = 128 };
   t->idle_turns++;
   bool awaited = atomic_load_explicit(&t->expecting, memory_order_relaxed) > 0 || has_pending(t);
-  int64_t now = leat_clock(), idle = now - t->last_event;
+  int64_t idle = t->now - t->last_event;
   if (awaited && idle < 2 * MILLISECOND && (!t->crowded || t->idle_turns < YIELDS)) {
     sched_yield();
     return;
@@ -372,19 +387,40 @@ static void back_off(mpi_transport *t, uint32_t seen) {
   int64_t nap = idle < 2 * MILLISECOND     ? 20 * MICROSECOND
                 : idle < 100 * MILLISECOND ? 50 * MICROSECOND
                                            : 500 * MICROSECOND;
-  if (!leat_signal_wait(&t->wake, seen, 0, now + nap)) return;
+  if (!leat_signal_wait(&t->wake, seen, 0, t->now + nap)) return;
   t->idle_turns = 0;
   t->last_event = leat_clock();
 }
 
+// The health check: a rank that has been silent for the deadline is lost, and the world with it.
+static void beat(mpi_transport *t) {
+  int64_t deadline = (int64_t)(t->expected.deadline * 1e9), interval = deadline / 8;
+  if (t->now - t->beat < interval || atomic_load(&t->stage) != JOINED) return;
+  bool was_away = t->now - t->beat > 2 * interval; // this process stood still: it has heard nobody
+  t->beat = t->now;
+  for (int i = 0; i < t->base.size && !t->error.status; i++) {
+    if (i == t->base.rank) continue;
+    if (was_away) t->heard[i] = t->now;
+    if (t->now - t->heard[i] > deadline) {
+      char message[64];
+      snprintf(message, sizeof message, "rank %d has been silent for %g s", i,
+               t->expected.deadline);
+      fail(t, LEAT_DEADLINE, message);
+      return;
+    }
+    send_own(t, i, (envelope_header){.type = BEAT}, NULL, 0);
+  }
+}
+
 static void loop(mpi_transport *t, bool (*finished)(mpi_transport *), int64_t until) {
   t->last_event = leat_clock();
-  while (!finished(t) && !t->error.status && leat_clock() < until) {
+  while (!finished(t) && !t->error.status && (t->now = leat_clock()) < until) {
     uint32_t seen = leat_signal_value(&t->wake);
     if (atomic_load(&t->aborting)) MPI_Abort(MPI_COMM_WORLD, 1);
+    beat(t);
     if (turn(t)) {
       t->idle_turns = 0;
-      t->last_event = leat_clock();
+      t->last_event = t->now;
     } else {
       back_off(t, seen);
     }
@@ -434,19 +470,19 @@ static bool initialise(mpi_transport *t) {
   t->crowded = true; // until it is known who else is here
   t->sent = calloc((size_t)t->base.size, sizeof *t->sent);
   t->greeted = calloc((size_t)t->base.size, sizeof *t->greeted);
-  if (t->sent && t->greeted) return true;
+  t->heard = calloc((size_t)t->base.size, sizeof *t->heard);
+  if (t->sent && t->greeted && t->heard) return true;
   fail(t, LEAT_MEMORY, "no memory for the ranks");
   return false;
 }
 
 // Says hello to all and waits for theirs.
 static void join_world(mpi_transport *t, int64_t until) {
-  char host[HOST_NAME] = "";
-  gethostname(host, sizeof host - 1);
-  envelope_header hello = {.type = HELLO, .kind = LEAT_TRANSPORT_VERSION, .bytes = sizeof host};
+  greeting own = own_greeting(t);
+  envelope_header hello = {.type = HELLO, .kind = LEAT_TRANSPORT_VERSION, .bytes = sizeof own};
   t->greeted[t->base.rank] = true;
   for (int i = 0; i < t->base.size && !t->error.status; i++)
-    if (i != t->base.rank) send_own(t, i, hello, host, sizeof host);
+    if (i != t->base.rank) send_own(t, i, hello, &own, sizeof own);
   atomic_store(&t->expecting, 1);
   loop(t, all_greeted, until);
   atomic_store(&t->expecting, 0);
@@ -454,11 +490,14 @@ static void join_world(mpi_transport *t, int64_t until) {
   for (int i = 0; i < t->base.size; i++) {
     if (t->greeted[i]) continue;
     char message[128];
-    snprintf(message, sizeof message, "rank %d has not said hello within %g s", i, t->deadline);
+    snprintf(message, sizeof message, "rank %d has not said hello within %g s", i,
+             t->expected.deadline);
     fail(t, LEAT_DEADLINE, message);
     return;
   }
   t->crowded = t->base.ranks_on_host > leat_cpu_cores();
+  t->beat = t->now = leat_clock();
+  for (int i = 0; i < t->base.size; i++) t->heard[i] = t->now;
   set_stage(t, JOINED);
 }
 
@@ -484,7 +523,7 @@ static void finalize(mpi_transport *t) {
 
 void *leat_mpi_main(void *argument) {
   mpi_transport *t = argument;
-  int64_t until = leat_clock_after(t->deadline);
+  int64_t until = leat_clock_after(t->expected.deadline);
   if (!initialise(t)) return NULL;
   join_world(t, until);
   if (t->error.status) return NULL;

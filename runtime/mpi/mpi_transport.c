@@ -104,6 +104,7 @@ static void destroy(mpi_transport *t) {
   pthread_mutex_destroy(&t->lock);
   free(t->sent);
   free(t->greeted);
+  free(t->heard);
   free(t);
 }
 
@@ -119,7 +120,8 @@ static void mpi_close(leat_transport *transport) {
   destroy(t);
 }
 
-static leat_status mpi_connect(double deadline, leat_transport **out, leat_error *error) {
+static leat_status mpi_connect(const leat_transport_world *world, leat_transport **out,
+                               leat_error *error) {
   *out = NULL;
   mpi_transport *t = calloc(1, sizeof *t);
   if (!t) return leat_fail(error, LEAT_MEMORY, "no memory for the MPI transport");
@@ -127,7 +129,8 @@ static leat_status mpi_connect(double deadline, leat_transport **out, leat_error
   t->queued.end = &t->queued.first;
   t->outgoing.end = &t->outgoing.first;
   t->incoming.end = &t->incoming.first;
-  t->deadline = deadline;
+  t->expected = *world;
+  if (!(world->deadline < 1e9)) t->expected.deadline = 1e9;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -138,10 +141,10 @@ static leat_status mpi_connect(double deadline, leat_transport **out, leat_error
     return leat_fail(error, LEAT_MEMORY, "cannot start the MPI thread");
   }
   // MPI_Init itself cannot be told a deadline: when it hangs, its thread is given up.
-  if (!wait_for_stage(t, JOINING, deadline + 1)) {
+  if (!wait_for_stage(t, JOINING, world->deadline + 1)) {
     pthread_detach(t->thread);
     return leat_fail(error, LEAT_DEADLINE,
-                     "MPI_Init did not end within %g s: some rank did not start", deadline);
+                     "MPI_Init did not end within %g s: some rank did not start", world->deadline);
   }
   if (atomic_load(&t->stage) == UNUSABLE) {
     pthread_join(t->thread, NULL);

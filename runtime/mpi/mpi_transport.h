@@ -28,7 +28,14 @@ enum {
   HOST_NAME = 64,
 };
 
-typedef enum envelope_type { HELLO, CONTROL, TENSOR, ANNOUNCE, GRANT } envelope_type;
+// BEAT, which says nothing, comes from every rank several times a deadline.
+typedef enum envelope_type { HELLO, BEAT, CONTROL, TENSOR, ANNOUNCE, GRANT } envelope_type;
+
+// The payload of HELLO.
+typedef struct greeting {
+  char host[HOST_NAME];
+  uint64_t identity[2];
+} greeting;
 
 typedef struct envelope_header {
   uint32_t type;
@@ -70,8 +77,8 @@ typedef enum transport_stage { JOINING, JOINED, CLOSED, UNUSABLE } transport_sta
 typedef struct mpi_transport {
   leat_transport base;
   pthread_t thread;
-  double deadline; // of joining
-  MPI_Comm world;  // a duplicate
+  leat_transport_world expected;
+  MPI_Comm world; // a duplicate
 
   pthread_mutex_t lock; // of what follows
   envelope_list queued; // handed over, not sent yet
@@ -96,6 +103,9 @@ typedef struct mpi_transport {
   transfer *flying;       // tensors whose chunks are on their way
   uint64_t next_id;
   int next_tag;
+  int64_t *heard;     // by rank: when something came from it last
+  int64_t beat;       // when this rank's last BEAT was due
+  int64_t now;        // when this turn began
   int64_t last_event; // when something happened
   uint64_t idle_turns;
 } mpi_transport;

@@ -28,7 +28,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   const leat_transport_backend *backend = table;
-  if (status || backend->connect(10, &transport, &error)) {
+  if (status || backend->connect(&(leat_transport_world){.deadline = 10}, &transport, &error)) {
     printf("%s\nmpi: 0 passed, 1 failed, 0 skipped\n", error.message);
     return 1;
   }
