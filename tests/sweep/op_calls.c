@@ -7,7 +7,12 @@
 
 static const leat_dtype computed[] = {LEAT_bool, LEAT_i8,  LEAT_i16, LEAT_i32, LEAT_i64, LEAT_u8,
                                       LEAT_u16,  LEAT_u32, LEAT_u64, LEAT_f32, LEAT_f64};
-enum { COMPUTED = sizeof computed / sizeof *computed, SHAPE_RANK = 4, MOST_BOUND = 1000 };
+enum {
+  COMPUTED = sizeof computed / sizeof *computed,
+  SHAPE_RANK = 4,
+  MOST_BOUND = 1000,
+  MOST_REUSED = 100000
+};
 
 int op_ulps(leat_op op) { // what kernel/math.c promises, and the rounding of the reference
   return op == LEAT_OP_exp || op == LEAT_OP_log ? 2 : op == LEAT_OP_tanh ? 3 : 0;
@@ -189,10 +194,10 @@ static bool is_nonempty(const test_value *value) {
   return true;
 }
 
-static bool is_small(const program *p, const test_value *value) {
+static bool is_small(const test_value *value) {
   int64_t elements = 1;
-  for (int i = 0; i < value->rank; i++) elements *= dim_value(p, value->dims[i]);
-  return elements <= p->most_elements;
+  for (int i = 0; i < value->rank; i++) elements *= dim_most(value->dims[i]);
+  return elements <= MOST_REUSED;
 }
 
 // An operand of any shape; the result has its type until the op says otherwise.
@@ -206,7 +211,7 @@ static test_value first_operand(call *c, leat_dtype dtype, int least_rank, int m
     for (uint32_t i = 0; i < p->values.count; i++) {
       const test_value *v = &p->values.items[i];
       marked[i] = v->dtype == dtype && v->rank >= least_rank && v->rank <= most_rank &&
-                  (!nonempty || is_nonempty(v)) && is_small(p, v) && may_use(c, v);
+                  (!nonempty || is_nonempty(v)) && is_small(v) && may_use(c, v);
     }
     chosen = pick(p, marked);
   }
@@ -585,9 +590,9 @@ static double unit_of(leat_dtype dtype) {
 static double terms(const call *c) {
   const test_value *x = &c->operand[0];
   double in = 1, out = 1;
-  if (c->op == LEAT_OP_matmul) return (double)dim_value(c->p, c->inner);
-  for (int i = 0; i < x->rank; i++) in *= (double)dim_value(c->p, x->dims[i]);
-  for (int i = 0; i < c->out.rank; i++) out *= (double)dim_value(c->p, c->out.dims[i]);
+  if (c->op == LEAT_OP_matmul) return (double)dim_most(c->inner);
+  for (int i = 0; i < x->rank; i++) in *= (double)dim_most(x->dims[i]);
+  for (int i = 0; i < c->out.rank; i++) out *= (double)dim_most(c->out.dims[i]);
   return out > 0 ? in / out : 1;
 }
 

@@ -52,6 +52,11 @@ int64_t dim_value(const program *p, test_dim dim) {
   return dim.plus + (dim.name == DIM_CONST ? 0 : dim.times * p->dims[dim.name]);
 }
 
+int64_t dim_most(test_dim dim) {
+  static const int64_t most[DIM_NAMES] = {33, 33, 33, 33, 3001}; // of program_choose_dims
+  return dim.plus + (dim.name == DIM_CONST ? 0 : dim.times * most[dim.name]);
+}
+
 void test_dim_print(test_dim dim, leat_text *out) {
   if (dim.name == DIM_CONST) {
     leat_text_add(out, "%" PRId64, dim.plus);
@@ -119,8 +124,8 @@ int program_shape(program *p, int least_rank, int most_rank, bool nonempty, test
       out[i] = dim_const(1 + rng_below(&p->random, 3));
     if (dim_value(p, out[i])) elements *= size_guess(out[i]);
   }
-  if (p->symbolic && rank && elements < 100 && rng_percent(&p->random, 20))
-    out[0] = (test_dim){DIM_B, 1, 0};
+  bool large = p->symbolic && rank && p->most_elements >= 1000 && elements < 100;
+  if (large && rng_percent(&p->random, 20)) out[0] = (test_dim){DIM_B, 1, 0};
   return rank;
 }
 

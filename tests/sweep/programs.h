@@ -83,11 +83,11 @@ typedef struct program {
   bool bound[DIM_NAMES];   // an input binds it
 
   // How statements are made.
-  bool symbolic; // shapes have run-time dims
-  bool reuse;    // operands are values that there are, where any fits
-  bool smooth;   // only ops that keep small differences small
-  int64_t most_elements;
-  int64_t sizes[4]; // what constant dims are, unless they are 0
+  bool symbolic;         // shapes have run-time dims
+  bool reuse;            // operands are values that there are, where any fits
+  bool smooth;           // only ops that keep small differences small
+  int64_t most_elements; // of operands; less than 1000: and no dim is B
+  int64_t sizes[4];      // what constant dims are, unless they are 0
   int group;
 } program;
 
@@ -113,6 +113,7 @@ bool dim_same(test_dim a, test_dim b);
 bool dim_is(test_dim dim, int64_t value);
 bool dim_is_positive(test_dim dim); // whatever the run-time dims are
 int64_t dim_value(const program *p, test_dim dim);
+int64_t dim_most(test_dim dim); // the largest that it may be
 void test_dim_print(test_dim dim, leat_text *out);
 void test_type_print(const test_value *value, leat_text *out); // f32[N0, 3]
 
