@@ -200,7 +200,7 @@ static leat_status build(artifact *a, const leat_step_spec *spec) {
   if (!a->options->vars) leat_session_warn_untrained(a->session, &a->request.step);
   leat_driver driver;
   bool stopped = false;
-  leat_driver_init(&driver, a->session, a->arena, &a->request.step, NULL, NULL);
+  leat_driver_init(&driver, a->session, a->arena, &a->request.step);
   leat_status status = compile(a, &driver, &stopped);
   leat_driver_finish(&driver);
   if (status || stopped) return status;

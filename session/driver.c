@@ -119,8 +119,7 @@ void leat_session_time(leat_session *session, const char *stage, double start) {
 // -- Passes ------------------------------------------------------------------------------------
 
 void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *arena,
-                      const leat_step_request *step, const int64_t *dim_values,
-                      const bool *dim_known) {
+                      const leat_step_request *step) {
   *driver = (leat_driver){.session = session};
   driver->context = (leat_pass_context){.graph = leat_frontend_graph(session->frontend),
                                         .arena = arena,
@@ -128,8 +127,6 @@ void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *ar
                                         .diag = session->diag,
                                         .error = &session->error,
                                         .step = step,
-                                        .dim_values = dim_values,
-                                        .dim_known = dim_known,
                                         .blis = session->options.blis,
                                         .cpu_level = session->cpu,
                                         .devices = session->devices.infos.items,

@@ -15,10 +15,9 @@ typedef struct leat_driver {
   bool stopped;  // stop_after has been reached: there is nothing more to do
 } leat_driver;
 
-// What is made lives in `arena`. `dim_values`, `dim_known`: as in leat_pass_context, or NULL.
+// What is made lives in `arena`. Symbolic, unless the caller sets the context's dim_values.
 void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *arena,
-                      const leat_step_request *step, const int64_t *dim_values,
-                      const bool *dim_known);
+                      const leat_step_request *step);
 void leat_driver_finish(leat_driver *driver);
 
 // Runs the passes up to the one called `last`; NULL: all that are left.

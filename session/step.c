@@ -70,9 +70,13 @@ static leat_status bind_dims(leat_step *step, const leat_tensor *feeds) {
     const bound_dim *dim = &step->dims.items[i];
     const leat_tensor *feed = &feeds[dim->feed];
     const leat_port *port = &step->request.feeds.items[dim->feed];
-    if (!feed->data || feed->rank != port->rank)
-      return leat_fail(&step->session->error, LEAT_INVALID, "feed `%s`: expected %s, got %s",
-                       port->name, port->type, feed->data ? "another rank" : "nothing");
+    if (!feed->data)
+      return leat_fail(&step->session->error, LEAT_INVALID, "nothing is fed to `%s`, which is %s",
+                       port->name, port->type);
+    if (feed->rank != port->rank)
+      return leat_fail(&step->session->error, LEAT_INVALID,
+                       "feed `%s`: expected %s, found %s of rank %d", port->name, port->type,
+                       leat_dtype_name(feed->dtype), feed->rank);
     int64_t value = feed->shape[dim->axis];
     if (value < dim->atom->low || value > dim->atom->high)
       return leat_fail(
@@ -194,7 +198,7 @@ static void destroy_variant(leat_session *session, variant *v) {
 
 static leat_status make_variant(leat_step *step, variant *v, bool *stopped) {
   leat_driver driver;
-  leat_driver_init(&driver, step->session, v->arena, &step->request.step, NULL, NULL);
+  leat_driver_init(&driver, step->session, v->arena, &step->request.step);
   if (!v->symbolic) specialise(step, v, &driver);
   leat_step_code code = {.arena = v->arena};
   leat_status status = make_code(step, v, &driver, &code, stopped);
