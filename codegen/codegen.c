@@ -114,9 +114,11 @@ static leat_status compile_table(leat_table *table, leat_node *const *roots, uin
   dump(table, "fuse");
   leat_schedule(table);
   dump(table, "schedule");
-  for (uint32_t i = 0; i < table->units.count; i++)
-    if (table->units.items[i]->kind == LEAT_UNIT_CONTRACT)
-      leat_contract_prepare(table, table->units.items[i]);
+  for (uint32_t i = 0; i < table->units.count; i++) {
+    leat_unit *unit = table->units.items[i];
+    if (unit->kind == LEAT_UNIT_CONTRACT) leat_contract_prepare(table, unit);
+    if (unit->kind == LEAT_UNIT_LOOPS) leat_loops_prepare(table, unit);
+  }
   LEAT_TRY(leat_plan(table));
   dump(table, "plan");
   for (uint32_t i = 0; i < table->units.count; i++)

@@ -10,10 +10,18 @@
 // value is read there.
 #include "codegen/units.h"
 
+#include "kernel/kernel.h"
+#include "ops/reduce.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
-enum { MOST_MEMBERS = 1500 };
+enum {
+  MOST_MEMBERS = 1500,
+  MOST_REDUCTIONS = 16,
+  FEW_ROWS = 16,          // tiles that a reduction would have at most …
+  LONG_WORK = 500 * 1000, // … and elements that it would have at least, to be shared by threads
+};
 
 // Axes of the second unit as axes of the first; -1: not known yet.
 typedef struct axis_map {
@@ -39,12 +47,39 @@ bool leat_item_is_full(const leat_item *item) {
   return axes == unit->rank;
 }
 
+bool leat_unit_is_long(const leat_unit *unit) {
+  int64_t kept = 1, reduced = 1;
+  bool last_reduced = unit->rank && unit->reduced >> (unit->rank - 1) & 1;
+  if (!unit->reduced || unit->by_lanes != last_reduced) return false;
+  if (unit->by_lanes && unit->innermost != unit->reduced) return false;
+  for (int k = 0; k < unit->rank; k++) {
+    int64_t *product = unit->reduced >> k & 1 ? &reduced : &kept;
+    if (!leat_dim_is_const(unit->dims[k])) return false;
+    if (__builtin_mul_overflow(*product, unit->dims[k].value, product)) return false;
+  }
+  int64_t block = unit->by_lanes ? LEAT_REDUCE_BLOCK_INNER : LEAT_REDUCE_BLOCK_OUTER;
+  int64_t tiles = unit->by_lanes ? kept : kept / (4 * LEAT_LANES);
+  return tiles < FEW_ROWS && reduced > 2 * block && reduced <= block * block &&
+         (double)kept * (double)reduced > LONG_WORK;
+}
+
 // -- Do two units fit? ----------------------------------------------------------------------------
+
+// What reads the result of a reduction and goes over all its elements again is a pass of its own.
+static bool starts_a_pass(const leat_access *access) {
+  const leat_unit *made = leat_unit_of(access->producer->unit);
+  const leat_unit *read = leat_unit_of(access->consumer->unit);
+  int axes = 0;
+  for (int k = 0; k < access->producer->node->outputs[0].rank; k++)
+    axes += leat_item_result_axis(access->producer, k) >= 0;
+  return axes < made->rank && read->rank == made->rank;
+}
 
 // Learns from one access between them which axes are the same; false: it is elsewhere.
 static bool learn(const leat_access *access, const leat_unit *second, axis_map *map) {
   const leat_item *producer = access->producer, *consumer = access->consumer;
   if (!access->aligned) return false;
+  if (leat_unit_is_long(leat_unit_of(producer->unit)) && starts_a_pass(access)) return false;
   bool producer_is_second = leat_unit_of(producer->unit) == second;
   for (int k = 0; k < producer->node->outputs[0].rank; k++) {
     int result = leat_item_result_axis(producer, k);
@@ -114,6 +149,7 @@ static unsigned mapped(unsigned axes, const axis_map *map) {
 
 static bool same_reductions(const leat_unit *first, const leat_unit *second, const axis_map *map) {
   if (!first->reduced || !second->reduced) return true;
+  if (leat_unit_is_long(first)) return false;
   return first->reduced == mapped(second->reduced, map) && first->by_lanes == second->by_lanes &&
          first->innermost == mapped(second->innermost, map);
 }
@@ -214,6 +250,7 @@ static void absorb(leat_table *table, leat_unit *unit, leat_unit *other) {
   }
   if (other->kind == LEAT_UNIT_CONTRACT) unit->kind = LEAT_UNIT_CONTRACT;
   unit->has_rows |= other->has_rows;
+  unit->reductions += other->reductions;
   other->into = unit;
 }
 
@@ -225,7 +262,9 @@ static void set_space(leat_unit *unit, const leat_unit *like) {
 static void merge(leat_table *table, leat_unit *a, leat_unit *b) {
   leat_unit *first = a->label < b->label ? a : b, *second = first == a ? b : a;
   axis_map map;
-  if (first == second || first->members.count + second->members.count > MOST_MEMBERS) return;
+  if (first == second || first->members.count + second->members.count > MOST_MEMBERS ||
+      first->reductions + second->reductions > MOST_REDUCTIONS)
+    return;
   if (is_fenced(second, first)) return;
   relation r = relate(first, second, &map);
   if (r == UNRELATED || !leat_units_merge_order(table, first, second)) return;

@@ -140,7 +140,9 @@ static void add_member(leat_table *table, leat_unit *unit, leat_item *item) {
     item->axis[k] = (int8_t)unit->rank++;
   }
   leat_vec_push(table->cg->arena, &unit->members, item);
-  if (leat_item_reduces(item)) set_reduction(unit, item);
+  if (!leat_item_reduces(item)) return;
+  set_reduction(unit, item);
+  unit->reductions = 1;
 }
 
 bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {

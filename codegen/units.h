@@ -105,11 +105,12 @@ struct leat_unit {
   unsigned reduced;   // axes that its reductions fold; 0: none
   unsigned innermost; // of those, the axes that are the innermost logical axis (ops/reduce.c)
   bool by_lanes;      // rule 1 of ops/reduce.c: that axis is innermost in the input
+  int reductions;     // members that fold
   bool has_rows;      // some member has the axes outside `inner` only
   leat_item *assign;  // COPY: of this assignment, until it is merged; NULL: of none
   leat_vec(leat_output) outputs;
   leat_storage *from, *to; // COPY; SEND: from; RECV: to
-  leat_storage *scratch;   // CONTRACT: the packed b, or NULL
+  leat_storage *scratch;   // CONTRACT: the packed b; LOOPS: the numbers of blocks; or NULL
   leat_vec(leat_launch *) launches;
   uint32_t position; // in the schedule
   uint32_t task;
@@ -189,8 +190,10 @@ bool leat_item_is_full(
     const leat_item *item); // iterates the whole space of its unit, not only rows
 // Whether the access reads, at each position, the element of the same index as value's.
 bool leat_access_is_same_element(const leat_access *access, const leat_item *value);
-unsigned leat_unit_inner(
-    const leat_unit *unit); // mask of the inner axes: reduced ones, or the last
+// A reduction of so few and so long rows that threads should share one.
+bool leat_unit_is_long(const leat_unit *unit);
+// Mask of the inner axes: the reduced ones, or the last.
+unsigned leat_unit_inner(const leat_unit *unit);
 
 // -- schedule.c, plan.c ---------------------------------------------------------------------------
 void leat_schedule(leat_table *table);
@@ -201,7 +204,9 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
 LEAT_MUST_USE leat_status leat_plan(leat_table *table);
 
 // -- lower.c, lower_loops.c, contract.c, scatter.c ------------------------------------------------
-void leat_contract_prepare(leat_table *table, leat_unit *unit); // before `plan`: its scratch memory
+// Before `plan`: the scratch memory of a unit.
+void leat_contract_prepare(leat_table *table, leat_unit *unit);
+void leat_loops_prepare(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 
 // -- image.c --------------------------------------------------------------------------------------

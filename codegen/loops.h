@@ -1,0 +1,61 @@
+// Kernels of loops: what one file knows of rows and tiles (lower_loops.c) and the other of the
+// passes over a row's elements (loop_passes.c).
+#ifndef LEAT_CODEGEN_LOOPS_H
+#define LEAT_CODEGEN_LOOPS_H
+
+#include "codegen/lower.h"
+
+enum {
+  LEAT_MOST_UNROLLED = 64,     // lanes of a row that becomes straight code
+  LEAT_MOST_ACCUMULATORS = 64, // of one pass
+  LEAT_MOST_WIDE = 4,          // vectors of outputs that a pass makes at once
+};
+
+// A reduction of few and long rows is two kernels, so that threads share it: the first folds each
+// block of ops/reduce.c to one number, the second folds these.
+typedef enum leat_part { LEAT_PART_ALL, LEAT_PART_BLOCKS, LEAT_PART_TOTALS } leat_part;
+
+typedef struct leat_loops {
+  leat_lower *w;
+  leat_unit *unit;
+  k_builder *b;
+  bool by_lanes;      // vectors along the inner axes
+  unsigned inner;     // axes of the passes
+  unsigned lanes;     // axes that vectors run along, one after the other: 0 is one lane
+  unsigned steps;     // reduced axes outside `lanes`
+  unsigned rows;      // the others
+  k_value length;     // elements along `lanes`
+  k_value step_count; // along `steps`
+  leat_dim row_count;
+  int passes;
+  bool unrolled; // the passes are straight code
+  k_value step;  // number of the element along `steps`
+  // Rule 2: vectors of outputs side by side, the first output of all and of the one at hand.
+  int wide;
+  k_value columns, column, column_mask;
+  k_value results[LEAT_MOST_WIDE][LEAT_MOST_ACCUMULATORS]; // of reductions, in the order of members
+  leat_part part;
+  const k_buffer *scratch; // the blocks' numbers: [row, block], for rule 2 [row, block, output]
+  k_value row_number;
+  leat_stores stores;
+  uint32_t accumulators; // of this pass, for one vector
+} leat_loops;
+
+bool leat_is_at_most(k_value value, int64_t most); // a constant that is
+
+// -- lower_loops.c
+// Sets the position on `axes` from the number of the element along them.
+void leat_loops_put(leat_loops *loops, unsigned axes, leat_index linear);
+
+// -- loop_passes.c
+void leat_loops_find_passes(leat_loops *loops);
+uint32_t leat_loops_accumulators(const leat_loops *loops, int pass); // pass -1: of all
+// The elements [low, high) along the lanes; low is a multiple of LEAT_LANES.
+void leat_loops_vectors(leat_loops *loops, k_value low, k_value high, k_value *acc);
+// All that is done for one row, or for vectors of outputs side by side in a row.
+void leat_loops_row(leat_loops *loops);
+// Only one block of it, whose number goes to `scratch`.
+void leat_loops_block(leat_loops *loops, k_value block);
+int64_t leat_loops_block_size(const leat_loops *loops); // elements: ops/reduce.h
+
+#endif
