@@ -1,16 +1,17 @@
 // leat launch: starts the ranks of a cluster under mpiexec and watches them. mpiexec does not say
 // who died, nor does its exit code tell success, so every rank has a line to here (launched.h).
-// The first rank that dies or fails is named, and the others are ended.
+// What goes wrong first is the cause: it is named, and the other ranks are ended.
 #define _GNU_SOURCE
 #include "tools/launched.h"
 #include "tools/options.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -18,13 +19,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_RANKS = 1024, TICK = 50, GRACE = 2000 }; // milliseconds
+enum { MOST_RANKS = 1024, TICK = 50 }; // milliseconds
+enum { CANNOT_RUN = 127 };             // mpiexec's exit code where there is none
+static const double GRACE = 2;         // seconds that mpiexec has to end the ranks by itself
 
 typedef struct rank_line {
   int socket; // -1: closed
   int rank;   // -1: has not said
   long pid;   // 0: has not said hello
-  int exit_code;
   bool ended; // said bye
   char text[256];
   size_t size;
@@ -36,9 +38,12 @@ typedef struct launch {
   const char *mpiexec;
   char directory[64], path[80];
   int listener;
+  int events; // an epoll: it tells things in the order in which they happened
   pid_t child;
   bool child_ended;
   int child_status;
+  bool failed;
+  double ask_at, force_at; // when mpiexec gets SIGTERM and SIGKILL
   rank_line lines[MOST_RANKS];
   int line_count;
 } launch;
@@ -60,7 +65,28 @@ static int fail(const char *what) {
   return TOOL_FAILED;
 }
 
+// Says what went wrong, unless something has before; mpiexec has `grace` seconds to end by itself.
+__attribute__((format(printf, 3, 4))) static void give_up(launch *l, double grace,
+                                                          const char *format, ...) {
+  if (l->failed) return;
+  l->failed = true;
+  l->ask_at = now() + grace;
+  l->force_at = l->ask_at + GRACE;
+  va_list arguments;
+  va_start(arguments, format);
+  fputs("leat launch: ", stderr);
+  vfprintf(stderr, format, arguments);
+  fputc('\n', stderr);
+  va_end(arguments);
+}
+
 // -- Starting ----------------------------------------------------------------------------------
+
+// `line`: the number of a rank's line; MOST_RANKS: the listener.
+static bool watch_socket(launch *l, int socket, uint32_t line) {
+  struct epoll_event event = {.events = EPOLLIN, .data.u32 = line};
+  return epoll_ctl(l->events, EPOLL_CTL_ADD, socket, &event) == 0;
+}
 
 static int open_listener(launch *l) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -72,6 +98,9 @@ static int open_listener(launch *l) {
   if (l->listener < 0 || bind(l->listener, (struct sockaddr *)&address, sizeof address) ||
       listen(l->listener, MOST_RANKS))
     return fail("cannot listen to the ranks");
+  l->events = epoll_create1(EPOLL_CLOEXEC);
+  if (l->events < 0 || !watch_socket(l, l->listener, MOST_RANKS))
+    return fail("cannot watch the ranks");
   return setenv(LAUNCH_VARIABLE, l->path, 1) ? fail("setenv") : TOOL_OK;
 }
 
@@ -91,120 +120,106 @@ static int start(launch *l, int argc, char **argv) {
   if (l->child) return TOOL_OK;
   prctl(PR_SET_PDEATHSIG, SIGTERM); // mpiexec ends its ranks when this process is gone
   execvp(words[0], words);
-  fprintf(stderr, "error: cannot run %s: %s\n", words[0], strerror(errno));
-  _exit(TOOL_FAILED);
+  fprintf(stderr, "error: cannot run %s: %s%s\n", words[0], strerror(errno),
+          errno == ENOENT ? "; is an MPI installed?" : "");
+  _exit(CANNOT_RUN);
 }
 
 // -- Listening ---------------------------------------------------------------------------------
 
 static void accept_lines(launch *l) {
-  for (int socket; l->line_count < MOST_RANKS && (socket = accept(l->listener, NULL, NULL)) >= 0;)
-    l->lines[l->line_count++] = (rank_line){.socket = socket, .rank = -1};
+  for (int socket; l->line_count < MOST_RANKS && (socket = accept(l->listener, NULL, NULL)) >= 0;) {
+    l->lines[l->line_count] = (rank_line){.socket = socket, .rank = -1};
+    watch_socket(l, socket, (uint32_t)l->line_count++);
+  }
 }
 
-static void take_words(rank_line *line) {
+static void take_words(launch *l, rank_line *line) {
   char *end;
   while ((end = memchr(line->text, '\n', line->size))) {
+    int code = 0;
     *end = '\0';
     sscanf(line->text, "rank %d", &line->rank);
     sscanf(line->text, "hello %ld", &line->pid);
-    if (sscanf(line->text, "bye %d", &line->exit_code) == 1) line->ended = true;
+    if (sscanf(line->text, "bye %d", &code) == 1) line->ended = true;
+    if (code) give_up(l, GRACE, "rank %d failed with exit code %d", line->rank, code);
     line->size -= (size_t)(end + 1 - line->text);
     memmove(line->text, end + 1, line->size);
   }
 }
 
-static void read_line(rank_line *line) {
+static void read_line(launch *l, rank_line *line) {
   ssize_t count =
       recv(line->socket, line->text + line->size, sizeof line->text - line->size, MSG_DONTWAIT);
   if (count > 0) {
     line->size += (size_t)count;
-    take_words(line);
+    take_words(l, line);
   } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
     close(line->socket);
     line->socket = -1;
+    if (!line->ended) give_up(l, GRACE, "rank %d (process %ld) died", line->rank, line->pid);
   }
 }
 
-static void listen_a_tick(launch *l) {
-  struct pollfd polled[MOST_RANKS + 1];
-  polled[0] = (struct pollfd){l->listener, POLLIN, 0};
-  for (int i = 0; i < l->line_count; i++)
-    polled[i + 1] = (struct pollfd){l->lines[i].socket, POLLIN, 0}; // -1 is skipped
-  int count = l->line_count;
-  poll(polled, (nfds_t)count + 1, TICK);
-  for (int i = 0; i < count; i++)
-    if (polled[i + 1].revents) read_line(&l->lines[i]);
-  if (polled[0].revents) accept_lines(l);
+// Handles what has happened, or waits a tick for something; false when nothing did.
+static bool listen_a_tick(launch *l) {
+  struct epoll_event events[64];
+  int count = epoll_wait(l->events, events, TOOL_COUNT(events), TICK);
+  for (int i = 0; i < count; i++) {
+    if (events[i].data.u32 == MOST_RANKS)
+      accept_lines(l);
+    else
+      read_line(l, &l->lines[events[i].data.u32]);
+  }
   if (!l->child_ended) l->child_ended = waitpid(l->child, &l->child_status, WNOHANG) == l->child;
+  return count > 0;
 }
 
 // -- Judging -----------------------------------------------------------------------------------
 
-static bool has_said_hello(const launch *l, int rank) {
-  for (int i = 0; i < l->line_count; i++)
-    if (l->lines[i].rank == rank && l->lines[i].pid) return true;
-  return false;
-}
-
-static bool report_missing(const launch *l) {
-  bool missing = false;
+// The first rank that has not said hello, or bye; negative: all have.
+static int find_silent(const launch *l, bool bye) {
   for (int rank = 0; rank < l->count; rank++) {
-    if (has_said_hello(l, rank)) continue;
-    fprintf(stderr, "leat launch: rank %d did not start\n", rank);
-    missing = true;
+    bool said = false;
+    for (int i = 0; i < l->line_count && !said; i++)
+      said = l->lines[i].rank == rank && (bye ? l->lines[i].ended : l->lines[i].pid > 0);
+    if (!said) return rank;
   }
-  return missing;
+  return -1;
 }
 
-// The first rank that died or failed, if there is one. The one that died comes before those that
-// failed because of it.
-static bool report_failure(const launch *l) {
-  for (int i = 0; i < l->line_count; i++) {
-    const rank_line *line = &l->lines[i];
-    if (line->socket >= 0 || line->ended) continue;
-    fprintf(stderr, "leat launch: rank %d (process %ld) died\n", line->rank, line->pid);
-    return true;
-  }
-  for (int i = 0; i < l->line_count; i++) {
-    const rank_line *line = &l->lines[i];
-    if (!line->ended || !line->exit_code) continue;
-    fprintf(stderr, "leat launch: rank %d failed with exit code %d\n", line->rank, line->exit_code);
-    return true;
-  }
-  return false;
+// Success is a bye of every rank.
+static void judge_the_end(launch *l) {
+  int unborn = find_silent(l, false), unfinished = find_silent(l, true);
+  if (WIFEXITED(l->child_status) && WEXITSTATUS(l->child_status) == CANNOT_RUN && !l->line_count)
+    l->failed = true; // it has said why
+  else if (unborn >= 0)
+    give_up(l, 0, "rank %d did not start", unborn);
+  else if (unfinished >= 0)
+    give_up(l, 0, "%s ended before rank %d", l->mpiexec, unfinished);
 }
 
-static bool all_ended(const launch *l) {
-  int ended = 0;
-  for (int i = 0; i < l->line_count; i++) ended += l->lines[i].ended;
-  return ended == l->count && l->child_ended;
-}
-
-static int watch(launch *l) {
-  double start_time = now();
-  for (;;) {
-    listen_a_tick(l);
-    if (report_failure(l) || interrupted) return TOOL_FAILED;
-    if (all_ended(l)) return TOOL_OK;
-    bool late = now() - start_time > l->deadline;
-    if ((late || l->child_ended) && report_missing(l)) return TOOL_FAILED;
-    if (l->child_ended) listen_a_tick(l);
-    if (l->child_ended && !all_ended(l) && !report_failure(l)) {
-      fprintf(stderr, "leat launch: %s ended before its ranks\n", l->mpiexec);
-      return TOOL_FAILED;
-    }
-  }
-}
-
-// Asks first, so that mpiexec ends its ranks itself.
-static void end_all(launch *l) {
-  if (!l->child_ended) kill(l->child, SIGTERM);
-  for (int waited = 0; waited < GRACE && !l->child_ended; waited += TICK) listen_a_tick(l);
-  if (!l->child_ended) kill(l->child, SIGKILL), waitpid(l->child, NULL, 0);
+// Ranks that mpiexec has left behind.
+static void end_ranks(const launch *l) {
   for (int i = 0; i < l->line_count; i++)
     if (l->lines[i].socket >= 0 && l->lines[i].pid > 0)
       kill((pid_t)l->lines[i].pid, SIGKILL); // its line is open: it is still that process
+}
+
+static int watch(launch *l) {
+  double late = now() + l->deadline;
+  while (!l->child_ended) {
+    listen_a_tick(l);
+    int unborn = now() > late ? find_silent(l, false) : -1;
+    if (unborn >= 0) give_up(l, 0, "rank %d did not start within %g s", unborn, l->deadline);
+    if (interrupted) give_up(l, 0, "ended by %s", strsignal(interrupted));
+    if (l->failed && !l->child_ended && now() >= l->ask_at)
+      kill(l->child, now() < l->force_at ? SIGTERM : SIGKILL);
+  }
+  while (listen_a_tick(l)) continue; // what the ranks said last
+  judge_the_end(l);
+  end_ranks(l);
+  return l->failed ? TOOL_FAILED : TOOL_OK;
 }
 
 static int supervise(launch *l, int argc, char **argv) {
@@ -214,8 +229,8 @@ static int supervise(launch *l, int argc, char **argv) {
   int status = open_listener(l);
   if (!status) status = start(l, argc, argv);
   if (!status) status = watch(l);
-  if (status && l->child > 0) end_all(l);
   close(l->listener);
+  close(l->events);
   unlink(l->path);
   rmdir(l->directory);
   return status;
@@ -223,7 +238,7 @@ static int supervise(launch *l, int argc, char **argv) {
 
 static int run(const tool_command *command, int argc, char **argv) {
   launch *l = leat_new(tool_arena(), launch);
-  *l = (launch){.count = 1, .deadline = 30, .mpiexec = "mpiexec", .listener = -1};
+  *l = (launch){.count = 1, .deadline = 30, .mpiexec = "mpiexec", .listener = -1, .events = -1};
   const tool_option own[] = {
       {"ranks", 'n', TOOL_NUMBER, &l->count, "N", "how many processes (default: 1)"},
       {"deadline", 0, TOOL_SECONDS, &l->deadline, "SECONDS", "until all have begun (default: 30)"},

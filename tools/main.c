@@ -20,20 +20,21 @@ static int help(void) {
   return TOOL_OK;
 }
 
-static int run(const tool_command *command, int argc, char **argv) {
-  launched_hello();
-  int status = command->run(command, argc, argv);
-  launched_bye(status);
-  return status;
-}
-
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
   for (int i = 0; i < TOOL_COUNT(commands); i++)
-    if (strcmp(name, commands[i]->name) == 0) return run(commands[i], argc - 1, argv + 1);
+    if (strcmp(name, commands[i]->name) == 0)
+      return commands[i]->run(commands[i], argc - 1, argv + 1);
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help();
   if (strcmp(name, "--version") == 0) return printf("leat %s\n", LEAT_VERSION) < 0;
   if (*name) fprintf(stderr, "leat: there is no command `%s`\n", name);
   fprintf(stderr, "usage: leat COMMAND [OPTION…]; `leat --help` lists the commands\n");
   return TOOL_USAGE;
+}
+
+int main(int argc, char **argv) {
+  launched_hello();
+  int status = run(argc, argv);
+  launched_bye(status);
+  return status;
 }
