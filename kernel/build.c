@@ -93,8 +93,9 @@ static void add_phi(k_builder *b, leat_dtype dtype, int lanes, int64_t number) {
 }
 
 // Loop bodies let what does not vary move out; branches keep theirs, which may be costly and seldom
-// run.
+// run. Arguments cost nothing and are visible everywhere, whoever names them first.
 static k_block *outermost_for(const k_builder *b, const k_instr *instr) {
+  if (instr->op == K_SCALAR) return b->blocks.items[0];
   uint32_t depth = b->blocks.count - 1, least = 0;
   for (uint32_t i = 0; i < instr->arg_count; i++)
     if (instr->args[i]->block->depth > least) least = instr->args[i]->block->depth;
