@@ -136,14 +136,14 @@ leat_image *leat_image_writer_finish(leat_image_writer *writer, const leat_image
 #define X(name, type)                                                                              \
   head.name = (leat_range){head.size, writer->name.count};                                         \
   head.size += aligned(writer->name.count * sizeof(type));
-  LEAT_IMAGE_SECTIONS(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
   char *block = leat_arena_alloc(writer->arena, head.size);
   memcpy(block, &head, sizeof head);
 #define X(name, type)                                                                              \
   if (writer->name.count)                                                                          \
     memcpy(block + head.name.offset, writer->name.items, writer->name.count * sizeof(type));
-  LEAT_IMAGE_SECTIONS(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
   return (leat_image *)block;
 }

@@ -7,31 +7,10 @@
 #include "ir/graph.h"
 #include "leat/artifact.h"
 
-// X(range of leat_image, its record)
-#define LEAT_IMAGE_SECTIONS(X)                                                                     \
-  X(text, char)                                                                                    \
-  X(data, uint8_t)                                                                                 \
-  X(code, int64_t)                                                                                 \
-  X(formulas, leat_formula)                                                                        \
-  X(dims, leat_image_dim)                                                                          \
-  X(buffers, leat_image_buffer)                                                                    \
-  X(kernels, leat_image_kernel)                                                                    \
-  X(args, leat_image_arg)                                                                          \
-  X(sites, leat_text_index)                                                                        \
-  X(launches, leat_image_launch)                                                                   \
-  X(tasks, leat_image_task)                                                                        \
-  X(successors, uint32_t)                                                                          \
-  X(tables, leat_image_table)                                                                      \
-  X(messages, leat_image_message)                                                                  \
-  X(variables, leat_image_variable)                                                                \
-  X(feeds, leat_image_feed)                                                                        \
-  X(fetches, leat_image_fetch)                                                                     \
-  X(files, leat_image_file)
-
 typedef struct leat_image_writer {
   leat_arena *arena;
 #define X(name, type) leat_vec(type) name;
-  LEAT_IMAGE_SECTIONS(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
   leat_vec(const leat_atom *) atoms; // by dim number
   leat_bytes_map known;              // a text, or a dim's bytes → index + 1

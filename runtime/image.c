@@ -42,7 +42,7 @@ static leat_status check_header(checker *c, const void *bytes, size_t size) {
   LEAT_TRY(check_range(c, #name, image->name, sizeof(type),                                        \
                        strcmp(#name, "data") == 0 ? LEAT_IMAGE_ALIGNMENT : 8,                      \
                        (const void **)&c->view.name));
-  LEAT_IMAGE_RANGE_LIST(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
   const char *text = c->view.text;
   if (image->text.count == 0 || text[0] != '\0' || text[image->text.count - 1] != '\0')

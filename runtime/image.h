@@ -9,31 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// X(range, type of a record)
-#define LEAT_IMAGE_RANGE_LIST(X)                                                                   \
-  X(text, char)                                                                                    \
-  X(data, uint8_t)                                                                                 \
-  X(code, int64_t)                                                                                 \
-  X(formulas, leat_formula)                                                                        \
-  X(dims, leat_image_dim)                                                                          \
-  X(buffers, leat_image_buffer)                                                                    \
-  X(kernels, leat_image_kernel)                                                                    \
-  X(args, leat_image_arg)                                                                          \
-  X(sites, leat_text_index)                                                                        \
-  X(launches, leat_image_launch)                                                                   \
-  X(tasks, leat_image_task)                                                                        \
-  X(successors, uint32_t)                                                                          \
-  X(tables, leat_image_table)                                                                      \
-  X(messages, leat_image_message)                                                                  \
-  X(variables, leat_image_variable)                                                                \
-  X(feeds, leat_image_feed)                                                                        \
-  X(fetches, leat_image_fetch)                                                                     \
-  X(files, leat_image_file)
-
 typedef struct leat_view {
   const leat_image *image;
 #define X(name, type) const type *name;
-  LEAT_IMAGE_RANGE_LIST(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
 } leat_view;
 

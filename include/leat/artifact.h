@@ -1,12 +1,15 @@
-// The compiled artifact: what the compiler hands to the runtime, the same for JIT, disk cache and ahead-of-time objects.
+// The compiled artifact: what the compiler hands to the runtime, the same for JIT, disk cache and
+// ahead-of-time objects.
 //
-// One device's part of a step is an *image*, a flat, position-independent, versioned block of little-endian records that
-// can be mapped from a file or linked into .rodata, and an array of kernel entry points. The runtime checks every offset
-// once (leat_program_load) and then runs it in place.
+// One device's part of a step is an *image*, a flat, position-independent, versioned block of
+// little-endian records that can be mapped from a file or linked into .rodata, and an array of
+// kernel entry points. The runtime checks every offset once (leat_program_load) and then runs it in
+// place.
 //
-// An image holds tables. A *table* is a set of tasks that become ready by dependency count (white paper 3.1, at the grain
-// of segments): table 0 is the step; others initialise a variable. A *task* is a segment (launches in order, run by a
-// gang of threads) or an operation that may wait (send, recv) or that only the host can do (print).
+// An image holds tables. A *table* is a set of tasks that become ready by dependency count (white
+// paper 3.1, at the grain of segments): table 0 is the step; others initialise a variable. A *task*
+// is a segment (launches in order, run by a gang of threads) or an operation that may wait (send,
+// recv) or that only the host can do (print).
 #ifndef LEAT_ARTIFACT_H
 #define LEAT_ARTIFACT_H
 
@@ -19,7 +22,8 @@
 #define LEAT_IMAGE_MAGIC "leatimg"
 enum { LEAT_IMAGE_VERSION = 1 };
 
-// -- Kernels ----------------------------------------------------------------------------------------------------------
+// -- Kernels
+// ----------------------------------------------------------------------------------------------------------
 
 typedef union leat_arg {
   void *pointer;
@@ -28,28 +32,33 @@ typedef union leat_arg {
 
 typedef struct leat_frame leat_frame; // one run of one image; opaque to kernels
 
-// Runs tiles [tile_begin, tile_end). args: the buffers, then the scalars. Returns 0, or site << 8 | leat_status.
-typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args, int64_t tile_begin, int64_t tile_end);
+// Runs tiles [tile_begin, tile_end). args: the buffers, then the scalars. Returns 0, or site << 8 |
+// leat_status.
+typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+                                        int64_t tile_end);
 
-// c = a · b as BLIS computes it (LEAT_LAUNCH_GEMM): row-major matrices of f32 or f64, `batch` of each one after the other.
+// c = a · b as BLIS computes it (LEAT_LAUNCH_GEMM): row-major matrices of f32 or f64, `batch` of
+// each one after the other.
 typedef struct leat_gemm {
   leat_dtype dtype;
-  void *c;             // m × n
-  const void *a, *b;   // m × k and k × n; transposed k × m and n × k
+  void *c;           // m × n
+  const void *a, *b; // m × k and k × n; transposed k × m and n × k
   int64_t m, n, k, batch;
   bool transpose_a, transpose_b;
 } leat_gemm;
 
-// A tile of a product: down a matrix first, then across it, then on to the next one; less at the edges.
+// A tile of a product: down a matrix first, then across it, then on to the next one; less at the
+// edges.
 enum { LEAT_GEMM_ROWS = 256, LEAT_GEMM_COLUMNS = 512 };
 
 typedef int32_t (*leat_gemm_function)(const leat_gemm *gemm, int64_t tile_begin, int64_t tile_end);
 
-// The one there is, of the module leat-blis and of libleat_blis. It stands behind the last kernel in the array of entry
-// points of an image that launches it.
+// The one there is, of the module leat-blis and of libleat_blis. It stands behind the last kernel
+// in the array of entry points of an image that launches it.
 int32_t leat_blis_gemm(const leat_gemm *gemm, int64_t tile_begin, int64_t tile_end);
 
-// -- The image --------------------------------------------------------------------------------------------------------
+// -- The image
+// --------------------------------------------------------------------------------------------------------
 
 // `count` records at byte `offset` of the image; 8-byte aligned.
 typedef struct leat_range {
@@ -60,22 +69,23 @@ typedef struct leat_range {
 // An index into `text`: a NUL-terminated UTF-8 string. 0 is "".
 typedef uint32_t leat_text_index;
 
-// Numbers known only when the dims are: with code_count 0 the constant `value`; else a program in reverse Polish notation,
-// `code_count` words from `code`[code_first].
+// Numbers known only when the dims are: with code_count 0 the constant `value`; else a program in
+// reverse Polish notation, `code_count` words from `code`[code_first].
 typedef struct leat_formula {
   int64_t value;
   uint32_t code_first, code_count;
 } leat_formula;
 
-// Words of formula code: the operation in the low 8 bits, for PUSH and DIM the operand in the rest (signed, shifted by 8).
+// Words of formula code: the operation in the low 8 bits, for PUSH and DIM the operand in the rest
+// (signed, shifted by 8).
 enum leat_formula_op {
-  LEAT_FORMULA_PUSH,     // a constant
-  LEAT_FORMULA_DIM,      // the value of dim number n
+  LEAT_FORMULA_PUSH, // a constant
+  LEAT_FORMULA_DIM,  // the value of dim number n
   LEAT_FORMULA_ADD,
   LEAT_FORMULA_MUL,
   LEAT_FORMULA_FLOORDIV, // rounds down; by zero is an error
   LEAT_FORMULA_MAX,
-  LEAT_FORMULA_ALIGN,    // rounds the top up to a multiple of 64
+  LEAT_FORMULA_ALIGN, // rounds the top up to a multiple of 64
 };
 
 typedef struct leat_image_dim {
@@ -120,7 +130,8 @@ typedef struct leat_image_arg {
 typedef enum leat_launch_kind {
   LEAT_LAUNCH_KERNEL,
   LEAT_LAUNCH_COPY, // buffer args[0] = buffer args[1], whole
-  LEAT_LAUNCH_GEMM, // BLIS: c = a · b: args c, a, b, then scalars m, n, k, transpose_a, transpose_b, batch
+  LEAT_LAUNCH_GEMM, // BLIS: c = a · b: args c, a, b, then scalars m, n, k, transpose_a,
+                    // transpose_b, batch
 } leat_launch_kind;
 
 typedef struct leat_image_launch {
@@ -155,17 +166,18 @@ typedef struct leat_image_table {
 } leat_image_table;
 
 typedef struct leat_image_message {
-  uint32_t edge;         // the same number on both ends
+  uint32_t edge; // the same number on both ends
   uint32_t buffer;
-  leat_text_index peer;  // full device name of the other end
-  leat_text_index name;  // the tensor: "train/h:0"
+  leat_text_index peer; // full device name of the other end
+  leat_text_index name; // the tensor: "train/h:0"
 } leat_image_message;
 
 typedef struct leat_image_variable {
   leat_text_index name, container;
   leat_image_type type;
-  uint32_t table;        // the table that initialises it; 0: none (must have been restored)
-  uint32_t flags;        // 1: trainable · 2: some task of table 0 writes it · 4: initial value at data[initial]
+  uint32_t table; // the table that initialises it; 0: none (must have been restored)
+  uint32_t
+      flags; // 1: trainable · 2: some task of table 0 writes it · 4: initial value at data[initial]
   uint64_t initial;
 } leat_image_variable;
 
@@ -173,7 +185,7 @@ typedef struct leat_image_feed {
   leat_text_index name;
   uint32_t has_fallback; // 1: when not fed, the bytes at data[fallback]
   uint64_t fallback;
-  leat_image_type type;  // dims bind or check against it
+  leat_image_type type; // dims bind or check against it
 } leat_image_feed;
 
 typedef struct leat_image_fetch {
@@ -184,38 +196,44 @@ typedef struct leat_image_fetch {
 // A tensor in a safetensors (or npy: name "") file, mapped when the program is loaded.
 typedef struct leat_image_file {
   leat_text_index file, name;
-  uint64_t size;         // of the whole file, checked
-  uint64_t hash[2];      // of the tensor's bytes, checked when the file is not the compiler's own
+  uint64_t size;    // of the whole file, checked
+  uint64_t hash[2]; // of the tensor's bytes, checked when the file is not the compiler's own
   leat_image_type type;
 } leat_image_file;
+
+// X(range of the image, type of its records). `data` is 64-byte aligned.
+#define LEAT_IMAGE_RANGES(X)                                                                       \
+  X(text, char)                                                                                    \
+  X(data, uint8_t)                                                                                 \
+  X(code, int64_t)                                                                                 \
+  X(formulas, leat_formula)                                                                        \
+  X(dims, leat_image_dim)                                                                          \
+  X(buffers, leat_image_buffer)                                                                    \
+  X(kernels, leat_image_kernel)                                                                    \
+  X(args, leat_image_arg)                                                                          \
+  X(sites, leat_text_index)                                                                        \
+  X(launches, leat_image_launch)                                                                   \
+  X(tasks, leat_image_task)                                                                        \
+  X(successors, uint32_t)                                                                          \
+  X(tables, leat_image_table)                                                                      \
+  X(messages, leat_image_message)                                                                  \
+  X(variables, leat_image_variable)                                                                \
+  X(feeds, leat_image_feed)                                                                        \
+  X(fetches, leat_image_fetch)                                                                     \
+  X(files, leat_image_file)
 
 typedef struct leat_image {
   char magic[8]; // LEAT_IMAGE_MAGIC
   uint32_t version;
-  uint32_t header_size;        // sizeof(leat_image)
-  uint64_t size;               // bytes of the whole image
-  uint32_t arena_size;         // formulas[arena_size]
-  leat_text_index device;      // full device name
-  leat_text_index name;        // the step, for people
+  uint32_t header_size;   // sizeof(leat_image)
+  uint64_t size;          // bytes of the whole image
+  uint32_t arena_size;    // formulas[arena_size]
+  leat_text_index device; // full device name
+  leat_text_index name;   // the step, for people
   uint32_t reserved;
-  leat_range text;             // char
-  leat_range data;             // bytes; 64-byte aligned
-  leat_range code;             // int64_t
-  leat_range formulas;         // leat_formula
-  leat_range dims;             // leat_image_dim
-  leat_range buffers;          // leat_image_buffer
-  leat_range kernels;          // leat_image_kernel
-  leat_range args;             // leat_image_arg
-  leat_range sites;            // leat_text_index
-  leat_range launches;         // leat_image_launch
-  leat_range tasks;            // leat_image_task
-  leat_range successors;       // uint32_t
-  leat_range tables;           // leat_image_table
-  leat_range messages;         // leat_image_message
-  leat_range variables;        // leat_image_variable
-  leat_range feeds;            // leat_image_feed
-  leat_range fetches;          // leat_image_fetch
-  leat_range files;            // leat_image_file
+#define X(name, type) leat_range name;
+  LEAT_IMAGE_RANGES(X)
+#undef X
 } leat_image;
 
 #endif

@@ -10,31 +10,11 @@
 
 enum { IMAGE_MOST = 4096 }; // records of each kind
 
-#define IMAGE_RANGES(X)                                                                            \
-  X(text, char)                                                                                    \
-  X(data, uint8_t)                                                                                 \
-  X(code, int64_t)                                                                                 \
-  X(formulas, leat_formula)                                                                        \
-  X(dims, leat_image_dim)                                                                          \
-  X(buffers, leat_image_buffer)                                                                    \
-  X(kernels, leat_image_kernel)                                                                    \
-  X(args, leat_image_arg)                                                                          \
-  X(sites, leat_text_index)                                                                        \
-  X(launches, leat_image_launch)                                                                   \
-  X(tasks, leat_image_task)                                                                        \
-  X(successors, uint32_t)                                                                          \
-  X(tables, leat_image_table)                                                                      \
-  X(messages, leat_image_message)                                                                  \
-  X(variables, leat_image_variable)                                                                \
-  X(feeds, leat_image_feed)                                                                        \
-  X(fetches, leat_image_fetch)                                                                     \
-  X(files, leat_image_file)
-
 typedef struct image_builder {
 #define X(name, type)                                                                              \
   type name[IMAGE_MOST];                                                                           \
   uint32_t name##_count;
-  IMAGE_RANGES(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
   leat_text_index device;
   int64_t arena;
@@ -156,7 +136,7 @@ static inline leat_image *image_finish(image_builder *b) {
   size = (size + 63) & ~(uint64_t)63;                                                              \
   header.range = (leat_range){size, b->range##_count};                                             \
   size += b->range##_count * sizeof(type);
-  IMAGE_RANGES(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
   header.size = size = (size + 63) & ~(uint64_t)63;
   char *image = aligned_alloc(64, size);
@@ -164,7 +144,7 @@ static inline leat_image *image_finish(image_builder *b) {
   memcpy(image, &header, sizeof header);
 #define X(range, type)                                                                             \
   memcpy(image + header.range.offset, b->range, b->range##_count * sizeof(type));
-  IMAGE_RANGES(X)
+  LEAT_IMAGE_RANGES(X)
 #undef X
   free(b);
   return (leat_image *)image;
