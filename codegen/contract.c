@@ -60,7 +60,8 @@ static int choose_wide(leat_dim rows, leat_dim columns, int unit) {
     return (int)(wide < vectors ? wide : vectors);
   }
   for (int wide = 4 / unit; wide >= 1; wide--) {
-    double cost = (double)((vectors + wide - 1) / wide * wide) * slower[wide * unit];
+    int64_t whole = (vectors + wide - 1) / wide * wide;
+    double cost = (double)whole * slower[wide * unit];
     if (least == 0 || cost < least) least = cost, best = wide;
   }
   return best;
@@ -345,7 +346,7 @@ static int64_t rows_of_tile(const contraction *c, leat_dim panels) {
     return rows;
   }
   double row = 2.0 * (double)width_of(c) * leat_elements_estimate(&c->depth_dim, 1) /
-               (160 / registers_of(c->item->node->outputs[0].dtype));
+               (160.0 / registers_of(c->item->node->outputs[0].dtype));
   int64_t blocks = (int64_t)(LEAT_TILE_NANOSECONDS / (row * c->high + 1)) + 1;
   return blocks * c->high;
 }
