@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/launched.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,17 @@ static void say(const char *word, long number) {
   if (send(line, text, (size_t)size, MSG_NOSIGNAL) < 0) line = -1;
 }
 
+// Linux closes the descriptors of a dying process from the highest number down, and mpiexec ends
+// all ranks when it sees the PMI socket of one close. The line closes before that, so that it tells
+// who died first.
+static void move_up(void) {
+  enum { HIGH = 500 };
+  int high = fcntl(line, F_DUPFD_CLOEXEC, HIGH);
+  if (high < 0) return;
+  close(line);
+  line = high;
+}
+
 void launched_hello(void) {
   const char *path = getenv(LAUNCH_VARIABLE);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -40,6 +52,7 @@ void launched_hello(void) {
     line = -1;
     return;
   }
+  move_up();
   prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever started this rank is gone: so is the world
   say("rank", atol(rank_text()));
   say("hello", getpid());
