@@ -107,7 +107,8 @@ static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   e->absolute = false;
   ev_statements(e, &function->definition->body);
   bool ok = leat_diag_errors(e->diag) == errors && !e->stopped;
-  if (!ok) leat_note_at(e->diag, span, "in this call of `%s`", function->name);
+  bool tell = !frame->blamed && (!e->stopped || frame->calls == 1); // not the whole of a recursion
+  if (!ok && tell) leat_note_at(e->diag, span, "in this call of `%s`", function->name);
   ev result = ok ? fit_results(e, function, frame->result) : ev_error();
   e->frame = frame->caller;
   e->absolute = absolute;

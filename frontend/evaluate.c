@@ -124,11 +124,29 @@ ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint) {
 
 // -- Bindings -----------------------------------------------------------------------------------
 
-static void bind_target(evaluator *e, const leat_binding *target, ev value, const char *hint) {
+// What stands left of `=`, with what it takes to bind it: the index of a family's member, and the
+// name wished for the node of its value.
+typedef struct aim {
+  const leat_binding *target;
+  ev index;
+  const char *hint;
+} aim;
+
+static aim aim_at(evaluator *e, const leat_binding *target) {
+  aim a = {.target = target, .hint = target->name};
+  if (!target->member) return a;
+  a.index = ev_expr(e, target->member, NULL);
+  if (a.index.kind == EV_INT)
+    a.hint = leat_intern_printf(e->strings, "%s_%lld", target->name, (long long)a.index.i);
+  return a;
+}
+
+static void bind_target(evaluator *e, const aim *a, ev value) {
+  const leat_binding *target = a->target;
   if (target->absolute) return;
   if (target->member) {
-    ev_bind_member(e, target, ev_expr(e, target->member, NULL), value);
-    ev_add_alias(e, hint, value);
+    ev_bind_member(e, target, a->index, value);
+    ev_add_alias(e, a->hint, value);
   } else if (e->frame->in_for) {
     ev_fail(e, target->span,
             "inside `for` a name would be bound once a turn: bind a family, `%s[…] = …`",
@@ -152,14 +170,6 @@ static void bind_nothing(evaluator *e, const leat_stmt *stmt) {
     ev_bind(e, scope, stmt->name_span, stmt->name, ev_error());
 }
 
-// The name a target wishes for the node of its value.
-static const char *target_hint(evaluator *e, const leat_binding *target) {
-  if (!target->member) return target->name;
-  ev index = ev_expr(e, target->member, NULL);
-  if (index.kind != EV_INT) return target->name;
-  return leat_intern_printf(e->strings, "%s_%lld", target->name, (long long)index.i);
-}
-
 // In canonical text the head of an entry makes the feeds of its parameters; a line of the body that
 // repeats one says where it is: among the devices, and among the nodes.
 static bool places_feed(evaluator *e, const leat_stmt *stmt) {
@@ -178,29 +188,35 @@ static bool places_feed(evaluator *e, const leat_stmt *stmt) {
   return true;
 }
 
+static ev declared(evaluator *e, const aim *a, ev value, leat_span span) {
+  const leat_binding *target = a->target;
+  if (value.kind != EV_STATE && !target->type) return value;
+  return ev_fit(e, target->type, value, span, target->name, a->hint);
+}
+
 // One value as one target declares it. What canonical text names is a bare op, not below any path.
-static ev target_value(evaluator *e, const leat_binding *target, const leat_expr *from,
-                       const char *hint) {
+static ev target_value(evaluator *e, const aim *a, const leat_expr *from) {
   const char *path = e->path;
-  e->absolute = target->absolute;
-  if (target->absolute) e->path = leat_intern(e->strings, "");
-  ev value = ev_expr(e, from, hint);
-  if (value.kind == EV_STATE || target->type)
-    value = ev_fit(e, target->type, value, from->span, target->name, hint);
+  e->absolute = a->target->absolute;
+  if (e->absolute) e->path = leat_intern(e->strings, "");
+  ev value = declared(e, a, ev_expr(e, from, a->hint), from->span);
   e->absolute = false;
   e->path = path;
   return value;
 }
 
+static aim *aims_of(evaluator *e, const leat_bindings *targets) {
+  aim *aims = leat_new_array(e->arena, aim, (size_t)targets->count + 1);
+  for (uint32_t i = 0; i < targets->count; i++) aims[i] = aim_at(e, &targets->items[i]);
+  return aims;
+}
+
 static void bind_each(evaluator *e, const leat_stmt *stmt) {
   uint32_t count = stmt->targets.count;
+  const aim *aims = aims_of(e, &stmt->targets);
   ev *values = leat_new_array(e->arena, ev, count);
-  const char **hints = leat_new_array(e->arena, const char *, count);
-  for (uint32_t i = 0; i < count; i++) {
-    hints[i] = target_hint(e, &stmt->targets.items[i]);
-    values[i] = target_value(e, &stmt->targets.items[i], stmt->values.items[i], hints[i]);
-  }
-  for (uint32_t i = 0; i < count; i++) bind_target(e, &stmt->targets.items[i], values[i], hints[i]);
+  for (uint32_t i = 0; i < count; i++) values[i] = target_value(e, &aims[i], stmt->values.items[i]);
+  for (uint32_t i = 0; i < count; i++) bind_target(e, &aims[i], values[i]);
 }
 
 // a, b = f(x)
@@ -208,14 +224,9 @@ static void bind_results(evaluator *e, const leat_stmt *stmt) {
   uint32_t count = stmt->targets.count;
   ev value = ev_expr(e, stmt->values.items[0], NULL);
   if (value.kind == EV_LIST && value.list->count == count) {
-    for (uint32_t i = 0; i < count; i++) {
-      const leat_binding *target = &stmt->targets.items[i];
-      const char *hint = target_hint(e, target);
-      ev item = value.list->items[i];
-      if (item.kind == EV_STATE || target->type)
-        item = ev_fit(e, target->type, item, target->span, target->name, hint);
-      bind_target(e, target, item, hint);
-    }
+    const aim *aims = aims_of(e, &stmt->targets);
+    for (uint32_t i = 0; i < count; i++)
+      bind_target(e, &aims[i], declared(e, &aims[i], value.list->items[i], aims[i].target->span));
     return;
   }
   if (value.kind == EV_LIST)
@@ -337,18 +348,16 @@ static void yield_block(evaluator *e, const leat_stmt *stmt, const leat_stmts *b
   }
   ev_scope *outer = e->frame->scope;
   bool in_for = e->frame->in_for;
+  const aim *aims = aims_of(e, &stmt->targets);
   ev *values = leat_new_array(e->arena, ev, count);
-  const char **hints = leat_new_array(e->arena, const char *, count);
-  for (uint32_t i = 0; i < count; i++) hints[i] = target_hint(e, &stmt->targets.items[i]);
   e->frame->scope = ev_scope_new(e, outer);
   e->frame->in_for = false;
   ev_statements(e, block);
   for (uint32_t i = 0; i < count && !e->frame->returned; i++)
-    values[i] = target_value(e, &stmt->targets.items[i], yield->values.items[i], hints[i]);
+    values[i] = target_value(e, &aims[i], yield->values.items[i]);
   e->frame->scope = outer;
   e->frame->in_for = in_for;
-  for (uint32_t i = 0; i < count && !e->frame->returned; i++)
-    bind_target(e, &stmt->targets.items[i], values[i], hints[i]);
+  for (uint32_t i = 0; i < count && !e->frame->returned; i++) bind_target(e, &aims[i], values[i]);
 }
 
 static void if_statement(evaluator *e, const leat_stmt *stmt) {
@@ -453,9 +462,9 @@ void ev_statements(evaluator *e, const leat_stmts *stmts) {
     leat_span span = e->span;
     uint32_t first_node = e->first_node;
     e->span = stmt->span;
-    e->first_node = e->graph->nodes.count;
     ev_placed saved;
     bool entered = ev_enter_suffixes(e, stmt, &saved);
+    e->first_node = e->graph->nodes.count; // what the suffixes make does not wait for itself
     if (entered)
       statement(e, stmt);
     else

@@ -95,16 +95,17 @@ typedef struct ev_scope {
 // A call being evaluated, or the entry or top level below all calls.
 typedef struct ev_frame {
   struct ev_frame *caller;
-  const ev_function *function;    // NULL: entry or top level
-  leat_span call;                 // where it was called
-  const char *instance;           // path of the instance: "net/hidden"; "" outside any
-  const struct ev_frame *unnamed; // the innermost frame from here up whose call has no name
-  const char *device;             // of the `on` blocks opened in this frame
+  const ev_function *function; // NULL: entry or top level
+  leat_span call;              // where it was called
+  const char *instance;        // path of the instance: "net/hidden"; "" outside any
+  struct ev_frame *unnamed;    // the innermost frame from here up whose call has no name
+  const char *device;          // of the `on` blocks opened in this frame
   ev_scope *scope;
   const char *hint; // the name wished for what the call returns
   uint32_t calls;   // frames below this one
   bool in_for;      // only families are bound
   bool returned;
+  bool blamed; // what is wrong is the call itself, and is reported there
   ev result;
 } ev_frame;
 
@@ -189,13 +190,13 @@ struct leat_frontend {
 enum {
   EV_MAX_DEPTH = 2000,     // nested blocks and expressions, through all calls
   EV_MAX_CALLS = 200,      // nested calls
-  EV_MAX_STEPS = 20000000, // statements, calls, turns and list items of one text
+  EV_MAX_STEPS = 10000000, // statements, calls, turns and list items of one text
   EV_MAX_LIST = 4 << 20,   // values in a list
   EV_MAX_LIST_HEIGHT = 64,
   EV_MAX_STRING = 16 << 20,
   EV_MAX_LITERAL = 64 << 20, // bytes
 };
-#define EV_MAX_BYTES ((size_t)4 << 30) // of the arena, for one text
+#define EV_MAX_BYTES ((size_t)2 << 30) // of the arena, for one text
 
 // -- value.c ------------------------------------------------------------------------------------
 ev ev_error(void);
@@ -261,6 +262,7 @@ void ev_graph_line(evaluator *e, const leat_stmt *stmt);
 // -- suffixes.c ---------------------------------------------------------------------------------
 typedef struct ev_placed {
   const char *device, *state_device, *frame_device, *colocate;
+  ev *awaited; // for each name in `after`; EV_NONE: it is bound further down
 } ev_placed;
 bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved);
 void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved);

@@ -1,8 +1,9 @@
 // From text to a typed graph.
 //
 // A frontend holds one growing graph. Extending it parses a text and evaluates what compile time
-// decides: calls are instantiated, loops unrolled, gradients expanded, and each op is typed as it is
-// added. A text with an error changes nothing: messages are in the diag and the graph is as it was.
+// decides: calls are instantiated, loops unrolled, gradients expanded, and each op is typed as it
+// is added. A text with an error changes nothing: messages are in the diag and the graph is as it
+// was.
 #ifndef LEAT_FRONTEND_FRONTEND_H
 #define LEAT_FRONTEND_FRONTEND_H
 
@@ -24,6 +25,7 @@ typedef struct leat_frontend_options {
   int job_count;
   const char *job; // this client's, for {job} and {task}; NULL: "worker" of task 0
   int task;
+  uint64_t most_steps; // statements, calls and list items that a text may take; 0: 10 million
 } leat_frontend_options;
 
 // Lives in `arena`; so does its graph. The options are copied.

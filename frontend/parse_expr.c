@@ -324,8 +324,6 @@ static void parse_item(leat_parser *p) {
       item->name = leat_parse_name(p, "the name of the dims");
       item->span.end = p->previous_end;
     }
-  } else if (leat_parser_at(p, LEAT_TOKEN_ANY_DIM)) {
-    item = parse_any_dim(p);
   } else if (leat_parser_at(p, LEAT_TOKEN_NEW_AXIS)) {
     item = parse_constant(p, LEAT_EXPR_NEW_AXIS);
   } else {
@@ -397,6 +395,7 @@ static leat_expr *parse_primary(leat_parser *p) {
   case LEAT_TOKEN_NONE: return parse_constant(p, LEAT_EXPR_NONE);
   case LEAT_TOKEN_NAN:
   case LEAT_TOKEN_INF: return parse_constant(p, LEAT_EXPR_FLOAT);
+  case LEAT_TOKEN_ANY_DIM: return parse_any_dim(p);
   case LEAT_TOKEN_OPEN_BRACKET: return parse_list_expr(p);
   case LEAT_TOKEN_OPEN_PAREN: return parse_group(p);
   }

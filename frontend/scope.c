@@ -151,20 +151,26 @@ void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value
   ev_set(e, binding->members, member_key(index.i), member);
 }
 
+// After a mistake, perhaps just because of it.
+static ev not_bound(evaluator *e, int64_t index, leat_span span) {
+  if (ev_failed(e)) return ev_error();
+  return ev_fail(e, span, "member %lld of this family is not bound yet", (long long)index);
+}
+
 ev ev_member(evaluator *e, const ev_binding *binding, int64_t index, leat_span span) {
-  const ev *member = index < 0 ? NULL : leat_map_get(binding->members, member_key(index));
-  return member ? *member
-                : ev_fail(e, span, "member %lld of this family is not bound yet", (long long)index);
+  bool there = index >= 0 && index <= MAX_MEMBERS;
+  const ev *member = there ? leat_map_get(binding->members, member_key(index)) : NULL;
+  return member ? *member : not_bound(e, index, span);
 }
 
 // A family as a whole is a list.
-static ev family_list(evaluator *e, const ev_binding *binding, const char *name, leat_span span) {
+static ev family_list(evaluator *e, const ev_binding *binding, leat_span span) {
   const leat_map *members = binding->members;
   uint32_t count = 0;
   while (leat_map_get(members, member_key(count))) count++;
   for (uint32_t i = 0; i < members->count; i++)
     if (members->entries[i].value && (uintptr_t)members->entries[i].key > count)
-      return ev_fail(e, span, "`%s[%u]` is not bound yet", name, count);
+      return not_bound(e, count, span);
   ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) items[i] = *(ev *)leat_map_get(members, member_key(i));
   return ev_take_list(e, items, count);
@@ -267,7 +273,7 @@ static ev unknown_name(evaluator *e, const char *name, leat_span span) {
 
 ev ev_name(evaluator *e, const char *name, leat_span span) {
   const ev_binding *binding = ev_lookup(e->frame->scope, name);
-  if (binding) return binding->members ? family_list(e, binding, name, span) : binding->value;
+  if (binding) return binding->members ? family_list(e, binding, span) : binding->value;
   leat_dtype dtype;
   if (leat_dtype_parse(name, strlen(name), &dtype)) return (ev){.kind = EV_DTYPE, .i = dtype};
   ev value = predefined_value(e, name, span);

@@ -159,33 +159,36 @@ static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *ty
   return ev_call(e, function, args, count, init->span, NULL, NULL);
 }
 
+static bool check_initial_type(evaluator *e, const leat_stmt *stmt, leat_value tensor,
+                               const leat_type *type) {
+  if (leat_type_equal(leat_value_type(tensor), type)) return true;
+  leat_text found = {0}, expected = {0};
+  leat_type_print(leat_value_type(tensor), &found);
+  leat_type_print(type, &expected);
+  ev_fail(e, stmt->init->span, "variable `%s`: expected %s, found %s", stmt->name, expected.data,
+          found.data);
+  leat_text_finish(&found);
+  leat_text_finish(&expected);
+  return false;
+}
+
 static leat_value initial_tensor(evaluator *e, const leat_stmt *stmt, const leat_type *type) {
   leat_span span = stmt->init->span;
-  ev value = initial_value(e, stmt->init, type);
+  ev value = stmt->absolute ? ev_expr(e, stmt->init, NULL) : initial_value(e, stmt->init, type);
   bool literal = ev_is_literal(value) || value.kind == EV_LIST;
   leat_value tensor = literal ? ev_literal_tensor(e, value, type, NULL, span)
                               : ev_as_tensor(e, value, (int)type->dtype, span);
   if (!tensor.node) return tensor;
-  leat_text found = {0}, expected = {0};
   leat_builder builder = ev_builder(e, span);
   const leat_type *given = leat_value_type(tensor);
   if (given->dtype == type->dtype && given->rank <= type->rank)
     tensor = leat_build_broadcast(&builder, tensor, type);
-  if (!tensor.node || leat_type_equal(leat_value_type(tensor), type)) return tensor;
-  leat_type_print(leat_value_type(tensor), &found);
-  leat_type_print(type, &expected);
-  ev_fail(e, span, "variable `%s`: expected %s, found %s", stmt->name, expected.data, found.data);
-  leat_text_finish(&found);
-  leat_text_finish(&expected);
-  return (leat_value){0};
+  bool fits = tensor.node && check_initial_type(e, stmt, tensor, type);
+  return fits ? tensor : (leat_value){0};
 }
 
 // Evaluated apart from whatever surrounds the declaration.
 static leat_value initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state) {
-  if (stmt->absolute) { // it stands above
-    ev value = ev_expr(e, stmt->init, NULL);
-    return value.kind == EV_TENSOR ? value.tensor : (leat_value){0};
-  }
   const char *path = e->path, *device = e->device, *colocate = e->colocate;
   const char *gradient_path = e->gradient_path;
   leat_entry *entry = e->entry;
@@ -261,10 +264,10 @@ static void check_again(evaluator *e, const leat_stmt *stmt, leat_state *state,
     leat_note_at(e->diag, there, "the other declaration is here");
     leat_text_finish(&here);
     leat_text_finish(&before);
-  } else if (!stmt->init != !state->init.node) {
+  } else if (first && !stmt->init != !first->init) {
     ev_fail(e, stmt->span, "variable `%s` has an initial value in one place only", state->name);
     leat_note_at(e->diag, there, "the other declaration is here");
-  } else if (stmt->init) {
+  } else if (state->init.node) {
     check_initialiser(e, stmt, state, there);
   }
 }
@@ -302,7 +305,7 @@ static bool options_of(evaluator *e, const leat_stmt *stmt, var_options *out) {
 }
 
 static bool check_place(evaluator *e, const leat_stmt *stmt, const leat_type *type) {
-  const ev_frame *unnamed = e->frame->unnamed;
+  ev_frame *unnamed = e->frame->unnamed;
   if (e->initialising) {
     ev_fail(e, stmt->span, "an initialiser is pure: it cannot declare a variable");
     return false;
@@ -312,6 +315,7 @@ static bool check_place(evaluator *e, const leat_stmt *stmt, const leat_type *ty
             "`%s` holds state, so this call needs a name: `%s(…) as NAME` names its variables",
             unnamed->function->name, unnamed->function->name);
     leat_note_at(e->diag, stmt->span, "this is the state");
+    unnamed->blamed = true;
     e->frame->returned = true; // the rest would say the same
     return false;
   }

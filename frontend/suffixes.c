@@ -72,7 +72,7 @@ static bool narrow_text(evaluator *e, const leat_stmt *stmt, ev text, const char
 // function, and, under a replica_device, what says nothing itself.
 static bool enter_on(evaluator *e, const leat_stmt *stmt) {
   ev where = ev_expr(e, stmt->on, NULL);
-  if (where.kind == EV_ERROR) return false;
+  if (where.kind == EV_ERROR || !ev_spend(e, 2, stmt->on->span)) return false;
   if (where.kind == EV_LIST && where.list->names) { // replica_device(ps=…, worker=…)
     for (uint32_t i = 0; i < where.list->count; i++) {
       bool worker = !strcmp(where.list->names[i], "worker");
@@ -105,79 +105,50 @@ static bool enter_colocate(evaluator *e, const leat_stmt *stmt) {
   return value.kind != EV_ERROR;
 }
 
-static bool is_declaration(const leat_stmt *stmt) {
-  return stmt->kind == LEAT_STMT_VAR || stmt->kind == LEAT_STMT_QUEUE ||
-         stmt->kind == LEAT_STMT_MUTEX;
-}
-
-bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved) {
-  *saved = (ev_placed){e->device, e->state_device, e->frame->device, e->colocate};
-  if (is_declaration(stmt) && (stmt->colocate || stmt->after.count)) {
-    leat_span span = stmt->colocate ? stmt->colocate->span : stmt->after.items[0]->span;
-    ev_fail(e, span,
-            stmt->colocate ? "`colocate` of state is not supported yet; `on` is"
-                           : "`after` orders operations, and a declaration is none");
-    return false;
-  }
-  return (!stmt->on || enter_on(e, stmt)) && (!stmt->colocate || enter_colocate(e, stmt));
-}
-
 // -- after --------------------------------------------------------------------------------------
 
-static void wait_for(evaluator *e, const leat_expr *name, leat_node *before, uint32_t first,
+// All nodes of the range wait for a tensor's node, or for those of a list.
+static void wait_for(evaluator *e, const leat_expr *name, ev awaited, uint32_t first,
                      uint32_t end) {
-  bool itself = before->id >= first && before->id < end;
-  for (uint32_t i = first; i < end && !itself; i++)
-    leat_node_add_control(e->graph, e->graph->nodes.items[i], before);
-  if (itself)
+  if (awaited.kind == EV_LIST) {
+    for (uint32_t i = 0; i < awaited.list->count; i++)
+      wait_for(e, name, awaited.list->items[i], first, end);
+    return;
+  }
+  if (awaited.kind != EV_TENSOR) {
+    if (awaited.kind != EV_ERROR)
+      ev_fail(e, name->span, "`after` waits for tensors, this is %s", ev_kind_name(awaited));
+    return;
+  }
+  leat_node *before = awaited.tensor.node;
+  if (before->id >= first && before->id < end) {
     ev_fail(e, name->span, "`after` makes a cycle: `%s` would have to wait for itself",
             before->name);
-}
-
-static void wait_for_value(evaluator *e, const leat_expr *name, ev value, uint32_t first,
-                           uint32_t end) {
-  if (value.kind == EV_TENSOR)
-    wait_for(e, name, value.tensor.node, first, end);
-  else if (value.kind == EV_LIST)
-    for (uint32_t i = 0; i < value.list->count; i++)
-      wait_for_value(e, name, value.list->items[i], first, end);
-  else if (value.kind != EV_ERROR)
-    ev_fail(e, name->span, "`after` waits for tensors, this is %s", ev_kind_name(value));
-}
-
-// The awaited node itself when the name is the path of one: an effect has no value.
-static leat_node *awaited_node(evaluator *e, const leat_expr *name) {
-  return name->kind == LEAT_EXPR_PATH ? leat_graph_find_node(e->graph, name->path) : NULL;
-}
-
-static bool is_known(evaluator *e, const leat_expr *name, const ev_scope *scope) {
-  if (name->kind == LEAT_EXPR_NAME) return ev_lookup(scope, name->name);
-  if (name->kind != LEAT_EXPR_PATH) return true;
-  return awaited_node(e, name) || leat_map_get(&e->aliases, name->path);
-}
-
-static void wait_now(evaluator *e, const leat_expr *name, uint32_t first, uint32_t end) {
-  leat_node *node = awaited_node(e, name);
-  if (node)
-    wait_for(e, name, node, first, end);
-  else
-    wait_for_value(e, name, ev_expr(e, name, NULL), first, end);
-}
-
-void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved) {
-  uint32_t end = e->graph->nodes.count;
-  for (uint32_t i = 0; i < stmt->after.count && !ev_failed(e); i++) {
-    const leat_expr *name = stmt->after.items[i];
-    if (is_known(e, name, e->frame->scope))
-      wait_now(e, name, e->first_node, end);
-    else
-      leat_vec_push(e->arena, &e->pending,
-                    (ev_pending_after){name, e->frame->scope, e->first_node, end});
+    return;
   }
-  e->device = saved->device;
-  e->state_device = saved->state_device;
-  e->frame->device = saved->frame_device;
-  e->colocate = saved->colocate;
+  for (uint32_t i = first; i < end; i++)
+    leat_node_add_control(e->graph, e->graph->nodes.items[i], before);
+}
+
+// What a name in `after` stands for. A path may be an effect's, which has no value: its node is
+// enough here.
+static ev awaited_value(evaluator *e, const leat_expr *name) {
+  leat_node *node =
+      name->kind == LEAT_EXPR_PATH ? leat_graph_find_node(e->graph, name->path) : NULL;
+  return node ? ev_tensor((leat_value){node, 0}) : ev_expr(e, name, NULL);
+}
+
+static bool is_known(evaluator *e, const leat_expr *name) {
+  if (name->kind == LEAT_EXPR_NAME) return ev_lookup(e->frame->scope, name->name);
+  if (name->kind != LEAT_EXPR_PATH) return true;
+  return leat_graph_find_node(e->graph, name->path) || leat_map_get(&e->aliases, name->path);
+}
+
+static ev *awaited_values(evaluator *e, const leat_exprs *names) {
+  ev *values = leat_new_array(e->arena, ev, (size_t)names->count + 1);
+  for (uint32_t i = 0; i < names->count; i++)
+    values[i] = is_known(e, names->items[i]) ? awaited_value(e, names->items[i]) : ev_none();
+  return values;
 }
 
 // The edges may go against the order of the text, so the nodes are sorted again.
@@ -188,11 +159,47 @@ void ev_resolve_pending(evaluator *e, uint32_t first) {
   for (uint32_t i = first; i < e->pending.count && !ev_failed(e); i++) {
     const ev_pending_after *p = &e->pending.items[i];
     e->frame->scope = p->scope;
-    wait_now(e, p->name, p->first_node, p->end_node);
+    wait_for(e, p->name, awaited_value(e, p->name), p->first_node, p->end_node);
   }
   e->frame->scope = scope;
   e->pending.count = first;
   leat_node *in_cycle;
   if (!ev_failed(e) && !leat_graph_sort(e->graph, &in_cycle))
     ev_fail(e, span, "`after` makes a cycle: `%s` would have to wait for itself", in_cycle->name);
+}
+
+// -- All of them --------------------------------------------------------------------------------
+
+static bool is_declaration(const leat_stmt *stmt) {
+  return stmt->kind == LEAT_STMT_VAR || stmt->kind == LEAT_STMT_QUEUE ||
+         stmt->kind == LEAT_STMT_MUTEX;
+}
+
+bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved) {
+  *saved = (ev_placed){e->device, e->state_device, e->frame->device, e->colocate, NULL};
+  if (is_declaration(stmt) && (stmt->colocate || stmt->after.count)) {
+    leat_span span = stmt->colocate ? stmt->colocate->span : stmt->after.items[0]->span;
+    ev_fail(e, span,
+            stmt->colocate ? "`colocate` of state is not supported yet; `on` is"
+                           : "`after` orders operations, and a declaration is none");
+    return false;
+  }
+  if (stmt->after.count) saved->awaited = awaited_values(e, &stmt->after);
+  return (!stmt->colocate || enter_colocate(e, stmt)) && (!stmt->on || enter_on(e, stmt));
+}
+
+void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved) {
+  uint32_t end = e->graph->nodes.count;
+  for (uint32_t i = 0; saved->awaited && i < stmt->after.count; i++) {
+    const leat_expr *name = stmt->after.items[i];
+    if (saved->awaited[i].kind != EV_NONE)
+      wait_for(e, name, saved->awaited[i], e->first_node, end);
+    else
+      leat_vec_push(e->arena, &e->pending,
+                    (ev_pending_after){name, e->frame->scope, e->first_node, end});
+  }
+  e->device = saved->device;
+  e->state_device = saved->state_device;
+  e->frame->device = saved->frame_device;
+  e->colocate = saved->colocate;
 }

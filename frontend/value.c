@@ -174,12 +174,12 @@ const char *ev_suggestion(evaluator *e, const char *name, const char *const *can
 bool ev_spend(evaluator *e, uint64_t steps, leat_span span) {
   if (e->stopped) return false;
   e->steps += steps;
-  bool long_enough = e->steps > EV_MAX_STEPS;
-  if (!long_enough && leat_arena_used(e->arena) - e->used <= EV_MAX_BYTES) return true;
+  uint64_t most = e->options.most_steps ? e->options.most_steps : EV_MAX_STEPS;
+  if (e->steps <= most && leat_arena_used(e->arena) - e->used <= EV_MAX_BYTES) return true;
   e->stopped = true;
-  if (long_enough)
-    ev_fail(e, span, "compile time takes more than %d statements, calls and list items",
-            EV_MAX_STEPS);
+  if (e->steps > most)
+    ev_fail(e, span, "compile time takes more than %llu statements, calls and list items",
+            (unsigned long long)most);
   else
     ev_fail(e, span, "compile time takes more than %zu GB of memory", EV_MAX_BYTES >> 30);
   return false;
