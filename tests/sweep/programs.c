@@ -99,14 +99,19 @@ void program_finish(program *p) {
   leat_arena_destroy(p->arena);
 }
 
+enum { MOST_LARGE = 40000 }; // elements of programs that have blocks of sums
+
 static test_dim random_dim(program *p, bool nonempty) {
   static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 64, 100, 129, 257};
+  static const int64_t blocks[] = {1023, 1024, 1025, 2049, 16383, 16384, 16385, 33000}; // of sums
   if (p->symbolic && rng_percent(&p->random, 50)) {
     int first = nonempty ? DIM_P0 : DIM_N0;
     return (test_dim){first + (int)rng_below(&p->random, DIM_B - first), 1, 0};
   }
   if (!nonempty && rng_percent(&p->random, 4)) return dim_const(0);
   if (p->sizes[0]) return dim_const(RNG_PICK(&p->random, p->sizes));
+  if (p->most_elements >= MOST_LARGE && rng_percent(&p->random, 30))
+    return dim_const(RNG_PICK(&p->random, blocks));
   return dim_const(RNG_PICK(&p->random, sizes));
 }
 
