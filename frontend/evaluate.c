@@ -170,13 +170,33 @@ static void bind_nothing(evaluator *e, const leat_stmt *stmt) {
     ev_bind(e, scope, stmt->name_span, stmt->name, ev_error());
 }
 
-// In canonical text the head of an entry makes the feeds of its parameters; a line of the body that
-// repeats one says where it is: among the devices, and among the nodes.
+// -- Canonical text -----------------------------------------------------------------------------
+
+static bool is_feed(const leat_stmt *stmt) {
+  const leat_expr *value = stmt->values.count ? stmt->values.items[0] : NULL;
+  return value && value->kind == LEAT_EXPR_CALL && value->callee->kind == LEAT_EXPR_NAME &&
+         !strcmp(value->callee->name, leat_op_name(LEAT_OP_feed));
+}
+
+static bool is_used(const evaluator *e, const leat_node *node) {
+  for (uint32_t id = node->id + 1; id < e->graph->nodes.count; id++) {
+    const leat_node *user = e->graph->nodes.items[id];
+    for (uint32_t i = 0; i < user->input_count; i++)
+      if (user->inputs[i].node == node) return true;
+    for (uint32_t i = 0; i < user->control_count; i++)
+      if (user->controls[i] == node) return true;
+  }
+  return false;
+}
+
+// The head of an entry makes the feeds of its parameters; a line of the body that repeats one says
+// where it is: among the devices, and among the nodes.
 static bool places_feed(evaluator *e, const leat_stmt *stmt) {
   const leat_binding *target = stmt->targets.count ? &stmt->targets.items[0] : NULL;
-  if (!target || !target->absolute || !e->entry) return false;
+  if (!target || !target->absolute || !e->entry || !is_feed(stmt)) return false;
   leat_node *node = leat_graph_find_node(e->graph, target->name);
-  if (!node || node->entry != e->entry || node->op != LEAT_OP_feed) return false;
+  if (!node || node->entry != e->entry || node->op != LEAT_OP_feed || is_used(e, node))
+    return false;
   node->device = e->device;
   node->colocate = e->colocate;
   leat_node **nodes = e->graph->nodes.items;
@@ -188,21 +208,39 @@ static bool places_feed(evaluator *e, const leat_stmt *stmt) {
   return true;
 }
 
+static bool check_new_path(evaluator *e, const leat_binding *target) {
+  const char *name = target->name;
+  bool taken = leat_graph_find_node(e->graph, name) || leat_graph_find_state(e->graph, name) ||
+               leat_graph_find_entry(e->graph, name);
+  if (taken) ev_fail(e, target->span, "something above is called `$%s` already", name);
+  return !taken;
+}
+
+// What canonical text names is a bare op, not below any path.
+static ev canonical_value(evaluator *e, const leat_binding *target, const leat_expr *from) {
+  if (!check_new_path(e, target)) return ev_error();
+  const char *path = e->path;
+  e->absolute = true;
+  e->path = leat_intern(e->strings, "");
+  ev value = ev_expr(e, from, target->name);
+  if (target->type) value = ev_fit(e, target->type, value, from->span, target->name, target->name);
+  e->absolute = false;
+  e->path = path;
+  return value;
+}
+
+// -- Values for targets -------------------------------------------------------------------------
+
 static ev declared(evaluator *e, const aim *a, ev value, leat_span span) {
   const leat_binding *target = a->target;
   if (value.kind != EV_STATE && !target->type) return value;
   return ev_fit(e, target->type, value, span, target->name, a->hint);
 }
 
-// One value as one target declares it. What canonical text names is a bare op, not below any path.
+// One value as one target declares it.
 static ev target_value(evaluator *e, const aim *a, const leat_expr *from) {
-  const char *path = e->path;
-  e->absolute = a->target->absolute;
-  if (e->absolute) e->path = leat_intern(e->strings, "");
-  ev value = declared(e, a, ev_expr(e, from, a->hint), from->span);
-  e->absolute = false;
-  e->path = path;
-  return value;
+  if (a->target->absolute) return canonical_value(e, a->target, from);
+  return declared(e, a, ev_expr(e, from, a->hint), from->span);
 }
 
 static aim *aims_of(evaluator *e, const leat_bindings *targets) {
