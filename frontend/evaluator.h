@@ -257,7 +257,6 @@ void ev_statements(evaluator *e, const leat_stmts *stmts);
 // -- frontend.c ---------------------------------------------------------------------------------
 void ev_define(evaluator *e, const leat_stmt *stmt); // `fn` and `gradient`; once each
 void ev_use(evaluator *e, const leat_stmt *stmt);
-void ev_graph_line(evaluator *e, const leat_stmt *stmt);
 
 // -- suffixes.c ---------------------------------------------------------------------------------
 typedef struct ev_placed {

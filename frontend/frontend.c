@@ -107,7 +107,7 @@ static ev setting(evaluator *e, const leat_binding *param) {
   return ev_fit(e, param->type, ev_expr(e, param->value, NULL), param->span, param->name, NULL);
 }
 
-void ev_graph_line(evaluator *e, const leat_stmt *stmt) {
+static void graph_line(evaluator *e, const leat_stmt *stmt) {
   const leat_arg *device = leat_args_find(&stmt->attributes, leat_intern(e->strings, "device"));
   e->graph->name = stmt->name;
   if (device && !ev_string(e, device->value, &e->graph->device)) return;
@@ -117,23 +117,20 @@ void ev_graph_line(evaluator *e, const leat_stmt *stmt) {
   }
 }
 
-static void check_settings(evaluator *e, const leat_ast_file *file) {
-  const leat_stmt *first = file->stmts.count ? file->stmts.items[0] : NULL;
-  const leat_stmt *graph = first && first->kind == LEAT_STMT_GRAPH ? first : NULL;
+static void check_settings(evaluator *e, const leat_stmt *graph, leat_span text) {
   uint32_t count = graph ? graph->params.count : 0;
   const char **names = leat_new_array(e->arena, const char *, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) names[i] = graph->params.items[i].name;
   for (int i = 0; i < e->options.setting_count; i++)
     if (!e->setting_known[i])
-      ev_fail(e, graph ? graph->name_span : (leat_span){file->source, 0, 0},
-              "--set %s: the graph has no such parameter%s", e->options.setting_names[i],
+      ev_fail(e, graph ? graph->name_span : text, "--set %s: the graph has no such parameter%s",
+              e->options.setting_names[i],
               ev_suggestion(e, e->options.setting_names[i], names, count));
 }
 
 // -- Modules ------------------------------------------------------------------------------------
 
-static const leat_ast_file *evaluate_text(evaluator *e, const char *name, const char *text,
-                                          size_t size);
+static void evaluate_text(evaluator *e, const char *name, const char *text, size_t size, bool used);
 
 // "a/./b/../c" is "a/c", so that a file has one name.
 static char *normal_path(char *path) {
@@ -187,7 +184,7 @@ static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *pat
   bool in_for = e->frame->in_for;
   e->frame->in_for = false;
   ev_set(e, &e->modules, path, &module_open);
-  evaluate_text(e, path, text, size);
+  evaluate_text(e, path, text, size, true);
   ev_set(e, &e->modules, path, &module_done);
   e->frame->in_for = in_for;
   e->graph->name = graph_name;
@@ -210,23 +207,21 @@ void ev_use(evaluator *e, const leat_stmt *stmt) {
 
 // -- Texts --------------------------------------------------------------------------------------
 
-static void evaluate_all(evaluator *e, const leat_stmts *stmts) {
+static void evaluate_text(evaluator *e, const char *name, const char *text, size_t size,
+                          bool used) {
+  uint32_t source = leat_diag_add_source(e->diag, name, text, size);
+  const leat_stmts *stmts = &leat_parse(e->arena, e->strings, e->diag, source)->stmts;
+  if (ev_failed(e)) return;
   define_all(e, stmts);
-  for (uint32_t i = 0; i < stmts->count; i++) // what is used may use the parameters
-    if (stmts->items[i]->kind == LEAT_STMT_GRAPH) ev_graph_line(e, stmts->items[i]);
+  bool has_graph = stmts->count && stmts->items[0]->kind == LEAT_STMT_GRAPH;
+  if (has_graph) graph_line(e, stmts->items[0]); // what is used may use the parameters
   for (uint32_t i = 0; i < stmts->count; i++)
     if (stmts->items[i]->kind == LEAT_STMT_USE) ev_use(e, stmts->items[i]);
+  if (!used && !e->interactive)
+    check_settings(e, has_graph ? stmts->items[0] : NULL, (leat_span){source, 0, 0});
   if (ev_failed(e)) return; // whatever is missing now is missing because of that
   check_rules(e, stmts);
   ev_statements(e, stmts);
-}
-
-static const leat_ast_file *evaluate_text(evaluator *e, const char *name, const char *text,
-                                          size_t size) {
-  uint32_t source = leat_diag_add_source(e->diag, name, text, size);
-  leat_ast_file *file = leat_parse(e->arena, e->strings, e->diag, source);
-  if (!ev_failed(e)) evaluate_all(e, &file->stmts);
-  return file;
 }
 
 // What a text may have changed: how far everything had grown before it.
@@ -277,9 +272,11 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   extent before = take_extent(e);
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
   begin(e, &top, interactive);
-  const leat_ast_file *file = evaluate_text(e, name, text, size);
+  const char *path = beside(e, "", name);
+  ev_set(e, &e->modules, path, &module_open); // nothing that it uses can use it
+  evaluate_text(e, name, text, size, false);
+  ev_set(e, &e->modules, path, &module_done);
   ev_resolve_pending(e, 0);
-  if (!interactive && !ev_failed(e)) check_settings(e, file);
   e->frame = NULL;
   e->shown_static = leat_arena_strndup(e->arena, e->shown_text.data ? e->shown_text.data : "",
                                        e->shown_text.size);
