@@ -98,7 +98,8 @@ static leat_token_kind lex_word(leat_lexer *lexer) {
   leat_token_kind kind = LEAT_TOKEN_GRAPH;
   while (leat_token_is_keyword(kind) && !is_spelled(kind, word, lexer->at - begin)) kind++;
   bool suffix = kind == LEAT_TOKEN_AFTER || kind == LEAT_TOKEN_COLOCATE;
-  bool op = kind == LEAT_TOKEN_DIM && peek(lexer, 0) == '('; // dim(value=N), as dumps write it
+  bool named = lexer->latest >= LEAT_TOKEN_GRAPH && lexer->latest <= LEAT_TOKEN_MUTEX;
+  bool op = kind == LEAT_TOKEN_DIM && peek(lexer, 0) == '(' && !named; // dim(value=N), in dumps
   bool keyword = leat_token_is_keyword(kind) && (!suffix || behind_operand(lexer)) && !op;
   return keyword ? kind : LEAT_TOKEN_NAME;
 }
