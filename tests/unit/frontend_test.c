@@ -569,6 +569,8 @@ TEST(uses_in_a_circle_are_reported) {
 
 TEST(no_text_takes_for_ever) {
   leat_frontend_options options = {.most_steps = 100000};
+  static const char itself[] = "gradient square(x) -> y, dy { return grad(sum(square(x)), x) }\n"
+                               "entry e(x: f32[3]) { g = grad(sum(square(x)), x) }\n";
   static const char *const texts[] = {
       "for i in 0..1000000000 { }\n",
       "for i in 0..1000000000 { on \"/device:cpu:0\" { } }\n",
@@ -583,8 +585,7 @@ TEST(no_text_takes_for_ever) {
       "}\n}\n",
       "entry e(x: f32[1000000000000] = 1) { }\n",
       "entry e(x: f32[N]) {\n d[0] = N\n for i in 0..1000000 { d[i + 1] = d[i] * d[i] }\n}\n",
-      "gradient square(x) -> y, dy { return grad(sum(square(x)), x) * dy }\n"
-      "entry e(x: f32[3]) { g = grad(sum(square(x)), x) }\n",
+      itself,
   };
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     evaluated e = evaluated_begin(&options);
