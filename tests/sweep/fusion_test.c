@@ -39,7 +39,7 @@ static bool check(uint64_t seed, int way_count) {
 int main(int argc, char **argv) {
   const char *mode = getenv("LEAT_SWEEP");
   bool full = mode && !strcmp(mode, "full");
-  int programs = full ? 5000 : getenv("LEAT_SANITIZED") ? 40 : 150, failed = 0;
+  int programs = full ? 5000 : getenv("LEAT_SANITIZED") ? 30 : 100, failed = 0;
   rng seeds = {test_seed()};
   setvbuf(stdout, NULL, _IOLBF, 0); // an assertion loses no message
   printf("fusion: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
