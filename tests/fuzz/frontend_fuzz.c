@@ -1,18 +1,13 @@
-// libFuzzer entry for the whole frontend: no input may crash, hang or leak; what it evaluates keeps
-// the rules of the graph and reads back as it prints; what it refuses leaves nothing behind. Built
-// by hand, from a build directory's libleat:
-//
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -I. tests/fuzz/frontend_fuzz.c \
-//       build-san/libleat.a build-san/libleat_rt.a -lm -ldl -lpthread -o frontend_fuzz
-//     ./frontend_fuzz -max_len=4096 -timeout=10 CORPUS tests/language examples
+// The frontend on any text: what it evaluates keeps the rules of the graph and reads back as it
+// prints; what it refuses leaves nothing behind.
+#include "tests/fuzz/fuzz.h"
+
 #include "frontend/frontend.h"
 #include "ir/print.h"
 #include "ir/verify.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static leat_frontend *create(leat_arena *arena) {
   leat_frontend_options options = {.most_steps = 20000};

@@ -1,17 +1,11 @@
-// libFuzzer entry for the parser and the formatter: no input may crash, hang or leak, and what was
-// formatted formats to itself. Built by hand:
-//
-//     clang -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -I. tests/fuzz/parse_fuzz.c \
-//       frontend/{ast,lexer,parser,parse_expr,format}.c \
-//       base/{arena,diag,dtype,intern,map,text,vec}.c -lm -o parse_fuzz
-//     ./parse_fuzz -max_len=4096 CORPUS tests/language
+// The parser and the formatter on any text; what was formatted formats to itself.
+#include "tests/fuzz/fuzz.h"
+
 #include "frontend/format.h"
 #include "frontend/parser.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const char *text = size ? (const char *)data : "";
