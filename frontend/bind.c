@@ -111,6 +111,7 @@ bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out) {
 typedef struct match {
   evaluator *e;
   ev_scope *generics; // where generic names are looked up and bound; NULL: nothing is generic
+  bool only_binds;    // names that stand alone are bound; nothing is checked yet
   leat_span span;
   const char *what; // for messages: "argument `x` of `dense`"
   const leat_expr *declared;
@@ -145,6 +146,7 @@ static bool match_dtype(match *m, const leat_expr *base) {
     ev value = {.kind = EV_DTYPE, .i = m->found->dtype};
     return ev_bind(m->e, m->generics, base->span, base->name, value);
   }
+  if (m->only_binds) return true;
   if (!dtype_of(m->e, base, &dtype)) return false;
   return dtype == m->found->dtype || mismatch(m);
 }
@@ -153,6 +155,7 @@ static bool match_dim(match *m, const leat_expr *item, leat_dim found) {
   if (item->kind == LEAT_EXPR_ANY_DIM) return true;
   if (is_new(m, item)) return ev_bind(m->e, m->generics, item->span, item->name, ev_of_dim(found));
   leat_dim expected;
+  if (m->only_binds) return true;
   if (!ev_as_dim(m->e, ev_expr(m->e, item, NULL), item->span, &expected)) return false;
   return leat_dim_equal(expected, found) || mismatch(m);
 }
@@ -165,6 +168,7 @@ static bool match_rest(match *m, const leat_expr *item, const leat_dim *dims, ui
     for (uint32_t i = 0; i < count; i++) values[i] = ev_of_dim(dims[i]);
     return ev_bind(m->e, m->generics, item->span, item->name, ev_make_list(m->e, values, count));
   }
+  if (m->only_binds) return true;
   leat_dim *expected;
   uint32_t expected_count;
   ev value = ev_name(m->e, item->name, item->span);
@@ -201,7 +205,8 @@ static bool match_type(match *m) {
     rest = i;
   }
   bool fits = rest == items ? rank == items : rank + 1 >= items;
-  return fits ? match_dims(m, &declared->items, rest) : mismatch(m);
+  if (!fits) return m->only_binds || mismatch(m);
+  return match_dims(m, &declared->items, rest);
 }
 
 // -- Values for declared types ------------------------------------------------------------------
@@ -416,6 +421,24 @@ static bool distribute(binder *b, const ev_argument *args, uint32_t count) {
   return !collects || collect(b, fixed, rest, names, rest_count);
 }
 
+// A generic name is bound by the first tensor in whose type it stands alone, be it behind another
+// whose type computes with it.
+static bool bind_generics(binder *b) {
+  for (uint32_t i = 0; i < b->params->count; i++) {
+    const leat_expr *type = b->params->items[i].type;
+    param_kind kind = kind_of(type);
+    const ev *value = b->given[i] ? &b->given[i]->value : NULL;
+    bool is_tensor = value && (value->kind == EV_TENSOR || value->kind == EV_STATE);
+    if (!is_tensor || (kind != PARAM_TENSOR && kind != PARAM_VAR)) continue;
+    match m = {.e = b->e, .generics = b->scope, .only_binds = true, .span = b->given[i]->span};
+    m.what = "";
+    m.declared = kind == PARAM_VAR ? type->of : type;
+    m.found = value->kind == EV_STATE ? &value->state->type : leat_value_type(value->tensor);
+    if (m.declared && !match_type(&m)) return false;
+  }
+  return true;
+}
+
 // Compile-time arguments first, since types may use them; then tensors, which bind generic names;
 // literals for tensors, which take those dtypes; defaults last, since they may use all of it.
 static bool bind_given(binder *b, int turn) {
@@ -461,7 +484,8 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
   inside.scope = b.scope;
   inside.function = function;
   e->frame = &inside;
-  bool ok = bind_given(&b, 0) && bind_given(&b, 1) && bind_given(&b, 2) && bind_defaults(&b);
+  bool ok = bind_given(&b, 0) && bind_generics(&b) && bind_given(&b, 1) && bind_given(&b, 2) &&
+            bind_defaults(&b);
   e->frame = outer;
   return ok ? b.scope : NULL;
 }

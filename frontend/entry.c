@@ -12,6 +12,8 @@ static void declare_dims(evaluator *e, const leat_expr *expr) {
   if (expr->kind == LEAT_EXPR_BINARY) {
     declare_dims(e, expr->left);
     declare_dims(e, expr->right);
+  } else if (expr->kind == LEAT_EXPR_CALL) { // max(T, 2)
+    for (uint32_t i = 0; i < expr->args.count; i++) declare_dims(e, expr->args.items[i].value);
   } else if (expr->kind == LEAT_EXPR_NAME && isupper((unsigned char)expr->name[0]) &&
              !ev_lookup(e->frame->scope, expr->name)) {
     leat_dim dim = leat_dim_named(e->graph->dims, expr->name, 0, INT64_MAX);

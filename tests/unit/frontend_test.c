@@ -98,6 +98,20 @@ TEST(generic_names_are_bound_by_the_arguments) {
               "z: f32[3] = $e/z");
 }
 
+TEST(dims_that_are_computed_are_checked_where_they_are_not_bound) {
+  CHECK_GRAPH(
+      "fn f(x: T[2 * N, ...D], y: T[N], z: T[...D, N]) -> T[max(N, 4)] { return x[:4, 0, 0] }\n"
+      "entry e(x: f32[6, 5, 3], y: f32[3], z: f32[5, 3, 3]) -> (u: f32[4]) { u = f(x, y, z) }\n",
+      "u: f32[4] = $e/u");
+  CHECK_GRAPH("entry e(x: f32[max(2 * N, M), N - 1]) -> (y: f32[N - 1, max(2 * N, M)]) {\n"
+              "  y = transpose(x)\n"
+              "}\n",
+              "dim N\ndim M\nentry e(x: f32[max(M, 2*N), N - 1])");
+  check_fails("fn f(x: f32[2 * N], y: f32[N]) { return y }\n"
+              "entry e(x: f32[6], y: f32[4]) { u = f(x, y) }\n",
+              "argument `x` of `f`: expected f32[2 * N], found f32[6]");
+}
+
 TEST(literals_take_the_dtype_they_meet) {
   CHECK_GRAPH("entry e(x: f64[], i: i64[2]) -> (y: f64[], j: i64[2], k: i32[], f: f32[]) {\n"
               "  y = 2 * x\n"
