@@ -10,9 +10,9 @@
 #include <stdarg.h>
 
 static const test_way targets[] = {
-    {.name = "ref", .options = {.target = "ref", .devices = 2}},
-    {.name = "cpu", .options = {.target = "cpu", .devices = 2}},
-    {.name = "c", .options = {.target = "c", .devices = 2}},
+    {.name = "ref", .options = {.target = "ref", .devices = 2, .symbolic = true}},
+    {.name = "cpu", .options = {.target = "cpu", .devices = 2, .symbolic = true}},
+    {.name = "c", .options = {.target = "c", .devices = 2, .symbolic = true}},
 };
 enum { TARGETS = 3, SEED = 11 };
 
@@ -261,6 +261,25 @@ TEST(nothing_to_choose_from) {
     fetch(&p, "y");
     p.dims[DIM_N0] = 0;
     p.expected = i ? LEAT_OUT_OF_RANGE : LEAT_OK;
+    check_agrees(&p, 1);
+  }
+}
+
+// A slice of run-time dims, inside x and beyond its end.
+TEST(slices_out_of_range) {
+  static const int64_t sizes[] = {0, 14, 15, 1000};
+  for (int i = 0; i < 4; i++) {
+    program p;
+    program_init(&p, SEED);
+    test_dim x[] = {{DIM_P0, 1, 0}, dim_const(3)}, size[] = {{DIM_N0, 1, 0}};
+    test_value in = program_input(&p, LEAT_f32, 2, x, FILL_PLAIN, dim_const(0));
+    program_bind(&p, size[0]);
+    leat_text_add(&p.body, "  y = slice(%s, start=[2, 0], size=[N0, 3])\n", in.name);
+    leat_text_add(&p.body, "  z = sum(y * 2, axis=0)\n");
+    fetch(&p, i % 2 ? "z" : "y");
+    p.dims[DIM_P0] = 16;
+    p.dims[DIM_N0] = sizes[i];
+    p.expected = sizes[i] > 14 ? LEAT_OUT_OF_RANGE : LEAT_OK;
     check_agrees(&p, 1);
   }
 }
