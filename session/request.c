@@ -47,22 +47,24 @@ static const char *port_name(const resolver *r, const leat_entry *entry, const c
   return r->several ? leat_intern_printf(r->session->strings, "%s/%s", entry->name, name) : name;
 }
 
+// "; there are f, g", or nothing.
+static const char *list_of_entries(const resolver *r) {
+  leat_text list = {0};
+  for (uint32_t i = 0; i < r->graph->entries.count; i++)
+    leat_text_add(&list, "%s%s", i ? ", " : "; there are ", r->graph->entries.items[i]->name);
+  const char *text = leat_arena_strndup(r->arena, list.data ? list.data : "", list.size);
+  leat_text_finish(&list);
+  return text;
+}
+
 static leat_status unknown_entry(const resolver *r, const char *name) {
   leat_vec(const char *) names = {0};
-  leat_text list = {0};
-  for (uint32_t i = 0; i < r->graph->entries.count; i++) {
+  for (uint32_t i = 0; i < r->graph->entries.count; i++)
     leat_vec_push(r->arena, &names, r->graph->entries.items[i]->name);
-    leat_text_add(&list, "%s%s", i ? ", " : "; there are ", r->graph->entries.items[i]->name);
-  }
   const char *nearest = leat_nearest(name, names.items, names.count);
-  leat_status status = LEAT_NOT_FOUND;
-  if (nearest)
-    status = unknown(r, "entry", name, nearest);
-  else
-    leat_fail(&r->session->error, status, "there is no entry `%s`%s", name,
-              names.count ? list.data : "");
-  leat_text_finish(&list);
-  return status;
+  if (nearest) return unknown(r, "entry", name, nearest);
+  return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no entry `%s`%s", name,
+                   list_of_entries(r));
 }
 
 static leat_status add_entry(resolver *r, const char *name) {
@@ -160,7 +162,8 @@ leat_status leat_request_resolve(leat_session *session, leat_arena *arena,
   for (int i = 0; i < spec->fetch_count; i++) LEAT_TRY(add_named_fetch(&r, spec->fetches[i]));
   for (int i = 0; i < spec->run_count; i++) LEAT_TRY(add_run(&r, spec->runs[i]));
   if (!spec->entry_count && !spec->fetch_count && !spec->run_count)
-    return leat_fail(&session->error, LEAT_INVALID, "nothing to run: name an entry or a fetch");
+    return leat_fail(&session->error, LEAT_INVALID, "nothing to run: name an entry or a fetch%s",
+                     list_of_entries(&r));
   out->count_of = counted_entry(&out->step);
   return LEAT_OK;
 }

@@ -24,8 +24,9 @@ static const char *output_of(const run_options *o, const char *name) {
   return NULL;
 }
 
-// Every -o is NAME=@FILE for a NAME that is fetched.
+// Every -o is NAME=@FILE for a NAME that is fetched and a FILE that can be made, as that of --save.
 static int check_outputs(const tool_command *command, const run_options *o) {
+  leat_error error = {0};
   for (uint32_t i = 0; i < o->outputs.count; i++) {
     const char *text = o->outputs.items[i], *equals = strstr(text, "=@");
     if (!equals || equals == text || !equals[2])
@@ -35,8 +36,9 @@ static int check_outputs(const tool_command *command, const run_options *o) {
       found = output_of(o, leat_step_fetch(o->step.step, j)->name) == equals + 2;
     if (o->step.step && !found)
       return tool_usage_error(command, "-o %s: nothing of that name is fetched", text);
+    if (tool_check_writable(equals + 2, &error)) return tool_fail(&error);
   }
-  return TOOL_OK;
+  return tool_check_writable(o->save, &error) ? tool_fail(&error) : TOOL_OK;
 }
 
 static int show_results(const run_options *o) {

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/prepared.h"
 #include "tools/session_options.h"
+#include "tools/values.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -118,6 +119,8 @@ static int train(const train_options *o, leat_session *session, int64_t step) {
 static int train_session(train_options *o, leat_session *session) {
   int status = TOOL_OK;
   int64_t step = 0;
+  leat_error error = {0};
+  if (tool_check_writable(o->save, &error)) return tool_fail(&error);
   if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
   if (!status) status = tool_prepare(&o->step, session);
   if (status || !o->step.step) return status;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST_ELEMENTS = 1 << 24 };
 
@@ -33,7 +34,8 @@ typedef struct reader {
 } reader;
 
 static leat_status complain(reader *r, const char *what) {
-  return leat_fail(r->error, LEAT_INVALID, "feed `%s`: %s", r->port->name, what);
+  return leat_fail(r->error, LEAT_INVALID, "feed `%s`, which is %s: %s", r->port->name,
+                   r->port->type, what);
 }
 
 static void skip_space(reader *r) {
@@ -172,6 +174,14 @@ leat_status tool_read_value(const char *text, const leat_port *port, leat_tensor
 }
 
 // -- Output ------------------------------------------------------------------------------------
+
+leat_status tool_check_writable(const char *path, leat_error *error) {
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  size_t length = slash ? (size_t)(slash - path) + 1 : 0;
+  const char *folder = length ? leat_arena_strndup(tool_arena(), path, length) : ".";
+  if (!path || !access(path, W_OK) || !access(folder, W_OK)) return LEAT_OK; // `path`: /dev/stdout
+  return leat_fail(error, LEAT_IO, "cannot write '%s': %s", path, strerror(errno));
+}
 
 void tool_print_value(const char *name, const leat_tensor *tensor) {
   leat_text text = {0};

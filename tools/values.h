@@ -12,6 +12,9 @@ bool tool_split(const char *text, char **out_name, const char **out_value);
 LEAT_MUST_USE leat_status tool_read_value(const char *text, const leat_port *port, leat_tensor *out,
                                           leat_error *error);
 
+// Whether a file can be made at `path`: found out before the work, not after it. NULL: none is.
+LEAT_MUST_USE leat_status tool_check_writable(const char *path, leat_error *error);
+
 // `name: f32[2, 3] =` and the value, as NumPy prints it; name NULL: without.
 void tool_print_value(const char *name, const leat_tensor *tensor);
 
