@@ -79,18 +79,6 @@ static void add_result(evaluator *e, leat_entry *entry, const leat_binding *resu
 
 // -- The step counter ---------------------------------------------------------------------------
 
-static void wait_for_all(evaluator *e, leat_node *node, leat_node *const *before, uint32_t count) {
-  leat_node **controls = leat_new_array(e->arena, leat_node *, (size_t)node->control_count + count);
-  uint32_t known = node->control_count;
-  if (known) memcpy(controls, node->controls, known * sizeof *controls);
-  node->controls = controls;
-  for (uint32_t i = 0; i < count; i++) {
-    bool twice = false;
-    for (uint32_t k = 0; k < known; k++) twice = twice || controls[k] == before[i];
-    if (!twice) controls[node->control_count++] = before[i];
-  }
-}
-
 // A completed Run of a training entry adds 1 to global_step, after all its other effects.
 static void count_step(evaluator *e, leat_entry *entry, leat_span span) {
   leat_state *state = ev_global_step(e, span);
@@ -101,7 +89,7 @@ static void count_step(evaluator *e, leat_entry *entry, leat_span span) {
   const char *name = leat_intern_printf(e->strings, "%s/global_step/one", entry->name);
   leat_value one = leat_build_scalar_i64(&builder, name, LEAT_i64, 1);
   leat_node *update = one.node ? ev_write(e, LEAT_OP_assign_add, state, one, NULL, span) : NULL;
-  if (update) wait_for_all(e, update, entry->effects.items, effects);
+  if (update) ev_add_controls(e, update, entry->effects.items, effects);
 }
 
 // Canonical text spells everything out, the last effect too; a text of one device has its part.

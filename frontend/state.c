@@ -71,7 +71,7 @@ static bool check_outside_initialiser(evaluator *e, const leat_state *state, lea
 ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span) {
   if (!check_outside_initialiser(e, state, span)) return ev_error();
   ev_order *order = order_of(e, state);
-  if (order->read && (!hint || e->gradient_path)) return ev_tensor((leat_value){order->read, 0});
+  if (order->read) return ev_tensor((leat_value){order->read, 0});
   leat_builder builder = state_builder(e, span);
   leat_attr attr = {.state = state};
   const char *name = state_name(e, state, "read", hint);
@@ -99,8 +99,7 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
   leat_node *node = leat_build(&builder, name, op, &value, 1, &attr).node;
   if (!node) return NULL;
   ev_order *order = order_of(e, state);
-  for (uint32_t i = 0; i < order->reads.count; i++)
-    leat_node_add_control(e->graph, node, order->reads.items[i]);
+  ev_add_controls(e, node, order->reads.items, order->reads.count);
   if (order->write) leat_node_add_control(e->graph, node, order->write);
   order->reads.count = 0;
   order->read = NULL;

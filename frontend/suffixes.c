@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { FEW_CONTROLS = 16 };
+
 // -- on -----------------------------------------------------------------------------------------
 
 static const leat_job *find_job(const evaluator *e, const char *name) {
@@ -107,27 +109,56 @@ static bool enter_colocate(evaluator *e, const leat_stmt *stmt) {
 
 // -- after --------------------------------------------------------------------------------------
 
-// All nodes of the range wait for a tensor's node, or for those of a list.
+void ev_add_controls(evaluator *e, leat_node *node, leat_node *const *before, uint32_t count) {
+  uint32_t own = node->control_count;
+  if (own + count <= FEW_CONTROLS) {
+    for (uint32_t i = 0; i < count; i++) leat_node_add_control(e->graph, node, before[i]);
+    return;
+  }
+  leat_arena *scratch = leat_arena_create();
+  leat_map known;
+  leat_map_init(&known, scratch);
+  leat_node **controls = leat_new_array(e->graph->arena, leat_node *, (size_t)own + count);
+  for (uint32_t i = 0; i < own + count; i++) {
+    leat_node *control = i < own ? node->controls[i] : before[i - own];
+    if (leat_map_get(&known, control)) continue;
+    leat_map_set(&known, control, control);
+    controls[known.count - 1] = control;
+  }
+  node->controls = controls;
+  node->control_count = known.count;
+  leat_arena_destroy(scratch);
+}
+
+typedef leat_vec(leat_node *) node_list;
+
+// The nodes of a tensor, or of a list of them.
+static bool awaited_nodes(evaluator *e, const leat_expr *name, ev awaited, node_list *out) {
+  if (awaited.kind == EV_TENSOR)
+    leat_vec_push(e->arena, out, awaited.tensor.node);
+  else if (awaited.kind == EV_LIST)
+    for (uint32_t i = 0; i < awaited.list->count; i++) {
+      if (!awaited_nodes(e, name, awaited.list->items[i], out)) return false;
+    }
+  else if (awaited.kind != EV_ERROR)
+    ev_fail(e, name->span, "`after` waits for tensors, this is %s", ev_kind_name(awaited));
+  return awaited.kind == EV_TENSOR || awaited.kind == EV_LIST;
+}
+
+// All nodes of the range wait.
 static void wait_for(evaluator *e, const leat_expr *name, ev awaited, uint32_t first,
                      uint32_t end) {
-  if (awaited.kind == EV_LIST) {
-    for (uint32_t i = 0; i < awaited.list->count; i++)
-      wait_for(e, name, awaited.list->items[i], first, end);
-    return;
-  }
-  if (awaited.kind != EV_TENSOR) {
-    if (awaited.kind != EV_ERROR)
-      ev_fail(e, name->span, "`after` waits for tensors, this is %s", ev_kind_name(awaited));
-    return;
-  }
-  leat_node *before = awaited.tensor.node;
-  if (before->id >= first && before->id < end) {
+  node_list before = {0};
+  if (!awaited_nodes(e, name, awaited, &before)) return;
+  for (uint32_t i = 0; i < before.count; i++) {
+    if (before.items[i]->id < first || before.items[i]->id >= end) continue;
     ev_fail(e, name->span, "`after` makes a cycle: `%s` would have to wait for itself",
-            before->name);
+            before.items[i]->name);
     return;
   }
+  if (!ev_spend(e, (uint64_t)(end - first) * before.count, name->span)) return;
   for (uint32_t i = first; i < end; i++)
-    leat_node_add_control(e->graph, e->graph->nodes.items[i], before);
+    ev_add_controls(e, e->graph->nodes.items[i], before.items, before.count);
 }
 
 // What a name in `after` stands for. A path may be an effect's, which has no value: its node is
