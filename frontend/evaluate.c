@@ -295,7 +295,8 @@ static void show(evaluator *e, ev value, leat_span span) {
     leat_vec_push(e->arena, &e->shown, value.tensor);
   } else if (value.kind == EV_LIST && value.list->results) {
     for (uint32_t i = 0; i < value.list->count; i++) show(e, value.list->items[i], span);
-  } else {
+  } else if (e->shown_text.size <= EV_MAX_STRING &&
+             ev_spend(e, value.kind == EV_LIST ? value.list->weight : 1, span)) {
     ev_print(value, &e->shown_text);
     leat_text_add(&e->shown_text, "\n");
   }
