@@ -128,8 +128,10 @@ static void inproc_send(leat_transport *transport, int peer, const leat_edge_key
   sent(context, status);
 }
 
-static void inproc_expect(leat_transport *transport, int change) {
-  (void)transport, (void)change; // delivery is immediate
+static bool inproc_wait(leat_transport *transport, leat_signal *signal, uint32_t seen,
+                        int64_t until) {
+  (void)transport;
+  return leat_signal_wait(signal, seen, 0, until);
 }
 
 static void inproc_counts(leat_transport *transport, int peer, leat_transport_counts *out) {
@@ -162,7 +164,7 @@ static const leat_transport_backend inproc_backend = {
     .start = inproc_start,
     .control = inproc_control,
     .send = inproc_send,
-    .expect = inproc_expect,
+    .wait = inproc_wait,
     .counts = inproc_counts,
     .abort = inproc_abort,
     .close = inproc_close,

@@ -402,9 +402,9 @@ static bool wait_for_change(leat_run *run, int64_t until) {
   run->driver_waits = true;
   pthread_mutex_unlock(&run->lock);
   int64_t begin = trace_clock(run);
-  if (transport) transport->backend->expect(transport, 1);
-  bool raised = leat_signal_wait(&run->changed, seen, leat_pool_spins(runtime->pool), until);
-  if (transport) transport->backend->expect(transport, -1);
+  bool raised = transport
+                    ? transport->backend->wait(transport, &run->changed, seen, until)
+                    : leat_signal_wait(&run->changed, seen, leat_pool_spins(runtime->pool), until);
   leat_trace *trace = runtime->trace;
   if (trace)
     leat_trace_add(trace, &(leat_trace_event){.begin = begin,

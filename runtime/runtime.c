@@ -145,8 +145,10 @@ static bool take_message(leat_runtime *runtime, leat_message *out) {
   return true;
 }
 
-static leat_status wait_for_message(leat_runtime *runtime, double seconds, leat_message *out,
-                                    leat_error *error) {
+leat_status leat_runtime_receive(leat_runtime *runtime, double seconds, leat_message *out,
+                                 leat_error *error) {
+  leat_transport *transport = runtime->transport;
+  if (!transport) return leat_fail(error, LEAT_INVALID, "there is no other rank");
   int64_t until = leat_clock_after(seconds);
   for (;;) {
     uint32_t seen = leat_signal_value(&runtime->mail_came);
@@ -155,18 +157,9 @@ static leat_status wait_for_message(leat_runtime *runtime, double seconds, leat_
     leat_error failure = runtime->failure;
     pthread_mutex_unlock(&runtime->runs_lock);
     if (failure.status) return leat_fail(error, failure.status, "%s", failure.message);
-    if (!leat_signal_wait(&runtime->mail_came, seen, 0, until))
+    if (!transport->backend->wait(transport, &runtime->mail_came, seen, until))
       return leat_fail(error, LEAT_DEADLINE, "no message came within %g s", seconds);
   }
-}
-
-leat_status leat_runtime_receive(leat_runtime *runtime, double seconds, leat_message *out,
-                                 leat_error *error) {
-  leat_transport *transport = runtime->transport;
-  if (transport) transport->backend->expect(transport, 1);
-  leat_status status = wait_for_message(runtime, seconds, out, error);
-  if (transport) transport->backend->expect(transport, -1);
-  return status;
 }
 
 // -- Aborts ---------------------------------------------------------------------------------------

@@ -8,11 +8,12 @@
 #define LEAT_RUNTIME_TRANSPORT_H
 
 #include "leat/status.h"
+#include "runtime/signal.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LEAT_TRANSPORT_VERSION = 2 };
+enum { LEAT_TRANSPORT_VERSION = 3 };
 
 // Names one tensor; compared whole.
 typedef struct leat_edge_key {
@@ -62,8 +63,9 @@ typedef struct leat_transport_backend {
   // `sent` is called exactly once, perhaps before this returns, whatever happens.
   void (*send)(leat_transport *transport, int peer, const leat_edge_key *key, const void *data,
                uint64_t bytes, leat_sent_function sent, void *context);
-  // Hints that answers are awaited (+1) or no longer (-1): idle waiting backs off.
-  void (*expect)(leat_transport *transport, int change);
+  // Waits until the signal's value is not `seen` (leat_signal_wait) for something that comes from
+  // another rank: callbacks may come from this thread meanwhile.
+  bool (*wait)(leat_transport *transport, leat_signal *signal, uint32_t seen, int64_t until);
   void (*counts)(leat_transport *transport, int peer, leat_transport_counts *out);
   // Ends the world: every rank fails with the message (MPI: the job is killed).
   void (*abort)(leat_transport *transport, const char *message);

@@ -1,6 +1,6 @@
-// The thread that owns MPI. Each turn it sends what was queued, looks what has arrived, and tests
-// what is on its way. Turns without an event make it back off: first it only yields, then it sleeps
-// longer and longer, woken at once by whoever hands it something.
+// Progress. A turn looks what has arrived, sends what was queued, and tests what is on its way; the
+// lock `mpi` is held. Threads that wait take turns; the transport's own thread does when nobody
+// else does: after turns without an event it sleeps longer and longer, woken by whoever needs it.
 #define _GNU_SOURCE
 #include "runtime/mpi/mpi_transport.h"
 
@@ -358,38 +358,72 @@ static bool handle_incoming(mpi_transport *t) {
   return any;
 }
 
-// -- The thread -----------------------------------------------------------------------------------
-
-static bool turn(mpi_transport *t) {
-  bool (*const work[])(mpi_transport *) = {send_queued, test_outgoing, probe, handle_incoming,
-                                           test_flying};
-  bool any = false;
-  for (size_t i = 0; i < sizeof work / sizeof *work && !t->error.status; i++) any |= work[i](t);
-  return any;
-}
+// -- Turns ----------------------------------------------------------------------------------------
 
 static bool has_pending(const mpi_transport *t) {
   return t->outgoing.first || t->flying || t->announced;
 }
 
-// After a turn in which nothing happened. While something is awaited, and so the threads that wait
-// leave this one their core, the first two milliseconds are for latency; a rank that waits for long
-// costs next to nothing.
-static void back_off(mpi_transport *t, uint32_t seen) {
-  enum { YIELDS = 128 };
-  t->idle_turns++;
-  bool awaited = atomic_load_explicit(&t->expecting, memory_order_relaxed) > 0 || has_pending(t);
-  int64_t idle = t->now - t->last_event;
-  if (awaited && idle < 2 * MILLISECOND && (!t->crowded || t->idle_turns < YIELDS)) {
+static bool turn(mpi_transport *t) {
+  bool (*const work[])(mpi_transport *) = {probe, handle_incoming, test_flying, send_queued,
+                                           test_outgoing};
+  bool any = false;
+  t->now = leat_clock();
+  for (size_t i = 0; i < sizeof work / sizeof *work && !t->error.status; i++) any |= work[i](t);
+  if (any) t->last_event = t->now;
+  return any;
+}
+
+bool leat_mpi_try_send(mpi_transport *t) {
+  if (pthread_mutex_trylock(&t->mpi)) return false;
+  if (!t->error.status && send_queued(t)) test_outgoing(t);
+  bool done = !has_pending(t);
+  pthread_mutex_unlock(&t->mpi);
+  return done;
+}
+
+// Whether something happened in a turn, or in that of another thread.
+static bool try_turn(mpi_transport *t) {
+  if (pthread_mutex_trylock(&t->mpi)) return true;
+  bool any = !t->error.status && turn(t);
+  pthread_mutex_unlock(&t->mpi);
+  return any;
+}
+
+// For a tenth of a millisecond without an event latency is all that counts; up to two, whoever else
+// wants the core has it; then the transport's thread takes over.
+bool leat_mpi_wait(mpi_transport *t, leat_signal *signal, uint32_t seen, int64_t until) {
+  bool raised = false;
+  int64_t now = leat_clock(), last = now;
+  atomic_fetch_add(&t->pollers, 1);
+  while (!(raised = leat_signal_value(signal) != seen) && now < until &&
+         now - last < 2 * MILLISECOND) {
+    if (try_turn(t))
+      last = now;
+    else if (t->crowded || now - last > MILLISECOND / 10)
+      sched_yield();
+    now = leat_clock();
+  }
+  atomic_fetch_sub(&t->pollers, 1);
+  if (raised) return true;
+  leat_signal_raise(&t->wake);
+  return leat_signal_wait(signal, seen, 0, until);
+}
+
+// -- The thread -----------------------------------------------------------------------------------
+
+// After a turn in which nothing happened. A thread that polls does the work; large tensors that are
+// on their way deserve the core; otherwise a rank that waits for long costs next to nothing.
+static void back_off(mpi_transport *t, uint32_t seen, int64_t idle, bool pending) {
+  if (pending && !t->crowded && idle < 2 * MILLISECOND) {
     sched_yield();
     return;
   }
-  int64_t nap = idle < 2 * MILLISECOND     ? 20 * MICROSECOND
+  int64_t nap = atomic_load(&t->pollers)   ? MILLISECOND
+                : idle < 2 * MILLISECOND   ? 20 * MICROSECOND
                 : idle < 100 * MILLISECOND ? 50 * MICROSECOND
                                            : 500 * MICROSECOND;
-  if (!leat_signal_wait(&t->wake, seen, 0, t->now + nap)) return;
-  t->idle_turns = 0;
-  t->last_event = leat_clock();
+  leat_signal_wait(&t->wake, seen, 0, leat_clock() + nap);
 }
 
 // The health check: a rank that has been silent for the deadline is lost, and the world with it.
@@ -413,17 +447,17 @@ static void beat(mpi_transport *t) {
 }
 
 static void loop(mpi_transport *t, bool (*finished)(mpi_transport *), int64_t until) {
-  t->last_event = leat_clock();
-  while (!finished(t) && !t->error.status && (t->now = leat_clock()) < until) {
+  for (bool over = false; !over;) {
     uint32_t seen = leat_signal_value(&t->wake);
+    pthread_mutex_lock(&t->mpi);
     if (atomic_load(&t->aborting)) MPI_Abort(MPI_COMM_WORLD, 1);
-    beat(t);
-    if (turn(t)) {
-      t->idle_turns = 0;
-      t->last_event = t->now;
-    } else {
-      back_off(t, seen);
-    }
+    bool any = !t->error.status && turn(t);
+    if (!t->error.status) beat(t);
+    over = t->error.status || finished(t) || t->now > until;
+    int64_t idle = t->now - t->last_event;
+    bool pending = has_pending(t);
+    pthread_mutex_unlock(&t->mpi);
+    if (!any && !over) back_off(t, seen, idle, pending);
   }
 }
 
@@ -468,6 +502,7 @@ static bool initialise(mpi_transport *t) {
   t->base.backend = &leat_mpi_transport;
   t->base.ranks_on_host = 1;
   t->crowded = true; // until it is known who else is here
+  t->last_event = leat_clock();
   t->sent = calloc((size_t)t->base.size, sizeof *t->sent);
   t->greeted = calloc((size_t)t->base.size, sizeof *t->greeted);
   t->heard = calloc((size_t)t->base.size, sizeof *t->heard);
@@ -483,9 +518,7 @@ static void join_world(mpi_transport *t, int64_t until) {
   t->greeted[t->base.rank] = true;
   for (int i = 0; i < t->base.size && !t->error.status; i++)
     if (i != t->base.rank) send_own(t, i, hello, &own, sizeof own);
-  atomic_store(&t->expecting, 1);
   loop(t, all_greeted, until);
-  atomic_store(&t->expecting, 0);
   if (t->error.status) return;
   for (int i = 0; i < t->base.size; i++) {
     if (t->greeted[i]) continue;
@@ -530,12 +563,11 @@ void *leat_mpi_main(void *argument) {
   loop(t, is_closing, INT64_MAX);
   while (!is_closing(t)) // failed: until it is noticed
     leat_signal_wait(&t->wake, leat_signal_value(&t->wake), 0, leat_clock_after(0.1));
-  if (!t->error.status) {
-    send_queued(t);
-    loop(t, is_flushed, leat_clock_after(FLUSH_SECONDS));
-  }
+  loop(t, is_flushed, leat_clock_after(FLUSH_SECONDS));
+  pthread_mutex_lock(&t->mpi);
   end_all(t);
   if (!t->error.status) finalize(t);
+  pthread_mutex_unlock(&t->mpi);
   set_stage(t, CLOSED);
   return NULL;
 }

@@ -10,16 +10,16 @@ static mpi_transport *of(leat_transport *transport) {
   return (mpi_transport *)transport;
 }
 
-// Hands an envelope to the thread; false when it is not taking any (then `e` is freed).
+// Sends an envelope, or leaves it to the thread; false when it is too late (then `e` is freed).
 static bool queue(mpi_transport *t, envelope *e) {
   pthread_mutex_lock(&t->lock);
   bool open = atomic_load(&t->stage) == JOINED && !atomic_load(&t->closing);
   if (open) leat_mpi_append(&t->queued, e);
   pthread_mutex_unlock(&t->lock);
-  if (open)
-    leat_signal_raise(&t->wake);
-  else
+  if (!open)
     free(e);
+  else if (!leat_mpi_try_send(t))
+    leat_signal_raise(&t->wake);
   return open;
 }
 
@@ -71,10 +71,8 @@ static void mpi_start(leat_transport *transport, const leat_receiver *receiver) 
   leat_signal_raise(&t->wake);
 }
 
-static void mpi_expect(leat_transport *transport, int change) {
-  mpi_transport *t = of(transport);
-  atomic_fetch_add(&t->expecting, change);
-  if (change > 0) leat_signal_raise(&t->wake);
+static bool mpi_wait(leat_transport *transport, leat_signal *signal, uint32_t seen, int64_t until) {
+  return leat_mpi_wait(of(transport), signal, seen, until);
 }
 
 static void mpi_counts(leat_transport *transport, int peer, leat_transport_counts *out) {
@@ -102,6 +100,7 @@ static bool wait_for_stage(mpi_transport *t, transport_stage stage, double secon
 
 static void destroy(mpi_transport *t) {
   pthread_mutex_destroy(&t->lock);
+  pthread_mutex_destroy(&t->mpi);
   free(t->sent);
   free(t->greeted);
   free(t->heard);
@@ -126,6 +125,7 @@ static leat_status mpi_connect(const leat_transport_world *world, leat_transport
   mpi_transport *t = calloc(1, sizeof *t);
   if (!t) return leat_fail(error, LEAT_MEMORY, "no memory for the MPI transport");
   pthread_mutex_init(&t->lock, NULL);
+  pthread_mutex_init(&t->mpi, NULL);
   t->queued.end = &t->queued.first;
   t->outgoing.end = &t->outgoing.first;
   t->incoming.end = &t->incoming.first;
@@ -163,7 +163,7 @@ __attribute__((visibility("default"))) const leat_transport_backend leat_mpi_tra
     .start = mpi_start,
     .control = mpi_control,
     .send = mpi_send,
-    .expect = mpi_expect,
+    .wait = mpi_wait,
     .counts = mpi_counts,
     .abort = mpi_abort,
     .close = mpi_close,

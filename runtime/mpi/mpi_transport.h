@@ -1,5 +1,8 @@
-// The MPI transport. One thread owns MPI: it alone calls it, after MPI_Init_thread until
-// MPI_Finalize, and only calls that do not block. Other threads hand it *envelopes* to send.
+// The MPI transport. MPI is called by one thread at a time (MPI_THREAD_SERIALIZED), the one that
+// has the lock `mpi`, and only with calls that do not block. A thread that sends hands its
+// *envelope* to MPI itself when nobody else is there; a thread that waits polls MPI for a while. So
+// a message that somebody waits for needs no thread switch on its way. The transport's own thread
+// begins and ends MPI, and polls when nobody else does, less and less often.
 //
 // Everything but large tensors travels as an envelope, a header and up to 2 GiB of payload, on one
 // communicator and tag, so it arrives in order. A tensor of more than INLINE_LIMIT bytes:
@@ -20,7 +23,7 @@
 #include <stddef.h>
 
 enum {
-  INLINE_LIMIT = 16 << 10,
+  INLINE_LIMIT = 64 << 10,
   CHUNK = 64 << 20, // bytes of one MPI message of a large tensor
   ENVELOPE_TAG = 0,
   FIRST_TENSOR_TAG = 1,
@@ -89,12 +92,12 @@ typedef struct mpi_transport {
   leat_signal stage_changed; // raised by it
   _Atomic transport_stage stage;
   _Atomic bool started, closing, aborting;
-  _Atomic int expecting;
+  _Atomic int pollers; // threads that wait and poll
   struct {
     _Atomic uint64_t tensor, control;
   } * sent; // bytes, to each peer
 
-  // The thread's own.
+  pthread_mutex_t mpi;    // of what follows, and of MPI
   bool crowded;           // more ranks than cores: polling takes a core away from somebody
   bool *greeted;          // by rank
   envelope_list outgoing; // being sent
@@ -107,14 +110,17 @@ typedef struct mpi_transport {
   int64_t beat;       // when this rank's last BEAT was due
   int64_t now;        // when this turn began
   int64_t last_event; // when something happened
-  uint64_t idle_turns;
 } mpi_transport;
 
 // mpi_transport.c.
 extern const leat_transport_backend leat_mpi_transport;
 
-// mpi_progress.c: the thread.
+// mpi_progress.c: the thread, and what other threads do instead of it.
 void *leat_mpi_main(void *transport);
+// Sends what is queued unless another thread has MPI; false: the thread must see to it.
+bool leat_mpi_try_send(mpi_transport *t);
+// Waits as leat_signal_wait does, polling for as long as it pays.
+bool leat_mpi_wait(mpi_transport *t, leat_signal *signal, uint32_t seen, int64_t until);
 void leat_mpi_append(envelope_list *list, envelope *e);
 // Copies the payload; NULL: no memory.
 envelope *leat_mpi_envelope(int peer, envelope_header header, const void *data, size_t size);

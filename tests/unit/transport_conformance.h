@@ -16,7 +16,7 @@ enum { KIND_ORDERED = 3, KIND_PING, KIND_PONG, KIND_DONE };
 
 // Around the sizes at which backends change their ways.
 static const uint64_t conformance_sizes[] = {
-    0, 1, 100, 16 << 10, (16 << 10) + 1, 1 << 20, (64 << 20) + 12345};
+    0, 1, 100, 64 << 10, (64 << 10) + 1, 1 << 20, (64 << 20) + 12345};
 enum { CONFORMANCE_SIZES = sizeof conformance_sizes / sizeof *conformance_sizes };
 
 typedef struct conformance {
@@ -106,15 +106,11 @@ static void conformance_sent(void *context, leat_status status) {
 // Waits until the counter is at least `value`, 30 seconds at most.
 static bool conformance_wait(conformance *c, _Atomic int *counter, int value) {
   int64_t until = leat_clock_after(30);
-  c->transport->backend->expect(c->transport, 1);
-  bool reached;
   for (;;) {
     uint32_t seen = leat_signal_value(&c->changed);
-    reached = atomic_load(counter) >= value;
-    if (reached || !leat_signal_wait(&c->changed, seen, 0, until)) break;
+    if (atomic_load(counter) >= value) return true;
+    if (!c->transport->backend->wait(c->transport, &c->changed, seen, until)) return false;
   }
-  c->transport->backend->expect(c->transport, -1);
-  return reached;
 }
 
 static bool conformance_say(conformance *c, int peer, uint32_t kind, const void *data,
