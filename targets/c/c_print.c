@@ -272,10 +272,21 @@ static void print_cast(printer *p, const k_instr *instr) {
   }
 }
 
+// By its sign bit: gcc joins `-x` with the fma that gave x, which changes the sign of a zero.
+static void print_float_neg(printer *p, const k_instr *instr) {
+  bool narrow = instr->dtype == LEAT_f32;
+  leat_text_add(p->out, "LEAT_BITS(");
+  print_type(p, instr->dtype, instr->lanes);
+  leat_text_add(p->out, ", LEAT_BITS(");
+  print_type(p, narrow ? LEAT_u32 : LEAT_u64, instr->lanes);
+  leat_text_add(p->out, ", ");
+  print_whole(p, instr->args[0]);
+  leat_text_add(p->out, ") ^ %s)", narrow ? "0x80000000u" : "0x8000000000000000u");
+}
+
 static void print_float_op(printer *p, const k_instr *instr) {
   if (instr->op == K_NEG) {
-    leat_text_add(p->out, "-");
-    print_value(p, instr->args[0]);
+    print_float_neg(p, instr);
   } else if (operator_of(instr->op)) {
     print_binary(p, instr);
   } else {
