@@ -128,58 +128,107 @@ static const char part[] =
     "$r: f32[] = read(state=$w) on \"/job:ps/task:0/device:cpu:0\"\n"
     "$s = assign_add($r, state=$w) on \"/job:ps/task:0/device:cpu:0\" after [$r]\n";
 
-// What a worker answers to a registration whose hash is made with this version, and whose text is
-// altered afterwards.
-static leat_status register_at_worker(const char *version, bool alter) {
+// A master that this test plays, and a worker that serves in a thread.
+typedef struct pair {
   leat_inproc_world *world;
   leat_session *master, *worker;
+  pthread_t thread;
+} pair;
+
+static pair pair_begin(void) {
+  pair p;
   leat_transport *transports[2];
   leat_error error = {0};
   leat_session_options options = options_for("ps=1,worker=1");
-  CHECK_EQ_INT(leat_inproc_world_create(2, &world, &error), LEAT_OK);
+  CHECK_EQ_INT(leat_inproc_world_create(2, &p.world, &error), LEAT_OK);
   for (int i = 0; i < 2; i++)
-    CHECK_EQ_INT(leat_inproc_join(world, i, &transports[i], &error), LEAT_OK);
-  CHECK_EQ_INT(leat_session_create_on(&options, transports[0], &worker), LEAT_OK);
-  CHECK_EQ_INT(leat_session_create_on(&options, transports[1], &master), LEAT_OK);
-  pthread_t thread;
-  pthread_create(&thread, NULL, serve, worker);
+    CHECK_EQ_INT(leat_inproc_join(p.world, i, &transports[i], &error), LEAT_OK);
+  CHECK_EQ_INT(leat_session_create_on(&options, transports[0], &p.worker), LEAT_OK);
+  CHECK_EQ_INT(leat_session_create_on(&options, transports[1], &p.master), LEAT_OK);
+  pthread_create(&p.thread, NULL, serve, p.worker);
+  return p;
+}
 
+static void pair_end(pair *p) {
+  leat_session_destroy(p->master);
+  pthread_join(p->thread, NULL);
+  leat_session_destroy(p->worker);
+  leat_inproc_world_destroy(p->world);
+}
+
+static void send(pair *p, leat_message_kind kind, uint64_t ticket, const leat_text *body) {
+  CHECK_EQ_INT(leat_message_send(p->master, 0, kind, ticket, body), LEAT_OK);
+}
+
+// Sends a step whose hash is made with this version, and whose text is altered afterwards.
+static void send_step(pair *p, uint64_t ticket, const char *version, bool alter) {
   leat_text step = {0}, body = {0};
   leat_wire_put(&step, 1);
   leat_wire_put_string(&step, "/job:ps/task:0/device:cpu:0");
   leat_wire_put_bytes(&step, part, strlen(part));
   leat_wire_put(&step, 0);
-  leat_graph_hash hash = leat_graph_hash_begin(version, options.cluster);
+  leat_graph_hash hash = leat_graph_hash_begin(version, "ps=1,worker=1");
   leat_graph_hash_add(&hash, step.data, step.size);
   if (alter) *strstr(step.data + step.size - strlen(part) - sizeof(uint64_t), "1.5") = '2';
-  leat_wire_put(&body, 0);
+  leat_wire_put(&body, ticket);
   leat_wire_put(&body, hash.words[0]);
   leat_wire_put(&body, hash.words[1]);
   leat_text_add_n(&body, step.data, step.size);
-  leat_remote remote = {.ticket = 7};
-  leat_vec_push(master->arena, &remote.parts, (leat_remote_part){.rank = 0});
-  CHECK_EQ_INT(leat_message_send(master, 0, LEAT_MESSAGE_REGISTER, remote.ticket, &body), LEAT_OK);
+  send(p, LEAT_MESSAGE_REGISTER, ticket, &body);
   leat_text_finish(&step);
   leat_text_finish(&body);
-  leat_status status = leat_remote_ready(master, &remote);
-  if (status) CHECK(strstr(master->error.message, "rank 0: ") == master->error.message);
-  leat_session_destroy(master);
-  pthread_join(thread, NULL);
-  leat_session_destroy(worker);
-  leat_inproc_world_destroy(world);
+}
+
+// What the worker answers to the message with this ticket.
+static leat_status reply_to(pair *p, uint64_t ticket) {
+  leat_remote remote = {.ticket = ticket};
+  leat_vec_push(p->master->arena, &remote.parts, (leat_remote_part){.rank = 0});
+  leat_session_begin(p->master);
+  leat_status status = leat_remote_ready(p->master, &remote);
+  const char *message = p->master->error.message;
+  if (status) CHECK(strstr(message, "rank 0: ") == message);
   return status;
 }
 
-TEST(a_part_arrives_as_it_was_sent) {
-  CHECK_EQ_INT(register_at_worker(LEAT_VERSION, false), LEAT_OK);
+TEST(a_part_that_was_altered_is_refused_and_leaves_no_trace) {
+  pair p = pair_begin();
+  send_step(&p, 1, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&p, 1), LEAT_OK);
+  send_step(&p, 2, LEAT_VERSION, true);
+  CHECK_EQ_INT(reply_to(&p, 2), LEAT_MISMATCH);
+  send_step(&p, 3, "0.0.1", false);
+  CHECK_EQ_INT(reply_to(&p, 3), LEAT_MISMATCH);
+  send_step(&p, 4, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&p, 4), LEAT_OK);
+  pair_end(&p);
 }
 
-TEST(one_altered_byte_is_found) {
-  CHECK_EQ_INT(register_at_worker(LEAT_VERSION, true), LEAT_MISMATCH);
+TEST(replies_to_what_was_given_up_are_thrown_away) {
+  pair p = pair_begin();
+  send_step(&p, 1, "0.0.1", false);
+  send_step(&p, 2, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&p, 2), LEAT_OK);
+  pair_end(&p);
 }
 
-TEST(another_version_is_found) {
-  CHECK_EQ_INT(register_at_worker("0.0.1", false), LEAT_MISMATCH);
+TEST(messages_that_make_no_sense_are_refused) {
+  pair p = pair_begin();
+  uint64_t ticket = 1;
+  for (int kind = LEAT_MESSAGE_REGISTER; kind <= LEAT_MESSAGE_REPLY + 1; kind++) {
+    bool asks =
+        kind != LEAT_MESSAGE_DROP && kind != LEAT_MESSAGE_SHUTDOWN && kind != LEAT_MESSAGE_TRAFFIC;
+    if (!asks) continue;
+    for (size_t size = 0; size < 80; size += 8) {
+      leat_text body = {0};
+      for (size_t i = 0; i < size; i++) leat_text_add_n(&body, i % 16 < 8 ? "\1" : "\377", 1);
+      send(&p, (leat_message_kind)kind, ticket, &body);
+      CHECK(reply_to(&p, ticket++) != LEAT_OK);
+      leat_text_finish(&body);
+    }
+  }
+  send_step(&p, ticket, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&p, ticket), LEAT_OK);
+  pair_end(&p);
 }
 
 CHECK_MAIN("cluster")
