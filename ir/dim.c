@@ -20,10 +20,10 @@ struct leat_dims {
   leat_strings *strings;
   leat_vec(leat_atom *) atoms;
   leat_vec(leat_poly *) made; // polys in the order of creation
-  leat_map by_name;       // named and anonymous atoms
-  leat_bytes_map opaque;  // opaque_key → leat_atom
-  leat_bytes_map polys;   // coefficients and atom ids → leat_poly
-  uint32_t last_question; // number of the latest fresh `?`
+  leat_map by_name;           // named and anonymous atoms
+  leat_bytes_map opaque;      // opaque_key → leat_atom
+  leat_bytes_map polys;       // coefficients and atom ids → leat_poly
+  uint32_t last_question;     // number of the latest fresh `?`
 };
 
 typedef struct opaque_key {

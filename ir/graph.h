@@ -1,8 +1,10 @@
-// The graph: nodes with data and control edges, state, entries. Every stage of the compiler works on this one structure.
+// The graph: nodes with data and control edges, state, entries. Every stage of the compiler works
+// on this one structure.
 //
-// Everything lives in the graph's arena; passes drop nodes by leaving them out of `nodes`. `nodes` is in topological
-// order (inputs and control inputs come before their users): whoever adds or moves nodes keeps it so, and
-// leat_verify checks. A node's name is its path (language page, "Names and scopes"); names are unique in a graph.
+// Everything lives in the graph's arena; passes drop nodes by leaving them out of `nodes`. `nodes`
+// is in topological order (inputs and control inputs come before their users): whoever adds or
+// moves nodes keeps it so, and leat_verify checks. A node's name is its path (language page, "Names
+// and scopes"); names are unique in a graph.
 #ifndef LEAT_IR_GRAPH_H
 #define LEAT_IR_GRAPH_H
 
@@ -36,7 +38,7 @@ typedef struct leat_attr {
     struct {
       uint32_t count;
       union {
-        const int64_t *ints; // INTS
+        const int64_t *ints;  // INTS
         const leat_dim *dims; // DIMS
       };
     };
@@ -49,12 +51,12 @@ struct leat_node {
   const char *name; // interned path, unique
   leat_value *inputs;
   uint32_t input_count, control_count;
-  leat_node **controls;      // these finish before this node starts
-  const leat_attr *attrs;    // one for each attribute of the op's row, in its order
-  const leat_type *outputs;  // one type for each output
-  const char *device;        // interned constraint, after `place` the full device name; NULL: free
-  const char *colocate;      // interned name of a node or state to share the device with; NULL: none
-  leat_entry *entry;         // the entry it belongs to; NULL: top level
+  leat_node **controls;     // these finish before this node starts
+  const leat_attr *attrs;   // one for each attribute of the op's row, in its order
+  const leat_type *outputs; // one type for each output
+  const char *device;       // interned constraint, after `place` the full device name; NULL: free
+  const char *colocate;     // interned name of a node or state to share the device with; NULL: none
+  leat_entry *entry;        // the entry it belongs to; NULL: top level
   leat_span span;
 };
 
@@ -68,8 +70,8 @@ struct leat_state {
   uint32_t id;      // index into graph->states
   const char *name; // interned path: net/hidden/w
   leat_type type;
-  leat_value init;  // its initial value; the nodes below are named <name>/init/… ; {NULL}: must be restored
-  bool trainable;   // false too for slots and global_step
+  leat_value init;       // the nodes below are named <name>/init/…; {NULL}: must be restored
+  bool trainable;        // false too for slots and global_step
   const char *slot_of;   // interned name of the variable that it is an optimiser slot of, or NULL
   const char *container; // interned; "" is the default container
   const char *device;    // constraint, after `place` the full device name; NULL: free
@@ -77,9 +79,9 @@ struct leat_state {
 };
 
 typedef struct leat_param {
-  const char *name;             // interned
-  leat_node *node;              // its `feed` node
-  const leat_tensor *fallback;  // the default value, or NULL: must be fed
+  const char *name;            // interned
+  leat_node *node;             // its `feed` node
+  const leat_tensor *fallback; // the default value, or NULL: must be fed
 } leat_param;
 
 typedef struct leat_result {
@@ -100,8 +102,8 @@ struct leat_graph {
   leat_arena *arena;
   leat_strings *strings;
   leat_dims *dims;
-  const char *name;   // interned
-  const char *device; // after `partition`: the device whose part this is; NULL before
+  const char *name;            // interned
+  const char *device;          // after `partition`: the device whose part this is; NULL before
   leat_vec(leat_node *) nodes; // topological order
   leat_vec(leat_state *) states;
   leat_vec(leat_entry *) entries;
@@ -111,13 +113,15 @@ struct leat_graph {
 
 leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name);
 
-// Appends a node without checking anything but the room: ops/build.h is what front ends and passes call. Copies the
-// arrays. `name` must be unused (see leat_graph_unique_name).
-leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name, const leat_value *inputs,
-                             uint32_t input_count, const leat_attr *attrs);
+// Appends a node without checking anything but the room: ops/build.h is what front ends and passes
+// call. Copies the arrays. `name` must be unused (see leat_graph_unique_name).
+leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
+                             const leat_value *inputs, uint32_t input_count,
+                             const leat_attr *attrs);
 // `path`, or `path_1`, `path_2`, … : the first that nothing is called; interned.
 const char *leat_graph_unique_name(leat_graph *graph, const char *path);
-// Any string; NULL when absent. A node that a pass left out of `nodes` is gone once the graph is renumbered.
+// Any string; NULL when absent. A node that a pass left out of `nodes` is gone once the graph is
+// renumbered.
 leat_node *leat_graph_find_node(const leat_graph *graph, const char *name);
 leat_state *leat_graph_find_state(const leat_graph *graph, const char *name);
 leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name);
@@ -129,7 +133,8 @@ void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before
 void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries);
 
 const leat_type *leat_value_type(leat_value value);
-const leat_attr *leat_node_attr(const leat_node *node, const char *name); // asserts that the op has it
+const leat_attr *leat_node_attr(const leat_node *node,
+                                const char *name); // asserts that the op has it
 // Whether two attribute arrays of the op say the same.
 bool leat_attrs_equal(leat_op op, const leat_attr *a, const leat_attr *b);
 // Replaces the attribute array by a copy with one changed.
@@ -137,12 +142,12 @@ void leat_node_set_attr(leat_graph *graph, leat_node *node, const char *name, le
 leat_state *leat_node_state(const leat_node *node); // the state of a STATE op, else NULL
 
 void leat_graph_renumber(leat_graph *graph); // ids by position
-// Stable topological sort of `nodes` (order of position among the ready); false when there is a cycle, with one node
-// of it in *out.
+// Stable topological sort of `nodes` (order of position among the ready); false when there is a
+// cycle, with one node of it in *out.
 bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle);
 
-// Users of each node, for passes: users[u.offset[id] … u.offset[id + 1]) are nodes that have id as data or control
-// input (once per edge). In scratch.
+// Users of each node, for passes: users[u.offset[id] … u.offset[id + 1]) are nodes that have id as
+// data or control input (once per edge). In scratch.
 typedef struct leat_users {
   const uint32_t *offset;
   leat_node **items;

@@ -17,7 +17,8 @@ typedef enum leat_op {
 // How code is made from an op.
 typedef enum leat_op_kind {
   LEAT_KIND_STRUCTURE, // no code of its own: codegen knows each
-  LEAT_KIND_ELEMENT,   // an output element is an expression of input elements: fuses by index (lower_X)
+  LEAT_KIND_ELEMENT,   // an output element is an expression of input elements: fuses by index
+                       // (lower_X)
   LEAT_KIND_REDUCE,    // folds elements along axes (reduce_X)
   LEAT_KIND_SCATTER,   // writes at computed places
   LEAT_KIND_CONTRACT,  // goes through the contraction generator

@@ -1,5 +1,5 @@
-// The canonical text of a graph: every type, device, attribute and control edge spelled out, read back by the parser
-// (parse ∘ print = identity).
+// The canonical text of a graph: every type, device, attribute and control edge spelled out, read
+// back by the parser (parse ∘ print = identity).
 //
 //     graph digits
 //     dim B in 1..4096
@@ -8,17 +8,19 @@
 //     entry predict(x: f32[B, 64]) -> (class: i32[B] = $predict/class) {
 //       $predict/net/hidden/read: f32[64, 128] = read(state=$net/hidden/w) on "/job:ps"
 //       $predict/net/hidden/matmul: f32[B, 128] = matmul($predict/x, $predict/net/hidden/read,
-//                                                  transpose_a=false, transpose_b=false, family="") after [$a/b]
+//                                                  transpose_a=false, transpose_b=false, family="")
+//                                                  after [$a/b]
 //     }
 //
-// In canonical text a target that starts with `$` is an absolute path; a call on its right is the bare op of ops.def with
-// every attribute given (a `const` is written as its literal, an empty one of any shape as `[]`); nodes without an entry
-// stand at top level, in topological order, those that a state's initial value needs before the state. A node without
-// outputs has a target without a type: `$train/send = send($a, edge=0, to="…")`; a second output is the target `$a:1`.
-// The head of an entry makes its parameters' feed nodes, `$<entry>/<parameter>`; such a node has a line of its own in
-// the body only when it has a device, a colocation or a control edge. Of a state only options that differ from
-// `trainable=true container=""` are written; a slot has `slot_of=$path`. A partition's text starts
-// `graph NAME device="/job:…"`.
+// In canonical text a target that starts with `$` is an absolute path; a call on its right is the
+// bare op of ops.def with every attribute given (a `const` is written as its literal, an empty one
+// of any shape as `[]`); nodes without an entry stand at top level, in topological order, those
+// that a state's initial value needs before the state. A node without outputs has a target without
+// a type: `$train/send = send($a, edge=0, to="…")`; a second output is the target `$a:1`. The head
+// of an entry makes its parameters' feed nodes, `$<entry>/<parameter>`; such a node has a line of
+// its own in the body only when it has a device, a colocation or a control edge. Of a state only
+// options that differ from `trainable=true container=""` are written; a slot has `slot_of=$path`. A
+// partition's text starts `graph NAME device="/job:…"`.
 #ifndef LEAT_IR_PRINT_H
 #define LEAT_IR_PRINT_H
 

@@ -1,5 +1,6 @@
-// Checks that a graph keeps the rules of ir/graph.h: order, arity, attribute count, unique names, dtypes of the op's
-// class, states that exist, entries whose results and effects are nodes of the graph. For our bugs, not for user input.
+// Checks that a graph keeps the rules of ir/graph.h: order, arity, attribute count, unique names,
+// dtypes of the op's class, states that exist, entries whose results and effects are nodes of the
+// graph. For our bugs, not for user input.
 #ifndef LEAT_IR_VERIFY_H
 #define LEAT_IR_VERIFY_H
 

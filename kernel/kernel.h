@@ -1,15 +1,19 @@
-// Kernels: small imperative programs over buffers, in typed scalar and vector SSA with structured control flow.
+// Kernels: small imperative programs over buffers, in typed scalar and vector SSA with structured
+// control flow.
 //
-// A kernel has one outer parallel space of tiles; its body is run once a tile and may hold loops with any bounds, `if`,
-// `while`, local arrays, loads and stores at computed indices, and fail(). Values are SSA; a vector has 2, 4, 8 or
-// LEAT_LANES (16) lanes, the same number on every CPU, so that the order of roundings never depends on the machine.
-// Nothing is contracted, reassociated or assumed finite by a target: an fma is one only where `fma` stands.
+// A kernel has one outer parallel space of tiles; its body is run once a tile and may hold loops
+// with any bounds, `if`, `while`, local arrays, loads and stores at computed indices, and fail().
+// Values are SSA; a vector has 2, 4, 8 or LEAT_LANES (16) lanes, the same number on every CPU, so
+// that the order of roundings never depends on the machine. Nothing is contracted, reassociated or
+// assumed finite by a target: an fma is one only where `fma` stands.
 //
-// Arguments are in one array of leat_arg (leat/artifact.h): first the buffers, then the i64 scalars. Buffers may not
-// overlap unless they are equal (in place: an element is loaded before it is stored at the same index).
+// Arguments are in one array of leat_arg (leat/artifact.h): first the buffers, then the i64
+// scalars. Buffers may not overlap unless they are equal (in place: an element is loaded before it
+// is stored at the same index).
 //
-// Kernels print (leat_kernel_print), and the text is the key of the object cache: same text, same code. So nothing in it
-// names a step's nodes; a failing kernel returns `site << 8 | status`, and the launch says which node a site is.
+// Kernels print (leat_kernel_print), and the text is the key of the object cache: same text, same
+// code. So nothing in it names a step's nodes; a failing kernel returns `site << 8 | status`, and
+// the launch says which node a site is.
 #ifndef LEAT_KERNEL_KERNEL_H
 #define LEAT_KERNEL_KERNEL_H
 
@@ -27,6 +31,7 @@ typedef const k_instr *k_value;
 typedef struct leat_kernel leat_kernel;
 
 // X(id, text, number of value operands); ARRAY-like operands are in `buffer`.
+// clang-format off
 #define K_OPS(X)                                                                                   \
   X(CONST, "const", 0)   /* of the instr's dtype and lanes (splat): imm.i or imm.f */              \
   X(SCALAR, "scalar", 0) /* i64 scalar number imm.i: args[buffer_count + imm.i] */                 \
@@ -73,12 +78,13 @@ typedef struct leat_kernel leat_kernel;
   X(IF, "if", -1)          /* args[0]: condition; body[0], body[1] (may be NULL) yield carried values */ \
   X(BARRIER, "barrier", 0) /* all threads of the tile (one on CPUs) */                             \
   X(FAIL_IF, "fail_if", 1) /* returns site imm.i with status imm2 when the scalar bool holds */
+// clang-format on
 
 typedef enum k_op {
 #define X(id, text, args) K_##id,
   K_OPS(X)
 #undef X
-  K_OP_COUNT
+      K_OP_COUNT
 } k_op;
 
 typedef enum k_space { K_SPACE_ARGUMENT, K_SPACE_REGISTER, K_SPACE_SHARED } k_space;
@@ -111,9 +117,10 @@ struct k_instr {
   k_block *block; // it is in, or is a block argument of
 };
 
-// A list of instructions with block arguments (PHIs: of a loop the index first, then the carried values) and the values
-// it yields to the next iteration, or to the RESULTs of an `if`. `condition`: body[0] of a while, which also has its PHIs;
-// body[1] of a while sees what body[0] computed.
+// A list of instructions with block arguments (PHIs: of a loop the index first, then the carried
+// values) and the values it yields to the next iteration, or to the RESULTs of an `if`.
+// `condition`: body[0] of a while, which also has its PHIs; body[1] of a while sees what body[0]
+// computed.
 struct k_block {
   leat_vec(k_instr *) instrs;
   leat_vec(k_value) phis;
@@ -130,10 +137,11 @@ struct leat_kernel {
   k_block body;
 };
 
-// -- Building ---------------------------------------------------------------------------------------------------------
-// The builder appends to the innermost open block. Constant operands fold, x+0 and x*1 of integers vanish, equal pure
-// instructions of one block chain are made once (loads too, up to the next store), what does not vary in a loop is put
-// before it, and k_finish drops what nobody uses, so lowering can be naive.
+// -- Building -------------------------------------------------------------------------------------
+// The builder appends to the innermost open block. Constant operands fold, x+0 and x*1 of integers
+// vanish, equal pure instructions of one block chain are made once (loads too, up to the next
+// store), what does not vary in a loop is put before it, and k_finish drops what nobody uses, so
+// lowering can be naive.
 typedef struct k_builder {
   leat_arena *arena;
   leat_kernel *kernel;
@@ -154,8 +162,8 @@ k_value k_int(k_builder *b, leat_dtype dtype, int lanes, int64_t value);
 k_value k_float(k_builder *b, leat_dtype dtype, int lanes, double value);
 k_value k_i64(k_builder *b, int64_t value); // scalar i64
 k_value k_tile(k_builder *b);
-// Any op of one to three value operands: operands must agree in dtype and lanes, a scalar operand is splat to the
-// others' lanes. K_CAST and K_BITCAST have their own.
+// Any op of one to three value operands: operands must agree in dtype and lanes, a scalar operand
+// is splat to the others' lanes. K_CAST and K_BITCAST have their own.
 k_value k_unary(k_builder *b, k_op op, k_value a);
 k_value k_binary(k_builder *b, k_op op, k_value x, k_value y);
 k_value k_fma(k_builder *b, k_value x, k_value y, k_value z);
@@ -177,13 +185,15 @@ void k_store(k_builder *b, const k_buffer *buffer, k_value index, k_value value,
 #define k_lt(b, x, y) k_binary((b), K_LT, (x), (y))
 
 // for (index = low; index < high; index += step): returns the loop; carried values are PHIs inside.
-k_instr *k_loop_begin(k_builder *b, k_value low, k_value high, int64_t step, const k_value *initial, uint32_t count);
+k_instr *k_loop_begin(k_builder *b, k_value low, k_value high, int64_t step, const k_value *initial,
+                      uint32_t count);
 k_value k_loop_index(const k_instr *loop);
-k_value k_loop_carried(const k_instr *loop, uint32_t i);               // inside
+k_value k_loop_carried(const k_instr *loop, uint32_t i); // inside
 void k_loop_end(k_builder *b, const k_value *next, uint32_t count);
 k_value k_result(k_builder *b, const k_instr *loop_or_if, uint32_t i); // after
-k_instr *k_while_begin(k_builder *b, const k_value *initial, uint32_t count); // opens the condition's block
-void k_while_do(k_builder *b, k_value condition);                             // opens the body
+k_instr *k_while_begin(k_builder *b, const k_value *initial,
+                       uint32_t count);           // opens the condition's block
+void k_while_do(k_builder *b, k_value condition); // opens the body
 void k_while_end(k_builder *b, const k_value *next, uint32_t count);
 k_instr *k_if_begin(k_builder *b, k_value condition);
 void k_if_else(k_builder *b, const k_value *yields, uint32_t count);
@@ -197,9 +207,11 @@ const char *k_op_name(k_op op);
 int k_op_arity(k_op op);    // number of value operands, or -1
 bool k_op_is_pure(k_op op); // depends on nothing but its operands and immediates, and has no effect
 
-// What an element-wise op (ADD … BITCAST) gives for one lane: `dtype` is that of the operands (of args[1] for SELECT),
-// `to` that of the result. This is the meaning that every target follows bit for bit (but for the payload of NaNs).
+// What an element-wise op (ADD … BITCAST) gives for one lane: `dtype` is that of the operands (of
+// args[1] for SELECT), `to` that of the result. This is the meaning that every target follows bit
+// for bit (but for the payload of NaNs).
 k_imm k_eval(k_op op, leat_dtype dtype, leat_dtype to, const k_imm *args);
-k_imm k_imm_wrap(leat_dtype dtype, k_imm value); // as a value of the dtype: wrapped, or rounded to f32
+k_imm k_imm_wrap(leat_dtype dtype,
+                 k_imm value); // as a value of the dtype: wrapped, or rounded to f32
 
 #endif

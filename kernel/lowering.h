@@ -1,19 +1,20 @@
 // Lowering an op by index: what an op's output element is, as kernel code, given where.
 //
-// Codegen decides loops, tiles, vectors and which nodes share a kernel; an op only answers "my value at this index" by
-// asking for its operands' values at indices of its own choosing. So element-wise ops are one line, movement ops are index
-// arithmetic, and everything of kind ELEMENT fuses with everything.
+// Codegen decides loops, tiles, vectors and which nodes share a kernel; an op only answers "my
+// value at this index" by asking for its operands' values at indices of its own choosing. So
+// element-wise ops are one line, movement ops are index arithmetic, and everything of kind ELEMENT
+// fuses with everything.
 #ifndef LEAT_KERNEL_LOWERING_H
 #define LEAT_KERNEL_LOWERING_H
 
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 
-// A position along one axis for each of the lanes being computed: base + lane × step, or, when `vector` is set,
-// an i64 vector. With one lane: base.
+// A position along one axis for each of the lanes being computed: base + lane × step, or, when
+// `vector` is set, an i64 vector. With one lane: base.
 typedef struct leat_index {
-  k_value base;  // i64 scalar
-  int64_t step;  // elements per lane; 0: the same for all lanes
+  k_value base;   // i64 scalar
+  int64_t step;   // elements per lane; 0: the same for all lanes
   k_value vector; // NULL, or an i64 vector of `lanes` lanes that says it all
 } leat_index;
 
@@ -22,31 +23,39 @@ struct leat_lowering {
   k_builder *b;
   int lanes;    // 1 or LEAT_LANES: of every value asked for now
   k_value mask; // lanes that count, or NULL for all
-  // Codegen's: the value of a graph value at an index, of `lanes` lanes: loaded, or computed in place.
+  // Codegen's: the value of a graph value at an index, of `lanes` lanes: loaded, or computed in
+  // place.
   k_value (*value_at)(leat_lowering *lowering, leat_value value, const leat_index *at);
-  k_value (*dim)(leat_lowering *lowering, leat_dim dim); // i64 scalar
+  k_value (*dim)(leat_lowering *lowering, leat_dim dim);            // i64 scalar
   uint32_t (*site)(leat_lowering *lowering, const leat_node *node); // fail site of a node
 };
 
-// Operand number i of the node, at the index (one leat_index an axis of that operand; rank 0: anything).
-k_value leat_operand(leat_lowering *lowering, const leat_node *node, uint32_t i, const leat_index *at);
+// Operand number i of the node, at the index (one leat_index an axis of that operand; rank 0:
+// anything).
+k_value leat_operand(leat_lowering *lowering, const leat_node *node, uint32_t i,
+                     const leat_index *at);
 
 // Index arithmetic.
 leat_index leat_index_const(leat_lowering *l, int64_t value);
 leat_index leat_index_of(leat_lowering *l, k_value scalar_or_vector_i64);
 leat_index leat_index_add(leat_lowering *l, leat_index a, leat_index b);
-leat_index leat_index_mul(leat_lowering *l, leat_index a, k_value scalar); // constant scalars keep a step
-void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_index *quotient, leat_index *remainder);
+leat_index leat_index_mul(leat_lowering *l, leat_index a,
+                          k_value scalar); // constant scalars keep a step
+void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_index *quotient,
+                       leat_index *remainder);
 k_value leat_index_value(leat_lowering *l, leat_index a); // as an i64 of l->lanes lanes
 
 // How a REDUCE op folds: `count` accumulators (argmax has value and position).
 typedef struct leat_reducer {
   int count;
-  leat_dtype (*dtype)(const leat_node *node, int i);                              // of accumulator i
-  void (*init)(leat_lowering *l, const leat_node *node, k_value *out);            // of l->lanes lanes
-  void (*step)(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x, k_value position, k_value *out);
-  void (*merge)(leat_lowering *l, const leat_node *node, const k_value *a, const k_value *b, k_value *out);
-  k_value (*finish)(leat_lowering *l, const leat_node *node, const k_value *acc); // the output element
+  leat_dtype (*dtype)(const leat_node *node, int i);                   // of accumulator i
+  void (*init)(leat_lowering *l, const leat_node *node, k_value *out); // of l->lanes lanes
+  void (*step)(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,
+               k_value position, k_value *out);
+  void (*merge)(leat_lowering *l, const leat_node *node, const k_value *a, const k_value *b,
+                k_value *out);
+  k_value (*finish)(leat_lowering *l, const leat_node *node,
+                    const k_value *acc); // the output element
 } leat_reducer;
 
 // Math functions as polynomials over kernel instructions: the same on every target. f32 and f64.

@@ -1,8 +1,9 @@
 // Building typed nodes: what front ends and passes call to add an op to a graph.
 //
-// A node is typed at birth: leat_build checks arity and dtypes, inserts `broadcast` nodes for ops with
-// LEAT_FLAG_BROADCASTS (NumPy's rule; a run-time dim broadcasts only against a literal 1), and runs the op's shape
-// rule. On a violation it reports at `span` and returns {NULL}; nothing was added then.
+// A node is typed at birth: leat_build checks arity and dtypes, inserts `broadcast` nodes for ops
+// with LEAT_FLAG_BROADCASTS (NumPy's rule; a run-time dim broadcasts only against a literal 1), and
+// runs the op's shape rule. On a violation it reports at `span` and returns {NULL}; nothing was
+// added then.
 #ifndef LEAT_OPS_BUILD_H
 #define LEAT_OPS_BUILD_H
 
@@ -17,22 +18,27 @@ typedef struct leat_builder {
   leat_entry *entry;    // the same; effects are appended to entry->effects
 } leat_builder;
 
-// `name` is the path wished for: made unique with _1, _2, …. attrs: one for each attribute of the op, in its order
-// (NULL when it has none).
+// `name` is the path wished for: made unique with _1, _2, …. attrs: one for each attribute of the
+// op, in its order (NULL when it has none).
 leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const leat_value *inputs,
                       uint32_t input_count, const leat_attr *attrs);
 
-// A constant of any dtype and rank; copies the tensor. leat_build_scalar converts `value` to the dtype.
+// A constant of any dtype and rank; copies the tensor. leat_build_scalar converts `value` to the
+// dtype.
 leat_value leat_build_const(leat_builder *builder, const char *name, const leat_tensor *tensor);
-leat_value leat_build_scalar(leat_builder *builder, const char *name, leat_dtype dtype, double value);
-leat_value leat_build_scalar_i64(leat_builder *builder, const char *name, leat_dtype dtype, int64_t value);
+leat_value leat_build_scalar(leat_builder *builder, const char *name, leat_dtype dtype,
+                             double value);
+leat_value leat_build_scalar_i64(leat_builder *builder, const char *name, leat_dtype dtype,
+                                 int64_t value);
 
 // The shape NumPy broadcasting gives two types; reports and returns false when they do not fit.
-bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_type *b, leat_type *out);
+bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_type *b,
+                          leat_type *out);
 // `value` itself when it has the shape already, else a broadcast of it. Dtype stays.
 leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const leat_type *shape);
 
-// Infers the types of `node` again from its inputs (after a pass changed their dims). False: reported.
+// Infers the types of `node` again from its inputs (after a pass changed their dims). False:
+// reported.
 bool leat_infer_node(leat_graph *graph, leat_diag *diag, leat_node *node);
 
 #endif

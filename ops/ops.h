@@ -1,4 +1,5 @@
-// What an op means: the prototypes that every row of ops.def promises. One file a family defines them.
+// What an op means: the prototypes that every row of ops.def promises. One file a family defines
+// them.
 //
 //   shape_X   types of the outputs from the inputs' and the attributes
 //   ref_X     the meaning: a plain, slow, obviously right evaluation over whole tensors
@@ -11,8 +12,9 @@
 #include "kernel/lowering.h"
 #include "leat/status.h"
 
-// The node has its inputs and attributes; the rule fills outputs[0 … info->outputs). Reports with leat_error_at at
-// node->span and returns false when they do not fit. BROADCASTS ops see inputs of one shape and one dtype.
+// The node has its inputs and attributes; the rule fills outputs[0 … info->outputs). Reports with
+// leat_error_at at node->span and returns false when they do not fit. BROADCASTS ops see inputs of
+// one shape and one dtype.
 typedef struct leat_shape_context {
   leat_graph *graph;
   leat_diag *diag;
@@ -20,8 +22,8 @@ typedef struct leat_shape_context {
   leat_type *outputs;
 } leat_shape_context;
 
-// Inputs are dense row-major; outputs have dtype, shape and zeroed memory. No errors but out-of-range indices and the
-// like, reported in *error.
+// Inputs are dense row-major; outputs have dtype, shape and zeroed memory. No errors but
+// out-of-range indices and the like, reported in *error.
 typedef struct leat_ref_context {
   const leat_node *node;
   const leat_tensor *inputs;
@@ -34,7 +36,8 @@ typedef struct leat_ref_context {
 
 typedef bool (*leat_shape_function)(leat_shape_context *context);
 typedef leat_status (*leat_ref_function)(leat_ref_context *context);
-typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node *node, const leat_index *at);
+typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node *node,
+                                       const leat_index *at);
 
 #define SHAPE(name) bool shape_##name(leat_shape_context *context);
 #define CODE_STRUCTURE(name)
@@ -59,11 +62,12 @@ typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node 
 #undef CODE_HOST
 
 leat_shape_function leat_shape_of(leat_op op);
-leat_ref_function leat_ref_of(leat_op op);             // NULL for STRUCTURE and HOST
-leat_lower_function leat_lower_of(leat_op op);         // NULL for other kinds than ELEMENT
-const leat_reducer *leat_reducer_of(leat_op op);       // NULL for other kinds than REDUCE
+leat_ref_function leat_ref_of(leat_op op);       // NULL for STRUCTURE and HOST
+leat_lower_function leat_lower_of(leat_op op);   // NULL for other kinds than ELEMENT
+const leat_reducer *leat_reducer_of(leat_op op); // NULL for other kinds than REDUCE
 
-// Evaluates one node with ref_X; context->outputs is set, allocated in the arena. Dims must be known.
+// Evaluates one node with ref_X; context->outputs is set, allocated in the arena. Dims must be
+// known.
 leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context);
 
 #endif
