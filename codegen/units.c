@@ -72,6 +72,7 @@ static void sort_by_label(unit_list *list) {
 
 bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second) {
   assert(first->label < second->label);
+  if (first->recvs != second->recvs) return false;
   unit_list between = {0};
   table->searches++;
   for (uint32_t i = 0; i < second->before.count; i++) {
@@ -294,6 +295,61 @@ static void order_item(leat_table *table, leat_item *item) {
   }
 }
 
+// -- Recvs ----------------------------------------------------------------------------------------
+
+// What a unit waits for from other devices. Units are joined only where this is the same, so that
+// no send comes to wait for more than its own value needs: else two devices, each of which joined
+// what it sends with what it awaits, would wait for each other.
+typedef struct leat_recv_set {
+  leat_vec(uint32_t) labels; // ascending: places of recvs in the order
+} leat_recv_set;
+
+static const leat_recv_set *add_recv(leat_table *table, leat_bytes_map *known,
+                                     const leat_recv_set *set, const leat_recv_set *more,
+                                     uint32_t own) {
+  leat_arena *arena = table->cg->arena;
+  leat_recv_set both = {0};
+  uint32_t i = 0, j = 0, more_count = more ? more->labels.count : 1;
+  const uint32_t *others = more ? more->labels.items : &own;
+  while (i < set->labels.count || j < more_count) {
+    uint32_t a = i < set->labels.count ? set->labels.items[i] : UINT32_MAX;
+    uint32_t b = j < more_count ? others[j] : UINT32_MAX;
+    leat_vec_push(arena, &both.labels, a < b ? a : b);
+    i += a <= b;
+    j += b <= a;
+  }
+  if (both.labels.count == set->labels.count) return set;
+  size_t size = both.labels.count * sizeof *both.labels.items;
+  leat_recv_set *same = leat_bytes_map_get(known, both.labels.items, size);
+  if (same) return same;
+  same = leat_new(arena, leat_recv_set);
+  *same = both;
+  leat_bytes_map_set(known, same->labels.items, size, same);
+  return same;
+}
+
+static void find_recvs(leat_table *table) {
+  bool sends = false;
+  for (const leat_unit *unit = table->head; unit; unit = unit->next)
+    sends |= unit->kind == LEAT_UNIT_SEND;
+  if (!sends) return;
+  leat_bytes_map known;
+  leat_bytes_map_init(&known, table->cg->arena);
+  const leat_recv_set *none = leat_new(table->cg->arena, leat_recv_set);
+  uint32_t number = 0;
+  for (leat_unit *unit = table->head; unit; unit = unit->next, number++) {
+    unit->recvs = none;
+    unit->position = number;
+    for (uint32_t i = 0; i < unit->before.count; i++) {
+      const leat_unit *needed = leat_unit_of(unit->before.items[i]);
+      if (needed->recvs != unit->recvs && needed->recvs)
+        unit->recvs = add_recv(table, &known, unit->recvs, needed->recvs, 0);
+      if (needed->kind == LEAT_UNIT_RECV)
+        unit->recvs = add_recv(table, &known, unit->recvs, NULL, needed->position);
+    }
+  }
+}
+
 void leat_units_make(leat_table *table) {
   find_kept_reads(table);
   for (uint32_t p = 0; p < table->items.count; p++) {
@@ -311,4 +367,5 @@ void leat_units_make(leat_table *table) {
   }
   for (uint32_t p = 0; p < table->items.count; p++) order_item(table, table->items.items[p]);
   order_states(table);
+  find_recvs(table);
 }
