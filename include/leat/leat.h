@@ -1,13 +1,18 @@
 // The session API: build a graph from text, prepare a step, run it many times (white paper, section
 // 2).
 //
-//     leat_session *s;  leat_step *step;
+//     leat_session *s;
+//     leat_step *step;
 //     leat_session_create(&(leat_session_options){0}, &s);
-//     leat_session_extend(s, "entry f(a: f32[], b: f32[]) -> (y: f32[]) { y = a + b }", 0,
-//     "f.leat"); leat_session_prepare(s, &(leat_step_spec){.entries = (const char *[]){"f"},
-//     .entry_count = 1}, &step); float a = 1, b = 2; leat_tensor feeds[] = {{LEAT_f32, 0, {0}, &a},
-//     {LEAT_f32, 0, {0}, &b}}, y; leat_step_run(step, feeds, &y);                        // *(float
-//     *)y.data == 3 leat_step_destroy(step);  leat_session_destroy(s);
+//     const char *text = "entry f(a: f32[], b: f32[]) -> (y: f32[]) { y = a + b }";
+//     leat_session_extend(s, text, 0, "f.leat");
+//     leat_step_spec spec = {.entries = (const char *[]){"f"}, .entry_count = 1};
+//     leat_session_prepare(s, &spec, &step);
+//     float a = 1, b = 2;
+//     leat_tensor feeds[] = {{LEAT_f32, 0, {0}, &a}, {LEAT_f32, 0, {0}, &b}}, y;
+//     leat_step_run(step, feeds, &y); // *(float *)y.data == 3
+//     leat_step_destroy(step);
+//     leat_session_destroy(s);
 //
 // A failing call leaves the session as it was; leat_session_message says why, with the place in the
 // text. One thread at a time uses a session.
