@@ -301,30 +301,30 @@ static void order_item(leat_table *table, leat_item *item) {
 // no send comes to wait for more than its own value needs: else two devices, each of which joined
 // what it sends with what it awaits, would wait for each other.
 typedef struct leat_recv_set {
-  leat_vec(uint32_t) labels; // ascending: places of recvs in the order
+  leat_vec(uint32_t) places; // of recvs in the order, ascending
 } leat_recv_set;
 
-static const leat_recv_set *add_recv(leat_table *table, leat_bytes_map *known,
-                                     const leat_recv_set *set, const leat_recv_set *more,
-                                     uint32_t own) {
+// The set with `count` more recvs, which are ascending.
+static const leat_recv_set *add_recvs(leat_table *table, leat_bytes_map *known,
+                                      const leat_recv_set *set, const uint32_t *more,
+                                      uint32_t count) {
   leat_arena *arena = table->cg->arena;
   leat_recv_set both = {0};
-  uint32_t i = 0, j = 0, more_count = more ? more->labels.count : 1;
-  const uint32_t *others = more ? more->labels.items : &own;
-  while (i < set->labels.count || j < more_count) {
-    uint32_t a = i < set->labels.count ? set->labels.items[i] : UINT32_MAX;
-    uint32_t b = j < more_count ? others[j] : UINT32_MAX;
-    leat_vec_push(arena, &both.labels, a < b ? a : b);
+  uint32_t i = 0, j = 0;
+  while (i < set->places.count || j < count) {
+    uint32_t a = i < set->places.count ? set->places.items[i] : UINT32_MAX;
+    uint32_t b = j < count ? more[j] : UINT32_MAX;
+    leat_vec_push(arena, &both.places, a < b ? a : b);
     i += a <= b;
     j += b <= a;
   }
-  if (both.labels.count == set->labels.count) return set;
-  size_t size = both.labels.count * sizeof *both.labels.items;
-  leat_recv_set *same = leat_bytes_map_get(known, both.labels.items, size);
+  if (both.places.count == set->places.count) return set;
+  size_t size = both.places.count * sizeof *both.places.items;
+  leat_recv_set *same = leat_bytes_map_get(known, both.places.items, size);
   if (same) return same;
   same = leat_new(arena, leat_recv_set);
   *same = both;
-  leat_bytes_map_set(known, same->labels.items, size, same);
+  leat_bytes_map_set(known, same->places.items, size, same);
   return same;
 }
 
@@ -343,9 +343,10 @@ static void find_recvs(leat_table *table) {
     for (uint32_t i = 0; i < unit->before.count; i++) {
       const leat_unit *needed = leat_unit_of(unit->before.items[i]);
       if (needed->recvs != unit->recvs && needed->recvs)
-        unit->recvs = add_recv(table, &known, unit->recvs, needed->recvs, 0);
+        unit->recvs = add_recvs(table, &known, unit->recvs, needed->recvs->places.items,
+                                needed->recvs->places.count);
       if (needed->kind == LEAT_UNIT_RECV)
-        unit->recvs = add_recv(table, &known, unit->recvs, NULL, needed->position);
+        unit->recvs = add_recvs(table, &known, unit->recvs, &needed->position, 1);
     }
   }
 }

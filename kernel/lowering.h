@@ -21,7 +21,7 @@ typedef struct leat_index {
 typedef struct leat_lowering leat_lowering;
 struct leat_lowering {
   k_builder *b;
-  int lanes;    // 1 or LEAT_LANES: of every value asked for now
+  int lanes;    // 1 or LEAT_LANES: of every value that is asked for
   k_value mask; // lanes that count, or NULL for all
   // Codegen's: the value of a graph value at an index, of `lanes` lanes: loaded, or computed in
   // place.
