@@ -34,7 +34,8 @@ leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *te
 uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, size_t size) {
   uint32_t offset = (writer->data.count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   leat_vec_reserve(writer->arena, &writer->data, offset + (uint32_t)size);
-  memset(writer->data.items + writer->data.count, 0, offset - writer->data.count);
+  uint32_t gap = offset - writer->data.count;
+  if (gap) memset(writer->data.items + writer->data.count, 0, gap);
   if (size) memcpy(writer->data.items + offset, data, size);
   writer->data.count = offset + (uint32_t)size;
   return offset;
