@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#if __has_include("build_dirs.h") // meson's
+#include "build_dirs.h"
+#endif
 #ifndef LEAT_MODULE_DIRS
 #define LEAT_MODULE_DIRS "/usr/local/lib/leat:/usr/lib/leat"
 #endif

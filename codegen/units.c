@@ -164,6 +164,7 @@ static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
   case LEAT_KIND_ELEMENT:
   case LEAT_KIND_REDUCE:
   case LEAT_KIND_STRUCTURE:
+  case LEAT_KIND_LIBRARY:
   case LEAT_KIND_HOST: break;
   }
   leat_unit *unit = new_unit(table, kind);

@@ -22,16 +22,22 @@ typedef enum leat_op_kind {
   LEAT_KIND_REDUCE,    // folds elements along axes (reduce_X)
   LEAT_KIND_SCATTER,   // writes at computed places
   LEAT_KIND_CONTRACT,  // goes through the contraction generator
+  LEAT_KIND_LIBRARY,   // no loops worth generating: a function of runtime/kernels, called like a
+                       // kernel (library_X)
   LEAT_KIND_HOST,      // a function of the runtime, called by the executor
 } leat_op_kind;
 
 typedef enum leat_dtype_class {
   LEAT_CLASS_ALL,       // every dtype, str included
   LEAT_CLASS_ANY_DTYPE, // every dtype but str
-  LEAT_CLASS_NUMERIC,   // integers and floats (complex where the op says so)
+  LEAT_CLASS_NUMERIC,   // integers, floats and complex numbers
+  LEAT_CLASS_REAL,      // integers and floats: what has an order
+  LEAT_CLASS_INEXACT,   // floats and complex numbers
   LEAT_CLASS_FLOAT,
+  LEAT_CLASS_COMPLEX,
   LEAT_CLASS_INTEGER,
   LEAT_CLASS_BOOLEAN,
+  LEAT_CLASS_STRING,
 } leat_dtype_class;
 
 typedef enum leat_op_flags {
@@ -61,7 +67,7 @@ typedef struct leat_attr_info {
   const char *name;
 } leat_attr_info;
 
-enum { LEAT_ANY_INPUTS = -1, LEAT_MAX_ATTRS = 4 };
+enum { LEAT_ANY_INPUTS = -1, LEAT_MAX_ATTRS = 8 };
 
 typedef struct leat_op_info {
   const char *name;

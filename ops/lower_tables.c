@@ -9,6 +9,7 @@
 #define LOWER_REDUCE(name) NULL
 #define LOWER_SCATTER(name) NULL
 #define LOWER_CONTRACT(name) NULL
+#define LOWER_LIBRARY(name) NULL
 #define LOWER_HOST(name) NULL
 static const leat_lower_function lowers[LEAT_OP_COUNT] = {
 #define A(kind, name)
@@ -22,11 +23,26 @@ static const leat_lower_function lowers[LEAT_OP_COUNT] = {
 #define REDUCER_REDUCE(name) &reduce_##name
 #define REDUCER_SCATTER(name) NULL
 #define REDUCER_CONTRACT(name) NULL
+#define REDUCER_LIBRARY(name) NULL
 #define REDUCER_HOST(name) NULL
 static const leat_reducer *const reducers[LEAT_OP_COUNT] = {
 #define A(kind, name)
 #define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
   [LEAT_OP_##name] = REDUCER_##kind(name),
+#include "ir/ops.def"
+};
+
+#define LIBRARY_STRUCTURE(name) NULL
+#define LIBRARY_ELEMENT(name) NULL
+#define LIBRARY_REDUCE(name) NULL
+#define LIBRARY_SCATTER(name) NULL
+#define LIBRARY_CONTRACT(name) NULL
+#define LIBRARY_LIBRARY(name) library_##name
+#define LIBRARY_HOST(name) NULL
+static const leat_library_function libraries[LEAT_OP_COUNT] = {
+#define A(kind, name)
+#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
+  [LEAT_OP_##name] = LIBRARY_##kind(name),
 #include "ir/ops.def"
 };
 
@@ -38,4 +54,9 @@ leat_lower_function leat_lower_of(leat_op op) {
 const leat_reducer *leat_reducer_of(leat_op op) {
   assert((size_t)op < LEAT_OP_COUNT);
   return reducers[op];
+}
+
+leat_library_function leat_library_of(leat_op op) {
+  assert((size_t)op < LEAT_OP_COUNT);
+  return libraries[op];
 }

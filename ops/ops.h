@@ -5,6 +5,7 @@
 //   ref_X     the meaning: a plain, slow, obviously right evaluation over whole tensors
 //   lower_X   kind ELEMENT: the value at an index, as kernel code (kernel/lowering.h)
 //   reduce_X  kind REDUCE: how to fold
+//   library_X kind LIBRARY: how to call the runtime's function
 #ifndef LEAT_OPS_OPS_H
 #define LEAT_OPS_OPS_H
 
@@ -39,6 +40,23 @@ typedef leat_status (*leat_ref_function)(leat_ref_context *context);
 typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node *node,
                                        const leat_index *at);
 
+// The call of a function of runtime/kernels that computes a node of kind LIBRARY: it is called like
+// a kernel (leat_kernel_function), with the node's outputs, its inputs and, when `scratch` is not
+// 0, a scratch buffer, all dense, and then the scalars. Inputs are never overwritten.
+enum { LEAT_MAX_LIBRARY_SCALARS = 24 };
+typedef struct leat_library_call {
+  const char *function; // a row of include/leat/library.def
+  leat_dim tiles;       // independent parts of the work: rows, matrices of a batch
+  leat_dim scratch;     // bytes, for all tiles together; 0: none
+  leat_dim scalars[LEAT_MAX_LIBRARY_SCALARS]; // dtypes, extents, attributes: what it needs to know
+  uint32_t scalar_count;
+  double work; // nanoseconds a tile takes on one core, roughly
+} leat_library_call;
+
+// False: dims overflow.
+typedef bool (*leat_library_function)(leat_dims *dims, const leat_node *node,
+                                      leat_library_call *out);
+
 #define SHAPE(name) bool shape_##name(leat_shape_context *context);
 #define CODE_STRUCTURE(name)
 #define CODE_ELEMENT(name)                                                                         \
@@ -49,6 +67,9 @@ typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node 
   extern const leat_reducer reduce_##name;
 #define CODE_SCATTER(name) leat_status ref_##name(leat_ref_context *context);
 #define CODE_CONTRACT(name) leat_status ref_##name(leat_ref_context *context);
+#define CODE_LIBRARY(name)                                                                         \
+  leat_status ref_##name(leat_ref_context *context);                                               \
+  bool library_##name(leat_dims *dims, const leat_node *node, leat_library_call *out);
 #define CODE_HOST(name)
 #define A(kind, name)
 #define OP(name, min, max, outputs, dtypes, kind, flags, attributes) SHAPE(name) CODE_##kind(name)
@@ -59,12 +80,14 @@ typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node 
 #undef CODE_REDUCE
 #undef CODE_SCATTER
 #undef CODE_CONTRACT
+#undef CODE_LIBRARY
 #undef CODE_HOST
 
 leat_shape_function leat_shape_of(leat_op op);
-leat_ref_function leat_ref_of(leat_op op);       // NULL for STRUCTURE and HOST
-leat_lower_function leat_lower_of(leat_op op);   // NULL for other kinds than ELEMENT
-const leat_reducer *leat_reducer_of(leat_op op); // NULL for other kinds than REDUCE
+leat_ref_function leat_ref_of(leat_op op);         // NULL for STRUCTURE and HOST
+leat_lower_function leat_lower_of(leat_op op);     // NULL for other kinds than ELEMENT
+const leat_reducer *leat_reducer_of(leat_op op);   // NULL for other kinds than REDUCE
+leat_library_function leat_library_of(leat_op op); // NULL for other kinds than LIBRARY
 
 // Evaluates one node with ref_X; context->outputs is set, allocated in the arena. Dims must be
 // known.

@@ -15,6 +15,7 @@ static const leat_shape_function shapes[LEAT_OP_COUNT] = {
 #define REF_REDUCE(name) ref_##name
 #define REF_SCATTER(name) ref_##name
 #define REF_CONTRACT(name) ref_##name
+#define REF_LIBRARY(name) ref_##name
 #define REF_HOST(name) NULL
 static const leat_ref_function refs[LEAT_OP_COUNT] = {
 #define A(kind, name)

@@ -95,6 +95,7 @@ static double operations(const leat_cost_model *model, const leat_node *node, do
     int32_t inner = a->rank - (leat_node_attr(node, "transpose_a")->i ? 2 : 1);
     return 2 * outputs * dim_value(model, a->dims[inner]);
   }
+  case LEAT_KIND_LIBRARY: return 20 * outputs;
   case LEAT_KIND_STRUCTURE:
   case LEAT_KIND_HOST: return 0;
   }

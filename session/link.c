@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if __has_include("build_dirs.h") // meson's
+#include "build_dirs.h"
+#endif
 #ifndef LEAT_LIB_DIRS
 #define LEAT_LIB_DIRS "/usr/local/lib:/usr/lib"
 #endif

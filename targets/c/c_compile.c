@@ -14,6 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#if __has_include("build_dirs.h") // meson's
+#include "build_dirs.h"
+#endif
 #ifndef LEAT_INCLUDE_DIRS
 #define LEAT_INCLUDE_DIRS "include"
 #endif
