@@ -1,0 +1,118 @@
+"""The cases: what Leat says, what NumPy or JAX says, and the inputs.
+
+A case is one expression in both languages over the same inputs. `leat` is a Leat expression, `jax` a Python one in which
+np is jax.numpy, jax and lax are what they are; without `jax` the two texts are the same. `grad` names the inputs whose
+gradients are compared too: those of the sum of the result times fixed weights. An input is (dtype, shape, domain).
+"""
+from dataclasses import dataclass, field
+
+DOMAINS = ('any', 'positive', 'unit', 'small', 'bits', 'index', 'special', 'distinct')
+
+
+@dataclass
+class Case:
+    name: str
+    leat: str
+    jax: str
+    inputs: dict
+    grad: tuple = ()
+    tolerance: float = 1  # how many times the dtype's own
+    setup: str = ''       # Leat statements before the expression
+    define: str = ''      # Leat definitions outside the entry
+
+
+CASES = []
+
+
+def case(name, leat, jax=None, grad=(), tolerance=1, setup='', define='', **inputs):
+    CASES.append(Case(name, leat, jax or leat, inputs, tuple(grad), tolerance, setup, define))
+
+
+FLOATS, INTEGERS = ('f32', 'f64'), ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
+
+
+def unary(name, jax=None, domain='any', dtypes=FLOATS, grad=True, tolerance=1):
+    """One op of one operand, by name, in each dtype: a matrix, special values, and nothing at all."""
+    for dtype in dtypes:
+        smooth = ('x',) if grad and dtype in FLOATS else ()
+        jax_call = f'{jax or "np." + name}(x)'
+        case(f'{name}_{dtype}', f'{name}(x)', jax_call, smooth, tolerance, x=(dtype, (3, 5), domain))
+        if dtype in FLOATS:
+            case(f'{name}_{dtype}_special', f'{name}(x)', jax_call, (), tolerance, x=(dtype, (16,), 'special'))
+
+
+def binary(name, leat, jax=None, domain='any', dtypes=FLOATS + ('i32',), grad=True, tolerance=1):
+    """One op of two operands: equal shapes, broadcasting both ways, special values."""
+    for dtype in dtypes:
+        smooth = ('x', 'y') if grad and dtype in FLOATS else ()
+        case(f'{name}_{dtype}', leat, jax, smooth, tolerance, x=(dtype, (3, 5), domain), y=(dtype, (3, 5), domain))
+        case(f'{name}_{dtype}_broadcast', leat, jax, smooth, tolerance,
+             x=(dtype, (2, 1, 4), domain), y=(dtype, (3, 1), domain))
+        if dtype in FLOATS:
+            case(f'{name}_{dtype}_special', leat, jax, (), tolerance,
+                 x=(dtype, (16,), 'special'), y=(dtype, (16, 1), 'special'))
+
+
+# -- Arithmetic, comparison, logic ------------------------------------------------------------------------------------
+
+ALL = FLOATS + INTEGERS
+binary('add', 'x + y', dtypes=ALL)
+binary('sub', 'x - y', dtypes=ALL)
+binary('mul', 'x * y', dtypes=ALL)
+binary('div', 'x / y', dtypes=FLOATS)
+binary('maximum', 'maximum(x, y)', 'np.maximum(x, y)', dtypes=ALL)
+binary('minimum', 'minimum(x, y)', 'np.minimum(x, y)', dtypes=ALL)
+for sign in ('==', '!=', '<', '<=', '>', '>='):
+    word = {'==': 'equal', '!=': 'not_equal', '<': 'less', '<=': 'less_equal', '>': 'greater', '>=': 'greater_equal'}
+    binary(word[sign], f'x {sign} y', domain='small', dtypes=('f32', 'f64', 'i8', 'u64'), grad=False)
+for word, sign in (('and', '&'), ('or', '|')):
+    case(f'logical_{word}', f'x {word} y', f'x {sign} y', x=('bool', (3, 5), 'any'), y=('bool', (5,), 'any'))
+case('logical_not', 'not x', '~x', x=('bool', (3, 5), 'any'))
+unary('neg', 'np.negative', dtypes=ALL)
+unary('abs', dtypes=ALL)
+unary('sqrt', domain='positive')
+unary('floor', grad=False)
+unary('exp', tolerance=2)
+unary('log', domain='positive', tolerance=2)
+unary('tanh', tolerance=2)
+case('where', 'where(p, x, y)', 'np.where(p, x, y)', ('x', 'y'),
+     p=('bool', (3, 1), 'any'), x=('f32', (3, 4), 'any'), y=('f32', (4,), 'any'))
+
+# -- Shape and movement -----------------------------------------------------------------------------------------------
+
+case('reshape', 'reshape(x, [4, -1])', 'np.reshape(x, (4, -1))', ('x',), x=('f32', (2, 3, 4), 'any'))
+case('transpose', 'transpose(x, perm=[2, 0, 1])', 'np.transpose(x, (2, 0, 1))', ('x',), x=('f64', (2, 3, 4), 'any'))
+for text in ('x[1]', 'x[-1]', 'x[:, 1:3]', 'x[::2, ::3]', 'x[1:1]', 'x[:, None, 2]'):
+    case(f'slice_{text}', text, None, ('x',), x=('f32', (4, 7), 'any'))
+case('concat', 'concat([x, y, x], axis=1)', 'np.concatenate([x, y, x], axis=1)', ('x', 'y'),
+     x=('f32', (3, 2), 'any'), y=('f32', (3, 4), 'any'))
+case('pad', 'pad(x, 0, before=[1, 0], after=[2, 3])', 'np.pad(x, ((1, 2), (0, 3)))', ('x',), x=('f32', (3, 4), 'any'))
+for axis in (0, 1):
+    case(f'gather_{axis}', f'gather(x, i, axis={axis})', f'np.take(x, i, axis={axis})', ('x',),
+         x=('f32', (5, 5), 'any'), i=('i32', (2, 3), 'index'))
+case('scatter_add', 'scatter_add(x, i, u, axis=0)', 'x.at[i].add(u)', ('x', 'u'),
+     x=('f32', (5, 2), 'any'), i=('i64', (6,), 'index'), u=('f32', (6, 2), 'any'))
+case('one_hot', 'one_hot(i, 5)', 'jax.nn.one_hot(i, 5, dtype=np.float32)', i=('i32', (4,), 'index'))
+case('iota', 'iota([3, 4], axis=1, dtype=f32) + x', 'lax.broadcasted_iota(np.float32, (3, 4), 1) + x',
+     x=('f32', (), 'any'))
+
+# -- Reductions and products ------------------------------------------------------------------------------------------
+
+for name in ('sum', 'max', 'min'):
+    for axis in (None, 0, 2, (0, 2)):
+        for keep in (False, True):
+            leat = f'{name}(x' + (f', axis={list(axis) if isinstance(axis, tuple) else axis}' if axis is not None else '')
+            case(f'{name}_{axis}_{keep}', leat + f', keepdims={str(keep).lower()})',
+                 f'np.{name}(x, axis={axis}, keepdims={keep})', ('x',), x=('f32', (3, 5, 4), 'distinct'))
+case('argmax', 'argmax(x, axis=1)', 'np.argmax(x, axis=1).astype(np.int32)', x=('f32', (4, 9), 'small'))
+for a, b in (((3, 4), (4, 5)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((3, 4), (2, 4, 5)), ((1, 1), (1, 1))):
+    for dtype in FLOATS:
+        case(f'matmul_{a}_{b}_{dtype}', 'x @ y', None, ('x', 'y'), 4, x=(dtype, a, 'any'), y=(dtype, b, 'any'))
+
+# -- The library ------------------------------------------------------------------------------------------------------
+
+for name in ('relu', 'sigmoid', 'softmax', 'log_softmax'):
+    unary(name, f'jax.nn.{name}', tolerance=4)
+case('softmax_cross_entropy', 'softmax_cross_entropy(x, i)',
+     '-np.take_along_axis(jax.nn.log_softmax(x), i[:, None], 1)[:, 0]', ('x',), 4,
+     x=('f32', (4, 5), 'any'), i=('i32', (4,), 'index'))
