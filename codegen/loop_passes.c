@@ -107,7 +107,7 @@ static void fold_halves(leat_loops *s, k_value *acc) {
   l->lanes = LEAT_LANES;
 }
 
-// Reductions of no elements: a sum is +0, nothing else has a value.
+// Reductions of no elements have the value that their op says, or none.
 static void finish(leat_loops *s, const k_value *acc) {
   k_value count = k_mul(s->b, s->length, s->step_count);
   if (!s->by_lanes) count = s->step_count;
@@ -117,22 +117,25 @@ static void finish(leat_loops *s, const k_value *acc) {
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
     const leat_item *item = s->unit->members.items[i];
     if (!is_reduction(item) || item->pass != s->w->pass) continue;
-    if (item->node->op != LEAT_OP_sum) {
+    const leat_reducer *reducer = leat_reducer_of(item->node->op);
+    if (!reducer->of_none) {
       k_fail_if(s->b, none, s->w->l.site(&s->w->l, item->node), LEAT_OUT_OF_RANGE);
       continue;
     }
-    k_value value = leat_lower_item(s->w, item);
-    bool is_float = leat_dtype_kind_of(value->dtype) == LEAT_KIND_FLOAT;
-    k_value zero = is_float ? k_float(s->b, value->dtype, value->lanes, 0)
-                            : k_int(s->b, value->dtype, value->lanes, 0);
-    leat_lower_substitute(s->w, item, k_select(s->b, none, zero, value));
+    k_value value = leat_lower_item(s->w, item), of_none;
+    int lanes = s->w->l.lanes;
+    s->w->l.lanes = value->lanes;
+    reducer->of_none(&s->w->l, item->node, &of_none);
+    s->w->l.lanes = lanes;
+    leat_lower_substitute(s->w, item, k_select(s->b, none, of_none, value));
   }
 }
 
 static bool all_exact(const leat_loops *s) {
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
     const leat_item *item = s->unit->members.items[i];
-    if (is_reduction(item) && item->pass == s->w->pass && item->node->op == LEAT_OP_sum &&
+    if (is_reduction(item) && item->pass == s->w->pass &&
+        leat_reducer_of(item->node->op)->rounds &&
         leat_dtype_kind_of(item->node->outputs[0].dtype) == LEAT_KIND_FLOAT)
       return false;
   }

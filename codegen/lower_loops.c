@@ -9,6 +9,7 @@
 // computed the next one has in registers; of long ones, costly values are kept in a local array.
 #include "codegen/loops.h"
 
+#include "ops/ops.h"
 #include "ops/reduce.h"
 
 #include <math.h>
@@ -204,7 +205,7 @@ void leat_loops_prepare(leat_table *table, leat_unit *unit) {
   const leat_item *item = NULL;
   for (uint32_t i = 0; i < unit->members.count; i++)
     if (leat_item_reduces(unit->members.items[i])) item = unit->members.items[i];
-  if (!item || item->node->op == LEAT_OP_argmax) return;
+  if (!item || leat_reducer_of(item->node->op)->count != 1) return;
   leat_dim kept[LEAT_MAX_RANK], reduced[LEAT_MAX_RANK];
   int kept_count = 0, reduced_count = 0;
   for (int k = 0; k < unit->rank; k++)

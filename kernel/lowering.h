@@ -49,7 +49,10 @@ k_value leat_index_value(leat_lowering *l, leat_index a); // as an i64 of l->lan
 typedef struct leat_reducer {
   int count;
   leat_dtype (*dtype)(const leat_node *node, int i);                   // of accumulator i
+  bool rounds; // the order of folding floats changes bits
   void (*init)(leat_lowering *l, const leat_node *node, k_value *out); // of l->lanes lanes
+  // The output element of a reduction of no elements; NULL: it has none, and that is an error.
+  void (*of_none)(leat_lowering *l, const leat_node *node, k_value *out);
   void (*step)(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,
                k_value position, k_value *out);
   void (*merge)(leat_lowering *l, const leat_node *node, const k_value *a, const k_value *b,

@@ -29,27 +29,25 @@ static k_value extreme(leat_lowering *l, leat_dtype dtype, bool least) {
   return k_int(l->b, dtype, l->lanes, value);
 }
 
-// -- sum: the identity of floats is -0 ------------------------------------------------------------
+// -- Folds by one instruction ---------------------------------------------------------------------
 
-static void init_sum(leat_lowering *l, const leat_node *node, k_value *out) {
+static k_value number(leat_lowering *l, const leat_node *node, double of_float, int64_t of_int) {
   leat_dtype dtype = value_dtype(node, 0);
-  *out = is_float(dtype) ? k_float(l->b, dtype, l->lanes, -0.0) : k_int(l->b, dtype, l->lanes, 0);
+  return is_float(dtype) ? k_float(l->b, dtype, l->lanes, of_float)
+                         : k_int(l->b, dtype, l->lanes, of_int);
 }
 
-#define FOLD_BY(name, op)                                                                          \
-  static void step_##name(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,  \
-                          k_value position, k_value *out) {                                        \
-    (void)node, (void)position;                                                                    \
-    *out = k_binary(l->b, op, *acc, x);                                                            \
-  }                                                                                                \
-  static void merge_##name(leat_lowering *l, const leat_node *node, const k_value *a,              \
-                           const k_value *b, k_value *out) {                                       \
-    (void)node;                                                                                    \
-    *out = k_binary(l->b, op, *a, *b);                                                             \
-  }
-FOLD_BY(sum, K_ADD)
-FOLD_BY(max, K_MAX)
-FOLD_BY(min, K_MIN)
+static void init_sum(leat_lowering *l, const leat_node *node, k_value *out) {
+  *out = number(l, node, -0.0, 0);
+}
+
+static void zero(leat_lowering *l, const leat_node *node, k_value *out) {
+  *out = number(l, node, 0, 0);
+}
+
+static void one(leat_lowering *l, const leat_node *node, k_value *out) {
+  *out = number(l, node, 1, 1);
+}
 
 static void init_max(leat_lowering *l, const leat_node *node, k_value *out) {
   *out = extreme(l, value_dtype(node, 0), true);
@@ -59,58 +57,72 @@ static void init_min(leat_lowering *l, const leat_node *node, k_value *out) {
   *out = extreme(l, value_dtype(node, 0), false);
 }
 
-#define REDUCER(name)                                                                              \
+#define REDUCER(name, op, ...)                                                                     \
+  static void step_##name(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,  \
+                          k_value position, k_value *out) {                                        \
+    (void)node, (void)position;                                                                    \
+    *out = k_binary(l->b, op, *acc, x);                                                            \
+  }                                                                                                \
+  static void merge_##name(leat_lowering *l, const leat_node *node, const k_value *a,              \
+                           const k_value *b, k_value *out) {                                       \
+    (void)node;                                                                                    \
+    *out = k_binary(l->b, op, *a, *b);                                                             \
+  }                                                                                                \
   const leat_reducer reduce_##name = {.count = 1,                                                  \
                                       .dtype = value_dtype,                                        \
-                                      .init = init_##name,                                         \
                                       .step = step_##name,                                         \
                                       .merge = merge_##name,                                       \
-                                      .finish = first};
-REDUCER(sum)
-REDUCER(max)
-REDUCER(min)
+                                      .finish = first,                                             \
+                                      __VA_ARGS__};
+REDUCER(sum, K_ADD, .rounds = true, .init = init_sum, .of_none = zero)
+REDUCER(prod, K_MUL, .rounds = true, .init = one, .of_none = one)
+REDUCER(any, K_OR, .init = zero, .of_none = zero)
+REDUCER(all, K_AND, .init = one, .of_none = one)
+REDUCER(max, K_MAX, .init = init_max)
+REDUCER(min, K_MIN, .init = init_min)
 
-// -- argmax: value and position; NaN wins, then the greater, then the earlier ---------------------
+// -- argmax, argmin: value and position; NaN wins, then the better, then the earlier --------------
 
-static leat_dtype argmax_dtype(const leat_node *node, int i) {
+static leat_dtype choice_dtype(const leat_node *node, int i) {
   return i == 0 ? value_dtype(node, 0) : LEAT_i64;
 }
 
-static void init_argmax(leat_lowering *l, const leat_node *node, k_value *out) {
-  out[0] = extreme(l, value_dtype(node, 0), true);
+static void init_choice(leat_lowering *l, const leat_node *node, k_value *out) {
+  out[0] = extreme(l, value_dtype(node, 0), node->op == LEAT_OP_argmax);
   out[1] = k_int(l->b, LEAT_i64, l->lanes, INT64_MAX);
 }
 
-static void merge_argmax(leat_lowering *l, const leat_node *node, const k_value *a,
+static void merge_choice(leat_lowering *l, const leat_node *node, const k_value *a,
                          const k_value *b, k_value *out) {
-  (void)node;
   k_builder *k = l->b;
-  k_value above = k_lt(k, a[0], b[0]), equal = k_binary(k, K_EQ, a[0], b[0]);
+  k_value equal = k_binary(k, K_EQ, a[0], b[0]);
+  k_value better = node->op == LEAT_OP_argmax ? k_lt(k, a[0], b[0]) : k_lt(k, b[0], a[0]);
   if (is_float(a[0]->dtype)) {
     k_value a_nan = k_binary(k, K_NE, a[0], a[0]), b_nan = k_binary(k, K_NE, b[0], b[0]);
     k_value wins = k_binary(k, K_AND, b_nan, k_unary(k, K_NOT, a_nan));
-    above = k_binary(k, K_OR, above, wins);
+    better = k_binary(k, K_OR, better, wins);
     equal = k_binary(k, K_OR, equal, k_binary(k, K_AND, a_nan, b_nan));
   }
   k_value earlier = k_binary(k, K_AND, equal, k_lt(k, b[1], a[1]));
-  k_value take = k_binary(k, K_OR, above, earlier);
+  k_value take = k_binary(k, K_OR, better, earlier);
   out[0] = k_select(k, take, b[0], a[0]);
   out[1] = k_select(k, take, b[1], a[1]);
 }
 
-static void step_argmax(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,
+static void step_choice(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,
                         k_value position, k_value *out) {
   k_value other[] = {x, position};
-  merge_argmax(l, node, acc, other, out);
+  merge_choice(l, node, acc, other, out);
 }
 
-static k_value finish_argmax(leat_lowering *l, const leat_node *node, const k_value *acc) {
+static k_value finish_choice(leat_lowering *l, const leat_node *node, const k_value *acc) {
   return k_cast(l->b, node->outputs[0].dtype, acc[1]);
 }
 
-const leat_reducer reduce_argmax = {.count = 2,
-                                    .dtype = argmax_dtype,
-                                    .init = init_argmax,
-                                    .step = step_argmax,
-                                    .merge = merge_argmax,
-                                    .finish = finish_argmax};
+#define CHOICE                                                                                     \
+  {                                                                                                \
+    .count = 2, .dtype = choice_dtype, .init = init_choice, .step = step_choice,                   \
+    .merge = merge_choice, .finish = finish_choice                                                 \
+  }
+const leat_reducer reduce_argmax = CHOICE;
+const leat_reducer reduce_argmin = CHOICE;

@@ -1,4 +1,5 @@
-// Reductions, and the order in which a sum is added: a promise, which codegen keeps bit by bit.
+// Reductions, and the order in which a sum is added: a promise, which codegen keeps bit by bit. A
+// product is multiplied in the same order.
 //
 // Adjacent reduced axes first become one logical axis (by the attribute `axis` alone: an axis of
 // length 1 is none the less an axis). Then, for each output element, over its reduced elements in
@@ -15,9 +16,10 @@
 // blocks of
 //    BLOCK_OUTER; one accumulator adds a block in ascending order, another the blocks' results.
 //
-// The identity of a float sum is -0, which changes no bits. A sum of no elements is +0. max, min
-// and argmax give the same in any order: NaN wins, -0 < +0 (for argmax they are equal), and argmax
-// takes the first among equals.
+// The identity of a float sum is -0, which changes no bits. A sum of no elements is +0, a product of
+// none 1; of no elements `any` is false and `all` true. Those two, max, min, argmax and argmin give
+// the same in any order: NaN wins, -0 < +0 (for argmax and argmin they are equal), and argmax and
+// argmin take the first among equals.
 #include "ops/reduce.h"
 
 #include "ops/ref.h"
@@ -68,6 +70,15 @@ static bool needs_elements(leat_shape_context *context, int64_t limit) {
 bool shape_sum(leat_shape_context *context) {
   return reduced_shape(context);
 }
+bool shape_prod(leat_shape_context *context) {
+  return reduced_shape(context);
+}
+bool shape_any(leat_shape_context *context) {
+  return reduced_shape(context);
+}
+bool shape_all(leat_shape_context *context) {
+  return reduced_shape(context);
+}
 bool shape_max(leat_shape_context *context) {
   return reduced_shape(context) && needs_elements(context, INT64_MAX);
 }
@@ -79,6 +90,10 @@ bool shape_argmax(leat_shape_context *context) {
   if (!reduced_shape(context) || !needs_elements(context, INT32_MAX)) return false;
   context->outputs[0].dtype = LEAT_i32;
   return true;
+}
+
+bool shape_argmin(leat_shape_context *context) {
+  return shape_argmax(context);
 }
 
 // -- The reduced elements of an output element
@@ -124,77 +139,107 @@ static int64_t position_of(const reduction *r, int64_t output, int64_t element) 
   return leat_flatten(r->x->rank, r->x->shape, at);
 }
 
-// -- sum
-// --------------------------------------------------------------------------------------------------------------
+// -- sum, prod: folds whose rounding depends on their order
+// -----------------------------------------------------------------------------------------------
 
 // x holds the reduced elements of one output element; fold_inner overwrites it. Integers are folded
 // as u64: they wrap.
-#define DEFINE_FOLDS(T)                                                                            \
-  static T fold_lanes_##T(const T *x, int64_t rows, int64_t n) {                                   \
+#define DEFINE_FOLDS(name, T, OP, IDENTITY)                                                        \
+  static T name##_lanes_##T(const T *x, int64_t rows, int64_t n) {                                 \
     T lanes[LEAT_REDUCE_LANES];                                                                    \
-    for (int i = 0; i < LEAT_REDUCE_LANES; i++) lanes[i] = (T)-0.0;                                \
+    for (int i = 0; i < LEAT_REDUCE_LANES; i++) lanes[i] = (T)(IDENTITY);                          \
     for (int64_t row = 0; row < rows; row++)                                                       \
-      for (int64_t i = 0; i < n; i++) lanes[i % LEAT_REDUCE_LANES] += x[row * n + i];              \
+      for (int64_t i = 0; i < n; i++) lanes[i % LEAT_REDUCE_LANES] OP x[row * n + i];              \
     for (int half = LEAT_REDUCE_LANES / 2; half; half /= 2)                                        \
-      for (int i = 0; i < half; i++) lanes[i] += lanes[i + half];                                  \
+      for (int i = 0; i < half; i++) lanes[i] OP lanes[i + half];                                  \
     return lanes[0];                                                                               \
   }                                                                                                \
-  static T fold_inner_##T(T *x, int64_t count, int64_t n) {                                        \
+  static T name##_inner_##T(T *x, int64_t count, int64_t n) {                                      \
     const int64_t block = LEAT_REDUCE_BLOCK_INNER;                                                 \
     int64_t rows = count / n;                                                                      \
     for (int64_t blocks; n > block; n = blocks) {                                                  \
       blocks = (n + block - 1) / block;                                                            \
       for (int64_t row = 0; row < rows; row++)                                                     \
         for (int64_t i = 0; i < blocks; i++)                                                       \
-          x[row * blocks + i] =                                                                    \
-              fold_lanes_##T(&x[row * n + i * block], 1, i + 1 < blocks ? block : n - i * block);  \
+          x[row * blocks + i] = name##_lanes_##T(&x[row * n + i * block], 1,                       \
+                                                 i + 1 < blocks ? block : n - i * block);          \
     }                                                                                              \
-    return fold_lanes_##T(x, rows, n);                                                             \
+    return name##_lanes_##T(x, rows, n);                                                           \
   }                                                                                                \
-  static T fold_outer_##T(const T *x, int64_t count) {                                             \
-    T total = (T)-0.0;                                                                             \
+  static T name##_outer_##T(const T *x, int64_t count) {                                           \
+    T total = (T)(IDENTITY);                                                                       \
     for (int64_t i = 0; i < count;) {                                                              \
-      T block = (T)-0.0;                                                                           \
-      for (int64_t k = 0; k < LEAT_REDUCE_BLOCK_OUTER && i < count; k++) block += x[i++];          \
-      total += block;                                                                              \
+      T block = (T)(IDENTITY);                                                                     \
+      for (int64_t k = 0; k < LEAT_REDUCE_BLOCK_OUTER && i < count; k++) block OP x[i++];          \
+      total OP block;                                                                              \
     }                                                                                              \
     return total;                                                                                  \
   }
-DEFINE_FOLDS(uint64_t)
-DEFINE_FOLDS(float)
-DEFINE_FOLDS(double)
+DEFINE_FOLDS(sum, uint64_t, +=, -0.0)
+DEFINE_FOLDS(sum, float, +=, -0.0)
+DEFINE_FOLDS(sum, double, +=, -0.0)
+DEFINE_FOLDS(prod, uint64_t, *=, 1)
+DEFINE_FOLDS(prod, float, *=, 1)
+DEFINE_FOLDS(prod, double, *=, 1)
 
-#define EACH_SUM(ID, T, WIDE, ACC)                                                                 \
+#define EACH_FOLD(ID, T, WIDE, ACC, name, OF_NONE)                                                 \
   case ID: {                                                                                       \
     const T *x = r.x->data;                                                                        \
     T *out = context->outputs[0].data;                                                             \
     ACC *elements = room;                                                                          \
     for (int64_t o = 0; o < r.outputs; o++) {                                                      \
       for (int64_t i = 0; i < r.count; i++) elements[i] = (ACC)x[position_of(&r, o, i)];           \
-      out[o] = (T)(!r.count  ? 0                                                                   \
-                   : r.inner ? fold_inner_##ACC(elements, r.count, r.inner)                        \
-                             : fold_outer_##ACC(elements, r.count));                               \
+      out[o] = (T)(!r.count  ? OF_NONE                                                             \
+                   : r.inner ? name##_inner_##ACC(elements, r.count, r.inner)                      \
+                             : name##_outer_##ACC(elements, r.count));                             \
     }                                                                                              \
     break;                                                                                         \
   }
 
-leat_status ref_sum(leat_ref_context *context) {
-  reduction r = reduction_of(context);
-  void *room = calloc((size_t)r.count + 1, sizeof(uint64_t));
-  if (!room) return leat_ref_fail(context, LEAT_MEMORY, "out of memory");
-  leat_status status = LEAT_OK;
-  switch (r.x->dtype) {
-    LEAT_SIGNED_CASES(EACH_SUM, uint64_t)
-    LEAT_UNSIGNED_CASES(EACH_SUM, uint64_t)
-    EACH_SUM(LEAT_f32, float, float, float)
-    EACH_SUM(LEAT_f64, double, double, double)
-  default: status = leat_ref_unsupported(context);
+#define REF_FOLD(name, OF_NONE)                                                                    \
+  leat_status ref_##name(leat_ref_context *context) {                                              \
+    reduction r = reduction_of(context);                                                           \
+    void *room = calloc((size_t)r.count + 1, sizeof(uint64_t));                                    \
+    if (!room) return leat_ref_fail(context, LEAT_MEMORY, "out of memory");                        \
+    leat_status status = LEAT_OK;                                                                  \
+    switch (r.x->dtype) {                                                                          \
+      LEAT_SIGNED_CASES(EACH_FOLD, uint64_t, name, OF_NONE)                                        \
+      LEAT_UNSIGNED_CASES(EACH_FOLD, uint64_t, name, OF_NONE)                                      \
+      EACH_FOLD(LEAT_f32, float, float, float, name, OF_NONE)                                      \
+      EACH_FOLD(LEAT_f64, double, double, double, name, OF_NONE)                                   \
+    default: status = leat_ref_unsupported(context);                                               \
+    }                                                                                              \
+    free(room);                                                                                    \
+    return status;                                                                                 \
   }
-  free(room);
-  return status;
+REF_FOLD(sum, 0)
+REF_FOLD(prod, 1)
+
+// -- any, all
+// -----------------------------------------------------------------------------------------------
+
+// Whether `value` is among the reduced elements: else the other one is the result.
+static leat_status find(leat_ref_context *context, uint8_t value) {
+  reduction r = reduction_of(context);
+  const uint8_t *x = r.x->data;
+  uint8_t *out = context->outputs[0].data;
+  for (int64_t o = 0; o < r.outputs; o++) {
+    out[o] = !value;
+    for (int64_t i = 0; i < r.count; i++)
+      if (x[position_of(&r, o, i)] == value) out[o] = value;
+  }
+  return LEAT_OK;
 }
 
-// -- max, min, argmax
+leat_status ref_any(leat_ref_context *context) {
+  return find(context, true);
+}
+
+leat_status ref_all(leat_ref_context *context) {
+  return find(context, false);
+}
+
+// -- max, min, argmax, argmin
 // -------------------------------------------------------------------------------------------------
 
 static leat_status check_elements(leat_ref_context *context, const reduction *r) {
@@ -209,6 +254,7 @@ static leat_status check_elements(leat_ref_context *context, const reduction *r)
 #define FLOAT_ABOVE(a, b) (a == a && (b != b || b > a || (b == a && signbit(a) && !signbit(b))))
 #define FLOAT_BELOW(a, b) (a == a && (b != b || b < a || (b == a && signbit(b) && !signbit(a))))
 #define FLOAT_ABOVE_OR_EQUAL_ZEROS(a, b) (a == a && (b != b || b > a))
+#define FLOAT_BELOW_OR_EQUAL_ZEROS(a, b) (a == a && (b != b || b < a))
 
 // For each output element: where in x the chosen element is, and its number among the reduced ones.
 #define EACH_CHOICE(ID, T, WIDE, BETTER, USE)                                                      \
@@ -241,3 +287,4 @@ static leat_status check_elements(leat_ref_context *context, const reduction *r)
 REF_CHOICE(max, INTEGER_ABOVE, FLOAT_ABOVE, TAKE_VALUE)
 REF_CHOICE(min, INTEGER_BELOW, FLOAT_BELOW, TAKE_VALUE)
 REF_CHOICE(argmax, INTEGER_ABOVE, FLOAT_ABOVE_OR_EQUAL_ZEROS, TAKE_NUMBER)
+REF_CHOICE(argmin, INTEGER_BELOW, FLOAT_BELOW_OR_EQUAL_ZEROS, TAKE_NUMBER)

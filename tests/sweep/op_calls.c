@@ -484,7 +484,8 @@ static void call_iota(call *c) {
 
 // Reductions: any set of axes. A choice needs something to choose from.
 static void call_reduction(call *c) {
-  bool any_count = c->op == LEAT_OP_sum, keepdims = rng_percent(&c->p->random, 30);
+  bool chooses = c->op == LEAT_OP_argmax || c->op == LEAT_OP_argmin;
+  bool any_count = !chooses && c->op != LEAT_OP_max && c->op != LEAT_OP_min, keepdims = rng_percent(&c->p->random, 30);
   test_value x = first_operand(c, c->dtype, 0, SHAPE_RANK, !any_count);
   int64_t axes[LEAT_MAX_RANK];
   int count = 0, all = rng_percent(&c->p->random, 25);
@@ -497,7 +498,7 @@ static void call_reduction(call *c) {
   add_ints(c, "axis", count, axes);
   add_attribute(c, "keepdims");
   add_words(c, keepdims ? "true" : "false");
-  c->out.dtype = c->op == LEAT_OP_argmax ? LEAT_i32 : c->dtype;
+  c->out.dtype = chooses ? LEAT_i32 : c->dtype;
 }
 
 static void matrix(test_dim *dims, int batch, test_dim row, test_dim column, bool transposed) {
@@ -606,6 +607,7 @@ static void propagate(call *c) {
   case LEAT_OP_sub: bound = b0 + b1, error = e0 + e1; break;
   case LEAT_OP_mul: bound = b0 * b1, error = e0 * b1 + e1 * b0; break;
   case LEAT_OP_sum: bound = b0 * terms(c), error = e0 * terms(c); break;
+  case LEAT_OP_prod:
   case LEAT_OP_scatter_add: bound = INFINITY; break;
   case LEAT_OP_matmul: bound = b0 * b1 * terms(c), error = (e0 * b1 + e1 * b0) * terms(c); break;
   case LEAT_OP_exp: bound = exp(b0), error = (e0 + 4 * unit) * bound; break;

@@ -464,6 +464,16 @@ TEST(reductions) {
   CHECK_VALUE(OP(sum, IN(V1(u8, 200, 100)), LIST(0), I(0)), "u8[] = 44");
   CHECK_VALUE(OP(sum, IN(V1(f32, -0.0)), LIST(0), I(0)), "f32[] = -0.0");
   CHECK_VALUE(OP(sum, IN(V(f32, 2, SHAPE(2, 0), 0)), LIST(1), I(0)), "f32[2] = [0.0, 0.0]");
+  CHECK_VALUE(OP(prod, IN(x), LIST(1), I(0)), "i32[2] = [6, 120]");
+  CHECK_VALUE(OP(prod, IN(V1(u8, 200, 2)), LIST(0), I(0)), "u8[] = 144");
+  CHECK_VALUE(OP(prod, IN(V1(f32, -0.0, 3)), LIST(0), I(0)), "f32[] = -0.0");
+  CHECK_VALUE(OP(prod, IN(V(f32, 2, SHAPE(2, 0), 0)), LIST(1), I(0)), "f32[2] = [1.0, 1.0]");
+  leat_value p = V(bool, 2, SHAPE(3, 2), 0, 0, 0, 1, 1, 1), none = V(bool, 2, SHAPE(2, 0), 0);
+  CHECK_VALUE(OP(any, IN(p), LIST(1), I(0)), "bool[3] = [false, true, true]");
+  CHECK_VALUE(OP(all, IN(p), LIST(1), I(0)), "bool[3] = [false, false, true]");
+  CHECK_VALUE(OP(any, IN(none), LIST(1), I(0)), "bool[2] = [false, false]");
+  CHECK_VALUE(OP(all, IN(none), LIST(1), I(0)), "bool[2] = [true, true]");
+  CHECK_REFUSED(OP(any, IN(x), LIST(1), I(0)), "any takes bool, not i32");
   CHECK_VALUE(OP(max, IN(f), LIST(1), I(0)), "f32[2] = [nan, 0.0]");
   CHECK_VALUE(OP(min, IN(f), LIST(0), I(1)), "f32[1, 3] = [[-0.0, nan, -5.0]]");
   CHECK_VALUE(OP(max, IN(V1(f32, 0.0, -0.0)), LIST(0), I(0)), "f32[] = 0.0");
@@ -472,6 +482,8 @@ TEST(reductions) {
   CHECK_VALUE(OP(argmax, IN(f), LIST(1), I(0)), "i32[2] = [1, 0]");
   CHECK_VALUE(OP(argmax, IN(V1(i32, 1, 5, 5)), LIST(0), I(1)), "i32[1] = [1]");
   CHECK_VALUE(OP(argmax, IN(x), LIST(0, 1), I(0)), "i32[] = 5");
+  CHECK_VALUE(OP(argmin, IN(f), LIST(1), I(0)), "i32[2] = [1, 2]");
+  CHECK_VALUE(OP(argmin, IN(V1(u8, 255, 1, 1)), LIST(0), I(0)), "i32[] = 1");
   CHECK_TYPE(OP(sum, IN(F(f64, named("B"), num(2), named("T"))), LIST(0, 2), I(1)), "f64[1, 2, 1]");
   CHECK_REFUSED(OP(sum, IN(x), LIST(1, 0), I(0)), "the axes are not in ascending order");
   CHECK_REFUSED(OP(sum, IN(x), LIST(2), I(0)), "there is no axis 2");
