@@ -126,7 +126,8 @@ bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis) {
     for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)(k + leat_node_attr(node, "axis")->i);
     aligned = i == 1;
     break;
-  case LEAT_OP_pad: aligned = i == 1; break;
+  case LEAT_OP_pad:
+  case LEAT_OP_unfold: aligned = i == 1; break;
   case LEAT_OP_slice:
   case LEAT_OP_concat:
   case LEAT_OP_permutation:
@@ -147,6 +148,7 @@ static bool is_movement(leat_op op) {
   case LEAT_OP_transpose:
   case LEAT_OP_broadcast:
   case LEAT_OP_slice:
+  case LEAT_OP_unfold:
   case LEAT_OP_cast:
   case LEAT_OP_iota:
   case LEAT_OP_dim: return true;
@@ -233,6 +235,7 @@ static int own_cost(leat_op op) {
   case LEAT_OP_exp:
   case LEAT_OP_log:
   case LEAT_OP_tanh: return 20;
+  case LEAT_OP_unfold: return 6;
   case LEAT_OP_random_bits:
   case LEAT_OP_permutation: return 100;
   }

@@ -70,6 +70,7 @@ static bool is_positional(leat_op op) {
   case LEAT_OP_gather:
   case LEAT_OP_slice:
   case LEAT_OP_pad:
+  case LEAT_OP_unfold:
   case LEAT_OP_concat:
   case LEAT_OP_permutation:
   case LEAT_OP_random_bits: return true;

@@ -118,17 +118,23 @@ static k_value both(leat_lowering *l, k_value x, k_value y) {
   return x && y ? k_binary(l->b, K_AND, x, y) : x ? x : y;
 }
 
+// What is to hold: of all lanes at once, or lane by lane.
+static void guard_that(leat_lowering *l, guard *g, k_value condition) {
+  k_value *part = condition->lanes == 1 ? &g->branch : &g->mask;
+  *part = both(l, *part, condition);
+}
+
+// Of the lanes, or the one that stands for all.
+static k_value lanes_of(leat_lowering *l, leat_index index) {
+  bool uniform = !index.vector && (index.step == 0 || l->lanes == 1);
+  return uniform ? index.base : leat_index_value(l, index);
+}
+
 // Adds low <= index < high; NULL: no such bound.
 static void guard_between(leat_lowering *l, guard *g, leat_index index, k_value low, k_value high) {
-  bool uniform = !index.vector && (index.step == 0 || l->lanes == 1);
-  k_value value = uniform ? index.base : leat_index_value(l, index);
-  k_value inside = NULL;
-  if (low) inside = k_binary(l->b, K_LE, low, value);
-  if (high) inside = both(l, inside, k_lt(l->b, value, high));
-  if (uniform)
-    g->branch = both(l, g->branch, inside);
-  else
-    g->mask = both(l, g->mask, inside);
+  k_value value = lanes_of(l, index);
+  if (low) guard_that(l, g, k_binary(l->b, K_LE, low, value));
+  if (high) guard_that(l, g, k_lt(l->b, value, high));
 }
 
 // Operand i at `in` where the guard holds, `otherwise` elsewhere.
@@ -175,6 +181,48 @@ k_value lower_pad(leat_lowering *l, const leat_node *node, const leat_index *at)
     k_value low = before->ints[i] ? k_i64(l->b, 0) : NULL;
     k_value high = after->ints[i] ? dim_of(l, type, i) : NULL;
     if (low || high) guard_between(l, &g, in[i], low, high);
+  }
+  k_value otherwise = k_splat(l->b, l->lanes, leat_operand(l, node, 1, at));
+  return guarded(l, node, 0, in, g, otherwise);
+}
+
+// Whether some window may begin before, or end behind, the elements of axis i.
+static void find_overhang(const leat_node *node, uint32_t i, leat_dim extent, bool *low,
+                          bool *high) {
+  leat_dim size = leat_node_attr(node, "size")->dims[i];
+  int64_t dilation = leat_node_attr(node, "dilation")->ints[i];
+  int64_t before = leat_node_attr(node, "before")->ints[i];
+  int64_t reach = (leat_node_attr(node, "window")->ints[i] - 1) * dilation, last, end;
+  *low = (reach < 0 ? reach : 0) < before;
+  *high = !leat_dim_is_const(size) || !leat_dim_is_const(extent) ||
+          __builtin_mul_overflow(size.value - 1, leat_node_attr(node, "stride")->ints[i], &last) ||
+          __builtin_add_overflow(last, (reach > 0 ? reach : 0) - before, &last) ||
+          __builtin_mul_overflow(extent.value, leat_node_attr(node, "base")->ints[i], &end) ||
+          last >= end;
+}
+
+k_value lower_unfold(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  const leat_type *type = leat_value_type(node->inputs[0]);
+  const leat_attr *axes = leat_node_attr(node, "axes");
+  const int64_t *stride = leat_node_attr(node, "stride")->ints;
+  const int64_t *dilation = leat_node_attr(node, "dilation")->ints;
+  const int64_t *base = leat_node_attr(node, "base")->ints;
+  const int64_t *before = leat_node_attr(node, "before")->ints;
+  const leat_index *within = at + node->outputs[0].rank - axes->count;
+  leat_index in[LEAT_MAX_RANK];
+  guard g = {0};
+  for (int i = 0; i < type->rank; i++) in[i] = at[i];
+  for (uint32_t i = 0; i < axes->count; i++) {
+    int axis = (int)axes->ints[i];
+    bool low, high;
+    leat_index place = leat_index_mul(l, at[axis], k_i64(l->b, stride[i])), rest;
+    place = leat_index_add(l, place, leat_index_mul(l, within[i], k_i64(l->b, dilation[i])));
+    place = leat_index_add(l, place, leat_index_const(l, -before[i]));
+    find_overhang(node, i, type->dims[axis], &low, &high);
+    if (low) guard_between(l, &g, place, k_i64(l->b, 0), NULL);
+    leat_index_divmod(l, place, k_i64(l->b, base[i]), &in[axis], &rest);
+    if (base[i] > 1) guard_that(l, &g, k_binary(l->b, K_EQ, lanes_of(l, rest), k_i64(l->b, 0)));
+    if (high) guard_between(l, &g, in[axis], NULL, dim_of(l, type, axis));
   }
   k_value otherwise = k_splat(l->b, l->lanes, leat_operand(l, node, 1, at));
   return guarded(l, node, 0, in, g, otherwise);

@@ -417,6 +417,43 @@ static void call_pad(call *c) {
   add_ints(c, "after", x.rank, after);
 }
 
+// Windows along some axes, which at times hang over, lie apart, or leave elements out.
+static void call_unfold(call *c) {
+  static const char *const names[] = {"window", "stride", "dilation", "base", "before"};
+  program *p = c->p;
+  int64_t axes[LEAT_MAX_RANK], numbers[5][LEAT_MAX_RANK], most = p->most_elements;
+  bool windowed = rng_percent(&p->random, 40);
+  test_dim dims[LEAT_MAX_RANK], sizes[LEAT_MAX_RANK];
+  int count = 0;
+  p->most_elements = most / 10;
+  int rank = program_shape(p, 1, 3, false, dims);
+  p->most_elements = most;
+  for (int i = 0; i < rank; i++) {
+    if (count == 2 || rng_percent(&p->random, 40)) continue;
+    for (int j = 0; j < 4; j++) numbers[j][count] = 1 + rng_below(&p->random, 3);
+    if (rng_percent(&p->random, 50)) numbers[3][count] = 1;
+    if (rng_percent(&p->random, 30)) numbers[2][count] *= -1;
+    numbers[4][count] = rng_below(&p->random, 8) - 3;
+    sizes[count] = rng_percent(&p->random, 50) ? dims[i] : dim_const(rng_below(&p->random, 20));
+    if (windowed) dims[rank + count] = dim_const(numbers[0][count]);
+    axes[count++] = i;
+  }
+  operand(c, c->dtype, rank + (windowed ? count : 0), dims);
+  operand(c, c->dtype, 0, NULL);
+  c->out.rank = rank + count;
+  memcpy(c->out.dims, dims, sizeof dims);
+  for (int i = 0; i < count; i++) {
+    c->out.dims[axes[i]] = sizes[i];
+    c->out.dims[rank + i] = dim_const(numbers[0][i]);
+  }
+  c->out.dtype = c->dtype;
+  add_ints(c, "axes", count, axes);
+  add_dims(c, "size", count, sizes);
+  for (int j = 0; j < 5; j++) add_ints(c, names[j], count, numbers[j]);
+  add_attribute(c, "windowed");
+  add_words(c, windowed ? "true" : "false");
+}
+
 static leat_dtype index_dtype(program *p) {
   return rng_percent(&p->random, 50) ? LEAT_i32 : LEAT_i64;
 }
@@ -560,6 +597,7 @@ static const call_function functions[LEAT_OP_COUNT] = {
     [LEAT_OP_concat] = call_concat,
     [LEAT_OP_slice] = call_slice,
     [LEAT_OP_pad] = call_pad,
+    [LEAT_OP_unfold] = call_unfold,
     [LEAT_OP_gather] = call_gather,
     [LEAT_OP_scatter_add] = call_scatter_add,
     [LEAT_OP_one_hot] = call_one_hot,
