@@ -49,12 +49,6 @@ static ev builtin_dtype(evaluator *e, const ev_builtin_call *call) {
   return type ? (ev){.kind = EV_DTYPE, .i = type->dtype} : ev_error();
 }
 
-static ev builtin_len(evaluator *e, const ev_builtin_call *call) {
-  ev value = call->args[0];
-  if (value.kind == EV_LIST) return ev_int(value.list->count);
-  return ev_fail(e, call->span, "`len` counts a list, found %s", ev_kind_name(value));
-}
-
 static ev builtin_is_list(evaluator *e, const ev_builtin_call *call) {
   (void)e;
   return ev_bool(call->args[0].kind == EV_LIST);
@@ -243,7 +237,16 @@ static const ev_builtin builtins[] = {
     {"rank", "rank(x): the number of dimensions", PARAMS(1, "x"), false, builtin_rank},
     {"size", "size(x): the number of elements", PARAMS(1, "x"), false, builtin_size},
     {"dtype", "dtype(x): the element type", PARAMS(1, "x"), false, builtin_dtype},
-    {"len", "len(list): the number of items", PARAMS(1, "list"), false, builtin_len},
+    {"len", "len(x): the number of a list's items or a string's bytes", PARAMS(1, "x"), false,
+     ev_builtin_len},
+    {"str_find", "str_find(text, part): where part begins in text, or -1",
+     PARAMS(2, "text", "part"), false, ev_builtin_str_find},
+    {"str_split", "str_split(text, separator): the pieces between separators, as a list",
+     PARAMS(2, "text", "separator"), false, ev_builtin_str_split},
+    {"str_join", "str_join(list, separator): one string of a list of them",
+     PARAMS(2, "list", "separator"), false, ev_builtin_str_join},
+    {"int", "int(x): a compile-time float without its fraction, or the int that a string spells",
+     PARAMS(1, "x"), false, ev_builtin_int},
     {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"), false,
      builtin_is_list},
     {"range", "range(count): the list 0, 1, …, count - 1", PARAMS(1, "count"), false,

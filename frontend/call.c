@@ -208,19 +208,30 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
   return NULL;
 }
 
-// max(T, 2) of dimensions is one.
-static bool is_dim_max(const ev_function *function, const ev_argument *args, uint32_t count) {
-  bool max = !function->definition && function->op == LEAT_OP_max && !function->builtin;
-  max = max && count == 2 && !args[0].key && !args[1].key;
-  for (uint32_t i = 0; max && i < 2; i++)
-    max = args[i].value.kind == EV_DIM || args[i].value.kind == EV_INT;
-  return max;
+// max(a, b) and min(a, b) of compile-time numbers or dimensions.
+static bool is_static_extreme(const ev_function *function, const ev_argument *args,
+                              uint32_t count) {
+  if (function->definition || function->builtin || count != 2 || args[0].key || args[1].key)
+    return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    ev_kind kind = args[i].value.kind;
+    if (kind != EV_DIM && kind != EV_INT && kind != EV_FLOAT) return false;
+  }
+  return function->op == LEAT_OP_max || function->op == LEAT_OP_min;
 }
 
-static ev dim_max(evaluator *e, const ev_argument *args, leat_span span) {
+static ev static_extreme(evaluator *e, const ev_function *function, const ev_argument *args,
+                         leat_span span) {
+  ev left = args[0].value, right = args[1].value;
+  bool largest = function->op == LEAT_OP_max;
+  if (left.kind != EV_DIM && right.kind != EV_DIM) {
+    leat_operator first = largest ? LEAT_OPERATOR_GREATER_EQUAL : LEAT_OPERATOR_LESS_EQUAL;
+    return ev_operator(e, first, left, right, span, NULL).i ? left : right;
+  }
   leat_dim a, b, max;
-  if (!ev_as_dim(e, args[0].value, span, &a) || !ev_as_dim(e, args[1].value, span, &b))
+  if (!ev_as_dim(e, left, args[0].span, &a) || !ev_as_dim(e, right, args[1].span, &b))
     return ev_error();
+  if (!largest) return ev_fail(e, span, "`min` of a dimension that is known only while running");
   return leat_dim_max(e->graph->dims, a, b, &max)
              ? ev_of_dim(max)
              : ev_fail(e, span, "this dimension has too many terms or digits");
@@ -232,7 +243,8 @@ ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   uint32_t count;
   ev_argument *args = ev_arguments(e, &expr->args, 0, &count); // reports what is wrong in them too
   if (!function || !args) return ev_error();
-  if (is_dim_max(function, args, count)) return dim_max(e, args, expr->span);
+  if (is_static_extreme(function, args, count))
+    return static_extreme(e, function, args, expr->span);
   const char *as = NULL;
   if (expr->as && !ev_string(e, expr->as, &as)) return ev_error();
   return ev_call(e, function, args, count, expr->span, as, hint);

@@ -313,6 +313,7 @@ static void expression_statement(evaluator *e, const leat_stmt *stmt) {
 
 // The loop's name is seen inside only; families go to the scope around.
 static bool turn(evaluator *e, const leat_stmt *stmt, ev item, int64_t number) {
+  uint32_t errors = leat_diag_errors(e->diag);
   if (!ev_spend(e, 1, stmt->span)) return false;
   ev_frame *frame = e->frame;
   ev_binding binding = {.value = item, .span = stmt->name_span};
@@ -329,7 +330,7 @@ static bool turn(evaluator *e, const leat_stmt *stmt, ev item, int64_t number) {
   frame->in_for = in_for;
   e->path = path;
   leat_map_set(&frame->scope->names, stmt->name, outer);
-  return !frame->returned && !ev_failed(e); // one turn's mistakes are every turn's
+  return !frame->returned && leat_diag_errors(e->diag) == errors; // one turn's are every turn's
 }
 
 static void for_range(evaluator *e, const leat_stmt *stmt) {

@@ -5,7 +5,8 @@
 //   suffixes.c   on, colocate, after              bind.c       types, parameters and arguments
 //   literal.c    literals as tensors              call.c       calls of functions
 //   primitive.c  calls of primitive ops           operators.c  what + and its like stand for
-//   indexing.c   x[…]                             builtins.c   compile-time functions
+//   indexing.c   x[…]                             sequences.c  lists and strings
+//   builtins.c   compile-time functions
 //   state.c      variables and instances          entry.c      entries
 //   gradient.c   grad                             minimize.c   trainables, apply, minimize
 //
@@ -339,6 +340,18 @@ const ev_builtin *ev_find_builtin(const char *name);
 const ev_builtin *ev_builtin_at(uint32_t i); // NULL past the last
 ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
                    leat_span span, const char *hint);
+
+// -- sequences.c --------------------------------------------------------------------------------
+// Of lists and strings.
+ev ev_item(evaluator *e, const leat_expr *item, ev sequence); // sequence[item]
+ev ev_index_sequence(evaluator *e, const leat_expr *expr, ev sequence);
+ev ev_append(evaluator *e, ev left, ev right, leat_span span); // two of one kind
+int ev_compare_strings(ev left, ev right);                     // as memcmp says it
+ev ev_builtin_len(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_int(evaluator *e, const ev_builtin_call *call);
 
 // -- indexing.c ---------------------------------------------------------------------------------
 ev ev_index(evaluator *e, const leat_expr *expr, const char *hint);

@@ -20,37 +20,6 @@ typedef struct index_plan {
   int32_t gather_axis;
 } index_plan;
 
-static ev list_slice(evaluator *e, const leat_expr *item, const ev_list *list) {
-  int64_t count = list->count;
-  ev low = item->begin ? ev_expr(e, item->begin, NULL) : ev_int(0);
-  ev high = item->end ? ev_expr(e, item->end, NULL) : ev_int(count);
-  if (low.kind == EV_ERROR || high.kind == EV_ERROR) return ev_error();
-  if (low.kind != EV_INT || high.kind != EV_INT || item->step)
-    return ev_fail(e, item->span, "a list is sliced as [a:b], with ints");
-  int64_t begin = low.i < 0 ? low.i + count : low.i, end = high.i < 0 ? high.i + count : high.i;
-  if (begin < 0) begin = 0;
-  if (end > count) end = count;
-  if (begin > end) begin = end = 0;
-  return ev_take_list(e, list->items + begin, (uint32_t)(end - begin));
-}
-
-static ev list_item(evaluator *e, const leat_expr *item, const ev_list *list) {
-  ev index = ev_expr(e, item, NULL);
-  if (index.kind == EV_ERROR) return index;
-  if (index.kind != EV_INT)
-    return ev_fail(e, item->span, "a list is indexed by an int, found %s", ev_kind_name(index));
-  int64_t i = index.i < 0 ? index.i + list->count : index.i;
-  if (i >= 0 && i < (int64_t)list->count) return list->items[i];
-  return ev_fail(e, item->span, "index %lld of a list of %u", (long long)index.i, list->count);
-}
-
-static ev in_list(evaluator *e, const leat_expr *expr, const ev_list *list) {
-  if (expr->items.count != 1)
-    return ev_fail(e, expr->span, "a list has one index, found %u", expr->items.count);
-  const leat_expr *item = expr->items.items[0];
-  return item->kind == LEAT_EXPR_SLICE ? list_slice(e, item, list) : list_item(e, item, list);
-}
-
 // x[t] of a family, which is no list until it is asked for as a whole.
 static const ev_binding *family_of(evaluator *e, const leat_expr *expr) {
   if (expr->base->kind != LEAT_EXPR_NAME || expr->items.count != 1) return NULL;
@@ -65,7 +34,7 @@ static ev family_member(evaluator *e, const leat_expr *expr, const ev_binding *f
   if (index.kind == EV_ERROR) return index;
   if (index.kind == EV_INT && index.i >= 0) return ev_member(e, family, index.i, item->span);
   ev list = ev_expr(e, expr->base, NULL);
-  return list.kind == EV_LIST ? list_item(e, item, list.list) : ev_error();
+  return list.kind == EV_LIST ? ev_item(e, item, list) : ev_error();
 }
 
 static bool too_large(evaluator *e, const leat_expr *item) {
@@ -301,6 +270,6 @@ ev ev_index(evaluator *e, const leat_expr *expr, const char *hint) {
   if (family) return family_member(e, expr, family);
   ev base = ev_expr(e, expr->base, NULL);
   if (base.kind == EV_ERROR) return base;
-  if (base.kind == EV_LIST) return in_list(e, expr, base.list);
+  if (base.kind == EV_LIST || base.kind == EV_STRING) return ev_index_sequence(e, expr, base);
   return index_tensor(e, expr, base, hint);
 }

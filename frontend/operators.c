@@ -110,12 +110,8 @@ static ev dim_operator(evaluator *e, leat_operator operator, leat_dim a, leat_di
   return ok ? ev_of_dim(result) : ev_fail(e, span, "this dimension has too many terms or digits");
 }
 
-static ev append_lists(evaluator *e, ev left, ev right) {
-  uint32_t a = left.list->count, b = right.list->count;
-  ev *items = leat_new_array(e->arena, ev, (size_t)a + b + 1);
-  if (a) memcpy(items, left.list->items, a * sizeof *items);
-  if (b) memcpy(items + a, right.list->items, b * sizeof *items);
-  return ev_take_list(e, items, a + b);
+static bool is_order(leat_operator operator) {
+  return operator>= LEAT_OPERATOR_LESS && operator<= LEAT_OPERATOR_GREATER_EQUAL;
 }
 
 static bool is_tensor(ev value) {
@@ -146,8 +142,10 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
     return ev_bool(left.i && right.i);
   if (left.kind == EV_BOOL && right.kind == EV_BOOL && operator== LEAT_OPERATOR_OR)
     return ev_bool(left.i || right.i);
-  if (left.kind == EV_LIST && right.kind == EV_LIST && operator== LEAT_OPERATOR_ADD)
-    return append_lists(e, left, right);
+  bool sequences = left.kind == right.kind && (left.kind == EV_LIST || left.kind == EV_STRING);
+  if (sequences && operator== LEAT_OPERATOR_ADD) return ev_append(e, left, right, span);
+  if (sequences && left.kind == EV_STRING && is_order(operator))
+    return int_operator(e, operator, ev_compare_strings(left, right), 0, span);
   bool compares = operator== LEAT_OPERATOR_EQUAL || operator== LEAT_OPERATOR_NOT_EQUAL;
   if (!compares || is_tensor(left) || is_tensor(right)) return ev_none();
   if (left.kind == EV_LIST && !ev_spend(e, left.list->weight, span)) return ev_error();

@@ -222,6 +222,7 @@ const ev_function *ev_find_function(evaluator *e, const char *name) {
 }
 
 const ev_function *ev_find_gradient(evaluator *e, const char *name) {
+  name = leat_intern(e->strings, name);
   const ev_function *users = leat_map_get(&e->gradients, name);
   if (users) return users;
   ev_function *found = leat_map_get(&e->library_gradients, name);

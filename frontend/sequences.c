@@ -1,0 +1,214 @@
+// Lists and strings while compiling: items, slices, and the functions that take them apart and join
+// them. A string is a sequence of bytes.
+#define _GNU_SOURCE // memmem
+#include "frontend/evaluator.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t length_of(ev sequence) {
+  return sequence.kind == EV_LIST ? (int64_t)sequence.list->count : (int64_t)sequence.size;
+}
+
+static const char *noun(ev sequence) {
+  return sequence.kind == EV_LIST ? "list" : "string";
+}
+
+static ev item_at(evaluator *e, ev sequence, int64_t i) {
+  return sequence.kind == EV_LIST ? sequence.list->items[i] : ev_text(e, sequence.text + i, 1);
+}
+
+// -- Items and slices ---------------------------------------------------------------------------
+
+// A part of a slice, which is an int; `otherwise` when it is not written or `none`.
+static bool slice_part(evaluator *e, const leat_expr *expr, ev sequence, int64_t otherwise,
+                       int64_t *out) {
+  ev value = expr ? ev_expr(e, expr, NULL) : ev_none();
+  if (value.kind == EV_INT || value.kind == EV_NONE)
+    *out = value.kind == EV_INT ? value.i : otherwise;
+  else if (value.kind != EV_ERROR)
+    ev_fail(e, expr->span, "a %s is sliced by ints, found %s", noun(sequence), ev_kind_name(value));
+  return value.kind == EV_INT || value.kind == EV_NONE;
+}
+
+// A bound counted from the end or outside becomes the nearest one that a slice of this direction
+// has.
+static int64_t clamp_bound(int64_t bound, int64_t count, bool down) {
+  int64_t low = down ? -1 : 0, high = down ? count - 1 : count;
+  if (bound < 0) bound += count;
+  return bound < low ? low : bound > high ? high : bound;
+}
+
+static ev pick(evaluator *e, ev sequence, int64_t begin, int64_t size, int64_t step) {
+  if (sequence.kind == EV_LIST && step == 1)
+    return ev_take_list(e, sequence.list->items + begin, (uint32_t)size);
+  if (!ev_spend(e, (uint64_t)size / 64, e->span)) return ev_error();
+  if (sequence.kind == EV_STRING) {
+    char *text = leat_arena_alloc(e->arena, (size_t)size + 1);
+    for (int64_t i = 0; i < size; i++) text[i] = sequence.text[begin + i * step];
+    return ev_text(e, text, (size_t)size);
+  }
+  ev *items = leat_new_array(e->arena, ev, (size_t)size + 1);
+  for (int64_t i = 0; i < size; i++) items[i] = sequence.list->items[begin + i * step];
+  return ev_take_list(e, items, (uint32_t)size);
+}
+
+static ev slice(evaluator *e, const leat_expr *item, ev sequence) {
+  int64_t count = length_of(sequence), begin, end, step;
+  if (!slice_part(e, item->step, sequence, 1, &step)) return ev_error();
+  if (step == 0) return ev_fail(e, item->step->span, "a slice's step is an int, not 0");
+  bool down = step < 0;
+  if (!slice_part(e, item->begin, sequence, down ? INT64_MAX : 0, &begin) ||
+      !slice_part(e, item->end, sequence, down ? INT64_MIN : INT64_MAX, &end))
+    return ev_error();
+  begin = clamp_bound(begin, count, down);
+  end = end == INT64_MIN ? -1 : clamp_bound(end, count, down);
+  uint64_t way = down ? (uint64_t)(begin - end) : (uint64_t)(end - begin);
+  uint64_t stride = down ? 0 - (uint64_t)step : (uint64_t)step;
+  bool empty = down ? begin <= end : begin >= end;
+  int64_t size = empty ? 0 : (int64_t)((way - 1) / stride + 1);
+  return pick(e, sequence, size ? begin : 0, size, size > 1 ? step : 1);
+}
+
+ev ev_item(evaluator *e, const leat_expr *item, ev sequence) {
+  ev index = ev_expr(e, item, NULL);
+  if (index.kind == EV_ERROR) return index;
+  if (index.kind != EV_INT)
+    return ev_fail(e, item->span, "a %s is indexed by an int, found %s", noun(sequence),
+                   ev_kind_name(index));
+  int64_t count = length_of(sequence), i = index.i < 0 ? index.i + count : index.i;
+  if (i >= 0 && i < count) return item_at(e, sequence, i);
+  return ev_fail(e, item->span, "index %lld of a %s of %lld", (long long)index.i, noun(sequence),
+                 (long long)count);
+}
+
+ev ev_index_sequence(evaluator *e, const leat_expr *expr, ev sequence) {
+  if (expr->items.count != 1)
+    return ev_fail(e, expr->span, "a %s has one index, found %u", noun(sequence),
+                   expr->items.count);
+  const leat_expr *item = expr->items.items[0];
+  return item->kind == LEAT_EXPR_SLICE ? slice(e, item, sequence) : ev_item(e, item, sequence);
+}
+
+// -- Operators ----------------------------------------------------------------------------------
+
+static ev append_lists(evaluator *e, ev left, ev right) {
+  uint32_t a = left.list->count, b = right.list->count;
+  ev *items = leat_new_array(e->arena, ev, (size_t)a + b + 1);
+  if (a) memcpy(items, left.list->items, a * sizeof *items);
+  if (b) memcpy(items + a, right.list->items, b * sizeof *items);
+  return ev_take_list(e, items, a + b);
+}
+
+static ev append_strings(evaluator *e, ev left, ev right, leat_span span) {
+  size_t size = left.size + right.size;
+  if (size > EV_MAX_STRING)
+    return ev_fail(e, span, "a string of more than %d bytes", EV_MAX_STRING);
+  if (!ev_spend(e, size / 64, span)) return ev_error();
+  char *text = leat_arena_alloc(e->arena, size + 1);
+  memcpy(text, left.text, left.size);
+  memcpy(text + left.size, right.text, right.size);
+  text[size] = '\0';
+  return (ev){.kind = EV_STRING, .text = text, .size = size};
+}
+
+ev ev_append(evaluator *e, ev left, ev right, leat_span span) {
+  return left.kind == EV_LIST ? append_lists(e, left, right) : append_strings(e, left, right, span);
+}
+
+int ev_compare_strings(ev left, ev right) {
+  size_t common = left.size < right.size ? left.size : right.size;
+  int order = memcmp(left.text, right.text, common);
+  return order ? order : (left.size > right.size) - (left.size < right.size);
+}
+
+// -- Functions ----------------------------------------------------------------------------------
+
+static bool expect_string(evaluator *e, const ev_builtin_call *call, const char *what, ev value) {
+  if (value.kind == EV_STRING) return true;
+  ev_fail(e, call->span, "%s is a string, found %s", what, ev_kind_name(value));
+  return false;
+}
+
+ev ev_builtin_len(evaluator *e, const ev_builtin_call *call) {
+  ev value = call->args[0];
+  if (value.kind == EV_LIST || value.kind == EV_STRING) return ev_int(length_of(value));
+  return ev_fail(e, call->span, "`len` counts a list or a string, found %s", ev_kind_name(value));
+}
+
+// Where `part` begins in the string at or behind `from`, or NULL.
+static const char *find_part(ev text, const char *from, ev part) {
+  return memmem(from, (size_t)(text.text + text.size - from), part.text, part.size);
+}
+
+ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
+  ev text = call->args[0], part = call->args[1];
+  if (!expect_string(e, call, "what `str_find` searches", text) ||
+      !expect_string(e, call, "what `str_find` looks for", part))
+    return ev_error();
+  const char *found = find_part(text, text.text, part);
+  return ev_int(found ? found - text.text : -1);
+}
+
+ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call) {
+  ev text = call->args[0], separator = call->args[1];
+  if (!expect_string(e, call, "what `str_split` splits", text) ||
+      !expect_string(e, call, "the separator of `str_split`", separator))
+    return ev_error();
+  if (!separator.size) return ev_fail(e, call->span, "the separator of `str_split` is empty");
+  leat_vec(ev) parts = {0};
+  for (const char *at = text.text, *end; at; at = end ? end + separator.size : NULL) {
+    end = find_part(text, at, separator);
+    size_t size = end ? (size_t)(end - at) : (size_t)(text.text + text.size - at);
+    leat_vec_push(e->arena, &parts, ev_text(e, at, size));
+    if (!ev_spend(e, 1, call->span)) return ev_error();
+  }
+  return ev_take_list(e, parts.items, parts.count);
+}
+
+ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call) {
+  ev list = call->args[0], separator = call->args[1];
+  if (list.kind != EV_LIST)
+    return ev_fail(e, call->span, "`str_join` joins a list of strings, found %s",
+                   ev_kind_name(list));
+  if (!expect_string(e, call, "the separator of `str_join`", separator)) return ev_error();
+  leat_text text = {0};
+  bool ok = true;
+  for (uint32_t i = 0; i < list.list->count && ok && text.size <= EV_MAX_STRING; i++) {
+    ev item = list.list->items[i];
+    ok = expect_string(e, call, "what `str_join` joins", item);
+    if (ok && i) leat_text_add_n(&text, separator.text, separator.size);
+    if (ok) leat_text_add_n(&text, item.text, item.size);
+  }
+  ev result = ev_error();
+  if (text.size > EV_MAX_STRING)
+    ev_fail(e, call->span, "a string of more than %d bytes", EV_MAX_STRING);
+  else if (ok && ev_spend(e, text.size / 64, call->span))
+    result = ev_text(e, text.data ? text.data : "", text.size);
+  leat_text_finish(&text);
+  return result;
+}
+
+static ev parse_int(evaluator *e, const ev_builtin_call *call, ev text) {
+  char *end = NULL;
+  errno = 0;
+  long long value = strtoll(text.text, &end, 10);
+  bool number = text.size && !isspace((unsigned char)text.text[0]) && end == text.text + text.size;
+  if (number && !errno) return ev_int(value);
+  return ev_fail(e, call->span, "\"%.40s\" is no int of 64 bits", text.text);
+}
+
+// int("12") · int(2.7), which drops the fraction
+ev ev_builtin_int(evaluator *e, const ev_builtin_call *call) {
+  ev value = call->args[0];
+  if (value.kind == EV_STRING) return parse_int(e, call, value);
+  if (value.kind == EV_INT) return value;
+  if (value.kind != EV_FLOAT)
+    return ev_fail(e, call->span, "`int` is of a compile-time number or a string, found %s",
+                   ev_kind_name(value));
+  if (!(value.f > -0x1p63 && value.f < 0x1p63))
+    return ev_fail(e, call->span, "%g is no int of 64 bits", value.f);
+  return ev_int((int64_t)value.f);
+}
