@@ -3,7 +3,8 @@
 //
 // Movement, small scalar arithmetic and values that their one consumer reads at other places (a
 // permutation of which a slice is taken) are free: never stored, computed at the index that is
-// asked for. What a contraction, a scatter, an effect or an unaligned reader reads is in memory.
+// asked for. What a scatter, an effect or an unaligned reader reads is in memory, and what a
+// contraction reads, unless it is such movement.
 #include "codegen/units.h"
 
 #include <assert.h>
@@ -160,9 +161,21 @@ static bool keeps_memory(leat_op op) {
   return op == LEAT_OP_identity || op == LEAT_OP_stop_gradient || op == LEAT_OP_reshape;
 }
 
-static bool reads_memory(const leat_item *item) {
+// A contraction computes an operand while packing it when it is another's elements at other places
+// (or as another dtype): not when it lies in memory as it is.
+static bool is_packed(const leat_table *table, const leat_item *item, uint32_t i) {
+  if (leat_op_info_of(item->node->op)->kind != LEAT_KIND_CONTRACT) return false;
+  if (leat_uses_blis(table->cg, item->node)) return false;
+  const leat_node *operand = item->node->inputs[i].node;
+  while (keeps_memory(operand->op)) operand = operand->inputs[0].node;
+  return operand->input_count > 0 && is_movement(operand->op);
+}
+
+// Reads operand i as a whole, in memory.
+static bool reads_memory(const leat_table *table, const leat_item *item, uint32_t i) {
   leat_op_kind kind = leat_op_info_of(item->node->op)->kind;
-  return item->role == LEAT_ROLE_EFFECT || kind == LEAT_KIND_CONTRACT || kind == LEAT_KIND_SCATTER;
+  return item->role == LEAT_ROLE_EFFECT || kind == LEAT_KIND_SCATTER ||
+         (kind == LEAT_KIND_CONTRACT && !is_packed(table, item, i));
 }
 
 static leat_role first_role(leat_op op) {
@@ -188,10 +201,10 @@ static void find_wanted(leat_table *table) {
     item->role = first_role(item->node->op);
     if (item->wanted && keeps_memory(item->node->op) && item->node->control_count == 0)
       item->role = LEAT_ROLE_ALIAS;
-    bool in_memory = item->role == LEAT_ROLE_ALIAS || reads_memory(item);
+    bool alias = item->role == LEAT_ROLE_ALIAS;
     for (uint32_t i = 0; i < item->node->input_count; i++) {
       input(table, item, i)->readers++;
-      if (in_memory) input(table, item, i)->wanted = true;
+      if (alias || reads_memory(table, item, i)) input(table, item, i)->wanted = true;
     }
   }
 }
@@ -283,7 +296,9 @@ static void follow(leat_table *table, leat_item *consumer, const leat_item *thro
   leat_item *producer = input(table, through, i);
   int8_t axis[LEAT_MAX_RANK];
   aligned = leat_item_operand_axes(through->node, i, axis) && aligned;
-  if (leat_type_static_elements(&producer->node->outputs[0]) == 1) aligned = true;
+  bool packed = leat_op_info_of(consumer->node->op)->kind == LEAT_KIND_CONTRACT;
+  bool one = leat_type_static_elements(&producer->node->outputs[0]) == 1;
+  aligned = (aligned || one) && !packed;
   for (int k = 0; aligned && k < producer->node->outputs[0].rank; k++)
     if (axis[k] >= 0) axis[k] = map[axis[k]];
   if (producer->role == LEAT_ROLE_FREE || producer->role == LEAT_ROLE_ALIAS) {
@@ -301,7 +316,7 @@ static void find_accesses(leat_table *table) {
     leat_item *item = table->items.items[p];
     if (item->role != LEAT_ROLE_WORK && item->role != LEAT_ROLE_EFFECT) continue;
     for (uint32_t i = 0; i < item->node->input_count; i++) {
-      if (reads_memory(item))
+      if (reads_memory(table, item, i))
         add_access(table, item, leat_item_memory(table, item->node->inputs[i]), false, NULL);
       else
         follow(table, item, item, i, true, same);

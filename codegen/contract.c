@@ -4,6 +4,10 @@
 // A tile of the kernel is a block of rows by a panel of columns. In it, blocks of `high` rows by
 // `wide` vectors of columns are held in registers while k runs. Sizes only change which elements
 // are computed together, never an element's own sum, so they are free.
+//
+// An operand that is another's elements at other places (a transpose, the windows of a convolution)
+// is never stored: a's are computed into a local array, a tile's rows at a time, b's while its
+// panels are packed.
 #include "codegen/lower.h"
 
 #include <assert.h>
@@ -16,10 +20,11 @@ enum {
   FEW_ROWS = 4,
   MOST_DEPTH = 1024, // elements of k in one go; beyond, blocks of DEPTH_BLOCK resume from a local c
   DEPTH_BLOCK = 512,
-  DEEP_ROWS = 96,         // rows of a tile then
-  LEAST_TILES = 16,       // tiles that are worth smaller ones
-  PACKED_BYTES = 1 << 20, // size of b from which its panels are copied together …
-  PACKED_ROWS = 48,       // … when there are so many rows to use them
+  DEEP_ROWS = 96,           // rows of a tile then
+  LEAST_TILES = 16,         // tiles that are worth smaller ones
+  PACKED_BYTES = 1 << 20,   // size of b from which its panels are copied together …
+  PACKED_ROWS = 48,         // … when there are so many rows to use them
+  GATHERED_BYTES = 1 << 16, // of the rows of a that are computed together
   MOST_DIRECT = 160, // instructions of what is done with c that are written out for each vector
 };
 
@@ -27,7 +32,11 @@ typedef struct contraction {
   leat_lower *w;
   k_builder *b;
   const leat_item *item;
-  const k_buffer *a_buffer, *b_buffer;
+  const k_buffer *a_buffer, *b_buffer; // a_buffer is NULL when a is computed: then `gathered`
+                                       // has its elements from row first_row and first_k on
+  const k_buffer *gathered;
+  int64_t pitch;
+  k_value first_row, first_k;
   bool packed;     // b_buffer is panels of b, each [depth, width of a panel], filled up with zeros
   bool transposed; // a is [k, row]
   unsigned batch_axes, row_axes; // of the unit's space
@@ -153,8 +162,16 @@ static k_value zero(k_builder *b, leat_dtype dtype) {
                                                       : k_int(b, dtype, LEAT_LANES, 0);
 }
 
+static k_value load_gathered(contraction *c, k_value row, k_value k) {
+  k_builder *b = c->b;
+  k_value slow = k_sub(b, row, c->first_row), fast = k_sub(b, k, c->first_k);
+  if (c->transposed) slow = k_sub(b, k, c->first_k), fast = k_sub(b, row, c->first_row);
+  return k_load(b, c->gathered, k_add(b, k_mul(b, slow, k_i64(b, c->pitch)), fast), 1, NULL);
+}
+
 static k_value load_a(contraction *c, k_value row, k_value k) {
   k_builder *b = c->b;
+  if (c->gathered) return load_gathered(c, row, k);
   k_value index =
       c->transposed ? k_add(b, k_mul(b, k, c->rows), row) : k_add(b, k_mul(b, row, c->depth), k);
   return k_load(b, c->a_buffer, k_add(b, c->a_base, index), 1, NULL);
@@ -207,7 +224,7 @@ static void block(contraction *c, k_value row, int high, bool clamped) {
   k_builder *b = c->b;
   k_value acc[REGISTERS];
   uint32_t count = (uint32_t)(high * c->wide);
-  for (uint32_t i = 0; i < count; i++) acc[i] = zero(b, c->a_buffer->dtype);
+  for (uint32_t i = 0; i < count; i++) acc[i] = zero(b, c->item->node->outputs[0].dtype);
   accumulate(c, row, high, clamped, k_i64(b, 0), c->depth, acc);
   uint32_t code = code_of_epilogue(c) * count;
   int whole = c->high;
@@ -247,6 +264,76 @@ static void panel(contraction *c, k_value low, k_value high) {
   k_if_end(b, NULL, 0);
 }
 
+// -- Operands that are computed -------------------------------------------------------------------
+
+static bool is_computed(const contraction *c, uint32_t i) {
+  return leat_item_memory(c->w->table, c->item->node->inputs[i])->role == LEAT_ROLE_FREE;
+}
+
+// LEAT_LANES elements of an operand's last axis from `at` on, those below `end`; the axes before
+// the last two are where the kernel is.
+static k_value operand_value(contraction *c, uint32_t i, k_value row, k_value at, k_value end) {
+  leat_lower *w = c->w;
+  int rank = leat_value_type(c->item->node->inputs[i])->rank;
+  leat_index in[LEAT_MAX_RANK];
+  for (int k = 0; k < rank - 2; k++) {
+    int axis = c->item->axis[k];
+    in[k] = axis < 0 ? leat_index_const(&w->l, 0) : w->at[axis];
+  }
+  in[rank - 2] = (leat_index){.base = row};
+  in[rank - 1] = (leat_index){.base = at, .step = 1};
+  w->l.lanes = LEAT_LANES;
+  w->l.mask = leat_lower_mask(w, k_sub(c->b, end, at));
+  k_value value = leat_operand(&w->l, c->item->node, i, in);
+  w->l.lanes = 1;
+  w->l.mask = NULL;
+  return value;
+}
+
+// Rows [low, high) of a, for k in [from, end), become `gathered`.
+static void gather_a(contraction *c, k_value low, k_value high, k_value from, k_value end) {
+  k_builder *b = c->b;
+  k_value slow_low = c->transposed ? from : low, fast_low = c->transposed ? low : from;
+  k_value slow_high = c->transposed ? end : high, fast_high = c->transposed ? high : end;
+  c->first_row = low;
+  c->first_k = from;
+  k_instr *slow = k_loop_begin(b, slow_low, slow_high, 1, NULL, 0);
+  k_value i = k_loop_index(slow);
+  k_instr *fast = k_loop_begin(b, fast_low, fast_high, LEAT_LANES, NULL, 0);
+  k_value j = k_loop_index(fast);
+  if (!c->transposed) put(c, c->row_axes, i);
+  int row_axis = c->item->axis[c->item->node->outputs[0].rank - 2];
+  k_value row = c->transposed ? i : row_axis < 0 ? k_i64(b, 0) : c->w->at[row_axis].base;
+  k_value value = operand_value(c, 0, row, j, fast_high);
+  k_value to = k_mul(b, k_sub(b, i, slow_low), k_i64(b, c->pitch));
+  k_store(b, c->gathered, k_add(b, to, k_sub(b, j, fast_low)), value, NULL);
+  k_loop_end(b, NULL, 0);
+  k_loop_end(b, NULL, 0);
+}
+
+static bool is_deep(const contraction *c) {
+  return !leat_dim_is_const(c->depth_dim) || c->depth_dim.value > MOST_DEPTH;
+}
+
+static int64_t whole_vectors(int64_t elements) {
+  return (elements + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
+}
+
+// Elements of k that there is room for.
+static int64_t depth_gathered(const contraction *c) {
+  if (is_deep(c)) return DEPTH_BLOCK;
+  return c->depth_dim.value ? whole_vectors(c->depth_dim.value) : LEAT_LANES;
+}
+
+// Room for `rows` rows of a, if it is computed.
+static void begin_gathering(contraction *c, int64_t rows) {
+  if (c->a_buffer) return;
+  int64_t depth = depth_gathered(c);
+  c->pitch = c->transposed ? whole_vectors(rows) : depth;
+  int64_t elements = c->pitch * (c->transposed ? depth : rows);
+  c->gathered = k_local(c->b, K_SPACE_REGISTER, c->item->node->outputs[0].dtype, elements);
+}
+
 // -- Deep contractions: k in blocks, so that what is read of a and b stays near -------------------
 
 // One block of k for rows [low, high): the sums resume from where the block before left them.
@@ -269,7 +356,7 @@ static void deepen(contraction *c, const k_buffer *local, k_value low, k_value h
 
 static void deep_panel(contraction *c, k_value low, k_value high, int64_t size) {
   k_builder *b = c->b;
-  leat_dtype dtype = c->a_buffer->dtype;
+  leat_dtype dtype = c->item->node->outputs[0].dtype;
   int64_t elements = (size + c->high - 1) / c->high * c->high * width_of(c);
   const k_buffer *local = k_local(b, K_SPACE_REGISTER, dtype, elements);
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, elements), LEAT_LANES, NULL, 0);
@@ -277,7 +364,9 @@ static void deep_panel(contraction *c, k_value low, k_value high, int64_t size) 
   k_loop_end(b, NULL, 0);
   loop = k_loop_begin(b, k_i64(b, 0), c->depth, DEPTH_BLOCK, NULL, 0);
   k_value from = k_loop_index(loop), end = k_add(b, from, k_i64(b, DEPTH_BLOCK));
-  deepen(c, local, low, high, from, k_binary(b, K_MIN, end, c->depth));
+  end = k_binary(b, K_MIN, end, c->depth);
+  if (c->gathered) gather_a(c, low, high, from, end);
+  deepen(c, local, low, high, from, end);
   k_loop_end(b, NULL, 0);
   finish_rows(c, local, low, high);
 }
@@ -308,10 +397,6 @@ static void choose_axes(contraction *c) {
   c->high = choose_high(c->row_dim, c->wide, out->dtype);
 }
 
-static bool is_deep(const contraction *c) {
-  return !leat_dim_is_const(c->depth_dim) || c->depth_dim.value > MOST_DEPTH;
-}
-
 static void place_batch(contraction *c, k_value batch) {
   k_builder *b = c->b;
   bool one_b = leat_value_type(c->item->node->inputs[1])->rank == 2;
@@ -335,6 +420,14 @@ static void place_panel(contraction *c, k_value number, leat_dim panels) {
     k_value first = k_add(b, c->column, k_i64(b, (int64_t)j * LEAT_LANES));
     c->masks[j] = leat_lower_mask(c->w, k_sub(b, c->columns, first));
   }
+}
+
+// At most so many rows of a are gathered, in whole blocks.
+static int64_t fewer_rows(const contraction *c, int64_t rows) {
+  int64_t size = (int64_t)leat_dtype_size(c->item->node->outputs[0].dtype);
+  int64_t most = GATHERED_BYTES / (depth_gathered(c) * size) / c->high * c->high;
+  if (c->a_buffer || rows <= most) return rows;
+  return most < c->high ? c->high : most;
 }
 
 static int64_t rows_of_tile(const contraction *c, leat_dim panels) {
@@ -365,7 +458,9 @@ static contraction contraction_of(leat_lower *w) {
   return c;
 }
 
+// NULL: the operand is computed.
 static const k_buffer *operand_buffer(contraction *c, uint32_t i) {
+  if (is_computed(c, i) && !(i == 1 && c->packed)) return NULL;
   leat_item *item = leat_item_memory(c->w->table, c->item->node->inputs[i]);
   return leat_lower_buffer(c->w, i == 1 && c->packed ? c->w->unit->scratch : item->storage);
 }
@@ -392,7 +487,7 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   const leat_type *b = leat_value_type(c.item->node->inputs[1]);
   double bytes = leat_elements_estimate(b->dims, b->rank) * (double)leat_dtype_size(b->dtype);
   bool many = !leat_dim_is_const(c.row_dim) || c.row_dim.value >= PACKED_ROWS;
-  if (!many || bytes < PACKED_BYTES) return;
+  if ((!many || bytes < PACKED_BYTES) && !is_computed(&c, 1)) return;
   leat_dim dims[] = {matrices_of_b(&c), panels_of(&c), c.depth_dim, leat_dim_const(width_of(&c))};
   leat_type type = {.dtype = b->dtype, .rank = 1, .dims = {leat_lower_product(&w, dims, 4)}};
   unit->scratch = leat_storage_arena(table->cg, &type);
@@ -404,6 +499,7 @@ static void pack(leat_table *table, leat_unit *unit) {
   contraction c = contraction_of(w);
   k_builder *b = c.b;
   const k_buffer *out = leat_lower_buffer(w, unit->scratch);
+  leat_lower_reads(w, c.item);
   c.packed = false;
   c.b_buffer = operand_buffer(&c, 1);
   c.columns = leat_lower_dim(w, c.column_dim);
@@ -413,6 +509,7 @@ static void pack(leat_table *table, leat_unit *unit) {
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, blocks), &tile, &block_number);
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, panels), &tile, &number);
   c.b_base = tile.base;
+  put(&c, c.batch_axes, tile.base);
   place_panel(&c, number.base, panels);
   k_value low = k_mul(b, block_number.base, k_i64(b, DEPTH_BLOCK));
   k_value end = k_binary(b, K_MIN, k_add(b, low, k_i64(b, DEPTH_BLOCK)), c.depth);
@@ -424,7 +521,8 @@ static void pack(leat_table *table, leat_unit *unit) {
   k_value from = k_add(b, k_add(b, c.b_base, k_mul(b, k, c.columns)), c.column);
   for (int j = 0; j < c.wide; j++) {
     k_value at = k_i64(b, (int64_t)j * LEAT_LANES);
-    k_value x = k_load(b, c.b_buffer, k_add(b, from, at), LEAT_LANES, c.masks[j]);
+    k_value x = c.b_buffer ? k_load(b, c.b_buffer, k_add(b, from, at), LEAT_LANES, c.masks[j])
+                           : operand_value(&c, 1, k, k_add(b, c.column, at), c.columns);
     k_store(b, out, k_add(b, to, at), x, NULL);
   }
   k_loop_end(b, NULL, 0);
@@ -441,7 +539,8 @@ void leat_lower_contract(leat_table *table, leat_unit *unit) {
   contraction c = contraction_of(w);
   begin_kernel(&c);
   leat_dim panels = panels_of(&c);
-  int64_t size = rows_of_tile(&c, panels);
+  int64_t size = fewer_rows(&c, rows_of_tile(&c, panels));
+  begin_gathering(&c, size);
   leat_dim blocks = leat_lower_ceil_div(w, c.row_dim, size);
   leat_index rest = {.base = k_tile(c.b)}, number, rows;
   leat_index_divmod(&w->l, rest, leat_lower_dim(w, blocks), &rest, &rows);
@@ -454,10 +553,12 @@ void leat_lower_contract(leat_table *table, leat_unit *unit) {
   place_panel(&c, number.base, panels);
   k_value low = k_mul(c.b, rows.base, k_i64(c.b, size));
   k_value high = k_binary(c.b, K_MIN, k_add(c.b, low, k_i64(c.b, size)), c.rows);
-  if (is_deep(&c))
+  if (is_deep(&c)) {
     deep_panel(&c, low, high, size);
-  else
+  } else {
+    if (c.gathered) gather_a(&c, low, high, k_i64(c.b, 0), c.depth);
     panel(&c, low, high);
+  }
   leat_dim tiles[] = {c.batch_dim, panels, blocks};
   leat_lower_end(w, leat_lower_product(w, tiles, 3), leat_unit_estimate(unit));
 }

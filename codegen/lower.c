@@ -430,16 +430,17 @@ const k_buffer *leat_lower_buffer(leat_lower *w, const leat_storage *storage) {
   return buffer;
 }
 
+void leat_lower_reads(leat_lower *w, const leat_item *item) {
+  for (uint32_t j = 0; j < item->reads.count; j++) {
+    const leat_item *producer = item->reads.items[j]->producer;
+    if (producer->unit && leat_unit_of(producer->unit) == w->unit) continue;
+    fact_of(w, producer->node)->buffer = leat_lower_buffer(w, producer->storage);
+  }
+}
+
 static void add_buffers(leat_lower *w) {
   const leat_unit *unit = w->unit;
-  for (uint32_t i = 0; i < unit->members.count; i++) {
-    const leat_item *item = unit->members.items[i];
-    for (uint32_t j = 0; j < item->reads.count; j++) {
-      const leat_item *producer = item->reads.items[j]->producer;
-      if (producer->unit && leat_unit_of(producer->unit) == unit) continue;
-      fact_of(w, producer->node)->buffer = leat_lower_buffer(w, producer->storage);
-    }
-  }
+  for (uint32_t i = 0; i < unit->members.count; i++) leat_lower_reads(w, unit->members.items[i]);
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     leat_lower_buffer(w, unit->outputs.items[i].storage);
 }
@@ -484,6 +485,7 @@ leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char
       .b = &w->builder, .lanes = 1, .value_at = value_at, .dim = dim_at, .site = site_of};
   leat_map_init(&w->facts, arena);
   leat_map_init(&w->buffers, arena);
+  set_axes(w);
   return w;
 }
 

@@ -40,6 +40,8 @@ leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit);
 leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char *title);
 void leat_lower_end(leat_lower *lower, leat_dim tiles, double work);
 
+// What the item reads in memory becomes arguments.
+void leat_lower_reads(leat_lower *lower, const leat_item *item);
 const k_buffer *leat_lower_buffer(leat_lower *lower, const leat_storage *storage);
 k_value leat_lower_dim(leat_lower *lower, leat_dim dim);
 // A member's value here; of a reduction or contraction what was substituted.
