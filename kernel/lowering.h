@@ -61,6 +61,16 @@ typedef struct leat_reducer {
                     const k_value *acc); // the output element
 } leat_reducer;
 
+// What ops/arithmetic.c and ops/bits.c say of the ops of these names, bit for bit.
+k_value k_mod(k_builder *b, k_value x, k_value y);
+k_value k_remainder(k_builder *b, k_value x, k_value y);
+k_value k_floor_div(k_builder *b, k_value x, k_value y);
+k_value k_gcd(k_builder *b, k_value x, k_value y);
+k_value k_copysign(k_builder *b, k_value x, k_value y);
+k_value k_nextafter(k_builder *b, k_value x, k_value y);
+k_value k_popcount(k_builder *b, k_value x);
+k_value k_leading_zeros(k_builder *b, k_value x);
+
 // Math functions as polynomials over kernel instructions: the same on every target. f32 and f64.
 k_value k_exp(k_builder *b, k_value x);
 k_value k_log(k_builder *b, k_value x);

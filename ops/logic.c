@@ -1,4 +1,4 @@
-// Comparison, logic, bits, selection and conversion.
+// Comparison, logic, selection and conversion.
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -24,11 +24,6 @@ SHAPE(greater_equal, comparison)
 SHAPE(and, leat_shape_like_input)
 SHAPE(or, leat_shape_like_input)
 SHAPE(not, leat_shape_like_input)
-SHAPE(bit_and, leat_shape_like_input)
-SHAPE(bit_or, leat_shape_like_input)
-SHAPE(bit_xor, leat_shape_like_input)
-SHAPE(shift_left, leat_shape_like_input)
-SHAPE(shift_right, leat_shape_like_input)
 
 bool shape_where(leat_shape_context *context) {
   if (!leat_shape_is_dtype(context, 0, LEAT_bool) || !leat_shape_same_dtype(context, 1, 2))
@@ -49,16 +44,12 @@ bool shape_cast(leat_shape_context *context) {
 // -----------------------------------------------------------------------------------------------------------
 
 #define EACH_COMPARISON(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, uint8_t, expression)
-#define EACH_INTEGER(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, T, expression)
 
 #define REF_COMPARISON(name, expression)                                                           \
   LEAT_REF(name, LEAT_SIGNED_CASES(EACH_COMPARISON, expression)                                    \
                      LEAT_UNSIGNED_CASES(EACH_COMPARISON, expression)                              \
                          LEAT_FLOAT_CASES(EACH_COMPARISON, expression)                             \
                              LEAT_BOOL_CASES(EACH_COMPARISON, expression))
-#define REF_INTEGER(name, for_signed, for_unsigned)                                                \
-  LEAT_REF(name, LEAT_SIGNED_CASES(EACH_INTEGER, for_signed)                                       \
-                     LEAT_UNSIGNED_CASES(EACH_INTEGER, for_unsigned))
 #define REF_BOOL(name, expression) LEAT_REF(name, LEAT_BOOL_CASES(EACH_COMPARISON, expression))
 
 REF_COMPARISON(equal, a == b)
@@ -69,14 +60,6 @@ REF_COMPARISON(greater, a > b)
 REF_COMPARISON(greater_equal, a >= b)
 REF_BOOL(and, (a && b))
 REF_BOOL(or, a || b)
-REF_INTEGER(bit_and, (a & b), (a & b))
-REF_INTEGER(bit_or, a | b, a | b)
-REF_INTEGER(bit_xor, a ^ b, a ^ b)
-
-// A count outside 0 … bits-1 shifts everything out.
-#define IN_RANGE ((uint64_t)b < 8 * sizeof *out)
-REF_INTEGER(shift_left, IN_RANGE ? (uint64_t)a << b : 0, IN_RANGE ? a << b : 0)
-REF_INTEGER(shift_right, IN_RANGE ? a >> b : a < 0 ? -1 : 0, IN_RANGE ? a >> b : 0)
 
 leat_status ref_not(leat_ref_context *context) {
   const uint8_t *x = context->inputs[0].data;

@@ -21,17 +21,27 @@ UNARY(neg, k_unary(l->b, K_NEG, x))
 UNARY(abs, k_unary(l->b, K_ABS, x))
 UNARY(sqrt, k_unary(l->b, K_SQRT, x))
 UNARY(floor, k_unary(l->b, K_FLOOR, x))
+UNARY(round, k_unary(l->b, K_ROUND, x))
+UNARY(bit_not, k_unary(l->b, K_NOT, x))
+UNARY(popcount, k_popcount(l->b, x))
+UNARY(count_leading_zeros, k_leading_zeros(l->b, x))
 UNARY(not, k_unary(l->b, K_NOT, x))
 UNARY(exp, k_exp(l->b, x))
 UNARY(log, k_log(l->b, x))
 UNARY(tanh, k_tanh(l->b, x))
+UNARY(bitcast, k_bitcast(l->b, node->outputs[0].dtype, x))
 UNARY(cast, k_cast(l->b, node->outputs[0].dtype, x))
 
 BINARY(add, k_add(l->b, x, y))
 BINARY(sub, k_sub(l->b, x, y))
 BINARY(mul, k_mul(l->b, x, y))
 BINARY(div, k_binary(l->b, K_DIV, x, y))
-BINARY(mod, k_binary(l->b, K_REM, x, y))
+BINARY(mod, k_mod(l->b, x, y))
+BINARY(floor_div, k_floor_div(l->b, x, y))
+BINARY(remainder, k_remainder(l->b, x, y))
+BINARY(gcd, k_gcd(l->b, x, y))
+BINARY(copysign, k_copysign(l->b, x, y))
+BINARY(nextafter, k_nextafter(l->b, x, y))
 BINARY(maximum, k_binary(l->b, K_MAX, x, y))
 BINARY(minimum, k_binary(l->b, K_MIN, x, y))
 BINARY(equal, k_binary(l->b, K_EQ, x, y))
@@ -47,6 +57,11 @@ BINARY(bit_or, k_binary(l->b, K_OR, x, y))
 BINARY(bit_xor, k_binary(l->b, K_XOR, x, y))
 BINARY(shift_left, k_binary(l->b, K_SHL, x, y))
 BINARY(shift_right, k_binary(l->b, K_SHR, x, y))
+
+k_value lower_fma(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  k_value x = leat_operand(l, node, 0, at), y = leat_operand(l, node, 1, at);
+  return k_fma(l->b, x, y, leat_operand(l, node, 2, at));
+}
 
 k_value lower_where(leat_lowering *l, const leat_node *node, const leat_index *at) {
   k_value condition = leat_operand(l, node, 0, at);

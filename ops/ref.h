@@ -25,10 +25,12 @@
 #define LEAT_BOOL_CASES(CASE, ...) CASE(LEAT_bool, uint8_t, uint8_t, __VA_ARGS__)
 
 // ref_<name>, with a case for each dtype of input 0 that computes it. In scope: context, count.
-#define LEAT_REF(name, cases)                                                                      \
+#define LEAT_REF(name, ...)                                                                        \
   leat_status ref_##name(leat_ref_context *context) {                                              \
     int64_t count = leat_ref_count(&context->outputs[0]);                                          \
-    switch (context->inputs[0].dtype) { cases default : return leat_ref_unsupported(context); }    \
+    switch (context->inputs[0].dtype) {                                                            \
+      __VA_ARGS__ default : return leat_ref_unsupported(context);                                  \
+    }                                                                                              \
   }
 
 // A case: OUT elements from pairs (a, b) of T, widened.

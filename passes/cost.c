@@ -12,6 +12,7 @@ enum { GUESSED_DIM = 32 };
 static const double element_operations[LEAT_OP_COUNT] = {
     [LEAT_OP_exp] = 16,         [LEAT_OP_log] = 16,         [LEAT_OP_tanh] = 24,
     [LEAT_OP_div] = 4,          [LEAT_OP_mod] = 8,          [LEAT_OP_sqrt] = 4,
+    [LEAT_OP_floor_div] = 12,   [LEAT_OP_remainder] = 12,   [LEAT_OP_gcd] = 64,
     [LEAT_OP_gather] = 4,       [LEAT_OP_concat] = 4,       [LEAT_OP_pad] = 4,
     [LEAT_OP_random_bits] = 24, [LEAT_OP_permutation] = 96,
 };

@@ -34,9 +34,13 @@ static bool is_scalar(const leat_tensor *tensor) {
 // The op at one index depends on its inputs at that index alone.
 static bool is_pointwise(const leat_node *node) {
   static const bool unary[LEAT_OP_COUNT] = {
-      [LEAT_OP_identity] = true, [LEAT_OP_stop_gradient] = true, [LEAT_OP_neg] = true,
-      [LEAT_OP_abs] = true,      [LEAT_OP_sqrt] = true,          [LEAT_OP_floor] = true,
-      [LEAT_OP_not] = true,      [LEAT_OP_cast] = true,
+      [LEAT_OP_identity] = true, [LEAT_OP_stop_gradient] = true,
+      [LEAT_OP_neg] = true,      [LEAT_OP_abs] = true,
+      [LEAT_OP_sqrt] = true,     [LEAT_OP_floor] = true,
+      [LEAT_OP_round] = true,    [LEAT_OP_not] = true,
+      [LEAT_OP_bit_not] = true,  [LEAT_OP_popcount] = true,
+      [LEAT_OP_cast] = true,     [LEAT_OP_count_leading_zeros] = true,
+      [LEAT_OP_bitcast] = true,
   };
   return unary[node->op] || leat_op_info_of(node->op)->flags & LEAT_FLAG_BROADCASTS;
 }

@@ -22,6 +22,7 @@ bool op_takes(leat_op op, leat_dtype dtype) {
   const leat_op_info *info = leat_op_info_of(op);
   bool moves = info->dtypes == LEAT_CLASS_ALL && dtype != LEAT_str;
   for (int i = 0; i < COMPUTED; i++) moves |= dtype == computed[i];
+  if (op == LEAT_OP_bitcast && dtype == LEAT_bool) return false;
   return moves && leat_dtype_in_class(dtype, info->dtypes);
 }
 
@@ -287,6 +288,17 @@ static void call_cast(call *c) {
   add_words(c, leat_dtype_name(c->out.dtype));
 }
 
+static void call_bitcast(call *c) {
+  static const leat_dtype to[][3] = {[1] = {LEAT_i8, LEAT_u8, LEAT_i8},
+                                     [2] = {LEAT_i16, LEAT_u16, LEAT_i16},
+                                     [4] = {LEAT_i32, LEAT_u32, LEAT_f32},
+                                     [8] = {LEAT_i64, LEAT_u64, LEAT_f64}};
+  first(c);
+  c->out.dtype = to[leat_dtype_size(c->dtype)][rng_below(&c->p->random, 3)];
+  add_words(c, ", ");
+  add_words(c, leat_dtype_name(c->out.dtype));
+}
+
 // Splits a dim, puts two together, or puts in a 1.
 static void call_reshape(call *c) {
   program *p = c->p;
@@ -522,7 +534,8 @@ static void call_iota(call *c) {
 // Reductions: any set of axes. A choice needs something to choose from.
 static void call_reduction(call *c) {
   bool chooses = c->op == LEAT_OP_argmax || c->op == LEAT_OP_argmin;
-  bool any_count = !chooses && c->op != LEAT_OP_max && c->op != LEAT_OP_min, keepdims = rng_percent(&c->p->random, 30);
+  bool any_count = !chooses && c->op != LEAT_OP_max && c->op != LEAT_OP_min,
+       keepdims = rng_percent(&c->p->random, 30);
   test_value x = first_operand(c, c->dtype, 0, SHAPE_RANK, !any_count);
   int64_t axes[LEAT_MAX_RANK];
   int count = 0, all = rng_percent(&c->p->random, 25);
@@ -591,6 +604,7 @@ typedef void (*call_function)(call *c);
 
 static const call_function functions[LEAT_OP_COUNT] = {
     [LEAT_OP_cast] = call_cast,
+    [LEAT_OP_bitcast] = call_bitcast,
     [LEAT_OP_reshape] = call_reshape,
     [LEAT_OP_transpose] = call_transpose,
     [LEAT_OP_broadcast] = call_broadcast,
@@ -689,7 +703,8 @@ static void describe(call *c) {
 
 bool op_call(program *p, leat_op op, leat_dtype dtype, int variant) {
   call c = {.p = p, .op = op, .dtype = dtype, .variant = variant};
-  bool possible = function_of(op) && op_takes(op, dtype);
+  bool possible = function_of(op) && op_takes(op, dtype) &&
+                  !(p->smooth && op_ulps(op) && !op_is_smooth(op)); // no bounds are known
   if (possible) {
     function_of(op)(&c);
     propagate(&c);

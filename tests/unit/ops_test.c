@@ -215,7 +215,7 @@ TEST(build_checks_arity_and_dtypes) {
                 "add of f32[2] and i32[2]: dtypes f32 and i32 differ, and there is no implicit");
   CHECK_REFUSED(OP0(sqrt, IN(i)), "sqrt of i32[2]: sqrt takes floats, not i32");
   CHECK_REFUSED(OP0(and, IN(i, i)), "and takes bool, not i32");
-  CHECK_REFUSED(OP0(mod, IN(x, x)), "mod takes integers, not f32");
+  CHECK_REFUSED(OP0(gcd, IN(x, x)), "gcd takes integers, not f32");
   CHECK_REFUSED(OP0(equal, IN(text, text)), "equal takes anything but str, not str");
   CHECK_REFUSED(OP0(add, IN(half, half)), "not supported yet for dtype f16 by op add");
   CHECK_REFUSED(OP(cast, IN(x), I(LEAT_bf16)), "not supported yet for dtype bf16 by op cast");

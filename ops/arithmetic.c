@@ -1,0 +1,104 @@
+// Element-wise arithmetic. Each op is one shape line and one REF line: expressions of a (and b) for
+// signed and unsigned integers, computed in 64 bits and cut to their width, and for floats,
+// computed in their own type.
+#include "ops/element.h"
+
+// -- Sums, products, signs -----------------------------------------------------------------------
+
+// NaN if either is NaN; -0 < +0. Every f32 is a double.
+static double larger(double a, double b) {
+  if (a != a || b != b) return a + b;
+  return a > b || (a == b && signbit(b)) ? a : b;
+}
+
+static double smaller(double a, double b) {
+  if (a != a || b != b) return a + b;
+  return a < b || (a == b && signbit(a)) ? a : b;
+}
+
+#define WRAP(operator) (uint64_t) a operator(uint64_t) b
+BINARY_NUMERIC(add, WRAP(+), WRAP(+), a + b)
+BINARY_NUMERIC(sub, WRAP(-), WRAP(-), a - b)
+BINARY_NUMERIC(mul, WRAP(*), WRAP(*), (a * b))
+BINARY_NUMERIC(maximum, a > b ? a : b, a > b ? a : b, larger(a, b))
+BINARY_NUMERIC(minimum, a < b ? a : b, a < b ? a : b, smaller(a, b))
+UNARY_NUMERIC(neg, 0 - (uint64_t)a, 0 - a, -a)
+UNARY_NUMERIC(abs, a < 0 ? 0 - (uint64_t)a : (uint64_t)a, a, fabs(a))
+BINARY_FLOAT(copysign, copysign(a, b))
+BINARY_FLOAT(nextafter, nextafter(a, b)) // of the op's own dtype
+
+bool shape_fma(leat_shape_context *context) {
+  return leat_shape_like_input(context);
+}
+
+#define EACH_FMA(ID, T, WIDE, _)                                                                   \
+  case ID: {                                                                                       \
+    const T *x = context->inputs[0].data, *y = context->inputs[1].data;                            \
+    const T *z = context->inputs[2].data;                                                          \
+    T *out = context->outputs[0].data;                                                             \
+    for (int64_t i = 0; i < count; i++) out[i] = fma(x[i], y[i], z[i]);                            \
+    return LEAT_OK;                                                                                \
+  }
+LEAT_REF(fma, LEAT_FLOAT_CASES(EACH_FMA, ))
+
+// -- Division ------------------------------------------------------------------------------------
+// `div` and `mod` truncate (C's / and %, fmod), `floor_div` and `remainder` round down, so that the
+// rest has the divisor's sign, as NumPy's. Of integers x / 0 and any rest of it are 0, and MIN / -1
+// is MIN.
+
+static int64_t divide(int64_t a, int64_t b) {
+  return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
+}
+
+static int64_t rest_of(int64_t a, int64_t b) {
+  return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static bool rounds_down(int64_t a, int64_t b) { // the quotient, by one more than truncating does
+  int64_t rest = rest_of(a, b);
+  return rest != 0 && (rest < 0) != (b < 0);
+}
+
+// A rest of 0 has the divisor's sign.
+#define REMAINDER(T, suffix)                                                                       \
+  static T remainder_##T(T a, T b) {                                                               \
+    T rest = fmod##suffix(a, b);                                                                   \
+    if (rest == 0) return copysign##suffix(0, b);                                                  \
+    return (rest < 0) != (b < 0) ? rest + b : rest;                                                \
+  }                                                                                                \
+  /* The nearest whole number to (a - remainder) / b, as NumPy's; a / b where b is 0. */           \
+  static T floor_div_##T(T a, T b) {                                                               \
+    T rest = fmod##suffix(a, b), quotient = (a - rest) / b;                                        \
+    if (b == 0) return a / b;                                                                      \
+    if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;                                         \
+    if (quotient == 0) return copysign##suffix(0, a / b);                                          \
+    T below = floor##suffix(quotient);                                                             \
+    return quotient - below > (T)0.5 ? below + 1 : below;                                          \
+  }
+REMAINDER(float, f)
+REMAINDER(double, )
+#define BY_SIZE(function) sizeof a == 4 ? function##_float(a, b) : function##_double(a, b)
+
+BINARY_NUMERIC(div, divide(a, b), b ? a / b : 0, a / b)
+BINARY_NUMERIC(mod, rest_of(a, b), b ? a % b : 0, fmod(a, b))
+BINARY_NUMERIC(floor_div, divide(a, b) - rounds_down(a, b), b ? a / b : 0, BY_SIZE(floor_div))
+BINARY_NUMERIC(remainder, rest_of(a, b) + (rounds_down(a, b) ? b : 0), b ? a % b : 0,
+               BY_SIZE(remainder))
+
+// The greatest common divisor of the magnitudes; that of 0 and 0 is 0.
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+  while (b) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+#define MAGNITUDE(x) ((x) < 0 ? 0 - (uint64_t)(x) : (uint64_t)(x))
+BINARY_INTEGER(gcd, common_divisor(MAGNITUDE(a), MAGNITUDE(b)), common_divisor(a, b))
+
+// -- Rounding ------------------------------------------------------------------------------------
+
+UNARY_FLOAT(floor, floor(a))
+UNARY_FLOAT(round, rint(a)) // to nearest, ties to even

@@ -1,0 +1,44 @@
+// What the files of element-wise ops share: lines that define shape_X and ref_X for ops whose
+// inputs and output have one type. The expressions are of a (and b), see ops/ref.h for the types
+// they are computed in.
+#ifndef LEAT_OPS_ELEMENT_H
+#define LEAT_OPS_ELEMENT_H
+
+#include "ops/ref.h"
+#include "ops/shape.h"
+
+#include <tgmath.h>
+
+#define SHAPE_LIKE_INPUT(name)                                                                     \
+  bool shape_##name(leat_shape_context *context) {                                                 \
+    return leat_shape_like_input(context);                                                         \
+  }
+
+#define EACH_UNARY(ID, T, WIDE, expression)                                                        \
+  case ID: {                                                                                       \
+    const T *x = context->inputs[0].data;                                                          \
+    T *out = context->outputs[0].data;                                                             \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+      WIDE a = x[i];                                                                               \
+      out[i] = (T)(expression);                                                                    \
+    }                                                                                              \
+    return LEAT_OK;                                                                                \
+  }
+#define EACH_BINARY(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, T, expression)
+
+#define LIKE_INPUT(name, ...) SHAPE_LIKE_INPUT(name) LEAT_REF(name, __VA_ARGS__)
+#define NUMERIC_OP(each, name, for_signed, for_unsigned, for_float)                                \
+  LIKE_INPUT(name, LEAT_SIGNED_CASES(each, for_signed) LEAT_UNSIGNED_CASES(each, for_unsigned)     \
+                       LEAT_FLOAT_CASES(each, for_float))
+#define INTEGER_OP(each, name, for_signed, for_unsigned)                                           \
+  LIKE_INPUT(name, LEAT_SIGNED_CASES(each, for_signed) LEAT_UNSIGNED_CASES(each, for_unsigned))
+#define FLOAT_OP(each, name, for_float) LIKE_INPUT(name, LEAT_FLOAT_CASES(each, for_float))
+
+#define UNARY_NUMERIC(name, ...) NUMERIC_OP(EACH_UNARY, name, __VA_ARGS__)
+#define BINARY_NUMERIC(name, ...) NUMERIC_OP(EACH_BINARY, name, __VA_ARGS__)
+#define UNARY_INTEGER(name, ...) INTEGER_OP(EACH_UNARY, name, __VA_ARGS__)
+#define BINARY_INTEGER(name, ...) INTEGER_OP(EACH_BINARY, name, __VA_ARGS__)
+#define UNARY_FLOAT(name, for_float) FLOAT_OP(EACH_UNARY, name, for_float)
+#define BINARY_FLOAT(name, for_float) FLOAT_OP(EACH_BINARY, name, for_float)
+
+#endif
