@@ -1,7 +1,8 @@
 // Fusion: merges units of loops with the units that make what they read, where both can be computed
 // in one pass over a space.
 //
-// Units are joined greedily, consumers in topological order with their producers. Two of them fit
+// Units are joined greedily: consumers in topological order with their producers, then units that
+// read the same value at the same positions, so that it is read once. Two of them fit
 // when their spaces are the same (axes in the same order), or when one is the rows of the other:
 // its axes are those outside the other's inner axes, which a reduction folds (a softmax:
 // reductions, what they read and what reads them) or which are the last. Every value that one reads
@@ -186,8 +187,9 @@ static bool rows_are_cheap(const leat_unit *rows, const leat_unit *full) {
   return cost <= 8 + inner / 8;
 }
 
+// `map`: what is known of the axes already; then all of it.
 static relation relate(const leat_unit *first, const leat_unit *second, axis_map *map) {
-  axis_map learnt = {{-1, -1, -1, -1, -1, -1, -1, -1}}, back;
+  axis_map learnt = *map, back;
   bool contracts = first->kind == LEAT_UNIT_CONTRACT;
   if (!(is_loops(first) || contracts) || !(is_loops(second) || second->kind == LEAT_UNIT_CONTRACT))
     return UNRELATED;
@@ -259,9 +261,8 @@ static void set_space(leat_unit *unit, const leat_unit *like) {
   for (int k = 0; k < like->rank; k++) unit->dims[k] = like->dims[k];
 }
 
-static void merge(leat_table *table, leat_unit *a, leat_unit *b) {
-  leat_unit *first = a->label < b->label ? a : b, *second = first == a ? b : a;
-  axis_map map;
+// `map`: the axes of `second`, which is behind `first` in the order, as those of `first`.
+static void merge(leat_table *table, leat_unit *first, leat_unit *second, axis_map map) {
   if (first == second || first->members.count + second->members.count > MOST_MEMBERS ||
       first->reductions + second->reductions > MOST_REDUCTIONS)
     return;
@@ -272,6 +273,54 @@ static void merge(leat_table *table, leat_unit *a, leat_unit *b) {
   if (r == FIRST_IS_ROWS) set_space(first, second);
   absorb(table, first, second);
   first->has_rows |= r != SAME;
+}
+
+static const axis_map unknown = {{-1, -1, -1, -1, -1, -1, -1, -1}};
+
+static void merge_with_producers(leat_table *table, const leat_item *item) {
+  for (uint32_t i = 0; i < item->reads.count; i++) {
+    leat_unit *made = leat_unit_of(item->reads.items[i]->producer->unit);
+    leat_unit *read = leat_unit_of(item->unit);
+    if (made && made->label < read->label)
+      merge(table, made, read, unknown);
+    else if (made && made->label > read->label)
+      merge(table, read, made, unknown);
+  }
+}
+
+// Where two units read all of one value, each position at a position of theirs: which axes of the
+// second are which of the first.
+static bool same_positions(const leat_access *a, const leat_access *b, axis_map *map) {
+  const leat_unit *first = leat_unit_of(a->consumer->unit);
+  const leat_unit *second = leat_unit_of(b->consumer->unit);
+  int known = 0;
+  *map = unknown;
+  if (!a->aligned || !b->aligned || first->rank != second->rank) return false;
+  for (int k = 0; k < a->producer->node->outputs[0].rank; k++) {
+    int at_first = a->axis[k] < 0 ? -1 : a->consumer->axis[a->axis[k]];
+    int at_second = b->axis[k] < 0 ? -1 : b->consumer->axis[b->axis[k]];
+    if (at_first < 0 && at_second < 0) continue;
+    if (at_first < 0 || at_second < 0) return false;
+    map->to[at_second] = (int8_t)at_first;
+    known++;
+  }
+  return known == second->rank;
+}
+
+static void merge_readers(leat_table *table, const leat_item *item) {
+  const leat_access *last = NULL;
+  for (uint32_t i = 0; i < item->users.count; i++) {
+    const leat_access *access = item->users.items[i];
+    axis_map map;
+    if (access->consumer->role != LEAT_ROLE_WORK) continue;
+    const leat_unit *unit = leat_unit_of(access->consumer->unit);
+    const leat_unit *before = last ? leat_unit_of(last->consumer->unit) : unit;
+    const leat_access *first = before->label < unit->label ? last : access;
+    const leat_access *second = first == last ? access : last;
+    if (before != unit && same_positions(first, second, &map))
+      merge(table, leat_unit_of(first->consumer->unit), leat_unit_of(second->consumer->unit), map);
+    last = access;
+  }
 }
 
 // -- Assignments in place -------------------------------------------------------------------------
@@ -286,6 +335,16 @@ bool leat_access_is_same_element(const leat_access *access, const leat_item *val
     if (read != written) return false;
   }
   return true;
+}
+
+// A scatter writes into the variable itself: it begins as its old value, or with a copy to it, and
+// reads nothing else of it. Its result is nowhere else.
+static bool can_scatter_into(const leat_item *value, const leat_state *state) {
+  for (uint32_t i = 1; i < value->reads.count; i++) {
+    const leat_storage *from = value->reads.items[i]->producer->storage;
+    if (from && from->state == state) return false;
+  }
+  return value->users.count == 1;
 }
 
 // The old value is read there, if at all, only at the element that is then written.
@@ -306,8 +365,13 @@ static bool can_overwrite(const leat_unit *unit, const leat_item *value, const l
 static void assign_in_place(leat_table *table, leat_unit *unit) {
   leat_item *value = leat_item_memory(table, unit->assign->node->inputs[0]);
   leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
-  if (!maker || !(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT)) return;
-  if (is_fenced(unit, maker) || !can_overwrite(maker, value, unit->to->state)) return;
+  if (!maker || is_fenced(unit, maker)) return;
+  if (maker->kind == LEAT_UNIT_SCATTER) {
+    if (!can_scatter_into(value, unit->to->state)) return;
+  } else if (!(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT) ||
+             !can_overwrite(maker, value, unit->to->state)) {
+    return;
+  }
   if (!leat_units_merge_order(table, maker, unit)) return;
   leat_output output = {value, unit->to};
   absorb(table, maker, unit);
@@ -350,12 +414,9 @@ static void find_outputs(leat_table *table, leat_unit *unit) {
 void leat_fuse(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
-    if (item->role != LEAT_ROLE_WORK) continue;
-    for (uint32_t i = 0; i < item->reads.count; i++) {
-      leat_unit *made = leat_unit_of(item->reads.items[i]->producer->unit);
-      if (made) merge(table, made, leat_unit_of(item->unit));
-    }
+    if (item->role == LEAT_ROLE_WORK) merge_with_producers(table, item);
   }
+  for (uint32_t p = 0; p < table->items.count; p++) merge_readers(table, table->items.items[p]);
   for (leat_unit *unit = table->head, *next; unit; unit = next) {
     next = unit->next;
     if (unit->assign) assign_in_place(table, unit);

@@ -134,8 +134,7 @@ static void finish(leat_loops *s, const k_value *acc) {
 static bool all_exact(const leat_loops *s) {
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
     const leat_item *item = s->unit->members.items[i];
-    if (is_reduction(item) && item->pass == s->w->pass &&
-        leat_reducer_of(item->node->op)->rounds &&
+    if (is_reduction(item) && item->pass == s->w->pass && leat_reducer_of(item->node->op)->rounds &&
         leat_dtype_kind_of(item->node->outputs[0].dtype) == LEAT_KIND_FLOAT)
       return false;
   }

@@ -1,7 +1,8 @@
 // Memory: where each value of the arena lies. A value's memory is free for another as soon as all
 // that touch it have run, by the order of tasks and, in a segment, of units; values of run-time
 // size share with those of the same size. Outputs take the memory of an input that ends there,
-// where each element is read before the same element is written.
+// where each element is read before the same element is written; that of a scatter the memory of
+// what it begins as.
 #include "codegen/units.h"
 
 #include <assert.h>
@@ -122,14 +123,28 @@ static bool can_share(const planner *p, const leat_output *output, const leat_st
   const leat_unit *unit = leat_unit_of(output->item->unit);
   const leat_storage *out = output->storage;
   if (out->touched.items[0] != unit || input == out || input->lasts || input->taken) return false;
-  if (input->kind != LEAT_BUFFER_ARENA || !same_memory(&input->type, &out->type)) return false;
+  if (input->kind != LEAT_BUFFER_ARENA) return false;
   for (uint32_t i = 0; i < input->touched.count; i++)
     if (input->touched.items[i] != unit && !runs_before(p, input->touched.items[i], unit))
       return false;
-  return at_same_element(unit, output->item, input);
+  return true;
+}
+
+// The result of a scatter, in the memory of what it begins as.
+static void share_scatter(planner *p, const leat_unit *unit) {
+  const leat_item *item = unit->members.items[0];
+  leat_output *output = &unit->outputs.items[0];
+  leat_storage *x = item->reads.items[0]->producer->storage;
+  bool once = unit->outputs.count == 1 && output->storage->kind == LEAT_BUFFER_ARENA;
+  for (uint32_t i = 1; i < item->reads.count; i++)
+    once = once && item->reads.items[i]->producer->storage != x;
+  if (!once || !can_share(p, output, x)) return;
+  output->storage->shares = x;
+  x->taken = true;
 }
 
 static void share_in_unit(planner *p, const leat_unit *unit) {
+  if (unit->kind == LEAT_UNIT_SCATTER) share_scatter(p, unit);
   bool once = unit->kind == LEAT_UNIT_CONTRACT || (unit->kind == LEAT_UNIT_LOOPS && !unit->reduced);
   if (!once) return;
   leat_storages reads = leat_unit_reads(p->table, unit);
@@ -137,14 +152,17 @@ static void share_in_unit(planner *p, const leat_unit *unit) {
     const leat_output *output = &unit->outputs.items[i];
     if (output->storage->kind != LEAT_BUFFER_ARENA) continue;
     for (uint32_t j = 0; j < reads.count && !output->storage->shares; j++) {
-      if (!can_share(p, output, reads.items[j])) continue;
+      if (!can_share(p, output, reads.items[j]) ||
+          !same_memory(&reads.items[j]->type, &output->storage->type) ||
+          !at_same_element(unit, output->item, reads.items[j]))
+        continue;
       output->storage->shares = reads.items[j];
       reads.items[j]->taken = true;
     }
   }
 }
 
-static leat_storage *owner_of(leat_storage *storage) {
+leat_storage *leat_storage_owner(leat_storage *storage) {
   while (storage->shares) storage = storage->shares;
   return storage;
 }
@@ -152,7 +170,7 @@ static leat_storage *owner_of(leat_storage *storage) {
 static void share(planner *p) {
   for (uint32_t i = 0; i < p->table->units.count; i++) share_in_unit(p, p->table->units.items[i]);
   for (uint32_t i = 0; i < p->storages.count; i++) {
-    leat_storage *storage = p->storages.items[i], *owner = owner_of(storage);
+    leat_storage *storage = p->storages.items[i], *owner = leat_storage_owner(storage);
     if (owner == storage) continue;
     owner->lasts |= storage->lasts;
     for (uint32_t j = 0; j < storage->touched.count; j++)
@@ -276,6 +294,6 @@ leat_status leat_plan(leat_table *table) {
     if (in_room[i])
       p.storages.items[i]->offset = rooms.items[p.storages.items[i]->offset.value].offset;
   for (uint32_t i = 0; i < p.storages.count; i++)
-    p.storages.items[i]->offset = owner_of(p.storages.items[i])->offset;
+    p.storages.items[i]->offset = leat_storage_owner(p.storages.items[i])->offset;
   return LEAT_OK;
 }

@@ -1,5 +1,6 @@
-// scatter_add: the result begins as x, then updates are added in the order of the indices. Tiles
-// are runs of the elements that an index stands for, so no two tiles touch the same element.
+// The scatters: the result begins as x (in x's own memory where `plan` or `fuse` could arrange it,
+// else as a copy), then updates are combined with it in the order of the indices. Tiles are runs of
+// the elements that an index stands for, so no two tiles touch the same element.
 #include "codegen/lower.h"
 
 enum { RUN = 4 * LEAT_LANES }; // elements of a tile's run
@@ -9,27 +10,40 @@ typedef struct scatter {
   k_builder *b;
   const leat_node *node;
   const k_buffer *out, *indices, *updates;
+  int lanes;                    // of a run; 1 where an index stands for one element
   k_value extent, inner, count; // of the axis, behind the axis, of indices
 } scatter;
 
-static void add_update(scatter *s, k_value outer, k_value low, k_value high, k_value i) {
+static k_value combined(scatter *s, k_value old, k_value update) {
+  switch ((int)s->node->op) {
+  case LEAT_OP_scatter_add: return k_add(s->b, old, update);
+  case LEAT_OP_scatter_mul: return k_mul(s->b, old, update);
+  case LEAT_OP_scatter_min: return k_binary(s->b, K_MIN, old, update);
+  case LEAT_OP_scatter_max: return k_binary(s->b, K_MAX, old, update);
+  }
+  return update;
+}
+
+static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k_value i) {
   k_builder *b = s->b;
   k_value index = k_cast(b, LEAT_i64, k_load(b, s->indices, i, 1, NULL));
   k_value below = k_lt(b, index, k_i64(b, 0)), above = k_binary(b, K_LE, s->extent, index);
   k_fail_if(b, k_binary(b, K_OR, below, above), s->w->l.site(&s->w->l, s->node), LEAT_OUT_OF_RANGE);
   k_value to = k_mul(b, k_add(b, k_mul(b, outer, s->extent), index), s->inner);
   k_value from = k_mul(b, k_add(b, k_mul(b, outer, s->count), i), s->inner);
-  k_instr *loop = k_loop_begin(b, low, high, LEAT_LANES, NULL, 0);
-  k_value e = k_loop_index(loop), mask = leat_lower_mask(s->w, k_sub(b, high, e));
-  k_value sum = k_load(b, s->out, k_add(b, to, e), LEAT_LANES, mask);
-  k_value update = k_load(b, s->updates, k_add(b, from, e), LEAT_LANES, mask);
-  k_store(b, s->out, k_add(b, to, e), k_add(b, sum, update), mask);
+  k_instr *loop = k_loop_begin(b, low, high, s->lanes, NULL, 0);
+  k_value e = k_loop_index(loop);
+  k_value mask = s->lanes > 1 ? leat_lower_mask(s->w, k_sub(b, high, e)) : NULL;
+  k_value old = k_load(b, s->out, k_add(b, to, e), s->lanes, mask);
+  k_value update = k_load(b, s->updates, k_add(b, from, e), s->lanes, mask);
+  k_store(b, s->out, k_add(b, to, e), combined(s, old, update), mask);
   k_loop_end(b, NULL, 0);
 }
 
 static void copy_first(leat_table *table, leat_unit *unit) {
-  leat_launch *copy = leat_new(table->cg->arena, leat_launch);
   leat_storage *x = leat_item_memory(table, unit->members.items[0]->node->inputs[0])->storage;
+  if (leat_storage_owner(x) == leat_storage_owner(unit->outputs.items[0].storage)) return;
+  leat_launch *copy = leat_new(table->cg->arena, leat_launch);
   copy->kind = LEAT_LAUNCH_COPY;
   copy->title = "copy";
   leat_vec_push(table->cg->arena, &copy->buffers, unit->outputs.items[0].storage);
@@ -45,7 +59,7 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   const leat_type *indices = leat_value_type(node->inputs[1]);
   int axis = (int)leat_node_attr(node, "axis")->i;
   copy_first(table, unit);
-  leat_lower *w = leat_lower_begin_bare(table, unit, "scatter_add");
+  leat_lower *w = leat_lower_begin_bare(table, unit, leat_op_name(node->op));
   scatter s = {.w = w, .b = &w->builder, .node = node};
   k_builder *b = s.b;
   s.out = leat_lower_buffer(w, unit->outputs.items[0].storage);
@@ -59,10 +73,11 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   s.count = leat_lower_dim(w, leat_lower_product(w, indices->dims, indices->rank));
   leat_index outer, run;
   leat_index_divmod(&w->l, (leat_index){.base = k_tile(b)}, leat_lower_dim(w, runs), &outer, &run);
+  s.lanes = leat_dim_is(inner_dim, 1) ? 1 : LEAT_LANES;
   k_value low = k_mul(b, run.base, k_i64(b, RUN));
   k_value high = k_binary(b, K_MIN, k_add(b, low, k_i64(b, RUN)), s.inner);
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), s.count, 1, NULL, 0);
-  add_update(&s, outer.base, low, high, k_loop_index(loop));
+  apply_update(&s, outer.base, low, high, k_loop_index(loop));
   k_loop_end(b, NULL, 0);
   leat_dim tiles[] = {outer_dim, runs};
   leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_unit_estimate(unit));

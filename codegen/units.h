@@ -203,6 +203,7 @@ typedef leat_vec(leat_storage *) leat_storages;
 leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit);
 leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
 LEAT_MUST_USE leat_status leat_plan(leat_table *table);
+leat_storage *leat_storage_owner(leat_storage *storage); // whose memory it has
 
 // -- lower.c, lower_loops.c, contract.c, scatter.c ------------------------------------------------
 // Before `plan`: the scratch memory of a unit.

@@ -38,7 +38,7 @@ static bool is_random(leat_op op) {
 static bool input_has_op_dtype(leat_op op, uint32_t input) {
   if (op == LEAT_OP_where) return input != 0;
   if (op == LEAT_OP_gather) return input == 0;
-  if (op == LEAT_OP_scatter_add) return input != 1;
+  if (leat_op_info_of(op)->kind == LEAT_KIND_SCATTER) return input != 1;
   return !is_random(op);
 }
 

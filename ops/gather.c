@@ -1,11 +1,10 @@
-// Rows by index: gather reads them, scatter_add adds to them, one_hot marks them.
+// Rows by index: gather reads them, the scatters write them, one_hot marks them, check_index sees
+// to it that there are such rows.
 #include "ops/ref.h"
 #include "ops/shape.h"
 
-#include <string.h>
-
-// The result of gathering: x.dims[:axis] + indices.dims + x.dims[axis+1:]. For scatter_add the
-// shape of the updates.
+// The result of gathering: x.dims[:axis] + indices.dims + x.dims[axis+1:]. For the
+// scatters the shape of the updates.
 static bool gathered(leat_shape_context *context, leat_type *out) {
   const leat_type *x = leat_shape_input(context, 0), *indices = leat_shape_input(context, 1);
   int32_t axis = (int32_t)leat_node_attr(context->node, "axis")->i;
@@ -27,7 +26,7 @@ bool shape_gather(leat_shape_context *context) {
   return gathered(context, &context->outputs[0]);
 }
 
-bool shape_scatter_add(leat_shape_context *context) {
+static bool scattered(leat_shape_context *context) {
   leat_type wanted;
   const leat_type *updates = leat_shape_input(context, 2);
   if (!gathered(context, &wanted) || !leat_shape_same_dtype(context, 0, 2)) return false;
@@ -42,6 +41,22 @@ bool shape_scatter_add(leat_shape_context *context) {
   return true;
 }
 
+bool shape_scatter_set(leat_shape_context *context) {
+  return scattered(context);
+}
+bool shape_scatter_add(leat_shape_context *context) {
+  return scattered(context);
+}
+bool shape_scatter_mul(leat_shape_context *context) {
+  return scattered(context);
+}
+bool shape_scatter_min(leat_shape_context *context) {
+  return scattered(context);
+}
+bool shape_scatter_max(leat_shape_context *context) {
+  return scattered(context);
+}
+
 // x as [outer, extent, inner] around the axis.
 typedef struct rows {
   int64_t outer, extent, inner;
@@ -52,8 +67,8 @@ static rows rows_of(const leat_tensor *x, int64_t axis) {
                 leat_shape_elements(x->rank - (int32_t)axis - 1, x->shape + axis + 1)};
 }
 
-static leat_status check_indices(leat_ref_context *context, int64_t extent) {
-  const leat_tensor *indices = &context->inputs[1];
+static leat_status check_indices(leat_ref_context *context, const leat_tensor *indices,
+                                 int64_t extent) {
   for (int64_t i = 0; i < leat_ref_count(indices); i++) {
     int64_t index = leat_load_index(indices, i);
     if (index < 0 || index >= extent)
@@ -68,7 +83,7 @@ leat_status ref_gather(leat_ref_context *context) {
   const leat_tensor *x = &context->inputs[0], *indices = &context->inputs[1];
   rows r = rows_of(x, leat_node_attr(context->node, "axis")->i);
   int64_t count = leat_ref_count(indices), to = 0;
-  LEAT_TRY(check_indices(context, r.extent));
+  LEAT_TRY(check_indices(context, indices, r.extent));
   for (int64_t o = 0; o < r.outer; o++)
     for (int64_t i = 0; i < count; i++)
       for (int64_t e = 0; e < r.inner; e++)
@@ -77,33 +92,64 @@ leat_status ref_gather(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// Updates are added in ascending order of the flattened indices.
-#define SCATTER(ID, T, WIDE, SUM)                                                                  \
-  case ID: {                                                                                       \
-    const T *updates = context->inputs[2].data;                                                    \
-    T *out = context->outputs[0].data;                                                             \
-    for (int64_t o = 0; o < r.outer; o++)                                                          \
-      for (int64_t i = 0; i < count; i++)                                                          \
-        for (int64_t e = 0; e < r.inner; e++) {                                                    \
-          T *to = &out[(o * r.extent + leat_load_index(indices, i)) * r.inner + e];                \
-          *to = (T)((SUM)*to + (SUM)updates[(o * count + i) * r.inner + e]);                       \
-        }                                                                                          \
-    return LEAT_OK;                                                                                \
-  }
-
-leat_status ref_scatter_add(leat_ref_context *context) {
+// The scatters: the result is x; then, in ascending order of the flattened indices, each update is
+// combined with the element that its index names, as the element-wise op does it, or (NULL) put in
+// its place. So of updates of one element, scatter_set's last one stays.
+static leat_status scatter(leat_ref_context *context, leat_ref_function combine) {
   const leat_tensor *x = &context->inputs[0], *indices = &context->inputs[1];
+  const leat_tensor *updates = &context->inputs[2];
+  leat_tensor *out = &context->outputs[0];
+  size_t size = leat_dtype_size(x->dtype);
   rows r = rows_of(x, leat_node_attr(context->node, "axis")->i);
-  int64_t count = leat_ref_count(indices), bytes = leat_tensor_bytes(x);
-  LEAT_TRY(check_indices(context, r.extent));
-  if (bytes) memcpy(context->outputs[0].data, x->data, (size_t)bytes);
-  switch (x->dtype) {
-    LEAT_SIGNED_CASES(SCATTER, uint64_t)
-    LEAT_UNSIGNED_CASES(SCATTER, uint64_t)
-    SCATTER(LEAT_f32, float, float, float)
-    SCATTER(LEAT_f64, double, double, double)
-  default: return leat_ref_unsupported(context);
-  }
+  int64_t count = leat_ref_count(indices), from = 0;
+  LEAT_TRY(check_indices(context, indices, r.extent));
+  for (int64_t i = 0; i < leat_ref_count(x); i++) leat_copy_element(out, i, x, i);
+  for (int64_t o = 0; o < r.outer; o++)
+    for (int64_t i = 0; i < count; i++)
+      for (int64_t e = 0; e < r.inner; e++, from++) {
+        int64_t to = (o * r.extent + leat_load_index(indices, i)) * r.inner + e;
+        if (!combine) {
+          leat_copy_element(out, to, updates, from);
+          continue;
+        }
+        leat_tensor element = {.dtype = x->dtype, .data = (char *)out->data + (size_t)to * size};
+        leat_tensor both[] = {element, element};
+        both[1].data = (char *)updates->data + (size_t)from * size;
+        leat_ref_context one = *context;
+        one.inputs = both;
+        one.outputs = &element;
+        LEAT_TRY(combine(&one));
+      }
+  return LEAT_OK;
+}
+
+leat_status ref_scatter_set(leat_ref_context *context) {
+  return scatter(context, NULL);
+}
+leat_status ref_scatter_add(leat_ref_context *context) {
+  return scatter(context, ref_add);
+}
+leat_status ref_scatter_mul(leat_ref_context *context) {
+  return scatter(context, ref_mul);
+}
+leat_status ref_scatter_min(leat_ref_context *context) {
+  return scatter(context, ref_minimum);
+}
+leat_status ref_scatter_max(leat_ref_context *context) {
+  return scatter(context, ref_maximum);
+}
+
+// The indices themselves, each at least 0 and below the extent.
+bool shape_check_index(leat_shape_context *context) {
+  return leat_shape_dim_ok(context, leat_node_attr(context->node, "extent")->dim) &&
+         leat_shape_like_input(context);
+}
+
+leat_status ref_check_index(leat_ref_context *context) {
+  int64_t extent;
+  LEAT_TRY(leat_ref_dim(context, leat_node_attr(context->node, "extent")->dim, &extent));
+  LEAT_TRY(check_indices(context, &context->inputs[0], extent));
+  return ref_identity(context);
 }
 
 bool shape_one_hot(leat_shape_context *context) {

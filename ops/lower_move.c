@@ -230,15 +230,27 @@ k_value lower_unfold(leat_lowering *l, const leat_node *node, const leat_index *
 
 // -- Indices that are data ------------------------------------------------------------------------
 
+static void fail_outside(leat_lowering *l, const leat_node *node, k_value index, k_value extent) {
+  k_value below = k_lt(l->b, index, k_i64(l->b, 0));
+  k_value above = k_binary(l->b, K_LE, extent, index);
+  k_value bad = both(l, k_binary(l->b, K_OR, below, above), l->mask);
+  k_fail_if(l->b, k_any(l->b, bad), l->site(l, node), LEAT_OUT_OF_RANGE);
+}
+
+// A u64 beyond i64 is negative as one, and out of range too.
+k_value lower_check_index(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  k_value index = leat_operand(l, node, 0, at);
+  k_value extent = l->dim(l, leat_node_attr(node, "extent")->dim);
+  fail_outside(l, node, k_cast(l->b, LEAT_i64, index), extent);
+  return index;
+}
+
 k_value lower_gather(leat_lowering *l, const leat_node *node, const leat_index *at) {
   const leat_type *type = leat_value_type(node->inputs[0]);
   int axis = (int)leat_node_attr(node, "axis")->i;
   int indices_rank = leat_value_type(node->inputs[1])->rank;
   k_value index = k_cast(l->b, LEAT_i64, leat_operand(l, node, 1, at + axis));
-  k_value below = k_lt(l->b, index, k_i64(l->b, 0));
-  k_value above = k_binary(l->b, K_LE, dim_of(l, type, axis), index);
-  k_value bad = both(l, k_binary(l->b, K_OR, below, above), l->mask);
-  k_fail_if(l->b, k_any(l->b, bad), l->site(l, node), LEAT_OUT_OF_RANGE);
+  fail_outside(l, node, index, dim_of(l, type, axis));
   leat_index in[LEAT_MAX_RANK];
   for (int i = 0; i < type->rank; i++)
     in[i] = i < axis ? at[i] : i == axis ? leat_index_of(l, index) : at[i + indices_rank - 1];

@@ -16,10 +16,10 @@
 // blocks of
 //    BLOCK_OUTER; one accumulator adds a block in ascending order, another the blocks' results.
 //
-// The identity of a float sum is -0, which changes no bits. A sum of no elements is +0, a product of
-// none 1; of no elements `any` is false and `all` true. Those two, max, min, argmax and argmin give
-// the same in any order: NaN wins, -0 < +0 (for argmax and argmin they are equal), and argmax and
-// argmin take the first among equals.
+// The identity of a float sum is -0, which changes no bits. A sum of no elements is +0, a product
+// of none 1; of no elements `any` is false and `all` true. Those two, max, min, argmax and argmin
+// give the same in any order: NaN wins, -0 < +0 (for argmax and argmin they are equal), and argmax
+// and argmin take the first among equals.
 #include "ops/reduce.h"
 
 #include "ops/ref.h"

@@ -499,12 +499,22 @@ static void call_gather(call *c) {
   add_int(c, "axis", axis);
 }
 
-static void call_scatter_add(call *c) {
+static void call_scatter(call *c) {
   int axis;
   test_value x = first_operand(c, c->dtype, 1, SHAPE_RANK - 1, true);
   test_value indices = index_into(c, &x, &axis), updates = gathered(&x, axis, &indices);
   operand(c, c->dtype, updates.rank, updates.dims);
   add_int(c, "axis", axis);
+}
+
+static void call_check_index(call *c) {
+  test_dim dims[LEAT_MAX_RANK], extent = dim_const(1 + rng_below(&c->p->random, 20));
+  int rank = program_shape(c->p, 0, SHAPE_RANK, false, dims);
+  test_value x = index_operand(c, c->dtype, rank, dims, FILL_INDEX, extent);
+  c->out.dtype = c->dtype;
+  c->out.rank = rank;
+  memcpy(c->out.dims, x.dims, sizeof x.dims);
+  add_int(c, "extent", extent.plus);
 }
 
 static void call_one_hot(call *c) {
@@ -613,7 +623,7 @@ static const call_function functions[LEAT_OP_COUNT] = {
     [LEAT_OP_pad] = call_pad,
     [LEAT_OP_unfold] = call_unfold,
     [LEAT_OP_gather] = call_gather,
-    [LEAT_OP_scatter_add] = call_scatter_add,
+    [LEAT_OP_check_index] = call_check_index,
     [LEAT_OP_one_hot] = call_one_hot,
     [LEAT_OP_iota] = call_iota,
     [LEAT_OP_matmul] = call_matmul,
@@ -625,6 +635,7 @@ static call_function function_of(leat_op op) {
   const leat_op_info *info = leat_op_info_of(op);
   if (functions[op]) return functions[op];
   if (info->kind == LEAT_KIND_REDUCE) return call_reduction;
+  if (info->kind == LEAT_KIND_SCATTER) return call_scatter;
   bool plain = info->kind == LEAT_KIND_ELEMENT && !info->attr_count && info->min_inputs > 0;
   return plain ? call_elementwise : NULL;
 }
@@ -660,6 +671,7 @@ static void propagate(call *c) {
   case LEAT_OP_mul: bound = b0 * b1, error = e0 * b1 + e1 * b0; break;
   case LEAT_OP_sum: bound = b0 * terms(c), error = e0 * terms(c); break;
   case LEAT_OP_prod:
+  case LEAT_OP_scatter_mul:
   case LEAT_OP_scatter_add: bound = INFINITY; break;
   case LEAT_OP_matmul: bound = b0 * b1 * terms(c), error = (e0 * b1 + e1 * b0) * terms(c); break;
   case LEAT_OP_exp: bound = exp(b0), error = (e0 + 4 * unit) * bound; break;

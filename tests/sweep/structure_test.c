@@ -243,11 +243,14 @@ TEST(indices_out_of_range) {
   check_fails("gather(x0, x1, axis=0)", LEAT_i32, 1000, LEAT_OUT_OF_RANGE);
   check_fails("gather(x0, x1 - 90, axis=1)", LEAT_i64, 100, LEAT_OUT_OF_RANGE);
   check_fails("scatter_add(x0, x1, x2, axis=0)", LEAT_i64, 1000, LEAT_OUT_OF_RANGE);
+  check_fails("scatter_set(x0, x1, x2, axis=0)", LEAT_i32, 1000, LEAT_OUT_OF_RANGE);
+  check_fails("check_index(x1, extent=30) + 1", LEAT_i32, 1000, LEAT_OUT_OF_RANGE);
   check_fails("sum(gather(x0, x1 * 1000000007, axis=0) * x2)", LEAT_i64, 1000, LEAT_OUT_OF_RANGE);
 }
 
 TEST(indices_in_range) {
   check_fails("gather(x0, x1, axis=0)", LEAT_i32, 37, LEAT_OK);
+  check_fails("scatter_set(x0, x1, x2, axis=0)", LEAT_i32, 37, LEAT_OK);
   check_fails("scatter_add(x0, x1, x2, axis=0)", LEAT_i32, 37, LEAT_OK);
 }
 

@@ -156,6 +156,17 @@ TEST(softmax_is_one_kernel) {
   CHECK_EQ_INT(units_of("entry f(x: f32[N, 10]) -> (y: f32[N, 10]) { y = softmax(x) }\n"), 1);
 }
 
+TEST(statistics_of_rows_are_one_kernel) {
+  CHECK_PROGRAM("entry f(x: f32[N, 200]) -> (m: f32[N], v: f32[N], l: f32[N], b: i32[N]) {\n"
+                "  m = mean(x, axis=1)\n  v = variance(x, axis=1)\n  l = max(x * 2, axis=1)\n"
+                "  b = argmin(x, axis=1)\n}\n",
+                1, 4, 1, FEED2(0, 21, 200));
+  CHECK_EQ_INT(
+      units_of("entry f(x: f32[N, 200]) -> (l: f32[N], s: f32[N, 200], a: bool[N]) {\n"
+               "  l = logsumexp(x, axis=1)\n  s = softmax(x)\n  a = any(x > 1, axis=1)\n}\n"),
+      1);
+}
+
 TEST(normalising_columns_is_one_kernel) {
   CHECK_PROGRAM("entry f(x: f32[N, 100]) -> (y: f32[N, 100], m: f32[100]) {\n"
                 "  m = sum(x, axis=0) / 50.0\n  y = (x - m) * (x - m)\n}\n",
@@ -211,6 +222,32 @@ TEST(an_update_is_written_in_place) {
                    false);
   CHECK_EQ_INT(count(d.text, "    copy("), 0);
   free(d.text);
+}
+
+TEST(a_scatter_is_written_in_place) {
+  static const char *const texts[] = {
+      "var w: f32[64, 8] = 1\n"
+      "entry f(i: i32[9], g: f32[9, 8]) { w := scatter_add(w, i, g, axis=0) }\n",
+      "entry f(i: i32[9], g: f32[9, 8]) -> (y: f32[64, 8]) {\n"
+      "  y = scatter_max(zeros(f32[64, 8]), i, g, axis=0)\n}\n",
+      "entry f(i: i32[9], x: f32[64, 8]) -> (y: f32[512]) {\n"
+      "  y = scatter_set(reshape(exp(x), [512]), i, ones(f32[9]), axis=0)\n}\n",
+  };
+  for (int i = 0; i < 3; i++) {
+    dump d = dump_of(texts[i], "image", false);
+    CHECK_EQ_INT(count(d.text, "    copy("), 0);
+    free(d.text);
+  }
+}
+
+// What else reads the old value, or the new one, has it.
+TEST(a_scatter_overwrites_nothing_that_is_read) {
+  CHECK_PROGRAM(
+      "var v: f32[50] = 3\n"
+      "entry f(x: f32[50]) -> (a: f32[50], b: f32[50], c: f32[50], d: f32[50]) {\n"
+      "  i = cast(abs(x) * 24, i32)\n  a = abs(x) * 0.5\n  b = scatter_set(a, i, v, axis=0)\n"
+      "  c = scatter_add(v, i, v, axis=0)\n  v := c\n  d = v + a\n}\n",
+      5, 4, 2, FEED1(0, 50));
 }
 
 TEST(an_old_value_outlives_its_variable) {

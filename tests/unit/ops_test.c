@@ -442,10 +442,23 @@ TEST(gather_and_scatter_add) {
   leat_value rows = V(i32, 2, SHAPE(3, 3), 1, 1, 1, 2, 2, 2, 3, 3, 3);
   CHECK_VALUE(OP(scatter_add, IN(x, V1(i32, 1, 0, 1), rows), I(0)),
               "i32[2, 3] = [[3, 4, 5], [8, 9, 10]]");
+  CHECK_VALUE(OP(scatter_set, IN(x, V1(i32, 1, 0, 1), rows), I(0)),
+              "i32[2, 3] = [[2, 2, 2], [3, 3, 3]]");
+  CHECK_VALUE(OP(scatter_mul, IN(x, V1(i32, 1, 0, 1), rows), I(0)),
+              "i32[2, 3] = [[2, 4, 6], [12, 15, 18]]");
+  CHECK_VALUE(OP(scatter_min, IN(x, V1(i32, 0, 0, 1), rows), I(0)),
+              "i32[2, 3] = [[1, 1, 1], [3, 3, 3]]");
+  CHECK_VALUE(
+      OP(scatter_max, IN(V1(f32, 0.0, 1, 2), V1(i32, 0, 1, 1), V1(f32, -0.0, NAN, 5)), I(0)),
+      "f32[3] = [0.0, nan, 2.0]");
+  leat_attr three = {.dim = num(3)};
+  CHECK_VALUE(OP(check_index, IN(V1(u8, 2, 0)), three), "u8[2] = [2, 0]");
+  CHECK_VALUE(OP(check_index, IN(V1(i64, 0, -1)), three),
+              "index out of range: $y_10: check_index: index -1 is out of range for an axis of 3");
   leat_value f = V1(f32, 16777216, 0), ones = V1(f32, 1, 1, 1);
   CHECK_VALUE(OP(scatter_add, IN(f, V1(i64, 0, 0, 1), ones), I(0)), "f32[2] = [16777216.0, 1.0]");
   CHECK_VALUE(OP(scatter_add, IN(f, V1(i64, 0, 0, 5), ones), I(0)),
-              "index out of range: $y_6: scatter_add: index 5 is out of range for an axis of 2");
+              "index out of range: $y_12: scatter_add: index 5 is out of range for an axis of 2");
   CHECK_REFUSED(OP(scatter_add, IN(f, V1(i64, 0, 0), ones), I(0)),
                 "axis 0 of the updates: 3 and 2 differ");
   CHECK_REFUSED(OP(scatter_add, IN(f, V1(i64, 0), X23), I(0)), "dtypes f32 and i32 differ");
