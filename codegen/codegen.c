@@ -22,20 +22,6 @@ static leat_node *append(leat_graph *graph, const leat_node *like, leat_op op, c
   return node;
 }
 
-// v += x becomes v := v + x.
-static void expand_assign_add(leat_graph *graph, leat_node *node) {
-  leat_attr state = *leat_node_attr(node, "state");
-  const leat_type *type = &state.state->type;
-  leat_node *read = append(graph, node, LEAT_OP_read, "read", NULL, 0, &state, type);
-  for (uint32_t i = 0; i < node->control_count; i++)
-    leat_node_add_control(graph, read, node->controls[i]);
-  leat_value inputs[] = {{read, 0}, node->inputs[0]};
-  leat_node *sum = append(graph, node, LEAT_OP_add, "add", inputs, 2, NULL, type);
-  node->op = LEAT_OP_assign;
-  node->inputs[0] = (leat_value){sum, 0};
-  leat_node_add_control(graph, node, read);
-}
-
 // The generator wants the columns of b next to each other.
 static void expand_transpose_b(leat_graph *graph, leat_node *node) {
   leat_type type = *leat_value_type(node->inputs[1]);
@@ -60,7 +46,6 @@ static void expand(leat_codegen_state *cg) {
   leat_node *in_cycle;
   for (uint32_t i = 0; i < count; i++) {
     leat_node *node = graph->nodes.items[i];
-    if (node->op == LEAT_OP_assign_add) expand_assign_add(graph, node);
     if (node->op == LEAT_OP_matmul && leat_node_attr(node, "transpose_b")->i &&
         !leat_uses_blis(cg, node))
       expand_transpose_b(graph, node);
@@ -77,9 +62,7 @@ static leat_status check_dtypes(leat_codegen_state *cg) {
     for (int k = 0; k < leat_op_info_of(node->op)->outputs; k++) {
       leat_dtype dtype = node->outputs[k].dtype;
       leat_dtype_kind kind = leat_dtype_kind_of(dtype);
-      if (kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING && dtype != LEAT_f16 &&
-          dtype != LEAT_bf16)
-        continue;
+      if (kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING) continue;
       leat_error_at(cg->diag, node->span, "%s cannot be compiled yet; device ref:0 computes it",
                     leat_dtype_name(dtype));
       return leat_fail(cg->error, LEAT_UNSUPPORTED, "%s: %s cannot be compiled yet", node->name,

@@ -8,7 +8,7 @@
 #include <assert.h>
 
 typedef struct memo {
-  int lanes;
+  int lanes, word;
   k_value mask;
   leat_index at[LEAT_MAX_RANK];
   k_value value;
@@ -153,7 +153,8 @@ static k_value find_memo(const leat_lower *w, const leat_fact *fact, const leat_
                          int rank) {
   for (uint32_t i = fact->memos.count; i-- > 0;) {
     const memo *m = &fact->memos.items[i];
-    bool same = m->lanes == w->l.lanes && m->mask == w->l.mask && is_visible(w, m->value);
+    bool same = m->lanes == w->l.lanes && m->word == w->l.word && m->mask == w->l.mask &&
+                is_visible(w, m->value);
     for (int k = 0; same && k < rank; k++) same = same_index(m->at[k], at[k]);
     if (same) return m->value;
   }
@@ -164,7 +165,7 @@ static void add_memo(leat_lower *w, leat_fact *fact, const leat_index *at, int r
                      k_value value) {
   while (fact->memos.count && !is_visible(w, fact->memos.items[fact->memos.count - 1].value))
     fact->memos.count--;
-  memo m = {.lanes = w->l.lanes, .mask = w->l.mask, .value = value};
+  memo m = {.lanes = w->l.lanes, .word = w->l.word, .mask = w->l.mask, .value = value};
   for (int k = 0; k < rank; k++) m.at[k] = at[k];
   leat_vec_push(w->table->cg->arena, &fact->memos, m);
 }
@@ -177,29 +178,23 @@ static bool is_uniform(const leat_index *at, int rank) {
 
 static k_value immediate(leat_lower *w, const leat_node *node) {
   const leat_tensor *tensor = leat_node_attr(node, "value")->tensor;
-  const void *data = tensor->data;
+  leat_dtype dtype = k_dtype(tensor->dtype);
+  const char *data = tensor->data;
   k_builder *b = w->l.b;
   int lanes = w->l.lanes;
-  switch (tensor->dtype) {
+  if (k_words(tensor->dtype) == 2) data += (size_t)w->l.word * leat_dtype_size(dtype);
+  switch ((int)dtype) {
   case LEAT_bool:
-  case LEAT_u8: return k_int(b, tensor->dtype, lanes, *(const uint8_t *)data);
-  case LEAT_i8: return k_int(b, tensor->dtype, lanes, *(const int8_t *)data);
-  case LEAT_i16: return k_int(b, tensor->dtype, lanes, *(const int16_t *)data);
-  case LEAT_u16: return k_int(b, tensor->dtype, lanes, *(const uint16_t *)data);
-  case LEAT_i32: return k_int(b, tensor->dtype, lanes, *(const int32_t *)data);
-  case LEAT_u32: return k_int(b, tensor->dtype, lanes, *(const uint32_t *)data);
-  case LEAT_i64:
-  case LEAT_u64: return k_int(b, tensor->dtype, lanes, *(const int64_t *)data);
-  case LEAT_f32: return k_float(b, tensor->dtype, lanes, *(const float *)data);
-  case LEAT_f64: return k_float(b, tensor->dtype, lanes, *(const double *)data);
-  case LEAT_f16:
-  case LEAT_bf16:
-  case LEAT_c64:
-  case LEAT_c128:
-  case LEAT_str: break;
+  case LEAT_u8: return k_int(b, dtype, lanes, *(const uint8_t *)data);
+  case LEAT_i8: return k_int(b, dtype, lanes, *(const int8_t *)data);
+  case LEAT_i16: return k_int(b, dtype, lanes, *(const int16_t *)data);
+  case LEAT_u16: return k_int(b, dtype, lanes, *(const uint16_t *)data);
+  case LEAT_i32: return k_int(b, dtype, lanes, *(const int32_t *)data);
+  case LEAT_u32: return k_int(b, dtype, lanes, *(const uint32_t *)data);
+  case LEAT_f32: return k_float(b, dtype, lanes, *(const float *)data);
+  case LEAT_f64: return k_float(b, dtype, lanes, *(const double *)data);
   }
-  assert(!"a dtype that leat_codegen refuses");
-  return NULL;
+  return k_int(b, dtype, lanes, *(const int64_t *)data);
 }
 
 // Whether the last axes of a type are the unit's axes `run`, all here: then its elements lie as the
@@ -239,9 +234,16 @@ static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *
   return run ? leat_index_add(l, index, (leat_index){.base = w->inner, .step = 1}) : index;
 }
 
+// Where the word that is asked for is.
+static leat_index word_of(leat_lower *w, leat_index element) {
+  leat_index first = leat_index_mul(&w->l, element, k_i64(w->l.b, 2));
+  return leat_index_add(&w->l, first, leat_index_const(&w->l, w->l.word));
+}
+
 static k_value load(leat_lower *w, const leat_fact *fact, const leat_node *node,
                     const leat_index *at) {
   leat_index index = linear(w, fact, &node->outputs[0], at);
+  if (k_words(node->outputs[0].dtype) == 2) index = word_of(w, index);
   if (!index.vector && (index.step == 1 || w->l.lanes == 1))
     return k_load(w->l.b, fact->buffer, index.base, w->l.lanes, w->l.mask);
   return k_gather(w->l.b, fact->buffer, leat_index_value(&w->l, index), w->l.mask);
@@ -424,7 +426,7 @@ k_value leat_lower_mask(leat_lower *w, k_value rest) {
 const k_buffer *leat_lower_buffer(leat_lower *w, const leat_storage *storage) {
   const k_buffer *buffer = leat_map_get(&w->buffers, storage);
   if (buffer) return buffer;
-  buffer = k_argument(w->l.b, storage->type.dtype);
+  buffer = k_argument(w->l.b, k_dtype(storage->type.dtype));
   leat_map_set(&w->buffers, storage, (void *)buffer);
   leat_vec_push(w->table->cg->arena, &w->launch->buffers, (leat_storage *)storage);
   return buffer;

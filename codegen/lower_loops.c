@@ -130,8 +130,9 @@ static void keep_costly(leat_loops *s) {
     const leat_item *item = s->unit->members.items[i];
     if (leat_item_reduces(item) || !leat_item_is_full(item) || item->last_use <= item->first_use)
       continue;
-    if (leat_node_cost(item->node) < 0.1) continue;
-    const k_buffer *kept = k_local(s->b, K_SPACE_REGISTER, item->node->outputs[0].dtype, size);
+    leat_dtype dtype = item->node->outputs[0].dtype;
+    if (leat_node_cost(item->node) < 0.1 || k_words(dtype) > 1) continue;
+    const k_buffer *kept = k_local(s->b, K_SPACE_REGISTER, k_dtype(dtype), size);
     leat_lower_keep(s->w, item, kept, item->first_use);
   }
 }

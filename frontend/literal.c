@@ -1,6 +1,8 @@
 // Literals as tensors: compile-time numbers and lists become constants of the dtype they meet.
 #include "frontend/evaluator.h"
 
+#include "base/half.h"
+
 #include <string.h>
 
 static bool integer_fits(leat_dtype dtype, int64_t value) {
@@ -24,7 +26,10 @@ static bool store_float(leat_dtype dtype, ev literal, char *to) {
   if (literal.kind != EV_INT && literal.kind != EV_FLOAT) return false;
   double value = literal.kind == EV_INT ? (double)literal.i : literal.f;
   float narrow = (float)value;
-  if (dtype == LEAT_f64)
+  uint16_t half = leat_dtype_is_half(dtype) ? leat_half_of(dtype, value) : 0;
+  if (leat_dtype_is_half(dtype))
+    memcpy(to, &half, sizeof half);
+  else if (dtype == LEAT_f64)
     memcpy(to, &value, sizeof value);
   else
     memcpy(to, &narrow, sizeof narrow);
@@ -73,8 +78,7 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
 
 static bool can_store(evaluator *e, leat_dtype dtype, leat_span span) {
   leat_dtype_kind kind = leat_dtype_kind_of(dtype);
-  bool stored = kind == LEAT_KIND_FLOAT ? dtype == LEAT_f32 || dtype == LEAT_f64
-                                        : kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING;
+  bool stored = kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING;
   if (!stored) ev_fail(e, span, "constants of %s are not supported yet", leat_dtype_name(dtype));
   return stored;
 }

@@ -49,6 +49,10 @@ const char *leat_op_name(leat_op op) {
   return leat_op_info_of(op)->name;
 }
 
+bool leat_op_computes(leat_op op) {
+  return leat_op_info_of(op)->dtypes != LEAT_CLASS_ALL && leat_op_attr_index(op, "dtype") < 0;
+}
+
 bool leat_dtype_in_class(leat_dtype dtype, leat_dtype_class class) {
   leat_dtype_kind kind = leat_dtype_kind_of(dtype);
   bool integer = kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED;

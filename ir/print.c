@@ -3,7 +3,8 @@
 // topological order, so a text that is read back prints the same.
 #include "ir/print.h"
 
-#include <math.h>
+#include "base/half.h"
+
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,21 +20,6 @@ static void add_quoted(leat_text *out, const char *words) {
 // -- Literals
 // ---------------------------------------------------------------------------------------------------------
 
-static float float_of_half(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  float size = exponent == 31 ? (fraction ? NAN : INFINITY)
-               : exponent     ? ldexpf((float)(fraction | 1024), exponent - 25)
-                              : ldexpf((float)fraction, -24);
-  return copysignf(size, bits >> 15 ? -1.0f : 1.0f);
-}
-
-static float float_of_bfloat(uint16_t bits) {
-  uint32_t wide = (uint32_t)bits << 16;
-  float value;
-  memcpy(&value, &wide, sizeof value);
-  return value;
-}
-
 // Element number `index` of an array of the dtype.
 static void print_element(leat_dtype dtype, const void *data, int64_t index, leat_text *out) {
 #define AT(T) (((const T *)data)[index])
@@ -47,8 +33,8 @@ static void print_element(leat_dtype dtype, const void *data, int64_t index, lea
   case LEAT_u16: leat_text_add(out, "%u", AT(uint16_t)); break;
   case LEAT_u32: leat_text_add(out, "%u", AT(uint32_t)); break;
   case LEAT_u64: leat_text_add(out, "%llu", (unsigned long long)AT(uint64_t)); break;
-  case LEAT_f16: leat_text_add_f32(out, float_of_half(AT(uint16_t))); break;
-  case LEAT_bf16: leat_text_add_f32(out, float_of_bfloat(AT(uint16_t))); break;
+  case LEAT_f16:
+  case LEAT_bf16: leat_text_add_f32(out, (float)leat_half_value(dtype, AT(uint16_t))); break;
   case LEAT_f32: leat_text_add_f32(out, AT(float)); break;
   case LEAT_f64: leat_text_add_f64(out, AT(double)); break;
   case LEAT_c64:

@@ -23,6 +23,7 @@ struct leat_lowering {
   k_builder *b;
   int lanes;    // 1 or LEAT_LANES: of every value that is asked for
   k_value mask; // lanes that count, or NULL for all
+  int word;     // of values of two words (k_words): which one is asked for
   // Codegen's: the value of a graph value at an index, of `lanes` lanes: loaded, or computed in
   // place.
   k_value (*value_at)(leat_lowering *lowering, leat_value value, const leat_index *at);
@@ -70,6 +71,14 @@ k_value k_copysign(k_builder *b, k_value x, k_value y);
 k_value k_nextafter(k_builder *b, k_value x, k_value y);
 k_value k_popcount(k_builder *b, k_value x);
 k_value k_leading_zeros(k_builder *b, k_value x);
+
+// What kernels hold an element of a dtype as: f16 and bf16 are the u16 of their bits, and what
+// consists of two words is two numbers one after the other: a complex number's parts, a string's
+// address and size. kernel/elements.c.
+leat_dtype k_dtype(leat_dtype dtype);
+int k_words(leat_dtype dtype); // 1 or 2
+// The conversion that op `cast` means, between dtypes of one word.
+k_value k_convert(k_builder *b, leat_dtype from, leat_dtype to, k_value x);
 
 // Math functions as polynomials over kernel instructions: the same on every target. f32 and f64.
 k_value k_exp(k_builder *b, k_value x);

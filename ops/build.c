@@ -95,9 +95,13 @@ static bool check_dtypes(leat_shape_context *context) {
       [LEAT_CLASS_ALL] = "",
       [LEAT_CLASS_ANY_DTYPE] = "anything but str",
       [LEAT_CLASS_NUMERIC] = "numbers",
+      [LEAT_CLASS_REAL] = "real numbers",
+      [LEAT_CLASS_INEXACT] = "floats and complex numbers",
       [LEAT_CLASS_FLOAT] = "floats",
+      [LEAT_CLASS_COMPLEX] = "complex numbers",
       [LEAT_CLASS_INTEGER] = "integers",
       [LEAT_CLASS_BOOLEAN] = "bool",
+      [LEAT_CLASS_STRING] = "str",
   };
   const leat_op_info *info = leat_op_info_of(context->node->op);
   for (uint32_t i = 0; i < context->node->input_count; i++) {
@@ -105,7 +109,6 @@ static bool check_dtypes(leat_shape_context *context) {
     if (!leat_dtype_in_class(dtype, info->dtypes))
       return leat_shape_fail(context, "%s takes %s, not %s", info->name, class_words[info->dtypes],
                              leat_dtype_name(dtype));
-    if (!leat_shape_supports(context, dtype)) return false;
   }
   return true;
 }

@@ -160,7 +160,7 @@ bool shape_one_hot(leat_shape_context *context) {
   if (!leat_dtype_in_class(dtype, LEAT_CLASS_ANY_DTYPE))
     return leat_shape_fail(context, "one_hot gives numbers or bool, not %s",
                            leat_dtype_name(dtype));
-  if (!leat_shape_supports(context, dtype) || !leat_shape_dim_ok(context, depth)) return false;
+  if (!leat_shape_dim_ok(context, depth)) return false;
   if (out->rank == LEAT_MAX_RANK)
     return leat_shape_fail(context, "rank %d, but at most %d is supported", out->rank + 1,
                            LEAT_MAX_RANK);

@@ -1,4 +1,5 @@
 // Comparison, logic, selection and conversion.
+#include "base/half.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -34,7 +35,6 @@ bool shape_where(leat_shape_context *context) {
 
 bool shape_cast(leat_shape_context *context) {
   leat_dtype dtype = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
-  if (!leat_shape_supports(context, dtype)) return false;
   context->outputs[0] = *leat_shape_input(context, 0);
   context->outputs[0].dtype = dtype;
   return true;
@@ -83,10 +83,21 @@ leat_status ref_where(leat_ref_context *context) {
         return leat_ref_unsupported(context);                                                      \
     return LEAT_OK;
 
+#define EACH_HALF_CAST(ID)                                                                         \
+  case ID:                                                                                         \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+      double value = leat_half_value(ID, ((const uint16_t *)context->inputs[0].data)[i]);          \
+      if (!leat_store_float(out->dtype, out->data, i, value))                                      \
+        return leat_ref_unsupported(context);                                                      \
+    }                                                                                              \
+    return LEAT_OK;
+
 leat_status ref_cast(leat_ref_context *context) {
   leat_tensor *out = &context->outputs[0];
   int64_t count = leat_ref_count(out);
-  switch (context->inputs[0].dtype) {
+  switch ((int)context->inputs[0].dtype) {
+    EACH_HALF_CAST(LEAT_f16)
+    EACH_HALF_CAST(LEAT_bf16)
     LEAT_SIGNED_CASES(EACH_CAST, leat_store_signed)
     LEAT_UNSIGNED_CASES(EACH_CAST, leat_store_unsigned)
     LEAT_BOOL_CASES(EACH_CAST, leat_store_unsigned)

@@ -14,6 +14,7 @@ static bool is_one(k_value value) {
 }
 
 static k_value zero_of(leat_lowering *l, leat_dtype dtype) {
+  dtype = k_dtype(dtype);
   if (leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT) return k_float(l->b, dtype, l->lanes, 0);
   return k_int(l->b, dtype, l->lanes, 0);
 }
@@ -261,14 +262,14 @@ k_value lower_one_hot(leat_lowering *l, const leat_node *node, const leat_index 
   leat_dtype dtype = node->outputs[0].dtype;
   k_value label = k_cast(l->b, LEAT_i64, leat_operand(l, node, 0, at));
   k_value class = leat_index_value(l, at[node->outputs[0].rank - 1]);
-  return k_cast(l->b, dtype, k_binary(l->b, K_EQ, label, class));
+  return k_convert(l->b, LEAT_bool, dtype, k_binary(l->b, K_EQ, label, class));
 }
 
 // -- Values from nothing --------------------------------------------------------------------------
 
 k_value lower_iota(leat_lowering *l, const leat_node *node, const leat_index *at) {
   int64_t axis = leat_node_attr(node, "axis")->i;
-  return k_cast(l->b, node->outputs[0].dtype, leat_index_value(l, at[axis]));
+  return k_convert(l->b, LEAT_i64, node->outputs[0].dtype, leat_index_value(l, at[axis]));
 }
 
 k_value lower_dim(leat_lowering *l, const leat_node *node, const leat_index *at) {

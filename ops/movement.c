@@ -245,10 +245,9 @@ leat_status ref_pad(leat_ref_context *context) {
 bool shape_iota(leat_shape_context *context) {
   leat_dtype dtype = (leat_dtype)attr(context->node, "dtype")->i;
   leat_type *out = &context->outputs[0];
-  if (!leat_dtype_in_class(dtype, LEAT_CLASS_NUMERIC))
-    return leat_shape_fail(context, "iota gives numbers, not %s", leat_dtype_name(dtype));
-  return leat_shape_supports(context, dtype) &&
-         leat_shape_of_dims(context, dtype, attr(context->node, "shape"), out) &&
+  if (!leat_dtype_in_class(dtype, LEAT_CLASS_REAL))
+    return leat_shape_fail(context, "iota gives real numbers, not %s", leat_dtype_name(dtype));
+  return leat_shape_of_dims(context, dtype, attr(context->node, "shape"), out) &&
          leat_shape_axis(context, attr(context->node, "axis")->i, out->rank);
 }
 

@@ -1,6 +1,8 @@
 // Evaluating one node by reference, and what the evaluations share.
 #include "ops/ref.h"
 
+#include "base/half.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -78,24 +80,33 @@ int64_t leat_load_index(const leat_tensor *tensor, int64_t i) {
     ((T *)data)[i] = (T)(value);                                                                   \
     return true;
 #define STORE_BOOL(ID, T, WIDE, value)                                                             \
-  case ID: ((T *)data)[i] = (value) != 0; return true;
+  case ID:                                                                                         \
+    ((T *)data)[i] = (value) != 0;                                                                 \
+    return true;
+
+#define STORE_HALF(ID, value)                                                                      \
+  case ID: ((uint16_t *)data)[i] = leat_half_of(ID, (double)(value)); return true;
 
 bool leat_store_signed(leat_dtype dtype, void *data, int64_t i, int64_t value) {
-  switch (dtype) {
+  switch ((int)dtype) {
     LEAT_SIGNED_CASES(STORE_INTEGER, value)
     LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
     LEAT_FLOAT_CASES(STORE_INTEGER, value)
     LEAT_BOOL_CASES(STORE_BOOL, value)
+    STORE_HALF(LEAT_f16, value)
+    STORE_HALF(LEAT_bf16, value)
   default: return false;
   }
 }
 
 bool leat_store_unsigned(leat_dtype dtype, void *data, int64_t i, uint64_t value) {
-  switch (dtype) {
+  switch ((int)dtype) {
     LEAT_SIGNED_CASES(STORE_INTEGER, value)
     LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
     LEAT_FLOAT_CASES(STORE_INTEGER, value)
     LEAT_BOOL_CASES(STORE_BOOL, value)
+    STORE_HALF(LEAT_f16, value)
+    STORE_HALF(LEAT_bf16, value)
   default: return false;
   }
 }
@@ -121,11 +132,13 @@ static uint64_t saturate_unsigned(double x, uint64_t high) {
   case ID: ((T *)data)[i] = (T)saturate_unsigned((x), (T)UINT64_MAX); return true;
 
 bool leat_store_float(leat_dtype dtype, void *data, int64_t i, double value) {
-  switch (dtype) {
+  switch ((int)dtype) {
     LEAT_SIGNED_CASES(STORE_SIGNED, value)
     LEAT_UNSIGNED_CASES(STORE_UNSIGNED, value)
     LEAT_FLOAT_CASES(STORE_INTEGER, value)
     LEAT_BOOL_CASES(STORE_BOOL, value)
+    STORE_HALF(LEAT_f16, value)
+    STORE_HALF(LEAT_bf16, value)
   default: return false;
   }
 }
@@ -144,12 +157,60 @@ static leat_status make_output(leat_arena *arena, leat_ref_context *context, con
   return LEAT_OK;
 }
 
+// Computing in f16 and bf16 is computing in f32 and rounding each result once.
+static leat_tensor wider(leat_arena *arena, const leat_tensor *half) {
+  leat_tensor wide = *half;
+  int64_t count = leat_ref_count(half);
+  float *to = leat_arena_alloc_array(arena, (size_t)count, sizeof *to);
+  const uint16_t *from = half->data;
+  for (int64_t i = 0; i < count; i++) to[i] = (float)leat_half_value(half->dtype, from[i]);
+  wide.dtype = LEAT_f32;
+  wide.data = to;
+  return wide;
+}
+
+static void narrow(const leat_tensor *wide, leat_tensor *half) {
+  const float *from = wide->data;
+  for (int64_t i = 0; i < leat_ref_count(half); i++)
+    leat_store_float(half->dtype, half->data, i, (double)from[i]);
+}
+
+static bool takes_or_gives_halves(const leat_ref_context *context, int outputs) {
+  bool halves = false;
+  for (uint32_t i = 0; i < context->node->input_count; i++)
+    halves |= leat_dtype_is_half(context->inputs[i].dtype);
+  for (int i = 0; i < outputs; i++) halves |= leat_dtype_is_half(context->outputs[i].dtype);
+  return halves;
+}
+
+static leat_status evaluate_wide(leat_arena *arena, leat_ref_context *context, int outputs) {
+  leat_ref_context wide = *context;
+  leat_tensor *ins = leat_new_array(arena, leat_tensor, context->node->input_count);
+  for (uint32_t i = 0; i < context->node->input_count; i++) {
+    const leat_tensor *in = &context->inputs[i];
+    ins[i] = leat_dtype_is_half(in->dtype) ? wider(arena, in) : *in;
+  }
+  wide.inputs = ins;
+  wide.outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
+  for (int i = 0; i < outputs; i++) {
+    const leat_tensor *out = &context->outputs[i];
+    wide.outputs[i] = leat_dtype_is_half(out->dtype) ? wider(arena, out) : *out;
+  }
+  LEAT_TRY(leat_ref_of(context->node->op)(&wide));
+  for (int i = 0; i < outputs; i++)
+    if (leat_dtype_is_half(context->outputs[i].dtype))
+      narrow(&wide.outputs[i], &context->outputs[i]);
+  return LEAT_OK;
+}
+
 leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context) {
-  leat_ref_function evaluate = leat_ref_of(context->node->op);
+  leat_op op = context->node->op;
+  leat_ref_function evaluate = leat_ref_of(op);
   if (!evaluate) return leat_ref_fail(context, LEAT_UNSUPPORTED, "has no value of its own");
-  int outputs = leat_op_info_of(context->node->op)->outputs;
+  int outputs = leat_op_info_of(op)->outputs;
   context->outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
   for (int i = 0; i < outputs; i++)
     LEAT_TRY(make_output(arena, context, &context->node->outputs[i], &context->outputs[i]));
-  return evaluate(context);
+  bool wide = leat_op_computes(op) && takes_or_gives_halves(context, outputs);
+  return wide ? evaluate_wide(arena, context, outputs) : evaluate(context);
 }

@@ -67,7 +67,7 @@ void leat_copy_element(leat_tensor *to_tensor, int64_t to, const leat_tensor *fr
 // range).
 int64_t leat_load_index(const leat_tensor *tensor, int64_t i);
 
-// Conversions to element `i` as `cast` defines them. False: the dtype is not computed in yet.
+// Conversions to element `i` as `cast` defines them. False: there is none to this dtype.
 bool leat_store_signed(leat_dtype dtype, void *data, int64_t i, int64_t value);
 bool leat_store_unsigned(leat_dtype dtype, void *data, int64_t i, uint64_t value);
 bool leat_store_float(leat_dtype dtype, void *data, int64_t i, double value);

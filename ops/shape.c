@@ -59,24 +59,6 @@ bool leat_shape_fail(leat_shape_context *context, const char *format, ...) {
   return false;
 }
 
-// Movement ops move any dtype but str; arithmetic knows the dtypes that every target computes in.
-bool leat_shape_supports(leat_shape_context *context, leat_dtype dtype) {
-  const leat_op_info *info = leat_op_info_of(context->node->op);
-  bool supported = info->kind == LEAT_KIND_STRUCTURE || info->kind == LEAT_KIND_HOST;
-  switch (leat_dtype_kind_of(dtype)) {
-  case LEAT_KIND_BOOL:
-  case LEAT_KIND_SIGNED:
-  case LEAT_KIND_UNSIGNED: supported = true; break;
-  case LEAT_KIND_FLOAT:
-    supported |= dtype == LEAT_f32 || dtype == LEAT_f64 || info->dtypes == LEAT_CLASS_ALL;
-    break;
-  case LEAT_KIND_COMPLEX: supported |= info->dtypes == LEAT_CLASS_ALL; break;
-  case LEAT_KIND_STRING: break;
-  }
-  return supported || leat_shape_fail(context, "not supported yet for dtype %s by op %s",
-                                      leat_dtype_name(dtype), info->name);
-}
-
 bool leat_shape_is_dtype(leat_shape_context *context, uint32_t input, leat_dtype dtype) {
   return leat_shape_input(context, input)->dtype == dtype ||
          leat_shape_fail(context, "input %u must be %s", input + 1, leat_dtype_name(dtype));

@@ -20,8 +20,6 @@ bool leat_shape_fail(leat_shape_context *context, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 // Each is true, or reports and is false.
-bool leat_shape_supports(leat_shape_context *context,
-                         leat_dtype dtype); // the op computes in it by now
 bool leat_shape_is_dtype(leat_shape_context *context, uint32_t input, leat_dtype dtype);
 bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t other);
 bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,

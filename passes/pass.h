@@ -10,6 +10,7 @@
 //     cse        equal nodes become one
 //     place      a device for every node
 //     partition  one graph a device, joined by send and recv
+//     legalize   ops and dtypes that kernels compute in, but where ref runs
 //   one graph per device ─ codegen (fuse, schedule, plan, lower) ─▶ image + kernels
 //
 // A pass gets a graph that verifies and leaves one that verifies. It allocates what stays in
@@ -28,7 +29,8 @@ typedef struct leat_device_info {
   bool (*feasible)(const leat_node *node, const char **out_why); // NULL: all
   double flops, bandwidth;                                       // per second
   int64_t memory;                                                // bytes; 0: no limit
-  bool on_request; // chosen only where a constraint names its type
+  bool on_request;   // chosen only where a constraint names its type
+  bool by_reference; // evaluates ops as they are: legalize leaves its part alone
 } leat_device_info;
 
 typedef struct leat_pass_context {

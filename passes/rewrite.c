@@ -8,15 +8,15 @@
 leat_rewriter leat_rewrite_begin(leat_graph *graph, leat_arena *scratch) {
   leat_rewriter r = {.graph = graph, .scratch = scratch, .count = graph->nodes.count};
   r.built = r.count;
-  r.instead = leat_new_array(scratch, leat_value, r.count);
+  r.instead = leat_new_array(scratch, leat_value *, r.count);
   r.seen = leat_new_array(scratch, uint32_t, r.count);
   leat_vec_reserve(graph->arena, &r.nodes, r.count);
   return r;
 }
 
 static leat_value current(const leat_rewriter *r, leat_value value) {
-  bool replaced = value.node && value.node->id < r->count && r->instead[value.node->id].node;
-  return replaced ? r->instead[value.node->id] : value;
+  bool replaced = value.node && value.node->id < r->count && r->instead[value.node->id];
+  return replaced ? r->instead[value.node->id][value.port] : value;
 }
 
 // Control edges to one node from two that became one are one.
@@ -49,9 +49,15 @@ void leat_rewrite_keep(leat_rewriter *r, leat_node *node) {
 }
 
 void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value) {
-  assert(node->id < r->count && leat_op_info_of(node->op)->outputs == 1);
+  assert(leat_op_info_of(node->op)->outputs == 1);
+  leat_rewrite_replace_all(r, node, &value);
+}
+
+void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values) {
+  size_t outputs = (size_t)leat_op_info_of(node->op)->outputs;
+  assert(node->id < r->count);
   take_built(r);
-  r->instead[node->id] = value;
+  r->instead[node->id] = leat_arena_memdup(r->scratch, values, outputs * sizeof *values);
 }
 
 // -- The sweep -----------------------------------------------------------------------------
@@ -149,9 +155,9 @@ void leat_rewrite_finish(leat_rewriter *r) {
   leat_map_init(&heirs, r->scratch);
   take_built(r);
   for (uint32_t i = 0; i < r->count; i++) {
-    if (!r->instead[i].node) continue;
+    if (!r->instead[i]) continue;
     leat_map_set(&gone, graph->nodes.items[i]->name, graph->nodes.items[i]);
-    leat_map_set(&heirs, graph->nodes.items[i]->name, r->instead[i].node);
+    leat_map_set(&heirs, graph->nodes.items[i]->name, r->instead[i]->node);
   }
   for (uint32_t i = 0; i < graph->states.count; i++)
     graph->states.items[i]->init = current(r, graph->states.items[i]->init);

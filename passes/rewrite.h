@@ -20,7 +20,7 @@ typedef struct leat_rewriter {
   leat_arena *scratch;
   uint32_t count;              // of nodes at the beginning
   uint32_t built;              // nodes of the graph before this one are old or in `nodes`
-  leat_value *instead;         // by id: what stands for output 0 of a replaced node
+  leat_value **instead;        // by id: what stands for the outputs of a replaced node, or NULL
   leat_vec(leat_node *) nodes; // the new order
   uint32_t *seen;              // by id: see leat_rewrite_inputs
 } leat_rewriter;
@@ -31,6 +31,8 @@ void leat_rewrite_keep(leat_rewriter *r, leat_node *node);
 // `node` has one output and no effect; `value` is older than it or was just built. Who is ordered
 // after it, or shares its device, now refers to value.node.
 void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value);
+// The same of a node with any number of outputs: `values` has one for each.
+void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values);
 // Drops the nodes that no effect, feed, result or initial value needs, with the control edges from
 // them.
 void leat_rewrite_finish(leat_rewriter *r);

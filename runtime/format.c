@@ -1,38 +1,16 @@
 // Two walks over the same elements: the first finds the widest, the second writes.
 #include "runtime/format.h"
 
+#include "base/half.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
-// IEEE half to float: every half is a float.
-static float half_to_float(uint16_t half) {
-  uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31;
-  uint32_t fraction = half & 0x3ff, bits;
-  if (exponent == 31) {
-    bits = sign | 0x7f800000 | fraction << 13;
-  } else if (exponent) {
-    bits = sign | (exponent + 112) << 23 | fraction << 13;
-  } else {
-    float value = (float)fraction * 0x1p-24f;
-    return sign ? -value : value;
-  }
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-static float bfloat_to_float(uint16_t bfloat) {
-  uint32_t bits = (uint32_t)bfloat << 16;
-  float value;
-  memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
 // Five (f16) or four (bf16) significant digits always read back as the same 16 bits.
-static void add_short_float(leat_text *out, float value, int digits) {
+static void add_short_float(leat_text *out, double value, int digits) {
   size_t begin = out->size;
-  leat_text_add(out, "%.*g", digits, (double)value);
+  leat_text_add(out, "%.*g", digits, value);
   if (!strpbrk(out->data + begin, ".en")) leat_text_add(out, ".0");
 }
 
@@ -69,8 +47,8 @@ void leat_element_format(leat_dtype dtype, const void *element, leat_text *out) 
   case LEAT_u16: leat_text_add(out, "%u", READ(uint16_t, at)); break;
   case LEAT_u32: leat_text_add(out, "%" PRIu32, READ(uint32_t, at)); break;
   case LEAT_u64: leat_text_add(out, "%" PRIu64, READ(uint64_t, at)); break;
-  case LEAT_f16: add_short_float(out, half_to_float(READ(uint16_t, at)), 5); break;
-  case LEAT_bf16: add_short_float(out, bfloat_to_float(READ(uint16_t, at)), 4); break;
+  case LEAT_f16: add_short_float(out, leat_half_value(dtype, READ(uint16_t, at)), 5); break;
+  case LEAT_bf16: add_short_float(out, leat_half_value(dtype, READ(uint16_t, at)), 4); break;
   case LEAT_f32: leat_text_add_f32(out, READ(float, at)); break;
   case LEAT_f64: leat_text_add_f64(out, READ(double, at)); break;
   case LEAT_c64:

@@ -2,6 +2,7 @@
 // runs the entry once, writes or prints what it fetched.
 #include "leat/runtime.h"
 
+#include "base/half.h"
 #include "base/npy.h"
 #include "runtime/format.h"
 
@@ -17,6 +18,7 @@ enum { EXIT_FINE, EXIT_FAILED, EXIT_USAGE };
 typedef union scalar {
   bool truth;
   uint64_t integer;
+  uint16_t half;
   float f32;
   double f64;
 } scalar;
@@ -114,7 +116,7 @@ static leat_status parse_scalar(program *p, const char *text, leat_dtype dtype, 
     else if (dtype == LEAT_f64)
       out->f64 = strtod(text, &end);
     else
-      break;
+      out->half = leat_half_of(dtype, strtod(text, &end));
     return end != text && !*end ? LEAT_OK : bad_scalar(p, text, dtype);
   case LEAT_KIND_COMPLEX:
   case LEAT_KIND_STRING: break;

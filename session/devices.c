@@ -53,8 +53,10 @@ static leat_status add_device(leat_devices *devices, leat_arena *arena, leat_dev
 static leat_status add_task(leat_devices *devices, leat_arena *arena, leat_strings *strings,
                             const leat_devices_spec *spec, const char *task, int rank,
                             leat_error *error) {
-  leat_device_info cpu = {
-      .type = leat_intern(strings, "cpu"), .flops = CPU_FLOPS, .bandwidth = CPU_BANDWIDTH};
+  leat_device_info cpu = {.type = leat_intern(strings, "cpu"),
+                          .flops = CPU_FLOPS,
+                          .bandwidth = CPU_BANDWIDTH,
+                          .by_reference = strcmp(spec->target, "ref") == 0};
   for (int i = 0; i < spec->per_process; i++) {
     leat_device device = {leat_intern_printf(strings, "%s/device:cpu:%d", task, i),
                           leat_target_find(spec->target), rank, NULL};
@@ -63,7 +65,8 @@ static leat_status add_task(leat_devices *devices, leat_arena *arena, leat_strin
   leat_device_info ref = {.type = leat_intern(strings, "ref"),
                           .flops = REF_FLOPS,
                           .bandwidth = REF_BANDWIDTH,
-                          .on_request = true};
+                          .on_request = true,
+                          .by_reference = true};
   leat_device device = {leat_intern_printf(strings, "%s/device:ref:0", task),
                         leat_target_find("ref"), rank, NULL};
   return add_device(devices, arena, device, ref, error);

@@ -1,6 +1,7 @@
 // Literals are nested lists of numbers, true and false; the lists' lengths are the shape.
 #include "tools/values.h"
 
+#include "base/half.h"
 #include "base/npy.h"
 #include "runtime/format.h"
 #include "tools/options.h"
@@ -84,7 +85,10 @@ static leat_status read_float(reader *r, void *to) {
   float narrow = strtof(r->at, NULL);
   if (end == r->at) return complain(r, "expected a number");
   r->at = end;
-  if (r->out->dtype == LEAT_f32)
+  if (leat_dtype_is_half(r->out->dtype)) {
+    uint16_t half = leat_half_of(r->out->dtype, value);
+    memcpy(to, &half, sizeof half);
+  } else if (r->out->dtype == LEAT_f32)
     memcpy(to, &narrow, sizeof narrow);
   else
     memcpy(to, &value, sizeof value);
@@ -107,9 +111,7 @@ static leat_status read_element(reader *r) {
   case LEAT_KIND_BOOL: return read_bool(r, to);
   case LEAT_KIND_SIGNED:
   case LEAT_KIND_UNSIGNED: return read_integer(r, to);
-  case LEAT_KIND_FLOAT:
-    if (leat_dtype_size(dtype) >= sizeof(float)) return read_float(r, to);
-    break;
+  case LEAT_KIND_FLOAT: return read_float(r, to);
   case LEAT_KIND_COMPLEX:
   case LEAT_KIND_STRING: break;
   }

@@ -47,17 +47,17 @@ static leat_status evaluate(leat_ref_context *context, leat_arena *arena, const 
   return LEAT_OK;
 }
 
-// The variable, the variable, the addend.
-static leat_status evaluate_update(leat_ref_context *context, const leat_arg *args) {
-  leat_tensor operands[2], sum;
-  const leat_type *type = leat_value_type(context->node->inputs[0]);
-  if (!set_tensor(context, type, args[1].pointer, &operands[0]) ||
-      !set_tensor(context, type, args[2].pointer, &operands[1]))
-    return LEAT_OUT_OF_RANGE;
-  sum = operands[0];
-  context->inputs = operands;
-  context->outputs = &sum;
-  return ref_add(context); // in place: element by element
+// The variable, the variable, the addend: an `add` in all but name.
+static leat_status evaluate_update(leat_ref_context *context, leat_arena *arena,
+                                   const leat_arg *args) {
+  leat_node add = *context->node;
+  leat_value operands[] = {add.inputs[0], add.inputs[0]};
+  add.op = LEAT_OP_add;
+  add.inputs = operands;
+  add.input_count = 2;
+  add.outputs = leat_value_type(operands[0]);
+  context->node = &add;
+  return evaluate(context, arena, args);
 }
 
 // Arguments: the site's address, the dims, the outputs, the inputs.
@@ -72,7 +72,7 @@ int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_be
   const leat_arg *buffers = args + 1 + site->dim_count;
   bool updates = site->node->op == LEAT_OP_assign_add;
   leat_status status =
-      updates ? evaluate_update(&context, buffers) : evaluate(&context, arena, buffers);
+      updates ? evaluate_update(&context, arena, buffers) : evaluate(&context, arena, buffers);
   leat_arena_destroy(arena);
   return (int32_t)status; // site 0
 }

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const leat_dtype computed[] = {LEAT_bool, LEAT_i8,  LEAT_i16, LEAT_i32, LEAT_i64, LEAT_u8,
-                                      LEAT_u16,  LEAT_u32, LEAT_u64, LEAT_f32, LEAT_f64};
+static const leat_dtype computed[] = {LEAT_bool, LEAT_i8,  LEAT_i16, LEAT_i32, LEAT_i64,
+                                      LEAT_u8,   LEAT_u16, LEAT_u32, LEAT_u64, LEAT_f16,
+                                      LEAT_bf16, LEAT_f32, LEAT_f64};
 enum {
   COMPUTED = sizeof computed / sizeof *computed,
   SHAPE_RANK = 4,
@@ -518,7 +519,8 @@ static void call_check_index(call *c) {
 }
 
 static void call_one_hot(call *c) {
-  static const leat_dtype dtypes[] = {LEAT_f32, LEAT_f64, LEAT_i32, LEAT_u8, LEAT_bool, LEAT_i64};
+  static const leat_dtype dtypes[] = {LEAT_f32,  LEAT_f64, LEAT_i32, LEAT_u8,
+                                      LEAT_bool, LEAT_i64, LEAT_f16, LEAT_bf16};
   test_dim dims[LEAT_MAX_RANK], depth = dim_const(rng_below(&c->p->random, 20));
   int rank = program_shape(c->p, 0, 2, false, dims);
   test_value x = index_operand(c, c->dtype, rank, dims, FILL_NEAR, depth);
@@ -647,7 +649,10 @@ bool op_calls_cover(leat_op op) {
 // -- How far results may differ ------------------------------------------------------------------
 
 static double unit_of(leat_dtype dtype) {
-  return dtype == LEAT_f32 ? 0x1p-23 : 0x1p-52;
+  return dtype == LEAT_f16    ? 0x1p-10
+         : dtype == LEAT_bf16 ? 0x1p-7
+         : dtype == LEAT_f32  ? 0x1p-23
+                              : 0x1p-52;
 }
 
 // Elements that go into one of the result.

@@ -1,6 +1,8 @@
 // Running programs through the session API, and comparing what comes out.
 #include "tests/sweep/programs.h"
 
+#include "base/half.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -72,16 +74,22 @@ void tensors_destroy(leat_tensor *tensors, size_t count) {
 // -- Comparing -----------------------------------------------------------------------------------
 
 static bool is_float(leat_dtype dtype) {
-  return dtype == LEAT_f32 || dtype == LEAT_f64;
+  return leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT;
 }
 
 static double float_at(const leat_tensor *tensor, int64_t i) {
+  if (leat_dtype_is_half(tensor->dtype))
+    return leat_half_value(tensor->dtype, ((const uint16_t *)tensor->data)[i]);
   return tensor->dtype == LEAT_f32 ? ((const float *)tensor->data)[i]
                                    : ((const double *)tensor->data)[i];
 }
 
 // The bits of a float as a number that ascends with it.
 static int64_t ordered(const leat_tensor *tensor, int64_t i) {
+  if (leat_dtype_is_half(tensor->dtype)) {
+    int16_t bits = ((const int16_t *)tensor->data)[i];
+    return bits < 0 ? INT16_MIN - bits : bits;
+  }
   if (tensor->dtype == LEAT_f32) {
     int32_t bits = ((const int32_t *)tensor->data)[i];
     return bits < 0 ? INT32_MIN - (int64_t)bits : bits;

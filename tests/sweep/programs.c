@@ -1,6 +1,8 @@
 // Building programs, and the data to feed them.
 #include "tests/sweep/programs.h"
 
+#include "base/half.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -253,21 +255,34 @@ static uint64_t integer_of(program *p, const test_input *input, size_t size) {
   return any_integer(r, size);
 }
 
-static void fill_element(program *p, const test_input *input, char *out) {
-  size_t size = leat_dtype_size(input->value.dtype);
-  uint64_t bits[2];
-  if (input->value.dtype == LEAT_f32) {
-    fill_f32(&p->random, input->fill, (float *)(void *)out);
-  } else if (input->value.dtype == LEAT_f64) {
-    fill_f64(&p->random, input->fill, (double *)(void *)out);
+static void fill_half(rng *r, test_fill fill, leat_dtype dtype, uint16_t *out) {
+  int64_t kind = fill == FILL_ANY ? rng_below(r, 3) : 2;
+  *out = kind == 0   ? (uint16_t)rng_next(r)
+         : kind == 1 ? leat_half_of(dtype, RNG_PICK(r, special_floats))
+                     : leat_half_of(dtype, fill == FILL_UNIT ? unit_float(r) : plain_float(r));
+}
+
+static void fill_word(program *p, const test_input *input, leat_dtype dtype, void *out) {
+  size_t size = leat_dtype_size(dtype);
+  if (dtype == LEAT_f32) {
+    fill_f32(&p->random, input->fill, out);
+  } else if (dtype == LEAT_f64) {
+    fill_f64(&p->random, input->fill, out);
+  } else if (leat_dtype_is_half(dtype)) {
+    fill_half(&p->random, input->fill, dtype, out);
   } else {
-    leat_dtype_kind kind = leat_dtype_kind_of(input->value.dtype);
-    bool any = kind == LEAT_KIND_FLOAT || kind == LEAT_KIND_COMPLEX;
-    bits[0] = any || kind == LEAT_KIND_BOOL ? rng_next(&p->random) : integer_of(p, input, size);
-    bits[1] = rng_next(&p->random);
-    if (kind == LEAT_KIND_BOOL) bits[0] &= 1;
-    memcpy(out, bits, size);
+    bool truth = dtype == LEAT_bool;
+    uint64_t bits = truth ? rng_next(&p->random) & 1 : integer_of(p, input, size);
+    memcpy(out, &bits, size);
   }
+}
+
+static void fill_element(program *p, const test_input *input, char *out) {
+  leat_dtype dtype = input->value.dtype, word = dtype;
+  if (leat_dtype_kind_of(dtype) == LEAT_KIND_COMPLEX)
+    word = dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
+  for (size_t at = 0; at < leat_dtype_size(dtype); at += leat_dtype_size(word))
+    fill_word(p, input, word, out + at);
 }
 
 leat_tensor *program_feeds(program *p) {

@@ -5,7 +5,8 @@ enum { LEAST_OPS = 5, MOST_OPS = 40 };
 
 // The dtypes of a program: mostly one, so that its values meet.
 static leat_dtype dtype_for(program *p, leat_dtype main_dtype) {
-  static const leat_dtype others[] = {LEAT_f32, LEAT_f64, LEAT_i32, LEAT_bool, LEAT_i64, LEAT_u8};
+  static const leat_dtype others[] = {LEAT_f32, LEAT_f64, LEAT_i32, LEAT_bool,
+                                      LEAT_i64, LEAT_u8,  LEAT_f16, LEAT_bf16};
   return rng_percent(&p->random, 85) ? main_dtype : RNG_PICK(&p->random, others);
 }
 
