@@ -1,7 +1,8 @@
 // Messages are kept in the arena as they come and sorted by place when printed; a note hangs on its
 // message. After twenty of a kind the rest are only counted, so that one early mistake cannot bury
-// a terminal. A source line is shown with tabs expanded, control bytes hidden and, when it is very
-// long, only the part around the caret.
+// a terminal, and so are notes after eight; the same of the same place is shown once. A source line
+// is shown with tabs expanded, control bytes hidden and, when it is very long, only the part around
+// the caret.
 #include "base/diag.h"
 
 #include "base/vec.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 20, TAB = 8, WIDEST_LINE = 160, LONGEST_NAME = 64 };
+enum { KEPT = 20, NOTES_KEPT = 8, TAB = 8, WIDEST_LINE = 160, LONGEST_NAME = 64 };
 
 typedef enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE } severity;
 
@@ -26,7 +27,9 @@ typedef struct message {
   severity severity;
   leat_span span;
   const char *words;
-  uint32_t order; // of arrival
+  uint32_t order;      // of arrival
+  uint32_t again;      // how often the same was said of the same place after it
+  uint32_t note_count; // with those not kept
   struct message *notes, *last_note, *next;
 } message;
 
@@ -36,6 +39,7 @@ struct leat_diag {
   leat_vec(message *) messages;
   message *latest;    // what a note belongs to; NULL when that was only counted
   uint32_t counts[2]; // of errors and warnings, with those not kept
+  uint32_t kept[2];
 };
 
 leat_diag *leat_diag_create(leat_arena *arena) {
@@ -105,11 +109,28 @@ static message *new_message(leat_diag *diag, severity level, leat_span span, con
   return m;
 }
 
+// What a function does wrong is shown for its first call only.
+static bool said_before(leat_diag *diag, const message *m) {
+  for (uint32_t i = 0; i < diag->messages.count; i++) {
+    message *old = diag->messages.items[i];
+    bool same = old->severity == m->severity && old->span.source == m->span.source &&
+                m->span.source && old->span.begin == m->span.begin &&
+                old->span.end == m->span.end && strcmp(old->words, m->words) == 0;
+    if (same) old->again++;
+    if (same) return true;
+  }
+  return false;
+}
+
 static void report(leat_diag *diag, severity level, leat_span span, const char *format,
                    va_list arguments) {
   diag->latest = NULL;
-  if (diag->counts[level]++ >= KEPT) return;
-  diag->latest = new_message(diag, level, span, format, arguments);
+  diag->counts[level]++;
+  if (diag->kept[level] >= KEPT) return;
+  message *made = new_message(diag, level, span, format, arguments);
+  if (said_before(diag, made)) return;
+  diag->kept[level]++;
+  diag->latest = made;
   diag->latest->order = diag->messages.count;
   leat_vec_push(diag->arena, &diag->messages, diag->latest);
 }
@@ -130,7 +151,7 @@ void leat_warn_at(leat_diag *diag, leat_span span, const char *format, ...) {
 
 void leat_note_at(leat_diag *diag, leat_span span, const char *format, ...) {
   message *owner = diag->latest;
-  if (!owner) return;
+  if (!owner || owner->note_count++ >= NOTES_KEPT) return;
   va_list arguments;
   va_start(arguments, format);
   message *note = new_message(diag, SEVERITY_NOTE, span, format, arguments);
@@ -150,6 +171,7 @@ void leat_diag_clear(leat_diag *diag) {
   diag->messages.count = 0;
   diag->latest = NULL;
   memset(diag->counts, 0, sizeof diag->counts);
+  memset(diag->kept, 0, sizeof diag->kept);
 }
 
 static bool starts_character(char c) {
@@ -229,9 +251,12 @@ void leat_diag_print(const leat_diag *diag, leat_text *out) {
   for (uint32_t i = 0; i < count; i++) {
     print_message(diag, sorted[i], out);
     for (message *note = sorted[i]->notes; note; note = note->next) print_message(diag, note, out);
+    uint32_t more = sorted[i]->note_count > NOTES_KEPT ? sorted[i]->note_count - NOTES_KEPT : 0;
+    if (more) leat_text_add(out, "note: and %u more of these\n", more);
   }
   for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++) {
-    uint32_t more = diag->counts[s] > KEPT ? diag->counts[s] - KEPT : 0;
+    uint32_t more = diag->counts[s] - diag->kept[s];
+    for (uint32_t i = 0; i < count; i++) more -= sorted[i]->severity == s ? sorted[i]->again : 0;
     if (more)
       leat_text_add(out, "and %u more %s%s\n", more, severity_names[s], more == 1 ? "" : "s");
   }

@@ -166,7 +166,8 @@ struct leat_frontend {
   uint32_t errors; // in the diag before it
   uint32_t depth;
   uint64_t steps;
-  size_t used; // of the arena before it
+  size_t used;    // of the arena before it
+  uint32_t nodes; // of the graph before it
   leat_vec(leat_value) shown;
   leat_text shown_text;     // while a text is evaluated
   const char *shown_static; // the same, afterwards
@@ -187,7 +188,7 @@ struct leat_frontend {
   leat_span span;      // of the statement
 };
 
-// Limits, so that no text takes much more than some seconds and a few GB.
+// Limits, so that no text takes more than about two seconds and a GB.
 enum {
   EV_MAX_DEPTH = 2000,     // nested blocks and expressions, through all calls
   EV_MAX_CALLS = 200,      // nested calls
@@ -196,8 +197,10 @@ enum {
   EV_MAX_LIST_HEIGHT = 64,
   EV_MAX_STRING = 16 << 20,
   EV_MAX_LITERAL = 64 << 20, // bytes
+  EV_MAX_NODES = 500000,     // that one text may add
+  EV_MAX_ERRORS = 100,       // then nobody reads on
 };
-#define EV_MAX_BYTES ((size_t)2 << 30) // of the arena, for one text
+#define EV_MAX_BYTES ((size_t)1 << 30) // of the arena, for one text
 
 // -- value.c ------------------------------------------------------------------------------------
 ev ev_error(void);

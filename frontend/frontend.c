@@ -259,6 +259,7 @@ static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
   e->depth = 0;
   e->steps = 0;
   e->used = leat_arena_used(e->arena);
+  e->nodes = e->graph->nodes.count;
   e->undo.count = e->shown.count = e->pending.count = 0;
   e->shown_text = (leat_text){0};
   leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs

@@ -279,8 +279,14 @@ static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradi
 // The arguments of a call get what the rule returns for the parameter; compile-time ones nothing.
 static bool hand_to_arguments(walk *w, const ev_call_record *record, ev result) {
   bool several = result.kind == EV_LIST;
-  uint32_t given = several ? result.list->count : 1;
-  for (uint32_t i = 0; i < record->args->count && i < given; i++) {
+  uint32_t given = several ? result.list->count : 1, wanted = record->args->count;
+  if (given > wanted) {
+    ev_fail(w->e, record->rule->definition->name_span,
+            "the rule of `%s` returns %u gradients for %u parameter%s",
+            record->rule->definition->name, given, wanted, wanted == 1 ? "" : "s");
+    return false;
+  }
+  for (uint32_t i = 0; i < given; i++) {
     ev arg = record->args->items[i];
     if (arg.kind != EV_TENSOR) continue;
     ev gradient = several ? result.list->items[i] : result;

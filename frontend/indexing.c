@@ -199,7 +199,8 @@ static bool make_plan(evaluator *e, const leat_expr *expr, const leat_type *type
     }
   }
   if (plan->result_rank > LEAT_MAX_RANK) {
-    ev_fail(e, expr->span, "the result would have %d dimensions", plan->result_rank);
+    ev_fail(e, expr->span, "the result would have %d dimensions, at most %d are possible",
+            plan->result_rank, LEAT_MAX_RANK);
     return false;
   }
   return true;

@@ -68,7 +68,8 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
   }
   if (value.kind != EV_LIST || (int64_t)value.list->count != tensor->shape[axis]) {
     ev_fail(e, span, "expected a list of %lld here, found %s", (long long)tensor->shape[axis],
-            value.kind == EV_LIST ? "one of another length" : ev_kind_name(value));
+            value.kind == EV_LIST ? leat_arena_printf(e->arena, "one of %u", value.list->count)
+                                  : ev_kind_name(value));
     return false;
   }
   for (uint32_t i = 0; i < value.list->count; i++)

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { MAX_MEMBERS = 1000000 };
+enum { MAX_MEMBERS = 400000 };
 
 void ev_set(evaluator *e, leat_map *map, const void *key, void *value) {
   leat_vec_push(e->arena, &e->undo, (ev_undo){map, key, leat_map_get(map, key)});

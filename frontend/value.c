@@ -158,6 +158,7 @@ ev ev_fail(evaluator *e, leat_span span, const char *format, ...) {
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
   leat_error_at(e->diag, span, "%s", message);
+  if (leat_diag_errors(e->diag) - e->errors >= EV_MAX_ERRORS) e->stopped = true;
   return ev_error();
 }
 
@@ -175,9 +176,12 @@ bool ev_spend(evaluator *e, uint64_t steps, leat_span span) {
   if (e->stopped) return false;
   e->steps += steps;
   uint64_t most = e->options.most_steps ? e->options.most_steps : EV_MAX_STEPS;
-  if (e->steps <= most && leat_arena_used(e->arena) - e->used <= EV_MAX_BYTES) return true;
+  bool many = e->graph->nodes.count - e->nodes > EV_MAX_NODES;
+  if (e->steps <= most && !many && leat_arena_used(e->arena) - e->used <= EV_MAX_BYTES) return true;
   e->stopped = true;
-  if (e->steps > most)
+  if (many)
+    ev_fail(e, span, "a text of more than %d operations", EV_MAX_NODES);
+  else if (e->steps > most)
     ev_fail(e, span, "compile time takes more than %llu statements, calls and list items",
             (unsigned long long)most);
   else

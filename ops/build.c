@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-enum { MAX_FITTED = 3 }; // inputs of an op that broadcasts
+enum { MAX_FITTED = 3 };                            // inputs of an op that broadcasts
+static const int64_t MOST_BYTES = (int64_t)1 << 46; // of one tensor: what processors address
 
 static const leat_value none = {NULL, 0};
 
@@ -113,9 +114,25 @@ static bool check_dtypes(leat_shape_context *context) {
   return true;
 }
 
+// What no memory holds is refused here, so that nobody behind need fear an overflow.
+static bool check_sizes(leat_shape_context *context) {
+  for (int i = 0; i < leat_op_info_of(context->node->op)->outputs; i++) {
+    const leat_type *type = &context->outputs[i];
+    int64_t bytes = (int64_t)leat_dtype_size(type->dtype);
+    for (int32_t axis = 0; axis < type->rank; axis++)
+      if (leat_dim_is(type->dims[axis], 0)) bytes = 0;
+    for (int32_t axis = 0; axis < type->rank && bytes; axis++)
+      if (leat_dim_is_const(type->dims[axis]) &&
+          (__builtin_mul_overflow(bytes, type->dims[axis].value, &bytes) || bytes > MOST_BYTES))
+        return leat_shape_fail(context, "the result, %s, is too large for any memory",
+                               leat_type_text(context->graph->arena, type));
+  }
+  return true;
+}
+
 static bool infer(leat_graph *graph, leat_diag *diag, const leat_node *node, leat_type *outputs) {
   leat_shape_context context = {graph, diag, node, outputs};
-  return check_dtypes(&context) && leat_shape_of(node->op)(&context);
+  return check_dtypes(&context) && leat_shape_of(node->op)(&context) && check_sizes(&context);
 }
 
 bool leat_infer_node(leat_graph *graph, leat_diag *diag, leat_node *node) {
