@@ -262,6 +262,8 @@ static ev unknown_name(evaluator *e, const char *name, leat_span span) {
     if (e->functions.entries[i].value) leat_vec_push(e->arena, &names, e->functions.entries[i].key);
   for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
     leat_vec_push(e->arena, &names, leat_stdlib_index[i].name);
+  for (int dtype = 0; dtype < LEAT_DTYPE_COUNT; dtype++)
+    leat_vec_push(e->arena, &names, leat_dtype_name((leat_dtype)dtype));
   for (uint32_t i = 0; ev_builtin_at(i); i++)
     leat_vec_push(e->arena, &names, ev_builtin_at(i)->name);
   for (int op = 0; op < LEAT_OP_COUNT; op++)
