@@ -157,7 +157,7 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
   LEAT_TRY(check_dtypes(cg));
   expand(cg);
   leat_map_init(&cg->leaves, arena);
-  cg->arena_size = leat_dim_const(0);
+  leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
   cg->variables = leat_new_array(arena, leat_storage *, graph->states.count + 1);
   leat_image_begin(cg);

@@ -24,10 +24,12 @@ static leat_image_state *state_of(const leat_codegen_state *cg) {
 
 // -- Storage --------------------------------------------------------------------------------------
 
-static uint32_t add_buffer(leat_image_state *image, leat_buffer_kind kind, uint64_t where,
+static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage, uint64_t where,
                            const leat_type *type) {
-  leat_image_buffer buffer = {
-      .kind = kind, .where = where, .type = leat_image_writer_type(&image->out, type)};
+  leat_image_buffer buffer = {.kind = storage->kind,
+                              .arena = storage->arena,
+                              .where = where,
+                              .type = leat_image_writer_type(&image->out, type)};
   LEAT_IMAGE_ADD(&image->out, buffers, buffer);
   return image->out.buffers.count - 1;
 }
@@ -75,7 +77,7 @@ static uint32_t buffer_of(leat_codegen_state *cg, leat_storage *storage) {
   leat_image_state *image = state_of(cg);
   uintptr_t known = (uintptr_t)leat_map_get(&image->buffers, storage);
   if (known) return (uint32_t)known - 1;
-  uint32_t number = add_buffer(image, storage->kind, where_of(cg, storage), &storage->type);
+  uint32_t number = add_buffer(image, storage, where_of(cg, storage), &storage->type);
   leat_map_set(&image->buffers, storage, (void *)((uintptr_t)number + 1));
   return number;
 }
@@ -84,7 +86,7 @@ static uint32_t buffer_of(leat_codegen_state *cg, leat_storage *storage) {
 static uint32_t buffer_as(leat_codegen_state *cg, leat_storage *storage, const leat_type *type) {
   if (storage->kind != LEAT_BUFFER_ARENA || leat_type_equal(&storage->type, type))
     return buffer_of(cg, storage);
-  return add_buffer(state_of(cg), storage->kind, where_of(cg, storage), type);
+  return add_buffer(state_of(cg), storage, where_of(cg, storage), type);
 }
 
 // -- Launches -------------------------------------------------------------------------------------
@@ -213,6 +215,27 @@ static void add_print(leat_table *table, const leat_unit *unit, leat_image_task 
   }
 }
 
+static void add_bind(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
+  task->kind = LEAT_TASK_BIND;
+  task->first = buffer_of(cg, unit->from);
+  task->count = leat_image_writer_dim(
+      &state_of(cg)->out, leat_dim_atom(leat_node_attr(unit->members.items[0]->node, "size")->dim));
+}
+
+static void add_check(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
+  leat_image_state *image = state_of(cg);
+  const leat_node *node = unit->members.items[0]->node;
+  const leat_attr *found = leat_node_attr(node, "found");
+  const leat_attr *expected = leat_node_attr(node, "expected");
+  task->kind = LEAT_TASK_CHECK;
+  task->first = image->out.args.count;
+  task->count = 2 * found->count;
+  for (uint32_t i = 0; i < found->count; i++) {
+    add_arg(image, true, leat_image_writer_formula(&image->out, found->dims[i]));
+    add_arg(image, true, leat_image_writer_formula(&image->out, expected->dims[i]));
+  }
+}
+
 static void add_task(leat_table *table, const leat_task *from) {
   leat_image_state *image = state_of(table->cg);
   const leat_unit *first = from->units.items[0];
@@ -226,6 +249,10 @@ static void add_task(leat_table *table, const leat_task *from) {
     task.count = image->out.launches.count - task.first;
   } else if (first->kind == LEAT_UNIT_PRINT) {
     add_print(table, first, &task);
+  } else if (first->kind == LEAT_UNIT_BIND) {
+    add_bind(table->cg, first, &task);
+  } else if (first->kind == LEAT_UNIT_CHECK) {
+    add_check(table->cg, first, &task);
   } else {
     add_message(table->cg, first, &task);
   }
@@ -302,14 +329,12 @@ void leat_image_begin(leat_codegen_state *cg) {
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
   leat_image_state *image = state_of(cg);
   leat_image header = {
-      .arena_size = leat_image_writer_formula(&image->out, cg->arena_size),
       .device = leat_image_writer_text(&image->out, cg->graph->device ? cg->graph->device : ""),
       .name = leat_image_writer_text(&image->out, cg->graph->name)};
-  for (uint32_t i = 0; i < image->out.atoms.count; i++)
-    if (image->out.atoms.items[i]->kind == LEAT_ATOM_ANONYMOUS)
-      return leat_fail(cg->error, LEAT_UNSUPPORTED,
-                       "a dimension `%s` that is only known while running is not supported yet",
-                       image->out.atoms.items[i]->name);
+  for (uint32_t i = 0; i < cg->arenas.count; i++)
+    LEAT_IMAGE_ADD(&image->out, arenas,
+                   (leat_image_arena){
+                       .size = leat_image_writer_formula(&image->out, cg->arenas.items[i].size)});
   out->image = leat_image_writer_finish(&image->out, &header);
   out->kernels = image->kernel_list.items;
   out->symbols = image->symbols.items;

@@ -50,7 +50,7 @@ static void print_buffers(const leat_image *image, leat_text *out) {
     print_type(image, &buffers[i].type, out);
     switch ((leat_buffer_kind)buffers[i].kind) {
     case LEAT_BUFFER_ARENA:
-      leat_text_add(out, " arena ");
+      leat_text_add(out, " arena %u at ", buffers[i].arena);
       print_formula(image, (uint32_t)where, out);
       break;
     case LEAT_BUFFER_VARIABLE:
@@ -98,13 +98,17 @@ static void print_launch(const leat_image *image, const leat_image_launch *launc
 
 static void print_task(const leat_image *image, uint32_t number, const leat_image_task *task,
                        leat_text *out) {
-  static const char *const names[] = {"segment", "send", "recv", "print"};
+  static const char *const names[] = {"segment", "send", "recv", "print", "bind", "check"};
   leat_text_add(out, "  task %u %s, after %u tasks", number, names[task->kind], task->dependencies);
   if (task->kind == LEAT_TASK_SEND || task->kind == LEAT_TASK_RECV) {
     const leat_image_message *message = &RECORDS(image, messages, leat_image_message)[task->first];
     leat_text_add(out, ", edge %u b%u %s with %s", message->edge, message->buffer,
                   text_of(image, message->name), text_of(image, message->peer));
-  } else if (task->kind == LEAT_TASK_PRINT) {
+  } else if (task->kind == LEAT_TASK_BIND) {
+    leat_text_add(out, " %s = b%u",
+                  text_of(image, RECORDS(image, dims, leat_image_dim)[task->count].name),
+                  task->first);
+  } else if (task->kind == LEAT_TASK_PRINT || task->kind == LEAT_TASK_CHECK) {
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);
   }
@@ -117,10 +121,13 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
 }
 
 void leat_image_print(const leat_image *image, leat_text *out) {
-  leat_text_add(out, "image %s on %s, arena ", text_of(image, image->name),
+  leat_text_add(out, "image %s on %s\n", text_of(image, image->name),
                 text_of(image, image->device));
-  print_formula(image, image->arena_size, out);
-  leat_text_add(out, "\n");
+  for (uint32_t i = 0; i < image->arenas.count; i++) {
+    leat_text_add(out, "arena %u: ", i);
+    print_formula(image, RECORDS(image, arenas, leat_image_arena)[i].size, out);
+    leat_text_add(out, "\n");
+  }
   print_buffers(image, out);
   const leat_image_kernel *kernels = RECORDS(image, kernels, leat_image_kernel);
   for (uint32_t i = 0; i < image->kernels.count; i++)

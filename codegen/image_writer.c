@@ -47,7 +47,7 @@ static int64_t word(enum leat_formula_op op, int64_t operand) {
   return (int64_t)((uint64_t)operand << OPERAND_SHIFT) | (int64_t)op;
 }
 
-static uint32_t dim_number(leat_image_writer *writer, const leat_atom *atom) {
+uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom) {
   for (uint32_t i = 0; i < writer->atoms.count; i++)
     if (writer->atoms.items[i] == atom) return i;
   LEAT_IMAGE_ADD(writer, atoms, atom);
@@ -62,7 +62,7 @@ static void add_dim(leat_image_writer *writer, leat_dim dim);
 
 static void add_atom(leat_image_writer *writer, const leat_atom *atom) {
   if (atom->kind == LEAT_ATOM_NAMED || atom->kind == LEAT_ATOM_ANONYMOUS) {
-    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_DIM, dim_number(writer, atom)));
+    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_DIM, leat_image_writer_dim(writer, atom)));
     return;
   }
   add_dim(writer, atom->a);

@@ -571,7 +571,9 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
   case LEAT_UNIT_SEND:
   case LEAT_UNIT_RECV:
-  case LEAT_UNIT_PRINT: break;
+  case LEAT_UNIT_PRINT:
+  case LEAT_UNIT_BIND:
+  case LEAT_UNIT_CHECK: break;
   }
   return table->cg->error->status;
 }

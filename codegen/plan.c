@@ -1,8 +1,8 @@
 // Memory: where each value of the arena lies. A value's memory is free for another as soon as all
 // that touch it have run, by the order of tasks and, in a segment, of units; values of run-time
-// size share with those of the same size. Outputs take the memory of an input that ends there,
-// where each element is read before the same element is written; that of a scatter the memory of
-// what it begins as.
+// size share with those of the same size, in an arena for the dims that it needs. Outputs take the
+// memory of an input that ends there, where each element is read before the same element is
+// written; that of a scatter the memory of what it begins as.
 #include "codegen/units.h"
 
 #include <assert.h>
@@ -235,35 +235,80 @@ static leat_status bytes_of(planner *p, const leat_type *type, leat_dim *out) {
   return LEAT_OK;
 }
 
-// A place of run-time size behind the constant part, for one value after the other.
+// -- Run-time sizes -------------------------------------------------------------------------------
+
+typedef struct need_search {
+  const leat_graph *graph;
+  leat_dim needs;
+  bool fits;
+} need_search;
+
+static void forget_atom(void *context, const leat_atom *atom) {
+  const leat_atom **sought = context;
+  if (*sought == atom) *sought = NULL;
+}
+
+static void add_need(void *context, const leat_atom *atom) {
+  need_search *search = context;
+  const leat_atom *missing = atom;
+  if (!leat_graph_binder(search->graph, atom)) return;
+  leat_dim_visit(search->needs, forget_atom, &missing);
+  leat_dims *dims = search->graph->dims;
+  if (missing)
+    search->fits &= leat_dim_add(dims, search->needs, leat_dim_of_atom(dims, atom), &search->needs);
+}
+
+// The number of the arena for a value of this size.
+static leat_status arena_for(planner *p, leat_dim size, uint32_t *out) {
+  leat_codegen_state *cg = p->table->cg;
+  need_search search = {.graph = cg->graph, .needs = leat_dim_const(0), .fits = true};
+  leat_dim_visit(size, add_need, &search);
+  if (!search.fits)
+    return leat_fail(cg->error, LEAT_UNSUPPORTED, "a size needs too many run-time dims");
+  for (*out = 0; *out < cg->arenas.count; ++*out)
+    if (leat_dim_equal(cg->arenas.items[*out].needs, search.needs)) return LEAT_OK;
+  leat_vec_push(cg->arena, &cg->arenas, (leat_arena_plan){.needs = search.needs});
+  return LEAT_OK;
+}
+
+// A place of run-time size behind the constant part of its arena, for one value after the other.
 typedef struct room {
   leat_dim size, offset;
+  uint32_t arena;
   leat_storage *last;
 } room;
 
 typedef leat_vec(room) room_list;
 
-static void place_in_room(planner *p, room_list *rooms, leat_storage *storage, leat_dim size) {
+static leat_status place_in_room(planner *p, room_list *rooms, leat_storage *storage,
+                                 leat_dim size) {
   uint32_t i = 0;
   while (i < rooms->count && !(leat_dim_equal(rooms->items[i].size, size) &&
                                ends_before(p, rooms->items[i].last, storage->touched.items[0])))
     i++;
-  if (i == rooms->count) leat_vec_push(p->table->cg->arena, rooms, (room){.size = size});
+  LEAT_TRY(arena_for(p, size, &storage->arena));
+  if (i == rooms->count)
+    leat_vec_push(p->table->cg->arena, rooms, (room){.size = size, .arena = storage->arena});
   rooms->items[i].last = storage;
   storage->offset = leat_dim_const(i); // of the room, until rooms have their offsets
+  return LEAT_OK;
 }
 
+// `end`: of the constant part, which only the first arena has.
 static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
   leat_codegen_state *cg = p->table->cg;
-  leat_dim offset = leat_dim_const(end);
+  leat_dims *dims = cg->graph->dims;
+  leat_dim *ends = leat_new_array(cg->arena, leat_dim, cg->arenas.count);
+  ends[0] = leat_dim_const(end);
+  bool fits = true;
   for (uint32_t i = 0; i < rooms->count; i++) {
-    rooms->items[i].offset = offset;
-    if (!leat_dim_add(cg->graph->dims, offset, rooms->items[i].size, &offset))
-      return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
+    leat_dim *offset = &ends[rooms->items[i].arena];
+    rooms->items[i].offset = *offset;
+    fits = fits && leat_dim_add(dims, *offset, rooms->items[i].size, offset);
   }
-  if (!leat_dim_max(cg->graph->dims, cg->arena_size, offset, &cg->arena_size))
-    return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
-  return LEAT_OK;
+  for (uint32_t i = 0; i < cg->arenas.count; i++)
+    fits = fits && leat_dim_max(dims, cg->arenas.items[i].size, ends[i], &cg->arenas.items[i].size);
+  return fits ? LEAT_OK : leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
 }
 
 leat_status leat_plan(leat_table *table) {
@@ -282,7 +327,7 @@ leat_status leat_plan(leat_table *table) {
     LEAT_TRY(bytes_of(&p, &storage->type, &size));
     in_room[i] = !leat_dim_is_const(size);
     if (in_room[i]) {
-      place_in_room(&p, &rooms, storage, size);
+      LEAT_TRY(place_in_room(&p, &rooms, storage, size));
       continue;
     }
     int64_t low = place(&p, &all, storage, size.value);
@@ -293,7 +338,10 @@ leat_status leat_plan(leat_table *table) {
   for (uint32_t i = 0; i < p.storages.count; i++)
     if (in_room[i])
       p.storages.items[i]->offset = rooms.items[p.storages.items[i]->offset.value].offset;
-  for (uint32_t i = 0; i < p.storages.count; i++)
-    p.storages.items[i]->offset = leat_storage_owner(p.storages.items[i])->offset;
+  for (uint32_t i = 0; i < p.storages.count; i++) {
+    leat_storage *storage = p.storages.items[i], *owner = leat_storage_owner(storage);
+    storage->offset = owner->offset;
+    storage->arena = owner->arena;
+  }
   return LEAT_OK;
 }

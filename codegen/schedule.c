@@ -4,7 +4,7 @@
 // first what others wait for (sends), then what frees more memory than it takes, then the first in
 // the order of the text. Where a recv starts is in the graph already (partition's control edges).
 //
-// Tasks: units that need the same waits (sends, recvs, prints) run one after the other as a
+// Tasks: units that need the same waits (sends, recvs, prints, binds) run one after the other as a
 // segment; a segment ends where something that waits needs its last unit, so that this starts at
 // once.
 #include "codegen/units.h"
@@ -12,11 +12,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool waits(const leat_unit *unit) {
-  return unit->kind == LEAT_UNIT_SEND || unit->kind == LEAT_UNIT_RECV ||
-         unit->kind == LEAT_UNIT_PRINT;
-}
 
 // -- Order ----------------------------------------------------------------------------------------
 
@@ -58,7 +53,9 @@ static void swap_keys(uint64_t *a, uint64_t *b) {
 
 static void push_ready(scheduler *s, uint32_t number) {
   const leat_unit *unit = s->slots[number].unit;
-  uint64_t rank = waits(unit) && unit->kind != LEAT_UNIT_RECV ? 0 : frees_memory(s, unit) ? 1 : 2;
+  uint64_t rank = leat_unit_is_task(unit) && unit->kind != LEAT_UNIT_RECV ? 0
+                  : frees_memory(s, unit)                                 ? 1
+                                                                          : 2;
   leat_vec_push(s->table->cg->arena, &s->ready, rank << 32 | number);
   uint64_t *heap = s->ready.items;
   for (uint32_t i = s->ready.count - 1; i > 0 && heap[i] < heap[(i - 1) / 2]; i = (i - 1) / 2)
@@ -165,7 +162,7 @@ static const number_list *needs_of(cutter *c, const leat_unit *unit) {
     const leat_unit *needed = leat_unit_of(unit->before.items[i]);
     if (needed == unit) continue;
     const number_list *list = c->needs[needed->position];
-    if (waits(needed)) leat_vec_push(arena, &all, needed->task);
+    if (leat_unit_is_task(needed)) leat_vec_push(arena, &all, needed->task);
     if (list == first) continue;
     first = list;
     for (uint32_t j = 0; j < list->count; j++) leat_vec_push(arena, &all, list->items[j]);
@@ -181,7 +178,7 @@ static uint32_t new_task(leat_table *table, bool is_segment) {
 static void put_in_task(cutter *c, leat_unit *unit) {
   leat_table *table = c->table;
   const number_list *needs = c->needs[unit->position];
-  if (waits(unit)) {
+  if (leat_unit_is_task(unit)) {
     unit->task = new_task(table, false);
   } else {
     uintptr_t open = (uintptr_t)leat_map_get(&c->open, needs);
@@ -206,7 +203,7 @@ static void cut_tasks(leat_table *table) {
   leat_map_init(&c.open, arena);
   for (uint32_t i = 0; i < table->units.count; i++) {
     const leat_unit *unit = table->units.items[i];
-    for (uint32_t j = 0; waits(unit) && j < unit->before.count; j++)
+    for (uint32_t j = 0; leat_unit_is_task(unit) && j < unit->before.count; j++)
       c.feeds[leat_unit_of(unit->before.items[j])->position] = true;
   }
   for (uint32_t i = 0; i < table->units.count; i++) {

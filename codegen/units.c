@@ -97,6 +97,22 @@ leat_unit *leat_unit_of(leat_unit *unit) {
   return root;
 }
 
+bool leat_unit_is_task(const leat_unit *unit) {
+  switch (unit->kind) {
+  case LEAT_UNIT_SEND:
+  case LEAT_UNIT_RECV:
+  case LEAT_UNIT_PRINT:
+  case LEAT_UNIT_BIND:
+  case LEAT_UNIT_CHECK: return true;
+  case LEAT_UNIT_LOOPS:
+  case LEAT_UNIT_CONTRACT:
+  case LEAT_UNIT_SCATTER:
+  case LEAT_UNIT_COPY:
+  case LEAT_UNIT_GEMM: break;
+  }
+  return false;
+}
+
 // -- Making ---------------------------------------------------------------------------------------
 
 static leat_unit *new_unit(leat_table *table, leat_unit_kind kind) {
@@ -198,7 +214,8 @@ static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
 
 static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
   leat_unit *unit = NULL;
-  leat_item *memory = leat_item_memory(table, item->node->inputs[0]);
+  leat_item *memory =
+      item->node->input_count ? leat_item_memory(table, item->node->inputs[0]) : NULL;
   switch ((int)item->node->op) {
   case LEAT_OP_fetch: return unit_for_fetch(table, item);
   case LEAT_OP_assign:
@@ -208,9 +225,11 @@ static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
     return unit;
   case LEAT_OP_send: unit = new_unit(table, LEAT_UNIT_SEND); break;
   case LEAT_OP_print: unit = new_unit(table, LEAT_UNIT_PRINT); break;
+  case LEAT_OP_bind: unit = new_unit(table, LEAT_UNIT_BIND); break;
+  case LEAT_OP_check_dims: unit = new_unit(table, LEAT_UNIT_CHECK); break;
   }
   assert(unit);
-  unit->from = memory->storage;
+  if (memory) unit->from = memory->storage;
   leat_vec_push(table->cg->arena, &unit->members, item);
   return unit;
 }

@@ -54,6 +54,7 @@ struct leat_storage {
   leat_type type;
   const leat_node *node;         // of a leaf
   const leat_state *state;       // of a variable
+  uint32_t arena;                // ARENA: its number
   leat_dim offset;               // ARENA, in bytes
   leat_vec(leat_unit *) touched; // ARENA: who reads or writes it, in order
   bool taken;                    // ARENA: another one shares its memory
@@ -72,6 +73,8 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_SEND,
   LEAT_UNIT_RECV,
   LEAT_UNIT_PRINT,
+  LEAT_UNIT_BIND,  // a run-time dim: `from` has its value
+  LEAT_UNIT_CHECK, // dims are equal
 } leat_unit_kind;
 
 // A member's value and where it is stored.
@@ -144,6 +147,14 @@ typedef struct leat_table {
   leat_vec(leat_fetched) fetches;
 } leat_table;
 
+// An arena for the values whose sizes need the same run-time dims, which the tasks of the step
+// bind.
+typedef struct leat_arena_plan {
+  leat_dim needs; // the sum of those dims, which stands for the set
+  leat_dim size;  // bytes: the greatest of all tables
+} leat_arena_plan;
+typedef leat_vec(leat_arena_plan) leat_arena_plans;
+
 struct leat_codegen_state {
   leat_graph *graph;
   leat_arena *arena;
@@ -154,7 +165,7 @@ struct leat_codegen_state {
   leat_item **item_of;      // room for leat_table.item_of
   leat_storage **variables; // by state id
   leat_map leaves;          // node → leat_storage of constants, files, feeds
-  leat_dim arena_size;      // bytes: the greatest of all tables
+  leat_arena_plans arenas;  // the first for what is known when the step begins
 };
 
 // -- access.c
@@ -195,6 +206,9 @@ bool leat_access_is_same_element(const leat_access *access, const leat_item *val
 bool leat_unit_is_long(const leat_unit *unit);
 // Mask of the inner axes: the reduced ones, or the last.
 unsigned leat_unit_inner(const leat_unit *unit);
+
+// Whether it is a task of its own: it waits, or only the host can do it.
+bool leat_unit_is_task(const leat_unit *unit);
 
 // -- schedule.c, plan.c ---------------------------------------------------------------------------
 void leat_schedule(leat_table *table);

@@ -5,7 +5,8 @@
 static const char *const kind_names[] = {
     [LEAT_UNIT_LOOPS] = "loops", [LEAT_UNIT_CONTRACT] = "contract", [LEAT_UNIT_SCATTER] = "scatter",
     [LEAT_UNIT_COPY] = "copy",   [LEAT_UNIT_GEMM] = "gemm",         [LEAT_UNIT_SEND] = "send",
-    [LEAT_UNIT_RECV] = "recv",   [LEAT_UNIT_PRINT] = "print",
+    [LEAT_UNIT_RECV] = "recv",   [LEAT_UNIT_PRINT] = "print",       [LEAT_UNIT_BIND] = "bind",
+    [LEAT_UNIT_CHECK] = "check",
 };
 
 static void print_storage(const leat_storage *storage, leat_text *out) {
@@ -15,6 +16,7 @@ static void print_storage(const leat_storage *storage, leat_text *out) {
   leat_type_print(&storage->type, out);
   leat_text_add(out, " at ");
   leat_dim_print(storage->offset, out);
+  if (storage->arena) leat_text_add(out, " of arena %u", storage->arena);
 }
 
 static void print_unit(const leat_unit *unit, leat_text *out) {

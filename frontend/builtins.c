@@ -161,6 +161,24 @@ static ev builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
   return ev_op(e, LEAT_OP_reshape, &value, 1, &shape, call->span, call->hint);
 }
 
+// The dim that a count is, bound while running.
+static ev builtin_dynamic(evaluator *e, const ev_builtin_call *call) {
+  leat_value count = ev_as_tensor(e, call->args[0], LEAT_i64, call->span);
+  if (!count.node) return ev_error();
+  const leat_type *type = leat_value_type(count);
+  bool integer = leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
+  if (type->rank != 0 || !integer)
+    return ev_fail(e, call->span, "`dynamic` takes an integer scalar, found %s of rank %d",
+                   leat_dtype_name(type->dtype), type->rank);
+  ev wide = ev_tensor(count);
+  leat_attr to = {.i = LEAT_i64}, dim = {.dim = leat_dim_anonymous(e->graph->dims, NULL)};
+  if (type->dtype != LEAT_i64) wide = ev_op(e, LEAT_OP_cast, &wide, 1, &to, call->span, NULL);
+  if (wide.kind == EV_ERROR) return wide;
+  uint32_t errors = leat_diag_errors(e->diag);
+  ev_op(e, LEAT_OP_bind, &wide, 1, &dim, call->span, NULL);
+  return leat_diag_errors(e->diag) == errors ? ev_of_dim(dim.dim) : ev_error();
+}
+
 // -- Files --------------------------------------------------------------------------------------
 
 static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *out) {
@@ -263,6 +281,8 @@ static const ev_builtin builtins[] = {
      PARAMS(2, "condition", "message"), false, builtin_static_assert},
     {"sum_like", "sum_like(dy, x): dy summed down to the shape that x had before a broadcast",
      PARAMS(2, "dy", "x"), false, builtin_sum_like},
+    {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",
+     PARAMS(1, "count"), false, builtin_dynamic},
     {"load", "load(file, name): a tensor of a .safetensors or .npy file", PARAMS(1, "file", "name"),
      false, builtin_load},
     {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",

@@ -161,7 +161,7 @@ static leat_dim dim_of_sum(leat_dims *dims, const sum *s) {
   return intern_poly(dims, s);
 }
 
-static leat_dim dim_of_atom(leat_dims *dims, const leat_atom *atom) {
+leat_dim leat_dim_of_atom(leat_dims *dims, const leat_atom *atom) {
   sum s = {.count = 1};
   s.terms[0] = (leat_term){1, 1, leat_arena_memdup(dims->arena, &atom, sizeof atom)};
   return intern_poly(dims, &s);
@@ -195,7 +195,7 @@ static leat_dim name_atom(leat_dims *dims, leat_atom_kind kind, const char *name
     atom->high = high;
     leat_map_set(&dims->by_name, name, atom);
   }
-  return dim_of_atom(dims, atom);
+  return leat_dim_of_atom(dims, atom);
 }
 
 leat_dim leat_dim_named(leat_dims *dims, const char *name, int64_t low, int64_t high) {
@@ -232,7 +232,7 @@ static bool make_opaque(leat_dims *dims, leat_atom_kind kind, leat_dim a, leat_d
     atom->b = b;
     leat_bytes_map_set(&dims->opaque, &key, sizeof key, atom);
   }
-  *out = dim_of_atom(dims, atom);
+  *out = leat_dim_of_atom(dims, atom);
   return true;
 }
 
@@ -281,6 +281,21 @@ const leat_atom *leat_dim_atom(leat_dim dim) {
   if (!dim.poly || dim.poly->count != 1) return NULL;
   const leat_term *term = &dim.poly->terms[0];
   return term->coefficient == 1 && term->count == 1 ? term->atoms[0] : NULL;
+}
+
+void leat_dim_visit(leat_dim dim, leat_atom_visitor visit, void *context) {
+  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++) {
+    const leat_term *term = &dim.poly->terms[i];
+    for (uint32_t j = 0; j < term->count; j++) {
+      const leat_atom *atom = term->atoms[j];
+      if (atom->name) {
+        visit(context, atom);
+        continue;
+      }
+      leat_dim_visit(atom->a, visit, context);
+      leat_dim_visit(atom->b, visit, context);
+    }
+  }
 }
 
 // Bounds, inclusive. INT64_MIN and INT64_MAX stand for infinity and stay it.
@@ -529,7 +544,7 @@ bool leat_dim_eval(leat_dim dim, const int64_t *values, const bool *known, int64
 static bool substitute_atom(leat_dims *dims, const leat_atom *atom, const leat_dim *replacement,
                             const bool *known, leat_dim *out) {
   if (atom->name) {
-    *out = known[atom->id] ? replacement[atom->id] : dim_of_atom(dims, atom);
+    *out = known[atom->id] ? replacement[atom->id] : leat_dim_of_atom(dims, atom);
     return true;
   }
   leat_dim a, b;

@@ -61,6 +61,7 @@ leat_dim leat_dim_const(int64_t value);
 leat_dim leat_dim_named(leat_dims *dims, const char *name, int64_t low, int64_t high);
 const leat_atom *leat_dim_find(const leat_dims *dims, const char *name); // NULL when there is none
 leat_dim leat_dim_anonymous(leat_dims *dims, const char *name);          // name NULL: a fresh `?`
+leat_dim leat_dim_of_atom(leat_dims *dims, const leat_atom *atom);
 uint32_t leat_dims_atom_count(const leat_dims *dims);
 const leat_atom *leat_dims_atom(const leat_dims *dims, uint32_t id);
 
@@ -84,6 +85,10 @@ bool leat_dim_mul(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out);
 bool leat_dim_floordiv(leat_dims *dims, leat_dim a, leat_dim b,
                        leat_dim *out); // exact polynomials divide exactly
 bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out);
+
+// Calls `visit` for each atom with a name in the dim, those inside of opaque terms too.
+typedef void (*leat_atom_visitor)(void *context, const leat_atom *atom);
+void leat_dim_visit(leat_dim dim, leat_atom_visitor visit, void *context);
 
 // The value under an assignment of the atoms by id; false when one is unknown (known[id] is false,
 // or `known` is NULL), on overflow or a division by zero.

@@ -19,6 +19,7 @@ leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const ch
   graph->dims = leat_dims_create(arena, strings);
   graph->name = leat_intern(strings, name);
   leat_map_init(&graph->by_name, arena);
+  leat_map_init(&graph->binders, arena);
   leat_map_init(&graph->next_suffix, arena);
   return graph;
 }
@@ -84,6 +85,7 @@ leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
   if (attr_count) node->attrs = leat_arena_memdup(graph->arena, attrs, attr_count * sizeof *attrs);
   node->outputs = leat_new_array(graph->arena, leat_type, (size_t)info->outputs);
   leat_vec_push(graph->arena, &graph->nodes, node);
+  if (op == LEAT_OP_bind) leat_map_set(&graph->binders, leat_dim_atom(attrs[0].dim), node);
   return node;
 }
 
@@ -113,6 +115,55 @@ void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before
   if (node->control_count) memcpy(grown, node->controls, node->control_count * sizeof *grown);
   node->controls = grown;
   node->controls[node->control_count++] = before;
+}
+
+// -- Run-time dims --------------------------------------------------------------------------------
+
+leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom) {
+  return leat_map_get(&graph->binders, atom);
+}
+
+typedef struct binder_search {
+  const leat_graph *graph;
+  const leat_node *node;
+  leat_arena *arena;
+  leat_node_list *out;
+} binder_search;
+
+static void seek_atom(void *context, const leat_atom *atom) {
+  const leat_atom **sought = context;
+  if (*sought == atom) *sought = NULL;
+}
+
+static bool has_atom(const leat_type *type, const leat_atom *atom) {
+  for (int32_t i = 0; i < type->rank; i++) leat_dim_visit(type->dims[i], seek_atom, &atom);
+  return !atom;
+}
+
+static void find_binder(void *context, const leat_atom *atom) {
+  binder_search *search = context;
+  leat_node *binder = leat_graph_binder(search->graph, atom);
+  if (!binder) return;
+  for (uint32_t i = 0; i < search->node->input_count; i++)
+    if (has_atom(leat_value_type(search->node->inputs[i]), atom)) return;
+  for (uint32_t i = 0; i < search->out->count; i++)
+    if (search->out->items[i] == binder) return;
+  leat_vec_push(search->arena, search->out, binder);
+}
+
+void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
+                            leat_node_list *out) {
+  binder_search search = {graph, node, arena, out};
+  const leat_op_info *info = leat_op_info_of(node->op);
+  if (node->op == LEAT_OP_bind || node->op == LEAT_OP_feed) return; // these know their dims
+  for (int i = 0; i < info->attr_count; i++) {
+    const leat_attr *attr = &node->attrs[i];
+    if (info->attrs[i].kind == LEAT_ATTR_DIM) leat_dim_visit(attr->dim, find_binder, &search);
+    for (uint32_t j = 0; info->attrs[i].kind == LEAT_ATTR_DIMS && j < attr->count; j++)
+      leat_dim_visit(attr->dims[j], find_binder, &search);
+    for (int32_t j = 0; info->attrs[i].kind == LEAT_ATTR_TYPE && j < attr->type->rank; j++)
+      leat_dim_visit(attr->type->dims[j], find_binder, &search);
+  }
 }
 
 // -- Reading
@@ -243,8 +294,12 @@ bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle) {
 }
 
 void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries) {
-  for (uint32_t i = nodes; i < graph->nodes.count; i++)
-    leat_map_set(&graph->by_name, graph->nodes.items[i]->name, NULL);
+  for (uint32_t i = nodes; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    leat_map_set(&graph->by_name, node->name, NULL);
+    if (node->op == LEAT_OP_bind)
+      leat_map_set(&graph->binders, leat_dim_atom(node->attrs[0].dim), NULL);
+  }
   for (uint32_t i = states; i < graph->states.count; i++)
     leat_map_set(&graph->by_name, graph->states.items[i]->name, NULL);
   for (uint32_t i = entries; i < graph->entries.count; i++)

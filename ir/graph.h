@@ -108,6 +108,7 @@ struct leat_graph {
   leat_vec(leat_state *) states;
   leat_vec(leat_entry *) entries;
   leat_map by_name;     // interned name → what it names (ir/graph.c), kept by the add functions
+  leat_map binders;     // leat_atom → its `bind` node, kept by the add functions
   leat_map next_suffix; // interned path → the first number that leat_graph_unique_name tries
 };
 
@@ -127,6 +128,13 @@ leat_state *leat_graph_find_state(const leat_graph *graph, const char *name);
 leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name);
 leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat_type *type);
 leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name);
+// The node that gives a `?` its value while running; NULL: a feed does, or nobody.
+leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom);
+// The binders that `node` must run after and that no input of it sees to: of the run-time dims in
+// its attributes that are in no input's type. Each is to be a control input.
+typedef leat_vec(leat_node *) leat_node_list;
+void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
+                            leat_node_list *out);
 void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before); // once each
 
 // Drops what was added behind the first `nodes`, `states` and `entries`, and forgets their names.

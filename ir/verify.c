@@ -54,6 +54,20 @@ static leat_status check_inputs(verifier *v, const leat_node *node) {
   return LEAT_OK;
 }
 
+// What has a run-time dim runs after the node that binds it.
+static leat_status check_binders(verifier *v, const leat_node *node) {
+  leat_node_list binders = {0};
+  leat_node_find_binders(v->graph, node, v->graph->arena, &binders);
+  for (uint32_t i = 0; i < binders.count; i++) {
+    uint32_t found = 0;
+    while (found < node->control_count && node->controls[found] != binders.items[i]) found++;
+    if (found == node->control_count)
+      return BROKEN(v, "node $%s does not run after $%s, which binds a dim of it", node->name,
+                    binders.items[i]->name);
+  }
+  return LEAT_OK;
+}
+
 static bool is_attr(const verifier *v, leat_attr_kind kind, const leat_attr *attr) {
   switch (kind) {
   case LEAT_ATTR_INT: return true;
@@ -87,6 +101,7 @@ static leat_status check_node(verifier *v, uint32_t position) {
   for (int i = 0; i < info->outputs; i++)
     if (!is_type(&node->outputs[i]))
       return BROKEN(v, "node $%s: the type of output %d", node->name, i);
+  LEAT_TRY(check_binders(v, node));
   if (node->entry && !is_entry(v, node->entry))
     return BROKEN(v, "node $%s belongs to no entry of the graph", node->name);
   return LEAT_OK;

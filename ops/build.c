@@ -33,14 +33,19 @@ static bool check_arity(leat_builder *b, leat_op op, uint32_t count) {
 // -----------------------------------------------------------------------------------------------------
 
 // One axis: equal dims, or a literal 1 that gives way.
-static bool broadcast_dim(leat_dim a, leat_dim b, leat_dim *out) {
+static bool broadcast_dim(leat_builder *builder, leat_dim a, leat_dim b, leat_dim_pairs *checks,
+                          leat_dim *out) {
   *out = leat_dim_is(a, 1) ? b : a;
-  return leat_dim_equal(a, b) || leat_dim_is(a, 1) || leat_dim_is(b, 1);
+  if (leat_dim_equal(a, b) || leat_dim_is(a, 1) || leat_dim_is(b, 1)) return true;
+  if (!checks || !leat_dims_may_be_equal(builder->graph, a, b)) return false;
+  leat_vec_push(builder->graph->arena, checks, (leat_dim_pair){a, b});
+  return true;
 }
 
 // Axes [0, rank - kept) broadcast; the last `kept` are left as each has them.
 static bool broadcast_leading(leat_builder *builder, const leat_type *a, const leat_type *b,
-                              int32_t kept, leat_type *out_a, leat_type *out_b) {
+                              int32_t kept, leat_dim_pairs *checks, leat_type *out_a,
+                              leat_type *out_b) {
   int32_t rank = a->rank > b->rank ? a->rank : b->rank;
   leat_type x = {.dtype = a->dtype, .rank = rank}, y = {.dtype = b->dtype, .rank = rank};
   for (int32_t axis = 0; axis < rank; axis++) {
@@ -49,7 +54,7 @@ static bool broadcast_leading(leat_builder *builder, const leat_type *a, const l
     y.dims[axis] = j < 0 ? leat_dim_const(1) : b->dims[j];
     leat_dim both;
     if (axis >= rank - kept) continue;
-    if (!broadcast_dim(x.dims[axis], y.dims[axis], &both)) {
+    if (!broadcast_dim(builder, x.dims[axis], y.dims[axis], checks, &both)) {
       leat_arena *arena = builder->graph->arena;
       leat_error_at(builder->diag, builder->span, "%s and %s do not broadcast: axis %d: %s",
                     leat_type_text(arena, a), leat_type_text(arena, b), axis,
@@ -66,20 +71,21 @@ static bool broadcast_leading(leat_builder *builder, const leat_type *a, const l
 bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_type *b,
                           leat_type *out) {
   leat_type other;
-  return broadcast_leading(builder, a, b, 0, out, &other);
+  return broadcast_leading(builder, a, b, 0, NULL, out, &other);
 }
 
 // The types that the inputs must be broadcast to.
 static bool fit_inputs(leat_builder *builder, leat_op op, const leat_value *inputs, uint32_t count,
-                       leat_type *types) {
+                       leat_dim_pairs *checks, leat_type *types) {
   for (uint32_t i = 0; i < count; i++) types[i] = *leat_value_type(inputs[i]);
   if (op == LEAT_OP_matmul) {
     bool plain = types[0].rank < 2 || types[1].rank <= 2; // b of rank 2 serves every batch
-    return plain || broadcast_leading(builder, &types[0], &types[1], 2, &types[0], &types[1]);
+    return plain ||
+           broadcast_leading(builder, &types[0], &types[1], 2, checks, &types[0], &types[1]);
   }
-  leat_type shape = types[0];
+  leat_type shape = types[0], other;
   for (uint32_t i = 1; i < count; i++)
-    if (!leat_broadcast_shape(builder, &shape, &types[i], &shape)) return false;
+    if (!broadcast_leading(builder, &shape, &types[i], 0, checks, &shape, &other)) return false;
   for (uint32_t i = 0; i < count; i++) {
     leat_dtype dtype = types[i].dtype;
     types[i] = shape;
@@ -130,15 +136,16 @@ static bool check_sizes(leat_shape_context *context) {
   return true;
 }
 
-static bool infer(leat_graph *graph, leat_diag *diag, const leat_node *node, leat_type *outputs) {
-  leat_shape_context context = {graph, diag, node, outputs};
+static bool infer(leat_graph *graph, leat_diag *diag, const leat_node *node, leat_dim_pairs *checks,
+                  leat_type *outputs) {
+  leat_shape_context context = {graph, diag, node, outputs, checks};
   return check_dtypes(&context) && leat_shape_of(node->op)(&context) && check_sizes(&context);
 }
 
 bool leat_infer_node(leat_graph *graph, leat_diag *diag, leat_node *node) {
   size_t count = (size_t)leat_op_info_of(node->op)->outputs;
   leat_type *outputs = leat_new_array(graph->arena, leat_type, count);
-  if (!infer(graph, diag, node, outputs)) return false;
+  if (!infer(graph, diag, node, NULL, outputs)) return false;
   node->outputs = outputs;
   return true;
 }
@@ -153,20 +160,24 @@ static leat_value append(leat_builder *builder, const char *name, const leat_nod
   node->colocate = builder->colocate;
   node->entry = builder->entry;
   node->span = builder->span;
+  leat_node_list binders = {0};
+  leat_node_find_binders(graph, node, graph->arena, &binders);
+  for (uint32_t i = 0; i < binders.count; i++) leat_node_add_control(graph, node, binders.items[i]);
   if (node->entry && leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT)
     leat_vec_push(graph->arena, &node->entry->effects, node);
   return (leat_value){node, 0};
 }
 
-// A broadcast is an unbound node: its name is the op's, beside the one that it is for.
-static const char *broadcast_name(leat_builder *builder, const char *beside) {
+// What is made for another node is an unbound node: its name is the op's, beside that one's.
+static const char *name_beside(leat_builder *builder, const char *beside, leat_op op) {
   const char *slash = strrchr(beside, '/');
   int folder = slash ? (int)(slash + 1 - beside) : 0;
-  return leat_arena_printf(builder->graph->arena, "%.*sbroadcast", folder, beside);
+  return leat_arena_printf(builder->graph->arena, "%.*s%s", folder, beside, leat_op_name(op));
 }
 
-static leat_value broadcast_to(leat_builder *builder, const char *beside, leat_value value,
-                               const leat_type *shape) {
+// The value with another shape, by an op whose one attribute is that.
+static leat_value with_shape(leat_builder *builder, const char *beside, leat_op op,
+                             leat_value value, const leat_type *shape) {
   const leat_type *type = leat_value_type(value);
   leat_type wanted = *shape;
   wanted.dtype = type->dtype;
@@ -175,11 +186,65 @@ static leat_value broadcast_to(leat_builder *builder, const char *beside, leat_v
   attr.count = (uint32_t)shape->rank;
   attr.dims = leat_arena_memdup(builder->graph->arena, shape->dims,
                                 (size_t)shape->rank * sizeof *shape->dims);
-  return leat_build(builder, broadcast_name(builder, beside), LEAT_OP_broadcast, &value, 1, &attr);
+  return leat_build(builder, name_beside(builder, beside, op), op, &value, 1, &attr);
 }
 
 leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const leat_type *shape) {
-  return value.node ? broadcast_to(builder, value.node->name, value, shape) : none;
+  return value.node ? with_shape(builder, value.node->name, LEAT_OP_broadcast, value, shape) : none;
+}
+
+// -- Checks while running -------------------------------------------------------------------------
+
+static void see_anonymous(void *context, const leat_atom *atom) {
+  if (atom->kind == LEAT_ATOM_ANONYMOUS) *(bool *)context = true;
+}
+
+// How late a dim is known.
+static int lateness(leat_dim dim) {
+  bool anonymous = false;
+  leat_dim_visit(dim, see_anonymous, &anonymous);
+  return leat_dim_is_const(dim) ? 0 : anonymous ? 2 : 1;
+}
+
+// Of two dims that must be equal, what is known later becomes, by a check, what is known sooner.
+static bool ensure_equal(leat_builder *builder, const char *beside, const leat_dim_pairs *checks,
+                         leat_value *inputs, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    leat_type type = *leat_value_type(inputs[i]);
+    for (uint32_t c = 0; c < checks->count; c++) {
+      leat_dim to = checks->items[c].a, from = checks->items[c].b;
+      if (lateness(from) < lateness(to)) to = checks->items[c].b, from = checks->items[c].a;
+      for (int32_t axis = 0; axis < type.rank; axis++)
+        if (leat_dim_equal(type.dims[axis], from)) type.dims[axis] = to;
+    }
+    inputs[i] = with_shape(builder, beside, LEAT_OP_ensure_shape, inputs[i], &type);
+    if (!inputs[i].node) return false;
+  }
+  return true;
+}
+
+// -- Nodes ----------------------------------------------------------------------------------------
+
+static bool is_fitted(leat_op op) {
+  return leat_op_info_of(op)->flags & LEAT_FLAG_BROADCASTS || op == LEAT_OP_matmul;
+}
+
+// Infers the node's outputs from what its inputs will be; `types`: of fitted inputs. With `checks`,
+// dims that only a check can find equal are listed there.
+static bool try(leat_builder *builder, leat_node *trial, const leat_value *inputs,
+                leat_dim_pairs *checks, leat_type *types, leat_type *outputs) {
+  leat_node stand_ins[MAX_FITTED];
+  uint32_t count = trial->input_count;
+  bool fitted = is_fitted(trial->op);
+  if (count) memcpy(trial->inputs, inputs, count * sizeof *inputs);
+  if (fitted && !fit_inputs(builder, trial->op, inputs, count, checks, types)) return false;
+  for (uint32_t i = 0; fitted && i < count; i++) {
+    stand_ins[i] = (leat_node){.outputs = &types[i]};
+    trial->inputs[i] = (leat_value){&stand_ins[i], 0};
+  }
+  bool typed = infer(builder->graph, builder->diag, trial, checks, outputs);
+  if (count) memcpy(trial->inputs, inputs, count * sizeof *inputs);
+  return typed;
 }
 
 leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const leat_value *inputs,
@@ -189,22 +254,22 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
   if (!check_arity(builder, op, input_count)) return none;
 
   leat_graph *graph = builder->graph;
-  const leat_op_info *info = leat_op_info_of(op);
-  bool fitted = info->flags & LEAT_FLAG_BROADCASTS || op == LEAT_OP_matmul;
   leat_type types[MAX_FITTED];
-  leat_node stand_ins[MAX_FITTED];
+  leat_dim_pairs checks = {0};
   leat_node trial = {.op = op, .input_count = input_count, .attrs = attrs, .span = builder->span};
   trial.inputs = leat_new_array(graph->arena, leat_value, input_count);
-  if (input_count) memcpy(trial.inputs, inputs, input_count * sizeof *inputs);
-  if (fitted && !fit_inputs(builder, op, inputs, input_count, types)) return none;
-  for (uint32_t i = 0; fitted && i < input_count; i++) {
-    stand_ins[i] = (leat_node){.outputs = &types[i]};
-    trial.inputs[i] = (leat_value){&stand_ins[i], 0};
+  size_t outputs_count = (size_t)leat_op_info_of(op)->outputs;
+  leat_type *outputs = leat_new_array(graph->arena, leat_type, outputs_count);
+  if (!try(builder, &trial, inputs, &checks, types, outputs)) return none;
+  if (checks.count) {
+    leat_value *checked = leat_new_array(graph->arena, leat_value, input_count);
+    memcpy(checked, inputs, input_count * sizeof *inputs);
+    if (!ensure_equal(builder, name, &checks, checked, input_count) ||
+        !try(builder, &trial, checked, NULL, types, outputs))
+      return none;
   }
-  leat_type *outputs = leat_new_array(graph->arena, leat_type, (size_t)info->outputs);
-  if (!infer(graph, builder->diag, &trial, outputs)) return none;
-  for (uint32_t i = 0; fitted && i < input_count; i++)
-    trial.inputs[i] = broadcast_to(builder, name, inputs[i], &types[i]);
+  for (uint32_t i = 0; is_fitted(op) && i < input_count; i++)
+    trial.inputs[i] = with_shape(builder, name, LEAT_OP_broadcast, trial.inputs[i], &types[i]);
   return append(builder, name, &trial, outputs);
 }
 

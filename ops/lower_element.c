@@ -17,6 +17,7 @@
 
 UNARY(identity, x)
 UNARY(stop_gradient, x)
+UNARY(ensure_shape, x)
 UNARY(neg, k_unary(l->b, K_NEG, x))
 UNARY(abs, k_unary(l->b, K_ABS, x))
 UNARY(sqrt, k_unary(l->b, K_SQRT, x))

@@ -16,11 +16,17 @@
 // The node has its inputs and attributes; the rule fills outputs[0 … info->outputs). Reports with
 // leat_error_at at node->span and returns false when they do not fit. BROADCASTS ops see inputs of
 // one shape and one dtype.
+typedef struct leat_dim_pair {
+  leat_dim a, b;
+} leat_dim_pair;
+typedef leat_vec(leat_dim_pair) leat_dim_pairs;
+
 typedef struct leat_shape_context {
   leat_graph *graph;
   leat_diag *diag;
   const leat_node *node;
   leat_type *outputs;
+  leat_dim_pairs *checks; // dims that must be equal, as far as is known; NULL: that is an error
 } leat_shape_context;
 
 // Inputs are dense row-major; outputs have dtype, shape and zeroed memory. No errors but

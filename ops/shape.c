@@ -21,16 +21,15 @@ const char *leat_dim_text(leat_arena *arena, leat_dim dim) {
   return finish_text(arena, &text);
 }
 
-static bool may_be_equal(leat_graph *graph, leat_dim a, leat_dim b) {
+bool leat_dims_may_be_equal(leat_graph *graph, leat_dim a, leat_dim b) {
   leat_dim difference;
   return !leat_dim_sub(graph->dims, a, b, &difference) || leat_dim_may_be(difference, 0);
 }
 
 const char *leat_dims_clash(leat_graph *graph, leat_dim a, leat_dim b) {
   return leat_arena_printf(graph->arena,
-                           may_be_equal(graph, a, b)
-                               ? "%s and %s are not known to be equal, and a check while running "
-                                 "is not supported yet"
+                           leat_dims_may_be_equal(graph, a, b)
+                               ? "%s and %s are not known to be equal"
                                : "%s and %s differ",
                            leat_dim_text(graph->arena, a), leat_dim_text(graph->arena, b));
 }
@@ -75,6 +74,10 @@ bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t
 bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,
                            ...) {
   if (leat_dim_equal(a, b)) return true;
+  if (context->checks && leat_dims_may_be_equal(context->graph, a, b)) {
+    leat_vec_push(context->graph->arena, context->checks, (leat_dim_pair){a, b});
+    return true;
+  }
   va_list arguments;
   va_start(arguments, format);
   const char *where = leat_arena_vprintf(context->graph->arena, format, arguments);

@@ -10,6 +10,7 @@
 const char *leat_type_text(leat_arena *arena, const leat_type *type);
 const char *leat_dim_text(leat_arena *arena, leat_dim dim);
 
+bool leat_dims_may_be_equal(leat_graph *graph, leat_dim a, leat_dim b); // false: they never are
 // Why two dims that must be equal are not: `64 and 32 differ`, or, when only a check while running
 // could tell, `B and T are not known to be equal …`.
 const char *leat_dims_clash(leat_graph *graph, leat_dim a, leat_dim b);
@@ -22,6 +23,8 @@ bool leat_shape_fail(leat_shape_context *context, const char *format, ...)
 // Each is true, or reports and is false.
 bool leat_shape_is_dtype(leat_shape_context *context, uint32_t input, leat_dtype dtype);
 bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t other);
+// Of dims that only a check while running can tell about it is true too, if there is a list of
+// such.
 bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,
                            ...)
     __attribute__((format(printf, 4, 5))); // the words say where: "axis 1"

@@ -3,6 +3,7 @@
 //   needs   parts (partition); those of devices that evaluate by reference stay as they are
 //   keeps   types and names of what the part receives, sends, fetches and keeps in variables
 //   makes   v += x      v := v + x
+//           ensure_shape   is after a check_dims, which the host does
 //           f16, bf16   what computes with them computes in f32, and each result is rounded to them
 //                       once; what only moves them, or converts, stays
 //
@@ -89,6 +90,17 @@ static bool expand_update(legalizer *l, leat_node *node) {
   return true;
 }
 
+// -- Dims that must be equal ----------------------------------------------------------------------
+
+static bool check_before(legalizer *l, leat_node *node) {
+  const leat_type *x = leat_value_type(node->inputs[0]);
+  leat_attr attrs[] = {{.count = (uint32_t)x->rank, .dims = x->dims},
+                       *leat_node_attr(node, "shape")};
+  leat_value check = build_some(l, LEAT_OP_check_dims, NULL, 0, attrs);
+  if (check.node) leat_node_add_control(l->graph, node, check.node);
+  return check.node;
+}
+
 // -- The pass -------------------------------------------------------------------------------------
 
 static bool legalize_node(legalizer *l, leat_node *node) {
@@ -97,6 +109,7 @@ static bool legalize_node(legalizer *l, leat_node *node) {
   leat_op_kind kind = leat_op_info_of(node->op)->kind;
   bool keeps = kind == LEAT_KIND_STRUCTURE || kind == LEAT_KIND_HOST;
   if (node->op == LEAT_OP_assign_add && !expand_update(l, node)) return false;
+  if (node->op == LEAT_OP_ensure_shape && !check_before(l, node)) return false;
   if (keeps || !has_halves(node) || !leat_op_computes(node->op)) {
     leat_rewrite_keep(&l->rewriter, node);
     return true;

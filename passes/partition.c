@@ -6,6 +6,8 @@
 //           number; numbers are dense, in the order of the first uses. A control edge between
 //           devices is a bool that is sent. Values that cost less to make than to send (constants,
 //           iota) are made where they are used.
+//   dims    a dim that is bound while running is bound again, from the count that is sent, on every
+//           device that has it
 //   delay   each recv waits, by a control edge, for what leat_critical_path_delay answers
 //
 // Every node's own copy is made first, so that its name is its own; then the walk in topological
@@ -30,7 +32,7 @@ typedef struct copy_key {
   uint32_t node, port, device;
 } copy_key;
 
-enum { INITIAL = UINT32_MAX, CONTROL = UINT32_MAX - 1 };
+enum { INITIAL = UINT32_MAX, CONTROL = UINT32_MAX - 1, BINDER = UINT32_MAX - 2 };
 
 typedef struct partitioner {
   leat_pass_context *context;
@@ -163,6 +165,19 @@ static leat_value token_of(partitioner *p, uint32_t device) {
   return (leat_value){from->token, 0};
 }
 
+static leat_node *local_binder(partitioner *p, const leat_node *binder, const leat_node *user);
+
+// The binders, on the device of `user`, of the run-time dims of a recv with these attributes.
+static leat_node_list local_binders(partitioner *p, const leat_attr *received,
+                                    const leat_node *user) {
+  leat_node recv = {.op = LEAT_OP_recv, .attrs = received};
+  leat_node_list binders = {0};
+  leat_node_find_binders(p->graph, &recv, p->context->scratch, &binders);
+  for (uint32_t i = 0; i < binders.count; i++)
+    binders.items[i] = local_binder(p, binders.items[i], user);
+  return binders;
+}
+
 // Sends `value`, which is on producer's device, to that of `user`, who needs it first; answers the
 // recv there. Both ends are named after `producer`.
 static leat_node *connect(partitioner *p, const leat_node *producer, leat_value value,
@@ -172,11 +187,14 @@ static leat_node *connect(partitioner *p, const leat_node *producer, leat_value 
   const leat_type *type = leat_value_type(value);
   leat_attr sent[] = {{.i = edge}, {.string = devices[to].name}};
   leat_attr received[] = {{.i = edge}, {.string = devices[from].name}, {.type = type}};
+  leat_node_list binders = local_binders(p, received, user);
   *out_send =
       new_node(p, from, LEAT_OP_send, path_below(p, producer, "send"), producer, &value, sent);
   leat_node *recv =
       new_node(p, to, LEAT_OP_recv, path_below(p, producer, "recv"), user, NULL, received);
   recv->outputs = type;
+  for (uint32_t i = 0; i < binders.count; i++)
+    leat_node_add_control(p->parts[to].cloner.to, recv, binders.items[i]);
   double seconds = leat_cost_transfer(&p->cost, from, to, leat_cost_bytes(&p->cost, type));
   leat_node *delay = leat_critical_path_delay(&p->path, producer, user, seconds);
   if (delay) leat_node_add_control(p->parts[to].cloner.to, recv, p->home[delay->id]);
@@ -209,12 +227,26 @@ static leat_value local_value(partitioner *p, leat_value value, const leat_node 
   return (leat_value){copy, 0};
 }
 
+// What binds the dim on the device of `user`.
+static leat_node *local_binder(partitioner *p, const leat_node *binder, const leat_node *user) {
+  uint32_t device = p->device[user->id];
+  if (p->device[binder->id] == device) return p->home[binder->id];
+  copy_key key = {binder->id, BINDER, device};
+  leat_node *copy = find_copy(p, key);
+  if (copy) return copy;
+  leat_value count = local_value(p, binder->inputs[0], user);
+  copy = extra_copy(p, binder, user->entry, device, &count);
+  keep_copy(p, key, copy);
+  return copy;
+}
+
 // The recv that brings the end of `before` to the device of `user`, if there is one; what waits for
 // several nodes of one device waits for one token, which is sent after them all. NULL: nothing to
 // wait for.
 static leat_node *remote_control(partitioner *p, leat_node **sends, const leat_node *before,
                                  const leat_node *user) {
   uint32_t from = p->device[before->id], to = p->device[user->id];
+  if (before->op == LEAT_OP_bind) return local_binder(p, before, user);
   leat_node *recv = find_copy(p, (copy_key){before->id, 0, to});
   if (recv || (is_cheap(before) && !before->input_count)) return recv;
   recv = find_copy(p, (copy_key){before->id, CONTROL, to});

@@ -294,6 +294,9 @@ leat_status leat_executor_check_feed(const leat_executor *executor, size_t i,
   const leat_image_type *type = &view->feeds[executor->feeds[i].index].type;
   for (uint32_t axis = 0; axis < type->rank; axis++) {
     int64_t expected = frame->formulas[type->shape_first + axis];
+    if (!frame->formula_known[type->shape_first + axis])
+      return leat_fail(error, LEAT_INVALID, "feed `%s`: axis %u is known only while running",
+                       leat_view_text(view, view->feeds[executor->feeds[i].index].name), axis);
     if (tensor->shape[axis] != expected)
       return wrong_axis(executor, i, axis, expected, tensor->shape[axis], error);
   }

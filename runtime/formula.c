@@ -75,11 +75,18 @@ bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *
   return true;
 }
 
-bool leat_formula_is_constant(const leat_view *view, uint32_t formula) {
+bool leat_formula_is_bound(const leat_view *view, uint32_t formula, const int64_t *dims) {
   const leat_formula *f = &view->formulas[formula];
-  for (uint32_t i = 0; i < f->code_count; i++)
-    if (operation_of(view->code[f->code_first + i]) == LEAT_FORMULA_DIM) return false;
+  for (uint32_t i = 0; i < f->code_count; i++) {
+    int64_t word = view->code[f->code_first + i];
+    if (operation_of(word) == LEAT_FORMULA_DIM && (!dims || dims[operand_of(word)] < 0))
+      return false;
+  }
   return true;
+}
+
+bool leat_formula_is_constant(const leat_view *view, uint32_t formula) {
+  return leat_formula_is_bound(view, formula, NULL);
 }
 
 int64_t leat_formula_dim(const leat_view *view, uint32_t formula) {

@@ -13,8 +13,11 @@ void leat_frame_init(leat_frame *frame, const leat_program *program,
       .variables = variables,
       .dims = leat_new_array(arena, int64_t, image->dims.count + 1),
       .formulas = leat_new_array(arena, int64_t, image->formulas.count + 1),
+      .formula_known = leat_new_array(arena, bool, image->formulas.count + 1),
+      .arenas = leat_new_array(arena, leat_block, image->arenas.count),
       .buffers = leat_new_array(arena, leat_slot, image->buffers.count + 1),
       .args = leat_new_array(arena, leat_arg, image->args.count + 1),
+      .arg_known = leat_new_array(arena, bool, image->args.count + 1),
       .launches = leat_new_array(arena, leat_launch_plan, image->launches.count + 1),
       .tasks = leat_new_array(arena, leat_task_plan, image->tasks.count + 1),
       .fetches = leat_new_array(arena, leat_tensor, image->fetches.count + 1),
@@ -22,13 +25,24 @@ void leat_frame_init(leat_frame *frame, const leat_program *program,
       .feeds = leat_new_array(arena, void *, image->feeds.count + 1),
       .feed_copies = leat_new_array(arena, void *, image->feeds.count + 1),
   };
+  pthread_mutex_init(&frame->lock, NULL);
 }
 
 void leat_frame_finish(leat_frame *frame) {
   if (!frame->program) return;
-  for (uint64_t i = 0; i < frame->program->image->fetches.count; i++) free(frame->fetch_copies[i]);
-  for (uint64_t i = 0; i < frame->program->image->feeds.count; i++) free(frame->feed_copies[i]);
-  free(frame->memory);
+  const leat_image *image = frame->program->image;
+  for (uint64_t i = 0; i < image->fetches.count; i++) free(frame->fetch_copies[i]);
+  for (uint64_t i = 0; i < image->feeds.count; i++) free(frame->feed_copies[i]);
+  for (uint64_t i = 0; i < image->arenas.count; i++) free(frame->arenas[i].memory);
+  pthread_mutex_destroy(&frame->lock);
+}
+
+void leat_frame_release(leat_frame *frame) {
+  for (uint64_t i = 1; i < frame->program->image->arenas.count; i++) {
+    free(frame->arenas[i].memory);
+    frame->arenas[i] = (leat_block){0};
+    frame->resolved = false;
+  }
 }
 
 // 64-byte aligned memory in place of *memory.
@@ -43,26 +57,53 @@ static leat_status reallocate(void **memory, uint64_t size, leat_error *error) {
 
 static leat_status resolve_formulas(leat_frame *frame, leat_error *error) {
   const leat_program *program = frame->program;
-  for (uint32_t i = 0; i < program->image->formulas.count; i++)
+  for (uint32_t i = 0; i < program->image->formulas.count; i++) {
+    if (frame->formula_known[i] || !leat_formula_is_bound(&program->view, i, frame->dims)) continue;
     if (!leat_formula_value(&program->view, i, frame->dims, &frame->formulas[i]))
       return leat_fail(error, LEAT_INVALID, "a size in `%s` is too large for these dims",
                        leat_program_text(program, program->image->name));
-  int64_t size = frame->formulas[program->image->arena_size];
-  if (size < 0) return leat_fail(error, LEAT_INVALID, "damaged image: the arena's size");
-  if (frame->memory && (uint64_t)size <= frame->memory_size) return LEAT_OK;
-  frame->memory_size = 0;
-  LEAT_TRY(reallocate(&frame->memory, (uint64_t)size, error));
-  frame->memory_size = (uint64_t)size;
+    frame->formula_known[i] = true;
+  }
   return LEAT_OK;
 }
 
-// Bytes of a type, from the formulas' values; -1: impossible.
+static leat_status resolve_arenas(leat_frame *frame, leat_error *error) {
+  const leat_view *view = &frame->program->view;
+  for (uint32_t i = 0; i < view->image->arenas.count; i++) {
+    leat_block *block = &frame->arenas[i];
+    uint32_t formula = view->arenas[i].size;
+    int64_t size = frame->formulas[formula];
+    if (!frame->formula_known[formula]) continue;
+    if (size < 0) return leat_fail(error, LEAT_INVALID, "damaged image: the size of arena %u", i);
+    if (block->memory && (uint64_t)size <= block->size) continue;
+    block->size = 0;
+    LEAT_TRY(reallocate(&block->memory, (uint64_t)size, error));
+    block->size = (uint64_t)size;
+  }
+  return LEAT_OK;
+}
+
+// Bytes of a type, from the formulas' values; -1: impossible, or not known yet.
 static int64_t type_bytes(const leat_frame *frame, const leat_image_type *type) {
   leat_tensor tensor = {.dtype = (leat_dtype)type->dtype, .rank = (int32_t)type->rank};
+  for (uint32_t i = 0; i < type->rank; i++)
+    if (!frame->formula_known[type->shape_first + i]) return -1;
   memcpy(tensor.shape, frame->formulas + type->shape_first, type->rank * sizeof(int64_t));
   return leat_tensor_bytes(&tensor);
 }
 
+// Whether the bytes lie in the arena, at an offset that suits the dtype.
+static bool place_in_arena(const leat_frame *frame, const leat_image_buffer *buffer,
+                           leat_slot *slot) {
+  uint32_t size_formula = frame->program->view.arenas[buffer->arena].size;
+  if (!frame->formula_known[buffer->where] || !frame->formula_known[size_formula]) return false;
+  int64_t offset = frame->formulas[buffer->where], size = frame->formulas[size_formula];
+  if (offset < 0 || offset > size || slot->bytes > size - offset) return false;
+  slot->data = (char *)frame->arenas[buffer->arena].memory + offset;
+  return offset % (int64_t)leat_dtype_alignment((leat_dtype)buffer->type.dtype) == 0;
+}
+
+// False: its place or size is not known yet, or impossible. No task runs that works on it.
 static bool resolve_buffer(leat_frame *frame, uint32_t number) {
   const leat_program *program = frame->program;
   const leat_view *view = &program->view;
@@ -72,12 +113,7 @@ static bool resolve_buffer(leat_frame *frame, uint32_t number) {
   if (bytes < 0) return false;
   uint64_t where = buffer->where;
   switch ((leat_buffer_kind)buffer->kind) {
-  case LEAT_BUFFER_ARENA: {
-    int64_t offset = frame->formulas[where], size = frame->formulas[program->image->arena_size];
-    if (offset < 0 || offset > size || bytes > size - offset) return false;
-    slot->data = (char *)frame->memory + offset;
-    return offset % (int64_t)leat_dtype_alignment((leat_dtype)buffer->type.dtype) == 0;
-  }
+  case LEAT_BUFFER_ARENA: return place_in_arena(frame, buffer, slot);
   case LEAT_BUFFER_VARIABLE:
     slot->data = frame->variables[where]->tensor.data;
     return bytes == leat_tensor_bytes(&frame->variables[where]->tensor);
@@ -93,34 +129,67 @@ static bool resolve_buffer(leat_frame *frame, uint32_t number) {
   return false;
 }
 
-// False: a copy between buffers of different sizes.
-static bool plan_launch(leat_frame *frame, uint32_t number, const leat_frame_limits *limits) {
+static void resolve_arg(leat_frame *frame, uint32_t number) {
+  const leat_image_arg *arg = &frame->program->view.args[number];
+  bool known = arg->is_scalar ? frame->formula_known[arg->index] : frame->buffers[arg->index].known;
+  if (!known) return;
+  if (arg->is_scalar)
+    frame->args[number].value = frame->formulas[arg->index];
+  else
+    frame->args[number].pointer = frame->buffers[arg->index].data;
+  frame->arg_known[number] = true;
+}
+
+static bool args_known(const leat_frame *frame, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!frame->arg_known[first + i]) return false;
+  return true;
+}
+
+static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_limits *limits) {
   const leat_view *view = &frame->program->view;
   const leat_image_launch *launch = &view->launches[number];
+  const leat_image_arg *args = &view->args[launch->arg_first];
+  if (!frame->formula_known[launch->tiles] || !frame->formula_known[launch->work] ||
+      !args_known(frame, launch->arg_first, launch->arg_count))
+    return;
+  if (launch->kind == LEAT_LAUNCH_COPY &&
+      frame->buffers[args[0].index].bytes != frame->buffers[args[1].index].bytes)
+    return;
   leat_launch_plan *plan = &frame->launches[number];
-  *plan = (leat_launch_plan){.tiles = frame->formulas[launch->tiles]};
+  *plan = (leat_launch_plan){.known = true, .tiles = frame->formulas[launch->tiles]};
   if (plan->tiles < 0) plan->tiles = 0;
   double width = (double)frame->formulas[launch->work] / limits->grain;
   if (width > limits->threads) width = limits->threads;
   if (width > (double)plan->tiles) width = (double)plan->tiles;
   plan->width = width > 1 ? (int32_t)width : 1;
-  for (uint32_t i = 0; i < launch->arg_count; i++) {
-    const leat_image_arg *arg = &view->args[launch->arg_first + i];
-    if (!arg->is_scalar) plan->bytes += (uint64_t)frame->buffers[arg->index].bytes;
+  for (uint32_t i = 0; i < launch->arg_count; i++)
+    if (!args[i].is_scalar) plan->bytes += (uint64_t)frame->buffers[args[i].index].bytes;
+}
+
+static void plan_segment(leat_frame *frame, const leat_image_task *task, leat_task_plan *plan) {
+  for (uint32_t i = task->first; i < task->first + task->count; i++) {
+    if (!frame->launches[i].known) return;
+    plan->work += (double)frame->formulas[frame->program->view.launches[i].work];
+    if (frame->launches[i].width > plan->width) plan->width = frame->launches[i].width;
   }
-  const leat_image_arg *args = &view->args[launch->arg_first];
-  return launch->kind != LEAT_LAUNCH_COPY ||
-         frame->buffers[args[0].index].bytes == frame->buffers[args[1].index].bytes;
+  plan->known = true;
 }
 
 static void plan_task(leat_frame *frame, uint32_t number) {
-  const leat_image_task *task = &frame->program->view.tasks[number];
+  const leat_view *view = &frame->program->view;
+  const leat_image_task *task = &view->tasks[number];
   leat_task_plan *plan = &frame->tasks[number];
   *plan = (leat_task_plan){.width = 1};
-  if (task->kind != LEAT_TASK_SEGMENT) return;
-  for (uint32_t i = task->first; i < task->first + task->count; i++) {
-    plan->work += (double)frame->formulas[frame->program->view.launches[i].work];
-    if (frame->launches[i].width > plan->width) plan->width = frame->launches[i].width;
+  switch ((leat_task_kind)task->kind) {
+  case LEAT_TASK_SEGMENT: plan_segment(frame, task, plan); break;
+  case LEAT_TASK_SEND:
+  case LEAT_TASK_RECV:
+    plan->known = frame->buffers[view->messages[task->first].buffer].known;
+    break;
+  case LEAT_TASK_BIND: plan->known = frame->buffers[task->first].known; break;
+  case LEAT_TASK_PRINT:
+  case LEAT_TASK_CHECK: plan->known = args_known(frame, task->first, task->count); break;
   }
 }
 
@@ -129,6 +198,7 @@ static leat_status resolve_fetch(leat_frame *frame, uint32_t number, leat_error 
   uint32_t index = view->fetches[number].buffer;
   const leat_image_buffer *buffer = &view->buffers[index];
   leat_tensor *tensor = &frame->fetches[number];
+  if (!frame->buffers[index].known) return LEAT_OK;
   *tensor = (leat_tensor){.dtype = (leat_dtype)buffer->type.dtype,
                           .rank = (int32_t)buffer->type.rank,
                           .data = frame->buffers[index].data};
@@ -140,29 +210,62 @@ static leat_status resolve_fetch(leat_frame *frame, uint32_t number, leat_error 
   return LEAT_OK;
 }
 
+// Resolves what is not yet, as far as the dims that are bound allow.
+static leat_status settle(leat_frame *frame, const leat_frame_limits *limits, leat_error *error) {
+  const leat_image *image = frame->program->image;
+  LEAT_TRY(resolve_formulas(frame, error));
+  LEAT_TRY(resolve_arenas(frame, error));
+  for (uint32_t i = 0; i < image->buffers.count; i++)
+    if (!frame->buffers[i].known) frame->buffers[i].known = resolve_buffer(frame, i);
+  for (uint32_t i = 0; i < image->args.count; i++)
+    if (!frame->arg_known[i]) resolve_arg(frame, i);
+  for (uint32_t i = 0; i < image->launches.count; i++)
+    if (!frame->launches[i].known) plan_launch(frame, i, limits);
+  for (uint32_t i = 0; i < image->tasks.count; i++)
+    if (!frame->tasks[i].known) plan_task(frame, i);
+  for (uint32_t i = 0; i < image->fetches.count; i++)
+    if (!frame->fetches[i].data) LEAT_TRY(resolve_fetch(frame, i, error));
+  return LEAT_OK;
+}
+
 leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
                                leat_error *error) {
-  const leat_program *program = frame->program;
-  const leat_image *image = program->image;
+  const leat_image *image = frame->program->image;
   frame->resolved = false;
-  LEAT_TRY(resolve_formulas(frame, error));
-  for (uint32_t i = 0; i < image->buffers.count; i++)
-    if (!resolve_buffer(frame, i))
-      return leat_fail(error, LEAT_INVALID, "damaged image: the place or size of buffer %u", i);
-  for (uint32_t i = 0; i < image->args.count; i++) {
-    const leat_image_arg *arg = &program->view.args[i];
-    if (arg->is_scalar)
-      frame->args[i].value = frame->formulas[arg->index];
-    else
-      frame->args[i].pointer = frame->buffers[arg->index].data;
-  }
-  for (uint32_t i = 0; i < image->launches.count; i++)
-    if (!plan_launch(frame, i, limits))
-      return leat_fail(error, LEAT_INVALID, "damaged image: the sizes of launch %u differ", i);
-  for (uint32_t i = 0; i < image->tasks.count; i++) plan_task(frame, i);
-  for (uint32_t i = 0; i < image->fetches.count; i++) LEAT_TRY(resolve_fetch(frame, i, error));
+  memset(frame->formula_known, 0, image->formulas.count * sizeof *frame->formula_known);
+  memset(frame->arg_known, 0, image->args.count * sizeof *frame->arg_known);
+  for (uint32_t i = 0; i < image->buffers.count; i++) frame->buffers[i].known = false;
+  for (uint32_t i = 0; i < image->launches.count; i++) frame->launches[i].known = false;
+  for (uint32_t i = 0; i < image->tasks.count; i++) frame->tasks[i].known = false;
+  for (uint32_t i = 0; i < image->fetches.count; i++) frame->fetches[i].data = NULL;
+  LEAT_TRY(settle(frame, limits, error));
   frame->resolved = true;
   return LEAT_OK;
+}
+
+static leat_status bind_dim(leat_frame *frame, uint32_t number, int64_t value,
+                            const leat_frame_limits *limits, leat_error *error) {
+  const leat_view *view = &frame->program->view;
+  const leat_image_dim *dim = &view->dims[number];
+  const char *name = leat_view_text(view, dim->name);
+  int64_t *bound = &frame->dims[number];
+  if (value < dim->low || value > dim->high)
+    return leat_fail(error, LEAT_OUT_OF_RANGE, "dim %s is %lld, which is not in %lld..%lld", name,
+                     (long long)value, (long long)dim->low, (long long)dim->high);
+  if (*bound >= 0 && *bound != value)
+    return leat_fail(error, LEAT_INVALID, "dim %s is %lld, and it was fed as %lld", name,
+                     (long long)value, (long long)*bound);
+  if (*bound >= 0) return LEAT_OK;
+  *bound = value;
+  return settle(frame, limits, error);
+}
+
+leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
+                            const leat_frame_limits *limits, leat_error *error) {
+  pthread_mutex_lock(&frame->lock);
+  leat_status status = bind_dim(frame, dim, value, limits, error);
+  pthread_mutex_unlock(&frame->lock);
+  return status;
 }
 
 leat_status leat_frame_feed(leat_frame *frame, uint32_t feed, const leat_tensor *tensor,

@@ -1,22 +1,33 @@
-// One image's part of a run: its arena, and everything about it that depends on the dims' values,
-// resolved once and used from run to run.
+// One image's part of a run: its arenas, and everything about it that depends on the dims' values,
+// resolved once and used from run to run. What depends on dims that tasks bind is resolved again in
+// each run, bit by bit as they are bound.
 #ifndef LEAT_RUNTIME_FRAME_H
 #define LEAT_RUNTIME_FRAME_H
 
 #include "runtime/program.h"
 
+#include <pthread.h>
+
+typedef struct leat_block { // an arena's memory
+  void *memory;
+  size_t size;
+} leat_block;
+
 typedef struct leat_slot { // a buffer
+  bool known;
   void *data;
   int64_t bytes;
 } leat_slot;
 
 typedef struct leat_launch_plan {
+  bool known;
   int64_t tiles;
   int32_t width;  // threads that are worth it
   uint64_t bytes; // of all its buffers, for traces
 } leat_launch_plan;
 
 typedef struct leat_task_plan {
+  bool known;    // all that it works on has its place and size
   int32_t width; // of the widest launch
   double work;   // nanoseconds on one thread
 } leat_task_plan;
@@ -24,19 +35,21 @@ typedef struct leat_task_plan {
 struct leat_frame {
   const leat_program *program;
   leat_variable *const *variables; // by variable number
-  int64_t *dims;                   // that it is resolved for
+  int64_t *dims;                   // that it is resolved for; -1: not bound yet
   bool resolved;
-  int64_t *formulas; // values
+  pthread_mutex_t lock; // of what follows, while dims are bound
+  int64_t *formulas;    // values
+  bool *formula_known;
+  leat_block *arenas;
   leat_slot *buffers;
   leat_arg *args;
+  bool *arg_known;
   leat_launch_plan *launches;
   leat_task_plan *tasks;
-  leat_tensor *fetches;
-  void **fetch_copies; // memory for fetches that are feeds or variables; NULL: the buffer itself
-  void **feeds;        // where each feed's data is
-  void **feed_copies;  // memory for feeds that came unaligned
-  void *memory;        // the arena
-  size_t memory_size;
+  leat_tensor *fetches; // data NULL: not known yet
+  void **fetch_copies;  // memory for fetches that are feeds or variables; NULL: the buffer itself
+  void **feeds;         // where each feed's data is
+  void **feed_copies;   // memory for feeds that came unaligned
   int64_t run_count;
 };
 
@@ -48,9 +61,14 @@ typedef struct leat_frame_limits {
 void leat_frame_init(leat_frame *frame, const leat_program *program,
                      leat_variable *const *variables, leat_arena *arena);
 void leat_frame_finish(leat_frame *frame);
-// Resolves everything for the values in frame->dims.
+// Resolves, for the values in frame->dims, all that they are enough for.
 LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
                                              leat_error *error);
+// A task has bound the dim: resolves what becomes known by it. A dim that has a value already is
+// compared.
+LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
+                                          const leat_frame_limits *limits, leat_error *error);
+void leat_frame_release(leat_frame *frame); // frees all arenas but the first: the step has ended
 // Lets the arguments point at the client's memory; data NULL: at the fallback. The tensor's type
 // has been checked.
 LEAT_MUST_USE leat_status leat_frame_feed(leat_frame *frame, uint32_t feed,

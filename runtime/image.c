@@ -83,7 +83,9 @@ static leat_status check_formulas(checker *c) {
         !leat_formula_check(c->view.code + f->code_first, f->code_count, image->dims.count))
       return DAMAGED(c, "formula %u", i);
   }
-  if (!formula_ok(c, image->arena_size) || !text_ok(c, image->device) || !text_ok(c, image->name))
+  for (uint32_t i = 0; i < image->arenas.count; i++)
+    if (!formula_ok(c, c->view.arenas[i].size)) return DAMAGED(c, "arena %u", i);
+  if (image->arenas.count == 0 || !text_ok(c, image->device) || !text_ok(c, image->name))
     return DAMAGED(c, "the header's indices");
   return LEAT_OK;
 }
@@ -133,7 +135,7 @@ static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
   if (!type_ok(c, &buffer->type)) return false;
   uint64_t where = buffer->where;
   switch (buffer->kind) {
-  case LEAT_BUFFER_ARENA: return formula_ok(c, where);
+  case LEAT_BUFFER_ARENA: return formula_ok(c, where) && buffer->arena < image->arenas.count;
   case LEAT_BUFFER_VARIABLE:
     return where < image->variables.count &&
            same_kind(&buffer->type, &c->view.variables[where].type);
@@ -215,6 +217,13 @@ static bool task_ok(const checker *c, const leat_image_task *task) {
   case LEAT_TASK_PRINT:
     return within(task->first, task->count, image->args.count) &&
            args_are(c, task->first, task->count, 0);
+  case LEAT_TASK_BIND:
+    return task->first < image->buffers.count && task->count < image->dims.count &&
+           c->view.buffers[task->first].type.dtype == LEAT_i64 &&
+           c->view.buffers[task->first].type.rank == 0;
+  case LEAT_TASK_CHECK:
+    return task->count % 2 == 0 && within(task->first, task->count, image->args.count) &&
+           args_are(c, task->first, 0, task->count);
   }
   return false;
 }

@@ -37,6 +37,8 @@ bool leat_image_calls_blis(const leat_image *image);
 // The value of a checked formula for these values of the dims; false: overflow or division by zero.
 bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *dims, int64_t *out);
 bool leat_formula_is_constant(const leat_view *view, uint32_t formula); // needs no dims
+// Whether all dims that it needs have a value; one that has none is -1.
+bool leat_formula_is_bound(const leat_view *view, uint32_t formula, const int64_t *dims);
 // The dim a formula consists of, or LEAT_NO_DIM.
 int64_t leat_formula_dim(const leat_view *view, uint32_t formula);
 // Shape and bytes of a checked type; false: overflow, a negative dim or division by zero.

@@ -157,9 +157,24 @@ static leat_store_access task_access(const leat_view *view, const leat_image_tas
     return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
   case LEAT_TASK_PRINT:
     return args_access(view, task->first, task->count) ? LEAT_STORE_READ : LEAT_STORE_NONE;
-  case LEAT_TASK_RECV: break;
+  case LEAT_TASK_BIND:
+    access = buffer_access(view, &view->buffers[task->first]);
+    return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
+  case LEAT_TASK_RECV:
+  case LEAT_TASK_CHECK: break;
   }
   return LEAT_STORE_NONE;
+}
+
+static void find_late_dims(leat_program *program) {
+  const leat_view *view = &program->view;
+  bool *late = leat_new_array(program->arena, bool, program->image->dims.count + 1);
+  for (uint32_t i = 0; i < program->image->tasks.count; i++) {
+    if (view->tasks[i].kind != LEAT_TASK_BIND) continue;
+    late[view->tasks[i].count] = true;
+    program->has_late = true;
+  }
+  program->late = late;
 }
 
 static void find_access(leat_program *program) {
@@ -211,6 +226,7 @@ static leat_status load(leat_program *program, const leat_program_source *source
     LEAT_TRY(map_file(program, source->base, i, error));
   list_feed_args(program);
   find_access(program);
+  find_late_dims(program);
   return LEAT_OK;
 }
 

@@ -20,6 +20,8 @@ struct leat_program {
   // The arguments that point at feed i: feed_args[feed_first[i] … feed_first[i + 1]).
   const uint32_t *feed_first, *feed_args;
   const leat_store_access *access; // each task's, to the variables
+  const bool *late;                // by dim: a task binds it
+  bool has_late;
   leat_arena *arena;
   void (*release)(void *context);
   void *release_context;

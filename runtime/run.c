@@ -58,6 +58,7 @@ leat_status leat_run_acquire(leat_executor *executor, leat_run **out, leat_error
 void leat_run_release(leat_run *run) {
   if (!run || run->abandoned) return; // somebody may still write to it: never used, never freed
   leat_executor *executor = run->executor;
+  for (uint32_t p = 0; p < executor->part_count; p++) leat_frame_release(&run->frames[p]);
   pthread_mutex_lock(&executor->lock);
   run->next_idle = executor->idle;
   executor->idle = run;
@@ -307,17 +308,68 @@ static bool run_print(leat_run *run, leat_task_place place) {
   return true;
 }
 
+static bool run_bind(leat_run *run, leat_task_place place) {
+  const leat_image_task *task = task_of(run, place);
+  leat_frame *frame = &run->frames[place.part];
+  leat_error why = {0};
+  int64_t value = *(const int64_t *)leat_frame_buffer(frame, task->first);
+  leat_status status =
+      leat_frame_bind(frame, task->count, value, &run->executor->runtime->limits, &why);
+  if (status)
+    leat_run_fail(run, -1, status, "%s: node `%s`: %s", device_of(run, place.part),
+                  leat_program_text(frame->program, task->text), why.message);
+  return !status;
+}
+
+// A size as people know it: `B = 3`, or just the number.
+static const char *size_text(const leat_frame *frame, uint32_t formula, char *text, size_t size) {
+  const leat_view *view = &frame->program->view;
+  int64_t dim = leat_formula_dim(view, formula);
+  snprintf(text, size, "%s%s%lld", dim < 0 ? "" : leat_view_text(view, view->dims[dim].name),
+           dim < 0 ? "" : " = ", (long long)frame->formulas[formula]);
+  return text;
+}
+
+static bool run_check(leat_run *run, leat_task_place place) {
+  const leat_image_task *task = task_of(run, place);
+  const leat_frame *frame = &run->frames[place.part];
+  const leat_image_arg *args = &frame->program->view.args[task->first];
+  char a[128], b[128];
+  for (uint32_t i = 0; i < task->count; i += 2) {
+    if (frame->formulas[args[i].index] == frame->formulas[args[i + 1].index]) continue;
+    leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: axis %u: %s and %s differ",
+                  device_of(run, place.part), leat_program_text(frame->program, task->text), i / 2,
+                  size_text(frame, args[i].index, a, sizeof a),
+                  size_text(frame, args[i + 1].index, b, sizeof b));
+    return false;
+  }
+  return true;
+}
+
+// Whether all that the task works on has its place and size, which a sound image sees to.
+static bool check_known(leat_run *run, leat_task_place place) {
+  const leat_frame *frame = &run->frames[place.part];
+  if (__builtin_expect(frame->tasks[place.task].known, 1)) return true;
+  leat_run_fail(run, -1, LEAT_INVALID,
+                "damaged image: task `%s` works on memory whose place or size is not known",
+                leat_program_text(frame->program, task_of(run, place)->text));
+  return false;
+}
+
 // Returns whether the task is complete; otherwise it has failed or a callback will complete it.
 static bool run_task(leat_run *run, leat_task_place place) {
   leat_store *store = run->executor->parts[place.part].store;
   leat_store_access access = run->frames[place.part].program->access[place.task];
   bool done = false;
+  if (!check_known(run, place)) return false;
   leat_store_lock(store, access);
   switch ((leat_task_kind)task_of(run, place)->kind) {
   case LEAT_TASK_SEGMENT: done = run_segment(run, place); break;
   case LEAT_TASK_SEND: done = run_send(run, place); break;
   case LEAT_TASK_RECV: run_recv(run, place); break;
   case LEAT_TASK_PRINT: done = run_print(run, place); break;
+  case LEAT_TASK_BIND: done = run_bind(run, place); break;
+  case LEAT_TASK_CHECK: done = run_check(run, place); break;
   }
   leat_store_unlock(store, access);
   return done;
@@ -519,10 +571,11 @@ static leat_status resolve(leat_run *run, leat_error *error) {
     const leat_bound_part *part = &executor->parts[p];
     const leat_view *view = &part->program->view;
     leat_frame *frame = &run->frames[p];
-    bool same = frame->resolved;
+    bool same = frame->resolved && !part->program->has_late;
     for (uint32_t d = 0; d < view->image->dims.count; d++) {
       int64_t value = run->dims[part->dims[d]];
-      if (value < view->dims[d].low || value > view->dims[d].high) {
+      bool later = value < 0 && part->program->late[d];
+      if (!later && (value < view->dims[d].low || value > view->dims[d].high)) {
         const char *name = leat_view_text(view, view->dims[d].name);
         if (value < 0) return leat_fail(error, LEAT_INVALID, "dim `%s` is bound by no feed", name);
         return leat_fail(error, LEAT_INVALID, "dim `%s` = %lld is not in %lld … %lld", name,
@@ -593,6 +646,8 @@ leat_status leat_run_execute(leat_run *run, const leat_run_request *request, lea
   }
   for (uint32_t i = 0; i < executor->fetch_count; i++) {
     leat_port_place place = executor->fetches[i];
+    if (!run->frames[place.part].fetches[place.index].data)
+      return leat_fail(error, LEAT_INVALID, "damaged image: the place or size of fetch %u", i);
     leat_frame_fetch(&run->frames[place.part], executor->parts[place.part].store, place.index,
                      &fetches[i]);
   }
@@ -605,7 +660,7 @@ leat_status leat_run_initialise(leat_run *run, leat_error *error) {
     const leat_bound_part *part = &run->executor->parts[p];
     const leat_view *view = &part->program->view;
     for (uint32_t d = 0; d < view->image->dims.count; d++)
-      run->dims[part->dims[d]] = view->dims[d].low;
+      run->dims[part->dims[d]] = part->program->late[d] ? -1 : view->dims[d].low;
   }
   clear_failure(run);
   LEAT_TRY(resolve(run, error));

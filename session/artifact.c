@@ -52,7 +52,7 @@ static leat_status set_dims(artifact *a, leat_driver *driver) {
     const leat_atom *atom = leat_dim_find(dims, given->name);
     char *end;
     long long value = strtoll(given->value, &end, 10);
-    if (!atom)
+    if (!atom || atom->kind != LEAT_ATOM_NAMED)
       return leat_fail(&a->session->error, LEAT_NOT_FOUND, "there is no dim `%s`", given->name);
     if (*end || end == given->value || value < atom->low || value > atom->high)
       return leat_fail(&a->session->error, LEAT_INVALID, "dim %s=%s: expected %lld..%lld",

@@ -51,14 +51,16 @@ static bool has_dim(const leat_step *step, const leat_atom *atom) {
   return false;
 }
 
-// A dim is bound where it stands alone; the runtime checks the others.
+// A dim is bound where it stands alone; the runtime checks the others. A `?` has no value that a
+// step could be specialised to.
 static void find_dims(leat_step *step) {
   for (uint32_t i = 0; i < step->request.feed_types.count; i++) {
     const leat_type *type = step->request.feed_types.items[i];
     for (int axis = 0; axis < type->rank; axis++) {
       const leat_atom *atom = leat_dim_atom(type->dims[axis]);
-      bool plain = atom && (atom->kind == LEAT_ATOM_NAMED || atom->kind == LEAT_ATOM_ANONYMOUS);
-      if (!plain || has_dim(step, atom) || step->dims.count == MOST_DIMS) continue;
+      if (!atom || atom->kind != LEAT_ATOM_NAMED || has_dim(step, atom) ||
+          step->dims.count == MOST_DIMS)
+        continue;
       leat_vec_push(step->arena, &step->dims, (bound_dim){atom, i, axis});
     }
   }

@@ -9,7 +9,8 @@
 // An image holds tables. A *table* is a set of tasks that become ready by dependency count (white
 // paper 3.1, at the grain of segments): table 0 is the step; others initialise a variable. A *task*
 // is a segment (launches in order, run by a gang of threads) or an operation that may wait (send,
-// recv) or that only the host can do (print).
+// recv) or that only the host can do (print, bind a
+// dim).
 #ifndef LEAT_ARTIFACT_H
 #define LEAT_ARTIFACT_H
 
@@ -20,7 +21,7 @@
 #include <stdint.h>
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 1 };
+enum { LEAT_IMAGE_VERSION = 2 };
 
 // -- Kernels
 // ----------------------------------------------------------------------------------------------------------
@@ -101,8 +102,15 @@ typedef struct leat_image_type {
   uint32_t reserved;
 } leat_image_type;
 
+// A block of memory of formulas[size] bytes, allocated as soon as all dims in it are known: arena 0
+// when the step begins, the others when the last of their dims was bound.
+typedef struct leat_image_arena {
+  uint32_t size;
+  uint32_t reserved;
+} leat_image_arena;
+
 typedef enum leat_buffer_kind {
-  LEAT_BUFFER_ARENA,     // at byte formulas[where] of the step's arena
+  LEAT_BUFFER_ARENA,     // at byte formulas[where] of arenas[arena]
   LEAT_BUFFER_VARIABLE,  // variable number `where`
   LEAT_BUFFER_FEED,      // feed number `where`: the client's memory
   LEAT_BUFFER_CONSTANT,  // at byte `where` of the range `data`
@@ -112,7 +120,7 @@ typedef enum leat_buffer_kind {
 
 typedef struct leat_image_buffer {
   uint32_t kind;
-  uint32_t reserved;
+  uint32_t arena; // ARENA: which one
   uint64_t where;
   leat_image_type type;
 } leat_image_buffer;
@@ -150,6 +158,8 @@ typedef enum leat_task_kind {
   LEAT_TASK_SEND,    // messages[first]: hands buffer to the edge
   LEAT_TASK_RECV,    // messages[first]: waits for the edge's tensor, then fills buffer
   LEAT_TASK_PRINT,   // buffers args[first … count), message `text`
+  LEAT_TASK_BIND,    // dims[count] = the i64 in buffers[first]; what needs it depends on this task
+  LEAT_TASK_CHECK,   // scalars args[first … count), in pairs that must be equal
 } leat_task_kind;
 
 typedef struct leat_image_task {
@@ -208,6 +218,7 @@ typedef struct leat_image_file {
   X(code, int64_t)                                                                                 \
   X(formulas, leat_formula)                                                                        \
   X(dims, leat_image_dim)                                                                          \
+  X(arenas, leat_image_arena)                                                                      \
   X(buffers, leat_image_buffer)                                                                    \
   X(kernels, leat_image_kernel)                                                                    \
   X(args, leat_image_arg)                                                                          \
@@ -227,10 +238,8 @@ typedef struct leat_image {
   uint32_t version;
   uint32_t header_size;   // sizeof(leat_image)
   uint64_t size;          // bytes of the whole image
-  uint32_t arena_size;    // formulas[arena_size]
   leat_text_index device; // full device name
   leat_text_index name;   // the step, for people
-  uint32_t reserved;
 #define X(name, type) leat_range name;
   LEAT_IMAGE_RANGES(X)
 #undef X

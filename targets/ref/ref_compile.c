@@ -1,5 +1,6 @@
-// A graph → tasks of one node each. Every output has memory of its own in the arena; what must have
-// run before is exactly what the node's data and control edges say.
+// A graph → tasks of one node each. Every output has memory of its own, in the first arena or, when
+// its size needs dims that are bound while running, in an arena alone; what must have run before is
+// exactly what the node's data and control edges say.
 #include "targets/ref/ref.h"
 
 #include "codegen/image_writer.h"
@@ -18,13 +19,11 @@ typedef struct compiler {
   leat_diag *diag;
   leat_error *error;
   leat_image_writer image;
-  leat_dim arena_end;               // bytes of the arena so far
+  leat_vec(leat_dim) arenas;        // bytes of each so far
   uint32_t *buffers;                // by node id: of output 0, others follow; NONE: not made yet
   uint32_t *variable_buffers;       // by state id
   uint32_t *tasks;                  // by node id: of the table being made; NONE: has none
   leat_vec(uint32_t) before, after; // edges between tasks of the table
-  uint32_t dim_first, dim_count;    // formulas of all dims, which every kernel is given
-  const leat_atom **atoms;
 } compiler;
 
 // -- Buffers -----------------------------------------------------------------------------------
@@ -51,14 +50,30 @@ static uint32_t add_buffer(compiler *c, leat_buffer_kind kind, uint64_t where,
   return c->image.buffers.count - 1;
 }
 
+static void see_late(void *context, const leat_atom *atom) {
+  const leat_graph **graph = context;
+  if (*graph && leat_graph_binder(*graph, atom)) *graph = NULL;
+}
+
+static bool is_late(const leat_graph *graph, leat_dim dim) {
+  leat_dim_visit(dim, see_late, &graph);
+  return !graph;
+}
+
 static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++) {
-    uint32_t where = leat_image_writer_formula(&c->image, c->arena_end);
-    leat_dim size;
-    if (!padded_size(c, &node->outputs[i], &size) ||
-        !leat_dim_add(c->graph->dims, c->arena_end, size, &c->arena_end))
+    leat_dim size, offset = c->arenas.items[0];
+    if (!padded_size(c, &node->outputs[i], &size)) return too_large(c, node);
+    bool late = is_late(c->graph, size);
+    if (late) {
+      leat_vec_push(c->arena, &c->arenas, size);
+      offset = leat_dim_const(0);
+    } else if (!leat_dim_add(c->graph->dims, offset, size, &c->arenas.items[0])) {
       return too_large(c, node);
-    add_buffer(c, LEAT_BUFFER_ARENA, where, &node->outputs[i]);
+    }
+    uint32_t where = leat_image_writer_formula(&c->image, offset);
+    uint32_t buffer = add_buffer(c, LEAT_BUFFER_ARENA, where, &node->outputs[i]);
+    if (late) c->image.buffers.items[buffer].arena = c->arenas.count - 1;
   }
   return LEAT_OK;
 }
@@ -173,13 +188,48 @@ static void add_copy(compiler *c, const leat_node *node, uint32_t to, uint32_t f
   add_launch(c, node, LEAT_LAUNCH_COPY, first);
 }
 
+typedef struct dim_search {
+  compiler *c;
+  leat_vec(const leat_atom *) atoms;
+} dim_search;
+
+static void add_atom(void *context, const leat_atom *atom) {
+  dim_search *search = context;
+  for (uint32_t i = 0; i < search->atoms.count; i++)
+    if (search->atoms.items[i] == atom) return;
+  leat_vec_push(search->c->arena, &search->atoms, atom);
+}
+
+static void search_type(dim_search *search, const leat_type *type) {
+  for (int32_t i = 0; i < type->rank; i++) leat_dim_visit(type->dims[i], add_atom, search);
+}
+
+// The dims in the node's types and attributes: the others may not be known when it runs.
+static dim_search dims_of(compiler *c, const leat_node *node) {
+  dim_search search = {.c = c};
+  const leat_op_info *info = leat_op_info_of(node->op);
+  for (int i = 0; i < info->outputs; i++) search_type(&search, &node->outputs[i]);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    search_type(&search, leat_value_type(node->inputs[i]));
+  for (int i = 0; i < info->attr_count; i++) {
+    if (info->attrs[i].kind == LEAT_ATTR_DIM) leat_dim_visit(node->attrs[i].dim, add_atom, &search);
+    for (uint32_t j = 0; info->attrs[i].kind == LEAT_ATTR_DIMS && j < node->attrs[i].count; j++)
+      leat_dim_visit(node->attrs[i].dims[j], add_atom, &search);
+  }
+  return search;
+}
+
 // The arguments stand as leat_ref_kernel takes them.
 static void add_kernel(compiler *c, leat_node *node) {
+  dim_search dims = dims_of(c, node);
   leat_ref_site *site = leat_new(c->arena, leat_ref_site);
-  *site = (leat_ref_site){node, c->atoms, c->dim_count};
+  *site = (leat_ref_site){node, dims.atoms.items, dims.atoms.count};
   uint32_t first = c->image.args.count;
   add_arg(c, true, leat_image_writer_formula(&c->image, leat_dim_const((int64_t)(uintptr_t)site)));
-  for (uint32_t i = 0; i < c->dim_count; i++) add_arg(c, true, c->dim_first + i);
+  for (uint32_t i = 0; i < dims.atoms.count; i++) {
+    leat_dim dim = leat_dim_of_atom(c->graph->dims, dims.atoms.items[i]);
+    add_arg(c, true, leat_image_writer_formula(&c->image, dim));
+  }
   if (node->op == LEAT_OP_assign_add) {
     uint32_t variable = c->variable_buffers[leat_node_state(node)->id];
     add_arg(c, false, variable);
@@ -207,6 +257,12 @@ static void add_print(compiler *c, const leat_node *node) {
   add_task(c, node, LEAT_TASK_PRINT, first, node->input_count);
 }
 
+static void add_bind(compiler *c, const leat_node *node) {
+  const leat_atom *atom = leat_dim_atom(leat_node_attr(node, "size")->dim);
+  add_task(c, node, LEAT_TASK_BIND, buffer_of(c, node->inputs[0]),
+           leat_image_writer_dim(&c->image, atom));
+}
+
 // What the node does, as at most one task.
 static void add_work(compiler *c, leat_node *node) {
   leat_state *state = leat_node_state(node);
@@ -229,6 +285,8 @@ static void add_work(compiler *c, leat_node *node) {
     add_message(c, node, LEAT_TASK_RECV, leat_node_attr(node, "from")->string, node->name, own);
   else if (node->op == LEAT_OP_print)
     add_print(c, node);
+  else if (node->op == LEAT_OP_bind)
+    add_bind(c, node);
   else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
     add_kernel(c, node);
 }
@@ -326,30 +384,6 @@ static leat_status add_initial_value(compiler *c, const leat_state *state, bool 
 
 // -- The graph ---------------------------------------------------------------------------------
 
-// The dims of the graph become the image's, so that every kernel can be given all of them.
-static void add_dims(compiler *c) {
-  for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
-    const leat_node *node = c->graph->nodes.items[i];
-    const leat_op_info *info = leat_op_info_of(node->op);
-    for (int j = 0; j < info->outputs; j++) leat_image_writer_type(&c->image, &node->outputs[j]);
-    for (int j = 0; j < info->attr_count; j++) {
-      if (info->attrs[j].kind == LEAT_ATTR_DIM)
-        leat_image_writer_formula(&c->image, node->attrs[j].dim);
-      if (info->attrs[j].kind != LEAT_ATTR_DIMS) continue;
-      for (uint32_t k = 0; k < node->attrs[j].count; k++)
-        leat_image_writer_formula(&c->image, node->attrs[j].dims[k]);
-    }
-  }
-  c->atoms = c->image.atoms.items;
-  c->dim_count = c->image.atoms.count;
-  c->dim_first = c->image.formulas.count;
-  for (uint32_t i = 0; i < c->dim_count; i++) {
-    int64_t code = (int64_t)((uint64_t)i << 8) | LEAT_FORMULA_DIM;
-    LEAT_IMAGE_ADD(&c->image, code, code);
-    LEAT_IMAGE_ADD(&c->image, formulas, (leat_formula){0, c->image.code.count - 1, 1});
-  }
-}
-
 static uint32_t *none_for_each(leat_arena *arena, uint32_t count) {
   uint32_t *items = leat_new_array(arena, uint32_t, count);
   for (uint32_t i = 0; i < count; i++) items[i] = NONE;
@@ -364,7 +398,7 @@ leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *di
   c.tasks = none_for_each(arena, graph->nodes.count);
   c.variable_buffers = none_for_each(arena, graph->states.count);
   bool *marks = leat_new_array(arena, bool, graph->nodes.count);
-  add_dims(&c);
+  leat_vec_push(arena, &c.arenas, leat_dim_const(0));
   add_variables(&c);
   LEAT_IMAGE_ADD(&c.image, kernels,
                  (leat_image_kernel){.symbol = leat_image_writer_text(&c.image, "leat_ref_kernel"),
@@ -373,8 +407,11 @@ leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *di
   for (uint32_t i = 0; i < graph->states.count; i++)
     LEAT_TRY(add_initial_value(&c, graph->states.items[i], marks));
   leat_image header = {.device = leat_image_writer_text(&c.image, graph->device),
-                       .name = leat_image_writer_text(&c.image, graph->name),
-                       .arena_size = leat_image_writer_formula(&c.image, c.arena_end)};
+                       .name = leat_image_writer_text(&c.image, graph->name)};
+  for (uint32_t i = 0; i < c.arenas.count; i++)
+    LEAT_IMAGE_ADD(
+        &c.image, arenas,
+        (leat_image_arena){.size = leat_image_writer_formula(&c.image, c.arenas.items[i])});
   *out = leat_image_writer_finish(&c.image, &header);
   return LEAT_OK;
 }

@@ -21,10 +21,10 @@ static const leat_dtype dtypes[] = {LEAT_bool, LEAT_i8,  LEAT_i16, LEAT_i32, LEA
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 // Ops that the tests below are about.
-static const leat_op covered[] = {LEAT_OP_const, LEAT_OP_load,       LEAT_OP_feed,
-                                  LEAT_OP_fetch, LEAT_OP_read,       LEAT_OP_assign,
-                                  LEAT_OP_print, LEAT_OP_assign_add, LEAT_OP_run_count,
-                                  LEAT_OP_send,  LEAT_OP_recv,       LEAT_OP_dim};
+static const leat_op covered[] = {
+    LEAT_OP_const,  LEAT_OP_load,  LEAT_OP_feed,       LEAT_OP_fetch,      LEAT_OP_read,
+    LEAT_OP_assign, LEAT_OP_print, LEAT_OP_assign_add, LEAT_OP_run_count,  LEAT_OP_send,
+    LEAT_OP_recv,   LEAT_OP_dim,   LEAT_OP_bind,       LEAT_OP_check_dims, LEAT_OP_ensure_shape};
 
 TEST(every_op_has_a_test) {
   for (int op = 0; op < LEAT_OP_COUNT; op++) {
@@ -78,6 +78,27 @@ TEST(state) {
     fetch(&p, "v_%s", name);
   }
   check_agrees(&p, 3);
+}
+
+// Sizes that are known only while running, on two devices; each is checked against another.
+TEST(run_time_dims) {
+  program p;
+  program_init(&p, SEED);
+  for (int i = 0; i < DTYPES; i++) {
+    const char *name = leat_dtype_name(dtypes[i]);
+    test_value x = input(&p, dtypes[i], 1, 2 * i);
+    leat_text_add(&p.body, "  k_%s = dynamic(reshape(sum(iota([%d], 0, i32)), []))\n", name, 4);
+    leat_text_add(&p.body, "  a_%s = broadcast(%s, [k_%s, %d])\n", name, x.name, name, 2 * i);
+    leat_text_add(&p.body,
+                  "  b_%s = concat([a_%s, transpose(transpose(a_%s))], axis=0)"
+                  " on \"/device:cpu:1\"\n",
+                  name, name, name);
+    leat_text_add(&p.body, "  c_%s = equal(b_%s, broadcast(%s, [12, %d]))\n", name, name, x.name,
+                  2 * i);
+    fetch(&p, "b_%s", name);
+    fetch(&p, "c_%s", name);
+  }
+  check_agrees(&p, 2);
 }
 
 TEST(messages) {

@@ -269,8 +269,8 @@ TEST(a_chain_of_layers_needs_the_memory_of_two) {
   const char *text = "entry f(x: f32[256, 256], w: f32[256, 256]) -> (y: f32[256, 256]) {\n"
                      "  h[0] = x\n  for i in 0..20 {\n    h[i+1] = h[i] @ w\n  }\n  y = h[20]\n}\n";
   dump d = dump_of(text, "image", false);
-  const char *arena = strstr(d.text, ", arena ");
-  CHECK(arena && strtol(arena + strlen(", arena "), NULL, 10) <= 2 * 256 * 256 * 4);
+  const char *arena = strstr(d.text, "arena 0: ");
+  CHECK(arena && strtol(arena + strlen("arena 0: "), NULL, 10) <= 2 * 256 * 256 * 4);
   free(d.text);
 }
 

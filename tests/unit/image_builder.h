@@ -33,6 +33,7 @@ static inline image_builder *image_begin(const char *device) {
   image_builder *b = calloc(1, sizeof *b);
   image_text(b, "");
   b->device = image_text(b, device);
+  IMAGE_ADD(b, arenas, (leat_image_arena){0}); // its size is known in the end
   return b;
 }
 
@@ -125,10 +126,10 @@ static inline uint32_t image_message(image_builder *b, uint32_t edge, uint32_t b
 // given.
 static inline leat_image *image_finish(image_builder *b) {
   if (b->tables_count == 0) IMAGE_ADD(b, tables, (leat_image_table){.task_count = b->tasks_count});
+  b->arenas[0].size = image_constant(b, b->arena);
   leat_image header = {.magic = LEAT_IMAGE_MAGIC,
                        .version = LEAT_IMAGE_VERSION,
                        .header_size = sizeof header,
-                       .arena_size = image_constant(b, b->arena),
                        .device = b->device,
                        .name = image_text(b, "step")};
   uint64_t size = sizeof header;

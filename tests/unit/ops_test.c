@@ -197,12 +197,25 @@ TEST(build_broadcasts) {
   CHECK_EQ_INT(graph->nodes.count, before);
   CHECK_REFUSED(OP0(add, IN(narrow, other)),
                 "f32[B, 64] and f32[B, 32] do not broadcast: axis 1: 64 and 32 differ");
-  CHECK_REFUSED(OP0(add, IN(x, F(f32, named("T"), num(3)))),
-                "axis 0: B and T are not known to be equal");
   CHECK_REFUSED(OP0(add, IN(x, F(f32, leat_dim_named(graph->dims, "N", 1, 9), num(5)))),
-                "axis 0: B and N are not known");
+                "axis 1: 3 and 5 differ");
   CHECK_REFUSED(OP0(add, IN(F(f32, named("N")), V1(f32, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10))),
                 "axis 0: N and 10 differ");
+}
+
+// Dims that only a check while running can find equal: what is known later becomes the other.
+TEST(build_ensures_equal_dims) {
+  start();
+  leat_dim anonymous = leat_dim_anonymous(graph->dims, NULL);
+  leat_value x = F(f32, named("B"), num(3)), late = F(f32, anonymous, num(3));
+  leat_value sum = OP0(add, IN(late, x));
+  CHECK_TYPE(sum, "f32[B, 3]");
+  CHECK(sum.node->inputs[0].node->op == LEAT_OP_ensure_shape);
+  CHECK(sum.node->inputs[1].node == x.node);
+  leat_value product = OP0(add, IN(F(f32, named("T"), num(3)), V1(f32, 1, 2, 3)));
+  CHECK_TYPE(product, "f32[T, 3]");
+  CHECK_TYPE(OP0(add, IN(F(f32, anonymous), V1(f32, 1, 2))), "f32[2]");
+  CHECK_EQ_INT(leat_verify(graph, NULL), LEAT_OK);
 }
 
 TEST(build_checks_arity_and_dtypes) {

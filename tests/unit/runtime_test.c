@@ -321,6 +321,69 @@ TEST(dims_are_bound_and_checked) {
   tear_down(&f);
 }
 
+// y[M] = a[i] + b[i] for the M in 0 … 100 that the feed n says while running; y has an arena alone.
+static image_builder *bound_sum(bool ordered) {
+  image_builder *b = begin("/job:local/task:0/device:cpu:0");
+  uint32_t m = image_dim(b, "M", 0, 100), formula = image_dim_formula(b, m);
+  leat_image_type all = image_type(LEAT_f32, image_constant(b, 100));
+  uint32_t n = image_feed(b, "n", image_type(LEAT_i64, -1));
+  uint32_t a = image_feed(b, "a", all), c = image_feed(b, "b", all);
+  uint32_t y =
+      image_buffer(b, LEAT_BUFFER_ARENA, image_constant(b, 0), image_type(LEAT_f32, formula));
+  uint32_t word = b->code_count; // 4 · M bytes
+  IMAGE_ADD(b, code, LEAT_FORMULA_PUSH | 4 << 8);
+  IMAGE_ADD(b, code, LEAT_FORMULA_DIM | (int64_t)m << 8);
+  IMAGE_ADD(b, code, LEAT_FORMULA_MUL);
+  uint32_t size = IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 3});
+  b->buffers[y].arena = IMAGE_ADD(b, arenas, (leat_image_arena){.size = size});
+  uint32_t launch = image_launch(b, ADD, 0, 1, BUFFERS((int)y, (int)a, (int)c));
+  b->launches[launch].tiles = formula;
+  uint32_t bind = image_task(b, LEAT_TASK_BIND, n, m, "bind");
+  uint32_t sum = image_task(b, LEAT_TASK_SEGMENT, launch, 1, "sum");
+  image_order(b, ordered ? bind : sum, ordered ? sum : bind);
+  image_fetch(b, "y", y);
+  return b;
+}
+
+TEST(tasks_bind_dims) {
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){bound_sum(true)},
+             1)) {
+    float a[100], b[100];
+    for (int i = 0; i < 100; i++) a[i] = (float)i, b[i] = (float)(2 * i);
+    int64_t n;
+    leat_tensor feeds[] = {{.dtype = LEAT_i64, .data = &n}, vector(a, 100), vector(b, 100)}, y;
+    for (n = 0; n <= 100; n += 20) {
+      CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+      CHECK_EQ_INT(y.shape[0], n);
+      CHECK(n == 0 || ((float *)y.data)[n - 1] == 3 * (float)(n - 1));
+    }
+    n = 101;
+    CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OUT_OF_RANGE);
+    CHECK_EQ_STR(f.error.message, "/job:local/task:0/device:cpu:0: node `bind`: dim M is 101, "
+                                  "which is not in 0..100");
+    n = 3;
+    CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+    CHECK_EQ_INT(y.shape[0], 3);
+  }
+  tear_down(&f);
+}
+
+// A task that does not wait for the dim that it needs computes nothing.
+TEST(tasks_before_their_dims_fail) {
+  fixture f;
+  if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){bound_sum(false)},
+             1)) {
+    float a[100] = {0};
+    int64_t n = 3;
+    leat_tensor feeds[] = {{.dtype = LEAT_i64, .data = &n}, vector(a, 100), vector(a, 100)}, y;
+    CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message,
+                 "damaged image: task `sum` works on memory whose place or size is not known");
+  }
+  tear_down(&f);
+}
+
 // -- Variables ------------------------------------------------------------------------------------
 
 // v starts as 41 (its initialiser increments a constant 40); a step increments it.
