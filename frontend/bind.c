@@ -223,11 +223,11 @@ static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_spa
     if (!ev_type_of(e, declared, &type)) return ev_error();
     return ev_tensor(ev_literal_tensor(e, value, &type, hint, span));
   }
-  leat_value tensor = value.kind == EV_TENSOR ? value.tensor : ev_as_tensor(e, value, -1, span);
-  if (!tensor.node) return ev_error();
+  if (value.kind != EV_ROWS) value = ev_tensor(ev_as_tensor(e, value, -1, span));
+  if (value.kind == EV_ERROR) return value;
   match m = {.e = e, .span = span, .what = what, .declared = declared};
-  m.found = leat_value_type(tensor);
-  return match_type(&m) ? ev_tensor(tensor) : ev_error();
+  m.found = ev_tensor_type(value);
+  return match_type(&m) ? value : ev_error();
 }
 
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
@@ -328,12 +328,12 @@ static int literal_dtype(binder *b, const leat_expr *base) {
 static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
   bool literal = ev_is_literal(*value) || value->kind == EV_LIST;
-  leat_value tensor = ev_as_tensor(b->e, *value, literal ? literal_dtype(b, type->base) : -1, span);
-  *value = ev_tensor(tensor);
-  if (!tensor.node) return false;
+  int dtype = literal ? literal_dtype(b, type->base) : -1;
+  if (value->kind != EV_ROWS) *value = ev_tensor(ev_as_tensor(b->e, *value, dtype, span));
+  if (value->kind == EV_ERROR) return false;
   match m = {.e = b->e, .generics = b->scope, .span = span, .declared = type};
   m.what = describe(b, i);
-  m.found = leat_value_type(tensor);
+  m.found = ev_tensor_type(*value);
   return match_type(&m);
 }
 
@@ -428,12 +428,12 @@ static bool bind_generics(binder *b) {
     const leat_expr *type = b->params->items[i].type;
     param_kind kind = kind_of(type);
     const ev *value = b->given[i] ? &b->given[i]->value : NULL;
-    bool is_tensor = value && (value->kind == EV_TENSOR || value->kind == EV_STATE);
-    if (!is_tensor || (kind != PARAM_TENSOR && kind != PARAM_VAR)) continue;
+    const leat_type *found = value ? ev_tensor_type(*value) : NULL;
+    if (!found || (kind != PARAM_TENSOR && kind != PARAM_VAR)) continue;
     match m = {.e = b->e, .generics = b->scope, .only_binds = true, .span = b->given[i]->span};
     m.what = "";
     m.declared = kind == PARAM_VAR ? type->of : type;
-    m.found = value->kind == EV_STATE ? &value->state->type : leat_value_type(value->tensor);
+    m.found = found;
     if (m.declared && !match_type(&m)) return false;
   }
   return true;

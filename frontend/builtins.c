@@ -8,9 +8,7 @@
 #include <string.h>
 
 static const leat_type *type_of(ev value) {
-  if (value.kind == EV_TENSOR) return leat_value_type(value.tensor);
-  if (value.kind == EV_STATE) return &value.state->type;
-  return value.kind == EV_TYPE ? value.type : NULL;
+  return value.kind == EV_TYPE ? value.type : ev_tensor_type(value);
 }
 
 // Of anything that has one, or could be a tensor.
@@ -293,6 +291,15 @@ static const ev_builtin builtins[] = {
      PARAMS(3, "optimiser", "vars", "grads", "name"), true, ev_builtin_apply},
     {"minimize", "minimize(loss, optimiser, vars=…, clip_norm=…, …): gradients and updates",
      PARAMS(2, "loss", "optimiser", "vars", "name", "clip_norm"), true, ev_builtin_minimize},
+    {"rows",
+     "rows(x, indices, values): sparse rows, which stand for a tensor like x with these rows",
+     PARAMS(3, "x", "indices", "values"), false, ev_builtin_rows},
+    {"is_rows", "is_rows(g): whether a gradient is sparse rows", PARAMS(1, "g"), false,
+     ev_builtin_is_rows},
+    {"row_indices", "row_indices(g): which rows sparse rows have, one may be there twice",
+     PARAMS(1, "g"), false, ev_builtin_row_indices},
+    {"row_values", "row_values(g): the values of sparse rows", PARAMS(1, "g"), false,
+     ev_builtin_row_values},
     {"enqueue", "not supported yet", QUEUE, builtin_of_queue},
     {"enqueue_many", "not supported yet", QUEUE, builtin_of_queue},
     {"dequeue", "not supported yet", QUEUE, builtin_of_queue},

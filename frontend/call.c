@@ -69,6 +69,8 @@ static void record_call(evaluator *e, const ev_function *function, const ev_scop
   ev_call_record *record = leat_new(e->arena, ev_call_record);
   record->rule = rule;
   record->args = arguments_of(e, function, scope);
+  for (uint32_t i = 0; record->args && i < record->args->count; i++)
+    if (record->args->items[i].kind == EV_ROWS) return; // the rule is for tensors
   record->results = ev_make_list(e, results, count).list;
   if (!record->args || !record->results) return;
   record->first = results[0].tensor.node;

@@ -9,6 +9,7 @@
 //   builtins.c   compile-time functions
 //   state.c      variables and instances          entry.c      entries
 //   gradient.c   grad                             minimize.c   trainables, apply, minimize
+//   rows.c       sparse rows
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -33,6 +34,7 @@ typedef enum ev_kind {
   EV_FUNCTION,
   EV_LIST,
   EV_STATE,
+  EV_ROWS,  // sparse rows: stands for a tensor
   EV_ENTRY, // reserves the entry's name
 } ev_kind;
 
@@ -61,8 +63,17 @@ struct ev {
     const ev_list *list;
     leat_state *state;
     leat_entry *entry;
+    struct ev_rows *rows;
   };
 };
+
+// Sparse rows: a row of index i is the sum of the values that have it; the others are zero.
+typedef struct ev_rows {
+  leat_value indices; // an integer[n]
+  leat_value values;  // T[n, …]
+  leat_type type;     // of the tensor they stand for: T[rows, …]
+  leat_value dense;   // that tensor, once it was needed
+} ev_rows;
 
 struct ev_list {
   uint32_t count;
@@ -216,8 +227,9 @@ ev ev_of_state(leat_state *state);
 // copies them.
 ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_make_list(evaluator *e, const ev *items, uint32_t count);
-const char *ev_kind_name(ev value); // "a tensor", "an int", … for messages
-bool ev_is_literal(ev value);       // INT, FLOAT, BOOL
+const char *ev_kind_name(ev value);        // "a tensor", "an int", … for messages
+bool ev_is_literal(ev value);              // INT, FLOAT, BOOL
+const leat_type *ev_tensor_type(ev value); // of a TENSOR, a STATE, ROWS; NULL: it has none
 bool ev_equal(ev a, ev b);
 void ev_print(ev value, leat_text *out);
 // Reports and returns EV_ERROR.
@@ -323,6 +335,13 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
                const char *hint);
 
+// -- rows.c -------------------------------------------------------------------------------------
+leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span); // that tensor
+// a + b, one of which is rows and both of which are of one type.
+ev ev_rows_add(evaluator *e, ev a, ev b, leat_span span);
+// One of the operands is rows. EV_NONE: the operator needs the whole tensor.
+ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span);
+
 // -- builtins.c ---------------------------------------------------------------------------------
 enum { EV_MAX_PARAMS = 5 };
 typedef struct ev_builtin_call {
@@ -384,5 +403,9 @@ ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call);
 
 #endif

@@ -11,9 +11,9 @@
 
 // What the walk knows of a node of the forward graph.
 typedef struct mark {
-  bool on_path;       // the loss depends on it
-  bool reaches;       // it depends on a target
-  leat_value partial; // its gradient, as summed so far
+  bool on_path; // the loss depends on it
+  bool reaches; // it depends on a target
+  ev partial;   // its gradient, a tensor or rows, as summed so far; EV_ERROR: none
 } mark;
 
 typedef struct walk {
@@ -208,10 +208,10 @@ static bool bind_outputs(walk *w, const ev_function *rule, const leat_value *out
   for (uint32_t i = 0; i < count; i++) {
     const leat_binding *y = &names->items[i], *dy = &names->items[count + i];
     const mark *m = mark_of(w, outputs[i].node);
-    leat_value partial = m ? m->partial : (leat_value){0};
-    if (!partial.node) partial = filled(w, 0, leat_value_type(outputs[i]));
+    ev partial = m ? m->partial : ev_error();
+    if (partial.kind == EV_ERROR) partial = ev_tensor(filled(w, 0, leat_value_type(outputs[i])));
     ev_bind(w->e, scope, y->span, y->name, ev_tensor(outputs[i]));
-    ev_bind(w->e, scope, dy->span, dy->name, ev_tensor(partial));
+    ev_bind(w->e, scope, dy->span, dy->name, partial);
   }
   return true;
 }
@@ -247,9 +247,9 @@ static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
 
 // -- Handing gradients on -----------------------------------------------------------------------
 
-static bool wrong_type(walk *w, const ev_function *rule, leat_value value, leat_value to) {
+static bool wrong_type(walk *w, const ev_function *rule, ev gradient, leat_value to) {
   leat_text found = {0}, expected = {0};
-  leat_type_print(leat_value_type(value), &found);
+  leat_type_print(ev_tensor_type(gradient), &found);
   leat_type_print(leat_value_type(to), &expected);
   ev_fail(w->e, rule->definition->name_span, "the gradient rule gives %s for `%s`, which is %s",
           found.data, to.node->name, expected.data);
@@ -258,22 +258,25 @@ static bool wrong_type(walk *w, const ev_function *rule, leat_value value, leat_
   return false;
 }
 
-static leat_value sum_of(walk *w, leat_value a, leat_value b) {
-  if (!a.node) return b;
-  ev terms[] = {ev_tensor(a), ev_tensor(b)};
-  ev sum = ev_op(w->e, LEAT_OP_add, terms, 2, NULL, w->span, NULL);
-  return sum.kind == EV_TENSOR ? sum.tensor : (leat_value){0};
+static ev sum_of(walk *w, ev a, ev b) {
+  if (a.kind == EV_ERROR) return b;
+  if (a.kind == EV_ROWS || b.kind == EV_ROWS) return ev_rows_add(w->e, a, b, w->span);
+  ev terms[] = {a, b};
+  return ev_op(w->e, LEAT_OP_add, terms, 2, NULL, w->span, NULL);
 }
 
 static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradient) {
   mark *m = mark_of(w, to.node);
   if (gradient.kind == EV_NONE || !m || !m->reaches) return true;
-  leat_value value = ev_as_tensor(w->e, gradient, (int)leat_value_type(to)->dtype, w->span);
-  if (!value.node) return false;
-  if (!leat_type_equal(leat_value_type(value), leat_value_type(to)))
-    return wrong_type(w, rule, value, to);
-  m->partial = sum_of(w, m->partial, value);
-  return m->partial.node;
+  if (gradient.kind != EV_ROWS) {
+    int dtype = (int)leat_value_type(to)->dtype;
+    gradient = ev_tensor(ev_as_tensor(w->e, gradient, dtype, w->span));
+  }
+  if (gradient.kind == EV_ERROR) return false;
+  if (!leat_type_equal(ev_tensor_type(gradient), leat_value_type(to)))
+    return wrong_type(w, rule, gradient, to);
+  m->partial = sum_of(w, m->partial, gradient);
+  return m->partial.kind != EV_ERROR;
 }
 
 // The arguments of a call get what the rule returns for the parameter; compile-time ones nothing.
@@ -317,10 +320,10 @@ static bool wants(walk *w, leat_value value) {
 
 // Whether a gradient has come to the node, or to any result of the call that it is the first of.
 static bool has_gradient(walk *w, const leat_node *node, const ev_call_record *record) {
-  if (!record) return mark_of(w, node)->partial.node;
+  if (!record) return mark_of(w, node)->partial.kind != EV_ERROR;
   for (uint32_t i = 0; i < record->results->count; i++) {
     const mark *m = mark_of(w, record->results->items[i].tensor.node);
-    if (m && m->partial.node) return true;
+    if (m && m->partial.kind != EV_ERROR) return true;
   }
   return false;
 }
@@ -356,7 +359,7 @@ static bool walk_back(walk *w, leat_value loss) {
     if (!w->marks[id].reaches || node->op == LEAT_OP_read) continue;
     if (!ev_spend(e, 1, w->span)) return false;
     surroundings saved = enter_node(e, node);
-    if (node == loss.node) w->marks[id].partial = filled(w, 1, leat_value_type(loss));
+    if (node == loss.node) w->marks[id].partial = ev_tensor(filled(w, 1, leat_value_type(loss)));
     bool ok = pass_on(w, node);
     leave_node(e, saved);
     if (!ok) return false;
@@ -369,14 +372,14 @@ static bool sum_reads(walk *w, leat_map *sums) {
   leat_map_init(sums, w->scratch);
   for (uint32_t id = 0; id < w->count; id++) {
     const leat_node *node = node_at(w, id);
-    if (node->op != LEAT_OP_read || !w->marks[id].partial.node) continue;
+    if (node->op != LEAT_OP_read || w->marks[id].partial.kind == EV_ERROR) continue;
     leat_state *state = leat_node_state(node);
-    leat_value *sum = leat_map_get(sums, state);
-    if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, leat_value));
+    ev *sum = leat_map_get(sums, state);
+    if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
     surroundings saved = enter_node(w->e, node);
     *sum = sum_of(w, *sum, w->marks[id].partial);
     leave_node(w->e, saved);
-    if (!sum->node) return false;
+    if (sum->kind == EV_ERROR) return false;
   }
   return true;
 }
@@ -390,14 +393,14 @@ static ev unreached(walk *w, ev target) {
 }
 
 static bool collect(walk *w, const ev *targets, uint32_t count, ev *out) {
-  leat_map sums; // leat_state * → leat_value *
+  leat_map sums; // leat_state * → ev *
   if (!sum_reads(w, &sums)) return false;
   for (uint32_t i = 0; i < count; i++) {
     const mark *m = targets[i].kind == EV_TENSOR ? mark_of(w, targets[i].tensor.node) : NULL;
-    const leat_value *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
-                            : m                         ? &m->partial
-                                                        : NULL;
-    out[i] = sum && sum->node ? ev_tensor(*sum) : unreached(w, targets[i]);
+    const ev *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
+                    : m                         ? &m->partial
+                                                : NULL;
+    out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, targets[i]);
     if (out[i].kind == EV_ERROR) return false;
   }
   return true;
@@ -434,6 +437,7 @@ bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
   }
   for (uint32_t i = 0; i < targets.list->count; i++) {
     ev target = targets.list->items[i];
+    if (target.kind == EV_ROWS) continue; // a gradient that is handed on
     if (target.kind != EV_STATE && target.kind != EV_TENSOR) {
       ev_fail(e, span, "a gradient is with respect to a variable or a tensor, not %s",
               ev_kind_name(target));

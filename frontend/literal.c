@@ -161,6 +161,7 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   case EV_ERROR: return none;
   case EV_TENSOR: return value.tensor;
   case EV_STATE: return ev_read(e, value.state, span);
+  case EV_ROWS: return ev_rows_dense(e, value, span);
   case EV_DIM: {
     leat_attr attr = {.dim = value.dim};
     leat_builder builder = ev_builder(e, span);

@@ -42,7 +42,7 @@ static bool update(evaluator *e, const application *a, leat_state *state, ev gra
 
 // One variable stands for a list of it.
 static ev as_list(evaluator *e, ev value) {
-  bool one = value.kind == EV_STATE || value.kind == EV_TENSOR;
+  bool one = value.kind == EV_STATE || value.kind == EV_TENSOR || value.kind == EV_ROWS;
   return one ? ev_make_list(e, &value, 1) : value;
 }
 

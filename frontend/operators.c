@@ -115,7 +115,7 @@ static bool is_order(leat_operator operator) {
 }
 
 static bool is_tensor(ev value) {
-  return value.kind == EV_TENSOR || value.kind == EV_STATE;
+  return value.kind == EV_TENSOR || value.kind == EV_STATE || value.kind == EV_ROWS;
 }
 
 static ev unary(evaluator *e, leat_operator operator, ev value, leat_span span) {
@@ -158,6 +158,10 @@ ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_spa
   bool one = operator== LEAT_OPERATOR_NEG || operator== LEAT_OPERATOR_NOT;
   ev result = one ? unary(e, operator, left, span) : binary(e, operator, left, right, span);
   if (result.kind != EV_NONE) return result;
+  if (left.kind == EV_ROWS || right.kind == EV_ROWS) {
+    result = ev_rows_operator(e, operator, left, right, span);
+    if (result.kind != EV_NONE) return result;
+  }
   leat_op op;
   const char *name = leat_operator_op(operator);
   if (!leat_op_parse(name, strlen(name), &op)) return ev_error();

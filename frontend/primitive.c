@@ -48,6 +48,7 @@ static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
     if (!input_has_op_dtype(op, i)) continue;
     if (inputs[i].kind == EV_TENSOR) return (int)leat_value_type(inputs[i].tensor)->dtype;
     if (inputs[i].kind == EV_STATE) return (int)inputs[i].state->type.dtype;
+    if (inputs[i].kind == EV_ROWS) return (int)ev_tensor_type(inputs[i])->dtype;
     has_dim = has_dim || inputs[i].kind == EV_DIM;
     has_float = has_float || inputs[i].kind == EV_FLOAT;
   }

@@ -117,9 +117,16 @@ void ev_assign(evaluator *e, const leat_stmt *stmt) {
             ev_kind_name(target));
     return;
   }
+  leat_op op = stmt->kind == LEAT_STMT_ASSIGN ? LEAT_OP_assign : LEAT_OP_assign_add;
+  bool rows = op == LEAT_OP_assign_add && value.kind == EV_ROWS &&
+              leat_type_equal(ev_tensor_type(value), &target.state->type);
+  if (rows) { // only those rows of the variable are touched
+    ev old = ev_read_as(e, target.state, NULL, stmt->span);
+    value = old.kind == EV_ERROR ? old : ev_rows_add(e, old, value, stmt->span);
+    op = LEAT_OP_assign;
+  }
   leat_value tensor = ev_as_tensor(e, value, (int)target.state->type.dtype, stmt->value->span);
   if (!tensor.node) return;
-  leat_op op = stmt->kind == LEAT_STMT_ASSIGN ? LEAT_OP_assign : LEAT_OP_assign_add;
   ev_write(e, op, target.state, tensor, NULL, stmt->span);
 }
 

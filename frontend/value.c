@@ -74,6 +74,15 @@ bool ev_is_literal(ev value) {
   return value.kind == EV_INT || value.kind == EV_FLOAT || value.kind == EV_BOOL;
 }
 
+const leat_type *ev_tensor_type(ev value) {
+  switch ((int)value.kind) {
+  case EV_TENSOR: return leat_value_type(value.tensor);
+  case EV_STATE: return &value.state->type;
+  case EV_ROWS: return &value.rows->type;
+  }
+  return NULL;
+}
+
 const char *ev_kind_name(ev value) {
   switch (value.kind) {
   case EV_ERROR: return "an error";
@@ -89,6 +98,7 @@ const char *ev_kind_name(ev value) {
   case EV_FUNCTION: return "a function";
   case EV_LIST: return "a list";
   case EV_STATE: return "a variable";
+  case EV_ROWS: return "sparse rows";
   case EV_ENTRY: return "an entry";
   }
   return "?";
@@ -113,6 +123,7 @@ bool ev_equal(ev a, ev b) {
   case EV_DIM: return leat_dim_equal(a.dim, b.dim);
   case EV_FUNCTION: return a.function == b.function;
   case EV_STATE: return a.state == b.state;
+  case EV_ROWS: return a.rows == b.rows;
   case EV_ENTRY: return a.entry == b.entry;
   case EV_LIST:
     if (a.list->count != b.list->count) return false;
@@ -137,6 +148,7 @@ void ev_print(ev value, leat_text *out) {
   case EV_DIM: leat_dim_print(value.dim, out); return;
   case EV_FUNCTION: leat_text_add(out, "%s", value.function->name); return;
   case EV_STATE: leat_text_add(out, "%s", value.state->name); return;
+  case EV_ROWS: leat_text_add(out, "sparse rows"); return;
   case EV_ENTRY: leat_text_add(out, "%s", value.entry->name); return;
   case EV_LIST:
     leat_text_add(out, "[");

@@ -1,0 +1,157 @@
+// Sparse rows: the gradient of a tensor of which only some rows were read, as a pair of tensors,
+// the rows' indices (a row may be there more than once: its values add up) and their values
+// (Distributed TensorFlow 4.2; `IndexedSlices` elsewhere).
+//
+// They are a compile-time value that stands for a tensor, and is made one only where something
+// needs the whole of it. What keeps them sparse: a sign, a scalar factor or divisor, their sum with
+// others and with a tensor, `v += rows`, and the gradient of a gather of gathered rows.
+#include "frontend/evaluator.h"
+
+static ev make(evaluator *e, const leat_type *type, ev indices, ev values) {
+  if (indices.kind != EV_TENSOR || values.kind != EV_TENSOR) return ev_error();
+  ev_rows *rows = leat_new(e->arena, ev_rows);
+  *rows = (ev_rows){.indices = indices.tensor, .values = values.tensor, .type = *type};
+  return (ev){.kind = EV_ROWS, .rows = rows};
+}
+
+static ev with_values(evaluator *e, ev rows, ev values) {
+  return make(e, &rows.rows->type, ev_tensor(rows.rows->indices), values);
+}
+
+static ev op2(evaluator *e, leat_op op, ev a, ev b, leat_span span) {
+  ev inputs[] = {a, b};
+  return ev_op(e, op, inputs, 2, NULL, span, NULL);
+}
+
+static ev add_to(evaluator *e, ev tensor, ev rows, leat_span span) {
+  ev inputs[] = {tensor, ev_tensor(rows.rows->indices), ev_tensor(rows.rows->values)};
+  leat_attr axis = {.i = 0};
+  return ev_op(e, LEAT_OP_scatter_add, inputs, 3, &axis, span, NULL);
+}
+
+leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span) {
+  ev_rows *r = rows.rows;
+  if (!r->dense.node) {
+    leat_value zeros = ev_literal_tensor(e, ev_int(0), &r->type, NULL, span);
+    ev whole = add_to(e, ev_tensor(zeros), rows, span);
+    if (whole.kind != EV_TENSOR) return (leat_value){0};
+    r->dense = whole.tensor;
+  }
+  return r->dense;
+}
+
+// -- Arithmetic that keeps rows sparse ----------------------------------------------------------
+
+static bool is_scalar(ev value, const leat_type *like) {
+  const leat_type *type = ev_tensor_type(value);
+  if (!type) return ev_is_literal(value);
+  return value.kind != EV_ROWS && type->rank == 0 && type->dtype == like->dtype;
+}
+
+static ev concat(evaluator *e, leat_value a, leat_value b, leat_span span) {
+  ev inputs[] = {ev_tensor(a), ev_tensor(b)};
+  leat_attr axis = {.i = 0};
+  return ev_op(e, LEAT_OP_concat, inputs, 2, &axis, span, NULL);
+}
+
+static ev join(evaluator *e, ev a, ev b, leat_span span) {
+  leat_dtype dtype = leat_value_type(a.rows->indices)->dtype;
+  ev indices = ev_tensor(b.rows->indices);
+  if (leat_value_type(b.rows->indices)->dtype != dtype) {
+    leat_attr to = {.i = (int64_t)dtype};
+    indices = ev_op(e, LEAT_OP_cast, &indices, 1, &to, span, NULL);
+  }
+  if (indices.kind != EV_TENSOR) return ev_error();
+  return make(e, &a.rows->type, concat(e, a.rows->indices, indices.tensor, span),
+              concat(e, a.rows->values, b.rows->values, span));
+}
+
+ev ev_rows_add(evaluator *e, ev a, ev b, leat_span span) {
+  if (a.kind == EV_ROWS && b.kind == EV_ROWS) return join(e, a, b, span);
+  return a.kind == EV_ROWS ? add_to(e, b, a, span) : add_to(e, a, b, span);
+}
+
+static ev negative(evaluator *e, ev rows, leat_span span) {
+  ev values = ev_tensor(rows.rows->values);
+  return with_values(e, rows, ev_op(e, LEAT_OP_neg, &values, 1, NULL, span, NULL));
+}
+
+ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span) {
+  if (operator== LEAT_OPERATOR_NEG) return negative(e, left, span);
+  ev rows = left.kind == EV_ROWS ? left : right, other = left.kind == EV_ROWS ? right : left;
+  ev values = ev_tensor(rows.rows->values);
+  const leat_type *type = ev_tensor_type(other);
+  bool scales = is_scalar(other, &rows.rows->type);
+  bool same = type && leat_type_equal(type, &rows.rows->type);
+  if (operator== LEAT_OPERATOR_MUL && scales)
+    return with_values(e, rows, op2(e, LEAT_OP_mul, values, other, span));
+  if (operator== LEAT_OPERATOR_DIV && scales && left.kind == EV_ROWS)
+    return with_values(e, rows, op2(e, LEAT_OP_div, values, other, span));
+  if (operator== LEAT_OPERATOR_ADD && same) return ev_rows_add(e, left, right, span);
+  if (operator!= LEAT_OPERATOR_SUB || !same) return ev_none();
+  if (right.kind == EV_ROWS) right = negative(e, right, span);
+  return right.kind == EV_ERROR ? right : ev_rows_add(e, left, right, span);
+}
+
+// -- Builtins -----------------------------------------------------------------------------------
+
+static ev wrong_values(evaluator *e, const ev_builtin_call *call, const leat_type *expected,
+                       leat_value values) {
+  leat_text want = {0}, found = {0};
+  leat_type_print(expected, &want);
+  leat_type_print(leat_value_type(values), &found);
+  ev_fail(e, call->span, "expected values of %s, a row for each index, found %s", want.data,
+          found.data);
+  leat_text_finish(&want);
+  leat_text_finish(&found);
+  return ev_error();
+}
+
+// rows(x, indices, values): indices of any rank become one list, as of gather.
+ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call) {
+  const leat_type *type = ev_tensor_type(call->args[0]);
+  leat_value indices = ev_as_tensor(e, call->args[1], LEAT_i64, call->span);
+  if (!indices.node) return ev_error();
+  if (!type || type->rank == 0)
+    return ev_fail(e, call->span, "rows are of a tensor of rank 1 or more");
+  leat_value values = ev_as_tensor(e, call->args[2], (int)type->dtype, call->span);
+  if (!values.node) return ev_error();
+  const leat_type *i = leat_value_type(indices);
+  leat_type all = {.dtype = type->dtype, .rank = i->rank + type->rank - 1}, flat = *type;
+  leat_dim count;
+  if (!leat_dtype_in_class(i->dtype, LEAT_CLASS_INTEGER))
+    return ev_fail(e, call->span, "the indices of rows are integers, not %s",
+                   leat_dtype_name(i->dtype));
+  if (all.rank > LEAT_MAX_RANK || !leat_type_elements(e->graph->dims, i, &count))
+    return ev_fail(e, call->span, "the indices of these rows have too many dimensions");
+  for (int32_t k = 0; k < all.rank; k++)
+    all.dims[k] = k < i->rank ? i->dims[k] : type->dims[k - i->rank + 1];
+  if (!leat_type_equal(leat_value_type(values), &all)) return wrong_values(e, call, &all, values);
+  if (i->rank == 1) return make(e, type, ev_tensor(indices), ev_tensor(values));
+  flat.dims[0] = count;
+  leat_attr shapes[] = {{.count = 1, .dims = flat.dims},
+                        {.count = (uint32_t)flat.rank, .dims = flat.dims}};
+  ev inputs[] = {ev_tensor(indices), ev_tensor(values)};
+  return make(e, type, ev_op(e, LEAT_OP_reshape, &inputs[0], 1, &shapes[0], call->span, NULL),
+              ev_op(e, LEAT_OP_reshape, &inputs[1], 1, &shapes[1], call->span, NULL));
+}
+
+ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call) {
+  (void)e;
+  return ev_bool(call->args[0].kind == EV_ROWS);
+}
+
+static ev part(evaluator *e, const ev_builtin_call *call, bool indices) {
+  ev rows = call->args[0];
+  if (rows.kind != EV_ROWS)
+    return ev_fail(e, call->span, "expected sparse rows, found %s", ev_kind_name(rows));
+  return ev_tensor(indices ? rows.rows->indices : rows.rows->values);
+}
+
+ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call) {
+  return part(e, call, true);
+}
+
+ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call) {
+  return part(e, call, false);
+}
