@@ -1,6 +1,7 @@
 // Calls of primitive ops: what the positional and named arguments of a call are to the op, and what
 // the attributes are that it leaves out.
 #include "frontend/evaluator.h"
+#include "ops/shape.h"
 
 #include <string.h>
 
@@ -77,12 +78,42 @@ static bool check_pure(evaluator *e, leat_op op, leat_span span) {
   return pure;
 }
 
+// A trainable that was declared with an axis of 1 and is repeated along it has fewer parameters
+// than the shape it is used in suggests. Axes added in front (a bias) are what its definition asks
+// for.
+static void warn_of_lost_parameters(evaluator *e, const leat_node *node, const leat_value *given,
+                                    uint32_t count, leat_span span) {
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_node *read = given[i].node;
+    if (node->inputs[i].node == read || read->op != LEAT_OP_read ||
+        !read->attrs[0].state->trainable)
+      continue;
+    const leat_state *state = read->attrs[0].state;
+    const leat_type *used = leat_value_type(node->inputs[i]);
+    int32_t added = used->rank - state->type.rank;
+    for (int32_t axis = 0; axis < state->type.rank; axis++) {
+      if (!leat_dim_is(state->type.dims[axis], 1) || leat_dim_is(used->dims[axis + added], 1))
+        continue;
+      leat_warn_at(
+          e->diag, span,
+          "the trainable `%s` is %s and is repeated along its axis %d to be %s; if that is "
+          "meant, say `broadcast`",
+          state->name, leat_type_text(e->arena, &state->type), axis,
+          leat_type_text(e->arena, used));
+      leat_note_at(e->diag, state->span, "it is declared here");
+      break;
+    }
+  }
+}
+
 static ev build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
                 const leat_attr *attrs, leat_span span, const char *hint) {
   if (!check_pure(e, op, span)) return ev_error();
   leat_builder builder = ev_builder(e, span);
   const char *name = ev_node_name(e, hint, leat_op_name(op));
-  return ev_tensor(leat_build(&builder, name, op, inputs, count, attrs));
+  leat_value value = leat_build(&builder, name, op, inputs, count, attrs);
+  if (value.node && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
+  return ev_tensor(value);
 }
 
 ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,

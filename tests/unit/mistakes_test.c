@@ -260,7 +260,7 @@ static const struct {
      "z = $e/y",
      "t:2:5: error: `$e/y` is of the entry `e`: nothing outside can use it"},
     {"x = len(3)",
-     "t:1:5: error: `len` counts a list, found an int"},
+     "t:1:5: error: `len` counts a list or a string, found an int"},
     {"x = shape(1, 2)",
      "t:1:14: error: `shape` takes 1 argument by position, found more"},
     {"x = 1.5 % 2.0",
