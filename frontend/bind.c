@@ -264,6 +264,7 @@ ev ev_static_value(evaluator *e, const leat_expr *declared, ev value) {
   if (declared->kind == LEAT_EXPR_VAR_TYPE) return value.kind == EV_STATE ? value : ev_error();
   const char *name = declared->kind == LEAT_EXPR_NAME ? declared->name : "";
   if (!strcmp(name, "float") && value.kind == EV_INT) return ev_float((double)value.i);
+  if (!strcmp(name, "list") && value.kind != EV_LIST) return ev_make_list(e, &value, 1);
   static const struct {
     const char *name;
     ev_kind kinds[2];
