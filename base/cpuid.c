@@ -71,7 +71,7 @@ static bool has(uint32_t word, uint32_t bits) {
   return (word & bits) == bits;
 }
 
-leat_cpu_level leat_cpu_host_level(void) {
+static leat_cpu_level find_level(void) {
   registers basic = query(1, 0), extended = query(7, 0), amd = query(0x80000001u, 0);
   uint32_t states = saved_states();
   bool avx2 = has(states, 0x6) && has(basic.ecx, bit_FMA | bit_MOVBE | bit_F16C | bit_AVX) &&
@@ -80,6 +80,14 @@ leat_cpu_level leat_cpu_host_level(void) {
   bool avx512 = has(states, 0xe6) && has(extended.ebx, bit_AVX512F | bit_AVX512BW | bit_AVX512CD |
                                                            bit_AVX512DQ | bit_AVX512VL);
   return avx512 ? LEAT_CPU_AVX512 : LEAT_CPU_AVX2;
+}
+
+// Kept: in a virtual machine each CPUID takes microseconds. Threads that race find the same.
+leat_cpu_level leat_cpu_host_level(void) {
+  static int found = -1;
+  int level = __atomic_load_n(&found, __ATOMIC_RELAXED);
+  if (level < 0) __atomic_store_n(&found, level = (int)find_level(), __ATOMIC_RELAXED);
+  return (leat_cpu_level)level;
 }
 
 void leat_cpu_add_key(leat_text *out) {

@@ -1,0 +1,52 @@
+// C -= A · B over vectors of VECTOR_BYTES, or over single numbers; matrix_real.h includes it once
+// for each width. Every element subtracts its products one by one, k ascending: every width, and
+// every split of k into blocks, gives the same bits.
+#ifdef VECTOR_BYTES
+enum { NAME(LANES) = VECTOR_BYTES / sizeof(REAL) };
+typedef REAL NAME(vector)
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
+#else
+enum { NAME(LANES) = 1 };
+typedef REAL NAME(vector);
+#endif
+#define V NAME(vector)
+#define INLINE TARGET static inline __attribute__((always_inline))
+
+// `rows` × `vectors` accumulators in registers.
+INLINE void NAME(tile)(int rows, int vectors, int64_t k, const REAL *a, int64_t lda, const REAL *b,
+                       int64_t ldb, REAL *c, int64_t ldc) {
+  V sum[4][2];
+  UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vectors; j++) sum[i][j] =
+      *(const V *)(c + i * ldc + j * NAME(LANES));
+  for (int64_t l = 0; l < k; l++) UNROLL for (int j = 0; j < vectors; j++) {
+      V right = *(const V *)(b + l * ldb + j * NAME(LANES));
+      UNROLL for (int i = 0; i < rows; i++) sum[i][j] -= a[i * lda + l] * right;
+    }
+  UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vectors; j++) *
+      (V *)(c + i * ldc + j * NAME(LANES)) = sum[i][j];
+}
+
+// As many columns as fill vectors; returns how many.
+TARGET static int64_t NAME(columns)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t lda,
+                                    const REAL *b, int64_t ldb, REAL *c, int64_t ldc) {
+  int64_t j = 0;
+  for (; j + 2 * NAME(LANES) <= n; j += 2 * NAME(LANES)) {
+    int64_t i = 0;
+    for (; i + 4 <= m; i += 4)
+      NAME(tile)(4, 2, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
+    for (; i < m; i++) NAME(tile)(1, 2, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
+  }
+  for (; j + NAME(LANES) <= n; j += NAME(LANES)) {
+    int64_t i = 0;
+    for (; i + 4 <= m; i += 4)
+      NAME(tile)(4, 1, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
+    for (; i < m; i++) NAME(tile)(1, 1, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
+  }
+  return j;
+}
+
+#undef INLINE
+#undef V
+#undef NAME
+#undef TARGET
+#undef VECTOR_BYTES

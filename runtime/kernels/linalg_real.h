@@ -1,0 +1,14 @@
+// The factorisations in one precision; linalg.c includes it for float and for double.
+#include "runtime/kernels/matrix_real.h"
+
+#include "runtime/kernels/factor_real.h"
+#include "runtime/kernels/qr_real.h"
+
+#include "runtime/kernels/eigen_real.h"
+
+#undef REAL
+#undef R
+#undef R_ABS
+#undef R_SQRT
+#undef R_HYPOT
+#undef R_EPSILON

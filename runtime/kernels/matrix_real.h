@@ -1,0 +1,113 @@
+// What the factorisations share, in one precision: C -= A · B, dot products, rotations, Householder
+// vectors. Matrices are row-major, ld is from row to row. Orders of summation are fixed: the same
+// bits on every CPU.
+#define NAME(x) R(x##_1)
+#define TARGET
+#include "runtime/kernels/gemm_pass.h"
+#define NAME(x) R(x##_16)
+#define TARGET
+#define VECTOR_BYTES 16
+#include "runtime/kernels/gemm_pass.h"
+#ifdef __x86_64__
+#define NAME(x) R(x##_32)
+#define TARGET __attribute__((target("avx2")))
+#define VECTOR_BYTES 32
+#include "runtime/kernels/gemm_pass.h"
+#define NAME(x) R(x##_64)
+#define TARGET __attribute__((target("avx512f")))
+#define VECTOR_BYTES 64
+#include "runtime/kernels/gemm_pass.h"
+#endif
+
+// C -= A · B: m × n, m × k, k × n.
+static void R(subtract)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t lda, const REAL *b,
+                        int64_t ldb, REAL *c, int64_t ldc) {
+  int64_t done = 0;
+#ifdef __x86_64__
+  leat_cpu_level level = leat_cpu_host_level();
+  if (level == LEAT_CPU_AVX512) done = R(columns_64)(m, n, k, a, lda, b, ldb, c, ldc);
+  if (level >= LEAT_CPU_AVX2)
+    done += R(columns_32)(m, n - done, k, a, lda, b + done, ldb, c + done, ldc);
+#endif
+  done += R(columns_16)(m, n - done, k, a, lda, b + done, ldb, c + done, ldc);
+  R(columns_1)(m, n - done, k, a, lda, b + done, ldb, c + done, ldc);
+}
+
+enum { R(LANES) = 16 / sizeof(REAL), R(STEP) = 4 * R(LANES) };
+typedef REAL R(vector) __attribute__((vector_size(16), aligned(sizeof(REAL)), may_alias));
+
+// Over four vectors of partial sums, then what is left.
+static REAL R(dot)(int64_t n, const REAL *x, const REAL *y) {
+  R(vector) sum[4] = {};
+  int64_t i = 0;
+  for (; i + R(STEP) <= n; i += R(STEP))
+    UNROLL for (int j = 0; j < 4; j++) sum[j] +=
+        *(const R(vector) *)(x + i + j * R(LANES)) * *(const R(vector) *)(y + i + j * R(LANES));
+  R(vector) all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  REAL total = 0;
+  for (int j = 0; j < R(LANES); j++) total += all[j];
+  for (; i < n; i++) total += x[i] * y[i];
+  return total;
+}
+
+// (x, y) = (c x - s y, s x + c y)
+static void R(rotate)(int64_t n, REAL *x, REAL *y, REAL c, REAL s) {
+  int64_t i = 0;
+  for (; i + R(LANES) <= n; i += R(LANES)) {
+    R(vector) a = *(R(vector) *)(x + i), b = *(R(vector) *)(y + i);
+    *(R(vector) *)(x + i) = c * a - s * b;
+    *(R(vector) *)(y + i) = s * a + c * b;
+  }
+  for (; i < n; i++) {
+    REAL a = x[i], b = y[i];
+    x[i] = c * a - s * b;
+    y[i] = s * a + c * b;
+  }
+}
+
+static void R(fill)(REAL *x, int64_t count, REAL value) {
+  for (int64_t i = 0; i < count; i++) x[i] = value;
+}
+
+static void R(transpose)(int64_t rows, int64_t columns, const REAL *x, int64_t ldx, REAL *y,
+                         int64_t ldy) {
+  for (int64_t i = 0; i < rows; i += 8)
+    for (int64_t j = 0; j < columns; j++)
+      for (int64_t k = i; k < i + 8 && k < rows; k++) y[j * ldy + k] = x[k * ldx + j];
+}
+
+static REAL R(largest)(int64_t n, const REAL *x) {
+  REAL largest = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (largest == largest && !(R_ABS(x[i]) <= largest)) largest = R_ABS(x[i]); // a NaN stays
+  return largest;
+}
+
+// The symmetric part of x.
+static void R(symmetric)(int64_t n, const REAL *x, REAL *out) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      REAL a = x[i * n + j], b = x[j * n + i];
+      out[i * n + j] = out[j * n + i] = a == b ? a : a / 2 + b / 2;
+    }
+}
+
+// x becomes a vector v with v[0] = 1, so that (I - tau v vᵀ) maps the former x to beta e₀; the sign
+// of beta is the other than x[0]'s. A zero vector: tau 0.
+static REAL R(householder)(int64_t n, REAL *x, REAL *beta) {
+  REAL scale = R(largest)(n, x), norm, tau, alpha = x[0];
+  if (scale == 0 || n == 1) {
+    *beta = alpha;
+    x[0] = 1;
+    return 0;
+  }
+  for (int64_t i = 0; i < n; i++) x[i] /= scale;
+  norm = R_SQRT(R(dot)(n, x, x));
+  alpha = x[0];
+  if (alpha > 0) norm = -norm;
+  tau = (norm - alpha) / norm;
+  for (int64_t i = 1; i < n; i++) x[i] /= alpha - norm;
+  x[0] = 1;
+  *beta = norm * scale;
+  return tau;
+}

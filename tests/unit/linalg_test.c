@@ -1,0 +1,307 @@
+// ops/linalg.c and runtime/kernels/linalg.c: the factorisations as code calls them, with the
+// scratch that library_X asks for, against what they promise and against ref_X.
+#include "ops/build.h"
+#include "ops/ops.h"
+#include "runtime/kernels/kernels.h"
+#include "tests/unit/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static leat_arena *arena;
+static leat_graph *graph;
+static leat_builder builder;
+static uint64_t state;
+
+static void start(uint64_t seed) {
+  if (arena) leat_arena_destroy(arena);
+  arena = leat_arena_create();
+  graph = leat_graph_create(arena, leat_strings_create(arena), "g");
+  builder = (leat_builder){.graph = graph, .diag = leat_diag_create(arena)};
+  state = seed;
+}
+
+static double next(void) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (double)(int64_t)state / 9223372036854775808.0;
+}
+
+// -- Calls ---------------------------------------------------------------------------------------
+
+static double at(const leat_tensor *x, int64_t i) {
+  return x->dtype == LEAT_f64   ? ((const double *)x->data)[i]
+         : x->dtype == LEAT_f32 ? (double)((const float *)x->data)[i]
+                                : ((const int32_t *)x->data)[i];
+}
+
+static void put(leat_tensor *x, int64_t i, double value) {
+  if (x->dtype == LEAT_f64)
+    ((double *)x->data)[i] = value;
+  else
+    ((float *)x->data)[i] = (float)value;
+}
+
+static leat_tensor matrices(leat_dtype dtype, int64_t batch, int64_t m, int64_t n) {
+  leat_tensor x = {dtype, 3, {batch, m, n}, NULL};
+  x.data = leat_arena_alloc(arena, (size_t)leat_tensor_bytes(&x));
+  for (int64_t i = 0; i < batch * m * n; i++) put(&x, i, next());
+  return x;
+}
+
+static leat_kernel_function function_of(const char *name) {
+#define LIBRARY(id)                                                                                \
+  if (!strcmp(name, #id)) return leat_library_##id;
+#include "leat/library.def"
+  return NULL;
+}
+
+typedef struct result {
+  leat_tensor out[3];
+  leat_tensor ref[3];
+} result;
+
+// What the node gives by reference and by code, tile by tile from the last.
+static result evaluate(leat_value value, const leat_tensor *inputs) {
+  result r = {0};
+  leat_node *node = value.node;
+  leat_library_call call = {0};
+  leat_error error = {0};
+  leat_arg args[32];
+  int count = 0, outputs = leat_op_info_of(node->op)->outputs;
+  leat_ref_context context = {.node = node, .inputs = inputs, .error = &error};
+  CHECK_EQ_INT(leat_ref_evaluate(arena, &context), 0);
+  CHECK(leat_library_of(node->op)(graph->dims, node, &call));
+  for (int i = 0; i < outputs; i++) {
+    r.ref[i] = r.out[i] = context.outputs[i];
+    r.out[i].data = leat_arena_alloc(arena, (size_t)leat_tensor_bytes(&r.out[i]));
+    args[count++].pointer = r.out[i].data;
+  }
+  for (uint32_t i = 0; i < node->input_count; i++) args[count++].pointer = inputs[i].data;
+  void *scratch = call.scratch.value ? aligned_alloc(64, (size_t)call.scratch.value) : NULL;
+  if (scratch) args[count++].pointer = scratch;
+  for (uint32_t i = 0; i < call.scalar_count; i++) args[count++].value = call.scalars[i].value;
+  for (int64_t tile = call.tiles.value; tile-- > 0;)
+    CHECK_EQ_INT(function_of(call.function)(NULL, args, tile, tile + 1), 0);
+  free(scratch);
+  return r;
+}
+
+static result call(leat_op op, const leat_tensor *inputs, uint32_t count, const leat_attr *attrs) {
+  leat_value values[2];
+  for (uint32_t i = 0; i < count; i++) values[i] = leat_build_const(&builder, "x", &inputs[i]);
+  leat_value node = leat_build(&builder, "y", op, values, count, attrs);
+  return evaluate(node, inputs);
+}
+
+// -- Checks --------------------------------------------------------------------------------------
+
+static int64_t rows_of(const leat_tensor *x) {
+  return x->shape[1];
+}
+
+static int64_t columns_of(const leat_tensor *x) {
+  return x->shape[2];
+}
+
+static leat_tensor product(const leat_tensor *a, bool ta, const leat_tensor *b, bool tb) {
+  int64_t m = ta ? columns_of(a) : rows_of(a), k = ta ? rows_of(a) : columns_of(a);
+  int64_t n = tb ? rows_of(b) : columns_of(b);
+  leat_tensor c = matrices(LEAT_f64, a->shape[0], m, n);
+  for (int64_t i = 0; i < a->shape[0] * m * n; i++) {
+    int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+    double sum = 0;
+    for (int64_t l = 0; l < k; l++)
+      sum += at(a, batch * m * k + (ta ? l * m + row : row * k + l)) *
+             at(b, batch * k * n + (tb ? column * k + l : l * n + column));
+    put(&c, i, sum);
+  }
+  return c;
+}
+
+static double distance(const leat_tensor *a, const leat_tensor *b) {
+  double worst = 0;
+  for (int64_t i = 0; i < leat_shape_elements(a->rank, a->shape); i++) {
+    bool both_nan = isnan(at(a, i)) && isnan(at(b, i));
+    if (!both_nan && !(fabs(at(a, i) - at(b, i)) <= worst)) worst = fabs(at(a, i) - at(b, i));
+  }
+  return worst;
+}
+
+static double from_identity(const leat_tensor *x) {
+  double worst = 0;
+  int64_t n = columns_of(x);
+  for (int64_t i = 0; i < x->shape[0] * n * n; i++)
+    worst = fmax(worst, fabs(at(x, i) - (i % (n * n) % (n + 1) == 0)));
+  return worst;
+}
+
+static double unit(leat_dtype dtype) {
+  return dtype == LEAT_f64 ? 0x1p-52 : 0x1p-23;
+}
+
+#define CHECK_NEAR(what, error, tolerance)                                                         \
+  if (!((error) <= (tolerance)))                                                                   \
+  CHECK_FAILED("%s: %s %lld × %lld: error %g, not %g", what, leat_dtype_name(x.dtype),             \
+               (long long)rows_of(&x), (long long)columns_of(&x), (double)(error),                 \
+               (double)(tolerance))
+
+static const leat_dtype dtypes[] = {LEAT_f32, LEAT_f64};
+static const int64_t shapes[][2] = {{0, 3},   {1, 1},  {2, 2},  {3, 3},   {5, 2},   {2, 5},
+                                    {17, 17}, {33, 9}, {9, 33}, {65, 65}, {100, 70}};
+enum { DTYPES = 2, SHAPES = sizeof shapes / sizeof *shapes };
+
+#define EACH_MATRIX(x, seed)                                                                       \
+  for (int k = 0; k < DTYPES * SHAPES; k++)                                                        \
+    for (leat_tensor x =                                                                           \
+             (start((seed) + (uint64_t)k),                                                         \
+              matrices(dtypes[k / SHAPES], 2, shapes[k % SHAPES][0], shapes[k % SHAPES][1]));      \
+         x.data; x.data = NULL)
+
+TEST(cholesky) {
+  EACH_MATRIX(y, 1) {
+    int64_t n = rows_of(&y);
+    leat_tensor x = product(&y, false, &y, true);
+    for (int64_t i = 0; i < n; i++)
+      for (int batch = 0; batch < 2; batch++)
+        put(&x, batch * n * n + i * (n + 1), at(&x, batch * n * n + i * (n + 1)) + (double)n);
+    result r = call(LEAT_OP_cholesky, &x, 1, NULL);
+    leat_tensor back = product(&r.out[0], false, &r.out[0], true);
+    CHECK_NEAR("cholesky", distance(&back, &x), 1e-15 * (double)(4 * n * n + 1));
+    CHECK_NEAR("cholesky, ref", distance(&r.out[0], &r.ref[0]), 1e-15 * (double)(4 * n * n + 1));
+  }
+}
+
+TEST(cholesky_of_an_indefinite_matrix) {
+  start(1);
+  leat_tensor x = matrices(LEAT_f32, 1, 2, 2);
+  static const float values[] = {1, 2, 2, 1};
+  memcpy(x.data, values, sizeof values);
+  result r = call(LEAT_OP_cholesky, &x, 1, NULL);
+  for (int i = 0; i < 4; i++) CHECK(isnan(at(&r.out[0], i)) && isnan(at(&r.ref[0], i)));
+}
+
+TEST(lu) {
+  EACH_MATRIX(x, 2) {
+    result r = call(LEAT_OP_lu, &x, 1, NULL);
+    int64_t m = rows_of(&x), n = columns_of(&x), count = m < n ? m : n;
+    double worst = 0;
+    for (int64_t i = 0; i < 2 * m * n; i++) {
+      int64_t batch = i / (m * n), row = i / n % m, column = i % n;
+      const double from =
+          at(&x, batch * m * n + (int64_t)at(&r.out[2], batch * m + row) * n + column);
+      double sum = 0;
+      for (int64_t l = 0; l <= row && l <= column && l < count; l++)
+        sum += (l == row ? 1 : at(&r.out[0], batch * m * n + row * n + l)) *
+               at(&r.out[0], batch * m * n + l * n + column);
+      worst = fmax(worst, fabs(sum - from));
+    }
+    CHECK_NEAR("lu", worst, unit(x.dtype) * (double)(4 * count + 1));
+    CHECK(!memcmp(r.out[1].data, r.ref[1].data, (size_t)leat_tensor_bytes(&r.out[1])));
+    CHECK(!memcmp(r.out[2].data, r.ref[2].data, (size_t)leat_tensor_bytes(&r.out[2])));
+  }
+}
+
+TEST(triangular_solve) {
+  for (int flags = 0; flags < 16; flags++) EACH_MATRIX(x, 3) {
+      int64_t m = rows_of(&x), n = columns_of(&x);
+      bool right = flags & 1;
+      leat_tensor a = matrices(x.dtype, 2, right ? n : m, right ? n : m);
+      for (int64_t i = 0; i < 2 * rows_of(&a) * rows_of(&a); i++) {
+        bool diagonal = i % (rows_of(&a) * rows_of(&a)) % (rows_of(&a) + 1) == 0;
+        put(&a, i, diagonal ? 1 + fabs(next()) : next() / (double)(1 + rows_of(&a)));
+      }
+      leat_attr attrs[] = {
+          {.i = right}, {.i = flags >> 1 & 1}, {.i = flags >> 2 & 1}, {.i = flags >> 3 & 1}};
+      leat_tensor inputs[] = {a, x};
+      result r = call(LEAT_OP_triangular_solve, inputs, 2, attrs);
+      CHECK_NEAR("triangular_solve", distance(&r.out[0], &r.ref[0]), 64 * unit(x.dtype));
+    }
+}
+
+TEST(qr) {
+  for (int full = 0; full < 2; full++) EACH_MATRIX(x, 4) {
+      result r = call(LEAT_OP_qr, &x, 1, &(leat_attr){.i = full});
+      double near = unit(x.dtype) * (double)(4 * (rows_of(&x) + columns_of(&x)));
+      leat_tensor back = product(&r.out[0], false, &r.out[1], false);
+      leat_tensor one = product(&r.out[0], true, &r.out[0], false);
+      CHECK_NEAR("qr", distance(&back, &x), near);
+      CHECK_NEAR("qr: qᵀq", from_identity(&one), near);
+      CHECK_NEAR("qr: r, ref", distance(&r.out[1], &r.ref[1]), 300 * near);
+    }
+}
+
+TEST(eigh) {
+  EACH_MATRIX(y, 5) {
+    leat_tensor x = product(&y, false, &y, true);
+    int64_t n = rows_of(&x);
+    result r = call(LEAT_OP_eigh, &x, 1, NULL);
+    double near = unit(x.dtype) * (double)(40 * n * n);
+    leat_tensor scaled = matrices(LEAT_f64, 2, n, n);
+    for (int64_t i = 0; i < 2 * n * n; i++)
+      put(&scaled, i, at(&r.out[1], i) * at(&r.out[0], i / (n * n) * n + i % n));
+    leat_tensor back = product(&scaled, false, &r.out[1], true);
+    leat_tensor one = product(&r.out[1], true, &r.out[1], false);
+    CHECK_NEAR("eigh", distance(&back, &x), near);
+    CHECK_NEAR("eigh: vᵀv", from_identity(&one), near);
+    CHECK_NEAR("eigh: values, ref", distance(&r.out[0], &r.ref[0]), near);
+  }
+}
+
+static void check_svd(leat_tensor x) {
+  result r = call(LEAT_OP_svd, &x, 1, NULL);
+  int64_t m = rows_of(&x), n = columns_of(&x), count = m < n ? m : n;
+  double near = unit(x.dtype) * (double)(10 * (m + n));
+  leat_tensor scaled = matrices(LEAT_f64, 2, m, count);
+  for (int64_t i = 0; i < 2 * m * count; i++)
+    put(&scaled, i, at(&r.out[0], i) * at(&r.out[1], i / (m * count) * count + i % count));
+  leat_tensor back = product(&scaled, false, &r.out[2], false);
+  leat_tensor u = product(&r.out[0], true, &r.out[0], false);
+  leat_tensor v = product(&r.out[2], false, &r.out[2], true);
+  CHECK_NEAR("svd", distance(&back, &x), near);
+  CHECK_NEAR("svd: uᵀu", from_identity(&u), near);
+  CHECK_NEAR("svd: vhᵀvh", from_identity(&v), near);
+  CHECK_NEAR("svd: s, ref", distance(&r.out[1], &r.ref[1]), near);
+}
+
+TEST(svd) {
+  EACH_MATRIX(x, 6) check_svd(x);
+}
+
+// A row is zero, another twice its neighbour.
+TEST(svd_of_singular_matrices) {
+  EACH_MATRIX(x, 7) {
+    int64_t m = rows_of(&x), n = columns_of(&x);
+    for (int64_t j = 0; j < n && m > 0; j++) {
+      put(&x, j, 0);
+      if (m > 2) put(&x, 2 * n + j, 2 * at(&x, n + j));
+    }
+    check_svd(x);
+  }
+}
+
+TEST(not_numbers) {
+  start(1);
+  leat_tensor x = matrices(LEAT_f64, 1, 3, 3);
+  put(&x, 4, NAN);
+  result r = call(LEAT_OP_svd, &x, 1, NULL), w = call(LEAT_OP_eigh, &x, 1, NULL);
+  call(LEAT_OP_qr, &x, 1, &(leat_attr){0});
+  call(LEAT_OP_lu, &x, 1, NULL);
+  for (int i = 0; i < 3; i++)
+    for (int k = 0; k < 3; k++) {
+      CHECK(isnan(at(&r.out[k], i)) && isnan(at(&r.ref[k], i)));
+      if (k < 2) CHECK(isnan(at(&w.out[k], i)) && isnan(at(&w.ref[k], i)));
+    }
+}
+
+// The vectors' signs, and the same vectors by reference: of a matrix whose values are far apart.
+TEST(signs) {
+  start(9);
+  leat_tensor x = matrices(LEAT_f64, 1, 6, 6);
+  for (int i = 0; i < 6; i++) put(&x, i * 7, 10 * i);
+  result w = call(LEAT_OP_eigh, &x, 1, NULL), r = call(LEAT_OP_svd, &x, 1, NULL);
+  CHECK_NEAR("eigh: vectors", distance(&w.out[1], &w.ref[1]), 1e-14);
+  CHECK_NEAR("svd: u", distance(&r.out[0], &r.ref[0]), 1e-14);
+  CHECK_NEAR("svd: vh", distance(&r.out[2], &r.ref[2]), 1e-14);
+}
+
+CHECK_MAIN("linalg")
