@@ -179,8 +179,8 @@ k_value lower_pad(leat_lowering *l, const leat_node *node, const leat_index *at)
   guard g = {0};
   for (int i = 0; i < type->rank; i++) {
     in[i] = leat_index_add(l, at[i], leat_index_const(l, -before->ints[i]));
-    k_value low = before->ints[i] ? k_i64(l->b, 0) : NULL;
-    k_value high = after->ints[i] ? dim_of(l, type, i) : NULL;
+    k_value low = before->ints[i] > 0 ? k_i64(l->b, 0) : NULL;
+    k_value high = after->ints[i] > 0 ? dim_of(l, type, i) : NULL;
     if (low || high) guard_between(l, &g, in[i], low, high);
   }
   k_value otherwise = k_splat(l->b, l->lanes, leat_operand(l, node, 1, at));

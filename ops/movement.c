@@ -200,7 +200,7 @@ leat_status ref_slice(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- pad
+// -- pad: by a negative number takes elements away
 // --------------------------------------------------------------------------------------------------------------
 
 bool shape_pad(leat_shape_context *context) {
@@ -213,13 +213,13 @@ bool shape_pad(leat_shape_context *context) {
   if (leat_shape_input(context, 1)->rank != 0)
     return leat_shape_fail(context, "the value to pad with must be a scalar");
   for (int32_t i = 0; i < out->rank; i++) {
-    if (before->ints[i] < 0 || after->ints[i] < 0)
-      return leat_shape_fail(context, "axis %d is padded by a negative number", i);
     if (!leat_dim_add(context->graph->dims, out->dims[i], leat_dim_const(before->ints[i]),
                       &out->dims[i]) ||
         !leat_dim_add(context->graph->dims, out->dims[i], leat_dim_const(after->ints[i]),
                       &out->dims[i]))
       return leat_shape_fail(context, "axis %d grows too large", i);
+    if (leat_dim_is_const(out->dims[i]) && out->dims[i].value < 0)
+      return leat_shape_fail(context, "axis %d has too few elements to take those away", i);
   }
   return true;
 }
@@ -229,12 +229,17 @@ leat_status ref_pad(leat_ref_context *context) {
   leat_tensor *out = &context->outputs[0];
   const int64_t *before = attr(context->node, "before")->ints;
   int64_t at[LEAT_MAX_RANK];
-  for (int64_t i = 0; i < leat_ref_count(out); i++)
-    leat_copy_element(out, i, &context->inputs[1], 0);
-  for (int64_t i = 0; i < leat_ref_count(x); i++) {
-    leat_unflatten(i, x->rank, x->shape, at);
-    for (int32_t axis = 0; axis < x->rank; axis++) at[axis] += before[axis];
-    leat_copy_element(out, leat_flatten(out->rank, out->shape, at), x, i);
+  for (int64_t i = 0; i < leat_ref_count(out); i++) {
+    bool inside = true;
+    leat_unflatten(i, out->rank, out->shape, at);
+    for (int32_t axis = 0; axis < x->rank; axis++) {
+      at[axis] -= before[axis];
+      inside = inside && at[axis] >= 0 && at[axis] < x->shape[axis];
+    }
+    if (inside)
+      leat_copy_element(out, i, x, leat_flatten(x->rank, x->shape, at));
+    else
+      leat_copy_element(out, i, &context->inputs[1], 0);
   }
   return LEAT_OK;
 }

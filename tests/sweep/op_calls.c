@@ -422,8 +422,9 @@ static void call_pad(call *c) {
   int64_t before[LEAT_MAX_RANK], after[LEAT_MAX_RANK];
   operand(c, c->dtype, 0, NULL);
   for (int i = 0; i < x.rank; i++) {
-    before[i] = rng_percent(&c->p->random, 50) ? rng_below(&c->p->random, 5) : 0;
+    before[i] = rng_percent(&c->p->random, 50) ? rng_below(&c->p->random, 7) - 2 : 0;
     after[i] = rng_percent(&c->p->random, 50) ? rng_below(&c->p->random, 18) : 0;
+    if (before[i] < 0) after[i] += 2; // more is never taken away than there is
     c->out.dims[i].plus += before[i] + after[i];
   }
   add_ints(c, "before", x.rank, before);

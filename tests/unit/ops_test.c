@@ -409,8 +409,9 @@ TEST(concat_slice_pad) {
   CHECK_TYPE(OP(pad, IN(s, zero), LIST(1, 0), LIST(1, 0)), "i32[B + 2, 3]");
   CHECK_REFUSED(OP(pad, IN(x, y), LIST(1, 0), LIST(0, 2)),
                 "the value to pad with must be a scalar");
-  CHECK_REFUSED(OP(pad, IN(x, zero), LIST(-1, 0), LIST(0, 2)),
-                "axis 0 is padded by a negative number");
+  CHECK_VALUE(OP(pad, IN(x, zero), LIST(-1, 1), LIST(1, -2)), "i32[2, 2] = [[0, 4], [0, 0]]");
+  CHECK_REFUSED(OP(pad, IN(x, zero), LIST(-1, 0), LIST(-2, 2)),
+                "axis 0 has too few elements to take those away");
 }
 
 TEST(run_time_dims_are_checked) {
