@@ -4,6 +4,7 @@ A case is one expression in both languages over the same inputs. `leat` is a Lea
 np is jax.numpy, jax and lax are what they are; without `jax` the two texts are the same. `grad` names the inputs whose
 gradients are compared too: those of the sum of the result times fixed weights. An input is (dtype, shape, domain).
 """
+import re
 from dataclasses import dataclass, field
 
 DOMAINS = ('any', 'positive', 'unit', 'small', 'bits', 'index', 'special', 'distinct')
@@ -96,14 +97,65 @@ case('one_hot', 'one_hot(i, 5)', 'jax.nn.one_hot(i, 5, dtype=np.float32)', i=('i
 case('iota', 'iota([3, 4], axis=1, dtype=f32) + x', 'lax.broadcasted_iota(np.float32, (3, 4), 1) + x',
      x=('f32', (), 'any'))
 
+# Of a matrix x, a cube c, a vector v, in both languages.
+MOVES = [
+    ('flatten(c)', 'c.ravel()'), ('expand_dims(x, -1)', 'np.expand_dims(x, -1)'),
+    ('squeeze(c[:, :1])', 'np.squeeze(c[:, :1])'), ('squeeze(c[:1, :1], axis=-2)', 'np.squeeze(c[:1, :1], axis=-2)'),
+    ('swapaxes(c, 0, -1)', 'np.swapaxes(c, 0, -1)'), ('moveaxis(c, 0, -1)', 'np.moveaxis(c, 0, -1)'),
+    ('flip(c)', 'np.flip(c)'), ('flip(c, axis=[0, -1])', 'np.flip(c, (0, -1))'), ('x[::-1, -2::-2]', 'x[::-1, -2::-2]'),
+    ('roll(c, 5)', 'np.roll(c, 5)'), ('roll(c, -1, axis=1)', 'np.roll(c, -1, 1)'),
+    ('tile(x, [2, 3])', 'np.tile(x, (2, 3))'), ('tile(v, [2, 1, 2])', 'np.tile(v, (2, 1, 2))'),
+    ('repeat(x, 3, axis=0)', 'np.repeat(x, 3, 0)'), ('repeat(x, 2)', 'np.repeat(x, 2)'),
+    ('stack([x, x * x], axis=1)', 'np.stack([x, x * x], 1)'),
+    ('stack([v, v + 1], axis=-1)', 'np.stack([v, v + 1], -1)'),
+    ('split(c, 2, axis=-1)[1]', 'np.split(c, 2, -1)[1]'), ('split(c, [1, 3], axis=2)[1]', 'np.split(c, [1], 2)[1]'),
+    ('pad_edge(x, [1, 0], [2, 3])', 'np.pad(x, ((1, 2), (0, 3)), "edge")'),
+    ('pad_reflect(x, [1, 2], [2, 3])', 'np.pad(x, ((1, 2), (2, 3)), "reflect")'),
+    ('pad(x, 9, before=[-1, 1], after=[1, -2])', 'lax.pad(x, np.float32(9), ((-1, 1, 0), (1, -2, 0)))'),
+    ('tril(x, k=-1)', 'np.tril(x, -1)'), ('triu(c, k=1)', 'np.triu(c, 1)'), ('diagonal(x, k=2)', 'np.diagonal(x, 2)'),
+    ('diagonal(c, k=-1)', 'np.diagonal(c, -1, 1, 2)'), ('trace(c)', 'np.trace(c, 0, 1, 2)'),
+    ('diag(v, k=-2)', 'np.diag(v, -2)'),
+    ('outer(v, x)', 'np.outer(v, x)'), ('meshgrid([v, x[0]])[0]', 'np.meshgrid(v, x[0])[0]'),
+    ('meshgrid([v, x[0]], indexing="ij")[1]', 'np.meshgrid(v, x[0], indexing="ij")[1]'),
+    ('take_along_axis(x, [[1, 0], [3, 3], [0, 1]], axis=1)',
+     'np.take_along_axis(x, np.array([[1, 0], [3, 3], [0, 1]]), 1)'),
+    ('gather_nd(c, [[0, 2], [1, 1], [0, 2]])', 'c[np.array([0, 1, 0]), np.array([2, 1, 2])]'),
+    ('scatter_nd_add(c, [[0, 2], [1, 1], [0, 2]], x)', 'c.at[np.array([0, 1, 0]), np.array([2, 1, 2])].add(x)'),
+    ('scatter_nd_set(c, [[0, 2, 1], [1, 1, 0], [0, 0, 3]], v)',
+     'c.at[np.array([0, 1, 0]), np.array([2, 1, 0]), np.array([1, 0, 3])].set(v)'),
+    ('scatter_nd_max(x, [[0], [2], [0]], c[0])', 'x.at[np.array([0, 2, 0])].max(c[0])'),
+    ('scatter_mul(x, [2, 0, 2], c[1], axis=0)', 'x.at[np.array([2, 0, 2])].mul(c[1])'),
+    ('scatter_min(x, [3, 0, 3], c[1, :, :3], axis=1)', 'x.at[:, np.array([3, 0, 3])].min(c[1, :, :3])'),
+]
+for leat, jax in MOVES:
+    given = {'x': ('f32', (3, 4), 'distinct'), 'c': ('f32', (2, 3, 4), 'any'), 'v': ('f32', (3,), 'any')}
+    used = {name: given[name] for name in given if re.search(rf'\b{name}\b', leat)}
+    case(leat, leat, jax, () if 'scatter_m' in leat or 'max' in leat else used, **used)
+for leat, jax in (('eye(2, 4, k=1)', 'np.eye(2, 4, 1, dtype=np.float32)'),
+                  ('arange(9, 2, -2)', 'np.arange(9, 2, -2, dtype=np.int32)'),
+                  ('linspace(-1, 2, 7, dtype=f64)', 'np.linspace(-1, 2, 7)')):
+    case(leat, leat, jax)
+
 # -- Reductions and products ------------------------------------------------------------------------------------------
 
-for name in ('sum', 'max', 'min'):
+JAX_NAMES = {'variance': 'np.var', 'logsumexp': 'jax.scipy.special.logsumexp'}
+
+for name in ('sum', 'prod', 'max', 'min', 'mean', 'variance', 'std', 'logsumexp'):
     for axis in (None, 0, 2, (0, 2)):
         for keep in (False, True):
             leat = f'{name}(x' + (f', axis={list(axis) if isinstance(axis, tuple) else axis}' if axis is not None else '')
+            jax = JAX_NAMES.get(name, 'np.' + name)
             case(f'{name}_{axis}_{keep}', leat + f', keepdims={str(keep).lower()})',
-                 f'np.{name}(x, axis={axis}, keepdims={keep})', ('x',), x=('f32', (3, 5, 4), 'distinct'))
+                 f'{jax}(x, axis={axis}, keepdims={keep})', ('x',), 4 if name != 'sum' else 1,
+                 x=('f32', (3, 5, 4), 'distinct' if name in ('max', 'min') else 'unit'))
+case('argmin', 'argmin(x, axis=1)', 'np.argmin(x, axis=1).astype(np.int32)', x=('f32', (4, 9), 'small'))
+for name in ('any', 'all'):
+    case(name, f'{name}(x, axis=1)', f'np.{name}(x, axis=1)', x=('bool', (8, 3), 'any'))
+case('count_nonzero', 'count_nonzero(x, axis=0)', 'np.count_nonzero(x, axis=0).astype(np.int32)',
+     x=('i32', (4, 9), 'small'))
+for order in ('1', '2', 'inf', '-inf'):
+    case(f'norm_{order}', f'norm(x, ord={order}, axis=1)', f'np.linalg.norm(x, float("{order}"), axis=1)', ('x',),
+         x=('f32', (4, 9), 'any'))
 case('argmax', 'argmax(x, axis=1)', 'np.argmax(x, axis=1).astype(np.int32)', x=('f32', (4, 9), 'small'))
 for a, b in (((3, 4), (4, 5)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((3, 4), (2, 4, 5)), ((1, 1), (1, 1))):
     for dtype in FLOATS:
