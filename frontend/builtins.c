@@ -300,11 +300,11 @@ static const ev_builtin builtins[] = {
      PARAMS(1, "g"), false, ev_builtin_row_indices},
     {"row_values", "row_values(g): the values of sparse rows", PARAMS(1, "g"), false,
      ev_builtin_row_values},
-    {"enqueue", "not supported yet", QUEUE, builtin_of_queue},
-    {"enqueue_many", "not supported yet", QUEUE, builtin_of_queue},
-    {"dequeue", "not supported yet", QUEUE, builtin_of_queue},
-    {"dequeue_many", "not supported yet", QUEUE, builtin_of_queue},
-    {"dequeue_up_to", "not supported yet", QUEUE, builtin_of_queue},
+    {"enqueue", "enqueue(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"enqueue_many", "enqueue_many(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue", "dequeue(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue_many", "dequeue_many(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue_up_to", "dequeue_up_to(queue, …): not supported yet", QUEUE, builtin_of_queue},
 };
 #undef PARAMS
 #undef QUEUE

@@ -6,7 +6,7 @@
 //   literal.c    literals as tensors              call.c       calls of functions
 //   primitive.c  calls of primitive ops           operators.c  what + and its like stand for
 //   indexing.c   x[…]                             sequences.c  lists and strings
-//   builtins.c   compile-time functions
+//   builtins.c   compile-time functions           describe.c   definitions, for people
 //   state.c      variables and instances          entry.c      entries
 //   gradient.c   grad                             minimize.c   trainables, apply, minimize
 //   rows.c       sparse rows
@@ -170,6 +170,7 @@ struct leat_frontend {
   leat_map orders;    // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_undo) undo;
   leat_vec(ev_pending_after) pending;
+  leat_vec(const char *) open_modules; // the files being evaluated, each used by the one before
 
   // Of the text being evaluated.
   bool interactive;

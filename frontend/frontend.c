@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MAX_SOURCE_BYTES = 64 << 20, MAX_MODULES = 1000 };
 
@@ -170,6 +171,19 @@ static const char *beside(evaluator *e, const char *from, const char *file) {
   return leat_intern(e->strings, normal_path(path));
 }
 
+// The file itself, else the first one of that name in the folders of the search path.
+static const char *find_module(evaluator *e, const char *from, const char *file) {
+  const char *first = beside(e, from, file);
+  if (file[0] == '/' || leat_map_get(&e->modules, first) || access(first, F_OK) == 0) return first;
+  for (const char *at = e->options.path; at && *at;) {
+    size_t size = strcspn(at, ":");
+    const char *path = beside(e, "", leat_arena_printf(e->arena, "%.*s/%s", (int)size, at, file));
+    if (size && (leat_map_get(&e->modules, path) || access(path, F_OK) == 0)) return path;
+    at += size + (at[size] == ':');
+  }
+  return first;
+}
+
 static char module_open, module_done; // what e->modules says of a file
 
 static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *path) {
@@ -184,21 +198,31 @@ static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *pat
   bool in_for = e->frame->in_for;
   e->frame->in_for = false;
   ev_set(e, &e->modules, path, &module_open);
+  leat_vec_push(e->arena, &e->open_modules, path);
   evaluate_text(e, path, text, size, true);
+  e->open_modules.count--;
   ev_set(e, &e->modules, path, &module_done);
   e->frame->in_for = in_for;
   e->graph->name = graph_name;
   free(text);
 }
 
+// "a.leat, b.leat, a.leat"
+static const char *cycle_of(evaluator *e, const char *path) {
+  const char *chain = path;
+  for (uint32_t i = e->open_modules.count; i-- > 0 && e->open_modules.items[i] != path;)
+    chain = leat_arena_printf(e->arena, "%s, %s", e->open_modules.items[i], chain);
+  return leat_arena_printf(e->arena, "%s, %s", path, chain);
+}
+
 void ev_use(evaluator *e, const leat_stmt *stmt) {
   const char *file;
   if (!ev_string(e, stmt->file, &file)) return;
-  const char *path = beside(e, leat_diag_source_name(e->diag, stmt->span.source), file);
+  const char *path = find_module(e, leat_diag_source_name(e->diag, stmt->span.source), file);
   const char *state = leat_map_get(&e->modules, path);
   if (state == &module_done) return;
   if (state == &module_open)
-    ev_fail(e, stmt->span, "`%s` uses itself, directly or through what it uses", path);
+    ev_fail(e, stmt->span, "a text cannot use itself: each of %s uses the next", cycle_of(e, path));
   else if (e->modules.count >= MAX_MODULES)
     ev_fail(e, stmt->span, "more than %d modules", MAX_MODULES);
   else
@@ -260,7 +284,7 @@ static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
   e->steps = 0;
   e->used = leat_arena_used(e->arena);
   e->nodes = e->graph->nodes.count;
-  e->undo.count = e->shown.count = e->pending.count = 0;
+  e->undo.count = e->shown.count = e->pending.count = e->open_modules.count = 0;
   e->shown_text = (leat_text){0};
   leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs
   e->frame = top;
@@ -275,6 +299,7 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   begin(e, &top, interactive);
   const char *path = beside(e, "", name);
   ev_set(e, &e->modules, path, &module_open); // nothing that it uses can use it
+  leat_vec_push(e->arena, &e->open_modules, path);
   evaluate_text(e, name, text, size, false);
   ev_set(e, &e->modules, path, &module_done);
   ev_resolve_pending(e, 0);

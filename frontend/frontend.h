@@ -25,6 +25,7 @@ typedef struct leat_frontend_options {
   int job_count;
   const char *job; // this client's, for {job} and {task}; NULL: "worker" of task 0
   int task;
+  const char *path;    // folders between `:` where `use` looks after the text's own; NULL: none
   uint64_t most_steps; // statements, calls and list items that a text may take; 0: 10 million
 } leat_frontend_options;
 
@@ -52,5 +53,15 @@ uint32_t leat_frontend_shown_count(const leat_frontend *frontend);
 leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i);
 // Compile-time expression values of the last text, already as text ("3", "[0, 1]"); "" when none.
 const char *leat_frontend_shown_text(const leat_frontend *frontend);
+
+// -- Definitions as people read them: their `##` lines and their head (describe.c) ----------------
+
+// What the texts so far define under that name; false: nothing.
+bool leat_frontend_describe(const leat_frontend *frontend, const char *name, leat_text *out);
+// All that a source of the diag defines; false: its errors are in the diag.
+bool leat_describe_text(leat_diag *diag, uint32_t source, leat_text *out);
+// The compile-time functions, and a line on each; NULL past the last.
+const char *leat_builtin_name(uint32_t i);
+const char *leat_builtin_help(uint32_t i);
 
 #endif

@@ -77,7 +77,10 @@ static void create_frontend(leat_session *session) {
     names[i] = copy_text(session, options->settings[i].name);
     values[i] = copy_text(session, options->settings[i].value);
   }
-  leat_frontend_options frontend = {.setting_names = names,
+  const char *own = options->path ? options->path : "", *shared = getenv("LEAT_PATH");
+  const char *path = leat_arena_printf(session->arena, "%s:%s", own, shared ? shared : "");
+  leat_frontend_options frontend = {.path = path,
+                                    .setting_names = names,
                                     .setting_values = values,
                                     .setting_count = options->setting_count,
                                     .jobs = session->devices.jobs.items,
@@ -247,6 +250,13 @@ int leat_session_effect_count(const leat_session *session) {
 
 const char *leat_session_effect(const leat_session *session, int i) {
   return session->effects.items[i]->name;
+}
+
+char *leat_session_describe(const leat_session *session, const char *name) {
+  leat_text text = {0};
+  if (leat_frontend_describe(session->frontend, name, &text)) return text.data;
+  leat_text_finish(&text);
+  return NULL;
 }
 
 const char *leat_session_shown_text(const leat_session *session) {

@@ -1,10 +1,13 @@
 // leat ops: the primitives, from the op table, and the library's functions, from their own texts.
-#include "base/diag.h"
+#include "base/file.h"
+#include "base/vec.h"
+#include "frontend/frontend.h"
 #include "frontend/stdlib.h"
-#include "ir/op.h"
+#include "tools/describe.h"
 #include "tools/options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_COLUMN = 18 };
@@ -84,27 +87,63 @@ static void print_definition(const leat_stdlib_entry *entry) {
   }
 }
 
-static int show_one(const char *name) {
+static const char *builtin_help(const char *name) {
+  uint32_t i = 0;
+  while (leat_builtin_name(i) && strcmp(leat_builtin_name(i), name)) i++;
+  return leat_builtin_help(i);
+}
+
+static bool show_one(const char *name) {
   leat_op op;
   const leat_stdlib_entry *function = leat_stdlib_find(LEAT_STDLIB_FN, name);
+  const char *help = builtin_help(name);
   bool found = leat_op_parse(name, strlen(name), &op);
   if (found) print_op(leat_op_info_of(op)), print_flags(leat_op_info_of(op));
   if (function) print_definition(function);
+  if (help) printf("%s\n", help);
   const leat_stdlib_entry *rule = leat_stdlib_find(LEAT_STDLIB_GRADIENT, name);
   if (rule) printf("its gradient is in %s\n", leat_stdlib_files[rule->file].name);
-  return found || function ? TOOL_OK : TOOL_FAILED;
+  return found || function || help;
 }
 
 static int report_unknown(const char *name) {
-  const char *names[1024];
-  size_t count = 0;
-  for (int i = 0; i < LEAT_OP_COUNT && count < 1024; i++) names[count++] = leat_op_name((leat_op)i);
-  for (uint32_t i = 0; i < leat_stdlib_index_count && count < 1024; i++)
-    names[count++] = leat_stdlib_index[i].name;
-  const char *nearest = leat_nearest(name, names, count);
+  leat_vec(const char *) names = {0};
+  leat_arena *arena = leat_arena_create();
+  for (int i = 0; i < LEAT_OP_COUNT; i++) leat_vec_push(arena, &names, leat_op_name((leat_op)i));
+  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
+    leat_vec_push(arena, &names, leat_stdlib_index[i].name);
+  for (uint32_t i = 0; leat_builtin_name(i); i++)
+    leat_vec_push(arena, &names, leat_builtin_name(i));
+  const char *nearest = leat_nearest(name, names.items, names.count);
   fprintf(stderr, "error: there is no op or function `%s`%s%s%s\n", name,
           nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+  leat_arena_destroy(arena);
   return TOOL_FAILED;
+}
+
+int tool_describe(const char *name) {
+  return show_one(name) ? TOOL_OK : report_unknown(name);
+}
+
+// What a user's own file defines.
+static int show_file(const char *path) {
+  leat_error error = {0};
+  char *text;
+  size_t size;
+  if (leat_file_read(path, SIZE_MAX, &text, &size, &error)) {
+    fprintf(stderr, "error: %s\n", error.message);
+    return TOOL_FAILED;
+  }
+  leat_arena *arena = leat_arena_create();
+  leat_diag *diag = leat_diag_create(arena);
+  leat_text out = {0};
+  bool ok = leat_describe_text(diag, leat_diag_add_source(diag, path, text, size), &out);
+  if (!ok) leat_diag_print(diag, &out);
+  fputs(out.data ? out.data : "", ok ? stdout : stderr);
+  leat_text_finish(&out);
+  leat_arena_destroy(arena);
+  free(text);
+  return ok ? TOOL_OK : TOOL_FAILED;
 }
 
 static int show_all(void) {
@@ -115,7 +154,14 @@ static int show_all(void) {
     if (leat_stdlib_index[i].kind == LEAT_STDLIB_FN)
       printf("%-*s %s\n", NAME_COLUMN, leat_stdlib_index[i].name,
              leat_stdlib_files[leat_stdlib_index[i].file].name);
+  printf("\nFunctions of compile time:\n");
+  for (uint32_t i = 0; leat_builtin_name(i); i++) printf("%s\n", leat_builtin_help(i));
   return TOOL_OK;
+}
+
+static bool is_file(const char *name) {
+  size_t size = strlen(name);
+  return size > 5 && strcmp(name + size - 5, ".leat") == 0;
 }
 
 static int run(const tool_command *command, int argc, char **argv) {
@@ -123,9 +169,12 @@ static int run(const tool_command *command, int argc, char **argv) {
   const tool_options groups[] = {{"Options", NULL, 0}};
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (first == argc) return show_all();
-  for (int i = first; i < argc; i++)
-    if (show_one(argv[i])) worst = report_unknown(argv[i]);
+  for (int i = first; i < argc; i++) {
+    status = is_file(argv[i]) ? show_file(argv[i]) : tool_describe(argv[i]);
+    if (status) worst = status;
+  }
   return worst;
 }
 
-const tool_command ops_command = {"ops", "[NAME…]", "list primitives and library functions", run};
+const tool_command ops_command = {"ops", "[NAME | FILE.leat]…",
+                                  "list primitives and functions, or describe some", run};

@@ -1,6 +1,7 @@
 // leat repl: each line extends the session's graph; effects happen and expressions are shown at
 // once. A line goes on while brackets are open. A mistake is shown and leaves all as it was.
 #include "frontend/parser.h"
+#include "tools/describe.h"
 #include "tools/session_options.h"
 #include "tools/values.h"
 
@@ -114,12 +115,21 @@ static int load_file(leat_session *session, const char *path) {
   return status ? status : execute_last(session);
 }
 
+// Of a name: what the texts define, else what Leat has.
+static int show_help_of(leat_session *session, const char *name) {
+  char *text = leat_session_describe(session, name);
+  if (!text) return tool_describe(name);
+  fputs(text, stdout);
+  free(text);
+  return TOOL_OK;
+}
+
 static int show_help(void) {
   puts("Type statements and expressions of the language: `x = iota([3])`, then `x + 1`.\n"
        ":load FILE   add a file's text\n"
        ":graph       show the whole graph\n"
        ":vars        show the variables and their values\n"
-       ":help        this text\n"
+       ":help        this text; :help NAME describes a function or an op\n"
        ":quit        leave");
   return TOOL_OK;
 }
@@ -132,7 +142,7 @@ static bool command(leat_session *session, char *line) {
   argument[strcspn(argument, "\n")] = '\0';
   if (strcmp(word, "quit") == 0 || strcmp(word, "q") == 0) return false;
   if (strcmp(word, "help") == 0)
-    show_help();
+    *argument ? show_help_of(session, argument) : show_help();
   else if (strcmp(word, "graph") == 0)
     show_graph(session);
   else if (strcmp(word, "vars") == 0)

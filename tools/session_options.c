@@ -14,6 +14,7 @@ tool_options tool_session_options(session_options *shared,
   leat_session_options *o = &shared->options;
   const tool_option table[] = {
       {"set", 0, TOOL_LIST, &shared->settings, "NAME=VALUE", "a graph parameter's value"},
+      {"path", 0, TOOL_TEXT, &o->path, "DIRS", "where `use` looks too, then in $LEAT_PATH"},
       {"target", 0, TOOL_TEXT, &o->target, "NAME", "cpu (default), c, ref"},
       {"threads", 't', TOOL_NUMBER, &o->threads, "N", "threads to compute with (default: cores)"},
       {"devices", 0, TOOL_NUMBER, &o->devices, "N", "virtual CPU devices (default: 1)"},

@@ -52,8 +52,9 @@ typedef struct leat_session_options {
   bool interactive;             // a REPL: a top-level name may be bound again, the newest wins
   const leat_setting *settings; // graph parameters (--set)
   int setting_count;
-  bool trace;      // keep trace rings (see leat_session_trace)
-  double deadline; // seconds a Run may take without progress; 0: 60
+  const char *path; // folders between `:` where `use` looks after the text's own; then $LEAT_PATH
+  bool trace;       // keep trace rings (see leat_session_trace)
+  double deadline;  // seconds a Run may take without progress; 0: 60
 } leat_session_options;
 
 // *out is valid (for leat_session_message and leat_session_destroy) even on failure.
@@ -80,6 +81,8 @@ const char *leat_session_shown(const leat_session *session, int i);
 int leat_session_effect_count(const leat_session *session);
 const char *leat_session_effect(const leat_session *session, int i);
 const char *leat_session_shown_text(const leat_session *session);
+// The documentation and head of a function that the session's texts define, malloc'ed; NULL: none.
+char *leat_session_describe(const leat_session *session, const char *name);
 // The whole graph as canonical text; the caller frees *out.
 LEAT_MUST_USE leat_status leat_session_print(leat_session *session, char **out);
 

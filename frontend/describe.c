@@ -1,0 +1,52 @@
+// Definitions as people read them: the `##` lines above, then the head up to its `{`.
+#include "frontend/evaluator.h"
+#include "frontend/parser.h"
+
+#include <string.h>
+
+static void describe(const leat_diag *diag, const leat_stmt *stmt, leat_text *out) {
+  for (const char *line = stmt->doc; line;) {
+    size_t size = strcspn(line, "\n");
+    leat_text_add(out, "##%s%.*s\n", line[0] == ' ' || !size ? "" : " ", (int)size, line);
+    line = line[size] ? line + size + 1 : NULL;
+  }
+  size_t size;
+  const char *text = leat_diag_source_text(diag, stmt->span.source, &size);
+  const char *head = text + stmt->span.begin, *end = text + stmt->span.end;
+  const char *brace = memchr(head, '{', (size_t)(end - head));
+  if (brace) end = brace;
+  while (end > head && strchr(" \t\r\n", end[-1])) end--;
+  leat_text_add_n(out, head, (size_t)(end - head));
+  leat_text_add(out, "\n");
+}
+
+bool leat_frontend_describe(const leat_frontend *e, const char *name, leat_text *out) {
+  const char *key = leat_intern(e->strings, name);
+  const ev_function *found[] = {leat_map_get(&e->functions, key), leat_map_get(&e->gradients, key)};
+  for (size_t i = 0; i < sizeof found / sizeof *found; i++)
+    if (found[i]) describe(e->diag, found[i]->definition, out);
+  return found[0] || found[1];
+}
+
+bool leat_describe_text(leat_diag *diag, uint32_t source, leat_text *out) {
+  leat_arena *arena = leat_arena_create();
+  uint32_t errors = leat_diag_errors(diag);
+  const leat_ast_file *file = leat_parse(arena, leat_strings_create(arena), diag, source);
+  bool ok = leat_diag_errors(diag) == errors;
+  for (uint32_t i = 0; ok && i < file->stmts.count; i++) {
+    const leat_stmt *stmt = file->stmts.items[i];
+    bool shown = stmt->kind == LEAT_STMT_FN || stmt->kind == LEAT_STMT_GRADIENT ||
+                 stmt->kind == LEAT_STMT_ENTRY || stmt->doc;
+    if (shown) describe(diag, stmt, out);
+  }
+  leat_arena_destroy(arena);
+  return ok;
+}
+
+const char *leat_builtin_name(uint32_t i) {
+  return ev_builtin_at(i) ? ev_builtin_at(i)->name : NULL;
+}
+
+const char *leat_builtin_help(uint32_t i) {
+  return ev_builtin_at(i) ? ev_builtin_at(i)->help : NULL;
+}
