@@ -129,8 +129,8 @@ ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call) {
   if (!leat_type_equal(leat_value_type(values), &all)) return wrong_values(e, call, &all, values);
   if (i->rank == 1) return make(e, type, ev_tensor(indices), ev_tensor(values));
   flat.dims[0] = count;
-  leat_attr shapes[] = {{.count = 1, .dims = flat.dims},
-                        {.count = (uint32_t)flat.rank, .dims = flat.dims}};
+  const leat_dim *dims = leat_arena_memdup(e->arena, flat.dims, sizeof flat.dims);
+  leat_attr shapes[] = {{.count = 1, .dims = dims}, {.count = (uint32_t)flat.rank, .dims = dims}};
   ev inputs[] = {ev_tensor(indices), ev_tensor(values)};
   return make(e, type, ev_op(e, LEAT_OP_reshape, &inputs[0], 1, &shapes[0], call->span, NULL),
               ev_op(e, LEAT_OP_reshape, &inputs[1], 1, &shapes[1], call->span, NULL));
