@@ -23,44 +23,67 @@ static int compare_nodes(const void *a, const void *b) {
   return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static void add_item(leat_table *table, leat_node *node) {
-  if (table->item_of[node->id]) return;
-  leat_item *item = leat_new(table->cg->arena, leat_item);
-  item->node = node;
-  table->item_of[node->id] = item;
-  leat_vec_push(table->cg->arena, &table->items, item);
+typedef leat_vec(leat_node *) node_list;
+
+static uint32_t item_count(const leat_node *node) {
+  int outputs = leat_op_info_of(node->op)->outputs;
+  return outputs > 1 ? (uint32_t)outputs : 1;
 }
 
-// `items` is the list of work until everything below the roots is in it; then it is sorted.
+static void add_node(leat_table *table, node_list *found, leat_node *node) {
+  leat_arena *arena = table->cg->arena;
+  if (table->item_of[node->id]) return;
+  leat_item *items = leat_new_array(arena, leat_item, item_count(node));
+  for (uint32_t port = 0; port < item_count(node); port++)
+    items[port] = (leat_item){.node = node, .port = port};
+  table->item_of[node->id] = items;
+  leat_vec_push(arena, found, node);
+}
+
 static void reach(leat_table *table, leat_node *const *roots, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) add_item(table, roots[i]);
-  for (uint32_t i = 0; i < table->items.count; i++) {
-    const leat_node *node = table->items.items[i]->node;
-    for (uint32_t j = 0; j < node->input_count; j++) add_item(table, node->inputs[j].node);
-    for (uint32_t j = 0; j < node->control_count; j++) add_item(table, node->controls[j]);
+  leat_arena *arena = table->cg->arena;
+  node_list found = {0};
+  for (uint32_t i = 0; i < count; i++) add_node(table, &found, roots[i]);
+  for (uint32_t i = 0; i < found.count; i++) {
+    const leat_node *node = found.items[i];
+    for (uint32_t j = 0; j < node->input_count; j++) add_node(table, &found, node->inputs[j].node);
+    for (uint32_t j = 0; j < node->control_count; j++) add_node(table, &found, node->controls[j]);
   }
-  leat_node **nodes = leat_new_array(table->cg->arena, leat_node *, table->items.count);
-  for (uint32_t i = 0; i < table->items.count; i++) nodes[i] = table->items.items[i]->node;
-  qsort(nodes, table->items.count, sizeof *nodes, compare_nodes);
-  for (uint32_t i = 0; i < table->items.count; i++) {
-    table->items.items[i] = table->item_of[nodes[i]->id];
-    table->items.items[i]->position = i;
-  }
+  if (found.count) qsort(found.items, found.count, sizeof *found.items, compare_nodes);
+  for (uint32_t i = 0; i < found.count; i++)
+    for (uint32_t port = 0; port < item_count(found.items[i]); port++) {
+      leat_item *item = &table->item_of[found.items[i]->id][port];
+      item->position = table->items.count;
+      leat_vec_push(arena, &table->items, item);
+    }
+}
+
+// What the node reads is read by the item of its first output.
+static uint32_t input_count(const leat_item *item) {
+  return item->port ? 0 : item->node->input_count;
 }
 
 static leat_item *input(const leat_table *table, const leat_item *item, uint32_t i) {
-  return table->item_of[item->node->inputs[i].node->id];
+  return leat_item_of(table, item->node->inputs[i]);
+}
+
+leat_item *leat_item_of(const leat_table *table, leat_value value) {
+  return &table->item_of[value.node->id][value.port];
+}
+
+const leat_type *leat_item_type(const leat_item *item) {
+  return &item->node->outputs[item->port];
 }
 
 leat_item *leat_item_memory(leat_table *table, leat_value value) {
-  leat_item *item = table->item_of[value.node->id];
+  leat_item *item = leat_item_of(table, value);
   while (item->role == LEAT_ROLE_ALIAS) item = input(table, item, 0);
   return item;
 }
 
 const leat_type *leat_item_space(const leat_item *item) {
   bool reduces = leat_op_info_of(item->node->op)->kind == LEAT_KIND_REDUCE;
-  return reduces ? leat_value_type(item->node->inputs[0]) : &item->node->outputs[0];
+  return reduces ? leat_value_type(item->node->inputs[0]) : leat_item_type(item);
 }
 
 static bool is_one(const leat_type *type, int axis) {
@@ -85,7 +108,7 @@ bool leat_item_reduces(const leat_item *item) {
 
 int leat_item_result_axis(const leat_item *item, int k) {
   const leat_type *space = leat_item_space(item);
-  if (is_one(&item->node->outputs[0], k)) return -1;
+  if (is_one(leat_item_type(item), k)) return -1;
   if (leat_op_info_of(item->node->op)->kind != LEAT_KIND_REDUCE) return k;
   bool keepdims = leat_node_attr(item->node, "keepdims")->i != 0;
   for (int axis = 0; axis < space->rank; axis++) {
@@ -174,7 +197,7 @@ static bool is_packed(const leat_table *table, const leat_item *item, uint32_t i
 // Reads operand i as a whole, in memory.
 static bool reads_memory(const leat_table *table, const leat_item *item, uint32_t i) {
   leat_op_kind kind = leat_op_info_of(item->node->op)->kind;
-  return item->role == LEAT_ROLE_EFFECT || kind == LEAT_KIND_SCATTER ||
+  return item->role == LEAT_ROLE_EFFECT || kind == LEAT_KIND_SCATTER || kind == LEAT_KIND_LIBRARY ||
          (kind == LEAT_KIND_CONTRACT && !is_packed(table, item, i));
 }
 
@@ -201,10 +224,11 @@ static void find_wanted(leat_table *table) {
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
     item->role = first_role(item->node->op);
+    item->wanted |= leat_op_info_of(item->node->op)->kind == LEAT_KIND_LIBRARY;
     if (item->wanted && keeps_memory(item->node->op) && item->node->control_count == 0)
       item->role = LEAT_ROLE_ALIAS;
     bool alias = item->role == LEAT_ROLE_ALIAS;
-    for (uint32_t i = 0; i < item->node->input_count; i++) {
+    for (uint32_t i = 0; i < input_count(item); i++) {
       input(table, item, i)->readers++;
       if (alias || reads_memory(table, item, i)) input(table, item, i)->wanted = true;
     }
@@ -286,7 +310,7 @@ static void add_access(leat_table *table, leat_item *consumer, leat_item *produc
                        const int8_t *axis) {
   leat_access *access = leat_new(table->cg->arena, leat_access);
   *access = (leat_access){.producer = producer, .consumer = consumer, .aligned = aligned};
-  int rank = producer->node->outputs[0].rank;
+  int rank = leat_item_type(producer)->rank;
   for (int k = 0; aligned && k < rank; k++) access->axis[k] = axis[k];
   leat_vec_push(table->cg->arena, &consumer->reads, access);
   leat_vec_push(table->cg->arena, &producer->users, access);
@@ -299,9 +323,9 @@ static void follow(leat_table *table, leat_item *consumer, const leat_item *thro
   int8_t axis[LEAT_MAX_RANK];
   aligned = leat_item_operand_axes(through->node, i, axis) && aligned;
   bool packed = leat_op_info_of(consumer->node->op)->kind == LEAT_KIND_CONTRACT;
-  bool one = leat_type_static_elements(&producer->node->outputs[0]) == 1;
+  bool one = leat_type_static_elements(leat_item_type(producer)) == 1;
   aligned = (aligned || one) && !packed;
-  for (int k = 0; aligned && k < producer->node->outputs[0].rank; k++)
+  for (int k = 0; aligned && k < leat_item_type(producer)->rank; k++)
     if (axis[k] >= 0) axis[k] = map[axis[k]];
   if (producer->role == LEAT_ROLE_FREE || producer->role == LEAT_ROLE_ALIAS) {
     for (uint32_t j = 0; j < producer->node->input_count; j++)
@@ -317,7 +341,7 @@ static void find_accesses(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
     if (item->role != LEAT_ROLE_WORK && item->role != LEAT_ROLE_EFFECT) continue;
-    for (uint32_t i = 0; i < item->node->input_count; i++) {
+    for (uint32_t i = 0; i < input_count(item); i++) {
       if (reads_memory(table, item, i))
         add_access(table, item, leat_item_memory(table, item->node->inputs[i]), false, NULL);
       else

@@ -101,6 +101,7 @@ static leat_status compile_table(leat_table *table, leat_node *const *roots, uin
     leat_unit *unit = table->units.items[i];
     if (unit->kind == LEAT_UNIT_CONTRACT) leat_contract_prepare(table, unit);
     if (unit->kind == LEAT_UNIT_LOOPS) leat_loops_prepare(table, unit);
+    if (unit->kind == LEAT_UNIT_LIBRARY) leat_library_prepare(table, unit);
   }
   LEAT_TRY(leat_plan(table));
   dump(table, "plan");

@@ -19,11 +19,11 @@ typedef struct leat_codegen_options {
   void *dump_context;
 } leat_codegen_options;
 
-// What a target compiles: kernels without duplicates, in the order of image->kernels, and the
-// image, both in `arena`.
+// What a target compiles: kernels without duplicates, in the order of image->kernels, which has the
+// functions of runtime/kernels among them, and the image, both in `arena`.
 typedef struct leat_compiled {
   leat_image *image;
-  leat_kernel **kernels; // by kernel number; its symbol is the image's
+  leat_kernel **kernels;
   const char **symbols;
   uint32_t kernel_count;
 } leat_compiled;

@@ -51,8 +51,8 @@ double leat_unit_estimate(const leat_unit *unit) {
       cost += contraction_cost(item->node);
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_item *producer = item->reads.items[j]->producer;
-      double bytes = bytes_of(&producer->node->outputs[0]);
-      double most = elements * (double)leat_dtype_size(producer->node->outputs[0].dtype);
+      double bytes = bytes_of(leat_item_type(producer));
+      double most = elements * (double)leat_dtype_size(leat_item_type(producer)->dtype);
       if (!producer->unit || leat_unit_of(producer->unit) != unit)
         cost += (bytes < most ? bytes : most) / 50;
     }

@@ -71,7 +71,7 @@ static bool starts_a_pass(const leat_access *access) {
   const leat_unit *made = leat_unit_of(access->producer->unit);
   const leat_unit *read = leat_unit_of(access->consumer->unit);
   int axes = 0;
-  for (int k = 0; k < access->producer->node->outputs[0].rank; k++)
+  for (int k = 0; k < leat_item_type(access->producer)->rank; k++)
     axes += leat_item_result_axis(access->producer, k) >= 0;
   return axes < made->rank && read->rank == made->rank;
 }
@@ -82,7 +82,7 @@ static bool learn(const leat_access *access, const leat_unit *second, axis_map *
   if (!access->aligned) return false;
   if (leat_unit_is_long(leat_unit_of(producer->unit)) && starts_a_pass(access)) return false;
   bool producer_is_second = leat_unit_of(producer->unit) == second;
-  for (int k = 0; k < producer->node->outputs[0].rank; k++) {
+  for (int k = 0; k < leat_item_type(producer)->rank; k++) {
     int result = leat_item_result_axis(producer, k);
     if (result < 0 || producer->axis[result] < 0) continue;
     int made = producer->axis[result];
@@ -296,7 +296,7 @@ static bool same_positions(const leat_access *a, const leat_access *b, axis_map 
   int known = 0;
   *map = unknown;
   if (!a->aligned || !b->aligned || first->rank != second->rank) return false;
-  for (int k = 0; k < a->producer->node->outputs[0].rank; k++) {
+  for (int k = 0; k < leat_item_type(a->producer)->rank; k++) {
     int at_first = a->axis[k] < 0 ? -1 : a->consumer->axis[a->axis[k]];
     int at_second = b->axis[k] < 0 ? -1 : b->consumer->axis[b->axis[k]];
     if (at_first < 0 && at_second < 0) continue;
@@ -403,8 +403,8 @@ static void find_outputs(leat_table *table, leat_unit *unit) {
     qsort(unit->members.items, unit->members.count, sizeof *unit->members.items, compare_items);
   for (uint32_t i = 0; i < unit->members.count; i++) {
     leat_item *item = unit->members.items[i];
-    if (!is_read_outside(item)) continue;
-    if (!item->storage) item->storage = leat_storage_arena(table->cg, &item->node->outputs[0]);
+    if (unit->kind != LEAT_UNIT_LIBRARY && !is_read_outside(item)) continue;
+    if (!item->storage) item->storage = leat_storage_arena(table->cg, leat_item_type(item));
     leat_output output = {item, item->storage};
     leat_vec_push(table->cg->arena, &unit->outputs, output);
   }

@@ -117,6 +117,26 @@ static void add_shape(const k_block *block, leat_text *out) {
   leat_text_add_n(out, ";", 1);
 }
 
+// The number of the symbol; *added when it is new.
+static uint32_t symbol_number(leat_codegen_state *cg, const char *symbol, const char *title,
+                              bool *added) {
+  leat_image_state *image = state_of(cg);
+  uintptr_t known = (uintptr_t)leat_bytes_map_get(&image->kernels, symbol, strlen(symbol));
+  *added = !known;
+  if (known) return (uint32_t)known - 1;
+  leat_image_kernel record = {.symbol = leat_image_writer_text(&image->out, symbol),
+                              .title = leat_image_writer_text(&image->out, title)};
+  LEAT_IMAGE_ADD(&image->out, kernels, record);
+  uint32_t number = image->out.kernels.count - 1;
+  leat_bytes_map_set(&image->kernels, symbol, strlen(symbol), (void *)((uintptr_t)number + 1));
+  return number;
+}
+
+static uint32_t function_number(leat_codegen_state *cg, const char *symbol) {
+  bool added;
+  return symbol_number(cg, symbol, symbol, &added);
+}
+
 static uint32_t kernel_of_text(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
   leat_image_state *image = state_of(cg);
   leat_text text = {0};
@@ -125,15 +145,11 @@ static uint32_t kernel_of_text(leat_codegen_state *cg, leat_kernel *kernel, cons
   leat_text_finish(&text);
   char *symbol =
       leat_arena_printf(cg->arena, "k_%016" PRIx64 "%016" PRIx64, hash.high64, hash.low64);
-  uintptr_t known = (uintptr_t)leat_bytes_map_get(&image->kernels, symbol, strlen(symbol));
-  if (known) return (uint32_t)known - 1;
-  leat_image_kernel record = {.symbol = leat_image_writer_text(&image->out, symbol),
-                              .title = leat_image_writer_text(&image->out, title)};
-  LEAT_IMAGE_ADD(&image->out, kernels, record);
+  bool added;
+  uint32_t number = symbol_number(cg, symbol, title, &added);
+  if (!added) return number;
   leat_vec_push(cg->arena, &image->kernel_list, kernel);
   leat_vec_push(cg->arena, &image->symbols, symbol);
-  uint32_t number = image->out.kernels.count - 1;
-  leat_bytes_map_set(&image->kernels, symbol, strlen(symbol), (void *)((uintptr_t)number + 1));
   return number;
 }
 
@@ -173,6 +189,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
                               .site_count = launch->sites.count,
                               .name = leat_image_writer_text(&image->out, name_of(unit))};
   if (launch->kernel) record.kernel = kernel_number(cg, launch->kernel, launch->title);
+  if (launch->function) record.kernel = function_number(cg, launch->function);
   record.arg_first = image->out.args.count;
   for (uint32_t i = 0; i < launch->buffers.count; i++)
     add_arg(image, false, buffer_of(cg, launch->buffers.items[i]));
@@ -189,13 +206,14 @@ static void add_message(leat_codegen_state *cg, const leat_unit *unit, leat_imag
   leat_image_state *image = state_of(cg);
   const leat_node *node = unit->members.items[0]->node;
   bool sends = unit->kind == LEAT_UNIT_SEND;
-  const leat_node *tensor = sends ? node->inputs[0].node : node;
+  leat_value tensor = sends ? node->inputs[0] : (leat_value){(leat_node *)node, 0};
   leat_image_message message = {
       .edge = (uint32_t)leat_node_attr(node, "edge")->i,
-      .buffer = sends ? buffer_as(cg, unit->from, &tensor->outputs[0]) : buffer_of(cg, unit->to),
+      .buffer =
+          sends ? buffer_as(cg, unit->from, leat_value_type(tensor)) : buffer_of(cg, unit->to),
       .peer =
           leat_image_writer_text(&image->out, leat_node_attr(node, sends ? "to" : "from")->string),
-      .name = leat_image_writer_text(&image->out, tensor->name)};
+      .name = leat_image_writer_text(&image->out, tensor.node->name)};
   task->kind = sends ? LEAT_TASK_SEND : LEAT_TASK_RECV;
   task->first = image->out.messages.count;
   task->count = 1;

@@ -25,14 +25,14 @@ struct leat_fact {
   leat_vec(memo) memos;
 };
 
-static leat_fact *fact_of(leat_lower *w, const leat_node *node) {
-  leat_fact *fact = leat_map_get(&w->facts, node);
-  if (!fact) leat_map_set(&w->facts, node, fact = leat_new(w->table->cg->arena, leat_fact));
+static leat_fact *fact_of(leat_lower *w, const leat_item *item) {
+  leat_fact *fact = leat_map_get(&w->facts, item);
+  if (!fact) leat_map_set(&w->facts, item, fact = leat_new(w->table->cg->arena, leat_fact));
   return fact;
 }
 
-static const leat_item *item_of(const leat_lower *w, const leat_node *node) {
-  return w->table->item_of[node->id];
+static const leat_item *item_of(const leat_lower *w, leat_value value) {
+  return leat_item_of(w->table, value);
 }
 
 // -- Flat kernels ---------------------------------------------------------------------------------
@@ -55,11 +55,11 @@ static int spans_of(const leat_lower *w, const leat_type *type, const int8_t *ax
   return seen == 0 ? 0 : seen == leading ? 1 : seen == (all & ~leading) ? 2 : -1;
 }
 
-static bool set_spans(leat_lower *w, const leat_node *node, int spans) {
-  leat_fact *fact = leat_map_get(&w->facts, node);
+static bool set_spans(leat_lower *w, const leat_item *item, int spans) {
+  leat_fact *fact = leat_map_get(&w->facts, item);
   if (fact) return spans >= 0 && fact->spans == (unsigned)spans;
   if (spans < 0) return false;
-  fact_of(w, node)->spans = (unsigned)spans;
+  fact_of(w, item)->spans = (unsigned)spans;
   return true;
 }
 
@@ -85,9 +85,9 @@ static bool moves(leat_op op) {
 // A free value spans what its operand does, and whatever its broadcasts add is not asked for.
 static bool flat_operand(leat_lower *w, const leat_node *node, uint32_t i, const int8_t *axis);
 
-static bool flat_value(leat_lower *w, const leat_node *node, const int8_t *axis) {
-  const leat_item *item = item_of(w, node);
-  if (!set_spans(w, node, spans_of(w, &node->outputs[0], axis))) return false;
+static bool flat_value(leat_lower *w, const leat_item *item, const int8_t *axis) {
+  const leat_node *node = item->node;
+  if (!set_spans(w, item, spans_of(w, leat_item_type(item), axis))) return false;
   if (item->role != LEAT_ROLE_FREE && item->role != LEAT_ROLE_ALIAS) return true;
   if (is_positional(node->op)) return false;
   for (uint32_t i = 0; i < node->input_count; i++)
@@ -98,8 +98,8 @@ static bool flat_value(leat_lower *w, const leat_node *node, const int8_t *axis)
 static bool flat_operand(leat_lower *w, const leat_node *node, uint32_t i, const int8_t *axis) {
   int8_t operand[LEAT_MAX_RANK];
   if (!leat_item_operand_axes(node, i, operand)) return false;
-  const leat_node *input = node->inputs[i].node;
-  for (int k = 0; k < input->outputs[0].rank; k++)
+  const leat_item *input = item_of(w, node->inputs[i]);
+  for (int k = 0; k < leat_item_type(input)->rank; k++)
     if (operand[k] >= 0) operand[k] = axis[operand[k]];
   return flat_value(w, input, operand);
 }
@@ -115,7 +115,7 @@ static bool try_flat(leat_lower *w, int leading) {
       int axis = leat_item_result_axis(item, k);
       result[k] = axis < 0 ? -1 : item->axis[axis];
     }
-    if (is_positional(item->node->op) || !flat_value(w, item->node, result)) return false;
+    if (is_positional(item->node->op) || !flat_value(w, item, result)) return false;
     for (uint32_t j = 0; j < item->node->input_count; j++)
       if (!flat_operand(w, item->node, j, item->axis)) return false;
   }
@@ -240,10 +240,10 @@ static leat_index word_of(leat_lower *w, leat_index element) {
   return leat_index_add(&w->l, first, leat_index_const(&w->l, w->l.word));
 }
 
-static k_value load(leat_lower *w, const leat_fact *fact, const leat_node *node,
+static k_value load(leat_lower *w, const leat_fact *fact, const leat_type *type,
                     const leat_index *at) {
-  leat_index index = linear(w, fact, &node->outputs[0], at);
-  if (k_words(node->outputs[0].dtype) == 2) index = word_of(w, index);
+  leat_index index = linear(w, fact, type, at);
+  if (k_words(type->dtype) == 2) index = word_of(w, index);
   if (!index.vector && (index.step == 1 || w->l.lanes == 1))
     return k_load(w->l.b, fact->buffer, index.base, w->l.lanes, w->l.mask);
   return k_gather(w->l.b, fact->buffer, leat_index_value(&w->l, index), w->l.mask);
@@ -252,7 +252,7 @@ static k_value load(leat_lower *w, const leat_fact *fact, const leat_node *node,
 // A reduction of one element.
 static k_value reduce_one(leat_lower *w, const leat_node *node, const leat_index *at) {
   const leat_reducer *reducer = leat_reducer_of(node->op);
-  const leat_item *item = item_of(w, node);
+  const leat_item *item = item_of(w, (leat_value){(leat_node *)node, 0});
   leat_index in[LEAT_MAX_RANK];
   k_value acc[2], next[2];
   for (int k = 0; k < leat_item_space(item)->rank; k++) in[k] = leat_index_const(&w->l, 0);
@@ -267,11 +267,11 @@ static k_value reduce_one(leat_lower *w, const leat_node *node, const leat_index
   return reducer->finish(&w->l, node, next);
 }
 
-static k_value compute(leat_lower *w, const leat_fact *fact, const leat_node *node,
-                       const leat_index *at) {
+static k_value compute(leat_lower *w, const leat_fact *fact, leat_value of, const leat_index *at) {
+  const leat_node *node = of.node;
   if (fact->row && w->pass > fact->row_pass)
     return k_load(w->l.b, fact->row, w->inner, w->l.lanes, w->l.mask);
-  if (fact->buffer) return load(w, fact, node, at);
+  if (fact->buffer) return load(w, fact, leat_value_type(of), at);
   if (w->flat && moves(node->op)) return leat_operand(&w->l, node, 0, at);
   k_value value = leat_op_info_of(node->op)->kind == LEAT_KIND_REDUCE
                       ? reduce_one(w, node, at)
@@ -283,9 +283,9 @@ static k_value compute(leat_lower *w, const leat_fact *fact, const leat_node *no
 
 static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at) {
   leat_lower *w = (leat_lower *)l;
-  leat_fact *fact = fact_of(w, value.node);
+  leat_fact *fact = fact_of(w, item_of(w, value));
   leat_index flat[2];
-  int rank = w->flat ? 2 : value.node->outputs[0].rank;
+  int rank = w->flat ? 2 : leat_value_type(value)->rank;
   if (fact->substitute) return k_splat(l->b, l->lanes, fact->substitute);
   if (value.node->op == LEAT_OP_const && !fact->buffer) return immediate(w, value.node);
   if (w->flat) {
@@ -298,7 +298,7 @@ static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at
   if (is_uniform(at, rank)) l->lanes = 1, l->mask = NULL;
   k_value known = find_memo(w, fact, at, rank);
   if (!known) {
-    known = k_splat(l->b, l->lanes, compute(w, fact, value.node, at));
+    known = k_splat(l->b, l->lanes, compute(w, fact, value, at));
     add_memo(w, fact, at, rank, known);
   }
   l->lanes = lanes;
@@ -321,7 +321,7 @@ static k_value dim_at(leat_lowering *l, leat_dim dim) {
 
 static uint32_t site_of(leat_lowering *l, const leat_node *node) {
   leat_lower *w = (leat_lower *)l;
-  leat_fact *fact = fact_of(w, node);
+  leat_fact *fact = fact_of(w, item_of(w, (leat_value){(leat_node *)node, 0}));
   if (!fact->has_site) {
     fact->site = k_site(l->b);
     fact->has_site = true;
@@ -363,7 +363,7 @@ k_value leat_lower_operand(leat_lower *w, const leat_item *item, uint32_t i) {
 leat_index leat_lower_element(leat_lower *w, const leat_item *item) {
   leat_index at[LEAT_MAX_RANK];
   place_result(w, item, at);
-  return linear(w, fact_of(w, item->node), &item->node->outputs[0], at);
+  return linear(w, fact_of(w, item), &item->node->outputs[0], at);
 }
 
 void leat_lower_prime(leat_lower *w, unsigned inner) {
@@ -371,27 +371,28 @@ void leat_lower_prime(leat_lower *w, unsigned inner) {
     const leat_item *item = w->unit->members.items[i];
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_access *access = item->reads.items[j];
-      const leat_node *node = access->producer->node;
-      if (!access->aligned || !fact_of(w, node)->buffer) continue;
+      const leat_item *made = access->producer;
+      int rank = leat_item_type(made)->rank;
+      if (!access->aligned || !fact_of(w, made)->buffer) continue;
       int8_t axis[LEAT_MAX_RANK] = {0};
       bool outside = true;
-      for (int k = 0; k < node->outputs[0].rank; k++) {
+      for (int k = 0; k < rank; k++) {
         axis[k] = access->axis[k] < 0 ? -1 : item->axis[access->axis[k]];
         outside = outside && !(axis[k] >= 0 && inner >> axis[k] & 1);
       }
       leat_index at[LEAT_MAX_RANK];
-      place(w, axis, node->outputs[0].rank, at);
-      if (outside) value_at(&w->l, (leat_value){access->producer->node, 0}, at);
+      place(w, axis, rank, at);
+      if (outside) value_at(&w->l, (leat_value){made->node, made->port}, at);
     }
   }
 }
 
 void leat_lower_substitute(leat_lower *w, const leat_item *item, k_value value) {
-  fact_of(w, item->node)->substitute = value;
+  fact_of(w, item)->substitute = value;
 }
 
 void leat_lower_keep(leat_lower *w, const leat_item *item, const k_buffer *row, int pass) {
-  leat_fact *fact = fact_of(w, item->node);
+  leat_fact *fact = fact_of(w, item);
   fact->row = row;
   fact->row_pass = pass;
 }
@@ -436,7 +437,7 @@ void leat_lower_reads(leat_lower *w, const leat_item *item) {
   for (uint32_t j = 0; j < item->reads.count; j++) {
     const leat_item *producer = item->reads.items[j]->producer;
     if (producer->unit && leat_unit_of(producer->unit) == w->unit) continue;
-    fact_of(w, producer->node)->buffer = leat_lower_buffer(w, producer->storage);
+    fact_of(w, producer)->buffer = leat_lower_buffer(w, producer->storage);
   }
 }
 
@@ -567,6 +568,7 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_LOOPS: leat_lower_loops(table, unit); break;
   case LEAT_UNIT_CONTRACT: leat_lower_contract(table, unit); break;
   case LEAT_UNIT_SCATTER: leat_lower_scatter(table, unit); break;
+  case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
   case LEAT_UNIT_COPY: lower_copy(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
   case LEAT_UNIT_SEND:

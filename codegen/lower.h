@@ -75,5 +75,6 @@ leat_dim leat_lower_ceil_div(leat_lower *lower, leat_dim a, int64_t b);
 void leat_lower_loops(leat_table *table, leat_unit *unit);
 void leat_lower_contract(leat_table *table, leat_unit *unit);
 void leat_lower_scatter(leat_table *table, leat_unit *unit);
+void leat_lower_library(leat_table *table, leat_unit *unit);
 
 #endif

@@ -107,6 +107,7 @@ bool leat_unit_is_task(const leat_unit *unit) {
   case LEAT_UNIT_LOOPS:
   case LEAT_UNIT_CONTRACT:
   case LEAT_UNIT_SCATTER:
+  case LEAT_UNIT_LIBRARY:
   case LEAT_UNIT_COPY:
   case LEAT_UNIT_GEMM: break;
   }
@@ -172,15 +173,20 @@ bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {
 
 static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
   leat_unit_kind kind = LEAT_UNIT_LOOPS;
+  if (item->port) { // is made with the first output
+    leat_unit *made = table->item_of[item->node->id]->unit;
+    leat_vec_push(table->cg->arena, &made->members, item);
+    return made;
+  }
   switch (leat_op_info_of(item->node->op)->kind) {
   case LEAT_KIND_CONTRACT:
     kind = leat_uses_blis(table->cg, item->node) ? LEAT_UNIT_GEMM : LEAT_UNIT_CONTRACT;
     break;
   case LEAT_KIND_SCATTER: kind = LEAT_UNIT_SCATTER; break;
+  case LEAT_KIND_LIBRARY: kind = LEAT_UNIT_LIBRARY; break;
   case LEAT_KIND_ELEMENT:
   case LEAT_KIND_REDUCE:
   case LEAT_KIND_STRUCTURE:
-  case LEAT_KIND_LIBRARY:
   case LEAT_KIND_HOST: break;
   }
   leat_unit *unit = new_unit(table, kind);
@@ -378,7 +384,7 @@ void leat_units_make(leat_table *table) {
     switch (item->role) {
     case LEAT_ROLE_LEAF: item->unit = unit_for_leaf(table, item); break;
     case LEAT_ROLE_WORK:
-      if (item->wanted) item->storage = leat_storage_arena(table->cg, &item->node->outputs[0]);
+      if (item->wanted) item->storage = leat_storage_arena(table->cg, leat_item_type(item));
       item->unit = unit_for_work(table, item);
       break;
     case LEAT_ROLE_EFFECT: item->unit = unit_for_effect(table, item); break;

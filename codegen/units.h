@@ -33,6 +33,7 @@ typedef struct leat_access {
 
 struct leat_item {
   leat_node *node;
+  uint32_t port;     // the output that it is; 0 of a node that has none
   uint32_t position; // in the table's items
   leat_role role;
   bool wanted;      // somebody reads it in memory, as a whole
@@ -68,8 +69,9 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_LOOPS,    // element-wise ops and reductions over one space
   LEAT_UNIT_CONTRACT, // a contraction and what is done with its result in place
   LEAT_UNIT_SCATTER,
-  LEAT_UNIT_COPY, // storage to storage
-  LEAT_UNIT_GEMM, // BLIS
+  LEAT_UNIT_LIBRARY, // a call of a function of runtime/kernels
+  LEAT_UNIT_COPY,    // storage to storage
+  LEAT_UNIT_GEMM,    // BLIS
   LEAT_UNIT_SEND,
   LEAT_UNIT_RECV,
   LEAT_UNIT_PRINT,
@@ -86,7 +88,8 @@ typedef struct leat_output {
 // A kernel call of a unit; `args` in the order of the kernel's.
 typedef struct leat_launch {
   leat_launch_kind kind;
-  leat_kernel *kernel;
+  leat_kernel *kernel;  // NULL: none, or …
+  const char *function; // … the symbol of a function of runtime/kernels
   const char *title;
   leat_vec(leat_storage *) buffers;
   leat_vec(leat_dim) scalars;
@@ -114,7 +117,8 @@ struct leat_unit {
   leat_item *assign;  // COPY: of this assignment, until it is merged; NULL: of none
   leat_vec(leat_output) outputs;
   leat_storage *from, *to; // COPY; SEND: from; RECV: to
-  leat_storage *scratch;   // CONTRACT: the packed b; LOOPS: the numbers of blocks; or NULL
+  leat_storage *scratch;   // CONTRACT: the packed b; LOOPS: the numbers of blocks; LIBRARY; or NULL
+  const struct leat_library_call *call; // LIBRARY
   leat_vec(leat_launch *) launches;
   uint32_t position; // in the schedule
   uint32_t task;
@@ -139,7 +143,7 @@ typedef struct leat_table {
   leat_codegen_state *cg;
   leat_state *initialises;     // NULL: the step
   leat_vec(leat_item *) items; // topological
-  leat_item **item_of;         // by node id; NULL: not in this table
+  leat_item **item_of;         // by node id: one for each output; NULL: not in this table
   leat_unit *head, *tail;      // the units in order, until `schedule`
   leat_vec(leat_unit *) units; // the schedule
   leat_vec(leat_task) tasks;
@@ -172,6 +176,8 @@ struct leat_codegen_state {
 // --------------------------------------------------------------------------------------- Collects
 // the nodes below `roots` (in order) as items and decides roles and accesses.
 void leat_table_collect(leat_table *table, leat_node *const *roots, uint32_t count);
+leat_item *leat_item_of(const leat_table *table, leat_value value);
+const leat_type *leat_item_type(const leat_item *item);
 const leat_type *leat_item_space(const leat_item *item); // type whose axes are iterated
 bool leat_item_reduces(const leat_item *item);           // a reduction over more than one element
 // Iteration axis of axis k of the item's result; -1: none (extent 1).
@@ -219,10 +225,11 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
 LEAT_MUST_USE leat_status leat_plan(leat_table *table);
 leat_storage *leat_storage_owner(leat_storage *storage); // whose memory it has
 
-// -- lower.c, lower_loops.c, contract.c, scatter.c ------------------------------------------------
+// -- lower.c, lower_loops.c, contract.c, scatter.c, library.c -------------------------------------
 // Before `plan`: the scratch memory of a unit.
 void leat_contract_prepare(leat_table *table, leat_unit *unit);
 void leat_loops_prepare(leat_table *table, leat_unit *unit);
+void leat_library_prepare(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 
 // -- image.c --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ static const char *const kind_names[] = {
     [LEAT_UNIT_LOOPS] = "loops", [LEAT_UNIT_CONTRACT] = "contract", [LEAT_UNIT_SCATTER] = "scatter",
     [LEAT_UNIT_COPY] = "copy",   [LEAT_UNIT_GEMM] = "gemm",         [LEAT_UNIT_SEND] = "send",
     [LEAT_UNIT_RECV] = "recv",   [LEAT_UNIT_PRINT] = "print",       [LEAT_UNIT_BIND] = "bind",
-    [LEAT_UNIT_CHECK] = "check",
+    [LEAT_UNIT_CHECK] = "check", [LEAT_UNIT_LIBRARY] = "library",
 };
 
 static void print_storage(const leat_storage *storage, leat_text *out) {
@@ -29,7 +29,7 @@ static void print_unit(const leat_unit *unit, leat_text *out) {
   for (uint32_t i = 0; i < unit->members.count; i++) {
     const leat_item *item = unit->members.items[i];
     leat_text_add(out, "  ");
-    leat_node_print(item->node, out);
+    if (!item->port) leat_node_print(item->node, out);
     for (uint32_t j = 0; j < unit->outputs.count; j++)
       if (unit->outputs.items[j].item == item) print_storage(unit->outputs.items[j].storage, out);
     leat_text_add(out, "\n");

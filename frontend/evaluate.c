@@ -223,7 +223,9 @@ static ev canonical_value(evaluator *e, const leat_binding *target, const leat_e
   e->absolute = true;
   e->path = leat_intern(e->strings, "");
   ev value = ev_expr(e, from, target->name);
-  if (target->type) value = ev_fit(e, target->type, value, from->span, target->name, target->name);
+  bool several = value.kind == EV_LIST && value.list->results; // each fits a target of its own
+  if (target->type && !several)
+    value = ev_fit(e, target->type, value, from->span, target->name, target->name);
   e->absolute = false;
   e->path = path;
   return value;
@@ -260,7 +262,9 @@ static void bind_each(evaluator *e, const leat_stmt *stmt) {
 // a, b = f(x)
 static void bind_results(evaluator *e, const leat_stmt *stmt) {
   uint32_t count = stmt->targets.count;
-  ev value = ev_expr(e, stmt->values.items[0], NULL);
+  const leat_expr *call = stmt->values.items[0];
+  const leat_binding *first = &stmt->targets.items[0];
+  ev value = first->absolute ? canonical_value(e, first, call) : ev_expr(e, call, NULL);
   if (value.kind == EV_LIST && value.list->count == count) {
     const aim *aims = aims_of(e, &stmt->targets);
     for (uint32_t i = 0; i < count; i++)

@@ -13,7 +13,9 @@
 typedef struct mark {
   bool on_path; // the loss depends on it
   bool reaches; // it depends on a target
-  ev partial;   // its gradient, a tensor or rows, as summed so far; EV_ERROR: none
+  ev partial;   // the gradient of its first output, a tensor or rows, as summed so far; EV_ERROR:
+                // none
+  ev *others;   // the same of all outputs by port, the first left out; NULL: none yet
 } mark;
 
 typedef struct walk {
@@ -30,6 +32,15 @@ static leat_node *node_at(const walk *w, uint32_t id) {
 
 static mark *mark_of(walk *w, const leat_node *node) {
   return node->id < w->count ? &w->marks[node->id] : NULL;
+}
+
+// The gradient of a value, as summed so far; NULL: the value is not of the forward graph.
+static ev *partial_of(walk *w, leat_value value) {
+  mark *m = mark_of(w, value.node);
+  if (!m || !value.port) return m ? &m->partial : NULL;
+  size_t outputs = (size_t)leat_op_info_of(value.node->op)->outputs;
+  if (!m->others) m->others = leat_new_array(w->scratch, ev, outputs);
+  return &m->others[value.port];
 }
 
 static const ev_call_record *record_of(const walk *w, const leat_node *node) {
@@ -207,13 +218,22 @@ static bool bind_outputs(walk *w, const ev_function *rule, const leat_value *out
   }
   for (uint32_t i = 0; i < count; i++) {
     const leat_binding *y = &names->items[i], *dy = &names->items[count + i];
-    const mark *m = mark_of(w, outputs[i].node);
-    ev partial = m ? m->partial : ev_error();
+    const ev *known = partial_of(w, outputs[i]);
+    ev partial = known ? *known : ev_error();
     if (partial.kind == EV_ERROR) partial = ev_tensor(filled(w, 0, leat_value_type(outputs[i])));
     ev_bind(w->e, scope, y->span, y->name, ev_tensor(outputs[i]));
     ev_bind(w->e, scope, dy->span, dy->name, partial);
   }
   return true;
+}
+
+// All outputs of a node.
+static uint32_t outputs_of(walk *w, leat_node *node, const leat_value **out) {
+  uint32_t count = (uint32_t)leat_op_info_of(node->op)->outputs;
+  leat_value *values = leat_new_array(w->scratch, leat_value, count);
+  for (uint32_t port = 0; port < count; port++) values[port] = (leat_value){node, port};
+  *out = values;
+  return count;
 }
 
 static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
@@ -230,9 +250,9 @@ static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
   frame.unnamed = &frame;
   uint32_t errors = leat_diag_errors(e->diag);
   e->frame = &frame;
-  leat_value own = {node, 0};
-  const leat_value *outputs = &own;
-  uint32_t count = record ? tensors_of(w, record->results, &outputs) : 1;
+  const leat_value *outputs;
+  uint32_t count =
+      record ? tensors_of(w, record->results, &outputs) : outputs_of(w, node, &outputs);
   if (record)
     bind_record(w, params, record, frame.scope);
   else
@@ -266,7 +286,7 @@ static ev sum_of(walk *w, ev a, ev b) {
 }
 
 static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradient) {
-  mark *m = mark_of(w, to.node);
+  const mark *m = mark_of(w, to.node);
   if (gradient.kind == EV_NONE || !m || !m->reaches) return true;
   if (gradient.kind != EV_ROWS) {
     int dtype = (int)leat_value_type(to)->dtype;
@@ -275,8 +295,9 @@ static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradi
   if (gradient.kind == EV_ERROR) return false;
   if (!leat_type_equal(ev_tensor_type(gradient), leat_value_type(to)))
     return wrong_type(w, rule, gradient, to);
-  m->partial = sum_of(w, m->partial, gradient);
-  return m->partial.kind != EV_ERROR;
+  ev *partial = partial_of(w, to);
+  *partial = sum_of(w, *partial, gradient);
+  return partial->kind != EV_ERROR;
 }
 
 // The arguments of a call get what the rule returns for the parameter; compile-time ones nothing.
@@ -319,11 +340,13 @@ static bool wants(walk *w, leat_value value) {
 }
 
 // Whether a gradient has come to the node, or to any result of the call that it is the first of.
-static bool has_gradient(walk *w, const leat_node *node, const ev_call_record *record) {
-  if (!record) return mark_of(w, node)->partial.kind != EV_ERROR;
-  for (uint32_t i = 0; i < record->results->count; i++) {
-    const mark *m = mark_of(w, record->results->items[i].tensor.node);
-    if (m && m->partial.kind != EV_ERROR) return true;
+static bool has_gradient(walk *w, leat_node *node, const ev_call_record *record) {
+  const leat_value *outputs;
+  uint32_t count =
+      record ? tensors_of(w, record->results, &outputs) : outputs_of(w, node, &outputs);
+  for (uint32_t i = 0; i < count; i++) {
+    const ev *partial = partial_of(w, outputs[i]);
+    if (partial && partial->kind != EV_ERROR) return true;
   }
   return false;
 }
@@ -359,7 +382,7 @@ static bool walk_back(walk *w, leat_value loss) {
     if (!w->marks[id].reaches || node->op == LEAT_OP_read) continue;
     if (!ev_spend(e, 1, w->span)) return false;
     surroundings saved = enter_node(e, node);
-    if (node == loss.node) w->marks[id].partial = ev_tensor(filled(w, 1, leat_value_type(loss)));
+    if (node == loss.node) *partial_of(w, loss) = ev_tensor(filled(w, 1, leat_value_type(loss)));
     bool ok = pass_on(w, node);
     leave_node(e, saved);
     if (!ok) return false;
@@ -396,10 +419,8 @@ static bool collect(walk *w, const ev *targets, uint32_t count, ev *out) {
   leat_map sums; // leat_state * → ev *
   if (!sum_reads(w, &sums)) return false;
   for (uint32_t i = 0; i < count; i++) {
-    const mark *m = targets[i].kind == EV_TENSOR ? mark_of(w, targets[i].tensor.node) : NULL;
     const ev *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
-                    : m                         ? &m->partial
-                                                : NULL;
+                                                : partial_of(w, targets[i].tensor);
     out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, targets[i]);
     if (out[i].kind == EV_ERROR) return false;
   }

@@ -106,6 +106,18 @@ static void warn_of_lost_parameters(evaluator *e, const leat_node *node, const l
   }
 }
 
+// What a call of the op gives: its output, or the list of them.
+static ev results_of(evaluator *e, leat_op op, leat_value first) {
+  uint32_t count = (uint32_t)leat_op_info_of(op)->outputs;
+  if (!first.node || count <= 1) return ev_tensor(first);
+  ev *items = leat_new_array(e->arena, ev, count);
+  for (uint32_t port = 0; port < count; port++)
+    items[port] = ev_tensor((leat_value){first.node, port});
+  ev list = ev_take_list(e, items, count);
+  if (list.kind == EV_LIST) ((ev_list *)list.list)->results = true;
+  return list;
+}
+
 static ev build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
                 const leat_attr *attrs, leat_span span, const char *hint) {
   if (!check_pure(e, op, span)) return ev_error();
@@ -113,7 +125,7 @@ static ev build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t cou
   const char *name = ev_node_name(e, hint, leat_op_name(op));
   leat_value value = leat_build(&builder, name, op, inputs, count, attrs);
   if (value.node && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
-  return ev_tensor(value);
+  return results_of(e, op, value);
 }
 
 ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
@@ -286,6 +298,11 @@ static void count_up(evaluator *e, leat_attr *out, uint32_t count, bool down) {
   out->ints = ints;
 }
 
+static bool accumulates(leat_op op) {
+  return op == LEAT_OP_cumsum || op == LEAT_OP_cumprod || op == LEAT_OP_cummax ||
+         op == LEAT_OP_cummin;
+}
+
 // What an attribute is when the call does not give it; false: it must be given.
 static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info *info,
                          leat_attr *out) {
@@ -311,6 +328,14 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
   if (info->kind == LEAT_ATTR_DTYPE) {
     out->i = call->op == LEAT_OP_one_hot ? LEAT_f32 : LEAT_i32;
     return call->op != LEAT_OP_cast;
+  }
+  if (!strcmp(info->name, "axis") && call->info->kind == LEAT_KIND_LIBRARY) {
+    out->i = rank ? rank - 1 : 0; // the last; where NumPy flattens, the only one
+    return !accumulates(call->op) || rank <= 1;
+  }
+  if (!strcmp(info->name, "side")) {
+    out->string = leat_intern(e->strings, "left");
+    return true;
   }
   if (info->kind == LEAT_ATTR_STRING) {
     out->string = leat_intern(e->strings, "");

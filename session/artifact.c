@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "runtime/image.h"
+#include "runtime/kernels/library.h"
 #include "session/driver.h"
 #include "session/freeze.h"
 #include "session/link.h"
@@ -104,20 +105,34 @@ static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
   return LEAT_OK;
 }
 
-// Symbols are prefixed, so that a program can hold several models with equal kernels.
+// The entry points in the order of the image's kernels. Symbols of generated ones are prefixed, so
+// that a program can hold several models with equal kernels.
+static void fill_pointers(artifact *a, const char *const *generated) {
+  const leat_image *image = a->code.image;
+  const char *base = (const char *)image;
+  const leat_image_kernel *kernels = (const void *)(base + image->kernels.offset);
+  size_t count = image->kernels.count;
+  const char **targets = leat_new_array(a->arena, const char *, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    const char *symbol = base + image->text.offset + kernels[i].symbol;
+    targets[i] = leat_library_find(symbol) ? symbol : *generated++;
+  }
+  a->calls_blis = leat_image_calls_blis(image);
+  if (a->calls_blis) targets[count] = "leat_blis_gemm";
+  a->kernel_pointers =
+      (leat_object_pointers){.symbol = leat_arena_printf(a->arena, "%s_kernels", a->name),
+                             .targets = targets,
+                             .count = count + a->calls_blis};
+}
+
 static void fill_request(artifact *a) {
   const char **symbols = leat_new_array(a->arena, const char *, a->code.kernel_count + 1);
   for (uint32_t i = 0; i < a->code.kernel_count; i++)
     symbols[i] = leat_arena_printf(a->arena, "%s_%s", a->name, a->code.symbols[i]);
-  a->calls_blis = leat_image_calls_blis(a->code.image);
-  if (a->calls_blis) symbols[a->code.kernel_count] = "leat_blis_gemm";
+  fill_pointers(a, symbols);
   a->image_data = (leat_object_data){.symbol = leat_arena_printf(a->arena, "%s_image", a->name),
                                      .data = a->code.image,
                                      .size = a->code.image->size};
-  a->kernel_pointers =
-      (leat_object_pointers){.symbol = leat_arena_printf(a->arena, "%s_kernels", a->name),
-                             .targets = symbols,
-                             .count = a->code.kernel_count + a->calls_blis};
   a->codegen =
       (leat_codegen_request){.kernels = (const leat_kernel *const *)(void *)a->code.kernels,
                              .symbols = symbols,

@@ -3,6 +3,7 @@
 
 #include "base/module.h"
 #include "runtime/image.h"
+#include "runtime/kernels/library.h"
 #include "runtime/object_load.h"
 #include "targets/ref/ref.h"
 
@@ -36,13 +37,21 @@ static const char *symbol_of(const leat_image *image, size_t kernel) {
 
 // The image comes from this compiler, perhaps through the step cache, whose entries are checked as
 // wholes; leat_program_load checks it again in detail.
+//
+// A kernel is a function of runtime/kernels, the reference's, or in an object: the next of them, or
+// the only one.
 static leat_status find_kernels(loaded *code, size_t count, leat_error *error) {
+  uint32_t next = 0;
   for (size_t i = 0; i < count; i++) {
     const char *symbol = symbol_of(code->image, i);
-    const leat_loaded_object *object = code->objects[code->object_count == count ? i : 0];
-    void *address = leat_object_symbol(object, symbol);
+    code->kernels[i] = leat_library_find(symbol);
+    if (!strcmp(symbol, "leat_ref_kernel")) code->kernels[i] = leat_ref_kernel;
+    if (code->kernels[i]) continue;
+    void *address =
+        next < code->object_count ? leat_object_symbol(code->objects[next], symbol) : NULL;
     if (!address) return leat_fail(error, LEAT_INTERNAL, "no object has the kernel %s", symbol);
     memcpy(&code->kernels[i], &address, sizeof address);
+    if (code->object_count > 1) next++;
   }
   return LEAT_OK;
 }
@@ -63,9 +72,7 @@ static leat_status load_objects(loaded *code, const leat_part_code *part, size_t
     LEAT_TRY(leat_object_load(bytes->data, bytes->size, &code->objects[i], error));
     code->object_count++;
   }
-  if (part->objects.count) return find_kernels(code, kernel_count, error);
-  for (size_t i = 0; i < kernel_count; i++) code->kernels[i] = leat_ref_kernel;
-  return LEAT_OK;
+  return find_kernels(code, kernel_count, error);
 }
 
 static leat_status load(loaded *code, const leat_part_code *part, leat_program **out,

@@ -10,7 +10,7 @@
 typedef struct leat_part_code {
   const char *device;
   leat_bytes image;
-  // One object for all kernels, or one for each; none: the image's kernels are the reference's.
+  // One object for all kernels that were generated, or one for each of them.
   leat_vec(leat_bytes) objects;
 } leat_part_code;
 

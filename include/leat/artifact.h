@@ -38,6 +38,12 @@ typedef struct leat_frame leat_frame; // one run of one image; opaque to kernels
 typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
                                         int64_t tile_end);
 
+// The functions of libleat_rt that steps call like kernels.
+#define LIBRARY(name)                                                                              \
+  int32_t leat_library_##name(leat_frame *frame, const leat_arg *args, int64_t tile_begin,         \
+                              int64_t tile_end);
+#include "leat/library.def"
+
 // c = a · b as BLIS computes it (LEAT_LAUNCH_GEMM): row-major matrices of f32 or f64, `batch` of
 // each one after the other.
 typedef struct leat_gemm {
@@ -126,7 +132,7 @@ typedef struct leat_image_buffer {
 } leat_image_buffer;
 
 typedef struct leat_image_kernel {
-  leat_text_index symbol; // unique in the image; "k_<hash of the text>"
+  leat_text_index symbol; // unique in the image; "k_<hash of the text>" or a function of libleat_rt
   leat_text_index title;  // for people: "relu(matmul+bias)"
 } leat_image_kernel;
 

@@ -4,7 +4,7 @@
 // bits. The tables are made anew in each call, from √n sines and cosines in double.
 #include "base/cpuid.h"
 #include "base/fft_plan.h"
-#include "runtime/kernels/kernels.h"
+#include "leat/artifact.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // the CPU or on how tiles are shared out.
 #include "base/cpuid.h"
 #include "base/linalg_plan.h"
-#include "runtime/kernels/kernels.h"
+#include "leat/artifact.h"
 
 #include <float.h>
 #include <math.h>

@@ -42,6 +42,7 @@ typedef struct call {
   int operands;
   test_value operand[3]; // the first few
   test_value out;        // what the call gives
+  test_value second;     // its other output; without a name: it has none
   test_dim inner;        // of a matmul
 } call;
 
@@ -591,6 +592,46 @@ static void call_matmul(call *c) {
   add_words(c, transpose_b ? "true" : "false");
 }
 
+// Along one axis, in either direction; top_k needs as many elements as it takes.
+static void call_sort(call *c) {
+  test_value x = first_operand(c, c->dtype, 1, SHAPE_RANK, false);
+  int axis = (int)rng_below(&c->p->random, x.rank);
+  if (c->op == LEAT_OP_top_k) {
+    int64_t most = x.dims[axis].plus; // a run-time dim has at least these
+    c->out.dims[axis] = dim_const(rng_below(&c->p->random, most + 1));
+    add_int(c, "k", c->out.dims[axis].plus);
+    c->second = c->out;
+    c->second.dtype = LEAT_i32;
+    snprintf(c->second.name, sizeof c->second.name, "p%u", c->p->values.count);
+  } else {
+    add_attribute(c, "descending");
+    add_words(c, rng_percent(&c->p->random, 50) ? "true" : "false");
+  }
+  add_int(c, "axis", axis);
+  if (c->op == LEAT_OP_argsort) c->out.dtype = LEAT_i32;
+}
+
+// Whether or not what is searched is sorted.
+static void call_searchsorted(call *c) {
+  test_dim dims[LEAT_MAX_RANK];
+  first_operand(c, c->dtype, 1, 1, false);
+  c->out.rank = program_shape(c->p, 0, 3, false, dims);
+  operand(c, c->dtype, c->out.rank, dims);
+  memcpy(c->out.dims, dims, sizeof dims);
+  c->out.dtype = LEAT_i32;
+  add_attribute(c, "side");
+  add_words(c, rng_percent(&c->p->random, 50) ? "\"left\"" : "\"right\"");
+}
+
+static void call_cumulation(call *c) {
+  test_value x = first_operand(c, c->dtype, 1, SHAPE_RANK, false);
+  add_int(c, "axis", rng_below(&c->p->random, x.rank));
+  add_attribute(c, "reverse");
+  add_words(c, rng_percent(&c->p->random, 50) ? "true" : "false");
+  add_attribute(c, "exclusive");
+  add_words(c, rng_percent(&c->p->random, 50) ? "true" : "false");
+}
+
 static void call_random_bits(call *c) {
   c->out.dtype = LEAT_u32;
   c->out.rank = program_shape(c->p, 0, SHAPE_RANK, false, c->out.dims);
@@ -630,6 +671,14 @@ static const call_function functions[LEAT_OP_COUNT] = {
     [LEAT_OP_one_hot] = call_one_hot,
     [LEAT_OP_iota] = call_iota,
     [LEAT_OP_matmul] = call_matmul,
+    [LEAT_OP_sort] = call_sort,
+    [LEAT_OP_argsort] = call_sort,
+    [LEAT_OP_top_k] = call_sort,
+    [LEAT_OP_searchsorted] = call_searchsorted,
+    [LEAT_OP_cumsum] = call_cumulation,
+    [LEAT_OP_cumprod] = call_cumulation,
+    [LEAT_OP_cummax] = call_cumulation,
+    [LEAT_OP_cummin] = call_cumulation,
     [LEAT_OP_random_bits] = call_random_bits,
     [LEAT_OP_permutation] = call_permutation,
 };
@@ -678,7 +727,11 @@ static void propagate(call *c) {
   case LEAT_OP_sum: bound = b0 * terms(c), error = e0 * terms(c); break;
   case LEAT_OP_prod:
   case LEAT_OP_scatter_mul:
-  case LEAT_OP_scatter_add: bound = INFINITY; break;
+  case LEAT_OP_scatter_add:
+  case LEAT_OP_cumsum:
+  case LEAT_OP_cumprod:
+  case LEAT_OP_cummax: // of no elements
+  case LEAT_OP_cummin: bound = INFINITY; break;
   case LEAT_OP_matmul: bound = b0 * b1 * terms(c), error = (e0 * b1 + e1 * b0) * terms(c); break;
   case LEAT_OP_exp: bound = exp(b0), error = (e0 + 4 * unit) * bound; break;
   case LEAT_OP_tanh: bound = 1, error = e0 + 4 * unit; break;
@@ -695,7 +748,8 @@ static void propagate(call *c) {
 static void write_statement(call *c) {
   leat_text *body = &c->p->body;
   const char *name = leat_op_name(c->op), *operands = c->text.data ? c->text.data : "";
-  leat_text_add(body, "  %s = ", c->out.name);
+  const char *comma = *c->second.name ? ", " : "";
+  leat_text_add(body, "  %s%s%s = ", c->out.name, comma, c->second.name);
   if (!is_word(c->op))
     leat_text_add(body, "%s(%s)\n", name, operands);
   else
@@ -719,6 +773,13 @@ static void describe(call *c) {
   }
 }
 
+// Integers, which are the same everywhere.
+static void add_second(call *c) {
+  c->second.label = c->out.label;
+  c->second.match = MATCH_VALUES;
+  leat_vec_push(c->p->arena, &c->p->values, c->second);
+}
+
 bool op_call(program *p, leat_op op, leat_dtype dtype, int variant) {
   call c = {.p = p, .op = op, .dtype = dtype, .variant = variant};
   bool possible = function_of(op) && op_takes(op, dtype) &&
@@ -730,6 +791,7 @@ bool op_call(program *p, leat_op op, leat_dtype dtype, int variant) {
     describe(&c);
     write_statement(&c);
     leat_vec_push(p->arena, &p->values, c.out);
+    if (*c.second.name) add_second(&c);
   }
   leat_text_finish(&c.text);
   leat_text_finish(&c.label);

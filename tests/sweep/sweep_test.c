@@ -49,8 +49,10 @@ static void build(program *p, const sweep_case *cases, uint32_t n, bool symbolic
     p->random.state = cases[i].seed;
     p->group = (int)i;
     p->most_elements = rng_percent(&p->random, 10) ? 40000 : 1500;
-    if (op_call(p, cases[i].op, cases[i].dtype, cases[i].variant))
-      program_fetch(p, &p->values.items[p->values.count - 1]);
+    uint32_t made = p->values.count;
+    op_call(p, cases[i].op, cases[i].dtype, cases[i].variant);
+    for (; made < p->values.count; made++)
+      if (!p->values.items[made].is_input) program_fetch(p, &p->values.items[made]);
   }
 }
 

@@ -1,7 +1,7 @@
 // runtime/kernels/fft.c: every length to 130 and some larger ones, real and complex, in both
 // precisions, against the sum that defines the transform.
 #include "base/fft_plan.h"
-#include "runtime/kernels/kernels.h"
+#include "leat/artifact.h"
 #include "tests/unit/check.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // scratch that library_X asks for, against what they promise and against ref_X.
 #include "ops/build.h"
 #include "ops/ops.h"
-#include "runtime/kernels/kernels.h"
+#include "leat/artifact.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
