@@ -247,11 +247,53 @@ static bool try(leat_builder *builder, leat_node *trial, const leat_value *input
   return typed;
 }
 
+static leat_value reshape_to(leat_builder *builder, const char *name, leat_value value,
+                             const leat_type *shape) {
+  leat_attr attr = {.count = (uint32_t)shape->rank};
+  attr.dims = leat_arena_memdup(builder->graph->arena, shape->dims, sizeof shape->dims);
+  return value.node ? leat_build(builder, name, LEAT_OP_reshape, &value, 1, &attr) : none;
+}
+
+static bool has_vector(leat_op op, const leat_value *inputs) {
+  return op == LEAT_OP_matmul &&
+         (leat_value_type(inputs[0])->rank == 1 || leat_value_type(inputs[1])->rank == 1);
+}
+
+// As NumPy has it: a vector on the left is a row, one on the right a column, and that axis of 1 is
+// not in the result.
+static leat_value build_with_vectors(leat_builder *builder, const char *name,
+                                     const leat_value *inputs, const leat_attr *attrs) {
+  leat_value matrices[2];
+  size_t count = (size_t)leat_op_info_of(LEAT_OP_matmul)->attr_count;
+  leat_attr *flags = leat_arena_memdup(builder->graph->arena, attrs, count * sizeof *attrs);
+  const char *reshape = name_beside(builder, name, LEAT_OP_reshape);
+  bool vector[2];
+  for (int i = 0; i < 2; i++) {
+    leat_type type = *leat_value_type(inputs[i]);
+    vector[i] = type.rank == 1;
+    matrices[i] = inputs[i];
+    if (!vector[i]) continue;
+    type.rank = 2;
+    type.dims[1 - i] = type.dims[0];
+    type.dims[i] = leat_dim_const(1);
+    flags[i].i = 0; // transpose_a, transpose_b
+    matrices[i] = reshape_to(builder, reshape, inputs[i], &type);
+  }
+  const char *matmul = name_beside(builder, name, LEAT_OP_matmul);
+  leat_value product = leat_build(builder, matmul, LEAT_OP_matmul, matrices, 2, flags);
+  if (!product.node) return none;
+  leat_type type = *leat_value_type(product);
+  if (vector[0] && !vector[1]) type.dims[type.rank - 2] = type.dims[type.rank - 1];
+  type.rank -= vector[0] + vector[1];
+  return reshape_to(builder, name, product, &type);
+}
+
 leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const leat_value *inputs,
                       uint32_t input_count, const leat_attr *attrs) {
   for (uint32_t i = 0; i < input_count; i++)
     if (!inputs[i].node) return none; // reported where it was to be made
   if (!check_arity(builder, op, input_count)) return none;
+  if (has_vector(op, inputs)) return build_with_vectors(builder, name, inputs, attrs);
 
   leat_graph *graph = builder->graph;
   leat_type types[MAX_FITTED];

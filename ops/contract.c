@@ -20,7 +20,8 @@ bool shape_matmul(leat_shape_context *context) {
   const leat_type *a = leat_shape_input(context, 0), *b = leat_shape_input(context, 1);
   leat_type *out = &context->outputs[0];
   if (!leat_shape_same_dtype(context, 0, 1)) return false;
-  if (a->rank < 2 || b->rank < 2) return leat_shape_fail(context, "both must have at least 2 axes");
+  if (a->rank < 2 || b->rank < 2)
+    return leat_shape_fail(context, "a scalar has no axis to contract");
   if (b->rank != 2 && b->rank != a->rank)
     return leat_shape_fail(context, "ranks %d and %d differ", a->rank, b->rank);
   sides left = sides_of(context->node, "transpose_a", a->rank);

@@ -607,7 +607,12 @@ TEST(matmul) {
   CHECK_REFUSED(matmul(F(f32, named("B"), num(64)), F(f32, num(32), num(10)), 0, 0),
                 "matmul of f32[B, 64] and f32[32, 10]: axis 1 of the first and axis 0 of the "
                 "second: 64 and 32 differ");
-  CHECK_REFUSED(matmul(V1(f32, 1), row, 0, 0), "both must have at least 2 axes");
+  leat_value vector = V1(f32, 1, 10);
+  CHECK_VALUE(matmul(V1(f32, 1), row, 0, 0), "f32[2] = [1.0, 1.0]");
+  CHECK_VALUE(matmul(vector, vector, 1, 1), "f32[] = 101.0");
+  CHECK_VALUE(matmul(batch, vector, 0, 0), "f32[2, 1] = [[21.0], [43.0]]");
+  CHECK_VALUE(matmul(vector, columns, 0, 0), "f32[2, 1] = [[101.0], [202.0]]");
+  CHECK_REFUSED(matmul(number(LEAT_f32, 1), row, 0, 0), "a scalar has no axis to contract");
   CHECK_REFUSED(matmul(batch, F(f32, num(3), num(2), num(1)), 0, 0), "axis 0: 2 and 3 differ");
 }
 
