@@ -246,60 +246,67 @@ static ev builtin_of_queue(evaluator *e, const ev_builtin_call *call) {
 // -- The table ----------------------------------------------------------------------------------
 
 #define PARAMS(count, ...) .params = {__VA_ARGS__}, .required = (count)
-#define QUEUE PARAMS(1, "queue", "a", "b", "c", "d"), true
+#define QUEUE PARAMS(1, "queue", "a", "b", "c", "d"), EV_COLLECTS_NAMED
 static const ev_builtin builtins[] = {
     {"shape", "shape(x): the dimensions of a tensor, variable or type, as a list", PARAMS(1, "x"),
-     false, builtin_shape},
-    {"rank", "rank(x): the number of dimensions", PARAMS(1, "x"), false, builtin_rank},
-    {"size", "size(x): the number of elements", PARAMS(1, "x"), false, builtin_size},
-    {"dtype", "dtype(x): the element type", PARAMS(1, "x"), false, builtin_dtype},
-    {"len", "len(x): the number of a list's items or a string's bytes", PARAMS(1, "x"), false,
-     ev_builtin_len},
+     EV_COLLECTS_NOTHING, builtin_shape},
+    {"rank", "rank(x): the number of dimensions", PARAMS(1, "x"), EV_COLLECTS_NOTHING,
+     builtin_rank},
+    {"size", "size(x): the number of elements", PARAMS(1, "x"), EV_COLLECTS_NOTHING, builtin_size},
+    {"dtype", "dtype(x): the element type", PARAMS(1, "x"), EV_COLLECTS_NOTHING, builtin_dtype},
+    {"len", "len(x): the number of a list's items or a string's bytes", PARAMS(1, "x"),
+     EV_COLLECTS_NOTHING, ev_builtin_len},
     {"str_find", "str_find(text, part): where part begins in text, or -1",
-     PARAMS(2, "text", "part"), false, ev_builtin_str_find},
+     PARAMS(2, "text", "part"), EV_COLLECTS_NOTHING, ev_builtin_str_find},
     {"str_split", "str_split(text, separator): the pieces between separators, as a list",
-     PARAMS(2, "text", "separator"), false, ev_builtin_str_split},
+     PARAMS(2, "text", "separator"), EV_COLLECTS_NOTHING, ev_builtin_str_split},
     {"str_join", "str_join(list, separator): one string of a list of them",
-     PARAMS(2, "list", "separator"), false, ev_builtin_str_join},
+     PARAMS(2, "list", "separator"), EV_COLLECTS_NOTHING, ev_builtin_str_join},
     {"int", "int(x): a compile-time float without its fraction, or the int that a string spells",
-     PARAMS(1, "x"), false, ev_builtin_int},
-    {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"), false,
-     builtin_is_list},
-    {"range", "range(count): the list 0, 1, …, count - 1", PARAMS(1, "count"), false,
+     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_int},
+    {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"),
+     EV_COLLECTS_NOTHING, builtin_is_list},
+    {"range", "range(count): the list 0, 1, …, count - 1", PARAMS(1, "count"), EV_COLLECTS_NOTHING,
      builtin_range},
-    {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), false, builtin_float},
-    {"float_sqrt", "float_sqrt(n): the square root of a compile-time number", PARAMS(1, "n"), false,
-     builtin_float_sqrt},
-    {"default_seed", "default_seed(): the graph's parameter `seed`, or 0", PARAMS(0, NULL), false,
-     builtin_default_seed},
-    {"tasks", "tasks(job): the numbers of a job's tasks", PARAMS(1, "job"), false, builtin_tasks},
+    {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), EV_COLLECTS_NOTHING,
+     builtin_float},
+    {"float_sqrt", "float_sqrt(n): the square root of a compile-time number", PARAMS(1, "n"),
+     EV_COLLECTS_NOTHING, builtin_float_sqrt},
+    {"default_seed", "default_seed(): the graph's parameter `seed`, or 0", PARAMS(0, NULL),
+     EV_COLLECTS_NOTHING, builtin_default_seed},
+    {"tasks", "tasks(job): the numbers of a job's tasks", PARAMS(1, "job"), EV_COLLECTS_NOTHING,
+     builtin_tasks},
     {"replica_device", "replica_device(ps, worker): for `on`: where variables and operations go",
-     PARAMS(2, "ps", "worker"), false, builtin_replica_device},
+     PARAMS(2, "ps", "worker"), EV_COLLECTS_NOTHING, builtin_replica_device},
     {"static_assert", "static_assert(condition, message): an error while compiling",
-     PARAMS(2, "condition", "message"), false, builtin_static_assert},
+     PARAMS(2, "condition", "message"), EV_COLLECTS_NOTHING, builtin_static_assert},
     {"sum_like", "sum_like(dy, x): dy summed down to the shape that x had before a broadcast",
-     PARAMS(2, "dy", "x"), false, builtin_sum_like},
+     PARAMS(2, "dy", "x"), EV_COLLECTS_NOTHING, builtin_sum_like},
     {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",
-     PARAMS(1, "count"), false, builtin_dynamic},
+     PARAMS(1, "count"), EV_COLLECTS_NOTHING, builtin_dynamic},
     {"load", "load(file, name): a tensor of a .safetensors or .npy file", PARAMS(1, "file", "name"),
-     false, builtin_load},
+     EV_COLLECTS_NOTHING, builtin_load},
     {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",
-     PARAMS(2, "loss", "targets"), false, ev_builtin_grad},
+     PARAMS(2, "loss", "targets"), EV_COLLECTS_NOTHING, ev_builtin_grad},
     {"trainables", "trainables(loss): the trainable variables that reach a loss", PARAMS(1, "loss"),
-     false, ev_builtin_trainables},
+     EV_COLLECTS_NOTHING, ev_builtin_trainables},
     {"apply", "apply(optimiser, vars, grads, …): updates variables by their gradients",
-     PARAMS(3, "optimiser", "vars", "grads", "name"), true, ev_builtin_apply},
+     PARAMS(3, "optimiser", "vars", "grads", "name"), EV_COLLECTS_NAMED, ev_builtin_apply},
     {"minimize", "minimize(loss, optimiser, vars=…, clip_norm=…, …): gradients and updates",
-     PARAMS(2, "loss", "optimiser", "vars", "name", "clip_norm"), true, ev_builtin_minimize},
+     PARAMS(2, "loss", "optimiser", "vars", "name", "clip_norm"), EV_COLLECTS_NAMED,
+     ev_builtin_minimize},
     {"rows",
      "rows(x, indices, values): sparse rows, which stand for a tensor like x with these rows",
-     PARAMS(3, "x", "indices", "values"), false, ev_builtin_rows},
-    {"is_rows", "is_rows(g): whether a gradient is sparse rows", PARAMS(1, "g"), false,
-     ev_builtin_is_rows},
+     PARAMS(3, "x", "indices", "values"), EV_COLLECTS_NOTHING, ev_builtin_rows},
+    {"is_rows", "is_rows(g): whether a gradient is sparse rows", PARAMS(1, "g"),
+     EV_COLLECTS_NOTHING, ev_builtin_is_rows},
     {"row_indices", "row_indices(g): which rows sparse rows have, one may be there twice",
-     PARAMS(1, "g"), false, ev_builtin_row_indices},
-    {"row_values", "row_values(g): the values of sparse rows", PARAMS(1, "g"), false,
+     PARAMS(1, "g"), EV_COLLECTS_NOTHING, ev_builtin_row_indices},
+    {"row_values", "row_values(g): the values of sparse rows", PARAMS(1, "g"), EV_COLLECTS_NOTHING,
      ev_builtin_row_values},
+    {"einsum",
+     "einsum(equation, a, b, …): sums of products, such as einsum(\"bij,bjk->bik\", a, b)",
+     PARAMS(1, "equation"), EV_COLLECTS_POSITIONAL, ev_builtin_einsum},
     {"enqueue", "enqueue(queue, …): not supported yet", QUEUE, builtin_of_queue},
     {"enqueue_many", "enqueue_many(queue, …): not supported yet", QUEUE, builtin_of_queue},
     {"dequeue", "dequeue(queue, …): not supported yet", QUEUE, builtin_of_queue},
@@ -328,7 +335,7 @@ static uint32_t param_count(const ev_builtin *builtin) {
 }
 
 static bool give(evaluator *e, const ev_builtin *builtin, const ev_argument *arg, uint32_t position,
-                 ev *args, bool *given) {
+                 ev_builtin_call *call, bool *given) {
   uint32_t count = param_count(builtin), i = arg->key ? 0 : position;
   while (arg->key && i < count && strcmp(builtin->params[i], arg->key)) i++;
   if (i >= count) {
@@ -346,7 +353,8 @@ static bool give(evaluator *e, const ev_builtin *builtin, const ev_argument *arg
     return false;
   }
   given[i] = true;
-  args[i] = arg->value;
+  call->args[i] = arg->value;
+  call->spans[i] = arg->span;
   return true;
 }
 
@@ -364,9 +372,13 @@ ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *a
   ev_argument *rest = leat_new_array(e->arena, ev_argument, (size_t)count + 1);
   for (uint32_t i = 0; i < EV_MAX_PARAMS; i++) call.args[i] = ev_none();
   for (uint32_t i = 0; i < count; i++) {
-    if (builtin->collects && args[i].key && !is_param(builtin, args[i].key))
+    bool named =
+        builtin->collects == EV_COLLECTS_NAMED && args[i].key && !is_param(builtin, args[i].key);
+    bool further = builtin->collects == EV_COLLECTS_POSITIONAL && !args[i].key &&
+                   position >= param_count(builtin);
+    if (named || further)
       rest[call.rest_count++] = args[i];
-    else if (!give(e, builtin, &args[i], position, call.args, given))
+    else if (!give(e, builtin, &args[i], position, &call, given))
       return ev_error();
     position += !args[i].key;
   }

@@ -9,7 +9,7 @@
 //   builtins.c   compile-time functions           describe.c   definitions, for people
 //   state.c      variables and instances          entry.c      entries
 //   gradient.c   grad                             minimize.c   trainables, apply, minimize
-//   rows.c       sparse rows
+//   rows.c       sparse rows                       einsum.c     einsum
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -347,8 +347,9 @@ ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, lea
 enum { EV_MAX_PARAMS = 5 };
 typedef struct ev_builtin_call {
   leat_span span;
-  ev args[EV_MAX_PARAMS];  // by parameter, EV_NONE where not given
-  const ev_argument *rest; // named arguments that are no parameters, where the builtin collects
+  ev args[EV_MAX_PARAMS]; // by parameter, EV_NONE where not given
+  leat_span spans[EV_MAX_PARAMS];
+  const ev_argument *rest; // arguments that are no parameters, where the builtin collects
   uint32_t rest_count;
   const char *hint;
 } ev_builtin_call;
@@ -356,13 +357,16 @@ struct ev_builtin {
   const char *name, *help;
   const char *params[EV_MAX_PARAMS + 1];
   uint32_t required;
-  bool collects;
+  enum { EV_COLLECTS_NOTHING, EV_COLLECTS_NAMED, EV_COLLECTS_POSITIONAL } collects;
   ev (*evaluate)(evaluator *e, const ev_builtin_call *call);
 };
 const ev_builtin *ev_find_builtin(const char *name);
 const ev_builtin *ev_builtin_at(uint32_t i); // NULL past the last
 ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
                    leat_span span, const char *hint);
+
+// -- einsum.c -----------------------------------------------------------------------------------
+ev ev_builtin_einsum(evaluator *e, const ev_builtin_call *call);
 
 // -- sequences.c --------------------------------------------------------------------------------
 // Of lists and strings.
