@@ -1,4 +1,5 @@
-// x[…]: NumPy's basic indexing as slice and reshape, an integer tensor as gather, a list's member.
+// x[…]: NumPy's basic indexing as slice and reshape, an integer tensor as gather, a mask as gather
+// of the places where it is true, a list's member.
 #include "frontend/evaluator.h"
 
 #include <string.h>
@@ -13,7 +14,8 @@ typedef struct axis_plan {
 
 typedef struct index_plan {
   axis_plan axes[LEAT_MAX_RANK];
-  int32_t rank; // of x
+  int32_t rank;     // of x
+  const ev *values; // of each item that is one
   // The axis of x that each axis of the result comes from; -1: a new 1.
   int32_t result[MAX_ITEMS + LEAT_MAX_RANK], result_rank;
   leat_value gathered; // an integer tensor at axis `gather_axis`, or none
@@ -140,8 +142,8 @@ static bool point_axis(evaluator *e, const leat_expr *item, int64_t index, leat_
          too_large(e, item);
 }
 
-static bool plan_item(evaluator *e, const leat_expr *item, const leat_type *type, int32_t axis,
-                      index_plan *plan) {
+static bool plan_item(evaluator *e, const leat_expr *item, ev value, const leat_type *type,
+                      int32_t axis, index_plan *plan) {
   axis_plan *a = &plan->axes[axis];
   leat_dim dim = type->dims[axis];
   *a = (axis_plan){.start = leat_dim_const(0), .size = dim, .step = 1};
@@ -149,19 +151,17 @@ static bool plan_item(evaluator *e, const leat_expr *item, const leat_type *type
     plan->result[plan->result_rank++] = axis;
     return slice_axis(e, item, dim, a);
   }
-  ev value = ev_expr(e, item, NULL);
-  if (value.kind == EV_ERROR) return false;
   if (value.kind == EV_INT) return point_axis(e, item, value.i, dim, a);
-  leat_value tensor = ev_as_tensor(e, value, -1, item->span);
-  if (!tensor.node) return false;
-  leat_dtype dtype = leat_value_type(tensor)->dtype;
+  leat_dtype dtype = leat_value_type(value.tensor)->dtype;
   if (plan->gathered.node || (dtype != LEAT_i32 && dtype != LEAT_i64)) {
     ev_fail(e, item->span,
-            plan->gathered.node ? "one tensor index at most is supported yet"
-                                : "an index tensor is i32 or i64 (bool masks: not yet)");
+            plan->gathered.node
+                ? "one tensor index at most is supported yet"
+                : "an index is a slice, an int, an i32 or i64 tensor or a bool mask, not %s",
+            leat_dtype_name(dtype));
     return false;
   }
-  plan->gathered = tensor;
+  plan->gathered = value.tensor;
   plan->gather_axis = axis;
   plan->result[plan->result_rank++] = axis;
   return true;
@@ -194,7 +194,7 @@ static bool make_plan(evaluator *e, const leat_expr *expr, const leat_type *type
       }
     } else if (item && item->kind == LEAT_EXPR_NEW_AXIS) {
       plan->result[plan->result_rank++] = -1;
-    } else if (item && !plan_item(e, item, type, axis++, plan)) {
+    } else if (item && !plan_item(e, item, plan->values[i], type, axis++, plan)) {
       return false;
     }
   }
@@ -245,11 +245,108 @@ static leat_value reshaped(evaluator *e, leat_value value, const index_plan *pla
   return leat_build(&builder, ev_node_name(e, hint, "reshape"), LEAT_OP_reshape, &value, 1, &attr);
 }
 
+// -- Masks --------------------------------------------------------------------------------------
+
+static bool is_value(const leat_expr *item) {
+  return item->kind != LEAT_EXPR_SLICE && item->kind != LEAT_EXPR_ELLIPSIS &&
+         item->kind != LEAT_EXPR_NEW_AXIS;
+}
+
+// Each item's value, an int or a tensor; NULL: reported.
+static ev *item_values(evaluator *e, const leat_expr *expr) {
+  ev *values = leat_new_array(e->arena, ev, (size_t)expr->items.count + 1);
+  for (uint32_t i = 0; i < expr->items.count; i++) {
+    const leat_expr *item = expr->items.items[i];
+    if (!is_value(item)) continue;
+    values[i] = ev_expr(e, item, NULL);
+    if (values[i].kind != EV_ERROR && values[i].kind != EV_INT)
+      values[i] = ev_tensor(ev_as_tensor(e, values[i], -1, item->span));
+    if (values[i].kind == EV_ERROR) return NULL;
+  }
+  return values;
+}
+
+static bool is_mask(ev value) {
+  return value.kind == EV_TENSOR && leat_value_type(value.tensor)->dtype == LEAT_bool &&
+         leat_value_type(value.tensor)->rank > 0;
+}
+
+// How many axes of x an item is about.
+static int32_t axes_of(const leat_expr *item, ev value) {
+  if (is_mask(value)) return leat_value_type(value.tensor)->rank;
+  return item->kind == LEAT_EXPR_SLICE || is_value(item);
+}
+
+// The axis of x that item `number` begins at; -1: x has not so many axes.
+static int32_t first_axis(const leat_expr *expr, const ev *values, uint32_t number, int32_t rank) {
+  int32_t before = 0, all = 0;
+  bool dots = false;
+  for (uint32_t i = 0; i < expr->items.count; i++) {
+    int32_t axes = axes_of(expr->items.items[i], values[i]);
+    all += axes;
+    if (i >= number) continue;
+    before += axes;
+    dots |= expr->items.items[i]->kind == LEAT_EXPR_ELLIPSIS;
+  }
+  if (all > rank) return -1;
+  return dots ? rank - all + before : before;
+}
+
+// The axes of x that the mask covers become one.
+static leat_value merge_axes(evaluator *e, leat_value x, int32_t axis, int32_t count,
+                             leat_span span) {
+  const leat_type *type = leat_value_type(x);
+  leat_dim *shape = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
+  leat_attr attr = {.count = (uint32_t)(type->rank - count + 1), .dims = shape};
+  for (int32_t i = 0; i < type->rank; i++) {
+    int32_t to = i <= axis ? i : i < axis + count ? axis : i - count + 1;
+    if (to != axis || i == axis)
+      shape[to] = type->dims[i];
+    else if (!leat_dim_mul(e->graph->dims, shape[to], type->dims[i], &shape[to]))
+      return ev_fail(e, span, "this index has too many terms or digits").tensor;
+  }
+  leat_builder builder = ev_builder(e, span);
+  return leat_build(&builder, ev_node_name(e, NULL, "reshape"), LEAT_OP_reshape, &x, 1, &attr);
+}
+
+// Puts the places where a mask is true in its place.
+static bool apply_mask(evaluator *e, const leat_expr *item, int32_t axis, leat_value *x,
+                       ev *value) {
+  const leat_type *type = leat_value_type(*x);
+  leat_type covered = {.dtype = LEAT_bool, .rank = leat_value_type(value->tensor)->rank};
+  for (int32_t i = 0; i < covered.rank; i++) covered.dims[i] = type->dims[axis + i];
+  leat_builder builder = ev_builder(e, item->span);
+  ev_argument mask = {.value = *value, .span = item->span};
+  mask.value = ev_tensor(leat_build_ensure(&builder, value->tensor, &covered));
+  if (covered.rank > 1) *x = merge_axes(e, *x, axis, covered.rank, item->span);
+  if (!x->node || mask.value.kind == EV_ERROR) return false;
+  *value = ev_call(e, ev_find_library(e, "flatnonzero"), &mask, 1, item->span, NULL, NULL);
+  return value->kind == EV_TENSOR;
+}
+
+static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, leat_value *x) {
+  for (uint32_t i = 0; i < expr->items.count; i++) {
+    if (!is_mask(values[i])) continue;
+    int32_t axis = first_axis(expr, values, i, leat_value_type(*x)->rank);
+    if (axis < 0) {
+      ev_fail(e, expr->span, "more indices than a tensor of rank %d has axes",
+              leat_value_type(*x)->rank);
+      return false;
+    }
+    if (!apply_mask(e, expr->items.items[i], axis, x, &values[i])) return false;
+  }
+  return true;
+}
+
+// -- Tensors ------------------------------------------------------------------------------------
+
 static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char *hint) {
   leat_value value = ev_as_tensor(e, base, -1, expr->base->span);
   if (!value.node) return ev_error();
+  ev *values = item_values(e, expr);
+  if (!values || !apply_masks(e, expr, values, &value)) return ev_error();
   const leat_type *type = leat_value_type(value);
-  index_plan plan = {0};
+  index_plan plan = {.values = values};
   if (!make_plan(e, expr, type, &plan)) return ev_error();
   bool slices = !is_whole(type, &plan);
   bool gathers = plan.gathered.node != NULL;

@@ -460,6 +460,8 @@ static ev state_op(evaluator *e, op_call *call) {
 
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint) {
+  if (op == LEAT_OP_where && count == 1 && !e->absolute) // NumPy's other `where`
+    return ev_call(e, ev_find_library(e, "nonzero"), args, count, span, NULL, hint);
   op_call call = {.op = op, .span = span, .info = leat_op_info_of(op), .hint = hint};
   uint32_t room = room_for_inputs(args, count);
   call.args = leat_new_array(e->arena, ev, room);

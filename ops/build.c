@@ -193,6 +193,11 @@ leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const l
   return value.node ? with_shape(builder, value.node->name, LEAT_OP_broadcast, value, shape) : none;
 }
 
+leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape) {
+  if (!value.node) return none;
+  return with_shape(builder, value.node->name, LEAT_OP_ensure_shape, value, shape);
+}
+
 // -- Checks while running -------------------------------------------------------------------------
 
 static void see_anonymous(void *context, const leat_atom *atom) {

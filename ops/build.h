@@ -37,6 +37,9 @@ bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_
 // `value` itself when it has the shape already, else a broadcast of it. Dtype stays.
 leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const leat_type *shape);
 
+// `value` itself when it has the shape already, else with a check while running that it has.
+leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape);
+
 // Infers the types of `node` again from its inputs (after a pass changed their dims). False:
 // reported.
 bool leat_infer_node(leat_graph *graph, leat_diag *diag, leat_node *node);

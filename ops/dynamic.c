@@ -1,5 +1,5 @@
-// Dims that are known only while running: their binding, and the checks that two dims are equal
-// where their forms do not say so.
+// Dims that are known only while running: their binding, the checks that two dims are equal where
+// their forms do not say so, and the op that most of them come from.
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -46,4 +46,38 @@ leat_status ref_ensure_shape(leat_ref_context *context) {
   int64_t bytes = leat_tensor_bytes(x);
   if (bytes) memcpy(out->data, x->data, (size_t)bytes);
   return LEAT_OK;
+}
+
+// Where the elements are true, in row-major order. `size` is how many they are: any other number of
+// them is an error while running.
+bool shape_positions(leat_shape_context *context) {
+  leat_dim size = leat_node_attr(context->node, "size")->dim;
+  leat_type *out = &context->outputs[0];
+  *out = (leat_type){.dtype = LEAT_i64, .rank = 1, .dims = {size}};
+  return leat_shape_dim_ok(context, size);
+}
+
+leat_status ref_positions(leat_ref_context *context) {
+  const bool *p = context->inputs[0].data;
+  int64_t *out = context->outputs[0].data, size = context->outputs[0].shape[0], found = 0;
+  for (int64_t i = 0; i < leat_ref_count(&context->inputs[0]); i++) {
+    if (!p[i]) continue;
+    if (found < size) out[found] = i;
+    found++;
+  }
+  if (found == size) return LEAT_OK;
+  return leat_ref_fail(context, LEAT_INVALID, "%lld elements are true, not %lld", (long long)found,
+                       (long long)size);
+}
+
+bool library_positions(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  leat_dim count;
+  if (!leat_type_elements(dims, leat_value_type(node->inputs[0]), &count)) return false;
+  double elements = leat_dim_is_const(count) ? (double)count.value : 1;
+  *out = (leat_library_call){.function = "positions",
+                             .tiles = leat_dim_const(1),
+                             .scalars = {count, leat_node_attr(node, "size")->dim},
+                             .scalar_count = 2,
+                             .work = elements};
+  return true;
 }

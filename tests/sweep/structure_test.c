@@ -24,7 +24,7 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 static const leat_op covered[] = {
     LEAT_OP_const, LEAT_OP_load, LEAT_OP_feed, LEAT_OP_fetch, LEAT_OP_read, LEAT_OP_assign,
     LEAT_OP_print, LEAT_OP_assign_add, LEAT_OP_run_count, LEAT_OP_send, LEAT_OP_recv, LEAT_OP_dim,
-    LEAT_OP_bind, LEAT_OP_check_dims, LEAT_OP_ensure_shape,
+    LEAT_OP_bind, LEAT_OP_check_dims, LEAT_OP_ensure_shape, LEAT_OP_positions,
     // tests/unit/linalg_test.c, fft_test.c
     LEAT_OP_cholesky, LEAT_OP_lu, LEAT_OP_triangular_solve, LEAT_OP_qr, LEAT_OP_eigh, LEAT_OP_svd,
     LEAT_OP_fft, LEAT_OP_ifft, LEAT_OP_rfft, LEAT_OP_irfft};
@@ -98,8 +98,9 @@ TEST(run_time_dims) {
                   name, name, name);
     leat_text_add(&p.body, "  c_%s = equal(b_%s, broadcast(%s, [12, %d]))\n", name, name, x.name,
                   2 * i);
-    fetch(&p, "b_%s", name);
-    fetch(&p, "c_%s", name);
+    leat_text_add(&p.body, "  d_%s = b_%s[c_%s]\n  e_%s = nonzero(b_%s)\n", name, name, name, name,
+                  name);
+    for (int c = 'b'; c <= 'e'; c++) fetch(&p, "%c_%s", c, name);
   }
   check_agrees(&p, 2);
 }
