@@ -306,8 +306,7 @@ static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at
   return k_splat(l->b, lanes, known);
 }
 
-k_value leat_lower_dim(leat_lower *w, leat_dim dim) {
-  if (leat_dim_is_const(dim)) return k_i64(w->l.b, dim.value);
+static k_value scalar(leat_lower *w, leat_dim dim) {
   for (uint32_t i = 0; i < w->launch->scalars.count; i++)
     if (leat_dim_equal(w->launch->scalars.items[i], dim)) return w->scalars.items[i];
   leat_vec_push(w->table->cg->arena, &w->launch->scalars, dim);
@@ -315,8 +314,16 @@ k_value leat_lower_dim(leat_lower *w, leat_dim dim) {
   return w->scalars.items[w->scalars.count - 1];
 }
 
+k_value leat_lower_dim(leat_lower *w, leat_dim dim) {
+  return leat_dim_is_const(dim) ? k_i64(w->l.b, dim.value) : scalar(w, dim);
+}
+
 static k_value dim_at(leat_lowering *l, leat_dim dim) {
   return leat_lower_dim((leat_lower *)l, dim);
+}
+
+static k_value number_at(leat_lowering *l, int64_t value) {
+  return scalar((leat_lower *)l, leat_dim_const(value));
 }
 
 static uint32_t site_of(leat_lowering *l, const leat_node *node) {
@@ -484,8 +491,12 @@ leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char
   w->launch->kind = LEAT_LAUNCH_KERNEL;
   w->launch->title = title;
   k_begin(&w->builder, arena, title);
-  w->l = (leat_lowering){
-      .b = &w->builder, .lanes = 1, .value_at = value_at, .dim = dim_at, .site = site_of};
+  w->l = (leat_lowering){.b = &w->builder,
+                         .lanes = 1,
+                         .value_at = value_at,
+                         .dim = dim_at,
+                         .number = number_at,
+                         .site = site_of};
   leat_map_init(&w->facts, arena);
   leat_map_init(&w->buffers, arena);
   set_axes(w);

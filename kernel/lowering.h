@@ -27,7 +27,9 @@ struct leat_lowering {
   // Codegen's: the value of a graph value at an index, of `lanes` lanes: loaded, or computed in
   // place.
   k_value (*value_at)(leat_lowering *lowering, leat_value value, const leat_index *at);
-  k_value (*dim)(leat_lowering *lowering, leat_dim dim);            // i64 scalar
+  k_value (*dim)(leat_lowering *lowering, leat_dim dim); // i64 scalar
+  // The number as an argument of the kernel: kernels that differ in it alone are one.
+  k_value (*number)(leat_lowering *lowering, int64_t value);        // i64 scalar
   uint32_t (*site)(leat_lowering *lowering, const leat_node *node); // fail site of a node
 };
 
@@ -49,8 +51,8 @@ k_value leat_index_value(leat_lowering *l, leat_index a); // as an i64 of l->lan
 // How a REDUCE op folds: `count` accumulators (argmax has value and position).
 typedef struct leat_reducer {
   int count;
-  leat_dtype (*dtype)(const leat_node *node, int i);                   // of accumulator i
-  bool rounds; // the order of folding floats changes bits
+  leat_dtype (*dtype)(const leat_node *node, int i); // of accumulator i
+  bool rounds;                                       // the order of folding floats changes bits
   void (*init)(leat_lowering *l, const leat_node *node, k_value *out); // of l->lanes lanes
   // The output element of a reduction of no elements; NULL: it has none, and that is an error.
   void (*of_none)(leat_lowering *l, const leat_node *node, k_value *out);
@@ -85,8 +87,8 @@ k_value k_exp(k_builder *b, k_value x);
 k_value k_log(k_builder *b, k_value x);
 k_value k_tanh(k_builder *b, k_value x);
 
-// Word number `element` (i64) of the stream that a 64-bit key and a count (i64) give, as u32: see
+// Word number `element` (i64) of the stream that a key and a count (both i64) give, as u32: see
 // ops/random.h. kernel/philox.c.
-k_value k_philox(k_builder *b, k_value element, k_value count, uint64_t key);
+k_value k_philox(k_builder *b, k_value element, k_value count, k_value key);
 
 #endif

@@ -2,8 +2,9 @@
 #include "ops/ops.h"
 #include "ops/random.h"
 
-static uint64_t key_of(const leat_node *node) {
-  return leat_random_key(leat_node_attr(node, "seed")->i, leat_node_attr(node, "key")->i, 0);
+static k_value key_of(leat_lowering *l, const leat_node *node) {
+  int64_t seed = leat_node_attr(node, "seed")->i, key = leat_node_attr(node, "key")->i;
+  return l->number(l, (int64_t)leat_random_key(seed, key, 0));
 }
 
 k_value lower_random_bits(leat_lowering *l, const leat_node *node, const leat_index *at) {
@@ -14,7 +15,7 @@ k_value lower_random_bits(leat_lowering *l, const leat_node *node, const leat_in
     element = leat_index_add(l, element, at[i]);
   }
   k_value count = leat_operand(l, node, 0, NULL);
-  return k_philox(l->b, leat_index_value(l, element), count, key_of(node));
+  return k_philox(l->b, leat_index_value(l, element), count, key_of(l, node));
 }
 
 static k_value u32(leat_lowering *l, uint32_t value) {
@@ -48,7 +49,7 @@ k_value lower_permutation(leat_lowering *l, const leat_node *node, const leat_in
   k_value count = leat_operand(l, node, 0, NULL), keys[LEAT_PERMUTATION_ROUNDS];
   l->lanes = lanes;
   for (int round = 0; round < LEAT_PERMUTATION_ROUNDS; round++)
-    keys[round] = k_philox(b, k_i64(b, round), count, key_of(node));
+    keys[round] = k_philox(b, k_i64(b, round), count, key_of(l, node));
 
   // Lanes walk until their value is below n; the first walk is for all.
   k_value initial[] = {k_cast(b, LEAT_u32, leat_index_value(l, at[0])),
