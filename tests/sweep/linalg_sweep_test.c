@@ -1,0 +1,131 @@
+// The factorisations and what the library makes of them, in constant and run-time shapes: cpu and c
+// give what ref does, up to a tolerance. What is not unique or amplifies rounding is compared by
+// what it puts together again. (Special values: tests/unit/linalg_test.c.)
+#include "tests/sweep/programs.h"
+#include "tests/unit/check.h"
+
+#include <stdlib.h>
+
+static const test_way targets[] = {
+    {.name = "ref", .options = {.target = "ref", .symbolic = true, .devices = 2}},
+    {.name = "cpu", .options = {.target = "cpu", .symbolic = true, .devices = 2}},
+    {.name = "c", .options = {.target = "c", .symbolic = true, .devices = 2}},
+};
+enum { TARGETS = 3, MOST_ELEMENTS = 40, MOST_TEXT = 4000 };
+
+// What is compared: functions of matrices x (any), s and b (square, and as many rows), whose
+// numbers are between -1 and 1. `definite` and `dominant` make s one that is far from singular.
+static const char functions[] =
+    "fn definite(s: T[...D]) {\n"
+    "  return matmul(s, s, transpose_b=true) + 4 * identities(s)\n}\n"
+    "fn dominant(s: T[...D, N, N]) {\n"
+    "  return s / cast(maximum(N, 1), T) + 3 * identities(s)\n}\n"
+    "fn check_cholesky(s: T[...D]) {\n  return cholesky(definite(s))\n}\n"
+    "fn check_lu(s: T[...D]) {\n  f, p, q = lu(dominant(s))\n  return f\n}\n"
+    "fn check_lu_product(s: T[...D]) {\n  f, p, q = lu(s)\n"
+    "  return rows_to((tril(f, k=-1) + identities(f)) @ triu(f), q)\n}\n"
+    "fn check_lower(s: T[...D], b: T[...E]) {\n"
+    "  x = triangular_solve(dominant(s), b, lower=true)\n"
+    "  return triangular_solve(dominant(s), x, lower=true, transpose=true, unit_diagonal=true)\n}\n"
+    "fn check_upper(s: T[...D], b: T[...E]) {\n"
+    "  x = triangular_solve(dominant(s), matrix_transpose(b), right=true)\n"
+    "  return triangular_solve(dominant(s), x, right=true, transpose=true)\n}\n"
+    "fn check_qr(x: T[...D]) {\n  q, r = qr(x)\n  return q @ r\n}\n"
+    "fn check_q(x: T[...D]) {\n  q, r = qr(x, full=true)\n"
+    "  return matmul(q, q, transpose_a=true)\n}\n"
+    "fn check_r(s: T[...D]) {\n  q, r = qr(dominant(s))\n  return r\n}\n"
+    "fn check_eigenvalues(s: T[...D]) {\n  return eigvalsh(s)\n}\n"
+    "fn check_eigenvectors(s: T[...D]) {\n  w, v = eigh(s)\n"
+    "  return matmul(v @ diagonal_matrix(w), v, transpose_b=true)\n}\n"
+    "fn check_values(x: T[...D]) {\n  return svdvals(x)\n}\n"
+    "fn check_svd(x: T[...D]) {\n  u, s, vh = svd(x)\n  return u @ diagonal_matrix(s) @ vh\n}\n"
+    "fn check_solve(s: T[...D], b: T[...E]) {\n  return solve(dominant(s), b)\n}\n"
+    "fn check_inverse(s: T[...D]) {\n  return inv(dominant(s)) + matrix_power(dominant(s) / 4, "
+    "3)\n}\n"
+    "fn check_pinv(s: T[...D]) {\n  return pinv(dominant(s))\n}\n";
+
+typedef enum operands { ANY, SQUARE, SQUARE_AND_RIGHT } operands;
+
+// `units` of the last place of the largest number that can be expected, n of the matrices.
+static const struct check {
+  const char *function;
+  operands operands;
+  double units, each_n;
+} checks[] = {
+    {"check_cholesky", SQUARE, 16, 8},
+    {"check_lu", SQUARE, 16, 1},
+    {"check_lu_product", SQUARE, 16, 8},
+    {"check_lower", SQUARE_AND_RIGHT, 16, 1},
+    {"check_upper", SQUARE_AND_RIGHT, 16, 1},
+    {"check_qr", ANY, 32, 8},
+    {"check_q", ANY, 32, 8},
+    {"check_r", SQUARE, 64, 8},
+    {"check_eigenvalues", SQUARE, 32, 8},
+    {"check_eigenvectors", SQUARE, 32, 8},
+    {"check_values", ANY, 32, 8},
+    {"check_svd", ANY, 32, 8},
+    {"check_solve", SQUARE_AND_RIGHT, 16, 4},
+    {"check_inverse", SQUARE, 32, 4},
+    {"check_pinv", SQUARE, 64, 16},
+};
+enum { CHECKS = sizeof checks / sizeof *checks };
+
+// A matrix input in a batch, or none; its last axes are rows and columns.
+static test_value matrix(program *p, leat_dtype dtype, int batch, test_dim *dims) {
+  return program_input(p, dtype, batch + 2, dims, FILL_UNIT, dim_const(0));
+}
+
+static void add_check(program *p, const struct check *check, leat_dtype dtype, int number) {
+  test_dim dims[4];
+  double unit = dtype == LEAT_f32 ? 0x1p-23 : 0x1p-52;
+  int batch = (int)rng_below(&p->random, 3);
+  for (int i = 0; i < batch; i++) dims[i] = dim_const(rng_below(&p->random, 4));
+  program_shape(p, 1, 1, false, &dims[batch]);
+  program_shape(p, 1, 1, false, &dims[batch + 1]);
+  if (check->operands != ANY) dims[batch + 1] = dims[batch];
+  test_value x = matrix(p, dtype, batch, dims), b = {.name = ""};
+  double most = (double)(dim_most(dims[batch]) + dim_most(dims[batch + 1]));
+  if (check->operands == SQUARE_AND_RIGHT) {
+    program_shape(p, 1, 1, false, &dims[batch + 1]);
+    b = matrix(p, dtype, batch, dims);
+  }
+  test_value y = {.dtype = dtype, .match = MATCH_NEAR};
+  y.tolerance = unit * (check->units + check->each_n * most);
+  snprintf(y.name, sizeof y.name, "y%d", number);
+  leat_text_add(&p->body, "  %s = %s(%s%s%s)\n", y.name, check->function, x.name,
+                *b.name ? ", " : "", b.name);
+  y.label = leat_arena_printf(p->arena, "%s = %s", y.name, check->function);
+  program_fetch(p, &y);
+}
+
+static void run(uint64_t seed, bool symbolic) {
+  program p;
+  leat_text why = {0};
+  program_init(&p, seed);
+  p.symbolic = symbolic;
+  p.most_elements = MOST_ELEMENTS;
+  leat_text_add(&p.declarations, "%s", functions);
+  for (int i = 0; i < 2 * CHECKS; i++)
+    add_check(&p, &checks[i / 2], i % 2 ? LEAT_f32 : LEAT_f64, i);
+  if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(&p, false), stderr);
+  if (program_agrees(&p, targets, TARGETS, symbolic ? 2 : 1, &why, NULL))
+    CHECK_FAILED("seed %llu: %s\n%.*s", (unsigned long long)seed, why.data, MOST_TEXT,
+                 program_text(&p, false) + sizeof functions);
+  leat_text_finish(&why);
+  program_finish(&p);
+}
+
+TEST(fixed_shapes) {
+  run(1, false);
+}
+
+TEST(run_time_shapes) {
+  run(2, true);
+}
+
+TEST(sampled) {
+  run(test_seed(), false);
+  run(test_seed(), true);
+}
+
+CHECK_MAIN("linalg_sweep")
