@@ -82,10 +82,36 @@ int k_words(leat_dtype dtype); // 1 or 2
 // The conversion that op `cast` means, between dtypes of one word.
 k_value k_convert(k_builder *b, leat_dtype from, leat_dtype to, k_value x);
 
-// Math functions as polynomials over kernel instructions: the same on every target. f32 and f64.
+// Math functions as polynomials over kernel instructions: the same on every target. f32 and f64;
+// k_pow integers too.
 k_value k_exp(k_builder *b, k_value x);
 k_value k_log(k_builder *b, k_value x);
 k_value k_tanh(k_builder *b, k_value x);
+k_value k_exp2(k_builder *b, k_value x);
+k_value k_expm1(k_builder *b, k_value x);
+k_value k_log2(k_builder *b, k_value x);
+k_value k_log10(k_builder *b, k_value x);
+k_value k_log1p(k_builder *b, k_value x);
+k_value k_sin(k_builder *b, k_value x);
+k_value k_cos(k_builder *b, k_value x);
+k_value k_tan(k_builder *b, k_value x);
+k_value k_asin(k_builder *b, k_value x);
+k_value k_acos(k_builder *b, k_value x);
+k_value k_atan(k_builder *b, k_value x);
+k_value k_sinh(k_builder *b, k_value x);
+k_value k_cosh(k_builder *b, k_value x);
+k_value k_asinh(k_builder *b, k_value x);
+k_value k_acosh(k_builder *b, k_value x);
+k_value k_atanh(k_builder *b, k_value x);
+k_value k_cbrt(k_builder *b, k_value x);
+k_value k_erf(k_builder *b, k_value x);
+k_value k_erfc(k_builder *b, k_value x);
+k_value k_erfinv(k_builder *b, k_value x);
+k_value k_lgamma(k_builder *b, k_value x);
+k_value k_digamma(k_builder *b, k_value x);
+k_value k_pow(k_builder *b, k_value x, k_value y);
+k_value k_atan2(k_builder *b, k_value y, k_value x);
+k_value k_hypot(k_builder *b, k_value x, k_value y);
 
 // Word number `element` (i64) of the stream that a key and a count (both i64) give, as u32: see
 // ops/random.h. kernel/philox.c.

@@ -82,6 +82,13 @@ k_pair k_two_product(k_builder *b, k_value x, k_value y) {
   return (k_pair){product, k_fma(b, x, y, k_unary(b, K_NEG, product))};
 }
 
+// Adding 1.5·2^52 leaves the whole number in the low bits.
+k_value k_nearest(k_builder *b, k_value x, k_value *n) {
+  k_value shifter = k_real(b, x, 0x1.8p52), shifted = k_add(b, x, shifter);
+  *n = k_sub(b, k_bits(b, shifted), k_bits(b, shifter));
+  return k_sub(b, shifted, shifter);
+}
+
 k_value k_power_of_two(k_builder *b, k_value n) {
   k_value biased = k_add(b, n, k_int(b, LEAT_i64, n->lanes, 1023));
   k_value bits = k_binary(b, K_SHL, biased, k_int(b, LEAT_i64, n->lanes, 52));

@@ -43,10 +43,18 @@ k_pair k_two_sum(k_builder *b, k_value x, k_value y);
 k_pair k_fast_two_sum(k_builder *b, k_value x, k_value y); // |x| >= |y|, or x is 0
 k_pair k_two_product(k_builder *b, k_value x, k_value y);
 
+// The nearest whole number to an f64 of magnitude below 2^51, as a float and as an i64.
+k_value k_nearest(k_builder *b, k_value x, k_value *n);
 // 2^n of an i64 vector n within -1022 … 1023, and x·2^n for any n within ±2098, rounded once.
 k_value k_power_of_two(k_builder *b, k_value n);
 k_value k_scale(k_builder *b, k_value x, k_value n);
 // A finite positive f64 as 2^exponent·mantissa, mantissa within [1, 2); denormals too.
 k_value k_exponent(k_builder *b, k_value x, k_value *mantissa);
+
+// e^r − 1 for |r| within ln 2 / 2; 2^(n + r) for |r| within a half.
+k_value k_exp_less_one(k_builder *b, k_value r, bool brief);
+k_value k_exp2_of_parts(k_builder *b, k_value n, k_value r, bool brief);
+k_value k_exp_f64(k_builder *b, k_value x, bool brief);
+k_value k_sin_pi(k_builder *b, k_value x, bool brief); // sin(π·x), |x| below 2^51
 
 #endif

@@ -111,6 +111,10 @@ static bool element_matches(const leat_tensor *want, const leat_tensor *got, int
   double a = float_at(want, i), b = float_at(got, i);
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
   if (match == MATCH_ULPS) return ulps_between(want, got, i) <= tolerance;
+  if (match == MATCH_ULPS_OF_1) {
+    double unit = size == sizeof(float) ? 0x1p-23 : 0x1p-52;
+    return fabs(a - b) <= tolerance * unit * fmax(1, fabs(a));
+  }
   return match == MATCH_NEAR && fabs(a - b) <= tolerance;
 }
 

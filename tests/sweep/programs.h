@@ -34,10 +34,11 @@ typedef struct test_dim {
 } test_dim;
 
 typedef enum test_match {
-  MATCH_BITS,   // of NaNs too: what only moves
-  MATCH_VALUES, // any NaN is like any other
-  MATCH_ULPS,   // `tolerance` in units of the last place
-  MATCH_NEAR,   // `tolerance` as a difference
+  MATCH_BITS,      // of NaNs too: what only moves
+  MATCH_VALUES,    // any NaN is like any other
+  MATCH_ULPS,      // `tolerance` in units of the last place
+  MATCH_ULPS_OF_1, // likewise, but those of 1 where the value is smaller
+  MATCH_NEAR,      // `tolerance` as a difference
 } test_match;
 
 typedef struct test_value {

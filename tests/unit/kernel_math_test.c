@@ -1,4 +1,4 @@
-// exp, log and tanh as kernels against libm: f32 from all over its range in steps that hit every
+// The math functions as kernels against libm: f32 from all over its range in steps that hit every
 // exponent, f64 from the ranges where each has something to do, and the special values. f32 is
 // compared with libm's f64, f64 with its long double.
 #include "kernel/lowering.h"
@@ -22,11 +22,34 @@ typedef struct math_function {
   double ranges[3][2]; // of f64 values tried
 } math_function;
 
+// Of the C library's names.
+#define FUNCTION(name, most_ulps, ...)                                                             \
+  { #name, k_##name, name, name##l, most_ulps, __VA_ARGS__ }
 static const math_function functions[] = {
-    {"exp", k_exp, exp, expl, 1, {{-1, 1}, {-750, 715}, {-1e-5, 1e-5}}},
-    {"log", k_log, log, logl, 1, {{0.5, 2}, {0, 1e4}, {0, 1e-307}}},
-    {"tanh", k_tanh, tanh, tanhl, 2, {{-1, 1}, {-25, 25}, {-1e-5, 1e-5}}},
+    FUNCTION(exp, 1, {{-1, 1}, {-750, 715}, {-1e-5, 1e-5}}),
+    FUNCTION(log, 1, {{0.5, 2}, {0, 1e4}, {0, 1e-307}}),
+    FUNCTION(tanh, 2, {{-1, 1}, {-25, 25}, {-1e-5, 1e-5}}),
+    FUNCTION(exp2, 1, {{-1, 1}, {-1080, 1026}, {-1e-5, 1e-5}}),
+    FUNCTION(expm1, 2, {{-1, 1}, {-60, 711}, {-1e-5, 1e-5}}),
+    FUNCTION(log2, 1, {{0.5, 2}, {0, 1e4}, {0, 1e-307}}),
+    FUNCTION(log10, 1, {{0.5, 2}, {0, 1e4}, {0, 1e-307}}),
+    FUNCTION(log1p, 1.5, {{-1, 2}, {0, 1e17}, {-1e-5, 1e-5}}),
+    FUNCTION(sin, 1, {{-4, 4}, {-1e6, 1e6}, {-1e22, 1e22}}),
+    FUNCTION(cos, 1, {{-4, 4}, {-1e6, 1e6}, {-1e22, 1e22}}),
+    FUNCTION(tan, 2.5, {{-4, 4}, {-1e6, 1e6}, {-1e22, 1e22}}),
+    FUNCTION(asin, 1, {{-1, 1}, {-0.6, 0.6}, {-1e-5, 1e-5}}),
+    FUNCTION(acos, 1, {{-1, 1}, {-0.6, 0.6}, {0.9999, 1}}),
+    FUNCTION(atan, 1.5, {{-3, 3}, {-1e3, 1e3}, {-1e-5, 1e-5}}),
+    FUNCTION(sinh, 3, {{-1, 1}, {-712, 712}, {-1e-5, 1e-5}}),
+    FUNCTION(cosh, 2, {{-1, 1}, {-712, 712}, {-30, 30}}),
+    FUNCTION(asinh, 2, {{-2, 2}, {-1e10, 1e10}, {-1e-5, 1e-5}}),
+    FUNCTION(acosh, 3, {{1, 2}, {1, 1e10}, {1, 1.00001}}),
+    FUNCTION(atanh, 2, {{-1, 1}, {-0.3, 0.3}, {-1e-5, 1e-5}}),
+    FUNCTION(cbrt, 1, {{-8, 8}, {-1e300, 1e300}, {-1e-307, 1e-307}}),
+    FUNCTION(erf, 1.5, {{-1, 1}, {-6, 6}, {-1e-5, 1e-5}}),
+    FUNCTION(erfc, 4, {{-1, 1}, {-6, 28}, {0, 10}}),
 };
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
 
 // A kernel that applies the function to 16 elements a tile.
 // NULL when there is no code generator.
@@ -143,14 +166,8 @@ static void check_function(const math_function *f) {
   }
 }
 
-TEST(exp) {
-  check_function(&functions[0]);
-}
-TEST(log) {
-  check_function(&functions[1]);
-}
-TEST(tanh) {
-  check_function(&functions[2]);
+TEST(functions) {
+  for (int i = 0; i < FUNCTIONS; i++) check_function(&functions[i]);
 }
 
 CHECK_MAIN("kernel_math")

@@ -1,0 +1,215 @@
+// pow, cbrt, hypot, and powers of integers.
+//
+//   pow     2^(y·log2 |x|), the logarithm of f64 in two parts of which 65 bits are right: within 1
+//   ulp cbrt    a polynomial of the mantissa and one step of Newton: within 1 ulp hypot   of
+//   operands scaled away from overflow: within 1 ulp
+#include "kernel/math_parts.h"
+
+#include <math.h>
+
+// -- pow -----------------------------------------------------------------------------------------
+
+// (2·atanh(s) − 2s − 2s³/3) / s⁵ and, for f32, (2·atanh(s) − 2s) / s³, as polynomials of s².
+static const double tail[] = {0.4,
+                              0.28571428571429364,
+                              0.22222222221655885,
+                              0.18181818335392802,
+                              0.1538459496251843,
+                              0.1333480469384731,
+                              0.11706236339491206,
+                              0.11723178623876518};
+static const double brief_tail[] = {0.6666666655445165, 0.40000121876972, 0.2855081659971155,
+                                    0.23330581938241893};
+
+static k_pair pair_product(k_builder *b, k_pair x, k_pair y) {
+  k_pair product = k_two_product(b, x.high, y.high);
+  k_value low = k_fma(b, x.high, y.low, product.low);
+  return k_fast_two_sum(b, product.high, k_fma(b, x.low, y.high, low));
+}
+
+// log(m) for m within [sqrt(1/2), sqrt(2)): 2s + s³·(2/3 + s²·tail(s²)), s = (m−1)/(m+1).
+static k_pair log_of_mantissa(k_builder *b, k_value m) {
+  k_value one = k_real(b, m, 1), f = k_sub(b, m, one);
+  k_pair below = k_two_sum(b, one, m), s;
+  s.high = k_binary(b, K_DIV, f, below.high);
+  k_value rest = k_fma(b, k_unary(b, K_NEG, s.high), below.high, f);
+  rest = k_fma(b, k_unary(b, K_NEG, s.high), below.low, rest);
+  s.low = k_binary(b, K_DIV, rest, below.high);
+  k_pair z = pair_product(b, s, s);
+  k_value series = k_polynomial(b, z.high, tail, sizeof tail / sizeof *tail - 1);
+  k_pair two_thirds = {k_real(b, m, 0x1.5555555555555p-1), k_real(b, m, 0x1.5555555555555p-55)};
+  k_pair sum = k_fast_two_sum(b, two_thirds.high, k_mul(b, z.high, series));
+  sum.low = k_add(b, sum.low, two_thirds.low);
+  k_pair cube = pair_product(b, pair_product(b, z, s), sum);
+  k_value twice = k_add(b, s.high, s.high);
+  k_pair log = k_fast_two_sum(b, twice, cube.high);
+  log.low = k_add(b, log.low, k_add(b, k_add(b, s.low, s.low), cube.low));
+  return log;
+}
+
+// x, finite and positive, as 2^e·m.
+static k_value split(k_builder *b, k_value x, k_value *e) {
+  k_value m, exponent = k_exponent(b, x, &m);
+  k_value above = k_lt(b, k_real(b, x, 0x1.6a09e667f3bcdp+0), m);
+  m = k_select(b, above, k_mul(b, m, k_real(b, x, 0.5)), m);
+  k_value more = k_select(b, above, k_whole(b, x, 1), k_whole(b, x, 0));
+  *e = k_cast(b, LEAT_f64, k_add(b, exponent, more));
+  return m;
+}
+
+static k_pair log2_pair(k_builder *b, k_value x) {
+  k_value e, m = split(b, x, &e);
+  k_pair log2_e = {k_real(b, x, 0x1.71547652b82fep+0), k_real(b, x, 0x1.777d0ffda0d24p-56)};
+  k_pair log = pair_product(b, log_of_mantissa(b, m), log2_e);
+  k_pair sum = k_two_sum(b, e, log.high);
+  return k_fast_two_sum(b, sum.high, k_add(b, sum.low, log.low));
+}
+
+static k_pair log2_brief(k_builder *b, k_value x) {
+  k_value e, f = k_sub(b, split(b, x, &e), k_real(b, x, 1));
+  k_value s = k_binary(b, K_DIV, f, k_add(b, f, k_real(b, x, 2))), z = k_mul(b, s, s);
+  k_value log = k_mul(b, k_mul(b, z, s), k_polynomial(b, z, brief_tail, 3));
+  log = k_fma(b, s, k_real(b, x, 2), log);
+  return (k_pair){k_fma(b, log, k_real(b, x, 0x1.71547652b82fep+0), e), k_real(b, x, 0)};
+}
+
+// |x|^y for finite positive |x|.
+static k_value magnitude_pow(k_builder *b, k_value x, k_value y, bool brief) {
+  k_pair log = brief ? log2_brief(b, x) : log2_pair(b, x);
+  k_value high = k_mul(b, y, log.high), n, infinity = k_real(b, x, INFINITY);
+  k_value low = k_fma(b, y, log.high, k_unary(b, K_NEG, high));
+  low = k_fma(b, y, log.low, low);
+  k_value tame = k_lt(b, k_unary(b, K_ABS, high), k_real(b, x, 2000));
+  low = k_select(b, tame, low, k_real(b, x, 0));
+  high = k_clamp(b, high, brief ? -200 : -1100, brief ? 200 : 1100);
+  k_value whole = k_nearest(b, high, &n);
+  k_value result = k_exp2_of_parts(b, n, k_add(b, k_sub(b, high, whole), low), brief);
+  k_value grows = k_lt(b, k_real(b, x, 1), x), zero = k_real(b, x, 0);
+  k_value rises = k_binary(b, K_EQ, grows, k_lt(b, zero, y));
+  k_value limit = k_select(b, rises, infinity, zero); // of y = ±∞
+  k_value endless = k_binary(b, K_EQ, k_unary(b, K_ABS, y), infinity);
+  return k_select(b, endless, limit, result);
+}
+
+static k_value is_whole(k_builder *b, k_value x) {
+  return k_binary(b, K_EQ, k_unary(b, K_FLOOR, x), x);
+}
+
+// C99's special cases: 1 where x is 1 or y is 0 whatever the other is, and where x is −1 and y
+// infinite; the sign of x where y is odd; NaN of a negative x and a y that is not whole.
+static k_value pow_f64(k_builder *b, k_value x, k_value y, bool brief) {
+  k_value zero = k_real(b, x, 0), one = k_real(b, x, 1), infinity = k_real(b, x, INFINITY);
+  k_value magnitude = k_unary(b, K_ABS, x);
+  k_value is_zero = k_binary(b, K_EQ, x, zero),
+          is_infinite = k_binary(b, K_EQ, magnitude, infinity);
+  k_value extreme = k_binary(b, K_OR, is_zero, is_infinite);
+  k_value result = magnitude_pow(b, k_select(b, extreme, one, magnitude), y, brief);
+  k_value vanishes = k_binary(b, K_EQ, is_zero, k_lt(b, zero, y));
+  result = k_select(b, extreme, k_select(b, vanishes, zero, infinity), result);
+  k_value half = k_mul(b, y, k_real(b, x, 0.5)), whole = is_whole(b, y);
+  k_value odd = k_binary(b, K_AND, whole, k_unary(b, K_NOT, is_whole(b, half)));
+  k_value sign = k_select(b, odd, k_sign_bit(b, x), k_whole(b, x, 0));
+  result = k_or_bits(b, result, sign);
+  k_value below = k_binary(b, K_AND, k_lt(b, zero, magnitude), k_lt(b, x, zero));
+  below = k_binary(b, K_AND, below, k_unary(b, K_NOT, is_infinite));
+  k_value undefined = k_binary(b, K_AND, below, k_unary(b, K_NOT, whole));
+  k_value unordered = k_binary(b, K_OR, k_is_nan(b, x), k_is_nan(b, y));
+  undefined = k_binary(b, K_OR, undefined, unordered);
+  result = k_select(b, undefined, k_real(b, x, NAN), result);
+  k_value unit = k_binary(b, K_AND, k_binary(b, K_EQ, magnitude, one),
+                          k_binary(b, K_EQ, k_unary(b, K_ABS, y), infinity));
+  unit = k_binary(b, K_OR, unit, k_binary(b, K_EQ, x, one));
+  unit = k_binary(b, K_OR, unit, k_binary(b, K_EQ, y, zero));
+  return k_select(b, unit, one, result);
+}
+
+// -- Powers of integers --------------------------------------------------------------------------
+
+// By squaring; wraps. A negative exponent gives 1/x^|y| truncated: 0 but for x = 1 and -1.
+static k_value pow_int(k_builder *b, k_value x, k_value y) {
+  bool is_signed = leat_dtype_kind_of(x->dtype) == LEAT_KIND_SIGNED;
+  k_value zero = k_int(b, x->dtype, x->lanes, 0), one = k_int(b, x->dtype, x->lanes, 1);
+  k_value start[] = {one, x, is_signed ? k_binary(b, K_MAX, y, zero) : y};
+  k_instr *loop = k_while_begin(b, start, 3);
+  k_value power = k_loop_carried(loop, 0), square = k_loop_carried(loop, 1);
+  k_value left = k_loop_carried(loop, 2);
+  k_while_do(b, k_any(b, k_binary(b, K_NE, left, zero)));
+  k_value odd = k_binary(b, K_NE, k_binary(b, K_AND, left, one), zero);
+  power = k_select(b, odd, k_mul(b, power, square), power);
+  k_while_end(b, (k_value[]){power, k_mul(b, square, square), k_binary(b, K_SHR, left, one)}, 3);
+  k_value result = k_result(b, loop, 0);
+  if (!is_signed) return result;
+  k_value minus = k_int(b, x->dtype, x->lanes, -1);
+  k_value is_odd = k_binary(b, K_NE, k_binary(b, K_AND, y, one), zero);
+  k_value inverse = k_select(b, k_binary(b, K_EQ, x, minus), k_select(b, is_odd, minus, one), zero);
+  inverse = k_select(b, k_binary(b, K_EQ, x, one), one, inverse);
+  return k_select(b, k_lt(b, y, zero), inverse, result);
+}
+
+k_value k_pow(k_builder *b, k_value x, k_value y) {
+  bool is_float = leat_dtype_kind_of(x->dtype) == LEAT_KIND_FLOAT;
+  return is_float ? k_in_f64_2(b, x, y, pow_f64) : pow_int(b, x, y);
+}
+
+// -- cbrt ----------------------------------------------------------------------------------------
+
+// The cube root on [1, 2]: within 2^-30.
+static const double root[] = {0.3941295457626128,   1.2467100346858004,   -1.3927365213975718,
+                              1.4086176975034332,   -1.0586550266670098,  0.5692796583404337,
+                              -0.21251451676850144, 0.052301582081578195, -0.00763300655056187,
+                              0.0005005537972978773};
+
+static k_value cbrt_f64(k_builder *b, k_value x, bool brief) {
+  k_value magnitude = k_unary(b, K_ABS, x), m, exponent = k_exponent(b, magnitude, &m);
+  k_value e = k_cast(b, LEAT_f64, exponent), n; // 3n + 0, 1 or 2
+  k_value third =
+      k_unary(b, K_FLOOR, k_mul(b, k_add(b, e, k_real(b, x, 0.5)), k_real(b, x, 1.0 / 3)));
+  k_value left = k_fma(b, third, k_real(b, x, -3), e);
+  k_nearest(b, third, &n);
+  k_value is_zero = k_less_than(b, left, 0.5), is_one = k_less_than(b, left, 1.5);
+  k_value factor =
+      k_select(b, is_one, k_real(b, x, 0x1.428a2f98d728bp+0), k_real(b, x, 0x1.965fea53d6e3dp+0));
+  factor = k_select(b, is_zero, k_real(b, x, 1), factor);
+  k_value y = k_mul(b, k_polynomial(b, m, root, sizeof root / sizeof *root - 1), factor);
+  if (!brief) { // y − (y³ − a) / 3y²
+    k_value power = k_select(b, is_one, k_real(b, x, 2), k_real(b, x, 4));
+    k_value a = k_mul(b, m, k_select(b, is_zero, k_real(b, x, 1), power)), square = k_mul(b, y, y);
+    k_value over = k_fma(b, square, y, k_unary(b, K_NEG, a));
+    y = k_sub(b, y, k_binary(b, K_DIV, over, k_mul(b, square, k_real(b, x, 3))));
+  }
+  k_value result = k_copysign(b, k_mul(b, y, k_power_of_two(b, n)), x);
+  k_value plain =
+      k_binary(b, K_AND, k_lt(b, k_real(b, x, 0), magnitude), k_less_than(b, magnitude, INFINITY));
+  return k_select(b, plain, result, k_add(b, x, x));
+}
+
+k_value k_cbrt(k_builder *b, k_value x) {
+  return k_in_f64(b, x, cbrt_f64);
+}
+
+// -- hypot ---------------------------------------------------------------------------------------
+
+// Infinite where either is, even beside NaN.
+static k_value hypot_f64(k_builder *b, k_value x, k_value y, bool brief) {
+  k_value infinity = k_real(b, x, INFINITY), one = k_real(b, x, 1), scale = one, back = one;
+  x = k_unary(b, K_ABS, x);
+  y = k_unary(b, K_ABS, y);
+  k_value endless =
+      k_binary(b, K_OR, k_binary(b, K_EQ, x, infinity), k_binary(b, K_EQ, y, infinity));
+  k_value larger = k_select(b, k_lt(b, x, y), y, x), smaller = k_select(b, k_lt(b, x, y), x, y);
+  if (!brief) {
+    k_value big = k_lt(b, k_real(b, x, 0x1p500), larger), small = k_less_than(b, larger, 0x1p-450);
+    scale =
+        k_select(b, big, k_real(b, x, 0x1p-600), k_select(b, small, k_real(b, x, 0x1p600), one));
+    back = k_select(b, big, k_real(b, x, 0x1p600), k_select(b, small, k_real(b, x, 0x1p-600), one));
+    larger = k_mul(b, larger, scale);
+    smaller = k_mul(b, smaller, scale);
+  }
+  k_value square = k_fma(b, larger, larger, k_mul(b, smaller, smaller));
+  k_value result = k_mul(b, k_unary(b, K_SQRT, square), back);
+  return k_select(b, endless, infinity, result);
+}
+
+k_value k_hypot(k_builder *b, k_value x, k_value y) {
+  return k_in_f64_2(b, x, y, hypot_f64);
+}
