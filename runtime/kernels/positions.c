@@ -11,21 +11,25 @@ static bool none_of(const uint8_t *p) {
   return word == 0;
 }
 
-// Arguments: out, p, then how many elements p has, and how many of them are true.
+// Arguments: out, p, then how many elements p has, and how many of them are true. Every place is
+// written where the next true one belongs, and stays if it is: no branch to guess.
 int32_t leat_library_positions(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
                                int64_t tile_end) {
   (void)frame;
-  int64_t *out = args[0].pointer, count = args[2].value, size = args[3].value, found = 0;
+  int64_t *out = args[0].pointer, count = args[2].value, size = args[3].value, found = 0, i = 0;
   const uint8_t *p = args[1].pointer;
   if (tile_begin == tile_end) return LEAT_OK;
-  for (int64_t i = 0; i < count; i += STEP) {
-    int64_t end = i + STEP < count ? i + STEP : count;
-    if (end - i == STEP && none_of(p + i)) continue;
-    for (int64_t j = i; j < end; j++) {
-      if (!p[j]) continue;
-      if (found < size) out[found] = j;
-      found++;
+  for (; count - i >= STEP && size - found >= STEP; i += STEP) {
+    if (none_of(p + i)) continue;
+    for (int64_t j = i; j < i + STEP; j++) {
+      out[found] = j;
+      found += p[j] != 0;
     }
+  }
+  for (; i < count; i++) {
+    if (!p[i]) continue;
+    if (found < size) out[found] = i;
+    found++;
   }
   return found == size ? LEAT_OK : LEAT_INVALID;
 }
