@@ -109,17 +109,15 @@ static message *new_message(leat_diag *diag, severity level, leat_span span, con
   return m;
 }
 
-// What a function does wrong is shown for its first call only.
-static bool said_before(leat_diag *diag, const message *m) {
-  for (uint32_t i = 0; i < diag->messages.count; i++) {
+// What a function does wrong is shown once; notes say for which calls.
+static message *said_before(leat_diag *diag, severity level, leat_span span, const char *words) {
+  for (uint32_t i = 0; i < diag->messages.count && span.source; i++) {
     message *old = diag->messages.items[i];
-    bool same = old->severity == m->severity && old->span.source == m->span.source &&
-                m->span.source && old->span.begin == m->span.begin &&
-                old->span.end == m->span.end && strcmp(old->words, m->words) == 0;
-    if (same) old->again++;
-    if (same) return true;
+    bool there = old->severity == level && old->span.source == span.source &&
+                 old->span.begin == span.begin && old->span.end == span.end;
+    if (there && strcmp(old->words, words) == 0) return old;
   }
-  return false;
+  return NULL;
 }
 
 static void report(leat_diag *diag, severity level, leat_span span, const char *format,
@@ -128,11 +126,15 @@ static void report(leat_diag *diag, severity level, leat_span span, const char *
   diag->counts[level]++;
   if (diag->kept[level] >= KEPT) return;
   message *made = new_message(diag, level, span, format, arguments);
-  if (said_before(diag, made)) return;
+  diag->latest = said_before(diag, level, span, made->words);
+  if (diag->latest) {
+    diag->latest->again++;
+    return;
+  }
   diag->kept[level]++;
   diag->latest = made;
-  diag->latest->order = diag->messages.count;
-  leat_vec_push(diag->arena, &diag->messages, diag->latest);
+  made->order = diag->messages.count;
+  leat_vec_push(diag->arena, &diag->messages, made);
 }
 
 void leat_error_at(leat_diag *diag, leat_span span, const char *format, ...) {

@@ -1,4 +1,4 @@
-// x[…]: NumPy's basic indexing as slice and reshape, an integer tensor as gather, a mask as gather
+// x[…]: NumPy's basic indexing as slice and reshape, integer tensors as gather, a mask as gather
 // of the places where it is true, a list's member.
 #include "frontend/evaluator.h"
 
@@ -18,8 +18,11 @@ typedef struct index_plan {
   const ev *values; // of each item that is one
   // The axis of x that each axis of the result comes from; -1: a new 1.
   int32_t result[MAX_ITEMS + LEAT_MAX_RANK], result_rank;
-  leat_value gathered; // an integer tensor at axis `gather_axis`, or none
-  int32_t gather_axis;
+  // Integer tensors as indices of neighbouring axes; the first of these is the result's axis
+  // `gather_at` until they are gathered.
+  ev gathered[LEAT_MAX_RANK];
+  uint32_t gather_count;
+  int32_t gather_at;
 } index_plan;
 
 // x[t] of a family, which is no list until it is asked for as a whole.
@@ -100,12 +103,24 @@ static bool down_bound(evaluator *e, const leat_expr *expr, int64_t count, int64
   return true;
 }
 
-static bool slice_down(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
-  int64_t begin, end;
-  if (!leat_dim_is_const(dim)) {
-    ev_fail(e, item->span, "a negative step needs a dimension that is known while compiling");
+// x[::-k] of a run-time dim: from dim - 1 down, 1 + (dim - 1) / k elements.
+static bool reverse(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
+  leat_dims *dims = e->graph->dims;
+  if (item->begin || item->end) {
+    ev_fail(e, item->span,
+            "a negative step with bounds needs a dimension that is known while compiling");
     return false;
   }
+  leat_dim one = leat_dim_const(1);
+  bool ok = plan->step > INT64_MIN && leat_dim_sub(dims, dim, one, &plan->start) &&
+            leat_dim_floordiv(dims, plan->start, leat_dim_const(-plan->step), &plan->size) &&
+            leat_dim_add(dims, plan->size, one, &plan->size);
+  return ok || too_large(e, item);
+}
+
+static bool slice_down(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
+  int64_t begin, end;
+  if (!leat_dim_is_const(dim)) return reverse(e, item, dim, plan);
   if (!down_bound(e, item->begin, dim.value, dim.value - 1, &begin) ||
       !down_bound(e, item->end, dim.value, -1, &end))
     return false;
@@ -142,6 +157,23 @@ static bool point_axis(evaluator *e, const leat_expr *item, int64_t index, leat_
          too_large(e, item);
 }
 
+static bool gather_axis(evaluator *e, const leat_expr *item, ev index, index_plan *plan) {
+  leat_dtype dtype = leat_value_type(index.tensor)->dtype;
+  if (dtype != LEAT_i32 && dtype != LEAT_i64) {
+    ev_fail(e, item->span,
+            "an index is a slice, an int, an i32 or i64 tensor or a bool mask, not %s",
+            leat_dtype_name(dtype));
+    return false;
+  }
+  if (!plan->gather_count) plan->gather_at = plan->result_rank;
+  if (plan->result_rank != plan->gather_at + (int32_t)plan->gather_count) {
+    ev_fail(e, item->span, "index tensors stand side by side: the result's axes take their place");
+    return false;
+  }
+  plan->gathered[plan->gather_count++] = index;
+  return true;
+}
+
 static bool plan_item(evaluator *e, const leat_expr *item, ev value, const leat_type *type,
                       int32_t axis, index_plan *plan) {
   axis_plan *a = &plan->axes[axis];
@@ -152,17 +184,7 @@ static bool plan_item(evaluator *e, const leat_expr *item, ev value, const leat_
     return slice_axis(e, item, dim, a);
   }
   if (value.kind == EV_INT) return point_axis(e, item, value.i, dim, a);
-  leat_dtype dtype = leat_value_type(value.tensor)->dtype;
-  if (plan->gathered.node || (dtype != LEAT_i32 && dtype != LEAT_i64)) {
-    ev_fail(e, item->span,
-            plan->gathered.node
-                ? "one tensor index at most is supported yet"
-                : "an index is a slice, an int, an i32 or i64 tensor or a bool mask, not %s",
-            leat_dtype_name(dtype));
-    return false;
-  }
-  plan->gathered = value.tensor;
-  plan->gather_axis = axis;
+  if (!gather_axis(e, item, value, plan)) return false;
   plan->result[plan->result_rank++] = axis;
   return true;
 }
@@ -231,7 +253,7 @@ static leat_value sliced(evaluator *e, leat_value value, const index_plan *plan,
   return leat_build(&builder, ev_node_name(e, hint, "slice"), LEAT_OP_slice, &value, 1, attrs);
 }
 
-// Drops and adds axes of 1. The gathered axis is kept by its size here.
+// Drops and adds axes of 1. Axes to be gathered are kept by their size here.
 static leat_value reshaped(evaluator *e, leat_value value, const index_plan *plan, leat_span span,
                            const char *hint) {
   leat_dim *shape = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
@@ -340,6 +362,23 @@ static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, leat_va
 
 // -- Tensors ------------------------------------------------------------------------------------
 
+static ev gathered(evaluator *e, leat_value value, const index_plan *plan, leat_span span,
+                   const char *hint) {
+  leat_builder builder = ev_builder(e, span);
+  leat_type common = *leat_value_type(plan->gathered[0].tensor);
+  for (uint32_t i = 1; i < plan->gather_count; i++)
+    if (!leat_broadcast_shape(&builder, &common, leat_value_type(plan->gathered[i].tensor),
+                              &common))
+      return ev_error();
+  ev axis = ev_int(plan->gather_at);
+  ev_argument args[] = {{NULL, ev_tensor(value), span},
+                        {NULL, ev_make_list(e, plan->gathered, plan->gather_count), span},
+                        {NULL, axis, span}};
+  if (plan->gather_count == 1) args[1].value = plan->gathered[0];
+  const char *function = plan->gather_count == 1 ? "gather" : "gather_axes";
+  return ev_call(e, ev_find_library(e, function), args, 3, span, NULL, hint);
+}
+
 static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char *hint) {
   leat_value value = ev_as_tensor(e, base, -1, expr->base->span);
   if (!value.node) return ev_error();
@@ -349,18 +388,12 @@ static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char 
   index_plan plan = {.values = values};
   if (!make_plan(e, expr, type, &plan)) return ev_error();
   bool slices = !is_whole(type, &plan);
-  bool gathers = plan.gathered.node != NULL;
+  bool gathers = plan.gather_count;
   if (slices) value = sliced(e, value, &plan, expr->span, gathers ? NULL : hint);
   if (!value.node) return ev_error();
   value = reshaped(e, value, &plan, expr->span, gathers ? NULL : hint);
   if (!gathers || !value.node) return ev_tensor(value);
-  int64_t axis = 0;
-  while (plan.result[axis] != plan.gather_axis) axis++;
-  leat_attr attr = {.i = axis};
-  leat_value inputs[] = {value, plan.gathered};
-  leat_builder builder = ev_builder(e, expr->span);
-  return ev_tensor(
-      leat_build(&builder, ev_node_name(e, hint, "gather"), LEAT_OP_gather, inputs, 2, &attr));
+  return gathered(e, value, &plan, expr->span, hint);
 }
 
 ev ev_index(evaluator *e, const leat_expr *expr, const char *hint) {
