@@ -303,6 +303,16 @@ static bool accumulates(leat_op op) {
          op == LEAT_OP_cummin;
 }
 
+// 2 (m - 1), the even one of the two lengths that rfft makes m numbers of.
+static bool even_length(evaluator *e, const op_call *call, leat_dim *out) {
+  int32_t rank = rank_of(call);
+  leat_dims *dims = e->graph->dims;
+  if (!rank) *out = leat_dim_const(0); // the shape rule says so
+  return !rank || (leat_dim_sub(dims, leat_value_type(call->inputs[0])->dims[rank - 1],
+                                leat_dim_const(1), out) &&
+                   leat_dim_mul(dims, *out, leat_dim_const(2), out));
+}
+
 // What an attribute is when the call does not give it; false: it must be given.
 static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info *info,
                          leat_attr *out) {
@@ -325,6 +335,7 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
     count_up(e, out, rank, !reduces); // reversed · all
     return true;
   }
+  if (call->op == LEAT_OP_irfft) return even_length(e, call, &out->dim);
   if (info->kind == LEAT_ATTR_DTYPE) {
     out->i = call->op == LEAT_OP_one_hot ? LEAT_f32 : LEAT_i32;
     return call->op != LEAT_OP_cast;
