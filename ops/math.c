@@ -47,7 +47,13 @@ static uint64_t signed_power(int64_t a, int64_t b) {
   return a == 1 || a == -1 ? unsigned_power((uint64_t)a, (uint64_t)b & 1) : 0;
 }
 
-BINARY_NUMERIC(pow, signed_power(a, b), unsigned_power(a, b), UP_2(pow))
+// glibc 2.36's powl says that (−∞)^(−2^63) is infinite.
+static long double power(long double a, long double b) {
+  return isinf(a) ? pow((double)a, (double)b) : powl(a, b);
+}
+
+BINARY_NUMERIC(pow, signed_power(a, b), unsigned_power(a, b),
+               sizeof a == 4 ? pow((double)a, b) : power(a, b))
 
 // The zero of erf(y) − a, from below: erf is concave there, so Newton's steps only rise to it.
 static long double inverse_erf(long double a) {

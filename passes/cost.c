@@ -10,11 +10,19 @@ enum { GUESSED_DIM = 32 };
 
 // Operations an element where it is not one.
 static const double element_operations[LEAT_OP_COUNT] = {
-    [LEAT_OP_exp] = 16,         [LEAT_OP_log] = 16,         [LEAT_OP_tanh] = 24,
-    [LEAT_OP_div] = 4,          [LEAT_OP_mod] = 8,          [LEAT_OP_sqrt] = 4,
-    [LEAT_OP_floor_div] = 12,   [LEAT_OP_remainder] = 12,   [LEAT_OP_gcd] = 64,
-    [LEAT_OP_gather] = 4,       [LEAT_OP_concat] = 4,       [LEAT_OP_pad] = 4,
-    [LEAT_OP_random_bits] = 24, [LEAT_OP_permutation] = 96,
+    [LEAT_OP_exp] = 16,       [LEAT_OP_log] = 16,         [LEAT_OP_tanh] = 24,
+    [LEAT_OP_div] = 4,        [LEAT_OP_mod] = 8,          [LEAT_OP_sqrt] = 4,
+    [LEAT_OP_floor_div] = 12, [LEAT_OP_remainder] = 12,   [LEAT_OP_gcd] = 64,
+    [LEAT_OP_gather] = 4,     [LEAT_OP_concat] = 4,       [LEAT_OP_pad] = 4,
+    [LEAT_OP_exp2] = 24,      [LEAT_OP_expm1] = 24,       [LEAT_OP_log2] = 32,
+    [LEAT_OP_log10] = 32,     [LEAT_OP_log1p] = 32,       [LEAT_OP_sin] = 48,
+    [LEAT_OP_cos] = 48,       [LEAT_OP_tan] = 48,         [LEAT_OP_asin] = 48,
+    [LEAT_OP_acos] = 48,      [LEAT_OP_atan] = 32,        [LEAT_OP_atan2] = 48,
+    [LEAT_OP_sinh] = 32,      [LEAT_OP_cosh] = 32,        [LEAT_OP_asinh] = 64,
+    [LEAT_OP_acosh] = 64,     [LEAT_OP_atanh] = 64,       [LEAT_OP_cbrt] = 32,
+    [LEAT_OP_hypot] = 24,     [LEAT_OP_pow] = 96,         [LEAT_OP_erf] = 64,
+    [LEAT_OP_erfc] = 64,      [LEAT_OP_erfinv] = 128,     [LEAT_OP_lgamma] = 160,
+    [LEAT_OP_digamma] = 128,  [LEAT_OP_random_bits] = 24, [LEAT_OP_permutation] = 96,
 };
 
 static const int64_t *guess_dims(const leat_pass_context *context, uint32_t count) {
