@@ -103,7 +103,9 @@ bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev
 
 // So that its node is found by the name that the text gives it, whatever the node is called.
 void ev_add_alias(evaluator *e, const char *name, ev value) {
-  if (value.kind != EV_TENSOR || e->initialising || e->frame->unnamed) return;
+  if (e->initialising || e->frame->unnamed) return;
+  if (value.kind == EV_ROWS) value = ev_tensor(ev_rows_dense(e, value, e->span));
+  if (value.kind != EV_TENSOR) return;
   const char *path = *e->path ? leat_intern_printf(e->strings, "%s/%s", e->path, name) : name;
   bool same = value.tensor.node->name == path && !value.tensor.port;
   if (same && !leat_map_get(&e->aliases, path)) return;
