@@ -5,7 +5,7 @@
 //   suffixes.c   on, colocate, after              bind.c       types, parameters and arguments
 //   literal.c    literals as tensors              call.c       calls of functions
 //   primitive.c  calls of primitive ops           operators.c  what + and its like stand for
-//   indexing.c   x[…]                             sequences.c  lists and strings
+//   indexing.c, index_tensors.c   x[…]                             sequences.c  lists and strings
 //   builtins.c   compile-time functions           describe.c   definitions, for people
 //   state.c      variables and instances          entry.c      entries
 //   gradient.c   grad                             minimize.c   trainables, apply, minimize
@@ -382,6 +382,19 @@ ev ev_builtin_int(evaluator *e, const ev_builtin_call *call);
 
 // -- indexing.c ---------------------------------------------------------------------------------
 ev ev_index(evaluator *e, const leat_expr *expr, const char *hint);
+
+// -- index_tensors.c ----------------------------------------------------------------------------
+typedef struct ev_indices {
+  ev tensors[LEAT_MAX_RANK];
+  int32_t axes[LEAT_MAX_RANK]; // that they are for, of what basic indexing leaves of x
+  uint32_t count, last;        // last: the item that was an index, an int or a tensor
+  bool any, apart;             // apart: something else stands between indices
+} ev_indices;
+void ev_add_index(ev_indices *indices, uint32_t item);
+bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t axis,
+                         leat_span span);
+ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, leat_value value, leat_span span,
+                       const char *hint);
 
 // -- state.c ------------------------------------------------------------------------------------
 void ev_var(evaluator *e, const leat_stmt *stmt);

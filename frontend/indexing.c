@@ -1,5 +1,5 @@
-// x[…]: NumPy's basic indexing as slice and reshape, integer tensors as gather, a mask as gather
-// of the places where it is true, a list's member.
+// x[…]: NumPy's basic indexing as slice and reshape, integer tensors (index_tensors.c), a mask as
+// the places where it is true, a list's member.
 #include "frontend/evaluator.h"
 
 #include <string.h>
@@ -18,11 +18,7 @@ typedef struct index_plan {
   const ev *values; // of each item that is one
   // The axis of x that each axis of the result comes from; -1: a new 1.
   int32_t result[MAX_ITEMS + LEAT_MAX_RANK], result_rank;
-  // Integer tensors as indices of neighbouring axes; the first of these is the result's axis
-  // `gather_at` until they are gathered.
-  ev gathered[LEAT_MAX_RANK];
-  uint32_t gather_count;
-  int32_t gather_at;
+  ev_indices indices;
 } index_plan;
 
 // x[t] of a family, which is no list until it is asked for as a whole.
@@ -157,24 +153,7 @@ static bool point_axis(evaluator *e, const leat_expr *item, int64_t index, leat_
          too_large(e, item);
 }
 
-static bool gather_axis(evaluator *e, const leat_expr *item, ev index, index_plan *plan) {
-  leat_dtype dtype = leat_value_type(index.tensor)->dtype;
-  if (dtype != LEAT_i32 && dtype != LEAT_i64) {
-    ev_fail(e, item->span,
-            "an index is a slice, an int, an i32 or i64 tensor or a bool mask, not %s",
-            leat_dtype_name(dtype));
-    return false;
-  }
-  if (!plan->gather_count) plan->gather_at = plan->result_rank;
-  if (plan->result_rank != plan->gather_at + (int32_t)plan->gather_count) {
-    ev_fail(e, item->span, "index tensors stand side by side: the result's axes take their place");
-    return false;
-  }
-  plan->gathered[plan->gather_count++] = index;
-  return true;
-}
-
-static bool plan_item(evaluator *e, const leat_expr *item, ev value, const leat_type *type,
+static bool plan_item(evaluator *e, const leat_expr *item, uint32_t number, const leat_type *type,
                       int32_t axis, index_plan *plan) {
   axis_plan *a = &plan->axes[axis];
   leat_dim dim = type->dims[axis];
@@ -183,10 +162,11 @@ static bool plan_item(evaluator *e, const leat_expr *item, ev value, const leat_
     plan->result[plan->result_rank++] = axis;
     return slice_axis(e, item, dim, a);
   }
+  ev value = plan->values[number];
+  ev_add_index(&plan->indices, number);
   if (value.kind == EV_INT) return point_axis(e, item, value.i, dim, a);
-  if (!gather_axis(e, item, value, plan)) return false;
   plan->result[plan->result_rank++] = axis;
-  return true;
+  return ev_add_index_tensor(e, &plan->indices, value, plan->result_rank - 1, item->span);
 }
 
 static bool make_plan(evaluator *e, const leat_expr *expr, const leat_type *type,
@@ -216,7 +196,7 @@ static bool make_plan(evaluator *e, const leat_expr *expr, const leat_type *type
       }
     } else if (item && item->kind == LEAT_EXPR_NEW_AXIS) {
       plan->result[plan->result_rank++] = -1;
-    } else if (item && !plan_item(e, item, plan->values[i], type, axis++, plan)) {
+    } else if (item && !plan_item(e, item, i, type, axis++, plan)) {
       return false;
     }
   }
@@ -362,23 +342,6 @@ static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, leat_va
 
 // -- Tensors ------------------------------------------------------------------------------------
 
-static ev gathered(evaluator *e, leat_value value, const index_plan *plan, leat_span span,
-                   const char *hint) {
-  leat_builder builder = ev_builder(e, span);
-  leat_type common = *leat_value_type(plan->gathered[0].tensor);
-  for (uint32_t i = 1; i < plan->gather_count; i++)
-    if (!leat_broadcast_shape(&builder, &common, leat_value_type(plan->gathered[i].tensor),
-                              &common))
-      return ev_error();
-  ev axis = ev_int(plan->gather_at);
-  ev_argument args[] = {{NULL, ev_tensor(value), span},
-                        {NULL, ev_make_list(e, plan->gathered, plan->gather_count), span},
-                        {NULL, axis, span}};
-  if (plan->gather_count == 1) args[1].value = plan->gathered[0];
-  const char *function = plan->gather_count == 1 ? "gather" : "gather_axes";
-  return ev_call(e, ev_find_library(e, function), args, 3, span, NULL, hint);
-}
-
 static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char *hint) {
   leat_value value = ev_as_tensor(e, base, -1, expr->base->span);
   if (!value.node) return ev_error();
@@ -388,12 +351,12 @@ static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char 
   index_plan plan = {.values = values};
   if (!make_plan(e, expr, type, &plan)) return ev_error();
   bool slices = !is_whole(type, &plan);
-  bool gathers = plan.gather_count;
+  bool gathers = plan.indices.count;
   if (slices) value = sliced(e, value, &plan, expr->span, gathers ? NULL : hint);
   if (!value.node) return ev_error();
   value = reshaped(e, value, &plan, expr->span, gathers ? NULL : hint);
   if (!gathers || !value.node) return ev_tensor(value);
-  return gathered(e, value, &plan, expr->span, hint);
+  return ev_index_by_tensors(e, &plan.indices, value, expr->span, hint);
 }
 
 ev ev_index(evaluator *e, const leat_expr *expr, const char *hint) {

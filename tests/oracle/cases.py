@@ -131,6 +131,10 @@ for leat, jax in MOVES:
     given = {'x': ('f32', (3, 4), 'distinct'), 'c': ('f32', (2, 3, 4), 'any'), 'v': ('f32', (3,), 'any')}
     used = {name: given[name] for name in given if re.search(rf'\b{name}\b', leat)}
     case(leat, leat, jax, () if 'scatter_m' in leat or 'max' in leat else used, **used)
+for text in ('x[i, j]', 'x[:, i, j]', 'x[i, :, j]', 'x[i, 1, j]', 'x[j, ..., i[0]]', 'x[:, j]',
+             'x[1, :, j]', 'x[i, None, j]'):
+    given = {'x': ('f32', (5, 5, 5), 'any'), 'i': ('i32', (2, 3), 'index'), 'j': ('i64', (3,), 'index')}
+    case(f'index_{text}', text, None, ('x',), **{name: given[name] for name in given if name in text})
 for leat, jax in (('eye(2, 4, k=1)', 'np.eye(2, 4, 1, dtype=np.float32)'),
                   ('arange(9, 2, -2)', 'np.arange(9, 2, -2, dtype=np.int32)'),
                   ('linspace(-1, 2, 7, dtype=f64)', 'np.linspace(-1, 2, 7)')):
