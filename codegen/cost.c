@@ -18,6 +18,34 @@ double leat_node_cost(const leat_node *node) {
   case LEAT_OP_log:
   case LEAT_OP_tanh: return 0.15;
   case LEAT_OP_random_bits: return 1.5;
+  case LEAT_OP_floor_div:
+  case LEAT_OP_remainder: return 0.5;
+  case LEAT_OP_exp2:
+  case LEAT_OP_expm1:
+  case LEAT_OP_hypot:
+  case LEAT_OP_sinh:
+  case LEAT_OP_cosh: return 0.6;
+  case LEAT_OP_log2:
+  case LEAT_OP_log10:
+  case LEAT_OP_log1p:
+  case LEAT_OP_sin:
+  case LEAT_OP_cos:
+  case LEAT_OP_tan:
+  case LEAT_OP_asin:
+  case LEAT_OP_acos:
+  case LEAT_OP_atan:
+  case LEAT_OP_cbrt: return 1;
+  case LEAT_OP_asinh:
+  case LEAT_OP_acosh:
+  case LEAT_OP_atanh:
+  case LEAT_OP_atan2:
+  case LEAT_OP_erf:
+  case LEAT_OP_erfc:
+  case LEAT_OP_pow: return 2;
+  case LEAT_OP_gcd:
+  case LEAT_OP_erfinv:
+  case LEAT_OP_lgamma:
+  case LEAT_OP_digamma: return 5;
   case LEAT_OP_permutation: return 8;
   case LEAT_OP_gather: return 0.5;
   case LEAT_OP_div:

@@ -1,4 +1,5 @@
-// See math_parts.h.
+// Constants like another value, bits of floats, polynomials, sums and products with their errors:
+// what the math functions are made of (math_parts.h says each).
 #include "kernel/math_parts.h"
 
 #include <assert.h>
