@@ -144,6 +144,7 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
     return ev_bool(left.i || right.i);
   bool sequences = left.kind == right.kind && (left.kind == EV_LIST || left.kind == EV_STRING);
   if (sequences && operator== LEAT_OPERATOR_ADD) return ev_append(e, left, right, span);
+  if (sequences && left.kind == EV_STRING && !ev_spend(e, left.size / 64, span)) return ev_error();
   if (sequences && left.kind == EV_STRING && is_order(operator))
     return int_operator(e, operator, ev_compare_strings(left, right), 0, span);
   bool compares = operator== LEAT_OPERATOR_EQUAL || operator== LEAT_OPERATOR_NOT_EQUAL;

@@ -148,6 +148,7 @@ ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
   if (!expect_string(e, call, "what `str_find` searches", text) ||
       !expect_string(e, call, "what `str_find` looks for", part))
     return ev_error();
+  if (!ev_spend(e, text.size / 64, call->span)) return ev_error();
   const char *found = find_part(text, text.text, part);
   return ev_int(found ? found - text.text : -1);
 }
