@@ -323,7 +323,7 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
   leat_tensor *results = v->fetch_of ? v->fetches : fetches;
   if (v->remote.parts.count)
     LEAT_TRY(execute_remote(step, v, &request, results));
-  else
+  else if (v->here.run) // a step with nothing to do has none
     LEAT_TRY(leat_run_execute(v->here.run, &request, results, &session->error));
   for (uint32_t i = 0; i < step->completed.count; i++) ++*step->completed.items[i];
   if (v->fetch_of)
