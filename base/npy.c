@@ -13,12 +13,13 @@ enum { MAGIC_SIZE = 6, LARGEST_HEADER = 65535, DATA_ALIGNMENT = 64 };
 
 static const char magic[MAGIC_SIZE + 1] = "\x93NUMPY";
 
-// NumPy's letter and size for each dtype; NULL where it has none.
+// NumPy's letter and size for each dtype; NULL where it has none. bf16 it knows as two bytes of
+// anything, which is how the arrays of JAX and ml_dtypes are saved.
 static const char *const descriptions[LEAT_DTYPE_COUNT] = {
-    [LEAT_bool] = "b1", [LEAT_i8] = "i1",    [LEAT_i16] = "i2", [LEAT_i32] = "i4",
-    [LEAT_i64] = "i8",  [LEAT_u8] = "u1",    [LEAT_u16] = "u2", [LEAT_u32] = "u4",
-    [LEAT_u64] = "u8",  [LEAT_f16] = "f2",   [LEAT_f32] = "f4", [LEAT_f64] = "f8",
-    [LEAT_c64] = "c8",  [LEAT_c128] = "c16",
+    [LEAT_bool] = "b1", [LEAT_i8] = "i1",    [LEAT_i16] = "i2",  [LEAT_i32] = "i4",
+    [LEAT_i64] = "i8",  [LEAT_u8] = "u1",    [LEAT_u16] = "u2",  [LEAT_u32] = "u4",
+    [LEAT_u64] = "u8",  [LEAT_f16] = "f2",   [LEAT_f32] = "f4",  [LEAT_f64] = "f8",
+    [LEAT_c64] = "c8",  [LEAT_c128] = "c16", [LEAT_bf16] = "V2",
 };
 
 typedef struct cursor {
