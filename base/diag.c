@@ -224,18 +224,24 @@ static void print_line(leat_text *out, const char *text, place p, size_t span_en
   leat_text_add_n(out, "\n", 1);
 }
 
+void leat_diag_place(const leat_diag *diag, leat_span span, leat_text *out) {
+  const source *s = find_source(diag, span.source);
+  if (!s) return;
+  place p = place_of(s, span);
+  size_t column = 1; // in characters, as editors count
+  for (size_t i = p.start; i < p.begin; i++) column += starts_character(s->text[i]);
+  leat_text_add(out, "%s:%u:%zu", s->name, p.line, column);
+}
+
 static void print_message(const leat_diag *diag, const message *m, leat_text *out) {
   const source *s = find_source(diag, m->span.source);
   if (!s) {
     leat_text_add(out, "%s: %s\n", severity_names[m->severity], m->words);
     return;
   }
-  place p = place_of(s, m->span);
-  size_t column = 1; // in characters, as editors count
-  for (size_t i = p.start; i < p.begin; i++) column += starts_character(s->text[i]);
-  leat_text_add(out, "%s:%u:%zu: %s: %s\n", s->name, p.line, column, severity_names[m->severity],
-                m->words);
-  print_line(out, s->text, p, m->span.end);
+  leat_diag_place(diag, m->span, out);
+  leat_text_add(out, ": %s: %s\n", severity_names[m->severity], m->words);
+  print_line(out, s->text, place_of(s, m->span), m->span.end);
 }
 
 static int by_place(const void *a, const void *b) {

@@ -29,6 +29,8 @@ void leat_diag_set_first_line(leat_diag *diag, uint32_t source, uint32_t line);
 const char *leat_diag_source_text(const leat_diag *diag, uint32_t source, size_t *out_size);
 const char *leat_diag_source_name(const leat_diag *diag, uint32_t source);
 uint32_t leat_diag_line(const leat_diag *diag, leat_span span); // 1-based; 0 for nowhere
+// Adds `digits.leat:12:7`; nothing for nowhere.
+void leat_diag_place(const leat_diag *diag, leat_span span, leat_text *out);
 
 void leat_error_at(leat_diag *diag, leat_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -213,6 +213,7 @@ static leat_role first_role(leat_op op) {
   case LEAT_OP_assign:
   case LEAT_OP_send:
   case LEAT_OP_print:
+  case LEAT_OP_assert:
   case LEAT_OP_bind:
   case LEAT_OP_check_dims: return LEAT_ROLE_EFFECT;
   }

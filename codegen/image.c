@@ -254,6 +254,12 @@ static void add_check(leat_codegen_state *cg, const leat_unit *unit, leat_image_
   }
 }
 
+static void add_assert(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
+  task->kind = LEAT_TASK_ASSERT;
+  task->first = buffer_of(cg, unit->from);
+  task->message = leat_image_writer_assertion(&state_of(cg)->out, unit->members.items[0]->node);
+}
+
 static void add_task(leat_table *table, const leat_task *from) {
   leat_image_state *image = state_of(table->cg);
   const leat_unit *first = from->units.items[0];
@@ -271,6 +277,8 @@ static void add_task(leat_table *table, const leat_task *from) {
     add_bind(table->cg, first, &task);
   } else if (first->kind == LEAT_UNIT_CHECK) {
     add_check(table->cg, first, &task);
+  } else if (first->kind == LEAT_UNIT_ASSERT) {
+    add_assert(table->cg, first, &task);
   } else {
     add_message(table->cg, first, &task);
   }

@@ -98,7 +98,8 @@ static void print_launch(const leat_image *image, const leat_image_launch *launc
 
 static void print_task(const leat_image *image, uint32_t number, const leat_image_task *task,
                        leat_text *out) {
-  static const char *const names[] = {"segment", "send", "recv", "print", "bind", "check"};
+  static const char *const names[] = {"segment", "send",  "recv",  "print",
+                                      "bind",    "check", "assert"};
   leat_text_add(out, "  task %u %s, after %u tasks", number, names[task->kind], task->dependencies);
   if (task->kind == LEAT_TASK_SEND || task->kind == LEAT_TASK_RECV) {
     const leat_image_message *message = &RECORDS(image, messages, leat_image_message)[task->first];
@@ -112,6 +113,8 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);
   }
+  if (task->kind == LEAT_TASK_ASSERT)
+    leat_text_add(out, " b%u: %s", task->first, text_of(image, task->message));
   for (uint32_t i = 0; i < task->successor_count; i++)
     leat_text_add(out, "%s%u", i ? ", " : ", before ",
                   RECORDS(image, successors, uint32_t)[task->successor_first + i]);

@@ -115,6 +115,14 @@ uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim) {
   return index;
 }
 
+uint32_t leat_image_writer_assertion(leat_image_writer *writer, const leat_node *node) {
+  const char *message = leat_node_attr(node, "message")->string;
+  const char *at = leat_node_attr(node, "at")->string;
+  const char *words = leat_arena_printf(writer->arena, *at ? "%s (%s)" : "%s",
+                                        *message ? message : "the assertion failed", at);
+  return leat_image_writer_text(writer, words);
+}
+
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type) {
   leat_image_type result = {
       .dtype = type->dtype, .rank = (uint32_t)type->rank, .shape_first = writer->formulas.count};

@@ -24,6 +24,8 @@ leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *te
 uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, size_t size); // offset
 uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim);               // number
 uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom);          // number
+// What a failed `assert` says: its message, and where it stands.
+uint32_t leat_image_writer_assertion(leat_image_writer *writer, const leat_node *node);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
 // Everything in one block, in the image's arena; the header's other fields are `header`'s.
 leat_image *leat_image_writer_finish(leat_image_writer *writer, const leat_image *header);

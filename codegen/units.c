@@ -103,7 +103,8 @@ bool leat_unit_is_task(const leat_unit *unit) {
   case LEAT_UNIT_RECV:
   case LEAT_UNIT_PRINT:
   case LEAT_UNIT_BIND:
-  case LEAT_UNIT_CHECK: return true;
+  case LEAT_UNIT_CHECK:
+  case LEAT_UNIT_ASSERT: return true;
   case LEAT_UNIT_LOOPS:
   case LEAT_UNIT_CONTRACT:
   case LEAT_UNIT_SCATTER:
@@ -233,6 +234,7 @@ static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
   case LEAT_OP_print: unit = new_unit(table, LEAT_UNIT_PRINT); break;
   case LEAT_OP_bind: unit = new_unit(table, LEAT_UNIT_BIND); break;
   case LEAT_OP_check_dims: unit = new_unit(table, LEAT_UNIT_CHECK); break;
+  case LEAT_OP_assert: unit = new_unit(table, LEAT_UNIT_ASSERT); break;
   }
   assert(unit);
   if (memory) unit->from = memory->storage;

@@ -77,6 +77,7 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_PRINT,
   LEAT_UNIT_BIND,  // a run-time dim: `from` has its value
   LEAT_UNIT_CHECK, // dims are equal
+  LEAT_UNIT_ASSERT,
 } leat_unit_kind;
 
 // A member's value and where it is stored.

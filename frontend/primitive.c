@@ -313,6 +313,17 @@ static bool even_length(evaluator *e, const op_call *call, leat_dim *out) {
                    leat_dim_mul(dims, *out, leat_dim_const(2), out));
 }
 
+// Where the user's text says so, though a function of the library does.
+static const char *place_text(evaluator *e, leat_span span) {
+  leat_text text = {0};
+  for (const ev_frame *f = e->frame; f && f->function && f->function->library; f = f->caller)
+    span = f->call;
+  leat_diag_place(e->diag, span, &text);
+  const char *place = leat_intern(e->strings, text.data ? text.data : "");
+  leat_text_finish(&text);
+  return place;
+}
+
 // What an attribute is when the call does not give it; false: it must be given.
 static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info *info,
                          leat_attr *out) {
@@ -348,9 +359,13 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
     out->string = leat_intern(e->strings, "left");
     return true;
   }
+  if (!strcmp(info->name, "at")) {
+    out->string = place_text(e, call->span);
+    return true;
+  }
   if (info->kind == LEAT_ATTR_STRING) {
     out->string = leat_intern(e->strings, "");
-    return call->op == LEAT_OP_print || call->op == LEAT_OP_matmul;
+    return call->op == LEAT_OP_assert || call->op == LEAT_OP_print || call->op == LEAT_OP_matmul;
   }
   out->i = 0;
   return info->kind == LEAT_ATTR_BOOL || info->kind == LEAT_ATTR_INT;

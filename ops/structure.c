@@ -43,6 +43,9 @@ bool shape_send(leat_shape_context *context) {
 bool shape_print(leat_shape_context *context) {
   return no_outputs(context);
 }
+bool shape_assert(leat_shape_context *context) {
+  return no_outputs(context);
+}
 bool shape_identity(leat_shape_context *context) {
   return copy_input(context);
 }

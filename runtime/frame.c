@@ -187,7 +187,8 @@ static void plan_task(leat_frame *frame, uint32_t number) {
   case LEAT_TASK_RECV:
     plan->known = frame->buffers[view->messages[task->first].buffer].known;
     break;
-  case LEAT_TASK_BIND: plan->known = frame->buffers[task->first].known; break;
+  case LEAT_TASK_BIND:
+  case LEAT_TASK_ASSERT: plan->known = frame->buffers[task->first].known; break;
   case LEAT_TASK_PRINT:
   case LEAT_TASK_CHECK: plan->known = args_known(frame, task->first, task->count); break;
   }

@@ -346,6 +346,17 @@ static bool run_check(leat_run *run, leat_task_place place) {
   return true;
 }
 
+static bool run_assert(leat_run *run, leat_task_place place) {
+  const leat_image_task *task = task_of(run, place);
+  const leat_frame *frame = &run->frames[place.part];
+  size_t size = (size_t)frame->buffers[task->first].bytes;
+  if (!size || !memchr(leat_frame_buffer(frame, task->first), false, size)) return true;
+  leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: %s", device_of(run, place.part),
+                leat_program_text(frame->program, task->text),
+                leat_program_text(frame->program, task->message));
+  return false;
+}
+
 // Whether all that the task works on has its place and size, which a sound image sees to.
 static bool check_known(leat_run *run, leat_task_place place) {
   const leat_frame *frame = &run->frames[place.part];
@@ -370,6 +381,7 @@ static bool run_task(leat_run *run, leat_task_place place) {
   case LEAT_TASK_PRINT: done = run_print(run, place); break;
   case LEAT_TASK_BIND: done = run_bind(run, place); break;
   case LEAT_TASK_CHECK: done = run_check(run, place); break;
+  case LEAT_TASK_ASSERT: done = run_assert(run, place); break;
   }
   leat_store_unlock(store, access);
   return done;

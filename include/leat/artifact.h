@@ -166,6 +166,7 @@ typedef enum leat_task_kind {
   LEAT_TASK_PRINT,   // buffers args[first … count), message `text`
   LEAT_TASK_BIND,    // dims[count] = the i64 in buffers[first]; what needs it depends on this task
   LEAT_TASK_CHECK,   // scalars args[first … count), in pairs that must be equal
+  LEAT_TASK_ASSERT,  // all of the bools in buffers[first] must be true; else the step fails
 } leat_task_kind;
 
 typedef struct leat_image_task {
@@ -174,7 +175,7 @@ typedef struct leat_image_task {
   uint32_t dependencies;                     // how many tasks name this one as successor
   uint32_t successor_first, successor_count; // successors[…]: task numbers, relative to the table
   leat_text_index text;                      // name for traces and errors; of a PRINT its message
-  uint32_t reserved;
+  leat_text_index message;                   // of an ASSERT: what is wrong, and where
 } leat_image_task;
 
 typedef struct leat_image_table {

@@ -161,6 +161,8 @@ static void add_task(compiler *c, const leat_node *node, leat_task_kind kind, ui
       .text = leat_image_writer_text(&c->image, node ? node->name : "initial value")};
   if (node && node->op == LEAT_OP_print)
     task.text = leat_image_writer_text(&c->image, leat_node_attr(node, "message")->string);
+  if (node && node->op == LEAT_OP_assert)
+    task.message = leat_image_writer_assertion(&c->image, node);
   LEAT_IMAGE_ADD(&c->image, tasks, task);
 }
 
@@ -287,6 +289,8 @@ static void add_work(compiler *c, leat_node *node) {
     add_print(c, node);
   else if (node->op == LEAT_OP_bind)
     add_bind(c, node);
+  else if (node->op == LEAT_OP_assert)
+    add_task(c, node, LEAT_TASK_ASSERT, input, 0);
   else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
     add_kernel(c, node);
 }

@@ -23,8 +23,9 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 // Ops that the tests below are about.
 static const leat_op covered[] = {
     LEAT_OP_const, LEAT_OP_load, LEAT_OP_feed, LEAT_OP_fetch, LEAT_OP_read, LEAT_OP_assign,
-    LEAT_OP_print, LEAT_OP_assign_add, LEAT_OP_run_count, LEAT_OP_send, LEAT_OP_recv, LEAT_OP_dim,
-    LEAT_OP_bind, LEAT_OP_check_dims, LEAT_OP_ensure_shape, LEAT_OP_positions,
+    LEAT_OP_print, LEAT_OP_assert, LEAT_OP_assign_add, LEAT_OP_run_count, LEAT_OP_send,
+    LEAT_OP_recv, LEAT_OP_dim, LEAT_OP_bind, LEAT_OP_check_dims, LEAT_OP_ensure_shape,
+    LEAT_OP_positions,
     // linalg_sweep_test.c; tests/unit/fft_test.c
     LEAT_OP_cholesky, LEAT_OP_lu, LEAT_OP_triangular_solve, LEAT_OP_qr, LEAT_OP_eigh, LEAT_OP_svd,
     LEAT_OP_fft, LEAT_OP_ifft, LEAT_OP_rfft, LEAT_OP_irfft};
