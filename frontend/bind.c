@@ -5,6 +5,8 @@
 // in the place of a dim it is bound by the first parameter in which it stands alone.
 #include "frontend/evaluator.h"
 
+#include "ops/shape.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -116,6 +118,7 @@ typedef struct match {
   const char *what; // for messages: "argument `x` of `dense`"
   const leat_expr *declared;
   const leat_type *found;
+  leat_type *checked; // becomes what `found` is after a check while running; NULL: no such checks
 } match;
 
 const char *ev_source_text(evaluator *e, leat_span span) {
@@ -151,21 +154,31 @@ static bool match_dtype(match *m, const leat_expr *base) {
   return dtype == m->found->dtype || mismatch(m);
 }
 
-static bool match_dim(match *m, const leat_expr *item, leat_dim found) {
+static bool match_equal(match *m, leat_dim expected, uint32_t axis) {
+  leat_dim found = m->found->dims[axis];
+  if (leat_dim_equal(expected, found)) return true;
+  if (!m->checked || !leat_dims_may_be_equal(m->e->graph, expected, found)) return mismatch(m);
+  m->checked->dims[axis] = expected;
+  return true;
+}
+
+static bool match_dim(match *m, const leat_expr *item, uint32_t axis) {
+  ev found = ev_of_dim(m->found->dims[axis]);
   if (item->kind == LEAT_EXPR_ANY_DIM) return true;
-  if (is_new(m, item)) return ev_bind(m->e, m->generics, item->span, item->name, ev_of_dim(found));
+  if (is_new(m, item)) return ev_bind(m->e, m->generics, item->span, item->name, found);
   leat_dim expected;
   if (m->only_binds) return true;
   if (!ev_as_dim(m->e, ev_expr(m->e, item, NULL), item->span, &expected)) return false;
-  return leat_dim_equal(expected, found) || mismatch(m);
+  return match_equal(m, expected, axis);
 }
 
-static bool match_rest(match *m, const leat_expr *item, const leat_dim *dims, uint32_t count) {
+// The `count` axes from `first` on.
+static bool match_rest(match *m, const leat_expr *item, uint32_t first, uint32_t count) {
   if (!item->name) return true;
   leat_expr name = {.kind = LEAT_EXPR_NAME, .span = item->span, .name = item->name};
   if (is_new(m, &name)) {
     ev values[LEAT_MAX_RANK];
-    for (uint32_t i = 0; i < count; i++) values[i] = ev_of_dim(dims[i]);
+    for (uint32_t i = 0; i < count; i++) values[i] = ev_of_dim(m->found->dims[first + i]);
     return ev_bind(m->e, m->generics, item->span, item->name, ev_make_list(m->e, values, count));
   }
   if (m->only_binds) return true;
@@ -175,7 +188,7 @@ static bool match_rest(match *m, const leat_expr *item, const leat_dim *dims, ui
   if (!ev_as_dims(m->e, value, item->span, &expected, &expected_count)) return false;
   if (expected_count != count) return mismatch(m);
   for (uint32_t i = 0; i < count; i++)
-    if (!leat_dim_equal(expected[i], dims[i])) return mismatch(m);
+    if (!match_equal(m, expected[i], first + i)) return false;
   return true;
 }
 
@@ -183,11 +196,11 @@ static bool match_dims(match *m, const leat_exprs *items, uint32_t rest) {
   uint32_t rank = (uint32_t)m->found->rank;
   uint32_t after = rest == items->count ? 0 : items->count - rest - 1; // items behind the `...`
   for (uint32_t i = 0; i < rest; i++)
-    if (!match_dim(m, items->items[i], m->found->dims[i])) return false;
+    if (!match_dim(m, items->items[i], i)) return false;
   if (rest == items->count) return true;
-  if (!match_rest(m, items->items[rest], m->found->dims + rest, rank - rest - after)) return false;
+  if (!match_rest(m, items->items[rest], rest, rank - rest - after)) return false;
   for (uint32_t i = 0; i < after; i++)
-    if (!match_dim(m, items->items[rest + 1 + i], m->found->dims[rank - after + i])) return false;
+    if (!match_dim(m, items->items[rest + 1 + i], rank - after + i)) return false;
   return true;
 }
 
@@ -209,6 +222,16 @@ static bool match_type(match *m) {
   return match_dims(m, &declared->items, rest);
 }
 
+// The value as the declared type has it: itself, or with a check while running that dims are equal.
+static ev match_value(match *m, ev value) {
+  m->found = ev_tensor_type(value);
+  leat_type checked = *m->found;
+  if (value.kind == EV_TENSOR) m->checked = &checked;
+  if (!match_type(m)) return ev_error();
+  leat_builder builder = ev_builder(m->e, m->span);
+  return m->checked ? ev_tensor(leat_build_ensure(&builder, value.tensor, &checked)) : value;
+}
+
 // -- Values for declared types ------------------------------------------------------------------
 
 static bool is_tensor_type(const leat_expr *type) {
@@ -226,8 +249,7 @@ static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_spa
   if (value.kind != EV_ROWS) value = ev_tensor(ev_as_tensor(e, value, -1, span));
   if (value.kind == EV_ERROR) return value;
   match m = {.e = e, .span = span, .what = what, .declared = declared};
-  m.found = ev_tensor_type(value);
-  return match_type(&m) ? value : ev_error();
+  return match_value(&m, value);
 }
 
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
@@ -334,8 +356,8 @@ static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
   if (value->kind == EV_ERROR) return false;
   match m = {.e = b->e, .generics = b->scope, .span = span, .declared = type};
   m.what = describe(b, i);
-  m.found = ev_tensor_type(*value);
-  return match_type(&m);
+  *value = match_value(&m, *value);
+  return value->kind != EV_ERROR;
 }
 
 static bool fit_static(binder *b, uint32_t i, ev *value, leat_span span) {

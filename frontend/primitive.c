@@ -124,7 +124,8 @@ static ev build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t cou
   leat_builder builder = ev_builder(e, span);
   const char *name = ev_node_name(e, hint, leat_op_name(op));
   leat_value value = leat_build(&builder, name, op, inputs, count, attrs);
-  if (value.node && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
+  bool plain = value.node && value.node->op == op; // not what the op is written in terms of
+  if (plain && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
   return results_of(e, op, value);
 }
 

@@ -315,8 +315,10 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
         !try(builder, &trial, checked, NULL, types, outputs))
       return none;
   }
-  for (uint32_t i = 0; is_fitted(op) && i < input_count; i++)
+  for (uint32_t i = 0; is_fitted(op) && i < input_count; i++) {
     trial.inputs[i] = with_shape(builder, name, LEAT_OP_broadcast, trial.inputs[i], &types[i]);
+    if (!trial.inputs[i].node) return none;
+  }
   return append(builder, name, &trial, outputs);
 }
 
