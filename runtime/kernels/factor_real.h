@@ -62,9 +62,8 @@ static void R(lu)(int64_t m, int64_t n, const REAL *x, REAL *a, int32_t *pivots,
       for (int64_t i = j + 1; i < m && row[j] != 0; i++) a[i * n + j] /= row[j];
       R(subtract)(m - j - 1, end - j - 1, 1, row + n + j, n, row + j + 1, n, row + n + j + 1, n);
     }
-    for (int64_t i = begin + 1; i < end; i++)
-      R(subtract)
-      (1, n - end, i - begin, a + i * n + begin, n, a + begin * n + end, n, a + i * n + end, n);
+    for (int64_t i = begin + 1; i < end; i++) R(subtract)
+    (1, n - end, i - begin, a + i * n + begin, n, a + begin * n + end, n, a + i * n + end, n);
     R(subtract)
     (m - end, n - end, end - begin, a + end * n + begin, n, a + begin * n + end, n,
      a + end * n + end, n);

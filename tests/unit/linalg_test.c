@@ -1,8 +1,8 @@
 // ops/linalg.c and runtime/kernels/linalg.c: the factorisations as code calls them, with the
 // scratch that library_X asks for, against what they promise and against ref_X.
+#include "leat/artifact.h"
 #include "ops/build.h"
 #include "ops/ops.h"
-#include "leat/artifact.h"
 #include "tests/unit/check.h"
 
 #include <math.h>
