@@ -9,10 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
+#ifdef __clang__ // unrolls short loops by itself
+#define UNROLL
 #else
-#define UNROLL _Pragma("GCC unroll 32")
+#define UNROLL _Pragma("GCC unroll 8")
 #endif
 
 typedef enum fft_kind { FFT_COMPLEX, FFT_FROM_REAL, FFT_TO_REAL } fft_kind;

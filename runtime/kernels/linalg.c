@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __clang__
-#define UNROLL _Pragma("unroll")
+#ifdef __clang__ // unrolls short loops by itself
+#define UNROLL
 #else
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
