@@ -3,7 +3,7 @@
 //   atan    of y/x: a ratio within tan(π/8) after π/4 or π/2 is taken off, and a polynomial
 //   asin    a polynomial on 0 … 1/2; above, π/2 − 2·asin(sqrt((1 − x)/2))
 //
-// Within 1 ulp of f64, atan2 2; f32 rounds right but for one in some thousand.
+// f64 is within 1 ulp, atan and atan2 2; f32 within 0.51.
 #include "kernel/math_parts.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // exp2, expm1, sinh and cosh: n·ln 2 (or n) is taken off x, e^r − 1 (or 2^r) of what is left is a
-// polynomial, and 2^n is put back by exponents. Within 1 ulp of f64, expm1 2, sinh 3; f32 rounds
-// right but for one in some thousand.
+// polynomial, and 2^n is put back by exponents.
+// f64 is within 1 ulp, expm1 and cosh 2, sinh 3; f32 within 0.52.
 #include "kernel/math_parts.h"
 
 #include <math.h>
