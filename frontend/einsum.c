@@ -186,7 +186,7 @@ static bool reshape(einsum *s, labelled *x, const leat_dim *dims, int rank) {
   for (int k = 0; same && k < rank; k++) same = leat_dim_equal(type->dims[k], dims[k]);
   if (same) return true;
   leat_attr attr = {.count = (uint32_t)rank};
-  attr.dims = leat_arena_memdup(s->e->arena, dims, ((size_t)rank + 1) * sizeof *dims);
+  attr.dims = leat_arena_memdup(s->e->arena, dims, (size_t)rank * sizeof *dims);
   return keep(x, node(s, LEAT_OP_reshape, &x->value, 1, &attr));
 }
 
