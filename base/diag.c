@@ -297,7 +297,7 @@ const char *leat_nearest(const char *name, const char *const *candidates, size_t
   size_t size = strlen(name);
   if (size == 0 || size > LONGEST_NAME) return NULL;
   const char *nearest = NULL;
-  size_t least = size <= 2 ? 2 : size / 3 + 2; // one more than the most edits that still suggest
+  size_t least = size / 4 + 2; // one more than the most edits that still suggest
   for (size_t i = 0; i < count; i++) {
     size_t other = strlen(candidates[i]);
     if (other == 0 || other > LONGEST_NAME) continue;
