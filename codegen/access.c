@@ -174,6 +174,9 @@ static bool is_movement(leat_op op) {
   case LEAT_OP_slice:
   case LEAT_OP_unfold:
   case LEAT_OP_cast:
+  case LEAT_OP_real:
+  case LEAT_OP_imag:
+  case LEAT_OP_complex:
   case LEAT_OP_iota:
   case LEAT_OP_dim: return true;
   }

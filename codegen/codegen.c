@@ -62,7 +62,7 @@ static leat_status check_dtypes(leat_codegen_state *cg) {
     for (int k = 0; k < leat_op_info_of(node->op)->outputs; k++) {
       leat_dtype dtype = node->outputs[k].dtype;
       leat_dtype_kind kind = leat_dtype_kind_of(dtype);
-      if (kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING) continue;
+      if (kind != LEAT_KIND_STRING) continue;
       leat_error_at(cg->diag, node->span, "%s cannot be compiled yet; device ref:0 computes it",
                     leat_dtype_name(dtype));
       return leat_fail(cg->error, LEAT_UNSUPPORTED, "%s: %s cannot be compiled yet", node->name,

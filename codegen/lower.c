@@ -234,19 +234,36 @@ static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *
   return run ? leat_index_add(l, index, (leat_index){.base = w->inner, .step = 1}) : index;
 }
 
-// Where the word that is asked for is.
-static leat_index word_of(leat_lower *w, leat_index element) {
-  leat_index first = leat_index_mul(&w->l, element, k_i64(w->l.b, 2));
-  return leat_index_add(&w->l, first, leat_index_const(&w->l, w->l.word));
+// The mask of the lower or the upper half of the words of elements in a row.
+static k_value zip_mask(leat_lowering *l, int which) {
+  return l->mask ? k_zip(l->b, l->mask, l->mask, which) : NULL;
+}
+
+static k_value load_at(leat_lower *w, const k_buffer *buffer, leat_index index) {
+  if (!index.vector && (index.step == 1 || w->l.lanes == 1))
+    return k_load(w->l.b, buffer, index.base, w->l.lanes, w->l.mask);
+  return k_gather(w->l.b, buffer, leat_index_value(&w->l, index), w->l.mask);
+}
+
+// The word that is asked for, of two words an element: lanes in a row take theirs out of all words.
+static k_value load_word(leat_lower *w, const k_buffer *buffer, leat_index element) {
+  leat_lowering *l = &w->l;
+  leat_index first = leat_index_mul(l, element, k_i64(l->b, 2));
+  if (element.vector || element.step != 1 || l->lanes == 1)
+    return load_at(w, buffer, leat_index_add(l, first, leat_index_const(l, l->word)));
+  k_value halves[2];
+  for (int i = 0; i < 2; i++) {
+    k_value at = k_add(l->b, first.base, k_i64(l->b, i * l->lanes));
+    halves[i] = k_load(l->b, buffer, at, l->lanes, zip_mask(l, i));
+  }
+  return k_unzip(l->b, halves[0], halves[1], l->word);
 }
 
 static k_value load(leat_lower *w, const leat_fact *fact, const leat_type *type,
                     const leat_index *at) {
   leat_index index = linear(w, fact, type, at);
-  if (k_words(type->dtype) == 2) index = word_of(w, index);
-  if (!index.vector && (index.step == 1 || w->l.lanes == 1))
-    return k_load(w->l.b, fact->buffer, index.base, w->l.lanes, w->l.mask);
-  return k_gather(w->l.b, fact->buffer, leat_index_value(&w->l, index), w->l.mask);
+  bool words = k_words(type->dtype) == 2;
+  return words ? load_word(w, fact->buffer, index) : load_at(w, fact->buffer, index);
 }
 
 // A reduction of one element.
@@ -293,8 +310,9 @@ static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at
       flat[k] = fact->spans >> k & 1 ? at[k] : leat_index_const(l, 0);
     at = flat;
   }
-  int lanes = l->lanes;
+  int lanes = l->lanes, word = l->word;
   k_value mask = l->mask;
+  if (k_words(value.node->outputs[0].dtype) == 1) l->word = 0;
   if (is_uniform(at, rank)) l->lanes = 1, l->mask = NULL;
   k_value known = find_memo(w, fact, at, rank);
   if (!known) {
@@ -302,6 +320,7 @@ static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at
     add_memo(w, fact, at, rank, known);
   }
   l->lanes = lanes;
+  l->word = word;
   l->mask = mask;
   return k_splat(l->b, lanes, known);
 }
@@ -404,14 +423,37 @@ void leat_lower_keep(leat_lower *w, const leat_item *item, const k_buffer *row, 
   fact->row_pass = pass;
 }
 
+static void push_store(leat_lower *w, leat_stores *stores, const k_buffer *buffer, k_value index,
+                       k_value value, k_value mask) {
+  leat_pending store = {.buffer = buffer, .index = index, .value = value, .mask = mask};
+  leat_vec_push(w->table->cg->arena, stores, store);
+}
+
+// Two words an element: one after the other, those of lanes zipped.
+static void store_words(leat_lower *w, leat_stores *stores, const k_buffer *buffer, k_value index,
+                        const leat_item *item) {
+  k_builder *b = w->l.b;
+  k_value words[2];
+  for (w->l.word = 1; w->l.word >= 0; w->l.word--)
+    words[w->l.word] = k_splat(b, w->l.lanes, leat_lower_item(w, item));
+  w->l.word = 0;
+  index = k_mul(b, index, k_i64(b, 2));
+  for (int i = 0; i < 2; i++) {
+    bool one = w->l.lanes == 1;
+    k_value value = one ? words[i] : k_zip(b, words[0], words[1], i);
+    k_value at = k_add(b, index, k_i64(b, i * w->l.lanes));
+    push_store(w, stores, buffer, at, value, one ? w->l.mask : zip_mask(&w->l, i));
+  }
+}
+
 void leat_lower_store(leat_lower *w, leat_stores *stores, const leat_output *output) {
   leat_index index = leat_lower_element(w, output->item);
-  leat_pending store = {.buffer = leat_lower_buffer(w, output->storage),
-                        .value = leat_lower_item(w, output->item),
-                        .mask = w->l.mask};
+  const k_buffer *buffer = leat_lower_buffer(w, output->storage);
   assert(!index.vector && (w->l.lanes == 1 || index.step == 1));
-  store.index = index.base;
-  leat_vec_push(w->table->cg->arena, stores, store);
+  if (k_words(output->storage->type.dtype) == 2)
+    store_words(w, stores, buffer, index.base, output->item);
+  else
+    push_store(w, stores, buffer, index.base, leat_lower_item(w, output->item), w->l.mask);
 }
 
 void leat_lower_flush(leat_lower *w, leat_stores *stores) {

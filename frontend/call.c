@@ -210,6 +210,21 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
   return NULL;
 }
 
+// complex(a, b) of compile-time numbers is one.
+static bool is_static_complex(const ev_function *function, const ev_argument *args,
+                              uint32_t count) {
+  if (function->definition || function->builtin || function->op != LEAT_OP_complex || count != 2)
+    return false;
+  for (uint32_t i = 0; i < 2; i++)
+    if (args[i].key || (args[i].value.kind != EV_INT && args[i].value.kind != EV_FLOAT))
+      return false;
+  return true;
+}
+
+static double as_double(ev number) {
+  return number.kind == EV_INT ? (double)number.i : number.f;
+}
+
 // max(a, b) and min(a, b) of compile-time numbers or dimensions.
 static bool is_static_extreme(const ev_function *function, const ev_argument *args,
                               uint32_t count) {
@@ -245,6 +260,8 @@ ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   uint32_t count;
   ev_argument *args = ev_arguments(e, &expr->args, 0, &count); // reports what is wrong in them too
   if (!function || !args) return ev_error();
+  if (is_static_complex(function, args, count))
+    return (ev){.kind = EV_COMPLEX, .re = as_double(args[0].value), .im = as_double(args[1].value)};
   if (is_static_extreme(function, args, count))
     return static_extreme(e, function, args, expr->span);
   const char *as = NULL;

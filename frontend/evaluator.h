@@ -26,6 +26,7 @@ typedef enum ev_kind {
   EV_TENSOR, // a value of the graph
   EV_INT,    // compile-time numbers: as literals, they take the dtype of what they meet
   EV_FLOAT,
+  EV_COMPLEX,
   EV_BOOL,
   EV_STRING,
   EV_DTYPE,
@@ -52,6 +53,9 @@ struct ev {
     struct {   // FLOAT
       double f;
       uint64_t magnitude; // when it was written as an int beyond i64: that int; else 0
+    };
+    struct { // COMPLEX
+      double re, im;
     };
     struct { // STRING
       const char *text;

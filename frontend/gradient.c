@@ -336,7 +336,7 @@ static bool hand_to_inputs(walk *w, const ev_function *rule, const leat_node *no
 
 static bool wants(walk *w, leat_value value) {
   const mark *m = mark_of(w, value.node);
-  return m && m->reaches && is_float(leat_value_type(value)->dtype);
+  return m && m->reaches && leat_dtype_in_class(leat_value_type(value)->dtype, LEAT_CLASS_INEXACT);
 }
 
 // Whether a gradient has come to the node, or to any result of the call that it is the first of.
@@ -466,7 +466,7 @@ bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
     }
     leat_dtype dtype =
         target.kind == EV_STATE ? target.state->type.dtype : leat_value_type(target.tensor)->dtype;
-    if (is_float(dtype)) continue;
+    if (leat_dtype_in_class(dtype, LEAT_CLASS_INEXACT)) continue;
     ev_fail(e, span, "a gradient is with respect to floats, `%s` is %s",
             target.kind == EV_STATE ? target.state->name : target.tensor.node->name,
             leat_dtype_name(dtype));

@@ -2,6 +2,7 @@
 #include "frontend/evaluator.h"
 
 #include "base/half.h"
+#include "ops/complex.h"
 
 #include <string.h>
 
@@ -36,6 +37,14 @@ static bool store_float(leat_dtype dtype, ev literal, char *to) {
   return true;
 }
 
+// A real number has no imaginary part.
+static bool store_complex(leat_dtype dtype, ev literal, char *to) {
+  leat_dtype part = leat_part_dtype(dtype);
+  ev re = literal, im = ev_float(0);
+  if (literal.kind == EV_COMPLEX) re = ev_float(literal.re), im = ev_float(literal.im);
+  return store_float(part, re, to) && store_float(part, im, to + leat_dtype_size(part));
+}
+
 // Writes one element; false when the literal has no such value in the dtype.
 static bool store(leat_dtype dtype, ev literal, char *to) {
   switch (leat_dtype_kind_of(dtype)) {
@@ -43,7 +52,7 @@ static bool store(leat_dtype dtype, ev literal, char *to) {
   case LEAT_KIND_SIGNED:
   case LEAT_KIND_UNSIGNED: return store_integer(dtype, literal, to);
   case LEAT_KIND_FLOAT: return store_float(dtype, literal, to);
-  case LEAT_KIND_COMPLEX:
+  case LEAT_KIND_COMPLEX: return store_complex(dtype, literal, to);
   case LEAT_KIND_STRING: break;
   }
   return false;
@@ -78,8 +87,7 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
 }
 
 static bool can_store(evaluator *e, leat_dtype dtype, leat_span span) {
-  leat_dtype_kind kind = leat_dtype_kind_of(dtype);
-  bool stored = kind != LEAT_KIND_COMPLEX && kind != LEAT_KIND_STRING;
+  bool stored = dtype != LEAT_str;
   if (!stored) ev_fail(e, span, "constants of %s are not supported yet", leat_dtype_name(dtype));
   return stored;
 }
@@ -151,6 +159,7 @@ static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span
   leat_type type = {.dtype = LEAT_i32};
   list_type(value, &type);
   if (has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
+  if (has_kind(value, EV_COMPLEX)) type.dtype = LEAT_c64;
   if (dtype >= 0 && type.dtype != LEAT_bool) type.dtype = (leat_dtype)dtype;
   return ev_literal_tensor(e, value, &type, NULL, span);
 }
@@ -169,6 +178,7 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   }
   case EV_INT:
   case EV_FLOAT:
+  case EV_COMPLEX:
   case EV_BOOL:
   case EV_LIST: return from_literal(e, value, dtype, span);
   case EV_NONE:

@@ -44,7 +44,8 @@ static bool input_has_op_dtype(leat_op op, uint32_t input) {
 }
 
 static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
-  bool has_float = false, has_dim = false;
+  bool has_float = leat_op_info_of(op)->dtypes == LEAT_CLASS_FLOAT, has_complex = false;
+  bool has_dim = false;
   for (uint32_t i = 0; i < count; i++) {
     if (!input_has_op_dtype(op, i)) continue;
     if (inputs[i].kind == EV_TENSOR) return (int)leat_value_type(inputs[i].tensor)->dtype;
@@ -52,8 +53,9 @@ static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
     if (inputs[i].kind == EV_ROWS) return (int)ev_tensor_type(inputs[i])->dtype;
     has_dim = has_dim || inputs[i].kind == EV_DIM;
     has_float = has_float || inputs[i].kind == EV_FLOAT;
+    has_complex = has_complex || inputs[i].kind == EV_COMPLEX;
   }
-  return has_dim ? LEAT_i64 : has_float ? LEAT_f32 : -1;
+  return has_complex ? LEAT_c64 : has_dim ? LEAT_i64 : has_float ? LEAT_f32 : -1;
 }
 
 static bool as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,

@@ -71,7 +71,8 @@ ev ev_make_list(evaluator *e, const ev *items, uint32_t count) {
 // -- Asking -------------------------------------------------------------------------------------
 
 bool ev_is_literal(ev value) {
-  return value.kind == EV_INT || value.kind == EV_FLOAT || value.kind == EV_BOOL;
+  return value.kind == EV_INT || value.kind == EV_FLOAT || value.kind == EV_COMPLEX ||
+         value.kind == EV_BOOL;
 }
 
 const leat_type *ev_tensor_type(ev value) {
@@ -90,6 +91,7 @@ const char *ev_kind_name(ev value) {
   case EV_TENSOR: return "a tensor";
   case EV_INT: return "an int";
   case EV_FLOAT: return "a float";
+  case EV_COMPLEX: return "a complex number";
   case EV_BOOL: return "a bool";
   case EV_STRING: return "a string";
   case EV_DTYPE: return "a dtype";
@@ -118,6 +120,7 @@ bool ev_equal(ev a, ev b) {
   case EV_BOOL:
   case EV_DTYPE: return a.i == b.i;
   case EV_FLOAT: return a.f == b.f;
+  case EV_COMPLEX: return a.re == b.re && a.im == b.im;
   case EV_STRING: return a.size == b.size && !memcmp(a.text, b.text, a.size);
   case EV_TYPE: return leat_type_equal(a.type, b.type);
   case EV_DIM: return leat_dim_equal(a.dim, b.dim);
@@ -141,6 +144,13 @@ void ev_print(ev value, leat_text *out) {
   case EV_TENSOR: leat_text_add(out, "%s", value.tensor.node->name); return;
   case EV_INT: leat_text_add(out, "%lld", (long long)value.i); return;
   case EV_FLOAT: leat_text_add_f64(out, value.f); return;
+  case EV_COMPLEX:
+    leat_text_add(out, "complex(");
+    leat_text_add_f64(out, value.re);
+    leat_text_add(out, ", ");
+    leat_text_add_f64(out, value.im);
+    leat_text_add(out, ")");
+    return;
   case EV_BOOL: leat_text_add(out, value.i ? "true" : "false"); return;
   case EV_STRING: leat_text_add_quoted(out, value.text, value.size); return;
   case EV_DTYPE: leat_text_add(out, "%s", leat_dtype_name((leat_dtype)value.i)); return;

@@ -321,6 +321,23 @@ k_value k_half(k_builder *b, k_value a, int which) {
   return part(b, K_HALF, a, a->lanes / 2, which);
 }
 
+static k_value shuffle(k_builder *b, k_op op, k_value x, k_value y, int which) {
+  k_value both[] = {x, y};
+  assert(x->lanes >= 2 && x->lanes == y->lanes && x->dtype == y->dtype);
+  k_instr wanted = {.op = op, .dtype = x->dtype, .lanes = x->lanes, .args = both};
+  wanted.arg_count = 2;
+  wanted.imm.i = which;
+  return find_or_place(b, &wanted);
+}
+
+k_value k_zip(k_builder *b, k_value x, k_value y, int which) {
+  return shuffle(b, K_ZIP, x, y, which);
+}
+
+k_value k_unzip(k_builder *b, k_value x, k_value y, int which) {
+  return shuffle(b, K_UNZIP, x, y, which);
+}
+
 k_value k_extract(k_builder *b, k_value a, int lane) {
   assert(lane >= 0 && lane < a->lanes);
   return a->lanes == 1 ? a : part(b, K_EXTRACT, a, 1, lane);

@@ -67,6 +67,8 @@ typedef struct leat_kernel leat_kernel;
   X(SPLAT, "splat", 1)     /* scalar → `lanes` lanes */                                            \
   X(LANE, "lane", 0)       /* integer vector 0, 1, 2, … */                                         \
   X(HALF, "half", 1)       /* lower (imm.i 0) or upper (1) half of the lanes */                    \
+  X(ZIP, "zip", 2)         /* a0 b0 a1 b1 …: the lower (imm.i 0) or upper (1) half of these */ \
+  X(UNZIP, "unzip", 2)     /* of all lanes of a, then b: the even (imm.i 0) or the odd (1) ones */ \
   X(EXTRACT, "extract", 1) /* lane imm.i as a scalar */                                            \
   X(ANY, "any", 1)         /* bool vector → bool scalar */                                         \
   X(LOAD, "load", -1)      /* buffer[args[0] …+lanes), args[1] (may be absent): mask, off lanes give 0 */ \
@@ -173,6 +175,8 @@ k_value k_bitcast(k_builder *b, leat_dtype dtype, k_value a);
 k_value k_splat(k_builder *b, int lanes, k_value a);
 k_value k_lane(k_builder *b, leat_dtype dtype, int lanes);
 k_value k_half(k_builder *b, k_value a, int which);
+k_value k_zip(k_builder *b, k_value x, k_value y, int which);
+k_value k_unzip(k_builder *b, k_value x, k_value y, int which);
 k_value k_extract(k_builder *b, k_value a, int lane);
 k_value k_any(k_builder *b, k_value a);
 k_value k_load(k_builder *b, const k_buffer *buffer, k_value index, int lanes, k_value mask);
@@ -204,7 +208,9 @@ void k_barrier(k_builder *b);
 void leat_kernel_print(const leat_kernel *kernel, leat_text *out);
 LEAT_MUST_USE leat_status leat_kernel_verify(const leat_kernel *kernel, leat_error *error);
 const char *k_op_name(k_op op);
-int k_op_arity(k_op op);    // number of value operands, or -1
+int k_op_arity(k_op op); // number of value operands, or -1
+// ZIP, UNZIP: which lane of its operands, one after the other, a lane is.
+int k_shuffle_lane(const k_instr *instr, int lane);
 bool k_op_is_pure(k_op op); // depends on nothing but its operands and immediates, and has no effect
 
 // What an element-wise op (ADD … BITCAST) gives for one lane: `dtype` is that of the operands (of

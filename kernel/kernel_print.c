@@ -29,6 +29,12 @@ int k_op_arity(k_op op) {
   return rows[op].arity;
 }
 
+int k_shuffle_lane(const k_instr *instr, int lane) {
+  int which = (int)instr->imm.i, lanes = instr->lanes;
+  if (instr->op == K_UNZIP) return 2 * lane + which;
+  return which * (lanes / 2) + lane / 2 + lane % 2 * lanes;
+}
+
 bool k_op_is_pure(k_op op) {
   return rows[op].arity >= 0 && op != K_PHI && op != K_LOCAL && op != K_BARRIER && op != K_FAIL_IF;
 }
@@ -144,7 +150,7 @@ static void print_pure(printer *p, const k_instr *instr) {
   if (instr->arg_count) leat_text_add(p->out, " ");
   print_values(p, instr->args, instr->arg_count);
   bool numbered = instr->op == K_SCALAR || instr->op == K_RESULT || instr->op == K_HALF ||
-                  instr->op == K_EXTRACT;
+                  instr->op == K_ZIP || instr->op == K_UNZIP || instr->op == K_EXTRACT;
   if (numbered) leat_text_add(p->out, " #%lld", (long long)instr->imm.i);
 }
 

@@ -92,6 +92,10 @@ static leat_status check_lanes(verifier *v, const k_instr *instr) {
   switch ((int)instr->op) {
   case K_SPLAT: right = is(x, instr->dtype, 1); break;
   case K_HALF: right = is(x, instr->dtype, 2 * instr->lanes) && (instr->imm.i | 1) == 1; break;
+  case K_ZIP:
+  case K_UNZIP:
+    right = alike(x, instr) && alike(instr->args[1], instr) && (instr->imm.i | 1) == 1;
+    break;
   case K_EXTRACT:
     right = x->dtype == instr->dtype && instr->lanes == 1 && instr->imm.i >= 0 &&
             instr->imm.i < x->lanes;
@@ -243,6 +247,8 @@ static leat_status check_kind(verifier *v, const k_instr *instr) {
   case K_BITCAST:
   case K_SPLAT:
   case K_HALF:
+  case K_ZIP:
+  case K_UNZIP:
   case K_EXTRACT:
   case K_ANY: return check_lanes(v, instr);
   case K_LOAD:

@@ -1,6 +1,7 @@
 // Element-wise arithmetic. Each op is one shape line and one REF line: expressions of a (and b) for
 // signed and unsigned integers, computed in 64 bits and cut to their width, and for floats,
 // computed in their own type.
+#include "ops/complex.h"
 #include "ops/element.h"
 
 // -- Sums, products, signs -----------------------------------------------------------------------
@@ -23,9 +24,18 @@ BINARY_NUMERIC(mul, WRAP(*), WRAP(*), (a * b))
 BINARY_NUMERIC(maximum, a > b ? a : b, a > b ? a : b, larger(a, b))
 BINARY_NUMERIC(minimum, a < b ? a : b, a < b ? a : b, smaller(a, b))
 UNARY_NUMERIC(neg, 0 - (uint64_t)a, 0 - a, -a)
-UNARY_NUMERIC(abs, a < 0 ? 0 - (uint64_t)a : (uint64_t)a, a, fabs(a))
 BINARY_FLOAT(copysign, copysign(a, b))
 BINARY_FLOAT(nextafter, nextafter(a, b)) // of the op's own dtype
+
+bool shape_abs(leat_shape_context *context) {
+  leat_type *out = &context->outputs[0];
+  *out = *leat_shape_input(context, 0);
+  if (leat_dtype_is_complex(out->dtype)) out->dtype = leat_part_dtype(out->dtype);
+  return true;
+}
+
+LEAT_REF(abs, LEAT_SIGNED_CASES(EACH_UNARY, a < 0 ? 0 - (uint64_t)a : (uint64_t)a)
+                  LEAT_UNSIGNED_CASES(EACH_UNARY, a) LEAT_FLOAT_CASES(EACH_UNARY, fabs(a)))
 
 bool shape_fma(leat_shape_context *context) {
   return leat_shape_like_input(context);

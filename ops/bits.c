@@ -21,16 +21,11 @@ BINARY_INTEGER(shift_right, IN_RANGE ? a >> b : a < 0 ? -1 : 0, IN_RANGE ? a >> 
 UNARY_INTEGER(popcount, POPCOUNT, POPCOUNT)
 UNARY_INTEGER(count_leading_zeros, LEADING_ZEROS, LEADING_ZEROS)
 
-static bool has_bits(leat_dtype dtype) {
-  return leat_dtype_in_class(dtype, LEAT_CLASS_REAL);
-}
-
 bool shape_bitcast(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);
   leat_dtype dtype = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
-  if (!has_bits(x->dtype) || !has_bits(dtype))
-    return leat_shape_fail(context, "%s has no bits to reinterpret; use cast",
-                           leat_dtype_name(has_bits(x->dtype) ? dtype : x->dtype));
+  if (!leat_dtype_in_class(dtype, LEAT_CLASS_REAL))
+    return leat_shape_fail(context, "bitcast gives real numbers, not %s", leat_dtype_name(dtype));
   if (leat_dtype_size(dtype) != leat_dtype_size(x->dtype))
     return leat_shape_fail(context, "%s has %zu bytes and %s has %zu", leat_dtype_name(x->dtype),
                            leat_dtype_size(x->dtype), leat_dtype_name(dtype),

@@ -157,8 +157,8 @@ bool shape_one_hot(leat_shape_context *context) {
   leat_dim depth = leat_node_attr(context->node, "depth")->dim;
   leat_type *out = &context->outputs[0];
   *out = *leat_shape_input(context, 0);
-  if (!leat_dtype_in_class(dtype, LEAT_CLASS_ANY_DTYPE))
-    return leat_shape_fail(context, "one_hot gives numbers or bool, not %s",
+  if (dtype != LEAT_bool && !leat_dtype_in_class(dtype, LEAT_CLASS_REAL))
+    return leat_shape_fail(context, "one_hot gives real numbers or bool, not %s",
                            leat_dtype_name(dtype));
   if (!leat_shape_dim_ok(context, depth)) return false;
   if (out->rank == LEAT_MAX_RANK)

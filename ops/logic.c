@@ -1,5 +1,6 @@
 // Comparison, logic, selection and conversion.
 #include "base/half.h"
+#include "ops/complex.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -34,9 +35,15 @@ bool shape_where(leat_shape_context *context) {
 }
 
 bool shape_cast(leat_shape_context *context) {
-  leat_dtype dtype = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
+  leat_dtype from = leat_shape_input(context, 0)->dtype;
+  leat_dtype to = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
+  if (!leat_dtype_in_class(to, LEAT_CLASS_ANY_DTYPE))
+    return leat_shape_fail(context, "there is no cast to %s", leat_dtype_name(to));
+  if (leat_dtype_is_complex(from) && !leat_dtype_is_complex(to))
+    return leat_shape_fail(context, "a complex number is no %s; `real` takes its real part",
+                           leat_dtype_name(to));
   context->outputs[0] = *leat_shape_input(context, 0);
-  context->outputs[0].dtype = dtype;
+  context->outputs[0].dtype = to;
   return true;
 }
 

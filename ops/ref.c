@@ -2,6 +2,7 @@
 #include "ops/ref.h"
 
 #include "base/half.h"
+#include "ops/complex.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -211,6 +212,7 @@ leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context) {
   context->outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
   for (int i = 0; i < outputs; i++)
     LEAT_TRY(make_output(arena, context, &context->node->outputs[i], &context->outputs[i]));
+  if (leat_is_complex_op(context->node)) return leat_ref_complex(arena, context);
   bool wide = leat_op_computes(op) && takes_or_gives_halves(context, outputs);
   return wide ? evaluate_wide(arena, context, outputs) : evaluate(context);
 }

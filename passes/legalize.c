@@ -10,6 +10,7 @@
 // What an op is written in terms of stands below its name: `a/b/add` of node `a/b`.
 #include "base/half.h"
 #include "ops/build.h"
+#include "ops/complex.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -23,6 +24,11 @@ typedef struct legalizer {
 } legalizer;
 
 // -- Building -------------------------------------------------------------------------------------
+
+static leat_builder builder_of(const legalizer *l) {
+  const leat_node *node = l->node;
+  return (leat_builder){l->graph, l->diag, node->span, node->device, node->colocate, node->entry};
+}
 
 static leat_value build_some(legalizer *l, leat_op op, const leat_value *inputs, uint32_t count,
                              const leat_attr *attrs) {
@@ -51,23 +57,72 @@ static bool has_halves(const leat_node *node) {
   return false;
 }
 
-// The op on inputs that are f32 instead; `values`: its outputs, rounded to the dtypes they had.
-static bool compute_wide(legalizer *l, leat_op op, const leat_value *inputs, uint32_t count,
-                         const leat_attr *attrs, const leat_type *outputs, leat_value *values) {
-  leat_value *wide = leat_new_array(l->graph->arena, leat_value, count);
-  for (uint32_t i = 0; i < count; i++) {
-    bool half = leat_dtype_is_half(leat_value_type(inputs[i])->dtype);
-    wide[i] = half ? cast_to(l, LEAT_f32, inputs[i]) : inputs[i];
+// On inputs that are f32 instead; `values`: the outputs, rounded to the dtypes they had.
+static bool compute_wide(legalizer *l, const leat_node *node, leat_value *values) {
+  leat_value *wide = leat_new_array(l->graph->arena, leat_value, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    bool half = leat_dtype_is_half(leat_value_type(node->inputs[i])->dtype);
+    wide[i] = half ? cast_to(l, LEAT_f32, node->inputs[i]) : node->inputs[i];
   }
-  leat_value first = build_some(l, op, wide, count, attrs);
+  leat_value first = build_some(l, node->op, wide, node->input_count, node->attrs);
   if (!first.node) return false;
   take_controls(l, first.node);
-  for (uint32_t i = 0; i < (uint32_t)leat_op_info_of(op)->outputs; i++) {
+  for (uint32_t i = 0; i < (uint32_t)leat_op_info_of(node->op)->outputs; i++) {
     leat_value value = {first.node, i};
-    bool half = leat_dtype_is_half(outputs[i].dtype);
-    values[i] = half ? cast_to(l, outputs[i].dtype, value) : value;
+    bool half = leat_dtype_is_half(node->outputs[i].dtype);
+    values[i] = half ? cast_to(l, node->outputs[i].dtype, value) : value;
   }
   return true;
+}
+
+// -- c64 and c128 ---------------------------------------------------------------------------------
+
+static leat_value apply(void *context, leat_op op, const leat_value *inputs, uint32_t count,
+                        const leat_attr *attrs) {
+  return build_some(context, op, inputs, count, attrs);
+}
+
+static leat_value number(void *context, leat_dtype dtype, double value) {
+  legalizer *l = context;
+  leat_builder builder = builder_of(l);
+  const char *name = leat_arena_printf(l->graph->arena, "%s/const", l->node->name);
+  return leat_build_scalar(&builder, name, dtype, value);
+}
+
+// What was put together is not taken apart again.
+static leat_parts parts_of(legalizer *l, leat_value value) {
+  if (!leat_dtype_is_complex(leat_value_type(value)->dtype)) return (leat_parts){.re = value};
+  const leat_node *node = value.node;
+  if (node->op == LEAT_OP_complex) return (leat_parts){node->inputs[0], node->inputs[1]};
+  return (leat_parts){build_some(l, LEAT_OP_real, &value, 1, NULL),
+                      build_some(l, LEAT_OP_imag, &value, 1, NULL)};
+}
+
+static bool compute_parts(legalizer *l, const leat_node *node, leat_value *value) {
+  leat_real_ops ops = {l, apply, number};
+  leat_parts *inputs = leat_new_array(l->graph->arena, leat_parts, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = parts_of(l, node->inputs[i]);
+  leat_parts parts = leat_complex_parts(&ops, node, inputs);
+  leat_value both[] = {parts.re, parts.im};
+  *value = parts.im.node ? build_some(l, LEAT_OP_complex, both, 2, NULL) : parts.re;
+  if (value->node) take_controls(l, value->node);
+  return value->node;
+}
+
+// -- Any op ---------------------------------------------------------------------------------------
+
+static bool is_illegal(const leat_node *node) {
+  leat_op_kind kind = leat_op_info_of(node->op)->kind;
+  bool has_code = kind != LEAT_KIND_STRUCTURE && kind != LEAT_KIND_HOST;
+  return leat_is_complex_op(node) || (has_code && has_halves(node) && leat_op_computes(node->op));
+}
+
+// The node's op on its inputs; `values`: what stands for its outputs.
+static bool compute(legalizer *l, const leat_node *node, leat_value *values) {
+  if (leat_is_complex_op(node)) return compute_parts(l, node, values);
+  if (is_illegal(node)) return compute_wide(l, node, values);
+  *values = build_some(l, node->op, node->inputs, node->input_count, node->attrs);
+  return values->node;
 }
 
 // -- v += x ---------------------------------------------------------------------------------------
@@ -77,13 +132,13 @@ static bool expand_update(legalizer *l, leat_node *node) {
   const leat_type *type = &state.state->type;
   leat_value read = build_some(l, LEAT_OP_read, NULL, 0, &state);
   leat_value terms[] = {read, node->inputs[0]}, sum;
+  leat_node add = *node;
+  add.op = LEAT_OP_add;
+  add.inputs = terms;
+  add.input_count = 2;
+  add.outputs = type;
   take_controls(l, read.node);
-  if (leat_dtype_is_half(type->dtype)) {
-    if (!compute_wide(l, LEAT_OP_add, terms, 2, NULL, type, &sum)) return false;
-  } else {
-    sum = build_some(l, LEAT_OP_add, terms, 2, NULL);
-  }
-  if (!sum.node) return false;
+  if (!compute(l, &add, &sum)) return false;
   node->op = LEAT_OP_assign;
   node->inputs[0] = sum;
   leat_node_add_control(l->graph, node, read.node);
@@ -106,17 +161,13 @@ static bool check_before(legalizer *l, leat_node *node) {
 static bool legalize_node(legalizer *l, leat_node *node) {
   leat_value values[MOST_OUTPUTS];
   l->node = node;
-  leat_op_kind kind = leat_op_info_of(node->op)->kind;
-  bool keeps = kind == LEAT_KIND_STRUCTURE || kind == LEAT_KIND_HOST;
   if (node->op == LEAT_OP_assign_add && !expand_update(l, node)) return false;
   if (node->op == LEAT_OP_ensure_shape && !check_before(l, node)) return false;
-  if (keeps || !has_halves(node) || !leat_op_computes(node->op)) {
+  if (!is_illegal(node)) {
     leat_rewrite_keep(&l->rewriter, node);
     return true;
   }
-  if (!compute_wide(l, node->op, node->inputs, node->input_count, node->attrs, node->outputs,
-                    values))
-    return false;
+  if (!compute(l, node, values)) return false;
   leat_rewrite_replace_all(&l->rewriter, node, values);
   return true;
 }

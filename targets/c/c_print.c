@@ -323,6 +323,15 @@ static void print_any(printer *p, const k_instr *instr) {
   }
 }
 
+static void print_shuffle(printer *p, const k_instr *instr) {
+  leat_text_add(p->out, "__builtin_shufflevector(");
+  print_whole(p, instr->args[0]);
+  leat_text_add(p->out, ", ");
+  print_whole(p, instr->args[1]);
+  for (int i = 0; i < instr->lanes; i++) leat_text_add(p->out, ", %d", k_shuffle_lane(instr, i));
+  leat_text_add(p->out, ")");
+}
+
 static void print_lanes_op(printer *p, const k_instr *instr) {
   if (instr->op == K_SPLAT) {
     print_splat(p, instr, instr->args[0]);
@@ -545,6 +554,8 @@ static void print_expression(printer *p, const k_instr *instr) {
     print_whole(p, instr->args[0]);
     leat_text_add(p->out, ")");
     return;
+  case K_ZIP:
+  case K_UNZIP: print_shuffle(p, instr); return;
   case K_SPLAT:
   case K_LANE:
   case K_HALF:

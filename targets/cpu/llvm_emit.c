@@ -243,6 +243,13 @@ static LLVMValueRef half(emitter *e, const k_instr *instr, LLVMValueRef vector) 
   return instr->lanes == 1 ? extract(e, vector, first) : shuffle(e, vector, first, 1, instr->lanes);
 }
 
+static LLVMValueRef shuffle_two(emitter *e, const k_instr *instr, LLVMValueRef x, LLVMValueRef y) {
+  LLVMValueRef picks[LEAT_LANES];
+  for (int i = 0; i < instr->lanes; i++)
+    picks[i] = LLVMConstInt(int_type(e, 32), (unsigned)k_shuffle_lane(instr, i), false);
+  return LLVMBuildShuffleVector(e->at, x, y, LLVMConstVector(picks, instr->lanes), "");
+}
+
 static LLVMValueRef splat(emitter *e, const k_instr *instr, LLVMValueRef scalar) {
   LLVMValueRef none = LLVMGetPoison(value_type(e, instr));
   LLVMValueRef first = LLVMBuildInsertElement(e->at, none, scalar, i64_const(e, 0), "");
@@ -464,6 +471,8 @@ static LLVMValueRef emit_value(emitter *e, const k_instr *instr) {
   case K_SPLAT: return splat(e, instr, x);
   case K_LANE: return lane_numbers(e, instr);
   case K_HALF: return half(e, instr, x);
+  case K_ZIP:
+  case K_UNZIP: return shuffle_two(e, instr, x, y);
   case K_EXTRACT: return extract(e, x, instr->imm.i);
   case K_ANY:
     return instr->args[0]->lanes == 1 ? x

@@ -7,7 +7,7 @@
 
 static const leat_dtype computed[] = {LEAT_bool, LEAT_i8,  LEAT_i16, LEAT_i32, LEAT_i64,
                                       LEAT_u8,   LEAT_u16, LEAT_u32, LEAT_u64, LEAT_f16,
-                                      LEAT_bf16, LEAT_f32, LEAT_f64};
+                                      LEAT_bf16, LEAT_f32, LEAT_f64, LEAT_c64, LEAT_c128};
 enum {
   COMPUTED = sizeof computed / sizeof *computed,
   SHAPE_RANK = 4,
@@ -29,12 +29,10 @@ int op_ulps(leat_op op) {
   return ulps[op];
 }
 
+// All but str, which has no random values.
 bool op_takes(leat_op op, leat_dtype dtype) {
-  const leat_op_info *info = leat_op_info_of(op);
-  bool moves = info->dtypes == LEAT_CLASS_ALL && dtype != LEAT_str;
-  for (int i = 0; i < COMPUTED; i++) moves |= dtype == computed[i];
-  if (op == LEAT_OP_bitcast && dtype == LEAT_bool) return false;
-  return moves && leat_dtype_in_class(dtype, info->dtypes);
+  bool halves = op == LEAT_OP_complex && leat_dtype_size(dtype) == 2;
+  return dtype != LEAT_str && !halves && leat_dtype_in_class(dtype, leat_op_info_of(op)->dtypes);
 }
 
 int op_variants(leat_op op) {
@@ -272,6 +270,15 @@ static bool is_comparison(leat_op op) {
   return false;
 }
 
+static leat_dtype result_dtype(const call *c) {
+  bool complex = leat_dtype_kind_of(c->dtype) == LEAT_KIND_COMPLEX;
+  if (is_comparison(c->op)) return LEAT_bool;
+  if (c->op == LEAT_OP_complex) return c->dtype == LEAT_f32 ? LEAT_c64 : LEAT_c128;
+  if (complex && (c->op == LEAT_OP_real || c->op == LEAT_OP_imag || c->op == LEAT_OP_abs))
+    return c->dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
+  return c->dtype;
+}
+
 // Element-wise: operands of one shape, or broadcast to that of one of them.
 static void call_elementwise(call *c) {
   program *p = c->p;
@@ -290,23 +297,24 @@ static void call_elementwise(call *c) {
       operand(c, operand_dtype(c, i), rank, dims);
     }
   }
-  c->out.dtype = is_comparison(c->op) ? LEAT_bool : c->dtype;
+  c->out.dtype = result_dtype(c);
 }
 
 static void call_cast(call *c) {
   first(c);
-  c->out.dtype = computed[c->variant];
+  bool complex = leat_dtype_kind_of(c->dtype) == LEAT_KIND_COMPLEX; // no cast to others
+  c->out.dtype = !complex ? computed[c->variant] : c->variant % 2 ? LEAT_c64 : LEAT_c128;
   add_words(c, ", ");
   add_words(c, leat_dtype_name(c->out.dtype));
 }
 
 static void call_bitcast(call *c) {
-  static const leat_dtype to[][3] = {[1] = {LEAT_i8, LEAT_u8, LEAT_i8},
-                                     [2] = {LEAT_i16, LEAT_u16, LEAT_i16},
-                                     [4] = {LEAT_i32, LEAT_u32, LEAT_f32},
-                                     [8] = {LEAT_i64, LEAT_u64, LEAT_f64}};
+  static const leat_dtype to[][4] = {[1] = {LEAT_i8, LEAT_u8, LEAT_i8, LEAT_u8},
+                                     [2] = {LEAT_i16, LEAT_u16, LEAT_f16, LEAT_bf16},
+                                     [4] = {LEAT_i32, LEAT_u32, LEAT_f32, LEAT_f32},
+                                     [8] = {LEAT_i64, LEAT_u64, LEAT_f64, LEAT_f64}};
   first(c);
-  c->out.dtype = to[leat_dtype_size(c->dtype)][rng_below(&c->p->random, 3)];
+  c->out.dtype = to[leat_dtype_size(c->dtype)][rng_below(&c->p->random, 4)];
   add_words(c, ", ");
   add_words(c, leat_dtype_name(c->out.dtype));
 }

@@ -149,9 +149,20 @@ static bool type_matches(const leat_tensor *want, const leat_tensor *got, leat_t
   return false;
 }
 
-bool tensor_matches(const leat_tensor *want, const leat_tensor *got, test_match match,
+// A complex number is its two parts, along one more axis.
+static leat_tensor as_words(const leat_tensor *tensor) {
+  leat_tensor words = *tensor;
+  if (leat_dtype_kind_of(tensor->dtype) != LEAT_KIND_COMPLEX) return words;
+  words.dtype = tensor->dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
+  words.shape[words.rank++] = 2;
+  return words;
+}
+
+bool tensor_matches(const leat_tensor *wanted, const leat_tensor *given, test_match match,
                     double tolerance, leat_text *why) {
-  if (!type_matches(want, got, why)) return false;
+  if (!type_matches(wanted, given, why)) return false;
+  leat_tensor want_words = as_words(wanted), got_words = as_words(given);
+  const leat_tensor *want = &want_words, *got = &got_words;
   int64_t count = leat_shape_elements(want->rank, want->shape), wrong = 0, first = 0;
   for (int64_t i = count; i-- > 0;)
     if (!element_matches(want, got, i, match, tolerance)) first = i, wrong++;

@@ -104,6 +104,12 @@ static void interpret_lane(interpreter *p, const k_instr *instr, int lane) {
   case K_LANE: out->i = lane; return;
   case K_SPLAT: *out = first[0]; return;
   case K_HALF: *out = first[instr->imm.i * instr->lanes + lane]; return;
+  case K_ZIP:
+  case K_UNZIP: {
+    int from = k_shuffle_lane(instr, lane);
+    *out = p->values[instr->args[from / instr->lanes]->id][from % instr->lanes];
+    return;
+  }
   case K_EXTRACT: *out = first[instr->imm.i]; return;
   case K_ANY:
     out->i = 0;
