@@ -395,8 +395,7 @@ typedef struct ev_indices {
   bool any, apart;             // apart: something else stands between indices
 } ev_indices;
 void ev_add_index(ev_indices *indices, uint32_t item);
-bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t axis,
-                         leat_span span);
+bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t axis, leat_span span);
 ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, leat_value value, leat_span span,
                        const char *hint);
 
