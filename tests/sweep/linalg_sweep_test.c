@@ -1,6 +1,6 @@
-// The factorisations and what the library makes of them, in constant and run-time shapes: cpu and c
-// give what ref does, up to a tolerance. What is not unique or amplifies rounding is compared by
-// what it puts together again. (Special values: tests/unit/linalg_test.c.)
+// Factorisations, what the library makes of them, and Fourier transforms, in constant and run-time
+// shapes: cpu and c give what ref does, up to a tolerance. What is not unique or amplifies rounding
+// is compared by what it puts together again. (Special values: tests/unit/linalg_test.c.)
 #include "tests/sweep/programs.h"
 #include "tests/unit/check.h"
 
@@ -42,6 +42,13 @@ static const char functions[] =
     "fn check_solve(s: T[...D], b: T[...E]) {\n  return solve(dominant(s), b)\n}\n"
     "fn check_inverse(s: T[...D]) {\n  return inv(dominant(s)) + matrix_power(dominant(s) / 4, "
     "3)\n}\n"
+    "fn check_fft(x: T[...D]) {\n  y = fft(complex(x, x * x))\n"
+    "  return real(y) - 2 * imag(y)\n}\n"
+    "fn check_ifft(x: T[...D]) {\n  y = ifft(complex(x, x * x))\n"
+    "  return real(y) - 2 * imag(y)\n}\n"
+    "fn check_rfft(x: T[...D]) {\n  y = rfft(x)\n  return real(y) - 2 * imag(y)\n}\n"
+    "fn check_irfft(x: T[...D, N]) {\n  y = rfft(x)\n"
+    "  return irfft(complex(real(y), 1 - imag(y)), n=N)\n}\n"
     "fn check_pinv(s: T[...D]) {\n  return pinv(dominant(s))\n}\n";
 
 typedef enum operands { ANY, SQUARE, SQUARE_AND_RIGHT } operands;
@@ -67,6 +74,10 @@ static const struct check {
     {"check_solve", SQUARE_AND_RIGHT, 16, 4},
     {"check_inverse", SQUARE, 32, 4},
     {"check_pinv", SQUARE, 64, 16},
+    {"check_fft", ANY, 8, 2},
+    {"check_ifft", ANY, 8, 1},
+    {"check_rfft", ANY, 8, 2},
+    {"check_irfft", ANY, 8, 2},
 };
 enum { CHECKS = sizeof checks / sizeof *checks };
 

@@ -26,7 +26,7 @@ static const leat_op covered[] = {
     LEAT_OP_print, LEAT_OP_assert, LEAT_OP_assign_add, LEAT_OP_run_count, LEAT_OP_send,
     LEAT_OP_recv, LEAT_OP_dim, LEAT_OP_bind, LEAT_OP_check_dims, LEAT_OP_ensure_shape,
     LEAT_OP_positions,
-    // linalg_sweep_test.c; tests/unit/fft_test.c
+    // linalg_sweep_test.c
     LEAT_OP_cholesky, LEAT_OP_lu, LEAT_OP_triangular_solve, LEAT_OP_qr, LEAT_OP_eigh, LEAT_OP_svd,
     LEAT_OP_fft, LEAT_OP_ifft, LEAT_OP_rfft, LEAT_OP_irfft};
 
