@@ -62,6 +62,10 @@ static double expected_value(leat_dtype dtype, int half) {
   return half & SIGN ? -value : value;
 }
 
+static bool same_number(double a, double b) { // -0 is not 0
+  return a == b && signbit(a) == signbit(b);
+}
+
 static void check_widening(leat_dtype dtype) {
   for (int half = 0; half < VALUES; half++) {
     double value = leat_half_value(dtype, (uint16_t)half), same = kernel_value(dtype, half);
@@ -73,8 +77,8 @@ static void check_widening(leat_dtype dtype) {
       continue;
     }
     double expected = expected_value(dtype, half);
-    CHECK(memcmp(&value, &expected, sizeof value) == 0);
-    CHECK(memcmp(&same, &expected, sizeof same) == 0);
+    CHECK(same_number(value, expected));
+    CHECK(same_number(same, expected));
     CHECK_EQ_INT(leat_half_of(dtype, value), half);
     CHECK_EQ_INT(kernel_half(dtype, LEAT_f32, value), half);
     CHECK_EQ_INT(kernel_half(dtype, LEAT_f64, value), half);
