@@ -56,9 +56,12 @@ static void expand(leat_codegen_state *cg) {
   leat_graph_renumber(graph);
 }
 
-static leat_status check_dtypes(leat_codegen_state *cg) {
+static leat_status check_nodes(leat_codegen_state *cg) {
   for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
     const leat_node *node = cg->graph->nodes.items[i];
+    if (node->op == LEAT_OP_assign_add) // a part that came from elsewhere and no pass has seen
+      return leat_fail(cg->error, LEAT_INVALID, "%s: assign_add is no op of a legal graph",
+                       node->name);
     for (int k = 0; k < leat_op_info_of(node->op)->outputs; k++) {
       leat_dtype dtype = node->outputs[k].dtype;
       leat_dtype_kind kind = leat_dtype_kind_of(dtype);
@@ -155,7 +158,7 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                              .diag = diag,
                              .options = options,
                              .error = error ? error : &own};
-  LEAT_TRY(check_dtypes(cg));
+  LEAT_TRY(check_nodes(cg));
   expand(cg);
   leat_map_init(&cg->leaves, arena);
   leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});

@@ -126,7 +126,7 @@ static const char part[] =
     "$w/init/const: f32[] = 1.5\n"
     "var $w: f32[] = $w/init/const on \"/job:ps/task:0/device:cpu:0\"\n"
     "$r: f32[] = read(state=$w) on \"/job:ps/task:0/device:cpu:0\"\n"
-    "$s = assign_add($r, state=$w) on \"/job:ps/task:0/device:cpu:0\" after [$r]\n";
+    "$s = assign($r, state=$w) on \"/job:ps/task:0/device:cpu:0\" after [$r]\n";
 
 // A master that this test plays, and a worker that serves in a thread.
 typedef struct pair {
@@ -161,15 +161,15 @@ static void send(pair *p, leat_message_kind kind, uint64_t ticket, const leat_te
 }
 
 // Sends a step whose hash is made with this version, and whose text is altered afterwards.
-static void send_step(pair *p, uint64_t ticket, const char *version, bool alter) {
+static void send_part(pair *p, uint64_t ticket, const char *version, const char *text, bool alter) {
   leat_text step = {0}, body = {0};
   leat_wire_put(&step, 1);
   leat_wire_put_string(&step, "/job:ps/task:0/device:cpu:0");
-  leat_wire_put_bytes(&step, part, strlen(part));
+  leat_wire_put_bytes(&step, text, strlen(text));
   leat_wire_put(&step, 0);
   leat_graph_hash hash = leat_graph_hash_begin(version, "ps=1,worker=1");
   leat_graph_hash_add(&hash, step.data, step.size);
-  if (alter) *strstr(step.data + step.size - strlen(part) - sizeof(uint64_t), "1.5") = '2';
+  if (alter) *strstr(step.data + step.size - strlen(text) - sizeof(uint64_t), "1.5") = '2';
   leat_wire_put(&body, ticket);
   leat_wire_put(&body, hash.words[0]);
   leat_wire_put(&body, hash.words[1]);
@@ -177,6 +177,10 @@ static void send_step(pair *p, uint64_t ticket, const char *version, bool alter)
   send(p, LEAT_MESSAGE_REGISTER, ticket, &body);
   leat_text_finish(&step);
   leat_text_finish(&body);
+}
+
+static void send_step(pair *p, uint64_t ticket, const char *version, bool alter) {
+  send_part(p, ticket, version, part, alter);
 }
 
 // What the worker answers to the message with this ticket.
@@ -200,6 +204,21 @@ TEST(a_part_that_was_altered_is_refused_and_leaves_no_trace) {
   CHECK_EQ_INT(reply_to(&p, 3), LEAT_MISMATCH);
   send_step(&p, 4, LEAT_VERSION, false);
   CHECK_EQ_INT(reply_to(&p, 4), LEAT_OK);
+  pair_end(&p);
+}
+
+TEST(a_part_that_no_pass_made_is_refused) {
+  static const char raw[] = "graph net device=\"/job:ps/task:0/device:cpu:0\"\n"
+                            "$w/init/const: f32[] = 1.5\n"
+                            "var $w: f32[] = $w/init/const on \"/job:ps/task:0/device:cpu:0\"\n"
+                            "$one: f32[] = 1 on \"/job:ps/task:0/device:cpu:0\"\n"
+                            "$s = assign_add($one, state=$w) on \"/job:ps/task:0/device:cpu:0\"\n";
+  pair p = pair_begin();
+  send_part(&p, 1, LEAT_VERSION, raw, false);
+  CHECK_EQ_INT(reply_to(&p, 1), LEAT_INVALID);
+  CHECK(strstr(p.master->error.message, "s: assign_add is no op of a legal graph"));
+  send_step(&p, 2, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&p, 2), LEAT_OK);
   pair_end(&p);
 }
 
