@@ -31,6 +31,15 @@ static const leat_op_info table[LEAT_OP_COUNT] = {
 #include "ir/ops.def"
 };
 
+static const char *const help[LEAT_OP_COUNT] = {
+#define HELP(name, text) [LEAT_OP_##name] = text,
+#include "ir/op_help.def"
+};
+
+const char *leat_op_help(leat_op op) {
+  return help[op] ? help[op] : "";
+}
+
 const leat_op_info *leat_op_info_of(leat_op op) {
   assert((size_t)op < LEAT_OP_COUNT);
   return &table[op];

@@ -83,6 +83,8 @@ typedef struct leat_op_info {
 const leat_op_info *leat_op_info_of(leat_op op);
 bool leat_op_parse(const char *name, size_t length, leat_op *out);
 const char *leat_op_name(leat_op op);
+// What the op gives, in a line: its text of ir/op_help.def.
+const char *leat_op_help(leat_op op);
 // False: elements of its inputs come out as they are, so that it takes any dtype, or it converts
 // to the dtype of its attribute `dtype`.
 bool leat_op_computes(leat_op op);

@@ -98,7 +98,11 @@ static bool show_one(const char *name) {
   const leat_stdlib_entry *function = leat_stdlib_find(LEAT_STDLIB_FN, name);
   const char *help = builtin_help(name);
   bool found = leat_op_parse(name, strlen(name), &op);
-  if (found) print_op(leat_op_info_of(op)), print_flags(leat_op_info_of(op));
+  if (found) {
+    print_op(leat_op_info_of(op));
+    printf("  %s\n", leat_op_help(op));
+    print_flags(leat_op_info_of(op));
+  }
   if (function) print_definition(function);
   if (help) printf("%s\n", help);
   const leat_stdlib_entry *rule = leat_stdlib_find(LEAT_STDLIB_GRADIENT, name);

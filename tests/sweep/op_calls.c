@@ -1,6 +1,8 @@
 // Statements from the op table.
 #include "tests/sweep/op_calls.h"
 
+#include "base/half.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,9 +31,15 @@ int op_ulps(leat_op op) {
   return ulps[op];
 }
 
-// All but str, which has no random values.
+bool op_cancels(leat_op op) {
+  return op == LEAT_OP_lgamma || op == LEAT_OP_digamma;
+}
+
+// No complex numbers have parts of halves, and the library's functions of floats take none.
 bool op_takes(leat_op op, leat_dtype dtype) {
-  bool halves = op == LEAT_OP_complex && leat_dtype_size(dtype) == 2;
+  const leat_op_info *info = leat_op_info_of(op);
+  bool library = info->kind == LEAT_KIND_LIBRARY && info->dtypes == LEAT_CLASS_FLOAT;
+  bool halves = (library || op == LEAT_OP_complex) && leat_dtype_is_half(dtype);
   return dtype != LEAT_str && !halves && leat_dtype_in_class(dtype, leat_op_info_of(op)->dtypes);
 }
 
@@ -714,6 +722,41 @@ bool op_calls_cover(leat_op op) {
   return function_of(op) != NULL;
 }
 
+// The ops of programs that are written by hand.
+const char *op_tested_by(leat_op op) {
+  static const char structure[] = "structure_test", linalg[] = "linalg_sweep_test";
+  static const char *const others[LEAT_OP_COUNT] = {
+      [LEAT_OP_const] = structure,
+      [LEAT_OP_load] = structure,
+      [LEAT_OP_feed] = structure,
+      [LEAT_OP_fetch] = structure,
+      [LEAT_OP_read] = structure,
+      [LEAT_OP_assign] = structure,
+      [LEAT_OP_print] = structure,
+      [LEAT_OP_assert] = structure,
+      [LEAT_OP_assign_add] = structure,
+      [LEAT_OP_run_count] = structure,
+      [LEAT_OP_send] = structure,
+      [LEAT_OP_recv] = structure,
+      [LEAT_OP_dim] = structure,
+      [LEAT_OP_bind] = structure,
+      [LEAT_OP_check_dims] = structure,
+      [LEAT_OP_ensure_shape] = structure,
+      [LEAT_OP_positions] = structure,
+      [LEAT_OP_cholesky] = linalg,
+      [LEAT_OP_lu] = linalg,
+      [LEAT_OP_triangular_solve] = linalg,
+      [LEAT_OP_qr] = linalg,
+      [LEAT_OP_eigh] = linalg,
+      [LEAT_OP_svd] = linalg,
+      [LEAT_OP_fft] = linalg,
+      [LEAT_OP_ifft] = linalg,
+      [LEAT_OP_rfft] = linalg,
+      [LEAT_OP_irfft] = linalg,
+  };
+  return op_calls_cover(op) ? "sweep_test" : others[op];
+}
+
 // -- How far results may differ ------------------------------------------------------------------
 
 static double unit_of(leat_dtype dtype) {
@@ -786,8 +829,7 @@ static void describe(call *c) {
     c->out.match = MATCH_NEAR;
     c->out.tolerance = c->out.error;
   } else if (op_ulps(c->op)) {
-    bool cancels = c->op == LEAT_OP_lgamma || c->op == LEAT_OP_digamma; // near their zeros
-    c->out.match = cancels ? MATCH_ULPS_OF_1 : MATCH_ULPS;
+    c->out.match = op_cancels(c->op) ? MATCH_ULPS_OF_1 : MATCH_ULPS;
     c->out.tolerance = op_ulps(c->op);
   }
 }

@@ -10,15 +10,18 @@
 // Whether calls of this op are made here. The others (state, files, messages, communication, what
 // comes from outside) are programs of their own in sweep_test.c.
 bool op_calls_cover(leat_op op);
-// Whether the op takes the dtype so far: bool, integers, f32 and f64 as its row says; what only
-// moves takes every dtype but str.
+// The test program that compares cpu and c with ref for the op, `sweep_test` where calls of it are
+// made here; NULL: none does.
+const char *op_tested_by(leat_op op);
+// Whether the op takes the dtype and the sweep has values of it: str has none.
 bool op_takes(leat_op op, leat_dtype dtype);
 // Number of results worth a case of their own: of `cast`, one a dtype.
 int op_variants(leat_op op);
 // Adds a statement, whose value becomes the last of p->values. False: there is no such call.
 bool op_call(program *p, leat_op op, leat_dtype dtype, int variant);
-// How far exp, log and tanh may be from the reference's value, in units of the last place; 0: not
-// at all.
+// How far a result may be from the reference's value, in units of the last place; 0: not at all.
 int op_ulps(leat_op op);
+// Whether these are, near the op's zeros, units of the last place of 1.
+bool op_cancels(leat_op op);
 
 #endif

@@ -148,12 +148,46 @@ static void finish_one(void) {
   count(&all->failed, 1);
 }
 
-// sweep_test [DTYPE [OP]]
+// Whether the op has values of the dtype; where its row says ALL there can still be just one.
+static bool has_values_of(leat_op op, leat_dtype dtype) {
+  switch ((int)op) {
+  case LEAT_OP_run_count:
+  case LEAT_OP_dim:
+  case LEAT_OP_bind:
+  case LEAT_OP_check_dims: return dtype == LEAT_i64;
+  case LEAT_OP_random_bits: return dtype == LEAT_u32;
+  case LEAT_OP_permutation: return dtype == LEAT_i32;
+  }
+  return true;
+}
+
+// What is compared, for docs/ops.md (tests/reference/run): a line for each op and dtype that it
+// takes: op, dtype, the test, and how near, `=`, ULPs, or `~` for what the test itself says.
+static void list(void) {
+  for (int op = 0; op < LEAT_OP_COUNT; op++)
+    for (int d = 0; d < LEAT_DTYPE_COUNT; d++) {
+      leat_dtype dtype = (leat_dtype)d;
+      const char *test = op_tested_by((leat_op)op), *name = leat_op_name((leat_op)op);
+      if (!test || !has_values_of((leat_op)op, dtype)) continue;
+      if (dtype == LEAT_str && leat_op_info_of((leat_op)op)->dtypes == LEAT_CLASS_ALL)
+        printf("%s str %s s\n", name, test);
+      if (!op_takes((leat_op)op, dtype)) continue;
+      printf("%s %s %s ", name, leat_dtype_name(dtype), test);
+      int ulps = op_ulps((leat_op)op);
+      if (ulps)
+        printf("≤%d%s\n", ulps, op_cancels((leat_op)op) ? "¹" : "");
+      else
+        puts(strcmp(test, "linalg_sweep_test") ? "=" : "~");
+    }
+}
+
+// sweep_test [DTYPE [OP]], or sweep_test --list
 int main(int argc, char **argv) {
   const char *mode = getenv("LEAT_SWEEP");
   bool full = mode && !strcmp(mode, "full");
   int sampled = full ? 40 : getenv("LEAT_SANITIZED") ? 0 : 1, running = 0;
   long most = sysconf(_SC_NPROCESSORS_ONLN);
+  if (argc == 2 && !strcmp(argv[1], "--list")) return list(), 0;
   all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   only_dtype = argc > 1 ? argv[1] : NULL;
   only_op = argc > 2 ? argv[2] : NULL;
