@@ -307,7 +307,8 @@ static void find_free(leat_table *table) {
 // -- Accesses -------------------------------------------------------------------------------------
 
 static bool is_immediate(const leat_item *item) {
-  return item->node->op == LEAT_OP_const && leat_type_static_elements(&item->node->outputs[0]) == 1;
+  return item->node->op == LEAT_OP_const && item->node->outputs[0].dtype != LEAT_str &&
+         leat_type_static_elements(&item->node->outputs[0]) == 1;
 }
 
 static void add_access(leat_table *table, leat_item *consumer, leat_item *producer, bool aligned,

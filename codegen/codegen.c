@@ -62,15 +62,6 @@ static leat_status check_nodes(leat_codegen_state *cg) {
     if (node->op == LEAT_OP_assign_add) // a part that came from elsewhere and no pass has seen
       return leat_fail(cg->error, LEAT_INVALID, "%s: assign_add is no op of a legal graph",
                        node->name);
-    for (int k = 0; k < leat_op_info_of(node->op)->outputs; k++) {
-      leat_dtype dtype = node->outputs[k].dtype;
-      leat_dtype_kind kind = leat_dtype_kind_of(dtype);
-      if (kind != LEAT_KIND_STRING) continue;
-      leat_error_at(cg->diag, node->span, "%s cannot be compiled yet; device ref:0 computes it",
-                    leat_dtype_name(dtype));
-      return leat_fail(cg->error, LEAT_UNSUPPORTED, "%s: %s cannot be compiled yet", node->name,
-                       leat_dtype_name(dtype));
-    }
   }
   return LEAT_OK;
 }

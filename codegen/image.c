@@ -34,10 +34,6 @@ static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage,
   return image->out.buffers.count - 1;
 }
 
-static uint64_t add_tensor(leat_image_state *image, const leat_tensor *tensor) {
-  return leat_image_writer_data(&image->out, tensor->data, (size_t)leat_tensor_bytes(tensor));
-}
-
 static uint64_t add_file(leat_codegen_state *cg, const leat_node *node) {
   leat_image_state *image = state_of(cg);
   const char *path = leat_node_attr(node, "file")->string;
@@ -66,7 +62,7 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   case LEAT_BUFFER_VARIABLE: return storage->state->id;
   case LEAT_BUFFER_FEED: return feed_number(cg, storage->node);
   case LEAT_BUFFER_CONSTANT:
-    return add_tensor(image, leat_node_attr(storage->node, "value")->tensor);
+    return leat_image_writer_tensor(&image->out, leat_node_attr(storage->node, "value")->tensor);
   case LEAT_BUFFER_FILE: return add_file(cg, storage->node);
   case LEAT_BUFFER_RUN_COUNT: break;
   }
@@ -317,7 +313,8 @@ static void add_variable(leat_image_state *image, const leat_state *state) {
                                   .flags = state->trainable ? TRAINABLE : 0};
   if (state->init.node && state->init.node->op == LEAT_OP_const) {
     variable.flags |= INITIAL;
-    variable.initial = add_tensor(image, leat_node_attr(state->init.node, "value")->tensor);
+    variable.initial =
+        leat_image_writer_tensor(&image->out, leat_node_attr(state->init.node, "value")->tensor);
   }
   LEAT_IMAGE_ADD(&image->out, variables, variable);
 }
@@ -330,7 +327,7 @@ static void add_feed(leat_image_state *image, const leat_node *node) {
     const leat_param *param = &node->entry->params.items[i];
     if (param->node != node || !param->fallback) continue;
     feed.has_fallback = 1;
-    feed.fallback = add_tensor(image, param->fallback);
+    feed.fallback = leat_image_writer_tensor(&image->out, param->fallback);
   }
   LEAT_IMAGE_ADD(&image->out, feeds, feed);
 }

@@ -41,6 +41,31 @@ uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, siz
   return offset;
 }
 
+// Elements as the image has them: their bytes' offsets in place of pointers. There is always one,
+// so that no two tensors begin at one place.
+static uint64_t add_strings(leat_image_writer *writer, const leat_tensor *tensor) {
+  int64_t elements = leat_shape_elements(tensor->rank, tensor->shape);
+  uint64_t count = elements ? (uint64_t)elements : 1;
+  const leat_str *from = tensor->data;
+  leat_str *placed = leat_new_array(writer->arena, leat_str, count);
+  leat_text bytes = {0};
+  for (int64_t i = 0; i < elements; i++) {
+    placed[i] = (leat_str){(const char *)(uintptr_t)bytes.size, from[i].size};
+    leat_text_add_n(&bytes, from[i].data, from[i].size);
+  }
+  uint64_t base = leat_image_writer_data(writer, bytes.data, bytes.size);
+  leat_text_finish(&bytes);
+  for (uint64_t i = 0; i < count; i++) placed[i].data += base;
+  uint64_t where = leat_image_writer_data(writer, placed, count * sizeof *placed);
+  LEAT_IMAGE_ADD(writer, strings, (leat_image_strings){where, count});
+  return where;
+}
+
+uint64_t leat_image_writer_tensor(leat_image_writer *writer, const leat_tensor *tensor) {
+  if (tensor->dtype == LEAT_str) return add_strings(writer, tensor);
+  return leat_image_writer_data(writer, tensor->data, (size_t)leat_tensor_bytes(tensor));
+}
+
 // -- Formulas -------------------------------------------------------------------------------------
 
 static int64_t word(enum leat_formula_op op, int64_t operand) {

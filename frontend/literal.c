@@ -45,6 +45,12 @@ static bool store_complex(leat_dtype dtype, ev literal, char *to) {
   return store_float(part, re, to) && store_float(part, im, to + leat_dtype_size(part));
 }
 
+static bool store_string(ev literal, char *to) {
+  leat_str element = {literal.text, literal.size};
+  if (literal.kind == EV_STRING) memcpy(to, &element, sizeof element);
+  return literal.kind == EV_STRING;
+}
+
 // Writes one element; false when the literal has no such value in the dtype.
 static bool store(leat_dtype dtype, ev literal, char *to) {
   switch (leat_dtype_kind_of(dtype)) {
@@ -53,7 +59,7 @@ static bool store(leat_dtype dtype, ev literal, char *to) {
   case LEAT_KIND_UNSIGNED: return store_integer(dtype, literal, to);
   case LEAT_KIND_FLOAT: return store_float(dtype, literal, to);
   case LEAT_KIND_COMPLEX: return store_complex(dtype, literal, to);
-  case LEAT_KIND_STRING: break;
+  case LEAT_KIND_STRING: return store_string(literal, to);
   }
   return false;
 }
@@ -86,14 +92,7 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
   return true;
 }
 
-static bool can_store(evaluator *e, leat_dtype dtype, leat_span span) {
-  bool stored = dtype != LEAT_str;
-  if (!stored) ev_fail(e, span, "constants of %s are not supported yet", leat_dtype_name(dtype));
-  return stored;
-}
-
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out) {
-  if (!can_store(e, type->dtype, span)) return false;
   *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank};
   for (int32_t i = 0; i < out->rank; i++) {
     if (!leat_dim_is_const(type->dims[i])) {
@@ -160,6 +159,7 @@ static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span
   list_type(value, &type);
   if (has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
   if (has_kind(value, EV_COMPLEX)) type.dtype = LEAT_c64;
+  if (has_kind(value, EV_STRING)) type.dtype = LEAT_str;
   if (dtype >= 0 && type.dtype != LEAT_bool) type.dtype = (leat_dtype)dtype;
   return ev_literal_tensor(e, value, &type, NULL, span);
 }
@@ -180,9 +180,9 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   case EV_FLOAT:
   case EV_COMPLEX:
   case EV_BOOL:
+  case EV_STRING:
   case EV_LIST: return from_literal(e, value, dtype, span);
   case EV_NONE:
-  case EV_STRING:
   case EV_DTYPE:
   case EV_TYPE:
   case EV_FUNCTION:

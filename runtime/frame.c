@@ -28,8 +28,28 @@ void leat_frame_init(leat_frame *frame, const leat_program *program,
   pthread_mutex_init(&frame->lock, NULL);
 }
 
+void *leat_frame_allocate(leat_frame *frame, uint64_t size) {
+  leat_heap_block *block = NULL;
+  if (size <= (uint64_t)PTRDIFF_MAX - sizeof *block) block = malloc(sizeof *block + size);
+  if (!block) return NULL;
+  pthread_mutex_lock(&frame->lock);
+  block->next = frame->heap;
+  frame->heap = block;
+  pthread_mutex_unlock(&frame->lock);
+  return block + 1;
+}
+
+void leat_frame_clear(leat_frame *frame) {
+  for (leat_heap_block *block = frame->heap, *next; block; block = next) {
+    next = block->next;
+    free(block);
+  }
+  frame->heap = NULL;
+}
+
 void leat_frame_finish(leat_frame *frame) {
   if (!frame->program) return;
+  leat_frame_clear(frame);
   const leat_image *image = frame->program->image;
   for (uint64_t i = 0; i < image->fetches.count; i++) free(frame->fetch_copies[i]);
   for (uint64_t i = 0; i < image->feeds.count; i++) free(frame->feed_copies[i]);
@@ -38,6 +58,7 @@ void leat_frame_finish(leat_frame *frame) {
 }
 
 void leat_frame_release(leat_frame *frame) {
+  leat_frame_clear(frame);
   for (uint64_t i = 1; i < frame->program->image->arenas.count; i++) {
     free(frame->arenas[i].memory);
     frame->arenas[i] = (leat_block){0};
@@ -119,8 +140,9 @@ static bool resolve_buffer(leat_frame *frame, uint32_t number) {
     return bytes == leat_tensor_bytes(&frame->variables[where]->tensor);
   case LEAT_BUFFER_FEED: return bytes == type_bytes(frame, &view->feeds[where].type);
   case LEAT_BUFFER_CONSTANT:
-    slot->data = (void *)(uintptr_t)(view->data + where);
-    return (uint64_t)bytes <= program->image->data.count - where;
+    slot->data =
+        (void *)(uintptr_t)leat_program_data(program, where, (leat_dtype)buffer->type.dtype, bytes);
+    return slot->data;
   case LEAT_BUFFER_FILE:
     slot->data = (void *)(uintptr_t)program->files[where];
     return bytes == type_bytes(frame, &view->files[where].type);
@@ -276,10 +298,12 @@ leat_status leat_frame_feed(leat_frame *frame, uint32_t feed, const leat_tensor 
   void *data = tensor->data;
   if (!data) {
     int64_t bytes = type_bytes(frame, &record->type);
-    if (bytes < 0 || (uint64_t)bytes > program->image->data.count - record->fallback)
+    if (bytes >= 0)
+      data = (void *)(uintptr_t)leat_program_data(program, record->fallback,
+                                                  (leat_dtype)record->type.dtype, bytes);
+    if (!data)
       return leat_fail(error, LEAT_INVALID, "damaged image: the default of feed `%s`",
                        leat_program_text(program, record->name));
-    data = (void *)(uintptr_t)(program->view.data + record->fallback);
   } else if ((uintptr_t)data % leat_dtype_alignment(tensor->dtype)) {
     int64_t bytes = leat_tensor_bytes(tensor);
     LEAT_TRY(reallocate(&frame->feed_copies[feed], (uint64_t)bytes, error));
@@ -297,9 +321,33 @@ void *leat_frame_buffer(const leat_frame *frame, uint32_t buffer) {
                                           : frame->buffers[buffer].data;
 }
 
-void leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch, leat_tensor *out) {
+// Strings may lie in the client's feeds or move with the step: a result has its own.
+static leat_status keep_strings(leat_frame *frame, leat_tensor *tensor, leat_error *error) {
+  const leat_str *from = tensor->data;
+  int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
+  uint64_t size = (uint64_t)count * sizeof *from;
+  bool fits = true;
+  for (int64_t i = 0; i < count && fits; i++)
+    fits = !__builtin_add_overflow(size, from[i].size, &size);
+  leat_str *copy = fits ? leat_frame_allocate(frame, size) : NULL;
+  if (!copy) return leat_fail(error, LEAT_MEMORY, "no memory for a result's strings");
+  char *bytes = (char *)(copy + count);
+  for (int64_t i = 0; i < count; bytes += from[i++].size) {
+    if (from[i].size) memcpy(bytes, from[i].data, from[i].size);
+    copy[i] = (leat_str){bytes, from[i].size};
+  }
+  tensor->data = copy;
+  return LEAT_OK;
+}
+
+leat_status leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch, leat_tensor *out,
+                             leat_error *error) {
   *out = frame->fetches[fetch];
-  if (!frame->fetch_copies[fetch]) return;
+  if (out->dtype == LEAT_str) {
+    out->data = leat_frame_buffer(frame, frame->program->view.fetches[fetch].buffer);
+    return keep_strings(frame, out, error);
+  }
+  if (!frame->fetch_copies[fetch]) return LEAT_OK;
   uint32_t index = frame->program->view.fetches[fetch].buffer;
   const leat_image_buffer *buffer = &frame->program->view.buffers[index];
   leat_store_access access =
@@ -307,4 +355,5 @@ void leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch, leat
   leat_store_lock(store, access);
   memcpy(out->data, leat_frame_buffer(frame, index), (size_t)frame->buffers[index].bytes);
   leat_store_unlock(store, access);
+  return LEAT_OK;
 }

@@ -32,6 +32,12 @@ typedef struct leat_task_plan {
   double work;   // nanoseconds on one thread
 } leat_task_plan;
 
+// Memory of the step's heap, which is one list; the bytes follow.
+typedef struct leat_heap_block {
+  struct leat_heap_block *next;
+  uint64_t reserved; // keeps what follows aligned
+} leat_heap_block;
+
 struct leat_frame {
   const leat_program *program;
   leat_variable *const *variables; // by variable number
@@ -51,6 +57,7 @@ struct leat_frame {
   void **feeds;         // where each feed's data is
   void **feed_copies;   // memory for feeds that came unaligned
   int64_t run_count;
+  leat_heap_block *heap; // of the strings made in the step, until the next one; `lock` holds
 };
 
 typedef struct leat_frame_limits {
@@ -68,12 +75,14 @@ LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame
 // compared.
 LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
                                           const leat_frame_limits *limits, leat_error *error);
+void leat_frame_clear(leat_frame *frame);   // frees the heap: nobody needs the last step's strings
 void leat_frame_release(leat_frame *frame); // frees all arenas but the first: the step has ended
 // Lets the arguments point at the client's memory; data NULL: at the fallback. The tensor's type
 // has been checked.
 LEAT_MUST_USE leat_status leat_frame_feed(leat_frame *frame, uint32_t feed,
                                           const leat_tensor *tensor, leat_error *error);
 void *leat_frame_buffer(const leat_frame *frame, uint32_t buffer); // where its data is
-void leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch, leat_tensor *out);
+LEAT_MUST_USE leat_status leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch,
+                                           leat_tensor *out, leat_error *error);
 
 #endif

@@ -63,8 +63,39 @@ static bool type_ok(const checker *c, const leat_image_type *type) {
          within(type->shape_first, type->rank, c->view.image->formulas.count);
 }
 
+int64_t leat_view_strings(const leat_view *view, uint64_t where) {
+  uint64_t low = 0, high = view->image->strings.count;
+  while (low < high) {
+    uint64_t middle = low + (high - low) / 2;
+    if (view->strings[middle].where < where)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low < view->image->strings.count && view->strings[low].where == where ? (int64_t)low : -1;
+}
+
+static leat_status check_strings(checker *c) {
+  uint64_t size = c->view.image->data.count, end = 0;
+  for (uint32_t i = 0; i < c->view.image->strings.count; i++) {
+    const leat_image_strings *strings = &c->view.strings[i];
+    if (strings->where < end || strings->where % leat_dtype_alignment(LEAT_str) ||
+        strings->count > size / sizeof(leat_str) ||
+        !within(strings->where, strings->count * sizeof(leat_str), size))
+      return DAMAGED(c, "strings %u", i);
+    end = strings->where + strings->count * sizeof(leat_str);
+    const leat_str *elements = (const void *)(c->view.data + strings->where);
+    for (uint64_t k = 0; k < strings->count; k++)
+      if (!within((uintptr_t)elements[k].data, elements[k].size, size))
+        return DAMAGED(c, "string %llu of strings %u", (unsigned long long)k, i);
+  }
+  return LEAT_OK;
+}
+
 // Whether the bytes at `offset` of `data` can hold elements of the type: aligned, and begun inside.
+// Those of str are known as such.
 static bool data_ok(const checker *c, uint64_t offset, const leat_image_type *type) {
+  if (type->dtype == LEAT_str) return leat_view_strings(&c->view, offset) >= 0;
   return offset <= c->view.image->data.count &&
          offset % leat_dtype_alignment((leat_dtype)type->dtype) == 0;
 }
@@ -100,6 +131,8 @@ static leat_status check_variable(checker *c, uint32_t number) {
     if (!leat_formula_is_constant(&c->view, v->type.shape_first + i))
       return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` has a shape that is not constant",
                        c->view.text + v->name);
+  if (v->type.dtype == LEAT_str)
+    return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` is of str", c->view.text + v->name);
   int64_t shape[LEAT_MAX_RANK], bytes;
   if (!leat_type_value(&c->view, &v->type, NULL, shape, &bytes))
     return DAMAGED(c, "the shape of variable %u", number);
@@ -304,6 +337,7 @@ leat_status leat_image_check(const void *image, size_t size, leat_view *out, lea
   checker c = {.error = error};
   LEAT_TRY(check_header(&c, image, size));
   LEAT_TRY(check_formulas(&c));
+  LEAT_TRY(check_strings(&c));
   LEAT_TRY(check_storage(&c));
   LEAT_TRY(check_buffers(&c));
   LEAT_TRY(check_tasks(&c));

@@ -31,6 +31,9 @@ bool leat_formula_check(const int64_t *code, uint32_t count, uint64_t dim_count)
 LEAT_MUST_USE leat_status leat_image_check(const void *image, size_t size, leat_view *out,
                                            leat_error *error);
 
+// The number of the tensor of str that begins at byte `where` of `data`; -1: there is none.
+int64_t leat_view_strings(const leat_view *view, uint64_t where);
+
 // Whether a launch is a GEMM; of an image that was checked or comes straight from the compiler.
 bool leat_image_calls_blis(const leat_image *image);
 

@@ -21,6 +21,7 @@ typedef union scalar {
   uint16_t half;
   float f32;
   double f64;
+  leat_str string;
 } scalar;
 
 typedef struct program {
@@ -118,8 +119,8 @@ static leat_status parse_scalar(program *p, const char *text, leat_dtype dtype, 
     else
       out->half = leat_half_of(dtype, strtod(text, &end));
     return end != text && !*end ? LEAT_OK : bad_scalar(p, text, dtype);
-  case LEAT_KIND_COMPLEX:
-  case LEAT_KIND_STRING: break;
+  case LEAT_KIND_STRING: out->string = (leat_str){text, strlen(text)}; return LEAT_OK;
+  case LEAT_KIND_COMPLEX: break;
   }
   return leat_fail(&p->error, LEAT_UNSUPPORTED, "a feed of dtype %s must come from a file",
                    leat_dtype_name(dtype));

@@ -191,6 +191,30 @@ static void find_access(leat_program *program) {
   program->access = access;
 }
 
+static void place_strings(leat_program *program) {
+  const leat_view *view = &program->view;
+  uint64_t tensors = program->image->strings.count;
+  program->strings = leat_new_array(program->arena, leat_str *, tensors + 1);
+  for (uint64_t i = 0; i < tensors; i++) {
+    uint64_t count = view->strings[i].count;
+    leat_str *placed = leat_new_array(program->arena, leat_str, count + 1);
+    memcpy(placed, view->data + view->strings[i].where, count * sizeof *placed);
+    for (uint64_t k = 0; k < count; k++)
+      placed[k].data = (const char *)view->data + (uintptr_t)placed[k].data;
+    program->strings[i] = placed;
+  }
+}
+
+const void *leat_program_data(const leat_program *program, uint64_t where, leat_dtype dtype,
+                              int64_t bytes) {
+  const leat_view *view = &program->view;
+  if (dtype != LEAT_str)
+    return (uint64_t)bytes <= program->image->data.count - where ? view->data + where : NULL;
+  int64_t number = leat_view_strings(view, where);
+  bool fits = (uint64_t)bytes <= view->strings[number].count * sizeof(leat_str);
+  return fits ? program->strings[number] : NULL;
+}
+
 static leat_status copy_kernels(leat_program *program, const leat_program_source *source,
                                 leat_error *error) {
   const leat_image *image = program->image;
@@ -225,6 +249,7 @@ static leat_status load(leat_program *program, const leat_program_source *source
   program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
   for (uint32_t i = 0; i < program->image->files.count; i++)
     LEAT_TRY(map_file(program, source->base, i, error));
+  place_strings(program);
   list_feed_args(program);
   find_access(program);
   find_late_dims(program);

@@ -16,6 +16,7 @@ struct leat_program {
   const leat_kernel_function *kernels;
   leat_gemm_function gemm; // NULL: no launch needs it
   const void **files;      // each file tensor's data
+  leat_str **strings;      // each of the image's tensors of str
   leat_file_group *groups;
   // The arguments that point at feed i: feed_args[feed_first[i] … feed_first[i + 1]).
   const uint32_t *feed_first, *feed_args;
@@ -26,6 +27,11 @@ struct leat_program {
   void (*release)(void *context);
   void *release_context;
 };
+
+// The elements of a tensor of `bytes` bytes at byte `where` of `data`; NULL: it is larger than what
+// is there.
+const void *leat_program_data(const leat_program *program, uint64_t where, leat_dtype dtype,
+                              int64_t bytes);
 
 static inline const char *leat_view_text(const leat_view *view, leat_text_index index) {
   return view->text + index;

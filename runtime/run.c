@@ -616,7 +616,10 @@ static leat_status prepare(leat_run *run, const leat_run_request *request, leat_
     if (tensor->data) LEAT_TRY(leat_executor_check_feed(executor, i, tensor, frame, error));
     LEAT_TRY(leat_frame_feed(frame, executor->feeds[i].index, tensor, error));
   }
-  for (uint32_t p = 0; p < executor->part_count; p++) run->frames[p].run_count = request->run_count;
+  for (uint32_t p = 0; p < executor->part_count; p++) {
+    leat_frame_clear(&run->frames[p]);
+    run->frames[p].run_count = request->run_count;
+  }
   return LEAT_OK;
 }
 
@@ -660,8 +663,8 @@ leat_status leat_run_execute(leat_run *run, const leat_run_request *request, lea
     leat_port_place place = executor->fetches[i];
     if (!run->frames[place.part].fetches[place.index].data)
       return leat_fail(error, LEAT_INVALID, "damaged image: the place or size of fetch %u", i);
-    leat_frame_fetch(&run->frames[place.part], executor->parts[place.part].store, place.index,
-                     &fetches[i]);
+    LEAT_TRY(leat_frame_fetch(&run->frames[place.part], executor->parts[place.part].store,
+                              place.index, &fetches[i], error));
   }
   return LEAT_OK;
 }

@@ -1,4 +1,4 @@
-// Literals are nested lists of numbers, true and false; the lists' lengths are the shape.
+// Literals are nested lists of numbers, true, false and strings; the lists' lengths are the shape.
 #include "tools/values.h"
 
 #include "base/half.h"
@@ -103,6 +103,41 @@ static leat_status read_bool(reader *r, void *to) {
   return LEAT_OK;
 }
 
+// The byte that \xHH names; -1: none.
+static int read_hex(const char *at) {
+  char digits[3] = {0}, *end;
+  if (!isxdigit((unsigned char)at[0]) || !isxdigit((unsigned char)at[1])) return -1;
+  memcpy(digits, at, 2);
+  return (int)strtol(digits, &end, 16);
+}
+
+// The byte after a backslash, at r->at; -1: no escape of the language.
+static int read_escape(reader *r) {
+  static const char letters[] = "\\\"ntr{}", bytes[] = "\\\"\n\t\r{}";
+  const char *letter = *r->at ? strchr(letters, *r->at) : NULL;
+  int byte = letter ? bytes[letter - letters] : *r->at == 'x' ? read_hex(r->at + 1) : -1;
+  if (byte >= 0) r->at += letter ? 1 : 3;
+  return byte;
+}
+
+// "…" as the language has it; alone, a text without quotes is itself.
+static leat_status read_string(reader *r, void *to) {
+  char *bytes = leat_arena_alloc(tool_arena(), strlen(r->at) + 1);
+  leat_str string = {.data = bytes};
+  bool bare = *r->at != '"' && r->port->rank == 0;
+  if (!bare && *r->at++ != '"') return complain(r, "expected a string, in quotes");
+  while (*r->at && (bare || *r->at != '"')) {
+    bool escaped = !bare && *r->at == '\\';
+    if (escaped) r->at++;
+    int byte = escaped ? read_escape(r) : (unsigned char)*r->at++;
+    if (byte < 0) return complain(r, "an unknown escape");
+    bytes[string.size++] = (char)byte;
+  }
+  if (!bare && *r->at++ != '"') return complain(r, "a `\"` is missing");
+  memcpy(to, &string, sizeof string);
+  return LEAT_OK;
+}
+
 static leat_status read_element(reader *r) {
   LEAT_TRY(grow(r));
   leat_dtype dtype = r->out->dtype;
@@ -112,8 +147,8 @@ static leat_status read_element(reader *r) {
   case LEAT_KIND_SIGNED:
   case LEAT_KIND_UNSIGNED: return read_integer(r, to);
   case LEAT_KIND_FLOAT: return read_float(r, to);
-  case LEAT_KIND_COMPLEX:
-  case LEAT_KIND_STRING: break;
+  case LEAT_KIND_STRING: return read_string(r, to);
+  case LEAT_KIND_COMPLEX: break;
   }
   return complain(r, "values of this dtype are fed from .npy files");
 }

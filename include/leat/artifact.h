@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 2 };
+enum { LEAT_IMAGE_VERSION = 3 };
 
 // -- Kernels
 // ----------------------------------------------------------------------------------------------------------
@@ -37,6 +37,10 @@ typedef struct leat_frame leat_frame; // one run of one image; opaque to kernels
 // leat_status.
 typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
                                         int64_t tile_end);
+
+// Memory for strings that a kernel makes, until the step's results are released; any thread may
+// ask. NULL: there is none.
+void *leat_frame_allocate(leat_frame *frame, uint64_t size);
 
 // The functions of libleat_rt that steps call like kernels.
 #define LIBRARY(name)                                                                              \
@@ -107,6 +111,12 @@ typedef struct leat_image_type {
   uint32_t shape_first;
   uint32_t reserved;
 } leat_image_type;
+
+// A tensor of str in `data`, from byte `where`: `count` elements, whose pointers are offsets into
+// `data`. Program loading makes pointers of them. In the order of the places, none overlapping.
+typedef struct leat_image_strings {
+  uint64_t where, count;
+} leat_image_strings;
 
 // A block of memory of formulas[size] bytes, allocated as soon as all dims in it are known: arena 0
 // when the step begins, the others when the last of their dims was bound.
@@ -222,6 +232,7 @@ typedef struct leat_image_file {
 #define LEAT_IMAGE_RANGES(X)                                                                       \
   X(text, char)                                                                                    \
   X(data, uint8_t)                                                                                 \
+  X(strings, leat_image_strings)                                                                   \
   X(code, int64_t)                                                                                 \
   X(formulas, leat_formula)                                                                        \
   X(dims, leat_image_dim)                                                                          \

@@ -78,10 +78,6 @@ static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   return LEAT_OK;
 }
 
-static uint64_t add_tensor(compiler *c, const leat_tensor *tensor) {
-  return leat_image_writer_data(&c->image, tensor->data, (size_t)leat_tensor_bytes(tensor));
-}
-
 static void add_feed(compiler *c, const leat_node *node) {
   leat_image_feed feed = {
       .name = leat_image_writer_text(&c->image, leat_node_attr(node, "name")->string)};
@@ -90,7 +86,7 @@ static void add_feed(compiler *c, const leat_node *node) {
     const leat_param *param = &node->entry->params.items[i];
     if (param->node != node || !param->fallback) continue;
     feed.has_fallback = 1;
-    feed.fallback = add_tensor(c, param->fallback);
+    feed.fallback = leat_image_writer_tensor(&c->image, param->fallback);
   }
   LEAT_IMAGE_ADD(&c->image, feeds, feed);
 }
@@ -112,7 +108,8 @@ static leat_status add_file(compiler *c, const leat_node *node) {
 static leat_status add_buffers(compiler *c, const leat_node *node) {
   uint32_t first = c->image.buffers.count;
   if (node->op == LEAT_OP_const) {
-    add_buffer(c, LEAT_BUFFER_CONSTANT, add_tensor(c, leat_node_attr(node, "value")->tensor),
+    add_buffer(c, LEAT_BUFFER_CONSTANT,
+               leat_image_writer_tensor(&c->image, leat_node_attr(node, "value")->tensor),
                &node->outputs[0]);
   } else if (node->op == LEAT_OP_feed) {
     add_feed(c, node);

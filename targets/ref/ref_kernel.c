@@ -1,4 +1,5 @@
 // Evaluates one node with ref_X, from buffers to buffers.
+#include "ops/ref.h"
 #include "targets/ref/ref.h"
 #include "targets/ref/ref_site.h"
 
@@ -29,8 +30,24 @@ static bool set_tensor(const leat_ref_context *context, const leat_type *type, v
   return true;
 }
 
+// What an evaluation made ends with its arena: strings move to the step's heap.
+static leat_status keep_strings(leat_frame *frame, const leat_tensor *tensor) {
+  leat_str *strings = tensor->data;
+  int64_t count = leat_ref_count(tensor);
+  uint64_t size = 0;
+  for (int64_t i = 0; i < count; i++) size += strings[i].size;
+  char *bytes = leat_frame_allocate(frame, size);
+  if (!bytes) return LEAT_MEMORY;
+  for (int64_t i = 0; i < count; bytes += strings[i++].size) {
+    if (strings[i].size) memcpy(bytes, strings[i].data, strings[i].size);
+    strings[i].data = bytes;
+  }
+  return LEAT_OK;
+}
+
 // Outputs are evaluated into memory of their own, because a ref_X may read and write in any order.
-static leat_status evaluate(leat_ref_context *context, leat_arena *arena, const leat_arg *args) {
+static leat_status evaluate(leat_frame *frame, leat_ref_context *context, leat_arena *arena,
+                            const leat_arg *args) {
   const leat_node *node = context->node;
   uint32_t outputs = (uint32_t)leat_op_info_of(node->op)->outputs;
   leat_tensor *inputs = leat_new_array(arena, leat_tensor, node->input_count);
@@ -41,6 +58,7 @@ static leat_status evaluate(leat_ref_context *context, leat_arena *arena, const 
   context->inputs = inputs;
   LEAT_TRY(leat_ref_evaluate(arena, context));
   for (uint32_t i = 0; i < outputs; i++) {
+    if (context->outputs[i].dtype == LEAT_str) LEAT_TRY(keep_strings(frame, &context->outputs[i]));
     size_t size = (size_t)leat_tensor_bytes(&context->outputs[i]);
     if (size) memcpy(args[i].pointer, context->outputs[i].data, size);
   }
@@ -48,7 +66,7 @@ static leat_status evaluate(leat_ref_context *context, leat_arena *arena, const 
 }
 
 // The variable, the variable, the addend: an `add` in all but name.
-static leat_status evaluate_update(leat_ref_context *context, leat_arena *arena,
+static leat_status evaluate_update(leat_frame *frame, leat_ref_context *context, leat_arena *arena,
                                    const leat_arg *args) {
   leat_node add = *context->node;
   leat_value operands[] = {add.inputs[0], add.inputs[0]};
@@ -57,13 +75,12 @@ static leat_status evaluate_update(leat_ref_context *context, leat_arena *arena,
   add.input_count = 2;
   add.outputs = leat_value_type(operands[0]);
   context->node = &add;
-  return evaluate(context, arena, args);
+  return evaluate(frame, context, arena, args);
 }
 
 // Arguments: the site's address, the dims, the outputs, the inputs.
 int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
                         int64_t tile_end) {
-  (void)frame;
   if (tile_begin >= tile_end) return 0;
   const leat_ref_site *site = (const leat_ref_site *)(uintptr_t)args[0].value;
   leat_arena *arena = leat_arena_create();
@@ -71,8 +88,8 @@ int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_be
   set_dims(&context, arena, site, args + 1);
   const leat_arg *buffers = args + 1 + site->dim_count;
   bool updates = site->node->op == LEAT_OP_assign_add;
-  leat_status status =
-      updates ? evaluate_update(&context, arena, buffers) : evaluate(&context, arena, buffers);
+  leat_status status = updates ? evaluate_update(frame, &context, arena, buffers)
+                               : evaluate(frame, &context, arena, buffers);
   leat_arena_destroy(arena);
   return (int32_t)status; // site 0
 }
