@@ -1,5 +1,5 @@
-// Kernels of loops: what one file knows of rows and tiles (lower_loops.c) and the other of the
-// passes over a row's elements (loop_passes.c).
+// Kernels of loops: what one file knows of rows and tiles (lower_loops.c), another of the passes
+// over a row's elements (loop_passes.c), and a third of squares instead of rows (squares.c).
 #ifndef LEAT_CODEGEN_LOOPS_H
 #define LEAT_CODEGEN_LOOPS_H
 
@@ -46,6 +46,11 @@ bool leat_is_at_most(k_value value, int64_t most); // a constant that is
 // -- lower_loops.c
 // Sets the position on `axes` from the number of the element along them.
 void leat_loops_put(leat_loops *loops, unsigned axes, leat_index linear);
+
+// -- squares.c
+// The axis that squares lie along besides the last one; -1: the unit is not to be cut into squares.
+int leat_loops_across(const leat_loops *loops);
+leat_dim leat_loops_squares(leat_loops *loops, int across); // how many tiles it made
 
 // -- loop_passes.c
 void leat_loops_find_passes(leat_loops *loops);

@@ -193,6 +193,11 @@ static void lower_part(leat_table *table, leat_unit *unit, leat_part part) {
   if (unit->scratch) s.scratch = leat_lower_buffer(w, unit->scratch);
   leat_loops_find_passes(&s);
   choose_axes(&s);
+  int across = leat_loops_across(&s);
+  if (across >= 0) {
+    leat_lower_end(w, leat_loops_squares(&s, across), cost);
+    return;
+  }
   choose_wide(&s);
   s.unrolled = s.by_lanes && !s.steps && leat_is_at_most(s.length, LEAT_MOST_UNROLLED);
   keep_costly(&s);

@@ -299,7 +299,9 @@ k_value k_select(k_builder *b, k_value condition, k_value x, k_value y) {
 }
 
 k_value k_cast(k_builder *b, leat_dtype dtype, k_value a) {
-  return a->dtype == dtype ? a : make(b, K_CAST, dtype, a->lanes, &a, 1);
+  if (a->dtype == dtype) return a;
+  if (a->op == K_SPLAT) return k_splat(b, a->lanes, k_cast(b, dtype, a->args[0]));
+  return make(b, K_CAST, dtype, a->lanes, &a, 1);
 }
 
 k_value k_bitcast(k_builder *b, leat_dtype dtype, k_value a) {
