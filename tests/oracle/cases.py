@@ -1,58 +1,7 @@
-"""The cases: what Leat says, what NumPy or JAX says, and the inputs.
-
-A case is one expression in both languages over the same inputs. `leat` is a Leat expression, `jax` a Python one in which
-np is jax.numpy, jax and lax are what they are; without `jax` the two texts are the same. `grad` names the inputs whose
-gradients are compared too: those of the sum of the result times fixed weights. An input is (dtype, shape, domain).
-"""
+"""The cases of element-wise ops, movement, reductions, products and windows; library_cases.py has the rest."""
 import re
-from dataclasses import dataclass, field
 
-DOMAINS = ('any', 'positive', 'unit', 'small', 'bits', 'index', 'special', 'distinct')
-
-
-@dataclass
-class Case:
-    name: str
-    leat: str
-    jax: str
-    inputs: dict
-    grad: tuple = ()
-    tolerance: float = 1  # how many times the dtype's own
-    setup: str = ''       # Leat statements before the expression
-    define: str = ''      # Leat definitions outside the entry
-
-
-CASES = []
-
-
-def case(name, leat, jax=None, grad=(), tolerance=1, setup='', define='', **inputs):
-    CASES.append(Case(name, leat, jax or leat, inputs, tuple(grad), tolerance, setup, define))
-
-
-FLOATS, INTEGERS = ('f32', 'f64'), ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
-
-
-def unary(name, jax=None, domain='any', dtypes=FLOATS, grad=True, tolerance=1):
-    """One op of one operand, by name, in each dtype: a matrix, special values, and nothing at all."""
-    for dtype in dtypes:
-        smooth = ('x',) if grad and dtype in FLOATS else ()
-        jax_call = f'{jax or "np." + name}(x)'
-        case(f'{name}_{dtype}', f'{name}(x)', jax_call, smooth, tolerance, x=(dtype, (3, 5), domain))
-        if dtype in FLOATS:
-            case(f'{name}_{dtype}_special', f'{name}(x)', jax_call, (), tolerance, x=(dtype, (16,), 'special'))
-
-
-def binary(name, leat, jax=None, domain='any', dtypes=FLOATS + ('i32',), grad=True, tolerance=1):
-    """One op of two operands: equal shapes, broadcasting both ways, special values."""
-    for dtype in dtypes:
-        smooth = ('x', 'y') if grad and dtype in FLOATS else ()
-        case(f'{name}_{dtype}', leat, jax, smooth, tolerance, x=(dtype, (3, 5), domain), y=(dtype, (3, 5), domain))
-        case(f'{name}_{dtype}_broadcast', leat, jax, smooth, tolerance,
-             x=(dtype, (2, 1, 4), domain), y=(dtype, (3, 1), domain))
-        if dtype in FLOATS:
-            case(f'{name}_{dtype}_special', leat, jax, (), tolerance,
-                 x=(dtype, (16,), 'special'), y=(dtype, (16, 1), 'special'))
-
+from case import FLOATS, INTEGERS, binary, case, unary
 
 # -- Arithmetic, comparison, logic ------------------------------------------------------------------------------------
 
@@ -164,6 +113,64 @@ case('argmax', 'argmax(x, axis=1)', 'np.argmax(x, axis=1).astype(np.int32)', x=(
 for a, b in (((3, 4), (4, 5)), ((2, 3, 4), (4, 5)), ((2, 3, 4), (2, 4, 5)), ((3, 4), (2, 4, 5)), ((1, 1), (1, 1))):
     for dtype in FLOATS:
         case(f'matmul_{a}_{b}_{dtype}', 'x @ y', None, ('x', 'y'), 4, x=(dtype, a, 'any'), y=(dtype, b, 'any'))
+
+for a, b in (((3,), (3,)), ((3,), (3, 4)), ((2, 4, 3), (3,)), ((3,), (2, 3, 4)), ((2, 1, 4, 3), (5, 3, 2)),
+             ((2, 0), (0, 3))):
+    case(f'matmul_{a}_{b}', 'x @ y', None, ('x', 'y'), 4, x=('f32', a, 'any'), y=('f32', b, 'any'))
+for dtype in INTEGERS:
+    case(f'matmul_{dtype}', 'x @ y', None, x=(dtype, (3, 17), 'any'), y=(dtype, (17, 5), 'any'))
+for equation, *shapes in (
+        ('ij,jk->ik', (2, 3), (3, 4)), ('bij,bjk->bik', (2, 3, 4), (2, 4, 5)), ('bij,bkj', (2, 3, 4), (2, 5, 4)),
+        ('ij->ji', (2, 3)), ('ii->i', (3, 3)), ('iji->j', (3, 2, 3)), ('ij->', (2, 3)), ('i,j->ij', (3,), (4,)),
+        ('ij,ij->i', (2, 3), (2, 3)), ('...ij,...jk->...ik', (5, 1, 2, 3), (4, 3, 2)), 
+        ('bhqd,bhkd->bhqk', (2, 2, 3, 4), (2, 2, 5, 4)), ('ab,bc,cd->ad', (2, 3), (3, 4), (4, 5)),
+        ('abc,cd,be->ae', (2, 3, 4), (4, 5), (3, 6)), ('i...->...', (2, 3)), ('aab,b->a', (2, 2, 3), (3,))):
+    names = 'xyz'[:len(shapes)]
+    case(f'einsum_{equation}', f'einsum("{equation}", {", ".join(names)})',
+         f'np.einsum("{equation}", {", ".join(names)})',
+         tuple(names), 8, **{name: ('f32', shape, 'any') for name, shape in zip(names, shapes)})
+for axes in ('2', '1', '[[1, 2], [1, 0]]', '[[0, -1], [-1, 0]]'):
+    shape = (3, 4, 2) if axes == '2' else (4, 3, 5) if axes == '[[1, 2], [1, 0]]' else (4, 3, 2)
+    case(f'tensordot_{axes}', f'tensordot(x, y, axes={axes})', f'np.tensordot(x, y, {axes})', ('x', 'y'), 8,
+         x=('f32', (2, 3, 4), 'any'), y=('f32', shape, 'any'))
+case('inner', 'inner(x, y)', 'np.inner(x, y)', ('x', 'y'), 8, x=('f32', (2, 3, 4), 'any'), y=('f32', (5, 4), 'any'))
+case('vdot', 'vdot(x, y)', 'np.vdot(x, y)', ('x', 'y'), 8, x=('f32', (3, 4), 'any'), y=('f32', (12,), 'any'))
+
+# -- Windows ----------------------------------------------------------------------------------------------------------
+
+
+def listed(value):
+    return f'"{value}"' if isinstance(value, str) else str([list(pair) for pair in value])
+
+
+for n, dims in ((1, 'W'), (2, 'HW'), (3, 'DHW')):
+    for stride, dilation, groups, padding in ((1, 1, 1, 'valid'), (2, 1, 1, 'same'), (1, 2, 2, 'same'),
+                                              (2, 2, 2, 'valid'),
+                                              (2, 1, 4, [(1, 2)] * n), (3, 1, 1, [(0, 1)] * n)):
+        how = f'{n}_{stride}_{dilation}_{groups}_{padding if isinstance(padding, str) else "zeros"}'
+        jax_padding = repr(padding.upper() if isinstance(padding, str) else padding)
+        x, w = ('f32', (2, *(7, 6, 5)[:n], 4), 'any'), ('f32', (*(3, 2, 2)[:n], 4 // groups, 4), 'unit')
+        case(f'conv_{how}',
+             f'conv(x, w, stride={stride}, padding={listed(padding)}, dilation={dilation}, groups={groups})',
+             f'lax.conv_general_dilated(x, w, {(stride,) * n}, {jax_padding}, None, {(dilation,) * n}, '
+             f'("N{dims}C", "{dims}IO", "N{dims}C"), {groups})', ('x', 'w'), 40, x=x, w=w)
+        if groups > 1:
+            continue
+        one = lambda value: (1, *[value] * n, 1)
+        window, steps, apart = one(2), one(stride), one(dilation)
+        pads = jax_padding if isinstance(padding, str) else repr([(0, 0), *[(1, 0)] * n, (0, 0)])
+        zeros = padding if isinstance(padding, str) else [(1, 0)] * n
+        pooled = f'window=2, stride={stride}, padding={listed(zeros)}, dilation={dilation}'
+        case(f'max_pool_{how}', f'max_pool(x, {pooled})',
+             f'lax.reduce_window(x, -np.inf, lax.max, {window}, {steps}, {pads}, None, {apart})', ('x',),
+             x=('f32', x[1], 'small'))
+        case(f'avg_pool_{how}', f'avg_pool(x, {pooled}, count_include_pad=true)',
+             f'lax.reduce_window(x, 0.0, lax.add, {window}, {steps}, {pads}, None, {apart}) / {2 ** n}', ('x',), 4, x=x)
+for method in ('nearest', 'linear'):
+    for size in ((3,), (9, 4), (2, 11), (5, 6, 3)):
+        case(f'resize_{method}_{size}', f'resize(x, {list(size)}, method="{method}")',
+             f'jax.image.resize(x, (2, *{size}, 3), "{method}", antialias=False)', ('x',), 8,
+             x=('f32', (2, *(5, 6, 2)[:len(size)], 3), 'any'))
 
 # -- The library ------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
 """Inputs of the cases, the same on every machine: NumPy's RandomState streams are frozen."""
+import hashlib
 import zlib
 
 import numpy
@@ -39,3 +40,16 @@ def weights(shape):
     """What a result is multiplied with before it is summed to the loss whose gradients are compared."""
     count = int(numpy.prod(shape))
     return ((numpy.arange(count) * 7 % 11 - 5) / 4).reshape(shape)
+
+
+def key(case):
+    """What the answers of a case are filed under: its text and its inputs."""
+    digest = hashlib.sha256(repr(case).encode())
+    for name in case.inputs:
+        digest.update(make(case, name).tobytes())
+    return digest.hexdigest()[:12]
+
+
+def parts(case):
+    """The names of a case's answers: its value's, then its gradients'."""
+    return [f'{key(case)}.{part}' for part in ['value'] + [f'd{name}' for name in case.grad]]

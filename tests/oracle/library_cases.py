@@ -1,0 +1,313 @@
+"""The cases of functions, dtypes, order, linear algebra, Fourier transforms, run-time sizes, second derivatives, layers
+and optimisers."""
+import re
+
+from case import FLOATS, INTEGERS, binary, case, unary
+
+
+def table(given, rows, grad=True, tolerance=1, suffix=''):
+    """Cases (leat, jax) over those of the inputs `given` that they name; a row may add statements before its result."""
+    for leat, jax, *setup in rows:
+        before = setup[0] if setup else ''
+        used = {name: given[name] for name in given if re.search(rf'\b{name}\b', before + ' ' + leat)}
+        smooth = [name for name in used if used[name][0] in FLOATS + ('c64', 'c128')] if grad else ()
+        case(f'{before}; {leat}{suffix}' if before else leat + suffix, leat, jax, smooth, tolerance, before, **used)
+
+
+# -- Functions --------------------------------------------------------------------------------------------------------
+
+for name, jax, domain in (
+        ('exp2', 'np.exp2', 'any'), ('expm1', 'np.expm1', 'any'), ('log2', 'np.log2', 'positive'),
+        ('log10', 'np.log10', 'positive'), ('log1p', 'np.log1p', 'positive'), ('sin', 'np.sin', 'any'),
+        ('cos', 'np.cos', 'any'), ('tan', 'np.tan', 'unit'), ('asin', 'np.arcsin', 'unit'),
+        ('acos', 'np.arccos', 'unit'),
+        ('atan', 'np.arctan', 'any'), ('sinh', 'np.sinh', 'any'), ('cosh', 'np.cosh', 'any'),
+        ('asinh', 'np.arcsinh', 'any'), ('atanh', 'np.arctanh', 'unit'), ('cbrt', 'np.cbrt', 'positive'),
+        ('reciprocal', '1 / ', 'positive')):
+    unary(name, jax, domain, tolerance=4)
+for name, jax in (('round', 'np.round'), ('ceil', 'np.ceil'), ('trunc', 'np.trunc'), ('sign', 'np.sign')):
+    unary(name, jax, dtypes=('f32',), grad=False)
+X = {dtype: {'x': (dtype, (3, 5), 'unit'), 'y': (dtype, (5,), 'positive')} for dtype in FLOATS}
+for dtype in FLOATS:
+    table(X[dtype], [
+        ('acosh(1 + y)', 'np.arccosh(1 + y)'), ('erf(x)', 'jax.scipy.special.erf(x)'),
+        ('erfc(x * 2)', 'jax.scipy.special.erfc(x * 2)'), ('erfinv(x)', 'jax.scipy.special.erfinv(x)'),
+        ('lgamma(y)', 'jax.scipy.special.gammaln(y)'), ('digamma(y)', 'jax.scipy.special.digamma(y)'),
+        ('lgamma(x)', 'jax.scipy.special.gammaln(x)'), ('digamma(x)', 'jax.scipy.special.digamma(x)'),
+        ('trigamma(y)', 'jax.scipy.special.polygamma(1, y)'), ('atan2(x, y)', 'np.arctan2(x, y)'),
+        ('atan2(y, x)', 'np.arctan2(y, x)'), ('hypot(x, y)', 'np.hypot(x, y)'), ('pow(y, x)', 'np.power(y, x)'),
+        ('pow(x, 3)', 'np.power(x, 3)'), ('rsqrt(y)', '1 / np.sqrt(y)'), ('logaddexp(x, y)', 'np.logaddexp(x, y)'),
+        ('x % y', 'np.fmod(x, y)'), ('remainder(x, y)', 'np.remainder(x, y)'), ('fma(x, y, x)', 'x * y + x'),
+        ('copysign(x, y - 1)', 'np.copysign(x, y - 1)'), ('clamp(x, -0.5, y)', 'np.clip(x, -0.5, y)'),
+        ('softplus(x)', 'jax.nn.softplus(x)'), ('silu(x)', 'jax.nn.silu(x)'),
+        ('gelu(x)', 'jax.nn.gelu(x, approximate=False)'),
+        ('gelu(x, approximate=true)', 'jax.nn.gelu(x, approximate=True)')], tolerance=8, suffix=f' {dtype}')
+    table(X[dtype], [('floor_div(x, y)', 'np.floor_divide(x, y)'), ('nextafter(x, y)', 'np.nextafter(x, y)'),
+                     ('is_nan(x / (x - x))', 'np.isnan(x / (x - x))'), ('is_inf(y / (y - y))', 'np.isinf(y / (y - y))'),
+                     ('sign_bit(x)', 'np.signbit(x)')], grad=False, suffix=f' {dtype}')
+for name in ('hypot', 'copysign', 'nextafter'):
+    case(f'{name}_special', f'{name}(x, y)', f'np.{name}(x, y)', x=('f32', (16,), 'special'),
+         y=('f32', (16, 1), 'special'))
+for name, jax in (('atan2', 'np.arctan2'), ('pow', 'np.power'), ('floor_div', 'np.floor_divide'),
+                  ('remainder', 'np.remainder')):
+    case(f'{name}_special', f'{name}(x, y)', f'{jax}(x, y)', x=('f64', (16,), 'special'), y=('f64', (16, 1), 'special'))
+for dtype in ('i8', 'i32', 'u16', 'u64'):
+    table({'x': (dtype, (4, 7), 'any'), 'y': (dtype, (7,), 'any')}, [
+        ('bit_and(x, y)', 'x & y'), ('bit_or(x, y)', 'x | y'), ('bit_xor(x, y)', 'x ^ y'), ('bit_not(x)', '~x'),
+        ('popcount(x)', 'lax.population_count(x)'), ('count_leading_zeros(x)', 'lax.clz(x)'),
+        ('gcd(x, y)', 'np.gcd(x, y)'),
+        ('floor_div(x, bit_or(y, 1))', 'np.floor_divide(x, y | 1)'),
+        ('remainder(x, bit_or(y, 1))', 'np.remainder(x, y | 1)'),
+        ('x % bit_or(y, 1)', 'np.fmod(x, y | 1)'), ('shift_left(x, bit_and(y, 7))', 'x << (y & 7)'),
+        ('shift_right(x, bit_and(y, 7))', 'x >> (y & 7)')], suffix=f' {dtype}')
+
+# -- Dtypes -----------------------------------------------------------------------------------------------------------
+
+REAL = ('bool', *INTEGERS, 'f16', *FLOATS)
+PLAIN = {'bool': 'bool_', 'f16': 'float16', 'f32': 'float32', 'f64': 'float64', 'c64': 'complex64',
+         'c128': 'complex128',
+         **{name: ('uint' if name[0] == 'u' else 'int') + name[1:] for name in INTEGERS}}
+for source in REAL:
+    for target in REAL:
+        domain = 'positive' if source[0] == 'f' and target[0] == 'u' else 'any'
+        case(f'cast_{source}_{target}', f'cast(x, {target})', f'x.astype(np.{PLAIN[target]})', x=(source, (9,), domain))
+    case(f'cast_{source}_bf16', 'cast(cast(x, bf16), f32)', 'x.astype(np.bfloat16).astype(np.float32)',
+         x=(source, (9,), 'any'))
+    case(f'cast_bf16_{source}', f'cast(cast(x, bf16), {source})', f'x.astype(np.bfloat16).astype(np.{PLAIN[source]})',
+         x=('f32', (9,), 'positive'))
+for target in ('c64', 'c128'):
+    for source in ('i32', 'f16', 'f64', 'c64', 'c128'):
+        case(f'cast_{source}_{target}', f'cast(x, {target})', f'x.astype(np.{PLAIN[target]})', x=(source, (9,), 'any'))
+# Out of range NumPy promises nothing and XLA differs between devices: Leat saturates, and NaN gives 0.
+for target in INTEGERS:
+    bounds = f'np.iinfo(np.{PLAIN[target]})'
+    case(f'cast_special_{target}', f'cast(x, {target})',
+         f'np.array([0 if v != v else int(max(min(v, int({bounds}.max)), '
+         f'int({bounds}.min))) for v in x.tolist()], np.{PLAIN[target]})'.replace('np.', 'numpy.'),
+         x=('f32', (16,), 'special'))
+# One rounding an op, which a comparison in f32 sees.
+for half, jax_half in (('f16', 'float16'), ('bf16', 'bfloat16')):
+    rounds = lambda text: f'({text}).astype(np.{jax_half}).astype(np.float32)'
+    half_of = {name: f'{name}.astype(np.{jax_half}).astype(np.float32)' for name in 'xy'}
+    for leat, jax in (('x + y', '{x} + {y}'), ('x - y', '{x} - {y}'), ('x * y', '{x} * {y}'), ('x / y', '{x} / {y}'),
+                      ('maximum(x, y)', 'np.maximum({x}, {y})'), ('-x', '-{x}'), ('abs(x)', 'np.abs({x})'),
+                      ('sqrt(abs(x))', 'np.sqrt(np.abs({x}))'), ('exp(x)', 'np.exp({x})'), ('tanh(x)', 'np.tanh({x})'),
+                      ('floor(x)', 'np.floor({x})'), ('sum(x, axis=1)', 'np.sum({x}, axis=1)'),
+                      ('sum(x)', 'np.sum({x})'),
+                      ('max(x, axis=0)', 'np.max({x}, axis=0)'), ('matmul(x, y, transpose_b=true)', '{x} @ {y}.T'),
+                      ('prod(x, axis=0)', 'np.prod({x}, axis=0)'), ('sort(x)', 'np.sort({x})'),
+                      ('x[::-1]', '{x}[::-1]'),
+                      ('where(x < y, x, y)', 'np.where({x} < {y}, {x}, {y})'), ('sin(x)', 'np.sin({x})')):
+        text = re.sub(r'\b([xy])\b', rf'cast(\1, {half})', leat)
+        case(f'{half} {leat}', f'cast({text}, f32)', rounds(jax.format(**half_of)), x=('f32', (4, 6), 'any'),
+             y=('f32', (4, 6), 'any'))
+    for leat, jax in (('x * y', 'x * y'), ('tanh(x)', 'np.tanh(x)'), ('sum(x * x, axis=1)', 'np.sum(x * x, axis=1)')):
+        text, of = (re.sub(r'\b([xy])\b', form, what) for form, what in
+                    ((rf'cast(\1, {half})', leat), (rf'\1.astype(np.{jax_half})', jax)))
+        case(f'{half} gradient {leat}', f'cast({text}, f32)', f'({of}).astype(np.float32)', ('x',), 4000,
+             x=('f32', (3, 4), 'any'), **({'y': ('f32', (3, 4), 'any')} if 'y' in leat else {}))
+for dtype in ('c64', 'c128'):
+    real = {'c64': 'f32', 'c128': 'f64'}[dtype]
+    given = {'z': (dtype, (3, 4), 'any'), 'w': (dtype, (3, 4), 'any'), 'v': (dtype, (4,), 'any'),
+             'r': (real, (3, 4), 'any')}
+    table(given, [('abs(z)', 'np.abs(z)'), ('real(z * w)', 'np.real(z * w)'), ('imag(z / w)', 'np.imag(z / w)'),
+                  ('real(conj(z) * z)', 'np.real(np.conj(z) * z)')], tolerance=4, suffix=f' {dtype}')
+    table(given, [('z == z * 1', 'z == z * 1'), ('z != w', 'z != w')], grad=False, suffix=f' {dtype}')
+    rows = [('z + w', 'z + w'), ('z - v', 'z - v'), ('z * w', 'z * w'), ('z / w', 'z / w'), ('-z', '-z'),
+            ('conj(z)', 'np.conj(z)'),
+            ('sqrt(z)', 'np.sqrt(z)'), ('z * v', 'z * v'), ('sum(z, axis=0)', 'np.sum(z, axis=0)'),
+            ('mean(z)', 'np.mean(z)'),
+            ('matmul(z, w, transpose_b=true)', 'z @ w.T'), ('z @ v', 'z @ v'),
+            ('complex(r, real(z))', 'lax.complex(r, np.real(z))'),
+            ('where(r > 0, z, w)', 'np.where(r > 0, z, w)'), ('concat([z, w * z], axis=1)',
+                                                              'np.concatenate([z, w * z], axis=1)'),
+            ('z[::-1, 1:3]', 'z[::-1, 1:3]'), ('z * z * w', 'z * z * w'),
+            (f'z * cast(r, {dtype})', 'z * r'), ('einsum("ij,kj->ik", z, w)', 'np.einsum("ij,kj->ik", z, w)'),
+            ('gather(z, [2, 0, 2], axis=0)', 'z[np.array([2, 0, 2])]')]
+    table(given, rows, grad=False, tolerance=4, suffix=f' {dtype}')
+    table(given, [('real(h) + 0.5 * imag(h)', f'(lambda h: np.real(h) + 0.5 * np.imag(h))({jax})', f'h = {leat}')
+                  for leat, jax in rows], tolerance=8, suffix=f' {dtype}')
+
+# -- Order ------------------------------------------------------------------------------------------------------------
+
+given = {'x': ('f32', (4, 9), 'distinct'), 's': ('i32', (4, 9), 'small'), 'n': ('f64', (16,), 'special'),
+         'v': ('f32', (6,), 'any'),
+         'u': ('f64', (3, 4, 2), 'unit')}
+table(given, [
+    ('sort(x)', 'np.sort(x)'), ('sort(x, axis=0)', 'np.sort(x, axis=0)'), ('sort(s)', 'np.sort(s)'),
+    ('sort(n)', 'np.sort(n)'),
+    ('sort(x, descending=true)', 'np.sort(x)[:, ::-1]'), ('a', 'lax.top_k(x, 3)[0]', 'a, b = top_k(x, 3)'),
+    ('median(x)', 'np.median(x, axis=-1)'), ('median(u, axis=1)', 'np.median(u, axis=1)'),
+    ('cumsum(v)', 'np.cumsum(v)'),
+    ('cumsum(x, axis=0)', 'np.cumsum(x, axis=0)'), ('cumsum(s, axis=1)', 'np.cumsum(s, axis=1, dtype=np.int32)'),
+    ('cumsum(u, axis=1, reverse=true)', 'np.cumsum(u[:, ::-1], axis=1)[:, ::-1]'),
+    ('cumsum(x, axis=1, exclusive=true)', 'np.cumsum(x, axis=1) - x'), ('cumprod(u, axis=1)', 'np.cumprod(u, axis=1)'),
+    ('cumprod(u, axis=-1, reverse=true)', 'np.cumprod(u[..., ::-1], axis=-1)[..., ::-1]'),
+    ('cumprod(x, axis=0)', 'np.cumprod(x, axis=0)'), ('cummax(x, axis=1)', 'lax.cummax(x, 1)'),
+    ('cummin(x, axis=0)', 'lax.cummin(x, 0)'), ('cummax(u, axis=1, reverse=true)', 'lax.cummax(u, 1, reverse=True)')],
+    tolerance=4)
+table(given, [
+    ('argsort(x)', 'np.argsort(x).astype(np.int32)'), ('argsort(s)', 'np.argsort(s, stable=True).astype(np.int32)'),
+    ('argsort(s, axis=0, descending=true)',
+     'jax.numpy.argsort(s, axis=0, stable=True, descending=True).astype(np.int32)'),
+    ('b', 'lax.top_k(x, 3)[1]', 'a, b = top_k(x, 3)'), ('b', 'lax.top_k(s, 5)[1]', 'a, b = top_k(s, 5)'),
+    ('searchsorted(sort(v), x)', 'np.searchsorted(np.sort(v), x).astype(np.int32)'),
+    ('searchsorted(sort(s[0]), s, side="right")', 'np.searchsorted(np.sort(s[0]), s, side="right").astype(np.int32)')],
+    grad=False)
+
+# -- Linear algebra ---------------------------------------------------------------------------------------------------
+
+SPD = 's = matmul(a, a, transpose_b=true) + 2 * eye(4, dtype={})'
+SPD_JAX = '(a @ np.swapaxes(a, -1, -2) + 2 * np.eye(4, dtype=a.dtype))'
+for dtype in FLOATS:
+    given = {'a': (dtype, (2, 4, 4), 'any'), 'b': (dtype, (2, 4, 3), 'any'), 'm': (dtype, (4, 4), 'any'),
+             'v': (dtype, (4,), 'any'),
+             't': (dtype, (5, 3), 'any')}
+    spd = SPD.format(dtype)
+    table(given, [
+        ('cholesky(s)', f'np.linalg.cholesky({SPD_JAX})', spd), ('inv(s)', f'np.linalg.inv({SPD_JAX})', spd),
+        ('solve(s, b)', f'np.linalg.solve({SPD_JAX}, b)', spd), ('solve(m, v)', 'np.linalg.solve(m, v)'),
+        ('inv(m)', 'np.linalg.inv(m)'), ('det(a)', 'np.linalg.det(a)'), ('det(s)', f'np.linalg.det({SPD_JAX})', spd),
+        ('size', 'np.linalg.slogdet(a)[1]', 'sign_of, size = slogdet(a)'),
+        ('cholesky_solve(cholesky(s), b)', f'np.linalg.solve({SPD_JAX}, b)', spd),
+        ('triangular_solve(s, b, lower=true)', f'jax.scipy.linalg.solve_triangular({SPD_JAX}, b, lower=True)', spd),
+        ('triangular_solve(s, b)', f'jax.scipy.linalg.solve_triangular({SPD_JAX}, b)', spd),
+        ('triangular_solve(s, b, lower=true, transpose=true)',
+         f'jax.scipy.linalg.solve_triangular({SPD_JAX}, b, lower=True, trans=1)', spd),
+        ('triangular_solve(s, b, lower=true, unit_diagonal=true)',
+         f'jax.scipy.linalg.solve_triangular({SPD_JAX}, b, lower=True, unit_diagonal=True)', spd),
+        ('abs(q)', 'np.abs(np.linalg.qr(t)[0])', 'q, r = qr(t)'),
+        ('abs(r)', 'np.abs(np.linalg.qr(a)[1])', 'q, r = qr(a)'),
+        ('values', f'np.linalg.eigh({SPD_JAX})[0]', spd + '\nvalues, vectors = eigh(s)'),
+        ('square(vectors)', f'np.linalg.eigh({SPD_JAX})[1] ** 2', spd + '\nvalues, vectors = eigh(s)'),
+        ('values', 'np.linalg.svd(t, full_matrices=False)[1]', 'left, values, right = svd(t)'),
+        ('square(left)', 'np.linalg.svd(t, full_matrices=False)[0] ** 2', 'left, values, right = svd(t)'),
+        ('abs(left[:, :1] @ right[:1])', 'np.abs(np.linalg.svd(m)[0][:, :1] @ np.linalg.svd(m)[2][:1])',
+         'left, values, right = svd(m)'),
+        ('pinv(t)', 'np.linalg.pinv(t)'), ('matrix_power(m, 3)', 'np.linalg.matrix_power(m, 3)'),
+        ('matrix_power(m, -1)', 'np.linalg.matrix_power(m, -1)')], tolerance=200, suffix=f' {dtype}')
+    table(given, [('sign_of', 'np.linalg.slogdet(a)[0]', 'sign_of, size = slogdet(a)'),
+                  ('lstsq(t, t[:, :2])', 'np.linalg.lstsq(t, t[:, :2])[0]')], grad=False, tolerance=200,
+                  suffix=f' {dtype}')
+
+# -- Fourier transforms -----------------------------------------------------------------------------------------------
+
+POWER, POWER_JAX = 'real(f * conj(f))', '(lambda f: np.real(f * np.conj(f)))({})'
+for n in (1, 2, 5, 8, 12, 17, 30):
+    given = {'z': ('c128', (2, n), 'any'), 'x': ('f64', (2, n), 'any')}
+    table(given, [('fft(z)', 'np.fft.fft(z)'), ('ifft(z)', 'np.fft.ifft(z)'), ('rfft(x)', 'np.fft.rfft(x)')],
+          grad=False,
+          tolerance=8, suffix=f' {n}')
+    table(given, [(POWER, POWER_JAX.format(f'np.fft.{word}'), f'f = {word}') for word in ('fft(z)', 'ifft(z)',
+                                                                                          'rfft(x)')],
+          tolerance=16, suffix=f' {n}')
+given = {'z': ('c64', (3, 4, 5), 'any'), 'x': ('f32', (3, 4, 6), 'any')}
+for leat, jax in (('fft2(z)', 'fft2(z)'), ('ifft2(z)', 'ifft2(z)'), ('fftn(z)', 'fftn(z)'),
+                  ('ifftn(z, axes=[0, 2])', 'ifftn(z, axes=(0, 2))'),
+                  ('rfft2(x)', 'rfft2(x)'), ('rfftn(x)', 'rfftn(x)'),
+                  ('rfftn(x, axes=[2, 0])', 'rfftn(x, axes=(2, 0))')):
+    table(given, [(leat, 'np.fft.' + jax)], grad=False, tolerance=16)
+    table(given, [(POWER, POWER_JAX.format('np.fft.' + jax), f'f = {leat}')], tolerance=64)
+table(given, [('irfft(z)', 'np.fft.irfft(z)'), ('irfft(z, n=9)', 'np.fft.irfft(z, 9)'),
+              ('irfft2(z)', 'np.fft.irfft2(z)'),
+              ('irfftn(z, n=9)', 'np.fft.irfftn(z, (3, 4, 9))'), ('fftshift(x)', 'np.fft.fftshift(x)'),
+              ('ifftshift(x, axes=[1])', 'np.fft.ifftshift(x, axes=1)')], tolerance=16)
+table({}, [('fftfreq(7)', 'np.fft.fftfreq(7).astype(np.float32)'),
+           ('rfftfreq(8, d=0.5)', 'np.fft.rfftfreq(8, 0.5).astype(np.float32)')])
+
+# -- Sizes known only while running -----------------------------------------------------------------------------------
+
+given = {'x': ('f32', (4, 5), 'any'), 'p': ('bool', (4, 5), 'any'), 'q': ('bool', (4,), 'any'),
+         's': ('i32', (4, 5), 'small')}
+for leat, jax, *setup in (
+        ('nonzero(s)', 'np.argwhere(s)'), ('where(p)', 'np.argwhere(p)'), ('flatnonzero(s)', 'np.flatnonzero(s)'),
+        ('x[p]', 'x[p]'),
+        ('x[q]', 'x[q]'), ('x[:, p[0]]', 'x[:, p[0]]'), ('compress(q, x, axis=0)', 'np.compress(q, x, axis=0)'),
+        ('a', 'np.unique(s)', 'a, b, c = unique(s)'), ('b', 'np.unique(s, return_inverse=True)[1].reshape(4, 5)',
+                                                       'a, b, c = unique(s)'),
+        ('c', 'np.unique(s, return_counts=True)[1]', 'a, b, c = unique(s)'),
+        ('a', 'np.unique(p)', 'a, b, c = unique(p)'),
+        ('repeat_each(x, abs(s[:, 0]), axis=0)', 'np.repeat(x, np.abs(s[:, 0]), axis=0)'),
+        ('x[p] * 2 + 1', 'x[p] * 2 + 1'),
+        ('sort(x[p])', 'np.sort(x[p])'), ('cumsum(x[p], axis=0)', 'np.cumsum(x[p])')):
+    before = setup[0] if setup else ''
+    case(f'dynamic {before} {leat}', leat, jax, (), 4, before, dynamic=True,
+         **{name: given[name] for name in given if re.search(rf'\b{name}\b', before + ' ' + leat)})
+table(given, [('sum(square(x[p]))', 'np.sum(np.where(p, x * x, 0))'),
+              ('sum(tanh(x[q]))', 'np.sum(np.where(q[:, None], np.tanh(x), 0))'),
+              ('sum(x[:, p[0]], axis=1)', 'np.sum(np.where(p[0], x, 0), axis=1)'),
+              ('max(x[p])', 'np.max(np.where(p, x, -np.inf))')],
+      tolerance=4)
+
+# -- Second derivatives: the gradient of the sum, and its gradient -----------------------------------------------------
+
+JAX_WORDS = {'relu': 'jax.nn.relu', 'sigmoid': 'jax.nn.sigmoid', 'softplus': 'jax.nn.softplus', 'silu': 'jax.nn.silu',
+             'softmax': 'jax.nn.softmax', 'log_softmax': 'jax.nn.log_softmax', 'erf': 'jax.scipy.special.erf',
+             'lgamma': 'jax.scipy.special.gammaln', 'erfinv': 'jax.scipy.special.erfinv', 'square': 'np.square'}
+
+
+def second(leat, jax=None, domain='unit', shape=(3, 4), tolerance=64):
+    words = lambda word: JAX_WORDS.get(word[1], 'np.' + word[1]) + '('
+    text = jax or re.sub(r'\b([a-z]\w*)\(', words, leat)
+    case(f'second {leat}', 'g[0]', f'jax.grad(lambda x: np.sum({text}))(x)', ('x',), tolerance,
+         f'g = grad(sum({leat}), [x])',
+         x=('f64', shape, domain))
+
+
+for word in ('exp', 'tanh', 'sin', 'cos', 'tan', 'sigmoid', 'softplus', 'silu', 'erf', 'erfinv', 'expm1', 'sinh',
+             'cosh'):
+    second(f'{word}(x)')
+for word in ('log', 'sqrt', 'log1p', 'log2', 'lgamma', 'cbrt'):
+    second(f'{word}(x)', domain='positive')
+for word, jax in (('asin', 'arcsin'), ('acos', 'arccos'), ('atan', 'arctan'), ('asinh', 'arcsinh'),
+                  ('atanh', 'arctanh')):
+    second(f'{word}(x)', f'np.{jax}(x)')
+second('gelu(x)', 'jax.nn.gelu(x, approximate=False)')
+for leat in ('x * x * x', '1 / (2 + x)', 'square(softmax(x))', 'square(log_softmax(x))', 'x * relu(x)',
+             'exp(x) / (1 + x * x)',
+             'hypot(x, x + 3)', 'square(max(x, axis=1))', 'square(prod(x, axis=1))', 'square(std(x, axis=0))'):
+    second(leat)
+for leat, jax in (('pow(x, 3)', 'x ** 3'), ('square(logsumexp(x, axis=1))',
+                                            'jax.scipy.special.logsumexp(x, axis=1) ** 2'),
+                  ('square(variance(x, axis=1))', 'np.var(x, axis=1) ** 2'),
+                  ('square(cumsum(x, axis=1))', 'np.cumsum(x, axis=1) ** 2'),
+                  ('square(cumprod(x, axis=1))', 'np.cumprod(x, axis=1) ** 2'),
+                  ('square(sort(x)) * [1, 2, 3, 4]', 'np.sort(x) ** 2 * np.array([1, 2, 3, 4])'),
+                  ('square(matmul(x, x, transpose_b=true))', '(x @ x.T) ** 2'),
+                  ('square(einsum("ij,kj->ik", x, x))', 'np.einsum("ij,kj->ik", x, x) ** 2'),
+                  ('square(x[1:] * x[:-1])', '(x[1:] * x[:-1]) ** 2'),
+                  ('square(gather(x, [0, 2, 0], axis=0))', 'x[np.array([0, 2, 0])] ** 2'),
+                  ('atan2(x, x + 3)', 'np.arctan2(x, x + 3)'), ('square(norm(x, axis=1))', 'np.sum(x * x, axis=1)'),
+                  ('norm(x, axis=1)', 'np.linalg.norm(x, axis=1)'),
+                  ('square(max_pool(x[None, :, :, None], window=2))',
+                   'lax.reduce_window(x, -np.inf, lax.max, (2, 2), (2, 2), "VALID") ** 2'),
+                  ('square(real(fft(complex(x, x * x))))', 'np.real(np.fft.fft(lax.complex(x, x * x))) ** 2')):
+    second(leat, jax)
+for leat, jax in (('inv(x + eye(4, dtype=f64) * 3)', 'np.linalg.inv(x + np.eye(4) * 3)'),
+                  ('det(x)', 'np.linalg.det(x)'),
+                  ('square(cholesky(x @ transpose(x, [1, 0]) + eye(4, dtype=f64)))',
+                   'np.linalg.cholesky(x @ x.T + np.eye(4)) ** 2')):
+    second(leat, jax, shape=(4, 4), tolerance=1000)
+
+# -- Layers, losses, optimisers ---------------------------------------------------------------------------------------
+
+for dtype in FLOATS:
+    given = {'x': (dtype, (4, 5), 'any'), 'i': ('i32', (4,), 'index')}
+    table(given, [
+        ('layer_norm(x) as net', '(x - np.mean(x, 1, keepdims=True)) / np.sqrt(np.var(x, 1, keepdims=True) + 1e-5)'),
+        ('batch_norm(x) as net', 'x / np.sqrt(1 + np.asarray(0.001, x.dtype))'),
+        ('mean(softmax_cross_entropy(x, i))', 'np.mean(-jax.nn.log_softmax(x)[np.arange(4), i])'),
+        ('mean(square(x - 1))', 'np.mean((x - 1) ** 2)')], tolerance=8, suffix=f' {dtype}')
+for name, twice, jax in (
+        ('sgd', 'lr=0.1', '1 - 0.1 * x - 0.1 * y'), ('momentum', 'lr=0.1, beta=0.8',
+                                                     '1 - 0.1 * x - 0.1 * (0.8 * x + y)'),
+        ('adam', 'lr=0.1', '1 - 0.1 * x / (np.abs(x) + 1e-8) - 0.1 * ((0.09 * x + 0.1 * y) / (1 - 0.81)) / '
+                           '(np.sqrt((0.000999 * x * x + 0.001 * y * y) / (1 - 0.998001)) + 1e-8)')):
+    for dtype in FLOATS:
+        v = f'{name}_{dtype}'
+        case(f'optimiser {v}', v, jax, (), 50 if name == 'adam' else 1, define=f'var {v}: {dtype}[3, 4] = 1',
+             setup=f'apply({name}, [{v}], [x], {twice})\napply({name}, [{v}], [y], {twice})',
+             x=(dtype, (3, 4), 'any'), y=(dtype, (3, 4), 'any'))
+table({'x': ('f32', (3, 4), 'any'), 'y': ('f32', (5,), 'any')}, [
+    ('clip_by_global_norm([x, y], 2)[1]', 'y * 2 / np.maximum(np.sqrt(np.sum(x * x) + np.sum(y * y)), 2)')],
+    tolerance=8)
