@@ -37,7 +37,8 @@ static const char *add_name(leat_graph *graph, const char *name, named_kind kind
 }
 
 static void *find_name(const leat_graph *graph, const char *name, named_kind kind) {
-  const named *entry = leat_map_get(&graph->by_name, leat_intern(graph->strings, name));
+  const named *entry = leat_map_get(&graph->by_name, name); // as a rule it is interned
+  if (!entry) entry = leat_map_get(&graph->by_name, leat_intern(graph->strings, name));
   return entry && entry->kind == kind ? entry->object : NULL;
 }
 

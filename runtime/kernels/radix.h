@@ -52,19 +52,16 @@ static PAIR *NAME(sort)(PAIR *from, PAIR *to, int64_t n) {
   return from;
 }
 
-enum { NAME(top_bits) = 11 };
-
-static int NAME(top)(KEY key) {
-  return (int)(key >> (sizeof(KEY) * 8 - NAME(top_bits)));
-}
-
-// The top digit of the key that is number `wanted` in the order, from 1.
-static int NAME(last_top)(const KEY *keys, int64_t n, int64_t wanted) {
-  uint32_t counts[1 << NAME(top_bits)] = {0};
-  int digit = 0;
-  for (int64_t i = 0; i < n; i++) counts[NAME(top)(keys[i])]++;
-  for (int64_t seen = counts[0]; seen < wanted;) seen += counts[++digit];
-  return digit;
+// A key that at least `wanted` of the n keys do not exceed, found among every so manyth of them:
+// when these stand for all, about as many keys do not exceed it as were looked at. There is room
+// for n pairs.
+static KEY NAME(bound)(const KEY *keys, int64_t n, int64_t wanted, PAIR *room) {
+  int64_t step = 1;
+  while (wanted > 0 && (step + 1) * (step + 1) * wanted <= n) step++;
+  if (step == 1) return (KEY)-1;
+  int64_t count = n / step;
+  for (int64_t i = 0; i < count; i++) room[i] = MAKE_PAIR(keys[i * step], i);
+  return KEY_OF(NAME(sort)(room, room + count, count)[wanted - 1]);
 }
 
 // The places of the first `wanted` of n keys in their order; n is at most INT32_MAX. `room` is for
@@ -72,12 +69,10 @@ static int NAME(last_top)(const KEY *keys, int64_t n, int64_t wanted) {
 static uint32_t *NAME(order)(void *room, int64_t n, int64_t wanted) {
   PAIR *pairs = room, *other = pairs + n, *sorted;
   const KEY *keys = (const KEY *)other;
-  int last = wanted < n / 4 ? NAME(last_top)(keys, n, wanted) : (1 << NAME(top_bits)) - 1;
+  const KEY bound = NAME(bound)(keys, n, wanted, pairs);
   int64_t count = 0;
-  for (int64_t i = 0; i < n; i++) {
-    pairs[count] = MAKE_PAIR(keys[i], i);
-    count += NAME(top)(keys[i]) <= last;
-  }
+  for (int64_t i = 0; i < n; i++)
+    if (keys[i] <= bound) pairs[count++] = MAKE_PAIR(keys[i], i);
   sorted = NAME(sort)(pairs, other, count);
   uint32_t *places = (uint32_t *)(sorted == pairs ? other : pairs);
   for (int64_t i = 0; i < wanted; i++) places[i] = (uint32_t)PLACE_OF(sorted[i]);
