@@ -167,6 +167,7 @@ typedef struct printer {
   leat_arena *scratch;
   bool *atom_used; // by atom id
   bool *done;      // by node id: in the text already, or about to be
+  bool *stated;    // by state id: in the text
 } printer;
 
 static void use_dim(printer *p, leat_dim dim) {
@@ -247,7 +248,12 @@ static void print_needed(printer *p, const leat_node *node) {
   for (uint32_t i = 0; i < wanted.count; i++) print_line(p, wanted.items[i], "");
 }
 
+// A slot stands after its variable, which need not be in the graph.
 static void print_state(printer *p, const leat_state *state) {
+  const leat_state *owner = state->slot_of ? leat_graph_find_state(p->graph, state->slot_of) : NULL;
+  if (p->stated[state->id]) return;
+  p->stated[state->id] = true;
+  if (owner) print_state(p, owner);
   if (state->init.node) print_needed(p, state->init.node);
   leat_text_add(p->out, "var $%s: ", state->name);
   leat_type_print(&state->type, p->out);
@@ -256,7 +262,7 @@ static void print_state(printer *p, const leat_state *state) {
     print_value(state->init, p->out);
   }
   if (!state->trainable) add(p->out, " trainable=false");
-  if (state->slot_of) leat_text_add(p->out, " slot_of=$%s", state->slot_of);
+  if (owner) leat_text_add(p->out, " slot_of=$%s", state->slot_of);
   if (state->container[0]) {
     add(p->out, " container=");
     add_quoted(p->out, state->container);
@@ -302,6 +308,7 @@ static void print_rest(printer *p, const leat_entry *entry, const char *indent) 
 void leat_graph_print(const leat_graph *graph, leat_text *out) {
   printer p = {.graph = graph, .out = out, .scratch = leat_arena_create()};
   p.done = leat_new_array(p.scratch, bool, graph->nodes.count);
+  p.stated = leat_new_array(p.scratch, bool, graph->states.count);
   leat_text_add(out, "graph %s", graph->name);
   if (graph->device) {
     add(out, " device=");
