@@ -352,7 +352,7 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
   if (call->op == LEAT_OP_irfft) return even_length(e, call, &out->dim);
   if (info->kind == LEAT_ATTR_DTYPE) {
     out->i = call->op == LEAT_OP_one_hot ? LEAT_f32 : LEAT_i32;
-    return call->op != LEAT_OP_cast;
+    return call->op != LEAT_OP_cast && call->op != LEAT_OP_str_to_number;
   }
   if (!strcmp(info->name, "axis") && call->info->kind == LEAT_KIND_LIBRARY) {
     out->i = rank ? rank - 1 : 0; // the last; where NumPy flattens, the only one
@@ -371,6 +371,7 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
     return call->op == LEAT_OP_assert || call->op == LEAT_OP_print || call->op == LEAT_OP_matmul;
   }
   out->i = 0;
+  if (call->op == LEAT_OP_substring) return false;
   return info->kind == LEAT_ATTR_BOOL || info->kind == LEAT_ATTR_INT;
 }
 

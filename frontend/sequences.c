@@ -169,8 +169,24 @@ ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call) {
   return ev_take_list(e, parts.items, parts.count);
 }
 
+// Of a tensor: along an axis, the last one unless told.
+static ev join_tensor(evaluator *e, const ev_builtin_call *call) {
+  leat_value tensor = ev_as_tensor(e, call->args[0], LEAT_str, call->span);
+  ev axis = call->args[2];
+  if (!tensor.node) return ev_error();
+  int32_t rank = leat_value_type(tensor)->rank;
+  if (axis.kind != EV_INT && axis.kind != EV_NONE)
+    return ev_fail(e, call->span, "an axis is an int, found %s", ev_kind_name(axis));
+  int64_t wanted = axis.kind == EV_INT ? axis.i : -1;
+  leat_attr attr = {.i = wanted < 0 ? wanted + rank : wanted};
+  ev inputs[] = {ev_tensor(tensor), call->args[1]};
+  return ev_op(e, LEAT_OP_join_strings, inputs, 2, &attr, call->span, NULL);
+}
+
 ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call) {
   ev list = call->args[0], separator = call->args[1];
+  bool tensors = list.kind == EV_TENSOR || separator.kind == EV_TENSOR;
+  if (tensors || call->args[2].kind != EV_NONE) return join_tensor(e, call);
   if (list.kind != EV_LIST)
     return ev_fail(e, call->span, "`str_join` joins a list of strings, found %s",
                    ev_kind_name(list));

@@ -293,11 +293,35 @@ static leat_value build_with_vectors(leat_builder *builder, const char *name,
   return reshape_to(builder, name, product, &type);
 }
 
+static bool is_comparison(leat_op op) {
+  return op == LEAT_OP_equal || op == LEAT_OP_not_equal || op == LEAT_OP_less ||
+         op == LEAT_OP_less_equal || op == LEAT_OP_greater || op == LEAT_OP_greater_equal;
+}
+
+static bool has_strings(leat_op op, const leat_value *inputs) {
+  return (op == LEAT_OP_add || is_comparison(op)) &&
+         leat_value_type(inputs[0])->dtype == LEAT_str &&
+         leat_value_type(inputs[1])->dtype == LEAT_str;
+}
+
+// a + b appends; a < b is str_compare(a, b) < 0.
+static leat_value build_with_strings(leat_builder *builder, const char *name, leat_op op,
+                                     const leat_value *inputs) {
+  if (op == LEAT_OP_add) return leat_build(builder, name, LEAT_OP_str_concat, inputs, 2, NULL);
+  const char *compare = name_beside(builder, name, LEAT_OP_str_compare);
+  leat_value both[] = {leat_build(builder, compare, LEAT_OP_str_compare, inputs, 2, NULL), none};
+  if (!both[0].node) return none;
+  const char *zero = name_beside(builder, name, LEAT_OP_const);
+  both[1] = leat_build_scalar_i64(builder, zero, LEAT_i32, 0);
+  return leat_build(builder, name, op, both, 2, NULL);
+}
+
 leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const leat_value *inputs,
                       uint32_t input_count, const leat_attr *attrs) {
   for (uint32_t i = 0; i < input_count; i++)
     if (!inputs[i].node) return none; // reported where it was to be made
   if (!check_arity(builder, op, input_count)) return none;
+  if (has_strings(op, inputs)) return build_with_strings(builder, name, op, inputs);
   if (has_vector(op, inputs)) return build_with_vectors(builder, name, inputs, attrs);
 
   leat_graph *graph = builder->graph;

@@ -38,6 +38,7 @@ typedef struct leat_ref_context {
   const int64_t *dim_values; // by atom id: the step's values of the dims
   const bool *dim_known;
   uint32_t replica;
+  leat_arena *arena; // what strings that are made lie in; leat_ref_evaluate sets it
   leat_error *error;
 } leat_ref_context;
 

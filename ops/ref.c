@@ -206,6 +206,7 @@ static leat_status evaluate_wide(leat_arena *arena, leat_ref_context *context, i
 
 leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context) {
   leat_op op = context->node->op;
+  context->arena = arena;
   leat_ref_function evaluate = leat_ref_of(op);
   if (!evaluate) return leat_ref_fail(context, LEAT_UNSUPPORTED, "has no value of its own");
   int outputs = leat_op_info_of(op)->outputs;

@@ -46,12 +46,16 @@ __attribute__((format(printf, 2, 3))) static void fetch(program *p, const char *
   program_fetch(p, &value);
 }
 
-static void check_agrees(program *p, int rounds) {
+static void check_agrees_on(program *p, const test_way *ways, int rounds) {
   leat_text why = {0};
-  if (program_agrees(p, targets, TARGETS, rounds, &why, NULL))
+  if (program_agrees(p, ways, TARGETS, rounds, &why, NULL))
     CHECK_FAILED("%s\n%s", why.data, program_text(p, false));
   leat_text_finish(&why);
   program_finish(p);
+}
+
+static void check_agrees(program *p, int rounds) {
+  check_agrees_on(p, targets, rounds);
 }
 
 static test_value input(program *p, leat_dtype dtype, int64_t rows, int64_t columns) {
@@ -99,6 +103,31 @@ TEST(run_time_dims) {
     for (int c = 'b'; c <= 'e'; c++) fetch(&p, "%c_%s", c, name);
   }
   check_agrees(&p, 2);
+}
+
+// Strings that numbers spell, by every op on str; on one device, because str is not sent.
+TEST(strings) {
+  static const int sizes[] = {0, 1, 7, 700};
+  test_way alone[TARGETS];
+  memcpy(alone, targets, sizeof alone);
+  for (int i = 0; i < TARGETS; i++) alone[i].options.devices = 1;
+  program p;
+  program_init(&p, SEED);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    int n = sizes[i];
+    test_value x = input(&p, LEAT_i64, 3, n), y = input(&p, LEAT_f64, 3, n);
+    leat_text_add(&p.body, "  s%d = number_to_str(%s)\n  t%d = number_to_str(%s)\n", n, x.name, n,
+                  y.name);
+    leat_text_add(&p.body, "  u%d = str_upper(s%d + \"aZ\") + str_lower(t%d)\n", n, n, n);
+    leat_text_add(&p.body, "  a%d = str_hash(u%d)\n  b%d = s%d < t%d\n", n, n, n, n, n);
+    leat_text_add(&p.body, "  c%d = str_compare(s%d, t%d)\n", n, n, n);
+    leat_text_add(&p.body, "  d%d = str_length(str_join(u%d, \"--\", axis=0))\n", n, n);
+    leat_text_add(&p.body, "  e%d = str_hash(str_join(u%d, \"\"))\n", n, n);
+    leat_text_add(&p.body, "  f%d = str_hash(substring(transpose(u%d), -4, 3))\n", n, n);
+    leat_text_add(&p.body, "  g%d = str_to_number(s%d, i64)\n", n, n);
+    for (int c = 'a'; c <= 'g'; c++) fetch(&p, "%c%d", c, n);
+  }
+  check_agrees_on(&p, alone, 2);
 }
 
 TEST(messages) {

@@ -177,7 +177,7 @@ static void list(void) {
       leat_dtype dtype = (leat_dtype)d;
       const char *test = op_tested_by((leat_op)op), *name = leat_op_name((leat_op)op);
       if (!test || !has_values_of((leat_op)op, dtype)) continue;
-      if (dtype == LEAT_str && leat_op_info_of((leat_op)op)->dtypes == LEAT_CLASS_ALL)
+      if (dtype == LEAT_str && leat_dtype_in_class(LEAT_str, leat_op_info_of((leat_op)op)->dtypes))
         printf("%s str %s s\n", name, test);
       if (!op_takes((leat_op)op, dtype)) continue;
       printf("%s %s %s ", name, leat_dtype_name(dtype), test);

@@ -229,7 +229,7 @@ TEST(build_checks_arity_and_dtypes) {
   CHECK_REFUSED(OP0(sqrt, IN(i)), "sqrt of i32[2]: sqrt takes floats and complex numbers, not i32");
   CHECK_REFUSED(OP0(and, IN(i, i)), "and takes bool, not i32");
   CHECK_REFUSED(OP0(gcd, IN(x, x)), "gcd takes integers, not f32");
-  CHECK_REFUSED(OP0(equal, IN(text, text)), "equal takes anything but str, not str");
+  CHECK_TYPE(OP0(equal, IN(text, text)), "bool[2]"); // str_compare == 0
   CHECK_TYPE(OP0(add, IN(half, half)), "f16[2]");
   CHECK_TYPE(OP(cast, IN(x), I(LEAT_bf16)), "bf16[2]");
   CHECK_TYPE(OP(reshape, IN(text), DIMS(num(1), num(2))), "str[1, 2]");

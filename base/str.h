@@ -1,0 +1,32 @@
+// Elements of dtype str: what ops on them compute, for the reference and for compiled steps alike.
+// A string is bytes; letters are those of ASCII.
+#ifndef LEAT_BASE_STR_H
+#define LEAT_BASE_STR_H
+
+#include "base/text.h"
+#include "leat/dtype.h"
+
+int leat_str_compare(leat_str a, leat_str b); // by bytes, as memcmp; -1, 0 or 1
+int64_t leat_str_hash(leat_str a);            // FNV-1a of 64 bits
+// At most `size` bytes from `start`, which counts from the end when negative; both are cut to what
+// there is. No copy: it points into the string.
+leat_str leat_str_part(leat_str a, int64_t start, int64_t size);
+// Stores the number that the whole string spells, as strtoll or strtod have it, without space
+// around it and in less than 400 bytes. i32, i64, f32 and f64; false: it spells none of these.
+bool leat_str_parse(leat_str a, leat_dtype dtype, void *to);
+
+// How a new string is made, of element i of x (and of y).
+typedef enum leat_str_maker {
+  LEAT_STR_CONCAT,    // x then y
+  LEAT_STR_LOWER,     // A … Z as a … z
+  LEAT_STR_UPPER,     // a … z as A … Z
+  LEAT_STR_OF_NUMBER, // the shortest digits that read back as x
+} leat_str_maker;
+
+void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *x, const void *y, int64_t i,
+                   leat_text *out);
+// n strings, `stride` elements apart, with the separator between them.
+void leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,
+                   leat_text *out);
+
+#endif

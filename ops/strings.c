@@ -1,0 +1,193 @@
+// Ops on str (base/str.h says what each computes). A comparison of strings is one of `str_compare`
+// with 0, and `+` is `str_concat`: leat_build sees to that.
+#include "base/half.h"
+#include "base/str.h"
+#include "ops/axis.h"
+#include "ops/ref.h"
+#include "ops/shape.h"
+
+#include <string.h>
+
+// -- Shapes ---------------------------------------------------------------------------------------
+
+static bool shape_as(leat_shape_context *context, leat_dtype dtype) {
+  context->outputs[0] = *leat_shape_input(context, 0);
+  context->outputs[0].dtype = dtype;
+  return true;
+}
+
+#define SHAPE(name, dtype)                                                                         \
+  bool shape_##name(leat_shape_context *context) {                                                 \
+    return shape_as(context, dtype);                                                               \
+  }
+SHAPE(str_compare, LEAT_i32)
+SHAPE(str_length, LEAT_i64)
+SHAPE(str_hash, LEAT_i64)
+SHAPE(str_concat, LEAT_str)
+SHAPE(str_lower, LEAT_str)
+SHAPE(str_upper, LEAT_str)
+
+bool shape_substring(leat_shape_context *context) {
+  int64_t size = leat_node_attr(context->node, "size")->i;
+  if (size < 0) return leat_shape_fail(context, "a string of %lld bytes", (long long)size);
+  return shape_as(context, LEAT_str);
+}
+
+bool shape_str_to_number(leat_shape_context *context) {
+  leat_dtype dtype = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
+  if (dtype != LEAT_i32 && dtype != LEAT_i64 && dtype != LEAT_f32 && dtype != LEAT_f64)
+    return leat_shape_fail(context, "expected i32, i64, f32 or f64, found %s; `cast` makes others",
+                           leat_dtype_name(dtype));
+  return shape_as(context, dtype);
+}
+
+bool shape_number_to_str(leat_shape_context *context) {
+  leat_dtype dtype = leat_shape_input(context, 0)->dtype;
+  if (leat_dtype_is_half(dtype))
+    return leat_shape_fail(context, "expected integers, f32 or f64, found %s; `cast` makes these",
+                           leat_dtype_name(dtype));
+  return shape_as(context, LEAT_str);
+}
+
+bool shape_join_strings(leat_shape_context *context) {
+  int axis = leat_shape_axis_attr(context);
+  if (axis < 0) return false;
+  if (leat_shape_input(context, 1)->rank)
+    return leat_shape_fail(context, "the separator is one string");
+  leat_type *out = &context->outputs[0];
+  *out = *leat_shape_input(context, 0);
+  out->rank--;
+  for (int k = axis; k < out->rank; k++) out->dims[k] = out->dims[k + 1];
+  return true;
+}
+
+// -- Values ---------------------------------------------------------------------------------------
+
+#define REF(name, T, expression)                                                                   \
+  leat_status ref_##name(leat_ref_context *context) {                                              \
+    const leat_str *x = context->inputs[0].data;                                                   \
+    T *out = context->outputs[0].data;                                                             \
+    for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) out[i] = expression;        \
+    return LEAT_OK;                                                                                \
+  }
+REF(str_compare, int32_t, leat_str_compare(x[i], ((const leat_str *)context->inputs[1].data)[i]))
+REF(str_length, int64_t, (int64_t)x[i].size)
+REF(str_hash, int64_t, leat_str_hash(x[i]))
+REF(substring, leat_str,
+    leat_str_part(x[i], leat_node_attr(context->node, "start")->i,
+                  leat_node_attr(context->node, "size")->i))
+
+leat_status ref_str_to_number(leat_ref_context *context) {
+  const leat_str *x = context->inputs[0].data;
+  leat_dtype dtype = context->outputs[0].dtype;
+  char *out = context->outputs[0].data;
+  for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++)
+    if (!leat_str_parse(x[i], dtype, out + (size_t)i * leat_dtype_size(dtype)))
+      return leat_ref_fail(context, LEAT_INVALID, "\"%.*s\" is no %s",
+                           (int)(x[i].size < 40 ? x[i].size : 40), x[i].data,
+                           leat_dtype_name(dtype));
+  return LEAT_OK;
+}
+
+static leat_str take(leat_ref_context *context, leat_text *text) {
+  leat_str made = {leat_arena_memdup(context->arena, text->data ? text->data : "", text->size),
+                   text->size};
+  text->size = 0;
+  return made;
+}
+
+static leat_status make(leat_ref_context *context, leat_str_maker maker) {
+  leat_str *out = context->outputs[0].data;
+  const leat_tensor *x = &context->inputs[0];
+  const void *y = context->node->input_count > 1 ? context->inputs[1].data : NULL;
+  leat_text text = {0};
+  for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) {
+    leat_str_make(maker, x->dtype, x->data, y, i, &text);
+    out[i] = take(context, &text);
+  }
+  leat_text_finish(&text);
+  return LEAT_OK;
+}
+
+leat_status ref_str_concat(leat_ref_context *context) {
+  return make(context, LEAT_STR_CONCAT);
+}
+
+leat_status ref_str_lower(leat_ref_context *context) {
+  return make(context, LEAT_STR_LOWER);
+}
+
+leat_status ref_str_upper(leat_ref_context *context) {
+  return make(context, LEAT_STR_UPPER);
+}
+
+leat_status ref_number_to_str(leat_ref_context *context) {
+  return make(context, LEAT_STR_OF_NUMBER);
+}
+
+leat_status ref_join_strings(leat_ref_context *context) {
+  leat_axis_view view =
+      leat_axis_view_of(&context->inputs[0], leat_node_attr(context->node, "axis")->i);
+  const leat_str *x = context->inputs[0].data, *separator = context->inputs[1].data;
+  leat_str *out = context->outputs[0].data;
+  leat_text text = {0};
+  for (int64_t i = 0; i < view.outer * view.inner; i++) {
+    int64_t first = i / view.inner * view.n * view.inner + i % view.inner;
+    leat_str_join(x + first, view.n, view.inner, *separator, &text);
+    out[i] = take(context, &text);
+  }
+  leat_text_finish(&text);
+  return LEAT_OK;
+}
+
+// -- Code -----------------------------------------------------------------------------------------
+
+// As first scalars how many elements, and how many a tile has.
+static bool each(leat_dims *dims, const leat_node *node, const char *function,
+                 leat_library_call *out) {
+  enum { EACH = 1024, NANOSECONDS = 20 };
+  leat_dim count, size = leat_dim_const(EACH), tiles;
+  if (!leat_type_elements(dims, &node->outputs[0], &count) ||
+      !leat_dim_add(dims, count, leat_dim_const(EACH - 1), &tiles) ||
+      !leat_dim_floordiv(dims, tiles, size, &tiles))
+    return false;
+  *out =
+      (leat_library_call){.function = function, .tiles = tiles, .work = (double)EACH * NANOSECONDS};
+  leat_library_scalar(out, count);
+  leat_library_scalar(out, size);
+  return true;
+}
+
+#define LIBRARY_EACH(name)                                                                         \
+  bool library_##name(leat_dims *dims, const leat_node *node, leat_library_call *out) {            \
+    return each(dims, node, #name, out);                                                           \
+  }
+LIBRARY_EACH(str_compare)
+LIBRARY_EACH(str_length)
+LIBRARY_EACH(str_hash)
+LIBRARY_EACH(str_concat)
+LIBRARY_EACH(str_lower)
+LIBRARY_EACH(str_upper)
+
+bool library_substring(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  if (!each(dims, node, "substring", out)) return false;
+  leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "start")->i));
+  leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "size")->i));
+  return true;
+}
+
+bool library_str_to_number(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  if (!each(dims, node, "str_to_number", out)) return false;
+  leat_library_scalar(out, leat_dim_const((int64_t)node->outputs[0].dtype));
+  return true;
+}
+
+bool library_number_to_str(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  if (!each(dims, node, "number_to_str", out)) return false;
+  leat_library_scalar(out, leat_dim_const((int64_t)leat_value_type(node->inputs[0])->dtype));
+  return true;
+}
+
+bool library_join_strings(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  return leat_library_rows(dims, node, "join_strings", 10, out);
+}
