@@ -35,11 +35,12 @@ bool op_cancels(leat_op op) {
   return op == LEAT_OP_lgamma || op == LEAT_OP_digamma;
 }
 
-// No complex numbers have parts of halves, and the library's functions of floats take none.
+// No complex numbers have parts of halves, and the functions of runtime/kernels take none.
 bool op_takes(leat_op op, leat_dtype dtype) {
   const leat_op_info *info = leat_op_info_of(op);
   bool library = info->kind == LEAT_KIND_LIBRARY && info->dtypes == LEAT_CLASS_FLOAT;
-  bool halves = (library || op == LEAT_OP_complex) && leat_dtype_is_half(dtype);
+  bool whole = library || op == LEAT_OP_complex || op == LEAT_OP_number_to_str;
+  bool halves = whole && leat_dtype_is_half(dtype);
   return dtype != LEAT_str && !halves && leat_dtype_in_class(dtype, leat_op_info_of(op)->dtypes);
 }
 
