@@ -49,13 +49,11 @@ static uint64_t add_strings(leat_image_writer *writer, const leat_tensor *tensor
   const leat_str *from = tensor->data;
   leat_str *placed = leat_new_array(writer->arena, leat_str, count);
   leat_text bytes = {0};
-  for (int64_t i = 0; i < elements; i++) {
-    placed[i] = (leat_str){(const char *)(uintptr_t)bytes.size, from[i].size};
-    leat_text_add_n(&bytes, from[i].data, from[i].size);
-  }
-  uint64_t base = leat_image_writer_data(writer, bytes.data, bytes.size);
+  for (int64_t i = 0; i < elements; i++) leat_text_add_n(&bytes, from[i].data, from[i].size);
+  uint64_t at = leat_image_writer_data(writer, bytes.data, bytes.size);
   leat_text_finish(&bytes);
-  for (uint64_t i = 0; i < count; i++) placed[i].data += base;
+  for (int64_t i = 0; i < elements; at += from[i++].size)
+    placed[i] = (leat_str){(const char *)(uintptr_t)at, from[i].size};
   uint64_t where = leat_image_writer_data(writer, placed, count * sizeof *placed);
   LEAT_IMAGE_ADD(writer, strings, (leat_image_strings){where, count});
   return where;
