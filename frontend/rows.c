@@ -71,9 +71,11 @@ ev ev_rows_add(evaluator *e, ev a, ev b, leat_span span) {
   return a.kind == EV_ROWS ? add_to(e, b, a, span) : add_to(e, a, b, span);
 }
 
-static ev negative(evaluator *e, ev rows, leat_span span) {
-  ev values = ev_tensor(rows.rows->values);
-  return with_values(e, rows, ev_op(e, LEAT_OP_neg, &values, 1, NULL, span, NULL));
+// Of rows or of a tensor.
+static ev negative(evaluator *e, ev value, leat_span span) {
+  ev operand = value.kind == EV_ROWS ? ev_tensor(value.rows->values) : value;
+  ev result = ev_op(e, LEAT_OP_neg, &operand, 1, NULL, span, NULL);
+  return value.kind == EV_ROWS ? with_values(e, value, result) : result;
 }
 
 ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span) {
@@ -89,7 +91,7 @@ ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, lea
     return with_values(e, rows, op2(e, LEAT_OP_div, values, other, span));
   if (operator== LEAT_OPERATOR_ADD && same) return ev_rows_add(e, left, right, span);
   if (operator!= LEAT_OPERATOR_SUB || !same) return ev_none();
-  if (right.kind == EV_ROWS) right = negative(e, right, span);
+  right = negative(e, right, span);
   return right.kind == EV_ERROR ? right : ev_rows_add(e, left, right, span);
 }
 

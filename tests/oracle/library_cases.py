@@ -297,6 +297,7 @@ for dtype in FLOATS:
         ('layer_norm(x) as net', '(x - np.mean(x, 1, keepdims=True)) / np.sqrt(np.var(x, 1, keepdims=True) + 1e-5)'),
         ('batch_norm(x) as net', 'x / np.sqrt(1 + np.asarray(0.001, x.dtype))'),
         ('mean(softmax_cross_entropy(x, i))', 'np.mean(-jax.nn.log_softmax(x)[np.arange(4), i])'),
+        ('gather(log_softmax(x), [2, 0, 2], axis=0)', 'jax.nn.log_softmax(x)[np.array([2, 0, 2])]'),
         ('mean(square(x - 1))', 'np.mean((x - 1) ** 2)')], tolerance=8, suffix=f' {dtype}')
 for name, twice, jax in (
         ('sgd', 'lr=0.1', '1 - 0.1 * x - 0.1 * y'), ('momentum', 'lr=0.1, beta=0.8',
