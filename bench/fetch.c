@@ -23,8 +23,7 @@ int main(int argc, char **argv) {
       check(session, leat_step_run(step, NULL, fetched));
       seconds[i] = now() - start;
     }
-    printf("{\"ms\": %.6f}\n", 1e3 * median(seconds, runs));
-    fflush(stdout);
+    report(seconds, runs);
     free(seconds);
   }
   leat_step_destroy(step);

@@ -37,8 +37,7 @@ int main(int argc, char **argv) {
       seconds[i] = now() - start;
       if (result != x + added) return fprintf(stderr, "wrong result: %g\n", (double)result), 1;
     }
-    printf("{\"ms\": %.6f}\n", 1e3 * median(seconds, runs));
-    fflush(stdout);
+    report(seconds, runs);
     free(seconds);
   }
   leat_step_destroy(step);

@@ -27,13 +27,7 @@ static ev string_value(evaluator *e, const leat_expr *expr) {
     else
       ok = add_part(e, part->expr, &text) && ok;
   }
-  ev result = ev_error();
-  if (text.size > EV_MAX_STRING)
-    ev_fail(e, expr->span, "a string of more than %d bytes", EV_MAX_STRING);
-  else if (ok && ev_spend(e, text.size / 64, expr->span))
-    result = ev_text(e, text.data ? text.data : "", text.size);
-  leat_text_finish(&text);
-  return result;
+  return ev_take_text(e, &text, ok, expr->span);
 }
 
 bool ev_string(evaluator *e, const leat_expr *expr, const char **out) {

@@ -5,11 +5,11 @@
 //   suffixes.c   on, colocate, after              bind.c       types, parameters and arguments
 //   literal.c    literals as tensors              call.c       calls of functions
 //   primitive.c  calls of primitive ops           operators.c  what + and its like stand for
-//   indexing.c, index_tensors.c   x[…]                             sequences.c  lists and strings
+//   indexing.c   x[…]; tensors: index_tensors.c   sequences.c  lists and strings
 //   builtins.c   compile-time functions           describe.c   definitions, for people
 //   state.c      variables and instances          entry.c      entries
 //   gradient.c   grad                             minimize.c   trainables, apply, minimize
-//   rows.c       sparse rows                       einsum.c     einsum
+//   rows.c       sparse rows                      einsum.c     einsum
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -225,6 +225,8 @@ ev ev_int(int64_t value);
 ev ev_float(double value);
 ev ev_bool(bool value);
 ev ev_text(evaluator *e, const char *text, size_t size);
+// The string that was put together, which is finished here; EV_ERROR when not `ok` or too long.
+ev ev_take_text(evaluator *e, leat_text *text, bool ok, leat_span span);
 ev ev_tensor(leat_value value); // {NULL} gives EV_ERROR
 ev ev_of_dim(leat_dim dim);     // INT when it is a constant
 ev ev_of_state(leat_state *state);

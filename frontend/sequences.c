@@ -199,13 +199,7 @@ ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call) {
     if (ok && i) leat_text_add_n(&text, separator.text, separator.size);
     if (ok) leat_text_add_n(&text, item.text, item.size);
   }
-  ev result = ev_error();
-  if (text.size > EV_MAX_STRING)
-    ev_fail(e, call->span, "a string of more than %d bytes", EV_MAX_STRING);
-  else if (ok && ev_spend(e, text.size / 64, call->span))
-    result = ev_text(e, text.data ? text.data : "", text.size);
-  leat_text_finish(&text);
-  return result;
+  return ev_take_text(e, &text, ok, call->span);
 }
 
 static ev parse_int(evaluator *e, const ev_builtin_call *call, ev text) {

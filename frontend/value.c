@@ -30,6 +30,16 @@ ev ev_text(evaluator *e, const char *text, size_t size) {
   return (ev){.kind = EV_STRING, .text = leat_arena_strndup(e->arena, text, size), .size = size};
 }
 
+ev ev_take_text(evaluator *e, leat_text *text, bool ok, leat_span span) {
+  ev result = ev_error();
+  if (text->size > EV_MAX_STRING)
+    ev_fail(e, span, "a string of more than %d bytes", EV_MAX_STRING);
+  else if (ok && ev_spend(e, text->size / 64, span))
+    result = ev_text(e, text->data ? text->data : "", text->size);
+  leat_text_finish(text);
+  return result;
+}
+
 ev ev_tensor(leat_value value) {
   return value.node ? (ev){.kind = EV_TENSOR, .tensor = value} : ev_error();
 }

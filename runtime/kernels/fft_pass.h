@@ -5,21 +5,11 @@
 // x holds `radix` blocks of m × s numbers, y takes m blocks of radix × s:
 //   y[p][k] = w^(p k) Σ_j x[j][p] e^(-2πi j k / radix)
 // where the powers w^p, w^2p … of each p stand in `twiddle`. s is a multiple of LANES.
-#ifdef VECTOR_BYTES
-enum { NAME(LANES) = VECTOR_BYTES / sizeof(REAL) };
-typedef REAL NAME(vector)
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
-#else
-enum { NAME(LANES) = 1 };
-typedef REAL NAME(vector);
-#endif
-#define V NAME(vector)
 
 typedef struct NAME(complex) {
   V re, im;
 } NAME(complex);
 #define C NAME(complex)
-#define INLINE TARGET static inline __attribute__((always_inline))
 
 INLINE C NAME(load)(const SPLIT *x, int64_t at) {
   return (C){*(const V *)(x->re + at), *(const V *)(x->im + at)};
@@ -106,7 +96,7 @@ INLINE void NAME(odd)(C *a, int radix, const REAL *roots) {
   }
 }
 
-#define PASS(RADIX, BUTTERFLY)                                                                     \
+#define RADIX_PASS(RADIX, BUTTERFLY)                                                               \
   for (int64_t p = 0; p < m; p++, twiddle += 2 * ((RADIX)-1))                                      \
     for (int64_t q = 0; q < s; q += NAME(LANES)) {                                                 \
       C a[RADIX];                                                                                  \
@@ -120,12 +110,12 @@ INLINE void NAME(odd)(C *a, int radix, const REAL *roots) {
 TARGET static void NAME(pass)(int radix, int64_t m, int64_t s, const SPLIT *x, const SPLIT *y,
                               const REAL *twiddle, const REAL *roots) {
   switch (radix) {
-  case 2: PASS(2, C t = a[0]; a[0] = NAME(add)(t, a[1]); a[1] = NAME(sub)(t, a[1])) break;
-  case 3: PASS(3, NAME(odd)(a, 3, roots)) break;
-  case 4: PASS(4, NAME(four)(a)) break;
-  case 5: PASS(5, NAME(odd)(a, 5, roots)) break;
-  case 7: PASS(7, NAME(odd)(a, 7, roots)) break;
-  case 8: PASS(8, NAME(eight)(a)) break;
+  case 2: RADIX_PASS(2, C t = a[0]; a[0] = NAME(add)(t, a[1]); a[1] = NAME(sub)(t, a[1])) break;
+  case 3: RADIX_PASS(3, NAME(odd)(a, 3, roots)) break;
+  case 4: RADIX_PASS(4, NAME(four)(a)) break;
+  case 5: RADIX_PASS(5, NAME(odd)(a, 5, roots)) break;
+  case 7: RADIX_PASS(7, NAME(odd)(a, 7, roots)) break;
+  case 8: RADIX_PASS(8, NAME(eight)(a)) break;
   default:
     for (int64_t p = 0; p < m; p++, twiddle += 2 * (radix - 1))
       for (int64_t q = 0; q < s; q += NAME(LANES)) {
@@ -139,10 +129,5 @@ TARGET static void NAME(pass)(int radix, int64_t m, int64_t s, const SPLIT *x, c
   }
 }
 
-#undef PASS
-#undef INLINE
+#undef RADIX_PASS
 #undef C
-#undef V
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES

@@ -10,23 +10,8 @@ typedef struct SPLIT {
   REAL *re, *im;
 } SPLIT;
 
-#define NAME(x) R(x##_1)
-#define TARGET
-#include "runtime/kernels/fft_pass.h"
-#define NAME(x) R(x##_16)
-#define TARGET
-#define VECTOR_BYTES 16
-#include "runtime/kernels/fft_pass.h"
-#ifdef __x86_64__
-#define NAME(x) R(x##_32)
-#define TARGET __attribute__((target("avx2")))
-#define VECTOR_BYTES 32
-#include "runtime/kernels/fft_pass.h"
-#define NAME(x) R(x##_64)
-#define TARGET __attribute__((target("avx512f")))
-#define VECTOR_BYTES 64
-#include "runtime/kernels/fft_pass.h"
-#endif
+#define PASS "runtime/kernels/fft_pass.h"
+#include "runtime/kernels/each_width.h"
 
 // What the calls on some tiles share, in their scratch.
 typedef struct RUN {

@@ -1,16 +1,6 @@
 // C -= A · B over vectors of VECTOR_BYTES, or over single numbers; matrix_real.h includes it once
 // for each width. Every element subtracts its products one by one, k ascending: every width, and
 // every split of k into blocks, gives the same bits.
-#ifdef VECTOR_BYTES
-enum { NAME(LANES) = VECTOR_BYTES / sizeof(REAL) };
-typedef REAL NAME(vector)
-    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), may_alias));
-#else
-enum { NAME(LANES) = 1 };
-typedef REAL NAME(vector);
-#endif
-#define V NAME(vector)
-#define INLINE TARGET static inline __attribute__((always_inline))
 
 // `rows` × `vectors` accumulators in registers.
 INLINE void NAME(tile)(int rows, int vectors, int64_t k, const REAL *a, int64_t lda, const REAL *b,
@@ -44,9 +34,3 @@ TARGET static int64_t NAME(columns)(int64_t m, int64_t n, int64_t k, const REAL 
   }
   return j;
 }
-
-#undef INLINE
-#undef V
-#undef NAME
-#undef TARGET
-#undef VECTOR_BYTES

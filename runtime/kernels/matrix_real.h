@@ -1,23 +1,8 @@
 // What the factorisations share, in one precision: C -= A · B, dot products, rotations, Householder
 // vectors. Matrices are row-major, ld is from row to row. Orders of summation are fixed: the same
 // bits on every CPU.
-#define NAME(x) R(x##_1)
-#define TARGET
-#include "runtime/kernels/gemm_pass.h"
-#define NAME(x) R(x##_16)
-#define TARGET
-#define VECTOR_BYTES 16
-#include "runtime/kernels/gemm_pass.h"
-#ifdef __x86_64__
-#define NAME(x) R(x##_32)
-#define TARGET __attribute__((target("avx2")))
-#define VECTOR_BYTES 32
-#include "runtime/kernels/gemm_pass.h"
-#define NAME(x) R(x##_64)
-#define TARGET __attribute__((target("avx512f")))
-#define VECTOR_BYTES 64
-#include "runtime/kernels/gemm_pass.h"
-#endif
+#define PASS "runtime/kernels/gemm_pass.h"
+#include "runtime/kernels/each_width.h"
 
 // C -= A · B: m × n, m × k, k × n.
 static void R(subtract)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t lda, const REAL *b,

@@ -1,0 +1,21 @@
+// Includes PASS, the path of a header, once for single numbers and once for each width of vectors
+// of REAL that a CPU may have. It names what it defines NAME(x) and marks it TARGET; V is the
+// vector of NAME(LANES) numbers.
+#define NAME(x) R(x##_1)
+#define TARGET
+#include "runtime/kernels/one_width.h"
+#define NAME(x) R(x##_16)
+#define TARGET
+#define VECTOR_BYTES 16
+#include "runtime/kernels/one_width.h"
+#ifdef __x86_64__
+#define NAME(x) R(x##_32)
+#define TARGET __attribute__((target("avx2")))
+#define VECTOR_BYTES 32
+#include "runtime/kernels/one_width.h"
+#define NAME(x) R(x##_64)
+#define TARGET __attribute__((target("avx512f")))
+#define VECTOR_BYTES 64
+#include "runtime/kernels/one_width.h"
+#endif
+#undef PASS
