@@ -1,5 +1,5 @@
 // The structures that the executor's files share: runtime.c (the process), executor.c (binding),
-// run.c (scheduling), segment.c (computing).
+// run.c (scheduling), task.c (tasks, host's own), transfer.c (sends, recvs), segment.c (computing).
 #ifndef LEAT_RUNTIME_EXECUTOR_H
 #define LEAT_RUNTIME_EXECUTOR_H
 
@@ -132,16 +132,42 @@ LEAT_MUST_USE leat_status leat_executor_check_feed(const leat_executor *executor
                                                    const leat_tensor *tensor,
                                                    const leat_frame *frame, leat_error *error);
 
+static inline const leat_image_task *leat_run_task_of(const leat_run *run, leat_task_place place) {
+  return &run->frames[place.part].program->view.tasks[place.task];
+}
+
+static inline const char *leat_run_device(const leat_run *run, uint32_t part) {
+  const leat_program *program = run->frames[part].program;
+  return leat_program_text(program, program->image->device);
+}
+
 // run.c. From whom: the rank that the failure came from, or -1.
 void leat_run_fail(leat_run *run, int from, leat_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void leat_run_destroy(leat_run *run);
+void leat_run_transfer_began(leat_transfer *transfer);
+void leat_run_transfer_ended(leat_transfer *transfer, bool whole); // whole: its task is complete
 
 // runtime.c. Registers a run that exchanges messages; an aborted step fails it at once.
 void leat_runtime_enter(leat_runtime *runtime, leat_run *run);
 void leat_runtime_leave(leat_runtime *runtime, leat_run *run);
 void leat_runtime_tell_abort(leat_runtime *runtime, uint64_t session, uint64_t step,
                              const leat_error *error);
+
+// task.c. Returns whether the task is complete; otherwise it has failed or a callback will
+// complete it. No lock is held.
+bool leat_run_task(leat_run *run, leat_task_place place);
+static inline int64_t leat_run_clock(const leat_run *run) { // 0: nothing is traced
+  return __builtin_expect(run->executor->runtime->trace != NULL, 0) ? leat_clock() : 0;
+}
+void leat_run_trace(leat_run *run, leat_task_place place, leat_trace_kind kind, int64_t begin,
+                    uint64_t bytes);
+
+// transfer.c. Send returns whether the task is complete.
+bool leat_transfer_send(leat_run *run, leat_task_place place);
+void leat_transfer_receive(leat_run *run, leat_task_place place);
+// ": DEVICE waits for tensor …", of the first that is on its way; the run's lock is held.
+void leat_transfer_describe(const leat_run *run, leat_text *out);
 
 // segment.c. Runs a segment's launches on a gang of as many threads as they are worth. 0, or what
 // a kernel returned, with the launch that it belongs to.

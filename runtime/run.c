@@ -4,11 +4,8 @@
 // are under the run's lock, which is held for some tens of instructions a task.
 #include "runtime/executor.h"
 
-#include "runtime/format.h"
-
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // -- Memory ---------------------------------------------------------------------------------------
@@ -67,18 +64,9 @@ void leat_run_release(leat_run *run) {
 
 // -- The ready queue; the lock is held ------------------------------------------------------------
 
-static const leat_image_task *task_of(const leat_run *run, leat_task_place place) {
-  return &run->frames[place.part].program->view.tasks[place.task];
-}
-
-static const char *device_of(const leat_run *run, uint32_t part) {
-  const leat_program *program = run->frames[part].program;
-  return leat_program_text(program, program->image->device);
-}
-
 // Sends and recvs go to the front: they take no time here and others wait for them.
 static void push_ready(leat_run *run, leat_task_place place) {
-  const leat_image_task *task = task_of(run, place);
+  const leat_image_task *task = leat_run_task_of(run, place);
   uint32_t slot;
   if (task->kind == LEAT_TASK_SEND || task->kind == LEAT_TASK_RECV)
     slot = run->ready_first = (run->ready_first + run->ready_capacity - 1) % run->ready_capacity;
@@ -112,6 +100,24 @@ static void complete(leat_run *run, leat_task_place place) {
   run->progress++;
 }
 
+void leat_run_transfer_began(leat_transfer *transfer) {
+  leat_run *run = transfer->run;
+  pthread_mutex_lock(&run->lock);
+  transfer->waiting = true;
+  run->transfers++;
+  pthread_mutex_unlock(&run->lock);
+}
+
+void leat_run_transfer_ended(leat_transfer *transfer, bool whole) {
+  leat_run *run = transfer->run;
+  pthread_mutex_lock(&run->lock);
+  transfer->waiting = false;
+  run->transfers--;
+  if (whole) complete(run, transfer->place);
+  notify(run);
+  pthread_mutex_unlock(&run->lock);
+}
+
 // -- Failure --------------------------------------------------------------------------------------
 
 void leat_run_fail(leat_run *run, int from, leat_status status, const char *format, ...) {
@@ -138,255 +144,6 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
   pthread_mutex_unlock(&run->lock);
 }
 
-// -- Tasks; the lock is not held ------------------------------------------------------------------
-
-static void trace_task(leat_run *run, leat_task_place place, leat_trace_kind kind, int64_t begin,
-                       uint64_t bytes) {
-  leat_trace *trace = run->executor->runtime->trace;
-  if (__builtin_expect(trace == NULL, 1)) return;
-  leat_trace_add(trace, &(leat_trace_event){
-                            .begin = begin,
-                            .end = leat_clock(),
-                            .kind = kind,
-                            .label = run->executor->parts[place.part].task_labels[place.task],
-                            .bytes = bytes,
-                            .step = run->step,
-                        });
-}
-
-static int64_t trace_clock(const leat_run *run) {
-  return __builtin_expect(run->executor->runtime->trace != NULL, 0) ? leat_clock() : 0;
-}
-
-static const leat_image_message *message_of(const leat_run *run, leat_task_place place) {
-  return &run->frames[place.part].program->view.messages[task_of(run, place)->first];
-}
-
-// The name of a message and where it goes, for errors.
-static void fail_transfer(leat_run *run, leat_task_place place, leat_status status) {
-  const leat_program *program = run->frames[place.part].program;
-  const leat_image_message *message = message_of(run, place);
-  bool send = task_of(run, place)->kind == LEAT_TASK_SEND;
-  leat_run_fail(run, -1, status, "%s: %s tensor `%s` (edge %u) %s %s: %s",
-                device_of(run, place.part), send ? "sending" : "receiving",
-                leat_program_text(program, message->name), message->edge, send ? "to" : "from",
-                leat_program_text(program, message->peer), leat_status_name(status));
-}
-
-// A send or recv has ended: the transport's and the rendezvous' callback.
-static void transfer_ended(void *context, leat_status status) {
-  leat_transfer *transfer = context;
-  leat_run *run = transfer->run;
-  leat_task_place place = transfer->place;
-  free(transfer->copy);
-  transfer->copy = NULL;
-  pthread_mutex_lock(&run->lock);
-  bool abandoned = run->abandoned;
-  pthread_mutex_unlock(&run->lock);
-  if (abandoned) return;
-  if (task_of(run, place)->kind == LEAT_TASK_RECV) {
-    uint32_t buffer = message_of(run, place)->buffer;
-    uint64_t bytes = (uint64_t)run->frames[place.part].buffers[buffer].bytes;
-    trace_task(run, place, LEAT_TRACE_RECV, transfer->begin, bytes);
-  }
-  if (status) fail_transfer(run, place, status);
-  pthread_mutex_lock(&run->lock);
-  transfer->waiting = false;
-  run->transfers--;
-  if (!status) complete(run, place);
-  notify(run);
-  pthread_mutex_unlock(&run->lock);
-}
-
-static leat_edge_key key_of(const leat_run *run, const leat_image_message *message) {
-  return (leat_edge_key){
-      .session = run->executor->session, .step = run->step, .edge = message->edge};
-}
-
-static void begin_transfer(leat_run *run, leat_transfer *transfer) {
-  transfer->begin = trace_clock(run);
-  pthread_mutex_lock(&run->lock);
-  transfer->waiting = true;
-  run->transfers++;
-  pthread_mutex_unlock(&run->lock);
-}
-
-// The transport may read the memory long after this, so a variable is sent from a copy.
-static void send_remote(leat_run *run, leat_task_place place, const leat_message_state *state,
-                        const void *data, uint64_t bytes) {
-  const leat_image_message *message = message_of(run, place);
-  const leat_view *view = &run->frames[place.part].program->view;
-  leat_transport *transport = run->executor->runtime->transport;
-  leat_transfer *transfer = &run->transfer[place.part][place.task];
-  leat_edge_key key = key_of(run, message);
-  begin_transfer(run, transfer);
-  if (view->buffers[message->buffer].kind == LEAT_BUFFER_VARIABLE && bytes) {
-    transfer->copy = malloc(bytes);
-    if (!transfer->copy) {
-      transfer_ended(transfer, LEAT_MEMORY);
-      return;
-    }
-    data = memcpy(transfer->copy, data, bytes);
-  }
-  transport->backend->send(transport, state->peer, &key, data, bytes, transfer_ended, transfer);
-}
-
-// Returns whether the task is complete.
-static bool run_send(leat_run *run, leat_task_place place) {
-  const leat_image_message *message = message_of(run, place);
-  uint32_t number = task_of(run, place)->first;
-  leat_message_state *state = &run->executor->parts[place.part].messages[number];
-  const void *data = leat_frame_buffer(&run->frames[place.part], message->buffer);
-  uint64_t bytes = (uint64_t)run->frames[place.part].buffers[message->buffer].bytes;
-  int64_t begin = trace_clock(run);
-  atomic_fetch_add_explicit(&state->bytes, bytes, memory_order_relaxed);
-  atomic_fetch_add_explicit(&state->count, 1, memory_order_relaxed);
-  leat_status status = LEAT_OK;
-  if (state->peer >= 0) {
-    send_remote(run, place, state, data, bytes);
-  } else {
-    leat_edge_key key = key_of(run, message);
-    status = leat_rendezvous_send(run->executor->runtime->rendezvous, &key, data, bytes);
-    if (status) fail_transfer(run, place, status);
-  }
-  trace_task(run, place, LEAT_TRACE_SEND, begin, bytes);
-  return state->peer < 0 && !status;
-}
-
-static void run_recv(leat_run *run, leat_task_place place) {
-  const leat_image_message *message = message_of(run, place);
-  const leat_slot *slot = &run->frames[place.part].buffers[message->buffer];
-  leat_transfer *transfer = &run->transfer[place.part][place.task];
-  leat_edge_key key = key_of(run, message);
-  begin_transfer(run, transfer);
-  leat_rendezvous_recv(run->executor->runtime->rendezvous, &key, slot->data, (uint64_t)slot->bytes,
-                       transfer_ended, transfer);
-}
-
-static bool run_segment(leat_run *run, leat_task_place place) {
-  int64_t begin = trace_clock(run);
-  uint32_t launch;
-  int32_t result = leat_segment_run(run, place, &launch);
-  trace_task(run, place, LEAT_TRACE_SEGMENT, begin, 0);
-  if (__builtin_expect(result == 0, 1)) return true;
-  const leat_program *program = run->frames[place.part].program;
-  const leat_image_launch *record = &program->view.launches[launch];
-  uint32_t site = (uint32_t)result >> 8;
-  leat_text_index name =
-      site < record->site_count ? program->view.sites[record->site_first + site] : record->name;
-  leat_status status = (leat_status)(result & 0xff);
-  leat_run_fail(run, -1, status ? status : LEAT_INTERNAL, "%s: node `%s`: %s",
-                device_of(run, place.part), leat_program_text(program, name),
-                leat_status_name(status));
-  return false;
-}
-
-static bool run_print(leat_run *run, leat_task_place place) {
-  leat_runtime *runtime = run->executor->runtime;
-  if (!runtime->print) return true;
-  int64_t begin = trace_clock(run);
-  const leat_image_task *task = task_of(run, place);
-  const leat_frame *frame = &run->frames[place.part];
-  const leat_view *view = &frame->program->view;
-  leat_text text = {0};
-  leat_text_add(&text, "%s", leat_view_text(view, task->text));
-  for (uint32_t i = 0; i < task->count; i++) {
-    uint32_t index = view->args[task->first + i].index;
-    const leat_image_type *type = &view->buffers[index].type;
-    leat_tensor tensor = {.dtype = (leat_dtype)type->dtype,
-                          .rank = (int32_t)type->rank,
-                          .data = leat_frame_buffer(frame, index)};
-    memcpy(tensor.shape, frame->formulas + type->shape_first, type->rank * sizeof(int64_t));
-    if (text.size) leat_text_add(&text, tensor.rank > 1 ? "\n" : " ");
-    leat_tensor_format(&tensor, &text);
-  }
-  pthread_mutex_lock(&runtime->print_lock);
-  runtime->print(runtime->print_context, text.data);
-  pthread_mutex_unlock(&runtime->print_lock);
-  leat_text_finish(&text);
-  trace_task(run, place, LEAT_TRACE_PRINT, begin, 0);
-  return true;
-}
-
-static bool run_bind(leat_run *run, leat_task_place place) {
-  const leat_image_task *task = task_of(run, place);
-  leat_frame *frame = &run->frames[place.part];
-  leat_error why = {0};
-  int64_t value = *(const int64_t *)leat_frame_buffer(frame, task->first);
-  leat_status status =
-      leat_frame_bind(frame, task->count, value, &run->executor->runtime->limits, &why);
-  if (status)
-    leat_run_fail(run, -1, status, "%s: node `%s`: %s", device_of(run, place.part),
-                  leat_program_text(frame->program, task->text), why.message);
-  return !status;
-}
-
-// A size as people know it: `B = 3`, or just the number.
-static const char *size_text(const leat_frame *frame, uint32_t formula, char *text, size_t size) {
-  const leat_view *view = &frame->program->view;
-  int64_t dim = leat_formula_dim(view, formula);
-  snprintf(text, size, "%s%s%lld", dim < 0 ? "" : leat_view_text(view, view->dims[dim].name),
-           dim < 0 ? "" : " = ", (long long)frame->formulas[formula]);
-  return text;
-}
-
-static bool run_check(leat_run *run, leat_task_place place) {
-  const leat_image_task *task = task_of(run, place);
-  const leat_frame *frame = &run->frames[place.part];
-  const leat_image_arg *args = &frame->program->view.args[task->first];
-  char a[128], b[128];
-  for (uint32_t i = 0; i < task->count; i += 2) {
-    if (frame->formulas[args[i].index] == frame->formulas[args[i + 1].index]) continue;
-    leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: axis %u: %s and %s differ",
-                  device_of(run, place.part), leat_program_text(frame->program, task->text), i / 2,
-                  size_text(frame, args[i].index, a, sizeof a),
-                  size_text(frame, args[i + 1].index, b, sizeof b));
-    return false;
-  }
-  return true;
-}
-
-static bool run_assert(leat_run *run, leat_task_place place) {
-  const leat_image_task *task = task_of(run, place);
-  const leat_frame *frame = &run->frames[place.part];
-  size_t size = (size_t)frame->buffers[task->first].bytes;
-  if (!size || !memchr(leat_frame_buffer(frame, task->first), false, size)) return true;
-  leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: %s", device_of(run, place.part),
-                leat_program_text(frame->program, task->text),
-                leat_program_text(frame->program, task->message));
-  return false;
-}
-
-// Whether all that the task works on has its place and size, which a sound image sees to.
-static bool check_known(leat_run *run, leat_task_place place) {
-  const leat_frame *frame = &run->frames[place.part];
-  if (__builtin_expect(frame->tasks[place.task].known, 1)) return true;
-  leat_run_fail(run, -1, LEAT_INVALID,
-                "damaged image: task `%s` works on memory whose place or size is not known",
-                leat_program_text(frame->program, task_of(run, place)->text));
-  return false;
-}
-
-// Returns whether the task is complete; otherwise it has failed or a callback will complete it.
-static bool run_task(leat_run *run, leat_task_place place) {
-  leat_store *store = run->executor->parts[place.part].store;
-  leat_store_access access = run->frames[place.part].program->access[place.task];
-  bool done = false;
-  if (!check_known(run, place)) return false;
-  leat_store_lock(store, access);
-  switch ((leat_task_kind)task_of(run, place)->kind) {
-  case LEAT_TASK_SEGMENT: done = run_segment(run, place); break;
-  case LEAT_TASK_SEND: done = run_send(run, place); break;
-  case LEAT_TASK_RECV: run_recv(run, place); break;
-  case LEAT_TASK_PRINT: done = run_print(run, place); break;
-  case LEAT_TASK_BIND: done = run_bind(run, place); break;
-  case LEAT_TASK_CHECK: done = run_check(run, place); break;
-  case LEAT_TASK_ASSERT: done = run_assert(run, place); break;
-  }
-  leat_store_unlock(store, access);
-  return done;
-}
-
 // -- Scheduling -----------------------------------------------------------------------------------
 
 static void help(void *context);
@@ -408,7 +165,7 @@ static void drain(leat_run *run) {
     recruit(run);
     run->working++;
     pthread_mutex_unlock(&run->lock);
-    bool done = run_task(run, place);
+    bool done = leat_run_task(run, place);
     pthread_mutex_lock(&run->lock);
     run->working--;
     if (done) complete(run, place);
@@ -424,35 +181,14 @@ static void help(void *context) {
   pthread_mutex_unlock(&run->lock);
 }
 
-// The first recv (else send) that is on its way, to say what a run waits for.
-static const leat_transfer *first_waiting(const leat_run *run) {
-  const leat_transfer *found = NULL;
-  for (uint32_t p = 0; p < run->executor->part_count; p++) {
-    for (uint32_t t = 0; t < run->frames[p].program->image->tasks.count; t++) {
-      const leat_transfer *transfer = &run->transfer[p][t];
-      if (!transfer->waiting) continue;
-      if (task_of(run, transfer->place)->kind == LEAT_TASK_RECV) return transfer;
-      if (!found) found = transfer;
-    }
-  }
-  return found;
-}
-
 static void fail_deadline(leat_run *run) {
+  leat_text waits = {0};
+  leat_transfer_describe(run, &waits);
   double deadline = run->executor->runtime->deadline;
-  const leat_transfer *transfer = first_waiting(run);
   pthread_mutex_unlock(&run->lock);
-  if (transfer) {
-    const leat_program *program = run->frames[transfer->place.part].program;
-    const leat_image_message *message = message_of(run, transfer->place);
-    leat_run_fail(
-        run, -1, LEAT_DEADLINE, "no progress for %g s: %s waits for tensor `%s` (edge %u) %s %s",
-        deadline, device_of(run, transfer->place.part), leat_program_text(program, message->name),
-        message->edge, task_of(run, transfer->place)->kind == LEAT_TASK_RECV ? "from" : "to reach",
-        leat_program_text(program, message->peer));
-  } else {
-    leat_run_fail(run, -1, LEAT_DEADLINE, "no progress for %g s", deadline);
-  }
+  leat_run_fail(run, -1, LEAT_DEADLINE, "no progress for %g s%s", deadline,
+                waits.data ? waits.data : "");
+  leat_text_finish(&waits);
   pthread_mutex_lock(&run->lock);
 }
 
@@ -465,7 +201,7 @@ static bool wait_for_change(leat_run *run, int64_t until) {
   uint32_t seen = leat_signal_value(&run->changed);
   run->driver_waits = true;
   pthread_mutex_unlock(&run->lock);
-  int64_t begin = trace_clock(run);
+  int64_t begin = leat_run_clock(run);
   bool raised = transport
                     ? transport->backend->wait(transport, &run->changed, seen, until)
                     : leat_signal_wait(&run->changed, seen, leat_pool_spins(runtime->pool), until);
