@@ -76,4 +76,37 @@ static inline bool starts_with(const char *text, const char *beginning) {
       CHECK_FAILED("%s is\n%s\nwith\n%s", #text, check_t, check_p);                                \
   } while (0)
 
+// The text is right, and its graph has these pieces.
+#define CHECK_GRAPH(text, ...) check_graph(text, (const char *const[]){__VA_ARGS__, NULL})
+
+static inline void check_graph(const char *text, const char *const *pieces) {
+  evaluated e = evaluate(text);
+  if (*e.messages.data) CHECK_FAILED("%s\ngives\n%s", text, e.messages.data);
+  for (; *pieces; pieces++) CHECK_HAS(e.printed.data, *pieces);
+  evaluated_finish(&e);
+}
+
+static inline void check_fails(const char *text, const char *message) {
+  evaluated e = evaluate(text);
+  CHECK(!e.ok);
+  CHECK_HAS(e.messages.data, message);
+  evaluated_finish(&e);
+}
+
+static const char every_kind_of_line[] =
+    "graph kitchen\n"
+    "dim B in 1..4096\n"
+    "c: f64[2, 3] = [[1, 2, 3], [4, 5, 6]]\n"
+    "var w: f32[3] = uniform(-1, 1) trainable=false container=\"box\" on \"/job:ps\"\n"
+    "var n: u64[] = 18446744073709551615\n"
+    "entry f(x: f32[B, 3], y: i32[] = 3, z: f32[?]) training -> (a: f32[B, 3], b: f32[]) {\n"
+    "  h = x[1:, None, :] * w on \"/device:cpu:0\" after [y]\n"
+    "  a = where(x > 0 and not x > 1, x * w, 0.5)\n"
+    "  b = sum(a[:, 0]) + cast(y, f32) * cast(B * 2 - 1, f32) + max(z) colocate h\n"
+    "  w := a[0]\n"
+    "  print(b, \"b is\")\n"
+    "  k = reshape(a, [B * 3]) |> gather([0, 2])\n"
+    "}\n"
+    "entry empty() training { }\n";
+
 #endif
