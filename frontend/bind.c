@@ -331,6 +331,16 @@ static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, le
   return false;
 }
 
+// The first item that is none of those that the declared list is of.
+static bool wrong_item(binder *b, uint32_t i, ev found, leat_span span) {
+  const leat_expr *type = b->params->items[i].type;
+  uint32_t at = 0;
+  while (ev_static_value(b->e, type->list.items[0], found.list->items[at]).kind != EV_ERROR) at++;
+  ev_fail(b->e, span, "%s: expected %s, found %s as item %u", describe(b, i),
+          ev_source_text(b->e, type->span), ev_kind_name(found.list->items[at]), at);
+  return false;
+}
+
 static bool fit_var(binder *b, uint32_t i, ev value, leat_span span) {
   if (value.kind != EV_STATE) return wrong_kind(b, i, "a variable", value, span);
   match m = {.e = b->e, .generics = b->scope, .span = span, .found = &value.state->type};
@@ -363,6 +373,9 @@ static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
 static bool fit_static(binder *b, uint32_t i, ev *value, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
   ev fitting = ev_static_value(b->e, type, *value);
+  bool lists = type->kind == LEAT_EXPR_LIST && value->kind == EV_LIST;
+  if (fitting.kind == EV_ERROR && lists && type->list.count == 1)
+    return wrong_item(b, i, *value, span);
   if (fitting.kind == EV_ERROR)
     return wrong_kind(b, i, ev_source_text(b->e, type->span), *value, span);
   *value = fitting;
@@ -504,6 +517,9 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
   if (!distribute(&b, args, count)) return NULL;
   // Declared types and defaults see the parameters, and what the function sees.
   ev_frame inside = *e->frame, *outer = e->frame;
+  inside.caller = outer;
+  inside.call = call;
+  inside.errors = leat_diag_errors(e->diag);
   inside.scope = b.scope;
   inside.function = function;
   e->frame = &inside;

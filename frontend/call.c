@@ -103,12 +103,12 @@ static bool too_deep(evaluator *e, const ev_function *function, leat_span span) 
 
 static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   const ev_function *function = frame->function;
-  uint32_t first_node = e->graph->nodes.count, errors = leat_diag_errors(e->diag);
+  uint32_t first_node = e->graph->nodes.count;
   bool absolute = e->absolute;
   e->frame = frame;
   e->absolute = false;
   ev_statements(e, &function->definition->body);
-  bool ok = leat_diag_errors(e->diag) == errors && !e->stopped;
+  bool ok = leat_diag_errors(e->diag) == frame->errors && !e->stopped;
   bool tell = !frame->blamed && (!e->stopped || frame->calls == 1); // not the whole of a recursion
   if (!ok && tell) leat_note_at(e->diag, span, "in this call of `%s`", function->name);
   ev result = ok ? fit_results(e, function, frame->result) : ev_error();
@@ -129,6 +129,7 @@ static ev call_definition(evaluator *e, const ev_function *function, const ev_ar
                     .scope = scope,
                     .hint = hint,
                     .calls = e->frame->calls + 1,
+                    .errors = leat_diag_errors(e->diag),
                     .instance = e->frame->instance,
                     .result = ev_none()};
   frame.unnamed = e->frame->unnamed ? e->frame->unnamed : &frame;

@@ -109,8 +109,13 @@ static bool descend(evaluator *e, leat_span span) {
   return false;
 }
 
+// A body of the library ends at its first error, which is that of the user's call.
+static bool library_failed(const evaluator *e) {
+  return ev_in_library(e->frame) && leat_diag_errors(e->diag) > e->frame->errors;
+}
+
 ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint) {
-  if (!descend(e, expr->span)) return ev_error();
+  if (library_failed(e) || !descend(e, expr->span)) return ev_error();
   ev value = dispatch(e, expr, hint);
   e->depth--;
   return value;
@@ -493,6 +498,18 @@ static void statement(evaluator *e, const leat_stmt *stmt) {
   }
 }
 
+// One note says where in the library an error came up, and none shows the calls between.
+static void leave_library(evaluator *e, leat_span where) {
+  if (!library_failed(e)) return;
+  const ev_function *function = e->frame->function;
+  const char *rule =
+      function->definition->kind == LEAT_STMT_GRADIENT ? "the gradient rule of " : "";
+  if (!e->frame->blamed)
+    leat_note_at(e->diag, where, "in %s`%s` of the library", rule, function->name);
+  for (ev_frame *f = e->frame; f && ev_in_library(f); f = f->caller) f->blamed = true;
+  e->frame->returned = true;
+}
+
 void ev_statements(evaluator *e, const leat_stmts *stmts) {
   for (uint32_t i = 0; i < stmts->count && !e->frame->returned; i++) {
     const leat_stmt *stmt = stmts->items[i];
@@ -508,6 +525,7 @@ void ev_statements(evaluator *e, const leat_stmts *stmts) {
     else
       bind_nothing(e, stmt);
     ev_leave_suffixes(e, stmt, &saved);
+    leave_library(e, stmt->span);
     e->span = span;
     e->first_node = first_node;
     e->depth--;

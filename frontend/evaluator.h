@@ -121,7 +121,8 @@ typedef struct ev_frame {
   uint32_t calls;   // frames below this one
   bool in_for;      // only families are bound
   bool returned;
-  bool blamed; // what is wrong is the call itself, and is reported there
+  bool blamed;     // what is wrong is the call itself, and is reported there
+  uint32_t errors; // in the diag before it
   ev result;
 } ev_frame;
 
@@ -239,11 +240,15 @@ bool ev_is_literal(ev value);              // INT, FLOAT, BOOL
 const leat_type *ev_tensor_type(ev value); // of a TENSOR, a STATE, ROWS; NULL: it has none
 bool ev_equal(ev a, ev b);
 void ev_print(ev value, leat_text *out);
-// Reports and returns EV_ERROR.
+// The user's text that led to a place in the library, whose lines nobody wants to read; of any
+// other place that place.
+leat_span ev_place(const evaluator *e, leat_span span);
+// Reports at that place and returns EV_ERROR.
 ev ev_fail(evaluator *e, leat_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 bool ev_failed(const evaluator *e); // the text being evaluated has an error
-// "; did you mean `relu`?" or "": the candidate nearest to `name`.
+// "; did you mean `relu`?": the candidate nearest to `name`. When none is near, those there are, if
+// they are few; else "".
 const char *ev_suggestion(evaluator *e, const char *name, const char *const *candidates,
                           size_t count);
 // Counts work done. False: a limit is hit, which is reported once, and evaluation unwinds.
@@ -260,6 +265,7 @@ ev ev_member(evaluator *e, const ev_binding *family, int64_t index, leat_span sp
 void ev_add_alias(evaluator *e, const char *name, ev value);
 ev ev_name(evaluator *e, const char *name, leat_span span);
 ev ev_path(evaluator *e, const leat_expr *expr);
+bool ev_in_library(const ev_frame *frame); // its code is of stdlib/
 // A function as the frame's code sees it, or NULL.
 const ev_function *ev_find_function(evaluator *e, const char *name);
 const ev_function *ev_find_library(evaluator *e, const char *name); // whatever the user defined

@@ -246,9 +246,9 @@ static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
                     .scope = ev_scope_new(e, rule->library ? NULL : e->globals),
                     .instance = e->frame->instance,
                     .calls = e->frame->calls + 1,
+                    .errors = leat_diag_errors(e->diag),
                     .result = ev_none()};
   frame.unnamed = &frame;
-  uint32_t errors = leat_diag_errors(e->diag);
   e->frame = &frame;
   const leat_value *outputs;
   uint32_t count =
@@ -259,7 +259,7 @@ static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
     bind_op(w, params, node, frame.scope);
   if (bind_outputs(w, rule, outputs, count, frame.scope)) ev_statements(e, &rule->definition->body);
   e->frame = frame.caller;
-  if (e->stopped || leat_diag_errors(e->diag) == errors)
+  if (e->stopped || leat_diag_errors(e->diag) == frame.errors)
     return e->stopped ? ev_error() : frame.result;
   leat_note_at(e->diag, node->span, "in the gradient of this, `%s`", node->name);
   return ev_error();
@@ -410,7 +410,8 @@ static bool sum_reads(walk *w, leat_map *sums) {
 static ev unreached(walk *w, ev target) {
   bool is_state = target.kind == EV_STATE;
   const leat_type *type = is_state ? &target.state->type : leat_value_type(target.tensor);
-  leat_warn_at(w->e->diag, w->span, "the loss does not depend on `%s`: its gradient is zero",
+  leat_warn_at(w->e->diag, ev_place(w->e, w->span),
+               "the loss does not depend on `%s`: its gradient is zero",
                is_state ? target.state->name : target.tensor.node->name);
   return ev_tensor(filled(w, 0, type));
 }

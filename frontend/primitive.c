@@ -10,7 +10,7 @@
 leat_builder ev_builder(evaluator *e, leat_span span) {
   return (leat_builder){.graph = e->trial ? e->trial : e->graph,
                         .diag = e->diag,
-                        .span = span,
+                        .span = ev_place(e, span),
                         .device = e->device,
                         .colocate = e->colocate,
                         .entry = e->entry};
@@ -97,7 +97,7 @@ static void warn_of_lost_parameters(evaluator *e, const leat_node *node, const l
       if (!leat_dim_is(state->type.dims[axis], 1) || leat_dim_is(used->dims[axis + added], 1))
         continue;
       leat_warn_at(
-          e->diag, span,
+          e->diag, ev_place(e, span),
           "the trainable `%s` is %s and is repeated along its axis %d to be %s; if that is "
           "meant, say `broadcast`",
           state->name, leat_type_text(e->arena, &state->type), axis,
@@ -316,12 +316,9 @@ static bool even_length(evaluator *e, const op_call *call, leat_dim *out) {
                    leat_dim_mul(dims, *out, leat_dim_const(2), out));
 }
 
-// Where the user's text says so, though a function of the library does.
 static const char *place_text(evaluator *e, leat_span span) {
   leat_text text = {0};
-  for (const ev_frame *f = e->frame; f && f->function && f->function->library; f = f->caller)
-    span = f->call;
-  leat_diag_place(e->diag, span, &text);
+  leat_diag_place(e->diag, ev_place(e, span), &text);
   const char *place = leat_intern(e->strings, text.data ? text.data : "");
   leat_text_finish(&text);
   return place;

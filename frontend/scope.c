@@ -214,12 +214,12 @@ const ev_function *ev_find_library(evaluator *e, const char *name) {
   return found;
 }
 
-static bool in_library(const evaluator *e) {
-  return e->frame->function && e->frame->function->library;
+bool ev_in_library(const ev_frame *frame) {
+  return frame->function && frame->function->library;
 }
 
 const ev_function *ev_find_function(evaluator *e, const char *name) {
-  const ev_function *found = in_library(e) ? NULL : leat_map_get(&e->functions, name);
+  const ev_function *found = ev_in_library(e->frame) ? NULL : leat_map_get(&e->functions, name);
   return found ? found : ev_find_library(e, name);
 }
 

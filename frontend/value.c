@@ -183,13 +183,19 @@ void ev_print(ev value, leat_text *out) {
 
 // -- Errors and limits --------------------------------------------------------------------------
 
+leat_span ev_place(const evaluator *e, leat_span span) {
+  for (const ev_frame *f = e->frame; f && ev_in_library(f); f = f->caller)
+    if (span.source == f->function->definition->span.source) span = f->call;
+  return span;
+}
+
 ev ev_fail(evaluator *e, leat_span span, const char *format, ...) {
   char message[1024];
   va_list args;
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  leat_error_at(e->diag, span, "%s", message);
+  leat_error_at(e->diag, ev_place(e, span), "%s", message);
   if (leat_diag_errors(e->diag) - e->errors >= EV_MAX_ERRORS) e->stopped = true;
   return ev_error();
 }
@@ -200,8 +206,18 @@ bool ev_failed(const evaluator *e) {
 
 const char *ev_suggestion(evaluator *e, const char *name, const char *const *candidates,
                           size_t count) {
+  enum { MOST_LISTED = 8 };
   const char *near = leat_nearest(name, candidates, count);
-  return near ? leat_arena_printf(e->arena, "; did you mean `%s`?", near) : "";
+  if (near) return leat_arena_printf(e->arena, "; did you mean `%s`?", near);
+  if (count > MOST_LISTED) return "";
+  const char *listed = "";
+  for (size_t i = 0; i < count; i++) {
+    const char *before = i == 0          ? (count == 1 ? "; there is" : "; there are")
+                         : i + 1 < count ? ","
+                                         : " and";
+    listed = leat_arena_printf(e->arena, "%s%s `%s`", listed, before, candidates[i]);
+  }
+  return listed;
 }
 
 bool ev_spend(evaluator *e, uint64_t steps, leat_span span) {
