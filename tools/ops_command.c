@@ -6,6 +6,7 @@
 #include "tools/describe.h"
 #include "tools/options.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,9 +75,24 @@ static void print_flags(const leat_op_info *op) {
     if (op->flags & (unsigned)flags[i].flag) printf("  %s\n", flags[i].text);
 }
 
+static const char *text_of(const leat_stdlib_entry *entry) {
+  return leat_stdlib_files[entry->file].text + entry->offset;
+}
+
+// A function that is meant for all, by the first sentence, or line, of its `##` comment.
+static void print_summary(const leat_stdlib_entry *entry) {
+  const char *text = text_of(entry);
+  if (entry->kind != LEAT_STDLIB_FN || strncmp(text, "## ", 3) != 0) return;
+  text += 3;
+  const char *end = text + strcspn(text, "\n");
+  for (const char *dot = text; (dot = memchr(dot, '.', (size_t)(end - dot))); dot++)
+    if (dot[1] == ' ' && islower((unsigned char)dot[-1])) end = dot + 1; // not an initial's
+  printf("%-*s %.*s\n", NAME_COLUMN, entry->name, (int)(end - text), text);
+}
+
 // The definition up to its body, with the comment above it.
 static void print_definition(const leat_stdlib_entry *entry) {
-  const char *text = leat_stdlib_files[entry->file].text + entry->offset;
+  const char *text = text_of(entry);
   size_t size = entry->size;
   for (const char *line = text; line < text + size;) {
     size_t length = strcspn(line, "\n");
@@ -154,10 +170,7 @@ static int show_all(void) {
   printf("Primitives:\n");
   for (int i = 0; i < LEAT_OP_COUNT; i++) print_op(leat_op_info_of((leat_op)i));
   printf("\nFunctions of the library:\n");
-  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
-    if (leat_stdlib_index[i].kind == LEAT_STDLIB_FN)
-      printf("%-*s %s\n", NAME_COLUMN, leat_stdlib_index[i].name,
-             leat_stdlib_files[leat_stdlib_index[i].file].name);
+  for (uint32_t i = 0; i < leat_stdlib_index_count; i++) print_summary(&leat_stdlib_index[i]);
   printf("\nFunctions of compile time:\n");
   for (uint32_t i = 0; leat_builtin_name(i); i++) printf("%s\n", leat_builtin_help(i));
   return TOOL_OK;
