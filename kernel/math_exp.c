@@ -36,12 +36,6 @@ static k_value reduce(k_builder *b, k_value x, k_value *n) {
   return k_fma(b, whole, k_real(b, x, -LN2_LOW), k_fma(b, whole, k_real(b, x, -LN2_HIGH), x));
 }
 
-k_value k_exp_f64(k_builder *b, k_value x, bool brief) {
-  k_value n, r = reduce(b, k_clamp(b, x, brief ? -200 : -746, 710), &n);
-  k_value result = k_add(b, k_exp_less_one(b, r, brief), k_real(b, x, 1));
-  return brief ? k_mul(b, result, k_power_of_two(b, n)) : k_scale(b, result, n);
-}
-
 k_value k_exp2_of_parts(k_builder *b, k_value n, k_value r, bool brief) {
   k_pair f = k_two_product(b, r, k_real(b, r, 0x1.62e42fefa39efp-1)); // times ln 2
   k_pair sum = k_fast_two_sum(b, k_real(b, r, 1), f.high);

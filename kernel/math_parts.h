@@ -51,10 +51,13 @@ k_value k_scale(k_builder *b, k_value x, k_value n);
 // A finite positive f64 as 2^exponent·mantissa, mantissa within [1, 2); denormals too.
 k_value k_exponent(k_builder *b, k_value x, k_value *mantissa);
 
+// e^(x + rest)·factor: rest is at most an ulp of x. Either may be NULL, for 0 and 1.
+k_value k_exp_times(k_builder *b, k_value x, k_value rest, k_value factor);
+// log(x) − 1 and log(x) of a positive x of either type, each rounded once at its end.
+k_value k_log_less_one(k_builder *b, k_value x, k_value *log);
 // e^r − 1 for |r| within ln 2 / 2; 2^(n + r) for |r| within a half.
 k_value k_exp_less_one(k_builder *b, k_value r, bool brief);
 k_value k_exp2_of_parts(k_builder *b, k_value n, k_value r, bool brief);
-k_value k_exp_f64(k_builder *b, k_value x, bool brief);
 k_value k_sin_pi(k_builder *b, k_value x, bool brief); // sin(π·x), |x| below 2^51
 
 #endif

@@ -113,7 +113,7 @@ static k_value load_lanes(k_builder *b, const k_buffer *from, int lanes) {
   return k_load(b, from, k_i64(b, 0), lanes, NULL);
 }
 
-// All lanes of |x|, one after the other, through memory.
+// All lanes of |x|, one after the other, through memory. NaN for infinity.
 static void reduce_large(k_builder *b, k_value x, k_value *out) {
   const k_buffer *table = k_local(b, K_SPACE_REGISTER, LEAT_u32, WORDS);
   const k_buffer *high = k_local(b, K_SPACE_REGISTER, LEAT_f64, x->lanes);
@@ -121,7 +121,7 @@ static void reduce_large(k_builder *b, k_value x, k_value *out) {
   const k_buffer *turns = k_local(b, K_SPACE_REGISTER, LEAT_i64, x->lanes);
   for (int i = 0; i < WORDS; i++)
     k_store(b, table, k_i64(b, i), k_int(b, LEAT_u32, 1, two_over_pi[i]), NULL);
-  k_value tame = k_clamp(b, x, 1, 0x1.fffffffffffffp1023); // NaN is dealt with in the end
+  k_value tame = k_clamp(b, x, 1, 0x1.fffffffffffffp1023); // NaN is no large lane
   tame = k_select(b, k_is_nan(b, x), k_real(b, x, 1), tame);
   k_store(b, high, k_i64(b, 0), tame, NULL);
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, x->lanes), 1, NULL, 0);
@@ -131,7 +131,8 @@ static void reduce_large(k_builder *b, k_value x, k_value *out) {
   k_store(b, low, at, r.low, NULL);
   k_store(b, turns, at, n, NULL);
   k_loop_end(b, NULL, 0);
-  out[0] = load_lanes(b, high, x->lanes);
+  k_value finite = k_less_than(b, x, INFINITY);
+  out[0] = k_select(b, finite, load_lanes(b, high, x->lanes), k_real(b, x, NAN));
   out[1] = load_lanes(b, low, x->lanes);
   out[2] = load_lanes(b, turns, x->lanes);
 }
@@ -171,8 +172,9 @@ static k_pair reduce(k_builder *b, k_value x, bool brief, k_value *n) {
 // sin(r + low) = sin r + low·cos r, of which 1 − r²/2 is enough.
 static k_value sin_of(k_builder *b, k_pair r, bool brief) {
   k_value z = k_mul(b, r.high, r.high), cube = k_mul(b, z, r.high);
-  k_value tail = k_mul(b, cube, k_series(b, z, &sin_terms, brief));
-  if (brief) return k_add(b, r.high, tail);
+  k_value series = k_series(b, z, &sin_terms, brief);
+  if (brief) return k_fma(b, cube, series, r.high);
+  k_value tail = k_mul(b, cube, series);
   k_value cosine = k_fma(b, z, k_real(b, z, -0.5), k_real(b, z, 1));
   return k_add(b, r.high, k_fma(b, r.low, cosine, tail));
 }
@@ -180,9 +182,10 @@ static k_value sin_of(k_builder *b, k_pair r, bool brief) {
 // 1 − r²/2 + …, with what the first difference lost.
 static k_value cos_of(k_builder *b, k_pair r, bool brief) {
   k_value z = k_mul(b, r.high, r.high), one = k_real(b, z, 1);
+  k_value series = k_series(b, z, &cos_terms, brief);
+  if (brief) return k_fma(b, z, k_fma(b, z, series, k_real(b, z, -0.5)), one);
   k_value half = k_mul(b, z, k_real(b, z, 0.5)), rest = k_sub(b, one, half);
-  k_value tail = k_mul(b, k_mul(b, z, z), k_series(b, z, &cos_terms, brief));
-  if (brief) return k_add(b, rest, tail);
+  k_value tail = k_mul(b, k_mul(b, z, z), series);
   k_value lost = k_sub(b, k_sub(b, one, rest), half);
   tail = k_fma(b, k_unary(b, K_NEG, r.high), r.low, tail);
   return k_add(b, rest, k_add(b, lost, tail));
@@ -203,16 +206,12 @@ static k_value flip(k_builder *b, k_value x, k_value sign) {
   return k_bitcast(b, LEAT_f64, k_binary(b, K_XOR, k_bits(b, x), sign));
 }
 
-static k_value nan_unless_finite(k_builder *b, k_value magnitude, k_value result) {
-  return k_select(b, k_less_than(b, magnitude, INFINITY), result, k_real(b, result, NAN));
-}
-
 static k_value sin_f64(k_builder *b, k_value x, bool brief) {
   k_value magnitude = k_unary(b, K_ABS, x), n;
   k_pair r = reduce(b, magnitude, brief, &n);
   k_value result = k_select(b, is_odd(b, n), cos_of(b, r, brief), sin_of(b, r, brief));
   k_value sign = k_binary(b, K_XOR, sign_of_half_turn(b, n), k_sign_bit(b, x));
-  return nan_unless_finite(b, magnitude, flip(b, result, sign));
+  return flip(b, result, sign);
 }
 
 k_value k_sin(k_builder *b, k_value x) {
@@ -224,7 +223,7 @@ static k_value cos_f64(k_builder *b, k_value x, bool brief) {
   k_pair r = reduce(b, magnitude, brief, &n);
   k_value result = k_select(b, is_odd(b, n), sin_of(b, r, brief), cos_of(b, r, brief));
   k_value next = k_add(b, n, k_int(b, LEAT_i64, n->lanes, 1)); // −sin, −cos: of n = 1 and 2
-  return nan_unless_finite(b, magnitude, flip(b, result, sign_of_half_turn(b, next)));
+  return flip(b, result, sign_of_half_turn(b, next));
 }
 
 k_value k_cos(k_builder *b, k_value x) {
@@ -237,7 +236,7 @@ static k_value tan_f64(k_builder *b, k_value x, bool brief) {
   k_value sine = sin_of(b, r, brief), cosine = cos_of(b, r, brief), odd = is_odd(b, n);
   k_value above = k_select(b, odd, k_unary(b, K_NEG, cosine), sine);
   k_value result = k_binary(b, K_DIV, above, k_select(b, odd, sine, cosine));
-  return nan_unless_finite(b, magnitude, flip(b, result, k_sign_bit(b, x)));
+  return flip(b, result, k_sign_bit(b, x));
 }
 
 k_value k_tan(k_builder *b, k_value x) {
