@@ -1,32 +1,37 @@
 // Kernels of what reads its inputs across: y[…, i, …, j] = f(x[…, j, …, i]).
 //
 // Vectors along the outputs would take each of their elements from another cache line. So such a
-// unit is cut into squares of LEAT_LANES × LEAT_LANES elements along the output's last axis and
-// `across`, the axis that is the inputs' last: a square is computed by vectors along `across`,
-// turned in registers, and stored by vectors along the last axis. Where an axis is no multiple of
-// LEAT_LANES the last square overlaps the one before: its elements are stored twice, with the same
-// bits.
+// unit is cut into squares along the output's last axis and `across`, the axis that is the inputs'
+// last: a square is computed by vectors along `across`, turned in registers, and stored by vectors
+// along the last axis. It has LEAT_LANES elements along `across` and, along the last axis, as many
+// as a cache line. Where an axis is no multiple of that, the last square overlaps the one before:
+// its elements are stored twice, with the same bits. Of an axis shorter than that, masks keep off
+// what is no element.
 //
 // A tile is a block of squares. It goes along the side, read or written, whose rows are the farther
 // apart: that one is then touched in runs, the other a line at a time in rows that are near. Where
-// the rows of both sides fall into the same few sets of the TLB and the caches, being a multiple of
-// ALIASED bytes apart, neither may be touched a line at a time: then the block is computed by rows
-// into a local array, and turned from there.
+// squares write parts of lines, they rather follow each other along these lines. Where the rows of
+// both sides fall into the same few sets of the TLB and the caches, being a multiple of ALIASED
+// bytes apart, neither may be touched a line at a time: then the block is computed by rows into a
+// local array, and turned from there.
 #include "codegen/loops.h"
 
 #include <math.h>
 
 enum {
-  RUN_BYTES = 1024, // of a tile along the axis that it goes along
+  LINE = 64,        // bytes of a cache line, and what rows of the local array are longer
+  RUN_BYTES = 1024, // of a tile along the axis that it goes along, …
+  MOST_RUN = 256,   // … and elements
   BLOCK = 128,      // elements of it along the other one
   ALIASED = 64 << 10,
-  LINE = 64, // what rows of the local array are longer, so that they do not fall into one set
 };
 
-// An axis that squares lie along, and what a tile has of it: never less than a square.
+// An axis that squares lie along, and what a tile has of it.
 typedef struct side {
   int axis;
-  int64_t size; // elements of a tile
+  int64_t dim;
+  int square;   // elements of a square
+  int64_t size; // of a tile
   k_value begin, end;
 } side;
 
@@ -59,31 +64,16 @@ static int axis_across(const leat_unit *unit) {
   return across;
 }
 
-static bool has_square(leat_dim dim) {
-  return leat_dim_is_const(dim) && dim.value >= LEAT_LANES;
-}
-
 int leat_loops_across(const leat_loops *s) {
   const leat_unit *unit = s->unit;
   if (s->w->flat || unit->reduced || unit->has_rows || s->part != LEAT_PART_ALL) return -1;
-  if (unit->rank < 2 || !has_square(unit->dims[unit->rank - 1])) return -1;
+  if (unit->rank < 2 || !leat_dim_is_const(unit->dims[unit->rank - 1])) return -1;
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
     const leat_output *output = &unit->outputs.items[i];
-    if (!leat_item_is_full(output->item) || k_words(output->storage->type.dtype) > 1) return -1;
+    if (!leat_item_is_full(output->item)) return -1;
   }
   int across = axis_across(unit);
-  return across >= 0 && has_square(unit->dims[across]) ? across : -1;
-}
-
-// Rows become columns: to put halves together, element by element, turns the bits of (row, column)
-// by one; four times make each the other.
-static void turn(k_builder *b, k_value *rows) {
-  for (int bits = LEAT_LANES; bits > 1; bits /= 2) {
-    k_value turned[LEAT_LANES];
-    for (int i = 0; i < LEAT_LANES; i++)
-      turned[i] = k_zip(b, rows[i / 2], rows[i / 2 + LEAT_LANES / 2], i % 2);
-    for (int i = 0; i < LEAT_LANES; i++) rows[i] = turned[i];
-  }
+  return across >= 0 && leat_dim_is_const(unit->dims[across]) ? across : -1;
 }
 
 // -- Where rows are ------------------------------------------------------------------------------
@@ -116,48 +106,67 @@ static bool is_aliased(double bytes) {
   return fmod(bytes, ALIASED) == 0;
 }
 
-static void choose_blocks(squares *q) {
+static void choose_sides(squares *q) {
   const leat_unit *unit = q->loops->unit;
   const leat_type *type = &unit->outputs.items[0].storage->type;
-  int64_t size = (int64_t)leat_dtype_size(k_dtype(type->dtype));
+  int size = (int)leat_dtype_size(type->dtype), run = RUN_BYTES / size;
+  if (run > MOST_RUN) run = MOST_RUN;
   leat_type space = {.dtype = type->dtype, .rank = unit->rank};
   for (int k = 0; k < unit->rank; k++) space.dims[k] = unit->dims[k];
   double read = farthest_read(unit, q->last.axis), written = bytes_between(&space, q->across.axis);
-  bool by_local = is_aliased(read) && is_aliased(written) && unit->outputs.count == 1;
-  q->reads_in_runs = by_local || read >= written;
-  q->across.size = q->reads_in_runs ? RUN_BYTES / size : BLOCK;
-  q->last.size = q->reads_in_runs ? BLOCK : RUN_BYTES / size;
+  q->across.square = LEAT_LANES;
+  q->last.square = 2;
+  while (q->last.square < LEAT_LANES && q->last.square * size < LINE &&
+         q->last.square < q->last.dim)
+    q->last.square *= 2;
+  bool whole_lines = LEAT_LANES * size >= LINE;
+  bool by_local = is_aliased(read) && is_aliased(written) && unit->outputs.count == 1 &&
+                  k_words(type->dtype) == 1;
+  q->reads_in_runs = by_local || read > written || (read == written && whole_lines);
+  q->across.size = q->reads_in_runs ? run : BLOCK;
+  q->last.size = q->reads_in_runs ? BLOCK : run;
   q->pitch = q->across.size + LINE / size;
   if (by_local)
     q->local = k_local(q->loops->b, K_SPACE_REGISTER, k_dtype(type->dtype), BLOCK * q->pitch);
 }
 
-// -- Code ----------------------------------------------------------------------------------------
+// -- Squares --------------------------------------------------------------------------------------
 
-static void set_block(squares *q, side *side, k_value number) {
-  k_builder *b = q->loops->b;
-  int64_t dim = q->loops->w->dims[side->axis].value;
-  k_value begin = k_mul(b, number, k_i64(b, side->size));
-  side->begin = k_binary(b, K_MIN, begin, k_i64(b, dim - LEAT_LANES));
-  side->end = k_binary(b, K_MIN, k_add(b, begin, k_i64(b, side->size)), k_i64(b, dim));
+// Rows become columns: to put halves together, element by element, turns the bits of (row, column)
+// by one; as often as a row's number has bits, and the rows' bits are the last ones.
+static void turn(k_builder *b, k_value *rows, int count) {
+  for (int bits = count; bits > 1; bits /= 2) {
+    k_value turned[LEAT_LANES];
+    for (int i = 0; i < count; i++)
+      turned[i] = k_zip(b, rows[i / 2], rows[i / 2 + count / 2], i % 2);
+    for (int i = 0; i < count; i++) rows[i] = turned[i];
+  }
 }
 
-// The loop over the vectors of a side, and where its vector begins.
-static k_value vectors_begin(const squares *q, const side *side) {
-  k_builder *b = q->loops->b;
-  int64_t dim = q->loops->w->dims[side->axis].value;
-  k_instr *loop = k_loop_begin(b, side->begin, side->end, LEAT_LANES, NULL, 0);
-  return k_binary(b, K_MIN, k_loop_index(loop), k_i64(b, dim - LEAT_LANES));
+// After that a row holds LEAT_LANES / count columns.
+static k_value column_of(k_builder *b, const k_value *turned, int count, int column) {
+  int columns = LEAT_LANES / count;
+  k_value lanes = turned[column / columns];
+  for (; columns > 1; columns /= 2) lanes = k_half(b, lanes, column % columns >= columns / 2);
+  return lanes;
+}
+
+// The lanes that are elements of a side; NULL: all.
+static k_value side_mask(k_builder *b, const side *side) {
+  if (side->dim >= side->square) return NULL;
+  return k_lt(b, k_lane(b, LEAT_i32, side->square), k_int(b, LEAT_i32, 1, side->dim));
 }
 
 // The output's elements [first, first + LEAT_LANES) along `across`, at `row` of the last axis.
 static k_value compute(const squares *q, k_value first, k_value row, const leat_output *output) {
   leat_lower *w = q->loops->w;
   w->l.lanes = LEAT_LANES;
+  w->l.mask = side_mask(q->loops->b, &q->across);
   w->at[q->across.axis] = (leat_index){.base = first, .step = 1};
   w->at[q->last.axis] = (leat_index){.base = row};
   k_value value = k_splat(q->loops->b, LEAT_LANES, leat_lower_item(w, output->item));
   w->l.lanes = 1;
+  w->l.mask = NULL;
   return value;
 }
 
@@ -167,51 +176,102 @@ static k_value local_place(const squares *q, k_value first, k_value row) {
   return k_add(b, rows, k_sub(b, first, q->across.begin));
 }
 
-static void fill_local(const squares *q, const leat_output *output) {
+// One word of a square's elements, turned.
+static void read_square(const squares *q, k_value first, k_value low, const leat_output *output,
+                        k_value *rows) {
   k_builder *b = q->loops->b;
-  k_value row = k_loop_index(k_loop_begin(b, q->last.begin, q->last.end, 1, NULL, 0));
-  k_value first = vectors_begin(q, &q->across), value = compute(q, first, row, output);
-  k_store(b, q->local, local_place(q, first, row), value, NULL);
-  k_loop_end(b, NULL, 0);
-  k_loop_end(b, NULL, 0);
+  int64_t count = q->last.square < q->last.dim ? q->last.square : q->last.dim;
+  for (int i = 0; i < q->last.square; i++) {
+    k_value row = k_add(b, low, k_i64(b, i < count ? i : 0));
+    rows[i] = q->local ? k_load(b, q->local, local_place(q, first, row), LEAT_LANES, NULL)
+                       : compute(q, first, row, output);
+  }
+  turn(b, rows, q->last.square);
+}
+
+static void store_column(const squares *q, const leat_output *output, const k_value *words) {
+  leat_lower *w = q->loops->w;
+  k_builder *b = q->loops->b;
+  const k_buffer *buffer = leat_lower_buffer(w, output->storage);
+  k_value place = leat_lower_element(w, output->item).base, mask = side_mask(b, &q->last);
+  if (k_words(output->storage->type.dtype) == 1) {
+    k_store(b, buffer, place, words[0], mask);
+    return;
+  }
+  place = k_mul(b, place, k_i64(b, 2));
+  for (int half = 0; half < 2; half++) {
+    k_value at = k_add(b, place, k_i64(b, half * q->last.square));
+    k_value both = k_zip(b, words[0], words[1], half);
+    k_store(b, buffer, at, both, mask ? k_zip(b, mask, mask, half) : NULL);
+  }
 }
 
 static void square(const squares *q, k_value first, k_value low, const leat_output *output) {
   leat_lower *w = q->loops->w;
   k_builder *b = q->loops->b;
-  k_value rows[LEAT_LANES];
-  for (int i = 0; i < LEAT_LANES; i++) {
-    k_value row = k_add(b, low, k_i64(b, i));
-    rows[i] = q->local ? k_load(b, q->local, local_place(q, first, row), LEAT_LANES, NULL)
-                       : compute(q, first, row, output);
-  }
-  turn(b, rows);
-  w->l.lanes = LEAT_LANES;
+  k_value rows[2][LEAT_LANES];
+  int words = k_words(output->storage->type.dtype);
+  for (w->l.word = words - 1; w->l.word > 0; w->l.word--)
+    read_square(q, first, low, output, rows[w->l.word]);
+  read_square(q, first, low, output, rows[0]);
   w->at[q->last.axis] = (leat_index){.base = low, .step = 1};
-  for (int i = 0; i < LEAT_LANES; i++) {
+  for (int i = 0; i < LEAT_LANES && i < q->across.dim; i++) {
+    k_value column[2];
+    for (int word = 0; word < words; word++)
+      column[word] = column_of(b, rows[word], q->last.square, i);
     w->at[q->across.axis] = (leat_index){.base = k_add(b, first, k_i64(b, i))};
-    k_value place = leat_lower_element(w, output->item).base;
-    k_store(b, leat_lower_buffer(w, output->storage), place, rows[i], NULL);
+    store_column(q, output, column);
   }
-  w->l.lanes = 1;
+}
+
+// -- Tiles ----------------------------------------------------------------------------------------
+
+// The last square of an axis begins before its end.
+static k_value square_begin(k_builder *b, const side *side, k_value place) {
+  int64_t last = side->dim < side->square ? 0 : side->dim - side->square;
+  return side->dim % side->square ? k_binary(b, K_MIN, place, k_i64(b, last)) : place;
+}
+
+static void set_block(k_builder *b, side *side, k_value number) {
+  k_value begin = k_mul(b, number, k_i64(b, side->size));
+  side->begin = square_begin(b, side, begin);
+  side->end = k_binary(b, K_MIN, k_add(b, begin, k_i64(b, side->size)), k_i64(b, side->dim));
+}
+
+// The loop over the squares of a side, and where its square begins.
+static k_value squares_begin(k_builder *b, const side *side) {
+  k_instr *loop = k_loop_begin(b, side->begin, side->end, side->square, NULL, 0);
+  return square_begin(b, side, k_loop_index(loop));
+}
+
+static void fill_local(const squares *q, const leat_output *output) {
+  k_builder *b = q->loops->b;
+  k_value row = k_loop_index(k_loop_begin(b, q->last.begin, q->last.end, 1, NULL, 0));
+  k_value first = squares_begin(b, &q->across), value = compute(q, first, row, output);
+  k_store(b, q->local, local_place(q, first, row), value, NULL);
+  k_loop_end(b, NULL, 0);
+  k_loop_end(b, NULL, 0);
 }
 
 static void block_of_squares(const squares *q) {
   const leat_unit *unit = q->loops->unit;
+  k_builder *b = q->loops->b;
   if (q->local) fill_local(q, &unit->outputs.items[0]);
   bool inner_across = q->reads_in_runs && !q->local;
-  k_value outer = vectors_begin(q, inner_across ? &q->last : &q->across);
-  k_value inner = vectors_begin(q, inner_across ? &q->across : &q->last);
+  k_value outer = squares_begin(b, inner_across ? &q->last : &q->across);
+  k_value inner = squares_begin(b, inner_across ? &q->across : &q->last);
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     square(q, inner_across ? inner : outer, inner_across ? outer : inner, &unit->outputs.items[i]);
-  k_loop_end(q->loops->b, NULL, 0);
-  k_loop_end(q->loops->b, NULL, 0);
+  k_loop_end(b, NULL, 0);
+  k_loop_end(b, NULL, 0);
 }
 
 leat_dim leat_loops_squares(leat_loops *s, int across) {
   leat_lower *w = s->w;
   squares q = {.loops = s, .across.axis = across, .last.axis = w->rank - 1};
-  choose_blocks(&q);
+  q.across.dim = w->dims[across].value;
+  q.last.dim = w->dims[q.last.axis].value;
+  choose_sides(&q);
   leat_dim dims[3], other_dims[LEAT_MAX_RANK];
   unsigned others = s->rows & ~(1u << across);
   int count = 0;
@@ -224,8 +284,8 @@ leat_dim leat_loops_squares(leat_loops *s, int across) {
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, dims[2]), &tile, &column);
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, dims[1]), &other, &row);
   leat_loops_put(s, others, other);
-  set_block(&q, &q.across, row.base);
-  set_block(&q, &q.last, column.base);
+  set_block(s->b, &q.across, row.base);
+  set_block(s->b, &q.last, column.base);
   block_of_squares(&q);
   return leat_lower_product(w, dims, 3);
 }
