@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_TOKENS = 1 << 13, MOST_PIECE = 1 << 12, MOST_CHANGES = 4 };
+enum { MOST_TOKENS = 256, MOST_PIECE = 1 << 12, MOST_CHANGES = 4 };
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed);
@@ -35,14 +35,17 @@ typedef struct piece {
 } piece;
 
 typedef struct words {
-  leat_token tokens[MOST_TOKENS]; // the first so many
+  leat_token tokens[MOST_TOKENS];
   uint32_t count;
 } words;
 
-// All but the last byte, since the lexer may look at the one behind.
-static void read_words(const uint8_t *text, size_t size, words *out) {
+// What follows the beginning of any line. All but the last byte of the text, since the lexer may
+// look at the one behind.
+static void read_words(const uint8_t *text, size_t size, stream *random, words *out) {
+  uint32_t end = size ? (uint32_t)size - 1 : 0, begin = below(random, end);
   leat_lexer lexer;
-  leat_lexer_init(&lexer, (const char *)text, 0, size ? (uint32_t)size - 1 : 0);
+  while (begin > 0 && text[begin - 1] != '\n') begin--;
+  leat_lexer_init(&lexer, (const char *)text, begin, end);
   for (out->count = 0; out->count < MOST_TOKENS; out->count++) {
     out->tokens[out->count] = leat_lexer_next(&lexer);
     if (out->tokens[out->count].kind == LEAT_TOKEN_END) return;
@@ -158,9 +161,9 @@ static size_t splice(uint8_t *text, size_t size, size_t most, piece at, const vo
 
 static size_t change(uint8_t *text, size_t size, size_t most, const uint8_t *other,
                      size_t other_size, stream *random) {
-  static words mine, others;
-  read_words(text, size, &mine);
-  piece at = any_piece(&mine, size, random);
+  words found;
+  read_words(text, size, random, &found);
+  piece at = any_piece(&found, size, random);
   if (below(random, 3) == 0) at.end = at.begin; // what was there stays
   uint32_t way = below(random, 8);
   if (way == 0) return splice(text, size, most, at, NULL, 0);
@@ -168,8 +171,8 @@ static size_t change(uint8_t *text, size_t size, size_t most, const uint8_t *oth
     const char *word = any_word(random);
     return splice(text, size, most, at, word, strlen(word));
   }
-  read_words(other, other_size, &others);
-  piece from = any_piece(&others, other_size, random);
+  read_words(other, other_size, random, &found);
+  piece from = any_piece(&found, other_size, random);
   return splice(text, size, most, at, other + from.begin, from.end - from.begin);
 }
 
