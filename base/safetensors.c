@@ -6,6 +6,7 @@
 //     24]}}
 #include "base/safetensors.h"
 
+#include "base/safetensors_strings.h"
 #include "base/text.h"
 
 #include <stdlib.h>
@@ -347,7 +348,9 @@ static leat_status parse(reader *r, const unsigned char *bytes, size_t size) {
   if (!r->strings) return fail_memory(r->error);
   LEAT_TRY(read_header(r));
   LEAT_TRY(check_data(r));
-  return check_names(r);
+  LEAT_TRY(check_names(r));
+  LEAT_TRY(leat_safetensors_join_strings(r->out, r->error));
+  return check_names(r); // NAME may be there beside its pair
 }
 
 leat_status leat_safetensors_parse(leat_safetensors *out, const void *bytes, size_t size,
@@ -375,6 +378,7 @@ void leat_safetensors_close(leat_safetensors *file) {
   free(file->tensors);
   free(file->metadata);
   free(file->strings);
+  free(file->elements);
   leat_file_view_close(&file->file);
   *file = (leat_safetensors){0};
 }
@@ -507,20 +511,24 @@ static leat_status write_sorted(const char *path, leat_named_tensor *tensors, si
 leat_status leat_safetensors_write(const char *path, const leat_named_tensor *tensors, size_t count,
                                    const leat_metadata *metadata, size_t metadata_count,
                                    leat_error *error) {
-  leat_named_tensor *sorted = calloc(count + 1, sizeof *sorted);
+  leat_named_tensor *sorted = calloc(2 * count + 1, sizeof *sorted);
   leat_metadata *pairs = calloc(metadata_count + 1, sizeof *pairs);
-  leat_bytes *pieces = calloc(count + 1, sizeof *pieces);
+  leat_bytes *pieces = calloc(2 * count + 1, sizeof *pieces);
+  void *strings = NULL;
   leat_text header = {0};
   leat_status status = LEAT_OK;
   if (!sorted || !pairs || !pieces) status = fail_memory(error);
   if (!status) {
     if (count) memcpy(sorted, tensors, count * sizeof *sorted);
     if (metadata_count) memcpy(pairs, metadata, metadata_count * sizeof *pairs);
-    status = write_sorted(path, sorted, count, pairs, metadata_count, pieces, &header, error);
+    status = leat_safetensors_part_strings(sorted, &count, &strings, error);
   }
+  if (!status)
+    status = write_sorted(path, sorted, count, pairs, metadata_count, pieces, &header, error);
   free(sorted);
   free(pairs);
   free(pieces);
+  free(strings);
   leat_text_finish(&header);
   return status;
 }

@@ -4,7 +4,8 @@
 // Read strictly, as its specification says: the header is at most 100,000,000 bytes, no key comes
 // twice, offsets cover the data exactly (no hole, no overlap), sizes equal dtype × shape. Limits of
 // ours: rank at most LEAT_MAX_RANK; dtypes that the language lacks (the 8-bit and smaller floats)
-// are refused by name; no other fields; names hold no NUL.
+// are refused by name; no other fields; names hold no NUL. A tensor of str is a pair in the file,
+// `NAME#sizes` and `NAME#bytes` (base/safetensors_strings.h), and one tensor here.
 #ifndef LEAT_BASE_SAFETENSORS_H
 #define LEAT_BASE_SAFETENSORS_H
 
@@ -26,7 +27,8 @@ typedef struct leat_safetensors {
   size_t count;
   leat_metadata *metadata; // sorted by key
   size_t metadata_count;
-  char *strings; // the decoded names, keys and values
+  char *strings;      // the decoded names, keys and values
+  leat_str *elements; // of tensors of str, which point into the file
   leat_file_view file;
 } leat_safetensors;
 

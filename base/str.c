@@ -97,3 +97,72 @@ void leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separa
     add_str(out, x[i * stride]);
   }
 }
+
+// -- Whose the bytes are
+// ---------------------------------------------------------------------------
+
+uint64_t leat_strs_bytes(const leat_str *x, int64_t n) {
+  uint64_t bytes = 0;
+  for (int64_t i = 0; i < n; i++)
+    if (__builtin_add_overflow(bytes, x[i].size, &bytes) || bytes > PTRDIFF_MAX) return UINT64_MAX;
+  return bytes;
+}
+
+void leat_strs_copy(leat_str *out, const leat_str *x, int64_t n, char *bytes) {
+  for (int64_t i = 0; i < n; i++) {
+    leat_str from = x[i];
+    if (from.size) memcpy(bytes, from.data, from.size);
+    out[i] = (leat_str){bytes, from.size};
+    bytes += from.size;
+  }
+}
+
+bool leat_str_own(leat_str *to, leat_str from) {
+  char *bytes = from.size ? malloc(from.size) : NULL;
+  if (from.size && !bytes) return false;
+  if (from.size) memcpy(bytes, from.data, from.size);
+  free((char *)to->data);
+  *to = (leat_str){bytes, from.size};
+  return true;
+}
+
+void leat_strs_disown(leat_str *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    free((char *)x[i].data);
+    x[i] = (leat_str){0};
+  }
+}
+
+uint64_t leat_strs_packed_size(const leat_str *x, int64_t n) {
+  uint64_t bytes = leat_strs_bytes(x, n), size;
+  if (__builtin_add_overflow(bytes, (uint64_t)n * sizeof(uint64_t), &size)) return UINT64_MAX;
+  return size > PTRDIFF_MAX ? UINT64_MAX : size;
+}
+
+void leat_strs_pack(const leat_str *x, int64_t n, void *to) {
+  char *size = to, *bytes = size + (size_t)n * sizeof(uint64_t);
+  for (int64_t i = 0; i < n; i++, size += sizeof(uint64_t)) {
+    memcpy(size, &x[i].size, sizeof x[i].size);
+    if (x[i].size) memcpy(bytes, x[i].data, x[i].size);
+    bytes += x[i].size;
+  }
+}
+
+bool leat_strs_point(leat_str *out, int64_t n, const void *sizes, const void *bytes,
+                     uint64_t byte_count) {
+  const char *size = sizes, *at = bytes;
+  for (int64_t i = 0; i < n; i++, size += sizeof(uint64_t)) {
+    memcpy(&out[i].size, size, sizeof out[i].size);
+    if (out[i].size > byte_count) return false;
+    out[i].data = at;
+    at += out[i].size;
+    byte_count -= out[i].size;
+  }
+  return byte_count == 0;
+}
+
+bool leat_strs_unpack(leat_str *out, int64_t n, const void *from, uint64_t size) {
+  if ((uint64_t)n > size / sizeof(uint64_t)) return false;
+  uint64_t sizes = (uint64_t)n * sizeof(uint64_t);
+  return leat_strs_point(out, n, from, (const char *)from + sizes, size - sizes);
+}

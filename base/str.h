@@ -29,4 +29,27 @@ void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *x, const 
 void leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,
                    leat_text *out);
 
+// -- Whose the bytes are
+// ---------------------------------------------------------------------------
+//
+// Elements point to bytes that somebody else keeps: the image (constants), the client (feeds), the
+// step's heap (whatever a step makes). Only the elements of a variable own theirs.
+
+// The bytes of n strings together; UINT64_MAX: too many for the address space.
+uint64_t leat_strs_bytes(const leat_str *x, int64_t n);
+// out[i] = x[i], with its bytes at `bytes`, one string behind the other. out may be x.
+void leat_strs_copy(leat_str *out, const leat_str *x, int64_t n, char *bytes);
+
+// Gives an element that owns its bytes a copy of others. False: no memory, and it stays as it was.
+bool leat_str_own(leat_str *to, leat_str from);
+void leat_strs_disown(leat_str *x, int64_t n); // frees the bytes; the strings are empty then
+
+// The packed form, of messages: n sizes, each a u64, then the bytes.
+uint64_t leat_strs_packed_size(const leat_str *x, int64_t n); // UINT64_MAX as above
+void leat_strs_pack(const leat_str *x, int64_t n, void *to);
+// out[i] points into `bytes`, or into `from`. False: the sizes are not those of what is there.
+bool leat_strs_point(leat_str *out, int64_t n, const void *sizes, const void *bytes,
+                     uint64_t byte_count);
+bool leat_strs_unpack(leat_str *out, int64_t n, const void *from, uint64_t size);
+
 #endif

@@ -365,7 +365,8 @@ static bool can_overwrite(const leat_unit *unit, const leat_item *value, const l
 static void assign_in_place(leat_table *table, leat_unit *unit) {
   leat_item *value = leat_item_memory(table, unit->assign->node->inputs[0]);
   leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
-  if (!maker || is_fenced(unit, maker)) return;
+  bool owns = unit->to->type.dtype == LEAT_str; // only a copy knows what becomes of the old strings
+  if (!maker || owns || is_fenced(unit, maker)) return;
   if (maker->kind == LEAT_UNIT_SCATTER) {
     if (!can_scatter_into(value, unit->to->state)) return;
   } else if (!(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT) ||

@@ -67,6 +67,8 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   s.updates = leat_lower_buffer(w, leat_item_memory(table, node->inputs[2])->storage);
   leat_dim outer_dim = leat_lower_product(w, x->dims, axis);
   leat_dim inner_dim = leat_lower_product(w, x->dims + axis + 1, x->rank - axis - 1);
+  leat_dim words[] = {inner_dim, leat_dim_const(k_words(x->dtype))}; // of str: two are moved
+  inner_dim = leat_lower_product(w, words, 2);
   leat_dim runs = leat_lower_ceil_div(w, inner_dim, RUN);
   s.extent = leat_lower_dim(w, x->dims[axis]);
   s.inner = leat_lower_dim(w, inner_dim);

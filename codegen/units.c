@@ -261,13 +261,14 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
 // -- Edges ----------------------------------------------------------------------------------------
 
 // A read of a variable happens when its users run. One whose value is used after the next
-// assignment keeps a copy.
+// assignment keeps a copy, and so does one of strings: whatever moves them on moves pointers.
 static void find_kept_reads(leat_table *table) {
   leat_item **last = leat_new_array(table->cg->arena, leat_item *, table->cg->graph->states.count);
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
     if (item->node->op == LEAT_OP_assign) last[leat_node_state(item->node)->id] = item;
     if (item->node->op != LEAT_OP_read) continue;
+    item->kept = item->node->outputs[0].dtype == LEAT_str;
     const leat_item *assign = last[leat_node_state(item->node)->id];
     for (uint32_t i = 0; assign && i < item->users.count; i++)
       if (item->users.items[i]->consumer->position > assign->position) item->kept = true;

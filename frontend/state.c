@@ -330,12 +330,6 @@ static bool check_place(evaluator *e, const leat_stmt *stmt, const leat_type *ty
   return leat_type_is_static(type);
 }
 
-static bool check_dtype(evaluator *e, const leat_stmt *stmt, const leat_type *type) {
-  if (type->dtype == LEAT_str)
-    ev_fail(e, stmt->type->span, "variables of str are not supported yet");
-  return type->dtype != LEAT_str;
-}
-
 static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *path,
                              const leat_type *type, const var_options *options) {
   if (!ev_claim_name(e, EV_VARIABLE, path, stmt->name_span)) return NULL;
@@ -358,7 +352,7 @@ static leat_state *declare(evaluator *e, const leat_stmt *stmt) {
   leat_type type;
   var_options options;
   if (!ev_type_of(e, stmt->type, &type) || !options_of(e, stmt, &options) ||
-      !check_place(e, stmt, &type) || !check_dtype(e, stmt, &type))
+      !check_place(e, stmt, &type))
     return NULL;
   leat_state *state = leat_graph_find_state(e->graph, path);
   if (!state) return add_state(e, stmt, path, &type, &options);

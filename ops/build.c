@@ -2,6 +2,7 @@
 // the broadcasts that are still to be made; only then is anything added.
 #include "ops/build.h"
 
+#include "base/tensor.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -349,18 +350,8 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
 // -- Constants
 // --------------------------------------------------------------------------------------------------------
 
-// Copies the elements, and the bytes that strings point to.
-static const leat_tensor *copy_tensor(leat_arena *arena, const leat_tensor *tensor) {
-  leat_tensor *copy = leat_arena_memdup(arena, tensor, sizeof *tensor);
-  copy->data = leat_arena_memdup(arena, tensor->data, (size_t)leat_tensor_bytes(tensor));
-  leat_str *strings = copy->data;
-  for (int64_t i = 0; tensor->dtype == LEAT_str && i < leat_ref_count(tensor); i++)
-    strings[i].data = leat_arena_memdup(arena, strings[i].data, strings[i].size);
-  return copy;
-}
-
 leat_value leat_build_const(leat_builder *builder, const char *name, const leat_tensor *tensor) {
-  leat_attr attr = {.tensor = copy_tensor(builder->graph->arena, tensor)};
+  leat_attr attr = {.tensor = leat_tensor_copy(builder->graph->arena, tensor)};
   return leat_build(builder, name, LEAT_OP_const, NULL, 0, &attr);
 }
 

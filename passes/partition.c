@@ -178,14 +178,6 @@ static leat_node_list local_binders(partitioner *p, const leat_attr *received,
   return binders;
 }
 
-// An element of str is an address, which means nothing elsewhere.
-static void check_sent(partitioner *p, const leat_node *producer, const leat_type *type) {
-  if (type->dtype == LEAT_str)
-    leat_error_at(p->context->diag, producer->span,
-                  "`%s` is str, and is needed on another device: str is not sent yet",
-                  producer->name);
-}
-
 // Sends `value`, which is on producer's device, to that of `user`, who needs it first; answers the
 // recv there. Both ends are named after `producer`.
 static leat_node *connect(partitioner *p, const leat_node *producer, leat_value value,
@@ -193,7 +185,6 @@ static leat_node *connect(partitioner *p, const leat_node *producer, leat_value 
   uint32_t from = p->device[producer->id], to = p->device[user->id], edge = p->edges++;
   const leat_device_info *devices = p->context->devices;
   const leat_type *type = leat_value_type(value);
-  check_sent(p, producer, type);
   leat_attr sent[] = {{.i = edge}, {.string = devices[to].name}};
   leat_attr received[] = {{.i = edge}, {.string = devices[from].name}, {.type = type}};
   leat_node_list binders = local_binders(p, received, user);

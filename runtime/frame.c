@@ -2,6 +2,8 @@
 // there is, so kernels get only buffers that lie where they should.
 #include "runtime/frame.h"
 
+#include "base/str.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -321,39 +323,39 @@ void *leat_frame_buffer(const leat_frame *frame, uint32_t buffer) {
                                           : frame->buffers[buffer].data;
 }
 
-// Strings may lie in the client's feeds or move with the step: a result has its own.
-static leat_status keep_strings(leat_frame *frame, leat_tensor *tensor, leat_error *error) {
+leat_status leat_frame_keep(leat_frame *frame, leat_str *out, const leat_str *x, int64_t count) {
+  char *bytes = leat_frame_allocate(frame, leat_strs_bytes(x, count));
+  if (!bytes) return LEAT_MEMORY;
+  leat_strs_copy(out, x, count, bytes);
+  return LEAT_OK;
+}
+
+// Strings may lie in the client's feeds or in the image: a result has its own.
+static leat_status fetch_strings(leat_frame *frame, leat_tensor *tensor, leat_error *error) {
   const leat_str *from = tensor->data;
   int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
-  uint64_t size = (uint64_t)count * sizeof *from;
-  bool fits = true;
-  for (int64_t i = 0; i < count && fits; i++)
-    fits = !__builtin_add_overflow(size, from[i].size, &size);
-  leat_str *copy = fits ? leat_frame_allocate(frame, size) : NULL;
-  if (!copy) return leat_fail(error, LEAT_MEMORY, "no memory for a result's strings");
-  char *bytes = (char *)(copy + count);
-  for (int64_t i = 0; i < count; bytes += from[i++].size) {
-    if (from[i].size) memcpy(bytes, from[i].data, from[i].size);
-    copy[i] = (leat_str){bytes, from[i].size};
-  }
+  leat_str *copy = leat_frame_allocate(frame, (uint64_t)count * sizeof *copy);
   tensor->data = copy;
-  return LEAT_OK;
+  if (copy && !leat_frame_keep(frame, copy, from, count)) return LEAT_OK;
+  return leat_fail(error, LEAT_MEMORY, "no memory for a result's strings");
 }
 
 leat_status leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch, leat_tensor *out,
                              leat_error *error) {
-  *out = frame->fetches[fetch];
-  if (out->dtype == LEAT_str) {
-    out->data = leat_frame_buffer(frame, frame->program->view.fetches[fetch].buffer);
-    return keep_strings(frame, out, error);
-  }
-  if (!frame->fetch_copies[fetch]) return LEAT_OK;
   uint32_t index = frame->program->view.fetches[fetch].buffer;
   const leat_image_buffer *buffer = &frame->program->view.buffers[index];
+  void *from = leat_frame_buffer(frame, index);
   leat_store_access access =
       buffer->kind == LEAT_BUFFER_VARIABLE ? LEAT_STORE_READ : LEAT_STORE_NONE;
+  leat_status status = LEAT_OK;
+  *out = frame->fetches[fetch];
   leat_store_lock(store, access);
-  memcpy(out->data, leat_frame_buffer(frame, index), (size_t)frame->buffers[index].bytes);
+  if (out->dtype == LEAT_str) {
+    out->data = from;
+    status = fetch_strings(frame, out, error);
+  } else if (frame->fetch_copies[fetch]) {
+    memcpy(out->data, from, (size_t)frame->buffers[index].bytes);
+  }
   leat_store_unlock(store, access);
-  return LEAT_OK;
+  return status;
 }

@@ -75,6 +75,9 @@ LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame
 // compared.
 LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
                                           const leat_frame_limits *limits, leat_error *error);
+// out[i] = x[i], with its bytes in the step's heap. out may be x.
+LEAT_MUST_USE leat_status leat_frame_keep(leat_frame *frame, leat_str *out, const leat_str *x,
+                                          int64_t count);
 void leat_frame_clear(leat_frame *frame);   // frees the heap: nobody needs the last step's strings
 void leat_frame_release(leat_frame *frame); // frees all arenas but the first: the step has ended
 // Lets the arguments point at the client's memory; data NULL: at the fallback. The tensor's type

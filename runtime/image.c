@@ -131,12 +131,10 @@ static leat_status check_variable(checker *c, uint32_t number) {
     if (!leat_formula_is_constant(&c->view, v->type.shape_first + i))
       return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` has a shape that is not constant",
                        c->view.text + v->name);
-  if (v->type.dtype == LEAT_str)
-    return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` is of str", c->view.text + v->name);
   int64_t shape[LEAT_MAX_RANK], bytes;
   if (!leat_type_value(&c->view, &v->type, NULL, shape, &bytes))
     return DAMAGED(c, "the shape of variable %u", number);
-  if ((v->flags & LEAT_VARIABLE_INITIAL) && !within(v->initial, (uint64_t)bytes, image->data.count))
+  if ((v->flags & LEAT_VARIABLE_INITIAL) && !data_ok(c, v->initial, &v->type))
     return DAMAGED(c, "the initial value of variable %u", number);
   return LEAT_OK;
 }
@@ -200,9 +198,6 @@ static leat_status check_buffers(checker *c) {
     const leat_image_message *m = &c->view.messages[i];
     if (m->buffer >= image->buffers.count || !text_ok(c, m->peer) || !text_ok(c, m->name))
       return DAMAGED(c, "message %u", i);
-    if (c->view.buffers[m->buffer].type.dtype == LEAT_str)
-      return leat_fail(c->error, LEAT_UNSUPPORTED, "`%s`: str tensors cannot be sent",
-                       c->view.text + m->name);
   }
   return LEAT_OK;
 }
@@ -219,6 +214,28 @@ static bool writable(const checker *c, uint32_t buffer) {
   return kind == LEAT_BUFFER_ARENA || kind == LEAT_BUFFER_VARIABLE;
 }
 
+// Elements that own their bytes: only copies take such a buffer.
+static bool owns_strings(const checker *c, uint32_t buffer) {
+  const leat_image_buffer *record = &c->view.buffers[buffer];
+  return record->kind == LEAT_BUFFER_VARIABLE && record->type.dtype == LEAT_str;
+}
+
+static bool kernel_ok(const checker *c, const leat_image_launch *launch) {
+  for (uint32_t i = 0; i < launch->arg_count; i++) {
+    const leat_image_arg *arg = &c->view.args[launch->arg_first + i];
+    if (!arg->is_scalar && owns_strings(c, arg->index)) return false;
+  }
+  return launch->kernel < c->view.image->kernels.count;
+}
+
+static bool copy_ok(const checker *c, const leat_image_launch *launch) {
+  const leat_image_arg *args = &c->view.args[launch->arg_first];
+  if (launch->arg_count != 2 || !args_are(c, launch->arg_first, 2, 0)) return false;
+  uint32_t to = c->view.buffers[args[0].index].type.dtype;
+  uint32_t from = c->view.buffers[args[1].index].type.dtype;
+  return writable(c, args[0].index) && (to == LEAT_str) == (from == LEAT_str);
+}
+
 static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   const leat_image *image = c->view.image;
   if (!within(launch->arg_first, launch->arg_count, image->args.count) ||
@@ -226,10 +243,8 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
       !formula_ok(c, launch->tiles) || !formula_ok(c, launch->work) || !text_ok(c, launch->name))
     return false;
   switch (launch->kind) {
-  case LEAT_LAUNCH_KERNEL: return launch->kernel < image->kernels.count;
-  case LEAT_LAUNCH_COPY:
-    return launch->arg_count == 2 && args_are(c, launch->arg_first, 2, 0) &&
-           writable(c, c->view.args[launch->arg_first].index);
+  case LEAT_LAUNCH_KERNEL: return kernel_ok(c, launch);
+  case LEAT_LAUNCH_COPY: return copy_ok(c, launch);
   case LEAT_LAUNCH_GEMM:
     return launch->arg_count == 9 && args_are(c, launch->arg_first, 3, 6) &&
            writable(c, c->view.args[launch->arg_first].index);
@@ -246,7 +261,9 @@ static bool task_ok(const checker *c, const leat_image_task *task) {
   case LEAT_TASK_SEGMENT: return within(task->first, task->count, image->launches.count);
   case LEAT_TASK_SEND: return task->first < image->messages.count;
   case LEAT_TASK_RECV:
-    return task->first < image->messages.count && writable(c, c->view.messages[task->first].buffer);
+    return task->first < image->messages.count &&
+           writable(c, c->view.messages[task->first].buffer) &&
+           !owns_strings(c, c->view.messages[task->first].buffer);
   case LEAT_TASK_PRINT:
     return within(task->first, task->count, image->args.count) &&
            args_are(c, task->first, task->count, 0);

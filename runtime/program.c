@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/npy.h"
+#include "base/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,18 @@ static leat_status open_group(leat_program *program, const char *base, const lea
   return LEAT_OK;
 }
 
+// Of the values: strings are hashed packed, not where they lie.
+static leat_status hash_tensor(const leat_tensor *tensor, uint64_t out[2], leat_error *error) {
+  uint64_t size = leat_tensor_packed_size(tensor);
+  void *packed = tensor->dtype == LEAT_str ? malloc(size + 1) : NULL;
+  if (tensor->dtype == LEAT_str && !packed)
+    return leat_fail(error, LEAT_MEMORY, "no memory to compare strings of a file");
+  if (packed) leat_tensor_pack(tensor, packed);
+  leat_file_hash(packed ? packed : tensor->data, size, out);
+  free(packed);
+  return LEAT_OK;
+}
+
 // The data of file tensor number `number`, after checking that it is what was compiled against.
 static leat_status map_file(leat_program *program, const char *base, uint32_t number,
                             leat_error *error) {
@@ -84,7 +97,7 @@ static leat_status map_file(leat_program *program, const char *base, uint32_t nu
                      path, name);
   uint64_t hash[2];
   if (file->hash[0] || file->hash[1]) {
-    leat_file_hash(tensor->data, (size_t)bytes, hash);
+    LEAT_TRY(hash_tensor(tensor, hash, error));
     if (memcmp(hash, file->hash, sizeof hash) != 0)
       return leat_fail(error, LEAT_MISMATCH,
                        "%s: the values of `%s` are not those it had when "

@@ -23,7 +23,7 @@ typedef struct entry {
   bool in_table;
   void *owned; // memory of ours that holds the tensor; malloc'ed
   uint64_t owned_bytes;
-  void *to; // the recv's buffer, when `arrived` is set
+  void *to; // the recv's buffer, when `arrived` is set; NULL: it takes what comes
   uint64_t to_bytes;
   leat_arrived_function arrived;
   void *context;
@@ -118,17 +118,20 @@ static void recycle(leat_rendezvous *rendezvous, entry *e) {
 }
 
 // Ends an entry that is out of the table: fills the recv's buffer from `from` (NULL: it is filled
-// already) and calls back.
+// already) and calls back. `from` may be the entry's own memory.
 static void finish(leat_rendezvous *rendezvous, entry *e, const void *from, uint64_t bytes,
                    leat_status status) {
   leat_arrived_function arrived = e->arrived;
-  if (arrived && !status && from && bytes != e->to_bytes) status = LEAT_MISMATCH;
-  if (arrived && !status && from && bytes) memcpy(e->to, from, bytes);
-  void *context = e->context;
+  bool into = arrived && from && e->to;
+  if (into && !status && bytes != e->to_bytes) status = LEAT_MISMATCH;
+  if (into && !status && bytes) memcpy(e->to, from, bytes);
+  void *context = e->context, *owned = e->owned;
+  e->owned = NULL;
   pthread_mutex_lock(&rendezvous->lock);
   recycle(rendezvous, e);
   pthread_mutex_unlock(&rendezvous->lock);
-  if (arrived) arrived(context, status);
+  if (arrived) arrived(context, status, from, bytes);
+  free(owned);
 }
 
 void leat_rendezvous_recv(leat_rendezvous *rendezvous, const leat_edge_key *key, void *to,
@@ -154,7 +157,7 @@ void leat_rendezvous_recv(leat_rendezvous *rendezvous, const leat_edge_key *key,
   }
   pthread_mutex_unlock(&rendezvous->lock);
   if (status)
-    arrived(context, status);
+    arrived(context, status, NULL, 0);
   else if (here)
     finish(rendezvous, e, e->owned, e->owned_bytes, LEAT_OK);
 }
@@ -186,7 +189,7 @@ void *leat_rendezvous_place(leat_rendezvous *rendezvous, const leat_edge_key *ke
   bool closed = is_closed(rendezvous, key);
   entry *e = closed ? NULL : find(rendezvous, key);
   void *place = NULL;
-  if (e && e->state == WAITING && e->to_bytes == bytes && bytes) {
+  if (e && e->state == WAITING && e->to && e->to_bytes == bytes && bytes) {
     e->state = LANDING;
     place = e->to;
   } else {

@@ -10,10 +10,12 @@ typedef struct leat_rendezvous leat_rendezvous;
 LEAT_MUST_USE leat_status leat_rendezvous_create(leat_rendezvous **out, leat_error *error);
 void leat_rendezvous_destroy(leat_rendezvous *rendezvous); // NULL is fine
 
-// Called once, from any thread, perhaps before the recv returns; LEAT_MISMATCH: other size.
-typedef void (*leat_arrived_function)(void *context, leat_status status);
+// Called once, from any thread, perhaps before the recv returns; LEAT_MISMATCH: other size. data:
+// what came, during the call, for a recv without a buffer.
+typedef void (*leat_arrived_function)(void *context, leat_status status, const void *data,
+                                      uint64_t bytes);
 
-// Waits for the tensor and puts it into `bytes` at `to`.
+// Waits for the tensor and puts it into `bytes` at `to`; NULL: for as many bytes as there are.
 void leat_rendezvous_recv(leat_rendezvous *rendezvous, const leat_edge_key *key, void *to,
                           uint64_t bytes, leat_arrived_function arrived, void *context);
 // Hands a tensor of this process over: to the recv that waits, or as a copy.

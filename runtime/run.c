@@ -267,6 +267,19 @@ static leat_status run_tables(leat_run *run, leat_error *error) {
 
 // -- Variables ------------------------------------------------------------------------------------
 
+static leat_status set_initial(const leat_bound_part *part, const leat_image_variable *record,
+                               leat_variable *variable, leat_error *error) {
+  const leat_tensor *value = &variable->tensor;
+  const void *initial =
+      leat_program_data(part->program, record->initial, value->dtype, leat_tensor_bytes(value));
+  if (!initial)
+    return leat_fail(error, LEAT_INVALID, "damaged image: the value of `%s`", variable->name);
+  leat_store_lock(part->store, LEAT_STORE_WRITE);
+  leat_status status = leat_variable_set(variable, initial);
+  leat_store_unlock(part->store, LEAT_STORE_WRITE);
+  return status ? leat_fail(error, status, "no memory for variable `%s`", variable->name) : LEAT_OK;
+}
+
 static leat_status initialise_variable(leat_run *run, uint32_t p, uint32_t number,
                                        leat_error *error) {
   const leat_bound_part *part = &run->executor->parts[p];
@@ -277,10 +290,7 @@ static leat_status initialise_variable(leat_run *run, uint32_t p, uint32_t numbe
   leat_store_unlock(part->store, LEAT_STORE_READ);
   if (initialised) return LEAT_OK;
   if (record->flags & LEAT_VARIABLE_INITIAL) {
-    leat_store_lock(part->store, LEAT_STORE_WRITE);
-    memcpy(variable->tensor.data, part->program->view.data + record->initial,
-           (size_t)leat_tensor_bytes(&variable->tensor));
-    leat_store_unlock(part->store, LEAT_STORE_WRITE);
+    LEAT_TRY(set_initial(part, record, variable, error));
   } else if (record->table) {
     for (uint32_t i = 0; i < run->executor->part_count; i++) run->tables[i] = LEAT_NO_TABLE;
     run->tables[p] = record->table;

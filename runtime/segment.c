@@ -4,6 +4,8 @@
 // failure the walk goes on without computing, so that all barriers are met.
 #include "runtime/executor.h"
 
+#include "base/str.h"
+
 #include <string.h>
 
 typedef struct segment_walk {
@@ -16,15 +18,31 @@ typedef struct segment_walk {
   uint32_t failed_launch;
 } segment_walk;
 
-static int32_t copy_tiles(const leat_frame *frame, const leat_image_launch *launch,
-                          const leat_arg *args, int64_t tiles, int64_t begin, int64_t end) {
-  uint64_t size =
-      (uint64_t)frame->buffers[frame->program->view.args[launch->arg_first].index].bytes;
-  uint64_t part = size / (uint64_t)tiles;
-  uint64_t first = part * (uint64_t)begin, last = end == tiles ? size : part * (uint64_t)end;
-  if (last > first)
-    memmove((char *)args[0].pointer + first, (char *)args[1].pointer + first, last - first);
-  return 0;
+// Into a variable, which owns its strings, or out of one, whose strings may change after this task.
+static int32_t copy_strings(leat_frame *frame, leat_str *to, const leat_str *from, int64_t count,
+                            bool into_variable) {
+  if (!into_variable) return (int32_t)leat_frame_keep(frame, to, from, count);
+  for (int64_t i = 0; i < count; i++)
+    if (!leat_str_own(&to[i], from[i])) return LEAT_MEMORY;
+  return LEAT_OK;
+}
+
+static int32_t copy_tiles(leat_frame *frame, const leat_image_launch *launch, const leat_arg *args,
+                          int64_t tiles, int64_t begin, int64_t end) {
+  const leat_image_arg *numbers = &frame->program->view.args[launch->arg_first];
+  const leat_image_buffer *to = &frame->program->view.buffers[numbers[0].index];
+  const leat_image_buffer *from = &frame->program->view.buffers[numbers[1].index];
+  int64_t size = (int64_t)leat_dtype_size((leat_dtype)to->type.dtype);
+  int64_t count = frame->buffers[numbers[0].index].bytes / size, part = count / tiles;
+  int64_t first = part * begin, last = end == tiles ? count : part * end;
+  if (first >= last) return LEAT_OK;
+  char *out = (char *)args[0].pointer + first * size;
+  const char *in = (const char *)args[1].pointer + first * size;
+  bool into = to->kind == LEAT_BUFFER_VARIABLE, out_of = from->kind == LEAT_BUFFER_VARIABLE;
+  if (to->type.dtype == LEAT_str && (into || out_of))
+    return copy_strings(frame, (leat_str *)out, (const leat_str *)in, last - first, into);
+  memmove(out, in, (size_t)((last - first) * size));
+  return LEAT_OK;
 }
 
 static int32_t gemm_tiles(const leat_frame *frame, const leat_image_launch *launch,

@@ -4,6 +4,8 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/str.h"
+#include "base/tensor.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -31,9 +33,17 @@ leat_status leat_store_create(leat_store **out, leat_error *error) {
   return LEAT_OK;
 }
 
+static int64_t elements_of(const leat_tensor *tensor) {
+  return leat_shape_elements(tensor->rank, tensor->shape);
+}
+
 void leat_store_destroy(leat_store *store) {
   if (!store) return;
-  for (size_t i = 0; i < store->count; i++) free(store->variables[i]->tensor.data);
+  for (size_t i = 0; i < store->count; i++) {
+    leat_tensor *value = &store->variables[i]->tensor;
+    if (value->dtype == LEAT_str) leat_strs_disown(value->data, elements_of(value));
+    free(value->data);
+  }
   free(store->variables);
   leat_arena_destroy(store->arena);
   pthread_mutex_destroy(&store->names);
@@ -196,18 +206,25 @@ leat_status leat_store_read(leat_store *store, const char *container, const char
                             leat_tensor *out, leat_error *error) {
   leat_variable *variable;
   LEAT_TRY(find(store, container, name, &variable, error));
-  size_t bytes = (size_t)leat_tensor_bytes(&variable->tensor);
   *out = variable->tensor;
-  out->data = malloc(bytes ? bytes : 1);
-  if (!out->data) return leat_fail(error, LEAT_MEMORY, "no memory to read variable `%s`", name);
   leat_store_lock(store, LEAT_STORE_READ);
   bool initialised = variable->initialised;
-  memcpy(out->data, variable->tensor.data, bytes);
+  out->data = initialised ? leat_tensor_clone(&variable->tensor) : NULL;
   leat_store_unlock(store, LEAT_STORE_READ);
-  if (initialised) return LEAT_OK;
-  free(out->data);
-  out->data = NULL;
-  return leat_fail(error, LEAT_NOT_FOUND, "variable `%s` has no value yet", name);
+  if (!initialised) return leat_fail(error, LEAT_NOT_FOUND, "variable `%s` has no value yet", name);
+  if (out->data) return LEAT_OK;
+  return leat_fail(error, LEAT_MEMORY, "no memory to read variable `%s`", name);
+}
+
+leat_status leat_variable_set(leat_variable *variable, const void *data) {
+  leat_tensor *value = &variable->tensor;
+  leat_str *strings = value->data;
+  if (value->dtype != LEAT_str)
+    memcpy(value->data, data, (size_t)leat_tensor_bytes(value));
+  else
+    for (int64_t i = 0; i < elements_of(value); i++)
+      if (!leat_str_own(&strings[i], ((const leat_str *)data)[i])) return LEAT_MEMORY;
+  return LEAT_OK;
 }
 
 leat_status leat_store_write(leat_store *store, const char *container, const char *name,
@@ -217,9 +234,10 @@ leat_status leat_store_write(leat_store *store, const char *container, const cha
   if (!same_type(&variable->tensor, value->dtype, value->rank, value->shape))
     return mismatch(variable, value->dtype, value->rank, value->shape, error);
   leat_store_lock(store, LEAT_STORE_WRITE);
-  memcpy(variable->tensor.data, value->data, (size_t)leat_tensor_bytes(value));
-  variable->initialised = true;
+  leat_status status = leat_variable_set(variable, value->data);
+  if (!status) variable->initialised = true;
   leat_store_unlock(store, LEAT_STORE_WRITE);
+  if (status) return leat_fail(error, status, "no memory to write variable `%s`", name);
   return LEAT_OK;
 }
 

@@ -8,7 +8,9 @@
 
 typedef struct leat_variable {
   const char *name, *container;
-  leat_tensor tensor; // data: 64-byte aligned, at one address as long as the store lives
+  // Its data is 64-byte aligned and at one address as long as the store lives; elements of str own
+  // their bytes (leat_str_own), so nothing may point to these when a task has ended.
+  leat_tensor tensor;
   bool initialised, trainable;
 } leat_variable;
 
@@ -25,6 +27,10 @@ void leat_store_unlock(leat_store *store, leat_store_access access);
 // As leat_store_declare; *out belongs to the store.
 LEAT_MUST_USE leat_status leat_store_variable(leat_store *store, const leat_variable_info *info,
                                               leat_variable **out, leat_error *error);
+
+// Puts a value of the variable's type into it: strings as copies that it owns. Its store is locked
+// for writing. LEAT_MEMORY: some elements may be new and some old.
+LEAT_MUST_USE leat_status leat_variable_set(leat_variable *variable, const void *data);
 
 // Counts the resets: while it stays the same, what was initialised is.
 uint64_t leat_store_epoch(const leat_store *store);

@@ -2,6 +2,8 @@
 // transport or of the rendezvous completes the task.
 #include "runtime/executor.h"
 
+#include "base/str.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,24 +22,17 @@ static void fail_transfer(leat_run *run, leat_task_place place, leat_status stat
                 leat_program_text(program, message->peer), leat_status_name(status));
 }
 
-// A send or recv has ended: the transport's and the rendezvous' callback.
-static void transfer_ended(void *context, leat_status status) {
-  leat_transfer *transfer = context;
-  leat_run *run = transfer->run;
-  leat_task_place place = transfer->place;
-  free(transfer->copy);
-  transfer->copy = NULL;
+static void end_transfer(leat_transfer *transfer, leat_status status) {
+  if (status) fail_transfer(transfer->run, transfer->place, status);
+  leat_run_transfer_ended(transfer, !status);
+}
+
+// Whether the run waits no more for what has ended now: its memory must not be touched.
+static bool is_abandoned(leat_run *run) {
   pthread_mutex_lock(&run->lock);
   bool abandoned = run->abandoned;
   pthread_mutex_unlock(&run->lock);
-  if (abandoned) return;
-  if (leat_run_task_of(run, place)->kind == LEAT_TASK_RECV) {
-    uint32_t buffer = message_of(run, place)->buffer;
-    uint64_t bytes = (uint64_t)run->frames[place.part].buffers[buffer].bytes;
-    leat_run_trace(run, place, LEAT_TRACE_RECV, transfer->begin, bytes);
-  }
-  if (status) fail_transfer(run, place, status);
-  leat_run_transfer_ended(transfer, !status);
+  return abandoned;
 }
 
 static leat_edge_key key_of(const leat_run *run, const leat_image_message *message) {
@@ -50,58 +45,127 @@ static void begin_transfer(leat_run *run, leat_transfer *transfer) {
   leat_run_transfer_began(transfer);
 }
 
-// The transport may read the memory long after this, so a variable is sent from a copy.
-static void send_remote(leat_run *run, leat_task_place place, const leat_message_state *state,
-                        const void *data, uint64_t bytes) {
-  const leat_image_message *message = message_of(run, place);
-  const leat_view *view = &run->frames[place.part].program->view;
+static bool holds_strings(const leat_run *run, leat_task_place place) {
+  uint32_t buffer = message_of(run, place)->buffer;
+  return run->frames[place.part].program->view.buffers[buffer].type.dtype == LEAT_str;
+}
+
+static int64_t string_count(const leat_slot *slot) {
+  return slot->bytes / (int64_t)sizeof(leat_str);
+}
+
+// -- Sends ----------------------------------------------------------------------------------------
+
+typedef struct payload {
+  const void *data;
+  uint64_t bytes;
+  void *copy; // malloc'ed; NULL: it is the buffer itself
+} payload;
+
+// What a message carries. Strings are packed; a variable is copied for a transport, which may read
+// long after this.
+static leat_status make_payload(leat_run *run, leat_task_place place, bool remote, payload *out) {
+  const leat_frame *frame = &run->frames[place.part];
+  uint32_t buffer = message_of(run, place)->buffer;
+  bool variable = frame->program->view.buffers[buffer].kind == LEAT_BUFFER_VARIABLE;
+  bool strings = holds_strings(run, place);
+  const void *data = leat_frame_buffer(frame, buffer);
+  int64_t count = string_count(&frame->buffers[buffer]);
+  *out = (payload){.data = data, .bytes = (uint64_t)frame->buffers[buffer].bytes};
+  if (strings) out->bytes = leat_strs_packed_size(data, count);
+  if (!strings && !(variable && remote)) return LEAT_OK;
+  out->data = out->copy = out->bytes < PTRDIFF_MAX ? malloc(out->bytes + 1) : NULL;
+  if (!out->copy) return LEAT_MEMORY;
+  if (strings)
+    leat_strs_pack(data, count, out->copy);
+  else
+    memcpy(out->copy, data, out->bytes);
+  return LEAT_OK;
+}
+
+static void send_ended(void *context, leat_status status) {
+  leat_transfer *transfer = context;
+  free(transfer->copy);
+  transfer->copy = NULL;
+  if (!is_abandoned(transfer->run)) end_transfer(transfer, status);
+}
+
+static void send_remote(leat_run *run, leat_task_place place, int peer, const payload *sent) {
   leat_transport *transport = run->executor->runtime->transport;
   leat_transfer *transfer = &run->transfer[place.part][place.task];
-  leat_edge_key key = key_of(run, message);
+  leat_edge_key key = key_of(run, message_of(run, place));
   begin_transfer(run, transfer);
-  if (view->buffers[message->buffer].kind == LEAT_BUFFER_VARIABLE && bytes) {
-    transfer->copy = malloc(bytes);
-    if (!transfer->copy) {
-      transfer_ended(transfer, LEAT_MEMORY);
-      return;
-    }
-    data = memcpy(transfer->copy, data, bytes);
-  }
-  transport->backend->send(transport, state->peer, &key, data, bytes, transfer_ended, transfer);
+  transfer->copy = sent->copy;
+  transport->backend->send(transport, peer, &key, sent->data, sent->bytes, send_ended, transfer);
+}
+
+static leat_status send_here(leat_run *run, leat_task_place place, const payload *sent) {
+  leat_edge_key key = key_of(run, message_of(run, place));
+  leat_rendezvous *rendezvous = run->executor->runtime->rendezvous;
+  leat_status status = leat_rendezvous_send(rendezvous, &key, sent->data, sent->bytes);
+  free(sent->copy);
+  return status;
 }
 
 bool leat_transfer_send(leat_run *run, leat_task_place place) {
-  const leat_image_message *message = message_of(run, place);
   uint32_t number = leat_run_task_of(run, place)->first;
   leat_message_state *state = &run->executor->parts[place.part].messages[number];
-  const void *data = leat_frame_buffer(&run->frames[place.part], message->buffer);
-  uint64_t bytes = (uint64_t)run->frames[place.part].buffers[message->buffer].bytes;
   int64_t begin = leat_run_clock(run);
-  atomic_fetch_add_explicit(&state->bytes, bytes, memory_order_relaxed);
-  atomic_fetch_add_explicit(&state->count, 1, memory_order_relaxed);
-  leat_status status = LEAT_OK;
-  if (state->peer >= 0) {
-    send_remote(run, place, state, data, bytes);
-  } else {
-    leat_edge_key key = key_of(run, message);
-    status = leat_rendezvous_send(run->executor->runtime->rendezvous, &key, data, bytes);
-    if (status) fail_transfer(run, place, status);
+  bool remote = state->peer >= 0;
+  payload sent;
+  leat_status status = make_payload(run, place, remote, &sent);
+  if (!status) {
+    atomic_fetch_add_explicit(&state->bytes, sent.bytes, memory_order_relaxed);
+    atomic_fetch_add_explicit(&state->count, 1, memory_order_relaxed);
+    if (remote)
+      send_remote(run, place, state->peer, &sent);
+    else
+      status = send_here(run, place, &sent);
   }
-  leat_run_trace(run, place, LEAT_TRACE_SEND, begin, bytes);
-  return state->peer < 0 && !status;
+  if (status) fail_transfer(run, place, status);
+  leat_run_trace(run, place, LEAT_TRACE_SEND, begin, sent.bytes);
+  return !remote && !status;
+}
+
+// -- Recvs ----------------------------------------------------------------------------------------
+
+// Strings that came packed move to the step's heap.
+static leat_status take_strings(leat_frame *frame, const leat_slot *slot, const void *data,
+                                uint64_t bytes) {
+  if (!leat_strs_unpack(slot->data, string_count(slot), data, bytes)) return LEAT_MISMATCH;
+  return leat_frame_keep(frame, slot->data, slot->data, string_count(slot));
+}
+
+static void recv_ended(void *context, leat_status status, const void *data, uint64_t bytes) {
+  leat_transfer *transfer = context;
+  leat_run *run = transfer->run;
+  leat_task_place place = transfer->place;
+  if (is_abandoned(run)) return;
+  leat_frame *frame = &run->frames[place.part];
+  const leat_slot *slot = &frame->buffers[message_of(run, place)->buffer];
+  bool strings = holds_strings(run, place);
+  if (!status && strings) status = take_strings(frame, slot, data, bytes);
+  leat_run_trace(run, place, LEAT_TRACE_RECV, transfer->begin,
+                 strings ? bytes : (uint64_t)slot->bytes);
+  end_transfer(transfer, status);
 }
 
 void leat_transfer_receive(leat_run *run, leat_task_place place) {
   const leat_image_message *message = message_of(run, place);
   const leat_slot *slot = &run->frames[place.part].buffers[message->buffer];
   leat_transfer *transfer = &run->transfer[place.part][place.task];
+  leat_rendezvous *rendezvous = run->executor->runtime->rendezvous;
   leat_edge_key key = key_of(run, message);
   begin_transfer(run, transfer);
-  leat_rendezvous_recv(run->executor->runtime->rendezvous, &key, slot->data, (uint64_t)slot->bytes,
-                       transfer_ended, transfer);
+  if (holds_strings(run, place))
+    leat_rendezvous_recv(rendezvous, &key, NULL, 0, recv_ended, transfer);
+  else
+    leat_rendezvous_recv(rendezvous, &key, slot->data, (uint64_t)slot->bytes, recv_ended, transfer);
 }
 
-// The first recv (else send) that is on its way, to say what a run waits for.
+// -- What a run waits for -------------------------------------------------------------------------
+
+// The first recv (else send) that is on its way.
 static const leat_transfer *first_waiting(const leat_run *run) {
   const leat_transfer *found = NULL;
   for (uint32_t p = 0; p < run->executor->part_count; p++) {

@@ -2,7 +2,7 @@
 // what computed the initial value.
 #include "session/freeze.h"
 
-#include <string.h>
+#include "base/tensor.h"
 
 static bool is_assigned(const leat_graph *graph, const leat_state *state) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -28,12 +28,8 @@ static leat_status check_type(const leat_state *state, const leat_tensor *value,
 }
 
 static const leat_attr *value_attr(leat_graph *graph, const leat_tensor *value) {
-  leat_tensor *copy = leat_arena_memdup(graph->arena, value, sizeof *value);
-  size_t size = (size_t)leat_tensor_bytes(value);
-  copy->data = leat_arena_alloc(graph->arena, size + 1);
-  if (size) memcpy(copy->data, value->data, size);
   leat_attr *attr = leat_new(graph->arena, leat_attr);
-  attr->tensor = copy;
+  attr->tensor = leat_tensor_copy(graph->arena, value);
   return attr;
 }
 

@@ -250,12 +250,6 @@ leat_status leat_remote_read(leat_session *session, int rank, const leat_state *
     status = leat_fail(&session->error, LEAT_MISMATCH, "rank %d sent a damaged reply", rank);
     *found = false;
   }
-  if (*found) {
-    size_t size = (size_t)leat_tensor_bytes(out);
-    void *copy = malloc(size + 1);
-    if (!copy) leat_out_of_memory();
-    out->data = memcpy(copy, out->data, size);
-  }
   free(message.data);
   leat_text_finish(&question);
   return status;

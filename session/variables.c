@@ -1,5 +1,6 @@
 // Variables by name, and checkpoints. A value that comes before any step has declared its variable
 // waits in session->restored; leat_session_deliver brings it to the store of its device.
+#include "base/tensor.h"
 #include "session/cluster.h"
 
 #include <inttypes.h>
@@ -49,12 +50,11 @@ static leat_store *find_store(const leat_session *session, const leat_state *sta
 // -- Values that wait --------------------------------------------------------------------------
 
 static leat_tensor *copy_tensor(const leat_tensor *tensor) {
-  size_t size = (size_t)leat_tensor_bytes(tensor);
   leat_tensor *copy = malloc(sizeof *copy);
-  void *data = malloc(size + 1);
+  void *data = leat_tensor_clone(tensor);
   if (!copy || !data) leat_out_of_memory();
   *copy = *tensor;
-  copy->data = memcpy(data, tensor->data, size);
+  copy->data = data;
   return copy;
 }
 

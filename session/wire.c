@@ -1,6 +1,7 @@
 #include "session/wire.h"
 
 #include "base/arena.h"
+#include "base/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,12 @@ void leat_wire_put_tensor(leat_text *out, const leat_tensor *tensor) {
   leat_wire_put(out, tensor->dtype);
   leat_wire_put(out, (uint64_t)tensor->rank);
   for (int32_t i = 0; i < tensor->rank; i++) leat_wire_put(out, (uint64_t)tensor->shape[i]);
-  leat_wire_put_bytes(out, tensor->data, (size_t)leat_tensor_bytes(tensor));
+  size_t size = (size_t)leat_tensor_packed_size(tensor);
+  char *packed = size < PTRDIFF_MAX ? malloc(size + 1) : NULL;
+  if (!packed) leat_out_of_memory();
+  leat_tensor_pack(tensor, packed);
+  leat_wire_put_bytes(out, packed, size);
+  free(packed);
 }
 
 uint64_t leat_wire_get(leat_wire *in) {
@@ -57,11 +63,12 @@ char *leat_wire_get_string(leat_wire *in) {
 bool leat_wire_get_tensor(leat_wire *in, leat_tensor *out) {
   uint64_t dtype = leat_wire_get(in), rank = leat_wire_get(in);
   if (dtype >= LEAT_DTYPE_COUNT || rank > LEAT_MAX_RANK) in->bad = true;
+  out->data = NULL;
   if (in->bad) return false;
   *out = (leat_tensor){.dtype = (leat_dtype)dtype, .rank = (int32_t)rank};
   for (uint64_t i = 0; i < rank; i++) out->shape[i] = (int64_t)leat_wire_get(in);
   size_t size;
-  out->data = (void *)(uintptr_t)leat_wire_get_bytes(in, &size);
-  if (leat_tensor_bytes(out) != (int64_t)size) in->bad = true;
+  const char *packed = leat_wire_get_bytes(in, &size);
+  if (!in->bad && !leat_tensor_unpack(out, packed, size)) in->bad = true;
   return !in->bad;
 }

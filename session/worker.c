@@ -268,6 +268,7 @@ static leat_status write_variable(worker *w, leat_wire *in) {
   leat_status status = store ? LEAT_OK : LEAT_NOT_FOUND;
   if (!leat_wire_get_tensor(in, &value)) status = malformed(w);
   if (!status) status = leat_store_write(store, container, name, &value, &w->session->error);
+  free(value.data);
   free(name);
   free(container);
   return status;

@@ -153,7 +153,8 @@ typedef struct leat_image_arg {
 
 typedef enum leat_launch_kind {
   LEAT_LAUNCH_KERNEL,
-  LEAT_LAUNCH_COPY, // buffer args[0] = buffer args[1], whole
+  LEAT_LAUNCH_COPY, // buffer args[0] = buffer args[1], whole. Strings come with their bytes into a
+                    // variable, which owns them, and out of one; kernels take no such buffer
   LEAT_LAUNCH_GEMM, // BLIS: c = a · b: args c, a, b, then scalars m, n, k, transpose_a,
                     // transpose_b, batch
 } leat_launch_kind;

@@ -1,4 +1,5 @@
 // Evaluates one node with ref_X, from buffers to buffers.
+#include "base/str.h"
 #include "ops/ref.h"
 #include "targets/ref/ref.h"
 #include "targets/ref/ref_site.h"
@@ -32,16 +33,10 @@ static bool set_tensor(const leat_ref_context *context, const leat_type *type, v
 
 // What an evaluation made ends with its arena: strings move to the step's heap.
 static leat_status keep_strings(leat_frame *frame, const leat_tensor *tensor) {
-  leat_str *strings = tensor->data;
   int64_t count = leat_ref_count(tensor);
-  uint64_t size = 0;
-  for (int64_t i = 0; i < count; i++) size += strings[i].size;
-  char *bytes = leat_frame_allocate(frame, size);
+  char *bytes = leat_frame_allocate(frame, leat_strs_bytes(tensor->data, count));
   if (!bytes) return LEAT_MEMORY;
-  for (int64_t i = 0; i < count; bytes += strings[i++].size) {
-    if (strings[i].size) memcpy(bytes, strings[i].data, strings[i].size);
-    strings[i].data = bytes;
-  }
+  leat_strs_copy(tensor->data, tensor->data, count, bytes);
   return LEAT_OK;
 }
 

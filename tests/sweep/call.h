@@ -1,6 +1,7 @@
 // A call of an op being written: its text and label grow by operand and by attribute. Operands are
 // inputs made for the call, or values that the program has. The makers of calls, one for each op
-// whose row in the table does not say enough, are in call_movement.c and call_folds.c.
+// whose row in the table does not say enough, are in call_movement.c, call_folds.c and
+// call_strings.c.
 #ifndef LEAT_TESTS_SWEEP_CALL_H
 #define LEAT_TESTS_SWEEP_CALL_H
 
@@ -71,6 +72,8 @@ void make_matmul(call *c);
 void make_sort(call *c);
 void make_searchsorted(call *c);
 void make_cumulation(call *c);
+void make_substring(call *c);
+void make_join_strings(call *c);
 void make_random_bits(call *c);
 void make_permutation(call *c);
 

@@ -19,7 +19,7 @@ bool op_takes(leat_op op, leat_dtype dtype) {
   bool library = info->kind == LEAT_KIND_LIBRARY && info->dtypes == LEAT_CLASS_FLOAT;
   bool whole = library || op == LEAT_OP_complex || op == LEAT_OP_number_to_str;
   bool halves = whole && leat_dtype_is_half(dtype);
-  return dtype != LEAT_str && !halves && leat_dtype_in_class(dtype, leat_op_info_of(op)->dtypes);
+  return !halves && leat_dtype_in_class(dtype, info->dtypes);
 }
 
 int op_variants(leat_op op) {
@@ -47,6 +47,8 @@ static bool is_comparison(leat_op op) {
 static leat_dtype result_dtype(const call *c) {
   bool complex = leat_dtype_kind_of(c->dtype) == LEAT_KIND_COMPLEX;
   if (is_comparison(c->op)) return LEAT_bool;
+  if (c->op == LEAT_OP_str_compare) return LEAT_i32;
+  if (c->op == LEAT_OP_str_length || c->op == LEAT_OP_str_hash) return LEAT_i64;
   if (c->op == LEAT_OP_complex) return c->dtype == LEAT_f32 ? LEAT_c64 : LEAT_c128;
   if (complex && (c->op == LEAT_OP_real || c->op == LEAT_OP_imag || c->op == LEAT_OP_abs))
     return c->dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
@@ -118,6 +120,8 @@ static const call_function functions[LEAT_OP_COUNT] = {
     [LEAT_OP_cumprod] = make_cumulation,
     [LEAT_OP_cummax] = make_cumulation,
     [LEAT_OP_cummin] = make_cumulation,
+    [LEAT_OP_substring] = make_substring,
+    [LEAT_OP_join_strings] = make_join_strings,
     [LEAT_OP_random_bits] = make_random_bits,
     [LEAT_OP_permutation] = make_permutation,
 };
@@ -127,7 +131,8 @@ static call_function function_of(leat_op op) {
   if (functions[op]) return functions[op];
   if (info->kind == LEAT_KIND_REDUCE) return make_reduction;
   if (info->kind == LEAT_KIND_SCATTER) return make_scatter;
-  bool plain = info->kind == LEAT_KIND_ELEMENT && !info->attr_count && info->min_inputs > 0;
+  bool each = info->kind == LEAT_KIND_ELEMENT || info->dtypes == LEAT_CLASS_STRING;
+  bool plain = each && !info->attr_count && info->min_inputs > 0;
   return plain ? make_elementwise : NULL;
 }
 
@@ -156,16 +161,8 @@ const char *op_tested_by(leat_op op) {
       [LEAT_OP_check_dims] = structure,
       [LEAT_OP_ensure_shape] = structure,
       [LEAT_OP_positions] = structure,
-      [LEAT_OP_str_compare] = structure,
-      [LEAT_OP_str_concat] = structure,
-      [LEAT_OP_str_length] = structure,
-      [LEAT_OP_str_hash] = structure,
-      [LEAT_OP_str_lower] = structure,
-      [LEAT_OP_str_upper] = structure,
-      [LEAT_OP_substring] = structure,
       [LEAT_OP_str_to_number] = structure,
       [LEAT_OP_number_to_str] = structure,
-      [LEAT_OP_join_strings] = structure,
       [LEAT_OP_cholesky] = linalg,
       [LEAT_OP_lu] = linalg,
       [LEAT_OP_triangular_solve] = linalg,

@@ -2,6 +2,8 @@
 #include "tests/sweep/programs.h"
 
 #include "base/half.h"
+#include "base/str.h"
+#include "base/tensor.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,10 +45,7 @@ leat_status prepared_run(prepared *run, const leat_tensor *feeds, leat_tensor *o
   leat_status status = leat_step_run(run->step, feeds, out);
   if (status) memset(out, 0, count * sizeof *out);
   for (size_t i = 0; i < count && !status; i++) {
-    size_t bytes = (size_t)leat_tensor_bytes(&out[i]);
-    void *copy = malloc(bytes + 1);
-    if (bytes) memcpy(copy, out[i].data, bytes);
-    out[i].data = copy;
+    out[i].data = leat_tensor_clone(&out[i]);
   }
   return status;
 }
@@ -103,9 +102,12 @@ static double ulps_between(const leat_tensor *want, const leat_tensor *got, int6
   return __builtin_sub_overflow(a, b, &distance) ? INFINITY : fabs((double)distance);
 }
 
+#define STRING(tensor, i) (((const leat_str *)(tensor)->data)[i])
+
 static bool element_matches(const leat_tensor *want, const leat_tensor *got, int64_t i,
                             test_match match, double tolerance) {
   size_t size = leat_dtype_size(want->dtype), at = (size_t)i * size;
+  if (want->dtype == LEAT_str) return leat_str_compare(STRING(want, i), STRING(got, i)) == 0;
   if (memcmp((char *)want->data + at, (char *)got->data + at, size) == 0) return true;
   if (match == MATCH_BITS || !is_float(want->dtype)) return false;
   double a = float_at(want, i), b = float_at(got, i);
@@ -121,6 +123,10 @@ static bool element_matches(const leat_tensor *want, const leat_tensor *got, int
 static void print_element(const leat_tensor *tensor, int64_t i, leat_text *out) {
   size_t size = leat_dtype_size(tensor->dtype);
   const unsigned char *bytes = (const unsigned char *)tensor->data + (size_t)i * size;
+  if (tensor->dtype == LEAT_str) {
+    leat_text_add_quoted(out, STRING(tensor, i).data, STRING(tensor, i).size);
+    return;
+  }
   if (is_float(tensor->dtype))
     leat_text_add(out, "%.17g", float_at(tensor, i));
   else if (leat_dtype_kind_of(tensor->dtype) == LEAT_KIND_SIGNED)

@@ -277,8 +277,26 @@ static void fill_word(program *p, const test_input *input, leat_dtype dtype, voi
   }
 }
 
+// Empty, with NULs, of any bytes, of few different letters; seldom large.
+static leat_str any_string(program *p) {
+  static const leat_str special[] = {{NULL, 0},     {"", 0},         {"\0", 1},       {"a\0b", 3},
+                                     {"a", 1},      {"AbC", 3},      {" \t x \n", 6}, {",", 1},
+                                     {"a,b,,c", 6}, {"\xff\xc3", 2}, {"\xc3\xa9", 2}};
+  if (rng_percent(&p->random, 50)) return RNG_PICK(&p->random, special);
+  int64_t size = rng_below(&p->random, rng_percent(&p->random, 1) ? 100000 : 12);
+  bool few = rng_percent(&p->random, 70);
+  char *bytes = leat_arena_alloc(p->arena, (size_t)size + 1);
+  for (int64_t i = 0; i < size; i++)
+    bytes[i] = (char)(few ? "ab, "[rng_below(&p->random, 4)] : rng_below(&p->random, 256));
+  return (leat_str){bytes, (uint64_t)size};
+}
+
 static void fill_element(program *p, const test_input *input, char *out) {
   leat_dtype dtype = input->value.dtype, word = dtype;
+  if (dtype == LEAT_str) {
+    *(leat_str *)(void *)out = any_string(p);
+    return;
+  }
   if (leat_dtype_kind_of(dtype) == LEAT_KIND_COMPLEX)
     word = dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
   for (size_t at = 0; at < leat_dtype_size(dtype); at += leat_dtype_size(word))

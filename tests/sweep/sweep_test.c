@@ -169,25 +169,6 @@ static bool has_values_of(leat_op op, leat_dtype dtype) {
   return true;
 }
 
-// Of ops on strings, which the sweep does not make: `no` refuses them, `u` moves them like the
-// rest, but no test compares it.
-static const char *state_of_strings(leat_op op) {
-  switch ((int)op) {
-  case LEAT_OP_read:
-  case LEAT_OP_assign:
-  case LEAT_OP_send:
-  case LEAT_OP_recv: return "no";
-  case LEAT_OP_load:
-  case LEAT_OP_identity:
-  case LEAT_OP_stop_gradient:
-  case LEAT_OP_ensure_shape:
-  case LEAT_OP_pad:
-  case LEAT_OP_unfold:
-  case LEAT_OP_scatter_set: return "u";
-  }
-  return "s";
-}
-
 // What is compared, for docs/ops.md (tests/reference/run): a line for each op and dtype that it
 // takes: op, dtype, the test, and how near, `=`, ULPs, or `~` for what the test itself says.
 static void list(void) {
@@ -196,8 +177,6 @@ static void list(void) {
       leat_dtype dtype = (leat_dtype)d;
       const char *test = op_tested_by((leat_op)op), *name = leat_op_name((leat_op)op);
       if (!test || !has_values_of((leat_op)op, dtype)) continue;
-      if (dtype == LEAT_str && leat_dtype_in_class(LEAT_str, leat_op_info_of((leat_op)op)->dtypes))
-        printf("%s str %s %s\n", name, test, state_of_strings((leat_op)op));
       if (!op_takes((leat_op)op, dtype)) continue;
       printf("%s %s %s ", name, leat_dtype_name(dtype), test);
       int ulps = op_ulps((leat_op)op);

@@ -66,7 +66,8 @@ typedef struct arrival {
   leat_status status;
 } arrival;
 
-static void note_arrival(void *context, leat_status status) {
+static void note_arrival(void *context, leat_status status, const void *data, uint64_t bytes) {
+  (void)data, (void)bytes;
   arrival *a = context;
   a->calls++;
   a->status = status;

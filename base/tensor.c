@@ -1,0 +1,71 @@
+#include "base/tensor.h"
+
+#include "base/str.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t count_of(const leat_tensor *tensor) {
+  return leat_shape_elements(tensor->rank, tensor->shape);
+}
+
+leat_tensor *leat_tensor_copy(leat_arena *arena, const leat_tensor *tensor) {
+  leat_tensor *copy = leat_arena_memdup(arena, tensor, sizeof *tensor);
+  copy->data = leat_arena_memdup(arena, tensor->data, (size_t)leat_tensor_bytes(tensor));
+  if (tensor->dtype != LEAT_str) return copy;
+  int64_t count = count_of(tensor);
+  char *bytes = leat_arena_alloc(arena, (size_t)leat_strs_bytes(copy->data, count));
+  leat_strs_copy(copy->data, copy->data, count, bytes);
+  return copy;
+}
+
+void *leat_tensor_clone(const leat_tensor *tensor) {
+  size_t size = (size_t)leat_tensor_bytes(tensor);
+  bool strings = tensor->dtype == LEAT_str;
+  uint64_t bytes = strings ? leat_strs_bytes(tensor->data, count_of(tensor)) : 0;
+  char *block = bytes < PTRDIFF_MAX - size ? malloc(size + bytes + 1) : NULL;
+  if (!block) return NULL;
+  if (strings)
+    leat_strs_copy((leat_str *)block, tensor->data, count_of(tensor), block + size);
+  else if (size)
+    memcpy(block, tensor->data, size);
+  return block;
+}
+
+uint64_t leat_tensor_packed_size(const leat_tensor *tensor) {
+  if (tensor->dtype == LEAT_str) return leat_strs_packed_size(tensor->data, count_of(tensor));
+  return (uint64_t)leat_tensor_bytes(tensor);
+}
+
+void leat_tensor_pack(const leat_tensor *tensor, void *to) {
+  size_t size = (size_t)leat_tensor_bytes(tensor);
+  if (tensor->dtype == LEAT_str)
+    leat_strs_pack(tensor->data, count_of(tensor), to);
+  else if (size)
+    memcpy(to, tensor->data, size);
+}
+
+static void *unpack_strings(int64_t count, const void *from, uint64_t size) {
+  // Each string takes eight bytes of what came, so the elements are not much larger than that.
+  if ((uint64_t)count > size / sizeof(uint64_t)) return NULL;
+  size_t elements = (size_t)count * sizeof(leat_str);
+  leat_str *strings = malloc(elements + size + 1);
+  if (!strings) return NULL;
+  void *bytes = memcpy((char *)strings + elements, from, size);
+  if (leat_strs_unpack(strings, count, bytes, size)) return strings;
+  free(strings);
+  return NULL;
+}
+
+bool leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t size) {
+  int64_t bytes = leat_tensor_bytes(tensor);
+  tensor->data = NULL;
+  if (bytes < 0) return false;
+  if (tensor->dtype == LEAT_str) {
+    tensor->data = unpack_strings(count_of(tensor), from, size);
+  } else if ((uint64_t)bytes == size) {
+    tensor->data = malloc(size + 1);
+    if (tensor->data && size) memcpy(tensor->data, from, size);
+  }
+  return tensor->data != NULL;
+}

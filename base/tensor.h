@@ -1,0 +1,23 @@
+// Whole tensors: copies of their data with all that it refers to. The data of numbers is its bytes;
+// elements of str come with the bytes that they point to.
+#ifndef LEAT_BASE_TENSOR_H
+#define LEAT_BASE_TENSOR_H
+
+#include "base/arena.h"
+#include "leat/dtype.h"
+
+#include <stdbool.h>
+
+// A copy in the arena.
+leat_tensor *leat_tensor_copy(leat_arena *arena, const leat_tensor *tensor);
+// A copy of the data in one block, malloc'ed: one free() ends it. NULL: no memory.
+void *leat_tensor_clone(const leat_tensor *tensor);
+
+// The data as bytes that mean the same elsewhere: numbers as they lie, strings packed (base/str.h).
+uint64_t leat_tensor_packed_size(const leat_tensor *tensor); // UINT64_MAX: too large
+void leat_tensor_pack(const leat_tensor *tensor, void *to);
+// Fills in the data, as one block of malloc, of a tensor whose type is known. False: these are not
+// its bytes, or there is no memory; the data is NULL then.
+bool leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t size);
+
+#endif
