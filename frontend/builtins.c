@@ -52,6 +52,11 @@ static ev builtin_is_list(evaluator *e, const ev_builtin_call *call) {
   return ev_bool(call->args[0].kind == EV_LIST);
 }
 
+static ev builtin_is_int(evaluator *e, const ev_builtin_call *call) {
+  (void)e;
+  return ev_bool(call->args[0].kind == EV_INT);
+}
+
 static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
   ev count = call->args[0];
   if (count.kind != EV_INT || count.i < 0 || count.i > EV_MAX_LIST)
@@ -266,6 +271,8 @@ static const ev_builtin builtins[] = {
      PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_int},
     {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"),
      EV_COLLECTS_NOTHING, builtin_is_list},
+    {"is_int", "is_int(value): whether a value is a compile-time int, as a `?` dimension is not",
+     PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_int},
     {"range", "range(count): the list 0, 1, …, count - 1", PARAMS(1, "count"), EV_COLLECTS_NOTHING,
      builtin_range},
     {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), EV_COLLECTS_NOTHING,
