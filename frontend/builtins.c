@@ -4,6 +4,7 @@
 #include "base/npy.h"
 #include "base/safetensors.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,13 +58,26 @@ static ev builtin_is_int(evaluator *e, const ev_builtin_call *call) {
   return ev_bool(call->args[0].kind == EV_INT);
 }
 
+// range(count), range(start, stop) or range(start, stop, step), as Python's.
 static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
-  ev count = call->args[0];
-  if (count.kind != EV_INT || count.i < 0 || count.i > EV_MAX_LIST)
-    return ev_fail(e, call->span, "`range` takes an int from 0 to %d", EV_MAX_LIST);
-  ev *items = leat_new_array(e->arena, ev, (size_t)count.i + 1);
-  for (int64_t i = 0; i < count.i; i++) items[i] = ev_int(i);
-  return ev_take_list(e, items, (uint32_t)count.i);
+  int64_t bounds[] = {0, 0, 1};
+  for (int i = 0; i < 3; i++) {
+    if (call->args[i].kind == EV_NONE) continue;
+    if (call->args[i].kind != EV_INT || call->args[i].i < -INT32_MAX || call->args[i].i > INT32_MAX)
+      return ev_fail(e, call->span, "`range` takes ints of 31 bits, found %s",
+                     ev_kind_name(call->args[i]));
+    bounds[i] = call->args[i].i;
+  }
+  if (call->args[1].kind == EV_NONE) bounds[1] = bounds[0], bounds[0] = 0;
+  int64_t step = bounds[2], way = bounds[1] - bounds[0];
+  if (!step) return ev_fail(e, call->span, "`range` steps by 0");
+  int64_t count = (way > 0) == (step > 0) ? (way + step - (step > 0 ? 1 : -1)) / step : 0;
+  if (count > EV_MAX_LIST)
+    return ev_fail(e, call->span, "a list holds up to %d items, `range` would make %" PRId64,
+                   EV_MAX_LIST, count);
+  ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
+  for (int64_t i = 0; i < count; i++) items[i] = ev_int(bounds[0] + i * step);
+  return ev_take_list(e, items, (uint32_t)count);
 }
 
 // -- Compile-time numbers -----------------------------------------------------------------------
@@ -273,8 +287,9 @@ static const ev_builtin builtins[] = {
      EV_COLLECTS_NOTHING, builtin_is_list},
     {"is_int", "is_int(value): whether a value is a compile-time int, as a `?` dimension is not",
      PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_int},
-    {"range", "range(count): the list 0, 1, …, count - 1", PARAMS(1, "count"), EV_COLLECTS_NOTHING,
-     builtin_range},
+    {"range",
+     "range(count), range(start, stop, step=1): the list start, start + step, … below stop",
+     PARAMS(1, "start", "stop", "step"), EV_COLLECTS_NOTHING, builtin_range},
     {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), EV_COLLECTS_NOTHING,
      builtin_float},
     {"float_sqrt", "float_sqrt(n): the square root of a compile-time number", PARAMS(1, "n"),

@@ -148,7 +148,8 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
   if (sequences && left.kind == EV_STRING && is_order(operator))
     return int_operator(e, operator, ev_compare_strings(left, right), 0, span);
   bool compares = operator== LEAT_OPERATOR_EQUAL || operator== LEAT_OPERATOR_NOT_EQUAL;
-  if (!compares || is_tensor(left) || is_tensor(right)) return ev_none();
+  bool none = left.kind == EV_NONE || right.kind == EV_NONE; // a tensor is not none
+  if (!compares || (!none && (is_tensor(left) || is_tensor(right)))) return ev_none();
   if (left.kind == EV_LIST && !ev_spend(e, left.list->weight, span)) return ev_error();
   return ev_bool(ev_equal(left, right) == (operator== LEAT_OPERATOR_EQUAL));
 }

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 typedef struct leat_stdlib_file {
-  const char *name; // "stdlib/nn.leat", as diagnostics show it
+  const char *name; // "stdlib/math.leat", as diagnostics show it
   const char *text;
   uint32_t size;
 } leat_stdlib_file;

@@ -39,7 +39,13 @@ for dtype in FLOATS:
         ('pow(x, 3)', 'np.power(x, 3)'), ('rsqrt(y)', '1 / np.sqrt(y)'), ('logaddexp(x, y)', 'np.logaddexp(x, y)'),
         ('x % y', 'np.fmod(x, y)'), ('remainder(x, y)', 'np.remainder(x, y)'), ('fma(x, y, x)', 'x * y + x'),
         ('copysign(x, y - 1)', 'np.copysign(x, y - 1)'), ('clamp(x, -0.5, y)', 'np.clip(x, -0.5, y)'),
-        ('softplus(x)', 'jax.nn.softplus(x)'), ('silu(x)', 'jax.nn.silu(x)'),
+        ('softplus(x)', 'jax.nn.softplus(x)'), ('silu(x)', 'jax.nn.silu(x)'), ('mish(x)', 'jax.nn.mish(x)'),
+        ('log_sigmoid(x)', 'jax.nn.log_sigmoid(x)'), ('elu(x, alpha=0.7)', 'jax.nn.elu(x, 0.7)'),
+        ('leaky_relu(x)', 'jax.nn.leaky_relu(x)'), ('selu(x)', 'jax.nn.selu(x)'), ('relu6(x * 9)', 'jax.nn.relu6(x * 9)'),
+        ('softsign(x)', 'jax.nn.soft_sign(x)'), ('hard_tanh(x * 2)', 'jax.nn.hard_tanh(x * 2)'),
+        ('hard_sigmoid(x * 4)', 'jax.nn.hard_sigmoid(x * 4)'), ('hard_silu(x * 4)', 'jax.nn.hard_silu(x * 4)'),
+        ('glu(concat(x, y[None], axis=0), axis=0)', 'jax.nn.glu(np.concatenate([x, y[None]]), 0)'),
+        ('softmax(x, axis=0)', 'jax.nn.softmax(x, 0)'), ('log_softmax(x, axis=0)', 'jax.nn.log_softmax(x, 0)'),
         ('gelu(x)', 'jax.nn.gelu(x, approximate=False)'),
         ('gelu(x, approximate=true)', 'jax.nn.gelu(x, approximate=True)')], tolerance=8, suffix=f' {dtype}')
     table(X[dtype], [('floor_div(x, y)', 'np.floor_divide(x, y)'), ('nextafter(x, y)', 'np.nextafter(x, y)'),
@@ -299,8 +305,67 @@ for dtype in FLOATS:
         ('mean(softmax_cross_entropy(x, i))', 'np.mean(-jax.nn.log_softmax(x)[np.arange(4), i])'),
         ('gather(log_softmax(x), [2, 0, 2], axis=0)', 'jax.nn.log_softmax(x)[np.array([2, 0, 2])]'),
         ('mean(square(x - 1))', 'np.mean((x - 1) ** 2)')], tolerance=8, suffix=f' {dtype}')
+# Weights that are all different: W in JAX.
+RAMP = """fn {}(out: type) {{
+  return reshape(sin(iota([size(out)], axis=0, dtype=dtype(out)) * 0.7) * 0.5, shape(out))
+}}"""
+W = 'lambda *s: (np.sin(np.arange(s[0] * s[1], dtype=x.dtype) * np.asarray(0.7, x.dtype)) * 0.5).reshape(s)'
+for name, leat, setup, jax in (
+        ('rnn_cell', 'rnn_cell(x, h, init={}) as cell', '', 'np.tanh(x @ W(3, 2) + h @ W(2, 2))'),
+        ('lstm_cell', 'concat(s, t, axis=1)', 's, t = lstm_cell(x, h, c, init={}) as cell',
+         '(lambda i, f, o, g: (lambda m: np.concatenate([S(o) * np.tanh(m), m], 1))(S(f) * c + S(i) * np.tanh(g)))'
+         '(*np.split(x @ W(3, 8) + h @ W(2, 8) + np.array([0, 0, 1, 1, 0, 0, 0, 0], x.dtype), 4, 1))'),
+        ('gru_cell', 'gru_cell(x, h, init={}) as cell', '',
+         '(lambda a, b: (lambda r, z: z * h + (1 - z) * np.tanh(a[2] + r * b[2]))(S(a[0] + b[0]), S(a[1] + b[1])))'
+         '(np.split(x @ W(3, 6), 3, 1), np.split(h @ W(2, 6), 3, 1))')):
+    for dtype in FLOATS:
+        given = {'x': (dtype, (5, 3), 'any'), 'h': (dtype, (5, 2), 'unit'), 'c': (dtype, (5, 2), 'unit')}
+        if name != 'lstm_cell':
+            del given['c']
+        ramp = f'ramp_{name}_{dtype}'
+        case(f'{name} {dtype}', leat.format(ramp), f'(lambda S, W: {jax})(jax.nn.sigmoid, {W})', list(given), 8,
+             setup.format(ramp), RAMP.format(ramp), **given)
+for dtype in FLOATS:
+    given = {'q': (dtype, (2, 4, 3), 'any'), 'k': (dtype, (2, 5, 3), 'any'), 'v': (dtype, (2, 5, 6), 'any'),
+             'm': ('bool', (4, 5), 'any')}
+    scores = 'q @ np.swapaxes(k, 1, 2) / np.sqrt(np.asarray(3, q.dtype))'
+    table(given, [
+        ('attention(q, k, v)', f'jax.nn.softmax({scores}) @ v'),
+        ('attention(q, k, v, causal=true)', f'jax.nn.softmax(np.where(np.tri(4, 5, 1) > 0, {scores}, -np.inf)) @ v'),
+        ('attention(q, k, v, mask=m)', f'jax.nn.softmax(np.where(m, {scores}, -np.inf)) @ v')],
+        tolerance=8, suffix=f' {dtype}')
+    x, y, p, i = (dtype, (4, 5), 'any'), (dtype, (4, 5), 'positive'), (dtype, (4, 5), 'unit'), ('i32', (2, 4), 'index')
+    table({'x': x, 'y': y, 'p': p}, [
+        ('cross_entropy(x, y)', '-np.sum(y * jax.nn.log_softmax(x), -1)'),
+        ('sigmoid_cross_entropy(x, y)', 'np.logaddexp(x, 0) - x * y'),
+        ('hinge_loss(x, sign(p))', 'np.maximum(1 - x * np.sign(p), 0)'),
+        ('kl_divergence(x, maximum(p, 0))',
+         'np.sum(np.where(p > 0, p * (np.log(np.where(p > 0, p, 1)) - x), 0), -1)'),
+        ('squared_error(x, y)', '(x - y) ** 2'), ('absolute_error(x, y)', 'np.abs(x - y)'),
+        ('huber_loss(x, y, delta=1.5)',
+         'np.where(np.abs(x - y) <= 1.5, 0.5 * (x - y) ** 2, 1.5 * (np.abs(x - y) - 0.75))'),
+        ('log_cosh(x, y)', 'np.logaddexp(x - y, y - x) - np.log(2)'),
+        ('cosine_similarity(x, y)', 'np.sum(x * y, -1) / np.linalg.norm(x, axis=-1) / np.linalg.norm(y, axis=-1)'),
+        ('rms_norm(x) as net', 'x / np.sqrt(np.mean(x * x, -1, keepdims=True) + 1e-6)')],
+        tolerance=8, suffix=f' {dtype}')
+    table({'x': (dtype, (2, 3, 6), 'any'), 'i': ('i32', (2, 3), 'index')}, [
+        ('group_norm(x, 2) as net',
+         '(lambda g: (g - np.mean(g, (1, 3), keepdims=True)) / np.sqrt(np.var(g, (1, 3), keepdims=True) + 1e-5))'
+         '(x.reshape(2, 3, 2, 3)).reshape(2, 3, 6)'),
+        ('softmax_cross_entropy(x, i)', '-np.take_along_axis(jax.nn.log_softmax(x), i[..., None], -1)[..., 0]')],
+        tolerance=8, suffix=f' {dtype}')
+table({'i': ('i32', (6,), 'index')}, [
+    ('smooth_labels(i, 5)', '(jax.nn.one_hot(i, 5) * 0.9 + 0.1 / 5).astype(np.float32)'),
+    ('exponential_decay(i, 0.1, 2, 0.5)', '0.1 * 0.5 ** (i / 2)'),
+    ('cosine_decay(i, 0.1, 4)', '0.05 * (1 + np.cos(np.pi * np.clip(i / 4, 0, 1)))'),
+    ('cosine_decay(i, 0.1, 2, warmup=2, least=0.01)',
+     'np.where(i < 2, 0.1 * i / 2, 0.01 + 0.045 * (1 + np.cos(np.pi * np.clip((i - 2) / 2, 0, 1))))'),
+    ('piecewise_constant(i, [1, 3], [0.3, 0.2, 0.1])', 'np.where(i < 1, 0.3, np.where(i < 3, 0.2, 0.1)).astype(np.float32)')],
+    grad=False, tolerance=8)
+
 for name, twice, jax in (
-        ('sgd', 'lr=0.1', '1 - 0.1 * x - 0.1 * y'), ('momentum', 'lr=0.1, beta=0.8',
+        ('sgd', 'lr=0.1', '1 - 0.1 * x - 0.1 * y'),
+        ('lion', 'lr=0.1', '1 - 0.1 * np.sign(x) - 0.1 * np.sign(0.009 * x + 0.1 * y)'), ('momentum', 'lr=0.1, beta=0.8',
                                                      '1 - 0.1 * x - 0.1 * (0.8 * x + y)'),
         ('adam', 'lr=0.1', '1 - 0.1 * x / (np.abs(x) + 1e-8) - 0.1 * ((0.09 * x + 0.1 * y) / (1 - 0.81)) / '
                            '(np.sqrt((0.000999 * x * x + 0.001 * y * y) / (1 - 0.998001)) + 1e-8)')):

@@ -68,7 +68,7 @@ static const struct {
      "  a = dense(x, units=4) as d\n"
      "  b = dense(x, units=5) as d\n"
      "}",
-     "stdlib/nn.leat:7:3: error: variable `d/w` is f32[3, 5] here and f32[3, 4] elsewhere"},
+     "t:3:7: error: variable `d/w` is f32[3, 5] here and f32[3, 4] elsewhere"},
     {"fn other(x: f32[2, 3]) { var w: f32[3] = 0\n"
      " return x * w }\n"
      "entry e(x: f32[2, 3]) {\n"
@@ -93,8 +93,8 @@ static const struct {
      "t:1:40: error: `dense` has no parameter `unit`; did you mean `units`?"},
     {"entry e(x: f32[2, 3]) { y = dense(x) as t }",
      "t:1:29: error: argument `units` of `dense` is missing"},
-    {"entry e(x: f32[2, 3]) { y = dense(x, 4, relu, zeros, 7) as t }",
-     "t:1:54: error: `dense` takes 4 arguments, found more"},
+    {"entry e(x: f32[2, 3]) { y = dense(x, 4, relu, zeros, true, 7) as t }",
+     "t:1:60: error: `dense` takes 5 arguments, found more"},
     {"entry e(x: f32[2, 3]) { y = dense(x, units=4, units=5) as t }",
      "t:1:53: error: argument `units` of `dense` is given twice"},
     {"entry e(x: f32[2, 3]) { y = dense(x, units=4.5) as t }",
@@ -219,7 +219,7 @@ static const struct {
     {"var w: f32[3] = 0\n"
      "entry e() -> (l: f32[]) { l = sum(w)\n"
      " minimize(l, sgd, learning_rate=3) }",
-     "t:3:33: error: `sgd` has no parameter `learning_rate`"},
+     "t:3:33: error: `sgd` has no parameter `learning_rate`; there are `v`, `g` and `lr`"},
     {"fn f(x: f32[]) { return f(x) }\n"
      "y = f(1)",
      "t:1:25: error: calls are nested more than 200 deep: does `f` call itself?"},
