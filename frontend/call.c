@@ -206,7 +206,10 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
   if (e->absolute) return bare_op(e, expr->callee);
   ev value = ev_expr(e, expr->callee, NULL);
   if (value.kind == EV_FUNCTION) return value.function;
-  if (value.kind != EV_ERROR)
+  const char *name = expr->callee->kind == LEAT_EXPR_NAME ? expr->callee->name : NULL;
+  if (value.kind != EV_ERROR && name)
+    ev_fail(e, expr->callee->span, "`%s` is %s, which cannot be called", name, ev_kind_name(value));
+  else if (value.kind != EV_ERROR)
     ev_fail(e, expr->callee->span, "%s cannot be called", ev_kind_name(value));
   return NULL;
 }

@@ -102,22 +102,13 @@ static bool counts_steps(const evaluator *e, const leat_entry *entry, const leat
 // -- Entries ------------------------------------------------------------------------------------
 
 static bool entry_attributes(evaluator *e, const leat_stmt *stmt, bool *training) {
-  static const char *const words[] = {"training", "background", "once", "parallel", "order"};
   for (uint32_t i = 0; i < stmt->attributes.count; i++) {
     const leat_arg *attribute = &stmt->attributes.items[i];
-    if (!strcmp(attribute->key, "training") && !attribute->value) {
-      *training = true;
-      continue;
-    }
-    bool later = false;
-    for (size_t w = 1; w < sizeof words / sizeof *words; w++)
-      later = later || !strcmp(attribute->key, words[w]);
-    if (later)
+    if (strcmp(attribute->key, "training") != 0) {
       ev_fail(e, attribute->span, "`%s` entries are not supported yet", attribute->key);
-    else
-      ev_fail(e, attribute->span, "an entry can be `training`, not `%s`%s", attribute->key,
-              ev_suggestion(e, attribute->key, words, sizeof words / sizeof *words));
-    return false;
+      return false;
+    }
+    *training = true;
   }
   return true;
 }

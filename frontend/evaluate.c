@@ -89,13 +89,11 @@ static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
     return ev_operator(e, expr->operator, left, right, expr->span, hint);
   }
   case LEAT_EXPR_RANGE:
-    return ev_fail(e, expr->span, "a range `a..b` stands only in `for` and `dim`");
+  case LEAT_EXPR_VAR_TYPE: break; // parsed only where who evaluates it takes it apart
   case LEAT_EXPR_SLICE:
   case LEAT_EXPR_NEW_AXIS:
   case LEAT_EXPR_ELLIPSIS: return ev_fail(e, expr->span, "this stands only inside `x[…]`");
   case LEAT_EXPR_ANY_DIM: return any_dim(e, expr);
-  case LEAT_EXPR_VAR_TYPE:
-    return ev_fail(e, expr->span, "`var` stands only in the type of a parameter");
   }
   return ev_error();
 }
@@ -423,12 +421,9 @@ static void if_statement(evaluator *e, const leat_stmt *stmt) {
     ev_statements(e, block);
 }
 
+// In a `fn` or a `gradient`: the parser takes it nowhere else.
 static void return_statement(evaluator *e, const leat_stmt *stmt) {
   ev_frame *frame = e->frame;
-  if (!frame->function) {
-    ev_fail(e, stmt->span, "`return` stands only in a `fn` or a `gradient`");
-    return;
-  }
   uint32_t count = stmt->values.count;
   frame->returned = true;
   if (count == 1) {

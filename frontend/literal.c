@@ -152,7 +152,7 @@ static bool has_kind(ev value, ev_kind kind) {
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
   if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
   if (has_kind(value, EV_TENSOR) || has_kind(value, EV_STATE)) {
-    ev_fail(e, span, "a list of tensors is no tensor; `concat` joins them");
+    ev_fail(e, span, "a list of tensors is no tensor; `stack` and `concat` join them");
     return (leat_value){0};
   }
   leat_type type = {.dtype = LEAT_i32};

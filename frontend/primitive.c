@@ -184,24 +184,28 @@ static bool sort_axes(evaluator *e, int64_t *axes, uint32_t count, leat_span spa
   return true;
 }
 
-static bool int_list(evaluator *e, ev value, bool axes, int32_t rank, leat_span span,
-                     leat_attr *out) {
+static bool int_list(evaluator *e, const op_call *call, const char *name, ev value, bool axes,
+                     leat_span span, leat_attr *out) {
   ev_list one = {.count = 1, .items = &(ev){.kind = EV_INT, .i = value.i}};
   if (value.kind == EV_INT) value = (ev){.kind = EV_LIST, .list = &one};
   if (value.kind != EV_LIST || value.list->count > LEAT_MAX_RANK) {
-    ev_fail(e, span, "expected an int or a list of at most %d ints, found %s", LEAT_MAX_RANK,
-            value.kind == EV_LIST ? "more" : ev_kind_name(value));
+    ev_fail(e, span,
+            "attribute `%s` of `%s`: expected an int or a list of at most %d ints, found %s", name,
+            call->info->name, LEAT_MAX_RANK, value.kind == EV_LIST ? "more" : ev_kind_name(value));
     return false;
   }
   uint32_t count = value.list->count;
   int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) {
-    if (value.list->items[i].kind != EV_INT) {
-      ev_fail(e, span, "expected ints, found %s", ev_kind_name(value.list->items[i]));
+    ev item = value.list->items[i];
+    if (item.kind != EV_INT) {
+      const char *late = item.kind == EV_DIM ? " that is known only while running" : "";
+      ev_fail(e, span, "attribute `%s` of `%s`: expected ints, found %s%s", name, call->info->name,
+              ev_kind_name(item), late);
       return false;
     }
-    ints[i] = value.list->items[i].i;
-    if (axes && !normal_axis(e, &ints[i], rank, span)) return false;
+    ints[i] = item.i;
+    if (axes && !normal_axis(e, &ints[i], rank_of(call), span)) return false;
   }
   out->count = count;
   out->ints = ints;
@@ -280,7 +284,7 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
     out->i = value.i;
     return expect(e, call, name, EV_DTYPE, "a dtype", value, span);
   case LEAT_ATTR_DIM: return ev_as_dim(e, value, span, &out->dim);
-  case LEAT_ATTR_INTS: return int_list(e, value, axis, rank_of(call), span, out);
+  case LEAT_ATTR_INTS: return int_list(e, call, name, value, axis, span, out);
   case LEAT_ATTR_DIMS: return shape_list(e, call, value, span, out);
   case LEAT_ATTR_TYPE:
     out->type = value.type;

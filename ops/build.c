@@ -212,18 +212,30 @@ static int lateness(leat_dim dim) {
   return leat_dim_is_const(dim) ? 0 : anonymous ? 2 : 1;
 }
 
-// Of two dims that must be equal, what is known later becomes, by a check, what is known sooner.
-static bool ensure_equal(leat_builder *builder, const char *beside, const leat_dim_pairs *checks,
-                         leat_value *inputs, uint32_t count) {
+static bool has_dim(const leat_value *inputs, uint32_t count, leat_dim dim) {
   for (uint32_t i = 0; i < count; i++) {
-    leat_type type = *leat_value_type(inputs[i]);
+    const leat_type *type = leat_value_type(inputs[i]);
+    for (int32_t axis = 0; axis < type->rank; axis++)
+      if (leat_dim_equal(type->dims[axis], dim)) return true;
+  }
+  return false;
+}
+
+// Of two dims that must be equal, what is known later becomes, by a check, what is known sooner;
+// but one that an attribute asks for stays.
+static bool ensure_equal(leat_builder *builder, const char *beside, const leat_dim_pairs *checks,
+                         const leat_value *given, leat_value *inputs, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    leat_type type = *leat_value_type(given[i]);
     for (uint32_t c = 0; c < checks->count; c++) {
       leat_dim to = checks->items[c].a, from = checks->items[c].b;
-      if (lateness(from) < lateness(to)) to = checks->items[c].b, from = checks->items[c].a;
+      bool asked = !has_dim(given, count, from);
+      if (asked || (lateness(from) < lateness(to) && has_dim(given, count, to)))
+        to = checks->items[c].b, from = checks->items[c].a;
       for (int32_t axis = 0; axis < type.rank; axis++)
         if (leat_dim_equal(type.dims[axis], from)) type.dims[axis] = to;
     }
-    inputs[i] = with_shape(builder, beside, LEAT_OP_ensure_shape, inputs[i], &type);
+    inputs[i] = with_shape(builder, beside, LEAT_OP_ensure_shape, given[i], &type);
     if (!inputs[i].node) return false;
   }
   return true;
@@ -258,6 +270,17 @@ static leat_value reshape_to(leat_builder *builder, const char *name, leat_value
   leat_attr attr = {.count = (uint32_t)shape->rank};
   attr.dims = leat_arena_memdup(builder->graph->arena, shape->dims, sizeof shape->dims);
   return value.node ? leat_build(builder, name, LEAT_OP_reshape, &value, 1, &attr) : none;
+}
+
+// A reshape of which only a check can tell that it keeps all elements: the check is that of a row
+// of them.
+static leat_value reshape_checked(leat_builder *builder, const char *name, leat_value value,
+                                  const leat_type *shape, leat_dim_pair elements) {
+  leat_type row = {.dtype = shape->dtype, .rank = 1, .dims = {elements.a}};
+  value = with_shape(builder, name, LEAT_OP_reshape, value, &row);
+  row.dims[0] = elements.b;
+  if (value.node) value = with_shape(builder, name, LEAT_OP_ensure_shape, value, &row);
+  return reshape_to(builder, name, value, shape);
 }
 
 static bool has_vector(leat_op op, const leat_value *inputs) {
@@ -334,9 +357,10 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
   leat_type *outputs = leat_new_array(graph->arena, leat_type, outputs_count);
   if (!try(builder, &trial, inputs, &checks, types, outputs)) return none;
   if (checks.count) {
+    if (op == LEAT_OP_reshape)
+      return reshape_checked(builder, name, inputs[0], &outputs[0], checks.items[0]);
     leat_value *checked = leat_new_array(graph->arena, leat_value, input_count);
-    memcpy(checked, inputs, input_count * sizeof *inputs);
-    if (!ensure_equal(builder, name, &checks, checked, input_count) ||
+    if (!ensure_equal(builder, name, &checks, inputs, checked, input_count) ||
         !try(builder, &trial, checked, NULL, types, outputs))
       return none;
   }
@@ -355,23 +379,16 @@ leat_value leat_build_const(leat_builder *builder, const char *name, const leat_
   return leat_build(builder, name, LEAT_OP_const, NULL, 0, &attr);
 }
 
-static leat_value build_scalar(leat_builder *builder, const char *name, leat_dtype dtype,
-                               bool stored, void *element) {
-  leat_tensor tensor = {.dtype = dtype, .data = element};
-  if (stored) return leat_build_const(builder, name, &tensor);
-  leat_error_at(builder->diag, builder->span,
-                "a number as a constant of dtype %s is not supported yet", leat_dtype_name(dtype));
-  return none;
-}
-
 leat_value leat_build_scalar(leat_builder *builder, const char *name, leat_dtype dtype,
                              double value) {
   uint64_t element[2] = {0};
-  return build_scalar(builder, name, dtype, leat_store_float(dtype, element, 0, value), element);
+  leat_store_float(dtype, element, 0, value);
+  return leat_build_const(builder, name, &(leat_tensor){.dtype = dtype, .data = element});
 }
 
 leat_value leat_build_scalar_i64(leat_builder *builder, const char *name, leat_dtype dtype,
                                  int64_t value) {
   uint64_t element[2] = {0};
-  return build_scalar(builder, name, dtype, leat_store_signed(dtype, element, 0, value), element);
+  leat_store_signed(dtype, element, 0, value);
+  return leat_build_const(builder, name, &(leat_tensor){.dtype = dtype, .data = element});
 }

@@ -24,7 +24,7 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
                       uint32_t input_count, const leat_attr *attrs);
 
 // A constant of any dtype and rank; copies the tensor. leat_build_scalar converts `value` to the
-// dtype.
+// dtype, which is not str.
 leat_value leat_build_const(leat_builder *builder, const char *name, const leat_tensor *tensor);
 leat_value leat_build_scalar(leat_builder *builder, const char *name, leat_dtype dtype,
                              double value);

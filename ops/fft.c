@@ -35,7 +35,7 @@ static bool bins_of(leat_shape_context *context, leat_dim n, leat_dim *out) {
   if (leat_dim_floordiv(dims, n, leat_dim_const(2), out) &&
       leat_dim_add(dims, *out, leat_dim_const(1), out))
     return true;
-  return leat_shape_fail(context, "its last axis is too large");
+  return leat_shape_fail(context, "its last axis has too many terms or digits");
 }
 
 bool shape_rfft(leat_shape_context *context) {

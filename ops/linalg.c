@@ -79,7 +79,7 @@ static bool extents_of(leat_shape_context *context, extents *out) {
   out->m = x->dims[x->rank - 2];
   out->n = x->dims[x->rank - 1];
   return smaller(context->graph->dims, out->m, out->n, &out->count) ||
-         leat_shape_fail(context, "its axes are too large");
+         leat_shape_fail(context, "its axes have too many terms or digits");
 }
 
 bool shape_lu(leat_shape_context *context) {

@@ -2,6 +2,7 @@
 #include "ops/shape.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 static const char *finish_text(leat_arena *arena, leat_text *text) {
   const char *copy = leat_arena_strndup(arena, text->data, text->size);
@@ -21,8 +22,17 @@ const char *leat_dim_text(leat_arena *arena, leat_dim dim) {
   return finish_text(arena, &text);
 }
 
+// 3*B and 4*B: equal only when there is nothing.
+static bool are_multiples(leat_dim a, leat_dim b) {
+  if (!a.poly || !b.poly || a.poly->count != 1 || b.poly->count != 1) return false;
+  const leat_term *x = a.poly->terms, *y = b.poly->terms;
+  size_t bytes = x->count * sizeof *x->atoms;
+  return x->count == y->count && !memcmp(x->atoms, y->atoms, bytes);
+}
+
 bool leat_dims_may_be_equal(leat_graph *graph, leat_dim a, leat_dim b) {
   leat_dim difference;
+  if (are_multiples(a, b) && !leat_dim_equal(a, b)) return false;
   return !leat_dim_sub(graph->dims, a, b, &difference) || leat_dim_may_be(difference, 0);
 }
 

@@ -17,7 +17,7 @@ static const struct {
     {"entry f(x: f32[3]) -> (y: f32[]) { y = sum(x, axes=0) }",
      "t:1:52: error: `sum` has no attribute `axes`; did you mean `axis`?"},
     {"entry f(x: f32[3]) -> (y: f32[]) { y = sum(x, axis=\"a\") }",
-     "t:1:52: error: expected an int or a list of at most 8 ints, found a string"},
+     "t:1:52: error: attribute `axis` of `sum`: expected an int or a list of at most 8 ints, found a string"},
     {"entry f(x: f32[3]) -> (y: f32[]) { y = sum(x, axis=3) }",
      "t:1:52: error: there is no axis 3 in a tensor of rank 1"},
     {"entry f(x: f32[3]) -> (y: f32[]) { y = sum(x, axis=[0, 0]) }",

@@ -317,6 +317,12 @@ TEST(long_tokens_are_refused) {
   free(text);
 }
 
+TEST(long_texts_are_refused) {
+  char *text = nest("\n\n\n\n\n\n\n\n", "\n", "", 8 << 20);
+  check_error(text, 1, "a text is at most 64 MiB");
+  free(text);
+}
+
 TEST(unfinished_input_is_told_from_wrong_input) {
   static const char *const open[] = {"f(", "entry e() {\n x = 1", "x = [1,\n2", "f(\"}\"", "{ }{"};
   static const char *const whole[] = {"",          "x = 1", "x = 1 +", "f(x) # (",
