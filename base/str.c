@@ -28,6 +28,12 @@ leat_str leat_str_part(leat_str a, int64_t start, int64_t size) {
   return (leat_str){size ? a.data + start : "", (uint64_t)size};
 }
 
+void leat_str_show(leat_str a, leat_text *out) {
+  bool cut = a.size > LEAT_STR_SHOWN;
+  leat_text_add_quoted(out, a.data, cut ? LEAT_STR_SHOWN : a.size);
+  if (cut) leat_text_add(out, "…");
+}
+
 bool leat_str_parse(leat_str a, leat_dtype dtype, void *to) {
   char text[LONGEST_NUMBER], *end = text;
   if (!a.size || a.size >= sizeof text || isspace((unsigned char)a.data[0])) return false;

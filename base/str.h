@@ -15,6 +15,10 @@ leat_str leat_str_part(leat_str a, int64_t start, int64_t size);
 // around it and in less than 400 bytes. i32, i64, f32 and f64; false: it spells none of these.
 bool leat_str_parse(leat_str a, leat_dtype dtype, void *to);
 
+// Quoted, for messages: its first LEAT_STR_SHOWN bytes, and `…` where there are more.
+enum { LEAT_STR_SHOWN = 40 };
+void leat_str_show(leat_str a, leat_text *out);
+
 // How a new string is made, of element i of x (and of y).
 typedef enum leat_str_maker {
   LEAT_STR_CONCAT,    // x then y

@@ -216,11 +216,15 @@ static void add_message(leat_codegen_state *cg, const leat_unit *unit, leat_imag
   LEAT_IMAGE_ADD(&image->out, messages, message);
 }
 
-static void add_print(leat_table *table, const leat_unit *unit, leat_image_task *task) {
+// Of a print or an assert: its inputs are the arguments.
+static void add_saying(leat_table *table, const leat_unit *unit, leat_image_task *task) {
   leat_image_state *image = state_of(table->cg);
   const leat_node *node = unit->members.items[0]->node;
-  task->kind = LEAT_TASK_PRINT;
-  task->text = leat_image_writer_text(&image->out, leat_node_attr(node, "message")->string);
+  bool prints = unit->kind == LEAT_UNIT_PRINT;
+  const char *words = leat_node_attr(node, "message")->string;
+  task->kind = prints ? LEAT_TASK_PRINT : LEAT_TASK_ASSERT;
+  if (prints) task->text = leat_image_writer_text(&image->out, words);
+  if (!prints) task->message = leat_image_writer_assertion(&image->out, node);
   task->first = image->out.args.count;
   task->count = node->input_count;
   for (uint32_t i = 0; i < node->input_count; i++) {
@@ -250,12 +254,6 @@ static void add_check(leat_codegen_state *cg, const leat_unit *unit, leat_image_
   }
 }
 
-static void add_assert(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
-  task->kind = LEAT_TASK_ASSERT;
-  task->first = buffer_of(cg, unit->from);
-  task->message = leat_image_writer_assertion(&state_of(cg)->out, unit->members.items[0]->node);
-}
-
 static void add_task(leat_table *table, const leat_task *from) {
   leat_image_state *image = state_of(table->cg);
   const leat_unit *first = from->units.items[0];
@@ -267,14 +265,12 @@ static void add_task(leat_table *table, const leat_task *from) {
       for (uint32_t j = 0; j < from->units.items[i]->launches.count; j++)
         add_launch(table->cg, from->units.items[i], from->units.items[i]->launches.items[j]);
     task.count = image->out.launches.count - task.first;
-  } else if (first->kind == LEAT_UNIT_PRINT) {
-    add_print(table, first, &task);
+  } else if (first->kind == LEAT_UNIT_PRINT || first->kind == LEAT_UNIT_ASSERT) {
+    add_saying(table, first, &task);
   } else if (first->kind == LEAT_UNIT_BIND) {
     add_bind(table->cg, first, &task);
   } else if (first->kind == LEAT_UNIT_CHECK) {
     add_check(table->cg, first, &task);
-  } else if (first->kind == LEAT_UNIT_ASSERT) {
-    add_assert(table->cg, first, &task);
   } else {
     add_message(table->cg, first, &task);
   }

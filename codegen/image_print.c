@@ -109,12 +109,12 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
     leat_text_add(out, " %s = b%u",
                   text_of(image, RECORDS(image, dims, leat_image_dim)[task->count].name),
                   task->first);
-  } else if (task->kind == LEAT_TASK_PRINT || task->kind == LEAT_TASK_CHECK) {
+  } else if (task->kind == LEAT_TASK_PRINT || task->kind == LEAT_TASK_CHECK ||
+             task->kind == LEAT_TASK_ASSERT) {
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);
   }
-  if (task->kind == LEAT_TASK_ASSERT)
-    leat_text_add(out, " b%u: %s", task->first, text_of(image, task->message));
+  if (task->kind == LEAT_TASK_ASSERT) leat_text_add(out, ": %s", text_of(image, task->message));
   for (uint32_t i = 0; i < task->successor_count; i++)
     leat_text_add(out, "%s%u", i ? ", " : ", before ",
                   RECORDS(image, successors, uint32_t)[task->successor_first + i]);

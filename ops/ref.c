@@ -15,8 +15,7 @@ leat_status leat_ref_fail(leat_ref_context *context, leat_status status, const c
   va_start(arguments, format);
   vsnprintf(words, sizeof words, format, arguments);
   va_end(arguments);
-  return leat_fail(context->error, status, "$%s: %s: %s", context->node->name,
-                   leat_op_name(context->node->op), words);
+  return leat_fail(context->error, status, "%s", words);
 }
 
 leat_status leat_ref_unsupported(leat_ref_context *context) {

@@ -45,7 +45,7 @@
     return LEAT_OK;                                                                                \
   }
 
-// Fails with the node's name and op before the words.
+// Who asked for the value says of which node.
 leat_status leat_ref_fail(leat_ref_context *context, leat_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 leat_status leat_ref_unsupported(leat_ref_context *context); // shape rules keep this from happening

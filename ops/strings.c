@@ -77,15 +77,22 @@ REF(substring, leat_str,
     leat_str_part(x[i], leat_node_attr(context->node, "start")->i,
                   leat_node_attr(context->node, "size")->i))
 
+static leat_status refuse(leat_ref_context *context, leat_str x, int64_t i) {
+  leat_text shown = {0};
+  leat_str_show(x, &shown);
+  leat_ref_fail(context, LEAT_INVALID, "element %lld, %s, is no %s", (long long)i, shown.data,
+                leat_dtype_name(context->outputs[0].dtype));
+  leat_text_finish(&shown);
+  return LEAT_INVALID;
+}
+
 leat_status ref_str_to_number(leat_ref_context *context) {
   const leat_str *x = context->inputs[0].data;
   leat_dtype dtype = context->outputs[0].dtype;
   char *out = context->outputs[0].data;
   for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++)
     if (!leat_str_parse(x[i], dtype, out + (size_t)i * leat_dtype_size(dtype)))
-      return leat_ref_fail(context, LEAT_INVALID, "\"%.*s\" is no %s",
-                           (int)(x[i].size < 40 ? x[i].size : 40), x[i].data,
-                           leat_dtype_name(dtype));
+      return refuse(context, x[i], i);
   return LEAT_OK;
 }
 

@@ -44,6 +44,9 @@ bool shape_print(leat_shape_context *context) {
   return no_outputs(context);
 }
 bool shape_assert(leat_shape_context *context) {
+  leat_dtype dtype = leat_shape_input(context, 0)->dtype;
+  if (dtype != LEAT_bool)
+    return leat_shape_fail(context, "assert takes bool, not %s", leat_dtype_name(dtype));
   return no_outputs(context);
 }
 bool shape_identity(leat_shape_context *context) {

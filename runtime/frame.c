@@ -4,6 +4,8 @@
 
 #include "base/str.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +43,21 @@ void *leat_frame_allocate(leat_frame *frame, uint64_t size) {
   return block + 1;
 }
 
+int32_t leat_frame_explain(leat_frame *frame, const leat_arg *args, leat_status status,
+                           const char *format, ...) {
+  va_list words;
+  va_start(words, format);
+  pthread_mutex_lock(&frame->lock);
+  bool first = !frame->explained;
+  if (first) vsnprintf(frame->explanation, sizeof frame->explanation, format, words);
+  if (first) frame->explained = args;
+  pthread_mutex_unlock(&frame->lock);
+  va_end(words);
+  return (int32_t)status;
+}
+
 void leat_frame_clear(leat_frame *frame) {
+  frame->explained = NULL;
   for (leat_heap_block *block = frame->heap, *next; block; block = next) {
     next = block->next;
     free(block);
@@ -211,9 +227,9 @@ static void plan_task(leat_frame *frame, uint32_t number) {
   case LEAT_TASK_RECV:
     plan->known = frame->buffers[view->messages[task->first].buffer].known;
     break;
-  case LEAT_TASK_BIND:
-  case LEAT_TASK_ASSERT: plan->known = frame->buffers[task->first].known; break;
+  case LEAT_TASK_BIND: plan->known = frame->buffers[task->first].known; break;
   case LEAT_TASK_PRINT:
+  case LEAT_TASK_ASSERT:
   case LEAT_TASK_CHECK: plan->known = args_known(frame, task->first, task->count); break;
   }
 }

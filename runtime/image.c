@@ -275,8 +275,9 @@ static bool task_ok(const checker *c, const leat_image_task *task) {
     return task->count % 2 == 0 && within(task->first, task->count, image->args.count) &&
            args_are(c, task->first, 0, task->count);
   case LEAT_TASK_ASSERT:
-    return task->first < image->buffers.count && text_ok(c, task->message) &&
-           c->view.buffers[task->first].type.dtype == LEAT_bool;
+    return task->count && within(task->first, task->count, image->args.count) &&
+           args_are(c, task->first, task->count, 0) && text_ok(c, task->message) &&
+           c->view.buffers[c->view.args[task->first].index].type.dtype == LEAT_bool;
   }
   return false;
 }

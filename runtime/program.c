@@ -169,9 +169,9 @@ static leat_store_access task_access(const leat_view *view, const leat_image_tas
     access = buffer_access(view, &view->buffers[view->messages[task->first].buffer]);
     return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
   case LEAT_TASK_PRINT:
+  case LEAT_TASK_ASSERT:
     return args_access(view, task->first, task->count) ? LEAT_STORE_READ : LEAT_STORE_NONE;
   case LEAT_TASK_BIND:
-  case LEAT_TASK_ASSERT:
     access = buffer_access(view, &view->buffers[task->first]);
     return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
   case LEAT_TASK_RECV:

@@ -32,10 +32,26 @@ static bool run_segment(leat_run *run, leat_task_place place) {
   leat_text_index name =
       site < record->site_count ? program->view.sites[record->site_first + site] : record->name;
   leat_status status = (leat_status)(result & 0xff);
-  leat_run_fail(run, -1, status ? status : LEAT_INTERNAL, "%s: node `%s`: %s",
+  const leat_frame *frame = &run->frames[place.part];
+  bool explained = frame->explained && frame->explained == frame->args + record->arg_first;
+  leat_run_fail(run, -1, status ? status : LEAT_INTERNAL, "%s: node `%s`: %s%s%s",
                 leat_run_device(run, place.part), leat_program_text(program, name),
-                leat_status_name(status));
+                leat_status_name(status), explained ? ": " : "",
+                explained ? frame->explanation : "");
   return false;
+}
+
+// Argument i of a print or an assert.
+static leat_tensor tensor_of(const leat_run *run, leat_task_place place, uint32_t i) {
+  const leat_frame *frame = &run->frames[place.part];
+  const leat_view *view = &frame->program->view;
+  uint32_t index = view->args[leat_run_task_of(run, place)->first + i].index;
+  const leat_image_type *type = &view->buffers[index].type;
+  leat_tensor tensor = {.dtype = (leat_dtype)type->dtype,
+                        .rank = (int32_t)type->rank,
+                        .data = leat_frame_buffer(frame, index)};
+  memcpy(tensor.shape, frame->formulas + type->shape_first, type->rank * sizeof(int64_t));
+  return tensor;
 }
 
 static bool run_print(leat_run *run, leat_task_place place) {
@@ -43,17 +59,10 @@ static bool run_print(leat_run *run, leat_task_place place) {
   if (!runtime->print) return true;
   int64_t begin = leat_run_clock(run);
   const leat_image_task *task = leat_run_task_of(run, place);
-  const leat_frame *frame = &run->frames[place.part];
-  const leat_view *view = &frame->program->view;
   leat_text text = {0};
-  leat_text_add(&text, "%s", leat_view_text(view, task->text));
+  leat_text_add(&text, "%s", leat_view_text(&run->frames[place.part].program->view, task->text));
   for (uint32_t i = 0; i < task->count; i++) {
-    uint32_t index = view->args[task->first + i].index;
-    const leat_image_type *type = &view->buffers[index].type;
-    leat_tensor tensor = {.dtype = (leat_dtype)type->dtype,
-                          .rank = (int32_t)type->rank,
-                          .data = leat_frame_buffer(frame, index)};
-    memcpy(tensor.shape, frame->formulas + type->shape_first, type->rank * sizeof(int64_t));
+    leat_tensor tensor = tensor_of(run, place, i);
     if (text.size) leat_text_add(&text, tensor.rank > 1 ? "\n" : " ");
     leat_tensor_format(&tensor, &text);
   }
@@ -103,14 +112,53 @@ static bool run_check(leat_run *run, leat_task_place place) {
   return true;
 }
 
+// "; element [1, 2] and 2 more", of what is no scalar.
+static void add_place(leat_text *out, const leat_tensor *p, int64_t first) {
+  int64_t rest = leat_shape_elements(p->rank, p->shape), at = first, wrong = 0;
+  for (int64_t i = 0; i < rest; i++) wrong += !((const bool *)p->data)[i];
+  leat_text_add(out, "; element [");
+  for (int32_t k = 0; k < p->rank; k++, at %= rest) {
+    rest /= p->shape[k];
+    leat_text_add(out, k ? ", %lld" : "%lld", (long long)(at / rest));
+  }
+  leat_text_add(out, wrong > 1 ? "] and %lld more" : "]", (long long)wrong - 1);
+}
+
+// What another argument holds there, or all of one that has not p's shape.
+static void add_value(leat_text *out, const leat_tensor *p, const leat_tensor *x, int64_t first) {
+  enum { LONGEST = 200 };
+  leat_text words = {0};
+  bool same = x->rank == p->rank && !memcmp(x->shape, p->shape, (size_t)p->rank * sizeof *p->shape);
+  if (same)
+    leat_element_format(x->dtype,
+                        (const char *)x->data + first * (int64_t)leat_dtype_size(x->dtype), &words);
+  else
+    leat_tensor_format(x, &words);
+  size_t cut = words.size < LONGEST ? words.size : LONGEST;
+  while (cut < words.size && (words.data[cut] & 0xc0) == 0x80) cut--; // whole characters
+  leat_text_add(out, "%.*s%s", (int)cut, words.data, cut < words.size ? "…" : "");
+  leat_text_finish(&words);
+}
+
 static bool run_assert(leat_run *run, leat_task_place place) {
   const leat_image_task *task = leat_run_task_of(run, place);
-  const leat_frame *frame = &run->frames[place.part];
-  size_t size = (size_t)frame->buffers[task->first].bytes;
-  if (!size || !memchr(leat_frame_buffer(frame, task->first), false, size)) return true;
-  leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: %s", leat_run_device(run, place.part),
-                leat_program_text(frame->program, task->text),
-                leat_program_text(frame->program, task->message));
+  leat_tensor p = tensor_of(run, place, 0);
+  size_t size = (size_t)leat_tensor_bytes(&p);
+  const char *wrong = size ? memchr(p.data, false, size) : NULL;
+  if (!wrong) return true;
+  const leat_program *program = run->frames[place.part].program;
+  int64_t first = wrong - (const char *)p.data;
+  leat_text found = {0};
+  if (p.rank) add_place(&found, &p, first);
+  for (uint32_t i = 1; i < task->count; i++) {
+    leat_tensor x = tensor_of(run, place, i);
+    leat_text_add(&found, i == 1 ? ": " : ", ");
+    add_value(&found, &p, &x, first);
+  }
+  leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: %s%s", leat_run_device(run, place.part),
+                leat_program_text(program, task->text), leat_program_text(program, task->message),
+                found.data ? found.data : "");
+  leat_text_finish(&found);
   return false;
 }
 

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 3 };
+enum { LEAT_IMAGE_VERSION = 4 };
 
 // -- Kernels
 // ----------------------------------------------------------------------------------------------------------
@@ -41,6 +41,11 @@ typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args,
 // Memory for strings that a kernel makes, until the step's results are released; any thread may
 // ask. NULL: there is none.
 void *leat_frame_allocate(leat_frame *frame, uint64_t size);
+
+// What made the launch with these arguments fail, in words: the first ones of a launch are part of
+// its error. Returns the status.
+int32_t leat_frame_explain(leat_frame *frame, const leat_arg *args, leat_status status,
+                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 // The functions of libleat_rt that steps call like kernels.
 #define LIBRARY(name)                                                                              \
@@ -177,7 +182,8 @@ typedef enum leat_task_kind {
   LEAT_TASK_PRINT,   // buffers args[first … count), message `text`
   LEAT_TASK_BIND,    // dims[count] = the i64 in buffers[first]; what needs it depends on this task
   LEAT_TASK_CHECK,   // scalars args[first … count), in pairs that must be equal
-  LEAT_TASK_ASSERT,  // all of the bools in buffers[first] must be true; else the step fails
+  LEAT_TASK_ASSERT, // buffers args[first … count): all of the bools in the first must be true, else
+                    // the step fails with `message` and with what the others hold there
 } leat_task_kind;
 
 typedef struct leat_image_task {

@@ -87,14 +87,24 @@ KERNEL(number_to_str) {
               args[1].pointer, NULL, s);
 }
 
+static int32_t refuse(leat_frame *frame, const leat_arg *args, leat_dtype dtype, leat_str x,
+                      int64_t i) {
+  leat_text shown = {0};
+  leat_str_show(x, &shown);
+  leat_frame_explain(frame, args, LEAT_INVALID, "element %lld, %s, is no %s", (long long)i,
+                     shown.data, leat_dtype_name(dtype));
+  leat_text_finish(&shown);
+  return LEAT_INVALID;
+}
+
 KERNEL(str_to_number) {
-  (void)frame;
   span s = span_of(args + 2, tile_begin, tile_end);
   leat_dtype dtype = (leat_dtype)args[4].value;
   char *out = args[0].pointer;
   const leat_str *x = args[1].pointer;
   for (int64_t i = s.begin; i < s.end; i++)
-    if (!leat_str_parse(x[i], dtype, out + (size_t)i * leat_dtype_size(dtype))) return LEAT_INVALID;
+    if (!leat_str_parse(x[i], dtype, out + (size_t)i * leat_dtype_size(dtype)))
+      return refuse(frame, args, dtype, x[i], i);
   return LEAT_OK;
 }
 

@@ -250,10 +250,11 @@ static void add_message(compiler *c, const leat_node *node, leat_task_kind kind,
   add_task(c, node, kind, c->image.messages.count - 1, 1);
 }
 
-static void add_print(compiler *c, const leat_node *node) {
+// A print or an assert.
+static void add_saying(compiler *c, const leat_node *node, leat_task_kind kind) {
   uint32_t first = c->image.args.count;
   for (uint32_t i = 0; i < node->input_count; i++) add_arg(c, false, buffer_of(c, node->inputs[i]));
-  add_task(c, node, LEAT_TASK_PRINT, first, node->input_count);
+  add_task(c, node, kind, first, node->input_count);
 }
 
 static void add_bind(compiler *c, const leat_node *node) {
@@ -283,11 +284,11 @@ static void add_work(compiler *c, leat_node *node) {
   else if (node->op == LEAT_OP_recv)
     add_message(c, node, LEAT_TASK_RECV, leat_node_attr(node, "from")->string, node->name, own);
   else if (node->op == LEAT_OP_print)
-    add_print(c, node);
+    add_saying(c, node, LEAT_TASK_PRINT);
   else if (node->op == LEAT_OP_bind)
     add_bind(c, node);
   else if (node->op == LEAT_OP_assert)
-    add_task(c, node, LEAT_TASK_ASSERT, input, 0);
+    add_saying(c, node, LEAT_TASK_ASSERT);
   else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
     add_kernel(c, node);
 }

@@ -79,12 +79,14 @@ int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_be
   if (tile_begin >= tile_end) return 0;
   const leat_ref_site *site = (const leat_ref_site *)(uintptr_t)args[0].value;
   leat_arena *arena = leat_arena_create();
-  leat_ref_context context = {.node = site->node};
+  leat_error why = {0};
+  leat_ref_context context = {.node = site->node, .error = &why};
   set_dims(&context, arena, site, args + 1);
   const leat_arg *buffers = args + 1 + site->dim_count;
   bool updates = site->node->op == LEAT_OP_assign_add;
   leat_status status = updates ? evaluate_update(frame, &context, arena, buffers)
                                : evaluate(frame, &context, arena, buffers);
   leat_arena_destroy(arena);
+  if (status && why.message[0]) leat_frame_explain(frame, args, status, "%s", why.message);
   return (int32_t)status; // site 0
 }

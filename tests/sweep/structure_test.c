@@ -297,6 +297,32 @@ TEST(indices_in_range) {
   check_fails("scatter_add(x0, x1, x2, axis=0)", LEAT_i32, 37, LEAT_OK);
 }
 
+// What the assertion found is in the message, the same on ref and cpu.
+TEST(assertions) {
+  for (int i = 0; i < DTYPES; i++) {
+    program p;
+    char *said[2] = {0};
+    program_init(&p, SEED);
+    test_value x = input(&p, dtypes[i], 2, 3);
+    leat_text_add(&p.body, "  assert(iota([2, 3], axis=1, dtype=i32) < 1, %s, transpose(%s))\n",
+                  x.name, x.name);
+    fetch(&p, "x0");
+    const leat_tensor *feeds = program_feeds(&p);
+    for (int t = 0; t < 2; t++) {
+      prepared run;
+      leat_tensor out[1];
+      CHECK_EQ_INT(prepared_open(&run, &p, &targets[t]), LEAT_OK);
+      CHECK_EQ_INT(prepared_run(&run, feeds, out), LEAT_INVALID);
+      said[t] = strdup(prepared_message(&run));
+      prepared_close(&run);
+    }
+    CHECK_EQ_STR(said[1], said[0]);
+    CHECK(strstr(said[0], "; element [0, 1] and 3 more: "));
+    for (int t = 0; t < 2; t++) free(said[t]);
+    program_finish(&p);
+  }
+}
+
 TEST(nothing_to_choose_from) {
   for (int i = 0; i < 2; i++) {
     program p;
