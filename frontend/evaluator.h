@@ -9,7 +9,8 @@
 //   builtins.c   compile-time functions           describe.c   definitions, for people
 //   state.c      variables and instances          entry.c      entries
 //   gradient.c   grad                             minimize.c   trainables, apply, minimize
-//   rows.c       sparse rows                      einsum.c     einsum
+//   zeros.c      gradients that are zeros         rows.c       sparse rows
+//   einsum.c     einsum
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -171,6 +172,7 @@ struct leat_frontend {
   leat_map states;    // leat_state * → the `var` statement that declared it
   leat_map aliases;   // interned "train/y" → leat_value *
   leat_map records;   // leat_node * → ev_call_record *
+  leat_map zeros;     // leat_node * → itself: zeros.c
   leat_map modules;   // interned file name → whether it is open or done (frontend.c)
   leat_map orders;    // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_undo) undo;
@@ -421,7 +423,13 @@ bool ev_enter_instance(evaluator *e, const ev_function *function, const char *pa
 // -- entry.c ------------------------------------------------------------------------------------
 void ev_entry(evaluator *e, const leat_stmt *stmt);
 
-// -- gradient.c, minimize.c ---------------------------------------------------------------------
+// -- gradient.c, minimize.c, zeros.c ------------------------------------------------------------
+
+// Zeros for the gradient of an output that the loss does not depend on, and what a rule makes of
+// them. A node just built with such inputs may be zeros again, or one of them: what to go on with.
+leat_value ev_zeros(evaluator *e, const leat_type *type, leat_span span);
+bool ev_is_zeros(const evaluator *e, leat_value value);
+leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span);
 // d loss / d target for each target (a tensor or a state); false: reported.
 bool ev_gradients(evaluator *e, leat_value loss, const ev *targets, uint32_t count, ev *out,
                   leat_span span);

@@ -23,7 +23,7 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
   e->graph = leat_graph_create(arena, strings, "main");
   leat_map *maps[] = {&e->functions, &e->library,   &e->gradients, &e->library_gradients,
                       &e->claims,    &e->instances, &e->states,    &e->aliases,
-                      &e->records,   &e->modules,   &e->orders};
+                      &e->records,   &e->zeros,     &e->modules,   &e->orders};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_map_init(maps[i], arena);
   e->globals = ev_scope_new(e, NULL);
   return e;

@@ -220,7 +220,8 @@ static bool bind_outputs(walk *w, const ev_function *rule, const leat_value *out
     const leat_binding *y = &names->items[i], *dy = &names->items[count + i];
     const ev *known = partial_of(w, outputs[i]);
     ev partial = known ? *known : ev_error();
-    if (partial.kind == EV_ERROR) partial = ev_tensor(filled(w, 0, leat_value_type(outputs[i])));
+    if (partial.kind == EV_ERROR)
+      partial = ev_tensor(ev_zeros(w->e, leat_value_type(outputs[i]), w->span));
     ev_bind(w->e, scope, y->span, y->name, ev_tensor(outputs[i]));
     ev_bind(w->e, scope, dy->span, dy->name, partial);
   }
@@ -295,6 +296,7 @@ static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradi
   if (gradient.kind == EV_ERROR) return false;
   if (!leat_type_equal(ev_tensor_type(gradient), leat_value_type(to)))
     return wrong_type(w, rule, gradient, to);
+  if (gradient.kind == EV_TENSOR && ev_is_zeros(w->e, gradient.tensor)) return true;
   ev *partial = partial_of(w, to);
   *partial = sum_of(w, *partial, gradient);
   return partial->kind != EV_ERROR;

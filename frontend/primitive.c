@@ -128,6 +128,7 @@ static ev build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t cou
   leat_value value = leat_build(&builder, name, op, inputs, count, attrs);
   bool plain = value.node && value.node->op == op; // not what the op is written in terms of
   if (plain && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
+  if (plain && e->gradient_path) value = ev_fold_zeros(e, value, span);
   return results_of(e, op, value);
 }
 

@@ -127,7 +127,7 @@ TEST(compile_time_names) {
                     "}\n"
                     "n: i32[3] = tasks(\"worker\")\n");
   CHECK_EQ_STR(e.messages.data, "");
-  CHECK_HAS(e.printed.data, "var $d/w: f32[3, 4] = $d/w/init/add on \"/job:ps\"");
+  CHECK_HAS(e.printed.data, "var $d/w: f32[3, 4] = $d/w/init/where on \"/job:ps\"");
   CHECK_HAS(e.printed.data, "family=\"\") on \"/job:worker/task:2\"");
   CHECK_HAS(e.printed.data, "$n: i32[3] = [0, 1, 2]");
   CHECK(!evaluated_add(&e, "on \"/job:worker/task:3\" { x = 1.0 * 2 }"));
