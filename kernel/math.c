@@ -141,18 +141,23 @@ k_value k_tanh(k_builder *b, k_value x) {
   return k_bitcast(b, x->dtype, k_binary(b, K_OR, k_bits(b, result), sign));
 }
 
-// x as 2^exponent · (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)); a denormal is made normal first.
-static k_value split(k_builder *b, k_value x, k_value *exponent) {
+k_value k_log_split_normal(k_builder *b, k_value x, k_value *exponent) {
   const numbers *c = numbers_of(x);
-  k_value small = k_lt(b, x, k_real(b, x, c->least));
-  k_value normal = k_select(b, small, k_mul(b, x, k_real(b, x, ldexp(1, c->mantissa))), x);
-  k_value offset = k_sub(b, k_bits(b, normal), k_whole(b, x, c->sqrt_half));
-  k_value power = k_binary(b, K_SHR, offset, k_whole(b, x, c->mantissa));
+  k_value offset = k_sub(b, k_bits(b, x), k_whole(b, x, c->sqrt_half));
   k_value mantissa = k_binary(b, K_AND, offset, k_whole(b, x, ((int64_t)1 << c->mantissa) - 1));
   mantissa = k_add(b, mantissa, k_whole(b, x, c->sqrt_half));
-  power = k_sub(b, power, k_select(b, small, k_whole(b, x, c->mantissa), k_whole(b, x, 0)));
-  *exponent = k_cast(b, x->dtype, power);
+  *exponent = k_cast(b, x->dtype, k_binary(b, K_SHR, offset, k_whole(b, x, c->mantissa)));
   return k_sub(b, k_bitcast(b, x->dtype, mantissa), k_real(b, x, 1));
+}
+
+static k_value log_split(k_builder *b, k_value x, k_value *exponent) {
+  double scale = ldexp(1, numbers_of(x)->mantissa);
+  k_value small = k_lt(b, x, k_real(b, x, numbers_of(x)->least));
+  x = k_select(b, small, k_mul(b, x, k_real(b, x, scale)), x);
+  k_value f = k_log_split_normal(b, x, exponent);
+  k_value lift = k_select(b, small, k_real(b, x, numbers_of(x)->mantissa), k_real(b, x, 0));
+  *exponent = k_sub(b, *exponent, lift);
+  return f;
 }
 
 // log(2^n·(1 + f)) less n·ln2_high, 1 + f within [sqrt(1/2), sqrt(2)).
@@ -170,14 +175,14 @@ static k_value log_of_parts(k_builder *b, k_value n, k_value f) {
 }
 
 k_value k_log_less_one(k_builder *b, k_value x, k_value *log) {
-  k_value n, f = split(b, x, &n), rest = log_rest(b, n, f);
+  k_value n, f = log_split(b, x, &n), rest = log_rest(b, n, f);
   k_value high = k_real(b, x, numbers_of(x)->ln2_high);
   *log = k_fma(b, n, high, rest);
   return k_add(b, k_fma(b, n, high, k_real(b, x, -1)), rest);
 }
 
 k_value k_log(k_builder *b, k_value x) {
-  k_value n, f = split(b, x, &n), result = log_of_parts(b, n, f);
+  k_value n, f = log_split(b, x, &n), result = log_of_parts(b, n, f);
   k_value zero = k_real(b, x, 0), infinity = k_real(b, x, INFINITY);
   k_value at_most_zero =
       k_select(b, k_binary(b, K_EQ, x, zero), k_real(b, x, -INFINITY), k_real(b, x, NAN));

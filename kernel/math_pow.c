@@ -1,15 +1,17 @@
 // pow, cbrt, hypot, and powers of integers.
 //
-//   pow     2^(y·log2 |x|), the logarithm of f64 in two parts of which 65 bits are right: within 1
-//   ulp cbrt    a polynomial of the mantissa and one step of Newton: within 1 ulp hypot   of
-//   operands scaled away from overflow: within 1 ulp
+//   pow     2^(y·log2 |x|), the logarithm of f64 in two parts of which 65 bits are right
+//   cbrt    a polynomial of the mantissa and one step of Newton
+//   hypot   of operands scaled away from overflow
+//
+// f64 is within 1 ulp; f32, computed in f64, within 0.55.
 #include "kernel/math_parts.h"
 
 #include <math.h>
 
 // -- pow -----------------------------------------------------------------------------------------
 
-// (2·atanh(s) − 2s − 2s³/3) / s⁵ and, for f32, (2·atanh(s) − 2s) / s³, as polynomials of s².
+// (2·atanh(s) − 2s − 2s³/3) / s⁵ as a polynomial of s².
 static const double tail[] = {0.4,
                               0.28571428571429364,
                               0.22222222221655885,
@@ -18,8 +20,13 @@ static const double tail[] = {0.4,
                               0.1333480469384731,
                               0.11706236339491206,
                               0.11723178623876518};
-static const double brief_tail[] = {0.6666666655445165, 0.40000121876972, 0.2855081659971155,
-                                    0.23330581938241893};
+// For f32: log2((1 + s)/(1 − s)) / s as one of s², within 2^-35, and 2^r on ±1/2,
+// within 2^-29.
+static const double brief_log2[] = {2.8853900817779268, 0.96179669230705511, 0.57707977466861637,
+                                    0.41190121521734147, 0.33658914863355199};
+static const double brief_exp2[] = {
+    1.0000000005532066,    0.69314720574342881,   0.24022646892638391,   0.055503287689266073,
+    0.0096184888179646662, 0.0013399933548429374, 0.00015345842401468868};
 
 static k_pair pair_product(k_builder *b, k_pair x, k_pair y) {
   k_pair product = k_two_product(b, x.high, y.high);
@@ -65,62 +72,63 @@ static k_pair log2_pair(k_builder *b, k_value x) {
   return k_fast_two_sum(b, sum.high, k_add(b, sum.low, log.low));
 }
 
-static k_pair log2_brief(k_builder *b, k_value x) {
-  k_value e, f = k_sub(b, split(b, x, &e), k_real(b, x, 1));
-  k_value s = k_binary(b, K_DIV, f, k_add(b, f, k_real(b, x, 2))), z = k_mul(b, s, s);
-  k_value log = k_mul(b, k_mul(b, z, s), k_polynomial(b, z, brief_tail, 3));
-  log = k_fma(b, s, k_real(b, x, 2), log);
-  return (k_pair){k_fma(b, log, k_real(b, x, 0x1.71547652b82fep+0), e), k_real(b, x, 0)};
-}
-
-// |x|^y for finite positive |x|.
-static k_value magnitude_pow(k_builder *b, k_value x, k_value y, bool brief) {
-  k_pair log = brief ? log2_brief(b, x) : log2_pair(b, x);
-  k_value high = k_mul(b, y, log.high), n, infinity = k_real(b, x, INFINITY);
+// |x|^y for finite positive |x|, or NaN.
+static k_value magnitude_f64(k_builder *b, k_value x, k_value y) {
+  k_pair log = log2_pair(b, x);
+  k_value high = k_mul(b, y, log.high), n;
   k_value low = k_fma(b, y, log.high, k_unary(b, K_NEG, high));
   low = k_fma(b, y, log.low, low);
   k_value tame = k_lt(b, k_unary(b, K_ABS, high), k_real(b, x, 2000));
   low = k_select(b, tame, low, k_real(b, x, 0));
-  high = k_clamp(b, high, brief ? -200 : -1100, brief ? 200 : 1100);
+  high = k_clamp(b, high, -1100, 1100);
   k_value whole = k_nearest(b, high, &n);
-  k_value result = k_exp2_of_parts(b, n, k_add(b, k_sub(b, high, whole), low), brief);
-  k_value grows = k_lt(b, k_real(b, x, 1), x), zero = k_real(b, x, 0);
-  k_value rises = k_binary(b, K_EQ, grows, k_lt(b, zero, y));
-  k_value limit = k_select(b, rises, infinity, zero); // of y = ±∞
-  k_value endless = k_binary(b, K_EQ, k_unary(b, K_ABS, y), infinity);
-  return k_select(b, endless, limit, result);
+  return k_exp2_of_parts(b, n, k_add(b, k_sub(b, high, whole), low), false);
+}
+
+// The same of f32, in f64: 28 bits are enough. n is added to the exponent of 2^r.
+static k_value magnitude_f32(k_builder *b, k_value x, k_value y) {
+  k_value e, f = k_log_split_normal(b, k_cast(b, LEAT_f64, x), &e),
+             shifter = k_real(b, f, 0x1.8p52);
+  k_value s = k_binary(b, K_DIV, f, k_add(b, f, k_real(b, f, 2))), z = k_mul(b, s, s);
+  k_value log = k_fma(b, s, k_polynomial(b, z, brief_log2, 4), e);
+  k_value power = k_clamp(b, k_mul(b, k_cast(b, LEAT_f64, y), log), -200, 200);
+  k_value shifted = k_add(b, power, shifter), r = k_sub(b, power, k_sub(b, shifted, shifter));
+  k_value n = k_binary(b, K_SHL, k_bits(b, shifted), k_whole(b, f, 52));
+  n = k_add(b, k_bits(b, k_polynomial(b, r, brief_exp2, 6)), n);
+  return k_cast(b, LEAT_f32, k_bitcast(b, LEAT_f64, n));
 }
 
 static k_value is_whole(k_builder *b, k_value x) {
   return k_binary(b, K_EQ, k_unary(b, K_FLOOR, x), x);
 }
 
-// C99's special cases: 1 where x is 1 or y is 0 whatever the other is, and where x is −1 and y
-// infinite; the sign of x where y is odd; NaN of a negative x and a y that is not whole.
-static k_value pow_f64(k_builder *b, k_value x, k_value y, bool brief) {
+static k_value either(k_builder *b, k_value x, k_value y) {
+  return k_binary(b, K_OR, x, y);
+}
+
+// C99's special cases: 1 where |x| is 1 or y is 0 whatever the other is (but for negative x as
+// below), 0 or infinite where x or y is; the sign of x where y is odd; NaN of a negative x and a y
+// that is not whole.
+static k_value pow_float(k_builder *b, k_value x, k_value y) {
   k_value zero = k_real(b, x, 0), one = k_real(b, x, 1), infinity = k_real(b, x, INFINITY);
-  k_value magnitude = k_unary(b, K_ABS, x);
-  k_value is_zero = k_binary(b, K_EQ, x, zero),
-          is_infinite = k_binary(b, K_EQ, magnitude, infinity);
-  k_value extreme = k_binary(b, K_OR, is_zero, is_infinite);
-  k_value result = magnitude_pow(b, k_select(b, extreme, one, magnitude), y, brief);
-  k_value vanishes = k_binary(b, K_EQ, is_zero, k_lt(b, zero, y));
-  result = k_select(b, extreme, k_select(b, vanishes, zero, infinity), result);
-  k_value half = k_mul(b, y, k_real(b, x, 0.5)), whole = is_whole(b, y);
-  k_value odd = k_binary(b, K_AND, whole, k_unary(b, K_NOT, is_whole(b, half)));
-  k_value sign = k_select(b, odd, k_sign_bit(b, x), k_whole(b, x, 0));
-  result = k_or_bits(b, result, sign);
-  k_value below = k_binary(b, K_AND, k_lt(b, zero, magnitude), k_lt(b, x, zero));
-  below = k_binary(b, K_AND, below, k_unary(b, K_NOT, is_infinite));
-  k_value undefined = k_binary(b, K_AND, below, k_unary(b, K_NOT, whole));
-  k_value unordered = k_binary(b, K_OR, k_is_nan(b, x), k_is_nan(b, y));
-  undefined = k_binary(b, K_OR, undefined, unordered);
-  result = k_select(b, undefined, k_real(b, x, NAN), result);
-  k_value unit = k_binary(b, K_AND, k_binary(b, K_EQ, magnitude, one),
-                          k_binary(b, K_EQ, k_unary(b, K_ABS, y), infinity));
-  unit = k_binary(b, K_OR, unit, k_binary(b, K_EQ, x, one));
-  unit = k_binary(b, K_OR, unit, k_binary(b, K_EQ, y, zero));
-  return k_select(b, unit, one, result);
+  k_value magnitude = k_unary(b, K_ABS, x), grows = k_lt(b, one, magnitude);
+  k_value result =
+      x->dtype == LEAT_f32 ? magnitude_f32(b, magnitude, y) : magnitude_f64(b, magnitude, y);
+  k_value endless =
+      either(b, k_binary(b, K_EQ, magnitude, zero), k_binary(b, K_EQ, magnitude, infinity));
+  endless = either(b, endless, k_binary(b, K_EQ, k_unary(b, K_ABS, y), infinity));
+  k_value limit = k_select(b, k_binary(b, K_EQ, grows, k_lt(b, zero, y)), infinity, zero);
+  result = k_select(b, endless, limit, result);
+  k_value unordered = either(b, k_is_nan(b, x), k_is_nan(b, y));
+  result = k_select(b, unordered, k_real(b, x, NAN), result);
+  k_value unit = either(b, k_binary(b, K_EQ, magnitude, one), k_binary(b, K_EQ, y, zero));
+  result = k_select(b, unit, one, result);
+  k_value whole = is_whole(b, y), half = is_whole(b, k_mul(b, y, k_real(b, x, 0.5)));
+  k_value odd = k_binary(b, K_AND, whole, k_unary(b, K_NOT, half));
+  result = k_or_bits(b, result, k_select(b, odd, k_sign_bit(b, x), k_whole(b, x, 0)));
+  k_value below = k_binary(b, K_AND, k_lt(b, x, zero), k_lt(b, magnitude, infinity));
+  return k_select(b, k_binary(b, K_AND, below, k_unary(b, K_NOT, whole)), k_real(b, x, NAN),
+                  result);
 }
 
 // -- Powers of integers --------------------------------------------------------------------------
@@ -148,7 +156,7 @@ static k_value pow_int(k_builder *b, k_value x, k_value y) {
 
 k_value k_pow(k_builder *b, k_value x, k_value y) {
   bool is_float = leat_dtype_kind_of(x->dtype) == LEAT_KIND_FLOAT;
-  return is_float ? k_in_f64_2(b, x, y, pow_f64) : pow_int(b, x, y);
+  return is_float ? pow_float(b, x, y) : pow_int(b, x, y);
 }
 
 // -- cbrt ----------------------------------------------------------------------------------------

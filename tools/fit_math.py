@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Remakes the polynomials of kernel/math.c, math_erf.c and math_gamma.c that are computed in a float's own precision.
+"""Remakes the polynomials of kernel/math*.c that f32 has for itself; for atanh those of f64 too.
 
     tools/fit_math.py [NAME…]        the coefficients of each fit, lowest first, and its greatest weighted error
 
@@ -10,7 +10,7 @@ import functools
 import math
 import sys
 from fractions import Fraction
-from math import erf, erfc, exp, lgamma, log, log1p, pi, sqrt
+from math import atan, erf, erfc, exp, lgamma, log, log1p, pi, sqrt
 
 GRID, ROUNDS = 600, 40
 
@@ -61,6 +61,11 @@ def minimax(g, weight, low, high, degree):
 def atanh_tail(z):
     """(atanh(s) − s) / s³, z = s²."""
     return sum(Fraction(z)**i / (2 * i + 3) for i in range(40))
+
+
+def atan_tail(z):
+    """(atan(t) − t) / t³, z = t²."""
+    return (atan(sqrt(z)) / sqrt(z) - 1) / z if z > 1e-3 else sum((-1)**i * z**(i - 1) / (2 * i + 1) for i in range(1, 9))
 
 
 def erfc_scaled(t):
@@ -119,6 +124,8 @@ def erf_ratio(z):
 FITS = {  # g, weight, from, to, degree
     'atanh_f32': (atanh_tail, lambda z: z, 1e-6, 0.27**2, 3),
     'atanh_f64': (atanh_tail, lambda z: z, 1e-6, 0.27**2, 8),
+    'atan_single': (atan_tail, lambda z: z**1.5 / atan(sqrt(z)), 1e-9, 1, 8),
+    'brief_exp2': (lambda r: 2**r, lambda r: 2**-r, -0.5, 0.5, 6),
     'erf_single': (lambda z: erf_ratio(z) - 1, over(erf_ratio), 1e-6, 0.85**2, 5),
     'erf_large': (lambda x: -log(erfc(x)) / x - 1, lambda x: x * erfc(x) / erf(x), 0.85, 4, 5),
     'erfc_single': (erfc_scaled, over(erfc_scaled), -2.5 / 3.5, 7.06 / 13.06, 10),
@@ -133,7 +140,8 @@ FITS = {  # g, weight, from, to, degree
 def main():
     for name in sys.argv[1:] or FITS:
         c, worst = minimax(*FITS[name])
-        print(f'{name}: 2^{math.log2(worst):.1f}\n   ', ', '.join(f'{a:.{17 if name.endswith("f64") else 9}g}' for a in c))
+        digits = 17 if name in ('atanh_f64', 'brief_exp2') else 9
+        print(f'{name}: 2^{math.log2(worst):.1f}\n   ', ', '.join(f'{a:.{digits}g}' for a in c))
 
 
 main()
