@@ -36,7 +36,7 @@ typedef struct launch {
   int count;       // of ranks
   double deadline; // seconds until every rank has said hello
   const char *mpiexec;
-  char directory[64], path[80];
+  char directory[sizeof(struct sockaddr_un)], path[sizeof(struct sockaddr_un)]; // of the listener
   int listener;
   int events; // an epoll: it tells things in the order in which they happened
   pid_t child;
@@ -90,10 +90,20 @@ static bool watch_socket(launch *l, int socket, uint32_t line) {
 
 static int open_listener(launch *l) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  strcpy(l->directory, "/tmp/leat-launch-XXXXXX"); // short: a socket's path is at most 107 bytes
-  if (!mkdtemp(l->directory)) return fail("cannot make a directory");
-  snprintf(l->path, sizeof l->path, "%s/line", l->directory);
-  memcpy(address.sun_path, l->path, strlen(l->path) + 1);
+  const char *parent = getenv("TMPDIR");
+  if (!parent || !*parent) parent = "/tmp";
+  int length =
+      snprintf(address.sun_path, sizeof address.sun_path, "%s/leat-launch-XXXXXX/line", parent);
+  if (length >= (int)sizeof address.sun_path) {
+    fprintf(stderr,
+            "error: $TMPDIR is too long for a socket's path, which has at most %d bytes: %s\n",
+            (int)sizeof address.sun_path - 1, parent);
+    return TOOL_FAILED;
+  }
+  snprintf(l->directory, sizeof l->directory, "%s/leat-launch-XXXXXX", parent);
+  if (!mkdtemp(l->directory)) return fail(l->directory);
+  length = snprintf(l->path, sizeof l->path, "%s/line", l->directory);
+  memcpy(address.sun_path, l->path, (size_t)length + 1);
   l->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (l->listener < 0 || bind(l->listener, (struct sockaddr *)&address, sizeof address) ||
       listen(l->listener, MOST_RANKS))
