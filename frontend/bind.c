@@ -327,6 +327,7 @@ static const char *describe(binder *b, uint32_t i) {
 }
 
 static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, leat_span span) {
+  if (!strcmp(expected, "type")) expected = "a type such as `f32[3, 4]`";
   ev_fail(b->e, span, "%s: expected %s, found %s", describe(b, i), expected, ev_kind_name(found));
   return false;
 }

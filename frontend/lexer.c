@@ -1,6 +1,8 @@
 // A table of character classes, and one function for each kind of token.
 #include "frontend/lexer.h"
 
+#include "frontend/habits.h"
+
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -181,6 +183,14 @@ static void skip_character(leat_lexer *lexer) {
   while ((peek(lexer, 0) & 0xc0) == 0x80);
 }
 
+// A sign of another language.
+static bool lex_habit(leat_lexer *lexer, leat_token *token) {
+  size_t size;
+  token->problem = leat_habit_sign(lexer->text + lexer->at, lexer->end - lexer->at, &size);
+  lexer->at += (uint32_t)size;
+  return token->problem;
+}
+
 static void lex_significant(leat_lexer *lexer, leat_token *token) {
   unsigned char c = peek(lexer, 0);
   if (classes[c] & LETTER) {
@@ -204,9 +214,12 @@ static void lex_significant(leat_lexer *lexer, leat_token *token) {
     lexer->at++;
     skip(lexer, LETTER | DIGIT);
     token->problem = "a number begins with a digit: write `0.5`, not `.5`";
+  } else if (c && strchr("*/<>", c) && (peek(lexer, 1) == c || peek(lexer, 1) == '*') &&
+             lex_habit(lexer, token)) { // these begin like operators of ours
+    return;
   } else if (lex_punctuation(lexer, &token->kind)) {
     count_brackets(lexer, token->kind);
-  } else {
+  } else if (!lex_habit(lexer, token)) {
     skip_character(lexer);
     token->problem = "no statement has this character";
   }

@@ -3,6 +3,7 @@
 // After an error the rest of the statement is skipped: to the end of its line, or of the last of
 // the lines that go on in deeper indentation inside an open bracket. A block that opens on the way
 // is read for its own errors.
+#include "frontend/habits.h"
 #include "frontend/parse.h"
 
 #include "leat/dtype.h"
@@ -74,8 +75,10 @@ static const char *describe_token(leat_parser *p) {
 }
 
 void leat_parser_fail(leat_parser *p, const char *expected) {
-  if (p->token.problem)
-    leat_parser_error(p, leat_parser_token_span(p), "%s", p->token.problem);
+  leat_token token = p->token;
+  const char *habit = leat_habit_word(p->lexer.text + token.begin, token.end - token.begin);
+  if (token.problem || habit)
+    leat_parser_error(p, leat_parser_token_span(p), "%s", token.problem ? token.problem : habit);
   else
     leat_parser_error(p, leat_parser_token_span(p), "expected %s, found %s", expected,
                       describe_token(p));
@@ -227,7 +230,8 @@ static void parse_param(leat_parser *p) {
     param.collects = true;
   } else {
     param.name = leat_parse_name(p, "the name of a parameter");
-    leat_parser_expect(p, LEAT_TOKEN_COLON);
+    if (!leat_parser_accept(p, LEAT_TOKEN_COLON))
+      leat_parser_fail(p, "`:` and a type, such as `x: f32[N]`");
     param.type = leat_parse_type(p);
     if (leat_parser_accept(p, LEAT_TOKEN_EQUAL)) param.value = leat_parse_expr(p);
   }
@@ -641,6 +645,16 @@ static const char *nearest_keyword(const char *name, leat_token_kind from, leat_
 // Reports what goes on behind a whole statement: most often a misspelled keyword.
 static void report_rest(leat_parser *p, const leat_stmt *s) {
   const leat_expr *first = first_name(s);
+  const char *habit = first ? leat_habit_word(first->name, strlen(first->name)) : NULL;
+  if (habit) {
+    leat_parser_error(p, first->span, "%s", habit);
+    return;
+  }
+  if (leat_parser_at(p, LEAT_TOKEN_IF)) {
+    leat_parser_error(p, leat_parser_token_span(p),
+                      "`if` begins a statement; `where(p, x, y)` chooses between two values");
+    return;
+  }
   const char *near = first ? nearest_keyword(first->name, LEAT_TOKEN_GRAPH, LEAT_TOKEN_NEXT) : NULL;
   if (near) {
     leat_parser_error(p, first->span, "no statement begins with `%s`; did you mean `%s`?",

@@ -4,6 +4,7 @@
 // compile-time values of the language, the user's functions, and the library: stdlib/, builtins and
 // ops. Code of the library does not see the user's names, so that no user breaks it.
 #include "frontend/evaluator.h"
+#include "frontend/habits.h"
 #include "frontend/parser.h"
 #include "frontend/stdlib.h"
 
@@ -71,7 +72,11 @@ static bool check_unbound(evaluator *e, ev_scope *scope, leat_span span, const c
   const ev_binding *old = leat_map_get(&scope->names, name);
   bool global = scope == e->globals, again = global && e->interactive;
   if (old && !again) {
-    ev_fail(e, span, "`%s` is bound twice in this scope", name);
+    bool variable = old->value.kind == EV_STATE && value.kind != EV_STATE;
+    ev_fail(e, span,
+            variable ? "`%s` is a variable: `:=` gives it a value"
+                     : "`%s` is bound twice in this scope",
+            name);
     if (old->span.source) leat_note_at(e->diag, old->span, "the first binding is here");
     return false;
   }
@@ -255,6 +260,8 @@ static ev predefined_value(evaluator *e, const char *name, leat_span span) {
 }
 
 static ev unknown_name(evaluator *e, const char *name, leat_span span) {
+  const char *habit = leat_habit_word(name, strlen(name));
+  if (habit) return ev_fail(e, span, "%s", habit);
   leat_vec(const char *) names = {0};
   for (const ev_scope *scope = e->frame->scope; scope; scope = scope->parent)
     for (uint32_t i = 0; i < scope->names.count; i++)
