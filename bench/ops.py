@@ -51,8 +51,19 @@ def cached(op):
     return Case(op, {'x': floats('16384', low, high)}, f'y = {op}(x)', RATE, 'rate', 16384, runs=400)
 
 
+def cached_pair(op):
+    inputs = {'x': floats('16384', 0.1, 0.9), 'z': floats('16384', 0.1, 0.9)}
+    return Case(op, inputs, f'y = {op}(x, z)', RATE, 'rate', 16384, runs=400)
+
+
+def drawn(name, numpy, jax):
+    """A million random numbers. The peers take their seed as an argument, so that nothing is computed while compiling."""
+    inputs = {'k': ('i32[]', 'randint(1, 1000000)', '1:1000000')}
+    return against(f'{name} 1000000', inputs, f'y = {name}(0, 1, out=f32[1000000])', numpy, jax)
+
+
 TRANSCENDENTAL = '''exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt
-    erf erfc erfinv lgamma digamma'''.split()
+    erf erfc erfinv lgamma digamma sigmoid softplus silu gelu rsqrt'''.split()
 
 
 def spectrum(size):
@@ -65,6 +76,11 @@ def spectrum(size):
 def cases():
     yield Case('ten ops and a sum', {'x': floats('16777216')}, chain(), READ, 'read', 64 << 20)
     yield from (cached(op) for op in TRANSCENDENTAL)
+    yield from (cached_pair(op) for op in ('pow', 'atan2', 'hypot', 'logaddexp'))
+    for name in ('uniform', 'normal'):
+        generator = 'standard_normal' if name == 'normal' else 'random'
+        numpy = f"np.random.default_rng(int(k)).{generator}(1000000, dtype='f4')"
+        yield drawn(name, numpy, f'random.{name}(random.key(k), (1000000,))')
     square, cube = {'x': floats('4096, 4096')}, {'x': floats('256, 256, 256')}
     yield moves('transpose 4096 x 4096', square, 'transpose(x, perm=[1, 0])')
     for perm in ('0, 2, 1', '1, 0, 2', '2, 1, 0', '1, 2, 0', '2, 0, 1'):

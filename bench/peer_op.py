@@ -2,7 +2,7 @@
 
     peer_op.py numpy|jax EXPRESSION NAME=DTYPE[SHAPE]:LOW:HIGH…        then, a line each on standard input: how many calls
 
-In EXPRESSION np is the library, lax what only JAX has, and the NAMEs are arrays.
+In EXPRESSION np is the library, lax and random what only JAX has, and the NAMEs are arrays.
 """
 import re
 import sys
@@ -14,7 +14,7 @@ from peer import serve, start
 
 def array(text, random):
     name, dtype, shape, low, high = re.fullmatch(r'(\w+)=(\w+)\[(.*)\]:(.*):(.*)', text).groups()
-    values = random.uniform(float(low), float(high), [int(size) for size in shape.split(',')])
+    values = random.uniform(float(low), float(high), [int(size) for size in shape.split(',') if size])
     return name, values.astype({'f32': 'f4', 'i32': 'i4', 'c64': 'c8'}[dtype])
 
 
@@ -27,7 +27,7 @@ def main():
         serve(lambda i: call(**arrays) is None or {})
         return
     jax = start(1)
-    call = jax.jit(eval(function, {'np': jax.numpy, 'lax': jax.lax}))
+    call = jax.jit(eval(function, {'np': jax.numpy, 'lax': jax.lax, 'random': jax.random}))
     arrays = {name: jax.numpy.array(value) for name, value in arrays.items()}
 
     def step(_):
