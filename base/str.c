@@ -1,3 +1,4 @@
+#define _GNU_SOURCE // memmem
 #include "base/str.h"
 
 #include <ctype.h>
@@ -54,6 +55,56 @@ bool leat_str_parse(leat_str a, leat_dtype dtype, void *to) {
   return end == text + a.size;
 }
 
+// -- Searching ------------------------------------------------------------------------------------
+
+int64_t leat_str_find(leat_str a, leat_str part, int64_t from) {
+  int64_t size = (int64_t)a.size;
+  if (!part.size || from > size) return from > size ? -1 : from;
+  if (from == size) return -1;
+  const char *found = memmem(a.data + from, (size_t)(size - from), part.data, part.size);
+  return found ? found - a.data : -1;
+}
+
+int64_t leat_str_rfind(leat_str a, leat_str part) {
+  for (int64_t at = (int64_t)(a.size - part.size); a.size >= part.size && at >= 0; at--)
+    if (!part.size || !memcmp(a.data + at, part.data, part.size)) return at;
+  return -1;
+}
+
+int64_t leat_str_count(leat_str a, leat_str part) {
+  int64_t count = 0;
+  if (!part.size) return (int64_t)a.size + 1;
+  for (int64_t at = 0; (at = leat_str_find(a, part, at)) >= 0; at += (int64_t)part.size) count++;
+  return count;
+}
+
+bool leat_str_starts_with(leat_str a, leat_str part) {
+  return a.size >= part.size && (!part.size || !memcmp(a.data, part.data, part.size));
+}
+
+bool leat_str_ends_with(leat_str a, leat_str part) {
+  return a.size >= part.size &&
+         (!part.size || !memcmp(a.data + (a.size - part.size), part.data, part.size));
+}
+
+leat_str leat_str_strip(leat_str a, leat_str bytes, bool left, bool right) {
+  if (!bytes.size) return a;
+  for (; left && a.size && memchr(bytes.data, a.data[0], bytes.size); a.size--) a.data++;
+  while (right && a.size && memchr(bytes.data, a.data[a.size - 1], bytes.size)) a.size--;
+  return a;
+}
+
+int64_t leat_str_split(leat_str a, leat_str separator, leat_str *out, int64_t n) {
+  if (!separator.size) return 0;
+  int64_t count = 0, at = 0, end = 0;
+  for (; end >= 0; at = end + (int64_t)separator.size) {
+    end = leat_str_find(a, separator, at);
+    if (count++ < n) out[count - 1] = leat_str_part(a, at, (end < 0 ? (int64_t)a.size : end) - at);
+  }
+  for (int64_t i = count; i < n; i++) out[i] = (leat_str){"", 0};
+  return count;
+}
+
 // -- New strings ----------------------------------------------------------------------------------
 
 static void add_str(leat_text *out, leat_str a) {
@@ -82,17 +133,33 @@ static void add_number(leat_text *out, leat_dtype dtype, const void *x, int64_t 
   }
 }
 
-void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *x, const void *y, int64_t i,
+static void add_replaced(leat_text *out, leat_str x, leat_str part, leat_str by) {
+  int64_t at = 0, next;
+  while ((next = leat_str_find(x, part, at)) >= 0) {
+    int64_t end = next + (int64_t)part.size;
+    add_str(out, (leat_str){x.data + at, (uint64_t)(next - at)});
+    add_str(out, by);
+    if (!part.size && next == (int64_t)x.size) return;
+    if (!part.size) add_str(out, (leat_str){x.data + end++, 1});
+    at = end;
+  }
+  add_str(out, (leat_str){x.data + at, x.size - (uint64_t)at});
+}
+
+void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *inputs, int64_t i,
                    leat_text *out) {
-  const leat_str *strings = x, *others = y;
+  const leat_str *x = inputs[0];
   switch (maker) {
   case LEAT_STR_CONCAT:
-    add_str(out, strings[i]);
-    add_str(out, others[i]);
+    add_str(out, x[i]);
+    add_str(out, ((const leat_str *)inputs[1])[i]);
     break;
-  case LEAT_STR_LOWER: add_changed(out, strings[i], 'A', 'Z'); break;
-  case LEAT_STR_UPPER: add_changed(out, strings[i], 'a', 'z'); break;
-  case LEAT_STR_OF_NUMBER: add_number(out, dtype, x, i); break;
+  case LEAT_STR_REPLACE:
+    add_replaced(out, x[i], ((const leat_str *)inputs[1])[i], ((const leat_str *)inputs[2])[i]);
+    break;
+  case LEAT_STR_LOWER: add_changed(out, x[i], 'A', 'Z'); break;
+  case LEAT_STR_UPPER: add_changed(out, x[i], 'a', 'z'); break;
+  case LEAT_STR_OF_NUMBER: add_number(out, dtype, inputs[0], i); break;
   }
 }
 

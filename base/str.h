@@ -19,15 +19,30 @@ bool leat_str_parse(leat_str a, leat_dtype dtype, void *to);
 enum { LEAT_STR_SHOWN = 40 };
 void leat_str_show(leat_str a, leat_text *out);
 
-// How a new string is made, of element i of x (and of y).
+// Where `part` begins, at `from` or behind it; the last place; how often it is there, one behind
+// the other. -1: nowhere. As in Python, an empty part is everywhere, even at the end.
+int64_t leat_str_find(leat_str a, leat_str part, int64_t from);
+int64_t leat_str_rfind(leat_str a, leat_str part);
+int64_t leat_str_count(leat_str a, leat_str part);
+bool leat_str_starts_with(leat_str a, leat_str part);
+bool leat_str_ends_with(leat_str a, leat_str part);
+// Without the bytes at its ends that are among `bytes`. No copy, nor is one in what follows.
+leat_str leat_str_strip(leat_str a, leat_str bytes, bool left, bool right);
+// The pieces between separators, of which there is always one, and empty strings up to n. Returns
+// how many there are; those that are too many are not stored. 0: the separator is empty.
+int64_t leat_str_split(leat_str a, leat_str separator, leat_str *out, int64_t n);
+
+// How a new string is made, of element i of each input.
 typedef enum leat_str_maker {
   LEAT_STR_CONCAT,    // x then y
+  LEAT_STR_REPLACE,   // x with z for each y; of an empty y z before each byte and at the end
   LEAT_STR_LOWER,     // A … Z as a … z
   LEAT_STR_UPPER,     // a … z as A … Z
   LEAT_STR_OF_NUMBER, // the shortest digits that read back as x
 } leat_str_maker;
 
-void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *x, const void *y, int64_t i,
+// dtype: of the first input.
+void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *inputs, int64_t i,
                    leat_text *out);
 // n strings, `stride` elements apart, with the separator between them.
 void leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,

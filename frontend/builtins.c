@@ -275,9 +275,12 @@ static const ev_builtin builtins[] = {
     {"dtype", "dtype(x): the element type", PARAMS(1, "x"), EV_COLLECTS_NOTHING, builtin_dtype},
     {"len", "len(x): the number of a list's items or a string's bytes", PARAMS(1, "x"),
      EV_COLLECTS_NOTHING, ev_builtin_len},
-    {"str_find", "str_find(text, part): where part begins in text, or -1",
+    {"str_find", "str_find(text, part): where part begins in text, or -1; of strings or of tensors",
      PARAMS(2, "text", "part"), EV_COLLECTS_NOTHING, ev_builtin_str_find},
-    {"str_split", "str_split(text, separator): the pieces between separators, as a list",
+    {"str_split",
+     "str_split(text, separator): the pieces between separators: a list, or of a tensor a new last "
+     "axis, "
+     "with empty strings where there are fewer",
      PARAMS(2, "text", "separator"), EV_COLLECTS_NOTHING, ev_builtin_str_split},
     {"str_join", "str_join(x, separator): one string of a list, or of those along an axis",
      PARAMS(2, "list", "separator", "axis"), EV_COLLECTS_NOTHING, ev_builtin_str_join},

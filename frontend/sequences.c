@@ -143,8 +143,14 @@ static const char *find_part(ev text, const char *from, ev part) {
   return memmem(from, (size_t)(text.text + text.size - from), part.text, part.size);
 }
 
+static bool is_tensor(ev value) {
+  return value.kind == EV_TENSOR || value.kind == EV_STATE;
+}
+
 ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
   ev text = call->args[0], part = call->args[1];
+  if (is_tensor(text) || is_tensor(part))
+    return ev_op(e, LEAT_OP_find_string, call->args, 2, NULL, call->span, call->hint);
   if (!expect_string(e, call, "what `str_find` searches", text) ||
       !expect_string(e, call, "what `str_find` looks for", part))
     return ev_error();
@@ -153,8 +159,14 @@ ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
   return ev_int(found ? found - text.text : -1);
 }
 
+// Of a tensor the library's `split_tensor`.
 ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call) {
   ev text = call->args[0], separator = call->args[1];
+  if (is_tensor(text) || is_tensor(separator)) {
+    ev_argument args[] = {{.value = text, .span = call->spans[0]},
+                          {.value = separator, .span = call->spans[1]}};
+    return ev_call(e, ev_find_library(e, "split_tensor"), args, 2, call->span, NULL, call->hint);
+  }
   if (!expect_string(e, call, "what `str_split` splits", text) ||
       !expect_string(e, call, "the separator of `str_split`", separator))
     return ev_error();
@@ -185,7 +197,7 @@ static ev join_tensor(evaluator *e, const ev_builtin_call *call) {
 
 ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call) {
   ev list = call->args[0], separator = call->args[1];
-  bool tensors = list.kind == EV_TENSOR || separator.kind == EV_TENSOR;
+  bool tensors = is_tensor(list) || is_tensor(separator);
   if (tensors || call->args[2].kind != EV_NONE) return join_tensor(e, call);
   if (list.kind != EV_LIST)
     return ev_fail(e, call->span, "`str_join` joins a list of strings, found %s",

@@ -23,6 +23,13 @@ static bool shape_as(leat_shape_context *context, leat_dtype dtype) {
 SHAPE(str_compare, LEAT_i32)
 SHAPE(str_length, LEAT_i64)
 SHAPE(str_hash, LEAT_i64)
+SHAPE(find_string, LEAT_i64)
+SHAPE(str_rfind, LEAT_i64)
+SHAPE(str_count, LEAT_i64)
+SHAPE(str_starts_with, LEAT_bool)
+SHAPE(str_ends_with, LEAT_bool)
+SHAPE(strip_string, LEAT_str)
+SHAPE(str_replace, LEAT_str)
 SHAPE(str_concat, LEAT_str)
 SHAPE(str_lower, LEAT_str)
 SHAPE(str_upper, LEAT_str)
@@ -61,6 +68,18 @@ bool shape_join_strings(leat_shape_context *context) {
   return true;
 }
 
+bool shape_split_strings(leat_shape_context *context) {
+  leat_dim size = leat_node_attr(context->node, "size")->dim;
+  leat_type *out = &context->outputs[0];
+  if (leat_shape_input(context, 1)->rank)
+    return leat_shape_fail(context, "the separator is one string");
+  *out = *leat_shape_input(context, 0);
+  if (out->rank == LEAT_MAX_RANK)
+    return leat_shape_fail(context, "the pieces would have rank %d", LEAT_MAX_RANK + 1);
+  out->dims[out->rank++] = size;
+  return leat_shape_dim_ok(context, size);
+}
+
 // -- Values ---------------------------------------------------------------------------------------
 
 #define REF(name, T, expression)                                                                   \
@@ -70,7 +89,16 @@ bool shape_join_strings(leat_shape_context *context) {
     for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) out[i] = expression;        \
     return LEAT_OK;                                                                                \
   }
-REF(str_compare, int32_t, leat_str_compare(x[i], ((const leat_str *)context->inputs[1].data)[i]))
+#define Y ((const leat_str *)context->inputs[1].data)[i]
+REF(str_compare, int32_t, leat_str_compare(x[i], Y))
+REF(find_string, int64_t, leat_str_find(x[i], Y, 0))
+REF(str_rfind, int64_t, leat_str_rfind(x[i], Y))
+REF(str_count, int64_t, leat_str_count(x[i], Y))
+REF(str_starts_with, bool, leat_str_starts_with(x[i], Y))
+REF(str_ends_with, bool, leat_str_ends_with(x[i], Y))
+REF(strip_string, leat_str,
+    leat_str_strip(x[i], Y, leat_node_attr(context->node, "left")->i,
+                   leat_node_attr(context->node, "right")->i))
 REF(str_length, int64_t, (int64_t)x[i].size)
 REF(str_hash, int64_t, leat_str_hash(x[i]))
 REF(substring, leat_str,
@@ -105,11 +133,11 @@ static leat_str take(leat_ref_context *context, leat_text *text) {
 
 static leat_status make(leat_ref_context *context, leat_str_maker maker) {
   leat_str *out = context->outputs[0].data;
-  const leat_tensor *x = &context->inputs[0];
-  const void *y = context->node->input_count > 1 ? context->inputs[1].data : NULL;
+  const void *inputs[3];
+  for (uint32_t i = 0; i < context->node->input_count; i++) inputs[i] = context->inputs[i].data;
   leat_text text = {0};
   for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) {
-    leat_str_make(maker, x->dtype, x->data, y, i, &text);
+    leat_str_make(maker, context->inputs[0].dtype, inputs, i, &text);
     out[i] = take(context, &text);
   }
   leat_text_finish(&text);
@@ -118,6 +146,10 @@ static leat_status make(leat_ref_context *context, leat_str_maker maker) {
 
 leat_status ref_str_concat(leat_ref_context *context) {
   return make(context, LEAT_STR_CONCAT);
+}
+
+leat_status ref_str_replace(leat_ref_context *context) {
+  return make(context, LEAT_STR_REPLACE);
 }
 
 leat_status ref_str_lower(leat_ref_context *context) {
@@ -130,6 +162,20 @@ leat_status ref_str_upper(leat_ref_context *context) {
 
 leat_status ref_number_to_str(leat_ref_context *context) {
   return make(context, LEAT_STR_OF_NUMBER);
+}
+
+leat_status ref_split_strings(leat_ref_context *context) {
+  const leat_str *x = context->inputs[0].data, *separator = context->inputs[1].data;
+  const leat_tensor *out = &context->outputs[0];
+  int64_t size = out->shape[out->rank - 1];
+  for (int64_t i = 0; i < leat_ref_count(&context->inputs[0]); i++) {
+    int64_t count = leat_str_split(x[i], *separator, (leat_str *)out->data + i * size, size);
+    if (!count) return leat_ref_fail(context, LEAT_INVALID, "the separator is empty");
+    if (count > size)
+      return leat_ref_fail(context, LEAT_INVALID, "element %lld: %lld pieces, not %lld",
+                           (long long)i, (long long)count, (long long)size);
+  }
+  return LEAT_OK;
 }
 
 leat_status ref_join_strings(leat_ref_context *context) {
@@ -149,12 +195,12 @@ leat_status ref_join_strings(leat_ref_context *context) {
 
 // -- Code -----------------------------------------------------------------------------------------
 
-// As first scalars how many elements, and how many a tile has.
+// As first scalars how many elements the first input has, and how many of them a tile.
 static bool each(leat_dims *dims, const leat_node *node, const char *function,
                  leat_library_call *out) {
   enum { EACH = 1024, NANOSECONDS = 20 };
   leat_dim count, size = leat_dim_const(EACH), tiles;
-  if (!leat_type_elements(dims, &node->outputs[0], &count) ||
+  if (!leat_type_elements(dims, leat_value_type(node->inputs[0]), &count) ||
       !leat_dim_add(dims, count, leat_dim_const(EACH - 1), &tiles) ||
       !leat_dim_floordiv(dims, tiles, size, &tiles))
     return false;
@@ -172,6 +218,12 @@ static bool each(leat_dims *dims, const leat_node *node, const char *function,
 LIBRARY_EACH(str_compare)
 LIBRARY_EACH(str_length)
 LIBRARY_EACH(str_hash)
+LIBRARY_EACH(find_string)
+LIBRARY_EACH(str_rfind)
+LIBRARY_EACH(str_count)
+LIBRARY_EACH(str_starts_with)
+LIBRARY_EACH(str_ends_with)
+LIBRARY_EACH(str_replace)
 LIBRARY_EACH(str_concat)
 LIBRARY_EACH(str_lower)
 LIBRARY_EACH(str_upper)
@@ -180,6 +232,19 @@ bool library_substring(leat_dims *dims, const leat_node *node, leat_library_call
   if (!each(dims, node, "substring", out)) return false;
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "start")->i));
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "size")->i));
+  return true;
+}
+
+bool library_strip_string(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  if (!each(dims, node, "strip_string", out)) return false;
+  leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "left")->i));
+  leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "right")->i));
+  return true;
+}
+
+bool library_split_strings(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  if (!each(dims, node, "split_strings", out)) return false;
+  leat_library_scalar(out, leat_node_attr(node, "size")->dim);
   return true;
 }
 

@@ -25,12 +25,16 @@ static int32_t keep(leat_frame *frame, leat_text *text, leat_str *out, span s) {
   return bytes ? LEAT_OK : LEAT_MEMORY;
 }
 
-static int32_t make(leat_frame *frame, leat_str_maker maker, leat_dtype dtype, leat_str *out,
-                    const void *x, const void *y, span s) {
+// args: out, then the inputs.
+static int32_t make(leat_frame *frame, leat_str_maker maker, leat_dtype dtype, const leat_arg *args,
+                    int count, span s) {
+  const void *inputs[3];
+  leat_str *out = args[0].pointer;
   leat_text text = {0};
+  for (int i = 0; i < count; i++) inputs[i] = args[1 + i].pointer;
   for (int64_t i = s.begin; i < s.end; i++) {
     uintptr_t begin = text.size;
-    leat_str_make(maker, dtype, x, y, i, &text);
+    leat_str_make(maker, dtype, inputs, i, &text);
     out[i] = (leat_str){(const char *)begin, text.size - begin};
   }
   return keep(frame, &text, out, s);
@@ -54,37 +58,56 @@ EACH(str_length, int64_t, (int64_t)x[i].size)
 EACH(str_hash, int64_t, leat_str_hash(x[i]))
 EACH(substring, leat_str, leat_str_part(x[i], args[4].value, args[5].value)) // start, size
 
-// Arguments: out, x, y, and the scalars of span_of.
-KERNEL(str_compare) {
-  (void)frame;
+// Arguments: out, x, y, and the scalars of span_of and more.
+#define EACH_PAIR(name, T, expression)                                                             \
+  KERNEL(name) {                                                                                   \
+    (void)frame;                                                                                   \
+    span s = span_of(args + 3, tile_begin, tile_end);                                              \
+    T *out = args[0].pointer;                                                                      \
+    const leat_str *x = args[1].pointer, *y = args[2].pointer;                                     \
+    for (int64_t i = s.begin; i < s.end; i++) out[i] = expression;                                 \
+    return LEAT_OK;                                                                                \
+  }
+EACH_PAIR(str_compare, int32_t, leat_str_compare(x[i], y[i]))
+EACH_PAIR(find_string, int64_t, leat_str_find(x[i], y[i], 0))
+EACH_PAIR(str_rfind, int64_t, leat_str_rfind(x[i], y[i]))
+EACH_PAIR(str_count, int64_t, leat_str_count(x[i], y[i]))
+EACH_PAIR(str_starts_with, bool, leat_str_starts_with(x[i], y[i]))
+EACH_PAIR(str_ends_with, bool, leat_str_ends_with(x[i], y[i]))
+EACH_PAIR(strip_string, leat_str, // left, right
+          leat_str_strip(x[i], y[i], args[5].value != 0, args[6].value != 0))
+
+// Arguments: out, the inputs, and the scalars of span_of.
+#define MAKE(name, maker, count)                                                                   \
+  KERNEL(name) {                                                                                   \
+    span s = span_of(args + 1 + (count), tile_begin, tile_end);                                    \
+    return make(frame, maker, LEAT_str, args, count, s);                                           \
+  }
+MAKE(str_concat, LEAT_STR_CONCAT, 2)
+MAKE(str_replace, LEAT_STR_REPLACE, 3)
+MAKE(str_lower, LEAT_STR_LOWER, 1)
+MAKE(str_upper, LEAT_STR_UPPER, 1)
+
+// Arguments: out, x, the separator, the scalars of span_of for x, and how many pieces there may be.
+KERNEL(split_strings) {
   span s = span_of(args + 3, tile_begin, tile_end);
-  int32_t *out = args[0].pointer;
-  const leat_str *x = args[1].pointer, *y = args[2].pointer;
-  for (int64_t i = s.begin; i < s.end; i++) out[i] = leat_str_compare(x[i], y[i]);
+  leat_str *out = args[0].pointer;
+  const leat_str *x = args[1].pointer, *separator = args[2].pointer;
+  int64_t size = args[5].value;
+  for (int64_t i = s.begin; i < s.end; i++) {
+    int64_t count = leat_str_split(x[i], *separator, out + i * size, size);
+    if (!count) return leat_frame_explain(frame, args, LEAT_INVALID, "the separator is empty");
+    if (count > size)
+      return leat_frame_explain(frame, args, LEAT_INVALID, "element %lld: %lld pieces, not %lld",
+                                (long long)i, (long long)count, (long long)size);
+  }
   return LEAT_OK;
-}
-
-KERNEL(str_concat) {
-  span s = span_of(args + 3, tile_begin, tile_end);
-  return make(frame, LEAT_STR_CONCAT, LEAT_str, args[0].pointer, args[1].pointer, args[2].pointer,
-              s);
-}
-
-KERNEL(str_lower) {
-  span s = span_of(args + 2, tile_begin, tile_end);
-  return make(frame, LEAT_STR_LOWER, LEAT_str, args[0].pointer, args[1].pointer, NULL, s);
-}
-
-KERNEL(str_upper) {
-  span s = span_of(args + 2, tile_begin, tile_end);
-  return make(frame, LEAT_STR_UPPER, LEAT_str, args[0].pointer, args[1].pointer, NULL, s);
 }
 
 // Arguments: out, x, and the scalars of span_of and the number's dtype.
 KERNEL(number_to_str) {
   span s = span_of(args + 2, tile_begin, tile_end);
-  return make(frame, LEAT_STR_OF_NUMBER, (leat_dtype)args[4].value, args[0].pointer,
-              args[1].pointer, NULL, s);
+  return make(frame, LEAT_STR_OF_NUMBER, (leat_dtype)args[4].value, args, 1, s);
 }
 
 static int32_t refuse(leat_frame *frame, const leat_arg *args, leat_dtype dtype, leat_str x,

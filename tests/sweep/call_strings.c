@@ -15,3 +15,20 @@ void make_join_strings(call *c) {
   for (int i = axis; i + 1 < x.rank; i++) c->out.dims[i] = c->out.dims[i + 1];
   c->out.rank = x.rank - 1;
 }
+
+void make_strip_string(call *c) {
+  make_elementwise(c);
+  call_add_attribute(c, "left");
+  call_add_words(c, rng_percent(&c->p->random, 60) ? "true" : "false");
+  call_add_attribute(c, "right");
+  call_add_words(c, rng_percent(&c->p->random, 60) ? "true" : "false");
+}
+
+// By a comma, with room for the pieces of all but the largest strings, which have none.
+void make_split_strings(call *c) {
+  enum { ROOM = 13 };
+  call_first_operand(c, c->dtype, 0, SHAPE_RANK - 1, false);
+  call_add_words(c, ", \"a,\"");
+  call_add_int(c, "size", ROOM);
+  c->out.dims[c->out.rank++] = dim_const(ROOM);
+}

@@ -44,11 +44,25 @@ static bool is_comparison(leat_op op) {
   return false;
 }
 
+static leat_dtype string_result(leat_op op) {
+  switch ((int)op) {
+  case LEAT_OP_str_compare: return LEAT_i32;
+  case LEAT_OP_str_starts_with:
+  case LEAT_OP_str_ends_with: return LEAT_bool;
+  case LEAT_OP_find_string:
+  case LEAT_OP_str_rfind:
+  case LEAT_OP_str_count:
+  case LEAT_OP_str_length:
+  case LEAT_OP_str_hash: return LEAT_i64;
+  }
+  return LEAT_str;
+}
+
 static leat_dtype result_dtype(const call *c) {
+  const leat_op_info *info = leat_op_info_of(c->op);
   bool complex = leat_dtype_kind_of(c->dtype) == LEAT_KIND_COMPLEX;
   if (is_comparison(c->op)) return LEAT_bool;
-  if (c->op == LEAT_OP_str_compare) return LEAT_i32;
-  if (c->op == LEAT_OP_str_length || c->op == LEAT_OP_str_hash) return LEAT_i64;
+  if (info->dtypes == LEAT_CLASS_STRING) return string_result(c->op);
   if (c->op == LEAT_OP_complex) return c->dtype == LEAT_f32 ? LEAT_c64 : LEAT_c128;
   if (complex && (c->op == LEAT_OP_real || c->op == LEAT_OP_imag || c->op == LEAT_OP_abs))
     return c->dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
@@ -56,7 +70,7 @@ static leat_dtype result_dtype(const call *c) {
 }
 
 // Element-wise: operands of one shape, or broadcast to that of one of them.
-static void make_elementwise(call *c) {
+void make_elementwise(call *c) {
   program *p = c->p;
   int count = leat_op_info_of(c->op)->min_inputs, wide = (int)rng_below(&p->random, count);
   bool broadcasts = count > 1 && !p->reuse && rng_percent(&p->random, 40);
@@ -121,6 +135,8 @@ static const call_function functions[LEAT_OP_COUNT] = {
     [LEAT_OP_cummax] = make_cumulation,
     [LEAT_OP_cummin] = make_cumulation,
     [LEAT_OP_substring] = make_substring,
+    [LEAT_OP_strip_string] = make_strip_string,
+    [LEAT_OP_split_strings] = make_split_strings,
     [LEAT_OP_join_strings] = make_join_strings,
     [LEAT_OP_random_bits] = make_random_bits,
     [LEAT_OP_permutation] = make_permutation,

@@ -283,8 +283,8 @@ static leat_str any_string(program *p) {
                                      {"a", 1},      {"AbC", 3},      {" \t x \n", 6}, {",", 1},
                                      {"a,b,,c", 6}, {"\xff\xc3", 2}, {"\xc3\xa9", 2}};
   if (rng_percent(&p->random, 50)) return RNG_PICK(&p->random, special);
-  int64_t size = rng_below(&p->random, rng_percent(&p->random, 1) ? 100000 : 12);
-  bool few = rng_percent(&p->random, 70);
+  int64_t size = rng_below(&p->random, rng_percent(&p->random, 1) ? 3000 : 12);
+  bool few = size < 12 && rng_percent(&p->random, 70); // so that pieces between commas are few
   char *bytes = leat_arena_alloc(p->arena, (size_t)size + 1);
   for (int64_t i = 0; i < size; i++)
     bytes[i] = (char)(few ? "ab, "[rng_below(&p->random, 4)] : rng_below(&p->random, 256));
