@@ -18,6 +18,13 @@ enum {
   LEAT_FFT_MORE_REALS = 64,
 };
 
+typedef enum leat_fft_kind {
+  LEAT_FFT_FORWARD,
+  LEAT_FFT_INVERSE,
+  LEAT_FFT_FROM_REAL, // to the first n / 2 + 1 of the spectrum
+  LEAT_FFT_TO_REAL,   // from these
+} leat_fft_kind;
+
 typedef struct leat_fft_plan {
   int64_t n;
   int64_t length; // of the passes: n, or Bluestein's

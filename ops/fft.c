@@ -154,7 +154,8 @@ leat_status ref_irfft(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- Code: scalars are the dtype of the reals, n, rows and bytes of scratch a tile ----------------
+// -- Code: scalars are the dtype of the reals, n, rows, bytes of scratch a tile and the kind
+// -------
 
 // What a tile needs for transforms of `points` complex numbers.
 static bool tile_bytes(leat_dims *dims, leat_dim points, size_t size, leat_dim *out) {
@@ -169,13 +170,15 @@ static bool tile_bytes(leat_dims *dims, leat_dim points, size_t size, leat_dim *
          leat_dim_add(dims, *out, leat_dim_const(LEAT_FFT_MORE_REALS * bytes), out);
 }
 
-static bool rows_call(leat_dims *dims, const leat_node *node, leat_dim n, leat_library_call *out) {
+static bool rows_call(leat_dims *dims, const leat_node *node, leat_dim n, leat_fft_kind kind,
+                      leat_library_call *out) {
   const leat_type *in = leat_value_type(node->inputs[0]);
   bool is_double = in->dtype == LEAT_f64 || in->dtype == LEAT_c128;
   size_t size = is_double ? sizeof(double) : sizeof(float);
-  bool halved = node->op != LEAT_OP_fft && node->op != LEAT_OP_ifft && leat_dim_is_const(n) &&
+  bool halved = (kind == LEAT_FFT_FROM_REAL || kind == LEAT_FFT_TO_REAL) && leat_dim_is_const(n) &&
                 n.value % 2 == 0;
   leat_dim rows, bytes, points = halved ? leat_dim_const(n.value / 2) : n;
+  out->function = "fft";
   if (!leat_library_batch(dims, in, 1, &rows) ||
       !leat_dim_add(dims, rows, leat_dim_const(LEAT_FFT_ROWS - 1), &out->tiles) ||
       !leat_dim_floordiv(dims, out->tiles, leat_dim_const(LEAT_FFT_ROWS), &out->tiles) ||
@@ -185,6 +188,7 @@ static bool rows_call(leat_dims *dims, const leat_node *node, leat_dim n, leat_l
   leat_library_scalar(out, n);
   leat_library_scalar(out, rows);
   if (!leat_library_scratch(dims, out, bytes)) return false;
+  leat_library_scalar(out, leat_dim_const(kind));
   double length = leat_dim_is_const(n) ? (double)n.value : 1000;
   out->work = LEAT_FFT_ROWS * length * (2 + log2(length + 1)) * 0.3;
   return true;
@@ -196,22 +200,17 @@ static leat_dim last_dim(const leat_node *node) {
 }
 
 bool library_fft(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  out->function = "fft";
-  if (!rows_call(dims, node, last_dim(node), out)) return false;
-  leat_library_scalar(out, leat_dim_const(node->op == LEAT_OP_ifft)); // whether inverse
-  return true;
+  return rows_call(dims, node, last_dim(node), LEAT_FFT_FORWARD, out);
 }
 
 bool library_ifft(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  return library_fft(dims, node, out);
+  return rows_call(dims, node, last_dim(node), LEAT_FFT_INVERSE, out);
 }
 
 bool library_rfft(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  out->function = "rfft";
-  return rows_call(dims, node, last_dim(node), out);
+  return rows_call(dims, node, last_dim(node), LEAT_FFT_FROM_REAL, out);
 }
 
 bool library_irfft(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  out->function = "irfft";
-  return rows_call(dims, node, leat_node_attr(node, "n")->dim, out);
+  return rows_call(dims, node, leat_node_attr(node, "n")->dim, LEAT_FFT_TO_REAL, out);
 }

@@ -15,11 +15,8 @@
 #define UNROLL _Pragma("GCC unroll 8")
 #endif
 
-typedef enum fft_kind { FFT_COMPLEX, FFT_FROM_REAL, FFT_TO_REAL } fft_kind;
-
 typedef struct fft_call {
-  fft_kind kind;
-  bool inverse;
+  leat_fft_kind kind;
   int64_t n; // points of a row
   leat_fft_plan plan;
   void *out, *scratch;
@@ -79,55 +76,25 @@ static inline void table_root(const root_table *table, int64_t k, double *c, dou
 #define R(x) x##_f64
 #include "runtime/kernels/fft_real.h"
 
-// A call's scratch begins with that of its first tile.
-static int32_t run(const leat_arg *args, const int64_t *scalars, int64_t begin, int64_t end,
-                   fft_call *call) {
-  bool is_double = scalars[0] == LEAT_f64;
-  size_t size = is_double ? sizeof(double) : sizeof(float);
-  int64_t rows = scalars[2];
-  call->n = scalars[1];
-  bool halved = call->kind != FFT_COMPLEX && call->n % 2 == 0;
-  int64_t first = begin * LEAT_FFT_ROWS, last = end * LEAT_FFT_ROWS;
-  if (last > rows) last = rows;
-  if (call->n == 0 && call->kind == FFT_FROM_REAL)
-    memset((char *)args[0].pointer + first * (int64_t)(2 * size), 0,
-           (size_t)(last - first) * 2 * size);
-  if (call->n == 0 || first >= last) return LEAT_OK;
-  if (!leat_fft_plan_make(halved ? call->n / 2 : call->n, size, &call->plan))
-    return LEAT_OUT_OF_RANGE;
-  call->out = args[0].pointer;
-  call->in = args[1].pointer;
-  call->scratch = (char *)args[2].pointer + begin * scalars[3];
-  (is_double ? rows_f64 : rows_f32)(call, first, last);
-  return LEAT_OK;
-}
-
-static void scalars_of(const leat_arg *args, int count, int64_t *out) {
-  for (int i = 0; i < count; i++) out[i] = args[3 + i].value;
-}
-
-// out, in, scratch; dtype of the reals, n, rows, bytes of scratch a tile, whether inverse
+// out, in, scratch; dtype of the reals, n, rows, bytes of scratch a tile, leat_fft_kind. The
+// scratch of a call begins with that of its first tile.
 int32_t leat_library_fft(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
   (void)frame;
-  int64_t scalars[5];
-  scalars_of(args, 5, scalars);
-  fft_call call = {.kind = FFT_COMPLEX, .inverse = scalars[4]};
-  return run(args, scalars, begin, end, &call);
-}
-
-// out, in, scratch; dtype of the reals, n, rows, bytes of scratch a tile
-int32_t leat_library_rfft(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
-  int64_t scalars[4];
-  scalars_of(args, 4, scalars);
-  fft_call call = {.kind = FFT_FROM_REAL};
-  return run(args, scalars, begin, end, &call);
-}
-
-int32_t leat_library_irfft(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
-  int64_t scalars[4];
-  scalars_of(args, 4, scalars);
-  fft_call call = {.kind = FFT_TO_REAL};
-  return run(args, scalars, begin, end, &call);
+  bool is_double = args[3].value == LEAT_f64;
+  size_t size = is_double ? sizeof(double) : sizeof(float);
+  int64_t n = args[4].value, rows = args[5].value;
+  fft_call call = {.kind = (leat_fft_kind)args[7].value, .n = n, .out = args[0].pointer};
+  bool real = call.kind == LEAT_FFT_FROM_REAL || call.kind == LEAT_FFT_TO_REAL;
+  int64_t first = begin * LEAT_FFT_ROWS, last = end * LEAT_FFT_ROWS;
+  if (last > rows) last = rows;
+  if (first >= last) return LEAT_OK;
+  if (n == 0 && call.kind == LEAT_FFT_FROM_REAL)
+    memset((char *)call.out + (size_t)first * 2 * size, 0, (size_t)(last - first) * 2 * size);
+  if (n == 0) return LEAT_OK;
+  if (!leat_fft_plan_make(real && n % 2 == 0 ? n / 2 : n, size, &call.plan))
+    return LEAT_OUT_OF_RANGE;
+  call.in = args[1].pointer;
+  call.scratch = (char *)args[2].pointer + begin * args[6].value;
+  (is_double ? rows_f64 : rows_f32)(&call, first, last);
+  return LEAT_OK;
 }

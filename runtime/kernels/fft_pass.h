@@ -1,8 +1,8 @@
-// One pass of Stockham's transform over vectors of LANES numbers; included once for each REAL and
-// width by fft_real.h. The passes are loops over independent elements: every width gives the same
-// bits.
+// The steps of a transform over vectors of LANES numbers; included once for each REAL and width by
+// fft_real.h. They are loops over independent elements: every width gives the same bits.
 //
-// x holds `radix` blocks of m × s numbers, y takes m blocks of radix × s:
+// One pass of Stockham's transform: x holds `radix` blocks of m × s numbers, y takes m blocks of
+// radix × s:
 //   y[p][k] = w^(p k) Σ_j x[j][p] e^(-2πi j k / radix)
 // where the powers w^p, w^2p … of each p stand in `twiddle`. s is a multiple of LANES.
 
@@ -128,6 +128,41 @@ TARGET static void NAME(pass)(int radix, int64_t m, int64_t s, const SPLIT *x, c
       }
   }
 }
+
+// x[k][row] × table_k × scale, for n points of `beside` rows, a multiple of LANES.
+TARGET static void NAME(turn)(const SPLIT *x, const SPLIT *table, int64_t n, int64_t beside,
+                              REAL scale) {
+  for (int64_t k = 0; k < n; k++) {
+    REAL w[2] = {table->re[k] * scale, table->im[k] * scale};
+    for (int64_t at = k * beside; at < (k + 1) * beside; at += NAME(LANES))
+      NAME(store_turned)(x, at, NAME(load)(x, at), w);
+  }
+}
+
+// Between the transform Z of the h pairs of numbers of real rows and that of the 2h numbers, X.
+// With w_k = e^(-πi k / h), E = Z_k + Z*_(h-k) and D = Z_k - Z*_(h-k):
+//   2 X_k = E - i w_k D   and back, twice too large,   Z_k = E + i w*_k D
+// where for h - k the sum is E* - (…)*. Both ways x_0 holds X_0 + i X_h, which are real.
+TARGET static void NAME(fold)(const SPLIT *x, const REAL *roots, int64_t h, int64_t beside,
+                              bool back) {
+  REAL sign = back ? 1 : -1, scale = back ? 1 : (REAL)0.5;
+  for (int64_t q = 0; q < beside; q += NAME(LANES)) {
+    C first = NAME(load)(x, q);
+    NAME(store)(x, q, (C){first.re + first.im, first.re - first.im});
+    for (int64_t k = 1; 2 * k <= h; k++) {
+      int64_t at = k * beside + q, mirror = (h - k) * beside + q;
+      C a = NAME(load)(x, at), b = NAME(load)(x, mirror);
+      C even = {a.re + b.re, a.im - b.im}, odd = {a.re - b.re, a.im + b.im};
+      REAL re = roots[2 * k + 1] * scale, im = roots[2 * k] * (sign * scale);
+      C turned = {odd.re * re - odd.im * im, odd.re * im + odd.im * re};
+      even = (C){even.re * scale, even.im * scale};
+      NAME(store)(x, mirror, (C){even.re - turned.re, turned.im - even.im});
+      NAME(store)(x, at, NAME(add)(even, turned));
+    }
+  }
+}
+
+static const STEPS NAME(steps) = {NAME(pass), NAME(turn), NAME(fold)};
 
 #undef RADIX_PASS
 #undef C

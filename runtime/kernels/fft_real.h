@@ -4,11 +4,20 @@
 // in one array, imaginary parts in another. An inverse transform is the forward one with the two
 // exchanged.
 #define SPLIT R(split)
+#define STEPS R(steps)
 #define RUN R(run)
 
 typedef struct SPLIT {
   REAL *re, *im;
 } SPLIT;
+
+// What fft_pass.h says, for vectors of one width.
+typedef struct STEPS {
+  void (*pass)(int radix, int64_t m, int64_t s, const SPLIT *x, const SPLIT *y, const REAL *twiddle,
+               const REAL *roots);
+  void (*turn)(const SPLIT *x, const SPLIT *table, int64_t n, int64_t beside, REAL scale);
+  void (*fold)(const SPLIT *x, const REAL *roots, int64_t h, int64_t beside, bool back);
+} STEPS;
 
 #define PASS "runtime/kernels/fft_pass.h"
 #include "runtime/kernels/each_width.h"
@@ -16,24 +25,25 @@ typedef struct SPLIT {
 // What the calls on some tiles share, in their scratch.
 typedef struct RUN {
   const leat_fft_plan *plan;
-  int64_t n;       // points of a row, as the caller sees it
-  int64_t widest;  // bytes of the CPU's vectors
-  REAL *twiddles;  // of the passes, one after the other
-  REAL *unpacking; // e^(-2πi k / n): of real transforms
-  SPLIT chirp;     // Bluestein: e^(-πi k² / n) …
-  SPLIT kernel;    // … and the transform of its conjugate, over `length`
-  SPLIT a, b;      // length × beside
+  int64_t n;      // points of a row, as the caller sees it
+  int64_t widest; // bytes of the CPU's vectors
+  REAL *twiddles; // of the passes, one after the other
+  REAL *folding;  // e^(-2πi k / n), k ≤ n / 4: of real transforms
+  SPLIT chirp;    // Bluestein: e^(-πi k² / n) …
+  SPLIT kernel;   // … and the transform of its conjugate, over `length`
+  SPLIT a, b;     // length × beside
 } RUN;
 
-static void R(pass)(const RUN *run, int radix, int64_t m, int64_t s, const SPLIT *x, const SPLIT *y,
-                    const REAL *twiddle, const REAL *roots) {
-  const int64_t size = sizeof(REAL);
+// Of the widest vectors of which `count` numbers are a multiple.
+static const STEPS *R(steps_for)(const RUN *run, int64_t count) {
+  int64_t bytes = count * (int64_t)sizeof(REAL);
 #ifdef __x86_64__
-  if (run->widest >= 64 && s * size % 64 == 0) return R(pass_64)(radix, m, s, x, y, twiddle, roots);
-  if (run->widest >= 32 && s * size % 32 == 0) return R(pass_32)(radix, m, s, x, y, twiddle, roots);
+  if (run->widest >= 64 && bytes % 64 == 0) return &R(steps_64);
+  if (run->widest >= 32 && bytes % 32 == 0) return &R(steps_32);
+#else
+  (void)run;
 #endif
-  if (s * size % 16 == 0) return R(pass_16)(radix, m, s, x, y, twiddle, roots);
-  R(pass_1)(radix, m, s, x, y, twiddle, roots);
+  return bytes % 16 == 0 ? &R(steps_16) : &R(steps_1);
 }
 
 static void R(swap)(SPLIT *x, SPLIT *y) {
@@ -57,7 +67,7 @@ static SPLIT R(transform)(const RUN *run, SPLIT x, SPLIT y, int64_t beside) {
       roots[2 * j + 1] = (REAL)d;
     }
     m /= radix;
-    R(pass)(run, radix, m, s, &x, &y, twiddle, roots);
+    R(steps_for)(run, s)->pass(radix, m, s, &x, &y, twiddle, roots);
     twiddle += 2 * m * (radix - 1);
     s *= radix;
     R(swap)(&x, &y);
@@ -88,9 +98,9 @@ static void R(make_twiddles)(const RUN *run) {
   }
 }
 
-static void R(make_unpacking)(const RUN *run) {
+static void R(make_folding)(const RUN *run) {
   root_table roots = make_roots(run->n, run->a.re);
-  for (int64_t k = 0; k <= run->n / 2; k++) R(put)(run->unpacking, k, &roots, k);
+  for (int64_t k = 0; k <= run->n / 4; k++) R(put)(run->folding, k, &roots, k);
 }
 
 // k² mod 2n grows by 2k + 1.
@@ -123,10 +133,10 @@ static RUN R(start)(const leat_fft_plan *plan, int64_t n, bool real, REAL *scrat
   scratch += 2 * points;
   run.b = (SPLIT){scratch, scratch + points};
   run.twiddles = scratch += 2 * points;
-  run.unpacking = scratch += 2 * length;
+  run.folding = scratch += 2 * length;
   scratch += 2 * plan->n + 2;
   R(make_twiddles)(&run);
-  if (real && n % 2 == 0) R(make_unpacking)(&run);
+  if (real && n % 2 == 0) R(make_folding)(&run);
   if (length == plan->n) return run;
   run.chirp = (SPLIT){scratch, scratch + plan->n};
   scratch += 2 * plan->n;
@@ -137,31 +147,20 @@ static RUN R(start)(const leat_fft_plan *plan, int64_t n, bool real, REAL *scrat
 
 // -- Rows ----------------------------------------------------------------------------------------
 
-// x[k][row] × table_k (times scale), for n points.
-static void R(turn)(SPLIT x, SPLIT table, int64_t n, int64_t beside, REAL scale) {
-  for (int64_t k = 0; k < n; k++) {
-    REAL c = table.re[k] * scale, s = table.im[k] * scale;
-    for (int64_t at = k * beside; at < (k + 1) * beside; at++) {
-      REAL re = x.re[at], im = x.im[at];
-      x.re[at] = re * c - im * s;
-      x.im[at] = re * s + im * c;
-    }
-  }
-}
-
 // Bluestein: x_k chirp_k, convolved with the chirp's conjugate, times chirp_k. The inverse
 // transform of the convolution is the forward one with real and imaginary parts exchanged.
 static SPLIT R(convolve)(const RUN *run, SPLIT x, SPLIT spare, int64_t beside) {
   int64_t n = run->plan->n, length = run->plan->length;
+  const STEPS *steps = R(steps_for)(run, beside);
   size_t rest = (size_t)((length - n) * beside) * sizeof(REAL);
-  R(turn)(x, run->chirp, n, beside, 1);
+  steps->turn(&x, &run->chirp, n, beside, 1);
   memset(x.re + n * beside, 0, rest);
   memset(x.im + n * beside, 0, rest);
   SPLIT y = R(transform)(run, x, spare, beside), other = y.re == x.re ? spare : x;
-  R(turn)(y, run->kernel, length, beside, 1 / (REAL)length);
+  steps->turn(&y, &run->kernel, length, beside, 1 / (REAL)length);
   y = R(transform)(run, (SPLIT){y.im, y.re}, (SPLIT){other.im, other.re}, beside);
   y = (SPLIT){y.im, y.re};
-  R(turn)(y, run->chirp, n, beside, 1);
+  steps->turn(&y, &run->chirp, n, beside, 1);
   return y;
 }
 
@@ -174,67 +173,46 @@ static SPLIT R(forward)(const RUN *run, bool inverse, int64_t beside) {
   return inverse ? (SPLIT){y.im, y.re} : y;
 }
 
-// `beside` rows of n interleaved numbers to run->a and back.
-static void R(split_rows)(const RUN *run, const REAL *in, int64_t n, int64_t beside) {
+// The first n of the `points` interleaved numbers of each row to run->a, and back.
+static void R(split_rows)(const RUN *run, const REAL *in, int64_t n, int64_t points,
+                          int64_t beside) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t row = 0; row < beside; row++) {
-      run->a.re[i * beside + row] = in[2 * (row * n + i)];
-      run->a.im[i * beside + row] = in[2 * (row * n + i) + 1];
+      run->a.re[i * beside + row] = in[2 * (row * points + i)];
+      run->a.im[i * beside + row] = in[2 * (row * points + i) + 1];
     }
 }
 
-static void R(join_rows)(SPLIT y, REAL *out, int64_t n, int64_t beside, REAL scale) {
+static void R(join_rows)(SPLIT y, REAL *out, int64_t n, int64_t points, int64_t beside,
+                         REAL scale) {
   for (int64_t row = 0; row < beside; row++)
     for (int64_t i = 0; i < n; i++) {
-      out[2 * (row * n + i)] = y.re[i * beside + row] * scale;
-      out[2 * (row * n + i) + 1] = y.im[i * beside + row] * scale;
+      out[2 * (row * points + i)] = y.re[i * beside + row] * scale;
+      out[2 * (row * points + i) + 1] = y.im[i * beside + row] * scale;
     }
 }
 
 static void R(complex_rows)(const RUN *run, const REAL *in, REAL *out, bool inverse,
                             int64_t beside) {
   int64_t n = run->n;
-  R(split_rows)(run, in, n, beside);
+  R(split_rows)(run, in, n, n, beside);
   SPLIT y = R(forward)(run, inverse, beside);
-  R(join_rows)(y, out, n, beside, inverse ? 1 / (REAL)n : 1);
-}
-
-// An even n: the row's pairs are the complex numbers z of a transform of h = n / 2, and
-//   2 X_k = (Z_k + Z*_(h-k)) - i e^(-2πi k / n) (Z_k - Z*_(h-k))
-static void R(unpack)(const RUN *run, SPLIT z, REAL *out, int64_t beside) {
-  int64_t h = run->n / 2;
-  for (int64_t row = 0; row < beside; row++)
-    for (int64_t k = 0; k <= h; k++) {
-      int64_t at = (k % h) * beside + row, mirror = ((h - k) % h) * beside + row;
-      REAL c = run->unpacking[2 * k], s = run->unpacking[2 * k + 1];
-      REAL even_re = z.re[at] + z.re[mirror], even_im = z.im[at] - z.im[mirror];
-      REAL odd_re = z.im[at] + z.im[mirror], odd_im = z.re[mirror] - z.re[at];
-      REAL *x = out + 2 * (row * (h + 1) + k);
-      x[0] = (even_re + (odd_re * c - odd_im * s)) / 2;
-      x[1] = (even_im + (odd_re * s + odd_im * c)) / 2;
-    }
-}
-
-// The way back: Z_k = (X_k + X*_(h-k)) + i e^(2πi k / n) (X_k - X*_(h-k)), twice too large. What
-// X_0 and X_h have of imaginary parts counts for nothing.
-static void R(pack)(const RUN *run, const REAL *in, int64_t beside) {
-  int64_t h = run->n / 2;
-  for (int64_t row = 0; row < beside; row++)
-    for (int64_t k = 0; k < h; k++) {
-      const REAL *x = in + 2 * (row * (h + 1) + k), *y = in + 2 * (row * (h + 1) + h - k);
-      REAL c = run->unpacking[2 * k], s = -run->unpacking[2 * k + 1];
-      REAL x_im = k ? x[1] : 0, y_im = k ? y[1] : 0;
-      REAL odd_re = x[0] - y[0], odd_im = x_im + y_im;
-      run->a.re[k * beside + row] = x[0] + y[0] - (odd_re * s + odd_im * c);
-      run->a.im[k * beside + row] = x_im - y_im + (odd_re * c - odd_im * s);
-    }
+  R(join_rows)(y, out, n, n, beside, inverse ? 1 / (REAL)n : 1);
 }
 
 static void R(rfft_rows)(const RUN *run, const REAL *in, REAL *out, int64_t beside) {
   int64_t n = run->n, bins = n / 2 + 1;
   if (n % 2 == 0) {
-    R(split_rows)(run, in, n / 2, beside);
-    R(unpack)(run, R(forward)(run, false, beside), out, beside);
+    int64_t h = n / 2;
+    R(split_rows)(run, in, h, h, beside);
+    SPLIT x = R(forward)(run, false, beside);
+    R(steps_for)(run, beside)->fold(&x, run->folding, h, beside, false);
+    R(join_rows)(x, out, h, bins, beside, 1);
+    for (int64_t row = 0; row < beside; row++) {
+      REAL *first = out + 2 * row * bins, *last = first + 2 * h;
+      *last = first[1];
+      first[1] = last[1] = 0;
+    }
     return;
   }
   for (int64_t i = 0; i < n; i++)
@@ -242,14 +220,17 @@ static void R(rfft_rows)(const RUN *run, const REAL *in, REAL *out, int64_t besi
       run->a.re[i * beside + row] = in[row * n + i];
       run->a.im[i * beside + row] = 0;
     }
-  R(join_rows)(R(forward)(run, false, beside), out, bins, beside, 1);
+  R(join_rows)(R(forward)(run, false, beside), out, bins, bins, beside, 1);
 }
 
 static void R(irfft_rows)(const RUN *run, const REAL *in, REAL *out, int64_t beside) {
   int64_t n = run->n, bins = n / 2 + 1;
   if (n % 2 == 0) {
-    R(pack)(run, in, beside);
-    R(join_rows)(R(forward)(run, true, beside), out, n / 2, beside, 1 / (REAL)n);
+    int64_t h = n / 2;
+    R(split_rows)(run, in, h, bins, beside);
+    for (int64_t row = 0; row < beside; row++) run->a.im[row] = in[2 * (row * bins + h)];
+    R(steps_for)(run, beside)->fold(&run->a, run->folding, h, beside, true);
+    R(join_rows)(R(forward)(run, true, beside), out, h, h, beside, 1 / (REAL)n);
     return;
   }
   for (int64_t i = 0; i < n; i++)
@@ -267,26 +248,25 @@ static void R(irfft_rows)(const RUN *run, const REAL *in, REAL *out, int64_t bes
 static void R(rows)(const fft_call *call, int64_t begin, int64_t end) {
   REAL *out = call->out, *scratch = call->scratch;
   const REAL *in = call->in;
-  bool real = call->kind != FFT_COMPLEX;
-  RUN run = R(start)(&call->plan, call->n, real, scratch);
-  int64_t in_size = call->kind == FFT_FROM_REAL ? call->n
-                    : call->kind == FFT_TO_REAL ? call->n / 2 * 2 + 2
-                                                : 2 * call->n;
-  int64_t out_size = call->kind == FFT_FROM_REAL ? call->n / 2 * 2 + 2
-                     : call->kind == FFT_TO_REAL ? call->n
-                                                 : 2 * call->n;
+  bool from_real = call->kind == LEAT_FFT_FROM_REAL, to_real = call->kind == LEAT_FFT_TO_REAL;
+  RUN run = R(start)(&call->plan, call->n, from_real || to_real, scratch);
+  int64_t half = call->n / 2 * 2 + 2; // numbers of the half of a spectrum
+  int64_t in_size = from_real ? call->n : to_real ? half : 2 * call->n;
+  int64_t out_size = from_real ? half : to_real ? call->n : 2 * call->n;
   for (int64_t row = begin, beside; row < end; row += beside) {
     beside = end - row >= call->plan.beside ? call->plan.beside : 1;
     const REAL *x = in + row * in_size;
     REAL *y = out + row * out_size;
-    switch (call->kind) {
-    case FFT_COMPLEX: R(complex_rows)(&run, x, y, call->inverse, beside); break;
-    case FFT_FROM_REAL: R(rfft_rows)(&run, x, y, beside); break;
-    case FFT_TO_REAL: R(irfft_rows)(&run, x, y, beside); break;
-    }
+    if (from_real)
+      R(rfft_rows)(&run, x, y, beside);
+    else if (to_real)
+      R(irfft_rows)(&run, x, y, beside);
+    else
+      R(complex_rows)(&run, x, y, call->kind == LEAT_FFT_INVERSE, beside);
   }
 }
 
+#undef STEPS
 #undef SPLIT
 #undef RUN
 #undef REAL

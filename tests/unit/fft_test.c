@@ -12,29 +12,30 @@ static double next(uint64_t *state) {
   return (double)(int64_t)*state / 9223372036854775808.0;
 }
 
-// A call of one of the functions on `rows` rows, in one or in several ranges of tiles.
+// A call of the function on `rows` rows, in one or in several ranges of tiles.
 typedef struct transform {
-  leat_kernel_function function;
+  leat_fft_kind kind;
   leat_dtype dtype;
   int64_t n, rows;
-  bool inverse, halved, split;
+  bool split;
 } transform;
 
 static void call(const transform *t, void *out, const void *in) {
   leat_fft_plan plan;
   size_t size = leat_dtype_size(t->dtype);
-  CHECK(leat_fft_plan_make(t->halved && t->n % 2 == 0 ? t->n / 2 : t->n, size, &plan));
+  bool halved = (t->kind == LEAT_FFT_FROM_REAL || t->kind == LEAT_FFT_TO_REAL) && t->n % 2 == 0;
+  CHECK(leat_fft_plan_make(halved ? t->n / 2 : t->n, size, &plan));
   int64_t bytes = leat_fft_plan_reals(&plan) * (int64_t)size;
   int64_t tiles = (t->rows + LEAT_FFT_ROWS - 1) / LEAT_FFT_ROWS;
   CHECK(bytes <= (LEAT_FFT_MOST_REALS * t->n + LEAT_FFT_MORE_REALS) * (int64_t)size);
   void *scratch = aligned_alloc(64, (size_t)(bytes * tiles));
   leat_arg args[] = {{.pointer = out},    {.pointer = (void *)in}, {.pointer = scratch},
                      {.value = t->dtype}, {.value = t->n},         {.value = t->rows},
-                     {.value = bytes},    {.value = t->inverse}};
+                     {.value = bytes},    {.value = t->kind}};
   if (t->split)
-    for (int64_t i = tiles; i-- > 0;) CHECK_EQ_INT(t->function(NULL, args, i, i + 1), 0);
+    for (int64_t i = tiles; i-- > 0;) CHECK_EQ_INT(leat_library_fft(NULL, args, i, i + 1), 0);
   else
-    CHECK_EQ_INT(t->function(NULL, args, 0, tiles), 0);
+    CHECK_EQ_INT(leat_library_fft(NULL, args, 0, tiles), 0);
   free(scratch);
 }
 
@@ -88,7 +89,7 @@ static void check_complex(leat_dtype dtype, int64_t n, int64_t rows, bool invers
   double *x = calloc((size_t)(count + 1), sizeof *x);
   for (int64_t i = 0; i < count; i++) x[i] = (double)(float)next(&state);
   void *in = as_dtype(dtype, x, count), *out = as_dtype(dtype, x, count);
-  transform t = {leat_library_fft, dtype, n, rows, inverse, false, false};
+  transform t = {inverse ? LEAT_FFT_INVERSE : LEAT_FFT_FORWARD, dtype, n, rows, false};
   call(&t, out, in);
   double *y = as_double(dtype, out, count), error = error_of(n, n, rows, inverse, x, y);
   if (!(error < tolerance(dtype)))
@@ -108,11 +109,11 @@ static void check_real(leat_dtype dtype, int64_t n, int64_t rows) {
   for (int64_t i = 0; i < n * rows; i++) z[2 * i] = x[i] = (double)(float)next(&state);
   void *in = as_dtype(dtype, x, n * rows), *out = calloc((size_t)(2 * bins * rows), sizeof(double));
   void *back = calloc((size_t)(n * rows), sizeof(double));
-  transform t = {leat_library_rfft, dtype, n, rows, false, true, false};
+  transform t = {LEAT_FFT_FROM_REAL, dtype, n, rows, false};
   call(&t, out, in);
   double *y = as_double(dtype, out, 2 * bins * rows), worst = 0;
   double error = error_of(n, bins, rows, false, z, y);
-  t.function = leat_library_irfft;
+  t.kind = LEAT_FFT_TO_REAL;
   call(&t, back, out);
   double *w = as_double(dtype, back, n * rows);
   for (int64_t i = 0; i < n * rows; i++) worst = fmax(worst, fabs(w[i] - x[i]));
@@ -143,7 +144,7 @@ TEST(large_lengths) {
 }
 
 TEST(no_points) {
-  transform t = {leat_library_fft, LEAT_f32, 0, 3, false, false, false};
+  transform t = {LEAT_FFT_FORWARD, LEAT_f32, 0, 3, false};
   call(&t, NULL, NULL);
 }
 
