@@ -4,12 +4,14 @@
 numbers; its peer is the machine's bandwidth, scaled to the bytes that must move at least, a rate, or the faster of NumPy
 and JAX for the same expression. ratio = peer_ms / leat_ms in every case; the target is the least that is promised.
 """
+import math
 import os
 import tempfile
 from dataclasses import dataclass
 
 READ, COPY, RATE, PEER = 0.9, 0.6, 1.0, 0.5  # least ratio: of bandwidth, of 1 Gelem/s, of the faster library
-MEMORY = 64 << 20  # what bench/memory.c reads or copies
+MEGABYTE = 1 << 20
+MEMORY = 64 * MEGABYTE  # what bench/memory.c reads or copies
 
 
 @dataclass
@@ -30,7 +32,7 @@ def floats(shape, low=0.5, high=1.5):
 
 
 def moves(name, inputs, leat, megabytes=64):
-    return Case(name, inputs, 'y = ' + leat, COPY, 'copy', megabytes << 20)
+    return Case(name, inputs, 'y = ' + leat, COPY, 'copy', megabytes * MEGABYTE)
 
 
 def against(name, inputs, leat, numpy, jax=None, runs=5):
@@ -66,11 +68,19 @@ TRANSCENDENTAL = '''exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos at
     erf erfc erfinv lgamma digamma sigmoid softplus silu gelu rsqrt'''.split()
 
 
-def spectrum(size):
-    shape = f'{max(1, 65536 // size)}, {size}'
+def complex_numbers(shape):
     part = f'uniform(-1, 1, out=f32[{shape}])'
-    inputs = {'x': (f'c64[{shape}]', f'complex({part}, {part[:-1]}, seed=2))', '-1:1')}
-    return against(f'fft {shape.replace(", ", " x ")}', inputs, 'y = fft(x)', 'np.fft.fft(x)')
+    return {'x': (f'c64[{shape}]', f'complex({part}, {part[:-1]}, seed=2))', '-1:1')}
+
+
+def spectra(size):
+    """Transforms of 65,536 numbers, in rows of `size`: complex ones, real ones, and back."""
+    rows = max(1, 65536 // size)
+    whole, half = f'{rows}, {size}', f'{rows}, {size // 2 + 1}'
+    label = f'{rows} x {size}'
+    yield against(f'fft {label}', complex_numbers(whole), 'y = fft(x)', 'np.fft.fft(x)', runs=20)
+    yield against(f'rfft {label}', {'x': floats(whole, -1)}, 'y = rfft(x)', 'np.fft.rfft(x)', runs=20)
+    yield against(f'irfft {label}', complex_numbers(half), f'y = irfft(x, n={size})', f'np.fft.irfft(x, n={size})', runs=20)
 
 
 def cases():
@@ -85,6 +95,10 @@ def cases():
     yield moves('transpose 4096 x 4096', square, 'transpose(x, perm=[1, 0])')
     for perm in ('0, 2, 1', '1, 0, 2', '2, 1, 0', '1, 2, 0', '2, 0, 1'):
         yield moves(f'transpose 256^3 ({perm})', cube, f'transpose(x, perm=[{perm}])')
+    for shape, perm in (('64, 56, 56, 64', '0, 3, 1, 2'), ('64, 64, 56, 56', '0, 2, 3, 1'), ('64, 3, 224, 224', '0, 2, 3, 1')):
+        count = math.prod(int(dim) for dim in shape.split(', '))
+        transposed = f'transpose {shape.replace(", ", " x ")} ({perm})'
+        yield moves(transposed, {'x': floats(shape)}, f'transpose(x, perm=[{perm}])', 4 * count / MEGABYTE)
     rows = {'x': floats('65536, 256'), 'i': ('i32[65536]', 'permutation(65536, seed=1)', '')}
     yield moves('gather of 65536 rows', rows, 'gather(x, i, axis=0)')
     halves = {'a': floats('2048, 4096'), 'b': floats('2048, 4096')}
@@ -98,7 +112,10 @@ def cases():
         yield against(f'top_k 10 of {label}', x, 'y, z = top_k(x, 10)', 'np.partition(x, -10, axis=-1)', 'lax.top_k(x, 10)')
         yield against(f'cumsum {label}', x, f'y = cumsum(x, axis={shape.count(",")})', 'np.cumsum(x, axis=-1)')
     yield against('cumsum of columns', {'x': floats('1000, 1000')}, 'y = cumsum(x, axis=0)', 'np.cumsum(x, axis=0)')
-    yield from (spectrum(size) for size in (16, 256, 1000, 1021, 4096, 65536))
+    for size in (16, 256, 1000, 1001, 1021, 4096, 65536):
+        yield from spectra(size)
+    yield against('fft2 256 x 256', complex_numbers('256, 256'), 'y = fft2(x)', 'np.fft.fft2(x)')
+    yield against('rfft2 256 x 256', {'x': floats('256, 256', -1)}, 'y = rfft2(x)', 'np.fft.rfft2(x)')
 
 
 def program_text(case):

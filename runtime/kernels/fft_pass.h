@@ -116,6 +116,8 @@ TARGET static void NAME(pass)(int radix, int64_t m, int64_t s, const SPLIT *x, c
   case 5: RADIX_PASS(5, NAME(odd)(a, 5, roots)) break;
   case 7: RADIX_PASS(7, NAME(odd)(a, 7, roots)) break;
   case 8: RADIX_PASS(8, NAME(eight)(a)) break;
+  case 11: RADIX_PASS(11, NAME(odd)(a, 11, roots)) break;
+  case 13: RADIX_PASS(13, NAME(odd)(a, 13, roots)) break;
   default:
     for (int64_t p = 0; p < m; p++, twiddle += 2 * (radix - 1))
       for (int64_t q = 0; q < s; q += NAME(LANES)) {
