@@ -11,6 +11,7 @@ typedef struct scatter {
   const leat_node *node;
   const k_buffer *out, *indices, *updates;
   int lanes;                    // of a run; 1 where an index stands for one element
+  bool multiplies_words;        // of complex numbers, which otherwise are two elements each
   k_value extent, inner, count; // of the axis, behind the axis, of indices
 } scatter;
 
@@ -24,6 +25,27 @@ static k_value combined(scatter *s, k_value old, k_value update) {
   return update;
 }
 
+// One complex number, of two words.
+static void multiply_words(scatter *s, k_value to, k_value from) {
+  k_builder *b = s->b;
+  k_value at[2], z[2], w[2];
+  for (int i = 0; i < 2; i++) {
+    at[i] = k_add(b, k_mul(b, to, k_i64(b, 2)), k_i64(b, i));
+    z[i] = k_load(b, s->out, at[i], 1, NULL);
+    w[i] = k_load(b, s->updates, k_add(b, k_mul(b, from, k_i64(b, 2)), k_i64(b, i)), 1, NULL);
+  }
+  k_value re = k_sub(b, k_mul(b, z[0], w[0]), k_mul(b, z[1], w[1]));
+  k_value im = k_add(b, k_mul(b, z[0], w[1]), k_mul(b, z[1], w[0]));
+  k_store(b, s->out, at[0], re, NULL);
+  k_store(b, s->out, at[1], im, NULL);
+}
+
+static void update(scatter *s, k_value to, k_value from, k_value mask) {
+  k_value old = k_load(s->b, s->out, to, s->lanes, mask);
+  k_value update = k_load(s->b, s->updates, from, s->lanes, mask);
+  k_store(s->b, s->out, to, combined(s, old, update), mask);
+}
+
 static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k_value i) {
   k_builder *b = s->b;
   k_value index = k_cast(b, LEAT_i64, k_load(b, s->indices, i, 1, NULL));
@@ -34,9 +56,12 @@ static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k
   k_instr *loop = k_loop_begin(b, low, high, s->lanes, NULL, 0);
   k_value e = k_loop_index(loop);
   k_value mask = s->lanes > 1 ? leat_lower_mask(s->w, k_sub(b, high, e)) : NULL;
-  k_value old = k_load(b, s->out, k_add(b, to, e), s->lanes, mask);
-  k_value update = k_load(b, s->updates, k_add(b, from, e), s->lanes, mask);
-  k_store(b, s->out, k_add(b, to, e), combined(s, old, update), mask);
+  to = k_add(b, to, e);
+  from = k_add(b, from, e);
+  if (s->multiplies_words)
+    multiply_words(s, to, from);
+  else
+    update(s, to, from, mask);
   k_loop_end(b, NULL, 0);
 }
 
@@ -67,15 +92,17 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   s.updates = leat_lower_buffer(w, leat_item_memory(table, node->inputs[2])->storage);
   leat_dim outer_dim = leat_lower_product(w, x->dims, axis);
   leat_dim inner_dim = leat_lower_product(w, x->dims + axis + 1, x->rank - axis - 1);
-  leat_dim words[] = {inner_dim, leat_dim_const(k_words(x->dtype))}; // of str: two are moved
-  inner_dim = leat_lower_product(w, words, 2);
+  s.multiplies_words = k_words(x->dtype) == 2 && node->op == LEAT_OP_scatter_mul;
+  int words = s.multiplies_words ? 1 : k_words(x->dtype); // moved and added one by one
+  leat_dim both[] = {inner_dim, leat_dim_const(words)};
+  inner_dim = leat_lower_product(w, both, 2);
   leat_dim runs = leat_lower_ceil_div(w, inner_dim, RUN);
   s.extent = leat_lower_dim(w, x->dims[axis]);
   s.inner = leat_lower_dim(w, inner_dim);
   s.count = leat_lower_dim(w, leat_lower_product(w, indices->dims, indices->rank));
   leat_index outer, run;
   leat_index_divmod(&w->l, (leat_index){.base = k_tile(b)}, leat_lower_dim(w, runs), &outer, &run);
-  s.lanes = leat_dim_is(inner_dim, 1) ? 1 : LEAT_LANES;
+  s.lanes = leat_dim_is(inner_dim, 1) || s.multiplies_words ? 1 : LEAT_LANES;
   k_value low = k_mul(b, run.base, k_i64(b, RUN));
   k_value high = k_binary(b, K_MIN, k_add(b, low, k_i64(b, RUN)), s.inner);
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), s.count, 1, NULL, 0);

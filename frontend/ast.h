@@ -56,19 +56,20 @@ const char *leat_operator_spelling(leat_operator operator); // "+"
 const char *leat_operator_op(leat_operator operator);       // "add"
 
 typedef enum leat_expr_kind {
-  LEAT_EXPR_NAME,   // x · f32 · relu; in the place of a type also `fn`, `queue`, `mutex`
-  LEAT_EXPR_PATH,   // $train/net/h:1
-  LEAT_EXPR_INT,    // 12 · -12 · 0xff
-  LEAT_EXPR_FLOAT,  // 1e-3 · nan · -inf
-  LEAT_EXPR_BOOL,   // true
-  LEAT_EXPR_NONE,   // none
-  LEAT_EXPR_STRING, // "block{i}"
-  LEAT_EXPR_LIST,   // [a, b]; in the place of a type `[int]` is a list of ints
-  LEAT_EXPR_CALL,   // f(x, axis=1, ...) as "block{i}" · x |> f(axis=1)
-  LEAT_EXPR_INDEX,  // x[:, 0] · f32[B, ...D, ?]
-  LEAT_EXPR_UNARY,  // -x · not p
-  LEAT_EXPR_BINARY, // a + b
-  LEAT_EXPR_RANGE,  // 0..12, in `for` and `dim` only
+  LEAT_EXPR_NAME,      // x · f32 · relu; in the place of a type also `fn`, `queue`, `mutex`
+  LEAT_EXPR_PATH,      // $train/net/h:1
+  LEAT_EXPR_INT,       // 12 · -12 · 0xff
+  LEAT_EXPR_FLOAT,     // 1e-3 · nan · -inf
+  LEAT_EXPR_IMAGINARY, // 2.5j
+  LEAT_EXPR_BOOL,      // true
+  LEAT_EXPR_NONE,      // none
+  LEAT_EXPR_STRING,    // "block{i}"
+  LEAT_EXPR_LIST,      // [a, b]; in the place of a type `[int]` is a list of ints
+  LEAT_EXPR_CALL,      // f(x, axis=1, ...) as "block{i}" · x |> f(axis=1)
+  LEAT_EXPR_INDEX,     // x[:, 0] · f32[B, ...D, ?]
+  LEAT_EXPR_UNARY,     // -x · not p
+  LEAT_EXPR_BINARY,    // a + b
+  LEAT_EXPR_RANGE,     // 0..12, in `for` and `dim` only
   // Among the items of an index or a type only:
   LEAT_EXPR_SLICE,    // a:b:c, each part optional
   LEAT_EXPR_NEW_AXIS, // None
@@ -120,7 +121,7 @@ struct leat_expr {
           magnitude; // INT: the value is negative ? -magnitude : magnitude, and fits i64 or u64
       bool negative;
     };
-    double number; // FLOAT, with its sign
+    double number; // FLOAT, with its sign; IMAGINARY
     bool truth;    // BOOL
     struct {       // STRING: at least one part; a plain string is one part of text
       leat_string_part *parts;

@@ -265,7 +265,7 @@ ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   ev_argument *args = ev_arguments(e, &expr->args, 0, &count); // reports what is wrong in them too
   if (!function || !args) return ev_error();
   if (is_static_complex(function, args, count))
-    return (ev){.kind = EV_COMPLEX, .re = as_double(args[0].value), .im = as_double(args[1].value)};
+    return ev_complex(as_double(args[0].value), as_double(args[1].value));
   if (is_static_extreme(function, args, count))
     return static_extreme(e, function, args, expr->span);
   const char *as = NULL;

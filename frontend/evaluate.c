@@ -74,6 +74,7 @@ static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
   case LEAT_EXPR_PATH: return ev_path(e, expr);
   case LEAT_EXPR_INT: return int_value(expr);
   case LEAT_EXPR_FLOAT: return ev_float(expr->number);
+  case LEAT_EXPR_IMAGINARY: return ev_complex(0, expr->number);
   case LEAT_EXPR_BOOL: return ev_bool(expr->truth);
   case LEAT_EXPR_NONE: return ev_none();
   case LEAT_EXPR_STRING: return string_value(e, expr);

@@ -226,6 +226,7 @@ ev ev_error(void);
 ev ev_none(void);
 ev ev_int(int64_t value);
 ev ev_float(double value);
+ev ev_complex(double re, double im);
 ev ev_bool(bool value);
 ev ev_text(evaluator *e, const char *text, size_t size);
 // The string that was put together, which is finished here; EV_ERROR when not `ok` or too long.
@@ -323,6 +324,8 @@ ev ev_static_value(evaluator *e, const leat_expr *declared, ev value);
 const char *ev_source_text(evaluator *e, leat_span span); // as it stands in the text
 
 // -- literal.c ----------------------------------------------------------------------------------
+// The value, or an item of the list, is of that kind.
+bool ev_has_kind(ev value, ev_kind kind);
 // A tensor of the graph from any value that can be one; `dtype` of literals (-1: i32 or f32).
 leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span);
 // The literal's elements in the given type; one number fills the whole shape. False: reported.

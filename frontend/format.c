@@ -161,8 +161,11 @@ static void add_token(formatter *f, leat_token token) {
   const char *text = f->lexer.text + token.begin;
   uint32_t size = token.end - token.begin;
   double value;
-  if (token.kind == LEAT_TOKEN_FLOAT && leat_token_float(&f->lexer, token, &value)) {
-    add_float(&f->code, value, memchr(text, 'e', size) || memchr(text, 'E', size));
+  bool scientific = memchr(text, 'e', size) || memchr(text, 'E', size);
+  bool plain = !scientific && !memchr(text, '.', size); // 2j
+  if (token.kind == LEAT_TOKEN_FLOAT && !plain && leat_token_float(&f->lexer, token, &value)) {
+    add_float(&f->code, value, scientific);
+    if (leat_token_is_imaginary(&f->lexer, token)) leat_text_add(&f->code, "j");
     return;
   }
   size_t begin = f->code.size;

@@ -115,7 +115,7 @@ static bool lex_digits(leat_lexer *lexer, int class) {
   return true;
 }
 
-// 12 · 1_000 · 0xff · 1.5 · 1e-3; not 1. (so that 0..12 is a range) and not .5.
+// 12 · 1_000 · 0xff · 1.5 · 1e-3 · 2.5j; not 1. (so that 0..12 is a range) and not .5.
 static bool lex_number(leat_lexer *lexer, leat_token_kind *out_kind) {
   *out_kind = LEAT_TOKEN_INT;
   bool hex = peek(lexer, 0) == '0' && peek(lexer, 1) == 'x';
@@ -131,7 +131,11 @@ static bool lex_number(leat_lexer *lexer, leat_token_kind *out_kind) {
     lexer->at += peek(lexer, 1) == '-' || peek(lexer, 1) == '+' ? 2 : 1;
     if (!lex_digits(lexer, DIGIT)) return false;
   }
-  return !next_is(lexer, 0, LETTER);
+  if (!hex && peek(lexer, 0) == 'j') {
+    *out_kind = LEAT_TOKEN_FLOAT;
+    lexer->at++;
+  }
+  return !next_is(lexer, 0, LETTER | DIGIT);
 }
 
 // A port follows directly: `$a:1`, but `$a: f32[]`.
@@ -296,6 +300,10 @@ bool leat_token_int(const leat_lexer *lexer, leat_token token, uint64_t *out) {
   errno = 0;
   *out = strtoull(digits, NULL, digits[1] == 'x' ? 16 : 10);
   return errno == 0;
+}
+
+bool leat_token_is_imaginary(const leat_lexer *lexer, leat_token token) {
+  return token.kind == LEAT_TOKEN_FLOAT && lexer->text[token.end - 1] == 'j';
 }
 
 bool leat_token_float(const leat_lexer *lexer, leat_token token, double *out) {

@@ -81,7 +81,7 @@ typedef enum leat_token_kind {
   LEAT_TOKEN_NAME,
   LEAT_TOKEN_PATH,    // $train/net/h:1
   LEAT_TOKEN_INT,     // 12 · 1_000 · 0xff
-  LEAT_TOKEN_FLOAT,   // 1.5 · 1e-3
+  LEAT_TOKEN_FLOAT,   // 1.5 · 1e-3 · 2.5j
   LEAT_TOKEN_STRING,  // with its quotes
   LEAT_TOKEN_ANY_DIM, // ? · ?3
 #define X(id, spelling) LEAT_TOKEN_##id,
@@ -122,5 +122,6 @@ leat_token leat_lexer_next(leat_lexer *lexer); // END for ever when nothing is l
 // bits.
 bool leat_token_int(const leat_lexer *lexer, leat_token token, uint64_t *out);
 bool leat_token_float(const leat_lexer *lexer, leat_token token, double *out);
+bool leat_token_is_imaginary(const leat_lexer *lexer, leat_token token); // a FLOAT with its `j`
 
 #endif

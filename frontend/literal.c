@@ -142,24 +142,24 @@ static void list_type(ev value, leat_type *type) {
   if (value.kind == EV_BOOL) type->dtype = LEAT_bool;
 }
 
-static bool has_kind(ev value, ev_kind kind) {
+bool ev_has_kind(ev value, ev_kind kind) {
   if (value.kind != EV_LIST) return value.kind == kind;
   for (uint32_t i = 0; i < value.list->count; i++)
-    if (has_kind(value.list->items[i], kind)) return true;
+    if (ev_has_kind(value.list->items[i], kind)) return true;
   return false;
 }
 
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
   if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
-  if (has_kind(value, EV_TENSOR) || has_kind(value, EV_STATE)) {
+  if (ev_has_kind(value, EV_TENSOR) || ev_has_kind(value, EV_STATE)) {
     ev_fail(e, span, "a list of tensors is no tensor; `stack` and `concat` join them");
     return (leat_value){0};
   }
   leat_type type = {.dtype = LEAT_i32};
   list_type(value, &type);
-  if (has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
-  if (has_kind(value, EV_COMPLEX)) type.dtype = LEAT_c64;
-  if (has_kind(value, EV_STRING)) type.dtype = LEAT_str;
+  if (ev_has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
+  if (ev_has_kind(value, EV_COMPLEX)) type.dtype = LEAT_c64;
+  if (ev_has_kind(value, EV_STRING)) type.dtype = LEAT_str;
   if (dtype >= 0 && type.dtype != LEAT_bool) type.dtype = (leat_dtype)dtype;
   return ev_literal_tensor(e, value, &type, NULL, span);
 }

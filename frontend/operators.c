@@ -1,6 +1,7 @@
 // Operators: on compile-time values they are computed here; on tensors they are sugar for ops.
 #include "frontend/evaluator.h"
 
+#include <math.h>
 #include <string.h>
 
 static bool is_number(ev v) {
@@ -64,6 +65,34 @@ static ev float_operator(evaluator *e, leat_operator operator, double a, double 
   return not_for(e, operator, "floats", span);
 }
 
+static double re_of(ev value) {
+  return value.kind == EV_COMPLEX ? value.re : value.kind == EV_INT ? (double)value.i : value.f;
+}
+
+static double im_of(ev value) {
+  return value.kind == EV_COMPLEX ? value.im : 0;
+}
+
+// As ops on complex tensors compute; what divides by 0 is a tensor's.
+static ev complex_operator(evaluator *e, leat_operator operator, ev left, ev right,
+                           leat_span span) {
+  double a = re_of(left), b = im_of(left), c = re_of(right), d = im_of(right);
+  double ratio = fabs(c) < fabs(d) ? c / d : d / c;
+  double size = fabs(c) < fabs(d) ? d + c * ratio : c + d * ratio;
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: return ev_complex(a + c, b + d);
+  case LEAT_OPERATOR_SUB: return ev_complex(a - c, b - d);
+  case LEAT_OPERATOR_MUL: return ev_complex(a * c - b * d, a * d + b * c);
+  case LEAT_OPERATOR_DIV:
+    if (c == 0 && d == 0) return ev_fail(e, span, "division by zero");
+    return fabs(c) < fabs(d) ? ev_complex((b + a * ratio) / size, (b * ratio - a) / size)
+                             : ev_complex((a + b * ratio) / size, (b - a * ratio) / size);
+  case LEAT_OPERATOR_EQUAL: return ev_bool(a == c && b == d);
+  case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != c || b != d);
+  default: return not_for(e, operator, "complex numbers", span);
+  }
+}
+
 static leat_dim dim_of(ev value) {
   return value.kind == EV_INT ? leat_dim_const(value.i) : value.dim;
 }
@@ -122,6 +151,7 @@ static ev unary(evaluator *e, leat_operator operator, ev value, leat_span span) 
   if (operator== LEAT_OPERATOR_NOT) return value.kind == EV_BOOL ? ev_bool(!value.i) : ev_none();
   if (value.kind == EV_INT) return int_operator(e, LEAT_OPERATOR_SUB, 0, value.i, span);
   if (value.kind == EV_FLOAT) return ev_float(-value.f);
+  if (value.kind == EV_COMPLEX) return ev_complex(-value.re, -value.im);
   if (value.kind != EV_DIM) return ev_none();
   return dim_operator(e, operator, leat_dim_const(0), value.dim, span);
 }
@@ -133,6 +163,10 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
   bool dims = (left.kind == EV_DIM || left.kind == EV_INT) &&
               (right.kind == EV_DIM || right.kind == EV_INT);
   if (dims) return dim_operator(e, operator, dim_of(left), dim_of(right), span);
+  bool complex = left.kind == EV_COMPLEX || right.kind == EV_COMPLEX;
+  if (complex && (is_number(left) || left.kind == EV_COMPLEX) &&
+      (is_number(right) || right.kind == EV_COMPLEX))
+    return complex_operator(e, operator, left, right, span);
   if (is_number(left) && is_number(right)) {
     double a = left.kind == EV_INT ? (double)left.i : left.f;
     double b = right.kind == EV_INT ? (double)right.i : right.f;

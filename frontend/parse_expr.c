@@ -78,7 +78,10 @@ static leat_expr *parse_number(leat_parser *p) {
   leat_token token = p->token;
   bool is_int = leat_parser_at(p, LEAT_TOKEN_INT);
   leat_parser_advance(p);
-  leat_expr *e = new_expr(p, is_int ? LEAT_EXPR_INT : LEAT_EXPR_FLOAT, token.begin);
+  leat_expr_kind kind = leat_token_is_imaginary(&p->lexer, token) ? LEAT_EXPR_IMAGINARY
+                        : is_int                                  ? LEAT_EXPR_INT
+                                                                  : LEAT_EXPR_FLOAT;
+  leat_expr *e = new_expr(p, kind, token.begin);
   bool fits = is_int ? leat_token_int(&p->lexer, token, &e->magnitude)
                      : leat_token_float(&p->lexer, token, &e->number);
   if (!fits)

@@ -44,7 +44,8 @@ static bool input_has_op_dtype(leat_op op, uint32_t input) {
 }
 
 static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
-  bool has_float = leat_op_info_of(op)->dtypes == LEAT_CLASS_FLOAT, has_complex = false;
+  leat_dtype_class class = leat_op_info_of(op)->dtypes;
+  bool has_float = class == LEAT_CLASS_FLOAT || class == LEAT_CLASS_INEXACT, has_complex = false;
   bool has_dim = false;
   for (uint32_t i = 0; i < count; i++) {
     if (!input_has_op_dtype(op, i)) continue;
@@ -53,17 +54,35 @@ static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
     if (inputs[i].kind == EV_ROWS) return (int)ev_tensor_type(inputs[i])->dtype;
     has_dim = has_dim || inputs[i].kind == EV_DIM;
     has_float = has_float || inputs[i].kind == EV_FLOAT;
-    has_complex = has_complex || inputs[i].kind == EV_COMPLEX;
+    has_complex = has_complex || ev_has_kind(inputs[i], EV_COMPLEX);
   }
   return has_complex ? LEAT_c64 : has_dim ? LEAT_i64 : has_float ? LEAT_f32 : -1;
 }
 
+// Of what meets a complex literal: an f32 or f64 becomes complex too; -1: it stays as it is.
+static int widened(leat_op op, const ev *inputs, uint32_t count, int dtype) {
+  if (dtype != LEAT_f32 && dtype != LEAT_f64) return -1;
+  for (uint32_t i = 0; i < count; i++)
+    if (ev_has_kind(inputs[i], EV_COMPLEX) && input_has_op_dtype(op, i))
+      return dtype == LEAT_f32 ? LEAT_c64 : LEAT_c128;
+  return -1;
+}
+
+static leat_value as_complex(evaluator *e, leat_value value, int dtype, leat_span span) {
+  leat_attr attr = {.i = dtype};
+  leat_builder builder = ev_builder(e, span);
+  if (!value.node || (int)leat_value_type(value)->dtype == dtype) return value;
+  return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &value, 1, &attr);
+}
+
 static bool as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
                       leat_value *out) {
-  int dtype = op_dtype(op, inputs, count);
+  int dtype = op_dtype(op, inputs, count), wide = widened(op, inputs, count, dtype);
+  if (wide >= 0) dtype = wide;
   for (uint32_t i = 0; i < count; i++) {
     int want = is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
     out[i] = ev_as_tensor(e, inputs[i], want, span);
+    if (wide >= 0 && want == wide) out[i] = as_complex(e, out[i], wide, span);
     if (!out[i].node) return false;
   }
   return true;

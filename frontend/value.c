@@ -22,6 +22,10 @@ ev ev_float(double value) {
   return (ev){.kind = EV_FLOAT, .f = value};
 }
 
+ev ev_complex(double re, double im) {
+  return (ev){.kind = EV_COMPLEX, .re = re, .im = im};
+}
+
 ev ev_bool(bool value) {
   return (ev){.kind = EV_BOOL, .i = value};
 }

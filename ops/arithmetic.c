@@ -1,7 +1,6 @@
 // Element-wise arithmetic. Each op is one shape line and one REF line: expressions of a (and b) for
-// signed and unsigned integers, computed in 64 bits and cut to their width, and for floats,
-// computed in their own type.
-#include "ops/complex.h"
+// complex numbers, for signed and unsigned integers, computed in 64 bits and cut to their width,
+// and for floats, computed in their own type.
 #include "ops/element.h"
 
 // -- Sums, products, signs -----------------------------------------------------------------------
@@ -18,12 +17,12 @@ static double smaller(double a, double b) {
 }
 
 #define WRAP(operator) (uint64_t) a operator(uint64_t) b
-BINARY_NUMERIC(add, WRAP(+), WRAP(+), a + b)
-BINARY_NUMERIC(sub, WRAP(-), WRAP(-), a - b)
-BINARY_NUMERIC(mul, WRAP(*), WRAP(*), (a * b))
-BINARY_NUMERIC(maximum, a > b ? a : b, a > b ? a : b, larger(a, b))
-BINARY_NUMERIC(minimum, a < b ? a : b, a < b ? a : b, smaller(a, b))
-UNARY_NUMERIC(neg, 0 - (uint64_t)a, 0 - a, -a)
+BINARY_NUMERIC(add, a + b, WRAP(+), WRAP(+), a + b)
+BINARY_NUMERIC(sub, a - b, WRAP(-), WRAP(-), a - b)
+BINARY_NUMERIC(mul, LEAT_TIMES(a, b), WRAP(*), WRAP(*), (a * b))
+BINARY_REAL(maximum, a > b ? a : b, a > b ? a : b, larger(a, b))
+BINARY_REAL(minimum, a < b ? a : b, a < b ? a : b, smaller(a, b))
+UNARY_NUMERIC(neg, -a, 0 - (uint64_t)a, 0 - a, -a)
 BINARY_FLOAT(copysign, copysign(a, b))
 BINARY_FLOAT(nextafter, nextafter(a, b)) // of the op's own dtype
 
@@ -34,8 +33,19 @@ bool shape_abs(leat_shape_context *context) {
   return true;
 }
 
+// Of a complex number the magnitude, infinite when either part is.
+#define EACH_MAGNITUDE(ID, PART, WIDE)                                                             \
+  case ID: {                                                                                       \
+    const PART *x = context->inputs[0].data;                                                       \
+    PART *out = context->outputs[0].data;                                                          \
+    for (int64_t i = 0; i < count; i++) out[i] = (PART)hypot((WIDE)x[2 * i], (WIDE)x[2 * i + 1]);  \
+    return LEAT_OK;                                                                                \
+  }
+
 LEAT_REF(abs, LEAT_SIGNED_CASES(EACH_UNARY, a < 0 ? 0 - (uint64_t)a : (uint64_t)a)
-                  LEAT_UNSIGNED_CASES(EACH_UNARY, a) LEAT_FLOAT_CASES(EACH_UNARY, fabs(a)))
+                  LEAT_UNSIGNED_CASES(EACH_UNARY, a) LEAT_FLOAT_CASES(EACH_UNARY, fabs(a))
+                      EACH_MAGNITUDE(LEAT_c64, float, double)
+                          EACH_MAGNITUDE(LEAT_c128, double, long double))
 
 bool shape_fma(leat_shape_context *context) {
   return leat_shape_like_input(context);
@@ -89,11 +99,26 @@ REMAINDER(float, f)
 REMAINDER(double, )
 #define BY_SIZE(function) sizeof a == 4 ? function##_float(a, b) : function##_double(a, b)
 
-BINARY_NUMERIC(div, divide(a, b), b ? a / b : 0, a / b)
-BINARY_NUMERIC(mod, rest_of(a, b), b ? a % b : 0, fmod(a, b))
-BINARY_NUMERIC(floor_div, divide(a, b) - rounds_down(a, b), b ? a / b : 0, BY_SIZE(floor_div))
-BINARY_NUMERIC(remainder, rest_of(a, b) + (rounds_down(a, b) ? b : 0), b ? a % b : 0,
-               BY_SIZE(remainder))
+// Smith's quotient, by the greater part of the divisor, each operation rounded, as NumPy's; z / 0
+// is each part over +0.
+#define QUOTIENT(T, COMPLEX)                                                                       \
+  static COMPLEX quotient_##T(COMPLEX z, COMPLEX w) {                                              \
+    T a = __real__ z, b = __imag__ z, c = __real__ w, d = __imag__ w;                              \
+    if (c == 0 && d == 0) return __builtin_complex(a / (T)fabs(c), b / (T)fabs(c));                \
+    bool swapped = fabs(c) < fabs(d);                                                              \
+    T ratio = swapped ? c / d : d / c, scale = 1 / (swapped ? d + c * ratio : c + d * ratio);      \
+    return swapped ? __builtin_complex((b + a * ratio) * scale, (b * ratio - a) * scale)           \
+                   : __builtin_complex((a + b * ratio) * scale, (b - a * ratio) * scale);          \
+  }
+QUOTIENT(float, leat_complex64)
+QUOTIENT(double, leat_complex128)
+#define QUOTIENT_OF(z, w) sizeof z == 8 ? quotient_float(z, w) : quotient_double(z, w)
+
+BINARY_NUMERIC(div, QUOTIENT_OF(a, b), divide(a, b), b ? a / b : 0, a / b)
+BINARY_REAL(mod, rest_of(a, b), b ? a % b : 0, fmod(a, b))
+BINARY_REAL(floor_div, divide(a, b) - rounds_down(a, b), b ? a / b : 0, BY_SIZE(floor_div))
+BINARY_REAL(remainder, rest_of(a, b) + (rounds_down(a, b) ? b : 0), b ? a % b : 0,
+            BY_SIZE(remainder))
 
 // The greatest common divisor of the magnitudes; that of 0 and 0 is 0.
 static uint64_t common_divisor(uint64_t a, uint64_t b) {

@@ -71,6 +71,27 @@ static uint64_t fma_integer(uint64_t a, uint64_t b, uint64_t c) {
     return LEAT_OK;                                                                                \
   }
 
+// (A@C - B@D) + (A@D + B@C)i of A + Bi and C + Di: each of the four as that of real numbers.
+#define MATMUL_COMPLEX(ID, PART, FMA)                                                              \
+  case ID: {                                                                                       \
+    const PART *x = context->inputs[0].data, *y = context->inputs[1].data;                         \
+    PART *out = context->outputs[0].data;                                                          \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+      int64_t batch = i / (a.rows * b.columns), row = i / b.columns % a.rows,                      \
+              column = i % b.columns;                                                              \
+      PART sums[2][2] = {{0}};                                                                     \
+      for (int64_t k = 0; k < a.columns; k++) {                                                    \
+        const PART *z = &x[2 * (batch * a.batch_step + row * a.row_step + k * a.column_step)];     \
+        const PART *w = &y[2 * (batch * b.batch_step + k * b.row_step + column * b.column_step)];  \
+        for (int part = 0; part < 4; part++)                                                       \
+          sums[part / 2][part % 2] = FMA(z[part / 2], w[part % 2], sums[part / 2][part % 2]);      \
+      }                                                                                            \
+      out[2 * i] = sums[0][0] - sums[1][1];                                                        \
+      out[2 * i + 1] = sums[0][1] + sums[1][0];                                                    \
+    }                                                                                              \
+    return LEAT_OK;                                                                                \
+  }
+
 leat_status ref_matmul(leat_ref_context *context) {
   matrices a = matrices_of(context->node, "transpose_a", &context->inputs[0]);
   matrices b = matrices_of(context->node, "transpose_b", &context->inputs[1]);
@@ -80,6 +101,8 @@ leat_status ref_matmul(leat_ref_context *context) {
     LEAT_UNSIGNED_CASES(MATMUL, uint64_t, fma_integer)
     MATMUL(LEAT_f32, float, float, float, fmaf)
     MATMUL(LEAT_f64, double, double, double, fma)
+    MATMUL_COMPLEX(LEAT_c64, float, fmaf)
+    MATMUL_COMPLEX(LEAT_c128, double, fma)
   default: return leat_ref_unsupported(context);
   }
 }

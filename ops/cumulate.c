@@ -3,6 +3,7 @@
 // of its own result: the first is 0, 1, or what every element is above or below. Integers wrap; NaN
 // stays; -0 < +0.
 #include "ops/axis.h"
+#include "ops/complex.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -62,8 +63,11 @@ static int64_t element(const walk *w, int64_t row, int64_t k) {
     return LEAT_OK;                                                                                \
   }
 
-#define REF_CUMULATE(name, of_signed, of_unsigned, of_float, none_signed, none_unsigned,           \
-                     none_float)                                                                   \
+#define CUMULATE_COMPLEX(none, expression)                                                         \
+  CUMULATE(LEAT_c64, leat_complex64, leat_complex64, none, expression)                             \
+  CUMULATE(LEAT_c128, leat_complex128, leat_complex128, none, expression)
+#define REF_CUMULATE(name, for_complex, of_signed, of_unsigned, of_float, none_signed,             \
+                     none_unsigned, none_float)                                                    \
   leat_status ref_##name(leat_ref_context *context) {                                              \
     walk w = walk_of(context);                                                                     \
     switch (context->inputs[0].dtype) {                                                            \
@@ -73,7 +77,7 @@ static int64_t element(const walk *w, int64_t row, int64_t k) {
       CUMULATE(LEAT_i64, int64_t, int64_t, none_signed(64), of_signed)                             \
       LEAT_UNSIGNED_CASES(CUMULATE, none_unsigned, of_unsigned)                                    \
       LEAT_FLOAT_CASES(CUMULATE, none_float, of_float)                                             \
-    default: return leat_ref_unsupported(context);                                                 \
+      for_complex default : return leat_ref_unsupported(context);                                  \
     }                                                                                              \
   }
 
@@ -83,14 +87,16 @@ static int64_t element(const walk *w, int64_t row, int64_t k) {
 #define HIGHEST(bits) INT##bits##_MAX
 #define EITHER_NAN (a != a || b != b)
 
-REF_CUMULATE(cumsum, (uint64_t)a + (uint64_t)b, a + b, a + b, ZERO, 0, 0)
-REF_CUMULATE(cumprod, (uint64_t)a *(uint64_t)b, a *b, a *b, ONE, 1, 1)
-REF_CUMULATE(cummax, a > b ? a : b, a > b ? a : b,
+REF_CUMULATE(cumsum, CUMULATE_COMPLEX(0, a + b), (uint64_t)a + (uint64_t)b, a + b, a + b, ZERO, 0,
+             0)
+REF_CUMULATE(cumprod, CUMULATE_COMPLEX(1, LEAT_TIMES(a, b)), (uint64_t)a *(uint64_t)b, a *b, a *b,
+             ONE, 1, 1)
+REF_CUMULATE(cummax, , a > b ? a : b, a > b ? a : b,
              EITHER_NAN                             ? a + b
              : a > b || (a == b && signbit(b) != 0) ? a
                                                     : b,
              LOWEST, 0, -INFINITY)
-REF_CUMULATE(cummin, a < b ? a : b, a < b ? a : b,
+REF_CUMULATE(cummin, , a < b ? a : b, a < b ? a : b,
              EITHER_NAN                             ? a + b
              : a < b || (a == b && signbit(a) != 0) ? a
                                                     : b,

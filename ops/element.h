@@ -4,6 +4,7 @@
 #ifndef LEAT_OPS_ELEMENT_H
 #define LEAT_OPS_ELEMENT_H
 
+#include "ops/complex.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -27,15 +28,25 @@
 #define EACH_BINARY(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, T, expression)
 
 #define LIKE_INPUT(name, ...) SHAPE_LIKE_INPUT(name) LEAT_REF(name, __VA_ARGS__)
-#define NUMERIC_OP(each, name, for_signed, for_unsigned, for_float)                                \
-  LIKE_INPUT(name, LEAT_SIGNED_CASES(each, for_signed) LEAT_UNSIGNED_CASES(each, for_unsigned)     \
-                       LEAT_FLOAT_CASES(each, for_float))
+#define REAL_CASES(each, for_signed, for_unsigned, for_float)                                      \
+  LEAT_SIGNED_CASES(each, for_signed)                                                              \
+  LEAT_UNSIGNED_CASES(each, for_unsigned) LEAT_FLOAT_CASES(each, for_float)
+#define NUMERIC_OP(each, name, ...) LIKE_INPUT(name, REAL_CASES(each, __VA_ARGS__))
 #define INTEGER_OP(each, name, for_signed, for_unsigned)                                           \
   LIKE_INPUT(name, LEAT_SIGNED_CASES(each, for_signed) LEAT_UNSIGNED_CASES(each, for_unsigned))
 #define FLOAT_OP(each, name, for_float) LIKE_INPUT(name, LEAT_FLOAT_CASES(each, for_float))
 
-#define UNARY_NUMERIC(name, ...) NUMERIC_OP(EACH_UNARY, name, __VA_ARGS__)
-#define BINARY_NUMERIC(name, ...) NUMERIC_OP(EACH_BINARY, name, __VA_ARGS__)
+// Real numbers; and with an expression for complex ones too.
+#define UNARY_REAL(name, ...) NUMERIC_OP(EACH_UNARY, name, __VA_ARGS__)
+#define BINARY_REAL(name, ...) NUMERIC_OP(EACH_BINARY, name, __VA_ARGS__)
+#define UNARY_NUMERIC(name, for_complex, ...)                                                      \
+  LIKE_INPUT(name, REAL_CASES(EACH_UNARY, __VA_ARGS__) LEAT_COMPLEX_CASES(EACH_UNARY, for_complex))
+#define BINARY_NUMERIC(name, for_complex, ...)                                                     \
+  LIKE_INPUT(name,                                                                                 \
+             REAL_CASES(EACH_BINARY, __VA_ARGS__) LEAT_COMPLEX_CASES(EACH_BINARY, for_complex))
+#define UNARY_INEXACT(name, for_float, for_complex)                                                \
+  LIKE_INPUT(name,                                                                                 \
+             LEAT_FLOAT_CASES(EACH_UNARY, for_float) LEAT_COMPLEX_CASES(EACH_UNARY, for_complex))
 #define UNARY_INTEGER(name, ...) INTEGER_OP(EACH_UNARY, name, __VA_ARGS__)
 #define BINARY_INTEGER(name, ...) INTEGER_OP(EACH_BINARY, name, __VA_ARGS__)
 #define UNARY_FLOAT(name, for_float) FLOAT_OP(EACH_UNARY, name, for_float)

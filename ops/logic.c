@@ -52,15 +52,17 @@ bool shape_cast(leat_shape_context *context) {
 
 #define EACH_COMPARISON(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, uint8_t, expression)
 
-#define REF_COMPARISON(name, expression)                                                           \
-  LEAT_REF(name, LEAT_SIGNED_CASES(EACH_COMPARISON, expression)                                    \
-                     LEAT_UNSIGNED_CASES(EACH_COMPARISON, expression)                              \
-                         LEAT_FLOAT_CASES(EACH_COMPARISON, expression)                             \
-                             LEAT_BOOL_CASES(EACH_COMPARISON, expression))
+#define COMPARISON_CASES(expression)                                                               \
+  LEAT_SIGNED_CASES(EACH_COMPARISON, expression)                                                   \
+  LEAT_UNSIGNED_CASES(EACH_COMPARISON, expression)                                                 \
+  LEAT_FLOAT_CASES(EACH_COMPARISON, expression) LEAT_BOOL_CASES(EACH_COMPARISON, expression)
+#define REF_COMPARISON(name, expression) LEAT_REF(name, COMPARISON_CASES(expression))
+#define REF_EQUALITY(name, expression)                                                             \
+  LEAT_REF(name, COMPARISON_CASES(expression) LEAT_COMPLEX_CASES(EACH_COMPARISON, expression))
 #define REF_BOOL(name, expression) LEAT_REF(name, LEAT_BOOL_CASES(EACH_COMPARISON, expression))
 
-REF_COMPARISON(equal, a == b)
-REF_COMPARISON(not_equal, a != b)
+REF_EQUALITY(equal, a == b)
+REF_EQUALITY(not_equal, a != b)
 REF_COMPARISON(less, a < b)
 REF_COMPARISON(less_equal, a <= b)
 REF_COMPARISON(greater, a > b)
@@ -99,6 +101,13 @@ leat_status ref_where(leat_ref_context *context) {
     }                                                                                              \
     return LEAT_OK;
 
+#define EACH_COMPLEX_CAST(ID, PART)                                                                \
+  case ID:                                                                                         \
+    for (int64_t i = 0; i < 2 * count; i++)                                                        \
+      leat_store_float(leat_part_dtype(out->dtype), out->data, i,                                  \
+                       ((const PART *)context->inputs[0].data)[i]);                                \
+    return LEAT_OK;
+
 leat_status ref_cast(leat_ref_context *context) {
   leat_tensor *out = &context->outputs[0];
   int64_t count = leat_ref_count(out);
@@ -109,6 +118,8 @@ leat_status ref_cast(leat_ref_context *context) {
     LEAT_UNSIGNED_CASES(EACH_CAST, leat_store_unsigned)
     LEAT_BOOL_CASES(EACH_CAST, leat_store_unsigned)
     LEAT_FLOAT_CASES(EACH_CAST, leat_store_float)
+    EACH_COMPLEX_CAST(LEAT_c64, float)
+    EACH_COMPLEX_CAST(LEAT_c128, double)
   default: return leat_ref_unsupported(context);
   }
 }

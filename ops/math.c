@@ -3,30 +3,60 @@
 // near the kernels (kernel/math_*.c) come is in the table of tests/sweep/op_errors.c.
 #include "ops/element.h"
 
-UNARY_FLOAT(sqrt, sqrt(a))
-
 #define UP(function) sizeof a == 4 ? function((double)a) : function((long double)a)
+#define UP_COMPLEX(function)                                                                       \
+  sizeof a == 8 ? function((double _Complex)a) : function((long double _Complex)a)
+
+UNARY_INEXACT(sqrt, sqrt(a), UP_COMPLEX(sqrt))
+
 #define UP_2(function) sizeof a == 4 ? function((double)a, b) : function((long double)a, b)
 
-UNARY_FLOAT(exp, UP(exp))
-UNARY_FLOAT(log, UP(log))
-UNARY_FLOAT(tanh, UP(tanh))
+// What the C library has not of complex numbers. A part that is NaN, or infinite alone, stays so.
+static long double _Complex logarithm(long double _Complex a, int base) {
+  long double _Complex l = log(a);
+  long double by = base == 2 ? log(2.0L) : log(10.0L);
+  return __builtin_complex(__real__ l / by, __imag__ l / by);
+}
+
+// exp(a) - 1: near 0 by its series.
+static long double _Complex less_one(long double _Complex a) {
+  long double _Complex sum = 0, term = a;
+  if (!(fabs(a) < 0.5L)) {
+    long double _Complex e = exp(a);
+    return __builtin_complex(__real__ e - 1, __imag__ e);
+  }
+  for (int n = 2; n < 30; n++) {
+    sum += term;
+    term *= a / n;
+  }
+  return sum;
+}
+
+// log(1 + a): near 0 as 2 atanh(a / (2 + a)).
+static long double _Complex of_one_more(long double _Complex a) {
+  if (fabs(a) < 0.5L) return 2 * atanh(a / (2 + a));
+  return log(__builtin_complex(1 + __real__ a, __imag__ a));
+}
+
+UNARY_INEXACT(exp, UP(exp), UP_COMPLEX(exp))
+UNARY_INEXACT(log, UP(log), UP_COMPLEX(log))
+UNARY_INEXACT(tanh, UP(tanh), UP_COMPLEX(tanh))
 UNARY_FLOAT(exp2, UP(exp2))
-UNARY_FLOAT(expm1, UP(expm1))
-UNARY_FLOAT(log2, UP(log2))
-UNARY_FLOAT(log10, UP(log10))
-UNARY_FLOAT(log1p, UP(log1p))
-UNARY_FLOAT(sin, UP(sin))
-UNARY_FLOAT(cos, UP(cos))
-UNARY_FLOAT(tan, UP(tan))
-UNARY_FLOAT(asin, UP(asin))
-UNARY_FLOAT(acos, UP(acos))
-UNARY_FLOAT(atan, UP(atan))
-UNARY_FLOAT(sinh, UP(sinh))
-UNARY_FLOAT(cosh, UP(cosh))
-UNARY_FLOAT(asinh, UP(asinh))
-UNARY_FLOAT(acosh, UP(acosh))
-UNARY_FLOAT(atanh, UP(atanh))
+UNARY_INEXACT(expm1, UP(expm1), less_one(a))
+UNARY_INEXACT(log2, UP(log2), logarithm(a, 2))
+UNARY_INEXACT(log10, UP(log10), logarithm(a, 10))
+UNARY_INEXACT(log1p, UP(log1p), of_one_more(a))
+UNARY_INEXACT(sin, UP(sin), UP_COMPLEX(sin))
+UNARY_INEXACT(cos, UP(cos), UP_COMPLEX(cos))
+UNARY_INEXACT(tan, UP(tan), UP_COMPLEX(tan))
+UNARY_INEXACT(asin, UP(asin), UP_COMPLEX(asin))
+UNARY_INEXACT(acos, UP(acos), UP_COMPLEX(acos))
+UNARY_INEXACT(atan, UP(atan), UP_COMPLEX(atan))
+UNARY_INEXACT(sinh, UP(sinh), UP_COMPLEX(sinh))
+UNARY_INEXACT(cosh, UP(cosh), UP_COMPLEX(cosh))
+UNARY_INEXACT(asinh, UP(asinh), UP_COMPLEX(asinh))
+UNARY_INEXACT(acosh, UP(acosh), UP_COMPLEX(acosh))
+UNARY_INEXACT(atanh, UP(atanh), UP_COMPLEX(atanh))
 UNARY_FLOAT(cbrt, UP(cbrt))
 UNARY_FLOAT(erf, UP(erf))
 UNARY_FLOAT(erfc, UP(erfc))
@@ -52,7 +82,15 @@ static long double power(long double a, long double b) {
   return isinf(a) ? pow((double)a, (double)b) : powl(a, b);
 }
 
-BINARY_NUMERIC(pow, signed_power(a, b), unsigned_power(a, b),
+// exp(b log a); of b = 0 it is 1; of a = 0 it is 0 for a positive real b, else NaN.
+static long double _Complex complex_power(long double _Complex a, long double _Complex b) {
+  if (b == 0) return 1;
+  if (a == 0) return __real__ b > 0 && __imag__ b == 0 ? 0 : __builtin_complex(NAN, NAN);
+  long double _Complex l = log(a);
+  return exp(LEAT_TIMES(b, l));
+}
+
+BINARY_NUMERIC(pow, complex_power(a, b), signed_power(a, b), unsigned_power(a, b),
                sizeof a == 4 ? pow((double)a, b) : power(a, b))
 
 // The zero of erf(y) − a, from below: erf is concave there, so Newton's steps only rise to it.

@@ -1,5 +1,5 @@
 // Reductions, and the order in which a sum is added: a promise, which codegen keeps bit by bit. A
-// product is multiplied in the same order.
+// product is multiplied in the same order, but one of complex numbers from the first to the last.
 //
 // Adjacent reduced axes first become one logical axis (by the attribute `axis` alone: an axis of
 // length 1 is none the less an axis). Then, for each output element, over its reduced elements in
@@ -22,6 +22,7 @@
 // and argmin take the first among equals.
 #include "ops/reduce.h"
 
+#include "ops/complex.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -144,14 +145,14 @@ static int64_t position_of(const reduction *r, int64_t output, int64_t element) 
 
 // x holds the reduced elements of one output element; fold_inner overwrites it. Integers are folded
 // as u64: they wrap.
-#define DEFINE_FOLDS(name, T, OP, IDENTITY)                                                        \
+#define DEFINE_FOLDS(name, T, COMBINE, IDENTITY)                                                   \
   static T name##_lanes_##T(const T *x, int64_t rows, int64_t n) {                                 \
     T lanes[LEAT_REDUCE_LANES];                                                                    \
     for (int i = 0; i < LEAT_REDUCE_LANES; i++) lanes[i] = (T)(IDENTITY);                          \
     for (int64_t row = 0; row < rows; row++)                                                       \
-      for (int64_t i = 0; i < n; i++) lanes[i % LEAT_REDUCE_LANES] OP x[row * n + i];              \
+      for (int64_t i = 0; i < n; i++) COMBINE(lanes[i % LEAT_REDUCE_LANES], x[row * n + i]);       \
     for (int half = LEAT_REDUCE_LANES / 2; half; half /= 2)                                        \
-      for (int i = 0; i < half; i++) lanes[i] OP lanes[i + half];                                  \
+      for (int i = 0; i < half; i++) COMBINE(lanes[i], lanes[i + half]);                           \
     return lanes[0];                                                                               \
   }                                                                                                \
   static T name##_inner_##T(T *x, int64_t count, int64_t n) {                                      \
@@ -170,17 +171,36 @@ static int64_t position_of(const reduction *r, int64_t output, int64_t element) 
     T total = (T)(IDENTITY);                                                                       \
     for (int64_t i = 0; i < count;) {                                                              \
       T block = (T)(IDENTITY);                                                                     \
-      for (int64_t k = 0; k < LEAT_REDUCE_BLOCK_OUTER && i < count; k++) block OP x[i++];          \
-      total OP block;                                                                              \
+      for (int64_t k = 0; k < LEAT_REDUCE_BLOCK_OUTER && i < count; k++)                           \
+        COMBINE(block, x[i]), i++;                                                                 \
+      COMBINE(total, block);                                                                       \
     }                                                                                              \
     return total;                                                                                  \
   }
-DEFINE_FOLDS(sum, uint64_t, +=, -0.0)
-DEFINE_FOLDS(sum, float, +=, -0.0)
-DEFINE_FOLDS(sum, double, +=, -0.0)
-DEFINE_FOLDS(prod, uint64_t, *=, 1)
-DEFINE_FOLDS(prod, float, *=, 1)
-DEFINE_FOLDS(prod, double, *=, 1)
+#define ADD(to, x) to += x
+#define MULTIPLY(to, x) to *= x
+DEFINE_FOLDS(sum, uint64_t, ADD, -0.0)
+DEFINE_FOLDS(sum, float, ADD, -0.0)
+DEFINE_FOLDS(sum, double, ADD, -0.0)
+DEFINE_FOLDS(sum, leat_complex64, ADD, __builtin_complex(-0.0, -0.0))
+DEFINE_FOLDS(sum, leat_complex128, ADD, __builtin_complex(-0.0, -0.0))
+DEFINE_FOLDS(prod, uint64_t, MULTIPLY, 1)
+DEFINE_FOLDS(prod, float, MULTIPLY, 1)
+DEFINE_FOLDS(prod, double, MULTIPLY, 1)
+
+// Products of complex numbers: from the first to the last.
+#define DEFINE_PRODUCT_IN_ORDER(T)                                                                 \
+  static T prod_outer_##T(const T *x, int64_t count) {                                             \
+    T product = x[0];                                                                              \
+    for (int64_t i = 1; i < count; i++) product = LEAT_TIMES(product, x[i]);                       \
+    return product;                                                                                \
+  }                                                                                                \
+  static T prod_inner_##T(const T *x, int64_t count, int64_t n) {                                  \
+    (void)n;                                                                                       \
+    return prod_outer_##T(x, count);                                                               \
+  }
+DEFINE_PRODUCT_IN_ORDER(leat_complex64)
+DEFINE_PRODUCT_IN_ORDER(leat_complex128)
 
 #define EACH_FOLD(ID, T, WIDE, ACC, name, OF_NONE)                                                 \
   case ID: {                                                                                       \
@@ -199,7 +219,7 @@ DEFINE_FOLDS(prod, double, *=, 1)
 #define REF_FOLD(name, OF_NONE)                                                                    \
   leat_status ref_##name(leat_ref_context *context) {                                              \
     reduction r = reduction_of(context);                                                           \
-    void *room = calloc((size_t)r.count + 1, sizeof(uint64_t));                                    \
+    void *room = calloc((size_t)r.count + 1, sizeof(leat_complex128));                             \
     if (!room) return leat_ref_fail(context, LEAT_MEMORY, "out of memory");                        \
     leat_status status = LEAT_OK;                                                                  \
     switch (r.x->dtype) {                                                                          \
@@ -207,6 +227,8 @@ DEFINE_FOLDS(prod, double, *=, 1)
       LEAT_UNSIGNED_CASES(EACH_FOLD, uint64_t, name, OF_NONE)                                      \
       EACH_FOLD(LEAT_f32, float, float, float, name, OF_NONE)                                      \
       EACH_FOLD(LEAT_f64, double, double, double, name, OF_NONE)                                   \
+      EACH_FOLD(LEAT_c64, leat_complex64, _, leat_complex64, name, OF_NONE)                        \
+      EACH_FOLD(LEAT_c128, leat_complex128, _, leat_complex128, name, OF_NONE)                     \
     default: status = leat_ref_unsupported(context);                                               \
     }                                                                                              \
     free(room);                                                                                    \

@@ -84,6 +84,10 @@ int64_t leat_load_index(const leat_tensor *tensor, int64_t i) {
     ((T *)data)[i] = (value) != 0;                                                                 \
     return true;
 
+#define STORE_COMPLEX(ID, T, WIDE, value)                                                          \
+  case ID:                                                                                         \
+    ((T *)data)[i] = (T)(value);                                                                   \
+    return true;
 #define STORE_HALF(ID, value)                                                                      \
   case ID: ((uint16_t *)data)[i] = leat_half_of(ID, (double)(value)); return true;
 
@@ -93,6 +97,7 @@ bool leat_store_signed(leat_dtype dtype, void *data, int64_t i, int64_t value) {
     LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
     LEAT_FLOAT_CASES(STORE_INTEGER, value)
     LEAT_BOOL_CASES(STORE_BOOL, value)
+    LEAT_COMPLEX_CASES(STORE_COMPLEX, value)
     STORE_HALF(LEAT_f16, value)
     STORE_HALF(LEAT_bf16, value)
   default: return false;
@@ -105,6 +110,7 @@ bool leat_store_unsigned(leat_dtype dtype, void *data, int64_t i, uint64_t value
     LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
     LEAT_FLOAT_CASES(STORE_INTEGER, value)
     LEAT_BOOL_CASES(STORE_BOOL, value)
+    LEAT_COMPLEX_CASES(STORE_COMPLEX, value)
     STORE_HALF(LEAT_f16, value)
     STORE_HALF(LEAT_bf16, value)
   default: return false;
@@ -137,6 +143,7 @@ bool leat_store_float(leat_dtype dtype, void *data, int64_t i, double value) {
     LEAT_UNSIGNED_CASES(STORE_UNSIGNED, value)
     LEAT_FLOAT_CASES(STORE_INTEGER, value)
     LEAT_BOOL_CASES(STORE_BOOL, value)
+    LEAT_COMPLEX_CASES(STORE_COMPLEX, value)
     STORE_HALF(LEAT_f16, value)
     STORE_HALF(LEAT_bf16, value)
   default: return false;
@@ -212,7 +219,6 @@ leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context) {
   context->outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
   for (int i = 0; i < outputs; i++)
     LEAT_TRY(make_output(arena, context, &context->node->outputs[i], &context->outputs[i]));
-  if (leat_is_complex_op(context->node)) return leat_ref_complex(arena, context);
   bool wide = leat_op_computes(op) && takes_or_gives_halves(context, outputs);
   return wide ? evaluate_wide(arena, context, outputs) : evaluate(context);
 }

@@ -22,6 +22,9 @@
 #define LEAT_FLOAT_CASES(CASE, ...)                                                                \
   CASE(LEAT_f32, float, float, __VA_ARGS__)                                                        \
   CASE(LEAT_f64, double, double, __VA_ARGS__)
+#define LEAT_COMPLEX_CASES(CASE, ...)                                                              \
+  CASE(LEAT_c64, leat_complex64, leat_complex64, __VA_ARGS__)                                      \
+  CASE(LEAT_c128, leat_complex128, leat_complex128, __VA_ARGS__)
 #define LEAT_BOOL_CASES(CASE, ...) CASE(LEAT_bool, uint8_t, uint8_t, __VA_ARGS__)
 
 // ref_<name>, with a case for each dtype of input 0 that computes it. In scope: context, count.
@@ -52,9 +55,6 @@ leat_status leat_ref_unsupported(leat_ref_context *context); // shape rules keep
 
 // The dim's value in this step; fails when it is unknown or negative.
 leat_status leat_ref_dim(leat_ref_context *context, leat_dim dim, int64_t *out);
-
-// A node that leat_is_complex_op, by its parts.
-leat_status leat_ref_complex(leat_arena *arena, leat_ref_context *context);
 
 // Elements of the tensor; shapes here are known to have a product.
 int64_t leat_ref_count(const leat_tensor *tensor);

@@ -11,6 +11,7 @@
 // A node becomes a constant only where something that stays uses it; the rest falls in the
 // sweep. `iota` and `broadcast` stay as they are: computing them is cheaper than loading them.
 #include "ops/build.h"
+#include "ops/complex.h"
 #include "ops/ops.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -123,11 +124,18 @@ static const leat_tensor *evaluate_tensor(folder *f, const leat_node *node) {
   return evaluate(f, node, inputs);
 }
 
+// Of complex numbers these are not correctly rounded.
+static bool is_inexact(const leat_node *node) {
+  bool rounds = node->op == LEAT_OP_abs || node->op == LEAT_OP_sqrt;
+  return rounds && leat_dtype_is_complex(leat_value_type(node->inputs[0])->dtype);
+}
+
 static bool may_fold(const folder *f, const leat_node *node) {
   const leat_op_info *info = leat_op_info_of(node->op);
   unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
-  if (!(info->flags & LEAT_FLAG_EXACT) || info->flags & never || node->control_count ||
-      info->outputs != 1 || node->input_count > MOST_INPUTS || !leat_ref_of(node->op))
+  if (!(info->flags & LEAT_FLAG_EXACT) || is_inexact(node) || info->flags & never ||
+      node->control_count || info->outputs != 1 || node->input_count > MOST_INPUTS ||
+      !leat_ref_of(node->op))
     return false;
   for (uint32_t i = 0; i < node->input_count; i++)
     if (!f->known[node->inputs[i].node->id]) return false;

@@ -8,20 +8,14 @@
 //                       once; what only moves them, or converts, stays
 //
 // What an op is written in terms of stands below its name: `a/b/add` of node `a/b`.
+#include "passes/legalize.h"
+
 #include "base/half.h"
 #include "ops/build.h"
-#include "ops/complex.h"
-#include "passes/pass.h"
-#include "passes/rewrite.h"
+
+typedef leat_legalizer legalizer;
 
 enum { MOST_OUTPUTS = 8 };
-
-typedef struct legalizer {
-  leat_graph *graph;
-  leat_diag *diag;
-  leat_rewriter rewriter;
-  const leat_node *node; // being rewritten
-} legalizer;
 
 // -- Building -------------------------------------------------------------------------------------
 
@@ -30,17 +24,22 @@ static leat_builder builder_of(const legalizer *l) {
   return (leat_builder){l->graph, l->diag, node->span, node->device, node->colocate, node->entry};
 }
 
-static leat_value build_some(legalizer *l, leat_op op, const leat_value *inputs, uint32_t count,
-                             const leat_attr *attrs) {
-  const leat_node *node = l->node;
-  leat_builder builder = {l->graph, l->diag, node->span, node->device, node->colocate, node->entry};
-  const char *name = leat_arena_printf(l->graph->arena, "%s/%s", node->name, leat_op_name(op));
+leat_value leat_legal_op(legalizer *l, leat_op op, const leat_value *inputs, uint32_t count,
+                         const leat_attr *attrs) {
+  leat_builder builder = builder_of(l);
+  const char *name = leat_arena_printf(l->graph->arena, "%s/%s", l->node->name, leat_op_name(op));
   return leat_build(&builder, name, op, inputs, count, attrs);
 }
 
-static leat_value cast_to(legalizer *l, leat_dtype dtype, leat_value value) {
+leat_value leat_legal_number(legalizer *l, leat_dtype dtype, double value) {
+  leat_builder builder = builder_of(l);
+  const char *name = leat_arena_printf(l->graph->arena, "%s/const", l->node->name);
+  return leat_build_scalar(&builder, name, dtype, value);
+}
+
+leat_value leat_legal_cast(legalizer *l, leat_dtype dtype, leat_value value) {
   leat_attr attr = {.i = dtype};
-  return build_some(l, LEAT_OP_cast, &value, 1, &attr);
+  return leat_legal_op(l, LEAT_OP_cast, &value, 1, &attr);
 }
 
 // What waits for control edges is now the built node.
@@ -62,66 +61,62 @@ static bool compute_wide(legalizer *l, const leat_node *node, leat_value *values
   leat_value *wide = leat_new_array(l->graph->arena, leat_value, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++) {
     bool half = leat_dtype_is_half(leat_value_type(node->inputs[i])->dtype);
-    wide[i] = half ? cast_to(l, LEAT_f32, node->inputs[i]) : node->inputs[i];
+    wide[i] = half ? leat_legal_cast(l, LEAT_f32, node->inputs[i]) : node->inputs[i];
   }
-  leat_value first = build_some(l, node->op, wide, node->input_count, node->attrs);
+  leat_value first = leat_legal_op(l, node->op, wide, node->input_count, node->attrs);
   if (!first.node) return false;
   take_controls(l, first.node);
   for (uint32_t i = 0; i < (uint32_t)leat_op_info_of(node->op)->outputs; i++) {
     leat_value value = {first.node, i};
     bool half = leat_dtype_is_half(node->outputs[i].dtype);
-    values[i] = half ? cast_to(l, node->outputs[i].dtype, value) : value;
+    values[i] = half ? leat_legal_cast(l, node->outputs[i].dtype, value) : value;
   }
   return true;
 }
 
 // -- c64 and c128 ---------------------------------------------------------------------------------
 
-static leat_value apply(void *context, leat_op op, const leat_value *inputs, uint32_t count,
-                        const leat_attr *attrs) {
-  return build_some(context, op, inputs, count, attrs);
-}
-
-static leat_value number(void *context, leat_dtype dtype, double value) {
-  legalizer *l = context;
-  leat_builder builder = builder_of(l);
-  const char *name = leat_arena_printf(l->graph->arena, "%s/const", l->node->name);
-  return leat_build_scalar(&builder, name, dtype, value);
-}
-
 // What was put together is not taken apart again.
 static leat_parts parts_of(legalizer *l, leat_value value) {
   if (!leat_dtype_is_complex(leat_value_type(value)->dtype)) return (leat_parts){.re = value};
   const leat_node *node = value.node;
   if (node->op == LEAT_OP_complex) return (leat_parts){node->inputs[0], node->inputs[1]};
-  return (leat_parts){build_some(l, LEAT_OP_real, &value, 1, NULL),
-                      build_some(l, LEAT_OP_imag, &value, 1, NULL)};
+  return (leat_parts){leat_legal_op(l, LEAT_OP_real, &value, 1, NULL),
+                      leat_legal_op(l, LEAT_OP_imag, &value, 1, NULL)};
 }
 
 static bool compute_parts(legalizer *l, const leat_node *node, leat_value *value) {
-  leat_real_ops ops = {l, apply, number};
   leat_parts *inputs = leat_new_array(l->graph->arena, leat_parts, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = parts_of(l, node->inputs[i]);
-  leat_parts parts = leat_complex_parts(&ops, node, inputs);
+  leat_parts parts = leat_complex_parts(l, node, inputs);
   leat_value both[] = {parts.re, parts.im};
-  *value = parts.im.node ? build_some(l, LEAT_OP_complex, both, 2, NULL) : parts.re;
+  *value = parts.im.node ? leat_legal_op(l, LEAT_OP_complex, both, 2, NULL) : parts.re;
   if (value->node) take_controls(l, value->node);
   return value->node;
 }
 
 // -- Any op ---------------------------------------------------------------------------------------
 
+static bool is_complex_product(const leat_node *node) {
+  return node->op == LEAT_OP_prod && leat_dtype_is_complex(node->outputs[0].dtype);
+}
+
 static bool is_illegal(const leat_node *node) {
   leat_op_kind kind = leat_op_info_of(node->op)->kind;
   bool has_code = kind != LEAT_KIND_STRUCTURE && kind != LEAT_KIND_HOST;
-  return leat_is_complex_op(node) || (has_code && has_halves(node) && leat_op_computes(node->op));
+  return leat_is_complex_op(node) || is_complex_product(node) ||
+         (has_code && has_halves(node) && leat_op_computes(node->op));
 }
 
 // The node's op on its inputs; `values`: what stands for its outputs.
 static bool compute(legalizer *l, const leat_node *node, leat_value *values) {
   if (leat_is_complex_op(node)) return compute_parts(l, node, values);
+  if (is_complex_product(node)) {
+    *values = leat_complex_product(l, node);
+    return values->node;
+  }
   if (is_illegal(node)) return compute_wide(l, node, values);
-  *values = build_some(l, node->op, node->inputs, node->input_count, node->attrs);
+  *values = leat_legal_op(l, node->op, node->inputs, node->input_count, node->attrs);
   return values->node;
 }
 
@@ -130,7 +125,7 @@ static bool compute(legalizer *l, const leat_node *node, leat_value *values) {
 static bool expand_update(legalizer *l, leat_node *node) {
   leat_attr state = *leat_node_attr(node, "state");
   const leat_type *type = &state.state->type;
-  leat_value read = build_some(l, LEAT_OP_read, NULL, 0, &state);
+  leat_value read = leat_legal_op(l, LEAT_OP_read, NULL, 0, &state);
   leat_value terms[] = {read, node->inputs[0]}, sum;
   leat_node add = *node;
   add.op = LEAT_OP_add;
@@ -151,7 +146,7 @@ static bool check_before(legalizer *l, leat_node *node) {
   const leat_type *x = leat_value_type(node->inputs[0]);
   leat_attr attrs[] = {{.count = (uint32_t)x->rank, .dims = x->dims},
                        *leat_node_attr(node, "shape")};
-  leat_value check = build_some(l, LEAT_OP_check_dims, NULL, 0, attrs);
+  leat_value check = leat_legal_op(l, LEAT_OP_check_dims, NULL, 0, attrs);
   if (check.node) leat_node_add_control(l->graph, node, check.node);
   return check.node;
 }

@@ -21,6 +21,7 @@ typedef union scalar {
   uint16_t half;
   float f32;
   double f64;
+  double complex[2];
   leat_str string;
 } scalar;
 
@@ -120,10 +121,12 @@ static leat_status parse_scalar(program *p, const char *text, leat_dtype dtype, 
       out->half = leat_half_of(dtype, strtod(text, &end));
     return end != text && !*end ? LEAT_OK : bad_scalar(p, text, dtype);
   case LEAT_KIND_STRING: out->string = (leat_str){text, strlen(text)}; return LEAT_OK;
-  case LEAT_KIND_COMPLEX: break;
+  case LEAT_KIND_COMPLEX: {
+    const char *rest = leat_complex_parse(dtype, text, out->complex);
+    return rest && !*rest ? LEAT_OK : bad_scalar(p, text, dtype);
   }
-  return leat_fail(&p->error, LEAT_UNSUPPORTED, "a feed of dtype %s must come from a file",
-                   leat_dtype_name(dtype));
+  }
+  return bad_scalar(p, text, dtype);
 }
 
 static leat_status take_feed(program *p, const char *text) {

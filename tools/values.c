@@ -95,6 +95,13 @@ static leat_status read_float(reader *r, void *to) {
   return LEAT_OK;
 }
 
+static leat_status read_complex(reader *r, void *to) {
+  const char *end = leat_complex_parse(r->out->dtype, r->at, to);
+  if (!end) return complain(r, "expected a complex number, as `1.5-2j`");
+  r->at = end;
+  return LEAT_OK;
+}
+
 static leat_status read_bool(reader *r, void *to) {
   bool truth = strncmp(r->at, "true", 4) == 0;
   if (!truth && strncmp(r->at, "false", 5) != 0) return complain(r, "expected true or false");
@@ -148,9 +155,9 @@ static leat_status read_element(reader *r) {
   case LEAT_KIND_UNSIGNED: return read_integer(r, to);
   case LEAT_KIND_FLOAT: return read_float(r, to);
   case LEAT_KIND_STRING: return read_string(r, to);
-  case LEAT_KIND_COMPLEX: break;
+  case LEAT_KIND_COMPLEX: return read_complex(r, to);
   }
-  return complain(r, "values of this dtype are fed from .npy files");
+  return complain(r, "no value of this dtype can be written");
 }
 
 static leat_status read_list(reader *r, int depth);

@@ -217,9 +217,10 @@ static void describe(call *c) {
   if (c->p->smooth && c->out.error > 0) {
     c->out.match = MATCH_NEAR;
     c->out.tolerance = c->out.error;
-  } else if (op_ulps(c->op)) {
-    c->out.match = op_cancels(c->op) ? MATCH_ULPS_OF_1 : MATCH_ULPS;
-    c->out.tolerance = op_ulps(c->op);
+  } else if (op_ulps(c->op, c->dtype)) {
+    bool complex = leat_dtype_kind_of(c->out.dtype) == LEAT_KIND_COMPLEX;
+    c->out.match = complex ? MATCH_COMPLEX : op_cancels(c->op) ? MATCH_ULPS_OF_1 : MATCH_ULPS;
+    c->out.tolerance = op_ulps(c->op, c->dtype);
   }
 }
 
@@ -233,7 +234,7 @@ static void add_second(call *c) {
 bool op_call(program *p, leat_op op, leat_dtype dtype, int variant) {
   call c = {.p = p, .op = op, .dtype = dtype, .variant = variant};
   bool possible = function_of(op) && op_takes(op, dtype) &&
-                  !(p->smooth && op_ulps(op) && !op_is_smooth(op)); // no bounds are known
+                  !(p->smooth && op_ulps(op, dtype) && !op_is_smooth(op)); // no bounds are known
   if (possible) {
     function_of(op)(&c);
     call_propagate(&c);

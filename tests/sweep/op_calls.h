@@ -19,8 +19,9 @@ bool op_takes(leat_op op, leat_dtype dtype);
 int op_variants(leat_op op);
 // Adds a statement, whose value becomes the last of p->values. False: there is no such call.
 bool op_call(program *p, leat_op op, leat_dtype dtype, int variant);
-// How far a result may be from the reference's value, in units of the last place; 0: not at all.
-int op_ulps(leat_op op);
+// How far a result may be from the reference's value, in units of the last place (of the
+// magnitude of a complex result); 0: not at all.
+int op_ulps(leat_op op, leat_dtype dtype);
 // Whether these are, near the op's zeros, units of the last place of 1.
 bool op_cancels(leat_op op);
 

@@ -39,6 +39,7 @@ typedef enum test_match {
   MATCH_ULPS,      // `tolerance` in units of the last place
   MATCH_ULPS_OF_1, // likewise, but those of 1 where the value is smaller
   MATCH_NEAR,      // `tolerance` as a difference
+  MATCH_COMPLEX,   // ulps of the magnitude
 } test_match;
 
 typedef struct test_value {

@@ -19,7 +19,7 @@ static leat_op random_op(program *p, bool any) {
   for (;;) {
     leat_op op = rng_percent(&p->random, 50) ? RNG_PICK(&p->random, frequent)
                                              : (leat_op)rng_below(&p->random, LEAT_OP_COUNT);
-    if (op_calls_cover(op) && (any || p->smooth || !op_ulps(op))) return op;
+    if (op_calls_cover(op) && (any || p->smooth || !op_ulps(op, LEAT_f64))) return op;
   }
 }
 

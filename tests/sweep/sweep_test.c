@@ -179,7 +179,7 @@ static void list(void) {
       if (!test || !has_values_of((leat_op)op, dtype)) continue;
       if (!op_takes((leat_op)op, dtype)) continue;
       printf("%s %s %s ", name, leat_dtype_name(dtype), test);
-      int ulps = op_ulps((leat_op)op);
+      int ulps = op_ulps((leat_op)op, dtype);
       if (ulps)
         printf("≤%d%s\n", ulps, op_cancels((leat_op)op) ? "¹" : "");
       else

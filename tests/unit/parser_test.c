@@ -101,6 +101,10 @@ static void show(const leat_expr *e, leat_text *out) {
   case LEAT_EXPR_PATH: leat_text_add(out, "$%s:%u", e->path, e->port); break;
   case LEAT_EXPR_INT: leat_text_add(out, "%s%" PRIu64, e->negative ? "-" : "", e->magnitude); break;
   case LEAT_EXPR_FLOAT: leat_text_add_f64(out, e->number); break;
+  case LEAT_EXPR_IMAGINARY:
+    leat_text_add_f64(out, e->number);
+    leat_text_add(out, "j");
+    break;
   case LEAT_EXPR_BOOL: leat_text_add(out, e->truth ? "true" : "false"); break;
   case LEAT_EXPR_NONE: leat_text_add(out, "none"); break;
   case LEAT_EXPR_STRING: show_string(e, out); break;
