@@ -145,7 +145,7 @@ for dtype in ('c64', 'c128'):
             *((f'{name}({z})', f'np.{jax}({z})') for name, jax in COMPLEX_FUNCTIONS
               for z in ('z + 4' if name == 'acosh' else 'z',)),  # left of 0 JAX 0.10's derivative has the wrong sign
             ('pow(z, w)', 'np.power(z, w)'), ('pow(z, 3)', 'z * z * z'), ('reciprocal(z)', '1 / z'),
-            ('angle(z) * r', 'np.angle(z) * r'), ('polar(r, angle(z))', 'r * np.exp(1j * np.angle(z))'),
+            ('complex(angle(z), r)', 'np.angle(z) + 1j * r'), ('polar(r, angle(z))', 'r * np.exp(1j * np.angle(z))'),
             ('adjoint(z) @ w', 'z.conj().T @ w'), ('r * 2.5j - z', 'r * 2.5j - z'), ('z * (1 - 2j)', 'z * (1 - 2j)'),
             ('prod(z, axis=1)', 'np.prod(z, axis=1)'), ('prod(z)', 'np.prod(z)'),
             ('cumsum(z, axis=0)', 'np.cumsum(z, axis=0)'), ('cumprod(z, axis=1)', 'np.cumprod(z, axis=1)')]
