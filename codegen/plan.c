@@ -187,17 +187,6 @@ typedef struct placed {
 
 typedef leat_vec(placed) placed_list; // ascending by `low`
 
-// The tightest gap between those that are still alive, or the end.
-static int64_t best_gap(const placed_list *alive, int64_t size) {
-  int64_t best = -1, best_size = INT64_MAX, end = 0;
-  for (uint32_t i = 0; i < alive->count; i++) {
-    int64_t gap = alive->items[i].low - end;
-    if (gap >= size && gap < best_size) best = end, best_size = gap;
-    if (alive->items[i].high > end) end = alive->items[i].high;
-  }
-  return best >= 0 ? best : end;
-}
-
 static void insert(leat_arena *arena, placed_list *list, placed item) {
   leat_vec_push(arena, list, item);
   uint32_t i = list->count - 1;
@@ -205,19 +194,24 @@ static void insert(leat_arena *arena, placed_list *list, placed item) {
   list->items[i] = item;
 }
 
-// Values that end before the unit are out of the way; where there are several tasks, they may be in
-// the way of another one.
+// In the tightest gap between those that are still alive, or at their end. Values that end before
+// the unit are out of the way; where there are several tasks, they may be in the way of another
+// one.
 static int64_t place(planner *p, placed_list *all, leat_storage *storage, int64_t size) {
   const leat_unit *first = storage->touched.items[0];
-  placed_list alive = {0};
+  int64_t low = -1, least = INT64_MAX, end = 0;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < all->count; i++) {
-    bool ends = ends_before(p, all->items[i].storage, first);
-    if (!ends) leat_vec_push(p->table->cg->arena, &alive, all->items[i]);
-    if (!ends || p->task_count > 1) all->items[kept++] = all->items[i];
+    placed one = all->items[i];
+    bool ends = ends_before(p, one.storage, first);
+    if (!ends || p->task_count > 1) all->items[kept++] = one;
+    if (ends) continue;
+    int64_t gap = one.low - end;
+    if (gap >= size && gap < least) low = end, least = gap;
+    if (one.high > end) end = one.high;
   }
   all->count = kept;
-  int64_t low = best_gap(&alive, size);
+  if (low < 0) low = end;
   insert(p->table->cg->arena, all, (placed){storage, low, low + size});
   return low;
 }
