@@ -53,7 +53,23 @@ static void try_image(const void *image, size_t size) {
   leat_program_destroy(program);
 }
 
-// An image with one of everything, whose variable must be restored.
+// Two strings as a constant and as the initial value of variable 0.
+static void add_strings(image_builder *b) {
+  enum { WHERE = 64, BYTES = WHERE + 2 * sizeof(leat_str) };
+  const leat_str strings[] = {{(const char *)BYTES, 3}, {(const char *)BYTES + 3, 5}};
+  memcpy(b->data + WHERE, strings, sizeof strings);
+  memcpy(b->data + BYTES, "a\0bcdefg", 8);
+  b->data_count = BYTES + 8;
+  IMAGE_ADD(b, strings, (leat_image_strings){WHERE, 2});
+  leat_image_type type = image_type(LEAT_str, image_constant(b, 2));
+  IMAGE_ADD(b, variables,
+            (leat_image_variable){
+                .name = image_text(b, "s"), .type = type, .flags = 4, .initial = WHERE});
+  image_fetch(b, "s", image_buffer(b, LEAT_BUFFER_VARIABLE, 0, type));
+  image_fetch(b, "t", image_buffer(b, LEAT_BUFFER_CONSTANT, WHERE, type));
+}
+
+// An image with one of everything, whose second variable must be restored.
 static image_builder *rich_image(void) {
   image_builder *b = asker_image(INCREMENT, DEVICE(0), DEVICE(1));
   uint32_t n = image_dim(b, "N", 0, 10);
@@ -65,10 +81,10 @@ static image_builder *rich_image(void) {
   IMAGE_ADD(b, code, LEAT_FORMULA_ALIGN);
   IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 4});
   image_feed(b, "z", type);
+  add_strings(b);
   IMAGE_ADD(b, variables,
             (leat_image_variable){.name = image_text(b, "v"), .type = image_type(LEAT_f32, -1)});
-  uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 0, image_type(LEAT_f32, -1));
-  b->data_count = 64;
+  uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 1, image_type(LEAT_f32, -1));
   uint32_t constant = image_buffer(b, LEAT_BUFFER_CONSTANT, 0, image_type(LEAT_f32, -1));
   uint32_t copy = image_launch(b, 0, 1, 1, BUFFERS((int)v, (int)constant));
   b->launches[copy].kind = LEAT_LAUNCH_COPY;
