@@ -143,7 +143,7 @@ TEST(odd_and_huge_strings_go_in_and_out) {
   for (int t = 0; t < 2; t++) {
     leat_session *session = open_session("dim N in 0..100\n"
                                          "entry f(x: str[N]) -> (y: str[N], n: i64[N]) {\n"
-                                         "  y = x[::-1]\n"
+                                         "  y = concat([x, x[:0]], axis=0)\n"
                                          "  n = str_length(y + \"!\")\n"
                                          "}\n",
                                          targets[t]);
@@ -156,10 +156,11 @@ TEST(odd_and_huge_strings_go_in_and_out) {
     memset(given, 0xee, sizeof given); // results are not the client's memory
     const leat_str *y = out[0].data;
     for (int i = 0; i < ODD; i++) {
-      CHECK(same(y[ODD - i], odd[i]));
-      CHECK_EQ_INT(((int64_t *)out[1].data)[ODD - i], odd[i].size + 1);
+      CHECK(same(y[i], odd[i]));
+      CHECK_EQ_INT(((int64_t *)out[1].data)[i], odd[i].size + 1);
     }
-    CHECK(y[0].size == HUGE_SIZE && y[0].data != large && !memcmp(y[0].data, large, HUGE_SIZE));
+    CHECK(y[ODD].size == HUGE_SIZE && y[ODD].data != large &&
+          !memcmp(y[ODD].data, large, HUGE_SIZE));
     feed = (leat_tensor){LEAT_str, 1, {0}, given};
     CHECK_EQ_INT(leat_step_run(step, &feed, out), LEAT_OK);
     CHECK_EQ_INT(out[0].shape[0], 0);
