@@ -34,8 +34,8 @@ static bool dtype_of(evaluator *e, const leat_expr *expr, leat_dtype *out) {
   return value.kind == EV_DTYPE;
 }
 
-bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out) {
-  if (value.kind == EV_INT && value.i < 0) {
+static bool as_dim(evaluator *e, ev value, bool negative, leat_span span, leat_dim *out) {
+  if (value.kind == EV_INT && value.i < 0 && !negative) {
     ev_fail(e, span, "a dimension cannot be %lld", (long long)value.i);
     return false;
   }
@@ -48,7 +48,12 @@ bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out) {
   return value.kind == EV_INT || value.kind == EV_DIM;
 }
 
-bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count) {
+bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out) {
+  return as_dim(e, value, false, span, out);
+}
+
+static bool as_dims(evaluator *e, ev value, bool negative, leat_span span, leat_dim **out,
+                    uint32_t *count) {
   if (value.kind == EV_ERROR) return false;
   if (value.kind != EV_LIST) {
     ev_fail(e, span, "expected a list of dimensions, found %s", ev_kind_name(value));
@@ -61,8 +66,16 @@ bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t
   *count = value.list->count;
   *out = leat_new_array(e->arena, leat_dim, (size_t)*count + 1);
   for (uint32_t i = 0; i < *count; i++)
-    if (!ev_as_dim(e, value.list->items[i], span, &(*out)[i])) return false;
+    if (!as_dim(e, value.list->items[i], negative, span, &(*out)[i])) return false;
   return true;
+}
+
+bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count) {
+  return as_dims(e, value, false, span, out, count);
+}
+
+bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count) {
+  return as_dims(e, value, true, span, out, count);
 }
 
 static bool add_dim(evaluator *e, leat_type *type, leat_dim dim, leat_span span) {

@@ -265,7 +265,8 @@ static bool shape_list(evaluator *e, const op_call *call, ev value, leat_span sp
   }
   leat_dim *dims;
   if (call->op == LEAT_OP_reshape) value = fill_hole(e, call, value, span);
-  if (!ev_as_dims(e, value, span, &dims, &out->count)) return false;
+  bool pads = call->op == LEAT_OP_pad; // a negative number takes elements away
+  if (!(pads ? ev_as_offsets : ev_as_dims)(e, value, span, &dims, &out->count)) return false;
   out->dims = dims;
   return true;
 }

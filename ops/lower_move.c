@@ -172,15 +172,20 @@ k_value lower_concat(leat_lowering *l, const leat_node *node, const leat_index *
   return value;
 }
 
+static bool may_add(leat_dim elements) {
+  return !leat_dim_is_const(elements) || elements.value > 0;
+}
+
 k_value lower_pad(leat_lowering *l, const leat_node *node, const leat_index *at) {
   const leat_type *type = leat_value_type(node->inputs[0]);
   const leat_attr *before = leat_node_attr(node, "before"), *after = leat_node_attr(node, "after");
   leat_index in[LEAT_MAX_RANK];
   guard g = {0};
   for (int i = 0; i < type->rank; i++) {
-    in[i] = leat_index_add(l, at[i], leat_index_const(l, -before->ints[i]));
-    k_value low = before->ints[i] > 0 ? k_i64(l->b, 0) : NULL;
-    k_value high = after->ints[i] > 0 ? dim_of(l, type, i) : NULL;
+    k_value first = k_sub(l->b, k_i64(l->b, 0), l->dim(l, before->dims[i]));
+    in[i] = leat_index_add(l, at[i], (leat_index){.base = first});
+    k_value low = may_add(before->dims[i]) ? k_i64(l->b, 0) : NULL;
+    k_value high = may_add(after->dims[i]) ? dim_of(l, type, i) : NULL;
     if (low || high) guard_between(l, &g, in[i], low, high);
   }
   k_value otherwise = k_splat(l->b, l->lanes, leat_operand(l, node, 1, at));

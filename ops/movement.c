@@ -213,10 +213,8 @@ bool shape_pad(leat_shape_context *context) {
   if (leat_shape_input(context, 1)->rank != 0)
     return leat_shape_fail(context, "the value to pad with must be a scalar");
   for (int32_t i = 0; i < out->rank; i++) {
-    if (!leat_dim_add(context->graph->dims, out->dims[i], leat_dim_const(before->ints[i]),
-                      &out->dims[i]) ||
-        !leat_dim_add(context->graph->dims, out->dims[i], leat_dim_const(after->ints[i]),
-                      &out->dims[i]))
+    if (!leat_dim_add(context->graph->dims, out->dims[i], before->dims[i], &out->dims[i]) ||
+        !leat_dim_add(context->graph->dims, out->dims[i], after->dims[i], &out->dims[i]))
       return leat_shape_fail(context, "axis %d grows too large", i);
     if (leat_dim_is_const(out->dims[i]) && out->dims[i].value < 0)
       return leat_shape_fail(context, "axis %d has too few elements to take those away", i);
@@ -227,8 +225,9 @@ bool shape_pad(leat_shape_context *context) {
 leat_status ref_pad(leat_ref_context *context) {
   const leat_tensor *x = &context->inputs[0];
   leat_tensor *out = &context->outputs[0];
-  const int64_t *before = attr(context->node, "before")->ints;
-  int64_t at[LEAT_MAX_RANK];
+  int64_t before[LEAT_MAX_RANK], at[LEAT_MAX_RANK];
+  for (int32_t axis = 0; axis < x->rank; axis++)
+    LEAT_TRY(leat_ref_offset(context, attr(context->node, "before")->dims[axis], &before[axis]));
   for (int64_t i = 0; i < leat_ref_count(out); i++) {
     bool inside = true;
     leat_unflatten(i, out->rank, out->shape, at);

@@ -30,9 +30,13 @@ static leat_status fail_dim(leat_ref_context *context, leat_dim dim, const char 
   return LEAT_OUT_OF_RANGE;
 }
 
+leat_status leat_ref_offset(leat_ref_context *context, leat_dim dim, int64_t *out) {
+  bool known = leat_dim_eval(dim, context->dim_values, context->dim_known, out);
+  return known ? LEAT_OK : fail_dim(context, dim, "has no value in this step");
+}
+
 leat_status leat_ref_dim(leat_ref_context *context, leat_dim dim, int64_t *out) {
-  if (!leat_dim_eval(dim, context->dim_values, context->dim_known, out))
-    return fail_dim(context, dim, "has no value in this step");
+  LEAT_TRY(leat_ref_offset(context, dim, out));
   return *out < 0 ? fail_dim(context, dim, "is negative in this step") : LEAT_OK;
 }
 

@@ -55,6 +55,7 @@ leat_status leat_ref_unsupported(leat_ref_context *context); // shape rules keep
 
 // The dim's value in this step; fails when it is unknown or negative.
 leat_status leat_ref_dim(leat_ref_context *context, leat_dim dim, int64_t *out);
+leat_status leat_ref_offset(leat_ref_context *context, leat_dim dim, int64_t *out); // may be < 0
 
 // Elements of the tensor; shapes here are known to have a product.
 int64_t leat_ref_count(const leat_tensor *tensor);

@@ -220,7 +220,7 @@ static leat_value simplify_pad(simplifier *s, leat_node *node) {
   (void)s;
   const leat_attr *before = leat_node_attr(node, "before"), *after = leat_node_attr(node, "after");
   for (uint32_t i = 0; i < before->count; i++)
-    if (before->ints[i] != 0 || after->ints[i] != 0) return none;
+    if (!leat_dim_is(before->dims[i], 0) || !leat_dim_is(after->dims[i], 0)) return none;
   return node->inputs[0];
 }
 

@@ -122,16 +122,21 @@ void make_slice(call *c) {
 
 void make_pad(call *c) {
   test_value x = call_first(c);
-  int64_t before[LEAT_MAX_RANK], after[LEAT_MAX_RANK];
+  test_dim before[LEAT_MAX_RANK], after[LEAT_MAX_RANK];
   call_operand(c, c->dtype, 0, NULL);
   for (int i = 0; i < x.rank; i++) {
-    before[i] = rng_percent(&c->p->random, 50) ? rng_below(&c->p->random, 7) - 2 : 0;
-    after[i] = rng_percent(&c->p->random, 50) ? rng_below(&c->p->random, 18) : 0;
-    if (before[i] < 0) after[i] += 2; // more is never taken away than there is
-    c->out.dims[i].plus += before[i] + after[i];
+    before[i] = dim_const(rng_percent(&c->p->random, 50) ? rng_below(&c->p->random, 7) - 2 : 0);
+    after[i] = dim_const(rng_percent(&c->p->random, 50) ? rng_below(&c->p->random, 18) : 0);
+    if (before[i].plus < 0) after[i].plus += 2; // more is never taken away than there is
+    c->out.dims[i].plus += before[i].plus + after[i].plus;
+    if (!c->p->symbolic || x.dims[i].name != DIM_CONST || rng_percent(&c->p->random, 80)) continue;
+    test_dim *late = rng_percent(&c->p->random, 50) ? &before[i] : &after[i];
+    late->name = c->out.dims[i].name = DIM_P0;
+    late->times = c->out.dims[i].times = 1;
+    program_bind(c->p, *late);
   }
-  call_add_ints(c, "before", x.rank, before);
-  call_add_ints(c, "after", x.rank, after);
+  call_add_dims(c, "before", x.rank, before);
+  call_add_dims(c, "after", x.rank, after);
 }
 
 // Windows along some axes, which at times hang over, lie apart, or leave elements out.

@@ -55,13 +55,14 @@ TEST(concat_slice_pad) {
                 "axis 0: indices 0 to B are not all in 0 to B - 1");
 
   leat_value zero = number(LEAT_i32, 0);
-  CHECK_VALUE(OP(pad, IN(x, zero), LIST(1, 0), LIST(0, 2)),
+  CHECK_VALUE(OP(pad, IN(x, zero), DIMS(num(1), num(0)), DIMS(num(0), num(2))),
               "i32[3, 5] = [[0, 0, 0, 0, 0], [1, 2, 3, 0, 0], [4, 5, 6, 0, 0]]");
-  CHECK_TYPE(OP(pad, IN(s, zero), LIST(1, 0), LIST(1, 0)), "i32[B + 2, 3]");
-  CHECK_REFUSED(OP(pad, IN(x, y), LIST(1, 0), LIST(0, 2)),
+  CHECK_TYPE(OP(pad, IN(s, zero), DIMS(num(1), num(0)), DIMS(num(1), num(0))), "i32[B + 2, 3]");
+  CHECK_REFUSED(OP(pad, IN(x, y), DIMS(num(1), num(0)), DIMS(num(0), num(2))),
                 "the value to pad with must be a scalar");
-  CHECK_VALUE(OP(pad, IN(x, zero), LIST(-1, 1), LIST(1, -2)), "i32[2, 2] = [[0, 4], [0, 0]]");
-  CHECK_REFUSED(OP(pad, IN(x, zero), LIST(-1, 0), LIST(-2, 2)),
+  CHECK_VALUE(OP(pad, IN(x, zero), DIMS(num(-1), num(1)), DIMS(num(1), num(-2))),
+              "i32[2, 2] = [[0, 4], [0, 0]]");
+  CHECK_REFUSED(OP(pad, IN(x, zero), DIMS(num(-1), num(0)), DIMS(num(-2), num(2))),
                 "axis 0 has too few elements to take those away");
 }
 
