@@ -70,11 +70,11 @@ TEST(run_time_dims_are_checked) {
   start();
   leat_value i = OP(iota, NONE, DIMS(named("B")), I(0), I(LEAT_i32));
   leat_value s = OP(slice, IN(i), DIMS(num(2)), DIMS(num(2)), LIST(1));
-  CHECK_VALUE(i, "index out of range: $y: iota: dim B has no value in this step");
+  CHECK_VALUE(i, "index out of range: dim B has no value in this step");
   set_dim("B", 4);
   CHECK_VALUE(s, "i32[2] = [2, 3]");
   set_dim("B", 3);
-  CHECK_VALUE(s, "index out of range: $y_1: slice: axis 0: 2 elements from 2 by 1 leave 0 to 2");
+  CHECK_VALUE(s, "index out of range: axis 0: 2 elements from 2 by 1 leave 0 to 2");
   leat_attr value = {.dim = named("B")};
   CHECK_VALUE(op(LEAT_OP_dim, NULL, 0, &value), "i64[] = 3");
 }
@@ -100,9 +100,9 @@ TEST(gather_and_scatter_add) {
   CHECK_VALUE(OP(gather, IN(x, i), I(1)), "i32[2, 2, 2] = [[[1, 3], [3, 2]], [[4, 6], [6, 5]]]");
   CHECK_VALUE(OP(gather, IN(x, number(LEAT_i32, 1)), I(0)), "i32[3] = [4, 5, 6]");
   CHECK_VALUE(OP(gather, IN(x, V1(i32, 0, 2)), I(0)),
-              "index out of range: $y_2: gather: index 2 is out of range for an axis of 2");
+              "index out of range: index 2 is out of range for an axis of 2");
   CHECK_VALUE(OP(gather, IN(x, V1(i64, -1)), I(1)),
-              "index out of range: $y_3: gather: index -1 is out of range for an axis of 3");
+              "index out of range: index -1 is out of range for an axis of 3");
   CHECK_REFUSED(OP(gather, IN(x, V1(f32, 0)), I(0)), "indices must be i32 or i64, not f32");
   CHECK_REFUSED(OP(gather, IN(x, i), I(2)), "there is no axis 2");
   leat_value rows = V(i32, 2, SHAPE(3, 3), 1, 1, 1, 2, 2, 2, 3, 3, 3);
@@ -120,11 +120,11 @@ TEST(gather_and_scatter_add) {
   leat_attr three = {.dim = num(3)};
   CHECK_VALUE(OP(check_index, IN(V1(u8, 2, 0)), three), "u8[2] = [2, 0]");
   CHECK_VALUE(OP(check_index, IN(V1(i64, 0, -1)), three),
-              "index out of range: $y_10: check_index: index -1 is out of range for an axis of 3");
+              "index out of range: index -1 is out of range for an axis of 3");
   leat_value f = V1(f32, 16777216, 0), ones = V1(f32, 1, 1, 1);
   CHECK_VALUE(OP(scatter_add, IN(f, V1(i64, 0, 0, 1), ones), I(0)), "f32[2] = [16777216.0, 1.0]");
   CHECK_VALUE(OP(scatter_add, IN(f, V1(i64, 0, 0, 5), ones), I(0)),
-              "index out of range: $y_12: scatter_add: index 5 is out of range for an axis of 2");
+              "index out of range: index 5 is out of range for an axis of 2");
   CHECK_REFUSED(OP(scatter_add, IN(f, V1(i64, 0, 0), ones), I(0)),
                 "axis 0 of the updates: 3 and 2 differ");
   CHECK_REFUSED(OP(scatter_add, IN(f, V1(i64, 0), X23), I(0)), "dtypes f32 and i32 differ");
