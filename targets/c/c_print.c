@@ -174,13 +174,24 @@ static void print_binary(printer *p, const k_instr *instr) {
   print_value(p, instr->args[1]);
 }
 
+// Lanes of 0 and -1, as wide as the operands'. By a loop: where vectors are wider than the CPU's,
+// gcc turns a loop into its vectors, but compares vectors lane by lane.
+static void print_mask(printer *p, const k_instr *comparison) {
+  int bits = 8 * (int)leat_dtype_size(comparison->args[0]->dtype);
+  leat_text_add(p->out, "LEAT_EACH(i%dx%d, %d, -(", bits, comparison->lanes, comparison->lanes);
+  print_lane(p, comparison->args[0]);
+  leat_text_add(p->out, " %s ", operator_of(comparison->op));
+  print_lane(p, comparison->args[1]);
+  leat_text_add(p->out, "))");
+}
+
 static void print_comparison(printer *p, const k_instr *instr) {
   if (instr->lanes == 1) {
     print_binary(p, instr);
     return;
   }
   leat_text_add(p->out, "LEAT_BOOL(boolx%d, ", instr->lanes);
-  print_binary(p, instr);
+  print_mask(p, instr);
   leat_text_add(p->out, ")");
 }
 
@@ -231,6 +242,12 @@ static void print_shift(printer *p, const k_instr *instr) {
   leat_text_add(p->out, " %s %lld)", instr->op == K_SHL ? "<<" : ">>", (long long)count->imm.i);
 }
 
+// What a comparison gives lanes as wide as its operands' without bools of a byte between.
+static bool is_mask_of(k_value condition, const k_instr *instr) {
+  if (condition->op < K_EQ || condition->op > K_LE) return false;
+  return leat_dtype_size(condition->args[0]->dtype) == leat_dtype_size(instr->dtype);
+}
+
 static void print_select(printer *p, const k_instr *instr) {
   if (instr->lanes == 1) {
     print_value(p, instr->args[0]);
@@ -240,10 +257,15 @@ static void print_select(printer *p, const k_instr *instr) {
     print_value(p, instr->args[2]);
     return;
   }
-  leat_text_add(p->out, "LEAT_SELECT(");
+  bool is_mask = is_mask_of(instr->args[0], instr);
+  leat_text_add(p->out, is_mask ? "LEAT_BLEND(" : "LEAT_SELECT(");
   print_type(p, instr->dtype, instr->lanes);
-  leat_text_add(p->out, ", i%dx%d", 8 * (int)leat_dtype_size(instr->dtype), instr->lanes);
-  for (int i = 0; i < 3; i++) {
+  leat_text_add(p->out, ", i%dx%d, ", 8 * (int)leat_dtype_size(instr->dtype), instr->lanes);
+  if (is_mask)
+    print_mask(p, instr->args[0]);
+  else
+    print_whole(p, instr->args[0]);
+  for (int i = 1; i < 3; i++) {
     leat_text_add(p->out, ", ");
     print_whole(p, instr->args[i]);
   }
