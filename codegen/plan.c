@@ -44,11 +44,30 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
 
 // -- Lifetimes ------------------------------------------------------------------------------------
 
+typedef struct placed {
+  leat_storage *storage;
+  int64_t low, high;
+} placed;
+
+typedef leat_vec(placed) placed_list; // ascending by `low`
+
+typedef struct range {
+  int64_t low, high;
+} range;
+
+typedef leat_vec(range) ranges; // ascending
+
 typedef struct planner {
   leat_table *table;
   leat_vec(leat_storage *) storages; // of the arena, by who writes them first
   uint32_t task_count;
   uint8_t *after; // task_count²: after[a × n + b]: b runs when a has ended; NULL: too many to know
+  placed_list all; // of several tasks: all that has a place
+  // Of one task: what is free below `end`, above which all is, when unit number `passed` runs, and
+  // what each unit is the last to touch.
+  ranges gaps, *ending;
+  int64_t end;
+  uint32_t passed;
 } planner;
 
 static void touch(planner *p, const leat_storages *list, leat_unit *unit) {
@@ -180,13 +199,6 @@ static void share(planner *p) {
 
 // -- Offsets --------------------------------------------------------------------------------------
 
-typedef struct placed {
-  leat_storage *storage;
-  int64_t low, high;
-} placed;
-
-typedef leat_vec(placed) placed_list; // ascending by `low`
-
 static void insert(leat_arena *arena, placed_list *list, placed item) {
   leat_vec_push(arena, list, item);
   uint32_t i = list->count - 1;
@@ -194,25 +206,66 @@ static void insert(leat_arena *arena, placed_list *list, placed item) {
   list->items[i] = item;
 }
 
-// In the tightest gap between those that are still alive, or at their end. Values that end before
-// the unit are out of the way; where there are several tasks, they may be in the way of another
-// one.
-static int64_t place(planner *p, placed_list *all, leat_storage *storage, int64_t size) {
+// Where there are several tasks: in the tightest gap between those that are still alive when the
+// unit runs, or at their end. Values that have ended by then may be in the way of another task.
+static int64_t place_among_tasks(planner *p, leat_storage *storage, int64_t size) {
   const leat_unit *first = storage->touched.items[0];
   int64_t low = -1, least = INT64_MAX, end = 0;
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < all->count; i++) {
-    placed one = all->items[i];
-    bool ends = ends_before(p, one.storage, first);
-    if (!ends || p->task_count > 1) all->items[kept++] = one;
-    if (ends) continue;
+  for (uint32_t i = 0; i < p->all.count; i++) {
+    placed one = p->all.items[i];
+    if (ends_before(p, one.storage, first)) continue;
     int64_t gap = one.low - end;
     if (gap >= size && gap < least) low = end, least = gap;
     if (one.high > end) end = one.high;
   }
-  all->count = kept;
   if (low < 0) low = end;
-  insert(p->table->cg->arena, all, (placed){storage, low, low + size});
+  insert(p->table->cg->arena, &p->all, (placed){storage, low, low + size});
+  return low;
+}
+
+// Gaps that touch become one; one that nothing follows is none.
+static void free_range(planner *p, range freed) {
+  ranges *gaps = &p->gaps;
+  leat_vec_push(p->table->cg->arena, gaps, freed);
+  uint32_t i = gaps->count - 1;
+  for (; i > 0 && gaps->items[i - 1].low > freed.low; i--) gaps->items[i] = gaps->items[i - 1];
+  gaps->items[i] = freed;
+  uint32_t first = i > 0 && gaps->items[i - 1].high == freed.low ? i - 1 : i;
+  uint32_t last = i + 1 < gaps->count && gaps->items[i + 1].low == freed.high ? i + 1 : i;
+  gaps->items[first].high = gaps->items[last].high;
+  memmove(&gaps->items[first + 1], &gaps->items[last + 1],
+          (gaps->count - last - 1) * sizeof *gaps->items);
+  gaps->count -= last - first;
+  if (gaps->items[gaps->count - 1].high == p->end) p->end = gaps->items[--gaps->count].low;
+}
+
+// The tightest gap, or the end.
+static int64_t take_range(planner *p, int64_t size) {
+  ranges *gaps = &p->gaps;
+  uint32_t best = gaps->count;
+  int64_t best_size = INT64_MAX;
+  for (uint32_t i = 0; i < gaps->count; i++) {
+    int64_t gap = gaps->items[i].high - gaps->items[i].low;
+    if (gap >= size && gap < best_size) best = i, best_size = gap;
+  }
+  if (best == gaps->count) return p->end += size, p->end - size;
+  int64_t low = gaps->items[best].low;
+  if (best_size > size) return gaps->items[best].low += size, low;
+  memmove(&gaps->items[best], &gaps->items[best + 1], (--gaps->count - best) * sizeof *gaps->items);
+  return low;
+}
+
+// In one task all is in order, so that it is known what is free when a unit runs.
+static int64_t place_in_order(planner *p, leat_storage *storage, int64_t size) {
+  uint32_t first = storage->touched.items[0]->position, last = first;
+  for (; p->passed < first; p->passed++)
+    for (uint32_t i = 0; i < p->ending[p->passed].count; i++)
+      free_range(p, p->ending[p->passed].items[i]);
+  int64_t low = take_range(p, size);
+  for (uint32_t i = 0; i < storage->touched.count; i++)
+    if (storage->touched.items[i]->position > last) last = storage->touched.items[i]->position;
+  if (!storage->lasts)
+    leat_vec_push(p->table->cg->arena, &p->ending[last], (range){low, low + size});
   return low;
 }
 
@@ -307,12 +360,12 @@ static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
 
 leat_status leat_plan(leat_table *table) {
   planner p = {.table = table};
-  placed_list all = {0};
   room_list rooms = {0};
   int64_t end = 0;
   find_lifetimes(&p);
   find_task_order(&p);
   share(&p);
+  p.ending = leat_new_array(table->cg->arena, ranges, table->units.count);
   bool *in_room = leat_new_array(table->cg->arena, bool, p.storages.count + 1);
   for (uint32_t i = 0; i < p.storages.count; i++) {
     leat_storage *storage = p.storages.items[i];
@@ -324,7 +377,7 @@ leat_status leat_plan(leat_table *table) {
       LEAT_TRY(place_in_room(&p, &rooms, storage, size));
       continue;
     }
-    int64_t low = place(&p, &all, storage, size.value);
+    int64_t low = (p.task_count > 1 ? place_among_tasks : place_in_order)(&p, storage, size.value);
     storage->offset = leat_dim_const(low);
     if (low + size.value > end) end = low + size.value;
   }
