@@ -76,22 +76,25 @@ static k_value lgamma_positive(k_builder *b, k_value x, bool brief) {
   return k_select(b, large, above, k_fma(b, log, sign, middle));
 }
 
-// lgamma(x) = log(π / |x·sin πx|) − lgamma(−x) for negative x; infinite at 0, −1, −2, …
-static k_value lgamma_f64(k_builder *b, k_value x, bool brief) {
+// For x >= 0.
+static k_value lgamma_f64(k_builder *b, k_value x) {
   k_value magnitude = k_unary(b, K_ABS, x), infinity = k_real(b, x, INFINITY);
-  k_value plain = lgamma_positive(b, magnitude, brief), most = k_real(b, x, 0x1p52);
+  k_value endless = k_binary(b, K_EQ, magnitude, infinity);
+  endless = k_binary(b, K_OR, endless, k_binary(b, K_EQ, x, k_real(b, x, 0)));
+  return k_select(b, endless, infinity, lgamma_positive(b, magnitude, false));
+}
+
+// lgamma(x) = log(π / |x·sin πx|) − lgamma(−x) for negative x; infinite at −1, −2, …
+static k_value lgamma_negative(k_builder *b, k_value x, bool brief) {
+  k_value magnitude = k_unary(b, K_ABS, x), most = k_real(b, x, 0x1p52);
+  k_value plain = lgamma_positive(b, magnitude, brief);
   k_value tame = k_select(b, k_lt(b, magnitude, most), magnitude, k_real(b, x, 1));
   k_value rest = k_mul(b, k_unary(b, K_ABS, k_sin_pi(b, tame, brief)), magnitude);
   k_value reflected = k_log(b, k_binary(b, K_DIV, k_real(b, x, 0x1.921fb54442d18p+1), rest));
   reflected = k_sub(b, reflected, plain);
   k_value is_whole = k_binary(b, K_EQ, k_unary(b, K_FLOOR, x), x);
-  reflected = k_select(b, is_whole, infinity, reflected);
-  k_value small = k_less_than(b, magnitude, 0x1p-60); // −log |x|, for both signs
-  k_value reflects = k_binary(b, K_AND, k_less_than(b, x, 0), k_unary(b, K_NOT, small));
-  k_value result = k_select(b, reflects, reflected, plain);
-  k_value endless = k_binary(b, K_EQ, magnitude, infinity);
-  k_value is_zero = k_binary(b, K_EQ, x, k_real(b, x, 0));
-  return k_select(b, k_binary(b, K_OR, endless, is_zero), infinity, result);
+  reflected = k_select(b, is_whole, k_real(b, x, INFINITY), reflected);
+  return k_select(b, k_less_than(b, magnitude, 0x1p-60), plain, reflected); // −log |x|
 }
 
 // For x > 0 in f32: lgamma(2 + t) below 2.5, of x + 2, x + 1 or x, less the logarithm of what lies
@@ -113,19 +116,20 @@ static k_value lgamma_f32(k_builder *b, k_value x) {
                   k_select(b, large, above, middle));
 }
 
-// f32 in itself where x is positive, and in f64 where it is not, which cancels: only if it occurs.
-static k_value positive_or(k_builder *b, k_value x, k_value positive, k_math_function *function) {
+// `plain` where x is not negative, and else the function, in f64 as its terms cancel: only if it
+// occurs.
+static k_value unless_negative(k_builder *b, k_value x, k_value plain, k_math_function *negative) {
   k_value is_negative = k_less_than(b, x, 0);
   k_instr *branch = k_if_begin(b, k_any(b, is_negative));
-  k_value all = k_select(b, is_negative, k_in_f64(b, x, function), positive);
+  k_value all = k_select(b, is_negative, k_in_f64(b, x, negative), plain);
   k_if_else(b, &all, 1);
-  k_if_end(b, &positive, 1);
+  k_if_end(b, &plain, 1);
   return k_result(b, branch, 0);
 }
 
 k_value k_lgamma(k_builder *b, k_value x) {
-  if (x->dtype == LEAT_f64) return lgamma_f64(b, x, false);
-  return positive_or(b, x, lgamma_f32(b, x), lgamma_f64);
+  k_value plain = x->dtype == LEAT_f32 ? lgamma_f32(b, x) : lgamma_f64(b, x);
+  return unless_negative(b, x, plain, lgamma_negative);
 }
 
 // Σ 1/(x+i), i = 0 … 9, as one fraction.
@@ -148,22 +152,31 @@ static k_value digamma_positive(k_builder *b, k_value x, bool brief) {
   return k_sub(b, k_sub(b, k_log(b, z), tail), steps);
 }
 
-// digamma(x) = digamma(1 − x) − π/tan(πx) for negative x. −∞ at +0, ∞ at −0, NaN at −1, −2, …
-static k_value digamma_f64(k_builder *b, k_value x, bool brief) {
-  k_value one = k_real(b, x, 1), negative = k_less_than(b, x, 0), zero = k_real(b, x, 0), n;
-  k_value plain = digamma_positive(b, k_select(b, negative, k_sub(b, one, x), x), brief);
-  k_value tame = k_select(b, k_lt(b, k_real(b, x, -0x1p51), x), x, zero);
+// digamma(x), and of negative x that of 1 − x.
+static k_value digamma_away(k_builder *b, k_value x, bool brief) {
+  k_value other = k_sub(b, k_real(b, x, 1), x);
+  return digamma_positive(b, k_select(b, k_less_than(b, x, 0), other, x), brief);
+}
+
+// For x >= 0: −∞ at +0, ∞ at −0.
+static k_value digamma_f64(k_builder *b, k_value x) {
+  k_value pole = k_copysign(b, k_real(b, x, INFINITY), k_unary(b, K_NEG, x));
+  k_value is_zero = k_binary(b, K_EQ, x, k_real(b, x, 0));
+  k_value result = k_select(b, is_zero, pole, digamma_away(b, x, false));
+  return k_select(b, k_binary(b, K_EQ, x, k_real(b, x, INFINITY)), x, result);
+}
+
+// digamma(x) = digamma(1 − x) − π/tan(πx) for negative x; NaN at −1, −2, …
+static k_value digamma_negative(k_builder *b, k_value x, bool brief) {
+  k_value tame = k_select(b, k_lt(b, k_real(b, x, -0x1p51), x), x, k_real(b, x, 0)), n;
   k_value r = k_sub(b, tame, k_nearest(b, tame, &n)), half = k_real(b, x, 0.5);
   k_value sine = k_sin_pi(b, r, brief); // and cos πr = sin(π(1/2 − |r|))
   k_value cosine = k_sin_pi(b, k_sub(b, half, k_unary(b, K_ABS, r)), brief);
   k_value cotangent =
       k_binary(b, K_DIV, k_mul(b, cosine, k_real(b, x, 0x1.921fb54442d18p+1)), sine);
-  k_value whole = k_binary(b, K_EQ, k_unary(b, K_FLOOR, x), x);
-  k_value below = k_select(b, whole, k_real(b, x, NAN), k_sub(b, plain, cotangent));
-  k_value result = k_select(b, negative, below, plain);
-  k_value pole = k_copysign(b, k_real(b, x, INFINITY), k_unary(b, K_NEG, x));
-  result = k_select(b, k_binary(b, K_EQ, x, zero), pole, result);
-  return k_select(b, k_binary(b, K_EQ, x, k_real(b, x, INFINITY)), x, result);
+  k_value is_whole = k_binary(b, K_EQ, k_unary(b, K_FLOOR, x), x);
+  k_value below = k_sub(b, digamma_away(b, x, brief), cotangent);
+  return k_select(b, is_whole, k_real(b, x, NAN), below);
 }
 
 // For x > 0 in f32: below 4 from x + 4, less Σ 1/(x+i) for i = 0 … 3, which is the derivative of
@@ -180,6 +193,6 @@ static k_value digamma_f32(k_builder *b, k_value x) {
 }
 
 k_value k_digamma(k_builder *b, k_value x) {
-  if (x->dtype == LEAT_f64) return digamma_f64(b, x, false);
-  return positive_or(b, x, digamma_f32(b, x), digamma_f64);
+  k_value plain = x->dtype == LEAT_f32 ? digamma_f32(b, x) : digamma_f64(b, x);
+  return unless_negative(b, x, plain, digamma_negative);
 }
