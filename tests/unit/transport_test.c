@@ -64,13 +64,16 @@ TEST(inproc_abort_reaches_everybody) {
 typedef struct arrival {
   int calls;
   leat_status status;
+  char taken[16]; // by a recv without a buffer
+  uint64_t bytes;
 } arrival;
 
 static void note_arrival(void *context, leat_status status, const void *data, uint64_t bytes) {
-  (void)data, (void)bytes;
   arrival *a = context;
   a->calls++;
   a->status = status;
+  a->bytes = bytes;
+  if (data && bytes <= sizeof a->taken) memcpy(a->taken, data, bytes);
 }
 
 TEST(either_side_may_come_first) {
@@ -89,6 +92,38 @@ TEST(either_side_may_come_first) {
     CHECK_EQ_INT(a.status, LEAT_OK);
     CHECK_EQ_INT(to, edge * 3);
   }
+  leat_rendezvous_destroy(r);
+}
+
+TEST(a_recv_without_a_buffer_takes_what_comes) {
+  leat_rendezvous *r;
+  CHECK_EQ_INT(leat_rendezvous_create(&r, NULL), LEAT_OK);
+  for (uint32_t edge = 0; edge < 48; edge++) { // recv first, sent first, placed by a transport
+    leat_edge_key key = {.edge = edge};
+    arrival a = {0};
+    uint64_t bytes = edge / 3;
+    void *token;
+    if (edge % 3 != 1) leat_rendezvous_recv(r, &key, NULL, 0, note_arrival, &a);
+    if (edge % 3 == 2) {
+      void *place = leat_rendezvous_place(r, &key, bytes, &token);
+      memcpy(place, "0123456789abcdef", bytes);
+      leat_rendezvous_landed(r, token, LEAT_OK);
+    } else {
+      CHECK_EQ_INT(leat_rendezvous_send(r, &key, "0123456789abcdef", bytes), LEAT_OK);
+    }
+    if (edge % 3 == 1) leat_rendezvous_recv(r, &key, NULL, 0, note_arrival, &a);
+    CHECK(a.calls == 1 && a.status == LEAT_OK && a.bytes == bytes);
+    CHECK(!memcmp(a.taken, "0123456789abcdef", bytes));
+  }
+  leat_edge_key waits = {.step = 1}, lands = {.step = 1, .edge = 1};
+  arrival never = {0}, late = {0};
+  void *token;
+  leat_rendezvous_recv(r, &waits, NULL, 0, note_arrival, &never);
+  leat_rendezvous_recv(r, &lands, NULL, 0, note_arrival, &late);
+  memset(leat_rendezvous_place(r, &lands, 100, &token), 1, 100);
+  CHECK_EQ_INT(leat_rendezvous_close(r, 0, 1), 2);
+  leat_rendezvous_landed(r, token, LEAT_OK);
+  CHECK(!never.calls && !late.calls);
   leat_rendezvous_destroy(r);
 }
 
