@@ -330,6 +330,9 @@ const char *ev_source_text(evaluator *e, leat_span span); // as it stands in the
 bool ev_has_kind(ev value, ev_kind kind);
 // A tensor of the graph from any value that can be one; `dtype` of literals (-1: i32 or f32).
 leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span);
+// Of a literal, or lists of them, the dtype that holds them as they are written; -1: its natural
+// one.
+int ev_exact_dtype(ev value);
 // The literal's elements in the given type; one number fills the whole shape. False: reported.
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out);
 // A constant of the given type from nested lists of literals, or one number for the whole shape.

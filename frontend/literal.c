@@ -149,6 +149,10 @@ bool ev_has_kind(ev value, ev_kind kind) {
   return false;
 }
 
+int ev_exact_dtype(ev value) {
+  return has_kind(value, EV_COMPLEX) ? LEAT_c128 : has_kind(value, EV_FLOAT) ? LEAT_f64 : -1;
+}
+
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
   if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
   if (ev_has_kind(value, EV_TENSOR) || ev_has_kind(value, EV_STATE)) {

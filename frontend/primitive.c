@@ -81,6 +81,7 @@ static bool as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count
   if (wide >= 0) dtype = wide;
   for (uint32_t i = 0; i < count; i++) {
     int want = is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
+    if (op == LEAT_OP_cast) want = ev_exact_dtype(inputs[i]); // cast(0.1, f64) rounds once
     out[i] = ev_as_tensor(e, inputs[i], want, span);
     if (wide >= 0 && want == wide) out[i] = as_complex(e, out[i], wide, span);
     if (!out[i].node) return false;

@@ -153,6 +153,54 @@ for dtype in ('c64', 'c128'):
     table(given, [('real(h) + 0.5 * imag(h)', f'(lambda h: np.real(h) + 0.5 * np.imag(h))({jax})', f'h = {leat}')
                   for leat, jax in rows], tolerance=8, suffix=f' {dtype}')
 
+# -- Statistics --------------------------------------------------------------------------------------------------------
+
+given = {'x': ('f32', (4, 9), 'distinct'), 'u': ('f64', (3, 4, 2), 'unit'), 'p': ('f64', (3, 4, 2), 'positive'),
+         'v': ('f32', (6,), 'distinct'), 'w': ('f32', (9,), 'positive'), 'z': ('c64', (3, 4), 'any'),
+         'm': ('f64', (4, 4), 'distinct'), 'k': ('f64', (2, 3), 'unit')}
+table(given, [
+    ('median(x)', 'np.median(x)'), ('median(u, axis=1)', 'np.median(u, axis=1)'),
+    ('median(u, axis=[0, -1], keepdims=true)', 'np.median(u, axis=(0, -1), keepdims=True)'),
+    ('quantile(x, 0.3)', 'np.quantile(x, 0.3)'), ('quantile(u, 0.8, axis=[0, 2])', 'np.quantile(u, 0.8, axis=(0, 2))'),
+    ('percentile(x, 12.5, axis=1, keepdims=true)', 'np.percentile(x, 12.5, axis=1, keepdims=True)'),
+    *((f'quantile(x, {q}, axis=1, method="{how}")', f'np.quantile(x, {q}, axis=1, method="{how}")')
+      for how in ('lower', 'higher', 'nearest', 'midpoint') for q in (0.3, 0.9)),
+    ('variance(u, axis=[0, 1], ddof=1)', 'np.var(u, axis=(0, 1), ddof=1)'),
+    ('std(x, axis=0, ddof=1)', 'np.std(x, axis=0, ddof=1)'),
+    ('average(x, w, axis=1)', 'np.average(x, weights=w, axis=1)'), ('average(u, p)', 'np.average(u, weights=p)'),
+    ('ptp(x, axis=1)', 'np.ptp(x, axis=1)'), ('diff(x)', 'np.diff(x)'), ('diff(u, n=2, axis=1)', 'np.diff(u, n=2, axis=1)'),
+    ('cov(x)', 'np.cov(x)'), ('corrcoef(m)', 'np.corrcoef(m)'),
+    ('interp(u, linspace(-0.7, 0.8, 5, dtype=f64), cast([1, 3, 2, 0, 4], f64))',
+     'np.interp(u, np.linspace(-0.7, 0.8, 5), np.array([1., 3, 2, 0, 4]))'),
+    ('logsumexp(u, axis=[0, 2], keepdims=true)', 'jax.scipy.special.logsumexp(u, axis=(0, 2), keepdims=True)'),
+    ('norm(x, ord=3, axis=1)', 'np.linalg.norm(x, 3, axis=1)'),
+    ('norm(p, ord=0.5, axis=0)', 'np.linalg.norm(p, 0.5, axis=0)'),
+    ('norm(p, ord=-2, axis=0)', 'np.linalg.norm(p, -2, axis=0)'), ('norm(z, axis=0)', 'np.linalg.norm(z, axis=0)'),
+    ('norm(z, ord=inf, axis=1)', 'np.linalg.norm(z, np.inf, axis=1)'),
+    *((f'matrix_norm(m, ord={leat})', f'np.linalg.norm(m, {jax})') for leat, jax in (
+        ('"fro"', '"fro"'), ('"nuc"', '"nuc"'), (1, 1), (-1, -1), (2, 2), (-2, -2), ('inf', 'np.inf'),
+        ('-inf', '-np.inf'))),
+    ('matrix_norm(u, keepdims=true)', 'np.linalg.norm(u, axis=(1, 2), keepdims=True)'),
+    ('kron(k, m)', 'np.kron(k, m)'), ('kron(v, x)', 'np.kron(v, x)'), ('cross(k, 1 - k * k)', 'np.cross(k, 1 - k * k)'),
+    *((f'rot90(x, k={i})', f'np.rot90(x, {i})') for i in (-1, 1, 2, 4)),
+    ('rot90(u, axes=[1, 2])', 'np.rot90(u, 1, (1, 2))'), ('rot90(u, k=3, axes=[2, 0])', 'np.rot90(u, 3, (2, 0))')],
+    tolerance=64)
+for name in ('sum', 'prod', 'mean', 'max', 'min', 'var', 'std'):
+    case(f'nan{name}', f'nan{name}(y, axis=1)', f'np.nan{name}(np.where(u > 0.3, np.nan, u), axis=1)', (), 16,
+         'y = where(u > 0.3, nan, u)', u=('f64', (3, 4, 2), 'unit'))
+table({'n': ('f64', (16,), 'special'), 'i': ('i32', (4, 9), 'small'), 'x': ('f32', (4, 9), 'distinct')}, [
+    ('median(n)', 'np.median(n)'), ('median(reshape(n, [4, 4]), axis=1)', 'np.median(n.reshape(4, 4), axis=1)'),
+    ('argmax(n)', 'np.argmax(n).astype(np.int32)'), ('argmin(n)', 'np.argmin(n).astype(np.int32)'),
+    ('argmax(i, axis=1)', 'np.argmax(i, axis=1).astype(np.int32)'),
+    ('argmin(i, axis=0)', 'np.argmin(i, axis=0).astype(np.int32)'),
+    ('bincount(bit_and(i, 7), 8)', 'np.bincount((i & 7).ravel(), length=8)'),
+    ('bincount_weighted(bit_and(i, 7), x, 8)', 'np.bincount((i & 7).ravel(), x.ravel(), length=8)'),
+    ('a', 'np.histogram(x, 5, (-1, 2))[0].astype(np.int64)', 'a, b = histogram(x, 5, -1, 2)'),
+    ('b', 'np.histogram(x, 5, (-1, 2))[1].astype(np.float32)', 'a, b = histogram(x, 5, -1, 2)'),
+    ('logspace(-1, 2, 7, dtype=f64) + 0 * cast(i[0, 0], f64)', 'np.logspace(-1, 2, 7) + 0.0 * i[0, 0]'),
+    ('logspace(0, 3, 4, base=2, endpoint=false) * x[0, 0]', 'np.logspace(0, 3, 4, base=2, endpoint=False).astype(np.float32) * x[0, 0]')],
+    grad=False, tolerance=16)
+
 # -- Order ------------------------------------------------------------------------------------------------------------
 
 given = {'x': ('f32', (4, 9), 'distinct'), 's': ('i32', (4, 9), 'small'), 'n': ('f64', (16,), 'special'),
@@ -162,7 +210,6 @@ table(given, [
     ('sort(x)', 'np.sort(x)'), ('sort(x, axis=0)', 'np.sort(x, axis=0)'), ('sort(s)', 'np.sort(s)'),
     ('sort(n)', 'np.sort(n)'),
     ('sort(x, descending=true)', 'np.sort(x)[:, ::-1]'), ('a', 'lax.top_k(x, 3)[0]', 'a, b = top_k(x, 3)'),
-    ('median(x)', 'np.median(x, axis=-1)'), ('median(u, axis=1)', 'np.median(u, axis=1)'),
     ('cumsum(v)', 'np.cumsum(v)'),
     ('cumsum(x, axis=0)', 'np.cumsum(x, axis=0)'), ('cumsum(s, axis=1)', 'np.cumsum(s, axis=1, dtype=np.int32)'),
     ('cumsum(u, axis=1, reverse=true)', 'np.cumsum(u[:, ::-1], axis=1)[:, ::-1]'),
