@@ -150,7 +150,7 @@ bool ev_has_kind(ev value, ev_kind kind) {
 }
 
 int ev_exact_dtype(ev value) {
-  return has_kind(value, EV_COMPLEX) ? LEAT_c128 : has_kind(value, EV_FLOAT) ? LEAT_f64 : -1;
+  return ev_has_kind(value, EV_COMPLEX) ? LEAT_c128 : ev_has_kind(value, EV_FLOAT) ? LEAT_f64 : -1;
 }
 
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
