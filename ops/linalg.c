@@ -17,6 +17,7 @@
 //                     largest number of each column of u positive
 //
 // NaN or an infinity in x: eigh and svd are NaN everywhere.
+#include "base/half.h"
 #include "base/linalg_plan.h"
 #include "ops/library.h"
 #include "ops/ref.h"
@@ -28,7 +29,7 @@
 
 static bool is_matrix(leat_shape_context *context, uint32_t input) {
   const leat_type *x = leat_shape_input(context, input);
-  if (x->dtype != LEAT_f32 && x->dtype != LEAT_f64)
+  if (leat_dtype_is_half(x->dtype))
     return leat_shape_fail(context, "expected f32 or f64, found %s", leat_dtype_name(x->dtype));
   if (x->rank >= 2) return true;
   return leat_shape_fail(context, "expected matrices, in at least 2 axes, found rank %d", x->rank);

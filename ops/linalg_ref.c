@@ -1,6 +1,8 @@
 // What the factorisations of linalg.c mean: textbook algorithms in long double, a matrix at a time.
+#include "ops/complex.h"
 #include "ops/ref.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -98,71 +100,53 @@ leat_status ref_cholesky(leat_ref_context *context) {
   return each(context, cholesky);
 }
 
-static void exchange(real *a, real *b, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    real t = a[i];
-    a[i] = b[i];
-    b[i] = t;
-  }
+typedef long double _Complex complex_number;
+
+static complex_number *numbers_complex(leat_arena *arena, int64_t count) {
+  return leat_new_array(arena, complex_number, (size_t)count + 1);
 }
 
-static void lu(leat_ref_context *context, leat_arena *arena, int64_t batch) {
-  int64_t m = rows_of(&context->inputs[0]), n = columns_of(&context->inputs[0]);
-  int64_t count = m < n ? m : n;
-  real *a = load(arena, &context->inputs[0], batch, m * n);
-  int32_t *pivots = (int32_t *)context->outputs[1].data + batch * count;
-  int32_t *permutation = (int32_t *)context->outputs[2].data + batch * m;
-  for (int64_t i = 0; i < m; i++) permutation[i] = (int32_t)i;
-  for (int64_t j = 0; j < count; j++) {
-    int64_t best = j;
-    for (int64_t i = j + 1; i < m; i++)
-      if (fabsl(a[i * n + j]) > fabsl(a[best * n + j])) best = i;
-    int32_t t = permutation[j];
-    pivots[j] = (int32_t)best;
-    permutation[j] = permutation[best];
-    permutation[best] = t;
-    if (best != j) exchange(a + j * n, a + best * n, n);
-    for (int64_t i = j + 1; i < m; i++) {
-      if (a[j * n + j] != 0) a[i * n + j] /= a[j * n + j];
-      for (int64_t k = j + 1; k < n; k++) a[i * n + k] -= a[i * n + j] * a[j * n + k];
-    }
-  }
-  store(&context->outputs[0], batch, m * n, a);
+static complex_number *load_complex(leat_arena *arena, const leat_tensor *x, int64_t batch,
+                                    int64_t count) {
+  complex_number *out = numbers_complex(arena, count);
+  for (int64_t i = 0; i < count; i++)
+    out[i] = x->dtype == LEAT_c128 ? ((const leat_complex128 *)x->data)[batch * count + i]
+                                   : ((const leat_complex64 *)x->data)[batch * count + i];
+  return out;
+}
+
+static void store_complex(leat_tensor *y, int64_t batch, int64_t count,
+                          const complex_number *from) {
+  for (int64_t i = 0; i < count; i++)
+    if (y->dtype == LEAT_c128)
+      ((leat_complex128 *)y->data)[batch * count + i] = (leat_complex128)from[i];
+    else
+      ((leat_complex64 *)y->data)[batch * count + i] = (leat_complex64)from[i];
+}
+
+#define load_real load
+#define store_real store
+#define numbers_real numbers
+#define NUMBER real
+#define N(x) x##_real
+#define N_ABS fabsl
+#include "ops/lu_ref.h"
+#define NUMBER complex_number
+#define N(x) x##_complex
+#define N_ABS cabsl
+#include "ops/lu_ref.h"
+
+static leat_status each_number(leat_ref_context *context, matrix_function of_real,
+                               matrix_function of_complex) {
+  return each(context, leat_dtype_is_complex(context->inputs[0].dtype) ? of_complex : of_real);
 }
 
 leat_status ref_lu(leat_ref_context *context) {
-  return each(context, lu);
-}
-
-// One system of n unknowns whose numbers are `step` apart in x; `at` is op(a).
-static void substitute(int64_t n, const real *at, bool lower, bool unit, real *x, int64_t step) {
-  for (int64_t k = 0; k < n; k++) {
-    int64_t i = lower ? k : n - 1 - k;
-    for (int64_t j = lower ? 0 : i + 1; j < (lower ? i : n); j++)
-      x[i * step] -= at[i * n + j] * x[j * step];
-    if (!unit) x[i * step] /= at[i * n + i];
-  }
-}
-
-// x op(a) = b is op(a)ᵀ xᵀ = bᵀ.
-static void triangular_solve(leat_ref_context *context, leat_arena *arena, int64_t batch) {
-  const leat_node *node = context->node;
-  bool right = leat_node_attr(node, "right")->i, lower = leat_node_attr(node, "lower")->i;
-  bool unit = leat_node_attr(node, "unit_diagonal")->i;
-  bool transpose = right != (leat_node_attr(node, "transpose")->i != 0);
-  int64_t n = columns_of(&context->inputs[0]), m = rows_of(&context->inputs[1]);
-  int64_t k = columns_of(&context->inputs[1]), systems = right ? m : k;
-  real *a = load(arena, &context->inputs[0], batch, n * n), *at = numbers(arena, n * n);
-  real *x = load(arena, &context->inputs[1], batch, m * k);
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < n; j++) at[i * n + j] = transpose ? a[j * n + i] : a[i * n + j];
-  for (int64_t i = 0; i < systems; i++)
-    substitute(n, at, lower != transpose, unit, right ? x + i * k : x + i, right ? 1 : k);
-  store(&context->outputs[0], batch, m * k, x);
+  return each_number(context, lu_real, lu_complex);
 }
 
 leat_status ref_triangular_solve(leat_ref_context *context) {
-  return each(context, triangular_solve);
+  return each_number(context, triangular_solve_real, triangular_solve_complex);
 }
 
 // -- QR: Householder's reflections, each applied to r and to q ------------------------------------

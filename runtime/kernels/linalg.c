@@ -5,6 +5,7 @@
 #include "base/linalg_plan.h"
 #include "leat/artifact.h"
 
+#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -39,16 +40,27 @@ typedef struct triangle {
 #define R_EPSILON DBL_EPSILON
 #include "runtime/kernels/linalg_real.h"
 
+#define REAL float _Complex
+#define R(x) x##_c64
+#define R_ABS cabsf
+#include "runtime/kernels/linalg_complex.h"
+
+#define REAL double _Complex
+#define R(x) x##_c128
+#define R_ABS cabs
+#include "runtime/kernels/linalg_complex.h"
+
 // The arguments behind `buffers` buffers: the dtype, then numbers.
 typedef struct numbers {
+  leat_dtype dtype;
   bool is_double;
   int64_t size; // of a number of the matrix
   int64_t at[8];
 } numbers;
 
 static numbers numbers_of(const leat_arg *args, int buffers, int count) {
-  bool is_double = args[buffers].value == LEAT_f64;
-  numbers n = {.is_double = is_double, .size = is_double ? sizeof(double) : sizeof(float)};
+  leat_dtype dtype = (leat_dtype)args[buffers].value;
+  numbers n = {dtype, dtype == LEAT_f64, (int64_t)leat_dtype_size(dtype), {0}};
   for (int i = 0; i < count; i++) n.at[i] = args[buffers + 1 + i].value;
   return n;
 }
@@ -80,8 +92,12 @@ int32_t leat_library_lu(leat_frame *frame, const leat_arg *args, int64_t begin, 
     void *lu = part(&args[0], tile, m * n, a.size), *x = part(&args[3], tile, m * n, a.size);
     int32_t *pivots = part(&args[1], tile, m < n ? m : n, sizeof(int32_t));
     int32_t *permutation = part(&args[2], tile, m, sizeof(int32_t));
-    (a.is_double ? lu_f64(m, n, x, lu, pivots, permutation)
-                 : lu_f32(m, n, x, lu, pivots, permutation));
+    switch ((int)a.dtype) {
+    case LEAT_f32: lu_f32(m, n, x, lu, pivots, permutation); break;
+    case LEAT_f64: lu_f64(m, n, x, lu, pivots, permutation); break;
+    case LEAT_c64: lu_c64(m, n, x, lu, pivots, permutation); break;
+    case LEAT_c128: lu_c128(m, n, x, lu, pivots, permutation); break;
+    }
   }
   return LEAT_OK;
 }
@@ -98,8 +114,12 @@ int32_t leat_library_triangular_solve(leat_frame *frame, const leat_arg *args, i
   for (int64_t tile = begin; tile < end; tile++) {
     void *x = part(&args[0], tile, m * k, a.size), *t = part(&args[1], tile, n * n, a.size);
     void *b = part(&args[2], tile, m * k, a.size);
-    a.is_double ? triangular_solve_f64(&how, n, m, k, t, b, x, scratch)
-                : triangular_solve_f32(&how, n, m, k, t, b, x, scratch);
+    switch ((int)a.dtype) {
+    case LEAT_f32: triangular_solve_f32(&how, n, m, k, t, b, x, scratch); break;
+    case LEAT_f64: triangular_solve_f64(&how, n, m, k, t, b, x, scratch); break;
+    case LEAT_c64: triangular_solve_c64(&how, n, m, k, t, b, x, scratch); break;
+    case LEAT_c128: triangular_solve_c128(&how, n, m, k, t, b, x, scratch); break;
+    }
   }
   return LEAT_OK;
 }

@@ -1,6 +1,8 @@
 // The factorisations in one precision; linalg.c includes it for float and for double.
 #include "runtime/kernels/matrix_real.h"
 
+#include "runtime/kernels/lu_number.h"
+
 #include "runtime/kernels/factor_real.h"
 #include "runtime/kernels/qr_real.h"
 

@@ -54,13 +54,6 @@ static void R(fill)(REAL *x, int64_t count, REAL value) {
   for (int64_t i = 0; i < count; i++) x[i] = value;
 }
 
-static void R(transpose)(int64_t rows, int64_t columns, const REAL *x, int64_t ldx, REAL *y,
-                         int64_t ldy) {
-  for (int64_t i = 0; i < rows; i += 8)
-    for (int64_t j = 0; j < columns; j++)
-      for (int64_t k = i; k < i + 8 && k < rows; k++) y[j * ldy + k] = x[k * ldx + j];
-}
-
 static REAL R(largest)(int64_t n, const REAL *x) {
   REAL largest = 0;
   for (int64_t i = 0; i < n; i++)

@@ -128,6 +128,14 @@ for dtype in ('c64', 'c128'):
              'r': (real, (3, 4), 'any')}
     table(given, [('abs(z)', 'np.abs(z)'), ('real(z * w)', 'np.real(z * w)'), ('imag(z / w)', 'np.imag(z / w)'),
                   ('real(conj(z) * z)', 'np.real(np.conj(z) * z)')], tolerance=4, suffix=f' {dtype}')
+    square = {'a': (dtype, (2, 3, 3), 'any'), 'b': (dtype, (2, 3, 2), 'any')}
+    table(square, [('real(h) + 0.5 * imag(h)', f'(lambda h: np.real(h) + 0.5 * np.imag(h))({jax})',
+                    f'h = {leat}')
+                   for leat, jax in (('solve(a, b)', 'np.linalg.solve(a, b)'), ('inv(a)', 'np.linalg.inv(a)'),
+                                     ('det(a)', 'np.linalg.det(a)'), ('slogdet(a)[0]', 'np.linalg.slogdet(a)[0]'),
+                                     ('lu(a)[0]', 'lax.linalg.lu(a)[0]'), ('matrix_power(a, -2)', 'np.linalg.matrix_power(a, -2)'))],
+          tolerance=40, suffix=f' {dtype}')
+    table(square, [('slogdet(a)[1]', 'np.linalg.slogdet(a)[1]')], tolerance=40, suffix=f' {dtype}')
     table(given, [('z == z * 1', 'z == z * 1'), ('z != w', 'z != w'),
                   ('scatter_mul(z, [2, 0, 2], w, axis=0)', 'jax.numpy.asarray(z).at[np.array([2, 0, 2])].mul(w)'),
                   ('sign(z)', 'np.sign(z)')], grad=False, suffix=f' {dtype}')

@@ -42,6 +42,15 @@ static const char functions[] =
     "fn check_solve(s: T[...D], b: T[...E]) {\n  return solve(dominant(s), b)\n}\n"
     "fn check_inverse(s: T[...D]) {\n  return inv(dominant(s)) + matrix_power(dominant(s) / 4, "
     "3)\n}\n"
+    "fn both(z: T[...D]) {\n  return real(z) - 2 * imag(z)\n}\n"
+    "fn check_complex_lu(s: T[...D]) {\n  f, p, q = lu(complex(dominant(s), s))\n"
+    "  return both(f)\n}\n"
+    "fn check_complex_solve(s: T[...D], b: T[...E]) {\n"
+    "  return both(solve(complex(dominant(s), s), complex(b, -b)))\n}\n"
+    "fn check_complex_upper(s: T[...D], b: T[...E]) {\n  a = complex(dominant(s), -s)\n"
+    "  x = triangular_solve(a, matrix_transpose(complex(b, b)), right=true)\n"
+    "  return both(triangular_solve(a, x, right=true, transpose=true))\n}\n"
+    "fn check_complex_det(s: T[...D]) {\n  return both(det(complex(dominant(s), s) / 3))\n}\n"
     "fn check_fft(x: T[...D]) {\n  y = fft(complex(x, x * x))\n"
     "  return real(y) - 2 * imag(y)\n}\n"
     "fn check_ifft(x: T[...D]) {\n  y = ifft(complex(x, x * x))\n"
@@ -74,6 +83,10 @@ static const struct check {
     {"check_solve", SQUARE_AND_RIGHT, 16, 4},
     {"check_inverse", SQUARE, 32, 4},
     {"check_pinv", SQUARE, 64, 16},
+    {"check_complex_lu", SQUARE, 64, 8},
+    {"check_complex_solve", SQUARE_AND_RIGHT, 64, 8},
+    {"check_complex_upper", SQUARE_AND_RIGHT, 64, 8},
+    {"check_complex_det", SQUARE, 256, 64},
     {"check_fft", ANY, 8, 2},
     {"check_ifft", ANY, 8, 1},
     {"check_rfft", ANY, 8, 2},

@@ -16,7 +16,8 @@ enum { COMPUTED = sizeof computed / sizeof *computed };
 // No complex numbers have parts of halves, and the functions of runtime/kernels take none.
 bool op_takes(leat_op op, leat_dtype dtype) {
   const leat_op_info *info = leat_op_info_of(op);
-  bool library = info->kind == LEAT_KIND_LIBRARY && info->dtypes == LEAT_CLASS_FLOAT;
+  bool library = info->kind == LEAT_KIND_LIBRARY &&
+                 (info->dtypes == LEAT_CLASS_FLOAT || info->dtypes == LEAT_CLASS_INEXACT);
   bool whole = library || op == LEAT_OP_complex || op == LEAT_OP_number_to_str;
   bool halves = whole && leat_dtype_is_half(dtype);
   return !halves && leat_dtype_in_class(dtype, info->dtypes);

@@ -1,0 +1,18 @@
+// What takes complex matrices, in one precision: REAL is their type. linalg.c includes it for both.
+#define NAME(x) R(x##_1)
+#define TARGET
+#define PASS "runtime/kernels/gemm_pass.h"
+#include "runtime/kernels/one_width.h"
+#undef PASS
+
+// C -= A · B: m × n, m × k, k × n.
+static void R(subtract)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t lda, const REAL *b,
+                        int64_t ldb, REAL *c, int64_t ldc) {
+  R(columns_1)(m, n, k, a, lda, b, ldb, c, ldc);
+}
+
+#include "runtime/kernels/lu_number.h"
+
+#undef REAL
+#undef R
+#undef R_ABS
