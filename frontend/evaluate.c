@@ -68,6 +68,12 @@ static ev any_dim(evaluator *e, const leat_expr *expr) {
   return ev_of_dim(leat_dim_anonymous(e->graph->dims, name));
 }
 
+// Whether `and` or `or` needs no second operand.
+static bool decides(leat_operator operator, ev left) {
+  return left.kind == EV_BOOL &&
+         ((operator== LEAT_OPERATOR_AND && !left.i) || (operator== LEAT_OPERATOR_OR && left.i));
+}
+
 static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
   switch ((leat_expr_kind)expr->kind) {
   case LEAT_EXPR_NAME: return ev_name(e, expr->name, expr->span);
@@ -86,7 +92,9 @@ static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
     return ev_operator(e, expr->operator, value, ev_none(), expr->span, hint);
   }
   case LEAT_EXPR_BINARY: {
-    ev left = ev_expr(e, expr->left, NULL), right = ev_expr(e, expr->right, NULL);
+    ev left = ev_expr(e, expr->left, NULL);
+    if (decides(expr->operator, left)) return left;
+    ev right = ev_expr(e, expr->right, NULL);
     return ev_operator(e, expr->operator, left, right, expr->span, hint);
   }
   case LEAT_EXPR_RANGE:

@@ -441,6 +441,9 @@ leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span);
 // d loss / d target for each target (a tensor or a state); false: reported.
 bool ev_gradients(evaluator *e, leat_value loss, const ev *targets, uint32_t count, ev *out,
                   leat_span span);
+// The tensor of which gradients are asked: the value, or the sum of a list of losses. No node:
+// reported.
+leat_value ev_loss(evaluator *e, ev value, leat_span span);
 ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span);
 ev ev_trainables(evaluator *e, leat_value loss);
 bool ev_check_targets(evaluator *e, ev targets, leat_span span);

@@ -486,8 +486,16 @@ ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span) {
   return ev_take_list(e, gradients, count);
 }
 
+leat_value ev_loss(evaluator *e, ev value, leat_span span) {
+  if (value.kind != EV_LIST || !value.list->count) return ev_as_tensor(e, value, -1, span);
+  ev sum = value.list->items[0];
+  for (uint32_t i = 1; i < value.list->count; i++)
+    sum = ev_operator(e, LEAT_OPERATOR_ADD, sum, value.list->items[i], span, NULL);
+  return ev_as_tensor(e, sum, -1, span);
+}
+
 ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call) {
-  leat_value loss = ev_as_tensor(e, call->args[0], -1, call->span);
+  leat_value loss = ev_loss(e, call->args[0], call->span);
   if (!loss.node) return ev_error();
   ev targets = call->args[1];
   if (targets.kind == EV_LIST) return ev_gradient_list(e, loss, targets, call->span);
@@ -518,6 +526,6 @@ ev ev_trainables(evaluator *e, leat_value loss) {
 }
 
 ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call) {
-  leat_value loss = ev_as_tensor(e, call->args[0], -1, call->span);
+  leat_value loss = ev_loss(e, call->args[0], call->span);
   return loss.node ? ev_trainables(e, loss) : ev_error();
 }

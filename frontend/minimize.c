@@ -102,7 +102,7 @@ static ev clipped(evaluator *e, ev gradients, ev norm, leat_span span) {
 }
 
 ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call) {
-  leat_value loss = ev_as_tensor(e, call->args[0], -1, call->span);
+  leat_value loss = ev_loss(e, call->args[0], call->span);
   if (!loss.node) return ev_error();
   application a = {.optimiser = call->args[1],
                    .vars = as_list(e, call->args[2]),
