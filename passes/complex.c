@@ -127,10 +127,10 @@ static leat_value reduced_last(leat_legalizer *l, const leat_node *node, leat_di
 }
 
 static leat_value one_before(leat_legalizer *l, leat_value x) {
-  int64_t before[LEAT_MAX_RANK] = {0}, after[LEAT_MAX_RANK] = {0};
+  leat_dim before[LEAT_MAX_RANK] = {0}, after[LEAT_MAX_RANK] = {0};
   uint32_t rank = (uint32_t)leat_value_type(x)->rank;
-  before[rank - 1] = 1;
-  leat_attr attrs[] = {as_ints(l, before, rank), as_ints(l, after, rank)};
+  before[rank - 1] = leat_dim_const(1);
+  leat_attr attrs[] = {as_dims(l, before, rank), as_dims(l, after, rank)};
   leat_value both[] = {x, leat_legal_number(l, leat_value_type(x)->dtype, 1)};
   return leat_legal_op(l, LEAT_OP_pad, both, 2, attrs);
 }
