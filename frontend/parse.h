@@ -1,4 +1,5 @@
-// What the two halves of the parser share: parser.c reads statements, parse_expr.c expressions.
+// What the parts of the parser share: parser.c reads lines and blocks, parse_stmt.c statements,
+// parse_expr.c expressions.
 //
 // The text is read token by token, one ahead. The first error in a statement raises `panic`: it is
 // reported, the rest of the statement is read in silence (nothing is consumed where something else
@@ -11,6 +12,13 @@
 #include "frontend/lexer.h"
 #include "frontend/parser.h"
 
+enum {
+  LEAT_ALLOW_DEFINITIONS = 1, // at top level
+  LEAT_ALLOW_RETURN = 2,      // in a function or a gradient rule
+  LEAT_ALLOW_YIELD = 4,       // in an `if` with targets
+  LEAT_ALLOW_NEXT = 8,        // in a `while`
+};
+
 typedef struct leat_parser {
   leat_arena *arena;
   leat_arena *scratch; // of the stacks below; dies with the parser
@@ -22,7 +30,7 @@ typedef struct leat_parser {
   uint32_t previous_end; // of the last one consumed
   uint32_t depth;        // of blocks, brackets and prefix operators
   bool panic;
-  unsigned allowed;            // which statements may stand here (parser.c)
+  unsigned allowed;            // which statements may stand here: LEAT_ALLOW_…
   uint32_t stmt_begin, indent; // of the statement being read; its column
 
   // Stacks of the lists being read: a list notes the count, pushes, and takes what is above.
@@ -69,6 +77,9 @@ const char *leat_parser_intern(leat_parser *p, uint32_t begin, uint32_t end);
 // expected.
 const char *leat_parse_name(leat_parser *p, const char *what);
 
+bool leat_parser_ends_line(const leat_parser *p);              // or the block, or the text
+leat_stmts leat_parse_block(leat_parser *p, unsigned allowed); // { … }
+leat_stmt *leat_parse_stmt(leat_parser *p); // up to what should be the end of its line
 leat_expr *leat_parse_expr(leat_parser *p);
 leat_exprs leat_parse_exprs(leat_parser *p);       // one or more, between commas
 leat_exprs leat_parse_list(leat_parser *p);        // [ … ]
