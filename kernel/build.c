@@ -11,19 +11,19 @@
 #include <string.h>
 
 // Pure instructions and loads by hash of what they compute; `memory` counts what may change memory,
-// so that a load is only found again while nothing was stored. Entries stay when their block ends:
-// visible() refuses them.
+// so that a load is only found again while nothing was stored. Entries of a block that has ended go
+// when they are met.
 typedef struct cse_entry {
   k_instr *instr;
   uint64_t hash, memory;
   uint32_t next; // index + 1 of the next entry of the bucket
 } cse_entry;
 
-enum { CSE_BUCKETS = 1024 };
+enum { LEAST_BUCKETS = 1024 };
 
 struct k_cse {
   uint64_t memory;
-  uint32_t buckets[CSE_BUCKETS];
+  uint32_t *buckets, bucket_count; // at least as many as entries
   leat_vec(cse_entry) entries;
 };
 
@@ -122,15 +122,35 @@ static bool same(const k_instr *x, const k_instr *y) {
          (x->arg_count == 0 || memcmp(x->args, y->args, x->arg_count * sizeof *x->args) == 0);
 }
 
+static uint32_t *bucket_of(struct k_cse *cse, uint64_t hash) {
+  return &cse->buckets[hash % cse->bucket_count];
+}
+
+static void grow_buckets(k_builder *b) {
+  struct k_cse *cse = b->cse;
+  cse->bucket_count = cse->bucket_count ? 2 * cse->bucket_count : LEAST_BUCKETS;
+  cse->buckets = leat_new_array(b->arena, uint32_t, cse->bucket_count);
+  for (uint32_t i = 0; i < cse->entries.count; i++) {
+    uint32_t *bucket = bucket_of(cse, cse->entries.items[i].hash);
+    cse->entries.items[i].next = *bucket;
+    *bucket = i + 1;
+  }
+}
+
 static k_value find_or_place(k_builder *b, const k_instr *wanted) {
   bool pure = k_op_is_pure(wanted->op);
-  uint64_t memory = pure ? 0 : b->cse->memory, hash = hash_instr(wanted);
-  uint32_t *bucket = &b->cse->buckets[hash % CSE_BUCKETS];
-  for (uint32_t i = *bucket; i; i = b->cse->entries.items[i - 1].next) {
-    const cse_entry *entry = &b->cse->entries.items[i - 1];
-    if (entry->hash == hash && entry->memory == memory && same(entry->instr, wanted) &&
-        visible(b, entry->instr))
+  uint64_t memory = pure ? 0 : b->cse->memory, hash = hash_instr(wanted) + memory;
+  if (b->cse->entries.count >= b->cse->bucket_count) grow_buckets(b);
+  uint32_t *bucket = bucket_of(b->cse, hash);
+  for (uint32_t *link = bucket; *link;) {
+    cse_entry *entry = &b->cse->entries.items[*link - 1];
+    if (!visible(b, entry->instr)) {
+      *link = entry->next; // its block has ended
+      continue;
+    }
+    if (entry->hash == hash && entry->memory == memory && same(entry->instr, wanted))
       return entry->instr;
+    link = &entry->next;
   }
   k_instr *instr = new_instr(b, wanted->op, wanted->dtype, wanted->lanes);
   instr->imm = wanted->imm;
