@@ -10,6 +10,8 @@
 #include <ctype.h>
 #include <string.h>
 
+enum { PARAMS_A_STEP = 64 }; // searched for a name, see ev_spend
+
 // -- Type expressions ---------------------------------------------------------------------------
 
 static bool is_generic_name(const char *name) {
@@ -458,6 +460,7 @@ static bool distribute(binder *b, const ev_argument *args, uint32_t count) {
   const char **names = leat_new_array(b->e->arena, const char *, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) {
     const ev_argument *arg = &args[i];
+    if (arg->key && !ev_spend(b->e, b->params->count / PARAMS_A_STEP, arg->span)) return false;
     uint32_t param = arg->key ? find_param(b->params, arg->key) : position++;
     if (!arg->key || param < fixed) {
       if (!give(b, arg, param, fixed)) return false;

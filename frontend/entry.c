@@ -60,10 +60,11 @@ static void add_param(evaluator *e, leat_entry *entry, const leat_binding *param
   }
 }
 
-static void add_result(evaluator *e, leat_entry *entry, const leat_binding *result) {
-  for (uint32_t i = 0; i < entry->results.count; i++)
-    if (entry->results.items[i].name == result->name)
-      ev_fail(e, result->span, "the entry has two results called `%s`", result->name);
+static void add_result(evaluator *e, leat_entry *entry, const leat_binding *result,
+                       leat_map *added) {
+  if (leat_map_get(added, result->name))
+    ev_fail(e, result->span, "the entry has two results called `%s`", result->name);
+  leat_map_set(added, result->name, entry);
   const ev_binding *binding = leat_map_get(&e->frame->scope->names, result->name);
   if (!binding && !result->value) {
     ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
@@ -133,8 +134,10 @@ static void entry_body(evaluator *e, leat_entry *entry, const leat_stmt *stmt) {
   for (uint32_t i = 0; i < stmt->params.count; i++) add_param(e, entry, &stmt->params.items[i]);
   ev_statements(e, &stmt->body);
   bool ok = leat_diag_errors(e->diag) == errors && !e->stopped;
+  leat_map added; // results, by name
+  leat_map_init(&added, e->arena);
   for (uint32_t i = 0; i < stmt->results.count && ok; i++)
-    add_result(e, entry, &stmt->results.items[i]);
+    add_result(e, entry, &stmt->results.items[i], &added);
   if (ok && counts_steps(e, entry, &stmt->body)) count_step(e, entry, stmt->span);
   ev_resolve_pending(e, pending);
 }

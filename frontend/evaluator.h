@@ -445,7 +445,7 @@ bool ev_gradients(evaluator *e, leat_value loss, const ev *targets, uint32_t cou
 // reported.
 leat_value ev_loss(evaluator *e, ev value, leat_span span);
 ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span);
-ev ev_trainables(evaluator *e, leat_value loss);
+ev ev_trainables(evaluator *e, leat_value loss, leat_span span);
 bool ev_check_targets(evaluator *e, ev targets, leat_span span);
 ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { NODES_A_STEP = 8 }; // walked over for a gradient, see ev_spend
+
 // What the walk knows of a node of the forward graph.
 typedef struct mark {
   bool on_path; // the loss depends on it
@@ -78,6 +80,7 @@ static uint32_t sources(const walk *w, const leat_node *node, const leat_value *
 }
 
 static void mark_path(walk *w, const leat_node *loss) {
+  ev_spend(w->e, w->count / NODES_A_STEP, w->span);
   w->marks[loss->id].on_path = true;
   for (uint32_t id = w->count; id-- > 0;) {
     if (!w->marks[id].on_path) continue;
@@ -506,8 +509,8 @@ ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call) {
 // -- trainables ---------------------------------------------------------------------------------
 
 // The trainable variables that a loss depends on, in the order of declaration.
-ev ev_trainables(evaluator *e, leat_value loss) {
-  walk w = {.e = e, .scratch = leat_arena_create(), .count = loss.node->id + 1};
+ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
+  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
   w.marks = leat_new_array(w.scratch, mark, w.count);
   mark_path(&w, loss.node);
   bool *used = leat_new_array(w.scratch, bool, (size_t)e->graph->states.count + 1);
@@ -527,5 +530,5 @@ ev ev_trainables(evaluator *e, leat_value loss) {
 
 ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call) {
   leat_value loss = ev_loss(e, call->args[0], call->span);
-  return loss.node ? ev_trainables(e, loss) : ev_error();
+  return loss.node ? ev_trainables(e, loss, call->span) : ev_error();
 }

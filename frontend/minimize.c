@@ -109,7 +109,7 @@ ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call) {
                    .rest = call->rest,
                    .rest_count = call->rest_count,
                    .span = call->span};
-  if (a.vars.kind == EV_NONE) a.vars = ev_trainables(e, loss);
+  if (a.vars.kind == EV_NONE) a.vars = ev_trainables(e, loss, call->span);
   if (!check_optimiser(e, &a, call->args[3]) || !check_vars(e, &a)) return ev_error();
   if (!a.vars.list->count)
     return ev_fail(e, a.span, "the loss depends on no trainable variable: nothing to minimise");
