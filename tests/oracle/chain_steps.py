@@ -1,7 +1,8 @@
 """The steps that tests/oracle/chains makes programs of: an op or a function each, in Leat's words and in JAX's.
 
-A maker takes the random stream and the values so far, {name: array}, and gives both texts, or None where the values do not
-suit it: no value may leave its op's domain or lie where a rounding decides (at a step of floor, between two maxima).
+A maker takes the random stream and the values so far, {name: array}, and gives both texts, or None where the values do
+not suit it: no value may leave its op's domain or lie where a rounding decides (at a step of floor, between two
+maxima).
 """
 import numpy
 import scipy.special
@@ -21,7 +22,7 @@ GAPS = {'float16': 0.05, 'bfloat16': 0.2}
 GAP = 1e-3
 
 
-# -- What the texts mean: to JAX, and while a program is built, when no compiler is waited for -----------------------------
+# -- What the texts mean: to JAX, and while a program is built, when no compiler is waited for ------------------------
 
 def of_dtype(function):
     return lambda x, **how: numpy.asarray(function(numpy.asarray(x, 'float64'), **how)).astype(x.dtype)
@@ -42,12 +43,14 @@ def pooled(x, take, lib):
 
 JAX = {'np': np, 'jax': jax, 'cummax': lambda x, axis: jax.lax.cummax(x, axis),
        'cummin': lambda x, axis: jax.lax.cummin(x, axis), 'special': jax.scipy.special,
-       'complex_of': jax.lax.complex, 'third': lambda x: jax.lax.div(x, np.asarray(3, x.dtype)), 'pooled': pooled, 'top': lambda x, k: jax.lax.top_k(x, k)[0],
+       'complex_of': jax.lax.complex, 'third': lambda x: jax.lax.div(x, np.asarray(3, x.dtype)), 'pooled': pooled,
+       'top': lambda x, k: jax.lax.top_k(x, k)[0],
        **{f'{word}_rows': lambda x, rows, updates, word=word: getattr(x.at[np.array(rows)], word)(updates)
           for word in ('add', 'min', 'max')}}
 DRAFT = {'np': numpy, 'cummax': numpy.maximum.accumulate, 'cummin': numpy.minimum.accumulate,
          'add_rows': updated('add'), 'min_rows': updated('minimum'), 'max_rows': updated('maximum'), 'pooled': pooled,
-         'complex_of': lambda x, y: x + 1j * y, 'third': lambda x: (x - numpy.fmod(x, 3)) // 3, 'top': lambda x, k: -numpy.sort(-x)[..., :k],
+         'complex_of': lambda x, y: x + 1j * y, 'third': lambda x: (x - numpy.fmod(x, 3)) // 3,
+         'top': lambda x, k: -numpy.sort(-x)[..., :k],
          'special': SimpleNamespace(**{name: of_dtype(getattr(scipy.special, name)) for name in (
              'erf', 'erfc', 'erfinv', 'gammaln', 'digamma', 'logsumexp')}),
          'jax': SimpleNamespace(nn=SimpleNamespace(
@@ -58,7 +61,7 @@ DRAFT = {'np': numpy, 'cummax': numpy.maximum.accumulate, 'cummin': numpy.minimu
              gelu=of_dtype(lambda x, approximate: x * scipy.special.ndtr(x))))}
 
 
-# -- What suits a step ---------------------------------------------------------------------------------------------------
+# -- What suits a step ------------------------------------------------------------------------------------------------
 
 def is_float(x):
     return x.dtype.name in FLOATS
@@ -115,19 +118,21 @@ def one_of(rng, rows, *names):
     return leat.format(*names), jax_text.format(*names)
 
 
-# -- Element by element --------------------------------------------------------------------------------------------------
+# -- Element by element -----------------------------------------------------------------------------------------------
 
 SMOOTH = [('tanh({0})', 'np.tanh({0})'), ('exp(0.1 * {0})', 'np.exp(0.1 * {0})'), '-{0}', '{0} * {0} / 4',
           ('log(1 + abs({0}))', 'np.log(1 + np.abs({0}))'), ('sqrt(1 + {0} * {0})', 'np.sqrt(1 + {0} * {0})'),
           ('sigmoid({0})', 'jax.nn.sigmoid({0})'), ('{0} / (2 + abs({0}))', '{0} / (2 + np.abs({0}))'),
           ('sin({0})', 'np.sin({0})'), ('cos({0})', 'np.cos({0})'), ('atan({0})', 'np.arctan({0})'),
-          ('asinh({0})', 'np.arcsinh({0})'), ('erf({0})', 'special.erf({0})'), ('expm1(0.1 * {0})', 'np.expm1(0.1 * {0})'),
+          ('asinh({0})', 'np.arcsinh({0})'), ('erf({0})', 'special.erf({0})'),
+          ('expm1(0.1 * {0})', 'np.expm1(0.1 * {0})'),
           ('log1p({0} * {0})', 'np.log1p({0} * {0})'), ('exp2(0.1 * {0})', 'np.exp2(0.1 * {0})'),
           ('log2(2 + abs({0}))', 'np.log2(2 + np.abs({0}))'), ('log10(2 + abs({0}))', 'np.log10(2 + np.abs({0}))'),
           ('tan(tanh({0}))', 'np.tan(np.tanh({0}))'), ('asin(0.5 * tanh({0}))', 'np.arcsin(0.5 * np.tanh({0}))'),
           ('acos(0.5 * tanh({0}))', 'np.arccos(0.5 * np.tanh({0}))'), ('sinh(0.1 * {0})', 'np.sinh(0.1 * {0})'),
           ('cosh(0.1 * {0})', 'np.cosh(0.1 * {0})'), ('acosh(2 + {0} * {0})', 'np.arccosh(2 + {0} * {0})'),
-          ('atanh(0.5 * tanh({0}))', 'np.arctanh(0.5 * np.tanh({0}))'), ('cbrt(2 + {0} * {0})', 'np.cbrt(2 + {0} * {0})'),
+          ('atanh(0.5 * tanh({0}))', 'np.arctanh(0.5 * np.tanh({0}))'),
+          ('cbrt(2 + {0} * {0})', 'np.cbrt(2 + {0} * {0})'),
           ('softplus({0})', 'jax.nn.softplus({0})'), ('silu({0})', 'jax.nn.silu({0})'),
           ('gelu({0})', 'jax.nn.gelu({0}, approximate=False)'), ('reciprocal(2 + {0} * {0})', '1 / (2 + {0} * {0})'),
           ('rsqrt(2 + {0} * {0})', '1 / np.sqrt(2 + {0} * {0})'), ('square({0}) / 4', 'np.square({0}) / 4'),
@@ -218,12 +223,13 @@ INTEGERS = [('bit_and({0}, 7)', '{0} & 7'), ('bit_xor({0}, 5)', '{0} ^ 5'), ('bi
             ('gcd({0}, 12)', 'np.gcd({0}, 12)'), ('clamp({0}, 0, 9)', 'np.clip({0}, 0, 9)'), '{0} == 3', '{0} < 2',
             ('maximum({0}, 2)', 'np.maximum({0}, 2)'), ('sum({0})', 'np.sum({0}, dtype={0}.dtype)'),
             ('cumsum({0}, axis=0)', 'np.cumsum({0}, axis=0, dtype={0}.dtype)'), ('sort({0})', 'np.sort({0})'),
-            ('max({0}, axis=0)', 'np.max({0}, axis=0)'), ('argmax({0}, axis=0)', 'np.argmax({0}, axis=0).astype(np.int32)')]
+            ('max({0}, axis=0)', 'np.max({0}, axis=0)'),
+            ('argmax({0}, axis=0)', 'np.argmax({0}, axis=0).astype(np.int32)')]
 
 
 def integers(rng, values):
     name = pick(rng, values, lambda x: is_integer(x) and x.ndim > 0 and x.size > 0)
-    target = rng.choice(['int8', 'int16', 'int32', 'int64', 'uint8', 'uint16', 'uint32', 'uint64', 'float32', 'float64'])
+    target = rng.choice([f'{sign}int{bits}' for sign in ('', 'u') for bits in (8, 16, 32, 64)] + ['float32', 'float64'])
     casts = [(f'cast({{0}}, {NAMES[target]})', f'{{0}}.astype(np.{target})')] * 5
     return name and one_of(rng, INTEGERS + casts, name)
 
@@ -241,7 +247,7 @@ def narrowed(rng, values):
     return f'cast(cast({name}, f16), f64)', f'{name}.astype(np.float16).astype(np.float64)'
 
 
-# -- Reductions, movement, order -----------------------------------------------------------------------------------------
+# -- Reductions, movement, order --------------------------------------------------------------------------------------
 
 def reduce(rng, values):
     name = pick(rng, values, lambda x: is_float(x) and x.ndim > 0 and x.size > 0)
@@ -291,17 +297,20 @@ def move(rng, values):
                (f'tile({name}, {ints([times] * len(shape))})', f'np.tile({name}, {[times] * len(shape)})'),
                (f'swapaxes({name}, 0, {axis})', f'np.swapaxes({name}, 0, {axis})'),
                (f'moveaxis({name}, {axis}, 0)', f'np.moveaxis({name}, {axis}, 0)'),
-               (f'split({name}, {ints([cut, shape[axis] - cut])}, axis={axis})[1]', f'np.split({name}, [{cut}], {axis})[1]'),
+               (f'split({name}, {ints([cut, shape[axis] - cut])}, axis={axis})[1]',
+                f'np.split({name}, [{cut}], {axis})[1]'),
                (f'broadcast({name}, {ints((2,) + shape)})', f'np.broadcast_to({name}, {(2,) + shape})'),
                (f'pad_edge({name}, {ints(before)}, {ints(after)})',
                 f'np.pad({name}, {list(zip(before, after))}, "edge")'),
-               (f'pad_reflect({name}, {ints(less)}, {ints(less)})', f'np.pad({name}, {list(zip(less, less))}, "reflect")')]
+               (f'pad_reflect({name}, {ints(less)}, {ints(less)})',
+                f'np.pad({name}, {list(zip(less, less))}, "reflect")')]
     if dtype != bool:
         choices.append((f'pad({name}, 0, before={ints(before)}, after={ints(after)})',
                         f'np.pad({name}, {list(zip(before, after))})'))
     if len(shape) == 2 and dtype != bool:
         k = rng.randrange(-1, 2)
-        choices += [(f'tril({name}, k={k})', f'np.tril({name}, {k})'), (f'triu({name}, k={k})', f'np.triu({name}, {k})'),
+        choices += [(f'tril({name}, k={k})', f'np.tril({name}, {k})'),
+                    (f'triu({name}, k={k})', f'np.triu({name}, {k})'),
                     (f'diagonal({name})', f'np.diagonal({name})')]
     return rng.choice(choices)
 
@@ -351,11 +360,12 @@ def rows(rng, values):
     return rng.choice(choices)
 
 
-# -- Products, windows, matrices, transforms -----------------------------------------------------------------------------
+# -- Products, windows, matrices, transforms --------------------------------------------------------------------------
 
 def matmul(rng, values):
     a = pick(rng, values, lambda x: x.ndim >= 2 and is_float(x))
-    b = a and pick(rng, values, lambda x: x.dtype == values[a].dtype and x.ndim == 2 and x.shape[0] == values[a].shape[-1])
+    fits = lambda x: x.dtype == values[a].dtype and x.ndim == 2 and x.shape[0] == values[a].shape[-1]
+    b = a and pick(rng, values, fits)
     if b and is_wide(values[a]):
         return f'({a} @ {b}) / 4', f'({a} @ {b}) / 4'
     return a and one_of(rng, [('matmul({0}, {0}, transpose_b=true) / 8', '({0} @ np.swapaxes({0}, -1, -2)) / 8')], a)
@@ -369,7 +379,8 @@ def products(rng, values):
     x = values[name]
     choices = []
     if x.ndim == 1:
-        choices += [('outer({0}, {0}) / 4', 'np.outer({0}, {0}) / 4'), ('inner({0}, {0}) / 8', 'np.inner({0}, {0}) / 8'),
+        choices += [('outer({0}, {0}) / 4', 'np.outer({0}, {0}) / 4'),
+                    ('inner({0}, {0}) / 8', 'np.inner({0}, {0}) / 8'),
                     ('{0} @ {0} / 8', '{0} @ {0} / 8'), ('diag({0})', 'np.diag({0})')]
     if x.ndim == 1 and x.size >= 3:
         choices += [('reshape(conv(reshape({0}, [1, -1, 1]), reshape({0}[:3], [3, 1, 1])), [-1]) / 4',
@@ -432,6 +443,6 @@ def library(rng, values):
     return name and one_of(rng, rows, name)
 
 
-MAKERS = [smooth, smooth, smooth, smooth, special, stepped, rounded, binary, binary, binary, choose, choose, reduce, reduce,
-          move, move, move, matmul, products, products, factored, library, order, order, rows, masked, truths, integers,
-          integers, narrowed, complex_numbers, complex_numbers]
+MAKERS = [smooth, smooth, smooth, smooth, special, stepped, rounded, binary, binary, binary, choose, choose, reduce,
+          reduce, move, move, move, matmul, products, products, factored, library, order, order, rows, masked, truths,
+          integers, integers, narrowed, complex_numbers, complex_numbers]
