@@ -33,12 +33,27 @@ static ev fit_results(evaluator *e, const ev_function *function, ev result) {
 
 // -- Calls that have a gradient rule of their own -----------------------------------------------
 
-// Tensors that this call made, each once: nothing else is known to have this call as its source.
-static bool are_new(const ev *results, uint32_t count, uint32_t first_node) {
+// Whether the call made this tensor, of a node of its own: nothing else has that node as its
+// source.
+static bool is_own(const ev *results, uint32_t number, uint32_t first_node) {
+  const leat_node *node = results[number].tensor.node;
+  for (uint32_t i = 0; i < number; i++)
+    if (results[i].tensor.node == node) return false;
+  return node->id >= first_node;
+}
+
+// The results as tensors of the call's own: what it only passes on becomes an identity. False when
+// one is no tensor.
+static bool own_results(evaluator *e, ev *results, uint32_t count, uint32_t first_node,
+                        leat_span span) {
+  for (uint32_t i = 0; i < count; i++)
+    if (results[i].kind != EV_TENSOR) return false;
+  leat_builder builder = ev_builder(e, span);
   for (uint32_t i = 0; i < count; i++) {
-    if (results[i].kind != EV_TENSOR || results[i].tensor.node->id < first_node) return false;
-    for (uint32_t k = 0; k < i; k++)
-      if (results[k].tensor.node == results[i].tensor.node) return false;
+    if (is_own(results, i, first_node)) continue;
+    const char *name = ev_node_name(e, NULL, "identity");
+    results[i] =
+        ev_tensor(leat_build(&builder, name, LEAT_OP_identity, &results[i].tensor, 1, NULL));
   }
   return count > 0;
 }
@@ -57,28 +72,41 @@ static const ev_list *arguments_of(evaluator *e, const ev_function *function,
   return ev_take_list(e, args, params->count).list;
 }
 
-static void record_call(evaluator *e, const ev_function *function, const ev_scope *scope, ev result,
-                        uint32_t first_node) {
-  const ev_function *rule = ev_find_gradient(e, function->name);
-  // The user's rule, or the library's for a function of its own.
-  if (!rule || e->initialising || (rule->library && !function->library)) return;
-  bool several = result.kind == EV_LIST && result.list->results;
-  const ev *results = several ? result.list->items : &result;
-  uint32_t count = several ? result.list->count : 1;
-  if (!are_new(results, count, first_node)) return;
+// Remembers that the gradient of `results` is the rule's, and not what the body's would be.
+static void record_call(evaluator *e, const ev_function *rule, const ev_list *args,
+                        const ev *results, uint32_t count) {
   ev_call_record *record = leat_new(e->arena, ev_call_record);
   record->rule = rule;
-  record->args = arguments_of(e, function, scope);
-  for (uint32_t i = 0; record->args && i < record->args->count; i++)
-    if (record->args->items[i].kind == EV_ROWS) return; // the rule is for tensors
+  record->args = args;
   record->results = ev_make_list(e, results, count).list;
-  if (!record->args || !record->results) return;
+  if (!record->results) return;
   record->first = results[0].tensor.node;
   for (uint32_t i = 0; i < count; i++) {
     const leat_node *node = results[i].tensor.node;
     if (node->id < record->first->id) record->first = node;
     ev_set(e, &e->records, node, record);
   }
+}
+
+// The result of a call; of one that has a rule its own tensors.
+static ev with_rule(evaluator *e, const ev_function *function, const ev_scope *scope, ev result,
+                    uint32_t first_node, leat_span span) {
+  const ev_function *rule = ev_find_gradient(e, function->name);
+  // The user's rule, or the library's for a function of its own.
+  if (!rule || e->initialising || (rule->library && !function->library)) return result;
+  const ev_list *args = arguments_of(e, function, scope);
+  for (uint32_t i = 0; args && i < args->count; i++)
+    if (args->items[i].kind == EV_ROWS) return result; // the rule is for tensors
+  bool several = result.kind == EV_LIST && result.list->results;
+  uint32_t count = several ? result.list->count : 1;
+  ev *results =
+      leat_arena_memdup(e->arena, several ? result.list->items : &result, count * sizeof(ev));
+  if (!args || !own_results(e, results, count, first_node, span)) return result;
+  record_call(e, rule, args, results, count);
+  if (!several) return results[0];
+  ev list = ev_take_list(e, results, count);
+  if (list.kind == EV_LIST) ((ev_list *)list.list)->results = true;
+  return list;
 }
 
 // -- Functions of the language ------------------------------------------------------------------
@@ -112,10 +140,12 @@ static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   bool tell = !frame->blamed && (!e->stopped || frame->calls == 1); // not the whole of a recursion
   if (!ok && tell) leat_note_at(e->diag, span, "in this call of `%s`", function->name);
   ev result = ok ? fit_results(e, function, frame->result) : ev_error();
+  if (ok && result.kind == EV_ERROR && frame->result.kind != EV_ERROR && !function->library)
+    leat_note_at(e->diag, function->definition->name_span, "`%s` is defined here", function->name);
   e->frame = frame->caller;
   e->absolute = absolute;
-  if (result.kind != EV_ERROR) record_call(e, function, frame->scope, result, first_node);
-  return result;
+  if (result.kind == EV_ERROR) return result;
+  return with_rule(e, function, frame->scope, result, first_node, span);
 }
 
 static ev call_definition(evaluator *e, const ev_function *function, const ev_argument *args,

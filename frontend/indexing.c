@@ -2,6 +2,8 @@
 // the places where it is true, a list's member.
 #include "frontend/evaluator.h"
 
+#include "ops/shape.h"
+
 #include <string.h>
 
 enum { MAX_ITEMS = 2 * LEAT_MAX_RANK };
@@ -176,12 +178,17 @@ static bool make_plan(evaluator *e, const leat_expr *expr, const leat_type *type
   bool dots = false;
   for (uint32_t i = 0; i < count; i++) {
     leat_expr_kind kind = expr->items.items[i]->kind;
+    if (dots && kind == LEAT_EXPR_ELLIPSIS) {
+      ev_fail(e, expr->items.items[i]->span, "an index has at most one `...`");
+      return false;
+    }
     dots = dots || kind == LEAT_EXPR_ELLIPSIS;
     taken += kind != LEAT_EXPR_ELLIPSIS && kind != LEAT_EXPR_NEW_AXIS;
   }
   plan->rank = type->rank;
   if (taken > type->rank || count > MAX_ITEMS) {
-    ev_fail(e, expr->span, "%u indices into a tensor of rank %d", count, type->rank);
+    ev_fail(e, expr->span, "%u ind%s into a tensor of rank %d", count, count == 1 ? "ex" : "ices",
+            type->rank);
     return false;
   }
   int32_t axis = 0, skip = type->rank - taken;
@@ -316,7 +323,19 @@ static bool apply_mask(evaluator *e, const leat_expr *item, int32_t axis, leat_v
                        ev *value) {
   const leat_type *type = leat_value_type(*x);
   leat_type covered = {.dtype = LEAT_bool, .rank = leat_value_type(value->tensor)->rank};
-  for (int32_t i = 0; i < covered.rank; i++) covered.dims[i] = type->dims[axis + i];
+  for (int32_t i = 0; i < covered.rank; i++) {
+    leat_dim of_mask = leat_value_type(value->tensor)->dims[i];
+    covered.dims[i] = type->dims[axis + i];
+    if (leat_dims_may_be_equal(e->graph, of_mask, covered.dims[i])) continue;
+    leat_text is = {0}, wanted = {0};
+    leat_dim_print(of_mask, &is);
+    leat_dim_print(covered.dims[i], &wanted);
+    ev_fail(e, item->span, "a mask with %s on axis %d, where axis %d of the tensor has %s", is.data,
+            i, axis + i, wanted.data);
+    leat_text_finish(&is);
+    leat_text_finish(&wanted);
+    return false;
+  }
   leat_builder builder = ev_builder(e, item->span);
   ev_argument mask = {.value = *value, .span = item->span};
   mask.value = ev_tensor(leat_build_ensure(&builder, value->tensor, &covered));

@@ -94,6 +94,10 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
 
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out) {
   *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank};
+  if (ev_has_kind(value, EV_TENSOR) || ev_has_kind(value, EV_STATE)) {
+    ev_fail(e, span, "a list of tensors is no tensor; `stack` and `concat` join them");
+    return false;
+  }
   for (int32_t i = 0; i < out->rank; i++) {
     if (!leat_dim_is_const(type->dims[i])) {
       ev_fail(e, span, "a literal has dimensions that are known while compiling");
@@ -155,10 +159,6 @@ int ev_exact_dtype(ev value) {
 
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
   if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
-  if (ev_has_kind(value, EV_TENSOR) || ev_has_kind(value, EV_STATE)) {
-    ev_fail(e, span, "a list of tensors is no tensor; `stack` and `concat` join them");
-    return (leat_value){0};
-  }
   leat_type type = {.dtype = LEAT_i32};
   list_type(value, &type);
   if (ev_has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;

@@ -301,6 +301,9 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
   const leat_value *alias = leat_map_get(&e->aliases, expr->path);
   leat_node *node = leat_graph_find_node(e->graph, expr->path);
   leat_value value = alias && !expr->port ? *alias : (leat_value){node, expr->port};
+  if (!value.node && (state || alias))
+    return ev_fail(e, expr->span, "`$%s` is one value: it has no output %u", expr->path,
+                   expr->port);
   if (!value.node) {
     const char *near = leat_frontend_suggest(e, expr->path);
     return ev_fail(e, expr->span, "nothing above is called `$%s`%s%s%s", expr->path,
