@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { NODES_A_STEP = 8 }; // walked over for a gradient, see ev_spend
+enum { NODES_A_STEP = 4 }; // walked over for a gradient, see ev_spend
 
 // What the walk knows of a node of the forward graph.
 typedef struct mark {
