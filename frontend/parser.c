@@ -325,7 +325,8 @@ bool leat_parse_is_incomplete(const char *text, size_t size) {
   size_t braces = 0;
   for (;;) {
     leat_token token = leat_lexer_next(&lexer);
-    if (token.kind == LEAT_TOKEN_END) return braces > 0 || lexer.open > 0;
+    if (token.kind == LEAT_TOKEN_END)
+      return braces > 0 || lexer.open > 0 || lexer.doc_end > lexer.doc_begin;
     if (token.kind == LEAT_TOKEN_OPEN_BRACE) braces++;
     if (token.kind == LEAT_TOKEN_CLOSE_BRACE) braces -= braces > 0;
   }

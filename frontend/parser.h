@@ -13,8 +13,8 @@
 leat_ast_file *leat_parse(leat_arena *arena, leat_strings *strings, leat_diag *diag,
                           uint32_t source);
 
-// Whether brackets, or a string, are still open at the end of the text: a REPL then asks for
-// another line.
+// Whether brackets, or a string, are still open at the end of the text, or it documents what comes
+// next: a REPL then asks for another line.
 bool leat_parse_is_incomplete(const char *text, size_t size);
 
 #endif

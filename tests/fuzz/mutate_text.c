@@ -124,6 +124,11 @@ static const char *any_literal(stream *random) {
                                          "axis=-1",
                                          "grad(",
                                          "\n}\n",
+                                         "\n\n",
+                                         "# c\n",
+                                         "\n## d\n",
+                                         "(# c\n",
+                                         "[\n",
                                          "entry e() {\n",
                                          "fn f(x) {\n return x\n}\n"};
   return literals[below(random, sizeof literals / sizeof *literals)];

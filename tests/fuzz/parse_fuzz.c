@@ -9,54 +9,68 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The next token; of several newlines, between which nothing stands but comments, the first.
-static leat_token next_token(leat_lexer *lexer, bool *newline) {
+typedef struct reader {
+  leat_lexer lexer;
   leat_token token;
-  do {
-    token = leat_lexer_next(lexer);
-  } while (token.kind == LEAT_TOKEN_NEWLINE && *newline);
-  if (token.kind != LEAT_TOKEN_COMMENT) *newline = token.kind == LEAT_TOKEN_NEWLINE;
-  return token;
+  bool begins; // a statement: newlines stand in front, and comments perhaps
+} reader;
+
+static void next_token(reader *r) {
+  r->begins = r->begins && r->token.kind == LEAT_TOKEN_COMMENT;
+  for (;;) {
+    r->token = leat_lexer_next(&r->lexer);
+    if (r->token.kind != LEAT_TOKEN_NEWLINE) return;
+    r->begins = true;
+  }
 }
 
 // The bytes of a token; of a comment the words, for the space in front of them may change.
-static size_t words_of(const leat_lexer *lexer, leat_token token, const char **words) {
-  const char *end = lexer->text + token.end;
-  *words = lexer->text + token.begin;
-  if (token.kind == LEAT_TOKEN_COMMENT) {
+static size_t words_of(const reader *r, const char **words) {
+  const char *end = r->lexer.text + r->token.end;
+  *words = r->lexer.text + r->token.begin;
+  if (r->token.kind == LEAT_TOKEN_COMMENT) {
     while (*words < end && strchr("# \t", **words)) ++*words;
     while (end > *words && strchr(" \t\r", end[-1])) end--;
   }
   return (size_t)(end - *words);
 }
 
-static bool same_token(const leat_lexer *x, leat_token a, const leat_lexer *y, leat_token b) {
+static bool same_number(const reader *a, const reader *b) {
   uint64_t i, j;
-  double f, g;
-  const char *s, *t;
-  if (a.kind != b.kind || (x->doc_end > x->doc_begin) != (y->doc_end > y->doc_begin)) return false;
-  if (a.kind == LEAT_TOKEN_NEWLINE || a.kind == LEAT_TOKEN_END) return true;
-  if (a.kind == LEAT_TOKEN_INT && leat_token_int(x, a, &i))
-    return leat_token_int(y, b, &j) && i == j;
-  if (a.kind == LEAT_TOKEN_FLOAT && leat_token_float(x, a, &f))
-    return leat_token_float(y, b, &g) && memcmp(&f, &g, sizeof f) == 0 &&
-           leat_token_is_imaginary(x, a) == leat_token_is_imaginary(y, b);
-  size_t size = words_of(x, a, &s);
-  return words_of(y, b, &t) == size && memcmp(s, t, size) == 0;
+  double x, y;
+  if (a->token.kind == LEAT_TOKEN_INT)
+    return leat_token_int(&a->lexer, a->token, &i) && leat_token_int(&b->lexer, b->token, &j) &&
+           i == j;
+  return leat_token_float(&a->lexer, a->token, &x) && leat_token_float(&b->lexer, b->token, &y) &&
+         x == y &&
+         leat_token_is_imaginary(&a->lexer, a->token) ==
+             leat_token_is_imaginary(&b->lexer, b->token);
+}
+
+static bool same_token(const reader *a, const reader *b) {
+  leat_token_kind kind = a->token.kind;
+  const char *x, *y;
+  if (b->token.kind != kind) return false;
+  if (kind == LEAT_TOKEN_END) return true;
+  bool documented = a->lexer.doc_end > a->lexer.doc_begin;
+  if (kind != LEAT_TOKEN_COMMENT && a->begins != b->begins) return false;
+  if (documented != (b->lexer.doc_end > b->lexer.doc_begin)) return false;
+  size_t size = words_of(a, &x);
+  if (words_of(b, &y) == size && memcmp(x, y, size) == 0) return true;
+  return (kind == LEAT_TOKEN_INT || kind == LEAT_TOKEN_FLOAT) && same_number(a, b);
 }
 
 static bool say_the_same(const char *text, size_t size, const leat_text *formatted) {
-  leat_lexer x, y;
-  leat_token a, b;
-  bool newline_of_a = true, newline_of_b = true;
-  leat_lexer_init(&x, text, 0, (uint32_t)size);
-  leat_lexer_init(&y, formatted->data, 0, (uint32_t)formatted->size);
-  x.comments = y.comments = true;
+  reader a = {.begins = true}, b = {.begins = true};
+  leat_lexer_init(&a.lexer, text, 0, (uint32_t)size);
+  leat_lexer_init(&b.lexer, formatted->data, 0, (uint32_t)formatted->size);
+  a.lexer.comments = b.lexer.comments = true;
+  a.token.kind = b.token.kind = LEAT_TOKEN_COMMENT; // nothing stands in front of the first
   do {
-    a = next_token(&x, &newline_of_a);
-    b = next_token(&y, &newline_of_b);
-    if (!same_token(&x, a, &y, b)) return false;
-  } while (a.kind != LEAT_TOKEN_END);
+    next_token(&a);
+    next_token(&b);
+    if (!same_token(&a, &b)) return false;
+  } while (a.token.kind != LEAT_TOKEN_END);
   return true;
 }
 

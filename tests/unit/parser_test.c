@@ -328,9 +328,10 @@ TEST(long_texts_are_refused) {
 }
 
 TEST(unfinished_input_is_told_from_wrong_input) {
-  static const char *const open[] = {"f(", "entry e() {\n x = 1", "x = [1,\n2", "f(\"}\"", "{ }{"};
-  static const char *const whole[] = {"",          "x = 1", "x = 1 +", "f(x) # (",
-                                      "x = \"abc", "}",     "\"{\""};
+  static const char *const open[] = {"f(",   "entry e() {\n x = 1", "x = [1,\n2", "f(\"}\"",
+                                     "{ }{", "x\n## Doc.\n"};
+  static const char *const whole[] = {"",  "x = 1", "x = 1 +",     "f(x) # (",    "x = \"abc",
+                                      "}", "\"{\"", "## Doc.\n\n", "x ## of none"};
   for (size_t i = 0; i < sizeof open / sizeof *open; i++)
     CHECK(leat_parse_is_incomplete(open[i], strlen(open[i])));
   for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
