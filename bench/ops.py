@@ -118,6 +118,24 @@ def cases():
     yield against('rfft2 256 x 256', {'x': floats('256, 256', -1)}, 'y = rfft2(x)', 'np.fft.rfft2(x)')
 
 
+def factorisations():
+    """What factorises a square matrix, against NumPy; lu against its slogdet, which is little more than one."""
+    for size in (64, 256):
+        shape = f'{size}, {size}'
+        any_matrix = {'x': floats(shape, -1)}
+        dominant = {'x': (f'f32[{shape}]', f'uniform(-1, 1, out=f32[{shape}]) + {size} * eye({size})', f'-1:1+{size}')}
+        for name, inputs, leat, numpy in (
+                ('cholesky', dominant, 'y = cholesky(x)', 'np.linalg.cholesky(x)'),
+                ('lu', any_matrix, 'y, p, q = lu(x)', 'np.linalg.slogdet(x)'),
+                ('qr', any_matrix, 'y, z = qr(x)', 'np.linalg.qr(x)'),
+                ('eigh', any_matrix, 'y, z = eigh(x)', 'np.linalg.eigh(x)'),
+                ('svd', any_matrix, 'u, s, v = svd(x)', 'np.linalg.svd(x, full_matrices=False)'),
+                ('inv', dominant, 'y = inv(x)', 'np.linalg.inv(x)'),
+                ('det', any_matrix, 'y = det(x / 8)', 'np.linalg.det(x / 8)'),
+                ('solve', dominant, 'y = solve(x, x)', 'np.linalg.solve(x, x)')):
+            yield Case(f'{name} {size}', inputs, leat, PEER, 'library', numpy=numpy, runs=20 if size == 64 else 5)
+
+
 def program_text(case):
     """The Leat program, and the names of its results."""
     state = [f'var {name}: {kind} = {value} trainable=false' for name, (kind, value, _) in case.inputs.items()]
@@ -137,7 +155,7 @@ def measure(case, start, start_peer, take_turns):
         if case.by == 'library' and start_peer:
             arrays = [f'{name}={kind}:{span}' for name, (kind, _, span) in case.inputs.items()]
             programs += [start_peer('peer_op.py', library, expression, *arrays)
-                         for library, expression in (('numpy', case.numpy), ('jax', case.jax))]
+                         for library, expression in (('numpy', case.numpy), ('jax', case.jax)) if expression]
         leat, *peers = take_turns(programs, case.runs)
     if case.by == 'rate':
         return leat, '1 Gelem/s', case.work / 1e6

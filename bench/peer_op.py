@@ -1,6 +1,6 @@
 """One expression of NumPy, or of JAX under jit, for bench/ops.py. Every array holds numbers as Leat's program has them.
 
-    peer_op.py numpy|jax EXPRESSION NAME=DTYPE[SHAPE]:LOW:HIGH…        then, a line each on standard input: how many calls
+    peer_op.py numpy|jax EXPRESSION NAME=DTYPE[SHAPE]:LOW:HIGH[+DIAGONAL]…        then, a line each on standard input: how many calls
 
 In EXPRESSION np is the library, lax and random what only JAX has, and the NAMEs are arrays.
 """
@@ -13,8 +13,10 @@ from peer import serve, start
 
 
 def array(text, random):
-    name, dtype, shape, low, high = re.fullmatch(r'(\w+)=(\w+)\[(.*)\]:(.*):(.*)', text).groups()
+    name, dtype, shape, low, high, diagonal = re.fullmatch(r'(\w+)=(\w+)\[(.*)\]:(.*):([^+]*)\+?(.*)', text).groups()
     values = random.uniform(float(low), float(high), [int(size) for size in shape.split(',') if size])
+    if diagonal:
+        values += float(diagonal) * numpy.eye(len(values))
     return name, values.astype({'f32': 'f4', 'i32': 'i4', 'c64': 'c8'}[dtype])
 
 

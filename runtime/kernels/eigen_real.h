@@ -1,6 +1,5 @@
 // Eigenvalues and vectors of symmetric matrices: Householder's reduction to tridiagonal form, then
-// the implicit QL method. Singular values and vectors: Jacobi's one-sided method, which finds small
-// ones to their own precision.
+// the implicit QL method.
 
 // a = Q T Qᵀ: T's diagonal and the one below it; the vectors of Q's reflections stand below that,
 // each in a column of a.
@@ -121,92 +120,5 @@ static void R(eigh)(int64_t n, const REAL *x, REAL *values, REAL *vectors, REAL 
     const REAL *row = a + order[i] * n, sign = R(sign)(n, row);
     values[i] = d[order[i]] * scale;
     for (int64_t j = 0; j < n; j++) vectors[j * n + i] = sign * row[j];
-  }
-}
-
-// -- Singular values -----------------------------------------------------------------------------
-
-// Turns two of the rows so that they are orthogonal, and the rows of v along. False: they were.
-static bool R(orthogonalise)(int64_t length, int64_t count, REAL *x, REAL *y, REAL *xx, REAL *yy,
-                             REAL *v, REAL *w) {
-  REAL xy = R(dot)(length, x, y);
-  if (R_ABS(xy) <= R_EPSILON * R_SQRT(*xx) * R_SQRT(*yy) || xy == 0) return false;
-  REAL zeta = (*yy - *xx) / (2 * xy), t = 1 / (R_ABS(zeta) + R_HYPOT(zeta, 1));
-  if (zeta < 0) t = -t;
-  REAL c = 1 / R_HYPOT(t, 1), s = c * t;
-  R(rotate)(length, x, y, c, s);
-  R(rotate)(count, v, w, c, s);
-  *xx = R(dot)(length, x, x);
-  *yy = R(dot)(length, y, y);
-  return true;
-}
-
-// Turns the `count` rows until they are orthogonal.
-static void R(jacobi)(int64_t count, int64_t length, REAL *rows, REAL *v, REAL *squares) {
-  bool turned = true;
-  for (int64_t i = 0; i < count; i++)
-    squares[i] = R(dot)(length, rows + i * length, rows + i * length);
-  for (int sweep = 0; sweep < MOST_STEPS && turned; sweep++) {
-    turned = false;
-    for (int64_t i = 0; i < count; i++)
-      for (int64_t j = i + 1; j < count; j++)
-        turned |= R(orthogonalise)(length, count, rows + i * length, rows + j * length, &squares[i],
-                                   &squares[j], v + i * count, v + j * count);
-  }
-}
-
-// A row of length 1 that is orthogonal to the first `count` ones, which are so to each other.
-static void R(complete)(int64_t count, int64_t length, const REAL *const *rows, REAL *out) {
-  for (int64_t axis = 0; axis < length; axis++) {
-    R(fill)(out, length, 0);
-    out[axis] = 1;
-    for (int twice = 0; twice < 2; twice++)
-      for (int64_t i = 0; i < count; i++) {
-        REAL along = R(dot)(length, rows[i], out);
-        for (int64_t k = 0; k < length; k++) out[k] -= along * rows[i][k];
-      }
-    REAL square = R(dot)(length, out, out);
-    if (square * 2 * (REAL)length < 1) continue; // some axis has at least 1 / length
-    for (int64_t k = 0; k < length; k++) out[k] /= R_SQRT(square);
-    return;
-  }
-}
-
-// x = u · diag(s) · vh: s descending, each column of u with its largest number positive; u is
-// m × count, vh is count × n with count = min(m, n). NaN everywhere when x holds a NaN or an
-// infinity.
-static void R(svd)(int64_t m, int64_t n, const REAL *x, REAL *u, REAL *s, REAL *vh, REAL *scratch) {
-  bool wide = m < n;
-  int64_t count = wide ? m : n, length = wide ? n : m;
-  REAL *rows = scratch, *v = rows + count * length, *sizes = v + count * count;
-  const REAL **done = (const REAL **)(void *)(rows + ALIGNED(count * (length + count + 1)));
-  int64_t *order = (int64_t *)(void *)(done + count);
-  REAL scale = R(largest)(m * n, x);
-  if (scale - scale != 0) {
-    R(fill)(u, m * count, NAN);
-    R(fill)(s, count, NAN);
-    return R(fill)(vh, count * n, NAN);
-  }
-  if (wide)
-    memcpy(rows, x, (size_t)(m * n) * sizeof(REAL));
-  else
-    R(transpose)(m, n, x, n, rows, m);
-  for (int64_t i = 0; i < m * n && scale > 0; i++) rows[i] /= scale;
-  for (int64_t i = 0; i < count * count; i++) v[i] = i % (count + 1) == 0;
-  R(jacobi)(count, length, rows, v, sizes);
-  for (int64_t i = 0; i < count; i++)
-    sizes[i] = R_SQRT(R(dot)(length, rows + i * length, rows + i * length));
-  R(sort)(count, sizes, true, order);
-  for (int64_t i = 0; i < count; i++) {
-    REAL *long_row = rows + order[i] * length, *turn = v + order[i] * count;
-    REAL size = sizes[order[i]];
-    for (int64_t k = 0; k < length && size > 0; k++) long_row[k] /= size;
-    if (!(size > 0)) R(complete)(i, length, done, long_row);
-    done[i] = long_row;
-    const REAL *left = wide ? turn : long_row, *right = wide ? long_row : turn;
-    REAL sign = R(sign)(m, left);
-    s[i] = size * scale;
-    for (int64_t k = 0; k < m; k++) u[k * count + i] = sign * left[k];
-    for (int64_t k = 0; k < n; k++) vh[i * n + k] = sign * right[k];
   }
 }

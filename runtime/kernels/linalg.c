@@ -30,6 +30,7 @@ typedef struct triangle {
 #define R_SQRT sqrtf
 #define R_HYPOT hypotf
 #define R_EPSILON FLT_EPSILON
+#define R_LEAST FLT_MIN
 #include "runtime/kernels/linalg_real.h"
 
 #define REAL double
@@ -38,6 +39,7 @@ typedef struct triangle {
 #define R_SQRT sqrt
 #define R_HYPOT hypot
 #define R_EPSILON DBL_EPSILON
+#define R_LEAST DBL_MIN
 #include "runtime/kernels/linalg_real.h"
 
 #define REAL float _Complex

@@ -8,9 +8,14 @@
 
 #include "runtime/kernels/eigen_real.h"
 
+#include "runtime/kernels/turn_real.h"
+
+#include "runtime/kernels/svd_real.h"
+
 #undef REAL
 #undef R
 #undef R_ABS
 #undef R_SQRT
 #undef R_HYPOT
 #undef R_EPSILON
+#undef R_LEAST

@@ -1,7 +1,17 @@
 // What the factorisations share, in one precision: C -= A · B, dot products, rotations, Householder
 // vectors. Matrices are row-major, ld is from row to row. Orders of summation are fixed: the same
 // bits on every CPU.
-#define PASS "runtime/kernels/gemm_pass.h"
+
+// Rotations of the rows of a matrix, gathered by sweeps: see turn_real.h.
+typedef struct R(sweeps) {
+  REAL *z; // n × n
+  int64_t n;
+  REAL *turns; // BLOCK × n × 2: cosine and sine of rows i and i + 1
+  int count;   // sweeps; they go from the row `first` to `last`
+  int64_t first[BLOCK], last[BLOCK];
+} R(sweeps);
+
+#define PASS "runtime/kernels/matrix_pass.h"
 #include "runtime/kernels/each_width.h"
 
 // C -= A · B: m × n, m × k, k × n.

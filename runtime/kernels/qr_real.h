@@ -15,12 +15,13 @@ static R(reflector) R(reflector_in)(int64_t m, int64_t n, REAL *scratch) {
   return r;
 }
 
-// V and T of the reflections whose vectors stand below the diagonal of the m × count matrix a.
+// V and T of the reflections whose vectors stand below the diagonal of the m × count matrix a;
+// `row` and `column` are from one to the next.
 static void R(gather_block)(const R(reflector) * r, int64_t m, int64_t count, const REAL *a,
-                            int64_t lda, const REAL *tau) {
+                            int64_t row, int64_t column, const REAL *tau) {
   for (int64_t i = 0; i < m; i++)
     for (int64_t j = 0; j < count; j++)
-      r->v[i * count + j] = r->vt[j * m + i] = i > j ? a[i * lda + j] : i == j;
+      r->v[i * count + j] = r->vt[j * m + i] = i > j ? a[i * row + j * column] : i == j;
   for (int64_t j = 0; j < count; j++) {
     for (int64_t i = 0; i < BLOCK; i++) r->t[i * BLOCK + j] = 0;
     for (int64_t i = 0; i < j; i++) r->line[i] = -tau[j] * R(dot)(m, r->vt + i * m, r->vt + j * m);
@@ -61,6 +62,18 @@ static void R(qr_panel)(const R(reflector) * r, int64_t m, int64_t n, int64_t be
   }
 }
 
+// q = the product of the `count` reflections in a · q; q: m × columns.
+static void R(apply_q)(const R(reflector) * r, int64_t m, int64_t count, int64_t columns,
+                       const REAL *a, int64_t row, int64_t column, const REAL *tau, REAL *q) {
+  for (int64_t begin = (count + BLOCK - 1) / BLOCK * BLOCK; begin > 0;) {
+    int64_t end = begin < count ? begin : count;
+    begin -= BLOCK;
+    R(gather_block)
+    (r, m - begin, end - begin, a + begin * (row + column), row, column, tau + begin);
+    R(apply_block)(r, false, m - begin, columns, end - begin, q + begin * columns, columns);
+  }
+}
+
 // q, m × columns, becomes the first columns of the product of the `count` reflections in a.
 static void R(form_q)(const R(reflector) * r, int64_t m, int64_t count, int64_t columns,
                       const REAL *a, int64_t lda, const REAL *tau, REAL *q, int64_t ldq) {
@@ -69,8 +82,19 @@ static void R(form_q)(const R(reflector) * r, int64_t m, int64_t count, int64_t 
   for (int64_t begin = (count + BLOCK - 1) / BLOCK * BLOCK; begin > 0;) {
     int64_t end = begin < count ? begin : count;
     begin -= BLOCK;
-    R(gather_block)(r, m - begin, end - begin, a + begin * lda + begin, lda, tau + begin);
+    R(gather_block)(r, m - begin, end - begin, a + begin * lda + begin, lda, 1, tau + begin);
     R(apply_block)(r, false, m - begin, columns - begin, end - begin, q + begin * ldq + begin, ldq);
+  }
+}
+
+// a = Q R, m × n: R, and below its diagonal the vectors of Q's reflections.
+static void R(qr_in_place)(const R(reflector) * r, int64_t m, int64_t n, REAL *a, REAL *tau) {
+  int64_t count = m < n ? m : n;
+  for (int64_t begin = 0, end; begin < count; begin = end) {
+    end = begin + BLOCK < count ? begin + BLOCK : count;
+    R(qr_panel)(r, m, n, begin, end, a, tau);
+    R(gather_block)(r, m - begin, end - begin, a + begin * n + begin, n, 1, tau + begin);
+    R(apply_block)(r, true, m - begin, n - end, end - begin, a + begin * n + end, n);
   }
 }
 
@@ -82,12 +106,7 @@ static void R(qr)(int64_t m, int64_t n, int64_t height, const REAL *x, REAL *q, 
   REAL *a = scratch, *tau = a + m * n;
   R(reflector) r = R(reflector_in)(m, m > n ? m : n, tau + count);
   memcpy(a, x, (size_t)(m * n) * sizeof(REAL));
-  for (int64_t begin = 0, end; begin < count; begin = end) {
-    end = begin + BLOCK < count ? begin + BLOCK : count;
-    R(qr_panel)(&r, m, n, begin, end, a, tau);
-    R(gather_block)(&r, m - begin, end - begin, a + begin * n + begin, n, tau + begin);
-    R(apply_block)(&r, true, m - begin, n - end, end - begin, a + begin * n + end, n);
-  }
+  R(qr_in_place)(&r, m, n, a, tau);
   R(form_q)(&r, m, count, height, a, n, tau, q, height);
   for (int64_t i = 0; i < height; i++)
     for (int64_t j = 0; j < n; j++) out[i * n + j] = j >= i ? a[i * n + j] : 0;

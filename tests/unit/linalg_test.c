@@ -279,6 +279,50 @@ TEST(svd_of_singular_matrices) {
   }
 }
 
+// Zeros, rank one, values of one size, graded ones, two diagonals with zeros on the first, and
+// noise far below the rest.
+static double hard(int kind, int64_t i, int64_t j) {
+  switch (kind) {
+  case 0: return 0;
+  case 1: return 0.5;
+  case 2: return i == j;
+  case 3: return next() * pow(0.25, (double)(i + j));
+  case 4: return i == j ? (i % 5 != 2) : i + 1 == j;
+  case 5: return i == j ? i % 3 : i + 1 == j ? 1e-3 : 0;
+  default: return i == 0 && j == 0 ? 1 : next() * 1e-14;
+  }
+}
+
+TEST(svd_of_hard_matrices) {
+  for (int kind = 0; kind < 7; kind++) EACH_MATRIX(x, 8) {
+      if (columns_of(&x) == 65) continue; // as 100 × 70
+      for (int64_t i = 0; i < 2 * rows_of(&x) * columns_of(&x); i++) {
+        int64_t row = i / columns_of(&x) % rows_of(&x), column = i % columns_of(&x);
+        bool reversed = i < rows_of(&x) * columns_of(&x); // in the first matrix: columns backwards
+        put(&x, i, hard(kind, row, reversed ? columns_of(&x) - 1 - column : column));
+      }
+      check_svd(x);
+    }
+}
+
+// Of numbers whose squares are 0 or infinite.
+TEST(svd_of_small_and_large_matrices) {
+  for (int large = 0; large < 2; large++) EACH_MATRIX(x, 9) {
+      if (columns_of(&x) > 33) continue;
+      double scale = x.dtype == LEAT_f64 ? large ? 0x1p1000 : 0x1p-1000
+                     : large             ? 0x1p120
+                                         : 0x1p-120;
+      leat_tensor scaled = matrices(x.dtype, 2, rows_of(&x), columns_of(&x));
+      for (int64_t i = 0; i < 2 * rows_of(&x) * columns_of(&x); i++)
+        put(&scaled, i, scale * at(&x, i));
+      result r = call(LEAT_OP_svd, &x, 1, NULL), t = call(LEAT_OP_svd, &scaled, 1, NULL);
+      for (int64_t i = 0; i < leat_shape_elements(2, r.out[1].shape); i++)
+        put(&t.out[1], i, at(&t.out[1], i) / scale);
+      double near = unit(x.dtype) * (double)(10 * (rows_of(&x) + columns_of(&x)));
+      CHECK_NEAR("svd: s, scaled", distance(&t.out[1], &r.out[1]), near);
+    }
+}
+
 TEST(not_numbers) {
   start(1);
   leat_tensor x = matrices(LEAT_f64, 1, 3, 3);
