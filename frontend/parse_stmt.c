@@ -73,12 +73,14 @@ static leat_bindings parse_params(leat_parser *p) {
 // type | NAME ":" type [ "=" expression ]: a name begins both.
 static void parse_result(leat_parser *p) {
   uint32_t begin = p->token.begin;
+  bool keyword = leat_token_is_keyword(p->token.kind);
   leat_binding result = {.type = leat_parse_type(p)};
   if (leat_parser_accept(p, LEAT_TOKEN_COLON)) {
     if (result.type->kind == LEAT_EXPR_NAME)
       result.name = result.type->name;
     else
-      leat_parser_error(p, result.type->span, "expected the name of a result before `:`");
+      leat_parser_error(p, result.type->span, "expected the name of a result before `:`%s",
+                        keyword ? ", found a keyword" : "");
     result.type = leat_parse_type(p);
     if (leat_parser_accept(p, LEAT_TOKEN_EQUAL)) result.value = leat_parse_expr(p);
   }
@@ -428,7 +430,10 @@ static const char *const places[] = {
 static void parse_keyword(leat_parser *p, leat_stmt *s, const statement *known) {
   leat_token keyword = p->token;
   leat_parser_advance(p);
-  if (known->needs && !(p->allowed & known->needs))
+  if (leat_parser_at(p, LEAT_TOKEN_EQUAL) || leat_parser_at(p, LEAT_TOKEN_COMMA))
+    leat_parser_error(p, leat_parser_span(p, keyword.begin),
+                      "`%s` is a keyword; choose another name", leat_token_spelling(keyword.kind));
+  else if (known->needs && !(p->allowed & known->needs))
     leat_parser_error(p, leat_parser_span(p, keyword.begin), "`%s` stands %s",
                       leat_token_spelling(keyword.kind), places[known->needs]);
   known->parse(p, s);

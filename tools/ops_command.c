@@ -55,7 +55,8 @@ static void print_op(const leat_op_info *op) {
   printf("%-*s %-9s in, %d out  %-17s", NAME_COLUMN, op->name, inputs, op->outputs,
          class_text(op->dtypes));
   for (int i = 0; i < op->attr_count; i++)
-    printf("%s%s: %s", i ? ", " : " ", op->attrs[i].name, attr_kind_text(op->attrs[i].kind));
+    printf("%s%s: %s%s", i ? ", " : " ", op->attrs[i].name, attr_kind_text(op->attrs[i].kind),
+           op->attrs[i].kind == LEAT_ATTR_BOOL ? " = false" : "");
   printf("\n");
 }
 
