@@ -295,20 +295,34 @@ static void print_cast(printer *p, const k_instr *instr) {
 }
 
 // By its sign bit: gcc joins `-x` with the fma that gave x, which changes the sign of a zero.
-static void print_float_neg(printer *p, const k_instr *instr) {
-  bool narrow = instr->dtype == LEAT_f32;
+static void print_negated(printer *p, k_value x) {
+  bool narrow = x->dtype == LEAT_f32;
   leat_text_add(p->out, "LEAT_BITS(");
-  print_type(p, instr->dtype, instr->lanes);
+  print_type(p, x->dtype, x->lanes);
   leat_text_add(p->out, ", LEAT_BITS(");
-  print_type(p, narrow ? LEAT_u32 : LEAT_u64, instr->lanes);
+  print_type(p, narrow ? LEAT_u32 : LEAT_u64, x->lanes);
   leat_text_add(p->out, ", ");
-  print_whole(p, instr->args[0]);
+  print_whole(p, x);
   leat_text_add(p->out, ") ^ %s)", narrow ? "0x80000000u" : "0x8000000000000000u");
+}
+
+// gcc 12 makes a fused multiply-add of `x * y - z` beside `x * y + z`, whatever -ffp-contract says.
+static bool may_be_fused(const k_instr *instr) {
+  return instr->op == K_SUB && instr->lanes == 1 &&
+         (instr->args[0]->op == K_MUL || instr->args[1]->op == K_MUL);
+}
+
+static void print_sum_with_negated(printer *p, const k_instr *instr) {
+  print_value(p, instr->args[0]);
+  leat_text_add(p->out, " + ");
+  print_negated(p, instr->args[1]);
 }
 
 static void print_float_op(printer *p, const k_instr *instr) {
   if (instr->op == K_NEG) {
-    print_float_neg(p, instr);
+    print_negated(p, instr->args[0]);
+  } else if (may_be_fused(instr)) {
+    print_sum_with_negated(p, instr);
   } else if (operator_of(instr->op)) {
     print_binary(p, instr);
   } else {

@@ -87,7 +87,8 @@ bool op_is_smooth(leat_op op) {
 static bool may_use(const call *c, const test_value *value) {
   leat_dtype_kind kind = leat_dtype_kind_of(value->dtype);
   bool nan = !value->is_input && (kind == LEAT_KIND_FLOAT || kind == LEAT_KIND_COMPLEX);
-  if (c->op == LEAT_OP_bitcast && nan) return false; // which NaN is computed, is not promised
+  bool sees_sign = c->op == LEAT_OP_bitcast || c->op == LEAT_OP_copysign;
+  if (sees_sign && nan) return false; // which NaN is computed, is not promised
   if (!c->p->smooth) return true;
   if (value->error > 0 && !op_is_smooth(c->op)) return false;
   return value->bound <= (c->op == LEAT_OP_tanh ? INFINITY : c->op == LEAT_OP_exp ? 4 : MOST_BOUND);
