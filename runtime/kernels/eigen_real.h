@@ -1,5 +1,5 @@
 // Eigenvalues and vectors of symmetric matrices: Householder's reduction to tridiagonal form, then
-// the implicit QL method.
+// the implicit QR method.
 
 // a = Q T Qᵀ: T's diagonal and the one below it; the vectors of Q's reflections stand below that,
 // each in a column of a.
@@ -25,49 +25,44 @@ static void R(tridiagonal)(int64_t n, REAL *a, REAL *diagonal, REAL *below, REAL
   }
 }
 
-// Where the tridiagonal matrix falls apart at or after l.
-static int64_t R(split)(int64_t n, int64_t l, const REAL *d, const REAL *e) {
-  for (; l < n - 1; l++)
-    if (R_ABS(e[l]) <= R_EPSILON * (R_ABS(d[l]) + R_ABS(d[l + 1]))) break;
-  return l;
+// The eigenvalue of [[a, b], [b, c]] that is nearer to c; Wilkinson's shift.
+static REAL R(nearer_value)(REAL a, REAL b, REAL c) {
+  REAL half = a / 2 - c / 2, root = R_HYPOT(half, b);
+  return root == 0 ? c : c - b * (b / (half < 0 ? half - root : half + root));
 }
 
-// One implicit QL step on [l, m] with Wilkinson's shift; the rows of z turn along.
-static void R(ql_step)(int64_t n, int64_t l, int64_t m, REAL *d, REAL *e, REAL *z) {
-  REAL g = (d[l + 1] - d[l]) / (2 * e[l]), r = R_HYPOT(g, 1), s = 1, c = 1, p = 0;
-  g = d[m] - d[l] + e[l] / (g + (g < 0 ? -r : r));
-  for (int64_t i = m; i-- > l;) {
-    REAL f = s * e[i], b = c * e[i];
-    e[i + 1] = r = R_HYPOT(f, g);
-    if (r == 0) {
-      d[i + 1] -= p;
-      e[m] = 0;
-      return;
+// One implicit QR step on the rows [l, last].
+static void R(eigh_step)(int64_t l, int64_t last, REAL *d, REAL *e, R(sweeps) * z) {
+  REAL *turns = R(new_sweep)(z, l, last);
+  REAL f = d[l] - R(nearer_value)(d[last - 1], e[last - 1], d[last]), g = e[l];
+  for (int64_t i = l; i < last; i++) {
+    REAL r = R(rotation)(f, g, turns + 2 * i), c = turns[2 * i], s = turns[2 * i + 1];
+    if (i > l) e[i - 1] = r;
+    r = (d[i + 1] - d[i]) * s + 2 * c * e[i];
+    d[i] += s * r;
+    d[i + 1] -= s * r;
+    f = e[i] = c * r - e[i];
+    if (i + 1 < last) {
+      g = s * e[i + 1];
+      e[i + 1] *= c;
     }
-    s = f / r;
-    c = g / r;
-    g = d[i + 1] - p;
-    r = (d[i] - g) * s + 2 * c * b;
-    p = s * r;
-    d[i + 1] = g + p;
-    g = c * r - b;
-    R(rotate)(n, z + i * n, z + (i + 1) * n, c, s);
   }
-  d[l] -= p;
-  e[l] = g;
-  e[m] = 0;
 }
 
-// d becomes the eigenvalues. False: one did not converge (NaN).
-static bool R(ql)(int64_t n, REAL *d, REAL *e, REAL *z) {
-  e[n - 1] = 0;
-  for (int64_t l = 0; l < n; l++)
-    for (int step = 0;; step++) {
-      int64_t m = R(split)(n, l, d, e);
-      if (m == l) break;
-      if (step == MOST_STEPS) return false;
-      R(ql_step)(n, l, m, d, e, z);
-    }
+// d becomes the eigenvalues; the rows of z turn along. False: they did not converge.
+static bool R(eigh_of_tridiagonal)(int64_t n, REAL *d, REAL *e, R(sweeps) * z) {
+  REAL nothing = R_EPSILON * (R(largest)(n, d) + R(largest)(n - 1, e)) / 2;
+  int64_t steps = MOST_STEPS * n;
+  for (int64_t last = n - 1; last > 0;) {
+    int64_t l = R(block_begin)(last, e, nothing);
+    if (l == last)
+      last--;
+    else if (steps-- == 0)
+      return false;
+    else
+      R(eigh_step)(l, last, d, e, z);
+  }
+  R(turn_rows)(z);
   return true;
 }
 
@@ -109,7 +104,8 @@ static void R(eigh)(int64_t n, const REAL *x, REAL *values, REAL *vectors, REAL 
     vectors[0] = 1;
     if (n > 1) R(form_q)(&r, n - 1, n - 1, n - 1, a + n, n, tau, vectors + n + 1, n);
     R(transpose)(n, n, vectors, n, a, n);
-    done = R(ql)(n, d, e, a);
+    R(sweeps) z = R(sweeps_of)(n, a, lines);
+    done = R(eigh_of_tridiagonal)(n, d, e, &z);
   }
   if (!done) {
     R(fill)(values, n, NAN);

@@ -6,9 +6,9 @@
 #include "runtime/kernels/factor_real.h"
 #include "runtime/kernels/qr_real.h"
 
-#include "runtime/kernels/eigen_real.h"
-
 #include "runtime/kernels/turn_real.h"
+
+#include "runtime/kernels/eigen_real.h"
 
 #include "runtime/kernels/svd_real.h"
 

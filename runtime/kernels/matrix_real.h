@@ -1,4 +1,4 @@
-// What the factorisations share, in one precision: C -= A · B, dot products, rotations, Householder
+// What the factorisations share, in one precision: C -= A · B, dot products, Householder
 // vectors. Matrices are row-major, ld is from row to row. Orders of summation are fixed: the same
 // bits on every CPU.
 
@@ -43,21 +43,6 @@ static REAL R(dot)(int64_t n, const REAL *x, const REAL *y) {
   for (int j = 0; j < R(LANES); j++) total += all[j];
   for (; i < n; i++) total += x[i] * y[i];
   return total;
-}
-
-// (x, y) = (c x - s y, s x + c y)
-static void R(rotate)(int64_t n, REAL *x, REAL *y, REAL c, REAL s) {
-  int64_t i = 0;
-  for (; i + R(LANES) <= n; i += R(LANES)) {
-    R(vector) a = *(R(vector) *)(x + i), b = *(R(vector) *)(y + i);
-    *(R(vector) *)(x + i) = c * a - s * b;
-    *(R(vector) *)(y + i) = s * a + c * b;
-  }
-  for (; i < n; i++) {
-    REAL a = x[i], b = y[i];
-    x[i] = c * a - s * b;
-    y[i] = s * a + c * b;
-  }
 }
 
 static void R(fill)(REAL *x, int64_t count, REAL value) {

@@ -83,8 +83,7 @@ static bool R(svd_of_bidiagonal)(int64_t n, REAL *d, REAL *e, R(sweeps) * left, 
   REAL nothing = R_EPSILON * (R(largest)(n, d) + R(largest)(n - 1, e)) / 2;
   int64_t steps = MOST_STEPS * n;
   for (int64_t last = n - 1; last > 0;) {
-    int64_t l = last;
-    while (l > 0 && !(R_ABS(e[l - 1]) <= nothing)) l--;
+    int64_t l = R(block_begin)(last, e, nothing);
     if (l == last)
       last--;
     else if (steps-- == 0)
@@ -142,6 +141,7 @@ static bool R(svd_of_parts)(R(svd_parts) * p, REAL *u, REAL *v) {
   } else
     p->core = p->a;
   R(bidiagonal)(p->rows, n, p->core, p->d, p->e, p->left_tau, p->right_tau, p->lines);
+  for (int64_t i = 0; i < n * n; i++) u[i] = v[i] = i % (n + 1) == 0;
   R(sweeps)
   left = R(sweeps_of)(n, u, p->lines), right = R(sweeps_of)(n, v, p->lines + 2 * BLOCK * n);
   return R(svd_of_bidiagonal)(n, p->d, p->e, &left, &right);

@@ -23,7 +23,6 @@ static REAL *R(new_sweep)(R(sweeps) * all, int64_t first, int64_t last) {
 }
 
 static R(sweeps) R(sweeps_of)(int64_t n, REAL *z, REAL *turns) {
-  for (int64_t i = 0; i < n * n; i++) z[i] = i % (n + 1) == 0;
   return (R(sweeps)){.z = z, .n = n, .turns = turns};
 }
 
@@ -34,4 +33,12 @@ static REAL R(rotation)(REAL f, REAL g, REAL *turn) {
   turn[0] = r == 0 ? 1 : f / r;
   turn[1] = r == 0 ? 0 : g / r;
   return r;
+}
+
+// Where the block begins that ends in row `last`, of a matrix with e beside its diagonal: at most
+// `nothing` counts as 0.
+static int64_t R(block_begin)(int64_t last, const REAL *e, REAL nothing) {
+  int64_t begin = last;
+  while (begin > 0 && !(R_ABS(e[begin - 1]) <= nothing)) begin--;
+  return begin;
 }

@@ -230,20 +230,23 @@ TEST(qr) {
     }
 }
 
+static void check_eigh(leat_tensor x, double near) {
+  int64_t n = rows_of(&x);
+  result r = call(LEAT_OP_eigh, &x, 1, NULL);
+  leat_tensor scaled = matrices(LEAT_f64, 2, n, n);
+  for (int64_t i = 0; i < 2 * n * n; i++)
+    put(&scaled, i, at(&r.out[1], i) * at(&r.out[0], i / (n * n) * n + i % n));
+  leat_tensor back = product(&scaled, false, &r.out[1], true);
+  leat_tensor one = product(&r.out[1], true, &r.out[1], false);
+  CHECK_NEAR("eigh", distance(&back, &x), near);
+  CHECK_NEAR("eigh: vᵀv", from_identity(&one), near);
+  CHECK_NEAR("eigh: values, ref", distance(&r.out[0], &r.ref[0]), near);
+}
+
 TEST(eigh) {
   EACH_MATRIX(y, 5) {
     leat_tensor x = product(&y, false, &y, true);
-    int64_t n = rows_of(&x);
-    result r = call(LEAT_OP_eigh, &x, 1, NULL);
-    double near = unit(x.dtype) * (double)(40 * n * n);
-    leat_tensor scaled = matrices(LEAT_f64, 2, n, n);
-    for (int64_t i = 0; i < 2 * n * n; i++)
-      put(&scaled, i, at(&r.out[1], i) * at(&r.out[0], i / (n * n) * n + i % n));
-    leat_tensor back = product(&scaled, false, &r.out[1], true);
-    leat_tensor one = product(&r.out[1], true, &r.out[1], false);
-    CHECK_NEAR("eigh", distance(&back, &x), near);
-    CHECK_NEAR("eigh: vᵀv", from_identity(&one), near);
-    CHECK_NEAR("eigh: values, ref", distance(&r.out[0], &r.ref[0]), near);
+    check_eigh(x, unit(x.dtype) * (double)(40 * rows_of(&x) * rows_of(&x)));
   }
 }
 
@@ -302,6 +305,18 @@ TEST(svd_of_hard_matrices) {
         put(&x, i, hard(kind, row, reversed ? columns_of(&x) - 1 - column : column));
       }
       check_svd(x);
+    }
+}
+
+TEST(eigh_of_hard_matrices) {
+  for (int kind = 0; kind < 7; kind++) EACH_MATRIX(x, 10) {
+      int64_t n = rows_of(&x);
+      if (n != columns_of(&x)) continue;
+      for (int64_t i = 0; i < 2 * n * n; i++) {
+        int64_t row = i / n % n, column = i % n, mirrored = i - row * n - column + column * n + row;
+        put(&x, i, row > column ? at(&x, mirrored) : hard(kind, row, column));
+      }
+      check_eigh(x, unit(x.dtype) * (double)(20 * n));
     }
 }
 
