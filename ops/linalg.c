@@ -236,5 +236,5 @@ bool library_svd(leat_dims *dims, const leat_node *node, leat_library_call *out)
   if (!begin_call(dims, node, "svd", 40, out)) return false;
   leat_library_scalar(out, rows_of(x));
   leat_library_scalar(out, columns_of(x));
-  return add_scratch(dims, x, 4, 2 * BLOCK + 10, 2 * BLOCK + 10, BLOCK * BLOCK + BLOCK + 32, out);
+  return add_scratch(dims, x, 4, 4 * BLOCK + 10, 4 * BLOCK + 10, BLOCK * BLOCK + BLOCK + 32, out);
 }

@@ -5,7 +5,7 @@
 // `rows` × `vectors` accumulators in registers.
 INLINE void NAME(tile)(int rows, int vectors, int64_t k, const REAL *a, int64_t lda, const REAL *b,
                        int64_t ldb, REAL *c, int64_t ldc) {
-  V sum[4][2];
+  V sum[4][8];
   UNROLL for (int i = 0; i < rows; i++) UNROLL for (int j = 0; j < vectors; j++) sum[i][j] =
       *(const V *)(c + i * ldc + j * NAME(LANES));
   for (int64_t l = 0; l < k; l++) UNROLL for (int j = 0; j < vectors; j++) {
@@ -16,21 +16,27 @@ INLINE void NAME(tile)(int rows, int vectors, int64_t k, const REAL *a, int64_t 
       (V *)(c + i * ldc + j * NAME(LANES)) = sum[i][j];
 }
 
-// As many columns as fill vectors; returns how many.
+INLINE void NAME(rows)(int vectors, int64_t m, int64_t k, const REAL *a, int64_t lda, const REAL *b,
+                       int64_t ldb, REAL *c, int64_t ldc) {
+  int64_t i = 0;
+  for (; i + 4 <= m; i += 4) NAME(tile)(4, vectors, k, a + i * lda, lda, b, ldb, c + i * ldc, ldc);
+  for (; i < m; i++) NAME(tile)(1, vectors, k, a + i * lda, lda, b, ldb, c + i * ldc, ldc);
+}
+
+// As many columns as fill vectors; returns how many. One row takes more of them at once, for the
+// long steps from row to row of B. With few products an element a wide C is passed over as
+// it lies.
 TARGET static int64_t NAME(columns)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t lda,
                                     const REAL *b, int64_t ldb, REAL *c, int64_t ldc) {
-  int64_t j = 0;
-  for (; j + 2 * NAME(LANES) <= n; j += 2 * NAME(LANES)) {
-    int64_t i = 0;
-    for (; i + 4 <= m; i += 4)
-      NAME(tile)(4, 2, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
-    for (; i < m; i++) NAME(tile)(1, 2, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
+  int64_t height = k < 8 && n >= 8 * NAME(LANES) ? 4 : m;
+  for (int64_t i = 0, j; i < m; i += height, a += height * lda, c += height * ldc) {
+    int64_t rows = height < m - i ? height : m - i;
+    for (j = 0; rows == 1 && j + 8 * NAME(LANES) <= n; j += 8 * NAME(LANES))
+      NAME(tile)(1, 8, k, a, lda, b + j, ldb, c + j, ldc);
+    for (; j + 2 * NAME(LANES) <= n; j += 2 * NAME(LANES))
+      NAME(rows)(2, rows, k, a, lda, b + j, ldb, c + j, ldc);
+    for (; j + NAME(LANES) <= n; j += NAME(LANES))
+      NAME(rows)(1, rows, k, a, lda, b + j, ldb, c + j, ldc);
   }
-  for (; j + NAME(LANES) <= n; j += NAME(LANES)) {
-    int64_t i = 0;
-    for (; i + 4 <= m; i += 4)
-      NAME(tile)(4, 1, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
-    for (; i < m; i++) NAME(tile)(1, 1, k, a + i * lda, lda, b + j, ldb, c + i * ldc + j, ldc);
-  }
-  return j;
+  return n / NAME(LANES) * NAME(LANES);
 }

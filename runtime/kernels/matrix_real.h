@@ -7,6 +7,7 @@ typedef struct R(sweeps) {
   REAL *z; // n × n
   int64_t n;
   REAL *turns; // BLOCK × n × 2: cosine and sine of rows i and i + 1
+  REAL *strip; // n rows of up to 4 vectors, 2 BLOCK numbers at most
   int count;   // sweeps; they go from the row `first` to `last`
   int64_t first[BLOCK], last[BLOCK];
 } R(sweeps);

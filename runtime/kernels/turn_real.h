@@ -22,8 +22,9 @@ static REAL *R(new_sweep)(R(sweeps) * all, int64_t first, int64_t last) {
   return all->turns + 2 * all->n * all->count++;
 }
 
-static R(sweeps) R(sweeps_of)(int64_t n, REAL *z, REAL *turns) {
-  return (R(sweeps)){.z = z, .n = n, .turns = turns};
+// memory: 4 BLOCK n
+static R(sweeps) R(sweeps_of)(int64_t n, REAL *z, REAL *memory) {
+  return (R(sweeps)){.z = z, .n = n, .turns = memory, .strip = memory + 2 * BLOCK * n};
 }
 
 // The rotation that maps (f, g) to (r, 0); returns r.
