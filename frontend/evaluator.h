@@ -351,6 +351,7 @@ leat_builder ev_builder(evaluator *e, leat_span span);
 const char *ev_node_name(evaluator *e, const char *hint, const char *fallback);
 ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
          leat_span span, const char *hint);
+bool ev_is_pure(leat_op op); // gives the same bits whoever runs it, and however often
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint);
 

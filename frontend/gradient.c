@@ -311,8 +311,9 @@ static bool hand_to_arguments(walk *w, const ev_call_record *record, ev result) 
   uint32_t given = several ? result.list->count : 1, wanted = record->args->count;
   if (given > wanted) {
     ev_fail(w->e, record->rule->definition->name_span,
-            "the rule of `%s` returns %u gradients for %u parameter%s",
-            record->rule->definition->name, given, wanted, wanted == 1 ? "" : "s");
+            "the rule of `%s` returns %u gradient%s for %u parameter%s",
+            record->rule->definition->name, given, given == 1 ? "" : "s", wanted,
+            wanted == 1 ? "" : "s");
     return false;
   }
   for (uint32_t i = 0; i < given; i++) {
@@ -329,8 +330,8 @@ static bool hand_to_inputs(walk *w, const ev_function *rule, const leat_node *no
   uint32_t given = several ? result.list->count : 1;
   if (given != node->input_count) {
     ev_fail(w->e, rule->definition->name_span,
-            "the rule of `%s` returns %u gradients for %u inputs", leat_op_name(node->op), given,
-            node->input_count);
+            "the rule of `%s` returns %u gradient%s for %u input%s", leat_op_name(node->op), given,
+            given == 1 ? "" : "s", node->input_count, node->input_count == 1 ? "" : "s");
     return false;
   }
   for (uint32_t i = 0; i < given; i++)

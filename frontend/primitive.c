@@ -89,11 +89,14 @@ static bool as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count
   return true;
 }
 
-// An initialiser gives the same bits whoever triggers it, and however often.
+bool ev_is_pure(leat_op op) {
+  return !(leat_op_info_of(op)->flags & (LEAT_FLAG_EFFECT | LEAT_FLAG_STATE)) &&
+         op != LEAT_OP_run_count && op != LEAT_OP_feed;
+}
+
 static bool check_pure(evaluator *e, leat_op op, leat_span span) {
   if (!e->initialising) return true;
-  bool pure = !(leat_op_info_of(op)->flags & (LEAT_FLAG_EFFECT | LEAT_FLAG_STATE)) &&
-              op != LEAT_OP_run_count && op != LEAT_OP_feed;
+  bool pure = ev_is_pure(op);
   if (!pure)
     ev_fail(e, span, "an initialiser is pure: `%s` has no place in that of `%s`", leat_op_name(op),
             e->initialising->name);

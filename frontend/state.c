@@ -92,12 +92,15 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
                     leat_span span) {
   if (!check_outside_initialiser(e, state, span)) return NULL;
   leat_builder builder = state_builder(e, span);
-  value = leat_build_broadcast(&builder, value, &state->type);
-  if (!value.node) return NULL;
   leat_attr attr = {.state = state};
   const char *name = state_name(e, state, op == LEAT_OP_assign ? "assign" : "update", hint);
-  leat_node *node = leat_build(&builder, name, op, &value, 1, &attr).node;
-  if (!node) return NULL;
+  leat_node *node = NULL;
+  value = leat_build_broadcast(&builder, value, &state->type);
+  if (value.node) node = leat_build(&builder, name, op, &value, 1, &attr).node;
+  if (!node) {
+    leat_note_at(e->diag, state->span, "`%s` is declared here", state->name);
+    return NULL;
+  }
   ev_order *order = order_of(e, state);
   ev_add_controls(e, node, order->reads.items, order->reads.count);
   if (order->write) leat_node_add_control(e->graph, node, order->write);
@@ -198,6 +201,38 @@ static leat_value initial_tensor(evaluator *e, const leat_stmt *stmt, const leat
   return fits ? tensor : (leat_value){0};
 }
 
+// What is not pure among a node and those it is computed from, or NULL.
+static const leat_node *impure(evaluator *e, const leat_node *node) {
+  leat_map seen;
+  leat_vec(const leat_node *) work = {0};
+  leat_map_init(&seen, e->arena);
+  leat_vec_push(e->arena, &work, node);
+  while (work.count) {
+    node = work.items[--work.count];
+    if (!ev_is_pure(node->op)) return node;
+    if (leat_map_get(&seen, node)) continue;
+    leat_map_set(&seen, node, (void *)node);
+    for (uint32_t i = 0; i < node->input_count; i++)
+      leat_vec_push(e->arena, &work, node->inputs[i].node);
+  }
+  return NULL;
+}
+
+// The nodes of an initialiser are pure; those before `first`, which it uses, must be so too.
+static bool check_used(evaluator *e, const leat_state *state, leat_value tensor, uint32_t first,
+                       leat_span span) {
+  const leat_node *bad = tensor.node->id < first ? impure(e, tensor.node) : NULL;
+  for (uint32_t i = first; !bad && i < e->graph->nodes.count; i++) {
+    const leat_node *node = e->graph->nodes.items[i];
+    for (uint32_t k = 0; !bad && k < node->input_count; k++)
+      if (node->inputs[k].node->id < first) bad = impure(e, node->inputs[k].node);
+  }
+  if (bad)
+    ev_fail(e, span, "an initialiser is pure: that of `%s` cannot depend on `%s` (%s)", state->name,
+            bad->name, leat_op_name(bad->op));
+  return !bad;
+}
+
 // Evaluated apart from whatever surrounds the declaration.
 static leat_value initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state) {
   const char *path = e->path, *device = e->device, *colocate = e->colocate;
@@ -208,7 +243,9 @@ static leat_value initialiser(evaluator *e, const leat_stmt *stmt, leat_state *s
   e->device = e->colocate = e->gradient_path = NULL;
   e->entry = NULL;
   e->initialising = state;
+  uint32_t first = e->graph->nodes.count;
   leat_value tensor = initial_tensor(e, stmt, &state->type);
+  if (tensor.node && !check_used(e, state, tensor, first, stmt->init->span)) tensor.node = NULL;
   e->path = path;
   e->device = device;
   e->colocate = colocate;
@@ -300,8 +337,8 @@ static bool set_option(evaluator *e, const leat_arg *option, ev value, var_optio
     out->container = leat_intern_n(e->strings, value.text, value.size);
   else if (value.kind != EV_ERROR)
     value = ev_fail(e, option->span,
-                    "a variable's options are trainable=true|false and container=\"…\", not `%s=` "
-                    "%s",
+                    "a variable's options are trainable=true|false and container=\"…\"; here "
+                    "`%s` is %s",
                     option->key, ev_kind_name(value));
   return value.kind != EV_ERROR;
 }
