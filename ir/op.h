@@ -31,7 +31,8 @@ typedef enum leat_dtype_class {
   LEAT_CLASS_ALL,       // every dtype, str included
   LEAT_CLASS_ANY_DTYPE, // every dtype but str
   LEAT_CLASS_NUMERIC,   // integers, floats and complex numbers
-  LEAT_CLASS_REAL,      // integers and floats: what has an order
+  LEAT_CLASS_ORDERED,   // bool, integers and floats: what is sorted
+  LEAT_CLASS_REAL,      // integers and floats
   LEAT_CLASS_INEXACT,   // floats and complex numbers
   LEAT_CLASS_FLOAT,
   LEAT_CLASS_COMPLEX,

@@ -1,5 +1,5 @@
 // Operations that are exact, or rounded once, and take more than an instruction: rests of
-// divisions, signs, neighbours, counts of bits.
+// divisions, signs, counts of bits.
 #include "kernel/math_parts.h"
 
 #include <math.h>
@@ -14,19 +14,6 @@ static k_value zero_of(k_builder *b, k_value x) {
 
 k_value k_copysign(k_builder *b, k_value x, k_value y) {
   return k_or_bits(b, k_unary(b, K_ABS, x), k_sign_bit(b, y));
-}
-
-// Floats of one sign are ordered as their bits are.
-k_value k_nextafter(k_builder *b, k_value x, k_value y) {
-  k_value zero = k_real(b, x, 0), rises = k_lt(b, x, y), positive = k_lt(b, zero, x);
-  k_value away = k_binary(b, K_EQ, rises, positive);
-  k_value step = k_select(b, away, k_whole(b, x, 1), k_whole(b, x, -1));
-  k_value next = k_bitcast(b, x->dtype, k_add(b, k_bits(b, x), step));
-  k_value least = k_bitcast(b, x->dtype, k_whole(b, x, 1));
-  next = k_select(b, k_binary(b, K_EQ, x, zero), k_copysign(b, least, y), next);
-  next = k_select(b, k_binary(b, K_EQ, x, y), y, next);
-  k_value unordered = k_binary(b, K_OR, k_is_nan(b, x), k_is_nan(b, y));
-  return k_select(b, unordered, k_add(b, x, y), next);
 }
 
 // The rest of r / y for finite positive r and y, by long division of 51 bits at a time: t = y·2^k

@@ -70,7 +70,6 @@ k_value k_remainder(k_builder *b, k_value x, k_value y);
 k_value k_floor_div(k_builder *b, k_value x, k_value y);
 k_value k_gcd(k_builder *b, k_value x, k_value y);
 k_value k_copysign(k_builder *b, k_value x, k_value y);
-k_value k_nextafter(k_builder *b, k_value x, k_value y);
 k_value k_popcount(k_builder *b, k_value x);
 k_value k_leading_zeros(k_builder *b, k_value x);
 

@@ -24,7 +24,6 @@ BINARY_REAL(maximum, a > b ? a : b, a > b ? a : b, larger(a, b))
 BINARY_REAL(minimum, a < b ? a : b, a < b ? a : b, smaller(a, b))
 UNARY_NUMERIC(neg, -a, 0 - (uint64_t)a, 0 - a, -a)
 BINARY_FLOAT(copysign, copysign(a, b))
-BINARY_FLOAT(nextafter, nextafter(a, b)) // of the op's own dtype
 
 bool shape_abs(leat_shape_context *context) {
   leat_type *out = &context->outputs[0];

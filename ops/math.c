@@ -18,6 +18,10 @@ static long double _Complex logarithm(long double _Complex a, int base) {
   return __builtin_complex(__real__ l / by, __imag__ l / by);
 }
 
+static long double _Complex binary_power(long double _Complex a) {
+  return exp(__builtin_complex(__real__ a * log(2.0L), __imag__ a * log(2.0L)));
+}
+
 // exp(a) - 1: near 0 by its series.
 static long double _Complex less_one(long double _Complex a) {
   long double _Complex sum = 0, term = a;
@@ -41,7 +45,7 @@ static long double _Complex of_one_more(long double _Complex a) {
 UNARY_INEXACT(exp, UP(exp), UP_COMPLEX(exp))
 UNARY_INEXACT(log, UP(log), UP_COMPLEX(log))
 UNARY_INEXACT(tanh, UP(tanh), UP_COMPLEX(tanh))
-UNARY_FLOAT(exp2, UP(exp2))
+UNARY_INEXACT(exp2, UP(exp2), binary_power(a))
 UNARY_INEXACT(expm1, UP(expm1), less_one(a))
 UNARY_INEXACT(log2, UP(log2), logarithm(a, 2))
 UNARY_INEXACT(log10, UP(log10), logarithm(a, 10))

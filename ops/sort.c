@@ -83,6 +83,7 @@ static int compare_elements(const leat_tensor *x, int64_t i, int64_t j) {
     return (a > b) - (a < b);                                                                      \
   }
   switch (x->dtype) {
+    LEAT_BOOL_CASES(COMPARE, )
     LEAT_SIGNED_CASES(COMPARE, )
     LEAT_UNSIGNED_CASES(COMPARE, )
     LEAT_FLOAT_CASES(COMPARE, )

@@ -8,7 +8,7 @@
 //   abs      hypot
 //   ==, !=   both parts are, either part is
 //   cast     from a real: its imaginary part is +0; between the two complex dtypes part by part
-//   prod     the last of 1 and the products so far (cumprod), the reduced axes being made one
+//   prod     of 1 and the products so far (cumprod) the last, the reduced axes being made one
 #include "passes/legalize.h"
 
 #include <assert.h>
@@ -155,11 +155,11 @@ leat_value leat_complex_product(leat_legalizer *l, const leat_node *node) {
   leat_dim count;
   if (!leat_node_attr(node, "axis")->count) return node->inputs[0];
   leat_value x = reduced_last(l, node, &count);
-  if (x.node) x = one_before(l, x);
   if (!x.node) return x;
   leat_attr attrs[] = {{.i = leat_value_type(x)->rank - 1}, {.i = false}, {.i = false}};
   leat_attr shape = as_dims(l, out->dims, (uint32_t)out->rank);
   x = leat_legal_op(l, LEAT_OP_cumprod, &x, 1, attrs);
+  if (x.node) x = one_before(l, x);
   if (x.node) x = last_of(l, x, count);
   return x.node ? leat_legal_op(l, LEAT_OP_reshape, &x, 1, &shape) : x;
 }

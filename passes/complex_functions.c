@@ -43,15 +43,28 @@ static leat_parts one_and(leat_legalizer *l, leat_op op, leat_parts z) { // 1 + 
 
 // -- Exponentials and logarithms ------------------------------------------------------------------
 
-static leat_parts exponential(leat_legalizer *l, const leat_parts *in) {
-  leat_value x = in->re, y = in->im, one = r_number(l, x, 1), zero = r_number(l, x, 0);
+// e or 2 (`op`: exp or exp2) to the x, in the direction y.
+static leat_parts raised(leat_legalizer *l, leat_op op, leat_value x, leat_value y) {
+  leat_value one = r_number(l, x, 1), zero = r_number(l, x, 0);
   leat_value high = r_exceeds(l, x, safe_exponent(x));
-  leat_value e = r_exp(l, r_where(l, high, r_times(l, x, 0.5), x));
+  leat_value e = r_unary(l, op, r_where(l, high, r_times(l, x, 0.5), x));
   leat_value factor = r_where(l, high, e, one), undirected = is_undirected(l, x, y);
   leat_value c = r_where(l, undirected, one, r_cos(l, y));
   leat_value s = r_where(l, r_and(l, undirected, r_less(l, x, zero)), one, r_sin(l, y));
   leat_value im = r_mul(l, r_mul(l, e, s), factor);
   return (leat_parts){r_mul(l, r_mul(l, e, c), factor), r_where(l, r_is(l, y, 0), y, im)};
+}
+
+static leat_parts exponential(leat_legalizer *l, const leat_parts *in) {
+  return raised(l, LEAT_OP_exp, in->re, in->im);
+}
+
+// In f64: the angle y log 2 is rounded, by so much of a turn as it is large.
+static leat_parts power_of_two(leat_legalizer *l, const leat_parts *in) {
+  leat_dtype dtype = r_dtype(in->re);
+  leat_value x = leat_legal_cast(l, LEAT_f64, in->re), y = leat_legal_cast(l, LEAT_f64, in->im);
+  leat_parts out = raised(l, LEAT_OP_exp2, x, r_times(l, y, LN_2));
+  return (leat_parts){leat_legal_cast(l, dtype, out.re), leat_legal_cast(l, dtype, out.im)};
 }
 
 // Near 0 and its like (x is small) the real part is (e^x - 1) cos y - 2 sin(y/2)^2.
@@ -287,6 +300,7 @@ static leat_parts arc_tangent(leat_legalizer *l, const leat_parts *in) {
 leat_complex_rule leat_complex_function(leat_op op) {
   static const leat_complex_rule functions[LEAT_OP_COUNT] = {
       [LEAT_OP_exp] = exponential,
+      [LEAT_OP_exp2] = power_of_two,
       [LEAT_OP_expm1] = exponential_less_one,
       [LEAT_OP_log] = logarithm,
       [LEAT_OP_log2] = binary_logarithm,

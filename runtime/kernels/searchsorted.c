@@ -5,8 +5,8 @@
 // The first place whose element is not below the key, or, for the right side, above it. Each turn
 // halves what is left without a branch, so that the loads of several values overlap.
 #define DEFINE_SEARCH(ID, T, KEY, TO_KEY)                                                          \
-  static void search_##T(const void *sorted, int64_t n, const void *values, int32_t *out,          \
-                         int64_t begin, int64_t end, bool right) {                                 \
+  static void search_##ID(const void *sorted, int64_t n, const void *values, int32_t *out,         \
+                          int64_t begin, int64_t end, bool right) {                                \
     for (int64_t i = begin; i < end; i++) {                                                        \
       T value = ((const T *)values)[i];                                                            \
       KEY key = TO_KEY(value, T, KEY);                                                             \
@@ -33,7 +33,7 @@ int32_t leat_library_searchsorted(leat_frame *frame, const leat_arg *args, int64
   bool right = args[7].value != 0;
 #define SEARCH(ID, T, KEY, TO_KEY)                                                                 \
   case ID:                                                                                         \
-    search_##T(args[1].pointer, n, args[2].pointer, args[0].pointer, begin, end, right);           \
+    search_##ID(args[1].pointer, n, args[2].pointer, args[0].pointer, begin, end, right);          \
     break;
   switch ((int)args[3].value) { LEAT_ORDERED_CASES(SEARCH) }
 #undef SEARCH

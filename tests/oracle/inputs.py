@@ -23,6 +23,8 @@ def make(case, name):
     if domain == 'bits' or (domain == 'any' and kind.kind in 'iu'):
         info = numpy.iinfo(kind)
         return random.randint(info.min, info.max, shape, dtype=kind)
+    if domain == 'exponents':
+        return random.permutation(numpy.resize([-1080, -1040, -30, -20, -3, -1, 0, 2, 15, 120, 2000], shape)).astype(kind)
     if domain == 'small':
         return random.randint(0 if kind.kind == 'u' else -3, 4, shape).astype(kind)
     if domain == 'special':

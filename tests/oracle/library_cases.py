@@ -57,6 +57,23 @@ for name in ('hypot', 'copysign', 'nextafter'):
 for name, jax in (('atan2', 'np.arctan2'), ('pow', 'np.power'), ('floor_div', 'np.floor_divide'),
                   ('remainder', 'np.remainder')):
     case(f'{name}_special', f'{name}(x, y)', f'{jax}(x, y)', x=('f64', (16,), 'special'), y=('f64', (16, 1), 'special'))
+for dtype in ('f16', 'f32', 'f64'):
+    bits = {'f16': 16, 'f32': 32, 'f64': 64}[dtype]
+    for domain in ('any', 'special'):
+        table({'x': (dtype, (16,), domain), 'y': (dtype, (16, 1), domain), 'n': ('i32', (16,), 'exponents')}, [
+            (f'where(is_nan(x + y) or x == y, 0, bitcast(nextafter(x, y), i{bits}))',
+             f'np.where(np.isnan(x + y) | (x == y), 0, np.nextafter(x, y).view(np.int{bits}))'),
+            (f'where(is_nan(x), 0, bitcast(ldexp(x, n[:, None]), i{bits}))',
+             f'np.where(np.isnan(x), 0, np.ldexp(x, n[:, None]).view(np.int{bits}))'),
+            ('m', 'np.frexp(x)[0]', 'm, e = frexp(x)'),
+            ('e', 'np.frexp(x)[1]', 'm, e = frexp(x)')], grad=False, suffix=f' {dtype} {domain}')
+table({'x': ('f64', (5,), 'any'), 'n': ('i32', (3, 1), 'small')}, [
+    ('ldexp(x, n)', 'np.ldexp(x, n)'), ('m', 'x * 2.0 ** -np.frexp(jax.lax.stop_gradient(x))[1]', 'm, e = frexp(x)')])
+case('nextafter bf16', 'bitcast(nextafter(cast(x, bf16), cast(y, bf16)), i16)',
+     'lax.bitcast_convert_type(np.nextafter(x.astype(np.bfloat16), y.astype(np.bfloat16)), np.int16)',
+     x=('f32', (3, 5), 'any'), y=('f32', (5,), 'any'))
+for dtype in ('c64', 'c128'):
+    table({'z': (dtype, (3, 5), 'any')}, [('exp2(z)', 'np.exp2(z)')], grad=False, suffix=f' {dtype}', tolerance=4)
 for dtype in ('i8', 'i32', 'u16', 'u64'):
     table({'x': (dtype, (4, 7), 'any'), 'y': (dtype, (7,), 'any')}, [
         ('bit_and(x, y)', 'x & y'), ('bit_or(x, y)', 'x | y'), ('bit_xor(x, y)', 'x ^ y'), ('bit_not(x)', '~x'),
@@ -212,7 +229,7 @@ table({'n': ('f64', (16,), 'special'), 'i': ('i32', (4, 9), 'small'), 'x': ('f32
 # -- Order ------------------------------------------------------------------------------------------------------------
 
 given = {'x': ('f32', (4, 9), 'distinct'), 's': ('i32', (4, 9), 'small'), 'n': ('f64', (16,), 'special'),
-         'v': ('f32', (6,), 'any'),
+         'v': ('f32', (6,), 'any'), 'p': ('bool', (4, 9), 'any'),
          'u': ('f64', (3, 4, 2), 'unit')}
 table(given, [
     ('sort(x)', 'np.sort(x)'), ('sort(x, axis=0)', 'np.sort(x, axis=0)'), ('sort(s)', 'np.sort(s)'),
@@ -230,6 +247,11 @@ table(given, [
     ('argsort(x)', 'np.argsort(x).astype(np.int32)'), ('argsort(s)', 'np.argsort(s, stable=True).astype(np.int32)'),
     ('argsort(s, axis=0, descending=true)',
      'jax.numpy.argsort(s, axis=0, stable=True, descending=True).astype(np.int32)'),
+    ('sort(p)', 'np.sort(p)'), ('sort(p, axis=0, descending=true)', 'np.sort(p, axis=0)[::-1]'),
+    ('argsort(p)', 'np.argsort(p, stable=True).astype(np.int32)'), ('a', 'np.sort(p)[:, ::-1][:, :3]', 'a, b = top_k(p, 3)'),
+    ('b', 'np.argsort(~p, stable=True)[:, :3].astype(np.int32)', 'a, b = top_k(p, 3)'),
+    ('searchsorted(sort(p[0]), p, side="right")', 'np.searchsorted(np.sort(p[0]), p, side="right").astype(np.int32)'),
+    ('median(p)', 'np.median(p).astype(np.float32)'), ('median(p, axis=0)', 'np.median(p, axis=0).astype(np.float32)'),
     ('b', 'lax.top_k(x, 3)[1]', 'a, b = top_k(x, 3)'), ('b', 'lax.top_k(s, 5)[1]', 'a, b = top_k(s, 5)'),
     ('searchsorted(sort(v), x)', 'np.searchsorted(np.sort(v), x).astype(np.int32)'),
     ('searchsorted(sort(s[0]), s, side="right")', 'np.searchsorted(np.sort(s[0]), s, side="right").astype(np.int32)')],
@@ -303,10 +325,11 @@ for leat, jax, *setup in (
         ('nonzero(s)', 'np.argwhere(s)'), ('where(p)', 'np.argwhere(p)'), ('flatnonzero(s)', 'np.flatnonzero(s)'),
         ('x[p]', 'x[p]'),
         ('x[q]', 'x[q]'), ('x[:, p[0]]', 'x[:, p[0]]'), ('compress(q, x, axis=0)', 'np.compress(q, x, axis=0)'),
-        ('a', 'np.unique(s)', 'a, b, c = unique(s)'), ('b', 'np.unique(s, return_inverse=True)[1].reshape(4, 5)',
-                                                       'a, b, c = unique(s)'),
-        ('c', 'np.unique(s, return_counts=True)[1]', 'a, b, c = unique(s)'),
-        ('a', 'np.unique(p)', 'a, b, c = unique(p)'),
+        *((name, f'np.unique({of}, {option}=True)[1]{shape}', f'a, b, c, d = unique({of})') for of in 'sp'
+          for name, option, shape in (('b', 'return_index', ''), ('c', 'return_inverse', '.reshape(4, 5)'),
+                                      ('d', 'return_counts', ''))),
+        ('a', 'np.unique(s)', 'a, b, c, d = unique(s)'), ('a', 'np.unique(p)', 'a, b, c, d = unique(p)'),
+        ('a', 'np.unique(x)', 'a, b, c, d = unique(x)'),
         ('repeat_each(x, abs(s[:, 0]), axis=0)', 'np.repeat(x, np.abs(s[:, 0]), axis=0)'),
         ('x[p] * 2 + 1', 'x[p] * 2 + 1'),
         ('sort(x[p])', 'np.sort(x[p])'), ('cumsum(x[p], axis=0)', 'np.cumsum(x[p])')):
