@@ -296,6 +296,16 @@ static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_spa
   return match_value(&m, value);
 }
 
+// A dtype, or a type variable, by itself is the type of nothing.
+static void note_brackets(evaluator *e, const leat_expr *declared) {
+  leat_dtype dtype;
+  if (declared->kind != LEAT_EXPR_NAME) return;
+  bool is_dtype = leat_dtype_parse(declared->name, strlen(declared->name), &dtype) &&
+                  dtype != LEAT_bool && dtype != LEAT_str; // which are compile-time types, too
+  if (is_dtype || is_generic_name(declared->name))
+    leat_note_at(e->diag, declared->span, "the type of a scalar is `%s[]`", declared->name);
+}
+
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
           const char *hint) {
   if (value.kind == EV_ERROR) return value;
@@ -305,9 +315,11 @@ ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, con
   const char *name = leat_arena_printf(e->arena, "`%s`", what);
   if (is_tensor_type(declared)) return fit_tensor(e, declared, value, span, name, hint);
   ev fitting = ev_static_value(e, declared, value);
-  return fitting.kind != EV_ERROR ? fitting
-                                  : ev_fail(e, span, "%s: expected %s, found %s", name,
-                                            ev_source_text(e, declared->span), ev_kind_name(value));
+  if (fitting.kind != EV_ERROR) return fitting;
+  ev_fail(e, span, "%s: expected %s, found %s", name, ev_source_text(e, declared->span),
+          ev_kind_name(value));
+  note_brackets(e, declared);
+  return ev_error();
 }
 
 static ev static_list(evaluator *e, const leat_expr *item, ev value) {
@@ -421,8 +433,11 @@ static bool fit_static(binder *b, uint32_t i, ev *value, leat_span span) {
   bool lists = type->kind == LEAT_EXPR_LIST && value->kind == EV_LIST;
   if (fitting.kind == EV_ERROR && lists && type->list.count == 1)
     return wrong_item(b, i, *value, span);
-  if (fitting.kind == EV_ERROR)
-    return wrong_kind(b, i, ev_source_text(b->e, type->span), *value, span);
+  if (fitting.kind == EV_ERROR) {
+    wrong_kind(b, i, ev_source_text(b->e, type->span), *value, span);
+    note_brackets(b->e, type);
+    return false;
+  }
   *value = fitting;
   return true;
 }

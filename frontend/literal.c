@@ -100,7 +100,11 @@ bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, l
   }
   for (int32_t i = 0; i < out->rank; i++) {
     if (!leat_dim_is_const(type->dims[i])) {
-      ev_fail(e, span, "a literal has dimensions that are known while compiling");
+      leat_text dim = {0};
+      leat_dim_print(type->dims[i], &dim);
+      ev_fail(e, span, "a literal has dimensions that are known while compiling, as %s is not",
+              dim.data);
+      leat_text_finish(&dim);
       return false;
     }
     out->shape[i] = type->dims[i].value;
