@@ -279,12 +279,14 @@ static ev static_extreme(evaluator *e, const ev_function *function, const ev_arg
     leat_operator first = largest ? LEAT_OPERATOR_GREATER_EQUAL : LEAT_OPERATOR_LESS_EQUAL;
     return ev_operator(e, first, left, right, span, NULL).i ? left : right;
   }
-  leat_dim a, b, max;
+  leat_dims *dims = e->graph->dims;
+  leat_dim a, b, most, least;
   if (!ev_as_dim(e, left, args[0].span, &a) || !ev_as_dim(e, right, args[1].span, &b))
     return ev_error();
-  if (!largest) return ev_fail(e, span, "`min` of a dimension that is known only while running");
-  return leat_dim_max(e->graph->dims, a, b, &max)
-             ? ev_of_dim(max)
+  bool fits = leat_dim_max(dims, a, b, &most);
+  if (fits && largest) return ev_of_dim(most);
+  return fits && leat_dim_add(dims, a, b, &least) && leat_dim_sub(dims, least, most, &least)
+             ? ev_of_dim(least) // a + b - max(a, b)
              : ev_fail(e, span, "this dimension has too many terms or digits");
 }
 

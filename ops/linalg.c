@@ -1,8 +1,8 @@
 // Factorisations of the matrices in the last two axes: their types and how code calls them. What
 // they mean is in linalg_ref.c. f32 and f64.
 //
-//   cholesky          the lower L with L Lᵀ = the symmetric part of x; NaN everywhere when that is
-//                     not positive definite
+//   cholesky          the lower L with L Lᵀ = the symmetric part of x (of complex numbers L Lᴴ, and
+//                     the Hermitian part); NaN everywhere when that is not positive definite
 //   lu                lu, pivots, permutation: x[permutation] = L U by partial pivoting; lu holds L
 //                     below its diagonal (which is 1 in L) and U; rows j and pivots[j] were
 //                     exchanged at step j. A singular x gives zeros on U's diagonal

@@ -42,15 +42,6 @@ static void store(leat_tensor *y, int64_t batch, int64_t count, const real *from
       ((float *)y->data)[batch * count + i] = (float)from[i];
 }
 
-static void fill(real *x, int64_t count, real value) {
-  for (int64_t i = 0; i < count; i++) x[i] = value;
-}
-
-static void make_symmetric(int64_t n, real *x) {
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j < i; j++) x[i * n + j] = x[j * n + i] = (x[i * n + j] + x[j * n + i]) / 2;
-}
-
 static real *identity(leat_arena *arena, int64_t n) {
   real *out = numbers(arena, n * n);
   for (int64_t i = 0; i < n; i++) out[i * n + i] = 1;
@@ -77,28 +68,6 @@ static leat_status each(leat_ref_context *context, matrix_function function) {
 }
 
 // -- Cholesky, LU, triangular systems ------------------------------------------------------------
-
-static void cholesky(leat_ref_context *context, leat_arena *arena, int64_t batch) {
-  int64_t n = columns_of(&context->inputs[0]);
-  real *x = load(arena, &context->inputs[0], batch, n * n), *l = numbers(arena, n * n);
-  make_symmetric(n, x);
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j <= i; j++) {
-      real rest = x[i * n + j];
-      for (int64_t k = 0; k < j; k++) rest -= l[i * n + k] * l[j * n + k];
-      if (i == j && !(rest > 0)) {
-        fill(l, n * n, NAN);
-        i = n;
-        break;
-      }
-      l[i * n + j] = i == j ? sqrtl(rest) : rest / l[j * n + j];
-    }
-  store(&context->outputs[0], batch, n * n, l);
-}
-
-leat_status ref_cholesky(leat_ref_context *context) {
-  return each(context, cholesky);
-}
 
 typedef long double _Complex complex_number;
 
@@ -130,15 +99,23 @@ static void store_complex(leat_tensor *y, int64_t batch, int64_t count,
 #define NUMBER real
 #define N(x) x##_real
 #define N_ABS fabsl
-#include "ops/lu_ref.h"
+#define N_CONJ(x) (x)
+#define N_REAL(x) (x)
+#include "ops/number_ref.h"
 #define NUMBER complex_number
 #define N(x) x##_complex
 #define N_ABS cabsl
-#include "ops/lu_ref.h"
+#define N_CONJ conjl
+#define N_REAL creall
+#include "ops/number_ref.h"
 
 static leat_status each_number(leat_ref_context *context, matrix_function of_real,
                                matrix_function of_complex) {
   return each(context, leat_dtype_is_complex(context->inputs[0].dtype) ? of_complex : of_real);
+}
+
+leat_status ref_cholesky(leat_ref_context *context) {
+  return each_number(context, cholesky_real, cholesky_complex);
 }
 
 leat_status ref_lu(leat_ref_context *context) {
@@ -246,7 +223,7 @@ static void eigh(leat_ref_context *context, leat_arena *arena, int64_t batch) {
   int64_t n = columns_of(&context->inputs[0]);
   real *a = load(arena, &context->inputs[0], batch, n * n), *v = identity(arena, n);
   real *values = numbers(arena, n), *out = numbers(arena, n), *vectors = numbers(arena, n * n);
-  make_symmetric(n, a);
+  make_symmetric_real(n, a);
   bool finite = is_finite(a, n * n), turned = finite;
   for (int sweep = 0; sweep < MOST_SWEEPS && turned; sweep++) {
     turned = false;
@@ -269,7 +246,7 @@ static void eigh(leat_ref_context *context, leat_arena *arena, int64_t batch) {
     out[k] = values[order[k]];
     for (int64_t i = 0; i < n; i++) vectors[i * n + k] = sign * v[i * n + order[k]];
   }
-  if (!finite) fill(out, n, NAN), fill(vectors, n * n, NAN);
+  if (!finite) fill_real(out, n, NAN), fill_real(vectors, n * n, NAN);
   store(&context->outputs[0], batch, n, out);
   store(&context->outputs[1], batch, n * n, vectors);
 }
@@ -347,7 +324,7 @@ static void svd(leat_ref_context *context, leat_arena *arena, int64_t batch) {
     for (int64_t i = 0; i < m; i++) u[i * count + k] *= sign;
     for (int64_t i = 0; i < n; i++) v[i * count + k] *= sign;
   }
-  if (!finite) fill(u, m * count, NAN), fill(v, n * count, NAN), fill(s, count, NAN);
+  if (!finite) fill_real(u, m * count, NAN), fill_real(v, n * count, NAN), fill_real(s, count, NAN);
   store(&context->outputs[0], batch, m * count, u);
   store(&context->outputs[1], batch, count, s);
   store(&context->outputs[2], batch, count * n, transposed(arena, n, count, v));

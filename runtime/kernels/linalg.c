@@ -31,6 +31,8 @@ typedef struct triangle {
 #define R_HYPOT hypotf
 #define R_EPSILON FLT_EPSILON
 #define R_LEAST FLT_MIN
+#define R_CONJ(x) (x)
+#define R_REAL(x) (x)
 #include "runtime/kernels/linalg_real.h"
 
 #define REAL double
@@ -40,16 +42,24 @@ typedef struct triangle {
 #define R_HYPOT hypot
 #define R_EPSILON DBL_EPSILON
 #define R_LEAST DBL_MIN
+#define R_CONJ(x) (x)
+#define R_REAL(x) (x)
 #include "runtime/kernels/linalg_real.h"
 
 #define REAL float _Complex
 #define R(x) x##_c64
 #define R_ABS cabsf
+#define R_SQRT sqrtf
+#define R_CONJ conjf
+#define R_REAL crealf
 #include "runtime/kernels/linalg_complex.h"
 
 #define REAL double _Complex
 #define R(x) x##_c128
 #define R_ABS cabs
+#define R_SQRT sqrt
+#define R_CONJ conj
+#define R_REAL creal
 #include "runtime/kernels/linalg_complex.h"
 
 // The arguments behind `buffers` buffers: the dtype, then numbers.
@@ -80,7 +90,12 @@ int32_t leat_library_cholesky(leat_frame *frame, const leat_arg *args, int64_t b
   void *scratch = part(&args[2], begin, a.at[1], 1);
   for (int64_t tile = begin; tile < end; tile++) {
     void *l = part(&args[0], tile, n * n, a.size), *x = part(&args[1], tile, n * n, a.size);
-    a.is_double ? cholesky_f64(n, x, l, scratch) : cholesky_f32(n, x, l, scratch);
+    switch ((int)a.dtype) {
+    case LEAT_f32: cholesky_f32(n, x, l, scratch); break;
+    case LEAT_f64: cholesky_f64(n, x, l, scratch); break;
+    case LEAT_c64: cholesky_c64(n, x, l, scratch); break;
+    case LEAT_c128: cholesky_c128(n, x, l, scratch); break;
+    }
   }
   return LEAT_OK;
 }

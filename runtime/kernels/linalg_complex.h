@@ -11,8 +11,20 @@ static void R(subtract)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t 
   R(columns_1)(m, n, k, a, lda, b, ldb, c, ldc);
 }
 
+// Of x and the conjugate of y.
+static REAL R(dot)(int64_t n, const REAL *x, const REAL *y) {
+  REAL total = 0;
+  for (int64_t i = 0; i < n; i++) total += x[i] * R_CONJ(y[i]);
+  return total;
+}
+
 #include "runtime/kernels/lu_number.h"
+
+#include "runtime/kernels/cholesky_number.h"
 
 #undef REAL
 #undef R
 #undef R_ABS
+#undef R_SQRT
+#undef R_CONJ
+#undef R_REAL

@@ -3,7 +3,7 @@
 
 #include "runtime/kernels/lu_number.h"
 
-#include "runtime/kernels/factor_real.h"
+#include "runtime/kernels/cholesky_number.h"
 #include "runtime/kernels/qr_real.h"
 
 #include "runtime/kernels/turn_real.h"
@@ -19,3 +19,5 @@
 #undef R_HYPOT
 #undef R_EPSILON
 #undef R_LEAST
+#undef R_CONJ
+#undef R_REAL

@@ -1,6 +1,10 @@
 // The LU factorisation and triangular systems by blocks of BLOCK columns, of REAL numbers or, where
 // REAL is a complex type, of those: over R(subtract), C -= A · B.
 
+static void R(fill)(REAL *x, int64_t count, REAL value) {
+  for (int64_t i = 0; i < count; i++) x[i] = value;
+}
+
 static void R(transpose)(int64_t rows, int64_t columns, const REAL *x, int64_t ldx, REAL *y,
                          int64_t ldy) {
   for (int64_t i = 0; i < rows; i += 8)

@@ -46,24 +46,11 @@ static REAL R(dot)(int64_t n, const REAL *x, const REAL *y) {
   return total;
 }
 
-static void R(fill)(REAL *x, int64_t count, REAL value) {
-  for (int64_t i = 0; i < count; i++) x[i] = value;
-}
-
 static REAL R(largest)(int64_t n, const REAL *x) {
   REAL largest = 0;
   for (int64_t i = 0; i < n; i++)
     if (largest == largest && !(R_ABS(x[i]) <= largest)) largest = R_ABS(x[i]); // a NaN stays
   return largest;
-}
-
-// The symmetric part of x.
-static void R(symmetric)(int64_t n, const REAL *x, REAL *out) {
-  for (int64_t i = 0; i < n; i++)
-    for (int64_t j = 0; j <= i; j++) {
-      REAL a = x[i * n + j], b = x[j * n + i];
-      out[i * n + j] = out[j * n + i] = a == b ? a : a / 2 + b / 2;
-    }
 }
 
 // x becomes a vector v with v[0] = 1, so that (I - tau v vᵀ) maps the former x to beta e₀; the sign

@@ -150,6 +150,11 @@ for dtype in ('c64', 'c128'):
                     f'h = {leat}')
                    for leat, jax in (('solve(a, b)', 'np.linalg.solve(a, b)'), ('inv(a)', 'np.linalg.inv(a)'),
                                      ('det(a)', 'np.linalg.det(a)'), ('slogdet(a)[0]', 'np.linalg.slogdet(a)[0]'),
+                                     ('cholesky(a / 4 + identities(a))', 'lax.linalg.cholesky(a / 4 + np.eye(3, dtype=a.dtype))'),
+                                     ('cholesky(a @ adjoint(a) + 3 * identities(a))',
+                                      'np.linalg.cholesky(a @ np.conj(a).swapaxes(1, 2) + 3 * np.eye(3, dtype=a.dtype))'),
+                                     ('cholesky_solve(cholesky(a @ adjoint(a) + 3 * identities(a)), b)',
+                                      'np.linalg.solve(a @ np.conj(a).swapaxes(1, 2) + 3 * np.eye(3, dtype=a.dtype), b)'),
                                      ('lu(a)[0]', 'lax.linalg.lu(a)[0]'), ('matrix_power(a, -2)', 'np.linalg.matrix_power(a, -2)'))],
           tolerance=40, suffix=f' {dtype}')
     table(square, [('slogdet(a)[1]', 'np.linalg.slogdet(a)[1]')], tolerance=40, suffix=f' {dtype}')

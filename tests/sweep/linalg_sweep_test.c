@@ -43,6 +43,9 @@ static const char functions[] =
     "fn check_inverse(s: T[...D]) {\n  return inv(dominant(s)) + matrix_power(dominant(s) / 4, "
     "3)\n}\n"
     "fn both(z: T[...D]) {\n  return real(z) - 2 * imag(z)\n}\n"
+    "fn check_complex_cholesky(s: T[...D]) {\n"
+    "  h = complex(definite(s), (s - matrix_transpose(s)) / 4)\n"
+    "  l = cholesky(h)\n  return both(l)\n}\n"
     "fn check_complex_lu(s: T[...D]) {\n  f, p, q = lu(complex(dominant(s), s))\n"
     "  return both(f)\n}\n"
     "fn check_complex_solve(s: T[...D], b: T[...E]) {\n"
@@ -83,6 +86,7 @@ static const struct check {
     {"check_solve", SQUARE_AND_RIGHT, 16, 4},
     {"check_inverse", SQUARE, 32, 4},
     {"check_pinv", SQUARE, 64, 16},
+    {"check_complex_cholesky", SQUARE, 64, 8},
     {"check_complex_lu", SQUARE, 64, 8},
     {"check_complex_solve", SQUARE_AND_RIGHT, 64, 8},
     {"check_complex_upper", SQUARE_AND_RIGHT, 64, 8},

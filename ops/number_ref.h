@@ -1,5 +1,37 @@
-// The LU factorisation and triangular systems, of NUMBER; linalg_ref.c includes it for real and for
-// complex numbers.
+// The Cholesky and LU factorisations and triangular systems, of NUMBER; linalg_ref.c includes it
+// for real and for complex numbers.
+
+static void N(fill)(NUMBER *x, int64_t count, NUMBER value) {
+  for (int64_t i = 0; i < count; i++) x[i] = value;
+}
+
+// The symmetric part of x, of complex numbers the Hermitian one.
+static void N(make_symmetric)(int64_t n, NUMBER *x) {
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      NUMBER half = (x[i * n + j] + N_CONJ(x[j * n + i])) / 2;
+      x[j * n + i] = N_CONJ(half);
+      x[i * n + j] = half;
+    }
+}
+
+static void N(cholesky)(leat_ref_context *context, leat_arena *arena, int64_t batch) {
+  int64_t n = columns_of(&context->inputs[0]);
+  NUMBER *x = N(load)(arena, &context->inputs[0], batch, n * n), *l = N(numbers)(arena, n * n);
+  N(make_symmetric)(n, x);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) {
+      NUMBER rest = x[i * n + j];
+      for (int64_t k = 0; k < j; k++) rest -= l[i * n + k] * N_CONJ(l[j * n + k]);
+      if (i == j && !(N_REAL(rest) > 0)) {
+        N(fill)(l, n * n, NAN);
+        i = n;
+        break;
+      }
+      l[i * n + j] = i == j ? sqrtl(N_REAL(rest)) : rest / l[j * n + j];
+    }
+  N(store)(&context->outputs[0], batch, n * n, l);
+}
 
 static void N(exchange)(NUMBER *a, NUMBER *b, int64_t count) {
   for (int64_t i = 0; i < count; i++) {
@@ -64,3 +96,5 @@ static void N(triangular_solve)(leat_ref_context *context, leat_arena *arena, in
 #undef NUMBER
 #undef N
 #undef N_ABS
+#undef N_CONJ
+#undef N_REAL
