@@ -143,14 +143,14 @@ const char *ev_source_text(evaluator *e, leat_span span) {
   return leat_arena_strndup(e->arena, text + span.begin, span.end - span.begin);
 }
 
-// Adds what the generic names of a type stand for, as far as that is known: ", T = f32".
+// Adds what the names of a type stand for in this call, as far as that is known: ", T = f32".
 static void add_meanings(const match *m, const leat_expr *expr, leat_text *out) {
   if (expr->kind == LEAT_EXPR_BINARY) {
     add_meanings(m, expr->left, out);
     add_meanings(m, expr->right, out);
   }
   bool named = expr->kind == LEAT_EXPR_NAME || expr->kind == LEAT_EXPR_ELLIPSIS;
-  if (!named || !expr->name || !is_generic_name(expr->name)) return;
+  if (!named || !expr->name) return;
   const ev_binding *bound = leat_map_get(&m->generics->names, expr->name);
   if (!bound || bound->members) return;
   leat_text meaning = {0};
@@ -161,7 +161,7 @@ static void add_meanings(const match *m, const leat_expr *expr, leat_text *out) 
 }
 
 // " with T = f32, N = 3"; nothing when no name of the declared type is known.
-static const char *known_generics(const match *m) {
+static const char *known_names(const match *m) {
   leat_text known = {0};
   if (!m->generics || m->declared->kind != LEAT_EXPR_INDEX) return "";
   add_meanings(m, m->declared->base, &known);
@@ -176,7 +176,7 @@ static bool mismatch(match *m) {
   leat_text found = {0};
   leat_type_print(m->found, &found);
   ev_fail(m->e, m->span, "%s: expected %s%s, found %s", m->what,
-          ev_source_text(m->e, m->declared->span), known_generics(m), found.data);
+          ev_source_text(m->e, m->declared->span), known_names(m), found.data);
   leat_text_finish(&found);
   return false;
 }
