@@ -107,18 +107,23 @@ int64_t leat_str_split(leat_str a, leat_str separator, leat_str *out, int64_t n)
 
 // -- New strings ----------------------------------------------------------------------------------
 
-static void add_str(leat_text *out, leat_str a) {
+static bool add_str(leat_text *out, leat_str a) {
+  if (!leat_text_reserve(out, a.size)) return false;
   if (a.size) leat_text_add_n(out, a.data, a.size);
+  return true;
 }
 
-static void add_changed(leat_text *out, leat_str a, char first, char last) {
+static bool add_changed(leat_text *out, leat_str a, char first, char last) {
   size_t begin = out->size;
-  add_str(out, a);
+  if (!add_str(out, a)) return false;
   for (size_t i = begin; i < out->size; i++)
     if (out->data[i] >= first && out->data[i] <= last) out->data[i] ^= 'a' ^ 'A';
+  return true;
 }
 
-static void add_number(leat_text *out, leat_dtype dtype, const void *x, int64_t i) {
+static bool add_number(leat_text *out, leat_dtype dtype, const void *x, int64_t i) {
+  enum { LONGEST = 64 };
+  if (!leat_text_reserve(out, LONGEST)) return false;
   switch ((int)dtype) {
   case LEAT_i8: leat_text_add(out, "%d", ((const int8_t *)x)[i]); break;
   case LEAT_i16: leat_text_add(out, "%d", ((const int16_t *)x)[i]); break;
@@ -131,44 +136,50 @@ static void add_number(leat_text *out, leat_dtype dtype, const void *x, int64_t 
   case LEAT_f32: leat_text_add_f32(out, ((const float *)x)[i]); break;
   case LEAT_f64: leat_text_add_f64(out, ((const double *)x)[i]); break;
   }
+  return true;
 }
 
-static void add_replaced(leat_text *out, leat_str x, leat_str part, leat_str by) {
+// Room for all of it at once: a short text may become one that fits no memory.
+static bool reserve_replaced(leat_text *out, leat_str x, leat_str part, leat_str by) {
+  uint64_t count = (uint64_t)leat_str_count(x, part), added, size = x.size - count * part.size;
+  return !__builtin_mul_overflow(count, by.size, &added) &&
+         !__builtin_add_overflow(size, added, &size) && leat_text_reserve(out, size);
+}
+
+static bool add_replaced(leat_text *out, leat_str x, leat_str part, leat_str by) {
   int64_t at = 0, next;
+  if (!reserve_replaced(out, x, part, by)) return false;
   while ((next = leat_str_find(x, part, at)) >= 0) {
     int64_t end = next + (int64_t)part.size;
     add_str(out, (leat_str){x.data + at, (uint64_t)(next - at)});
     add_str(out, by);
-    if (!part.size && next == (int64_t)x.size) return;
+    if (!part.size && next == (int64_t)x.size) return true;
     if (!part.size) add_str(out, (leat_str){x.data + end++, 1});
     at = end;
   }
-  add_str(out, (leat_str){x.data + at, x.size - (uint64_t)at});
+  return add_str(out, (leat_str){x.data + at, x.size - (uint64_t)at});
 }
 
-void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *inputs, int64_t i,
+bool leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *inputs, int64_t i,
                    leat_text *out) {
   const leat_str *x = inputs[0];
   switch (maker) {
-  case LEAT_STR_CONCAT:
-    add_str(out, x[i]);
-    add_str(out, ((const leat_str *)inputs[1])[i]);
-    break;
+  case LEAT_STR_CONCAT: return add_str(out, x[i]) && add_str(out, ((const leat_str *)inputs[1])[i]);
   case LEAT_STR_REPLACE:
-    add_replaced(out, x[i], ((const leat_str *)inputs[1])[i], ((const leat_str *)inputs[2])[i]);
-    break;
-  case LEAT_STR_LOWER: add_changed(out, x[i], 'A', 'Z'); break;
-  case LEAT_STR_UPPER: add_changed(out, x[i], 'a', 'z'); break;
-  case LEAT_STR_OF_NUMBER: add_number(out, dtype, inputs[0], i); break;
+    return add_replaced(out, x[i], ((const leat_str *)inputs[1])[i],
+                        ((const leat_str *)inputs[2])[i]);
+  case LEAT_STR_LOWER: return add_changed(out, x[i], 'A', 'Z');
+  case LEAT_STR_UPPER: return add_changed(out, x[i], 'a', 'z');
+  case LEAT_STR_OF_NUMBER: return add_number(out, dtype, inputs[0], i);
   }
+  return true;
 }
 
-void leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,
+bool leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,
                    leat_text *out) {
-  for (int64_t i = 0; i < n; i++) {
-    if (i) add_str(out, separator);
-    add_str(out, x[i * stride]);
-  }
+  for (int64_t i = 0; i < n; i++)
+    if ((i && !add_str(out, separator)) || !add_str(out, x[i * stride])) return false;
+  return true;
 }
 
 // -- Whose the bytes are

@@ -41,11 +41,11 @@ typedef enum leat_str_maker {
   LEAT_STR_OF_NUMBER, // the shortest digits that read back as x
 } leat_str_maker;
 
-// dtype: of the first input.
-void leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *inputs, int64_t i,
+// dtype: of the first input. False, here and of leat_str_join: no memory for it.
+bool leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *inputs, int64_t i,
                    leat_text *out);
 // n strings, `stride` elements apart, with the separator between them.
-void leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,
+bool leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,
                    leat_text *out);
 
 // -- Whose the bytes are

@@ -6,24 +6,27 @@
 #include "base/arena.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void reserve(leat_text *text, size_t extra) {
+bool leat_text_reserve(leat_text *text, size_t extra) {
   size_t needed;
-  if (__builtin_add_overflow(text->size, extra, &needed) || needed > PTRDIFF_MAX / 2)
-    leat_out_of_memory();
+  if (__builtin_add_overflow(text->size, extra, &needed) || needed > PTRDIFF_MAX / 2) return false;
   needed++; // the terminator
-  if (needed <= text->capacity) return;
+  if (needed <= text->capacity) return true;
   size_t capacity = text->capacity * 2;
   if (capacity < 64) capacity = 64;
   if (capacity < needed) capacity = needed;
   char *data = realloc(text->data, capacity);
-  if (!data) leat_out_of_memory();
+  if (!data) return false;
   text->data = data;
   text->capacity = capacity;
+  return true;
+}
+
+static void reserve(leat_text *text, size_t extra) {
+  if (!leat_text_reserve(text, extra)) leat_out_of_memory();
 }
 
 void leat_text_add_n(leat_text *text, const char *data, size_t size) {

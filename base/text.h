@@ -3,6 +3,7 @@
 #define LEAT_BASE_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@ void leat_text_add(leat_text *text, const char *format, ...) __attribute__((form
 void leat_text_add_v(leat_text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 void leat_text_add_n(leat_text *text, const char *data, size_t size);
+// Room for `extra` more bytes: adding so many does not fail. False: there is no memory for them,
+// which ends the process where it was not asked for (leat_out_of_memory).
+bool leat_text_reserve(leat_text *text, size_t extra);
 // A quoted string of the language: `"…"` with \\ \" \n \t \r \{ \} and \xHH escapes.
 void leat_text_add_quoted(leat_text *text, const char *data, size_t size);
 // The shortest decimal that reads back as the same f64 (or f32); always has a '.', an exponent, or

@@ -150,7 +150,7 @@ static bool is_tensor(ev value) {
 ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
   ev text = call->args[0], part = call->args[1];
   if (is_tensor(text) || is_tensor(part))
-    return ev_op(e, LEAT_OP_find_string, call->args, 2, NULL, call->span, call->hint);
+    return ev_op(e, LEAT_OP_str_find, call->args, 2, NULL, call->span, call->hint);
   if (!expect_string(e, call, "what `str_find` searches", text) ||
       !expect_string(e, call, "what `str_find` looks for", part))
     return ev_error();
@@ -159,10 +159,26 @@ ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
   return ev_int(found ? found - text.text : -1);
 }
 
+// What is split must be strings, and the separator one string.
+static bool expect_strings(evaluator *e, leat_span span, const char *what, ev value, bool one) {
+  const leat_type *type = ev_tensor_type(value);
+  if (value.kind == EV_STRING || (type && type->dtype == LEAT_str && !(one && type->rank)))
+    return true;
+  leat_text found = {0};
+  if (type) leat_type_print(type, &found);
+  ev_fail(e, span, "%s is %s, found %s", what, one ? "a string" : "of strings",
+          type ? found.data : ev_kind_name(value));
+  leat_text_finish(&found);
+  return false;
+}
+
 // Of a tensor the library's `split_tensor`.
 ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call) {
   ev text = call->args[0], separator = call->args[1];
   if (is_tensor(text) || is_tensor(separator)) {
+    if (!expect_strings(e, call->spans[0], "what `str_split` splits", text, false) ||
+        !expect_strings(e, call->spans[1], "the separator of `str_split`", separator, true))
+      return ev_error();
     ev_argument args[] = {{.value = text, .span = call->spans[0]},
                           {.value = separator, .span = call->spans[1]}};
     return ev_call(e, ev_find_library(e, "split_tensor"), args, 2, call->span, NULL, call->hint);

@@ -23,7 +23,7 @@ static bool shape_as(leat_shape_context *context, leat_dtype dtype) {
 SHAPE(str_compare, LEAT_i32)
 SHAPE(str_length, LEAT_i64)
 SHAPE(str_hash, LEAT_i64)
-SHAPE(find_string, LEAT_i64)
+SHAPE(str_find, LEAT_i64)
 SHAPE(str_rfind, LEAT_i64)
 SHAPE(str_count, LEAT_i64)
 SHAPE(str_starts_with, LEAT_bool)
@@ -91,7 +91,7 @@ bool shape_split_strings(leat_shape_context *context) {
   }
 #define Y ((const leat_str *)context->inputs[1].data)[i]
 REF(str_compare, int32_t, leat_str_compare(x[i], Y))
-REF(find_string, int64_t, leat_str_find(x[i], Y, 0))
+REF(str_find, int64_t, leat_str_find(x[i], Y, 0))
 REF(str_rfind, int64_t, leat_str_rfind(x[i], Y))
 REF(str_count, int64_t, leat_str_count(x[i], Y))
 REF(str_starts_with, bool, leat_str_starts_with(x[i], Y))
@@ -124,6 +124,11 @@ leat_status ref_str_to_number(leat_ref_context *context) {
   return LEAT_OK;
 }
 
+static leat_status no_memory(leat_ref_context *context, leat_text *text) {
+  leat_text_finish(text);
+  return leat_ref_fail(context, LEAT_MEMORY, "no memory for the new strings");
+}
+
 static leat_str take(leat_ref_context *context, leat_text *text) {
   leat_str made = {leat_arena_memdup(context->arena, text->data ? text->data : "", text->size),
                    text->size};
@@ -137,7 +142,8 @@ static leat_status make(leat_ref_context *context, leat_str_maker maker) {
   for (uint32_t i = 0; i < context->node->input_count; i++) inputs[i] = context->inputs[i].data;
   leat_text text = {0};
   for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) {
-    leat_str_make(maker, context->inputs[0].dtype, inputs, i, &text);
+    if (!leat_str_make(maker, context->inputs[0].dtype, inputs, i, &text))
+      return no_memory(context, &text);
     out[i] = take(context, &text);
   }
   leat_text_finish(&text);
@@ -186,7 +192,8 @@ leat_status ref_join_strings(leat_ref_context *context) {
   leat_text text = {0};
   for (int64_t i = 0; i < view.outer * view.inner; i++) {
     int64_t first = i / view.inner * view.n * view.inner + i % view.inner;
-    leat_str_join(x + first, view.n, view.inner, *separator, &text);
+    if (!leat_str_join(x + first, view.n, view.inner, *separator, &text))
+      return no_memory(context, &text);
     out[i] = take(context, &text);
   }
   leat_text_finish(&text);
@@ -218,7 +225,7 @@ static bool each(leat_dims *dims, const leat_node *node, const char *function,
 LIBRARY_EACH(str_compare)
 LIBRARY_EACH(str_length)
 LIBRARY_EACH(str_hash)
-LIBRARY_EACH(find_string)
+LIBRARY_EACH(str_find)
 LIBRARY_EACH(str_rfind)
 LIBRARY_EACH(str_count)
 LIBRARY_EACH(str_starts_with)

@@ -16,13 +16,16 @@ static span span_of(const leat_arg *scalars, int64_t tile_begin, int64_t tile_en
   return (span){tile_begin * each, end < count ? end : count};
 }
 
-// Elements whose pointers are offsets into the text get the text's bytes.
-static int32_t keep(leat_frame *frame, leat_text *text, leat_str *out, span s) {
-  char *bytes = leat_frame_allocate(frame, text->size);
+// args: out first, whose elements' pointers are offsets into the text: they get the text's bytes.
+// made: there was memory for all of it.
+static int32_t keep(leat_frame *frame, const leat_arg *args, bool made, leat_text *text, span s) {
+  leat_str *out = args[0].pointer;
+  char *bytes = made ? leat_frame_allocate(frame, text->size) : NULL;
   if (bytes && text->size) memcpy(bytes, text->data, text->size);
   leat_text_finish(text);
   for (int64_t i = s.begin; bytes && i < s.end; i++) out[i].data = bytes + (uintptr_t)out[i].data;
-  return bytes ? LEAT_OK : LEAT_MEMORY;
+  if (bytes) return LEAT_OK;
+  return leat_frame_explain(frame, args, LEAT_MEMORY, "no memory for the new strings");
 }
 
 // args: out, then the inputs.
@@ -32,12 +35,13 @@ static int32_t make(leat_frame *frame, leat_str_maker maker, leat_dtype dtype, c
   leat_str *out = args[0].pointer;
   leat_text text = {0};
   for (int i = 0; i < count; i++) inputs[i] = args[1 + i].pointer;
-  for (int64_t i = s.begin; i < s.end; i++) {
+  bool made = true;
+  for (int64_t i = s.begin; made && i < s.end; i++) {
     uintptr_t begin = text.size;
-    leat_str_make(maker, dtype, inputs, i, &text);
+    made = leat_str_make(maker, dtype, inputs, i, &text);
     out[i] = (leat_str){(const char *)begin, text.size - begin};
   }
-  return keep(frame, &text, out, s);
+  return keep(frame, args, made, &text, s);
 }
 
 #define KERNEL(name)                                                                               \
@@ -69,7 +73,7 @@ EACH(substring, leat_str, leat_str_part(x[i], args[4].value, args[5].value)) // 
     return LEAT_OK;                                                                                \
   }
 EACH_PAIR(str_compare, int32_t, leat_str_compare(x[i], y[i]))
-EACH_PAIR(find_string, int64_t, leat_str_find(x[i], y[i], 0))
+EACH_PAIR(str_find, int64_t, leat_str_find(x[i], y[i], 0))
 EACH_PAIR(str_rfind, int64_t, leat_str_rfind(x[i], y[i]))
 EACH_PAIR(str_count, int64_t, leat_str_count(x[i], y[i]))
 EACH_PAIR(str_starts_with, bool, leat_str_starts_with(x[i], y[i]))
@@ -139,10 +143,12 @@ KERNEL(join_strings) {
   const leat_str *x = args[1].pointer, *separator = args[2].pointer;
   span s = {leat_rows_first(&rows, tile_begin), leat_rows_first(&rows, tile_end)};
   leat_text text = {0};
-  for (int64_t i = s.begin; i < s.end; i++) {
+  bool made = true;
+  for (int64_t i = s.begin; made && i < s.end; i++) {
     uintptr_t begin = text.size;
-    leat_str_join(x + leat_rows_start(&rows, i, rows.n), rows.n, rows.inner, *separator, &text);
+    const leat_str *row = x + leat_rows_start(&rows, i, rows.n);
+    made = leat_str_join(row, rows.n, rows.inner, *separator, &text);
     out[i] = (leat_str){(const char *)begin, text.size - begin};
   }
-  return keep(frame, &text, out, s);
+  return keep(frame, args, made, &text, s);
 }

@@ -50,7 +50,7 @@ static leat_dtype string_result(leat_op op) {
   case LEAT_OP_str_compare: return LEAT_i32;
   case LEAT_OP_str_starts_with:
   case LEAT_OP_str_ends_with: return LEAT_bool;
-  case LEAT_OP_find_string:
+  case LEAT_OP_str_find:
   case LEAT_OP_str_rfind:
   case LEAT_OP_str_count:
   case LEAT_OP_str_length:

@@ -86,6 +86,19 @@ TEST(searching_is_looking_everywhere) {
   }
 }
 
+// What is too long for the address space is not begun: the bytes of these are not there.
+TEST(what_is_too_long_is_refused) {
+  leat_str x = {"", UINT64_C(1) << 40}, none = {0};
+  const void *inputs[] = {&x, &none, &x};
+  leat_str far[] = {{"", 0}, {"", PTRDIFF_MAX}};
+  leat_text made = {0};
+  CHECK(!leat_str_make(LEAT_STR_REPLACE, LEAT_str, inputs, 0, &made));
+  CHECK(!leat_str_make(LEAT_STR_CONCAT, LEAT_str, (const void *[]){far, far + 1}, 0, &made));
+  CHECK(!leat_str_join(far, 2, 1, none, &made));
+  CHECK_EQ_INT(made.size, 0);
+  leat_text_finish(&made);
+}
+
 // -- Files ----------------------------------------------------------------------------------------
 
 static leat_status open_pair(uint64_t *sizes, int64_t count, leat_dtype bytes, leat_error *error) {
