@@ -40,13 +40,6 @@ bool op_cancels(leat_op op) {
   return op == LEAT_OP_lgamma || op == LEAT_OP_digamma;
 }
 
-static double unit_of(leat_dtype dtype) {
-  return dtype == LEAT_f16    ? 0x1p-10
-         : dtype == LEAT_bf16 ? 0x1p-7
-         : dtype == LEAT_f32  ? 0x1p-23
-                              : 0x1p-52;
-}
-
 // Elements that go into one of the result.
 static double terms(const call *c) {
   const test_value *x = &c->operand[0];
@@ -60,7 +53,7 @@ static double terms(const call *c) {
 void call_propagate(call *c) {
   double b0 = c->operand[0].bound, b1 = c->operand[1].bound, e0 = c->operand[0].error;
   double e1 = c->operand[1].error, bound = c->out.bound, error = c->out.error;
-  double unit = unit_of(c->dtype);
+  double unit = test_unit(c->dtype);
   switch ((int)c->op) {
   case LEAT_OP_add:
   case LEAT_OP_sub: bound = b0 + b1, error = e0 + e1; break;

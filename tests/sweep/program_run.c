@@ -83,6 +83,13 @@ static double float_at(const leat_tensor *tensor, int64_t i) {
                                    : ((const double *)tensor->data)[i];
 }
 
+double test_unit(leat_dtype dtype) {
+  return dtype == LEAT_f16    ? 0x1p-10
+         : dtype == LEAT_bf16 ? 0x1p-7
+         : dtype == LEAT_f32  ? 0x1p-23
+                              : 0x1p-52;
+}
+
 // The bits of a float as a number that ascends with it.
 static int64_t ordered(const leat_tensor *tensor, int64_t i) {
   if (leat_dtype_is_half(tensor->dtype)) {
@@ -136,10 +143,8 @@ static bool element_matches(const leat_tensor *want, const leat_tensor *got, int
   double a = float_at(want, i), b = float_at(got, i);
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
   if (match == MATCH_ULPS) return ulps_between(want, got, i) <= tolerance;
-  if (match == MATCH_ULPS_OF_1) {
-    double unit = size == sizeof(float) ? 0x1p-23 : 0x1p-52;
-    return fabs(a - b) <= tolerance * unit * fmax(1, fabs(a));
-  }
+  if (match == MATCH_ULPS_OF_1)
+    return fabs(a - b) <= tolerance * test_unit(want->dtype) * fmax(1, fabs(a));
   return match == MATCH_NEAR && fabs(a - b) <= tolerance;
 }
 

@@ -42,6 +42,8 @@ typedef enum test_match {
   MATCH_COMPLEX,   // ulps of the magnitude
 } test_match;
 
+double test_unit(leat_dtype dtype); // in the last place of 1
+
 typedef struct test_value {
   char name[16];
   leat_dtype dtype;
