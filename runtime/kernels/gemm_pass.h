@@ -1,6 +1,6 @@
-// C -= A · B over vectors of VECTOR_BYTES, or over single numbers; matrix_real.h includes it once
-// for each width. Every element subtracts its products one by one, k ascending: every width, and
-// every split of k into blocks, gives the same bits.
+// C -= A · B over vectors of VECTOR_BYTES, or over single numbers, once for each width. Every
+// element subtracts its products one by one, k ascending: every width, and every split of k into
+// blocks, gives the same bits.
 
 // `rows` × `vectors` accumulators in registers.
 INLINE void NAME(tile)(int rows, int vectors, int64_t k, const REAL *a, int64_t lda, const REAL *b,
@@ -24,8 +24,8 @@ INLINE void NAME(rows)(int vectors, int64_t m, int64_t k, const REAL *a, int64_t
 }
 
 // As many columns as fill vectors; returns how many. One row takes more of them at once, for the
-// long steps from row to row of B. With few products an element a wide C is passed over as
-// it lies.
+// long steps from row to row of B. With few products an element a wide C is passed over as it
+// lies.
 TARGET static int64_t NAME(columns)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t lda,
                                     const REAL *b, int64_t ldb, REAL *c, int64_t ldc) {
   int64_t height = k < 8 && n >= 8 * NAME(LANES) ? 4 : m;

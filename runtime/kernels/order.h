@@ -36,7 +36,7 @@ static inline uint64_t leat_key_f64(double x) {
 
 // CASE(dtype id, type, key's type, key of an element), of which CASE makes LEAT_KEY(x, T, KEY).
 #define LEAT_ORDERED_CASES(CASE)                                                                   \
-  CASE(LEAT_bool, uint8_t, uint32_t, LEAT_KEY_UNSIGNED)                                             \
+  CASE(LEAT_bool, uint8_t, uint32_t, LEAT_KEY_UNSIGNED)                                            \
   CASE(LEAT_i8, int8_t, uint32_t, LEAT_KEY_SIGNED)                                                 \
   CASE(LEAT_i16, int16_t, uint32_t, LEAT_KEY_SIGNED)                                               \
   CASE(LEAT_i32, int32_t, uint32_t, LEAT_KEY_SIGNED)                                               \

@@ -142,8 +142,8 @@ static bool R(svd_of_parts)(R(svd_parts) * p, REAL *u, REAL *v) {
     p->core = p->a;
   R(bidiagonal)(p->rows, n, p->core, p->d, p->e, p->left_tau, p->right_tau, p->lines);
   for (int64_t i = 0; i < n * n; i++) u[i] = v[i] = i % (n + 1) == 0;
-  R(sweeps)
-  left = R(sweeps_of)(n, u, p->lines), right = R(sweeps_of)(n, v, p->lines + 4 * BLOCK * n);
+  R(sweeps) left = R(sweeps_of)(n, u, p->lines);
+  R(sweeps) right = R(sweeps_of)(n, v, p->lines + 4 * BLOCK * n);
   return R(svd_of_bidiagonal)(n, p->d, p->e, &left, &right);
 }
 
