@@ -4,7 +4,6 @@
 #include "base/npy.h"
 #include "base/safetensors.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -73,8 +72,8 @@ static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
   if (!step) return ev_fail(e, call->span, "`range` steps by 0");
   int64_t count = (way > 0) == (step > 0) ? (way + step - (step > 0 ? 1 : -1)) / step : 0;
   if (count > EV_MAX_LIST)
-    return ev_fail(e, call->span, "a list holds up to %d items, `range` would make %" PRId64,
-                   EV_MAX_LIST, count);
+    return ev_fail(e, call->span, "a list holds up to %d items, `range` would make %lld",
+                   EV_MAX_LIST, (long long)count);
   ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
   for (int64_t i = 0; i < count; i++) items[i] = ev_int(bounds[0] + i * step);
   return ev_take_list(e, items, (uint32_t)count);
