@@ -6,12 +6,8 @@
 
 #include "targets/generator.h"
 
-// Compile with these: the text relies on no contraction and on no assumption about traps. Its
-// vectors are in it; gcc's own vectorizer contracts products of complex numbers in spite of the
-// first flag (gcc's PR 106902).
-#define LEAT_C_FLAGS                                                                               \
-  "-std=gnu11 -ffp-contract=off -fno-tree-vectorize -fno-trapping-math -fwrapv "                   \
-  "-fno-strict-aliasing"
+// Compile with these: the text relies on no contraction and on no assumption about traps.
+#define LEAT_C_FLAGS "-std=gnu11 -ffp-contract=off -fno-trapping-math -fwrapv -fno-strict-aliasing"
 
 void leat_c_prelude(leat_text *out); // once a file, before kernels; includes leat/artifact.h
 void leat_c_print_kernel(const leat_kernel *kernel, const char *symbol, leat_text *out);

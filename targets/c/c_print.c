@@ -306,7 +306,7 @@ static void print_negated(printer *p, k_value x) {
   leat_text_add(p->out, ") ^ %s)", narrow ? "0x80000000u" : "0x8000000000000000u");
 }
 
-// gcc 12 makes a fused multiply-add of `x * y - z` beside `x * y + z`, whatever -ffp-contract says.
+// gcc 12 fuses `x * y - z` beside `x * y + z` in spite of -ffp-contract=off (its bug 106902).
 static bool may_be_fused(const k_instr *instr) {
   return instr->op == K_SUB && instr->lanes == 1 &&
          (instr->args[0]->op == K_MUL || instr->args[1]->op == K_MUL);
