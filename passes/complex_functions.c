@@ -43,16 +43,36 @@ static leat_parts one_and(leat_legalizer *l, leat_op op, leat_parts z) { // 1 + 
 
 // -- Exponentials and logarithms ------------------------------------------------------------------
 
-// e or 2 (`op`: exp or exp2) to the x, in the direction y.
+// e or 2 (`op`: exp or exp2) to the x as first · second · lift · lift: with anything between the
+// first two no product is infinite before the whole is, and the least number makes a finite one.
+typedef struct growth {
+  leat_value first, second, lift;
+} growth;
+
+static growth growth_of(leat_legalizer *l, leat_op op, leat_value x) {
+  enum { LIFTED = 64 };
+  leat_value one = r_number(l, x, 1), half = r_times(l, x, 0.5);
+  leat_value high = r_exceeds(l, x, safe_exponent(x));
+  leat_value vast = r_exceeds(l, x, 2 * safe_exponent(x));
+  leat_value lowered = r_sub(l, half, r_number(l, x, LIFTED));
+  leat_value e = r_unary(l, op, r_where(l, high, r_where(l, vast, lowered, half), x));
+  double lift = op == LEAT_OP_exp ? exp(LIFTED) : exp2(LIFTED);
+  return (growth){e, r_where(l, high, e, one), r_where(l, vast, r_number(l, x, lift), one)};
+}
+
+static leat_value grown(leat_legalizer *l, const growth *g, leat_value first, leat_value x) {
+  leat_value product = r_mul(l, r_mul(l, first, x), g->second);
+  return r_mul(l, r_mul(l, product, g->lift), g->lift);
+}
+
+// e or 2 to the x, in the direction y.
 static leat_parts raised(leat_legalizer *l, leat_op op, leat_value x, leat_value y) {
   leat_value one = r_number(l, x, 1), zero = r_number(l, x, 0);
-  leat_value high = r_exceeds(l, x, safe_exponent(x));
-  leat_value e = r_unary(l, op, r_where(l, high, r_times(l, x, 0.5), x));
-  leat_value factor = r_where(l, high, e, one), undirected = is_undirected(l, x, y);
-  leat_value c = r_where(l, undirected, one, r_cos(l, y));
+  growth g = growth_of(l, op, x);
+  leat_value undirected = is_undirected(l, x, y), c = r_where(l, undirected, one, r_cos(l, y));
   leat_value s = r_where(l, r_and(l, undirected, r_less(l, x, zero)), one, r_sin(l, y));
-  leat_value im = r_mul(l, r_mul(l, e, s), factor);
-  return (leat_parts){r_mul(l, r_mul(l, e, c), factor), r_where(l, r_is(l, y, 0), y, im)};
+  leat_value im = grown(l, &g, g.first, s);
+  return (leat_parts){grown(l, &g, g.first, c), r_where(l, r_is(l, y, 0), y, im)};
 }
 
 static leat_parts exponential(leat_legalizer *l, const leat_parts *in) {
@@ -158,32 +178,29 @@ static leat_parts root(leat_legalizer *l, const leat_parts *in) {
 
 // -- Hyperbolic functions -------------------------------------------------------------------------
 
-// sinh x, cosh x, cos y and sin y; the first two are to be multiplied by `factor`.
+// sinh x, cosh x, cos y and sin y; the first two are to be `grown`.
 typedef struct hyperbolic {
-  leat_value sinh, cosh, cos, sin, factor;
+  leat_value sinh, cosh, cos, sin;
+  growth growth;
 } hyperbolic;
 
 static hyperbolic hyperbolic_of(leat_legalizer *l, const leat_parts *z) {
-  leat_value x = z->re, one = r_number(l, x, 1), size = r_abs(l, x);
-  leat_value high = r_exceeds(l, size, safe_exponent(x));
-  leat_value e = r_exp(l, r_where(l, high, r_times(l, size, 0.5), r_number(l, x, 0)));
-  leat_value half = r_times(l, e, 0.5), s = r_unary(l, LEAT_OP_sinh, x);
+  leat_value x = z->re, size = r_abs(l, x), high = r_exceeds(l, size, safe_exponent(x));
+  growth g = growth_of(l, LEAT_OP_exp, size);
+  leat_value half = r_times(l, g.first, 0.5), s = r_unary(l, LEAT_OP_sinh, x);
+  leat_value undirected = is_undirected(l, x, z->im);
   return (hyperbolic){
       .sinh = r_where(l, high, r_copysign(l, half, x), s),
       .cosh = r_where(l, high, half, r_unary(l, LEAT_OP_cosh, x)),
-      .cos = r_where(l, is_undirected(l, x, z->im), one, r_cos(l, z->im)),
+      .cos = r_where(l, undirected, r_number(l, x, 1), r_cos(l, z->im)),
       .sin = r_sin(l, z->im),
-      .factor = e,
+      .growth = g,
   };
-}
-
-static leat_value product(leat_legalizer *l, leat_value x, leat_value y, leat_value z) {
-  return r_mul(l, r_mul(l, x, y), z);
 }
 
 static leat_parts hyperbolic_sine(leat_legalizer *l, const leat_parts *in) {
   hyperbolic h = hyperbolic_of(l, in);
-  leat_value re = product(l, h.sinh, h.cos, h.factor), im = product(l, h.cosh, h.sin, h.factor);
+  leat_value re = grown(l, &h.growth, h.sinh, h.cos), im = grown(l, &h.growth, h.cosh, h.sin);
   leat_value none = r_unary(l, LEAT_OP_not, r_equal(l, re, re));
   return (leat_parts){r_where(l, r_and(l, none, r_is(l, in->re, 0)), in->re, re),
                       r_where(l, r_is(l, in->im, 0), in->im, im)};
@@ -191,7 +208,7 @@ static leat_parts hyperbolic_sine(leat_legalizer *l, const leat_parts *in) {
 
 static leat_parts hyperbolic_cosine(leat_legalizer *l, const leat_parts *in) {
   hyperbolic h = hyperbolic_of(l, in);
-  leat_value re = product(l, h.cosh, h.cos, h.factor), im = product(l, h.sinh, h.sin, h.factor);
+  leat_value re = grown(l, &h.growth, h.cosh, h.cos), im = grown(l, &h.growth, h.sinh, h.sin);
   leat_value one = r_number(l, re, 1), flat = r_or(l, r_is(l, in->re, 0), r_is(l, in->im, 0));
   leat_value zero = r_copysign(l, r_number(l, re, 0), in->re);
   return (leat_parts){re, r_where(l, flat, r_mul(l, zero, r_copysign(l, one, h.sin)), im)};
