@@ -37,14 +37,18 @@ void leat_text_add_n(leat_text *text, const char *data, size_t size) {
 }
 
 void leat_text_add_v(leat_text *text, const char *format, va_list arguments) {
+  enum { USUAL = 64 }; // most pieces fit it: they are written once
   va_list again;
   va_copy(again, arguments);
-  int length = vsnprintf(NULL, 0, format, arguments);
-  if (length >= 0) {
+  reserve(text, USUAL);
+  size_t room = text->capacity - text->size;
+  int length = vsnprintf(text->data + text->size, room, format, arguments);
+  if (length >= 0 && (size_t)length >= room) {
     reserve(text, (size_t)length);
     vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
-    text->size += (size_t)length;
   }
+  if (length > 0) text->size += (size_t)length;
+  text->data[text->size] = '\0';
   va_end(again);
 }
 
