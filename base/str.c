@@ -151,13 +151,13 @@ static bool add_replaced(leat_text *out, leat_str x, leat_str part, leat_str by)
   if (!reserve_replaced(out, x, part, by)) return false;
   while ((next = leat_str_find(x, part, at)) >= 0) {
     int64_t end = next + (int64_t)part.size;
-    add_str(out, (leat_str){x.data + at, (uint64_t)(next - at)});
+    add_str(out, leat_str_part(x, at, next - at));
     add_str(out, by);
     if (!part.size && next == (int64_t)x.size) return true;
-    if (!part.size) add_str(out, (leat_str){x.data + end++, 1});
+    if (!part.size) add_str(out, leat_str_part(x, end++, 1));
     at = end;
   }
-  return add_str(out, (leat_str){x.data + at, x.size - (uint64_t)at});
+  return add_str(out, leat_str_part(x, at, (int64_t)x.size - at));
 }
 
 bool leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *inputs, int64_t i,

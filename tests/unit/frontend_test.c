@@ -72,7 +72,7 @@ TEST(dims_that_are_computed_are_checked_where_they_are_not_bound) {
               "dim N\ndim M\nentry e(x: f32[max(M, 2*N), N - 1])");
   check_fails("fn f(x: f32[2 * N], y: f32[N]) { return y }\n"
               "entry e(x: f32[6], y: f32[4]) { u = f(x, y) }\n",
-              "argument `x` of `f`: expected f32[2 * N], found f32[6]");
+              "argument `x` of `f`: expected f32[2 * N] with N = 4, found f32[6]");
 }
 
 TEST(literals_take_the_dtype_they_meet) {

@@ -101,10 +101,10 @@ static const struct {
      "t:1:44: error: argument `units` of `dense`: expected int, found a float"},
     {"fn f(x: f32[N], y: f32[N]) { return x + y }\n"
      "entry e(x: f32[2], y: f32[3]) { z = f(x, y) }",
-     "t:2:42: error: argument `y` of `f`: expected f32[N], found f32[3]"},
+     "t:2:42: error: argument `y` of `f`: expected f32[N] with N = 2, found f32[3]"},
     {"fn f(x: T[], y: T[]) { return x + y }\n"
      "entry e(x: f32[], y: f64[]) { z = f(x, y) }",
-     "t:2:40: error: argument `y` of `f`: expected T[], found f64[]"},
+     "t:2:40: error: argument `y` of `f`: expected T[] with T = f32, found f64[]"},
     {"fn f(v: var f32[]) { v := 1 }\n"
      "entry e(x: f32[]) { f(x) }",
      "t:2:23: error: argument `v` of `f`: expected a variable, found a tensor"},
@@ -200,7 +200,7 @@ static const struct {
     {"var a: f32[3] = [1, 2]",
      "t:1:17: error: expected a list of 3 here, found one of 2"},
     {"var a: f32[3] = 1 trainable=3",
-     "t:1:19: error: a variable's options are trainable=true|false and container=\"…\", not `trainable=` an int"},
+     "t:1:19: error: a variable's options are trainable=true|false and container=\"…\"; here `trainable` is an int"},
     {"var a: f32[3] = 1 colocate a",
      "t:1:28: error: `colocate` of state is not supported yet; `on` is"},
     {"entry e(x: f32[N]) { var w: f32[N] = 0 }",
