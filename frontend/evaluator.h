@@ -240,6 +240,7 @@ ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_make_list(evaluator *e, const ev *items, uint32_t count);
 const char *ev_kind_name(ev value);        // "a tensor", "an int", … for messages
 bool ev_is_literal(ev value);              // INT, FLOAT, BOOL
+bool ev_is_tensor(ev value);               // a TENSOR or a STATE
 const leat_type *ev_tensor_type(ev value); // of a TENSOR, a STATE, ROWS; NULL: it has none
 bool ev_equal(ev a, ev b);
 void ev_print(ev value, leat_text *out);

@@ -1,5 +1,5 @@
 // Words of Python, C and Rust, and the names that NumPy, JAX, PyTorch and TensorFlow have for what
-// is called otherwise here. Only what is nothing in this language stands in the tables.
+// is called otherwise here. The tables are asked only of what means nothing where it stands.
 #include "frontend/habits.h"
 
 #include <string.h>

@@ -143,7 +143,7 @@ static bool is_order(leat_operator operator) {
   return operator>= LEAT_OPERATOR_LESS && operator<= LEAT_OPERATOR_GREATER_EQUAL;
 }
 
-static bool is_tensor(ev value) {
+bool ev_is_tensor(ev value) {
   return value.kind == EV_TENSOR || value.kind == EV_STATE || value.kind == EV_ROWS;
 }
 
@@ -183,7 +183,7 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
     return int_operator(e, operator, ev_compare_strings(left, right), 0, span);
   bool compares = operator== LEAT_OPERATOR_EQUAL || operator== LEAT_OPERATOR_NOT_EQUAL;
   bool none = left.kind == EV_NONE || right.kind == EV_NONE; // a tensor is not none
-  if (!compares || (!none && (is_tensor(left) || is_tensor(right)))) return ev_none();
+  if (!compares || (!none && (ev_is_tensor(left) || ev_is_tensor(right)))) return ev_none();
   if (left.kind == EV_LIST && !ev_spend(e, left.list->weight, span)) return ev_error();
   return ev_bool(ev_equal(left, right) == (operator== LEAT_OPERATOR_EQUAL));
 }

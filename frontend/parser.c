@@ -68,7 +68,9 @@ static const char *describe_token(leat_parser *p) {
 
 void leat_parser_fail(leat_parser *p, const char *expected) {
   leat_token token = p->token;
-  const char *habit = leat_habit_word(p->lexer.text + token.begin, token.end - token.begin);
+  bool keyword = leat_token_is_keyword(token.kind); // a name may be one of the user's
+  const char *word = p->lexer.text + token.begin;
+  const char *habit = keyword ? leat_habit_word(word, token.end - token.begin) : NULL;
   if (token.problem || habit)
     leat_parser_error(p, leat_parser_token_span(p), "%s", token.problem ? token.problem : habit);
   else

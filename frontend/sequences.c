@@ -143,13 +143,9 @@ static const char *find_part(ev text, const char *from, ev part) {
   return memmem(from, (size_t)(text.text + text.size - from), part.text, part.size);
 }
 
-static bool is_tensor(ev value) {
-  return value.kind == EV_TENSOR || value.kind == EV_STATE;
-}
-
 ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
   ev text = call->args[0], part = call->args[1];
-  if (is_tensor(text) || is_tensor(part))
+  if (ev_is_tensor(text) || ev_is_tensor(part))
     return ev_op(e, LEAT_OP_str_find, call->args, 2, NULL, call->span, call->hint);
   if (!expect_string(e, call, "what `str_find` searches", text) ||
       !expect_string(e, call, "what `str_find` looks for", part))
@@ -175,7 +171,7 @@ static bool expect_strings(evaluator *e, leat_span span, const char *what, ev va
 // Of a tensor the library's `split_tensor`.
 ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call) {
   ev text = call->args[0], separator = call->args[1];
-  if (is_tensor(text) || is_tensor(separator)) {
+  if (ev_is_tensor(text) || ev_is_tensor(separator)) {
     if (!expect_strings(e, call->spans[0], "what `str_split` splits", text, false) ||
         !expect_strings(e, call->spans[1], "the separator of `str_split`", separator, true))
       return ev_error();
@@ -213,7 +209,7 @@ static ev join_tensor(evaluator *e, const ev_builtin_call *call) {
 
 ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call) {
   ev list = call->args[0], separator = call->args[1];
-  bool tensors = is_tensor(list) || is_tensor(separator);
+  bool tensors = ev_is_tensor(list) || ev_is_tensor(separator);
   if (tensors || call->args[2].kind != EV_NONE) return join_tensor(e, call);
   if (list.kind != EV_LIST)
     return ev_fail(e, call->span, "`str_join` joins a list of strings, found %s",

@@ -201,19 +201,23 @@ static leat_value initial_tensor(evaluator *e, const leat_stmt *stmt, const leat
   return fits ? tensor : (leat_value){0};
 }
 
-// What is not pure among a node and those it is computed from, or NULL.
-static const leat_node *impure(evaluator *e, const leat_node *node) {
+typedef leat_vec(const leat_node *) node_list;
+
+static void add_used(leat_arena *scratch, const leat_node *node, uint32_t first, node_list *used) {
+  if (node->id < first) leat_vec_push(scratch, used, node);
+}
+
+// What is not pure among these nodes and those they are computed from, or NULL. Empties the list.
+static const leat_node *impure(leat_arena *scratch, node_list *work) {
   leat_map seen;
-  leat_vec(const leat_node *) work = {0};
-  leat_map_init(&seen, e->arena);
-  leat_vec_push(e->arena, &work, node);
-  while (work.count) {
-    node = work.items[--work.count];
+  leat_map_init(&seen, scratch);
+  while (work->count) {
+    const leat_node *node = work->items[--work->count];
     if (!ev_is_pure(node->op)) return node;
     if (leat_map_get(&seen, node)) continue;
     leat_map_set(&seen, node, (void *)node);
     for (uint32_t i = 0; i < node->input_count; i++)
-      leat_vec_push(e->arena, &work, node->inputs[i].node);
+      leat_vec_push(scratch, work, node->inputs[i].node);
   }
   return NULL;
 }
@@ -221,12 +225,16 @@ static const leat_node *impure(evaluator *e, const leat_node *node) {
 // The nodes of an initialiser are pure; those before `first`, which it uses, must be so too.
 static bool check_used(evaluator *e, const leat_state *state, leat_value tensor, uint32_t first,
                        leat_span span) {
-  const leat_node *bad = tensor.node->id < first ? impure(e, tensor.node) : NULL;
-  for (uint32_t i = first; !bad && i < e->graph->nodes.count; i++) {
+  leat_arena *scratch = leat_arena_create();
+  node_list used = {0};
+  add_used(scratch, tensor.node, first, &used);
+  for (uint32_t i = first; i < e->graph->nodes.count; i++) {
     const leat_node *node = e->graph->nodes.items[i];
-    for (uint32_t k = 0; !bad && k < node->input_count; k++)
-      if (node->inputs[k].node->id < first) bad = impure(e, node->inputs[k].node);
+    for (uint32_t k = 0; k < node->input_count; k++)
+      add_used(scratch, node->inputs[k].node, first, &used);
   }
+  const leat_node *bad = impure(scratch, &used);
+  leat_arena_destroy(scratch);
   if (bad)
     ev_fail(e, span, "an initialiser is pure: that of `%s` cannot depend on `%s` (%s)", state->name,
             bad->name, leat_op_name(bad->op));

@@ -45,6 +45,18 @@ k_value k_clamp(k_builder *b, k_value x, double low, double high) {
   return k_select(b, k_lt(b, most, x), most, x);
 }
 
+k_value k_u64(k_builder *b, uint64_t value) {
+  return k_int(b, LEAT_u64, 1, (int64_t)value);
+}
+
+k_value k_low_half(k_builder *b, k_value x) {
+  return k_binary(b, K_AND, x, k_u64(b, UINT32_MAX));
+}
+
+k_value k_high_half(k_builder *b, k_value x) {
+  return k_binary(b, K_SHR, x, k_u64(b, 32));
+}
+
 k_value k_polynomial(k_builder *b, k_value x, const double *c, int degree) {
   k_value sum = k_real(b, x, c[degree]);
   for (int i = degree - 1; i >= 0; i--) sum = k_fma(b, sum, x, k_real(b, x, c[i]));

@@ -1,5 +1,5 @@
-// What the files of math functions share: constants of a value's type, polynomials, bits of floats,
-// and sums and products whose rounding errors are kept.
+// What the files of math functions and random bits share: constants of a value's type, polynomials,
+// bits of floats, and sums and products whose rounding errors are kept.
 #ifndef LEAT_KERNEL_MATH_PARTS_H
 #define LEAT_KERNEL_MATH_PARTS_H
 
@@ -14,6 +14,11 @@ k_value k_or_bits(k_builder *b, k_value x, k_value bits); // a float with these 
 k_value k_is_nan(k_builder *b, k_value x);
 k_value k_less_than(k_builder *b, k_value x, double value);
 k_value k_clamp(k_builder *b, k_value x, double low, double high); // NaN stays
+
+// Scalars of u64, and the halves of one.
+k_value k_u64(k_builder *b, uint64_t value);
+k_value k_low_half(k_builder *b, k_value x);
+k_value k_high_half(k_builder *b, k_value x);
 
 // c[0] + c[1]·x + … + c[degree]·x^degree
 k_value k_polynomial(k_builder *b, k_value x, const double *c, int degree);

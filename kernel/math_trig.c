@@ -44,18 +44,6 @@ static const uint32_t two_over_pi[WORDS] = {
     0x5a0a6d1f, 0x6d367ecf, 0x27cb09b7, 0x4f463f66, 0x9e5fea2d, 0x7527bac7, 0xebe5f17b,
     0x3d0739f7, 0x8a5292ea, 0x6bfb5fb1, 0x1f8d5d08, 0x56033046, 0xfc7b6bab};
 
-static k_value word(k_builder *b, uint64_t value) {
-  return k_int(b, LEAT_u64, 1, (int64_t)value);
-}
-
-static k_value low_word(k_builder *b, k_value x) {
-  return k_binary(b, K_AND, x, word(b, UINT32_MAX));
-}
-
-static k_value high_word(k_builder *b, k_value x) {
-  return k_binary(b, K_SHR, x, word(b, 32));
-}
-
 // TAKEN words of 2/π from its bit `begin` on; what is before stands for multiples of 4 in x·2/π.
 static void take_words(k_builder *b, const k_buffer *table, k_value begin, k_value *out) {
   k_value first = k_binary(b, K_SHR, begin, k_i64(b, 5)), raw[TAKEN + 1];
@@ -63,24 +51,24 @@ static void take_words(k_builder *b, const k_buffer *table, k_value begin, k_val
   for (int i = 0; i <= TAKEN; i++)
     raw[i] = k_cast(b, LEAT_u64, k_load(b, table, k_add(b, first, k_i64(b, i)), 1, NULL));
   for (int i = 0; i < TAKEN; i++) {
-    k_value both = k_binary(b, K_OR, k_binary(b, K_SHL, raw[i], word(b, 32)), raw[i + 1]);
-    out[i] = low_word(b, high_word(b, k_binary(b, K_SHL, both, shift)));
+    k_value both = k_binary(b, K_OR, k_binary(b, K_SHL, raw[i], k_u64(b, 32)), raw[i + 1]);
+    out[i] = k_low_half(b, k_high_half(b, k_binary(b, K_SHL, both, shift)));
   }
 }
 
 // The fraction of mantissa·0.g₁g₂g₃…: 128 bits in two words. A column is of weight 2^-32(i+1).
 static void fraction_of_product(k_builder *b, k_value mantissa, const k_value *g, k_value *out) {
-  k_value low = low_word(b, mantissa), high = high_word(b, mantissa), carry = word(b, 0), t[5];
+  k_value low = k_low_half(b, mantissa), high = k_high_half(b, mantissa), carry = k_u64(b, 0), t[5];
   for (int i = 4; i >= 0; i--) {
-    k_value sum = k_add(b, carry, low_word(b, k_mul(b, low, g[i])));
+    k_value sum = k_add(b, carry, k_low_half(b, k_mul(b, low, g[i])));
     k_value after = k_mul(b, high, g[i + 1]);
-    sum = k_add(b, sum, k_add(b, high_word(b, k_mul(b, low, g[i + 1])), low_word(b, after)));
-    sum = k_add(b, sum, high_word(b, k_mul(b, high, g[i + 2])));
-    t[i] = low_word(b, sum);
-    carry = high_word(b, sum);
+    sum = k_add(b, sum, k_add(b, k_high_half(b, k_mul(b, low, g[i + 1])), k_low_half(b, after)));
+    sum = k_add(b, sum, k_high_half(b, k_mul(b, high, g[i + 2])));
+    t[i] = k_low_half(b, sum);
+    carry = k_high_half(b, sum);
   }
   for (int i = 0; i < 2; i++)
-    out[i] = k_binary(b, K_OR, k_binary(b, K_SHL, t[2 * i], word(b, 32)), t[2 * i + 1]);
+    out[i] = k_binary(b, K_OR, k_binary(b, K_SHL, t[2 * i], k_u64(b, 32)), t[2 * i + 1]);
 }
 
 // |x| scaled by 2/π: its nearest whole number modulo 4, and what is left times π/2.
@@ -92,16 +80,17 @@ static k_pair reduce_lane(k_builder *b, const k_buffer *table, k_value x, k_valu
   take_words(b, table, k_add(b, exponent, k_i64(b, 32 * ZEROS - 2)), g);
   fraction_of_product(b, k_bitcast(b, LEAT_u64, mantissa), g, fraction);
   k_value high = fraction[0], low = fraction[1]; // of a turn: the first two bits are quarters
-  k_value rounded = k_add(b, high, word(b, (uint64_t)1 << 61));
-  *n = k_bitcast(b, LEAT_i64, k_binary(b, K_SHR, rounded, word(b, 62)));
-  high =
-      k_binary(b, K_OR, k_binary(b, K_SHL, high, word(b, 2)), k_binary(b, K_SHR, low, word(b, 62)));
-  low = k_binary(b, K_SHL, low, word(b, 2));
+  k_value rounded = k_add(b, high, k_u64(b, (uint64_t)1 << 61));
+  *n = k_bitcast(b, LEAT_i64, k_binary(b, K_SHR, rounded, k_u64(b, 62)));
+  high = k_binary(b, K_OR, k_binary(b, K_SHL, high, k_u64(b, 2)),
+                  k_binary(b, K_SHR, low, k_u64(b, 62)));
+  low = k_binary(b, K_SHL, low, k_u64(b, 2));
   k_value top = k_binary(b, K_SHR, k_bitcast(b, LEAT_i64, high), k_i64(b, 32)); // signed
-  k_pair f = k_fast_two_sum(b, k_mul(b, k_cast(b, LEAT_f64, top), k_real(b, x, 0x1p-32)),
-                            k_mul(b, k_cast(b, LEAT_f64, k_bitcast(b, LEAT_i64, low_word(b, high))),
-                                  k_real(b, x, 0x1p-64)));
-  k_value rest = k_cast(b, LEAT_f64, k_bitcast(b, LEAT_i64, k_binary(b, K_SHR, low, word(b, 1))));
+  k_pair f =
+      k_fast_two_sum(b, k_mul(b, k_cast(b, LEAT_f64, top), k_real(b, x, 0x1p-32)),
+                     k_mul(b, k_cast(b, LEAT_f64, k_bitcast(b, LEAT_i64, k_low_half(b, high))),
+                           k_real(b, x, 0x1p-64)));
+  k_value rest = k_cast(b, LEAT_f64, k_bitcast(b, LEAT_i64, k_binary(b, K_SHR, low, k_u64(b, 1))));
   f.low = k_fma(b, rest, k_real(b, x, 0x1p-127), f.low);
   k_value half_pi = k_real(b, x, HALF_PI_HIGH);
   k_pair r = k_two_product(b, f.high, half_pi);

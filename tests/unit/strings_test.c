@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "base/tensor.h"
 #include "leat/leat.h"
-#include "tests/unit/check.h"
+#include "tests/unit/opened.h"
 #include "tests/unit/scratch.h"
 
 #include <stdlib.h>
@@ -130,22 +130,6 @@ TEST(pairs_in_files_are_strings) {
 }
 
 // -- The public API -------------------------------------------------------------------------------
-
-static leat_session *open_session(const char *text, const char *target) {
-  leat_session *session;
-  leat_session_options options = {.target = target, .cache = "off", .threads = 1};
-  CHECK_EQ_INT(leat_session_create(&options, &session), LEAT_OK);
-  CHECK_EQ_INT(leat_session_extend(session, text, 0, "test.leat"), LEAT_OK);
-  CHECK_EQ_STR(leat_session_message(session), "");
-  return session;
-}
-
-static leat_step *prepare(leat_session *session, const char *entry) {
-  leat_step *step = NULL;
-  leat_step_spec spec = {.entries = &entry, .entry_count = 1};
-  CHECK_EQ_INT(leat_session_prepare(session, &spec, &step), LEAT_OK);
-  return step;
-}
 
 static const char *const targets[] = {"cpu", "ref"};
 
