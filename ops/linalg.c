@@ -9,8 +9,8 @@
 //   triangular_solve  op(a) x = b, with `right` x op(a) = b; op transposes with `transpose`; only
 //                     the upper (with `lower` the lower) triangle of a is looked at, with
 //                     `unit_diagonal` not even its diagonal. A zero there divides: inf or NaN
-//   qr                q, r with x = q r, qᵀ q = I and no negative number on r's diagonal; q has
-//                     min(m, n) columns, with `full` m
+//   qr                q, r with x = q r, qᵀ q = I (of complex numbers qᴴ q) and only real numbers,
+//                     none negative, on r's diagonal; q has min(m, n) columns, with `full` m
 //   eigh              values ascending and the vectors (columns) of the symmetric part of x; the
 //                     largest number of each vector (of equal ones the first) is positive
 //   svd               u, s, vh: x = u diag(s) vh, with min(m, n) values, descending, and the

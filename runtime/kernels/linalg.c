@@ -48,6 +48,8 @@ typedef struct triangle {
 
 #define REAL float _Complex
 #define R(x) x##_c64
+#define PART float
+#define P(x) x##_f32
 #define R_ABS cabsf
 #define R_SQRT sqrtf
 #define R_CONJ conjf
@@ -56,6 +58,8 @@ typedef struct triangle {
 
 #define REAL double _Complex
 #define R(x) x##_c128
+#define PART double
+#define P(x) x##_f64
 #define R_ABS cabs
 #define R_SQRT sqrt
 #define R_CONJ conj
@@ -65,14 +69,22 @@ typedef struct triangle {
 // The arguments behind `buffers` buffers: the dtype, then numbers.
 typedef struct numbers {
   leat_dtype dtype;
-  bool is_double;
   int64_t size; // of a number of the matrix
   int64_t at[8];
 } numbers;
 
+// The function for matrices of the dtype.
+#define CALL(dtype, name, ...)                                                                     \
+  switch ((int)(dtype)) {                                                                          \
+  case LEAT_f32: name##_f32(__VA_ARGS__); break;                                                   \
+  case LEAT_f64: name##_f64(__VA_ARGS__); break;                                                   \
+  case LEAT_c64: name##_c64(__VA_ARGS__); break;                                                   \
+  case LEAT_c128: name##_c128(__VA_ARGS__); break;                                                 \
+  }
+
 static numbers numbers_of(const leat_arg *args, int buffers, int count) {
   leat_dtype dtype = (leat_dtype)args[buffers].value;
-  numbers n = {dtype, dtype == LEAT_f64, (int64_t)leat_dtype_size(dtype), {0}};
+  numbers n = {dtype, (int64_t)leat_dtype_size(dtype), {0}};
   for (int i = 0; i < count; i++) n.at[i] = args[buffers + 1 + i].value;
   return n;
 }
@@ -90,12 +102,7 @@ int32_t leat_library_cholesky(leat_frame *frame, const leat_arg *args, int64_t b
   void *scratch = part(&args[2], begin, a.at[1], 1);
   for (int64_t tile = begin; tile < end; tile++) {
     void *l = part(&args[0], tile, n * n, a.size), *x = part(&args[1], tile, n * n, a.size);
-    switch ((int)a.dtype) {
-    case LEAT_f32: cholesky_f32(n, x, l, scratch); break;
-    case LEAT_f64: cholesky_f64(n, x, l, scratch); break;
-    case LEAT_c64: cholesky_c64(n, x, l, scratch); break;
-    case LEAT_c128: cholesky_c128(n, x, l, scratch); break;
-    }
+    CALL(a.dtype, cholesky, n, x, l, scratch)
   }
   return LEAT_OK;
 }
@@ -109,12 +116,7 @@ int32_t leat_library_lu(leat_frame *frame, const leat_arg *args, int64_t begin, 
     void *lu = part(&args[0], tile, m * n, a.size), *x = part(&args[3], tile, m * n, a.size);
     int32_t *pivots = part(&args[1], tile, m < n ? m : n, sizeof(int32_t));
     int32_t *permutation = part(&args[2], tile, m, sizeof(int32_t));
-    switch ((int)a.dtype) {
-    case LEAT_f32: lu_f32(m, n, x, lu, pivots, permutation); break;
-    case LEAT_f64: lu_f64(m, n, x, lu, pivots, permutation); break;
-    case LEAT_c64: lu_c64(m, n, x, lu, pivots, permutation); break;
-    case LEAT_c128: lu_c128(m, n, x, lu, pivots, permutation); break;
-    }
+    CALL(a.dtype, lu, m, n, x, lu, pivots, permutation)
   }
   return LEAT_OK;
 }
@@ -131,12 +133,7 @@ int32_t leat_library_triangular_solve(leat_frame *frame, const leat_arg *args, i
   for (int64_t tile = begin; tile < end; tile++) {
     void *x = part(&args[0], tile, m * k, a.size), *t = part(&args[1], tile, n * n, a.size);
     void *b = part(&args[2], tile, m * k, a.size);
-    switch ((int)a.dtype) {
-    case LEAT_f32: triangular_solve_f32(&how, n, m, k, t, b, x, scratch); break;
-    case LEAT_f64: triangular_solve_f64(&how, n, m, k, t, b, x, scratch); break;
-    case LEAT_c64: triangular_solve_c64(&how, n, m, k, t, b, x, scratch); break;
-    case LEAT_c128: triangular_solve_c128(&how, n, m, k, t, b, x, scratch); break;
-    }
+    CALL(a.dtype, triangular_solve, &how, n, m, k, t, b, x, scratch)
   }
   return LEAT_OK;
 }
@@ -151,7 +148,7 @@ int32_t leat_library_qr(leat_frame *frame, const leat_arg *args, int64_t begin, 
     void *q = part(&args[0], tile, m * height, a.size),
          *r = part(&args[1], tile, height * n, a.size);
     void *x = part(&args[2], tile, m * n, a.size);
-    a.is_double ? qr_f64(m, n, height, x, q, r, scratch) : qr_f32(m, n, height, x, q, r, scratch);
+    CALL(a.dtype, qr, m, n, height, x, q, r, scratch)
   }
   return LEAT_OK;
 }
@@ -165,8 +162,8 @@ int32_t leat_library_eigh(leat_frame *frame, const leat_arg *args, int64_t begin
   for (int64_t tile = begin; tile < end; tile++) {
     void *values = part(&args[0], tile, n, a.size), *vectors = part(&args[1], tile, n * n, a.size);
     void *x = part(&args[2], tile, n * n, a.size);
-    a.is_double ? eigh_f64(n, x, values, vectors, scratch)
-                : eigh_f32(n, x, values, vectors, scratch);
+    a.dtype == LEAT_f64 ? eigh_f64(n, x, values, vectors, scratch)
+                        : eigh_f32(n, x, values, vectors, scratch);
   }
   return LEAT_OK;
 }
@@ -180,7 +177,7 @@ int32_t leat_library_svd(leat_frame *frame, const leat_arg *args, int64_t begin,
   for (int64_t tile = begin; tile < end; tile++) {
     void *u = part(&args[0], tile, m * count, a.size), *s = part(&args[1], tile, count, a.size);
     void *vh = part(&args[2], tile, count * n, a.size), *x = part(&args[3], tile, m * n, a.size);
-    a.is_double ? svd_f64(m, n, x, u, s, vh, scratch) : svd_f32(m, n, x, u, s, vh, scratch);
+    a.dtype == LEAT_f64 ? svd_f64(m, n, x, u, s, vh, scratch) : svd_f32(m, n, x, u, s, vh, scratch);
   }
   return LEAT_OK;
 }

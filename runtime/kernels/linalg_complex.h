@@ -1,4 +1,5 @@
-// What takes complex matrices, in one precision: REAL is their type. linalg.c includes it for both.
+// The factorisations of complex matrices in one precision: REAL is their type, PART that of the
+// parts, whose functions are named P. linalg.c includes it for both.
 #define NAME(x) R(x##_1)
 #define TARGET
 #define PASS "runtime/kernels/gemm_pass.h"
@@ -18,10 +19,18 @@ static REAL R(dot)(int64_t n, const REAL *x, const REAL *y) {
   return total;
 }
 
+// A complex number is two parts one after the other.
+static PART R(largest)(int64_t n, const REAL *x) {
+  return P(largest)(2 * n, (const PART *)x);
+}
+
 #include "runtime/kernels/lu_number.h"
 
 #include "runtime/kernels/cholesky_number.h"
+#include "runtime/kernels/qr_number.h"
 
+#undef PART
+#undef P
 #undef REAL
 #undef R
 #undef R_ABS

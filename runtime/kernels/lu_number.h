@@ -5,6 +5,10 @@ static void R(fill)(REAL *x, int64_t count, REAL value) {
   for (int64_t i = 0; i < count; i++) x[i] = value;
 }
 
+static void R(conjugate)(int64_t count, REAL *x) {
+  for (int64_t i = 0; i < count; i++) x[i] = R_CONJ(x[i]);
+}
+
 static void R(transpose)(int64_t rows, int64_t columns, const REAL *x, int64_t ldx, REAL *y,
                          int64_t ldy) {
   for (int64_t i = 0; i < rows; i += 8)

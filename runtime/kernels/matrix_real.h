@@ -1,6 +1,6 @@
-// What the factorisations share, in one precision: C -= A · B, dot products, Householder
-// vectors. Matrices are row-major, ld is from row to row. Orders of summation are fixed: the same
-// bits on every CPU.
+// What the factorisations share, in one precision: C -= A · B, dot products, the largest number.
+// Matrices are row-major, ld is from row to row. Orders of summation are fixed: the same bits on
+// every CPU.
 
 // Rotations of the rows of a matrix, gathered by sweeps: see turn_real.h.
 typedef struct R(sweeps) {
@@ -51,24 +51,4 @@ static REAL R(largest)(int64_t n, const REAL *x) {
   for (int64_t i = 0; i < n; i++)
     if (largest == largest && !(R_ABS(x[i]) <= largest)) largest = R_ABS(x[i]); // a NaN stays
   return largest;
-}
-
-// x becomes a vector v with v[0] = 1, so that (I - tau v vᵀ) maps the former x to beta e₀; the sign
-// of beta is the other than x[0]'s. A zero vector: tau 0.
-static REAL R(householder)(int64_t n, REAL *x, REAL *beta) {
-  REAL scale = R(largest)(n, x), norm, tau, alpha = x[0];
-  if (scale == 0 || n == 1) {
-    *beta = alpha;
-    x[0] = 1;
-    return 0;
-  }
-  for (int64_t i = 0; i < n; i++) x[i] /= scale;
-  norm = R_SQRT(R(dot)(n, x, x));
-  alpha = x[0];
-  if (alpha > 0) norm = -norm;
-  tau = (norm - alpha) / norm;
-  for (int64_t i = 1; i < n; i++) x[i] /= alpha - norm;
-  x[0] = 1;
-  *beta = norm * scale;
-  return tau;
 }

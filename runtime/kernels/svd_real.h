@@ -147,6 +147,18 @@ static bool R(svd_of_parts)(R(svd_parts) * p, REAL *u, REAL *v) {
   return R(svd_of_bidiagonal)(n, p->d, p->e, &left, &right);
 }
 
+// q = the product of the `count` reflections in a · q; q: m × columns.
+static void R(apply_q)(const R(reflector) * r, int64_t m, int64_t count, int64_t columns,
+                       const REAL *a, int64_t row, int64_t column, const REAL *tau, REAL *q) {
+  for (int64_t begin = (count + BLOCK - 1) / BLOCK * BLOCK; begin > 0;) {
+    int64_t end = begin < count ? begin : count;
+    begin -= BLOCK;
+    R(gather_block)
+    (r, m - begin, end - begin, a + begin * (row + column), row, column, tau + begin);
+    R(apply_block)(r, false, m - begin, columns, end - begin, q + begin * columns, columns);
+  }
+}
+
 // From vectors of B to those of a: `left` = H uᵀ, `right` = G vᵀ, the values in their order.
 static void R(svd_vectors)(const R(svd_parts) * p, const REAL *u, const REAL *v) {
   int64_t n = p->count, rows = p->rows;

@@ -53,6 +53,12 @@ static const char functions[] =
     "fn check_complex_upper(s: T[...D], b: T[...E]) {\n  a = complex(dominant(s), -s)\n"
     "  x = triangular_solve(a, matrix_transpose(complex(b, b)), right=true)\n"
     "  return both(triangular_solve(a, x, right=true, transpose=true))\n}\n"
+    "fn mixed(x: T[...D]) {\n  return complex(x, 1 / cast(2, T) - x * x)\n}\n"
+    "fn check_complex_qr(x: T[...D]) {\n  q, r = qr(mixed(x))\n  return both(q @ r)\n}\n"
+    "fn check_complex_q(x: T[...D]) {\n  q, r = qr(mixed(x), full=true)\n"
+    "  return both(adjoint(q) @ q)\n}\n"
+    "fn check_complex_r(s: T[...D]) {\n  q, r = qr(complex(dominant(s), s))\n"
+    "  return both(r)\n}\n"
     "fn check_complex_det(s: T[...D]) {\n  return both(det(complex(dominant(s), s) / 3))\n}\n"
     "fn check_fft(x: T[...D]) {\n  y = fft(complex(x, x * x))\n"
     "  return real(y) - 2 * imag(y)\n}\n"
@@ -90,6 +96,9 @@ static const struct check {
     {"check_complex_lu", SQUARE, 64, 8},
     {"check_complex_solve", SQUARE_AND_RIGHT, 64, 8},
     {"check_complex_upper", SQUARE_AND_RIGHT, 64, 8},
+    {"check_complex_qr", ANY, 64, 8},
+    {"check_complex_q", ANY, 64, 8},
+    {"check_complex_r", SQUARE, 128, 16},
     {"check_complex_det", SQUARE, 256, 64},
     {"check_fft", ANY, 8, 2},
     {"check_ifft", ANY, 8, 1},

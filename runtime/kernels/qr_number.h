@@ -1,4 +1,26 @@
-// QR by Householder reflections, BLOCK of them at a time as I - V T Vᵀ.
+// QR by Householder reflections I - tau v vᵀ, BLOCK of them at a time as I - V T Vᵀ, of REAL
+// numbers or, where REAL is a complex type, of those: then transposes are conjugate.
+
+// x becomes a vector v with v[0] = 1, so that (I - tau v vᵀ)ᵀ maps the former x to beta e₀, beta a
+// real number; its sign is the other than x[0]'s. A zero vector: tau 0.
+static REAL R(householder)(int64_t n, REAL *x, PART *beta) {
+  PART scale = R(largest)(n, x), norm;
+  REAL tau, alpha = x[0];
+  if (scale == 0 || (n == 1 && alpha == R_REAL(alpha))) {
+    *beta = R_REAL(alpha);
+    x[0] = 1;
+    return 0;
+  }
+  for (int64_t i = 0; i < n; i++) x[i] /= scale;
+  norm = R_SQRT(R_REAL(R(dot)(n, x, x)));
+  alpha = x[0];
+  if (R_REAL(alpha) > 0) norm = -norm;
+  tau = (norm - alpha) / norm;
+  for (int64_t i = 1; i < n; i++) x[i] /= alpha - norm;
+  x[0] = 1;
+  *beta = norm * scale;
+  return tau;
+}
 
 // Scratch of reflections on m rows and up to n columns; V is m × BLOCK, vt its transpose.
 typedef struct R(reflector) {
@@ -20,8 +42,11 @@ static R(reflector) R(reflector_in)(int64_t m, int64_t n, REAL *scratch) {
 static void R(gather_block)(const R(reflector) * r, int64_t m, int64_t count, const REAL *a,
                             int64_t row, int64_t column, const REAL *tau) {
   for (int64_t i = 0; i < m; i++)
-    for (int64_t j = 0; j < count; j++)
-      r->v[i * count + j] = r->vt[j * m + i] = i > j ? a[i * row + j * column] : i == j;
+    for (int64_t j = 0; j < count; j++) {
+      REAL v = i > j ? a[i * row + j * column] : i == j;
+      r->v[i * count + j] = v;
+      r->vt[j * m + i] = R_CONJ(v);
+    }
   for (int64_t j = 0; j < count; j++) {
     for (int64_t i = 0; i < BLOCK; i++) r->t[i * BLOCK + j] = 0;
     for (int64_t i = 0; i < j; i++) r->line[i] = -tau[j] * R(dot)(m, r->vt + i * m, r->vt + j * m);
@@ -37,7 +62,7 @@ static void R(apply_block)(const R(reflector) * r, bool transposed, int64_t m, i
   REAL t[BLOCK * BLOCK];
   for (int i = 0; i < BLOCK; i++)
     for (int j = 0; j < BLOCK; j++)
-      t[i * BLOCK + j] = r->t[transposed ? j * BLOCK + i : i * BLOCK + j];
+      t[i * BLOCK + j] = transposed ? R_CONJ(r->t[j * BLOCK + i]) : r->t[i * BLOCK + j];
   R(fill)(r->w, count * n, 0);
   R(fill)(r->w2, count * n, 0);
   R(subtract)(count, n, m, r->vt, m, a, lda, r->w, n);
@@ -50,27 +75,18 @@ static void R(qr_panel)(const R(reflector) * r, int64_t m, int64_t n, int64_t be
                         REAL *a, REAL *tau) {
   for (int64_t j = begin; j < end; j++) {
     int64_t rows = m - j, columns = end - j - 1;
-    REAL *v = r->line, *w = r->w, *right = a + j * n + j + 1, beta;
+    REAL *v = r->line, *w = r->w, *right = a + j * n + j + 1;
+    PART beta;
     for (int64_t i = 0; i < rows; i++) v[i] = a[(j + i) * n + j];
     tau[j] = R(householder)(rows, v, &beta);
     R(fill)(w, columns, 0);
+    R(conjugate)(rows, v);
     R(subtract)(1, columns, rows, v, rows, right, n, w, columns);
-    for (int64_t i = 0; i < columns; i++) w[i] *= -tau[j];
+    R(conjugate)(rows, v);
+    for (int64_t i = 0; i < columns; i++) w[i] *= -R_CONJ(tau[j]);
     R(subtract)(rows, columns, 1, v, 1, w, columns, right, n);
     a[j * n + j] = beta;
     for (int64_t i = 1; i < rows; i++) a[(j + i) * n + j] = v[i];
-  }
-}
-
-// q = the product of the `count` reflections in a · q; q: m × columns.
-static void R(apply_q)(const R(reflector) * r, int64_t m, int64_t count, int64_t columns,
-                       const REAL *a, int64_t row, int64_t column, const REAL *tau, REAL *q) {
-  for (int64_t begin = (count + BLOCK - 1) / BLOCK * BLOCK; begin > 0;) {
-    int64_t end = begin < count ? begin : count;
-    begin -= BLOCK;
-    R(gather_block)
-    (r, m - begin, end - begin, a + begin * (row + column), row, column, tau + begin);
-    R(apply_block)(r, false, m - begin, columns, end - begin, q + begin * columns, columns);
   }
 }
 
@@ -98,8 +114,8 @@ static void R(qr_in_place)(const R(reflector) * r, int64_t m, int64_t n, REAL *a
   }
 }
 
-// x = q · r with a diagonal of r that is not negative. q is m × height, r is height × n, where
-// height is m or min(m, n).
+// x = q · r with a diagonal of r that is real and not negative. q is m × height, r is height × n,
+// where height is m or min(m, n).
 static void R(qr)(int64_t m, int64_t n, int64_t height, const REAL *x, REAL *q, REAL *out,
                   REAL *scratch) {
   int64_t count = m < n ? m : n;
@@ -111,7 +127,7 @@ static void R(qr)(int64_t m, int64_t n, int64_t height, const REAL *x, REAL *q, 
   for (int64_t i = 0; i < height; i++)
     for (int64_t j = 0; j < n; j++) out[i * n + j] = j >= i ? a[i * n + j] : 0;
   for (int64_t i = 0; i < count; i++) {
-    if (!(a[i * n + i] < 0)) continue;
+    if (!(R_REAL(a[i * n + i]) < 0)) continue;
     for (int64_t j = i; j < n; j++) out[i * n + j] = -out[i * n + j];
     for (int64_t j = 0; j < m; j++) q[j * height + i] = -q[j * height + i];
   }
