@@ -1,10 +1,11 @@
 // Growing text, quoting, and the shortest decimals of floats. Nothing here depends on the locale:
-// the decimal point that printf wrote is replaced after strtod, which expects the same one, has
-// confirmed the digits.
+// of what printf wrote the digits are kept, after strtod, which expects the same decimal point, has
+// confirmed them.
 #include "base/text.h"
 
 #include "base/arena.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,23 @@ void leat_text_add(leat_text *text, const char *format, ...) {
   va_end(arguments);
 }
 
+void leat_text_add_string(leat_text *text, const char *string) {
+  leat_text_add_n(text, string, strlen(string));
+}
+
+void leat_text_add_u64(leat_text *text, uint64_t value) {
+  char digits[20], *first = digits + sizeof digits;
+  do {
+    *--first = (char)('0' + value % 10);
+  } while (value /= 10);
+  leat_text_add_n(text, first, (size_t)(digits + sizeof digits - first));
+}
+
+void leat_text_add_i64(leat_text *text, int64_t value) {
+  if (value < 0) leat_text_add_n(text, "-", 1);
+  leat_text_add_u64(text, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
 size_t leat_utf8_character(const char *text, size_t size) {
   static const uint32_t smallest[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
   const unsigned char *bytes = (const unsigned char *)text;
@@ -97,26 +115,40 @@ static bool reads_back(const char *decimal, double value, bool single) {
   return single ? strtof(decimal, NULL) == (float)value : strtod(decimal, NULL) == value;
 }
 
-// The fewest digits that read back, written plainly where that takes no more than `digits` places,
-// else as 1.5e+20.
-static void add_decimal(leat_text *text, double value, int digits, bool single) {
+// The fewest digits that read back, as d.dde+dd: from FLT_DIG (DBL_DIG) on, for as many are kept by
+// every number, so that a decimal with fewer is that one without zeros at its end; only denormals
+// keep less.
+static void find_decimal(double value, bool single, char *decimal, size_t room) {
+  bool normal = fabs(value) >= (single ? (double)FLT_MIN : DBL_MIN) || value == 0;
+  int most = single ? 9 : 17, digits = normal ? single ? FLT_DIG : DBL_DIG : 1;
+  do {
+    snprintf(decimal, room, "%.*e", digits - 1, value);
+  } while (digits++ < most && !reads_back(decimal, value, single));
+}
+
+// Written plainly where that takes no more than `places` places, else as 1.5e+20.
+static void add_decimal(leat_text *text, double value, int places, bool single) {
   if (isnan(value) || isinf(value)) {
-    leat_text_add(text, "%s", isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
+    leat_text_add_string(text, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     return;
   }
-  char decimal[64];
-  int precision = 0;
-  do {
-    snprintf(decimal, sizeof decimal, "%.*e", precision, value);
-  } while (precision++ < digits - 1 && !reads_back(decimal, value, single));
-  int exponent = atoi(strchr(decimal, 'e') + 1);
-  if (exponent >= -5 && exponent < digits - 1) {
-    int places = precision - 1 - exponent;
-    snprintf(decimal, sizeof decimal, "%.*f", places > 1 ? places : 1, value);
-  }
-  char *point = decimal + strspn(decimal, "-0123456789"); // one or more bytes in some locales
-  char *rest = point + strcspn(point, "-0123456789e");
-  leat_text_add(text, "%.*s%s%s", (int)(point - decimal), decimal, rest > point ? "." : "", rest);
+  char decimal[64], digits[64];
+  int count = 0;
+  find_decimal(value, single, decimal, sizeof decimal);
+  const char *at = decimal;
+  for (; *at != 'e'; at++) // the point is one or more bytes in some locales
+    if (*at >= '0' && *at <= '9') digits[count++] = *at;
+  int exponent = atoi(at + 1);
+  bool plain = exponent >= -5 && exponent < places - 1;
+  while (count > 1 && digits[count - 1] == '0') count--;
+  if (decimal[0] == '-') leat_text_add_n(text, "-", 1);
+  if (plain && exponent < 0) leat_text_add_n(text, "0.0000", (size_t)(1 - exponent));
+  int whole = !plain ? 1 : exponent < 0 ? 0 : exponent + 1; // digits before the point
+  while (count < whole + (plain && whole)) digits[count++] = '0';
+  leat_text_add_n(text, digits, (size_t)whole);
+  if (whole && count > whole) leat_text_add_n(text, ".", 1);
+  leat_text_add_n(text, digits + whole, (size_t)(count - whole));
+  if (!plain) leat_text_add(text, "e%+03d", exponent);
 }
 
 void leat_text_add_f64(leat_text *text, double value) {

@@ -16,6 +16,10 @@ void leat_text_add(leat_text *text, const char *format, ...) __attribute__((form
 void leat_text_add_v(leat_text *text, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 void leat_text_add_n(leat_text *text, const char *data, size_t size);
+// What a graph's text is made of, without looking through a format.
+void leat_text_add_string(leat_text *text, const char *string);
+void leat_text_add_i64(leat_text *text, int64_t value);
+void leat_text_add_u64(leat_text *text, uint64_t value);
 // Room for `extra` more bytes: adding so many does not fail. False: there is no memory for them,
 // which ends the process where it was not asked for (leat_out_of_memory).
 bool leat_text_reserve(leat_text *text, size_t extra);

@@ -586,7 +586,7 @@ static void print_operand(leat_dim dim, leat_text *out) {
 static void print_atom(const leat_atom *atom, bool alone, leat_text *out) {
   switch (atom->kind) {
   case LEAT_ATOM_NAMED:
-  case LEAT_ATOM_ANONYMOUS: leat_text_add(out, "%s", atom->name); break;
+  case LEAT_ATOM_ANONYMOUS: leat_text_add_string(out, atom->name); break;
   case LEAT_ATOM_FLOORDIV:
     if (!alone) leat_text_add_n(out, "(", 1);
     print_operand(atom->a, out);
@@ -607,8 +607,8 @@ static void print_atom(const leat_atom *atom, bool alone, leat_text *out) {
 static void print_term(const leat_term *term, bool first, leat_text *out) {
   uint64_t factor = magnitude(term->coefficient);
   bool negative = term->coefficient < 0, written = factor != 1 || !term->count;
-  leat_text_add(out, "%s", first ? (negative ? "-" : "") : negative ? " - " : " + ");
-  if (written) leat_text_add(out, "%llu", (unsigned long long)factor);
+  leat_text_add_string(out, first ? (negative ? "-" : "") : negative ? " - " : " + ");
+  if (written) leat_text_add_u64(out, factor);
   for (uint32_t i = 0; i < term->count; i++) {
     if (written || i) leat_text_add_n(out, "*", 1);
     print_atom(term->atoms[i], !written && term->count == 1 && !negative, out);
@@ -616,7 +616,7 @@ static void print_term(const leat_term *term, bool first, leat_text *out) {
 }
 
 void leat_dim_print(leat_dim dim, leat_text *out) {
-  if (!dim.poly) leat_text_add(out, "%lld", (long long)dim.value);
+  if (!dim.poly) leat_text_add_i64(out, dim.value);
   for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++)
     print_term(&dim.poly->terms[i], i == 0, out);
 }

@@ -9,10 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(leat_text *out, const char *words) {
-  leat_text_add_n(out, words, strlen(words));
-}
-
 static void add_quoted(leat_text *out, const char *words) {
   leat_text_add_quoted(out, words, strlen(words));
 }
@@ -24,15 +20,15 @@ static void add_quoted(leat_text *out, const char *words) {
 static void print_element(leat_dtype dtype, const void *data, int64_t index, leat_text *out) {
 #define AT(T) (((const T *)data)[index])
   switch (dtype) {
-  case LEAT_bool: add(out, AT(uint8_t) ? "true" : "false"); break;
-  case LEAT_i8: leat_text_add(out, "%d", AT(int8_t)); break;
-  case LEAT_i16: leat_text_add(out, "%d", AT(int16_t)); break;
-  case LEAT_i32: leat_text_add(out, "%d", AT(int32_t)); break;
-  case LEAT_i64: leat_text_add(out, "%lld", (long long)AT(int64_t)); break;
-  case LEAT_u8: leat_text_add(out, "%u", AT(uint8_t)); break;
-  case LEAT_u16: leat_text_add(out, "%u", AT(uint16_t)); break;
-  case LEAT_u32: leat_text_add(out, "%u", AT(uint32_t)); break;
-  case LEAT_u64: leat_text_add(out, "%llu", (unsigned long long)AT(uint64_t)); break;
+  case LEAT_bool: leat_text_add_string(out, AT(uint8_t) ? "true" : "false"); break;
+  case LEAT_i8: leat_text_add_i64(out, AT(int8_t)); break;
+  case LEAT_i16: leat_text_add_i64(out, AT(int16_t)); break;
+  case LEAT_i32: leat_text_add_i64(out, AT(int32_t)); break;
+  case LEAT_i64: leat_text_add_i64(out, AT(int64_t)); break;
+  case LEAT_u8: leat_text_add_u64(out, AT(uint8_t)); break;
+  case LEAT_u16: leat_text_add_u64(out, AT(uint16_t)); break;
+  case LEAT_u32: leat_text_add_u64(out, AT(uint32_t)); break;
+  case LEAT_u64: leat_text_add_u64(out, AT(uint64_t)); break;
   case LEAT_f16:
   case LEAT_bf16: leat_text_add_f32(out, (float)leat_half_value(dtype, AT(uint16_t))); break;
   case LEAT_f32: leat_text_add_f32(out, AT(float)); break;
@@ -40,11 +36,11 @@ static void print_element(leat_dtype dtype, const void *data, int64_t index, lea
   case LEAT_c64:
   case LEAT_c128: {
     leat_dtype part = dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
-    add(out, "complex(");
+    leat_text_add_string(out, "complex(");
     print_element(part, data, 2 * index, out);
-    add(out, ", ");
+    leat_text_add_string(out, ", ");
     print_element(part, data, 2 * index + 1, out);
-    add(out, ")");
+    leat_text_add_string(out, ")");
     break;
   }
   case LEAT_str: leat_text_add_quoted(out, AT(leat_str).data, AT(leat_str).size); break;
@@ -59,18 +55,18 @@ static void print_elements(const leat_tensor *tensor, int32_t axis, int64_t *ind
     print_element(tensor->dtype, tensor->data, (*index)++, out);
     return;
   }
-  add(out, "[");
+  leat_text_add_string(out, "[");
   for (int64_t i = 0; i < tensor->shape[axis]; i++) {
-    if (i) add(out, ", ");
+    if (i) leat_text_add_string(out, ", ");
     print_elements(tensor, axis + 1, index, out);
   }
-  add(out, "]");
+  leat_text_add_string(out, "]");
 }
 
 static void print_literal(const leat_tensor *tensor, leat_text *out) {
   int64_t index = 0;
   if (leat_shape_elements(tensor->rank, tensor->shape) == 0)
-    add(out, "[]"); // the type says which empty shape
+    leat_text_add_string(out, "[]"); // the type says which empty shape
   else
     print_elements(tensor, 0, &index, out);
 }
@@ -78,31 +74,39 @@ static void print_literal(const leat_tensor *tensor, leat_text *out) {
 // -- Nodes
 // ------------------------------------------------------------------------------------------------------------
 
+static void print_name(const char *name, leat_text *out) {
+  leat_text_add_n(out, "$", 1);
+  leat_text_add_string(out, name);
+}
+
 static void print_value(leat_value value, leat_text *out) {
-  leat_text_add(out, value.port ? "$%s:%u" : "$%s", value.node->name, value.port);
+  print_name(value.node->name, out);
+  if (!value.port) return;
+  leat_text_add_n(out, ":", 1);
+  leat_text_add_u64(out, value.port);
 }
 
 static void print_attr(leat_attr_kind kind, const leat_attr *attr, leat_text *out) {
   switch (kind) {
-  case LEAT_ATTR_INT: leat_text_add(out, "%lld", (long long)attr->i); break;
-  case LEAT_ATTR_BOOL: add(out, attr->i ? "true" : "false"); break;
+  case LEAT_ATTR_INT: leat_text_add_i64(out, attr->i); break;
+  case LEAT_ATTR_BOOL: leat_text_add_string(out, attr->i ? "true" : "false"); break;
   case LEAT_ATTR_STRING: add_quoted(out, attr->string); break;
-  case LEAT_ATTR_DTYPE: add(out, leat_dtype_name((leat_dtype)attr->i)); break;
+  case LEAT_ATTR_DTYPE: leat_text_add_string(out, leat_dtype_name((leat_dtype)attr->i)); break;
   case LEAT_ATTR_DIM: leat_dim_print(attr->dim, out); break;
   case LEAT_ATTR_TYPE: leat_type_print(attr->type, out); break;
   case LEAT_ATTR_TENSOR: print_literal(attr->tensor, out); break;
-  case LEAT_ATTR_STATE: leat_text_add(out, "$%s", attr->state->name); break;
+  case LEAT_ATTR_STATE: print_name(attr->state->name, out); break;
   case LEAT_ATTR_INTS:
   case LEAT_ATTR_DIMS:
-    add(out, "[");
+    leat_text_add_string(out, "[");
     for (uint32_t i = 0; i < attr->count; i++) {
-      if (i) add(out, ", ");
+      if (i) leat_text_add_string(out, ", ");
       if (kind == LEAT_ATTR_INTS)
-        leat_text_add(out, "%lld", (long long)attr->ints[i]);
+        leat_text_add_i64(out, attr->ints[i]);
       else
         leat_dim_print(attr->dims[i], out);
     }
-    add(out, "]");
+    leat_text_add_string(out, "]");
     break;
   }
 }
@@ -113,17 +117,20 @@ static void print_call(const leat_node *node, leat_text *out) {
     print_literal(node->attrs[0].tensor, out);
     return;
   }
-  leat_text_add(out, "%s(", info->name);
+  leat_text_add_string(out, info->name);
+  leat_text_add_string(out, "(");
   const char *separator = "";
   for (uint32_t i = 0; i < node->input_count; i++, separator = ", ") {
-    add(out, separator);
+    leat_text_add_string(out, separator);
     print_value(node->inputs[i], out);
   }
   for (int i = 0; i < info->attr_count; i++, separator = ", ") {
-    leat_text_add(out, "%s%s=", separator, info->attrs[i].name);
+    leat_text_add_string(out, separator);
+    leat_text_add_string(out, info->attrs[i].name);
+    leat_text_add_string(out, "=");
     print_attr(info->attrs[i].kind, &node->attrs[i], out);
   }
-  add(out, ")");
+  leat_text_add_string(out, ")");
 }
 
 static bool has_suffixes(const leat_node *node) {
@@ -132,28 +139,30 @@ static bool has_suffixes(const leat_node *node) {
 
 static void print_suffixes(const leat_node *node, leat_text *out) {
   if (node->device) {
-    add(out, " on ");
+    leat_text_add_string(out, " on ");
     add_quoted(out, node->device);
   }
   if (node->colocate) {
-    add(out, " colocate ");
+    leat_text_add_string(out, " colocate ");
     add_quoted(out, node->colocate);
   }
-  for (uint32_t i = 0; i < node->control_count; i++)
-    leat_text_add(out, "%s$%s", i ? ", " : " after [", node->controls[i]->name);
-  if (node->control_count) add(out, "]");
+  for (uint32_t i = 0; i < node->control_count; i++) {
+    leat_text_add_string(out, i ? ", " : " after [");
+    print_name(node->controls[i]->name, out);
+  }
+  if (node->control_count) leat_text_add_string(out, "]");
 }
 
 void leat_node_print(const leat_node *node, leat_text *out) {
   int outputs = leat_op_info_of(node->op)->outputs;
-  if (!outputs) leat_text_add(out, "$%s", node->name);
+  if (!outputs) print_name(node->name, out);
   for (int i = 0; i < outputs; i++) {
-    if (i) add(out, ", ");
+    if (i) leat_text_add_string(out, ", ");
     print_value((leat_value){(leat_node *)node, (uint32_t)i}, out);
-    add(out, ": ");
+    leat_text_add_string(out, ": ");
     leat_type_print(&node->outputs[i], out);
   }
-  add(out, " = ");
+  leat_text_add_string(out, " = ");
   print_call(node, out);
   print_suffixes(node, out);
 }
@@ -211,15 +220,15 @@ static void print_dims(printer *p) {
     leat_text_add(p->out, "dim %s", atom->name);
     if (atom->low != 0 || atom->high != INT64_MAX)
       leat_text_add(p->out, " in %lld..%lld", (long long)atom->low, (long long)atom->high);
-    add(p->out, "\n");
+    leat_text_add_string(p->out, "\n");
   }
 }
 
 static void print_line(printer *p, const leat_node *node, const char *indent) {
   p->done[node->id] = true;
-  add(p->out, indent);
+  leat_text_add_string(p->out, indent);
   leat_node_print(node, p->out);
-  add(p->out, "\n");
+  leat_text_add_string(p->out, "\n");
 }
 
 typedef leat_vec(const leat_node *) worklist;
@@ -255,23 +264,25 @@ static void print_state(printer *p, const leat_state *state) {
   p->stated[state->id] = true;
   if (owner) print_state(p, owner);
   if (state->init.node) print_needed(p, state->init.node);
-  leat_text_add(p->out, "var $%s: ", state->name);
+  leat_text_add_string(p->out, "var ");
+  print_name(state->name, p->out);
+  leat_text_add_string(p->out, ": ");
   leat_type_print(&state->type, p->out);
   if (state->init.node) {
-    add(p->out, " = ");
+    leat_text_add_string(p->out, " = ");
     print_value(state->init, p->out);
   }
-  if (!state->trainable) add(p->out, " trainable=false");
+  if (!state->trainable) leat_text_add_string(p->out, " trainable=false");
   if (owner) leat_text_add(p->out, " slot_of=$%s", state->slot_of);
   if (state->container[0]) {
-    add(p->out, " container=");
+    leat_text_add_string(p->out, " container=");
     add_quoted(p->out, state->container);
   }
   if (state->device) {
-    add(p->out, " on ");
+    leat_text_add_string(p->out, " on ");
     add_quoted(p->out, state->device);
   }
-  add(p->out, "\n");
+  leat_text_add_string(p->out, "\n");
 }
 
 static void print_entry_head(printer *p, const leat_entry *entry) {
@@ -281,7 +292,7 @@ static void print_entry_head(printer *p, const leat_entry *entry) {
     leat_text_add(p->out, "%s%s: ", i ? ", " : "", param->name);
     leat_type_print(&param->node->outputs[0], p->out);
     if (param->fallback) {
-      add(p->out, " = ");
+      leat_text_add_string(p->out, " = ");
       print_literal(param->fallback, p->out);
     }
     p->done[param->node->id] = !has_suffixes(param->node);
@@ -291,10 +302,10 @@ static void print_entry_head(printer *p, const leat_entry *entry) {
     const leat_result *result = &entry->results.items[i];
     leat_text_add(p->out, "%s%s: ", i ? ", " : " -> (", result->name);
     leat_type_print(leat_value_type(result->value), p->out);
-    add(p->out, " = ");
+    leat_text_add_string(p->out, " = ");
     print_value(result->value, p->out);
   }
-  add(p->out, entry->results.count ? ") {\n" : " {\n");
+  leat_text_add_string(p->out, entry->results.count ? ") {\n" : " {\n");
 }
 
 // The nodes of the entry, or with NULL those without one, that are not in the text yet.
@@ -311,17 +322,17 @@ void leat_graph_print(const leat_graph *graph, leat_text *out) {
   p.stated = leat_new_array(p.scratch, bool, graph->states.count);
   leat_text_add(out, "graph %s", graph->name);
   if (graph->device) {
-    add(out, " device=");
+    leat_text_add_string(out, " device=");
     add_quoted(out, graph->device);
   }
-  add(out, "\n");
+  leat_text_add_string(out, "\n");
   print_dims(&p);
   for (uint32_t i = 0; i < graph->states.count; i++) print_state(&p, graph->states.items[i]);
   print_rest(&p, NULL, "");
   for (uint32_t i = 0; i < graph->entries.count; i++) {
     print_entry_head(&p, graph->entries.items[i]);
     print_rest(&p, graph->entries.items[i], "  ");
-    add(out, "}\n");
+    leat_text_add_string(out, "}\n");
   }
   leat_arena_destroy(p.scratch);
 }

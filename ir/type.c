@@ -30,7 +30,8 @@ int64_t leat_type_static_elements(const leat_type *type) {
 }
 
 void leat_type_print(const leat_type *type, leat_text *out) {
-  leat_text_add(out, "%s[", leat_dtype_name(type->dtype));
+  leat_text_add_string(out, leat_dtype_name(type->dtype));
+  leat_text_add_n(out, "[", 1);
   for (int32_t i = 0; i < type->rank; i++) {
     if (i) leat_text_add_n(out, ", ", 2);
     leat_dim_print(type->dims[i], out);
