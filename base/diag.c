@@ -95,11 +95,6 @@ static place place_of(const source *s, leat_span span) {
   return p;
 }
 
-uint32_t leat_diag_line(const leat_diag *diag, leat_span span) {
-  const source *s = find_source(diag, span.source);
-  return s ? place_of(s, span).line : 0;
-}
-
 static message *new_message(leat_diag *diag, severity level, leat_span span, const char *format,
                             va_list arguments) {
   message *m = leat_new(diag->arena, message);

@@ -10,7 +10,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 // Bytes [begin, end) of source number `source`. {0} is "nowhere": shown without a line.
@@ -28,7 +27,6 @@ uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *tex
 void leat_diag_set_first_line(leat_diag *diag, uint32_t source, uint32_t line);
 const char *leat_diag_source_text(const leat_diag *diag, uint32_t source, size_t *out_size);
 const char *leat_diag_source_name(const leat_diag *diag, uint32_t source);
-uint32_t leat_diag_line(const leat_diag *diag, leat_span span); // 1-based; 0 for nowhere
 // Adds `digits.leat:12:7`; nothing for nowhere.
 void leat_diag_place(const leat_diag *diag, leat_span span, leat_text *out);
 

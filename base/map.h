@@ -6,7 +6,6 @@
 
 #include "base/arena.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct leat_map_entry {

@@ -7,7 +7,6 @@
 #include "leat/status.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 enum { LEAT_MODULE_KEY_SIZE = 96 };
 

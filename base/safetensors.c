@@ -23,7 +23,7 @@ static const char *const dtype_names[LEAT_DTYPE_COUNT] = {
     [LEAT_f64] = "F64",   [LEAT_c64] = "C64",
 };
 
-// ---- The JSON of a header ----
+// -- The JSON of a header ------------------------------------------------------------------------
 
 typedef struct reader {
   const char *at, *end;
@@ -281,7 +281,7 @@ static leat_status read_header(reader *r) {
   return r->at == r->end ? LEAT_OK : INVALID(r, "text follows the safetensors header's '}'");
 }
 
-// ---- Files ----
+// -- Files ---------------------------------------------------------------------------------------
 
 static int by_name(const void *a, const void *b) {
   return strcmp(((const leat_named_tensor *)a)->name, ((const leat_named_tensor *)b)->name);
@@ -398,7 +398,7 @@ const char *leat_safetensors_metadata(const leat_safetensors *file, const char *
   return found ? found->value : NULL;
 }
 
-// ---- Writing ----
+// -- Writing -------------------------------------------------------------------------------------
 
 // Larger elements first, as the reference implementation does, so that all data is aligned to its
 // elements.

@@ -17,7 +17,7 @@ static leat_status fail_memory(leat_error *error) {
   return leat_fail(error, LEAT_MEMORY, "out of memory for the strings of a safetensors file");
 }
 
-// ---- Reading ----
+// -- Reading -------------------------------------------------------------------------------------
 
 // Whether this is the first half of a pair; names are text without NUL, so the key is, too.
 static bool find_bytes(const leat_safetensors *file, const leat_named_tensor *sizes, char *key,
@@ -75,7 +75,7 @@ leat_status leat_safetensors_join_strings(leat_safetensors *file, leat_error *er
   return status;
 }
 
-// ---- Writing ----
+// -- Writing -------------------------------------------------------------------------------------
 
 // What parting a tensor takes: its sizes, its bytes, and two names.
 static uint64_t room_of(const leat_named_tensor *item) {

@@ -182,8 +182,7 @@ bool leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separa
   return true;
 }
 
-// -- Whose the bytes are
-// ---------------------------------------------------------------------------
+// -- Whose the bytes are -------------------------------------------------------------------------
 
 uint64_t leat_strs_bytes(const leat_str *x, int64_t n) {
   uint64_t bytes = 0;

@@ -48,8 +48,7 @@ bool leat_str_make(leat_str_maker maker, leat_dtype dtype, const void *const *in
 bool leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separator,
                    leat_text *out);
 
-// -- Whose the bytes are
-// ---------------------------------------------------------------------------
+// -- Whose the bytes are -------------------------------------------------------------------------
 //
 // Elements point to bytes that somebody else keeps: the image (constants), the client (feeds), the
 // step's heap (whatever a step makes). Only the elements of a variable own theirs.

@@ -7,7 +7,6 @@
 // contraction reads, unless it is such movement.
 #include "codegen/units.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum {

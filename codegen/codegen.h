@@ -1,8 +1,8 @@
 // From one device's graph to an image and its kernels.
 //
 //   fuse      groups of nodes that become one kernel
-//   schedule  the order of groups: ASAP/ALAP times, recv delayed by control edges, peak memory as a
-//   cost plan      arena offsets from lifetimes; in place where an input dies at the same index
+//   schedule  the order of groups, and the tasks that they make
+//   plan      arena offsets from lifetimes; in place where an input dies at the same index
 //   lower     each group to a kernel; the contraction generator
 //   image     the tables
 #ifndef LEAT_CODEGEN_CODEGEN_H

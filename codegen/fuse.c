@@ -14,7 +14,6 @@
 #include "kernel/kernel.h"
 #include "ops/reduce.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 enum {

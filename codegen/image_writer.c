@@ -31,7 +31,9 @@ leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *te
   return index;
 }
 
-uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, size_t size) {
+// Returns its offset. Sections hold less than 4 GB.
+static uint64_t put_data(leat_image_writer *writer, const void *data, size_t size) {
+  if (size >= UINT32_MAX - writer->data.count - ALIGNMENT) leat_out_of_memory();
   uint32_t offset = (writer->data.count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   leat_vec_reserve(writer->arena, &writer->data, offset + (uint32_t)size);
   uint32_t gap = offset - writer->data.count;
@@ -50,18 +52,18 @@ static uint64_t add_strings(leat_image_writer *writer, const leat_tensor *tensor
   leat_str *placed = leat_new_array(writer->arena, leat_str, count);
   leat_text bytes = {0};
   for (int64_t i = 0; i < elements; i++) leat_text_add_n(&bytes, from[i].data, from[i].size);
-  uint64_t at = leat_image_writer_data(writer, bytes.data, bytes.size);
+  uint64_t at = put_data(writer, bytes.data, bytes.size);
   leat_text_finish(&bytes);
   for (int64_t i = 0; i < elements; at += from[i++].size)
     placed[i] = (leat_str){(const char *)(uintptr_t)at, from[i].size};
-  uint64_t where = leat_image_writer_data(writer, placed, count * sizeof *placed);
+  uint64_t where = put_data(writer, placed, count * sizeof *placed);
   LEAT_IMAGE_ADD(writer, strings, (leat_image_strings){where, count});
   return where;
 }
 
 uint64_t leat_image_writer_tensor(leat_image_writer *writer, const leat_tensor *tensor) {
   if (tensor->dtype == LEAT_str) return add_strings(writer, tensor);
-  return leat_image_writer_data(writer, tensor->data, (size_t)leat_tensor_bytes(tensor));
+  return put_data(writer, tensor->data, (size_t)leat_tensor_bytes(tensor));
 }
 
 // -- Formulas -------------------------------------------------------------------------------------

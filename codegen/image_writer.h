@@ -21,10 +21,9 @@ typedef struct leat_image_writer {
 
 void leat_image_writer_init(leat_image_writer *writer, leat_arena *arena);
 leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *text);
-uint64_t leat_image_writer_data(leat_image_writer *writer, const void *data, size_t size); // offset
-uint64_t leat_image_writer_tensor(leat_image_writer *writer, const leat_tensor *tensor);   // offset
-uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim);               // number
-uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom);          // number
+uint64_t leat_image_writer_tensor(leat_image_writer *writer, const leat_tensor *tensor); // offset
+uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim);             // number
+uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom);        // number
 // What a failed `assert` says: its message, and where it stands.
 uint32_t leat_image_writer_assertion(leat_image_writer *writer, const leat_node *node);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);

@@ -5,7 +5,6 @@
 // written; that of a scatter the memory of what it begins as.
 #include "codegen/units.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 

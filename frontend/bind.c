@@ -173,11 +173,9 @@ static const char *known_names(const match *m) {
 }
 
 static bool mismatch(match *m) {
-  leat_text found = {0};
-  leat_type_print(m->found, &found);
   ev_fail(m->e, m->span, "%s: expected %s%s, found %s", m->what,
-          ev_source_text(m->e, m->declared->span), known_names(m), found.data);
-  leat_text_finish(&found);
+          ev_source_text(m->e, m->declared->span), known_names(m),
+          leat_type_text(m->e->arena, m->found));
   return false;
 }
 
@@ -296,6 +294,44 @@ static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_spa
   return match_value(&m, value);
 }
 
+// A compile-time value for a declared `int`, `[str]`, …: converted, or EV_ERROR, not reported.
+static ev static_value(evaluator *e, const leat_expr *declared, ev value);
+
+static ev static_list(evaluator *e, const leat_expr *item, ev value) {
+  if (value.kind != EV_LIST) { // one value where a list is wanted is a list of one
+    ev one = static_value(e, item, value);
+    return one.kind == EV_ERROR ? one : ev_make_list(e, &one, 1);
+  }
+  uint32_t count = value.list->count;
+  ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    items[i] = static_value(e, item, value.list->items[i]);
+    if (items[i].kind == EV_ERROR) return ev_error();
+  }
+  return ev_take_list(e, items, count);
+}
+
+static ev static_value(evaluator *e, const leat_expr *declared, ev value) {
+  if (declared->kind == LEAT_EXPR_LIST)
+    return declared->list.count == 1 ? static_list(e, declared->list.items[0], value) : ev_error();
+  if (declared->kind == LEAT_EXPR_VAR_TYPE) return value.kind == EV_STATE ? value : ev_error();
+  const char *name = declared->kind == LEAT_EXPR_NAME ? declared->name : "";
+  if (!strcmp(name, "float") && value.kind == EV_INT) return ev_float((double)value.i);
+  if (!strcmp(name, "list") && value.kind != EV_LIST) return ev_make_list(e, &value, 1);
+  static const struct {
+    const char *name;
+    ev_kind kinds[2];
+  } types[] = {{"int", {EV_INT, EV_DIM}},         {"float", {EV_FLOAT, EV_FLOAT}},
+               {"bool", {EV_BOOL, EV_BOOL}},      {"str", {EV_STRING, EV_STRING}},
+               {"type", {EV_TYPE, EV_DTYPE}},     {"list", {EV_LIST, EV_LIST}},
+               {"fn", {EV_FUNCTION, EV_FUNCTION}}};
+  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+    if (!strcmp(name, types[i].name) &&
+        (value.kind == types[i].kinds[0] || value.kind == types[i].kinds[1]))
+      return value;
+  return ev_error();
+}
+
 // A dtype, or a type variable, by itself is the type of nothing.
 static void note_brackets(evaluator *e, const leat_expr *declared) {
   leat_dtype dtype;
@@ -314,46 +350,11 @@ ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, con
   if (!declared || value.kind == EV_ERROR) return value;
   const char *name = leat_arena_printf(e->arena, "`%s`", what);
   if (is_tensor_type(declared)) return fit_tensor(e, declared, value, span, name, hint);
-  ev fitting = ev_static_value(e, declared, value);
+  ev fitting = static_value(e, declared, value);
   if (fitting.kind != EV_ERROR) return fitting;
   ev_fail(e, span, "%s: expected %s, found %s", name, ev_source_text(e, declared->span),
           ev_kind_name(value));
   note_brackets(e, declared);
-  return ev_error();
-}
-
-static ev static_list(evaluator *e, const leat_expr *item, ev value) {
-  if (value.kind != EV_LIST) { // one value where a list is wanted is a list of one
-    ev one = ev_static_value(e, item, value);
-    return one.kind == EV_ERROR ? one : ev_make_list(e, &one, 1);
-  }
-  uint32_t count = value.list->count;
-  ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
-  for (uint32_t i = 0; i < count; i++) {
-    items[i] = ev_static_value(e, item, value.list->items[i]);
-    if (items[i].kind == EV_ERROR) return ev_error();
-  }
-  return ev_take_list(e, items, count);
-}
-
-ev ev_static_value(evaluator *e, const leat_expr *declared, ev value) {
-  if (declared->kind == LEAT_EXPR_LIST)
-    return declared->list.count == 1 ? static_list(e, declared->list.items[0], value) : ev_error();
-  if (declared->kind == LEAT_EXPR_VAR_TYPE) return value.kind == EV_STATE ? value : ev_error();
-  const char *name = declared->kind == LEAT_EXPR_NAME ? declared->name : "";
-  if (!strcmp(name, "float") && value.kind == EV_INT) return ev_float((double)value.i);
-  if (!strcmp(name, "list") && value.kind != EV_LIST) return ev_make_list(e, &value, 1);
-  static const struct {
-    const char *name;
-    ev_kind kinds[2];
-  } types[] = {{"int", {EV_INT, EV_DIM}},         {"float", {EV_FLOAT, EV_FLOAT}},
-               {"bool", {EV_BOOL, EV_BOOL}},      {"str", {EV_STRING, EV_STRING}},
-               {"type", {EV_TYPE, EV_DTYPE}},     {"list", {EV_LIST, EV_LIST}},
-               {"fn", {EV_FUNCTION, EV_FUNCTION}}};
-  for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-    if (!strcmp(name, types[i].name) &&
-        (value.kind == types[i].kinds[0] || value.kind == types[i].kinds[1]))
-      return value;
   return ev_error();
 }
 
@@ -392,7 +393,7 @@ static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, le
 static bool wrong_item(binder *b, uint32_t i, ev found, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
   uint32_t at = 0;
-  while (ev_static_value(b->e, type->list.items[0], found.list->items[at]).kind != EV_ERROR) at++;
+  while (static_value(b->e, type->list.items[0], found.list->items[at]).kind != EV_ERROR) at++;
   ev_fail(b->e, span, "%s: expected %s, found %s as item %u", describe(b, i),
           ev_source_text(b->e, type->span), ev_kind_name(found.list->items[at]), at);
   return false;
@@ -429,7 +430,7 @@ static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
 
 static bool fit_static(binder *b, uint32_t i, ev *value, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
-  ev fitting = ev_static_value(b->e, type, *value);
+  ev fitting = static_value(b->e, type, *value);
   bool lists = type->kind == LEAT_EXPR_LIST && value->kind == EV_LIST;
   if (fitting.kind == EV_ERROR && lists && type->list.count == 1)
     return wrong_item(b, i, *value, span);

@@ -26,9 +26,7 @@ static ev fit_results(evaluator *e, const ev_function *function, ev result) {
   ev *items = leat_new_array(e->arena, ev, count);
   for (uint32_t i = 0; i < count; i++)
     items[i] = fit_result(e, function, &declared->items[i], result.list->items[i]);
-  ev list = ev_take_list(e, items, count);
-  if (list.kind == EV_LIST) ((ev_list *)list.list)->results = true;
-  return list;
+  return ev_take_results(e, items, count);
 }
 
 // -- Calls that have a gradient rule of their own -----------------------------------------------
@@ -103,10 +101,7 @@ static ev with_rule(evaluator *e, const ev_function *function, const ev_scope *s
       leat_arena_memdup(e->arena, several ? result.list->items : &result, count * sizeof(ev));
   if (!args || !own_results(e, results, count, first_node, span)) return result;
   record_call(e, rule, args, results, count);
-  if (!several) return results[0];
-  ev list = ev_take_list(e, results, count);
-  if (list.kind == EV_LIST) ((ev_list *)list.list)->results = true;
-  return list;
+  return several ? ev_take_results(e, results, count) : results[0];
 }
 
 // -- Functions of the language ------------------------------------------------------------------

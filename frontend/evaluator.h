@@ -238,6 +238,7 @@ ev ev_of_state(leat_state *state);
 // copies them.
 ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_make_list(evaluator *e, const ev *items, uint32_t count);
+ev ev_take_results(evaluator *e, const ev *items, uint32_t count); // several results of one call
 const char *ev_kind_name(ev value);        // "a tensor", "an int", … for messages
 bool ev_is_literal(ev value);              // INT, FLOAT, BOOL
 bool ev_is_tensor(ev value);               // a TENSOR or a STATE
@@ -322,8 +323,6 @@ bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint3
 // type, a variable is read, the rest is checked. `what` is for messages: "`y`".
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
           const char *hint);
-// A compile-time value for a declared `int`, `[str]`, …: converted, or EV_ERROR, not reported.
-ev ev_static_value(evaluator *e, const leat_expr *declared, ev value);
 const char *ev_source_text(evaluator *e, leat_span span); // as it stands in the text
 
 // -- literal.c ----------------------------------------------------------------------------------
@@ -440,13 +439,12 @@ void ev_entry(evaluator *e, const leat_stmt *stmt);
 leat_value ev_zeros(evaluator *e, const leat_type *type, leat_span span);
 bool ev_is_zeros(const evaluator *e, leat_value value);
 leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span);
-// d loss / d target for each target (a tensor or a state); false: reported.
-bool ev_gradients(evaluator *e, leat_value loss, const ev *targets, uint32_t count, ev *out,
-                  leat_span span);
 // The tensor of which gradients are asked: the value, or the sum of a list of losses. No node:
 // reported.
 leat_value ev_loss(evaluator *e, ev value, leat_span span);
+// The list of d loss / d target for a list of targets, tensors and states.
 ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span);
+// The trainable variables that the loss depends on, in the order of declaration.
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span);
 bool ev_check_targets(evaluator *e, ev targets, leat_span span);
 ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call);

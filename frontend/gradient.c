@@ -272,13 +272,10 @@ static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
 // -- Handing gradients on -----------------------------------------------------------------------
 
 static bool wrong_type(walk *w, const ev_function *rule, ev gradient, leat_value to) {
-  leat_text found = {0}, expected = {0};
-  leat_type_print(ev_tensor_type(gradient), &found);
-  leat_type_print(leat_value_type(to), &expected);
+  leat_arena *arena = w->e->arena;
   ev_fail(w->e, rule->definition->name_span, "the gradient rule gives %s for `%s`, which is %s",
-          found.data, to.node->name, expected.data);
-  leat_text_finish(&found);
-  leat_text_finish(&expected);
+          leat_type_text(arena, ev_tensor_type(gradient)), to.node->name,
+          leat_type_text(arena, leat_value_type(to)));
   return false;
 }
 
@@ -437,23 +434,8 @@ static bool collect(walk *w, const ev *targets, uint32_t count, ev *out) {
 static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
   const leat_type *type = leat_value_type(loss);
   if (type->rank == 0 && is_float(type->dtype)) return true;
-  leat_text text = {0};
-  leat_type_print(type, &text);
-  ev_fail(e, span, "a loss is a scalar of floats, this is %s", text.data);
-  leat_text_finish(&text);
+  ev_fail(e, span, "a loss is a scalar of floats, this is %s", leat_type_text(e->arena, type));
   return false;
-}
-
-bool ev_gradients(evaluator *e, leat_value loss, const ev *targets, uint32_t count, ev *out,
-                  leat_span span) {
-  if (!check_loss(e, loss, span)) return false;
-  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
-  w.marks = leat_new_array(w.scratch, mark, w.count);
-  mark_path(&w, loss.node);
-  mark_reaching(&w, targets, count);
-  bool ok = walk_back(&w, loss) && collect(&w, targets, count, out);
-  leat_arena_destroy(w.scratch);
-  return ok;
 }
 
 // -- grad ---------------------------------------------------------------------------------------
@@ -483,11 +465,17 @@ bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
 }
 
 ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span) {
-  if (!ev_check_targets(e, targets, span)) return ev_error();
+  if (!ev_check_targets(e, targets, span) || !check_loss(e, loss, span)) return ev_error();
+  const ev *items = targets.list->items;
   uint32_t count = targets.list->count;
   ev *gradients = leat_new_array(e->arena, ev, (size_t)count + 1);
-  if (!ev_gradients(e, loss, targets.list->items, count, gradients, span)) return ev_error();
-  return ev_take_list(e, gradients, count);
+  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
+  w.marks = leat_new_array(w.scratch, mark, w.count);
+  mark_path(&w, loss.node);
+  mark_reaching(&w, items, count);
+  bool ok = walk_back(&w, loss) && collect(&w, items, count, gradients);
+  leat_arena_destroy(w.scratch);
+  return ok ? ev_take_list(e, gradients, count) : ev_error();
 }
 
 leat_value ev_loss(evaluator *e, ev value, leat_span span) {
@@ -509,7 +497,6 @@ ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call) {
 
 // -- trainables ---------------------------------------------------------------------------------
 
-// The trainable variables that a loss depends on, in the order of declaration.
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
   walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
   w.marks = leat_new_array(w.scratch, mark, w.count);

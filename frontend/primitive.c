@@ -1,6 +1,8 @@
 // Calls of primitive ops: what the positional and named arguments of a call are to the op, and what
 // the attributes are that it leaves out.
 #include "frontend/evaluator.h"
+
+#include "base/str.h"
 #include "ops/shape.h"
 
 #include <string.h>
@@ -22,11 +24,9 @@ const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {
   return *e->path ? leat_intern_printf(e->strings, "%s/%s", e->path, name) : name;
 }
 
-// FNV-1a of the node's path: what random numbers are keyed by. Part of the language: never changes.
-static uint64_t path_key(const char *path) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (; *path; path++) hash = (hash ^ (unsigned char)*path) * 0x100000001b3u;
-  return hash;
+// What random numbers are keyed by. Part of the language: it never changes.
+static int64_t path_key(const char *path) {
+  return leat_str_hash((leat_str){path, strlen(path)});
 }
 
 // -- Inputs -------------------------------------------------------------------------------------
@@ -138,9 +138,7 @@ static ev results_of(evaluator *e, leat_op op, leat_value first) {
   ev *items = leat_new_array(e->arena, ev, count);
   for (uint32_t port = 0; port < count; port++)
     items[port] = ev_tensor((leat_value){first.node, port});
-  ev list = ev_take_list(e, items, count);
-  if (list.kind == EV_LIST) ((ev_list *)list.list)->results = true;
-  return list;
+  return ev_take_results(e, items, count);
 }
 
 static ev build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
@@ -361,7 +359,7 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
   if (!strcmp(info->name, "key")) {
     leat_graph *graph = e->trial ? e->trial : e->graph;
     const char *name = ev_node_name(e, call->hint, call->info->name);
-    out->i = (int64_t)path_key(leat_graph_unique_name(graph, name));
+    out->i = path_key(leat_graph_unique_name(graph, name));
     return true;
   }
   if (!strcmp(info->name, "step")) { // of a slice: all ones

@@ -99,14 +99,9 @@ ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, lea
 
 static ev wrong_values(evaluator *e, const ev_builtin_call *call, const leat_type *expected,
                        leat_value values) {
-  leat_text want = {0}, found = {0};
-  leat_type_print(expected, &want);
-  leat_type_print(leat_value_type(values), &found);
-  ev_fail(e, call->span, "expected values of %s, a row for each index, found %s", want.data,
-          found.data);
-  leat_text_finish(&want);
-  leat_text_finish(&found);
-  return ev_error();
+  return ev_fail(e, call->span, "expected values of %s, a row for each index, found %s",
+                 leat_type_text(e->arena, expected),
+                 leat_type_text(e->arena, leat_value_type(values)));
 }
 
 // rows(x, indices, values): indices of any rank become one list, as of gather.

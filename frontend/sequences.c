@@ -160,11 +160,8 @@ static bool expect_strings(evaluator *e, leat_span span, const char *what, ev va
   const leat_type *type = ev_tensor_type(value);
   if (value.kind == EV_STRING || (type && type->dtype == LEAT_str && !(one && type->rank)))
     return true;
-  leat_text found = {0};
-  if (type) leat_type_print(type, &found);
   ev_fail(e, span, "%s is %s, found %s", what, one ? "a string" : "of strings",
-          type ? found.data : ev_kind_name(value));
-  leat_text_finish(&found);
+          type ? leat_type_text(e->arena, type) : ev_kind_name(value));
   return false;
 }
 

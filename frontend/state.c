@@ -176,13 +176,8 @@ static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *ty
 static bool check_initial_type(evaluator *e, const leat_stmt *stmt, leat_value tensor,
                                const leat_type *type) {
   if (leat_type_equal(leat_value_type(tensor), type)) return true;
-  leat_text found = {0}, expected = {0};
-  leat_type_print(leat_value_type(tensor), &found);
-  leat_type_print(type, &expected);
-  ev_fail(e, stmt->init->span, "variable `%s`: expected %s, found %s", stmt->name, expected.data,
-          found.data);
-  leat_text_finish(&found);
-  leat_text_finish(&expected);
+  ev_fail(e, stmt->init->span, "variable `%s`: expected %s, found %s", stmt->name,
+          leat_type_text(e->arena, type), leat_type_text(e->arena, leat_value_type(tensor)));
   return false;
 }
 
@@ -312,14 +307,9 @@ static void check_again(evaluator *e, const leat_stmt *stmt, leat_state *state,
   const leat_stmt *first = leat_map_get(&e->states, state);
   leat_span there = first ? first->span : state->span;
   if (!leat_type_equal(type, &state->type)) {
-    leat_text here = {0}, before = {0};
-    leat_type_print(type, &here);
-    leat_type_print(&state->type, &before);
-    ev_fail(e, stmt->span, "variable `%s` is %s here and %s elsewhere", state->name, here.data,
-            before.data);
+    ev_fail(e, stmt->span, "variable `%s` is %s here and %s elsewhere", state->name,
+            leat_type_text(e->arena, type), leat_type_text(e->arena, &state->type));
     leat_note_at(e->diag, there, "the other declaration is here");
-    leat_text_finish(&here);
-    leat_text_finish(&before);
   } else if (first && !stmt->init != !first->init) {
     ev_fail(e, stmt->span, "variable `%s` has an initial value in one place only", state->name);
     leat_note_at(e->diag, there, "the other declaration is here");

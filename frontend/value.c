@@ -82,6 +82,12 @@ ev ev_make_list(evaluator *e, const ev *items, uint32_t count) {
   return ev_take_list(e, leat_arena_memdup(e->arena, items, count * sizeof *items), count);
 }
 
+ev ev_take_results(evaluator *e, const ev *items, uint32_t count) {
+  ev list = ev_take_list(e, items, count);
+  if (list.kind == EV_LIST) ((ev_list *)list.list)->results = true;
+  return list;
+}
+
 // -- Asking -------------------------------------------------------------------------------------
 
 bool ev_is_literal(ev value) {

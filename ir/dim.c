@@ -50,8 +50,7 @@ const leat_atom *leat_dims_atom(const leat_dims *dims, uint32_t id) {
   return dims->atoms.items[id];
 }
 
-// -- The canonical order
-// ----------------------------------------------------------------------------------------------
+// -- The canonical order -------------------------------------------------------------------------
 
 static int compare_dims(leat_dim a, leat_dim b);
 
@@ -95,8 +94,7 @@ static int compare_dims(leat_dim a, leat_dim b) {
   return 0;
 }
 
-// -- Making polynomials
-// -----------------------------------------------------------------------------------------------
+// -- Making polynomials --------------------------------------------------------------------------
 
 // Terms on their way to become a dim.
 typedef struct sum {
@@ -236,8 +234,7 @@ static bool make_opaque(leat_dims *dims, leat_atom_kind kind, leat_dim a, leat_d
   return true;
 }
 
-// -- Forgetting
-// ---------------------------------------------------------------------------------------------------
+// -- Forgetting ----------------------------------------------------------------------------------
 
 leat_dims_mark leat_dims_take_mark(const leat_dims *dims) {
   return (leat_dims_mark){dims->atoms.count, dims->made.count, dims->last_question};
@@ -262,8 +259,7 @@ void leat_dims_truncate(leat_dims *dims, leat_dims_mark to) {
   dims->last_question = to.last_question;
 }
 
-// -- Asking
-// -----------------------------------------------------------------------------------------------------------
+// -- Asking --------------------------------------------------------------------------------------
 
 bool leat_dim_is_const(leat_dim dim) {
   return !dim.poly;
@@ -387,8 +383,7 @@ bool leat_dim_may_be(leat_dim dim, int64_t value) {
   return r.low <= value && value <= r.high && fits_divisor(dim.poly, value);
 }
 
-// -- Arithmetic
-// -------------------------------------------------------------------------------------------------------
+// -- Arithmetic ----------------------------------------------------------------------------------
 
 // *out = a + factor × b.
 static bool add_multiple(leat_dims *dims, leat_dim a, int64_t factor, leat_dim b, leat_dim *out) {
@@ -508,8 +503,7 @@ bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
   return make_opaque(dims, LEAT_ATOM_MAX, in_order ? a : b, in_order ? b : a, out);
 }
 
-// -- Values for atoms
-// -------------------------------------------------------------------------------------------------
+// -- Values for atoms ----------------------------------------------------------------------------
 
 static bool eval_atom(const leat_atom *atom, const int64_t *values, const bool *known,
                       int64_t *out) {
@@ -571,8 +565,7 @@ bool leat_dim_substitute(leat_dims *dims, leat_dim dim, const leat_dim *replacem
   return true;
 }
 
-// -- Text
-// -------------------------------------------------------------------------------------------------------------
+// -- Text ----------------------------------------------------------------------------------------
 
 // An operand of a division: in parentheses unless it is one word.
 static void print_operand(leat_dim dim, leat_text *out) {
@@ -619,4 +612,12 @@ void leat_dim_print(leat_dim dim, leat_text *out) {
   if (!dim.poly) leat_text_add_i64(out, dim.value);
   for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++)
     print_term(&dim.poly->terms[i], i == 0, out);
+}
+
+const char *leat_dim_text(leat_arena *arena, leat_dim dim) {
+  leat_text text = {0};
+  leat_dim_print(dim, &text);
+  const char *copy = leat_arena_strndup(arena, text.data, text.size);
+  leat_text_finish(&text);
+  return copy;
 }

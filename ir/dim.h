@@ -99,5 +99,6 @@ bool leat_dim_substitute(leat_dims *dims, leat_dim dim, const leat_dim *replacem
 
 // As the language writes it: `128`, `B`, `2*B*T + 1`, `(T - 1) / 2`, `?3`.
 void leat_dim_print(leat_dim dim, leat_text *out);
+const char *leat_dim_text(leat_arena *arena, leat_dim dim); // the same, in the arena
 
 #endif

@@ -24,8 +24,7 @@ leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const ch
   return graph;
 }
 
-// -- Names
-// ------------------------------------------------------------------------------------------------------------
+// -- Names ---------------------------------------------------------------------------------------
 
 static const char *add_name(leat_graph *graph, const char *name, named_kind kind, void *object) {
   name = leat_intern(graph->strings, name);
@@ -68,8 +67,7 @@ leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name) {
   return find_name(graph, name, NAMED_ENTRY);
 }
 
-// -- Adding
-// -----------------------------------------------------------------------------------------------------------
+// -- Adding --------------------------------------------------------------------------------------
 
 leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
                              const leat_value *inputs, uint32_t input_count,
@@ -167,8 +165,7 @@ void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat
   }
 }
 
-// -- Reading
-// ----------------------------------------------------------------------------------------------------------
+// -- Reading -------------------------------------------------------------------------------------
 
 const leat_type *leat_value_type(leat_value value) {
   assert(value.node);
@@ -195,8 +192,7 @@ leat_state *leat_node_state(const leat_node *node) {
   return has_state ? leat_node_attr(node, "state")->state : NULL;
 }
 
-// -- Order
-// ------------------------------------------------------------------------------------------------------------
+// -- Order ---------------------------------------------------------------------------------------
 
 void leat_graph_renumber(leat_graph *graph) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) graph->nodes.items[i]->id = i;
@@ -211,7 +207,14 @@ static leat_node *edge_source(const leat_node *node, uint32_t i) {
   return i < node->input_count ? node->inputs[i].node : node->controls[i - node->input_count];
 }
 
-leat_users leat_graph_users(const leat_graph *graph, leat_arena *scratch) {
+// items[offset[id] … offset[id + 1]) are the nodes that have node `id` as data or control input,
+// once an edge.
+typedef struct users {
+  const uint32_t *offset;
+  leat_node **items;
+} users;
+
+static users find_users(const leat_graph *graph, leat_arena *scratch) {
   uint32_t count = graph->nodes.count;
   uint32_t *offset = leat_new_array(scratch, uint32_t, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++)
@@ -223,7 +226,7 @@ leat_users leat_graph_users(const leat_graph *graph, leat_arena *scratch) {
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t e = 0; e < edge_count(graph->nodes.items[i]); e++)
       items[next[edge_source(graph->nodes.items[i], e)->id]++] = graph->nodes.items[i];
-  return (leat_users){offset, items};
+  return (users){offset, items};
 }
 
 // A heap of positions, the smallest on top.
@@ -263,7 +266,7 @@ static leat_node *find_in_cycle(const leat_graph *graph, const uint32_t *waiting
 
 static bool sort_nodes(leat_graph *graph, leat_arena *scratch, leat_node **out_in_cycle) {
   uint32_t count = graph->nodes.count, done = 0;
-  leat_users users = leat_graph_users(graph, scratch);
+  users of = find_users(graph, scratch);
   leat_node **sorted = leat_new_array(scratch, leat_node *, count);
   uint32_t *waiting = leat_new_array(scratch, uint32_t, count);
   heap ready = {0, leat_new_array(scratch, uint32_t, count)};
@@ -274,8 +277,8 @@ static bool sort_nodes(leat_graph *graph, leat_arena *scratch, leat_node **out_i
   while (ready.count) {
     uint32_t id = heap_pop(&ready);
     sorted[done++] = graph->nodes.items[id];
-    for (uint32_t u = users.offset[id]; u < users.offset[id + 1]; u++)
-      if (--waiting[users.items[u]->id] == 0) heap_push(&ready, users.items[u]->id);
+    for (uint32_t u = of.offset[id]; u < of.offset[id + 1]; u++)
+      if (--waiting[of.items[u]->id] == 0) heap_push(&ready, of.items[u]->id);
   }
   if (done < count) {
     *out_in_cycle = find_in_cycle(graph, waiting);

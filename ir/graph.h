@@ -154,12 +154,4 @@ void leat_graph_renumber(leat_graph *graph); // ids by position
 // cycle, with one node of it in *out.
 bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle);
 
-// Users of each node, for passes: users[u.offset[id] … u.offset[id + 1]) are nodes that have id as
-// data or control input (once per edge). In scratch.
-typedef struct leat_users {
-  const uint32_t *offset;
-  leat_node **items;
-} leat_users;
-leat_users leat_graph_users(const leat_graph *graph, leat_arena *scratch);
-
 #endif

@@ -13,8 +13,7 @@ static void add_quoted(leat_text *out, const char *words) {
   leat_text_add_quoted(out, words, strlen(words));
 }
 
-// -- Literals
-// ---------------------------------------------------------------------------------------------------------
+// -- Literals ------------------------------------------------------------------------------------
 
 // Element number `index` of an array of the dtype.
 static void print_element(leat_dtype dtype, const void *data, int64_t index, leat_text *out) {
@@ -71,8 +70,7 @@ static void print_literal(const leat_tensor *tensor, leat_text *out) {
     print_elements(tensor, 0, &index, out);
 }
 
-// -- Nodes
-// ------------------------------------------------------------------------------------------------------------
+// -- Nodes ---------------------------------------------------------------------------------------
 
 static void print_name(const char *name, leat_text *out) {
   leat_text_add_n(out, "$", 1);
@@ -167,8 +165,7 @@ void leat_node_print(const leat_node *node, leat_text *out) {
   print_suffixes(node, out);
 }
 
-// -- The graph
-// --------------------------------------------------------------------------------------------------------
+// -- The graph -----------------------------------------------------------------------------------
 
 typedef struct printer {
   const leat_graph *graph;

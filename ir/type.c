@@ -39,6 +39,14 @@ void leat_type_print(const leat_type *type, leat_text *out) {
   leat_text_add_n(out, "]", 1);
 }
 
+const char *leat_type_text(leat_arena *arena, const leat_type *type) {
+  leat_text text = {0};
+  leat_type_print(type, &text);
+  const char *copy = leat_arena_strndup(arena, text.data, text.size);
+  leat_text_finish(&text);
+  return copy;
+}
+
 leat_type leat_type_scalar(leat_dtype dtype) {
   return (leat_type){.dtype = dtype};
 }

@@ -17,6 +17,7 @@ bool leat_type_is_static(const leat_type *type); // every dim is a constant
 bool leat_type_elements(leat_dims *dims, const leat_type *type, leat_dim *out);
 int64_t leat_type_static_elements(const leat_type *type);    // -1 when not static or on overflow
 void leat_type_print(const leat_type *type, leat_text *out); // f32[B, 128]
+const char *leat_type_text(leat_arena *arena, const leat_type *type); // the same, in the arena
 leat_type leat_type_scalar(leat_dtype dtype);
 leat_type leat_type_of_tensor(const leat_tensor *tensor);
 

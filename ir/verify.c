@@ -21,9 +21,7 @@ static bool is_state(const verifier *v, const leat_state *state) {
 }
 
 static bool is_entry(const verifier *v, const leat_entry *entry) {
-  for (uint32_t i = 0; i < v->graph->entries.count; i++)
-    if (v->graph->entries.items[i] == entry) return true;
-  return false;
+  return leat_graph_find_entry(v->graph, entry->name) == entry;
 }
 
 static bool is_type(const leat_type *type) {

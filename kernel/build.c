@@ -7,7 +7,6 @@
 #include "base/map.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 // Pure instructions and loads by hash of what they compute; `memory` counts what may change memory,
@@ -27,8 +26,7 @@ struct k_cse {
   leat_vec(cse_entry) entries;
 };
 
-// -- Blocks
-// -----------------------------------------------------------------------------------------------------------
+// -- Blocks --------------------------------------------------------------------------------------
 
 static k_block *innermost(const k_builder *b) {
   return b->blocks.items[b->blocks.count - 1];
@@ -103,8 +101,7 @@ static k_block *outermost_for(const k_builder *b, const k_instr *instr) {
   return b->blocks.items[depth];
 }
 
-// -- Common subexpressions
-// ---------------------------------------------------------------------------------------------
+// -- Common subexpressions -----------------------------------------------------------------------
 
 static uint64_t hash_instr(const k_instr *instr) {
   struct {
@@ -167,8 +164,7 @@ static void memory_changes(k_builder *b) {
   b->cse->memory++;
 }
 
-// -- Folding
-// ----------------------------------------------------------------------------------------------------------
+// -- Folding -------------------------------------------------------------------------------------
 
 static bool is_float(leat_dtype dtype) {
   return leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT;
@@ -244,8 +240,7 @@ static k_value make(k_builder *b, k_op op, leat_dtype dtype, int lanes, const k_
   return known ? known : find_or_place(b, &wanted);
 }
 
-// -- Values
-// -----------------------------------------------------------------------------------------------------------
+// -- Values --------------------------------------------------------------------------------------
 
 k_value k_int(k_builder *b, leat_dtype dtype, int lanes, int64_t value) {
   assert(!is_float(dtype));
@@ -372,8 +367,7 @@ k_value k_any(k_builder *b, k_value a) {
   return make(b, K_ANY, LEAT_bool, 1, &a, 1);
 }
 
-// -- Memory
-// -----------------------------------------------------------------------------------------------------------
+// -- Memory --------------------------------------------------------------------------------------
 
 const k_buffer *k_argument(k_builder *b, leat_dtype dtype) {
   assert(b->kernel->scalar_count == 0);
@@ -452,8 +446,7 @@ void k_fail_if(k_builder *b, k_value condition, uint32_t site, leat_status statu
   place(b, innermost(b), fail);
 }
 
-// -- Control flow
-// -----------------------------------------------------------------------------------------------------
+// -- Control flow --------------------------------------------------------------------------------
 
 static k_instr *begin_region(k_builder *b, k_op op, const k_value *args, uint32_t count) {
   k_instr *region = new_instr(b, op, LEAT_bool, 0);
@@ -556,8 +549,7 @@ k_value k_result(k_builder *b, const k_instr *region, uint32_t i) {
   return find_or_place(b, &wanted);
 }
 
-// -- Begin and finish
-// -------------------------------------------------------------------------------------------------
+// -- Begin and finish ----------------------------------------------------------------------------
 
 void k_begin(k_builder *b, leat_arena *arena, const char *name) {
   *b = (k_builder){.arena = arena, .kernel = leat_new(arena, leat_kernel)};

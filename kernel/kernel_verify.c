@@ -151,8 +151,7 @@ static leat_status check_local(verifier *v, const k_instr *instr) {
   return LEAT_OK;
 }
 
-// -- Regions
-// ----------------------------------------------------------------------------------------------------------
+// -- Regions -------------------------------------------------------------------------------------
 
 static leat_status check_known(verifier *v, const k_instr *user, k_value value) {
   if (value && value->id < v->kernel->instr_count && v->known[value->id]) return LEAT_OK;
@@ -225,8 +224,7 @@ static leat_status check_if(verifier *v, const k_instr *branch) {
   return LEAT_OK;
 }
 
-// -- Instructions
-// -----------------------------------------------------------------------------------------------------
+// -- Instructions --------------------------------------------------------------------------------
 
 static leat_status check_kind(verifier *v, const k_instr *instr) {
   switch ((int)instr->op) {

@@ -30,8 +30,7 @@ static bool check_arity(leat_builder *b, leat_op op, uint32_t count) {
   return few || many ? report_arity(b, info, count) : true;
 }
 
-// -- Broadcasting
-// -----------------------------------------------------------------------------------------------------
+// -- Broadcasting --------------------------------------------------------------------------------
 
 // One axis: equal dims, or a literal 1 that gives way.
 static bool broadcast_dim(leat_builder *builder, leat_dim a, leat_dim b, leat_dim_pairs *checks,
@@ -95,8 +94,7 @@ static bool fit_inputs(leat_builder *builder, leat_op op, const leat_value *inpu
   return true;
 }
 
-// -- Building
-// ---------------------------------------------------------------------------------------------------------
+// -- Building ------------------------------------------------------------------------------------
 
 static bool check_dtypes(leat_shape_context *context) {
   static const char *const class_words[] = {
@@ -372,8 +370,7 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
   return append(builder, name, &trial, outputs);
 }
 
-// -- Constants
-// --------------------------------------------------------------------------------------------------------
+// -- Constants -----------------------------------------------------------------------------------
 
 leat_value leat_build_const(leat_builder *builder, const char *name, const leat_tensor *tensor) {
   leat_attr attr = {.tensor = leat_tensor_copy(builder->graph->arena, tensor)};

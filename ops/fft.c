@@ -154,8 +154,7 @@ leat_status ref_irfft(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- Code: scalars are the dtype of the reals, n, rows, bytes of scratch a tile and the kind
-// -------
+// -- Code: scalars are the dtype of the reals, n, rows, bytes of scratch a tile and the kind -----
 
 // What a tile needs for transforms of `points` complex numbers.
 static bool tile_bytes(leat_dims *dims, leat_dim points, size_t size, leat_dim *out) {

@@ -4,8 +4,7 @@
 #include "ops/ref.h"
 #include "ops/shape.h"
 
-// -- Shapes
-// -----------------------------------------------------------------------------------------------------------
+// -- Shapes --------------------------------------------------------------------------------------
 
 static bool comparison(leat_shape_context *context) {
   if (!leat_shape_like_input(context)) return false;
@@ -47,8 +46,7 @@ bool shape_cast(leat_shape_context *context) {
   return true;
 }
 
-// -- Values
-// -----------------------------------------------------------------------------------------------------------
+// -- Values --------------------------------------------------------------------------------------
 
 #define EACH_COMPARISON(ID, T, WIDE, expression) LEAT_EACH_PAIR(ID, T, WIDE, uint8_t, expression)
 

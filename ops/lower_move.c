@@ -3,8 +3,6 @@
 // where all lanes agree, else by the mask, so that nothing is loaded outside its tensor.
 #include "ops/ops.h"
 
-#include <assert.h>
-
 static k_value dim_of(leat_lowering *l, const leat_type *type, int axis) {
   return l->dim(l, type->dims[axis]);
 }
@@ -19,8 +17,7 @@ static k_value zero_of(leat_lowering *l, leat_dtype dtype) {
   return k_int(l->b, dtype, l->lanes, 0);
 }
 
-// -- Reshape: runs of axes with the same number of elements on both sides become one number
-// --------
+// -- Reshape: runs of axes with the same number of elements on both sides become one number ------
 
 static void reshape_run(leat_lowering *l, const leat_index *from, const k_value *from_dims,
                         int from_count, leat_index *to, const k_value *to_dims, int to_count) {

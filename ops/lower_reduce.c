@@ -2,7 +2,6 @@
 // sees, in the order of ops/reduce.c.
 #include "ops/ops.h"
 
-#include <assert.h>
 #include <math.h>
 
 static bool is_float(leat_dtype dtype) {

@@ -29,8 +29,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// -- Shapes
-// -----------------------------------------------------------------------------------------------------------
+// -- Shapes --------------------------------------------------------------------------------------
 
 static bool reduced_shape(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);
@@ -97,8 +96,7 @@ bool shape_argmin(leat_shape_context *context) {
   return shape_argmax(context);
 }
 
-// -- The reduced elements of an output element
-// ------------------------------------------------------------------------
+// -- The reduced elements of an output element ---------------------------------------------------
 
 typedef struct reduction {
   const leat_tensor *x;
@@ -140,8 +138,7 @@ static int64_t position_of(const reduction *r, int64_t output, int64_t element) 
   return leat_flatten(r->x->rank, r->x->shape, at);
 }
 
-// -- sum, prod: folds whose rounding depends on their order
-// -----------------------------------------------------------------------------------------------
+// -- sum, prod: folds whose rounding depends on their order --------------------------------------
 
 // x holds the reduced elements of one output element; fold_inner overwrites it. Integers are folded
 // as u64: they wrap.
@@ -237,8 +234,7 @@ DEFINE_PRODUCT_IN_ORDER(leat_complex128)
 REF_FOLD(sum, 0)
 REF_FOLD(prod, 1)
 
-// -- any, all
-// -----------------------------------------------------------------------------------------------
+// -- any, all ------------------------------------------------------------------------------------
 
 // Whether `value` is among the reduced elements: else the other one is the result.
 static leat_status find(leat_ref_context *context, uint8_t value) {
@@ -261,8 +257,7 @@ leat_status ref_all(leat_ref_context *context) {
   return find(context, false);
 }
 
-// -- max, min, argmax, argmin
-// -------------------------------------------------------------------------------------------------
+// -- max, min, argmax, argmin --------------------------------------------------------------------
 
 static leat_status check_elements(leat_ref_context *context, const reduction *r) {
   return r->count || !r->outputs

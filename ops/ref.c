@@ -76,8 +76,7 @@ int64_t leat_load_index(const leat_tensor *tensor, int64_t i) {
 #undef LOAD
 }
 
-// -- Conversions
-// ------------------------------------------------------------------------------------------------------
+// -- Conversions ---------------------------------------------------------------------------------
 
 #define STORE_INTEGER(ID, T, WIDE, value)                                                          \
   case ID:                                                                                         \
@@ -154,8 +153,7 @@ bool leat_store_float(leat_dtype dtype, void *data, int64_t i, double value) {
   }
 }
 
-// -- One node
-// ---------------------------------------------------------------------------------------------------------
+// -- One node ------------------------------------------------------------------------------------
 
 static leat_status make_output(leat_arena *arena, leat_ref_context *context, const leat_type *type,
                                leat_tensor *out) {

@@ -4,24 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-static const char *finish_text(leat_arena *arena, leat_text *text) {
-  const char *copy = leat_arena_strndup(arena, text->data, text->size);
-  leat_text_finish(text);
-  return copy;
-}
-
-const char *leat_type_text(leat_arena *arena, const leat_type *type) {
-  leat_text text = {0};
-  leat_type_print(type, &text);
-  return finish_text(arena, &text);
-}
-
-const char *leat_dim_text(leat_arena *arena, leat_dim dim) {
-  leat_text text = {0};
-  leat_dim_print(dim, &text);
-  return finish_text(arena, &text);
-}
-
 // 3*B and 4*B: equal only when there is nothing.
 static bool are_multiples(leat_dim a, leat_dim b) {
   if (!a.poly || !b.poly || a.poly->count != 1 || b.poly->count != 1) return false;

@@ -6,10 +6,6 @@
 
 #include "ops/ops.h"
 
-// Types and dims as text in the graph's arena.
-const char *leat_type_text(leat_arena *arena, const leat_type *type);
-const char *leat_dim_text(leat_arena *arena, leat_dim dim);
-
 bool leat_dims_may_be_equal(leat_graph *graph, leat_dim a, leat_dim b); // false: they never are
 // Why two dims that must be equal are not: `64 and 32 differ`, or, when only a check while running
 // could tell, `B and T are not known to be equal …`.

@@ -6,8 +6,6 @@
 #include "ops/ref.h"
 #include "ops/shape.h"
 
-#include <string.h>
-
 // -- Shapes ---------------------------------------------------------------------------------------
 
 static bool shape_as(leat_shape_context *context, leat_dtype dtype) {

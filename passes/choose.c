@@ -9,8 +9,6 @@
 // than it gains, and the generator keeps the product.
 #include "passes/pass.h"
 
-#include <string.h>
-
 enum { LEAST_BLIS_DIM = 16 };
 
 static bool is_large(leat_dim dim) {

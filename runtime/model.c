@@ -6,7 +6,6 @@
 #include "runtime/runtime.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct leat_model {
   leat_error error;

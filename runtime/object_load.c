@@ -18,7 +18,7 @@ enum { LARGEST_MAPPING = 1 << 28, IMPORT_SIZE = 16, IMPORT_ADDRESS = 8 };
 
 struct leat_loaded_object {
   unsigned char *base;
-  size_t size, code_size;
+  size_t size;
   char *names; // the string table
   size_t symbol_count;
   struct {
@@ -47,8 +47,7 @@ typedef struct loader {
 
 #define REFUSE(l, ...) leat_fail((l)->error, LEAT_INVALID, "object code: " __VA_ARGS__)
 
-// -- What code may call
-// -----------------------------------------------------------------------------------------------
+// -- What code may call --------------------------------------------------------------------------
 
 #define IMPORTS(X)                                                                                 \
   X(memcpy) X(memmove) X(memset) X(fma) X(fmaf) X(floor) X(floorf) X(rint) X(rintf) X(sqrt) X(sqrtf)
@@ -70,8 +69,7 @@ static void *import_address(const char *name) {
   return NULL;
 }
 
-// -- Reading
-// ----------------------------------------------------------------------------------------------------------
+// -- Reading -------------------------------------------------------------------------------------
 
 static bool inside(size_t size, uint64_t offset, uint64_t length) {
   return offset <= size && length <= size - offset;
@@ -133,8 +131,7 @@ static leat_status read_symbols(loader *l) {
   return LEAT_OK;
 }
 
-// -- Layout
-// -----------------------------------------------------------------------------------------------------------
+// -- Layout --------------------------------------------------------------------------------------
 
 static size_t align_up(size_t n, size_t alignment) {
   return (n + alignment - 1) & ~(alignment - 1);
@@ -178,8 +175,7 @@ static leat_status lay_out(loader *l) {
   return LEAT_OK;
 }
 
-// -- Relocations
-// ------------------------------------------------------------------------------------------------------
+// -- Relocations ---------------------------------------------------------------------------------
 
 // The address of symbol i: in the mapping, or of an import.
 static leat_status symbol_address(loader *l, size_t i, void **out) {
@@ -261,8 +257,7 @@ static leat_status protect(loader *l) {
               : leat_fail(l->error, LEAT_IO, "the system does not let pages be executable");
 }
 
-// -- The loaded object
-// ------------------------------------------------------------------------------------------------
+// -- The loaded object ---------------------------------------------------------------------------
 
 static leat_loaded_object *make_object(loader *l) {
   size_t size =
@@ -277,7 +272,6 @@ static leat_loaded_object *make_object(loader *l) {
   memcpy(names, l->names, l->names_size);
   object->base = l->base;
   object->size = l->mapping_size;
-  object->code_size = l->code_size;
   object->names = names;
   l->error = NULL; // symbols of sections that are not loaded are left out in silence
   for (size_t i = 0; i < l->symbol_count; i++) {
@@ -316,10 +310,6 @@ void *leat_object_symbol(const leat_loaded_object *object, const char *name) {
     if (strcmp(object->names + object->symbols[i].name, name) == 0)
       return object->symbols[i].address;
   return NULL;
-}
-
-size_t leat_object_code_size(const leat_loaded_object *object) {
-  return object->code_size;
 }
 
 void leat_object_unload(leat_loaded_object *object) {

@@ -19,8 +19,6 @@ LEAT_MUST_USE leat_status leat_object_load(const void *data, size_t size, leat_l
                                            leat_error *error);
 // The address of a global symbol that the object defines, or NULL.
 void *leat_object_symbol(const leat_loaded_object *object, const char *name);
-size_t leat_object_code_size(
-    const leat_loaded_object *object);               // bytes of executable pages' contents
 void leat_object_unload(leat_loaded_object *object); // NULL is fine; nothing of it may be running
 
 #endif

@@ -91,10 +91,6 @@ void leat_runtime_destroy(leat_runtime *runtime) {
   free(runtime);
 }
 
-int leat_runtime_threads(const leat_runtime *runtime) {
-  return leat_pool_threads(runtime->pool);
-}
-
 void leat_runtime_trace(leat_runtime *runtime, leat_text *out) {
   if (runtime->trace)
     leat_trace_write(runtime->trace, runtime->transport ? runtime->transport->rank : 0, out);

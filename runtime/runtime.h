@@ -43,7 +43,6 @@ typedef struct leat_runtime_options {
 LEAT_MUST_USE leat_status leat_runtime_create(const leat_runtime_options *options,
                                               leat_runtime **out, leat_error *error);
 void leat_runtime_destroy(leat_runtime *runtime); // NULL is fine; its executors must be gone
-int leat_runtime_threads(const leat_runtime *runtime);
 
 // Messages of the session layer to other ranks, in order for each peer. `data` is copied.
 LEAT_MUST_USE leat_status leat_runtime_send(leat_runtime *runtime, int peer, const void *data,
@@ -89,9 +88,6 @@ void leat_store_info(leat_store *store, size_t i, leat_variable_info *out);
 LEAT_MUST_USE leat_status leat_store_find(leat_store *store, const char *container,
                                           const char *name, leat_variable_info *out,
                                           leat_error *error);
-// Creates it uninitialised, or finds it with the same dtype and shape.
-LEAT_MUST_USE leat_status leat_store_declare(leat_store *store, const leat_variable_info *info,
-                                             leat_error *error);
 // out->data is malloc'ed and the caller's.
 LEAT_MUST_USE leat_status leat_store_read(leat_store *store, const char *container,
                                           const char *name, leat_tensor *out, leat_error *error);

@@ -162,12 +162,6 @@ leat_status leat_store_variable(leat_store *store, const leat_variable_info *inf
   return status;
 }
 
-leat_status leat_store_declare(leat_store *store, const leat_variable_info *info,
-                               leat_error *error) {
-  leat_variable *variable;
-  return leat_store_variable(store, info, &variable, error);
-}
-
 static void fill_info(leat_store *store, const leat_variable *variable, leat_variable_info *out) {
   *out = (leat_variable_info){.name = variable->name,
                               .container = variable->container,

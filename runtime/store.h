@@ -4,8 +4,6 @@
 
 #include "runtime/runtime.h"
 
-#include <stdatomic.h>
-
 typedef struct leat_variable {
   const char *name, *container;
   // Its data is 64-byte aligned and at one address as long as the store lives; elements of str own
@@ -24,7 +22,8 @@ typedef enum leat_store_access {
 void leat_store_lock(leat_store *store, leat_store_access access);
 void leat_store_unlock(leat_store *store, leat_store_access access);
 
-// As leat_store_declare; *out belongs to the store.
+// Makes the variable, uninitialised, or finds it with the same dtype and shape. *out is the
+// store's.
 LEAT_MUST_USE leat_status leat_store_variable(leat_store *store, const leat_variable_info *info,
                                               leat_variable **out, leat_error *error);
 

@@ -89,8 +89,7 @@ void leat_inproc_world_destroy(leat_inproc_world *world); // its transports must
 leat_status leat_inproc_join(leat_inproc_world *world, int rank, leat_transport **out,
                              leat_error *error);
 
-// -- mpi: the module leat-mpi, table `leat_mpi_transport`
-// ------------------------------------------
+// -- mpi: the module leat-mpi, table `leat_mpi_transport` ----------------------------------------
 //
 // The world that mpiexec, Slurm or an MPI operator started; one connection a process, once:
 //     leat_module_load("mpi", "leat_mpi_transport", &table, error), then table->connect(…).

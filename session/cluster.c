@@ -9,8 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-// -- The hash
-// ---------------------------------------------------------------------------------------
+// -- The hash ------------------------------------------------------------------------------------
 
 void leat_graph_hash_add(leat_graph_hash *hash, const void *data, size_t size) {
   XXH3_state_t state;
@@ -32,8 +31,7 @@ bool leat_graph_hash_equal(const leat_graph_hash *a, const leat_graph_hash *b) {
   return a->words[0] == b->words[0] && a->words[1] == b->words[1];
 }
 
-// -- The world
-// --------------------------------------------------------------------------------------
+// -- The world -----------------------------------------------------------------------------------
 
 // What all ranks must have been started with.
 static leat_graph_hash identity_of(const leat_session *session) {
@@ -98,8 +96,7 @@ void leat_cluster_forget(leat_session *session, const leat_loaded_step *step) {
       cluster->steps.items[i--] = cluster->steps.items[--cluster->steps.count];
 }
 
-// -- What was sent
-// ----------------------------------------------------------------------------------
+// -- What was sent -------------------------------------------------------------------------------
 
 void leat_cluster_traffic(leat_session *session, leat_text *out) {
   leat_cluster *cluster = session->cluster;

@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 enum { MOST_COMPILERS = 16 };
 

@@ -5,7 +5,6 @@
 #include "ir/print.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define COMPILE_DEADLINE 600.0 // seconds a worker may take to compile its part
 

@@ -113,8 +113,7 @@ bool leat_object_cache_get(leat_object_cache *cache, const void *key, size_t key
   return true;
 }
 
-// -- Clearing out
-// -----------------------------------------------------------------------------------------------------
+// -- Clearing out --------------------------------------------------------------------------------
 
 typedef struct cached_file {
   char *name;

@@ -17,20 +17,12 @@ static leat_status unknown(const resolver *r, const char *what, const char *name
                    nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
 }
 
-static const char *type_text(const resolver *r, const leat_type *type) {
-  leat_text text = {0};
-  leat_type_print(type, &text);
-  const char *copy = leat_arena_strndup(r->arena, text.data, text.size);
-  leat_text_finish(&text);
-  return copy;
-}
-
 static leat_port make_port(const resolver *r, const char *name, const leat_type *type,
                            bool has_fallback) {
   return (leat_port){.name = leat_arena_strndup(r->arena, name, strlen(name)),
                      .dtype = type->dtype,
                      .rank = type->rank,
-                     .type = type_text(r, type),
+                     .type = leat_type_text(r->arena, type),
                      .has_fallback = has_fallback};
 }
 

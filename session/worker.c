@@ -29,8 +29,7 @@ static leat_status malformed(worker *w) {
                    "the master sent a message that makes no sense");
 }
 
-// -- Registering
-// ------------------------------------------------------------------------------------
+// -- Registering ---------------------------------------------------------------------------------
 
 // The text of a part becomes a graph again, with a frontend of its own.
 static leat_status parse_part(worker *w, leat_arena *arena, const char *device, const char *text,
@@ -166,8 +165,7 @@ static leat_status register_step(worker *w, leat_wire *in, leat_text *reply) {
   return LEAT_OK;
 }
 
-// -- Running
-// ----------------------------------------------------------------------------------------
+// -- Running -------------------------------------------------------------------------------------
 
 static worker_step *find_step(const worker *w, uint64_t number) {
   for (uint32_t i = 0; i < w->steps.count; i++)
@@ -274,8 +272,7 @@ static leat_status write_variable(worker *w, leat_wire *in) {
   return status;
 }
 
-// -- The loop
-// ---------------------------------------------------------------------------------------
+// -- The loop ------------------------------------------------------------------------------------
 
 static leat_status reply(worker *w, int peer, uint64_t ticket, leat_status status,
                          const leat_text *body) {

@@ -5,7 +5,6 @@
 #include "tools/session_options.h"
 #include "tools/values.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

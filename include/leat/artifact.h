@@ -23,8 +23,7 @@
 #define LEAT_IMAGE_MAGIC "leatimg"
 enum { LEAT_IMAGE_VERSION = 4 };
 
-// -- Kernels
-// ----------------------------------------------------------------------------------------------------------
+// -- Kernels -------------------------------------------------------------------------------------
 
 typedef union leat_arg {
   void *pointer;
@@ -73,8 +72,7 @@ typedef int32_t (*leat_gemm_function)(const leat_gemm *gemm, int64_t tile_begin,
 // in the array of entry points of an image that launches it.
 int32_t leat_blis_gemm(const leat_gemm *gemm, int64_t tile_begin, int64_t tile_end);
 
-// -- The image
-// --------------------------------------------------------------------------------------------------------
+// -- The image -----------------------------------------------------------------------------------
 
 // `count` records at byte `offset` of the image; 8-byte aligned.
 typedef struct leat_range {

@@ -10,7 +10,6 @@
 #define LEAT_C_FLAGS "-std=gnu11 -ffp-contract=off -fno-trapping-math -fwrapv -fno-strict-aliasing"
 
 void leat_c_prelude(leat_text *out); // once a file, before kernels; includes leat/artifact.h
-void leat_c_print_kernel(const leat_kernel *kernel, const char *symbol, leat_text *out);
 void leat_c_print_file(const leat_codegen_request *request,
                        leat_text *out); // prelude, kernels, data, pointers
 

@@ -12,8 +12,7 @@ typedef struct printer {
   int indent;
 } printer;
 
-// -- Pieces
-// -----------------------------------------------------------------------------------------------------------
+// -- Pieces --------------------------------------------------------------------------------------
 
 static void line(printer *p) {
   leat_text_add(p->out, "%*s", 2 * p->indent, "");
@@ -108,8 +107,7 @@ static void print_buffer(printer *p, const k_buffer *buffer) {
   leat_text_add(p->out, "%c%u", buffer->space == K_SPACE_ARGUMENT ? 'b' : 'l', buffer->number);
 }
 
-// -- Arithmetic
-// -------------------------------------------------------------------------------------------------------
+// -- Arithmetic ----------------------------------------------------------------------------------
 
 static const char *operator_of(k_op op) {
   switch ((int)op) {
@@ -347,8 +345,7 @@ static void print_int_op(printer *p, const k_instr *instr) {
   }
 }
 
-// -- Lanes and memory
-// -------------------------------------------------------------------------------------------------
+// -- Lanes and memory ----------------------------------------------------------------------------
 
 static void print_any(printer *p, const k_instr *instr) {
   int lanes = instr->args[0]->lanes;
@@ -446,8 +443,7 @@ static void print_store(printer *p, const k_instr *instr) {
   leat_text_add(p->out, ";\n");
 }
 
-// -- Control flow
-// -----------------------------------------------------------------------------------------------------
+// -- Control flow --------------------------------------------------------------------------------
 
 static void print_block(printer *p, const k_block *block);
 
@@ -569,8 +565,7 @@ static void print_result(printer *p, const k_instr *instr) {
     print_value(p, k_loop_carried(region, i));
 }
 
-// -- Instructions
-// -----------------------------------------------------------------------------------------------------
+// -- Instructions --------------------------------------------------------------------------------
 
 static void print_expression(printer *p, const k_instr *instr) {
   switch ((int)instr->op) {
@@ -640,10 +635,9 @@ static void print_block(printer *p, const k_block *block) {
   p->indent--;
 }
 
-// -- Files
-// ------------------------------------------------------------------------------------------------------------
+// -- Files ---------------------------------------------------------------------------------------
 
-void leat_c_print_kernel(const leat_kernel *kernel, const char *symbol, leat_text *out) {
+static void print_kernel(const leat_kernel *kernel, const char *symbol, leat_text *out) {
   leat_arena *scratch = leat_arena_create();
   printer p = {.out = out, .indent = 1};
   p.numbers = leat_new_array(scratch, uint32_t, kernel->instr_count);
@@ -683,7 +677,7 @@ static void print_pointers(const leat_object_pointers *pointers, leat_text *out)
 void leat_c_print_file(const leat_codegen_request *request, leat_text *out) {
   leat_c_prelude(out);
   for (size_t i = 0; i < request->kernel_count; i++)
-    leat_c_print_kernel(request->kernels[i], request->symbols[i], out);
+    print_kernel(request->kernels[i], request->symbols[i], out);
   for (size_t i = 0; i < request->data_count; i++) print_data(&request->data[i], out);
   for (size_t i = 0; i < request->pointers_count; i++) print_pointers(&request->pointers[i], out);
 }

@@ -61,8 +61,7 @@ static leat_status create_machine(const char *cpu, LLVMTargetMachineRef *out, le
   return status;
 }
 
-// -- Data of ahead-of-time objects
-// ------------------------------------------------------------------------------------
+// -- Data of ahead-of-time objects ---------------------------------------------------------------
 
 static void add_global(compiler *c, const char *symbol, LLVMValueRef value) {
   LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), symbol);
@@ -94,8 +93,7 @@ static void add_data(compiler *c, const leat_codegen_request *request) {
   }
 }
 
-// -- Compiling
-// --------------------------------------------------------------------------------------------------------
+// -- Compiling -----------------------------------------------------------------------------------
 
 static leat_status run_passes(compiler *c, leat_error *error) {
   LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();

@@ -20,8 +20,7 @@ typedef struct emitter {
   LLVMValueRef *buffers, *scalars, *locals;
 } emitter;
 
-// -- Types and constants
-// ----------------------------------------------------------------------------------------------
+// -- Types and constants -------------------------------------------------------------------------
 
 static LLVMTypeRef int_type(emitter *e, unsigned bits) {
   return LLVMIntTypeInContext(e->context, bits);
@@ -87,8 +86,7 @@ static LLVMValueRef get(emitter *e, k_value value) {
   return e->values[value->id];
 }
 
-// -- Calls of intrinsics
-// ----------------------------------------------------------------------------------------------
+// -- Calls of intrinsics -------------------------------------------------------------------------
 
 static LLVMValueRef call(emitter *e, const char *name, LLVMTypeRef *overloads,
                          unsigned overload_count, LLVMValueRef *args, unsigned count) {
@@ -104,8 +102,7 @@ static LLVMValueRef call_on(emitter *e, const char *name, LLVMTypeRef type, LLVM
   return call(e, name, &type, 1, args, count);
 }
 
-// -- Arithmetic
-// -------------------------------------------------------------------------------------------------------
+// -- Arithmetic ----------------------------------------------------------------------------------
 
 // Division that is defined for every divisor: 0 and -1 are replaced by 1, and their quotients
 // chosen afterwards.
@@ -222,8 +219,7 @@ static LLVMValueRef cast(emitter *e, const k_instr *instr, LLVMValueRef x) {
   return LLVMBuildIntCast2(e->at, x, to, is_signed, "");
 }
 
-// -- Lanes
-// ------------------------------------------------------------------------------------------------------------
+// -- Lanes ---------------------------------------------------------------------------------------
 
 static LLVMValueRef shuffle(emitter *e, LLVMValueRef vector, unsigned first, unsigned step,
                             unsigned lanes) {
@@ -256,8 +252,7 @@ static LLVMValueRef splat(emitter *e, const k_instr *instr, LLVMValueRef scalar)
   return shuffle(e, first, 0, 0, instr->lanes);
 }
 
-// -- Memory
-// -----------------------------------------------------------------------------------------------------------
+// -- Memory --------------------------------------------------------------------------------------
 
 static LLVMValueRef base_of(emitter *e, const k_buffer *buffer) {
   return buffer->space == K_SPACE_ARGUMENT ? e->buffers[buffer->number] : e->locals[buffer->number];
@@ -355,8 +350,7 @@ static void emit_store(emitter *e, const k_instr *instr) {
   if (mask) end_masked(e, after);
 }
 
-// -- Control flow
-// -----------------------------------------------------------------------------------------------------
+// -- Control flow --------------------------------------------------------------------------------
 
 static void emit_block(emitter *e, const k_block *block);
 
@@ -454,8 +448,7 @@ static void emit_fail(emitter *e, const k_instr *fail) {
   LLVMPositionBuilderAtEnd(e->at, after);
 }
 
-// -- Instructions
-// -----------------------------------------------------------------------------------------------------
+// -- Instructions --------------------------------------------------------------------------------
 
 static LLVMValueRef emit_value(emitter *e, const k_instr *instr) {
   LLVMValueRef x = instr->arg_count > 0 && instr->args[0]->lanes ? get(e, instr->args[0]) : NULL;
@@ -519,8 +512,7 @@ static void emit_block(emitter *e, const k_block *block) {
   for (uint32_t i = 0; i < block->instrs.count; i++) emit_instr(e, block->instrs.items[i]);
 }
 
-// -- The function
-// -----------------------------------------------------------------------------------------------------
+// -- The function --------------------------------------------------------------------------------
 
 static void add_attribute(emitter *e, LLVMAttributeIndex where, const char *name) {
   unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));

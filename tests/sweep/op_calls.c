@@ -4,7 +4,6 @@
 #include "base/half.h"
 #include "tests/sweep/call.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

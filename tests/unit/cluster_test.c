@@ -118,8 +118,7 @@ TEST(replicas_average_their_gradients) {
   for (int i = 0; i < STEPS; i++) CHECK(fabsf(alone[i] - three[i]) < 1e-5f);
 }
 
-// -- Peers that disagree
-// ------------------------------------------------------------------------------------
+// -- Peers that disagree -------------------------------------------------------------------------
 
 static const char part[] =
     "graph net device=\"/job:ps/task:0/device:cpu:0\"\n"

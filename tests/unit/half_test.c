@@ -6,7 +6,6 @@
 #include "tests/unit/check.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { VALUES = 1 << 16, SIGN = 0x8000, BATCH = 256 };
 

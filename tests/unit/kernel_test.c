@@ -12,8 +12,7 @@
 
 #include <math.h>
 
-// -- Cases: a kernel and its arguments
-// --------------------------------------------------------------------------------
+// -- Cases: a kernel and its arguments -----------------------------------------------------------
 
 enum { MOST_CASES = 256, MOST_BUFFERS = 40, ELEMENTS = 256, MOST_BYTES = ELEMENTS * 8 };
 
@@ -66,8 +65,7 @@ static const k_buffer *input(test_case *c, k_builder *b, leat_dtype dtype) {
   return buffer;
 }
 
-// -- Targets
-// ----------------------------------------------------------------------------------------------------------
+// -- Targets -------------------------------------------------------------------------------------
 
 static bool same_element(leat_dtype dtype, const unsigned char *x, const unsigned char *y) {
   if (memcmp(x, y, leat_dtype_size(dtype)) == 0) return true;
@@ -132,8 +130,7 @@ static void run_cases(leat_codegen_compile compile, const char *cpu, const char 
   leat_object_unload(loaded);
 }
 
-// -- Every op on every dtype
-// ------------------------------------------------------------------------------------------
+// -- Every op on every dtype ---------------------------------------------------------------------
 
 static const leat_dtype dtypes[] = {LEAT_bool, LEAT_i8,  LEAT_i16, LEAT_i32, LEAT_i64, LEAT_u8,
                                     LEAT_u16,  LEAT_u32, LEAT_u64, LEAT_f32, LEAT_f64};
@@ -214,8 +211,7 @@ static void add_constants(leat_dtype dtype, int lanes) {
   finish_case(c, &b);
 }
 
-// -- Memory and lanes
-// -------------------------------------------------------------------------------------------------
+// -- Memory and lanes ----------------------------------------------------------------------------
 
 static void add_masked(leat_dtype dtype, int lanes) {
   k_builder b;
@@ -252,8 +248,7 @@ static void add_lanes(leat_dtype dtype) {
   finish_case(c, &b);
 }
 
-// -- Control flow
-// -----------------------------------------------------------------------------------------------------
+// -- Control flow --------------------------------------------------------------------------------
 
 // Fibonacci numbers: carried values that change places.
 static void add_loop(void) {
@@ -371,8 +366,7 @@ TEST(c_agrees_with_the_interpreter) {
   run_cases(leat_c_compile, "host", "C");
 }
 
-// -- The builder, the printer and the verifier
-// ------------------------------------------------------------------------
+// -- The builder, the printer and the verifier ---------------------------------------------------
 
 static void check_text(k_builder *b, const char *wanted) {
   leat_text text = {0};

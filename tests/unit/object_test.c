@@ -114,8 +114,7 @@ TEST(loader_names_what_is_missing) {
   leat_object_unload(NULL);
 }
 
-// -- The cache
-// --------------------------------------------------------------------------------------------------------
+// -- The cache -----------------------------------------------------------------------------------
 
 static void check_cached(leat_object_cache *cache, const char *key, const char *wanted) {
   void *data = NULL;
