@@ -4,6 +4,7 @@
 
 #include "ops/shape.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_ITEMS = 2 * LEAT_MAX_RANK };
@@ -45,98 +46,85 @@ static bool too_large(evaluator *e, const leat_expr *item) {
   return false;
 }
 
-// A bound of a slice, clamped as NumPy does when the dimension is known.
-static bool slice_bound(evaluator *e, const leat_expr *expr, leat_dim dim, leat_dim otherwise,
-                        leat_dim *out) {
-  *out = otherwise;
-  ev value = expr ? ev_expr(e, expr, NULL) : ev_none();
+// A bound of a slice, as the number of elements before it.
+typedef struct slice_bound {
+  enum { FROM_FRONT, FROM_END, OF_DIMS } from;
+  leat_dim asked; // as written
+  leat_dim place; // the nearest place of the axis, which only an int can miss
+} slice_bound;
+
+// `after` is 1 when what is written is the element before the bound. What is not written leaves
+// *bound as it is.
+static bool read_bound(evaluator *e, const leat_expr *written, leat_dim dim, int64_t after,
+                       slice_bound *bound) {
+  const int64_t most = INT64_MAX / 2; // longer than any axis
+  leat_dims *dims = e->graph->dims;
+  ev value = written ? ev_expr(e, written, NULL) : ev_none();
   if (value.kind == EV_ERROR) return false;
   if (value.kind == EV_NONE) return true;
-  if (value.kind == EV_DIM) {
-    *out = value.dim;
-    return true;
-  }
-  if (value.kind != EV_INT) {
-    ev_fail(e, expr->span, "a slice's bounds are ints, found %s; `gather` takes tensors",
+  if (value.kind != EV_INT && value.kind != EV_DIM) {
+    ev_fail(e, written->span, "a slice's bounds are ints, found %s; `gather` takes tensors",
             ev_kind_name(value));
     return false;
   }
-  int64_t bound = value.i;
-  if (leat_dim_is_const(dim)) {
-    if (bound < 0) bound += dim.value;
-    bound = bound < 0 ? 0 : bound > dim.value ? dim.value : bound;
-  }
-  *out = leat_dim_const(bound);
-  return bound >= 0 || leat_dim_add(e->graph->dims, dim, *out, out) || too_large(e, expr);
+  bool is_int = value.kind == EV_INT;
+  bound->from = !is_int ? OF_DIMS : value.i < 0 ? FROM_END : FROM_FRONT;
+  int64_t offset = after + (value.i < -most ? -most : value.i > most ? most : value.i);
+  leat_dim from = bound->from == FROM_END ? dim : is_int ? leat_dim_const(0) : value.dim;
+  if (!leat_dim_add(dims, from, leat_dim_const(is_int ? offset : after), &bound->asked))
+    return too_large(e, written);
+  bound->place = bound->asked;
+  if (!is_int || offset == 0) return true;
+  bool ok = bound->from == FROM_END
+                ? leat_dim_max(dims, bound->asked, leat_dim_const(0), &bound->place)
+                : leat_dim_min(dims, bound->asked, dim, &bound->place);
+  return ok || too_large(e, written);
 }
 
-static bool slice_up(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
-  leat_dims *dims = e->graph->dims;
-  leat_dim end, size, step = leat_dim_const(plan->step), less;
-  if (!slice_bound(e, item->begin, dim, leat_dim_const(0), &plan->start) ||
-      !slice_bound(e, item->end, dim, dim, &end))
+// The elements from one bound to another. Those that bounds on different sides ask for may be
+// fewer than none; bounds of dims have to be in order.
+static bool between(leat_dims *dims, const slice_bound *low, const slice_bound *high,
+                    leat_dim *out) {
+  leat_dim asked, none = leat_dim_const(0);
+  if (!leat_dim_sub(dims, high->asked, low->asked, &asked) ||
+      !leat_dim_sub(dims, high->place, low->place, out))
     return false;
-  if (!leat_dim_sub(dims, end, plan->start, &size)) return too_large(e, item);
-  if (leat_dim_is_const(size) && size.value <= 0) size = leat_dim_const(0);
-  plan->size = size;
-  if (plan->step == 1 || leat_dim_is(size, 0)) return true;
-  // 1 + (size - 1) / step
-  return (leat_dim_sub(dims, size, leat_dim_const(1), &less) &&
-          leat_dim_floordiv(dims, less, step, &less) &&
-          leat_dim_add(dims, less, leat_dim_const(1), &plan->size)) ||
-         too_large(e, item);
+  if (leat_dim_is_const(asked) && asked.value <= 0) *out = none;
+  if (low->from == OF_DIMS || high->from == OF_DIMS || low->from == high->from) return true;
+  return leat_dim_max(dims, low->from == FROM_FRONT ? asked : *out, none, out);
 }
 
-// A bound of a slice that goes down: from -1, which is before the first element, to the last.
-static bool down_bound(evaluator *e, const leat_expr *expr, int64_t count, int64_t otherwise,
-                       int64_t *out) {
-  ev value = expr ? ev_expr(e, expr, NULL) : ev_none();
-  if (value.kind == EV_ERROR) return false;
-  if (value.kind != EV_INT && value.kind != EV_NONE) {
-    ev_fail(e, expr->span, "a slice's bounds are ints, found %s", ev_kind_name(value));
-    return false;
-  }
-  int64_t bound = value.kind == EV_NONE ? otherwise : value.i < 0 ? value.i + count : value.i;
-  *out = bound < -1 ? -1 : bound >= count ? count - 1 : bound;
-  return true;
+// Of `size` elements every so manyth: 1 + (size - 1) / step.
+static bool in_steps(leat_dims *dims, leat_dim size, int64_t step, leat_dim *out) {
+  *out = size;
+  if (step == 1 || leat_dim_is(size, 0)) return true;
+  leat_dim one = leat_dim_const(1), steps;
+  return leat_dim_sub(dims, size, one, &steps) &&
+         leat_dim_floordiv(dims, steps, leat_dim_const(step), &steps) &&
+         leat_dim_add(dims, steps, one, out);
 }
 
-// x[::-k] of a run-time dim: from dim - 1 down, 1 + (dim - 1) / k elements.
-static bool reverse(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
-  leat_dims *dims = e->graph->dims;
-  if (item->begin || item->end) {
-    ev_fail(e, item->span,
-            "a negative step with bounds needs a dimension that is known while compiling");
-    return false;
-  }
-  leat_dim one = leat_dim_const(1);
-  bool ok = plan->step > INT64_MIN && leat_dim_sub(dims, dim, one, &plan->start) &&
-            leat_dim_floordiv(dims, plan->start, leat_dim_const(-plan->step), &plan->size) &&
-            leat_dim_add(dims, plan->size, one, &plan->size);
-  return ok || too_large(e, item);
-}
-
-static bool slice_down(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
-  int64_t begin, end;
-  if (!leat_dim_is_const(dim)) return reverse(e, item, dim, plan);
-  if (!down_bound(e, item->begin, dim.value, dim.value - 1, &begin) ||
-      !down_bound(e, item->end, dim.value, -1, &end))
-    return false;
-  int64_t size =
-      begin > end ? 1 + (int64_t)((uint64_t)(begin - end - 1) / -(uint64_t)plan->step) : 0;
-  plan->start = leat_dim_const(size ? begin : 0);
-  plan->size = leat_dim_const(size);
-  return true;
-}
-
+// Down an axis go the same elements as up, from the last of them on.
 static bool slice_axis(evaluator *e, const leat_expr *item, leat_dim dim, axis_plan *plan) {
   ev step = item->step ? ev_expr(e, item->step, NULL) : ev_int(1);
   if (step.kind != EV_INT || step.i == 0) {
     if (step.kind != EV_ERROR) ev_fail(e, item->step->span, "a slice's step is an int, not 0");
     return false;
   }
+  leat_dims *dims = e->graph->dims;
+  bool down = step.i < 0;
+  slice_bound low = {.from = FROM_FRONT}, high = {FROM_END, dim, dim};
+  if (!read_bound(e, item->begin, dim, down, down ? &high : &low) ||
+      !read_bound(e, item->end, dim, down, down ? &low : &high))
+    return false;
   plan->step = step.i;
-  return step.i > 0 ? slice_up(e, item, dim, plan) : slice_down(e, item, dim, plan);
+  plan->start = low.place;
+  bool ok =
+      between(dims, &low, &high, &plan->size) &&
+      in_steps(dims, plan->size, step.i == INT64_MIN ? INT64_MAX : llabs(step.i), &plan->size) &&
+      (!down || leat_dim_sub(dims, high.place, leat_dim_const(1), &plan->start));
+  if (leat_dim_is(plan->size, 0)) plan->start = leat_dim_const(0);
+  return ok || too_large(e, item);
 }
 
 static bool point_axis(evaluator *e, const leat_expr *item, int64_t index, leat_dim dim,

@@ -490,8 +490,22 @@ bool leat_dim_floordiv(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
   return divide_exactly(dims, a, b, out) || make_opaque(dims, LEAT_ATOM_FLOORDIV, a, b, out);
 }
 
+// *rest = dim less its constant term, which is returned.
+static int64_t take_constant(leat_dims *dims, leat_dim dim, leat_dim *rest) {
+  int64_t constant = dim.value;
+  *rest = leat_dim_const(0);
+  if (!dim.poly) return constant;
+  sum s = {.count = dim.poly->count};
+  memcpy(s.terms, dim.poly->terms, s.count * sizeof *s.terms);
+  if (!s.terms[s.count - 1].count) constant = s.terms[--s.count].coefficient;
+  *rest = dim_of_sum(dims, &s);
+  return constant;
+}
+
+// One form for max(a, b), however it came about: max(k, x) + c, where x has no constant term and,
+// when k is a number, is no such max itself.
 bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
-  leat_dim difference;
+  leat_dim difference, x, y;
   if (leat_dim_sub(dims, a, b, &difference)) {
     range r = range_of(difference);
     if (r.low >= 0 || r.high <= 0) {
@@ -499,8 +513,24 @@ bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
       return true;
     }
   }
-  bool in_order = compare_dims(a, b) <= 0;
-  return make_opaque(dims, LEAT_ATOM_MAX, in_order ? a : b, in_order ? b : a, out);
+  int64_t a_constant = take_constant(dims, a, &x), b_constant = take_constant(dims, b, &y);
+  bool in_order = compare_dims(x, y) <= 0;
+  leat_dim k = in_order ? a : b, c = leat_dim_const(in_order ? b_constant : a_constant), most;
+  if (in_order) x = y;
+  const leat_atom *inner = leat_dim_atom(x);
+  if (!leat_dim_sub(dims, k, c, &k)) return false;
+  if (inner && inner->kind == LEAT_ATOM_MAX && !k.poly && !inner->a.poly) {
+    k = inner->a.value > k.value ? inner->a : k;
+    x = inner->b;
+  }
+  return make_opaque(dims, LEAT_ATOM_MAX, k, x, &most) && leat_dim_add(dims, most, c, out);
+}
+
+// a + b - max(a, b)
+bool leat_dim_min(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
+  leat_dim most, both;
+  return leat_dim_max(dims, a, b, &most) && leat_dim_add(dims, a, b, &both) &&
+         leat_dim_sub(dims, both, most, out);
 }
 
 // -- Values for atoms ----------------------------------------------------------------------------

@@ -85,6 +85,7 @@ bool leat_dim_mul(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out);
 bool leat_dim_floordiv(leat_dims *dims, leat_dim a, leat_dim b,
                        leat_dim *out); // exact polynomials divide exactly
 bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out);
+bool leat_dim_min(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out);
 
 // Calls `visit` for each atom with a name in the dim, those inside of opaque terms too.
 typedef void (*leat_atom_visitor)(void *context, const leat_atom *atom);

@@ -23,13 +23,13 @@ bool leat_library_rows(leat_dims *dims, const leat_node *node, const char *funct
                        leat_library_call *out) {
   const leat_type *x = leat_value_type(node->inputs[0]);
   int axis = (int)leat_node_attr(node, "axis")->i;
-  leat_dim outer = leat_dim_const(1), inner = outer, rows, most, tiles = leat_dim_const(MOST_TILES);
+  leat_dim outer = leat_dim_const(1), inner = outer, rows, tiles;
   for (int k = 0; k < x->rank; k++)
     if (k != axis &&
         !leat_dim_mul(dims, k < axis ? outer : inner, x->dims[k], k < axis ? &outer : &inner))
       return false;
-  if (!leat_dim_mul(dims, outer, inner, &rows) || !leat_dim_max(dims, rows, tiles, &most) ||
-      !leat_dim_add(dims, rows, tiles, &tiles) || !leat_dim_sub(dims, tiles, most, &tiles))
+  if (!leat_dim_mul(dims, outer, inner, &rows) ||
+      !leat_dim_min(dims, rows, leat_dim_const(MOST_TILES), &tiles))
     return false;
   double rows_a_tile = guess(rows) / (guess(tiles) > 0 ? guess(tiles) : 1);
   *out = (leat_library_call){

@@ -148,14 +148,15 @@ static bool check_slice(leat_shape_context *context, int32_t axis, leat_dim star
   leat_dims *dims = context->graph->dims;
   leat_dim extent = leat_shape_input(context, 0)->dims[axis], last, room;
   if (step == 0) return leat_shape_fail(context, "the step of axis %d is 0", axis);
-  if (!leat_shape_dim_ok(context, start) || !leat_shape_dim_ok(context, size)) return false;
+  if (!leat_shape_dim_ok(context, size)) return false;
   if (leat_dim_is(size, 0)) return true;
   bool fits = leat_dim_sub(dims, size, leat_dim_const(1), &last) &&
               leat_dim_mul(dims, last, leat_dim_const(step), &last) &&
               leat_dim_add(dims, start, last, &last) &&
               leat_dim_sub(dims, extent, step > 0 ? last : start, &room);
   if (!fits) return leat_shape_fail(context, "axis %d: numbers too large", axis);
-  bool below = leat_dim_is_const(last) && last.value < 0;
+  bool below =
+      (leat_dim_is_const(start) && start.value < 0) || (leat_dim_is_const(last) && last.value < 0);
   bool above = leat_dim_is_const(room) && room.value < 1;
   return (!below && !above) ||
          leat_shape_fail(context, "axis %d: indices %s to %s are not all in 0 to %s - 1", axis,
@@ -183,9 +184,9 @@ leat_status ref_slice(leat_ref_context *context) {
   const leat_attr *start = attr(context->node, "start"), *step = attr(context->node, "step");
   int64_t begin[LEAT_MAX_RANK], at[LEAT_MAX_RANK], count = leat_ref_count(out);
   for (int32_t axis = 0; count && axis < x->rank; axis++) {
-    LEAT_TRY(leat_ref_dim(context, start->dims[axis], &begin[axis]));
+    LEAT_TRY(leat_ref_offset(context, start->dims[axis], &begin[axis]));
     __int128 last = (__int128)(out->shape[axis] - 1) * step->ints[axis] + begin[axis];
-    if (begin[axis] >= x->shape[axis] || last < 0 || last >= x->shape[axis])
+    if (begin[axis] < 0 || begin[axis] >= x->shape[axis] || last < 0 || last >= x->shape[axis])
       return leat_ref_fail(context, LEAT_OUT_OF_RANGE,
                            "axis %d: %lld elements from %lld by %lld leave 0 to %lld", axis,
                            (long long)out->shape[axis], (long long)begin[axis],

@@ -134,6 +134,10 @@ TEST(dims_max_uses_bounds) {
   CHECK(leat_dim_equal(max(t, add(t, b)), add(t, b)));
   CHECK_EQ_STR(shown(max(t, b)), "max(B, T)");
   CHECK(leat_dim_equal(max(t, b), max(b, t)));
+  CHECK_EQ_STR(shown(max(sub(t, num(3)), num(0))), "max(3, T) - 3");
+  CHECK_EQ_STR(shown(max(add(t, num(2)), sub(b, num(1)))), "max(B - 3, T) + 2");
+  CHECK_EQ_STR(shown(max(sub(max(t, num(1)), num(3)), num(0))), "max(3, T) - 3");
+  CHECK_EQ_STR(shown(max(num(1), max(num(3), t))), "max(3, T)");
 }
 
 TEST(dims_may_be) {
