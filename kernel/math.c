@@ -181,6 +181,11 @@ k_value k_log_less_one(k_builder *b, k_value x, k_value *log) {
   return k_add(b, k_fma(b, n, high, k_real(b, x, -1)), rest);
 }
 
+k_value k_log_normal(k_builder *b, k_value x) {
+  k_value n, f = k_log_split_normal(b, x, &n);
+  return log_of_parts(b, n, f);
+}
+
 k_value k_log(k_builder *b, k_value x) {
   k_value n, f = log_split(b, x, &n), result = log_of_parts(b, n, f);
   k_value zero = k_real(b, x, 0), infinity = k_real(b, x, INFINITY);

@@ -60,6 +60,7 @@ k_value k_exponent(k_builder *b, k_value x, k_value *mantissa);
 k_value k_exp_times(k_builder *b, k_value x, k_value rest, k_value factor);
 // A normal x as 2^exponent · (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)): returns f.
 k_value k_log_split_normal(k_builder *b, k_value x, k_value *exponent);
+k_value k_log_normal(k_builder *b, k_value x); // of a positive and normal x
 // log(x) − 1 and log(x) of a positive x of either type, each rounded once at its end.
 k_value k_log_less_one(k_builder *b, k_value x, k_value *log);
 // e^r − 1 for |r| within ln 2 / 2; 2^(n + r) for |r| within a half.

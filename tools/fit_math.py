@@ -68,6 +68,15 @@ def atan_tail(z):
     return (atan(sqrt(z)) / sqrt(z) - 1) / z if z > 1e-3 else sum((-1)**i * z**(i - 1) / (2 * i + 1) for i in range(1, 9))
 
 
+def log2_tail(z):
+    """(log2((1 + s)/(1 − s)) / s − 2·log2 e) / z, z = s²; brief_log2 has 2·log2 e before it."""
+    return 2 / log(2) * sum(Fraction(z)**i / (2 * i + 3) for i in range(40))
+
+
+def third_root(h):
+    return (1 - h)**(-1 / 3)
+
+
 def exp2_ratio(r):
     """(2^r − 1) / r; brief_exp2 has a 1 before it."""
     return expm1(r * log(2)) / r if r else log(2)
@@ -130,7 +139,9 @@ FITS = {  # g, weight, from, to, degree
     'atanh_f32': (atanh_tail, lambda z: z, 1e-6, 0.27**2, 3),
     'atanh_f64': (atanh_tail, lambda z: z, 1e-6, 0.27**2, 8),
     'atan_single': (atan_tail, lambda z: z**1.5 / atan(sqrt(z)), 1e-9, 1, 8),
+    'brief_log2': (log2_tail, lambda z: z * log(2) / 2, 1e-7, 0.1716**2, 3),
     'brief_exp2': (exp2_ratio, lambda r: (abs(r) + 1e-12) * 2**-r, -0.5, 0.5, 5),
+    'third_root': (third_root, over(third_root), -0.1075, 0.1075, 3),
     'erf_single': (lambda z: erf_ratio(z) - 1, over(erf_ratio), 1e-6, 0.85**2, 5),
     'erf_large': (lambda x: -log(erfc(x)) / x - 1, lambda x: x * erfc(x) / erf(x), 0.85, 4, 5),
     'erfc_single': (erfc_scaled, over(erfc_scaled), -2.5 / 3.5, 7.06 / 13.06, 10),

@@ -22,6 +22,22 @@ typedef struct math_function {
   double ranges[3][2]; // of f64 values tried
 } math_function;
 
+// Powers: of all numbers, and those of numbers around 1 that are nearly too large or too small.
+#define POWER(name, exponent)                                                                      \
+  static k_value k_##name(k_builder *b, k_value x) {                                               \
+    return k_pow(b, x, k_float(b, x->dtype, x->lanes, exponent));                                  \
+  }                                                                                                \
+  static double name(double x) {                                                                   \
+    return pow(x, exponent);                                                                       \
+  }                                                                                                \
+  static long double name##l(long double x) {                                                      \
+    return powl(x, exponent);                                                                      \
+  }
+POWER(near_root, 0.75)
+POWER(cube, 3)
+POWER(large_power, 237.5)
+POWER(small_power, -253)
+
 // Of the C library's names.
 #define FUNCTION(name, most_ulps, ...)                                                             \
   { #name, k_##name, name, name##l, most_ulps, __VA_ARGS__ }
@@ -46,6 +62,10 @@ static const math_function functions[] = {
     FUNCTION(acosh, 3, {{1, 2}, {1, 1e10}, {1, 1.00001}}),
     FUNCTION(atanh, 2, {{-1, 1}, {-0.3, 0.3}, {-1e-5, 1e-5}}),
     FUNCTION(cbrt, 1, {{-8, 8}, {-1e300, 1e300}, {-1e-307, 1e-307}}),
+    FUNCTION(near_root, 2, {{0, 2}, {0, 1e300}, {-1, 1}}),
+    FUNCTION(cube, 2, {{-2, 2}, {0, 1e100}, {0, 1e-105}}),
+    FUNCTION(large_power, 2, {{0.5, 2}, {0.1, 18}, {0.99, 1.01}}),
+    FUNCTION(small_power, 2, {{0.5, 2}, {-18, 18}, {0.99, 1.01}}),
     FUNCTION(erf, 1.5, {{-1, 1}, {-6, 6}, {-1e-5, 1e-5}}),
     FUNCTION(erfc, 4, {{-1, 1}, {-6, 28}, {0, 10}}),
 };
