@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/vec.h"
 #include "frontend/frontend.h"
+#include "frontend/habits.h"
 #include "frontend/stdlib.h"
 #include "tools/describe.h"
 #include "tools/options.h"
@@ -129,6 +130,11 @@ static bool show_one(const char *name) {
 }
 
 static int report_unknown(const char *name) {
+  const char *advice = leat_habit_word(name, strlen(name));
+  if (advice) {
+    fprintf(stderr, "error: %s\n", advice);
+    return TOOL_FAILED;
+  }
   leat_vec(const char *) names = {0};
   leat_arena *arena = leat_arena_create();
   for (int i = 0; i < LEAT_OP_COUNT; i++) leat_vec_push(arena, &names, leat_op_name((leat_op)i));
