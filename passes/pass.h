@@ -62,9 +62,9 @@ typedef struct leat_pass_context {
 // One Run, by name: resolved by the session from leat_step_spec.
 typedef struct leat_step_request {
   leat_vec(leat_entry *) entries;
-  leat_vec(leat_value) feeds; // besides the entries' parameters
-  leat_vec(leat_result)
-      fetches; // besides the entries' results; value.node NULL: the state called `name`
+  leat_vec(leat_result) feeds; // values by the names they are fed by, besides the parameters
+  // Besides the entries' results; value.node NULL: the state called `name`.
+  leat_vec(leat_result) fetches;
   leat_vec(leat_node *) runs;
 } leat_step_request;
 

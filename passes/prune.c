@@ -53,7 +53,7 @@ static bool reads_state(const leat_node *node) {
 static const leat_value *find_feed(const pruner *p, leat_value value) {
   if (!p->fed[value.node->id]) return NULL;
   for (uint32_t i = 0; i < p->request->feeds.count; i++) {
-    leat_value fed = p->request->feeds.items[i];
+    leat_value fed = p->request->feeds.items[i].value;
     if (fed.node == value.node && fed.port == value.port) return &p->feeds[i];
   }
   return NULL;
@@ -142,13 +142,11 @@ static leat_state *copy_state(pruner *p, const leat_state *state) {
 
 static void copy_feeds(pruner *p) {
   for (uint32_t i = 0; i < p->request->feeds.count; i++) {
-    leat_value fed = p->request->feeds.items[i];
+    leat_value fed = p->request->feeds.items[i].value;
     leat_graph *to = p->cloner.to;
     leat_attr attrs[2] = {
-        {.string = fed.node->name},
+        {.string = p->request->feeds.items[i].name},
         {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))}};
-    if (fed.port)
-      attrs[0].string = leat_intern_printf(to->strings, "%s:%u", fed.node->name, fed.port);
     const char *name = fed.node->name; // free: a node whose only output is fed is not copied
     if (leat_op_info_of(fed.node->op)->outputs > 1)
       name = leat_graph_unique_name(p->context->graph,
@@ -434,7 +432,7 @@ leat_status leat_pass_prune(leat_pass_context *context) {
   p.homes = leat_state_homes(context, session);
   p.cloner = leat_clone_begin(session, context->arena, scratch);
   for (uint32_t i = 0; i < request->feeds.count; i++)
-    p.fed[request->feeds.items[i].node->id] = true;
+    p.fed[request->feeds.items[i].value.node->id] = true;
   LEAT_TRY(check_entries(&p));
   LEAT_TRY(find_needs(&p));
 

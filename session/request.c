@@ -89,20 +89,34 @@ static bool is_parameter(const resolver *r, const char *name) {
   return false;
 }
 
+// How the parameter that `value` is must be called among the feeds, or NULL.
+static const char *parameter_name(const resolver *r, leat_value value) {
+  for (uint32_t i = 0; i < r->out->step.entries.count; i++) {
+    const leat_entry *entry = r->out->step.entries.items[i];
+    for (uint32_t k = 0; k < entry->params.count; k++)
+      if (entry->params.items[k].node == value.node)
+        return port_name(r, entry, entry->params.items[k].name);
+  }
+  return NULL;
+}
+
 static leat_status add_named_feed(resolver *r, const char *name) {
   leat_value value;
   if (is_parameter(r, name)) return LEAT_OK;
   LEAT_TRY(find_value(r, "edge", name, &value));
+  const char *parameter = parameter_name(r, value);
+  if (parameter)
+    return leat_fail(&r->session->error, LEAT_INVALID,
+                     "`%s` is a parameter: it is fed as `%s` here", name, parameter);
   if (value.port >= (uint32_t)leat_op_info_of(value.node->op)->outputs)
     return leat_fail(&r->session->error, LEAT_INVALID, "`%s` has no value that could be fed", name);
   for (uint32_t i = 0; i < r->out->step.feeds.count; i++)
-    if (r->out->step.feeds.items[i].node == value.node &&
-        r->out->step.feeds.items[i].port == value.port)
+    if (r->out->step.feeds.items[i].value.node == value.node &&
+        r->out->step.feeds.items[i].value.port == value.port)
       return leat_fail(&r->session->error, LEAT_INVALID, "`%s` is fed twice", name);
-  leat_vec_push(r->arena, &r->out->step.feeds, value);
-  const char *path = value.node->name;
-  if (value.port) path = leat_arena_printf(r->arena, "%s:%u", path, value.port);
-  add_feed(r, path, leat_value_type(value), false);
+  leat_result feed = {leat_intern(r->session->strings, name), value};
+  leat_vec_push(r->arena, &r->out->step.feeds, feed);
+  add_feed(r, name, leat_value_type(value), false);
   return LEAT_OK;
 }
 

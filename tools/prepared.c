@@ -31,9 +31,7 @@ static int read_feeds(prepared *p, char **names) {
   for (uint32_t i = 0; i < p->feeds.count; i++) {
     int port = find_feed(p->step, names[i]);
     const char *value = p->feeds.items[i] + strlen(names[i]) + 1;
-    if (port < 0)
-      leat_fail(&error, LEAT_NOT_FOUND, "feed `%s` is named by its path in this Run", names[i]);
-    else if (p->feed_values[port].data)
+    if (p->feed_values[port].data)
       leat_fail(&error, LEAT_INVALID, "`%s` is fed twice", names[i]);
     else if (!tool_read_value(value, leat_step_feed(p->step, port), &p->feed_values[port], &error))
       continue;

@@ -166,12 +166,12 @@ static leat_status read_list(reader *r, int depth);
 static leat_status read_at(reader *r, int depth) {
   skip_space(r);
   if (depth < r->port->rank) return read_list(r, depth);
-  if (*r->at == '[') return complain(r, "it is nested too deeply");
+  if (*r->at == '[') return complain(r, "found `[` where an element is expected");
   return read_element(r);
 }
 
 static leat_status read_list(reader *r, int depth) {
-  if (*r->at != '[') return complain(r, "it is not nested deeply enough");
+  if (*r->at != '[') return complain(r, "expected `[`: there is a list for each axis");
   int64_t length = 0;
   r->at++;
   for (skip_space(r); *r->at && *r->at != ']'; skip_space(r)) {

@@ -92,7 +92,7 @@ LEAT_MUST_USE leat_status leat_session_print(leat_session *session, char **out);
 typedef struct leat_step_spec {
   const char *const *entries;
   int entry_count;
-  const char *const *feeds; // further edges to feed: "net/h", "train/x:0"
+  const char *const *feeds; // further edges to feed, by any of their names: "net/h", "train/h:0"
   int feed_count;
   const char *const *fetches; // further edges or variables to fetch
   int fetch_count;

@@ -105,7 +105,7 @@ TEST(prune_cuts_at_feeds) {
   leat_value x = param(&f, "x", type_of(LEAT_f32, 0, 0, 0));
   leat_value h = OP1(&f, "e/h", exp, x), y = OP1(&f, "e/y", neg, h);
   leat_vec_push(f.arena, &f.request.fetches, (leat_result){"y", y});
-  leat_vec_push(f.arena, &f.request.feeds, h);
+  leat_vec_push(f.arena, &f.request.feeds, (leat_result){"e/h", h});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_OK);
   CHECK_EQ_STR(print(&f, f.context.graph), "graph test\n"
                                            "entry e() {\n"
@@ -134,7 +134,7 @@ TEST(prune_refuses_feeds_of_initial_values_and_entries_twice) {
   leat_entry *entry = new_entry(&f, "e");
   result(&f, "y", read(&f, "e/read", w));
   request_entry(&f, entry);
-  leat_vec_push(f.arena, &f.request.feeds, w->init.node->inputs[0]);
+  leat_vec_push(f.arena, &f.request.feeds, (leat_result){"w/init/const", w->init.node->inputs[0]});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_INVALID);
   CHECK_HAS(messages(&f), "`w/init/const` cannot be fed: the initial value of `w`");
   f.request.feeds.count = 0;
