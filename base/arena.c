@@ -4,6 +4,7 @@
 #include "base/arena.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,13 +31,14 @@ static char *block_bytes(block *b) {
   return (char *)(b + 1);
 }
 
-static void block_push(leat_arena *arena, size_t capacity) {
-  if (capacity > PTRDIFF_MAX - sizeof(block)) leat_out_of_memory();
+static bool block_push(leat_arena *arena, size_t capacity) {
+  if (capacity > PTRDIFF_MAX - sizeof(block)) return false;
   block *b = calloc(1, sizeof(block) + capacity);
-  if (!b) leat_out_of_memory();
+  if (!b) return false;
   b->capacity = capacity;
   b->older = arena->newest;
   arena->newest = b;
+  return true;
 }
 
 leat_arena *leat_arena_create(void) {
@@ -69,19 +71,25 @@ void leat_arena_reset(leat_arena *arena) {
   kept->used = 0;
 }
 
-void *leat_arena_alloc(leat_arena *arena, size_t size) {
-  if (size > PTRDIFF_MAX - ALIGNMENT) leat_out_of_memory();
+void *leat_arena_try_alloc(leat_arena *arena, size_t size) {
+  if (size > PTRDIFF_MAX - ALIGNMENT) return NULL;
   size_t step = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
   block *b = arena->newest;
   if (!b || b->capacity - b->used < step) {
     size_t capacity = b ? b->capacity * 2 : FIRST_BLOCK;
     if (capacity > LARGEST_STEP) capacity = LARGEST_STEP;
-    block_push(arena, capacity < step ? step : capacity);
+    if (!block_push(arena, capacity < step ? step : capacity)) return NULL;
     b = arena->newest;
   }
   void *memory = block_bytes(b) + b->used;
   b->used += step;
   arena->used += step;
+  return memory;
+}
+
+void *leat_arena_alloc(leat_arena *arena, size_t size) {
+  void *memory = leat_arena_try_alloc(arena, size);
+  if (!memory) leat_out_of_memory();
   return memory;
 }
 

@@ -3,7 +3,8 @@
 // An arena only grows; leat_arena_reset frees all at once. Memory is zeroed and aligned to 16
 // bytes. Exhausted memory while compiling is the one failure that ends the process (as it does
 // inside LLVM): it goes through leat_out_of_memory() and nowhere else, so no caller checks for
-// NULL. Inputs are bounded by stated limits long before.
+// NULL. Inputs are bounded by stated limits long before. What is as large as a program's values is
+// asked for with leat_arena_try_alloc, which gives NULL instead.
 #ifndef LEAT_BASE_ARENA_H
 #define LEAT_BASE_ARENA_H
 
@@ -17,6 +18,7 @@ void leat_arena_destroy(leat_arena *arena); // NULL is fine
 // All memory handed out becomes invalid; one block is kept for reuse.
 void leat_arena_reset(leat_arena *arena);
 void *leat_arena_alloc(leat_arena *arena, size_t size);
+void *leat_arena_try_alloc(leat_arena *arena, size_t size);
 // The multiplication is checked.
 void *leat_arena_alloc_array(leat_arena *arena, size_t count, size_t size);
 size_t leat_arena_used(const leat_arena *arena); // bytes handed out

@@ -1,6 +1,7 @@
 // A table of character classes, and one function for each kind of token.
 #include "frontend/lexer.h"
 
+#include "base/text.h"
 #include "frontend/habits.h"
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST_TOKEN = 1 << 20, LONGEST_NUMBER = 127 };
+enum { LONGEST_TOKEN = 1 << 20 };
 
 enum { SPACE = 1, DIGIT = 2, HEX = 4, LETTER = 8, PATH = 16 };
 
@@ -278,27 +279,25 @@ leat_token leat_lexer_next(leat_lexer *lexer) {
   return token;
 }
 
-// Copies a number without its `_`, and with the decimal point that strtod expects.
-static bool copy_number(const leat_lexer *lexer, leat_token token, char out[LONGEST_NUMBER + 1]) {
-  const char *point = localeconv()->decimal_point;
-  size_t size = 0;
-  for (uint32_t i = token.begin; i < token.end; i++) {
-    char c = lexer->text[i];
-    const char *piece = c == '.' ? point : &c;
-    size_t piece_size = c == '.' ? strlen(point) : c != '_';
-    if (size + piece_size > LONGEST_NUMBER) return false;
-    memcpy(out + size, piece, piece_size);
-    size += piece_size;
+// The number without its `_`, and with the decimal point that strtod expects.
+static leat_text plain_number(const leat_lexer *lexer, leat_token token) {
+  const char *at = lexer->text + token.begin, *end = lexer->text + token.end;
+  leat_text plain = {0};
+  while (at < end) {
+    const char *stop = at;
+    while (stop < end && *stop != '_' && *stop != '.') stop++;
+    leat_text_add_n(&plain, at, (size_t)(stop - at));
+    if (stop < end && *stop == '.') leat_text_add(&plain, "%s", localeconv()->decimal_point);
+    at = stop + 1;
   }
-  out[size] = '\0';
-  return true;
+  return plain;
 }
 
 bool leat_token_int(const leat_lexer *lexer, leat_token token, uint64_t *out) {
-  char digits[LONGEST_NUMBER + 1];
-  if (!copy_number(lexer, token, digits)) return false;
+  leat_text digits = plain_number(lexer, token);
   errno = 0;
-  *out = strtoull(digits, NULL, digits[1] == 'x' ? 16 : 10);
+  *out = strtoull(digits.data, NULL, digits.data[1] == 'x' ? 16 : 10);
+  leat_text_finish(&digits);
   return errno == 0;
 }
 
@@ -307,8 +306,8 @@ bool leat_token_is_imaginary(const leat_lexer *lexer, leat_token token) {
 }
 
 bool leat_token_float(const leat_lexer *lexer, leat_token token, double *out) {
-  char digits[LONGEST_NUMBER + 1];
-  if (!copy_number(lexer, token, digits)) return false;
-  *out = strtod(digits, NULL);
+  leat_text digits = plain_number(lexer, token);
+  *out = strtod(digits.data, NULL);
+  leat_text_finish(&digits);
   return isfinite(*out);
 }

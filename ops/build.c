@@ -287,11 +287,28 @@ static bool has_vector(leat_op op, const leat_value *inputs) {
          (leat_value_type(inputs[0])->rank == 1 || leat_value_type(inputs[1])->rank == 1);
 }
 
+// What a product of matrices would refuse is said of the vectors, before they become matrices.
+static bool check_vectors(leat_builder *builder, const leat_value *inputs, const leat_attr *attrs) {
+  leat_node trial = {.op = LEAT_OP_matmul, .attrs = attrs, .span = builder->span};
+  leat_dim_pairs checked_later = {0};
+  leat_shape_context context = {builder->graph, builder->diag, &trial, NULL, &checked_later};
+  const leat_type *a = leat_value_type(inputs[0]), *b = leat_value_type(inputs[1]);
+  trial.inputs = leat_arena_memdup(builder->graph->arena, inputs, 2 * sizeof *inputs);
+  trial.input_count = 2;
+  if (!check_dtypes(&context) || !leat_shape_same_dtype(&context, 0, 1)) return false;
+  if (!a->rank || !b->rank) return leat_shape_fail(&context, "a scalar has no axis to contract");
+  int32_t left = a->rank == 1 ? 0 : a->rank - (attrs[0].i ? 2 : 1);
+  int32_t right = b->rank == 1 ? 0 : b->rank - (attrs[1].i ? 1 : 2);
+  return leat_shape_dims_equal(&context, a->dims[left], b->dims[right],
+                               "axis %d of the first and axis %d of the second", left, right);
+}
+
 // As NumPy has it: a vector on the left is a row, one on the right a column, and that axis of 1 is
 // not in the result.
 static leat_value build_with_vectors(leat_builder *builder, const char *name,
                                      const leat_value *inputs, const leat_attr *attrs) {
   leat_value matrices[2];
+  if (!check_vectors(builder, inputs, attrs)) return none;
   size_t count = (size_t)leat_op_info_of(LEAT_OP_matmul)->attr_count;
   leat_attr *flags = leat_arena_memdup(builder->graph->arena, attrs, count * sizeof *attrs);
   const char *reshape = name_beside(builder, name, LEAT_OP_reshape);

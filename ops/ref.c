@@ -162,20 +162,21 @@ static leat_status make_output(leat_arena *arena, leat_ref_context *context, con
     LEAT_TRY(leat_ref_dim(context, type->dims[i], &out->shape[i]));
   int64_t bytes = leat_tensor_bytes(out);
   if (bytes < 0) return leat_ref_fail(context, LEAT_OUT_OF_RANGE, "its result is too large");
-  out->data = leat_arena_alloc(arena, (size_t)bytes);
-  return LEAT_OK;
+  out->data = leat_arena_try_alloc(arena, (size_t)bytes);
+  return out->data ? LEAT_OK : leat_ref_fail(context, LEAT_MEMORY, "no memory for its result");
 }
 
 // Computing in f16 and bf16 is computing in f32 and rounding each result once.
-static leat_tensor wider(leat_arena *arena, const leat_tensor *half) {
-  leat_tensor wide = *half;
+static leat_status widen(leat_ref_context *context, const leat_tensor *half, leat_tensor *wide) {
   int64_t count = leat_ref_count(half);
-  float *to = leat_arena_alloc_array(arena, (size_t)count, sizeof *to);
+  *wide = *half;
+  if (!leat_dtype_is_half(half->dtype)) return LEAT_OK;
+  wide->dtype = LEAT_f32;
+  float *to = wide->data = leat_arena_try_alloc(context->arena, (size_t)count * sizeof *to);
+  if (!to) return leat_ref_fail(context, LEAT_MEMORY, "no memory for its values in f32");
   const uint16_t *from = half->data;
   for (int64_t i = 0; i < count; i++) to[i] = (float)leat_half_value(half->dtype, from[i]);
-  wide.dtype = LEAT_f32;
-  wide.data = to;
-  return wide;
+  return LEAT_OK;
 }
 
 static void narrow(const leat_tensor *wide, leat_tensor *half) {
@@ -195,16 +196,12 @@ static bool takes_or_gives_halves(const leat_ref_context *context, int outputs) 
 static leat_status evaluate_wide(leat_arena *arena, leat_ref_context *context, int outputs) {
   leat_ref_context wide = *context;
   leat_tensor *ins = leat_new_array(arena, leat_tensor, context->node->input_count);
-  for (uint32_t i = 0; i < context->node->input_count; i++) {
-    const leat_tensor *in = &context->inputs[i];
-    ins[i] = leat_dtype_is_half(in->dtype) ? wider(arena, in) : *in;
-  }
+  for (uint32_t i = 0; i < context->node->input_count; i++)
+    LEAT_TRY(widen(context, &context->inputs[i], &ins[i]));
   wide.inputs = ins;
   wide.outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
-  for (int i = 0; i < outputs; i++) {
-    const leat_tensor *out = &context->outputs[i];
-    wide.outputs[i] = leat_dtype_is_half(out->dtype) ? wider(arena, out) : *out;
-  }
+  for (int i = 0; i < outputs; i++)
+    LEAT_TRY(widen(context, &context->outputs[i], &wide.outputs[i]));
   LEAT_TRY(leat_ref_of(context->node->op)(&wide));
   for (int i = 0; i < outputs; i++)
     if (leat_dtype_is_half(context->outputs[i].dtype))

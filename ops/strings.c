@@ -6,6 +6,8 @@
 #include "ops/ref.h"
 #include "ops/shape.h"
 
+#include <string.h>
+
 // -- Shapes ---------------------------------------------------------------------------------------
 
 static bool shape_as(leat_shape_context *context, leat_dtype dtype) {
@@ -127,11 +129,14 @@ static leat_status no_memory(leat_ref_context *context, leat_text *text) {
   return leat_ref_fail(context, LEAT_MEMORY, "no memory for the new strings");
 }
 
-static leat_str take(leat_ref_context *context, leat_text *text) {
-  leat_str made = {leat_arena_memdup(context->arena, text->data ? text->data : "", text->size),
-                   text->size};
+// What the text holds becomes an element; false: there is no memory for it.
+static bool take(leat_ref_context *context, leat_text *text, leat_str *out) {
+  char *bytes = leat_arena_try_alloc(context->arena, text->size);
+  if (!bytes) return false;
+  if (text->size) memcpy(bytes, text->data, text->size);
+  *out = (leat_str){bytes, text->size};
   text->size = 0;
-  return made;
+  return true;
 }
 
 static leat_status make(leat_ref_context *context, leat_str_maker maker) {
@@ -140,9 +145,9 @@ static leat_status make(leat_ref_context *context, leat_str_maker maker) {
   for (uint32_t i = 0; i < context->node->input_count; i++) inputs[i] = context->inputs[i].data;
   leat_text text = {0};
   for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) {
-    if (!leat_str_make(maker, context->inputs[0].dtype, inputs, i, &text))
+    if (!leat_str_make(maker, context->inputs[0].dtype, inputs, i, &text) ||
+        !take(context, &text, &out[i]))
       return no_memory(context, &text);
-    out[i] = take(context, &text);
   }
   leat_text_finish(&text);
   return LEAT_OK;
@@ -190,9 +195,9 @@ leat_status ref_join_strings(leat_ref_context *context) {
   leat_text text = {0};
   for (int64_t i = 0; i < view.outer * view.inner; i++) {
     int64_t first = i / view.inner * view.n * view.inner + i % view.inner;
-    if (!leat_str_join(x + first, view.n, view.inner, *separator, &text))
+    if (!leat_str_join(x + first, view.n, view.inner, *separator, &text) ||
+        !take(context, &text, &out[i]))
       return no_memory(context, &text);
-    out[i] = take(context, &text);
   }
   leat_text_finish(&text);
   return LEAT_OK;

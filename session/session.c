@@ -234,6 +234,10 @@ const char *leat_session_entry(const leat_session *session, int i) {
   return leat_frontend_graph(session->frontend)->entries.items[i]->name;
 }
 
+bool leat_session_entry_trains(const leat_session *session, int i) {
+  return leat_frontend_graph(session->frontend)->entries.items[i]->training;
+}
+
 int leat_session_shown_count(const leat_session *session) {
   return (int)leat_frontend_shown_count(session->frontend);
 }

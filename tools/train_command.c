@@ -1,6 +1,7 @@
 // leat train: runs the training entry until global_step says that it is enough, with log lines on
 // stdout and, where stderr is a terminal, a progress bar there.
 #define _GNU_SOURCE
+#include "base/text.h"
 #include "tools/prepared.h"
 #include "tools/session_options.h"
 #include "tools/values.h"
@@ -116,11 +117,34 @@ static int train(const train_options *o, leat_session *session, int64_t step) {
   return TOOL_OK;
 }
 
+// The entry `train`, else the only training one; NULL: a mistake, which was shown.
+static const char *choose_entry(const leat_session *session) {
+  const char *chosen = NULL;
+  leat_text trains = {0};
+  int count = 0;
+  for (int i = 0; i < leat_session_entry_count(session) && count >= 0; i++) {
+    const char *name = leat_session_entry(session, i);
+    bool is_train = strcmp(name, "train") == 0;
+    if (!is_train && !leat_session_entry_trains(session, i)) continue;
+    leat_text_add(&trains, "%s`%s`", count ? ", " : "", name);
+    chosen = name;
+    count = is_train ? -1 : count + 1;
+  }
+  if (!chosen) fprintf(stderr, "error: the graph has no training entry\n");
+  if (count > 1)
+    fprintf(stderr, "error: which of the training entries? --entry names one of %s\n", trains.data);
+  leat_text_finish(&trains);
+  return count > 1 ? NULL : chosen;
+}
+
 static int train_session(train_options *o, leat_session *session) {
   int status = TOOL_OK;
   int64_t step = 0;
   leat_error error = {0};
   if (tool_check_writable(o->save, &error)) return tool_fail(&error);
+  const char *entry = o->entry ? o->entry : choose_entry(session);
+  if (!entry) return TOOL_FAILED;
+  leat_vec_push(tool_arena(), &o->step.entries, entry);
   if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
   if (!status) status = tool_prepare(&o->step, session);
   if (status || !o->step.step) return status;
@@ -132,10 +156,11 @@ static int train_session(train_options *o, leat_session *session) {
 }
 
 static int run(const tool_command *command, int argc, char **argv) {
-  train_options o = {.entry = "train", .steps = 1000, .log_every = 100};
+  train_options o = {.steps = 1000, .log_every = 100};
   tool_option shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
-      {"entry", 'e', TOOL_TEXT, &o.entry, "NAME", "the training entry (default: train)"},
+      {"entry", 'e', TOOL_TEXT, &o.entry, "NAME",
+       "the entry (default: train, else the only training one)"},
       {"steps", 'n', TOOL_NUMBER, &o.steps, "N", "stop when global_step is N (default: 1000)"},
       {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
       {"log-every", 'l', TOOL_NUMBER, &o.log_every, "K", "a log line every K steps (default: 100)"},
@@ -149,7 +174,6 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
   if (o.log_every < 1) return tool_usage_error(command, "--log-every must be at least 1");
-  leat_vec_push(tool_arena(), &o.step.entries, o.entry);
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = train_session(&o, session);
   tool_prepared_finish(&o.step);

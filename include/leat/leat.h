@@ -73,6 +73,7 @@ LEAT_MUST_USE leat_status leat_session_extend_file(leat_session *session, const 
 
 int leat_session_entry_count(const leat_session *session);
 const char *leat_session_entry(const leat_session *session, int i);
+bool leat_session_entry_trains(const leat_session *session, int i); // it is `training`
 // For a REPL, of the last text at top level: the names to fetch of its expression statements, those
 // to run of its statements with an effect, and the values that were decided while compiling, as
 // text ("" when there are none). Valid until the next extend.

@@ -31,6 +31,7 @@ TEST(arena_zeroes_aligns_and_resets) {
       }
     }
     CHECK(leat_arena_used(arena) > 5000);
+    CHECK(leat_arena_try_alloc(arena, 0) && !leat_arena_try_alloc(arena, SIZE_MAX / 2));
     leat_arena_reset(arena);
     CHECK_EQ_INT(leat_arena_used(arena), 0);
   }

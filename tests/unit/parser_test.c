@@ -319,6 +319,29 @@ TEST(long_tokens_are_refused) {
   text = nest("1234567890", "", "", 20);
   check_error(text, 1, "too large for 64 bits");
   free(text);
+  text = nest("1234567890", ".5", "", 40);
+  check_error(text, 1, "too large for f64");
+  free(text);
+}
+
+// Half a unit above 2^53, and the same with a digit behind that decides, however far behind.
+TEST(long_numbers_are_exact) {
+  static const struct {
+    const char *before, *zero, *after, *value;
+  } cases[] = {{"9007199254740993.", "0", "", "9007199254740992.0"},
+               {"9007199254740993.", "0", "1", "9007199254740994.0"},
+               {"0.", "0", "5", "0.0"},
+               {"1", "0", ".0e-5000", "1.0"},
+               {"", "0_", "7.5", "7.5"},
+               {"", "0", "7.5j", "7.5j"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    leat_text text = {0};
+    leat_text_add(&text, "%s", cases[i].before);
+    for (int zeros = 0; zeros < 5000; zeros++) leat_text_add(&text, "%s", cases[i].zero);
+    leat_text_add(&text, "%s", cases[i].after);
+    check_expr(text.data, cases[i].value);
+    leat_text_finish(&text);
+  }
 }
 
 TEST(long_texts_are_refused) {
