@@ -14,6 +14,9 @@
 
 enum { FIRST_READ = 1 << 16, MOST_AT_ONCE = 1 << 30, MOST_NAMES_TRIED = 100 };
 
+// What is no file may have no end, as /dev/zero.
+static const size_t longest_stream = (size_t)1 << 32;
+
 static leat_status fail_errno(leat_error *error, const char *doing, const char *path) {
   int cause = errno;
   return leat_fail(error, cause == ENOENT ? LEAT_NOT_FOUND : LEAT_IO, "cannot %s '%s': %s", doing,
@@ -106,7 +109,7 @@ leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_erro
       *out = (leat_file_view){.data = data, .size = (size_t)info.st_size, .mapped = true};
   } else {
     char *data = NULL;
-    status = read_all(fd, path, FIRST_READ, SIZE_MAX, &data, &out->size, error);
+    status = read_all(fd, path, FIRST_READ, longest_stream, &data, &out->size, error);
     out->data = (unsigned char *)data;
   }
   close(fd);

@@ -59,8 +59,7 @@ bool leat_unit_is_long(const leat_unit *unit) {
   }
   int64_t block = unit->by_lanes ? LEAT_REDUCE_BLOCK_INNER : LEAT_REDUCE_BLOCK_OUTER;
   int64_t tiles = unit->by_lanes ? kept : kept / (4 * LEAT_LANES);
-  return tiles < FEW_ROWS && reduced > 2 * block && reduced <= block * block &&
-         (double)kept * (double)reduced > LONG_WORK;
+  return tiles < FEW_ROWS && reduced > 2 * block && (double)kept * (double)reduced > LONG_WORK;
 }
 
 // -- Do two units fit? ----------------------------------------------------------------------------

@@ -240,27 +240,26 @@ static void blocks(leat_loops *s, k_value *acc) {
   for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
 }
 
-static void refuse_longer(leat_loops *s, int64_t most) {
-  k_value longer = k_lt(s->b, k_i64(s->b, most), s->length);
-  const leat_node *node = s->unit->members.items[0]->node;
-  if (longer->op == K_CONST && !longer->imm.i) return;
-  k_fail_if(s->b, longer, s->w->l.site(&s->w->l, node), LEAT_UNSUPPORTED);
-}
-
 static void row_of_lanes(leat_loops *s, k_value *acc) {
   const int64_t block = LEAT_REDUCE_BLOCK_INNER;
-  bool cut = s->accumulators && !all_exact(s) && !leat_is_at_most(s->length, block);
-  if (cut) {
-    // With steps, whether to cut would have to be known before them; and the blocks' numbers are
-    // not cut again.
-    bool unknown = s->steps && s->length->op != K_CONST;
-    refuse_longer(s, unknown ? block : block * block);
-    cut = !unknown;
+  k_builder *b = s->b;
+  k_value zero = k_i64(b, 0), cut[LEAT_MOST_ACCUMULATORS];
+  bool may_be_cut = s->accumulators && !all_exact(s) && !leat_is_at_most(s->length, block);
+  if (!may_be_cut && s->part != LEAT_PART_TOTALS) {
+    leat_loops_vectors(s, zero, s->length, acc);
+    return;
   }
-  if (cut || s->part == LEAT_PART_TOTALS)
+  if (!s->steps || s->length->op == K_CONST) { // a row that is one block has the bits of a fold uncut
     blocks(s, acc);
-  else
-    leat_loops_vectors(s, k_i64(s->b, 0), s->length, acc);
+    return;
+  }
+  memcpy(cut, acc, s->accumulators * sizeof *cut);
+  k_instr *longer = k_if_begin(b, k_lt(b, k_i64(b, block), s->length));
+  blocks(s, cut);
+  k_if_else(b, cut, s->accumulators);
+  leat_loops_vectors(s, zero, s->length, acc);
+  k_if_end(b, acc, s->accumulators);
+  for (uint32_t i = 0; i < s->accumulators; i++) acc[i] = k_result(b, longer, i);
 }
 
 // -- Steps: reduced elements one after the other --------------------------------------------------

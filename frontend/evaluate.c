@@ -157,6 +157,8 @@ static void bind_target(evaluator *e, const aim *a, ev value) {
     ev_fail(e, target->span,
             "inside `for` a name would be bound once a turn: bind a family, `%s[…] = …`",
             target->name);
+    if (!leat_map_get(&e->frame->scope->names, target->name))
+      ev_bind(e, e->frame->scope, target->span, target->name, ev_error());
   } else if (ev_bind(e, e->frame->scope, target->span, target->name, value)) {
     ev_add_alias(e, target->name, value);
   }
@@ -298,12 +300,19 @@ static void bind_statement(evaluator *e, const leat_stmt *stmt) {
 
 // -- What a REPL shows --------------------------------------------------------------------------
 
+static bool is_all_tensors(ev list) {
+  for (uint32_t i = 0; i < list.list->count; i++)
+    if (!ev_is_tensor(list.list->items[i])) return false;
+  return list.list->count > 0;
+}
+
 static void show(evaluator *e, ev value, leat_span span) {
-  if (value.kind == EV_STATE) value = ev_tensor(ev_read(e, value.state, span));
+  if (value.kind == EV_STATE || value.kind == EV_ROWS)
+    value = ev_tensor(ev_as_tensor(e, value, -1, span));
   if (value.kind == EV_ERROR || value.kind == EV_NONE) return;
   if (value.kind == EV_TENSOR) {
     leat_vec_push(e->arena, &e->shown, value.tensor);
-  } else if (value.kind == EV_LIST && value.list->results) {
+  } else if (value.kind == EV_LIST && (value.list->results || is_all_tensors(value))) {
     for (uint32_t i = 0; i < value.list->count; i++) show(e, value.list->items[i], span);
   } else if (e->shown_text.size <= EV_MAX_STRING &&
              ev_spend(e, value.kind == EV_LIST ? value.list->weight : 1, span)) {

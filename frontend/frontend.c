@@ -5,6 +5,7 @@
 #include "frontend/evaluator.h"
 #include "frontend/parser.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +71,12 @@ static void check_rules(evaluator *e, const leat_stmts *stmts) {
 
 // -- graph NAME(seed: int = 1): parameters become names; --set gives their values ----------------
 
-static bool parse_setting(evaluator *e, const leat_expr *type, const char *text, ev *out) {
-  const char *name = type && type->kind == LEAT_EXPR_NAME ? type->name : "int";
+static bool is_written_plainly(const char *type) {
+  return !strcmp(type, "int") || !strcmp(type, "float") || !strcmp(type, "bool") ||
+         !strcmp(type, "str");
+}
+
+static bool parse_setting(evaluator *e, const char *name, const char *text, ev *out) {
   char *end = NULL;
   errno = 0;
   if (!strcmp(name, "str")) {
@@ -89,6 +94,19 @@ static bool parse_setting(evaluator *e, const leat_expr *type, const char *text,
   return end && *text && !*end && !errno;
 }
 
+// Lists, dtypes and functions are expressions, which see what the text defines.
+static ev setting_expression(evaluator *e, const leat_binding *param, const char *text) {
+  const char *name = leat_arena_printf(e->arena, "--set %s", param->name);
+  uint32_t source = leat_diag_add_source(e->diag, name, text, strlen(text));
+  const leat_stmts *stmts = &leat_parse(e->arena, e->strings, e->diag, source)->stmts;
+  const leat_stmt *only = stmts->count == 1 ? stmts->items[0] : NULL;
+  if (ev_failed(e)) return ev_error();
+  if (!only || only->kind != LEAT_STMT_EXPR || only->values.count != 1)
+    return ev_fail(e, (leat_span){source, 0, 0}, "expected an expression");
+  const leat_expr *value = only->values.items[0];
+  return ev_fit(e, param->type, ev_expr(e, value, NULL), value->span, param->name, NULL);
+}
+
 // The value of a graph parameter: --set's, else the default.
 static ev setting(evaluator *e, const leat_binding *param) {
   const leat_frontend_options *options = &e->options;
@@ -96,7 +114,10 @@ static ev setting(evaluator *e, const leat_binding *param) {
     if (strcmp(options->setting_names[i], param->name)) continue;
     e->setting_known[i] = true;
     ev value;
-    if (parse_setting(e, param->type, options->setting_values[i], &value)) return value;
+    const leat_expr *type = param->type;
+    const char *name = !type ? "int" : type->kind == LEAT_EXPR_NAME ? type->name : "";
+    if (!is_written_plainly(name)) return setting_expression(e, param, options->setting_values[i]);
+    if (parse_setting(e, name, options->setting_values[i], &value)) return value;
     return ev_fail(e, param->span, "--set %s=%s: that is no %s", param->name,
                    options->setting_values[i],
                    param->type ? ev_source_text(e, param->type->span) : "int");
@@ -316,10 +337,10 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
 static leat_value find_path(const leat_frontend *e, const char *path) {
   const char *colon = strrchr(path, ':');
   uint32_t port = 0;
-  if (colon && colon[1]) {
+  if (colon) {
     char *end;
     unsigned long number = strtoul(colon + 1, &end, 10);
-    if (*end || number > UINT32_MAX) return (leat_value){0};
+    if (!isdigit((unsigned char)colon[1]) || *end || number > UINT32_MAX) return (leat_value){0};
     port = (uint32_t)number;
   }
   size_t length = colon ? (size_t)(colon - path) : strlen(path);

@@ -53,7 +53,7 @@ static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
     if (inputs[i].kind == EV_STATE) return (int)inputs[i].state->type.dtype;
     if (inputs[i].kind == EV_ROWS) return (int)ev_tensor_type(inputs[i])->dtype;
     has_dim = has_dim || inputs[i].kind == EV_DIM;
-    has_float = has_float || inputs[i].kind == EV_FLOAT;
+    has_float = has_float || ev_has_kind(inputs[i], EV_FLOAT);
     has_complex = has_complex || ev_has_kind(inputs[i], EV_COMPLEX);
   }
   return has_complex ? LEAT_c64 : has_dim ? LEAT_i64 : has_float ? LEAT_f32 : -1;
@@ -426,6 +426,10 @@ static bool unknown_attr(evaluator *e, const op_call *call, const ev_argument *a
 static bool give_attr(evaluator *e, op_call *call, const ev_argument *arg, int attr) {
   const leat_op_info *info = call->info;
   if (attr >= info->attr_count) {
+    if (call->op == LEAT_OP_dim) {
+      ev_fail(e, arg->span, "`dim` takes a dimension alone; that of a tensor is `shape(x)[0]`");
+      return false;
+    }
     const char *inputs = info->max_inputs == LEAT_ANY_INPUTS
                              ? "any number of"
                              : leat_arena_printf(e->arena, "%d", info->max_inputs);

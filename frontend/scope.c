@@ -297,6 +297,7 @@ ev ev_name(evaluator *e, const char *name, leat_span span) {
 // $train/net/h:1. What an entry makes is the entry's: elsewhere it would run as part of another.
 ev ev_path(evaluator *e, const leat_expr *expr) {
   leat_state *state = leat_graph_find_state(e->graph, expr->path);
+  if (!state && !strcmp(expr->path, "global_step")) state = ev_global_step(e, expr->span);
   if (state && !expr->port) return ev_of_state(state);
   const leat_value *alias = leat_map_get(&e->aliases, expr->path);
   leat_node *node = leat_graph_find_node(e->graph, expr->path);

@@ -135,7 +135,8 @@ static bool expect_string(evaluator *e, const ev_builtin_call *call, const char 
 ev ev_builtin_len(evaluator *e, const ev_builtin_call *call) {
   ev value = call->args[0];
   if (value.kind == EV_LIST || value.kind == EV_STRING) return ev_int(length_of(value));
-  return ev_fail(e, call->span, "`len` counts a list or a string, found %s", ev_kind_name(value));
+  return ev_fail(e, call->span, "`len` counts a list or a string, found %s%s", ev_kind_name(value),
+                 ev_is_tensor(value) ? "; `shape(x)[0]` is its first dimension" : "");
 }
 
 // Where `part` begins in the string at or behind `from`, or NULL.

@@ -11,7 +11,7 @@
 //    reduced elements; then the accumulators are folded by halves: a[i] += a[i + 8] for i < 8, then
 //    4, 2, 1. If n is larger, each row of n is cut into blocks of BLOCK_INNER (the last may be
 //    shorter), each block is folded as above to one number, and these numbers, as rows of ceil(n /
-//    BLOCK_INNER), are reduced by the same rule.
+//    BLOCK_INNER), are folded so too, however many they are.
 // 2. The innermost axis stays. The reduced elements, numbered across all reduced axes, are cut into
 // blocks of
 //    BLOCK_OUTER; one accumulator adds a block in ascending order, another the blocks' results.
@@ -154,15 +154,13 @@ static int64_t position_of(const reduction *r, int64_t output, int64_t element) 
   }                                                                                                \
   static T name##_inner_##T(T *x, int64_t count, int64_t n) {                                      \
     const int64_t block = LEAT_REDUCE_BLOCK_INNER;                                                 \
-    int64_t rows = count / n;                                                                      \
-    for (int64_t blocks; n > block; n = blocks) {                                                  \
-      blocks = (n + block - 1) / block;                                                            \
-      for (int64_t row = 0; row < rows; row++)                                                     \
-        for (int64_t i = 0; i < blocks; i++)                                                       \
-          x[row * blocks + i] = name##_lanes_##T(&x[row * n + i * block], 1,                       \
-                                                 i + 1 < blocks ? block : n - i * block);          \
-    }                                                                                              \
-    return name##_lanes_##T(x, rows, n);                                                           \
+    int64_t rows = count / n, blocks = (n + block - 1) / block;                                    \
+    if (n <= block) return name##_lanes_##T(x, rows, n);                                           \
+    for (int64_t row = 0; row < rows; row++)                                                       \
+      for (int64_t i = 0; i < blocks; i++)                                                         \
+        x[row * blocks + i] =                                                                      \
+            name##_lanes_##T(&x[row * n + i * block], 1, i + 1 < blocks ? block : n - i * block);  \
+    return name##_lanes_##T(x, rows, blocks);                                                      \
   }                                                                                                \
   static T name##_outer_##T(const T *x, int64_t count) {                                           \
     T total = (T)(IDENTITY);                                                                       \

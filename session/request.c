@@ -17,6 +17,16 @@ static leat_status unknown(const resolver *r, const char *what, const char *name
                    nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
 }
 
+// "there is no edge `z`; there are x, y": of what an entry is fed there are few.
+static leat_status unknown_feed(const resolver *r, const char *name) {
+  const char *nearest = leat_frontend_suggest(r->session->frontend, name), *list = "";
+  if (nearest) return unknown(r, "edge", name, nearest);
+  for (uint32_t i = 0; i < r->out->feeds.count; i++)
+    list = leat_arena_printf(r->arena, "%s%s%s", list, i ? ", " : "; there are ",
+                             r->out->feeds.items[i].name);
+  return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no edge `%s`%s", name, list);
+}
+
 static leat_port make_port(const resolver *r, const char *name, const leat_type *type,
                            bool has_fallback) {
   return (leat_port){.name = leat_arena_strndup(r->arena, name, strlen(name)),
@@ -74,12 +84,9 @@ static leat_status add_entry(resolver *r, const char *name) {
   return LEAT_OK;
 }
 
-static leat_status find_value(const resolver *r, const char *what, const char *name,
-                              leat_value *out) {
+static leat_value find_value(const resolver *r, const char *name) {
   const leat_entry *entry = r->out->step.entries.count ? r->out->step.entries.items[0] : NULL;
-  *out = leat_frontend_find(r->session->frontend, entry, name);
-  if (out->node) return LEAT_OK;
-  return unknown(r, what, name, leat_frontend_suggest(r->session->frontend, name));
+  return leat_frontend_find(r->session->frontend, entry, name);
 }
 
 // A parameter may be named among the feeds too: it is one already.
@@ -101,9 +108,9 @@ static const char *parameter_name(const resolver *r, leat_value value) {
 }
 
 static leat_status add_named_feed(resolver *r, const char *name) {
-  leat_value value;
   if (is_parameter(r, name)) return LEAT_OK;
-  LEAT_TRY(find_value(r, "edge", name, &value));
+  leat_value value = find_value(r, name);
+  if (!value.node) return unknown_feed(r, name);
   const char *parameter = parameter_name(r, value);
   if (parameter)
     return leat_fail(&r->session->error, LEAT_INVALID,
@@ -125,7 +132,9 @@ static leat_status add_named_fetch(resolver *r, const char *name) {
   leat_result fetch = {leat_intern(r->session->strings, name), {0}};
   const leat_type *type = state ? &state->type : NULL;
   if (!state) {
-    LEAT_TRY(find_value(r, "value", name, &fetch.value));
+    fetch.value = find_value(r, name);
+    if (!fetch.value.node)
+      return unknown(r, "value", name, leat_frontend_suggest(r->session->frontend, name));
     if (fetch.value.port >= (uint32_t)leat_op_info_of(fetch.value.node->op)->outputs)
       return leat_fail(&r->session->error, LEAT_INVALID,
                        "`%s` has no value that could be fetched; it can be run", name);
@@ -139,9 +148,8 @@ static leat_status add_named_fetch(resolver *r, const char *name) {
 static leat_status add_run(resolver *r, const char *name) {
   leat_node *node = leat_graph_find_node(r->graph, name);
   if (!node) {
-    leat_value value;
-    LEAT_TRY(find_value(r, "node", name, &value));
-    node = value.node;
+    node = find_value(r, name).node;
+    if (!node) return unknown(r, "node", name, leat_frontend_suggest(r->session->frontend, name));
   }
   leat_vec_push(r->arena, &r->out->step.runs, node);
   return LEAT_OK;
@@ -163,13 +171,13 @@ leat_status leat_request_resolve(leat_session *session, leat_arena *arena,
                                  const leat_step_spec *spec, leat_request *out) {
   *out = (leat_request){0};
   resolver r = {session, leat_frontend_graph(session->frontend), arena, out, spec->entry_count > 1};
+  if (!spec->entry_count && !spec->fetch_count && !spec->run_count)
+    return leat_fail(&session->error, LEAT_INVALID, "nothing to run: name an entry or a fetch%s",
+                     list_of_entries(&r));
   for (int i = 0; i < spec->entry_count; i++) LEAT_TRY(add_entry(&r, spec->entries[i]));
   for (int i = 0; i < spec->feed_count; i++) LEAT_TRY(add_named_feed(&r, spec->feeds[i]));
   for (int i = 0; i < spec->fetch_count; i++) LEAT_TRY(add_named_fetch(&r, spec->fetches[i]));
   for (int i = 0; i < spec->run_count; i++) LEAT_TRY(add_run(&r, spec->runs[i]));
-  if (!spec->entry_count && !spec->fetch_count && !spec->run_count)
-    return leat_fail(&session->error, LEAT_INVALID, "nothing to run: name an entry or a fetch%s",
-                     list_of_entries(&r));
   out->count_of = counted_entry(&out->step);
   return LEAT_OK;
 }

@@ -3,8 +3,12 @@
 #include "tools/launched.h"
 #include "tools/options.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const tool_command *const commands[] = {
     &run_command, &train_command, &build_command,  &repl_command,
@@ -32,9 +36,30 @@ static int run(int argc, char **argv) {
   return TOOL_USAGE;
 }
 
+// Of a closed stdin, stdout or stderr the number would be that of the next file, which would then
+// be read or hold what is printed. What is printed to this one fails. A file that may not grow is
+// an error as a full disk is.
+static void keep_standard_files(void) {
+  int fd;
+  do fd = open("/dev/null", O_RDONLY);
+  while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd >= 0) close(fd);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+// Whoever asked for output shall know that it did not arrive.
+static int finish_output(int status) {
+  errno = 0;
+  if (fflush(stdout) == 0 && !ferror(stdout)) return status;
+  fprintf(stderr, "error: cannot write to stdout%s%s\n", errno ? ": " : "",
+          errno ? strerror(errno) : "");
+  return status ? status : TOOL_FAILED;
+}
+
 int main(int argc, char **argv) {
+  keep_standard_files();
   launched_hello();
-  int status = run(argc, argv);
+  int status = finish_output(run(argc, argv));
   launched_bye(status);
   return status;
 }

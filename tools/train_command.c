@@ -7,6 +7,7 @@
 #include "tools/values.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,6 +83,20 @@ static void erase_bar(void) {
 
 // -- The loop ----------------------------------------------------------------------------------
 
+static volatile sig_atomic_t stopped;
+
+static void stop(int number) {
+  stopped = number;
+}
+
+// What a first ^C or SIGTERM ends after the step that runs, so that --save has it; a second one
+// ends at once. In a cluster the others would be gone.
+static void stop_at_signals(void) {
+  struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESETHAND | SA_RESTART};
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+}
+
 // Steps done already: the value of global_step, which is 0 before the first.
 static int read_global_step(leat_session *session, int64_t *out) {
   leat_tensor value;
@@ -101,12 +116,12 @@ static int train(const train_options *o, leat_session *session, int64_t step) {
   bool bar = isatty(STDERR_FILENO);
   double start = now(), logged = start, drawn = 0;
   int64_t first = step, logged_step = step;
-  while (step < o->steps) {
+  while (step < o->steps && !stopped) {
     leat_status status = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
     if (status) return tool_report(session, status);
     step++;
     bool last = step == o->steps;
-    if (bar && !last && now() - drawn > 0.1) draw_bar(step, o->steps), drawn = now();
+    if (bar && !last && !stopped && now() - drawn > 0.1) draw_bar(step, o->steps), drawn = now();
     if (step % o->log_every && !last) continue;
     if (bar) erase_bar();
     log_step(o, step, (double)(step - logged_step) / (now() - logged));
@@ -145,12 +160,17 @@ static int train_session(train_options *o, leat_session *session) {
   const char *entry = o->entry ? o->entry : choose_entry(session);
   if (!entry) return TOOL_FAILED;
   leat_vec_push(tool_arena(), &o->step.entries, entry);
+  if (o->save && !o->session.options.cluster) stop_at_signals();
   if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
   if (!status) status = tool_prepare(&o->step, session);
   if (status || !o->step.step) return status;
   status = read_global_step(session, &step);
   if (!status) status = train(o, session, step);
   if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
+  if (!status && stopped) {
+    fprintf(stderr, "error: stopped by a signal; %s holds what is trained\n", o->save);
+    status = TOOL_FAILED;
+  }
   if (!status) status = tool_show_traffic(&o->session, session);
   return status;
 }

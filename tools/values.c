@@ -72,7 +72,7 @@ static leat_status read_integer(reader *r, void *to) {
     wide = strtoumax(r->at, &end, 10);
     fits = !errno;
   }
-  if (end == r->at) return complain(r, "expected an integer");
+  if (end == r->at || *end == '.') return complain(r, "expected an integer");
   if (!fits) return complain(r, "an integer is out of its dtype's range");
   r->at = end;
   memcpy(to, &wide, leat_dtype_size(r->out->dtype)); // little-endian
