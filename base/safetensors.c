@@ -6,6 +6,7 @@
 //     24]}}
 #include "base/safetensors.h"
 
+#include "base/safetensors_complex.h"
 #include "base/safetensors_strings.h"
 #include "base/text.h"
 
@@ -350,7 +351,8 @@ static leat_status parse(reader *r, const unsigned char *bytes, size_t size) {
   LEAT_TRY(check_data(r));
   LEAT_TRY(check_names(r));
   LEAT_TRY(leat_safetensors_join_strings(r->out, r->error));
-  return check_names(r); // NAME may be there beside its pair
+  leat_safetensors_join_parts(r->out);
+  return check_names(r); // NAME may be there beside its parts
 }
 
 leat_status leat_safetensors_parse(leat_safetensors *out, const void *bytes, size_t size,
@@ -514,7 +516,7 @@ leat_status leat_safetensors_write(const char *path, const leat_named_tensor *te
   leat_named_tensor *sorted = calloc(2 * count + 1, sizeof *sorted);
   leat_metadata *pairs = calloc(metadata_count + 1, sizeof *pairs);
   leat_bytes *pieces = calloc(2 * count + 1, sizeof *pieces);
-  void *strings = NULL;
+  void *strings = NULL, *names = NULL;
   leat_text header = {0};
   leat_status status = LEAT_OK;
   if (!sorted || !pairs || !pieces) status = fail_memory(error);
@@ -523,12 +525,14 @@ leat_status leat_safetensors_write(const char *path, const leat_named_tensor *te
     if (metadata_count) memcpy(pairs, metadata, metadata_count * sizeof *pairs);
     status = leat_safetensors_part_strings(sorted, &count, &strings, error);
   }
+  if (!status) status = leat_safetensors_part_complex(sorted, count, &names, error);
   if (!status)
     status = write_sorted(path, sorted, count, pairs, metadata_count, pieces, &header, error);
   free(sorted);
   free(pairs);
   free(pieces);
   free(strings);
+  free(names);
   leat_text_finish(&header);
   return status;
 }

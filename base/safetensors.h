@@ -5,7 +5,8 @@
 // twice, offsets cover the data exactly (no hole, no overlap), sizes equal dtype × shape. Limits of
 // ours: rank at most LEAT_MAX_RANK; dtypes that the language lacks (the 8-bit and smaller floats)
 // are refused by name; no other fields; names hold no NUL. A tensor of str is a pair in the file,
-// `NAME#sizes` and `NAME#bytes` (base/safetensors_strings.h), and one tensor here.
+// `NAME#sizes` and `NAME#bytes` (base/safetensors_strings.h), and one tensor here; one of c128 is
+// `NAME#parts` (base/safetensors_complex.h).
 #ifndef LEAT_BASE_SAFETENSORS_H
 #define LEAT_BASE_SAFETENSORS_H
 

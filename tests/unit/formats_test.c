@@ -6,6 +6,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/scratch.h"
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -297,7 +298,7 @@ TEST(safetensors_write_refuses_and_leaves_nothing) {
   char path[SCRATCH_PATH];
   leat_error error = {0};
   leat_named_tensor twice[] = {tensors[0], tensors[0]};
-  leat_named_tensor wide = {"wide", {LEAT_c128, 0, {0}, (void *)weights}};
+  leat_named_tensor deep = {"deep", {LEAT_c128, 8, {0}, NULL}};
   leat_named_tensor reserved = {"__metadata__", {LEAT_u8, 1, {0}, NULL}};
   leat_named_tensor not_text = {"\xff", {LEAT_u8, 1, {0}, NULL}};
   scratch_path(path, "folder");
@@ -305,12 +306,46 @@ TEST(safetensors_write_refuses_and_leaves_nothing) {
   scratch_path(path, "folder/w.safetensors");
   CHECK_EQ_INT(leat_safetensors_write(path, twice, 2, NULL, 0, &error), LEAT_INVALID);
   CHECK_EQ_STR(error.message, "the name 'flags' comes twice");
-  CHECK_EQ_INT(leat_safetensors_write(path, &wide, 1, NULL, 0, NULL), LEAT_UNSUPPORTED);
+  error = (leat_error){0};
+  CHECK_EQ_INT(leat_safetensors_write(path, &deep, 1, NULL, 0, &error), LEAT_UNSUPPORTED);
+  CHECK_EQ_STR(error.message, "'deep': safetensors files hold c128 up to rank 7, not 8");
   CHECK_EQ_INT(leat_safetensors_write(path, &reserved, 1, NULL, 0, NULL), LEAT_INVALID);
   CHECK_EQ_INT(leat_safetensors_write(path, &not_text, 1, NULL, 0, NULL), LEAT_INVALID);
   CHECK_EQ_INT(scratch_count("folder"), 0);
   CHECK_EQ_INT(leat_safetensors_write(path, NULL, 0, NULL, 0, NULL), LEAT_OK);
   CHECK_EQ_INT(scratch_count("folder"), 1);
+}
+
+// c128 is f64 in the file, with an axis for the parts; only what looks so is taken for it.
+TEST(safetensors_hold_complex_numbers) {
+  static const double numbers[] = {1, -2, 0.5, 3, NAN, INFINITY};
+  static const leat_named_tensor list[] = {{"all", {LEAT_c128, 1, {3}, (void *)numbers}},
+                                           {"f#parts", {LEAT_f64, 1, {3}, (void *)numbers}},
+                                           {"i#parts", {LEAT_i64, 1, {2}, (void *)numbers}},
+                                           {"none", {LEAT_c128, 2, {0, 4}, NULL}},
+                                           {"one", {LEAT_c128, 0, {0}, (void *)(numbers + 2)}},
+                                           {"pair", {LEAT_c64, 1, {3}, (void *)numbers}}};
+  enum { COUNT = sizeof list / sizeof *list };
+  char path[SCRATCH_PATH], *bytes;
+  size_t size;
+  leat_safetensors file;
+  scratch_path(path, "complex.safetensors");
+  CHECK_EQ_INT(leat_safetensors_write(path, list, COUNT, NULL, 0, NULL), LEAT_OK);
+  CHECK_EQ_INT(leat_file_read(path, 10000, &bytes, &size, NULL), LEAT_OK);
+  CHECK(strstr(bytes + 8, "\"one#parts\":"
+                          "{\"dtype\":\"F64\",\"shape\":[2]"));
+  free(bytes);
+  CHECK_EQ_INT(leat_safetensors_open(&file, path, NULL), LEAT_OK);
+  CHECK_EQ_INT(file.count, COUNT);
+  for (size_t i = 0; i < COUNT && i < file.count; i++) {
+    const leat_tensor *found = &file.tensors[i].tensor, *wanted = &list[i].tensor;
+    CHECK_EQ_STR(file.tensors[i].name, list[i].name);
+    CHECK(found->dtype == wanted->dtype && found->rank == wanted->rank);
+    CHECK(memcmp(found->shape, wanted->shape, sizeof found->shape) == 0);
+    if (wanted->data)
+      CHECK(memcmp(found->data, wanted->data, (size_t)leat_tensor_bytes(wanted)) == 0);
+  }
+  leat_safetensors_close(&file);
 }
 
 typedef leat_status parser(const unsigned char *bytes, size_t size);

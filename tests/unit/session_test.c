@@ -103,6 +103,53 @@ TEST(checkpoints) {
   leat_session_destroy(session);
 }
 
+// Complex numbers are pairs of floats for a client: fed, fetched, as variables and in checkpoints.
+TEST(complex_numbers) {
+  static const char text[] = "var v: c128[2] = [1j, 2]\n"
+                             "entry f(z: c64[N], a: c128[] = 3 - 1j) -> (y: c64[N], s: c128[2]) {\n"
+                             "  y = conj(z)\n"
+                             "  v := v * a\n"
+                             "  s = v\n"
+                             "}\n";
+  static const char *const targets[] = {"cpu", "c", "ref"};
+  char path[SCRATCH_PATH];
+  scratch_path(path, "complex.safetensors");
+  for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+    leat_session *session = open_session(text, targets[t]);
+    leat_step *step = prepare(session, "f");
+    if (!step) continue;
+    CHECK_EQ_INT(leat_step_feed(step, 0)->dtype, LEAT_c64);
+    CHECK(leat_step_feed(step, 1)->has_fallback);
+    CHECK_EQ_STR(leat_step_fetch(step, 1)->type, "c128[2]");
+    float z[3][2] = {{1, 2}, {-0.5F, 0}, {0, -4}};
+    double wide[2][2] = {{1, 2}, {3, 4}}, a[2] = {0, 2};
+    leat_tensor feeds[] = {{LEAT_c64, 1, {3}, z}, {.data = NULL}}, out[2], v;
+    leat_tensor value = {LEAT_c128, 1, {2}, wide};
+    CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_OK);
+    CHECK(out[0].dtype == LEAT_c64 && out[0].shape[0] == 3 && out[1].dtype == LEAT_c128);
+    for (int i = 0; i < 3; i++) {
+      const float *y = (float *)out[0].data + 2 * i;
+      CHECK(y[0] == z[i][0] && y[1] == -z[i][1]);
+    }
+    CHECK(memcmp(out[1].data, (double[]){1, 3, 6, -2}, sizeof wide) == 0);
+    CHECK_EQ_INT(leat_variable_write(session, "v", &value), LEAT_OK);
+    feeds[1] = (leat_tensor){LEAT_c128, 0, {0}, a};
+    CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_OK);
+    CHECK(memcmp(out[1].data, (double[]){-4, 2, -8, 6}, sizeof wide) == 0);
+    CHECK_EQ_INT(leat_session_save(session, path), LEAT_OK);
+    CHECK_EQ_INT(leat_variable_write(session, "v", &value), LEAT_OK);
+    CHECK_EQ_INT(leat_session_restore(session, path), LEAT_OK);
+    CHECK_EQ_INT(leat_variable_read(session, "v", &v), LEAT_OK);
+    CHECK(v.dtype == LEAT_c128 && !memcmp(v.data, (double[]){-4, 2, -8, 6}, sizeof wide));
+    free(v.data);
+    feeds[0] = (leat_tensor){LEAT_c128, 1, {2}, wide};
+    CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_INVALID);
+    CHECK(strstr(leat_session_message(session), "found c128 of rank 1"));
+    leat_step_destroy(step);
+    leat_session_destroy(session);
+  }
+}
+
 TEST(mistakes_change_nothing) {
   leat_session *session =
       open_session("entry f(x: f32[2] = [1, 2]) -> (y: f32[2]) { y = x + 1 }\n", "cpu");
