@@ -161,6 +161,7 @@ static void vector(leat_loops *s, k_value first, k_value mask, k_value *acc) {
   l->mask = mask = s->lanes ? mask : NULL;
   if (s->lanes) leat_loops_put(s, s->lanes, (leat_index){.base = first, .step = 1});
   s->w->inner = first;
+  s->w->runs[0].place = (leat_index){.base = first, .step = 1};
   if (s->accumulators) {
     leat_index position = {.base = s->step ? s->step : k_i64(s->b, 0)};
     if (s->by_lanes) {

@@ -197,21 +197,19 @@ static k_value immediate(leat_lower *w, const leat_node *node) {
   return k_int(b, dtype, lanes, *(const int64_t *)data);
 }
 
-// Whether the last axes of a type are the unit's axes `run`, all here: then its elements lie as the
-// lanes do, and *rank is left with the axes before them.
-static bool ends_with_run(const leat_lower *w, const leat_type *type, const leat_index *at,
-                          int *rank) {
-  int k = type->rank;
-  for (int axis = w->rank - 1; axis >= 0; axis--) {
-    if (!(w->run >> axis & 1)) continue;
-    while (k > 0 && leat_dim_is(type->dims[k - 1], 1)) k--;
-    if (k == 0 || !leat_dim_equal(type->dims[k - 1], w->dims[axis]) ||
-        !same_index(at[k - 1], w->at[axis]))
-      return false;
-    k--;
+// How many axes of a type from k on are the axes of a run, all here; 0: they are not.
+static int axes_of_run(const leat_lower *w, const leat_run *run, const leat_type *type,
+                       const leat_index *at, int k) {
+  int from = k;
+  for (int axis = 0; axis < w->rank; axis++) {
+    if (!(run->axes >> axis & 1)) continue;
+    while (k < type->rank && leat_dim_is(type->dims[k], 1)) k++;
+    if (k == type->rank || !leat_dim_equal(type->dims[k], w->dims[axis]) ||
+        !same_index(at[k], w->at[axis]))
+      return 0;
+    k++;
   }
-  *rank = k;
-  return true;
+  return k - from;
 }
 
 static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *type,
@@ -223,15 +221,19 @@ static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *
     if (fact->spans == 3) index = leat_index_mul(l, index, leat_lower_dim(w, w->dims[1]));
     return fact->spans & 2 ? leat_index_add(l, index, at[1]) : index;
   }
-  int rank = type->rank;
-  bool run = w->run && ends_with_run(w, type, at, &rank);
-  for (int k = 0; k < rank; k++) {
-    if (k > 0) index = leat_index_mul(l, index, leat_lower_dim(w, type->dims[k]));
-    index = leat_index_add(l, index, at[k]);
+  for (int k = 0, count; k < type->rank; k += count) {
+    leat_index place = at[k];
+    count = 0;
+    for (int i = 0; i < 2 && !count; i++) {
+      count = axes_of_run(w, &w->runs[i], type, at, k);
+      if (count) place = w->runs[i].place;
+    }
+    if (!count) count = 1;
+    for (int i = k; k > 0 && i < k + count; i++)
+      index = leat_index_mul(l, index, leat_lower_dim(w, type->dims[i]));
+    index = leat_index_add(l, index, place);
   }
-  for (int k = rank; run && k < type->rank; k++)
-    index = leat_index_mul(l, index, leat_lower_dim(w, type->dims[k]));
-  return run ? leat_index_add(l, index, (leat_index){.base = w->inner, .step = 1}) : index;
+  return index;
 }
 
 // The mask of the lower or the upper half of the words of elements in a row.

@@ -7,6 +7,13 @@
 
 enum { LEAT_TILE_NANOSECONDS = 8000 }; // what a tile should cost
 
+// Axes of the space that are taken as one, and the place along it. What has them one after the
+// other is read at that place, not at one along each.
+typedef struct leat_run {
+  unsigned axes; // 0: none
+  leat_index place;
+} leat_run;
+
 // What is known of a node in the kernel being made.
 typedef struct leat_fact leat_fact;
 
@@ -27,10 +34,8 @@ typedef struct leat_lower {
   leat_dim dims[LEAT_MAX_RANK];
   unsigned reduced, innermost; // as in leat_unit, of these axes
   leat_index at[LEAT_MAX_RANK];
-  // Lanes lie along the axes `run`, which are the last ones, as one; `inner` is the first lane's
-  // place.
-  unsigned run;
-  k_value inner;
+  leat_run runs[2];
+  k_value inner; // the first lane's place, along the axes that lanes lie along
   int pass;
 } leat_lower;
 

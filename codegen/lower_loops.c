@@ -55,7 +55,7 @@ static void choose_axes(leat_loops *s) {
   s->lanes = !w->reduced ? last : s->by_lanes ? w->innermost : last & ~w->reduced;
   s->steps = w->reduced & ~s->lanes;
   s->rows = all & ~s->inner & ~s->lanes;
-  if (s->by_lanes && (s->lanes & (s->lanes - 1))) w->run = s->lanes; // more than one axis
+  if (s->by_lanes && (s->lanes & (s->lanes - 1))) w->runs[0].axes = s->lanes; // more than one
   s->row_count = product(s, s->rows);
   s->length = leat_lower_dim(w, product(s, s->lanes));
   s->step_count = leat_lower_dim(w, product(s, s->steps));

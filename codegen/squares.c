@@ -6,7 +6,8 @@
 // along the last axis. It has LEAT_LANES elements along `across` and, along the last axis, as many
 // as a cache line. Where an axis is no multiple of that, the last square overlaps the one before:
 // its elements are stored twice, with the same bits. Of an axis shorter than that, masks keep off
-// what is no element.
+// what is no element. Either axis may be several that follow each other in the output and in all
+// that is read: they are taken as one.
 //
 // A tile is a block of squares. It goes along the side, read or written, whose rows are the farther
 // apart: that one is then touched in runs, the other a line at a time in rows that are near. Where
@@ -26,9 +27,11 @@ enum {
   ALIASED = 64 << 10,
 };
 
-// An axis that squares lie along, and what a tile has of it.
+// An axis that squares lie along, the last one of `axes` that are taken as one, and what a tile has
+// of it.
 typedef struct side {
   int axis;
+  unsigned axes;
   int64_t dim;
   int square;   // elements of a square
   int64_t size; // of a tile
@@ -74,6 +77,40 @@ int leat_loops_across(const leat_loops *s) {
   }
   int across = axis_across(unit);
   return across >= 0 && leat_dim_is_const(unit->dims[across]) ? across : -1;
+}
+
+static int place_of_axis(const leat_access *access, const leat_item *item, int axis) {
+  for (int k = 0; k < leat_item_type(access->producer)->rank; k++)
+    if (access->axis[k] >= 0 && item->axis[access->axis[k]] == axis) return k;
+  return -1;
+}
+
+// Whether all that is read has the axis right before the next one, or neither.
+static bool is_before_next(const leat_unit *unit, int axis) {
+  for (uint32_t i = 0; i < unit->members.count; i++) {
+    const leat_item *item = unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      int here = place_of_axis(item->reads.items[j], item, axis);
+      int next = place_of_axis(item->reads.items[j], item, axis + 1);
+      if (here < 0 ? next >= 0 : next != here + 1) return false;
+    }
+  }
+  return leat_dim_is_const(unit->dims[axis]);
+}
+
+static side side_of(const leat_unit *unit, int axis, int other) {
+  side side = {.axis = axis, .axes = 1u << axis, .dim = unit->dims[axis].value};
+  while (--axis >= 0 && axis != other && is_before_next(unit, axis)) {
+    side.axes |= 1u << axis;
+    side.dim *= unit->dims[axis].value;
+  }
+  return side;
+}
+
+static void put_side(const squares *q, const side *side, leat_index place) {
+  leat_run *run = &q->loops->w->runs[side == &q->last];
+  leat_loops_put(q->loops, side->axes, place);
+  *run = (leat_run){.axes = side->axes, .place = place};
 }
 
 // -- Where rows are ------------------------------------------------------------------------------
@@ -162,8 +199,8 @@ static k_value compute(const squares *q, k_value first, k_value row, const leat_
   leat_lower *w = q->loops->w;
   w->l.lanes = LEAT_LANES;
   w->l.mask = side_mask(q->loops->b, &q->across);
-  w->at[q->across.axis] = (leat_index){.base = first, .step = 1};
-  w->at[q->last.axis] = (leat_index){.base = row};
+  put_side(q, &q->across, (leat_index){.base = first, .step = 1});
+  put_side(q, &q->last, (leat_index){.base = row});
   k_value value = k_splat(q->loops->b, LEAT_LANES, leat_lower_item(w, output->item));
   w->l.lanes = 1;
   w->l.mask = NULL;
@@ -214,12 +251,12 @@ static void square(const squares *q, k_value first, k_value low, const leat_outp
   for (w->l.word = words - 1; w->l.word > 0; w->l.word--)
     read_square(q, first, low, output, rows[w->l.word]);
   read_square(q, first, low, output, rows[0]);
-  w->at[q->last.axis] = (leat_index){.base = low, .step = 1};
+  put_side(q, &q->last, (leat_index){.base = low}); // of a column's first lane
   for (int i = 0; i < LEAT_LANES && i < q->across.dim; i++) {
     k_value column[2];
     for (int word = 0; word < words; word++)
       column[word] = column_of(b, rows[word], q->last.square, i);
-    w->at[q->across.axis] = (leat_index){.base = k_add(b, first, k_i64(b, i))};
+    put_side(q, &q->across, (leat_index){.base = k_add(b, first, k_i64(b, i))});
     store_column(q, output, column);
   }
 }
@@ -268,18 +305,18 @@ static void block_of_squares(const squares *q) {
 
 leat_dim leat_loops_squares(leat_loops *s, int across) {
   leat_lower *w = s->w;
-  squares q = {.loops = s, .across.axis = across, .last.axis = w->rank - 1};
-  q.across.dim = w->dims[across].value;
-  q.last.dim = w->dims[q.last.axis].value;
+  squares q = {.loops = s};
+  q.last = side_of(s->unit, w->rank - 1, across);
+  q.across = side_of(s->unit, across, -1);
   choose_sides(&q);
   leat_dim dims[3], other_dims[LEAT_MAX_RANK];
-  unsigned others = s->rows & ~(1u << across);
+  unsigned others = s->rows & ~(q.across.axes | q.last.axes);
   int count = 0;
   for (int k = 0; k < w->rank; k++)
     if (others >> k & 1) other_dims[count++] = w->dims[k];
   dims[0] = leat_lower_product(w, other_dims, count);
-  dims[1] = leat_lower_ceil_div(w, w->dims[across], q.across.size);
-  dims[2] = leat_lower_ceil_div(w, w->dims[q.last.axis], q.last.size);
+  dims[1] = leat_lower_ceil_div(w, leat_dim_const(q.across.dim), q.across.size);
+  dims[2] = leat_lower_ceil_div(w, leat_dim_const(q.last.dim), q.last.size);
   leat_index other, row, column, tile = {.base = k_tile(s->b)};
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, dims[2]), &tile, &column);
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, dims[1]), &other, &row);
