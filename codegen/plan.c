@@ -60,11 +60,11 @@ typedef struct planner {
   leat_table *table;
   leat_vec(leat_storage *) storages; // of the arena, by who writes them first
   uint32_t task_count;
-  uint8_t *after; // task_count²: after[a × n + b]: b runs when a has ended; NULL: too many to know
-  placed_list all; // of several tasks: all that has a place
-  // Of one task: what is free below `end`, above which all is, when unit number `passed` runs, and
-  // what each unit is the last to touch.
-  ranges gaps, *ending;
+  uint8_t *after; // task_count²: after[a × n + b]: b runs when a has ended; NULL: too many, or one
+  placed_list all; // with `after`: all that has a place
+  // Without: what each task may take below `end`, above which all is free, when unit number
+  // `passed` runs, and what each unit is the last to touch.
+  ranges *gaps, *ending;
   int64_t end;
   uint32_t passed;
 } planner;
@@ -205,8 +205,9 @@ static void insert(leat_arena *arena, placed_list *list, placed item) {
   list->items[i] = item;
 }
 
-// Where there are several tasks: in the tightest gap between those that are still alive when the
-// unit runs, or at their end. Values that have ended by then may be in the way of another task.
+// Where the order of several tasks is known: in the tightest gap between those that are still alive
+// when the unit runs, or at their end. Values that have ended by then may be in the way of another
+// task.
 static int64_t place_among_tasks(planner *p, leat_storage *storage, int64_t size) {
   const leat_unit *first = storage->touched.items[0];
   int64_t low = -1, least = INT64_MAX, end = 0;
@@ -223,8 +224,7 @@ static int64_t place_among_tasks(planner *p, leat_storage *storage, int64_t size
 }
 
 // Gaps that touch become one; one that nothing follows is none.
-static void free_range(planner *p, range freed) {
-  ranges *gaps = &p->gaps;
+static void free_range(planner *p, ranges *gaps, range freed) {
   leat_vec_push(p->table->cg->arena, gaps, freed);
   uint32_t i = gaps->count - 1;
   for (; i > 0 && gaps->items[i - 1].low > freed.low; i--) gaps->items[i] = gaps->items[i - 1];
@@ -235,12 +235,12 @@ static void free_range(planner *p, range freed) {
   memmove(&gaps->items[first + 1], &gaps->items[last + 1],
           (gaps->count - last - 1) * sizeof *gaps->items);
   gaps->count -= last - first;
-  if (gaps->items[gaps->count - 1].high == p->end) p->end = gaps->items[--gaps->count].low;
+  if (p->task_count == 1 && gaps->items[gaps->count - 1].high == p->end)
+    p->end = gaps->items[--gaps->count].low;
 }
 
 // The tightest gap, or the end.
-static int64_t take_range(planner *p, int64_t size) {
-  ranges *gaps = &p->gaps;
+static int64_t take_range(planner *p, ranges *gaps, int64_t size) {
   uint32_t best = gaps->count;
   int64_t best_size = INT64_MAX;
   for (uint32_t i = 0; i < gaps->count; i++) {
@@ -254,17 +254,24 @@ static int64_t take_range(planner *p, int64_t size) {
   return low;
 }
 
-// In one task all is in order, so that it is known what is free when a unit runs.
+// In a task all is in order, so that it is known what is free when a unit runs; of other tasks
+// nothing is, so that what several touch is never free.
 static int64_t place_in_order(planner *p, leat_storage *storage, int64_t size) {
-  uint32_t first = storage->touched.items[0]->position, last = first;
-  for (; p->passed < first; p->passed++)
+  const leat_unit *first = storage->touched.items[0], *last = first;
+  for (; p->passed < first->position; p->passed++) {
+    ranges *gaps = &p->gaps[p->table->units.items[p->passed]->task];
     for (uint32_t i = 0; i < p->ending[p->passed].count; i++)
-      free_range(p, p->ending[p->passed].items[i]);
-  int64_t low = take_range(p, size);
-  for (uint32_t i = 0; i < storage->touched.count; i++)
-    if (storage->touched.items[i]->position > last) last = storage->touched.items[i]->position;
-  if (!storage->lasts)
-    leat_vec_push(p->table->cg->arena, &p->ending[last], (range){low, low + size});
+      free_range(p, gaps, p->ending[p->passed].items[i]);
+  }
+  int64_t low = take_range(p, &p->gaps[first->task], size);
+  bool ends = !storage->lasts;
+  for (uint32_t i = 0; i < storage->touched.count; i++) {
+    const leat_unit *unit = storage->touched.items[i];
+    ends &= unit->task == first->task;
+    if (unit->position > last->position) last = unit;
+  }
+  if (ends)
+    leat_vec_push(p->table->cg->arena, &p->ending[last->position], (range){low, low + size});
   return low;
 }
 
@@ -365,6 +372,7 @@ leat_status leat_plan(leat_table *table) {
   find_task_order(&p);
   share(&p);
   p.ending = leat_new_array(table->cg->arena, ranges, table->units.count);
+  p.gaps = leat_new_array(table->cg->arena, ranges, p.task_count);
   bool *in_room = leat_new_array(table->cg->arena, bool, p.storages.count + 1);
   for (uint32_t i = 0; i < p.storages.count; i++) {
     leat_storage *storage = p.storages.items[i];
@@ -376,7 +384,7 @@ leat_status leat_plan(leat_table *table) {
       LEAT_TRY(place_in_room(&p, &rooms, storage, size));
       continue;
     }
-    int64_t low = (p.task_count > 1 ? place_among_tasks : place_in_order)(&p, storage, size.value);
+    int64_t low = (p.after ? place_among_tasks : place_in_order)(&p, storage, size.value);
     storage->offset = leat_dim_const(low);
     if (low + size.value > end) end = low + size.value;
   }

@@ -116,57 +116,23 @@ static void order_units(leat_table *table) {
 
 // -- Tasks ----------------------------------------------------------------------------------------
 
-typedef leat_vec(uint32_t) number_list;
-
 typedef struct cutter {
   leat_table *table;
-  const number_list **needs; // by unit position: the tasks that wait below it, ascending
-  bool *feeds;               // by unit position: something that waits needs it
-  leat_bytes_map sets;       // a set's numbers → its number_list
-  leat_map open;             // number_list → number + 1 of the segment that grows
+  const leat_number_set **needs; // by unit position: the tasks that wait below it
+  bool *feeds;                   // by unit position: something that waits needs it
+  leat_number_sets sets;
+  leat_map open; // set → number + 1 of the segment that grows
 } cutter;
 
-static int compare_numbers(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return x < y ? -1 : x > y;
-}
-
-static void sort_once(number_list *list) {
-  uint32_t kept = 0;
-  if (list->count) qsort(list->items, list->count, sizeof *list->items, compare_numbers);
-  for (uint32_t i = 0; i < list->count; i++)
-    if (i == 0 || list->items[i] != list->items[i - 1]) list->items[kept++] = list->items[i];
-  list->count = kept;
-}
-
-// The one list of these numbers.
-static const number_list *intern(cutter *c, number_list list) {
-  static const uint32_t none;
-  sort_once(&list);
-  const void *key = list.count ? list.items : &none;
-  size_t size = list.count * sizeof *list.items;
-  number_list *known = leat_bytes_map_get(&c->sets, key, size);
-  if (known) return known;
-  known = leat_new(c->table->cg->arena, number_list);
-  *known = list;
-  leat_bytes_map_set(&c->sets, key, size, known);
-  return known;
-}
-
-static const number_list *needs_of(cutter *c, const leat_unit *unit) {
-  leat_arena *arena = c->table->cg->arena;
-  const number_list *first = NULL;
-  number_list all = {0};
+static const leat_number_set *needs_of(cutter *c, const leat_unit *unit) {
+  const leat_number_set *all = NULL;
   for (uint32_t i = 0; i < unit->before.count; i++) {
     const leat_unit *needed = leat_unit_of(unit->before.items[i]);
     if (needed == unit) continue;
-    const number_list *list = c->needs[needed->position];
-    if (leat_unit_is_task(needed)) leat_vec_push(arena, &all, needed->task);
-    if (list == first) continue;
-    first = list;
-    for (uint32_t j = 0; j < list->count; j++) leat_vec_push(arena, &all, list->items[j]);
+    all = leat_number_set_join(&c->sets, all, c->needs[needed->position]);
+    if (leat_unit_is_task(needed)) all = leat_number_set_add(&c->sets, all, needed->task);
   }
-  return intern(c, all);
+  return all;
 }
 
 static uint32_t new_task(leat_table *table, bool is_segment) {
@@ -176,7 +142,7 @@ static uint32_t new_task(leat_table *table, bool is_segment) {
 
 static void put_in_task(cutter *c, leat_unit *unit) {
   leat_table *table = c->table;
-  const number_list *needs = c->needs[unit->position];
+  const leat_number_set *needs = c->needs[unit->position];
   if (leat_unit_is_task(unit)) {
     unit->task = new_task(table, false);
   } else {
@@ -193,12 +159,26 @@ static void put_in_task(cutter *c, leat_unit *unit) {
   }
 }
 
+static int compare_numbers(const void *a, const void *b) {
+  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+  return x < y ? -1 : x > y;
+}
+
+// Ascending, each once.
+static void sort_needs(leat_task *task) {
+  uint32_t kept = 0, *items = task->needs.items;
+  if (task->needs.count) qsort(items, task->needs.count, sizeof *items, compare_numbers);
+  for (uint32_t i = 0; i < task->needs.count; i++)
+    if (i == 0 || items[i] != items[i - 1]) items[kept++] = items[i];
+  task->needs.count = kept;
+}
+
 static void cut_tasks(leat_table *table) {
   leat_arena *arena = table->cg->arena;
   cutter c = {.table = table};
-  c.needs = leat_new_array(arena, const number_list *, table->units.count);
+  c.needs = leat_new_array(arena, const leat_number_set *, table->units.count);
   c.feeds = leat_new_array(arena, bool, table->units.count);
-  leat_bytes_map_init(&c.sets, arena);
+  leat_number_sets_init(&c.sets, arena, table->units.count);
   leat_map_init(&c.open, arena);
   for (uint32_t i = 0; i < table->units.count; i++) {
     const leat_unit *unit = table->units.items[i];
@@ -211,11 +191,9 @@ static void cut_tasks(leat_table *table) {
   }
   for (uint32_t i = 0; i < table->tasks.count; i++) {
     leat_task *task = &table->tasks.items[i];
-    number_list needs = {.items = task->needs.items, .count = task->needs.count};
-    sort_once(&needs);
-    task->needs.count = needs.count;
-    for (uint32_t j = 0; j < needs.count; j++)
-      leat_vec_push(arena, &table->tasks.items[needs.items[j]].successors, i);
+    sort_needs(task);
+    for (uint32_t j = 0; j < task->needs.count; j++)
+      leat_vec_push(arena, &table->tasks.items[task->needs.items[j]].successors, i);
   }
 }
 

@@ -329,53 +329,21 @@ static void order_item(leat_table *table, leat_item *item) {
 // What a unit waits for from other devices. Units are joined only where this is the same, so that
 // no send comes to wait for more than its own value needs: else two devices, each of which joined
 // what it sends with what it awaits, would wait for each other.
-typedef struct leat_recv_set {
-  leat_vec(uint32_t) places; // of recvs in the order, ascending
-} leat_recv_set;
-
-// The set with `count` more recvs, which are ascending.
-static const leat_recv_set *add_recvs(leat_table *table, leat_bytes_map *known,
-                                      const leat_recv_set *set, const uint32_t *more,
-                                      uint32_t count) {
-  leat_arena *arena = table->cg->arena;
-  leat_recv_set both = {0};
-  uint32_t i = 0, j = 0;
-  while (i < set->places.count || j < count) {
-    uint32_t a = i < set->places.count ? set->places.items[i] : UINT32_MAX;
-    uint32_t b = j < count ? more[j] : UINT32_MAX;
-    leat_vec_push(arena, &both.places, a < b ? a : b);
-    i += a <= b;
-    j += b <= a;
-  }
-  if (both.places.count == set->places.count) return set;
-  size_t size = both.places.count * sizeof *both.places.items;
-  leat_recv_set *same = leat_bytes_map_get(known, both.places.items, size);
-  if (same) return same;
-  same = leat_new(arena, leat_recv_set);
-  *same = both;
-  leat_bytes_map_set(known, same->places.items, size, same);
-  return same;
-}
-
 static void find_recvs(leat_table *table) {
   bool sends = false;
-  for (const leat_unit *unit = table->head; unit; unit = unit->next)
+  uint32_t count = 0, number = 0;
+  for (const leat_unit *unit = table->head; unit; unit = unit->next, count++)
     sends |= unit->kind == LEAT_UNIT_SEND;
   if (!sends) return;
-  leat_bytes_map known;
-  leat_bytes_map_init(&known, table->cg->arena);
-  const leat_recv_set *none = leat_new(table->cg->arena, leat_recv_set);
-  uint32_t number = 0;
-  for (leat_unit *unit = table->head; unit; unit = unit->next, number++) {
-    unit->recvs = none;
-    unit->position = number;
+  leat_number_sets sets;
+  leat_number_sets_init(&sets, table->cg->arena, count);
+  for (leat_unit *unit = table->head; unit; unit = unit->next) {
+    unit->position = number++;
     for (uint32_t i = 0; i < unit->before.count; i++) {
       const leat_unit *needed = leat_unit_of(unit->before.items[i]);
-      if (needed->recvs != unit->recvs && needed->recvs)
-        unit->recvs = add_recvs(table, &known, unit->recvs, needed->recvs->places.items,
-                                needed->recvs->places.count);
+      unit->recvs = leat_number_set_join(&sets, unit->recvs, needed->recvs);
       if (needed->kind == LEAT_UNIT_RECV)
-        unit->recvs = add_recvs(table, &known, unit->recvs, &needed->position, 1);
+        unit->recvs = leat_number_set_add(&sets, unit->recvs, needed->position);
     }
   }
 }

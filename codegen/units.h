@@ -10,6 +10,7 @@
 #define LEAT_CODEGEN_UNITS_H
 
 #include "codegen/codegen.h"
+#include "codegen/number_set.h"
 
 typedef struct leat_item leat_item;
 typedef struct leat_unit leat_unit;
@@ -100,15 +101,16 @@ typedef struct leat_launch {
 
 struct leat_unit {
   leat_unit_kind kind;
-  leat_unit *into;                   // merged into this one; NULL: it stands
-  leat_unit *prev, *next;            // the order: before all that need it
-  int64_t label;                     // ascends along the order
-  uint64_t mark;                     // of a search
-  const struct leat_recv_set *recvs; // that it needs, directly or not; NULL: nothing is sent
-  leat_vec(leat_item *) members;     // sorted by position when fusing is over
-  leat_vec(leat_unit *) before;      // must have run: data, control, overwriting
-  leat_vec(leat_unit *) fences;      // of those, the ones by control edge: never merged with
-  int rank;                          // the space
+  leat_unit *into;        // merged into this one; NULL: it stands
+  leat_unit *prev, *next; // the order: before all that need it
+  int64_t label;          // ascends along the order
+  uint64_t mark;          // of a search
+  const leat_number_set
+      *recvs; // that it needs, directly or not, by position; NULL: nothing is sent
+  leat_vec(leat_item *) members; // sorted by position when fusing is over
+  leat_vec(leat_unit *) before;  // must have run: data, control, overwriting
+  leat_vec(leat_unit *) fences;  // of those, the ones by control edge: never merged with
+  int rank;                      // the space
   leat_dim dims[LEAT_MAX_RANK];
   unsigned reduced;   // axes that its reductions fold; 0: none
   unsigned innermost; // of those, the axes that are the innermost logical axis (ops/reduce.c)
