@@ -102,6 +102,12 @@ static bool add_dims_of(evaluator *e, leat_type *type, const leat_expr *item) {
   }
   leat_dim *dims;
   uint32_t count;
+  if (!ev_lookup(e->frame->scope, item->name)) {
+    ev_fail(e, item->span,
+            "nothing says which dims `...%s` stands for: it is of the parameters of a `fn`",
+            item->name);
+    return false;
+  }
   ev rest = ev_name(e, item->name, item->span);
   if (!ev_as_dims(e, rest, item->span, &dims, &count)) return false;
   for (uint32_t i = 0; i < count; i++)

@@ -23,9 +23,11 @@ static void describe(const leat_diag *diag, const leat_stmt *stmt, leat_text *ou
 bool leat_frontend_describe(const leat_frontend *e, const char *name, leat_text *out) {
   const char *key = leat_intern(e->strings, name);
   const ev_function *found[] = {leat_map_get(&e->functions, key), leat_map_get(&e->gradients, key)};
+  const leat_stmt *other = leat_map_get(&e->documented, key);
   for (size_t i = 0; i < sizeof found / sizeof *found; i++)
     if (found[i]) describe(e->diag, found[i]->definition, out);
-  return found[0] || found[1];
+  if (other) describe(e->diag, other, out);
+  return found[0] || found[1] || other;
 }
 
 bool leat_describe_text(leat_diag *diag, uint32_t source, leat_text *out) {

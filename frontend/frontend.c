@@ -22,9 +22,9 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
   e->options = *options;
   e->setting_known = leat_new_array(arena, bool, (size_t)options->setting_count + 1);
   e->graph = leat_graph_create(arena, strings, "main");
-  leat_map *maps[] = {&e->functions, &e->library,   &e->gradients, &e->library_gradients,
-                      &e->claims,    &e->instances, &e->states,    &e->aliases,
-                      &e->records,   &e->zeros,     &e->modules,   &e->orders};
+  leat_map *maps[] = {&e->functions, &e->library, &e->gradients, &e->library_gradients, &e->claims,
+                      &e->instances, &e->states,  &e->aliases,   &e->records,           &e->zeros,
+                      &e->modules,   &e->orders,  &e->documented};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_map_init(maps[i], arena);
   e->globals = ev_scope_new(e, NULL);
   return e;
@@ -56,6 +56,8 @@ static void define_all(evaluator *e, const leat_stmts *stmts) {
   for (uint32_t i = 0; i < stmts->count; i++) {
     const leat_stmt *stmt = stmts->items[i];
     if (stmt->kind == LEAT_STMT_FN || stmt->kind == LEAT_STMT_GRADIENT) ev_define(e, stmt);
+    if (stmt->kind == LEAT_STMT_ENTRY || stmt->kind == LEAT_STMT_VAR || stmt->kind == LEAT_STMT_DIM)
+      ev_set(e, &e->documented, stmt->name, (leat_stmt *)stmt);
     if (stmt->kind == LEAT_STMT_ON) define_all(e, &stmt->body);
   }
 }

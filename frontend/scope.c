@@ -279,6 +279,8 @@ static ev unknown_name(evaluator *e, const char *name, leat_span span) {
     leat_vec_push(e->arena, &names, leat_op_name((leat_op)op));
   for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
     leat_vec_push(e->arena, &names, predefined[i]);
+  leat_vec_push(e->arena, &names, "true");
+  leat_vec_push(e->arena, &names, "false");
   return ev_fail(e, span, "unknown name `%s`%s", name,
                  ev_suggestion(e, name, names.items, names.count));
 }

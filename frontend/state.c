@@ -121,8 +121,10 @@ void ev_assign(evaluator *e, const leat_stmt *stmt) {
   ev value = ev_expr(e, stmt->value, NULL);
   if (target.kind == EV_ERROR || value.kind == EV_ERROR) return;
   if (target.kind != EV_STATE) {
-    ev_fail(e, stmt->target->span, "only a variable can be assigned, this is %s",
-            ev_kind_name(target));
+    bool part = stmt->target->kind == LEAT_EXPR_INDEX;
+    ev_fail(e, stmt->target->span, "only a variable can be assigned, this is %s%s",
+            ev_kind_name(target),
+            part ? "; one with new rows is `v := scatter_set(v, indices, rows)`" : "");
     return;
   }
   leat_op op = stmt->kind == LEAT_STMT_ASSIGN ? LEAT_OP_assign : LEAT_OP_assign_add;

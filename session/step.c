@@ -141,7 +141,8 @@ static leat_status make_code(leat_step *step, variant *v, leat_driver *driver, l
   return status;
 }
 
-// Which of the step's ports each of the executor's is; NULL when that is itself.
+// Which of the step's ports each of the executor's is; NULL when that is itself. What an entry that
+// is not run gives a default is none of them: `count` stands for that.
 static leat_status match_ports(leat_step *step, variant *v, const leat_port *ports, uint32_t count,
                                const leat_port_info *infos, size_t info_count, uint32_t **out) {
   bool *taken = leat_new_array(v->arena, bool, count);
@@ -150,10 +151,10 @@ static leat_status match_ports(leat_step *step, variant *v, const leat_port *por
   for (size_t i = 0; i < info_count; i++) {
     uint32_t j = 0;
     while (j < count && (taken[j] || strcmp(ports[j].name, infos[i].name) != 0)) j++;
-    if (j == count)
+    if (j == count && !infos[i].has_fallback)
       return leat_fail(&step->session->error, LEAT_INTERNAL, "the compiled step has a port `%s`",
                        infos[i].name);
-    taken[j] = true;
+    if (j < count) taken[j] = true;
     order[i] = j;
     same = same && i == j;
   }
@@ -315,7 +316,8 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
   variant *v = step->current;
   if (v->feed_of) {
     for (size_t i = 0; i < leat_executor_feed_count(v->here.executor); i++)
-      v->feeds[i] = feeds[v->feed_of[i]];
+      v->feeds[i] =
+          v->feed_of[i] < step->request.feeds.count ? feeds[v->feed_of[i]] : (leat_tensor){0};
     feeds = v->feeds;
   }
   leat_run_request request = {

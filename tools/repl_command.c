@@ -148,6 +148,8 @@ static bool command(leat_session *session, char *line) {
     show_variables(session);
   else if (strcmp(word, "load") == 0 && *argument)
     load_file(session, argument);
+  else if (strcmp(word, "load") == 0)
+    fprintf(stderr, "error: `:load FILE` wants the name of a file\n");
   else
     fprintf(stderr, "error: there is no command `:%s`; :help lists them\n", word);
   return true;
