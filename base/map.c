@@ -121,15 +121,21 @@ static void bytes_grow(leat_bytes_map *map) {
     put_slot(map->slots, map->capacity, map->entries[i].hash, i);
 }
 
-void leat_bytes_map_set(leat_bytes_map *map, const void *key, size_t size, void *value) {
+static leat_bytes_entry *bytes_add(leat_bytes_map *map, const void *key, size_t size) {
   uint64_t hash = leat_hash_bytes(key, size, 0);
   leat_bytes_entry *entry = bytes_find(map, key, size, hash);
-  if (entry) {
-    entry->value = value;
-    return;
-  }
+  if (entry) return entry;
   if (map->count == map->capacity) bytes_grow(map);
   put_slot(map->slots, map->capacity, hash, map->count);
-  map->entries[map->count++] = (leat_bytes_entry){
-      .key = leat_arena_memdup(map->arena, key, size), .size = size, .hash = hash, .value = value};
+  entry = &map->entries[map->count++];
+  *entry = (leat_bytes_entry){leat_arena_strndup(map->arena, key, size), size, hash, NULL};
+  return entry;
+}
+
+void leat_bytes_map_set(leat_bytes_map *map, const void *key, size_t size, void *value) {
+  bytes_add(map, key, size)->value = value;
+}
+
+const char *leat_bytes_map_keep(leat_bytes_map *map, const void *key, size_t size) {
+  return bytes_add(map, key, size)->key;
 }

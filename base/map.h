@@ -35,6 +35,8 @@ void leat_bytes_map_init(leat_bytes_map *map, leat_arena *arena);
 void *leat_bytes_map_get(const leat_bytes_map *map, const void *key, size_t size);
 void leat_bytes_map_set(leat_bytes_map *map, const void *key, size_t size,
                         void *value); // copies the key
+// The map's copy of the key, and a NUL; what the map did not have is added, with the value NULL.
+const char *leat_bytes_map_keep(leat_bytes_map *map, const void *key, size_t size);
 
 uint64_t leat_hash_bytes(const void *data, size_t size,
                          uint64_t seed); // for tables only, never for identity

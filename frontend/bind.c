@@ -136,7 +136,7 @@ typedef struct match {
   ev_scope *generics; // where generic names are looked up and bound; NULL: nothing is generic
   bool only_binds;    // names that stand alone are bound; nothing is checked yet
   leat_span span;
-  const char *what; // for messages: "argument `x` of `dense`"
+  const char *what, *of; // for messages: the name, and the function that it is an argument of
   const leat_expr *declared;
   const leat_type *found;
   leat_type *checked; // becomes what `found` is after a check while running; NULL: no such checks
@@ -178,8 +178,14 @@ static const char *known_names(const match *m) {
   return text;
 }
 
+// "argument `x` of `dense`", or "`y`" where `of` is NULL.
+static const char *describe(evaluator *e, const char *what, const char *of) {
+  return of ? leat_arena_printf(e->arena, "argument `%s` of `%s`", what, of)
+            : leat_arena_printf(e->arena, "`%s`", what);
+}
+
 static bool mismatch(match *m) {
-  ev_fail(m->e, m->span, "%s: expected %s%s, found %s", m->what,
+  ev_fail(m->e, m->span, "%s: expected %s%s, found %s", describe(m->e, m->what, m->of),
           ev_source_text(m->e, m->declared->span), known_names(m),
           leat_type_text(m->e->arena, m->found));
   return false;
@@ -354,11 +360,10 @@ ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, con
   if (value.kind == EV_STATE && (!declared || is_tensor_type(declared)))
     value = ev_read_as(e, value.state, hint, span);
   if (!declared || value.kind == EV_ERROR) return value;
-  const char *name = leat_arena_printf(e->arena, "`%s`", what);
-  if (is_tensor_type(declared)) return fit_tensor(e, declared, value, span, name, hint);
+  if (is_tensor_type(declared)) return fit_tensor(e, declared, value, span, what, hint);
   ev fitting = static_value(e, declared, value);
   if (fitting.kind != EV_ERROR) return fitting;
-  ev_fail(e, span, "%s: expected %s, found %s", name, ev_source_text(e, declared->span),
+  ev_fail(e, span, "`%s`: expected %s, found %s", what, ev_source_text(e, declared->span),
           ev_kind_name(value));
   note_brackets(e, declared);
   return ev_error();
@@ -384,14 +389,22 @@ typedef struct binder {
   bool *bound;
 } binder;
 
-static const char *describe(binder *b, uint32_t i) {
-  return leat_arena_printf(b->e->arena, "argument `%s` of `%s`", b->params->items[i].name,
-                           b->function->name);
+static const char *describe_argument(const binder *b, uint32_t i) {
+  return describe(b->e, b->params->items[i].name, b->function->name);
+}
+
+static match match_argument(const binder *b, uint32_t i, leat_span span) {
+  return (match){.e = b->e,
+                 .generics = b->scope,
+                 .span = span,
+                 .what = b->params->items[i].name,
+                 .of = b->function->name};
 }
 
 static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, leat_span span) {
   if (!strcmp(expected, "type")) expected = "a type such as `f32[3, 4]`";
-  ev_fail(b->e, span, "%s: expected %s, found %s", describe(b, i), expected, ev_kind_name(found));
+  ev_fail(b->e, span, "%s: expected %s, found %s", describe_argument(b, i), expected,
+          ev_kind_name(found));
   return false;
 }
 
@@ -400,15 +413,15 @@ static bool wrong_item(binder *b, uint32_t i, ev found, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
   uint32_t at = 0;
   while (static_value(b->e, type->list.items[0], found.list->items[at]).kind != EV_ERROR) at++;
-  ev_fail(b->e, span, "%s: expected %s, found %s as item %u", describe(b, i),
+  ev_fail(b->e, span, "%s: expected %s, found %s as item %u", describe_argument(b, i),
           ev_source_text(b->e, type->span), ev_kind_name(found.list->items[at]), at);
   return false;
 }
 
 static bool fit_var(binder *b, uint32_t i, ev value, leat_span span) {
   if (value.kind != EV_STATE) return wrong_kind(b, i, "a variable", value, span);
-  match m = {.e = b->e, .generics = b->scope, .span = span, .found = &value.state->type};
-  m.what = describe(b, i);
+  match m = match_argument(b, i, span);
+  m.found = &value.state->type;
   m.declared = b->params->items[i].type->of;
   return !m.declared || match_type(&m);
 }
@@ -428,8 +441,8 @@ static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
   int dtype = literal ? literal_dtype(b, type->base) : -1;
   if (value->kind != EV_ROWS) *value = ev_tensor(ev_as_tensor(b->e, *value, dtype, span));
   if (value->kind == EV_ERROR) return false;
-  match m = {.e = b->e, .generics = b->scope, .span = span, .declared = type};
-  m.what = describe(b, i);
+  match m = match_argument(b, i, span);
+  m.declared = type;
   *value = match_value(&m, *value);
   return value->kind != EV_ERROR;
 }
@@ -485,7 +498,7 @@ static bool give(binder *b, const ev_argument *arg, uint32_t param, uint32_t fix
     return false;
   }
   if (b->given[param]) {
-    ev_fail(b->e, arg->span, "%s is given twice", describe(b, param));
+    ev_fail(b->e, arg->span, "%s is given twice", describe_argument(b, param));
     return false;
   }
   b->given[param] = arg;
@@ -534,8 +547,8 @@ static bool bind_generics(binder *b) {
     const ev *value = b->given[i] ? &b->given[i]->value : NULL;
     const leat_type *found = value ? ev_tensor_type(*value) : NULL;
     if (!found || (kind != PARAM_TENSOR && kind != PARAM_VAR)) continue;
-    match m = {.e = b->e, .generics = b->scope, .only_binds = true, .span = b->given[i]->span};
-    m.what = "";
+    match m = match_argument(b, i, b->given[i]->span);
+    m.only_binds = true;
     m.declared = kind == PARAM_VAR ? type->of : type;
     m.found = found;
     if (m.declared && !match_type(&m)) return false;
@@ -562,7 +575,7 @@ static bool bind_defaults(binder *b) {
     if (b->bound[i]) continue;
     const leat_binding *param = &b->params->items[i];
     if (!param->value) {
-      ev_fail(b->e, b->call, "%s is missing", describe(b, i));
+      ev_fail(b->e, b->call, "%s is missing", describe_argument(b, i));
       leat_note_at(b->e->diag, b->function->definition->name_span, "`%s` is defined here",
                    b->function->name);
       return false;

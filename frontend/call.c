@@ -109,10 +109,10 @@ static ev with_rule(evaluator *e, const ev_function *function, const ev_scope *s
 static bool enter_instance(evaluator *e, ev_frame *frame, const char *as, leat_span span) {
   const char *outer = frame->instance;
   if (!ev_check_path_part(e, as, span)) return false;
-  frame->instance = *outer ? leat_intern_printf(e->strings, "%s/%s", outer, as) : as;
+  frame->instance = leat_intern_path(e->strings, outer, as);
   frame->unnamed = e->frame->unnamed;
   frame->hint = NULL;
-  e->path = *e->path ? leat_intern_printf(e->strings, "%s/%s", e->path, as) : as;
+  e->path = leat_intern_path(e->strings, e->path, as);
   return ev_enter_instance(e, frame->function, frame->instance, span);
 }
 

@@ -356,7 +356,7 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
 
 leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, const char *name) {
   if (entry) {
-    const char *path = leat_intern_printf(e->strings, "%s/%s", entry->name, name);
+    const char *path = leat_intern_path(e->strings, entry->name, name);
     leat_value found = find_path(e, path);
     if (found.node) return found;
   }

@@ -119,11 +119,11 @@ static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
 // -- Names and places of gradient nodes ---------------------------------------------------------
 
 static const char *gradient_name(evaluator *e, const leat_node *node) {
-  if (!e->entry) return leat_intern_printf(e->strings, "grad/%s", node->name);
+  if (!e->entry) return leat_intern_path(e->strings, "grad", node->name);
   const char *entry = e->entry->name, *path = node->name;
   size_t length = strlen(entry);
   if (!strncmp(path, entry, length) && path[length] == '/') path += length + 1;
-  return leat_intern_printf(e->strings, "%s/grad/%s", entry, path);
+  return leat_intern_join(e->strings, entry, "/grad/", path);
 }
 
 typedef struct surroundings {

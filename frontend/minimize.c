@@ -26,8 +26,7 @@ static bool update(evaluator *e, const application *a, leat_state *state, ev gra
   leat_state *slots_of = e->slots_of;
   const char *path = e->path, *device = e->device, *colocate = e->colocate;
   e->frame = &frame;
-  e->path =
-      e->entry ? leat_intern_printf(e->strings, "%s/%s", e->entry->name, state->name) : state->name;
+  e->path = leat_intern_path(e->strings, e->entry ? e->entry->name : "", state->name);
   e->device = NULL;
   e->colocate = state->name;
   e->slots_of = state;

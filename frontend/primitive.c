@@ -21,7 +21,7 @@ leat_builder ev_builder(evaluator *e, leat_span span) {
 const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {
   if (e->gradient_path) return e->gradient_path;
   const char *name = hint ? hint : fallback;
-  return *e->path ? leat_intern_printf(e->strings, "%s/%s", e->path, name) : name;
+  return leat_intern_path(e->strings, e->path, name);
 }
 
 // What random numbers are keyed by. Part of the language: it never changes.

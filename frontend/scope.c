@@ -111,7 +111,7 @@ void ev_add_alias(evaluator *e, const char *name, ev value) {
   if (e->initialising || e->frame->unnamed) return;
   if (value.kind == EV_ROWS) value = ev_tensor(ev_rows_dense(e, value, e->span));
   if (value.kind != EV_TENSOR) return;
-  const char *path = *e->path ? leat_intern_printf(e->strings, "%s/%s", e->path, name) : name;
+  const char *path = leat_intern_path(e->strings, e->path, name);
   bool same = value.tensor.node->name == path && !value.tensor.port;
   if (same && !leat_map_get(&e->aliases, path)) return;
   leat_value *alias = leat_new(e->arena, leat_value);

@@ -57,8 +57,8 @@ static leat_builder state_builder(evaluator *e, leat_span span) {
 static const char *state_name(evaluator *e, const leat_state *state, const char *verb,
                               const char *hint) {
   if (hint) return ev_node_name(e, hint, NULL);
-  return e->entry ? leat_intern_printf(e->strings, "%s/%s/%s", e->entry->name, state->name, verb)
-                  : leat_intern_printf(e->strings, "%s/%s", state->name, verb);
+  const char *path = leat_intern_path(e->strings, state->name, verb);
+  return leat_intern_path(e->strings, e->entry ? e->entry->name : "", path);
 }
 
 static bool check_outside_initialiser(evaluator *e, const leat_state *state, leat_span span) {
@@ -244,7 +244,7 @@ static leat_value initialiser(evaluator *e, const leat_stmt *stmt, leat_state *s
   const char *gradient_path = e->gradient_path;
   leat_entry *entry = e->entry;
   leat_state *outer = e->initialising;
-  e->path = leat_intern_printf(e->strings, "%s/init", state->name);
+  e->path = leat_intern_path(e->strings, state->name, "init");
   e->device = e->colocate = e->gradient_path = NULL;
   e->entry = NULL;
   e->initialising = state;
@@ -389,8 +389,7 @@ static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *pa
 
 static leat_state *declare(evaluator *e, const leat_stmt *stmt) {
   const char *prefix = stmt->absolute ? "" : e->frame->instance;
-  const char *path =
-      *prefix ? leat_intern_printf(e->strings, "%s/%s", prefix, stmt->name) : stmt->name;
+  const char *path = leat_intern_path(e->strings, prefix, stmt->name);
   leat_type type;
   var_options options;
   if (!ev_type_of(e, stmt->type, &type) || !options_of(e, stmt, &options) ||

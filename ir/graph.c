@@ -2,6 +2,7 @@
 #include "ir/graph.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef enum named_kind { NAMED_NODE, NAMED_STATE, NAMED_ENTRY } named_kind;
@@ -47,7 +48,9 @@ const char *leat_graph_unique_name(leat_graph *graph, const char *path) {
   uintptr_t suffix = (uintptr_t)leat_map_get(&graph->next_suffix, path);
   const char *name;
   do {
-    name = leat_intern_printf(graph->strings, "%s_%llu", path, (unsigned long long)++suffix);
+    char number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)++suffix);
+    name = leat_intern_join(graph->strings, path, "_", number);
   } while (leat_map_get(&graph->by_name, name));
   leat_map_set(&graph->next_suffix, path, (void *)(suffix - 1));
   return name;

@@ -171,8 +171,9 @@ static leat_value append(leat_builder *builder, const char *name, const leat_nod
 // What is made for another node is an unbound node: its name is the op's, beside that one's.
 static const char *name_beside(leat_builder *builder, const char *beside, leat_op op) {
   const char *slash = strrchr(beside, '/');
-  int folder = slash ? (int)(slash + 1 - beside) : 0;
-  return leat_arena_printf(builder->graph->arena, "%.*s%s", folder, beside, leat_op_name(op));
+  leat_strings *strings = builder->graph->strings;
+  const char *folder = leat_intern_n(strings, beside, slash ? (size_t)(slash - beside) : 0);
+  return leat_intern_path(strings, folder, leat_op_name(op));
 }
 
 // The value with another shape, by an op whose one attribute is that.

@@ -128,8 +128,8 @@ static leat_status want_initial(pruner *p, const leat_state *state) {
 // What a parameter or result is called outside: the entry's name comes first when there are
 // several.
 static const char *port_name(const pruner *p, const leat_entry *entry, const char *name) {
-  if (p->request->entries.count <= 1) return name;
-  return leat_intern_printf(p->session->strings, "%s/%s", entry->name, name);
+  bool several = p->request->entries.count > 1;
+  return leat_intern_path(p->session->strings, several ? entry->name : "", name);
 }
 
 // -- Copies --------------------------------------------------------------------------------
@@ -149,8 +149,7 @@ static void copy_feeds(pruner *p) {
         {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))}};
     const char *name = fed.node->name; // free: a node whose only output is fed is not copied
     if (leat_op_info_of(fed.node->op)->outputs > 1)
-      name = leat_graph_unique_name(p->context->graph,
-                                    leat_intern_printf(to->strings, "%s/feed", name));
+      name = leat_graph_unique_name(p->context->graph, leat_intern_path(to->strings, name, "feed"));
     leat_node *feed = leat_graph_append(to, LEAT_OP_feed, name, NULL, 0, attrs);
     feed->outputs = attrs[1].type;
     feed->entry = leat_clone_entry(&p->cloner, fed.node->entry);
@@ -211,7 +210,7 @@ static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value val
                   leat_span span) {
   leat_graph *to = p->cloner.to;
   leat_attr attr = {.string = name};
-  const char *path = leat_graph_unique_name(to, leat_intern_printf(to->strings, "fetch/%s", name));
+  const char *path = leat_graph_unique_name(to, leat_intern_path(to->strings, "fetch", name));
   leat_node *node = leat_graph_append(to, LEAT_OP_fetch, path, &value, 1, &attr);
   node->entry = entry;
   node->span = span;

@@ -46,7 +46,7 @@ static void add_fetch(resolver *r, const char *name, const leat_type *type) {
 }
 
 static const char *port_name(const resolver *r, const leat_entry *entry, const char *name) {
-  return r->several ? leat_intern_printf(r->session->strings, "%s/%s", entry->name, name) : name;
+  return leat_intern_path(r->session->strings, r->several ? entry->name : "", name);
 }
 
 // "; there are f, g", or nothing.
