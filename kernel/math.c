@@ -253,14 +253,18 @@ k_value k_acosh(k_builder *b, k_value x) {
 k_value k_atanh(k_builder *b, k_value x) {
   const numbers *c = numbers_of(x);
   k_value magnitude = k_unary(b, K_ABS, x), one = k_real(b, x, 1);
-  k_value above = k_bits(b, k_add(b, one, magnitude));
-  k_value ratio = k_sub(b, above, k_bits(b, k_sub(b, one, magnitude)));
+  k_value sum = k_add(b, one, magnitude), gap = k_sub(b, one, magnitude);
+  k_value ratio = k_sub(b, k_bits(b, sum), k_bits(b, gap));
   ratio = k_add(b, ratio, k_whole(b, x, ((int64_t)1 << c->mantissa) / 4));
   k_value power = k_binary(b, K_SHR, ratio, k_whole(b, x, c->mantissa));
   k_value bits = k_binary(b, K_AND, ratio, k_whole(b, x, -((int64_t)1 << c->mantissa)));
   k_value p = k_bitcast(b, x->dtype, k_add(b, bits, k_whole(b, x, c->one)));
   k_value more = k_add(b, one, p), less = k_sub(b, one, p), n = k_cast(b, x->dtype, power);
-  k_value s = k_binary(b, K_DIV, k_fma(b, magnitude, more, less), k_fma(b, magnitude, less, more));
+  k_value vast = k_lt(b, k_real(b, x, 0x1p20), p); // 1 ± p may be p: but 1 − |x| is exact
+  k_value over = k_fma(b, magnitude, more, less), under = k_fma(b, magnitude, less, more);
+  over = k_select(b, vast, k_fma(b, k_unary(b, K_NEG, p), gap, sum), over);
+  under = k_select(b, vast, k_fma(b, p, gap, sum), under);
+  k_value s = k_binary(b, K_DIV, over, under);
   k_value z = k_mul(b, s, s);
   k_value tail = k_mul(b, k_mul(b, s, z), k_polynomial(b, z, c->atanh, c->atanh_degree));
   tail = k_fma(b, n, k_real(b, x, c->ln2_low / 2), tail);

@@ -92,13 +92,14 @@ static const double erfinv_terms[] = {
     0.00164741257015,   -0.000165787287099, -0.00134497199141, 0.000622219941313, 0.000152588505189,
     -0.000107142948238, -4.73516640298e-06, 5.57269718841e-06};
 
-// For f32, erfinv(x) / x as polynomials of −log(1 − x²), to 5.5 and from there to 16.
+// For f32, erfinv(x) / x as polynomials of w = −log(1 − x²), to 5.5, and from there to 16 of w −
+// 10: of w itself, their terms would cancel.
 static const double erfinv_center[] = {
     0.886226908,    0.232014267,    0.0115460245,   -0.00232847251, -0.000133855834,
     4.84424138e-05, 2.60992895e-06, -1.6950008e-06, 1.90109925e-07, -7.38283995e-09};
 static const double erfinv_edge[] = {
-    0.892653906,     0.216448896,   0.0241457088,    -0.00747286673, 0.00104152215,
-    -9.04353303e-05, 5.1220775e-06, -1.84789321e-07, 3.86883271e-09, -3.58570132e-11};
+    2.995746,       0.158781679,    -0.00380746682, 0.000171450477, -8.36982732e-06,
+    3.06540913e-07, 7.56753168e-09, -4.3679594e-09, 6.41701468e-10, -3.58569823e-11};
 
 static k_value erfinv_f32(k_builder *b, k_value x) {
   k_value square = k_fma(b, k_unary(b, K_NEG, x), x, k_real(b, x, 1));
@@ -106,7 +107,8 @@ static k_value erfinv_f32(k_builder *b, k_value x) {
   int degree = sizeof erfinv_center / sizeof *erfinv_center - 1;
   k_value ratio = k_polynomial(b, w, erfinv_center, degree);
   k_instr *branch = k_if_begin(b, k_any(b, is_edge));
-  k_value all = k_select(b, is_edge, k_polynomial(b, w, erfinv_edge, degree), ratio);
+  k_value edge = k_polynomial(b, k_sub(b, w, k_real(b, x, 10)), erfinv_edge, degree);
+  k_value all = k_select(b, is_edge, edge, ratio);
   k_if_else(b, &all, 1);
   k_if_end(b, &ratio, 1);
   return k_mul(b, x, k_result(b, branch, 0));

@@ -168,7 +168,8 @@ static k_value digamma_f64(k_builder *b, k_value x) {
 
 // digamma(x) = digamma(1 − x) − π/tan(πx) for negative x; NaN at −1, −2, …
 static k_value digamma_negative(k_builder *b, k_value x, bool brief) {
-  k_value tame = k_select(b, k_lt(b, k_real(b, x, -0x1p51), x), x, k_real(b, x, 0)), n;
+  // What is far below is a whole number or half of an odd one, whose tangent is infinite.
+  k_value tame = k_select(b, k_lt(b, k_real(b, x, -0x1p51), x), x, k_real(b, x, -0.5)), n;
   k_value r = k_sub(b, tame, k_nearest(b, tame, &n)), half = k_real(b, x, 0.5);
   k_value sine = k_sin_pi(b, r, brief); // and cos πr = sin(π(1/2 − |r|))
   k_value cosine = k_sin_pi(b, k_sub(b, half, k_unary(b, K_ABS, r)), brief);

@@ -18,22 +18,20 @@ static long double _Complex logarithm(long double _Complex a, int base) {
   return __builtin_complex(__real__ l / by, __imag__ l / by);
 }
 
+// The angle is rounded to f64: of a large one no more is left of the result's.
 static long double _Complex binary_power(long double _Complex a) {
-  return exp(__builtin_complex(__real__ a * log(2.0L), __imag__ a * log(2.0L)));
+  double angle = (double)__imag__ a * 0.693147180559945309417;
+  return exp(__builtin_complex(__real__ a * log(2.0L), (long double)angle));
 }
 
-// exp(a) - 1: near 0 by its series.
+// exp(a) - 1: of a small real part x, whatever the imaginary part y,
+// (e^x - 1) cos y - 2 sin(y/2)^2 + i e^x sin y.
 static long double _Complex less_one(long double _Complex a) {
-  long double _Complex sum = 0, term = a;
-  if (!(fabs(a) < 0.5L)) {
-    long double _Complex e = exp(a);
-    return __builtin_complex(__real__ e - 1, __imag__ e);
-  }
-  for (int n = 2; n < 30; n++) {
-    sum += term;
-    term *= a / n;
-  }
-  return sum;
+  long double x = __real__ a, y = __imag__ a, half = sin(y / 2);
+  long double _Complex e = exp(a);
+  bool small = fabs(x) < 1 && isfinite(y);
+  return __builtin_complex(small ? expm1(x) * cos(y) - 2 * half * half : __real__ e - 1,
+                           __imag__ e);
 }
 
 // log(1 + a): near 0 as 2 atanh(a / (2 + a)).

@@ -146,7 +146,7 @@ FITS = {  # g, weight, from, to, degree
     'erf_large': (lambda x: -log(erfc(x)) / x - 1, lambda x: x * erfc(x) / erf(x), 0.85, 4, 5),
     'erfc_single': (erfc_scaled, over(erfc_scaled), -2.5 / 3.5, 7.06 / 13.06, 10),
     'erfinv_center': (erfinv_ratio, over(erfinv_ratio), 0, 5.5, 9),
-    'erfinv_edge': (erfinv_ratio, over(erfinv_ratio), 5.5, 16, 9),
+    'erfinv_edge': (lambda v: erfinv_ratio(v + 10), lambda v: 1 / erfinv_ratio(v + 10), -4.5, 6, 9),
     'near_two_single': (near_two, over(near_two), -0.5, 0.5, 8),
     'stirling_single': (stirling_rest, lambda v: sqrt(v) / max(0.3, lgamma(1 / sqrt(v))), 1e-9, 2.5**-2, 3),
     'digamma_single': (digamma_rest, lambda w: w, 1e-9, 4**-2, 2),
