@@ -1,5 +1,6 @@
 // Texts of calls, and what their operands are.
 #include "tests/sweep/call.h"
+#include "tests/sweep/op_calls.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -96,9 +97,8 @@ static bool may_use(const call *c, const test_value *value) {
 
 static test_fill fill_of(const call *c) {
   bool sums = c->op == LEAT_OP_sum || c->op == LEAT_OP_matmul || c->op == LEAT_OP_scatter_add;
-  bool turns = (c->op == LEAT_OP_pow || c->op == LEAT_OP_exp2) &&
-               leat_dtype_kind_of(c->dtype) == LEAT_KIND_COMPLEX;
-  if (c->p->smooth || turns) return FILL_UNIT; // a power of large ones has any angle
+  bool turns = op_turns(c->op, c->dtype); // a power of large ones has any angle
+  if (c->p->smooth || turns) return FILL_UNIT;
   return rng_percent(&c->p->random, sums ? 25 : 60) ? FILL_ANY : FILL_PLAIN;
 }
 

@@ -8,7 +8,7 @@
 #include "ir/op.h"
 #include "tests/sweep/programs.h"
 
-enum { SHAPE_RANK = 4, MOST_BOUND = 1000 };
+enum { SHAPE_RANK = 4, MOST_BOUND = 1000, MOST_TURNS = 32 }; // 1 + |b log a| of pow(a, b)
 
 typedef struct call {
   program *p;

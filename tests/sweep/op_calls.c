@@ -218,9 +218,8 @@ static void describe(call *c) {
     c->out.match = MATCH_NEAR;
     c->out.tolerance = c->out.error;
   } else if (op_ulps(c->op, c->dtype)) {
-    bool complex = leat_dtype_kind_of(c->out.dtype) == LEAT_KIND_COMPLEX;
-    c->out.match = complex ? MATCH_COMPLEX : op_cancels(c->op) ? MATCH_ULPS_OF_1 : MATCH_ULPS;
-    c->out.tolerance = op_ulps(c->op, c->dtype);
+    c->out.match = op_match(c->op, c->out.dtype);
+    c->out.tolerance = op_ulps(c->op, c->dtype) * (op_turns(c->op, c->dtype) ? MOST_TURNS : 1);
   }
 }
 

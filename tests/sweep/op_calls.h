@@ -22,7 +22,14 @@ bool op_call(program *p, leat_op op, leat_dtype dtype, int variant);
 // How far a result may be from the reference's value, in units of the last place (of the
 // magnitude of a complex result); 0: not at all.
 int op_ulps(leat_op op, leat_dtype dtype);
+// The same for factorisations and Fourier transforms, in units of the last place of the result's
+// largest number, for each row and column or for each point.
+double op_growth(leat_op op);
+// How the first are counted for a result of this dtype.
+test_match op_match(leat_op op, leat_dtype result);
 // Whether these are, near the op's zeros, units of the last place of 1.
 bool op_cancels(leat_op op);
+// Whether they grow with the condition of the result: of pow(a, b) with 1 + |b log a|.
+bool op_turns(leat_op op, leat_dtype dtype);
 
 #endif

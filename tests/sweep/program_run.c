@@ -116,36 +116,37 @@ static long double near_infinity(double x, int exponent) {
   return isinf(x) ? copysignl(ldexpl(1, exponent), x) : (long double)x;
 }
 
-// Part i, of the number whose other part is number `other`: as near as the magnitude says. What
-// stands beside a NaN has any sign.
-static bool part_matches(const leat_tensor *want, const leat_tensor *got, int64_t i,
-                         double tolerance) {
+// How far part i, of the number whose other part is number `other`, is away in units of the last
+// place of the magnitude. What stands beside a NaN has any sign.
+static double part_distance(const leat_tensor *want, const leat_tensor *got, int64_t i) {
   double a = float_at(want, i), b = float_at(got, i), other = float_at(want, i ^ 1);
   bool single = want->dtype == LEAT_f32;
-  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
+  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
   if (isnan(other)) a = fabs(a), b = fabs(b);
-  if (isinf(a) && isinf(b)) return a == b;
+  if (isinf(a) && isinf(b)) return a == b ? 0 : INFINITY;
   int exponent = single ? 128 : 1024;
   long double size = fabsl((long double)a), least = single ? 0x1p-126 : 0x1p-1022;
   if (isfinite(a) && isfinite(other)) size = hypotl(a, other);
   if (size < least) size = least;
-  return fabsl(near_infinity(a, exponent) - near_infinity(b, exponent)) <=
-         tolerance * (single ? 0x1p-23 : 0x1p-52) * size;
+  long double distance = fabsl(near_infinity(a, exponent) - near_infinity(b, exponent));
+  return (double)(distance / size) * (single ? 0x1p23 : 0x1p52);
 }
 
-static bool element_matches(const leat_tensor *want, const leat_tensor *got, int64_t i,
-                            test_match match, double tolerance) {
+// In what `match` counts in; 0: it matches whatever the tolerance, infinite: no tolerance will do.
+static double element_distance(const leat_tensor *want, const leat_tensor *got, int64_t i,
+                               test_match match) {
   size_t size = leat_dtype_size(want->dtype), at = (size_t)i * size;
-  if (want->dtype == LEAT_str) return leat_str_compare(STRING(want, i), STRING(got, i)) == 0;
-  if (memcmp((char *)want->data + at, (char *)got->data + at, size) == 0) return true;
-  if (match == MATCH_BITS || !is_float(want->dtype)) return false;
-  if (match == MATCH_COMPLEX) return part_matches(want, got, i, tolerance);
+  if (want->dtype == LEAT_str)
+    return leat_str_compare(STRING(want, i), STRING(got, i)) == 0 ? 0 : INFINITY;
+  if (memcmp((char *)want->data + at, (char *)got->data + at, size) == 0) return 0;
+  if (match == MATCH_BITS || !is_float(want->dtype)) return INFINITY;
+  if (match == MATCH_COMPLEX) return part_distance(want, got, i);
   double a = float_at(want, i), b = float_at(got, i);
-  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b);
-  if (match == MATCH_ULPS) return ulps_between(want, got, i) <= tolerance;
+  if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
+  if (match == MATCH_ULPS) return ulps_between(want, got, i);
   if (match == MATCH_ULPS_OF_1)
-    return fabs(a - b) <= tolerance * test_unit(want->dtype) * fmax(1, fabs(a));
-  return match == MATCH_NEAR && fabs(a - b) <= tolerance;
+    return a == b ? 0 : fabs(a - b) / (test_unit(want->dtype) * fmax(1, fabs(a)));
+  return match == MATCH_NEAR || match == MATCH_LARGEST ? fabs(a - b) : INFINITY;
 }
 
 static void print_element(const leat_tensor *tensor, int64_t i, leat_text *out) {
@@ -192,14 +193,30 @@ static leat_tensor as_words(const leat_tensor *tensor) {
   return words;
 }
 
+double tensor_distance(const leat_tensor *wanted, const leat_tensor *given, int64_t i,
+                       test_match match) {
+  leat_tensor want = as_words(wanted), got = as_words(given);
+  if (want.rank == wanted->rank) return element_distance(&want, &got, i, match);
+  return fmax(element_distance(&want, &got, 2 * i, match),
+              element_distance(&want, &got, 2 * i + 1, match));
+}
+
+static double largest(const leat_tensor *tensor) {
+  int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
+  double most = 0;
+  for (int64_t i = 0; i < count; i++) most = fmax(most, fabs(float_at(tensor, i)));
+  return most;
+}
+
 bool tensor_matches(const leat_tensor *wanted, const leat_tensor *given, test_match match,
                     double tolerance, leat_text *why) {
   if (!type_matches(wanted, given, why)) return false;
   leat_tensor want_words = as_words(wanted), got_words = as_words(given);
   const leat_tensor *want = &want_words, *got = &got_words;
   int64_t count = leat_shape_elements(want->rank, want->shape), wrong = 0, first = 0;
+  if (match == MATCH_LARGEST) tolerance *= largest(want);
   for (int64_t i = count; i-- > 0;)
-    if (!element_matches(want, got, i, match, tolerance)) first = i, wrong++;
+    if (element_distance(want, got, i, match) > tolerance) first = i, wrong++;
   if (!wrong) return true;
   leat_text_add(why, "%" PRId64 " of %" PRId64 " elements differ; at [", wrong, count);
   int64_t rest = count, at = first;

@@ -39,6 +39,7 @@ typedef enum test_match {
   MATCH_ULPS,      // `tolerance` in units of the last place
   MATCH_ULPS_OF_1, // likewise, but those of 1 where the value is smaller
   MATCH_NEAR,      // `tolerance` as a difference
+  MATCH_LARGEST,   // `tolerance` as a share of the largest number of the tensor
   MATCH_COMPLEX,   // ulps of the magnitude
 } test_match;
 
@@ -162,5 +163,8 @@ leat_status program_agrees(program *p, const test_way *ways, int way_count, int 
 // False: adds the first difference, with both values, to `why`.
 bool tensor_matches(const leat_tensor *want, const leat_tensor *got, test_match match,
                     double tolerance, leat_text *why);
+// How far element i of a tensor of the same type is away, in what `match` counts in.
+double tensor_distance(const leat_tensor *want, const leat_tensor *got, int64_t i,
+                       test_match match);
 
 #endif

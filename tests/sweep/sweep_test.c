@@ -170,7 +170,7 @@ static bool has_values_of(leat_op op, leat_dtype dtype) {
 }
 
 // What is compared, for docs/ops.md (tests/reference/run): a line for each op and dtype that it
-// takes: op, dtype, the test, and how near, `=`, ULPs, or `~` for what the test itself says.
+// takes: op, dtype, the test, and how near, `=`, or ULPs, of some so many a row.
 static void list(void) {
   for (int op = 0; op < LEAT_OP_COUNT; op++)
     for (int d = 0; d < LEAT_DTYPE_COUNT; d++) {
@@ -180,10 +180,15 @@ static void list(void) {
       if (!op_takes((leat_op)op, dtype)) continue;
       printf("%s %s %s ", name, leat_dtype_name(dtype), test);
       int ulps = op_ulps((leat_op)op, dtype);
-      if (ulps)
-        printf("≤%d%s\n", ulps, op_cancels((leat_op)op) ? "¹" : "");
+      if (op_growth((leat_op)op) > 0)
+        printf("≤%gn\n", op_growth((leat_op)op));
+      else if (ulps)
+        printf("≤%d%s\n", ulps,
+               op_cancels((leat_op)op)        ? "¹"
+               : op_turns((leat_op)op, dtype) ? "²"
+                                              : "");
       else
-        puts(strcmp(test, "linalg_sweep_test") ? "=" : "~");
+        puts("=");
     }
 }
 
