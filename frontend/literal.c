@@ -74,7 +74,10 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
     if (!store(tensor->dtype, value, *to)) {
       leat_text text = {0};
       ev_print(value, &text);
-      ev_fail(e, span, "%.100s is no %s", text.data, leat_dtype_name(tensor->dtype));
+      bool number = value.kind == EV_FLOAT && !value.magnitude &&
+                    leat_dtype_in_class(tensor->dtype, LEAT_CLASS_INTEGER);
+      ev_fail(e, span, "%.100s is no %s%s", text.data, leat_dtype_name(tensor->dtype),
+              number ? "; only `cast` converts" : "");
       leat_text_finish(&text);
       return false;
     }

@@ -58,9 +58,8 @@ bool leat_shape_is_dtype(leat_shape_context *context, uint32_t input, leat_dtype
 bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t other) {
   leat_dtype a = leat_shape_input(context, first)->dtype;
   leat_dtype b = leat_shape_input(context, other)->dtype;
-  return a == b ||
-         leat_shape_fail(context, "dtypes %s and %s differ, and there is no implicit conversion",
-                         leat_dtype_name(a), leat_dtype_name(b));
+  return a == b || leat_shape_fail(context, "dtypes %s and %s differ; only `cast` converts",
+                                   leat_dtype_name(a), leat_dtype_name(b));
 }
 
 bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,

@@ -25,7 +25,7 @@ static const struct {
     {"entry f(x: f32[3], z: f32[4]) -> (y: f32[3]) { y = x + z }",
      "t:1:52: error: f32[3] and f32[4] do not broadcast: axis 0: 3 and 4 differ"},
     {"entry f(x: f32[3], z: i32[3]) -> (y: f32[3]) { y = x + z }",
-     "t:1:52: error: add of f32[3] and i32[3]: dtypes f32 and i32 differ, and there is no implicit conversion"},
+     "t:1:52: error: add of f32[3] and i32[3]: dtypes f32 and i32 differ; only `cast` converts"},
     {"entry f(x: f32[2, 3]) -> (y: f32[2, 3]) { y = x @ x }",
      "t:1:47: error: matmul of f32[2, 3] and f32[2, 3]: axis 1 of the first and axis 0 of the second: 3 and 2 differ"},
     {"entry f(x: f32[3]) -> (y: f32[4]) { y = x }",
@@ -121,7 +121,7 @@ static const struct {
      "t:1:21: error: 2 names for one value"},
     {"x = 0.5 + [1, 2]\n"
      "entry e(i: i32[3]) { y = i + 0.5 }",
-     "t:2:26: error: 0.5 is no i32"},
+     "t:2:26: error: 0.5 is no i32; only `cast` converts"},
     {"x: i32[] = 3000000000",
      "t:1:12: error: 3000000000 is no i32"},
     {"x: f32[2] = [1, 2, 3]",
