@@ -72,6 +72,20 @@ static int64_t word(enum leat_formula_op op, int64_t operand) {
   return (int64_t)((uint64_t)operand << OPERAND_SHIFT) | (int64_t)op;
 }
 
+// A word has 56 bits for an operand: a number of more is put together, 32 bits behind the others.
+static void add_number(leat_image_writer *writer, int64_t value) {
+  const int64_t most = INT64_MAX >> OPERAND_SHIFT, unit = (int64_t)1 << 32;
+  if (value >= -most && value <= most) {
+    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, value));
+    return;
+  }
+  LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, value >> 32));
+  LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, unit));
+  LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_MUL, 0));
+  LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, value & (unit - 1)));
+  LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_ADD, 0));
+}
+
 uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom) {
   for (uint32_t i = 0; i < writer->atoms.count; i++)
     if (writer->atoms.items[i] == atom) return i;
@@ -99,7 +113,7 @@ static void add_atom(leat_image_writer *writer, const leat_atom *atom) {
 // A dim that is just one atom is one word: so the runtime knows that it is bound there.
 static void add_term(leat_image_writer *writer, const leat_term *term) {
   bool factor = term->coefficient != 1 || term->count == 0;
-  if (factor) LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, term->coefficient));
+  if (factor) add_number(writer, term->coefficient);
   for (uint32_t a = 0; a < term->count; a++) {
     add_atom(writer, term->atoms[a]);
     if (a || factor) LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_MUL, 0));
@@ -108,7 +122,7 @@ static void add_term(leat_image_writer *writer, const leat_term *term) {
 
 static void add_dim(leat_image_writer *writer, leat_dim dim) {
   if (leat_dim_is_const(dim)) {
-    LEAT_IMAGE_ADD(writer, code, word(LEAT_FORMULA_PUSH, dim.value));
+    add_number(writer, dim.value);
     return;
   }
   for (uint32_t t = 0; t < dim.poly->count; t++) {
