@@ -211,7 +211,7 @@ static void drop_label(labelled *x, int axis) {
 // Two axes of one label: behind each other they are one of n * n, whose every (n + 1)th element is
 // on the diagonal.
 static bool take_diagonal(einsum *s, labelled *x, int first, int second) {
-  leat_dim n = type_of(x)->dims[first];
+  leat_dim n = type_of(x)->dims[first], square;
   int order[LEAT_MAX_RANK], rank = 0;
   if (!leat_dim_equal(n, type_of(x)->dims[second]) || !leat_dim_is_const(n)) {
     ev_fail(s->e, s->call->span, "einsum: the axes of `%c` in %s must be of one constant extent",
@@ -222,9 +222,13 @@ static bool take_diagonal(einsum *s, labelled *x, int first, int second) {
     if (k != first && k != second) order[rank++] = k;
   order[rank] = first;
   order[rank + 1] = second;
+  if (!leat_dim_mul(s->e->graph->dims, n, n, &square)) { // where another axis is of 0
+    ev_fail(s->e, s->call->span, "einsum: too many elements");
+    return false;
+  }
   if (!transpose(s, x, order)) return false;
   leat_type type = *type_of(x);
-  type.dims[rank] = leat_dim_const(n.value * n.value);
+  type.dims[rank] = square;
   if (!reshape(s, x, type.dims, rank + 1)) return false;
   int64_t *steps = ints(s, LEAT_MAX_RANK);
   leat_dim *starts = leat_new_array(s->e->arena, leat_dim, LEAT_MAX_RANK);
