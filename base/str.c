@@ -1,9 +1,10 @@
 #define _GNU_SOURCE // memmem
 #include "base/str.h"
 
+#include "base/number.h"
+
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,18 +125,7 @@ static bool add_changed(leat_text *out, leat_str a, char first, char last) {
 static bool add_number(leat_text *out, leat_dtype dtype, const void *x, int64_t i) {
   enum { LONGEST = 64 };
   if (!leat_text_reserve(out, LONGEST)) return false;
-  switch ((int)dtype) {
-  case LEAT_i8: leat_text_add(out, "%d", ((const int8_t *)x)[i]); break;
-  case LEAT_i16: leat_text_add(out, "%d", ((const int16_t *)x)[i]); break;
-  case LEAT_i32: leat_text_add(out, "%" PRId32, ((const int32_t *)x)[i]); break;
-  case LEAT_i64: leat_text_add(out, "%" PRId64, ((const int64_t *)x)[i]); break;
-  case LEAT_u8: leat_text_add(out, "%u", ((const uint8_t *)x)[i]); break;
-  case LEAT_u16: leat_text_add(out, "%u", ((const uint16_t *)x)[i]); break;
-  case LEAT_u32: leat_text_add(out, "%" PRIu32, ((const uint32_t *)x)[i]); break;
-  case LEAT_u64: leat_text_add(out, "%" PRIu64, ((const uint64_t *)x)[i]); break;
-  case LEAT_f32: leat_text_add_f32(out, ((const float *)x)[i]); break;
-  case LEAT_f64: leat_text_add_f64(out, ((const double *)x)[i]); break;
-  }
+  leat_number_print(dtype, (const char *)x + i * (int64_t)leat_dtype_size(dtype), out);
   return true;
 }
 

@@ -9,6 +9,8 @@
 // once.
 #include "codegen/units.h"
 
+#include "base/heap.h"
+
 #include <assert.h>
 #include <stdlib.h>
 
@@ -24,7 +26,7 @@ typedef struct scheduler {
   leat_table *table;
   slot *slots; // by the position in the table's first order
   uint32_t count;
-  leat_vec(uint64_t) ready; // a heap of keys: least first
+  leat_heap ready; // rank, then number
 } scheduler;
 
 static double bytes_of(const leat_storage *storage) {
@@ -44,34 +46,12 @@ static bool frees_memory(const scheduler *s, const leat_unit *unit) {
   return change < 0;
 }
 
-static void swap_keys(uint64_t *a, uint64_t *b) {
-  uint64_t c = *a;
-  *a = *b;
-  *b = c;
-}
-
 static void push_ready(scheduler *s, uint32_t number) {
   const leat_unit *unit = s->slots[number].unit;
   uint64_t rank = leat_unit_is_task(unit) && unit->kind != LEAT_UNIT_RECV ? 0
                   : frees_memory(s, unit)                                 ? 1
                                                                           : 2;
-  leat_vec_push(s->table->cg->arena, &s->ready, rank << 32 | number);
-  uint64_t *heap = s->ready.items;
-  for (uint32_t i = s->ready.count - 1; i > 0 && heap[i] < heap[(i - 1) / 2]; i = (i - 1) / 2)
-    swap_keys(&heap[i], &heap[(i - 1) / 2]);
-}
-
-static uint32_t pop_ready(scheduler *s) {
-  uint64_t *heap = s->ready.items, top = heap[0];
-  heap[0] = heap[--s->ready.count];
-  for (uint32_t i = 0;;) {
-    uint32_t least = i;
-    for (uint32_t child = 2 * i + 1; child <= 2 * i + 2 && child < s->ready.count; child++)
-      if (heap[child] < heap[least]) least = child;
-    if (least == i) return (uint32_t)top;
-    swap_keys(&heap[i], &heap[least]);
-    i = least;
-  }
+  leat_heap_push(s->table->cg->arena, &s->ready, rank << 32 | number);
 }
 
 static void count_edges(scheduler *s) {
@@ -102,7 +82,7 @@ static void order_units(leat_table *table) {
   for (uint32_t i = 0; i < s.count; i++)
     if (s.slots[i].missing == 0) push_ready(&s, i);
   while (s.ready.count) {
-    slot *next = &s.slots[pop_ready(&s)];
+    slot *next = &s.slots[(uint32_t)leat_heap_pop(&s.ready)];
     leat_vec_push(table->cg->arena, &table->units, next->unit);
     leat_storages reads = leat_unit_reads(table, next->unit);
     for (uint32_t i = 0; i < reads.count; i++) reads.items[i]->readers--;

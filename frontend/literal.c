@@ -2,23 +2,17 @@
 #include "frontend/evaluator.h"
 
 #include "base/half.h"
+#include "base/number.h"
 #include "ops/complex.h"
 
 #include <string.h>
-
-static bool integer_fits(leat_dtype dtype, int64_t value) {
-  unsigned bits = 8 * (unsigned)leat_dtype_size(dtype);
-  if (leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED)
-    return bits == 64 || (value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1));
-  return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
-}
 
 static bool store_integer(leat_dtype dtype, ev literal, char *to) {
   if (dtype == LEAT_u64 && literal.kind == EV_FLOAT && literal.magnitude) {
     memcpy(to, &literal.magnitude, sizeof literal.magnitude);
     return true;
   }
-  if (literal.kind != EV_INT || !integer_fits(dtype, literal.i)) return false;
+  if (literal.kind != EV_INT || !leat_integer_fits(dtype, literal.i)) return false;
   memcpy(to, &literal.i, leat_dtype_size(dtype)); // little-endian: the low bytes
   return true;
 }

@@ -1,7 +1,8 @@
 // Lists and strings while compiling: items, slices, and the functions that take them apart and join
 // them. A string is a sequence of bytes.
-#define _GNU_SOURCE // memmem
 #include "frontend/evaluator.h"
+
+#include "base/str.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -118,10 +119,12 @@ ev ev_append(evaluator *e, ev left, ev right, leat_span span) {
   return left.kind == EV_LIST ? append_lists(e, left, right) : append_strings(e, left, right, span);
 }
 
+static leat_str str_of(ev string) {
+  return (leat_str){string.text, string.size};
+}
+
 int ev_compare_strings(ev left, ev right) {
-  size_t common = left.size < right.size ? left.size : right.size;
-  int order = memcmp(left.text, right.text, common);
-  return order ? order : (left.size > right.size) - (left.size < right.size);
+  return leat_str_compare(str_of(left), str_of(right));
 }
 
 // -- Functions ----------------------------------------------------------------------------------
@@ -139,11 +142,6 @@ ev ev_builtin_len(evaluator *e, const ev_builtin_call *call) {
                  ev_is_tensor(value) ? "; `shape(x)[0]` is its first dimension" : "");
 }
 
-// Where `part` begins in the string at or behind `from`, or NULL.
-static const char *find_part(ev text, const char *from, ev part) {
-  return memmem(from, (size_t)(text.text + text.size - from), part.text, part.size);
-}
-
 ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
   ev text = call->args[0], part = call->args[1];
   if (ev_is_tensor(text) || ev_is_tensor(part))
@@ -152,8 +150,7 @@ ev ev_builtin_str_find(evaluator *e, const ev_builtin_call *call) {
       !expect_string(e, call, "what `str_find` looks for", part))
     return ev_error();
   if (!ev_spend(e, text.size / 64, call->span)) return ev_error();
-  const char *found = find_part(text, text.text, part);
-  return ev_int(found ? found - text.text : -1);
+  return ev_int(leat_str_find(str_of(text), str_of(part), 0));
 }
 
 // What is split must be strings, and the separator one string.
@@ -181,14 +178,13 @@ ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call) {
       !expect_string(e, call, "the separator of `str_split`", separator))
     return ev_error();
   if (!separator.size) return ev_fail(e, call->span, "the separator of `str_split` is empty");
-  leat_vec(ev) parts = {0};
-  for (const char *at = text.text, *end; at; at = end ? end + separator.size : NULL) {
-    end = find_part(text, at, separator);
-    size_t size = end ? (size_t)(end - at) : (size_t)(text.text + text.size - at);
-    leat_vec_push(e->arena, &parts, ev_text(e, at, size));
-    if (!ev_spend(e, 1, call->span)) return ev_error();
-  }
-  return ev_take_list(e, parts.items, parts.count);
+  int64_t count = leat_str_split(str_of(text), str_of(separator), NULL, 0);
+  if (!ev_spend(e, (uint64_t)count, call->span)) return ev_error();
+  leat_str *parts = leat_new_array(e->arena, leat_str, (size_t)count);
+  leat_str_split(str_of(text), str_of(separator), parts, count);
+  ev *items = leat_new_array(e->arena, ev, (size_t)count);
+  for (int64_t i = 0; i < count; i++) items[i] = ev_text(e, parts[i].data, parts[i].size);
+  return ev_take_list(e, items, (uint32_t)count);
 }
 
 // Of a tensor: along an axis, the last one unless told.

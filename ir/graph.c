@@ -1,6 +1,8 @@
 // The graph: adding, finding, ordering.
 #include "ir/graph.h"
 
+#include "base/heap.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,28 +234,6 @@ static users find_users(const leat_graph *graph, leat_arena *scratch) {
   return (users){offset, items};
 }
 
-// A heap of positions, the smallest on top.
-typedef struct heap {
-  uint32_t count, *items;
-} heap;
-
-static void heap_push(heap *h, uint32_t item) {
-  uint32_t i = h->count++;
-  for (; i && h->items[(i - 1) / 2] > item; i = (i - 1) / 2) h->items[i] = h->items[(i - 1) / 2];
-  h->items[i] = item;
-}
-
-static uint32_t heap_pop(heap *h) {
-  uint32_t top = h->items[0], last = h->items[--h->count], i = 0;
-  for (uint32_t child; (child = 2 * i + 1) < h->count; i = child) {
-    if (child + 1 < h->count && h->items[child + 1] < h->items[child]) child++;
-    if (h->items[child] >= last) break;
-    h->items[i] = h->items[child];
-  }
-  h->items[i] = last;
-  return top;
-}
-
 // Every node that is still waiting waits for another such: following them leads into a cycle.
 static leat_node *find_in_cycle(const leat_graph *graph, const uint32_t *waiting) {
   uint32_t first = 0;
@@ -272,16 +252,16 @@ static bool sort_nodes(leat_graph *graph, leat_arena *scratch, leat_node **out_i
   users of = find_users(graph, scratch);
   leat_node **sorted = leat_new_array(scratch, leat_node *, count);
   uint32_t *waiting = leat_new_array(scratch, uint32_t, count);
-  heap ready = {0, leat_new_array(scratch, uint32_t, count)};
+  leat_heap ready = {0};
   for (uint32_t i = 0; i < count; i++) {
     waiting[i] = edge_count(graph->nodes.items[i]);
-    if (!waiting[i]) heap_push(&ready, i);
+    if (!waiting[i]) leat_heap_push(scratch, &ready, i);
   }
   while (ready.count) {
-    uint32_t id = heap_pop(&ready);
+    uint32_t id = (uint32_t)leat_heap_pop(&ready);
     sorted[done++] = graph->nodes.items[id];
     for (uint32_t u = of.offset[id]; u < of.offset[id + 1]; u++)
-      if (--waiting[of.items[u]->id] == 0) heap_push(&ready, of.items[u]->id);
+      if (--waiting[of.items[u]->id] == 0) leat_heap_push(scratch, &ready, of.items[u]->id);
   }
   if (done < count) {
     *out_in_cycle = find_in_cycle(graph, waiting);

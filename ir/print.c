@@ -4,6 +4,7 @@
 #include "ir/print.h"
 
 #include "base/half.h"
+#include "base/number.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -15,43 +16,36 @@ static void add_quoted(leat_text *out, const char *words) {
 
 // -- Literals ------------------------------------------------------------------------------------
 
-// Element number `index` of an array of the dtype.
-static void print_element(leat_dtype dtype, const void *data, int64_t index, leat_text *out) {
-#define AT(T) (((const T *)data)[index])
-  switch (dtype) {
-  case LEAT_bool: leat_text_add_string(out, AT(uint8_t) ? "true" : "false"); break;
-  case LEAT_i8: leat_text_add_i64(out, AT(int8_t)); break;
-  case LEAT_i16: leat_text_add_i64(out, AT(int16_t)); break;
-  case LEAT_i32: leat_text_add_i64(out, AT(int32_t)); break;
-  case LEAT_i64: leat_text_add_i64(out, AT(int64_t)); break;
-  case LEAT_u8: leat_text_add_u64(out, AT(uint8_t)); break;
-  case LEAT_u16: leat_text_add_u64(out, AT(uint16_t)); break;
-  case LEAT_u32: leat_text_add_u64(out, AT(uint32_t)); break;
-  case LEAT_u64: leat_text_add_u64(out, AT(uint64_t)); break;
-  case LEAT_f16:
-  case LEAT_bf16: leat_text_add_f32(out, (float)leat_half_value(dtype, AT(uint16_t))); break;
-  case LEAT_f32: leat_text_add_f32(out, AT(float)); break;
-  case LEAT_f64: leat_text_add_f64(out, AT(double)); break;
-  case LEAT_c64:
-  case LEAT_c128: {
+static void print_element(leat_dtype dtype, const void *data, leat_text *out) {
+  switch ((int)leat_dtype_kind_of(dtype)) {
+  case LEAT_KIND_BOOL: leat_text_add_string(out, *(const uint8_t *)data ? "true" : "false"); return;
+  case LEAT_KIND_STRING: {
+    const leat_str *string = data;
+    leat_text_add_quoted(out, string->data, string->size);
+    return;
+  }
+  case LEAT_KIND_COMPLEX: {
     leat_dtype part = dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
     leat_text_add_string(out, "complex(");
-    print_element(part, data, 2 * index, out);
+    print_element(part, data, out);
     leat_text_add_string(out, ", ");
-    print_element(part, data, 2 * index + 1, out);
+    print_element(part, (const char *)data + leat_dtype_size(part), out);
     leat_text_add_string(out, ")");
-    break;
+    return;
   }
-  case LEAT_str: leat_text_add_quoted(out, AT(leat_str).data, AT(leat_str).size); break;
   }
-#undef AT
+  if (leat_dtype_is_half(dtype))
+    leat_text_add_f32(out, (float)leat_half_value(dtype, *(const uint16_t *)data));
+  else
+    leat_number_print(dtype, data, out);
 }
 
 // The elements from *index on below `axis`, as nested lists.
 static void print_elements(const leat_tensor *tensor, int32_t axis, int64_t *index,
                            leat_text *out) {
   if (axis == tensor->rank) {
-    print_element(tensor->dtype, tensor->data, (*index)++, out);
+    size_t offset = (size_t)(*index)++ * leat_dtype_size(tensor->dtype);
+    print_element(tensor->dtype, (const char *)tensor->data + offset, out);
     return;
   }
   leat_text_add_string(out, "[");

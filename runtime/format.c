@@ -2,8 +2,8 @@
 #include "runtime/format.h"
 
 #include "base/half.h"
+#include "base/number.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -58,18 +58,8 @@ void leat_element_format(leat_dtype dtype, const void *element, leat_text *out) 
   const char *at = element;
   switch (dtype) {
   case LEAT_bool: leat_text_add(out, *at ? "true" : "false"); break;
-  case LEAT_i8: leat_text_add(out, "%d", READ(int8_t, at)); break;
-  case LEAT_i16: leat_text_add(out, "%d", READ(int16_t, at)); break;
-  case LEAT_i32: leat_text_add(out, "%" PRId32, READ(int32_t, at)); break;
-  case LEAT_i64: leat_text_add(out, "%" PRId64, READ(int64_t, at)); break;
-  case LEAT_u8: leat_text_add(out, "%u", READ(uint8_t, at)); break;
-  case LEAT_u16: leat_text_add(out, "%u", READ(uint16_t, at)); break;
-  case LEAT_u32: leat_text_add(out, "%" PRIu32, READ(uint32_t, at)); break;
-  case LEAT_u64: leat_text_add(out, "%" PRIu64, READ(uint64_t, at)); break;
   case LEAT_f16: add_short_float(out, leat_half_value(dtype, READ(uint16_t, at)), 5); break;
   case LEAT_bf16: add_short_float(out, leat_half_value(dtype, READ(uint16_t, at)), 4); break;
-  case LEAT_f32: leat_text_add_f32(out, READ(float, at)); break;
-  case LEAT_f64: leat_text_add_f64(out, READ(double, at)); break;
   case LEAT_c64:
     add_complex(out, (double)READ(float, at), (double)READ(float, at + 4), true);
     break;
@@ -79,6 +69,7 @@ void leat_element_format(leat_dtype dtype, const void *element, leat_text *out) 
     leat_text_add_quoted(out, text, (size_t)READ(uint64_t, at + 8));
     break;
   }
+  default: leat_number_print(dtype, at, out);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/half.h"
 #include "base/npy.h"
+#include "base/number.h"
 #include "runtime/format.h"
 
 #include <errno.h>
@@ -87,15 +88,15 @@ static leat_status bad_scalar(program *p, const char *text, leat_dtype dtype) {
 
 static leat_status parse_integer(program *p, const char *text, leat_dtype dtype, scalar *out) {
   char *end;
-  int bits = (int)leat_dtype_size(dtype) * 8;
   errno = 0;
   if (leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED) {
-    long long value = strtoll(text, &end, 0), most = LLONG_MAX >> (64 - bits);
-    if (errno || end == text || *end || value > most || value < -most - 1)
+    long long value = strtoll(text, &end, 0);
+    if (errno || end == text || *end || !leat_integer_fits(dtype, value))
       return bad_scalar(p, text, dtype);
     out->integer = (uint64_t)value; // little-endian: the low bytes are the narrow number
   } else {
     unsigned long long value = strtoull(text, &end, 0);
+    int bits = (int)leat_dtype_size(dtype) * 8;
     if (errno || end == text || *end || *text == '-' || value > ULLONG_MAX >> (64 - bits))
       return bad_scalar(p, text, dtype);
     out->integer = value;

@@ -3,6 +3,7 @@
 
 #include "base/half.h"
 #include "base/npy.h"
+#include "base/number.h"
 #include "runtime/format.h"
 #include "tools/options.h"
 
@@ -54,19 +55,12 @@ static leat_status grow(reader *r) {
   return LEAT_OK;
 }
 
-static bool integer_fits(leat_dtype dtype, intmax_t value) {
-  int bits = 8 * (int)leat_dtype_size(dtype);
-  if (leat_dtype_kind_of(dtype) == LEAT_KIND_UNSIGNED)
-    return value >= 0 && (bits == 64 || value < (intmax_t)1 << bits);
-  return bits == 64 || (value >= -((intmax_t)1 << (bits - 1)) && value < (intmax_t)1 << (bits - 1));
-}
-
 static leat_status read_integer(reader *r, void *to) {
   char *end;
   errno = 0;
   intmax_t value = strtoimax(r->at, &end, 10);
   uintmax_t wide = (uintmax_t)value;
-  bool fits = !errno && integer_fits(r->out->dtype, value);
+  bool fits = !errno && leat_integer_fits(r->out->dtype, value);
   if (errno && r->out->dtype == LEAT_u64 && *r->at != '-') {
     errno = 0;
     wide = strtoumax(r->at, &end, 10);
