@@ -294,95 +294,6 @@ void leat_dim_visit(leat_dim dim, leat_atom_visitor visit, void *context) {
   }
 }
 
-// Bounds, inclusive. INT64_MIN and INT64_MAX stand for infinity and stay it.
-typedef struct range {
-  int64_t low, high;
-} range;
-
-static int64_t clamp(__int128 x) {
-  return x > INT64_MAX ? INT64_MAX : x < INT64_MIN ? INT64_MIN : (int64_t)x;
-}
-
-static bool is_infinite(int64_t x) {
-  return x == INT64_MIN || x == INT64_MAX;
-}
-
-static int64_t add_bounds(int64_t a, int64_t b) {
-  return is_infinite(a) ? a : is_infinite(b) ? b : clamp((__int128)a + b);
-}
-
-static range multiply_ranges(range x, range y) {
-  int64_t corners[] = {clamp((__int128)x.low * y.low), clamp((__int128)x.low * y.high),
-                       clamp((__int128)x.high * y.low), clamp((__int128)x.high * y.high)};
-  range r = {corners[0], corners[0]};
-  for (int i = 1; i < 4; i++) {
-    if (corners[i] < r.low) r.low = corners[i];
-    if (corners[i] > r.high) r.high = corners[i];
-  }
-  return r;
-}
-
-static int64_t floor_divide(int64_t a, int64_t b) { // b > 0
-  return a / b - (a % b < 0);
-}
-
-static range divide_ranges(range a, range b) {
-  if (b.low < 0) return (range){INT64_MIN, INT64_MAX};
-  if (b.low == 0) b.low = 1; // division by zero is an error while running
-  if (b.high < b.low) b.high = b.low;
-  return (range){is_infinite(a.low) ? a.low : floor_divide(a.low, a.low < 0 ? b.low : b.high),
-                 is_infinite(a.high) ? a.high : floor_divide(a.high, a.high < 0 ? b.high : b.low)};
-}
-
-static range range_of(leat_dim dim);
-
-static range range_of_atom(const leat_atom *atom) {
-  if (atom->name) return (range){atom->low, atom->high};
-  range a = range_of(atom->a), b = range_of(atom->b);
-  if (atom->kind == LEAT_ATOM_FLOORDIV) return divide_ranges(a, b);
-  return (range){a.low > b.low ? a.low : b.low, a.high > b.high ? a.high : b.high};
-}
-
-static range range_of(leat_dim dim) {
-  if (!dim.poly) return (range){dim.value, dim.value};
-  range total = {0, 0};
-  for (uint32_t i = 0; i < dim.poly->count; i++) {
-    const leat_term *term = &dim.poly->terms[i];
-    range r = {term->coefficient, term->coefficient};
-    for (uint32_t j = 0; j < term->count; j++)
-      r = multiply_ranges(r, range_of_atom(term->atoms[j]));
-    total = (range){add_bounds(total.low, r.low), add_bounds(total.high, r.high)};
-  }
-  return total;
-}
-
-static uint64_t magnitude(int64_t x) {
-  return x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
-}
-
-// Whether `value` less the constant term is a multiple of the other terms' common divisor.
-static bool fits_divisor(const leat_poly *poly, int64_t value) {
-  uint64_t divisor = 0;
-  for (uint32_t i = 0; i < poly->count; i++) {
-    const leat_term *term = &poly->terms[i];
-    uint64_t x = magnitude(term->coefficient);
-    if (!term->count && __builtin_sub_overflow(value, term->coefficient, &value)) return true;
-    if (!term->count) continue;
-    while (x) {
-      uint64_t rest = divisor % x;
-      divisor = x;
-      x = rest;
-    }
-  }
-  return magnitude(value) % divisor == 0;
-}
-
-bool leat_dim_may_be(leat_dim dim, int64_t value) {
-  if (!dim.poly) return dim.value == value;
-  range r = range_of(dim);
-  return r.low <= value && value <= r.high && fits_divisor(dim.poly, value);
-}
-
 // -- Arithmetic ----------------------------------------------------------------------------------
 
 // *out = a + factor × b.
@@ -507,7 +418,7 @@ static int64_t take_constant(leat_dims *dims, leat_dim dim, leat_dim *rest) {
 bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
   leat_dim difference, x, y;
   if (leat_dim_sub(dims, a, b, &difference)) {
-    range r = range_of(difference);
+    leat_dim_range r = leat_dim_bounds(difference);
     if (r.low >= 0 || r.high <= 0) {
       *out = r.low >= 0 ? a : b;
       return true;
@@ -593,61 +504,4 @@ bool leat_dim_substitute(leat_dims *dims, leat_dim dim, const leat_dim *replacem
   }
   *out = total;
   return true;
-}
-
-// -- Text ----------------------------------------------------------------------------------------
-
-// An operand of a division: in parentheses unless it is one word.
-static void print_operand(leat_dim dim, leat_text *out) {
-  const leat_atom *atom = leat_dim_atom(dim);
-  bool word = dim.poly ? atom && atom->kind != LEAT_ATOM_FLOORDIV : dim.value >= 0;
-  if (!word) leat_text_add_n(out, "(", 1);
-  leat_dim_print(dim, out);
-  if (!word) leat_text_add_n(out, ")", 1);
-}
-
-static void print_atom(const leat_atom *atom, bool alone, leat_text *out) {
-  switch (atom->kind) {
-  case LEAT_ATOM_NAMED:
-  case LEAT_ATOM_ANONYMOUS: leat_text_add_string(out, atom->name); break;
-  case LEAT_ATOM_FLOORDIV:
-    if (!alone) leat_text_add_n(out, "(", 1);
-    print_operand(atom->a, out);
-    leat_text_add_n(out, " / ", 3);
-    print_operand(atom->b, out);
-    if (!alone) leat_text_add_n(out, ")", 1);
-    break;
-  case LEAT_ATOM_MAX:
-    leat_text_add_n(out, "max(", 4);
-    leat_dim_print(atom->a, out);
-    leat_text_add_n(out, ", ", 2);
-    leat_dim_print(atom->b, out);
-    leat_text_add_n(out, ")", 1);
-    break;
-  }
-}
-
-static void print_term(const leat_term *term, bool first, leat_text *out) {
-  uint64_t factor = magnitude(term->coefficient);
-  bool negative = term->coefficient < 0, written = factor != 1 || !term->count;
-  leat_text_add_string(out, first ? (negative ? "-" : "") : negative ? " - " : " + ");
-  if (written) leat_text_add_u64(out, factor);
-  for (uint32_t i = 0; i < term->count; i++) {
-    if (written || i) leat_text_add_n(out, "*", 1);
-    print_atom(term->atoms[i], !written && term->count == 1 && !negative, out);
-  }
-}
-
-void leat_dim_print(leat_dim dim, leat_text *out) {
-  if (!dim.poly) leat_text_add_i64(out, dim.value);
-  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++)
-    print_term(&dim.poly->terms[i], i == 0, out);
-}
-
-const char *leat_dim_text(leat_arena *arena, leat_dim dim) {
-  leat_text text = {0};
-  leat_dim_print(dim, &text);
-  const char *copy = leat_arena_strndup(arena, text.data, text.size);
-  leat_text_finish(&text);
-  return copy;
 }

@@ -76,6 +76,12 @@ bool leat_dim_is_const(leat_dim dim);
 bool leat_dim_is(leat_dim dim, int64_t value);
 bool leat_dim_equal(leat_dim a, leat_dim b);  // same form
 const leat_atom *leat_dim_atom(leat_dim dim); // the atom when the dim is just that atom, else NULL
+
+// Bounds, inclusive; INT64_MIN and INT64_MAX: none is known.
+typedef struct leat_dim_range {
+  int64_t low, high;
+} leat_dim_range;
+leat_dim_range leat_dim_bounds(leat_dim dim);
 bool leat_dim_may_be(leat_dim dim, int64_t value); // false when bounds or form exclude it
 
 // Arithmetic; overflow of a coefficient gives false and leaves *out alone. Constants fold.
