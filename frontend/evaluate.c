@@ -128,176 +128,6 @@ ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   return value;
 }
 
-// -- Bindings -----------------------------------------------------------------------------------
-
-// What stands left of `=`, with what it takes to bind it: the index of a family's member, and the
-// name wished for the node of its value.
-typedef struct aim {
-  const leat_binding *target;
-  ev index;
-  const char *hint;
-} aim;
-
-static aim aim_at(evaluator *e, const leat_binding *target) {
-  aim a = {.target = target, .hint = target->name};
-  if (!target->member) return a;
-  a.index = ev_expr(e, target->member, NULL);
-  if (a.index.kind == EV_INT)
-    a.hint = leat_intern_printf(e->strings, "%s_%lld", target->name, (long long)a.index.i);
-  return a;
-}
-
-static void bind_target(evaluator *e, const aim *a, ev value) {
-  const leat_binding *target = a->target;
-  if (target->absolute) return;
-  if (target->member) {
-    ev_bind_member(e, target, a->index, value);
-    ev_add_alias(e, a->hint, value);
-  } else if (e->frame->in_for) {
-    ev_fail(e, target->span,
-            "inside `for` a name would be bound once a turn: bind a family, `%s[…] = …`",
-            target->name);
-    if (!leat_map_get(&e->frame->scope->names, target->name))
-      ev_bind(e, e->frame->scope, target->span, target->name, ev_error());
-  } else if (ev_bind(e, e->frame->scope, target->span, target->name, value)) {
-    ev_add_alias(e, target->name, value);
-  }
-}
-
-// After a mistake: the names are known, so that it is the only one that is reported.
-static void bind_nothing(evaluator *e, const leat_stmt *stmt) {
-  ev_scope *scope = e->frame->scope;
-  for (uint32_t i = 0; i < stmt->targets.count; i++) {
-    const leat_binding *target = &stmt->targets.items[i];
-    if (!target->absolute && !leat_map_get(&scope->names, target->name))
-      ev_bind(e, scope, target->span, target->name, ev_error());
-  }
-  bool declares =
-      stmt->kind == LEAT_STMT_VAR || stmt->kind == LEAT_STMT_QUEUE || stmt->kind == LEAT_STMT_MUTEX;
-  if (declares && !stmt->absolute && !leat_map_get(&scope->names, stmt->name))
-    ev_bind(e, scope, stmt->name_span, stmt->name, ev_error());
-}
-
-// -- Canonical text -----------------------------------------------------------------------------
-
-static bool is_feed(const leat_stmt *stmt) {
-  const leat_expr *value = stmt->values.count ? stmt->values.items[0] : NULL;
-  return value && value->kind == LEAT_EXPR_CALL && value->callee->kind == LEAT_EXPR_NAME &&
-         !strcmp(value->callee->name, leat_op_name(LEAT_OP_feed));
-}
-
-static bool is_used(const evaluator *e, const leat_node *node) {
-  for (uint32_t id = node->id + 1; id < e->graph->nodes.count; id++) {
-    const leat_node *user = e->graph->nodes.items[id];
-    for (uint32_t i = 0; i < user->input_count; i++)
-      if (user->inputs[i].node == node) return true;
-    for (uint32_t i = 0; i < user->control_count; i++)
-      if (user->controls[i] == node) return true;
-  }
-  return false;
-}
-
-// The head of an entry makes the feeds of its parameters; a line of the body that repeats one says
-// where it is: among the devices, and among the nodes.
-static bool places_feed(evaluator *e, const leat_stmt *stmt) {
-  const leat_binding *target = stmt->targets.count ? &stmt->targets.items[0] : NULL;
-  if (!target || !target->absolute || !e->entry || !is_feed(stmt)) return false;
-  leat_node *node = leat_graph_find_node(e->graph, target->name);
-  if (!node || node->entry != e->entry || node->op != LEAT_OP_feed || is_used(e, node))
-    return false;
-  node->device = e->device;
-  node->colocate = e->colocate;
-  leat_node **nodes = e->graph->nodes.items;
-  uint32_t last = e->graph->nodes.count - 1;
-  memmove(nodes + node->id, nodes + node->id + 1, (last - node->id) * sizeof *nodes);
-  nodes[last] = node;
-  leat_graph_renumber(e->graph);
-  e->first_node = last;
-  return true;
-}
-
-static bool check_new_path(evaluator *e, const leat_binding *target) {
-  const char *name = target->name;
-  bool taken = leat_graph_find_node(e->graph, name) || leat_graph_find_state(e->graph, name) ||
-               leat_graph_find_entry(e->graph, name);
-  if (taken) ev_fail(e, target->span, "something above is called `$%s` already", name);
-  return !taken;
-}
-
-// What canonical text names is a bare op, not below any path.
-static ev canonical_value(evaluator *e, const leat_binding *target, const leat_expr *from) {
-  if (!check_new_path(e, target)) return ev_error();
-  const char *path = e->path;
-  e->absolute = true;
-  e->path = leat_intern(e->strings, "");
-  ev value = ev_expr(e, from, target->name);
-  bool several = value.kind == EV_LIST && value.list->results; // each fits a target of its own
-  if (target->type && !several)
-    value = ev_fit(e, target->type, value, from->span, target->name, target->name);
-  e->absolute = false;
-  e->path = path;
-  return value;
-}
-
-// -- Values for targets -------------------------------------------------------------------------
-
-static ev declared(evaluator *e, const aim *a, ev value, leat_span span) {
-  const leat_binding *target = a->target;
-  if (value.kind != EV_STATE && !target->type) return value;
-  return ev_fit(e, target->type, value, span, target->name, a->hint);
-}
-
-// One value as one target declares it.
-static ev target_value(evaluator *e, const aim *a, const leat_expr *from) {
-  if (a->target->absolute) return canonical_value(e, a->target, from);
-  return declared(e, a, ev_expr(e, from, a->hint), from->span);
-}
-
-static aim *aims_of(evaluator *e, const leat_bindings *targets) {
-  aim *aims = leat_new_array(e->arena, aim, (size_t)targets->count + 1);
-  for (uint32_t i = 0; i < targets->count; i++) aims[i] = aim_at(e, &targets->items[i]);
-  return aims;
-}
-
-static void bind_each(evaluator *e, const leat_stmt *stmt) {
-  uint32_t count = stmt->targets.count;
-  const aim *aims = aims_of(e, &stmt->targets);
-  ev *values = leat_new_array(e->arena, ev, count);
-  for (uint32_t i = 0; i < count; i++) values[i] = target_value(e, &aims[i], stmt->values.items[i]);
-  for (uint32_t i = 0; i < count; i++) bind_target(e, &aims[i], values[i]);
-}
-
-// a, b = f(x)
-static void bind_results(evaluator *e, const leat_stmt *stmt) {
-  uint32_t count = stmt->targets.count;
-  const leat_expr *call = stmt->values.items[0];
-  const leat_binding *first = &stmt->targets.items[0];
-  ev value = first->absolute ? canonical_value(e, first, call) : ev_expr(e, call, NULL);
-  if (value.kind == EV_LIST && value.list->count == count) {
-    const aim *aims = aims_of(e, &stmt->targets);
-    for (uint32_t i = 0; i < count; i++)
-      bind_target(e, &aims[i], declared(e, &aims[i], value.list->items[i], aims[i].target->span));
-    return;
-  }
-  if (value.kind == EV_LIST)
-    ev_fail(e, stmt->span, "%u names for %u results", count, value.list->count);
-  else if (value.kind != EV_ERROR)
-    ev_fail(e, stmt->span, "%u names for one value", count);
-  bind_nothing(e, stmt);
-}
-
-static void bind_statement(evaluator *e, const leat_stmt *stmt) {
-  if (places_feed(e, stmt)) return;
-  if (stmt->values.count == stmt->targets.count) {
-    bind_each(e, stmt);
-  } else if (stmt->values.count == 1) {
-    bind_results(e, stmt);
-  } else {
-    ev_fail(e, stmt->span, "%u names for %u values", stmt->targets.count, stmt->values.count);
-    bind_nothing(e, stmt);
-  }
-}
-
 // -- What a REPL shows --------------------------------------------------------------------------
 
 static bool is_all_tensors(ev list) {
@@ -402,21 +232,22 @@ static void yield_block(evaluator *e, const leat_stmt *stmt, const leat_stmts *b
   if (!yield || yield->values.count != count) {
     ev_fail(e, stmt->span, "each side of this `if` must yield %u value%s", count,
             count == 1 ? "" : "s");
-    bind_nothing(e, stmt);
+    ev_bind_nothing(e, stmt);
     return;
   }
   ev_scope *outer = e->frame->scope;
   bool in_for = e->frame->in_for;
-  const aim *aims = aims_of(e, &stmt->targets);
+  const ev_aim *aims = ev_aims_of(e, &stmt->targets);
   ev *values = leat_new_array(e->arena, ev, count);
   e->frame->scope = ev_scope_new(e, outer);
   e->frame->in_for = false;
   ev_statements(e, block);
   for (uint32_t i = 0; i < count && !e->frame->returned; i++)
-    values[i] = target_value(e, &aims[i], yield->values.items[i]);
+    values[i] = ev_target_value(e, &aims[i], yield->values.items[i]);
   e->frame->scope = outer;
   e->frame->in_for = in_for;
-  for (uint32_t i = 0; i < count && !e->frame->returned; i++) bind_target(e, &aims[i], values[i]);
+  for (uint32_t i = 0; i < count && !e->frame->returned; i++)
+    ev_bind_target(e, &aims[i], values[i]);
 }
 
 static void if_statement(evaluator *e, const leat_stmt *stmt) {
@@ -429,7 +260,7 @@ static void if_statement(evaluator *e, const leat_stmt *stmt) {
     ev_fail(e, stmt->condition->span, "the condition of `if` is a bool, found %s",
             ev_kind_name(condition));
   if (condition.kind != EV_BOOL) {
-    bind_nothing(e, stmt);
+    ev_bind_nothing(e, stmt);
     return;
   }
   const leat_stmts *block = condition.i ? &stmt->body : &stmt->otherwise;
@@ -480,7 +311,7 @@ static void dim_statement(evaluator *e, const leat_stmt *stmt) {
 // What is not done yet says so once: its names are bound, to nothing.
 static void not_yet(evaluator *e, const leat_stmt *stmt, const char *what) {
   ev_fail(e, stmt->span, "%s not supported yet", what);
-  bind_nothing(e, stmt);
+  ev_bind_nothing(e, stmt);
 }
 
 // -- Statements ---------------------------------------------------------------------------------
@@ -496,7 +327,7 @@ static void statement(evaluator *e, const leat_stmt *stmt) {
   case LEAT_STMT_VAR: ev_var(e, stmt); return;
   case LEAT_STMT_QUEUE: not_yet(e, stmt, "queues are"); return;
   case LEAT_STMT_MUTEX: not_yet(e, stmt, "mutexes are"); return;
-  case LEAT_STMT_BIND: bind_statement(e, stmt); return;
+  case LEAT_STMT_BIND: ev_bind_statement(e, stmt); return;
   case LEAT_STMT_ASSIGN:
   case LEAT_STMT_UPDATE: ev_assign(e, stmt); return;
   case LEAT_STMT_EXPR: expression_statement(e, stmt); return;
@@ -535,7 +366,7 @@ void ev_statements(evaluator *e, const leat_stmts *stmts) {
     if (entered)
       statement(e, stmt);
     else
-      bind_nothing(e, stmt);
+      ev_bind_nothing(e, stmt);
     ev_leave_suffixes(e, stmt, &saved);
     leave_library(e, stmt->span);
     e->span = span;

@@ -1,16 +1,17 @@
 // The evaluator's own structures: compile-time values, scopes, frames. Internal to frontend/.
 //
-//   frontend.c   texts, modules, rollback         value.c      compile-time values, limits
-//   scope.c      names, families, namespace       evaluate.c   statements and expressions
-//   suffixes.c   on, colocate, after              bind.c       types, parameters and arguments
-//   literal.c    literals as tensors              call.c       calls of functions
-//   primitive.c  calls of primitive ops           operators.c  what + and its like stand for
-//   indexing.c   x[…]; tensors: index_tensors.c   sequences.c  lists and strings
-//   builtins.c   compile-time functions           describe.c   definitions, for people
-//   state.c      variables and instances          entry.c      entries
-//   gradient.c   grad                             minimize.c   trainables, apply, minimize
-//   zeros.c      gradients that are zeros         rows.c       sparse rows
-//   einsum.c     einsum
+//   frontend.c   texts, modules, rollback          value.c      compile-time values, limits
+//   scope.c      names, families, namespace        evaluate.c   statements and expressions
+//   bindings.c   what stands left of `=`           suffixes.c   on, colocate, after
+//   types.c      types, and values that fit them   bind.c       parameters and arguments
+//   call.c       calls of functions                primitive.c  calls of primitive ops
+//   nodes.c      nodes of the graph                literal.c    literals as tensors
+//   operators.c  what + and its like stand for     indexing.c   x[…]; tensors: index_tensors.c
+//   sequences.c  lists and strings                 builtins.c   compile-time functions
+//   state.c      variables and instances           entry.c      entries
+//   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
+//   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
+//   einsum.c     einsum                            describe.c   definitions, for people
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -289,6 +290,21 @@ ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint);
 bool ev_string(evaluator *e, const leat_expr *expr, const char **out); // interned, interpolated
 void ev_statements(evaluator *e, const leat_stmts *stmts);
 
+// -- bindings.c ---------------------------------------------------------------------------------
+// What stands left of `=`, with what it takes to bind it: the index of a family's member, and the
+// name wished for the node of its value.
+typedef struct ev_aim {
+  const leat_binding *target;
+  ev index;
+  const char *hint;
+} ev_aim;
+ev_aim *ev_aims_of(evaluator *e, const leat_bindings *targets);
+ev ev_target_value(evaluator *e, const ev_aim *a, const leat_expr *from); // as it is declared
+void ev_bind_target(evaluator *e, const ev_aim *a, ev value);
+void ev_bind_statement(evaluator *e, const leat_stmt *stmt); // a = x · a, b = x, y · a, b = f(x)
+// After a mistake: the names are known, so that it is the only one that is reported.
+void ev_bind_nothing(evaluator *e, const leat_stmt *stmt);
+
 // -- frontend.c ---------------------------------------------------------------------------------
 void ev_define(evaluator *e, const leat_stmt *stmt); // `fn` and `gradient`; once each
 void ev_use(evaluator *e, const leat_stmt *stmt);
@@ -304,18 +320,10 @@ void ev_resolve_pending(evaluator *e, uint32_t first); // names in `after` bound
 // The node waits for each of these, in time linear in their number.
 void ev_add_controls(evaluator *e, leat_node *node, leat_node *const *before, uint32_t count);
 
-// -- bind.c: types and parameters ---------------------------------------------------------------
+// -- types.c ------------------------------------------------------------------------------------
 // The type an expression means, all of its names being known in the scope of the frame.
 bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out);
 bool ev_is_type(evaluator *e, const leat_expr *expr); // whether `NAME[…]` is a type here
-typedef struct ev_argument {
-  const char *key; // NULL: by position
-  ev value;
-  leat_span span;
-} ev_argument;
-// Binds the arguments to the parameters of `function` in a new scope; NULL: reported.
-ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_argument *args,
-                            uint32_t count, leat_span call);
 bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
 bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
 // Numbers below 0 too.
@@ -325,6 +333,16 @@ bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint3
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
           const char *hint);
 const char *ev_source_text(evaluator *e, leat_span span); // as it stands in the text
+
+// -- bind.c -------------------------------------------------------------------------------------
+typedef struct ev_argument {
+  const char *key; // NULL: by position
+  ev value;
+  leat_span span;
+} ev_argument;
+// Binds the arguments to the parameters of `function` in a new scope; NULL: reported.
+ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_argument *args,
+                            uint32_t count, leat_span call);
 
 // -- literal.c ----------------------------------------------------------------------------------
 // The value, or an item of the list, is of that kind.
@@ -347,12 +365,21 @@ ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, u
 // The arguments of a call, values and names; NULL: reported. `extra` is room for more behind them.
 ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra, uint32_t *out_count);
 
-// -- primitive.c --------------------------------------------------------------------------------
+// -- nodes.c ------------------------------------------------------------------------------------
 leat_builder ev_builder(evaluator *e, leat_span span);
 const char *ev_node_name(evaluator *e, const char *hint, const char *fallback);
 ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
          leat_span span, const char *hint);
 bool ev_is_pure(leat_op op); // gives the same bits whoever runs it, and however often
+bool ev_is_random(leat_op op);
+// The two halves of ev_op: the values as tensors of the dtypes that the op takes, false: reported;
+// and the node, of which every output is a result.
+bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
+                  leat_value *out);
+ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
+            const leat_attr *attrs, leat_span span, const char *hint);
+
+// -- primitive.c --------------------------------------------------------------------------------
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint);
 

@@ -1,7 +1,58 @@
-// apply and minimize: an optimiser, called once for each variable, below its name and where it is.
+// What texts ask gradients for: grad, trainables, and apply and minimize, which call an optimiser
+// once for each variable, below its name and where it is.
 #include "frontend/evaluator.h"
 
 #include <string.h>
+
+// -- grad and trainables ------------------------------------------------------------------------
+
+bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
+  if (targets.kind != EV_LIST) {
+    ev_fail(e, span, "expected a list of variables or tensors, found %s", ev_kind_name(targets));
+    return false;
+  }
+  for (uint32_t i = 0; i < targets.list->count; i++) {
+    ev target = targets.list->items[i];
+    if (target.kind == EV_ROWS) continue; // a gradient that is handed on
+    if (target.kind != EV_STATE && target.kind != EV_TENSOR) {
+      ev_fail(e, span, "a gradient is with respect to a variable or a tensor, not %s",
+              ev_kind_name(target));
+      return false;
+    }
+    leat_dtype dtype =
+        target.kind == EV_STATE ? target.state->type.dtype : leat_value_type(target.tensor)->dtype;
+    if (leat_dtype_in_class(dtype, LEAT_CLASS_INEXACT)) continue;
+    ev_fail(e, span, "a gradient is with respect to floats, `%s` is %s",
+            target.kind == EV_STATE ? target.state->name : target.tensor.node->name,
+            leat_dtype_name(dtype));
+    return false;
+  }
+  return true;
+}
+
+leat_value ev_loss(evaluator *e, ev value, leat_span span) {
+  if (value.kind != EV_LIST || !value.list->count) return ev_as_tensor(e, value, -1, span);
+  ev sum = value.list->items[0];
+  for (uint32_t i = 1; i < value.list->count; i++)
+    sum = ev_operator(e, LEAT_OPERATOR_ADD, sum, value.list->items[i], span, NULL);
+  return ev_as_tensor(e, sum, -1, span);
+}
+
+ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call) {
+  leat_value loss = ev_loss(e, call->args[0], call->span);
+  if (!loss.node) return ev_error();
+  ev targets = call->args[1];
+  if (targets.kind == EV_LIST) return ev_gradient_list(e, loss, targets, call->span);
+  ev list = ev_gradient_list(e, loss, ev_make_list(e, &targets, 1), call->span);
+  return list.kind == EV_LIST ? list.list->items[0] : list; // grad(loss, w) is one gradient
+}
+
+ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call) {
+  leat_value loss = ev_loss(e, call->args[0], call->span);
+  return loss.node ? ev_trainables(e, loss, call->span) : ev_error();
+}
+
+// -- apply and minimize -------------------------------------------------------------------------
 
 typedef struct application {
   ev optimiser, vars, gradients;

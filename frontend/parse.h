@@ -1,5 +1,5 @@
 // What the parts of the parser share: parser.c reads lines and blocks, parse_stmt.c statements,
-// parse_expr.c expressions.
+// parse_expr.c expressions, parse_string.c strings.
 //
 // The text is read token by token, one ahead. The first error in a statement raises `panic`: it is
 // reported, the rest of the statement is read in silence (nothing is consumed where something else
@@ -76,6 +76,11 @@ const char *leat_parser_intern(leat_parser *p, uint32_t begin, uint32_t end);
 // A name that is bound here: an interned NAME that is no dtype. `what` is what an error says was
 // expected.
 const char *leat_parse_name(leat_parser *p, const char *what);
+
+// A node from `begin` to the last token consumed: made after its parts.
+leat_expr *leat_parser_new(leat_parser *p, leat_expr_kind kind, uint32_t begin);
+// Says that `part`, which may be NULL, is below `e`; nesting too deep is an error.
+void leat_parser_contain(leat_parser *p, leat_expr *e, const leat_expr *part);
 
 bool leat_parser_ends_line(const leat_parser *p);              // or the block, or the text
 leat_stmts leat_parse_block(leat_parser *p, unsigned allowed); // { … }

@@ -50,8 +50,7 @@ static const infix infixes[LEAT_TOKEN_COUNT] = {
 
 static leat_expr *parse_infix(leat_parser *p, level loosest);
 
-// A node from `begin` to the last token consumed: made after its parts.
-static leat_expr *new_expr(leat_parser *p, leat_expr_kind kind, uint32_t begin) {
+leat_expr *leat_parser_new(leat_parser *p, leat_expr_kind kind, uint32_t begin) {
   leat_expr *e = leat_new(p->arena, leat_expr);
   e->kind = kind;
   e->height = 1;
@@ -59,8 +58,7 @@ static leat_expr *new_expr(leat_parser *p, leat_expr_kind kind, uint32_t begin) 
   return e;
 }
 
-// Says that `part`, which may be NULL, is below `e`.
-static void contain(leat_parser *p, leat_expr *e, const leat_expr *part) {
+void leat_parser_contain(leat_parser *p, leat_expr *e, const leat_expr *part) {
   if (!part || part->height < e->height) return;
   e->height = part->height + 1;
   if (part->height >= LEAT_MAX_NESTING)
@@ -69,7 +67,7 @@ static void contain(leat_parser *p, leat_expr *e, const leat_expr *part) {
 }
 
 static void contain_all(leat_parser *p, leat_expr *e, leat_exprs parts) {
-  for (uint32_t i = 0; i < parts.count; i++) contain(p, e, parts.items[i]);
+  for (uint32_t i = 0; i < parts.count; i++) leat_parser_contain(p, e, parts.items[i]);
 }
 
 // -- Literals -------------------------------------------------------------------------------------
@@ -81,7 +79,7 @@ static leat_expr *parse_number(leat_parser *p) {
   leat_expr_kind kind = leat_token_is_imaginary(&p->lexer, token) ? LEAT_EXPR_IMAGINARY
                         : is_int                                  ? LEAT_EXPR_INT
                                                                   : LEAT_EXPR_FLOAT;
-  leat_expr *e = new_expr(p, kind, token.begin);
+  leat_expr *e = leat_parser_new(p, kind, token.begin);
   bool fits = is_int ? leat_token_int(&p->lexer, token, &e->magnitude)
                      : leat_token_float(&p->lexer, token, &e->number);
   if (!fits)
@@ -93,7 +91,7 @@ static leat_expr *parse_number(leat_parser *p) {
 static leat_expr *parse_constant(leat_parser *p, leat_expr_kind kind) {
   leat_token token = p->token;
   leat_parser_advance(p);
-  leat_expr *e = new_expr(p, kind, token.begin);
+  leat_expr *e = leat_parser_new(p, kind, token.begin);
   if (kind == LEAT_EXPR_BOOL) e->truth = token.kind == LEAT_TOKEN_TRUE;
   if (kind == LEAT_EXPR_FLOAT) e->number = token.kind == LEAT_TOKEN_NAN ? NAN : INFINITY;
   return e;
@@ -102,7 +100,7 @@ static leat_expr *parse_constant(leat_parser *p, leat_expr_kind kind) {
 static leat_expr *parse_name_expr(leat_parser *p) {
   leat_token token = p->token;
   leat_parser_advance(p);
-  leat_expr *e = new_expr(p, LEAT_EXPR_NAME, token.begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_NAME, token.begin);
   e->name = leat_parser_intern(p, token.begin, token.end);
   return e;
 }
@@ -126,101 +124,9 @@ static leat_expr *parse_path_expr(leat_parser *p) {
   uint32_t begin = p->token.begin, port;
   const char *path;
   leat_parse_path(p, &path, &port);
-  leat_expr *e = new_expr(p, LEAT_EXPR_PATH, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_PATH, begin);
   e->path = path;
   e->port = port;
-  return e;
-}
-
-// -- Strings --------------------------------------------------------------------------------------
-
-static leat_span span_of(const leat_parser *p, uint32_t begin, uint32_t end) {
-  return (leat_span){.source = p->source, .begin = begin, .end = end};
-}
-
-static int hex_digit(char c) {
-  return c >= '0' && c <= '9'                 ? c - '0'
-         : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                              : -1;
-}
-
-// The byte that the escape at `*at` (after its backslash) stands for; moves *at behind it.
-static char read_escape(leat_parser *p, uint32_t *at, uint32_t end) {
-  static const char escapes[] = "\\\"ntr{}", bytes[] = "\\\"\n\t\r{}";
-  const char *text = p->lexer.text;
-  uint32_t begin = *at - 1;
-  char c = text[(*at)++];
-  const char *found = c ? strchr(escapes, c) : NULL;
-  if (found) return bytes[found - escapes];
-  if (c == 'x' && *at + 2 <= end) {
-    int high = hex_digit(text[*at]), low = hex_digit(text[*at + 1]);
-    *at += 2;
-    if (high >= 0 && low >= 0) return (char)(high << 4 | low);
-  }
-  leat_parser_error(p, span_of(p, begin, *at), "unknown escape; known are %s and \\xHH",
-                    "\\\\ \\\" \\n \\t \\r \\{ \\}");
-  return 0;
-}
-
-// The text from *at to the next `{` or to `end`.
-static leat_string_part read_text(leat_parser *p, uint32_t *at, uint32_t end) {
-  const char *text = p->lexer.text;
-  uint32_t stop = *at;
-  while (stop < end && text[stop] != '{') stop += text[stop] == '\\' ? 2 : 1;
-  char *bytes = leat_arena_alloc(p->arena, stop - *at + 1);
-  leat_string_part part = {.text = bytes};
-  while (*at < stop) {
-    char c = text[(*at)++];
-    if (c == '}')
-      leat_parser_error(p, span_of(p, *at - 1, *at), "`}` without `{`; a brace itself is `\\}`");
-    bytes[part.size++] = c == '\\' ? read_escape(p, at, stop) : c;
-  }
-  return part;
-}
-
-// `{expr}` at *at, read by a lexer of its own.
-static leat_string_part read_interpolation(leat_parser *p, uint32_t *at, uint32_t end) {
-  const char *text = p->lexer.text;
-  uint32_t begin = *at + 1;
-  const char *brace = memchr(text + begin, '}', end - begin);
-  if (!brace) {
-    leat_parser_error(p, span_of(p, *at, *at + 1), "`{` without `}`; a brace itself is `\\{`");
-    *at = end;
-    return (leat_string_part){.text = ""};
-  }
-  leat_lexer lexer = p->lexer;
-  leat_token token = p->token;
-  uint32_t previous_end = p->previous_end;
-  uint32_t close = (uint32_t)(brace - text);
-  leat_lexer_init(&p->lexer, text, begin, close);
-  leat_parser_advance(p);
-  leat_string_part part = {.expr = leat_parse_expr(p)};
-  if (!leat_parser_at(p, LEAT_TOKEN_END)) leat_parser_fail(p, "`}`");
-  p->lexer = lexer;
-  p->token = token;
-  p->previous_end = previous_end;
-  *at = close + 1;
-  return part;
-}
-
-leat_expr *leat_parse_string(leat_parser *p) {
-  leat_token token = p->token;
-  if (!leat_parser_at(p, LEAT_TOKEN_STRING)) {
-    leat_parser_fail(p, "a string");
-    return new_expr(p, LEAT_EXPR_NONE, token.begin);
-  }
-  uint32_t mark = p->parts.count, at = token.begin + 1, end = token.end - 1;
-  do {
-    bool braced = at < end && p->lexer.text[at] == '{';
-    leat_string_part part = braced ? read_interpolation(p, &at, end) : read_text(p, &at, end);
-    leat_vec_push(p->scratch, &p->parts, part);
-  } while (at < end);
-  leat_parser_advance(p);
-  leat_expr *e = new_expr(p, LEAT_EXPR_STRING, token.begin);
-  e->part_count = p->parts.count - mark;
-  e->parts = leat_arena_memdup(p->arena, p->parts.items + mark, e->part_count * sizeof *e->parts);
-  p->parts.count = mark;
-  for (uint32_t i = 0; i < e->part_count; i++) contain(p, e, e->parts[i].expr);
   return e;
 }
 
@@ -229,7 +135,7 @@ leat_expr *leat_parse_string(leat_parser *p) {
 static leat_expr *parse_ellipsis(leat_parser *p) {
   uint32_t begin = p->token.begin;
   leat_parser_advance(p);
-  return new_expr(p, LEAT_EXPR_ELLIPSIS, begin);
+  return leat_parser_new(p, LEAT_EXPR_ELLIPSIS, begin);
 }
 
 static void parse_arg(leat_parser *p) {
@@ -255,11 +161,11 @@ static void parse_arg(leat_parser *p) {
 static leat_expr *parse_call(leat_parser *p, leat_expr *callee, uint32_t begin) {
   uint32_t mark = p->args.count;
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_arg);
-  leat_expr *e = new_expr(p, LEAT_EXPR_CALL, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_CALL, begin);
   e->callee = callee;
   LEAT_TAKE(p, args, mark, &e->args);
-  contain(p, e, callee);
-  for (uint32_t i = 0; i < e->args.count; i++) contain(p, e, e->args.items[i].value);
+  leat_parser_contain(p, e, callee);
+  for (uint32_t i = 0; i < e->args.count; i++) leat_parser_contain(p, e, e->args.items[i].value);
   return e;
 }
 
@@ -273,7 +179,7 @@ static void parse_as(leat_parser *p, leat_expr *call) {
   leat_expr *name;
   if (leat_parser_at(p, LEAT_TOKEN_NAME)) {
     leat_expr *identifier = parse_name_expr(p);
-    name = new_expr(p, LEAT_EXPR_STRING, identifier->span.begin);
+    name = leat_parser_new(p, LEAT_EXPR_STRING, identifier->span.begin);
     name->part_count = 1;
     name->parts = leat_new(p->arena, leat_string_part);
     *name->parts = (leat_string_part){.text = identifier->name, .size = strlen(identifier->name)};
@@ -286,7 +192,7 @@ static void parse_as(leat_parser *p, leat_expr *call) {
   if (call->kind != LEAT_EXPR_CALL) return;
   call->as = name;
   call->span.end = p->previous_end;
-  contain(p, call, name);
+  leat_parser_contain(p, call, name);
 }
 
 // x · a:b:c · : · ::2, after the first expression if there is one.
@@ -296,18 +202,18 @@ static leat_expr *parse_slice(leat_parser *p, uint32_t begin, leat_expr *first) 
     if (!leat_parser_at(p, LEAT_TOKEN_COLON) && !leat_parser_at(p, LEAT_TOKEN_COMMA) &&
         !leat_parser_at(p, LEAT_TOKEN_CLOSE_BRACKET))
       bounds[i] = leat_parse_expr(p);
-  leat_expr *e = new_expr(p, LEAT_EXPR_SLICE, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_SLICE, begin);
   e->begin = bounds[0];
   e->end = bounds[1];
   e->step = bounds[2];
-  for (int i = 0; i < 3; i++) contain(p, e, bounds[i]);
+  for (int i = 0; i < 3; i++) leat_parser_contain(p, e, bounds[i]);
   return e;
 }
 
 static leat_expr *parse_any_dim(leat_parser *p) {
   leat_token token = p->token;
   leat_parser_advance(p);
-  leat_expr *e = new_expr(p, LEAT_EXPR_ANY_DIM, token.begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_ANY_DIM, token.begin);
   errno = 0;
   unsigned long number = 0;
   if (token.end > token.begin + 1) number = strtoul(p->lexer.text + token.begin + 1, NULL, 10);
@@ -339,10 +245,10 @@ static void parse_item(leat_parser *p) {
 static leat_expr *parse_index(leat_parser *p, leat_expr *base, uint32_t begin) {
   uint32_t mark = p->exprs.count;
   leat_parser_list(p, LEAT_TOKEN_OPEN_BRACKET, LEAT_TOKEN_CLOSE_BRACKET, parse_item);
-  leat_expr *e = new_expr(p, LEAT_EXPR_INDEX, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_INDEX, begin);
   e->base = base;
   LEAT_TAKE(p, exprs, mark, &e->items);
-  contain(p, e, base);
+  leat_parser_contain(p, e, base);
   contain_all(p, e, e->items);
   return e;
 }
@@ -365,7 +271,7 @@ leat_exprs leat_parse_list(leat_parser *p) {
 static leat_expr *parse_list_expr(leat_parser *p) {
   uint32_t begin = p->token.begin;
   leat_exprs list = leat_parse_list(p);
-  leat_expr *e = new_expr(p, LEAT_EXPR_LIST, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_LIST, begin);
   e->list = list;
   contain_all(p, e, list);
   return e;
@@ -373,7 +279,7 @@ static leat_expr *parse_list_expr(leat_parser *p) {
 
 static leat_expr *parse_group(leat_parser *p) {
   leat_token open = p->token;
-  if (!leat_parser_enter(p)) return new_expr(p, LEAT_EXPR_NONE, open.begin);
+  if (!leat_parser_enter(p)) return leat_parser_new(p, LEAT_EXPR_NONE, open.begin);
   leat_parser_advance(p);
   leat_expr *e = leat_parse_expr(p);
   if (leat_parser_at(p, LEAT_TOKEN_COMMA))
@@ -403,7 +309,7 @@ static leat_expr *parse_primary(leat_parser *p) {
   case LEAT_TOKEN_OPEN_PAREN: return parse_group(p);
   }
   leat_parser_fail(p, "an expression");
-  return new_expr(p, LEAT_EXPR_NONE, p->token.begin);
+  return leat_parser_new(p, LEAT_EXPR_NONE, p->token.begin);
 }
 
 static leat_expr *parse_postfix(leat_parser *p) {
@@ -437,10 +343,10 @@ static leat_expr *negate(leat_parser *p, leat_expr *right, uint32_t begin) {
     }
     return right;
   }
-  leat_expr *e = new_expr(p, LEAT_EXPR_UNARY, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_UNARY, begin);
   e->operator= LEAT_OPERATOR_NEG;
   e->right = right;
-  contain(p, e, right);
+  leat_parser_contain(p, e, right);
   return e;
 }
 
@@ -448,17 +354,17 @@ static leat_expr *parse_operand(leat_parser *p, level loosest) {
   uint32_t begin = p->token.begin;
   bool is_not = leat_parser_at(p, LEAT_TOKEN_NOT) && loosest <= LEVEL_NOT;
   if (!is_not && !leat_parser_at(p, LEAT_TOKEN_MINUS)) return parse_postfix(p);
-  if (!leat_parser_enter(p)) return new_expr(p, LEAT_EXPR_NONE, begin);
+  if (!leat_parser_enter(p)) return leat_parser_new(p, LEAT_EXPR_NONE, begin);
   leat_parser_advance(p);
   // After `@` a minus takes one factor only: x @ -w @ v is (x @ (-w)) @ v.
   level operand = is_not ? LEVEL_NOT : loosest > LEVEL_MATMUL ? LEVEL_POSTFIX : LEVEL_MATMUL;
   leat_expr *right = parse_infix(p, operand);
   leat_parser_leave(p);
   if (!is_not) return negate(p, right, begin);
-  leat_expr *e = new_expr(p, LEAT_EXPR_UNARY, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_UNARY, begin);
   e->operator= LEAT_OPERATOR_NOT;
   e->right = right;
-  contain(p, e, right);
+  leat_parser_contain(p, e, right);
   return e;
 }
 
@@ -475,7 +381,7 @@ static leat_expr *pipe_into(leat_parser *p, leat_expr *first, leat_expr *call, u
     memcpy(args.items + 1, call->args.items, call->args.count * sizeof *args.items);
   call->args = args;
   call->span = leat_parser_span(p, begin);
-  contain(p, call, first);
+  leat_parser_contain(p, call, first);
   return call;
 }
 
@@ -491,12 +397,12 @@ static leat_expr *parse_infix(leat_parser *p, level loosest) {
       left = pipe_into(p, left, right, begin);
       continue;
     }
-    leat_expr *e = new_expr(p, LEAT_EXPR_BINARY, begin);
+    leat_expr *e = leat_parser_new(p, LEAT_EXPR_BINARY, begin);
     e->operator= next.operator;
     e->left = left;
     e->right = right;
-    contain(p, e, left);
-    contain(p, e, right);
+    leat_parser_contain(p, e, left);
+    leat_parser_contain(p, e, right);
     left = e;
     if (next.level == LEVEL_COMPARISON && infixes[p->token.kind].level == LEVEL_COMPARISON)
       leat_parser_error(p, leat_parser_token_span(p),
@@ -523,11 +429,11 @@ leat_expr *leat_parse_range(leat_parser *p) {
   leat_expr *first = leat_parse_expr(p);
   if (!leat_parser_accept(p, LEAT_TOKEN_RANGE)) return first;
   leat_expr *last = leat_parse_expr(p);
-  leat_expr *e = new_expr(p, LEAT_EXPR_RANGE, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_RANGE, begin);
   e->begin = first;
   e->end = last;
-  contain(p, e, first);
-  contain(p, e, last);
+  leat_parser_contain(p, e, first);
+  leat_parser_contain(p, e, last);
   return e;
 }
 
@@ -537,7 +443,7 @@ leat_expr *leat_parse_tensor_type(leat_parser *p) {
   uint32_t begin = p->token.begin;
   if (!leat_parser_at(p, LEAT_TOKEN_NAME)) {
     leat_parser_fail(p, "a type, such as `f32[N, 64]`");
-    return new_expr(p, LEAT_EXPR_NONE, begin);
+    return leat_parser_new(p, LEAT_EXPR_NONE, begin);
   }
   leat_expr *name = parse_name_expr(p);
   return leat_parser_at(p, LEAT_TOKEN_OPEN_BRACKET) ? parse_index(p, name, begin) : name;
@@ -551,7 +457,7 @@ static void parse_element_type(leat_parser *p) {
 static leat_expr *parse_types(leat_parser *p, leat_token_kind open, leat_token_kind close) {
   uint32_t begin = p->token.begin, mark = p->exprs.count;
   leat_parser_list(p, open, close, parse_element_type);
-  leat_expr *e = new_expr(p, LEAT_EXPR_LIST, begin);
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_LIST, begin);
   LEAT_TAKE(p, exprs, mark, &e->list);
   contain_all(p, e, e->list);
   return e;
@@ -578,9 +484,9 @@ leat_expr *leat_parse_type(leat_parser *p) {
   case LEAT_TOKEN_VAR: {
     leat_parser_advance(p);
     leat_expr *of = leat_parser_at(p, LEAT_TOKEN_NAME) ? leat_parse_tensor_type(p) : NULL;
-    leat_expr *e = new_expr(p, LEAT_EXPR_VAR_TYPE, begin);
+    leat_expr *e = leat_parser_new(p, LEAT_EXPR_VAR_TYPE, begin);
     e->of = of;
-    contain(p, e, of);
+    leat_parser_contain(p, e, of);
     return e;
   }
   }

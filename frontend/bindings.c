@@ -1,0 +1,165 @@
+// Bindings: what stands left of `=`, and the values for it, in texts as people write them and in
+// canonical text.
+#include "frontend/evaluator.h"
+
+#include <string.h>
+
+static ev_aim aim_at(evaluator *e, const leat_binding *target) {
+  ev_aim a = {.target = target, .hint = target->name};
+  if (!target->member) return a;
+  a.index = ev_expr(e, target->member, NULL);
+  if (a.index.kind == EV_INT)
+    a.hint = leat_intern_printf(e->strings, "%s_%lld", target->name, (long long)a.index.i);
+  return a;
+}
+
+void ev_bind_target(evaluator *e, const ev_aim *a, ev value) {
+  const leat_binding *target = a->target;
+  if (target->absolute) return;
+  if (target->member) {
+    ev_bind_member(e, target, a->index, value);
+    ev_add_alias(e, a->hint, value);
+  } else if (e->frame->in_for) {
+    ev_fail(e, target->span,
+            "inside `for` a name would be bound once a turn: bind a family, `%s[…] = …`",
+            target->name);
+    if (!leat_map_get(&e->frame->scope->names, target->name))
+      ev_bind(e, e->frame->scope, target->span, target->name, ev_error());
+  } else if (ev_bind(e, e->frame->scope, target->span, target->name, value)) {
+    ev_add_alias(e, target->name, value);
+  }
+}
+
+void ev_bind_nothing(evaluator *e, const leat_stmt *stmt) {
+  ev_scope *scope = e->frame->scope;
+  for (uint32_t i = 0; i < stmt->targets.count; i++) {
+    const leat_binding *target = &stmt->targets.items[i];
+    if (!target->absolute && !leat_map_get(&scope->names, target->name))
+      ev_bind(e, scope, target->span, target->name, ev_error());
+  }
+  bool declares =
+      stmt->kind == LEAT_STMT_VAR || stmt->kind == LEAT_STMT_QUEUE || stmt->kind == LEAT_STMT_MUTEX;
+  if (declares && !stmt->absolute && !leat_map_get(&scope->names, stmt->name))
+    ev_bind(e, scope, stmt->name_span, stmt->name, ev_error());
+}
+
+// -- Canonical text -----------------------------------------------------------------------------
+
+static bool is_feed(const leat_stmt *stmt) {
+  const leat_expr *value = stmt->values.count ? stmt->values.items[0] : NULL;
+  return value && value->kind == LEAT_EXPR_CALL && value->callee->kind == LEAT_EXPR_NAME &&
+         !strcmp(value->callee->name, leat_op_name(LEAT_OP_feed));
+}
+
+static bool is_used(const evaluator *e, const leat_node *node) {
+  for (uint32_t id = node->id + 1; id < e->graph->nodes.count; id++) {
+    const leat_node *user = e->graph->nodes.items[id];
+    for (uint32_t i = 0; i < user->input_count; i++)
+      if (user->inputs[i].node == node) return true;
+    for (uint32_t i = 0; i < user->control_count; i++)
+      if (user->controls[i] == node) return true;
+  }
+  return false;
+}
+
+// The head of an entry makes the feeds of its parameters; a line of the body that repeats one says
+// where it is: among the devices, and among the nodes.
+static bool places_feed(evaluator *e, const leat_stmt *stmt) {
+  const leat_binding *target = stmt->targets.count ? &stmt->targets.items[0] : NULL;
+  if (!target || !target->absolute || !e->entry || !is_feed(stmt)) return false;
+  leat_node *node = leat_graph_find_node(e->graph, target->name);
+  if (!node || node->entry != e->entry || node->op != LEAT_OP_feed || is_used(e, node))
+    return false;
+  node->device = e->device;
+  node->colocate = e->colocate;
+  leat_node **nodes = e->graph->nodes.items;
+  uint32_t last = e->graph->nodes.count - 1;
+  memmove(nodes + node->id, nodes + node->id + 1, (last - node->id) * sizeof *nodes);
+  nodes[last] = node;
+  leat_graph_renumber(e->graph);
+  e->first_node = last;
+  return true;
+}
+
+static bool check_new_path(evaluator *e, const leat_binding *target) {
+  const char *name = target->name;
+  bool taken = leat_graph_find_node(e->graph, name) || leat_graph_find_state(e->graph, name) ||
+               leat_graph_find_entry(e->graph, name);
+  if (taken) ev_fail(e, target->span, "something above is called `$%s` already", name);
+  return !taken;
+}
+
+// What canonical text names is a bare op, not below any path.
+static ev canonical_value(evaluator *e, const leat_binding *target, const leat_expr *from) {
+  if (!check_new_path(e, target)) return ev_error();
+  const char *path = e->path;
+  e->absolute = true;
+  e->path = leat_intern(e->strings, "");
+  ev value = ev_expr(e, from, target->name);
+  bool several = value.kind == EV_LIST && value.list->results; // each fits a target of its own
+  if (target->type && !several)
+    value = ev_fit(e, target->type, value, from->span, target->name, target->name);
+  e->absolute = false;
+  e->path = path;
+  return value;
+}
+
+// -- Values for targets -------------------------------------------------------------------------
+
+static ev declared(evaluator *e, const ev_aim *a, ev value, leat_span span) {
+  const leat_binding *target = a->target;
+  if (value.kind != EV_STATE && !target->type) return value;
+  return ev_fit(e, target->type, value, span, target->name, a->hint);
+}
+
+ev ev_target_value(evaluator *e, const ev_aim *a, const leat_expr *from) {
+  if (a->target->absolute) return canonical_value(e, a->target, from);
+  return declared(e, a, ev_expr(e, from, a->hint), from->span);
+}
+
+ev_aim *ev_aims_of(evaluator *e, const leat_bindings *targets) {
+  ev_aim *aims = leat_new_array(e->arena, ev_aim, (size_t)targets->count + 1);
+  for (uint32_t i = 0; i < targets->count; i++) aims[i] = aim_at(e, &targets->items[i]);
+  return aims;
+}
+
+static void bind_each(evaluator *e, const leat_stmt *stmt) {
+  uint32_t count = stmt->targets.count;
+  const ev_aim *aims = ev_aims_of(e, &stmt->targets);
+  ev *values = leat_new_array(e->arena, ev, count);
+  for (uint32_t i = 0; i < count; i++)
+    values[i] = ev_target_value(e, &aims[i], stmt->values.items[i]);
+  for (uint32_t i = 0; i < count; i++) ev_bind_target(e, &aims[i], values[i]);
+}
+
+// a, b = f(x)
+static void bind_results(evaluator *e, const leat_stmt *stmt) {
+  uint32_t count = stmt->targets.count;
+  const leat_expr *call = stmt->values.items[0];
+  const leat_binding *first = &stmt->targets.items[0];
+  ev value = first->absolute ? canonical_value(e, first, call) : ev_expr(e, call, NULL);
+  if (value.kind == EV_LIST && value.list->count == count) {
+    const ev_aim *aims = ev_aims_of(e, &stmt->targets);
+    for (uint32_t i = 0; i < count; i++)
+      ev_bind_target(e, &aims[i],
+                     declared(e, &aims[i], value.list->items[i], aims[i].target->span));
+    return;
+  }
+  if (value.kind == EV_LIST)
+    ev_fail(e, stmt->span, "%u names for %u results", count, value.list->count);
+  else if (value.kind != EV_ERROR)
+    ev_fail(e, stmt->span, "%u names for one value", count);
+  ev_bind_nothing(e, stmt);
+}
+
+void ev_bind_statement(evaluator *e, const leat_stmt *stmt) {
+  if (places_feed(e, stmt)) return;
+  if (stmt->values.count == stmt->targets.count) {
+    bind_each(e, stmt);
+  } else if (stmt->values.count == 1) {
+    bind_results(e, stmt);
+  } else {
+    ev_fail(e, stmt->span, "%u names for %u values", stmt->targets.count, stmt->values.count);
+    ev_bind_nothing(e, stmt);
+  }
+}
