@@ -53,7 +53,6 @@ static void expand(leat_codegen_state *cg) {
   bool sorted = leat_graph_sort(graph, &in_cycle);
   assert(sorted);
   (void)sorted;
-  leat_graph_renumber(graph);
 }
 
 static leat_status check_nodes(leat_codegen_state *cg) {

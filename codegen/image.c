@@ -12,6 +12,7 @@
 struct leat_image_state {
   leat_image_writer out;
   leat_map buffers;       // leat_storage → number + 1
+  leat_map feeds;         // its node → number
   leat_bytes_map kernels; // symbol → number + 1
   leat_bytes_map shapes;  // hash of a kernel's instructions → number + 1
   leat_vec(leat_kernel *) kernel_list;
@@ -48,19 +49,12 @@ static uint64_t add_file(leat_codegen_state *cg, const leat_node *node) {
   return image->out.files.count - 1;
 }
 
-static uint64_t feed_number(const leat_codegen_state *cg, const leat_node *node) {
-  uint64_t number = 0;
-  for (uint32_t i = 0; cg->graph->nodes.items[i] != node; i++)
-    number += cg->graph->nodes.items[i]->op == LEAT_OP_feed;
-  return number;
-}
-
 static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   leat_image_state *image = state_of(cg);
   switch (storage->kind) {
   case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, storage->offset);
   case LEAT_BUFFER_VARIABLE: return storage->state->id;
-  case LEAT_BUFFER_FEED: return feed_number(cg, storage->node);
+  case LEAT_BUFFER_FEED: return (uintptr_t)leat_map_get(&image->feeds, storage->node);
   case LEAT_BUFFER_CONSTANT:
     return leat_image_writer_tensor(&image->out, leat_node_attr(storage->node, "value")->tensor);
   case LEAT_BUFFER_FILE: return add_file(cg, storage->node);
@@ -325,6 +319,7 @@ static void add_feed(leat_image_state *image, const leat_node *node) {
     feed.has_fallback = 1;
     feed.fallback = leat_image_writer_tensor(&image->out, param->fallback);
   }
+  leat_map_set(&image->feeds, node, (void *)(uintptr_t)image->out.feeds.count);
   LEAT_IMAGE_ADD(&image->out, feeds, feed);
 }
 
@@ -333,6 +328,7 @@ void leat_image_begin(leat_codegen_state *cg) {
   cg->image = image;
   leat_image_writer_init(&image->out, cg->arena);
   leat_map_init(&image->buffers, cg->arena);
+  leat_map_init(&image->feeds, cg->arena);
   leat_bytes_map_init(&image->kernels, cg->arena);
   leat_bytes_map_init(&image->shapes, cg->arena);
   for (uint32_t i = 0; i < cg->graph->states.count; i++)

@@ -7,25 +7,7 @@
 
 #include <assert.h>
 
-typedef struct memo {
-  int lanes, word;
-  k_value mask;
-  leat_index at[LEAT_MAX_RANK];
-  k_value value;
-} memo;
-
-struct leat_fact {
-  const k_buffer *buffer; // NULL: computed
-  k_value substitute;
-  const k_buffer *row; // kept by pass row_pass for later ones
-  int row_pass;
-  unsigned spans; // flat: bit 0: the leading axes, bit 1: the others
-  bool has_site;
-  uint32_t site;
-  leat_vec(memo) memos;
-};
-
-static leat_fact *fact_of(leat_lower *w, const leat_item *item) {
+leat_fact *leat_lower_fact(leat_lower *w, const leat_item *item) {
   leat_fact *fact = leat_map_get(&w->facts, item);
   if (!fact) leat_map_set(&w->facts, item, fact = leat_new(w->table->cg->arena, leat_fact));
   return fact;
@@ -33,108 +15,6 @@ static leat_fact *fact_of(leat_lower *w, const leat_item *item) {
 
 static const leat_item *item_of(const leat_lower *w, leat_value value) {
   return leat_item_of(w->table, value);
-}
-
-// -- Flat kernels ---------------------------------------------------------------------------------
-
-// The axes of `type` are a run of the unit's axes, mapped by `axis`: bit 0 when they are the
-// leading ones, bit 1 when the others, 3 when all; -1 when neither.
-static int spans_of(const leat_lower *w, const leat_type *type, const int8_t *axis) {
-  unsigned seen = 0, all = (1u << w->unit->rank) - 1, leading = (1u << w->leading) - 1;
-  int last = -1;
-  for (int k = 0; k < type->rank; k++) {
-    if (axis[k] < 0) {
-      if (!leat_dim_is(type->dims[k], 1)) return -1;
-      continue;
-    }
-    if (axis[k] <= last) return -1;
-    last = axis[k];
-    seen |= 1u << last;
-  }
-  if (seen == all) return (leading != 0) | 2 * (leading != all);
-  return seen == 0 ? 0 : seen == leading ? 1 : seen == (all & ~leading) ? 2 : -1;
-}
-
-static bool set_spans(leat_lower *w, const leat_item *item, int spans) {
-  leat_fact *fact = leat_map_get(&w->facts, item);
-  if (fact) return spans >= 0 && fact->spans == (unsigned)spans;
-  if (spans < 0) return false;
-  fact_of(w, item)->spans = (unsigned)spans;
-  return true;
-}
-
-static bool is_positional(leat_op op) {
-  switch ((int)op) {
-  case LEAT_OP_iota:
-  case LEAT_OP_one_hot:
-  case LEAT_OP_gather:
-  case LEAT_OP_slice:
-  case LEAT_OP_pad:
-  case LEAT_OP_unfold:
-  case LEAT_OP_concat:
-  case LEAT_OP_permutation:
-  case LEAT_OP_random_bits: return true;
-  }
-  return false;
-}
-
-static bool moves(leat_op op) {
-  return op == LEAT_OP_broadcast || op == LEAT_OP_reshape || op == LEAT_OP_transpose;
-}
-
-// A free value spans what its operand does, and whatever its broadcasts add is not asked for.
-static bool flat_operand(leat_lower *w, const leat_node *node, uint32_t i, const int8_t *axis);
-
-static bool flat_value(leat_lower *w, const leat_item *item, const int8_t *axis) {
-  const leat_node *node = item->node;
-  if (!set_spans(w, item, spans_of(w, leat_item_type(item), axis))) return false;
-  if (item->role != LEAT_ROLE_FREE && item->role != LEAT_ROLE_ALIAS) return true;
-  if (is_positional(node->op)) return false;
-  for (uint32_t i = 0; i < node->input_count; i++)
-    if (!flat_operand(w, node, i, axis)) return false;
-  return true;
-}
-
-static bool flat_operand(leat_lower *w, const leat_node *node, uint32_t i, const int8_t *axis) {
-  int8_t operand[LEAT_MAX_RANK];
-  if (!leat_item_operand_axes(node, i, operand)) return false;
-  const leat_item *input = item_of(w, node->inputs[i]);
-  for (int k = 0; k < leat_item_type(input)->rank; k++)
-    if (operand[k] >= 0) operand[k] = axis[operand[k]];
-  return flat_value(w, input, operand);
-}
-
-// Tries the split of the unit's axes into `leading` and others.
-static bool try_flat(leat_lower *w, int leading) {
-  w->leading = leading;
-  leat_map_init(&w->facts, w->table->cg->arena);
-  for (uint32_t i = 0; i < w->unit->members.count; i++) {
-    const leat_item *item = w->unit->members.items[i];
-    int8_t result[LEAT_MAX_RANK];
-    for (int k = 0; k < item->node->outputs[0].rank; k++) {
-      int axis = leat_item_result_axis(item, k);
-      result[k] = axis < 0 ? -1 : item->axis[axis];
-    }
-    if (is_positional(item->node->op) || !flat_value(w, item, result)) return false;
-    for (uint32_t j = 0; j < item->node->input_count; j++)
-      if (!flat_operand(w, item->node, j, item->axis)) return false;
-  }
-  return true;
-}
-
-// Two axes are enough when all that is read spans the leading axes, the others, all or none.
-static void choose_flat(leat_lower *w) {
-  const leat_unit *unit = w->unit;
-  unsigned all = (1u << unit->rank) - 1;
-  if (unit->kind != LEAT_UNIT_LOOPS || unit->rank < 2) return;
-  if (unit->by_lanes && unit->innermost != unit->reduced) return; // one axis would be one fold
-  for (int leading = 0; leading < unit->rank && !w->flat; leading++) {
-    unsigned rows = (1u << leading) - 1;
-    bool fits = !unit->reduced || unit->reduced == rows || unit->reduced == (all & ~rows);
-    if (unit->has_rows && !unit->reduced) fits = leading == unit->rank - 1;
-    w->flat = fits && try_flat(w, leading);
-  }
-  if (!w->flat) leat_map_init(&w->facts, w->table->cg->arena);
 }
 
 // -- Values ---------------------------------------------------------------------------------------
@@ -152,7 +32,7 @@ static bool same_index(leat_index a, leat_index b) {
 static k_value find_memo(const leat_lower *w, const leat_fact *fact, const leat_index *at,
                          int rank) {
   for (uint32_t i = fact->memos.count; i-- > 0;) {
-    const memo *m = &fact->memos.items[i];
+    const leat_memo *m = &fact->memos.items[i];
     bool same = m->lanes == w->l.lanes && m->word == w->l.word && m->mask == w->l.mask &&
                 is_visible(w, m->value);
     for (int k = 0; same && k < rank; k++) same = same_index(m->at[k], at[k]);
@@ -165,7 +45,7 @@ static void add_memo(leat_lower *w, leat_fact *fact, const leat_index *at, int r
                      k_value value) {
   while (fact->memos.count && !is_visible(w, fact->memos.items[fact->memos.count - 1].value))
     fact->memos.count--;
-  memo m = {.lanes = w->l.lanes, .word = w->l.word, .mask = w->l.mask, .value = value};
+  leat_memo m = {.lanes = w->l.lanes, .word = w->l.word, .mask = w->l.mask, .value = value};
   for (int k = 0; k < rank; k++) m.at[k] = at[k];
   leat_vec_push(w->table->cg->arena, &fact->memos, m);
 }
@@ -286,6 +166,10 @@ static k_value reduce_one(leat_lower *w, const leat_node *node, const leat_index
   return reducer->finish(&w->l, node, next);
 }
 
+static bool moves(leat_op op) {
+  return op == LEAT_OP_broadcast || op == LEAT_OP_reshape || op == LEAT_OP_transpose;
+}
+
 static k_value compute(leat_lower *w, const leat_fact *fact, leat_value of, const leat_index *at) {
   const leat_node *node = of.node;
   if (fact->row && w->pass > fact->row_pass)
@@ -302,7 +186,7 @@ static k_value compute(leat_lower *w, const leat_fact *fact, leat_value of, cons
 
 static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at) {
   leat_lower *w = (leat_lower *)l;
-  leat_fact *fact = fact_of(w, item_of(w, value));
+  leat_fact *fact = leat_lower_fact(w, item_of(w, value));
   leat_index flat[2];
   int rank = w->flat ? 2 : leat_value_type(value)->rank;
   if (fact->substitute) return k_splat(l->b, l->lanes, fact->substitute);
@@ -349,7 +233,7 @@ static k_value number_at(leat_lowering *l, int64_t value) {
 
 static uint32_t site_of(leat_lowering *l, const leat_node *node) {
   leat_lower *w = (leat_lower *)l;
-  leat_fact *fact = fact_of(w, item_of(w, (leat_value){(leat_node *)node, 0}));
+  leat_fact *fact = leat_lower_fact(w, item_of(w, (leat_value){(leat_node *)node, 0}));
   if (!fact->has_site) {
     fact->site = k_site(l->b);
     fact->has_site = true;
@@ -391,7 +275,7 @@ k_value leat_lower_operand(leat_lower *w, const leat_item *item, uint32_t i) {
 leat_index leat_lower_element(leat_lower *w, const leat_item *item) {
   leat_index at[LEAT_MAX_RANK];
   place_result(w, item, at);
-  return linear(w, fact_of(w, item), &item->node->outputs[0], at);
+  return linear(w, leat_lower_fact(w, item), &item->node->outputs[0], at);
 }
 
 void leat_lower_prime(leat_lower *w, unsigned inner) {
@@ -401,7 +285,7 @@ void leat_lower_prime(leat_lower *w, unsigned inner) {
       const leat_access *access = item->reads.items[j];
       const leat_item *made = access->producer;
       int rank = leat_item_type(made)->rank;
-      if (!access->aligned || !fact_of(w, made)->buffer) continue;
+      if (!access->aligned || !leat_lower_fact(w, made)->buffer) continue;
       int8_t axis[LEAT_MAX_RANK] = {0};
       bool outside = true;
       for (int k = 0; k < rank; k++) {
@@ -416,11 +300,11 @@ void leat_lower_prime(leat_lower *w, unsigned inner) {
 }
 
 void leat_lower_substitute(leat_lower *w, const leat_item *item, k_value value) {
-  fact_of(w, item)->substitute = value;
+  leat_lower_fact(w, item)->substitute = value;
 }
 
 void leat_lower_keep(leat_lower *w, const leat_item *item, const k_buffer *row, int pass) {
-  leat_fact *fact = fact_of(w, item);
+  leat_fact *fact = leat_lower_fact(w, item);
   fact->row = row;
   fact->row_pass = pass;
 }
@@ -488,7 +372,7 @@ void leat_lower_reads(leat_lower *w, const leat_item *item) {
   for (uint32_t j = 0; j < item->reads.count; j++) {
     const leat_item *producer = item->reads.items[j]->producer;
     if (producer->unit && leat_unit_of(producer->unit) == w->unit) continue;
-    fact_of(w, producer)->buffer = leat_lower_buffer(w, producer->storage);
+    leat_lower_fact(w, producer)->buffer = leat_lower_buffer(w, producer->storage);
   }
 }
 
@@ -549,7 +433,7 @@ leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char
 
 leat_lower *leat_lower_begin(leat_table *table, leat_unit *unit) {
   leat_lower *w = leat_lower_begin_bare(table, unit, title_of(table, unit));
-  choose_flat(w);
+  leat_lower_choose_flat(w);
   set_axes(w);
   if (unit->scratch) leat_lower_buffer(w, unit->scratch);
   add_buffers(w);
@@ -577,61 +461,4 @@ leat_dim leat_lower_ceil_div(leat_lower *w, leat_dim a, int64_t b) {
       !leat_dim_floordiv(dims, a, leat_dim_const(b), &a))
     leat_fail(w->table->cg->error, LEAT_UNSUPPORTED, "a tensor has too many elements");
   return a;
-}
-
-// -- Units ----------------------------------------------------------------------------------------
-
-static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_launch_kind kind) {
-  leat_launch *launch = leat_new(table->cg->arena, leat_launch);
-  launch->kind = kind;
-  launch->tiles = leat_dim_const(1);
-  launch->work = leat_dim_const((int64_t)leat_unit_estimate(unit));
-  leat_vec_push(table->cg->arena, &unit->launches, launch);
-  return launch;
-}
-
-static void lower_copy(leat_table *table, leat_unit *unit) {
-  leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_COPY);
-  leat_vec_push(table->cg->arena, &launch->buffers, unit->to);
-  leat_vec_push(table->cg->arena, &launch->buffers, unit->from);
-}
-
-static void lower_gemm(leat_table *table, leat_unit *unit) {
-  leat_arena *arena = table->cg->arena;
-  const leat_node *node = unit->members.items[0]->node;
-  const leat_type *a = leat_value_type(node->inputs[0]), *out = &node->outputs[0];
-  leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_GEMM);
-  leat_lower w = {.table = table, .unit = unit};
-  int64_t transpose_a = leat_node_attr(node, "transpose_a")->i;
-  int64_t transpose_b = leat_node_attr(node, "transpose_b")->i;
-  leat_dim m = out->dims[out->rank - 2], n = out->dims[out->rank - 1];
-  leat_dim k = a->dims[a->rank - (transpose_a ? 2 : 1)];
-  leat_dim batch = leat_lower_product(&w, out->dims, out->rank - 2);
-  leat_dim scalars[] = {m, n, k, leat_dim_const(transpose_a), leat_dim_const(transpose_b), batch};
-  leat_vec_push(arena, &launch->buffers, unit->outputs.items[0].storage);
-  for (uint32_t i = 0; i < 2; i++)
-    leat_vec_push(arena, &launch->buffers, leat_item_memory(table, node->inputs[i])->storage);
-  for (uint32_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
-    leat_vec_push(arena, &launch->scalars, scalars[i]);
-  leat_dim tiles[] = {batch, leat_lower_ceil_div(&w, m, LEAT_GEMM_ROWS),
-                      leat_lower_ceil_div(&w, n, LEAT_GEMM_COLUMNS)};
-  launch->tiles = leat_lower_product(&w, tiles, 3);
-}
-
-leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
-  switch (unit->kind) {
-  case LEAT_UNIT_LOOPS: leat_lower_loops(table, unit); break;
-  case LEAT_UNIT_CONTRACT: leat_lower_contract(table, unit); break;
-  case LEAT_UNIT_SCATTER: leat_lower_scatter(table, unit); break;
-  case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
-  case LEAT_UNIT_COPY: lower_copy(table, unit); break;
-  case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
-  case LEAT_UNIT_SEND:
-  case LEAT_UNIT_RECV:
-  case LEAT_UNIT_PRINT:
-  case LEAT_UNIT_BIND:
-  case LEAT_UNIT_CHECK:
-  case LEAT_UNIT_ASSERT: break;
-  }
-  return table->cg->error->status;
 }

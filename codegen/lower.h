@@ -14,8 +14,25 @@ typedef struct leat_run {
   leat_index place;
 } leat_run;
 
+// A value that was computed at an index, for the next who asks.
+typedef struct leat_memo {
+  int lanes, word;
+  k_value mask;
+  leat_index at[LEAT_MAX_RANK];
+  k_value value;
+} leat_memo;
+
 // What is known of a node in the kernel being made.
-typedef struct leat_fact leat_fact;
+typedef struct leat_fact {
+  const k_buffer *buffer; // NULL: computed
+  k_value substitute;
+  const k_buffer *row; // kept by pass row_pass for later ones
+  int row_pass;
+  unsigned spans; // flat: bit 0: the leading axes, bit 1: the others
+  bool has_site;
+  uint32_t site;
+  leat_vec(leat_memo) memos;
+} leat_fact;
 
 typedef struct leat_lower {
   leat_lowering l; // first: what ops see
@@ -38,6 +55,10 @@ typedef struct leat_lower {
   k_value inner; // the first lane's place, along the axes that lanes lie along
   int pass;
 } leat_lower;
+
+leat_fact *leat_lower_fact(leat_lower *lower, const leat_item *item);
+// Sets `flat` and `leading`, if two axes are enough.
+void leat_lower_choose_flat(leat_lower *lower);
 
 // Collects the arguments and begins the kernel. `bare`: for code that has nothing to do with
 // members.

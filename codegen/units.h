@@ -175,9 +175,8 @@ struct leat_codegen_state {
   leat_arena_plans arenas;  // the first for what is known when the step begins
 };
 
-// -- access.c
-// --------------------------------------------------------------------------------------- Collects
-// the nodes below `roots` (in order) as items and decides roles and accesses.
+// -- access.c -------------------------------------------------------------------------------------
+// Collects the nodes below `roots` (in order) as items and decides roles and accesses.
 void leat_table_collect(leat_table *table, leat_node *const *roots, uint32_t count);
 leat_item *leat_item_of(const leat_table *table, leat_value value);
 const leat_type *leat_item_type(const leat_item *item);
@@ -228,7 +227,7 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
 LEAT_MUST_USE leat_status leat_plan(leat_table *table);
 leat_storage *leat_storage_owner(leat_storage *storage); // whose memory it has
 
-// -- lower.c, lower_loops.c, contract.c, scatter.c, library.c -------------------------------------
+// -- lower_unit.c, lower_loops.c, contract.c, scatter.c, library.c --------------------------------
 // Before `plan`: the scratch memory of a unit.
 void leat_contract_prepare(leat_table *table, leat_unit *unit);
 void leat_loops_prepare(leat_table *table, leat_unit *unit);

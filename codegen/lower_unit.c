@@ -1,0 +1,58 @@
+// A unit as launches: by its kind a kernel, a copy, a product of BLIS, a function of the library,
+// or none, where it is a task of its own.
+#include "codegen/lower.h"
+
+static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_launch_kind kind) {
+  leat_launch *launch = leat_new(table->cg->arena, leat_launch);
+  launch->kind = kind;
+  launch->tiles = leat_dim_const(1);
+  launch->work = leat_dim_const((int64_t)leat_unit_estimate(unit));
+  leat_vec_push(table->cg->arena, &unit->launches, launch);
+  return launch;
+}
+
+static void lower_copy(leat_table *table, leat_unit *unit) {
+  leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_COPY);
+  leat_vec_push(table->cg->arena, &launch->buffers, unit->to);
+  leat_vec_push(table->cg->arena, &launch->buffers, unit->from);
+}
+
+static void lower_gemm(leat_table *table, leat_unit *unit) {
+  leat_arena *arena = table->cg->arena;
+  const leat_node *node = unit->members.items[0]->node;
+  const leat_type *a = leat_value_type(node->inputs[0]), *out = &node->outputs[0];
+  leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_GEMM);
+  leat_lower w = {.table = table, .unit = unit};
+  int64_t transpose_a = leat_node_attr(node, "transpose_a")->i;
+  int64_t transpose_b = leat_node_attr(node, "transpose_b")->i;
+  leat_dim m = out->dims[out->rank - 2], n = out->dims[out->rank - 1];
+  leat_dim k = a->dims[a->rank - (transpose_a ? 2 : 1)];
+  leat_dim batch = leat_lower_product(&w, out->dims, out->rank - 2);
+  leat_dim scalars[] = {m, n, k, leat_dim_const(transpose_a), leat_dim_const(transpose_b), batch};
+  leat_vec_push(arena, &launch->buffers, unit->outputs.items[0].storage);
+  for (uint32_t i = 0; i < 2; i++)
+    leat_vec_push(arena, &launch->buffers, leat_item_memory(table, node->inputs[i])->storage);
+  for (uint32_t i = 0; i < sizeof scalars / sizeof *scalars; i++)
+    leat_vec_push(arena, &launch->scalars, scalars[i]);
+  leat_dim tiles[] = {batch, leat_lower_ceil_div(&w, m, LEAT_GEMM_ROWS),
+                      leat_lower_ceil_div(&w, n, LEAT_GEMM_COLUMNS)};
+  launch->tiles = leat_lower_product(&w, tiles, 3);
+}
+
+leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
+  switch (unit->kind) {
+  case LEAT_UNIT_LOOPS: leat_lower_loops(table, unit); break;
+  case LEAT_UNIT_CONTRACT: leat_lower_contract(table, unit); break;
+  case LEAT_UNIT_SCATTER: leat_lower_scatter(table, unit); break;
+  case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
+  case LEAT_UNIT_COPY: lower_copy(table, unit); break;
+  case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
+  case LEAT_UNIT_SEND:
+  case LEAT_UNIT_RECV:
+  case LEAT_UNIT_PRINT:
+  case LEAT_UNIT_BIND:
+  case LEAT_UNIT_CHECK:
+  case LEAT_UNIT_ASSERT: break;
+  }
+  return table->cg->error->status;
+}
