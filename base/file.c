@@ -194,7 +194,7 @@ leat_status leat_file_write(const char *path, const leat_bytes *pieces, size_t c
   bool exists = stat(path, &info) == 0;
   if (exists && !S_ISREG(info.st_mode)) return write_directly(path, pieces, count, error);
   char *target = exists ? realpath(path, NULL) : strdup(path); // renaming would replace a link
-  if (!target) return fail_memory(error, path);
+  if (!target) return fail_errno(error, "write", path);
   leat_status status = write_aside(target, pieces, count, promise, error);
   free(target);
   return status;

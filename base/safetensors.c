@@ -2,11 +2,12 @@
 // decoded strings never grow and share one block as long as the header. Tables are sorted to find
 // duplicates, holes and names.
 //
-//     {"__metadata__": {"key": "value"}, "W": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0,
-//     24]}}
+//     {"__metadata__": {"key": "value"},
+//      "W": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
 #include "base/safetensors.h"
 
 #include "base/safetensors_complex.h"
+#include "base/safetensors_parts.h"
 #include "base/safetensors_strings.h"
 #include "base/text.h"
 
@@ -15,9 +16,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "data is used as it lies in the file");
 
-enum { LENGTH_SIZE = 8, LARGEST_HEADER = 100000000, HEADER_ALIGNMENT = 8 };
-
-static const char *const dtype_names[LEAT_DTYPE_COUNT] = {
+const char *const leat_safetensors_dtypes[LEAT_DTYPE_COUNT] = {
     [LEAT_bool] = "BOOL", [LEAT_i8] = "I8",   [LEAT_i16] = "I16",   [LEAT_i32] = "I32",
     [LEAT_i64] = "I64",   [LEAT_u8] = "U8",   [LEAT_u16] = "U16",   [LEAT_u32] = "U32",
     [LEAT_u64] = "U64",   [LEAT_f16] = "F16", [LEAT_bf16] = "BF16", [LEAT_f32] = "F32",
@@ -169,7 +168,7 @@ static leat_status read_dtype(reader *r, leat_dtype *out) {
   const char *name;
   LEAT_TRY(read_string(r, &name));
   for (size_t i = 0; i < LEAT_DTYPE_COUNT; i++) {
-    if (!dtype_names[i] || strcmp(dtype_names[i], name) != 0) continue;
+    if (!leat_safetensors_dtypes[i] || strcmp(leat_safetensors_dtypes[i], name) != 0) continue;
     *out = (leat_dtype)i;
     return LEAT_OK;
   }
@@ -284,11 +283,11 @@ static leat_status read_header(reader *r) {
 
 // -- Files ---------------------------------------------------------------------------------------
 
-static int by_name(const void *a, const void *b) {
+int leat_by_tensor_name(const void *a, const void *b) {
   return strcmp(((const leat_named_tensor *)a)->name, ((const leat_named_tensor *)b)->name);
 }
 
-static int by_key(const void *a, const void *b) {
+int leat_by_metadata_key(const void *a, const void *b) {
   return strcmp(((const leat_metadata *)a)->key, ((const leat_metadata *)b)->key);
 }
 
@@ -322,29 +321,32 @@ static leat_status check_data(reader *r) {
 
 static leat_status check_names(reader *r) {
   leat_safetensors *out = r->out;
-  if (out->count) qsort(out->tensors, out->count, sizeof *out->tensors, by_name);
+  if (out->count) qsort(out->tensors, out->count, sizeof *out->tensors, leat_by_tensor_name);
   for (size_t i = 1; i < out->count; i++)
-    if (by_name(&out->tensors[i - 1], &out->tensors[i]) == 0)
+    if (leat_by_tensor_name(&out->tensors[i - 1], &out->tensors[i]) == 0)
       return INVALID(r, "the name '%s' comes twice", out->tensors[i].name);
-  if (out->metadata_count) qsort(out->metadata, out->metadata_count, sizeof *out->metadata, by_key);
+  if (out->metadata_count)
+    qsort(out->metadata, out->metadata_count, sizeof *out->metadata, leat_by_metadata_key);
   for (size_t i = 1; i < out->metadata_count; i++)
-    if (by_key(&out->metadata[i - 1], &out->metadata[i]) == 0)
+    if (leat_by_metadata_key(&out->metadata[i - 1], &out->metadata[i]) == 0)
       return INVALID(r, "the metadata key '%s' comes twice", out->metadata[i].key);
   return LEAT_OK;
 }
 
 static leat_status parse(reader *r, const unsigned char *bytes, size_t size) {
   uint64_t length = 0;
-  if (size < LENGTH_SIZE) return INVALID(r, "not a safetensors file: shorter than 8 bytes");
-  for (size_t i = LENGTH_SIZE; i-- > 0;) length = length << 8 | bytes[i];
-  if (length > LARGEST_HEADER)
+  if (size < LEAT_SAFETENSORS_LENGTH)
+    return INVALID(r, "not a safetensors file: shorter than 8 bytes");
+  for (size_t i = LEAT_SAFETENSORS_LENGTH; i-- > 0;) length = length << 8 | bytes[i];
+  if (length > LEAT_SAFETENSORS_LARGEST_HEADER)
     return INVALID(r, "not a safetensors file: its header would have %llu bytes",
                    (unsigned long long)length);
-  if (size - LENGTH_SIZE < length) return INVALID(r, "the safetensors header is cut off");
-  r->at = (const char *)bytes + LENGTH_SIZE;
+  if (size - LEAT_SAFETENSORS_LENGTH < length)
+    return INVALID(r, "the safetensors header is cut off");
+  r->at = (const char *)bytes + LEAT_SAFETENSORS_LENGTH;
   r->end = r->at + length;
-  r->data = bytes + LENGTH_SIZE + length;
-  r->data_size = size - LENGTH_SIZE - (size_t)length;
+  r->data = bytes + LEAT_SAFETENSORS_LENGTH + length;
+  r->data_size = size - LEAT_SAFETENSORS_LENGTH - (size_t)length;
   r->out->strings = r->strings = malloc((size_t)length + 1);
   if (!r->strings) return fail_memory(r->error);
   LEAT_TRY(read_header(r));
@@ -388,7 +390,8 @@ void leat_safetensors_close(leat_safetensors *file) {
 const leat_tensor *leat_safetensors_find(const leat_safetensors *file, const char *name) {
   leat_named_tensor wanted = {.name = name};
   if (!file->count) return NULL;
-  leat_named_tensor *found = bsearch(&wanted, file->tensors, file->count, sizeof wanted, by_name);
+  leat_named_tensor *found =
+      bsearch(&wanted, file->tensors, file->count, sizeof wanted, leat_by_tensor_name);
   return found ? &found->tensor : NULL;
 }
 
@@ -396,143 +399,6 @@ const char *leat_safetensors_metadata(const leat_safetensors *file, const char *
   leat_metadata wanted = {.key = key};
   if (!file->metadata_count) return NULL;
   leat_metadata *found =
-      bsearch(&wanted, file->metadata, file->metadata_count, sizeof wanted, by_key);
+      bsearch(&wanted, file->metadata, file->metadata_count, sizeof wanted, leat_by_metadata_key);
   return found ? found->value : NULL;
-}
-
-// -- Writing -------------------------------------------------------------------------------------
-
-// Larger elements first, as the reference implementation does, so that all data is aligned to its
-// elements.
-static int by_size_and_name(const void *a, const void *b) {
-  const leat_named_tensor *x = a, *y = b;
-  size_t x_size = leat_dtype_size(x->tensor.dtype), y_size = leat_dtype_size(y->tensor.dtype);
-  if (x_size != y_size) return x_size > y_size ? -1 : 1;
-  return strcmp(x->name, y->name);
-}
-
-static leat_status put_string(leat_text *json, const char *text, leat_error *error) {
-  leat_text_add(json, "\"");
-  for (size_t left = strlen(text), length; left; text += length, left -= length) {
-    length = leat_utf8_character(text, left);
-    if (!length)
-      return leat_fail(error, LEAT_INVALID, "safetensors names and metadata must be UTF-8");
-    if ((unsigned char)*text < 0x20)
-      leat_text_add(json, "\\u%04x", (unsigned char)*text);
-    else if (*text == '"' || *text == '\\')
-      leat_text_add(json, "\\%c", *text);
-    else
-      leat_text_add_n(json, text, length);
-  }
-  leat_text_add(json, "\"");
-  return LEAT_OK;
-}
-
-static leat_status put_metadata(leat_text *json, const leat_metadata *sorted, size_t count,
-                                leat_error *error) {
-  leat_text_add(json, "\"__metadata__\":{");
-  for (size_t i = 0; i < count; i++) {
-    if (i && strcmp(sorted[i - 1].key, sorted[i].key) == 0)
-      return leat_fail(error, LEAT_INVALID, "the metadata key '%s' comes twice", sorted[i].key);
-    if (i) leat_text_add(json, ",");
-    LEAT_TRY(put_string(json, sorted[i].key, error));
-    leat_text_add(json, ":");
-    LEAT_TRY(put_string(json, sorted[i].value, error));
-  }
-  leat_text_add(json, "}");
-  return LEAT_OK;
-}
-
-static leat_status put_tensor(leat_text *json, const leat_named_tensor *item, uint64_t *offset,
-                              leat_error *error) {
-  const leat_tensor *tensor = &item->tensor;
-  int64_t bytes = leat_tensor_bytes(tensor);
-  if (!dtype_names[tensor->dtype])
-    return leat_fail(error, LEAT_UNSUPPORTED, "'%s': safetensors files cannot hold %s", item->name,
-                     leat_dtype_name(tensor->dtype));
-  if (bytes < 0) return leat_fail(error, LEAT_INVALID, "'%s': the shape is too large", item->name);
-  LEAT_TRY(put_string(json, item->name, error));
-  leat_text_add(json, ":{\"dtype\":\"%s\",\"shape\":[", dtype_names[tensor->dtype]);
-  for (int32_t i = 0; i < tensor->rank; i++)
-    leat_text_add(json, i ? ",%lld" : "%lld", (long long)tensor->shape[i]);
-  leat_text_add(json, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)*offset,
-                (unsigned long long)(*offset + (uint64_t)bytes));
-  *offset += (uint64_t)bytes;
-  return LEAT_OK;
-}
-
-// Puts the length and the header into `out`. The tensors are in the order of the file.
-static leat_status put_header(leat_text *out, const leat_named_tensor *tensors, size_t count,
-                              const leat_metadata *metadata, size_t metadata_count,
-                              leat_error *error) {
-  uint64_t offset = 0;
-  leat_text_add_n(out, (char[LENGTH_SIZE]){0}, LENGTH_SIZE);
-  leat_text_add(out, "{");
-  if (metadata_count) LEAT_TRY(put_metadata(out, metadata, metadata_count, error));
-  for (size_t i = 0; i < count; i++) {
-    if (i || metadata_count) leat_text_add(out, ",");
-    LEAT_TRY(put_tensor(out, &tensors[i], &offset, error));
-  }
-  leat_text_add(out, "}");
-  while (out->size % HEADER_ALIGNMENT) leat_text_add(out, " ");
-  uint64_t length = out->size - LENGTH_SIZE;
-  if (length > LARGEST_HEADER)
-    return leat_fail(error, LEAT_INVALID, "too many tensors for one safetensors file");
-  for (int i = 0; i < LENGTH_SIZE; i++) out->data[i] = (char)(length >> (8 * i));
-  return LEAT_OK;
-}
-
-// Sorts by name to find names that come twice, then into the order of the file.
-static leat_status sort_tensors(leat_named_tensor *tensors, size_t count, leat_error *error) {
-  if (!count) return LEAT_OK;
-  qsort(tensors, count, sizeof *tensors, by_name);
-  for (size_t i = 0; i < count; i++) {
-    if (strcmp(tensors[i].name, "__metadata__") == 0)
-      return leat_fail(error, LEAT_INVALID, "a tensor cannot be named '__metadata__'");
-    if (i && strcmp(tensors[i - 1].name, tensors[i].name) == 0)
-      return leat_fail(error, LEAT_INVALID, "the name '%s' comes twice", tensors[i].name);
-  }
-  qsort(tensors, count, sizeof *tensors, by_size_and_name);
-  return LEAT_OK;
-}
-
-// The work of leat_safetensors_write on copies of its lists, which it may sort.
-static leat_status write_sorted(const char *path, leat_named_tensor *tensors, size_t count,
-                                leat_metadata *metadata, size_t metadata_count, leat_bytes *pieces,
-                                leat_text *header, leat_error *error) {
-  LEAT_TRY(sort_tensors(tensors, count, error));
-  if (metadata_count) qsort(metadata, metadata_count, sizeof *metadata, by_key);
-  LEAT_TRY(put_header(header, tensors, count, metadata, metadata_count, error));
-  pieces[0] = (leat_bytes){header->data, header->size};
-  for (size_t i = 0; i < count; i++)
-    pieces[i + 1] =
-        (leat_bytes){tensors[i].tensor.data, (size_t)leat_tensor_bytes(&tensors[i].tensor)};
-  return leat_file_write(path, pieces, count + 1, LEAT_FILE_DURABLE, error);
-}
-
-leat_status leat_safetensors_write(const char *path, const leat_named_tensor *tensors, size_t count,
-                                   const leat_metadata *metadata, size_t metadata_count,
-                                   leat_error *error) {
-  leat_named_tensor *sorted = calloc(2 * count + 1, sizeof *sorted);
-  leat_metadata *pairs = calloc(metadata_count + 1, sizeof *pairs);
-  leat_bytes *pieces = calloc(2 * count + 1, sizeof *pieces);
-  void *strings = NULL, *names = NULL;
-  leat_text header = {0};
-  leat_status status = LEAT_OK;
-  if (!sorted || !pairs || !pieces) status = fail_memory(error);
-  if (!status) {
-    if (count) memcpy(sorted, tensors, count * sizeof *sorted);
-    if (metadata_count) memcpy(pairs, metadata, metadata_count * sizeof *pairs);
-    status = leat_safetensors_part_strings(sorted, &count, &strings, error);
-  }
-  if (!status) status = leat_safetensors_part_complex(sorted, count, &names, error);
-  if (!status)
-    status = write_sorted(path, sorted, count, pairs, metadata_count, pieces, &header, error);
-  free(sorted);
-  free(pairs);
-  free(pieces);
-  free(strings);
-  free(names);
-  leat_text_finish(&header);
-  return status;
 }

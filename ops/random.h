@@ -2,8 +2,8 @@
 //
 // The stream of an op is given by a 64-bit key (leat_random_key) and a 64-bit count. Its word
 // number e is
-//     philox(counter = {low32(e / 4), high32(e / 4), low32(count), high32(count)}, key =
-//     {low32(key), high32(key)})[e % 4]
+//     philox(counter = {low32(e / 4), high32(e / 4), low32(count), high32(count)},
+//            key = {low32(key), high32(key)})[e % 4]
 //
 // random_bits: element e (its row-major position) is word e.
 //
@@ -14,8 +14,8 @@
 //               for r = 0 … 5:  left, right = right, left ^ (mix(right ^ k[r]) & mask)
 //               return left << h | right
 //     element i = the first of once(i), once(once(i)), … that is < n
-//     mix(x):   x *= 0x9e3779b1;  x ^= x >> 15;  x *= 0x85ebca77;  x ^= x >> 13      (u32,
-//     wrapping)
+//     mix(x):   x *= 0x9e3779b1;  x ^= x >> 15;  x *= 0x85ebca77;  x ^= x >> 13
+//               (u32, wrapping)
 #ifndef LEAT_OPS_RANDOM_H
 #define LEAT_OPS_RANDOM_H
 

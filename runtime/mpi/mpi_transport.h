@@ -115,8 +115,15 @@ typedef struct mpi_transport {
 // mpi_transport.c.
 extern const leat_transport_backend leat_mpi_transport;
 
-// mpi_progress.c: the thread, and what other threads do instead of it.
+// Nanoseconds.
+enum { MICROSECOND = 1000, MILLISECOND = 1000000 };
+
+// mpi_thread.c.
 void *leat_mpi_main(void *transport);
+
+// mpi_progress.c. Whether something happened; the lock `mpi` is held, here and where it says so.
+bool leat_mpi_turn(mpi_transport *t);
+bool leat_mpi_has_pending(const mpi_transport *t); // something is on its way; `mpi` is held
 // Sends what is queued unless another thread has MPI; false: the thread must see to it.
 bool leat_mpi_try_send(mpi_transport *t);
 // Waits as leat_signal_wait does, polling for as long as it pays.
@@ -124,5 +131,18 @@ bool leat_mpi_wait(mpi_transport *t, leat_signal *signal, uint32_t seen, int64_t
 void leat_mpi_append(envelope_list *list, envelope *e);
 // Copies the payload; NULL: no memory.
 envelope *leat_mpi_envelope(int peer, envelope_header header, const void *data, size_t size);
+
+// To a peer, at once; `mpi` is held.
+void leat_mpi_send_own(mpi_transport *t, int peer, envelope_header header, const void *payload,
+                       size_t size);
+greeting leat_mpi_own_greeting(const mpi_transport *t);
+void leat_mpi_set_stage(mpi_transport *t, transport_stage stage);
+// Nothing works any more, for the first cause that is said; `mpi` is held.
+void leat_mpi_fail(mpi_transport *t, leat_status status, const char *message);
+// False, and everything fails, when an MPI call did.
+bool leat_mpi_check(mpi_transport *t, int code, const char *call);
+// Ends everything that is under way; nothing is accepted any more. Memory that MPI may still touch
+// (envelopes on their way) is left to the process' end.
+void leat_mpi_end_all(mpi_transport *t);
 
 #endif
