@@ -38,7 +38,8 @@ static leat_status build(leat_model *model, const leat_image *image,
   leat_part part = {model->program, model->store};
   LEAT_TRY(leat_executor_create(model->runtime, &part, 1, &(leat_executor_options){0},
                                 &model->executor, error));
-  return leat_run_acquire(model->executor, &model->run, error);
+  model->run = leat_run_acquire(model->executor);
+  return LEAT_OK;
 }
 
 static leat_status describe(leat_model *model) {

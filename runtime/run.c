@@ -41,14 +41,12 @@ void leat_run_destroy(leat_run *run) {
   leat_arena_destroy(run->arena);
 }
 
-leat_status leat_run_acquire(leat_executor *executor, leat_run **out, leat_error *error) {
-  (void)error; // small memory comes from an arena
+leat_run *leat_run_acquire(leat_executor *executor) {
   pthread_mutex_lock(&executor->lock);
   leat_run *run = executor->idle;
   if (run) executor->idle = run->next_idle;
   pthread_mutex_unlock(&executor->lock);
-  *out = run ? run : create(executor);
-  return LEAT_OK;
+  return run ? run : create(executor);
 }
 
 void leat_run_release(leat_run *run) {

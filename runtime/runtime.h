@@ -171,8 +171,7 @@ LEAT_MUST_USE leat_status leat_executor_bind(const leat_executor *executor,
                                              leat_error *error);
 
 // A run and its memory from the executor's pool, or a new one.
-LEAT_MUST_USE leat_status leat_run_acquire(leat_executor *executor, leat_run **out,
-                                           leat_error *error);
+leat_run *leat_run_acquire(leat_executor *executor);
 void leat_run_release(leat_run *run); // NULL is fine; what it fetched is invalid then
 
 typedef struct leat_run_request {

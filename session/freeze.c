@@ -13,18 +13,13 @@ static bool is_assigned(const leat_graph *graph, const leat_state *state) {
   return false;
 }
 
-static leat_status check_type(const leat_state *state, const leat_tensor *value, const char *path,
-                              leat_error *error) {
+static leat_status check_type(const leat_graph *graph, const leat_state *state,
+                              const leat_tensor *value, const char *path, leat_error *error) {
   leat_type type = leat_type_of_tensor(value);
   if (leat_type_equal(&type, &state->type)) return LEAT_OK;
-  leat_text expected = {0}, found = {0};
-  leat_type_print(&state->type, &expected);
-  leat_type_print(&type, &found);
-  leat_fail(error, LEAT_INVALID, "variable `%s` is %s, in %s it is %s", state->name, expected.data,
-            path, found.data);
-  leat_text_finish(&expected);
-  leat_text_finish(&found);
-  return LEAT_INVALID;
+  return leat_fail(error, LEAT_INVALID, "variable `%s` is %s, in %s it is %s", state->name,
+                   leat_type_text(graph->arena, &state->type), path,
+                   leat_type_text(graph->arena, &type));
 }
 
 static const leat_attr *value_attr(leat_graph *graph, const leat_tensor *value) {
@@ -63,7 +58,7 @@ leat_status leat_freeze(leat_graph *graph, leat_diag *diag, const leat_safetenso
       leat_warn_at(diag, state->span, "%s has no `%s`: it starts from its initial value", path,
                    state->name);
     else
-      LEAT_TRY(check_type(state, value, path, error));
+      LEAT_TRY(check_type(graph, state, value, path, error));
     if (value && assigned) start_from(graph, state, value_attr(graph, value));
     if (value && !assigned) freeze_reads(graph, state, value_attr(graph, value));
     if (value && !assigned) continue; // nothing refers to it any more

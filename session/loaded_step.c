@@ -27,7 +27,8 @@ leat_status leat_loaded_step_start(leat_session *session, leat_arena *arena,
     options = (leat_executor_options){LEAT_CLUSTER_RUNS, leat_cluster_route, session};
   LEAT_TRY(leat_executor_create(session->runtime, out->parts.items, out->parts.count, &options,
                                 &out->executor, &session->error));
-  return leat_run_acquire(out->executor, &out->run, &session->error);
+  out->run = leat_run_acquire(out->executor);
+  return LEAT_OK;
 }
 
 void leat_loaded_step_finish(leat_loaded_step *step) {

@@ -269,6 +269,7 @@ void leat_step_destroy(leat_step *step) {
 int leat_step_feed_count(const leat_step *step) {
   return (int)step->request.feeds.count;
 }
+
 int leat_step_fetch_count(const leat_step *step) {
   return (int)step->request.fetches.count;
 }

@@ -205,7 +205,8 @@ static leat_status execute(worker *w, worker_step *step, leat_wire *in, leat_run
 static leat_status run_step(worker *w, leat_wire *in) {
   worker_step *step = find_step(w, leat_wire_get(in));
   leat_status status = check_hash(w, step, in);
-  leat_run_request request = {.step = leat_wire_get(in), .run_count = (int64_t)leat_wire_get(in)};
+  leat_run_request request = {.step = leat_wire_get(in)};
+  request.run_count = (int64_t)leat_wire_get(in);
   if (!status) return execute(w, step, in, &request);
   leat_runtime_abort(w->session->runtime, LEAT_CLUSTER_RUNS, request.step, status,
                      w->session->error.message);

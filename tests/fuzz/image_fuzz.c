@@ -19,7 +19,6 @@ static leat_status bind(leat_runtime *runtime, leat_store *store, const leat_pro
                         leat_error *error) {
   leat_part part = {program, store};
   leat_executor *executor;
-  leat_run *run;
   LEAT_TRY(leat_executor_create(runtime, &part, 1, &(leat_executor_options){0}, &executor, error));
   for (size_t i = 0; i < leat_executor_feed_count(executor); i++) {
     leat_port_info port;
@@ -28,10 +27,9 @@ static leat_status bind(leat_runtime *runtime, leat_store *store, const leat_pro
     leat_port_print(&port, &text);
     leat_text_finish(&text);
   }
-  leat_status status = leat_run_acquire(executor, &run, error);
-  if (!status) leat_run_release(run);
+  leat_run_release(leat_run_acquire(executor));
   leat_executor_destroy(executor);
-  return status;
+  return LEAT_OK;
 }
 
 // Variables get their memory, and zeros, when they are bound: what is damaged may ask for any

@@ -27,7 +27,6 @@ static void try_image(const void *image, size_t size) {
   leat_runtime *runtime;
   leat_store *store;
   leat_executor *executor;
-  leat_run *run;
   CHECK_EQ_INT(leat_runtime_create(&(leat_runtime_options){.threads = 1}, &runtime, &error), 0);
   CHECK_EQ_INT(leat_store_create(&store, &error), 0);
   leat_part part = {program, store};
@@ -41,11 +40,10 @@ static void try_image(const void *image, size_t size) {
       leat_text_finish(&text);
     }
     // Variables stay without a value, so no kernel runs on sizes that it does not know.
-    if (!leat_run_acquire(executor, &run, &error)) {
-      leat_status status = leat_run_initialise(run, &error);
-      (void)status;
-      leat_run_release(run);
-    }
+    leat_run *run = leat_run_acquire(executor);
+    leat_status status = leat_run_initialise(run, &error);
+    (void)status;
+    leat_run_release(run);
     leat_executor_destroy(executor);
   }
   leat_store_destroy(store);

@@ -95,7 +95,7 @@ static inline bool set_up(fixture *f, leat_runtime_options options,
   if (!status)
     status = leat_executor_create(f->runtime, parts, (size_t)count, binding ? binding : &none,
                                   &f->executor, &f->error);
-  if (!status) status = leat_run_acquire(f->executor, &f->run, &f->error);
+  if (!status) f->run = leat_run_acquire(f->executor);
   if (status) CHECK_FAILED("set_up: %s", f->error.message);
   return !status;
 }
