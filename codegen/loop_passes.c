@@ -250,7 +250,8 @@ static void row_of_lanes(leat_loops *s, k_value *acc) {
     leat_loops_vectors(s, zero, s->length, acc);
     return;
   }
-  if (!s->steps || s->length->op == K_CONST) { // a row that is one block has the bits of a fold uncut
+  // a row that is one block has the bits of a fold uncut
+  if (!s->steps || s->length->op == K_CONST) {
     blocks(s, acc);
     return;
   }

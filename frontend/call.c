@@ -275,13 +275,11 @@ static ev static_extreme(evaluator *e, const ev_function *function, const ev_arg
     return ev_operator(e, first, left, right, span, NULL).i ? left : right;
   }
   leat_dims *dims = e->graph->dims;
-  leat_dim a, b, most, least;
+  leat_dim a, b, extreme;
   if (!ev_as_dim(e, left, args[0].span, &a) || !ev_as_dim(e, right, args[1].span, &b))
     return ev_error();
-  bool fits = leat_dim_max(dims, a, b, &most);
-  if (fits && largest) return ev_of_dim(most);
-  return fits && leat_dim_add(dims, a, b, &least) && leat_dim_sub(dims, least, most, &least)
-             ? ev_of_dim(least) // a + b - max(a, b)
+  return (largest ? leat_dim_max : leat_dim_min)(dims, a, b, &extreme)
+             ? ev_of_dim(extreme)
              : ev_fail(e, span, "this dimension has too many terms or digits");
 }
 
