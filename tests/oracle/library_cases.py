@@ -215,8 +215,8 @@ table(given, [
     *((f'rot90(x, k={i})', f'np.rot90(x, {i})') for i in (-1, 1, 2, 4)),
     ('rot90(u, axes=[1, 2])', 'np.rot90(u, 1, (1, 2))'), ('rot90(u, k=3, axes=[2, 0])', 'np.rot90(u, 3, (2, 0))')],
     tolerance=64)
-for name in ('sum', 'prod', 'mean', 'max', 'min', 'var', 'std'):
-    case(f'nan{name}', f'nan{name}(y, axis=1)', f'np.nan{name}(np.where(u > 0.3, np.nan, u), axis=1)', (), 16,
+for name in ('nansum', 'nanprod', 'nanmean', 'nanmax', 'nanmin', 'nanvar', 'nanstd'):
+    case(name, f'{name}(y, axis=1)', f'np.{name}(np.where(u > 0.3, np.nan, u), axis=1)', (), 16,
          'y = where(u > 0.3, nan, u)', u=('f64', (3, 4, 2), 'unit'))
 table({'n': ('f64', (16,), 'special'), 'i': ('i32', (4, 9), 'small'), 'x': ('f32', (4, 9), 'distinct')}, [
     ('median(n)', 'np.median(n)'), ('median(reshape(n, [4, 4]), axis=1)', 'np.median(n.reshape(4, 4), axis=1)'),
