@@ -3,8 +3,9 @@
 // (Distributed TensorFlow 4.2; `IndexedSlices` elsewhere).
 //
 // They are a compile-time value that stands for a tensor, and is made one only where something
-// needs the whole of it. What keeps them sparse: a sign, a scalar factor or divisor, their sum with
-// others and with a tensor, `v += rows`, and the gradient of a gather of gathered rows.
+// needs the whole of it. What keeps them sparse: a sign, a factor or divisor (a scalar or a tensor
+// of the same shape: rows that are not there are zero and stay so), their sum with others and with
+// a tensor, `v += rows`, and the gradient of a gather of gathered rows.
 #include "frontend/evaluator.h"
 
 static ev make(evaluator *e, const leat_type *type, ev indices, ev values) {
@@ -42,10 +43,22 @@ leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span) {
 
 // -- Arithmetic that keeps rows sparse ----------------------------------------------------------
 
-static bool is_scalar(ev value, const leat_type *like) {
+// What the values of the rows are multiplied by: a scalar, or these rows of a tensor. None:
+// neither.
+static ev factor_of(evaluator *e, const ev_rows *rows, ev value, leat_span span) {
   const leat_type *type = ev_tensor_type(value);
-  if (!type) return ev_is_literal(value);
-  return value.kind != EV_ROWS && type->rank == 0 && type->dtype == like->dtype;
+  if (value.kind == EV_ROWS || (!type && !ev_is_literal(value))) return ev_none();
+  if (!type || (type->rank == 0 && type->dtype == rows->type.dtype)) return value;
+  if (!leat_type_equal(type, &rows->type)) return ev_none();
+  ev inputs[] = {value, ev_tensor(rows->indices)};
+  leat_attr axis = {.i = 0};
+  return ev_op(e, LEAT_OP_gather, inputs, 2, &axis, span, NULL);
+}
+
+static ev scaled(evaluator *e, leat_op op, ev rows, ev by, leat_span span) {
+  ev factor = factor_of(e, rows.rows, by, span);
+  if (factor.kind == EV_NONE || factor.kind == EV_ERROR) return factor;
+  return with_values(e, rows, op2(e, op, ev_tensor(rows.rows->values), factor, span));
 }
 
 static ev concat(evaluator *e, leat_value a, leat_value b, leat_span span) {
@@ -54,7 +67,12 @@ static ev concat(evaluator *e, leat_value a, leat_value b, leat_span span) {
   return ev_op(e, LEAT_OP_concat, inputs, 2, &axis, span, NULL);
 }
 
+// Of the same rows the values add up, so that they do not double where ways part and meet.
 static ev join(evaluator *e, ev a, ev b, leat_span span) {
+  leat_value at = a.rows->indices, other = b.rows->indices;
+  if (at.node == other.node && at.port == other.port)
+    return with_values(
+        e, a, op2(e, LEAT_OP_add, ev_tensor(a.rows->values), ev_tensor(b.rows->values), span));
   leat_dtype dtype = leat_value_type(a.rows->indices)->dtype;
   ev indices = ev_tensor(b.rows->indices);
   if (leat_value_type(b.rows->indices)->dtype != dtype) {
@@ -81,14 +99,11 @@ static ev negative(evaluator *e, ev value, leat_span span) {
 ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span) {
   if (operator== LEAT_OPERATOR_NEG) return negative(e, left, span);
   ev rows = left.kind == EV_ROWS ? left : right, other = left.kind == EV_ROWS ? right : left;
-  ev values = ev_tensor(rows.rows->values);
   const leat_type *type = ev_tensor_type(other);
-  bool scales = is_scalar(other, &rows.rows->type);
   bool same = type && leat_type_equal(type, &rows.rows->type);
-  if (operator== LEAT_OPERATOR_MUL && scales)
-    return with_values(e, rows, op2(e, LEAT_OP_mul, values, other, span));
-  if (operator== LEAT_OPERATOR_DIV && scales && left.kind == EV_ROWS)
-    return with_values(e, rows, op2(e, LEAT_OP_div, values, other, span));
+  if (operator== LEAT_OPERATOR_MUL) return scaled(e, LEAT_OP_mul, rows, other, span);
+  if (operator== LEAT_OPERATOR_DIV && left.kind == EV_ROWS)
+    return scaled(e, LEAT_OP_div, rows, other, span);
   if (operator== LEAT_OPERATOR_ADD && same) return ev_rows_add(e, left, right, span);
   if (operator!= LEAT_OPERATOR_SUB || !same) return ev_none();
   right = negative(e, right, span);
