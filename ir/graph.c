@@ -30,7 +30,6 @@ leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const ch
 // -- Names ---------------------------------------------------------------------------------------
 
 static const char *add_name(leat_graph *graph, const char *name, named_kind kind, void *object) {
-  name = leat_intern(graph->strings, name);
   assert(!leat_map_get(&graph->by_name, name));
   named *entry = leat_new(graph->arena, named);
   *entry = (named){kind, object};
@@ -97,7 +96,7 @@ leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat
   leat_state *state = leat_new(graph->arena, leat_state);
   state->kind = LEAT_STATE_VARIABLE;
   state->id = graph->states.count;
-  state->name = add_name(graph, name, NAMED_STATE, state);
+  state->name = add_name(graph, leat_intern(graph->strings, name), NAMED_STATE, state);
   state->type = *type;
   state->trainable = true;
   state->container = leat_intern(graph->strings, "");
@@ -107,7 +106,7 @@ leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat
 
 leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name) {
   leat_entry *entry = leat_new(graph->arena, leat_entry);
-  entry->name = add_name(graph, name, NAMED_ENTRY, entry);
+  entry->name = add_name(graph, leat_intern(graph->strings, name), NAMED_ENTRY, entry);
   leat_vec_push(graph->arena, &graph->entries, entry);
   return entry;
 }

@@ -115,7 +115,7 @@ struct leat_graph {
 leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name);
 
 // Appends a node without checking anything but the room: ops/build.h is what front ends and passes
-// call. Copies the arrays. `name` must be unused (see leat_graph_unique_name).
+// call. Copies the arrays. `name` is interned and unused: see leat_graph_unique_name.
 leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
                              const leat_value *inputs, uint32_t input_count,
                              const leat_attr *attrs);

@@ -38,6 +38,7 @@ typedef struct pruner {
   const char **homes; // by state id of the session's graph
   leat_cloner cloner;
   leat_vec(leat_node *) pending;
+  leat_vec(leat_value) inputs; // of the node that is copied
 } pruner;
 
 static bool has_effect(const leat_node *node) {
@@ -193,12 +194,11 @@ static leat_status name_param(pruner *p, const leat_node *node, leat_node *copy)
 }
 
 static leat_status copy_node(pruner *p, const leat_node *node) {
-  leat_vec(leat_value) inputs = {0};
-  leat_vec_reserve(p->context->scratch, &inputs, node->input_count);
+  p->inputs.count = 0;
   for (uint32_t i = 0; i < node->input_count; i++)
-    leat_vec_push(p->context->scratch, &inputs, copy_of(p, node->inputs[i]));
+    leat_vec_push(p->context->scratch, &p->inputs, copy_of(p, node->inputs[i]));
   if (leat_node_state(node)) copy_state(p, leat_node_state(node));
-  leat_node *copy = p->copies[node->id] = leat_clone_node(&p->cloner, node, inputs.items);
+  leat_node *copy = p->copies[node->id] = leat_clone_node(&p->cloner, node, p->inputs.items);
   copy->controls = node->controls; // the originals, until set_controls
   copy->control_count = node->control_count;
   return node->op == LEAT_OP_feed ? name_param(p, node, p->copies[node->id]) : LEAT_OK;

@@ -223,7 +223,8 @@ static leat_graph *graph;
 
 static leat_node *constant(const char *name, leat_tensor tensor) {
   leat_attr value = {.tensor = leat_arena_memdup(arena, &tensor, sizeof tensor)};
-  leat_node *node = leat_graph_append(graph, LEAT_OP_const, name, NULL, 0, &value);
+  leat_node *node =
+      leat_graph_append(graph, LEAT_OP_const, leat_intern(strings, name), NULL, 0, &value);
   leat_type type = leat_type_of_tensor(&tensor);
   node->outputs = leat_arena_memdup(arena, &type, sizeof type);
   return node;
@@ -236,7 +237,8 @@ static leat_node *one(const char *name) {
 
 static leat_node *sum_of(const char *name, leat_node *a, leat_node *b) {
   leat_value inputs[] = {{a, 0}, {b, 0}};
-  leat_node *node = leat_graph_append(graph, LEAT_OP_add, name, inputs, 2, NULL);
+  leat_node *node =
+      leat_graph_append(graph, LEAT_OP_add, leat_intern(strings, name), inputs, 2, NULL);
   node->outputs = a->outputs;
   return node;
 }
@@ -340,23 +342,25 @@ static void make_example(void) {
   leat_entry *f = leat_graph_add_entry(graph, "f");
   f->training = true;
   leat_attr feed[] = {string_attr("x"), {.type = type}};
-  leat_node *x = leat_graph_append(graph, LEAT_OP_feed, "f/x", NULL, 0, feed);
+  leat_node *x = leat_graph_append(graph, LEAT_OP_feed, leat_intern(strings, "f/x"), NULL, 0, feed);
   x->outputs = type;
   feed[0] = string_attr("lr");
   feed[1].type = weights;
-  leat_node *lr = leat_graph_append(graph, LEAT_OP_feed, "f/lr", NULL, 0, feed);
+  leat_node *lr =
+      leat_graph_append(graph, LEAT_OP_feed, leat_intern(strings, "f/lr"), NULL, 0, feed);
   lr->outputs = weights;
   lr->device = "/job:worker";
   leat_attr state = {.state = w};
-  leat_node *read = leat_graph_append(graph, LEAT_OP_read, "f/net/read", NULL, 0, &state);
+  leat_node *read =
+      leat_graph_append(graph, LEAT_OP_read, leat_intern(strings, "f/net/read"), NULL, 0, &state);
   read->outputs = weights;
   leat_node *y = sum_of("f/y", read, lr);
   leat_attr shape = {.count = 2, .dims = type->dims};
-  leat_node *wide =
-      leat_graph_append(graph, LEAT_OP_broadcast, "f/wide", &(leat_value){y, 0}, 1, &shape);
+  leat_node *wide = leat_graph_append(graph, LEAT_OP_broadcast, leat_intern(strings, "f/wide"),
+                                      &(leat_value){y, 0}, 1, &shape);
   wide->outputs = type;
-  leat_node *assign =
-      leat_graph_append(graph, LEAT_OP_assign, "f/assign", &(leat_value){y, 0}, 1, &state);
+  leat_node *assign = leat_graph_append(graph, LEAT_OP_assign, leat_intern(strings, "f/assign"),
+                                        &(leat_value){y, 0}, 1, &state);
   assign->device = "/job:ps";
   assign->colocate = "net/w";
   leat_node_add_control(graph, assign, read);
