@@ -5,6 +5,7 @@
 #include "tools/session_options.h"
 #include "tools/values.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,16 @@
 
 // -- Lines -------------------------------------------------------------------------------------
 
-// A line without its newline, malloc'ed; NULL at the end. Without a terminal nothing is prompted.
-static char *read_line(const char *prompt) {
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number) {
+  (void)number;
+  interrupted = 1;
+}
+
+// A line without its newline, malloc'ed; NULL at the end, and at ^C. Without a terminal nothing is
+// prompted.
+static char *read_any_line(const char *prompt) {
 #ifdef LEAT_HAVE_LIBEDIT
   if (isatty(STDIN_FILENO)) {
     char *edited = readline(prompt);
@@ -37,15 +46,30 @@ static char *read_line(const char *prompt) {
   return line;
 }
 
+// ^C at a terminal ends the line, not the program with all its variables; while something runs it
+// ends that.
+static char *read_line(const char *prompt) {
+  struct sigaction ends_line = {.sa_handler = interrupt}, before;
+  interrupted = 0;
+  if (!isatty(STDIN_FILENO)) return read_any_line(prompt);
+  sigaction(SIGINT, &ends_line, &before);
+  char *line = read_any_line(prompt);
+  sigaction(SIGINT, &before, NULL);
+  return line;
+}
+
 // Lines until no bracket is open; in `text`. False at the end of the input.
 static bool read_statement(leat_text *text) {
   text->size = 0;
   do {
     char *line = read_line(text->size ? "... " : ">>> ");
-    if (!line) return text->size > 0;
-    leat_text_add(text, "%s\n", line);
+    if (!line && !interrupted) return text->size > 0;
+    if (line)
+      leat_text_add(text, "%s\n", line);
+    else // ^C: what was typed is forgotten
+      putchar('\n'), clearerr(stdin), text->size = 0;
     free(line);
-  } while (leat_parse_is_incomplete(text->data, text->size));
+  } while (!text->size || leat_parse_is_incomplete(text->data, text->size));
   return true;
 }
 
