@@ -231,7 +231,8 @@ TEST(slices_are_numpys) {
     CHECK_GRAPH(text, cases[i].type);
   }
   CHECK_GRAPH("entry e(x: f32[N, 3]) -> (y: f32[N - 1, 3], z: f32[3]) { y = x[1:]\n z = x[-1] }",
-              "start=[N - max(1, N) + 1, 0], size=[max(1, N) - 1, 3]", "start=[N - 1, 0], size=[1, 3]");
+              "start=[N - max(1, N) + 1, 0], size=[max(1, N) - 1, 3]",
+              "start=[N - 1, 0], size=[1, 3]");
   // The same places have the same form, however they are asked for.
   CHECK_GRAPH("entry e(x: f32[N]) -> (y: f32[max(N, 3) - 3], z: f32[max(N - 3, 0)]) {\n"
               "  y = x[1:][1:-1] + x[2:-1]\n z = x[:-3] - x[3:][::-1]\n}",
