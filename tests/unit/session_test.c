@@ -103,6 +103,14 @@ TEST(checkpoints) {
   leat_session_destroy(session);
 }
 
+// The parts of two numbers.
+static bool holds(const leat_tensor *tensor, double a, double b, double c, double d) {
+  const double expected[] = {a, b, c, d}, *parts = tensor->data;
+  bool same = tensor->dtype == LEAT_c128 && tensor->rank == 1 && tensor->shape[0] == 2;
+  for (int i = 0; same && i < 4; i++) same = parts[i] == expected[i];
+  return same;
+}
+
 // Complex numbers are pairs of floats for a client: fed, fetched, as variables and in checkpoints.
 TEST(complex_numbers) {
   static const char text[] = "var v: c128[2] = [1j, 2]\n"
@@ -126,21 +134,21 @@ TEST(complex_numbers) {
     leat_tensor feeds[] = {{LEAT_c64, 1, {3}, z}, {.data = NULL}}, out[2], v;
     leat_tensor value = {LEAT_c128, 1, {2}, wide};
     CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_OK);
-    CHECK(out[0].dtype == LEAT_c64 && out[0].shape[0] == 3 && out[1].dtype == LEAT_c128);
+    CHECK(out[0].dtype == LEAT_c64 && out[0].shape[0] == 3);
     for (int i = 0; i < 3; i++) {
       const float *y = (float *)out[0].data + 2 * i;
       CHECK(y[0] == z[i][0] && y[1] == -z[i][1]);
     }
-    CHECK(memcmp(out[1].data, (double[]){1, 3, 6, -2}, sizeof wide) == 0);
+    CHECK(holds(&out[1], 1, 3, 6, -2));
     CHECK_EQ_INT(leat_variable_write(session, "v", &value), LEAT_OK);
     feeds[1] = (leat_tensor){LEAT_c128, 0, {0}, a};
     CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_OK);
-    CHECK(memcmp(out[1].data, (double[]){-4, 2, -8, 6}, sizeof wide) == 0);
+    CHECK(holds(&out[1], -4, 2, -8, 6));
     CHECK_EQ_INT(leat_session_save(session, path), LEAT_OK);
     CHECK_EQ_INT(leat_variable_write(session, "v", &value), LEAT_OK);
     CHECK_EQ_INT(leat_session_restore(session, path), LEAT_OK);
     CHECK_EQ_INT(leat_variable_read(session, "v", &v), LEAT_OK);
-    CHECK(v.dtype == LEAT_c128 && !memcmp(v.data, (double[]){-4, 2, -8, 6}, sizeof wide));
+    CHECK(holds(&v, -4, 2, -8, 6));
     free(v.data);
     feeds[0] = (leat_tensor){LEAT_c128, 1, {2}, wide};
     CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_INVALID);
