@@ -54,7 +54,7 @@ TEST(build_checks_arity_and_dtypes) {
   CHECK_REFUSED(OP0(neg, IN(x, x)), "neg takes 1 input, not 2");
   CHECK_REFUSED(op(LEAT_OP_concat, NULL, 0, NULL), "concat takes 1 or more inputs, not 0");
   CHECK_REFUSED(OP0(add, IN(x, i)),
-                "add of f32[2] and i32[2]: dtypes f32 and i32 differ, and there is no implicit");
+                "add of f32[2] and i32[2]: dtypes f32 and i32 differ; only `cast` converts");
   CHECK_REFUSED(OP0(sqrt, IN(i)), "sqrt of i32[2]: sqrt takes floats and complex numbers, not i32");
   CHECK_REFUSED(OP0(and, IN(i, i)), "and takes bool, not i32");
   CHECK_REFUSED(OP0(gcd, IN(x, x)), "gcd takes integers, not f32");
