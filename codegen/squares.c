@@ -12,18 +12,21 @@
 // A tile is a block of squares. It goes along the side, read or written, whose rows are the farther
 // apart: that one is then touched in runs, the other a line at a time in rows that are near. Where
 // squares write parts of lines, they rather follow each other along these lines. Where the rows of
-// both sides fall into the same few sets of the TLB and the caches, being a multiple of ALIASED
-// bytes apart, neither may be touched a line at a time: then the block is computed by rows into a
-// local array, and turned from there.
+// one side fall into the same few sets of the caches, being a multiple of PAGE bytes apart, blocks
+// are smaller; where those of both sides fall into the same few sets of the TLB too, being a
+// multiple of ALIASED apart, neither may be touched a line at a time: then the block is computed by
+// rows into a local array, and turned from there.
 #include "codegen/loops.h"
 
 #include <math.h>
 
 enum {
-  LINE = 64,        // bytes of a cache line, and what rows of the local array are longer
-  RUN_BYTES = 1024, // of a tile along the axis that it goes along, …
-  MOST_RUN = 256,   // … and elements
-  BLOCK = 128,      // elements of it along the other one
+  LINE = 64,       // bytes of a cache line, and what rows of the local array are longer
+  RUN = 1024,      // elements of a tile along the axis that it goes along, …
+  BLOCK = 256,     // … and along the other one
+  SMALL_RUN = 256, // the same of a smaller block
+  SMALL_BLOCK = 128,
+  PAGE = 4096,
   ALIASED = 64 << 10,
 };
 
@@ -139,15 +142,14 @@ static double farthest_read(const leat_unit *unit, int axis) {
   return most;
 }
 
-static bool is_aliased(double bytes) {
-  return fmod(bytes, ALIASED) == 0;
+static bool is_multiple(double bytes, int of) {
+  return fmod(bytes, of) == 0;
 }
 
 static void choose_sides(squares *q) {
   const leat_unit *unit = q->loops->unit;
   const leat_type *type = &unit->outputs.items[0].storage->type;
-  int size = (int)leat_dtype_size(type->dtype), run = RUN_BYTES / size;
-  if (run > MOST_RUN) run = MOST_RUN;
+  int size = (int)leat_dtype_size(type->dtype);
   leat_type space = {.dtype = type->dtype, .rank = unit->rank};
   for (int k = 0; k < unit->rank; k++) space.dims[k] = unit->dims[k];
   double read = farthest_read(unit, q->last.axis), written = bytes_between(&space, q->across.axis);
@@ -157,14 +159,16 @@ static void choose_sides(squares *q) {
          q->last.square < q->last.dim)
     q->last.square *= 2;
   bool whole_lines = LEAT_LANES * size >= LINE;
-  bool by_local = is_aliased(read) && is_aliased(written) && unit->outputs.count == 1 &&
-                  k_words(type->dtype) == 1;
+  bool by_local = is_multiple(read, ALIASED) && is_multiple(written, ALIASED) &&
+                  unit->outputs.count == 1 && k_words(type->dtype) == 1;
   q->reads_in_runs = by_local || read > written || (read == written && whole_lines);
-  q->across.size = q->reads_in_runs ? run : BLOCK;
-  q->last.size = q->reads_in_runs ? BLOCK : run;
-  q->pitch = q->across.size + LINE / size;
+  bool small = is_multiple(read, PAGE) || is_multiple(written, PAGE);
+  int run = small ? SMALL_RUN : RUN, block = small ? SMALL_BLOCK : BLOCK;
+  q->across.size = q->reads_in_runs ? run : block;
+  q->last.size = q->reads_in_runs ? block : run;
+  q->pitch = run + LINE / size;
   if (by_local)
-    q->local = k_local(q->loops->b, K_SPACE_REGISTER, k_dtype(type->dtype), BLOCK * q->pitch);
+    q->local = k_local(q->loops->b, K_SPACE_REGISTER, k_dtype(type->dtype), block * q->pitch);
 }
 
 // -- Squares --------------------------------------------------------------------------------------
