@@ -40,15 +40,15 @@ int op_ulps(leat_op op, leat_dtype dtype) {
 
 double op_growth(leat_op op) {
   switch ((int)op) {
-  case LEAT_OP_cholesky:
-  case LEAT_OP_fft:
-  case LEAT_OP_ifft: return 0.5;
+  case LEAT_OP_cholesky: return 0.5;
   case LEAT_OP_lu:
+  case LEAT_OP_fft:
+  case LEAT_OP_ifft:
   case LEAT_OP_rfft: return 0.75;
   case LEAT_OP_irfft: return 1;
   case LEAT_OP_triangular_solve: return 1.25;
-  case LEAT_OP_qr:
   case LEAT_OP_eigh: return 1.5;
+  case LEAT_OP_qr:
   case LEAT_OP_svd: return 2;
   }
   return 0;
