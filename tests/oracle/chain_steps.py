@@ -5,11 +5,6 @@ not suit it: no value may leave its op's domain or lie where a rounding decides 
 maxima).
 """
 import numpy
-import scipy.special
-from types import SimpleNamespace
-
-import jax
-import jax.numpy as np
 
 HALVES = ('float16', 'bfloat16')
 FLOATS = ('float32', 'float64') + HALVES
@@ -20,45 +15,6 @@ NAMES = {'float16': 'f16', 'bfloat16': 'bf16', 'float32': 'f32', 'float64': 'f64
          'uint8': 'u8', 'uint16': 'u16', 'uint32': 'u32', 'uint64': 'u64'}
 GAPS = {'float16': 0.05, 'bfloat16': 0.2}
 GAP = 1e-3
-
-
-# -- What the texts mean: to JAX, and while a program is built, when no compiler is waited for ------------------------
-
-def of_dtype(function):
-    return lambda x, **how: numpy.asarray(function(numpy.asarray(x, 'float64'), **how)).astype(x.dtype)
-
-
-def updated(change):
-    def update(x, rows, updates):
-        x = x.copy()
-        getattr(numpy, change).at(x, rows, updates)
-        return x
-    return update
-
-
-def pooled(x, take, lib):
-    """The `take` of windows of 2 along the first axis of a matrix, as pooling of [1, W, C] does."""
-    return take(lib.reshape(x[:x.shape[0] // 2 * 2], (x.shape[0] // 2, 2, x.shape[1])), axis=1)
-
-
-JAX = {'np': np, 'jax': jax, 'cummax': lambda x, axis: jax.lax.cummax(x, axis),
-       'cummin': lambda x, axis: jax.lax.cummin(x, axis), 'special': jax.scipy.special,
-       'complex_of': jax.lax.complex, 'third': lambda x: jax.lax.div(x, np.asarray(3, x.dtype)), 'pooled': pooled,
-       'top': lambda x, k: jax.lax.top_k(x, k)[0],
-       **{f'{word}_rows': lambda x, rows, updates, word=word: getattr(x.at[np.array(rows)], word)(updates)
-          for word in ('add', 'min', 'max')}}
-DRAFT = {'np': numpy, 'cummax': numpy.maximum.accumulate, 'cummin': numpy.minimum.accumulate,
-         'add_rows': updated('add'), 'min_rows': updated('minimum'), 'max_rows': updated('maximum'), 'pooled': pooled,
-         'complex_of': lambda x, y: x + 1j * y, 'third': lambda x: (x - numpy.fmod(x, 3)) // 3,
-         'top': lambda x, k: -numpy.sort(-x)[..., :k],
-         'special': SimpleNamespace(**{name: of_dtype(getattr(scipy.special, name)) for name in (
-             'erf', 'erfc', 'erfinv', 'gammaln', 'digamma', 'logsumexp')}),
-         'jax': SimpleNamespace(nn=SimpleNamespace(
-             sigmoid=of_dtype(scipy.special.expit), relu=lambda x: numpy.maximum(x, 0),
-             softmax=of_dtype(lambda x: scipy.special.softmax(x, axis=-1)),
-             log_softmax=of_dtype(lambda x: scipy.special.log_softmax(x, axis=-1)),
-             softplus=of_dtype(lambda x: numpy.logaddexp(x, 0)), silu=of_dtype(lambda x: x * scipy.special.expit(x)),
-             gelu=of_dtype(lambda x, approximate: x * scipy.special.ndtr(x))))}
 
 
 # -- What suits a step ------------------------------------------------------------------------------------------------
@@ -111,11 +67,18 @@ def pick(rng, values, wanted=lambda x: True):
     return rng.choice(names[-6:]) if names else None
 
 
+OFFERED = None  # a set, while tests/oracle/chains looks what there is to choose from: the Leat texts
+
+
 def one_of(rng, rows, *names):
-    """One of the rows, (Leat, JAX) or a text for both, about the names."""
+    """One of the rows, (Leat, JAX) or a text for both, about the names; None: there are none."""
+    if OFFERED is not None:
+        OFFERED.update(row if isinstance(row, str) else row[0] for row in rows)
+    if not rows:
+        return None
     row = rng.choice(rows)
     leat, jax_text = (row, row) if isinstance(row, str) else row
-    return leat.format(*names), jax_text.format(*names)
+    return (leat.format(*names), jax_text.format(*names)) if names else (leat, jax_text)
 
 
 # -- Element by element -----------------------------------------------------------------------------------------------
@@ -179,7 +142,7 @@ def stepped(rng, values):
 
 def rounded(rng, values):
     name = pick(rng, values, lambda x: is_float(x) and apart_from(x, numpy.floor(x) + x.dtype.type(0.5)))
-    return name and (f'round({name})', f'np.round({name})')
+    return name and one_of(rng, [('round({0})', 'np.round({0})'), ('rint({0})', 'np.round({0})')], name)
 
 
 def binary(rng, values):
@@ -244,7 +207,7 @@ def narrowed(rng, values):
     spacing = numpy.abs(numpy.spacing(x.astype('float16'))).astype('float64')
     if float(numpy.min(numpy.abs(numpy.abs(x - near) / spacing - 0.5), initial=1)) < 1e-6:
         return None
-    return f'cast(cast({name}, f16), f64)', f'{name}.astype(np.float16).astype(np.float64)'
+    return one_of(rng, [('cast(cast({0}, f16), f64)', '{0}.astype(np.float16).astype(np.float64)')], name)
 
 
 # -- Reductions, movement, order --------------------------------------------------------------------------------------
@@ -265,7 +228,7 @@ def reduce(rng, values):
             rows.append((f'std({leat})', f'np.std({python})'))
     if apart_from(x, 0):
         rows.append((f'norm({name}, axis={axis}) / 4', f'np.sqrt(np.sum({name} * {name}, axis={axis})) / 4'))
-    return rng.choice(rows if is_wide(x) else rows[:2] + rows[4:6])
+    return one_of(rng, rows if is_wide(x) else rows[:2] + rows[4:6])
 
 
 def move(rng, values):
@@ -312,7 +275,7 @@ def move(rng, values):
         choices += [(f'tril({name}, k={k})', f'np.tril({name}, {k})'),
                     (f'triu({name}, k={k})', f'np.triu({name}, {k})'),
                     (f'diagonal({name})', f'np.diagonal({name})')]
-    return rng.choice(choices)
+    return one_of(rng, choices)
 
 
 def order(rng, values):
@@ -338,7 +301,7 @@ def order(rng, values):
     if distinct(x, x.ndim - 1) and is_wide(x):
         k = rng.randrange(1, x.shape[-1] + 1)
         choices.append((f'top_k({name}, {k})[0]', f'top({name}, {k})'))
-    return rng.choice(choices) if choices else None
+    return one_of(rng, choices)
 
 
 def rows(rng, values):
@@ -357,7 +320,7 @@ def rows(rng, values):
     if len(set(to)) == 3 and len(set(of)) == 3 and distinct(x, 0):
         choices += [(f'scatter_{word}({name}, {ints(to)}, 2 * {updates[0]} + 0.0137, axis=0)',
                      f'{word}_rows({name}, {to}, 2 * {updates[1]} + 0.0137)') for word in ('min', 'max')]
-    return rng.choice(choices)
+    return one_of(rng, choices)
 
 
 # -- Products, windows, matrices, transforms --------------------------------------------------------------------------
@@ -367,7 +330,7 @@ def matmul(rng, values):
     fits = lambda x: x.dtype == values[a].dtype and x.ndim == 2 and x.shape[0] == values[a].shape[-1]
     b = a and pick(rng, values, fits)
     if b and is_wide(values[a]):
-        return f'({a} @ {b}) / 4', f'({a} @ {b}) / 4'
+        return one_of(rng, ['({0} @ {1}) / 4'], a, b)
     return a and one_of(rng, [('matmul({0}, {0}, transpose_b=true) / 8', '({0} @ np.swapaxes({0}, -1, -2)) / 8')], a)
 
 
@@ -406,7 +369,7 @@ def factored(rng, values):
     n, dtype = values[name].shape[0], values[name].dtype.name
     made = (f'(matmul(tanh({name}), tanh({name}), transpose_b=true) + 4 * eye({n}, dtype={NAMES[dtype]}))',
             f'(np.tanh({name}) @ np.tanh({name}).T + 4 * np.eye({n}, dtype={name}.dtype))')
-    return rng.choice([tuple(row.format(text) for row, text in zip(rows, made)) for rows in (
+    return one_of(rng, [tuple(row.format(text) for row, text in zip(rows, made)) for rows in (
         ('cholesky({})', 'np.linalg.cholesky({})'), ('inv({})', 'np.linalg.inv({})'),
         ('log(det({}))', 'np.log(np.linalg.det({}))'), ('slogdet({})[1]', 'np.linalg.slogdet({})[1]'),
         (f'solve({{}}, {name})', f'np.linalg.solve({{}}, {name})'), ('eigvalsh({})', 'np.linalg.eigvalsh({})'),
