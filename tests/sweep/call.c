@@ -12,12 +12,33 @@ bool op_is_word(leat_op op) {
   return op == LEAT_OP_and || op == LEAT_OP_or || op == LEAT_OP_not;
 }
 
+// How an operand stands in a smooth program: where the op's slope is bounded.
+static const char *operand_form(leat_op op) {
+  switch ((int)op) {
+  case LEAT_OP_log:
+  case LEAT_OP_log2:
+  case LEAT_OP_log10: return "1 + abs(%s) ";
+  case LEAT_OP_log1p: return "abs(%s) ";
+  case LEAT_OP_cbrt:
+  case LEAT_OP_acosh:
+  case LEAT_OP_lgamma:
+  case LEAT_OP_digamma:
+  case LEAT_OP_atan2: return "2 + abs(%s) ";
+  case LEAT_OP_tan:
+  case LEAT_OP_asin:
+  case LEAT_OP_acos:
+  case LEAT_OP_atanh:
+  case LEAT_OP_erfinv: return "0.5 * tanh(%s) ";
+  }
+  return "%s ";
+}
+
 static void add_operand(call *c, const test_value *value) {
   const char *separator = op_is_word(c->op) ? leat_op_name(c->op) : ",";
   if (c->operands) leat_text_add(&c->text, "%s ", separator);
   if (c->operands) leat_text_add(&c->label, ", ");
-  leat_text_add(&c->text, c->op == LEAT_OP_log && c->p->smooth ? "1 + abs(%s) " : "%s ",
-                value->name);
+  const char *form = c->p->smooth ? operand_form(c->op) : "%s ";
+  leat_text_add(&c->text, form, value->name);
   leat_text_add(&c->label, "%s: ", value->name);
   test_type_print(value, &c->label);
   if (c->operands < 3) c->operand[c->operands] = *value;
@@ -74,8 +95,32 @@ bool op_is_smooth(leat_op op) {
   case LEAT_OP_maximum:
   case LEAT_OP_minimum:
   case LEAT_OP_exp:
-  case LEAT_OP_log:
+  case LEAT_OP_exp2:
+  case LEAT_OP_expm1:
+  case LEAT_OP_sinh:
+  case LEAT_OP_cosh:
   case LEAT_OP_tanh:
+  case LEAT_OP_sin:
+  case LEAT_OP_cos:
+  case LEAT_OP_atan:
+  case LEAT_OP_erf:
+  case LEAT_OP_erfc:
+  case LEAT_OP_log:
+  case LEAT_OP_log2:
+  case LEAT_OP_log10:
+  case LEAT_OP_log1p:
+  case LEAT_OP_asinh:
+  case LEAT_OP_hypot:
+  case LEAT_OP_cbrt:
+  case LEAT_OP_acosh:
+  case LEAT_OP_lgamma:
+  case LEAT_OP_digamma:
+  case LEAT_OP_atan2:
+  case LEAT_OP_tan:
+  case LEAT_OP_asin:
+  case LEAT_OP_acos:
+  case LEAT_OP_atanh:
+  case LEAT_OP_erfinv:
   case LEAT_OP_where:
   case LEAT_OP_sum:
   case LEAT_OP_max:
@@ -85,6 +130,12 @@ bool op_is_smooth(leat_op op) {
   return leat_op_info_of(op)->dtypes == LEAT_CLASS_ALL;
 }
 
+// As exp does.
+static bool op_grows(leat_op op) {
+  return op == LEAT_OP_exp || op == LEAT_OP_exp2 || op == LEAT_OP_expm1 || op == LEAT_OP_sinh ||
+         op == LEAT_OP_cosh;
+}
+
 static bool may_use(const call *c, const test_value *value) {
   leat_dtype_kind kind = leat_dtype_kind_of(value->dtype);
   bool nan = !value->is_input && (kind == LEAT_KIND_FLOAT || kind == LEAT_KIND_COMPLEX);
@@ -92,7 +143,7 @@ static bool may_use(const call *c, const test_value *value) {
   if (sees_sign && nan) return false; // which NaN is computed, is not promised
   if (!c->p->smooth) return true;
   if (value->error > 0 && !op_is_smooth(c->op)) return false;
-  return value->bound <= (c->op == LEAT_OP_tanh ? INFINITY : c->op == LEAT_OP_exp ? 4 : MOST_BOUND);
+  return value->bound <= (c->op == LEAT_OP_tanh ? INFINITY : op_grows(c->op) ? 4 : MOST_BOUND);
 }
 
 static test_fill fill_of(const call *c) {

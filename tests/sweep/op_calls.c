@@ -238,6 +238,7 @@ bool op_call(program *p, leat_op op, leat_dtype dtype, int variant) {
     function_of(op)(&c);
     call_propagate(&c);
     snprintf(c.out.name, sizeof c.out.name, "y%u", p->values.count);
+    c.out.op = c.second.op = op;
     describe(&c);
     write_statement(&c);
     leat_vec_push(p->arena, &p->values, c.out);

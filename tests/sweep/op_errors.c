@@ -94,9 +94,33 @@ void call_propagate(call *c) {
   case LEAT_OP_cummax: // of no elements
   case LEAT_OP_cummin: bound = INFINITY; break;
   case LEAT_OP_matmul: bound = b0 * b1 * terms(c), error = (e0 * b1 + e1 * b0) * terms(c); break;
-  case LEAT_OP_exp: bound = exp(b0), error = (e0 + 4 * unit) * bound; break;
-  case LEAT_OP_tanh: bound = 1, error = e0 + 4 * unit; break;
-  case LEAT_OP_log: bound = fmax(1, log1p(b0)), error = e0 + 4 * unit * bound; break;
+  case LEAT_OP_exp:
+  case LEAT_OP_exp2:
+  case LEAT_OP_expm1:
+  case LEAT_OP_sinh:
+  case LEAT_OP_cosh: bound = exp(b0), error = (e0 + 5 * unit) * bound; break;
+  case LEAT_OP_tanh:
+  case LEAT_OP_sin:
+  case LEAT_OP_cos: bound = 1, error = e0 + 4 * unit; break;
+  case LEAT_OP_atan:
+  case LEAT_OP_erf:
+  case LEAT_OP_erfc: bound = 2, error = 1.2 * e0 + 6 * unit * bound; break;
+  case LEAT_OP_log:
+  case LEAT_OP_log2: // of 1 and more
+  case LEAT_OP_log10:
+  case LEAT_OP_log1p: // of 0 and more
+  case LEAT_OP_asinh: bound = fmax(1, 2 * log1p(b0)), error = 1.5 * e0 + 4 * unit * bound; break;
+  case LEAT_OP_cbrt: // these of 2 and more
+  case LEAT_OP_acosh:
+  case LEAT_OP_atan2:
+  case LEAT_OP_digamma: bound = fmax(4, b0 + 2), error = e0 + e1 + 12 * unit * bound; break;
+  case LEAT_OP_lgamma: bound = (b0 + 2) * 8, error = 8 * e0 + 20 * unit * bound; break;
+  case LEAT_OP_tan: // these of half a tanh
+  case LEAT_OP_asin:
+  case LEAT_OP_acos:
+  case LEAT_OP_atanh:
+  case LEAT_OP_erfinv: bound = 3, error = e0 + 10 * unit * bound; break;
+  case LEAT_OP_hypot: bound = b0 + b1, error = e0 + e1 + 4 * unit * bound; break;
   case LEAT_OP_one_hot:
   case LEAT_OP_iota: bound = MOST_BOUND; break;
   }

@@ -53,6 +53,7 @@ typedef struct test_value {
   double bound, error; // of a smooth program: the largest magnitude, and how far targets may differ
   bool is_input, used; // by a statement
   const char *label;   // what it is, for messages
+  int op;              // of the statement that gives it
   test_match match;    // of its values on different targets
   double tolerance;
 } test_value;

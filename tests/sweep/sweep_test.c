@@ -3,7 +3,8 @@
 //
 // A case is an op, a dtype and a seed. The cases of a dtype are one program (starting a C compiler
 // is what costs); a program that does not run at all is halved until its culprit stands alone. Each
-// op has cases with a fixed seed and cases seeded by $LEAT_TEST_SEED; LEAT_SWEEP=full takes many.
+// op has cases with a fixed seed and cases seeded by $LEAT_TEST_SEED. The C compiler gets one of a
+// dtype's programs, which the seed chooses. LEAT_SWEEP=N: all of them, and N that are seeded.
 #include "tests/sweep/op_calls.h"
 
 #include <stdio.h>
@@ -56,18 +57,13 @@ static void build(program *p, const sweep_case *cases, uint32_t n, bool symbolic
   }
 }
 
-// A C compiler takes most of the time: with a slow build it gets a third of the dtypes, which the
-// seed chooses.
-static int target_count(leat_dtype dtype) {
-  bool fewer = getenv("LEAT_SANITIZED") && (test_seed() + dtype) % 3;
-  return fewer ? TARGETS - 1 : TARGETS;
-}
+static int target_count = TARGETS; // of the program that runs
 
 static leat_status run(program *p, const sweep_case *cases, uint32_t n, bool symbolic,
                        leat_text *why, bool *wrong) {
   build(p, cases, n, symbolic);
   if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(p, false), stderr); // to see what crashed
-  return program_agrees(p, targets, target_count(cases->dtype), symbolic ? 3 : 1, why, wrong);
+  return program_agrees(p, targets, target_count, symbolic ? 3 : 1, why, wrong);
 }
 
 // A case whose result is wrong, in a program of its own if it is wrong there too: `among` is what
@@ -120,6 +116,14 @@ static void add_cases(leat_arena *arena, leat_dtype dtype, rng *random, case_lis
     }
 }
 
+// Whether target c runs program i of the dtype's. With a slow build it runs a third of the dtypes.
+static bool is_for_c(leat_dtype dtype, int i, int sampled) {
+  uint64_t turn = test_seed() + (uint64_t)dtype, programs = 2 + (uint64_t)sampled;
+  if (getenv("LEAT_SWEEP") || only_dtype) return true;
+  bool fewer = getenv("LEAT_SANITIZED") && turn % 3;
+  return !fewer && turn / 3 % programs == (uint64_t)(i + 2);
+}
+
 // A program of all ops with constant shapes and one with run-time dims, from fixed seeds; then
 // `sampled` more, each with the one or the other.
 static void sweep_dtype(leat_dtype dtype, int sampled) {
@@ -127,6 +131,7 @@ static void sweep_dtype(leat_dtype dtype, int sampled) {
   rng fixed = {(uint64_t)dtype}, sample = {test_seed() + (uint64_t)dtype};
   for (int i = -2; i < sampled; i++) {
     case_list cases = {0};
+    target_count = is_for_c(dtype, i, sampled) ? TARGETS : TARGETS - 1;
     add_cases(arena, dtype, i < 0 ? &fixed : &sample, &cases);
     bool symbolic = i < 0 ? i == -1 : rng_percent(&sample, 50);
     if (cases.count) check(cases.items, cases.count, symbolic);
@@ -194,9 +199,8 @@ static void list(void) {
 
 // sweep_test [DTYPE [OP]], or sweep_test --list
 int main(int argc, char **argv) {
-  const char *mode = getenv("LEAT_SWEEP");
-  bool full = mode && !strcmp(mode, "full");
-  int sampled = full ? 80 : getenv("LEAT_SANITIZED") ? 0 : 1, running = 0;
+  const char *many = getenv("LEAT_SWEEP");
+  int sampled = many ? atoi(many) : getenv("LEAT_SANITIZED") ? 0 : 1, running = 0;
   long most = sysconf(_SC_NPROCESSORS_ONLN);
   if (argc == 2 && !strcmp(argv[1], "--list")) return list(), 0;
   all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
