@@ -198,7 +198,7 @@ static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at
   }
   int lanes = l->lanes, word = l->word;
   k_value mask = l->mask;
-  if (k_words(value.node->outputs[0].dtype) == 1) l->word = 0;
+  if (k_words(leat_value_type(value)->dtype) == 1) l->word = 0;
   if (is_uniform(at, rank)) l->lanes = 1, l->mask = NULL;
   k_value known = find_memo(w, fact, at, rank);
   if (!known) {

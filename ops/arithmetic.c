@@ -28,7 +28,7 @@ BINARY_FLOAT(copysign, copysign(a, b))
 bool shape_abs(leat_shape_context *context) {
   leat_type *out = &context->outputs[0];
   *out = *leat_shape_input(context, 0);
-  if (leat_dtype_is_complex(out->dtype)) out->dtype = leat_part_dtype(out->dtype);
+  out->dtype = leat_part_dtype(out->dtype);
   return true;
 }
 

@@ -19,8 +19,8 @@ static inline bool leat_dtype_is_complex(leat_dtype dtype) {
   return leat_dtype_kind_of(dtype) == LEAT_KIND_COMPLEX;
 }
 
-static inline leat_dtype leat_part_dtype(leat_dtype complex) { // f32 of c64, f64 of c128
-  return complex == LEAT_c64 ? LEAT_f32 : LEAT_f64;
+static inline leat_dtype leat_part_dtype(leat_dtype dtype) { // of a real one itself
+  return dtype == LEAT_c64 ? LEAT_f32 : dtype == LEAT_c128 ? LEAT_f64 : dtype;
 }
 
 #endif

@@ -1,5 +1,5 @@
 // Factorisations of the matrices in the last two axes: their types and how code calls them. What
-// they mean is in linalg_ref.c. f32 and f64.
+// they mean is in linalg_ref.c. Floats but halves, and complex numbers.
 //
 //   cholesky          the lower L with L Lᵀ = the symmetric part of x (of complex numbers L Lᴴ, and
 //                     the Hermitian part); NaN everywhere when that is not positive definite
@@ -11,14 +11,16 @@
 //                     `unit_diagonal` not even its diagonal. A zero there divides: inf or NaN
 //   qr                q, r with x = q r, qᵀ q = I (of complex numbers qᴴ q) and only real numbers,
 //                     none negative, on r's diagonal; q has min(m, n) columns, with `full` m
-//   eigh              values ascending and the vectors (columns) of the symmetric part of x; the
-//                     largest number of each vector (of equal ones the first) is positive
-//   svd               u, s, vh: x = u diag(s) vh, with min(m, n) values, descending, and the
+//   eigh              values ascending and the vectors (columns) of the symmetric (Hermitian) part
+//                     of x; the largest number of each vector, of equal ones the first, is
+//                     positive, and so real. The values are real numbers, of a complex x too
+//   svd               u, s, vh: x = u diag(s) vh, with min(m, n) real values, descending, and the
 //                     largest number of each column of u positive
 //
 // NaN or an infinity in x: eigh and svd are NaN everywhere.
 #include "base/half.h"
 #include "base/linalg_plan.h"
+#include "ops/complex.h"
 #include "ops/library.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
@@ -122,7 +124,7 @@ bool shape_eigh(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);
   if (!is_square(context)) return false;
   leat_dim n = x->dims[x->rank - 1];
-  context->outputs[0] = with_axes(x, x->dtype, 1, n, n);
+  context->outputs[0] = with_axes(x, leat_part_dtype(x->dtype), 1, n, n);
   context->outputs[1] = *x;
   return true;
 }
@@ -132,7 +134,7 @@ bool shape_svd(leat_shape_context *context) {
   extents e;
   if (!extents_of(context, &e)) return false;
   context->outputs[0] = with_axes(x, x->dtype, 2, e.m, e.count);
-  context->outputs[1] = with_axes(x, x->dtype, 1, e.count, e.count);
+  context->outputs[1] = with_axes(x, leat_part_dtype(x->dtype), 1, e.count, e.count);
   context->outputs[2] = with_axes(x, x->dtype, 2, e.count, e.n);
   return true;
 }

@@ -69,7 +69,7 @@ typedef struct triangle {
 // The arguments behind `buffers` buffers: the dtype, then numbers.
 typedef struct numbers {
   leat_dtype dtype;
-  int64_t size; // of a number of the matrix
+  int64_t size, part_size; // of a number of the matrix, and of its real part
   int64_t at[8];
 } numbers;
 
@@ -84,7 +84,8 @@ typedef struct numbers {
 
 static numbers numbers_of(const leat_arg *args, int buffers, int count) {
   leat_dtype dtype = (leat_dtype)args[buffers].value;
-  numbers n = {dtype, (int64_t)leat_dtype_size(dtype), {0}};
+  int64_t size = (int64_t)leat_dtype_size(dtype);
+  numbers n = {dtype, size, dtype == LEAT_c64 || dtype == LEAT_c128 ? size / 2 : size, {0}};
   for (int i = 0; i < count; i++) n.at[i] = args[buffers + 1 + i].value;
   return n;
 }
@@ -160,10 +161,10 @@ int32_t leat_library_eigh(leat_frame *frame, const leat_arg *args, int64_t begin
   int64_t n = a.at[0];
   void *scratch = part(&args[3], begin, a.at[1], 1);
   for (int64_t tile = begin; tile < end; tile++) {
-    void *values = part(&args[0], tile, n, a.size), *vectors = part(&args[1], tile, n * n, a.size);
+    void *values = part(&args[0], tile, n, a.part_size),
+         *vectors = part(&args[1], tile, n * n, a.size);
     void *x = part(&args[2], tile, n * n, a.size);
-    a.dtype == LEAT_f64 ? eigh_f64(n, x, values, vectors, scratch)
-                        : eigh_f32(n, x, values, vectors, scratch);
+    CALL(a.dtype, eigh, n, x, values, vectors, scratch)
   }
   return LEAT_OK;
 }
@@ -175,9 +176,10 @@ int32_t leat_library_svd(leat_frame *frame, const leat_arg *args, int64_t begin,
   int64_t m = a.at[0], n = a.at[1], count = m < n ? m : n;
   void *scratch = part(&args[4], begin, a.at[2], 1);
   for (int64_t tile = begin; tile < end; tile++) {
-    void *u = part(&args[0], tile, m * count, a.size), *s = part(&args[1], tile, count, a.size);
+    void *u = part(&args[0], tile, m * count, a.size),
+         *s = part(&args[1], tile, count, a.part_size);
     void *vh = part(&args[2], tile, count * n, a.size), *x = part(&args[3], tile, m * n, a.size);
-    a.dtype == LEAT_f64 ? svd_f64(m, n, x, u, s, vh, scratch) : svd_f32(m, n, x, u, s, vh, scratch);
+    CALL(a.dtype, svd, m, n, x, u, s, vh, scratch)
   }
   return LEAT_OK;
 }

@@ -1,5 +1,6 @@
 // The factorisations of complex matrices in one precision: REAL is their type, PART that of the
 // parts, whose functions are named P. linalg.c includes it for both.
+#define PARTS 2
 #define NAME(x) R(x##_1)
 #define TARGET
 #define PASS "runtime/kernels/gemm_pass.h"
@@ -21,7 +22,7 @@ static REAL R(dot)(int64_t n, const REAL *x, const REAL *y) {
 
 // A complex number is two parts one after the other.
 static PART R(largest)(int64_t n, const REAL *x) {
-  return P(largest)(2 * n, (const PART *)x);
+  return P(largest)(n * PARTS, (const PART *)x);
 }
 
 #include "runtime/kernels/lu_number.h"
@@ -29,8 +30,13 @@ static PART R(largest)(int64_t n, const REAL *x) {
 #include "runtime/kernels/cholesky_number.h"
 #include "runtime/kernels/qr_number.h"
 
+#include "runtime/kernels/eigh_number.h"
+
+#include "runtime/kernels/svd_number.h"
+
 #undef PART
 #undef P
+#undef PARTS
 #undef REAL
 #undef R
 #undef R_ABS

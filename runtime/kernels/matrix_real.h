@@ -4,8 +4,8 @@
 
 // Rotations of the rows of a matrix, gathered by sweeps: see turn_real.h.
 typedef struct R(sweeps) {
-  REAL *z; // n × n
-  int64_t n;
+  REAL *z; // n × columns
+  int64_t n, columns;
   REAL *turns; // BLOCK × n × 2: cosine and sine of rows i and i + 1
   REAL *strip; // n rows of up to 4 vectors, 2 BLOCK numbers at most
   int count;   // sweeps; they go from the row `first` to `last`

@@ -11,7 +11,7 @@ INLINE void NAME(copy_strip)(int vectors, int64_t rows, const REAL *from, int64_
 
 INLINE void NAME(turn_strip)(int vectors, const R(sweeps) * all, REAL *z) {
   int64_t n = all->n, width = vectors * NAME(LANES);
-  NAME(copy_strip)(vectors, n, z, n, all->strip, width);
+  NAME(copy_strip)(vectors, n, z, all->columns, all->strip, width);
   for (int k = 0; k < all->count; k++) {
     const REAL *turns = all->turns + 2 * k * n;
     REAL *row = all->strip + all->first[k] * width;
@@ -27,13 +27,14 @@ INLINE void NAME(turn_strip)(int vectors, const R(sweeps) * all, REAL *z) {
     }
     UNROLL for (int j = 0; j < vectors; j++) * (V *)(row + j * NAME(LANES)) = x[j];
   }
-  NAME(copy_strip)(vectors, n, all->strip, width, z, n);
+  NAME(copy_strip)(vectors, n, all->strip, width, z, all->columns);
 }
 
 // The columns from `from` on, as many as fill vectors; returns the first one left.
 TARGET static int64_t NAME(turn_columns)(const R(sweeps) * all, int64_t from) {
   int64_t j = from;
-  for (; j + 4 * NAME(LANES) <= all->n; j += 4 * NAME(LANES)) NAME(turn_strip)(4, all, all->z + j);
-  for (; j + NAME(LANES) <= all->n; j += NAME(LANES)) NAME(turn_strip)(1, all, all->z + j);
+  for (; j + 4 * NAME(LANES) <= all->columns; j += 4 * NAME(LANES))
+    NAME(turn_strip)(4, all, all->z + j);
+  for (; j + NAME(LANES) <= all->columns; j += NAME(LANES)) NAME(turn_strip)(1, all, all->z + j);
   return j;
 }

@@ -1,4 +1,4 @@
-// Rotations of the rows of a square matrix z, gathered by sweeps and carried out BLOCK sweeps at a
+// Rotations of the rows of a matrix z, gathered by sweeps and carried out BLOCK sweeps at a
 // time: what is computed of a rotation does not wait for the rows, and the rows stay in the cache.
 
 // Carries out what was gathered: (z[i], z[i + 1]) = (c z[i] + s z[i + 1], c z[i + 1] - s z[i]).
@@ -22,9 +22,10 @@ static REAL *R(new_sweep)(R(sweeps) * all, int64_t first, int64_t last) {
   return all->turns + 2 * all->n * all->count++;
 }
 
-// memory: 4 BLOCK n
-static R(sweeps) R(sweeps_of)(int64_t n, REAL *z, REAL *memory) {
-  return (R(sweeps)){.z = z, .n = n, .turns = memory, .strip = memory + 2 * BLOCK * n};
+// z: n × columns; memory: 4 BLOCK n
+static R(sweeps) R(sweeps_of)(int64_t n, int64_t columns, REAL *z, REAL *memory) {
+  REAL *strip = memory + 2 * BLOCK * n;
+  return (R(sweeps)){.z = z, .n = n, .columns = columns, .turns = memory, .strip = strip};
 }
 
 // The rotation that maps (f, g) to (r, 0); returns r.
@@ -34,12 +35,4 @@ static REAL R(rotation)(REAL f, REAL g, REAL *turn) {
   turn[0] = r == 0 ? 1 : f / r;
   turn[1] = r == 0 ? 0 : g / r;
   return r;
-}
-
-// Where the block begins that ends in row `last`, of a matrix with e beside its diagonal: at most
-// `nothing` counts as 0.
-static int64_t R(block_begin)(int64_t last, const REAL *e, REAL nothing) {
-  int64_t begin = last;
-  while (begin > 0 && !(R_ABS(e[begin - 1]) <= nothing)) begin--;
-  return begin;
 }

@@ -157,6 +157,17 @@ for dtype in ('c64', 'c128'):
                                       'np.linalg.solve(a @ np.conj(a).swapaxes(1, 2) + 3 * np.eye(3, dtype=a.dtype), b)'),
                                      ('lu(a)[0]', 'lax.linalg.lu(a)[0]'), ('matrix_power(a, -2)', 'np.linalg.matrix_power(a, -2)'))],
           tolerance=40, suffix=f' {dtype}')
+    table(square, [('y', jax, setup) for setup, jax in (
+        ('y = eigvalsh(a)', 'np.linalg.eigvalsh((a + np.conj(a).swapaxes(1, 2)) / 2)'),
+        ('y = svdvals(a)', 'np.linalg.svd(a, compute_uv=False)'),
+        ('y = matrix_norm(b, ord="nuc")', 'np.linalg.norm(b, ord="nuc", axis=(1, 2))'),
+        ('p = pinv(b)\ny = real(p) - imag(p)', '(lambda p: np.real(p) - np.imag(p))(np.linalg.pinv(b))'),
+        ('q, r = qr(b)\ny = abs(r)', 'np.abs(np.linalg.qr(b)[1])'),
+        ('w, v = eigh(a)\ny = abs(v)', 'np.abs(np.linalg.eigh((a + np.conj(a).swapaxes(1, 2)) / 2)[1])'),
+        ('u, s, vh = svd(b)\ny = abs(u)', 'np.abs(np.linalg.svd(b, full_matrices=False)[0])'),
+        ('u, s, vh = svd(b)\np = matmul(u, vh)\ny = real(p) - imag(p)',
+         '(lambda f: (lambda p: np.real(p) - np.imag(p))(f[0] @ f[2]))(np.linalg.svd(b, full_matrices=False))'))],
+          tolerance=200, suffix=f' {dtype}')
     table(square, [('slogdet(a)[1]', 'np.linalg.slogdet(a)[1]')], tolerance=40, suffix=f' {dtype}')
     table(given, [('z == z * 1', 'z == z * 1'), ('z != w', 'z != w'),
                   ('scatter_mul(z, [2, 0, 2], w, axis=0)', 'jax.numpy.asarray(z).at[np.array([2, 0, 2])].mul(w)'),

@@ -61,6 +61,13 @@ static const char functions[] =
     "  return both(adjoint(q) @ q)\n}\n"
     "fn check_complex_r(s: T[...D]) {\n  q, r = qr(dominant_complex(s))\n"
     "  return both(r)\n}\n"
+    "fn check_complex_eigenvalues(s: T[...D]) {\n  return eigvalsh(complex(s, s))\n}\n"
+    "fn check_complex_eigenvectors(s: T[...D]) {\n  w, v = eigh(complex(s, s))\n"
+    "  return both(v @ cast(diagonal_matrix(w), dtype(v)) @ adjoint(v))\n}\n"
+    "fn check_complex_values(x: T[...D]) {\n  return svdvals(mixed(x))\n}\n"
+    "fn check_complex_svd(x: T[...D]) {\n  u, s, vh = svd(mixed(x))\n"
+    "  return both(u @ cast(diagonal_matrix(s), dtype(u)) @ vh)\n}\n"
+    "fn check_complex_pinv(s: T[...D]) {\n  return both(pinv(dominant_complex(s)))\n}\n"
     "fn check_complex_det(s: T[...D]) {\n  return both(det(dominant_complex(s) / 3))\n}\n"
     "fn check_fft(x: T[...D]) {\n  y = fft(complex(x, x * x))\n"
     "  return both(y)\n}\n"
@@ -101,6 +108,11 @@ static const struct check {
     {"check_complex_qr", ANY, LEAT_OP_qr},
     {"check_complex_q", ANY, LEAT_OP_qr},
     {"check_complex_r", SQUARE, LEAT_OP_qr},
+    {"check_complex_eigenvalues", SQUARE, LEAT_OP_eigh},
+    {"check_complex_eigenvectors", SQUARE, LEAT_OP_eigh},
+    {"check_complex_values", ANY, LEAT_OP_svd},
+    {"check_complex_svd", ANY, LEAT_OP_svd},
+    {"check_complex_pinv", SQUARE, LEAT_OP_svd},
     {"check_complex_det", SQUARE, LEAT_OP_lu},
     {"check_fft", POINTS, LEAT_OP_fft},
     {"check_ifft", POINTS, LEAT_OP_ifft},

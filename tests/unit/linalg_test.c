@@ -2,11 +2,15 @@
 // scratch that library_X asks for, against what they promise and against ref_X.
 #include "leat/artifact.h"
 #include "ops/build.h"
+#include "ops/complex.h"
 #include "ops/ops.h"
 #include "tests/unit/check.h"
 
+#include <complex.h>
 #include <math.h>
 #include <stdlib.h>
+
+typedef leat_complex128 number; // an element of any dtype
 
 static leat_arena *arena;
 static leat_graph *graph;
@@ -28,23 +32,36 @@ static double next(void) {
 
 // -- Calls ---------------------------------------------------------------------------------------
 
-static double at(const leat_tensor *x, int64_t i) {
-  return x->dtype == LEAT_f64   ? ((const double *)x->data)[i]
-         : x->dtype == LEAT_f32 ? (double)((const float *)x->data)[i]
-                                : ((const int32_t *)x->data)[i];
+static number at(const leat_tensor *x, int64_t i) {
+  switch ((int)x->dtype) {
+  case LEAT_f32: return ((const float *)x->data)[i];
+  case LEAT_f64: return ((const double *)x->data)[i];
+  case LEAT_c64: return ((const leat_complex64 *)x->data)[i];
+  case LEAT_c128: return ((const leat_complex128 *)x->data)[i];
+  }
+  return ((const int32_t *)x->data)[i];
 }
 
-static void put(leat_tensor *x, int64_t i, double value) {
-  if (x->dtype == LEAT_f64)
-    ((double *)x->data)[i] = value;
-  else
-    ((float *)x->data)[i] = (float)value;
+static void put(leat_tensor *x, int64_t i, number value) {
+  switch ((int)x->dtype) {
+  case LEAT_f32: ((float *)x->data)[i] = (float)creal(value); break;
+  case LEAT_f64: ((double *)x->data)[i] = creal(value); break;
+  case LEAT_c64: ((leat_complex64 *)x->data)[i] = (leat_complex64)value; break;
+  case LEAT_c128: ((leat_complex128 *)x->data)[i] = value; break;
+  }
+}
+
+static bool is_nan(number x) {
+  return isnan(creal(x)) || isnan(cimag(x));
 }
 
 static leat_tensor matrices(leat_dtype dtype, int64_t batch, int64_t m, int64_t n) {
   leat_tensor x = {dtype, 3, {batch, m, n}, NULL};
   x.data = leat_arena_alloc(arena, (size_t)leat_tensor_bytes(&x));
-  for (int64_t i = 0; i < batch * m * n; i++) put(&x, i, next());
+  for (int64_t i = 0; i < batch * m * n; i++) {
+    double re = next(), im = leat_dtype_is_complex(dtype) ? next() : 0;
+    put(&x, i, __builtin_complex(re, im));
+  }
   return x;
 }
 
@@ -103,16 +120,23 @@ static int64_t columns_of(const leat_tensor *x) {
   return x->shape[2];
 }
 
+static leat_dtype doubled(leat_dtype dtype) {
+  return leat_dtype_is_complex(dtype) ? LEAT_c128 : LEAT_f64;
+}
+
+// In double precision; `ta` and `tb` transpose, of complex numbers conjugate.
 static leat_tensor product(const leat_tensor *a, bool ta, const leat_tensor *b, bool tb) {
   int64_t m = ta ? columns_of(a) : rows_of(a), k = ta ? rows_of(a) : columns_of(a);
   int64_t n = tb ? rows_of(b) : columns_of(b);
-  leat_tensor c = matrices(LEAT_f64, a->shape[0], m, n);
+  leat_tensor c = matrices(doubled(a->dtype), a->shape[0], m, n);
   for (int64_t i = 0; i < a->shape[0] * m * n; i++) {
     int64_t batch = i / (m * n), row = i / n % m, column = i % n;
-    double sum = 0;
-    for (int64_t l = 0; l < k; l++)
-      sum += at(a, batch * m * k + (ta ? l * m + row : row * k + l)) *
-             at(b, batch * k * n + (tb ? column * k + l : l * n + column));
+    number sum = 0;
+    for (int64_t l = 0; l < k; l++) {
+      number left = at(a, batch * m * k + (ta ? l * m + row : row * k + l));
+      number right = at(b, batch * k * n + (tb ? column * k + l : l * n + column));
+      sum += (ta ? conj(left) : left) * (tb ? conj(right) : right);
+    }
     put(&c, i, sum);
   }
   return c;
@@ -121,8 +145,8 @@ static leat_tensor product(const leat_tensor *a, bool ta, const leat_tensor *b, 
 static double distance(const leat_tensor *a, const leat_tensor *b) {
   double worst = 0;
   for (int64_t i = 0; i < leat_shape_elements(a->rank, a->shape); i++) {
-    bool both_nan = isnan(at(a, i)) && isnan(at(b, i));
-    if (!both_nan && !(fabs(at(a, i) - at(b, i)) <= worst)) worst = fabs(at(a, i) - at(b, i));
+    bool both_nan = is_nan(at(a, i)) && is_nan(at(b, i));
+    if (!both_nan && !(cabs(at(a, i) - at(b, i)) <= worst)) worst = cabs(at(a, i) - at(b, i));
   }
   return worst;
 }
@@ -131,12 +155,12 @@ static double from_identity(const leat_tensor *x) {
   double worst = 0;
   int64_t n = columns_of(x);
   for (int64_t i = 0; i < x->shape[0] * n * n; i++)
-    worst = fmax(worst, fabs(at(x, i) - (i % (n * n) % (n + 1) == 0)));
+    worst = fmax(worst, cabs(at(x, i) - (i % (n * n) % (n + 1) == 0)));
   return worst;
 }
 
 static double unit(leat_dtype dtype) {
-  return dtype == LEAT_f64 ? 0x1p-52 : 0x1p-23;
+  return leat_part_dtype(dtype) == LEAT_f64 ? 0x1p-52 : 0x1p-23;
 }
 
 #define CHECK_NEAR(what, error, tolerance)                                                         \
@@ -145,10 +169,10 @@ static double unit(leat_dtype dtype) {
                (long long)rows_of(&x), (long long)columns_of(&x), (double)(error),                 \
                (double)(tolerance))
 
-static const leat_dtype dtypes[] = {LEAT_f32, LEAT_f64};
+static const leat_dtype dtypes[] = {LEAT_f32, LEAT_f64, LEAT_c64, LEAT_c128};
 static const int64_t shapes[][2] = {{0, 3},   {1, 1},  {2, 2},  {3, 3},   {5, 2},   {2, 5},
                                     {17, 17}, {33, 9}, {9, 33}, {65, 65}, {100, 70}};
-enum { DTYPES = 2, SHAPES = sizeof shapes / sizeof *shapes };
+enum { DTYPES = 4, SHAPES = sizeof shapes / sizeof *shapes };
 
 #define EACH_MATRIX(x, seed)                                                                       \
   for (int k = 0; k < DTYPES * SHAPES; k++)                                                        \
@@ -177,7 +201,7 @@ TEST(cholesky_of_an_indefinite_matrix) {
   static const float values[] = {1, 2, 2, 1};
   memcpy(x.data, values, sizeof values);
   result r = call(LEAT_OP_cholesky, &x, 1, NULL);
-  for (int i = 0; i < 4; i++) CHECK(isnan(at(&r.out[0], i)) && isnan(at(&r.ref[0], i)));
+  for (int i = 0; i < 4; i++) CHECK(is_nan(at(&r.out[0], i)) && is_nan(at(&r.ref[0], i)));
 }
 
 TEST(lu) {
@@ -187,13 +211,12 @@ TEST(lu) {
     double worst = 0;
     for (int64_t i = 0; i < 2 * m * n; i++) {
       int64_t batch = i / (m * n), row = i / n % m, column = i % n;
-      const double from =
-          at(&x, batch * m * n + (int64_t)at(&r.out[2], batch * m + row) * n + column);
-      double sum = 0;
+      int64_t origin = (int64_t)creal(at(&r.out[2], batch * m + row));
+      number from = at(&x, batch * m * n + origin * n + column), sum = 0;
       for (int64_t l = 0; l <= row && l <= column && l < count; l++)
         sum += (l == row ? 1 : at(&r.out[0], batch * m * n + row * n + l)) *
                at(&r.out[0], batch * m * n + l * n + column);
-      worst = fmax(worst, fabs(sum - from));
+      worst = fmax(worst, cabs(sum - from));
     }
     CHECK_NEAR("lu", worst, unit(x.dtype) * (double)(4 * count + 1));
     CHECK(!memcmp(r.out[1].data, r.ref[1].data, (size_t)leat_tensor_bytes(&r.out[1])));
@@ -233,7 +256,7 @@ TEST(qr) {
 static void check_eigh(leat_tensor x, double near) {
   int64_t n = rows_of(&x);
   result r = call(LEAT_OP_eigh, &x, 1, NULL);
-  leat_tensor scaled = matrices(LEAT_f64, 2, n, n);
+  leat_tensor scaled = matrices(doubled(x.dtype), 2, n, n);
   for (int64_t i = 0; i < 2 * n * n; i++)
     put(&scaled, i, at(&r.out[1], i) * at(&r.out[0], i / (n * n) * n + i % n));
   leat_tensor back = product(&scaled, false, &r.out[1], true);
@@ -254,7 +277,7 @@ static void check_svd(leat_tensor x) {
   result r = call(LEAT_OP_svd, &x, 1, NULL);
   int64_t m = rows_of(&x), n = columns_of(&x), count = m < n ? m : n;
   double near = unit(x.dtype) * (double)(10 * (m + n));
-  leat_tensor scaled = matrices(LEAT_f64, 2, m, count);
+  leat_tensor scaled = matrices(doubled(x.dtype), 2, m, count);
   for (int64_t i = 0; i < 2 * m * count; i++)
     put(&scaled, i, at(&r.out[0], i) * at(&r.out[1], i / (m * count) * count + i % count));
   leat_tensor back = product(&scaled, false, &r.out[2], false);
@@ -324,9 +347,9 @@ TEST(eigh_of_hard_matrices) {
 TEST(svd_of_small_and_large_matrices) {
   for (int large = 0; large < 2; large++) EACH_MATRIX(x, 9) {
       if (columns_of(&x) > 33) continue;
-      double scale = x.dtype == LEAT_f64 ? large ? 0x1p1000 : 0x1p-1000
-                     : large             ? 0x1p120
-                                         : 0x1p-120;
+      double scale = leat_part_dtype(x.dtype) == LEAT_f64 ? large ? 0x1p1000 : 0x1p-1000
+                     : large                              ? 0x1p120
+                                                          : 0x1p-120;
       leat_tensor scaled = matrices(x.dtype, 2, rows_of(&x), columns_of(&x));
       for (int64_t i = 0; i < 2 * rows_of(&x) * columns_of(&x); i++)
         put(&scaled, i, scale * at(&x, i));
@@ -339,28 +362,41 @@ TEST(svd_of_small_and_large_matrices) {
 }
 
 TEST(not_numbers) {
-  start(1);
-  leat_tensor x = matrices(LEAT_f64, 1, 3, 3);
-  put(&x, 4, NAN);
-  result r = call(LEAT_OP_svd, &x, 1, NULL), w = call(LEAT_OP_eigh, &x, 1, NULL);
-  call(LEAT_OP_qr, &x, 1, &(leat_attr){0});
-  call(LEAT_OP_lu, &x, 1, NULL);
-  for (int i = 0; i < 3; i++)
-    for (int k = 0; k < 3; k++) {
-      CHECK(isnan(at(&r.out[k], i)) && isnan(at(&r.ref[k], i)));
-      if (k < 2) CHECK(isnan(at(&w.out[k], i)) && isnan(at(&w.ref[k], i)));
-    }
+  for (int type = 0; type < DTYPES; type++) {
+    start(1);
+    leat_tensor x = matrices(dtypes[type], 1, 3, 3);
+    put(&x, 4, NAN);
+    result r = call(LEAT_OP_svd, &x, 1, NULL), w = call(LEAT_OP_eigh, &x, 1, NULL);
+    call(LEAT_OP_qr, &x, 1, &(leat_attr){0});
+    call(LEAT_OP_lu, &x, 1, NULL);
+    for (int i = 0; i < 3; i++)
+      for (int k = 0; k < 3; k++) {
+        CHECK(is_nan(at(&r.out[k], i)) && is_nan(at(&r.ref[k], i)));
+        if (k < 2) CHECK(is_nan(at(&w.out[k], i)) && is_nan(at(&w.ref[k], i)));
+      }
+  }
 }
 
-// The vectors' signs, and the same vectors by reference: of a matrix whose values are far apart.
+// The vectors' signs (of complex ones, how far they are turned), and the same vectors by reference:
+// of a matrix whose values are far apart.
 TEST(signs) {
-  start(9);
-  leat_tensor x = matrices(LEAT_f64, 1, 6, 6);
-  for (int i = 0; i < 6; i++) put(&x, i * 7, 10 * i);
-  result w = call(LEAT_OP_eigh, &x, 1, NULL), r = call(LEAT_OP_svd, &x, 1, NULL);
-  CHECK_NEAR("eigh: vectors", distance(&w.out[1], &w.ref[1]), 1e-14);
-  CHECK_NEAR("svd: u", distance(&r.out[0], &r.ref[0]), 1e-14);
-  CHECK_NEAR("svd: vh", distance(&r.out[2], &r.ref[2]), 1e-14);
+  for (int type = 0; type < DTYPES; type++) {
+    start(9);
+    leat_tensor x = matrices(dtypes[type], 1, 6, 6);
+    double near = 64 * unit(x.dtype);
+    for (int i = 0; i < 6; i++) put(&x, i * 7, 10 * i);
+    result w = call(LEAT_OP_eigh, &x, 1, NULL), r = call(LEAT_OP_svd, &x, 1, NULL);
+    result f = call(LEAT_OP_qr, &x, 1, &(leat_attr){0});
+    CHECK_NEAR("eigh: vectors", distance(&w.out[1], &w.ref[1]), near);
+    CHECK_NEAR("svd: u", distance(&r.out[0], &r.ref[0]), near);
+    CHECK_NEAR("svd: vh", distance(&r.out[2], &r.ref[2]), near);
+    CHECK_NEAR("qr: q", distance(&f.out[0], &f.ref[0]), near);
+    CHECK_NEAR("qr: r", distance(&f.out[1], &f.ref[1]), 64 * near);
+    for (int k = 0; k < 6; k++) { // the diagonal is large
+      CHECK(creal(at(&w.out[1], 7 * k)) > 0 && cimag(at(&w.out[1], 7 * k)) == 0);
+      CHECK(creal(at(&f.out[1], 7 * k)) >= 0 && cimag(at(&f.out[1], 7 * k)) == 0);
+    }
+  }
 }
 
 CHECK_MAIN("linalg")
