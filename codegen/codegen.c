@@ -138,6 +138,15 @@ static bool has_initial(const leat_codegen_state *cg, const leat_state *state) {
          cg->graph->nodes.items[node->id] == node;
 }
 
+static leat_status compile_tables(leat_codegen_state *cg) {
+  const leat_graph *graph = cg->graph;
+  LEAT_TRY(compile_step(cg));
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    if (has_initial(cg, graph->states.items[i]))
+      LEAT_TRY(compile_initial(cg, graph->states.items[i]));
+  return LEAT_OK;
+}
+
 leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                          const leat_codegen_options *options, leat_compiled *out,
                          leat_error *error) {
@@ -155,9 +164,8 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
   cg->variables = leat_new_array(arena, leat_storage *, graph->states.count + 1);
   leat_image_begin(cg);
-  LEAT_TRY(compile_step(cg));
-  for (uint32_t i = 0; i < graph->states.count; i++)
-    if (has_initial(cg, graph->states.items[i]))
-      LEAT_TRY(compile_initial(cg, graph->states.items[i]));
-  return leat_image_end(cg, out);
+  cg->scratch = leat_arena_create();
+  leat_status status = compile_tables(cg);
+  leat_arena_destroy(cg->scratch);
+  return status ? status : leat_image_end(cg, out);
 }

@@ -9,7 +9,7 @@
 
 leat_fact *leat_lower_fact(leat_lower *w, const leat_item *item) {
   leat_fact *fact = leat_map_get(&w->facts, item);
-  if (!fact) leat_map_set(&w->facts, item, fact = leat_new(w->table->cg->arena, leat_fact));
+  if (!fact) leat_map_set(&w->facts, item, fact = leat_new(w->table->cg->scratch, leat_fact));
   return fact;
 }
 
@@ -47,7 +47,7 @@ static void add_memo(leat_lower *w, leat_fact *fact, const leat_index *at, int r
     fact->memos.count--;
   leat_memo m = {.lanes = w->l.lanes, .word = w->l.word, .mask = w->l.mask, .value = value};
   for (int k = 0; k < rank; k++) m.at[k] = at[k];
-  leat_vec_push(w->table->cg->arena, &fact->memos, m);
+  leat_vec_push(w->table->cg->scratch, &fact->memos, m);
 }
 
 static bool is_uniform(const leat_index *at, int rank) {
@@ -425,7 +425,7 @@ leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char
                          .dim = dim_at,
                          .number = number_at,
                          .site = site_of};
-  leat_map_init(&w->facts, arena);
+  leat_map_init(&w->facts, table->cg->scratch);
   leat_map_init(&w->buffers, arena);
   set_axes(w);
   return w;

@@ -68,7 +68,7 @@ static bool flat_operand(leat_lower *w, const leat_node *node, uint32_t i, const
 // Tries the split of the unit's axes into `leading` and others.
 static bool try_flat(leat_lower *w, int leading) {
   w->leading = leading;
-  leat_map_init(&w->facts, w->table->cg->arena);
+  leat_map_init(&w->facts, w->table->cg->scratch);
   for (uint32_t i = 0; i < w->unit->members.count; i++) {
     const leat_item *item = w->unit->members.items[i];
     int8_t result[LEAT_MAX_RANK];
@@ -94,5 +94,5 @@ void leat_lower_choose_flat(leat_lower *w) {
     if (unit->has_rows && !unit->reduced) fits = leading == unit->rank - 1;
     w->flat = fits && try_flat(w, leading);
   }
-  if (!w->flat) leat_map_init(&w->facts, w->table->cg->arena);
+  if (!w->flat) leat_map_init(&w->facts, w->table->cg->scratch);
 }

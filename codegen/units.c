@@ -263,13 +263,14 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
 // A read of a variable happens when its users run. One whose value is used after the next
 // assignment keeps a copy, and so does one of strings: whatever moves them on moves pointers.
 static void find_kept_reads(leat_table *table) {
-  leat_item **last = leat_new_array(table->cg->arena, leat_item *, table->cg->graph->states.count);
+  leat_map last; // state → the next assignment
+  leat_map_init(&last, table->cg->scratch);
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
-    if (item->node->op == LEAT_OP_assign) last[leat_node_state(item->node)->id] = item;
+    if (item->node->op == LEAT_OP_assign) leat_map_set(&last, leat_node_state(item->node), item);
     if (item->node->op != LEAT_OP_read) continue;
     item->kept = item->node->outputs[0].dtype == LEAT_str;
-    const leat_item *assign = last[leat_node_state(item->node)->id];
+    const leat_item *assign = leat_map_get(&last, leat_node_state(item->node));
     for (uint32_t i = 0; assign && i < item->users.count; i++)
       if (item->users.items[i]->consumer->position > assign->position) item->kept = true;
   }
@@ -288,27 +289,37 @@ static void all_users(leat_table *table, leat_item *read, leat_unit *needed, lea
   }
 }
 
-typedef leat_vec(leat_item *) item_list;
+// What was done to a state last: an assignment, then reads.
+typedef struct state_uses {
+  leat_unit *assigned;
+  leat_vec(leat_item *) reads;
+} state_uses;
+
+static state_uses *uses_of(leat_map *map, const leat_state *state) {
+  state_uses *uses = leat_map_get(map, state);
+  if (!uses) leat_map_set(map, state, uses = leat_new(map->arena, state_uses));
+  return uses;
+}
 
 // Operations on a state take effect in the order of the items.
 static void order_states(leat_table *table) {
-  uint32_t count = table->cg->graph->states.count;
-  leat_unit **assigned = leat_new_array(table->cg->arena, leat_unit *, count);
-  item_list *reads = leat_new_array(table->cg->arena, item_list, count);
+  leat_map map; // state → state_uses
+  leat_map_init(&map, table->cg->scratch);
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
     leat_state *state = leat_node_state(item->node);
     if (!state) continue;
+    state_uses *uses = uses_of(&map, state);
     if (item->node->op == LEAT_OP_read) {
-      all_users(table, item, assigned[state->id], NULL);
-      leat_vec_push(table->cg->arena, &reads[state->id], item);
+      all_users(table, item, uses->assigned, NULL);
+      leat_vec_push(map.arena, &uses->reads, item);
       continue;
     }
-    fence(table, item->unit, assigned[state->id]);
-    for (uint32_t i = 0; i < reads[state->id].count; i++)
-      all_users(table, reads[state->id].items[i], NULL, item->unit);
-    reads[state->id].count = 0;
-    assigned[state->id] = item->unit;
+    fence(table, item->unit, uses->assigned);
+    for (uint32_t i = 0; i < uses->reads.count; i++)
+      all_users(table, uses->reads.items[i], NULL, item->unit);
+    uses->reads.count = 0;
+    uses->assigned = item->unit;
   }
 }
 

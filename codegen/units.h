@@ -165,6 +165,7 @@ typedef leat_vec(leat_arena_plan) leat_arena_plans;
 struct leat_codegen_state {
   leat_graph *graph;
   leat_arena *arena;
+  leat_arena *scratch; // emptied when the next unit is lowered
   leat_diag *diag;
   const leat_codegen_options *options;
   leat_error *error;

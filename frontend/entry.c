@@ -90,7 +90,7 @@ static void count_step(evaluator *e, leat_entry *entry, leat_span span) {
   const char *name = leat_intern_printf(e->strings, "%s/global_step/one", entry->name);
   leat_value one = leat_build_scalar_i64(&builder, name, LEAT_i64, 1);
   leat_node *update = one.node ? ev_write(e, LEAT_OP_assign_add, state, one, NULL, span) : NULL;
-  if (update) ev_add_controls(e, update, entry->effects.items, effects);
+  if (update) leat_node_add_controls(e->graph, update, entry->effects.items, effects);
 }
 
 // Canonical text spells everything out, the last effect too; a text of one device has its part.

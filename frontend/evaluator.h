@@ -318,7 +318,6 @@ bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved);
 void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved);
 void ev_resolve_pending(evaluator *e, uint32_t first); // names in `after` bound further down
 // The node waits for each of these, in time linear in their number.
-void ev_add_controls(evaluator *e, leat_node *node, leat_node *const *before, uint32_t count);
 
 // -- types.c ------------------------------------------------------------------------------------
 // The type an expression means, all of its names being known in the scope of the frame.

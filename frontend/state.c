@@ -102,7 +102,7 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
     return NULL;
   }
   ev_order *order = order_of(e, state);
-  ev_add_controls(e, node, order->reads.items, order->reads.count);
+  leat_node_add_controls(e->graph, node, order->reads.items, order->reads.count);
   if (order->write) leat_node_add_control(e->graph, node, order->write);
   order->reads.count = 0;
   order->read = NULL;

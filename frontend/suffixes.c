@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-enum { FEW_CONTROLS = 16 };
-
 // -- on -----------------------------------------------------------------------------------------
 
 static const leat_job *find_job(const evaluator *e, const char *name) {
@@ -109,27 +107,6 @@ static bool enter_colocate(evaluator *e, const leat_stmt *stmt) {
 
 // -- after --------------------------------------------------------------------------------------
 
-void ev_add_controls(evaluator *e, leat_node *node, leat_node *const *before, uint32_t count) {
-  uint32_t own = node->control_count;
-  if (own + count <= FEW_CONTROLS) {
-    for (uint32_t i = 0; i < count; i++) leat_node_add_control(e->graph, node, before[i]);
-    return;
-  }
-  leat_arena *scratch = leat_arena_create();
-  leat_map known;
-  leat_map_init(&known, scratch);
-  leat_node **controls = leat_new_array(e->graph->arena, leat_node *, (size_t)own + count);
-  for (uint32_t i = 0; i < own + count; i++) {
-    leat_node *control = i < own ? node->controls[i] : before[i - own];
-    if (leat_map_get(&known, control)) continue;
-    leat_map_set(&known, control, control);
-    controls[known.count - 1] = control;
-  }
-  node->controls = controls;
-  node->control_count = known.count;
-  leat_arena_destroy(scratch);
-}
-
 typedef leat_vec(leat_node *) node_list;
 
 // The nodes of a tensor, or of a list of them.
@@ -158,7 +135,7 @@ static void wait_for(evaluator *e, const leat_expr *name, ev awaited, uint32_t f
   }
   if (!ev_spend(e, (uint64_t)(end - first) * before.count, name->span)) return;
   for (uint32_t i = first; i < end; i++)
-    ev_add_controls(e, e->graph->nodes.items[i], before.items, before.count);
+    leat_node_add_controls(e->graph, e->graph->nodes.items[i], before.items, before.count);
 }
 
 // What a name in `after` stands for. A path may be an effect's, which has no value: its node is

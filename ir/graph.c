@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FEW_CONTROLS = 16 }; // so many are compared one by one
+
 typedef enum named_kind { NAMED_NODE, NAMED_STATE, NAMED_ENTRY } named_kind;
 
 // What a name in graph->by_name stands for.
@@ -111,13 +113,30 @@ leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name) {
   return entry;
 }
 
+void leat_node_add_controls(leat_graph *graph, leat_node *node, leat_node *const *before,
+                            uint32_t count) {
+  uint32_t own = node->control_count;
+  if (!count) return;
+  leat_arena *scratch = own + count > FEW_CONTROLS ? leat_arena_create() : NULL;
+  leat_map known;
+  if (scratch) leat_map_init(&known, scratch);
+  leat_node **controls = leat_new_array(graph->arena, leat_node *, (size_t)own + count);
+  node->control_count = 0;
+  for (uint32_t i = 0; i < own + count; i++) {
+    leat_node *control = i < own ? node->controls[i] : before[i - own];
+    bool found = scratch && leat_map_get(&known, control);
+    for (uint32_t k = 0; !scratch && !found && k < node->control_count; k++)
+      found = controls[k] == control;
+    if (found) continue;
+    if (scratch) leat_map_set(&known, control, control);
+    controls[node->control_count++] = control;
+  }
+  node->controls = controls;
+  if (scratch) leat_arena_destroy(scratch);
+}
+
 void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before) {
-  for (uint32_t i = 0; i < node->control_count; i++)
-    if (node->controls[i] == before) return;
-  leat_node **grown = leat_new_array(graph->arena, leat_node *, (size_t)node->control_count + 1);
-  if (node->control_count) memcpy(grown, node->controls, node->control_count * sizeof *grown);
-  node->controls = grown;
-  node->controls[node->control_count++] = before;
+  leat_node_add_controls(graph, node, &before, 1);
 }
 
 // -- Run-time dims --------------------------------------------------------------------------------

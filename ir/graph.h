@@ -135,7 +135,10 @@ leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom);
 typedef leat_vec(leat_node *) leat_node_list;
 void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
                             leat_node_list *out);
-void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before); // once each
+// Each once: those that the node has already are left out.
+void leat_node_add_controls(leat_graph *graph, leat_node *node, leat_node *const *before,
+                            uint32_t count);
+void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before);
 
 // Drops what was added behind the first `nodes`, `states` and `entries`, and forgets their names.
 void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries);

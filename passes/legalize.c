@@ -44,8 +44,7 @@ leat_value leat_legal_cast(legalizer *l, leat_dtype dtype, leat_value value) {
 
 // What waits for control edges is now the built node.
 static void take_controls(legalizer *l, leat_node *built) {
-  for (uint32_t i = 0; built && i < l->node->control_count; i++)
-    leat_node_add_control(l->graph, built, l->node->controls[i]);
+  if (built) leat_node_add_controls(l->graph, built, l->node->controls, l->node->control_count);
 }
 
 // -- f16 and bf16 ---------------------------------------------------------------------------------

@@ -240,10 +240,16 @@ static leat_node *local_binder(partitioner *p, const leat_node *binder, const le
   return copy;
 }
 
+// What one device tells a node elsewhere that waits for several of its nodes: that all have ended.
+typedef struct token {
+  leat_node *send;
+  leat_vec(leat_node *) after;
+} token;
+
 // The recv that brings the end of `before` to the device of `user`, if there is one; what waits for
 // several nodes of one device waits for one token, which is sent after them all. NULL: nothing to
 // wait for.
-static leat_node *remote_control(partitioner *p, leat_node **sends, const leat_node *before,
+static leat_node *remote_control(partitioner *p, token *tokens, const leat_node *before,
                                  const leat_node *user) {
   uint32_t from = p->device[before->id], to = p->device[user->id];
   if (before->op == LEAT_OP_bind) return local_binder(p, before, user);
@@ -251,12 +257,9 @@ static leat_node *remote_control(partitioner *p, leat_node **sends, const leat_n
   if (recv || (is_cheap(before) && !before->input_count)) return recv;
   recv = find_copy(p, (copy_key){before->id, CONTROL, to});
   if (recv) return recv;
-  if (sends[from]) {
-    leat_node_add_control(p->parts[from].cloner.to, sends[from], p->home[before->id]);
-    return NULL;
-  }
-  recv = connect(p, before, token_of(p, from), user, &sends[from]);
-  leat_node_add_control(p->parts[from].cloner.to, sends[from], p->home[before->id]);
+  leat_vec_push(p->context->scratch, &tokens[from].after, p->home[before->id]);
+  if (tokens[from].send) return NULL;
+  recv = connect(p, before, token_of(p, from), user, &tokens[from].send);
   keep_copy(p, (copy_key){before->id, CONTROL, to}, recv);
   return recv;
 }
@@ -264,20 +267,23 @@ static leat_node *remote_control(partitioner *p, leat_node **sends, const leat_n
 static void connect_controls(partitioner *p, const leat_node *node) {
   leat_node *copy = p->home[node->id];
   leat_node **controls = leat_new_array(p->context->arena, leat_node *, node->control_count);
-  leat_node **sends = NULL; // by device: of the tokens for this node
+  token *tokens = NULL; // by device
   uint32_t count = 0;
   for (uint32_t i = 0; i < node->control_count; i++) {
     const leat_node *before = node->controls[i];
     leat_node *here = p->home[before->id];
     if (p->in_step[before->id] && p->device[before->id] != p->device[node->id]) {
-      if (!sends)
-        sends = leat_new_array(p->context->scratch, leat_node *, p->context->device_count);
-      here = remote_control(p, sends, before, node);
+      if (!tokens) tokens = leat_new_array(p->context->scratch, token, p->context->device_count);
+      here = remote_control(p, tokens, before, node);
     }
     if (here) controls[count++] = here;
   }
   copy->controls = controls;
   copy->control_count = count;
+  for (uint32_t i = 0; tokens && i < p->context->device_count; i++)
+    if (tokens[i].send)
+      leat_node_add_controls(p->parts[i].cloner.to, tokens[i].send, tokens[i].after.items,
+                             tokens[i].after.count);
 }
 
 static void connect_inputs(partitioner *p, const leat_node *node) {
