@@ -92,32 +92,28 @@ int64_t leat_load_index(const leat_tensor *tensor, int64_t i) {
     ((T *)data)[i] = (T)(value);                                                                   \
     return true;
 #define STORE_HALF(ID, value)                                                                      \
-  case ID: ((uint16_t *)data)[i] = leat_half_of(ID, (double)(value)); return true;
+  case ID:                                                                                         \
+    ((uint16_t *)data)[i] = leat_half_of(ID, (double)(value));                                     \
+    return true;
+
+#define STORE_WHOLE(dtype, value)                                                                  \
+  switch ((int)(dtype)) {                                                                          \
+    LEAT_SIGNED_CASES(STORE_INTEGER, value)                                                        \
+    LEAT_UNSIGNED_CASES(STORE_INTEGER, value)                                                      \
+    LEAT_FLOAT_CASES(STORE_INTEGER, value)                                                         \
+    LEAT_BOOL_CASES(STORE_BOOL, value)                                                             \
+    LEAT_COMPLEX_CASES(STORE_COMPLEX, value)                                                       \
+    STORE_HALF(LEAT_f16, value)                                                                    \
+    STORE_HALF(LEAT_bf16, value)                                                                   \
+  default: return false;                                                                           \
+  }
 
 bool leat_store_signed(leat_dtype dtype, void *data, int64_t i, int64_t value) {
-  switch ((int)dtype) {
-    LEAT_SIGNED_CASES(STORE_INTEGER, value)
-    LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
-    LEAT_FLOAT_CASES(STORE_INTEGER, value)
-    LEAT_BOOL_CASES(STORE_BOOL, value)
-    LEAT_COMPLEX_CASES(STORE_COMPLEX, value)
-    STORE_HALF(LEAT_f16, value)
-    STORE_HALF(LEAT_bf16, value)
-  default: return false;
-  }
+  STORE_WHOLE(dtype, value)
 }
 
 bool leat_store_unsigned(leat_dtype dtype, void *data, int64_t i, uint64_t value) {
-  switch ((int)dtype) {
-    LEAT_SIGNED_CASES(STORE_INTEGER, value)
-    LEAT_UNSIGNED_CASES(STORE_INTEGER, value)
-    LEAT_FLOAT_CASES(STORE_INTEGER, value)
-    LEAT_BOOL_CASES(STORE_BOOL, value)
-    LEAT_COMPLEX_CASES(STORE_COMPLEX, value)
-    STORE_HALF(LEAT_f16, value)
-    STORE_HALF(LEAT_bf16, value)
-  default: return false;
-  }
+  STORE_WHOLE(dtype, value)
 }
 
 // Truncates and saturates; NaN gives 0. `high` may round up to 2^63 or 2^64 as a double: then >= is
