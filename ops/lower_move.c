@@ -151,22 +151,70 @@ static k_value guarded(leat_lowering *l, const leat_node *node, uint32_t i, cons
   return k_result(l->b, branch, 0);
 }
 
-k_value lower_concat(leat_lowering *l, const leat_node *node, const leat_index *at) {
-  int64_t axis = leat_node_attr(node, "axis")->i;
+enum { MANY_PARTS = 8 };
+
+// What a concat puts one behind the other.
+typedef struct parts {
+  leat_lowering *l;
+  const leat_node *node;
+  const leat_index *at;
+  const k_value *begin; // of each input along the axis, in the output
+} parts;
+
+static k_value one_part(const parts *p, uint32_t input) {
+  int64_t axis = leat_node_attr(p->node, "axis")->i;
   leat_index in[LEAT_MAX_RANK];
-  for (int i = 0; i < node->outputs[0].rank; i++) in[i] = at[i];
-  k_value value = zero_of(l, node->outputs[0].dtype), offset = k_i64(l->b, 0);
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    k_value extent = dim_of(l, leat_value_type(node->inputs[i]), (int)axis);
-    k_value end = k_add(l->b, offset, extent);
-    guard g = {0};
-    guard_between(l, &g, at[axis], i > 0 ? offset : NULL, i + 1 < node->input_count ? end : NULL);
-    leat_index back = {.base = k_sub(l->b, k_i64(l->b, 0), offset)};
-    in[axis] = leat_index_add(l, at[axis], back);
-    value = guarded(l, node, i, in, g, value);
-    offset = end;
+  for (int i = 0; i < p->node->outputs[0].rank; i++) in[i] = p->at[i];
+  leat_index back = {.base = k_sub(p->l->b, k_i64(p->l->b, 0), p->begin[input])};
+  in[axis] = leat_index_add(p->l, p->at[axis], back);
+  return leat_operand(p->l, p->node, input, in);
+}
+
+static k_value some_parts(const parts *p, uint32_t first, uint32_t count);
+
+// Where `here` holds; of so many inputs that lanes are often in none of them, only if one is.
+static k_value masked_parts(const parts *p, uint32_t first, uint32_t count, k_value here) {
+  k_builder *b = p->l->b;
+  k_value outer = p->l->mask,
+          none = k_splat(b, p->l->lanes, zero_of(p->l, p->node->outputs[0].dtype));
+  p->l->mask = both(p->l, outer, here);
+  k_instr *branch = count >= MANY_PARTS ? k_if_begin(b, k_any(b, p->l->mask)) : NULL;
+  k_value value = some_parts(p, first, count);
+  p->l->mask = outer;
+  if (!branch) return value;
+  value = k_splat(b, p->l->lanes, value);
+  k_if_else(b, &value, 1);
+  k_if_end(b, &none, 1);
+  return k_result(b, branch, 0);
+}
+
+// The element of that one of inputs `first` … in which it is, found by halves.
+static k_value some_parts(const parts *p, uint32_t first, uint32_t count) {
+  if (count == 1) return one_part(p, first);
+  k_builder *b = p->l->b;
+  uint32_t half = count / 2;
+  leat_index index = p->at[leat_node_attr(p->node, "axis")->i];
+  k_value before = k_lt(b, lanes_of(p->l, index), p->begin[first + half]);
+  if (before->lanes > 1) {
+    k_value left = masked_parts(p, first, half, before);
+    k_value behind = k_unary(b, K_NOT, before);
+    return k_select(b, before, left, masked_parts(p, first + half, count - half, behind));
   }
-  return value;
+  k_instr *branch = k_if_begin(b, before);
+  k_value value = k_splat(b, p->l->lanes, some_parts(p, first, half));
+  k_if_else(b, &value, 1);
+  value = k_splat(b, p->l->lanes, some_parts(p, first + half, count - half));
+  k_if_end(b, &value, 1);
+  return k_result(b, branch, 0);
+}
+
+k_value lower_concat(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  int axis = (int)leat_node_attr(node, "axis")->i;
+  k_value *begin = leat_new_array(l->b->arena, k_value, node->input_count);
+  begin[0] = k_i64(l->b, 0);
+  for (uint32_t i = 1; i < node->input_count; i++)
+    begin[i] = k_add(l->b, begin[i - 1], dim_of(l, leat_value_type(node->inputs[i - 1]), axis));
+  return some_parts(&(parts){l, node, at, begin}, 0, node->input_count);
 }
 
 static bool may_add(leat_dim elements) {

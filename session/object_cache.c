@@ -69,7 +69,8 @@ leat_status leat_object_cache_open(const char *where, leat_object_cache **out, l
     free(cache);
     return leat_fail(error, LEAT_MEMORY, "out of memory");
   }
-  cache->limit = (limit ? strtoull(limit, NULL, 10) : DEFAULT_LIMIT) << 20;
+  uint64_t megabytes = limit ? strtoull(limit, NULL, 10) : DEFAULT_LIMIT;
+  cache->limit = megabytes < UINT64_MAX >> 20 ? megabytes << 20 : UINT64_MAX;
   pthread_mutex_init(&cache->lock, NULL);
   *out = cache;
   return LEAT_OK;

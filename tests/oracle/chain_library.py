@@ -244,8 +244,8 @@ def statistics(rng, values):
                  ('bincount_weighted(cast({0} > 0.5, i32), {0}, 2) / 8',
                   'np.stack([np.sum(np.where({0} > 0.5, 0, {0})), np.sum(np.where({0} > 0.5, {0}, 0))]) / 8')]
     if x.ndim == 2 and x.shape[1] > 2 and float(numpy.std(x, 1).min()) > 0.3:
-        rows += [('cov({0}) / 4', 'np.atleast_2d(np.cov({0})) / 4'),
-                 ('corrcoef({0})', 'np.atleast_2d(np.corrcoef({0}))')]
+        rows += [('cov({0}) / 4', 'np.atleast_2d(np.cov({0})).astype({0}.dtype) / 4'),
+                 ('corrcoef({0})', 'np.atleast_2d(np.corrcoef({0})).astype({0}.dtype)')]
     return one_of(rng, rows, name)
 
 
@@ -350,8 +350,9 @@ SLIGHT = 'exp exp2 expm1 log1p sin cos tan asin acos atan sinh cosh tanh asinh a
 ARC = {'asin': 'arcsin', 'acos': 'arccos', 'atan': 'arctan', 'asinh': 'arcsinh', 'acosh': 'arccosh', 'atanh': 'arctanh'}
 COMPLEX_ROWS = [(f'{word}({given})', f'np.{ARC.get(word, word)}({given})')
                 for words, given in ((FAR, '(60 + {0})'), (SLIGHT, '(0.01 * {0})')) for word in words]
+# The gradient that JAX gives sign of complex numbers is 0: it is written out.
 COMPLEX_ROWS += [('angle(60 + {0})', 'np.angle(60 + {0})'), ('pow(60 + {0}, -1)', '1 / (60 + {0})'),
-                 ('sign(60 + {0})', 'np.sign(60 + {0})'), ('{0} == {0}', '{0} == {0}'),
+                 ('sign(60 + {0})', '(60 + {0}) / np.abs(60 + {0})'), ('{0} == {0}', '{0} == {0}'),
                  ('{0} != 1 + {0}', '{0} != 1 + {0}'),
                  ('cumsum({0}, axis=0) / 8', 'np.cumsum({0}, axis=0) / 8'),
                  ('prod({0} / 50, axis=0)', 'np.prod({0} / 50, axis=0)'),

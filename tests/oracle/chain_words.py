@@ -48,12 +48,17 @@ def pool(x, start, join, window, stride):
                              'VALID')
 
 
+def leading_zeros_of(x):
+    """Of the bits: of a constant that is negative XLA counts those of 64 bits, less 64."""
+    return lax.clz(lax.bitcast_convert_type(x, f'uint{8 * x.dtype.itemsize}')).astype(x.dtype)
+
+
 # What has as many elements as the values say stands in sums.
 JAX = {'np': np, 'jax': jax, 'lax': lax, 'special': jax.scipy.special, 'pooled': pooled, 'changed': changed,
        'pointed': pointed, 'convolve': convolve, 'back_to_input': back_to_input, 'pool': pool,
        'cummax': lambda x, axis: lax.cummax(x, axis), 'cummin': lambda x, axis: lax.cummin(x, axis),
        'complex_of': lax.complex, 'third': lambda x: lax.div(x, np.asarray(3, x.dtype)),
-       'top': lambda x, k: lax.top_k(x, k)[0], 'popcount': lax.population_count, 'leading_zeros': lax.clz,
+       'top': lambda x, k: lax.top_k(x, k)[0], 'popcount': lax.population_count, 'leading_zeros': leading_zeros_of,
        'stopped': lax.stop_gradient, 'bits_of': lax.bitcast_convert_type, 'lu_factors': lambda a: lax.linalg.lu(a)[0],
        'triangular': jax.scipy.linalg.solve_triangular, 'trigamma': lambda x: jax.scipy.special.polygamma(1, x),
        'hot': lambda x, depth, dtype: jax.nn.one_hot(x, depth, dtype=dtype),
