@@ -170,7 +170,7 @@ static double unit(leat_dtype dtype) {
                (double)(tolerance))
 
 static const leat_dtype dtypes[] = {LEAT_f32, LEAT_f64, LEAT_c64, LEAT_c128};
-static const int64_t shapes[][2] = {{0, 3},   {1, 1},  {2, 2},  {3, 3},   {5, 2},   {2, 5},
+static const int64_t shapes[][2] = {{0, 3},   {1, 1},  {2, 2},  {3, 3},   {5, 2},  {2, 5},
                                     {17, 17}, {33, 9}, {9, 33}, {37, 37}, {70, 40}};
 enum { DTYPES = 4, SHAPES = sizeof shapes / sizeof *shapes };
 
