@@ -59,8 +59,8 @@ static leat_status wait_for(leat_command *command, pid_t child, int from, leat_e
       return leat_fail(error, LEAT_IO, "waiting for %s failed", command->words[0]);
   int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   if (code == 0) return LEAT_OK;
-  return leat_fail(error, LEAT_FOREIGN, "%s failed with exit code %d: %.*s", command->words[0],
-                   code, (int)size, said);
+  return leat_fail(error, LEAT_FOREIGN, "%s failed with exit code %d%s%.*s", command->words[0],
+                   code, size ? ": " : "", (int)size, said);
 }
 
 leat_status leat_command_run(leat_command *command, leat_error *error) {

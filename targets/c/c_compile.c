@@ -42,6 +42,19 @@ static leat_status build_command(leat_command *c, const char *cpu, const char *s
   return LEAT_OK;
 }
 
+// A compiler may fail where it optimises (the loop vectorizer of gcc 12 does, on some loops): then
+// it is asked for less. What fails then is the failure.
+static leat_status run_compiler(leat_command *c, leat_error *error) {
+  leat_error first = {0};
+  leat_status status = leat_command_run(c, &first);
+  if (status == LEAT_FOREIGN) {
+    leat_command_add(c, "-O1");
+    status = leat_command_run(c, error);
+  } else if (status)
+    *error = first;
+  return status;
+}
+
 static leat_status compile_in(const char *directory, const leat_codegen_request *request,
                               const leat_text *text, leat_object *out, leat_error *error) {
   leat_command c = {.arena = leat_arena_create()};
@@ -51,7 +64,7 @@ static leat_status compile_in(const char *directory, const leat_codegen_request 
   leat_bytes piece = {text->data, text->size};
   leat_status status = build_command(&c, request->cpu, source, object, error);
   if (!status) status = leat_file_write(source, &piece, 1, LEAT_FILE_ATOMIC, error);
-  if (!status) status = leat_command_run(&c, error);
+  if (!status) status = run_compiler(&c, error);
   if (!status) status = leat_file_read(object, LARGEST_OBJECT, &data, &out->size, error);
   out->data = data;
   unlink(source);
