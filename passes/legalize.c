@@ -4,6 +4,7 @@
 //   keeps   types and names of what the part receives, sends, fetches and keeps in variables
 //   makes   v += x      v := v + x
 //           ensure_shape   is after a check_dims, which the host does
+//           concat of very many   is one of concats
 //           f16, bf16   what computes with them computes in f32, and each result is rounded to them
 //                       once; what only moves them, or converts, stays
 //
@@ -15,7 +16,7 @@
 
 typedef leat_legalizer legalizer;
 
-enum { MOST_OUTPUTS = 8 };
+enum { MOST_OUTPUTS = 8, MOST_PARTS = 1024 };
 
 // -- Building -------------------------------------------------------------------------------------
 
@@ -139,6 +140,26 @@ static bool expand_update(legalizer *l, leat_node *node) {
   return true;
 }
 
+// -- Concats of very many
+// ---------------------------------------------------------------------------
+
+// In parts: one kernel of n inputs takes a compiler time that grows with n². Concats do not fuse.
+static bool concat_parts(legalizer *l, leat_node *node) {
+  while (node->input_count > MOST_PARTS) {
+    leat_vec(leat_value) parts = {0};
+    for (uint32_t i = 0; i < node->input_count; i += MOST_PARTS) {
+      uint32_t left = node->input_count - i, count = left < MOST_PARTS ? left : MOST_PARTS;
+      leat_value part = leat_legal_op(l, LEAT_OP_concat, node->inputs + i, count, node->attrs);
+      if (!part.node) return false;
+      take_controls(l, part.node);
+      leat_vec_push(l->graph->arena, &parts, part);
+    }
+    node->inputs = parts.items;
+    node->input_count = parts.count;
+  }
+  return true;
+}
+
 // -- Dims that must be equal ----------------------------------------------------------------------
 
 static bool check_before(legalizer *l, leat_node *node) {
@@ -156,6 +177,7 @@ static bool legalize_node(legalizer *l, leat_node *node) {
   leat_value values[MOST_OUTPUTS];
   l->node = node;
   if (node->op == LEAT_OP_assign_add && !expand_update(l, node)) return false;
+  if (node->op == LEAT_OP_concat && !concat_parts(l, node)) return false;
   if (node->op == LEAT_OP_ensure_shape && !check_before(l, node)) return false;
   if (!is_illegal(node)) {
     leat_rewrite_keep(&l->rewriter, node);
