@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 enum {
-  MOST_MEMBERS = 1500,
+  MOST_MEMBERS = 128,
   MOST_REDUCTIONS = 16,
   FEW_ROWS = 16,          // tiles that a reduction would have at most …
   LONG_WORK = 500 * 1000, // … and elements that it would have at least, to be shared by threads

@@ -161,6 +161,7 @@ typedef struct parts {
   const k_value *begin; // of each input along the axis, in the output
 } parts;
 
+// The element at `at`.
 static k_value one_part(const parts *p, uint32_t input) {
   int64_t axis = leat_node_attr(p->node, "axis")->i;
   leat_index in[LEAT_MAX_RANK];
@@ -170,13 +171,16 @@ static k_value one_part(const parts *p, uint32_t input) {
   return leat_operand(p->l, p->node, input, in);
 }
 
+static k_value none_of(const parts *p) {
+  return k_splat(p->l->b, p->l->lanes, zero_of(p->l, p->node->outputs[0].dtype));
+}
+
 static k_value some_parts(const parts *p, uint32_t first, uint32_t count);
 
 // Where `here` holds; of so many inputs that lanes are often in none of them, only if one is.
 static k_value masked_parts(const parts *p, uint32_t first, uint32_t count, k_value here) {
   k_builder *b = p->l->b;
-  k_value outer = p->l->mask,
-          none = k_splat(b, p->l->lanes, zero_of(p->l, p->node->outputs[0].dtype));
+  k_value outer = p->l->mask, none = none_of(p);
   p->l->mask = both(p->l, outer, here);
   k_instr *branch = count >= MANY_PARTS ? k_if_begin(b, k_any(b, p->l->mask)) : NULL;
   k_value value = some_parts(p, first, count);
@@ -208,13 +212,90 @@ static k_value some_parts(const parts *p, uint32_t first, uint32_t count) {
   return k_result(b, branch, 0);
 }
 
+// out[0]: whether all lanes, from `low` to `high`, are in one of inputs `first` …, in which the
+// lowest is; out[1]: then their elements. What lies behind the last input counts for nothing.
+static void common_part(const parts *p, uint32_t first, uint32_t count, k_value low, k_value high,
+                        k_value out[2]) {
+  k_builder *b = p->l->b;
+  uint32_t half = count / 2, next = first + (count > 1 ? half : 1);
+  k_value none[2] = {k_int(b, LEAT_bool, 1, 0), none_of(p)};
+  if (next == p->node->input_count) {
+    out[0] = k_int(b, LEAT_bool, 1, 1);
+    out[1] = k_splat(b, p->l->lanes, one_part(p, first));
+    return;
+  }
+  k_instr *branch = k_if_begin(b, k_lt(b, count > 1 ? low : high, p->begin[next]));
+  if (count > 1) {
+    common_part(p, first, half, low, high, out);
+    k_if_else(b, out, 2);
+    common_part(p, next, count - half, low, high, none);
+  } else {
+    out[0] = k_int(b, LEAT_bool, 1, 1);
+    out[1] = k_splat(b, p->l->lanes, one_part(p, first));
+    k_if_else(b, out, 2);
+  }
+  k_if_end(b, none, 2);
+  for (uint32_t i = 0; i < 2; i++) out[i] = k_result(b, branch, i);
+}
+
+// The elements of lanes that are in several inputs, one after the other.
+static k_value parts_by_lane(const parts *p) {
+  leat_lowering *l = p->l, all = *l;
+  k_builder *b = l->b;
+  leat_index at[LEAT_MAX_RANK];
+  k_value none = none_of(p);
+  k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, l->lanes), 1, &none, 1);
+  k_value lane = k_loop_index(loop), others = k_loop_carried(loop, 0);
+  k_value here = k_binary(b, K_EQ, k_lane(b, LEAT_i64, l->lanes), lane);
+  k_instr *branch = k_if_begin(b, k_any(b, both(l, l->mask, here)));
+  for (int i = 0; i < p->node->outputs[0].rank; i++) {
+    k_value ahead = k_mul(b, lane, k_i64(b, p->at[i].step));
+    at[i] = (leat_index){.base = k_add(b, p->at[i].base, ahead)};
+  }
+  l->lanes = 1;
+  l->mask = NULL;
+  k_value value = some_parts(&(parts){l, p->node, at, p->begin}, 0, p->node->input_count);
+  l->lanes = all.lanes;
+  l->mask = all.mask;
+  value = k_select(b, here, k_splat(b, l->lanes, value), others);
+  k_if_else(b, &value, 1);
+  k_if_end(b, &others, 1);
+  value = k_result(b, branch, 0);
+  k_loop_end(b, &value, 1);
+  return k_result(b, loop, 0);
+}
+
+// Of lanes whose positions rise from `low` to `high`: mostly they are all in one input.
+static k_value parts_in_row(const parts *p, k_value low, k_value high) {
+  k_builder *b = p->l->b;
+  k_value found[2];
+  common_part(p, 0, p->node->input_count, low, high, found);
+  k_instr *branch = k_if_begin(b, found[0]);
+  k_if_else(b, &found[1], 1);
+  k_value value = parts_by_lane(p);
+  k_if_end(b, &value, 1);
+  return k_result(b, branch, 0);
+}
+
+static bool all_in_steps(const leat_index *at, int rank) {
+  for (int i = 0; i < rank; i++)
+    if (at[i].vector) return false;
+  return true;
+}
+
 k_value lower_concat(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  k_builder *b = l->b;
   int axis = (int)leat_node_attr(node, "axis")->i;
-  k_value *begin = leat_new_array(l->b->arena, k_value, node->input_count);
-  begin[0] = k_i64(l->b, 0);
+  k_value *begin = leat_new_array(b->arena, k_value, node->input_count);
+  begin[0] = k_i64(b, 0);
   for (uint32_t i = 1; i < node->input_count; i++)
-    begin[i] = k_add(l->b, begin[i - 1], dim_of(l, leat_value_type(node->inputs[i - 1]), axis));
-  return some_parts(&(parts){l, node, at, begin}, 0, node->input_count);
+    begin[i] = k_add(b, begin[i - 1], dim_of(l, leat_value_type(node->inputs[i - 1]), axis));
+  parts p = {l, node, at, begin};
+  bool in_row = l->lanes > 1 && at[axis].step && all_in_steps(at, node->outputs[0].rank);
+  if (node->input_count < MANY_PARTS || !in_row) return some_parts(&p, 0, node->input_count);
+  k_value last = k_add(b, at[axis].base, k_i64(b, (l->lanes - 1) * at[axis].step));
+  bool rising = at[axis].step > 0;
+  return parts_in_row(&p, rising ? at[axis].base : last, rising ? last : at[axis].base);
 }
 
 static bool may_add(leat_dim elements) {

@@ -16,7 +16,7 @@
 
 typedef leat_legalizer legalizer;
 
-enum { MOST_OUTPUTS = 8, MOST_PARTS = 1024 };
+enum { MOST_OUTPUTS = 8, MOST_PARTS = 256 };
 
 // -- Building -------------------------------------------------------------------------------------
 
