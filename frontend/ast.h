@@ -149,10 +149,16 @@ struct leat_expr {
   };
 };
 
+// `_`, which is no name: as a target it throws a value away.
+static inline bool leat_is_blank(const char *name) {
+  return name[0] == '_' && !name[1];
+}
+
 // A name and what is said of it: a target, a parameter, a result, or a value that a loop carries.
 typedef struct leat_binding {
   leat_span span;
-  const char *name;  // `...` for a last parameter that collects; NULL for an unnamed result
+  const char *name;  // `...` for a last parameter that collects; NULL for an unnamed result and for
+                     // the target `_`
   bool absolute;     // written `$path`: `name` is the whole path
   bool collects;     // the parameter `...`
   uint32_t port;     // of a `$path:1`, else 0

@@ -15,7 +15,7 @@ static ev_aim aim_at(evaluator *e, const leat_binding *target) {
 
 void ev_bind_target(evaluator *e, const ev_aim *a, ev value) {
   const leat_binding *target = a->target;
-  if (target->absolute) return;
+  if (target->absolute || !target->name) return;
   if (target->member) {
     ev_bind_member(e, target, a->index, value);
     ev_add_alias(e, a->hint, value);
@@ -34,7 +34,7 @@ void ev_bind_nothing(evaluator *e, const leat_stmt *stmt) {
   ev_scope *scope = e->frame->scope;
   for (uint32_t i = 0; i < stmt->targets.count; i++) {
     const leat_binding *target = &stmt->targets.items[i];
-    if (!target->absolute && !leat_map_get(&scope->names, target->name))
+    if (!target->absolute && target->name && !leat_map_get(&scope->names, target->name))
       ev_bind(e, scope, target->span, target->name, ev_error());
   }
   bool declares =
@@ -109,7 +109,7 @@ static ev canonical_value(evaluator *e, const leat_binding *target, const leat_e
 static ev declared(evaluator *e, const ev_aim *a, ev value, leat_span span) {
   const leat_binding *target = a->target;
   if (value.kind != EV_STATE && !target->type) return value;
-  return ev_fit(e, target->type, value, span, target->name, a->hint);
+  return ev_fit(e, target->type, value, span, target->name ? target->name : "_", a->hint);
 }
 
 ev ev_target_value(evaluator *e, const ev_aim *a, const leat_expr *from) {

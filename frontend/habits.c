@@ -12,6 +12,7 @@ typedef struct habit {
   { text, "`" text "` is written " instead }
 
 static const habit words[] = {
+    {"_", "`_` is no name: alone left of `=` it throws a result away"},
     WRITE("True", "`true`"),
     WRITE("False", "`false`"),
     WRITE("None", "`none`; as an index, for a new axis, it is `None`"),

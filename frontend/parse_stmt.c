@@ -1,8 +1,6 @@
 // Statements: one function a keyword, in one table, and those that begin with none.
 #include "frontend/parse.h"
 
-#include "leat/dtype.h"
-
 #include <string.h>
 
 // -- What declarations are made of ----------------------------------------------------------------
@@ -77,7 +75,7 @@ static void parse_result(leat_parser *p) {
   leat_binding result = {.type = leat_parse_type(p)};
   if (leat_parser_accept(p, LEAT_TOKEN_COLON)) {
     if (result.type->kind == LEAT_EXPR_NAME)
-      result.name = result.type->name;
+      leat_parser_check_name(p, result.type->span, result.name = result.type->name);
     else
       leat_parser_error(p, result.type->span, "expected the name of a result before `:`%s",
                         keyword ? ", found a keyword" : "");
@@ -316,17 +314,14 @@ static void parse_leave(leat_parser *p, leat_stmt *s) {
 static leat_binding as_target(leat_parser *p, const leat_expr *e, leat_expr *type) {
   leat_binding target = {.span = e->span, .type = type};
   const leat_expr *named = e->kind == LEAT_EXPR_INDEX ? e->base : e;
-  leat_dtype dtype;
   if (e->kind == LEAT_EXPR_PATH) {
     target.name = e->path;
     target.port = e->port;
     target.absolute = true;
   } else if (named->kind != LEAT_EXPR_NAME) {
     leat_parser_error(p, e->span, "expected a name, `name[i]` or a path left of `=`");
-  } else if (leat_dtype_parse(named->name, strlen(named->name), &dtype)) {
-    leat_parser_error(p, named->span, "`%s` is the name of a dtype; choose another", named->name);
-  } else {
-    target.name = named->name;
+  } else if (named != e || !leat_is_blank(named->name)) {
+    leat_parser_check_name(p, named->span, target.name = named->name);
   }
   if (e->kind != LEAT_EXPR_INDEX) return target;
   if (e->items.count == 1 && e->items.items[0]->kind < LEAT_EXPR_RANGE)

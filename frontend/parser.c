@@ -119,17 +119,22 @@ const char *leat_parser_intern(leat_parser *p, uint32_t begin, uint32_t end) {
   return leat_intern_n(p->strings, p->lexer.text + begin, end - begin);
 }
 
+void leat_parser_check_name(leat_parser *p, leat_span span, const char *name) {
+  leat_dtype dtype;
+  if (leat_dtype_parse(name, strlen(name), &dtype))
+    leat_parser_error(p, span, "`%s` is the name of a dtype; choose another", name);
+  else if (leat_is_blank(name))
+    leat_parser_error(p, span, "%s", leat_habit_word(name, strlen(name)));
+}
+
 const char *leat_parse_name(leat_parser *p, const char *what) {
   leat_token token = p->token;
-  leat_dtype dtype;
   if (!leat_parser_at(p, LEAT_TOKEN_NAME)) {
     leat_parser_fail(p, what);
     return "";
   }
   const char *name = leat_parser_intern(p, token.begin, token.end);
-  if (leat_dtype_parse(name, token.end - token.begin, &dtype))
-    leat_parser_error(p, leat_parser_token_span(p), "`%s` is the name of a dtype; choose another",
-                      name);
+  leat_parser_check_name(p, leat_parser_token_span(p), name);
   leat_parser_advance(p);
   return name;
 }

@@ -40,6 +40,10 @@ bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span
 }
 
 bool ev_check_path_part(evaluator *e, const char *name, leat_span span) {
+  if (leat_is_blank(name)) {
+    ev_fail(e, span, "%s", leat_habit_word(name, strlen(name)));
+    return false;
+  }
   size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
   if (size && !name[size]) return true;
   ev_fail(e, span, "`%s` cannot be a part of a name: letters, digits, `_`, `-` and `.` can", name);

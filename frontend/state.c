@@ -113,7 +113,8 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
 // v := e · v += e
 void ev_assign(evaluator *e, const leat_stmt *stmt) {
   const char *name = stmt->target->kind == LEAT_EXPR_NAME ? stmt->target->name : NULL;
-  if (name && !ev_lookup(e->frame->scope, name) && strcmp(name, "global_step")) {
+  if (name && !leat_is_blank(name) && !ev_lookup(e->frame->scope, name) &&
+      strcmp(name, "global_step")) {
     ev_fail(e, stmt->target->span, "no variable is called `%s`; `%s = …` binds a name", name, name);
     return;
   }
