@@ -381,12 +381,20 @@ void c_print_element(c_printer *p, const k_instr *instr, int lanes) {
   leat_text_add(p->out, instr->op != K_STORE && instr->buffer->dtype == LEAT_bool ? "] != 0" : "]");
 }
 
+int c_leading_lanes(k_value mask, int lanes) {
+  if (!mask) return lanes;
+  if (mask->op != K_LT || mask->args[0]->op != K_LANE || mask->args[1]->op != K_CONST) return 0;
+  int64_t count = mask->args[1]->imm.i;
+  return count >= lanes ? lanes : count > 0 ? (int)count : 0;
+}
+
 static void print_load(c_printer *p, const k_instr *instr) {
   k_value mask = instr->arg_count > 1 ? instr->args[1] : NULL;
-  if (!mask && instr->op == K_LOAD && instr->lanes > 1 && instr->dtype != LEAT_bool) {
+  int leading = c_leading_lanes(mask, instr->lanes);
+  if (leading && instr->op == K_LOAD && instr->lanes > 1 && instr->dtype != LEAT_bool) {
     leat_text_add(p->out, "LEAT_LOAD(");
     c_print_type(p, instr->dtype, instr->lanes);
-    leat_text_add(p->out, ", ");
+    leat_text_add(p->out, ", %d, ", leading);
     c_print_buffer(p, instr->buffer);
     leat_text_add(p->out, " + ");
     c_print_value(p, instr->args[0]);

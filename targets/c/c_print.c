@@ -9,10 +9,11 @@
 static void print_store(c_printer *p, const k_instr *instr) {
   k_value value = instr->args[1], mask = instr->arg_count > 2 ? instr->args[2] : NULL;
   c_line(p);
-  if (!mask && value->lanes > 1) {
+  int leading = c_leading_lanes(mask, value->lanes);
+  if (leading && value->lanes > 1) {
     leat_text_add(p->out, "LEAT_STORE(");
     c_print_type(p, value->dtype, value->lanes);
-    leat_text_add(p->out, ", ");
+    leat_text_add(p->out, ", %d, ", leading);
     c_print_buffer(p, instr->buffer);
     leat_text_add(p->out, " + ");
     c_print_value(p, instr->args[0]);

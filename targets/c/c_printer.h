@@ -23,6 +23,9 @@ void c_print_buffer(c_printer *p, const k_buffer *buffer);
 void c_print_value(c_printer *p, k_value value);
 void c_print_whole(c_printer *p, k_value value); // of vector type even when it is constant
 void c_print_lane(c_printer *p, k_value value);  // lane i, or the value itself when it is a scalar
+// How many lanes, the first ones, the mask (NULL: all) lets pass; 0: it is no such mask, or
+// unknown.
+int c_leading_lanes(k_value mask, int lanes);
 // The element of memory for lane i: of a gather at index v[i], else at index + i.
 void c_print_element(c_printer *p, const k_instr *instr, int lanes);
 
