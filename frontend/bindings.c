@@ -30,6 +30,17 @@ void ev_bind_target(evaluator *e, const ev_aim *a, ev value) {
   }
 }
 
+ev ev_named_result(evaluator *e, const leat_binding *result) {
+  const ev_function *function = e->frame->function;
+  if (result->value) return ev_expr(e, result->value, NULL);
+  if (leat_map_get(&e->frame->scope->names, result->name))
+    return ev_name(e, result->name, result->span);
+  if (!function)
+    return ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
+  return ev_fail(e, result->span, "`%s` binds no `%s` for this result, and no `return` gives it",
+                 function->name, result->name);
+}
+
 void ev_bind_nothing(evaluator *e, const leat_stmt *stmt) {
   ev_scope *scope = e->frame->scope;
   for (uint32_t i = 0; i < stmt->targets.count; i++) {

@@ -5,6 +5,22 @@
 
 // -- Results ------------------------------------------------------------------------------------
 
+// What a body that ends without a `return` gives: what it bound for the results, all named.
+static ev bound_results(evaluator *e, const ev_function *function) {
+  const leat_stmt *definition = function->definition;
+  const leat_bindings *declared = &definition->results;
+  if (definition->kind != LEAT_STMT_FN || !declared->count) return ev_none();
+  ev *items = leat_new_array(e->arena, ev, declared->count);
+  for (uint32_t i = 0; i < declared->count; i++) {
+    if (!declared->items[i].name)
+      return ev_fail(e, definition->name_span,
+                     "`%s` declares %u result%s and ends without a `return`", function->name,
+                     declared->count, declared->count == 1 ? "" : "s");
+    items[i] = ev_named_result(e, &declared->items[i]);
+  }
+  return declared->count == 1 ? items[0] : ev_take_results(e, items, declared->count);
+}
+
 // One result as its function declares it.
 static ev fit_result(evaluator *e, const ev_function *function, const leat_binding *declared,
                      ev result) {
@@ -131,6 +147,8 @@ static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   e->frame = frame;
   e->absolute = false;
   ev_statements(e, &function->definition->body);
+  if (!frame->returned && leat_diag_errors(e->diag) == frame->errors)
+    frame->result = bound_results(e, function);
   bool ok = leat_diag_errors(e->diag) == frame->errors && !e->stopped;
   bool tell = !frame->blamed && (!e->stopped || frame->calls == 1); // not the whole of a recursion
   if (!ok && tell) leat_note_at(e->diag, span, "in this call of `%s`", function->name);

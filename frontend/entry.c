@@ -65,14 +65,8 @@ static void add_result(evaluator *e, leat_entry *entry, const leat_binding *resu
   if (leat_map_get(added, result->name))
     ev_fail(e, result->span, "the entry has two results called `%s`", result->name);
   leat_map_set(added, result->name, entry);
-  const ev_binding *binding = leat_map_get(&e->frame->scope->names, result->name);
-  if (!binding && !result->value) {
-    ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
-    return;
-  }
   declare_dims_of(e, result->type);
-  ev value =
-      result->value ? ev_expr(e, result->value, NULL) : ev_name(e, result->name, result->span);
+  ev value = ev_named_result(e, result);
   value = ev_fit(e, result->type, value, result->span, result->name, NULL);
   leat_value tensor = ev_as_tensor(e, value, -1, result->span);
   if (tensor.node) leat_vec_push(e->arena, &entry->results, (leat_result){result->name, tensor});

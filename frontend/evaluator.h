@@ -302,6 +302,8 @@ ev_aim *ev_aims_of(evaluator *e, const leat_bindings *targets);
 ev ev_target_value(evaluator *e, const ev_aim *a, const leat_expr *from); // as it is declared
 void ev_bind_target(evaluator *e, const ev_aim *a, ev value);
 void ev_bind_statement(evaluator *e, const leat_stmt *stmt); // a = x · a, b = x, y · a, b = f(x)
+// What the body of an entry or a function, which ends here, bound for a result that its head names.
+ev ev_named_result(evaluator *e, const leat_binding *result);
 // After a mistake: the names are known, so that it is the only one that is reported.
 void ev_bind_nothing(evaluator *e, const leat_stmt *stmt);
 
