@@ -1,6 +1,6 @@
 // Messages are kept in the arena as they come and sorted by place when printed; a note hangs on its
 // message. After twenty of a kind the rest are only counted, so that one early mistake cannot bury
-// a terminal, and so are notes after eight; the same of the same place is shown once. A source line
+// a terminal, and so are notes after eight, and what is said again of one place. A source line
 // is shown with tabs expanded, control bytes hidden and, when it is very long, only the part around
 // the caret.
 #include "base/diag.h"
@@ -104,13 +104,14 @@ static message *new_message(leat_diag *diag, severity level, leat_span span, con
   return m;
 }
 
-// What a function does wrong is shown once; notes say for which calls.
+// What a function does wrong is shown once, for its first call: further errors of the same place
+// are of other calls, whatever types and numbers they name. A warning may be one of several.
 static message *said_before(leat_diag *diag, severity level, leat_span span, const char *words) {
   for (uint32_t i = 0; i < diag->messages.count && span.source; i++) {
     message *old = diag->messages.items[i];
     bool there = old->severity == level && old->span.source == span.source &&
                  old->span.begin == span.begin && old->span.end == span.end;
-    if (there && strcmp(old->words, words) == 0) return old;
+    if (there && (level == SEVERITY_ERROR || !strcmp(old->words, words))) return old;
   }
   return NULL;
 }
@@ -121,9 +122,9 @@ static void report(leat_diag *diag, severity level, leat_span span, const char *
   diag->counts[level]++;
   if (diag->kept[level] >= KEPT) return;
   message *made = new_message(diag, level, span, format, arguments);
-  diag->latest = said_before(diag, level, span, made->words);
-  if (diag->latest) {
-    diag->latest->again++;
+  message *old = said_before(diag, level, span, made->words);
+  if (old) {
+    old->again++;
     return;
   }
   diag->kept[level]++;
@@ -256,6 +257,8 @@ void leat_diag_print(const leat_diag *diag, leat_text *out) {
     for (message *note = sorted[i]->notes; note; note = note->next) print_message(diag, note, out);
     uint32_t more = sorted[i]->note_count > NOTES_KEPT ? sorted[i]->note_count - NOTES_KEPT : 0;
     if (more) leat_text_add(out, "note: and %u more of these\n", more);
+    if (sorted[i]->again)
+      leat_text_add(out, "note: and %u more like this, of other calls\n", sorted[i]->again);
   }
   for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++) {
     uint32_t more = diag->counts[s] - diag->kept[s];
