@@ -235,6 +235,7 @@ table({'n': ('f64', (16,), 'special'), 'i': ('i32', (4, 9), 'small'), 'x': ('f32
     ('argmax(i, axis=1)', 'np.argmax(i, axis=1).astype(np.int32)'),
     ('argmin(i, axis=0)', 'np.argmin(i, axis=0).astype(np.int32)'),
     ('bincount(bit_and(i, 7), 8)', 'np.bincount((i & 7).ravel(), length=8)'),
+    ('bincount(cast(bit_and(i, 7), u16), 8)', 'np.bincount((i & 7).ravel(), length=8)'),
     ('bincount_weighted(bit_and(i, 7), x, 8)', 'np.bincount((i & 7).ravel(), x.ravel(), length=8)'),
     ('a', 'np.histogram(x, 5, (-1, 2))[0].astype(np.int64)', 'a, b = histogram(x, 5, -1, 2)'),
     ('b', 'np.histogram(x, 5, (-1, 2))[1].astype(np.float32)', 'a, b = histogram(x, 5, -1, 2)'),
