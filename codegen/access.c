@@ -272,25 +272,13 @@ static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
   return true;
 }
 
-static int own_cost(leat_op op) {
-  switch ((int)op) {
-  case LEAT_OP_exp:
-  case LEAT_OP_log:
-  case LEAT_OP_tanh: return 20;
-  case LEAT_OP_unfold: return 6;
-  case LEAT_OP_random_bits:
-  case LEAT_OP_permutation: return 100;
-  }
-  return 1;
-}
-
 static void find_free(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
     const leat_node *node = item->node;
     if (item->role != LEAT_ROLE_WORK || leat_op_info_of(node->op)->kind != LEAT_KIND_ELEMENT)
       continue;
-    item->cost = own_cost(node->op);
+    item->cost = leat_op_cost_of(node->op).instructions;
     for (uint32_t i = 0; i < node->input_count; i++) {
       leat_item *operand = input(table, item, i);
       if (!moves_into_broadcast(operand, item) && moves_into(operand, i, item)) item->kept = true;

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { BYTES_A_NANOSECOND = 50 }; // of memory
+
 double leat_elements_estimate(const leat_dim *dims, int rank) {
   double elements = 1;
   for (int i = 0; i < rank; i++)
@@ -11,48 +13,8 @@ double leat_elements_estimate(const leat_dim *dims, int rank) {
   return elements;
 }
 
-// 16 lanes: an instruction of a vector takes half a cycle, memory 50 bytes a nanosecond.
 double leat_node_cost(const leat_node *node) {
-  switch ((int)node->op) {
-  case LEAT_OP_exp:
-  case LEAT_OP_log:
-  case LEAT_OP_tanh: return 0.15;
-  case LEAT_OP_random_bits: return 1.5;
-  case LEAT_OP_floor_div:
-  case LEAT_OP_remainder: return 0.5;
-  case LEAT_OP_exp2:
-  case LEAT_OP_expm1:
-  case LEAT_OP_hypot:
-  case LEAT_OP_sinh:
-  case LEAT_OP_cosh: return 0.6;
-  case LEAT_OP_log2:
-  case LEAT_OP_log10:
-  case LEAT_OP_log1p:
-  case LEAT_OP_sin:
-  case LEAT_OP_cos:
-  case LEAT_OP_tan:
-  case LEAT_OP_asin:
-  case LEAT_OP_acos:
-  case LEAT_OP_atan:
-  case LEAT_OP_cbrt: return 1;
-  case LEAT_OP_asinh:
-  case LEAT_OP_acosh:
-  case LEAT_OP_atanh:
-  case LEAT_OP_atan2:
-  case LEAT_OP_erf:
-  case LEAT_OP_erfc:
-  case LEAT_OP_pow: return 2;
-  case LEAT_OP_gcd:
-  case LEAT_OP_erfinv:
-  case LEAT_OP_lgamma:
-  case LEAT_OP_digamma: return 5;
-  case LEAT_OP_permutation: return 8;
-  case LEAT_OP_gather: return 0.5;
-  case LEAT_OP_div:
-  case LEAT_OP_mod:
-  case LEAT_OP_sqrt: return 0.1;
-  }
-  return 0.015;
+  return leat_op_cost_of(node->op).picoseconds / 1000.0;
 }
 
 static double bytes_of(const leat_type *type) {
@@ -82,11 +44,11 @@ double leat_unit_estimate(const leat_unit *unit) {
       double bytes = bytes_of(leat_item_type(producer));
       double most = elements * (double)leat_dtype_size(leat_item_type(producer)->dtype);
       if (!producer->unit || leat_unit_of(producer->unit) != unit)
-        cost += (bytes < most ? bytes : most) / 50;
+        cost += (bytes < most ? bytes : most) / BYTES_A_NANOSECOND;
     }
   }
   for (uint32_t i = 0; i < unit->outputs.count; i++)
-    cost += bytes_of(&unit->outputs.items[i].storage->type) / 50;
-  if (unit->kind == LEAT_UNIT_COPY) cost += bytes_of(&unit->to->type) / 25;
+    cost += bytes_of(&unit->outputs.items[i].storage->type) / BYTES_A_NANOSECOND;
+  if (unit->kind == LEAT_UNIT_COPY) cost += 2 * bytes_of(&unit->to->type) / BYTES_A_NANOSECOND;
   return cost;
 }

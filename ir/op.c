@@ -45,6 +45,15 @@ const leat_op_info *leat_op_info_of(leat_op op) {
   return &table[op];
 }
 
+static const leat_op_cost costs[LEAT_OP_COUNT] = {
+#define COST(name, instructions, picoseconds) [LEAT_OP_##name] = {instructions, picoseconds},
+#include "ir/op_cost.def"
+};
+
+leat_op_cost leat_op_cost_of(leat_op op) {
+  return costs[op].instructions ? costs[op] : (leat_op_cost){1, LEAT_INSTRUCTION_PICOSECONDS};
+}
+
 bool leat_op_parse(const char *name, size_t length, leat_op *out) {
   for (size_t op = 0; op < LEAT_OP_COUNT; op++) {
     if (strlen(table[op].name) != length || memcmp(table[op].name, name, length)) continue;

@@ -86,6 +86,16 @@ bool leat_op_parse(const char *name, size_t length, leat_op *out);
 const char *leat_op_name(leat_op op);
 // What the op gives, in a line: its text of ir/op_help.def.
 const char *leat_op_help(leat_op op);
+// What an element costs that is computed with 15 others, in vectors, its operands at hand:
+// estimates (ir/op_cost.def).
+enum { LEAT_INSTRUCTION_PICOSECONDS = 15 }; // half a cycle for a vector
+
+typedef struct leat_op_cost {
+  int instructions; // of a kernel: how long its code is
+  int picoseconds;  // on one core
+} leat_op_cost;
+
+leat_op_cost leat_op_cost_of(leat_op op);
 // False: elements of its inputs come out as they are, so that it takes any dtype, or it converts
 // to the dtype of its attribute `dtype`.
 bool leat_op_computes(leat_op op);

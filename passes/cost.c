@@ -8,23 +8,6 @@ static const double local_latency = 1e-5;   // between devices of one process: t
 static const double local_bandwidth = 1e10; // and a copy
 enum { GUESSED_DIM = 32 };
 
-// Operations an element where it is not one.
-static const double element_operations[LEAT_OP_COUNT] = {
-    [LEAT_OP_exp] = 16,       [LEAT_OP_log] = 16,         [LEAT_OP_tanh] = 24,
-    [LEAT_OP_div] = 4,        [LEAT_OP_mod] = 8,          [LEAT_OP_sqrt] = 4,
-    [LEAT_OP_floor_div] = 12, [LEAT_OP_remainder] = 12,   [LEAT_OP_gcd] = 64,
-    [LEAT_OP_gather] = 4,     [LEAT_OP_concat] = 4,       [LEAT_OP_pad] = 4,
-    [LEAT_OP_exp2] = 24,      [LEAT_OP_expm1] = 24,       [LEAT_OP_log2] = 32,
-    [LEAT_OP_log10] = 32,     [LEAT_OP_log1p] = 32,       [LEAT_OP_sin] = 48,
-    [LEAT_OP_cos] = 48,       [LEAT_OP_tan] = 48,         [LEAT_OP_asin] = 48,
-    [LEAT_OP_acos] = 48,      [LEAT_OP_atan] = 32,        [LEAT_OP_atan2] = 48,
-    [LEAT_OP_sinh] = 32,      [LEAT_OP_cosh] = 32,        [LEAT_OP_asinh] = 64,
-    [LEAT_OP_acosh] = 64,     [LEAT_OP_atanh] = 64,       [LEAT_OP_cbrt] = 32,
-    [LEAT_OP_hypot] = 24,     [LEAT_OP_pow] = 96,         [LEAT_OP_erf] = 64,
-    [LEAT_OP_erfc] = 64,      [LEAT_OP_erfinv] = 128,     [LEAT_OP_lgamma] = 160,
-    [LEAT_OP_digamma] = 128,  [LEAT_OP_random_bits] = 24, [LEAT_OP_permutation] = 96,
-};
-
 static const int64_t *guess_dims(const leat_pass_context *context, uint32_t count) {
   int64_t *values = leat_new_array(context->scratch, int64_t, count);
   for (uint32_t i = 0; i < count; i++) {
@@ -93,10 +76,8 @@ double leat_cost_result_bytes(const leat_cost_model *model, const leat_node *nod
 
 static double operations(const leat_cost_model *model, const leat_node *node, double outputs) {
   switch (leat_op_info_of(node->op)->kind) {
-  case LEAT_KIND_ELEMENT: {
-    double each = element_operations[node->op];
-    return outputs * (each > 0 ? each : 1);
-  }
+  case LEAT_KIND_ELEMENT:
+    return outputs * leat_op_cost_of(node->op).picoseconds / LEAT_INSTRUCTION_PICOSECONDS;
   case LEAT_KIND_REDUCE: return elements(model, leat_value_type(node->inputs[0]));
   case LEAT_KIND_SCATTER: return 4 * elements(model, leat_value_type(node->inputs[2]));
   case LEAT_KIND_CONTRACT: {
