@@ -8,104 +8,21 @@
 // An operand that is another's elements at other places (a transpose, the windows of a convolution)
 // is never stored: a's are computed into a local array, a tile's rows at a time, b's while its
 // panels are packed.
-#include "codegen/lower.h"
+#include "codegen/contract.h"
 
 #include <assert.h>
 
 enum {
-  REGISTERS = 28,    // vector registers of 64 bytes for accumulators
-  WIDENING = 10,     // of these, what products of narrow integers take
-  LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
-  MOST_WIDE = 16,    // vectors of columns
-  FEW_ROWS = 4,
-  MOST_DEPTH = 1024, // elements of k in one go; beyond, blocks of DEPTH_BLOCK resume from a local c
-  DEPTH_BLOCK = 512,
-  DEEP_ROWS = 96,           // rows of a tile then
-  LEAST_TILES = 16,         // tiles that are worth smaller ones
-  PACKED_BYTES = 1 << 20,   // size of b from which its panels are copied together …
-  PACKED_ROWS = 48,         // … when there are so many rows to use them
-  GATHERED_BYTES = 1 << 16, // of the rows of a that are computed together
+  PACKED_BYTES = 1 << 20, // size of b from which its panels are copied together …
+  PACKED_ROWS = 48,       // … when there are so many rows to use them
   MOST_DIRECT = 160, // instructions of what is done with c that are written out for each vector
 };
 
-typedef struct contraction {
-  leat_lower *w;
-  k_builder *b;
-  const leat_item *item;
-  const k_buffer *a_buffer, *b_buffer; // a_buffer is NULL when a is computed: then `gathered`
-                                       // has its elements from row first_row and first_k on
-  const k_buffer *gathered;
-  int64_t pitch;
-  k_value first_row, first_k;
-  bool packed;     // b_buffer is panels of b, each [depth, width of a panel], filled up with zeros
-  bool transposed; // a is [k, row]
-  unsigned batch_axes, row_axes; // of the unit's space
-  int column_axis;               // -1: there is one column
-  leat_dim batch_dim, row_dim, column_dim, depth_dim;
-  k_value rows, columns, depth;
-  k_value a_base, b_base; // first elements of the batch's matrices
-  int high, wide;
-  k_value column;           // the panel's first
-  k_value masks[MOST_WIDE]; // which columns of each vector exist
-  leat_stores stores;
-} contraction;
-
-// -- Sizes ----------------------------------------------------------------------------------------
-
-static int registers_of(leat_dtype dtype) {
-  return leat_dtype_size(dtype) == 8 ? 2 : 1;
-}
-
-// Vectors of columns: few that hang over, rather more than fewer. Few rows only wait for b, which
-// is read best in long runs.
-static int choose_wide(leat_dim rows, leat_dim columns, int unit) {
-  static const double slower[] = {0, 1.25, 1.05, 1, 1};
-  int best = 4 / unit;
-  if (!leat_dim_is_const(columns)) return best;
-  double least = 0;
-  int64_t vectors = (columns.value + LEAT_LANES - 1) / LEAT_LANES;
-  if (leat_dim_is_const(rows) && rows.value >= 1 && rows.value <= FEW_ROWS && vectors > best) {
-    int64_t wide = MOST_WIDE / (rows.value * unit);
-    return (int)(wide < vectors ? wide : vectors);
-  }
-  for (int wide = 4 / unit; wide >= 1; wide--) {
-    int64_t whole = (vectors + wide - 1) / wide * wide;
-    double cost = (double)whole * slower[wide * unit];
-    if (least == 0 || cost < least) least = cost, best = wide;
-  }
-  return best;
-}
-
-// Rows: as many as registers allow, or fewer when all blocks are whole then.
-static int choose_high(leat_dim rows, int wide, leat_dtype dtype) {
-  int unit = registers_of(dtype);
-  int room = leat_dtype_size(dtype) < 4 ? REGISTERS - WIDENING : REGISTERS;
-  int most = room / (wide * unit), least = LEAST_CHAINS / (wide * unit);
-  if (wide == 1 && most > 16) most = 16;
-  if (!leat_dim_is_const(rows)) return most;
-  if (rows.value <= most) return rows.value < 1 ? 1 : (int)rows.value;
-  for (int high = most; high >= least && high > 1; high--)
-    if (rows.value % high == 0) return high;
-  return most;
-}
-
 // -- What is done with a vector of c --------------------------------------------------------------
 
-static void put(contraction *c, unsigned axes, k_value linear) {
-  leat_index rest = {.base = linear};
-  for (int k = c->w->rank - 1; k >= 0; k--) {
-    if (!(axes >> k & 1)) continue;
-    axes &= ~(1u << k);
-    if (axes)
-      leat_index_divmod(&c->w->l, rest, leat_lower_dim(c->w, c->w->dims[k]), &rest, &c->w->at[k]);
-    else
-      c->w->at[k] = rest;
-  }
-}
-
-static void finish_vector(contraction *c, k_value row, int j, k_value value) {
+static void finish_vector(leat_contraction *c, k_value row, int j, k_value value) {
   leat_lower *w = c->w;
-  put(c, c->row_axes, row);
+  leat_contraction_put(c, c->row_axes, row);
   if (c->column_axis >= 0) {
     k_value column = k_add(c->b, c->column, k_i64(c->b, (int64_t)j * LEAT_LANES));
     w->at[c->column_axis] = (leat_index){.base = column, .step = 1};
@@ -122,23 +39,19 @@ static void finish_vector(contraction *c, k_value row, int j, k_value value) {
   w->l.mask = NULL;
 }
 
-static int64_t width_of(const contraction *c) {
-  return (int64_t)c->wide * LEAT_LANES;
-}
-
 // `high` rows of a local c, from element `first`.
-static void store_block(contraction *c, const k_buffer *local, k_value first, int high,
+static void store_block(leat_contraction *c, const k_buffer *local, k_value first, int high,
                         const k_value *acc) {
   for (int i = 0; i < high * c->wide; i++)
     k_store(c->b, local, k_add(c->b, first, k_i64(c->b, (int64_t)i * LEAT_LANES)), acc[i], NULL);
 }
 
 // Rows [row, end) from a local c that begins with `row`.
-static void finish_rows(contraction *c, const k_buffer *local, k_value row, k_value end) {
+static void finish_rows(leat_contraction *c, const k_buffer *local, k_value row, k_value end) {
   k_builder *b = c->b;
   k_instr *loop = k_loop_begin(b, row, end, 1, NULL, 0);
   k_value here = k_loop_index(loop);
-  k_value from = k_mul(b, k_sub(b, here, row), k_i64(b, width_of(c)));
+  k_value from = k_mul(b, k_sub(b, here, row), k_i64(b, c->width));
   for (int j = 0; j < c->wide; j++) {
     k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
     finish_vector(c, here, j, k_load(b, local, at, LEAT_LANES, NULL));
@@ -148,9 +61,9 @@ static void finish_rows(contraction *c, const k_buffer *local, k_value row, k_va
 
 // Row by row from a local array: for results that need much code, or when the number of rows is
 // only known while running.
-static void finish_by_rows(contraction *c, k_value row, const k_value *acc, k_value end) {
+static void finish_by_rows(leat_contraction *c, k_value row, const k_value *acc, k_value end) {
   k_builder *b = c->b;
-  const k_buffer *local = k_local(b, K_SPACE_REGISTER, acc[0]->dtype, c->high * width_of(c));
+  const k_buffer *local = k_local(b, K_SPACE_REGISTER, acc[0]->dtype, c->high * c->width);
   store_block(c, local, k_i64(b, 0), c->high, acc);
   finish_rows(c, local, row, end);
 }
@@ -162,14 +75,14 @@ static k_value zero(k_builder *b, leat_dtype dtype) {
                                                       : k_int(b, dtype, LEAT_LANES, 0);
 }
 
-static k_value load_gathered(contraction *c, k_value row, k_value k) {
+static k_value load_gathered(leat_contraction *c, k_value row, k_value k) {
   k_builder *b = c->b;
   k_value slow = k_sub(b, row, c->first_row), fast = k_sub(b, k, c->first_k);
   if (c->transposed) slow = k_sub(b, k, c->first_k), fast = k_sub(b, row, c->first_row);
   return k_load(b, c->gathered, k_add(b, k_mul(b, slow, k_i64(b, c->pitch)), fast), 1, NULL);
 }
 
-static k_value load_a(contraction *c, k_value row, k_value k) {
+static k_value load_a(leat_contraction *c, k_value row, k_value k) {
   k_builder *b = c->b;
   if (c->gathered) return load_gathered(c, row, k);
   k_value index =
@@ -178,10 +91,11 @@ static k_value load_a(contraction *c, k_value row, k_value k) {
 }
 
 // acc += a's column k times b's row k.
-static void multiply(contraction *c, k_value row, int high, bool clamped, k_value k, k_value *acc) {
+static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k_value k,
+                     k_value *acc) {
   k_builder *b = c->b;
-  k_value columns[MOST_WIDE], last = k_sub(b, c->rows, k_i64(b, 1));
-  k_value width = c->packed ? k_i64(b, width_of(c)) : c->columns;
+  k_value columns[LEAT_MOST_VECTORS], last = k_sub(b, c->rows, k_i64(b, 1));
+  k_value width = c->packed ? k_i64(b, c->width) : c->columns;
   k_value from = k_add(b, c->b_base, k_mul(b, k, width));
   if (!c->packed) from = k_add(b, from, c->column);
   for (int j = 0; j < c->wide; j++) {
@@ -200,7 +114,7 @@ static void multiply(contraction *c, k_value row, int high, bool clamped, k_valu
 }
 
 // Instructions of what is done with one vector of c, beside storing it.
-static uint32_t code_of_epilogue(const contraction *c) {
+static uint32_t code_of_epilogue(const leat_contraction *c) {
   uint32_t code = 0;
   for (uint32_t i = 0; i < c->w->unit->members.count; i++)
     code += (uint32_t)c->w->unit->members.items[i]->cost;
@@ -208,10 +122,10 @@ static uint32_t code_of_epilogue(const contraction *c) {
 }
 
 // acc of the block of `high` rows from `row`, for k in [low, end).
-static void accumulate(contraction *c, k_value row, int high, bool clamped, k_value low,
+static void accumulate(leat_contraction *c, k_value row, int high, bool clamped, k_value low,
                        k_value end, k_value *acc) {
   uint32_t count = (uint32_t)(high * c->wide);
-  assert(count <= REGISTERS);
+  assert(count <= LEAT_ACCUMULATORS);
   k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
   multiply(c, row, high, clamped, k_loop_index(loop), acc);
@@ -220,9 +134,9 @@ static void accumulate(contraction *c, k_value row, int high, bool clamped, k_va
 }
 
 // The block of `high` rows from `row`; `clamped`: of those below c->rows.
-static void block(contraction *c, k_value row, int high, bool clamped) {
+static void block(leat_contraction *c, k_value row, int high, bool clamped) {
   k_builder *b = c->b;
-  k_value acc[REGISTERS];
+  k_value acc[LEAT_ACCUMULATORS];
   uint32_t count = (uint32_t)(high * c->wide);
   for (uint32_t i = 0; i < count; i++) acc[i] = zero(b, c->item->node->outputs[0].dtype);
   accumulate(c, row, high, clamped, k_i64(b, 0), c->depth, acc);
@@ -242,7 +156,7 @@ static void block(contraction *c, k_value row, int high, bool clamped) {
 }
 
 // Rows [low, high) of a panel: whole blocks, then what is left.
-static void panel(contraction *c, k_value low, k_value high) {
+static void panel(leat_contraction *c, k_value low, k_value high) {
   k_builder *b = c->b;
   k_value size = k_i64(b, c->high), count = k_sub(b, high, low);
   k_value whole = k_add(b, low, k_mul(b, k_binary(b, K_DIV, count, size), size));
@@ -266,13 +180,14 @@ static void panel(contraction *c, k_value low, k_value high) {
 
 // -- Operands that are computed -------------------------------------------------------------------
 
-static bool is_computed(const contraction *c, uint32_t i) {
+static bool is_computed(const leat_contraction *c, uint32_t i) {
   return leat_item_memory(c->w->table, c->item->node->inputs[i])->role == LEAT_ROLE_FREE;
 }
 
 // LEAT_LANES elements of an operand's last axis from `at` on, those below `end`; the axes before
 // the last two are where the kernel is.
-static k_value operand_value(contraction *c, uint32_t i, k_value row, k_value at, k_value end) {
+static k_value operand_value(leat_contraction *c, uint32_t i, k_value row, k_value at,
+                             k_value end) {
   leat_lower *w = c->w;
   int rank = leat_value_type(c->item->node->inputs[i])->rank;
   leat_index in[LEAT_MAX_RANK];
@@ -291,7 +206,7 @@ static k_value operand_value(contraction *c, uint32_t i, k_value row, k_value at
 }
 
 // Rows [low, high) of a, for k in [from, end), become `gathered`.
-static void gather_a(contraction *c, k_value low, k_value high, k_value from, k_value end) {
+static void gather_a(leat_contraction *c, k_value low, k_value high, k_value from, k_value end) {
   k_builder *b = c->b;
   k_value slow_low = c->transposed ? from : low, fast_low = c->transposed ? low : from;
   k_value slow_high = c->transposed ? end : high, fast_high = c->transposed ? high : end;
@@ -301,7 +216,7 @@ static void gather_a(contraction *c, k_value low, k_value high, k_value from, k_
   k_value i = k_loop_index(slow);
   k_instr *fast = k_loop_begin(b, fast_low, fast_high, LEAT_LANES, NULL, 0);
   k_value j = k_loop_index(fast);
-  if (!c->transposed) put(c, c->row_axes, i);
+  if (!c->transposed) leat_contraction_put(c, c->row_axes, i);
   int row_axis = c->item->axis[c->item->node->outputs[0].rank - 2];
   k_value row = c->transposed ? i : row_axis < 0 ? k_i64(b, 0) : c->w->at[row_axis].base;
   k_value value = operand_value(c, 0, row, j, fast_high);
@@ -311,40 +226,17 @@ static void gather_a(contraction *c, k_value low, k_value high, k_value from, k_
   k_loop_end(b, NULL, 0);
 }
 
-static bool is_deep(const contraction *c) {
-  return !leat_dim_is_const(c->depth_dim) || c->depth_dim.value > MOST_DEPTH;
-}
-
-static int64_t whole_vectors(int64_t elements) {
-  return (elements + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
-}
-
-// Elements of k that there is room for.
-static int64_t depth_gathered(const contraction *c) {
-  if (is_deep(c)) return DEPTH_BLOCK;
-  return c->depth_dim.value ? whole_vectors(c->depth_dim.value) : LEAT_LANES;
-}
-
-// Room for `rows` rows of a, if it is computed.
-static void begin_gathering(contraction *c, int64_t rows) {
-  if (c->a_buffer) return;
-  int64_t depth = depth_gathered(c);
-  c->pitch = c->transposed ? whole_vectors(rows) : depth;
-  int64_t elements = c->pitch * (c->transposed ? depth : rows);
-  c->gathered = k_local(c->b, K_SPACE_REGISTER, c->item->node->outputs[0].dtype, elements);
-}
-
 // -- Deep contractions: k in blocks, so that what is read of a and b stays near -------------------
 
 // One block of k for rows [low, high): the sums resume from where the block before left them.
-static void deepen(contraction *c, const k_buffer *local, k_value low, k_value high, k_value from,
-                   k_value end) {
+static void deepen(leat_contraction *c, const k_buffer *local, k_value low, k_value high,
+                   k_value from, k_value end) {
   k_builder *b = c->b;
-  k_value acc[REGISTERS];
+  k_value acc[LEAT_ACCUMULATORS];
   bool clamped = !leat_dim_is_const(c->row_dim) || c->row_dim.value % c->high;
   k_instr *loop = k_loop_begin(b, low, high, c->high, NULL, 0);
   k_value row = k_loop_index(loop);
-  k_value first = k_mul(b, k_sub(b, row, low), k_i64(b, width_of(c)));
+  k_value first = k_mul(b, k_sub(b, row, low), k_i64(b, c->width));
   for (int i = 0; i < c->high * c->wide; i++) {
     k_value at = k_add(b, first, k_i64(b, (int64_t)i * LEAT_LANES));
     acc[i] = k_load(b, local, at, LEAT_LANES, NULL);
@@ -354,16 +246,16 @@ static void deepen(contraction *c, const k_buffer *local, k_value low, k_value h
   k_loop_end(b, NULL, 0);
 }
 
-static void deep_panel(contraction *c, k_value low, k_value high, int64_t size) {
+static void deep_panel(leat_contraction *c, k_value low, k_value high, int64_t size) {
   k_builder *b = c->b;
   leat_dtype dtype = c->item->node->outputs[0].dtype;
-  int64_t elements = (size + c->high - 1) / c->high * c->high * width_of(c);
+  int64_t elements = (size + c->high - 1) / c->high * c->high * c->width;
   const k_buffer *local = k_local(b, K_SPACE_REGISTER, dtype, elements);
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, elements), LEAT_LANES, NULL, 0);
   k_store(b, local, k_loop_index(loop), zero(b, dtype), NULL);
   k_loop_end(b, NULL, 0);
-  loop = k_loop_begin(b, k_i64(b, 0), c->depth, DEPTH_BLOCK, NULL, 0);
-  k_value from = k_loop_index(loop), end = k_add(b, from, k_i64(b, DEPTH_BLOCK));
+  loop = k_loop_begin(b, k_i64(b, 0), c->depth, LEAT_DEPTH_BLOCK, NULL, 0);
+  k_value from = k_loop_index(loop), end = k_add(b, from, k_i64(b, LEAT_DEPTH_BLOCK));
   end = k_binary(b, K_MIN, end, c->depth);
   if (c->gathered) gather_a(c, low, high, from, end);
   deepen(c, local, low, high, from, end);
@@ -371,101 +263,14 @@ static void deep_panel(contraction *c, k_value low, k_value high, int64_t size) 
   finish_rows(c, local, low, high);
 }
 
-// -- Axes and places ------------------------------------------------------------------------------
-
-static unsigned axis_bit(const leat_item *item, int k) {
-  return item->axis[k] < 0 ? 0 : 1u << item->axis[k];
-}
-
-static void choose_axes(contraction *c) {
-  const leat_node *node = c->item->node;
-  const leat_type *a = leat_value_type(node->inputs[0]), *b = leat_value_type(node->inputs[1]);
-  const leat_type *out = &node->outputs[0];
-  int rank = out->rank;
-  c->transposed = leat_node_attr(node, "transpose_a")->i != 0;
-  bool one_b = b->rank == 2 && !c->transposed; // batches are more rows
-  for (int k = 0; k + 2 < rank; k++)
-    *(one_b ? &c->row_axes : &c->batch_axes) |= axis_bit(c->item, k);
-  c->row_axes |= axis_bit(c->item, rank - 2);
-  c->column_axis = c->item->axis[rank - 1];
-  c->batch_dim = leat_lower_product(c->w, out->dims, one_b ? 0 : rank - 2);
-  c->row_dim = leat_lower_product(c->w, out->dims + (one_b ? 0 : rank - 2), one_b ? rank - 1 : 1);
-  c->column_dim = out->dims[rank - 1];
-  c->depth_dim = a->dims[c->transposed ? rank - 2 : rank - 1];
-  int unit = registers_of(out->dtype);
-  c->wide = choose_wide(c->row_dim, c->column_dim, unit);
-  c->high = choose_high(c->row_dim, c->wide, out->dtype);
-}
-
-static void place_batch(contraction *c, k_value batch) {
-  k_builder *b = c->b;
-  bool one_b = leat_value_type(c->item->node->inputs[1])->rank == 2;
-  put(c, c->batch_axes, batch);
-  c->a_base = k_mul(b, batch, k_mul(b, c->rows, c->depth));
-  c->b_base = one_b ? k_i64(b, 0) : batch;
-}
-
-static void place_panel(contraction *c, k_value number, leat_dim panels) {
-  k_builder *b = c->b;
-  c->column = k_mul(b, number, k_i64(b, width_of(c)));
-  if (c->packed) {
-    k_value before = k_mul(b, c->b_base, leat_lower_dim(c->w, panels));
-    k_value size = k_mul(b, c->depth, k_i64(b, width_of(c)));
-    c->b_base = k_mul(b, k_add(b, before, number), size);
-  } else {
-    c->b_base = k_mul(b, c->b_base, k_mul(b, c->depth, c->columns));
-  }
-  bool whole = leat_dim_is_const(c->column_dim) && c->column_dim.value % width_of(c) == 0;
-  for (int j = 0; j < c->wide && !whole; j++) {
-    k_value first = k_add(b, c->column, k_i64(b, (int64_t)j * LEAT_LANES));
-    c->masks[j] = leat_lower_mask(c->w, k_sub(b, c->columns, first));
-  }
-}
-
-// At most so many rows of a are gathered, in whole blocks.
-static int64_t fewer_rows(const contraction *c, int64_t rows) {
-  int64_t size = (int64_t)leat_dtype_size(c->item->node->outputs[0].dtype);
-  int64_t most = GATHERED_BYTES / (depth_gathered(c) * size) / c->high * c->high;
-  if (c->a_buffer || rows <= most) return rows;
-  return most < c->high ? c->high : most;
-}
-
-static int64_t rows_of_tile(const contraction *c, leat_dim panels) {
-  int64_t rows = DEEP_ROWS / c->high * c->high;
-  if (is_deep(c)) {
-    double panel = leat_elements_estimate(&panels, 1) * leat_elements_estimate(&c->batch_dim, 1);
-    double tall = leat_elements_estimate(&c->row_dim, 1);
-    while (rows > c->high && tall / (double)rows * panel < LEAST_TILES) rows -= c->high;
-    return rows;
-  }
-  double row = 2.0 * (double)width_of(c) * leat_elements_estimate(&c->depth_dim, 1) /
-               (160.0 / registers_of(c->item->node->outputs[0].dtype));
-  int64_t blocks = (int64_t)(LEAT_TILE_NANOSECONDS / (row * c->high + 1)) + 1;
-  return blocks * c->high;
-}
-
-static leat_dim panels_of(contraction *c) {
-  return leat_lower_ceil_div(c->w, c->column_dim, width_of(c));
-}
-
-static contraction contraction_of(leat_lower *w) {
-  contraction c = {.w = w, .b = &w->builder};
-  for (uint32_t i = 0; i < w->unit->members.count; i++)
-    if (leat_op_info_of(w->unit->members.items[i]->node->op)->kind == LEAT_KIND_CONTRACT)
-      c.item = w->unit->members.items[i];
-  choose_axes(&c);
-  c.packed = w->unit->scratch != NULL;
-  return c;
-}
-
 // NULL: the operand is computed.
-static const k_buffer *operand_buffer(contraction *c, uint32_t i) {
+static const k_buffer *operand_buffer(leat_contraction *c, uint32_t i) {
   if (is_computed(c, i) && !(i == 1 && c->packed)) return NULL;
   leat_item *item = leat_item_memory(c->w->table, c->item->node->inputs[i]);
   return leat_lower_buffer(c->w, i == 1 && c->packed ? c->w->unit->scratch : item->storage);
 }
 
-static void begin_kernel(contraction *c) {
+static void begin_kernel(leat_contraction *c) {
   c->a_buffer = operand_buffer(c, 0);
   c->b_buffer = operand_buffer(c, 1);
   c->rows = leat_lower_dim(c->w, c->row_dim);
@@ -476,27 +281,28 @@ static void begin_kernel(contraction *c) {
 // -- Packing --------------------------------------------------------------------------------------
 
 // Matrices of b, one for all batches or one each.
-static leat_dim matrices_of_b(const contraction *c) {
+static leat_dim matrices_of_b(const leat_contraction *c) {
   bool one_b = leat_value_type(c->item->node->inputs[1])->rank == 2;
   return one_b ? leat_dim_const(1) : c->batch_dim;
 }
 
 void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   leat_lower w = {.table = table, .unit = unit};
-  contraction c = contraction_of(&w);
+  leat_contraction c = leat_contraction_of(&w);
   const leat_type *b = leat_value_type(c.item->node->inputs[1]);
   double bytes = leat_elements_estimate(b->dims, b->rank) * (double)leat_dtype_size(b->dtype);
   bool many = !leat_dim_is_const(c.row_dim) || c.row_dim.value >= PACKED_ROWS;
   if ((!many || bytes < PACKED_BYTES) && !is_computed(&c, 1)) return;
-  leat_dim dims[] = {matrices_of_b(&c), panels_of(&c), c.depth_dim, leat_dim_const(width_of(&c))};
+  leat_dim dims[] = {matrices_of_b(&c), leat_contraction_panels(&c), c.depth_dim,
+                     leat_dim_const(c.width)};
   leat_type type = {.dtype = b->dtype, .rank = 1, .dims = {leat_lower_product(&w, dims, 4)}};
   unit->scratch = leat_storage_arena(table->cg, &type);
 }
 
-// A tile is DEPTH_BLOCK rows of a panel.
+// A tile is LEAT_DEPTH_BLOCK rows of a panel.
 static void pack(leat_table *table, leat_unit *unit) {
   leat_lower *w = leat_lower_begin_bare(table, unit, "pack");
-  contraction c = contraction_of(w);
+  leat_contraction c = leat_contraction_of(w);
   k_builder *b = c.b;
   const k_buffer *out = leat_lower_buffer(w, unit->scratch);
   leat_lower_reads(w, c.item);
@@ -504,20 +310,21 @@ static void pack(leat_table *table, leat_unit *unit) {
   c.b_buffer = operand_buffer(&c, 1);
   c.columns = leat_lower_dim(w, c.column_dim);
   c.depth = leat_lower_dim(w, c.depth_dim);
-  leat_dim panels = panels_of(&c), blocks = leat_lower_ceil_div(w, c.depth_dim, DEPTH_BLOCK);
+  leat_dim panels = leat_contraction_panels(&c);
+  leat_dim blocks = leat_lower_ceil_div(w, c.depth_dim, LEAT_DEPTH_BLOCK);
   leat_index tile = {.base = k_tile(b)}, block_number, number;
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, blocks), &tile, &block_number);
   leat_index_divmod(&w->l, tile, leat_lower_dim(w, panels), &tile, &number);
   c.b_base = tile.base;
-  put(&c, c.batch_axes, tile.base);
-  place_panel(&c, number.base, panels);
-  k_value low = k_mul(b, block_number.base, k_i64(b, DEPTH_BLOCK));
-  k_value end = k_binary(b, K_MIN, k_add(b, low, k_i64(b, DEPTH_BLOCK)), c.depth);
+  leat_contraction_put(&c, c.batch_axes, tile.base);
+  leat_contraction_place_panel(&c, number.base, panels);
+  k_value low = k_mul(b, block_number.base, k_i64(b, LEAT_DEPTH_BLOCK));
+  k_value end = k_binary(b, K_MIN, k_add(b, low, k_i64(b, LEAT_DEPTH_BLOCK)), c.depth);
   k_value matrix = k_mul(b, tile.base, leat_lower_dim(w, panels));
   k_value first = k_mul(b, k_add(b, matrix, number.base), c.depth);
   k_instr *loop = k_loop_begin(b, low, end, 1, NULL, 0);
   k_value k = k_loop_index(loop);
-  k_value to = k_mul(b, k_add(b, first, k), k_i64(b, width_of(&c)));
+  k_value to = k_mul(b, k_add(b, first, k), k_i64(b, c.width));
   k_value from = k_add(b, k_add(b, c.b_base, k_mul(b, k, c.columns)), c.column);
   for (int j = 0; j < c.wide; j++) {
     k_value at = k_i64(b, (int64_t)j * LEAT_LANES);
@@ -536,11 +343,11 @@ static void pack(leat_table *table, leat_unit *unit) {
 void leat_lower_contract(leat_table *table, leat_unit *unit) {
   if (unit->scratch) pack(table, unit);
   leat_lower *w = leat_lower_begin(table, unit);
-  contraction c = contraction_of(w);
+  leat_contraction c = leat_contraction_of(w);
   begin_kernel(&c);
-  leat_dim panels = panels_of(&c);
-  int64_t size = fewer_rows(&c, rows_of_tile(&c, panels));
-  begin_gathering(&c, size);
+  leat_dim panels = leat_contraction_panels(&c);
+  int64_t size = leat_contraction_tile_rows(&c, panels);
+  leat_contraction_begin_gathering(&c, size);
   leat_dim blocks = leat_lower_ceil_div(w, c.row_dim, size);
   leat_index rest = {.base = k_tile(c.b)}, number, rows;
   leat_index_divmod(&w->l, rest, leat_lower_dim(w, blocks), &rest, &rows);
@@ -549,11 +356,11 @@ void leat_lower_contract(leat_table *table, leat_unit *unit) {
   else
     leat_index_divmod(&w->l, rest, leat_lower_dim(w, panels), &rest, &number);
   if (leat_dim_is(panels, 1)) number = leat_index_const(&w->l, 0);
-  place_batch(&c, rest.base);
-  place_panel(&c, number.base, panels);
+  leat_contraction_place_batch(&c, rest.base);
+  leat_contraction_place_panel(&c, number.base, panels);
   k_value low = k_mul(c.b, rows.base, k_i64(c.b, size));
   k_value high = k_binary(c.b, K_MIN, k_add(c.b, low, k_i64(c.b, size)), c.rows);
-  if (is_deep(&c)) {
+  if (c.deep) {
     deep_panel(&c, low, high, size);
   } else {
     if (c.gathered) gather_a(&c, low, high, k_i64(c.b, 0), c.depth);
