@@ -124,7 +124,7 @@ static uint32_t find_param(const leat_bindings *params, const char *name) {
 static bool unknown_key(binder *b, const ev_argument *arg) {
   const char **names = leat_new_array(b->e->arena, const char *, (size_t)b->params->count + 1);
   for (uint32_t i = 0; i < b->params->count; i++) names[i] = b->params->items[i].name;
-  ev_fail(b->e, arg->span, "`%s` has no parameter `%s`%s", b->function->name, arg->key,
+  ev_fail(b->e, arg->key_span, "`%s` has no parameter `%s`%s", b->function->name, arg->key,
           ev_suggestion(b->e, arg->key, names, b->params->count));
   return false;
 }

@@ -364,7 +364,7 @@ static bool give(evaluator *e, const ev_builtin *builtin, const ev_argument *arg
   while (arg->key && i < count && strcmp(builtin->params[i], arg->key)) i++;
   if (i >= count) {
     if (arg->key)
-      ev_fail(e, arg->span, "`%s` has no parameter `%s`%s", builtin->name, arg->key,
+      ev_fail(e, arg->key_span, "`%s` has no parameter `%s`%s", builtin->name, arg->key,
               ev_suggestion(e, arg->key, builtin->params, count));
     else
       ev_fail(e, arg->span, "`%s` takes %u argument%s by position, found more", builtin->name,

@@ -206,6 +206,12 @@ static const ev_list *collected(evaluator *e) {
   return binding && binding->value.kind == EV_LIST ? binding->value.list : NULL;
 }
 
+static leat_span key_span(const leat_arg *arg) {
+  leat_span span = arg->span;
+  if (arg->key) span.end = span.begin + (uint32_t)strlen(arg->key);
+  return span;
+}
+
 ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra,
                           uint32_t *out_count) {
   const ev_list *rest = NULL;
@@ -224,10 +230,11 @@ ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra,
   for (uint32_t i = 0; i < args->count; i++) {
     const leat_arg *arg = &args->items[i];
     if (!is_spread(arg))
-      out[count++] = (ev_argument){arg->key, ev_expr(e, arg->value, NULL), arg->value->span};
+      out[count++] =
+          (ev_argument){arg->key, ev_expr(e, arg->value, NULL), arg->value->span, key_span(arg)};
     else
       for (uint32_t k = 0; k < rest->count; k++)
-        out[count++] = (ev_argument){rest->names[k], rest->items[k], arg->span};
+        out[count++] = (ev_argument){rest->names[k], rest->items[k], arg->span, arg->span};
   }
   *out_count = count;
   return out;

@@ -339,7 +339,7 @@ const char *ev_source_text(evaluator *e, leat_span span); // as it stands in the
 typedef struct ev_argument {
   const char *key; // NULL: by position
   ev value;
-  leat_span span;
+  leat_span span, key_span;
 } ev_argument;
 // Binds the arguments to the parameters of `function` in a new scope; NULL: reported.
 ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_argument *args,

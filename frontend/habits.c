@@ -28,6 +28,7 @@ static const habit words[] = {
     WRITE("include", "`use \"file.leat\"`"),
     WRITE("elif", "`else if`"),
     WRITE("Variable", "`var name: f32[3] = zeros()`"),
+    {"dim", "`dim` declares a dimension; the key of an axis is `axis=`, an extent `shape(x)[0]`"},
     WRITE("variable", "`var name: f32[3] = zeros()`"),
     WRITE("Parameter", "`var name: f32[3] = zeros()`"),
     WRITE("placeholder", "as a parameter of an entry: `entry f(x: f32[N]) { … }`"),

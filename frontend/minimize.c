@@ -65,8 +65,8 @@ typedef struct application {
 // One update: the optimiser is an instance below its variable, which its slots belong to.
 static bool update(evaluator *e, const application *a, leat_state *state, ev gradient) {
   ev_argument *args = leat_new_array(e->arena, ev_argument, (size_t)a->rest_count + 2);
-  args[0] = (ev_argument){NULL, ev_of_state(state), a->span};
-  args[1] = (ev_argument){NULL, gradient, a->span};
+  args[0] = (ev_argument){.value = ev_of_state(state), .span = a->span};
+  args[1] = (ev_argument){.value = gradient, .span = a->span};
   if (a->rest_count) memcpy(args + 2, a->rest, a->rest_count * sizeof *a->rest);
   ev_frame *outer = e->frame;
   ev_frame frame = {.caller = outer,
@@ -147,7 +147,7 @@ ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call) {
 
 static ev clipped(evaluator *e, ev gradients, ev norm, leat_span span) {
   const ev_function *clip = ev_find_library(e, "clip_by_global_norm");
-  ev_argument args[] = {{NULL, gradients, span}, {NULL, norm, span}};
+  ev_argument args[] = {{.value = gradients, .span = span}, {.value = norm, .span = span}};
   return ev_call(e, clip, args, 2, span, NULL, NULL);
 }
 

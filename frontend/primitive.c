@@ -264,11 +264,46 @@ static bool set_attrs(evaluator *e, op_call *call) {
 
 // -- Arguments ----------------------------------------------------------------------------------
 
+// "2 inputs (x, value)"
+static const char *inputs_text(evaluator *e, const op_call *call) {
+  const char *names = leat_op_inputs(call->op);
+  int count = call->info->min_inputs;
+  if (!count) return "no input";
+  return leat_arena_printf(e->arena, "%s%d input%s (%s)",
+                           call->info->max_inputs == count ? "" : "at least ", count,
+                           count == 1 ? "" : "s", names);
+}
+
+// "2 attributes (before, after)"
+static const char *attrs_text(evaluator *e, const leat_op_info *info) {
+  if (!info->attr_count) return "no attribute";
+  const char *names = info->attrs[0].name;
+  for (int i = 1; i < info->attr_count; i++)
+    names = leat_arena_printf(e->arena, "%s, %s", names, info->attrs[i].name);
+  return leat_arena_printf(e->arena, "%d attribute%s (%s)", info->attr_count,
+                           info->attr_count == 1 ? "" : "s", names);
+}
+
+static bool is_input_name(leat_op op, const char *key) {
+  size_t size = strlen(key);
+  for (const char *name = leat_op_inputs(op); *name; name += strspn(name, ", ")) {
+    size_t length = strcspn(name, ",");
+    if (length == size && !memcmp(name, key, size)) return true;
+    name += length;
+  }
+  return false;
+}
+
 static bool unknown_attr(evaluator *e, const op_call *call, const ev_argument *arg) {
+  if (is_input_name(call->op, arg->key)) {
+    ev_fail(e, arg->key_span, "inputs go by position, not by name: `%s(%s)`", call->info->name,
+            leat_op_inputs(call->op));
+    return false;
+  }
   const char *names[LEAT_MAX_ATTRS];
   int count = call->info->attr_count;
   for (int i = 0; i < count; i++) names[i] = call->info->attrs[i].name;
-  ev_fail(e, arg->span, "`%s` has no attribute `%s`%s", call->info->name, arg->key,
+  ev_fail(e, arg->key_span, "`%s` has no attribute `%s`%s", call->info->name, arg->key,
           ev_suggestion(e, arg->key, names, (size_t)count));
   return false;
 }
@@ -280,12 +315,8 @@ static bool give_attr(evaluator *e, op_call *call, const ev_argument *arg, int a
       ev_fail(e, arg->span, "`dim` takes a dimension alone; that of a tensor is `shape(x)[0]`");
       return false;
     }
-    const char *inputs = info->max_inputs == LEAT_ANY_INPUTS
-                             ? "any number of"
-                             : leat_arena_printf(e->arena, "%d", info->max_inputs);
-    ev_fail(e, arg->span, "`%s` takes %s input%s and %d attribute%s, found more", info->name,
-            inputs, info->max_inputs == 1 ? "" : "s", info->attr_count,
-            info->attr_count == 1 ? "" : "s");
+    ev_fail(e, arg->span, "`%s` takes %s and %s, found more", info->name, inputs_text(e, call),
+            attrs_text(e, info));
     return false;
   }
   if (call->given[attr]) {
@@ -348,11 +379,9 @@ static void default_count(evaluator *e, op_call *call) {
 }
 
 static bool check_count(evaluator *e, const op_call *call) {
-  const leat_op_info *info = call->info;
-  if (call->input_count >= (uint32_t)info->min_inputs) return true;
-  ev_fail(e, call->span, "`%s` takes %s%d input%s, found %u", info->name,
-          info->max_inputs == info->min_inputs ? "" : "at least ", info->min_inputs,
-          info->min_inputs == 1 ? "" : "s", call->input_count);
+  if (call->input_count >= (uint32_t)call->info->min_inputs) return true;
+  ev_fail(e, call->span, "`%s` takes %s, found %u", call->info->name, inputs_text(e, call),
+          call->input_count);
   return false;
 }
 

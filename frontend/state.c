@@ -172,7 +172,8 @@ static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *ty
   ev_argument *args = ev_arguments(e, &init->args, 1, &count);
   if (!args) return ev_error();
   leat_type *copy = leat_arena_memdup(e->arena, type, sizeof *type);
-  args[count++] = (ev_argument){out, {.kind = EV_TYPE, .type = copy}, init->span};
+  args[count++] =
+      (ev_argument){.key = out, .value = {.kind = EV_TYPE, .type = copy}, .span = init->span};
   return ev_call(e, function, args, count, init->span, NULL, NULL);
 }
 

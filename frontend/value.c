@@ -216,7 +216,7 @@ bool ev_failed(const evaluator *e) {
 
 const char *ev_suggestion(evaluator *e, const char *name, const char *const *candidates,
                           size_t count) {
-  enum { MOST_LISTED = 8 };
+  enum { MOST_LISTED = 12 };
   const char *near = leat_nearest(name, candidates, count);
   if (near) return leat_arena_printf(e->arena, "; did you mean `%s`?", near);
   if (count > MOST_LISTED) return "";

@@ -31,13 +31,19 @@ static const leat_op_info table[LEAT_OP_COUNT] = {
 #include "ir/ops.def"
 };
 
-static const char *const help[LEAT_OP_COUNT] = {
-#define HELP(name, text) [LEAT_OP_##name] = text,
+static const struct {
+  const char *inputs, *gives;
+} help[LEAT_OP_COUNT] = {
+#define HELP(name, inputs, gives) [LEAT_OP_##name] = {inputs, gives},
 #include "ir/op_help.def"
 };
 
 const char *leat_op_help(leat_op op) {
-  return help[op] ? help[op] : "";
+  return help[op].gives ? help[op].gives : "";
+}
+
+const char *leat_op_inputs(leat_op op) {
+  return help[op].inputs ? help[op].inputs : "";
 }
 
 const leat_op_info *leat_op_info_of(leat_op op) {

@@ -84,8 +84,9 @@ typedef struct leat_op_info {
 const leat_op_info *leat_op_info_of(leat_op op);
 bool leat_op_parse(const char *name, size_t length, leat_op *out);
 const char *leat_op_name(leat_op op);
-// What the op gives, in a line: its text of ir/op_help.def.
+// Of ir/op_help.def: what the op gives, in a line, and the names of its inputs, "x, indices".
 const char *leat_op_help(leat_op op);
+const char *leat_op_inputs(leat_op op);
 // What an element costs that is computed with 15 others, in vectors, its operands at hand:
 // estimates (ir/op_cost.def).
 enum { LEAT_INSTRUCTION_PICOSECONDS = 15 }; // half a cycle for a vector

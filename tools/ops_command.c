@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_COLUMN = 18 };
+enum { NAME_COLUMN = 18, INPUTS_COLUMN = 21 };
 
 static const char *class_text(leat_dtype_class class) {
   switch (class) {
@@ -47,15 +47,14 @@ static const char *attr_kind_text(leat_attr_kind kind) {
   return "";
 }
 
-// add(2 inputs) -> 1 of numbers · commutes, broadcasts
-static void print_op(const leat_op_info *op) {
+// pad                (x, value)            1 out  any dtype         before: [dim], after: [dim]
+static void print_op(leat_op which) {
+  const leat_op_info *op = leat_op_info_of(which);
   char inputs[32];
-  if (op->max_inputs == LEAT_ANY_INPUTS)
-    snprintf(inputs, sizeof inputs, "%d or more", op->min_inputs);
-  else
-    snprintf(inputs, sizeof inputs, "%d", op->min_inputs);
-  printf("%-*s %-9s in, %d out  %-17s", NAME_COLUMN, op->name, inputs, op->outputs,
-         class_text(op->dtypes));
+  snprintf(inputs, sizeof inputs, "(%s)", leat_op_inputs(which));
+  int bytes_of_dots = op->max_inputs == LEAT_ANY_INPUTS ? 2 : 0; // `…` is one column of three bytes
+  printf("%-*s %-*s %d out  %-17s", NAME_COLUMN, op->name, INPUTS_COLUMN + bytes_of_dots, inputs,
+         op->outputs, class_text(op->dtypes));
   for (int i = 0; i < op->attr_count; i++)
     printf("%s%s: %s%s", i ? ", " : " ", op->attrs[i].name, attr_kind_text(op->attrs[i].kind),
            op->attrs[i].kind == LEAT_ATTR_BOOL ? " = false" : "");
@@ -118,7 +117,7 @@ static bool show_one(const char *name) {
   const char *help = builtin_help(name);
   bool found = leat_op_parse(name, strlen(name), &op);
   if (found) {
-    print_op(leat_op_info_of(op));
+    print_op(op);
     printf("  %s\n", leat_op_help(op));
     print_flags(leat_op_info_of(op));
   }
@@ -176,7 +175,7 @@ static int show_file(const char *path) {
 
 static int show_all(void) {
   printf("Primitives:\n");
-  for (int i = 0; i < LEAT_OP_COUNT; i++) print_op(leat_op_info_of((leat_op)i));
+  for (int i = 0; i < LEAT_OP_COUNT; i++) print_op((leat_op)i);
   printf("\nFunctions of the library:\n");
   for (uint32_t i = 0; i < leat_stdlib_index_count; i++) print_summary(&leat_stdlib_index[i]);
   printf("\nFunctions of compile time:\n");

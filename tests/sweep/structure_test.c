@@ -29,9 +29,15 @@ TEST(every_op_has_a_test) {
 }
 
 TEST(every_op_has_help) {
-  for (int op = 0; op < LEAT_OP_COUNT; op++)
-    if (!*leat_op_help((leat_op)op))
-      CHECK_FAILED("ir/op_help.def has nothing about the op %s", leat_op_name((leat_op)op));
+  for (int op = 0; op < LEAT_OP_COUNT; op++) {
+    const leat_op_info *info = leat_op_info_of((leat_op)op);
+    const char *inputs = leat_op_inputs((leat_op)op);
+    int names = *inputs != '\0', wanted = info->max_inputs;
+    for (const char *comma = inputs; (comma = strchr(comma, ',')); comma++) names++;
+    if (wanted == LEAT_ANY_INPUTS) wanted = info->min_inputs + 1; // and `…`
+    if (!*leat_op_help((leat_op)op) || names != wanted)
+      CHECK_FAILED("ir/op_help.def lacks what %s gives, or names of its inputs", info->name);
+  }
 }
 
 // -- Programs written by hand --------------------------------------------------------------------

@@ -11,11 +11,11 @@ static const struct {
     {"y = undefined",
      "t:1:5: error: unknown name `undefined`"},
     {"entry f(x: f32[3]) -> (y: f32[3]) { y = tanh(x, x) }",
-     "t:1:49: error: `tanh` takes 1 input and 0 attributes, found more"},
+     "t:1:49: error: `tanh` takes 1 input (x) and no attribute, found more"},
     {"entry f(x: f32[3]) -> (y: f32[3]) { y = tanh() }",
-     "t:1:41: error: `tanh` takes 1 input, found 0"},
+     "t:1:41: error: `tanh` takes 1 input (x), found 0"},
     {"entry f(x: f32[3]) -> (y: f32[]) { y = sum(x, axes=0) }",
-     "t:1:52: error: `sum` has no attribute `axes`; did you mean `axis`?"},
+     "t:1:47: error: `sum` has no attribute `axes`; did you mean `axis`?"},
     {"entry f(x: f32[3]) -> (y: f32[]) { y = sum(x, axis=\"a\") }",
      "t:1:52: error: attribute `axis` of `sum`: expected an int or a list of at most 8 ints, found a string"},
     {"entry f(x: f32[3]) -> (y: f32[]) { y = sum(x, axis=3) }",
@@ -90,7 +90,7 @@ static const struct {
     {"entry e(x: f32[2]) { y = tanh(x) as t }",
      "t:1:26: error: `tanh` holds no state: `as` is for functions that do"},
     {"entry e(x: f32[2]) { y = dense(x, unit=4) as t }",
-     "t:1:40: error: `dense` has no parameter `unit`; did you mean `units`?"},
+     "t:1:35: error: `dense` has no parameter `unit`; did you mean `units`?"},
     {"entry e(x: f32[2, 3]) { y = dense(x) as t }",
      "t:1:29: error: argument `units` of `dense` is missing"},
     {"entry e(x: f32[2, 3]) { y = dense(x, 4, relu, zeros, true, 7) as t }",
@@ -219,7 +219,7 @@ static const struct {
     {"var w: f32[3] = 0\n"
      "entry e() -> (l: f32[]) { l = sum(w)\n"
      " minimize(l, sgd, learning_rate=3) }",
-     "t:3:33: error: `sgd` has no parameter `learning_rate`; there are `v`, `g` and `lr`"},
+     "t:3:19: error: `sgd` has no parameter `learning_rate`; there are `v`, `g` and `lr`"},
     {"fn f(x: f32[]) { return f(x) }\n"
      "y = f(1)",
      "t:1:25: error: calls are nested more than 200 deep: does `f` call itself?"},
@@ -281,7 +281,7 @@ static const struct {
     {"x = concat(1.0, [2.0], axis=0)",
      "t:1:29: error: there is no axis 0 in a tensor of rank 0"},
     {"x = print(\"hello\")",
-     "t:1:5: error: `print` takes at least 1 input, found 0"},
+     "t:1:5: error: `print` takes at least 1 input (x, …), found 0"},
 };
 // clang-format on
 
