@@ -1,6 +1,6 @@
 // The cache's files and their clearing out. A get touches the file's time, so that the oldest time
-// is the longest unused; a put counts bytes, and only after every CLEAR_EVERYth part of the limit
-// (and on the first put) is the directory read.
+// is the longest unused. Reading the directory takes long when it is full, so a put does it by
+// chance, on average once for each CLEAR_EVERYth part of the limit that is written, whoever writes.
 #define _GNU_SOURCE
 #include "session/object_cache.h"
 
@@ -11,7 +11,6 @@
 #define XXH_INLINE_ALL
 #include <dirent.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +28,6 @@ typedef struct hash {
 struct leat_object_cache {
   char *directory;
   uint64_t limit;
-  pthread_mutex_t lock; // of the next two
-  uint64_t written;     // bytes since the directory was last read
-  bool ready;           // the directory exists and was read once
 };
 
 typedef struct header {
@@ -71,14 +67,12 @@ leat_status leat_object_cache_open(const char *where, leat_object_cache **out, l
   }
   uint64_t megabytes = limit ? strtoull(limit, NULL, 10) : DEFAULT_LIMIT;
   cache->limit = megabytes < UINT64_MAX >> 20 ? megabytes << 20 : UINT64_MAX;
-  pthread_mutex_init(&cache->lock, NULL);
   *out = cache;
   return LEAT_OK;
 }
 
 void leat_object_cache_close(leat_object_cache *cache) {
   if (!cache) return;
-  pthread_mutex_destroy(&cache->lock);
   free(cache->directory);
   free(cache);
 }
@@ -170,15 +164,9 @@ static void clear_out(const leat_object_cache *cache) {
   closedir(stream);
 }
 
-// Counts what was written; true when it is time to look at the directory.
-static bool count_written(leat_object_cache *cache, size_t size) {
-  pthread_mutex_lock(&cache->lock);
-  cache->written += size;
-  bool clear = !cache->ready || cache->written > cache->limit / CLEAR_EVERY;
-  if (clear) cache->written = 0;
-  cache->ready = true;
-  pthread_mutex_unlock(&cache->lock);
-  return clear;
+// The chance is the key's, which is as good as a random number.
+static bool is_time_to_clear(const leat_object_cache *cache, hash key, size_t size) {
+  return key.words[0] % (cache->limit / CLEAR_EVERY + 1) < size;
 }
 
 void leat_object_cache_put(leat_object_cache *cache, const void *key, size_t key_size,
@@ -193,5 +181,5 @@ void leat_object_cache_put(leat_object_cache *cache, const void *key, size_t key
       (leat_file_make_directories(cache->directory, NULL) ||
        leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, NULL)))
     return;
-  if (count_written(cache, size)) clear_out(cache);
+  if (is_time_to_clear(cache, h.key, size)) clear_out(cache);
 }

@@ -3,8 +3,8 @@
 //
 // An entry is one file, named by the 128-bit XXH3 of its key. It is written aside and renamed, so
 // processes may share the directory; a file whose header, length or checksum is wrong is not there,
-// and the next put replaces it. When the directory grows over its limit, the entries that were
-// longest unused go.
+// and the next put replaces it. When the directory has grown over its limit, the entries that were
+// longest unused go; it may grow by some sixteenths of it until that is seen.
 #ifndef LEAT_SESSION_OBJECT_CACHE_H
 #define LEAT_SESSION_OBJECT_CACHE_H
 

@@ -232,6 +232,26 @@ TEST(cache_drops_the_longest_unused) {
   leat_object_cache_close(cache);
 }
 
+// Small entries, each put by a cache of its own as processes do: seldom does one read the
+// directory.
+TEST(cache_stays_near_its_limit) {
+  char path[SCRATCH_PATH], key[32];
+  static char bytes[4 << 10];
+  int most = 0;
+  scratch_path(path, "small");
+  for (int i = 0; i < 2000; i++) { // 8 MB
+    leat_object_cache *cache;
+    setenv("LEAT_CACHE_LIMIT", "1", 1);
+    CHECK_EQ_INT(leat_object_cache_open(path, &cache, NULL), LEAT_OK);
+    unsetenv("LEAT_CACHE_LIMIT");
+    snprintf(key, sizeof key, "key %d", i);
+    leat_object_cache_put(cache, key, strlen(key), bytes, sizeof bytes);
+    leat_object_cache_close(cache);
+    if (i % 50 == 0 && scratch_count("small") > most) most = scratch_count("small");
+  }
+  CHECK(most > 256 && most < 400); // of which 256 are the limit
+}
+
 static void *fill(void *context) {
   for (int i = 0; i < 200; i++) {
     char key[32];
