@@ -395,10 +395,26 @@ static ev state_op(evaluator *e, op_call *call) {
   return done ? ev_none() : ev_error();
 }
 
+// A real number is its own real part.
+static bool is_real(ev value) {
+  const leat_type *type = ev_tensor_type(value);
+  if (type) return type->dtype != LEAT_str && !leat_dtype_in_class(type->dtype, LEAT_CLASS_COMPLEX);
+  return !ev_has_kind(value, EV_COMPLEX) && !ev_has_kind(value, EV_STRING);
+}
+
+// What a call of an op stands for where NumPy's function of the name is more than the op: its other
+// `where`, parts of real numbers. NULL: the op.
+static const char *stands_for(leat_op op, const ev_argument *args, uint32_t count) {
+  if (count != 1 || args[0].key) return NULL;
+  if (op == LEAT_OP_where) return "nonzero";
+  if (op == LEAT_OP_real && is_real(args[0].value)) return "identity";
+  return op == LEAT_OP_imag && is_real(args[0].value) ? "zeros_like" : NULL;
+}
+
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint) {
-  if (op == LEAT_OP_where && count == 1 && !e->absolute) // NumPy's other `where`
-    return ev_call(e, ev_find_library(e, "nonzero"), args, count, span, NULL, hint);
+  const char *other = e->absolute ? NULL : stands_for(op, args, count);
+  if (other) return ev_call(e, ev_find_library(e, other), args, count, span, NULL, hint);
   op_call call = {.op = op, .span = span, .info = leat_op_info_of(op), .hint = hint};
   uint32_t room = room_for_inputs(args, count);
   call.args = leat_new_array(e->arena, ev, room);

@@ -191,6 +191,8 @@ for dtype in ('c64', 'c128'):
             ('prod(z, axis=1)', 'np.prod(z, axis=1)'), ('prod(z)', 'np.prod(z)'),
             ('cumsum(z, axis=0)', 'np.cumsum(z, axis=0)'), ('cumprod(z, axis=1)', 'np.cumprod(z, axis=1)')]
     table(given, rows, grad=False, tolerance=4, suffix=f' {dtype}')
+    table(given, [('real(r) * 2 + imag(r) - conj(r)', 'np.real(r) * 2 + np.imag(r) - np.conj(r)'),
+                  ('angle(r)', 'np.angle(r)')], suffix=f' {dtype}')
     table(given, [('real(h) + 0.5 * imag(h)', f'(lambda h: np.real(h) + 0.5 * np.imag(h))({jax})', f'h = {leat}')
                   for leat, jax in rows], tolerance=8, suffix=f' {dtype}')
 
