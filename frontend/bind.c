@@ -1,7 +1,8 @@
 // Parameters: how a call's arguments meet those of a function.
 //
 // In a `fn` a capital name is generic to the call: in the place of a dtype it is a type variable,
-// in the place of a dim it is bound by the first parameter in which it stands alone.
+// in the place of a dim it is bound by the first parameter in which it stands alone, else by the
+// first that computes with it and with what is known.
 #include "frontend/types.h"
 
 #include <string.h>

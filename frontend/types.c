@@ -84,6 +84,15 @@ static bool add_dim(evaluator *e, leat_type *type, leat_dim dim, leat_span span)
   return true;
 }
 
+// What stands between the commas of a type.
+static bool dim_of(evaluator *e, const leat_expr *item, leat_dim *out) {
+  ev value = ev_expr(e, item, NULL);
+  bool unknown = value.kind == EV_ERROR && item->kind == LEAT_EXPR_NAME &&
+                 !is_generic_name(item->name) && !ev_lookup(e->frame->scope, item->name);
+  if (unknown) leat_note_at(e->diag, item->span, "a dim that a type names begins with a capital");
+  return ev_as_dim(e, value, item->span, out);
+}
+
 static bool add_dims_of(evaluator *e, leat_type *type, const leat_expr *item) {
   if (item->kind == LEAT_EXPR_ANY_DIM) {
     const char *name =
@@ -92,8 +101,7 @@ static bool add_dims_of(evaluator *e, leat_type *type, const leat_expr *item) {
   }
   if (item->kind != LEAT_EXPR_ELLIPSIS || !item->name) {
     leat_dim dim;
-    return ev_as_dim(e, ev_expr(e, item, NULL), item->span, &dim) &&
-           add_dim(e, type, dim, item->span);
+    return dim_of(e, item, &dim) && add_dim(e, type, dim, item->span);
   }
   leat_dim *dims;
   uint32_t count;
@@ -199,13 +207,56 @@ static bool match_equal(ev_match *m, leat_dim expected, uint32_t axis) {
   return true;
 }
 
+// The first name in the expression that is_new.
+static const leat_expr *find_new(ev_match *m, const leat_expr *expr) {
+  if (is_new(m, expr)) return expr;
+  const leat_expr *found = NULL;
+  if (expr->kind == LEAT_EXPR_BINARY) {
+    found = find_new(m, expr->left);
+    if (!found) found = find_new(m, expr->right);
+  }
+  for (uint32_t i = 0; expr->kind == LEAT_EXPR_CALL && i < expr->args.count && !found; i++)
+    found = find_new(m, expr->args.items[i].value);
+  return found;
+}
+
+static bool unsolvable(ev_match *m, const leat_expr *expr) {
+  const leat_expr *name = find_new(m, expr);
+  ev_fail(m->e, name->span,
+          "nothing says what `%s` is: some type has it alone, or in a sum or product with what is "
+          "known",
+          name->name);
+  return false;
+}
+
+// Binds the one new name of a dim such as 2 * N + 1 to what makes it `dim`, or nearly: that it does
+// is for match_equal to say.
+static bool solve(ev_match *m, const leat_expr *expr, leat_dim dim) {
+  if (leat_dim_is_const(dim) && dim.value < 0) return mismatch(m);
+  if (is_new(m, expr)) return ev_bind(m->e, m->generics, expr->span, expr->name, ev_of_dim(dim));
+  bool binary = expr->kind == LEAT_EXPR_BINARY, left = binary && find_new(m, expr->left);
+  if (!binary || (left && find_new(m, expr->right))) return unsolvable(m, expr);
+  leat_dims *dims = m->e->graph->dims;
+  leat_dim known;
+  if (!dim_of(m->e, left ? expr->right : expr->left, &known)) return false;
+  bool solved = false;
+  if (expr->operator== LEAT_OPERATOR_ADD)
+    solved = leat_dim_sub(dims, dim, known, &dim);
+  else if (expr->operator== LEAT_OPERATOR_SUB)
+    solved = left ? leat_dim_add(dims, dim, known, &dim) : leat_dim_sub(dims, known, dim, &dim);
+  else if (expr->operator== LEAT_OPERATOR_MUL && !leat_dim_is(known, 0))
+    solved = leat_dim_floordiv(dims, dim, known, &dim);
+  return solved ? solve(m, left ? expr->left : expr->right, dim) : unsolvable(m, expr);
+}
+
 static bool match_dim(ev_match *m, const leat_expr *item, uint32_t axis) {
   ev found = ev_of_dim(m->found->dims[axis]);
   if (item->kind == LEAT_EXPR_ANY_DIM) return true;
   if (is_new(m, item)) return ev_bind(m->e, m->generics, item->span, item->name, found);
   leat_dim expected;
   if (m->only_binds) return true;
-  if (!ev_as_dim(m->e, ev_expr(m->e, item, NULL), item->span, &expected)) return false;
+  if (find_new(m, item) && !solve(m, item, m->found->dims[axis])) return false;
+  if (!dim_of(m->e, item, &expected)) return false;
   return match_equal(m, expected, axis);
 }
 
