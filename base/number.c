@@ -1,6 +1,10 @@
 // An integer of any width is widened to 64 bits first, by its sign where it has one.
 #include "base/number.h"
 
+#include "base/half.h"
+
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 void leat_number_print(leat_dtype dtype, const void *number, leat_text *out) {
@@ -35,4 +39,72 @@ bool leat_integer_fits(leat_dtype dtype, int64_t value) {
   if (leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED)
     return bits == 64 || (value >= -((int64_t)1 << (bits - 1)) && value < (int64_t)1 << (bits - 1));
   return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
+}
+
+static const char *parse_integer(leat_dtype dtype, const char *text, void *out, bool *out_fits) {
+  char *end;
+  errno = 0;
+  long long value = strtoll(text, &end, 10);
+  unsigned long long wide = (unsigned long long)value;
+  *out_fits = !errno && leat_integer_fits(dtype, value);
+  if (errno && value > 0 && dtype == LEAT_u64) {
+    errno = 0;
+    wide = strtoull(text, &end, 10);
+    *out_fits = !errno;
+  }
+  if (end == text || *end == '.') return NULL;
+  memcpy(out, &wide, leat_dtype_size(dtype)); // little-endian: the low bytes
+  return end;
+}
+
+static const char *parse_float(leat_dtype dtype, const char *text, void *out) {
+  char *end;
+  if (dtype == LEAT_f32) {
+    float value = strtof(text, &end);
+    memcpy(out, &value, sizeof value);
+  } else if (dtype == LEAT_f64) {
+    double value = strtod(text, &end);
+    memcpy(out, &value, sizeof value);
+  } else {
+    uint16_t half = leat_half_of(dtype, strtod(text, &end));
+    memcpy(out, &half, sizeof half);
+  }
+  return end == text ? NULL : end;
+}
+
+static const char *parse_complex(leat_dtype dtype, const char *text, void *out) {
+  double parts[2] = {0};
+  char *end;
+  double first = strtod(text, &end);
+  if (end == text) return NULL;
+  parts[*end == 'j'] = first;
+  if (*end == '+' || *end == '-') {
+    const char *second = end;
+    parts[1] = strtod(second, &end);
+    if (end == second || *end != 'j') return NULL;
+  }
+  float narrow[2] = {(float)parts[0], (float)parts[1]};
+  if (dtype == LEAT_c64) memcpy(out, narrow, sizeof narrow);
+  if (dtype == LEAT_c128) memcpy(out, parts, sizeof parts);
+  return end + (*end == 'j');
+}
+
+static const char *parse_bool(const char *text, void *out) {
+  bool truth = strncmp(text, "true", 4) == 0;
+  if (!truth && strncmp(text, "false", 5) != 0) return NULL;
+  memcpy(out, &truth, sizeof truth);
+  return text + (truth ? 4 : 5);
+}
+
+const char *leat_number_parse(leat_dtype dtype, const char *text, void *out, bool *out_fits) {
+  *out_fits = true;
+  switch (leat_dtype_kind_of(dtype)) {
+  case LEAT_KIND_BOOL: return parse_bool(text, out);
+  case LEAT_KIND_SIGNED:
+  case LEAT_KIND_UNSIGNED: return parse_integer(dtype, text, out, out_fits);
+  case LEAT_KIND_FLOAT: return parse_float(dtype, text, out);
+  case LEAT_KIND_COMPLEX: return parse_complex(dtype, text, out);
+  case LEAT_KIND_STRING: break;
+  }
+  return NULL;
 }

@@ -1,4 +1,4 @@
-// Numbers as all layers print them, and what an integer dtype holds.
+// Numbers as all layers print and read them, and what an integer dtype holds.
 #ifndef LEAT_BASE_NUMBER_H
 #define LEAT_BASE_NUMBER_H
 
@@ -7,6 +7,11 @@
 
 // An integer, an f32 or an f64, perhaps not aligned: the shortest digits that read back as it.
 void leat_number_print(leat_dtype dtype, const void *number, leat_text *out);
+
+// The element that `text` begins with goes to `out`, perhaps not aligned: true or false, a decimal
+// integer, a float as strtod has it, a complex number as it is printed or one part of it (1.5-2j,
+// 2j, 1.5). Returns where it ends; NULL: there is none. *out_fits: whether an integer dtype has it.
+const char *leat_number_parse(leat_dtype dtype, const char *text, void *out, bool *out_fits);
 
 // Whether an integer dtype has the value; of u64 those up to INT64_MAX.
 bool leat_integer_fits(leat_dtype dtype, int64_t value);

@@ -4,7 +4,6 @@
 #include "base/number.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,23 +36,12 @@ void leat_str_show(leat_str a, leat_text *out) {
 }
 
 bool leat_str_parse(leat_str a, leat_dtype dtype, void *to) {
-  char text[LONGEST_NUMBER], *end = text;
+  char text[LONGEST_NUMBER];
+  bool fits;
   if (!a.size || a.size >= sizeof text || isspace((unsigned char)a.data[0])) return false;
   memcpy(text, a.data, a.size);
   text[a.size] = '\0';
-  errno = 0;
-  if (leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED) {
-    long long value = strtoll(text, &end, 10);
-    if (errno || (dtype == LEAT_i32 && value != (int32_t)value)) return false;
-    memcpy(to, &value, leat_dtype_size(dtype)); // little-endian: the low bytes
-  } else if (dtype == LEAT_f32) {
-    float value = strtof(text, &end);
-    memcpy(to, &value, sizeof value);
-  } else {
-    double value = strtod(text, &end);
-    memcpy(to, &value, sizeof value);
-  }
-  return end == text + a.size;
+  return leat_number_parse(dtype, text, to, &fits) == text + a.size && fits;
 }
 
 // -- Searching ------------------------------------------------------------------------------------

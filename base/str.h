@@ -11,7 +11,7 @@ int64_t leat_str_hash(leat_str a);            // FNV-1a of 64 bits
 // At most `size` bytes from `start`, which counts from the end when negative; both are cut to what
 // there is. No copy: it points into the string.
 leat_str leat_str_part(leat_str a, int64_t start, int64_t size);
-// Stores the number that the whole string spells, as strtoll or strtod have it, without space
+// Stores the number that the whole string spells, as leat_number_parse has it, without space
 // around it and in less than 400 bytes. i32, i64, f32 and f64; false: it spells none of these.
 bool leat_str_parse(leat_str a, leat_dtype dtype, void *to);
 

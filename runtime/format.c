@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Five (f16) or four (bf16) significant digits always read back as the same 16 bits.
@@ -27,23 +26,6 @@ static void add_complex(leat_text *out, double real, double imaginary, bool sing
   else
     leat_text_add_f64(out, imaginary);
   leat_text_add(out, "j");
-}
-
-const char *leat_complex_parse(leat_dtype dtype, const char *text, void *element) {
-  double parts[2] = {0};
-  char *end;
-  double first = strtod(text, &end);
-  if (end == text) return NULL;
-  parts[*end == 'j'] = first;
-  if (*end == '+' || *end == '-') {
-    const char *second = end;
-    parts[1] = strtod(second, &end);
-    if (end == second || *end != 'j') return NULL;
-  }
-  float narrow[2] = {(float)parts[0], (float)parts[1]};
-  if (dtype == LEAT_c64) memcpy(element, narrow, sizeof narrow);
-  if (dtype == LEAT_c128) memcpy(element, parts, sizeof parts);
-  return end + (*end == 'j');
 }
 
 // Elements may lie unaligned, as in a file.

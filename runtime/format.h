@@ -11,8 +11,5 @@ enum { LEAT_FORMAT_THRESHOLD = 1000, LEAT_FORMAT_EDGE = 3 }; // summarised beyon
 void leat_tensor_format(const leat_tensor *tensor, leat_text *out);
 // One element, as in a tensor.
 void leat_element_format(leat_dtype dtype, const void *element, leat_text *out);
-// A complex number as it is printed, or a real or an imaginary one alone: 1.5-2j, 2j, 1.5. Returns
-// where it ends; NULL: it is none.
-const char *leat_complex_parse(leat_dtype dtype, const char *text, void *element);
 
 #endif

@@ -2,14 +2,12 @@
 // runs the entry once, writes or prints what it fetched.
 #include "leat/runtime.h"
 
-#include "base/half.h"
 #include "base/npy.h"
 #include "base/number.h"
 #include "runtime/format.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +15,7 @@
 enum { EXIT_FINE, EXIT_FAILED, EXIT_USAGE };
 
 typedef union scalar {
-  bool truth;
-  uint64_t integer;
-  uint16_t half;
-  float f32;
-  double f64;
-  double complex[2];
+  double number[2]; // an element of any other dtype
   leat_str string;
 } scalar;
 
@@ -81,53 +74,16 @@ static leat_status find_name(program *p, const char *text, int count,
                    (int)length, text);
 }
 
-static leat_status bad_scalar(program *p, const char *text, leat_dtype dtype) {
+static leat_status parse_scalar(program *p, const char *text, leat_dtype dtype, scalar *out) {
+  bool fits;
+  if (dtype == LEAT_str) {
+    out->string = (leat_str){text, strlen(text)};
+    return LEAT_OK;
+  }
+  const char *end = leat_number_parse(dtype, text, out->number, &fits);
+  if (end && !*end && fits) return LEAT_OK;
   return leat_fail(&p->error, LEAT_INVALID, "`%s` is not a number of dtype %s", text,
                    leat_dtype_name(dtype));
-}
-
-static leat_status parse_integer(program *p, const char *text, leat_dtype dtype, scalar *out) {
-  char *end;
-  errno = 0;
-  if (leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED) {
-    long long value = strtoll(text, &end, 0);
-    if (errno || end == text || *end || !leat_integer_fits(dtype, value))
-      return bad_scalar(p, text, dtype);
-    out->integer = (uint64_t)value; // little-endian: the low bytes are the narrow number
-  } else {
-    unsigned long long value = strtoull(text, &end, 0);
-    int bits = (int)leat_dtype_size(dtype) * 8;
-    if (errno || end == text || *end || *text == '-' || value > ULLONG_MAX >> (64 - bits))
-      return bad_scalar(p, text, dtype);
-    out->integer = value;
-  }
-  return LEAT_OK;
-}
-
-static leat_status parse_scalar(program *p, const char *text, leat_dtype dtype, scalar *out) {
-  char *end = NULL;
-  switch (leat_dtype_kind_of(dtype)) {
-  case LEAT_KIND_BOOL:
-    out->truth = strcmp(text, "true") == 0;
-    if (!out->truth && strcmp(text, "false") != 0) return bad_scalar(p, text, dtype);
-    return LEAT_OK;
-  case LEAT_KIND_SIGNED:
-  case LEAT_KIND_UNSIGNED: return parse_integer(p, text, dtype, out);
-  case LEAT_KIND_FLOAT:
-    if (dtype == LEAT_f32)
-      out->f32 = strtof(text, &end);
-    else if (dtype == LEAT_f64)
-      out->f64 = strtod(text, &end);
-    else
-      out->half = leat_half_of(dtype, strtod(text, &end));
-    return end != text && !*end ? LEAT_OK : bad_scalar(p, text, dtype);
-  case LEAT_KIND_STRING: out->string = (leat_str){text, strlen(text)}; return LEAT_OK;
-  case LEAT_KIND_COMPLEX: {
-    const char *rest = leat_complex_parse(dtype, text, out->complex);
-    return rest && !*rest ? LEAT_OK : bad_scalar(p, text, dtype);
-  }
-  }
-  return bad_scalar(p, text, dtype);
 }
 
 static leat_status take_feed(program *p, const char *text) {

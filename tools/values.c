@@ -1,7 +1,6 @@
 // Literals are nested lists of numbers, true, false and strings; the lists' lengths are the shape.
 #include "tools/values.h"
 
-#include "base/half.h"
 #include "base/npy.h"
 #include "base/number.h"
 #include "runtime/format.h"
@@ -55,52 +54,19 @@ static leat_status grow(reader *r) {
   return LEAT_OK;
 }
 
-static leat_status read_integer(reader *r, void *to) {
-  char *end;
-  errno = 0;
-  intmax_t value = strtoimax(r->at, &end, 10);
-  uintmax_t wide = (uintmax_t)value;
-  bool fits = !errno && leat_integer_fits(r->out->dtype, value);
-  if (errno && r->out->dtype == LEAT_u64 && *r->at != '-') {
-    errno = 0;
-    wide = strtoumax(r->at, &end, 10);
-    fits = !errno;
-  }
-  if (end == r->at || *end == '.') return complain(r, "expected an integer");
+static leat_status read_number(reader *r, void *to) {
+  static const char *const expected[] = {
+      [LEAT_KIND_BOOL] = "expected true or false",
+      [LEAT_KIND_SIGNED] = "expected an integer",
+      [LEAT_KIND_UNSIGNED] = "expected an integer",
+      [LEAT_KIND_FLOAT] = "expected a number",
+      [LEAT_KIND_COMPLEX] = "expected a complex number, as `1.5-2j`",
+  };
+  bool fits;
+  const char *end = leat_number_parse(r->out->dtype, r->at, to, &fits);
+  if (!end) return complain(r, expected[leat_dtype_kind_of(r->out->dtype)]);
   if (!fits) return complain(r, "an integer is out of its dtype's range");
   r->at = end;
-  memcpy(to, &wide, leat_dtype_size(r->out->dtype)); // little-endian
-  return LEAT_OK;
-}
-
-static leat_status read_float(reader *r, void *to) {
-  char *end;
-  double value = strtod(r->at, &end);
-  float narrow = strtof(r->at, NULL);
-  if (end == r->at) return complain(r, "expected a number");
-  r->at = end;
-  if (leat_dtype_is_half(r->out->dtype)) {
-    uint16_t half = leat_half_of(r->out->dtype, value);
-    memcpy(to, &half, sizeof half);
-  } else if (r->out->dtype == LEAT_f32)
-    memcpy(to, &narrow, sizeof narrow);
-  else
-    memcpy(to, &value, sizeof value);
-  return LEAT_OK;
-}
-
-static leat_status read_complex(reader *r, void *to) {
-  const char *end = leat_complex_parse(r->out->dtype, r->at, to);
-  if (!end) return complain(r, "expected a complex number, as `1.5-2j`");
-  r->at = end;
-  return LEAT_OK;
-}
-
-static leat_status read_bool(reader *r, void *to) {
-  bool truth = strncmp(r->at, "true", 4) == 0;
-  if (!truth && strncmp(r->at, "false", 5) != 0) return complain(r, "expected true or false");
-  r->at += truth ? 4 : 5;
-  memcpy(to, &truth, 1);
   return LEAT_OK;
 }
 
@@ -143,15 +109,7 @@ static leat_status read_element(reader *r) {
   LEAT_TRY(grow(r));
   leat_dtype dtype = r->out->dtype;
   void *to = (char *)r->out->data + (size_t)r->count++ * leat_dtype_size(dtype);
-  switch (leat_dtype_kind_of(dtype)) {
-  case LEAT_KIND_BOOL: return read_bool(r, to);
-  case LEAT_KIND_SIGNED:
-  case LEAT_KIND_UNSIGNED: return read_integer(r, to);
-  case LEAT_KIND_FLOAT: return read_float(r, to);
-  case LEAT_KIND_STRING: return read_string(r, to);
-  case LEAT_KIND_COMPLEX: return read_complex(r, to);
-  }
-  return complain(r, "no value of this dtype can be written");
+  return dtype == LEAT_str ? read_string(r, to) : read_number(r, to);
 }
 
 static leat_status read_list(reader *r, int depth);

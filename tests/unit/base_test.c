@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "base/number.h"
 #include "base/philox.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -174,6 +175,36 @@ TEST(floats_read_back) {
     leat_text_finish(&text);
     leat_text_finish(&short_text);
   }
+}
+
+// `length`: of the number that `text` begins with; -1: none, -2: one that the dtype has not.
+static void check_read(leat_dtype dtype, const char *text, int length, const void *value) {
+  unsigned char element[16];
+  bool fits;
+  const char *end = leat_number_parse(dtype, text, element, &fits);
+  int found = !end ? -1 : !fits ? -2 : (int)(end - text);
+  if (found != length) CHECK_FAILED("%s: %d instead of %d", text, found, length);
+  if (found >= 0) CHECK(memcmp(element, value, leat_dtype_size(dtype)) == 0);
+}
+
+TEST(numbers_read_as_their_dtype_has_them) {
+  check_read(LEAT_i8, "-128,", 4, &(int8_t){-128});
+  check_read(LEAT_i8, "128", -2, NULL);
+  check_read(LEAT_u8, "-1", -2, NULL);
+  check_read(LEAT_i32, "010", 3, &(int32_t){10});
+  check_read(LEAT_i32, "1.5", -1, NULL);
+  check_read(LEAT_i64, "9223372036854775808", -2, NULL);
+  check_read(LEAT_u64, "18446744073709551615", 20, &(uint64_t){UINT64_MAX});
+  check_read(LEAT_u64, "18446744073709551616", -2, NULL);
+  check_read(LEAT_u64, "-9223372036854775809", -2, NULL);
+  check_read(LEAT_bf16, "1.0", 3, &(uint16_t){0x3f80});
+  check_read(LEAT_f32, "1e-3]", 4, &(float){1e-3f});
+  check_read(LEAT_f64, "much", -1, NULL);
+  check_read(LEAT_c64, "1.5-2j", 6, (float[]){1.5f, -2});
+  check_read(LEAT_c64, "1+2", -1, NULL);
+  check_read(LEAT_c128, "2j", 2, (double[]){0, 2});
+  check_read(LEAT_bool, "true", 4, &(bool){true});
+  check_read(LEAT_bool, "1", -1, NULL);
 }
 
 TEST(floats_do_not_depend_on_the_locale) {
