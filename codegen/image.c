@@ -313,14 +313,19 @@ static void add_feed(leat_image_state *image, const leat_node *node) {
   leat_image_feed feed = {
       .name = leat_image_writer_text(&image->out, leat_node_attr(node, "name")->string),
       .type = leat_image_writer_type(&image->out, &node->outputs[0])};
-  for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++) {
-    const leat_param *param = &node->entry->params.items[i];
-    if (param->node != node || !param->fallback) continue;
-    feed.has_fallback = 1;
-    feed.fallback = leat_image_writer_tensor(&image->out, param->fallback);
-  }
   leat_map_set(&image->feeds, node, (void *)(uintptr_t)image->out.feeds.count);
   LEAT_IMAGE_ADD(&image->out, feeds, feed);
+}
+
+static void add_fallbacks(leat_image_state *image, const leat_entry *entry) {
+  for (uint32_t i = 0; i < entry->params.count; i++) {
+    const leat_param *param = &entry->params.items[i];
+    if (!param->fallback) continue;
+    uintptr_t number = (uintptr_t)leat_map_get(&image->feeds, param->node);
+    leat_image_feed *feed = &image->out.feeds.items[number];
+    feed->has_fallback = 1;
+    feed->fallback = leat_image_writer_tensor(&image->out, param->fallback);
+  }
 }
 
 void leat_image_begin(leat_codegen_state *cg) {
@@ -339,6 +344,8 @@ void leat_image_begin(leat_codegen_state *cg) {
     if (node->op == LEAT_OP_assign)
       image->out.variables.items[leat_node_state(node)->id].flags |= WRITTEN;
   }
+  for (uint32_t i = 0; i < cg->graph->entries.count; i++)
+    add_fallbacks(image, cg->graph->entries.items[i]);
 }
 
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {

@@ -164,36 +164,38 @@ static leat_value copy_of(const pruner *p, leat_value value) {
   return feed ? *feed : (leat_value){p->copies[value.node->id], value.port};
 }
 
-// The parameter that a `feed` node is, or NULL.
-static const leat_param *param_of(const leat_node *node) {
-  for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++)
-    if (node->entry->params.items[i].node == node) return &node->entry->params.items[i];
-  return NULL;
-}
-
 static bool is_requested(const pruner *p, const leat_entry *entry) {
   for (uint32_t i = 0; i < p->request->entries.count; i++)
     if (p->request->entries.items[i] == entry) return true;
   return false;
 }
 
-static leat_status name_param(pruner *p, const leat_node *node, leat_node *copy) {
-  const leat_param *param = param_of(node);
-  if (!param) return LEAT_OK;
+static leat_status name_param(pruner *p, const leat_entry *entry, const leat_param *param) {
+  const leat_node *node = param->node;
   leat_attr name = {.string = node->name};
-  if (is_requested(p, node->entry))
-    name.string = port_name(p, node->entry, param->name);
+  if (!p->copies[node->id]) return LEAT_OK;
+  if (is_requested(p, entry))
+    name.string = port_name(p, entry, param->name);
   else if (!param->fallback) {
     leat_error_at(p->context->diag, node->span,
                   "`%s` must be fed: this Run needs it and does not execute the entry `%s`",
-                  node->name, node->entry->name);
+                  node->name, entry->name);
     return LEAT_INVALID;
   }
-  leat_node_set_attr(p->cloner.to, copy, "name", name);
+  leat_node_set_attr(p->cloner.to, p->copies[node->id], "name", name);
   return LEAT_OK;
 }
 
-static leat_status copy_node(pruner *p, const leat_node *node) {
+static leat_status name_params(pruner *p) {
+  for (uint32_t i = 0; i < p->cloner.entries.count; i++) {
+    const leat_entry *entry = p->cloner.entries.entries[i].key;
+    for (uint32_t j = 0; j < entry->params.count; j++)
+      LEAT_TRY(name_param(p, entry, &entry->params.items[j]));
+  }
+  return LEAT_OK;
+}
+
+static void copy_node(pruner *p, const leat_node *node) {
   p->inputs.count = 0;
   for (uint32_t i = 0; i < node->input_count; i++)
     leat_vec_push(p->context->scratch, &p->inputs, copy_of(p, node->inputs[i]));
@@ -201,7 +203,6 @@ static leat_status copy_node(pruner *p, const leat_node *node) {
   leat_node *copy = p->copies[node->id] = leat_clone_node(&p->cloner, node, p->inputs.items);
   copy->controls = node->controls; // the originals, until set_controls
   copy->control_count = node->control_count;
-  return node->op == LEAT_OP_feed ? name_param(p, node, p->copies[node->id]) : LEAT_OK;
 }
 
 // -- Results -------------------------------------------------------------------------------
@@ -438,7 +439,8 @@ leat_status leat_pass_prune(leat_pass_context *context) {
   copy_entries(&p);
   copy_feeds(&p);
   for (uint32_t i = 0; i < session->nodes.count; i++)
-    if (p.needs[i] || p.initial[i]) LEAT_TRY(copy_node(&p, session->nodes.items[i]));
+    if (p.needs[i] || p.initial[i]) copy_node(&p, session->nodes.items[i]);
+  LEAT_TRY(name_params(&p));
   for (uint32_t i = 0; i < request->entries.count; i++)
     fetch_results(&p, request->entries.items[i]);
   fetch_others(&p);
