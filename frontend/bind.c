@@ -123,6 +123,10 @@ static uint32_t find_param(const leat_bindings *params, const char *name) {
 }
 
 static bool unknown_key(binder *b, const ev_argument *arg) {
+  if (!strcmp(arg->key, "name")) {
+    ev_fail(b->e, arg->key_span, "a call is named behind it: `%s(…) as NAME`", b->function->name);
+    return false;
+  }
   const char **names = leat_new_array(b->e->arena, const char *, (size_t)b->params->count + 1);
   for (uint32_t i = 0; i < b->params->count; i++) names[i] = b->params->items[i].name;
   ev_fail(b->e, arg->key_span, "`%s` has no parameter `%s`%s", b->function->name, arg->key,

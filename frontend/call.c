@@ -257,7 +257,13 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
   ev value = ev_expr(e, expr->callee, NULL);
   if (value.kind == EV_FUNCTION) return value.function;
   const char *name = expr->callee->kind == LEAT_EXPR_NAME ? expr->callee->name : NULL;
-  if (value.kind != EV_ERROR && name)
+  if (value.kind == EV_DTYPE)
+    ev_fail(e, expr->callee->span, "%s is a dtype: `%s` converts",
+            leat_dtype_name((leat_dtype)value.i),
+            value.i == LEAT_str
+                ? "number_to_str(x)"
+                : leat_arena_printf(e->arena, "cast(x, %s)", leat_dtype_name((leat_dtype)value.i)));
+  else if (value.kind != EV_ERROR && name)
     ev_fail(e, expr->callee->span, "`%s` is %s, which cannot be called", name, ev_kind_name(value));
   else if (value.kind != EV_ERROR)
     ev_fail(e, expr->callee->span, "%s cannot be called", ev_kind_name(value));

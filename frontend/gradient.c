@@ -434,7 +434,8 @@ static bool collect(walk *w, const ev *targets, uint32_t count, ev *out) {
 static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
   const leat_type *type = leat_value_type(loss);
   if (type->rank == 0 && is_float(type->dtype)) return true;
-  ev_fail(e, span, "a loss is a scalar of floats, this is %s", leat_type_text(e->arena, type));
+  ev_fail(e, span, "a loss is a scalar of floats, this is %s%s", leat_type_text(e->arena, type),
+          type->rank && is_float(type->dtype) ? "; `mean` and `sum` make one of it" : "");
   return false;
 }
 

@@ -2,6 +2,8 @@
 // is called otherwise here. The tables are asked only of what means nothing where it stands.
 #include "frontend/habits.h"
 
+#include <ctype.h>
+#include <stdbool.h>
 #include <string.h>
 
 typedef struct habit {
@@ -113,6 +115,11 @@ static const habit words[] = {
     WRITE("linear", "`dense(x, units=n) as name`"),
     WRITE("Dense", "`dense(x, units=n) as name`"),
     WRITE("Linear", "`dense(x, units=n) as name`"),
+    WRITE("upper", "`str_upper(s)`"),
+    WRITE("lower", "`str_lower(s)`"),
+    WRITE("strip", "`str_strip(s)`"),
+    WRITE("startswith", "`str_starts_with(s, part)`"),
+    WRITE("endswith", "`str_ends_with(s, part)`"),
     WRITE("conv2d", "`conv(x, w)`, as a layer `conv_layer(x, units=n, window=3) as name`"),
 };
 
@@ -129,9 +136,19 @@ static const habit signs[] = {
     WRITE("~", "`bit_not(x)`, of bools `not`"),
     WRITE("<<", "`shift_left(x, n)`"),
     WRITE(">>", "`shift_right(x, n)`"),
+    WRITE("++", "`v += 1`"),
+    WRITE("-=", "`v += -x`"),
+    WRITE("*=", "`v := v * x`"),
+    WRITE("/=", "`v := v / x`"),
+    WRITE(".T", "`transpose(x)`"),
+    WRITE(".shape", "`shape(x)`"),
+    WRITE(".ndim", "`rank(x)`"),
+    WRITE(".dtype", "`dtype(x)`"),
+    WRITE(".astype", "`cast(x, f32)`"),
+    WRITE(".reshape", "`reshape(x, [2, -1])`"),
     WRITE(";", "as the end of the line"),
     {"'", "a string stands in double quotes: \"text\""},
-    {".", "nothing has parts after a dot: `sum(x)`, not `x.sum()`; `rank(x)`, not `x.ndim`"},
+    {".", "nothing has parts after a dot: `sum(x)`, not `x.sum()`"},
 };
 
 enum { WORDS = sizeof words / sizeof *words, SIGNS = sizeof signs / sizeof *signs };
@@ -149,6 +166,9 @@ const char *leat_habit_sign(const char *text, size_t size, size_t *out_size) {
   for (size_t i = 0; i < SIGNS; i++) {
     size_t length = strlen(signs[i].text);
     if (length <= *out_size || length > size || memcmp(signs[i].text, text, length) != 0) continue;
+    bool word = isalpha((unsigned char)text[length - 1]);
+    if (word && length < size && (isalnum((unsigned char)text[length]) || text[length] == '_'))
+      continue; // `.Tensor`
     *out_size = length;
     advice = signs[i].advice;
   }

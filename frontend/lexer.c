@@ -196,6 +196,14 @@ static bool lex_habit(leat_lexer *lexer, leat_token *token) {
   return token->problem;
 }
 
+// Whether a sign of another language begins here, and like one of ours: `//`, `**`, `-=`.
+static bool at_longer_sign(const leat_lexer *lexer) {
+  unsigned char c = peek(lexer, 0), next = peek(lexer, 1);
+  if (!c || !next) return false;
+  return (strchr("*/<>+", c) && next == c) || (strchr("-*/", c) && next == '=') ||
+         (c == '/' && next == '*');
+}
+
 static void lex_significant(leat_lexer *lexer, leat_token *token) {
   unsigned char c = peek(lexer, 0);
   if (classes[c] & LETTER) {
@@ -219,8 +227,7 @@ static void lex_significant(leat_lexer *lexer, leat_token *token) {
     lexer->at++;
     skip(lexer, LETTER | DIGIT);
     token->problem = "a number begins with a digit: write `0.5`, not `.5`";
-  } else if (c && strchr("*/<>", c) && (peek(lexer, 1) == c || peek(lexer, 1) == '*') &&
-             lex_habit(lexer, token)) { // these begin like operators of ours
+  } else if (at_longer_sign(lexer) && lex_habit(lexer, token)) {
     return;
   } else if (lex_punctuation(lexer, &token->kind)) {
     count_brackets(lexer, token->kind);

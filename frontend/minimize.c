@@ -59,7 +59,7 @@ typedef struct application {
   const char *name;        // of the optimiser's instances: what its slots are below
   const ev_argument *rest; // for the optimiser
   uint32_t rest_count;
-  leat_span span;
+  leat_span span, optimiser_span, vars_span;
 } application;
 
 // One update: the optimiser is an instance below its variable, which its slots belong to.
@@ -99,7 +99,7 @@ static ev as_list(evaluator *e, ev value) {
 static bool check_optimiser(evaluator *e, application *a, ev name) {
   const ev_function *function = a->optimiser.kind == EV_FUNCTION ? a->optimiser.function : NULL;
   if (!function || !function->definition) {
-    ev_fail(e, a->span, "expected an optimiser such as `sgd`, found %s",
+    ev_fail(e, a->optimiser_span, "expected an optimiser such as `sgd`, found %s",
             function ? "an op" : ev_kind_name(a->optimiser));
     return false;
   }
@@ -115,11 +115,11 @@ static bool check_optimiser(evaluator *e, application *a, ev name) {
 }
 
 static bool check_vars(evaluator *e, const application *a) {
-  if (!ev_check_targets(e, a->vars, a->span)) return false;
+  if (!ev_check_targets(e, a->vars, a->vars_span)) return false;
   for (uint32_t i = 0; i < a->vars.list->count; i++) {
     ev variable = a->vars.list->items[i];
     if (variable.kind == EV_STATE) continue;
-    ev_fail(e, a->span, "an optimiser updates variables, not %s", ev_kind_name(variable));
+    ev_fail(e, a->vars_span, "an optimiser updates variables, not %s", ev_kind_name(variable));
     return false;
   }
   return true;
@@ -141,7 +141,9 @@ ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call) {
                    .gradients = as_list(e, call->args[2]),
                    .rest = call->rest,
                    .rest_count = call->rest_count,
-                   .span = call->span};
+                   .span = call->span,
+                   .optimiser_span = call->spans[0],
+                   .vars_span = call->spans[1]};
   return check_optimiser(e, &a, call->args[3]) && check_vars(e, &a) ? apply(e, &a) : ev_error();
 }
 
@@ -152,13 +154,15 @@ static ev clipped(evaluator *e, ev gradients, ev norm, leat_span span) {
 }
 
 ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call) {
-  leat_value loss = ev_loss(e, call->args[0], call->span);
+  leat_value loss = ev_loss(e, call->args[0], call->spans[0]);
   if (!loss.node) return ev_error();
   application a = {.optimiser = call->args[1],
                    .vars = as_list(e, call->args[2]),
                    .rest = call->rest,
                    .rest_count = call->rest_count,
-                   .span = call->span};
+                   .span = call->span,
+                   .optimiser_span = call->spans[1],
+                   .vars_span = call->spans[2]};
   if (a.vars.kind == EV_NONE) a.vars = ev_trainables(e, loss, call->span);
   if (!check_optimiser(e, &a, call->args[3]) || !check_vars(e, &a)) return ev_error();
   if (!a.vars.list->count)

@@ -296,6 +296,8 @@ static void parse_carried(leat_parser *p) {
 }
 
 static void parse_while(leat_parser *p, leat_stmt *s) {
+  if (!leat_parser_at(p, LEAT_TOKEN_OPEN_PAREN))
+    leat_parser_fail(p, "what the loop carries, `i = while (i = 0) i < n { next i + 1 }`");
   uint32_t mark = p->bindings.count;
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_carried);
   LEAT_TAKE(p, bindings, mark, &s->carried);

@@ -232,9 +232,9 @@ static void report_rest(leat_parser *p, const leat_stmt *s) {
     leat_parser_error(p, first->span, "%s", habit);
     return;
   }
-  if (leat_parser_at(p, LEAT_TOKEN_IF)) {
-    leat_parser_error(p, leat_parser_token_span(p),
-                      "`if` begins a statement; `where(p, x, y)` chooses between two values");
+  if (leat_parser_at(p, LEAT_TOKEN_IF) || leat_parser_at(p, LEAT_TOKEN_ANY_DIM)) {
+    leat_parser_error(p, leat_parser_token_span(p), "%s`where(p, x, y)` chooses between two values",
+                      leat_parser_at(p, LEAT_TOKEN_IF) ? "`if` begins a statement; " : "");
     return;
   }
   const char *near = first ? nearest_keyword(first->name, LEAT_TOKEN_GRAPH, LEAT_TOKEN_NEXT) : NULL;

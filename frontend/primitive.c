@@ -277,9 +277,13 @@ static const char *inputs_text(evaluator *e, const op_call *call) {
 // "2 attributes (before, after)"
 static const char *attrs_text(evaluator *e, const leat_op_info *info) {
   if (!info->attr_count) return "no attribute";
-  const char *names = info->attrs[0].name;
-  for (int i = 1; i < info->attr_count; i++)
-    names = leat_arena_printf(e->arena, "%s, %s", names, info->attrs[i].name);
+  const char *names = "";
+  for (int i = 0; i < info->attr_count; i++) {
+    const leat_attr_info *attr = &info->attrs[i];
+    bool list = attr->kind == LEAT_ATTR_INTS || attr->kind == LEAT_ATTR_DIMS;
+    names = leat_arena_printf(e->arena, "%s%s%s%s", names, i ? ", " : "", attr->name,
+                              list ? "=[…]" : "");
+  }
   return leat_arena_printf(e->arena, "%d attribute%s (%s)", info->attr_count,
                            info->attr_count == 1 ? "" : "s", names);
 }

@@ -113,9 +113,10 @@ static bool check_dtypes(leat_shape_context *context) {
   const leat_op_info *info = leat_op_info_of(context->node->op);
   for (uint32_t i = 0; i < context->node->input_count; i++) {
     leat_dtype dtype = leat_shape_input(context, i)->dtype;
-    if (!leat_dtype_in_class(dtype, info->dtypes))
-      return leat_shape_fail(context, "%s takes %s, not %s", info->name, class_words[info->dtypes],
-                             leat_dtype_name(dtype));
+    if (leat_dtype_in_class(dtype, info->dtypes)) continue;
+    bool truth = dtype == LEAT_bool && info->dtypes != LEAT_CLASS_STRING;
+    return leat_shape_fail(context, "%s takes %s, not %s%s", info->name, class_words[info->dtypes],
+                           leat_dtype_name(dtype), truth ? "; `cast` makes numbers of it" : "");
   }
   return true;
 }

@@ -113,6 +113,9 @@ bool shape_concat(leat_shape_context *context) {
   for (uint32_t i = 1; i < context->node->input_count; i++) {
     const leat_type *x = leat_shape_input(context, i);
     if (!leat_shape_same_dtype(context, 0, i)) return false;
+    if (x->rank == 0)
+      return leat_shape_fail(context, "input %u is a scalar; the axis goes by name, `axis=`",
+                             i + 1);
     if (x->rank != out->rank)
       return leat_shape_fail(context, "input %u has rank %d, not %d", i + 1, x->rank, out->rank);
     for (int32_t j = 0; j < x->rank; j++)

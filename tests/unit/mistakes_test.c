@@ -206,7 +206,7 @@ static const struct {
     {"entry e(x: f32[N]) { var w: f32[N] = 0 }",
      "t:1:29: error: the dimensions of a variable must be known while compiling"},
     {"entry e(x: f32[3]) { g = grad(x, [x]) }",
-     "t:1:26: error: a loss is a scalar of floats, this is f32[3]"},
+     "t:1:26: error: a loss is a scalar of floats, this is f32[3]; `mean` and `sum` make one of it"},
     {"entry e(x: f32[], i: i32[]) { g = grad(x, [i]) }",
      "t:1:35: error: a gradient is with respect to floats, `e/i` is i32"},
     {"entry e(x: f32[3]) -> (l: f32[]) { l = sum(x)\n"
