@@ -91,6 +91,11 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
 
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out) {
   *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank};
+  if (value.kind == EV_LIST && value.list->results) {
+    ev_fail(e, span, "%u results where one value is due: `y, _ = f(x)` takes the first of two",
+            value.list->count);
+    return false;
+  }
   if (ev_has_kind(value, EV_TENSOR) || ev_has_kind(value, EV_STATE)) {
     ev_fail(e, span, "a list of tensors is no tensor; `stack` and `concat` join them");
     return false;

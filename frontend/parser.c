@@ -167,7 +167,10 @@ static void skip_block(leat_parser *p) {
 leat_stmts leat_parse_block(leat_parser *p, unsigned allowed) {
   leat_stmts body = {0};
   leat_token open = p->token;
-  if (!leat_parser_expect(p, LEAT_TOKEN_OPEN_BRACE)) return body;
+  if (!leat_parser_accept(p, LEAT_TOKEN_OPEN_BRACE)) {
+    leat_parser_fail(p, leat_parser_at(p, LEAT_TOKEN_NEWLINE) ? "`{` on this line" : "`{`");
+    return body;
+  }
   if (!leat_parser_enter(p)) {
     skip_block(p);
     return body;

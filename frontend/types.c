@@ -380,7 +380,9 @@ void ev_note_brackets(evaluator *e, const leat_expr *declared) {
   bool is_dtype = leat_dtype_parse(declared->name, strlen(declared->name), &dtype) &&
                   dtype != LEAT_bool && dtype != LEAT_str; // which are compile-time types, too
   if (is_dtype || is_generic_name(declared->name))
-    leat_note_at(e->diag, declared->span, "the type of a scalar is `%s[]`", declared->name);
+    leat_note_at(e->diag, declared->span,
+                 "the type of a scalar is `%s[]`, that of any tensor `%s[...D]`", declared->name,
+                 declared->name);
 }
 
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
