@@ -327,11 +327,12 @@ def matrices(rng, values):
             ('matrix_power({a}, -1)', 'np.linalg.matrix_power({a}, -1)'), ('pinv({a})', 'np.linalg.pinv({a})'),
             ('det({a} / 4) / 8', 'np.linalg.det({a} / 4) / 8'), ('matrix_norm({a}) / 8', 'np.linalg.norm({a}) / 8'),
             ('matrix_norm({a}, ord="nuc") / 16', 'np.linalg.norm({a}, ord="nuc") / 16'),
-            ('lstsq({a}, tanh({x}))', 'np.linalg.lstsq({a}, np.tanh({x}))[0]'),
             ('adjoint({x})', 'np.conj({x}).T')]
     spread = (f'({a[0]} + {ramp[0]} * eye({n}, dtype={kind}) * 9)',
               f'({a[1]} + {ramp[1]} * np.eye({n}, dtype={name}.dtype) * 9)')
     rows += [(f'square(eigh({spread[0]})[1])', f'np.linalg.eigh({spread[1]})[1] ** 2'),
+             # JAX's gradient of lstsq is that of its svd: NaN where singular values are equal
+             (f'lstsq({spread[0]}, tanh({name}))', f'np.linalg.lstsq({spread[1]}, np.tanh({name}))[0]'),
              (f'square(svd({spread[0]})[0])', f'np.linalg.svd({spread[1]}, full_matrices=False)[0] ** 2')]
     z = f'complex({a[0]}, 0.25 * tanh({a[0]} - 4))', f'complex_of({a[1]}, 0.25 * np.tanh({a[1]} - 4))'
     rows += [(f'inv({z[0]})', f'np.linalg.inv({z[1]})'), (f'det({z[0]} / 4) / 8', f'np.linalg.det({z[1]} / 4) / 8'),
