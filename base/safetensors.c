@@ -394,11 +394,3 @@ const leat_tensor *leat_safetensors_find(const leat_safetensors *file, const cha
       bsearch(&wanted, file->tensors, file->count, sizeof wanted, leat_by_tensor_name);
   return found ? &found->tensor : NULL;
 }
-
-const char *leat_safetensors_metadata(const leat_safetensors *file, const char *key) {
-  leat_metadata wanted = {.key = key};
-  if (!file->metadata_count) return NULL;
-  leat_metadata *found =
-      bsearch(&wanted, file->metadata, file->metadata_count, sizeof wanted, leat_by_metadata_key);
-  return found ? found->value : NULL;
-}

@@ -42,8 +42,6 @@ void leat_safetensors_close(leat_safetensors *file);
 
 const leat_tensor *leat_safetensors_find(const leat_safetensors *file,
                                          const char *name); // NULL when absent
-const char *leat_safetensors_metadata(const leat_safetensors *file,
-                                      const char *key); // NULL when absent
 
 // Writes a file whole or not at all. Its bytes do not depend on the order of the lists.
 LEAT_MUST_USE leat_status leat_safetensors_write(const char *path, const leat_named_tensor *tensors,

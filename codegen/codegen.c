@@ -138,6 +138,12 @@ static bool has_initial(const leat_codegen_state *cg, const leat_state *state) {
          cg->graph->nodes.items[node->id] == node;
 }
 
+static leat_status verify_kernels(const leat_compiled *compiled, leat_error *error) {
+  for (uint32_t i = 0; i < compiled->kernel_count; i++)
+    LEAT_TRY(leat_kernel_verify(compiled->kernels[i], error));
+  return LEAT_OK;
+}
+
 static leat_status compile_tables(leat_codegen_state *cg) {
   const leat_graph *graph = cg->graph;
   LEAT_TRY(compile_step(cg));
@@ -167,5 +173,7 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
   cg->scratch = leat_arena_create();
   leat_status status = compile_tables(cg);
   leat_arena_destroy(cg->scratch);
-  return status ? status : leat_image_end(cg, out);
+  LEAT_TRY(status);
+  LEAT_TRY(leat_image_end(cg, out));
+  return verify_kernels(out, cg->error);
 }

@@ -126,12 +126,15 @@ static void tile_of_chunk(leat_loops *s, leat_dim chunks, int64_t size) {
 static void keep_costly(leat_loops *s) {
   if (s->unrolled || s->steps || !s->by_lanes || !leat_is_at_most(s->length, MOST_KEPT)) return;
   int64_t size = (s->length->imm.i + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
+  int64_t room = LEAT_MOST_LOCAL_BYTES;
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
     const leat_item *item = s->unit->members.items[i];
     if (leat_item_reduces(item) || !leat_item_is_full(item) || item->last_use <= item->first_use)
       continue;
     leat_dtype dtype = item->node->outputs[0].dtype;
     if (leat_node_cost(item->node) < 0.1 || k_words(dtype) > 1) continue;
+    room -= size * (int64_t)leat_dtype_size(k_dtype(dtype));
+    if (room < 0) return; // the others are computed again
     const k_buffer *kept = k_local(s->b, K_SPACE_REGISTER, k_dtype(dtype), size);
     leat_lower_keep(s->w, item, kept, item->first_use);
   }

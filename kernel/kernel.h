@@ -23,7 +23,10 @@
 #include "leat/dtype.h"
 #include "leat/status.h"
 
-enum { LEAT_LANES = 16 };
+enum {
+  LEAT_LANES = 16,
+  LEAT_MOST_LOCAL_BYTES = 320 << 10, // of a kernel's local arrays, which are on a stack
+};
 
 typedef struct k_instr k_instr;
 typedef struct k_block k_block;

@@ -3,7 +3,7 @@
 // compiles.
 #include "kernel/kernel.h"
 
-enum { DEEPEST_NEST = 64, LARGEST_LOCALS = 256 << 10 };
+enum { DEEPEST_NEST = 64 };
 
 typedef struct verifier {
   const leat_kernel *kernel;
@@ -145,8 +145,8 @@ static leat_status check_local(verifier *v, const k_instr *instr) {
   int64_t bytes;
   int64_t size = (int64_t)leat_dtype_size(instr->buffer->dtype);
   if (instr->buffer->count <= 0 || __builtin_mul_overflow(instr->buffer->count, size, &bytes) ||
-      bytes > LARGEST_LOCALS - v->local_bytes)
-    return WRONG(v, instr, "local arrays take more than %d bytes", LARGEST_LOCALS);
+      bytes > LEAT_MOST_LOCAL_BYTES - v->local_bytes)
+    return WRONG(v, instr, "local arrays take more than %d bytes", LEAT_MOST_LOCAL_BYTES);
   v->local_bytes += bytes;
   return LEAT_OK;
 }

@@ -81,6 +81,5 @@ typedef struct leat_pass_info {
 
 extern const leat_pass_info leat_passes[]; // in the order in which they run
 extern const uint32_t leat_pass_count;
-const leat_pass_info *leat_pass_find(const char *name); // NULL: there is none of that name
 
 #endif

@@ -60,7 +60,7 @@ typedef struct leat_bound_part {
   uint32_t *dims;                            // executor's dim number of each dim
   leat_message_state *messages;              // by message number
   const char **task_labels, **launch_labels; // for traces; NULL: off
-  _Atomic uint64_t initialised;              // the store's epoch + 1 in which all variables were
+  atomic_bool initialised;                   // all variables are
 } leat_bound_part;
 
 typedef struct leat_port_place { // feed or fetch number `index` of a part

@@ -305,13 +305,12 @@ static leat_status initialise_variable(leat_run *run, uint32_t p, uint32_t numbe
 static leat_status initialise(leat_run *run, leat_error *error) {
   for (uint32_t p = 0; p < run->executor->part_count; p++) {
     leat_bound_part *part = &run->executor->parts[p];
-    uint64_t epoch = leat_store_epoch(part->store) + 1;
-    if (atomic_load_explicit(&part->initialised, memory_order_acquire) == epoch) continue;
+    if (atomic_load_explicit(&part->initialised, memory_order_acquire)) continue;
     leat_status status = LEAT_OK;
     leat_store_lock_initialisation(part->store);
     for (uint32_t i = 0; i < part->program->image->variables.count && !status; i++)
       status = initialise_variable(run, p, i, error);
-    if (!status) atomic_store(&part->initialised, epoch);
+    if (!status) atomic_store(&part->initialised, true);
     leat_store_unlock_initialisation(part->store);
     if (status) return status;
   }

@@ -95,9 +95,6 @@ LEAT_MUST_USE leat_status leat_store_read(leat_store *store, const char *contain
 LEAT_MUST_USE leat_status leat_store_write(leat_store *store, const char *container,
                                            const char *name, const leat_tensor *value,
                                            leat_error *error);
-// Forgets the values of all variables of a container: the next run initialises them again.
-void leat_store_reset(leat_store *store, const char *container);
-
 // The variables that the file has, by name; the others stay as they are. A file that does not fit
 // (another dtype or shape, none of the names) changes nothing.
 LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const char *path,

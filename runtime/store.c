@@ -19,7 +19,6 @@ struct leat_store {
   leat_bytes_map by_name; // "container\0name" -> leat_variable
   leat_variable **variables;
   size_t count, capacity;
-  _Atomic uint64_t epoch;
 };
 
 leat_status leat_store_create(leat_store **out, leat_error *error) {
@@ -67,10 +66,6 @@ void leat_store_lock_initialisation(leat_store *store) {
 
 void leat_store_unlock_initialisation(leat_store *store) {
   pthread_mutex_unlock(&store->initialisation);
-}
-
-uint64_t leat_store_epoch(const leat_store *store) {
-  return atomic_load_explicit(&store->epoch, memory_order_acquire);
 }
 
 static leat_variable *look_up(leat_store *store, const char *container, const char *name) {
@@ -233,17 +228,4 @@ leat_status leat_store_write(leat_store *store, const char *container, const cha
   leat_store_unlock(store, LEAT_STORE_WRITE);
   if (status) return leat_fail(error, status, "no memory to write variable `%s`", name);
   return LEAT_OK;
-}
-
-void leat_store_reset(leat_store *store, const char *container) {
-  leat_store_lock_initialisation(store);
-  leat_store_lock(store, LEAT_STORE_WRITE);
-  pthread_mutex_lock(&store->names);
-  for (size_t i = 0; i < store->count; i++)
-    if (strcmp(store->variables[i]->container, container ? container : "") == 0)
-      store->variables[i]->initialised = false;
-  pthread_mutex_unlock(&store->names);
-  atomic_fetch_add(&store->epoch, 1);
-  leat_store_unlock(store, LEAT_STORE_WRITE);
-  leat_store_unlock_initialisation(store);
 }

@@ -31,9 +31,6 @@ LEAT_MUST_USE leat_status leat_store_variable(leat_store *store, const leat_vari
 // for writing. LEAT_MEMORY: some elements may be new and some old.
 LEAT_MUST_USE leat_status leat_variable_set(leat_variable *variable, const void *data);
 
-// Counts the resets: while it stays the same, what was initialised is.
-uint64_t leat_store_epoch(const leat_store *store);
-
 // Only one thread at a time initialises variables of a store.
 void leat_store_lock_initialisation(leat_store *store);
 void leat_store_unlock_initialisation(leat_store *store);

@@ -210,8 +210,9 @@ TEST(safetensors_writes_what_it_reads) {
       CHECK(memcmp(found->data, wanted->data, (size_t)leat_tensor_bytes(wanted)) == 0);
   }
   CHECK(leat_safetensors_find(&file, "absent") == NULL);
-  CHECK_EQ_STR(leat_safetensors_metadata(&file, "format"), "leat\t{}");
-  CHECK(leat_safetensors_metadata(&file, "absent") == NULL);
+  CHECK_EQ_INT((int)file.metadata_count, 2);
+  CHECK_EQ_STR(file.metadata[0].key, "format");
+  CHECK_EQ_STR(file.metadata[0].value, "leat\t{}");
   leat_safetensors_close(&file);
 }
 
