@@ -164,6 +164,16 @@ static void add_arg(leat_image_state *image, bool is_scalar, uint32_t index) {
   LEAT_IMAGE_ADD(&image->out, args, (leat_image_arg){is_scalar, index});
 }
 
+static void add_site(leat_image_state *image, const leat_fail_site *site) {
+  leat_image_site record = {.node = leat_image_writer_text(&image->out, site->node->name),
+                            .says = leat_image_writer_text(&image->out, site->says),
+                            .arg_first = image->out.args.count,
+                            .arg_count = (uint32_t)site->dim_count};
+  for (int i = 0; i < site->dim_count; i++)
+    add_arg(image, true, leat_image_writer_formula(&image->out, site->dims[i]));
+  LEAT_IMAGE_ADD(&image->out, sites, record);
+}
+
 static const char *name_of(const leat_unit *unit) {
   if (unit->members.count) return unit->members.items[unit->members.count - 1]->node->name;
   return unit->assign ? unit->assign->node->name : "copy";
@@ -185,8 +195,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
     add_arg(image, false, buffer_of(cg, launch->buffers.items[i]));
   for (uint32_t i = 0; i < launch->scalars.count; i++)
     add_arg(image, true, leat_image_writer_formula(&image->out, launch->scalars.items[i]));
-  for (uint32_t i = 0; i < launch->sites.count; i++)
-    LEAT_IMAGE_ADD(&image->out, sites, leat_image_writer_text(&image->out, launch->sites.items[i]));
+  for (uint32_t i = 0; i < launch->sites.count; i++) add_site(image, &launch->sites.items[i]);
   LEAT_IMAGE_ADD(&image->out, launches, record);
 }
 

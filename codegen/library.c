@@ -33,7 +33,7 @@ void leat_lower_library(leat_table *table, leat_unit *unit) {
   if (unit->scratch) leat_vec_push(cg->arena, &launch->buffers, unit->scratch);
   for (uint32_t i = 0; i < call->scalar_count; i++)
     leat_vec_push(cg->arena, &launch->scalars, call->scalars[i]);
-  leat_vec_push(cg->arena, &launch->sites, node->name);
+  leat_vec_push(cg->arena, &launch->sites, (leat_fail_site){.node = node, .says = ""});
   launch->tiles = call->tiles;
   leat_dim each = leat_dim_const((int64_t)call->work + 1);
   if (!leat_dim_mul(cg->graph->dims, call->tiles, each, &launch->work)) too_large(table, unit);

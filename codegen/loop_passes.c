@@ -119,7 +119,8 @@ static void finish(leat_loops *s, const k_value *acc) {
     if (!is_reduction(item) || item->pass != s->w->pass) continue;
     const leat_reducer *reducer = leat_reducer_of(item->node->op);
     if (!reducer->of_none) {
-      k_fail_if(s->b, none, s->w->l.site(&s->w->l, item->node), LEAT_OUT_OF_RANGE);
+      leat_fail_site site = {.node = item->node, .says = LEAT_SAYS_NONE};
+      k_fail_if(s->b, none, count, s->w->l.site(&s->w->l, &site), LEAT_OUT_OF_RANGE);
       continue;
     }
     k_value value = leat_lower_item(s->w, item), of_none;

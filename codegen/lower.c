@@ -231,15 +231,19 @@ static k_value number_at(leat_lowering *l, int64_t value) {
   return scalar((leat_lower *)l, leat_dim_const(value));
 }
 
-static uint32_t site_of(leat_lowering *l, const leat_node *node) {
+// A node says one thing, of other dims perhaps.
+static bool same_site(const leat_fail_site *x, const leat_fail_site *y) {
+  bool same = x->node == y->node;
+  for (int i = 0; same && i < x->dim_count; i++) same = leat_dim_equal(x->dims[i], y->dims[i]);
+  return same;
+}
+
+static uint32_t site_of(leat_lowering *l, const leat_fail_site *site) {
   leat_lower *w = (leat_lower *)l;
-  leat_fact *fact = leat_lower_fact(w, item_of(w, (leat_value){(leat_node *)node, 0}));
-  if (!fact->has_site) {
-    fact->site = k_site(l->b);
-    fact->has_site = true;
-    leat_vec_push(w->table->cg->arena, &w->launch->sites, node->name);
-  }
-  return fact->site;
+  for (uint32_t i = 0; i < w->launch->sites.count; i++)
+    if (same_site(&w->launch->sites.items[i], site)) return i;
+  leat_vec_push(w->table->cg->arena, &w->launch->sites, *site);
+  return k_site(l->b);
 }
 
 // -- Members --------------------------------------------------------------------------------------

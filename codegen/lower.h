@@ -29,8 +29,6 @@ typedef struct leat_fact {
   const k_buffer *row; // kept by pass row_pass for later ones
   int row_pass;
   unsigned spans; // flat: bit 0: the leading axes, bit 1: the others
-  bool has_site;
-  uint32_t site;
   leat_vec(leat_memo) memos;
 } leat_fact;
 

@@ -12,6 +12,7 @@ typedef struct scatter {
   const k_buffer *out, *indices, *updates;
   int lanes;                    // of a run; 1 where an index stands for one element
   bool multiplies_words;        // of complex numbers, which otherwise are two elements each
+  leat_dim axis;                // its length
   k_value extent, inner, count; // of the axis, behind the axis, of indices
 } scatter;
 
@@ -48,9 +49,8 @@ static void update(scatter *s, k_value to, k_value from, k_value mask) {
 
 static void apply_update(scatter *s, k_value outer, k_value low, k_value high, k_value i) {
   k_builder *b = s->b;
-  k_value index = k_cast(b, LEAT_i64, k_load(b, s->indices, i, 1, NULL));
-  k_value below = k_lt(b, index, k_i64(b, 0)), above = k_binary(b, K_LE, s->extent, index);
-  k_fail_if(b, k_binary(b, K_OR, below, above), s->w->l.site(&s->w->l, s->node), LEAT_OUT_OF_RANGE);
+  k_value index = k_load(b, s->indices, i, 1, NULL);
+  index = leat_index_check(&s->w->l, s->node, index, s->axis);
   k_value to = k_mul(b, k_add(b, k_mul(b, outer, s->extent), index), s->inner);
   k_value from = k_mul(b, k_add(b, k_mul(b, outer, s->count), i), s->inner);
   k_instr *loop = k_loop_begin(b, low, high, s->lanes, NULL, 0);
@@ -97,7 +97,8 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   leat_dim both[] = {inner_dim, leat_dim_const(words)};
   inner_dim = leat_lower_product(w, both, 2);
   leat_dim runs = leat_lower_ceil_div(w, inner_dim, RUN);
-  s.extent = leat_lower_dim(w, x->dims[axis]);
+  s.axis = x->dims[axis];
+  s.extent = leat_lower_dim(w, s.axis);
   s.inner = leat_lower_dim(w, inner_dim);
   s.count = leat_lower_dim(w, leat_lower_product(w, indices->dims, indices->rank));
   leat_index outer, run;

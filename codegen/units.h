@@ -11,6 +11,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/number_set.h"
+#include "kernel/lowering.h"
 
 typedef struct leat_item leat_item;
 typedef struct leat_unit leat_unit;
@@ -95,8 +96,8 @@ typedef struct leat_launch {
   const char *title;
   leat_vec(leat_storage *) buffers;
   leat_vec(leat_dim) scalars;
-  leat_vec(const char *) sites; // names of nodes
-  leat_dim tiles, work;         // work: nanoseconds
+  leat_vec(leat_fail_site) sites;
+  leat_dim tiles, work; // work: nanoseconds
 } leat_launch;
 
 struct leat_unit {

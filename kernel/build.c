@@ -276,11 +276,13 @@ void k_barrier(k_builder *b) {
   k_memory_changes(b);
 }
 
-void k_fail_if(k_builder *b, k_value condition, uint32_t site, leat_status status) {
-  assert(condition->dtype == LEAT_bool && condition->lanes == 1 && site < b->kernel->site_count);
-  if (is_int(condition, 0)) return;
+void k_fail_if(k_builder *b, k_value condition, k_value value, uint32_t site, leat_status status) {
+  if (value->op == K_SPLAT) value = value->args[0];
+  assert(value->lanes == 1 || value->lanes == condition->lanes);
+  k_value args[] = {k_any(b, condition), value, condition};
+  if (is_int(args[0], 0)) return;
   k_instr *fail = k_new_instr(b, K_FAIL_IF, LEAT_bool, 0);
-  k_set_args(b, fail, &condition, 1);
+  k_set_args(b, fail, args, value->lanes == 1 ? 2 : 3);
   fail->imm.i = site;
   fail->imm2 = status;
   k_place(b, k_innermost(b), fail);

@@ -74,3 +74,15 @@ k_value leat_index_value(leat_lowering *l, leat_index a) {
   k_value lane = k_lane(l->b, LEAT_i64, l->lanes);
   return k_add(l->b, k_mul(l->b, lane, k_i64(l->b, a.step)), a.base);
 }
+
+k_value leat_index_check(leat_lowering *l, const leat_node *node, k_value index, leat_dim extent) {
+  leat_fail_site site = {node, LEAT_SAYS_INDEX, {extent}, 1};
+  if (index->dtype == LEAT_u64)
+    index = k_binary(l->b, K_MIN, index, k_int(l->b, LEAT_u64, 1, INT64_MAX));
+  k_value wide = k_cast(l->b, LEAT_i64, index), below = k_lt(l->b, wide, k_i64(l->b, 0));
+  k_value above = k_binary(l->b, K_LE, l->dim(l, extent), wide);
+  k_value bad = k_binary(l->b, K_OR, below, above);
+  if (l->mask) bad = k_binary(l->b, K_AND, bad, l->mask);
+  k_fail_if(l->b, bad, index, l->site(l, &site), LEAT_OUT_OF_RANGE);
+  return wide;
+}

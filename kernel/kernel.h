@@ -12,8 +12,8 @@
 // is stored at the same index).
 //
 // Kernels print (leat_kernel_print), and the text is the key of the object cache: same text, same
-// code. So nothing in it names a step's nodes; a failing kernel returns `site << 8 | status`, and
-// the launch says which node a site is.
+// code. So nothing in it names a step's nodes; a failing kernel leaves the number that it fails on
+// in its leat_call and returns `site << 8 | status`, and the launch says what is wrong at a site.
 #ifndef LEAT_KERNEL_KERNEL_H
 #define LEAT_KERNEL_KERNEL_H
 
@@ -82,7 +82,8 @@ typedef struct leat_kernel leat_kernel;
   X(WHILE, "while", -1)    /* args: initial carried values; body[0] computes `condition`, body[1] the next ones */ \
   X(IF, "if", -1)          /* args[0]: condition; body[0], body[1] (may be NULL) yield carried values */ \
   X(BARRIER, "barrier", 0) /* all threads of the tile (one on CPUs) */                             \
-  X(FAIL_IF, "fail_if", 1) /* returns site imm.i with status imm2 when the scalar bool holds */
+  X(FAIL_IF, "fail_if", -1) /* when the bool args[0] holds: returns site imm.i with status imm2, and leaves the       \
+                               integer args[1]: of a vector the first lane where the bools args[2] hold */
 // clang-format on
 
 typedef enum k_op {
@@ -205,7 +206,10 @@ void k_while_end(k_builder *b, const k_value *next, uint32_t count);
 k_instr *k_if_begin(k_builder *b, k_value condition);
 void k_if_else(k_builder *b, const k_value *yields, uint32_t count);
 void k_if_end(k_builder *b, const k_value *yields, uint32_t count);
-void k_fail_if(k_builder *b, k_value condition, uint32_t site, leat_status status);
+// Fails where the condition holds in some lane, on the value in the first such lane: an integer,
+// which may be a scalar. It is better not widened: wide values that are used twice keep LLVM from
+// gathering at the narrow ones.
+void k_fail_if(k_builder *b, k_value condition, k_value value, uint32_t site, leat_status status);
 void k_barrier(k_builder *b);
 
 void leat_kernel_print(const leat_kernel *kernel, leat_text *out);

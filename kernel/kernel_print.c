@@ -36,7 +36,7 @@ int k_shuffle_lane(const k_instr *instr, int lane) {
 }
 
 bool k_op_is_pure(k_op op) {
-  return rows[op].arity >= 0 && op != K_PHI && op != K_LOCAL && op != K_BARRIER && op != K_FAIL_IF;
+  return rows[op].arity >= 0 && op != K_PHI && op != K_LOCAL && op != K_BARRIER;
 }
 
 typedef struct printer {
@@ -180,8 +180,11 @@ static void print_instr(printer *p, const k_instr *instr) {
   case K_FAIL_IF:
     leat_text_add(p->out, "fail_if ");
     print_value(p, instr->args[0]);
-    leat_text_add(p->out, " #%lld: %s", (long long)instr->imm.i,
+    leat_text_add(p->out, " #%lld: %s, ", (long long)instr->imm.i,
                   leat_status_name((leat_status)instr->imm2));
+    print_value(p, instr->args[1]);
+    if (instr->arg_count > 2) leat_text_add(p->out, " where ");
+    if (instr->arg_count > 2) print_value(p, instr->args[2]);
     break;
   default: print_pure(p, instr);
   }

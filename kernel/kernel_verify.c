@@ -226,6 +226,20 @@ static leat_status check_if(verifier *v, const k_instr *branch) {
 
 // -- Instructions --------------------------------------------------------------------------------
 
+static leat_status check_fail(verifier *v, const k_instr *fail) {
+  if (fail->arg_count < 2 || fail->arg_count > 3 || !is(fail->args[0], LEAT_bool, 1))
+    return WRONG(v, fail, "the condition is a bool");
+  int lanes = fail->arg_count == 3 ? fail->args[1]->lanes : 1;
+  if (fail->args[1]->lanes != lanes || !op_takes(K_SHL, leat_dtype_kind_of(fail->args[1]->dtype)))
+    return WRONG(v, fail, "the value is an integer");
+  if (fail->arg_count == 3 && !is(fail->args[2], LEAT_bool, lanes))
+    return WRONG(v, fail, "the lanes are not told by bools");
+  if (fail->imm.i < 0 || fail->imm.i >= v->kernel->site_count || fail->imm2 <= 0 ||
+      fail->imm2 > 255)
+    return WRONG(v, fail, "site %lld, status %lld", (long long)fail->imm.i, (long long)fail->imm2);
+  return LEAT_OK;
+}
+
 static leat_status check_kind(verifier *v, const k_instr *instr) {
   switch ((int)instr->op) {
   case K_CONST: return LEAT_OK;
@@ -257,13 +271,7 @@ static leat_status check_kind(verifier *v, const k_instr *instr) {
   case K_WHILE: return check_while(v, instr);
   case K_IF: return check_if(v, instr);
   case K_BARRIER: return LEAT_OK;
-  case K_FAIL_IF:
-    if (!is(instr->args[0], LEAT_bool, 1)) return WRONG(v, instr, "the condition is a bool");
-    if (instr->imm.i < 0 || instr->imm.i >= v->kernel->site_count || instr->imm2 <= 0 ||
-        instr->imm2 > 255)
-      return WRONG(v, instr, "site %lld, status %lld", (long long)instr->imm.i,
-                   (long long)instr->imm2);
-    return LEAT_OK;
+  case K_FAIL_IF: return check_fail(v, instr);
   }
   return check_elementwise(v, instr);
 }

@@ -18,6 +18,18 @@ typedef struct leat_index {
   k_value vector; // NULL, or an i64 vector of `lanes` lanes that says it all
 } leat_index;
 
+// What is said where a kernel fails, word for word what ref_X says: each %lld is a number, the
+// first one the value that it fails on, the others the site's dims.
+#define LEAT_SAYS_INDEX "index %lld is out of range for an axis of %lld"
+#define LEAT_SAYS_SLICE "axis %lld has %lld elements, not %lld from %lld by %lld"
+#define LEAT_SAYS_NONE "there are no elements to choose from"
+typedef struct leat_fail_site {
+  const leat_node *node;
+  const char *says;
+  leat_dim dims[4];
+  int dim_count;
+} leat_fail_site;
+
 typedef struct leat_lowering leat_lowering;
 struct leat_lowering {
   k_builder *b;
@@ -29,8 +41,8 @@ struct leat_lowering {
   k_value (*value_at)(leat_lowering *lowering, leat_value value, const leat_index *at);
   k_value (*dim)(leat_lowering *lowering, leat_dim dim); // i64 scalar
   // The number as an argument of the kernel: kernels that differ in it alone are one.
-  k_value (*number)(leat_lowering *lowering, int64_t value);        // i64 scalar
-  uint32_t (*site)(leat_lowering *lowering, const leat_node *node); // fail site of a node
+  k_value (*number)(leat_lowering *lowering, int64_t value);             // i64 scalar
+  uint32_t (*site)(leat_lowering *lowering, const leat_fail_site *site); // its number
 };
 
 // Operand number i of the node, at the index (one leat_index an axis of that operand; rank 0:
@@ -47,6 +59,10 @@ leat_index leat_index_mul(leat_lowering *l, leat_index a,
 void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_index *quotient,
                        leat_index *remainder);
 k_value leat_index_value(leat_lowering *l, leat_index a); // as an i64 of l->lanes lanes
+
+// The node's index, an integer, as an i64; fails where it is none of 0 … extent - 1. A u64 beyond
+// i64 counts as the largest i64, as in leat_load_index.
+k_value leat_index_check(leat_lowering *l, const leat_node *node, k_value index, leat_dim extent);
 
 // How a REDUCE op folds: `count` accumulators (argmax has value and position).
 typedef struct leat_reducer {

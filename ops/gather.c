@@ -1,5 +1,6 @@
 // Rows by index: gather reads them, the scatters write them, one_hot marks them, check_index sees
 // to it that there are such rows.
+#include "kernel/lowering.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -72,8 +73,7 @@ static leat_status check_indices(leat_ref_context *context, const leat_tensor *i
   for (int64_t i = 0; i < leat_ref_count(indices); i++) {
     int64_t index = leat_load_index(indices, i);
     if (index < 0 || index >= extent)
-      return leat_ref_fail(context, LEAT_OUT_OF_RANGE,
-                           "index %lld is out of range for an axis of %lld", (long long)index,
+      return leat_ref_fail(context, LEAT_OUT_OF_RANGE, LEAT_SAYS_INDEX, (long long)index,
                            (long long)extent);
   }
   return LEAT_OK;

@@ -81,17 +81,22 @@ k_value lower_broadcast(leat_lowering *l, const leat_node *node, const leat_inde
 }
 
 // With run-time dims, whether the slice is inside is only known now.
-static void check_slice(leat_lowering *l, const leat_node *node, int axis, k_value start,
-                        k_value step) {
+static void check_slice(leat_lowering *l, const leat_node *node, int axis) {
   k_builder *b = l->b;
-  k_value extent = dim_of(l, leat_value_type(node->inputs[0]), axis);
-  k_value size = dim_of(l, &node->outputs[0], axis), zero = k_i64(b, 0);
+  leat_fail_site site = {node,
+                         LEAT_SAYS_SLICE,
+                         {leat_value_type(node->inputs[0])->dims[axis], node->outputs[0].dims[axis],
+                          leat_node_attr(node, "start")->dims[axis],
+                          leat_dim_const(leat_node_attr(node, "step")->ints[axis])},
+                         4};
+  k_value extent = l->dim(l, site.dims[0]), size = l->dim(l, site.dims[1]), zero = k_i64(b, 0);
+  k_value start = l->dim(l, site.dims[2]), step = l->dim(l, site.dims[3]);
   k_value last = k_add(b, start, k_mul(b, k_sub(b, size, k_i64(b, 1)), step));
   k_value low = k_binary(b, K_MIN, start, last), high = k_binary(b, K_MAX, start, last);
   k_value outside = k_binary(b, K_OR, k_lt(b, low, zero), k_binary(b, K_LE, extent, high));
   outside = k_binary(b, K_AND, outside, k_lt(b, zero, size));
   if (outside->op == K_CONST && !outside->imm.i) return;
-  k_fail_if(b, outside, l->site(l, node), LEAT_OUT_OF_RANGE);
+  k_fail_if(b, outside, k_i64(b, axis), l->site(l, &site), LEAT_OUT_OF_RANGE);
 }
 
 k_value lower_slice(leat_lowering *l, const leat_node *node, const leat_index *at) {
@@ -99,7 +104,7 @@ k_value lower_slice(leat_lowering *l, const leat_node *node, const leat_index *a
   leat_index in[LEAT_MAX_RANK];
   for (uint32_t i = 0; i < start->count; i++) {
     k_value first = l->dim(l, start->dims[i]), step = k_i64(l->b, steps->ints[i]);
-    check_slice(l, node, (int)i, first, step);
+    check_slice(l, node, (int)i);
     in[i] = leat_index_add(l, leat_index_mul(l, at[i], step), (leat_index){.base = first});
   }
   return leat_operand(l, node, 0, in);
@@ -362,18 +367,9 @@ k_value lower_unfold(leat_lowering *l, const leat_node *node, const leat_index *
 
 // -- Indices that are data ------------------------------------------------------------------------
 
-static void fail_outside(leat_lowering *l, const leat_node *node, k_value index, k_value extent) {
-  k_value below = k_lt(l->b, index, k_i64(l->b, 0));
-  k_value above = k_binary(l->b, K_LE, extent, index);
-  k_value bad = both(l, k_binary(l->b, K_OR, below, above), l->mask);
-  k_fail_if(l->b, k_any(l->b, bad), l->site(l, node), LEAT_OUT_OF_RANGE);
-}
-
-// A u64 beyond i64 is negative as one, and out of range too.
 k_value lower_check_index(leat_lowering *l, const leat_node *node, const leat_index *at) {
   k_value index = leat_operand(l, node, 0, at);
-  k_value extent = l->dim(l, leat_node_attr(node, "extent")->dim);
-  fail_outside(l, node, k_cast(l->b, LEAT_i64, index), extent);
+  leat_index_check(l, node, index, leat_node_attr(node, "extent")->dim);
   return index;
 }
 
@@ -381,8 +377,8 @@ k_value lower_gather(leat_lowering *l, const leat_node *node, const leat_index *
   const leat_type *type = leat_value_type(node->inputs[0]);
   int axis = (int)leat_node_attr(node, "axis")->i;
   int indices_rank = leat_value_type(node->inputs[1])->rank;
-  k_value index = k_cast(l->b, LEAT_i64, leat_operand(l, node, 1, at + axis));
-  fail_outside(l, node, index, dim_of(l, type, axis));
+  k_value index = leat_operand(l, node, 1, at + axis);
+  index = leat_index_check(l, node, index, type->dims[axis]);
   leat_index in[LEAT_MAX_RANK];
   for (int i = 0; i < type->rank; i++)
     in[i] = i < axis ? at[i] : i == axis ? leat_index_of(l, index) : at[i + indices_rank - 1];

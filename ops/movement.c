@@ -1,5 +1,6 @@
 // Shape and movement: the element at an output index is an input's element at another index, or is
 // made from the index alone (iota, one_hot, dim). Movement is by bytes, so it serves every dtype.
+#include "kernel/lowering.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -190,10 +191,9 @@ leat_status ref_slice(leat_ref_context *context) {
     LEAT_TRY(leat_ref_offset(context, start->dims[axis], &begin[axis]));
     __int128 last = (__int128)(out->shape[axis] - 1) * step->ints[axis] + begin[axis];
     if (begin[axis] < 0 || begin[axis] >= x->shape[axis] || last < 0 || last >= x->shape[axis])
-      return leat_ref_fail(context, LEAT_OUT_OF_RANGE,
-                           "axis %d: %lld elements from %lld by %lld leave 0 to %lld", axis,
-                           (long long)out->shape[axis], (long long)begin[axis],
-                           (long long)step->ints[axis], (long long)x->shape[axis] - 1);
+      return leat_ref_fail(context, LEAT_OUT_OF_RANGE, LEAT_SAYS_SLICE, (long long)axis,
+                           (long long)x->shape[axis], (long long)out->shape[axis],
+                           (long long)begin[axis], (long long)step->ints[axis]);
   }
   for (int64_t i = 0; i < count; i++) {
     leat_unflatten(i, out->rank, out->shape, at);

@@ -22,6 +22,7 @@
 // and argmin take the first among equals.
 #include "ops/reduce.h"
 
+#include "kernel/lowering.h"
 #include "ops/complex.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
@@ -258,9 +259,8 @@ leat_status ref_all(leat_ref_context *context) {
 // -- max, min, argmax, argmin --------------------------------------------------------------------
 
 static leat_status check_elements(leat_ref_context *context, const reduction *r) {
-  return r->count || !r->outputs
-             ? LEAT_OK
-             : leat_ref_fail(context, LEAT_OUT_OF_RANGE, "there are no elements to choose from");
+  return r->count || !r->outputs ? LEAT_OK
+                                 : leat_ref_fail(context, LEAT_OUT_OF_RANGE, LEAT_SAYS_NONE);
 }
 
 // Whether b is to be taken rather than a, an earlier element.

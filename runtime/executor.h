@@ -169,8 +169,15 @@ void leat_transfer_receive(leat_run *run, leat_task_place place);
 // ": DEVICE waits for tensor …", of the first that is on its way; the run's lock is held.
 void leat_transfer_describe(const leat_run *run, leat_text *out);
 
-// segment.c. Runs a segment's launches on a gang of as many threads as they are worth. 0, or what
-// a kernel returned, with the launch that it belongs to.
-int32_t leat_segment_run(leat_run *run, leat_task_place place, uint32_t *out_launch);
+// How a segment failed: of what the threads of a launch met, that of the lowest tiles.
+typedef struct leat_failure {
+  int32_t result; // what the kernel returned; 0: the segment did not fail
+  uint32_t launch;
+  int64_t tile; // the call's first
+  leat_call call;
+} leat_failure;
+
+// segment.c. Runs a segment's launches on a gang of as many threads as they are worth.
+leat_failure leat_segment_run(leat_run *run, leat_task_place place);
 
 #endif

@@ -43,21 +43,18 @@ void *leat_frame_allocate(leat_frame *frame, uint64_t size) {
   return block + 1;
 }
 
-int32_t leat_frame_explain(leat_frame *frame, const leat_arg *args, leat_status status,
-                           const char *format, ...) {
+int32_t leat_call_explain(leat_call *call, leat_status status, const char *format, ...) {
+  enum { LONGEST = 256 };
+  char *says = leat_frame_allocate(call->frame, LONGEST);
   va_list words;
   va_start(words, format);
-  pthread_mutex_lock(&frame->lock);
-  bool first = !frame->explained;
-  if (first) vsnprintf(frame->explanation, sizeof frame->explanation, format, words);
-  if (first) frame->explained = args;
-  pthread_mutex_unlock(&frame->lock);
+  if (says) vsnprintf(says, LONGEST, format, words);
   va_end(words);
+  call->says = says;
   return (int32_t)status;
 }
 
 void leat_frame_clear(leat_frame *frame) {
-  frame->explained = NULL;
   for (leat_heap_block *block = frame->heap, *next; block; block = next) {
     next = block->next;
     free(block);

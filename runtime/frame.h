@@ -57,9 +57,7 @@ struct leat_frame {
   void **feeds;         // where each feed's data is
   void **feed_copies;   // memory for feeds that came unaligned
   int64_t run_count;
-  leat_heap_block *heap;     // of the strings made in the step, until the next one; `lock` holds
-  const leat_arg *explained; // of the launch that explained its failure, if any; `lock` holds
-  char explanation[256];
+  leat_heap_block *heap; // of the strings made in the step, until the next one; `lock` holds
 };
 
 typedef struct leat_frame_limits {

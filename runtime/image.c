@@ -282,13 +282,19 @@ static bool task_ok(const checker *c, const leat_image_task *task) {
   return false;
 }
 
+static bool site_ok(const checker *c, const leat_image_site *site) {
+  return text_ok(c, site->node) && text_ok(c, site->says) &&
+         within(site->arg_first, site->arg_count, c->view.image->args.count) &&
+         args_are(c, site->arg_first, 0, site->arg_count);
+}
+
 static leat_status check_tasks(checker *c) {
   const leat_image *image = c->view.image;
   for (uint32_t i = 0; i < image->kernels.count; i++)
     if (!text_ok(c, c->view.kernels[i].symbol) || !text_ok(c, c->view.kernels[i].title))
       return DAMAGED(c, "kernel %u", i);
   for (uint32_t i = 0; i < image->sites.count; i++)
-    if (!text_ok(c, c->view.sites[i])) return DAMAGED(c, "fail site %u", i);
+    if (!site_ok(c, &c->view.sites[i])) return DAMAGED(c, "fail site %u", i);
   for (uint32_t i = 0; i < image->launches.count; i++)
     if (!launch_ok(c, &c->view.launches[i])) return DAMAGED(c, "launch %u", i);
   for (uint32_t i = 0; i < image->tasks.count; i++)

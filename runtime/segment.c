@@ -1,7 +1,9 @@
 // A segment: launches in order, each divided statically over the tiles. Every member of the gang
 // walks the same list. A launch that is worth one thread only is the caller's; between two of
 // those there is nothing to wait for, everywhere else all members meet at a barrier. After a
-// failure the walk goes on without computing, so that all barriers are met.
+// failure the walk goes on without computing, so that all barriers are met; but the launch that
+// fails is run by all members, so that the failure of the lowest tiles is found, whatever their
+// number.
 #include "runtime/executor.h"
 
 #include "base/str.h"
@@ -14,8 +16,8 @@ typedef struct segment_walk {
   const leat_image_task *task;
   const char *const *labels; // of launches, when tracing
   uint64_t step;
-  _Atomic int32_t result;
-  uint32_t failed_launch;
+  _Atomic uint32_t last; // the launch that failed, behind which nothing runs
+  leat_failure failure;  // the frame's lock holds
 } segment_walk;
 
 // Into a variable, which owns its strings, or out of one, whose strings may change after this task.
@@ -63,13 +65,13 @@ static int32_t gemm_tiles(const leat_frame *frame, const leat_image_launch *laun
   return frame->program->gemm(&gemm, begin, end);
 }
 
-static int32_t run_tiles(segment_walk *walk, uint32_t number, int64_t begin, int64_t end) {
-  leat_frame *frame = walk->frame;
+static int32_t run_tiles(leat_call *call, uint32_t number, int64_t begin, int64_t end) {
+  leat_frame *frame = call->frame;
   const leat_image_launch *launch = &frame->program->view.launches[number];
   const leat_arg *args = frame->args + launch->arg_first;
   int64_t tiles = frame->launches[number].tiles;
   switch ((leat_launch_kind)launch->kind) {
-  case LEAT_LAUNCH_KERNEL: return frame->program->kernels[launch->kernel](frame, args, begin, end);
+  case LEAT_LAUNCH_KERNEL: return frame->program->kernels[launch->kernel](call, args, begin, end);
   case LEAT_LAUNCH_COPY: return copy_tiles(frame, launch, args, tiles, begin, end);
   case LEAT_LAUNCH_GEMM: return gemm_tiles(frame, launch, args, begin, end);
   }
@@ -91,21 +93,28 @@ static void trace_launch(const segment_walk *walk, uint32_t number, uint64_t til
                                        });
 }
 
+static void note_failure(segment_walk *walk, const leat_failure *failure) {
+  pthread_mutex_lock(&walk->frame->lock);
+  if (!walk->failure.result || failure->tile < walk->failure.tile) walk->failure = *failure;
+  pthread_mutex_unlock(&walk->frame->lock);
+  atomic_store(&walk->last, failure->launch);
+}
+
 // *clock: when this thread ended its last launch, if that was just now, else 0; for traces.
 static void run_launch(segment_walk *walk, uint32_t number, int64_t begin, int64_t end,
                        int64_t *clock) {
-  if (begin == end || atomic_load_explicit(&walk->result, memory_order_relaxed)) return;
+  if (begin == end || number > atomic_load_explicit(&walk->last, memory_order_relaxed)) return;
   bool tracing = __builtin_expect(walk->runtime->trace != NULL, 0);
   if (tracing && *clock == 0) *clock = leat_clock();
-  int32_t result = run_tiles(walk, number, begin, end), none = 0;
+  leat_call call = {.frame = walk->frame};
+  int32_t result = run_tiles(&call, number, begin, end);
   if (tracing) {
     int64_t began = *clock;
     *clock = leat_clock();
     trace_launch(walk, number, (uint64_t)(end - begin), began, *clock);
   }
-  if (__builtin_expect(result != 0, 0) &&
-      atomic_compare_exchange_strong(&walk->result, &none, result))
-    walk->failed_launch = number;
+  if (__builtin_expect(result != 0, 0))
+    note_failure(walk, &(leat_failure){result, number, begin, call});
 }
 
 static void walk_launches(void *context, leat_gang *gang, int member) {
@@ -130,7 +139,7 @@ static void walk_launches(void *context, leat_gang *gang, int member) {
   }
 }
 
-int32_t leat_segment_run(leat_run *run, leat_task_place place, uint32_t *out_launch) {
+leat_failure leat_segment_run(leat_run *run, leat_task_place place) {
   leat_executor *executor = run->executor;
   leat_frame *frame = &run->frames[place.part];
   segment_walk walk = {
@@ -139,6 +148,7 @@ int32_t leat_segment_run(leat_run *run, leat_task_place place, uint32_t *out_lau
       .task = &frame->program->view.tasks[place.task],
       .labels = executor->parts[place.part].launch_labels,
       .step = run->step,
+      .last = UINT32_MAX,
   };
   int width = frame->tasks[place.task].width;
   if (width > 1) {
@@ -148,6 +158,5 @@ int32_t leat_segment_run(leat_run *run, leat_task_place place, uint32_t *out_lau
     for (uint32_t i = walk.task->first; i < walk.task->first + walk.task->count; i++)
       run_launch(&walk, i, 0, frame->launches[i].tiles, &clock);
   }
-  *out_launch = walk.failed_launch;
-  return atomic_load(&walk.result);
+  return walk.failure;
 }

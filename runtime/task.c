@@ -20,24 +20,45 @@ void leat_run_trace(leat_run *run, leat_task_place place, leat_trace_kind kind, 
                         });
 }
 
+// What the site says: of its numbers the first is the call's, the others its own.
+static void add_site(leat_text *out, const leat_frame *frame, const leat_image_site *site,
+                     int64_t number) {
+  const leat_view *view = &frame->program->view;
+  const char *says = leat_view_text(view, site->says), *at;
+  for (uint32_t i = 0; (at = strstr(says, "%lld")); says = at + strlen("%lld")) {
+    leat_text_add(out, "%.*s%lld", (int)(at - says), says, (long long)number);
+    if (i < site->arg_count) number = frame->formulas[view->args[site->arg_first + i++].index];
+  }
+  leat_text_add(out, "%s", says);
+}
+
+static void report_failure(leat_run *run, leat_task_place place, const leat_failure *failure) {
+  const leat_frame *frame = &run->frames[place.part];
+  const leat_view *view = &frame->program->view;
+  const leat_image_launch *launch = &view->launches[failure->launch];
+  leat_image_site site = {.node = launch->name};
+  uint32_t number = (uint32_t)failure->result >> 8;
+  if (number < launch->site_count) site = view->sites[launch->site_first + number];
+  leat_status status = (leat_status)(failure->result & 0xff);
+  const char *says = failure->call.says;
+  leat_text why = {0};
+  if (says || site.says) leat_text_add(&why, ": ");
+  if (says)
+    leat_text_add(&why, "%s", says);
+  else
+    add_site(&why, frame, &site, failure->call.value);
+  leat_run_fail(run, -1, status ? status : LEAT_INTERNAL, "%s: node `%s`: %s%s",
+                leat_run_device(run, place.part), leat_view_text(view, site.node),
+                leat_status_name(status), why.size ? why.data : "");
+  leat_text_finish(&why);
+}
+
 static bool run_segment(leat_run *run, leat_task_place place) {
   int64_t begin = leat_run_clock(run);
-  uint32_t launch;
-  int32_t result = leat_segment_run(run, place, &launch);
+  leat_failure failure = leat_segment_run(run, place);
   leat_run_trace(run, place, LEAT_TRACE_SEGMENT, begin, 0);
-  if (__builtin_expect(result == 0, 1)) return true;
-  const leat_program *program = run->frames[place.part].program;
-  const leat_image_launch *record = &program->view.launches[launch];
-  uint32_t site = (uint32_t)result >> 8;
-  leat_text_index name =
-      site < record->site_count ? program->view.sites[record->site_first + site] : record->name;
-  leat_status status = (leat_status)(result & 0xff);
-  const leat_frame *frame = &run->frames[place.part];
-  bool explained = frame->explained && frame->explained == frame->args + record->arg_first;
-  leat_run_fail(run, -1, status ? status : LEAT_INTERNAL, "%s: node `%s`: %s%s%s",
-                leat_run_device(run, place.part), leat_program_text(program, name),
-                leat_status_name(status), explained ? ": " : "",
-                explained ? frame->explanation : "");
+  if (__builtin_expect(failure.result == 0, 1)) return true;
+  report_failure(run, place, &failure);
   return false;
 }
 

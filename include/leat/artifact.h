@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 4 };
+enum { LEAT_IMAGE_VERSION = 5 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -32,23 +32,30 @@ typedef union leat_arg {
 
 typedef struct leat_frame leat_frame; // one run of one image; opaque to kernels
 
-// Runs tiles [tile_begin, tile_end). args: the buffers, then the scalars. Returns 0, or site << 8 |
-// leat_status.
-typedef int32_t (*leat_kernel_function)(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+// One call of a kernel: each thread that runs some of a launch's tiles has its own, so what made it
+// fail stays with it.
+typedef struct leat_call {
+  int64_t value;    // the number that compiled code failed on
+  const char *says; // why a function of libleat_rt failed; NULL: it does not say
+  leat_frame *frame;
+} leat_call;
+
+// Runs tiles [tile_begin, tile_end), in this order, up to one that fails. args: the buffers, then
+// the scalars. Returns 0, or site << 8 | leat_status.
+typedef int32_t (*leat_kernel_function)(leat_call *call, const leat_arg *args, int64_t tile_begin,
                                         int64_t tile_end);
 
 // Memory for strings that a kernel makes, until the step's results are released; any thread may
 // ask. NULL: there is none.
 void *leat_frame_allocate(leat_frame *frame, uint64_t size);
 
-// What made the launch with these arguments fail, in words: the first ones of a launch are part of
-// its error. Returns the status.
-int32_t leat_frame_explain(leat_frame *frame, const leat_arg *args, leat_status status,
-                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+// Says what makes the call fail, as part of the step's error. Returns the status.
+int32_t leat_call_explain(leat_call *call, leat_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 // The functions of libleat_rt that steps call like kernels.
 #define LIBRARY(name)                                                                              \
-  int32_t leat_library_##name(leat_frame *frame, const leat_arg *args, int64_t tile_begin,         \
+  int32_t leat_library_##name(leat_call *call, const leat_arg *args, int64_t tile_begin,           \
                               int64_t tile_end);
 #include "leat/library.def"
 
@@ -154,6 +161,13 @@ typedef struct leat_image_arg {
   uint32_t index;
 } leat_image_arg;
 
+// Where a kernel can fail.
+typedef struct leat_image_site {
+  leat_text_index node;          // its name
+  leat_text_index says;          // why; each %lld is a number: leat_call's value, then …
+  uint32_t arg_first, arg_count; // … these scalars
+} leat_image_site;
+
 typedef enum leat_launch_kind {
   LEAT_LAUNCH_KERNEL,
   LEAT_LAUNCH_COPY, // buffer args[0] = buffer args[1], whole. Strings come with their bytes into a
@@ -168,7 +182,7 @@ typedef struct leat_image_launch {
   uint32_t arg_first, arg_count;
   uint32_t tiles;                  // formulas[tiles]
   uint32_t work;                   // formulas[work]: estimated nanoseconds on one core, all tiles
-  uint32_t site_first, site_count; // sites[…]: the node's name of each fail site
+  uint32_t site_first, site_count; // sites[…], by the numbers that its kernel returns
   leat_text_index name;            // the path of the node it computes last
   uint32_t reserved;
 } leat_image_launch;
@@ -245,7 +259,7 @@ typedef struct leat_image_file {
   X(buffers, leat_image_buffer)                                                                    \
   X(kernels, leat_image_kernel)                                                                    \
   X(args, leat_image_arg)                                                                          \
-  X(sites, leat_text_index)                                                                        \
+  X(sites, leat_image_site)                                                                        \
   X(launches, leat_image_launch)                                                                   \
   X(tasks, leat_image_task)                                                                        \
   X(successors, uint32_t)                                                                          \

@@ -102,9 +102,9 @@ static const walk_function walks[LEAT_DTYPE_COUNT][OPERATIONS] = {
 };
 
 // Arguments: out, x, then dtype, rows, tiles, n, inner, what, reverse, exclusive.
-int32_t leat_library_cumulate(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_library_cumulate(leat_call *call, const leat_arg *args, int64_t tile_begin,
                               int64_t tile_end) {
-  (void)frame;
+  (void)call;
   const leat_arg *scalars = args + 2;
   const leat_rows rows = {scalars[1].value, scalars[2].value, scalars[3].value, scalars[4].value};
   size_t size = leat_dtype_size((leat_dtype)scalars[0].value);

@@ -78,23 +78,23 @@ static inline void table_root(const root_table *table, int64_t k, double *c, dou
 
 // out, in, scratch; dtype of the reals, n, rows, bytes of scratch a tile, leat_fft_kind. The
 // scratch of a call begins with that of its first tile.
-int32_t leat_library_fft(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+int32_t leat_library_fft(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   bool is_double = args[3].value == LEAT_f64;
   size_t size = is_double ? sizeof(double) : sizeof(float);
   int64_t n = args[4].value, rows = args[5].value;
-  fft_call call = {.kind = (leat_fft_kind)args[7].value, .n = n, .out = args[0].pointer};
-  bool real = call.kind == LEAT_FFT_FROM_REAL || call.kind == LEAT_FFT_TO_REAL;
+  fft_call fft = {.kind = (leat_fft_kind)args[7].value, .n = n, .out = args[0].pointer};
+  bool real = fft.kind == LEAT_FFT_FROM_REAL || fft.kind == LEAT_FFT_TO_REAL;
   int64_t first = begin * LEAT_FFT_ROWS, last = end * LEAT_FFT_ROWS;
   if (last > rows) last = rows;
   if (first >= last) return LEAT_OK;
-  if (n == 0 && call.kind == LEAT_FFT_FROM_REAL)
-    memset((char *)call.out + (size_t)first * 2 * size, 0, (size_t)(last - first) * 2 * size);
+  if (n == 0 && fft.kind == LEAT_FFT_FROM_REAL)
+    memset((char *)fft.out + (size_t)first * 2 * size, 0, (size_t)(last - first) * 2 * size);
   if (n == 0) return LEAT_OK;
-  if (!leat_fft_plan_make(real && n % 2 == 0 ? n / 2 : n, size, &call.plan))
+  if (!leat_fft_plan_make(real && n % 2 == 0 ? n / 2 : n, size, &fft.plan))
     return LEAT_OUT_OF_RANGE;
-  call.in = args[1].pointer;
-  call.scratch = (char *)args[2].pointer + begin * args[6].value;
-  (is_double ? rows_f64 : rows_f32)(&call, first, last);
+  fft.in = args[1].pointer;
+  fft.scratch = (char *)args[2].pointer + begin * args[6].value;
+  (is_double ? rows_f64 : rows_f32)(&fft, first, last);
   return LEAT_OK;
 }

@@ -96,8 +96,8 @@ static void *part(const leat_arg *arg, int64_t tile, int64_t count, int64_t size
 }
 
 // l, x, scratch; dtype, n, bytes of scratch a tile
-int32_t leat_library_cholesky(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+int32_t leat_library_cholesky(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   numbers a = numbers_of(args, 3, 2);
   int64_t n = a.at[0];
   void *scratch = part(&args[2], begin, a.at[1], 1);
@@ -109,8 +109,8 @@ int32_t leat_library_cholesky(leat_frame *frame, const leat_arg *args, int64_t b
 }
 
 // lu, pivots, permutation, x; dtype, m, n
-int32_t leat_library_lu(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+int32_t leat_library_lu(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   numbers a = numbers_of(args, 4, 2);
   int64_t m = a.at[0], n = a.at[1];
   for (int64_t tile = begin; tile < end; tile++) {
@@ -124,9 +124,9 @@ int32_t leat_library_lu(leat_frame *frame, const leat_arg *args, int64_t begin, 
 
 // x, a, b, scratch; dtype, n, rows and columns of b, right, lower, transpose, unit diagonal, bytes
 // of scratch a tile
-int32_t leat_library_triangular_solve(leat_frame *frame, const leat_arg *args, int64_t begin,
+int32_t leat_library_triangular_solve(leat_call *call, const leat_arg *args, int64_t begin,
                                       int64_t end) {
-  (void)frame;
+  (void)call;
   numbers a = numbers_of(args, 4, 8);
   int64_t n = a.at[0], m = a.at[1], k = a.at[2];
   triangle how = {a.at[3], a.at[4], a.at[5], a.at[6]};
@@ -140,8 +140,8 @@ int32_t leat_library_triangular_solve(leat_frame *frame, const leat_arg *args, i
 }
 
 // q, r, x, scratch; dtype, m, n, columns of q, bytes of scratch a tile
-int32_t leat_library_qr(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+int32_t leat_library_qr(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   numbers a = numbers_of(args, 4, 4);
   int64_t m = a.at[0], n = a.at[1], height = a.at[2];
   void *scratch = part(&args[3], begin, a.at[3], 1);
@@ -155,8 +155,8 @@ int32_t leat_library_qr(leat_frame *frame, const leat_arg *args, int64_t begin, 
 }
 
 // values, vectors, x, scratch; dtype, n, bytes of scratch a tile
-int32_t leat_library_eigh(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+int32_t leat_library_eigh(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   numbers a = numbers_of(args, 4, 2);
   int64_t n = a.at[0];
   void *scratch = part(&args[3], begin, a.at[1], 1);
@@ -170,8 +170,8 @@ int32_t leat_library_eigh(leat_frame *frame, const leat_arg *args, int64_t begin
 }
 
 // u, s, vh, x, scratch; dtype, m, n, bytes of scratch a tile
-int32_t leat_library_svd(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+int32_t leat_library_svd(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   numbers a = numbers_of(args, 5, 3);
   int64_t m = a.at[0], n = a.at[1], count = m < n ? m : n;
   void *scratch = part(&args[4], begin, a.at[2], 1);

@@ -13,9 +13,8 @@ static bool none_of(const uint8_t *p) {
 
 // Arguments: out, p, then how many elements p has, and how many of them are true. Every place is
 // written where the next true one belongs, and stays if it is: no branch to guess.
-int32_t leat_library_positions(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_library_positions(leat_call *call, const leat_arg *args, int64_t tile_begin,
                                int64_t tile_end) {
-  (void)frame;
   int64_t *out = args[0].pointer, count = args[2].value, size = args[3].value, found = 0, i = 0;
   const uint8_t *p = args[1].pointer;
   if (tile_begin == tile_end) return LEAT_OK;
@@ -31,5 +30,7 @@ int32_t leat_library_positions(leat_frame *frame, const leat_arg *args, int64_t 
     if (found < size) out[found] = i;
     found++;
   }
-  return found == size ? LEAT_OK : LEAT_INVALID;
+  if (found == size) return LEAT_OK;
+  return leat_call_explain(call, LEAT_INVALID, "%lld elements are true, not %lld", (long long)found,
+                           (long long)size);
 }

@@ -25,9 +25,8 @@
 LEAT_ORDERED_CASES(DEFINE_SEARCH)
 
 // Arguments: out, sorted, values, then dtype, n, how many values, values a tile, right.
-int32_t leat_library_searchsorted(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_library_searchsorted(leat_call *call, const leat_arg *args, int64_t tile_begin,
                                   int64_t tile_end) {
-  (void)frame;
   int64_t n = args[4].value, count = args[5].value, each = args[6].value;
   int64_t begin = tile_begin * each, end = tile_end * each < count ? tile_end * each : count;
   bool right = args[7].value != 0;
@@ -37,5 +36,7 @@ int32_t leat_library_searchsorted(leat_frame *frame, const leat_arg *args, int64
     break;
   switch ((int)args[3].value) { LEAT_ORDERED_CASES(SEARCH) }
 #undef SEARCH
-  return n <= INT32_MAX ? LEAT_OK : LEAT_OUT_OF_RANGE;
+  if (n <= INT32_MAX) return LEAT_OK;
+  return leat_call_explain(call, LEAT_OUT_OF_RANGE, "%lld elements are more than an i32 can count",
+                           (long long)n);
 }

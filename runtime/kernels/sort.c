@@ -74,7 +74,7 @@ static void pick(const row *r, const uint32_t *places, void *out) {
 
 // Of the tiles' rows the first `wanted` elements in their order, and their places; either may be
 // NULL. scalars: dtype, rows, tiles, n, inner, descending, wanted.
-static int32_t order_rows(void *values, int32_t *places, const void *x, void *room,
+static int32_t order_rows(leat_call *call, void *values, int32_t *places, const void *x, void *room,
                           const leat_arg *scalars, int64_t tile_begin, int64_t tile_end) {
   const leat_rows rows = {scalars[1].value, scalars[2].value, scalars[3].value, scalars[4].value};
   row r = {.dtype = (leat_dtype)scalars[0].value,
@@ -83,7 +83,12 @@ static int32_t order_rows(void *values, int32_t *places, const void *x, void *ro
            .wanted = scalars[6].value,
            .descending = scalars[5].value != 0};
   size_t size = leat_dtype_size(r.dtype), pair = size == 8 ? sizeof(wide_pair) : sizeof(uint64_t);
-  if (r.wanted > r.n || r.n > INT32_MAX) return LEAT_OUT_OF_RANGE;
+  if (r.wanted > r.n)
+    return leat_call_explain(call, LEAT_OUT_OF_RANGE, "k is %lld, but the axis has %lld elements",
+                             (long long)r.wanted, (long long)r.n);
+  if (r.n > INT32_MAX)
+    return leat_call_explain(call, LEAT_OUT_OF_RANGE,
+                             "%lld elements are more than an i32 can count", (long long)r.n);
   r.room = (char *)room + (size_t)tile_begin * (size_t)r.n * 2 * pair;
   int64_t end = leat_rows_first(&rows, tile_end);
   for (int64_t i = leat_rows_first(&rows, tile_begin); i < end; i++) {
@@ -98,25 +103,22 @@ static int32_t order_rows(void *values, int32_t *places, const void *x, void *ro
 }
 
 // Arguments: out, x, room, then the scalars of order_rows.
-int32_t leat_library_sort(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_library_sort(leat_call *call, const leat_arg *args, int64_t tile_begin,
                           int64_t tile_end) {
-  (void)frame;
-  return order_rows(args[0].pointer, NULL, args[1].pointer, args[2].pointer, args + 3, tile_begin,
-                    tile_end);
+  return order_rows(call, args[0].pointer, NULL, args[1].pointer, args[2].pointer, args + 3,
+                    tile_begin, tile_end);
 }
 
 // The same; out is i32.
-int32_t leat_library_argsort(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_library_argsort(leat_call *call, const leat_arg *args, int64_t tile_begin,
                              int64_t tile_end) {
-  (void)frame;
-  return order_rows(NULL, args[0].pointer, args[1].pointer, args[2].pointer, args + 3, tile_begin,
-                    tile_end);
+  return order_rows(call, NULL, args[0].pointer, args[1].pointer, args[2].pointer, args + 3,
+                    tile_begin, tile_end);
 }
 
 // Arguments: values, indices, x, room, then the scalars of order_rows.
-int32_t leat_library_top_k(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_library_top_k(leat_call *call, const leat_arg *args, int64_t tile_begin,
                            int64_t tile_end) {
-  (void)frame;
-  return order_rows(args[0].pointer, args[1].pointer, args[2].pointer, args[3].pointer, args + 4,
-                    tile_begin, tile_end);
+  return order_rows(call, args[0].pointer, args[1].pointer, args[2].pointer, args[3].pointer,
+                    args + 4, tile_begin, tile_end);
 }

@@ -18,18 +18,18 @@ static span span_of(const leat_arg *scalars, int64_t tile_begin, int64_t tile_en
 
 // args: out first, whose elements' pointers are offsets into the text: they get the text's bytes.
 // made: there was memory for all of it.
-static int32_t keep(leat_frame *frame, const leat_arg *args, bool made, leat_text *text, span s) {
+static int32_t keep(leat_call *call, const leat_arg *args, bool made, leat_text *text, span s) {
   leat_str *out = args[0].pointer;
-  char *bytes = made ? leat_frame_allocate(frame, text->size) : NULL;
+  char *bytes = made ? leat_frame_allocate(call->frame, text->size) : NULL;
   if (bytes && text->size) memcpy(bytes, text->data, text->size);
   leat_text_finish(text);
   for (int64_t i = s.begin; bytes && i < s.end; i++) out[i].data = bytes + (uintptr_t)out[i].data;
   if (bytes) return LEAT_OK;
-  return leat_frame_explain(frame, args, LEAT_MEMORY, "no memory for the new strings");
+  return leat_call_explain(call, LEAT_MEMORY, "no memory for the new strings");
 }
 
 // args: out, then the inputs.
-static int32_t make(leat_frame *frame, leat_str_maker maker, leat_dtype dtype, const leat_arg *args,
+static int32_t make(leat_call *call, leat_str_maker maker, leat_dtype dtype, const leat_arg *args,
                     int count, span s) {
   const void *inputs[3];
   leat_str *out = args[0].pointer;
@@ -41,17 +41,17 @@ static int32_t make(leat_frame *frame, leat_str_maker maker, leat_dtype dtype, c
     made = leat_str_make(maker, dtype, inputs, i, &text);
     out[i] = (leat_str){(const char *)begin, text.size - begin};
   }
-  return keep(frame, args, made, &text, s);
+  return keep(call, args, made, &text, s);
 }
 
 #define KERNEL(name)                                                                               \
-  int32_t leat_library_##name(leat_frame *frame, const leat_arg *args, int64_t tile_begin,         \
+  int32_t leat_library_##name(leat_call *call, const leat_arg *args, int64_t tile_begin,           \
                               int64_t tile_end)
 
 // Arguments: out, x, and the scalars of span_of and more.
 #define EACH(name, T, expression)                                                                  \
   KERNEL(name) {                                                                                   \
-    (void)frame;                                                                                   \
+    (void)call;                                                                                    \
     span s = span_of(args + 2, tile_begin, tile_end);                                              \
     T *out = args[0].pointer;                                                                      \
     const leat_str *x = args[1].pointer;                                                           \
@@ -65,7 +65,7 @@ EACH(substring, leat_str, leat_str_part(x[i], args[4].value, args[5].value)) // 
 // Arguments: out, x, y, and the scalars of span_of and more.
 #define EACH_PAIR(name, T, expression)                                                             \
   KERNEL(name) {                                                                                   \
-    (void)frame;                                                                                   \
+    (void)call;                                                                                    \
     span s = span_of(args + 3, tile_begin, tile_end);                                              \
     T *out = args[0].pointer;                                                                      \
     const leat_str *x = args[1].pointer, *y = args[2].pointer;                                     \
@@ -85,7 +85,7 @@ EACH_PAIR(strip_string, leat_str, // left, right
 #define MAKE(name, maker, count)                                                                   \
   KERNEL(name) {                                                                                   \
     span s = span_of(args + 1 + (count), tile_begin, tile_end);                                    \
-    return make(frame, maker, LEAT_str, args, count, s);                                           \
+    return make(call, maker, LEAT_str, args, count, s);                                            \
   }
 MAKE(str_concat, LEAT_STR_CONCAT, 2)
 MAKE(str_replace, LEAT_STR_REPLACE, 3)
@@ -100,10 +100,10 @@ KERNEL(split_strings) {
   int64_t size = args[5].value;
   for (int64_t i = s.begin; i < s.end; i++) {
     int64_t count = leat_str_split(x[i], *separator, out + i * size, size);
-    if (!count) return leat_frame_explain(frame, args, LEAT_INVALID, "the separator is empty");
+    if (!count) return leat_call_explain(call, LEAT_INVALID, "the separator is empty");
     if (count > size)
-      return leat_frame_explain(frame, args, LEAT_INVALID, "element %lld: %lld pieces, not %lld",
-                                (long long)i, (long long)count, (long long)size);
+      return leat_call_explain(call, LEAT_INVALID, "element %lld: %lld pieces, not %lld",
+                               (long long)i, (long long)count, (long long)size);
   }
   return LEAT_OK;
 }
@@ -111,15 +111,14 @@ KERNEL(split_strings) {
 // Arguments: out, x, and the scalars of span_of and the number's dtype.
 KERNEL(number_to_str) {
   span s = span_of(args + 2, tile_begin, tile_end);
-  return make(frame, LEAT_STR_OF_NUMBER, (leat_dtype)args[4].value, args, 1, s);
+  return make(call, LEAT_STR_OF_NUMBER, (leat_dtype)args[4].value, args, 1, s);
 }
 
-static int32_t refuse(leat_frame *frame, const leat_arg *args, leat_dtype dtype, leat_str x,
-                      int64_t i) {
+static int32_t refuse(leat_call *call, leat_dtype dtype, leat_str x, int64_t i) {
   leat_text shown = {0};
   leat_str_show(x, &shown);
-  leat_frame_explain(frame, args, LEAT_INVALID, "element %lld, %s, is no %s", (long long)i,
-                     shown.data, leat_dtype_name(dtype));
+  leat_call_explain(call, LEAT_INVALID, "element %lld, %s, is no %s", (long long)i, shown.data,
+                    leat_dtype_name(dtype));
   leat_text_finish(&shown);
   return LEAT_INVALID;
 }
@@ -131,7 +130,7 @@ KERNEL(str_to_number) {
   const leat_str *x = args[1].pointer;
   for (int64_t i = s.begin; i < s.end; i++)
     if (!leat_str_parse(x[i], dtype, out + (size_t)i * leat_dtype_size(dtype)))
-      return refuse(frame, args, dtype, x[i], i);
+      return refuse(call, dtype, x[i], i);
   return LEAT_OK;
 }
 
@@ -150,5 +149,5 @@ KERNEL(join_strings) {
     made = leat_str_join(row, rows.n, rows.inner, *separator, &text);
     out[i] = (leat_str){(const char *)begin, text.size - begin};
   }
-  return keep(frame, args, made, &text, s);
+  return keep(call, args, made, &text, s);
 }

@@ -336,12 +336,9 @@ static void print_int_op(c_printer *p, const k_instr *instr) {
 // -- Lanes and memory ----------------------------------------------------------------------------
 
 static void print_any(c_printer *p, const k_instr *instr) {
-  int lanes = instr->args[0]->lanes;
-  for (int i = 0; i < lanes; i++) {
-    if (i) leat_text_add(p->out, " | ");
-    c_print_value(p, instr->args[0]);
-    if (lanes > 1) leat_text_add(p->out, "[%d]", i);
-  }
+  leat_text_add(p->out, "LEAT_ANY(");
+  c_print_whole(p, instr->args[0]);
+  leat_text_add(p->out, ")");
 }
 
 static void print_shuffle(c_printer *p, const k_instr *instr) {

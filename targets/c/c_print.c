@@ -148,6 +148,25 @@ static void print_if(c_printer *p, const k_instr *branch) {
   close(p);
 }
 
+static void print_fail(c_printer *p, const k_instr *fail) {
+  c_line(p);
+  leat_text_add(p->out, "if (LEAT_RARE(");
+  c_print_value(p, fail->args[0]);
+  leat_text_add(p->out, ")) { // %s\n", leat_status_name((leat_status)fail->imm2));
+  p->indent++;
+  c_line(p);
+  leat_text_add(p->out, fail->arg_count > 2 ? "call->value = LEAT_FIRST(" : "call->value = ");
+  if (fail->arg_count > 2) c_print_whole(p, fail->args[2]);
+  if (fail->arg_count > 2) leat_text_add(p->out, ", ");
+  c_print_whole(p, fail->args[1]);
+  leat_text_add(p->out, fail->arg_count > 2 ? ");\n" : ";\n");
+  c_line(p);
+  leat_text_add(p->out, "return %lld << 8 | %lld;\n", (long long)fail->imm.i,
+                (long long)fail->imm2);
+  p->indent--;
+  close(p);
+}
+
 // -- Instructions --------------------------------------------------------------------------------
 
 static void print_instr(c_printer *p, const k_instr *instr) {
@@ -163,13 +182,7 @@ static void print_instr(c_printer *p, const k_instr *instr) {
     leat_text_add(p->out, "_Alignas(64) %s l%u[%lld];\n", c_memory_type(instr->buffer->dtype),
                   instr->buffer->number, (long long)instr->buffer->count);
     break;
-  case K_FAIL_IF:
-    c_line(p);
-    leat_text_add(p->out, "if (");
-    c_print_value(p, instr->args[0]);
-    leat_text_add(p->out, ") return %lld << 8 | %lld; // %s\n", (long long)instr->imm.i,
-                  (long long)instr->imm2, leat_status_name((leat_status)instr->imm2));
-    break;
+  case K_FAIL_IF: print_fail(p, instr); break;
   default:
     c_define(p, instr);
     leat_text_add(p->out, " = ");
@@ -192,8 +205,8 @@ static void print_kernel(const leat_kernel *kernel, const char *symbol, leat_tex
   p.numbers = leat_new_array(scratch, uint32_t, kernel->instr_count);
   leat_text_add(out, "\n// %s\n", kernel->name);
   leat_text_add(out,
-                "int32_t %s(leat_frame *frame, const leat_arg *args, int64_t tile_begin,\n"
-                "    int64_t tile_end) {\n  (void)frame;\n",
+                "int32_t %s(leat_call *call, const leat_arg *args, int64_t tile_begin,\n"
+                "    int64_t tile_end) {\n  (void)call;\n",
                 symbol);
   for (uint32_t i = 0; i < kernel->buffer_count; i++) {
     const k_buffer *buffer = kernel->buffers.items[i];

@@ -195,10 +195,24 @@ static void emit_if(ll_emitter *e, const k_instr *branch) {
   e->results[branch->id] = results;
 }
 
+// The number of the first of the lanes that are true, one of which is.
+static LLVMValueRef first_lane(ll_emitter *e, LLVMValueRef lanes) {
+  LLVMTypeRef bits = ll_int_type(e, LLVMGetVectorSize(LLVMTypeOf(lanes)));
+  LLVMValueRef args[] = {LLVMBuildBitCast(e->at, lanes, bits, ""),
+                         LLVMConstInt(ll_int_type(e, 1), 1, false)};
+  return ll_call(e, "llvm.cttz", &bits, 1, args, 2);
+}
+
 static void emit_fail(ll_emitter *e, const k_instr *fail) {
   LLVMBasicBlockRef failed = new_block(e), after = new_block(e);
   LLVMBuildCondBr(e->at, ll_get(e, fail->args[0]), failed, after);
   LLVMPositionBuilderAtEnd(e->at, failed);
+  LLVMValueRef value = ll_get(e, fail->args[1]);
+  if (fail->args[1]->lanes > 1)
+    value = LLVMBuildExtractElement(e->at, value, first_lane(e, ll_get(e, fail->args[2])), "");
+  bool is_signed = leat_dtype_kind_of(fail->args[1]->dtype) == LEAT_KIND_SIGNED;
+  value = LLVMBuildIntCast2(e->at, value, ll_int_type(e, 64), is_signed, "");
+  LLVMBuildStore(e->at, value, LLVMGetParam(e->function, 0)); // leat_call's first
   uint64_t code = (uint64_t)fail->imm.i << 8 | (uint64_t)fail->imm2;
   LLVMBuildRet(e->at, LLVMConstInt(ll_int_type(e, 32), code, false));
   LLVMPositionBuilderAtEnd(e->at, after);

@@ -17,7 +17,7 @@ LEAT_MUST_USE leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena,
                                            leat_image **out, leat_error *error);
 
 // Every kernel of such an image.
-int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_ref_kernel(leat_call *call, const leat_arg *args, int64_t tile_begin,
                         int64_t tile_end);
 
 #endif

@@ -175,7 +175,7 @@ static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind
                               .site_first = c->image.sites.count,
                               .site_count = 1,
                               .name = name};
-  LEAT_IMAGE_ADD(&c->image, sites, name);
+  LEAT_IMAGE_ADD(&c->image, sites, (leat_image_site){.node = name});
   LEAT_IMAGE_ADD(&c->image, launches, launch);
   add_task(c, node, LEAT_TASK_SEGMENT, c->image.launches.count - 1, 1);
 }

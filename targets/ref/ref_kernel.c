@@ -74,7 +74,7 @@ static leat_status evaluate_update(leat_frame *frame, leat_ref_context *context,
 }
 
 // Arguments: the site's address, the dims, the outputs, the inputs.
-int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_begin,
+int32_t leat_ref_kernel(leat_call *call, const leat_arg *args, int64_t tile_begin,
                         int64_t tile_end) {
   if (tile_begin >= tile_end) return 0;
   const leat_ref_site *site = (const leat_ref_site *)(uintptr_t)args[0].value;
@@ -84,9 +84,9 @@ int32_t leat_ref_kernel(leat_frame *frame, const leat_arg *args, int64_t tile_be
   set_dims(&context, arena, site, args + 1);
   const leat_arg *buffers = args + 1 + site->dim_count;
   bool updates = site->node->op == LEAT_OP_assign_add;
-  leat_status status = updates ? evaluate_update(frame, &context, arena, buffers)
-                               : evaluate(frame, &context, arena, buffers);
+  leat_status status = updates ? evaluate_update(call->frame, &context, arena, buffers)
+                               : evaluate(call->frame, &context, arena, buffers);
   leat_arena_destroy(arena);
-  if (status && why.message[0]) leat_frame_explain(frame, args, status, "%s", why.message);
+  if (status && why.message[0]) leat_call_explain(call, status, "%s", why.message);
   return (int32_t)status; // site 0
 }

@@ -10,8 +10,8 @@
 
 enum { MOST_KERNELS = 64, ALIGNMENT = 64, MOST_BYTES = 1 << 20 };
 
-static int32_t do_nothing(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame, (void)args, (void)begin, (void)end;
+static int32_t do_nothing(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call, (void)args, (void)begin, (void)end;
   return 0;
 }
 

@@ -283,10 +283,24 @@ static leat_status compare_result(comparison *c, uint32_t i, int way, const leat
   return same ? LEAT_OK : LEAT_MISMATCH;
 }
 
+// What a run that ends early says must be the same too, but for the device.
+static leat_status compare_messages(comparison *c) {
+  leat_status status = LEAT_OK;
+  const char *want = strstr(prepared_message(&c->runs[0]), ": node ");
+  for (int way = 1; way < c->way_count; way++) {
+    const char *said = prepared_message(&c->runs[way]), *got = strstr(said, ": node ");
+    if (want && got && !strcmp(want, got)) continue;
+    leat_text_add(c->why, "%s: %s\nnot as %s: %s\n", c->ways[way].name, said, c->ways[0].name,
+                  prepared_message(&c->runs[0]));
+    status = LEAT_MISMATCH;
+  }
+  return status;
+}
+
 static leat_status compare_all(comparison *c, leat_tensor **outs) {
   leat_status status = LEAT_OK;
   for (int way = 1; way < c->way_count; way++) {
-    for (uint32_t i = 0; i < c->p->results.count && !c->p->expected; i++)
+    for (uint32_t i = 0; i < c->p->results.count; i++)
       if (compare_result(c, i, way, &outs[0][i], &outs[way][i])) status = LEAT_MISMATCH;
     const leat_text *want = &c->runs[0].said, *got = &c->runs[way].said;
     if (want->size == got->size && (!want->size || !memcmp(want->data, got->data, want->size)))
@@ -303,7 +317,7 @@ static leat_status round_agrees(comparison *c) {
   leat_tensor **outs = calloc((size_t)c->way_count, sizeof *outs);
   for (int i = 0; i < c->way_count; i++) outs[i] = tensors_create(count);
   leat_status status = run_all(c, outs);
-  if (!status) status = compare_all(c, outs);
+  if (!status) status = c->p->expected ? compare_messages(c) : compare_all(c, outs);
   for (int i = 0; i < c->way_count; i++) tensors_destroy(outs[i], count);
   free(outs);
   return status;

@@ -51,7 +51,8 @@ TEST(failing_kernel_names_its_node) {
     leat_tensor feed = vector(x, PAYLOAD), back;
     CHECK_EQ_INT(execute(&f, 1, &feed, &back), LEAT_OUT_OF_RANGE);
     CHECK_EQ_STR(f.error.message,
-                 "/job:local/task:0/device:cpu:0: node `net/second`: index out of range");
+                 "/job:local/task:0/device:cpu:0: node `net/second`: index out of range: "
+                 "element 0 of 64 is negative");
     x[0] = 1; // and the run can be used again
     CHECK_EQ_INT(execute(&f, 2, &feed, &back), LEAT_OK);
     CHECK(first(&back) == 3);
@@ -151,7 +152,8 @@ TEST(failure_ends_the_step_on_all_ranks) {
     pthread_join(w.thread, NULL);
     CHECK_EQ_INT(w.last, LEAT_OUT_OF_RANGE);
     CHECK_EQ_STR(r.f[1].error.message,
-                 "rank 0: " TASK(0) ": node `net/second`: index out of range");
+                 "rank 0: " TASK(0) ": node `net/second`: index out of range: "
+                                    "element 0 of 64 is negative");
   }
   tear_down_ranks(&r);
 }

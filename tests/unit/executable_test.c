@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 // out = x * factor + v, and v = v + 1
-static int32_t k_step(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+static int32_t k_step(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   float *out = args[0].pointer, *v = args[3].pointer;
   const float *x = args[1].pointer, *factor = args[2].pointer;
   for (int64_t i = begin; i < end; i++) out[i] = x[i] * *factor + *v;

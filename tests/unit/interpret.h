@@ -18,6 +18,7 @@ typedef struct interpreter {
   unsigned char **locals;
   int64_t tile;
   int32_t failed;
+  int64_t value; // that it failed on
 } interpreter;
 
 static k_imm interpret_read(leat_dtype dtype, const void *from) {
@@ -119,6 +120,14 @@ static void interpret_lane(interpreter *p, const k_instr *instr, int lane) {
   *out = k_eval(instr->op, instr->args[instr->op == K_SELECT]->dtype, instr->dtype, args);
 }
 
+static void interpret_fail(interpreter *p, const k_instr *fail) {
+  if (!p->values[fail->args[0]->id][0].i) return;
+  int lane = 0;
+  while (fail->arg_count > 2 && !p->values[fail->args[2]->id][lane].i) lane++;
+  p->value = p->values[fail->args[1]->id][lane].i;
+  p->failed = (int32_t)(fail->imm.i << 8 | fail->imm2);
+}
+
 static void interpret_instr(interpreter *p, const k_instr *instr) {
   switch ((int)instr->op) {
   case K_LOAD:
@@ -131,9 +140,7 @@ static void interpret_instr(interpreter *p, const k_instr *instr) {
     if (instr->body[!yes]) interpret_block(p, instr->body[!yes]);
     return;
   }
-  case K_FAIL_IF:
-    if (p->values[instr->args[0]->id][0].i) p->failed = (int32_t)(instr->imm.i << 8 | instr->imm2);
-    return;
+  case K_FAIL_IF: interpret_fail(p, instr); return;
   case K_RESULT: {
     const k_instr *region = instr->args[0];
     uint32_t i = (uint32_t)instr->imm.i;
@@ -154,8 +161,8 @@ static void interpret_block(interpreter *p, const k_block *block) {
     interpret_instr(p, block->instrs.items[i]);
 }
 
-static int32_t interpret(const leat_kernel *kernel, const leat_arg *args, int64_t begin,
-                         int64_t end) {
+static int32_t interpret(const leat_kernel *kernel, leat_call *call, const leat_arg *args,
+                         int64_t begin, int64_t end) {
   enum { LOCAL_BYTES = 1 << 16 };
   interpreter p = {.kernel = kernel, .args = args};
   p.values = calloc(kernel->instr_count + 1, sizeof *p.values);
@@ -165,6 +172,7 @@ static int32_t interpret(const leat_kernel *kernel, const leat_arg *args, int64_
   for (uint32_t i = 0; i < kernel->local_count; i++) free(p.locals[i]);
   free(p.locals);
   free(p.values);
+  call->value = p.value;
   return p.failed;
 }
 

@@ -85,10 +85,12 @@ static void run_case(const test_case *c, leat_kernel_function function, const ch
   }
   for (uint32_t i = 0; i < 4; i++)
     wanted_args[count + i].value = got_args[count + i].value = c->scalars[i];
-  int32_t wanted_code = interpret(c->kernel, wanted_args, 0, c->tiles);
-  int32_t code = function(NULL, got_args, 0, c->tiles);
-  if (code != wanted_code)
-    CHECK_FAILED("%s on %s returns %#x, not %#x", c->kernel->name, target, code, wanted_code);
+  leat_call wanted_call = {0}, call = {0};
+  int32_t wanted_code = interpret(c->kernel, &wanted_call, wanted_args, 0, c->tiles);
+  int32_t code = function(&call, got_args, 0, c->tiles);
+  if (code != wanted_code || call.value != wanted_call.value)
+    CHECK_FAILED("%s on %s returns %#x of %lld, not %#x of %lld", c->kernel->name, target, code,
+                 (long long)call.value, wanted_code, (long long)wanted_call.value);
   for (uint32_t i = 0; i < count; i++) {
     leat_dtype dtype = c->kernel->buffers.items[i]->dtype;
     size_t size = leat_dtype_size(dtype);
@@ -321,11 +323,29 @@ static void add_fail(void) {
   k_value limit = k_scalar(&b), tile = k_tile(&b);
   c->scalars[0] = 6;
   uint32_t never = k_site(&b), site = k_site(&b);
-  k_fail_if(&b, k_lt(&b, tile, k_i64(&b, 0)), never, LEAT_INVALID);
+  k_fail_if(&b, k_lt(&b, tile, k_i64(&b, 0)), tile, never, LEAT_INVALID);
   k_instr *loop = k_loop_begin(&b, k_i64(&b, 0), tile, 1, NULL, 0);
-  k_fail_if(&b, k_lt(&b, limit, k_loop_index(loop)), site, LEAT_OUT_OF_RANGE);
+  k_fail_if(&b, k_lt(&b, limit, k_loop_index(loop)), k_loop_index(loop), site, LEAT_OUT_OF_RANGE);
   k_loop_end(&b, NULL, 0);
   k_store(&b, out, tile, k_add(&b, tile, k_i64(&b, 1)), NULL);
+  finish_case(c, &b);
+}
+
+// In tile 4 the upper half of the lanes fails, on values of the dtype.
+static void add_fail_lanes(leat_dtype dtype, int lanes) {
+  k_builder b;
+  test_case *c = new_case(&b, "fail of lanes", 10);
+  const k_buffer *out = k_argument(&b, LEAT_i64);
+  k_value half = k_scalar(&b), lane = k_lane(&b, LEAT_i64, lanes);
+  c->scalars[0] = lanes / 2;
+  k_value values = k_cast(&b, dtype, k_mul(&b, k_add(&b, lane, k_tile(&b)), k_i64(&b, -77)));
+  k_value upper = k_binary(&b, K_LE, half, lane), none = k_lt(&b, lane, k_i64(&b, 0));
+  k_value now = k_binary(&b, K_EQ, k_tile(&b), k_i64(&b, 4));
+  uint32_t site = k_site(&b);
+  k_store(&b, out, k_tile(&b), k_tile(&b), NULL);
+  k_fail_if(&b, none, k_tile(&b), site, LEAT_INVALID);
+  k_fail_if(&b, k_binary(&b, K_AND, none, upper), values, site, LEAT_INVALID);
+  k_fail_if(&b, k_binary(&b, K_AND, now, upper), values, site, LEAT_OUT_OF_RANGE);
   finish_case(c, &b);
 }
 
@@ -345,6 +365,11 @@ static void add_all_cases(void) {
   add_local();
   add_while();
   add_fail();
+  for (int i = 0; i < 5; i++) {
+    add_fail_lanes(LEAT_i64, lanes[i]);
+    add_fail_lanes(LEAT_i16, lanes[i]);
+    add_fail_lanes(LEAT_u8, lanes[i]);
+  }
 }
 
 TEST(llvm_agrees_with_the_interpreter) {
@@ -422,7 +447,7 @@ TEST(builder_moves_out_of_loops_not_of_branches) {
   k_if_end(&b, NULL, 0);
   k_loop_end(&b, &sum, 1);
   k_store(&b, out, zero, k_binary(&b, K_DIV, n, k_i64(&b, 3)), NULL); // the one above is not seen
-  k_fail_if(&b, k_lt(&b, n, zero), k_site(&b), LEAT_INVALID);
+  k_fail_if(&b, k_lt(&b, n, zero), n, k_site(&b), LEAT_INVALID);
   k_store(&b, out, n, k_result(&b, loop, 0), NULL);
   check_text(&b, "kernel(b0: out i64; 1 scalars) {\n"
                  "  v0: i64 = scalar #0\n"
@@ -439,7 +464,7 @@ TEST(builder_moves_out_of_loops_not_of_branches) {
                  "  v9: i64 = div v0, 3\n"
                  "  store b0[0] = i64 v9\n"
                  "  v10: bool = lt i64 v0, 0\n"
-                 "  fail_if v10 #0: invalid input\n"
+                 "  fail_if v10 #0: invalid input, v0\n"
                  "  v11: i64 = result v2 #0\n"
                  "  store b0[v0] = i64 v11\n"
                  "}\n");

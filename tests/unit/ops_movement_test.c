@@ -74,7 +74,7 @@ TEST(run_time_dims_are_checked) {
   set_dim("B", 4);
   CHECK_VALUE(s, "i32[2] = [2, 3]");
   set_dim("B", 3);
-  CHECK_VALUE(s, "index out of range: axis 0: 2 elements from 2 by 1 leave 0 to 2");
+  CHECK_VALUE(s, "index out of range: axis 0 has 3 elements, not 2 from 2 by 1");
   leat_attr value = {.dim = named("B")};
   CHECK_VALUE(op(LEAT_OP_dim, NULL, 0, &value), "i64[] = 3");
 }

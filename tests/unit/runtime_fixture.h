@@ -15,8 +15,8 @@
 
 // -- Kernels: args are out, a, b; a tile is an element ------------------------------------------
 
-static inline int32_t k_add(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
-  (void)frame;
+static inline int32_t k_add(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
   float *out = args[0].pointer;
   const float *a = args[1].pointer, *b = args[2].pointer;
   for (int64_t i = begin; i < end; i++) out[i] = a[i] + b[i];
@@ -24,26 +24,30 @@ static inline int32_t k_add(leat_frame *frame, const leat_arg *args, int64_t beg
 }
 
 // out = a + 1
-static inline int32_t k_increment(leat_frame *frame, const leat_arg *args, int64_t begin,
+static inline int32_t k_increment(leat_call *call, const leat_arg *args, int64_t begin,
                                   int64_t end) {
-  (void)frame;
+  (void)call;
   float *out = args[0].pointer;
   const float *a = args[1].pointer;
   for (int64_t i = begin; i < end; i++) out[i] = a[i] + 1;
   return 0;
 }
 
-static inline int32_t k_slow_increment(leat_frame *frame, const leat_arg *args, int64_t begin,
+static inline int32_t k_slow_increment(leat_call *call, const leat_arg *args, int64_t begin,
                                        int64_t end) {
   nanosleep(&(struct timespec){0, 1000000}, NULL);
-  return k_increment(frame, args, begin, end);
+  return k_increment(call, args, begin, end);
 }
 
-// Fails at site 1 when a[0] < 0.
-static inline int32_t k_check(leat_frame *frame, const leat_arg *args, int64_t begin, int64_t end) {
+// Fails at site 1 on the first element below 0. The first tiles are the last to be looked at.
+static inline int32_t k_check(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
   const float *a = args[1].pointer;
-  if (a[0] < 0) return 1 << 8 | LEAT_OUT_OF_RANGE;
-  return k_increment(frame, args, begin, end);
+  if (begin == 0) nanosleep(&(struct timespec){0, 1000000}, NULL);
+  for (int64_t i = begin; i < end; i++) {
+    call->value = i;
+    if (a[i] < 0) return 1 << 8 | LEAT_OUT_OF_RANGE;
+  }
+  return k_increment(call, args, begin, end);
 }
 
 enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, KERNELS };
@@ -145,17 +149,28 @@ static inline image_builder *sum_image(void) {
 #define DEVICE(n) "/job:local/task:0/device:cpu:" #n
 enum { PAYLOAD = 64 };
 
+// Of the launch: what k_check finds.
+static inline void add_sites(image_builder *b, uint32_t launch, uint32_t count) {
+  uint32_t arg = IMAGE_ADD(b, args, (leat_image_arg){.is_scalar = 1, .index = count});
+  b->launches[launch].site_first = b->sites_count;
+  b->launches[launch].site_count = 2;
+  IMAGE_ADD(b, sites, (leat_image_site){.node = image_text(b, "net/first")});
+  IMAGE_ADD(b, sites,
+            (leat_image_site){.node = image_text(b, "net/second"),
+                              .says = image_text(b, "element %lld of %lld is negative"),
+                              .arg_first = arg,
+                              .arg_count = 1});
+}
+
 // y = kernel(x), sent over edge 1; edge 2 comes back and is fetched.
 static inline image_builder *asker_image(uint32_t kernel, const char *self, const char *other) {
   image_builder *b = begin(self);
-  leat_image_type type = image_type(LEAT_f32, image_constant(b, PAYLOAD));
+  uint32_t size = image_constant(b, PAYLOAD);
+  leat_image_type type = image_type(LEAT_f32, size);
   uint32_t x = image_feed(b, "x", type), y = image_arena_buffer(b, PAYLOAD * 4, type);
   uint32_t back = image_arena_buffer(b, PAYLOAD * 4, type);
   uint32_t launch = image_launch(b, kernel, PAYLOAD, 1, BUFFERS((int)y, (int)x));
-  b->launches[launch].site_first = b->sites_count;
-  b->launches[launch].site_count = 2;
-  IMAGE_ADD(b, sites, image_text(b, "net/first"));
-  IMAGE_ADD(b, sites, image_text(b, "net/second"));
+  add_sites(b, launch, size);
   image_task(b, LEAT_TASK_SEGMENT, launch, 1, "ask");
   image_task(b, LEAT_TASK_SEND, image_message(b, 1, y, other), 0, "send");
   image_task(b, LEAT_TASK_RECV, image_message(b, 2, back, other), 0, "recv");

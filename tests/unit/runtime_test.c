@@ -247,6 +247,33 @@ TEST(tasks_before_their_dims_fail) {
   tear_down(&f);
 }
 
+// Of what several threads meet, that of the lowest tiles is told.
+TEST(failures_do_not_depend_on_threads) {
+  enum { N = 90 };
+  for (int threads = 1; threads <= 3; threads++) {
+    image_builder *b = begin("/job:local/task:0/device:cpu:0");
+    uint32_t size = image_constant(b, N);
+    leat_image_type type = image_type(LEAT_f32, size);
+    uint32_t x = image_feed(b, "x", type), y = image_arena_buffer(b, N * 4, type);
+    uint32_t launch = image_launch(b, CHECK_SIGN, N, 1000000, BUFFERS((int)y, (int)x));
+    add_sites(b, launch, size);
+    image_task(b, LEAT_TASK_SEGMENT, launch, 1, "check");
+    image_fetch(b, "y", y);
+    fixture f;
+    if (set_up(&f, (leat_runtime_options){.threads = threads}, NULL, (image_builder *[]){b}, 1)) {
+      float values[N] = {[7] = -1, [8] = -1, [31] = -1, [89] = -1};
+      leat_tensor feed = vector(values, N), out;
+      CHECK_EQ_INT(execute(&f, 1, &feed, &out), LEAT_OUT_OF_RANGE);
+      CHECK_EQ_STR(f.error.message, "/job:local/task:0/device:cpu:0: node `net/second`: index out "
+                                    "of range: element 7 of 90 is negative");
+      values[7] = 0;
+      CHECK_EQ_INT(execute(&f, 2, &feed, &out), LEAT_OUT_OF_RANGE);
+      CHECK(strstr(f.error.message, "element 8 of 90"));
+    }
+    tear_down(&f);
+  }
+}
+
 // -- Variables ------------------------------------------------------------------------------------
 
 // v starts as 41 (its initialiser increments a constant 40); a step increments it.
