@@ -7,6 +7,8 @@
 
 #include <assert.h>
 
+enum { STREAMED_BYTES = 32 << 20 }; // more than a core's share of most caches
+
 leat_fact *leat_lower_fact(leat_lower *w, const leat_item *item) {
   leat_fact *fact = leat_map_get(&w->facts, item);
   if (!fact) leat_map_set(&w->facts, item, fact = leat_new(w->table->cg->scratch, leat_fact));
@@ -336,9 +338,19 @@ static void store_words(leat_lower *w, leat_stores *stores, const k_buffer *buff
   }
 }
 
+const k_buffer *leat_lower_output(leat_lower *w, const leat_output *output) {
+  const leat_storage *storage = output->storage;
+  const k_buffer *buffer = leat_lower_buffer(w, storage);
+  int64_t elements = leat_type_static_elements(&storage->type);
+  if (storage->kind == LEAT_BUFFER_ARENA &&
+      elements >= STREAMED_BYTES / (int64_t)leat_dtype_size(storage->type.dtype))
+    k_stream(w->l.b, buffer);
+  return buffer;
+}
+
 void leat_lower_store(leat_lower *w, leat_stores *stores, const leat_output *output) {
   leat_index index = leat_lower_element(w, output->item);
-  const k_buffer *buffer = leat_lower_buffer(w, output->storage);
+  const k_buffer *buffer = leat_lower_output(w, output);
   assert(!index.vector && (w->l.lanes == 1 || index.step == 1));
   if (k_words(output->storage->type.dtype) == 2)
     store_words(w, stores, buffer, index.base, output->item);

@@ -86,6 +86,8 @@ typedef struct leat_pending {
   k_value index, value, mask;
 } leat_pending;
 typedef leat_vec(leat_pending) leat_stores;
+// What an output is stored to: past the caches when it does not fit into them.
+const k_buffer *leat_lower_output(leat_lower *lower, const leat_output *output);
 void leat_lower_store(leat_lower *lower, leat_stores *stores, const leat_output *output);
 void leat_lower_flush(leat_lower *lower, leat_stores *stores);
 

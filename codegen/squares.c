@@ -233,7 +233,7 @@ static void read_square(const squares *q, k_value first, k_value low, const leat
 static void store_column(const squares *q, const leat_output *output, const k_value *words) {
   leat_lower *w = q->loops->w;
   k_builder *b = q->loops->b;
-  const k_buffer *buffer = leat_lower_buffer(w, output->storage);
+  const k_buffer *buffer = leat_lower_output(w, output);
   k_value place = leat_lower_element(w, output->item).base, mask = side_mask(b, &q->last);
   if (k_words(output->storage->type.dtype) == 1) {
     k_store(b, buffer, place, words[0], mask);

@@ -271,6 +271,11 @@ void k_store(k_builder *b, const k_buffer *buffer, k_value index, k_value value,
   k_memory_changes(b);
 }
 
+void k_stream(k_builder *b, const k_buffer *argument) {
+  assert(argument->space == K_SPACE_ARGUMENT);
+  b->kernel->buffers.items[argument->number]->streamed = true;
+}
+
 void k_barrier(k_builder *b) {
   k_place(b, k_innermost(b), k_new_instr(b, K_BARRIER, LEAT_bool, 0));
   k_memory_changes(b);

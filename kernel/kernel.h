@@ -102,6 +102,7 @@ typedef struct k_buffer {
   uint32_t number; // argument number, or the local array's
   int64_t count;   // elements of a local array
   bool written;    // argument: some store goes to it
+  bool streamed;   // argument: too large to stay in a cache; it begins at a multiple of 64 bytes
 } k_buffer;
 
 typedef union k_imm {
@@ -210,6 +211,10 @@ void k_if_end(k_builder *b, const k_value *yields, uint32_t count);
 // which may be a scalar. It is better not widened: wide values that are used twice keep LLVM from
 // gathering at the narrow ones.
 void k_fail_if(k_builder *b, k_value condition, k_value value, uint32_t site, leat_status status);
+// Stores to the argument need leave nothing in a cache.
+void k_stream(k_builder *b, const k_buffer *argument);
+// A power of two, up to 64, that the i64 is known to be a multiple of.
+int64_t k_multiple(k_value value);
 void k_barrier(k_builder *b);
 
 void leat_kernel_print(const leat_kernel *kernel, leat_text *out);

@@ -212,8 +212,8 @@ void leat_kernel_print(const leat_kernel *kernel, leat_text *out) {
   leat_text_add(out, "kernel(");
   for (uint32_t i = 0; i < kernel->buffer_count; i++) {
     const k_buffer *buffer = kernel->buffers.items[i];
-    leat_text_add(out, "%sb%u: %s%s", i ? ", " : "", i, buffer->written ? "out " : "",
-                  leat_dtype_name(buffer->dtype));
+    leat_text_add(out, "%sb%u: %s%s%s", i ? ", " : "", i, buffer->written ? "out " : "",
+                  buffer->streamed ? "streamed " : "", leat_dtype_name(buffer->dtype));
   }
   if (kernel->scalar_count) leat_text_add(out, "; %u scalars", kernel->scalar_count);
   leat_text_add(out, ") {\n");

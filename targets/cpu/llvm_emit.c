@@ -88,6 +88,24 @@ static LLVMValueRef emit_load(ll_emitter *e, const k_instr *instr) {
   return is_bool ? LLVMBuildICmp(e->at, LLVMIntNE, value, LLVMConstNull(type), "") : value;
 }
 
+enum { LINE_BYTES = 64 };
+
+// Whether the store fills whole lines of a cache that need not be there.
+static bool fills_lines(const k_instr *store) {
+  int64_t size = (int64_t)leat_dtype_size(store->args[1]->dtype);
+  return store->buffer->streamed && size * store->args[1]->lanes % LINE_BYTES == 0 &&
+         size * k_multiple(store->args[0]) % LINE_BYTES == 0;
+}
+
+// Past the caches: a line that is not read before it is written costs half as much.
+static void stream(ll_emitter *e, LLVMValueRef store) {
+  LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(ll_int_type(e, 32), 1, false));
+  LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, &one, 1);
+  unsigned kind = LLVMGetMDKindIDInContext(e->context, "nontemporal", strlen("nontemporal"));
+  LLVMSetMetadata(store, kind, LLVMMetadataAsValue(e->context, node));
+  LLVMSetAlignment(store, LINE_BYTES);
+}
+
 static void emit_store(ll_emitter *e, const k_instr *instr) {
   k_value stored = instr->args[1];
   LLVMTypeRef type = ll_with_lanes(ll_memory_type(e, stored->dtype), stored->lanes);
@@ -102,7 +120,9 @@ static void emit_store(ll_emitter *e, const k_instr *instr) {
     return;
   }
   LLVMBasicBlockRef after = mask ? begin_masked(e, mask) : NULL;
-  LLVMSetAlignment(LLVMBuildStore(e->at, value, to), size);
+  LLVMValueRef store = LLVMBuildStore(e->at, value, to);
+  LLVMSetAlignment(store, size);
+  if (!mask && fills_lines(instr)) stream(e, store);
   if (mask) end_masked(e, after);
 }
 
@@ -291,6 +311,13 @@ static void load_arguments(ll_emitter *e) {
     e->scalars[i] = load_argument(e, ll_int_type(e, 64), k->buffer_count + i);
 }
 
+// What is stored past the caches is ordered before what follows the kernel by a fence only.
+static bool has_streamed(const leat_kernel *kernel) {
+  for (uint32_t i = 0; i < kernel->buffer_count; i++)
+    if (kernel->buffers.items[i]->streamed) return true;
+  return false;
+}
+
 // The loop over tiles, rotated as other loops are.
 static void emit_tiles(ll_emitter *e) {
   LLVMValueRef begin = LLVMGetParam(e->function, 2), end = LLVMGetParam(e->function, 3);
@@ -305,6 +332,7 @@ static void emit_tiles(ll_emitter *e) {
   add_incoming(e->tile, begin, e->entry);
   add_incoming(e->tile, next, latch);
   LLVMPositionBuilderAtEnd(e->at, done);
+  if (has_streamed(e->kernel)) ll_call(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
   LLVMBuildRet(e->at, LLVMConstInt(ll_int_type(e, 32), 0, false));
 }
 

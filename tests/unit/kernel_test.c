@@ -434,6 +434,25 @@ TEST(builder_folds_and_shares) {
   leat_arena_destroy(own);
 }
 
+TEST(multiples_of_indices_are_known) {
+  leat_arena *own = leat_arena_create();
+  k_builder b;
+  k_begin(&b, own, "multiples");
+  k_value n = k_scalar(&b), low = k_mul(&b, k_tile(&b), k_i64(&b, 48));
+  CHECK_EQ_INT(k_multiple(n), 1);
+  CHECK_EQ_INT(k_multiple(k_i64(&b, 0)), 64);
+  CHECK_EQ_INT(k_multiple(k_i64(&b, -24)), 8);
+  CHECK_EQ_INT(k_multiple(low), 16);
+  k_instr *loop = k_loop_begin(&b, low, n, 8, NULL, 0);
+  k_value i = k_loop_index(loop);
+  CHECK_EQ_INT(k_multiple(i), 8);
+  CHECK_EQ_INT(k_multiple(k_add(&b, k_mul(&b, i, k_i64(&b, 6)), low)), 16);
+  CHECK_EQ_INT(k_multiple(k_add(&b, i, n)), 1);
+  k_loop_end(&b, NULL, 0);
+  k_finish(&b);
+  leat_arena_destroy(own);
+}
+
 TEST(builder_moves_out_of_loops_not_of_branches) {
   leat_arena *own = leat_arena_create();
   k_builder b;
