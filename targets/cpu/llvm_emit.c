@@ -97,7 +97,7 @@ static bool fills_lines(const k_instr *store) {
          size * k_multiple(store->args[0]) % LINE_BYTES == 0;
 }
 
-// Past the caches: a line that is not read before it is written costs half as much.
+// Past the caches, so that the line is not read before it is written.
 static void stream(ll_emitter *e, LLVMValueRef store) {
   LLVMMetadataRef one = LLVMValueAsMetadata(LLVMConstInt(ll_int_type(e, 32), 1, false));
   LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, &one, 1);
