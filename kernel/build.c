@@ -271,6 +271,24 @@ void k_store(k_builder *b, const k_buffer *buffer, k_value index, k_value value,
   k_memory_changes(b);
 }
 
+static int64_t multiple(k_value value, int depth) {
+  enum { MOST = 64, DEPTH = 6 };
+  if (value->op == K_CONST) {
+    int64_t lowest = (int64_t)((uint64_t)value->imm.i & -(uint64_t)value->imm.i);
+    return lowest > 0 && lowest < MOST ? lowest : MOST;
+  }
+  if (value->op == K_PHI) return value->imm2;
+  bool known = value->op == K_ADD || value->op == K_SUB || value->op == K_MUL || value->op == K_MIN;
+  if (!known || depth == DEPTH) return 1;
+  int64_t x = multiple(value->args[0], depth + 1), y = multiple(value->args[1], depth + 1);
+  if (value->op == K_MUL) return x * y < MOST ? x * y : MOST;
+  return x < y ? x : y;
+}
+
+int64_t k_multiple(k_value value) {
+  return multiple(value, 0);
+}
+
 void k_stream(k_builder *b, const k_buffer *argument) {
   assert(argument->space == K_SPACE_ARGUMENT);
   b->kernel->buffers.items[argument->number]->streamed = true;

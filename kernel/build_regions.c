@@ -35,7 +35,7 @@ static void add_phi(k_builder *b, leat_dtype dtype, int lanes, int64_t number, i
   k_block *block = k_innermost(b);
   k_instr *phi = k_new_instr(b, K_PHI, dtype, lanes);
   phi->imm.i = number;
-  phi->imm2 = multiple; // k_multiple's
+  phi->imm2 = multiple;
   phi->block = block;
   leat_vec_push(b->arena, &block->phis, phi);
 }
@@ -74,24 +74,6 @@ k_instr *k_loop_begin(k_builder *b, k_value low, k_value high, int64_t step, con
   add_phi(b, LEAT_i64, 1, 0, first < next ? first : next);
   for (uint32_t i = 0; i < count; i++) add_phi(b, initial[i]->dtype, initial[i]->lanes, i + 1, 1);
   return loop;
-}
-
-static int64_t multiple(k_value value, int depth) {
-  enum { MOST = 64, DEPTH = 6 };
-  if (value->op == K_CONST) {
-    int64_t lowest = (int64_t)((uint64_t)value->imm.i & -(uint64_t)value->imm.i);
-    return lowest > 0 && lowest < MOST ? lowest : MOST;
-  }
-  if (value->op == K_PHI) return value->imm2;
-  bool known = value->op == K_ADD || value->op == K_SUB || value->op == K_MUL || value->op == K_MIN;
-  if (!known || depth == DEPTH) return 1;
-  int64_t x = multiple(value->args[0], depth + 1), y = multiple(value->args[1], depth + 1);
-  if (value->op == K_MUL) return x * y < MOST ? x * y : MOST;
-  return x < y ? x : y;
-}
-
-int64_t k_multiple(k_value value) {
-  return multiple(value, 0);
 }
 
 k_value k_loop_index(const k_instr *loop) {

@@ -119,7 +119,7 @@ struct k_instr {
   k_value *args;
   const k_buffer *buffer;
   k_imm imm;
-  int64_t imm2;
+  int64_t imm2; // FAIL_IF: status; PHI: what its value is a multiple of (k_multiple)
   k_block *body[2];
   k_block *block; // it is in, or is a block argument of
 };
