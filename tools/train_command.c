@@ -145,11 +145,30 @@ static const char *choose_entry(const leat_session *session) {
     chosen = name;
     count = is_train ? -1 : count + 1;
   }
-  if (!chosen) fprintf(stderr, "error: the graph has no training entry\n");
+  if (!chosen)
+    fprintf(stderr,
+            "error: the graph has no training entry, such as `entry train() training { … }`\n");
   if (count > 1)
     fprintf(stderr, "error: which of the training entries? --entry names one of %s\n", trains.data);
   leat_text_finish(&trains);
   return count > 1 ? NULL : chosen;
+}
+
+// Only the Runs of a training entry count steps and see `training` as true; an entry that is not
+// there is for the session to report.
+static bool trains(const leat_session *session, const char *entry) {
+  bool found = false;
+  for (int i = 0; i < leat_session_entry_count(session); i++) {
+    if (strcmp(leat_session_entry(session, i), entry)) continue;
+    if (leat_session_entry_trains(session, i)) return true;
+    found = true;
+  }
+  if (found)
+    fprintf(stderr,
+            "error: the entry `%s` is not a training one: write `training` behind its parameters, "
+            "`entry %s(…) training -> …`, or run it with `leat run --entry %s`\n",
+            entry, entry, entry);
+  return !found;
 }
 
 static int train_session(train_options *o, leat_session *session) {
@@ -158,7 +177,7 @@ static int train_session(train_options *o, leat_session *session) {
   leat_error error = {0};
   if (tool_check_writable(o->save, &error)) return tool_fail(&error);
   const char *entry = o->entry ? o->entry : choose_entry(session);
-  if (!entry) return TOOL_FAILED;
+  if (!entry || !trains(session, entry)) return TOOL_FAILED;
   leat_vec_push(tool_arena(), &o->step.entries, entry);
   if (o->save && !o->session.options.cluster) stop_at_signals();
   if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
