@@ -12,6 +12,7 @@
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
 //   einsum.c     einsum                            describe.c   definitions, for people
+//   unused.c     parameters that nothing uses
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -460,6 +461,11 @@ bool ev_enter_instance(evaluator *e, const ev_function *function, const char *pa
 
 // -- entry.c ------------------------------------------------------------------------------------
 void ev_entry(evaluator *e, const leat_stmt *stmt);
+
+// -- unused.c -----------------------------------------------------------------------------------
+// Warns of each parameter of a `fn` or an entry among these that nothing in it uses; one called
+// `_name` may be so.
+void ev_warn_unused(evaluator *e, const leat_stmts *stmts);
 
 // -- gradient.c, minimize.c, zeros.c ------------------------------------------------------------
 

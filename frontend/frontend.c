@@ -269,6 +269,7 @@ static void evaluate_text(evaluator *e, const char *name, const char *text, size
   if (ev_failed(e)) return; // whatever is missing now is missing because of that
   check_rules(e, stmts);
   ev_statements(e, stmts);
+  if (!ev_failed(e)) ev_warn_unused(e, stmts);
 }
 
 // What a text may have changed: how far everything had grown before it.
