@@ -19,13 +19,9 @@ void ev_bind_target(evaluator *e, const ev_aim *a, ev value) {
   if (target->member) {
     ev_bind_member(e, target, a->index, value);
     ev_add_alias(e, a->hint, value);
-  } else if (e->frame->in_for) {
-    ev_fail(e, target->span,
-            "inside `for` a name would be bound once a turn: bind a family, `%s[…] = …`",
-            target->name);
-    if (!leat_map_get(&e->frame->scope->names, target->name))
-      ev_bind(e, e->frame->scope, target->span, target->name, ev_error());
-  } else if (ev_bind(e, e->frame->scope, target->span, target->name, value)) {
+  } else if (e->frame->scope->turn
+                 ? ev_bind_in_turn(e, target, value)
+                 : ev_bind(e, e->frame->scope, target->span, target->name, value)) {
     ev_add_alias(e, target->name, value);
   }
 }

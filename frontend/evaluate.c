@@ -160,25 +160,23 @@ static void expression_statement(evaluator *e, const leat_stmt *stmt) {
 
 // -- Control decided while compiling ------------------------------------------------------------
 
-// The loop's name is seen inside only; families go to the scope around.
+// The loop's name, and what a turn binds, are the turn's own; families go to the scope around.
 static bool turn(evaluator *e, const leat_stmt *stmt, ev item, int64_t number) {
   uint32_t errors = leat_diag_errors(e->diag);
   if (!ev_spend(e, 1, stmt->span)) return false;
   ev_frame *frame = e->frame;
-  ev_binding binding = {.value = item, .span = stmt->name_span};
-  ev_binding *outer = leat_map_get(&frame->scope->names, stmt->name);
+  ev_scope *outer = frame->scope;
   const char *path = e->path;
-  bool in_for = frame->in_for;
   long long value = item.kind == EV_INT ? item.i : number;
-  leat_map_set(&frame->scope->names, stmt->name, &binding);
+  frame->scope = ev_scope_new(e, outer);
+  frame->scope->turn = true;
+  ev_bind(e, frame->scope, stmt->name_span, stmt->name, item);
   if (stmt->body.count)
     e->path =
         leat_intern_printf(e->strings, "%s%s%s%lld", path, *path ? "/" : "", stmt->name, value);
-  frame->in_for = true;
   ev_statements(e, &stmt->body);
-  frame->in_for = in_for;
   e->path = path;
-  leat_map_set(&frame->scope->names, stmt->name, outer);
+  frame->scope = outer;
   return !frame->returned && leat_diag_errors(e->diag) == errors; // one turn's are every turn's
 }
 
@@ -236,16 +234,13 @@ static void yield_block(evaluator *e, const leat_stmt *stmt, const leat_stmts *b
     return;
   }
   ev_scope *outer = e->frame->scope;
-  bool in_for = e->frame->in_for;
   const ev_aim *aims = ev_aims_of(e, &stmt->targets);
   ev *values = leat_new_array(e->arena, ev, count);
   e->frame->scope = ev_scope_new(e, outer);
-  e->frame->in_for = false;
   ev_statements(e, block);
   for (uint32_t i = 0; i < count && !e->frame->returned; i++)
     values[i] = ev_target_value(e, &aims[i], yield->values.items[i]);
   e->frame->scope = outer;
-  e->frame->in_for = in_for;
   for (uint32_t i = 0; i < count && !e->frame->returned; i++)
     ev_bind_target(e, &aims[i], values[i]);
 }

@@ -109,6 +109,8 @@ typedef struct ev_binding {
 typedef struct ev_scope {
   struct ev_scope *parent;
   leat_map names; // interned name → ev_binding *
+  bool turn;      // of one turn of a `for`: families go to the scope around
+  leat_map *gone; // what turns bound here: name → ev_binding *; NULL: nothing
 } ev_scope;
 
 // A call being evaluated, or the entry or top level below all calls.
@@ -122,7 +124,6 @@ typedef struct ev_frame {
   ev_scope *scope;
   const char *hint; // the name wished for what the call returns
   uint32_t calls;   // frames below this one
-  bool in_for;      // only families are bound
   bool returned;
   bool blamed;     // what is wrong is the call itself, and is reported there
   uint32_t errors; // in the diag before it
@@ -267,8 +268,13 @@ void ev_set(evaluator *e, leat_map *map, const void *key, void *value); // remem
 ev_scope *ev_scope_new(evaluator *e, ev_scope *parent);
 ev_binding *ev_lookup(const ev_scope *scope, const char *name);
 bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev value);
-// x[index] = value: the member of a family in the frame's scope.
+// x[index] = value: the member of a family in the frame's scope, not in that of a turn.
 void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value);
+// The scope itself, or the nearest around it that is of no turn.
+ev_scope *ev_scope_around(ev_scope *scope);
+// A name that a turn of a `for` binds, which is gone with the turn. False: reported; the function
+// has that name outside, and whoever writes this expects it to change.
+bool ev_bind_in_turn(evaluator *e, const leat_binding *target, ev value);
 ev ev_member(evaluator *e, const ev_binding *family, int64_t index, leat_span span);
 void ev_add_alias(evaluator *e, const char *name, ev value);
 ev ev_name(evaluator *e, const char *name, leat_span span);

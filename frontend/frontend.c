@@ -218,14 +218,14 @@ static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *pat
     return;
   }
   const char *graph_name = e->graph->name;
-  bool in_for = e->frame->in_for;
-  e->frame->in_for = false;
+  ev_scope *scope = e->frame->scope;
+  e->frame->scope = e->globals;
   ev_set(e, &e->modules, path, &module_open);
   leat_vec_push(e->arena, &e->open_modules, path);
   evaluate_text(e, path, text, size, true);
   e->open_modules.count--;
   ev_set(e, &e->modules, path, &module_done);
-  e->frame->in_for = in_for;
+  e->frame->scope = scope;
   e->graph->name = graph_name;
   free(text);
 }

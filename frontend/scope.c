@@ -59,6 +59,11 @@ ev_scope *ev_scope_new(evaluator *e, ev_scope *parent) {
   return scope;
 }
 
+ev_scope *ev_scope_around(ev_scope *scope) {
+  while (scope->turn) scope = scope->parent;
+  return scope;
+}
+
 ev_binding *ev_lookup(const ev_scope *scope, const char *name) {
   for (; scope; scope = scope->parent) {
     ev_binding *binding = leat_map_get(&scope->names, name);
@@ -110,6 +115,34 @@ bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev
   return true;
 }
 
+static bool check_outside_turn(evaluator *e, const leat_binding *target) {
+  bool inside = e->entry || e->frame->function; // globals may be shadowed there
+  const ev_scope *scope = e->frame->scope->parent;
+  for (; scope && !(inside && scope == e->globals); scope = scope->parent) {
+    const ev_binding *outer = leat_map_get(&scope->names, target->name);
+    if (!outer) continue;
+    ev_fail(e, target->span,
+            "`%s` is bound outside this `for`, where what a turn binds is not seen; what each turn "
+            "makes of the one before is a family: `%s[0] = …`, then `%s[i + 1] = …`",
+            target->name, target->name, target->name);
+    leat_note_at(e->diag, outer->span, "it is bound here");
+    return false;
+  }
+  return true;
+}
+
+bool ev_bind_in_turn(evaluator *e, const leat_binding *target, ev value) {
+  ev_scope *scope = e->frame->scope, *around = ev_scope_around(scope);
+  if (!check_outside_turn(e, target) || !ev_bind(e, scope, target->span, target->name, value))
+    return false;
+  if (!around->gone) {
+    around->gone = leat_new(e->arena, leat_map);
+    leat_map_init(around->gone, e->arena);
+  }
+  leat_map_set(around->gone, target->name, leat_map_get(&scope->names, target->name));
+  return true;
+}
+
 // So that its node is found by the name that the text gives it, whatever the node is called.
 void ev_add_alias(evaluator *e, const char *name, ev value) {
   if (e->initialising || e->frame->unnamed) return;
@@ -131,6 +164,7 @@ static const void *member_key(int64_t index) {
 
 static ev_binding *family(evaluator *e, const leat_binding *target) {
   ev_scope *scope = e->frame->scope;
+  while (scope->turn && !leat_map_get(&scope->names, target->name)) scope = scope->parent;
   ev_binding *binding = leat_map_get(&scope->names, target->name);
   if (!binding) {
     if (!check_unbound(e, scope, target->span, target->name, ev_none())) return NULL;
@@ -153,7 +187,7 @@ void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value
   }
   ev_binding *binding = family(e, target);
   if (!binding) return;
-  bool again = e->interactive && e->frame->scope == e->globals;
+  bool again = e->interactive && ev_scope_around(e->frame->scope) == e->globals;
   if (leat_map_get(binding->members, member_key(index.i)) && !again) {
     ev_fail(e, target->span, "`%s[%lld]` is bound twice", target->name, (long long)index.i);
     return;
@@ -263,9 +297,25 @@ static ev predefined_value(evaluator *e, const char *name, leat_span span) {
   return ev_none();
 }
 
+// What a `for` above bound in its turns.
+static const ev_binding *gone_with_turn(const ev_scope *scope, const char *name) {
+  const ev_binding *found = NULL;
+  for (; scope && !found; scope = scope->parent)
+    if (scope->gone) found = leat_map_get(scope->gone, name);
+  return found;
+}
+
 static ev unknown_name(evaluator *e, const char *name, leat_span span) {
   const char *habit = leat_habit_word(name, strlen(name));
   if (habit) return ev_fail(e, span, "%s", habit);
+  const ev_binding *gone = gone_with_turn(e->frame->scope, name);
+  if (gone) {
+    ev_fail(e, span,
+            "`%s` is bound inside a `for` and gone with each turn; a family is kept: `%s[i] = …`",
+            name, name);
+    leat_note_at(e->diag, gone->span, "it is bound here");
+    return ev_error();
+  }
   leat_vec(const char *) names = {0};
   for (const ev_scope *scope = e->frame->scope; scope; scope = scope->parent)
     for (uint32_t i = 0; i < scope->names.count; i++)

@@ -407,7 +407,7 @@ static leat_state *declare(evaluator *e, const leat_stmt *stmt) {
 
 void ev_var(evaluator *e, const leat_stmt *stmt) {
   ev_scope *scope = e->frame->scope;
-  if (e->frame->in_for) {
+  if (scope->turn) {
     ev_fail(e, stmt->span,
             "inside `for` a variable would be declared once a turn: call a "
             "function that holds it, `… as \"name{i}\"`");

@@ -141,8 +141,10 @@ static const struct {
     {"l = [1, 2]\n"
      "x = l[2]",
      "t:2:7: error: index 2 of a list of 2"},
-    {"for i in 0..3 { x = i }",
-     "t:1:17: error: inside `for` a name would be bound once a turn: bind a family, `x[…] = …`"},
+    {"for i in 0..3 { x = i }\n"
+     "y = x",
+     "t:2:5: error: `x` is bound inside a `for` and gone with each turn; a family is kept: `x[i] = "
+     "…`"},
     {"for i in 0..3 { h[i + 1] = h[i] }",
      "t:1:28: error: unknown name `h`"},
     {"for i in 0..3 { h[0] = i }",
