@@ -7,6 +7,7 @@
 #include "tools/values.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +42,11 @@ static void format_count(double value, char out[32]) {
   out[at] = '\0';
 }
 
+// A NaN without its sign, which says nothing.
+static double plain(double value) {
+  return isnan(value) ? fabs(value) : value;
+}
+
 // Scalars only; as bits, so that two logs can be compared exactly, when so asked.
 static void print_scalar(const char *name, const leat_tensor *value, bool bits) {
   if (value->rank != 0) return;
@@ -49,13 +55,13 @@ static void print_scalar(const char *name, const leat_tensor *value, bool bits) 
     uint32_t word;
     memcpy(&f, value->data, sizeof f);
     memcpy(&word, value->data, sizeof word);
-    bits ? printf("  %s %08" PRIx32, name, word) : printf("  %s %.4g", name, (double)f);
+    bits ? printf("  %s %08" PRIx32, name, word) : printf("  %s %.4g", name, plain((double)f));
   } else if (value->dtype == LEAT_f64) {
     double f;
     uint64_t word;
     memcpy(&f, value->data, sizeof f);
     memcpy(&word, value->data, sizeof word);
-    bits ? printf("  %s %016" PRIx64, name, word) : printf("  %s %.4g", name, f);
+    bits ? printf("  %s %016" PRIx64, name, word) : printf("  %s %.4g", name, plain(f));
   }
 }
 
