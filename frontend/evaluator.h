@@ -170,15 +170,16 @@ struct leat_frontend {
   leat_map functions; // interned name → ev_function * of the user's definitions
   leat_map library;   // the same for the library's, builtins and ops, made when first used
   leat_map gradients, library_gradients;
-  leat_map documented; // name → leat_stmt * of the entry, variable or dim of that name
-  leat_map claims;     // interned path → ev_claim *: who has the name
-  leat_map instances;  // interned path → ev_instance *
-  leat_map states;     // leat_state * → the `var` statement that declared it
-  leat_map aliases;    // interned "train/y" → leat_value *
-  leat_map records;    // leat_node * → ev_call_record *
-  leat_map zeros;      // leat_node * → itself: zeros.c
-  leat_map modules;    // interned file name → whether it is open or done (frontend.c)
-  leat_map orders;     // leat_state * → ev_order *, of the entry being evaluated
+  leat_map documented;  // name → leat_stmt * of the entry, variable or dim of that name
+  leat_map claims;      // interned path → ev_claim *: who has the name
+  leat_map instances;   // interned path → ev_instance *
+  leat_map states;      // leat_state * → the `var` statement that declared it
+  leat_map slot_makers; // interned "w/adam" → the call that has these slots: minimize.c
+  leat_map aliases;     // interned "train/y" → leat_value *
+  leat_map records;     // leat_node * → ev_call_record *
+  leat_map zeros;       // leat_node * → itself: zeros.c
+  leat_map modules;     // interned file name → whether it is open or done (frontend.c)
+  leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_undo) undo;
   leat_vec(ev_pending_after) pending;
   leat_vec(const char *) open_modules; // the files being evaluated, each used by the one before

@@ -57,13 +57,44 @@ ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call) {
 typedef struct application {
   ev optimiser, vars, gradients;
   const char *name;        // of the optimiser's instances: what its slots are below
+  bool named;              // by the call, not after the optimiser
   const ev_argument *rest; // for the optimiser
   uint32_t rest_count;
   leat_span span, optimiser_span, vars_span;
 } application;
 
+// The call that first made slots of a variable under a name.
+typedef struct slot_maker {
+  leat_span span;
+  const char *instance; // that it stands in
+} slot_maker;
+
+// Slots are shared by calls that say so: by their name=, or as one call in one named instance.
+static bool check_shared(evaluator *e, const application *a, const leat_state *state,
+                         const slot_maker *maker) {
+  bool same_call = maker && maker->span.source == a->span.source &&
+                   maker->span.begin == a->span.begin && *maker->instance;
+  if (!maker || a->named || (same_call && maker->instance == e->frame->instance)) return true;
+  ev_fail(e, a->span,
+          "`%s` has slots of `%s` for another update already: name=\"…\" gives this one its own, "
+          "name=\"%s\" says that it shares them",
+          state->name, a->name, a->name);
+  leat_note_at(e->diag, ev_place(e, maker->span), "the other update is here");
+  return false;
+}
+
+static void remember_slots(evaluator *e, const application *a, const char *path) {
+  slot_maker *maker = leat_new(e->arena, slot_maker);
+  *maker = (slot_maker){a->span, e->frame->instance};
+  ev_set(e, &e->slot_makers, path, maker);
+}
+
 // One update: the optimiser is an instance below its variable, which its slots belong to.
 static bool update(evaluator *e, const application *a, leat_state *state, ev gradient) {
+  const char *slots = leat_intern_path(e->strings, state->name, a->name);
+  const slot_maker *maker = leat_map_get(&e->slot_makers, slots);
+  uint32_t states = e->graph->states.count;
+  if (!check_shared(e, a, state, maker)) return false;
   ev_argument *args = leat_new_array(e->arena, ev_argument, (size_t)a->rest_count + 2);
   args[0] = (ev_argument){.value = ev_of_state(state), .span = a->span};
   args[1] = (ev_argument){.value = gradient, .span = a->span};
@@ -87,6 +118,7 @@ static bool update(evaluator *e, const application *a, leat_state *state, ev gra
   e->device = device;
   e->colocate = colocate;
   e->slots_of = slots_of;
+  if (e->graph->states.count > states) remember_slots(e, a, slots);
   return result.kind != EV_ERROR;
 }
 
@@ -111,6 +143,7 @@ static bool check_optimiser(evaluator *e, application *a, ev name) {
     return false;
   }
   a->name = leat_intern(e->strings, name.text);
+  a->named = true;
   return true; // the call checks that it can be a part of a path
 }
 

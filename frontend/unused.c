@@ -146,24 +146,26 @@ static void use_stmts(names *used, const leat_stmts *stmts) {
 
 // -- The parameters -----------------------------------------------------------------------------
 
-// The N of `y: T[N - M]`: another parameter says what it is.
-static void use_computed(names *used, const leat_expr *type) {
+// The names in the parameter's type, which its argument says where they stand alone; what computes
+// with some may need other arguments that say them.
+static void use_type(const leat_binding *param, names *said, names *computed) {
+  const leat_expr *type = param->type;
   if (type && type->kind == LEAT_EXPR_VAR_TYPE) type = type->of;
   if (!type || type->kind != LEAT_EXPR_INDEX) return;
+  use_expr(said, type->base);
   for (uint32_t i = 0; i < type->items.count; i++) {
     leat_expr_kind kind = type->items.items[i]->kind;
-    if (kind == LEAT_EXPR_BINARY || kind == LEAT_EXPR_CALL) use_expr(used, type->items.items[i]);
+    bool alone = kind == LEAT_EXPR_NAME || kind == LEAT_EXPR_ELLIPSIS;
+    use_expr(alone ? said : computed, type->items.items[i]);
   }
 }
 
-// Whether the argument says what a name of the parameter's type is, one that `body` uses and no
-// parameter that is used says.
+// Whether the argument says what a name is that `body` uses and no parameter that is used says.
 static bool says_more(const leat_binding *param, const names *body, const names *known) {
-  names of_type = no_names(body->e);
-  leat_expr_kind kind = param->type ? param->type->kind : LEAT_EXPR_NONE;
-  if (kind == LEAT_EXPR_INDEX || kind == LEAT_EXPR_VAR_TYPE) use_expr(&of_type, param->type);
-  for (uint32_t i = 0; i < of_type.map.count; i++) {
-    const char *name = of_type.map.entries[i].key;
+  names said = no_names(body->e);
+  use_type(param, &said, &said);
+  for (uint32_t i = 0; i < said.map.count; i++) {
+    const char *name = said.map.entries[i].key;
     if (is_used(body, name) && !is_used(known, name)) return true;
   }
   return false;
@@ -175,9 +177,11 @@ static void check_params(evaluator *e, const leat_stmt *definition) {
   use_bindings(&body, &definition->results);
   use_stmts(&body, &definition->body);
   use_bindings(&head, params);
-  for (uint32_t i = 0; i < params->count; i++) use_computed(&body, params->items[i].type);
-  for (uint32_t i = 0; i < params->count; i++)
-    if (is_used(&body, params->items[i].name)) use_expr(&known, params->items[i].type);
+  for (uint32_t i = 0; i < params->count; i++) {
+    names unsaid = no_names(e);
+    bool used = is_used(&body, params->items[i].name);
+    use_type(&params->items[i], used ? &known : &unsaid, &body);
+  }
   for (uint32_t i = 0; i < params->count; i++) {
     const leat_binding *param = &params->items[i];
     bool used = is_used(&body, param->name) || is_used(&head, param->name);

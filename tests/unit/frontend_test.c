@@ -90,7 +90,7 @@ TEST(literals_take_the_dtype_they_meet) {
 }
 
 TEST(arguments_go_by_position_by_name_and_on) {
-  CHECK_GRAPH("fn g(a: int, b: int = 10, c: [int] = none) { return [a, b] }\n"
+  CHECK_GRAPH("fn g(a: int, b: int = 10, _c: [int] = none) { return [a, b] }\n"
               "fn f(k: fn, x: int, ...) { return k(x, ...) }\n"
               "y: i32[2] = f(g, 3, b=4)\n"
               "z: i32[2] = f(g, x=5)\n"
