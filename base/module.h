@@ -1,6 +1,6 @@
 // Modules: shared objects leat-NAME.so, the only code that sees LLVM, MPI or BLIS, loaded on first
 // need. They are looked for in the directories of $LEAT_MODULE_PATH (separated by colons), then
-// where this build and its installation put them.
+// in leat_module_directories.
 #ifndef LEAT_BASE_MODULE_H
 #define LEAT_BASE_MODULE_H
 

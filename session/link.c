@@ -4,6 +4,7 @@
 #include "session/link.h"
 
 #include "base/command.h"
+#include "base/installed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +15,6 @@
 #if __has_include("build_dirs.h") // meson's
 #include "build_dirs.h"
 #endif
-#ifndef LEAT_LIB_DIRS
-#define LEAT_LIB_DIRS "/usr/local/lib:/usr/lib"
-#endif
-
 #ifndef LEAT_LINKER // set where the library needs more than any compiler
 #define LEAT_LINKER leat_c_compiler()
 #endif
@@ -31,13 +28,11 @@ typedef struct linker {
 } linker;
 
 static leat_status find_library(const linker *l, const char *name, const char **out) {
-  for (const char *dirs = LEAT_LIB_DIRS; *dirs; dirs += *dirs == ':') {
-    int length = (int)strcspn(dirs, ":");
-    *out = leat_arena_printf(l->arena, "%.*s/%s", length, dirs, name);
-    if (access(*out, R_OK) == 0) return LEAT_OK;
-    dirs += length;
-  }
-  return leat_fail(l->error, LEAT_NOT_FOUND, "%s is not in %s", name, LEAT_LIB_DIRS);
+  char path[LEAT_PATH_SIZE];
+  if (!leat_directory_find(leat_library_directories, name, path))
+    return leat_fail(l->error, LEAT_NOT_FOUND, "%s is not in %s", name, leat_library_directories);
+  *out = leat_arena_printf(l->arena, "%s", path);
+  return LEAT_OK;
 }
 
 static leat_status write_main(const linker *l) {

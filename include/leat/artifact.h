@@ -20,6 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LEAT_IMAGE_MAGIC "leatimg"
 enum { LEAT_IMAGE_VERSION = 5 };
 
@@ -281,5 +285,9 @@ typedef struct leat_image {
   LEAT_IMAGE_RANGES(X)
 #undef X
 } leat_image;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

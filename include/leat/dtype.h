@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // X(id, size in bytes, kind). A str element is a pointer and a u64 length into the step's string
 // heap.
 #define LEAT_DTYPE_LIST(X)                                                                         \
@@ -72,5 +76,9 @@ typedef struct leat_tensor {
 int64_t leat_shape_elements(int32_t rank, const int64_t *shape);
 // Bytes of a tensor; -1 as above.
 int64_t leat_tensor_bytes(const leat_tensor *tensor);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

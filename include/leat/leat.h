@@ -22,6 +22,10 @@
 #include "leat/dtype.h"
 #include "leat/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LEAT_VERSION "0.1.0"
 
 typedef struct leat_session leat_session;
@@ -145,5 +149,9 @@ LEAT_MUST_USE leat_status leat_session_traffic(leat_session *session, char **out
 
 // What the runtime did since the session began, as Chrome trace JSON; the caller frees *out.
 LEAT_MUST_USE leat_status leat_session_trace(leat_session *session, char **out);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -16,6 +16,10 @@
 #include "leat/dtype.h"
 #include "leat/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct leat_model leat_model;
 
 typedef struct leat_model_options {
@@ -57,5 +61,9 @@ LEAT_MUST_USE leat_status leat_model_save(leat_model *model, const char *path);
 // `main` of an executable that `leat build` makes: see its --help. Returns the exit code.
 int leat_executable_main(const leat_image *image, const leat_kernel_function *kernels, int argc,
                          char **argv);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #ifndef LEAT_STATUS_H
 #define LEAT_STATUS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define LEAT_STATUS_LIST(X)                                                                        \
   X(OK, "ok")                                                                                      \
   X(INVALID, "invalid input")                                                                      \
@@ -48,5 +52,9 @@ leat_status leat_fail(leat_error *error, leat_status status, const char *format,
     leat_status leat_try_status_ = (call);                                                         \
     if (leat_try_status_) return leat_try_status_;                                                 \
   } while (0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

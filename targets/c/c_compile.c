@@ -6,6 +6,7 @@
 #include "base/command.h"
 #include "base/cpuid.h"
 #include "base/file.h"
+#include "base/installed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,14 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if __has_include("build_dirs.h") // meson's
-#include "build_dirs.h"
-#endif
-#ifndef LEAT_INCLUDE_DIRS
-#define LEAT_INCLUDE_DIRS "include"
-#endif
-
 enum { LARGEST_OBJECT = 1 << 30 };
+
+static void add_include_directories(leat_command *c) {
+  char directory[LEAT_PATH_SIZE];
+  for (const char *rest = leat_include_directories; leat_directory_next(&rest, directory);)
+    leat_command_add(c, leat_arena_printf(c->arena, "-I%s", directory));
+}
 
 static leat_status build_command(leat_command *c, const char *cpu, const char *source,
                                  const char *object, leat_error *error) {
@@ -35,7 +35,7 @@ static leat_status build_command(leat_command *c, const char *cpu, const char *s
   leat_command_add_words(
       c, "-fno-asynchronous-unwind-tables -fcf-protection=none -mprefer-vector-width=512", " ", "");
   leat_command_add_words(c, host ? "native" : leat_cpu_level_name(level), " ", "-march=");
-  leat_command_add_words(c, LEAT_INCLUDE_DIRS, ":", "-I");
+  add_include_directories(c);
   leat_command_add(c, "-o");
   leat_command_add(c, object);
   leat_command_add(c, source);

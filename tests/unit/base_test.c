@@ -4,6 +4,7 @@
 #include "base/cpuid.h"
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/installed.h"
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/number.h"
@@ -19,6 +20,24 @@
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+TEST(directories_are_found_from_the_program_too) {
+  char self[LEAT_PATH_SIZE], path[LEAT_PATH_SIZE];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  CHECK(length > 0);
+  self[length] = '\0';
+  const char *name = strrchr(self, '/') + 1;
+  const char *list = ":/no/such::$ORIGIN/..:$ORIGIN:", *rest = list;
+  CHECK(leat_directory_find(list, name, path));
+  CHECK_EQ_STR(path, self);
+  CHECK(!leat_directory_find(list, "no such file", path));
+  CHECK(!leat_directory_find(NULL, name, path) && !leat_directory_find("", name, path));
+  CHECK(leat_directory_next(&rest, path));
+  CHECK_EQ_STR(path, "/no/such");
+  CHECK(leat_directory_next(&rest, path) && leat_directory_next(&rest, path));
+  CHECK(!leat_directory_next(&rest, path));
+}
 
 TEST(arena_zeroes_aligns_and_resets) {
   leat_arena *arena = leat_arena_create();

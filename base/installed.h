@@ -1,0 +1,21 @@
+// Where Leat's own files lie, as lists of directories between `:`. `$ORIGIN` at a directory's
+// beginning is the folder of the running program, as in the run path of an object: so a tree works
+// that was moved, or installed below another root.
+#ifndef LEAT_BASE_INSTALLED_H
+#define LEAT_BASE_INSTALLED_H
+
+#include <stdbool.h>
+
+enum { LEAT_PATH_SIZE = 4096 };
+
+extern const char leat_module_directories[], leat_library_directories[], leat_include_directories[];
+
+// Writes the next directory of *rest, which goes on behind it; false at the end. One that is too
+// long is left out.
+bool leat_directory_next(const char **rest, char directory[LEAT_PATH_SIZE]);
+
+// Writes the path of the readable file `name` in the first directory that has one; false: none has.
+// NULL is a list without directories.
+bool leat_directory_find(const char *directories, const char *name, char path[LEAT_PATH_SIZE]);
+
+#endif

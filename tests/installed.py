@@ -1,0 +1,31 @@
+"""The build, installed below a folder, as somebody has it who has nothing else."""
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', f'{ROOT}/build'))
+
+
+class Tree:
+    """`prefix` is what /usr/local would be, `libdir` the part of it that has the libraries."""
+
+    def __init__(self, folder):
+        subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', folder], check=True,
+                       capture_output=True)
+        self.folder = folder
+        self.prefix = os.path.dirname(self.find('bin/leat')).removesuffix('/bin')
+        self.libdir = os.path.relpath(self.find('libleat.a'), self.prefix).removesuffix('/libleat.a')
+
+    def find(self, end):
+        """The installed file whose path ends so."""
+        paths = (os.path.join(folder, name) for folder, _, names in os.walk(self.folder) for name in names)
+        return next((path for path in paths if path.endswith('/' + end)), f'{self.folder}/{end}')
+
+    def environment(self):
+        """What a shell is told that shall find the tree where it lies, and not the build."""
+        return {
+            **{name: value for name, value in os.environ.items() if not name.startswith(('LEAT_', 'XDG_'))},
+            'PATH': f'{self.prefix}/bin:' + os.environ['PATH'].removeprefix(f'{BUILD}:'),
+            'PKG_CONFIG_PATH': os.path.dirname(self.find('leat.pc')), 'PKG_CONFIG_SYSROOT_DIR': self.folder,
+            'LEAT_MODULE_PATH': f'{self.prefix}/{self.libdir}/leat', 'PREFIX': self.prefix, 'LIBDIR': self.libdir,
+        }
