@@ -75,8 +75,7 @@ static int literal_dtype(binder *b, const leat_expr *base) {
 
 static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
-  bool literal = ev_is_literal(*value) || value->kind == EV_LIST;
-  int dtype = literal ? literal_dtype(b, type->base) : -1;
+  int dtype = ev_takes_dtype(*value) ? literal_dtype(b, type->base) : -1;
   if (value->kind != EV_ROWS) *value = ev_tensor(ev_as_tensor(b->e, *value, dtype, span));
   if (value->kind == EV_ERROR) return false;
   ev_match m = match_argument(b, i, span);
@@ -206,8 +205,7 @@ static bool bind_given(binder *b, int turn) {
     const ev_argument *arg = b->given[i];
     if (b->bound[i] || !arg) continue;
     param_kind kind = kind_of(b->params->items[i].type);
-    bool literal = ev_is_literal(arg->value) || arg->value.kind == EV_LIST;
-    int when = kind == PARAM_STATIC || kind == PARAM_ANY ? 0 : literal ? 2 : 1;
+    int when = kind == PARAM_STATIC || kind == PARAM_ANY ? 0 : ev_takes_dtype(arg->value) ? 2 : 1;
     if (when == turn && !bind_param(b, i, arg->value, arg->span)) return false;
   }
   return true;

@@ -81,25 +81,12 @@ static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
 
 // -- Compile-time numbers -----------------------------------------------------------------------
 
-static ev float_function(evaluator *e, const ev_builtin_call *call, const char *name,
-                         double (*function)(double)) {
-  ev value = call->args[0];
-  if (value.kind != EV_INT && value.kind != EV_FLOAT)
-    return ev_fail(e, call->span, "`%s` is of a compile-time number, found %s", name,
-                   ev_kind_name(value));
-  return ev_float(function(value.kind == EV_INT ? (double)value.i : value.f));
-}
-
-static double same(double x) {
-  return x;
-}
-
 static ev builtin_float(evaluator *e, const ev_builtin_call *call) {
-  return float_function(e, call, "float", same);
-}
-
-static ev builtin_float_sqrt(evaluator *e, const ev_builtin_call *call) {
-  return float_function(e, call, "float_sqrt", sqrt);
+  ev value = call->args[0];
+  if (value.kind == EV_INT) return ev_float((double)value.i);
+  if (value.kind == EV_FLOAT) return value;
+  return ev_fail(e, call->span, "`float` is of a compile-time number, found %s",
+                 ev_kind_name(value));
 }
 
 // -- The graph and the cluster ------------------------------------------------------------------
@@ -294,8 +281,6 @@ static const ev_builtin builtins[] = {
      PARAMS(1, "start", "stop", "step"), EV_COLLECTS_NOTHING, builtin_range},
     {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), EV_COLLECTS_NOTHING,
      builtin_float},
-    {"float_sqrt", "float_sqrt(n): the square root of a compile-time number", PARAMS(1, "n"),
-     EV_COLLECTS_NOTHING, builtin_float_sqrt},
     {"default_seed", "default_seed(): the graph's parameter `seed`, or 0", PARAMS(0, NULL),
      EV_COLLECTS_NOTHING, builtin_default_seed},
     {"tasks", "tasks(job): the numbers of a job's tasks", PARAMS(1, "job"), EV_COLLECTS_NOTHING,

@@ -191,6 +191,8 @@ ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, u
   if (as)
     return ev_fail(e, span, "`%s` holds no state: `as` is for functions that do", function->name);
   if (function->builtin) return ev_call_builtin(e, function->builtin, args, count, span, hint);
+  ev number = ev_call_on_numbers(e, function->op, args, count, span);
+  if (number.kind != EV_NONE) return number;
   return ev_call_op(e, function->op, args, count, span, hint);
 }
 
@@ -270,60 +272,12 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
   return NULL;
 }
 
-// complex(a, b) of compile-time numbers is one.
-static bool is_static_complex(const ev_function *function, const ev_argument *args,
-                              uint32_t count) {
-  if (function->definition || function->builtin || function->op != LEAT_OP_complex || count != 2)
-    return false;
-  for (uint32_t i = 0; i < 2; i++)
-    if (args[i].key || (args[i].value.kind != EV_INT && args[i].value.kind != EV_FLOAT))
-      return false;
-  return true;
-}
-
-static double as_double(ev number) {
-  return number.kind == EV_INT ? (double)number.i : number.f;
-}
-
-// max(a, b) and min(a, b) of compile-time numbers or dimensions.
-static bool is_static_extreme(const ev_function *function, const ev_argument *args,
-                              uint32_t count) {
-  if (function->definition || function->builtin || count != 2 || args[0].key || args[1].key)
-    return false;
-  for (uint32_t i = 0; i < 2; i++) {
-    ev_kind kind = args[i].value.kind;
-    if (kind != EV_DIM && kind != EV_INT && kind != EV_FLOAT) return false;
-  }
-  return function->op == LEAT_OP_max || function->op == LEAT_OP_min;
-}
-
-static ev static_extreme(evaluator *e, const ev_function *function, const ev_argument *args,
-                         leat_span span) {
-  ev left = args[0].value, right = args[1].value;
-  bool largest = function->op == LEAT_OP_max;
-  if (left.kind != EV_DIM && right.kind != EV_DIM) {
-    leat_operator first = largest ? LEAT_OPERATOR_GREATER_EQUAL : LEAT_OPERATOR_LESS_EQUAL;
-    return ev_operator(e, first, left, right, span, NULL).i ? left : right;
-  }
-  leat_dims *dims = e->graph->dims;
-  leat_dim a, b, extreme;
-  if (!ev_as_dim(e, left, args[0].span, &a) || !ev_as_dim(e, right, args[1].span, &b))
-    return ev_error();
-  return (largest ? leat_dim_max : leat_dim_min)(dims, a, b, &extreme)
-             ? ev_of_dim(extreme)
-             : ev_fail(e, span, "this dimension has too many terms or digits");
-}
-
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   if (!ev_spend(e, 1, expr->span)) return ev_error();
   const ev_function *function = callee(e, expr);
   uint32_t count;
   ev_argument *args = ev_arguments(e, &expr->args, 0, &count); // reports what is wrong in them too
   if (!function || !args) return ev_error();
-  if (is_static_complex(function, args, count))
-    return ev_complex(as_double(args[0].value), as_double(args[1].value));
-  if (is_static_extreme(function, args, count))
-    return static_extreme(e, function, args, expr->span);
   const char *as = NULL;
   if (expr->as && !ev_string(e, expr->as, &as)) return ev_error();
   return ev_call(e, function, args, count, expr->span, as, hint);

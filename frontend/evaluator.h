@@ -7,6 +7,7 @@
 //   call.c       calls of functions                primitive.c  calls of primitive ops
 //   nodes.c      nodes of the graph                literal.c    literals as tensors
 //   operators.c  what + and its like stand for     indexing.c   x[…]; tensors: index_tensors.c
+//   numbers.c    ops on compile-time numbers
 //   sequences.c  lists and strings                 builtins.c   compile-time functions
 //   state.c      variables and instances           entry.c      entries
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
@@ -244,9 +245,10 @@ ev ev_of_state(leat_state *state);
 ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_make_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_take_results(evaluator *e, const ev *items, uint32_t count); // several results of one call
-const char *ev_kind_name(ev value);        // "a tensor", "an int", … for messages
-bool ev_is_literal(ev value);              // INT, FLOAT, BOOL
-bool ev_is_tensor(ev value);               // a TENSOR or a STATE
+const char *ev_kind_name(ev value); // "a tensor", "an int", … for messages
+bool ev_is_literal(ev value);       // INT, FLOAT, BOOL
+bool ev_takes_dtype(ev value);      // a literal, a LIST, a DIM: as a tensor, of what it meets
+bool ev_is_tensor(ev value);        // a TENSOR or a STATE
 const leat_type *ev_tensor_type(ev value); // of a TENSOR, a STATE, ROWS; NULL: it has none
 bool ev_equal(ev a, ev b);
 void ev_print(ev value, leat_text *out);
@@ -391,6 +393,11 @@ ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
 // -- primitive.c --------------------------------------------------------------------------------
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint);
+
+// -- numbers.c ----------------------------------------------------------------------------------
+// An op on compile-time numbers, or the larger or smaller of two dims. EV_NONE: it is not that.
+ev ev_call_on_numbers(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
+                      leat_span span);
 
 // -- operators.c --------------------------------------------------------------------------------
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,

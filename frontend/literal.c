@@ -163,8 +163,36 @@ int ev_exact_dtype(ev value) {
   return ev_has_kind(value, EV_COMPLEX) ? LEAT_c128 : ev_has_kind(value, EV_FLOAT) ? LEAT_f64 : -1;
 }
 
+// The count as an i64, or as what it meets where that is inexact; only `cast` narrows it to ints.
+static leat_value from_dim(evaluator *e, leat_dim dim, int dtype, leat_span span) {
+  leat_attr value = {.dim = dim}, to = {.i = dtype};
+  leat_builder builder = ev_builder(e, span);
+  leat_value count =
+      leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_dim, NULL, 0, &value);
+  if (dtype < 0 || !leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INEXACT)) return count;
+  return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &count, 1, &to);
+}
+
+// [N, 2], some of whose items are dims that are known only while running.
+static leat_value from_dims(evaluator *e, const ev_list *list, int dtype, leat_span span) {
+  leat_value none = {0}, *parts = leat_new_array(e->arena, leat_value, list->count);
+  leat_type one = {.dtype = LEAT_i64, .rank = 1, .dims = {leat_dim_const(1)}};
+  if (dtype < 0 || !leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INEXACT)) dtype = LEAT_i64;
+  leat_builder builder = ev_builder(e, span);
+  for (uint32_t i = 0; i < list->count; i++) {
+    leat_value part = ev_as_tensor(e, list->items[i], dtype, span);
+    parts[i] = part.node ? leat_build_broadcast(&builder, part, &one) : none;
+    if (!parts[i].node) return none;
+  }
+  leat_attr axis = {.i = 0};
+  return leat_build(&builder, ev_node_name(e, NULL, "concat"), LEAT_OP_concat, parts, list->count,
+                    &axis);
+}
+
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
   if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
+  if (ev_has_kind(value, EV_DIM) && value.list->height == 1)
+    return from_dims(e, value.list, dtype, span);
   leat_type type = {.dtype = LEAT_i32};
   list_type(value, &type);
   if (ev_has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
@@ -181,11 +209,7 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   case EV_TENSOR: return value.tensor;
   case EV_STATE: return ev_read(e, value.state, span);
   case EV_ROWS: return ev_rows_dense(e, value, span);
-  case EV_DIM: {
-    leat_attr attr = {.dim = value.dim};
-    leat_builder builder = ev_builder(e, span);
-    return leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_dim, NULL, 0, &attr);
-  }
+  case EV_DIM: return from_dim(e, value.dim, dtype, span);
   case EV_INT:
   case EV_FLOAT:
   case EV_COMPLEX:

@@ -43,7 +43,7 @@ static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
     has_float = has_float || ev_has_kind(inputs[i], EV_FLOAT);
     has_complex = has_complex || ev_has_kind(inputs[i], EV_COMPLEX);
   }
-  return has_complex ? LEAT_c64 : has_dim ? LEAT_i64 : has_float ? LEAT_f32 : -1;
+  return has_complex ? LEAT_c64 : has_float ? LEAT_f32 : has_dim ? LEAT_i64 : -1;
 }
 
 // Of what meets a complex literal: an f32 or f64 becomes complex too; -1: it stays as it is.

@@ -55,7 +55,7 @@ static ev float_operator(evaluator *e, leat_operator operator, double a, double 
   case LEAT_OPERATOR_LESS_EQUAL: return ev_bool(a <= b);
   case LEAT_OPERATOR_GREATER: return ev_bool(a > b);
   case LEAT_OPERATOR_GREATER_EQUAL: return ev_bool(a >= b);
-  case LEAT_OPERATOR_MOD:
+  case LEAT_OPERATOR_MOD: return ev_float(fmod(a, b));
   case LEAT_OPERATOR_AND:
   case LEAT_OPERATOR_OR:
   case LEAT_OPERATOR_NOT:
@@ -188,12 +188,31 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
   return ev_bool(ev_equal(left, right) == (operator== LEAT_OPERATOR_EQUAL));
 }
 
+static bool is_plain_list(ev value) {
+  return value.kind == EV_LIST && !value.list->results && !ev_has_kind(value, EV_TENSOR) &&
+         !ev_has_kind(value, EV_STATE);
+}
+
+// A list is a tensor beside a tensor; among compile-time values it is a list, which `+` joins.
+static bool is_list_alone(ev left, ev right) {
+  return (is_plain_list(left) || is_plain_list(right)) && !ev_is_tensor(left) &&
+         !ev_is_tensor(right);
+}
+
+static ev not_for_lists(evaluator *e, leat_operator operator, leat_span span) {
+  return ev_fail(e, span,
+                 "`%s` is not for lists, which `+` joins; beside a tensor a list is one, and "
+                 "`tensor([1, 2])` is one",
+                 leat_operator_spelling(operator));
+}
+
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
                const char *hint) {
   if (left.kind == EV_ERROR || right.kind == EV_ERROR) return ev_error();
   bool one = operator== LEAT_OPERATOR_NEG || operator== LEAT_OPERATOR_NOT;
   ev result = one ? unary(e, operator, left, span) : binary(e, operator, left, right, span);
   if (result.kind != EV_NONE) return result;
+  if (is_list_alone(left, right)) return not_for_lists(e, operator, span);
   if (left.kind == EV_ROWS || right.kind == EV_ROWS) {
     result = ev_rows_operator(e, operator, left, right, span);
     if (result.kind != EV_NONE) return result;

@@ -280,10 +280,11 @@ const ev_function *ev_find_gradient(evaluator *e, const char *name) {
 // -- Lookup -------------------------------------------------------------------------------------
 
 // Values of the language that no text binds.
-static const char *const predefined[] = {"training", "job", "task", "global_step"};
+static const char *const predefined[] = {"training", "job", "task", "global_step", "pi"};
 
 static ev predefined_value(evaluator *e, const char *name, leat_span span) {
   const leat_frontend_options *options = &e->options;
+  if (!strcmp(name, "pi")) return ev_float(3.141592653589793);
   if (!strcmp(name, "training")) return ev_bool(e->training);
   if (!strcmp(name, "task")) return ev_int(options->job ? options->task : 0);
   if (!strcmp(name, "job")) {

@@ -327,13 +327,17 @@ bool ev_is_tensor_type(const leat_expr *type) {
 
 static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_span span,
                      const char *what, const char *hint) {
+  bool counts = ev_has_kind(value, EV_DIM); // known only while running
   bool literal = ev_is_literal(value) || value.kind == EV_LIST || value.kind == EV_STRING;
   leat_type type;
-  if (literal) {
+  leat_dtype dtype;
+  if (literal && !counts) {
     if (!ev_type_of(e, declared, &type)) return ev_error();
     return ev_tensor(ev_literal_tensor(e, value, &type, hint, span));
   }
-  if (value.kind != EV_ROWS) value = ev_tensor(ev_as_tensor(e, value, -1, span));
+  if (counts && !dtype_of(e, declared->base, &dtype)) return ev_error();
+  if (value.kind != EV_ROWS)
+    value = ev_tensor(ev_as_tensor(e, value, counts ? (int)dtype : -1, span));
   if (value.kind == EV_ERROR) return value;
   ev_match m = {.e = e, .span = span, .what = what, .declared = declared};
   return ev_match_value(&m, value);

@@ -95,6 +95,10 @@ bool ev_is_literal(ev value) {
          value.kind == EV_BOOL;
 }
 
+bool ev_takes_dtype(ev value) {
+  return ev_is_literal(value) || value.kind == EV_LIST || value.kind == EV_DIM;
+}
+
 const leat_type *ev_tensor_type(ev value) {
   switch ((int)value.kind) {
   case EV_TENSOR: return leat_value_type(value.tensor);
