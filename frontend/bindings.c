@@ -160,7 +160,7 @@ static void bind_results(evaluator *e, const leat_stmt *stmt) {
 }
 
 void ev_bind_statement(evaluator *e, const leat_stmt *stmt) {
-  if (places_feed(e, stmt)) return;
+  if (places_feed(e, stmt) || ev_entry_call(e, stmt)) return;
   if (stmt->values.count == stmt->targets.count) {
     bind_each(e, stmt);
   } else if (stmt->values.count == 1) {

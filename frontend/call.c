@@ -265,6 +265,10 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
             value.i == LEAT_str
                 ? "number_to_str(x)"
                 : leat_arena_printf(e->arena, "cast(x, %s)", leat_dtype_name((leat_dtype)value.i)));
+  else if (value.kind == EV_ENTRY)
+    ev_fail(e, expr->callee->span,
+            "`%s` is an entry, which is run: by `leat run`, or in `leat repl` by a line of its own",
+            value.entry->name);
   else if (value.kind != EV_ERROR && name)
     ev_fail(e, expr->callee->span, "`%s` is %s, which cannot be called", name, ev_kind_name(value));
   else if (value.kind != EV_ERROR)

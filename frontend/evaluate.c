@@ -148,10 +148,12 @@ static void show(evaluator *e, ev value, leat_span span) {
              ev_spend(e, value.kind == EV_LIST ? value.list->weight : 1, span)) {
     ev_print(value, &e->shown_text);
     leat_text_add(&e->shown_text, "\n");
+    if (e->interactive) ev_bind(e, e->globals, span, leat_intern(e->strings, "_"), value);
   }
 }
 
 static void expression_statement(evaluator *e, const leat_stmt *stmt) {
+  if (ev_entry_call(e, stmt)) return;
   for (uint32_t i = 0; i < stmt->values.count; i++) {
     ev value = ev_expr(e, stmt->values.items[i], NULL);
     if (!e->frame->caller && !e->entry) show(e, value, stmt->span);

@@ -13,7 +13,7 @@
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
 //   einsum.c     einsum                            describe.c   definitions, for people
-//   unused.c     parameters that nothing uses
+//   unused.c     parameters that nothing uses      entry_call.c entries that a REPL's line runs
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -196,6 +196,7 @@ struct leat_frontend {
   leat_vec(leat_value) shown;
   leat_text shown_text;     // while a text is evaluated
   const char *shown_static; // the same, afterwards
+  leat_entry_call called;
 
   // What surrounds the statement being evaluated.
   leat_entry *entry;
@@ -461,6 +462,10 @@ void ev_add_index(ev_indices *indices, uint32_t item);
 bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t axis, leat_span span);
 ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, leat_value value, leat_span span,
                        const char *hint);
+
+// -- entry_call.c -------------------------------------------------------------------------------
+// Whether the statement is a line of a REPL that runs an entry; the call is noted then.
+bool ev_entry_call(evaluator *e, const leat_stmt *stmt);
 
 // -- state.c ------------------------------------------------------------------------------------
 void ev_var(evaluator *e, const leat_stmt *stmt);

@@ -298,6 +298,7 @@ static void roll_back(leat_frontend *e, const extent *to) {
   e->graph->name = to->name;
   e->graph->device = to->device;
   e->shown.count = 0;
+  e->called = (leat_entry_call){0};
 }
 
 static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
@@ -310,6 +311,7 @@ static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
   e->nodes = e->graph->nodes.count;
   e->undo.count = e->shown.count = e->pending.count = e->open_modules.count = 0;
   e->shown_text = (leat_text){0};
+  e->called = (leat_entry_call){0};
   leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs
   e->frame = top;
   e->path = leat_intern(e->strings, "");
@@ -333,6 +335,30 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   leat_text_finish(&e->shown_text);
   if (ev_failed(e)) roll_back(e, &before);
   return !ev_failed(e);
+}
+
+// -- Values that were computed --------------------------------------------------------------------
+
+const leat_entry_call *leat_frontend_entry_call(const leat_frontend *frontend) {
+  return &frontend->called;
+}
+
+const char *leat_frontend_hold(leat_frontend *e, const char *name, const leat_type *type) {
+  extent before = take_extent(e);
+  ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
+  begin(e, &top, true);
+  name = leat_intern(e->strings, name);
+  bool last = strcmp(name, "_") == 0;
+  const char *path = leat_graph_unique_name(e->graph, ev_node_name(e, last ? NULL : name, "last"));
+  leat_attr attrs[] = {{.string = leat_intern_printf(e->strings, "held/%s", path)},
+                       {.type = leat_arena_memdup(e->arena, type, sizeof *type)}};
+  leat_builder builder = ev_builder(e, (leat_span){0});
+  leat_value feed = leat_build(&builder, path, LEAT_OP_feed, NULL, 0, attrs);
+  if (feed.node && ev_bind(e, e->globals, (leat_span){0}, name, ev_tensor(feed)) && !last)
+    ev_add_alias(e, name, ev_tensor(feed));
+  e->frame = NULL;
+  if (ev_failed(e)) roll_back(e, &before);
+  return ev_failed(e) ? NULL : attrs[0].string;
 }
 
 // -- Names for feeds and fetches ----------------------------------------------------------------

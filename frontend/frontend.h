@@ -54,6 +54,19 @@ leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i);
 // Compile-time expression values of the last text, already as text ("3", "[0, 1]"); "" when none.
 const char *leat_frontend_shown_text(const leat_frontend *frontend);
 
+// A line at the top level of a REPL that runs an entry: `train(lr=0.1)`, `a, b = predict(x)`.
+// Whoever reads the lines computes the feeds, runs the entry and holds what the targets name.
+typedef struct leat_entry_call {
+  leat_entry *entry;          // NULL: the last text runs none
+  const leat_value *feeds;    // by parameter; {NULL}: its default
+  const char *const *targets; // names for the results, NULL for `_`
+  uint32_t target_count;      // 0: they are shown
+} leat_entry_call;
+const leat_entry_call *leat_frontend_entry_call(const leat_frontend *frontend);
+// Binds a top-level name to a value that was computed: a `feed` of no entry, which is fed in every
+// step that needs it. Returns the name of the feed; NULL: errors are in the diag.
+const char *leat_frontend_hold(leat_frontend *frontend, const char *name, const leat_type *type);
+
 // -- Definitions as people read them: their `##` lines and their head (describe.c) ----------------
 
 // What the texts so far define under that name; false: nothing.

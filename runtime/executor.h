@@ -31,6 +31,7 @@ struct leat_runtime {
   leat_transport *transport; // NULL: alone
   leat_trace *trace;         // NULL: off
   double deadline;
+  _Atomic bool interrupted; // runs end, until it is taken back
   void (*print)(void *context, const char *text);
   void *print_context;
   pthread_mutex_t print_lock;
@@ -144,6 +145,11 @@ static inline const char *leat_run_device(const leat_run *run, uint32_t part) {
 // run.c. From whom: the rank that the failure came from, or -1.
 void leat_run_fail(leat_run *run, int from, leat_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+// Whether runs are to end; leat_run_ends fails this one then.
+static inline bool leat_runs_end(const leat_runtime *runtime) {
+  return atomic_load_explicit(&runtime->interrupted, memory_order_relaxed);
+}
+bool leat_run_ends(leat_run *run);
 void leat_run_destroy(leat_run *run);
 void leat_run_transfer_began(leat_transfer *transfer);
 void leat_run_transfer_ended(leat_transfer *transfer, bool whole); // whole: its task is complete

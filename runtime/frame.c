@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double TURN = 5e7; // nanoseconds
+
 void leat_frame_init(leat_frame *frame, const leat_program *program,
                      leat_variable *const *variables, leat_arena *arena) {
   const leat_image *image = program->image;
@@ -183,6 +185,25 @@ static bool args_known(const leat_frame *frame, uint32_t first, uint32_t count) 
   return true;
 }
 
+// What writes a variable is not stopped in the middle of it.
+static bool writes_variable(const leat_view *view, const leat_image_launch *launch) {
+  for (uint32_t i = launch->arg_first; i < launch->arg_first + launch->arg_count; i++) {
+    const leat_image_buffer *buffer = &view->buffers[view->args[i].index];
+    if (!view->args[i].is_scalar && buffer->kind == LEAT_BUFFER_VARIABLE &&
+        view->variables[buffer->where].flags & LEAT_VARIABLE_WRITTEN)
+      return true;
+  }
+  return false;
+}
+
+// As many tiles as take about TURN nanoseconds; all of what is done sooner.
+static int64_t plan_turn(const leat_view *view, const leat_image_launch *launch, int64_t tiles,
+                         double work) {
+  bool whole = work <= TURN || launch->kind != LEAT_LAUNCH_KERNEL || writes_variable(view, launch);
+  int64_t turn = whole ? tiles : (int64_t)((double)tiles * TURN / work);
+  return turn > 0 ? turn : 1;
+}
+
 static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_limits *limits) {
   const leat_view *view = &frame->program->view;
   const leat_image_launch *launch = &view->launches[number];
@@ -200,6 +221,7 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
   if (width > limits->threads) width = limits->threads;
   if (width > (double)plan->tiles) width = (double)plan->tiles;
   plan->width = width > 1 ? (int32_t)width : 1;
+  plan->turn = plan_turn(view, launch, plan->tiles, (double)frame->formulas[launch->work]);
   for (uint32_t i = 0; i < launch->arg_count; i++)
     if (!args[i].is_scalar) plan->bytes += (uint64_t)frame->buffers[args[i].index].bytes;
 }

@@ -23,6 +23,7 @@ typedef struct leat_launch_plan {
   bool known;
   int64_t tiles;
   int32_t width;  // threads that are worth it
+  int64_t turn;   // tiles that a thread computes before it looks whether it is interrupted
   uint64_t bytes; // of all its buffers, for traces
 } leat_launch_plan;
 

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+static const double LONGEST_WAIT = 0.1; // seconds
+
 // -- Memory ---------------------------------------------------------------------------------------
 
 static leat_run *create(leat_executor *executor) {
@@ -141,6 +143,12 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
   pthread_mutex_unlock(&run->lock);
 }
 
+bool leat_run_ends(leat_run *run) {
+  if (__builtin_expect(!leat_runs_end(run->executor->runtime), 1)) return false;
+  leat_run_fail(run, -1, LEAT_ABORTED, "interrupted");
+  return true;
+}
+
 // -- Scheduling -----------------------------------------------------------------------------------
 
 static void help(void *context);
@@ -162,7 +170,7 @@ static void drain(leat_run *run) {
     recruit(run);
     run->working++;
     pthread_mutex_unlock(&run->lock);
-    bool done = leat_run_task(run, place);
+    bool done = !leat_run_ends(run) && leat_run_task(run, place);
     pthread_mutex_lock(&run->lock);
     run->working--;
     if (done) complete(run, place);
@@ -189,9 +197,12 @@ static void fail_deadline(leat_run *run) {
   pthread_mutex_lock(&run->lock);
 }
 
-// Waits until something happened to the run; the lock is held, but not meanwhile. False when
-// nothing did before `until`.
+// Waits until something happened to the run, but no longer than a signal handler that interrupts it
+// and can wake nobody may be kept waiting; the lock is held, but not meanwhile. False when nothing
+// did before `until`.
 static bool wait_for_change(leat_run *run, int64_t until) {
+  int64_t look = leat_clock_after(LONGEST_WAIT);
+  if (look < until) until = look;
   leat_runtime *runtime = run->executor->runtime;
   leat_transport *transport =
       run->executor->has_remote && run->transfers ? runtime->transport : NULL;
@@ -232,6 +243,10 @@ static void drive(leat_run *run) {
     if (wait_for_change(run, until)) continue;
     if (run->working) {
       until = 0; // computing is progress
+    } else if (leat_clock() < until) {
+      pthread_mutex_unlock(&run->lock);
+      leat_run_ends(run);
+      pthread_mutex_lock(&run->lock);
     } else if (failed) {
       run->abandoned = run->executor->abandoned = true;
       break;

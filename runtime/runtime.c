@@ -91,6 +91,14 @@ void leat_runtime_destroy(leat_runtime *runtime) {
   free(runtime);
 }
 
+void leat_runtime_interrupt(leat_runtime *runtime, bool on) {
+  atomic_store(&runtime->interrupted, on);
+}
+
+bool leat_runtime_is_interrupted(const leat_runtime *runtime) {
+  return leat_runs_end(runtime);
+}
+
 void leat_runtime_trace(leat_runtime *runtime, leat_text *out) {
   if (runtime->trace)
     leat_trace_write(runtime->trace, runtime->transport ? runtime->transport->rank : 0, out);

@@ -100,18 +100,32 @@ static void note_failure(segment_walk *walk, const leat_failure *failure) {
   atomic_store(&walk->last, failure->launch);
 }
 
+// *begin becomes where the tiles begin that failed.
+static int32_t run_turns(const segment_walk *walk, leat_call *call, uint32_t number, int64_t *begin,
+                         int64_t end) {
+  int64_t turn = walk->frame->launches[number].turn;
+  int32_t result = LEAT_OK;
+  for (; *begin < end && !result; *begin += turn) {
+    if (__builtin_expect(leat_runs_end(walk->runtime), 0)) return LEAT_ABORTED;
+    result = run_tiles(call, number, *begin, end - *begin > turn ? *begin + turn : end);
+  }
+  if (result) *begin -= turn;
+  return result;
+}
+
 // *clock: when this thread ended its last launch, if that was just now, else 0; for traces.
 static void run_launch(segment_walk *walk, uint32_t number, int64_t begin, int64_t end,
                        int64_t *clock) {
   if (begin == end || number > atomic_load_explicit(&walk->last, memory_order_relaxed)) return;
   bool tracing = __builtin_expect(walk->runtime->trace != NULL, 0);
+  uint64_t tiles = (uint64_t)(end - begin);
   if (tracing && *clock == 0) *clock = leat_clock();
   leat_call call = {.frame = walk->frame};
-  int32_t result = run_tiles(&call, number, begin, end);
+  int32_t result = run_turns(walk, &call, number, &begin, end);
   if (tracing) {
     int64_t began = *clock;
     *clock = leat_clock();
-    trace_launch(walk, number, (uint64_t)(end - begin), began, *clock);
+    trace_launch(walk, number, tiles, began, *clock);
   }
   if (__builtin_expect(result != 0, 0))
     note_failure(walk, &(leat_failure){result, number, begin, call});

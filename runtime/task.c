@@ -58,6 +58,7 @@ static bool run_segment(leat_run *run, leat_task_place place) {
   leat_failure failure = leat_segment_run(run, place);
   leat_run_trace(run, place, LEAT_TRACE_SEGMENT, begin, 0);
   if (__builtin_expect(failure.result == 0, 1)) return true;
+  if (leat_run_ends(run)) return false;
   report_failure(run, place, &failure);
   return false;
 }

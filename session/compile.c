@@ -87,6 +87,7 @@ static void *compile_jobs(void *context) {
   compilation *c = context;
   for (uint32_t i; (i = atomic_fetch_add(&c->next, 1)) < c->missed.count;) {
     compile_job *job = c->missed.items[i];
+    if (leat_runtime_is_interrupted(c->session->runtime)) break; // it is said where all meet
     leat_status status = job->generator->compile(&job->request, &job->object, &job->error);
     if (status) leat_fail(&job->error, status, "%s", leat_status_name(status));
   }
@@ -111,6 +112,7 @@ static leat_status compile_missed(compilation *c) {
   while (count < wanted && pthread_create(&threads[count], NULL, compile_jobs, c) == 0) count++;
   compile_jobs(c);
   for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+  LEAT_TRY(leat_session_check(c->session));
   return first_failure(c);
 }
 

@@ -164,6 +164,7 @@ static leat_status verify_and_dump(leat_driver *driver, const char *stage) {
 }
 
 static leat_status run_pass(leat_driver *driver, const leat_pass_info *pass) {
+  LEAT_TRY(leat_session_check(driver->session));
   double start = leat_seconds();
   leat_status status = pass->function(&driver->context);
   leat_arena_reset(driver->context.scratch);
@@ -211,6 +212,7 @@ static void dump_code(const stage_dump *dump, const leat_compiled *code) {
 
 leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_compiled *out) {
   leat_session *session = driver->session;
+  LEAT_TRY(leat_session_check(session));
   stage_dump dump = {session, part->device};
   leat_codegen_options options = {.blis = session->options.blis};
   if (session->options.dump_after) options.dump = dump_stage, options.dump_context = &dump;

@@ -140,6 +140,7 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
   leat_map_init(&session->counts, session->arena);
   leat_map_init(&session->restored, session->arena);
   leat_map_init(&session->known, session->arena);
+  leat_map_init(&session->held, session->arena);
   copy_options(session, options);
   leat_error *error = leat_session_begin(session);
   return leat_session_end(session, create(session, transport, error));
@@ -152,6 +153,7 @@ leat_status leat_session_create(const leat_session_options *options, leat_sessio
 void leat_session_destroy(leat_session *session) {
   if (!session) return;
   leat_session_forget_waiting(session);
+  leat_session_forget_held(session);
   if (session->cluster && leat_session_is_client(session)) leat_remote_shutdown(session);
   leat_runtime_destroy(session->runtime);
   leat_devices_finish(&session->devices);
@@ -159,6 +161,15 @@ void leat_session_destroy(leat_session *session) {
   leat_text_finish(&session->message);
   leat_arena_destroy(session->arena);
   free(session);
+}
+
+void leat_session_interrupt(leat_session *session, bool on) {
+  leat_runtime_interrupt(session->runtime, on);
+}
+
+leat_status leat_session_check(leat_session *session) {
+  if (!leat_runtime_is_interrupted(session->runtime)) return LEAT_OK;
+  return leat_fail(&session->error, LEAT_ABORTED, "interrupted");
 }
 
 uint64_t *leat_session_count(leat_session *session, const char *entry) {
@@ -190,6 +201,7 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
       leat_frontend_extend(session->frontend, name, text, size, session->options.interactive);
   leat_session_time(session, "frontend", start);
   collect_effects(session, graph, first);
+  leat_session_note_entry_run(session);
   return extended ? LEAT_OK : LEAT_INVALID;
 }
 
@@ -242,10 +254,13 @@ int leat_session_shown_count(const leat_session *session) {
   return (int)leat_frontend_shown_count(session->frontend);
 }
 
-const char *leat_session_shown(const leat_session *session, int i) {
-  leat_value value = leat_frontend_shown(session->frontend, (uint32_t)i);
+const char *leat_session_value_name(const leat_session *session, leat_value value) {
   if (!value.port) return value.node->name;
   return leat_intern_printf(session->strings, "%s:%u", value.node->name, value.port);
+}
+
+const char *leat_session_shown(const leat_session *session, int i) {
+  return leat_session_value_name(session, leat_frontend_shown(session->frontend, (uint32_t)i));
 }
 
 int leat_session_effect_count(const leat_session *session) {
@@ -268,15 +283,17 @@ const char *leat_session_shown_text(const leat_session *session) {
 }
 
 leat_status leat_session_print(leat_session *session, char **out) {
+  leat_session_begin(session);
   leat_text text = {0};
   leat_graph_print(leat_frontend_graph(session->frontend), &text);
   *out = text.data;
-  return LEAT_OK;
+  return leat_session_end(session, LEAT_OK);
 }
 
 leat_status leat_session_trace(leat_session *session, char **out) {
+  leat_session_begin(session);
   leat_text text = {0};
   leat_runtime_trace(session->runtime, &text);
   *out = text.data;
-  return LEAT_OK;
+  return leat_session_end(session, LEAT_OK);
 }

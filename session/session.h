@@ -5,6 +5,7 @@
 //   driver.c     passes and codegen, dumps        compile.c   kernels → objects → programs
 //   step_cache.c whole steps kept on disk         variables.c values by name, checkpoints
 //   artifact.c   ahead of time                    target.c    the table of targets
+//   held.c       values under names; entries that a REPL's line runs
 //   cluster.c    several processes                master.c, worker.c  their two sides
 //
 // A public call begins with leat_session_begin and ends with leat_session_end, which makes the
@@ -33,8 +34,10 @@ struct leat_session {
   leat_map counts;                 // interned entry name → uint64_t *: runs completed
   leat_map restored; // interned variable name → leat_tensor *: to be put into a store
   leat_map known;    // interned variable name → itself: its value is no initialiser's any more
+  leat_map held;     // interned name of a feed → leat_tensor *: what it is always fed
   bool trains;       // a step of a training entry was prepared
   leat_vec(leat_node *) effects; // of the last text, at top level
+  leat_entry_run entry_run;      // of the last text
   leat_error error;              // of the call in progress
   leat_text message;
 };
@@ -43,6 +46,9 @@ struct leat_session {
 leat_error *leat_session_begin(leat_session *session);
 leat_status leat_session_end(leat_session *session, leat_status status);
 
+// LEAT_ABORTED when it is interrupted.
+leat_status leat_session_check(leat_session *session);
+
 // As leat_session_create, in a world that has been joined already; takes the transport over.
 leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
                                    leat_session **out);
@@ -50,10 +56,18 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
 // Completed runs of an entry by this client.
 uint64_t *leat_session_count(leat_session *session, const char *entry);
 
+// What a feed that no step has as a port is fed; NULL: nothing.
+const leat_tensor *leat_session_held(const leat_session *session, const char *feed);
+// The name to fetch a value by.
+const char *leat_session_value_name(const leat_session *session, leat_value value);
+// Makes session->entry_run after a text.
+void leat_session_note_entry_run(leat_session *session);
+
 // Puts values that wait (restored or written before a step needed their variable) into the stores
 // that have declared these variables by now.
 leat_status leat_session_deliver(leat_session *session, leat_error *error);
 void leat_session_forget_waiting(leat_session *session);
+void leat_session_forget_held(leat_session *session);
 
 // Warns of an entry that uses variables which were neither trained here nor restored.
 void leat_session_warn_untrained(leat_session *session, const struct leat_step_request *step);

@@ -28,7 +28,7 @@ typedef struct variant {
   leat_remote remote;    // those of others
   // Of the executor's feed or fetch number: the step's. NULL: they are the same.
   uint32_t *feed_of, *fetch_of;
-  leat_tensor *feeds, *fetches; // scratch for these orders
+  leat_tensor *feeds, *fetches; // scratch for these orders; of what no port feeds, what it holds
 } variant;
 
 struct leat_step {
@@ -141,8 +141,8 @@ static leat_status make_code(leat_step *step, variant *v, leat_driver *driver, l
   return status;
 }
 
-// Which of the step's ports each of the executor's is; NULL when that is itself. What an entry that
-// is not run gives a default is none of them: `count` stands for that.
+// Which of the step's ports each of the executor's is; NULL when that is itself. `count`: none,
+// what an entry that is not run gives a default, and what the session holds.
 static leat_status match_ports(leat_step *step, variant *v, const leat_port *ports, uint32_t count,
                                const leat_port_info *infos, size_t info_count, uint32_t **out) {
   bool *taken = leat_new_array(v->arena, bool, count);
@@ -151,7 +151,7 @@ static leat_status match_ports(leat_step *step, variant *v, const leat_port *por
   for (size_t i = 0; i < info_count; i++) {
     uint32_t j = 0;
     while (j < count && (taken[j] || strcmp(ports[j].name, infos[i].name) != 0)) j++;
-    if (j == count && !infos[i].has_fallback)
+    if (j == count && !infos[i].has_fallback && !leat_session_held(step->session, infos[i].name))
       return leat_fail(&step->session->error, LEAT_INTERNAL, "the compiled step has a port `%s`",
                        infos[i].name);
     if (j < count) taken[j] = true;
@@ -173,6 +173,10 @@ static leat_status match_feeds_and_fetches(leat_step *step, variant *v) {
   LEAT_TRY(match_ports(step, v, step->request.fetches.items, step->request.fetches.count,
                        infos + feeds, fetches, &v->fetch_of));
   v->feeds = leat_new_array(v->arena, leat_tensor, feeds);
+  for (size_t i = 0; i < feeds; i++) {
+    const leat_tensor *held = leat_session_held(step->session, infos[i].name);
+    if (held) v->feeds[i] = *held;
+  }
   v->fetches = leat_new_array(v->arena, leat_tensor, fetches);
   return LEAT_OK;
 }
@@ -317,8 +321,7 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
   variant *v = step->current;
   if (v->feed_of) {
     for (size_t i = 0; i < leat_executor_feed_count(v->here.executor); i++)
-      v->feeds[i] =
-          v->feed_of[i] < step->request.feeds.count ? feeds[v->feed_of[i]] : (leat_tensor){0};
+      if (v->feed_of[i] < step->request.feeds.count) v->feeds[i] = feeds[v->feed_of[i]];
     feeds = v->feeds;
   }
   leat_run_request request = {

@@ -86,6 +86,21 @@ const char *leat_session_shown(const leat_session *session, int i);
 int leat_session_effect_count(const leat_session *session);
 const char *leat_session_effect(const leat_session *session, int i);
 const char *leat_session_shown_text(const leat_session *session);
+// What the last text at top level runs: `train(lr=0.1)`, `a, b = predict(x)`. Its feeds are to be
+// fetched first; then the entry is run, and its results are held under the targets' names.
+typedef struct leat_entry_run {
+  const char *entry;        // NULL: the last text runs none
+  const char *const *feeds; // by parameter: the name to fetch its value by; NULL: its default
+  int feed_count;
+  const char *const *targets; // names for the results; NULL: of no interest
+  int target_count;           // 0: no name is bound
+} leat_entry_run;
+// Valid until the next extend.
+const leat_entry_run *leat_session_entry_run(const leat_session *session);
+// Binds a name at top level to a value, which later texts use; the newest wins. The value is
+// copied, and fed to every step that needs it, until the session ends.
+LEAT_MUST_USE leat_status leat_session_hold(leat_session *session, const char *name,
+                                            const leat_tensor *value);
 // The documentation and head of a function that the session's texts define, malloc'ed; NULL: none.
 char *leat_session_describe(const leat_session *session, const char *name);
 // The whole graph as canonical text; the caller frees *out.
@@ -127,6 +142,12 @@ const leat_port *leat_step_fetch(const leat_step *step, int i);
 // fetches[i] is filled in; its data belongs to the step and is valid until its next run or its end.
 LEAT_MUST_USE leat_status leat_step_run(leat_step *step, const leat_tensor *feeds,
                                         leat_tensor *fetches);
+
+// While on, calls of this session that compile or run end soon with LEAT_ABORTED: a compilation
+// between passes and kernels, a step between kernels, or the parts of a long one; what it did to
+// variables until then is done, as when a step fails. Any thread and any signal handler may call
+// it. Off lets the session work again.
+void leat_session_interrupt(leat_session *session, bool on);
 
 // Variables by name ("net/hidden/w"); the data of `out` is the caller's to free().
 int leat_session_variable_count(const leat_session *session);

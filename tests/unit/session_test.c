@@ -3,7 +3,9 @@
 #include "tests/unit/opened.h"
 #include "tests/unit/scratch.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 static int64_t read_i64(leat_session *session, const char *name) {
   leat_tensor value;
@@ -69,6 +71,123 @@ TEST(variables_by_name) {
   CHECK(strstr(leat_session_message(session), "`nn`"));
   CHECK_EQ_INT(read_i64(session, "n"), 10);
   leat_step_destroy(step);
+  leat_session_destroy(session);
+}
+
+// -- Interrupts --------------------------------------------------------------------------------
+
+// What a step prints interrupts it.
+static void interrupt_session(void *session, const char *text) {
+  (void)text;
+  leat_session_interrupt(*(leat_session **)session, true);
+}
+
+static leat_session *open_interrupted(const char *text, const char *target,
+                                      void (*print)(void *context, const char *text)) {
+  static leat_session *session;
+  leat_session_options options = {
+      .target = target, .cache = "off", .print = print, .print_context = &session};
+  CHECK_EQ_INT(leat_session_create(&options, &session), LEAT_OK);
+  CHECK_EQ_INT(leat_session_extend(session, text, 0, "test.leat"), LEAT_OK);
+  return session;
+}
+
+// What comes later does not happen, nothing compiles either, and then the session goes on.
+TEST(interrupted_between_tasks) {
+  for (int t = 0; t < 2; t++) {
+    leat_session *session = open_interrupted("var n: i64[] = 1\n"
+                                             "entry f() {\n"
+                                             "  print(\"before\", n)\n"
+                                             "  n += 1\n"
+                                             "}\n",
+                                             t ? "ref" : "cpu", interrupt_session);
+    leat_step *step = prepare(session, "f"), *other;
+    for (int i = 0; i < 2; i++) {
+      CHECK_EQ_INT(leat_step_run(step, NULL, NULL), LEAT_ABORTED);
+      CHECK_EQ_STR(leat_session_message(session), "error: interrupted\n");
+    }
+    const char *entry = "f";
+    leat_step_spec spec = {.entries = &entry, .entry_count = 1};
+    CHECK_EQ_INT(leat_session_prepare(session, &spec, &other), LEAT_ABORTED);
+    CHECK_EQ_STR(leat_session_message(session), "error: interrupted\n");
+    leat_session_interrupt(session, false);
+    CHECK_EQ_INT(read_i64(session, "n"), 1);
+    CHECK_EQ_INT(leat_session_prepare(session, &spec, &other), LEAT_OK);
+    leat_step_destroy(other);
+    leat_step_destroy(step);
+    leat_session_destroy(session);
+  }
+}
+
+static void *interrupt_soon(void *session) {
+  nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+  leat_session_interrupt(session, true);
+  return NULL;
+}
+
+static pthread_t interrupter;
+
+static void start_interrupter(void *session, const char *text) {
+  (void)text;
+  pthread_create(&interrupter, NULL, interrupt_soon, *(leat_session **)session);
+}
+
+// One kernel that takes tens of seconds ends in its middle.
+TEST(interrupted_kernel) {
+  leat_session *session = open_interrupted(
+      "entry f(start: i64[]) -> (y: f32[4096]) {\n"
+      "  print(\"go\", start)\n"
+      "  y = sum(sin(cast(iota([4096, 4194304]), f32)), axis=1) + cast(start, f32)\n"
+      "}\n",
+      "cpu", start_interrupter);
+  leat_step *step = prepare(session, "f");
+  int64_t start = 1;
+  leat_tensor feed = {LEAT_i64, 0, {0}, &start}, y;
+  CHECK_EQ_INT(leat_step_run(step, &feed, &y), LEAT_ABORTED);
+  CHECK_EQ_STR(leat_session_message(session), "error: interrupted\n");
+  pthread_join(interrupter, NULL);
+  leat_step_destroy(step);
+  leat_session_destroy(session);
+}
+
+// -- Values under names --------------------------------------------------------------------------
+
+// What is held is fed to whatever needs it; a name that is held again leaves what was made of the
+// first alone. A line runs an entry, with feeds and names for its results.
+TEST(held_values) {
+  leat_session *session;
+  leat_session_options options = {.cache = "off", .interactive = true};
+  CHECK_EQ_INT(leat_session_create(&options, &session), LEAT_OK);
+  static const char text[] = "entry f(x: f32[N], k: f32[] = 2) -> (y: f32[N]) {\n  y = x * k\n}\n";
+  CHECK_EQ_INT(leat_session_extend(session, text, 0, "test.leat"), LEAT_OK);
+  CHECK(leat_session_entry_run(session)->entry == NULL);
+  float first[] = {1, 2}, second[] = {5, 6, 7};
+  leat_tensor a = {LEAT_f32, 1, {2}, first}, b = {LEAT_f32, 1, {3}, second}, out;
+  CHECK_EQ_INT(leat_session_hold(session, "a", &a), LEAT_OK);
+  CHECK_EQ_INT(leat_session_extend(session, "c = a + 1\n", 0, "test.leat"), LEAT_OK);
+  first[0] = 100; // it was copied
+  CHECK_EQ_INT(leat_session_hold(session, "a", &b), LEAT_OK);
+  CHECK_EQ_INT(leat_session_extend(session, "a\nc\n", 0, "test.leat"), LEAT_OK);
+  for (int i = 0; i < 2; i++) {
+    const char *shown = leat_session_shown(session, i);
+    leat_step *step;
+    leat_step_spec spec = {.fetches = &shown, .fetch_count = 1};
+    CHECK_EQ_INT(leat_session_prepare(session, &spec, &step), LEAT_OK);
+    CHECK_EQ_INT(leat_step_feed_count(step), 0);
+    CHECK_EQ_INT(leat_step_run(step, NULL, &out), LEAT_OK);
+    CHECK_EQ_INT(out.shape[0], i ? 2 : 3);
+    CHECK(*(float *)out.data == (i ? 2.0f : 5.0f));
+    leat_step_destroy(step);
+  }
+  CHECK_EQ_INT(leat_session_extend(session, "z = f(a)\n", 0, "test.leat"), LEAT_OK);
+  const leat_entry_run *run = leat_session_entry_run(session);
+  CHECK_EQ_STR(run->entry, "f");
+  CHECK_EQ_INT(run->feed_count, 2);
+  CHECK(run->feeds[0] && !run->feeds[1]);
+  CHECK_EQ_INT(run->target_count, 1);
+  CHECK_EQ_STR(run->targets[0], "z");
+  CHECK_EQ_INT(leat_session_hold(session, "f", &b), LEAT_INVALID);
+  CHECK(strstr(leat_session_message(session), "`f` is an entry already"));
   leat_session_destroy(session);
 }
 
