@@ -270,7 +270,12 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
             "`%s` is an entry, which is run: by `leat run`, or in `leat repl` by a line of its own",
             value.entry->name);
   else if (value.kind != EV_ERROR && name)
-    ev_fail(e, expr->callee->span, "`%s` is %s, which cannot be called", name, ev_kind_name(value));
+    ev_fail(e, expr->callee->span, "`%s` is %s, which cannot be called%s", name,
+            ev_kind_name(value),
+            ev_find_function(e, name)
+                ? leat_arena_printf(e->arena, ": it hides the function `%s`, so name it otherwise",
+                                    name)
+                : "");
   else if (value.kind != EV_ERROR)
     ev_fail(e, expr->callee->span, "%s cannot be called", ev_kind_name(value));
   return NULL;
