@@ -45,6 +45,28 @@ bool leat_describe_text(leat_diag *diag, uint32_t source, leat_text *out) {
   return ok;
 }
 
+static void find_entries(const leat_stmts *stmts,
+                         void (*found)(void *context, const char *name, const char *help),
+                         void *context) {
+  for (uint32_t i = 0; i < stmts->count; i++) {
+    const leat_stmt *stmt = stmts->items[i];
+    bool holds = stmt->kind == LEAT_STMT_ON || stmt->kind == LEAT_STMT_FOR;
+    const char *help = stmt->doc ? stmt->doc : "";
+    if (stmt->kind == LEAT_STMT_ENTRY && stmt->name)
+      found(context, stmt->name, help + strspn(help, " "));
+    else if (holds || stmt->kind == LEAT_STMT_IF)
+      find_entries(&stmt->body, found, context);
+  }
+}
+
+void leat_find_entries(leat_diag *diag, uint32_t source,
+                       void (*found)(void *context, const char *name, const char *help),
+                       void *context) {
+  leat_arena *arena = leat_arena_create();
+  find_entries(&leat_parse(arena, leat_strings_create(arena), diag, source)->stmts, found, context);
+  leat_arena_destroy(arena);
+}
+
 const char *leat_builtin_name(uint32_t i) {
   return ev_builtin_at(i) ? ev_builtin_at(i)->name : NULL;
 }

@@ -77,4 +77,9 @@ bool leat_describe_text(leat_diag *diag, uint32_t source, leat_text *out);
 const char *leat_builtin_name(uint32_t i);
 const char *leat_builtin_help(uint32_t i);
 
+// Tells the entries of a text, with what documents them ("": nothing does), as far as it parses.
+void leat_find_entries(leat_diag *diag, uint32_t source,
+                       void (*found)(void *context, const char *name, const char *help),
+                       void *context);
+
 #endif

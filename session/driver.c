@@ -21,14 +21,16 @@ static uint32_t stage_count(void) {
   return 1 + leat_pass_count + LAST_STAGES;
 }
 
-static const char *stage_name(uint32_t i) {
+const char *leat_stage_name(uint32_t i) {
   if (i == 0) return first_stage;
-  return i <= leat_pass_count ? leat_passes[i - 1].name : last_stages[i - 1 - leat_pass_count];
+  if (i <= leat_pass_count) return leat_passes[i - 1].name;
+  i -= 1 + leat_pass_count;
+  return i < LAST_STAGES ? last_stages[i] : NULL;
 }
 
 static uint32_t stage_number(const char *name) { // stage_count() when there is none
   uint32_t i = 0;
-  while (i < stage_count() && strcmp(stage_name(i), name) != 0) i++;
+  while (i < stage_count() && strcmp(leat_stage_name(i), name) != 0) i++;
   return i;
 }
 
@@ -58,7 +60,7 @@ static bool list_has(const char *list, const char *name) {
 static leat_status unknown_stage(const char *name, leat_error *error) {
   leat_text names = {0};
   for (uint32_t i = 0; i < stage_count(); i++)
-    leat_text_add(&names, "%s%s", i ? ", " : "", stage_name(i));
+    leat_text_add(&names, "%s%s", i ? ", " : "", leat_stage_name(i));
   leat_fail(error, LEAT_INVALID, "there is no stage `%s`; there are %s", name, names.data);
   leat_text_finish(&names);
   return LEAT_INVALID;

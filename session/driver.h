@@ -26,6 +26,8 @@ LEAT_MUST_USE leat_status leat_driver_run(leat_driver *driver, const char *last)
 LEAT_MUST_USE leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part,
                                               leat_compiled *out);
 
+// The stages in their order; NULL: there are no more.
+const char *leat_stage_name(uint32_t i);
 // Whether there is such a stage, or a list of them separated by commas (or "all"); NULL is fine.
 leat_status leat_stage_check(const char *stage, leat_error *error);
 leat_status leat_stages_check(const char *stages, leat_error *error);

@@ -69,10 +69,10 @@ static int run(const tool_command *command, int argc, char **argv) {
   leat_artifact_options *a = &o.artifact;
   tool_option shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
-      {"entry", 'e', TOOL_LIST, &o.entries, "NAME", "build this entry (default: the only one)"},
+      {"entry", 'e', TOOL_LIST, &o.entries, "ENTRY", "build this entry (default: the only one)"},
       {"fetch", 0, TOOL_LIST, &o.fetches, "NAME", "and make this a result too"},
       {"output", 'o', TOOL_TEXT, &a->output, "PATH", "executable; or .o, .so, .c, each with a .h"},
-      {"emit", 0, TOOL_TEXT, &o.emit, "KIND", "exe, obj, so, c (default: as the name says)"},
+      {"emit", 0, TOOL_TEXT, &o.emit, "exe|obj|so|c", "what to make (default: as the name says)"},
       {"vars", 0, TOOL_TEXT, &a->vars, "FILE", "values of variables, from a .safetensors"},
       {"dim", 0, TOOL_LIST, &o.dims, "NAME=N", "fix a run-time dim: B=128"},
       {"cc", 0, TOOL_TEXT, &a->cc, "COMMAND", "what links (default: $CC, else cc)"},

@@ -1,5 +1,6 @@
 // The `leat` program: finds the subcommand. Each has a file of its own in this folder.
 #include "leat/leat.h"
+#include "tools/forms.h"
 #include "tools/launched.h"
 #include "tools/options.h"
 
@@ -30,6 +31,9 @@ static int run(int argc, char **argv) {
     if (strcmp(name, commands[i]->name) == 0)
       return commands[i]->run(commands[i], argc - 1, argv + 1);
   if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return help();
+  if (strcmp(name, "--man") == 0) return tool_print_main_page(commands, TOOL_COUNT(commands)), 0;
+  if (strcmp(name, "--complete") == 0)
+    return tool_complete_main(commands, TOOL_COUNT(commands), argc - 2, argv + 2), 0;
   if (strcmp(name, "--version") == 0) return printf("leat %s\n", LEAT_VERSION) < 0;
   if (*name) fprintf(stderr, "leat: there is no command `%s`\n", name);
   fprintf(stderr, "usage: leat COMMAND [OPTION…]; `leat --help` lists the commands\n");

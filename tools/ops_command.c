@@ -5,6 +5,7 @@
 #include "frontend/habits.h"
 #include "frontend/stdlib.h"
 #include "tools/describe.h"
+#include "tools/forms.h"
 #include "tools/options.h"
 
 #include <ctype.h>
@@ -128,23 +129,28 @@ static bool show_one(const char *name) {
   return found || function || help;
 }
 
+tool_list tool_op_names(void) {
+  tool_list names = {0};
+  for (int i = 0; i < LEAT_OP_COUNT; i++)
+    leat_vec_push(tool_arena(), &names, leat_op_name((leat_op)i));
+  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
+    if (leat_stdlib_index[i].kind == LEAT_STDLIB_FN)
+      leat_vec_push(tool_arena(), &names, leat_stdlib_index[i].name);
+  for (uint32_t i = 0; leat_builtin_name(i); i++)
+    leat_vec_push(tool_arena(), &names, leat_builtin_name(i));
+  return names;
+}
+
 static int report_unknown(const char *name) {
   const char *advice = leat_habit_word(name, strlen(name));
   if (advice) {
     fprintf(stderr, "error: %s\n", advice);
     return TOOL_FAILED;
   }
-  leat_vec(const char *) names = {0};
-  leat_arena *arena = leat_arena_create();
-  for (int i = 0; i < LEAT_OP_COUNT; i++) leat_vec_push(arena, &names, leat_op_name((leat_op)i));
-  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
-    leat_vec_push(arena, &names, leat_stdlib_index[i].name);
-  for (uint32_t i = 0; leat_builtin_name(i); i++)
-    leat_vec_push(arena, &names, leat_builtin_name(i));
+  tool_list names = tool_op_names();
   const char *nearest = leat_nearest(name, names.items, names.count);
   fprintf(stderr, "error: there is no op or function `%s`%s%s%s\n", name,
           nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
-  leat_arena_destroy(arena);
   return TOOL_FAILED;
 }
 

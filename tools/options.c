@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "tools/options.h"
 
+#include "tools/forms.h"
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -24,6 +26,8 @@ int tool_usage_error(const tool_command *command, const char *format, ...) {
   return TOOL_USAGE;
 }
 
+const tool_option tool_help_option = {"help", 'h', TOOL_FLAG, NULL, NULL, "this text"};
+
 // -- Help --------------------------------------------------------------------------------------
 
 static void print_option(const tool_option *option) {
@@ -39,13 +43,30 @@ static void print_option(const tool_option *option) {
 }
 
 static void print_help(const tool_command *command, const tool_options *groups, int group_count) {
-  static const tool_option help = {"help", 'h', TOOL_FLAG, NULL, NULL, "this text"};
   printf("usage: leat %s %s\n\n%s\n", command->name, command->usage, command->summary);
   for (int g = 0; g < group_count; g++) {
     printf("\n%s:\n", groups[g].title);
     for (int i = 0; i < groups[g].count; i++) print_option(&groups[g].items[i]);
-    if (g == 0) print_option(&help);
+    if (g == 0) print_option(&tool_help_option);
   }
+}
+
+void tool_ask(const tool_command *command, const char *form, int count, char **words) {
+  char **asked = leat_new_array(tool_arena(), char *, (size_t)count + 3);
+  asked[0] = (char *)command->name;
+  asked[1] = (char *)form;
+  for (int i = 0; i < count; i++) asked[2 + i] = words[i];
+  command->run(command, count + 2, asked);
+}
+
+// Whether the command was asked for another form of --help, and it was given.
+static bool print_other_form(const tool_command *command, const tool_options *groups,
+                             int group_count, int argc, char **argv) {
+  bool page = argc == 2 && strcmp(argv[1], "--man") == 0;
+  bool words = argc > 2 && strcmp(argv[1], "--complete") == 0;
+  if (page) tool_print_page(command, groups, group_count);
+  if (words) tool_complete(command, groups, group_count, argc - 2, argv + 2);
+  return page || words;
 }
 
 // -- Parsing -----------------------------------------------------------------------------------
@@ -108,11 +129,12 @@ static const tool_option *find_option(const parser *p, int value) {
 
 bool tool_parse(const tool_command *command, const tool_options *groups, int group_count, int argc,
                 char **argv, int *first, int *status) {
+  *status = TOOL_OK;
+  if (print_other_form(command, groups, group_count, argc, argv)) return false;
   parser p = {.letters = ":h"}; // `:`: mistakes are told apart and reported here
   for (int g = 0; g < group_count; g++)
     for (int i = 0; i < groups[g].count; i++) add_option(&p, &groups[g].items[i]);
   p.longs[p.count] = (struct option){"help", no_argument, NULL, HELP_OPTION};
-  *status = TOOL_OK;
   optind = 1;
   for (int value; (value = getopt_long(argc, argv, p.letters, p.longs, NULL)) != -1;) {
     const char *word = argv[optind - 1];

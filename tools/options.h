@@ -27,7 +27,7 @@ typedef struct tool_option {
   char letter;      // -l; 0: none
   tool_option_kind kind;
   void *target;
-  const char *argument; // what --help calls it; NULL for a flag
+  const char *argument; // what --help calls it, see tools/complete.c; NULL for a flag
   const char *help;
 } tool_option;
 
@@ -50,6 +50,11 @@ bool tool_parse(const tool_command *command, const tool_options *groups, int gro
 // Prints a mistake of the command line and returns TOOL_USAGE.
 int tool_usage_error(const tool_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+// Runs a command with `form`, --man or --complete, and the words behind it (tools/forms.h).
+void tool_ask(const tool_command *command, const char *form, int count, char **words);
+
+extern const tool_option tool_help_option; // which every command has
 
 #define TOOL_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 

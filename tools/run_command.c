@@ -77,7 +77,7 @@ static int run(const tool_command *command, int argc, char **argv) {
   run_options o = {.steps = 1};
   tool_option shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
-      {"entry", 'e', TOOL_LIST, &o.step.entries, "NAME", "run this entry (default: the only one)"},
+      {"entry", 'e', TOOL_LIST, &o.step.entries, "ENTRY", "run this entry (default: the only one)"},
       {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
       {"fetch", 0, TOOL_LIST, &o.step.fetches, "NAME", "fetch this value too"},
       {"run", 0, TOOL_LIST, &o.step.runs, "NAME", "execute this node, fetch nothing"},

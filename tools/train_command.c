@@ -204,7 +204,7 @@ static int run(const tool_command *command, int argc, char **argv) {
   train_options o = {.steps = 1000, .log_every = 100};
   tool_option shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
-      {"entry", 'e', TOOL_TEXT, &o.entry, "NAME",
+      {"entry", 'e', TOOL_TEXT, &o.entry, "ENTRY",
        "the entry (default: train, else the only training one)"},
       {"steps", 'n', TOOL_NUMBER, &o.steps, "N", "stop when global_step is N (default: 1000)"},
       {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
