@@ -20,7 +20,8 @@ static const char *const severity_names[] = {"error", "warning", "note"};
 typedef struct source {
   const char *name, *text;
   size_t size;
-  uint32_t first_line; // of the file that it is a piece of
+  uint32_t first_line;      // of the file that it is a piece of
+  leat_vec(uint32_t) lines; // where each begins; the first at 0
 } source;
 
 typedef struct message {
@@ -53,6 +54,9 @@ uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *tex
                   .name = leat_arena_strndup(diag->arena, name, strlen(name)),
                   .text = leat_arena_strndup(diag->arena, text, size),
                   .size = size};
+  leat_vec_push(diag->arena, &added.lines, 0);
+  for (const char *at = added.text; (at = memchr(at, '\n', size - (size_t)(at - added.text)));)
+    leat_vec_push(diag->arena, &added.lines, (uint32_t)(++at - added.text));
   leat_vec_push(diag->arena, &diag->sources, added);
   return diag->sources.count;
 }
@@ -83,13 +87,18 @@ typedef struct place {
 } place;
 
 static place place_of(const source *s, leat_span span) {
-  place p = {.line = s->first_line, .begin = span.begin < s->size ? span.begin : s->size};
-  const char *newline;
-  while ((newline = memchr(s->text + p.start, '\n', p.begin - p.start))) {
-    p.line++;
-    p.start = (size_t)(newline - s->text) + 1;
+  place p = {.begin = span.begin < s->size ? span.begin : s->size};
+  uint32_t line = 0, behind = s->lines.count; // it begins in [line, behind)
+  while (behind - line > 1) {
+    uint32_t middle = line + (behind - line) / 2;
+    if (s->lines.items[middle] <= p.begin)
+      line = middle;
+    else
+      behind = middle;
   }
-  newline = memchr(s->text + p.begin, '\n', s->size - p.begin);
+  p.line = s->first_line + line;
+  p.start = s->lines.items[line];
+  const char *newline = memchr(s->text + p.begin, '\n', s->size - p.begin);
   p.stop = newline ? (size_t)(newline - s->text) : s->size;
   if (p.stop > p.begin && s->text[p.stop - 1] == '\r') p.stop--;
   return p;

@@ -19,6 +19,7 @@ static leat_node *append(leat_graph *graph, const leat_node *like, leat_op op, c
   node->outputs = output;
   node->device = like->device;
   node->span = like->span;
+  node->place = like->place;
   return node;
 }
 

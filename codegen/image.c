@@ -164,8 +164,12 @@ static void add_arg(leat_image_state *image, bool is_scalar, uint32_t index) {
   LEAT_IMAGE_ADD(&image->out, args, (leat_image_arg){is_scalar, index});
 }
 
+static leat_image_origin origin_of(leat_image_state *image, const leat_node *node) {
+  return leat_image_writer_origin(&image->out, node->name, node->place);
+}
+
 static void add_site(leat_image_state *image, const leat_fail_site *site) {
-  leat_image_site record = {.node = leat_image_writer_text(&image->out, site->node->name),
+  leat_image_site record = {.node = origin_of(image, site->node),
                             .says = leat_image_writer_text(&image->out, site->says),
                             .arg_first = image->out.args.count,
                             .arg_count = (uint32_t)site->dim_count};
@@ -174,9 +178,11 @@ static void add_site(leat_image_state *image, const leat_fail_site *site) {
   LEAT_IMAGE_ADD(&image->out, sites, record);
 }
 
-static const char *name_of(const leat_unit *unit) {
-  if (unit->members.count) return unit->members.items[unit->members.count - 1]->node->name;
-  return unit->assign ? unit->assign->node->name : "copy";
+// The node that the unit computes last.
+static leat_image_origin origin_of_unit(leat_image_state *image, const leat_unit *unit) {
+  const leat_item *item =
+      unit->members.count ? unit->members.items[unit->members.count - 1] : unit->assign;
+  return item ? origin_of(image, item->node) : leat_image_writer_origin(&image->out, "copy", NULL);
 }
 
 static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launch *launch) {
@@ -187,7 +193,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
                               .work = leat_image_writer_formula(&image->out, launch->work),
                               .site_first = image->out.sites.count,
                               .site_count = launch->sites.count,
-                              .name = leat_image_writer_text(&image->out, name_of(unit))};
+                              .node = origin_of_unit(image, unit)};
   if (launch->kernel) record.kernel = kernel_number(cg, launch->kernel, launch->title);
   if (launch->function) record.kernel = function_number(cg, launch->function);
   record.arg_first = image->out.args.count;
@@ -223,11 +229,8 @@ static void add_message(leat_codegen_state *cg, const leat_unit *unit, leat_imag
 static void add_saying(leat_table *table, const leat_unit *unit, leat_image_task *task) {
   leat_image_state *image = state_of(table->cg);
   const leat_node *node = unit->members.items[0]->node;
-  bool prints = unit->kind == LEAT_UNIT_PRINT;
-  const char *words = leat_node_attr(node, "message")->string;
-  task->kind = prints ? LEAT_TASK_PRINT : LEAT_TASK_ASSERT;
-  if (prints) task->text = leat_image_writer_text(&image->out, words);
-  if (!prints) task->message = leat_image_writer_assertion(&image->out, node);
+  task->kind = unit->kind == LEAT_UNIT_PRINT ? LEAT_TASK_PRINT : LEAT_TASK_ASSERT;
+  task->message = leat_image_writer_message(&image->out, node);
   task->first = image->out.args.count;
   task->count = node->input_count;
   for (uint32_t i = 0; i < node->input_count; i++) {
@@ -243,25 +246,11 @@ static void add_bind(leat_codegen_state *cg, const leat_unit *unit, leat_image_t
       &state_of(cg)->out, leat_dim_atom(leat_node_attr(unit->members.items[0]->node, "size")->dim));
 }
 
-static void add_check(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
-  leat_image_state *image = state_of(cg);
-  const leat_node *node = unit->members.items[0]->node;
-  const leat_attr *found = leat_node_attr(node, "found");
-  const leat_attr *expected = leat_node_attr(node, "expected");
-  task->kind = LEAT_TASK_CHECK;
-  task->first = image->out.args.count;
-  task->count = 2 * found->count;
-  for (uint32_t i = 0; i < found->count; i++) {
-    add_arg(image, true, leat_image_writer_formula(&image->out, found->dims[i]));
-    add_arg(image, true, leat_image_writer_formula(&image->out, expected->dims[i]));
-  }
-}
-
 static void add_task(leat_table *table, const leat_task *from) {
   leat_image_state *image = state_of(table->cg);
   const leat_unit *first = from->units.items[0];
   leat_image_task task = {.kind = LEAT_TASK_SEGMENT, .dependencies = from->needs.count};
-  task.text = leat_image_writer_text(&image->out, name_of(first));
+  task.node = origin_of_unit(image, first);
   if (from->is_segment) {
     task.first = image->out.launches.count;
     for (uint32_t i = 0; i < from->units.count; i++)
@@ -273,7 +262,7 @@ static void add_task(leat_table *table, const leat_task *from) {
   } else if (first->kind == LEAT_UNIT_BIND) {
     add_bind(table->cg, first, &task);
   } else if (first->kind == LEAT_UNIT_CHECK) {
-    add_check(table->cg, first, &task);
+    leat_image_writer_check(&image->out, first->members.items[0]->node, &task);
   } else {
     add_message(table->cg, first, &task);
   }
@@ -305,11 +294,11 @@ void leat_image_add_table(leat_table *table) {
 enum { TRAINABLE = 1, WRITTEN = 2, INITIAL = 4 }; // leat_image_variable.flags
 
 static void add_variable(leat_image_state *image, const leat_state *state) {
-  leat_image_variable variable = {.name = leat_image_writer_text(&image->out, state->name),
-                                  .container =
-                                      leat_image_writer_text(&image->out, state->container),
-                                  .type = leat_image_writer_type(&image->out, &state->type),
-                                  .flags = state->trainable ? TRAINABLE : 0};
+  leat_image_variable variable = {
+      .origin = leat_image_writer_origin(&image->out, state->name, state->place),
+      .container = leat_image_writer_text(&image->out, state->container),
+      .type = leat_image_writer_type(&image->out, &state->type),
+      .flags = state->trainable ? TRAINABLE : 0};
   if (state->init.node && state->init.node->op == LEAT_OP_const) {
     variable.flags |= INITIAL;
     variable.initial =
@@ -319,9 +308,9 @@ static void add_variable(leat_image_state *image, const leat_state *state) {
 }
 
 static void add_feed(leat_image_state *image, const leat_node *node) {
-  leat_image_feed feed = {
-      .name = leat_image_writer_text(&image->out, leat_node_attr(node, "name")->string),
-      .type = leat_image_writer_type(&image->out, &node->outputs[0])};
+  leat_image_feed feed = {.origin = leat_image_writer_origin(
+                              &image->out, leat_node_attr(node, "name")->string, node->place),
+                          .type = leat_image_writer_type(&image->out, &node->outputs[0])};
   leat_map_set(&image->feeds, node, (void *)(uintptr_t)image->out.feeds.count);
   LEAT_IMAGE_ADD(&image->out, feeds, feed);
 }

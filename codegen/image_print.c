@@ -54,12 +54,13 @@ static void print_buffers(const leat_image *image, leat_text *out) {
       print_formula(image, (uint32_t)where, out);
       break;
     case LEAT_BUFFER_VARIABLE:
-      leat_text_add(out, " variable %s",
-                    text_of(image, RECORDS(image, variables, leat_image_variable)[where].name));
+      leat_text_add(
+          out, " variable %s",
+          text_of(image, RECORDS(image, variables, leat_image_variable)[where].origin.name));
       break;
     case LEAT_BUFFER_FEED:
       leat_text_add(out, " feed %s",
-                    text_of(image, RECORDS(image, feeds, leat_image_feed)[where].name));
+                    text_of(image, RECORDS(image, feeds, leat_image_feed)[where].origin.name));
       break;
     case LEAT_BUFFER_CONSTANT: leat_text_add(out, " constant at %" PRIu64, where); break;
     case LEAT_BUFFER_FILE:
@@ -93,7 +94,7 @@ static void print_launch(const leat_image *image, const leat_image_launch *launc
   print_formula(image, launch->tiles, out);
   leat_text_add(out, " work ");
   print_formula(image, launch->work, out);
-  leat_text_add(out, " for %s\n", text_of(image, launch->name));
+  leat_text_add(out, " for %s\n", text_of(image, launch->node.name));
 }
 
 static void print_task(const leat_image *image, uint32_t number, const leat_image_task *task,

@@ -154,12 +154,31 @@ uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim) {
   return index;
 }
 
-uint32_t leat_image_writer_assertion(leat_image_writer *writer, const leat_node *node) {
+leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char *name,
+                                           const char *place) {
+  return (leat_image_origin){leat_image_writer_text(writer, name),
+                             place ? leat_image_writer_text(writer, place) : 0};
+}
+
+void leat_image_writer_check(leat_image_writer *writer, const leat_node *node,
+                             leat_image_task *task) {
+  const leat_attr *found = leat_node_attr(node, "found");
+  const leat_attr *expected = leat_node_attr(node, "expected");
+  task->kind = LEAT_TASK_CHECK;
+  task->first = writer->args.count;
+  task->count = 2 * found->count;
+  for (uint32_t i = 0; i < task->count; i++) {
+    leat_dim dim = (i % 2 ? expected : found)->dims[i / 2];
+    leat_image_arg arg = {.is_scalar = 1, .index = leat_image_writer_formula(writer, dim)};
+    LEAT_IMAGE_ADD(writer, args, arg);
+  }
+}
+
+leat_text_index leat_image_writer_message(leat_image_writer *writer, const leat_node *node) {
+  if (node->op != LEAT_OP_print && node->op != LEAT_OP_assert) return 0;
   const char *message = leat_node_attr(node, "message")->string;
-  const char *at = leat_node_attr(node, "at")->string;
-  const char *words = leat_arena_printf(writer->arena, *at ? "%s (%s)" : "%s",
-                                        *message ? message : "the assertion failed", at);
-  return leat_image_writer_text(writer, words);
+  if (node->op == LEAT_OP_assert && !*message) message = "the assertion failed";
+  return leat_image_writer_text(writer, message);
 }
 
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type) {

@@ -24,8 +24,14 @@ leat_text_index leat_image_writer_text(leat_image_writer *writer, const char *te
 uint64_t leat_image_writer_tensor(leat_image_writer *writer, const leat_tensor *tensor); // offset
 uint32_t leat_image_writer_formula(leat_image_writer *writer, leat_dim dim);             // number
 uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom);        // number
-// What a failed `assert` says: its message, and where it stands.
-uint32_t leat_image_writer_assertion(leat_image_writer *writer, const leat_node *node);
+// `place` may be NULL.
+leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char *name,
+                                           const char *place);
+// Of a check_dims: the pairs of scalars that are the task's arguments.
+void leat_image_writer_check(leat_image_writer *writer, const leat_node *node,
+                             leat_image_task *task);
+// What a print begins with, or what a failed assert says; of other nodes nothing.
+leat_text_index leat_image_writer_message(leat_image_writer *writer, const leat_node *node);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
 // Everything in one block, in the image's arena; the header's other fields are `header`'s.
 leat_image *leat_image_writer_finish(leat_image_writer *writer, const leat_image *header);

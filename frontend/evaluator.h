@@ -208,7 +208,8 @@ struct leat_frontend {
   const char *colocate;
   leat_state *initialising; // set inside an initialiser
   leat_state *slots_of;     // set inside an optimiser: whose slots its variables are
-  bool absolute; // the statement is canonical text: calls are of bare ops, nothing is implied
+  bool absolute;     // the statement is canonical text: calls are of bare ops, nothing is implied
+  const char *place; // of the node that canonical text makes, where it says so; else NULL
   bool training;
   uint32_t first_node; // of the statement
   leat_span span;      // of the statement

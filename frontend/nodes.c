@@ -7,7 +7,8 @@ leat_builder ev_builder(evaluator *e, leat_span span) {
                         .span = ev_place(e, span),
                         .device = e->device,
                         .colocate = e->colocate,
-                        .entry = e->entry};
+                        .entry = e->entry,
+                        .place = e->place};
 }
 
 const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {

@@ -18,6 +18,7 @@ typedef struct op_call {
   const ev_argument *given[LEAT_MAX_ATTRS];
   leat_attr attrs[LEAT_MAX_ATTRS];
   const char *hint;
+  const char *place; // that canonical text gives: at="file:line:column"
 } op_call;
 
 // Of the first input, which axes are of.
@@ -188,14 +189,6 @@ static bool even_length(evaluator *e, const op_call *call, leat_dim *out) {
                    leat_dim_mul(dims, *out, leat_dim_const(2), out));
 }
 
-static const char *place_text(evaluator *e, leat_span span) {
-  leat_text text = {0};
-  leat_diag_place(e->diag, ev_place(e, span), &text);
-  const char *place = leat_intern(e->strings, text.data ? text.data : "");
-  leat_text_finish(&text);
-  return place;
-}
-
 // What random numbers are keyed by. Part of the language: it never changes.
 static int64_t path_key(const char *path) {
   return leat_str_hash((leat_str){path, strlen(path)});
@@ -234,10 +227,6 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
   }
   if (!strcmp(info->name, "side")) {
     out->string = leat_intern(e->strings, "left");
-    return true;
-  }
-  if (!strcmp(info->name, "at")) {
-    out->string = place_text(e, call->span);
     return true;
   }
   if (info->kind == LEAT_ATTR_STRING) {
@@ -332,6 +321,16 @@ static bool give_attr(evaluator *e, op_call *call, const ev_argument *arg, int a
   return true;
 }
 
+// Of canonical text: the place in the text that it came from.
+static bool give_place(evaluator *e, op_call *call, const ev_argument *arg) {
+  if (arg->value.kind != EV_STRING || memchr(arg->value.text, 0, arg->value.size)) {
+    ev_fail(e, arg->span, "`at` is a place: at=\"file:line:column\"");
+    return false;
+  }
+  call->place = leat_intern_n(e->strings, arg->value.text, arg->value.size);
+  return true;
+}
+
 static bool holds_tensor(ev list) {
   for (uint32_t i = 0; i < list.list->count; i++)
     if (list.list->items[i].kind == EV_TENSOR || list.list->items[i].kind == EV_STATE) return true;
@@ -350,6 +349,8 @@ static bool sort_arguments(evaluator *e, op_call *call, const ev_argument *args,
                          : !random && call->input_count < (uint32_t)call->info->max_inputs;
     if (arg->key && random && !strcmp(arg->key, "count") && !call->input_count) {
       call->args[call->input_count++] = arg->value;
+    } else if (arg->key && e->absolute && !strcmp(arg->key, "at")) {
+      if (!give_place(e, call, arg)) return false;
     } else if (arg->key) {
       int attr = leat_op_attr_index(call->op, arg->key);
       if (attr < 0) return unknown_attr(e, call, arg);
@@ -429,6 +430,8 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);
   if (!ev_as_inputs(e, op, call.args, call.input_count, span, call.inputs) || !set_attrs(e, &call))
     return ev_error();
+  e->place = call.place;
   ev result = ev_build(e, op, call.inputs, call.input_count, call.attrs, span, hint);
+  e->place = NULL;
   return call.info->outputs || result.kind == EV_ERROR ? result : ev_none();
 }

@@ -329,9 +329,11 @@ static void check_again(evaluator *e, const leat_stmt *stmt, leat_state *state,
 typedef struct var_options {
   bool trainable;
   const char *slot_of, *container;
+  const char *place; // of canonical text: where the declaration stood
 } var_options;
 
-static bool set_option(evaluator *e, const leat_arg *option, ev value, var_options *out) {
+static bool set_option(evaluator *e, const leat_arg *option, ev value, bool absolute,
+                       var_options *out) {
   if (!strcmp(option->key, "trainable") && value.kind == EV_BOOL)
     out->trainable = value.i;
   else if (!strcmp(option->key, "slot_of") && value.kind == EV_STATE)
@@ -339,6 +341,9 @@ static bool set_option(evaluator *e, const leat_arg *option, ev value, var_optio
   else if (!strcmp(option->key, "container") && value.kind == EV_STRING &&
            !memchr(value.text, 0, value.size))
     out->container = leat_intern_n(e->strings, value.text, value.size);
+  else if (absolute && !strcmp(option->key, "at") && value.kind == EV_STRING &&
+           !memchr(value.text, 0, value.size))
+    out->place = leat_intern_n(e->strings, value.text, value.size);
   else if (value.kind != EV_ERROR)
     value = ev_fail(e, option->span,
                     "a variable's options are trainable=true|false and container=\"…\"; here "
@@ -351,7 +356,7 @@ static bool options_of(evaluator *e, const leat_stmt *stmt, var_options *out) {
   *out = (var_options){.trainable = true, .container = leat_intern(e->strings, "")};
   for (uint32_t i = 0; i < stmt->options.count; i++) {
     const leat_arg *option = &stmt->options.items[i];
-    if (!set_option(e, option, ev_expr(e, option->value, NULL), out)) return false;
+    if (!set_option(e, option, ev_expr(e, option->value, NULL), stmt->absolute, out)) return false;
   }
   return true;
 }
@@ -385,7 +390,8 @@ static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *pa
   state->container = options->container;
   state->device = e->frame->device;
   if (!state->device && !state->slot_of && !stmt->absolute) state->device = e->state_device;
-  state->span = stmt->span;
+  state->span = ev_place(e, stmt->span);
+  state->place = options->place;
   ev_set(e, &e->states, state, (void *)stmt);
   if (stmt->init) state->init = initialiser(e, stmt, state);
   return state;

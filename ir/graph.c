@@ -215,6 +215,45 @@ leat_state *leat_node_state(const leat_node *node) {
   return has_state ? leat_node_attr(node, "state")->state : NULL;
 }
 
+static bool is_late(const leat_type *type) {
+  for (int32_t i = 0; i < type->rank; i++)
+    if (!leat_dim_is_const(type->dims[i])) return true;
+  return false;
+}
+
+// Strings that move into a variable, or out of one, are copied.
+static bool copies_strings(const leat_node *node) {
+  const leat_state *state = leat_node_state(node);
+  return state && state->type.dtype == LEAT_str;
+}
+
+static bool input_has_dim(const leat_node *node, leat_dim dim) {
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    const leat_type *type = leat_value_type(node->inputs[i]);
+    for (int32_t axis = 0; axis < type->rank; axis++)
+      if (leat_dim_equal(type->dims[axis], dim)) return true;
+  }
+  return false;
+}
+
+bool leat_node_may_lack(const leat_node *node, int32_t axis) {
+  if (leat_op_info_of(node->op)->kind == LEAT_KIND_STRUCTURE) return false;
+  leat_dim dim = node->outputs[0].dims[axis];
+  return leat_dim_bounds(dim).low < 0 && !input_has_dim(node, dim);
+}
+
+bool leat_node_may_fail(const leat_node *node) {
+  const leat_op_info *info = leat_op_info_of(node->op);
+  if (info->flags & LEAT_FLAG_FAILS || copies_strings(node)) return true;
+  for (int32_t axis = 0; info->outputs && axis < node->outputs[0].rank; axis++)
+    if (leat_node_may_lack(node, axis)) return true;
+  bool late = false;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    late = late || is_late(leat_value_type(node->inputs[i]));
+  for (int i = 0; i < info->outputs; i++) late = late || is_late(&node->outputs[i]);
+  return late && info->flags & LEAT_FLAG_FAILS_LATE;
+}
+
 // -- Order ---------------------------------------------------------------------------------------
 
 void leat_graph_renumber(leat_graph *graph) {

@@ -58,6 +58,7 @@ struct leat_node {
   const char *colocate;     // interned name of a node or state to share the device with; NULL: none
   leat_entry *entry;        // the entry it belongs to; NULL: top level
   leat_span span;
+  const char *place; // interned "file:line:column", where it may fail (set by `prune`); else NULL
 };
 
 typedef enum leat_state_kind {
@@ -76,6 +77,7 @@ struct leat_state {
   const char *container; // interned; "" is the default container
   const char *device;    // constraint, after `place` the full device name; NULL: free
   leat_span span;
+  const char *place; // as a node's, where there is no initial value
 };
 
 typedef struct leat_param {
@@ -151,6 +153,11 @@ bool leat_attrs_equal(leat_op op, const leat_attr *a, const leat_attr *b);
 // Replaces the attribute array by a copy with one changed.
 void leat_node_set_attr(leat_graph *graph, leat_node *node, const char *name, leat_attr value);
 leat_state *leat_node_state(const leat_node *node); // the state of a STATE op, else NULL
+// Whether output 0 of a node that computes may come out with less than no elements along the axis,
+// in which it differs from what it is made of.
+bool leat_node_may_lack(const leat_node *node, int32_t axis);
+// Whether a running step may fail in the node, so that people must be told its place.
+bool leat_node_may_fail(const leat_node *node);
 
 void leat_graph_renumber(leat_graph *graph); // ids by position
 // Stable topological sort of `nodes` (order of position among the ready); false when there is a

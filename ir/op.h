@@ -48,6 +48,8 @@ typedef enum leat_op_flags {
   LEAT_FLAG_RANDOM = 8,
   LEAT_FLAG_EXACT = 16,
   LEAT_FLAG_BROADCASTS = 32,
+  LEAT_FLAG_FAILS = 64,
+  LEAT_FLAG_FAILS_LATE = 128,
 } leat_op_flags;
 
 typedef enum leat_attr_kind {

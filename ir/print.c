@@ -122,6 +122,11 @@ static void print_call(const leat_node *node, leat_text *out) {
     leat_text_add_string(out, "=");
     print_attr(info->attrs[i].kind, &node->attrs[i], out);
   }
+  if (node->place && leat_node_may_fail(node)) {
+    leat_text_add_string(out, separator);
+    leat_text_add_string(out, "at=");
+    add_quoted(out, node->place);
+  }
   leat_text_add_string(out, ")");
 }
 
@@ -268,6 +273,10 @@ static void print_state(printer *p, const leat_state *state) {
   if (state->container[0]) {
     leat_text_add_string(p->out, " container=");
     add_quoted(p->out, state->container);
+  }
+  if (state->place && !state->init.node) {
+    leat_text_add_string(p->out, " at=");
+    add_quoted(p->out, state->place);
   }
   if (state->device) {
     leat_text_add_string(p->out, " on ");

@@ -161,6 +161,7 @@ static leat_value append(leat_builder *builder, const char *name, const leat_nod
   node->colocate = builder->colocate;
   node->entry = builder->entry;
   node->span = builder->span;
+  node->place = builder->place;
   leat_node_list binders = {0};
   leat_node_find_binders(graph, node, graph->arena, &binders);
   for (uint32_t i = 0; i < binders.count; i++) leat_node_add_control(graph, node, binders.items[i]);

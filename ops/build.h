@@ -16,6 +16,7 @@ typedef struct leat_builder {
   const char *device;   // given to the new nodes; NULL: free
   const char *colocate; // the same
   leat_entry *entry;    // the same; effects are appended to entry->effects
+  const char *place;    // the same; NULL: `prune` finds it
 } leat_builder;
 
 // `name` is the path wished for: made unique with _1, _2, …. attrs: one for each attribute of the

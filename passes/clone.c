@@ -29,6 +29,7 @@ leat_node *leat_clone_node(leat_cloner *cloner, const leat_node *node, const lea
   copy->colocate = node->colocate;
   copy->entry = leat_clone_entry(cloner, node->entry);
   copy->span = node->span;
+  copy->place = node->place;
   return copy;
 }
 

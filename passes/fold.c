@@ -184,8 +184,12 @@ static void become_constant(folder *f, leat_node *node) {
   leat_graph *graph = f->context->graph;
   const leat_type *type = &node->outputs[0];
   const leat_tensor *known = f->known[node->id];
-  leat_builder builder = {graph,        f->context->diag, node->span,
-                          node->device, node->colocate,   node->entry};
+  leat_builder builder = {.graph = graph,
+                          .diag = f->context->diag,
+                          .span = node->span,
+                          .device = node->device,
+                          .colocate = node->colocate,
+                          .entry = node->entry};
   if (is_scalar(known) && type->rank > 0) {
     leat_value scalar = leat_build_const(
         &builder, leat_arena_printf(f->context->scratch, "%s/value", node->name), known);

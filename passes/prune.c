@@ -2,6 +2,7 @@
 //
 //   needs   the session's graph in context->graph, the request in its terms; in it a read waits
 //           for the last write of its state, and a write for that and for the reads since
+//   places  what may fail while running has its place in the user's text
 //   makes   a new graph in context->arena: feeds are `feed` nodes, what is fetched ends in `fetch`
 //           nodes (parameters and results are named <entry>/<name> there when the Run has several
 //           entries); entries keep only parameters and effects; state has its device
@@ -367,6 +368,31 @@ static void inherit_constraints(pruner *p, leat_node *node) {
   }
 }
 
+// -- Places --------------------------------------------------------------------------------
+
+static const char *place_of(const pruner *p, leat_span span) {
+  leat_text text = {0};
+  leat_diag_place(p->context->diag, span, &text);
+  const char *place = text.size ? leat_intern(p->session->strings, text.data) : NULL;
+  leat_text_finish(&text);
+  return place;
+}
+
+// Where in the user's text stands what may fail while running: spans end with the session's texts,
+// places go on into other processes and files.
+static void find_places(pruner *p) {
+  leat_graph *to = p->cloner.to;
+  for (uint32_t i = 0; i < to->nodes.count; i++) {
+    leat_node *node = to->nodes.items[i];
+    if (!node->place && (node->op == LEAT_OP_feed || leat_node_may_fail(node)))
+      node->place = place_of(p, node->span);
+  }
+  for (uint32_t i = 0; i < to->states.count; i++) {
+    leat_state *state = to->states.items[i];
+    if (!state->place && !state->init.node) state->place = place_of(p, state->span);
+  }
+}
+
 // -- The pass ------------------------------------------------------------------------------
 
 static leat_status check_entries(pruner *p) {
@@ -452,6 +478,7 @@ leat_status leat_pass_prune(leat_pass_context *context) {
   leat_clone_finish(&p.cloner);
   for (uint32_t i = 0; i < p.cloner.to->nodes.count; i++)
     inherit_constraints(&p, p.cloner.to->nodes.items[i]);
+  find_places(&p);
   context->graph = p.cloner.to;
   return LEAT_OK;
 }

@@ -2,6 +2,7 @@
 // their messages to ranks.
 #include "runtime/executor.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static leat_status bind_variables(leat_executor *executor, leat_bound_part *part
   for (uint32_t i = 0; i < count; i++) {
     const leat_image_variable *record = &view->variables[i];
     leat_variable_info info = {
-        .name = leat_view_text(view, record->name),
+        .name = leat_view_text(view, record->origin.name),
         .container = leat_view_text(view, record->container),
         .dtype = (leat_dtype)record->type.dtype,
         .rank = (int32_t)record->type.rank,
@@ -69,12 +70,12 @@ static void label_trace(leat_executor *executor, leat_bound_part *part) {
   const leat_image *image = view->image;
   part->task_labels = leat_new_array(executor->arena, const char *, image->tasks.count + 1);
   for (uint32_t i = 0; i < image->tasks.count; i++)
-    part->task_labels[i] = leat_trace_label(trace, leat_view_text(view, view->tasks[i].text));
+    part->task_labels[i] = leat_trace_label(trace, leat_view_text(view, view->tasks[i].node.name));
   part->launch_labels = leat_new_array(executor->arena, const char *, image->launches.count + 1);
   for (uint32_t i = 0; i < image->launches.count; i++) {
     const leat_image_launch *launch = &view->launches[i];
-    leat_text_index title =
-        launch->kind == LEAT_LAUNCH_KERNEL ? view->kernels[launch->kernel].title : launch->name;
+    leat_text_index title = launch->kind == LEAT_LAUNCH_KERNEL ? view->kernels[launch->kernel].title
+                                                               : launch->node.name;
     part->launch_labels[i] = leat_trace_label(trace, leat_view_text(view, title));
   }
 }
@@ -180,7 +181,7 @@ size_t leat_executor_fetch_count(const leat_executor *executor) {
 void leat_executor_feed(const leat_executor *executor, size_t i, leat_port_info *out) {
   const leat_view *view = &executor->parts[executor->feeds[i].part].program->view;
   const leat_image_feed *feed = &view->feeds[executor->feeds[i].index];
-  describe(view, feed->name, &feed->type, out);
+  describe(view, feed->origin.name, &feed->type, out);
   out->has_fallback = feed->has_fallback;
 }
 
@@ -237,14 +238,31 @@ static const char *expected_type(const leat_executor *executor, size_t feed, lea
   return out->data;
 }
 
+// "feed `x` (file:line:column)" and what is wrong with it.
+static leat_status wrong_feed(const leat_executor *executor, size_t i, leat_error *error,
+                              const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static leat_status wrong_feed(const leat_executor *executor, size_t i, leat_error *error,
+                              const char *format, ...) {
+  const leat_view *view = &executor->parts[executor->feeds[i].part].program->view;
+  leat_text words = {0};
+  leat_text_add(&words, "feed ");
+  leat_origin_print(view, view->feeds[executor->feeds[i].index].origin, &words);
+  va_list arguments;
+  va_start(arguments, format);
+  leat_text_add_v(&words, format, arguments);
+  va_end(arguments);
+  leat_status status = leat_fail(error, LEAT_INVALID, "%s", words.data);
+  leat_text_finish(&words);
+  return status;
+}
+
 static leat_status wrong_type(const leat_executor *executor, size_t i, const leat_tensor *tensor,
                               leat_error *error) {
-  leat_port_info port;
-  leat_executor_feed(executor, i, &port);
   leat_text expected = {0};
-  leat_status status = leat_fail(error, LEAT_INVALID, "feed `%s`: expected %s, found %s of rank %d",
-                                 port.name, expected_type(executor, i, &expected),
-                                 leat_dtype_name(tensor->dtype), tensor->rank);
+  leat_status status = wrong_feed(executor, i, error, ": expected %s, found %s of rank %d",
+                                  expected_type(executor, i, &expected),
+                                  leat_dtype_name(tensor->dtype), tensor->rank);
   leat_text_finish(&expected);
   return status;
 }
@@ -256,9 +274,9 @@ static leat_status wrong_axis(const leat_executor *executor, size_t i, uint32_t 
   leat_text type = {0};
   const char *dim = port.dims[axis];
   leat_status status =
-      leat_fail(error, LEAT_INVALID, "feed `%s`: axis %u of %s: expected %s%s%lld, found %lld",
-                port.name, axis, expected_type(executor, i, &type), dim ? dim : "",
-                dim ? " = " : "", (long long)expected, (long long)found);
+      wrong_feed(executor, i, error, ": axis %u of %s: expected %s%s%lld, found %lld", axis,
+                 expected_type(executor, i, &type), dim ? dim : "", dim ? " = " : "",
+                 (long long)expected, (long long)found);
   leat_text_finish(&type);
   return status;
 }
@@ -277,11 +295,9 @@ static leat_status bind_axis(const leat_executor *executor, size_t i, uint32_t a
   const leat_image_dim *record = &view->dims[local];
   int64_t *dim = &dims[part->dims[local]];
   if (found < record->low || found > record->high)
-    return leat_fail(error, LEAT_INVALID,
-                     "feed `%s`: axis %u: expected %s in %lld … %lld, found %lld",
-                     leat_view_text(view, view->feeds[executor->feeds[i].index].name), axis,
-                     leat_view_text(view, record->name), (long long)record->low,
-                     (long long)record->high, (long long)found);
+    return wrong_feed(executor, i, error, ": axis %u: expected %s in %lld … %lld, found %lld", axis,
+                      leat_view_text(view, record->name), (long long)record->low,
+                      (long long)record->high, (long long)found);
   if (*dim >= 0 && *dim != found) return wrong_axis(executor, i, axis, *dim, found, error);
   *dim = found;
   return LEAT_OK;
@@ -295,8 +311,7 @@ leat_status leat_executor_check_feed(const leat_executor *executor, size_t i,
   for (uint32_t axis = 0; axis < type->rank; axis++) {
     int64_t expected = frame->formulas[type->shape_first + axis];
     if (!frame->formula_known[type->shape_first + axis])
-      return leat_fail(error, LEAT_INVALID, "feed `%s`: axis %u is known only while running",
-                       leat_view_text(view, view->feeds[executor->feeds[i].index].name), axis);
+      return wrong_feed(executor, i, error, ": axis %u is known only while running", axis);
     if (tensor->shape[axis] != expected)
       return wrong_axis(executor, i, axis, expected, tensor->shape[axis], error);
   }
@@ -311,8 +326,7 @@ leat_status leat_executor_bind(const leat_executor *executor, const leat_tensor 
     const leat_image_feed *feed = &view->feeds[executor->feeds[i].index];
     if (!tensor->data) {
       if (feed->has_fallback) continue;
-      return leat_fail(error, LEAT_INVALID, "feed `%s` is missing",
-                       leat_view_text(view, feed->name));
+      return wrong_feed(executor, i, error, " is missing");
     }
     if ((uint32_t)tensor->dtype != feed->type.dtype || (uint32_t)tensor->rank != feed->type.rank)
       return wrong_type(executor, i, tensor, error);

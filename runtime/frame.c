@@ -112,7 +112,7 @@ static leat_status resolve_arenas(leat_frame *frame, leat_error *error) {
     uint32_t formula = view->arenas[i].size;
     int64_t size = frame->formulas[formula];
     if (!frame->formula_known[formula]) continue;
-    if (size < 0) return leat_fail(error, LEAT_INVALID, "damaged image: the size of arena %u", i);
+    if (size < 0) size = 0; // for dims that a check refuses
     if (block->memory && (uint64_t)size <= block->size) continue;
     block->size = 0;
     LEAT_TRY(reallocate(&block->memory, (uint64_t)size, error));
@@ -340,7 +340,7 @@ leat_status leat_frame_feed(leat_frame *frame, uint32_t feed, const leat_tensor 
                                                   (leat_dtype)record->type.dtype, bytes);
     if (!data)
       return leat_fail(error, LEAT_INVALID, "damaged image: the default of feed `%s`",
-                       leat_program_text(program, record->name));
+                       leat_program_text(program, record->origin.name));
   } else if ((uintptr_t)data % leat_dtype_alignment(tensor->dtype)) {
     int64_t bytes = leat_tensor_bytes(tensor);
     LEAT_TRY(reallocate(&frame->feed_copies[feed], (uint64_t)bytes, error));

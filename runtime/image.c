@@ -54,6 +54,10 @@ static bool text_ok(const checker *c, leat_text_index index) {
   return index < c->view.image->text.count;
 }
 
+static bool origin_ok(const checker *c, leat_image_origin origin) {
+  return text_ok(c, origin.name) && text_ok(c, origin.place);
+}
+
 static bool formula_ok(const checker *c, uint64_t index) {
   return index < c->view.image->formulas.count;
 }
@@ -124,13 +128,13 @@ static leat_status check_formulas(checker *c) {
 static leat_status check_variable(checker *c, uint32_t number) {
   const leat_image *image = c->view.image;
   const leat_image_variable *v = &c->view.variables[number];
-  if (!text_ok(c, v->name) || !text_ok(c, v->container) || !type_ok(c, &v->type) ||
+  if (!origin_ok(c, v->origin) || !text_ok(c, v->container) || !type_ok(c, &v->type) ||
       v->table >= image->tables.count)
     return DAMAGED(c, "variable %u", number);
   for (uint32_t i = 0; i < v->type.rank; i++)
     if (!leat_formula_is_constant(&c->view, v->type.shape_first + i))
       return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` has a shape that is not constant",
-                       c->view.text + v->name);
+                       c->view.text + v->origin.name);
   int64_t shape[LEAT_MAX_RANK], bytes;
   if (!leat_type_value(&c->view, &v->type, NULL, shape, &bytes))
     return DAMAGED(c, "the shape of variable %u", number);
@@ -144,7 +148,7 @@ static leat_status check_storage(checker *c) {
   for (uint32_t i = 0; i < image->variables.count; i++) LEAT_TRY(check_variable(c, i));
   for (uint32_t i = 0; i < image->feeds.count; i++) {
     const leat_image_feed *feed = &c->view.feeds[i];
-    if (!text_ok(c, feed->name) || !type_ok(c, &feed->type) ||
+    if (!origin_ok(c, feed->origin) || !type_ok(c, &feed->type) ||
         (feed->has_fallback && !data_ok(c, feed->fallback, &feed->type)))
       return DAMAGED(c, "feed %u", i);
   }
@@ -240,7 +244,7 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   const leat_image *image = c->view.image;
   if (!within(launch->arg_first, launch->arg_count, image->args.count) ||
       !within(launch->site_first, launch->site_count, image->sites.count) ||
-      !formula_ok(c, launch->tiles) || !formula_ok(c, launch->work) || !text_ok(c, launch->name))
+      !formula_ok(c, launch->tiles) || !formula_ok(c, launch->work) || !origin_ok(c, launch->node))
     return false;
   switch (launch->kind) {
   case LEAT_LAUNCH_KERNEL: return kernel_ok(c, launch);
@@ -255,7 +259,7 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
 static bool task_ok(const checker *c, const leat_image_task *task) {
   const leat_image *image = c->view.image;
   if (!within(task->successor_first, task->successor_count, image->successors.count) ||
-      !text_ok(c, task->text))
+      !origin_ok(c, task->node) || !text_ok(c, task->message))
     return false;
   switch (task->kind) {
   case LEAT_TASK_SEGMENT: return within(task->first, task->count, image->launches.count);
@@ -276,14 +280,14 @@ static bool task_ok(const checker *c, const leat_image_task *task) {
            args_are(c, task->first, 0, task->count);
   case LEAT_TASK_ASSERT:
     return task->count && within(task->first, task->count, image->args.count) &&
-           args_are(c, task->first, task->count, 0) && text_ok(c, task->message) &&
+           args_are(c, task->first, task->count, 0) &&
            c->view.buffers[c->view.args[task->first].index].type.dtype == LEAT_bool;
   }
   return false;
 }
 
 static bool site_ok(const checker *c, const leat_image_site *site) {
-  return text_ok(c, site->node) && text_ok(c, site->says) &&
+  return origin_ok(c, site->node) && text_ok(c, site->says) &&
          within(site->arg_first, site->arg_count, c->view.image->args.count) &&
          args_are(c, site->arg_first, 0, site->arg_count);
 }

@@ -300,6 +300,11 @@ const leat_image *leat_program_image(const leat_program *program) {
   return program->image;
 }
 
+void leat_origin_print(const leat_view *view, leat_image_origin origin, leat_text *out) {
+  leat_text_add(out, "`%s`", leat_view_text(view, origin.name));
+  if (origin.place) leat_text_add(out, " (%s)", leat_view_text(view, origin.place));
+}
+
 const char *leat_program_text(const leat_program *program, leat_text_index index) {
   return leat_view_text(&program->view, index);
 }

@@ -4,6 +4,7 @@
 #define LEAT_RUNTIME_PROGRAM_H
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "runtime/image.h"
 #include "runtime/store.h"
 
@@ -36,5 +37,8 @@ const void *leat_program_data(const leat_program *program, uint64_t where, leat_
 static inline const char *leat_view_text(const leat_view *view, leat_text_index index) {
   return view->text + index;
 }
+
+// For errors: "`path` (file:line:column)", as far as it is known.
+void leat_origin_print(const leat_view *view, leat_image_origin origin, leat_text *out);
 
 #endif

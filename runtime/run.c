@@ -292,6 +292,16 @@ static leat_status set_initial(const leat_bound_part *part, const leat_image_var
   return status ? leat_fail(error, status, "no memory for variable `%s`", variable->name) : LEAT_OK;
 }
 
+static leat_status not_restored(const leat_bound_part *part, const leat_image_variable *record,
+                                leat_error *error) {
+  leat_text name = {0};
+  leat_origin_print(&part->program->view, record->origin, &name);
+  leat_status status = leat_fail(
+      error, LEAT_NOT_FOUND, "variable %s has no initial value and was not restored", name.data);
+  leat_text_finish(&name);
+  return status;
+}
+
 static leat_status initialise_variable(leat_run *run, uint32_t p, uint32_t number,
                                        leat_error *error) {
   const leat_bound_part *part = &run->executor->parts[p];
@@ -308,8 +318,7 @@ static leat_status initialise_variable(leat_run *run, uint32_t p, uint32_t numbe
     run->tables[p] = record->table;
     LEAT_TRY(run_tables(run, error));
   } else {
-    return leat_fail(error, LEAT_NOT_FOUND,
-                     "variable `%s` has no initial value and was not restored", variable->name);
+    return not_restored(part, record, error);
   }
   leat_store_lock(part->store, LEAT_STORE_WRITE);
   variable->initialised = true;

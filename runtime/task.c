@@ -3,6 +3,7 @@
 #include "runtime/executor.h"
 #include "runtime/format.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +19,25 @@ void leat_run_trace(leat_run *run, leat_task_place place, leat_trace_kind kind, 
                             .bytes = bytes,
                             .step = run->step,
                         });
+}
+
+// Ends the run with "DEVICE: node `path` (file:line:column): " and the words.
+static void fail_node(leat_run *run, leat_task_place place, leat_image_origin node,
+                      leat_status status, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+static void fail_node(leat_run *run, leat_task_place place, leat_image_origin node,
+                      leat_status status, const char *format, ...) {
+  leat_text words = {0};
+  leat_text_add(&words, "%s: node ", leat_run_device(run, place.part));
+  leat_origin_print(&run->frames[place.part].program->view, node, &words);
+  leat_text_add(&words, ": ");
+  va_list arguments;
+  va_start(arguments, format);
+  leat_text_add_v(&words, format, arguments);
+  va_end(arguments);
+  leat_run_fail(run, -1, status, "%s", words.data);
+  leat_text_finish(&words);
 }
 
 // What the site says: of its numbers the first is the call's, the others its own.
@@ -36,7 +56,7 @@ static void report_failure(leat_run *run, leat_task_place place, const leat_fail
   const leat_frame *frame = &run->frames[place.part];
   const leat_view *view = &frame->program->view;
   const leat_image_launch *launch = &view->launches[failure->launch];
-  leat_image_site site = {.node = launch->name};
+  leat_image_site site = {.node = launch->node};
   uint32_t number = (uint32_t)failure->result >> 8;
   if (number < launch->site_count) site = view->sites[launch->site_first + number];
   leat_status status = (leat_status)(failure->result & 0xff);
@@ -47,9 +67,8 @@ static void report_failure(leat_run *run, leat_task_place place, const leat_fail
     leat_text_add(&why, "%s", says);
   else
     add_site(&why, frame, &site, failure->call.value);
-  leat_run_fail(run, -1, status ? status : LEAT_INTERNAL, "%s: node `%s`: %s%s",
-                leat_run_device(run, place.part), leat_view_text(view, site.node),
-                leat_status_name(status), why.size ? why.data : "");
+  fail_node(run, place, site.node, status ? status : LEAT_INTERNAL, "%s%s",
+            leat_status_name(status), why.size ? why.data : "");
   leat_text_finish(&why);
 }
 
@@ -82,7 +101,7 @@ static bool run_print(leat_run *run, leat_task_place place) {
   int64_t begin = leat_run_clock(run);
   const leat_image_task *task = leat_run_task_of(run, place);
   leat_text text = {0};
-  leat_text_add(&text, "%s", leat_view_text(&run->frames[place.part].program->view, task->text));
+  leat_text_add(&text, "%s", leat_view_text(&run->frames[place.part].program->view, task->message));
   for (uint32_t i = 0; i < task->count; i++) {
     leat_tensor tensor = tensor_of(run, place, i);
     if (text.size) leat_text_add(&text, tensor.rank > 1 ? "\n" : " ");
@@ -103,9 +122,7 @@ static bool run_bind(leat_run *run, leat_task_place place) {
   int64_t value = *(const int64_t *)leat_frame_buffer(frame, task->first);
   leat_status status =
       leat_frame_bind(frame, task->count, value, &run->executor->runtime->limits, &why);
-  if (status)
-    leat_run_fail(run, -1, status, "%s: node `%s`: %s", leat_run_device(run, place.part),
-                  leat_program_text(frame->program, task->text), why.message);
+  if (status) fail_node(run, place, task->node, status, "%s", why.message);
   return !status;
 }
 
@@ -124,11 +141,16 @@ static bool run_check(leat_run *run, leat_task_place place) {
   const leat_image_arg *args = &frame->program->view.args[task->first];
   char a[128], b[128];
   for (uint32_t i = 0; i < task->count; i += 2) {
-    if (frame->formulas[args[i].index] == frame->formulas[args[i + 1].index]) continue;
-    leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: axis %u: %s and %s differ",
-                  leat_run_device(run, place.part), leat_program_text(frame->program, task->text),
-                  i / 2, size_text(frame, args[i].index, a, sizeof a),
-                  size_text(frame, args[i + 1].index, b, sizeof b));
+    int64_t found = frame->formulas[args[i].index];
+    if (found == frame->formulas[args[i + 1].index]) continue;
+    if (found < 0) {
+      fail_node(run, place, task->node, LEAT_INVALID, "axis %u would have %lld elements", i / 2,
+                (long long)found);
+      return false;
+    }
+    fail_node(run, place, task->node, LEAT_INVALID, "axis %u: %s and %s differ", i / 2,
+              size_text(frame, args[i].index, a, sizeof a),
+              size_text(frame, args[i + 1].index, b, sizeof b));
     return false;
   }
   return true;
@@ -177,20 +199,21 @@ static bool run_assert(leat_run *run, leat_task_place place) {
     leat_text_add(&found, i == 1 ? ": " : ", ");
     add_value(&found, &p, &x, first);
   }
-  leat_run_fail(run, -1, LEAT_INVALID, "%s: node `%s`: %s%s", leat_run_device(run, place.part),
-                leat_program_text(program, task->text), leat_program_text(program, task->message),
-                found.data ? found.data : "");
+  fail_node(run, place, task->node, LEAT_INVALID, "%s%s", leat_program_text(program, task->message),
+            found.data ? found.data : "");
   leat_text_finish(&found);
   return false;
 }
 
-// Whether all that the task works on has its place and size, which a sound image sees to.
+// Whether all that the task works on has its place and size, which a sound image sees to. But for
+// what is received: the sender has checks that refuse dims for which it is impossible.
 static bool check_known(leat_run *run, leat_task_place place) {
   const leat_frame *frame = &run->frames[place.part];
   if (__builtin_expect(frame->tasks[place.task].known, 1)) return true;
+  if (leat_run_task_of(run, place)->kind == LEAT_TASK_RECV) return true;
   leat_run_fail(run, -1, LEAT_INVALID,
                 "damaged image: task `%s` works on memory whose place or size is not known",
-                leat_program_text(frame->program, leat_run_task_of(run, place)->text));
+                leat_program_text(frame->program, leat_run_task_of(run, place)->node.name));
   return false;
 }
 

@@ -144,6 +144,7 @@ static void recv_ended(void *context, leat_status status, const void *data, uint
   leat_frame *frame = &run->frames[place.part];
   const leat_slot *slot = &frame->buffers[message_of(run, place)->buffer];
   bool strings = holds_strings(run, place);
+  if (!status && !slot->known) status = LEAT_MISMATCH;
   if (!status && strings) status = take_strings(frame, slot, data, bytes);
   leat_run_trace(run, place, LEAT_TRACE_RECV, transfer->begin,
                  strings ? bytes : (uint64_t)slot->bytes);
@@ -157,7 +158,7 @@ void leat_transfer_receive(leat_run *run, leat_task_place place) {
   leat_rendezvous *rendezvous = run->executor->runtime->rendezvous;
   leat_edge_key key = key_of(run, message);
   begin_transfer(run, transfer);
-  if (holds_strings(run, place))
+  if (holds_strings(run, place) || !slot->known)
     leat_rendezvous_recv(rendezvous, &key, NULL, 0, recv_ended, transfer);
   else
     leat_rendezvous_recv(rendezvous, &key, slot->data, (uint64_t)slot->bytes, recv_ended, transfer);

@@ -36,9 +36,11 @@ static leat_port make_port(const resolver *r, const char *name, const leat_type 
                      .has_fallback = has_fallback};
 }
 
-static void add_feed(resolver *r, const char *name, const leat_type *type, bool has_fallback) {
+static void add_feed(resolver *r, const char *name, leat_value value, bool has_fallback) {
+  const leat_type *type = leat_value_type(value);
   leat_vec_push(r->arena, &r->out->feeds, make_port(r, name, type, has_fallback));
   leat_vec_push(r->arena, &r->out->feed_types, type);
+  leat_vec_push(r->arena, &r->out->feed_spans, value.node->span);
 }
 
 static void add_fetch(resolver *r, const char *name, const leat_type *type) {
@@ -75,7 +77,7 @@ static leat_status add_entry(resolver *r, const char *name) {
   leat_vec_push(r->arena, &r->out->step.entries, entry);
   for (uint32_t i = 0; i < entry->params.count; i++) {
     const leat_param *param = &entry->params.items[i];
-    add_feed(r, port_name(r, entry, param->name), &param->node->outputs[0], param->fallback);
+    add_feed(r, port_name(r, entry, param->name), (leat_value){param->node, 0}, param->fallback);
   }
   for (uint32_t i = 0; i < entry->results.count; i++) {
     const leat_result *result = &entry->results.items[i];
@@ -123,7 +125,7 @@ static leat_status add_named_feed(resolver *r, const char *name) {
       return leat_fail(&r->session->error, LEAT_INVALID, "`%s` is fed twice", name);
   leat_result feed = {leat_intern(r->session->strings, name), value};
   leat_vec_push(r->arena, &r->out->step.feeds, feed);
-  add_feed(r, name, leat_value_type(value), false);
+  add_feed(r, name, value, false);
   return LEAT_OK;
 }
 

@@ -11,7 +11,8 @@ typedef struct leat_request {
   leat_vec(leat_port) feeds;
   leat_vec(leat_port) fetches;
   leat_vec(const leat_type *) feed_types;
-  const char *count_of; // the entry whose runs run_count() counts; NULL: none
+  leat_vec(leat_span) feed_spans; // where what is fed stands in the text
+  const char *count_of;           // the entry whose runs run_count() counts; NULL: none
 } leat_request;
 
 // Everything is in `arena`. Unknown names are reported with the nearest known one.

@@ -67,24 +67,34 @@ static void find_dims(leat_step *step) {
   step->dim_values = leat_new_array(step->arena, int64_t, step->dims.count);
 }
 
+// "feed `x` (file:line:column)", in the words of the runtime.
+static const char *feed_name(const leat_step *step, uint32_t feed) {
+  leat_text place = {0};
+  leat_diag_place(step->session->diag, step->request.feed_spans.items[feed], &place);
+  const char *name = leat_arena_printf(step->arena, place.size ? "feed `%s` (%s)" : "feed `%s`",
+                                       step->request.feeds.items[feed].name, place.data);
+  leat_text_finish(&place);
+  return name;
+}
+
 static leat_status bind_dims(leat_step *step, const leat_tensor *feeds) {
   for (uint32_t i = 0; i < step->dims.count; i++) {
     const bound_dim *dim = &step->dims.items[i];
     const leat_tensor *feed = &feeds[dim->feed];
     const leat_port *port = &step->request.feeds.items[dim->feed];
     if (!feed->data)
-      return leat_fail(&step->session->error, LEAT_INVALID, "nothing is fed to `%s`, which is %s",
-                       port->name, port->type);
+      return leat_fail(&step->session->error, LEAT_INVALID, "%s is missing: it is %s",
+                       feed_name(step, dim->feed), port->type);
     if (feed->rank != port->rank)
-      return leat_fail(&step->session->error, LEAT_INVALID,
-                       "feed `%s`: expected %s, found %s of rank %d", port->name, port->type,
-                       leat_dtype_name(feed->dtype), feed->rank);
+      return leat_fail(&step->session->error, LEAT_INVALID, "%s: expected %s, found %s of rank %d",
+                       feed_name(step, dim->feed), port->type, leat_dtype_name(feed->dtype),
+                       feed->rank);
     int64_t value = feed->shape[dim->axis];
     if (value < dim->atom->low || value > dim->atom->high)
-      return leat_fail(
-          &step->session->error, LEAT_OUT_OF_RANGE,
-          "feed `%s`, axis %d: %s is %" PRId64 ", which is not in %" PRId64 "..%" PRId64,
-          port->name, dim->axis, dim->atom->name, value, dim->atom->low, dim->atom->high);
+      return leat_fail(&step->session->error, LEAT_OUT_OF_RANGE,
+                       "%s: axis %d: expected %s in %" PRId64 " … %" PRId64 ", found %" PRId64,
+                       feed_name(step, dim->feed), dim->axis, dim->atom->name, dim->atom->low,
+                       dim->atom->high, value);
     step->dim_values[i] = value;
   }
   return LEAT_OK;

@@ -41,6 +41,15 @@ static void add_dims(const leat_driver *driver, leat_text *out) {
                     context->dim_values[i]);
 }
 
+// Parameters are told apart in the text by their names alone, but errors say where they stand.
+static void add_places(const leat_graph *graph, leat_text *out) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    if (node->op == LEAT_OP_feed && node->place)
+      leat_text_add(out, "feed %s %s\n", node->name, node->place);
+  }
+}
+
 // What a load makes of a file is part of the code: its type, its size.
 static void add_files(const leat_graph *graph, leat_text *out) {
   const char *last = NULL;
@@ -64,6 +73,7 @@ void leat_step_cache_key(const leat_driver *driver, leat_text *out) {
   leat_text_add(out, "\ncpu %s blis %d\n", session->cpu, session->options.blis);
   add_devices(session, out);
   add_dims(driver, out);
+  add_places(driver->context.graph, out);
   add_files(driver->context.graph, out);
   leat_graph_print(driver->context.graph, out);
 }

@@ -139,7 +139,7 @@ static void put_variables(const worker_step *step, leat_text *reply) {
     const leat_image_variable *variables =
         (const void *)((const char *)image + image->variables.offset);
     for (uint64_t i = 0; i < image->variables.count; i++, count++)
-      leat_wire_put_string(&names, leat_program_text(program, variables[i].name));
+      leat_wire_put_string(&names, leat_program_text(program, variables[i].origin.name));
   }
   leat_wire_put(reply, count);
   if (names.size) leat_text_add_n(reply, names.data, names.size);

@@ -73,6 +73,8 @@ static void print_flags(const leat_op_info *op) {
       {LEAT_FLAG_STATE, "it reads or writes a state"},
       {LEAT_FLAG_RANDOM, "it is random: never merged, never folded"},
       {LEAT_FLAG_EXACT, "its result is exact or correctly rounded"},
+      {LEAT_FLAG_FAILS, "a running step may fail in it"},
+      {LEAT_FLAG_FAILS_LATE, "a running step may fail in it, where dims are known only then"},
   };
   for (int i = 0; i < TOOL_COUNT(flags); i++)
     if (op->flags & (unsigned)flags[i].flag) printf("  %s\n", flags[i].text);

@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 5 };
+enum { LEAT_IMAGE_VERSION = 6 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -93,6 +93,12 @@ typedef struct leat_range {
 
 // An index into `text`: a NUL-terminated UTF-8 string. 0 is "".
 typedef uint32_t leat_text_index;
+
+// What an error names: a node, a feed or a variable, and "file:line:column" in the user's text; ""
+// where that is not known, or nothing fails.
+typedef struct leat_image_origin {
+  leat_text_index name, place;
+} leat_image_origin;
 
 // Numbers known only when the dims are: with code_count 0 the constant `value`; else a program in
 // reverse Polish notation, `code_count` words from `code`[code_first].
@@ -167,7 +173,7 @@ typedef struct leat_image_arg {
 
 // Where a kernel can fail.
 typedef struct leat_image_site {
-  leat_text_index node;          // its name
+  leat_image_origin node;
   leat_text_index says;          // why; each %lld is a number: leat_call's value, then …
   uint32_t arg_first, arg_count; // … these scalars
 } leat_image_site;
@@ -187,15 +193,14 @@ typedef struct leat_image_launch {
   uint32_t tiles;                  // formulas[tiles]
   uint32_t work;                   // formulas[work]: estimated nanoseconds on one core, all tiles
   uint32_t site_first, site_count; // sites[…], by the numbers that its kernel returns
-  leat_text_index name;            // the path of the node it computes last
-  uint32_t reserved;
+  leat_image_origin node;          // that it computes last
 } leat_image_launch;
 
 typedef enum leat_task_kind {
   LEAT_TASK_SEGMENT, // launches [first, first + count)
   LEAT_TASK_SEND,    // messages[first]: hands buffer to the edge
   LEAT_TASK_RECV,    // messages[first]: waits for the edge's tensor, then fills buffer
-  LEAT_TASK_PRINT,   // buffers args[first … count), message `text`
+  LEAT_TASK_PRINT,   // buffers args[first … count), behind `message`
   LEAT_TASK_BIND,    // dims[count] = the i64 in buffers[first]; what needs it depends on this task
   LEAT_TASK_CHECK,   // scalars args[first … count), in pairs that must be equal
   LEAT_TASK_ASSERT, // buffers args[first … count): all of the bools in the first must be true, else
@@ -207,8 +212,8 @@ typedef struct leat_image_task {
   uint32_t first, count;
   uint32_t dependencies;                     // how many tasks name this one as successor
   uint32_t successor_first, successor_count; // successors[…]: task numbers, relative to the table
-  leat_text_index text;                      // name for traces and errors; of a PRINT its message
-  leat_text_index message;                   // of an ASSERT: what is wrong, and where
+  leat_image_origin node;                    // of traces and errors
+  leat_text_index message;                   // of a PRINT; of an ASSERT: what is wrong
 } leat_image_task;
 
 typedef struct leat_image_table {
@@ -223,17 +228,20 @@ typedef struct leat_image_message {
 } leat_image_message;
 
 typedef struct leat_image_variable {
-  leat_text_index name, container;
+  leat_image_origin origin;
   leat_image_type type;
+  leat_text_index container;
   uint32_t table; // the table that initialises it; 0: none (must have been restored)
   uint32_t
       flags; // 1: trainable · 2: some task of table 0 writes it · 4: initial value at data[initial]
+  uint32_t reserved;
   uint64_t initial;
 } leat_image_variable;
 
 typedef struct leat_image_feed {
-  leat_text_index name;
+  leat_image_origin origin;
   uint32_t has_fallback; // 1: when not fed, the bytes at data[fallback]
+  uint32_t reserved;
   uint64_t fallback;
   leat_image_type type; // dims bind or check against it
 } leat_image_feed;

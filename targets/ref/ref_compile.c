@@ -79,8 +79,8 @@ static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
 }
 
 static void add_feed(compiler *c, const leat_node *node) {
-  leat_image_feed feed = {
-      .name = leat_image_writer_text(&c->image, leat_node_attr(node, "name")->string)};
+  leat_image_feed feed = {.origin = leat_image_writer_origin(
+                              &c->image, leat_node_attr(node, "name")->string, node->place)};
   feed.type = leat_image_writer_type(&c->image, &node->outputs[0]);
   for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++) {
     const leat_param *param = &node->entry->params.items[i];
@@ -133,11 +133,11 @@ static uint32_t buffer_of(const compiler *c, leat_value value) {
 static void add_variables(compiler *c) {
   for (uint32_t i = 0; i < c->graph->states.count; i++) {
     const leat_state *state = c->graph->states.items[i];
-    leat_image_variable variable = {.name = leat_image_writer_text(&c->image, state->name),
-                                    .container =
-                                        leat_image_writer_text(&c->image, state->container),
-                                    .type = leat_image_writer_type(&c->image, &state->type),
-                                    .flags = state->trainable ? 1 : 0};
+    leat_image_variable variable = {
+        .origin = leat_image_writer_origin(&c->image, state->name, state->place),
+        .container = leat_image_writer_text(&c->image, state->container),
+        .type = leat_image_writer_type(&c->image, &state->type),
+        .flags = state->trainable ? 1 : 0};
     LEAT_IMAGE_ADD(&c->image, variables, variable);
     c->variable_buffers[i] = add_buffer(c, LEAT_BUFFER_VARIABLE, i, &state->type);
   }
@@ -149,23 +149,24 @@ static void add_arg(compiler *c, bool is_scalar, uint32_t index) {
   LEAT_IMAGE_ADD(&c->image, args, (leat_image_arg){is_scalar, index});
 }
 
+static leat_image_origin origin_of(compiler *c, const leat_node *node) {
+  if (!node) return leat_image_writer_origin(&c->image, "initial value", NULL);
+  return leat_image_writer_origin(&c->image, node->name, node->place);
+}
+
 static void add_task(compiler *c, const leat_node *node, leat_task_kind kind, uint32_t first,
                      uint32_t count) {
-  leat_image_task task = {
-      .kind = kind,
-      .first = first,
-      .count = count,
-      .text = leat_image_writer_text(&c->image, node ? node->name : "initial value")};
-  if (node && node->op == LEAT_OP_print)
-    task.text = leat_image_writer_text(&c->image, leat_node_attr(node, "message")->string);
-  if (node && node->op == LEAT_OP_assert)
-    task.message = leat_image_writer_assertion(&c->image, node);
+  leat_image_task task = {.kind = kind,
+                          .first = first,
+                          .count = count,
+                          .node = origin_of(c, node),
+                          .message = node ? leat_image_writer_message(&c->image, node) : 0};
   LEAT_IMAGE_ADD(&c->image, tasks, task);
 }
 
 static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind,
                        uint32_t arg_first) {
-  leat_text_index name = leat_image_writer_text(&c->image, node ? node->name : "initial value");
+  leat_image_origin origin = origin_of(c, node);
   leat_image_launch launch = {.kind = kind,
                               .arg_first = arg_first,
                               .arg_count = c->image.args.count - arg_first,
@@ -174,8 +175,8 @@ static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind
                                   leat_image_writer_formula(&c->image, leat_dim_const(KERNEL_WORK)),
                               .site_first = c->image.sites.count,
                               .site_count = 1,
-                              .name = name};
-  LEAT_IMAGE_ADD(&c->image, sites, (leat_image_site){.node = name});
+                              .node = origin};
+  LEAT_IMAGE_ADD(&c->image, sites, (leat_image_site){.node = origin});
   LEAT_IMAGE_ADD(&c->image, launches, launch);
   add_task(c, node, LEAT_TASK_SEGMENT, c->image.launches.count - 1, 1);
 }
@@ -263,6 +264,12 @@ static void add_bind(compiler *c, const leat_node *node) {
            leat_image_writer_dim(&c->image, atom));
 }
 
+static void add_check(compiler *c, const leat_node *node) {
+  leat_image_task task;
+  leat_image_writer_check(&c->image, node, &task);
+  add_task(c, node, LEAT_TASK_CHECK, task.first, task.count);
+}
+
 // What the node does, as at most one task.
 static void add_work(compiler *c, leat_node *node) {
   leat_state *state = leat_node_state(node);
@@ -289,6 +296,8 @@ static void add_work(compiler *c, leat_node *node) {
     add_bind(c, node);
   else if (node->op == LEAT_OP_assert)
     add_saying(c, node, LEAT_TASK_ASSERT);
+  else if (node->op == LEAT_OP_check_dims)
+    add_check(c, node);
   else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
     add_kernel(c, node);
 }

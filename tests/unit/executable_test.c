@@ -34,8 +34,9 @@ static leat_image *step_image(void) {
   uint32_t x = image_feed(b, "step/x", vector), factor = image_feed(b, "step/factor", scalar);
   b->feeds[1].has_fallback = 1;
   b->feeds[1].fallback = 4;
-  IMAGE_ADD(b, variables,
-            (leat_image_variable){.name = image_text(b, "v"), .type = scalar, .flags = 2 | 4});
+  IMAGE_ADD(
+      b, variables,
+      (leat_image_variable){.origin.name = image_text(b, "v"), .type = scalar, .flags = 2 | 4});
   uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 0, scalar);
   uint32_t y = image_arena_buffer(b, 12, vector);
   uint32_t launch = image_launch(b, 0, 1, 1, BUFFERS((int)y, (int)x, (int)factor, (int)v));

@@ -70,7 +70,8 @@ static inline uint32_t image_arena_buffer(image_builder *b, int64_t bytes, leat_
 }
 
 static inline uint32_t image_feed(image_builder *b, const char *name, leat_image_type type) {
-  uint32_t feed = IMAGE_ADD(b, feeds, (leat_image_feed){.name = image_text(b, name), .type = type});
+  uint32_t feed =
+      IMAGE_ADD(b, feeds, (leat_image_feed){.origin.name = image_text(b, name), .type = type});
   return image_buffer(b, LEAT_BUFFER_FEED, feed, type);
 }
 
@@ -91,7 +92,7 @@ static inline uint32_t image_launch(image_builder *b, uint32_t kernel, int64_t t
                                        .arg_count = count,
                                        .tiles = image_constant(b, tiles),
                                        .work = image_constant(b, work),
-                                       .name = image_text(b, "node")});
+                                       .node.name = image_text(b, "node")});
 }
 
 #define BUFFERS(...) ((const int[]){__VA_ARGS__, -1})
@@ -101,7 +102,8 @@ static inline uint32_t image_task(image_builder *b, leat_task_kind kind, uint32_
                                   uint32_t count, const char *name) {
   return IMAGE_ADD(
       b, tasks,
-      (leat_image_task){.kind = kind, .first = first, .count = count, .text = image_text(b, name)});
+      (leat_image_task){
+          .kind = kind, .first = first, .count = count, .node.name = image_text(b, name)});
 }
 
 // `after` runs after `before`; all successors of one task are given together.

@@ -62,7 +62,7 @@ static void add_strings(image_builder *b) {
   leat_image_type type = image_type(LEAT_str, image_constant(b, 2));
   IMAGE_ADD(b, variables,
             (leat_image_variable){
-                .name = image_text(b, "s"), .type = type, .flags = 4, .initial = WHERE});
+                .origin.name = image_text(b, "s"), .type = type, .flags = 4, .initial = WHERE});
   image_fetch(b, "s", image_buffer(b, LEAT_BUFFER_VARIABLE, 0, type));
   image_fetch(b, "t", image_buffer(b, LEAT_BUFFER_CONSTANT, WHERE, type));
 }
@@ -80,8 +80,9 @@ static image_builder *rich_image(void) {
   IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 4});
   image_feed(b, "z", type);
   add_strings(b);
-  IMAGE_ADD(b, variables,
-            (leat_image_variable){.name = image_text(b, "v"), .type = image_type(LEAT_f32, -1)});
+  IMAGE_ADD(
+      b, variables,
+      (leat_image_variable){.origin.name = image_text(b, "v"), .type = image_type(LEAT_f32, -1)});
   uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 1, image_type(LEAT_f32, -1));
   uint32_t constant = image_buffer(b, LEAT_BUFFER_CONSTANT, 0, image_type(LEAT_f32, -1));
   uint32_t copy = image_launch(b, 0, 1, 1, BUFFERS((int)v, (int)constant));

@@ -154,9 +154,9 @@ static inline void add_sites(image_builder *b, uint32_t launch, uint32_t count) 
   uint32_t arg = IMAGE_ADD(b, args, (leat_image_arg){.is_scalar = 1, .index = count});
   b->launches[launch].site_first = b->sites_count;
   b->launches[launch].site_count = 2;
-  IMAGE_ADD(b, sites, (leat_image_site){.node = image_text(b, "net/first")});
+  IMAGE_ADD(b, sites, (leat_image_site){.node.name = image_text(b, "net/first")});
   IMAGE_ADD(b, sites,
-            (leat_image_site){.node = image_text(b, "net/second"),
+            (leat_image_site){.node.name = image_text(b, "net/second"),
                               .says = image_text(b, "element %lld of %lld is negative"),
                               .arg_first = arg,
                               .arg_count = 1});

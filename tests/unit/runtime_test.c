@@ -283,9 +283,10 @@ static image_builder *counter_image(void) {
   float forty = 40;
   memcpy(b->data, &forty, sizeof forty);
   b->data_count = 4;
-  IMAGE_ADD(b, variables,
-            (leat_image_variable){
-                .name = image_text(b, "v"), .container = 0, .type = type, .table = 1, .flags = 2});
+  IMAGE_ADD(
+      b, variables,
+      (leat_image_variable){
+          .origin.name = image_text(b, "v"), .container = 0, .type = type, .table = 1, .flags = 2});
   uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 0, type);
   uint32_t constant = image_buffer(b, LEAT_BUFFER_CONSTANT, 0, type);
   image_launch(b, INCREMENT, 1, 1, BUFFERS((int)v, (int)v));
@@ -344,7 +345,8 @@ static void keep_text(void *context, const char *text) {
 TEST(print_goes_to_the_sink) {
   image_builder *b = sum_image();
   uint32_t first_arg = IMAGE_ADD(b, args, (leat_image_arg){.index = 2});
-  image_task(b, LEAT_TASK_PRINT, first_arg, 1, "y is");
+  uint32_t print = image_task(b, LEAT_TASK_PRINT, first_arg, 1, "print");
+  b->tasks[print].message = image_text(b, "y is");
   image_order(b, 0, 1);
   leat_text said = {0};
   fixture f;
