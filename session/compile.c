@@ -19,7 +19,7 @@ typedef struct compile_job {
   const leat_code_generator *generator;
   leat_codegen_request request;
   const char *device; // for the dump
-  leat_text key, dump;
+  leat_text key, dump, assembly;
   leat_object object;
   leat_error error;
 } compile_job;
@@ -58,6 +58,7 @@ static void add_job(compilation *c, const leat_target *target, const char *devic
                              .kernel_count = count,
                              .cpu = c->session->cpu};
   if (leat_stage_dumped(c->session, "code")) added->request.dump = &added->dump;
+  if (leat_stage_dumped(c->session, "asm")) added->request.assembly = &added->assembly;
   leat_vec_push(c->arena, &c->jobs, added);
 }
 
@@ -72,8 +73,9 @@ static leat_status look_up(compilation *c) {
   for (uint32_t i = 0; i < c->jobs.count; i++) {
     compile_job *job = c->jobs.items[i];
     make_key(c, job);
-    if (!job->request.dump && leat_object_cache_get(c->session->cache, job->key.data, job->key.size,
-                                                    &job->object.data, &job->object.size))
+    bool dumped = job->request.dump || job->request.assembly;
+    if (!dumped && leat_object_cache_get(c->session->cache, job->key.data, job->key.size,
+                                         &job->object.data, &job->object.size))
       continue;
     LEAT_TRY(job->target->generator(&job->generator, &c->session->error));
     leat_vec_push(c->arena, &c->missed, job);
@@ -123,6 +125,8 @@ static leat_status compile_jobs_in_threads(compilation *c) {
   for (uint32_t i = 0; i < c->missed.count; i++) {
     const compile_job *job = c->missed.items[i];
     if (job->request.dump) leat_session_dump(c->session, "code", job->device, job->dump.data);
+    if (job->request.assembly)
+      leat_session_dump(c->session, "asm", job->device, job->assembly.data);
     leat_object_cache_put(c->session->cache, job->key.data, job->key.size, job->object.data,
                           job->object.size);
   }
@@ -170,6 +174,7 @@ static void finish_jobs(compilation *c) {
     leat_object_finish(&c->jobs.items[i]->object);
     leat_text_finish(&c->jobs.items[i]->key);
     leat_text_finish(&c->jobs.items[i]->dump);
+    leat_text_finish(&c->jobs.items[i]->assembly);
   }
 }
 

@@ -12,9 +12,11 @@
 #define LINK_BANDWIDTH 5e9
 #define LINK_LATENCY 5e-6
 
-// Stages besides the passes. `code` is what a target's generator writes in its own language.
+// Stages besides the passes. `code` is what a target's generator writes in its own language, `asm`
+// what that becomes.
 static const char first_stage[] = "frontend";
-static const char *const last_stages[] = {"fuse", "schedule", "plan", "lower", "image", "code"};
+static const char *const last_stages[] = {"fuse",  "schedule", "plan", "lower",
+                                          "image", "code",     "asm"};
 enum { LAST_STAGES = sizeof last_stages / sizeof *last_stages };
 
 static uint32_t stage_count(void) {

@@ -130,6 +130,18 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   return LEAT_OK;
 }
 
+leat_status leat_session_set_dumps(leat_session *session, const char *dump_after,
+                                   const char *stop_after) {
+  leat_error *error = leat_session_begin(session);
+  leat_status status = leat_stages_check(dump_after, error);
+  if (!status) status = leat_stage_check(stop_after, error);
+  if (!status) {
+    session->options.dump_after = copy_text(session, dump_after);
+    session->options.stop_after = copy_text(session, stop_after);
+  }
+  return leat_session_end(session, status);
+}
+
 leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
                                    leat_session **out) {
   leat_session *session = *out = calloc(1, sizeof *session);

@@ -22,6 +22,10 @@ const char *leat_session_variable(const leat_session *session, int i) {
   return graph_of(session)->states.items[i]->name;
 }
 
+const char *leat_session_slot_of(const leat_session *session, int i) {
+  return graph_of(session)->states.items[i]->slot_of;
+}
+
 static leat_status find_state(leat_session *session, const char *name, leat_state **out) {
   const leat_graph *graph = graph_of(session);
   *out = leat_graph_find_state(graph, name);

@@ -34,7 +34,9 @@ typedef struct leat_codegen_request {
   size_t data_count;
   const leat_object_pointers *pointers;
   size_t pointers_count;
-  leat_text *dump; // NULL, or gets the code in the generator's own language
+  leat_text *dump;     // NULL, or gets the code in the generator's own language
+  leat_text *assembly; // NULL, or gets the machine code as text; of a generator that knows none, as
+                       // `dump` does
 } leat_codegen_request;
 
 // An ELF object in memory; leat_object_finish frees it.

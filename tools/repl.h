@@ -4,6 +4,7 @@
 //   repl_lines.c     lines: prompts, history, editing where there is libedit
 //   repl_evaluate.c  what is typed: texts that extend the graph, entries that run, `_`
 //   repl_commands.c  the table of `:commands`
+//   repl_inspect.c   what a step becomes, and what it takes: :time, :dump, :plan, :asm
 #ifndef LEAT_TOOLS_REPL_H
 #define LEAT_TOOLS_REPL_H
 
@@ -11,16 +12,20 @@
 #include "leat/leat.h"
 #include "tools/options.h"
 
+#include <signal.h>
+
 typedef struct repl {
   leat_session *session;
   bool terminal;    // somebody types
-  bool timing;      // each step says what it took
+  bool timing;      // each step says what it takes
   bool ended;       // by :quit
   int status;       // TOOL_FAILED once a line of a script was wrong
   leat_tensor last; // what was shown last, malloc'ed; data NULL: nothing, or no tensor
   bool last_held;   // the session knows it as `_`
   leat_arena *step_arena;
-  leat_step_spec step; // the last one that ran, for those who look at its code
+  leat_step_spec step; // the last one, for those who look at its code: names
+  leat_tensor *feeds;  // of its entry, malloc'ed; NULL: none
+  int feed_count;
 } repl;
 
 // -- repl_lines.c ------------------------------------------------------------------------------
@@ -36,9 +41,27 @@ void repl_close_history(void);
 
 int repl_evaluate(repl *r, const char *text, size_t size);
 int repl_load(repl *r, const char *path);
-// What an expression gives, computed but not shown: malloc'ed, the caller's.
-int repl_compute(repl *r, const char *expression, leat_tensor *out);
+// Makes r->step what an expression would run, or an entry by its name; of "" it stays what it was.
+// `feeds`: what an entry that is called is fed is computed.
+int repl_step_of(repl *r, const char *expression, bool feeds);
+// Sets `_`.
+void repl_set_last(repl *r, const leat_tensor *value);
 void repl_finish(repl *r);
+
+// -- repl_inspect.c ----------------------------------------------------------------------------
+
+double repl_seconds(void); // of a clock that only goes forward
+// "[1.2 ms to compile, 130 ns to run]"
+void repl_show_times(double compiling, double running);
+int repl_time(repl *r, const char *expression);
+int repl_dump(repl *r, const char *argument);
+int repl_show_plan(repl *r, const char *expression);
+int repl_show_code(repl *r, const char *expression);
+
+// -- repl_command.c ----------------------------------------------------------------------------
+
+// While on, a first ^C only sets what is returned; a second one interrupts, as any else does.
+const volatile sig_atomic_t *repl_stop_gently(bool on);
 
 // -- repl_commands.c ---------------------------------------------------------------------------
 

@@ -9,11 +9,20 @@
 #include <unistd.h>
 
 static leat_session *at_work;
+static volatile sig_atomic_t gentle, stopped;
 
 // ^C while something compiles or runs ends that.
 static void interrupt(int number) {
-  (void)number;
-  if (at_work) leat_session_interrupt(at_work, true);
+  if (gentle && !stopped)
+    stopped = number;
+  else if (at_work)
+    leat_session_interrupt(at_work, true);
+}
+
+const volatile sig_atomic_t *repl_stop_gently(bool on) {
+  gentle = on;
+  stopped = 0;
+  return &stopped;
 }
 
 static void loop(repl *r) {

@@ -1,9 +1,11 @@
 // The commands of leat repl, a row each; `:help` is printed from the table.
 #include "tools/describe.h"
+#include "tools/loop.h"
 #include "tools/repl.h"
 #include "tools/session_options.h"
 #include "tools/values.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,18 +18,98 @@ static int show_graph(repl *r, const char *argument) {
   return status;
 }
 
+// Slots of optimisers are of interest to few: `:vars all` shows them too.
 static int show_variables(repl *r, const char *argument) {
-  (void)argument;
+  bool all = strcmp(argument, "all") == 0;
+  int hidden = 0;
   for (int i = 0; i < leat_session_variable_count(r->session); i++) {
     const char *name = leat_session_variable(r->session, i);
+    bool slot = leat_session_slot_of(r->session, i) != NULL;
+    bool named = *argument && !all;
+    if (named ? strncmp(name, argument, strlen(argument)) != 0 : slot && !all) {
+      hidden += slot && !named;
+      continue;
+    }
     leat_tensor value;
     int status = tool_report(r->session, leat_variable_read(r->session, name, &value));
     if (status) return status;
     tool_print_value(name, &value);
     free(value.data);
   }
+  if (hidden) printf("and %d slot%s of optimisers (:vars all)\n", hidden, hidden > 1 ? "s" : "");
   return TOOL_OK;
 }
+
+static int save(repl *r, const char *path) {
+  return tool_report(r->session, leat_session_save(r->session, path));
+}
+
+static int restore(repl *r, const char *path) {
+  return tool_report(r->session, leat_session_restore(r->session, path));
+}
+
+// -- :run --------------------------------------------------------------------------------------
+
+enum { LOG_LINES = 10, MOST_STEPS = 1000000000 };
+
+// ENTRY [N] [NAME=VALUE]…; false: not so, which is shown.
+static bool read_run(char *words, prepared *out, int *steps) {
+  char *state, *word = strtok_r(words, " ", &state), *end;
+  leat_vec_push(tool_arena(), &out->entries, leat_arena_strndup(tool_arena(), word, strlen(word)));
+  while ((word = strtok_r(NULL, " ", &state))) {
+    long number = strtol(word, &end, 10);
+    if (strchr(word, '=')) {
+      const char *feed = leat_arena_strndup(tool_arena(), word, strlen(word));
+      leat_vec_push(tool_arena(), &out->feeds, feed);
+    } else if (!*end && number > 0 && number <= MOST_STEPS) {
+      *steps = (int)number;
+    } else {
+      fprintf(stderr, "error: `%s` is neither a number of steps nor NAME=VALUE\n", word);
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool trains(const repl *r, const char *entry) {
+  for (int i = 0; i < leat_session_entry_count(r->session); i++)
+    if (strcmp(leat_session_entry(r->session, i), entry) == 0)
+      return leat_session_entry_trains(r->session, i);
+  return false;
+}
+
+static int run_prepared(repl *r, const prepared *p, int steps) {
+  int64_t done = 0;
+  bool training = trains(r, p->entries.items[0]);
+  int status = training ? tool_read_global_step(r->session, &done) : TOOL_OK;
+  tool_loop loop = {.step = p,
+                    .first = done,
+                    .last = done + steps,
+                    .log_every = steps > LOG_LINES ? steps / LOG_LINES : 1,
+                    .stopped = repl_stop_gently(true)};
+  if (!status) status = tool_run_loop(&loop, r->session);
+  repl_stop_gently(false);
+  for (int i = 0; !status && i < leat_step_fetch_count(p->step); i++) {
+    if (!training) tool_print_value(leat_step_fetch(p->step, i)->name, &p->fetch_values[i]);
+    repl_set_last(r, &p->fetch_values[i]);
+  }
+  return status;
+}
+
+// ^C stops it behind a step.
+static int run_many(repl *r, const char *argument) {
+  prepared p = {0};
+  int steps = 1;
+  char *words = strdup(argument);
+  if (!words) leat_out_of_memory();
+  int status = read_run(words, &p, &steps) ? tool_prepare(&p, r->session) : TOOL_FAILED;
+  if (p.step && !status) status = run_prepared(r, &p, steps);
+  tool_prepared_finish(&p);
+  free(words);
+  return status;
+}
+
+// -- The table ---------------------------------------------------------------------------------
 
 static int quit(repl *r, const char *argument) {
   (void)argument;
@@ -39,8 +121,20 @@ static int help(repl *r, const char *argument);
 
 static const repl_command_row commands[] = {
     {"load", "FILE", "add a file's text", REPL_FILE, false, repl_load},
+    {"run", "ENTRY [N] [NAME=VALUE]…", "run an entry N times", REPL_ENTRY, false, run_many},
+    {"vars", "[all | NAME]", "show variables; those of NAME…; all: slots too", REPL_NAME, true,
+     show_variables},
+    {"save", "FILE", "write the variables to a .safetensors", REPL_FILE, false, save},
+    {"restore", "FILE", "read them from there", REPL_FILE, false, restore},
+    {"time", "[EXPRESSION]", "what a step takes; alone: say it of every line", REPL_EXPRESSION,
+     true, repl_time},
     {"graph", "", "show the whole graph", REPL_NO_ARGUMENT, false, show_graph},
-    {"vars", "", "show the variables and their values", REPL_NO_ARGUMENT, false, show_variables},
+    {"dump", "STAGE [EXPRESSION]", "what a step is after a stage: cse, fuse, lower, code …",
+     REPL_STAGE, false, repl_dump},
+    {"plan", "[EXPRESSION]", "its kernels in order, its buffers and memory", REPL_EXPRESSION, true,
+     repl_show_plan},
+    {"asm", "[EXPRESSION]", "its kernels' machine code, or what target c compiles", REPL_EXPRESSION,
+     true, repl_show_code},
     {"help", "[NAME]", "this text; what a function or an op is", REPL_NAME, true, help},
     {"quit", "", "leave", REPL_NO_ARGUMENT, false, quit},
 };
@@ -49,14 +143,18 @@ const repl_command_row *repl_command_at(int i) {
   return i < TOOL_COUNT(commands) ? &commands[i] : NULL;
 }
 
+enum { USAGE_COLUMN = 30 };
+
 static int show_commands(void) {
   puts("Type statements and expressions of the language: `x = iota([3])`, then `x + 1`.\n"
        "`_` is what was shown last. An entry is run by a line of its own: `train(lr=0.1)`,\n"
-       "`y = predict(x)`.\n");
+       "`y = predict(x)`. EXPRESSION may be an entry's name or call; without it the last step is\n"
+       "meant. A command may be shortened.\n");
   for (int i = 0; i < TOOL_COUNT(commands); i++) {
     char usage[64];
     snprintf(usage, sizeof usage, ":%s %s", commands[i].name, commands[i].argument);
-    printf("%-20s %s\n", usage, commands[i].help);
+    int bytes_of_dots = strstr(usage, "…") ? 2 : 0; // one column of three bytes
+    printf("%-*s %s\n", USAGE_COLUMN + bytes_of_dots, usage, commands[i].help);
   }
   return TOOL_OK;
 }

@@ -19,7 +19,7 @@ static leat_tensor clone(const leat_tensor *tensor) {
 
 // -- `_` ---------------------------------------------------------------------------------------
 
-static void set_last(repl *r, const leat_tensor *value) {
+void repl_set_last(repl *r, const leat_tensor *value) {
   free(r->last.data);
   r->last = value ? clone(value) : (leat_tensor){0};
   r->last_held = false;
@@ -27,7 +27,7 @@ static void set_last(repl *r, const leat_tensor *value) {
 
 static void show(repl *r, const char *name, const leat_tensor *value) {
   tool_print_value(name, value);
-  set_last(r, value);
+  repl_set_last(r, value);
 }
 
 static bool mentions_last(const char *text, size_t size) {
@@ -46,135 +46,140 @@ static int hold_last(repl *r, const char *text, size_t size) {
   return tool_report(r->session, leat_session_hold(r->session, "_", &r->last));
 }
 
-// -- Steps -------------------------------------------------------------------------------------
+// -- The step that a text asks for -------------------------------------------------------------
 
-static const char **copy_names(leat_arena *arena, const char *const *names, int count) {
-  const char **copy = leat_new_array(arena, const char *, (size_t)count + 1);
-  for (int i = 0; i < count; i++) copy[i] = leat_arena_strndup(arena, names[i], strlen(names[i]));
-  return copy;
-}
-
-static void set_step(repl *r, const leat_step_spec *spec) {
+static void forget_step(repl *r) {
+  for (int i = 0; i < r->feed_count; i++) free(r->feeds[i].data);
+  free(r->feeds);
+  r->feeds = NULL;
+  r->feed_count = 0;
+  r->step = (leat_step_spec){0};
   leat_arena_reset(r->step_arena);
-  r->step = *spec;
-  r->step.entries = copy_names(r->step_arena, spec->entries, spec->entry_count);
-  r->step.fetches = copy_names(r->step_arena, spec->fetches, spec->fetch_count);
-  r->step.runs = copy_names(r->step_arena, spec->runs, spec->run_count);
 }
 
-// Runs the step; *out gets a malloc'ed copy of each result, and is malloc'ed itself. NULL: it was
-// compiled only, or failed.
-static int run_step(repl *r, const leat_step_spec *spec, const leat_tensor *feeds,
-                    leat_tensor **out) {
+static const char *keep(repl *r, const char *name) {
+  return leat_arena_strndup(r->step_arena, name, strlen(name));
+}
+
+// What the last text shows and does, by name.
+static void set_shown(repl *r) {
+  int shown = leat_session_shown_count(r->session), effects = leat_session_effect_count(r->session);
+  const char **fetches = leat_new_array(r->step_arena, const char *, (size_t)shown + 1);
+  const char **runs = leat_new_array(r->step_arena, const char *, (size_t)effects + 1);
+  for (int i = 0; i < shown; i++) fetches[i] = keep(r, leat_session_shown(r->session, i));
+  for (int i = 0; i < effects; i++) runs[i] = keep(r, leat_session_effect(r->session, i));
+  r->step = (leat_step_spec){
+      .fetches = fetches, .fetch_count = shown, .runs = runs, .run_count = effects};
+}
+
+static void set_entry(repl *r, const char *name) {
+  const char **entries = leat_new_array(r->step_arena, const char *, 1);
+  entries[0] = keep(r, name);
+  r->step = (leat_step_spec){.entries = entries, .entry_count = 1};
+}
+
+static int run_once(repl *r, const leat_step_spec *spec, leat_tensor *values) {
   leat_step *step = NULL;
-  *out = NULL;
   int status = tool_report(r->session, leat_session_prepare(r->session, spec, &step));
-  if (status || !step) return status;
-  int count = leat_step_fetch_count(step);
-  leat_tensor *values = calloc((size_t)count + 1, sizeof *values);
-  if (!values) leat_out_of_memory();
-  status = tool_report(r->session, leat_step_run(step, feeds, values));
-  for (int i = 0; !status && i < count; i++) values[i] = clone(&values[i]);
-  if (!status)
-    *out = values;
-  else
-    free(values);
+  if (step) status = tool_report(r->session, leat_step_run(step, NULL, values));
+  for (int i = 0; step && !status && i < spec->fetch_count; i++) values[i] = clone(&values[i]);
   leat_step_destroy(step);
   return status;
 }
 
-static void free_values(leat_tensor *values, int count) {
-  for (int i = 0; values && i < count; i++) free(values[i].data);
-  free(values);
-}
-
-// What the last text shows and does, by name.
-static leat_step_spec shown_step(repl *r, leat_arena *arena) {
-  leat_step_spec spec = {.fetch_count = leat_session_shown_count(r->session),
-                         .run_count = leat_session_effect_count(r->session)};
-  const char **fetches = leat_new_array(arena, const char *, (size_t)spec.fetch_count + 1);
-  const char **runs = leat_new_array(arena, const char *, (size_t)spec.run_count + 1);
-  for (int i = 0; i < spec.fetch_count; i++) fetches[i] = leat_session_shown(r->session, i);
-  for (int i = 0; i < spec.run_count; i++) runs[i] = leat_session_effect(r->session, i);
-  spec.fetches = fetches;
-  spec.runs = runs;
-  return spec;
-}
-
-static int run_shown(repl *r, leat_arena *arena) {
-  const char *text = leat_session_shown_text(r->session);
-  fputs(text, stdout);
-  if (*text) set_last(r, NULL); // the session knows what it is
-  leat_step_spec spec = shown_step(r, arena);
-  if (!spec.fetch_count && !spec.run_count) return TOOL_OK;
-  set_step(r, &spec);
-  leat_tensor *values;
-  int status = run_step(r, &spec, NULL, &values);
-  for (int i = 0; values && i < spec.fetch_count; i++) show(r, NULL, &values[i]);
-  free_values(values, spec.fetch_count);
-  return status;
-}
-
-// -- Entries -----------------------------------------------------------------------------------
-
-// feeds[i] of the entry's parameter i; those that are not given stay without data.
-static int compute_feeds(repl *r, leat_arena *arena, const leat_entry_run *run,
-                         leat_tensor *feeds) {
-  const char **names = leat_new_array(arena, const char *, (size_t)run->feed_count + 1);
-  leat_step_spec spec = shown_step(r, arena); // what the feeds do happens too
+// What the entry is fed: that of parameters that are not given stays without data.
+static int compute_feeds(repl *r, const leat_entry_run *run) {
+  leat_step_spec spec = r->step; // what the feeds do happens too
+  size_t count = (size_t)run->feed_count;
+  const char **names = leat_new_array(r->step_arena, const char *, count + 1);
+  leat_tensor *values = leat_new_array(r->step_arena, leat_tensor, count + 1);
+  r->feeds = calloc(count + 1, sizeof *r->feeds);
+  if (!r->feeds) leat_out_of_memory();
+  r->feed_count = run->feed_count;
   spec.fetches = names;
   spec.fetch_count = 0;
   for (int i = 0; i < run->feed_count; i++)
     if (run->feeds[i]) names[spec.fetch_count++] = run->feeds[i];
   if (!spec.fetch_count && !spec.run_count) return TOOL_OK;
-  leat_tensor *values;
-  int status = run_step(r, &spec, NULL, &values);
-  for (int i = 0, k = 0; values && i < run->feed_count; i++)
-    if (run->feeds[i]) feeds[i] = values[k++];
-  free(values);
+  int status = run_once(r, &spec, values);
+  for (int i = 0, k = 0; !status && i < run->feed_count; i++)
+    if (run->feeds[i]) r->feeds[i] = values[k++];
   return status;
 }
 
-static int deliver_results(repl *r, const leat_entry_run *run, const leat_tensor *values,
-                           const char *const *names, int count) {
+// After an extend. `feeds`: what its entry is fed is computed.
+static int set_step(repl *r, bool feeds) {
+  const leat_entry_run *run = leat_session_entry_run(r->session);
+  forget_step(r);
+  set_shown(r);
+  int status = run->entry && feeds ? compute_feeds(r, run) : TOOL_OK;
+  if (run->entry) set_entry(r, run->entry);
+  return status;
+}
+
+static bool is_entry(const repl *r, const char *name) {
+  for (int i = 0; i < leat_session_entry_count(r->session); i++)
+    if (strcmp(leat_session_entry(r->session, i), name) == 0) return true;
+  return false;
+}
+
+int repl_step_of(repl *r, const char *expression, bool feeds) {
   int status = TOOL_OK;
-  for (int i = 0; i < count && !status; i++) {
+  if (is_entry(r, expression) && !feeds) {
+    forget_step(r);
+    set_entry(r, expression);
+  } else if (*expression) {
+    status = hold_last(r, expression, strlen(expression));
+    if (!status)
+      status = tool_report(r->session, leat_session_extend(r->session, expression, 0, "repl"));
+    if (!status) status = set_step(r, feeds);
+  }
+  if (status || r->step.entry_count || r->step.fetch_count || r->step.run_count) return status;
+  fprintf(stderr,
+          "error: nothing has run yet: an expression, or an entry's name, says what is meant\n");
+  return TOOL_FAILED;
+}
+
+// -- Running it --------------------------------------------------------------------------------
+
+static int deliver(repl *r, const leat_step *step, const leat_tensor *values) {
+  const leat_entry_run *run = leat_session_entry_run(r->session);
+  int status = TOOL_OK;
+  for (int i = 0; i < leat_step_fetch_count(step) && !status; i++) {
     if (!run->target_count)
-      show(r, names[i], &values[i]);
+      show(r, run->entry ? leat_step_fetch(step, i)->name : NULL, &values[i]);
     else if (run->targets[i])
       status = tool_report(r->session, leat_session_hold(r->session, run->targets[i], &values[i]));
   }
   return status;
 }
 
-static int run_entry(repl *r, leat_arena *arena, const leat_entry_run *run) {
-  leat_tensor *feeds = leat_new_array(arena, leat_tensor, (size_t)run->feed_count + 1), *values;
-  int status = compute_feeds(r, arena, run, feeds), count = 0;
-  leat_step_spec spec = {.entries = &run->entry, .entry_count = 1};
+static int run_step(repl *r) {
+  double start = repl_seconds();
   leat_step *step = NULL;
-  if (!status) set_step(r, &spec);
-  if (!status) status = tool_report(r->session, leat_session_prepare(r->session, &spec, &step));
-  if (step) {
-    count = leat_step_fetch_count(step);
-    values = leat_new_array(arena, leat_tensor, (size_t)count + 1);
-    const char **names = leat_new_array(arena, const char *, (size_t)count + 1);
-    for (int i = 0; i < count; i++) names[i] = leat_step_fetch(step, i)->name;
-    status = tool_report(r->session, leat_step_run(step, feeds, values));
-    if (!status) status = deliver_results(r, run, values, names, count);
-  }
+  int status = tool_report(r->session, leat_session_prepare(r->session, &r->step, &step));
+  if (!step) return status;
+  double compiled = repl_seconds();
+  size_t count = (size_t)leat_step_fetch_count(step);
+  leat_tensor *values = leat_new_array(r->step_arena, leat_tensor, count + 1);
+  status = tool_report(r->session, leat_step_run(step, r->feeds, values));
+  double end = repl_seconds();
+  if (!status) status = deliver(r, step, values);
+  if (!status && r->timing) repl_show_times(compiled - start, end - compiled);
   leat_step_destroy(step);
-  for (int i = 0; i < run->feed_count; i++) free(feeds[i].data);
   return status;
 }
 
-// -- Texts -------------------------------------------------------------------------------------
-
+// Runs what the last text did at top level, and shows what it asked for.
 static int run_last(repl *r) {
-  leat_arena *arena = leat_arena_create();
-  const leat_entry_run *run = leat_session_entry_run(r->session);
-  int status = run->entry ? run_entry(r, arena, run) : run_shown(r, arena);
-  leat_arena_destroy(arena);
-  return status;
+  const char *text = leat_session_shown_text(r->session);
+  fputs(text, stdout);
+  if (*text) repl_set_last(r, NULL); // the session knows what it is
+  if (!leat_session_entry_run(r->session)->entry && !leat_session_shown_count(r->session) &&
+      !leat_session_effect_count(r->session))
+    return TOOL_OK;
+  int status = set_step(r, true);
+  return status ? status : run_step(r);
 }
 
 int repl_evaluate(repl *r, const char *text, size_t size) {
@@ -190,6 +195,7 @@ int repl_load(repl *r, const char *path) {
 }
 
 void repl_finish(repl *r) {
+  forget_step(r);
   free(r->last.data);
   leat_arena_destroy(r->step_arena);
 }

@@ -1,19 +1,13 @@
-// leat train: runs the training entry until global_step says that it is enough, with log lines on
-// stdout and, where stderr is a terminal, a progress bar there.
+// leat train: runs the training entry until global_step says that it is enough (tools/loop.h).
 #define _GNU_SOURCE
 #include "base/text.h"
-#include "tools/prepared.h"
+#include "tools/loop.h"
 #include "tools/session_options.h"
 #include "tools/values.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 typedef struct train_options {
   session_options session;
@@ -23,71 +17,7 @@ typedef struct train_options {
   bool log_bits;
 } train_options;
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-// -- What is shown -----------------------------------------------------------------------------
-
-// 12345.6 → "12,346"
-static void format_count(double value, char out[32]) {
-  char digits[24];
-  int length = snprintf(digits, sizeof digits, "%.0f", value), at = 0;
-  for (int i = 0; i < length && at < 30; i++) {
-    if (i && (length - i) % 3 == 0) out[at++] = ',';
-    out[at++] = digits[i];
-  }
-  out[at] = '\0';
-}
-
-// A NaN without its sign, which says nothing.
-static double plain(double value) {
-  return isnan(value) ? fabs(value) : value;
-}
-
-// Scalars only; as bits, so that two logs can be compared exactly, when so asked.
-static void print_scalar(const char *name, const leat_tensor *value, bool bits) {
-  if (value->rank != 0) return;
-  if (value->dtype == LEAT_f32) {
-    float f;
-    uint32_t word;
-    memcpy(&f, value->data, sizeof f);
-    memcpy(&word, value->data, sizeof word);
-    bits ? printf("  %s %08" PRIx32, name, word) : printf("  %s %.4g", name, plain((double)f));
-  } else if (value->dtype == LEAT_f64) {
-    double f;
-    uint64_t word;
-    memcpy(&f, value->data, sizeof f);
-    memcpy(&word, value->data, sizeof word);
-    bits ? printf("  %s %016" PRIx64, name, word) : printf("  %s %.4g", name, plain(f));
-  }
-}
-
-static void log_step(const train_options *o, int64_t step, double rate) {
-  char speed[32];
-  printf("step %" PRId64, step);
-  for (int i = 0; i < leat_step_fetch_count(o->step.step); i++)
-    print_scalar(leat_step_fetch(o->step.step, i)->name, &o->step.fetch_values[i], o->log_bits);
-  format_count(rate, speed);
-  o->log_bits ? printf("\n") : printf("  %s steps/s\n", speed);
-  fflush(stdout);
-}
-
-enum { BAR_WIDTH = 40 };
-
-static void draw_bar(int64_t step, int64_t last) {
-  int full = (int)(BAR_WIDTH * step / last);
-  fprintf(stderr, "\r[%.*s%*s] %" PRId64 "/%" PRId64, full,
-          "########################################", BAR_WIDTH - full, "", step, last);
-}
-
-static void erase_bar(void) {
-  fputs("\r\033[K", stderr);
-}
-
-// -- The loop ----------------------------------------------------------------------------------
+// -- Signals -----------------------------------------------------------------------------------
 
 static volatile sig_atomic_t stopped;
 
@@ -101,41 +31,6 @@ static void stop_at_signals(void) {
   struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESETHAND | SA_RESTART};
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
-}
-
-// Steps done already: the value of global_step, which is 0 before the first.
-static int read_global_step(leat_session *session, int64_t *out) {
-  leat_tensor value;
-  *out = 0;
-  bool present = false;
-  for (int i = 0; i < leat_session_variable_count(session) && !present; i++)
-    present = strcmp(leat_session_variable(session, i), "global_step") == 0;
-  if (!present) return TOOL_OK;
-  leat_status status = leat_variable_read(session, "global_step", &value);
-  if (status) return tool_report(session, status);
-  if (value.dtype == LEAT_i64) memcpy(out, value.data, sizeof *out);
-  free(value.data);
-  return TOOL_OK;
-}
-
-static int train(const train_options *o, leat_session *session, int64_t step) {
-  bool bar = isatty(STDERR_FILENO);
-  double start = now(), logged = start, drawn = 0;
-  int64_t first = step, logged_step = step;
-  while (step < o->steps && !stopped) {
-    leat_status status = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
-    if (status) return tool_report(session, status);
-    step++;
-    bool last = step == o->steps;
-    if (bar && !last && !stopped && now() - drawn > 0.1) draw_bar(step, o->steps), drawn = now();
-    if (step % o->log_every && !last) continue;
-    if (bar) erase_bar();
-    log_step(o, step, (double)(step - logged_step) / (now() - logged));
-    logged = now();
-    logged_step = step;
-  }
-  if (!o->log_bits) printf("%" PRId64 " steps in %.3f s\n", step - first, now() - start);
-  return TOOL_OK;
 }
 
 // The entry `train`, else the only training one; NULL: a mistake, which was shown.
@@ -189,8 +84,14 @@ static int train_session(train_options *o, leat_session *session) {
   if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
   if (!status) status = tool_prepare(&o->step, session);
   if (status || !o->step.step) return status;
-  status = read_global_step(session, &step);
-  if (!status) status = train(o, session, step);
+  status = tool_read_global_step(session, &step);
+  tool_loop loop = {.step = &o->step,
+                    .first = step,
+                    .last = o->steps,
+                    .log_every = o->log_every,
+                    .log_bits = o->log_bits,
+                    .stopped = &stopped};
+  if (!status) status = tool_run_loop(&loop, session);
   if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
   if (!status && stopped) {
     fprintf(stderr, "error: stopped by a signal; %s holds what is trained\n", o->save);

@@ -45,7 +45,7 @@ typedef struct leat_session_options {
   bool symbolic;          // do not specialise to the dims' values
   const char *cache;      // "off", or a directory; NULL: the user's
   const char *dump_after; // stages separated by commas, or "all": passes, fuse, schedule, plan,
-                          // lower, image, code
+                          // lower, image, code, asm
   const char *stop_after; // a stage
   bool time_passes;
   void (*log)(void *context, const char *text); // dumps and timings; NULL: dropped
@@ -124,6 +124,10 @@ typedef struct leat_step_spec {
 LEAT_MUST_USE leat_status leat_session_prepare(leat_session *session, const leat_step_spec *spec,
                                                leat_step **out);
 void leat_step_destroy(leat_step *step);
+// Changes these two options for what is prepared from now on; NULL: nothing is dumped, all is
+// compiled.
+LEAT_MUST_USE leat_status leat_session_set_dumps(leat_session *session, const char *dump_after,
+                                                 const char *stop_after);
 
 typedef struct leat_port {
   const char *name;
@@ -152,6 +156,8 @@ void leat_session_interrupt(leat_session *session, bool on);
 // Variables by name ("net/hidden/w"); the data of `out` is the caller's to free().
 int leat_session_variable_count(const leat_session *session);
 const char *leat_session_variable(const leat_session *session, int i);
+// The variable that it is an optimiser's slot of; NULL: it is none.
+const char *leat_session_slot_of(const leat_session *session, int i);
 LEAT_MUST_USE leat_status leat_variable_read(leat_session *session, const char *name,
                                              leat_tensor *out);
 LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char *name,

@@ -84,6 +84,7 @@ leat_status leat_c_compile(const leat_codegen_request *request, leat_object *out
   leat_text text = {0};
   leat_c_print_file(request, &text);
   if (request->dump) leat_text_add_n(request->dump, text.data, text.size);
+  if (request->assembly) leat_text_add_n(request->assembly, text.data, text.size);
   leat_status status = compile_in(directory, request, &text, out, error);
   leat_text_finish(&text);
   rmdir(directory);

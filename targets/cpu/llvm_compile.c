@@ -112,15 +112,29 @@ static void dump(compiler *c, leat_text *out) {
   LLVMDisposeMessage(text);
 }
 
-static leat_status emit_object(compiler *c, leat_object *out, leat_error *error) {
+static leat_status emit(compiler *c, LLVMModuleRef module, LLVMCodeGenFileType kind,
+                        LLVMMemoryBufferRef *out, leat_error *error) {
   char *message = NULL;
+  if (!LLVMTargetMachineEmitToMemoryBuffer(c->machine, module, kind, &message, out)) return LEAT_OK;
+  leat_fail(error, LEAT_FOREIGN, "LLVM: %s", message);
+  LLVMDisposeMessage(message);
+  return LEAT_FOREIGN;
+}
+
+// Of a copy: emitting changes a module.
+static leat_status emit_assembly(compiler *c, leat_text *out, leat_error *error) {
+  LLVMModuleRef copy = LLVMCloneModule(c->module);
   LLVMMemoryBufferRef buffer = NULL;
-  if (LLVMTargetMachineEmitToMemoryBuffer(c->machine, c->module, LLVMObjectFile, &message,
-                                          &buffer)) {
-    leat_fail(error, LEAT_FOREIGN, "LLVM: %s", message);
-    LLVMDisposeMessage(message);
-    return LEAT_FOREIGN;
-  }
+  leat_status status = emit(c, copy, LLVMAssemblyFile, &buffer, error);
+  if (!status) leat_text_add_n(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+  if (buffer) LLVMDisposeMemoryBuffer(buffer);
+  LLVMDisposeModule(copy);
+  return status;
+}
+
+static leat_status emit_object(compiler *c, leat_object *out, leat_error *error) {
+  LLVMMemoryBufferRef buffer = NULL;
+  LEAT_TRY(emit(c, c->module, LLVMObjectFile, &buffer, error));
   out->size = LLVMGetBufferSize(buffer);
   out->data = malloc(out->size);
   if (!out->data) leat_out_of_memory();
@@ -149,6 +163,7 @@ static leat_status build(compiler *c, const leat_codegen_request *request, leat_
   LLVMDisposeMessage(message);
   LEAT_TRY(run_passes(c, error));
   if (request->dump) dump(c, request->dump);
+  if (request->assembly) LEAT_TRY(emit_assembly(c, request->assembly, error));
   return emit_object(c, out, error);
 }
 

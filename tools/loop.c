@@ -1,0 +1,124 @@
+// The loop that `leat train` and the REPL's `:run` share: log lines on stdout and, where stderr is
+// a terminal, a progress bar there.
+#define _GNU_SOURCE
+#include "tools/loop.h"
+
+#include "base/text.h"
+#include "tools/session_options.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+// -- What is shown -----------------------------------------------------------------------------
+
+// 12345.6 → "12,346"
+static void format_count(double value, char out[32]) {
+  char digits[24];
+  int length = snprintf(digits, sizeof digits, "%.0f", value), at = 0;
+  for (int i = 0; i < length && at < 30; i++) {
+    if (i && (length - i) % 3 == 0) out[at++] = ',';
+    out[at++] = digits[i];
+  }
+  out[at] = '\0';
+}
+
+// A NaN without its sign, which says nothing.
+static double plain(double value) {
+  return isnan(value) ? fabs(value) : value;
+}
+
+// Scalars only; as bits, so that two logs can be compared exactly, when so asked.
+static void print_scalar(const char *name, const leat_tensor *value, bool bits) {
+  if (value->rank != 0) return;
+  if (value->dtype == LEAT_f32) {
+    float f;
+    uint32_t word;
+    memcpy(&f, value->data, sizeof f);
+    memcpy(&word, value->data, sizeof word);
+    bits ? printf("  %s %08" PRIx32, name, word) : printf("  %s %.4g", name, plain((double)f));
+  } else if (value->dtype == LEAT_f64) {
+    double f;
+    uint64_t word;
+    memcpy(&f, value->data, sizeof f);
+    memcpy(&word, value->data, sizeof word);
+    bits ? printf("  %s %016" PRIx64, name, word) : printf("  %s %.4g", name, plain(f));
+  }
+}
+
+static void log_step(const tool_loop *l, int64_t step, double rate) {
+  char speed[32];
+  printf("step %" PRId64, step);
+  for (int i = 0; i < leat_step_fetch_count(l->step->step); i++)
+    print_scalar(leat_step_fetch(l->step->step, i)->name, &l->step->fetch_values[i], l->log_bits);
+  format_count(rate, speed);
+  l->log_bits ? printf("\n") : printf("  %s steps/s\n", speed);
+  fflush(stdout);
+}
+
+enum { BAR_WIDTH = 40 };
+
+static void draw_bar(int64_t step, int64_t last) {
+  int full = (int)(BAR_WIDTH * step / last);
+  fprintf(stderr, "\r[%.*s%*s] %" PRId64 "/%" PRId64, full,
+          "########################################", BAR_WIDTH - full, "", step, last);
+}
+
+static void erase_bar(void) {
+  fputs("\r\033[K", stderr);
+}
+
+// -- The loop ----------------------------------------------------------------------------------
+
+int tool_read_global_step(leat_session *session, int64_t *out) {
+  leat_tensor value;
+  *out = 0;
+  bool present = false;
+  for (int i = 0; i < leat_session_variable_count(session) && !present; i++)
+    present = strcmp(leat_session_variable(session, i), "global_step") == 0;
+  if (!present) return TOOL_OK;
+  leat_status status = leat_variable_read(session, "global_step", &value);
+  if (status) return tool_report(session, status);
+  if (value.dtype == LEAT_i64) memcpy(out, value.data, sizeof *out);
+  free(value.data);
+  return TOOL_OK;
+}
+
+static bool can_draw(void) {
+  const char *terminal = getenv("TERM");
+  return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+int tool_run_loop(const tool_loop *l, leat_session *session) {
+  bool bar = can_draw();
+  double start = now(), logged = start, drawn = 0;
+  int64_t step = l->first, logged_step = step;
+  while (step < l->last && !*l->stopped) {
+    leat_status status = leat_step_run(l->step->step, l->step->feed_values, l->step->fetch_values);
+    if (status && bar) erase_bar();
+    if (status) return tool_report(session, status);
+    step++;
+    bool last = step == l->last;
+    if (bar && !last && !*l->stopped && now() - drawn > 0.1) draw_bar(step, l->last), drawn = now();
+    if (step % l->log_every && !last) continue;
+    if (bar) erase_bar();
+    log_step(l, step, (double)(step - logged_step) / (now() - logged));
+    logged = now();
+    logged_step = step;
+  }
+  if (bar) erase_bar();
+  int64_t count = step - l->first;
+  if (!l->log_bits)
+    printf("%" PRId64 " step%s in %.3f s\n", count, count == 1 ? "" : "s", now() - start);
+  return TOOL_OK;
+}
