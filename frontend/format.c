@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, BEFORE_COMMENT = 2 };
+enum { INDENT = 2, GOES_ON = 4, BEFORE_COMMENT = 2 };
 
 typedef enum bracket_kind {
   BRACKET_BLOCK,
@@ -196,13 +196,15 @@ static void open_bracket(formatter *f, leat_token_kind kind) {
 
 static void begin_line(formatter *f, leat_token token) {
   line new_line = {.begin = f->code.size, .end = f->code.size};
+  bool in_block = innermost(f) == BRACKET_BLOCK;
+  bool goes_on = in_block && leat_token_is_infix(f->last.kind);
   new_line.indent = closes(token.kind) ? f->brackets[f->open - 1].outer : inner_indent(f);
+  if (goes_on) new_line.indent += GOES_ON;
   uint32_t newlines = 0;
   for (uint32_t i = f->last.end; i < token.begin; i++) newlines += f->lexer.text[i] == '\n';
   const line *above = f->lines.count ? &f->lines.items[f->lines.count - 1] : NULL;
   bool first = !above || (opens(f->last.kind) && above->end > above->begin);
-  new_line.blank_before =
-      newlines > 1 && !first && !closes(token.kind) && innermost(f) == BRACKET_BLOCK;
+  new_line.blank_before = newlines > 1 && !first && !closes(token.kind) && in_block && !goes_on;
   leat_vec_push(f->arena, &f->lines, new_line);
 }
 

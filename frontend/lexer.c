@@ -47,6 +47,27 @@ const char *leat_token_spelling(leat_token_kind kind) {
   return spellings[kind].text;
 }
 
+bool leat_token_is_infix(leat_token_kind kind) {
+  switch ((int)kind) {
+  case LEAT_TOKEN_OR:
+  case LEAT_TOKEN_AND:
+  case LEAT_TOKEN_EQUAL_EQUAL:
+  case LEAT_TOKEN_NOT_EQUAL:
+  case LEAT_TOKEN_LESS:
+  case LEAT_TOKEN_LESS_EQUAL:
+  case LEAT_TOKEN_GREATER:
+  case LEAT_TOKEN_GREATER_EQUAL:
+  case LEAT_TOKEN_PIPE:
+  case LEAT_TOKEN_PLUS:
+  case LEAT_TOKEN_MINUS:
+  case LEAT_TOKEN_STAR:
+  case LEAT_TOKEN_SLASH:
+  case LEAT_TOKEN_PERCENT:
+  case LEAT_TOKEN_AT: return true;
+  }
+  return false;
+}
+
 bool leat_token_ends_operand(leat_token_kind kind) {
   switch ((int)kind) {
   case LEAT_TOKEN_NAME:
@@ -270,7 +291,7 @@ leat_token leat_lexer_next(leat_lexer *lexer) {
       if (blank) doc_begin = doc_end = 0;
       lexer->line = ++lexer->at;
       token.kind = LEAT_TOKEN_NEWLINE;
-      if (lexer->open == 0) break;
+      if (lexer->open == 0 && !leat_token_is_infix(lexer->latest)) break;
     } else {
       lex_significant(lexer, &token);
       if (lexer->at - token.begin > LONGEST_TOKEN) token.problem = "this is longer than 1 MiB";
@@ -280,7 +301,7 @@ leat_token leat_lexer_next(leat_lexer *lexer) {
     token.kind = LEAT_TOKEN_END;
   }
   token.end = lexer->at;
-  lexer->latest = token.kind;
+  if (token.kind != LEAT_TOKEN_COMMENT) lexer->latest = token.kind;
   lexer->doc_begin = doc_begin;
   lexer->doc_end = doc_end;
   return token;

@@ -76,7 +76,7 @@
 typedef enum leat_token_kind {
   LEAT_TOKEN_END,     // of the text
   LEAT_TOKEN_BAD,     // no token; leat_token.problem says why
-  LEAT_TOKEN_NEWLINE, // outside brackets
+  LEAT_TOKEN_NEWLINE, // outside brackets, and not behind an infix operator
   LEAT_TOKEN_COMMENT, // only when lexer.comments is set
   LEAT_TOKEN_NAME,
   LEAT_TOKEN_PATH,    // $train/net/h:1
@@ -93,6 +93,8 @@ typedef enum leat_token_kind {
 // "fn", "->"; NULL for the kinds that have no one spelling.
 const char *leat_token_spelling(leat_token_kind kind);
 bool leat_token_is_keyword(leat_token_kind kind);
+// Whether it stands between two operands, so that a line which ends with it goes on.
+bool leat_token_is_infix(leat_token_kind kind);
 // Whether an operand may end with it: a name, a literal, `)`, `]`.
 bool leat_token_ends_operand(leat_token_kind kind);
 

@@ -436,6 +436,12 @@ static void parse_keyword(leat_parser *p, leat_stmt *s, const statement *known) 
   known->parse(p, s);
 }
 
+// An infix operator that is neither a sign nor, as `and` is, the name of an op.
+static bool begins_with_infix(const leat_parser *p) {
+  leat_token_kind kind = p->token.kind;
+  return leat_token_is_infix(kind) && !leat_token_is_keyword(kind) && kind != LEAT_TOKEN_MINUS;
+}
+
 leat_stmt *leat_parse_stmt(leat_parser *p) {
   const statement *known = &statements[p->token.kind];
   leat_stmt *s = new_stmt(p, known->kind);
@@ -443,6 +449,11 @@ leat_stmt *leat_parse_stmt(leat_parser *p) {
     parse_keyword(p, s, known);
   else if (leat_parser_at(p, LEAT_TOKEN_ELSE))
     leat_parser_fail(p, "a statement (an `else` stands on the line of the `}` before it)");
+  else if (begins_with_infix(p))
+    leat_parser_error(
+        p, leat_parser_token_span(p),
+        "an expression goes on behind an operator: `%s` stands at the end of the line before",
+        leat_token_spelling(p->token.kind));
   else
     parse_simple(p, s);
   s->span = leat_parser_span(p, p->stmt_begin);

@@ -333,10 +333,12 @@ bool leat_parse_is_incomplete(const char *text, size_t size) {
   leat_lexer lexer;
   leat_lexer_init(&lexer, text, 0, (uint32_t)size);
   size_t braces = 0;
-  for (;;) {
+  for (leat_token last = {0};;) {
     leat_token token = leat_lexer_next(&lexer);
     if (token.kind == LEAT_TOKEN_END)
-      return braces > 0 || lexer.open > 0 || lexer.doc_end > lexer.doc_begin;
+      return braces > 0 || lexer.open > 0 || lexer.doc_end > lexer.doc_begin ||
+             leat_token_is_infix(last.kind);
+    last = token;
     if (token.kind == LEAT_TOKEN_OPEN_BRACE) braces++;
     if (token.kind == LEAT_TOKEN_CLOSE_BRACE) braces -= braces > 0;
   }

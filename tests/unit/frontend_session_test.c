@@ -45,7 +45,7 @@ TEST(instances_share_their_variables_and_check_that_they_agree) {
 }
 
 TEST(initialisers_are_pure) {
-  CHECK_GRAPH("scale = 2.0 * [1.0, 2.0]\n"
+  CHECK_GRAPH("scale = 2.0 * tensor([1.0, 2.0])\n"
               "fn twice(x: T[...D], out: type) { return x * 2 + zeros(out) }\n"
               "var w: f32[2] = twice(scale)\n"
               "var r: i32[4] = permutation(4)\n"
@@ -169,7 +169,7 @@ static bool type_in(evaluated *e, const char *text) {
 
 TEST(a_repl_binds_again_and_shows_values) {
   evaluated e = evaluated_begin(NULL);
-  CHECK(type_in(&e, "x = 1.0 * [1.0, 2.0]"));
+  CHECK(type_in(&e, "x = 1.0 * tensor([1.0, 2.0])"));
   CHECK(type_in(&e, "x = x * 3.0"));
   CHECK(type_in(&e, "fn f(y: T[...D]) { return y + 1 }"));
   CHECK(type_in(&e, "fn f(y: T[...D]) { return y + 2, y }"));
@@ -298,7 +298,7 @@ TEST(use_and_load_are_relative_to_the_text) {
 TEST(uses_in_a_circle_are_reported) {
   write_file("a.leat", "use \"b.leat\"\n");
   write_file("b.leat", "use \"a.leat\"\n");
-  write_file("c.leat", "x = 1 +\n");
+  write_file("c.leat", "x = 1 * )\n");
   write_file("d.leat", "fn layer(a: f32[N]) { return a }\n");
   evaluated e = evaluated_begin(NULL);
   CHECK(!add_file(&e, "main.leat", "use \"a.leat\"\n"));

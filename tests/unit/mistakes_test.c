@@ -119,7 +119,7 @@ static const struct {
      "t:2:21: error: 3 names for 2 results"},
     {"entry e(x: f32[]) { y, z = x }",
      "t:1:21: error: 2 names for one value"},
-    {"x = 0.5 + [1, 2]\n"
+    {"x = 0.5 + tensor([1.0, 2])\n"
      "entry e(i: i32[3]) { y = i + 0.5 }",
      "t:2:26: error: 0.5 is no i32; only `cast` converts"},
     {"x: i32[] = 3000000000",
@@ -265,8 +265,8 @@ static const struct {
      "t:1:5: error: `len` counts a list or a string, found an int"},
     {"x = shape(1, 2)",
      "t:1:14: error: `shape` takes 1 argument by position, found more"},
-    {"x = 1.5 % 2.0",
-     "t:1:5: error: `%` is not for floats"},
+    {"x = 1.5 @ 2.0",
+     "t:1:5: error: `@` is not for floats"},
     {"var w: f32[3] = 0\n"
      "entry e() { w := [1, 2] }",
      "t:2:13: error: broadcast of f32[2]: axis 0: 2 and 3 differ"},
@@ -289,7 +289,7 @@ static const struct {
 
 static void check_mistake(const char *text, const char *message) {
   evaluated e = evaluated_begin(NULL);
-  CHECK(evaluated_add(&e, "before = tanh(1.0)"));
+  CHECK(evaluated_add(&e, "before = tanh(tensor(1.0))"));
   char *graph = strdup(e.printed.data);
   CHECK(!evaluated_add(&e, text));
   size_t size = strlen(message);
