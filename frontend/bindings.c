@@ -37,13 +37,25 @@ ev ev_named_result(evaluator *e, const leat_binding *result) {
                  function->name, result->name);
 }
 
+static void bind_no_target(evaluator *e, const leat_binding *target) {
+  ev_scope *scope = e->frame->scope;
+  if (!target->absolute && target->name && !leat_map_get(&scope->names, target->name))
+    ev_bind(e, scope, target->span, target->name, ev_error());
+}
+
+// The families that the turns of a `for` would have bound.
+static void bind_no_member(evaluator *e, const leat_stmt *stmt) {
+  for (uint32_t i = 0; i < stmt->body.count; i++) {
+    const leat_bindings *targets = &stmt->body.items[i]->targets;
+    for (uint32_t k = 0; k < targets->count; k++)
+      if (targets->items[k].member) bind_no_target(e, &targets->items[k]);
+  }
+}
+
 void ev_bind_nothing(evaluator *e, const leat_stmt *stmt) {
   ev_scope *scope = e->frame->scope;
-  for (uint32_t i = 0; i < stmt->targets.count; i++) {
-    const leat_binding *target = &stmt->targets.items[i];
-    if (!target->absolute && target->name && !leat_map_get(&scope->names, target->name))
-      ev_bind(e, scope, target->span, target->name, ev_error());
-  }
+  for (uint32_t i = 0; i < stmt->targets.count; i++) bind_no_target(e, &stmt->targets.items[i]);
+  if (stmt->kind == LEAT_STMT_FOR) bind_no_member(e, stmt);
   bool declares =
       stmt->kind == LEAT_STMT_VAR || stmt->kind == LEAT_STMT_QUEUE || stmt->kind == LEAT_STMT_MUTEX;
   if (declares && !stmt->absolute && !leat_map_get(&scope->names, stmt->name))
@@ -159,9 +171,35 @@ static void bind_results(evaluator *e, const leat_stmt *stmt) {
   ev_bind_nothing(e, stmt);
 }
 
+// Whoever binds the name of a variable that is seen there most often means the variable. `w = w`,
+// its value as of now, does not.
+static void warn_of_variable(evaluator *e, const leat_binding *target, const leat_expr *from) {
+  const ev_scope *scope = ev_scope_around(e->frame->scope); // what stands there is an error
+  const char *name = target->name;
+  if (target->absolute || !name || leat_map_get(&scope->names, name)) return;
+  if (from && from->kind == LEAT_EXPR_NAME && from->name == name) return;
+  const ev_binding *outer = ev_lookup(scope, name);
+  if (!outer || outer->value.kind != EV_STATE) return;
+  if (target->member)
+    leat_warn_at(
+        e->diag, target->span,
+        "this begins a family `%s`, and the variable `%s` stays as it is; one with new rows "
+        "is `%s := scatter_set(%s, indices, rows)`",
+        name, name, name, name);
+  else
+    leat_warn_at(
+        e->diag, target->span,
+        "this binds a new name, and the variable `%s` stays as it is; `%s := …` changes it", name,
+        name);
+  leat_note_at(e->diag, outer->span, "the variable is declared here");
+}
+
 void ev_bind_statement(evaluator *e, const leat_stmt *stmt) {
   if (places_feed(e, stmt) || ev_entry_call(e, stmt)) return;
-  if (stmt->values.count == stmt->targets.count) {
+  bool each = stmt->values.count == stmt->targets.count;
+  for (uint32_t i = 0; i < stmt->targets.count; i++)
+    warn_of_variable(e, &stmt->targets.items[i], each ? stmt->values.items[i] : NULL);
+  if (each) {
     bind_each(e, stmt);
   } else if (stmt->values.count == 1) {
     bind_results(e, stmt);

@@ -182,32 +182,49 @@ static bool turn(evaluator *e, const leat_stmt *stmt, ev item, int64_t number) {
   return !frame->returned && leat_diag_errors(e->diag) == errors; // one turn's are every turn's
 }
 
-static void for_range(evaluator *e, const leat_stmt *stmt) {
+// A bound of a `for` that is no int; true where it is one, or was a mistake before.
+static bool check_bound(evaluator *e, const leat_expr *expr, ev bound) {
+  if (bound.kind == EV_DIM || ev_is_tensor(bound))
+    ev_fail(
+        e, expr->span,
+        "`for` is evaluated while compiling, and `%s` is known only while running; `while` loops "
+        "then, which is not supported yet",
+        ev_source_text(e, expr->span));
+  else if (bound.kind != EV_INT && bound.kind != EV_ERROR)
+    ev_fail(e, expr->span, "the bounds of a `for` are ints, found %s", ev_kind_name(bound));
+  return bound.kind == EV_INT;
+}
+
+// False: it has no turns, because of a mistake.
+static bool for_range(evaluator *e, const leat_stmt *stmt) {
   ev low = ev_expr(e, stmt->over->begin, NULL), high = ev_expr(e, stmt->over->end, NULL);
-  if (low.kind == EV_ERROR || high.kind == EV_ERROR) return;
-  if (low.kind != EV_INT || high.kind != EV_INT) {
-    ev_fail(e, stmt->over->span, "the bounds of a `for` are ints, found %s and %s",
-            ev_kind_name(low), ev_kind_name(high));
-    return;
-  }
+  bool good = check_bound(e, stmt->over->begin, low);
+  if (!check_bound(e, stmt->over->end, high) || !good) return false;
   for (int64_t i = low.i; i < high.i; i++)
-    if (!turn(e, stmt, ev_int(i), i)) return;
+    if (!turn(e, stmt, ev_int(i), i)) break;
+  return true;
+}
+
+static bool for_list(evaluator *e, const leat_stmt *stmt) {
+  ev list = ev_expr(e, stmt->over, NULL);
+  const leat_type *type = ev_tensor_type(list);
+  const char *rows =
+      type && type->rank && leat_dim_is_const(type->dims[0])
+          ? leat_arena_printf(e->arena, "; `for i in 0..%lld` takes `x[i]`, a row of x, each turn",
+                              (long long)type->dims[0].value)
+          : "";
+  if (list.kind != EV_LIST && list.kind != EV_ERROR)
+    ev_fail(e, stmt->over->span, "`for` goes over a range or a list, not over %s%s",
+            ev_kind_name(list), rows);
+  if (list.kind != EV_LIST) return false;
+  for (uint32_t i = 0; i < list.list->count; i++)
+    if (!turn(e, stmt, list.list->items[i], i)) break;
+  return true;
 }
 
 static void for_loop(evaluator *e, const leat_stmt *stmt) {
-  if (stmt->over->kind == LEAT_EXPR_RANGE) {
-    for_range(e, stmt);
-    return;
-  }
-  ev list = ev_expr(e, stmt->over, NULL);
-  if (list.kind != EV_LIST) {
-    if (list.kind != EV_ERROR)
-      ev_fail(e, stmt->over->span, "`for` goes over a range or a list, not over %s",
-              ev_kind_name(list));
-    return;
-  }
-  for (uint32_t i = 0; i < list.list->count; i++)
-    if (!turn(e, stmt, list.list->items[i], i)) return;
+  bool range = stmt->over->kind == LEAT_EXPR_RANGE;
+  if (!(range ? for_range(e, stmt) : for_list(e, stmt))) ev_bind_nothing(e, stmt);
 }
 
 static const leat_stmt *yield_of(const leat_stmts *block) {

@@ -390,6 +390,17 @@ leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, c
   return find_path(e, name);
 }
 
+// What stands below something else under that name: `net/tok/table` for `tok/table`.
+static const char *find_below(const char *name, const char *const *names, size_t count) {
+  size_t length = strlen(name);
+  for (size_t i = 0; i < count; i++) {
+    size_t size = strlen(names[i]);
+    bool ends = size > length && !memcmp(names[i] + size - length, name, length);
+    if (ends && names[i][size - length - 1] == '/') return names[i];
+  }
+  return NULL;
+}
+
 const char *leat_frontend_suggest(const leat_frontend *e, const char *name) {
   const leat_graph *graph = e->graph;
   size_t count = (size_t)graph->nodes.count + graph->states.count + e->aliases.count, n = 0;
@@ -398,7 +409,8 @@ const char *leat_frontend_suggest(const leat_frontend *e, const char *name) {
   for (uint32_t i = 0; i < e->aliases.count; i++)
     if (e->aliases.entries[i].value) names[n++] = e->aliases.entries[i].key;
   for (uint32_t i = 0; i < graph->nodes.count; i++) names[n++] = graph->nodes.items[i]->name;
-  return leat_nearest(name, names, n);
+  const char *below = find_below(name, names, n);
+  return below ? below : leat_nearest(name, names, n);
 }
 
 // -- What a REPL shows --------------------------------------------------------------------------

@@ -26,9 +26,9 @@ typedef struct leat_parser {
   leat_diag *diag;
   uint32_t source;
   leat_lexer lexer;
-  leat_token token;      // the one not consumed yet
-  uint32_t previous_end; // of the last one consumed
-  uint32_t depth;        // of blocks, brackets and prefix operators
+  leat_token token;    // the one not consumed yet
+  leat_token previous; // the last one consumed
+  uint32_t depth;      // of blocks, brackets and prefix operators
   bool panic;
   unsigned allowed;            // which statements may stand here: LEAT_ALLOW_…
   uint32_t stmt_begin, indent; // of the statement being read; its column

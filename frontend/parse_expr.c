@@ -191,7 +191,7 @@ static void parse_as(leat_parser *p, leat_expr *call) {
   }
   if (call->kind != LEAT_EXPR_CALL) return;
   call->as = name;
-  call->span.end = p->previous_end;
+  call->span.end = p->previous.end;
   leat_parser_contain(p, call, name);
 }
 
@@ -231,7 +231,7 @@ static void parse_item(leat_parser *p) {
     item = parse_ellipsis(p);
     if (leat_parser_at(p, LEAT_TOKEN_NAME)) {
       item->name = leat_parse_name(p, "the name of the dims");
-      item->span.end = p->previous_end;
+      item->span.end = p->previous.end;
     }
   } else if (leat_parser_at(p, LEAT_TOKEN_NEW_AXIS)) {
     item = parse_constant(p, LEAT_EXPR_NEW_AXIS);

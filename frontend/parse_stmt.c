@@ -208,7 +208,8 @@ static void parse_entry(leat_parser *p, leat_stmt *s) {
 
 static void parse_var(leat_parser *p, leat_stmt *s) {
   parse_state_name(p, s, "the name of a variable");
-  leat_parser_expect(p, LEAT_TOKEN_COLON);
+  if (!leat_parser_accept(p, LEAT_TOKEN_COLON))
+    leat_parser_fail(p, "`:` and a type, such as `var w: f32[3] = 0`");
   s->type = leat_parse_tensor_type(p);
   if (leat_parser_accept(p, LEAT_TOKEN_EQUAL)) s->init = leat_parse_expr(p);
   s->options = parse_options(p);
@@ -419,7 +420,8 @@ static const statement statements[LEAT_TOKEN_COUNT] = {
 
 static const char *const places[] = {
     [LEAT_ALLOW_DEFINITIONS] = "at top level",
-    [LEAT_ALLOW_RETURN] = "in a function or a gradient rule",
+    [LEAT_ALLOW_RETURN] =
+        "in a function or a gradient rule; an entry binds its results, `-> (y: f32[]) { y = … }`",
     [LEAT_ALLOW_YIELD] = "in an `if` with targets",
     [LEAT_ALLOW_NEXT] = "in a `while`",
 };

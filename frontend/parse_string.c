@@ -59,7 +59,7 @@ static leat_string_part read_interpolation(leat_parser *p, uint32_t *at, uint32_
   }
   leat_lexer lexer = p->lexer;
   leat_token token = p->token;
-  uint32_t previous_end = p->previous_end;
+  leat_token previous = p->previous;
   uint32_t close = (uint32_t)(brace - text);
   leat_lexer_init(&p->lexer, text, begin, close);
   leat_parser_advance(p);
@@ -67,7 +67,7 @@ static leat_string_part read_interpolation(leat_parser *p, uint32_t *at, uint32_
   if (!leat_parser_at(p, LEAT_TOKEN_END)) leat_parser_fail(p, "`}`");
   p->lexer = lexer;
   p->token = token;
-  p->previous_end = previous_end;
+  p->previous = previous;
   *at = close + 1;
   return part;
 }

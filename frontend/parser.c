@@ -16,7 +16,7 @@ enum { LARGEST_SOURCE = 64 << 20 };
 // -- Tokens and errors ----------------------------------------------------------------------------
 
 void leat_parser_advance(leat_parser *p) {
-  p->previous_end = p->token.end;
+  p->previous = p->token;
   p->token = leat_lexer_next(&p->lexer);
 }
 
@@ -34,7 +34,7 @@ bool leat_parser_expect(leat_parser *p, leat_token_kind kind) {
 }
 
 leat_span leat_parser_span(const leat_parser *p, uint32_t begin) {
-  uint32_t end = p->previous_end > begin ? p->previous_end : begin;
+  uint32_t end = p->previous.end > begin ? p->previous.end : begin;
   return (leat_span){.source = p->source, .begin = begin, .end = end};
 }
 
@@ -66,8 +66,23 @@ static const char *describe_token(leat_parser *p) {
       size > 40 ? 40 : (int)size, p->lexer.text + token.begin, size > 40 ? "…" : "");
 }
 
+// Of `lambda x` the `lambda`: a word that means something elsewhere, with another or a
+// colon behind it.
+static const char *habit_before(const leat_parser *p) {
+  leat_token before = p->previous;
+  bool goes_on = leat_parser_at(p, LEAT_TOKEN_NAME) || leat_parser_at(p, LEAT_TOKEN_COLON) ||
+                 leat_token_is_keyword(p->token.kind);
+  if (before.kind != LEAT_TOKEN_NAME || !goes_on) return NULL;
+  return leat_habit_word(p->lexer.text + before.begin, before.end - before.begin);
+}
+
 void leat_parser_fail(leat_parser *p, const char *expected) {
   leat_token token = p->token;
+  const char *written = habit_before(p);
+  if (written) {
+    leat_parser_error(p, (leat_span){p->source, p->previous.begin, p->previous.end}, "%s", written);
+    return;
+  }
   bool keyword = leat_token_is_keyword(token.kind); // a name may be one of the user's
   const char *word = p->lexer.text + token.begin;
   const char *habit = keyword ? leat_habit_word(word, token.end - token.begin) : NULL;
@@ -168,7 +183,9 @@ leat_stmts leat_parse_block(leat_parser *p, unsigned allowed) {
   leat_stmts body = {0};
   leat_token open = p->token;
   if (!leat_parser_accept(p, LEAT_TOKEN_OPEN_BRACE)) {
-    leat_parser_fail(p, leat_parser_at(p, LEAT_TOKEN_NEWLINE) ? "`{` on this line" : "`{`");
+    leat_parser_fail(p, leat_parser_at(p, LEAT_TOKEN_NEWLINE) ? "`{` on this line"
+                        : leat_parser_at(p, LEAT_TOKEN_COLON) ? "a block in braces, `{ … }`"
+                                                              : "`{`");
     return body;
   }
   if (!leat_parser_enter(p)) {
@@ -255,7 +272,15 @@ static void report_rest(leat_parser *p, const leat_stmt *s) {
       return;
     }
   }
-  leat_parser_fail(p, "the end of the line");
+  leat_token_kind kind = p->token.kind;
+  bool argument = kind == LEAT_TOKEN_NAME || kind == LEAT_TOKEN_STRING || kind == LEAT_TOKEN_INT ||
+                  kind == LEAT_TOKEN_FLOAT;
+  bool call = first && s->values.items[0] == first && argument;
+  const char *expected = "the end of the line";
+  if (call)
+    expected = leat_arena_printf(p->scratch, "%s, or the brackets of a call, `%s(…)`", expected,
+                                 first->name);
+  leat_parser_fail(p, expected);
 }
 
 // Skips the rest of a statement that had an error.
@@ -264,7 +289,7 @@ static void recover(leat_parser *p) {
     if (leat_parser_at(p, LEAT_TOKEN_CLOSE_BRACE) && p->depth > 0) break;
     bool closes =
         leat_parser_at(p, LEAT_TOKEN_CLOSE_PAREN) || leat_parser_at(p, LEAT_TOKEN_CLOSE_BRACKET);
-    bool new_line = p->previous_end <= p->token.line && p->token.begin > p->stmt_begin;
+    bool new_line = p->previous.end <= p->token.line && p->token.begin > p->stmt_begin;
     if (new_line && !closes && p->token.begin - p->token.line <= p->indent) break;
     if (leat_parser_at(p, LEAT_TOKEN_OPEN_BRACE)) {
       p->lexer.open = 0;

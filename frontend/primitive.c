@@ -367,6 +367,36 @@ static bool sort_arguments(evaluator *e, op_call *call, const ev_argument *args,
   return true;
 }
 
+static bool has_no_tensor(ev value) {
+  static const ev_kind kinds[] = {EV_NONE, EV_DTYPE, EV_TYPE, EV_FUNCTION, EV_ENTRY};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (ev_has_kind(value, kinds[i])) return true;
+  return false;
+}
+
+// What print and assert show: the first string is the message; all else is a tensor, whatever the
+// dtypes of the others are; what cannot be one, such as a dtype, becomes a string. NULL: reported.
+static const ev_argument *as_shown(evaluator *e, const ev_argument *args, uint32_t count) {
+  ev_argument *shown = leat_arena_memdup(e->arena, args, count * sizeof *args);
+  bool has_message = false;
+  for (uint32_t i = 0; i < count; i++) has_message = has_message || args[i].key;
+  for (uint32_t i = 0; i < count; i++) {
+    ev *value = &shown[i].value;
+    bool message = value->kind == EV_STRING && !has_message;
+    has_message = has_message || message;
+    if (message || args[i].key) continue;
+    leat_text text = {0};
+    if (has_no_tensor(*value)) {
+      ev_print(*value, &text);
+      *value = ev_take_text(e, &text, true, args[i].span);
+    }
+    if (value->kind == EV_LIST && holds_tensor(*value)) continue;
+    *value = ev_tensor(ev_as_tensor(e, *value, -1, args[i].span));
+    if (value->kind == EV_ERROR) return NULL;
+  }
+  return shown;
+}
+
 static uint32_t room_for_inputs(const ev_argument *args, uint32_t count) {
   uint32_t room = count + 1;
   for (uint32_t i = 0; i < count; i++)
@@ -424,7 +454,9 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   uint32_t room = room_for_inputs(args, count);
   call.args = leat_new_array(e->arena, ev, room);
   call.inputs = leat_new_array(e->arena, leat_value, room);
-  if (!sort_arguments(e, &call, args, count)) return ev_error();
+  bool shows = (op == LEAT_OP_print || op == LEAT_OP_assert) && !e->absolute;
+  if (shows) args = as_shown(e, args, count);
+  if (!args || !sort_arguments(e, &call, args, count)) return ev_error();
   default_count(e, &call);
   if (!check_count(e, &call)) return ev_error();
   if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);

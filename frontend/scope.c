@@ -29,7 +29,9 @@ bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span
   const claim *old = leat_map_get(&e->claims, name);
   if (old && old->kind == kind) return true;
   if (old || (kind != EV_BINDING && leat_graph_find_node(e->graph, name))) {
-    ev_fail(e, span, "`%s` is %s already", name, old ? kinds[old->kind] : "the name of a node");
+    bool assigned = kind == EV_BINDING && old && old->kind == EV_VARIABLE;
+    ev_fail(e, span, "`%s` is %s%s", name, old ? kinds[old->kind] : "the name of a node",
+            assigned ? ": `:=` gives it a value" : " already");
     if (old) leat_note_at(e->diag, old->span, "it is made here");
     return false;
   }
@@ -121,9 +123,12 @@ static bool check_outside_turn(evaluator *e, const leat_binding *target) {
   for (; scope && !(inside && scope == e->globals); scope = scope->parent) {
     const ev_binding *outer = leat_map_get(&scope->names, target->name);
     if (!outer) continue;
+    bool variable = outer->value.kind == EV_STATE;
     ev_fail(e, target->span,
-            "`%s` is bound outside this `for`, where what a turn binds is not seen; what each turn "
-            "makes of the one before is a family: `%s[0] = …`, then `%s[i + 1] = …`",
+            variable ? "`%s` is a variable: `:=` gives it a value"
+                     : "`%s` is bound outside this `for`, where what a turn binds is not seen; "
+                       "what each turn "
+                       "makes of the one before is a family: `%s[0] = …`, then `%s[i + 1] = …`",
             target->name, target->name, target->name);
     leat_note_at(e->diag, outer->span, "it is bound here");
     return false;
@@ -173,7 +178,13 @@ static ev_binding *family(evaluator *e, const leat_binding *target) {
     leat_map_init(binding->members, e->arena);
   }
   if (binding->members) return binding;
-  if (binding->value.kind != EV_ERROR)
+  if (ev_is_tensor(binding->value))
+    ev_fail(
+        e, target->span,
+        "`%s` is %s, of which no part is changed in place: `scatter_set(%s, indices, rows)` is one "
+        "with new rows",
+        target->name, ev_kind_name(binding->value), target->name);
+  else if (binding->value.kind != EV_ERROR)
     ev_fail(e, target->span, "`%s` is bound already, and not as a family", target->name);
   return NULL;
 }

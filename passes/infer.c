@@ -4,6 +4,7 @@
 //   keeps   the nodes; changes dims in types and attributes, and infers the types of the nodes
 //           that it changed again, in order
 #include "ops/build.h"
+#include "ops/shape.h"
 #include "passes/pass.h"
 
 typedef struct inferrer {
@@ -86,6 +87,30 @@ static void put_in_attrs(inferrer *in, leat_node *node) {
   }
 }
 
+// "2*B = 4", or just the number.
+static const char *dim_text(const inferrer *in, leat_dim dim, leat_dim value) {
+  leat_arena *arena = in->context->graph->arena;
+  const char *text = leat_dim_text(arena, dim);
+  if (leat_dim_is_const(dim)) return text;
+  return leat_arena_printf(arena, "%s = %s", text, leat_dim_text(arena, value));
+}
+
+// Says of a tensor whose dims are not those that they have to be what both are called, as nobody
+// can once they are numbers.
+static bool check_shape(inferrer *in, const leat_node *node) {
+  const leat_node *x = node->inputs[0].node;
+  const leat_type *found = leat_value_type(node->inputs[0]);
+  const leat_attr *shape = leat_node_attr(node, "shape");
+  for (int32_t i = 0; i < found->rank; i++) {
+    leat_dim is = put_in(in, found->dims[i]), needed = put_in(in, shape->dims[i]);
+    if (leat_dims_may_be_equal(in->context->graph, is, needed)) continue;
+    leat_error_at(in->context->diag, node->span, "axis %d of `%s` is %s, and has to be %s here", i,
+                  x->name, dim_text(in, found->dims[i], is), dim_text(in, shape->dims[i], needed));
+    return false;
+  }
+  return true;
+}
+
 leat_status leat_pass_infer(leat_pass_context *context) {
   if (!context->dim_values) return LEAT_OK;
   leat_graph *graph = context->graph;
@@ -97,6 +122,10 @@ leat_status leat_pass_infer(leat_pass_context *context) {
     if (in.known[i]) in.values[i] = leat_dim_const(context->dim_values[i]);
   }
 
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    if (node->op == LEAT_OP_ensure_shape && !check_shape(&in, node)) return LEAT_INVALID;
+  }
   for (uint32_t i = 0; i < graph->states.count; i++)
     graph->states.items[i]->type = *put_in_type(&in, &graph->states.items[i]->type);
   for (uint32_t i = 0; i < graph->nodes.count; i++) {

@@ -17,13 +17,27 @@ static leat_status unknown(const resolver *r, const char *what, const char *name
                    nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
 }
 
+// A variable is state, which a step reads and writes: it is no edge of the graph.
+static leat_status is_variable(const resolver *r, const char *name, const char *what) {
+  return leat_fail(
+      &r->session->error, LEAT_INVALID,
+      "`%s` is a variable, which cannot be %s: its value is that of --restore FILE, of "
+      "`%s := …` in an entry or the REPL, or of leat_variable_write",
+      name, what, name);
+}
+
 // "there is no edge `z`; there are x, y": of what an entry is fed there are few.
 static leat_status unknown_feed(const resolver *r, const char *name) {
-  const char *nearest = leat_frontend_suggest(r->session->frontend, name), *list = "";
+  uint32_t count = r->out->feeds.count;
+  const char **names = leat_new_array(r->arena, const char *, count), *list = "";
+  for (uint32_t i = 0; i < count; i++) {
+    names[i] = r->out->feeds.items[i].name;
+    list = leat_arena_printf(r->arena, "%s%s%s", list, i ? ", " : "; there are ", names[i]);
+  }
+  if (leat_graph_find_state(r->graph, name)) return is_variable(r, name, "fed");
+  const char *nearest = leat_nearest(name, names, count);
+  if (!nearest) nearest = leat_frontend_suggest(r->session->frontend, name);
   if (nearest) return unknown(r, "edge", name, nearest);
-  for (uint32_t i = 0; i < r->out->feeds.count; i++)
-    list = leat_arena_printf(r->arena, "%s%s%s", list, i ? ", " : "; there are ",
-                             r->out->feeds.items[i].name);
   return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no edge `%s`%s", name, list);
 }
 
@@ -151,6 +165,7 @@ static leat_status add_run(resolver *r, const char *name) {
   leat_node *node = leat_graph_find_node(r->graph, name);
   if (!node) {
     node = find_value(r, name).node;
+    if (!node && leat_graph_find_state(r->graph, name)) return is_variable(r, name, "run");
     if (!node) return unknown(r, "node", name, leat_frontend_suggest(r->session->frontend, name));
   }
   leat_vec_push(r->arena, &r->out->step.runs, node);
