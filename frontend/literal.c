@@ -202,18 +202,6 @@ static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span
   return ev_literal_tensor(e, value, &type, NULL, span);
 }
 
-// A list in which some dim is known only while running: the shape of a tensor, say.
-static leat_value from_dims(evaluator *e, ev value, leat_span span) {
-  ev *items = leat_new_array(e->arena, ev, value.list->count);
-  for (uint32_t i = 0; i < value.list->count; i++) {
-    items[i] = ev_tensor(ev_as_tensor(e, value.list->items[i], LEAT_i64, span));
-    if (items[i].kind == EV_ERROR) return (leat_value){0};
-  }
-  ev_argument list = {.value = ev_take_list(e, items, value.list->count), .span = span};
-  ev stacked = ev_call(e, ev_find_library(e, "stack"), &list, 1, span, NULL, NULL);
-  return stacked.kind == EV_TENSOR ? stacked.tensor : (leat_value){0};
-}
-
 leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   leat_value none = {0};
   switch (value.kind) {
@@ -227,9 +215,7 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   case EV_COMPLEX:
   case EV_BOOL:
   case EV_STRING:
-  case EV_LIST:
-    return ev_has_kind(value, EV_DIM) ? from_dims(e, value, span)
-                                      : from_literal(e, value, dtype, span);
+  case EV_LIST: return from_literal(e, value, dtype, span);
   case EV_NONE:
   case EV_DTYPE:
   case EV_TYPE:

@@ -184,7 +184,7 @@ TEST(a_repl_binds_again_and_shows_values) {
   leat_value read = leat_frontend_shown(e.frontend, 0);
   CHECK_EQ_INT(read.node->control_count, 0);
   CHECK(!type_in(&e, "v = 3"));
-  CHECK_HAS(e.messages.data, "`v` is a variable already");
+  CHECK_HAS(e.messages.data, "`v` is a variable: `:=` gives it a value");
   leat_value found = leat_frontend_find(e.frontend, NULL, "x");
   CHECK(found.node && found.node->op == LEAT_OP_mul);
   evaluated_finish(&e);

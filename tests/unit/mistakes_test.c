@@ -282,8 +282,8 @@ static const struct {
      "t:1:5: error: `cast` needs `dtype=`"},
     {"x = concat(1.0, [2.0], axis=0)",
      "t:1:29: error: there is no axis 0 in a tensor of rank 0"},
-    {"x = print(\"hello\")",
-     "t:1:5: error: `print` takes at least 1 input (x, …), found 0"},
+    {"x = assert(\"hello\")",
+     "t:1:5: error: `assert` takes at least 1 input (p, x, …), found 0"},
 };
 // clang-format on
 
