@@ -12,7 +12,6 @@
 struct leat_image_state {
   leat_image_writer out;
   leat_map buffers;       // leat_storage → number + 1
-  leat_map feeds;         // its node → number
   leat_bytes_map kernels; // symbol → number + 1
   leat_bytes_map shapes;  // hash of a kernel's instructions → number + 1
   leat_vec(leat_kernel *) kernel_list;
@@ -54,7 +53,7 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   switch (storage->kind) {
   case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, storage->offset);
   case LEAT_BUFFER_VARIABLE: return storage->state->id;
-  case LEAT_BUFFER_FEED: return (uintptr_t)leat_map_get(&image->feeds, storage->node);
+  case LEAT_BUFFER_FEED: return leat_image_writer_port(&image->out, storage->node);
   case LEAT_BUFFER_CONSTANT:
     return leat_image_writer_tensor(&image->out, leat_node_attr(storage->node, "value")->tensor);
   case LEAT_BUFFER_FILE: return add_file(cg, storage->node);
@@ -280,9 +279,9 @@ void leat_image_add_table(leat_table *table) {
   for (uint32_t i = 0; i < table->tasks.count; i++) add_task(table, &table->tasks.items[i]);
   for (uint32_t i = 0; i < table->fetches.count; i++) {
     const leat_fetched *fetched = &table->fetches.items[i];
-    leat_image_fetch fetch = {.name = leat_image_writer_text(&image->out, fetched->name),
-                              .buffer = buffer_as(cg, fetched->storage, fetched->type)};
-    LEAT_IMAGE_ADD(&image->out, fetches, fetch);
+    uint32_t number = leat_image_writer_port(&image->out, fetched->node);
+    uint32_t buffer = buffer_as(cg, fetched->storage, fetched->type);
+    image->out.fetches.items[number].buffer = buffer;
   }
   if (table->initialises)
     image->out.variables.items[table->initialises->id].table = image->out.tables.count;
@@ -307,43 +306,21 @@ static void add_variable(leat_image_state *image, const leat_state *state) {
   LEAT_IMAGE_ADD(&image->out, variables, variable);
 }
 
-static void add_feed(leat_image_state *image, const leat_node *node) {
-  leat_image_feed feed = {.origin = leat_image_writer_origin(
-                              &image->out, leat_node_attr(node, "name")->string, node->place),
-                          .type = leat_image_writer_type(&image->out, &node->outputs[0])};
-  leat_map_set(&image->feeds, node, (void *)(uintptr_t)image->out.feeds.count);
-  LEAT_IMAGE_ADD(&image->out, feeds, feed);
-}
-
-static void add_fallbacks(leat_image_state *image, const leat_entry *entry) {
-  for (uint32_t i = 0; i < entry->params.count; i++) {
-    const leat_param *param = &entry->params.items[i];
-    if (!param->fallback) continue;
-    uintptr_t number = (uintptr_t)leat_map_get(&image->feeds, param->node);
-    leat_image_feed *feed = &image->out.feeds.items[number];
-    feed->has_fallback = 1;
-    feed->fallback = leat_image_writer_tensor(&image->out, param->fallback);
-  }
-}
-
 void leat_image_begin(leat_codegen_state *cg) {
   leat_image_state *image = leat_new(cg->arena, leat_image_state);
   cg->image = image;
   leat_image_writer_init(&image->out, cg->arena);
   leat_map_init(&image->buffers, cg->arena);
-  leat_map_init(&image->feeds, cg->arena);
   leat_bytes_map_init(&image->kernels, cg->arena);
   leat_bytes_map_init(&image->shapes, cg->arena);
   for (uint32_t i = 0; i < cg->graph->states.count; i++)
     add_variable(image, cg->graph->states.items[i]);
   for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
     const leat_node *node = cg->graph->nodes.items[i];
-    if (node->op == LEAT_OP_feed) add_feed(image, node);
     if (node->op == LEAT_OP_assign)
       image->out.variables.items[leat_node_state(node)->id].flags |= WRITTEN;
   }
-  for (uint32_t i = 0; i < cg->graph->entries.count; i++)
-    add_fallbacks(image, cg->graph->entries.items[i]);
+  leat_image_writer_ports(&image->out, cg->graph);
 }
 
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {

@@ -1,6 +1,7 @@
 // Sections are vectors; finishing lays them out one after the other, each at a multiple of 64.
 #include "codegen/image_writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64, OPERAND_SHIFT = 8 };
@@ -8,6 +9,7 @@ enum { ALIGNMENT = 64, OPERAND_SHIFT = 8 };
 void leat_image_writer_init(leat_image_writer *writer, leat_arena *arena) {
   *writer = (leat_image_writer){.arena = arena};
   leat_bytes_map_init(&writer->known, arena);
+  leat_map_init(&writer->ports, arena);
   leat_image_writer_text(writer, ""); // index 0
 }
 
@@ -188,6 +190,62 @@ leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_typ
   return result;
 }
 
+// -- Ports ----------------------------------------------------------------------------------------
+
+static int compare_places(const void *a, const void *b) {
+  const leat_node *x = *(leat_node *const *)a, *y = *(leat_node *const *)b;
+  int64_t i = leat_node_attr(x, "index")->i, j = leat_node_attr(y, "index")->i;
+  if (i != j) return i < j ? -1 : 1;
+  return x->id < y->id ? -1 : x->id > y->id;
+}
+
+// The graph's nodes of the op, by their attribute `index`; their numbers are kept.
+static leat_node_list number_ports(leat_image_writer *writer, const leat_graph *graph, leat_op op) {
+  leat_node_list list = {0};
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i]->op == op) leat_vec_push(writer->arena, &list, graph->nodes.items[i]);
+  if (list.count) qsort(list.items, list.count, sizeof *list.items, compare_places);
+  for (uint32_t i = 0; i < list.count; i++)
+    leat_map_set(&writer->ports, list.items[i], (void *)(uintptr_t)i);
+  return list;
+}
+
+static const char *port_name(const leat_node *node) {
+  return leat_node_attr(node, "name")->string;
+}
+
+static void add_fallbacks(leat_image_writer *writer, const leat_entry *entry) {
+  for (uint32_t i = 0; i < entry->params.count; i++) {
+    const leat_param *param = &entry->params.items[i];
+    if (!param->fallback) continue;
+    leat_image_feed *feed = &writer->feeds.items[leat_image_writer_port(writer, param->node)];
+    feed->has_fallback = 1;
+    feed->fallback = leat_image_writer_tensor(writer, param->fallback);
+  }
+}
+
+void leat_image_writer_ports(leat_image_writer *writer, const leat_graph *graph) {
+  leat_node_list feeds = number_ports(writer, graph, LEAT_OP_feed);
+  leat_node_list fetches = number_ports(writer, graph, LEAT_OP_fetch);
+  for (uint32_t i = 0; i < feeds.count; i++) {
+    const leat_node *node = feeds.items[i];
+    leat_image_feed feed = {.origin =
+                                leat_image_writer_origin(writer, port_name(node), node->place),
+                            .type = leat_image_writer_type(writer, &node->outputs[0])};
+    LEAT_IMAGE_ADD(writer, feeds, feed);
+  }
+  for (uint32_t i = 0; i < fetches.count; i++) {
+    leat_image_fetch fetch = {.name = leat_image_writer_text(writer, port_name(fetches.items[i]))};
+    LEAT_IMAGE_ADD(writer, fetches, fetch);
+  }
+  for (uint32_t i = 0; i < graph->entries.count; i++)
+    add_fallbacks(writer, graph->entries.items[i]);
+}
+
+uint32_t leat_image_writer_port(const leat_image_writer *writer, const leat_node *node) {
+  return (uint32_t)(uintptr_t)leat_map_get(&writer->ports, node);
+}
+
 // -- Layout ---------------------------------------------------------------------------------------
 
 static uint64_t aligned(uint64_t size) {
@@ -205,7 +263,8 @@ leat_image *leat_image_writer_finish(leat_image_writer *writer, const leat_image
   head.size += aligned(writer->name.count * sizeof(type));
   LEAT_IMAGE_RANGES(X)
 #undef X
-  char *block = leat_arena_alloc(writer->arena, head.size);
+  char *room = leat_arena_alloc(writer->arena, head.size + ALIGNMENT);
+  char *block = room + (ALIGNMENT - (uintptr_t)room % ALIGNMENT) % ALIGNMENT;
   memcpy(block, &head, sizeof head);
 #define X(name, type)                                                                              \
   if (writer->name.count)                                                                          \

@@ -14,6 +14,7 @@ typedef struct leat_image_writer {
 #undef X
   leat_vec(const leat_atom *) atoms; // by dim number
   leat_bytes_map known;              // a text, or a dim's bytes → index + 1
+  leat_map ports;                    // a feed or fetch node → its number
 } leat_image_writer;
 
 #define LEAT_IMAGE_ADD(writer, section, ...)                                                       \
@@ -33,7 +34,12 @@ void leat_image_writer_check(leat_image_writer *writer, const leat_node *node,
 // What a print begins with, or what a failed assert says; of other nodes nothing.
 leat_text_index leat_image_writer_message(leat_image_writer *writer, const leat_node *node);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
-// Everything in one block, in the image's arena; the header's other fields are `header`'s.
+// The records of the feeds and fetches of a step, in the order of its request; the buffers of the
+// fetches are missing. A port's number is its node's place among them.
+void leat_image_writer_ports(leat_image_writer *writer, const leat_graph *graph);
+uint32_t leat_image_writer_port(const leat_image_writer *writer, const leat_node *node);
+// Everything in one block, in the image's arena and aligned as an image is; the header's other
+// fields are `header`'s.
 leat_image *leat_image_writer_finish(leat_image_writer *writer, const leat_image *header);
 
 #endif

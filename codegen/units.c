@@ -207,9 +207,8 @@ static leat_unit *copy_unit(leat_table *table, leat_storage *from, leat_storage 
 static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
   leat_value value = item->node->inputs[0];
   leat_item *memory = leat_item_memory(table, value);
-  leat_fetched fetched = {.name = leat_node_attr(item->node, "name")->string,
-                          .storage = memory->storage,
-                          .type = leat_value_type(value)};
+  leat_fetched fetched = {
+      .node = item->node, .storage = memory->storage, .type = leat_value_type(value)};
   leat_unit *unit = NULL;
   if (memory->role == LEAT_ROLE_LEAF && !memory->unit) {
     fetched.storage = leat_storage_arena(table->cg, fetched.type);

@@ -137,7 +137,7 @@ typedef struct leat_task {
 } leat_task;
 
 typedef struct leat_fetched {
-  const char *name;
+  const leat_node *node;
   leat_storage *storage;
   const leat_type *type;
 } leat_fetched;

@@ -81,6 +81,19 @@ static bool is_used(const evaluator *e, const leat_node *node) {
   return false;
 }
 
+// What a line says of its feed that the head of the entry may say otherwise.
+static void take_port(evaluator *e, leat_node *feed, const leat_args *args) {
+  const leat_arg *name = leat_args_find(args, leat_intern(e->strings, "name"));
+  const leat_arg *index = leat_args_find(args, leat_intern(e->strings, "index"));
+  ev text = name ? ev_expr(e, name->value, NULL) : ev_none();
+  ev number = index ? ev_expr(e, index->value, NULL) : ev_none();
+  if (text.kind == EV_STRING)
+    leat_node_set_attr(e->graph, feed, "name",
+                       (leat_attr){.string = leat_intern_n(e->strings, text.text, text.size)});
+  if (number.kind == EV_INT)
+    leat_node_set_attr(e->graph, feed, "index", (leat_attr){.i = number.i});
+}
+
 // The head of an entry makes the feeds of its parameters; a line of the body that repeats one says
 // where it is: among the devices, and among the nodes.
 static bool places_feed(evaluator *e, const leat_stmt *stmt) {
@@ -91,6 +104,7 @@ static bool places_feed(evaluator *e, const leat_stmt *stmt) {
     return false;
   node->device = e->device;
   node->colocate = e->colocate;
+  take_port(e, node, &stmt->values.items[0]->args);
   leat_node **nodes = e->graph->nodes.items;
   uint32_t last = e->graph->nodes.count - 1;
   memmove(nodes + node->id, nodes + node->id + 1, (last - node->id) * sizeof *nodes);

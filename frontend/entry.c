@@ -40,7 +40,7 @@ static leat_value make_param(evaluator *e, leat_entry *entry, const leat_binding
     if (!ok) return (leat_value){0};
     added.fallback = fallback;
   }
-  leat_attr attrs[] = {{.string = param->name}, {.type = type}};
+  leat_attr attrs[] = {{.string = param->name}, {.i = entry->params.count}, {.type = type}};
   leat_builder builder = ev_builder(e, param->span);
   builder.device = builder.colocate = NULL;
   const char *name = ev_node_name(e, param->name, NULL);

@@ -285,6 +285,13 @@ static void print_state(printer *p, const leat_state *state) {
   leat_text_add_string(p->out, "\n");
 }
 
+// The head says all of it.
+static bool is_plain(const leat_param *param, uint32_t index) {
+  const leat_node *feed = param->node;
+  return !has_suffixes(feed) && strcmp(leat_node_attr(feed, "name")->string, param->name) == 0 &&
+         leat_node_attr(feed, "index")->i == index;
+}
+
 static void print_entry_head(printer *p, const leat_entry *entry) {
   leat_text_add(p->out, "entry %s(", entry->name);
   for (uint32_t i = 0; i < entry->params.count; i++) {
@@ -295,7 +302,7 @@ static void print_entry_head(printer *p, const leat_entry *entry) {
       leat_text_add_string(p->out, " = ");
       print_literal(param->fallback, p->out);
     }
-    p->done[param->node->id] = !has_suffixes(param->node);
+    p->done[param->node->id] = is_plain(param, i);
   }
   leat_text_add(p->out, ")%s", entry->training ? " training" : "");
   for (uint32_t i = 0; i < entry->results.count; i++) {

@@ -5,7 +5,8 @@
 //   places  what may fail while running has its place in the user's text
 //   makes   a new graph in context->arena: feeds are `feed` nodes, what is fetched ends in `fetch`
 //           nodes (parameters and results are named <entry>/<name> there when the Run has several
-//           entries); entries keep only parameters and effects; state has its device
+//           entries), each with its place among the step's feeds or fetches as `index`; entries
+//           keep only parameters and effects; state has its device
 //   orders  nodes without an entry, then entry by entry as the Run gives them; operations on one
 //           state are chained in that order by control edges, and a variable fetched by its name
 //           is read after them all
@@ -37,6 +38,7 @@ typedef struct pruner {
   leat_node **copies; // by id
   leat_value *feeds;  // `feed` nodes, in the order of request->feeds
   const char **homes; // by state id of the session's graph
+  uint32_t fetches;   // made so far
   leat_cloner cloner;
   leat_vec(leat_node *) pending;
   leat_vec(leat_value) inputs; // of the node that is copied
@@ -142,18 +144,26 @@ static leat_state *copy_state(pruner *p, const leat_state *state) {
   return copy;
 }
 
+static uint32_t count_params(const pruner *p) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < p->request->entries.count; i++)
+    count += p->request->entries.items[i]->params.count;
+  return count;
+}
+
 static void copy_feeds(pruner *p) {
   for (uint32_t i = 0; i < p->request->feeds.count; i++) {
     leat_value fed = p->request->feeds.items[i].value;
     leat_graph *to = p->cloner.to;
-    leat_attr attrs[2] = {
+    leat_attr attrs[] = {
         {.string = p->request->feeds.items[i].name},
+        {.i = count_params(p) + i},
         {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))}};
     const char *name = fed.node->name; // free: a node whose only output is fed is not copied
     if (leat_op_info_of(fed.node->op)->outputs > 1)
       name = leat_graph_unique_name(p->context->graph, leat_intern_path(to->strings, name, "feed"));
     leat_node *feed = leat_graph_append(to, LEAT_OP_feed, name, NULL, 0, attrs);
-    feed->outputs = attrs[1].type;
+    feed->outputs = attrs[2].type;
     feed->entry = leat_clone_entry(&p->cloner, fed.node->entry);
     feed->span = fed.node->span;
     p->feeds[i] = (leat_value){feed, 0};
@@ -171,28 +181,50 @@ static bool is_requested(const pruner *p, const leat_entry *entry) {
   return false;
 }
 
-static leat_status name_param(pruner *p, const leat_entry *entry, const leat_param *param) {
+static void name_param(pruner *p, const leat_param *param, const char *name, uint32_t index) {
+  leat_node *copy = p->copies[param->node->id];
+  if (!copy) return;
+  leat_node_set_attr(p->cloner.to, copy, "name", (leat_attr){.string = name});
+  leat_node_set_attr(p->cloner.to, copy, "index", (leat_attr){.i = index});
+}
+
+static leat_status name_default(pruner *p, const leat_entry *entry, const leat_param *param,
+                                uint32_t index) {
   const leat_node *node = param->node;
-  leat_attr name = {.string = node->name};
-  if (!p->copies[node->id]) return LEAT_OK;
-  if (is_requested(p, entry))
-    name.string = port_name(p, entry, param->name);
-  else if (!param->fallback) {
+  if (p->copies[node->id] && !param->fallback) {
     leat_error_at(p->context->diag, node->span,
                   "`%s` must be fed: this Run needs it and does not execute the entry `%s`",
                   node->name, entry->name);
     return LEAT_INVALID;
   }
-  leat_node_set_attr(p->cloner.to, p->copies[node->id], "name", name);
+  name_param(p, param, node->name, index);
   return LEAT_OK;
 }
 
+// A feed that is no parameter: the session has its value.
+static bool is_held(const pruner *p, const leat_node *node) {
+  return node->op == LEAT_OP_feed && !node->entry && p->copies[node->id];
+}
+
+// The order of the feeds: parameters as the Run gives the entries, then what is fed by its name,
+// then parameters of other entries, which must have defaults, then what the session holds.
 static leat_status name_params(pruner *p) {
+  uint32_t index = 0;
+  for (uint32_t i = 0; i < p->request->entries.count; i++) {
+    const leat_entry *entry = p->request->entries.items[i];
+    for (uint32_t j = 0; j < entry->params.count; j++)
+      name_param(p, &entry->params.items[j], port_name(p, entry, entry->params.items[j].name),
+                 index++);
+  }
+  index += p->request->feeds.count;
   for (uint32_t i = 0; i < p->cloner.entries.count; i++) {
     const leat_entry *entry = p->cloner.entries.entries[i].key;
-    for (uint32_t j = 0; j < entry->params.count; j++)
-      LEAT_TRY(name_param(p, entry, &entry->params.items[j]));
+    for (uint32_t j = 0; !is_requested(p, entry) && j < entry->params.count; j++)
+      LEAT_TRY(name_default(p, entry, &entry->params.items[j], index++));
   }
+  for (uint32_t i = 0; i < p->session->nodes.count; i++)
+    if (is_held(p, p->session->nodes.items[i]))
+      leat_node_set_attr(p->cloner.to, p->copies[i], "index", (leat_attr){.i = index++});
   return LEAT_OK;
 }
 
@@ -211,9 +243,9 @@ static void copy_node(pruner *p, const leat_node *node) {
 static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value value,
                   leat_span span) {
   leat_graph *to = p->cloner.to;
-  leat_attr attr = {.string = name};
+  leat_attr attrs[] = {{.string = name}, {.i = p->fetches++}};
   const char *path = leat_graph_unique_name(to, leat_intern_path(to->strings, "fetch", name));
-  leat_node *node = leat_graph_append(to, LEAT_OP_fetch, path, &value, 1, &attr);
+  leat_node *node = leat_graph_append(to, LEAT_OP_fetch, path, &value, 1, attrs);
   node->entry = entry;
   node->span = span;
 }

@@ -1,6 +1,7 @@
 // Binds the programs of a step: their variables to the stores, their dims and ports to one list,
 // their messages to ranks.
 #include "runtime/executor.h"
+#include "runtime/port.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -155,21 +156,6 @@ void leat_executor_destroy(leat_executor *executor) {
 
 // -- Ports ----------------------------------------------------------------------------------------
 
-static void describe(const leat_view *view, leat_text_index name, const leat_image_type *type,
-                     leat_port_info *out) {
-  *out = (leat_port_info){.name = leat_view_text(view, name),
-                          .dtype = (leat_dtype)type->dtype,
-                          .rank = (int32_t)type->rank};
-  for (uint32_t i = 0; i < type->rank; i++) {
-    uint32_t formula = type->shape_first + i;
-    int64_t dim = leat_formula_dim(view, formula);
-    if (!leat_formula_is_constant(view, formula) ||
-        !leat_formula_value(view, formula, NULL, &out->shape[i]))
-      out->shape[i] = -1;
-    if (dim != LEAT_NO_DIM) out->dims[i] = leat_view_text(view, view->dims[dim].name);
-  }
-}
-
 size_t leat_executor_feed_count(const leat_executor *executor) {
   return executor->feed_count;
 }
@@ -179,28 +165,13 @@ size_t leat_executor_fetch_count(const leat_executor *executor) {
 }
 
 void leat_executor_feed(const leat_executor *executor, size_t i, leat_port_info *out) {
-  const leat_view *view = &executor->parts[executor->feeds[i].part].program->view;
-  const leat_image_feed *feed = &view->feeds[executor->feeds[i].index];
-  describe(view, feed->origin.name, &feed->type, out);
-  out->has_fallback = feed->has_fallback;
+  leat_port_place place = executor->feeds[i];
+  leat_view_feed(&executor->parts[place.part].program->view, place.index, out);
 }
 
 void leat_executor_fetch(const leat_executor *executor, size_t i, leat_port_info *out) {
-  const leat_view *view = &executor->parts[executor->fetches[i].part].program->view;
-  const leat_image_fetch *fetch = &view->fetches[executor->fetches[i].index];
-  describe(view, fetch->name, &view->buffers[fetch->buffer].type, out);
-}
-
-void leat_port_print(const leat_port_info *port, leat_text *out) {
-  leat_text_add(out, "%s[", leat_dtype_name(port->dtype));
-  for (int32_t i = 0; i < port->rank; i++) {
-    if (i) leat_text_add(out, ", ");
-    if (port->shape[i] >= 0)
-      leat_text_add(out, "%lld", (long long)port->shape[i]);
-    else
-      leat_text_add(out, "%s", port->dims[i] ? port->dims[i] : "?");
-  }
-  leat_text_add(out, "]");
+  leat_port_place place = executor->fetches[i];
+  leat_view_fetch(&executor->parts[place.part].program->view, place.index, out);
 }
 
 size_t leat_executor_send_count(const leat_executor *executor) {

@@ -16,6 +16,11 @@ typedef struct leat_view {
 #undef X
 } leat_view;
 
+// Of a checked image.
+static inline const char *leat_view_text(const leat_view *view, leat_text_index index) {
+  return view->text + index;
+}
+
 enum { // leat_image_variable.flags
   LEAT_VARIABLE_TRAINABLE = 1,
   LEAT_VARIABLE_WRITTEN = 2,

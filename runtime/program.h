@@ -34,10 +34,6 @@ struct leat_program {
 const void *leat_program_data(const leat_program *program, uint64_t where, leat_dtype dtype,
                               int64_t bytes);
 
-static inline const char *leat_view_text(const leat_view *view, leat_text_index index) {
-  return view->text + index;
-}
-
 // For errors: "`path` (file:line:column)", as far as it is known.
 void leat_origin_print(const leat_view *view, leat_image_origin origin, leat_text *out);
 

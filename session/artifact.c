@@ -4,8 +4,8 @@
 #include "session/artifact.h"
 
 #include "base/file.h"
-#include "runtime/image.h"
 #include "runtime/kernels/library.h"
+#include "runtime/port.h"
 #include "session/driver.h"
 #include "session/freeze.h"
 #include "session/link.h"
@@ -151,10 +151,26 @@ static leat_status write_text(artifact *a, const char *path, const leat_text *te
   return leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, &a->session->error);
 }
 
-static void add_ports(leat_text *out, const char *title, const leat_port *ports, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++)
-    leat_text_add(out, "//   %s %u  %s: %s%s\n", title, i, ports[i].name, ports[i].type,
-                  ports[i].has_fallback ? " (has a default)" : "");
+static void add_port(leat_text *out, const char *title, size_t number, const leat_port_info *port) {
+  leat_text_add(out, "//   %s %zu  %s: ", title, number, port->name);
+  leat_port_print(port, out);
+  leat_text_add(out, "%s\n", port->has_fallback ? " (has a default)" : "");
+}
+
+// As the image has them.
+static leat_status add_ports(const artifact *a, leat_text *out) {
+  leat_view view;
+  leat_port_info port;
+  LEAT_TRY(leat_image_check(a->code.image, a->code.image->size, &view, &a->session->error));
+  for (size_t i = 0; i < view.image->feeds.count; i++) {
+    leat_view_feed(&view, i, &port);
+    add_port(out, "feed ", i, &port);
+  }
+  for (size_t i = 0; i < view.image->fetches.count; i++) {
+    leat_view_fetch(&view, i, &port);
+    add_port(out, "fetch", i, &port);
+  }
+  return LEAT_OK;
 }
 
 static leat_status write_header(artifact *a) {
@@ -165,14 +181,13 @@ static leat_status write_header(artifact *a) {
   leat_text_add(&text, "// Made by leat build; leat/runtime.h says how to run it.\n");
   if (a->calls_blis && a->options->kind != LEAT_ARTIFACT_SHARED)
     leat_text_add(&text, "// Link it with -lleat_blis -lleat_rt -lblis -lm.\n");
-  add_ports(&text, "feed ", a->request.feeds.items, a->request.feeds.count);
-  add_ports(&text, "fetch", a->request.fetches.items, a->request.fetches.count);
+  leat_status status = add_ports(a, &text);
   leat_text_add(&text, "#pragma once\n#include \"leat/runtime.h\"\n\n#ifdef __cplusplus\n"
                        "extern \"C\" {\n#endif\n");
   leat_text_add(&text, "extern const leat_image %s_image;\n", a->name);
   leat_text_add(&text, "extern const leat_kernel_function %s_kernels[];\n", a->name);
   leat_text_add(&text, "#ifdef __cplusplus\n}\n#endif\n");
-  leat_status status = write_text(a, path, &text);
+  if (!status) status = write_text(a, path, &text);
   leat_text_finish(&text);
   return status;
 }

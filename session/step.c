@@ -26,9 +26,7 @@ typedef struct variant {
   leat_arena *arena;
   leat_loaded_step here; // the part of this process
   leat_remote remote;    // those of others
-  // Of the executor's feed or fetch number: the step's. NULL: they are the same.
-  uint32_t *feed_of, *fetch_of;
-  leat_tensor *feeds, *fetches; // scratch for these orders; of what no port feeds, what it holds
+  leat_tensor *feeds;    // where the executor has more than the step: scratch, with what is held
 } variant;
 
 struct leat_step {
@@ -151,43 +149,30 @@ static leat_status make_code(leat_step *step, variant *v, leat_driver *driver, l
   return status;
 }
 
-// Which of the step's ports each of the executor's is; NULL when that is itself. `count`: none,
-// what an entry that is not run gives a default, and what the session holds.
-static leat_status match_ports(leat_step *step, variant *v, const leat_port *ports, uint32_t count,
-                               const leat_port_info *infos, size_t info_count, uint32_t **out) {
-  bool *taken = leat_new_array(v->arena, bool, count);
-  uint32_t *order = leat_new_array(v->arena, uint32_t, info_count);
-  bool same = info_count == count;
-  for (size_t i = 0; i < info_count; i++) {
-    uint32_t j = 0;
-    while (j < count && (taken[j] || strcmp(ports[j].name, infos[i].name) != 0)) j++;
-    if (j == count && !infos[i].has_fallback && !leat_session_held(step->session, infos[i].name))
-      return leat_fail(&step->session->error, LEAT_INTERNAL, "the compiled step has a port `%s`",
-                       infos[i].name);
-    if (j < count) taken[j] = true;
-    order[i] = j;
-    same = same && i == j;
-  }
-  *out = same ? NULL : order;
-  return LEAT_OK;
+static leat_status other_port(leat_step *step, const char *name) {
+  return leat_fail(&step->session->error, LEAT_INTERNAL, "the compiled step has a port `%s`", name);
 }
 
-static leat_status match_feeds_and_fetches(leat_step *step, variant *v) {
-  size_t feeds = leat_executor_feed_count(v->here.executor);
-  size_t fetches = leat_executor_fetch_count(v->here.executor);
-  leat_port_info *infos = leat_new_array(v->arena, leat_port_info, feeds + fetches);
-  for (size_t i = 0; i < feeds; i++) leat_executor_feed(v->here.executor, i, &infos[i]);
-  for (size_t i = 0; i < fetches; i++) leat_executor_fetch(v->here.executor, i, &infos[feeds + i]);
-  LEAT_TRY(match_ports(step, v, step->request.feeds.items, step->request.feeds.count, infos, feeds,
-                       &v->feed_of));
-  LEAT_TRY(match_ports(step, v, step->request.fetches.items, step->request.fetches.count,
-                       infos + feeds, fetches, &v->fetch_of));
-  v->feeds = leat_new_array(v->arena, leat_tensor, feeds);
-  for (size_t i = 0; i < feeds; i++) {
-    const leat_tensor *held = leat_session_held(step->session, infos[i].name);
+// The executor's ports are the step's, in its order. Behind its feeds there may be parameters of
+// entries that are not run, which have defaults, and what the session holds.
+static leat_status find_ports(leat_step *step, variant *v) {
+  const leat_executor *executor = v->here.executor;
+  uint32_t feeds = step->request.feeds.count, fetches = step->request.fetches.count;
+  size_t all = leat_executor_feed_count(executor);
+  leat_port_info info;
+  if (all > feeds) v->feeds = leat_new_array(v->arena, leat_tensor, all);
+  for (size_t i = 0; i < all; i++) {
+    leat_executor_feed(executor, i, &info);
+    const leat_tensor *held = i < feeds ? NULL : leat_session_held(step->session, info.name);
     if (held) v->feeds[i] = *held;
+    bool same = i < feeds && strcmp(info.name, step->request.feeds.items[i].name) == 0;
+    if (!same && !held && (i < feeds || !info.has_fallback)) return other_port(step, info.name);
   }
-  v->fetches = leat_new_array(v->arena, leat_tensor, fetches);
+  for (size_t i = 0; i < leat_executor_fetch_count(executor); i++) {
+    leat_executor_fetch(executor, i, &info);
+    if (i >= fetches || strcmp(info.name, step->request.fetches.items[i].name) != 0)
+      return other_port(step, info.name);
+  }
   return LEAT_OK;
 }
 
@@ -195,7 +180,7 @@ static leat_status start_variant(leat_step *step, variant *v, const leat_step_co
   leat_session *session = step->session;
   double start = leat_seconds();
   LEAT_TRY(leat_loaded_step_start(session, v->arena, code, &v->here));
-  if (v->here.executor) LEAT_TRY(match_feeds_and_fetches(step, v));
+  if (v->here.executor) LEAT_TRY(find_ports(step, v));
   if (session->cluster) {
     if (v->here.executor) leat_vec_push(session->arena, &session->cluster->steps, &v->here);
     LEAT_TRY(leat_remote_ready(session, &v->remote));
@@ -329,22 +314,17 @@ static leat_status execute_remote(leat_step *step, variant *v, const leat_run_re
 static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches) {
   leat_session *session = step->session;
   variant *v = step->current;
-  if (v->feed_of) {
-    for (size_t i = 0; i < leat_executor_feed_count(v->here.executor); i++)
-      if (v->feed_of[i] < step->request.feeds.count) v->feeds[i] = feeds[v->feed_of[i]];
+  if (v->feeds) {
+    for (uint32_t i = 0; i < step->request.feeds.count; i++) v->feeds[i] = feeds[i];
     feeds = v->feeds;
   }
   leat_run_request request = {
       .step = session->steps++, .run_count = (int64_t)*step->run_count, .feeds = feeds};
-  leat_tensor *results = v->fetch_of ? v->fetches : fetches;
   if (v->remote.parts.count)
-    LEAT_TRY(execute_remote(step, v, &request, results));
+    LEAT_TRY(execute_remote(step, v, &request, fetches));
   else if (v->here.run) // a step with nothing to do has none
-    LEAT_TRY(leat_run_execute(v->here.run, &request, results, &session->error));
+    LEAT_TRY(leat_run_execute(v->here.run, &request, fetches, &session->error));
   for (uint32_t i = 0; i < step->completed.count; i++) ++*step->completed.items[i];
-  if (v->fetch_of)
-    for (size_t i = 0; i < leat_executor_fetch_count(v->here.executor); i++)
-      fetches[v->fetch_of[i]] = v->fetches[i];
   return LEAT_OK;
 }
 

@@ -238,6 +238,9 @@ typedef struct leat_image_variable {
   uint64_t initial;
 } leat_image_variable;
 
+// Feeds and fetches stand in the order of the step's request: of an entry that of its declaration.
+// Behind the feeds of the request come parameters of other entries, which have fallbacks, and what
+// the session holds.
 typedef struct leat_image_feed {
   leat_image_origin origin;
   uint32_t has_fallback; // 1: when not fed, the bytes at data[fallback]

@@ -39,6 +39,7 @@ LEAT_MUST_USE leat_status leat_model_create(const leat_image *image,
 void leat_model_destroy(leat_model *model); // NULL is fine
 const char *leat_model_message(const leat_model *model);
 
+// Feeds and fetches are numbered in the order of the entry's declaration.
 int leat_model_feed_count(const leat_model *model);
 int leat_model_fetch_count(const leat_model *model);
 const char *leat_model_feed_name(const leat_model *model, int i);

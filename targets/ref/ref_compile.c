@@ -78,19 +78,6 @@ static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   return LEAT_OK;
 }
 
-static void add_feed(compiler *c, const leat_node *node) {
-  leat_image_feed feed = {.origin = leat_image_writer_origin(
-                              &c->image, leat_node_attr(node, "name")->string, node->place)};
-  feed.type = leat_image_writer_type(&c->image, &node->outputs[0]);
-  for (uint32_t i = 0; node->entry && i < node->entry->params.count; i++) {
-    const leat_param *param = &node->entry->params.items[i];
-    if (param->node != node || !param->fallback) continue;
-    feed.has_fallback = 1;
-    feed.fallback = leat_image_writer_tensor(&c->image, param->fallback);
-  }
-  LEAT_IMAGE_ADD(&c->image, feeds, feed);
-}
-
 static leat_status add_file(compiler *c, const leat_node *node) {
   const char *path = leat_node_attr(node, "file")->string;
   struct stat info;
@@ -112,8 +99,7 @@ static leat_status add_buffers(compiler *c, const leat_node *node) {
                leat_image_writer_tensor(&c->image, leat_node_attr(node, "value")->tensor),
                &node->outputs[0]);
   } else if (node->op == LEAT_OP_feed) {
-    add_feed(c, node);
-    add_buffer(c, LEAT_BUFFER_FEED, c->image.feeds.count - 1, &node->outputs[0]);
+    add_buffer(c, LEAT_BUFFER_FEED, leat_image_writer_port(&c->image, node), &node->outputs[0]);
   } else if (node->op == LEAT_OP_load) {
     LEAT_TRY(add_file(c, node));
     add_buffer(c, LEAT_BUFFER_FILE, c->image.files.count - 1, &node->outputs[0]);
@@ -281,10 +267,7 @@ static void add_work(compiler *c, leat_node *node) {
   else if (node->op == LEAT_OP_assign)
     add_copy(c, node, variable, input);
   else if (node->op == LEAT_OP_fetch)
-    LEAT_IMAGE_ADD(
-        &c->image, fetches,
-        (leat_image_fetch){leat_image_writer_text(&c->image, leat_node_attr(node, "name")->string),
-                           input});
+    c->image.fetches.items[leat_image_writer_port(&c->image, node)].buffer = input;
   else if (node->op == LEAT_OP_send)
     add_message(c, node, LEAT_TASK_SEND, leat_node_attr(node, "to")->string,
                 node->inputs[0].node->name, input);
@@ -414,6 +397,7 @@ leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *di
   LEAT_IMAGE_ADD(&c.image, kernels,
                  (leat_image_kernel){.symbol = leat_image_writer_text(&c.image, "leat_ref_kernel"),
                                      .title = leat_image_writer_text(&c.image, "ref")});
+  leat_image_writer_ports(&c.image, graph);
   LEAT_TRY(add_step(&c, marks));
   for (uint32_t i = 0; i < graph->states.count; i++)
     LEAT_TRY(add_initial_value(&c, graph->states.items[i], marks));

@@ -56,7 +56,8 @@ static inline leat_value tensor(leat_dtype dtype, int32_t rank, const int64_t *s
          (const double[]){__VA_ARGS__})
 
 static inline leat_value feed(leat_type type) {
-  leat_attr attrs[2] = {{.string = "x"}, {.type = leat_arena_memdup(arena, &type, sizeof type)}};
+  leat_attr attrs[] = {
+      {.string = "x"}, {.i = 0}, {.type = leat_arena_memdup(arena, &type, sizeof type)}};
   return leat_build(&builder, "x", LEAT_OP_feed, NULL, 0, attrs);
 }
 

@@ -34,13 +34,14 @@ TEST(every_kind_of_line_reads_back_as_it_prints) {
 }
 
 TEST(canonical_text_places_the_feeds_of_parameters) {
-  static const char text[] = "graph g device=\"/job:ps/task:0\"\n"
-                             "entry f(x: f32[]) training -> (y: f32[] = $f/y) {\n"
-                             "  $f/one: f32[] = 1.0\n"
-                             "  $f/x: f32[] = feed(name=\"x\", type=f32[]) on \"/device:cpu:1\" "
-                             "after [$f/one]\n"
-                             "  $f/y: f32[] = add($f/x, $f/one)\n"
-                             "}\n";
+  static const char text[] =
+      "graph g device=\"/job:ps/task:0\"\n"
+      "entry f(x: f32[]) training -> (y: f32[] = $f/y) {\n"
+      "  $f/one: f32[] = 1.0\n"
+      "  $f/x: f32[] = feed(name=\"x\", index=0, type=f32[]) on \"/device:cpu:1\" "
+      "after [$f/one]\n"
+      "  $f/y: f32[] = add($f/x, $f/one)\n"
+      "}\n";
   evaluated e = evaluate(text);
   CHECK_EQ_STR(e.messages.data, "");
   CHECK_EQ_STR(e.printed.data, text);

@@ -341,11 +341,12 @@ static void make_example(void) {
 
   leat_entry *f = leat_graph_add_entry(graph, "f");
   f->training = true;
-  leat_attr feed[] = {string_attr("x"), {.type = type}};
+  leat_attr feed[] = {string_attr("x"), {.i = 0}, {.type = type}};
   leat_node *x = leat_graph_append(graph, LEAT_OP_feed, leat_intern(strings, "f/x"), NULL, 0, feed);
   x->outputs = type;
   feed[0] = string_attr("lr");
-  feed[1].type = weights;
+  feed[1].i = 1;
+  feed[2].type = weights;
   leat_node *lr =
       leat_graph_append(graph, LEAT_OP_feed, leat_intern(strings, "f/lr"), NULL, 0, feed);
   lr->outputs = weights;
@@ -392,7 +393,7 @@ TEST(print_graph) {
       "var $net/w/adam/m: f32[] trainable=false slot_of=$net/w container=\"c\" on \"/job:ps\"\n"
       "$lone: f32[] = 1.0\n"
       "entry f(x: f32[B, 3], lr: f32[] = 0.1) training -> (y: f32[B, 3] = $f/wide) {\n"
-      "  $f/lr: f32[] = feed(name=\"lr\", type=f32[]) on \"/job:worker\"\n"
+      "  $f/lr: f32[] = feed(name=\"lr\", index=1, type=f32[]) on \"/job:worker\"\n"
       "  $f/net/read: f32[] = read(state=$net/w)\n"
       "  $f/y: f32[] = add($f/net/read, $f/lr)\n"
       "  $f/wide: f32[B, 3] = broadcast($f/y, shape=[B, 3])\n"

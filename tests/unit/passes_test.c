@@ -73,9 +73,9 @@ TEST(fold_evaluates_what_is_exact) {
                "  $e/wide/value: f32[] = 5.0\n"
                "  $e/wide: f32[64, 32] = broadcast($e/wide/value, shape=[64, 32])\n"
                "  $e/w: f32[64, 32] = add($e/x, $e/wide)\n"
-               "  $fetch/y = fetch($e/y, name=\"y\")\n"
-               "  $fetch/z = fetch($e/z, name=\"z\")\n"
-               "  $fetch/w = fetch($e/w, name=\"w\")\n"
+               "  $fetch/y = fetch($e/y, name=\"y\", index=0)\n"
+               "  $fetch/z = fetch($e/z, name=\"z\", index=1)\n"
+               "  $fetch/w = fetch($e/w, name=\"w\", index=2)\n"
                "}\n");
   tear_down(&f);
 }
@@ -116,7 +116,7 @@ TEST(simplify_removes_what_does_nothing) {
                                            "  $e/zero: f32[] = 0.0\n"
                                            "  $e/c: f32[] = add($e/x, $e/zero)\n"
                                            "  $e/d: f32[] = mul($e/c, $e/zero)\n"
-                                           "  $fetch/y = fetch($e/d, name=\"y\")\n"
+                                           "  $fetch/y = fetch($e/d, name=\"y\", index=0)\n"
                                            "}\n");
   tear_down(&f);
 }
@@ -214,7 +214,7 @@ TEST(cse_merges_equal_nodes) {
                "  $e/write = assign($e/ab, state=$w) after [$e/r0]\n"
                "  $e/r2: f32[] = read(state=$w) after [$e/write]\n"
                "  $e/y: f32[] = add($e/x, $e/r2)\n"
-               "  $fetch/y = fetch($e/y, name=\"y\")\n"
+               "  $fetch/y = fetch($e/y, name=\"y\", index=0)\n"
                "}\n");
   tear_down(&f);
 }

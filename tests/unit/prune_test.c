@@ -26,7 +26,7 @@ TEST(prune_keeps_what_the_entry_needs) {
                "  $step/read: f32[4] = read(state=$w)\n"
                "  $step/y: f32[4] = add($step/x, $step/read)\n"
                "  $step/assign = assign($step/y, state=$w) after [$step/read]\n"
-               "  $fetch/y = fetch($step/y, name=\"y\")\n"
+               "  $fetch/y = fetch($step/y, name=\"y\", index=0)\n"
                "}\n");
   tear_down(&f);
 }
@@ -92,8 +92,8 @@ TEST(prune_orders_entries_as_given) {
   const char *text = print(&f, f.context.graph);
   CHECK_HAS(text, "$second/assign = assign_add($second/x, state=$w)\n");
   CHECK_HAS(text, "$first/read: f32[] = read(state=$w) after [$second/assign]");
-  CHECK_HAS(text, "fetch($second/x, name=\"second/y\")");
-  CHECK_HAS(text, "fetch($first/read, name=\"first/y\")");
+  CHECK_HAS(text, "fetch($second/x, name=\"second/y\", index=0)");
+  CHECK_HAS(text, "fetch($first/read, name=\"first/y\", index=1)");
   CHECK_HAS(text, "$fetch/w/read: f32[] = read(state=$w) after [$second/assign]");
   tear_down(&f);
 }
@@ -107,12 +107,13 @@ TEST(prune_cuts_at_feeds) {
   leat_vec_push(f.arena, &f.request.fetches, (leat_result){"y", y});
   leat_vec_push(f.arena, &f.request.feeds, (leat_result){"e/h", h});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_OK);
-  CHECK_EQ_STR(print(&f, f.context.graph), "graph test\n"
-                                           "entry e() {\n"
-                                           "  $e/h: f32[] = feed(name=\"e/h\", type=f32[])\n"
-                                           "  $e/y: f32[] = neg($e/h)\n"
-                                           "  $fetch/y = fetch($e/y, name=\"y\")\n"
-                                           "}\n");
+  CHECK_EQ_STR(print(&f, f.context.graph),
+               "graph test\n"
+               "entry e() {\n"
+               "  $e/h: f32[] = feed(name=\"e/h\", index=0, type=f32[])\n"
+               "  $e/y: f32[] = neg($e/h)\n"
+               "  $fetch/y = fetch($e/y, name=\"y\", index=0)\n"
+               "}\n");
   tear_down(&f);
 }
 
