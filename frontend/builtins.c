@@ -57,6 +57,22 @@ static ev builtin_is_int(evaluator *e, const ev_builtin_call *call) {
   return ev_bool(call->args[0].kind == EV_INT);
 }
 
+// Numbers that stand in a list beside tensors become tensors of the dtype of the first.
+static ev builtin_of_one_dtype(evaluator *e, const ev_builtin_call *call) {
+  ev value = call->args[0];
+  const leat_type *type = NULL;
+  for (uint32_t i = 0; value.kind == EV_LIST && i < value.list->count && !type; i++)
+    type = ev_tensor_type(value.list->items[i]);
+  if (!type) return value;
+  ev *items = leat_new_array(e->arena, ev, value.list->count);
+  for (uint32_t i = 0; i < value.list->count; i++) {
+    items[i] = value.list->items[i];
+    if (items[i].kind == EV_INT || items[i].kind == EV_FLOAT)
+      items[i] = ev_tensor(ev_as_tensor(e, items[i], (int)type->dtype, call->span));
+  }
+  return ev_make_list(e, items, value.list->count);
+}
+
 // range(count), range(start, stop) or range(start, stop, step), as Python's.
 static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
   int64_t bounds[] = {0, 0, 1};
@@ -276,6 +292,9 @@ static const ev_builtin builtins[] = {
      EV_COLLECTS_NOTHING, builtin_is_list},
     {"is_int", "is_int(value): whether a value is a compile-time int, as a `?` dimension is not",
      PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_int},
+    {"of_one_dtype",
+     "of_one_dtype(list): the list, its numbers as tensors of the dtype of the first tensor in it",
+     PARAMS(1, "list"), EV_COLLECTS_NOTHING, builtin_of_one_dtype},
     {"range",
      "range(count), range(start, stop, step=1): the list start, start + step, … below stop",
      PARAMS(1, "start", "stop", "step"), EV_COLLECTS_NOTHING, builtin_range},

@@ -119,7 +119,12 @@ static bool add_dims_of(evaluator *e, leat_type *type, const leat_expr *item) {
 }
 
 static bool no_type(evaluator *e, const leat_expr *expr) {
-  ev_fail(e, expr->span, "expected a type such as `f32[N, 64]` (a scalar is `f32[]`)");
+  const char *name = expr->kind == LEAT_EXPR_NAME ? expr->name : "";
+  bool compiles = !strcmp(name, "int") || !strcmp(name, "float") || !strcmp(name, "type");
+  ev_fail(e, expr->span,
+          compiles ? "expected the type of a tensor, such as `f32[]`; what is known while "
+                     "compiling is a parameter of a `fn` or of the `graph`"
+                   : "expected a type such as `f32[N, 64]` (a scalar is `f32[]`)");
   return false;
 }
 
