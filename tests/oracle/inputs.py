@@ -23,6 +23,8 @@ def make(case, name):
     if domain == 'bits' or (domain == 'any' and kind.kind in 'iu'):
         info = numpy.iinfo(kind)
         return random.randint(info.min, info.max, shape, dtype=kind)
+    if domain == 'top':  # of the dtype's range
+        return kind.type(numpy.iinfo(kind).max) - random.randint(0, 3, shape).astype(kind)
     if domain == 'exponents':
         return random.permutation(numpy.resize([-1080, -1040, -30, -20, -3, -1, 0, 2, 15, 120, 2000], shape)).astype(kind)
     if domain == 'small':

@@ -493,3 +493,42 @@ for name, twice, jax in (
 table({'x': ('f32', (3, 4), 'any'), 'y': ('f32', (5,), 'any')}, [
     ('clip_by_global_norm([x, y], 2)[1]', 'y * 2 / np.maximum(np.sqrt(np.sum(x * x) + np.sum(y * y)), 2)')],
     tolerance=8)
+
+# -- Statistics of bools and integers: NumPy's in f64, rounded once --------------------------------------------------
+
+for dtype in ('bool', *INTEGERS):
+    result = 'float64' if dtype in ('i64', 'u64') else 'float32'
+    names = {name: f"{name}.astype('float64')" for name in 'xy'}
+    rounded = 10 if result == 'float64' else 0.1  # f64 is added up in another order; f32 has its one rounding
+
+    def statistic(leat, jax, tolerance=rounded, domain='any', shape=(4, 75), **more):
+        given = {'x': (dtype, shape, domain if dtype != 'bool' else 'any'), 'y': (dtype, shape, 'small'), **more}
+        used = {name: given[name] for name in given if re.search(rf'\b{name}\b', leat)}
+        case(f'{leat} {dtype} {domain} {shape[0]}', leat, f"({jax.format(**names)}).astype('{result}')", (), tolerance,
+             **used)
+
+    for leat, jax in (
+            ('mean(x)', 'np.mean({x})'), ('mean(x, axis=0)', 'np.mean({x}, 0)'), ('variance(x)', 'np.var({x})'),
+            ('variance(x, axis=1, ddof=1, keepdims=true)', 'np.var({x}, 1, ddof=1, keepdims=True)'),
+            ('std(x, axis=0)', 'np.std({x}, 0)'), ('median(x)', 'np.median({x})'),
+            ('median(x, axis=0)', 'np.median({x}, 0)'), ('quantile(x, 0.3, axis=1)', 'np.quantile({x}, 0.3, 1)'),
+            ('percentile(x, 77, method="midpoint")', 'np.percentile({x}, 77, method="midpoint")'),
+            ('nanmean(x)', 'np.mean({x})'), ('nanvar(x, axis=0)', 'np.var({x}, 0)'), ('nanstd(x)', 'np.std({x})'),
+            ('norm(x)', 'np.sqrt(np.sum({x} * {x}))'), ('norm(x, ord=1, axis=0)', 'np.sum(np.abs({x}), 0)'),
+            ('norm(x, ord=inf)', 'np.max(np.abs({x}))'), ('norm(x, ord=-inf)', 'np.min(np.abs({x}))'),
+            ('matrix_norm(x)', 'np.sqrt(np.sum({x} * {x}))'), ('matrix_norm(x, ord=1)', 'np.max(np.sum(np.abs({x}), 0))'),
+            ('squared_error(x, y)', '({x} - {y}) ** 2'), ('absolute_error(x, y)', 'np.abs({x} - {y})'),
+            ('mean_of([x, y])', '({x} + {y}) / 2'),
+            ('global_avg_pool(reshape(x, [3, 20, 5]))', 'np.mean(np.reshape({x}, (3, 20, 5)), 1)'),
+            ('avg_pool(reshape(x, [3, 20, 5]), window=[4])', 'np.mean(np.reshape({x}, (3, 5, 4, 5)), 2)'),
+            ('interp(x, cast([0, 1], dtype(x)), cast([1, 0], dtype(x)))', 'np.interp({x}, np.array([0.0, 1.0]), np.array([1.0, 0.0]))')):
+        statistic(leat, jax)
+    for leat, jax in (
+            ('average(y, y + y)' if dtype != 'bool' else 'average(y, y)', 'np.sum({y} * {y}) / np.sum({y})'),
+            ('logsumexp(y, axis=0)', 'np.log(np.sum(np.exp({y}), 0))'), ('cov(y)', 'np.cov({y})'),
+            ('corrcoef(y)', 'np.corrcoef({y})'), ('norm(y, ord=3)', 'np.sum(np.abs({y}) ** 3) ** (1 / 3)'),
+            ('bincount_weighted(i, y, 5)', 'numpy.bincount(i.ravel(), {y}.ravel(), 5)')):
+        statistic(leat, jax, tolerance=10, i=('i32', (4, 75), 'index'))
+    for leat, jax in (('mean(x)', 'np.mean({x})'), ('variance(x)', 'np.var({x})')):
+        if leat == 'mean(x)' or result == 'float32':
+            statistic(leat, jax, domain='top', shape=(100000,) if dtype in ('i32', 'u32') else (300,))
