@@ -185,13 +185,14 @@ static void bind_results(evaluator *e, const leat_stmt *stmt) {
   ev_bind_nothing(e, stmt);
 }
 
-// Whoever binds the name of a variable that is seen there most often means the variable. `w = w`,
-// its value as of now, does not.
+// Whoever binds the name of a variable that is seen there most often means the variable. `w = w`
+// and `w = $w`, its value as of now, do not.
 static void warn_of_variable(evaluator *e, const leat_binding *target, const leat_expr *from) {
   const ev_scope *scope = ev_scope_around(e->frame->scope); // what stands there is an error
   const char *name = target->name;
   if (target->absolute || !name || leat_map_get(&scope->names, name)) return;
   if (from && from->kind == LEAT_EXPR_NAME && from->name == name) return;
+  if (from && from->kind == LEAT_EXPR_PATH && !strcmp(from->path, name)) return;
   const ev_binding *outer = ev_lookup(scope, name);
   if (!outer || outer->value.kind != EV_STATE) return;
   if (target->member)
