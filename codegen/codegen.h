@@ -12,8 +12,17 @@
 #include "kernel/kernel.h"
 #include "leat/artifact.h"
 
+// An entry whose runs an artifact counts: leat_image_entry.
+typedef struct leat_counted_entry {
+  const char *name;
+  bool completes;
+  uint64_t runs;
+} leat_counted_entry;
+
 typedef struct leat_codegen_options {
   bool blis;
+  const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts
+  uint32_t entry_count;
   // After each stage, for dumps: `text` is the stage's result in readable form. NULL: none.
   void (*dump)(void *context, const char *stage, const char *text);
   void *dump_context;

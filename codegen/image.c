@@ -332,6 +332,12 @@ leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
     LEAT_IMAGE_ADD(&image->out, arenas,
                    (leat_image_arena){
                        .size = leat_image_writer_formula(&image->out, cg->arenas.items[i].size)});
+  for (uint32_t i = 0; i < cg->options->entry_count; i++) {
+    const leat_counted_entry *entry = &cg->options->entries[i];
+    leat_image_entry record = {leat_image_writer_text(&image->out, entry->name), entry->completes,
+                               entry->runs};
+    LEAT_IMAGE_ADD(&image->out, entries, record);
+  }
   out->image = leat_image_writer_finish(&image->out, &header);
   out->kernels = image->kernel_list.items;
   out->symbols = image->symbols.items;

@@ -146,4 +146,8 @@ void leat_image_print(const leat_image *image, leat_text *out) {
   const leat_image_fetch *fetches = RECORDS(image, fetches, leat_image_fetch);
   for (uint32_t i = 0; i < image->fetches.count; i++)
     leat_text_add(out, "fetch %s b%u\n", text_of(image, fetches[i].name), fetches[i].buffer);
+  const leat_image_entry *entries = RECORDS(image, entries, leat_image_entry);
+  for (uint32_t i = 0; i < image->entries.count; i++)
+    leat_text_add(out, "entry %s%s, %llu earlier runs\n", text_of(image, entries[i].name),
+                  entries[i].completes ? "" : ", in part", (unsigned long long)entries[i].runs);
 }

@@ -193,6 +193,8 @@ static leat_status check_buffers(checker *c) {
     if (arg->index >= (arg->is_scalar ? image->formulas.count : image->buffers.count))
       return DAMAGED(c, "argument %u", i);
   }
+  for (uint32_t i = 0; i < image->entries.count; i++)
+    if (!text_ok(c, c->view.entries[i].name)) return DAMAGED(c, "entry %u", i);
   for (uint32_t i = 0; i < image->fetches.count; i++) {
     const leat_image_fetch *fetch = &c->view.fetches[i];
     if (!text_ok(c, fetch->name) || fetch->buffer >= image->buffers.count)

@@ -2,7 +2,7 @@
 // own runtime.
 #include "leat/runtime.h"
 
-#include "runtime/image.h"
+#include "runtime/program.h"
 #include "runtime/runtime.h"
 
 #include <stdlib.h>
@@ -17,8 +17,24 @@ struct leat_model {
   leat_port_info *feeds, *fetches;
   leat_text *types; // of the feeds, then of the fetches
   int feed_count, fetch_count;
-  uint64_t runs;
+  uint64_t runs; // of this model
+  leat_run_counts counts;
+  uint64_t *run_count;            // what run_count() is
+  leat_vec(uint64_t *) completed; // counters that a completed run adds one to
 };
+
+static void count_runs(leat_model *model) {
+  const leat_view *view = &model->program->view;
+  leat_arena *arena = model->counts.arena = leat_arena_create();
+  model->run_count = &model->runs;
+  for (uint32_t i = 0; i < view->image->entries.count; i++) {
+    const leat_image_entry *entry = &view->entries[i];
+    uint64_t *count = leat_run_count_of(&model->counts, leat_view_text(view, entry->name));
+    *count = entry->runs;
+    if (i == 0) model->run_count = count;
+    if (entry->completes) leat_vec_push(arena, &model->completed, count);
+  }
+}
 
 static leat_status build(leat_model *model, const leat_image *image,
                          const leat_kernel_function *kernels, const leat_model_options *options) {
@@ -39,6 +55,7 @@ static leat_status build(leat_model *model, const leat_image *image,
   LEAT_TRY(leat_executor_create(model->runtime, &part, 1, &(leat_executor_options){0},
                                 &model->executor, error));
   model->run = leat_run_acquire(model->executor);
+  count_runs(model);
   return LEAT_OK;
 }
 
@@ -83,6 +100,7 @@ void leat_model_destroy(leat_model *model) {
   leat_program_destroy(model->program);
   leat_store_destroy(model->store);
   leat_runtime_destroy(model->runtime);
+  leat_arena_destroy(model->counts.arena);
   free(model);
 }
 
@@ -129,19 +147,20 @@ bool leat_model_feed_has_fallback(const leat_model *model, int i) {
 leat_status leat_model_run(leat_model *model, const leat_tensor *feeds, leat_tensor *fetches) {
   model->error = (leat_error){0};
   leat_run_request request = {
-      .step = model->runs, .run_count = (int64_t)model->runs, .feeds = feeds};
+      .step = model->runs, .run_count = (int64_t)*model->run_count, .feeds = feeds};
   LEAT_TRY(leat_run_execute(model->run, &request, fetches, &model->error));
   model->runs++;
+  for (uint32_t i = 0; i < model->completed.count; i++) ++*model->completed.items[i];
   return LEAT_OK;
 }
 
 leat_status leat_model_restore(leat_model *model, const char *path) {
   model->error = (leat_error){0};
-  return leat_store_restore(model->store, path, &model->error);
+  return leat_store_restore(model->store, path, &model->counts, &model->error);
 }
 
 leat_status leat_model_save(leat_model *model, const char *path) {
   model->error = (leat_error){0};
   LEAT_TRY(leat_run_initialise(model->run, &model->error));
-  return leat_store_save(model->store, path, &model->error);
+  return leat_store_save(model->store, path, &model->counts, &model->error);
 }

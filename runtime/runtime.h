@@ -17,6 +17,7 @@
 #include "leat/artifact.h"
 #include "leat/dtype.h"
 #include "leat/status.h"
+#include "runtime/checkpoint.h"
 #include "runtime/transport.h"
 
 #include <stdbool.h>
@@ -101,11 +102,13 @@ LEAT_MUST_USE leat_status leat_store_write(leat_store *store, const char *contai
                                            const char *name, const leat_tensor *value,
                                            leat_error *error);
 // The variables that the file has, by name; the others stay as they are. A file that does not fit
-// (another dtype or shape, none of the names) changes nothing.
+// (another dtype or shape, none of the names) changes nothing. How often entries had run goes to
+// and comes from `runs` (runtime/checkpoint.h).
 LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const char *path,
-                                             leat_error *error);
+                                             leat_run_counts *runs, leat_error *error);
 // Every initialised variable.
-LEAT_MUST_USE leat_status leat_store_save(leat_store *store, const char *path, leat_error *error);
+LEAT_MUST_USE leat_status leat_store_save(leat_store *store, const char *path,
+                                          const leat_run_counts *runs, leat_error *error);
 
 // -- Programs -------------------------------------------------------------------------------------
 

@@ -74,6 +74,7 @@ static leat_status freeze(artifact *a, leat_graph *graph) {
   LEAT_TRY(leat_safetensors_open(&file, a->options->vars, &a->session->error));
   leat_status status =
       leat_freeze(graph, a->session->diag, &file, a->options->vars, &a->session->error);
+  if (!status) leat_run_counts_restore(&a->session->counts, &file);
   leat_safetensors_close(&file);
   return status;
 }
@@ -90,6 +91,19 @@ static leat_status only_part(artifact *a, const leat_driver *driver, leat_graph 
                    a->target->name);
 }
 
+// The entries whose runs are counted, from the checkpoint's counts on; run_count() is the first's.
+static void count_entries(const artifact *a, leat_driver *driver) {
+  uint32_t executed = a->request.step.entries.count;
+  leat_counted_entry *entries = leat_new_array(a->arena, leat_counted_entry, executed + 1);
+  if (a->request.count_of) entries[0].name = a->request.count_of;
+  for (uint32_t i = 0; i < executed; i++)
+    entries[i] = (leat_counted_entry){a->request.step.entries.items[i]->name, true, 0};
+  driver->entries = entries;
+  driver->entry_count = executed ? executed : a->request.count_of != NULL;
+  for (uint32_t i = 0; i < driver->entry_count; i++)
+    entries[i].runs = *leat_run_count_of(&a->session->counts, entries[i].name);
+}
+
 // *stopped: --stop-after.
 static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
   LEAT_TRY(set_dims(a, driver));
@@ -100,6 +114,7 @@ static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
   *stopped = driver->stopped;
   if (*stopped) return LEAT_OK;
   LEAT_TRY(only_part(a, driver, &part));
+  count_entries(a, driver);
   LEAT_TRY(leat_driver_codegen(driver, part, &a->code));
   *stopped = driver->stopped;
   return LEAT_OK;

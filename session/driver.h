@@ -11,8 +11,10 @@
 typedef struct leat_driver {
   leat_session *session;
   leat_pass_context context;
-  uint32_t next; // the pass that runs next
-  bool stopped;  // stop_after has been reached: there is nothing more to do
+  uint32_t next;                     // the pass that runs next
+  bool stopped;                      // stop_after has been reached: there is nothing more to do
+  const leat_counted_entry *entries; // for codegen
+  uint32_t entry_count;
 } leat_driver;
 
 // What is made lives in `arena`. Symbolic, unless the caller sets the context's dim_values.

@@ -149,7 +149,7 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
   session->arena = leat_arena_create();
   session->strings = leat_strings_create(session->arena);
   session->diag = leat_diag_create(session->arena);
-  leat_map_init(&session->counts, session->arena);
+  session->counts.arena = session->arena;
   leat_map_init(&session->restored, session->arena);
   leat_map_init(&session->known, session->arena);
   leat_map_init(&session->held, session->arena);
@@ -182,16 +182,6 @@ void leat_session_interrupt(leat_session *session, bool on) {
 leat_status leat_session_check(leat_session *session) {
   if (!leat_runtime_is_interrupted(session->runtime)) return LEAT_OK;
   return leat_fail(&session->error, LEAT_ABORTED, "interrupted");
-}
-
-uint64_t *leat_session_count(leat_session *session, const char *entry) {
-  entry = leat_intern(session->strings, entry);
-  uint64_t *count = leat_map_get(&session->counts, entry);
-  if (!count) {
-    count = leat_new(session->arena, uint64_t);
-    leat_map_set(&session->counts, entry, count);
-  }
-  return count;
 }
 
 // -- Texts -------------------------------------------------------------------------------------

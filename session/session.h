@@ -31,7 +31,7 @@ struct leat_session {
   struct leat_cluster *cluster;    // NULL: this process is alone
   uint64_t steps;                  // runs begun: the number of the next one
   uint64_t unnamed_runs;           // of steps that belong to no entry: stays 0
-  leat_map counts;                 // interned entry name → uint64_t *: runs completed
+  leat_run_counts counts;          // completed runs of the entries, by this client
   leat_map restored; // interned variable name → leat_tensor *: to be put into a store
   leat_map known;    // interned variable name → itself: its value is no initialiser's any more
   leat_map held;     // interned name of a feed → leat_tensor *: what it is always fed
@@ -52,9 +52,6 @@ leat_status leat_session_check(leat_session *session);
 // As leat_session_create, in a world that has been joined already; takes the transport over.
 leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
                                    leat_session **out);
-
-// Completed runs of an entry by this client.
-uint64_t *leat_session_count(leat_session *session, const char *entry);
 
 // What a feed that no step has as a port is fed; NULL: nothing.
 const leat_tensor *leat_session_held(const leat_session *session, const char *feed);

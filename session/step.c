@@ -235,9 +235,10 @@ static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *st
   LEAT_TRY(leat_request_resolve(session, step->arena, spec, &step->request));
   find_dims(step);
   const char *entry = step->request.count_of;
-  step->run_count = entry ? leat_session_count(session, entry) : &session->unnamed_runs;
+  step->run_count = entry ? leat_run_count_of(&session->counts, entry) : &session->unnamed_runs;
   for (int i = 0; i < spec->entry_count; i++)
-    leat_vec_push(step->arena, &step->completed, leat_session_count(session, spec->entries[i]));
+    leat_vec_push(step->arena, &step->completed,
+                  leat_run_count_of(&session->counts, spec->entries[i]));
   leat_session_warn_untrained(session, &step->request.step);
   bool symbolic = session->options.symbolic || session->options.stop_after;
   if (step->dims.count && !symbolic) return LEAT_OK;

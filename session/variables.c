@@ -3,12 +3,8 @@
 #include "base/tensor.h"
 #include "session/cluster.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-// A checkpoint's metadata: how often each entry had run, for run_count().
-#define RUN_COUNT "run_count/"
 
 static const leat_graph *graph_of(const leat_session *session) {
   return leat_frontend_graph(session->frontend);
@@ -184,7 +180,6 @@ leat_status leat_variable_write(leat_session *session, const char *name, const l
 // -- Checkpoints -------------------------------------------------------------------------------
 
 typedef leat_vec(leat_named_tensor) tensor_list;
-typedef leat_vec(leat_metadata) metadata_list;
 
 static leat_status save(leat_session *session, leat_arena *scratch, tensor_list *tensors,
                         const char *path) {
@@ -195,16 +190,8 @@ static leat_status save(leat_session *session, leat_arena *scratch, tensor_list 
     LEAT_TRY(read_value(session, graph->states.items[i], &named.tensor, &found));
     if (found) leat_vec_push(scratch, tensors, named);
   }
-  metadata_list metadata = {0};
-  leat_vec_push(scratch, &metadata, (leat_metadata){"leat", LEAT_VERSION});
-  for (uint32_t i = 0; i < session->counts.count; i++) {
-    const leat_map_entry *entry = &session->counts.entries[i];
-    leat_metadata pair = {leat_arena_printf(scratch, RUN_COUNT "%s", (const char *)entry->key),
-                          leat_arena_printf(scratch, "%" PRIu64, *(const uint64_t *)entry->value)};
-    leat_vec_push(scratch, &metadata, pair);
-  }
-  return leat_safetensors_write(path, tensors->items, tensors->count, metadata.items,
-                                metadata.count, &session->error);
+  return leat_checkpoint_write(path, tensors->items, tensors->count, &session->counts,
+                               &session->error);
 }
 
 leat_status leat_session_save(leat_session *session, const char *path) {
@@ -244,14 +231,6 @@ static void warn_of_others(leat_session *session, const leat_safetensors *file, 
                    file->tensors[i].name);
 }
 
-static void restore_counts(leat_session *session, const leat_safetensors *file) {
-  size_t prefix = strlen(RUN_COUNT);
-  for (size_t i = 0; i < file->metadata_count; i++)
-    if (strncmp(file->metadata[i].key, RUN_COUNT, prefix) == 0)
-      *leat_session_count(session, file->metadata[i].key + prefix) =
-          strtoull(file->metadata[i].value, NULL, 10);
-}
-
 static leat_status restore(leat_session *session, const leat_safetensors *file, const char *path) {
   uint32_t common;
   LEAT_TRY(check_file(session, file, &common));
@@ -262,7 +241,7 @@ static leat_status restore(leat_session *session, const leat_safetensors *file, 
     const leat_tensor *value = leat_safetensors_find(file, state->name);
     if (value) LEAT_TRY(put(session, state, value));
   }
-  restore_counts(session, file);
+  leat_run_counts_restore(&session->counts, file);
   warn_of_others(session, file, path);
   return LEAT_OK;
 }

@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 6 };
+enum { LEAT_IMAGE_VERSION = 7 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -262,6 +262,13 @@ typedef struct leat_image_file {
   leat_image_type type;
 } leat_image_file;
 
+// Of an artifact: an entry whose runs are counted. run_count() is the count of the first.
+typedef struct leat_image_entry {
+  leat_text_index name;
+  uint32_t completes; // 1: a run of the step is one of the entry
+  uint64_t runs;      // before the first here
+} leat_image_entry;
+
 // X(range of the image, type of its records). `data` is 64-byte aligned.
 #define LEAT_IMAGE_RANGES(X)                                                                       \
   X(text, char)                                                                                    \
@@ -283,7 +290,8 @@ typedef struct leat_image_file {
   X(variables, leat_image_variable)                                                                \
   X(feeds, leat_image_feed)                                                                        \
   X(fetches, leat_image_fetch)                                                                     \
-  X(files, leat_image_file)
+  X(files, leat_image_file)                                                                        \
+  X(entries, leat_image_entry)
 
 typedef struct leat_image {
   char magic[8]; // LEAT_IMAGE_MAGIC

@@ -55,7 +55,8 @@ bool leat_model_feed_has_fallback(const leat_model *model, int i);
 LEAT_MUST_USE leat_status leat_model_run(leat_model *model, const leat_tensor *feeds,
                                          leat_tensor *fetches);
 
-// Variables from and to a safetensors file.
+// Variables and how often the entries had run (run_count(), for random numbers), from and to a
+// checkpoint as `leat run` writes and reads it.
 LEAT_MUST_USE leat_status leat_model_restore(leat_model *model, const char *path);
 LEAT_MUST_USE leat_status leat_model_save(leat_model *model, const char *path);
 
