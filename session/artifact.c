@@ -72,8 +72,9 @@ static leat_status freeze(artifact *a, leat_graph *graph) {
   if (!a->options->vars) return LEAT_OK;
   leat_safetensors file;
   LEAT_TRY(leat_safetensors_open(&file, a->options->vars, &a->session->error));
-  leat_status status =
-      leat_freeze(graph, a->session->diag, &file, a->options->vars, &a->session->error);
+  leat_status status = leat_session_check_names(a->session, &file, a->options->vars);
+  if (!status)
+    status = leat_freeze(graph, a->session->diag, &file, a->options->vars, &a->session->error);
   if (!status) leat_run_counts_restore(&a->session->counts, &file);
   leat_safetensors_close(&file);
   return status;

@@ -1,4 +1,5 @@
-// The object and, for an executable, a `main` of three lines go into a directory of their own under
+// The object and a `main` of three lines (for an executable) or the list of what is exported (for a
+// shared object) go into a directory of their own under
 // $TMPDIR; the compiler makes the output beside the others, from where it is moved into place.
 #define _GNU_SOURCE
 #include "session/link.h"
@@ -23,8 +24,8 @@ typedef struct linker {
   const leat_link *link;
   leat_arena *arena;
   leat_error *error;
-  const char *object, *main, *linked; // paths in the directory
-  const char *library, *blis;         // archives; blis NULL: not needed
+  const char *object, *main, *exports, *linked; // paths in the directory
+  const char *library, *blis;                   // archives; blis NULL: not needed
 } linker;
 
 static leat_status find_library(const linker *l, const char *name, const char **out) {
@@ -49,6 +50,19 @@ static leat_status write_main(const linker *l) {
   return leat_file_write(l->main, &piece, 1, LEAT_FILE_ATOMIC, l->error);
 }
 
+// What leat/runtime.h and the model's own header declare is all that others see of a shared object.
+static leat_status write_exports(const linker *l) {
+  const char *name = l->link->name;
+  const char *text =
+      leat_arena_printf(l->arena,
+                        "{ global: %s_image; %s_kernels; leat_model_*; leat_dtype_*;\n"
+                        "  leat_shape_elements; leat_tensor_bytes; leat_status_name;\n"
+                        "  local: *; };\n",
+                        name, name);
+  leat_bytes piece = {text, strlen(text)};
+  return leat_file_write(l->exports, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+}
+
 static void add_inputs(const linker *l, leat_command *command) {
   leat_command_add_words(command, l->link->cc ? l->link->cc : LEAT_LINKER, " \t", "");
   leat_command_add(command, "-o");
@@ -60,13 +74,14 @@ static void add_inputs(const linker *l, leat_command *command) {
     leat_command_add_words(command, "-Wl,--whole-archive", " ", "");
     leat_command_add(command, l->library);
     leat_command_add_words(command, "-Wl,--no-whole-archive", " ", "");
+    leat_command_add(command, leat_arena_printf(l->arena, "-Wl,--version-script=%s", l->exports));
   } else {
     leat_command_add(command, l->main);
     leat_command_add(command, l->object);
     if (l->blis) leat_command_add(command, l->blis);
     leat_command_add(command, l->library);
-    leat_command_add_words(command, "-s -Wl,--gc-sections", " ", "");
   }
+  leat_command_add_words(command, "-s -Wl,--gc-sections", " ", "");
   if (l->blis) leat_command_add(command, "-lblis");
   leat_command_add(command, "-lm");
 }
@@ -94,12 +109,13 @@ static leat_status make_executable(const linker *l) {
 static leat_status link_in(linker *l, const char *directory, leat_text *printed) {
   l->object = leat_arena_printf(l->arena, "%s/%s.o", directory, l->link->name);
   l->main = leat_arena_printf(l->arena, "%s/main.c", directory);
+  l->exports = leat_arena_printf(l->arena, "%s/exports.map", directory);
   l->linked = leat_arena_printf(l->arena, "%s/linked", directory);
   leat_command command = {.arena = l->arena};
   leat_status status = find_library(l, "libleat_rt.a", &l->library);
   if (!status && l->link->blis) status = find_library(l, "libleat_blis.a", &l->blis);
   if (!status) status = leat_file_write(l->object, &l->link->object, 1, LEAT_FILE_ATOMIC, l->error);
-  if (!status) status = write_main(l);
+  if (!status) status = l->link->shared ? write_exports(l) : write_main(l);
   if (!status) {
     add_inputs(l, &command);
     leat_command_print(&command, printed);
@@ -109,6 +125,7 @@ static leat_status link_in(linker *l, const char *directory, leat_text *printed)
   if (!status) status = make_executable(l);
   unlink(l->object);
   unlink(l->main);
+  unlink(l->exports);
   unlink(l->linked);
   return status;
 }

@@ -204,16 +204,20 @@ leat_status leat_session_save(leat_session *session, const char *path) {
   return leat_session_end(session, status);
 }
 
-static leat_status check_file(leat_session *session, const leat_safetensors *file,
-                              uint32_t *common) {
+leat_status leat_session_check_names(leat_session *session, const leat_safetensors *file,
+                                     const char *path) {
   const leat_graph *graph = graph_of(session);
-  *common = 0;
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    if (leat_safetensors_find(file, graph->states.items[i]->name)) return LEAT_OK;
+  return leat_fail(&session->error, LEAT_MISMATCH, "%s has none of this graph's variables", path);
+}
+
+static leat_status check_types(leat_session *session, const leat_safetensors *file) {
+  const leat_graph *graph = graph_of(session);
   for (uint32_t i = 0; i < graph->states.count; i++) {
-    const leat_state *state = graph->states.items[i];
-    const leat_tensor *value = leat_safetensors_find(file, state->name);
-    if (!value) continue;
-    if (!fits(state, value)) return misfit(session, state, value);
-    ++*common;
+    const leat_tensor *value = leat_safetensors_find(file, graph->states.items[i]->name);
+    if (value && !fits(graph->states.items[i], value))
+      return misfit(session, graph->states.items[i], value);
   }
   return LEAT_OK;
 }
@@ -232,10 +236,8 @@ static void warn_of_others(leat_session *session, const leat_safetensors *file, 
 }
 
 static leat_status restore(leat_session *session, const leat_safetensors *file, const char *path) {
-  uint32_t common;
-  LEAT_TRY(check_file(session, file, &common));
-  if (!common)
-    return leat_fail(&session->error, LEAT_MISMATCH, "%s has none of this graph's variables", path);
+  LEAT_TRY(check_types(session, file));
+  LEAT_TRY(leat_session_check_names(session, file, path));
   for (uint32_t i = 0; i < graph_of(session)->states.count; i++) {
     const leat_state *state = graph_of(session)->states.items[i];
     const leat_tensor *value = leat_safetensors_find(file, state->name);

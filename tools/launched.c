@@ -1,5 +1,5 @@
-// The rank's end. Its number is what the MPI launcher put into the environment, so hello does not
-// wait for MPI_Init.
+// What the launcher put into the environment, which is there before MPI_Init; and the rank's end of
+// the line.
 #define _GNU_SOURCE
 #include "tools/launched.h"
 
@@ -15,12 +15,25 @@
 
 static int line = -1;
 
-static const char *rank_text(void) {
-  static const char *const variables[] = {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
-                                          "SLURM_PROCID"};
-  for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-    if (getenv(variables[i])) return getenv(variables[i]);
-  return "0";
+// The value of the first of the variables that is set, or NULL.
+static const char *first_set(const char *const *variables) {
+  while (*variables && !getenv(*variables)) variables++;
+  return *variables ? getenv(*variables) : NULL;
+}
+
+int launched_rank(void) {
+  static const char *const variables[] = {
+      "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "SLURM_PROCID", NULL};
+  const char *rank = first_set(variables);
+  return rank ? atoi(rank) : 0;
+}
+
+// PMIx has no variable for the size; a rank tells that there are so many.
+int launched_size(void) {
+  static const char *const variables[] = {"PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE",
+                                          "SLURM_STEP_NUM_TASKS", NULL};
+  const char *size = first_set(variables);
+  return size ? atoi(size) : launched_rank() + 1;
 }
 
 static void say(const char *word, long number) {
@@ -54,7 +67,7 @@ void launched_hello(void) {
   }
   move_up();
   prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever started this rank is gone: so is the world
-  say("rank", atol(rank_text()));
+  say("rank", launched_rank());
   say("hello", getpid());
 }
 

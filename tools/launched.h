@@ -6,6 +6,11 @@
 
 #define LAUNCH_VARIABLE "LEAT_LAUNCH"
 
+// The processes that mpiexec, srun or another launcher started together with this one, and its
+// place among them; 1 and 0 where none did.
+int launched_size(void);
+int launched_rank(void);
+
 // Both do nothing in a process that `leat launch` did not start.
 void launched_hello(void);
 void launched_bye(int exit_code);

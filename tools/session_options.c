@@ -2,6 +2,7 @@
 #include "tools/session_options.h"
 
 #include "base/file.h"
+#include "tools/launched.h"
 #include "tools/values.h"
 
 #include <stdio.h>
@@ -77,6 +78,20 @@ static bool read_settings(session_options *shared) {
   return true;
 }
 
+// Several processes that know nothing of each other would all do the same, and write the same
+// files.
+static bool is_one_process(const leat_session_options *o) {
+  int size = launched_size();
+  if (o->cluster || size == 1) return true;
+  if (launched_rank() == 0)
+    fprintf(
+        stderr,
+        "error: %d processes were started, and none would know of the others: --cluster says what "
+        "each is (for example --cluster ps=1,worker=%d); or start one\n",
+        size, size - 1);
+  return false;
+}
+
 leat_session *tool_open(session_options *shared, const char *path, int *status) {
   leat_session_options *o = &shared->options;
   o->log = show;
@@ -84,7 +99,7 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   o->trace = shared->trace != NULL;
   leat_session *session = NULL;
   *status = TOOL_FAILED;
-  if (!read_settings(shared)) {
+  if (!is_one_process(o) || !read_settings(shared)) {
     *status = TOOL_USAGE;
     return NULL;
   }
