@@ -318,6 +318,10 @@ static const ev_builtin builtins[] = {
      PARAMS(2, "loss", "targets"), EV_COLLECTS_NOTHING, ev_builtin_grad},
     {"trainables", "trainables(loss): the trainable variables that reach a loss", PARAMS(1, "loss"),
      EV_COLLECTS_NOTHING, ev_builtin_trainables},
+    {"variables",
+     "variables(path): the variables of an instance, as \"net\" or \"../net\", but no slots, by "
+     "name",
+     PARAMS(1, "path"), EV_COLLECTS_NOTHING, ev_builtin_variables},
     {"apply", "apply(optimiser, vars, grads, …): updates variables by their gradients",
      PARAMS(3, "optimiser", "vars", "grads", "name"), EV_COLLECTS_NAMED, ev_builtin_apply},
     {"minimize", "minimize(loss, optimiser, vars=…, clip_norm=…, …): gradients and updates",

@@ -123,12 +123,16 @@ static ev with_rule(evaluator *e, const ev_function *function, const ev_scope *s
 // -- Functions of the language ------------------------------------------------------------------
 
 static bool enter_instance(evaluator *e, ev_frame *frame, const char *as, leat_span span) {
-  const char *outer = frame->instance;
-  if (!ev_check_path_part(e, as, span)) return false;
-  frame->instance = leat_intern_path(e->strings, outer, as);
-  frame->unnamed = e->frame->unnamed;
+  ev_instance place;
+  if (!ev_find_place(e, as, span, &place)) return false;
+  if (!*as || as[strlen(as) - 1] == '.' || as[strlen(as) - 1] == '/') {
+    ev_fail(e, span, "`%s` names no instance: a path ends with a name", as);
+    return false;
+  }
+  frame->instance = place.instance;
+  frame->unnamed = place.unnamed;
   frame->hint = NULL;
-  e->path = leat_intern_path(e->strings, e->path, as);
+  e->path = place.path;
   return ev_enter_instance(e, frame->function, frame->instance, span);
 }
 
@@ -174,6 +178,7 @@ static ev call_definition(evaluator *e, const ev_function *function, const ev_ar
                     .calls = e->frame->calls + 1,
                     .errors = leat_diag_errors(e->diag),
                     .instance = e->frame->instance,
+                    .path = e->path,
                     .result = ev_none()};
   frame.unnamed = e->frame->unnamed ? e->frame->unnamed : &frame;
   const char *path = e->path;

@@ -9,7 +9,8 @@
 //   operators.c  what + and its like stand for     indexing.c   x[…]; tensors: index_tensors.c
 //   numbers.c    ops on compile-time numbers
 //   sequences.c  lists and strings                 builtins.c   compile-time functions
-//   state.c      variables and instances           entry.c      entries
+//   state.c      variables                         instances.c  the calls that name them
+//   entry.c      entries
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
 //   einsum.c     einsum                            describe.c   definitions, for people
@@ -120,6 +121,7 @@ typedef struct ev_frame {
   const ev_function *function; // NULL: entry or top level
   leat_span call;              // where it was called
   const char *instance;        // path of the instance: "net/hidden"; "" outside any
+  const char *path;            // of the caller's nodes where the call stands
   struct ev_frame *unnamed;    // the innermost frame from here up whose call has no name
   const char *device;          // of the `on` blocks opened in this frame
   ev_scope *scope;
@@ -477,7 +479,22 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span);
 leat_state *ev_global_step(evaluator *e, leat_span span);
+
+// -- instances.c --------------------------------------------------------------------------------
+// What a path of instances leads to from the frame.
+typedef struct ev_instance {
+  const char *instance; // as the frame's
+  const char *path;     // of its nodes
+  ev_frame *unnamed;    // as the frame's
+} ev_instance;
+bool ev_find_place(evaluator *e, const char *path, leat_span span,
+                   ev_instance *out); // false: reported
+// The state that `$path` names: below the frame's instance, else below the top; NULL: none. False:
+// the path is wrong, which is reported.
+bool ev_find_state(evaluator *e, const char *path, leat_span span, leat_state **out);
+const char *ev_nearest_path(evaluator *e, const char *path, leat_span span); // or NULL
 bool ev_enter_instance(evaluator *e, const ev_function *function, const char *path, leat_span span);
+ev ev_builtin_variables(evaluator *e, const ev_builtin_call *call);
 
 // -- entry.c ------------------------------------------------------------------------------------
 void ev_entry(evaluator *e, const leat_stmt *stmt);

@@ -249,6 +249,7 @@ static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
                     .call = w->span,
                     .scope = ev_scope_new(e, rule->library ? NULL : e->globals),
                     .instance = e->frame->instance,
+                    .path = e->path,
                     .calls = e->frame->calls + 1,
                     .errors = leat_diag_errors(e->diag),
                     .result = ev_none()};

@@ -104,6 +104,7 @@ static bool update(evaluator *e, const application *a, leat_state *state, ev gra
                     .scope = outer->scope,
                     .call = a->span,
                     .instance = state->name,
+                    .path = e->path,
                     .calls = outer->calls + 1};
   leat_state *slots_of = e->slots_of;
   const char *path = e->path, *device = e->device, *colocate = e->colocate;

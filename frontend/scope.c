@@ -364,7 +364,8 @@ ev ev_name(evaluator *e, const char *name, leat_span span) {
 
 // $train/net/h:1. What an entry makes is the entry's: elsewhere it would run as part of another.
 ev ev_path(evaluator *e, const leat_expr *expr) {
-  leat_state *state = leat_graph_find_state(e->graph, expr->path);
+  leat_state *state;
+  if (!ev_find_state(e, expr->path, expr->span, &state)) return ev_error();
   if (!state && !strcmp(expr->path, "global_step")) state = ev_global_step(e, expr->span);
   if (state && !expr->port) return ev_of_state(state);
   const leat_value *alias = leat_map_get(&e->aliases, expr->path);
@@ -374,7 +375,7 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
     return ev_fail(e, expr->span, "`$%s` is one value: it has no output %u", expr->path,
                    expr->port);
   if (!value.node) {
-    const char *near = leat_frontend_suggest(e, expr->path);
+    const char *near = ev_nearest_path(e, expr->path, expr->span);
     return ev_fail(e, expr->span, "nothing above is called `$%s`%s%s%s", expr->path,
                    near ? "; did you mean `$" : "", near ? near : "", near ? "`?" : "");
   }

@@ -1,4 +1,4 @@
-// State: variables, the instances that name them, and the order of what is done to them.
+// State: variables, and the order of what is done to them.
 //
 // Within an entry, operations on one state take effect in the order of the text. That is control
 // edges: a write waits for the reads since the last write and for that write; a read waits for the
@@ -6,30 +6,6 @@
 #include "frontend/evaluator.h"
 
 #include <string.h>
-
-// -- Instances ----------------------------------------------------------------------------------
-
-typedef struct instance {
-  const ev_function *function;
-  leat_span span;
-} instance;
-
-bool ev_enter_instance(evaluator *e, const ev_function *function, const char *path,
-                       leat_span span) {
-  const instance *known = leat_map_get(&e->instances, path);
-  if (known && known->function->definition != function->definition) {
-    ev_fail(e, span, "instance `%s` is of `%s` here and of `%s` elsewhere", path, function->name,
-            known->function->name);
-    leat_note_at(e->diag, known->span, "the other one is here");
-    return false;
-  }
-  if (known) return true;
-  if (!ev_claim_name(e, EV_INSTANCE, path, span)) return false;
-  instance *made = leat_new(e->arena, instance);
-  *made = (instance){function, span};
-  ev_set(e, &e->instances, path, made);
-  return true;
-}
 
 // -- Reads and writes ---------------------------------------------------------------------------
 
