@@ -15,6 +15,7 @@
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
 //   einsum.c     einsum                            describe.c   definitions, for people
 //   unused.c     parameters that nothing uses      entry_call.c entries that a REPL's line runs
+//   names.c      all that a name can mean
 //
 // Errors are reported where they are found; the value is then EV_ERROR, which everything passes on
 // in silence, so one mistake gives one message.
@@ -465,6 +466,11 @@ void ev_add_index(ev_indices *indices, uint32_t item);
 bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t axis, leat_span span);
 ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, leat_value value, leat_span span,
                        const char *hint);
+
+// -- names.c ------------------------------------------------------------------------------------
+typedef leat_vec(const char *) ev_names;
+// All that a name can mean there; the list is in `arena`.
+void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena, ev_names *out);
 
 // -- entry_call.c -------------------------------------------------------------------------------
 // Whether the statement is a line of a REPL that runs an entry; the call is noted then.

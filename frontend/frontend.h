@@ -67,6 +67,15 @@ const leat_entry_call *leat_frontend_entry_call(const leat_frontend *frontend);
 // step that needs it. Returns the name of the feed; NULL: errors are in the diag.
 const char *leat_frontend_hold(leat_frontend *frontend, const char *name, const leat_type *type);
 
+// -- Names, for completing what is typed (names.c) ------------------------------------------------
+
+typedef void leat_name_taker(void *context, const char *name); // which is gone afterwards
+void leat_frontend_names(const leat_frontend *frontend, leat_name_taker *take, void *context);
+// What `$` may stand before at top level.
+void leat_frontend_paths(const leat_frontend *frontend, leat_name_taker *take, void *context);
+void leat_frontend_parameters(leat_frontend *frontend, const char *of, leat_name_taker *take,
+                              void *context);
+
 // -- Definitions as people read them: their `##` lines and their head (describe.c) ----------------
 
 // What the texts so far define under that name; false: nothing.

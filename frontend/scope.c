@@ -290,9 +290,6 @@ const ev_function *ev_find_gradient(evaluator *e, const char *name) {
 
 // -- Lookup -------------------------------------------------------------------------------------
 
-// Values of the language that no text binds.
-static const char *const predefined[] = {"training", "job", "task", "global_step", "pi"};
-
 static ev predefined_value(evaluator *e, const char *name, leat_span span) {
   const leat_frontend_options *options = &e->options;
   if (!strcmp(name, "pi")) return ev_float(3.141592653589793);
@@ -328,27 +325,13 @@ static ev unknown_name(evaluator *e, const char *name, leat_span span) {
     leat_note_at(e->diag, gone->span, "it is bound here");
     return ev_error();
   }
-  leat_vec(const char *) names = {0};
-  for (const ev_scope *scope = e->frame->scope; scope; scope = scope->parent)
-    for (uint32_t i = 0; i < scope->names.count; i++)
-      if (scope->names.entries[i].value)
-        leat_vec_push(e->arena, &names, scope->names.entries[i].key);
-  for (uint32_t i = 0; i < e->functions.count; i++)
-    if (e->functions.entries[i].value) leat_vec_push(e->arena, &names, e->functions.entries[i].key);
-  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
-    leat_vec_push(e->arena, &names, leat_stdlib_index[i].name);
-  for (int dtype = 0; dtype < LEAT_DTYPE_COUNT; dtype++)
-    leat_vec_push(e->arena, &names, leat_dtype_name((leat_dtype)dtype));
-  for (uint32_t i = 0; ev_builtin_at(i); i++)
-    leat_vec_push(e->arena, &names, ev_builtin_at(i)->name);
-  for (int op = 0; op < LEAT_OP_COUNT; op++)
-    leat_vec_push(e->arena, &names, leat_op_name((leat_op)op));
-  for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
-    leat_vec_push(e->arena, &names, predefined[i]);
-  leat_vec_push(e->arena, &names, "true");
-  leat_vec_push(e->arena, &names, "false");
-  return ev_fail(e, span, "unknown name `%s`%s", name,
-                 ev_suggestion(e, name, names.items, names.count));
+  leat_arena *scratch = leat_arena_create();
+  ev_names names = {0};
+  ev_names_in_scope(e, e->frame->scope, scratch, &names);
+  ev value = ev_fail(e, span, "unknown name `%s`%s", name,
+                     ev_suggestion(e, name, names.items, names.count));
+  leat_arena_destroy(scratch);
+  return value;
 }
 
 ev ev_name(evaluator *e, const char *name, leat_span span) {

@@ -273,6 +273,18 @@ const char *leat_session_effect(const leat_session *session, int i) {
   return session->effects.items[i]->name;
 }
 
+void leat_session_names(leat_session *session, leat_name_kind kind, const char *of,
+                        void (*take)(void *context, const char *name), void *context) {
+  switch (kind) {
+  case LEAT_NAMES: leat_frontend_names(session->frontend, take, context); return;
+  case LEAT_PATHS: leat_frontend_paths(session->frontend, take, context); return;
+  case LEAT_PARAMETERS: leat_frontend_parameters(session->frontend, of, take, context); return;
+  case LEAT_STAGES:
+    for (uint32_t i = 0; leat_stage_name(i); i++) take(context, leat_stage_name(i));
+    return;
+  }
+}
+
 char *leat_session_describe(const leat_session *session, const char *name) {
   leat_text text = {0};
   if (leat_frontend_describe(session->frontend, name, &text)) return text.data;

@@ -3,6 +3,7 @@
 //   repl_command.c   the loop: a line is read, evaluated or obeyed, and what it gave is shown
 //   repl_lines.c     lines: prompts, history, editing where there is libedit
 //   repl_evaluate.c  what is typed: texts that extend the graph, entries that run, `_`
+//   repl_complete.c  what Tab completes
 //   repl_commands.c  the table of `:commands`
 //   repl_inspect.c   what a step becomes, and what it takes: :time, :dump, :plan, :asm
 #ifndef LEAT_TOOLS_REPL_H
@@ -37,6 +38,13 @@ bool repl_read(repl *r, leat_text *text);
 void repl_open_history(repl *r);
 void repl_close_history(void);
 
+// -- repl_complete.c ---------------------------------------------------------------------------
+
+typedef leat_vec(char *) repl_words;
+// What may stand in line[*begin, at), by what stands before it: a command, its argument, a path, a
+// file, a key, a name. The words are in `arena`, sorted.
+repl_words repl_complete(repl *r, const char *line, size_t at, leat_arena *arena, size_t *begin);
+
 // -- repl_evaluate.c; each shows its messages and returns an exit status -----------------------
 
 int repl_evaluate(repl *r, const char *text, size_t size);
@@ -69,6 +77,7 @@ typedef enum repl_argument {
   REPL_NO_ARGUMENT,
   REPL_FILE,
   REPL_NAME,
+  REPL_VARIABLE,
   REPL_ENTRY,
   REPL_STAGE,
   REPL_EXPRESSION,

@@ -122,7 +122,7 @@ static int help(repl *r, const char *argument);
 static const repl_command_row commands[] = {
     {"load", "FILE", "add a file's text", REPL_FILE, false, repl_load},
     {"run", "ENTRY [N] [NAME=VALUE]…", "run an entry N times", REPL_ENTRY, false, run_many},
-    {"vars", "[all | NAME]", "show variables; those of NAME…; all: slots too", REPL_NAME, true,
+    {"vars", "[all | NAME]", "show variables; those of NAME…; all: slots too", REPL_VARIABLE, true,
      show_variables},
     {"save", "FILE", "write the variables to a .safetensors", REPL_FILE, false, save},
     {"restore", "FILE", "read them from there", REPL_FILE, false, restore},

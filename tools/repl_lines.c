@@ -1,13 +1,19 @@
 // Lines that are typed, or come through a pipe. With libedit they are edited; what belongs together
 // (a block with its brackets) is one entry of the history, which is kept between sessions in
 // $XDG_STATE_HOME/leat/history, else ~/.local/state/leat/history.
+#define _GNU_SOURCE
 #include "frontend/parser.h"
 #include "tools/repl.h"
 
+#ifdef LEAT_HAVE_LIBEDIT
+#include <editline/readline.h>
+#endif
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -31,21 +37,85 @@ static char *read_plain_line(const char *prompt) {
 }
 
 #ifdef LEAT_HAVE_LIBEDIT
-#include <editline/readline.h>
+
+static repl *completed; // whose names complete a word
 
 static char *read_typed_line(const char *prompt) {
   return readline(prompt);
 }
 
+// -- Completion --------------------------------------------------------------------------------
+
+// What libedit takes for the word begins at `start`, which may be before ours.
+static char **complete(const char *text, int start, int end) {
+  leat_arena *arena = leat_arena_create();
+  size_t begin = 0;
+  repl_words words = repl_complete(completed, rl_line_buffer, (size_t)end, arena, &begin);
+  int before = (int)begin - start;
+  rl_attempted_completion_over = 1;
+  char **matches = NULL;
+  if (words.count && before >= 0) {
+    matches = calloc((size_t)words.count + 2, sizeof *matches);
+    if (!matches) leat_out_of_memory();
+    size_t common = strlen(words.items[0]);
+    for (uint32_t i = 0; i < words.count; i++) {
+      size_t same = 0;
+      while (same < common && words.items[i][same] == words.items[0][same]) same++;
+      common = same;
+      matches[i + 1] = strdup(words.items[i]);
+    }
+    if (asprintf(&matches[0], "%.*s%.*s", before, text, (int)common, words.items[0]) < 0)
+      leat_out_of_memory();
+  }
+  leat_arena_destroy(arena);
+  return matches;
+}
+
+// -- History -----------------------------------------------------------------------------------
+
+enum { MOST_ENTRIES = 1000 };
+static char history_file[4096]; // "": none is kept
+
+static void make_folders(char *path) {
+  for (char *slash = path + 1; (slash = strchr(slash, '/')); *slash++ = '/') {
+    *slash = '\0';
+    mkdir(path, 0700);
+  }
+}
+
+static void find_history_file(void) {
+  const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME"), *end = "/leat/history";
+  if (!state || !*state) state = home, end = "/.local/state/leat/history";
+  if (!state || !*state) return;
+  if (snprintf(history_file, sizeof history_file, "%s%s", state, end) >= (int)sizeof history_file)
+    *history_file = '\0';
+  else
+    make_folders(history_file);
+}
+
+// A block is one entry, which is recalled whole.
 static void remember(const leat_text *text) {
-  (void)text;
+  char *entry = strndup(text->data, text->size - 1); // without the last newline
+  if (!entry) leat_out_of_memory();
+  add_history(entry);
+  free(entry);
 }
 
 void repl_open_history(repl *r) {
-  (void)r;
+  completed = r;
+  setlocale(LC_CTYPE, ""); // characters of several bytes are edited whole
+  using_history();
+  stifle_history(MOST_ENTRIES);
+  find_history_file();
+  if (*history_file) read_history(history_file);
+  rl_attempted_completion_function = complete;
+  rl_completer_word_break_characters = (char *)" \t\n\"()[]{},=+*@%<>|&!;$";
+  rl_completion_append_character = '\0';
 }
 
-void repl_close_history(void) {}
+void repl_close_history(void) {
+  if (*history_file) write_history(history_file);
+}
 #else
 static char *read_typed_line(const char *prompt) {
   return read_plain_line(prompt);

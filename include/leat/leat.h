@@ -103,6 +103,15 @@ LEAT_MUST_USE leat_status leat_session_hold(leat_session *session, const char *n
                                             const leat_tensor *value);
 // The documentation and head of a function that the session's texts define, malloc'ed; NULL: none.
 char *leat_session_describe(const leat_session *session, const char *name);
+// For a program that completes what somebody types: the names that there are, one a call of `take`.
+typedef enum leat_name_kind {
+  LEAT_NAMES,      // that mean something at top level
+  LEAT_PATHS,      // of state and nodes: "net/hidden/w"
+  LEAT_PARAMETERS, // of the function, op or entry called `of`
+  LEAT_STAGES,     // of compiling
+} leat_name_kind;
+void leat_session_names(leat_session *session, leat_name_kind kind, const char *of,
+                        void (*take)(void *context, const char *name), void *context);
 // The whole graph as canonical text; the caller frees *out.
 LEAT_MUST_USE leat_status leat_session_print(leat_session *session, char **out);
 
