@@ -7,7 +7,8 @@
 #include <string.h>
 
 // Values of the language that no text binds (scope.c).
-static const char *const predefined[] = {"training", "job", "task", "global_step", "pi", "true", "false"};
+static const char *const predefined[] = {"training", "job",  "task", "global_step",
+                                         "pi",       "true", "false"};
 
 static void add_keys(const leat_map *map, leat_arena *arena, ev_names *out) {
   for (uint32_t i = 0; i < map->count; i++)

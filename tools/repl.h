@@ -5,6 +5,7 @@
 //   repl_evaluate.c  what is typed: texts that extend the graph, entries that run, `_`
 //   repl_complete.c  what Tab completes
 //   repl_commands.c  the table of `:commands`
+//   repl_plot.c      :plot, over picture.h
 //   repl_inspect.c   what a step becomes, and what it takes: :time, :dump, :plan, :asm
 #ifndef LEAT_TOOLS_REPL_H
 #define LEAT_TOOLS_REPL_H
@@ -52,9 +53,15 @@ int repl_load(repl *r, const char *path);
 // Makes r->step what an expression would run, or an entry by its name; of "" it stays what it was.
 // `feeds`: what an entry that is called is fed is computed.
 int repl_step_of(repl *r, const char *expression, bool feeds);
+// The last value that an expression gives, computed and not shown: malloc'ed, the caller's.
+int repl_compute(repl *r, const char *expression, leat_tensor *out);
 // Sets `_`.
 void repl_set_last(repl *r, const leat_tensor *value);
 void repl_finish(repl *r);
+
+// -- repl_plot.c -------------------------------------------------------------------------------
+
+int repl_plot(repl *r, const char *argument);
 
 // -- repl_inspect.c ----------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 #include "tools/repl.h"
 #include "tools/session_options.h"
 
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -40,6 +41,7 @@ static void loop(repl *r) {
 static void work_at_terminal(repl *r) {
   struct sigaction ends_work = {.sa_handler = interrupt, .sa_flags = SA_RESTART}, before;
   at_work = r->session;
+  setlocale(LC_CTYPE, ""); // what characters are, for editing and for pictures
   sigaction(SIGINT, &ends_work, &before);
   printf("leat %s; :help helps\n", LEAT_VERSION);
   repl_open_history(r);

@@ -122,6 +122,8 @@ static int help(repl *r, const char *argument);
 static const repl_command_row commands[] = {
     {"load", "FILE", "add a file's text", REPL_FILE, false, repl_load},
     {"run", "ENTRY [N] [NAME=VALUE]…", "run an entry N times", REPL_ENTRY, false, run_many},
+    {"plot", "[EXPRESSION] [FILE.png]", "a vector as a line, a matrix as colours, images",
+     REPL_EXPRESSION, true, repl_plot},
     {"vars", "[all | NAME]", "show variables; those of NAME…; all: slots too", REPL_VARIABLE, true,
      show_variables},
     {"save", "FILE", "write the variables to a .safetensors", REPL_FILE, false, save},

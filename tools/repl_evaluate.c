@@ -135,8 +135,26 @@ int repl_step_of(repl *r, const char *expression, bool feeds) {
     if (!status) status = set_step(r, feeds);
   }
   if (status || r->step.entry_count || r->step.fetch_count || r->step.run_count) return status;
-  fprintf(stderr,
-          "error: nothing has run yet: an expression, or an entry's name, says what is meant\n");
+  if (*expression)
+    fprintf(stderr, "error: `%s` is known while compiling: there is no step\n", expression);
+  else
+    fputs("error: nothing has run yet: an expression, or an entry's name, says what is meant\n",
+          stderr);
+  return TOOL_FAILED;
+}
+
+int repl_compute(repl *r, const char *expression, leat_tensor *out) {
+  int status = repl_step_of(r, expression, true);
+  if (status) return status;
+  leat_step *step = NULL;
+  status = tool_report(r->session, leat_session_prepare(r->session, &r->step, &step));
+  int count = step ? leat_step_fetch_count(step) : 0;
+  leat_tensor *values = leat_new_array(r->step_arena, leat_tensor, (size_t)count + 1);
+  if (count) status = tool_report(r->session, leat_step_run(step, r->feeds, values));
+  if (count && !status) *out = clone(&values[count - 1]);
+  leat_step_destroy(step);
+  if (count || status) return status;
+  fprintf(stderr, "error: `%s` gives no value\n", expression);
   return TOOL_FAILED;
 }
 

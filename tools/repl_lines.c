@@ -8,7 +8,6 @@
 #ifdef LEAT_HAVE_LIBEDIT
 #include <editline/readline.h>
 #endif
-#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +102,6 @@ static void remember(const leat_text *text) {
 
 void repl_open_history(repl *r) {
   completed = r;
-  setlocale(LC_CTYPE, ""); // characters of several bytes are edited whole
   using_history();
   stifle_history(MOST_ENTRIES);
   find_history_file();
