@@ -2,6 +2,7 @@
 //
 //   needs   the session's graph in context->graph, the request in its terms; in it a read waits
 //           for the last write of its state, and a write for that and for the reads since
+//   refuses a named dim that no feed gives a value
 //   places  what may fail while running has its place in the user's text
 //   makes   a new graph in context->arena: feeds are `feed` nodes, what is fetched ends in `fetch`
 //           nodes (parameters and results are named <entry>/<name> there when the Run has several
@@ -425,6 +426,52 @@ static void find_places(pruner *p) {
   }
 }
 
+// -- Dims ----------------------------------------------------------------------------------
+
+typedef struct unbound {
+  const bool *bound; // by atom id
+  const leat_atom *atom;
+} unbound;
+
+static void see_atom(void *context, const leat_atom *atom) {
+  unbound *found = context;
+  if (atom->kind == LEAT_ATOM_NAMED && !found->bound[atom->id]) found->atom = atom;
+}
+
+static void see_type(unbound *found, const leat_type *type) {
+  for (int32_t i = 0; i < type->rank; i++) leat_dim_visit(type->dims[i], see_atom, found);
+}
+
+static void see_node(unbound *found, const leat_node *node) {
+  const leat_op_info *info = leat_op_info_of(node->op);
+  for (int i = 0; i < info->outputs; i++) see_type(found, &node->outputs[i]);
+  for (int i = 0; i < info->attr_count; i++)
+    if (info->attrs[i].kind == LEAT_ATTR_DIM) leat_dim_visit(node->attrs[i].dim, see_atom, found);
+}
+
+// A named dim has the value that an axis of a feed has which is that dim alone.
+static leat_status check_dims(pruner *p) {
+  leat_graph *to = p->cloner.to;
+  bool *bound = leat_new_array(p->context->scratch, bool, leat_dims_atom_count(to->dims));
+  for (uint32_t i = 0; i < to->nodes.count; i++) {
+    const leat_node *node = to->nodes.items[i];
+    for (int32_t k = 0; node->op == LEAT_OP_feed && k < node->outputs[0].rank; k++) {
+      const leat_atom *atom = leat_dim_atom(node->outputs[0].dims[k]);
+      if (atom) bound[atom->id] = true;
+    }
+  }
+  unbound found = {.bound = bound};
+  for (uint32_t i = 0; i < to->nodes.count && !found.atom; i++) {
+    see_node(&found, to->nodes.items[i]);
+    if (found.atom)
+      leat_error_at(p->context->diag, to->nodes.items[i]->span,
+                    "no axis that is fed is the dim `%s`, so that it has no value; a dim that is "
+                    "known only while running is written `?`",
+                    found.atom->name);
+  }
+  return found.atom ? LEAT_INVALID : LEAT_OK;
+}
+
 // -- The pass ------------------------------------------------------------------------------
 
 static leat_status check_entries(pruner *p) {
@@ -511,6 +558,7 @@ leat_status leat_pass_prune(leat_pass_context *context) {
   for (uint32_t i = 0; i < p.cloner.to->nodes.count; i++)
     inherit_constraints(&p, p.cloner.to->nodes.items[i]);
   find_places(&p);
+  LEAT_TRY(check_dims(&p));
   context->graph = p.cloner.to;
   return LEAT_OK;
 }
