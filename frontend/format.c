@@ -1,6 +1,7 @@
 // From token to token: what stands between two is decided by their kinds, the bracket around them
-// and the keyword that begins the statement. Lines are collected first, so that comments behind
-// neighbouring lines can be aligned.
+// and the keyword that begins the statement. A line that gets too long ends at the best place seen
+// on it: all goes back there and on as if the author had ended it. Lines are collected first, so
+// that comments behind neighbouring lines can be aligned.
 #include "frontend/format.h"
 
 #include "base/vec.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 2, GOES_ON = 4, BEFORE_COMMENT = 2 };
+enum { MOST_OPEN = LEAT_MAX_NESTING + 1 };
+enum { INDENT = 2, GOES_ON = 4, BEFORE_COMMENT = 2, LONGEST_LINE = 100 };
 
 typedef enum bracket_kind {
   BRACKET_BLOCK,
@@ -38,12 +40,21 @@ typedef struct formatter {
   leat_lexer lexer;
   leat_text code;
   leat_vec(line) lines;
-  bracket brackets[LEAT_MAX_NESTING + 1]; // the open ones; the parser has checked how many
+  uint32_t column;   // where the last line ends
+  bool ends_line;    // the next token begins a line, wherever it stood
+  bracket *brackets; // the open ones; the parser has checked that there are at most MOST_OPEN
   uint32_t open;
   leat_token before, last;     // the latest two tokens
   bool last_hugs;              // the latest takes no space behind it: a sign, the `=` of a key
   leat_token_kind stmt_begins; // the first token of the statement; END before it
 } formatter;
+
+// A place where the last line may end.
+typedef struct line_break {
+  uint32_t cost;               // the less, the better; 0: there is no such place
+  formatter then;              // before the token that would begin the next line
+  bracket brackets[MOST_OPEN]; // the `then.open` open ones
+} line_break;
 
 static bool is_arithmetic(leat_token_kind kind) {
   return kind == LEAT_TOKEN_PLUS || kind == LEAT_TOKEN_MINUS || kind == LEAT_TOKEN_STAR ||
@@ -64,15 +75,19 @@ static bracket_kind innermost(const formatter *f) {
   return f->open ? f->brackets[f->open - 1].kind : BRACKET_BLOCK;
 }
 
+static uint32_t columns_of(const formatter *f, size_t begin, size_t end) {
+  uint32_t columns = 0;
+  for (size_t i = begin; i < end; i++) columns += (f->code.data[i] & 0xc0) != 0x80;
+  return columns;
+}
+
 // Columns of a line's indentation and of its code up to `end`.
 static uint32_t width_of(const formatter *f, const line *l, size_t end) {
-  uint32_t width = l->indent;
-  for (size_t i = l->begin; i < end; i++) width += (f->code.data[i] & 0xc0) != 0x80;
-  return width;
+  return l->indent + columns_of(f, l->begin, end);
 }
 
 // Indentation of a line that begins here. Lines in a bracket align with what follows it on its own.
-static uint32_t inner_indent(formatter *f) {
+static uint32_t inner_indent(const formatter *f) {
   if (f->open == 0) return 0;
   bracket *b = &f->brackets[f->open - 1];
   if (b->content) b->inner = width_of(f, &f->lines.items[b->line], b->content);
@@ -208,9 +223,14 @@ static void begin_line(formatter *f, leat_token token) {
   leat_vec_push(f->arena, &f->lines, new_line);
 }
 
+static bool begins_line(const formatter *f, leat_token token) {
+  return f->lines.count == 0 || f->last.end <= token.line || f->ends_line;
+}
+
 static void format_token(formatter *f, leat_token token) {
-  bool first = f->lines.count == 0 || f->last.end <= token.line;
+  bool first = begins_line(f, token);
   if (first) begin_line(f, token);
+  f->ends_line = false;
   line *current = &f->lines.items[f->lines.count - 1];
   if (token.kind == LEAT_TOKEN_COMMENT) {
     current->comment = token;
@@ -222,6 +242,7 @@ static void format_token(formatter *f, leat_token token) {
     f->brackets[f->open - 1].content = f->code.size;
   if (f->stmt_begins == LEAT_TOKEN_END) f->stmt_begins = token.kind;
   add_token(f, token);
+  f->column = (first ? current->indent : f->column) + columns_of(f, current->end, f->code.size);
   current->end = f->code.size;
   if (closes(token.kind)) f->open--;
   bool hugs = (token.kind == LEAT_TOKEN_MINUS && !leat_token_ends_operand(f->last.kind)) ||
@@ -231,6 +252,86 @@ static void format_token(formatter *f, leat_token token) {
   f->last_hugs = hugs;
   f->before = f->last;
   f->last = token;
+}
+
+// -- Lines that are too long ----------------------------------------------------------------------
+
+// Of infix operators, the looser the less; 0: it is none.
+static uint32_t precedence(leat_token_kind kind) {
+  switch ((int)kind) {
+  case LEAT_TOKEN_OR: return 1;
+  case LEAT_TOKEN_AND: return 2;
+  case LEAT_TOKEN_EQUAL_EQUAL:
+  case LEAT_TOKEN_NOT_EQUAL:
+  case LEAT_TOKEN_LESS:
+  case LEAT_TOKEN_LESS_EQUAL:
+  case LEAT_TOKEN_GREATER:
+  case LEAT_TOKEN_GREATER_EQUAL: return 3;
+  case LEAT_TOKEN_PIPE: return 4;
+  case LEAT_TOKEN_PLUS:
+  case LEAT_TOKEN_MINUS: return 5;
+  case LEAT_TOKEN_STAR:
+  case LEAT_TOKEN_SLASH:
+  case LEAT_TOKEN_PERCENT: return 6;
+  case LEAT_TOKEN_AT: return 7;
+  }
+  return 0;
+}
+
+// What it costs to end the line behind f->last, `token` being the next. Places in few brackets come
+// first, there those behind commas; dims and indices stay together as long as anything else can be
+// done. 0: it cannot end here.
+static uint32_t break_cost(const formatter *f, leat_token token) {
+  enum { A_BRACKET = 16, OPENED = 100, FAR_RIGHT = 200, INDEX = 400, FAR = 60, GAIN = 8 };
+  bracket_kind in = innermost(f);
+  uint32_t cost = A_BRACKET * (f->open + 1) + (in == BRACKET_INDEX ? INDEX : 0);
+  uint32_t loose = f->last_hugs || in == BRACKET_INDEX ? 0 : precedence(f->last.kind);
+  if (loose) return cost + loose + (inner_indent(f) > FAR ? FAR_RIGHT : 0);
+  if (in == BRACKET_BLOCK || closes(token.kind)) return 0;
+  if (opens(f->last.kind))
+    return f->column >= f->brackets[f->open - 1].inner + GAIN ? cost + OPENED : 0;
+  if (f->last.kind != LEAT_TOKEN_COMMA) return 0;
+  return cost + (inner_indent(f) > FAR ? FAR_RIGHT : 0);
+}
+
+static void note_break(line_break *best, const formatter *f, const leat_lexer *lexer,
+                       uint32_t cost) {
+  if (!cost || (best->cost && best->cost < cost)) return;
+  best->cost = cost;
+  best->then = *f;
+  best->then.lexer = *lexer;
+  memcpy(best->brackets, f->brackets, f->open * sizeof *f->brackets);
+}
+
+// Ends the last line at `best`.
+static void go_back(formatter *f, line_break *best) {
+  const formatter now = *f;
+  *f = best->then;
+  f->code = now.code;
+  f->code.size = best->then.code.size;
+  f->lines.items[f->lines.count - 1].end = f->code.size;
+  memcpy(f->brackets, best->brackets, f->open * sizeof *f->brackets);
+  f->ends_line = true;
+  best->cost = 0;
+}
+
+static void format_tokens(formatter *f) {
+  line_break best = {0};
+  for (;;) {
+    leat_lexer lexer = f->lexer;
+    leat_token token = leat_lexer_next(&f->lexer);
+    if (token.kind == LEAT_TOKEN_END) return;
+    if (token.kind == LEAT_TOKEN_NEWLINE) {
+      f->stmt_begins = LEAT_TOKEN_END;
+      continue;
+    }
+    if (begins_line(f, token))
+      best.cost = 0;
+    else if (token.kind != LEAT_TOKEN_COMMENT)
+      note_break(&best, f, &lexer, break_cost(f, token));
+    format_token(f, token);
+    if (f->column > LONGEST_LINE && best.cost) go_back(f, &best);
+  }
 }
 
 // -- Lines ----------------------------------------------------------------------------------------
@@ -292,16 +393,10 @@ bool leat_format(leat_diag *diag, uint32_t source, leat_text *out) {
   size_t size;
   const char *text = leat_diag_source_text(diag, source, &size);
   formatter f = {.arena = leat_arena_create()};
+  f.brackets = leat_new_array(f.arena, bracket, MOST_OPEN);
   leat_lexer_init(&f.lexer, text, 0, (uint32_t)size);
   f.lexer.comments = true;
-  for (;;) {
-    leat_token token = leat_lexer_next(&f.lexer);
-    if (token.kind == LEAT_TOKEN_END) break;
-    if (token.kind == LEAT_TOKEN_NEWLINE)
-      f.stmt_begins = LEAT_TOKEN_END;
-    else
-      format_token(&f, token);
-  }
+  format_tokens(&f);
   add_lines(&f, out);
   leat_text_finish(&f.code);
   leat_arena_destroy(f.arena);

@@ -1,7 +1,9 @@
 // `leat fmt`: the canonical hand-written style.
 //
 // The words, the comments, the line breaks and single blank lines are the author's; indentation,
-// spaces and the digits of floats are not. Formatting what was formatted changes nothing.
+// spaces and the digits of floats are not. Code past column 100 goes on in another line, if it
+// stands in brackets; comments stay as long as they are. Formatting what was formatted changes
+// nothing.
 #ifndef LEAT_FRONTEND_FORMAT_H
 #define LEAT_FRONTEND_FORMAT_H
 

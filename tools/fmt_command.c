@@ -1,4 +1,4 @@
-// leat fmt: texts in the canonical hand-written style.
+// leat fmt: texts in the canonical hand-written style. `-` is standard input.
 #include "base/file.h"
 #include "frontend/format.h"
 #include "tools/options.h"
@@ -38,11 +38,17 @@ static int deliver(const fmt_options *o, const char *path, leat_bytes old, leat_
   return status ? tool_fail(&error) : TOOL_OK;
 }
 
+static bool is_input(const char *path) {
+  return strcmp(path, "-") == 0;
+}
+
 static int format_file(const fmt_options *o, const char *path) {
   leat_error error = {0};
   char *text;
   size_t size;
-  if (leat_file_read(path, MOST_TEXT, &text, &size, &error)) return tool_fail(&error);
+  const char *file = is_input(path) ? "/dev/stdin" : path;
+  if (is_input(path)) path = "stdin"; // in messages
+  if (leat_file_read(file, MOST_TEXT, &text, &size, &error)) return tool_fail(&error);
   leat_arena *arena = leat_arena_create();
   leat_diag *diag = leat_diag_create(arena);
   leat_text formatted = {0};
@@ -67,7 +73,9 @@ static int run(const tool_command *command, int argc, char **argv) {
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)}};
   int first, status, worst = TOOL_OK;
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
-  if (first == argc) return tool_usage_error(command, "which files?");
+  if (first == argc) return tool_usage_error(command, "which files? `-` is standard input");
+  for (int i = first; o.in_place && i < argc; i++)
+    if (is_input(argv[i])) return tool_usage_error(command, "-i: `-` is no file to write");
   for (int i = first; i < argc; i++) {
     status = format_file(&o, argv[i]);
     if (status) worst = status;
@@ -75,5 +83,5 @@ static int run(const tool_command *command, int argc, char **argv) {
   return worst;
 }
 
-const tool_command fmt_command = {"fmt", "[-i | --check] FILE…", "lay texts out in the one style",
-                                  run};
+const tool_command fmt_command = {"fmt", "[-i | --check] FILE…",
+                                  "lay texts out in the one style (`-`: standard input)", run};
