@@ -525,6 +525,8 @@ for dtype in ('bool', *INTEGERS):
         statistic(leat, jax)
     for leat, jax in (
             ('average(y, y + y)' if dtype != 'bool' else 'average(y, y)', 'np.sum({y} * {y}) / np.sum({y})'),
+            ('average(y, iota([4, 75], axis=1, dtype=f64))' if result == 'float64' else
+             'average(y, iota([4, 75], axis=1, dtype=f32))', 'np.average({y}, weights=numpy.tile(numpy.arange(75.0), (4, 1)))'),
             ('logsumexp(y, axis=0)', 'np.log(np.sum(np.exp({y}), 0))'), ('cov(y)', 'np.cov({y})'),
             ('corrcoef(y)', 'np.corrcoef({y})'), ('norm(y, ord=3)', 'np.sum(np.abs({y}) ** 3) ** (1 / 3)'),
             ('bincount_weighted(i, y, 5)', 'numpy.bincount(i.ravel(), {y}.ravel(), 5)')):
