@@ -108,10 +108,19 @@ static bool entry_attributes(evaluator *e, const leat_stmt *stmt, bool *training
   return true;
 }
 
+// The newest has the name; the old one is called <name>_1 from now on.
+static void set_aside(evaluator *e, leat_entry *old) {
+  leat_vec_push(e->arena, &e->renamed, (ev_renamed){old, old->name});
+  leat_graph_rename_entry(e->graph, old, leat_graph_unique_name(e->graph, old->name));
+}
+
 static leat_entry *new_entry(evaluator *e, const leat_stmt *stmt) {
   bool training = false;
   if (!entry_attributes(e, stmt, &training)) return NULL;
-  if (leat_graph_find_entry(e->graph, stmt->name)) {
+  leat_entry *old = leat_graph_find_entry(e->graph, stmt->name);
+  if (old && e->interactive) {
+    set_aside(e, old);
+  } else if (old) {
     ev_fail(e, stmt->name_span, "there is an entry `%s` already", stmt->name);
     return NULL;
   }

@@ -155,6 +155,11 @@ typedef struct ev_undo {
   void *value;
 } ev_undo;
 
+typedef struct ev_renamed { // an entry of a REPL that was defined again
+  leat_entry *entry;
+  const char *name; // its name before
+} ev_renamed;
+
 typedef struct ev_pending_after { // a name in `after [...]` that is bound further down
   const leat_expr *name;
   ev_scope *scope;
@@ -185,6 +190,7 @@ struct leat_frontend {
   leat_map modules;     // interned file name → whether it is open or done (frontend.c)
   leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_undo) undo;
+  leat_vec(ev_renamed) renamed; // by the text being evaluated
   leat_vec(ev_pending_after) pending;
   leat_vec(const char *) open_modules; // the files being evaluated, each used by the one before
 

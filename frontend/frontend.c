@@ -294,6 +294,10 @@ static void roll_back(leat_frontend *e, const extent *to) {
     leat_map_set(change->map, change->key, change->value);
   }
   leat_graph_truncate(e->graph, to->nodes, to->states, to->entries);
+  while (e->renamed.count) {
+    const ev_renamed *last = &e->renamed.items[--e->renamed.count];
+    leat_graph_rename_entry(e->graph, last->entry, last->name);
+  }
   leat_dims_truncate(e->graph->dims, to->dims);
   e->graph->name = to->name;
   e->graph->device = to->device;
@@ -309,6 +313,7 @@ static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
   e->steps = 0;
   e->used = leat_arena_used(e->arena);
   e->nodes = e->graph->nodes.count;
+  e->renamed.count = 0;
   e->undo.count = e->shown.count = e->pending.count = e->open_modules.count = 0;
   e->shown_text = (leat_text){0};
   e->called = (leat_entry_call){0};

@@ -113,6 +113,11 @@ leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name) {
   return entry;
 }
 
+void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *name) {
+  leat_map_set(&graph->by_name, entry->name, NULL);
+  entry->name = add_name(graph, leat_intern(graph->strings, name), NAMED_ENTRY, entry);
+}
+
 void leat_node_add_controls(leat_graph *graph, leat_node *node, leat_node *const *before,
                             uint32_t count) {
   uint32_t own = node->control_count;

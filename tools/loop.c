@@ -4,6 +4,7 @@
 #include "tools/loop.h"
 
 #include "base/text.h"
+#include "session/driver.h"
 #include "tools/session_options.h"
 
 #include <inttypes.h>
@@ -11,14 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 // -- What is shown -----------------------------------------------------------------------------
 
@@ -101,7 +95,7 @@ static bool can_draw(void) {
 
 int tool_run_loop(const tool_loop *l, leat_session *session) {
   bool bar = can_draw();
-  double start = now(), logged = start, drawn = 0;
+  double start = leat_seconds(), logged = start, drawn = 0;
   int64_t step = l->first, logged_step = step;
   while (step < l->last && !*l->stopped) {
     leat_status status = leat_step_run(l->step->step, l->step->feed_values, l->step->fetch_values);
@@ -109,16 +103,17 @@ int tool_run_loop(const tool_loop *l, leat_session *session) {
     if (status) return tool_report(session, status);
     step++;
     bool last = step == l->last;
-    if (bar && !last && !*l->stopped && now() - drawn > 0.1) draw_bar(step, l->last), drawn = now();
+    if (bar && !last && !*l->stopped && leat_seconds() - drawn > 0.1)
+      draw_bar(step, l->last), drawn = leat_seconds();
     if (step % l->log_every && !last) continue;
     if (bar) erase_bar();
-    log_step(l, step, (double)(step - logged_step) / (now() - logged));
-    logged = now();
+    log_step(l, step, (double)(step - logged_step) / (leat_seconds() - logged));
+    logged = leat_seconds();
     logged_step = step;
   }
   if (bar) erase_bar();
   int64_t count = step - l->first;
   if (!l->log_bits)
-    printf("%" PRId64 " step%s in %.3f s\n", count, count == 1 ? "" : "s", now() - start);
+    printf("%" PRId64 " step%s in %.3f s\n", count, count == 1 ? "" : "s", leat_seconds() - start);
   return TOOL_OK;
 }

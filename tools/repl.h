@@ -65,7 +65,6 @@ int repl_plot(repl *r, const char *argument);
 
 // -- repl_inspect.c ----------------------------------------------------------------------------
 
-double repl_seconds(void); // of a clock that only goes forward
 // "[1.2 ms to compile, 130 ns to run]"
 void repl_show_times(double compiling, double running);
 int repl_time(repl *r, const char *expression);

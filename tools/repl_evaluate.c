@@ -2,6 +2,7 @@
 // for. A line that runs an entry takes two steps: what the entry is fed, then the entry.
 #include "base/tensor.h"
 #include "frontend/lexer.h"
+#include "session/driver.h"
 #include "tools/repl.h"
 #include "tools/session_options.h"
 #include "tools/values.h"
@@ -173,15 +174,15 @@ static int deliver(repl *r, const leat_step *step, const leat_tensor *values) {
 }
 
 static int run_step(repl *r) {
-  double start = repl_seconds();
+  double start = leat_seconds();
   leat_step *step = NULL;
   int status = tool_report(r->session, leat_session_prepare(r->session, &r->step, &step));
   if (!step) return status;
-  double compiled = repl_seconds();
+  double compiled = leat_seconds();
   size_t count = (size_t)leat_step_fetch_count(step);
   leat_tensor *values = leat_new_array(r->step_arena, leat_tensor, count + 1);
   status = tool_report(r->session, leat_step_run(step, r->feeds, values));
-  double end = repl_seconds();
+  double end = leat_seconds();
   if (!status) status = deliver(r, step, values);
   if (!status && r->timing) repl_show_times(compiled - start, end - compiled);
   leat_step_destroy(step);

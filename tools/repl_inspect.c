@@ -1,19 +1,13 @@
 // What a step becomes and what it takes: :time, :dump, :plan, :asm. Each is of an expression, of an
 // entry, or of the last step that ran.
 #define _GNU_SOURCE
+#include "session/driver.h"
 #include "tools/repl.h"
 #include "tools/session_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-double repl_seconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // -- Time --------------------------------------------------------------------------------------
 
@@ -44,25 +38,25 @@ static int measure(repl *r, leat_step *step, double *times, int *out_count) {
   size_t results = (size_t)leat_step_fetch_count(step);
   leat_tensor *values = leat_new_array(r->step_arena, leat_tensor, results + 1);
   int status = tool_report(r->session, leat_step_run(step, r->feeds, values));
-  double begin = repl_seconds(), now = begin;
+  double begin = leat_seconds(), now = begin;
   *out_count = 0;
   while (!status && *out_count < MOST_RUNS && (now - begin < ENOUGH || *out_count < LEAST_RUNS)) {
     double start = now;
     status = tool_report(r->session, leat_step_run(step, r->feeds, values));
-    now = repl_seconds();
+    now = leat_seconds();
     times[(*out_count)++] = now - start;
   }
   return status;
 }
 
 static int time_step(repl *r) {
-  double times[MOST_RUNS], start = repl_seconds();
+  double times[MOST_RUNS], start = leat_seconds();
   int count = 0;
   leat_step *step = NULL;
   int status = tool_report(r->session, leat_session_prepare(r->session, &r->step, &step));
   if (!step) return status;
   status = measure(r, step, times, &count);
-  double end = repl_seconds();
+  double end = leat_seconds();
   for (int i = 0; i < count; i++) end -= times[i];
   qsort(times, (size_t)count, sizeof *times, ascending);
   char compiled[32], median[32], least[32], most[32];
