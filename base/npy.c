@@ -4,6 +4,7 @@
 //     \x93NUMPY 1 0 <u16 length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n
 #include "base/npy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -21,6 +22,13 @@ static const char *const descriptions[LEAT_DTYPE_COUNT] = {
     [LEAT_u64] = "u8",  [LEAT_f16] = "f2",   [LEAT_f32] = "f4",  [LEAT_f64] = "f8",
     [LEAT_c64] = "c8",  [LEAT_c128] = "c16", [LEAT_bf16] = "V2",
 };
+
+// What the header says. The elements of text have `width` characters of `unit` bytes.
+typedef struct npy_header {
+  leat_tensor tensor;
+  bool fortran;
+  size_t width, unit; // unit 0: no text
+} npy_header;
 
 typedef struct cursor {
   const char *at, *end;
@@ -67,35 +75,6 @@ static bool describes(leat_dtype dtype, const char *text, size_t length) {
   return known && strlen(known) == length && memcmp(known, text, length) == 0;
 }
 
-static leat_status read_dtype(cursor *c, leat_dtype *out) {
-  const char *text;
-  size_t length;
-  if (accept(c, '['))
-    return leat_fail(c->error, LEAT_UNSUPPORTED, "npy files of records are not supported");
-  LEAT_TRY(read_string(c, &text, &length));
-  char order = length ? *text : '\0';
-  for (size_t i = 0; i < LEAT_DTYPE_COUNT; i++) {
-    leat_dtype dtype = (leat_dtype)i;
-    if (!length || !describes(dtype, text + 1, length - 1)) continue;
-    bool one_byte = leat_dtype_size(dtype) == 1;
-    if (order == '>' && !one_byte)
-      return leat_fail(c->error, LEAT_UNSUPPORTED,
-                       "big-endian npy data ('%.*s') is not supported; save it as '<%s'",
-                       (int)length, text, descriptions[i]);
-    if (order != '<' && order != '=' && !(one_byte && (order == '|' || order == '>'))) break;
-    *out = dtype;
-    return LEAT_OK;
-  }
-  int shown = length < 40 ? (int)length : 40;
-  return leat_fail(c->error, LEAT_UNSUPPORTED, "npy dtype '%.*s' is not supported", shown, text);
-}
-
-static leat_status read_bool(cursor *c, bool *out) {
-  *out = accept_word(c, "True");
-  if (*out || accept_word(c, "False")) return LEAT_OK;
-  return leat_fail(c->error, LEAT_INVALID, "fortran_order in the npy header is not True or False");
-}
-
 static leat_status read_dim(cursor *c, int64_t *out) {
   const char *first = c->at;
   int64_t value = 0;
@@ -108,6 +87,52 @@ static leat_status read_dim(cursor *c, int64_t *out) {
   if (c->at < c->end && *c->at == 'L') c->at++; // Python 2 wrote 3L
   *out = value;
   return LEAT_OK;
+}
+
+// "|S5": bytes; "<U5": code points of 4 bytes each.
+static bool read_text_dtype(const char *text, size_t length, npy_header *out) {
+  cursor digits = {text + 2, text + length, NULL};
+  int64_t width;
+  bool bytes = length > 2 && text[1] == 'S' && text[0] != '<';
+  bool points = length > 2 && text[1] == 'U' && text[0] != '>';
+  if ((!bytes && !points) || read_dim(&digits, &width) || !width || digits.at != digits.end)
+    return false;
+  *out = (npy_header){.tensor = out->tensor,
+                      .fortran = out->fortran,
+                      .width = (size_t)width,
+                      .unit = points ? 4 : 1};
+  out->tensor.dtype = LEAT_str;
+  return true;
+}
+
+static leat_status read_dtype(cursor *c, npy_header *out) {
+  const char *text;
+  size_t length;
+  if (accept(c, '['))
+    return leat_fail(c->error, LEAT_UNSUPPORTED, "npy files of records are not supported");
+  LEAT_TRY(read_string(c, &text, &length));
+  char order = length ? *text : '\0';
+  if (read_text_dtype(text, length, out)) return LEAT_OK;
+  for (size_t i = 0; i < LEAT_DTYPE_COUNT; i++) {
+    leat_dtype dtype = (leat_dtype)i;
+    if (!length || !describes(dtype, text + 1, length - 1)) continue;
+    bool one_byte = leat_dtype_size(dtype) == 1;
+    if (order == '>' && !one_byte)
+      return leat_fail(c->error, LEAT_UNSUPPORTED,
+                       "big-endian npy data ('%.*s') is not supported; save it as '<%s'",
+                       (int)length, text, descriptions[i]);
+    if (order != '<' && order != '=' && !(one_byte && (order == '|' || order == '>'))) break;
+    out->tensor.dtype = dtype;
+    return LEAT_OK;
+  }
+  int shown = length < 40 ? (int)length : 40;
+  return leat_fail(c->error, LEAT_UNSUPPORTED, "npy dtype '%.*s' is not supported", shown, text);
+}
+
+static leat_status read_bool(cursor *c, bool *out) {
+  *out = accept_word(c, "True");
+  if (*out || accept_word(c, "False")) return LEAT_OK;
+  return leat_fail(c->error, LEAT_INVALID, "fortran_order in the npy header is not True or False");
 }
 
 static leat_status read_shape(cursor *c, leat_tensor *out) {
@@ -125,7 +150,7 @@ static leat_status read_shape(cursor *c, leat_tensor *out) {
 }
 
 // One `'key': value`. `seen` has a bit for each of the three keys.
-static leat_status read_item(cursor *c, leat_tensor *out, bool *out_fortran, unsigned *seen) {
+static leat_status read_item(cursor *c, npy_header *out, unsigned *seen) {
   static const char *const keys[] = {"descr", "fortran_order", "shape"};
   const char *text;
   size_t length, key = 0;
@@ -136,17 +161,16 @@ static leat_status read_item(cursor *c, leat_tensor *out, bool *out_fortran, uns
   *seen |= 1u << key;
   LEAT_TRY(expect(c, ':'));
   skip_space(c);
-  if (key == 0) return read_dtype(c, &out->dtype);
-  if (key == 1) return read_bool(c, out_fortran);
-  return read_shape(c, out);
+  if (key == 0) return read_dtype(c, out);
+  if (key == 1) return read_bool(c, &out->fortran);
+  return read_shape(c, &out->tensor);
 }
 
-static leat_status read_header(cursor *c, leat_tensor *out) {
-  bool fortran = false;
+static leat_status read_header(cursor *c, npy_header *out) {
   unsigned seen = 0;
   LEAT_TRY(expect(c, '{'));
   while (!accept(c, '}')) {
-    LEAT_TRY(read_item(c, out, &fortran, &seen));
+    LEAT_TRY(read_item(c, out, &seen));
     if (accept(c, ',')) continue;
     LEAT_TRY(expect(c, '}'));
     break;
@@ -155,9 +179,6 @@ static leat_status read_header(cursor *c, leat_tensor *out) {
   if (c->at != c->end || seen != 7)
     return leat_fail(c->error, LEAT_INVALID,
                      "the npy header is not a dict of 'descr', 'fortran_order' and 'shape'");
-  if (fortran && out->rank > 1)
-    return leat_fail(c->error, LEAT_UNSUPPORTED,
-                     "npy data in Fortran order is not supported; save numpy.ascontiguousarray(…)");
   return LEAT_OK;
 }
 
@@ -182,38 +203,127 @@ static leat_status find_header(const unsigned char *bytes, size_t size, cursor *
   return LEAT_OK;
 }
 
-leat_status leat_npy_parse(const void *bytes, size_t size, leat_tensor *out, leat_error *error) {
-  *out = (leat_tensor){0};
-  leat_tensor tensor = {0};
+// -- Data that is no tensor yet -------------------------------------------------------------------
+
+// Adds the code point as UTF-8; false: it is none.
+static bool add_utf8(uint32_t point, char *to, uint64_t *size) {
+  if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return false;
+  int more = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+  static const unsigned char leads[] = {0, 0xc0, 0xe0, 0xf0};
+  to[(*size)++] = (char)(leads[more] | point >> (6 * more));
+  while (more-- > 0) to[(*size)++] = (char)(0x80 | (point >> (6 * more) & 0x3f));
+  return true;
+}
+
+// One element of text; *to is where bytes are made, and moves on.
+static bool read_text(const npy_header *h, const char *from, char **to, leat_str *out) {
+  size_t width = h->width;
+  uint32_t point = 0;
+  while (width && memcmp(from + (width - 1) * h->unit, "\0\0\0\0", h->unit) == 0) width--;
+  *out = (leat_str){h->unit == 1 ? from : *to, h->unit == 1 ? width : 0};
+  for (size_t i = 0; h->unit == 4 && i < width; i++) {
+    memcpy(&point, from + 4 * i, sizeof point);
+    if (!add_utf8(point, *to, &out->size)) return false;
+  }
+  if (h->unit == 4) *to += out->size;
+  return true;
+}
+
+// The strings, and behind them the bytes of those that do not lie in the file as they are.
+static leat_status make_strings(const npy_header *h, const char *data, leat_npy *out,
+                                leat_error *error) {
+  size_t count = (size_t)leat_shape_elements(h->tensor.rank, h->tensor.shape);
+  size_t size = h->width * h->unit, room;
+  leat_str *strings = NULL;
+  if (!__builtin_mul_overflow(count, sizeof *strings + size, &room)) strings = malloc(room + 1);
+  if (!strings) return leat_fail(error, LEAT_MEMORY, "no memory for the strings of an npy file");
+  char *to = (char *)(strings + count);
+  out->tensor.data = out->made = strings;
+  for (size_t i = 0; i < count; i++)
+    if (!read_text(h, data + i * size, &to, &strings[i]))
+      return leat_fail(error, LEAT_INVALID, "element %zu of the npy text is not Unicode", i);
+  return LEAT_OK;
+}
+
+// The first axis varies fastest in the file, the last one here.
+static leat_status transpose(leat_npy *out, leat_error *error) {
+  leat_tensor *tensor = &out->tensor;
+  size_t element = leat_dtype_size(tensor->dtype), size = (size_t)leat_tensor_bytes(tensor);
+  char *from = tensor->data, *to = malloc(size + 1);
+  if (!to) return leat_fail(error, LEAT_MEMORY, "no memory for npy data in Fortran order");
+  int64_t index[LEAT_MAX_RANK] = {0};
+  for (size_t at = 0; at < size; at += element) {
+    int64_t place = 0;
+    for (int32_t k = tensor->rank; k-- > 0;) place = place * tensor->shape[k] + index[k];
+    memcpy(to + at, from + (size_t)place * element, element);
+    for (int32_t k = tensor->rank; k-- > 0 && ++index[k] == tensor->shape[k];) index[k] = 0;
+  }
+  if (tensor->dtype != LEAT_str) {
+    tensor->data = out->made = to;
+  } else { // their bytes lie behind them
+    memcpy(from, to, size);
+    free(to);
+  }
+  return LEAT_OK;
+}
+
+static leat_status check_bools(const char *data, size_t count, leat_error *error) {
+  for (size_t i = 0; i < count; i++)
+    if ((unsigned char)data[i] > 1)
+      return leat_fail(error, LEAT_INVALID, "element %zu of the npy bools is neither 0 nor 1", i);
+  return LEAT_OK;
+}
+
+// The bytes that the data takes in the file; -1: more than there can be.
+static int64_t data_bytes(const npy_header *h) {
+  int64_t count = leat_shape_elements(h->tensor.rank, h->tensor.shape), bytes;
+  if (!h->unit) return leat_tensor_bytes(&h->tensor);
+  if (count < 0 || __builtin_mul_overflow(h->width, h->unit, &bytes) ||
+      __builtin_mul_overflow(bytes, count, &bytes))
+    return -1;
+  return bytes;
+}
+
+static leat_status parse(leat_npy *out, const void *bytes, size_t size, leat_error *error) {
+  npy_header h = {0};
   cursor c = {.error = error};
   LEAT_TRY(find_header(bytes, size, &c));
-  LEAT_TRY(read_header(&c, &tensor));
-  int64_t expected = leat_tensor_bytes(&tensor);
+  LEAT_TRY(read_header(&c, &h));
+  int64_t expected = data_bytes(&h);
   size_t present = size - (size_t)(c.end - (const char *)bytes);
-  if (expected < 0)
+  if (expected < 0 || leat_tensor_bytes(&h.tensor) < 0)
     return leat_fail(error, LEAT_INVALID, "the shape in the npy header is too large");
   if ((uint64_t)expected != present)
     return leat_fail(error, LEAT_INVALID, "%zu bytes follow the npy header, its shape needs %lld",
                      present, (long long)expected);
-  for (size_t i = 0; tensor.dtype == LEAT_bool && i < present; i++)
-    if ((unsigned char)c.end[i] > 1)
-      return leat_fail(error, LEAT_INVALID, "element %zu of the npy bools is neither 0 nor 1", i);
-  tensor.data = (void *)c.end;
-  *out = tensor;
-  return LEAT_OK;
+  if (h.tensor.dtype == LEAT_bool) LEAT_TRY(check_bools(c.end, present, error));
+  out->tensor = h.tensor;
+  out->tensor.data = (void *)c.end;
+  if (h.unit) LEAT_TRY(make_strings(&h, c.end, out, error));
+  return h.fortran && h.tensor.rank > 1 ? transpose(out, error) : LEAT_OK;
+}
+
+leat_status leat_npy_parse(leat_npy *out, const void *bytes, size_t size, leat_error *error) {
+  *out = (leat_npy){0};
+  leat_status status = parse(out, bytes, size, error);
+  if (status) leat_npy_close(out);
+  return status;
 }
 
 leat_status leat_npy_open(leat_npy *out, const char *path, leat_error *error) {
-  *out = (leat_npy){0};
-  LEAT_TRY(leat_file_view_open(&out->file, path, error));
+  leat_file_view file;
   leat_error cause = {0};
-  leat_status status = leat_npy_parse(out->file.data, out->file.size, &out->tensor, &cause);
+  *out = (leat_npy){0};
+  LEAT_TRY(leat_file_view_open(&file, path, error));
+  leat_status status = leat_npy_parse(out, file.data, file.size, &cause);
+  out->file = file;
   if (!status) return LEAT_OK;
   leat_npy_close(out);
   return leat_fail(error, status, "'%s': %s", path, cause.message);
 }
 
 void leat_npy_close(leat_npy *npy) {
+  free(npy->made);
   leat_file_view_close(&npy->file);
   *npy = (leat_npy){0};
 }

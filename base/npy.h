@@ -1,8 +1,9 @@
 // NumPy's .npy files (numpy.lib.format): versions 1.0, 2.0 and 3.0 are read, 1.0 is written.
 //
-// Stated limits: a header of at most 65,535 bytes, rank at most LEAT_MAX_RANK, C order (Fortran
-// order only where it is the same, up to rank 1), little-endian, the file ends with its data. npy
-// has no bf16; text is not read.
+// Stated limits: a header of at most 65,535 bytes, rank at most LEAT_MAX_RANK, little-endian, the
+// file ends with its data. Fortran order is read, C order written. Text is read: bytes (`|S5`) and
+// code points (`<U5`), which become UTF-8, without the NULs at an element's end, which NumPy adds.
+// npy has no bf16.
 #ifndef LEAT_BASE_NPY_H
 #define LEAT_BASE_NPY_H
 
@@ -10,16 +11,16 @@
 #include "base/text.h"
 #include "leat/dtype.h"
 
-// Reads a whole .npy file that lies in memory. out->data points at its data inside `bytes`
-// (borrowed, perhaps not aligned), so the data's offset is out->data - bytes.
-LEAT_MUST_USE leat_status leat_npy_parse(const void *bytes, size_t size, leat_tensor *out,
-                                         leat_error *error);
-
 typedef struct leat_npy {
-  leat_tensor tensor; // its data is read-only and valid until closed, perhaps not aligned; copy it
-                      // from here
+  leat_tensor tensor; // its data is read-only and valid until closed, perhaps not aligned; it lies
+                      // in the file, or in `made`
   leat_file_view file;
+  void *made; // what does not lie in the file as a tensor does; NULL: nothing
 } leat_npy;
+
+// Reads a whole .npy file that lies in memory, which is borrowed until closed.
+LEAT_MUST_USE leat_status leat_npy_parse(leat_npy *out, const void *bytes, size_t size,
+                                         leat_error *error);
 
 // The data is read when it is touched, so opening a large file only to see its type is cheap.
 LEAT_MUST_USE leat_status leat_npy_open(leat_npy *out, const char *path, leat_error *error);

@@ -2,8 +2,7 @@
 // runs the entry once, writes or prints what it fetched.
 #include "leat/runtime.h"
 
-#include "base/npy.h"
-#include "base/number.h"
+#include "runtime/feed.h"
 #include "runtime/format.h"
 
 #include <errno.h>
@@ -14,16 +13,11 @@
 
 enum { EXIT_FINE, EXIT_FAILED, EXIT_USAGE };
 
-typedef union scalar {
-  double number[2]; // an element of any other dtype
-  leat_str string;
-} scalar;
-
 typedef struct program {
   leat_model *model;
   leat_tensor *feeds, *fetches;
-  leat_npy *files;      // of the feeds
-  scalar *scalars;      // of the feeds
+  leat_feed *given; // whose tensors the feeds are
+  leat_arena *arena;
   const char **outputs; // of the fetches: a path, or NULL: print
   const char *restore, *save;
   bool usage; // an error now is one of the command line
@@ -37,8 +31,8 @@ static void say(void *context, const char *text) {
 
 static void print_help(const program *p, const char *name) {
   printf("usage: %s [OPTION…]\n\n"
-         "  --feed NAME=@FILE.npy  gives a feed its value from a file\n"
-         "  --feed NAME=NUMBER     or, to a scalar, from here\n"
+         "  --feed NAME=VALUE      gives a feed its value: 0.5, [1, 2, 3], \"text\"\n"
+         "  --feed NAME=@FILE.npy  or from a file\n"
          "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
          "  --threads N            at most so many threads (default: the cores)\n"
          "  --vars FILE            begins with the variables of a safetensors file\n"
@@ -74,39 +68,18 @@ static leat_status find_name(program *p, const char *text, int count,
                    (int)length, text);
 }
 
-static leat_status parse_scalar(program *p, const char *text, leat_dtype dtype, scalar *out) {
-  bool fits;
-  if (dtype == LEAT_str) {
-    out->string = (leat_str){text, strlen(text)};
-    return LEAT_OK;
-  }
-  const char *end = leat_number_parse(dtype, text, out->number, &fits);
-  if (end && !*end && fits) return LEAT_OK;
-  return leat_fail(&p->error, LEAT_INVALID, "`%s` is not a number of dtype %s", text,
-                   leat_dtype_name(dtype));
-}
-
 static leat_status take_feed(program *p, const char *text) {
   int i;
   const char *value;
   LEAT_TRY(find_name(p, text, leat_model_feed_count(p->model), leat_model_feed_name, "feed", &i,
                      &value));
-  leat_npy_close(&p->files[i]);
-  p->files[i] = (leat_npy){0};
-  if (*value == '@') {
-    p->usage = false; // what is wrong now is wrong with the file
-    LEAT_TRY(leat_npy_open(&p->files[i], value + 1, &p->error));
-    p->usage = true;
-    p->feeds[i] = p->files[i].tensor;
-    return LEAT_OK;
-  }
-  if (leat_model_feed_rank(p->model, i) != 0)
-    return leat_fail(&p->error, LEAT_INVALID, "feed `%s` is %s: give it a file, %s=@FILE.npy",
-                     leat_model_feed_name(p->model, i), leat_model_feed_type(p->model, i),
-                     leat_model_feed_name(p->model, i));
-  leat_dtype dtype = leat_model_feed_dtype(p->model, i);
-  LEAT_TRY(parse_scalar(p, value, dtype, &p->scalars[i]));
-  p->feeds[i] = (leat_tensor){.dtype = dtype, .data = &p->scalars[i]};
+  leat_feed_port port = {leat_model_feed_name(p->model, i), leat_model_feed_type(p->model, i),
+                         leat_model_feed_dtype(p->model, i), leat_model_feed_rank(p->model, i)};
+  if (p->feeds[i].data) return leat_fail(&p->error, LEAT_INVALID, "`%s` is fed twice", port.name);
+  p->usage = *value != '@'; // else what is wrong is wrong with the file
+  LEAT_TRY(leat_feed_read(p->arena, value, &port, &p->given[i], &p->error));
+  p->usage = true;
+  p->feeds[i] = p->given[i].tensor;
   return LEAT_OK;
 }
 
@@ -195,24 +168,24 @@ static leat_status take_options(program *p, int argc, char **argv, bool *out_hel
 static leat_status prepare(program *p) {
   size_t feeds = (size_t)leat_model_feed_count(p->model) + 1;
   size_t fetches = (size_t)leat_model_fetch_count(p->model) + 1;
+  p->arena = leat_arena_create();
   p->feeds = calloc(feeds, sizeof *p->feeds);
-  p->files = calloc(feeds, sizeof *p->files);
-  p->scalars = calloc(feeds, sizeof *p->scalars);
+  p->given = calloc(feeds, sizeof *p->given);
   p->fetches = calloc(fetches, sizeof *p->fetches);
   p->outputs = calloc(fetches, sizeof *p->outputs);
-  if (p->feeds && p->files && p->scalars && p->fetches && p->outputs) return LEAT_OK;
+  if (p->feeds && p->given && p->fetches && p->outputs) return LEAT_OK;
   return leat_fail(&p->error, LEAT_MEMORY, "out of memory");
 }
 
 static void finish(program *p) {
-  for (int i = 0; p->files && i < leat_model_feed_count(p->model); i++)
-    leat_npy_close(&p->files[i]);
+  for (int i = 0; p->given && i < leat_model_feed_count(p->model); i++)
+    leat_feed_close(&p->given[i]);
   free(p->feeds);
-  free(p->files);
-  free(p->scalars);
+  free(p->given);
   free(p->fetches);
   free(p->outputs);
   leat_model_destroy(p->model);
+  leat_arena_destroy(p->arena);
 }
 
 int leat_executable_main(const leat_image *image, const leat_kernel_function *kernels, int argc,

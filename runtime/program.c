@@ -13,7 +13,7 @@ struct leat_file_group {
   const char *path; // as the image names it
   leat_file_view view;
   leat_safetensors tensors; // of view, unless it is an npy
-  leat_tensor npy;
+  leat_npy npy;             // likewise, if it is one
   bool is_npy;
   void **copies; // of tensors that lie unaligned in the file, by file number; NULL: none
 };
@@ -26,6 +26,7 @@ void leat_file_hash(const void *data, size_t size, uint64_t out[2]) {
 static void close_group(leat_file_group *group, uint64_t file_count) {
   for (uint64_t i = 0; i < file_count; i++) free(group->copies[i]);
   leat_safetensors_close(&group->tensors);
+  leat_npy_close(&group->npy);
   leat_file_view_close(&group->view);
 }
 
@@ -48,7 +49,7 @@ static leat_status open_group(leat_program *program, const char *base, const lea
   leat_error why = {0};
   leat_status status =
       group->is_npy
-          ? leat_npy_parse(group->view.data, group->view.size, &group->npy, &why)
+          ? leat_npy_parse(&group->npy, group->view.data, group->view.size, &why)
           : leat_safetensors_parse(&group->tensors, group->view.data, group->view.size, &why);
   if (status) {
     leat_file_view_close(&group->view);
@@ -82,7 +83,7 @@ static leat_status map_file(leat_program *program, const char *base, uint32_t nu
   if (group->is_npy != (name[0] == '\0'))
     return leat_fail(error, LEAT_INVALID, "%s: used as npy and as safetensors", path);
   const leat_tensor *tensor =
-      group->is_npy ? &group->npy : leat_safetensors_find(&group->tensors, name);
+      group->is_npy ? &group->npy.tensor : leat_safetensors_find(&group->tensors, name);
   if (!tensor) return leat_fail(error, LEAT_NOT_FOUND, "%s: has no tensor `%s`", path, name);
   int64_t shape[LEAT_MAX_RANK] = {0}, bytes;
   for (uint32_t i = 0; i < file->type.rank; i++)

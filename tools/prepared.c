@@ -31,11 +31,13 @@ static int read_feeds(prepared *p, char **names) {
   for (uint32_t i = 0; i < p->feeds.count; i++) {
     int port = find_feed(p->step, names[i]);
     const char *value = p->feeds.items[i] + strlen(names[i]) + 1;
+    const leat_port *of = leat_step_feed(p->step, port);
+    leat_feed_port expected = {of->name, of->type, of->dtype, of->rank};
     if (p->feed_values[port].data)
       leat_fail(&error, LEAT_INVALID, "`%s` is fed twice", names[i]);
-    else if (!tool_read_value(value, leat_step_feed(p->step, port), &p->feed_values[port], &error))
-      continue;
-    return tool_fail(&error);
+    else if (!leat_feed_read(tool_arena(), value, &expected, &p->given[port], &error))
+      p->feed_values[port] = p->given[port].tensor;
+    if (error.status) return tool_fail(&error);
   }
   for (int i = 0; i < leat_step_feed_count(p->step); i++) {
     const leat_port *port = leat_step_feed(p->step, i);
@@ -70,6 +72,7 @@ int tool_prepare(prepared *p, leat_session *session) {
     size_t feeds = (size_t)leat_step_feed_count(p->step);
     size_t fetches = (size_t)leat_step_fetch_count(p->step);
     p->feed_values = leat_new_array(tool_arena(), leat_tensor, feeds);
+    p->given = leat_new_array(tool_arena(), leat_feed, feeds);
     p->fetch_values = leat_new_array(tool_arena(), leat_tensor, fetches);
     status = read_feeds(p, names);
   }
@@ -77,7 +80,6 @@ int tool_prepare(prepared *p, leat_session *session) {
 }
 
 void tool_prepared_finish(prepared *p) {
-  for (int i = 0; p->feed_values && i < leat_step_feed_count(p->step); i++)
-    free(p->feed_values[i].data);
+  for (int i = 0; p->given && i < leat_step_feed_count(p->step); i++) leat_feed_close(&p->given[i]);
   leat_step_destroy(p->step);
 }

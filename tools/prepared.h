@@ -4,12 +4,14 @@
 #define LEAT_TOOLS_PREPARED_H
 
 #include "leat/leat.h"
+#include "runtime/feed.h"
 #include "tools/options.h"
 
 typedef struct prepared {
   tool_list entries, feeds, fetches, runs; // as written
   leat_step *step;                         // NULL: --stop-after ended it
   leat_tensor *feed_values, *fetch_values; // by port
+  leat_feed *given;                        // whose tensors the feed_values are
 } prepared;
 
 // Makes the step. With no entry, fetch or run named, the graph's only entry is meant. The result is

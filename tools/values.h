@@ -1,4 +1,4 @@
-// Values between the command line and tensors: `x=@file.npy`, `lr=0.5`, `a=[[1, 2], [3, 4]]`.
+// NAME=VALUE of the command line, and values shown. What a feed is given is read by runtime/feed.h.
 #ifndef LEAT_TOOLS_VALUES_H
 #define LEAT_TOOLS_VALUES_H
 
@@ -6,11 +6,6 @@
 
 // Splits NAME=VALUE; false when there is no `=` or no name. *out_name lies in tool_arena.
 bool tool_split(const char *text, char **out_name, const char **out_value);
-
-// The value of a feed: `@path` is a .npy file, anything else a literal of the feed's dtype and
-// rank. out->data is malloc'ed.
-LEAT_MUST_USE leat_status tool_read_value(const char *text, const leat_port *port, leat_tensor *out,
-                                          leat_error *error);
 
 // Whether a file can be made at `path`: found out before the work, not after it. NULL: none is.
 LEAT_MUST_USE leat_status tool_check_writable(const char *path, leat_error *error);

@@ -136,9 +136,13 @@ TEST(executables_explain_themselves) {
   CHECK_EQ_INT(run("--feed z=1"), 2);
   check_output("there is no feed `z`");
   CHECK_EQ_INT(run("--feed x=1"), 2);
-  check_output("feed `step/x` is f32[3]: give it a file");
+  check_output("feed `step/x`, which is f32[3]: expected `[`");
   CHECK_EQ_INT(run("--feed factor=much"), 2);
-  check_output("`much` is not a number of dtype f32");
+  check_output("feed `step/factor`, which is f32[]: expected a number");
+  CHECK_EQ_INT(run("--feed factor=1 --feed factor=2"), 2);
+  check_output("`step/factor` is fed twice");
+  CHECK_EQ_INT(run("--feed x=[1,2,3] --feed factor=1"), 0);
+  check_output("step/y = [101.0 102.0 103.0]");
   CHECK_EQ_INT(run("--feed x=@/nowhere/x.npy"), 1);
   check_output("/nowhere/x.npy");
   CHECK_EQ_INT(run("--wrong"), 2);
