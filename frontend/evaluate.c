@@ -1,6 +1,7 @@
 // Statements and expressions: what compile time decides is decided here; the rest becomes nodes.
 #include "frontend/evaluator.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 // -- Expressions --------------------------------------------------------------------------------
@@ -74,6 +75,17 @@ static bool decides(leat_operator operator, ev left) {
          ((operator== LEAT_OPERATOR_AND && !left.i) || (operator== LEAT_OPERATOR_OR && left.i));
 }
 
+// `1 / n` of an int n is 0, which nobody writes on purpose.
+static void warn_of_fraction(evaluator *e, const leat_expr *expr, ev left, ev right) {
+  bool ints = left.kind == EV_INT && right.kind == EV_INT && expr->left->kind == LEAT_EXPR_INT;
+  if (expr->operator!= LEAT_OPERATOR_DIV || !ints || !left.i || !right.i) return;
+  if (right.i == -1 || left.i / right.i) return;
+  leat_warn_at(e->diag, expr->span,
+               "`/` of ints drops the fraction, so this is 0; of a float it does not: `%" PRId64
+               ".0 / …`",
+               left.i);
+}
+
 static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
   switch ((leat_expr_kind)expr->kind) {
   case LEAT_EXPR_NAME: return ev_name(e, expr->name, expr->span);
@@ -95,6 +107,7 @@ static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
     ev left = ev_expr(e, expr->left, NULL);
     if (decides(expr->operator, left)) return left;
     ev right = ev_expr(e, expr->right, NULL);
+    warn_of_fraction(e, expr, left, right);
     return ev_operator(e, expr->operator, left, right, expr->span, hint);
   }
   case LEAT_EXPR_RANGE:
