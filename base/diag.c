@@ -170,6 +170,11 @@ void leat_note_at(leat_diag *diag, leat_span span, const char *format, ...) {
   owner->last_note = note;
 }
 
+void leat_diag_say_of(leat_diag *diag, const char *what) {
+  message *latest = diag->latest;
+  if (latest) latest->words = leat_arena_printf(diag->arena, "%s: %s", what, latest->words);
+}
+
 uint32_t leat_diag_errors(const leat_diag *diag) {
   return diag->counts[SEVERITY_ERROR];
 }

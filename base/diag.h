@@ -38,6 +38,9 @@ void leat_warn_at(leat_diag *diag, leat_span span, const char *format, ...)
 void leat_note_at(leat_diag *diag, leat_span span, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+// Puts "what: " before the words of the last error or warning.
+void leat_diag_say_of(leat_diag *diag, const char *what);
+
 // Errors so far. At most 20 errors and 20 warnings are kept, the rest counted.
 uint32_t leat_diag_errors(const leat_diag *diag);
 // Adds all that was collected, in the order of the text.

@@ -368,14 +368,36 @@ static void statement(evaluator *e, const leat_stmt *stmt) {
   }
 }
 
-// One note says where in the library an error came up, and none shows the calls between.
+// "`softmax(x: i32[4])`": a call of the library as the user made it, its tensors with their types.
+static const char *call_text(evaluator *e, const ev_frame *frame) {
+  const leat_bindings *params = &frame->function->definition->params;
+  const char *types = "";
+  for (uint32_t i = 0; i < params->count; i++) {
+    const ev_binding *binding = ev_lookup(frame->scope, params->items[i].name);
+    const leat_type *type = binding ? ev_tensor_type(binding->value) : NULL;
+    if (type)
+      types = leat_arena_printf(e->arena, "%s%s%s: %s", types, *types ? ", " : "",
+                                params->items[i].name, leat_type_text(e->arena, type));
+  }
+  return leat_arena_printf(e->arena, *types ? "`%s(%s)`" : "`%s`", frame->function->name, types);
+}
+
+// An error says which call of the library it is of, one note where in there it came up, and none
+// shows the calls between.
 static void leave_library(evaluator *e, leat_span where) {
   if (!library_failed(e)) return;
   const ev_function *function = e->frame->function;
   const char *rule =
       function->definition->kind == LEAT_STMT_GRADIENT ? "the gradient rule of " : "";
-  if (!e->frame->blamed)
+  ev_frame *called = e->frame;
+  while (called->caller && ev_in_library(called->caller)) called = called->caller;
+  if (!e->frame->blamed) {
+    const ev_frame *unnamed = called->unnamed; // where a name is missing, the user's call
+    bool told = e->stopped || (unnamed && unnamed->blamed);
+    if (called->function->definition->kind == LEAT_STMT_FN && !told)
+      leat_diag_say_of(e->diag, call_text(e, called));
     leat_note_at(e->diag, where, "in %s`%s` of the library", rule, function->name);
+  }
   for (ev_frame *f = e->frame; f && ev_in_library(f); f = f->caller) f->blamed = true;
   e->frame->returned = true;
 }
