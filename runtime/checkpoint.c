@@ -65,6 +65,12 @@ leat_status leat_store_restore(leat_store *store, const char *path, leat_run_cou
   }
   if (!status && !found && count)
     status = leat_fail(error, LEAT_NOT_FOUND, "%s: has none of the %zu variables", path, count);
+  if (!status && !count && file.count)
+    status =
+        leat_fail(error, LEAT_MISMATCH,
+                  "%s: there is no variable to restore: what is not assigned here has the value "
+                  "that it was built with",
+                  path);
   for (size_t i = 0; i < count && !status; i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
