@@ -10,6 +10,8 @@ typedef struct habit {
   const char *text, *advice;
 } habit;
 
+#define NOT_YET(text, what)                                                                        \
+  { text, "`" text "` (" what ") is not supported yet" }
 #define WRITE(text, instead)                                                                       \
   { text, "`" text "` is written " instead }
 
@@ -23,6 +25,15 @@ static const habit words[] = {
     WRITE("def", "`fn name(x: f32[N]) { … }`"),
     WRITE("func", "`fn name(x: f32[N]) { … }`"),
     WRITE("function", "`fn name(x: f32[N]) { … }`"),
+    NOT_YET("switch", "run-time control flow"),
+    NOT_YET("merge", "run-time control flow"),
+    NOT_YET("enter", "run-time control flow"),
+    NOT_YET("leave", "run-time control flow"),
+    NOT_YET("next_iteration", "run-time control flow"),
+    NOT_YET("close", "the end of a queue"),
+    NOT_YET("glob", "files that a step reads"),
+    NOT_YET("records", "files that a step reads"),
+    NOT_YET("save", "a step that saves; `--save` does when it has ended"),
     WRITE("lambda", "`fn name(x: f32[N]) { … }`, with a name"),
     WRITE("class",
           "`fn name(x: f32[N]) { … }`: a function may hold variables, and is called `as net`"),

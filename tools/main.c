@@ -35,7 +35,10 @@ static int run(int argc, char **argv) {
   if (strcmp(name, "--complete") == 0)
     return tool_complete_main(commands, TOOL_COUNT(commands), argc - 2, argv + 2), 0;
   if (strcmp(name, "--version") == 0) return printf("leat %s\n", LEAT_VERSION) < 0;
-  if (*name) fprintf(stderr, "leat: there is no command `%s`\n", name);
+  if (strcmp(name, "serve") == 0)
+    fprintf(stderr, "leat: `serve` is not supported yet; `mpiexec` starts the processes\n");
+  else if (*name)
+    fprintf(stderr, "leat: there is no command `%s`\n", name);
   fprintf(stderr, "usage: leat COMMAND [OPTION…]; `leat --help` lists the commands\n");
   return TOOL_USAGE;
 }
