@@ -186,6 +186,76 @@ void leat_diag_clear(leat_diag *diag) {
   memset(diag->kept, 0, sizeof diag->kept);
 }
 
+// -- Withholding ---------------------------------------------------------------------------------
+
+struct leat_withheld {
+  leat_vec(message *) items;
+  uint32_t counts[2];
+};
+
+leat_diag_mark leat_diag_take_mark(const leat_diag *diag) {
+  return (leat_diag_mark){diag->messages.count, {diag->counts[0], diag->counts[1]}};
+}
+
+static bool is_inside(leat_span inner, leat_span outer) {
+  return !outer.source ||
+         (inner.source == outer.source && inner.begin >= outer.begin && inner.end <= outer.end);
+}
+
+leat_withheld *leat_diag_withhold(leat_diag *diag, leat_diag_mark mark, leat_span span) {
+  leat_withheld *taken = leat_new(diag->arena, leat_withheld);
+  uint32_t kept = mark.messages;
+  for (uint32_t i = mark.messages; i < diag->messages.count; i++) {
+    message *m = diag->messages.items[i];
+    if (!is_inside(m->span, span)) continue;
+    leat_vec_push(diag->arena, &taken->items, m);
+    taken->counts[m->severity] += 1 + m->again;
+  }
+  if (!taken->counts[SEVERITY_ERROR]) return NULL;
+  for (uint32_t i = mark.messages; i < diag->messages.count; i++)
+    if (!is_inside(diag->messages.items[i]->span, span))
+      diag->messages.items[kept++] = diag->messages.items[i];
+  diag->messages.count = kept;
+  for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++) {
+    if (!span.source) taken->counts[s] = diag->counts[s] - mark.counts[s]; // those not kept, too
+    diag->counts[s] -= taken->counts[s];
+  }
+  memset(diag->kept, 0, sizeof diag->kept);
+  for (uint32_t i = 0; i < kept; i++) diag->kept[diag->messages.items[i]->severity]++;
+  diag->latest = NULL;
+  return taken;
+}
+
+void leat_diag_tell(leat_diag *diag, const leat_withheld *withheld) {
+  for (uint32_t i = 0; i < withheld->items.count; i++) {
+    message *m = withheld->items.items[i];
+    if (diag->kept[m->severity] >= KEPT) continue;
+    diag->kept[m->severity]++;
+    m->order = diag->messages.count;
+    leat_vec_push(diag->arena, &diag->messages, m);
+  }
+  for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++)
+    diag->counts[s] += withheld->counts[s];
+  diag->latest = NULL;
+}
+
+static int by_place(const void *a, const void *b) {
+  const message *x = *(message *const *)a, *y = *(message *const *)b;
+  if (x->span.source != y->span.source) return x->span.source < y->span.source ? -1 : 1;
+  if (x->span.begin != y->span.begin) return x->span.begin < y->span.begin ? -1 : 1;
+  return x->order < y->order ? -1 : x->order > y->order;
+}
+
+const char *leat_withheld_first(const leat_withheld *withheld, leat_span *out_span) {
+  const message *first = NULL;
+  for (uint32_t i = 0; i < withheld->items.count; i++) {
+    const message *m = withheld->items.items[i];
+    if (m->severity == SEVERITY_ERROR && (!first || by_place(&m, &first) < 0)) first = m;
+  }
+  *out_span = first->span;
+  return first->words;
+}
+
 static bool starts_character(char c) {
   return ((unsigned char)c & 0xc0) != 0x80;
 }
@@ -252,13 +322,6 @@ static void print_message(const leat_diag *diag, const message *m, leat_text *ou
   leat_diag_place(diag, m->span, out);
   leat_text_add(out, ": %s: %s\n", severity_names[m->severity], m->words);
   print_line(out, s->text, place_of(s, m->span), m->span.end);
-}
-
-static int by_place(const void *a, const void *b) {
-  const message *x = *(message *const *)a, *y = *(message *const *)b;
-  if (x->span.source != y->span.source) return x->span.source < y->span.source ? -1 : 1;
-  if (x->span.begin != y->span.begin) return x->span.begin < y->span.begin ? -1 : 1;
-  return x->order < y->order ? -1 : x->order > y->order;
 }
 
 void leat_diag_print(const leat_diag *diag, leat_text *out) {

@@ -47,6 +47,20 @@ uint32_t leat_diag_errors(const leat_diag *diag);
 void leat_diag_print(const leat_diag *diag, leat_text *out);
 void leat_diag_clear(leat_diag *diag); // forgets messages, keeps sources
 
+// What came after a mark, or of that what lies in a span, can be withheld, to be told later or
+// never.
+typedef struct leat_diag_mark {
+  uint32_t messages, counts[2];
+} leat_diag_mark;
+typedef struct leat_withheld leat_withheld; // in the diag's arena
+leat_diag_mark leat_diag_take_mark(const leat_diag *diag);
+// Takes the messages out of the diag. Nowhere: all of them. NULL, and nothing is taken: no error is
+// among them.
+leat_withheld *leat_diag_withhold(leat_diag *diag, leat_diag_mark mark, leat_span span);
+void leat_diag_tell(leat_diag *diag, const leat_withheld *withheld);
+// Its first error in the order of the text: where and what; there is one.
+const char *leat_withheld_first(const leat_withheld *withheld, leat_span *out_span);
+
 // The candidate nearest to `name` by edit distance, or NULL when none is near enough to suggest.
 const char *leat_nearest(const char *name, const char *const *candidates, size_t count);
 

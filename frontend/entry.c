@@ -108,6 +108,12 @@ static bool entry_attributes(evaluator *e, const leat_stmt *stmt, bool *training
   return true;
 }
 
+bool ev_is_broken(const evaluator *e, const char *name) {
+  for (uint32_t i = e->first_broken; i < e->broken.count; i++)
+    if (e->broken.items[i]->name == name) return true;
+  return false;
+}
+
 // The newest has the name; the old one is called <name>_1 from now on.
 static void set_aside(evaluator *e, leat_entry *old) {
   leat_vec_push(e->arena, &e->renamed, (ev_renamed){old, old->name});
@@ -120,7 +126,7 @@ static leat_entry *new_entry(evaluator *e, const leat_stmt *stmt) {
   leat_entry *old = leat_graph_find_entry(e->graph, stmt->name);
   if (old && e->interactive) {
     set_aside(e, old);
-  } else if (old) {
+  } else if (old || ev_is_broken(e, stmt->name)) {
     ev_fail(e, stmt->name_span, "there is an entry `%s` already", stmt->name);
     return NULL;
   }
@@ -145,7 +151,7 @@ static void entry_body(evaluator *e, leat_entry *entry, const leat_stmt *stmt) {
   ev_resolve_pending(e, pending);
 }
 
-void ev_entry(evaluator *e, const leat_stmt *stmt) {
+static void evaluate_entry(evaluator *e, const leat_stmt *stmt) {
   leat_entry *entry = new_entry(e, stmt);
   if (!entry) return;
   ev_frame frame = {.scope = ev_scope_new(e, e->globals),
@@ -166,4 +172,29 @@ void ev_entry(evaluator *e, const leat_stmt *stmt) {
   e->path = path;
   e->training = false;
   e->orders = orders;
+}
+
+// An entry with errors is as if it were not there, for those who want another.
+void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors) {
+  leat_broken_entry *broken = leat_new(e->arena, leat_broken_entry);
+  *broken = (leat_broken_entry){.name = stmt->name, .errors = errors};
+  for (uint32_t i = 0; i < stmt->attributes.count; i++)
+    if (!strcmp(stmt->attributes.items[i].key, "training")) broken->training = true;
+  leat_vec_push(e->arena, &e->broken, broken);
+}
+
+bool ev_leaves_out(const evaluator *e) {
+  return e->options.leaves_out && !e->interactive;
+}
+
+void ev_entry(evaluator *e, const leat_stmt *stmt) {
+  ev_extent before = ev_take_extent(e);
+  leat_diag_mark mark = leat_diag_take_mark(e->diag);
+  bool taken = leat_map_get(&e->claims, stmt->name) || ev_is_broken(e, stmt->name);
+  evaluate_entry(e, stmt);
+  if (taken || e->stopped || !ev_leaves_out(e)) return;
+  const leat_withheld *errors = leat_diag_withhold(e->diag, mark, (leat_span){0});
+  if (!errors) return;
+  ev_roll_back(e, &before);
+  ev_leave_out(e, stmt, errors);
 }

@@ -191,6 +191,7 @@ struct leat_frontend {
   leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_undo) undo;
   leat_vec(ev_renamed) renamed; // by the text being evaluated
+  leat_vec(leat_broken_entry *) broken;
   leat_vec(ev_pending_after) pending;
   leat_vec(const char *) open_modules; // the files being evaluated, each used by the one before
 
@@ -198,6 +199,7 @@ struct leat_frontend {
   bool interactive;
   bool stopped;    // a limit was hit: unwind
   uint32_t errors; // in the diag before it
+  uint32_t first_broken;
   uint32_t depth;
   uint64_t steps;
   size_t used;    // of the arena before it
@@ -329,6 +331,14 @@ ev ev_named_result(evaluator *e, const leat_binding *result);
 void ev_bind_nothing(evaluator *e, const leat_stmt *stmt);
 
 // -- frontend.c ---------------------------------------------------------------------------------
+// What a text, or an entry, may change: how far everything had grown before it.
+typedef struct ev_extent {
+  uint32_t nodes, states, entries, undo, shown, pending;
+  leat_dims_mark dims;
+  const char *name, *device;
+} ev_extent;
+ev_extent ev_take_extent(const evaluator *e);
+void ev_roll_back(evaluator *e, const ev_extent *to);
 void ev_define(evaluator *e, const leat_stmt *stmt); // `fn` and `gradient`; once each
 void ev_use(evaluator *e, const leat_stmt *stmt);
 
@@ -510,6 +520,9 @@ ev ev_builtin_variables(evaluator *e, const ev_builtin_call *call);
 
 // -- entry.c ------------------------------------------------------------------------------------
 void ev_entry(evaluator *e, const leat_stmt *stmt);
+bool ev_leaves_out(const evaluator *e);                  // entries with errors
+bool ev_is_broken(const evaluator *e, const char *name); // an entry of this text that was left out
+void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors);
 
 // -- unused.c -----------------------------------------------------------------------------------
 // Warns of each parameter of a `fn` or an entry among these that nothing in it uses; one called

@@ -254,10 +254,28 @@ void ev_use(evaluator *e, const leat_stmt *stmt) {
 
 // -- Texts --------------------------------------------------------------------------------------
 
+// The entries in which the parser found errors.
+static void leave_out_unread(evaluator *e, leat_stmts *stmts, leat_diag_mark mark) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < stmts->count; i++) {
+    leat_stmt *stmt = stmts->items[i];
+    bool entry = stmt->kind == LEAT_STMT_ENTRY;
+    const leat_withheld *errors = entry ? leat_diag_withhold(e->diag, mark, stmt->span) : NULL;
+    if (errors)
+      ev_leave_out(e, stmt, errors);
+    else
+      stmts->items[kept++] = stmt;
+  }
+  stmts->count = kept;
+}
+
 static void evaluate_text(evaluator *e, const char *name, const char *text, size_t size,
                           bool used) {
   uint32_t source = leat_diag_add_source(e->diag, name, text, size);
-  const leat_stmts *stmts = &leat_parse(e->arena, e->strings, e->diag, source)->stmts;
+  leat_diag_mark mark = leat_diag_take_mark(e->diag);
+  uint32_t broken = e->broken.count;
+  leat_stmts *stmts = &leat_parse(e->arena, e->strings, e->diag, source)->stmts;
+  if (ev_failed(e) && ev_leaves_out(e)) leave_out_unread(e, stmts, mark);
   if (ev_failed(e)) return;
   define_all(e, stmts);
   bool has_graph = stmts->count && stmts->items[0]->kind == LEAT_STMT_GRAPH;
@@ -269,27 +287,23 @@ static void evaluate_text(evaluator *e, const char *name, const char *text, size
   if (ev_failed(e)) return; // whatever is missing now is missing because of that
   check_rules(e, stmts);
   ev_statements(e, stmts);
-  if (!ev_failed(e)) ev_warn_unused(e, stmts);
+  if (!ev_failed(e) && e->broken.count == broken) ev_warn_unused(e, stmts);
 }
 
-// What a text may have changed: how far everything had grown before it.
-typedef struct extent {
-  uint32_t nodes, states, entries;
-  leat_dims_mark dims;
-  const char *name, *device;
-} extent;
-
-static extent take_extent(const leat_frontend *e) {
-  return (extent){.nodes = e->graph->nodes.count,
-                  .states = e->graph->states.count,
-                  .entries = e->graph->entries.count,
-                  .dims = leat_dims_take_mark(e->graph->dims),
-                  .name = e->graph->name,
-                  .device = e->graph->device};
+ev_extent ev_take_extent(const leat_frontend *e) {
+  return (ev_extent){.nodes = e->graph->nodes.count,
+                     .states = e->graph->states.count,
+                     .entries = e->graph->entries.count,
+                     .undo = e->undo.count,
+                     .shown = e->shown.count,
+                     .pending = e->pending.count,
+                     .dims = leat_dims_take_mark(e->graph->dims),
+                     .name = e->graph->name,
+                     .device = e->graph->device};
 }
 
-static void roll_back(leat_frontend *e, const extent *to) {
-  while (e->undo.count) {
+void ev_roll_back(leat_frontend *e, const ev_extent *to) {
+  while (e->undo.count > to->undo) {
     ev_undo *change = &e->undo.items[--e->undo.count];
     leat_map_set(change->map, change->key, change->value);
   }
@@ -301,13 +315,14 @@ static void roll_back(leat_frontend *e, const extent *to) {
   leat_dims_truncate(e->graph->dims, to->dims);
   e->graph->name = to->name;
   e->graph->device = to->device;
-  e->shown.count = 0;
-  e->called = (leat_entry_call){0};
+  e->shown.count = to->shown;
+  e->pending.count = to->pending;
 }
 
 static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
   e->interactive = interactive;
   e->errors = leat_diag_errors(e->diag);
+  e->first_broken = e->broken.count;
   e->stopped = e->training = e->absolute = false;
   e->depth = 0;
   e->steps = 0;
@@ -323,11 +338,37 @@ static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
   e->device = e->state_device = e->colocate = e->gradient_path = NULL;
 }
 
+// Of a text that is refused for other errors too, or that has no entry left.
+static void tell_broken(leat_frontend *e) {
+  for (uint32_t i = e->first_broken; i < e->broken.count; i++)
+    leat_diag_tell(e->diag, e->broken.items[i]->errors);
+  e->broken.count = e->first_broken;
+}
+
+// Of earlier texts: those whose name this text has given to another entry.
+static void forget_replaced(leat_frontend *e) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < e->broken.count; i++) {
+    const char *name = e->broken.items[i]->name;
+    bool replaced = leat_graph_find_entry(e->graph, name) || ev_is_broken(e, name);
+    if (i >= e->first_broken || !replaced) e->broken.items[kept++] = e->broken.items[i];
+  }
+  e->broken.count = kept;
+}
+
+uint32_t leat_frontend_broken_count(const leat_frontend *frontend) {
+  return frontend->broken.count;
+}
+
+leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t i) {
+  return frontend->broken.items[i];
+}
+
 bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, size_t size,
                           bool interactive) {
-  extent before = take_extent(e);
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
   begin(e, &top, interactive);
+  ev_extent before = ev_take_extent(e);
   const char *path = beside(e, "", name);
   ev_set(e, &e->modules, path, &module_open); // nothing that it uses can use it
   leat_vec_push(e->arena, &e->open_modules, path);
@@ -338,7 +379,12 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   e->shown_static = leat_arena_strndup(e->arena, e->shown_text.data ? e->shown_text.data : "",
                                        e->shown_text.size);
   leat_text_finish(&e->shown_text);
-  if (ev_failed(e)) roll_back(e, &before);
+  bool left = !ev_failed(e) && e->graph->entries.count > before.entries;
+  if (!left) tell_broken(e);
+  if (ev_failed(e))
+    ev_roll_back(e, &before);
+  else
+    forget_replaced(e);
   return !ev_failed(e);
 }
 
@@ -349,9 +395,9 @@ const leat_entry_call *leat_frontend_entry_call(const leat_frontend *frontend) {
 }
 
 const char *leat_frontend_hold(leat_frontend *e, const char *name, const leat_type *type) {
-  extent before = take_extent(e);
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
   begin(e, &top, true);
+  ev_extent before = ev_take_extent(e);
   name = leat_intern(e->strings, name);
   bool last = strcmp(name, "_") == 0;
   const char *path = leat_graph_unique_name(e->graph, ev_node_name(e, last ? NULL : name, "last"));
@@ -363,7 +409,7 @@ const char *leat_frontend_hold(leat_frontend *e, const char *name, const leat_ty
   if (feed.node && ev_bind(e, e->globals, (leat_span){0}, name, ev_tensor(feed)) && !last)
     ev_add_alias(e, name, ev_tensor(feed));
   e->frame = NULL;
-  if (ev_failed(e)) roll_back(e, &before);
+  if (ev_failed(e)) ev_roll_back(e, &before);
   return ev_failed(e) ? NULL : attrs[0].string;
 }
 

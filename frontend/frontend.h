@@ -26,6 +26,7 @@ typedef struct leat_frontend_options {
   const char *job; // this client's, for {job} and {task}; NULL: "worker" of task 0
   int task;
   const char *path;    // folders between `:` where `use` looks after the text's own; NULL: none
+  bool leaves_out;     // entries with errors, of a text that has others and no other errors
   uint64_t most_steps; // statements, calls and list items that a text may take; 0: 10 million
 } leat_frontend_options;
 
@@ -34,11 +35,22 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
                                     const leat_frontend_options *options);
 
 // Adds a text; `name` is shown in messages, and `use` and `load` are relative to its folder. False:
-// errors are in the diag. With `interactive`, top-level names may be bound again.
+// errors are in the diag, and nothing was added. With `interactive`, top-level names may be bound
+// again.
 bool leat_frontend_extend(leat_frontend *frontend, const char *name, const char *text, size_t size,
                           bool interactive);
 
 leat_graph *leat_frontend_graph(const leat_frontend *frontend);
+
+// The entries that were left out: each has errors, which are of interest to whoever wants it.
+typedef struct leat_broken_entry {
+  const char *name; // interned
+  bool training;
+  bool told; // for the caller to keep
+  const leat_withheld *errors;
+} leat_broken_entry;
+uint32_t leat_frontend_broken_count(const leat_frontend *frontend);
+leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t i);
 
 // A value by the name that a feed or fetch gives it: a node's path with an optional `:port`, a
 // bound name (`train/y`), or either without the entry when `entry` is given. {NULL}: unknown.

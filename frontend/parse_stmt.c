@@ -1,6 +1,8 @@
 // Statements: one function a keyword, in one table, and those that begin with none.
 #include "frontend/parse.h"
 
+#include "leat/dtype.h"
+
 #include <string.h>
 
 // -- What declarations are made of ----------------------------------------------------------------
@@ -68,20 +70,30 @@ static leat_bindings parse_params(leat_parser *p) {
   return params;
 }
 
-// type | NAME ":" type [ "=" expression ]: a name begins both.
+// What stands where a result's name may, or its type alone; NULL: it is a type.
+static const char *result_name(leat_parser *p, const leat_expr *first, bool keyword, bool typed) {
+  leat_dtype dtype;
+  const char *name = first->kind == LEAT_EXPR_NAME && !keyword ? first->name : NULL;
+  if (!name && typed)
+    leat_parser_error(p, first->span, "expected the name of a result before `:`%s",
+                      keyword ? ", found a keyword" : "");
+  if (name && !typed && leat_dtype_parse(name, strlen(name), &dtype))
+    leat_parser_error(p, first->span, "`%s` is a dtype; the type of a scalar is `%s[]`", name,
+                      name);
+  else if (name)
+    leat_parser_check_name(p, first->span, name);
+  return name;
+}
+
+// type | NAME [ ":" type [ "=" expression ] ]: a name begins both.
 static void parse_result(leat_parser *p) {
   uint32_t begin = p->token.begin;
   bool keyword = leat_token_is_keyword(p->token.kind);
-  leat_binding result = {.type = leat_parse_type(p)};
-  if (leat_parser_accept(p, LEAT_TOKEN_COLON)) {
-    if (result.type->kind == LEAT_EXPR_NAME)
-      leat_parser_check_name(p, result.type->span, result.name = result.type->name);
-    else
-      leat_parser_error(p, result.type->span, "expected the name of a result before `:`%s",
-                        keyword ? ", found a keyword" : "");
-    result.type = leat_parse_type(p);
-    if (leat_parser_accept(p, LEAT_TOKEN_EQUAL)) result.value = leat_parse_expr(p);
-  }
+  leat_expr *first = leat_parse_type(p);
+  bool typed = leat_parser_accept(p, LEAT_TOKEN_COLON);
+  leat_binding result = {.name = result_name(p, first, keyword, typed)};
+  if (typed || !result.name) result.type = typed ? leat_parse_type(p) : first;
+  if (typed && leat_parser_accept(p, LEAT_TOKEN_EQUAL)) result.value = leat_parse_expr(p);
   push_binding(p, result, begin);
 }
 
@@ -200,7 +212,7 @@ static void parse_entry(leat_parser *p, leat_stmt *s) {
   for (uint32_t i = 0; i < s->results.count; i++)
     if (!s->results.items[i].name)
       leat_parser_error(p, s->results.items[i].span,
-                        "a result of an entry has a name: `-> (loss: f32[])`");
+                        "a result of an entry has a name: `-> (loss: f32[])`, or just `-> (loss)`");
   s->body = leat_parse_block(p, 0);
 }
 

@@ -68,8 +68,8 @@ static const char *port_name(const resolver *r, const leat_entry *entry, const c
 // "; there are f, g", or nothing.
 static const char *list_of_entries(const resolver *r) {
   leat_text list = {0};
-  for (uint32_t i = 0; i < r->graph->entries.count; i++)
-    leat_text_add(&list, "%s%s", i ? ", " : "; there are ", r->graph->entries.items[i]->name);
+  for (int i = 0; i < leat_session_entry_count(r->session); i++)
+    leat_text_add(&list, "%s%s", i ? ", " : "; there are ", leat_session_entry(r->session, i));
   const char *text = leat_arena_strndup(r->arena, list.data ? list.data : "", list.size);
   leat_text_finish(&list);
   return text;
@@ -77,17 +77,41 @@ static const char *list_of_entries(const resolver *r) {
 
 static leat_status unknown_entry(const resolver *r, const char *name) {
   leat_vec(const char *) names = {0};
-  for (uint32_t i = 0; i < r->graph->entries.count; i++)
-    leat_vec_push(r->arena, &names, r->graph->entries.items[i]->name);
+  for (int i = 0; i < leat_session_entry_count(r->session); i++)
+    leat_vec_push(r->arena, &names, leat_session_entry(r->session, i));
   const char *nearest = leat_nearest(name, names.items, names.count);
   if (nearest) return unknown(r, "entry", name, nearest);
   return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no entry `%s`%s", name,
                    list_of_entries(r));
 }
 
+// Whether the entry has errors, which are told.
+static bool is_broken(const resolver *r, const char *name) {
+  const leat_frontend *frontend = r->session->frontend;
+  for (uint32_t i = 0; i < leat_frontend_broken_count(frontend); i++) {
+    const leat_broken_entry *broken = leat_frontend_broken(frontend, i);
+    if (strcmp(broken->name, name) != 0) continue;
+    leat_diag_tell(r->session->diag, broken->errors);
+    return true;
+  }
+  return false;
+}
+
+// Who runs another entry hears of it, once.
+static void warn_of_broken(leat_session *session) {
+  for (uint32_t i = 0; i < leat_frontend_broken_count(session->frontend); i++) {
+    leat_broken_entry *broken = leat_frontend_broken(session->frontend, i);
+    leat_span span;
+    const char *first = leat_withheld_first(broken->errors, &span);
+    if (!broken->told)
+      leat_warn_at(session->diag, span, "the entry `%s` cannot be run: %s", broken->name, first);
+    broken->told = true;
+  }
+}
+
 static leat_status add_entry(resolver *r, const char *name) {
   leat_entry *entry = leat_graph_find_entry(r->graph, name);
-  if (!entry) return unknown_entry(r, name);
+  if (!entry) return is_broken(r, name) ? LEAT_INVALID : unknown_entry(r, name);
   leat_vec_push(r->arena, &r->out->step.entries, entry);
   for (uint32_t i = 0; i < entry->params.count; i++) {
     const leat_param *param = &entry->params.items[i];
@@ -195,6 +219,7 @@ leat_status leat_request_resolve(leat_session *session, leat_arena *arena,
   for (int i = 0; i < spec->feed_count; i++) LEAT_TRY(add_named_feed(&r, spec->feeds[i]));
   for (int i = 0; i < spec->fetch_count; i++) LEAT_TRY(add_named_fetch(&r, spec->fetches[i]));
   for (int i = 0; i < spec->run_count; i++) LEAT_TRY(add_run(&r, spec->runs[i]));
+  warn_of_broken(session);
   out->count_of = counted_entry(&out->step);
   return LEAT_OK;
 }

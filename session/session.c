@@ -83,6 +83,7 @@ static void create_frontend(leat_session *session) {
                                     .setting_names = names,
                                     .setting_values = values,
                                     .setting_count = options->setting_count,
+                                    .leaves_out = true,
                                     .jobs = session->devices.jobs.items,
                                     .job_count = (int)session->devices.jobs.count};
   session->frontend =
@@ -240,16 +241,26 @@ leat_status leat_session_traffic(leat_session *session, char **out) {
 
 // -- Looking at the graph ----------------------------------------------------------------------
 
+// Those with errors are the last: to prepare one says what they are.
+static const leat_broken_entry *broken_entry(const leat_session *session, int i) {
+  uint32_t right = leat_frontend_graph(session->frontend)->entries.count;
+  return (uint32_t)i < right ? NULL : leat_frontend_broken(session->frontend, (uint32_t)i - right);
+}
+
 int leat_session_entry_count(const leat_session *session) {
-  return (int)leat_frontend_graph(session->frontend)->entries.count;
+  const leat_graph *graph = leat_frontend_graph(session->frontend);
+  return (int)(graph->entries.count + leat_frontend_broken_count(session->frontend));
 }
 
 const char *leat_session_entry(const leat_session *session, int i) {
-  return leat_frontend_graph(session->frontend)->entries.items[i]->name;
+  const leat_broken_entry *broken = broken_entry(session, i);
+  return broken ? broken->name : leat_frontend_graph(session->frontend)->entries.items[i]->name;
 }
 
 bool leat_session_entry_trains(const leat_session *session, int i) {
-  return leat_frontend_graph(session->frontend)->entries.items[i]->training;
+  const leat_broken_entry *broken = broken_entry(session, i);
+  return broken ? broken->training
+                : leat_frontend_graph(session->frontend)->entries.items[i]->training;
 }
 
 int leat_session_shown_count(const leat_session *session) {

@@ -70,7 +70,8 @@ void leat_session_destroy(leat_session *session); // NULL is fine; steps must be
 const char *leat_session_message(const leat_session *session);
 
 // Adds text to the graph; size 0: strlen. `name` is shown in messages and is what `load` and `use`
-// are relative to.
+// are relative to. An entry with errors, beside others that have none, does not stop the text: who
+// prepares that entry gets its errors, who prepares another a warning.
 LEAT_MUST_USE leat_status leat_session_extend(leat_session *session, const char *text, size_t size,
                                               const char *name);
 LEAT_MUST_USE leat_status leat_session_extend_file(leat_session *session, const char *path);
