@@ -2,9 +2,9 @@
 // floats between 0 and 1 as such); everything else is spread from its lowest to its highest number.
 #include "tools/picture.h"
 
-#include "base/half.h"
 #include "base/module.h"
 #include "tools/png/png_write.h"
+#include "tools/values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,35 +17,12 @@ typedef struct canvas {
   double low, high; // of its finite numbers
 } canvas;
 
-static double element(const leat_tensor *tensor, int64_t i) {
-  const void *data = tensor->data;
-  switch (tensor->dtype) {
-  case LEAT_bool: return ((const bool *)data)[i];
-  case LEAT_i8: return ((const int8_t *)data)[i];
-  case LEAT_i16: return ((const int16_t *)data)[i];
-  case LEAT_i32: return ((const int32_t *)data)[i];
-  case LEAT_i64: return (double)((const int64_t *)data)[i];
-  case LEAT_u8: return ((const uint8_t *)data)[i];
-  case LEAT_u16: return ((const uint16_t *)data)[i];
-  case LEAT_u32: return ((const uint32_t *)data)[i];
-  case LEAT_u64: return (double)((const uint64_t *)data)[i];
-  case LEAT_f16:
-  case LEAT_bf16: return leat_half_value(tensor->dtype, ((const uint16_t *)data)[i]);
-  case LEAT_f32: return (double)((const float *)data)[i];
-  case LEAT_f64: return ((const double *)data)[i];
-  case LEAT_c64:
-  case LEAT_c128:
-  case LEAT_str: break;
-  }
-  return NAN;
-}
-
 static void find_range(canvas *c) {
   int64_t count = leat_shape_elements(c->tensor->rank, c->tensor->shape);
   c->low = INFINITY;
   c->high = -INFINITY;
   for (int64_t i = 0; i < count; i++) {
-    double value = element(c->tensor, i);
+    double value = tool_element(c->tensor, i);
     if (!isfinite(value)) continue;
     c->low = fmin(c->low, value);
     c->high = fmax(c->high, value);
@@ -106,7 +83,7 @@ static void sample(const canvas *c, int64_t tile, int64_t x, int64_t y, int64_t 
     double sum = 0;
     for (int64_t i = top; i < bottom; i++)
       for (int64_t j = left; j < right; j++)
-        sum += element(c->tensor, ((tile * c->height + i) * c->width + j) * c->channels + k);
+        sum += tool_element(c->tensor, ((tile * c->height + i) * c->width + j) * c->channels + k);
     out[k] = sum / (double)((right - left) * (bottom - top));
   }
 }
@@ -163,9 +140,9 @@ static int row_of(const canvas *c, double value, int height) {
 // The number at a place between two elements.
 static double between(const canvas *c, double place) {
   int64_t first = (int64_t)place, last = c->width - 1;
-  double share = place - (double)first, value = element(c->tensor, first);
+  double share = place - (double)first, value = tool_element(c->tensor, first);
   if (first >= last || share == 0) return value;
-  return value + share * (element(c->tensor, first + 1) - value);
+  return value + share * (tool_element(c->tensor, first + 1) - value);
 }
 
 // Dots of column x from the row that the line came from, -1 where it begins, to the value's.
@@ -192,7 +169,7 @@ static bool draw_line(const canvas *c, int width, int height, picture *out) {
       continue;
     }
     int64_t first = x * c->width / width, end = (x + 1) * c->width / width;
-    for (int64_t i = first; i < end; i++) row = draw_to(c, out, x, row, element(c->tensor, i));
+    for (int64_t i = first; i < end; i++) row = draw_to(c, out, x, row, tool_element(c->tensor, i));
   }
   return true;
 }

@@ -18,7 +18,10 @@ static int show_graph(repl *r, const char *argument) {
   return status;
 }
 
-// Slots of optimisers are of interest to few: `:vars all` shows them too.
+enum { FEW_ELEMENTS = 8 };
+
+// Slots of optimisers are of interest to few: `:vars all` shows them too. Large values are shown
+// whole when they are named.
 static int show_variables(repl *r, const char *argument) {
   bool all = strcmp(argument, "all") == 0;
   int hidden = 0;
@@ -33,7 +36,8 @@ static int show_variables(repl *r, const char *argument) {
     leat_tensor value;
     int status = tool_report(r->session, leat_variable_read(r->session, name, &value));
     if (status) return status;
-    tool_print_value(name, &value);
+    bool few = leat_shape_elements(value.rank, value.shape) <= FEW_ELEMENTS;
+    (few || named ? tool_print_value : tool_print_summary)(name, &value);
     free(value.data);
   }
   if (hidden) printf("and %d slot%s of optimisers (:vars all)\n", hidden, hidden > 1 ? "s" : "");

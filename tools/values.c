@@ -1,10 +1,12 @@
 #include "tools/values.h"
 
+#include "base/half.h"
 #include "runtime/format.h"
 #include "tools/options.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,31 @@ bool tool_split(const char *text, char **out_name, const char **out_value) {
   return true;
 }
 
+// -- Numbers -----------------------------------------------------------------------------------
+
+double tool_element(const leat_tensor *tensor, int64_t i) {
+  const void *data = tensor->data;
+  switch (tensor->dtype) {
+  case LEAT_bool: return ((const bool *)data)[i];
+  case LEAT_i8: return ((const int8_t *)data)[i];
+  case LEAT_i16: return ((const int16_t *)data)[i];
+  case LEAT_i32: return ((const int32_t *)data)[i];
+  case LEAT_i64: return (double)((const int64_t *)data)[i];
+  case LEAT_u8: return ((const uint8_t *)data)[i];
+  case LEAT_u16: return ((const uint16_t *)data)[i];
+  case LEAT_u32: return ((const uint32_t *)data)[i];
+  case LEAT_u64: return (double)((const uint64_t *)data)[i];
+  case LEAT_f16:
+  case LEAT_bf16: return leat_half_value(tensor->dtype, ((const uint16_t *)data)[i]);
+  case LEAT_f32: return (double)((const float *)data)[i];
+  case LEAT_f64: return ((const double *)data)[i];
+  case LEAT_c64:
+  case LEAT_c128:
+  case LEAT_str: break;
+  }
+  return NAN;
+}
+
 // -- Output ------------------------------------------------------------------------------------
 
 leat_status tool_check_writable(const char *path, leat_error *error) {
@@ -28,12 +55,34 @@ leat_status tool_check_writable(const char *path, leat_error *error) {
   return leat_fail(error, LEAT_IO, "cannot write '%s': %s", path, strerror(errno));
 }
 
-void tool_print_value(const char *name, const leat_tensor *tensor) {
-  leat_text text = {0};
-  leat_text_add(&text, "%s%s%s[", name ? name : "", name ? ": " : "",
+static void add_type(leat_text *text, const char *name, const leat_tensor *tensor) {
+  leat_text_add(text, "%s%s%s[", name ? name : "", name ? ": " : "",
                 leat_dtype_name(tensor->dtype));
   for (int i = 0; i < tensor->rank; i++)
-    leat_text_add(&text, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
+    leat_text_add(text, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
+}
+
+void tool_print_summary(const char *name, const leat_tensor *tensor) {
+  int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
+  double low = INFINITY, high = -INFINITY, sum = 0;
+  for (int64_t i = 0; i < count; i++) {
+    double value = tool_element(tensor, i);
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+    sum += value;
+  }
+  leat_text text = {0};
+  add_type(&text, name, tensor);
+  leat_text_add(&text, "]");
+  if (low <= high)
+    leat_text_add(&text, " from %.4g to %.4g, mean %.4g", low, high, sum / (double)count);
+  puts(text.data);
+  leat_text_finish(&text);
+}
+
+void tool_print_value(const char *name, const leat_tensor *tensor) {
+  leat_text text = {0};
+  add_type(&text, name, tensor);
   leat_text_add(&text, tensor->rank > 1 ? "] =\n" : "] = ");
   leat_tensor_format(tensor, &text);
   puts(text.data);

@@ -13,4 +13,10 @@ LEAT_MUST_USE leat_status tool_check_writable(const char *path, leat_error *erro
 // `name: f32[2, 3] =` and the value, as NumPy prints it; name NULL: without.
 void tool_print_value(const char *name, const leat_tensor *tensor);
 
+// `name: f32[64, 128] from -0.66 to 0.979, mean 0.0012`, on one line whatever its size.
+void tool_print_summary(const char *name, const leat_tensor *tensor);
+
+// Element i of bools, integers or floats as a number; NaN of any other dtype.
+double tool_element(const leat_tensor *tensor, int64_t i);
+
 #endif
