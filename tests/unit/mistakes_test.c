@@ -68,7 +68,7 @@ static const struct {
      "  a = dense(x, units=4) as d\n"
      "  b = dense(x, units=5) as d\n"
      "}",
-     "t:3:7: error: variable `d/w` is f32[3, 5] here and f32[3, 4] elsewhere"},
+     "t:3:7: error: `dense(x: f32[2, 3])`: variable `d/w` is f32[3, 5] here and f32[3, 4] elsewhere"},
     {"fn other(x: f32[2, 3]) { var w: f32[3] = 0\n"
      " return x * w }\n"
      "entry e(x: f32[2, 3]) {\n"
