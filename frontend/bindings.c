@@ -31,6 +31,11 @@ ev ev_named_result(evaluator *e, const leat_binding *result) {
   if (result->value) return ev_expr(e, result->value, NULL);
   if (leat_map_get(&e->frame->scope->names, result->name))
     return ev_name(e, result->name, result->span);
+  const ev_binding *outer = ev_lookup(e->frame->scope, result->name);
+  if (!function && outer && outer->value.kind == EV_STATE)
+    return ev_fail(e, result->span,
+                   "the entry binds no `%s` for this result; `%s = %s` gives the variable's value",
+                   result->name, result->name, result->name);
   if (!function)
     return ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
   return ev_fail(e, result->span, "`%s` binds no `%s` for this result, and no `return` gives it",
