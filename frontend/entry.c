@@ -34,10 +34,8 @@ static leat_value make_param(evaluator *e, leat_entry *entry, const leat_binding
   if (!ev_type_of(e, param->type, type)) return (leat_value){0};
   leat_param added = {.name = param->name};
   if (param->value) {
-    ev value = ev_expr(e, param->value, NULL);
     leat_tensor *fallback = leat_new(e->arena, leat_tensor);
-    bool ok = value.kind != EV_ERROR && ev_literal(e, value, type, param->value->span, fallback);
-    if (!ok) return (leat_value){0};
+    if (!ev_default(e, param, type, fallback)) return (leat_value){0};
     added.fallback = fallback;
   }
   leat_attr attrs[] = {{.string = param->name}, {.i = entry->params.count}, {.type = type}};

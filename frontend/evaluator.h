@@ -10,6 +10,7 @@
 //   numbers.c    ops on compile-time numbers
 //   sequences.c  lists and strings                 builtins.c   compile-time functions
 //   state.c      variables                         instances.c  the calls that name them
+//   initial.c    their initial values, defaults
 //   entry.c      entries
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
@@ -501,6 +502,11 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span);
 leat_state *ev_global_step(evaluator *e, leat_span span);
+
+// -- initial.c ----------------------------------------------------------------------------------
+leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state); // of a `var`
+// What an entry's parameter is when it is not fed, computed here. False: reported.
+bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, leat_tensor *out);
 
 // -- instances.c --------------------------------------------------------------------------------
 // What a path of instances leads to from the frame.

@@ -30,8 +30,12 @@ bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span
   if (old && old->kind == kind) return true;
   if (old || (kind != EV_BINDING && leat_graph_find_node(e->graph, name))) {
     bool assigned = kind == EV_BINDING && old && old->kind == EV_VARIABLE;
-    ev_fail(e, span, "`%s` is %s%s", name, old ? kinds[old->kind] : "the name of a node",
-            assigned ? ": `:=` gives it a value" : " already");
+    const char *way_out =
+        assigned ? ": `:=` gives it a value"
+        : kind == EV_INSTANCE
+            ? leat_arena_printf(e->arena, " already; this call may be named `as %s_net`", name)
+            : " already; entries, variables, instances and top-level names share one namespace";
+    ev_fail(e, span, "`%s` is %s%s", name, old ? kinds[old->kind] : "the name of a node", way_out);
     if (old) leat_note_at(e->diag, old->span, "it is made here");
     return false;
   }

@@ -119,127 +119,6 @@ void ev_assign(evaluator *e, const leat_stmt *stmt) {
   ev_write(e, op, target.state, tensor, NULL, stmt->span);
 }
 
-// -- Initial values -----------------------------------------------------------------------------
-
-static bool gives(const leat_bindings *params, const leat_args *args, const char *name) {
-  uint32_t positional = 0;
-  for (uint32_t i = 0; i < args->count; i++) positional += !args->items[i].key;
-  for (uint32_t i = 0; i < positional && i < params->count; i++)
-    if (params->items[i].name == name) return true;
-  return leat_args_find(args, name);
-}
-
-static bool has_parameter(const leat_bindings *params, const char *name) {
-  for (uint32_t i = 0; i < params->count; i++)
-    if (params->items[i].name == name) return true;
-  return false;
-}
-
-// The initialiser's value. A function's parameter `out` that is not given is the variable's type.
-static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *type) {
-  ev callee =
-      init->kind == LEAT_EXPR_CALL && !init->as ? ev_expr(e, init->callee, NULL) : ev_none();
-  if (callee.kind == EV_ERROR) return callee;
-  const ev_function *function = callee.kind == EV_FUNCTION ? callee.function : NULL;
-  const leat_bindings *params =
-      function && function->definition ? &function->definition->params : NULL;
-  const char *out = leat_intern(e->strings, "out");
-  if (!params || !has_parameter(params, out) || gives(params, &init->args, out))
-    return ev_expr(e, init, NULL);
-  uint32_t count;
-  ev_argument *args = ev_arguments(e, &init->args, 1, &count);
-  if (!args) return ev_error();
-  leat_type *copy = leat_arena_memdup(e->arena, type, sizeof *type);
-  args[count++] =
-      (ev_argument){.key = out, .value = {.kind = EV_TYPE, .type = copy}, .span = init->span};
-  return ev_call(e, function, args, count, init->span, NULL, NULL);
-}
-
-static bool check_initial_type(evaluator *e, const leat_stmt *stmt, leat_value tensor,
-                               const leat_type *type) {
-  if (leat_type_equal(leat_value_type(tensor), type)) return true;
-  ev_fail(e, stmt->init->span, "variable `%s`: expected %s, found %s", stmt->name,
-          leat_type_text(e->arena, type), leat_type_text(e->arena, leat_value_type(tensor)));
-  return false;
-}
-
-static leat_value initial_tensor(evaluator *e, const leat_stmt *stmt, const leat_type *type) {
-  leat_span span = stmt->init->span;
-  ev value = stmt->absolute ? ev_expr(e, stmt->init, NULL) : initial_value(e, stmt->init, type);
-  bool literal = ev_is_literal(value) || value.kind == EV_LIST;
-  leat_value tensor = literal ? ev_literal_tensor(e, value, type, NULL, span)
-                              : ev_as_tensor(e, value, (int)type->dtype, span);
-  if (!tensor.node) return tensor;
-  leat_builder builder = ev_builder(e, span);
-  const leat_type *given = leat_value_type(tensor);
-  if (given->dtype == type->dtype && given->rank <= type->rank)
-    tensor = leat_build_broadcast(&builder, tensor, type);
-  bool fits = tensor.node && check_initial_type(e, stmt, tensor, type);
-  return fits ? tensor : (leat_value){0};
-}
-
-typedef leat_vec(const leat_node *) node_list;
-
-static void add_used(leat_arena *scratch, const leat_node *node, uint32_t first, node_list *used) {
-  if (node->id < first) leat_vec_push(scratch, used, node);
-}
-
-// What is not pure among these nodes and those they are computed from, or NULL. Empties the list.
-static const leat_node *impure(leat_arena *scratch, node_list *work) {
-  leat_map seen;
-  leat_map_init(&seen, scratch);
-  while (work->count) {
-    const leat_node *node = work->items[--work->count];
-    if (!ev_is_pure(node->op)) return node;
-    if (leat_map_get(&seen, node)) continue;
-    leat_map_set(&seen, node, (void *)node);
-    for (uint32_t i = 0; i < node->input_count; i++)
-      leat_vec_push(scratch, work, node->inputs[i].node);
-  }
-  return NULL;
-}
-
-// The nodes of an initialiser are pure; those before `first`, which it uses, must be so too.
-static bool check_used(evaluator *e, const leat_state *state, leat_value tensor, uint32_t first,
-                       leat_span span) {
-  leat_arena *scratch = leat_arena_create();
-  node_list used = {0};
-  add_used(scratch, tensor.node, first, &used);
-  for (uint32_t i = first; i < e->graph->nodes.count; i++) {
-    const leat_node *node = e->graph->nodes.items[i];
-    for (uint32_t k = 0; k < node->input_count; k++)
-      add_used(scratch, node->inputs[k].node, first, &used);
-  }
-  const leat_node *bad = impure(scratch, &used);
-  leat_arena_destroy(scratch);
-  if (bad)
-    ev_fail(e, span, "an initialiser is pure: that of `%s` cannot depend on `%s` (%s)", state->name,
-            bad->name, leat_op_name(bad->op));
-  return !bad;
-}
-
-// Evaluated apart from whatever surrounds the declaration.
-static leat_value initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state) {
-  const char *path = e->path, *device = e->device, *colocate = e->colocate;
-  const char *gradient_path = e->gradient_path;
-  leat_entry *entry = e->entry;
-  leat_state *outer = e->initialising;
-  e->path = leat_intern_path(e->strings, state->name, "init");
-  e->device = e->colocate = e->gradient_path = NULL;
-  e->entry = NULL;
-  e->initialising = state;
-  uint32_t first = e->graph->nodes.count;
-  leat_value tensor = initial_tensor(e, stmt, &state->type);
-  if (tensor.node && !check_used(e, state, tensor, first, stmt->init->span)) tensor.node = NULL;
-  e->path = path;
-  e->device = device;
-  e->colocate = colocate;
-  e->gradient_path = gradient_path;
-  e->entry = entry;
-  e->initialising = outer;
-  return tensor;
-}
-
 // -- The same variable again --------------------------------------------------------------------
 
 typedef struct pair {
@@ -276,7 +155,7 @@ static void check_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *s
                               leat_span there) {
   e->trial = leat_graph_create(e->arena, e->strings, e->graph->name);
   e->trial->dims = e->graph->dims;
-  leat_value again = initialiser(e, stmt, state);
+  leat_value again = ev_initialiser(e, stmt, state);
   e->trial = NULL;
   if (!again.node || same_value(e, again, state->init)) return;
   ev_fail(e, stmt->span, "variable `%s` is initialised in two ways", state->name);
@@ -369,7 +248,7 @@ static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *pa
   state->span = ev_place(e, stmt->span);
   state->place = options->place;
   ev_set(e, &e->states, state, (void *)stmt);
-  if (stmt->init) state->init = initialiser(e, stmt, state);
+  if (stmt->init) state->init = ev_initialiser(e, stmt, state);
   return state;
 }
 

@@ -42,18 +42,21 @@ static const struct {
      "t:2:1: error: `x` is bound twice in this scope"},
     {"x = 1\n"
      "entry x() { }",
-     "t:2:7: error: `x` is a binding already"},
+     "t:2:7: error: `x` is a binding already; entries, variables, instances and top-level names "
+     "share one namespace"},
     {"x = 1\n"
      "var x: f32[]",
-     "t:2:5: error: `x` is a binding already"},
+     "t:2:5: error: `x` is a binding already; entries, variables, instances and top-level names "
+     "share one namespace"},
     {"entry e() { }\n"
      "var e: f32[]",
-     "t:2:5: error: `e` is an entry already"},
+     "t:2:5: error: `e` is an entry already; entries, variables, instances and top-level names "
+     "share one namespace"},
     {"fn net(x: f32[]) { var w: f32[]\n"
      " return x * w }\n"
      "w = 1.0\n"
      "entry e() { y = net(w) as w }",
-     "t:4:17: error: `w` is a binding already"},
+     "t:4:17: error: `w` is a binding already; this call may be named `as w_net`"},
     {"fn f(x: f32[]) { return x }\n"
      "f = 3",
      "t:2:1: error: `f` is a function already"},
