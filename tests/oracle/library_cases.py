@@ -488,7 +488,7 @@ for name, twice, jax in (
     for dtype in FLOATS:
         v = f'{name}_{dtype}'
         case(f'optimiser {v}', v, jax, (), 50 if name == 'adam' else 1, define=f'var {v}: {dtype}[3, 4] = 1',
-             setup=f'apply({name}, [{v}], [x], {twice})\napply({name}, [{v}], [y], {twice})',
+             setup=f'apply({name}, [{v}], [x], {twice})\napply({name}, [{v}], [y], {twice}, name="{name}")',
              x=(dtype, (3, 4), 'any'), y=(dtype, (3, 4), 'any'))
 table({'x': ('f32', (3, 4), 'any'), 'y': ('f32', (5,), 'any')}, [
     ('clip_by_global_norm([x, y], 2)[1]', 'y * 2 / np.maximum(np.sqrt(np.sum(x * x) + np.sum(y * y)), 2)')],
