@@ -23,6 +23,8 @@ typedef struct binder {
   const leat_bindings *params;
   ev_scope *scope;
   leat_span call;
+  const ev_argument *args;
+  uint32_t count;
   const ev_argument **given; // by parameter; NULL: not given
   bool *bound;
 } binder;
@@ -39,10 +41,74 @@ static ev_match match_argument(const binder *b, uint32_t i, leat_span span) {
                     .of = b->function->name};
 }
 
+// An optimiser is called by `minimize`: whoever calls one means to give it what it takes besides a
+// variable and its gradient. "" of other functions.
+static const char *called_optimiser(const binder *b) {
+  const leat_bindings *params = b->params;
+  const char *own = "";
+  if (params->count < 3 || kind_of(params->items[0].type) != PARAM_VAR) return own;
+  if (b->given[0] && ev_is_literal(b->given[0]->value))
+    own = leat_arena_printf(b->e->arena, ", %s=%s", params->items[2].name,
+                            ev_source_text(b->e, b->given[0]->span));
+  for (uint32_t i = 2; i < params->count; i++)
+    if (b->given[i])
+      own = leat_arena_printf(b->e->arena, "%s, %s=%s", own, params->items[i].name,
+                              ev_source_text(b->e, b->given[i]->span));
+  return leat_arena_printf(b->e->arena,
+                           "; an optimiser is named, not called: `minimize(loss, %s%s)`",
+                           b->function->name, own);
+}
+
+const char *ev_as_one_list(evaluator *e, const char *name, const ev_argument *args, uint32_t count,
+                           uint32_t from) {
+  const char *items = "";
+  uint32_t position = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (args[i].key || position++ < from) continue;
+    if (args[i].value.kind == EV_LIST) return "";
+    items = leat_arena_printf(e->arena, "%s%s%s", items, *items ? ", " : "",
+                              ev_source_text(e, args[i].span));
+  }
+  return leat_arena_printf(e->arena, "; `%s` is one list: `[%s]`", name, items);
+}
+
+static bool is_list_type(const leat_expr *type) {
+  return type && (type->kind == LEAT_EXPR_LIST ||
+                  (type->kind == LEAT_EXPR_NAME && !strcmp(type->name, "list")));
+}
+
+// stack(x, y), tile(x, 2, 3): the items of a list, given one by one.
+static const char *items_given(const binder *b, uint32_t fixed) {
+  const leat_binding *params = b->params->items;
+  uint32_t at = fixed && is_list_type(params[fixed - 1].type) ? fixed - 1 : 0;
+  if (!fixed || !is_list_type(params[at].type)) return "";
+  return ev_as_one_list(b->e, params[at].name, b->args, b->count, at);
+}
+
+// zeros([2, 3]), normal(0, 1, [2, 3]): a shape, where the whole type is meant, which `out` is.
+static const char *shape_given(const binder *b, uint32_t i, ev found) {
+  uint32_t out = 0;
+  while (out < b->params->count && strcmp(b->params->items[out].name, "out")) out++;
+  bool shape = found.kind == EV_LIST ? found.list->count && !ev_has_kind(found, EV_FLOAT)
+                                     : found.kind == EV_INT && i == out;
+  if (out < i || out == b->params->count || !shape) return "";
+  leat_text text = {0};
+  if (found.kind == EV_INT) found = ev_make_list(b->e, &found, 1);
+  ev_print(found, &text);
+  const char *key = i == out ? "" : "out=";
+  const char *hint =
+      leat_arena_printf(b->e->arena, "; a type says the shape: `%sf32%s`", key, text.data);
+  leat_text_finish(&text);
+  return hint;
+}
+
 static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, leat_span span) {
-  if (!strcmp(expected, "type")) expected = "a type such as `f32[3, 4]`";
-  ev_fail(b->e, span, "%s: expected %s, found %s", describe_argument(b, i), expected,
-          ev_kind_name(found));
+  const char *hint = i ? "" : called_optimiser(b);
+  if (ev_is_tensor(found) && i && !*hint) hint = items_given(b, b->params->count);
+  if (!*hint) hint = shape_given(b, i, found);
+  if (!strcmp(expected, "type")) expected = *hint ? "a type" : "a type such as `f32[3, 4]`";
+  ev_fail(b->e, span, "%s: expected %s, found %s%s", describe_argument(b, i), expected,
+          ev_kind_name(found), hint);
   return false;
 }
 
@@ -133,10 +199,28 @@ static bool unknown_key(binder *b, const ev_argument *arg) {
   return false;
 }
 
+static ev positional(const binder *b) {
+  ev *values = leat_new_array(b->e->arena, ev, (size_t)b->count + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < b->count; i++)
+    if (!b->args[i].key) values[count++] = b->args[i].value;
+  return ev_take_list(b->e, values, count);
+}
+
+// What arguments beyond the last parameter most often are; zeros(2, 3) too.
+static const char *more_given(const binder *b, uint32_t fixed) {
+  const char *hint = items_given(b, fixed);
+  ev all = positional(b);
+  bool ints = all.kind == EV_LIST && all.list->height == 1;
+  for (uint32_t i = 0; ints && i < all.list->count; i++)
+    ints = all.list->items[i].kind == EV_INT || all.list->items[i].kind == EV_DIM;
+  return *hint || !ints ? hint : shape_given(b, 0, all);
+}
+
 static bool give(binder *b, const ev_argument *arg, uint32_t param, uint32_t fixed) {
   if (param >= fixed) {
-    ev_fail(b->e, arg->span, "`%s` takes %u argument%s, found more", b->function->name, fixed,
-            fixed == 1 ? "" : "s");
+    ev_fail(b->e, arg->span, "`%s` takes %u argument%s, found more%s", b->function->name, fixed,
+            fixed == 1 ? "" : "s", more_given(b, fixed));
     return false;
   }
   if (b->given[param]) {
@@ -216,7 +300,10 @@ static bool bind_defaults(binder *b) {
     if (b->bound[i]) continue;
     const leat_binding *param = &b->params->items[i];
     if (!param->value) {
-      ev_fail(b->e, b->call, "%s is missing", describe_argument(b, i));
+      bool type =
+          param->type && param->type->kind == LEAT_EXPR_NAME && !strcmp(param->type->name, "type");
+      ev_fail(b->e, b->call, "%s is missing%s", describe_argument(b, i),
+              type ? ", a type such as `f32[3, 4]`" : called_optimiser(b));
       leat_note_at(b->e->diag, b->function->definition->name_span, "`%s` is defined here",
                    b->function->name);
       return false;
@@ -234,6 +321,8 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
               .params = params,
               .scope = ev_scope_new(e, function->library ? NULL : e->globals),
               .call = call,
+              .args = args,
+              .count = count,
               .given = leat_new_array(e->arena, const ev_argument *, (size_t)params->count + 1),
               .bound = leat_new_array(e->arena, bool, (size_t)params->count + 1)};
   if (!distribute(&b, args, count)) return NULL;

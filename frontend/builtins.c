@@ -149,7 +149,7 @@ static ev builtin_static_assert(evaluator *e, const ev_builtin_call *call) {
   ev holds = call->args[0], message = call->args[1];
   if (holds.kind != EV_BOOL || message.kind != EV_STRING)
     return ev_fail(e, call->span, "`static_assert` takes a compile-time bool and a message");
-  return holds.i ? ev_none() : ev_fail(e, call->span, "%s", message.text);
+  return holds.i ? ev_nothing() : ev_fail(e, call->span, "%s", message.text);
 }
 
 // -- Tensors ------------------------------------------------------------------------------------
@@ -233,9 +233,30 @@ static bool safetensors_type(evaluator *e, const char *path, const char *name, l
   return tensor != NULL;
 }
 
+static bool has_ending(const char *path, const char *ending) {
+  size_t length = strlen(path), size = strlen(ending);
+  return length > size && !strcmp(path + length - size, ending);
+}
+
 static bool is_npy(const char *path) {
-  size_t length = strlen(path);
-  return length > 4 && !strcmp(path + length - 4, ".npy");
+  return has_ending(path, ".npy");
+}
+
+// What a file is read as where no name says that it has tensors.
+static bool check_format(evaluator *e, const char *path, bool named, leat_span span) {
+  static const char *const tables[] = {".csv", ".tsv", ".txt"};
+  bool table = false;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    table = table || has_ending(path, tables[i]);
+  if (is_npy(path) || (named && !table)) return true;
+  if (has_ending(path, ".safetensors"))
+    ev_fail(e, span, "`load` needs the name of a tensor in %s", path);
+  else
+    ev_fail(e, span, "`load` reads .npy and .safetensors files, not %s%s", path,
+            table ? "; NumPy makes one of a table: `np.save(\"a.npy\", np.loadtxt(\"a.csv\", "
+                    "delimiter=\",\", dtype=\"f4\"))`, see docs/howto/data.md"
+                  : "");
+  return false;
 }
 
 static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
@@ -248,8 +269,7 @@ static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
   const char *slash = from ? strrchr(from, '/') : NULL;
   if (slash && path[0] != '/')
     path = leat_intern_printf(e->strings, "%.*s/%s", (int)(slash - from), from, path);
-  if (name.kind == EV_NONE && !is_npy(path))
-    return ev_fail(e, call->span, "`load` needs the name of a tensor in %s", path);
+  if (!check_format(e, path, name.kind == EV_STRING, call->span)) return ev_error();
   const char *tensor = leat_intern(e->strings, name.kind == EV_STRING ? name.text : "");
   leat_type *type = leat_new(e->arena, leat_type);
   bool known = is_npy(path) ? npy_type(e, path, call->span, type)

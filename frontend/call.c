@@ -9,7 +9,7 @@
 static ev bound_results(evaluator *e, const ev_function *function) {
   const leat_stmt *definition = function->definition;
   const leat_bindings *declared = &definition->results;
-  if (definition->kind != LEAT_STMT_FN || !declared->count) return ev_none();
+  if (definition->kind != LEAT_STMT_FN || !declared->count) return ev_nothing();
   ev *items = leat_new_array(e->arena, ev, declared->count);
   for (uint32_t i = 0; i < declared->count; i++) {
     if (!declared->items[i].name)

@@ -308,7 +308,7 @@ static void return_statement(evaluator *e, const leat_stmt *stmt) {
   }
   ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) items[i] = ev_expr(e, stmt->values.items[i], NULL);
-  frame->result = count ? ev_take_results(e, items, count) : ev_none();
+  frame->result = count ? ev_take_results(e, items, count) : ev_nothing();
 }
 
 // -- Definitions --------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ struct ev {
   ev_kind kind;
   union {
     leat_value tensor;
-    int64_t i; // INT, BOOL, DTYPE
+    int64_t i; // INT, BOOL, DTYPE; NONE: see ev_nothing
     struct {   // FLOAT
       double f;
       uint64_t magnitude; // when it was written as an int beyond i64: that int; else 0
@@ -244,6 +244,8 @@ enum {
 // -- value.c ------------------------------------------------------------------------------------
 ev ev_error(void);
 ev ev_none(void);
+ev ev_nothing(void); // what a call gives that has no value: `none`, but not to be bound
+bool ev_is_nothing(ev value);
 ev ev_int(int64_t value);
 ev ev_float(double value);
 ev ev_complex(double re, double im);

@@ -2,6 +2,9 @@
 // is called otherwise here. The tables are asked only of what means nothing where it stands.
 #include "frontend/habits.h"
 
+#include "frontend/stdlib.h"
+#include "ir/op.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -161,11 +164,15 @@ static const habit signs[] = {
     WRITE("/=", "`v := v / x`"),
     WRITE(".T", "`transpose(x)`"),
     WRITE(".shape", "`shape(x)`"),
+    WRITE(".size", "`size(x)`"),
+    WRITE(".load", "`load(\"a.npy\")`"),
+    WRITE(".grad", "`grad(loss, x)`"),
     WRITE(".ndim", "`rank(x)`"),
     WRITE(".dtype", "`dtype(x)`"),
     WRITE(".astype", "`cast(x, f32)`"),
     WRITE(".reshape", "`reshape(x, [2, -1])`"),
     WRITE(";", "as the end of the line"),
+    {"=>", "a function has a name, and a line of its own: `fn name(x: f32[N]) { return x + 1 }`"},
     {"'", "a string stands in double quotes: \"text\""},
     {".", "nothing has parts after a dot: `sum(x)`, not `x.sum()`"},
 };
@@ -179,6 +186,10 @@ const char *leat_habit_word(const char *word, size_t size) {
   return NULL;
 }
 
+static bool in_word(char c) {
+  return isalnum((unsigned char)c) || c == '_';
+}
+
 const char *leat_habit_sign(const char *text, size_t size, size_t *out_size) {
   const char *advice = NULL;
   *out_size = 0;
@@ -186,10 +197,25 @@ const char *leat_habit_sign(const char *text, size_t size, size_t *out_size) {
     size_t length = strlen(signs[i].text);
     if (length <= *out_size || length > size || memcmp(signs[i].text, text, length) != 0) continue;
     bool word = isalpha((unsigned char)text[length - 1]);
-    if (word && length < size && (isalnum((unsigned char)text[length]) || text[length] == '_'))
-      continue; // `.Tensor`
+    if (word && length < size && in_word(text[length])) continue; // `.Tensor`
     *out_size = length;
     advice = signs[i].advice;
   }
   return advice;
+}
+
+const char *leat_habit_part(const char *text, size_t size, leat_arena *arena) {
+  size_t begin = 0, end = 0;
+  while (end < size && text[end] == '.') {
+    begin = ++end;
+    while (end < size && in_word(text[end])) end++;
+  }
+  const char *advice = leat_habit_word(text + begin, end - begin);
+  if (advice || begin == end) return advice;
+  const char *name = leat_arena_strndup(arena, text + begin, end - begin);
+  leat_op op;
+  if (!leat_op_parse(name, end - begin, &op) && !leat_stdlib_find(LEAT_STDLIB_FN, name))
+    return NULL;
+  return leat_arena_printf(arena, "nothing has parts after a dot: `%s(…)` is a function by itself",
+                           name);
 }

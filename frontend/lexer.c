@@ -222,7 +222,7 @@ static bool at_longer_sign(const leat_lexer *lexer) {
   unsigned char c = peek(lexer, 0), next = peek(lexer, 1);
   if (!c || !next) return false;
   return (strchr("*/<>+", c) && next == c) || (strchr("-*/", c) && next == '=') ||
-         (c == '/' && next == '*');
+         (c == '/' && next == '*') || (c == '=' && next == '>');
 }
 
 static void lex_significant(leat_lexer *lexer, leat_token *token) {

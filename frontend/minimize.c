@@ -129,7 +129,15 @@ static ev as_list(evaluator *e, ev value) {
   return one ? ev_make_list(e, &value, 1) : value;
 }
 
-static bool check_optimiser(evaluator *e, application *a, ev name) {
+// A number where the call has something of its own is most often one of the optimiser's.
+static const char *by_name(evaluator *e, const application *a, ev found, leat_span span) {
+  const leat_bindings *params = &a->optimiser.function->definition->params;
+  if (!ev_is_literal(found) || params->count < 3 || params->items[2].collects) return "";
+  return leat_arena_printf(e->arena, "; what is the optimiser's own goes by name: `%s=%s`",
+                           params->items[2].name, ev_source_text(e, span));
+}
+
+static bool check_optimiser(evaluator *e, application *a, ev name, leat_span name_span) {
   const ev_function *function = a->optimiser.kind == EV_FUNCTION ? a->optimiser.function : NULL;
   if (!function || !function->definition) {
     ev_fail(e, a->optimiser_span, "expected an optimiser such as `sgd`, found %s",
@@ -139,8 +147,8 @@ static bool check_optimiser(evaluator *e, application *a, ev name) {
   a->name = function->name;
   if (name.kind == EV_NONE) return true;
   if (name.kind != EV_STRING) {
-    ev_fail(e, a->span, "the `name` of an optimiser's slots is a string, found %s",
-            ev_kind_name(name));
+    ev_fail(e, name_span, "the `name` of an optimiser's slots is a string, found %s%s",
+            ev_kind_name(name), by_name(e, a, name, name_span));
     return false;
   }
   a->name = leat_intern(e->strings, name.text);
@@ -149,6 +157,11 @@ static bool check_optimiser(evaluator *e, application *a, ev name) {
 }
 
 static bool check_vars(evaluator *e, const application *a) {
+  if (a->vars.kind != EV_LIST) {
+    ev_fail(e, a->vars_span, "expected a list of variables, found %s%s", ev_kind_name(a->vars),
+            by_name(e, a, a->vars, a->vars_span));
+    return false;
+  }
   if (!ev_check_targets(e, a->vars, a->vars_span)) return false;
   for (uint32_t i = 0; i < a->vars.list->count; i++) {
     ev variable = a->vars.list->items[i];
@@ -166,7 +179,7 @@ static ev apply(evaluator *e, const application *a) {
     return ev_fail(e, a->span, "%u variables and %u gradients", count, a->gradients.list->count);
   for (uint32_t i = 0; i < count; i++)
     if (!update(e, a, a->vars.list->items[i].state, a->gradients.list->items[i])) return ev_error();
-  return ev_none();
+  return ev_nothing();
 }
 
 ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call) {
@@ -178,7 +191,8 @@ ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call) {
                    .span = call->span,
                    .optimiser_span = call->spans[0],
                    .vars_span = call->spans[1]};
-  return check_optimiser(e, &a, call->args[3]) && check_vars(e, &a) ? apply(e, &a) : ev_error();
+  return check_optimiser(e, &a, call->args[3], call->spans[3]) && check_vars(e, &a) ? apply(e, &a)
+                                                                                    : ev_error();
 }
 
 static ev clipped(evaluator *e, ev gradients, ev norm, leat_span span) {
@@ -198,7 +212,9 @@ ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call) {
                    .optimiser_span = call->spans[1],
                    .vars_span = call->spans[2]};
   if (a.vars.kind == EV_NONE) a.vars = ev_trainables(e, loss, call->span);
-  if (!check_optimiser(e, &a, call->args[3]) || !check_vars(e, &a)) return ev_error();
+  if (a.vars.kind == EV_ERROR) return ev_error();
+  if (!check_optimiser(e, &a, call->args[3], call->spans[3]) || !check_vars(e, &a))
+    return ev_error();
   if (!a.vars.list->count)
     return ev_fail(e, a.span, "the loss depends on no trainable variable: nothing to minimise");
   a.gradients = ev_gradient_list(e, loss, a.vars, a.span);

@@ -63,6 +63,20 @@ static leat_value as_complex(evaluator *e, leat_value value, int dtype, leat_spa
   return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &value, 1, &attr);
 }
 
+// A dim beside ints of another dtype is not converted.
+static bool check_dim(evaluator *e, ev input, int dtype, leat_span span) {
+  bool narrow =
+      dtype >= 0 && dtype != LEAT_i64 && leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INTEGER);
+  if (!narrow || !ev_has_kind(input, EV_DIM)) return true;
+  const char *name = leat_dtype_name((leat_dtype)dtype);
+  leat_text text = {0};
+  ev_print(input, &text);
+  ev_fail(e, span, "`%s` is i64 beside integers, and not %s: `cast(%s, %s)`", text.data, name,
+          text.data, name);
+  leat_text_finish(&text);
+  return false;
+}
+
 bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
                   leat_value *out) {
   int dtype = op_dtype(op, inputs, count), wide = widened(op, inputs, count, dtype);
@@ -70,6 +84,8 @@ bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, le
   for (uint32_t i = 0; i < count; i++) {
     int want = ev_is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
     if (op == LEAT_OP_cast) want = ev_exact_dtype(inputs[i]); // cast(0.1, f64) rounds once
+    if (op != LEAT_OP_cast && !ev_is_random(op) && !check_dim(e, inputs[i], want, span))
+      return false;
     out[i] = ev_as_tensor(e, inputs[i], want, span);
     if (wide >= 0 && want == wide) out[i] = as_complex(e, out[i], wide, span);
     if (!out[i].node) return false;

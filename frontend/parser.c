@@ -84,7 +84,10 @@ void leat_parser_fail(leat_parser *p, const char *expected) {
     return;
   }
   bool keyword = leat_token_is_keyword(token.kind); // a name may be one of the user's
-  const char *word = p->lexer.text + token.begin;
+  const char *word = p->lexer.text + token.begin, *part = NULL;
+  if (token.problem && *word == '.' && token.end == token.begin + 1)
+    part = leat_habit_part(word, p->lexer.end - token.begin, p->scratch);
+  if (part) token.problem = part;
   const char *habit = keyword ? leat_habit_word(word, token.end - token.begin) : NULL;
   if (token.problem || habit)
     leat_parser_error(p, leat_parser_token_span(p), "%s", token.problem ? token.problem : habit);
@@ -255,6 +258,11 @@ static void report_rest(leat_parser *p, const leat_stmt *s) {
   if (leat_parser_at(p, LEAT_TOKEN_IF) || leat_parser_at(p, LEAT_TOKEN_ANY_DIM)) {
     leat_parser_error(p, leat_parser_token_span(p), "%s`where(p, x, y)` chooses between two values",
                       leat_parser_at(p, LEAT_TOKEN_IF) ? "`if` begins a statement; " : "");
+    return;
+  }
+  if (leat_parser_at(p, LEAT_TOKEN_ARROW)) {
+    size_t size;
+    leat_parser_error(p, leat_parser_token_span(p), "%s", leat_habit_sign("=>", 2, &size));
     return;
   }
   const char *near = first ? nearest_keyword(first->name, LEAT_TOKEN_GRAPH, LEAT_TOKEN_NEXT) : NULL;

@@ -1,6 +1,6 @@
 // Calls of primitive ops: what the positional and named arguments of a call are to the op, and what
 // the attributes are that it leaves out.
-#include "frontend/evaluator.h"
+#include "frontend/types.h"
 
 #include "base/str.h"
 
@@ -15,6 +15,8 @@ typedef struct op_call {
   ev *args; // inputs, as they are given
   leat_value *inputs;
   uint32_t input_count;
+  const ev_argument *all;
+  uint32_t all_count;
   const ev_argument *given[LEAT_MAX_ATTRS];
   leat_attr attrs[LEAT_MAX_ATTRS];
   const char *hint;
@@ -301,6 +303,15 @@ static bool unknown_attr(evaluator *e, const op_call *call, const ev_argument *a
   return false;
 }
 
+// reshape(x, 2, 3): what is one too many goes into the list that the last attribute is.
+static const char *as_one_list(evaluator *e, const op_call *call) {
+  const leat_op_info *info = call->info;
+  const leat_attr_info *last = info->attr_count ? &info->attrs[info->attr_count - 1] : NULL;
+  if (!last || (last->kind != LEAT_ATTR_INTS && last->kind != LEAT_ATTR_DIMS)) return "";
+  return ev_as_one_list(e, last->name, call->all, call->all_count,
+                        call->input_count + (uint32_t)info->attr_count - 1);
+}
+
 static bool give_attr(evaluator *e, op_call *call, const ev_argument *arg, int attr) {
   const leat_op_info *info = call->info;
   if (attr >= info->attr_count) {
@@ -308,8 +319,8 @@ static bool give_attr(evaluator *e, op_call *call, const ev_argument *arg, int a
       ev_fail(e, arg->span, "`dim` takes a dimension alone; that of a tensor is `shape(x)[0]`");
       return false;
     }
-    ev_fail(e, arg->span, "`%s` takes %s and %s, found more", info->name, inputs_text(e, call),
-            attrs_text(e, info));
+    ev_fail(e, arg->span, "`%s` takes %s and %s, found more%s", info->name, inputs_text(e, call),
+            attrs_text(e, info), as_one_list(e, call));
     return false;
   }
   if (call->given[attr]) {
@@ -427,7 +438,7 @@ static ev state_op(evaluator *e, op_call *call) {
   if (call->op == LEAT_OP_read) return ev_read_as(e, state, call->hint, call->span);
   leat_value value = ev_as_tensor(e, call->args[0], (int)state->type.dtype, call->span);
   bool done = value.node && ev_write(e, call->op, state, value, call->hint, call->span);
-  return done ? ev_none() : ev_error();
+  return done ? ev_nothing() : ev_error();
 }
 
 // A real number is its own real part.
@@ -450,7 +461,12 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
               const char *hint) {
   const char *other = e->absolute ? NULL : stands_for(op, args, count);
   if (other) return ev_call(e, ev_find_library(e, other), args, count, span, NULL, hint);
-  op_call call = {.op = op, .span = span, .info = leat_op_info_of(op), .hint = hint};
+  op_call call = {.op = op,
+                  .span = span,
+                  .info = leat_op_info_of(op),
+                  .all = args,
+                  .all_count = count,
+                  .hint = hint};
   uint32_t room = room_for_inputs(args, count);
   call.args = leat_new_array(e->arena, ev, room);
   call.inputs = leat_new_array(e->arena, leat_value, room);
@@ -465,5 +481,5 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   e->place = call.place;
   ev result = ev_build(e, op, call.inputs, call.input_count, call.attrs, span, hint);
   e->place = NULL;
-  return call.info->outputs || result.kind == EV_ERROR ? result : ev_none();
+  return call.info->outputs || result.kind == EV_ERROR ? result : ev_nothing();
 }

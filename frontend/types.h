@@ -22,6 +22,11 @@ bool ev_match_type(ev_match *match);
 // The value as the declared type has it: itself, or with a check while running that dims are equal.
 ev ev_match_value(ev_match *match, ev value);
 
+// "; `shape` is one list: `[2, 3]`", of the arguments without a name from that place on; "" when
+// one is a list.
+const char *ev_as_one_list(evaluator *e, const char *name, const ev_argument *args, uint32_t count,
+                           uint32_t from);
+
 bool ev_is_tensor_type(const leat_expr *type);
 // A compile-time value for a declared `int`, `[str]`, …: converted, or EV_ERROR, not reported.
 ev ev_static_value(evaluator *e, const leat_expr *declared, ev value);

@@ -14,6 +14,14 @@ ev ev_none(void) {
   return (ev){.kind = EV_NONE};
 }
 
+ev ev_nothing(void) {
+  return (ev){.kind = EV_NONE, .i = 1};
+}
+
+bool ev_is_nothing(ev value) {
+  return value.kind == EV_NONE && value.i;
+}
+
 ev ev_int(int64_t value) {
   return (ev){.kind = EV_INT, .i = value};
 }
@@ -111,7 +119,7 @@ const leat_type *ev_tensor_type(ev value) {
 const char *ev_kind_name(ev value) {
   switch (value.kind) {
   case EV_ERROR: return "an error";
-  case EV_NONE: return "none";
+  case EV_NONE: return ev_is_nothing(value) ? "a call that gives no value" : "none";
   case EV_TENSOR: return "a tensor";
   case EV_INT: return "an int";
   case EV_FLOAT: return "a float";
