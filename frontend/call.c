@@ -165,8 +165,8 @@ static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
   return with_rule(e, function, frame->scope, result, first_node, span);
 }
 
-static ev call_definition(evaluator *e, const ev_function *function, const ev_argument *args,
-                          uint32_t count, leat_span span, const char *as, const char *hint) {
+ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argument *args,
+                      uint32_t count, leat_span span, const char *as, const char *hint) {
   if (too_deep(e, function, span)) return ev_error();
   ev_scope *scope = ev_bind_arguments(e, function, args, count, span);
   if (!scope) return ev_error();
@@ -192,7 +192,11 @@ ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, u
            leat_span span, const char *as, const char *hint) {
   for (uint32_t i = 0; i < count; i++)
     if (args[i].value.kind == EV_ERROR) return ev_error();
-  if (function->definition) return call_definition(e, function, args, count, span, as, hint);
+  if (function->definition) {
+    ev number = as ? ev_none() : ev_call_library_on_numbers(e, function, args, count, span);
+    return number.kind != EV_NONE ? number
+                                  : ev_call_definition(e, function, args, count, span, as, hint);
+  }
   if (as)
     return ev_fail(e, span, "`%s` holds no state: `as` is for functions that do", function->name);
   if (function->builtin) return ev_call_builtin(e, function->builtin, args, count, span, hint);

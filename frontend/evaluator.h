@@ -397,6 +397,8 @@ leat_value ev_literal_tensor(evaluator *e, ev value, const leat_type *type, cons
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint);
 ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, uint32_t count,
            leat_span span, const char *as, const char *hint);
+ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argument *args,
+                      uint32_t count, leat_span span, const char *as, const char *hint);
 // The arguments of a call, values and names; NULL: reported. `extra` is room for more behind them.
 ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra, uint32_t *out_count);
 
@@ -422,6 +424,10 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
 // An op on compile-time numbers, or the larger or smaller of two dims. EV_NONE: it is not that.
 ev ev_call_on_numbers(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
                       leat_span span);
+
+// The same of a function of the library whose parameters are tensors.
+ev ev_call_library_on_numbers(evaluator *e, const ev_function *function, const ev_argument *args,
+                              uint32_t count, leat_span span);
 
 // -- operators.c --------------------------------------------------------------------------------
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
@@ -507,6 +513,8 @@ leat_state *ev_global_step(evaluator *e, leat_span span);
 
 // -- initial.c ----------------------------------------------------------------------------------
 leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state); // of a `var`
+// The value of a pure tensor, by reference. False: reported.
+bool ev_constant_of(evaluator *e, leat_value value, leat_span span, leat_tensor *out);
 // What an entry's parameter is when it is not fed, computed here. False: reported.
 bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, leat_tensor *out);
 

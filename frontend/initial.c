@@ -173,7 +173,7 @@ static const leat_tensor *evaluate_node(evaluation *v, const leat_node *node) {
         ((const leat_tensor *)leat_map_get(&v->known, node->inputs[i].node))[node->inputs[i].port];
   leat_ref_context context = {.node = node, .inputs = inputs, .error = &error};
   if (!may_evaluate(node))
-    ev_fail(v->e, v->span, "a default is computed while compiling, where `%s` of %s is not",
+    ev_fail(v->e, v->span, "this is computed while compiling, where `%s` of %s is not",
             leat_op_name(node->op), leat_type_text(v->e->arena, &node->outputs[0]));
   else if (leat_ref_evaluate(v->scratch, &context))
     ev_fail(v->e, v->span, "%s", error.message);
@@ -201,7 +201,7 @@ static bool evaluate(evaluation *v, leat_value value) {
   return true;
 }
 
-static bool constant_of(evaluator *e, leat_value value, leat_span span, leat_tensor *out) {
+bool ev_constant_of(evaluator *e, leat_value value, leat_span span, leat_tensor *out) {
   evaluation v = {.e = e, .scratch = leat_arena_create(), .span = span};
   leat_map_init(&v.known, v.scratch);
   bool ok = evaluate(&v, value);
@@ -232,7 +232,7 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
   } else if (ok) {
     leat_value tensor = tensor_of(e, value, &stand_in, span);
     ok = tensor.node && check_used(e, &stand_in, tensor, before.nodes, span) &&
-         constant_of(e, tensor, span, out);
+         ev_constant_of(e, tensor, span, out);
   }
   leat_graph_truncate(e->graph, before.nodes, before.states, before.entries);
   leave(e, &around);

@@ -1,7 +1,7 @@
-// Ops on compile-time numbers: evaluated at once, by reference and in 64 bits, so that a number
-// keeps what it holds until it meets a dtype: cast(log(2.0), f64) is the logarithm of 2 to the last
-// bit of an f64.
-#include "frontend/evaluator.h"
+// Ops, and functions of the library, on compile-time numbers: evaluated at once, by reference and
+// in 64 bits, so that a number keeps what it holds until it meets a dtype: cast(log(2.0), f64) is
+// the logarithm of 2 to the last bit of an f64.
+#include "frontend/types.h"
 #include "ops/ops.h"
 
 #include <math.h>
@@ -109,5 +109,59 @@ ev ev_call_on_numbers(evaluator *e, leat_op op, const ev_argument *args, uint32_
   ev result = evaluate(e, arena, op, args, count, span);
   leat_arena_destroy(arena);
   if (overflows(op, args, result)) return ev_fail(e, span, "the number does not fit 64 bits");
+  return result;
+}
+
+// -- Functions of the library -------------------------------------------------------------------
+
+// All of its parameters that are given are tensors, and each is given a number.
+static bool takes_numbers(const ev_function *function, const ev_argument *args, uint32_t count) {
+  const leat_bindings *params = &function->definition->params;
+  if (!function->library || !count || count > params->count) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_expr *type = params->items[i].type;
+    bool tensor = !args[i].key && type && ev_is_tensor_type(type);
+    if (!tensor || !is_number(args[i].value) || args[i].value.kind == EV_COMPLEX) return false;
+  }
+  return true;
+}
+
+// The call with numbers of that dtype. Not a number: NONE, and nothing is reported.
+static ev call_as(evaluator *e, const ev_function *function, const ev_argument *args,
+                  uint32_t count, leat_dtype dtype, leat_span span) {
+  leat_type type = leat_type_scalar(dtype);
+  leat_diag_mark mark = leat_diag_take_mark(e->diag);
+  ev_argument *wide = leat_arena_memdup(e->arena, args, count * sizeof *args);
+  for (uint32_t i = 0; i < count; i++)
+    wide[i].value = ev_tensor(ev_literal_tensor(e, args[i].value, &type, NULL, args[i].span));
+  ev result = leat_diag_errors(e->diag) == mark.counts[0]
+                  ? ev_call_definition(e, function, wide, count, span, NULL, NULL)
+                  : ev_error();
+  leat_tensor tensor;
+  bool scalar = result.kind == EV_TENSOR && !leat_value_type(result.tensor)->rank;
+  bool made = scalar && result.tensor.node->op != LEAT_OP_const; // tensor(2.0) wants a tensor
+  bool known = made && ev_constant_of(e, result.tensor, span, &tensor);
+  bool wrong = leat_diag_withhold(e->diag, mark, (leat_span){0});
+  return known && !wrong ? number_of(&tensor) : ev_none();
+}
+
+// On trial: what is no number after all is called as any function is. Ints that the function does
+// not take are floats to it, as they are to an op.
+ev ev_call_library_on_numbers(evaluator *e, const ev_function *function, const ev_argument *args,
+                              uint32_t count, leat_span span) {
+  if (e->trial || e->stopped || !takes_numbers(function, args, count)) return ev_none();
+  bool bools = has_kind(args, count, EV_BOOL), floats = has_kind(args, count, EV_FLOAT);
+  leat_dtype dtype = bools ? LEAT_bool : floats ? LEAT_f64 : LEAT_i64;
+  leat_arena *arena = leat_arena_create();
+  leat_state stand_in = {.name = function->name}; // its body is pure, and binds no names that last
+  leat_state *initialising = e->initialising;
+  e->trial = leat_graph_create(arena, e->strings, "numbers");
+  e->initialising = &stand_in;
+  ev result = call_as(e, function, args, count, dtype, span);
+  if (result.kind == EV_NONE && dtype == LEAT_i64)
+    result = call_as(e, function, args, count, LEAT_f64, span);
+  e->trial = NULL;
+  e->initialising = initialising;
+  leat_arena_destroy(arena);
   return result;
 }

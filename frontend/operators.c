@@ -200,10 +200,10 @@ static bool is_list_alone(ev left, ev right) {
 }
 
 static ev not_for_lists(evaluator *e, leat_operator operator, leat_span span) {
-  return ev_fail(e, span,
-                 "`%s` is not for lists, which `+` joins; beside a tensor a list is one, and "
-                 "`tensor([1, 2])` is one",
-                 leat_operator_spelling(operator));
+  static const char way_out[] = "beside a tensor a list is one, and `tensor([1, 2])` is one";
+  if (operator== LEAT_OPERATOR_ADD) return ev_fail(e, span, "`+` joins two lists; %s", way_out);
+  return ev_fail(e, span, "`%s` is not for lists, which `+` joins; %s",
+                 leat_operator_spelling(operator), way_out);
 }
 
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,

@@ -124,9 +124,12 @@ static leat_status add_entry(resolver *r, const char *name) {
   return LEAT_OK;
 }
 
+// In the first entry a short name will do, and in the only one that there is.
 static leat_value find_value(const resolver *r, const char *name) {
   const leat_entry *entry = r->out->step.entries.count ? r->out->step.entries.items[0] : NULL;
-  return leat_frontend_find(r->session->frontend, entry, name);
+  leat_value found = leat_frontend_find(r->session->frontend, entry, name);
+  if (found.node || entry || r->graph->entries.count != 1) return found;
+  return leat_frontend_find(r->session->frontend, r->graph->entries.items[0], name);
 }
 
 // A parameter may be named among the feeds too: it is one already.
