@@ -256,28 +256,6 @@ static void format_token(formatter *f, leat_token token) {
 
 // -- Lines that are too long ----------------------------------------------------------------------
 
-// Of infix operators, the looser the less; 0: it is none.
-static uint32_t precedence(leat_token_kind kind) {
-  switch ((int)kind) {
-  case LEAT_TOKEN_OR: return 1;
-  case LEAT_TOKEN_AND: return 2;
-  case LEAT_TOKEN_EQUAL_EQUAL:
-  case LEAT_TOKEN_NOT_EQUAL:
-  case LEAT_TOKEN_LESS:
-  case LEAT_TOKEN_LESS_EQUAL:
-  case LEAT_TOKEN_GREATER:
-  case LEAT_TOKEN_GREATER_EQUAL: return 3;
-  case LEAT_TOKEN_PIPE: return 4;
-  case LEAT_TOKEN_PLUS:
-  case LEAT_TOKEN_MINUS: return 5;
-  case LEAT_TOKEN_STAR:
-  case LEAT_TOKEN_SLASH:
-  case LEAT_TOKEN_PERCENT: return 6;
-  case LEAT_TOKEN_AT: return 7;
-  }
-  return 0;
-}
-
 // What it costs to end the line behind f->last, `token` being the next. Places in few brackets come
 // first, there those behind commas; dims and indices stay together as long as anything else can be
 // done. 0: it cannot end here.
@@ -285,7 +263,8 @@ static uint32_t break_cost(const formatter *f, leat_token token) {
   enum { A_BRACKET = 16, OPENED = 100, FAR_RIGHT = 200, INDEX = 400, FAR = 60, GAIN = 8 };
   bracket_kind in = innermost(f);
   uint32_t cost = A_BRACKET * (f->open + 1) + (in == BRACKET_INDEX ? INDEX : 0);
-  uint32_t loose = f->last_hugs || in == BRACKET_INDEX ? 0 : precedence(f->last.kind);
+  uint32_t loose =
+      f->last_hugs || in == BRACKET_INDEX ? 0 : (uint32_t)leat_token_level(f->last.kind);
   if (loose) return cost + loose + (inner_indent(f) > FAR ? FAR_RIGHT : 0);
   if (in == BRACKET_BLOCK || closes(token.kind)) return 0;
   if (opens(f->last.kind))

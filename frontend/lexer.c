@@ -47,25 +47,29 @@ const char *leat_token_spelling(leat_token_kind kind) {
   return spellings[kind].text;
 }
 
-bool leat_token_is_infix(leat_token_kind kind) {
+leat_level leat_token_level(leat_token_kind kind) {
   switch ((int)kind) {
-  case LEAT_TOKEN_OR:
-  case LEAT_TOKEN_AND:
+  case LEAT_TOKEN_OR: return LEAT_LEVEL_OR;
+  case LEAT_TOKEN_AND: return LEAT_LEVEL_AND;
   case LEAT_TOKEN_EQUAL_EQUAL:
   case LEAT_TOKEN_NOT_EQUAL:
   case LEAT_TOKEN_LESS:
   case LEAT_TOKEN_LESS_EQUAL:
   case LEAT_TOKEN_GREATER:
-  case LEAT_TOKEN_GREATER_EQUAL:
-  case LEAT_TOKEN_PIPE:
+  case LEAT_TOKEN_GREATER_EQUAL: return LEAT_LEVEL_COMPARISON;
+  case LEAT_TOKEN_PIPE: return LEAT_LEVEL_PIPE;
   case LEAT_TOKEN_PLUS:
-  case LEAT_TOKEN_MINUS:
+  case LEAT_TOKEN_MINUS: return LEAT_LEVEL_SUM;
   case LEAT_TOKEN_STAR:
   case LEAT_TOKEN_SLASH:
-  case LEAT_TOKEN_PERCENT:
-  case LEAT_TOKEN_AT: return true;
+  case LEAT_TOKEN_PERCENT: return LEAT_LEVEL_PRODUCT;
+  case LEAT_TOKEN_AT: return LEAT_LEVEL_MATMUL;
   }
-  return false;
+  return LEAT_LEVEL_NO_INFIX;
+}
+
+bool leat_token_is_infix(leat_token_kind kind) {
+  return leat_token_level(kind) != LEAT_LEVEL_NO_INFIX;
 }
 
 bool leat_token_ends_operand(leat_token_kind kind) {

@@ -93,6 +93,23 @@ typedef enum leat_token_kind {
 // "fn", "->"; NULL for the kinds that have no one spelling.
 const char *leat_token_spelling(leat_token_kind kind);
 bool leat_token_is_keyword(leat_token_kind kind);
+
+// How tight operators bind, from loose to tight.
+typedef enum leat_level {
+  LEAT_LEVEL_NO_INFIX,
+  LEAT_LEVEL_OR,
+  LEAT_LEVEL_AND,
+  LEAT_LEVEL_NOT,
+  LEAT_LEVEL_COMPARISON,
+  LEAT_LEVEL_PIPE,
+  LEAT_LEVEL_SUM,
+  LEAT_LEVEL_PRODUCT,
+  LEAT_LEVEL_NEGATION,
+  LEAT_LEVEL_MATMUL,
+  LEAT_LEVEL_POSTFIX,
+} leat_level;
+
+leat_level leat_token_level(leat_token_kind kind); // as an infix operator
 // Whether it stands between two operands, so that a line which ends with it goes on.
 bool leat_token_is_infix(leat_token_kind kind);
 // Whether an operand may end with it: a name, a literal, `)`, `]`.

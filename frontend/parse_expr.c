@@ -1,5 +1,5 @@
-// Expressions and types. Infix operators are read by precedence climbing over one table; a type is
-// an expression of the few forms that stand in the place of one.
+// Expressions and types. Infix operators are read by precedence climbing over their levels; a type
+// is an expression of the few forms that stand in the place of one.
 #include "frontend/parse.h"
 
 #include "leat/dtype.h"
@@ -9,46 +9,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-// From loose to tight. A prefix operator stands where an operand of its own level or a looser one
-// may.
-typedef enum level {
-  LEVEL_NO_INFIX,
-  LEVEL_OR,
-  LEVEL_AND,
-  LEVEL_NOT,
-  LEVEL_COMPARISON,
-  LEVEL_PIPE,
-  LEVEL_SUM,
-  LEVEL_PRODUCT,
-  LEVEL_NEGATION,
-  LEVEL_MATMUL,
-  LEVEL_POSTFIX,
-} level;
-
-typedef struct infix {
-  level level;
-  leat_operator operator;
-} infix;
-
-static const infix infixes[LEAT_TOKEN_COUNT] = {
-    [LEAT_TOKEN_OR] = {LEVEL_OR, LEAT_OPERATOR_OR},
-    [LEAT_TOKEN_AND] = {LEVEL_AND, LEAT_OPERATOR_AND},
-    [LEAT_TOKEN_EQUAL_EQUAL] = {LEVEL_COMPARISON, LEAT_OPERATOR_EQUAL},
-    [LEAT_TOKEN_NOT_EQUAL] = {LEVEL_COMPARISON, LEAT_OPERATOR_NOT_EQUAL},
-    [LEAT_TOKEN_LESS] = {LEVEL_COMPARISON, LEAT_OPERATOR_LESS},
-    [LEAT_TOKEN_LESS_EQUAL] = {LEVEL_COMPARISON, LEAT_OPERATOR_LESS_EQUAL},
-    [LEAT_TOKEN_GREATER] = {LEVEL_COMPARISON, LEAT_OPERATOR_GREATER},
-    [LEAT_TOKEN_GREATER_EQUAL] = {LEVEL_COMPARISON, LEAT_OPERATOR_GREATER_EQUAL},
-    [LEAT_TOKEN_PIPE] = {.level = LEVEL_PIPE}, // makes a call, not an operation
-    [LEAT_TOKEN_PLUS] = {LEVEL_SUM, LEAT_OPERATOR_ADD},
-    [LEAT_TOKEN_MINUS] = {LEVEL_SUM, LEAT_OPERATOR_SUB},
-    [LEAT_TOKEN_STAR] = {LEVEL_PRODUCT, LEAT_OPERATOR_MUL},
-    [LEAT_TOKEN_SLASH] = {LEVEL_PRODUCT, LEAT_OPERATOR_DIV},
-    [LEAT_TOKEN_PERCENT] = {LEVEL_PRODUCT, LEAT_OPERATOR_MOD},
-    [LEAT_TOKEN_AT] = {LEVEL_MATMUL, LEAT_OPERATOR_MATMUL},
+// Of infix operators; `|>` makes a call, not an operation.
+static const leat_operator operators[LEAT_TOKEN_COUNT] = {
+    [LEAT_TOKEN_OR] = LEAT_OPERATOR_OR,
+    [LEAT_TOKEN_AND] = LEAT_OPERATOR_AND,
+    [LEAT_TOKEN_EQUAL_EQUAL] = LEAT_OPERATOR_EQUAL,
+    [LEAT_TOKEN_NOT_EQUAL] = LEAT_OPERATOR_NOT_EQUAL,
+    [LEAT_TOKEN_LESS] = LEAT_OPERATOR_LESS,
+    [LEAT_TOKEN_LESS_EQUAL] = LEAT_OPERATOR_LESS_EQUAL,
+    [LEAT_TOKEN_GREATER] = LEAT_OPERATOR_GREATER,
+    [LEAT_TOKEN_GREATER_EQUAL] = LEAT_OPERATOR_GREATER_EQUAL,
+    [LEAT_TOKEN_PLUS] = LEAT_OPERATOR_ADD,
+    [LEAT_TOKEN_MINUS] = LEAT_OPERATOR_SUB,
+    [LEAT_TOKEN_STAR] = LEAT_OPERATOR_MUL,
+    [LEAT_TOKEN_SLASH] = LEAT_OPERATOR_DIV,
+    [LEAT_TOKEN_PERCENT] = LEAT_OPERATOR_MOD,
+    [LEAT_TOKEN_AT] = LEAT_OPERATOR_MATMUL,
 };
 
-static leat_expr *parse_infix(leat_parser *p, level loosest);
+static leat_expr *parse_infix(leat_parser *p, leat_level loosest);
 
 leat_expr *leat_parser_new(leat_parser *p, leat_expr_kind kind, uint32_t begin) {
   leat_expr *e = leat_new(p->arena, leat_expr);
@@ -351,14 +330,17 @@ static leat_expr *negate(leat_parser *p, leat_expr *right, uint32_t begin) {
   return e;
 }
 
-static leat_expr *parse_operand(leat_parser *p, level loosest) {
+// A prefix operator stands where an operand of its own level or a looser one may.
+static leat_expr *parse_operand(leat_parser *p, leat_level loosest) {
   uint32_t begin = p->token.begin;
-  bool is_not = leat_parser_at(p, LEAT_TOKEN_NOT) && loosest <= LEVEL_NOT;
+  bool is_not = leat_parser_at(p, LEAT_TOKEN_NOT) && loosest <= LEAT_LEVEL_NOT;
   if (!is_not && !leat_parser_at(p, LEAT_TOKEN_MINUS)) return parse_postfix(p);
   if (!leat_parser_enter(p)) return leat_parser_new(p, LEAT_EXPR_NONE, begin);
   leat_parser_advance(p);
   // After `@` a minus takes one factor only: x @ -w @ v is (x @ (-w)) @ v.
-  level operand = is_not ? LEVEL_NOT : loosest > LEVEL_MATMUL ? LEVEL_POSTFIX : LEVEL_MATMUL;
+  leat_level operand = is_not                        ? LEAT_LEVEL_NOT
+                       : loosest > LEAT_LEVEL_MATMUL ? LEAT_LEVEL_POSTFIX
+                                                     : LEAT_LEVEL_MATMUL;
   leat_expr *right = parse_infix(p, operand);
   leat_parser_leave(p);
   if (!is_not) return negate(p, right, begin);
@@ -386,26 +368,27 @@ static leat_expr *pipe_into(leat_parser *p, leat_expr *first, leat_expr *call, u
   return call;
 }
 
-static leat_expr *parse_infix(leat_parser *p, level loosest) {
+static leat_expr *parse_infix(leat_parser *p, leat_level loosest) {
   uint32_t begin = p->token.begin;
   leat_expr *left = parse_operand(p, loosest);
   while (!p->panic) {
-    infix next = infixes[p->token.kind];
-    if (next.level == LEVEL_NO_INFIX || next.level < loosest) break;
+    leat_token_kind kind = p->token.kind;
+    leat_level level = leat_token_level(kind);
+    if (level == LEAT_LEVEL_NO_INFIX || level < loosest) break;
     leat_parser_advance(p);
-    leat_expr *right = parse_infix(p, next.level + 1);
-    if (next.level == LEVEL_PIPE) {
+    leat_expr *right = parse_infix(p, level + 1);
+    if (level == LEAT_LEVEL_PIPE) {
       left = pipe_into(p, left, right, begin);
       continue;
     }
     leat_expr *e = leat_parser_new(p, LEAT_EXPR_BINARY, begin);
-    e->operator= next.operator;
+    e->operator= operators[kind];
     e->left = left;
     e->right = right;
     leat_parser_contain(p, e, left);
     leat_parser_contain(p, e, right);
     left = e;
-    if (next.level == LEVEL_COMPARISON && infixes[p->token.kind].level == LEVEL_COMPARISON)
+    if (level == LEAT_LEVEL_COMPARISON && leat_token_level(p->token.kind) == level)
       leat_parser_error(p, leat_parser_token_span(p),
                         "comparisons do not chain; join two with `and`");
   }
@@ -413,7 +396,7 @@ static leat_expr *parse_infix(leat_parser *p, level loosest) {
 }
 
 leat_expr *leat_parse_expr(leat_parser *p) {
-  return parse_infix(p, LEVEL_OR);
+  return parse_infix(p, LEAT_LEVEL_OR);
 }
 
 leat_exprs leat_parse_exprs(leat_parser *p) {
