@@ -36,6 +36,11 @@ static leat_status find_library(const linker *l, const char *name, const char **
   return LEAT_OK;
 }
 
+static leat_status write_text(const linker *l, const char *path, const char *text) {
+  leat_bytes piece = {text, strlen(text)};
+  return leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+}
+
 static leat_status write_main(const linker *l) {
   const char *name = l->link->name;
   const char *text =
@@ -46,8 +51,7 @@ static leat_status write_main(const linker *l) {
                         "  return leat_executable_main(&%s_image, %s_kernels, argc, argv);\n"
                         "}\n",
                         name, name, name, name);
-  leat_bytes piece = {text, strlen(text)};
-  return leat_file_write(l->main, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  return write_text(l, l->main, text);
 }
 
 // What leat/runtime.h and the model's own header declare is all that others see of a shared object.
@@ -59,8 +63,7 @@ static leat_status write_exports(const linker *l) {
                         "  leat_shape_elements; leat_tensor_bytes; leat_status_name;\n"
                         "  local: *; };\n",
                         name, name);
-  leat_bytes piece = {text, strlen(text)};
-  return leat_file_write(l->exports, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  return write_text(l, l->exports, text);
 }
 
 static void add_inputs(const linker *l, leat_command *command) {
