@@ -200,6 +200,18 @@ leat_status leat_file_write(const char *path, const leat_bytes *pieces, size_t c
   return status;
 }
 
+leat_status leat_file_check_writable(const char *path, leat_error *error) {
+  if (!path || !access(path, W_OK)) return LEAT_OK; // /dev/stdout, whose folder nobody writes to
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  if (!folder) return fail_memory(error, path);
+  bool fine = !access(folder, W_OK);
+  int reason = errno;
+  free(folder);
+  if (fine) return LEAT_OK;
+  return leat_fail(error, LEAT_IO, "cannot write '%s': %s", path, strerror(reason));
+}
+
 leat_status leat_file_make_directories(const char *path, leat_error *error) {
   char *prefix = strdup(path);
   if (!prefix) return fail_memory(error, path);

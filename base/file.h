@@ -42,6 +42,9 @@ typedef enum leat_file_promise {
 LEAT_MUST_USE leat_status leat_file_write(const char *path, const leat_bytes *pieces, size_t count,
                                           leat_file_promise promise, leat_error *error);
 
+// Whether a file of that path can be written, or made, before the work that it is for; NULL: none.
+LEAT_MUST_USE leat_status leat_file_check_writable(const char *path, leat_error *error);
+
 // Makes the directory and those above it; that they exist already is fine.
 LEAT_MUST_USE leat_status leat_file_make_directories(const char *path, leat_error *error);
 

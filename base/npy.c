@@ -14,8 +14,8 @@ enum { MAGIC_SIZE = 6, LARGEST_HEADER = 65535, DATA_ALIGNMENT = 64 };
 
 static const char magic[MAGIC_SIZE + 1] = "\x93NUMPY";
 
-// NumPy's letter and size for each dtype; NULL where it has none. bf16 it knows as two bytes of
-// anything, which is how the arrays of JAX and ml_dtypes are saved.
+// NumPy's letter and size for each dtype but that of strings, whose size is the file's. bf16 it
+// knows as two bytes of anything, which is how the arrays of JAX and ml_dtypes are saved.
 static const char *const descriptions[LEAT_DTYPE_COUNT] = {
     [LEAT_bool] = "b1", [LEAT_i8] = "i1",    [LEAT_i16] = "i2",  [LEAT_i32] = "i4",
     [LEAT_i64] = "i8",  [LEAT_u8] = "u1",    [LEAT_u16] = "u2",  [LEAT_u32] = "u4",
@@ -328,14 +328,27 @@ void leat_npy_close(leat_npy *npy) {
   *npy = (leat_npy){0};
 }
 
-leat_status leat_npy_add_header(leat_text *out, const leat_tensor *tensor, leat_error *error) {
-  const char *description = descriptions[tensor->dtype];
-  if (!description)
-    return leat_fail(error, LEAT_UNSUPPORTED, "npy files cannot hold %s",
-                     leat_dtype_name(tensor->dtype));
+// -- Writing --------------------------------------------------------------------------------------
+
+// The bytes that each element of a tensor of strings takes: those of the longest, and no `|S0`.
+static size_t text_width(const leat_tensor *tensor) {
+  const leat_str *strings = tensor->data;
+  int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
+  uint64_t width = 1;
+  for (int64_t i = 0; i < count; i++)
+    if (strings[i].size > width) width = strings[i].size;
+  return (size_t)width;
+}
+
+void leat_npy_add_header(leat_text *out, const leat_tensor *tensor) {
   leat_text dict = {0};
-  leat_text_add(&dict, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
-                leat_dtype_size(tensor->dtype) == 1 ? '|' : '<', description);
+  leat_text_add(&dict, "{'descr': '");
+  if (tensor->dtype == LEAT_str)
+    leat_text_add(&dict, "|S%zu", text_width(tensor));
+  else
+    leat_text_add(&dict, "%c%s", leat_dtype_size(tensor->dtype) == 1 ? '|' : '<',
+                  descriptions[tensor->dtype]);
+  leat_text_add(&dict, "', 'fortran_order': False, 'shape': (");
   for (int32_t i = 0; i < tensor->rank; i++)
     leat_text_add(&dict, i ? ", %lld" : "%lld", (long long)tensor->shape[i]);
   leat_text_add(&dict, tensor->rank == 1 ? ",), }" : "), }");
@@ -346,6 +359,19 @@ leat_status leat_npy_add_header(leat_text *out, const leat_tensor *tensor, leat_
   leat_text_add_n(out, (char[]){1, 0, (char)(dict.size & 0xff), (char)(dict.size >> 8)}, 4);
   leat_text_add_n(out, dict.data, dict.size);
   leat_text_finish(&dict);
+}
+
+// The strings side by side, NULs behind all but the longest.
+static leat_status pack_strings(const leat_tensor *tensor, leat_bytes *out, leat_error *error) {
+  const leat_str *strings = tensor->data;
+  size_t count = (size_t)leat_shape_elements(tensor->rank, tensor->shape);
+  size_t width = text_width(tensor);
+  char *to = calloc(count + !count, width);
+  if (!to)
+    return leat_fail(error, LEAT_MEMORY, "no memory for %zu strings of %zu bytes", count, width);
+  for (size_t i = 0; i < count; i++)
+    if (strings[i].size) memcpy(to + i * width, strings[i].data, strings[i].size);
+  *out = (leat_bytes){to, count * width};
   return LEAT_OK;
 }
 
@@ -354,10 +380,14 @@ leat_status leat_npy_write(const char *path, const leat_tensor *tensor, leat_err
   if (bytes < 0) return leat_fail(error, LEAT_INVALID, "'%s': the shape is too large", path);
   leat_text header = {0};
   leat_error cause = {0};
-  leat_status status = leat_npy_add_header(&header, tensor, &cause);
-  if (status) return leat_fail(error, status, "'%s': %s", path, cause.message);
-  leat_bytes pieces[] = {{header.data, header.size}, {tensor->data, (size_t)bytes}};
-  status = leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, error);
+  leat_bytes data = {tensor->data, (size_t)bytes};
+  bool text = tensor->dtype == LEAT_str;
+  if (text && pack_strings(tensor, &data, &cause))
+    return leat_fail(error, LEAT_MEMORY, "'%s': %s", path, cause.message);
+  leat_npy_add_header(&header, tensor);
+  leat_bytes pieces[] = {{header.data, header.size}, data};
+  leat_status status = leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, error);
   leat_text_finish(&header);
+  if (text) free((void *)data.data);
   return status;
 }

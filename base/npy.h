@@ -2,8 +2,8 @@
 //
 // Stated limits: a header of at most 65,535 bytes, rank at most LEAT_MAX_RANK, little-endian, the
 // file ends with its data. Fortran order is read, C order written. Text is read: bytes (`|S5`) and
-// code points (`<U5`), which become UTF-8, without the NULs at an element's end, which NumPy adds.
-// npy has no bf16.
+// code points (`<U5`), which become UTF-8, without the NULs at an element's end, which NumPy adds;
+// strings are written as bytes, each with NULs up to the longest. bf16 is two bytes of anything.
 #ifndef LEAT_BASE_NPY_H
 #define LEAT_BASE_NPY_H
 
@@ -27,8 +27,7 @@ LEAT_MUST_USE leat_status leat_npy_open(leat_npy *out, const char *path, leat_er
 void leat_npy_close(leat_npy *npy);
 
 // Adds the header that goes before the tensor's data: a multiple of 64 bytes.
-LEAT_MUST_USE leat_status leat_npy_add_header(leat_text *out, const leat_tensor *tensor,
-                                              leat_error *error);
+void leat_npy_add_header(leat_text *out, const leat_tensor *tensor);
 LEAT_MUST_USE leat_status leat_npy_write(const char *path, const leat_tensor *tensor,
                                          leat_error *error);
 

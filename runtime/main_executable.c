@@ -2,6 +2,7 @@
 // runs the entry once, writes or prints what it fetched.
 #include "leat/runtime.h"
 
+#include "base/file.h"
 #include "runtime/feed.h"
 #include "runtime/format.h"
 
@@ -99,8 +100,15 @@ static leat_status from_model(program *p, leat_status status) {
   return LEAT_OK;
 }
 
+static leat_status check_files(program *p) {
+  for (int i = 0; i < leat_model_fetch_count(p->model); i++)
+    LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
+  return leat_file_check_writable(p->save, &p->error);
+}
+
 static leat_status run(program *p) {
   leat_model *model = p->model;
+  LEAT_TRY(check_files(p));
   if (p->restore) LEAT_TRY(from_model(p, leat_model_restore(model, p->restore)));
   LEAT_TRY(from_model(p, leat_model_run(model, p->feeds, p->fetches)));
   for (int i = 0; i < leat_model_fetch_count(model); i++) {

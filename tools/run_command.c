@@ -36,9 +36,9 @@ static int check_outputs(const tool_command *command, const run_options *o) {
       found = output_of(o, leat_step_fetch(o->step.step, j)->name) == equals + 2;
     if (o->step.step && !found)
       return tool_usage_error(command, "-o %s: nothing of that name is fetched", text);
-    if (tool_check_writable(equals + 2, &error)) return tool_fail(&error);
+    if (leat_file_check_writable(equals + 2, &error)) return tool_fail(&error);
   }
-  return tool_check_writable(o->save, &error) ? tool_fail(&error) : TOOL_OK;
+  return leat_file_check_writable(o->save, &error) ? tool_fail(&error) : TOOL_OK;
 }
 
 static int show_results(const run_options *o) {

@@ -1,5 +1,6 @@
 // leat train: runs the training entry until global_step says that it is enough (tools/loop.h).
 #define _GNU_SOURCE
+#include "base/file.h"
 #include "base/text.h"
 #include "tools/loop.h"
 #include "tools/session_options.h"
@@ -76,7 +77,7 @@ static int train_session(train_options *o, leat_session *session) {
   int status = TOOL_OK;
   int64_t step = 0;
   leat_error error = {0};
-  if (tool_check_writable(o->save, &error)) return tool_fail(&error);
+  if (leat_file_check_writable(o->save, &error)) return tool_fail(&error);
   const char *entry = o->entry ? o->entry : choose_entry(session);
   if (!entry || !trains(session, entry)) return TOOL_FAILED;
   leat_vec_push(tool_arena(), &o->step.entries, entry);

@@ -4,13 +4,11 @@
 #include "runtime/format.h"
 #include "tools/options.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 bool tool_split(const char *text, char **out_name, const char **out_value) {
   const char *equals = strchr(text, '=');
@@ -46,14 +44,6 @@ double tool_element(const leat_tensor *tensor, int64_t i) {
 }
 
 // -- Output ------------------------------------------------------------------------------------
-
-leat_status tool_check_writable(const char *path, leat_error *error) {
-  const char *slash = path ? strrchr(path, '/') : NULL;
-  size_t length = slash ? (size_t)(slash - path) + 1 : 0;
-  const char *folder = length ? leat_arena_strndup(tool_arena(), path, length) : ".";
-  if (!path || !access(path, W_OK) || !access(folder, W_OK)) return LEAT_OK; // `path`: /dev/stdout
-  return leat_fail(error, LEAT_IO, "cannot write '%s': %s", path, strerror(errno));
-}
 
 static void add_type(leat_text *text, const char *name, const leat_tensor *tensor) {
   leat_text_add(text, "%s%s%s[", name ? name : "", name ? ": " : "",

@@ -7,9 +7,6 @@
 // Splits NAME=VALUE; false when there is no `=` or no name. *out_name lies in tool_arena.
 bool tool_split(const char *text, char **out_name, const char **out_value);
 
-// Whether a file can be made at `path`: found out before the work, not after it. NULL: none is.
-LEAT_MUST_USE leat_status tool_check_writable(const char *path, leat_error *error);
-
 // `name: f32[2, 3] =` and the value, as NumPy prints it; name NULL: without.
 void tool_print_value(const char *name, const leat_tensor *tensor);
 

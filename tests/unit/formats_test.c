@@ -3,6 +3,7 @@
 #include "base/npy.h"
 #include "base/philox.h"
 #include "base/safetensors.h"
+#include "base/str.h"
 #include "tests/unit/check.h"
 #include "tests/unit/scratch.h"
 
@@ -65,7 +66,7 @@ TEST(npy_writes_what_it_reads) {
 TEST(npy_header_is_numpys) {
   leat_text header = {0};
   leat_tensor tensor = {.dtype = LEAT_f32, .rank = 1, .shape = {3}};
-  CHECK_EQ_INT(leat_npy_add_header(&header, &tensor, NULL), LEAT_OK);
+  leat_npy_add_header(&header, &tensor);
   CHECK_EQ_INT(header.size, 128);
   CHECK(memcmp(header.data, "\x93NUMPY\1\0v\0", 10) == 0);
   CHECK(strncmp(header.data + 10, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }  ",
@@ -131,10 +132,29 @@ TEST(npy_refuses_with_a_reason) {
                     4, "too large");
   check_npy_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 8, "needs 12");
   check_npy_refused("{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}", 16, "needs 12");
+}
+
+static void check_strings_come_back(const leat_str *strings, int64_t count, const char *dtype) {
   leat_error error = {0};
-  leat_tensor t = {.dtype = LEAT_str};
-  CHECK_EQ_INT(leat_npy_write("never.npy", &t, &error), LEAT_UNSUPPORTED);
-  CHECK_EQ_STR(error.message, "'never.npy': npy files cannot hold str");
+  leat_npy npy;
+  char path[SCRATCH_PATH];
+  leat_tensor tensor = {.dtype = LEAT_str, .rank = 1, .shape = {count}, .data = (void *)strings};
+  scratch_path(path, "strings.npy");
+  CHECK_EQ_INT(leat_npy_write(path, &tensor, &error), LEAT_OK);
+  CHECK_EQ_INT(leat_npy_open(&npy, path, &error), LEAT_OK);
+  CHECK(memmem(npy.file.data, 64, dtype, strlen(dtype)) != NULL);
+  CHECK_EQ_INT(npy.tensor.dtype, LEAT_str);
+  CHECK_EQ_INT(npy.tensor.shape[0], count);
+  const leat_str *back = npy.tensor.data;
+  for (int64_t i = 0; i < count; i++) CHECK(leat_str_compare(back[i], strings[i]) == 0);
+  leat_npy_close(&npy);
+}
+
+TEST(npy_holds_strings) {
+  leat_str strings[] = {{"a", 1}, {NULL, 0}, {"b\0c\xff", 4}};
+  check_strings_come_back(strings, 3, "'|S4'");
+  check_strings_come_back(strings + 1, 1, "'|S1'");
+  check_strings_come_back(NULL, 0, "'|S1'");
 }
 
 TEST(npy_errors_name_the_file) {
