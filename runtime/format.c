@@ -4,6 +4,7 @@
 #include "base/half.h"
 #include "base/number.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -118,4 +119,17 @@ void leat_tensor_format(const leat_tensor *tensor, leat_text *out) {
   f.out = out;
   format_axis(&f, 0, tensor->data);
   leat_text_finish(&f.scratch);
+}
+
+void leat_type_format(const char *name, const leat_tensor *tensor, leat_text *out) {
+  leat_text_add(out, "%s%s%s[", name ? name : "", name ? ": " : "", leat_dtype_name(tensor->dtype));
+  for (int i = 0; i < tensor->rank; i++)
+    leat_text_add(out, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
+  leat_text_add(out, "]");
+}
+
+void leat_result_format(const char *name, const leat_tensor *tensor, leat_text *out) {
+  leat_type_format(name, tensor, out);
+  leat_text_add(out, tensor->rank > 1 ? " =\n" : " = ");
+  leat_tensor_format(tensor, out);
 }

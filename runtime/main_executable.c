@@ -117,9 +117,8 @@ static leat_status run(program *p) {
       continue;
     }
     leat_text text = {0};
-    leat_tensor_format(&p->fetches[i], &text);
-    printf("%s =%s%s\n", leat_model_fetch_name(model, i), p->fetches[i].rank > 1 ? "\n" : " ",
-           text.data);
+    leat_result_format(leat_model_fetch_name(model, i), &p->fetches[i], &text);
+    puts(text.data);
     leat_text_finish(&text);
   }
   if (p->save) LEAT_TRY(from_model(p, leat_model_save(model, p->save)));

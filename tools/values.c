@@ -45,13 +45,6 @@ double tool_element(const leat_tensor *tensor, int64_t i) {
 
 // -- Output ------------------------------------------------------------------------------------
 
-static void add_type(leat_text *text, const char *name, const leat_tensor *tensor) {
-  leat_text_add(text, "%s%s%s[", name ? name : "", name ? ": " : "",
-                leat_dtype_name(tensor->dtype));
-  for (int i = 0; i < tensor->rank; i++)
-    leat_text_add(text, "%s%" PRId64, i ? ", " : "", tensor->shape[i]);
-}
-
 void tool_print_summary(const char *name, const leat_tensor *tensor) {
   int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
   double low = INFINITY, high = -INFINITY, sum = 0;
@@ -62,8 +55,7 @@ void tool_print_summary(const char *name, const leat_tensor *tensor) {
     sum += value;
   }
   leat_text text = {0};
-  add_type(&text, name, tensor);
-  leat_text_add(&text, "]");
+  leat_type_format(name, tensor, &text);
   if (low <= high)
     leat_text_add(&text, " from %.4g to %.4g, mean %.4g", low, high, sum / (double)count);
   puts(text.data);
@@ -72,9 +64,7 @@ void tool_print_summary(const char *name, const leat_tensor *tensor) {
 
 void tool_print_value(const char *name, const leat_tensor *tensor) {
   leat_text text = {0};
-  add_type(&text, name, tensor);
-  leat_text_add(&text, tensor->rank > 1 ? "] =\n" : "] = ");
-  leat_tensor_format(tensor, &text);
+  leat_result_format(name, tensor, &text);
   puts(text.data);
   leat_text_finish(&text);
 }

@@ -117,7 +117,7 @@ TEST(executables_read_and_write) {
   leat_tensor tensor = {LEAT_f32, 1, {3}, values};
   CHECK_EQ_INT(leat_npy_write(x, &tensor, NULL), LEAT_OK);
   CHECK_EQ_INT(run("--feed x=@%s", x), 0);
-  check_output("step/y = [102.0 104.0 106.0]");
+  check_output("step/y: f32[3] = [102.0 104.0 106.0]");
   CHECK_EQ_INT(run("--threads 2 --feed step/x=@%s --feed factor=0.5 --save %s -o y=@%s", x, v, y),
                0);
   leat_npy npy;
@@ -125,7 +125,7 @@ TEST(executables_read_and_write) {
   CHECK(((const float *)npy.tensor.data)[2] == 101.5f);
   leat_npy_close(&npy);
   CHECK_EQ_INT(run("--vars %s --feed x=@%s", v, x), 0);
-  check_output("step/y = [103.0 105.0 107.0]");
+  check_output("step/y: f32[3] = [103.0 105.0 107.0]");
 }
 
 TEST(executables_explain_themselves) {
@@ -142,7 +142,7 @@ TEST(executables_explain_themselves) {
   CHECK_EQ_INT(run("--feed factor=1 --feed factor=2"), 2);
   check_output("`step/factor` is fed twice");
   CHECK_EQ_INT(run("--feed x=[1,2,3] --feed factor=1"), 0);
-  check_output("step/y = [101.0 102.0 103.0]");
+  check_output("step/y: f32[3] = [101.0 102.0 103.0]");
   CHECK_EQ_INT(run("--feed x=@/nowhere/x.npy"), 1);
   check_output("/nowhere/x.npy");
   CHECK_EQ_INT(run("--wrong"), 2);
