@@ -150,18 +150,9 @@ static ev declared(evaluator *e, const ev_aim *a, ev value, leat_span span) {
   return ev_fit(e, target->type, value, span, target->name ? target->name : "_", a->hint);
 }
 
-// What is bound is a value, which not every call gives.
-static ev value_of(evaluator *e, const leat_expr *from, const char *hint) {
-  ev value = ev_expr(e, from, hint);
-  if (!ev_is_nothing(value)) return value;
-  if (from->kind != LEAT_EXPR_CALL) return ev_fail(e, from->span, "this gives no value");
-  return ev_fail(e, from->span, "`%s` gives no value: it is a line of its own, without `=`",
-                 ev_source_text(e, from->callee->span));
-}
-
 ev ev_target_value(evaluator *e, const ev_aim *a, const leat_expr *from) {
   if (a->target->absolute) return canonical_value(e, a->target, from);
-  return declared(e, a, value_of(e, from, a->hint), from->span);
+  return declared(e, a, ev_value(e, from, a->hint), from->span);
 }
 
 ev_aim *ev_aims_of(evaluator *e, const leat_bindings *targets) {
@@ -184,7 +175,7 @@ static void bind_results(evaluator *e, const leat_stmt *stmt) {
   uint32_t count = stmt->targets.count;
   const leat_expr *call = stmt->values.items[0];
   const leat_binding *first = &stmt->targets.items[0];
-  ev value = first->absolute ? canonical_value(e, first, call) : value_of(e, call, NULL);
+  ev value = first->absolute ? canonical_value(e, first, call) : ev_value(e, call, NULL);
   if (value.kind == EV_LIST && value.list->count == count) {
     const ev_aim *aims = ev_aims_of(e, &stmt->targets);
     for (uint32_t i = 0; i < count; i++)

@@ -242,7 +242,7 @@ ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra,
     const leat_arg *arg = &args->items[i];
     if (!is_spread(arg))
       out[count++] =
-          (ev_argument){arg->key, ev_expr(e, arg->value, NULL), arg->value->span, key_span(arg)};
+          (ev_argument){arg->key, ev_value(e, arg->value, NULL), arg->value->span, key_span(arg)};
     else
       for (uint32_t k = 0; k < rest->count; k++)
         out[count++] = (ev_argument){rest->names[k], rest->items[k], arg->span, arg->span};

@@ -46,7 +46,7 @@ bool ev_string(evaluator *e, const leat_expr *expr, const char **out) {
 static ev list_value(evaluator *e, const leat_expr *expr) {
   ev *items = leat_new_array(e->arena, ev, (size_t)expr->list.count + 1);
   for (uint32_t i = 0; i < expr->list.count; i++) {
-    items[i] = ev_expr(e, expr->list.items[i], NULL);
+    items[i] = ev_value(e, expr->list.items[i], NULL);
     if (items[i].kind == EV_ERROR) return ev_error();
   }
   return ev_take_list(e, items, expr->list.count);
@@ -139,6 +139,14 @@ ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   ev value = dispatch(e, expr, hint);
   e->depth--;
   return value;
+}
+
+ev ev_value(evaluator *e, const leat_expr *expr, const char *hint) {
+  ev value = ev_expr(e, expr, hint);
+  if (!ev_is_nothing(value)) return value;
+  const leat_expr *callee = expr->kind == LEAT_EXPR_CALL ? expr->callee : expr;
+  return ev_fail(e, expr->span, "`%s` gives no value: its call is a line of its own",
+                 ev_source_text(e, callee->span));
 }
 
 // -- What a REPL shows --------------------------------------------------------------------------
@@ -307,7 +315,7 @@ static void return_statement(evaluator *e, const leat_stmt *stmt) {
     return;
   }
   ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
-  for (uint32_t i = 0; i < count; i++) items[i] = ev_expr(e, stmt->values.items[i], NULL);
+  for (uint32_t i = 0; i < count; i++) items[i] = ev_value(e, stmt->values.items[i], NULL);
   frame->result = count ? ev_take_results(e, items, count) : ev_nothing();
 }
 

@@ -313,6 +313,8 @@ bool ev_check_path_part(evaluator *e, const char *name, leat_span span);
 // -- evaluate.c ---------------------------------------------------------------------------------
 // `hint`: the name wished for the node that gives the value, or NULL: the op's.
 ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint);
+// The same where a value is due, which not every call gives.
+ev ev_value(evaluator *e, const leat_expr *expr, const char *hint);
 bool ev_string(evaluator *e, const leat_expr *expr, const char **out); // interned, interpolated
 void ev_statements(evaluator *e, const leat_stmts *stmts);
 

@@ -201,7 +201,7 @@ static const struct {
     {"fn i(out: type) { var w: f32[]\n"
      " return 0 }\n"
      "var a: f32[] = i() as n",
-     "t:3:16: error: argument `out` of `i` is missing"},
+     "t:3:16: error: argument `out` of `i` is missing, a type such as `f32[3, 4]`"},
     {"var a: f32[3] = [1, 2]",
      "t:1:17: error: expected a list of 3 here, found one of 2"},
     {"var a: f32[3] = 1 trainable=3",
