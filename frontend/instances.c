@@ -13,35 +13,22 @@ typedef struct instance {
   leat_span span;
 } instance;
 
-static void set_instance(evaluator *e, const ev_function *function, const char *path,
-                         leat_span span) {
+bool ev_enter_instance(evaluator *e, const ev_function *function, const char *path,
+                       leat_span span) {
+  const instance *known = leat_map_get(&e->instances, path);
+  if (known && known->function->definition == function->definition) return true;
+  // A function that a REPL defines again goes on with the state.
+  bool again = known && e->interactive && !strcmp(known->function->name, function->name);
+  if (known && !again) {
+    ev_fail(e, span, "instance `%s` is of `%s` here and of `%s` elsewhere", path, function->name,
+            known->function->name);
+    leat_note_at(e->diag, known->span, "the other one is here");
+    return false;
+  }
+  if (!known && !ev_claim_name(e, EV_INSTANCE, path, span)) return false;
   instance *made = leat_new(e->arena, instance);
   *made = (instance){function, span};
   ev_set(e, &e->instances, path, made);
-}
-
-static bool is_known(evaluator *e, const ev_function *function, const char *path, leat_span span,
-                     bool *ok) {
-  const instance *known = leat_map_get(&e->instances, path);
-  *ok = !known || known->function->definition == function->definition;
-  if (*ok) return known;
-  if (e->interactive && !strcmp(known->function->name, function->name)) {
-    set_instance(e, function, path, span); // it was defined again, and goes on with the state
-    *ok = true;
-    return true;
-  }
-  ev_fail(e, span, "instance `%s` is of `%s` here and of `%s` elsewhere", path, function->name,
-          known->function->name);
-  leat_note_at(e->diag, known->span, "the other one is here");
-  return true;
-}
-
-bool ev_enter_instance(evaluator *e, const ev_function *function, const char *path,
-                       leat_span span) {
-  bool ok;
-  if (is_known(e, function, path, span, &ok)) return ok;
-  if (!ev_claim_name(e, EV_INSTANCE, path, span)) return false;
-  set_instance(e, function, path, span);
   return true;
 }
 
