@@ -181,16 +181,12 @@ void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *erro
   leat_vec_push(e->arena, &e->broken, broken);
 }
 
-bool ev_leaves_out(const evaluator *e) {
-  return e->options.leaves_out && !e->interactive;
-}
-
 void ev_entry(evaluator *e, const leat_stmt *stmt) {
   ev_extent before = ev_take_extent(e);
   leat_diag_mark mark = leat_diag_take_mark(e->diag);
   bool taken = leat_map_get(&e->claims, stmt->name) || ev_is_broken(e, stmt->name);
   evaluate_entry(e, stmt);
-  if (taken || e->stopped || !ev_leaves_out(e)) return;
+  if (taken || e->stopped || !e->leaves_out) return;
   const leat_withheld *errors = leat_diag_withhold(e->diag, mark, (leat_span){0});
   if (!errors) return;
   ev_roll_back(e, &before);

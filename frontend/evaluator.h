@@ -197,7 +197,7 @@ struct leat_frontend {
   leat_vec(const char *) open_modules; // the files being evaluated, each used by the one before
 
   // Of the text being evaluated.
-  bool interactive;
+  bool interactive, leaves_out;
   bool stopped;    // a limit was hit: unwind
   uint32_t errors; // in the diag before it
   uint32_t first_broken;
@@ -338,7 +338,7 @@ void ev_bind_nothing(evaluator *e, const leat_stmt *stmt);
 // -- frontend.c ---------------------------------------------------------------------------------
 // What a text, or an entry, may change: how far everything had grown before it.
 typedef struct ev_extent {
-  uint32_t nodes, states, entries, undo, shown, pending;
+  uint32_t nodes, states, entries, undo, shown, pending, renamed;
   leat_dims_mark dims;
   const char *name, *device;
 } ev_extent;
@@ -538,7 +538,6 @@ ev ev_builtin_variables(evaluator *e, const ev_builtin_call *call);
 
 // -- entry.c ------------------------------------------------------------------------------------
 void ev_entry(evaluator *e, const leat_stmt *stmt);
-bool ev_leaves_out(const evaluator *e);                  // entries with errors
 bool ev_is_broken(const evaluator *e, const char *name); // an entry of this text that was left out
 void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors);
 

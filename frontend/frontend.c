@@ -275,7 +275,7 @@ static void evaluate_text(evaluator *e, const char *name, const char *text, size
   leat_diag_mark mark = leat_diag_take_mark(e->diag);
   uint32_t broken = e->broken.count;
   leat_stmts *stmts = &leat_parse(e->arena, e->strings, e->diag, source)->stmts;
-  if (ev_failed(e) && ev_leaves_out(e)) leave_out_unread(e, stmts, mark);
+  if (ev_failed(e) && e->leaves_out) leave_out_unread(e, stmts, mark);
   if (ev_failed(e)) return;
   define_all(e, stmts);
   bool has_graph = stmts->count && stmts->items[0]->kind == LEAT_STMT_GRAPH;
@@ -297,6 +297,7 @@ ev_extent ev_take_extent(const leat_frontend *e) {
                      .undo = e->undo.count,
                      .shown = e->shown.count,
                      .pending = e->pending.count,
+                     .renamed = e->renamed.count,
                      .dims = leat_dims_take_mark(e->graph->dims),
                      .name = e->graph->name,
                      .device = e->graph->device};
@@ -308,7 +309,7 @@ void ev_roll_back(leat_frontend *e, const ev_extent *to) {
     leat_map_set(change->map, change->key, change->value);
   }
   leat_graph_truncate(e->graph, to->nodes, to->states, to->entries);
-  while (e->renamed.count) {
+  while (e->renamed.count > to->renamed) {
     const ev_renamed *last = &e->renamed.items[--e->renamed.count];
     leat_graph_rename_entry(e->graph, last->entry, last->name);
   }
@@ -319,8 +320,9 @@ void ev_roll_back(leat_frontend *e, const ev_extent *to) {
   e->pending.count = to->pending;
 }
 
-static void begin(leat_frontend *e, ev_frame *top, bool interactive) {
-  e->interactive = interactive;
+static void begin(leat_frontend *e, ev_frame *top, unsigned flags) {
+  e->interactive = flags & LEAT_EXTEND_INTERACTIVE;
+  e->leaves_out = flags & LEAT_EXTEND_LEAVES_OUT;
   e->errors = leat_diag_errors(e->diag);
   e->first_broken = e->broken.count;
   e->stopped = e->training = e->absolute = false;
@@ -365,9 +367,9 @@ leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t 
 }
 
 bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, size_t size,
-                          bool interactive) {
+                          unsigned flags) {
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
-  begin(e, &top, interactive);
+  begin(e, &top, flags);
   ev_extent before = ev_take_extent(e);
   const char *path = beside(e, "", name);
   ev_set(e, &e->modules, path, &module_open); // nothing that it uses can use it
@@ -396,7 +398,7 @@ const leat_entry_call *leat_frontend_entry_call(const leat_frontend *frontend) {
 
 const char *leat_frontend_hold(leat_frontend *e, const char *name, const leat_type *type) {
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
-  begin(e, &top, true);
+  begin(e, &top, LEAT_EXTEND_INTERACTIVE);
   ev_extent before = ev_take_extent(e);
   name = leat_intern(e->strings, name);
   bool last = strcmp(name, "_") == 0;

@@ -26,7 +26,6 @@ typedef struct leat_frontend_options {
   const char *job; // this client's, for {job} and {task}; NULL: "worker" of task 0
   int task;
   const char *path;    // folders between `:` where `use` looks after the text's own; NULL: none
-  bool leaves_out;     // entries with errors, of a text that has others and no other errors
   uint64_t most_steps; // statements, calls and list items that a text may take; 0: 10 million
 } leat_frontend_options;
 
@@ -34,11 +33,15 @@ typedef struct leat_frontend_options {
 leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, leat_diag *diag,
                                     const leat_frontend_options *options);
 
+enum {
+  LEAT_EXTEND_INTERACTIVE = 1, // top-level names may be bound again
+  LEAT_EXTEND_LEAVES_OUT = 2,  // entries with errors, of a text that has others and no other errors
+};
+
 // Adds a text; `name` is shown in messages, and `use` and `load` are relative to its folder. False:
-// errors are in the diag, and nothing was added. With `interactive`, top-level names may be bound
-// again.
+// errors are in the diag, and nothing was added.
 bool leat_frontend_extend(leat_frontend *frontend, const char *name, const char *text, size_t size,
-                          bool interactive);
+                          unsigned flags);
 
 leat_graph *leat_frontend_graph(const leat_frontend *frontend);
 

@@ -66,8 +66,14 @@ typedef struct application {
 // The call that first made slots of a variable under a name.
 typedef struct slot_maker {
   leat_span span;
-  const char *instance; // that it stands in
+  const char *instance;    // that it stands in
+  const leat_entry *entry; // or NULL
+  const char *entry_name;  // the entry has another when a REPL has defined it again
 } slot_maker;
+
+static bool is_superseded(const slot_maker *maker) {
+  return maker && maker->entry && maker->entry->name != maker->entry_name;
+}
 
 // Slots are shared by calls that say so: by their name=, or as one call in one named instance.
 static bool check_shared(evaluator *e, const application *a, const leat_state *state,
@@ -75,6 +81,7 @@ static bool check_shared(evaluator *e, const application *a, const leat_state *s
   bool same_call = maker && maker->span.source == a->span.source &&
                    maker->span.begin == a->span.begin && *maker->instance;
   if (!maker || a->named || (same_call && maker->instance == e->frame->instance)) return true;
+  if (is_superseded(maker)) return true;
   ev_fail(e, a->span,
           "`%s` has slots of `%s` for another update already: name=\"…\" gives this one its own, "
           "name=\"%s\" says that it shares them",
@@ -85,7 +92,8 @@ static bool check_shared(evaluator *e, const application *a, const leat_state *s
 
 static void remember_slots(evaluator *e, const application *a, const char *path) {
   slot_maker *maker = leat_new(e->arena, slot_maker);
-  *maker = (slot_maker){a->span, e->frame->instance};
+  const char *name = e->entry ? e->entry->name : NULL;
+  *maker = (slot_maker){a->span, e->frame->instance, e->entry, name};
   ev_set(e, &e->slot_makers, path, maker);
 }
 
@@ -119,7 +127,7 @@ static bool update(evaluator *e, const application *a, leat_state *state, ev gra
   e->device = device;
   e->colocate = colocate;
   e->slots_of = slots_of;
-  if (e->graph->states.count > states) remember_slots(e, a, slots);
+  if (e->graph->states.count > states || is_superseded(maker)) remember_slots(e, a, slots);
   return result.kind != EV_ERROR;
 }
 

@@ -318,9 +318,19 @@ static const ev_binding *gone_with_turn(const ev_scope *scope, const char *name)
   return found;
 }
 
+static ev tell_of_broken(evaluator *e, const leat_broken_entry *broken, leat_span span) {
+  leat_span where;
+  const char *first = leat_withheld_first(broken->errors, &where);
+  ev_fail(e, span, "the entry `%s` has errors and cannot be run", broken->name);
+  leat_note_at(e->diag, where, "%s", first);
+  return ev_error();
+}
+
 static ev unknown_name(evaluator *e, const char *name, leat_span span) {
   const char *habit = leat_habit_word(name, strlen(name));
   if (habit) return ev_fail(e, span, "%s", habit);
+  for (uint32_t i = 0; i < e->broken.count; i++)
+    if (e->broken.items[i]->name == name) return tell_of_broken(e, e->broken.items[i], span);
   const ev_binding *gone = gone_with_turn(e->frame->scope, name);
   if (gone) {
     ev_fail(e, span,

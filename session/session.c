@@ -83,7 +83,6 @@ static void create_frontend(leat_session *session) {
                                     .setting_names = names,
                                     .setting_values = values,
                                     .setting_count = options->setting_count,
-                                    .leaves_out = true,
                                     .jobs = session->devices.jobs.items,
                                     .job_count = (int)session->devices.jobs.count};
   session->frontend =
@@ -196,12 +195,15 @@ static void collect_effects(leat_session *session, const leat_graph *graph, uint
   }
 }
 
-static leat_status extend(leat_session *session, const char *text, size_t size, const char *name) {
+// What is typed in a REPL is right or refused.
+static leat_status extend(leat_session *session, const char *text, size_t size, const char *name,
+                          bool typed) {
   double start = leat_seconds();
   const leat_graph *graph = leat_frontend_graph(session->frontend);
   uint32_t first = graph->nodes.count;
-  bool extended =
-      leat_frontend_extend(session->frontend, name, text, size, session->options.interactive);
+  unsigned flags = (session->options.interactive ? LEAT_EXTEND_INTERACTIVE : 0) |
+                   (typed ? 0 : LEAT_EXTEND_LEAVES_OUT);
+  bool extended = leat_frontend_extend(session->frontend, name, text, size, flags);
   leat_session_time(session, "frontend", start);
   collect_effects(session, graph, first);
   leat_session_note_entry_run(session);
@@ -211,7 +213,8 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
 leat_status leat_session_extend(leat_session *session, const char *text, size_t size,
                                 const char *name) {
   leat_session_begin(session);
-  return leat_session_end(session, extend(session, text, size ? size : strlen(text), name));
+  return leat_session_end(session, extend(session, text, size ? size : strlen(text), name,
+                                          session->options.interactive));
 }
 
 leat_status leat_session_extend_file(leat_session *session, const char *path) {
@@ -219,7 +222,7 @@ leat_status leat_session_extend_file(leat_session *session, const char *path) {
   char *text = NULL;
   size_t size = 0;
   leat_status status = leat_file_read(path, MOST_TEXT, &text, &size, error);
-  if (!status) status = extend(session, text, size, path);
+  if (!status) status = extend(session, text, size, path, false);
   free(text);
   return leat_session_end(session, status);
 }

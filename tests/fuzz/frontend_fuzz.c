@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   leat_arena *arena = leat_arena_create();
   leat_frontend *first = create(arena), *again = create(arena);
   leat_text once = {0}, twice = {0};
-  bool ok = leat_frontend_extend(first, "input", text, size, size % 2);
+  bool ok = leat_frontend_extend(first, "input", text, size, size % 4);
   print(first, &once);
   if (ok && !leat_frontend_extend(again, "printed", once.data, once.size, false)) abort();
   print(again, &twice);
