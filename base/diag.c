@@ -179,6 +179,10 @@ uint32_t leat_diag_errors(const leat_diag *diag) {
   return diag->counts[SEVERITY_ERROR];
 }
 
+bool leat_diag_is_full(const leat_diag *diag) {
+  return diag->kept[SEVERITY_ERROR] >= KEPT;
+}
+
 void leat_diag_clear(leat_diag *diag) {
   diag->messages.count = 0;
   diag->latest = NULL;

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 // Bytes [begin, end) of source number `source`. {0} is "nowhere": shown without a line.
@@ -43,6 +44,7 @@ void leat_diag_say_of(leat_diag *diag, const char *what);
 
 // Errors so far. At most 20 errors and 20 warnings are kept, the rest counted.
 uint32_t leat_diag_errors(const leat_diag *diag);
+bool leat_diag_is_full(const leat_diag *diag); // another error would only be counted
 // Adds all that was collected, in the order of the text.
 void leat_diag_print(const leat_diag *diag, leat_text *out);
 void leat_diag_clear(leat_diag *diag); // forgets messages, keeps sources

@@ -229,6 +229,7 @@ bool ev_failed(const evaluator *e) {
 const char *ev_suggestion(evaluator *e, const char *name, const char *const *candidates,
                           size_t count) {
   enum { MOST_LISTED = 12 };
+  if (leat_diag_is_full(e->diag)) return ""; // nobody would read it
   const char *near = leat_nearest(name, candidates, count);
   if (near) return leat_arena_printf(e->arena, "; did you mean `%s`?", near);
   if (count > MOST_LISTED) return "";
