@@ -141,6 +141,7 @@ static ev call_as(evaluator *e, const ev_function *function, const ev_argument *
   bool scalar = result.kind == EV_TENSOR && !leat_value_type(result.tensor)->rank;
   bool made = scalar && result.tensor.node->op != LEAT_OP_const; // tensor(2.0) wants a tensor
   bool known = made && ev_constant_of(e, result.tensor, span, &tensor);
+  if (e->stopped) return ev_error(); // a limit was hit, which is said
   bool wrong = leat_diag_withhold(e->diag, mark, (leat_span){0});
   return known && !wrong ? number_of(&tensor) : ev_none();
 }

@@ -232,6 +232,17 @@ TEST(a_bad_text_leaves_nothing_behind) {
 
 // -- Names for feeds and fetches ----------------------------------------------------------------
 
+// Wherever it is hit: also in a call of the library that is on trial, whose errors are nobody's.
+TEST(a_limit_is_always_said) {
+  for (uint64_t most = 1000; most < 1016; most++) {
+    leat_frontend_options options = {.most_steps = most};
+    evaluated e = evaluated_begin(&options);
+    CHECK(!evaluated_add(&e, "for i in 0..1000 { y = square(square(i * 0.5)) }"));
+    CHECK_HAS(e.messages.data, "compile time takes more than ");
+    evaluated_finish(&e);
+  }
+}
+
 TEST(names_find_what_the_text_calls_so) {
   evaluated e = evaluate("fn f(x: f32[]) {\n"
                          "  h = tanh(x)\n"
