@@ -113,9 +113,19 @@ leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name) {
   return entry;
 }
 
+// The head of an entry says its feeds' names: they go with it.
+static void rename_feed(leat_graph *graph, const leat_entry *entry, const leat_param *param) {
+  leat_map_set(&graph->by_name, param->node->name, NULL);
+  const char *path = leat_intern_path(graph->strings, entry->name, param->name);
+  const char *name = leat_graph_unique_name(graph, path);
+  param->node->name = add_name(graph, name, NAMED_NODE, param->node);
+}
+
 void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *name) {
   leat_map_set(&graph->by_name, entry->name, NULL);
   entry->name = add_name(graph, leat_intern(graph->strings, name), NAMED_ENTRY, entry);
+  for (uint32_t i = 0; i < entry->params.count; i++)
+    rename_feed(graph, entry, &entry->params.items[i]);
 }
 
 void leat_node_add_controls(leat_graph *graph, leat_node *node, leat_node *const *before,

@@ -130,7 +130,8 @@ leat_state *leat_graph_find_state(const leat_graph *graph, const char *name);
 leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name);
 leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat_type *type);
 leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name);
-void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *name); // a free one
+// To a free name; its feeds' names follow.
+void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *name);
 // The node that gives a `?` its value while running; NULL: a feed does, or nobody.
 leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom);
 // The binders that `node` must run after and that no input of it sees to: of the run-time dims in

@@ -190,6 +190,20 @@ TEST(a_repl_binds_again_and_shows_values) {
   evaluated_finish(&e);
 }
 
+// What the head of an entry names goes with the entry that is set aside, and comes back with it.
+TEST(an_entry_defined_again_is_printed_to_be_read) {
+  evaluated e = evaluated_begin(NULL), read = evaluated_begin(NULL);
+  CHECK(type_in(&e, "entry f(x: f32[2]) -> (y: f32[2]) { y = tanh(x) }"));
+  CHECK(type_in(&e, "entry f(x: f32[3], s: f32[]) -> (y: f32[3]) { y = x[::2][0] * s + x }"));
+  CHECK(evaluated_add(&read, e.printed.data));
+  CHECK_EQ_STR(read.printed.data, e.printed.data);
+  CHECK_HAS(e.printed.data, "mul($f/");
+  CHECK(!type_in(&e, "entry f(x: f32[4]) { y = x }\nz = unknown"));
+  CHECK_EQ_STR(e.printed.data, read.printed.data);
+  evaluated_finish(&e);
+  evaluated_finish(&read);
+}
+
 TEST(a_bad_text_leaves_nothing_behind) {
   static const char first[] =
       "dim B in 1..8\n"
