@@ -22,6 +22,7 @@ typedef struct leat_span {
 typedef struct leat_diag leat_diag;
 
 leat_diag *leat_diag_create(leat_arena *arena);
+enum { LEAT_LARGEST_SOURCE = 64 << 20 }; // bytes of one text, wherever it is read
 // Registers a text under the name shown in messages and returns its number (from 1). Copies both.
 uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *text, size_t size);
 // The source is a piece of a file that begins at this line of it.

@@ -14,8 +14,8 @@
 
 enum { FIRST_READ = 1 << 16, MOST_AT_ONCE = 1 << 30, MOST_NAMES_TRIED = 100 };
 
-// What is no file may have no end, as /dev/zero.
-static const size_t longest_stream = (size_t)1 << 32;
+// What is no file may have no end.
+static const size_t longest_stream = (size_t)1 << 30;
 
 static leat_status fail_errno(leat_error *error, const char *doing, const char *path) {
   int cause = errno;
@@ -27,17 +27,54 @@ static leat_status fail_memory(leat_error *error, const char *path) {
   return leat_fail(error, LEAT_MEMORY, "out of memory for '%s'", path);
 }
 
+static leat_status fail_limit(leat_error *error, const char *path, size_t limit) {
+  return leat_fail(error, LEAT_INVALID, "'%s' has more than %zu bytes", path, limit);
+}
+
+// What was given to the process on purpose: its standard input, a shell's <(…).
+static bool is_own_stream(const char *path) {
+  return strcmp(path, "/dev/stdin") == 0 || strncmp(path, "/dev/fd/", 8) == 0 ||
+         strncmp(path, "/proc/self/fd/", 14) == 0;
+}
+
+static const char *kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  return S_ISSOCK(mode) ? "a socket" : "a device";
+}
+
+static leat_status check_kind(int fd, const char *path, mode_t mode, leat_error *error) {
+  if (S_ISREG(mode)) return LEAT_OK;
+  if (S_ISFIFO(mode) && !is_own_stream(path))
+    return leat_fail(
+        error, LEAT_IO,
+        "cannot read '%s': it is a pipe, which nobody may ever fill; `<(cat %s)` reads it", path,
+        path);
+  if (S_ISDIR(mode) || !is_own_stream(path))
+    return leat_fail(error, LEAT_IO, "cannot read '%s': it is %s", path, kind_of(mode));
+  return fcntl(fd, F_SETFL, 0) ? fail_errno(error, "read", path) : LEAT_OK; // its writer may wait
+}
+
+// Whoever opens a named pipe would wait for a writer; O_NONBLOCK does not.
 static leat_status open_to_read(const char *path, int *out_fd, struct stat *out_info,
                                 leat_error *error) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return fail_errno(error, "open", path);
-  if (fstat(fd, out_info) != 0) {
-    leat_status status = fail_errno(error, "read", path);
+  leat_status status = fstat(fd, out_info) ? fail_errno(error, "read", path)
+                                           : check_kind(fd, path, out_info->st_mode, error);
+  if (status)
     close(fd);
-    return status;
-  }
-  *out_fd = fd;
-  return LEAT_OK;
+  else
+    *out_fd = fd;
+  return status;
+}
+
+leat_status leat_file_check_regular(const char *path, leat_error *error) {
+  struct stat info;
+  if (stat(path, &info)) return fail_errno(error, "open", path);
+  if (S_ISREG(info.st_mode)) return LEAT_OK;
+  return leat_fail(error, LEAT_IO, "cannot read '%s': it is %s, and a text names files", path,
+                   kind_of(info.st_mode));
 }
 
 static ssize_t read_some(int fd, char *to, size_t size) {
@@ -63,8 +100,7 @@ static leat_status read_all(int fd, const char *path, size_t expected, size_t li
       break;
     }
     size += (size_t)got;
-    if (size > limit)
-      status = leat_fail(error, LEAT_INVALID, "'%s' has more than %zu bytes", path, limit);
+    if (size > limit) status = fail_limit(error, path, limit);
     if (size < capacity - 1) continue;
     char *larger = capacity <= SIZE_MAX / 4 ? realloc(data, capacity * 2) : NULL;
     if (!larger) {
@@ -90,7 +126,9 @@ leat_status leat_file_read(const char *path, size_t limit, char **out_data, size
   struct stat info;
   LEAT_TRY(open_to_read(path, &fd, &info, error));
   size_t expected = S_ISREG(info.st_mode) ? (size_t)info.st_size : FIRST_READ;
-  leat_status status = read_all(fd, path, expected, limit, out_data, out_size, error);
+  leat_status status = S_ISREG(info.st_mode) && expected > limit
+                           ? fail_limit(error, path, limit)
+                           : read_all(fd, path, expected, limit, out_data, out_size, error);
   close(fd);
   return status;
 }
@@ -181,8 +219,10 @@ static leat_status write_aside(char *path, const leat_bytes *pieces, size_t coun
 
 static leat_status write_directly(const char *path, const leat_bytes *pieces, size_t count,
                                   leat_error *error) {
-  int fd = open(path, O_WRONLY | O_CLOEXEC);
-  bool written = fd >= 0 && write_pieces(fd, pieces, count);
+  int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0 && errno == ENXIO)
+    return leat_fail(error, LEAT_IO, "cannot write '%s': nobody reads the pipe", path);
+  bool written = fd >= 0 && !fcntl(fd, F_SETFL, 0) && write_pieces(fd, pieces, count);
   leat_status status = written ? LEAT_OK : fail_errno(error, "write", path);
   if (fd >= 0 && close(fd) != 0 && !status) status = fail_errno(error, "write", path);
   return status;

@@ -1,5 +1,6 @@
 // Files as wholes: looked at, read, and written so that nobody ever sees half of one. Every failure
-// names the path.
+// names the path. Nothing here waits for somebody to open the other end of a pipe: only regular
+// files are read, and what was given to the process open, /dev/stdin and /dev/fd/N.
 #ifndef LEAT_BASE_FILE_H
 #define LEAT_BASE_FILE_H
 
@@ -9,8 +10,8 @@
 #include <stddef.h>
 
 // The bytes of a file, read-only until closed: mapped where it is a regular file (its pages are
-// read when touched; it must not be shortened meanwhile), else read to its end. A zeroed view is
-// closed.
+// read when touched; it must not be shortened meanwhile), else read to its end, which must come
+// within a GB. A zeroed view is closed.
 typedef struct leat_file_view {
   const unsigned char *data; // never NULL while open
   size_t size;
@@ -21,7 +22,10 @@ LEAT_MUST_USE leat_status leat_file_view_open(leat_file_view *out, const char *p
                                               leat_error *error);
 void leat_file_view_close(leat_file_view *view);
 
-// Reads a whole file, a pipe too. *out_data is malloc'ed, has a NUL after its *out_size bytes, and
+// What a text names is a file, which may be read again, elsewhere too: /dev/stdin is none.
+LEAT_MUST_USE leat_status leat_file_check_regular(const char *path, leat_error *error);
+
+// Reads a whole file. *out_data is malloc'ed, has a NUL after its *out_size bytes, and
 // is the caller's. A file of more than `limit` bytes is an error.
 LEAT_MUST_USE leat_status leat_file_read(const char *path, size_t limit, char **out_data,
                                          size_t *out_size, leat_error *error);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if __has_include("build_dirs.h") // meson's
@@ -50,13 +51,14 @@ bool leat_directory_next(const char **rest, char directory[LEAT_PATH_SIZE]) {
 
 bool leat_directory_find(const char *directories, const char *name, char path[LEAT_PATH_SIZE]) {
   char directory[LEAT_PATH_SIZE];
+  struct stat info;
   while (directories && leat_directory_next(&directories, directory)) {
     size_t length = strlen(directory), size = strlen(name) + 1;
     if (length + 1 + size > LEAT_PATH_SIZE) continue;
     memcpy(path, directory, length);
     path[length] = '/';
     memcpy(path + length + 1, name, size);
-    if (access(path, R_OK) == 0) return true;
+    if (access(path, R_OK) == 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode)) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 // Compile-time functions: what the language needs to know of values, types and the cluster.
 #include "frontend/evaluator.h"
 
+#include "base/file.h"
 #include "base/npy.h"
 #include "base/safetensors.h"
 
@@ -203,7 +204,7 @@ static ev builtin_dynamic(evaluator *e, const ev_builtin_call *call) {
 static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *out) {
   leat_error error = {0};
   leat_npy npy = {0};
-  if (leat_npy_open(&npy, path, &error)) {
+  if (leat_file_check_regular(path, &error) || leat_npy_open(&npy, path, &error)) {
     ev_fail(e, span, "%s", error.message);
     return false;
   }
@@ -216,7 +217,7 @@ static bool safetensors_type(evaluator *e, const char *path, const char *name, l
                              leat_type *out) {
   leat_error error = {0};
   leat_safetensors file = {0};
-  if (leat_safetensors_open(&file, path, &error)) {
+  if (leat_file_check_regular(path, &error) || leat_safetensors_open(&file, path, &error)) {
     ev_fail(e, span, "%s", error.message);
     return false;
   }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MAX_SOURCE_BYTES = 64 << 20, MAX_MODULES = 1000 };
+enum { MAX_MODULES = 1000 };
 
 leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, leat_diag *diag,
                                     const leat_frontend_options *options) {
@@ -213,7 +213,8 @@ static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *pat
   char *text = NULL;
   size_t size = 0;
   leat_error error = {0};
-  if (leat_file_read(path, MAX_SOURCE_BYTES, &text, &size, &error)) {
+  if (leat_file_check_regular(path, &error) ||
+      leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, &error)) {
     ev_fail(e, stmt->file->span, "%s", error.message);
     return;
   }

@@ -11,8 +11,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { LARGEST_SOURCE = 64 << 20 };
-
 // -- Tokens and errors ----------------------------------------------------------------------------
 
 void leat_parser_advance(leat_parser *p) {
@@ -344,9 +342,9 @@ leat_ast_file *leat_parse(leat_arena *arena, leat_strings *strings, leat_diag *d
   file->source = source;
   size_t size;
   const char *text = leat_diag_source_text(diag, source, &size);
-  if (size > LARGEST_SOURCE) {
+  if (size > LEAT_LARGEST_SOURCE) {
     leat_error_at(diag, (leat_span){.source = source}, "a text is at most %d MiB",
-                  LARGEST_SOURCE >> 20);
+                  LEAT_LARGEST_SOURCE >> 20);
     return file;
   }
   leat_parser parser = {.arena = arena,
@@ -362,7 +360,7 @@ leat_ast_file *leat_parse(leat_arena *arena, leat_strings *strings, leat_diag *d
 }
 
 bool leat_parse_is_incomplete(const char *text, size_t size) {
-  if (size > LARGEST_SOURCE) return false;
+  if (size > LEAT_LARGEST_SOURCE) return false;
   leat_lexer lexer;
   leat_lexer_init(&lexer, text, 0, (uint32_t)size);
   size_t braces = 0;

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXT = 64 << 20 }; // bytes of one text
-
 // -- Messages ----------------------------------------------------------------------------------
 
 leat_error *leat_session_begin(leat_session *session) {
@@ -221,7 +219,7 @@ leat_status leat_session_extend_file(leat_session *session, const char *path) {
   leat_error *error = leat_session_begin(session);
   char *text = NULL;
   size_t size = 0;
-  leat_status status = leat_file_read(path, MOST_TEXT, &text, &size, error);
+  leat_status status = leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, error);
   if (!status) status = extend(session, text, size, path, false);
   free(text);
   return leat_session_end(session, status);

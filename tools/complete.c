@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXT = 64 << 20 };
-
 // The word that is completed: `kept` stays as it is in front of each candidate, which begins with
 // `typed`.
 typedef struct completion {
@@ -87,7 +85,7 @@ static void offer_entries(completion *c) {
   size_t size;
   for (int i = 0; i < c->count && !path; i++)
     if (ends_with(c->words[i], ".leat") && !option_before(c, i)) path = c->words[i];
-  if (!path || leat_file_read(path, MOST_TEXT, &text, &size, &error)) return;
+  if (!path || leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, &error)) return;
   leat_arena *arena = leat_arena_create();
   leat_diag *diag = leat_diag_create(arena);
   leat_find_entries(diag, leat_diag_add_source(diag, path, text, size), offer_entry, c);

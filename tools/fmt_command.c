@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_TEXT = 64 << 20 };
-
 typedef struct fmt_options {
   bool in_place, check;
 } fmt_options;
@@ -48,7 +46,7 @@ static int format_file(const fmt_options *o, const char *path) {
   size_t size;
   const char *file = is_input(path) ? "/dev/stdin" : path;
   if (is_input(path)) path = "stdin"; // in messages
-  if (leat_file_read(file, MOST_TEXT, &text, &size, &error)) return tool_fail(&error);
+  if (leat_file_read(file, LEAT_LARGEST_SOURCE, &text, &size, &error)) return tool_fail(&error);
   leat_arena *arena = leat_arena_create();
   leat_diag *diag = leat_diag_create(arena);
   leat_text formatted = {0};

@@ -165,7 +165,7 @@ static int show_file(const char *path) {
   leat_error error = {0};
   char *text;
   size_t size;
-  if (leat_file_read(path, SIZE_MAX, &text, &size, &error)) {
+  if (leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, &error)) {
     fprintf(stderr, "error: %s\n", error.message);
     return TOOL_FAILED;
   }

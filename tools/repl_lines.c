@@ -86,10 +86,13 @@ static void find_history_file(void) {
   const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME"), *end = "/leat/history";
   if (!state || !*state) state = home, end = "/.local/state/leat/history";
   if (!state || !*state) return;
+  struct stat info;
   if (snprintf(history_file, sizeof history_file, "%s%s", state, end) >= (int)sizeof history_file)
     *history_file = '\0';
-  else
+  else if (stat(history_file, &info))
     make_folders(history_file);
+  else if (!S_ISREG(info.st_mode)) // a named pipe, say, which nobody feeds
+    *history_file = '\0';
 }
 
 // A block is one entry, which is recalled whole.

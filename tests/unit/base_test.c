@@ -16,10 +16,12 @@
 #include "tests/unit/check.h"
 #include "tests/unit/scratch.h"
 
+#include <fcntl.h>
 #include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 TEST(directories_are_found_from_the_program_too) {
@@ -403,12 +405,42 @@ TEST(files_that_cannot_be_used_say_why) {
   scratch_path(path, "");
   CHECK_EQ_INT(leat_file_view_open(&view, path, NULL), LEAT_IO);
   CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_IO);
-  CHECK_EQ_INT(leat_file_read("/dev/zero", 1000, &data, &size, NULL), LEAT_INVALID);
+  CHECK_EQ_INT(leat_file_read("/dev/zero", 1000, &data, &size, NULL), LEAT_IO);
   CHECK_EQ_INT(leat_file_write("/dev/full", &(leat_bytes){"x", 1}, 1, LEAT_FILE_ATOMIC, NULL),
                LEAT_IO);
-  CHECK_EQ_INT(leat_file_view_open(&view, "/dev/null", NULL), LEAT_OK);
-  CHECK(view.data && view.size == 0);
+}
+
+// Sets standard input, for as long as it is used.
+static int swap_input(int fd) {
+  int before = dup(0);
+  dup2(fd, 0);
+  close(fd);
+  return before;
+}
+
+TEST(pipes_are_read_where_they_were_given_open) {
+  leat_error error = {0}, unread = {0}, endless = {0};
+  leat_file_view view;
+  char path[SCRATCH_PATH], *data;
+  size_t size;
+  int ends[2];
+  scratch_path(path, "pipe");
+  CHECK(mkfifo(path, 0600) == 0);
+  CHECK_EQ_INT(leat_file_read(path, 100, &data, &size, &error), LEAT_IO);
+  CHECK(strstr(error.message, "is a pipe") != NULL);
+  CHECK_EQ_INT(leat_file_view_open(&view, path, NULL), LEAT_IO);
+  CHECK_EQ_INT(leat_file_check_regular("/dev/null", NULL), LEAT_IO);
+  CHECK_EQ_INT(leat_file_write(path, &(leat_bytes){"x", 1}, 1, LEAT_FILE_ATOMIC, &unread), LEAT_IO);
+  CHECK(strstr(unread.message, "nobody reads") != NULL);
+  CHECK(pipe(ends) == 0 && write(ends[1], "abc", 3) == 3 && close(ends[1]) == 0);
+  int before = swap_input(ends[0]);
+  CHECK_EQ_INT(leat_file_view_open(&view, "/dev/stdin", NULL), LEAT_OK);
+  CHECK(view.size == 3 && memcmp(view.data, "abc", 3) == 0);
   leat_file_view_close(&view);
+  close(swap_input(open("/dev/zero", O_RDONLY)));
+  CHECK_EQ_INT(leat_file_read("/dev/stdin", 1000, &data, &size, &endless), LEAT_INVALID);
+  CHECK(strstr(endless.message, "more than 1000 bytes") != NULL);
+  close(swap_input(before));
 }
 
 CHECK_MAIN("base")

@@ -184,6 +184,11 @@ static void cut(const char *path) {
   CHECK_EQ_INT(truncate(path, damaged_byte), 0);
 }
 
+// Whose other end nobody opens.
+static void become_a_pipe(const char *path) {
+  CHECK(unlink(path) == 0 && mkfifo(path, 0600) == 0);
+}
+
 TEST(cache_ignores_damaged_files) {
   char path[SCRATCH_PATH];
   leat_object_cache *cache;
@@ -200,6 +205,9 @@ TEST(cache_ignores_damaged_files) {
   }
   keep(cache, "a", "two");
   check_cached(cache, "a", "two");
+  for_each_file(path, become_a_pipe);
+  check_cached(cache, "a", NULL);
+  keep(cache, "a", "two");
   leat_object_cache_close(cache);
 }
 
