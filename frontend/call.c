@@ -188,8 +188,8 @@ ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argume
   return result;
 }
 
-ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, uint32_t count,
-           leat_span span, const char *as, const char *hint) {
+static ev call_any(evaluator *e, const ev_function *function, const ev_argument *args,
+                   uint32_t count, leat_span span, const char *as, const char *hint) {
   for (uint32_t i = 0; i < count; i++)
     if (args[i].value.kind == EV_ERROR) return ev_error();
   if (function->definition) {
@@ -203,6 +203,14 @@ ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, u
   ev number = ev_call_on_numbers(e, function->op, args, count, span);
   if (number.kind != EV_NONE) return number;
   return ev_call_op(e, function->op, args, count, span, hint);
+}
+
+ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, uint32_t count,
+           leat_span span, const char *as, const char *hint) {
+  uint32_t first_node = e->graph->nodes.count;
+  ev result = call_any(e, function, args, count, span, as, hint);
+  bool users = function->definition && !function->library;
+  return users ? result : ev_own(e, result, first_node, span, hint);
 }
 
 // -- Call expressions ---------------------------------------------------------------------------

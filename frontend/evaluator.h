@@ -364,6 +364,7 @@ bool ev_is_type(evaluator *e, const leat_expr *expr); // whether `NAME[…]` is 
 bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
 bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
 // Numbers below 0 too.
+bool ev_as_offset(evaluator *e, ev value, leat_span span, leat_dim *out);
 bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
 // A value for something declared as `declared` (NULL: anything): a literal becomes a tensor of that
 // type, a variable is read, the rest is checked. `what` is for messages: "`y`".
@@ -417,6 +418,10 @@ bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, le
                   leat_value *out);
 ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
             const leat_attr *attrs, leat_span span, const char *hint);
+// What a call or an index gives the user: its tensors that are older than node number `first` are
+// only passed on, and become identities. So they are values of their own, as they are where there
+// was something to do, for names and for gradients with respect to them.
+ev ev_own(evaluator *e, ev result, uint32_t first, leat_span span, const char *hint);
 
 // -- primitive.c --------------------------------------------------------------------------------
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,

@@ -351,6 +351,7 @@ static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, leat_va
 
 static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char *hint) {
   leat_value value = ev_as_tensor(e, base, -1, expr->base->span);
+  uint32_t first_node = e->graph->nodes.count;
   if (!value.node) return ev_error();
   ev *values = item_values(e, expr);
   if (!values || !apply_masks(e, expr, values, &value)) return ev_error();
@@ -362,7 +363,7 @@ static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char 
   if (slices) value = sliced(e, value, &plan, expr->span, gathers ? NULL : hint);
   if (!value.node) return ev_error();
   value = reshaped(e, value, &plan, expr->span, gathers ? NULL : hint);
-  if (!gathers || !value.node) return ev_tensor(value);
+  if (!gathers || !value.node) return ev_own(e, ev_tensor(value), first_node, expr->span, hint);
   return ev_index_by_tensors(e, &plan.indices, value, expr->span, hint);
 }
 

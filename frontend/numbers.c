@@ -89,7 +89,7 @@ static ev extreme(evaluator *e, leat_op op, const ev_argument *args, leat_span s
   }
   leat_dims *dims = e->graph->dims;
   leat_dim a, b, both;
-  if (!ev_as_dim(e, left, args[0].span, &a) || !ev_as_dim(e, right, args[1].span, &b))
+  if (!ev_as_offset(e, left, args[0].span, &a) || !ev_as_offset(e, right, args[1].span, &b))
     return ev_error();
   return (largest ? leat_dim_max : leat_dim_min)(dims, a, b, &both)
              ? ev_of_dim(both)

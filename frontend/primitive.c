@@ -115,8 +115,9 @@ static bool shape_list(evaluator *e, const op_call *call, ev value, leat_span sp
   }
   leat_dim *dims;
   if (call->op == LEAT_OP_reshape) value = fill_hole(e, call, value, span);
-  bool pads = call->op == LEAT_OP_pad; // a negative number takes elements away
-  if (!(pads ? ev_as_offsets : ev_as_dims)(e, value, span, &dims, &out->count)) return false;
+  // Padding by a negative number takes elements away; what a pass has left, the shape rule judges.
+  bool signed_too = call->op == LEAT_OP_pad || e->absolute;
+  if (!(signed_too ? ev_as_offsets : ev_as_dims)(e, value, span, &dims, &out->count)) return false;
   out->dims = dims;
   return true;
 }
@@ -154,7 +155,7 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
   case LEAT_ATTR_DTYPE:
     out->i = value.i;
     return expect(e, call, name, EV_DTYPE, "a dtype", value, span);
-  case LEAT_ATTR_DIM: return ev_as_dim(e, value, span, &out->dim);
+  case LEAT_ATTR_DIM: return (e->absolute ? ev_as_offset : ev_as_dim)(e, value, span, &out->dim);
   case LEAT_ATTR_INTS: return int_list(e, call, name, value, axis, span, out);
   case LEAT_ATTR_DIMS: return shape_list(e, call, value, span, out);
   case LEAT_ATTR_TYPE:

@@ -49,6 +49,10 @@ bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out) {
   return as_dim(e, value, false, span, out);
 }
 
+bool ev_as_offset(evaluator *e, ev value, leat_span span, leat_dim *out) {
+  return as_dim(e, value, true, span, out);
+}
+
 static bool as_dims(evaluator *e, ev value, bool negative, leat_span span, leat_dim **out,
                     uint32_t *count) {
   if (value.kind == EV_ERROR) return false;
