@@ -189,11 +189,12 @@ static bool sync_directory_of(char *path) {
 }
 
 // Opens a new file beside `path` and puts its name into `name`. It gets the permissions any new
-// file gets, which mkstemp would not give it.
-static int open_aside(const char *path, char *name, size_t size) {
+// file gets, which mkstemp would not give it, unless it is private.
+static int open_aside(const char *path, leat_file_promise promise, char *name, size_t size) {
+  mode_t mode = promise == LEAT_FILE_PRIVATE ? S_IRUSR | S_IWUSR : 0666;
   for (unsigned i = 0; i < MOST_NAMES_TRIED; i++) {
     snprintf(name, size, "%s.%ld.%u.tmp", path, (long)getpid(), i);
-    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
   return -1;
@@ -206,7 +207,7 @@ static leat_status write_aside(char *path, const leat_bytes *pieces, size_t coun
   if (!name) return fail_memory(error, path);
   leat_status status = LEAT_OK;
   bool durable = promise == LEAT_FILE_DURABLE;
-  int fd = open_aside(path, name, size);
+  int fd = open_aside(path, promise, name, size);
   bool written = fd >= 0 && write_pieces(fd, pieces, count) && (!durable || fsync(fd) == 0);
   if (!written) status = fail_errno(error, "write", path);
   if (fd >= 0 && close(fd) != 0 && !status) status = fail_errno(error, "write", path);
@@ -250,26 +251,4 @@ leat_status leat_file_check_writable(const char *path, leat_error *error) {
   free(folder);
   if (fine) return LEAT_OK;
   return leat_fail(error, LEAT_IO, "cannot write '%s': %s", path, strerror(reason));
-}
-
-leat_status leat_file_make_directories(const char *path, leat_error *error) {
-  char *prefix = strdup(path);
-  if (!prefix) return fail_memory(error, path);
-  leat_status status = LEAT_OK;
-  for (char *end = prefix; *end && !status;) {
-    end += strspn(end, "/");
-    end += strcspn(end, "/");
-    char kept = *end;
-    *end = '\0';
-    if (mkdir(prefix, 0777) != 0) {
-      int cause = errno; // EEXIST, or for "/" and mount points also EROFS and EACCES
-      struct stat info;
-      bool there = stat(prefix, &info) == 0 && S_ISDIR(info.st_mode);
-      errno = cause;
-      if (!there) status = fail_errno(error, "make the directory", prefix);
-    }
-    *end = kept;
-  }
-  free(prefix);
-  return status;
 }

@@ -37,7 +37,9 @@ typedef struct leat_bytes {
 
 typedef enum leat_file_promise {
   LEAT_FILE_ATOMIC,  // other processes see the old file or the new one
-  LEAT_FILE_DURABLE, // and so it is after a power cut: the file and its directory are fsynced
+  LEAT_FILE_PRIVATE, // and no other user may read or write the new one
+  LEAT_FILE_DURABLE, // as ATOMIC, and so it is after a power cut: the file and its directory are
+                     // fsynced
 } leat_file_promise;
 
 // Writes the pieces one after the other into a file aside, then renames it to `path`; on failure
@@ -48,8 +50,5 @@ LEAT_MUST_USE leat_status leat_file_write(const char *path, const leat_bytes *pi
 
 // Whether a file of that path can be written, or made, before the work that it is for; NULL: none.
 LEAT_MUST_USE leat_status leat_file_check_writable(const char *path, leat_error *error);
-
-// Makes the directory and those above it; that they exist already is fine.
-LEAT_MUST_USE leat_status leat_file_make_directories(const char *path, leat_error *error);
 
 #endif

@@ -1,4 +1,5 @@
-// The linker's build id is a note (NT_GNU_BUILD_ID) of the loaded object that this code is in.
+// The linker's build id is a note (NT_GNU_BUILD_ID) of the loaded object that this code is in. A
+// linker may be told to make none: then the file that was loaded stands for itself.
 #define _GNU_SOURCE
 #include "session/build_id.h"
 
@@ -7,6 +8,7 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool holds(const struct dl_phdr_info *info, uintptr_t address) {
   for (int i = 0; i < info->dlpi_phnum; i++) {
@@ -35,6 +37,14 @@ static bool add_note(leat_text *out, const char *notes, size_t size) {
   return false;
 }
 
+// The program itself has no name here.
+static void add_file(const char *name, leat_text *out) {
+  struct stat info;
+  if (stat(name && *name ? name : "/proc/self/exe", &info)) return;
+  leat_text_add(out, "%lld %lld.%09ld", (long long)info.st_size, (long long)info.st_mtim.tv_sec,
+                info.st_mtim.tv_nsec);
+}
+
 static int add_of_object(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size;
   if (!holds(info, (uintptr_t)&leat_build_id_add)) return 0;
@@ -42,8 +52,9 @@ static int add_of_object(struct dl_phdr_info *info, size_t size, void *context) 
     const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
     if (segment->p_type != PT_NOTE) continue;
     const char *notes = (const char *)(info->dlpi_addr + segment->p_vaddr);
-    if (add_note(context, notes, segment->p_memsz)) break;
+    if (add_note(context, notes, segment->p_memsz)) return 1;
   }
+  add_file(info->dlpi_name, context);
   return 1;
 }
 

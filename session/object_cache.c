@@ -1,15 +1,19 @@
-// The cache's files and their clearing out. A get touches the file's time, so that the oldest time
-// is the longest unused. Reading the directory takes long when it is full, so a put does it by
-// chance, on average once for each CLEAR_EVERYth part of the limit that is written, whoever writes.
+// The cache's files and their clearing out. Whoever can write an entry can have any code run, so
+// nothing is read from a folder, or a file, that others may change. A get touches the file's time,
+// so that the oldest time is the longest unused. Reading the directory takes long when it is full,
+// so a put does it by chance, on average once for each CLEAR_EVERYth part of the limit that is
+// written, whoever writes.
 #define _GNU_SOURCE
 #include "session/object_cache.h"
 
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/trust.h"
 #include "base/vec.h"
 
 #define XXH_INLINE_ALL
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,7 +30,7 @@ typedef struct hash {
 } hash;
 
 struct leat_object_cache {
-  char *directory;
+  char *directory; // without links; leat_trusted_folder
   uint64_t limit;
 };
 
@@ -53,20 +57,38 @@ static const char *environment(const char *name) {
   return value && *value ? value : NULL;
 }
 
-leat_status leat_object_cache_open(const char *where, leat_object_cache **out, leat_error *error) {
-  const char *end = "", *limit = environment("LEAT_CACHE_LIMIT");
-  *out = NULL;
+// The folder that is asked for, malloc'ed; NULL: none, or no memory.
+static char *choose_directory(const char *where) {
+  const char *end = "";
+  char *directory = NULL;
   if (!where) where = environment("LEAT_CACHE_DIR");
   if (!where && (where = environment("XDG_CACHE_HOME"))) end = "/leat";
   if (!where && (where = environment("HOME"))) end = "/.cache/leat";
-  if (!where || strcmp(where, "off") == 0) return LEAT_OK;
+  if (!where || strcmp(where, "off") == 0) return NULL;
+  return asprintf(&directory, "%s%s", where, end) < 0 ? NULL : directory;
+}
+
+leat_status leat_object_cache_open(const char *where, leat_object_cache **out, leat_error *error) {
+  const char *limit = environment("LEAT_CACHE_LIMIT");
+  *out = NULL;
+  char *asked = choose_directory(where), *directory = NULL;
+  leat_error reason = {0};
+  leat_status status = asked ? leat_trusted_folder(asked, &directory, &reason) : LEAT_OK;
+  free(asked);
+  if (status == LEAT_INVALID)
+    return leat_fail(error, status,
+                     "no cache of compiled code is used, for %s; --cache or $LEAT_CACHE_DIR may "
+                     "name another folder",
+                     reason.message);
+  if (!directory) return LEAT_OK;
   leat_object_cache *cache = calloc(1, sizeof *cache);
-  if (!cache || asprintf(&cache->directory, "%s%s", where, end) < 0) {
-    free(cache);
+  if (!cache) {
+    free(directory);
     return leat_fail(error, LEAT_MEMORY, "out of memory");
   }
   uint64_t megabytes = limit ? strtoull(limit, NULL, 10) : DEFAULT_LIMIT;
   cache->limit = megabytes < UINT64_MAX >> 20 ? megabytes << 20 : UINT64_MAX;
+  cache->directory = directory;
   *out = cache;
   return LEAT_OK;
 }
@@ -90,13 +112,20 @@ static bool is_whole(const char *file, size_t size, hash key) {
          same(h->checksum, hash_of(file + sizeof *h, h->size));
 }
 
+// The folder may have been open to others once.
+static bool is_trusted_file(const char *path) {
+  struct stat info;
+  return !lstat(path, &info) && S_ISREG(info.st_mode) && leat_is_trusted(&info);
+}
+
 bool leat_object_cache_get(leat_object_cache *cache, const void *key, size_t key_size,
                            void **out_data, size_t *out_size) {
   char path[LONGEST_PATH], *file = NULL;
   size_t size = 0;
   if (!cache) return false;
   hash name = hash_of(key, key_size);
-  if (!path_of(cache, name, path) || leat_file_read(path, LARGEST_ENTRY, &file, &size, NULL))
+  if (!path_of(cache, name, path) || !is_trusted_file(path) ||
+      leat_file_read(path, LARGEST_ENTRY, &file, &size, NULL))
     return false;
   if (!is_whole(file, size, name)) {
     free(file);
@@ -177,9 +206,6 @@ void leat_object_cache_put(leat_object_cache *cache, const void *key, size_t key
   memcpy(h.magic, magic, sizeof magic);
   leat_bytes pieces[] = {{&h, sizeof h}, {data, size}};
   if (!path_of(cache, h.key, path)) return;
-  if (leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, NULL) &&
-      (leat_file_make_directories(cache->directory, NULL) ||
-       leat_file_write(path, pieces, 2, LEAT_FILE_ATOMIC, NULL)))
-    return;
+  if (leat_file_write(path, pieces, 2, LEAT_FILE_PRIVATE, NULL)) return;
   if (is_time_to_clear(cache, h.key, size)) clear_out(cache);
 }

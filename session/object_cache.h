@@ -15,9 +15,10 @@
 
 typedef struct leat_object_cache leat_object_cache;
 
-// `where` is a directory, which the first put makes, or NULL: $LEAT_CACHE_DIR, else
-// $XDG_CACHE_HOME/leat, else
-// ~/.cache/leat. "off", there or here, gives a NULL cache, in which nothing is found or kept.
+// `where` is a directory, or NULL: $LEAT_CACHE_DIR, else $XDG_CACHE_HOME/leat, else ~/.cache/leat.
+// It is made where there is none. "off", there or here, and a directory that cannot be made give a
+// NULL cache, in which nothing is found or kept; so does one that others may write to, or put
+// another in place of, with LEAT_INVALID (base/trust.h): the code in it may be anybody's.
 // $LEAT_CACHE_LIMIT is its size in MiB, by default 1024.
 LEAT_MUST_USE leat_status leat_object_cache_open(const char *where, leat_object_cache **out,
                                                  leat_error *error);

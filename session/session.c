@@ -113,6 +113,16 @@ static leat_status create_devices(leat_session *session, leat_transport *transpo
   return transport ? leat_cluster_init(session, transport) : LEAT_OK;
 }
 
+// A cache that cannot be trusted is gone without; in a cluster the client alone says so.
+static leat_status open_cache(leat_session *session, leat_error *error) {
+  leat_error reason = {0};
+  leat_status status = leat_object_cache_open(session->options.cache, &session->cache, &reason);
+  if (status == LEAT_INVALID && leat_session_is_client(session))
+    leat_warn_at(session->diag, (leat_span){0}, "%s", reason.message);
+  if (!status || status == LEAT_INVALID) return LEAT_OK;
+  return leat_fail(error, status, "%s", reason.message);
+}
+
 static leat_status create(leat_session *session, leat_transport *transport, leat_error *error) {
   const leat_session_options *options = &session->options;
   LEAT_TRY(leat_stages_check(options->dump_after, error));
@@ -123,7 +133,7 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   if (!transport && session->devices.size > 1)
     LEAT_TRY(leat_cluster_join(session, &transport, error));
   LEAT_TRY(create_devices(session, transport, error));
-  LEAT_TRY(leat_object_cache_open(options->cache, &session->cache, error));
+  LEAT_TRY(open_cache(session, error));
   create_frontend(session);
   return LEAT_OK;
 }

@@ -10,7 +10,8 @@ static const struct {
   const char *name, *what;
 } variables[] = {
     {"CC", "the C compiler that links what `leat build` makes, and compiles for the target c"},
-    {"LEAT_CACHE_DIR", "where compiled code is kept, or off: nowhere"},
+    {"LEAT_CACHE_DIR",
+     "where compiled code is kept, or off: nowhere; no other user may write there"},
     {"LEAT_CACHE_LIMIT", "how large that folder may grow, in MiB (default: 1024)"},
     {"LEAT_MODULE_PATH", "folders where the modules leat-*.so are looked for first"},
     {"LEAT_PATH", "folders where `use \"file.leat\"` looks, after that of the text and --path"},

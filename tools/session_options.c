@@ -103,13 +103,12 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
     *status = TOOL_USAGE;
     return NULL;
   }
-  leat_status made = leat_session_create(o, &session);
-  bool serves = !made && !leat_session_is_client(session);
+  *status = tool_report(session, leat_session_create(o, &session));
+  bool serves = !*status && !leat_session_is_client(session);
   if (serves)
-    made = leat_session_serve(session);
-  else if (!made && path)
-    made = leat_session_extend_file(session, path);
-  *status = tool_report(session, made);
+    *status = tool_report(session, leat_session_serve(session));
+  else if (!*status && path)
+    *status = tool_report(session, leat_session_extend_file(session, path));
   if (!*status && !serves) return session;
   leat_session_destroy(session);
   return NULL;

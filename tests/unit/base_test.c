@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/philox.h"
 #include "base/text.h"
+#include "base/trust.h"
 #include "base/vec.h"
 #include "leat/dtype.h"
 #include "leat/status.h"
@@ -371,9 +372,10 @@ TEST(files_are_written_whole_and_read_back) {
   size_t size;
   scratch_path(path, "deep/er/file");
   CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_NOT_FOUND);
-  scratch_path(path, "deep/er/");
-  CHECK_EQ_INT(leat_file_make_directories(path, &error), LEAT_OK);
-  CHECK_EQ_INT(leat_file_make_directories(path, &error), LEAT_OK);
+  scratch_path(path, "deep");
+  CHECK_EQ_INT(mkdir(path, 0777), 0);
+  scratch_path(path, "deep/er");
+  CHECK_EQ_INT(mkdir(path, 0777), 0);
   scratch_path(path, "deep/er/file");
   leat_bytes pieces[] = {{"abc", 3}, {NULL, 0}, {"defg", 4}};
   for (leat_file_promise p = LEAT_FILE_ATOMIC; p <= LEAT_FILE_DURABLE; p++)
@@ -385,12 +387,111 @@ TEST(files_are_written_whole_and_read_back) {
   CHECK_EQ_STR(error.message, "");
   CHECK_EQ_INT(leat_file_read(path, 6, &data, &size, &error), LEAT_INVALID);
   CHECK(strstr(error.message, "more than 6 bytes") != NULL);
-  CHECK_EQ_INT(leat_file_make_directories(path, NULL), LEAT_IO);
   CHECK_EQ_INT(scratch_count("deep/er"), 1); // nothing was left aside
   leat_file_view view;
   CHECK_EQ_INT(leat_file_view_open(&view, path, NULL), LEAT_OK);
   CHECK(view.size == 7 && memcmp(view.data, "abcdefg", 7) == 0);
   leat_file_view_close(&view);
+}
+
+static mode_t mode_of(const char *path) {
+  struct stat info = {0};
+  CHECK_EQ_INT(lstat(path, &info), 0);
+  return info.st_mode & 07777;
+}
+
+TEST(private_files_are_nobody_elses) {
+  char path[SCRATCH_PATH];
+  scratch_path(path, "private");
+  mode_t before = umask(0);
+  CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+  CHECK_EQ_INT(mode_of(path), 0666);
+  CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_PRIVATE, NULL), LEAT_OK);
+  CHECK_EQ_INT(mode_of(path), 0600);
+  umask(before);
+}
+
+// The message, or "" when the folder is trusted; `path` is below the scratch directory.
+static const char *why_not_trusted(const char *path) {
+  static leat_error error;
+  char whole[SCRATCH_PATH], *real;
+  error = (leat_error){0};
+  scratch_path(whole, path);
+  leat_status status = leat_trusted_folder(whole, &real, &error);
+  CHECK(!status == !*error.message && !status == !!real);
+  if (real) CHECK(*real == '/' && !strstr(real, "//") && !strstr(real, "link"));
+  free(real);
+  return error.message;
+}
+
+static void set_mode(const char *path, mode_t mode) {
+  char whole[SCRATCH_PATH];
+  scratch_path(whole, path);
+  CHECK_EQ_INT(chmod(whole, mode), 0);
+}
+
+TEST(folders_that_others_can_change_are_not_trusted) {
+  char path[SCRATCH_PATH], to[SCRATCH_PATH];
+  mode_t before = umask(0);
+  CHECK_EQ_STR(why_not_trusted("trust/a/b//"), ""); // made
+  scratch_path(path, "trust/a/b");
+  CHECK_EQ_INT(mode_of(path), 0700);
+  umask(before);
+  CHECK_EQ_STR(why_not_trusted("trust/a/b/../../new"), "");
+  static const struct {
+    const char *folder;
+    mode_t mode;
+    bool trusted;
+  } cases[] = {
+      {"trust/a/b", 0755, true},   {"trust/a/b", 0775, false}, {"trust/a/b", 0757, false},
+      {"trust/a", 0755, true},     {"trust/a", 0770, false},   {"trust/a", 0703, false},
+      {"trust/a/b", 01777, false}, // others could put anything into it,
+      {"trust/a", 01777, true},    // but cannot move what is not theirs
+  };
+  scratch_path(to, "trust/a/b");
+  scratch_path(path, "trust-link");
+  CHECK_EQ_INT(symlink(to, path), 0);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    set_mode(cases[i].folder, cases[i].mode);
+    const char *names[] = {"trust/a/b", "trust-link", "trust/new/../a/b"};
+    for (int n = 0; n < 3; n++) {
+      const char *why = why_not_trusted(names[n]);
+      CHECK_EQ_INT(!*why, cases[i].trusted);
+      scratch_path(path, cases[i].folder);
+      if (*why) CHECK(strstr(why, "others may write to '") && strstr(why, strrchr(path, '/')));
+    }
+    set_mode(cases[i].folder, 0755);
+  }
+  set_mode("trust/a", 0777); // and nothing is made in it
+  CHECK(*why_not_trusted("trust/a/c/d"));
+  set_mode("trust/a", 0755);
+  scratch_path(path, "trust/a/c");
+  CHECK(access(path, F_OK) != 0);
+}
+
+TEST(folders_of_other_users_are_not_trusted) {
+  char path[SCRATCH_PATH];
+  CHECK_EQ_STR(why_not_trusted("owned/inner"), "");
+  scratch_path(path, "owned");
+  if (chown(path, 12345, (gid_t)-1)) CHECK_SKIP("only root can give a folder away");
+  CHECK(strstr(why_not_trusted("owned/inner"), "owned' belongs to another user (12345)"));
+  CHECK_EQ_INT(chown(path, 0, (gid_t)-1), 0);
+  scratch_path(path, "owned/inner");
+  CHECK_EQ_INT(chown(path, 12345, (gid_t)-1), 0);
+  CHECK(strstr(why_not_trusted("owned/inner"), "owned/inner' belongs to another user (12345)"));
+}
+
+TEST(what_is_no_folder_is_not_trusted) {
+  char path[SCRATCH_PATH], *real;
+  scratch_path(path, "no-folder");
+  CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+  CHECK_EQ_INT(leat_trusted_folder(path, &real, NULL), LEAT_IO);
+  scratch_path(path, "no-folder/below");
+  CHECK_EQ_INT(leat_trusted_folder(path, &real, NULL), LEAT_IO);
+  scratch_path(path, "dangling");
+  CHECK_EQ_INT(symlink("nowhere/at/all", path), 0);
+  CHECK_EQ_INT(leat_trusted_folder(path, &real, NULL), LEAT_NOT_FOUND);
+  CHECK_EQ_INT(leat_trusted_folder("", &real, NULL), LEAT_NOT_FOUND);
 }
 
 TEST(files_that_cannot_be_used_say_why) {

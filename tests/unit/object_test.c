@@ -211,6 +211,56 @@ TEST(cache_ignores_damaged_files) {
   leat_object_cache_close(cache);
 }
 
+static void open_to_all(const char *path) {
+  CHECK_EQ_INT(chmod(path, 0666), 0);
+}
+
+static void give_away(const char *path) {
+  CHECK_EQ_INT(chown(path, 12345, (gid_t)-1), 0);
+}
+
+static void replace_by_pipe(const char *path) {
+  CHECK_EQ_INT(unlink(path), 0);
+  CHECK_EQ_INT(mkfifo(path, 0600), 0);
+}
+
+static void replace_by_link(const char *path) {
+  char other[SCRATCH_PATH];
+  scratch_path(other, "moved");
+  CHECK_EQ_INT(rename(path, other), 0);
+  CHECK_EQ_INT(symlink(other, path), 0);
+}
+
+TEST(cache_ignores_files_that_others_may_have_written) {
+  char path[SCRATCH_PATH];
+  leat_object_cache *cache;
+  scratch_path(path, "others");
+  CHECK_EQ_INT(leat_object_cache_open(path, &cache, NULL), LEAT_OK);
+  void (*changes[])(const char *) = {open_to_all, replace_by_link,
+                                     geteuid() ? open_to_all : give_away};
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    keep(cache, "a", "one");
+    check_cached(cache, "a", "one");
+    for_each_file(path, changes[i]);
+    check_cached(cache, "a", NULL);
+    for_each_file(path, (void (*)(const char *))(uintptr_t)unlink);
+  }
+  keep(cache, "a", "one");
+  for_each_file(path, replace_by_pipe);
+  check_cached(cache, "a", NULL); // and does not wait for a writer
+  leat_object_cache_close(cache);
+}
+
+TEST(cache_that_others_may_change_is_none) {
+  char path[SCRATCH_PATH];
+  leat_object_cache *cache;
+  leat_error error = {0};
+  scratch_path(path, "open");
+  CHECK_EQ_INT(mkdir(path, 0777) || chmod(path, 0777), 0);
+  CHECK_EQ_INT(leat_object_cache_open(path, &cache, &error), LEAT_INVALID);
+  CHECK(!cache && strstr(error.message, "no cache of compiled code is used, for others may write"));
+}
+
 static time_t made_at = 1000;
 
 static void make_old(const char *path) {
