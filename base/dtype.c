@@ -17,8 +17,12 @@ static const dtype_row rows[LEAT_DTYPE_COUNT] = {
 #undef X
 };
 
+bool leat_dtype_is_known(leat_dtype dtype) {
+  return (size_t)dtype < LEAT_DTYPE_COUNT;
+}
+
 static const dtype_row *row_of(leat_dtype dtype) {
-  assert((size_t)dtype < LEAT_DTYPE_COUNT);
+  assert(leat_dtype_is_known(dtype));
   return &rows[dtype];
 }
 
@@ -27,7 +31,7 @@ size_t leat_dtype_size(leat_dtype dtype) {
 }
 
 const char *leat_dtype_name(leat_dtype dtype) {
-  return row_of(dtype)->name;
+  return leat_dtype_is_known(dtype) ? row_of(dtype)->name : "no dtype";
 }
 
 leat_dtype_kind leat_dtype_kind_of(leat_dtype dtype) {
@@ -46,6 +50,7 @@ bool leat_dtype_parse(const char *text, size_t length, leat_dtype *out) {
 
 int64_t leat_shape_elements(int32_t rank, const int64_t *shape) {
   bool empty = false;
+  if (rank < 0 || rank > LEAT_MAX_RANK) return -1;
   for (int32_t i = 0; i < rank; i++) {
     if (shape[i] < 0) return -1;
     empty |= shape[i] == 0;
@@ -60,7 +65,7 @@ int64_t leat_shape_elements(int32_t rank, const int64_t *shape) {
 int64_t leat_tensor_bytes(const leat_tensor *tensor) {
   int64_t elements = leat_shape_elements(tensor->rank, tensor->shape);
   int64_t bytes;
-  if (elements < 0) return -1;
+  if (elements < 0 || !leat_dtype_is_known(tensor->dtype)) return -1;
   if (__builtin_mul_overflow(elements, (int64_t)leat_dtype_size(tensor->dtype), &bytes)) return -1;
   return bytes;
 }

@@ -162,6 +162,12 @@ bool leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separa
 
 // -- Whose the bytes are -------------------------------------------------------------------------
 
+bool leat_strs_have_bytes(const leat_str *x, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    if (!x[i].data && x[i].size) return false;
+  return true;
+}
+
 uint64_t leat_strs_bytes(const leat_str *x, int64_t n) {
   uint64_t bytes = 0;
   for (int64_t i = 0; i < n; i++)

@@ -53,6 +53,8 @@ bool leat_str_join(const leat_str *x, int64_t n, int64_t stride, leat_str separa
 // Elements point to bytes that somebody else keeps: the image (constants), the client (feeds), the
 // step's heap (whatever a step makes). Only the elements of a variable own theirs.
 
+// None of n strings has bytes nowhere.
+bool leat_strs_have_bytes(const leat_str *x, int64_t n);
 // The bytes of n strings together; UINT64_MAX: too many for the address space.
 uint64_t leat_strs_bytes(const leat_str *x, int64_t n);
 // out[i] = x[i], with its bytes at `bytes`, one string behind the other. out may be x.

@@ -9,6 +9,26 @@ static int64_t count_of(const leat_tensor *tensor) {
   return leat_shape_elements(tensor->rank, tensor->shape);
 }
 
+// NULL: nothing.
+static const char *fault_of(const leat_tensor *tensor) {
+  if (!tensor) return "there is none";
+  if (!leat_dtype_is_known(tensor->dtype)) return "its dtype is none";
+  if (tensor->rank < 0 || tensor->rank > LEAT_MAX_RANK) return "its rank is none";
+  int64_t bytes = leat_tensor_bytes(tensor);
+  if (bytes < 0) return "its shape is none";
+  if (bytes && !tensor->data) return "its data is NULL";
+  bool strings = bytes && tensor->dtype == LEAT_str;
+  return strings && !leat_strs_have_bytes(tensor->data, count_of(tensor))
+             ? "the data of a string is NULL"
+             : NULL;
+}
+
+leat_status leat_tensor_check(const leat_tensor *tensor, const char *name, leat_error *error) {
+  const char *fault = fault_of(tensor);
+  if (!fault) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "the value of `%s`: %s", name, fault);
+}
+
 leat_tensor *leat_tensor_copy(leat_arena *arena, const leat_tensor *tensor) {
   leat_tensor *copy = leat_arena_memdup(arena, tensor, sizeof *tensor);
   copy->data = leat_arena_memdup(arena, tensor->data, (size_t)leat_tensor_bytes(tensor));

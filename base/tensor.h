@@ -5,8 +5,13 @@
 
 #include "base/arena.h"
 #include "leat/dtype.h"
+#include "leat/status.h"
 
 #include <stdbool.h>
+
+// What a program passes as the value of `name`: LEAT_INVALID when it is none.
+LEAT_MUST_USE leat_status leat_tensor_check(const leat_tensor *tensor, const char *name,
+                                            leat_error *error);
 
 // A copy in the arena.
 leat_tensor *leat_tensor_copy(leat_arena *arena, const leat_tensor *tensor);

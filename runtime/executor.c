@@ -1,6 +1,8 @@
 // Binds the programs of a step: their variables to the stores, their dims and ports to one list,
 // their messages to ranks.
 #include "runtime/executor.h"
+
+#include "base/str.h"
 #include "runtime/port.h"
 
 #include <stdarg.h>
@@ -286,6 +288,9 @@ leat_status leat_executor_check_feed(const leat_executor *executor, size_t i,
     if (tensor->shape[axis] != expected)
       return wrong_axis(executor, i, axis, expected, tensor->shape[axis], error);
   }
+  if (tensor->dtype == LEAT_str &&
+      !leat_strs_have_bytes(tensor->data, leat_shape_elements(tensor->rank, tensor->shape)))
+    return wrong_feed(executor, i, error, ": the data of a string is NULL");
   return LEAT_OK;
 }
 

@@ -2,12 +2,15 @@
 // own runtime.
 #include "leat/runtime.h"
 
+#include "base/handle.h"
 #include "runtime/program.h"
 #include "runtime/runtime.h"
 
 #include <stdlib.h>
 
 struct leat_model {
+  leat_handle handle;
+  bool made; // it was created without a failure: more can be asked than its message
   leat_error error;
   leat_runtime *runtime;
   leat_store *store;
@@ -22,6 +25,23 @@ struct leat_model {
   uint64_t *run_count;            // what run_count() is
   leat_vec(uint64_t *) completed; // counters that a completed run adds one to
 };
+
+static leat_handles models = LEAT_HANDLES(leat_model);
+
+static bool is_live(const leat_model *model) {
+  return leat_handle_is_live(model, &models);
+}
+
+static bool is_made(const leat_model *model) {
+  return is_live(model) && model->made;
+}
+
+// The error record of the call that begins; NULL: there is no such model.
+static leat_error *begin(leat_model *model) {
+  if (!is_made(model)) return NULL;
+  model->error = (leat_error){0};
+  return &model->error;
+}
 
 static void count_runs(leat_model *model) {
   const leat_view *view = &model->program->view;
@@ -39,6 +59,8 @@ static void count_runs(leat_model *model) {
 static leat_status build(leat_model *model, const leat_image *image,
                          const leat_kernel_function *kernels, const leat_model_options *options) {
   leat_error *error = &model->error;
+  if (!image || !kernels || !options)
+    return leat_fail(error, LEAT_INVALID, "the image, its kernels or the options are NULL");
   leat_runtime_options runtime_options = {.threads = options->threads,
                                           .deadline = options->deadline,
                                           .print = options->print,
@@ -82,14 +104,17 @@ static leat_status describe(leat_model *model) {
 
 leat_status leat_model_create(const leat_image *image, const leat_kernel_function *kernels,
                               const leat_model_options *options, leat_model **out) {
-  leat_model *model = *out = calloc(1, sizeof *model);
+  if (!out) return LEAT_INVALID;
+  leat_model *model = *out = leat_handle_create(&models);
   if (!model) return LEAT_MEMORY;
   LEAT_TRY(build(model, image, kernels, options));
-  return describe(model);
+  LEAT_TRY(describe(model));
+  model->made = true;
+  return LEAT_OK;
 }
 
 void leat_model_destroy(leat_model *model) {
-  if (!model) return;
+  if (!is_live(model)) return;
   for (int i = 0; i < model->feed_count + model->fetch_count; i++)
     leat_text_finish(&model->types[i]);
   free(model->types);
@@ -101,66 +126,81 @@ void leat_model_destroy(leat_model *model) {
   leat_store_destroy(model->store);
   leat_runtime_destroy(model->runtime);
   leat_arena_destroy(model->counts.arena);
-  free(model);
+  leat_handle_destroy(model);
 }
 
 const char *leat_model_message(const leat_model *model) {
-  return model->error.message;
+  return is_live(model) ? model->error.message : "there is no such model: NULL, or destroyed";
 }
 
 int leat_model_feed_count(const leat_model *model) {
-  return model->feed_count;
+  return is_made(model) ? model->feed_count : 0;
 }
 
 int leat_model_fetch_count(const leat_model *model) {
-  return model->fetch_count;
+  return is_made(model) ? model->fetch_count : 0;
+}
+
+static bool has_feed(const leat_model *model, int i) {
+  return i >= 0 && i < leat_model_feed_count(model);
+}
+
+static bool has_fetch(const leat_model *model, int i) {
+  return i >= 0 && i < leat_model_fetch_count(model);
 }
 
 const char *leat_model_feed_name(const leat_model *model, int i) {
-  return model->feeds[i].name;
+  return has_feed(model, i) ? model->feeds[i].name : NULL;
 }
 
 const char *leat_model_fetch_name(const leat_model *model, int i) {
-  return model->fetches[i].name;
+  return has_fetch(model, i) ? model->fetches[i].name : NULL;
 }
 
 const char *leat_model_feed_type(const leat_model *model, int i) {
-  return model->types[i].data;
+  return has_feed(model, i) ? model->types[i].data : NULL;
 }
 
 const char *leat_model_fetch_type(const leat_model *model, int i) {
-  return model->types[model->feed_count + i].data;
+  return has_fetch(model, i) ? model->types[model->feed_count + i].data : NULL;
 }
 
 leat_dtype leat_model_feed_dtype(const leat_model *model, int i) {
-  return model->feeds[i].dtype;
+  return has_feed(model, i) ? model->feeds[i].dtype : (leat_dtype)LEAT_DTYPE_COUNT;
 }
 
 int leat_model_feed_rank(const leat_model *model, int i) {
-  return model->feeds[i].rank;
+  return has_feed(model, i) ? model->feeds[i].rank : -1;
 }
 
 bool leat_model_feed_has_fallback(const leat_model *model, int i) {
-  return model->feeds[i].has_fallback;
+  return has_feed(model, i) && model->feeds[i].has_fallback;
 }
 
 leat_status leat_model_run(leat_model *model, const leat_tensor *feeds, leat_tensor *fetches) {
-  model->error = (leat_error){0};
+  leat_error *error = begin(model);
+  if (!error) return LEAT_INVALID;
+  if ((!feeds && model->feed_count) || (!fetches && model->fetch_count))
+    return leat_fail(error, LEAT_INVALID, "the feeds or the fetches are NULL");
   leat_run_request request = {
       .step = model->runs, .run_count = (int64_t)*model->run_count, .feeds = feeds};
-  LEAT_TRY(leat_run_execute(model->run, &request, fetches, &model->error));
+  LEAT_TRY(leat_run_execute(model->run, &request, fetches, error));
   model->runs++;
   for (uint32_t i = 0; i < model->completed.count; i++) ++*model->completed.items[i];
   return LEAT_OK;
 }
 
 leat_status leat_model_restore(leat_model *model, const char *path) {
-  model->error = (leat_error){0};
-  return leat_store_restore(model->store, path, &model->counts, &model->error);
+  leat_error *error = begin(model);
+  if (!error) return LEAT_INVALID;
+  if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
+  return leat_store_restore(model->store, path, &model->counts, error);
 }
 
 leat_status leat_model_save(leat_model *model, const char *path) {
-  model->error = (leat_error){0};
-  LEAT_TRY(leat_run_initialise(model->run, &model->error));
-  return leat_store_save(model->store, path, &model->counts, &model->error);
+  leat_error *error = begin(model);
+  if (!error) return LEAT_INVALID;
+  if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
+  LEAT_TRY(leat_run_initialise(model->run, error));
+  return leat_store_save(model->store, path, &model->counts, error);
 }

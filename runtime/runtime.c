@@ -9,6 +9,8 @@
 
 enum { CONTROL_SESSION, CONTROL_ABORT }; // kinds of control messages
 
+enum { MOST_THREADS = 4096 };
+
 typedef struct abort_notice {
   uint64_t session, step;
   leat_error error;
@@ -38,9 +40,18 @@ static void on_failed(void *context, const char *message) {
   leat_signal_raise(&runtime->mail_came);
 }
 
+static leat_status check_options(const leat_runtime_options *options, leat_error *error) {
+  if (options->threads < 0 || options->threads > MOST_THREADS)
+    return leat_fail(error, LEAT_INVALID, "%d threads: expected 0 to %d", options->threads,
+                     MOST_THREADS);
+  if (options->deadline >= 0) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "a deadline of %g seconds", options->deadline);
+}
+
 leat_status leat_runtime_create(const leat_runtime_options *options, leat_runtime **out,
                                 leat_error *error) {
   *out = NULL;
+  LEAT_TRY(check_options(options, error));
   leat_runtime *runtime = calloc(1, sizeof *runtime);
   if (!runtime) return leat_fail(error, LEAT_MEMORY, "no memory for the runtime");
   pthread_mutex_init(&runtime->print_lock, NULL);

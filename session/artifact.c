@@ -257,7 +257,7 @@ static leat_status build(artifact *a, const leat_step_spec *spec) {
 
 leat_status leat_artifact_build(leat_session *session, const leat_step_spec *spec,
                                 const leat_artifact_options *options) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
   artifact a = {.session = session, .options = options, .arena = leat_arena_create()};
   a.name = symbol_prefix(a.arena, options->output);
   leat_status status = build(&a, spec);

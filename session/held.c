@@ -21,11 +21,16 @@ void leat_session_note_entry_run(leat_session *session) {
 }
 
 const leat_entry_run *leat_session_entry_run(const leat_session *session) {
-  return &session->entry_run;
+  static const leat_entry_run none = {0};
+  return leat_session_is_made(session) ? &session->entry_run : &none;
 }
 
 leat_status leat_session_hold(leat_session *session, const char *name, const leat_tensor *value) {
-  leat_session_begin(session);
+  leat_error *error = leat_session_begin(session);
+  if (!error) return LEAT_INVALID;
+  if (!name) return leat_session_refuse(session, "`name` is NULL");
+  leat_status wrong = leat_tensor_check(value, name, error);
+  if (wrong) return leat_session_end(session, wrong);
   leat_type type = leat_type_of_tensor(value);
   leat_tensor *copy = malloc(sizeof *copy);
   void *data = leat_tensor_clone(value);

@@ -11,9 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_SETTINGS = 1 << 20 }; // graph parameters
+
 // -- Messages ----------------------------------------------------------------------------------
 
+static leat_handles sessions = LEAT_HANDLES(leat_session);
+
+static bool is_live(const leat_session *session) {
+  return leat_handle_is_live(session, &sessions);
+}
+
+bool leat_session_is_made(const leat_session *session) {
+  return is_live(session) && session->made;
+}
+
 leat_error *leat_session_begin(leat_session *session) {
+  if (!leat_session_is_made(session)) return NULL;
   session->error.status = LEAT_OK;
   session->error.message[0] = '\0';
   session->message.size = 0;
@@ -29,7 +42,12 @@ leat_status leat_session_end(leat_session *session, leat_status status) {
   return status;
 }
 
+leat_status leat_session_refuse(leat_session *session, const char *says) {
+  return leat_session_end(session, leat_fail(&session->error, LEAT_INVALID, "%s", says));
+}
+
 const char *leat_session_message(const leat_session *session) {
+  if (!is_live(session)) return "error: there is no such session: NULL, or destroyed\n";
   return session->message.size ? session->message.data : "";
 }
 
@@ -49,7 +67,17 @@ static void copy_options(leat_session *session, const leat_session_options *opti
   copy->dump_after = copy_text(session, options->dump_after);
   copy->stop_after = copy_text(session, options->stop_after);
   if (!copy->devices) copy->devices = 1;
-  if (!(copy->deadline > 0)) copy->deadline = 60;
+  if (copy->deadline == 0) copy->deadline = 60;
+}
+
+static leat_status check_settings(const leat_session_options *options, leat_error *error) {
+  if (options->setting_count < 0 || options->setting_count > MOST_SETTINGS)
+    return leat_fail(error, LEAT_INVALID, "%d settings: expected 0 to %d", options->setting_count,
+                     MOST_SETTINGS);
+  for (int i = 0; i < options->setting_count; i++)
+    if (!options->settings || !options->settings[i].name || !options->settings[i].value)
+      return leat_fail(error, LEAT_INVALID, "setting %d is NULL", i);
+  return LEAT_OK;
 }
 
 static leat_status choose_cpu(leat_session *session, leat_error *error) {
@@ -125,6 +153,7 @@ static leat_status open_cache(leat_session *session, leat_error *error) {
 
 static leat_status create(leat_session *session, leat_transport *transport, leat_error *error) {
   const leat_session_options *options = &session->options;
+  LEAT_TRY(check_settings(options, error));
   LEAT_TRY(leat_stages_check(options->dump_after, error));
   LEAT_TRY(leat_stage_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));
@@ -135,12 +164,14 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   LEAT_TRY(create_devices(session, transport, error));
   LEAT_TRY(open_cache(session, error));
   create_frontend(session);
+  session->made = true;
   return LEAT_OK;
 }
 
 leat_status leat_session_set_dumps(leat_session *session, const char *dump_after,
                                    const char *stop_after) {
   leat_error *error = leat_session_begin(session);
+  if (!error) return LEAT_INVALID;
   leat_status status = leat_stages_check(dump_after, error);
   if (!status) status = leat_stage_check(stop_after, error);
   if (!status) {
@@ -152,7 +183,9 @@ leat_status leat_session_set_dumps(leat_session *session, const char *dump_after
 
 leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
                                    leat_session **out) {
-  leat_session *session = *out = calloc(1, sizeof *session);
+  static const leat_session_options none = {0};
+  if (!out) return LEAT_INVALID;
+  leat_session *session = *out = leat_handle_create(&sessions);
   if (!session) return LEAT_MEMORY;
   session->arena = leat_arena_create();
   session->strings = leat_strings_create(session->arena);
@@ -161,9 +194,9 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
   leat_map_init(&session->restored, session->arena);
   leat_map_init(&session->known, session->arena);
   leat_map_init(&session->held, session->arena);
-  copy_options(session, options);
-  leat_error *error = leat_session_begin(session);
-  return leat_session_end(session, create(session, transport, error));
+  copy_options(session, options ? options : &none);
+  if (!options) return leat_session_refuse(session, "the options are NULL");
+  return leat_session_end(session, create(session, transport, &session->error));
 }
 
 leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
@@ -171,7 +204,8 @@ leat_status leat_session_create(const leat_session_options *options, leat_sessio
 }
 
 void leat_session_destroy(leat_session *session) {
-  if (!session) return;
+  if (!is_live(session)) return;
+  while (session->steps_made) leat_step_destroy(session->steps_made);
   leat_session_forget_waiting(session);
   leat_session_forget_held(session);
   if (session->cluster && leat_session_is_client(session)) leat_remote_shutdown(session);
@@ -180,11 +214,11 @@ void leat_session_destroy(leat_session *session) {
   leat_object_cache_close(session->cache);
   leat_text_finish(&session->message);
   leat_arena_destroy(session->arena);
-  free(session);
+  leat_handle_destroy(session);
 }
 
 void leat_session_interrupt(leat_session *session, bool on) {
-  leat_runtime_interrupt(session->runtime, on);
+  if (leat_session_is_made(session)) leat_runtime_interrupt(session->runtime, on);
 }
 
 leat_status leat_session_check(leat_session *session) {
@@ -220,13 +254,18 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
 
 leat_status leat_session_extend(leat_session *session, const char *text, size_t size,
                                 const char *name) {
-  leat_session_begin(session);
-  return leat_session_end(session, extend(session, text, size ? size : strlen(text), name,
-                                          session->options.interactive));
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!text) return leat_session_refuse(session, "`text` is NULL");
+  if (!name) return leat_session_refuse(session, "`name` is NULL");
+  if (!size) size = strlen(text);
+  if (size > LEAT_LARGEST_SOURCE) return leat_session_refuse(session, "the text is too large");
+  return leat_session_end(session, extend(session, text, size, name, session->options.interactive));
 }
 
 leat_status leat_session_extend_file(leat_session *session, const char *path) {
   leat_error *error = leat_session_begin(session);
+  if (!error) return LEAT_INVALID;
+  if (!path) return leat_session_refuse(session, "`path` is NULL");
   char *text = NULL;
   size_t size = 0;
   leat_status status = leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, error);
@@ -238,11 +277,12 @@ leat_status leat_session_extend_file(leat_session *session, const char *path) {
 // -- A cluster -----------------------------------------------------------------------------------
 
 bool leat_session_is_client(const leat_session *session) {
-  return session->devices.rank == session->devices.client_rank;
+  return is_live(session) && session->devices.rank == session->devices.client_rank;
 }
 
 leat_status leat_session_traffic(leat_session *session, char **out) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!out) return leat_session_refuse(session, "`out` is NULL");
   leat_text text = {0};
   leat_text_add(&text, "%s", "");
   leat_status status = session->cluster ? leat_remote_traffic(session, &text) : LEAT_OK;
@@ -259,22 +299,31 @@ static const leat_broken_entry *broken_entry(const leat_session *session, int i)
 }
 
 int leat_session_entry_count(const leat_session *session) {
+  if (!leat_session_is_made(session)) return 0;
   const leat_graph *graph = leat_frontend_graph(session->frontend);
   return (int)(graph->entries.count + leat_frontend_broken_count(session->frontend));
 }
 
+// Whether there is a number i of so many.
+static bool has(int i, int count) {
+  return i >= 0 && i < count;
+}
+
 const char *leat_session_entry(const leat_session *session, int i) {
+  if (!has(i, leat_session_entry_count(session))) return NULL;
   const leat_broken_entry *broken = broken_entry(session, i);
   return broken ? broken->name : leat_frontend_graph(session->frontend)->entries.items[i]->name;
 }
 
 bool leat_session_entry_trains(const leat_session *session, int i) {
+  if (!has(i, leat_session_entry_count(session))) return false;
   const leat_broken_entry *broken = broken_entry(session, i);
   return broken ? broken->training
                 : leat_frontend_graph(session->frontend)->entries.items[i]->training;
 }
 
 int leat_session_shown_count(const leat_session *session) {
+  if (!leat_session_is_made(session)) return 0;
   return (int)leat_frontend_shown_count(session->frontend);
 }
 
@@ -284,19 +333,21 @@ const char *leat_session_value_name(const leat_session *session, leat_value valu
 }
 
 const char *leat_session_shown(const leat_session *session, int i) {
+  if (!has(i, leat_session_shown_count(session))) return NULL;
   return leat_session_value_name(session, leat_frontend_shown(session->frontend, (uint32_t)i));
 }
 
 int leat_session_effect_count(const leat_session *session) {
-  return (int)session->effects.count;
+  return leat_session_is_made(session) ? (int)session->effects.count : 0;
 }
 
 const char *leat_session_effect(const leat_session *session, int i) {
-  return session->effects.items[i]->name;
+  return has(i, leat_session_effect_count(session)) ? session->effects.items[i]->name : NULL;
 }
 
 void leat_session_names(leat_session *session, leat_name_kind kind, const char *of,
                         void (*take)(void *context, const char *name), void *context) {
+  if (!leat_session_is_made(session) || !take || (kind == LEAT_PARAMETERS && !of)) return;
   switch (kind) {
   case LEAT_NAMES: leat_frontend_names(session->frontend, take, context); return;
   case LEAT_PATHS: leat_frontend_paths(session->frontend, take, context); return;
@@ -309,17 +360,19 @@ void leat_session_names(leat_session *session, leat_name_kind kind, const char *
 
 char *leat_session_describe(const leat_session *session, const char *name) {
   leat_text text = {0};
+  if (!leat_session_is_made(session) || !name) return NULL;
   if (leat_frontend_describe(session->frontend, name, &text)) return text.data;
   leat_text_finish(&text);
   return NULL;
 }
 
 const char *leat_session_shown_text(const leat_session *session) {
-  return leat_frontend_shown_text(session->frontend);
+  return leat_session_is_made(session) ? leat_frontend_shown_text(session->frontend) : "";
 }
 
 leat_status leat_session_print(leat_session *session, char **out) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!out) return leat_session_refuse(session, "`out` is NULL");
   leat_text text = {0};
   leat_graph_print(leat_frontend_graph(session->frontend), &text);
   *out = text.data;
@@ -327,7 +380,8 @@ leat_status leat_session_print(leat_session *session, char **out) {
 }
 
 leat_status leat_session_trace(leat_session *session, char **out) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!out) return leat_session_refuse(session, "`out` is NULL");
   leat_text text = {0};
   leat_runtime_trace(session->runtime, &text);
   *out = text.data;

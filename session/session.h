@@ -8,18 +8,22 @@
 //   held.c       values under names; entries that a REPL's line runs
 //   cluster.c    several processes                master.c, worker.c  their two sides
 //
-// A public call begins with leat_session_begin and ends with leat_session_end, which makes the
-// message from what was collected in between.
+// A public call begins with leat_session_begin, which refuses what is no session, and ends with
+// leat_session_end, which makes the message from what was collected in between.
 #ifndef LEAT_SESSION_SESSION_H
 #define LEAT_SESSION_SESSION_H
 
+#include "base/handle.h"
 #include "frontend/frontend.h"
 #include "leat/leat.h"
 #include "runtime/runtime.h"
 #include "session/devices.h"
 
 struct leat_session {
-  leat_arena *arena; // the graph, names, copies of the options
+  leat_handle handle;
+  bool made; // it was created without a failure: more can be asked than its message
+  struct leat_step *steps_made; // that are not destroyed
+  leat_arena *arena;            // the graph, names, copies of the options
   leat_strings *strings;
   leat_diag *diag;
   leat_frontend *frontend;
@@ -42,9 +46,14 @@ struct leat_session {
   leat_text message;
 };
 
-// The error record of the call that begins; forgets the last call's messages.
+// Whether it can be asked for anything: not NULL, nor destroyed, nor one whose creation failed.
+bool leat_session_is_made(const leat_session *session);
+// The error record of the call that begins; forgets the last call's messages. NULL, and nothing is
+// changed: it is not made.
 leat_error *leat_session_begin(leat_session *session);
 leat_status leat_session_end(leat_session *session, leat_status status);
+// Ends the call: an argument is not what the header asks for, "`path` is NULL".
+leat_status leat_session_refuse(leat_session *session, const char *says);
 
 // LEAT_ABORTED when it is interrupted.
 leat_status leat_session_check(leat_session *session);

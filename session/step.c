@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SPECIALISED = 4, MOST_DIMS = 64 };
+enum { MOST_SPECIALISED = 4, MOST_DIMS = 64, MOST_NAMES = 1 << 20 };
 
 // A dim that feeds bind.
 typedef struct bound_dim {
@@ -30,7 +30,9 @@ typedef struct variant {
 } variant;
 
 struct leat_step {
+  leat_handle handle;
   leat_session *session;
+  leat_step *next, *previous; // of the session's
   leat_arena *arena;
   leat_request request;
   uint64_t *run_count;            // what run_count() is: of the first entry
@@ -245,13 +247,43 @@ static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *st
   return add_variant(step, true, stopped);
 }
 
+static leat_handles steps = LEAT_HANDLES(leat_step);
+
+static leat_step *create_step(leat_session *session) {
+  leat_step *step = leat_handle_create(&steps);
+  if (!step) return NULL;
+  step->session = session;
+  step->arena = leat_arena_create();
+  step->next = session->steps_made;
+  if (step->next) step->next->previous = step;
+  session->steps_made = step;
+  return step;
+}
+
+static bool are_names(const char *const *names, int count) {
+  if (count < 0 || count > MOST_NAMES || (count && !names)) return false;
+  for (int i = 0; i < count; i++)
+    if (!names[i]) return false;
+  return true;
+}
+
+static const char *fault_of(const leat_step_spec *spec) { // NULL: none
+  if (!spec) return "`spec` is NULL";
+  if (!are_names(spec->entries, spec->entry_count)) return "`entries` are not `entry_count` names";
+  if (!are_names(spec->feeds, spec->feed_count)) return "`feeds` are not `feed_count` names";
+  if (!are_names(spec->fetches, spec->fetch_count)) return "`fetches` are not `fetch_count` names";
+  return are_names(spec->runs, spec->run_count) ? NULL : "`runs` are not `run_count` names";
+}
+
 leat_status leat_session_prepare(leat_session *session, const leat_step_spec *spec,
                                  leat_step **out) {
-  leat_session_begin(session);
-  leat_arena *arena = leat_arena_create();
-  leat_step *step = leat_new(arena, leat_step);
-  step->session = session;
-  step->arena = arena;
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!out) return leat_session_refuse(session, "`out` is NULL");
+  *out = NULL;
+  const char *fault = fault_of(spec);
+  if (fault) return leat_session_refuse(session, fault);
+  leat_step *step = create_step(session);
+  if (!step) return leat_session_end(session, LEAT_MEMORY);
   bool stopped = false;
   leat_status status = prepare(step, spec, &stopped);
   *out = status || stopped ? NULL : step;
@@ -259,27 +291,34 @@ leat_status leat_session_prepare(leat_session *session, const leat_step_spec *sp
   return leat_session_end(session, status);
 }
 
+static bool is_live(const leat_step *step) {
+  return leat_handle_is_live(step, &steps);
+}
+
 void leat_step_destroy(leat_step *step) {
-  if (!step) return;
+  if (!is_live(step)) return;
   for (uint32_t i = 0; i < step->variants.count; i++)
     destroy_variant(step->session, step->variants.items[i]);
+  if (step->next) step->next->previous = step->previous;
+  *(step->previous ? &step->previous->next : &step->session->steps_made) = step->next;
   leat_arena_destroy(step->arena);
+  leat_handle_destroy(step);
 }
 
 int leat_step_feed_count(const leat_step *step) {
-  return (int)step->request.feeds.count;
+  return is_live(step) ? (int)step->request.feeds.count : 0;
 }
 
 int leat_step_fetch_count(const leat_step *step) {
-  return (int)step->request.fetches.count;
+  return is_live(step) ? (int)step->request.fetches.count : 0;
 }
 
 const leat_port *leat_step_feed(const leat_step *step, int i) {
-  return &step->request.feeds.items[i];
+  return i >= 0 && i < leat_step_feed_count(step) ? &step->request.feeds.items[i] : NULL;
 }
 
 const leat_port *leat_step_fetch(const leat_step *step, int i) {
-  return &step->request.fetches.items[i];
+  return i >= 0 && i < leat_step_fetch_count(step) ? &step->request.fetches.items[i] : NULL;
 }
 
 // -- Running -----------------------------------------------------------------------------------
@@ -329,9 +368,14 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
   return LEAT_OK;
 }
 
+// Every nanosecond counts here.
 leat_status leat_step_run(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches) {
-  leat_session *session = step->session; // every nanosecond counts here
+  if (!is_live(step)) return LEAT_INVALID;
+  leat_session *session = step->session;
   if (session->error.status || session->message.size) leat_session_begin(session);
+  if (!feeds && step->request.feeds.count) return leat_session_refuse(session, "`feeds` is NULL");
+  if (!fetches && step->request.fetches.count)
+    return leat_session_refuse(session, "`fetches` is NULL");
   leat_status status = step->dims.count ? choose_variant(step, feeds) : LEAT_OK;
   if (!status) status = execute(step, feeds, fetches);
   return status ? leat_session_end(session, status) : LEAT_OK;

@@ -11,15 +11,23 @@ static const leat_graph *graph_of(const leat_session *session) {
 }
 
 int leat_session_variable_count(const leat_session *session) {
+  if (!leat_session_is_made(session)) return 0;
   return (int)graph_of(session)->states.count;
 }
 
+static const leat_state *variable(const leat_session *session, int i) {
+  bool there = i >= 0 && i < leat_session_variable_count(session);
+  return there ? graph_of(session)->states.items[i] : NULL;
+}
+
 const char *leat_session_variable(const leat_session *session, int i) {
-  return graph_of(session)->states.items[i]->name;
+  const leat_state *state = variable(session, i);
+  return state ? state->name : NULL;
 }
 
 const char *leat_session_slot_of(const leat_session *session, int i) {
-  return graph_of(session)->states.items[i]->slot_of;
+  const leat_state *state = variable(session, i);
+  return state ? state->slot_of : NULL;
 }
 
 static leat_status find_state(leat_session *session, const char *name, leat_state **out) {
@@ -135,7 +143,9 @@ static leat_status read_value(leat_session *session, const leat_state *state, le
 }
 
 leat_status leat_variable_read(leat_session *session, const char *name, leat_tensor *out) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!name) return leat_session_refuse(session, "`name` is NULL");
+  if (!out) return leat_session_refuse(session, "`out` is NULL");
   leat_state *state;
   bool found = false;
   leat_status status = find_state(session, name, &state);
@@ -168,12 +178,14 @@ static leat_status misfit(leat_session *session, const leat_state *state,
 static leat_status write_variable(leat_session *session, const char *name,
                                   const leat_tensor *value) {
   leat_state *state;
+  LEAT_TRY(leat_tensor_check(value, name, &session->error));
   LEAT_TRY(find_state(session, name, &state));
   return fits(state, value) ? put(session, state, value) : misfit(session, state, value);
 }
 
 leat_status leat_variable_write(leat_session *session, const char *name, const leat_tensor *value) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!name) return leat_session_refuse(session, "`name` is NULL");
   return leat_session_end(session, write_variable(session, name, value));
 }
 
@@ -195,7 +207,8 @@ static leat_status save(leat_session *session, leat_arena *scratch, tensor_list 
 }
 
 leat_status leat_session_save(leat_session *session, const char *path) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!path) return leat_session_refuse(session, "`path` is NULL");
   leat_arena *scratch = leat_arena_create();
   tensor_list tensors = {0};
   leat_status status = save(session, scratch, &tensors, path);
@@ -251,6 +264,8 @@ static leat_status restore(leat_session *session, const leat_safetensors *file, 
 
 leat_status leat_session_restore(leat_session *session, const char *path) {
   leat_error *error = leat_session_begin(session);
+  if (!error) return LEAT_INVALID;
+  if (!path) return leat_session_refuse(session, "`path` is NULL");
   leat_safetensors file;
   leat_status status = leat_safetensors_open(&file, path, error);
   if (!status) {

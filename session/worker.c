@@ -323,7 +323,7 @@ static leat_status handle(worker *w, const leat_message *message) {
 }
 
 leat_status leat_session_serve(leat_session *session) {
-  leat_session_begin(session);
+  if (!leat_session_begin(session)) return LEAT_INVALID;
   if (!session->cluster || leat_session_is_client(session))
     return leat_session_end(session, leat_fail(&session->error, LEAT_INVALID,
                                                "this process is the client: it does not serve"));

@@ -53,8 +53,9 @@ typedef enum leat_dtype_kind {
 
 enum { LEAT_MAX_RANK = 8 };
 
+bool leat_dtype_is_known(leat_dtype dtype);
 size_t leat_dtype_size(leat_dtype dtype);      // bytes of one element
-const char *leat_dtype_name(leat_dtype dtype); // "f32"
+const char *leat_dtype_name(leat_dtype dtype); // "f32"; "no dtype" of what is none
 leat_dtype_kind leat_dtype_kind_of(leat_dtype dtype);
 bool leat_dtype_parse(const char *text, size_t length, leat_dtype *out);
 
@@ -72,9 +73,10 @@ typedef struct leat_tensor {
   void *data;
 } leat_tensor;
 
-// Elements of a shape; -1 when a dimension is negative or the product overflows int64_t.
+// Elements of a shape; -1 when a dimension is negative, the product overflows int64_t or the rank
+// is none.
 int64_t leat_shape_elements(int32_t rank, const int64_t *shape);
-// Bytes of a tensor; -1 as above.
+// Bytes of a tensor; -1 as above, and when its dtype is none.
 int64_t leat_tensor_bytes(const leat_tensor *tensor);
 
 #ifdef __cplusplus

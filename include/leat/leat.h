@@ -15,7 +15,13 @@
 //     leat_session_destroy(s);
 //
 // A failing call leaves the session as it was; leat_session_message says why, with the place in the
-// text. One thread at a time uses a session.
+// text. A call that makes no sense (NULL, what was destroyed, a dtype or rank that is none) answers
+// LEAT_INVALID and changes nothing; one that returns no status gives 0, NULL or nothing.
+//
+// Threads: a session and its steps are used by one thread at a time, any one; so is what they gave
+// out. Different sessions are used by any threads at once. leat_session_interrupt may be called by
+// any thread, and by a signal handler, at any time between the session's creation and its end. The
+// functions of dtype.h and status.h depend on nothing.
 #ifndef LEAT_H
 #define LEAT_H
 
@@ -48,10 +54,12 @@ typedef struct leat_session_options {
                           // lower, image, code, asm
   const char *stop_after; // a stage
   bool time_passes;
-  void (*log)(void *context, const char *text); // dumps and timings; NULL: dropped
+  void (*log)(void *context, const char *text); // dumps and timings; NULL: dropped. Called by the
+                                                // thread that calls the session
   void *log_context;
   void (*print)(void *context,
-                const char *text); // what print nodes say, a line a call; NULL: dropped
+                const char *text); // what print nodes say, a line a call; NULL: dropped. Called by
+                                   // any thread of the step, one at a time
   void *print_context;
   bool interactive;             // a REPL: a top-level name may be bound again, the newest wins
   const leat_setting *settings; // graph parameters (--set)
@@ -64,7 +72,8 @@ typedef struct leat_session_options {
 // *out is valid (for leat_session_message and leat_session_destroy) even on failure.
 LEAT_MUST_USE leat_status leat_session_create(const leat_session_options *options,
                                               leat_session **out);
-void leat_session_destroy(leat_session *session); // NULL is fine; steps must be gone
+// With its steps. NULL is fine.
+void leat_session_destroy(leat_session *session);
 // What went wrong last (and warnings), as text for people; "" when all is well. Valid until the
 // next call.
 const char *leat_session_message(const leat_session *session);

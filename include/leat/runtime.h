@@ -7,8 +7,13 @@
 //     leat_model_run(m, &x, &y);      // y.data: f32[1, 10], the model's until its next run
 //     leat_model_destroy(m);
 //
-// A failing call returns a status and leaves the model as it was; leat_model_message says why. One
-// thread at a time uses a model; several models of one image may be used at once.
+// A failing call returns a status and leaves the model as it was; leat_model_message says why. A
+// call that makes no sense (NULL, a model that was destroyed, a dtype or rank that is none) answers
+// LEAT_INVALID and changes nothing; one that returns no status gives 0, NULL, a dtype that is none
+// or rank -1.
+//
+// Threads: a model is used by one thread at a time, any one; different models, of one image too, by
+// any threads at once.
 #ifndef LEAT_RUNTIME_API_H
 #define LEAT_RUNTIME_API_H
 
@@ -26,7 +31,7 @@ typedef struct leat_model_options {
   int threads;      // 0: as many as cores
   double deadline;  // seconds a run may take without progress; 0: 60
   const char *base; // the directory of the files the model loads; NULL: the working directory
-  // What print nodes say; NULL: dropped.
+  // What print nodes say; NULL: dropped. Called by any thread of the run, one at a time.
   void (*print)(void *context, const char *text);
   void *print_context;
 } leat_model_options;
