@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 enum { FIRST_READ = 1 << 16, MOST_AT_ONCE = 1 << 30, MOST_NAMES_TRIED = 100 };
+enum { LONGEST_SUFFIX = 48 }; // bytes of what the name of a file aside ends with
 
 // What is no file may have no end.
 static const size_t longest_stream = (size_t)1 << 30;
@@ -202,7 +203,7 @@ static int open_aside(const char *path, leat_file_promise promise, char *name, s
 
 static leat_status write_aside(char *path, const leat_bytes *pieces, size_t count,
                                leat_file_promise promise, leat_error *error) {
-  size_t size = strlen(path) + 48;
+  size_t size = strlen(path) + LONGEST_SUFFIX;
   char *name = malloc(size);
   if (!name) return fail_memory(error, path);
   leat_status status = LEAT_OK;
@@ -241,14 +242,29 @@ leat_status leat_file_write(const char *path, const leat_bytes *pieces, size_t c
   return status;
 }
 
+// A file aside is made and removed again: that alone tells of names that are too long, of folders
+// that nobody may write to and of file systems that are read-only.
+static bool can_make_aside(const char *target) {
+  size_t size = strlen(target) + LONGEST_SUFFIX;
+  char *name = malloc(size);
+  int fd = name ? open_aside(target, LEAT_FILE_PRIVATE, name, size) : -1;
+  int cause = errno;
+  if (fd >= 0) close(fd), unlink(name);
+  free(name);
+  errno = cause;
+  return fd >= 0;
+}
+
 leat_status leat_file_check_writable(const char *path, leat_error *error) {
-  if (!path || !access(path, W_OK)) return LEAT_OK; // /dev/stdout, whose folder nobody writes to
-  const char *slash = strrchr(path, '/');
-  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-  if (!folder) return fail_memory(error, path);
-  bool fine = !access(folder, W_OK);
-  int reason = errno;
-  free(folder);
-  if (fine) return LEAT_OK;
-  return leat_fail(error, LEAT_IO, "cannot write '%s': %s", path, strerror(reason));
+  struct stat info;
+  if (!path) return LEAT_OK;
+  bool exists = stat(path, &info) == 0, regular = !exists || S_ISREG(info.st_mode);
+  if (exists && S_ISDIR(info.st_mode))
+    return leat_fail(error, LEAT_IO, "cannot write '%s': it is a folder", path);
+  char *target = exists ? realpath(path, NULL) : strdup(path);
+  if (!*path) errno = ENOENT;
+  bool fine = *path && target && (regular ? can_make_aside(target) : !access(path, W_OK));
+  leat_status status = fine ? LEAT_OK : fail_errno(error, "write", path);
+  free(target);
+  return status;
 }

@@ -2,6 +2,7 @@
 #include "runtime/checkpoint.h"
 
 #include "leat/leat.h"
+#include "runtime/replace.h"
 #include "runtime/runtime.h"
 
 #include <inttypes.h>
@@ -28,7 +29,8 @@ void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *fi
 }
 
 leat_status leat_checkpoint_write(const char *path, const leat_named_tensor *tensors, size_t count,
-                                  const leat_run_counts *runs, leat_error *error) {
+                                  const leat_run_counts *runs, bool overwrite, leat_error *error) {
+  if (!overwrite) LEAT_TRY(leat_check_replaced(path, tensors, count, error));
   leat_arena *scratch = leat_arena_create();
   leat_metadata *metadata = leat_new_array(scratch, leat_metadata, runs->items.count + 1);
   metadata[0] = (leat_metadata){"leat", LEAT_VERSION};
@@ -83,7 +85,7 @@ leat_status leat_store_restore(leat_store *store, const char *path, leat_run_cou
 }
 
 leat_status leat_store_save(leat_store *store, const char *path, const leat_run_counts *runs,
-                            leat_error *error) {
+                            bool overwrite, leat_error *error) {
   size_t count = leat_store_count(store), saved = 0;
   leat_named_tensor *tensors = calloc(count + 1, sizeof *tensors);
   if (!tensors) return leat_fail(error, LEAT_MEMORY, "no memory to save %zu variables", count);
@@ -95,8 +97,22 @@ leat_status leat_store_save(leat_store *store, const char *path, const leat_run_
     status = leat_store_read(store, info.container, info.name, &tensors[saved].tensor, error);
     if (!status) tensors[saved++].name = info.name;
   }
-  if (!status) status = leat_checkpoint_write(path, tensors, saved, runs, error);
+  if (!status) status = leat_checkpoint_write(path, tensors, saved, runs, overwrite, error);
   for (size_t i = 0; i < saved; i++) free(tensors[i].tensor.data);
   free(tensors);
+  return status;
+}
+
+leat_status leat_store_check_save(leat_store *store, const char *path, leat_error *error) {
+  size_t count = leat_store_count(store);
+  leat_named_tensor *names = calloc(count + 1, sizeof *names);
+  if (!names) return leat_fail(error, LEAT_MEMORY, "no memory to save %zu variables", count);
+  for (size_t i = 0; i < count; i++) {
+    leat_variable_info info;
+    leat_store_info(store, i, &info);
+    names[i].name = info.name;
+  }
+  leat_status status = leat_check_replaced(path, names, count, error);
+  free(names);
   return status;
 }

@@ -26,8 +26,9 @@ uint64_t *leat_run_count_of(leat_run_counts *counts, const char *entry);
 // The counts that the file has; the others stay.
 void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *file);
 
+// Unless `overwrite`, a checkpoint that holds more is not replaced (runtime/replace.h).
 LEAT_MUST_USE leat_status leat_checkpoint_write(const char *path, const leat_named_tensor *tensors,
                                                 size_t count, const leat_run_counts *runs,
-                                                leat_error *error);
+                                                bool overwrite, leat_error *error);
 
 #endif

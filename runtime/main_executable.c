@@ -5,6 +5,8 @@
 #include "base/file.h"
 #include "runtime/feed.h"
 #include "runtime/format.h"
+#include "runtime/replace.h"
+#include "runtime/stopping.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -21,6 +23,7 @@ typedef struct program {
   leat_arena *arena;
   const char **outputs; // of the fetches: a path, or NULL: print
   const char *restore, *save;
+  bool overwrite;
   bool usage; // an error now is one of the command line
   leat_error error;
 } program;
@@ -38,6 +41,7 @@ static void print_help(const program *p, const char *name) {
          "  --threads N            at most so many threads (default: the cores)\n"
          "  --vars FILE            begins with the variables of a safetensors file\n"
          "  --save FILE            writes the variables to a safetensors file at the end\n"
+         "  --overwrite            which may replace whatever that file holds\n"
          "  --help                 this text\n\nfeeds:\n",
          name);
   for (int i = 0; i < leat_model_feed_count(p->model); i++)
@@ -103,59 +107,72 @@ static leat_status from_model(program *p, leat_status status) {
 static leat_status check_files(program *p) {
   for (int i = 0; i < leat_model_fetch_count(p->model); i++)
     LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
-  return leat_file_check_writable(p->save, &p->error);
+  LEAT_TRY(leat_check_save_path(p->save, p->restore, p->overwrite, &p->error));
+  return p->save ? from_model(p, leat_model_check_save(p->model, p->save)) : LEAT_OK;
 }
 
-static leat_status run(program *p) {
-  leat_model *model = p->model;
-  LEAT_TRY(check_files(p));
-  if (p->restore) LEAT_TRY(from_model(p, leat_model_restore(model, p->restore)));
-  LEAT_TRY(from_model(p, leat_model_run(model, p->feeds, p->fetches)));
-  for (int i = 0; i < leat_model_fetch_count(model); i++) {
+static leat_status show_results(program *p) {
+  for (int i = 0; i < leat_model_fetch_count(p->model); i++) {
     if (p->outputs[i]) {
       LEAT_TRY(leat_npy_write(p->outputs[i], &p->fetches[i], &p->error));
       continue;
     }
     leat_text text = {0};
-    leat_result_format(leat_model_fetch_name(model, i), &p->fetches[i], &text);
+    leat_result_format(leat_model_fetch_name(p->model, i), &p->fetches[i], &text);
     puts(text.data);
     leat_text_finish(&text);
   }
-  if (p->save) LEAT_TRY(from_model(p, leat_model_save(model, p->save)));
   if (fflush(stdout)) return leat_fail(&p->error, LEAT_IO, "cannot write: %s", strerror(errno));
   return LEAT_OK;
 }
 
-enum { OPTION_FEED = 256, OPTION_THREADS, OPTION_VARS, OPTION_SAVE, OPTION_HELP };
+// What was computed is saved before anything else can fail.
+static leat_status run(program *p) {
+  leat_model *model = p->model;
+  LEAT_TRY(check_files(p));
+  if (p->restore) LEAT_TRY(from_model(p, leat_model_restore(model, p->restore)));
+  if (p->save) leat_stop_at_signals();
+  LEAT_TRY(from_model(p, leat_model_run(model, p->feeds, p->fetches)));
+  leat_status saved = p->save ? from_model(p, leat_model_save(model, p->save)) : LEAT_OK;
+  if (!saved && leat_stopped)
+    return leat_fail(&p->error, LEAT_ABORTED, "%s; %s holds the state behind the run",
+                     leat_stop_reason(), p->save);
+  leat_status shown = show_results(p);
+  return saved ? saved : shown;
+}
+
+enum { OPTION_FEED = 256, OPTION_THREADS, OPTION_VARS, OPTION_SAVE, OPTION_OVERWRITE, OPTION_HELP };
 static const struct option options[] = {{"feed", required_argument, NULL, OPTION_FEED},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"vars", required_argument, NULL, OPTION_VARS},
                                         {"save", required_argument, NULL, OPTION_SAVE},
+                                        {"overwrite", no_argument, NULL, OPTION_OVERWRITE},
                                         {"help", no_argument, NULL, OPTION_HELP},
                                         {0}};
 
-// --threads must be known before the model is made, the rest needs the model: two walks.
-static int threads_option(int argc, char **argv, bool *out_fine) {
-  int threads = 0;
-  *out_fine = true;
+// What the model is made with, the rest needs the model: two walks. False: a mistake, which was
+// shown.
+static bool take_model_options(leat_model_options *out, int argc, char **argv) {
+  bool fine = true;
   opterr = 1;
   optind = 1;
   for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
     char *end;
-    if (option == '?') *out_fine = false;
+    if (option == '?') fine = false;
+    if (option == OPTION_OVERWRITE) out->overwrite = true;
     if (option != OPTION_THREADS) continue;
     long value = strtol(optarg, &end, 10);
     if (*end || end == optarg || value < 1 || value > 1024) {
       fprintf(stderr, "%s: --threads takes a number from 1 to 1024\n", argv[0]);
-      *out_fine = false;
+      fine = false;
     }
-    threads = (int)value;
+    out->threads = (int)value;
   }
   if (optind < argc) {
     fprintf(stderr, "%s: what is `%s`?\n", argv[0], argv[optind]);
-    *out_fine = false;
+    fine = false;
   }
-  return threads;
+  return fine;
 }
 
 static leat_status take_options(program *p, int argc, char **argv, bool *out_help) {
@@ -198,12 +215,13 @@ static void finish(program *p) {
 int leat_executable_main(const leat_image *image, const leat_kernel_function *kernels, int argc,
                          char **argv) {
   program p = {0};
-  bool fine, help = false;
-  leat_model_options model_options = {.threads = threads_option(argc, argv, &fine), .print = say};
-  if (!fine) {
+  bool help = false;
+  leat_model_options model_options = {.print = say};
+  if (!take_model_options(&model_options, argc, argv)) {
     fprintf(stderr, "Try %s --help.\n", argv[0]);
     return EXIT_USAGE;
   }
+  p.overwrite = model_options.overwrite;
   leat_status status = leat_model_create(image, kernels, &model_options, &p.model);
   if (status)
     leat_fail(&p.error, status, "%s", p.model ? leat_model_message(p.model) : "out of memory");

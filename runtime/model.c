@@ -20,7 +20,8 @@ struct leat_model {
   leat_port_info *feeds, *fetches;
   leat_text *types; // of the feeds, then of the fetches
   int feed_count, fetch_count;
-  uint64_t runs; // of this model
+  bool overwrite; // what saves replace
+  uint64_t runs;  // of this model
   leat_run_counts counts;
   uint64_t *run_count;            // what run_count() is
   leat_vec(uint64_t *) completed; // counters that a completed run adds one to
@@ -61,6 +62,7 @@ static leat_status build(leat_model *model, const leat_image *image,
   leat_error *error = &model->error;
   if (!image || !kernels || !options)
     return leat_fail(error, LEAT_INVALID, "the image, its kernels or the options are NULL");
+  model->overwrite = options->overwrite;
   leat_runtime_options runtime_options = {.threads = options->threads,
                                           .deadline = options->deadline,
                                           .print = options->print,
@@ -197,10 +199,18 @@ leat_status leat_model_restore(leat_model *model, const char *path) {
   return leat_store_restore(model->store, path, &model->counts, error);
 }
 
+leat_status leat_model_check_save(leat_model *model, const char *path) {
+  leat_error *error = begin(model);
+  if (!error) return LEAT_INVALID;
+  if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
+  LEAT_TRY(leat_file_check_writable(path, error));
+  return model->overwrite ? LEAT_OK : leat_store_check_save(model->store, path, error);
+}
+
 leat_status leat_model_save(leat_model *model, const char *path) {
   leat_error *error = begin(model);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
   LEAT_TRY(leat_run_initialise(model->run, error));
-  return leat_store_save(model->store, path, &model->counts, error);
+  return leat_store_save(model->store, path, &model->counts, model->overwrite, error);
 }

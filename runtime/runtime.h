@@ -106,9 +106,13 @@ LEAT_MUST_USE leat_status leat_store_write(leat_store *store, const char *contai
 // and comes from `runs` (runtime/checkpoint.h).
 LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const char *path,
                                              leat_run_counts *runs, leat_error *error);
-// Every initialised variable.
+// Every initialised variable. A checkpoint that holds more is replaced only with `overwrite`.
 LEAT_MUST_USE leat_status leat_store_save(leat_store *store, const char *path,
-                                          const leat_run_counts *runs, leat_error *error);
+                                          const leat_run_counts *runs, bool overwrite,
+                                          leat_error *error);
+// Whether the file has no variable that the store lacks.
+LEAT_MUST_USE leat_status leat_store_check_save(leat_store *store, const char *path,
+                                                leat_error *error);
 
 // -- Programs -------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 //   request.c    names of a Run → graph           step.c      prepare, specialise, run
 //   driver.c     passes and codegen, dumps        compile.c   kernels → objects → programs
 //   step_cache.c whole steps kept on disk         variables.c values by name, checkpoints
+//   snapshot.h   what a checkpoint holds
 //   artifact.c   ahead of time                    target.c    the table of targets
 //   held.c       values under names; entries that a REPL's line runs
 //   cluster.c    several processes                master.c, worker.c  their two sides

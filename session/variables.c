@@ -1,7 +1,9 @@
 // Variables by name, and checkpoints. A value that comes before any step has declared its variable
 // waits in session->restored; leat_session_deliver brings it to the store of its device.
 #include "base/tensor.h"
+#include "runtime/replace.h"
 #include "session/cluster.h"
+#include "session/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -191,30 +193,104 @@ leat_status leat_variable_write(leat_session *session, const char *name, const l
 
 // -- Checkpoints -------------------------------------------------------------------------------
 
-typedef leat_vec(leat_named_tensor) tensor_list;
+struct leat_snapshot {
+  leat_arena *arena;
+  leat_vec(leat_named_tensor) tensors; // the data is malloc'ed
+  leat_run_counts counts;
+};
 
-static leat_status save(leat_session *session, leat_arena *scratch, tensor_list *tensors,
-                        const char *path) {
+void leat_snapshot_destroy(leat_snapshot *snapshot) {
+  if (!snapshot) return;
+  for (uint32_t i = 0; i < snapshot->tensors.count; i++)
+    free(snapshot->tensors.items[i].tensor.data);
+  leat_arena_destroy(snapshot->arena);
+}
+
+static leat_status take(leat_session *session, leat_snapshot *out) {
   const leat_graph *graph = graph_of(session);
   for (uint32_t i = 0; i < graph->states.count; i++) {
     leat_named_tensor named = {graph->states.items[i]->name, {0}};
     bool found;
     LEAT_TRY(read_value(session, graph->states.items[i], &named.tensor, &found));
-    if (found) leat_vec_push(scratch, tensors, named);
+    if (found) leat_vec_push(out->arena, &out->tensors, named);
   }
-  return leat_checkpoint_write(path, tensors->items, tensors->count, &session->counts,
-                               &session->error);
+  for (uint32_t i = 0; i < session->counts.items.count; i++) {
+    const leat_run_count *count = session->counts.items.items[i];
+    *leat_run_count_of(&out->counts, count->entry) = count->runs;
+  }
+  return LEAT_OK;
+}
+
+static leat_status write_snapshot(leat_session *session, const leat_snapshot *snapshot,
+                                  const char *path) {
+  return leat_checkpoint_write(path, snapshot->tensors.items, snapshot->tensors.count,
+                               &snapshot->counts, session->options.overwrite, &session->error);
+}
+
+leat_status leat_snapshot_take(leat_session *session, leat_snapshot **out) {
+  leat_session_begin(session);
+  leat_arena *arena = leat_arena_create();
+  *out = leat_new(arena, leat_snapshot);
+  **out = (leat_snapshot){.arena = arena, .counts = {.arena = arena}};
+  leat_status status = take(session, *out);
+  if (status) leat_snapshot_destroy(*out), *out = NULL;
+  return leat_session_end(session, status);
+}
+
+static leat_status put_back(leat_session *session, const leat_snapshot *snapshot) {
+  for (uint32_t i = 0; i < snapshot->tensors.count; i++) {
+    const leat_named_tensor *named = &snapshot->tensors.items[i];
+    const leat_state *state = leat_graph_find_state(graph_of(session), named->name);
+    LEAT_TRY(put(session, state, &named->tensor));
+  }
+  for (uint32_t i = 0; i < session->counts.items.count; i++)
+    session->counts.items.items[i]->runs = 0;
+  for (uint32_t i = 0; i < snapshot->counts.items.count; i++) {
+    const leat_run_count *count = snapshot->counts.items.items[i];
+    *leat_run_count_of(&session->counts, count->entry) = count->runs;
+  }
+  return LEAT_OK;
+}
+
+leat_status leat_snapshot_put_back(leat_session *session, const leat_snapshot *snapshot) {
+  leat_session_begin(session);
+  return leat_session_end(session, put_back(session, snapshot));
+}
+
+leat_status leat_snapshot_write(leat_session *session, const leat_snapshot *snapshot,
+                                const char *path) {
+  leat_session_begin(session);
+  return leat_session_end(session, write_snapshot(session, snapshot, path));
 }
 
 leat_status leat_session_save(leat_session *session, const char *path) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   if (!path) return leat_session_refuse(session, "`path` is NULL");
+  leat_snapshot *snapshot;
+  LEAT_TRY(leat_snapshot_take(session, &snapshot));
+  leat_status status = leat_snapshot_write(session, snapshot, path);
+  leat_snapshot_destroy(snapshot);
+  return status;
+}
+
+// Which variables there will be is known, their values are not.
+static leat_status check_save(leat_session *session, const char *path) {
+  const leat_graph *graph = graph_of(session);
+  LEAT_TRY(leat_file_check_writable(path, &session->error));
+  if (session->options.overwrite) return LEAT_OK;
   leat_arena *scratch = leat_arena_create();
-  tensor_list tensors = {0};
-  leat_status status = save(session, scratch, &tensors, path);
-  for (uint32_t i = 0; i < tensors.count; i++) free(tensors.items[i].tensor.data);
+  leat_named_tensor *names = leat_new_array(scratch, leat_named_tensor, graph->states.count);
+  for (uint32_t i = 0; i < graph->states.count; i++)
+    names[i] = (leat_named_tensor){.name = graph->states.items[i]->name};
+  leat_status status = leat_check_replaced(path, names, graph->states.count, &session->error);
   leat_arena_destroy(scratch);
-  return leat_session_end(session, status);
+  return status;
+}
+
+leat_status leat_session_check_save(leat_session *session, const char *path) {
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  if (!path) return leat_session_refuse(session, "`path` is NULL");
+  return leat_session_end(session, check_save(session, path));
 }
 
 leat_status leat_session_check_names(leat_session *session, const leat_safetensors *file,

@@ -102,6 +102,7 @@ int tool_run_loop(const tool_loop *l, leat_session *session) {
     if (status && bar) erase_bar();
     if (status) return tool_report(session, status);
     step++;
+    if (l->saving) tool_saving_note_step(l->saving, session);
     bool last = step == l->last;
     if (bar && !last && !*l->stopped && leat_seconds() - drawn > 0.1)
       draw_bar(step, l->last), drawn = leat_seconds();

@@ -2,7 +2,7 @@
 #ifndef LEAT_TOOLS_LOOP_H
 #define LEAT_TOOLS_LOOP_H
 
-#include "tools/prepared.h"
+#include "tools/saving.h"
 
 #include <signal.h>
 
@@ -11,6 +11,7 @@ typedef struct tool_loop {
   int64_t first, last; // the number of the step before the first, and of the last
   int log_every;       // steps between log lines
   bool log_bits;       // losses as bits, so that two logs can be compared exactly; and no speed
+  tool_saving *saving; // what learns of each step; NULL: nothing
   const volatile sig_atomic_t *stopped; // no further step once it is not 0
 } tool_loop;
 

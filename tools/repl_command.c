@@ -54,7 +54,10 @@ static void work_at_terminal(repl *r) {
 static int run(const tool_command *self, int argc, char **argv) {
   session_options o;
   tool_option shared[SESSION_OPTION_COUNT];
-  const tool_options groups[] = {tool_session_options(&o, shared)};
+  const tool_options session_group = tool_session_options(&o, shared);
+  const tool_option own[] = {{"overwrite", 0, TOOL_FLAG, &o.options.overwrite, NULL,
+                              ":save may replace whatever the file holds"}};
+  const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)}, session_group};
   int first, status;
   if (!tool_parse(self, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first > 1) return tool_usage_error(self, "one FILE at most is expected");

@@ -1,7 +1,7 @@
 // leat run: runs entries, or whatever is fetched, and shows or writes the results.
 #include "base/npy.h"
-#include "tools/prepared.h"
-#include "tools/session_options.h"
+#include "runtime/stopping.h"
+#include "tools/saving.h"
 #include "tools/values.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ typedef struct run_options {
   session_options session;
   prepared step;
   tool_list outputs; // NAME=@FILE
-  const char *restore, *save;
+  tool_saving saving;
   int steps;
 } run_options;
 
@@ -24,7 +24,7 @@ static const char *output_of(const run_options *o, const char *name) {
   return NULL;
 }
 
-// Every -o is NAME=@FILE for a NAME that is fetched and a FILE that can be made, as that of --save.
+// Every -o is NAME=@FILE for a NAME that is fetched and a FILE that can be made.
 static int check_outputs(const tool_command *command, const run_options *o) {
   leat_error error = {0};
   for (uint32_t i = 0; i < o->outputs.count; i++) {
@@ -38,7 +38,7 @@ static int check_outputs(const tool_command *command, const run_options *o) {
       return tool_usage_error(command, "-o %s: nothing of that name is fetched", text);
     if (leat_file_check_writable(equals + 2, &error)) return tool_fail(&error);
   }
-  return leat_file_check_writable(o->save, &error) ? tool_fail(&error) : TOOL_OK;
+  return TOOL_OK;
 }
 
 static int show_results(const run_options *o) {
@@ -55,27 +55,33 @@ static int show_results(const run_options *o) {
 }
 
 static int run_steps(run_options *o, leat_session *session) {
-  for (int i = 0; i < o->steps; i++) {
-    leat_status status = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
-    if (status) return tool_report(session, status);
+  int status = TOOL_OK;
+  tool_saving_catch_signals(&o->saving);
+  for (int i = 0; i < o->steps && !status && !leat_stopped; i++) {
+    leat_status ran = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
+    if (ran)
+      status = tool_report(session, ran);
+    else
+      tool_saving_note_step(&o->saving, session);
   }
-  return show_results(o);
+  bool whole = !status && !leat_stopped;
+  status = tool_saving_finish(&o->saving, session, &o->step, status);
+  int shown = whole ? show_results(o) : TOOL_OK;
+  return status ? status : shown;
 }
 
 static int run_session(const tool_command *command, run_options *o, leat_session *session) {
-  int status = TOOL_OK;
-  if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
+  int status = tool_saving_begin(&o->saving, &o->session, session);
   if (!status) status = tool_prepare(&o->step, session);
   if (!status) status = check_outputs(command, o);
   if (!status && o->step.step) status = run_steps(o, session);
-  if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
   if (!status) status = tool_show_traffic(&o->session, session);
   return status;
 }
 
 static int run(const tool_command *command, int argc, char **argv) {
   run_options o = {.steps = 1};
-  tool_option shared[SESSION_OPTION_COUNT];
+  tool_option saving[SAVING_OPTION_COUNT], shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
       {"entry", 'e', TOOL_LIST, &o.step.entries, "ENTRY", "run this entry (default: the only one)"},
       {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
@@ -83,11 +89,11 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"run", 0, TOOL_LIST, &o.step.runs, "NAME", "execute this node, fetch nothing"},
       {"output", 'o', TOOL_LIST, &o.outputs, "NAME=@FILE", "write a result as .npy"},
       {"steps", 'n', TOOL_NUMBER, &o.steps, "N", "run N times, show the last results"},
-      {"restore", 0, TOOL_TEXT, &o.restore, "FILE", "begin with variables from a .safetensors"},
-      {"save", 0, TOOL_TEXT, &o.save, "FILE", "write all variables in the end"},
   };
+  const tool_options session_group = tool_session_options(&o.session, shared);
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
-                                 tool_session_options(&o.session, shared)};
+                                 tool_saving_options(&o.saving, &o.session, saving),
+                                 session_group};
   int first, status;
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");

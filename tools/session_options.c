@@ -56,9 +56,15 @@ static void show(void *context, const char *text) {
   fputs(text, stdout);
 }
 
+static bool prints_are_hidden;
+
+void tool_show_prints(bool on) {
+  prints_are_hidden = !on;
+}
+
 static void show_line(void *context, const char *text) {
   (void)context;
-  puts(text);
+  if (!prints_are_hidden) puts(text);
 }
 
 // False: --set without `=`.

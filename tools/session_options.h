@@ -27,6 +27,9 @@ int tool_show_traffic(const session_options *shared, leat_session *session);
 // `status`, or TOOL_FAILED when the trace cannot be written.
 int tool_close(session_options *shared, leat_session *session, int status);
 
+// Whether what print nodes say is shown; true at first.
+void tool_show_prints(bool on);
+
 // Shows the session's message, if there is one, and returns the exit code for the status.
 int tool_report(const leat_session *session, leat_status status);
 int tool_fail(const leat_error *error);

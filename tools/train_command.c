@@ -1,38 +1,20 @@
 // leat train: runs the training entry until global_step says that it is enough (tools/loop.h).
-#define _GNU_SOURCE
-#include "base/file.h"
 #include "base/text.h"
+#include "runtime/stopping.h"
 #include "tools/loop.h"
-#include "tools/session_options.h"
 #include "tools/values.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 typedef struct train_options {
   session_options session;
   prepared step;
-  const char *entry, *restore, *save;
+  tool_saving saving;
+  const char *entry;
   int steps, log_every;
   bool log_bits;
 } train_options;
-
-// -- Signals -----------------------------------------------------------------------------------
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int number) {
-  stopped = number;
-}
-
-// What a first ^C or SIGTERM ends after the step that runs, so that --save has it; a second one
-// ends at once. In a cluster the others would be gone.
-static void stop_at_signals(void) {
-  struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESETHAND | SA_RESTART};
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-}
 
 // The entry `train`, else the only training one; NULL: a mistake, which was shown.
 static const char *choose_entry(const leat_session *session) {
@@ -74,37 +56,31 @@ static bool trains(const leat_session *session, const char *entry) {
 }
 
 static int train_session(train_options *o, leat_session *session) {
-  int status = TOOL_OK;
   int64_t step = 0;
-  leat_error error = {0};
-  if (leat_file_check_writable(o->save, &error)) return tool_fail(&error);
+  int status = tool_saving_begin(&o->saving, &o->session, session);
+  if (status) return status;
   const char *entry = o->entry ? o->entry : choose_entry(session);
   if (!entry || !trains(session, entry)) return TOOL_FAILED;
   leat_vec_push(tool_arena(), &o->step.entries, entry);
-  if (o->save && !o->session.options.cluster) stop_at_signals();
-  if (o->restore) status = tool_report(session, leat_session_restore(session, o->restore));
-  if (!status) status = tool_prepare(&o->step, session);
+  status = tool_prepare(&o->step, session);
+  if (!status && o->step.step) status = tool_read_global_step(session, &step);
   if (status || !o->step.step) return status;
-  status = tool_read_global_step(session, &step);
   tool_loop loop = {.step = &o->step,
                     .first = step,
                     .last = o->steps,
                     .log_every = o->log_every,
                     .log_bits = o->log_bits,
-                    .stopped = &stopped};
-  if (!status) status = tool_run_loop(&loop, session);
-  if (!status && o->save) status = tool_report(session, leat_session_save(session, o->save));
-  if (!status && stopped) {
-    fprintf(stderr, "error: stopped by a signal; %s holds what is trained\n", o->save);
-    status = TOOL_FAILED;
-  }
-  if (!status) status = tool_show_traffic(&o->session, session);
-  return status;
+                    .saving = &o->saving,
+                    .stopped = &leat_stopped};
+  tool_saving_catch_signals(&o->saving);
+  status = tool_run_loop(&loop, session);
+  status = tool_saving_finish(&o->saving, session, &o->step, status);
+  return status ? status : tool_show_traffic(&o->session, session);
 }
 
 static int run(const tool_command *command, int argc, char **argv) {
   train_options o = {.steps = 1000, .log_every = 100};
-  tool_option shared[SESSION_OPTION_COUNT];
+  tool_option saving[SAVING_OPTION_COUNT], shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
       {"entry", 'e', TOOL_TEXT, &o.entry, "ENTRY",
        "the entry (default: train, else the only training one)"},
@@ -112,11 +88,11 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
       {"log-every", 'l', TOOL_NUMBER, &o.log_every, "K", "a log line every K steps (default: 100)"},
       {"log-bits", 0, TOOL_FLAG, &o.log_bits, NULL, "log losses as bits, and no speed"},
-      {"restore", 0, TOOL_TEXT, &o.restore, "FILE", "begin with variables from a .safetensors"},
-      {"save", 0, TOOL_TEXT, &o.save, "FILE", "write all variables in the end"},
   };
+  const tool_options session_group = tool_session_options(&o.session, shared);
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
-                                 tool_session_options(&o.session, shared)};
+                                 tool_saving_options(&o.saving, &o.session, saving),
+                                 session_group};
   int first, status;
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");

@@ -67,6 +67,7 @@ typedef struct leat_session_options {
   const char *path; // folders between `:` where `use` looks after the text's own; then $LEAT_PATH
   bool trace;       // keep trace rings (see leat_session_trace)
   double deadline;  // seconds a Run may take without progress; 0: 60
+  bool overwrite;   // leat_session_save may replace any checkpoint
 } leat_session_options;
 
 // *out is valid (for leat_session_message and leat_session_destroy) even on failure.
@@ -181,7 +182,11 @@ LEAT_MUST_USE leat_status leat_variable_read(leat_session *session, const char *
                                              leat_tensor *out);
 LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char *name,
                                               const leat_tensor *value);
-// All variables (NULL: every initialised one) to and from a safetensors file.
+// Every initialised variable, and how often entries had run, to and from a safetensors file. A
+// checkpoint with variables that have no value here, or of a later global_step, is not replaced,
+// unless the option `overwrite` says so. leat_session_check_save tells before the work what is
+// known then: whether the file can be written, and its variables are the graph's.
+LEAT_MUST_USE leat_status leat_session_check_save(leat_session *session, const char *path);
 LEAT_MUST_USE leat_status leat_session_save(leat_session *session, const char *path);
 LEAT_MUST_USE leat_status leat_session_restore(leat_session *session, const char *path);
 

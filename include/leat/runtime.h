@@ -34,6 +34,7 @@ typedef struct leat_model_options {
   // What print nodes say; NULL: dropped. Called by any thread of the run, one at a time.
   void (*print)(void *context, const char *text);
   void *print_context;
+  bool overwrite; // leat_model_save may replace any checkpoint
 } leat_model_options;
 
 // `kernels` is what leat build made beside the image. *out is valid (for leat_model_message and
@@ -61,8 +62,12 @@ LEAT_MUST_USE leat_status leat_model_run(leat_model *model, const leat_tensor *f
                                          leat_tensor *fetches);
 
 // Variables and how often the entries had run (run_count(), for random numbers), from and to a
-// checkpoint as `leat run` writes and reads it.
+// checkpoint as `leat run` writes and reads it. A checkpoint with variables that the model lacks,
+// or of a later global_step, is not replaced, unless the option `overwrite` says so;
+// leat_model_check_save tells before a run what is known then, whether the file can be written,
+// too.
 LEAT_MUST_USE leat_status leat_model_restore(leat_model *model, const char *path);
+LEAT_MUST_USE leat_status leat_model_check_save(leat_model *model, const char *path);
 LEAT_MUST_USE leat_status leat_model_save(leat_model *model, const char *path);
 
 // `main` of an executable that `leat build` makes: see its --help. Returns the exit code.

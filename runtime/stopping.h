@@ -1,0 +1,17 @@
+// For programs that save what they did: signals that would end them ask them to stop instead.
+#ifndef LEAT_RUNTIME_STOPPING_H
+#define LEAT_RUNTIME_STOPPING_H
+
+#include <signal.h>
+
+// From now on the first SIGINT, SIGTERM or SIGHUP is only noted, and so is the SIGPIPE of writing
+// to a stdout that nobody reads any more. A second SIGINT or SIGTERM ends the process at once.
+void leat_stop_at_signals(void);
+
+// The signal that came; 0: none.
+extern volatile sig_atomic_t leat_stopped;
+
+// Why it stops, for a message: "stopped by a signal".
+const char *leat_stop_reason(void);
+
+#endif
