@@ -38,7 +38,7 @@ void make_matmul(call *c) {
   test_dim b[LEAT_MAX_RANK];
   c->inner = inner;
   int64_t most = p->most_elements;
-  p->most_elements = 70;
+  p->most_elements = 130;
   program_shape(p, 1, 1, false, column);
   p->most_elements = most;
   memcpy(b, a.dims, sizeof b);

@@ -104,7 +104,8 @@ void program_finish(program *p) {
 enum { MOST_LARGE = 40000 }; // elements of programs that have blocks of sums
 
 static test_dim random_dim(program *p, bool nonempty) {
-  static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 64, 100, 129, 257};
+  static const int64_t sizes[] = {1,  2,  3,  4,  5,  7,  8,   15,  16,  17,
+                                  31, 32, 33, 48, 64, 80, 100, 112, 129, 257};
   static const int64_t blocks[] = {1023, 1024, 1025, 2049, 16383, 16384, 16385, 33000}; // of sums
   if (p->symbolic && rng_percent(&p->random, 50)) {
     int first = nonempty ? DIM_P0 : DIM_N0;
