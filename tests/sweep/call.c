@@ -41,7 +41,7 @@ static void add_operand(call *c, const test_value *value) {
   leat_text_add(&c->text, form, value->name);
   leat_text_add(&c->label, "%s: ", value->name);
   test_type_print(value, &c->label);
-  if (c->operands < 3) c->operand[c->operands] = *value;
+  if (c->operands < MOST_OPERANDS) c->operand[c->operands] = *value;
   c->operands++;
   c->out.bound = fmax(c->out.bound, value->bound);
   c->out.error = fmax(c->out.error, value->error);
@@ -180,9 +180,32 @@ static test_value use(call *c, int chosen) {
   return c->p->values.items[chosen];
 }
 
+// A copy of an input that nobody else reads, so that an op may write its result over it.
+static test_value copied(program *p, test_value input) {
+  test_value copy = input;
+  if (!p->aliased || input.rank == 0 || !dim_is_positive(input.dims[0])) return input;
+  copy.name[0] = 'c';
+  leat_text_add(&p->body, "  %s = scatter_set(%s, [0], gather(%s, [0], axis=0), axis=0)\n",
+                copy.name, input.name, input.name);
+  return copy;
+}
+
+// An operand that the call has already; -1: none is of this type.
+static int same_operand(const call *c, leat_dtype dtype, int rank, const test_dim *dims) {
+  for (int i = 0; i < c->operands && i < MOST_OPERANDS; i++)
+    if (c->operand[i].dtype == dtype && same_shape(&c->operand[i], rank, dims)) return i;
+  return -1;
+}
+
 test_value call_operand(call *c, leat_dtype dtype, int rank, const test_dim *dims) {
   program *p = c->p;
   bool broadcasts = leat_op_info_of(c->op)->flags & LEAT_FLAG_BROADCASTS;
+  int same = p->aliased ? same_operand(c, dtype, rank, dims) : -1;
+  if (same >= 0) {
+    test_value again = c->operand[same];
+    add_operand(c, &again);
+    return again;
+  }
   if (p->reuse && rng_percent(&p->random, 90)) {
     bool *marked = leat_new_array(p->arena, bool, p->values.count + 1);
     for (uint32_t i = 0; i < p->values.count; i++) {
@@ -193,7 +216,7 @@ test_value call_operand(call *c, leat_dtype dtype, int rank, const test_dim *dim
     int chosen = pick(p, marked);
     if (chosen >= 0) return use(c, chosen);
   }
-  test_value value = program_input(p, dtype, rank, dims, fill_of(c), dim_const(0));
+  test_value value = copied(p, program_input(p, dtype, rank, dims, fill_of(c), dim_const(0)));
   add_operand(c, &value);
   return value;
 }
@@ -222,6 +245,7 @@ test_value call_first_operand(call *c, leat_dtype dtype, int least_rank, int mos
   program *p = c->p;
   int chosen = -1;
   test_value value;
+  if (p->aliased) nonempty = true, least_rank = least_rank ? least_rank : 1;
   if (p->reuse && rng_percent(&p->random, 95)) {
     bool *marked = leat_new_array(p->arena, bool, p->values.count + 1);
     for (uint32_t i = 0; i < p->values.count; i++) {
@@ -236,7 +260,7 @@ test_value call_first_operand(call *c, leat_dtype dtype, int least_rank, int mos
   } else {
     test_dim dims[LEAT_MAX_RANK];
     int rank = program_shape(p, least_rank, most_rank, nonempty, dims);
-    value = program_input(p, dtype, rank, dims, fill_of(c), dim_const(0));
+    value = copied(p, program_input(p, dtype, rank, dims, fill_of(c), dim_const(0)));
     add_operand(c, &value);
   }
   c->out.dtype = dtype;

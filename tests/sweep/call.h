@@ -8,7 +8,12 @@
 #include "ir/op.h"
 #include "tests/sweep/programs.h"
 
-enum { SHAPE_RANK = 4, MOST_BOUND = 1000, MOST_TURNS = 32 }; // 1 + |b log a| of pow(a, b)
+enum {
+  SHAPE_RANK = 4,
+  MOST_BOUND = 1000,
+  MOST_TURNS = 32,
+  MOST_OPERANDS = 3
+}; // 1 + |b log a| of pow(a, b)
 
 typedef struct call {
   program *p;
@@ -17,10 +22,10 @@ typedef struct call {
   int variant;
   leat_text text, label;
   int operands;
-  test_value operand[3]; // the first few
-  test_value out;        // what the call gives
-  test_value second;     // its other output; without a name: it has none
-  test_dim inner;        // of a matmul
+  test_value operand[MOST_OPERANDS]; // the first few
+  test_value out;                    // what the call gives
+  test_value second;                 // its other output; without a name: it has none
+  test_dim inner;                    // of a matmul
 } call;
 
 // `and`, `or` and `not` are words of the language.

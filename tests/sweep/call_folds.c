@@ -34,6 +34,7 @@ void make_matmul(call *c) {
   bool transpose_a = rng_percent(&p->random, 30), transpose_b = rng_percent(&p->random, 30);
   test_value a = call_first_operand(c, c->dtype, 2, 3, false);
   int batch = a.rank - 2, shared = rng_percent(&p->random, 50) ? batch : 0;
+  if (p->aliased) transpose_b = !transpose_a, shared = batch; // x by itself, turned
   test_dim row = a.dims[batch + transpose_a], inner = a.dims[batch + !transpose_a], column[1];
   test_dim b[LEAT_MAX_RANK];
   c->inner = inner;
@@ -41,6 +42,7 @@ void make_matmul(call *c) {
   p->most_elements = 130;
   program_shape(p, 1, 1, false, column);
   p->most_elements = most;
+  if (p->aliased) *column = row;
   memcpy(b, a.dims, sizeof b);
   matrix(b, shared, inner, *column, transpose_b);
   call_operand(c, c->dtype, shared + 2, b);
@@ -73,8 +75,9 @@ void make_sort(call *c) {
 // Whether or not what is searched is sorted.
 void make_searchsorted(call *c) {
   test_dim dims[LEAT_MAX_RANK];
-  call_first_operand(c, c->dtype, 1, 1, false);
+  test_value x = call_first_operand(c, c->dtype, 1, 1, false);
   c->out.rank = program_shape(c->p, 0, 3, false, dims);
+  if (c->p->aliased) c->out.rank = 1, dims[0] = x.dims[0];
   call_operand(c, c->dtype, c->out.rank, dims);
   memcpy(c->out.dims, dims, sizeof dims);
   c->out.dtype = LEAT_i32;

@@ -76,10 +76,13 @@ void make_concat(call *c) {
   program *p = c->p;
   test_value x = call_first_operand(c, c->dtype, 1, SHAPE_RANK, false);
   int axis = (int)rng_below(&p->random, x.rank);
-  for (int64_t more = rng_below(&p->random, 3); more > 0; more--) {
+  int64_t more = rng_below(&p->random, 3);
+  if (p->aliased) more = 2;
+  for (; more > 0; more--) {
     test_dim dims[LEAT_MAX_RANK];
     memcpy(dims, x.dims, sizeof dims);
-    if (x.dims[axis].name != DIM_CONST && rng_percent(&p->random, 50)) {
+    bool varies = x.dims[axis].name != DIM_CONST && rng_percent(&p->random, 50);
+    if (varies || p->aliased) {
       c->out.dims[axis].times += x.dims[axis].times;
       c->out.dims[axis].plus += x.dims[axis].plus;
     } else {
@@ -196,6 +199,7 @@ static test_value index_into(call *c, const test_value *x, int *axis) {
   c->p->most_elements = 40;
   int rank = program_shape(c->p, 0, 2, false, dims);
   c->p->most_elements = most;
+  if (c->p->aliased) rank = 1, dims[0] = x->dims[*axis]; // of a scatter: updates like x
   return call_index_operand(c, index_dtype(c->p), rank, dims, FILL_INDEX, x->dims[*axis]);
 }
 

@@ -73,7 +73,7 @@ static leat_dtype result_dtype(const call *c) {
 void make_elementwise(call *c) {
   program *p = c->p;
   int count = leat_op_info_of(c->op)->min_inputs, wide = (int)rng_below(&p->random, count);
-  bool broadcasts = count > 1 && !p->reuse && rng_percent(&p->random, 40);
+  bool broadcasts = count > 1 && !p->reuse && !p->aliased && rng_percent(&p->random, 40);
   test_dim dims[LEAT_MAX_RANK];
   if (!broadcasts) {
     test_value shape = call_first_operand(c, operand_dtype(c, 0), 0, SHAPE_RANK, false);

@@ -92,6 +92,7 @@ typedef struct program {
   bool symbolic;         // shapes have run-time dims
   bool reuse;            // operands are values that there are, where any fits
   bool smooth;           // only ops that keep small differences small
+  bool aliased;          // a call's operands are one value, where any fits, in memory of its own
   int64_t most_elements; // of operands; less than 1000: and no dim is B
   int64_t sizes[4];      // what constant dims are, unless they are 0
   int group;

@@ -3,8 +3,10 @@
 //
 // A case is an op, a dtype and a seed. The cases of a dtype are one program (starting a C compiler
 // is what costs); a program that does not run at all is halved until its culprit stands alone. Each
-// op has cases with a fixed seed and cases seeded by $LEAT_TEST_SEED. The C compiler gets one of a
-// dtype's programs, which the seed chooses. LEAT_SWEEP=N: all of them, and N that are seeded.
+// op has cases with a fixed seed and cases seeded by $LEAT_TEST_SEED; those of several operands
+// have one in which they are the same value, and in memory that the op may write over. The C
+// compiler gets one of a dtype's programs, which the seed chooses. LEAT_SWEEP=N: all of them, and N
+// that are seeded.
 #include "tests/sweep/op_calls.h"
 
 #include <stdio.h>
@@ -43,9 +45,12 @@ typedef struct sweep_case {
 
 typedef leat_vec(sweep_case) case_list;
 
-static void build(program *p, const sweep_case *cases, uint32_t n, bool symbolic) {
+typedef enum sweep_kind { CONSTANT, SYMBOLIC, ALIASED } sweep_kind; // of a program
+
+static void build(program *p, const sweep_case *cases, uint32_t n, sweep_kind kind) {
   program_init(p, PROGRAM_SEED);
-  p->symbolic = symbolic;
+  p->symbolic = kind == SYMBOLIC;
+  p->aliased = kind == ALIASED;
   for (uint32_t i = 0; i < n; i++) {
     p->random.state = cases[i].seed;
     p->group = (int)i;
@@ -59,19 +64,19 @@ static void build(program *p, const sweep_case *cases, uint32_t n, bool symbolic
 
 static int target_count = TARGETS; // of the program that runs
 
-static leat_status run(program *p, const sweep_case *cases, uint32_t n, bool symbolic,
+static leat_status run(program *p, const sweep_case *cases, uint32_t n, sweep_kind kind,
                        leat_text *why, bool *wrong) {
-  build(p, cases, n, symbolic);
+  build(p, cases, n, kind);
   if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(p, false), stderr); // to see what crashed
-  return program_agrees(p, targets, target_count, symbolic ? 3 : 1, why, wrong);
+  return program_agrees(p, targets, target_count, kind == SYMBOLIC ? 3 : 1, why, wrong);
 }
 
 // A case whose result is wrong, in a program of its own if it is wrong there too: `among` is what
 // was said of it among the others.
-static void report_wrong(const sweep_case *one, bool symbolic, const char *among) {
+static void report_wrong(const sweep_case *one, sweep_kind kind, const char *among) {
   program p;
   leat_text why = {0};
-  leat_status status = run(&p, one, 1, symbolic, &why, NULL);
+  leat_status status = run(&p, one, 1, kind, &why, NULL);
   printf("%s\n%.*s\n", status ? why.data : among, MOST_TEXT_SHOWN, program_text(&p, false));
   if (!status) printf("This program alone is right; it is wrong among the dtype's others.\n");
   fflush(stdout);
@@ -80,19 +85,19 @@ static void report_wrong(const sweep_case *one, bool symbolic, const char *among
 }
 
 // Runs cases as one program. One that does not run is halved.
-static void check(const sweep_case *cases, uint32_t n, bool symbolic) {
+static void check(const sweep_case *cases, uint32_t n, sweep_kind kind) {
   program p;
   leat_text why = {0};
   bool *wrong = calloc(n, sizeof *wrong);
-  leat_status status = run(&p, cases, n, symbolic, &why, wrong);
+  leat_status status = run(&p, cases, n, kind, &why, wrong);
   if (status && status != LEAT_MISMATCH && n > 1) {
-    check(cases, n / 2, symbolic);
-    check(cases + n / 2, n - n / 2, symbolic);
+    check(cases, n / 2, kind);
+    check(cases + n / 2, n - n / 2, kind);
   } else {
     for (uint32_t i = 0; i < n; i++) {
       bool failed = wrong[i] || (status && n == 1);
       count(failed ? &all->failed : &all->passed, 1);
-      if (failed) report_wrong(&cases[i], symbolic, why.data);
+      if (failed) report_wrong(&cases[i], kind, why.data);
     }
   }
   program_finish(&p);
@@ -103,38 +108,41 @@ static void check(const sweep_case *cases, uint32_t n, bool symbolic) {
 // What the command line asks for: NULL is all.
 static const char *only_dtype, *only_op;
 
-static bool wanted(leat_op op, leat_dtype dtype) {
+static bool wanted(leat_op op, leat_dtype dtype, sweep_kind kind) {
   if (only_op && strcmp(only_op, leat_op_name(op)) != 0) return false;
+  if (kind == ALIASED && leat_op_info_of(op)->max_inputs < 2) return false;
   return op_calls_cover(op) && op_takes(op, dtype);
 }
 
-static void add_cases(leat_arena *arena, leat_dtype dtype, rng *random, case_list *out) {
+static void add_cases(leat_arena *arena, leat_dtype dtype, sweep_kind kind, rng *random,
+                      case_list *out) {
   for (int op = 0; op < LEAT_OP_COUNT; op++)
     for (int variant = 0; variant < op_variants((leat_op)op); variant++) {
       sweep_case added = {(leat_op)op, dtype, variant, rng_next(random)};
-      if (wanted(added.op, dtype)) leat_vec_push(arena, out, added);
+      if (wanted(added.op, dtype, kind)) leat_vec_push(arena, out, added);
     }
 }
 
 // Whether target c runs program i of the dtype's. With a slow build it runs a third of the dtypes.
-static bool is_for_c(leat_dtype dtype, int i, int sampled) {
-  uint64_t turn = test_seed() + (uint64_t)dtype, programs = 2 + (uint64_t)sampled;
+static bool is_for_c(leat_dtype dtype, int i, int programs) {
+  uint64_t turn = test_seed() + (uint64_t)dtype;
   if (getenv("LEAT_SWEEP") || only_dtype) return true;
   bool fewer = getenv("LEAT_SANITIZED") && turn % 3;
-  return !fewer && turn / 3 % programs == (uint64_t)(i + 2);
+  return !fewer && turn / 3 % (uint64_t)programs == (uint64_t)i;
 }
 
-// A program of all ops with constant shapes and one with run-time dims, from fixed seeds; then
-// `sampled` more, each with the one or the other.
+// From fixed seeds a program of all ops with constant shapes, one with run-time dims and one of
+// aliases; then `sampled` more of the first two kinds.
 static void sweep_dtype(leat_dtype dtype, int sampled) {
   leat_arena *arena = leat_arena_create();
   rng fixed = {(uint64_t)dtype}, sample = {test_seed() + (uint64_t)dtype};
-  for (int i = -2; i < sampled; i++) {
+  int programs = ALIASED + 1 + sampled;
+  for (int i = 0; i < programs; i++) {
     case_list cases = {0};
-    target_count = is_for_c(dtype, i, sampled) ? TARGETS : TARGETS - 1;
-    add_cases(arena, dtype, i < 0 ? &fixed : &sample, &cases);
-    bool symbolic = i < 0 ? i == -1 : rng_percent(&sample, 50);
-    if (cases.count) check(cases.items, cases.count, symbolic);
+    target_count = is_for_c(dtype, i, programs) ? TARGETS : TARGETS - 1;
+    sweep_kind kind = i <= ALIASED ? (sweep_kind)i : rng_percent(&sample, 50) ? SYMBOLIC : CONSTANT;
+    add_cases(arena, dtype, kind, i <= ALIASED ? &fixed : &sample, &cases);
+    if (cases.count) check(cases.items, cases.count, kind);
   }
   leat_arena_destroy(arena);
 }
