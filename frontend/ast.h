@@ -105,6 +105,7 @@ typedef struct leat_string_part {
 
 // How deep expressions, and blocks, may nest: whoever walks them may recurse.
 enum { LEAT_MAX_NESTING = 256 };
+#define LEAT_MAX_TEXT_MEMORY ((size_t)1 << 30) // what reading a text may take, and evaluating it
 
 struct leat_expr {
   leat_expr_kind kind : 8;

@@ -44,7 +44,8 @@ bool ev_string(evaluator *e, const leat_expr *expr, const char **out) {
 }
 
 static ev list_value(evaluator *e, const leat_expr *expr) {
-  ev *items = leat_new_array(e->arena, ev, (size_t)expr->list.count + 1);
+  ev *items = ev_new_items(e, expr->list.count);
+  if (!items) return ev_error();
   for (uint32_t i = 0; i < expr->list.count; i++) {
     items[i] = ev_value(e, expr->list.items[i], NULL);
     if (items[i].kind == EV_ERROR) return ev_error();
@@ -168,7 +169,7 @@ static void show(evaluator *e, ev value, leat_span span) {
   } else if (e->shown_text.size <= EV_MAX_STRING &&
              ev_spend(e, value.kind == EV_LIST ? value.list->weight : 1, span)) {
     ev_print(value, &e->shown_text);
-    leat_text_add(&e->shown_text, "\n");
+    leat_text_add(&e->shown_text, e->shown_text.size > EV_MAX_STRING ? " …\n" : "\n");
     if (e->interactive) ev_bind(e, e->globals, span, leat_intern(e->strings, "_"), value);
   }
 }

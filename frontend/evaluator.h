@@ -239,7 +239,6 @@ enum {
   EV_MAX_NODES = 500000,     // that one text may add
   EV_MAX_ERRORS = 100,       // then nobody reads on
 };
-#define EV_MAX_BYTES ((size_t)1 << 30) // of the arena, for one text
 
 // -- value.c ------------------------------------------------------------------------------------
 ev ev_error(void);
@@ -256,6 +255,8 @@ ev ev_take_text(evaluator *e, leat_text *text, bool ok, leat_span span);
 ev ev_tensor(leat_value value); // {NULL} gives EV_ERROR
 ev ev_of_dim(leat_dim dim);     // INT when it is a constant
 ev ev_of_state(leat_state *state);
+// Room for a list's items; NULL: reported.
+ev *ev_new_items(evaluator *e, uint64_t count);
 // Takes the items, which live in the arena; EV_ERROR when the list would be too large. ev_make_list
 // copies them.
 ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
@@ -267,6 +268,7 @@ bool ev_takes_dtype(ev value);      // a literal, a LIST, a DIM: as a tensor, of
 bool ev_is_tensor(ev value);        // a TENSOR or a STATE
 const leat_type *ev_tensor_type(ev value); // of a TENSOR, a STATE, ROWS; NULL: it has none
 bool ev_equal(ev a, ev b);
+// Stops behind what makes `out` longer than EV_MAX_STRING.
 void ev_print(ev value, leat_text *out);
 // The user's text that led to a place in the library, whose lines nobody wants to read; of any
 // other place that place.

@@ -213,6 +213,7 @@ static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *pat
   char *text = NULL;
   size_t size = 0;
   leat_error error = {0};
+  if (!ev_spend(e, 1, stmt->file->span)) return;
   if (leat_file_check_regular(path, &error) ||
       leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, &error)) {
     ev_fail(e, stmt->file->span, "%s", error.message);

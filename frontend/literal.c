@@ -89,6 +89,13 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
   return true;
 }
 
+static int64_t bytes_of_strings(ev value) {
+  if (value.kind != EV_LIST) return value.kind == EV_STRING ? (int64_t)value.size : 0;
+  int64_t bytes = 0; // of at most EV_MAX_LIST strings of EV_MAX_STRING bytes
+  for (uint32_t i = 0; i < value.list->count; i++) bytes += bytes_of_strings(value.list->items[i]);
+  return bytes;
+}
+
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out) {
   *out = (leat_tensor){.dtype = type->dtype, .rank = type->rank};
   if (value.kind == EV_LIST && value.list->results) {
@@ -112,7 +119,9 @@ bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, l
     out->shape[i] = type->dims[i].value;
   }
   int64_t bytes = leat_tensor_bytes(out), elements = leat_shape_elements(out->rank, out->shape);
-  if (bytes < 0 || bytes > EV_MAX_LITERAL) {
+  int64_t each = bytes_of_strings(value), most = EV_MAX_LITERAL;
+  bool large = bytes < 0 || bytes > most; // then elements is no small number
+  if (large || each * (value.kind == EV_LIST ? 1 : elements) > most - bytes) {
     ev_fail(e, span, "too large for a literal; keep it in a file and `load` it");
     return false;
   }

@@ -22,6 +22,7 @@ enum {
 typedef struct leat_parser {
   leat_arena *arena;
   leat_arena *scratch; // of the stacks below; dies with the parser
+  size_t most_memory;  // used of both
   leat_strings *strings;
   leat_diag *diag;
   uint32_t source;
@@ -30,6 +31,7 @@ typedef struct leat_parser {
   leat_token previous; // the last one consumed
   uint32_t depth;      // of blocks, brackets and prefix operators
   bool panic;
+  bool stopped;                // at its limit: all that follows is the end
   unsigned allowed;            // which statements may stand here: LEAT_ALLOW_…
   uint32_t stmt_begin, indent; // of the statement being read; its column
 

@@ -13,9 +13,20 @@
 
 // -- Tokens and errors ----------------------------------------------------------------------------
 
+// What is made of a text is many times its size. Where it is too much the text ends.
+static void stop_reading(leat_parser *p) {
+  p->panic = false;
+  leat_parser_error(p, leat_parser_token_span(p), "reading a text takes more than %zu GB of memory",
+                    LEAT_MAX_TEXT_MEMORY >> 30);
+  p->stopped = true;
+}
+
 void leat_parser_advance(leat_parser *p) {
   p->previous = p->token;
   p->token = leat_lexer_next(&p->lexer);
+  size_t used = leat_arena_used(p->arena) + leat_arena_used(p->scratch);
+  if (used > p->most_memory && !p->stopped) stop_reading(p);
+  if (p->stopped) p->token.kind = LEAT_TOKEN_END;
 }
 
 bool leat_parser_accept(leat_parser *p, leat_token_kind kind) {
@@ -349,6 +360,7 @@ leat_ast_file *leat_parse(leat_arena *arena, leat_strings *strings, leat_diag *d
   }
   leat_parser parser = {.arena = arena,
                         .scratch = leat_arena_create(),
+                        .most_memory = leat_arena_used(arena) + LEAT_MAX_TEXT_MEMORY,
                         .strings = strings,
                         .diag = diag,
                         .source = source,

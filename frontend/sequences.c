@@ -97,7 +97,8 @@ ev ev_index_sequence(evaluator *e, const leat_expr *expr, ev sequence) {
 
 static ev append_lists(evaluator *e, ev left, ev right) {
   uint32_t a = left.list->count, b = right.list->count;
-  ev *items = leat_new_array(e->arena, ev, (size_t)a + b + 1);
+  ev *items = ev_new_items(e, (uint64_t)a + b);
+  if (!items) return ev_error();
   if (a) memcpy(items, left.list->items, a * sizeof *items);
   if (b) memcpy(items + a, right.list->items, b * sizeof *items);
   return ev_take_list(e, items, a + b);
@@ -180,9 +181,10 @@ ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call) {
   if (!separator.size) return ev_fail(e, call->span, "the separator of `str_split` is empty");
   int64_t count = leat_str_split(str_of(text), str_of(separator), NULL, 0);
   if (!ev_spend(e, (uint64_t)count, call->span)) return ev_error();
+  ev *items = ev_new_items(e, (uint64_t)count);
+  if (!items) return ev_error();
   leat_str *parts = leat_new_array(e->arena, leat_str, (size_t)count);
   leat_str_split(str_of(text), str_of(separator), parts, count);
-  ev *items = leat_new_array(e->arena, ev, (size_t)count);
   for (int64_t i = 0; i < count; i++) items[i] = ev_text(e, parts[i].data, parts[i].size);
   return ev_take_list(e, items, (uint32_t)count);
 }

@@ -66,6 +66,18 @@ ev ev_of_state(leat_state *state) {
 
 // -- Lists --------------------------------------------------------------------------------------
 
+static ev fail_list(evaluator *e) {
+  e->stopped = true;
+  return ev_fail(e, e->span, "a list of more than %d values, or nested more than %d deep",
+                 EV_MAX_LIST, EV_MAX_LIST_HEIGHT);
+}
+
+ev *ev_new_items(evaluator *e, uint64_t count) {
+  if (count <= EV_MAX_LIST) return leat_new_array(e->arena, ev, count + 1);
+  fail_list(e);
+  return NULL;
+}
+
 ev ev_take_list(evaluator *e, const ev *items, uint32_t count) {
   uint64_t weight = count;
   uint32_t height = 1;
@@ -75,11 +87,7 @@ ev ev_take_list(evaluator *e, const ev *items, uint32_t count) {
     weight += items[i].list->weight;
     if (items[i].list->height >= height) height = items[i].list->height + 1;
   }
-  if (weight > EV_MAX_LIST || height > EV_MAX_LIST_HEIGHT) {
-    e->stopped = true;
-    return ev_fail(e, e->span, "a list of more than %d values, or nested more than %d deep",
-                   EV_MAX_LIST, EV_MAX_LIST_HEIGHT);
-  }
+  if (weight > EV_MAX_LIST || height > EV_MAX_LIST_HEIGHT) return fail_list(e);
   if (!ev_spend(e, count, e->span)) return ev_error();
   ev_list *list = leat_new(e->arena, ev_list);
   *list = (ev_list){.count = count, .items = items, .weight = (uint32_t)weight, .height = height};
@@ -169,6 +177,15 @@ bool ev_equal(ev a, ev b) {
   return false;
 }
 
+static void print_list(const ev_list *list, leat_text *out) {
+  leat_text_add(out, "[");
+  for (uint32_t i = 0; i < list->count && out->size <= EV_MAX_STRING; i++) {
+    if (i) leat_text_add(out, ", ");
+    ev_print(list->items[i], out);
+  }
+  leat_text_add(out, "]");
+}
+
 void ev_print(ev value, leat_text *out) {
   switch (value.kind) {
   case EV_ERROR:
@@ -192,14 +209,7 @@ void ev_print(ev value, leat_text *out) {
   case EV_STATE: leat_text_add(out, "%s", value.state->name); return;
   case EV_ROWS: leat_text_add(out, "sparse rows"); return;
   case EV_ENTRY: leat_text_add(out, "%s", value.entry->name); return;
-  case EV_LIST:
-    leat_text_add(out, "[");
-    for (uint32_t i = 0; i < value.list->count; i++) {
-      if (i) leat_text_add(out, ", ");
-      ev_print(value.list->items[i], out);
-    }
-    leat_text_add(out, "]");
-    return;
+  case EV_LIST: print_list(value.list, out); return;
   }
 }
 
@@ -248,7 +258,8 @@ bool ev_spend(evaluator *e, uint64_t steps, leat_span span) {
   e->steps += steps;
   uint64_t most = e->options.most_steps ? e->options.most_steps : EV_MAX_STEPS;
   bool many = e->graph->nodes.count - e->nodes > EV_MAX_NODES;
-  if (e->steps <= most && !many && leat_arena_used(e->arena) - e->used <= EV_MAX_BYTES) return true;
+  if (e->steps <= most && !many && leat_arena_used(e->arena) - e->used <= LEAT_MAX_TEXT_MEMORY)
+    return true;
   e->stopped = true;
   if (many)
     ev_fail(e, span, "a text of more than %d operations", EV_MAX_NODES);
@@ -256,6 +267,6 @@ bool ev_spend(evaluator *e, uint64_t steps, leat_span span) {
     ev_fail(e, span, "compile time takes more than %llu statements, calls and list items",
             (unsigned long long)most);
   else
-    ev_fail(e, span, "compile time takes more than %zu GB of memory", EV_MAX_BYTES >> 30);
+    ev_fail(e, span, "compile time takes more than %zu GB of memory", LEAT_MAX_TEXT_MEMORY >> 30);
   return false;
 }
