@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char training[] =
@@ -159,8 +160,10 @@ static void send(pair *p, leat_message_kind kind, uint64_t ticket, const leat_te
   CHECK_EQ_INT(leat_message_send(p->master, 0, kind, ticket, body), LEAT_OK);
 }
 
-// Sends a step whose hash is made with this version, and whose text is altered afterwards.
-static void send_part(pair *p, uint64_t ticket, const char *version, const char *text, bool alter) {
+// Sends a step whose hash is made with this version, and whose text is altered afterwards; the
+// hash.
+static leat_graph_hash send_part(pair *p, uint64_t ticket, const char *version, const char *text,
+                                 bool alter) {
   leat_text step = {0}, body = {0};
   leat_wire_put(&step, 1);
   leat_wire_put_string(&step, "/job:ps/task:0/device:cpu:0");
@@ -176,10 +179,11 @@ static void send_part(pair *p, uint64_t ticket, const char *version, const char 
   send(p, LEAT_MESSAGE_REGISTER, ticket, &body);
   leat_text_finish(&step);
   leat_text_finish(&body);
+  return hash;
 }
 
-static void send_step(pair *p, uint64_t ticket, const char *version, bool alter) {
-  send_part(p, ticket, version, part, alter);
+static leat_graph_hash send_step(pair *p, uint64_t ticket, const char *version, bool alter) {
+  return send_part(p, ticket, version, part, alter);
 }
 
 // What the worker answers to the message with this ticket.
@@ -203,6 +207,85 @@ TEST(a_part_that_was_altered_is_refused_and_leaves_no_trace) {
   CHECK_EQ_INT(reply_to(&p, 3), LEAT_MISMATCH);
   send_step(&p, 4, LEAT_VERSION, false);
   CHECK_EQ_INT(reply_to(&p, 4), LEAT_OK);
+  pair_end(&p);
+}
+
+// Asks for a run of the step that was sent with the ticket `step`.
+static leat_status run_step(pair *p, uint64_t ticket, uint64_t step, leat_graph_hash hash) {
+  leat_text body = {0};
+  leat_wire_put(&body, step);
+  leat_wire_put(&body, hash.words[0]);
+  leat_wire_put(&body, hash.words[1]);
+  leat_wire_put(&body, ticket); // the run's number
+  leat_wire_put(&body, 0);      // run_count
+  leat_wire_put(&body, 0);      // dims
+  send(p, LEAT_MESSAGE_RUN, ticket, &body);
+  leat_text_finish(&body);
+  return reply_to(p, ticket);
+}
+
+TEST(a_run_of_another_graph_is_refused) {
+  pair p = pair_begin();
+  leat_graph_hash hash = send_step(&p, 1, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&p, 1), LEAT_OK);
+  CHECK_EQ_INT(run_step(&p, 2, 1, hash), LEAT_OK);
+  for (int word = 0; word < 2; word++) {
+    leat_graph_hash other = hash;
+    other.words[word] ^= 1;
+    CHECK_EQ_INT(run_step(&p, 3 + (uint64_t)word, 1, other), LEAT_MISMATCH);
+    CHECK(strstr(p.master->error.message, "the graph's hash differs from the master's"));
+  }
+  CHECK_EQ_INT(run_step(&p, 5, 9, hash), LEAT_MISMATCH); // never sent
+  CHECK_EQ_INT(run_step(&p, 6, 1, hash), LEAT_OK);
+  pair_end(&p);
+}
+
+// A tensor of `rank` dims, each of extent 1, in a message.
+static leat_text tensor_of_rank(uint64_t rank) {
+  static const float one = 1;
+  leat_text out = {0};
+  leat_wire_put(&out, LEAT_f32);
+  leat_wire_put(&out, rank);
+  for (uint64_t i = 0; i < rank && i < 64; i++) leat_wire_put(&out, 1);
+  leat_wire_put_bytes(&out, &one, sizeof one);
+  return out;
+}
+
+TEST(tensors_of_too_many_dims_are_refused) {
+  static const uint64_t ranks[] = {0, 1, LEAT_MAX_RANK, LEAT_MAX_RANK + 1, 60, 1ull << 32, ~0ull};
+  for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+    struct {
+      leat_tensor tensor;
+      int64_t behind[64]; // that nothing is written there
+    } out = {0};
+    leat_text text = tensor_of_rank(ranks[i]);
+    leat_wire in = {text.data, text.data + text.size, false};
+    bool fits = ranks[i] <= LEAT_MAX_RANK;
+    CHECK_EQ_INT(leat_wire_get_tensor(&in, &out.tensor), fits);
+    CHECK_EQ_INT(in.bad, !fits);
+    CHECK_EQ_INT(!out.tensor.data, !fits);
+    for (int k = 0; k < 64; k++) CHECK_EQ_INT(out.behind[k], 0);
+    free(out.tensor.data);
+    leat_text_finish(&text);
+  }
+}
+
+// The same from a peer: the variable keeps its value, and the worker serves on.
+TEST(a_peer_cannot_write_a_tensor_of_too_many_dims) {
+  pair p = pair_begin();
+  leat_graph_hash hash = send_step(&p, 1, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&p, 1), LEAT_OK);
+  for (uint64_t ticket = 2, rank = 0; rank < 60; rank += 20, ticket++) {
+    leat_text body = {0}, tensor = tensor_of_rank(rank);
+    leat_wire_put_string(&body, "w");
+    leat_wire_put_string(&body, "");
+    leat_text_add_n(&body, tensor.data, tensor.size);
+    send(&p, LEAT_MESSAGE_WRITE, ticket, &body);
+    CHECK_EQ_INT(reply_to(&p, ticket), rank ? LEAT_MISMATCH : LEAT_OK);
+    leat_text_finish(&body);
+    leat_text_finish(&tensor);
+  }
+  CHECK_EQ_INT(run_step(&p, 9, 1, hash), LEAT_OK);
   pair_end(&p);
 }
 

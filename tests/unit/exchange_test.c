@@ -93,9 +93,14 @@ static bool set_up_ranks(ranks *r, double deadline, uint32_t kernel, bool answer
   leat_error error = {0};
   leat_transport *transports[2] = {0};
   leat_executor_options binding = {.session = 9, .route = route_task};
-  if (leat_inproc_world_create(2, &r->world, &error)) return false;
-  for (int i = 0; i < 2; i++)
-    if (leat_inproc_join(r->world, i, &transports[i], &error)) return false;
+  *r = (ranks){0};
+  leat_status status = leat_inproc_world_create(2, &r->world, &error);
+  for (int i = 0; i < 2 && !status; i++)
+    status = leat_inproc_join(r->world, i, &transports[i], &error);
+  if (status) {
+    CHECK_FAILED("set_up_ranks: %s", error.message);
+    return false;
+  }
   image_builder *asker = asker_image(kernel, TASK(0), TASK(1));
   image_builder *answerer = answerer_image(TASK(1), TASK(0), answers);
   leat_runtime_options options = {.threads = 1, .deadline = deadline, .transport = transports[0]};

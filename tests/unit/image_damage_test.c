@@ -118,4 +118,30 @@ TEST(garbage_images_are_refused) {
   free(image);
 }
 
+// What the loader calls must be there: a number that is too large would be any address.
+TEST(kernels_that_are_not_there_are_refused) {
+  static const uint32_t beyond[] = {KERNELS, KERNELS + 1, 1u << 31, UINT32_MAX};
+  for (size_t i = 0; i <= sizeof beyond / sizeof *beyond; i++) {
+    image_builder *b = rich_image();
+    bool right = i == sizeof beyond / sizeof *beyond;
+    b->launches[0].kernel = right ? KERNELS - 1 : beyond[i];
+    leat_image *image = image_finish(b);
+    leat_error error = {0};
+    leat_program *program = NULL;
+    leat_program_source source = {.image = image,
+                                  .size = image->size,
+                                  .kernels = kernels,
+                                  .kernel_count = KERNELS,
+                                  .base = "/nowhere"};
+    CHECK_EQ_INT(!leat_program_load(&source, &program, &error), right);
+    if (!right) CHECK(strstr(error.message, "launch 0"));
+    source.kernel_count = KERNELS - 1; // fewer than the image says
+    if (right) {
+      leat_program_destroy(program);
+      CHECK(leat_program_load(&source, &program, &error));
+    }
+    free(image);
+  }
+}
+
 CHECK_MAIN("image_damage")

@@ -64,6 +64,19 @@ static void try_to_load(const void *data, size_t size) {
   free(copy);
 }
 
+// What the process may do with the page at an address, as /proc/self/maps says it: "r-xp".
+static const char *rights_of(const void *address) {
+  static char rights[5];
+  unsigned long begin, end, at = (unsigned long)(uintptr_t)address;
+  char line[512];
+  FILE *maps = fopen("/proc/self/maps", "r");
+  rights[0] = '\0';
+  while (maps && fgets(line, sizeof line, maps))
+    if (sscanf(line, "%lx-%lx %4s", &begin, &end, rights) == 3 && begin <= at && at < end) break;
+  if (maps) fclose(maps);
+  return rights;
+}
+
 TEST(loader_runs_code_and_refuses_writable_data) {
   leat_codegen_compile compile = generator();
   leat_loaded_object *loaded;
@@ -80,6 +93,8 @@ TEST(loader_runs_code_and_refuses_writable_data) {
   CHECK_EQ_INT(run(NULL, args, 0, 8), 0);
   for (int i = 0; i < 8; i++) CHECK_EQ_INT(out[i], i / 3);
   CHECK(memcmp(leat_object_symbol(loaded, "test_data"), "leat\0\xff", 6) == 0);
+  CHECK_EQ_STR(rights_of(address), "r-xp");
+  CHECK_EQ_STR(rights_of(leat_object_symbol(loaded, "test_data")), "r--p");
   CHECK(!leat_object_symbol(loaded, "other"));
   leat_object_unload(loaded);
   object = make_object(compile, true); // addresses in a table are for a linker to fill in
