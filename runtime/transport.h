@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LEAT_TRANSPORT_VERSION = 3 };
+enum { LEAT_TRANSPORT_VERSION = 4 };
 
 // Names one tensor; compared whole.
 typedef struct leat_edge_key {
@@ -43,7 +43,7 @@ typedef struct leat_transport_counts {
 
 // The world that a process expects to be in.
 typedef struct leat_transport_world {
-  uint64_t identity[2]; // every rank must have the same
+  const char *identity; // runtime/identity.h: every rank must have the same; NULL: nothing
   double deadline;      // seconds until all must have said hello; then the longest silence of any
 } leat_transport_world;
 

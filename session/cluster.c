@@ -2,6 +2,7 @@
 #include "session/cluster.h"
 
 #include "base/module.h"
+#include "session/build_id.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,11 +34,22 @@ bool leat_graph_hash_equal(const leat_graph_hash *a, const leat_graph_hash *b) {
 
 // -- The world -----------------------------------------------------------------------------------
 
-// What all ranks must have been started with.
-static leat_graph_hash identity_of(const leat_session *session) {
-  leat_graph_hash hash = leat_graph_hash_begin(LEAT_VERSION, session->options.cluster);
-  leat_graph_hash_add(&hash, &session->options.devices, sizeof session->options.devices);
-  return hash;
+// What all ranks must have been started with: whatever shows in what they compute, or how long it
+// takes. The CPU is the level that code is made for, so `host` on unlike hosts differs.
+static void describe(const leat_session *session, leat_text *out) {
+  const leat_session_options *options = &session->options;
+  const leat_target *target = leat_target_find(options->target);
+  leat_text_add(out, "build\t");
+  leat_build_id_add(out);
+  leat_text_add(out, "--cluster\t%s\n", options->cluster);
+  leat_text_add(out, "--devices\t%d\n", options->devices);
+  leat_text_add(out, "--target\t%s\n", target ? target->name : options->target);
+  leat_text_add(out, "--cpu\t%s\n", session->cpu);
+  leat_text_add(out, "--blis\t%s\n", options->blis ? "on" : "off");
+  if (options->threads)
+    leat_text_add(out, "--threads\t%d\n", options->threads);
+  else
+    leat_text_add(out, "--threads\tnone\n");
 }
 
 leat_status leat_cluster_join(const leat_session *session, leat_transport **out,
@@ -46,10 +58,12 @@ leat_status leat_cluster_join(const leat_session *session, leat_transport **out,
   const void *table = NULL;
   LEAT_TRY(leat_module_load("mpi", "leat_mpi_transport", &table, error));
   const leat_transport_backend *backend = table;
-  leat_graph_hash identity = identity_of(session);
-  leat_transport_world world = {.identity = {identity.words[0], identity.words[1]},
-                                .deadline = session->options.deadline};
-  LEAT_TRY(backend->connect(&world, out, error));
+  leat_text identity = {0};
+  describe(session, &identity);
+  leat_transport_world world = {.identity = identity.data, .deadline = session->options.deadline};
+  leat_status status = backend->connect(&world, out, error);
+  leat_text_finish(&identity);
+  LEAT_TRY(status);
   int tasks = session->devices.size, size = (*out)->size;
   if (size == tasks) return LEAT_OK;
   backend->close(*out);

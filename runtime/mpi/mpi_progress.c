@@ -4,11 +4,12 @@
 #define _GNU_SOURCE
 #include "runtime/mpi/mpi_transport.h"
 
+#include "runtime/identity.h"
+
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 void leat_mpi_append(envelope_list *list, envelope *e) {
   e->next = NULL;
@@ -259,29 +260,28 @@ static void accept_tensor(mpi_transport *t, const envelope *e) {
   t->receiver.landed(t->receiver.context, token, LEAT_OK);
 }
 
-greeting leat_mpi_own_greeting(const mpi_transport *t) {
-  greeting own = {.identity = {t->expected.identity[0], t->expected.identity[1]}};
-  gethostname(own.host, sizeof own.host - 1);
-  return own;
+static leat_rank_identity identity_of(const greeting *from, int rank, size_t size) {
+  return (leat_rank_identity){rank, from->identity, size - sizeof *from};
+}
+
+static bool is_one_of_us(mpi_transport *t, const envelope *e) {
+  char message[512];
+  size_t size = e->size - sizeof e->header;
+  snprintf(message, sizeof message, "rank %d was started with another version of Leat", e->peer);
+  bool same = e->header.kind == LEAT_TRANSPORT_VERSION && size >= sizeof *t->greeting;
+  if (same) {
+    leat_rank_identity own = identity_of(t->greeting, t->base.rank, t->greeting_size);
+    leat_rank_identity theirs = identity_of((const greeting *)e->payload, e->peer, size);
+    same = leat_identity_same(&own, &theirs, message, sizeof message);
+  }
+  if (!same) leat_mpi_fail(t, LEAT_MISMATCH, message);
+  return same;
 }
 
 static void greet(mpi_transport *t, const envelope *e) {
-  greeting own = leat_mpi_own_greeting(t), theirs;
-  bool same = e->header.kind == LEAT_TRANSPORT_VERSION && e->header.bytes == sizeof theirs;
-  if (same) {
-    memcpy(&theirs, e->payload, sizeof theirs);
-    same = memcmp(theirs.identity, own.identity, sizeof own.identity) == 0;
-  }
-  if (!same) {
-    char message[128];
-    snprintf(message, sizeof message,
-             "rank %d was started with another cluster, number of devices or version of Leat",
-             e->peer);
-    leat_mpi_fail(t, LEAT_MISMATCH, message);
-  } else if (!t->greeted[e->peer]) {
-    t->greeted[e->peer] = true;
-    t->base.ranks_on_host += memcmp(theirs.host, own.host, sizeof own.host) == 0;
-  }
+  if (!is_one_of_us(t, e) || t->greeted[e->peer]) return;
+  t->greeted[e->peer] = true;
+  t->base.ranks_on_host += memcmp(e->payload, t->greeting->host, HOST_NAME) == 0;
 }
 
 static void handle(mpi_transport *t, const envelope *e) {

@@ -31,7 +31,7 @@ static void back_off(mpi_transport *t, uint32_t seen, int64_t idle, bool pending
 
 // The health check: a rank that has been silent for the deadline is lost, and the world with it.
 static void beat(mpi_transport *t) {
-  int64_t deadline = (int64_t)(t->expected.deadline * 1e9), interval = deadline / 8;
+  int64_t deadline = (int64_t)(t->deadline * 1e9), interval = deadline / 8;
   if (t->now - t->beat < interval || atomic_load(&t->stage) != JOINED) return;
   bool was_away = t->now - t->beat > 2 * interval; // this process stood still: it has heard nobody
   t->beat = t->now;
@@ -40,8 +40,7 @@ static void beat(mpi_transport *t) {
     if (was_away) t->heard[i] = t->now;
     if (t->now - t->heard[i] > deadline) {
       char message[64];
-      snprintf(message, sizeof message, "rank %d has been silent for %g s", i,
-               t->expected.deadline);
+      snprintf(message, sizeof message, "rank %d has been silent for %g s", i, t->deadline);
       leat_mpi_fail(t, LEAT_DEADLINE, message);
       return;
     }
@@ -117,18 +116,17 @@ static bool initialise(mpi_transport *t) {
 
 // Says hello to all and waits for theirs.
 static void join_world(mpi_transport *t, int64_t until) {
-  greeting own = leat_mpi_own_greeting(t);
-  envelope_header hello = {.type = HELLO, .kind = LEAT_TRANSPORT_VERSION, .bytes = sizeof own};
+  envelope_header hello = {
+      .type = HELLO, .kind = LEAT_TRANSPORT_VERSION, .bytes = t->greeting_size};
   t->greeted[t->base.rank] = true;
   for (int i = 0; i < t->base.size && !t->error.status; i++)
-    if (i != t->base.rank) leat_mpi_send_own(t, i, hello, &own, sizeof own);
+    if (i != t->base.rank) leat_mpi_send_own(t, i, hello, t->greeting, t->greeting_size);
   loop(t, all_greeted, until);
   if (t->error.status) return;
   for (int i = 0; i < t->base.size; i++) {
     if (t->greeted[i]) continue;
     char message[128];
-    snprintf(message, sizeof message, "rank %d has not said hello within %g s", i,
-             t->expected.deadline);
+    snprintf(message, sizeof message, "rank %d has not said hello within %g s", i, t->deadline);
     leat_mpi_fail(t, LEAT_DEADLINE, message);
     return;
   }
@@ -160,7 +158,7 @@ static void finalize(mpi_transport *t) {
 
 void *leat_mpi_main(void *argument) {
   mpi_transport *t = argument;
-  int64_t until = leat_clock_after(t->expected.deadline);
+  int64_t until = leat_clock_after(t->deadline);
   if (!initialise(t)) return NULL;
   join_world(t, until);
   if (t->error.status) return NULL;

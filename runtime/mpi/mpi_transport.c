@@ -3,6 +3,8 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 enum { CLOSE_SECONDS = 10 }; // flushing and MPI_Finalize
 
@@ -102,6 +104,7 @@ static void destroy(mpi_transport *t) {
   pthread_mutex_destroy(&t->lock);
   pthread_mutex_destroy(&t->mpi);
   free(t->sent);
+  free(t->greeting);
   free(t->greeted);
   free(t->heard);
   free(t);
@@ -119,18 +122,30 @@ static void mpi_close(leat_transport *transport) {
   destroy(t);
 }
 
+static bool prepare_greeting(mpi_transport *t, const char *identity) {
+  size_t length = identity ? strlen(identity) : 0;
+  t->greeting_size = sizeof *t->greeting + length;
+  t->greeting = calloc(1, t->greeting_size);
+  if (!t->greeting) return false;
+  gethostname(t->greeting->host, sizeof t->greeting->host - 1);
+  if (length) memcpy(t->greeting->identity, identity, length);
+  return true;
+}
+
 static leat_status mpi_connect(const leat_transport_world *world, leat_transport **out,
                                leat_error *error) {
   *out = NULL;
   mpi_transport *t = calloc(1, sizeof *t);
-  if (!t) return leat_fail(error, LEAT_MEMORY, "no memory for the MPI transport");
+  if (!t || !prepare_greeting(t, world->identity)) {
+    free(t);
+    return leat_fail(error, LEAT_MEMORY, "no memory for the MPI transport");
+  }
   pthread_mutex_init(&t->lock, NULL);
   pthread_mutex_init(&t->mpi, NULL);
   t->queued.end = &t->queued.first;
   t->outgoing.end = &t->outgoing.first;
   t->incoming.end = &t->incoming.first;
-  t->expected = *world;
-  if (!(world->deadline < 1e9)) t->expected.deadline = 1e9;
+  t->deadline = world->deadline < 1e9 ? world->deadline : 1e9;
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);

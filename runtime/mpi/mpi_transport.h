@@ -37,7 +37,7 @@ typedef enum envelope_type { HELLO, BEAT, CONTROL, TENSOR, ANNOUNCE, GRANT } env
 // The payload of HELLO.
 typedef struct greeting {
   char host[HOST_NAME];
-  uint64_t identity[2];
+  char identity[]; // runtime/identity.h
 } greeting;
 
 typedef struct envelope_header {
@@ -80,7 +80,9 @@ typedef enum transport_stage { JOINING, JOINED, CLOSED, UNUSABLE } transport_sta
 typedef struct mpi_transport {
   leat_transport base;
   pthread_t thread;
-  leat_transport_world expected;
+  double deadline;    // of leat_transport_world
+  greeting *greeting; // this rank's
+  size_t greeting_size;
   MPI_Comm world; // a duplicate
 
   pthread_mutex_t lock; // of what follows
@@ -135,7 +137,6 @@ envelope *leat_mpi_envelope(int peer, envelope_header header, const void *data, 
 // To a peer, at once; `mpi` is held.
 void leat_mpi_send_own(mpi_transport *t, int peer, envelope_header header, const void *payload,
                        size_t size);
-greeting leat_mpi_own_greeting(const mpi_transport *t);
 void leat_mpi_set_stage(mpi_transport *t, transport_stage stage);
 // Nothing works any more, for the first cause that is said; `mpi` is held.
 void leat_mpi_fail(mpi_transport *t, leat_status status, const char *message);

@@ -1,4 +1,5 @@
 // The conformance suite on the inproc transport, and the rendezvous.
+#include "runtime/identity.h"
 #include "runtime/rendezvous.h"
 #include "tests/unit/transport_conformance.h"
 
@@ -57,6 +58,36 @@ TEST(inproc_abort_reaches_everybody) {
   CHECK_EQ_INT(transports[1]->backend->control(transports[1], 0, 1, "", 0, &error), LEAT_ABORTED);
   for (int i = 0; i < 2; i++) transports[i]->backend->close(transports[i]);
   leat_inproc_world_destroy(world);
+}
+
+// -- Who they are ---------------------------------------------------------------------------------
+
+// What is said of rank 0's identity and rank 3's; "": they are the same.
+static const char *difference(const char *a, const char *b) {
+  static char words[200];
+  words[0] = '\0';
+  leat_rank_identity first = {0, a, strlen(a)}, second = {3, b, strlen(b)};
+  bool same = leat_identity_same(&first, &second, words, sizeof words);
+  CHECK_EQ_INT(same, !*words);
+  return words;
+}
+
+TEST(identities_differ_in_words) {
+  static const char own[] = "build\t7\n--cpu\tx86-64\n";
+  CHECK_EQ_STR(difference(own, own), "");
+  CHECK_EQ_STR(difference("", ""), "");
+  CHECK_EQ_STR(difference(own, "build\t7\n--cpu\thost\n"),
+               "all ranks must be started with the same --cpu: rank 0 has x86-64, rank 3 has host");
+  CHECK_EQ_STR(difference(own, "build\t8\n--cpu\thost\n"),
+               "all ranks must be started with the same build: rank 0 has 7, rank 3 has 8");
+  CHECK_EQ_STR(difference(own, "build\t7\n"),
+               "all ranks must be started with the same --cpu: rank 0 has x86-64, rank 3 has ");
+  CHECK_EQ_STR(difference("build\t7\n", own),
+               "all ranks must be started with the same --cpu: rank 0 has , rank 3 has x86-64");
+  CHECK(*difference(own, "") && *difference(own, "\n\n\n") && *difference(own, "build\t7\n--cpu"));
+  static char huge[5000];
+  memset(huge, 'x', sizeof huge - 1);
+  CHECK(strstr(difference(own, huge), "rank 0 has 7, rank 3 has xxx"));
 }
 
 // -- The rendezvous -------------------------------------------------------------------------------
