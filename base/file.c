@@ -121,17 +121,25 @@ static leat_status read_all(int fd, const char *path, size_t expected, size_t li
   return LEAT_OK;
 }
 
-leat_status leat_file_read(const char *path, size_t limit, char **out_data, size_t *out_size,
-                           leat_error *error) {
+// What is no regular file ends at `stream_limit`.
+static leat_status read_path(const char *path, size_t limit, size_t stream_limit, char **out_data,
+                             size_t *out_size, leat_error *error) {
   int fd;
   struct stat info;
   LEAT_TRY(open_to_read(path, &fd, &info, error));
-  size_t expected = S_ISREG(info.st_mode) ? (size_t)info.st_size : FIRST_READ;
-  leat_status status = S_ISREG(info.st_mode) && expected > limit
-                           ? fail_limit(error, path, limit)
-                           : read_all(fd, path, expected, limit, out_data, out_size, error);
+  bool regular = S_ISREG(info.st_mode);
+  size_t expected = regular ? (size_t)info.st_size : FIRST_READ;
+  leat_status status =
+      regular && expected > limit
+          ? fail_limit(error, path, limit)
+          : read_all(fd, path, expected, regular ? limit : stream_limit, out_data, out_size, error);
   close(fd);
   return status;
+}
+
+leat_status leat_file_read(const char *path, size_t limit, char **out_data, size_t *out_size,
+                           leat_error *error) {
+  return read_path(path, limit, limit, out_data, out_size, error);
 }
 
 leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_error *error) {
@@ -153,6 +161,14 @@ leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_erro
   }
   close(fd);
   return status;
+}
+
+leat_status leat_file_view_read(leat_file_view *out, const char *path, leat_error *error) {
+  char *data = NULL;
+  *out = (leat_file_view){0};
+  LEAT_TRY(read_path(path, SIZE_MAX / 4, longest_stream, &data, &out->size, error));
+  out->data = (unsigned char *)data;
+  return LEAT_OK;
 }
 
 void leat_file_view_close(leat_file_view *view) {

@@ -20,6 +20,9 @@ typedef struct leat_file_view {
 
 LEAT_MUST_USE leat_status leat_file_view_open(leat_file_view *out, const char *path,
                                               leat_error *error);
+// The same, but read even if it could be mapped: it stays as it was, whatever becomes of the file.
+LEAT_MUST_USE leat_status leat_file_view_read(leat_file_view *out, const char *path,
+                                              leat_error *error);
 void leat_file_view_close(leat_file_view *view);
 
 // What a text names is a file, which may be read again, elsewhere too: /dev/stdin is none.

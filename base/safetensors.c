@@ -6,6 +6,7 @@
 //      "W": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
 #include "base/safetensors.h"
 
+#include "base/safetensors_checksums.h"
 #include "base/safetensors_complex.h"
 #include "base/safetensors_parts.h"
 #include "base/safetensors_strings.h"
@@ -32,7 +33,7 @@ typedef struct reader {
   size_t capacity, metadata_capacity;
   const unsigned char *data;
   size_t data_size;
-  bool metadata_seen;
+  bool metadata_seen, verified;
   leat_error *error;
 } reader;
 
@@ -352,30 +353,56 @@ static leat_status parse(reader *r, const unsigned char *bytes, size_t size) {
   LEAT_TRY(read_header(r));
   LEAT_TRY(check_data(r));
   LEAT_TRY(check_names(r));
+  if (r->verified) LEAT_TRY(leat_safetensors_verify(r->out, r->error));
+  leat_safetensors_drop_checksums(r->out);
   LEAT_TRY(leat_safetensors_join_strings(r->out, r->error));
   leat_safetensors_join_parts(r->out);
   return check_names(r); // NAME may be there beside its parts
 }
 
-leat_status leat_safetensors_parse(leat_safetensors *out, const void *bytes, size_t size,
-                                   leat_error *error) {
+static leat_status parse_all(leat_safetensors *out, const void *bytes, size_t size, bool verified,
+                             leat_error *error) {
   *out = (leat_safetensors){0};
-  reader r = {.out = out, .error = error};
+  reader r = {.out = out, .verified = verified, .error = error};
   leat_status status = parse(&r, bytes, size);
   if (status) leat_safetensors_close(out);
   return status;
 }
 
-leat_status leat_safetensors_open(leat_safetensors *out, const char *path, leat_error *error) {
-  leat_file_view file;
+leat_status leat_safetensors_parse(leat_safetensors *out, const void *bytes, size_t size,
+                                   leat_error *error) {
+  return parse_all(out, bytes, size, false, error);
+}
+
+leat_status leat_safetensors_parse_verified(leat_safetensors *out, const void *bytes, size_t size,
+                                            leat_error *error) {
+  return parse_all(out, bytes, size, true, error);
+}
+
+// Takes over the file.
+static leat_status parse_file(leat_safetensors *out, leat_file_view file, const char *path,
+                              bool verified, leat_error *error) {
   leat_error cause = {0};
-  *out = (leat_safetensors){0};
-  LEAT_TRY(leat_file_view_open(&file, path, error));
-  leat_status status = leat_safetensors_parse(out, file.data, file.size, &cause);
+  leat_status status = parse_all(out, file.data, file.size, verified, &cause);
   out->file = file;
   if (!status) return LEAT_OK;
   leat_safetensors_close(out);
   return leat_fail(error, status, "'%s': %s", path, cause.message);
+}
+
+leat_status leat_safetensors_open(leat_safetensors *out, const char *path, leat_error *error) {
+  leat_file_view file;
+  *out = (leat_safetensors){0};
+  LEAT_TRY(leat_file_view_open(&file, path, error));
+  return parse_file(out, file, path, false, error);
+}
+
+leat_status leat_safetensors_open_verified(leat_safetensors *out, const char *path,
+                                           leat_error *error) {
+  leat_file_view file;
+  *out = (leat_safetensors){0};
+  LEAT_TRY(leat_file_view_read(&file, path, error));
+  return parse_file(out, file, path, true, error);
 }
 
 void leat_safetensors_close(leat_safetensors *file) {

@@ -6,7 +6,8 @@
 // ours: rank at most LEAT_MAX_RANK; dtypes that the language lacks (the 8-bit and smaller floats)
 // are refused by name; no other fields; names hold no NUL. A tensor of str is a pair in the file,
 // `NAME#sizes` and `NAME#bytes` (base/safetensors_strings.h), and one tensor here; one of c128 is
-// `NAME#parts` (base/safetensors_complex.h).
+// `NAME#parts` (base/safetensors_complex.h). What is written has checksums in the metadata
+// (base/safetensors_checksums.h), which are not listed among it here.
 #ifndef LEAT_BASE_SAFETENSORS_H
 #define LEAT_BASE_SAFETENSORS_H
 
@@ -28,6 +29,7 @@ typedef struct leat_safetensors {
   size_t count;
   leat_metadata *metadata; // sorted by key
   size_t metadata_count;
+  size_t checksums;   // that the file has; 0: others wrote it
   char *strings;      // the decoded names, keys and values
   leat_str *elements; // of tensors of str, which point into the file
   leat_file_view file;
@@ -35,9 +37,15 @@ typedef struct leat_safetensors {
 
 LEAT_MUST_USE leat_status leat_safetensors_open(leat_safetensors *out, const char *path,
                                                 leat_error *error);
-// The same for a file that lies in memory, which is borrowed until closed.
+// The same for what is to be believed: reads all of it into memory, where it does not change any
+// more, and compares the checksums, if it has any; the error names what is damaged or missing.
+LEAT_MUST_USE leat_status leat_safetensors_open_verified(leat_safetensors *out, const char *path,
+                                                         leat_error *error);
+// Both for a file that lies in memory, which is borrowed until closed.
 LEAT_MUST_USE leat_status leat_safetensors_parse(leat_safetensors *out, const void *bytes,
                                                  size_t size, leat_error *error);
+LEAT_MUST_USE leat_status leat_safetensors_parse_verified(leat_safetensors *out, const void *bytes,
+                                                          size_t size, leat_error *error);
 void leat_safetensors_close(leat_safetensors *file);
 
 const leat_tensor *leat_safetensors_find(const leat_safetensors *file,

@@ -1,4 +1,5 @@
 // Writing: the header as text, then the tensors' data as they lie in memory, in one atomic write.
+#include "base/safetensors_checksums.h"
 #include "base/safetensors_complex.h"
 #include "base/safetensors_parts.h"
 #include "base/safetensors_strings.h"
@@ -107,11 +108,14 @@ static leat_status sort_tensors(leat_named_tensor *tensors, size_t count, leat_e
   return LEAT_OK;
 }
 
-// The work of leat_safetensors_write on copies of its lists, which it may sort.
+// The work of leat_safetensors_write on copies of its lists, which it may sort; that of the
+// metadata has room for the checksums.
 static leat_status write_sorted(const char *path, leat_named_tensor *tensors, size_t count,
                                 leat_metadata *metadata, size_t metadata_count, leat_bytes *pieces,
-                                leat_text *header, leat_error *error) {
+                                leat_text *header, void **checksums, leat_error *error) {
   LEAT_TRY(sort_tensors(tensors, count, error));
+  LEAT_TRY(
+      leat_safetensors_add_checksums(tensors, count, metadata, &metadata_count, checksums, error));
   if (metadata_count) qsort(metadata, metadata_count, sizeof *metadata, leat_by_metadata_key);
   LEAT_TRY(put_header(header, tensors, count, metadata, metadata_count, error));
   pieces[0] = (leat_bytes){header->data, header->size};
@@ -125,9 +129,9 @@ leat_status leat_safetensors_write(const char *path, const leat_named_tensor *te
                                    const leat_metadata *metadata, size_t metadata_count,
                                    leat_error *error) {
   leat_named_tensor *sorted = calloc(2 * count + 1, sizeof *sorted);
-  leat_metadata *pairs = calloc(metadata_count + 1, sizeof *pairs);
+  leat_metadata *pairs = calloc(2 * metadata_count + 2 * count + 1, sizeof *pairs);
   leat_bytes *pieces = calloc(2 * count + 1, sizeof *pieces);
-  void *strings = NULL, *names = NULL;
+  void *strings = NULL, *names = NULL, *checksums = NULL;
   leat_text header = {0};
   leat_status status = LEAT_OK;
   if (!sorted || !pairs || !pieces) status = fail_memory(error);
@@ -138,12 +142,14 @@ leat_status leat_safetensors_write(const char *path, const leat_named_tensor *te
   }
   if (!status) status = leat_safetensors_part_complex(sorted, count, &names, error);
   if (!status)
-    status = write_sorted(path, sorted, count, pairs, metadata_count, pieces, &header, error);
+    status = write_sorted(path, sorted, count, pairs, metadata_count, pieces, &header, &checksums,
+                          error);
   free(sorted);
   free(pairs);
   free(pieces);
   free(strings);
   free(names);
+  free(checksums);
   leat_text_finish(&header);
   return status;
 }

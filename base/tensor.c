@@ -77,6 +77,15 @@ static void *unpack_strings(int64_t count, const void *from, uint64_t size) {
   return NULL;
 }
 
+const void *leat_tensor_packed(const leat_tensor *tensor, uint64_t *size, void **made) {
+  *made = NULL;
+  *size = leat_tensor_packed_size(tensor);
+  if (tensor->dtype != LEAT_str) return tensor->data ? tensor->data : "";
+  *made = *size < PTRDIFF_MAX ? malloc(*size + 1) : NULL;
+  if (*made) leat_tensor_pack(tensor, *made);
+  return *made;
+}
+
 bool leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t size) {
   int64_t bytes = leat_tensor_bytes(tensor);
   tensor->data = NULL;

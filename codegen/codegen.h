@@ -19,10 +19,19 @@ typedef struct leat_counted_entry {
   uint64_t runs;
 } leat_counted_entry;
 
+// A variable that became a constant of an artifact: leat_image_frozen.
+typedef struct leat_frozen_variable {
+  const char *name;
+  uint64_t checksum;
+} leat_frozen_variable;
+
+typedef leat_vec(leat_frozen_variable) leat_frozen_list;
+
 typedef struct leat_codegen_options {
   bool blis;
   const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts
   uint32_t entry_count;
+  leat_frozen_list frozen; // of an artifact
   // After each stage, for dumps: `text` is the stage's result in readable form. NULL: none.
   void (*dump)(void *context, const char *stage, const char *text);
   void *dump_context;

@@ -338,6 +338,12 @@ leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
                                entry->runs};
     LEAT_IMAGE_ADD(&image->out, entries, record);
   }
+  for (uint32_t i = 0; i < cg->options->frozen.count; i++) {
+    const leat_frozen_variable *variable = &cg->options->frozen.items[i];
+    leat_image_frozen record = {.name = leat_image_writer_text(&image->out, variable->name),
+                                .checksum = variable->checksum};
+    LEAT_IMAGE_ADD(&image->out, frozen, record);
+  }
   out->image = leat_image_writer_finish(&image->out, &header);
   out->kernels = image->kernel_list.items;
   out->symbols = image->symbols.items;

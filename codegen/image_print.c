@@ -150,4 +150,7 @@ void leat_image_print(const leat_image *image, leat_text *out) {
   for (uint32_t i = 0; i < image->entries.count; i++)
     leat_text_add(out, "entry %s%s, %llu earlier runs\n", text_of(image, entries[i].name),
                   entries[i].completes ? "" : ", in part", (unsigned long long)entries[i].runs);
+  const leat_image_frozen *frozen = RECORDS(image, frozen, leat_image_frozen);
+  for (uint32_t i = 0; i < image->frozen.count; i++)
+    leat_text_add(out, "frozen %s\n", text_of(image, frozen[i].name));
 }

@@ -1,6 +1,8 @@
 // Checkpoints: safetensors files of variables, by their names.
 #include "runtime/checkpoint.h"
 
+#include "base/checksum.h"
+#include "base/tensor.h"
 #include "leat/leat.h"
 #include "runtime/replace.h"
 #include "runtime/runtime.h"
@@ -10,6 +12,7 @@
 #include <string.h>
 
 #define RUN_COUNT "run_count/"
+#define UNINITIALISED "uninitialised"
 
 uint64_t *leat_run_count_of(leat_run_counts *counts, const char *entry) {
   for (uint32_t i = 0; i < counts->items.count; i++)
@@ -20,68 +23,179 @@ uint64_t *leat_run_count_of(leat_run_counts *counts, const char *entry) {
   return &count->runs;
 }
 
-void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *file) {
+static const char *counted_entry(const leat_metadata *pair) {
   size_t prefix = strlen(RUN_COUNT);
-  for (size_t i = 0; i < file->metadata_count; i++)
-    if (strncmp(file->metadata[i].key, RUN_COUNT, prefix) == 0)
-      *leat_run_count_of(counts, file->metadata[i].key + prefix) =
-          strtoull(file->metadata[i].value, NULL, 10);
+  return strncmp(pair->key, RUN_COUNT, prefix) == 0 ? pair->key + prefix : NULL;
 }
 
+static bool read_count(const char *text, uint64_t *out) {
+  *out = 0;
+  for (const char *c = text; *c; c++)
+    if (*c < '0' || *c > '9' || __builtin_mul_overflow(*out, 10, out) ||
+        __builtin_add_overflow(*out, (uint64_t)(*c - '0'), out))
+      return false;
+  return *text;
+}
+
+void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *file) {
+  for (size_t i = 0; i < file->metadata_count; i++) {
+    const char *entry = counted_entry(&file->metadata[i]);
+    uint64_t runs;
+    if (entry && read_count(file->metadata[i].value, &runs))
+      *leat_run_count_of(counts, entry) = runs;
+  }
+}
+
+// -- Reading --------------------------------------------------------------------------------------
+
+leat_status leat_checkpoint_open(leat_safetensors *out, const char *path, leat_error *error) {
+  LEAT_TRY(leat_safetensors_open_verified(out, path, error));
+  leat_status status = LEAT_OK;
+  for (size_t i = 0; i < out->metadata_count && !status; i++) {
+    uint64_t runs;
+    const leat_metadata *pair = &out->metadata[i];
+    if (counted_entry(pair) && !read_count(pair->value, &runs))
+      status = leat_fail(error, LEAT_INVALID,
+                         "'%s': the metadata key '%s' is '%.40s', which is no number", path,
+                         pair->key, pair->value);
+  }
+  if (status) leat_safetensors_close(out);
+  return status;
+}
+
+bool leat_checkpoint_lacked(const leat_safetensors *file, const char *variable) {
+  const char *names = "";
+  size_t length = strlen(variable);
+  for (size_t i = 0; i < file->metadata_count; i++)
+    if (strcmp(file->metadata[i].key, UNINITIALISED) == 0) names = file->metadata[i].value;
+  for (size_t size; *names; names += size + (names[size] == ' ')) {
+    size = strcspn(names, " ");
+    if (size == length && memcmp(names, variable, size) == 0) return true;
+    if (!size && *names != ' ') break;
+  }
+  return false;
+}
+
+enum { MOST_NAMED = 3 };
+
+// "`a`, `b`, `c` and 2 others"
+static void name_some(leat_text *out, const char *const *names, size_t count) {
+  for (size_t i = 0; i < count && i < MOST_NAMED; i++)
+    leat_text_add(out, "%s`%s`", !i ? "" : i + 1 == count ? " and " : ", ", names[i]);
+  if (count > MOST_NAMED)
+    leat_text_add(out, " and %zu other%s", count - MOST_NAMED, count > MOST_NAMED + 1 ? "s" : "");
+}
+
+static leat_status fail_naming(const char *path, const char *has, const char *const *names,
+                               size_t count, const char *advice, leat_error *error) {
+  leat_text text = {0};
+  name_some(&text, names, count);
+  leat_status status =
+      leat_fail(error, LEAT_MISMATCH, "%s has %s %s%s", path, has, text.data, advice);
+  leat_text_finish(&text);
+  return status;
+}
+
+leat_status leat_checkpoint_check(const leat_safetensors *file, const char *path,
+                                  const char *const *variables, size_t count, bool partial,
+                                  leat_error *error) {
+  const char **missing = calloc(count + 1, sizeof *missing);
+  if (!missing) return leat_fail(error, LEAT_MEMORY, "no memory to restore %zu variables", count);
+  size_t found = 0, lacking = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (leat_safetensors_find(file, variables[i]))
+      found++;
+    else if (!leat_checkpoint_lacked(file, variables[i]))
+      missing[lacking++] = variables[i];
+  }
+  leat_status status = LEAT_OK;
+  if (lacking && !found && file->count)
+    status = fail_naming(path, "none of the variables here:", missing, lacking, "", error);
+  else if (lacking && !partial)
+    status = fail_naming(path, "no", missing, lacking, "; --partial restores what it has", error);
+  free(missing);
+  return status;
+}
+
+leat_status leat_value_checksum(const leat_tensor *value, uint64_t *out, leat_error *error) {
+  uint64_t size;
+  void *made;
+  const void *bytes = leat_tensor_packed(value, &size, &made);
+  if (!bytes) return leat_fail(error, LEAT_MEMORY, "no memory for the checksum of a variable");
+  int64_t words[2 + LEAT_MAX_RANK] = {value->dtype, (int64_t)leat_checksum(bytes, size)};
+  memcpy(words + 2, value->shape, (size_t)value->rank * sizeof *words);
+  *out = leat_checksum(words, (2 + (size_t)value->rank) * sizeof *words);
+  free(made);
+  return LEAT_OK;
+}
+
+// -- Writing --------------------------------------------------------------------------------------
+
 leat_status leat_checkpoint_write(const char *path, const leat_named_tensor *tensors, size_t count,
-                                  const leat_run_counts *runs, bool overwrite, leat_error *error) {
+                                  const char *uninitialised, const leat_run_counts *runs,
+                                  bool overwrite, leat_error *error) {
   if (!overwrite) LEAT_TRY(leat_check_replaced(path, tensors, count, error));
   leat_arena *scratch = leat_arena_create();
-  leat_metadata *metadata = leat_new_array(scratch, leat_metadata, runs->items.count + 1);
-  metadata[0] = (leat_metadata){"leat", LEAT_VERSION};
+  leat_vec(leat_metadata) metadata = {0};
+  leat_vec_push(scratch, &metadata, (leat_metadata){"leat", LEAT_VERSION});
+  if (uninitialised)
+    leat_vec_push(scratch, &metadata, (leat_metadata){UNINITIALISED, uninitialised});
   for (uint32_t i = 0; i < runs->items.count; i++) {
     const leat_run_count *run = runs->items.items[i];
-    metadata[i + 1] = (leat_metadata){leat_arena_printf(scratch, RUN_COUNT "%s", run->entry),
-                                      leat_arena_printf(scratch, "%" PRIu64, run->runs)};
+    leat_metadata pair = {leat_arena_printf(scratch, RUN_COUNT "%s", run->entry),
+                          leat_arena_printf(scratch, "%" PRIu64, run->runs)};
+    leat_vec_push(scratch, &metadata, pair);
   }
   leat_status status =
-      leat_safetensors_write(path, tensors, count, metadata, runs->items.count + 1, error);
+      leat_safetensors_write(path, tensors, count, metadata.items, metadata.count, error);
   leat_arena_destroy(scratch);
   return status;
 }
 
 // -- Variables of a store -------------------------------------------------------------------------
 
-leat_status leat_store_restore(leat_store *store, const char *path, leat_run_counts *runs,
+static leat_status check_types(leat_store *store, const leat_safetensors *file, const char *path,
                                leat_error *error) {
-  leat_safetensors file = {0};
-  LEAT_TRY(leat_safetensors_open(&file, path, error));
-  leat_status status = LEAT_OK;
-  size_t found = 0, count = leat_store_count(store);
-  // First look at all, then write: a file that does not fit changes nothing.
-  for (size_t i = 0; i < count && !status; i++) {
+  for (size_t i = 0; i < leat_store_count(store); i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
-    const leat_tensor *tensor = leat_safetensors_find(&file, info.name);
+    const leat_tensor *tensor = leat_safetensors_find(file, info.name);
     if (!tensor) continue;
-    found++;
     if (tensor->dtype != info.dtype || tensor->rank != info.rank ||
         memcmp(tensor->shape, info.shape, (size_t)info.rank * sizeof *info.shape) != 0)
-      status = leat_fail(error, LEAT_INVALID, "%s: variable `%s` has another dtype or shape there",
-                         path, info.name);
+      return leat_fail(error, LEAT_INVALID, "%s: variable `%s` has another dtype or shape there",
+                       path, info.name);
   }
-  if (!status && !found && count)
-    status = leat_fail(error, LEAT_NOT_FOUND, "%s: has none of the %zu variables", path, count);
-  if (!status && !count && file.count)
-    status =
-        leat_fail(error, LEAT_MISMATCH,
-                  "%s: there is no variable to restore: what is not assigned here has the value "
-                  "that it was built with",
-                  path);
-  for (size_t i = 0; i < count && !status; i++) {
+  return LEAT_OK;
+}
+
+// Whether the file has the variables of the store.
+static leat_status check_names(leat_store *store, const leat_safetensors *file, const char *path,
+                               bool partial, leat_error *error) {
+  size_t count = leat_store_count(store);
+  const char **names = calloc(count + 1, sizeof *names);
+  if (!names) return leat_fail(error, LEAT_MEMORY, "no memory to restore %zu variables", count);
+  for (size_t i = 0; i < count; i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
-    const leat_tensor *tensor = leat_safetensors_find(&file, info.name);
-    if (tensor) status = leat_store_write(store, info.container, info.name, tensor, error);
+    names[i] = info.name; // stays where it is as long as the store lives
   }
-  if (!status) leat_run_counts_restore(runs, &file);
-  leat_safetensors_close(&file);
+  leat_status status = leat_checkpoint_check(file, path, names, count, partial, error);
+  free(names);
   return status;
+}
+
+leat_status leat_store_restore(leat_store *store, const leat_safetensors *file, const char *path,
+                               bool partial, leat_error *error) {
+  LEAT_TRY(check_types(store, file, path, error));
+  LEAT_TRY(check_names(store, file, path, partial, error));
+  for (size_t i = 0; i < leat_store_count(store); i++) {
+    leat_variable_info info;
+    leat_store_info(store, i, &info);
+    const leat_tensor *tensor = leat_safetensors_find(file, info.name);
+    if (tensor) LEAT_TRY(leat_store_write(store, info.container, info.name, tensor, error));
+  }
+  return LEAT_OK;
 }
 
 leat_status leat_store_save(leat_store *store, const char *path, const leat_run_counts *runs,
@@ -97,7 +211,7 @@ leat_status leat_store_save(leat_store *store, const char *path, const leat_run_
     status = leat_store_read(store, info.container, info.name, &tensors[saved].tensor, error);
     if (!status) tensors[saved++].name = info.name;
   }
-  if (!status) status = leat_checkpoint_write(path, tensors, saved, runs, overwrite, error);
+  if (!status) status = leat_checkpoint_write(path, tensors, saved, NULL, runs, overwrite, error);
   for (size_t i = 0; i < saved; i++) free(tensors[i].tensor.data);
   free(tensors);
   return status;

@@ -1,8 +1,9 @@
 // What a checkpoint holds besides the variables, as metadata of its safetensors file: Leat's
 // version
-// (`leat`), and how often each entry had run (`run_count/ENTRY`), by which random numbers are
-// drawn. Sessions and compiled models read and write it here, so that each reads what the other
-// wrote.
+// (`leat`); how often each entry had run (`run_count/ENTRY`), by which random numbers are drawn;
+// and the names of the variables that had no value yet (`uninitialised`, separated by spaces),
+// which it therefore lacks. Sessions and compiled models read and write it here, so that each reads
+// what the other wrote.
 #ifndef LEAT_RUNTIME_CHECKPOINT_H
 #define LEAT_RUNTIME_CHECKPOINT_H
 
@@ -26,9 +27,28 @@ uint64_t *leat_run_count_of(leat_run_counts *counts, const char *entry);
 // The counts that the file has; the others stay.
 void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *file);
 
-// Unless `overwrite`, a checkpoint that holds more is not replaced (runtime/replace.h).
+// Opens a file to restore from: its checksums hold, and what should be numbers are. Others may have
+// written it; then it has neither, and no counts.
+LEAT_MUST_USE leat_status leat_checkpoint_open(leat_safetensors *out, const char *path,
+                                               leat_error *error);
+
+// Whether the file has all these variables, but those that had no value when it was saved; the
+// error names what is missing. With `partial` one of them is enough.
+LEAT_MUST_USE leat_status leat_checkpoint_check(const leat_safetensors *file, const char *path,
+                                                const char *const *variables, size_t count,
+                                                bool partial, leat_error *error);
+// Whether the variable had no value when the file was saved.
+bool leat_checkpoint_lacked(const leat_safetensors *file, const char *variable);
+
+// Of a variable's dtype, shape and value: what an artifact keeps of those that became constants.
+LEAT_MUST_USE leat_status leat_value_checksum(const leat_tensor *value, uint64_t *out,
+                                              leat_error *error);
+
+// `uninitialised` as above; NULL: none. Unless `overwrite`, a checkpoint that holds more is not
+// replaced (runtime/replace.h).
 LEAT_MUST_USE leat_status leat_checkpoint_write(const char *path, const leat_named_tensor *tensors,
-                                                size_t count, const leat_run_counts *runs,
-                                                bool overwrite, leat_error *error);
+                                                size_t count, const char *uninitialised,
+                                                const leat_run_counts *runs, bool overwrite,
+                                                leat_error *error);
 
 #endif

@@ -195,6 +195,8 @@ static leat_status check_buffers(checker *c) {
   }
   for (uint32_t i = 0; i < image->entries.count; i++)
     if (!text_ok(c, c->view.entries[i].name)) return DAMAGED(c, "entry %u", i);
+  for (uint32_t i = 0; i < image->frozen.count; i++)
+    if (!text_ok(c, c->view.frozen[i].name)) return DAMAGED(c, "frozen variable %u", i);
   for (uint32_t i = 0; i < image->fetches.count; i++) {
     const leat_image_fetch *fetch = &c->view.fetches[i];
     if (!text_ok(c, fetch->name) || fetch->buffer >= image->buffers.count)

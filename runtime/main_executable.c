@@ -23,6 +23,7 @@ typedef struct program {
   leat_arena *arena;
   const char **outputs; // of the fetches: a path, or NULL: print
   const char *restore, *save;
+  bool partial; // the file to restore may lack variables
   bool overwrite;
   bool usage; // an error now is one of the command line
   leat_error error;
@@ -40,6 +41,7 @@ static void print_help(const program *p, const char *name) {
          "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
          "  --threads N            at most so many threads (default: the cores)\n"
          "  --vars FILE            begins with the variables of a safetensors file\n"
+         "  --partial              even if that file lacks some of them\n"
          "  --save FILE            writes the variables to a safetensors file at the end\n"
          "  --overwrite            which may replace whatever that file holds\n"
          "  --help                 this text\n\nfeeds:\n",
@@ -130,7 +132,9 @@ static leat_status show_results(program *p) {
 static leat_status run(program *p) {
   leat_model *model = p->model;
   LEAT_TRY(check_files(p));
-  if (p->restore) LEAT_TRY(from_model(p, leat_model_restore(model, p->restore)));
+  if (p->restore)
+    LEAT_TRY(from_model(p, p->partial ? leat_model_restore_partial(model, p->restore)
+                                      : leat_model_restore(model, p->restore)));
   if (p->save) leat_stop_at_signals();
   LEAT_TRY(from_model(p, leat_model_run(model, p->feeds, p->fetches)));
   leat_status saved = p->save ? from_model(p, leat_model_save(model, p->save)) : LEAT_OK;
@@ -141,10 +145,19 @@ static leat_status run(program *p) {
   return saved ? saved : shown;
 }
 
-enum { OPTION_FEED = 256, OPTION_THREADS, OPTION_VARS, OPTION_SAVE, OPTION_OVERWRITE, OPTION_HELP };
+enum {
+  OPTION_FEED = 256,
+  OPTION_THREADS,
+  OPTION_VARS,
+  OPTION_PARTIAL,
+  OPTION_SAVE,
+  OPTION_OVERWRITE,
+  OPTION_HELP
+};
 static const struct option options[] = {{"feed", required_argument, NULL, OPTION_FEED},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"vars", required_argument, NULL, OPTION_VARS},
+                                        {"partial", no_argument, NULL, OPTION_PARTIAL},
                                         {"save", required_argument, NULL, OPTION_SAVE},
                                         {"overwrite", no_argument, NULL, OPTION_OVERWRITE},
                                         {"help", no_argument, NULL, OPTION_HELP},
@@ -182,6 +195,7 @@ static leat_status take_options(program *p, int argc, char **argv, bool *out_hel
     case OPTION_FEED: LEAT_TRY(take_feed(p, optarg)); break;
     case 'o': LEAT_TRY(take_output(p, optarg)); break;
     case OPTION_VARS: p->restore = optarg; break;
+    case OPTION_PARTIAL: p->partial = true; break;
     case OPTION_SAVE: p->save = optarg; break;
     case OPTION_HELP: *out_help = true; break;
     }

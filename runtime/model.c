@@ -192,11 +192,59 @@ leat_status leat_model_run(leat_model *model, const leat_tensor *feeds, leat_ten
   return LEAT_OK;
 }
 
-leat_status leat_model_restore(leat_model *model, const char *path) {
+// What is a constant here has the same value in the file, if it is there and `partial` does not
+// keep the constant. *found: how many are there.
+static leat_status check_frozen(leat_model *model, const leat_safetensors *file, const char *path,
+                                bool partial, size_t *found) {
+  const leat_view *view = &model->program->view;
+  for (uint32_t i = 0; i < view->image->frozen.count; i++) {
+    const char *name = leat_view_text(view, view->frozen[i].name);
+    const leat_tensor *value = leat_safetensors_find(file, name);
+    uint64_t checksum;
+    if (!value) continue;
+    ++*found;
+    if (partial) continue;
+    LEAT_TRY(leat_value_checksum(value, &checksum, &model->error));
+    if (checksum != view->frozen[i].checksum)
+      return leat_fail(&model->error, LEAT_MISMATCH,
+                       "%s has another value of `%s`, which is a constant here: its value was "
+                       "built in (leat build --vars); --partial keeps that",
+                       path, name);
+  }
+  return LEAT_OK;
+}
+
+static leat_status restore(leat_model *model, const leat_safetensors *file, const char *path,
+                           bool partial) {
+  size_t frozen = 0;
+  LEAT_TRY(check_frozen(model, file, path, partial, &frozen));
+  if (file->count && !frozen && !leat_store_count(model->store))
+    return leat_fail(&model->error, LEAT_MISMATCH,
+                     "%s: there is no variable to restore: what is not assigned here has the value "
+                     "that it was built with",
+                     path);
+  LEAT_TRY(leat_store_restore(model->store, file, path, partial, &model->error));
+  leat_run_counts_restore(&model->counts, file);
+  return LEAT_OK;
+}
+
+static leat_status restore_file(leat_model *model, const char *path, bool partial) {
+  leat_safetensors file;
   leat_error *error = begin(model);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
-  return leat_store_restore(model->store, path, &model->counts, error);
+  LEAT_TRY(leat_checkpoint_open(&file, path, error));
+  leat_status status = restore(model, &file, path, partial);
+  leat_safetensors_close(&file);
+  return status;
+}
+
+leat_status leat_model_restore(leat_model *model, const char *path) {
+  return restore_file(model, path, false);
+}
+
+leat_status leat_model_restore_partial(leat_model *model, const char *path) {
+  return restore_file(model, path, true);
 }
 
 leat_status leat_model_check_save(leat_model *model, const char *path) {

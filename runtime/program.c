@@ -62,13 +62,12 @@ static leat_status open_group(leat_program *program, const char *base, const lea
 
 // Of the values: strings are hashed packed, not where they lie.
 static leat_status hash_tensor(const leat_tensor *tensor, uint64_t out[2], leat_error *error) {
-  uint64_t size = leat_tensor_packed_size(tensor);
-  void *packed = tensor->dtype == LEAT_str ? malloc(size + 1) : NULL;
-  if (tensor->dtype == LEAT_str && !packed)
-    return leat_fail(error, LEAT_MEMORY, "no memory to compare strings of a file");
-  if (packed) leat_tensor_pack(tensor, packed);
-  leat_file_hash(packed ? packed : tensor->data, size, out);
-  free(packed);
+  uint64_t size;
+  void *made;
+  const void *bytes = leat_tensor_packed(tensor, &size, &made);
+  if (!bytes) return leat_fail(error, LEAT_MEMORY, "no memory to compare strings of a file");
+  leat_file_hash(bytes, size, out);
+  free(made);
   return LEAT_OK;
 }
 

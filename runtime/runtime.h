@@ -102,10 +102,9 @@ LEAT_MUST_USE leat_status leat_store_write(leat_store *store, const char *contai
                                            const char *name, const leat_tensor *value,
                                            leat_error *error);
 // The variables that the file has, by name; the others stay as they are. A file that does not fit
-// (another dtype or shape, none of the names) changes nothing. How often entries had run goes to
-// and comes from `runs` (runtime/checkpoint.h).
-LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const char *path,
-                                             leat_run_counts *runs, leat_error *error);
+// (another dtype or shape, or, unless `partial`, one that is missing) changes nothing.
+LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const leat_safetensors *file,
+                                             const char *path, bool partial, leat_error *error);
 // Every initialised variable. A checkpoint that holds more is replaced only with `overwrite`.
 LEAT_MUST_USE leat_status leat_store_save(leat_store *store, const char *path,
                                           const leat_run_counts *runs, bool overwrite,

@@ -68,13 +68,15 @@ static leat_status set_dims(artifact *a, leat_driver *driver) {
   return LEAT_OK;
 }
 
-static leat_status freeze(artifact *a, leat_graph *graph) {
-  if (!a->options->vars) return LEAT_OK;
+static leat_status freeze(artifact *a, leat_driver *driver) {
+  const char *path = a->options->vars;
+  leat_error *error = &a->session->error;
+  leat_graph *graph = driver->context.graph;
+  if (!path) return LEAT_OK;
   leat_safetensors file;
-  LEAT_TRY(leat_safetensors_open(&file, a->options->vars, &a->session->error));
-  leat_status status = leat_session_check_names(a->session, &file, a->options->vars);
-  if (!status)
-    status = leat_freeze(graph, a->session->diag, &file, a->options->vars, &a->session->error);
+  LEAT_TRY(leat_checkpoint_open(&file, path, error));
+  leat_status status = leat_graph_check_restored(graph, &file, path, a->options->partial, error);
+  if (!status) status = leat_freeze(graph, a->session->diag, &file, path, &driver->frozen, error);
   if (!status) leat_run_counts_restore(&a->session->counts, &file);
   leat_safetensors_close(&file);
   return status;
@@ -109,7 +111,7 @@ static void count_entries(const artifact *a, leat_driver *driver) {
 static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
   LEAT_TRY(set_dims(a, driver));
   LEAT_TRY(leat_driver_run(driver, "prune"));
-  LEAT_TRY(freeze(a, driver->context.graph));
+  LEAT_TRY(freeze(a, driver));
   LEAT_TRY(leat_driver_run(driver, NULL));
   leat_graph *part = NULL;
   *stopped = driver->stopped;

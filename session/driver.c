@@ -220,7 +220,8 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   stage_dump dump = {session, part->device};
   leat_codegen_options options = {.blis = session->options.blis,
                                   .entries = driver->entries,
-                                  .entry_count = driver->entry_count};
+                                  .entry_count = driver->entry_count,
+                                  .frozen = driver->frozen};
   if (session->options.dump_after) options.dump = dump_stage, options.dump_context = &dump;
   double start = leat_seconds();
   LEAT_TRY(

@@ -15,6 +15,7 @@ typedef struct leat_driver {
   bool stopped;                      // stop_after has been reached: there is nothing more to do
   const leat_counted_entry *entries; // for codegen
   uint32_t entry_count;
+  leat_frozen_list frozen; // likewise
 } leat_driver;
 
 // What is made lives in `arena`. Symbolic, unless the caller sets the context's dim_values.

@@ -3,6 +3,7 @@
 #include "session/freeze.h"
 
 #include "base/tensor.h"
+#include "runtime/checkpoint.h"
 
 static bool is_assigned(const leat_graph *graph, const leat_state *state) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
@@ -48,7 +49,7 @@ static void start_from(leat_graph *graph, leat_state *state, const leat_attr *va
 }
 
 leat_status leat_freeze(leat_graph *graph, leat_diag *diag, const leat_safetensors *file,
-                        const char *path, leat_error *error) {
+                        const char *path, leat_frozen_list *out, leat_error *error) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < graph->states.count; i++) {
     leat_state *state = graph->states.items[i];
@@ -60,8 +61,13 @@ leat_status leat_freeze(leat_graph *graph, leat_diag *diag, const leat_safetenso
     else
       LEAT_TRY(check_type(graph, state, value, path, error));
     if (value && assigned) start_from(graph, state, value_attr(graph, value));
-    if (value && !assigned) freeze_reads(graph, state, value_attr(graph, value));
-    if (value && !assigned) continue; // nothing refers to it any more
+    if (value && !assigned) { // nothing will refer to it any more
+      leat_frozen_variable frozen = {.name = state->name};
+      LEAT_TRY(leat_value_checksum(value, &frozen.checksum, error));
+      freeze_reads(graph, state, value_attr(graph, value));
+      leat_vec_push(graph->arena, out, frozen);
+      continue;
+    }
     state->id = kept;
     graph->states.items[kept++] = state;
   }

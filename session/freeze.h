@@ -3,13 +3,13 @@
 #define LEAT_SESSION_FREEZE_H
 
 #include "base/safetensors.h"
-#include "ir/graph.h"
+#include "codegen/codegen.h"
 
 // Variables that the graph never assigns become constants; the others get the file's value as their
 // initial one. What the file lacks stays as it is, with a warning; a value of another type is an
-// error. `path` names the file in messages.
+// error. The constants are added to `out`, in the graph's arena. `path` names the file in messages.
 LEAT_MUST_USE leat_status leat_freeze(leat_graph *graph, leat_diag *diag,
                                       const leat_safetensors *file, const char *path,
-                                      leat_error *error);
+                                      leat_frozen_list *out, leat_error *error);
 
 #endif

@@ -70,9 +70,10 @@ const char *leat_session_value_name(const leat_session *session, leat_value valu
 // Makes session->entry_run after a text.
 void leat_session_note_entry_run(leat_session *session);
 
-// Whether the checkpoint has a variable of the graph: else it is another graph's.
-LEAT_MUST_USE leat_status leat_session_check_names(leat_session *session,
-                                                   const leat_safetensors *file, const char *path);
+// Whether the checkpoint has the variables of the graph (leat_checkpoint_check).
+LEAT_MUST_USE leat_status leat_graph_check_restored(const leat_graph *graph,
+                                                    const leat_safetensors *file, const char *path,
+                                                    bool partial, leat_error *error);
 
 // Puts values that wait (restored or written before a step needed their variable) into the stores
 // that have declared these variables by now.

@@ -164,14 +164,16 @@ static bool fits(const leat_state *state, const leat_tensor *value) {
   return same;
 }
 
-static leat_status misfit(leat_session *session, const leat_state *state,
-                          const leat_tensor *value) {
+// `path`: the file that has the value, or NULL.
+static leat_status misfit(leat_session *session, const leat_state *state, const leat_tensor *value,
+                          const char *path) {
   leat_text expected = {0}, found = {0};
   leat_type type = leat_type_of_tensor(value);
   leat_type_print(&state->type, &expected);
   leat_type_print(&type, &found);
-  leat_fail(&session->error, LEAT_INVALID, "variable `%s` is %s, the value is %s", state->name,
-            expected.data, found.data);
+  leat_fail(&session->error, LEAT_INVALID,
+            path ? "variable `%s` is %s, %s has %s" : "variable `%s` is %s, %s is %s", state->name,
+            expected.data, path ? path : "the value", found.data);
   leat_text_finish(&expected);
   leat_text_finish(&found);
   return LEAT_INVALID;
@@ -182,7 +184,7 @@ static leat_status write_variable(leat_session *session, const char *name,
   leat_state *state;
   LEAT_TRY(leat_tensor_check(value, name, &session->error));
   LEAT_TRY(find_state(session, name, &state));
-  return fits(state, value) ? put(session, state, value) : misfit(session, state, value);
+  return fits(state, value) ? put(session, state, value) : misfit(session, state, value, NULL);
 }
 
 leat_status leat_variable_write(leat_session *session, const char *name, const leat_tensor *value) {
@@ -196,6 +198,7 @@ leat_status leat_variable_write(leat_session *session, const char *name, const l
 struct leat_snapshot {
   leat_arena *arena;
   leat_vec(leat_named_tensor) tensors; // the data is malloc'ed
+  const char *uninitialised;           // the names of the others; NULL: none
   leat_run_counts counts;
 };
 
@@ -208,12 +211,18 @@ void leat_snapshot_destroy(leat_snapshot *snapshot) {
 
 static leat_status take(leat_session *session, leat_snapshot *out) {
   const leat_graph *graph = graph_of(session);
+  const char *without = NULL;
   for (uint32_t i = 0; i < graph->states.count; i++) {
     leat_named_tensor named = {graph->states.items[i]->name, {0}};
     bool found;
     LEAT_TRY(read_value(session, graph->states.items[i], &named.tensor, &found));
-    if (found) leat_vec_push(out->arena, &out->tensors, named);
+    if (found)
+      leat_vec_push(out->arena, &out->tensors, named);
+    else
+      without = leat_arena_printf(out->arena, "%s%s%s", without ? without : "", without ? " " : "",
+                                  named.name);
   }
+  out->uninitialised = without;
   for (uint32_t i = 0; i < session->counts.items.count; i++) {
     const leat_run_count *count = session->counts.items.items[i];
     *leat_run_count_of(&out->counts, count->entry) = count->runs;
@@ -224,7 +233,8 @@ static leat_status take(leat_session *session, leat_snapshot *out) {
 static leat_status write_snapshot(leat_session *session, const leat_snapshot *snapshot,
                                   const char *path) {
   return leat_checkpoint_write(path, snapshot->tensors.items, snapshot->tensors.count,
-                               &snapshot->counts, session->options.overwrite, &session->error);
+                               snapshot->uninitialised, &snapshot->counts,
+                               session->options.overwrite, &session->error);
 }
 
 leat_status leat_snapshot_take(leat_session *session, leat_snapshot **out) {
@@ -293,21 +303,24 @@ leat_status leat_session_check_save(leat_session *session, const char *path) {
   return leat_session_end(session, check_save(session, path));
 }
 
-leat_status leat_session_check_names(leat_session *session, const leat_safetensors *file,
-                                     const char *path) {
-  const leat_graph *graph = graph_of(session);
-  for (uint32_t i = 0; i < graph->states.count; i++)
-    if (leat_safetensors_find(file, graph->states.items[i]->name)) return LEAT_OK;
-  if (!graph->states.count && !file->count) return LEAT_OK; // how often entries had run
-  return leat_fail(&session->error, LEAT_MISMATCH, "%s has none of this graph's variables", path);
+leat_status leat_graph_check_restored(const leat_graph *graph, const leat_safetensors *file,
+                                      const char *path, bool partial, leat_error *error) {
+  const char **names = calloc(graph->states.count + 1, sizeof *names);
+  if (!names) leat_out_of_memory();
+  for (uint32_t i = 0; i < graph->states.count; i++) names[i] = graph->states.items[i]->name;
+  leat_status status =
+      leat_checkpoint_check(file, path, names, graph->states.count, partial, error);
+  free(names);
+  return status;
 }
 
-static leat_status check_types(leat_session *session, const leat_safetensors *file) {
+static leat_status check_types(leat_session *session, const leat_safetensors *file,
+                               const char *path) {
   const leat_graph *graph = graph_of(session);
   for (uint32_t i = 0; i < graph->states.count; i++) {
     const leat_tensor *value = leat_safetensors_find(file, graph->states.items[i]->name);
     if (value && !fits(graph->states.items[i], value))
-      return misfit(session, graph->states.items[i], value);
+      return misfit(session, graph->states.items[i], value, path);
   }
   return LEAT_OK;
 }
@@ -316,7 +329,8 @@ static leat_status check_types(leat_session *session, const leat_safetensors *fi
 static void warn_of_others(leat_session *session, const leat_safetensors *file, const char *path) {
   const leat_graph *graph = graph_of(session);
   for (uint32_t i = 0; i < graph->states.count; i++)
-    if (!leat_safetensors_find(file, graph->states.items[i]->name))
+    if (!leat_safetensors_find(file, graph->states.items[i]->name) &&
+        !leat_checkpoint_lacked(file, graph->states.items[i]->name))
       leat_warn_at(session->diag, (leat_span){0}, "%s has no `%s`: it keeps its value", path,
                    graph->states.items[i]->name);
   for (size_t i = 0; i < file->count; i++)
@@ -325,9 +339,10 @@ static void warn_of_others(leat_session *session, const leat_safetensors *file, 
                    file->tensors[i].name);
 }
 
-static leat_status restore(leat_session *session, const leat_safetensors *file, const char *path) {
-  LEAT_TRY(check_types(session, file));
-  LEAT_TRY(leat_session_check_names(session, file, path));
+static leat_status restore(leat_session *session, const leat_safetensors *file, const char *path,
+                           bool partial) {
+  LEAT_TRY(check_types(session, file, path));
+  LEAT_TRY(leat_graph_check_restored(graph_of(session), file, path, partial, &session->error));
   for (uint32_t i = 0; i < graph_of(session)->states.count; i++) {
     const leat_state *state = graph_of(session)->states.items[i];
     const leat_tensor *value = leat_safetensors_find(file, state->name);
@@ -338,15 +353,23 @@ static leat_status restore(leat_session *session, const leat_safetensors *file, 
   return LEAT_OK;
 }
 
-leat_status leat_session_restore(leat_session *session, const char *path) {
+static leat_status restore_file(leat_session *session, const char *path, bool partial) {
   leat_error *error = leat_session_begin(session);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_session_refuse(session, "`path` is NULL");
   leat_safetensors file;
-  leat_status status = leat_safetensors_open(&file, path, error);
+  leat_status status = leat_checkpoint_open(&file, path, error);
   if (!status) {
-    status = restore(session, &file, path);
+    status = restore(session, &file, path, partial);
     leat_safetensors_close(&file);
   }
   return leat_session_end(session, status);
+}
+
+leat_status leat_session_restore(leat_session *session, const char *path) {
+  return restore_file(session, path, false);
+}
+
+leat_status leat_session_restore_partial(leat_session *session, const char *path) {
+  return restore_file(session, path, true);
 }

@@ -74,6 +74,7 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"output", 'o', TOOL_TEXT, &a->output, "PATH", "executable; or .o, .so, .c, each with a .h"},
       {"emit", 0, TOOL_TEXT, &o.emit, "exe|obj|so|c", "what to make (default: as the name says)"},
       {"vars", 0, TOOL_TEXT, &a->vars, "FILE", "values of variables, from a .safetensors"},
+      {"partial", 0, TOOL_FLAG, &a->partial, NULL, "even if that file lacks some of them"},
       {"dim", 0, TOOL_LIST, &o.dims, "NAME=N", "fix a run-time dim: B=128"},
       {"cc", 0, TOOL_TEXT, &a->cc, "COMMAND", "what links (default: $CC, else cc)"},
       {"print-link", 0, TOOL_FLAG, &a->print_link, NULL, "show the command that links"},

@@ -49,7 +49,11 @@ static int save(repl *r, const char *path) {
 }
 
 static int restore(repl *r, const char *path) {
-  return tool_report(r->session, leat_session_restore(r->session, path));
+  static const char option[] = "--partial ";
+  size_t length = sizeof option - 1;
+  bool partial = strncmp(path, option, length) == 0;
+  return tool_restore(r->session, partial ? path + length + strspn(path + length, " ") : path,
+                      partial);
 }
 
 // -- :run --------------------------------------------------------------------------------------
@@ -131,7 +135,7 @@ static const repl_command_row commands[] = {
     {"vars", "[all | NAME]", "show variables; those of NAME…; all: slots too", REPL_VARIABLE, true,
      show_variables},
     {"save", "FILE", "write the variables to a .safetensors", REPL_FILE, false, save},
-    {"restore", "FILE", "read them from there", REPL_FILE, false, restore},
+    {"restore", "[--partial] FILE", "read them from there", REPL_FILE, false, restore},
     {"time", "[EXPRESSION]", "what a step takes; alone: say it of every line", REPL_EXPRESSION,
      true, repl_time},
     {"graph", "", "show the whole graph", REPL_NO_ARGUMENT, false, show_graph},

@@ -20,6 +20,7 @@ tool_options tool_saving_options(tool_saving *saving, session_options *session,
   const tool_option table[] = {
       {"restore", 0, TOOL_TEXT, &saving->restore, "FILE",
        "begin with variables from a .safetensors"},
+      {"partial", 0, TOOL_FLAG, &saving->partial, NULL, "even if that file lacks some of them"},
       {"save", 0, TOOL_TEXT, &saving->save, "FILE",
        "write all variables in the end, or when it is stopped"},
       {"overwrite", 0, TOOL_FLAG, &session->options.overwrite, NULL,
@@ -35,11 +36,10 @@ tool_options tool_saving_options(tool_saving *saving, session_options *session,
 int tool_saving_begin(const tool_saving *saving, const session_options *options,
                       leat_session *session) {
   leat_error error = {0};
-  leat_status status = LEAT_OK;
   if (leat_check_save_path(saving->save, saving->restore, options->options.overwrite, &error))
     return tool_fail(&error);
-  if (saving->restore) status = leat_session_restore(session, saving->restore);
-  if (saving->restore && tool_report(session, status)) return TOOL_FAILED;
+  if (saving->restore && tool_restore(session, saving->restore, saving->partial))
+    return TOOL_FAILED;
   return saving->save ? tool_report(session, leat_session_check_save(session, saving->save))
                       : TOOL_OK;
 }

@@ -10,13 +10,14 @@
 
 typedef struct tool_saving {
   const char *restore, *save; // NULL: not asked for
+  bool partial;               // the file to restore may lack variables
   int64_t steps;              // that have run
   leat_snapshot *kept;        // after some of them, to go back to; NULL: none yet
   int64_t kept_steps;         // that had run by then
   double keep_at;             // when the next is due
 } tool_saving;
 
-enum { SAVING_OPTION_COUNT = 3 };
+enum { SAVING_OPTION_COUNT = 4 };
 
 tool_options tool_saving_options(tool_saving *saving, session_options *session,
                                  tool_option items[SAVING_OPTION_COUNT]);

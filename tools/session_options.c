@@ -130,6 +130,11 @@ static int write_trace(leat_session *session, const char *path) {
   return status ? tool_fail(&error) : TOOL_OK;
 }
 
+int tool_restore(leat_session *session, const char *path, bool partial) {
+  return tool_report(session, partial ? leat_session_restore_partial(session, path)
+                                      : leat_session_restore(session, path));
+}
+
 int tool_show_traffic(const session_options *shared, leat_session *session) {
   char *text;
   if (!shared->traffic) return TOOL_OK;

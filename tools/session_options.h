@@ -33,5 +33,7 @@ void tool_show_prints(bool on);
 // Shows the session's message, if there is one, and returns the exit code for the status.
 int tool_report(const leat_session *session, leat_status status);
 int tool_fail(const leat_error *error);
+// Brings variables back from a file, with `partial` from one that lacks some; the exit code.
+int tool_restore(leat_session *session, const char *path, bool partial);
 
 #endif

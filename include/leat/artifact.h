@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 7 };
+enum { LEAT_IMAGE_VERSION = 8 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -269,6 +269,13 @@ typedef struct leat_image_entry {
   uint64_t runs;      // before the first here
 } leat_image_entry;
 
+// Of an artifact: a variable that `leat build --vars` made a constant.
+typedef struct leat_image_frozen {
+  leat_text_index name;
+  uint32_t reserved;
+  uint64_t checksum; // of its dtype, shape and value
+} leat_image_frozen;
+
 // X(range of the image, type of its records). `data` is 64-byte aligned.
 #define LEAT_IMAGE_RANGES(X)                                                                       \
   X(text, char)                                                                                    \
@@ -291,7 +298,8 @@ typedef struct leat_image_entry {
   X(feeds, leat_image_feed)                                                                        \
   X(fetches, leat_image_fetch)                                                                     \
   X(files, leat_image_file)                                                                        \
-  X(entries, leat_image_entry)
+  X(entries, leat_image_entry)                                                                     \
+  X(frozen, leat_image_frozen)
 
 typedef struct leat_image {
   char magic[8]; // LEAT_IMAGE_MAGIC

@@ -185,10 +185,13 @@ LEAT_MUST_USE leat_status leat_variable_write(leat_session *session, const char 
 // Every initialised variable, and how often entries had run, to and from a safetensors file. A
 // checkpoint with variables that have no value here, or of a later global_step, is not replaced,
 // unless the option `overwrite` says so. leat_session_check_save tells before the work what is
-// known then: whether the file can be written, and its variables are the graph's.
+// known then: whether the file can be written, and its variables are the graph's. A file that is
+// damaged (it has checksums), or that lacks a variable which had a value when it was saved,
+// restores nothing; a partial restore takes what there is of a whole file, with a warning.
 LEAT_MUST_USE leat_status leat_session_check_save(leat_session *session, const char *path);
 LEAT_MUST_USE leat_status leat_session_save(leat_session *session, const char *path);
 LEAT_MUST_USE leat_status leat_session_restore(leat_session *session, const char *path);
+LEAT_MUST_USE leat_status leat_session_restore_partial(leat_session *session, const char *path);
 
 // In a cluster of several processes one is the client: only it reads texts and runs steps. The
 // others serve it until it ends (leat_session_serve returns then). Alone, a process is the client.

@@ -65,8 +65,11 @@ LEAT_MUST_USE leat_status leat_model_run(leat_model *model, const leat_tensor *f
 // checkpoint as `leat run` writes and reads it. A checkpoint with variables that the model lacks,
 // or of a later global_step, is not replaced, unless the option `overwrite` says so;
 // leat_model_check_save tells before a run what is known then, whether the file can be written,
-// too.
+// too. A file that is damaged (it has checksums), that lacks a variable or has another value of one
+// that `leat build --vars` made a constant restores nothing; a partial restore takes what there is
+// of a whole file, and keeps the constants.
 LEAT_MUST_USE leat_status leat_model_restore(leat_model *model, const char *path);
+LEAT_MUST_USE leat_status leat_model_restore_partial(leat_model *model, const char *path);
 LEAT_MUST_USE leat_status leat_model_check_save(leat_model *model, const char *path);
 LEAT_MUST_USE leat_status leat_model_save(leat_model *model, const char *path);
 

@@ -22,5 +22,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!leat_safetensors_parse(&file, data, size, &error))
     for (size_t i = 0; i < file.count; i++) expect_inside(&file.tensors[i].tensor, data, size);
   leat_safetensors_close(&file);
+  if (!leat_safetensors_parse_verified(&file, data, size, &error)) leat_safetensors_close(&file);
   return 0;
 }
