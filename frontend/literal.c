@@ -58,13 +58,25 @@ static bool store(leat_dtype dtype, ev literal, char *to) {
   return false;
 }
 
+// Whether the value is a list of so many items, as those beside it are.
+static bool is_list_of(evaluator *e, ev value, int64_t count, leat_span span) {
+  if (value.kind == EV_LIST && (int64_t)value.list->count == count) return true;
+  ev_fail(e, span, "expected a list of %lld here, found %s", (long long)count,
+          value.kind == EV_LIST ? leat_arena_printf(e->arena, "one of %u", value.list->count)
+                                : ev_kind_name(value));
+  return false;
+}
+
+static bool is_no_list(evaluator *e, ev value, leat_span span) {
+  if (value.kind == EV_LIST)
+    ev_fail(e, span, "a list is nested deeper than its type has dimensions");
+  return value.kind != EV_LIST;
+}
+
 static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char **to,
                  leat_span span) {
   if (axis == tensor->rank) {
-    if (value.kind == EV_LIST) {
-      ev_fail(e, span, "a list is nested deeper than its type has dimensions");
-      return false;
-    }
+    if (!is_no_list(e, value, span)) return false;
     if (!store(tensor->dtype, value, *to)) {
       leat_text text = {0};
       ev_print(value, &text);
@@ -78,12 +90,7 @@ static bool fill(evaluator *e, ev value, leat_tensor *tensor, int32_t axis, char
     *to += leat_dtype_size(tensor->dtype);
     return true;
   }
-  if (value.kind != EV_LIST || (int64_t)value.list->count != tensor->shape[axis]) {
-    ev_fail(e, span, "expected a list of %lld here, found %s", (long long)tensor->shape[axis],
-            value.kind == EV_LIST ? leat_arena_printf(e->arena, "one of %u", value.list->count)
-                                  : ev_kind_name(value));
-    return false;
-  }
+  if (!is_list_of(e, value, tensor->shape[axis], span)) return false;
   for (uint32_t i = 0; i < value.list->count; i++)
     if (!fill(e, value.list->items[i], tensor, axis + 1, to, span)) return false;
   return true;
@@ -182,32 +189,49 @@ static leat_value from_dim(evaluator *e, leat_dim dim, int dtype, leat_span span
   return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &count, 1, &to);
 }
 
-// [N, 2], some of whose items are dims that are known only while running.
-static leat_value from_dims(evaluator *e, const ev_list *list, int dtype, leat_span span) {
-  leat_value none = {0}, *parts = leat_new_array(e->arena, leat_value, list->count);
-  leat_type one = {.dtype = LEAT_i64, .rank = 1, .dims = {leat_dim_const(1)}};
-  if (dtype < 0 || !leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INEXACT)) dtype = LEAT_i64;
-  leat_builder builder = ev_builder(e, span);
-  for (uint32_t i = 0; i < list->count; i++) {
-    leat_value part = ev_as_tensor(e, list->items[i], dtype, span);
-    parts[i] = part.node ? leat_build_broadcast(&builder, part, &one) : none;
-    if (!parts[i].node) return none;
+// One after the other what the lists of that shape hold.
+static bool flatten(evaluator *e, ev value, const leat_type *type, int32_t axis, leat_value **to,
+                    leat_span span) {
+  if (axis == type->rank) {
+    if (!is_no_list(e, value, span)) return false;
+    leat_type one = {.dtype = type->dtype, .rank = 1, .dims = {leat_dim_const(1)}};
+    leat_builder builder = ev_builder(e, span);
+    leat_value part = ev_as_tensor(e, value, (int)type->dtype, span);
+    if (part.node) part = leat_build_broadcast(&builder, part, &one);
+    *(*to)++ = part;
+    return part.node;
   }
-  leat_attr axis = {.i = 0};
-  return leat_build(&builder, ev_node_name(e, NULL, "concat"), LEAT_OP_concat, parts, list->count,
-                    &axis);
+  if (!is_list_of(e, value, type->dims[axis].value, span)) return false;
+  for (uint32_t i = 0; i < value.list->count; i++)
+    if (!flatten(e, value.list->items[i], type, axis + 1, to, span)) return false;
+  return true;
+}
+
+// [N, 2], some of whose items are dims that are known only while running; also [[N, 2], [1, 1]].
+static leat_value from_dims(evaluator *e, ev value, leat_type type, leat_span span) {
+  leat_value *parts = leat_new_array(e->arena, leat_value, value.list->weight), *end = parts;
+  if (!flatten(e, value, &type, 0, &end, span)) return (leat_value){0};
+  leat_builder builder = ev_builder(e, span);
+  leat_attr axis = {.i = 0}, shape = {.count = (uint32_t)type.rank};
+  leat_value row = leat_build(&builder, ev_node_name(e, NULL, "concat"), LEAT_OP_concat, parts,
+                              (uint32_t)(end - parts), &axis);
+  if (!row.node || type.rank == 1) return row;
+  shape.dims = leat_arena_memdup(e->arena, type.dims, sizeof type.dims);
+  return leat_build(&builder, ev_node_name(e, NULL, "reshape"), LEAT_OP_reshape, &row, 1, &shape);
 }
 
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
   if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
-  if (ev_has_kind(value, EV_DIM) && value.list->height == 1)
-    return from_dims(e, value.list, dtype, span);
-  leat_type type = {.dtype = LEAT_i32};
+  bool dims = ev_has_kind(value, EV_DIM);
+  leat_type type = {.dtype = dims ? LEAT_i64 : LEAT_i32};
   list_type(value, &type);
   if (ev_has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
   if (ev_has_kind(value, EV_COMPLEX)) type.dtype = LEAT_c64;
   if (ev_has_kind(value, EV_STRING)) type.dtype = LEAT_str;
+  bool exact = dtype < 0 || !leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INEXACT);
+  if (dims && exact) return from_dims(e, value, type, span); // only `cast` narrows them to ints
   if (dtype >= 0 && type.dtype != LEAT_bool) type.dtype = (leat_dtype)dtype;
+  if (dims) return from_dims(e, value, type, span);
   return ev_literal_tensor(e, value, &type, NULL, span);
 }
 
