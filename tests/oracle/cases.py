@@ -60,6 +60,8 @@ MOVES = [
     ('split(c, 2, axis=-1)[1]', 'np.split(c, 2, -1)[1]'), ('split(c, [1, 3], axis=2)[1]', 'np.split(c, [1], 2)[1]'),
     ('pad_edge(x, [1, 0], [2, 3])', 'np.pad(x, ((1, 2), (0, 3)), "edge")'),
     ('pad_reflect(x, [1, 2], [2, 3])', 'np.pad(x, ((1, 2), (2, 3)), "reflect")'),
+    ('pad_reflect(x, [7, 0], [1, 11])', 'np.pad(x, ((7, 1), (0, 11)), "reflect")'),
+    ('pad_reflect(x[:1], [2, 1], [0, 1])', 'np.pad(x[:1], ((2, 0), (1, 1)), "reflect")'),
     ('pad(x, 9, before=[-1, 1], after=[1, -2])', 'lax.pad(x, np.float32(9), ((-1, 1, 0), (1, -2, 0)))'),
     ('tril(x, k=-1)', 'np.tril(x, -1)'), ('triu(c, k=1)', 'np.triu(c, 1)'), ('diagonal(x, k=2)', 'np.diagonal(x, 2)'),
     ('diagonal(c, k=-1)', 'np.diagonal(c, -1, 1, 2)'), ('trace(c)', 'np.trace(c, 0, 1, 2)'),
@@ -86,6 +88,8 @@ for text in ('x[i, j]', 'x[:, i, j]', 'x[i, :, j]', 'x[i, 1, j]', 'x[j, ..., i[0
     case(f'index_{text}', text, None, ('x',), **{name: given[name] for name in given if name in text})
 for leat, jax in (('eye(2, 4, k=1)', 'np.eye(2, 4, 1, dtype=np.float32)'),
                   ('arange(9, 2, -2)', 'np.arange(9, 2, -2, dtype=np.int32)'),
+                  ('arange(2, 9, 3)', 'np.arange(2, 9, 3, dtype=np.int32)'),
+                  ('histogram([0.1, 0.3, 0.7], 4, 0, 1)[0]', 'numpy.histogram([0.1, 0.3, 0.7], 4, (0, 1))[0]'),
                   ('linspace(-1, 2, 7, dtype=f64)', 'np.linspace(-1, 2, 7)')):
     case(leat, leat, jax)
 

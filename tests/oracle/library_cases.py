@@ -76,6 +76,7 @@ for dtype in ('c64', 'c128'):
     table({'z': (dtype, (3, 5), 'any')}, [('exp2(z)', 'np.exp2(z)')], grad=False, suffix=f' {dtype}', tolerance=4)
 for dtype in ('i8', 'i32', 'u16', 'u64'):
     table({'x': (dtype, (4, 7), 'any'), 'y': (dtype, (7,), 'any')}, [
+        ('sign(x - y)', 'np.sign(x - y)'), ('hard_tanh(x)', 'np.clip(x.astype(float), -1, 1).astype(x.dtype)'),
         ('bit_and(x, y)', 'x & y'), ('bit_or(x, y)', 'x | y'), ('bit_xor(x, y)', 'x ^ y'), ('bit_not(x)', '~x'),
         ('popcount(x)', 'lax.population_count(x)'), ('count_leading_zeros(x)', 'lax.clz(x)'),
         ('gcd(x, y)', 'np.gcd(x, y)'),
@@ -171,7 +172,9 @@ for dtype in ('c64', 'c128'):
     table(square, [('slogdet(a)[1]', 'np.linalg.slogdet(a)[1]')], tolerance=40, suffix=f' {dtype}')
     table(given, [('z == z * 1', 'z == z * 1'), ('z != w', 'z != w'),
                   ('scatter_mul(z, [2, 0, 2], w, axis=0)', 'jax.numpy.asarray(z).at[np.array([2, 0, 2])].mul(w)'),
-                  ('sign(z)', 'np.sign(z)')], grad=False, suffix=f' {dtype}')
+                  ('sign(z)', 'np.sign(z)'),
+                  ('count_nonzero(where(r > 0, z, 0), axis=0)', 'np.count_nonzero(np.where(r > 0, z, 0), axis=0).astype(np.int32)')],
+          grad=False, suffix=f' {dtype}')
     rows = [('z + w', 'z + w'), ('z - v', 'z - v'), ('z * w', 'z * w'), ('z / w', 'z / w'), ('-z', '-z'),
             ('conj(z)', 'np.conj(z)'),
             ('sqrt(z)', 'np.sqrt(z)'), ('z * v', 'z * v'), ('sum(z, axis=0)', 'np.sum(z, axis=0)'),
@@ -200,7 +203,7 @@ for dtype in ('c64', 'c128'):
 
 given = {'x': ('f32', (4, 9), 'distinct'), 'u': ('f64', (3, 4, 2), 'unit'), 'p': ('f64', (3, 4, 2), 'positive'),
          'v': ('f32', (6,), 'distinct'), 'w': ('f32', (9,), 'positive'), 'z': ('c64', (3, 4), 'any'),
-         'm': ('f64', (4, 4), 'distinct'), 'k': ('f64', (2, 3), 'unit')}
+         'm': ('f64', (4, 4), 'distinct'), 'k': ('f64', (2, 3), 'unit'), 'f': ('f64', (6,), 'unit')}
 table(given, [
     ('median(x)', 'np.median(x)'), ('median(u, axis=1)', 'np.median(u, axis=1)'),
     ('median(u, axis=[0, -1], keepdims=true)', 'np.median(u, axis=(0, -1), keepdims=True)'),
@@ -213,6 +216,7 @@ table(given, [
     ('average(x, w, axis=1)', 'np.average(x, weights=w, axis=1)'), ('average(u, p)', 'np.average(u, weights=p)'),
     ('ptp(x, axis=1)', 'np.ptp(x, axis=1)'), ('diff(x)', 'np.diff(x)'), ('diff(u, n=2, axis=1)', 'np.diff(u, n=2, axis=1)'),
     ('cov(x)', 'np.cov(x)'), ('corrcoef(m)', 'np.corrcoef(m)'),
+    ('interp(u, sort(f), f)', 'np.interp(u, np.sort(f), f)'),
     ('interp(u, linspace(-0.7, 0.8, 5, dtype=f64), cast([1, 3, 2, 0, 4], f64))',
      'np.interp(u, np.linspace(-0.7, 0.8, 5), np.array([1., 3, 2, 0, 4]))'),
     ('logsumexp(u, axis=[0, 2], keepdims=true)', 'jax.scipy.special.logsumexp(u, axis=(0, 2), keepdims=True)'),
@@ -445,10 +449,15 @@ for dtype in FLOATS:
     given = {'q': (dtype, (2, 4, 3), 'any'), 'k': (dtype, (2, 5, 3), 'any'), 'v': (dtype, (2, 5, 6), 'any'),
              'm': ('bool', (4, 5), 'any')}
     scores = 'q @ np.swapaxes(k, 1, 2) / np.sqrt(np.asarray(3, q.dtype))'
+    of_seen = '(lambda m, s, v: np.where(np.any(m, 1)[:, None], jax.nn.softmax(np.where(' \
+              'm | ~np.any(m, 1)[:, None], s, -np.inf)), 0) @ v)({}, {}, {})'
+    turned = scores.replace('q', 'Q').replace('k', 'q').replace('Q', 'k').replace('skrt', 'sqrt')
     table(given, [
         ('attention(q, k, v)', f'jax.nn.softmax({scores}) @ v'),
         ('attention(q, k, v, causal=true)', f'jax.nn.softmax(np.where(np.tri(4, 5, 1) > 0, {scores}, -np.inf)) @ v'),
-        ('attention(q, k, v, mask=m)', f'jax.nn.softmax(np.where(m, {scores}, -np.inf)) @ v')],
+        ('attention(q, k, v, mask=m)', of_seen.format('m', scores, 'v')),
+        ('attention(k, q, k[:, :4], causal=true)',  # the first query sees no key
+         of_seen.format('np.tri(5, 4, -1) > 0', turned, 'k[:, :4]'))],
         tolerance=8, suffix=f' {dtype}')
     x, y, p, i = (dtype, (4, 5), 'any'), (dtype, (4, 5), 'positive'), (dtype, (4, 5), 'unit'), ('i32', (2, 4), 'index')
     table({'x': x, 'y': y, 'p': p}, [
