@@ -135,7 +135,7 @@ static leat_status run(program *p) {
   if (p->restore)
     LEAT_TRY(from_model(p, p->partial ? leat_model_restore_partial(model, p->restore)
                                       : leat_model_restore(model, p->restore)));
-  if (p->save) leat_stop_at_signals();
+  if (p->save) leat_stop_at_signals(0.1);
   LEAT_TRY(from_model(p, leat_model_run(model, p->feeds, p->fetches)));
   leat_status saved = p->save ? from_model(p, leat_model_save(model, p->save)) : LEAT_OK;
   if (!saved && leat_stopped)

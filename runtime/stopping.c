@@ -1,19 +1,31 @@
 #include "runtime/stopping.h"
 
+#include "runtime/signal.h"
+
+#include <errno.h>
 #include <stddef.h>
 
 volatile sig_atomic_t leat_stopped;
+static double same;
+static _Atomic int64_t until; // the clock up to which a signal is the first one; 0: none has come
 
 // A terminal that is closed sends SIGHUP more than once, and every line gives another SIGPIPE.
 static void stop(int number) {
+  int kept = errno;
+  bool patient = number == SIGHUP || number == SIGPIPE;
   leat_stopped = number;
-  if (number == SIGHUP || number == SIGPIPE) return;
-  signal(SIGINT, SIG_DFL);
-  signal(SIGTERM, SIG_DFL);
+  if (!patient && !until) {
+    until = leat_clock_after(same);
+  } else if (!patient && leat_clock() > until) {
+    signal(number, SIG_DFL);
+    raise(number);
+  }
+  errno = kept;
 }
 
-void leat_stop_at_signals(void) {
+void leat_stop_at_signals(double same_seconds) {
   struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART}, before;
+  same = same_seconds;
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGPIPE, &action, NULL);

@@ -46,6 +46,7 @@ typedef enum leat_message_kind {
   LEAT_MESSAGE_WRITE,    // variable, container, dtype, rank, shape…, bytes
   LEAT_MESSAGE_TRAFFIC,  // → text, a line a tensor sent
   LEAT_MESSAGE_SHUTDOWN, // no reply
+  LEAT_MESSAGE_STOP,     // to the master: a signal has come; no reply
   LEAT_MESSAGE_REPLY,    // status, message, then what `→` says above
 } leat_message_kind;
 
@@ -86,6 +87,8 @@ LEAT_MUST_USE leat_status leat_remote_run(leat_session *session, leat_remote *re
                                           int64_t run_count, const leat_named_dim *dims,
                                           uint32_t dim_count);
 LEAT_MUST_USE leat_status leat_remote_done(leat_session *session, const leat_remote *remote);
+// Takes what workers say unasked; waits for nothing.
+void leat_remote_listen(leat_session *session);
 void leat_remote_drop(leat_session *session, const leat_remote *remote);
 
 // Takes a step that ends out of cluster->steps.

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "ir/print.h"
+#include "runtime/stopping.h"
 
 #include <stdlib.h>
 
@@ -18,10 +19,11 @@ static leat_status receive(leat_session *session, uint64_t ticket, double second
     LEAT_TRY(leat_runtime_receive(session->runtime, seconds, message, &session->error));
     *body = (leat_wire){message->data, message->data + message->size, false};
     uint64_t kind = leat_wire_get(body), answered = leat_wire_get(body);
-    if (body->bad || kind != LEAT_MESSAGE_REPLY)
+    if (kind == LEAT_MESSAGE_STOP) leat_stopped = SIGTERM;
+    if (body->bad || (kind != LEAT_MESSAGE_REPLY && kind != LEAT_MESSAGE_STOP))
       return leat_fail(&session->error, LEAT_MISMATCH, "rank %d sent a message that is no reply",
                        message->peer);
-    if (answered == ticket) break;
+    if (kind == LEAT_MESSAGE_REPLY && answered == ticket) break;
     free(message->data);
     *message = (leat_message){0};
   }
@@ -225,6 +227,15 @@ leat_status leat_remote_run(leat_session *session, leat_remote *remote, uint64_t
 // longer.
 leat_status leat_remote_done(leat_session *session, const leat_remote *remote) {
   return receive_all(session, remote, session->options.deadline + 10.0, false);
+}
+
+void leat_remote_listen(leat_session *session) {
+  leat_message message = {0};
+  while (!leat_runtime_receive(session->runtime, 0, &message, NULL)) {
+    leat_wire body = {message.data, message.data + message.size, false};
+    if (leat_wire_get(&body) == LEAT_MESSAGE_STOP) leat_stopped = SIGTERM;
+    free(message.data);
+  }
 }
 
 // -- Variables ---------------------------------------------------------------------------------

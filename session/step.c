@@ -364,6 +364,7 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
     LEAT_TRY(execute_remote(step, v, &request, fetches));
   else if (v->here.run) // a step with nothing to do has none
     LEAT_TRY(leat_run_execute(v->here.run, &request, fetches, &session->error));
+  if (session->cluster && !v->remote.parts.count) leat_remote_listen(session);
   for (uint32_t i = 0; i < step->completed.count; i++) ++*step->completed.items[i];
   return LEAT_OK;
 }

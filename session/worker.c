@@ -3,12 +3,12 @@
 #include "session/cluster.h"
 
 #include "base/file.h"
+#include "runtime/stopping.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IDLE_SECONDS INFINITY // between messages: the transport notices a master that is gone
+static const double LISTENING = 0.1; // seconds: no longer does it take to notice a signal
 
 // A registered step's parts on this process.
 typedef struct worker_step {
@@ -22,6 +22,7 @@ typedef struct worker {
   leat_session *session;
   leat_vec(worker_step *) steps;
   bool stop;
+  bool told; // the master, of a signal
 } worker;
 
 static leat_status malformed(worker *w) {
@@ -313,6 +314,7 @@ static leat_status handle(worker *w, const leat_message *message) {
     w->stop = true;
     answers = false;
     break;
+  case LEAT_MESSAGE_STOP:
   case LEAT_MESSAGE_REPLY: status = malformed(w); break;
   default: status = malformed(w);
   }
@@ -322,6 +324,23 @@ static leat_status handle(worker *w, const leat_message *message) {
   return sent;
 }
 
+// One message, or none in a while: the transport notices a master that is gone.
+static leat_status serve(worker *w) {
+  leat_session *session = w->session;
+  leat_message message = {0};
+  leat_error why = {0};
+  if (leat_stopped && !w->told) {
+    w->told = true;
+    LEAT_TRY(leat_message_send(session, session->devices.client_rank, LEAT_MESSAGE_STOP, 0, NULL));
+  }
+  leat_status status = leat_runtime_receive(session->runtime, LISTENING, &message, &why);
+  if (status == LEAT_DEADLINE) return LEAT_OK;
+  if (status) return leat_fail(&session->error, status, "%s", why.message);
+  status = handle(w, &message);
+  free(message.data);
+  return status;
+}
+
 leat_status leat_session_serve(leat_session *session) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   if (!session->cluster || leat_session_is_client(session))
@@ -329,12 +348,7 @@ leat_status leat_session_serve(leat_session *session) {
                                                "this process is the client: it does not serve"));
   worker w = {.session = session};
   leat_status status = LEAT_OK;
-  while (!status && !w.stop) {
-    leat_message message = {0};
-    status = leat_runtime_receive(session->runtime, IDLE_SECONDS, &message, &session->error);
-    if (!status) status = handle(&w, &message);
-    free(message.data);
-  }
+  while (!status && !w.stop) status = serve(&w);
   for (uint32_t i = 0; i < w.steps.count; i++) destroy_step(w.steps.items[i]);
   session->cluster->steps.count = 0;
   return leat_session_end(session, status);

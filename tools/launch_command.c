@@ -6,6 +6,7 @@
 #include "tools/options.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 enum { MOST_RANKS = 1024, TICK = 50 }; // milliseconds
 enum { CANNOT_RUN = 127 };             // mpiexec's exit code where there is none
 static const double GRACE = 2;         // seconds that mpiexec has to end the ranks by itself
+static const double SAME_SIGNAL = 0.5; // seconds
 
 typedef struct rank_line {
   int socket; // -1: closed
@@ -43,15 +45,18 @@ typedef struct launch {
   bool child_ended;
   int child_status;
   bool failed;
-  double ask_at, force_at; // when mpiexec gets SIGTERM and SIGKILL
+  int heard;               // signals that came here and were acted upon
+  double heard_at;         // the first
+  double ask_at, force_at; // when mpiexec gets SIGTERM and SIGKILL; infinity: it ends by itself
   rank_line lines[MOST_RANKS];
   int line_count;
 } launch;
 
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted, interruptions;
 
 static void interrupt(int number) {
   interrupted = number;
+  interruptions = interruptions + 1;
 }
 
 static double now(void) {
@@ -68,16 +73,32 @@ static int fail(const char *what) {
 // Says what went wrong, unless something has before; mpiexec has `grace` seconds to end by itself.
 __attribute__((format(printf, 3, 4))) static void give_up(launch *l, double grace,
                                                           const char *format, ...) {
+  double at = now() + grace;
+  if (at < l->ask_at) {
+    l->ask_at = at;
+    l->force_at = at + GRACE;
+  }
   if (l->failed) return;
   l->failed = true;
-  l->ask_at = now() + grace;
-  l->force_at = l->ask_at + GRACE;
   va_list arguments;
   va_start(arguments, format);
   fputs("leat launch: ", stderr);
   vfprintf(stderr, format, arguments);
   fputc('\n', stderr);
   va_end(arguments);
+}
+
+// mpiexec hands a SIGTERM to its ranks, of which those that save end behind a step and the others
+// at once. A second signal does not wait for that; two at a time are one, from `timeout` say.
+static void end_by_signal(launch *l) {
+  bool first = !l->heard;
+  if (first) {
+    l->heard_at = now();
+    kill(l->child, SIGTERM);
+  }
+  if (first || now() > l->heard_at + SAME_SIGNAL)
+    give_up(l, first ? INFINITY : 0, "ended by %s", strsignal(interrupted));
+  l->heard = interruptions;
 }
 
 // -- Starting ----------------------------------------------------------------------------------
@@ -129,6 +150,7 @@ static int start(launch *l, int argc, char **argv) {
   if (l->child < 0) return fail("fork");
   if (l->child) return TOOL_OK;
   prctl(PR_SET_PDEATHSIG, SIGTERM); // mpiexec ends its ranks when this process is gone
+  signal(SIGHUP, SIG_IGN);          // of a terminal that is closed this process tells it
   execvp(words[0], words);
   fprintf(stderr, "error: cannot run %s: %s%s\n", words[0], strerror(errno),
           errno == ENOENT ? "; is an MPI installed?" : "");
@@ -222,7 +244,7 @@ static int watch(launch *l) {
     listen_a_tick(l);
     int unborn = now() > late ? find_silent(l, false) : -1;
     if (unborn >= 0) give_up(l, 0, "rank %d did not start within %g s", unborn, l->deadline);
-    if (interrupted) give_up(l, 0, "ended by %s", strsignal(interrupted));
+    if (interruptions > l->heard) end_by_signal(l);
     if (l->failed && !l->child_ended && now() >= l->ask_at)
       kill(l->child, now() < l->force_at ? SIGTERM : SIGKILL);
   }
@@ -248,7 +270,13 @@ static int supervise(launch *l, int argc, char **argv) {
 
 static int run(const tool_command *command, int argc, char **argv) {
   launch *l = leat_new(tool_arena(), launch);
-  *l = (launch){.count = 1, .deadline = 30, .mpiexec = "mpiexec", .listener = -1, .events = -1};
+  *l = (launch){.count = 1,
+                .deadline = 30,
+                .mpiexec = "mpiexec",
+                .listener = -1,
+                .events = -1,
+                .ask_at = INFINITY,
+                .force_at = INFINITY};
   const tool_option own[] = {
       {"ranks", 'n', TOOL_NUMBER, &l->count, "N", "how many processes (default: 1)"},
       {"deadline", 0, TOOL_SECONDS, &l->deadline, "SECONDS", "until all have begun (default: 30)"},

@@ -66,6 +66,7 @@ void launched_hello(void) {
     return;
   }
   move_up();
+  signal(SIGHUP, SIG_DFL);          // mpiexec ignores it
   prctl(PR_SET_PDEATHSIG, SIGKILL); // whoever started this rank is gone: so is the world
   say("rank", launched_rank());
   say("hello", getpid());

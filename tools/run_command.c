@@ -56,7 +56,7 @@ static int show_results(const run_options *o) {
 
 static int run_steps(run_options *o, leat_session *session) {
   int status = TOOL_OK;
-  tool_saving_catch_signals(&o->saving);
+  tool_catch_signals(&o->session);
   for (int i = 0; i < o->steps && !status && !leat_stopped; i++) {
     leat_status ran = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
     if (ran)
@@ -98,6 +98,7 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
   if (o.steps < 1) return tool_usage_error(command, "--steps must be at least 1");
+  o.session.saves = o.saving.save != NULL;
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = run_session(command, &o, session);
   tool_prepared_finish(&o.step);

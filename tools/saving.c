@@ -44,10 +44,6 @@ int tool_saving_begin(const tool_saving *saving, const session_options *options,
                       : TOOL_OK;
 }
 
-void tool_saving_catch_signals(const tool_saving *saving) {
-  if (saving->save) leat_stop_at_signals();
-}
-
 // -- Going back --------------------------------------------------------------------------------
 
 static const double LEAST_PAUSE = 0.1;  // seconds between two copies of the state

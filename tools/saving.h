@@ -26,8 +26,6 @@ tool_options tool_saving_options(tool_saving *saving, session_options *session,
 // wrong and gives the exit code.
 int tool_saving_begin(const tool_saving *saving, const session_options *options,
                       leat_session *session);
-// Before the first step: from now on a signal only makes leat_stopped true (runtime/stopping.h).
-void tool_saving_catch_signals(const tool_saving *saving);
 // After each step that has run.
 void tool_saving_note_step(tool_saving *saving, leat_session *session);
 // After the last step: saves. `status`: the exit code so far, not 0 when a step has failed.

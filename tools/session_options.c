@@ -2,6 +2,7 @@
 #include "tools/session_options.h"
 
 #include "base/file.h"
+#include "runtime/stopping.h"
 #include "tools/launched.h"
 #include "tools/values.h"
 
@@ -98,6 +99,11 @@ static bool is_one_process(const leat_session_options *o) {
   return false;
 }
 
+// `timeout` sends a signal to its child and then to its group, mpiexec to what it has started.
+void tool_catch_signals(const session_options *shared) {
+  if (shared->saves) leat_stop_at_signals(shared->options.cluster ? 0.5 : 0.1);
+}
+
 leat_session *tool_open(session_options *shared, const char *path, int *status) {
   leat_session_options *o = &shared->options;
   o->log = show;
@@ -111,6 +117,7 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   }
   *status = tool_report(session, leat_session_create(o, &session));
   bool serves = !*status && !leat_session_is_client(session);
+  if (serves) tool_catch_signals(shared);
   if (serves)
     *status = tool_report(session, leat_session_serve(session));
   else if (!*status && path)

@@ -10,6 +10,7 @@ typedef struct session_options {
   tool_list settings; // --set NAME=VALUE
   const char *trace;  // the file to write
   bool traffic;       // say what each process sent
+  bool saves;         // what runs is saved when a signal ends it
 } session_options;
 
 enum { SESSION_OPTION_COUNT = 16 };
@@ -21,6 +22,9 @@ tool_options tool_session_options(session_options *shared, tool_option items[SES
 // exit code in *status, on failure, and where this process is no client of its cluster: it has
 // served the client to the end then.
 leat_session *tool_open(session_options *shared, const char *path, int *status);
+// Before the first step of what is saved: a signal only makes leat_stopped true
+// (runtime/stopping.h).
+void tool_catch_signals(const session_options *shared);
 // Says what was sent, if that is wanted. To be called while the steps are there.
 int tool_show_traffic(const session_options *shared, leat_session *session);
 // Writes the trace, if one is wanted, and destroys the session (NULL is fine). The exit code:
