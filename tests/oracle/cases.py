@@ -128,9 +128,24 @@ for equation, *shapes in (
         ('ij->ji', (2, 3)), ('ii->i', (3, 3)), ('iji->j', (3, 2, 3)), ('ij->', (2, 3)), ('i,j->ij', (3,), (4,)),
         ('ij,ij->i', (2, 3), (2, 3)), ('...ij,...jk->...ik', (5, 1, 2, 3), (4, 3, 2)), 
         ('bhqd,bhkd->bhqk', (2, 2, 3, 4), (2, 2, 5, 4)), ('ab,bc,cd->ad', (2, 3), (3, 4), (4, 5)),
-        ('abc,cd,be->ae', (2, 3, 4), (4, 5), (3, 6)), ('i...->...', (2, 3)), ('aab,b->a', (2, 2, 3), (3,))):
+        ('abc,cd,be->ae', (2, 3, 4), (4, 5), (3, 6)), ('i...->...', (2, 3)), ('aab,b->a', (2, 2, 3), (3,)),
+        # extents of 1 on either side of `...`, and on both
+        ('...ij,...jk->...ik', (5, 4, 2, 3), (1, 4, 3, 2)), ('...ij,...jk->...ik', (5, 4, 2, 3), (5, 1, 3, 2)),
+        ('...ij,...jk->...ik', (5, 1, 2, 3), (1, 4, 3, 2)), ('...ij,...jk->...ik', (1, 2, 3), (5, 4, 3, 2)),
+        ('...ij,...jk', (5, 2, 3), (1, 3, 2)), ('...i,...i->...', (4, 3), (1, 3)), ('i...,i...->...', (3, 2), (3, 1)),
+        ('...,...->...', (4, 3), (1, 3)), ('...,...', (1, 3), (4, 1)), ('...i,i->...', (1, 3), (3,)),
+        ('...i,...j,...k->...ijk', (2, 3), (1, 2), (2, 4)),
+        # diagonals
+        ('iii->i', (3, 3, 3)), ('iii->', (3, 3, 3)), ('iijj->ij', (2, 2, 3, 3)), ('iijj->ji', (2, 2, 3, 3)),
+        ('ijij->ij', (2, 3, 2, 3)), ('ijji->i', (2, 3, 3, 2)), ('ijkji->kj', (2, 3, 4, 3, 2)), ('ii', (3, 3)),
+        ('...ii->...i', (4, 3, 3)), ('ii...->...', (3, 3, 4)), ('i...i', (3, 4, 3)), ('iij,jkk->ik', (2, 2, 3), (3, 4, 4)),
+        ('iii,i->i', (3, 3, 3), (3,)), ('ii,jj->ij', (2, 2), (3, 3)), ('...ii,...jj->...ij', (4, 2, 2), (1, 3, 3)),
+        # outer products, sums of each, and results whose order is that of the letters
+        ('ab,ab->', (2, 3), (2, 3)), ('ab,cd->dbca', (2, 3), (4, 5)), ('ab,cd->', (2, 3), (4, 5)), ('ba', (2, 3)),
+        ('bca,adb', (2, 3, 4), (4, 5, 2)), ('a,b,c->cab', (2,), (3,), (4,)), ('ab,ab,ab->a', (2, 3), (2, 3), (2, 3))):
     names = 'xyz'[:len(shapes)]
-    case(f'einsum_{equation}', f'einsum("{equation}", {", ".join(names)})',
+    number = f' {shapes}' if equation == '...ij,...jk->...ik' and shapes != [(5, 1, 2, 3), (4, 3, 2)] else ''
+    case(f'einsum_{equation}{number}', f'einsum("{equation}", {", ".join(names)})',
          f'np.einsum("{equation}", {", ".join(names)})',
          tuple(names), 8, **{name: ('f32', shape, 'any') for name, shape in zip(names, shapes)})
 for axes in ('2', '1', '[[1, 2], [1, 0]]', '[[0, -1], [-1, 0]]'):

@@ -488,17 +488,30 @@ table({'i': ('i32', (6,), 'index')}, [
     ('piecewise_constant(i, [1, 3], [0.3, 0.2, 0.1])', 'np.where(i < 1, 0.3, np.where(i < 3, 0.2, 0.1)).astype(np.float32)')],
     grad=False, tolerance=8)
 
-for name, twice, jax in (
-        ('sgd', 'lr=0.1', '1 - 0.1 * x - 0.1 * y'),
-        ('lion', 'lr=0.1', '1 - 0.1 * np.sign(x) - 0.1 * np.sign(0.009 * x + 0.1 * y)'), ('momentum', 'lr=0.1, beta=0.8',
-                                                     '1 - 0.1 * x - 0.1 * (0.8 * x + y)'),
-        ('adam', 'lr=0.1', '1 - 0.1 * x / (np.abs(x) + 1e-8) - 0.1 * ((0.09 * x + 0.1 * y) / (1 - 0.81)) / '
-                           '(np.sqrt((0.000999 * x * x + 0.001 * y * y) / (1 - 0.998001)) + 1e-8)')):
+# Ten steps of each optimiser, with its defaults and with all numbers given, along gradients that follow the variable.
+for name, numbers, rule in (
+        ('sgd', '', 'sgd(0.01)'), ('sgd', 'lr=0.1', 'sgd(0.1)'),
+        ('momentum', '', 'sgd(0.01, 0.9)'), ('momentum', 'lr=0.1, beta=0.8', 'sgd(0.1, 0.8)'),
+        ('nesterov', '', 'sgd(0.01, 0.9, True)'), ('nesterov', 'lr=0.1, beta=0.8', 'sgd(0.1, 0.8, True)'),
+        ('adagrad', '', 'adagrad(0.01, 0, 1e-10)'),  # whose epsilon is under the root
+        ('rmsprop', '', 'rmsprop(0.001, 0.9, 1e-7, eps_in_sqrt=False)'),
+        ('rmsprop', 'lr=0.1, decay=0.7, epsilon=0.2', 'rmsprop(0.1, 0.7, 0.2, eps_in_sqrt=False)'),
+        ('adam', '', 'adam(0.001)'), ('adam', 'lr=0.1, beta1=0.8, beta2=0.9, epsilon=0.2', 'adam(0.1, 0.8, 0.9, 0.2)'),
+        ('adamw', '', 'adamw(0.001, weight_decay=0.01)'),
+        ('adamw', 'lr=0.1, beta1=0.8, beta2=0.9, epsilon=0.2, weight_decay=0.3', 'adamw(0.1, 0.8, 0.9, 0.2, weight_decay=0.3)'),
+        ('lion', '', 'lion(0.0001, weight_decay=0)'),
+        ('lion', 'lr=0.1, beta1=0.8, beta2=0.7, weight_decay=0.3', 'lion(0.1, 0.8, 0.7, weight_decay=0.3)')):
     for dtype in FLOATS:
-        v = f'{name}_{dtype}'
-        case(f'optimiser {v}', v, jax, (), 50 if name == 'adam' else 1, define=f'var {v}: {dtype}[3, 4] = 1',
-             setup=f'apply({name}, [{v}], [x], {twice})\napply({name}, [{v}], [y], {twice}, name="{name}")',
-             x=(dtype, (3, 4), 'any'), y=(dtype, (3, 4), 'any'))
+        v = f'{name}{len(numbers)}_{dtype}'
+        case(f'optimiser {name}({numbers}) {dtype}', v, f'steps(optax.{rule}, x)', (), 20,
+             define=f'var {v}: {dtype}[3, 4] = 1',
+             setup=f'for t in 0..10 {{\n  apply({name}, [{v}], [x[t] * {v}], name="{name}"'
+                   f'{", " + numbers if numbers else ""})\n}}', x=(dtype, (10, 3, 4), 'any'))
+for dtype in FLOATS:
+    case(f'optimiser adagrad(epsilon=0.2) {dtype}', f'adagrad_{dtype}',
+         '1 - 0.1 * np.sum(x / (np.sqrt(np.cumsum(x * x, 0)) + 0.2), 0)', (), 20,
+         define=f'var adagrad_{dtype}: {dtype}[3, 4] = 1', x=(dtype, (10, 3, 4), 'any'),
+         setup=f'for t in 0..10 {{\n  apply(adagrad, [adagrad_{dtype}], [x[t]], name="adagrad", lr=0.1, epsilon=0.2)\n}}')
 table({'x': ('f32', (3, 4), 'any'), 'y': ('f32', (5,), 'any')}, [
     ('clip_by_global_norm([x, y], 2)[1]', 'y * 2 / np.maximum(np.sqrt(np.sum(x * x) + np.sum(y * y)), 2)')],
     tolerance=8)
