@@ -1,6 +1,7 @@
-// Contractions of every remainder: the columns, rows and depths here leave each number of whole and
-// part vectors, panels, blocks and tiles (codegen/contract_shape.c chooses them from the sizes), so
-// that cpu and c give what ref does whatever is left over. $LEAT_TEST_SEED draws which sizes meet.
+// Sizes that leave every remainder. Contractions: the columns, rows and depths here leave each
+// number of whole and part vectors, panels, blocks and tiles (codegen/contract_shape.c chooses them
+// from the sizes). Transposes: whole and part squares and blocks (codegen/squares.c). cpu and c
+// give what ref does whatever is left over. $LEAT_TEST_SEED draws which sizes meet.
 #include "tests/sweep/programs.h"
 #include "tests/unit/check.h"
 
@@ -25,21 +26,28 @@ static const leat_dtype dtypes[] = {LEAT_f64, LEAT_i8, LEAT_i32, LEAT_f16, LEAT_
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
 #define TURN(array, i) (array)[(i) % COUNT(array)]
 
+// A result, called by its text and its last operand's type.
+static void add_statement(program *p, test_match match, const test_value *last, const char *text) {
+  test_value out = {.match = match};
+  leat_text label = {0};
+  snprintf(out.name, sizeof out.name, "y%u", p->results.count);
+  leat_text_add(&p->body, "  %s = %s\n", out.name, text);
+  leat_text_add(&label, "%s, which ends with ", text);
+  test_type_print(last, &label);
+  out.label = leat_arena_strndup(p->arena, label.data, label.size);
+  leat_text_finish(&label);
+  program_fetch(p, &out);
+}
+
+// -- Contractions
+// ----------------------------------------------------------------------------------
+
 // y = a @ b of [rows, depth] and [depth, columns].
 static void add(program *p, leat_dtype dtype, test_dim row, test_dim depth, test_dim column) {
   test_dim a[] = {row, depth}, b[] = {depth, column};
   test_value x = program_input(p, dtype, 2, a, FILL_PLAIN, dim_const(0));
   test_value y = program_input(p, dtype, 2, b, FILL_PLAIN, dim_const(0));
-  test_value out = {.match = MATCH_VALUES};
-  leat_text label = {0};
-  snprintf(out.name, sizeof out.name, "y%u", p->results.count);
-  leat_text_add(&p->body, "  %s = %s @ %s\n", out.name, x.name, y.name);
-  test_type_print(&x, &label);
-  leat_text_add(&label, " @ ");
-  test_type_print(&y, &label);
-  out.label = leat_arena_strndup(p->arena, label.data, label.size);
-  leat_text_finish(&label);
-  program_fetch(p, &out);
+  add_statement(p, MATCH_VALUES, &y, leat_arena_printf(p->arena, "%s @ %s", x.name, y.name));
 }
 
 static void add_sizes(program *p, leat_dtype dtype, int64_t row, int64_t depth, int64_t column) {
@@ -147,4 +155,45 @@ TEST(run_time_sizes) {
   program_finish(&p);
 }
 
-CHECK_MAIN("contraction")
+// -- Transposes
+// ------------------------------------------------------------------------------------
+
+typedef struct turned {
+  leat_dtype dtype;
+  int64_t dims[3];
+  const char *perm;
+} turned;
+
+// Squares are of 16 by as many elements as a cache line has; blocks of up to 1024 by 256.
+static const turned moves[] = {
+    {LEAT_f32, {1, 17, 16}, "[0, 2, 1]"},    {LEAT_f32, {1, 16, 17}, "[0, 2, 1]"},
+    {LEAT_f32, {3, 15, 33}, "[0, 2, 1]"},    {LEAT_f32, {1, 80, 112}, "[0, 2, 1]"},
+    {LEAT_f32, {1, 3, 47}, "[0, 2, 1]"},     {LEAT_f32, {1, 47, 3}, "[0, 2, 1]"},
+    {LEAT_f32, {1, 1030, 41}, "[0, 2, 1]"},  {LEAT_f32, {1, 41, 1030}, "[0, 2, 1]"},
+    {LEAT_f32, {33, 5, 20}, "[2, 1, 0]"},    {LEAT_f32, {19, 6, 31}, "[2, 0, 1]"},
+    {LEAT_f32, {18, 6, 35}, "[1, 2, 0]"},    {LEAT_u8, {1, 65, 127}, "[0, 2, 1]"},
+    {LEAT_u8, {1, 100, 17}, "[0, 2, 1]"},    {LEAT_i16, {1, 33, 50}, "[0, 2, 1]"},
+    {LEAT_f64, {1, 17, 23}, "[0, 2, 1]"},    {LEAT_c64, {1, 31, 17}, "[0, 2, 1]"},
+    {LEAT_c128, {1, 20, 9}, "[0, 2, 1]"},    {LEAT_bool, {2, 21, 70}, "[0, 2, 1]"},
+    {LEAT_f32, {300, 1, 1024}, "[2, 1, 0]"}, // rows are pages apart: smaller blocks
+    {LEAT_f32, {20, 4096, 20}, "[2, 1, 0]"}, // on both sides many: by a local array
+};
+
+static void add_transpose(program *p, leat_dtype dtype, const test_dim *dims, const char *perm) {
+  test_value x = program_input(p, dtype, 3, dims, FILL_ANY, dim_const(0));
+  add_statement(p, MATCH_BITS, &x,
+                leat_arena_printf(p->arena, "transpose(%s, perm=%s)", x.name, perm));
+}
+
+TEST(transposes) {
+  program p;
+  program_init(&p, SEED);
+  for (int64_t i = 0; i < COUNT(moves); i++) {
+    test_dim dims[3];
+    for (int k = 0; k < 3; k++) dims[k] = dim_const(moves[i].dims[k]);
+    add_transpose(&p, moves[i].dtype, dims, moves[i].perm);
+  }
+  check_agrees(&p, 2);
+}
+
+CHECK_MAIN("remainders")
