@@ -115,7 +115,8 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
     *status = TOOL_USAGE;
     return NULL;
   }
-  *status = tool_report(session, leat_session_create(o, &session));
+  leat_status created = leat_session_create(o, &session);
+  *status = tool_report(session, created);
   bool serves = !*status && !leat_session_is_client(session);
   if (serves) tool_catch_signals(shared);
   if (serves)
