@@ -216,8 +216,7 @@ static leat_role first_role(leat_op op) {
   case LEAT_OP_send:
   case LEAT_OP_print:
   case LEAT_OP_assert:
-  case LEAT_OP_bind:
-  case LEAT_OP_check_dims: return LEAT_ROLE_EFFECT;
+  case LEAT_OP_bind: return LEAT_ROLE_EFFECT;
   }
   return LEAT_ROLE_WORK;
 }

@@ -111,7 +111,9 @@ static leat_status compile_step(leat_codegen_state *cg) {
   leat_vec(leat_node *) roots = {0};
   for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
     leat_node *node = cg->graph->nodes.items[i];
-    if (leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT) leat_vec_push(cg->arena, &roots, node);
+    bool is_root =
+        leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT && node->op != LEAT_OP_check_dims;
+    if (is_root) leat_vec_push(cg->arena, &roots, node);
   }
   leat_table *table = leat_new(cg->arena, leat_table);
   table->cg = cg;

@@ -260,8 +260,6 @@ static void add_task(leat_table *table, const leat_task *from) {
     add_saying(table, first, &task);
   } else if (first->kind == LEAT_UNIT_BIND) {
     add_bind(table->cg, first, &task);
-  } else if (first->kind == LEAT_UNIT_CHECK) {
-    leat_image_writer_check(&image->out, first->members.items[0]->node, &task);
   } else {
     add_message(table->cg, first, &task);
   }
@@ -321,6 +319,7 @@ void leat_image_begin(leat_codegen_state *cg) {
       image->out.variables.items[leat_node_state(node)->id].flags |= WRITTEN;
   }
   leat_image_writer_ports(&image->out, cg->graph);
+  leat_image_writer_claims(&image->out, cg->graph);
 }
 
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {

@@ -85,6 +85,18 @@ static void print_args(const leat_image *image, uint32_t first, uint32_t count, 
   leat_text_add(out, "%s", count ? ")" : "()");
 }
 
+static void print_claims(const leat_image *image, leat_text *out) {
+  const leat_image_claim *claims = RECORDS(image, claims, leat_image_claim);
+  for (uint32_t i = 0; i < image->claims.count; i++) {
+    leat_text_add(out, "claim ");
+    print_formula(image, claims[i].room, out);
+    leat_text_add(out, " for %s: %s ", text_of(image, claims[i].node.name),
+                  text_of(image, claims[i].says));
+    print_args(image, claims[i].arg_first, claims[i].arg_count, out);
+    leat_text_add(out, "\n");
+  }
+}
+
 static void print_launch(const leat_image *image, const leat_image_launch *launch, leat_text *out) {
   static const char *const names[] = {"kernel", "copy", "gemm"};
   leat_text_add(out, "    %s", names[launch->kind]);
@@ -99,8 +111,7 @@ static void print_launch(const leat_image *image, const leat_image_launch *launc
 
 static void print_task(const leat_image *image, uint32_t number, const leat_image_task *task,
                        leat_text *out) {
-  static const char *const names[] = {"segment", "send",  "recv",  "print",
-                                      "bind",    "check", "assert"};
+  static const char *const names[] = {"segment", "send", "recv", "print", "bind", "assert"};
   leat_text_add(out, "  task %u %s, after %u tasks", number, names[task->kind], task->dependencies);
   if (task->kind == LEAT_TASK_SEND || task->kind == LEAT_TASK_RECV) {
     const leat_image_message *message = &RECORDS(image, messages, leat_image_message)[task->first];
@@ -110,8 +121,7 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
     leat_text_add(out, " %s = b%u",
                   text_of(image, RECORDS(image, dims, leat_image_dim)[task->count].name),
                   task->first);
-  } else if (task->kind == LEAT_TASK_PRINT || task->kind == LEAT_TASK_CHECK ||
-             task->kind == LEAT_TASK_ASSERT) {
+  } else if (task->kind == LEAT_TASK_PRINT || task->kind == LEAT_TASK_ASSERT) {
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);
   }
@@ -132,6 +142,7 @@ void leat_image_print(const leat_image *image, leat_text *out) {
     print_formula(image, RECORDS(image, arenas, leat_image_arena)[i].size, out);
     leat_text_add(out, "\n");
   }
+  print_claims(image, out);
   print_buffers(image, out);
   const leat_image_kernel *kernels = RECORDS(image, kernels, leat_image_kernel);
   for (uint32_t i = 0; i < image->kernels.count; i++)

@@ -162,17 +162,23 @@ leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char
                              place ? leat_image_writer_text(writer, place) : 0};
 }
 
-void leat_image_writer_check(leat_image_writer *writer, const leat_node *node,
-                             leat_image_task *task) {
-  const leat_attr *found = leat_node_attr(node, "found");
-  const leat_attr *expected = leat_node_attr(node, "expected");
-  task->kind = LEAT_TASK_CHECK;
-  task->first = writer->args.count;
-  task->count = 2 * found->count;
-  for (uint32_t i = 0; i < task->count; i++) {
-    leat_dim dim = (i % 2 ? expected : found)->dims[i / 2];
-    leat_image_arg arg = {.is_scalar = 1, .index = leat_image_writer_formula(writer, dim)};
-    LEAT_IMAGE_ADD(writer, args, arg);
+void leat_image_writer_claims(leat_image_writer *writer, const leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    if (node->op != LEAT_OP_check_dims) continue;
+    const leat_attr *values = leat_node_attr(node, "values");
+    leat_image_claim claim = {
+        .node = leat_image_writer_origin(writer, leat_node_attr(node, "of")->string, node->place),
+        .says = leat_image_writer_text(writer, leat_node_attr(node, "says")->string),
+        .room = leat_image_writer_formula(writer, leat_node_attr(node, "room")->dim),
+        .arg_first = writer->args.count,
+        .arg_count = values->count};
+    for (uint32_t k = 0; k < values->count; k++) {
+      leat_image_arg arg = {.is_scalar = 1,
+                            .index = leat_image_writer_formula(writer, values->dims[k])};
+      LEAT_IMAGE_ADD(writer, args, arg);
+    }
+    LEAT_IMAGE_ADD(writer, claims, claim);
   }
 }
 

@@ -28,9 +28,8 @@ uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom)
 // `place` may be NULL.
 leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char *name,
                                            const char *place);
-// Of a check_dims: the pairs of scalars that are the task's arguments.
-void leat_image_writer_check(leat_image_writer *writer, const leat_node *node,
-                             leat_image_task *task);
+void leat_image_writer_claims(leat_image_writer *writer,
+                              const leat_graph *graph); // of its check_dims
 // What a print begins with, or what a failed assert says; of other nodes nothing.
 leat_text_index leat_image_writer_message(leat_image_writer *writer, const leat_node *node);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);

@@ -51,7 +51,6 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_RECV:
   case LEAT_UNIT_PRINT:
   case LEAT_UNIT_BIND:
-  case LEAT_UNIT_CHECK:
   case LEAT_UNIT_ASSERT: break;
   }
   leat_arena_reset(table->cg->scratch);

@@ -103,7 +103,6 @@ bool leat_unit_is_task(const leat_unit *unit) {
   case LEAT_UNIT_RECV:
   case LEAT_UNIT_PRINT:
   case LEAT_UNIT_BIND:
-  case LEAT_UNIT_CHECK:
   case LEAT_UNIT_ASSERT: return true;
   case LEAT_UNIT_LOOPS:
   case LEAT_UNIT_CONTRACT:
@@ -232,7 +231,6 @@ static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
   case LEAT_OP_send: unit = new_unit(table, LEAT_UNIT_SEND); break;
   case LEAT_OP_print: unit = new_unit(table, LEAT_UNIT_PRINT); break;
   case LEAT_OP_bind: unit = new_unit(table, LEAT_UNIT_BIND); break;
-  case LEAT_OP_check_dims: unit = new_unit(table, LEAT_UNIT_CHECK); break;
   case LEAT_OP_assert: unit = new_unit(table, LEAT_UNIT_ASSERT); break;
   }
   assert(unit);

@@ -77,8 +77,7 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_SEND,
   LEAT_UNIT_RECV,
   LEAT_UNIT_PRINT,
-  LEAT_UNIT_BIND,  // a run-time dim: `from` has its value
-  LEAT_UNIT_CHECK, // dims are equal
+  LEAT_UNIT_BIND, // a run-time dim: `from` has its value
   LEAT_UNIT_ASSERT,
 } leat_unit_kind;
 

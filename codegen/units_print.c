@@ -3,10 +3,12 @@
 #include "ir/print.h"
 
 static const char *const kind_names[] = {
-    [LEAT_UNIT_LOOPS] = "loops", [LEAT_UNIT_CONTRACT] = "contract", [LEAT_UNIT_SCATTER] = "scatter",
-    [LEAT_UNIT_COPY] = "copy",   [LEAT_UNIT_GEMM] = "gemm",         [LEAT_UNIT_SEND] = "send",
-    [LEAT_UNIT_RECV] = "recv",   [LEAT_UNIT_PRINT] = "print",       [LEAT_UNIT_BIND] = "bind",
-    [LEAT_UNIT_CHECK] = "check", [LEAT_UNIT_LIBRARY] = "library",   [LEAT_UNIT_ASSERT] = "assert",
+    [LEAT_UNIT_LOOPS] = "loops",     [LEAT_UNIT_CONTRACT] = "contract",
+    [LEAT_UNIT_SCATTER] = "scatter", [LEAT_UNIT_COPY] = "copy",
+    [LEAT_UNIT_GEMM] = "gemm",       [LEAT_UNIT_SEND] = "send",
+    [LEAT_UNIT_RECV] = "recv",       [LEAT_UNIT_PRINT] = "print",
+    [LEAT_UNIT_BIND] = "bind",       [LEAT_UNIT_LIBRARY] = "library",
+    [LEAT_UNIT_ASSERT] = "assert",
 };
 
 static void print_storage(const leat_storage *storage, leat_text *out) {

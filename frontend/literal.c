@@ -181,10 +181,10 @@ int ev_exact_dtype(ev value) {
 
 // The count as an i64, or as what it meets where that is inexact; only `cast` narrows it to ints.
 static leat_value from_dim(evaluator *e, leat_dim dim, int dtype, leat_span span) {
-  leat_attr value = {.dim = dim}, to = {.i = dtype};
+  leat_attr value[] = {{.dim = dim}, {.i = false}}, to = {.i = dtype};
   leat_builder builder = ev_builder(e, span);
   leat_value count =
-      leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_dim, NULL, 0, &value);
+      leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_dim, NULL, 0, value);
   if (dtype < 0 || !leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INEXACT)) return count;
   return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &count, 1, &to);
 }

@@ -315,11 +315,11 @@ static const char *as_one_list(evaluator *e, const op_call *call) {
 
 static bool give_attr(evaluator *e, op_call *call, const ev_argument *arg, int attr) {
   const leat_op_info *info = call->info;
+  if (call->op == LEAT_OP_dim && attr > 0 && arg->value.kind != EV_BOOL) {
+    ev_fail(e, arg->span, "`dim` takes a dimension alone; that of a tensor is `shape(x)[0]`");
+    return false;
+  }
   if (attr >= info->attr_count) {
-    if (call->op == LEAT_OP_dim) {
-      ev_fail(e, arg->span, "`dim` takes a dimension alone; that of a tensor is `shape(x)[0]`");
-      return false;
-    }
     ev_fail(e, arg->span, "`%s` takes %s and %s, found more%s", info->name, inputs_text(e, call),
             attrs_text(e, info), as_one_list(e, call));
     return false;

@@ -230,9 +230,21 @@ leat_state *leat_node_state(const leat_node *node) {
   return has_state ? leat_node_attr(node, "state")->state : NULL;
 }
 
-static bool is_late(const leat_type *type) {
-  for (int32_t i = 0; i < type->rank; i++)
-    if (!leat_dim_is_const(type->dims[i])) return true;
+static bool is_open_attr(leat_attr_kind kind, const leat_attr *attr) {
+  if (kind == LEAT_ATTR_DIM) return !leat_dim_is_const(attr->dim);
+  for (uint32_t i = 0; kind == LEAT_ATTR_DIMS && i < attr->count; i++)
+    if (!leat_dim_is_const(attr->dims[i])) return true;
+  return false;
+}
+
+bool leat_node_is_open(const leat_node *node) {
+  const leat_op_info *info = leat_op_info_of(node->op);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (!leat_type_is_static(leat_value_type(node->inputs[i]))) return true;
+  for (int i = 0; i < info->outputs; i++)
+    if (!leat_type_is_static(&node->outputs[i])) return true;
+  for (int i = 0; i < info->attr_count; i++)
+    if (is_open_attr(info->attrs[i].kind, &node->attrs[i])) return true;
   return false;
 }
 
@@ -242,31 +254,10 @@ static bool copies_strings(const leat_node *node) {
   return state && state->type.dtype == LEAT_str;
 }
 
-static bool input_has_dim(const leat_node *node, leat_dim dim) {
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    const leat_type *type = leat_value_type(node->inputs[i]);
-    for (int32_t axis = 0; axis < type->rank; axis++)
-      if (leat_dim_equal(type->dims[axis], dim)) return true;
-  }
-  return false;
-}
-
-bool leat_node_may_lack(const leat_node *node, int32_t axis) {
-  if (leat_op_info_of(node->op)->kind == LEAT_KIND_STRUCTURE) return false;
-  leat_dim dim = node->outputs[0].dims[axis];
-  return leat_dim_bounds(dim).low < 0 && !input_has_dim(node, dim);
-}
-
 bool leat_node_may_fail(const leat_node *node) {
   const leat_op_info *info = leat_op_info_of(node->op);
   if (info->flags & LEAT_FLAG_FAILS || copies_strings(node)) return true;
-  for (int32_t axis = 0; info->outputs && axis < node->outputs[0].rank; axis++)
-    if (leat_node_may_lack(node, axis)) return true;
-  bool late = false;
-  for (uint32_t i = 0; i < node->input_count; i++)
-    late = late || is_late(leat_value_type(node->inputs[i]));
-  for (int i = 0; i < info->outputs; i++) late = late || is_late(&node->outputs[i]);
-  return late && info->flags & LEAT_FLAG_FAILS_LATE;
+  return info->flags & LEAT_FLAG_FAILS_LATE && leat_node_is_open(node);
 }
 
 // -- Order ---------------------------------------------------------------------------------------

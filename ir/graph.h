@@ -155,9 +155,8 @@ bool leat_attrs_equal(leat_op op, const leat_attr *a, const leat_attr *b);
 // Replaces the attribute array by a copy with one changed.
 void leat_node_set_attr(leat_graph *graph, leat_node *node, const char *name, leat_attr value);
 leat_state *leat_node_state(const leat_node *node); // the state of a STATE op, else NULL
-// Whether output 0 of a node that computes may come out with less than no elements along the axis,
-// in which it differs from what it is made of.
-bool leat_node_may_lack(const leat_node *node, int32_t axis);
+// Whether dims that have no value yet stand in its attributes, or in its types or its inputs'.
+bool leat_node_is_open(const leat_node *node);
 // Whether a running step may fail in the node, so that people must be told its place.
 bool leat_node_may_fail(const leat_node *node);
 

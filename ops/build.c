@@ -137,18 +137,51 @@ static bool check_sizes(leat_shape_context *context) {
   return true;
 }
 
-static bool infer(leat_graph *graph, leat_diag *diag, const leat_node *node, leat_dim_pairs *checks,
-                  leat_type *outputs) {
-  leat_shape_context context = {graph, diag, node, outputs, checks};
-  return check_dtypes(&context) && leat_shape_of(node->op)(&context) && check_sizes(&context);
+static bool infer(leat_shape_context *context) {
+  return check_dtypes(context) && leat_shape_of(context->node->op)(context) && check_sizes(context);
 }
 
 bool leat_infer_node(leat_graph *graph, leat_diag *diag, leat_node *node) {
   size_t count = (size_t)leat_op_info_of(node->op)->outputs;
   leat_type *outputs = leat_new_array(graph->arena, leat_type, count);
-  if (!infer(graph, diag, node, NULL, outputs)) return false;
+  leat_shape_context context = {.graph = graph, .diag = diag, .node = node, .outputs = outputs};
+  if (!infer(&context)) return false;
   node->outputs = outputs;
   return true;
+}
+
+static bool has_dim(const leat_value *inputs, uint32_t count, leat_dim dim) {
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_type *type = leat_value_type(inputs[i]);
+    for (int32_t axis = 0; axis < type->rank; axis++)
+      if (leat_dim_equal(type->dims[axis], dim)) return true;
+  }
+  return false;
+}
+
+// No axis has less than no elements; of one that is an input's, the input says so.
+static bool claim_sizes(leat_shape_context *context) {
+  const leat_node *node = context->node;
+  const leat_op_info *info = leat_op_info_of(node->op);
+  leat_arena *arena = context->graph->arena;
+  for (int i = 0; info->kind != LEAT_KIND_STRUCTURE && i < info->outputs; i++)
+    for (int32_t axis = 0; axis < context->outputs[i].rank; axis++) {
+      leat_dim dim = context->outputs[i].dims[axis];
+      if (leat_dim_bounds(dim).low >= 0 || has_dim(node->inputs, node->input_count, dim)) continue;
+      const char *says = leat_arena_printf(arena, "axis %d would have %s = %%lld elements", axis,
+                                           leat_dim_text(arena, dim));
+      leat_claim claim = {.room = dim, .says = says, .count = 1, .values = {dim}};
+      if (!leat_shape_claim(context, &claim)) return false;
+    }
+  return true;
+}
+
+bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
+                      leat_claims *claims) {
+  size_t count = (size_t)leat_op_info_of(node->op)->outputs;
+  leat_shape_context context = {.graph = graph, .diag = diag, .node = node, .claims = claims};
+  context.outputs = leat_new_array(graph->arena, leat_type, count);
+  return infer(&context) && claim_sizes(&context);
 }
 
 static leat_value append(leat_builder *builder, const char *name, const leat_node *trial,
@@ -214,15 +247,6 @@ static int lateness(leat_dim dim) {
   return leat_dim_is_const(dim) ? 0 : anonymous ? 2 : 1;
 }
 
-static bool has_dim(const leat_value *inputs, uint32_t count, leat_dim dim) {
-  for (uint32_t i = 0; i < count; i++) {
-    const leat_type *type = leat_value_type(inputs[i]);
-    for (int32_t axis = 0; axis < type->rank; axis++)
-      if (leat_dim_equal(type->dims[axis], dim)) return true;
-  }
-  return false;
-}
-
 // Of two dims that must be equal, what is known later becomes, by a check, what is known sooner;
 // but one that an attribute asks for stays.
 static bool ensure_equal(leat_builder *builder, const char *beside, const leat_dim_pairs *checks,
@@ -262,7 +286,8 @@ static bool try(leat_builder *builder, leat_node *trial, const leat_value *input
     stand_ins[i] = (leat_node){.outputs = &types[i]};
     trial->inputs[i] = (leat_value){&stand_ins[i], 0};
   }
-  bool typed = infer(builder->graph, builder->diag, trial, checks, outputs);
+  leat_shape_context context = {builder->graph, builder->diag, trial, outputs, checks, NULL};
+  bool typed = infer(&context);
   if (count) memcpy(trial->inputs, inputs, count * sizeof *inputs);
   return typed;
 }
@@ -294,7 +319,8 @@ static bool has_vector(leat_op op, const leat_value *inputs) {
 static bool check_vectors(leat_builder *builder, const leat_value *inputs, const leat_attr *attrs) {
   leat_node trial = {.op = LEAT_OP_matmul, .attrs = attrs, .span = builder->span};
   leat_dim_pairs checked_later = {0};
-  leat_shape_context context = {builder->graph, builder->diag, &trial, NULL, &checked_later};
+  leat_shape_context context = {
+      .graph = builder->graph, .diag = builder->diag, .node = &trial, .checks = &checked_later};
   const leat_type *a = leat_value_type(inputs[0]), *b = leat_value_type(inputs[1]);
   trial.inputs = leat_arena_memdup(builder->graph->arena, inputs, 2 * sizeof *inputs);
   trial.input_count = 2;

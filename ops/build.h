@@ -7,7 +7,7 @@
 #ifndef LEAT_OPS_BUILD_H
 #define LEAT_OPS_BUILD_H
 
-#include "ir/graph.h"
+#include "ops/ops.h"
 
 typedef struct leat_builder {
   leat_graph *graph;
@@ -40,6 +40,10 @@ leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const l
 
 // `value` itself when it has the shape already, else with a check while running that it has.
 leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape);
+
+// Adds what must hold of the dims of `node` while the step runs. False: reported.
+bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
+                      leat_claims *claims);
 
 // Infers the types of `node` again from its inputs (after a pass changed their dims). False:
 // reported.

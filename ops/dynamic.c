@@ -19,9 +19,34 @@ bool shape_bind(leat_shape_context *context) {
 }
 
 bool shape_check_dims(leat_shape_context *context) {
-  uint32_t found = leat_node_attr(context->node, "found")->count;
-  uint32_t expected = leat_node_attr(context->node, "expected")->count;
-  return found == expected || leat_shape_fail(context, "%u dims and %u", found, expected);
+  const leat_attr *values = leat_node_attr(context->node, "values");
+  leat_claim claim = {.room = leat_node_attr(context->node, "room")->dim,
+                      .says = leat_node_attr(context->node, "says")->string,
+                      .count = values->count};
+  if (values->count > LEAT_MAX_CLAIM_VALUES)
+    return leat_shape_fail(context, "%u values, at most %d are supported", values->count,
+                           LEAT_MAX_CLAIM_VALUES);
+  for (uint32_t i = 0; i < values->count; i++) claim.values[i] = values->dims[i];
+  return leat_shape_claim(context, &claim);
+}
+
+// "B = %lld", or what stands for a number.
+static const char *value_of(leat_arena *arena, leat_dim dim) {
+  if (leat_dim_is_const(dim)) return "%lld";
+  return leat_arena_printf(arena, "%s = %%lld", leat_dim_text(arena, dim));
+}
+
+static bool claim_equal(leat_shape_context *context, int32_t axis, leat_dim is, leat_dim wanted) {
+  leat_arena *arena = context->graph->arena;
+  leat_claim claim = {.count = 2, .values = {is, wanted}};
+  claim.says = leat_arena_printf(arena, "axis %d: %s and %s differ", axis, value_of(arena, is),
+                                 value_of(arena, wanted));
+  for (int way = 0; way < 2; way++) {
+    if (!leat_dim_sub(context->graph->dims, way ? is : wanted, way ? wanted : is, &claim.room))
+      return leat_shape_fail(context, "axis %d: numbers too large", axis);
+    if (!leat_shape_claim(context, &claim)) return false;
+  }
+  return true;
 }
 
 bool shape_ensure_shape(leat_shape_context *context) {
@@ -31,9 +56,11 @@ bool shape_ensure_shape(leat_shape_context *context) {
   if (!leat_shape_of_dims(context, x->dtype, shape, out)) return false;
   if (out->rank != x->rank)
     return leat_shape_fail(context, "rank %d expected, found %d", out->rank, x->rank);
-  for (int32_t i = 0; i < x->rank; i++)
+  for (int32_t i = 0; i < x->rank; i++) {
     if (!leat_dims_may_be_equal(context->graph, x->dims[i], out->dims[i]))
       return leat_shape_dims_equal(context, x->dims[i], out->dims[i], "axis %d", i);
+    if (!claim_equal(context, i, x->dims[i], out->dims[i])) return false;
+  }
   return true;
 }
 

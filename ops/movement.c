@@ -177,7 +177,9 @@ bool shape_slice(leat_shape_context *context) {
   if (!check_counts(context, "start", rank) || !check_counts(context, "size", rank) ||
       !check_counts(context, "step", rank))
     return false;
-  for (int32_t i = 0; i < x->rank; i++)
+  bool empty = false; // then nothing is read
+  for (int32_t i = 0; i < x->rank; i++) empty = empty || leat_dim_is(size->dims[i], 0);
+  for (int32_t i = 0; i < x->rank && !empty; i++)
     if (!check_slice(context, i, start->dims[i], size->dims[i], step->ints[i])) return false;
   return leat_shape_of_dims(context, x->dtype, size, &context->outputs[0]);
 }
@@ -271,10 +273,16 @@ leat_status ref_iota(leat_ref_context *context) {
 }
 
 bool shape_dim(leat_shape_context *context) {
+  leat_dim value = attr(context->node, "value")->dim;
+  leat_arena *arena = context->graph->arena;
   context->outputs[0] = leat_type_scalar(LEAT_i64);
-  return true;
+  if (!attr(context->node, "extent")->i || leat_dim_bounds(value).low >= 0) return true;
+  leat_claim claim = {.room = value, .count = 1, .values = {value}};
+  claim.says = leat_arena_printf(arena, "an axis would have %s = %%lld elements",
+                                 leat_dim_text(arena, value));
+  return leat_shape_claim(context, &claim);
 }
 
 leat_status ref_dim(leat_ref_context *context) {
-  return leat_ref_dim(context, attr(context->node, "value")->dim, context->outputs[0].data);
+  return leat_ref_offset(context, attr(context->node, "value")->dim, context->outputs[0].data);
 }

@@ -21,12 +21,24 @@ typedef struct leat_dim_pair {
 } leat_dim_pair;
 typedef leat_vec(leat_dim_pair) leat_dim_pairs;
 
+// What must hold of dims and only a running step can tell: that `room` is not negative. Else the
+// step ends and `says` why, in which each %lld stands for the next of `values`.
+enum { LEAT_MAX_CLAIM_VALUES = 2 };
+typedef struct leat_claim {
+  leat_dim room;
+  const char *says;
+  uint32_t count;
+  leat_dim values[LEAT_MAX_CLAIM_VALUES];
+} leat_claim;
+typedef leat_vec(leat_claim) leat_claims;
+
 typedef struct leat_shape_context {
   leat_graph *graph;
   leat_diag *diag;
   const leat_node *node;
   leat_type *outputs;
   leat_dim_pairs *checks; // dims that must be equal, as far as is known; NULL: that is an error
+  leat_claims *claims;    // of the node; NULL: they are not asked for
 } leat_shape_context;
 
 // Inputs are dense row-major; outputs have dtype, shape and zeroed memory. No errors but

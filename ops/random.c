@@ -20,8 +20,7 @@ bool shape_random_bits(leat_shape_context *context) {
 bool shape_permutation(leat_shape_context *context) {
   leat_dim n = leat_node_attr(context->node, "n")->dim;
   if (!check_count(context) || !leat_shape_dim_ok(context, n)) return false;
-  if (leat_dim_is_const(n) && n.value > INT32_MAX)
-    return leat_shape_fail(context, "%lld is more than an i32 can count", (long long)n.value);
+  if (!leat_shape_claim_counted(context, n)) return false;
   context->outputs[0] = (leat_type){.dtype = LEAT_i32, .rank = 1, .dims = {n}};
   return true;
 }

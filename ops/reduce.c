@@ -52,20 +52,21 @@ static bool reduced_shape(leat_shape_context *context) {
   return true;
 }
 
-static bool needs_elements(leat_shape_context *context, int64_t limit) {
+// With `limited`, i32 is to count them.
+static bool needs_elements(leat_shape_context *context, bool limited) {
   const leat_attr *axes = leat_node_attr(context->node, "axis");
   leat_dim count = leat_dim_const(1);
   for (uint32_t i = 0; i < axes->count; i++) {
     leat_dim extent = leat_shape_input(context, 0)->dims[axes->ints[i]];
-    if (leat_dim_is(extent, 0))
-      return leat_shape_fail(context, "axis %lld has no elements to choose from",
-                             (long long)axes->ints[i]);
-    if (!leat_dim_mul(context->graph->dims, count, extent, &count))
+    leat_claim some = {.says = leat_arena_printf(context->graph->arena,
+                                                 "axis %lld has no elements to choose from",
+                                                 (long long)axes->ints[i])};
+    if (!leat_dim_sub(context->graph->dims, extent, leat_dim_const(1), &some.room) ||
+        !leat_dim_mul(context->graph->dims, count, extent, &count))
       return leat_shape_fail(context, "too many elements");
+    if (!leat_shape_claim(context, &some)) return false;
   }
-  return !leat_dim_is_const(count) || count.value <= limit ||
-         leat_shape_fail(context, "%lld elements are more than an i32 can count",
-                         (long long)count.value);
+  return !limited || leat_shape_claim_counted(context, count);
 }
 
 bool shape_sum(leat_shape_context *context) {
@@ -81,14 +82,14 @@ bool shape_all(leat_shape_context *context) {
   return reduced_shape(context);
 }
 bool shape_max(leat_shape_context *context) {
-  return reduced_shape(context) && needs_elements(context, INT64_MAX);
+  return reduced_shape(context) && needs_elements(context, false);
 }
 bool shape_min(leat_shape_context *context) {
-  return reduced_shape(context) && needs_elements(context, INT64_MAX);
+  return reduced_shape(context) && needs_elements(context, false);
 }
 
 bool shape_argmax(leat_shape_context *context) {
-  if (!reduced_shape(context) || !needs_elements(context, INT32_MAX)) return false;
+  if (!reduced_shape(context) || !needs_elements(context, true)) return false;
   context->outputs[0].dtype = LEAT_i32;
   return true;
 }

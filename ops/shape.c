@@ -76,6 +76,38 @@ bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, 
   return leat_shape_fail(context, "%s: %s", where, leat_dims_clash(context->graph, a, b));
 }
 
+// What a claim says, with the values as they are written.
+static const char *claim_text(leat_arena *arena, const leat_claim *claim) {
+  const char *says = claim->says, *at, *text = "";
+  for (uint32_t i = 0; i < claim->count && (at = strstr(says, "%lld")); i++) {
+    const char *value = leat_dim_text(arena, claim->values[i]);
+    text = leat_arena_printf(arena, "%s%.*s%s", text, (int)(at - says), says, value);
+    says = at + strlen("%lld");
+  }
+  return leat_arena_printf(arena, "%s%s", text, says);
+}
+
+bool leat_shape_claim(leat_shape_context *context, const leat_claim *claim) {
+  leat_graph *graph = context->graph;
+  if (leat_dim_bounds(claim->room).low >= 0) return true;
+  if (!leat_dim_is_const(claim->room)) {
+    if (context->claims) leat_vec_push(graph->arena, context->claims, *claim);
+    return true;
+  }
+  const char *why = claim_text(graph->arena, claim);
+  if (context->node->op != LEAT_OP_check_dims) return leat_shape_fail(context, "%s", why);
+  leat_error_at(context->diag, context->node->span, "%s", why); // whose words are another op's
+  return false;
+}
+
+bool leat_shape_claim_counted(leat_shape_context *context, leat_dim count) {
+  leat_claim claim = {
+      .says = "%lld elements are more than an i32 can count", .count = 1, .values = {count}};
+  return (leat_dim_sub(context->graph->dims, leat_dim_const(INT32_MAX), count, &claim.room) ||
+          leat_shape_fail(context, "too many elements")) &&
+         leat_shape_claim(context, &claim);
+}
+
 bool leat_shape_like_input(leat_shape_context *context) {
   for (uint32_t i = 1; i < context->node->input_count; i++)
     if (!leat_shape_same_dtype(context, 0, i)) return false;

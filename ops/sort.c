@@ -13,16 +13,9 @@
 
 // -- Shapes ---------------------------------------------------------------------------------------
 
-// Places must fit an i32.
-static bool can_count(leat_shape_context *context, leat_dim extent) {
-  return !leat_dim_is_const(extent) || extent.value <= INT32_MAX ||
-         leat_shape_fail(context, "%lld elements are more than an i32 can count",
-                         (long long)extent.value);
-}
-
 static bool shape_sorted(leat_shape_context *context) {
   int axis = leat_shape_axis_attr(context);
-  return axis >= 0 && can_count(context, leat_shape_input(context, 0)->dims[axis]) &&
+  return axis >= 0 && leat_shape_claim_counted(context, leat_shape_input(context, 0)->dims[axis]) &&
          leat_shape_like_input(context);
 }
 
@@ -41,9 +34,13 @@ bool shape_top_k(leat_shape_context *context) {
   leat_dim k = leat_node_attr(context->node, "k")->dim;
   if (axis < 0 || !shape_sorted(context) || !leat_shape_dim_ok(context, k)) return false;
   leat_dim extent = leat_shape_input(context, 0)->dims[axis];
-  if (leat_dim_is_const(k) && leat_dim_is_const(extent) && k.value > extent.value)
-    return leat_shape_fail(context, "k is %lld, but axis %d has %lld elements", (long long)k.value,
-                           axis, (long long)extent.value);
+  leat_claim fits = {.says = leat_arena_printf(context->graph->arena,
+                                               "k is %%lld, but axis %d has %%lld elements", axis),
+                     .count = 2,
+                     .values = {k, extent}};
+  if (!leat_dim_sub(context->graph->dims, extent, k, &fits.room))
+    return leat_shape_fail(context, "too many elements");
+  if (!leat_shape_claim(context, &fits)) return false;
   context->outputs[0].dims[axis] = k;
   context->outputs[1] = context->outputs[0];
   context->outputs[1].dtype = LEAT_i32;
@@ -65,7 +62,7 @@ bool shape_searchsorted(leat_shape_context *context) {
   if (side_of(context->node) < 0)
     return leat_shape_fail(context, "side is \"left\" or \"right\", not \"%s\"",
                            leat_node_attr(context->node, "side")->string);
-  if (!can_count(context, sorted->dims[0])) return false;
+  if (!leat_shape_claim_counted(context, sorted->dims[0])) return false;
   context->outputs[0] = *leat_shape_input(context, 1);
   context->outputs[0].dtype = LEAT_i32;
   return true;

@@ -1,8 +1,8 @@
 // infer: puts the values that a step's feeds give to named dims in their place.
 //
 //   needs   dim_values and dim_known by atom id; without them it does nothing
-//   keeps   the nodes; changes dims in types and attributes, and infers the types of the nodes
-//           that it changed again, in order
+//   keeps   the nodes, but for checks that are decided; changes dims in types and attributes, and
+//           infers the types of the nodes that it changed again, in order
 #include "ops/build.h"
 #include "ops/shape.h"
 #include "passes/pass.h"
@@ -111,6 +111,27 @@ static bool check_shape(inferrer *in, const leat_node *node) {
   return true;
 }
 
+static bool is_decided(const leat_node *node) {
+  return node->op == LEAT_OP_check_dims && leat_dim_is_const(leat_node_attr(node, "room")->dim);
+}
+
+// The shape rule has found that they hold.
+static void drop_decided(leat_graph *graph) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < graph->entries.count; i++) {
+    leat_entry *entry = graph->entries.items[i];
+    uint32_t effects = 0;
+    for (uint32_t j = 0; j < entry->effects.count; j++)
+      if (!is_decided(entry->effects.items[j]))
+        entry->effects.items[effects++] = entry->effects.items[j];
+    entry->effects.count = effects;
+  }
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    if (!is_decided(graph->nodes.items[i])) graph->nodes.items[kept++] = graph->nodes.items[i];
+  graph->nodes.count = kept;
+  leat_graph_renumber(graph);
+}
+
 leat_status leat_pass_infer(leat_pass_context *context) {
   if (!context->dim_values) return LEAT_OK;
   leat_graph *graph = context->graph;
@@ -138,5 +159,6 @@ leat_status leat_pass_infer(leat_pass_context *context) {
     }
     if (!leat_infer_node(graph, context->diag, node)) return LEAT_INVALID;
   }
+  drop_decided(graph);
   return LEAT_OK;
 }

@@ -1,10 +1,8 @@
 // legalize: puts each part into the ops and dtypes that kernels compute in.
 //
-//   needs   parts (partition); those of devices that evaluate by reference get checks alone
+//   needs   parts (partition); those of devices that evaluate by reference stay as they are
 //   keeps   types and names of what the part receives, sends, fetches and keeps in variables
 //   makes   v += x      v := v + x
-//           checks   ensure_shape is after a check_dims, which the host does; so is what makes a
-//                    dim that may turn out negative
 //           concat of very many   is one of concats
 //           f16, bf16   what computes with them computes in f32, and each result is rounded to them
 //                       once; what only moves them, or converts, stays
@@ -167,57 +165,11 @@ static bool concat_parts(legalizer *l, leat_node *node) {
   return true;
 }
 
-// -- Dims that must be equal ----------------------------------------------------------------------
-
-static bool check_before(legalizer *l, leat_node *node, leat_attr found, leat_attr expected) {
-  leat_attr attrs[] = {found, expected};
-  leat_value check = leat_legal_op(l, LEAT_OP_check_dims, NULL, 0, attrs);
-  if (check.node) leat_node_add_control(l->graph, node, check.node);
-  return check.node;
-}
-
-static bool check_shape(legalizer *l, leat_node *node) {
-  const leat_type *x = leat_value_type(node->inputs[0]);
-  leat_attr found = {.count = (uint32_t)x->rank, .dims = x->dims};
-  return check_before(l, node, found, *leat_node_attr(node, "shape"));
-}
-
-// -- Dims that must not be negative
-// ----------------------------------------------------------------
-
-// Its dims must be what they are, or 0 where they are less.
-static bool check_sizes(legalizer *l, leat_node *node) {
-  const leat_type *type = &node->outputs[0];
-  leat_dim *least = leat_new_array(l->graph->arena, leat_dim, (size_t)type->rank + 1);
-  for (int32_t i = 0; i < type->rank; i++) {
-    least[i] = type->dims[i];
-    if (leat_node_may_lack(node, i) &&
-        !leat_dim_max(l->graph->dims, type->dims[i], leat_dim_const(0), &least[i]))
-      return false;
-  }
-  leat_attr found = {.count = (uint32_t)type->rank, .dims = type->dims};
-  return check_before(l, node, found, (leat_attr){.count = found.count, .dims = least});
-}
-
-static bool needs_size_check(const leat_node *node) {
-  int32_t rank = leat_op_info_of(node->op)->outputs ? node->outputs[0].rank : 0;
-  for (int32_t axis = 0; axis < rank; axis++)
-    if (leat_node_may_lack(node, axis)) return true;
-  return false;
-}
-
 // -- The pass -------------------------------------------------------------------------------------
 
 static bool legalize_node(legalizer *l, leat_node *node) {
   leat_value values[MOST_OUTPUTS];
   l->node = node;
-  if (node->op == LEAT_OP_ensure_shape && !check_shape(l, node)) return false;
-  if (node->op != LEAT_OP_ensure_shape && needs_size_check(node) && !check_sizes(l, node))
-    return false;
-  if (l->by_reference) {
-    leat_rewrite_keep(&l->rewriter, node);
-    return true;
-  }
   if (node->op == LEAT_OP_assign_add && !expand_update(l, node)) return false;
   if (node->op == LEAT_OP_concat && !concat_parts(l, node)) return false;
   if (!is_illegal(node)) {
@@ -236,8 +188,8 @@ static bool by_reference(const leat_pass_context *context, const leat_graph *par
 }
 
 static leat_status legalize(leat_pass_context *context, leat_graph *graph) {
-  legalizer l = {
-      .graph = graph, .diag = context->diag, .by_reference = by_reference(context, graph)};
+  legalizer l = {.graph = graph, .diag = context->diag};
+  if (by_reference(context, graph)) return LEAT_OK;
   l.rewriter = leat_rewrite_begin(graph, context->scratch);
   for (uint32_t i = 0; i < l.rewriter.count; i++) {
     leat_node *node = graph->nodes.items[i];

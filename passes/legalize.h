@@ -15,7 +15,6 @@ typedef struct leat_legalizer {
   leat_diag *diag;
   leat_rewriter rewriter;
   const leat_node *node; // being rewritten
-  bool by_reference;     // the device takes every op as it is
 } leat_legalizer;
 
 // A complex value, or a real one: then `im` is none.

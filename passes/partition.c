@@ -8,6 +8,7 @@
 //           iota) are made where they are used.
 //   dims    a dim that is bound while running is bound again, from the count that is sent, on every
 //           device that has it
+//   checks  of dims are in every part that has the dims
 //   delay   each recv waits, by a control edge, for what leat_critical_path_delay answers
 //
 // Every node's own copy is made first, so that its name is its own; then the walk in topological
@@ -292,6 +293,33 @@ static void connect_inputs(partitioner *p, const leat_node *node) {
   if (node->control_count) connect_controls(p, node);
 }
 
+// -- Checks --------------------------------------------------------------------------------
+
+// Whether the part on the device has a value for all dims of the check; its binders there.
+static bool has_dims(const partitioner *p, const leat_node *check, uint32_t device,
+                     leat_node_list *binders) {
+  leat_node_find_binders(p->graph, check, p->context->scratch, binders);
+  for (uint32_t i = 0; i < binders->count; i++) {
+    const leat_node *binder = binders->items[i];
+    bool home = p->device[binder->id] == device;
+    binders->items[i] =
+        home ? p->home[binder->id] : find_copy(p, (copy_key){binder->id, BINDER, device});
+    if (!binders->items[i]) return false;
+  }
+  return true;
+}
+
+// A part sizes memory by the dims that it has, so each checks all that it can.
+static void copy_check(partitioner *p, const leat_node *check) {
+  for (uint32_t device = 0; device < p->context->device_count; device++) {
+    leat_node_list binders = {0};
+    if (device == p->device[check->id] || !p->parts[device].order.count) continue;
+    if (!has_dims(p, check, device, &binders)) continue;
+    leat_node *copy = extra_copy(p, check, check->entry, device, NULL);
+    leat_node_add_controls(p->parts[device].cloner.to, copy, binders.items, binders.count);
+  }
+}
+
 // -- The pass ------------------------------------------------------------------------------
 
 static void begin(partitioner *p) {
@@ -349,6 +377,8 @@ leat_status leat_pass_partition(leat_pass_context *context) {
     connect_inputs(&p, p.graph->nodes.items[i]);
     list_home(&p, p.graph->nodes.items[i]);
   }
+  for (uint32_t i = 0; i < p.graph->nodes.count; i++)
+    if (p.graph->nodes.items[i]->op == LEAT_OP_check_dims) copy_check(&p, p.graph->nodes.items[i]);
   finish(&p);
   return leat_diag_errors(context->diag) == errors ? LEAT_OK : LEAT_INVALID;
 }

@@ -205,8 +205,18 @@ static void place_initial(placer *p, const leat_state *state) {
   }
 }
 
+static uint32_t client_device(const placer *p) {
+  uint32_t device = 0;
+  while (device < p->context->device_count &&
+         p->context->devices[device].name != p->context->client_device)
+    device++;
+  return device < p->context->device_count ? device : UNPLACED;
+}
+
+// What nobody waited for is where the client is.
 static leat_status write_devices(placer *p) {
   leat_graph *graph = p->graph;
+  uint32_t client = client_device(p);
   for (uint32_t i = 0; i < graph->states.count; i++) {
     leat_state *state = graph->states.items[i];
     uint32_t component = p->feasible.component[graph->nodes.count + i];
@@ -218,7 +228,7 @@ static leat_status write_devices(placer *p) {
     leat_node *node = graph->nodes.items[i];
     node->colocate = NULL;
     if (!p->in_step[i]) continue;
-    LEAT_TRY(settle_near(p, component_of(p, node), UNPLACED, node->name, node->span));
+    LEAT_TRY(settle_near(p, component_of(p, node), client, node->name, node->span));
     node->device = p->context->devices[device_of(p, node)].name;
   }
   return LEAT_OK;

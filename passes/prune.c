@@ -403,14 +403,6 @@ static void inherit_constraints(pruner *p, leat_node *node) {
 
 // -- Places --------------------------------------------------------------------------------
 
-static const char *place_of(const pruner *p, leat_span span) {
-  leat_text text = {0};
-  leat_diag_place(p->context->diag, span, &text);
-  const char *place = text.size ? leat_intern(p->session->strings, text.data) : NULL;
-  leat_text_finish(&text);
-  return place;
-}
-
 // Where in the user's text stands what may fail while running: spans end with the session's texts,
 // places go on into other processes and files.
 static void find_places(pruner *p) {
@@ -418,11 +410,11 @@ static void find_places(pruner *p) {
   for (uint32_t i = 0; i < to->nodes.count; i++) {
     leat_node *node = to->nodes.items[i];
     if (!node->place && (node->op == LEAT_OP_feed || leat_node_may_fail(node)))
-      node->place = place_of(p, node->span);
+      node->place = leat_place_of(p->context, node->span);
   }
   for (uint32_t i = 0; i < to->states.count; i++) {
     leat_state *state = to->states.items[i];
-    if (!state->place && !state->init.node) state->place = place_of(p, state->span);
+    if (!state->place && !state->init.node) state->place = leat_place_of(p->context, state->span);
   }
 }
 

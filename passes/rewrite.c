@@ -120,6 +120,16 @@ static void sweep(leat_rewriter *r, leat_map *gone) {
   leat_graph_renumber(graph);
 }
 
+// -- Places --------------------------------------------------------------------------------
+
+const char *leat_place_of(const leat_pass_context *context, leat_span span) {
+  leat_text text = {0};
+  leat_diag_place(context->diag, span, &text);
+  const char *place = text.size ? leat_intern(context->graph->strings, text.data) : NULL;
+  leat_text_finish(&text);
+  return place;
+}
+
 // -- Devices -------------------------------------------------------------------------------
 
 void leat_constrain_device(leat_graph *graph, leat_node *node, const char *device) {

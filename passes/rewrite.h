@@ -13,7 +13,7 @@
 #ifndef LEAT_PASSES_REWRITE_H
 #define LEAT_PASSES_REWRITE_H
 
-#include "ir/graph.h"
+#include "passes/pass.h"
 
 typedef struct leat_rewriter {
   leat_graph *graph;
@@ -39,6 +39,9 @@ void leat_rewrite_finish(leat_rewriter *r);
 
 // By id: the step itself executes the node. The others only serve initial values of state.
 bool *leat_step_nodes(const leat_graph *graph, leat_arena *scratch);
+
+// "file:line:column" of the session's text, interned; NULL: of none.
+const char *leat_place_of(const leat_pass_context *context, leat_span span);
 
 // Narrows the node's device constraint to `device` too, if they can be met together.
 void leat_constrain_device(leat_graph *graph, leat_node *node, const char *device);

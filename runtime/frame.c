@@ -105,6 +105,39 @@ static leat_status resolve_formulas(leat_frame *frame, leat_error *error) {
   return LEAT_OK;
 }
 
+void leat_frame_say(const leat_frame *frame, leat_text_index says, const int64_t *first,
+                    uint32_t arg_first, uint32_t arg_count, leat_text *out) {
+  const leat_view *view = &frame->program->view;
+  const char *text = leat_view_text(view, says), *at;
+  uint32_t used = 0;
+  while ((at = strstr(text, "%lld")) && (first || used < arg_count)) {
+    int64_t number = first ? *first : frame->formulas[view->args[arg_first + used++].index];
+    leat_text_add(out, "%.*s%lld", (int)(at - text), text, (long long)number);
+    text = at + strlen("%lld");
+    first = NULL;
+  }
+  leat_text_add(out, "%s", text);
+}
+
+static leat_status fail_claim(leat_frame *frame, const leat_image_claim *claim, leat_error *error) {
+  leat_text words = {0};
+  leat_frame_say(frame, claim->says, NULL, claim->arg_first, claim->arg_count, &words);
+  leat_status status = leat_fail(error, LEAT_INVALID, "%s", words.size ? words.data : "");
+  leat_text_finish(&words);
+  frame->failed = claim;
+  return status;
+}
+
+static leat_status check_claims(leat_frame *frame, leat_error *error) {
+  const leat_view *view = &frame->program->view;
+  for (uint32_t i = 0; i < view->image->claims.count; i++) {
+    const leat_image_claim *claim = &view->claims[i];
+    if (frame->formula_known[claim->room] && frame->formulas[claim->room] < 0)
+      return fail_claim(frame, claim, error);
+  }
+  return LEAT_OK;
+}
+
 static leat_status resolve_arenas(leat_frame *frame, leat_error *error) {
   const leat_view *view = &frame->program->view;
   for (uint32_t i = 0; i < view->image->arenas.count; i++) {
@@ -112,7 +145,7 @@ static leat_status resolve_arenas(leat_frame *frame, leat_error *error) {
     uint32_t formula = view->arenas[i].size;
     int64_t size = frame->formulas[formula];
     if (!frame->formula_known[formula]) continue;
-    if (size < 0) size = 0; // for dims that a check refuses
+    if (size < 0) size = 0; // where nothing is checked
     if (block->memory && (uint64_t)size <= block->size) continue;
     block->size = 0;
     LEAT_TRY(reallocate(&block->memory, (uint64_t)size, error));
@@ -248,8 +281,7 @@ static void plan_task(leat_frame *frame, uint32_t number) {
     break;
   case LEAT_TASK_BIND: plan->known = frame->buffers[task->first].known; break;
   case LEAT_TASK_PRINT:
-  case LEAT_TASK_ASSERT:
-  case LEAT_TASK_CHECK: plan->known = args_known(frame, task->first, task->count); break;
+  case LEAT_TASK_ASSERT: plan->known = args_known(frame, task->first, task->count); break;
   }
 }
 
@@ -271,9 +303,11 @@ static leat_status resolve_fetch(leat_frame *frame, uint32_t number, leat_error 
 }
 
 // Resolves what is not yet, as far as the dims that are bound allow.
-static leat_status settle(leat_frame *frame, const leat_frame_limits *limits, leat_error *error) {
+static leat_status settle(leat_frame *frame, const leat_frame_limits *limits, bool checks,
+                          leat_error *error) {
   const leat_image *image = frame->program->image;
   LEAT_TRY(resolve_formulas(frame, error));
+  if (checks) LEAT_TRY(check_claims(frame, error));
   LEAT_TRY(resolve_arenas(frame, error));
   for (uint32_t i = 0; i < image->buffers.count; i++)
     if (!frame->buffers[i].known) frame->buffers[i].known = resolve_buffer(frame, i);
@@ -288,17 +322,18 @@ static leat_status settle(leat_frame *frame, const leat_frame_limits *limits, le
   return LEAT_OK;
 }
 
-leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
+leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits, bool checks,
                                leat_error *error) {
   const leat_image *image = frame->program->image;
   frame->resolved = false;
+  frame->failed = NULL;
   memset(frame->formula_known, 0, image->formulas.count * sizeof *frame->formula_known);
   memset(frame->arg_known, 0, image->args.count * sizeof *frame->arg_known);
   for (uint32_t i = 0; i < image->buffers.count; i++) frame->buffers[i].known = false;
   for (uint32_t i = 0; i < image->launches.count; i++) frame->launches[i].known = false;
   for (uint32_t i = 0; i < image->tasks.count; i++) frame->tasks[i].known = false;
   for (uint32_t i = 0; i < image->fetches.count; i++) frame->fetches[i].data = NULL;
-  LEAT_TRY(settle(frame, limits, error));
+  LEAT_TRY(settle(frame, limits, checks, error));
   frame->resolved = true;
   return LEAT_OK;
 }
@@ -317,7 +352,7 @@ static leat_status bind_dim(leat_frame *frame, uint32_t number, int64_t value,
                      (long long)value, (long long)*bound);
   if (*bound >= 0) return LEAT_OK;
   *bound = value;
-  return settle(frame, limits, error);
+  return settle(frame, limits, true, error);
 }
 
 leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,

@@ -47,6 +47,7 @@ struct leat_frame {
   pthread_mutex_t lock; // of what follows, while dims are bound
   int64_t *formulas;    // values
   bool *formula_known;
+  const leat_image_claim *failed; // what the dims bound last did not hold for; NULL: all held
   leat_block *arenas;
   leat_slot *buffers;
   leat_arg *args;
@@ -69,11 +70,16 @@ typedef struct leat_frame_limits {
 void leat_frame_init(leat_frame *frame, const leat_program *program,
                      leat_variable *const *variables, leat_arena *arena);
 void leat_frame_finish(leat_frame *frame);
-// Resolves, for the values in frame->dims, all that they are enough for.
+// Writes what an image says; each %lld in it is the next number: *first (NULL: there is none), then
+// the scalars args[arg_first … arg_count).
+void leat_frame_say(const leat_frame *frame, leat_text_index says, const int64_t *first,
+                    uint32_t arg_first, uint32_t arg_count, leat_text *out);
+// Resolves, for the values in frame->dims, all that they are enough for. With `checks`, checks that
+// fail are errors; `frame->failed` is the first then.
 LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
-                                             leat_error *error);
-// A task has bound the dim: resolves what becomes known by it. A dim that has a value already is
-// compared.
+                                             bool checks, leat_error *error);
+// A task has bound the dim: resolves what becomes known by it, and checks it. A dim that has a
+// value already is compared.
 LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
                                           const leat_frame_limits *limits, leat_error *error);
 // out[i] = x[i], with its bytes in the step's heap. out may be x.

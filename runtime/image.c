@@ -279,9 +279,6 @@ static bool task_ok(const checker *c, const leat_image_task *task) {
     return task->first < image->buffers.count && task->count < image->dims.count &&
            c->view.buffers[task->first].type.dtype == LEAT_i64 &&
            c->view.buffers[task->first].type.rank == 0;
-  case LEAT_TASK_CHECK:
-    return task->count % 2 == 0 && within(task->first, task->count, image->args.count) &&
-           args_are(c, task->first, 0, task->count);
   case LEAT_TASK_ASSERT:
     return task->count && within(task->first, task->count, image->args.count) &&
            args_are(c, task->first, task->count, 0) &&
@@ -296,6 +293,12 @@ static bool site_ok(const checker *c, const leat_image_site *site) {
          args_are(c, site->arg_first, 0, site->arg_count);
 }
 
+static bool claim_ok(const checker *c, const leat_image_claim *claim) {
+  return origin_ok(c, claim->node) && text_ok(c, claim->says) && formula_ok(c, claim->room) &&
+         within(claim->arg_first, claim->arg_count, c->view.image->args.count) &&
+         args_are(c, claim->arg_first, 0, claim->arg_count);
+}
+
 static leat_status check_tasks(checker *c) {
   const leat_image *image = c->view.image;
   for (uint32_t i = 0; i < image->kernels.count; i++)
@@ -303,6 +306,8 @@ static leat_status check_tasks(checker *c) {
       return DAMAGED(c, "kernel %u", i);
   for (uint32_t i = 0; i < image->sites.count; i++)
     if (!site_ok(c, &c->view.sites[i])) return DAMAGED(c, "fail site %u", i);
+  for (uint32_t i = 0; i < image->claims.count; i++)
+    if (!claim_ok(c, &c->view.claims[i])) return DAMAGED(c, "claim %u", i);
   for (uint32_t i = 0; i < image->launches.count; i++)
     if (!launch_ok(c, &c->view.launches[i])) return DAMAGED(c, "launch %u", i);
   for (uint32_t i = 0; i < image->tasks.count; i++)

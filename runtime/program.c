@@ -174,8 +174,7 @@ static leat_store_access task_access(const leat_view *view, const leat_image_tas
   case LEAT_TASK_BIND:
     access = buffer_access(view, &view->buffers[task->first]);
     return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
-  case LEAT_TASK_RECV:
-  case LEAT_TASK_CHECK: break;
+  case LEAT_TASK_RECV: break;
   }
   return LEAT_STORE_NONE;
 }

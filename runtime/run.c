@@ -343,7 +343,28 @@ static leat_status initialise(leat_run *run, leat_error *error) {
 
 // -- Executing ------------------------------------------------------------------------------------
 
-static leat_status resolve(leat_run *run, leat_error *error) {
+// "DEVICE: node `path` (file:line:column): why", of a check that failed.
+static leat_status name_claim(const leat_run *run, uint32_t part, const leat_error *why,
+                              leat_error *error) {
+  const leat_frame *frame = &run->frames[part];
+  leat_text words = {0};
+  leat_text_add(&words, "%s: node ", leat_run_device(run, part));
+  leat_origin_print(&frame->program->view, frame->failed->node, &words);
+  leat_status status = leat_fail(error, why->status, "%s: %s", words.data, why->message);
+  leat_text_finish(&words);
+  return status;
+}
+
+static leat_status resolve_frame(leat_run *run, uint32_t part, bool checks, leat_error *error) {
+  leat_frame *frame = &run->frames[part];
+  leat_error why = {0};
+  frame->resolved = false;
+  leat_status status = leat_frame_resolve(frame, &run->executor->runtime->limits, checks, &why);
+  if (status && frame->failed) return name_claim(run, part, &why, error);
+  return status ? leat_fail(error, status, "%s", why.message) : LEAT_OK;
+}
+
+static leat_status resolve(leat_run *run, bool checks, leat_error *error) {
   leat_executor *executor = run->executor;
   for (uint32_t p = 0; p < executor->part_count; p++) {
     const leat_bound_part *part = &executor->parts[p];
@@ -364,8 +385,7 @@ static leat_status resolve(leat_run *run, leat_error *error) {
       frame->dims[d] = value;
     }
     if (same) continue;
-    frame->resolved = false;
-    LEAT_TRY(leat_frame_resolve(frame, &executor->runtime->limits, error));
+    LEAT_TRY(resolve_frame(run, p, checks, error));
   }
   return LEAT_OK;
 }
@@ -375,7 +395,7 @@ static leat_status prepare(leat_run *run, const leat_run_request *request, leat_
   for (uint32_t d = 0; d < executor->dim_count; d++)
     run->dims[d] = request->dims ? request->dims[d] : -1;
   LEAT_TRY(leat_executor_bind(executor, request->feeds, run->dims, error));
-  LEAT_TRY(resolve(run, error));
+  LEAT_TRY(resolve(run, true, error));
   for (uint32_t i = 0; i < executor->feed_count; i++) {
     leat_frame *frame = &run->frames[executor->feeds[i].part];
     const leat_tensor *tensor = &request->feeds[i];
@@ -436,7 +456,7 @@ leat_status leat_run_execute(leat_run *run, const leat_run_request *request, lea
 }
 
 leat_status leat_run_initialise(leat_run *run, leat_error *error) {
-  // Initialisers know no dims; the arena is laid out for the smallest.
+  // Initialisers know no dims; the arena is laid out for the smallest, whatever checks say of them.
   for (uint32_t p = 0; p < run->executor->part_count; p++) {
     const leat_bound_part *part = &run->executor->parts[p];
     const leat_view *view = &part->program->view;
@@ -444,6 +464,7 @@ leat_status leat_run_initialise(leat_run *run, leat_error *error) {
       run->dims[part->dims[d]] = part->program->late[d] ? -1 : view->dims[d].low;
   }
   clear_failure(run);
-  LEAT_TRY(resolve(run, error));
+  LEAT_TRY(resolve(run, false, error));
+  for (uint32_t p = 0; p < run->executor->part_count; p++) run->frames[p].resolved = false;
   return initialise(run, error);
 }

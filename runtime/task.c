@@ -1,5 +1,5 @@
 // The tasks of an image, each executed under its device's lock of variables: a segment's result
-// becomes an error here, and what only the host can do (print, bind a dim, check, assert) is done.
+// becomes an error here, and what only the host can do (print, bind a dim, assert) is done.
 #include "runtime/executor.h"
 #include "runtime/format.h"
 
@@ -40,23 +40,12 @@ static void fail_node(leat_run *run, leat_task_place place, leat_image_origin no
   leat_text_finish(&words);
 }
 
-// What the site says: of its numbers the first is the call's, the others its own.
-static void add_site(leat_text *out, const leat_frame *frame, const leat_image_site *site,
-                     int64_t number) {
-  const leat_view *view = &frame->program->view;
-  const char *says = leat_view_text(view, site->says), *at;
-  for (uint32_t i = 0; (at = strstr(says, "%lld")); says = at + strlen("%lld")) {
-    leat_text_add(out, "%.*s%lld", (int)(at - says), says, (long long)number);
-    if (i < site->arg_count) number = frame->formulas[view->args[site->arg_first + i++].index];
-  }
-  leat_text_add(out, "%s", says);
-}
-
 static void report_failure(leat_run *run, leat_task_place place, const leat_failure *failure) {
   const leat_frame *frame = &run->frames[place.part];
   const leat_view *view = &frame->program->view;
   const leat_image_launch *launch = &view->launches[failure->launch];
   leat_image_site site = {.node = launch->node};
+  int64_t found = failure->call.value;
   uint32_t number = (uint32_t)failure->result >> 8;
   if (number < launch->site_count) site = view->sites[launch->site_first + number];
   leat_status status = (leat_status)(failure->result & 0xff);
@@ -66,7 +55,7 @@ static void report_failure(leat_run *run, leat_task_place place, const leat_fail
   if (says)
     leat_text_add(&why, "%s", says);
   else
-    add_site(&why, frame, &site, failure->call.value);
+    leat_frame_say(frame, site.says, &found, site.arg_first, site.arg_count, &why);
   fail_node(run, place, site.node, status ? status : LEAT_INTERNAL, "%s%s",
             leat_status_name(status), why.size ? why.data : "");
   leat_text_finish(&why);
@@ -122,38 +111,10 @@ static bool run_bind(leat_run *run, leat_task_place place) {
   int64_t value = *(const int64_t *)leat_frame_buffer(frame, task->first);
   leat_status status =
       leat_frame_bind(frame, task->count, value, &run->executor->runtime->limits, &why);
-  if (status) fail_node(run, place, task->node, status, "%s", why.message);
+  leat_image_origin node = task->node;
+  if (status && frame->failed) node = frame->failed->node;
+  if (status) fail_node(run, place, node, status, "%s", why.message);
   return !status;
-}
-
-// A size as people know it: `B = 3`, or just the number.
-static const char *size_text(const leat_frame *frame, uint32_t formula, char *text, size_t size) {
-  const leat_view *view = &frame->program->view;
-  int64_t dim = leat_formula_dim(view, formula);
-  snprintf(text, size, "%s%s%lld", dim < 0 ? "" : leat_view_text(view, view->dims[dim].name),
-           dim < 0 ? "" : " = ", (long long)frame->formulas[formula]);
-  return text;
-}
-
-static bool run_check(leat_run *run, leat_task_place place) {
-  const leat_image_task *task = leat_run_task_of(run, place);
-  const leat_frame *frame = &run->frames[place.part];
-  const leat_image_arg *args = &frame->program->view.args[task->first];
-  char a[128], b[128];
-  for (uint32_t i = 0; i < task->count; i += 2) {
-    int64_t found = frame->formulas[args[i].index];
-    if (found == frame->formulas[args[i + 1].index]) continue;
-    if (found < 0) {
-      fail_node(run, place, task->node, LEAT_INVALID, "axis %u would have %lld elements", i / 2,
-                (long long)found);
-      return false;
-    }
-    fail_node(run, place, task->node, LEAT_INVALID, "axis %u: %s and %s differ", i / 2,
-              size_text(frame, args[i].index, a, sizeof a),
-              size_text(frame, args[i + 1].index, b, sizeof b));
-    return false;
-  }
-  return true;
 }
 
 // "; element [1, 2] and 2 more", of what is no scalar.
@@ -205,12 +166,10 @@ static bool run_assert(leat_run *run, leat_task_place place) {
   return false;
 }
 
-// Whether all that the task works on has its place and size, which a sound image sees to. But for
-// what is received: the sender has checks that refuse dims for which it is impossible.
+// Whether all that the task works on has its place and size, which a sound image sees to.
 static bool check_known(leat_run *run, leat_task_place place) {
   const leat_frame *frame = &run->frames[place.part];
   if (__builtin_expect(frame->tasks[place.task].known, 1)) return true;
-  if (leat_run_task_of(run, place)->kind == LEAT_TASK_RECV) return true;
   leat_run_fail(run, -1, LEAT_INVALID,
                 "damaged image: task `%s` works on memory whose place or size is not known",
                 leat_program_text(frame->program, leat_run_task_of(run, place)->node.name));
@@ -229,7 +188,6 @@ bool leat_run_task(leat_run *run, leat_task_place place) {
   case LEAT_TASK_RECV: leat_transfer_receive(run, place); break;
   case LEAT_TASK_PRINT: done = run_print(run, place); break;
   case LEAT_TASK_BIND: done = run_bind(run, place); break;
-  case LEAT_TASK_CHECK: done = run_check(run, place); break;
   case LEAT_TASK_ASSERT: done = run_assert(run, place); break;
   }
   leat_store_unlock(store, access);

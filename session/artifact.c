@@ -110,7 +110,7 @@ static void count_entries(const artifact *a, leat_driver *driver) {
 // *stopped: --stop-after.
 static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
   LEAT_TRY(set_dims(a, driver));
-  LEAT_TRY(leat_driver_run(driver, "prune"));
+  LEAT_TRY(leat_driver_run(driver, "check"));
   LEAT_TRY(freeze(a, driver));
   LEAT_TRY(leat_driver_run(driver, NULL));
   leat_graph *part = NULL;

@@ -130,7 +130,7 @@ static leat_status make_code(leat_step *step, variant *v, leat_driver *driver, l
                              bool *stopped) {
   leat_session *session = step->session;
   leat_text key = {0};
-  leat_status status = leat_driver_run(driver, "prune");
+  leat_status status = leat_driver_run(driver, "check");
   bool cached = false;
   if (!status && !driver->stopped && uses_cache(session)) {
     double start = leat_seconds();

@@ -178,6 +178,15 @@ typedef struct leat_image_site {
   uint32_t arg_first, arg_count; // … these scalars
 } leat_image_site;
 
+// What must hold of dims. It is looked at when all of its dims have a value, before memory is sized
+// by them; a `room` below 0 ends the step.
+typedef struct leat_image_claim {
+  leat_image_origin node;
+  leat_text_index says;          // why; each %lld is one of …
+  uint32_t room;                 // formulas[room]
+  uint32_t arg_first, arg_count; // … these scalars
+} leat_image_claim;
+
 typedef enum leat_launch_kind {
   LEAT_LAUNCH_KERNEL,
   LEAT_LAUNCH_COPY, // buffer args[0] = buffer args[1], whole. Strings come with their bytes into a
@@ -202,7 +211,6 @@ typedef enum leat_task_kind {
   LEAT_TASK_RECV,    // messages[first]: waits for the edge's tensor, then fills buffer
   LEAT_TASK_PRINT,   // buffers args[first … count), behind `message`
   LEAT_TASK_BIND,    // dims[count] = the i64 in buffers[first]; what needs it depends on this task
-  LEAT_TASK_CHECK,   // scalars args[first … count), in pairs that must be equal
   LEAT_TASK_ASSERT, // buffers args[first … count): all of the bools in the first must be true, else
                     // the step fails with `message` and with what the others hold there
 } leat_task_kind;
@@ -289,6 +297,7 @@ typedef struct leat_image_frozen {
   X(kernels, leat_image_kernel)                                                                    \
   X(args, leat_image_arg)                                                                          \
   X(sites, leat_image_site)                                                                        \
+  X(claims, leat_image_claim)                                                                      \
   X(launches, leat_image_launch)                                                                   \
   X(tasks, leat_image_task)                                                                        \
   X(successors, uint32_t)                                                                          \

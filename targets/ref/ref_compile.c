@@ -250,12 +250,6 @@ static void add_bind(compiler *c, const leat_node *node) {
            leat_image_writer_dim(&c->image, atom));
 }
 
-static void add_check(compiler *c, const leat_node *node) {
-  leat_image_task task;
-  leat_image_writer_check(&c->image, node, &task);
-  add_task(c, node, LEAT_TASK_CHECK, task.first, task.count);
-}
-
 // What the node does, as at most one task.
 static void add_work(compiler *c, leat_node *node) {
   leat_state *state = leat_node_state(node);
@@ -279,8 +273,6 @@ static void add_work(compiler *c, leat_node *node) {
     add_bind(c, node);
   else if (node->op == LEAT_OP_assert)
     add_saying(c, node, LEAT_TASK_ASSERT);
-  else if (node->op == LEAT_OP_check_dims)
-    add_check(c, node);
   else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
     add_kernel(c, node);
 }
@@ -398,6 +390,7 @@ leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *di
                  (leat_image_kernel){.symbol = leat_image_writer_text(&c.image, "leat_ref_kernel"),
                                      .title = leat_image_writer_text(&c.image, "ref")});
   leat_image_writer_ports(&c.image, graph);
+  leat_image_writer_claims(&c.image, graph);
   LEAT_TRY(add_step(&c, marks));
   for (uint32_t i = 0; i < graph->states.count; i++)
     LEAT_TRY(add_initial_value(&c, graph->states.items[i], marks));

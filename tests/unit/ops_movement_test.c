@@ -75,8 +75,8 @@ TEST(run_time_dims_are_checked) {
   CHECK_VALUE(s, "i32[2] = [2, 3]");
   set_dim("B", 3);
   CHECK_VALUE(s, "index out of range: axis 0 has 3 elements, not 2 from 2 by 1");
-  leat_attr value = {.dim = named("B")};
-  CHECK_VALUE(op(LEAT_OP_dim, NULL, 0, &value), "i64[] = 3");
+  leat_attr value[] = {{.dim = named("B")}, {.i = false}};
+  CHECK_VALUE(op(LEAT_OP_dim, NULL, 0, value), "i64[] = 3");
 }
 
 TEST(iota_and_one_hot) {
