@@ -124,6 +124,7 @@ static void offer_operands(const completion *c, const char *usage) {
   if (strstr(usage, "NAME |")) names = tool_op_names();
   for (uint32_t i = 0; i < names.count; i++) offer_word(c, names.items[i], "");
   if (strstr(usage, "FILE")) offer_files("*.leat");
+  if (strstr(usage, "PATH…")) offer_files("*");
 }
 
 // -- Words -------------------------------------------------------------------------------------

@@ -1,0 +1,81 @@
+// leat check: whether files are whole and mean what they should; nothing is run or written.
+#include "base/npy.h"
+#include "runtime/checkpoint.h"
+#include "tools/session_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What each entry is compiled up to: what follows depends on the machine, and finds no mistakes.
+static const char last_stage[] = "lower";
+
+static int check_entries(leat_session *session, const char *path) {
+  int worst = TOOL_OK, count = leat_session_entry_count(session);
+  for (int i = 0; i < count; i++) {
+    const char *entry = leat_session_entry(session, i);
+    leat_step_spec spec = {.entries = &entry, .entry_count = 1};
+    leat_step *step = NULL;
+    int status = tool_report(session, leat_session_prepare(session, &spec, &step));
+    leat_step_destroy(step);
+    if (status) worst = status;
+  }
+  if (!worst) printf("%s: %d entr%s\n", path, count, count == 1 ? "y" : "ies");
+  return worst;
+}
+
+static int check_text(session_options *options, const char *path) {
+  int status;
+  leat_session *session = tool_open(options, path, &status);
+  if (session) status = check_entries(session, path);
+  return tool_close(options, session, status);
+}
+
+static int check_npy(const char *path) {
+  leat_npy npy;
+  leat_error error = {0};
+  if (leat_npy_open(&npy, path, &error)) return tool_fail(&error);
+  printf("%s: a tensor, %zu bytes\n", path, npy.file.size);
+  leat_npy_close(&npy);
+  return TOOL_OK;
+}
+
+// A checkpoint, or what others wrote of its kind.
+static int check_safetensors(const char *path) {
+  leat_safetensors file;
+  leat_error error = {0};
+  if (leat_checkpoint_open(&file, path, &error)) return tool_fail(&error);
+  printf("%s: %zu tensor%s, %zu bytes, %s\n", path, file.count, file.count == 1 ? "" : "s",
+         file.file.size, file.checksums ? "as its checksums say" : "which have no checksums");
+  leat_safetensors_close(&file);
+  return TOOL_OK;
+}
+
+static bool ends_with(const char *text, const char *end) {
+  size_t length = strlen(text), tail = strlen(end);
+  return length > tail && strcmp(text + length - tail, end) == 0;
+}
+
+// By its name; a checkpoint may have any.
+static int check(session_options *options, const char *path) {
+  if (ends_with(path, ".leat")) return check_text(options, path);
+  return ends_with(path, ".npy") ? check_npy(path) : check_safetensors(path);
+}
+
+static int run(const tool_command *command, int argc, char **argv) {
+  session_options session;
+  tool_option shared[SESSION_OPTION_COUNT];
+  const tool_options groups[] = {tool_session_options(&session, shared)};
+  int first, status, worst = TOOL_OK;
+  if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
+  if (first == argc) return tool_usage_error(command, "which files?");
+  if (!session.options.stop_after) session.options.stop_after = last_stage;
+  for (int i = first; i < argc; i++) {
+    status = check(&session, argv[i]);
+    if (status) worst = status;
+  }
+  return worst;
+}
+
+const tool_command check_command = {
+    "check", "[OPTION…] PATH…",
+    "whether texts compile, and .safetensors and .npy files are undamaged", run};
