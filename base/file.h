@@ -45,13 +45,20 @@ typedef enum leat_file_promise {
                      // fsynced
 } leat_file_promise;
 
-// Writes the pieces one after the other into a file aside, then renames it to `path`; on failure
-// nothing is left behind and an older file stays as it was. A symbolic link is followed; a device
-// or pipe is written directly.
+// Writes the pieces one after the other into a file aside, `PATH.leat-tmp`, then renames it to
+// `path`; on failure nothing is left behind and an older file stays as it was. What a process that
+// was killed has left there goes. The new file has the mode and, where that may be given, the owner
+// of the old one. A symbolic link is followed; a device or pipe is written directly. To one path
+// only one process at a time writes durably: the others get an error.
 LEAT_MUST_USE leat_status leat_file_write(const char *path, const leat_bytes *pieces, size_t count,
                                           leat_file_promise promise, leat_error *error);
 
 // Whether a file of that path can be written, or made, before the work that it is for; NULL: none.
 LEAT_MUST_USE leat_status leat_file_check_writable(const char *path, leat_error *error);
+
+// The same, and from now on until the claim is given up or the process ends only this process may
+// write it durably: two that work long for one file are told when the second begins.
+LEAT_MUST_USE leat_status leat_file_claim(const char *path, leat_error *error);
+void leat_file_unclaim(const char *path); // NULL and what is not claimed are fine
 
 #endif

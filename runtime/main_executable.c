@@ -110,7 +110,8 @@ static leat_status check_files(program *p) {
   for (int i = 0; i < leat_model_fetch_count(p->model); i++)
     LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
   LEAT_TRY(leat_check_save_path(p->save, p->restore, p->overwrite, &p->error));
-  return p->save ? from_model(p, leat_model_check_save(p->model, p->save)) : LEAT_OK;
+  if (p->save) LEAT_TRY(from_model(p, leat_model_check_save(p->model, p->save)));
+  return leat_file_claim(p->save, &p->error);
 }
 
 static leat_status show_results(program *p) {
@@ -216,6 +217,7 @@ static leat_status prepare(program *p) {
 }
 
 static void finish(program *p) {
+  leat_file_unclaim(p->save);
   for (int i = 0; p->given && i < leat_model_feed_count(p->model); i++)
     leat_feed_close(&p->given[i]);
   free(p->feeds);

@@ -101,6 +101,7 @@ static int run(const tool_command *command, int argc, char **argv) {
   o.session.saves = o.saving.save != NULL;
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = run_session(command, &o, session);
+  leat_file_unclaim(o.saving.save);
   tool_prepared_finish(&o.step);
   return tool_close(&o.session, session, status);
 }

@@ -40,8 +40,10 @@ int tool_saving_begin(const tool_saving *saving, const session_options *options,
     return tool_fail(&error);
   if (saving->restore && tool_restore(session, saving->restore, saving->partial))
     return TOOL_FAILED;
-  return saving->save ? tool_report(session, leat_session_check_save(session, saving->save))
-                      : TOOL_OK;
+  if (!saving->save) return TOOL_OK;
+  int exit_code = tool_report(session, leat_session_check_save(session, saving->save));
+  if (!exit_code && leat_file_claim(saving->save, &error)) exit_code = tool_fail(&error);
+  return exit_code;
 }
 
 // -- Going back --------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ tool_options tool_saving_options(tool_saving *saving, session_options *session,
                                  tool_option items[SAVING_OPTION_COUNT]);
 
 // Before anything is compiled: restores, and looks whether what will be saved may be. Shows what is
-// wrong and gives the exit code.
+// wrong and gives the exit code. The file is claimed then: leat_file_unclaim gives it up.
 int tool_saving_begin(const tool_saving *saving, const session_options *options,
                       leat_session *session);
 // After each step that has run.
