@@ -1,11 +1,12 @@
 // The object and a `main` of three lines (for an executable) or the list of what is exported (for a
-// shared object) go into a directory of their own under
-// $TMPDIR; the compiler makes the output beside the others, from where it is moved into place.
+// shared object) go into a temporary folder; the compiler makes the output beside the others, from
+// where it is moved into place.
 #define _GNU_SOURCE
 #include "session/link.h"
 
 #include "base/command.h"
 #include "base/installed.h"
+#include "base/temporary.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -126,26 +127,15 @@ static leat_status link_in(linker *l, const char *directory, leat_text *printed)
   }
   if (!status) status = move_into_place(l);
   if (!status) status = make_executable(l);
-  unlink(l->object);
-  unlink(l->main);
-  unlink(l->exports);
-  unlink(l->linked);
   return status;
 }
 
 leat_status leat_link_run(const leat_link *link, leat_text *command, leat_error *error) {
   linker l = {.link = link, .arena = leat_arena_create(), .error = error};
-  const char *parent = getenv("TMPDIR");
-  char *directory =
-      leat_arena_printf(l.arena, "%s/leat-XXXXXX", parent && *parent ? parent : "/tmp");
-  leat_status status;
-  if (mkdtemp(directory)) {
-    status = link_in(&l, directory, command);
-    rmdir(directory);
-  } else {
-    status =
-        leat_fail(error, LEAT_IO, "cannot make a directory %s: %s", directory, strerror(errno));
-  }
+  leat_temporary *folder;
+  leat_status status = leat_temporary_make(&folder, error);
+  if (!status) status = link_in(&l, leat_temporary_path(folder), command);
+  leat_temporary_remove(folder);
   leat_arena_destroy(l.arena);
   return status;
 }

@@ -2,8 +2,11 @@
 // who died, nor does its exit code tell success, so every rank has a line to here (launched.h).
 // What goes wrong first is the cause: it is named, and the other ranks are ended.
 #define _GNU_SOURCE
+#include "base/temporary.h"
 #include "tools/launched.h"
+#include "tools/leftovers.h"
 #include "tools/options.h"
+#include "tools/session_options.h"
 
 #include <errno.h>
 #include <math.h>
@@ -24,12 +27,14 @@ enum { MOST_RANKS = 1024, TICK = 50 }; // milliseconds
 enum { CANNOT_RUN = 127 };             // mpiexec's exit code where there is none
 static const double GRACE = 2;         // seconds that mpiexec has to end the ranks by itself
 static const double SAME_SIGNAL = 0.5; // seconds
+static const double LOOK = 0.5;        // seconds between looks at what the ranks' processes do
 
 typedef struct rank_line {
-  int socket; // -1: closed
-  int rank;   // -1: has not said
-  long pid;   // 0: has not said hello
-  bool ended; // said bye
+  int socket;     // -1: closed
+  int rank;       // -1: has not said
+  long pid;       // 0: has not said hello
+  bool ended;     // said bye
+  double stopped; // when it was first seen standing still; 0: it runs
   char text[256];
   size_t size;
 } rank_line;
@@ -38,13 +43,14 @@ typedef struct launch {
   int count;       // of ranks
   double deadline; // seconds until every rank has said hello
   const char *mpiexec;
-  char directory[sizeof(struct sockaddr_un)], path[sizeof(struct sockaddr_un)]; // of the listener
+  leat_temporary *folder; // of the listener's socket
   int listener;
   int events; // an epoll: it tells things in the order in which they happened
   pid_t child;
   bool child_ended;
   int child_status;
   bool failed;
+  double looked;           // when the ranks were looked at last
   int heard;               // signals that came here and were acted upon
   double heard_at;         // the first
   double ask_at, force_at; // when mpiexec gets SIGTERM and SIGKILL; infinity: it ends by itself
@@ -111,20 +117,16 @@ static bool watch_socket(launch *l, int socket, uint32_t line) {
 
 static int open_listener(launch *l) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
-  const char *parent = getenv("TMPDIR");
-  if (!parent || !*parent) parent = "/tmp";
-  int length =
-      snprintf(address.sun_path, sizeof address.sun_path, "%s/leat-launch-XXXXXX/line", parent);
+  leat_error error = {0};
+  if (leat_temporary_make(&l->folder, &error)) return tool_fail(&error);
+  const char *folder = leat_temporary_path(l->folder);
+  int length = snprintf(address.sun_path, sizeof address.sun_path, "%s/line", folder);
   if (length >= (int)sizeof address.sun_path) {
     fprintf(stderr,
-            "error: $TMPDIR is too long for a socket's path, which has at most %d bytes: %s\n",
-            (int)sizeof address.sun_path - 1, parent);
+            "error: $TMPDIR is too long for a socket's path, which has at most %d bytes: %.*s\n",
+            (int)sizeof address.sun_path - 1, (int)(strrchr(folder, '/') - folder), folder);
     return TOOL_FAILED;
   }
-  snprintf(l->directory, sizeof l->directory, "%s/leat-launch-XXXXXX", parent);
-  if (!mkdtemp(l->directory)) return fail(l->directory);
-  length = snprintf(l->path, sizeof l->path, "%s/line", l->directory);
-  memcpy(address.sun_path, l->path, (size_t)length + 1);
   l->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (l->listener < 0 || bind(l->listener, (struct sockaddr *)&address, sizeof address) ||
       listen(l->listener, MOST_RANKS))
@@ -132,7 +134,7 @@ static int open_listener(launch *l) {
   l->events = epoll_create1(EPOLL_CLOEXEC);
   if (l->events < 0 || !watch_socket(l, l->listener, MOST_RANKS))
     return fail("cannot watch the ranks");
-  return setenv(LAUNCH_VARIABLE, l->path, 1) ? fail("setenv") : TOOL_OK;
+  return setenv(LAUNCH_VARIABLE, address.sun_path, 1) ? fail("setenv") : TOOL_OK;
 }
 
 // mpiexec -n N leat ARGUMENT…
@@ -157,6 +159,49 @@ static int start(launch *l, int argc, char **argv) {
   _exit(CANNOT_RUN);
 }
 
+// -- Ranks that stand still ----------------------------------------------------------------------
+
+// The state of a process as /proc/PID/stat says it, "PID (NAME) STATE …"; 0: it is gone.
+static char state_of(long pid) {
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%ld/stat", pid);
+  FILE *file = fopen(path, "re");
+  size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+  if (file) fclose(file);
+  text[size] = '\0';
+  const char *end = strrchr(text, ')');
+  return end && end[1] ? end[2] : '\0';
+}
+
+// Notes since when a signal, or a debugger, has kept each rank from running. mpiexec may have
+// killed it before the one is heard of that noticed: of the dead what was seen last stays.
+static void look_at_ranks(launch *l) {
+  l->looked = now();
+  for (int i = 0; i < l->line_count; i++) {
+    rank_line *line = &l->lines[i];
+    if (line->socket < 0 || !line->pid || line->ended) continue;
+    char state = state_of(line->pid);
+    if (state == 'T' || state == 't')
+      line->stopped = line->stopped > 0 ? line->stopped : l->looked;
+    else if (state && state != 'Z' && state != 'X')
+      line->stopped = 0;
+  }
+}
+
+// What a rank that stands still makes others do is not their fault. False: all ranks go.
+static bool blame_who_stands_still(launch *l) {
+  const rank_line *first = NULL;
+  if (now() - l->looked > LOOK / 4) look_at_ranks(l);
+  for (int i = 0; i < l->line_count; i++) {
+    const rank_line *line = &l->lines[i];
+    if (line->stopped > 0 && (!first || line->stopped < first->stopped)) first = line;
+  }
+  if (first)
+    give_up(l, GRACE, "rank %d (process %ld) stands still: it was stopped", first->rank,
+            first->pid);
+  return first != NULL;
+}
+
 // -- Listening ---------------------------------------------------------------------------------
 
 static void accept_lines(launch *l) {
@@ -174,7 +219,8 @@ static void take_words(launch *l, rank_line *line) {
     sscanf(line->text, "rank %d", &line->rank);
     sscanf(line->text, "hello %ld", &line->pid);
     if (sscanf(line->text, "bye %d", &code) == 1) line->ended = true;
-    if (code) give_up(l, GRACE, "rank %d failed with exit code %d", line->rank, code);
+    if (code && !blame_who_stands_still(l))
+      give_up(l, GRACE, "rank %d failed with exit code %d", line->rank, code);
     line->size -= (size_t)(end + 1 - line->text);
     memmove(line->text, end + 1, line->size);
   }
@@ -189,7 +235,8 @@ static void read_line(launch *l, rank_line *line) {
   } else if (count == 0 || (errno != EAGAIN && errno != EINTR)) {
     close(line->socket);
     line->socket = -1;
-    if (!line->ended) give_up(l, GRACE, "rank %d (process %ld) died", line->rank, line->pid);
+    if (!line->ended && !blame_who_stands_still(l))
+      give_up(l, GRACE, "rank %d (process %ld) died", line->rank, line->pid);
   }
 }
 
@@ -227,7 +274,7 @@ static void judge_the_end(launch *l) {
     l->failed = true; // it has said why
   else if (unborn >= 0)
     give_up(l, 0, "rank %d did not start", unborn);
-  else if (unfinished >= 0)
+  else if (unfinished >= 0 && !blame_who_stands_still(l))
     give_up(l, 0, "%s ended before rank %d", l->mpiexec, unfinished);
 }
 
@@ -242,6 +289,7 @@ static int watch(launch *l) {
   double late = now() + l->deadline;
   while (!l->child_ended) {
     listen_a_tick(l);
+    if (now() - l->looked > LOOK && !l->failed) look_at_ranks(l);
     int unborn = now() > late ? find_silent(l, false) : -1;
     if (unborn >= 0) give_up(l, 0, "rank %d did not start within %g s", unborn, l->deadline);
     if (interruptions > l->heard) end_by_signal(l);
@@ -258,13 +306,13 @@ static int supervise(launch *l, int argc, char **argv) {
   signal(SIGINT, interrupt);
   signal(SIGTERM, interrupt);
   signal(SIGHUP, interrupt);
+  clear_shared_memory(); // of a launch that was killed
   int status = open_listener(l);
   if (!status) status = start(l, argc, argv);
   if (!status) status = watch(l);
   close(l->listener);
   close(l->events);
-  unlink(l->path);
-  rmdir(l->directory);
+  leat_temporary_remove(l->folder);
   return status;
 }
 

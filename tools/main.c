@@ -1,4 +1,5 @@
 // The `leat` program: finds the subcommand. Each has a file of its own in this folder.
+#include "base/temporary.h"
 #include "leat/leat.h"
 #include "tools/forms.h"
 #include "tools/launched.h"
@@ -63,8 +64,22 @@ static int finish_output(int status) {
   return status ? status : TOOL_FAILED;
 }
 
+static void leave(int number) {
+  leat_temporary_remove_all();
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+// What ends the program leaves nothing on the disk, unless a command makes of it what it wants.
+static void catch_ends(void) {
+  static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
+  for (int i = 0; i < TOOL_COUNT(ends); i++)
+    if (signal(ends[i], leave) == SIG_IGN) signal(ends[i], SIG_IGN);
+}
+
 int main(int argc, char **argv) {
   keep_standard_files();
+  catch_ends();
   launched_hello();
   int status = finish_output(run(argc, argv));
   launched_bye(status);

@@ -1,5 +1,5 @@
-// Host code through the system's C compiler: the text goes into a directory of its own under
-// $TMPDIR, the compiler is spawned there, and the object is read back. Nothing is left behind.
+// Host code through the system's C compiler: the text goes into a temporary folder, the compiler is
+// spawned, and the object is read back.
 #define _GNU_SOURCE
 #include "targets/c/c.h"
 
@@ -7,8 +7,8 @@
 #include "base/cpuid.h"
 #include "base/file.h"
 #include "base/installed.h"
+#include "base/temporary.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,8 +67,6 @@ static leat_status compile_in(const char *directory, const leat_codegen_request 
   if (!status) status = run_compiler(&c, error);
   if (!status) status = leat_file_read(object, LARGEST_OBJECT, &data, &out->size, error);
   out->data = data;
-  unlink(source);
-  unlink(object);
   leat_arena_destroy(c.arena);
   return status;
 }
@@ -76,18 +74,15 @@ static leat_status compile_in(const char *directory, const leat_codegen_request 
 leat_status leat_c_compile(const leat_codegen_request *request, leat_object *out,
                            leat_error *error) {
   *out = (leat_object){0};
-  const char *parent = getenv("TMPDIR");
-  char directory[4096];
-  snprintf(directory, sizeof directory, "%s/leat-XXXXXX", parent && *parent ? parent : "/tmp");
-  if (!mkdtemp(directory))
-    return leat_fail(error, LEAT_IO, "cannot make a directory %s: %s", directory, strerror(errno));
+  leat_temporary *folder;
+  LEAT_TRY(leat_temporary_make(&folder, error));
   leat_text text = {0};
   leat_c_print_file(request, &text);
   if (request->dump) leat_text_add_n(request->dump, text.data, text.size);
   if (request->assembly) leat_text_add_n(request->assembly, text.data, text.size);
-  leat_status status = compile_in(directory, request, &text, out, error);
+  leat_status status = compile_in(leat_temporary_path(folder), request, &text, out, error);
   leat_text_finish(&text);
-  rmdir(directory);
+  leat_temporary_remove(folder);
   return status;
 }
 

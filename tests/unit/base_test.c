@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/number.h"
 #include "base/philox.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "base/trust.h"
 #include "base/vec.h"
@@ -492,6 +493,50 @@ TEST(what_is_no_folder_is_not_trusted) {
   CHECK_EQ_INT(symlink("nowhere/at/all", path), 0);
   CHECK_EQ_INT(leat_trusted_folder(path, &real, NULL), LEAT_NOT_FOUND);
   CHECK_EQ_INT(leat_trusted_folder("", &real, NULL), LEAT_NOT_FOUND);
+}
+
+// A temporary folder with a file in it; *path is its own.
+static leat_temporary *temporary_with_a_file(char path[SCRATCH_PATH]) {
+  leat_temporary *folder = NULL;
+  leat_error error = {0};
+  char inside[2 * SCRATCH_PATH];
+  if (leat_temporary_make(&folder, &error)) CHECK_FAILED("%s", error.message);
+  snprintf(path, SCRATCH_PATH, "%s", leat_temporary_path(folder));
+  snprintf(inside, sizeof inside, "%s/file", path);
+  CHECK_EQ_INT(leat_file_write(inside, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+  CHECK_EQ_INT(mode_of(path), 0700);
+  return folder;
+}
+
+TEST(temporary_folders_go_with_what_is_in_them) {
+  enum { SEVERAL = 40 };
+  char parent[SCRATCH_PATH], first[SCRATCH_PATH], paths[SEVERAL][SCRATCH_PATH];
+  scratch_path(parent, "moment");
+  CHECK_EQ_INT(mkdir(parent, 0777), 0);
+  const char *given = getenv("TMPDIR");
+  char *before = given ? strdup(given) : NULL;
+  setenv("TMPDIR", parent, 1);
+  for (int round = 0; round < 3; round++) { // more than there are places in the table
+    leat_temporary *folder = temporary_with_a_file(first);
+    for (int i = 0; i < SEVERAL; i++) temporary_with_a_file(paths[i]);
+    CHECK_EQ_INT(scratch_count("moment"), SEVERAL + 1);
+    leat_temporary_remove(folder);
+    CHECK(access(first, F_OK) && !access(paths[0], F_OK));
+    leat_temporary_remove_all();
+    CHECK_EQ_INT(scratch_count("moment"), 0);
+  }
+  leat_temporary_remove(NULL);
+  leat_temporary *none;
+  leat_error error = {0};
+  scratch_path(parent, "moment/nowhere");
+  setenv("TMPDIR", parent, 1);
+  CHECK_EQ_INT(leat_temporary_make(&none, &error), LEAT_IO);
+  CHECK(!none && strstr(error.message, "nowhere/leat-temporary-XXXXXX: No such file"));
+  if (before)
+    setenv("TMPDIR", before, 1);
+  else
+    unsetenv("TMPDIR");
+  free(before);
 }
 
 TEST(files_that_cannot_be_used_say_why) {
