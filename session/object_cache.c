@@ -155,10 +155,13 @@ static int by_use(const void *a, const void *b) {
 }
 
 // Whether the cache named a file so, "kind-" and 32 digits: nothing else in the directory is
-// touched.
+// touched. What stands behind a dot is a file aside (base/file.c), of a put that goes on, which the
+// newest are, or whose process was killed.
 static bool is_ours(const char *name) {
-  return strncmp(name, "object-", 7) == 0 && strlen(name) == 7 + 32 &&
-         strspn(name + 7, "0123456789abcdef") == 32;
+  enum { KIND = 7, DIGITS = 32 };
+  if (strncmp(name, "object-", KIND) != 0) return false;
+  const char *end = name + KIND + strspn(name + KIND, "0123456789abcdef");
+  return end == name + KIND + DIGITS && (!*end || *end == '.');
 }
 
 static uint64_t list_files(int directory, DIR *stream, leat_arena *arena, cached_files *files) {

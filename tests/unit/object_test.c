@@ -1,5 +1,6 @@
 // Compiled code outside the compiler: the loader, which must refuse what is damaged (run this under
 // the sanitizers), the data of ahead-of-time objects, and the disk cache.
+#include "base/file.h"
 #include "leat/artifact.h"
 #include "runtime/object_load.h"
 #include "session/object_cache.h"
@@ -292,13 +293,23 @@ TEST(cache_drops_the_longest_unused) {
   setenv("LEAT_CACHE_LIMIT", "1", 1);
   CHECK_EQ_INT(leat_object_cache_open(path, &cache, NULL), LEAT_OK);
   unsetenv("LEAT_CACHE_LIMIT");
+  char killed[2 * SCRATCH_PATH], other[2 * SCRATCH_PATH]; // of a put that was killed, of somebody
+  snprintf(killed, sizeof killed, "%s/object-%032d.4711.0.tmp", path, 7);
+  snprintf(other, sizeof other, "%s/object-%032d-kept", path, 7);
+  for (int i = 0; i < 2; i++) {
+    leat_bytes piece = {bytes, 1};
+    const char *name = i ? other : killed;
+    CHECK_EQ_INT(leat_file_write(name, &piece, 1, LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+    CHECK_EQ_INT(utime(name, &(struct utimbuf){1, 1}), 0);
+  }
   for (int i = 0; i < 12; i++) { // 1.2 MB
     snprintf(key, sizeof key, "key %d", i);
     if (i == 10) check_cached(cache, "key 0", ""); // used again, the others were not
     leat_object_cache_put(cache, key, strlen(key), bytes, sizeof bytes);
     if (i < 9) for_each_file(path, make_old);
   }
-  CHECK(scratch_count("limited") <= 10);
+  CHECK(scratch_count("limited") <= 11);
+  CHECK(access(killed, F_OK) && !access(other, F_OK));
   check_cached(cache, "key 0", "");
   check_cached(cache, "key 1", NULL);
   check_cached(cache, "key 11", "");
