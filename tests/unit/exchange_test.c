@@ -163,6 +163,24 @@ TEST(failure_ends_the_step_on_all_ranks) {
   tear_down_ranks(&r);
 }
 
+// A feed of another size fails before anything runs; the other rank must not wait for its tensor.
+TEST(failure_before_the_run_ends_it_on_all_ranks) {
+  ranks r;
+  if (set_up_ranks(&r, LONG, INCREMENT, true)) {
+    worker w = {.f = &r.f[1], .steps = 1};
+    pthread_create(&w.thread, NULL, work, &w);
+    float x[PAYLOAD] = {0};
+    leat_tensor feed = vector(x, PAYLOAD - 1), back;
+    leat_status status = execute(&r.f[0], 0, &feed, &back);
+    CHECK(status && status != LEAT_DEADLINE);
+    pthread_join(w.thread, NULL);
+    CHECK_EQ_INT(w.last, status);
+    CHECK(!strncmp(r.f[1].error.message, "rank 0: ", 8));
+    CHECK_EQ_STR(r.f[1].error.message + 8, r.f[0].error.message);
+  }
+  tear_down_ranks(&r);
+}
+
 TEST(deadline_names_the_edge_on_all_ranks) {
   ranks r;
   if (set_up_ranks(&r, SHORT, INCREMENT, false)) {
