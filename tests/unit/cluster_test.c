@@ -270,7 +270,35 @@ TEST(tensors_of_too_many_dims_are_refused) {
   }
 }
 
-// The same from a peer: the variable keeps its value, and the worker serves on.
+TEST(tensors_of_impossible_shapes_are_refused) {
+  static const struct {
+    int64_t shape[2];
+    size_t bytes; // that come
+    bool fits;
+  } cases[] = {
+      {{2, 3}, 24, true},          {{0, 5}, 0, true},
+      {{2, 3}, 20, false},         {{2, 3}, 28, false},
+      {{-1, 3}, 0, false},         {{-2, -3}, 24, false},
+      {{INT64_MAX, 2}, 24, false}, {{INT64_MIN, 0}, 0, false},
+      {{1ll << 62, 1}, 0, false},  {{1ll << 31, 1ll << 31}, 0, false},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    static const char bytes[32];
+    leat_text text = {0};
+    leat_wire_put(&text, LEAT_f32);
+    leat_wire_put(&text, 2);
+    for (int d = 0; d < 2; d++) leat_wire_put(&text, (uint64_t)cases[i].shape[d]);
+    leat_wire_put_bytes(&text, bytes, cases[i].bytes);
+    leat_wire in = {text.data, text.data + text.size, false};
+    leat_tensor tensor;
+    if (leat_wire_get_tensor(&in, &tensor) != cases[i].fits) CHECK_FAILED("case %zu", i);
+    CHECK_EQ_INT(!tensor.data, !cases[i].fits);
+    free(tensor.data);
+    leat_text_finish(&text);
+  }
+}
+
+// Too many dims from a peer: the variable keeps its value, and the worker serves on.
 TEST(a_peer_cannot_write_a_tensor_of_too_many_dims) {
   pair p = pair_begin();
   leat_graph_hash hash = send_step(&p, 1, LEAT_VERSION, false);
