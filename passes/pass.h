@@ -69,6 +69,9 @@ typedef struct leat_step_request {
   leat_vec(leat_node *) runs;
 } leat_step_request;
 
+// Whether a node to be run is a fetch of the text that no entry of the Run has.
+bool leat_step_fetches_run(const leat_step_request *step, const leat_node *node);
+
 typedef leat_status (*leat_pass_function)(leat_pass_context *context);
 
 #define PASS(name, text) leat_status leat_pass_##name(leat_pass_context *context) LEAT_MUST_USE;

@@ -176,10 +176,18 @@ static leat_value copy_of(const pruner *p, leat_value value) {
   return feed ? *feed : (leat_value){p->copies[value.node->id], value.port};
 }
 
-static bool is_requested(const pruner *p, const leat_entry *entry) {
-  for (uint32_t i = 0; i < p->request->entries.count; i++)
-    if (p->request->entries.items[i] == entry) return true;
+static bool has_entry(const leat_step_request *step, const leat_entry *entry) {
+  for (uint32_t i = 0; i < step->entries.count; i++)
+    if (step->entries.items[i] == entry) return true;
   return false;
+}
+
+bool leat_step_fetches_run(const leat_step_request *step, const leat_node *node) {
+  return node->op == LEAT_OP_fetch && !has_entry(step, node->entry);
+}
+
+static bool is_requested(const pruner *p, const leat_entry *entry) {
+  return has_entry(p->request, entry);
 }
 
 static void name_param(pruner *p, const leat_param *param, const char *name, uint32_t index) {
@@ -251,12 +259,20 @@ static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value val
   node->span = span;
 }
 
+// A fetch that stands in the text is one of the step's.
+static void number_fetch(pruner *p, const leat_node *node) {
+  leat_node_set_attr(p->cloner.to, p->copies[node->id], "index", (leat_attr){.i = p->fetches++});
+}
+
+// The entry's results, then the fetches that are written in it.
 static void fetch_results(pruner *p, const leat_entry *entry) {
   for (uint32_t i = 0; i < entry->results.count; i++) {
     const leat_result *result = &entry->results.items[i];
     fetch(p, leat_clone_entry(&p->cloner, entry), port_name(p, entry, result->name),
           copy_of(p, result->value), result->value.node->span);
   }
+  for (uint32_t i = 0; i < entry->effects.count; i++)
+    if (entry->effects.items[i]->op == LEAT_OP_fetch) number_fetch(p, entry->effects.items[i]);
 }
 
 // A read of a variable that is fetched by its name; it stands in the last entry and is chained
@@ -286,6 +302,9 @@ static void fetch_others(pruner *p) {
       fetch(p, last, wanted->name, read_at_the_end(p, state, last), state->span);
     }
   }
+  for (uint32_t i = 0; i < p->request->runs.count; i++)
+    if (leat_step_fetches_run(p->request, p->request->runs.items[i]))
+      number_fetch(p, p->request->runs.items[i]);
 }
 
 // -- Order ---------------------------------------------------------------------------------

@@ -109,6 +109,11 @@ static void warn_of_broken(leat_session *session) {
   }
 }
 
+// A `fetch` that stands in the text, as in a dump.
+static void add_written_fetch(resolver *r, const leat_node *node) {
+  add_fetch(r, leat_node_attr(node, "name")->string, leat_value_type(node->inputs[0]));
+}
+
 static leat_status add_entry(resolver *r, const char *name) {
   leat_entry *entry = leat_graph_find_entry(r->graph, name);
   if (!entry) return is_broken(r, name) ? LEAT_INVALID : unknown_entry(r, name);
@@ -121,6 +126,8 @@ static leat_status add_entry(resolver *r, const char *name) {
     const leat_result *result = &entry->results.items[i];
     add_fetch(r, port_name(r, entry, result->name), leat_value_type(result->value));
   }
+  for (uint32_t i = 0; i < entry->effects.count; i++)
+    if (entry->effects.items[i]->op == LEAT_OP_fetch) add_written_fetch(r, entry->effects.items[i]);
   return LEAT_OK;
 }
 
@@ -196,6 +203,7 @@ static leat_status add_run(resolver *r, const char *name) {
     if (!node) return unknown(r, "node", name, leat_frontend_suggest(r->session->frontend, name));
   }
   leat_vec_push(r->arena, &r->out->step.runs, node);
+  if (leat_step_fetches_run(&r->out->step, node)) add_written_fetch(r, node);
   return LEAT_OK;
 }
 

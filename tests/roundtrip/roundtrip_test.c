@@ -1,6 +1,7 @@
 // parse(print(graph)) is the graph: what is dumped after each pass is read back and printed again,
 // for all entries of the examples and for random programs, also over two devices, symbolic and
-// specialised.
+// specialised. A dump of each program runs, too, and gives what the program gives (tests/dumps does
+// so with the programs of the tree).
 #include "tests/sweep/random_program.h"
 
 #include "tests/unit/check.h"
@@ -11,6 +12,7 @@
 enum { PATH_SIZE = 512, SHOWN = 300 };
 
 static int graphs; // read back so far
+static int runs;   // of dumps
 
 // -- One dump ----------------------------------------------------------------------------------
 
@@ -37,6 +39,31 @@ static void check_graph(const char *what, const char *stage, const char *text) {
     report(what, stage, text, again);
   graphs++;
   free(again);
+  leat_session_destroy(session);
+}
+
+// A dump runs, and gives what the program gave.
+static void check_dump(const char *what, const char *text, const program *p,
+                       const leat_tensor *feeds, const leat_tensor *want) {
+  leat_session *session;
+  leat_step *step = NULL;
+  const char *entry = "f";
+  leat_step_spec spec = {.entries = &entry, .entry_count = 1};
+  leat_tensor *got = tensors_create(p->results.count);
+  leat_text why = {0};
+  leat_status status = leat_session_create(
+      &(leat_session_options){.devices = 2, .cache = "off", .threads = 1}, &session);
+  if (!status) status = leat_session_extend(session, text, 0, what);
+  if (!status) status = leat_session_prepare(session, &spec, &step);
+  if (!status) status = leat_step_run(step, feeds, got);
+  if (status) CHECK_FAILED("%s does not run: %.*s", what, SHOWN, leat_session_message(session));
+  for (uint32_t i = 0; i < p->results.count && !status; i++)
+    if (!tensor_matches(&want[i], &got[i], MATCH_VALUES, 0, &why))
+      CHECK_FAILED("%s, run: %s", what, why.data);
+  runs++;
+  leat_text_finish(&why);
+  free(got);
+  leat_step_destroy(step);
   leat_session_destroy(session);
 }
 
@@ -114,16 +141,29 @@ TEST(files) {
 
 // -- Random programs ---------------------------------------------------------------------------
 
+// Of a dump of one graph what stands below its line `# after STAGE`, else NULL.
+static const char *only_graph(const char *log) {
+  const char *text = log ? strstr(log, "\ngraph ") : NULL;
+  return text && !strstr(text + 1, "# after ") ? text + 1 : NULL;
+}
+
+// One that only chance makes end early ends so here too.
 static void check_program(uint64_t seed, const test_way *way) {
   program p;
   prepared run;
-  char what[64];
+  char what[96];
   program_random(&p, seed, true);
   snprintf(what, sizeof what, "program %llu%s", (unsigned long long)seed, way->name);
-  leat_tensor *out = tensors_create(p.results.count);
-  leat_status status = prepared_open(&run, &p, way);
-  if (!status && run.step) status = prepared_run(&run, program_feeds(&p), out);
-  if (status) CHECK_FAILED("%s: %s\n%s", what, prepared_message(&run), program_text(&p, false));
+  leat_tensor *out = tensors_create(p.results.count), *feeds = program_feeds(&p);
+  leat_status expected = LEAT_OK, status = prepared_open(&run, &p, way);
+  if (!status && run.step) {
+    expected = program_expected(&p);
+    status = prepared_run(&run, feeds, out);
+  }
+  if (status != expected)
+    CHECK_FAILED("%s: %s\n%s", what, prepared_message(&run), program_text(&p, false));
+  const char *graph = only_graph(run.log.data);
+  if (run.step && graph && !status) check_dump(what, graph, &p, feeds, out);
   check_log(what, run.log.data);
   tensors_destroy(out, p.results.count);
   prepared_close(&run);
@@ -131,18 +171,23 @@ static void check_program(uint64_t seed, const test_way *way) {
 }
 
 TEST(random_programs) {
+  static const char *const stages[] = {"prune",    "check", "choose", "infer",     "fold",
+                                       "simplify", "cse",   "place",  "partition", "legalize"};
   static const test_way ways[] = {
       {"", {.devices = 2, .dump_after = "all", .stop_after = "partition"}, false},
       {", spread", {.devices = 2, .dump_after = "all", .stop_after = "partition"}, true},
-      {", specialised", {.devices = 2, .dump_after = "partition"}, false},
   };
   rng seeds = {test_seed() + 3};
   printf("roundtrip: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
   for (int i = 0; i < (getenv("LEAT_SANITIZED") ? 10 : 40); i++) {
     uint64_t seed = rng_next(&seeds);
-    for (int way = 0; way < 3; way++) check_program(seed, &ways[way]);
+    const char *stage = RNG_PICK(&seeds, stages);
+    test_way runs_too = {stage, {.devices = 2, .dump_after = stage, .symbolic = i % 2}, false};
+    for (int way = 0; way < 2; way++) check_program(seed, &ways[way]);
+    check_program(seed, &runs_too);
   }
   CHECK(graphs > 100);
+  CHECK(runs > 5);
 }
 
 CHECK_MAIN("roundtrip")

@@ -66,7 +66,7 @@ void test_dim_print(test_dim dim, leat_text *out) {
   }
   if (dim.times != 1) leat_text_add(out, "%" PRId64 "*", dim.times);
   leat_text_add(out, "%s", dim_names[dim.name]);
-  if (dim.plus) leat_text_add(out, "+%" PRId64, dim.plus);
+  if (dim.plus) leat_text_add(out, "%+" PRId64, dim.plus);
 }
 
 void test_type_print(const test_value *value, leat_text *out) {
@@ -86,6 +86,10 @@ void program_choose_dims(program *p) {
   p->dims[DIM_P0] = RNG_PICK(&p->random, positive);
   p->dims[DIM_P1] = RNG_PICK(&p->random, positive);
   p->dims[DIM_B] = RNG_PICK(&p->random, large);
+}
+
+leat_status program_expected(const program *p) {
+  return p->shrinks && dim_value(p, p->shrunk) < 0 ? LEAT_INVALID : p->expected;
 }
 
 // -- Building ------------------------------------------------------------------------------------

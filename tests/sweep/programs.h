@@ -84,7 +84,9 @@ typedef struct program {
   leat_vec(test_input) inputs;
   leat_vec(test_value) values; // inputs and results of statements
   leat_vec(test_result) results;
-  leat_status expected;    // of a run
+  leat_status expected; // of a run, but for what `shrunk` says
+  bool shrinks;         // a run in which the dim `shrunk` is negative ends with an error
+  test_dim shrunk;
   int64_t dims[DIM_NAMES]; // the values of the next run
   bool bound[DIM_NAMES];   // an input binds it
 
@@ -110,6 +112,7 @@ int program_shape(program *p, int least_rank, int most_rank, bool nonempty, test
 void program_fetch(program *p, const test_value *value);
 // Chooses values of the run-time dims for the next run.
 void program_choose_dims(program *p);
+leat_status program_expected(const program *p); // of that run
 // In the program's arena. `spread`: every other statement is on the second device.
 char *program_text(const program *p, bool spread);
 // Fills new tensors for all inputs; they belong to the program's arena.

@@ -1,6 +1,8 @@
 // Random programs from the op table.
 #include "tests/sweep/random_program.h"
 
+#include <string.h>
+
 enum { LEAST_OPS = 5, MOST_OPS = 40 };
 
 // The dtypes of a program: mostly one, so that its values meet, and bools, which comparisons make.
@@ -14,6 +16,13 @@ static leat_dtype dtype_for(program *p, leat_dtype main_dtype) {
   return others[rng_below(&p->random, (int64_t)(sizeof others / sizeof *others) - complex)];
 }
 
+// The call, with the operand where %s stands.
+static void add_call(leat_text *out, const char *call, const char *operand) {
+  for (const char *at; (at = strstr(call, "%s")); call = at + 2)
+    leat_text_add(out, "%.*s%s", (int)(at - call), call, operand);
+  leat_text_add(out, "%s", call);
+}
+
 // Contractions, reductions and what only moves stand among the element-wise ops more often than the
 // table has them.
 static leat_op random_op(program *p, bool any) {
@@ -25,6 +34,33 @@ static leat_op random_op(program *p, bool any) {
                                              : (leat_op)rng_below(&p->random, LEAT_OP_COUNT);
     if (op_calls_cover(op) && (any || p->smooth || !op_ulps(op, LEAT_f64))) return op;
   }
+}
+
+// Something whose size a run-time dim may make negative, of which the elements, fused or not, or
+// only the shape are wanted.
+static void add_shrinking(program *p) {
+  static const char *const makes[] = {
+      "iota([%s], axis=0, dtype=i64)", "zeros(i64[%s])", "sum(eye(%s, dtype=i64), axis=0)",
+      "sum(one_hot([0, 1], %s, dtype=i64), axis=0)", "cast(random_bits([%s], seed=1), i64)"};
+  static const char *const uses[] = {"sum(%s)",
+                                     "sort(%s)",
+                                     "shape_of(%s)",
+                                     "cumsum(%s, axis=0)",
+                                     "shape_of(cumsum(%s, axis=0))",
+                                     "concat([%s, %s], axis=0)",
+                                     "%s * 2"};
+  p->shrinks = true;
+  p->shrunk = (test_dim){DIM_N0 + (int)rng_below(&p->random, 2), 1, -1 - rng_below(&p->random, 5)};
+  program_bind(p, (test_dim){p->shrunk.name, 1, 0});
+  leat_text dim = {0}, made = {0};
+  test_dim_print(p->shrunk, &dim);
+  add_call(&made, RNG_PICK(&p->random, makes), dim.data);
+  leat_text_add(&p->body, "  shrunk = %s\n  used = ", made.data);
+  add_call(&p->body, RNG_PICK(&p->random, uses), "shrunk");
+  leat_text_add(&p->body, "\n");
+  program_fetch(p, &(test_value){.name = "used", .label = "what may shrink"});
+  leat_text_finish(&dim);
+  leat_text_finish(&made);
 }
 
 // Most of what nobody reads, and some of the rest.
@@ -57,4 +93,5 @@ void program_random(program *p, uint64_t seed, bool any) {
     if (!rounds && op_call(p, op, dtype, variant)) count--;
   }
   fetch_results(p);
+  if (p->symbolic && rng_percent(&p->random, 30)) add_shrinking(p);
 }
