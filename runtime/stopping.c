@@ -9,10 +9,11 @@ volatile sig_atomic_t leat_stopped;
 static double same;
 static _Atomic int64_t until; // the clock up to which a signal is the first one; 0: none has come
 
-// A terminal that is closed sends SIGHUP more than once, and every line gives another SIGPIPE.
+// A terminal that is closed sends SIGHUP more than once, every line gives another SIGPIPE, and each
+// second beyond the limit another SIGXCPU.
 static void stop(int number) {
   int kept = errno;
-  bool patient = number == SIGHUP || number == SIGPIPE;
+  bool patient = number != SIGINT && number != SIGTERM;
   leat_stopped = number;
   if (!patient && !until) {
     until = leat_clock_after(same);
@@ -29,6 +30,7 @@ void leat_stop_at_signals(double same_seconds) {
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
   sigaction(SIGPIPE, &action, NULL);
+  sigaction(SIGXCPU, &action, NULL);
   sigaction(SIGHUP, &action, &before);
   if (before.sa_handler == SIG_IGN) sigaction(SIGHUP, &before, NULL); // as nohup wants it
 }

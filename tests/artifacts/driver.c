@@ -3,7 +3,8 @@
 //     driver LIBRARY NAME FEED…      FEED: `-` takes the default, else SHAPE:FILE, as 2,3:x.raw
 //
 // Compiled with -DMODEL=NAME -DHEADER='"NAME.h"' it is linked with the model, and ignores the first
-// two words; else it takes all that it calls from the shared object LIBRARY.
+// two words; else it takes all that it calls from the shared object LIBRARY. Behind the run, which
+// may fail, it writes the checkpoint $SAVE if there is one.
 #define _GNU_SOURCE
 #include "leat/runtime.h"
 
@@ -78,10 +79,10 @@ int main(int argc, char **argv) {
   for (int i = 0; i < SYMBOL(leat_model_feed_count)(model); i++)
     printf("feed %s %s\n", SYMBOL(leat_model_feed_name)(model, i),
            SYMBOL(leat_model_feed_type)(model, i));
-  if (SYMBOL(leat_model_run)(model, feeds, fetches)) {
-    fprintf(stderr, "%s\n", SYMBOL(leat_model_message)(model));
-    return 1;
-  }
+  leat_status status = SYMBOL(leat_model_run)(model, feeds, fetches);
+  if (status) fprintf(stderr, "%s\n", SYMBOL(leat_model_message)(model));
+  if (getenv("SAVE") && SYMBOL(leat_model_save)(model, getenv("SAVE"))) return 2;
+  if (status) return 1;
   for (int i = 0; i < SYMBOL(leat_model_fetch_count)(model); i++)
     show(SYMBOL(leat_model_fetch_name)(model, i), SYMBOL(leat_model_fetch_type)(model, i),
          &fetches[i], SYMBOL(leat_tensor_bytes)(&fetches[i]));

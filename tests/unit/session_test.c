@@ -1,4 +1,5 @@
 // Sessions through the public API: shapes that change from run to run, values by name, mistakes.
+#include "base/safetensors.h"
 #include "leat/leat.h"
 #include "tests/unit/opened.h"
 #include "tests/unit/scratch.h"
@@ -225,6 +226,75 @@ TEST(checkpoints) {
   CHECK_EQ_INT(read_i64(session, "n"), 8);
   leat_step_destroy(step);
   leat_session_destroy(session);
+}
+
+// A run that fails draws no numbers of its own: the next one has its count, and a checkpoint too.
+TEST(failed_runs_do_not_count) {
+  static const char text[] = "var n: i64[] = 0\n"
+                             "entry inc(fine: bool[]) -> (c: i64[]) {\n"
+                             "  n += 1\n"
+                             "  assert(fine, \"not fine\")\n"
+                             "  c = run_count()\n"
+                             "}\n";
+  static const char *const targets[] = {"cpu", "ref"};
+  static const bool fine[] = {true, false, true, false, false, true};
+  char path[SCRATCH_PATH];
+  scratch_path(path, "counts.safetensors");
+  for (int t = 0; t < 2; t++) {
+    leat_session *session = open_session(text, targets[t]);
+    leat_step *step = prepare(session, "inc");
+    int64_t counted = 0;
+    for (size_t i = 0; step && i < sizeof fine; i++) {
+      leat_tensor feed = {LEAT_bool, 0, {0}, (void *)&fine[i]}, count;
+      if (!fine[i]) CHECK_EQ_INT(leat_step_run(step, &feed, &count), LEAT_INVALID);
+      if (!fine[i]) continue;
+      CHECK_EQ_INT(leat_step_run(step, &feed, &count), LEAT_OK);
+      CHECK_EQ_INT(*(int64_t *)count.data, counted++);
+    }
+    CHECK_EQ_INT(leat_session_save(session, path), LEAT_OK);
+    leat_step_destroy(step);
+    leat_session_destroy(session);
+    leat_safetensors file;
+    CHECK_EQ_INT(leat_safetensors_open(&file, path, NULL), LEAT_OK);
+    for (size_t i = 0; i < file.metadata_count; i++)
+      if (!strcmp(file.metadata[i].key, "run_count/inc")) CHECK_EQ_STR(file.metadata[i].value, "3");
+    leat_safetensors_close(&file);
+    remove(path);
+  }
+}
+
+// What a checkpoint may replace (runtime/replace.h).
+TEST(saves_replace_no_more_than_they_hold) {
+  static const char text[] = "var w: f32[2] = 0\n"
+                             "entry train() training -> (s: i64[]) {\n"
+                             "  w += 1\n"
+                             "  s = global_step\n"
+                             "}\n"
+                             "entry other() training -> (s: i64[]) { s = global_step }\n";
+  char path[SCRATCH_PATH];
+  scratch_path(path, "replaced.safetensors");
+  leat_session *first = open_session(text, "ref"), *second = open_session(text, "ref");
+  leat_step *step = prepare(first, "train"), *same = prepare(second, "train"),
+            *fewer = prepare(second, "other");
+  leat_tensor out;
+  for (int i = 0; i < 3; i++) CHECK_EQ_INT(leat_step_run(step, NULL, &out), LEAT_OK);
+  CHECK_EQ_INT(leat_session_check_save(first, path), LEAT_OK);
+  CHECK_EQ_INT(leat_session_save(first, path), LEAT_OK);
+  for (int i = 0; i < 4; i++) CHECK_EQ_INT(leat_step_run(fewer, NULL, &out), LEAT_OK);
+  CHECK_EQ_INT(leat_session_save(second, path), LEAT_INVALID); // without `w`
+  CHECK(strstr(leat_session_message(second), "has `w`, which would be lost"));
+  CHECK_EQ_INT(leat_step_run(step, NULL, &out), LEAT_OK);
+  CHECK_EQ_INT(leat_session_save(first, path), LEAT_OK);
+  CHECK_EQ_INT(leat_session_restore(second, path), LEAT_OK);
+  CHECK_EQ_INT(leat_session_save(second, path), LEAT_OK); // of the same step
+  CHECK_EQ_INT(leat_step_run(same, NULL, &out), LEAT_OK);
+  CHECK_EQ_INT(leat_session_save(second, path), LEAT_OK);
+  CHECK_EQ_INT(leat_session_check_save(first, path), LEAT_OK); // who knows how far it will get
+  CHECK_EQ_INT(leat_session_save(first, path), LEAT_INVALID);
+  CHECK(strstr(leat_session_message(first), "global_step = 5, than what is to be saved, 4"));
+  CHECK_EQ_INT(leat_session_check_save(first, "/no/such/folder/file"), LEAT_NOT_FOUND);
+  leat_step_destroy(step), leat_step_destroy(same), leat_step_destroy(fewer);
+  leat_session_destroy(first), leat_session_destroy(second);
 }
 
 // The parts of two numbers.
