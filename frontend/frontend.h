@@ -27,6 +27,9 @@ typedef struct leat_frontend_options {
   int task;
   const char *path;    // folders between `:` where `use` looks after the text's own; NULL: none
   uint64_t most_steps; // statements, calls and list items that a text may take; 0: 10 million
+  // Asked at each of them; true ends the text with an error. NULL: nobody interrupts.
+  bool (*is_interrupted)(void *context);
+  void *context;
 } leat_frontend_options;
 
 // Lives in `arena`; so does its graph. The options are copied.

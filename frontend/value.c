@@ -258,10 +258,13 @@ bool ev_spend(evaluator *e, uint64_t steps, leat_span span) {
   e->steps += steps;
   uint64_t most = e->options.most_steps ? e->options.most_steps : EV_MAX_STEPS;
   bool many = e->graph->nodes.count - e->nodes > EV_MAX_NODES;
-  if (e->steps <= most && !many && leat_arena_used(e->arena) - e->used <= LEAT_MAX_TEXT_MEMORY)
-    return true;
+  bool interrupted = e->options.is_interrupted && e->options.is_interrupted(e->options.context);
+  bool large = leat_arena_used(e->arena) - e->used > LEAT_MAX_TEXT_MEMORY;
+  if (e->steps <= most && !many && !large && !interrupted) return true;
   e->stopped = true;
-  if (many)
+  if (interrupted)
+    ev_fail(e, span, "interrupted");
+  else if (many)
     ev_fail(e, span, "a text of more than %d operations", EV_MAX_NODES);
   else if (e->steps > most)
     ev_fail(e, span, "compile time takes more than %llu statements, calls and list items",

@@ -94,6 +94,10 @@ static leat_status choose_cpu(leat_session *session, leat_error *error) {
   return LEAT_OK;
 }
 
+static bool is_interrupted(void *runtime) {
+  return leat_runtime_is_interrupted(runtime);
+}
+
 static void create_frontend(leat_session *session) {
   const leat_session_options *options = &session->options;
   size_t count = (size_t)options->setting_count;
@@ -110,7 +114,9 @@ static void create_frontend(leat_session *session) {
                                     .setting_values = values,
                                     .setting_count = options->setting_count,
                                     .jobs = session->devices.jobs.items,
-                                    .job_count = (int)session->devices.jobs.count};
+                                    .job_count = (int)session->devices.jobs.count,
+                                    .is_interrupted = is_interrupted,
+                                    .context = session->runtime};
   session->frontend =
       leat_frontend_create(session->arena, session->strings, session->diag, &frontend);
 }
@@ -249,7 +255,8 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
   leat_session_time(session, "frontend", start);
   collect_effects(session, graph, first);
   leat_session_note_entry_run(session);
-  return extended ? LEAT_OK : LEAT_INVALID;
+  if (extended) return LEAT_OK;
+  return leat_runtime_is_interrupted(session->runtime) ? LEAT_ABORTED : LEAT_INVALID;
 }
 
 leat_status leat_session_extend(leat_session *session, const char *text, size_t size,

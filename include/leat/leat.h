@@ -167,10 +167,10 @@ const leat_port *leat_step_fetch(const leat_step *step, int i);
 LEAT_MUST_USE leat_status leat_step_run(leat_step *step, const leat_tensor *feeds,
                                         leat_tensor *fetches);
 
-// While on, calls of this session that compile or run end soon with LEAT_ABORTED: a compilation
-// between passes and kernels, a step between kernels, or the parts of a long one; what it did to
-// variables until then is done, as when a step fails. Any thread and any signal handler may call
-// it. Off lets the session work again.
+// While on, calls of this session that read a text, compile or run end soon with LEAT_ABORTED: a
+// text between its statements and calls, a compilation between passes and kernels, a step between
+// kernels, or the parts of a long one; what it did to variables until then is done, as when a step
+// fails. Any thread and any signal handler may call it. Off lets the session work again.
 void leat_session_interrupt(leat_session *session, bool on);
 
 // Variables by name ("net/hidden/w"); the data of `out` is the caller's to free().
