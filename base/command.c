@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "base/command.h"
 
+#include "base/environment.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -32,8 +34,8 @@ void leat_command_print(const leat_command *command, leat_text *out) {
 }
 
 const char *leat_c_compiler(void) {
-  const char *cc = getenv("CC");
-  return cc && *cc ? cc : "cc";
+  const char *cc = leat_environment("CC");
+  return cc ? cc : "cc";
 }
 
 // Keeps the first bytes and reads the rest away, so that the program never waits.

@@ -1,6 +1,7 @@
 // A module is found in two lists of directories; dlopen keeps count of the rest.
 #include "base/module.h"
 
+#include "base/environment.h"
 #include "base/installed.h"
 
 #include <dlfcn.h>
@@ -11,7 +12,7 @@
 static bool find(const char *name, char path[LEAT_PATH_SIZE]) {
   char file[64];
   snprintf(file, sizeof file, "leat-%s.so", name);
-  return leat_directory_find(getenv("LEAT_MODULE_PATH"), file, path) ||
+  return leat_directory_find(leat_environment("LEAT_MODULE_PATH"), file, path) ||
          leat_directory_find(leat_module_directories, file, path);
 }
 

@@ -80,12 +80,13 @@ static void add_inputs(const linker *l, leat_command *command) {
     leat_command_add_words(command, "-Wl,--no-whole-archive", " ", "");
     leat_command_add(command, leat_arena_printf(l->arena, "-Wl,--version-script=%s", l->exports));
   } else {
+    leat_command_add_words(command, "-fPIE -pie", " ", "");
     leat_command_add(command, l->main);
     leat_command_add(command, l->object);
     if (l->blis) leat_command_add(command, l->blis);
     leat_command_add(command, l->library);
   }
-  leat_command_add_words(command, "-s -Wl,--gc-sections", " ", "");
+  leat_command_add_words(command, "-s -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack", " ", "");
   if (l->blis) leat_command_add(command, "-lblis");
   leat_command_add(command, "-lm");
 }

@@ -7,6 +7,7 @@
 #include "session/object_cache.h"
 
 #include "base/arena.h"
+#include "base/environment.h"
 #include "base/file.h"
 #include "base/trust.h"
 #include "base/vec.h"
@@ -52,24 +53,19 @@ static bool same(hash a, hash b) {
   return a.words[0] == b.words[0] && a.words[1] == b.words[1];
 }
 
-static const char *environment(const char *name) {
-  const char *value = getenv(name);
-  return value && *value ? value : NULL;
-}
-
 // The folder that is asked for, malloc'ed; NULL: none, or no memory.
 static char *choose_directory(const char *where) {
   const char *end = "";
   char *directory = NULL;
-  if (!where) where = environment("LEAT_CACHE_DIR");
-  if (!where && (where = environment("XDG_CACHE_HOME"))) end = "/leat";
-  if (!where && (where = environment("HOME"))) end = "/.cache/leat";
+  if (!where) where = leat_environment("LEAT_CACHE_DIR");
+  if (!where && (where = leat_environment("XDG_CACHE_HOME"))) end = "/leat";
+  if (!where && (where = leat_environment("HOME"))) end = "/.cache/leat";
   if (!where || strcmp(where, "off") == 0) return NULL;
   return asprintf(&directory, "%s%s", where, end) < 0 ? NULL : directory;
 }
 
 leat_status leat_object_cache_open(const char *where, leat_object_cache **out, leat_error *error) {
-  const char *limit = environment("LEAT_CACHE_LIMIT");
+  const char *limit = leat_environment("LEAT_CACHE_LIMIT");
   *out = NULL;
   char *asked = choose_directory(where), *directory = NULL;
   leat_error reason = {0};

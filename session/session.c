@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/cpuid.h"
+#include "base/environment.h"
 #include "base/file.h"
 #include "ir/print.h"
 #include "session/cluster.h"
@@ -107,7 +108,7 @@ static void create_frontend(leat_session *session) {
     names[i] = copy_text(session, options->settings[i].name);
     values[i] = copy_text(session, options->settings[i].value);
   }
-  const char *own = options->path ? options->path : "", *shared = getenv("LEAT_PATH");
+  const char *own = options->path ? options->path : "", *shared = leat_environment("LEAT_PATH");
   const char *path = leat_arena_printf(session->arena, "%s:%s", own, shared ? shared : "");
   leat_frontend_options frontend = {.path = path,
                                     .setting_names = names,

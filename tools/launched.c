@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "tools/launched.h"
 
+#include "base/environment.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,8 +19,8 @@ static int line = -1;
 
 // The value of the first of the variables that is set, or NULL.
 static const char *first_set(const char *const *variables) {
-  while (*variables && !getenv(*variables)) variables++;
-  return *variables ? getenv(*variables) : NULL;
+  while (*variables && !leat_environment(*variables)) variables++;
+  return *variables ? leat_environment(*variables) : NULL;
 }
 
 int launched_rank(void) {
@@ -54,7 +56,7 @@ static void move_up(void) {
 }
 
 void launched_hello(void) {
-  const char *path = getenv(LAUNCH_VARIABLE);
+  const char *path = leat_environment(LAUNCH_VARIABLE);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   if (!path || strlen(path) >= sizeof address.sun_path) return;
   strcpy(address.sun_path, path);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "tools/loop.h"
 
+#include "base/environment.h"
 #include "base/text.h"
 #include "session/driver.h"
 #include "tools/session_options.h"
@@ -89,7 +90,7 @@ int tool_read_global_step(leat_session *session, int64_t *out) {
 }
 
 static bool can_draw(void) {
-  const char *terminal = getenv("TERM");
+  const char *terminal = leat_environment("TERM");
   return isatty(STDERR_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
 }
 

@@ -79,7 +79,7 @@ static void print_exit_status(void) {
 }
 
 static void print_variables(void) {
-  puts(".SH ENVIRONMENT");
+  puts(".SH ENVIRONMENT\nA copy that runs with another user's rights (setuid) uses none of these.");
   for (int i = 0; i < TOOL_COUNT(variables); i++) {
     printf(".TP\n.B %s\n", variables[i].name);
     print_line(variables[i].what);

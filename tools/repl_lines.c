@@ -2,6 +2,7 @@
 // (a block with its brackets) is one entry of the history, which is kept between sessions in
 // $XDG_STATE_HOME/leat/history, else ~/.local/state/leat/history.
 #define _GNU_SOURCE
+#include "base/environment.h"
 #include "frontend/parser.h"
 #include "tools/repl.h"
 
@@ -83,9 +84,10 @@ static void make_folders(char *path) {
 }
 
 static void find_history_file(void) {
-  const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME"), *end = "/leat/history";
-  if (!state || !*state) state = home, end = "/.local/state/leat/history";
-  if (!state || !*state) return;
+  const char *state = leat_environment("XDG_STATE_HOME"), *home = leat_environment("HOME"),
+             *end = "/leat/history";
+  if (!state) state = home, end = "/.local/state/leat/history";
+  if (!state) return;
   struct stat info;
   if (snprintf(history_file, sizeof history_file, "%s%s", state, end) >= (int)sizeof history_file)
     *history_file = '\0';

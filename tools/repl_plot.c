@@ -1,4 +1,5 @@
 // :plot: what an expression gives, as a picture in the terminal or in a PNG file.
+#include "base/environment.h"
 #include "tools/picture.h"
 #include "tools/repl.h"
 #include "tools/session_options.h"
@@ -14,14 +15,14 @@ enum { PNG_LINE_WIDTH = 640, PNG_LINE_HEIGHT = 400, PNG_SIDE = 4096 };
 enum { COLUMNS = 80, ROWS = 24, LABELS = 12, LINE_ROWS = 16 };
 
 static bool has(const char *variable, const char *word) {
-  const char *value = getenv(variable);
+  const char *value = leat_environment(variable);
   return value && strstr(value, word);
 }
 
 // What the terminal can show. Half blocks are characters of UTF-8.
 static picture_colours colours_of_terminal(void) {
   bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-  if (!isatty(STDOUT_FILENO) || !utf8 || has("TERM", "dumb") || !getenv("TERM"))
+  if (!isatty(STDOUT_FILENO) || !utf8 || has("TERM", "dumb") || !leat_environment("TERM"))
     return PICTURE_PLAIN;
   return has("COLORTERM", "truecolor") || has("COLORTERM", "24bit") ? PICTURE_24_BIT : PICTURE_256;
 }

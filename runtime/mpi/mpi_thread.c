@@ -5,6 +5,7 @@
 #include "runtime/mpi/mpi_transport.h"
 
 #include "base/cpuid.h"
+#include "base/environment.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -81,7 +82,7 @@ static bool is_flushed(mpi_transport *t) {
 // memory (CMA, UCX's choice) gives 8, no ptrace rights needed, and MPI_Finalize, which may hang
 // where UCX has opened TCP connections, does not. A choice of the user's stays.
 static void choose_transports(void) {
-  const char *local = getenv("MPI_LOCALNRANKS"), *all = getenv("PMI_SIZE");
+  const char *local = leat_environment("MPI_LOCALNRANKS"), *all = leat_environment("PMI_SIZE");
   if (local && all && strcmp(local, all) == 0) setenv("UCX_TLS", "sysv,self", 0);
 }
 
