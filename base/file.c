@@ -10,11 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_READ = 1 << 16 };
+enum { FIRST_READ = 1 << 16, DATA_ALIGNMENT = 64 };
 
 // What is no file may have no end.
 static const size_t longest_stream = (size_t)1 << 30;
@@ -123,60 +122,61 @@ static leat_status read_all(int fd, const char *path, size_t expected, size_t li
   return LEAT_OK;
 }
 
-// What is no regular file ends at `stream_limit`.
-static leat_status read_path(const char *path, size_t limit, size_t stream_limit, char **out_data,
-                             size_t *out_size, leat_error *error) {
+leat_status leat_file_read(const char *path, size_t limit, char **out_data, size_t *out_size,
+                           leat_error *error) {
   int fd;
   struct stat info;
   LEAT_TRY(open_to_read(path, &fd, &info, error));
-  bool regular = S_ISREG(info.st_mode);
-  size_t expected = regular ? (size_t)info.st_size : FIRST_READ;
-  leat_status status =
-      regular && expected > limit
-          ? fail_limit(error, path, limit)
-          : read_all(fd, path, expected, regular ? limit : stream_limit, out_data, out_size, error);
+  size_t expected = S_ISREG(info.st_mode) ? (size_t)info.st_size : FIRST_READ;
+  leat_status status = S_ISREG(info.st_mode) && expected > limit
+                           ? fail_limit(error, path, limit)
+                           : read_all(fd, path, expected, limit, out_data, out_size, error);
   close(fd);
   return status;
 }
 
-leat_status leat_file_read(const char *path, size_t limit, char **out_data, size_t *out_size,
-                           leat_error *error) {
-  return read_path(path, limit, limit, out_data, out_size, error);
+// As much as `info` says, into memory aligned like that of a tensor. What changes meanwhile would
+// be half old and half new.
+static leat_status read_regular(int fd, const struct stat *info, const char *path,
+                                unsigned char **out, leat_error *error) {
+  size_t size = (size_t)info->st_size, got = 0;
+  void *data;
+  if (posix_memalign(&data, DATA_ALIGNMENT, size + 1)) return fail_memory(error, path);
+  ssize_t more = 0;
+  while (got <= size && (more = read_some(fd, (char *)data + got, size + 1 - got)) > 0)
+    got += (size_t)more;
+  struct stat now;
+  leat_status status = LEAT_OK;
+  if (more < 0 || fstat(fd, &now))
+    status = leat_file_fail(error, "read", path);
+  else if (got != size || now.st_size != info->st_size ||
+           now.st_mtim.tv_sec != info->st_mtim.tv_sec ||
+           now.st_mtim.tv_nsec != info->st_mtim.tv_nsec)
+    status = leat_fail(error, LEAT_IO, "cannot read '%s': it changes while it is read", path);
+  if (status)
+    free(data);
+  else
+    *out = data;
+  return status;
 }
 
 leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_error *error) {
   int fd;
   struct stat info;
+  unsigned char *data = NULL;
+  size_t size;
   *out = (leat_file_view){0};
   LEAT_TRY(open_to_read(path, &fd, &info, error));
-  leat_status status = LEAT_OK;
-  if (S_ISREG(info.st_mode) && info.st_size > 0) {
-    void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (data == MAP_FAILED)
-      status = leat_file_fail(error, "map", path);
-    else
-      *out = (leat_file_view){.data = data, .size = (size_t)info.st_size, .mapped = true};
-  } else {
-    char *data = NULL;
-    status = read_all(fd, path, FIRST_READ, longest_stream, &data, &out->size, error);
-    out->data = (unsigned char *)data;
-  }
+  bool known = S_ISREG(info.st_mode) && info.st_size > 0; // files of /proc say that they have 0
+  leat_status status =
+      known ? read_regular(fd, &info, path, &data, error)
+            : read_all(fd, path, FIRST_READ, longest_stream, (char **)&data, &size, error);
   close(fd);
+  if (!status) *out = (leat_file_view){data, known ? (size_t)info.st_size : size};
   return status;
 }
 
-leat_status leat_file_view_read(leat_file_view *out, const char *path, leat_error *error) {
-  char *data = NULL;
-  *out = (leat_file_view){0};
-  LEAT_TRY(read_path(path, SIZE_MAX / 4, longest_stream, &data, &out->size, error));
-  out->data = (unsigned char *)data;
-  return LEAT_OK;
-}
-
 void leat_file_view_close(leat_file_view *view) {
-  if (view->mapped)
-    munmap((void *)view->data, view->size);
-  else
-    free((void *)view->data);
+  free((void *)view->data);
   *view = (leat_file_view){0};
 }

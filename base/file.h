@@ -9,19 +9,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// The bytes of a file, read-only until closed: mapped where it is a regular file (its pages are
-// read when touched; it must not be shortened meanwhile), else read to its end, which must come
-// within a GB. A zeroed view is closed.
+// The bytes of a file, read-only until closed: a copy, aligned to 64 bytes, which stays as it is
+// whatever becomes of the file (a mapping of one that is shortened ends the process). A file that
+// changes while it is read is an error; what is no regular file must end within a GB. A zeroed view
+// is closed.
 typedef struct leat_file_view {
   const unsigned char *data; // never NULL while open
   size_t size;
-  bool mapped;
 } leat_file_view;
 
 LEAT_MUST_USE leat_status leat_file_view_open(leat_file_view *out, const char *path,
-                                              leat_error *error);
-// The same, but read even if it could be mapped: it stays as it was, whatever becomes of the file.
-LEAT_MUST_USE leat_status leat_file_view_read(leat_file_view *out, const char *path,
                                               leat_error *error);
 void leat_file_view_close(leat_file_view *view);
 

@@ -22,7 +22,6 @@ typedef struct leat_npy {
 LEAT_MUST_USE leat_status leat_npy_parse(leat_npy *out, const void *bytes, size_t size,
                                          leat_error *error);
 
-// The data is read when it is touched, so opening a large file only to see its type is cheap.
 LEAT_MUST_USE leat_status leat_npy_open(leat_npy *out, const char *path, leat_error *error);
 void leat_npy_close(leat_npy *npy);
 

@@ -401,7 +401,7 @@ leat_status leat_safetensors_open_verified(leat_safetensors *out, const char *pa
                                            leat_error *error) {
   leat_file_view file;
   *out = (leat_safetensors){0};
-  LEAT_TRY(leat_file_view_read(&file, path, error));
+  LEAT_TRY(leat_file_view_open(&file, path, error));
   return parse_file(out, file, path, true, error);
 }
 

@@ -213,24 +213,35 @@ static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *
   return true;
 }
 
+// A text loads several tensors of one file: it is read once.
+static leat_status open_safetensors(evaluator *e, const char *path, leat_error *error) {
+  path = leat_intern(e->strings, path);
+  if (e->loaded_path == path) return LEAT_OK;
+  leat_safetensors_close(&e->loaded);
+  e->loaded_path = NULL;
+  LEAT_TRY(leat_file_check_regular(path, error));
+  LEAT_TRY(leat_safetensors_open(&e->loaded, path, error));
+  e->loaded_path = path;
+  return LEAT_OK;
+}
+
 static bool safetensors_type(evaluator *e, const char *path, const char *name, leat_span span,
                              leat_type *out) {
   leat_error error = {0};
-  leat_safetensors file = {0};
-  if (leat_file_check_regular(path, &error) || leat_safetensors_open(&file, path, &error)) {
+  const leat_safetensors *file = &e->loaded;
+  if (open_safetensors(e, path, &error)) {
     ev_fail(e, span, "%s", error.message);
     return false;
   }
-  const leat_tensor *tensor = leat_safetensors_find(&file, name);
+  const leat_tensor *tensor = leat_safetensors_find(file, name);
   if (tensor) {
     *out = leat_type_of_tensor(tensor);
   } else {
-    const char **names = leat_new_array(e->arena, const char *, file.count + 1);
-    for (size_t i = 0; i < file.count; i++) names[i] = file.tensors[i].name;
+    const char **names = leat_new_array(e->arena, const char *, file->count + 1);
+    for (size_t i = 0; i < file->count; i++) names[i] = file->tensors[i].name;
     ev_fail(e, span, "%s has no tensor `%s`%s", path, name,
-            ev_suggestion(e, name, names, file.count));
+            ev_suggestion(e, name, names, file->count));
   }
-  leat_safetensors_close(&file);
   return tensor != NULL;
 }
 

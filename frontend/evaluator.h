@@ -23,6 +23,7 @@
 #ifndef LEAT_FRONTEND_EVALUATOR_H
 #define LEAT_FRONTEND_EVALUATOR_H
 
+#include "base/safetensors.h"
 #include "frontend/ast.h"
 #include "frontend/frontend.h"
 #include "ops/build.h"
@@ -168,6 +169,8 @@ typedef struct ev_pending_after { // a name in `after [...]` that is bound furth
 } ev_pending_after;
 
 struct leat_frontend {
+  leat_safetensors loaded; // what a `load` of the text that is evaluated has read last
+  const char *loaded_path; // NULL: nothing
   leat_arena *arena;
   leat_strings *strings;
   leat_diag *diag;

@@ -383,6 +383,8 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   e->shown_static = leat_arena_strndup(e->arena, e->shown_text.data ? e->shown_text.data : "",
                                        e->shown_text.size);
   leat_text_finish(&e->shown_text);
+  leat_safetensors_close(&e->loaded);
+  e->loaded_path = NULL;
   bool left = !ev_failed(e) && e->graph->entries.count > before.entries;
   if (!left) tell_broken(e);
   if (ev_failed(e))

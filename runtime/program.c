@@ -1,4 +1,4 @@
-// Loads programs: checks the image, maps its files, prepares look-ups.
+// Loads programs: checks the image, reads its files, prepares look-ups.
 #include "runtime/program.h"
 
 #include "base/map.h"
@@ -72,8 +72,8 @@ static leat_status hash_tensor(const leat_tensor *tensor, uint64_t out[2], leat_
 }
 
 // The data of file tensor number `number`, after checking that it is what was compiled against.
-static leat_status map_file(leat_program *program, const char *base, uint32_t number,
-                            leat_error *error) {
+static leat_status read_file(leat_program *program, const char *base, uint32_t number,
+                             leat_error *error) {
   const leat_view *view = &program->view;
   const leat_image_file *file = &view->files[number];
   const char *path = leat_view_text(view, file->file), *name = leat_view_text(view, file->name);
@@ -260,7 +260,7 @@ static leat_status load(leat_program *program, const leat_program_source *source
   LEAT_TRY(copy_kernels(program, source, error));
   program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
   for (uint32_t i = 0; i < program->image->files.count; i++)
-    LEAT_TRY(map_file(program, source->base, i, error));
+    LEAT_TRY(read_file(program, source->base, i, error));
   place_strings(program);
   list_feed_args(program);
   find_access(program);

@@ -125,7 +125,7 @@ typedef struct leat_program_source {
   void *release_context;
 } leat_program_source;
 
-// Checks every offset, count, index and formula, and maps the files. Garbage gives an error. On
+// Checks every offset, count, index and formula, and reads the files. Garbage gives an error. On
 // failure `release` is not called.
 LEAT_MUST_USE leat_status leat_program_load(const leat_program_source *source, leat_program **out,
                                             leat_error *error);

@@ -262,7 +262,7 @@ typedef struct leat_image_fetch {
   uint32_t buffer;
 } leat_image_fetch;
 
-// A tensor in a safetensors (or npy: name "") file, mapped when the program is loaded.
+// A tensor in a safetensors (or npy: name "") file, read when the program is loaded.
 typedef struct leat_image_file {
   leat_text_index file, name;
   uint64_t size;    // of the whole file, checked

