@@ -4,6 +4,8 @@
 #include "base/half.h"
 
 #include <errno.h>
+#include <locale.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +43,29 @@ bool leat_integer_fits(leat_dtype dtype, int64_t value) {
   return value >= 0 && (bits == 64 || value < (int64_t)1 << bits);
 }
 
+static locale_t c_locale; // stays 0 where there is no memory: then the process's own counts
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void) {
+  c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+}
+
+double leat_read_f64(const char *text, char **out_end) {
+  pthread_once(&c_locale_once, make_c_locale);
+  locale_t before = uselocale(c_locale);
+  double value = strtod(text, out_end);
+  uselocale(before);
+  return value;
+}
+
+float leat_read_f32(const char *text, char **out_end) {
+  pthread_once(&c_locale_once, make_c_locale);
+  locale_t before = uselocale(c_locale);
+  float value = strtof(text, out_end);
+  uselocale(before);
+  return value;
+}
+
 static const char *parse_integer(leat_dtype dtype, const char *text, void *out, bool *out_fits) {
   char *end;
   errno = 0;
@@ -60,13 +85,13 @@ static const char *parse_integer(leat_dtype dtype, const char *text, void *out, 
 static const char *parse_float(leat_dtype dtype, const char *text, void *out) {
   char *end;
   if (dtype == LEAT_f32) {
-    float value = strtof(text, &end);
+    float value = leat_read_f32(text, &end);
     memcpy(out, &value, sizeof value);
   } else if (dtype == LEAT_f64) {
-    double value = strtod(text, &end);
+    double value = leat_read_f64(text, &end);
     memcpy(out, &value, sizeof value);
   } else {
-    uint16_t half = leat_half_of(dtype, strtod(text, &end));
+    uint16_t half = leat_half_of(dtype, leat_read_f64(text, &end));
     memcpy(out, &half, sizeof half);
   }
   return end == text ? NULL : end;
@@ -75,12 +100,12 @@ static const char *parse_float(leat_dtype dtype, const char *text, void *out) {
 static const char *parse_complex(leat_dtype dtype, const char *text, void *out) {
   double parts[2] = {0};
   char *end;
-  double first = strtod(text, &end);
+  double first = leat_read_f64(text, &end);
   if (end == text) return NULL;
   parts[*end == 'j'] = first;
   if (*end == '+' || *end == '-') {
     const char *second = end;
-    parts[1] = strtod(second, &end);
+    parts[1] = leat_read_f64(second, &end);
     if (end == second || *end != 'j') return NULL;
   }
   float narrow[2] = {(float)parts[0], (float)parts[1]};

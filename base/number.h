@@ -13,6 +13,11 @@ void leat_number_print(leat_dtype dtype, const void *number, leat_text *out);
 // 2j, 1.5). Returns where it ends; NULL: there is none. *out_fits: whether an integer dtype has it.
 const char *leat_number_parse(leat_dtype dtype, const char *text, void *out, bool *out_fits);
 
+// As strtod and strtof have it in the C locale: with a decimal point, whatever the process has set.
+// errno is theirs.
+double leat_read_f64(const char *text, char **out_end);
+float leat_read_f32(const char *text, char **out_end);
+
 // Whether an integer dtype has the value; of u64 those up to INT64_MAX.
 bool leat_integer_fits(leat_dtype dtype, int64_t value);
 

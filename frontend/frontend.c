@@ -2,6 +2,7 @@
 #include "frontend/frontend.h"
 
 #include "base/file.h"
+#include "base/number.h"
 #include "frontend/evaluator.h"
 #include "frontend/parser.h"
 
@@ -90,7 +91,7 @@ static bool parse_setting(evaluator *e, const char *name, const char *text, ev *
     return out->i || !strcmp(text, "false");
   }
   if (!strcmp(name, "float"))
-    *out = ev_float(strtod(text, &end));
+    *out = ev_float(leat_read_f64(text, &end));
   else if (!strcmp(name, "int"))
     *out = ev_int(strtoll(text, &end, 10));
   return end && *text && !*end && !errno;

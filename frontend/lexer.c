@@ -1,11 +1,11 @@
 // A table of character classes, and one function for each kind of token.
 #include "frontend/lexer.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "frontend/habits.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -311,15 +311,14 @@ leat_token leat_lexer_next(leat_lexer *lexer) {
   return token;
 }
 
-// The number without its `_`, and with the decimal point that strtod expects.
+// The number without its `_`.
 static leat_text plain_number(const leat_lexer *lexer, leat_token token) {
   const char *at = lexer->text + token.begin, *end = lexer->text + token.end;
   leat_text plain = {0};
   while (at < end) {
     const char *stop = at;
-    while (stop < end && *stop != '_' && *stop != '.') stop++;
+    while (stop < end && *stop != '_') stop++;
     leat_text_add_n(&plain, at, (size_t)(stop - at));
-    if (stop < end && *stop == '.') leat_text_add(&plain, "%s", localeconv()->decimal_point);
     at = stop + 1;
   }
   return plain;
@@ -339,7 +338,7 @@ bool leat_token_is_imaginary(const leat_lexer *lexer, leat_token token) {
 
 bool leat_token_float(const leat_lexer *lexer, leat_token token, double *out) {
   leat_text digits = plain_number(lexer, token);
-  *out = strtod(digits.data, NULL);
+  *out = leat_read_f64(digits.data, NULL);
   leat_text_finish(&digits);
   return isfinite(*out);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tools/options.h"
 
+#include "base/number.h"
 #include "tools/forms.h"
 
 #include <errno.h>
@@ -87,7 +88,7 @@ static bool parse_number(const char *text, int *out) {
 
 static bool parse_seconds(const char *text, double *out) {
   char *end;
-  *out = strtod(text, &end);
+  *out = leat_read_f64(text, &end);
   return end != text && !*end && isfinite(*out) && *out >= 0;
 }
 

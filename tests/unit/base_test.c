@@ -7,7 +7,6 @@
 #include "base/installed.h"
 #include "base/intern.h"
 #include "base/map.h"
-#include "base/number.h"
 #include "base/philox.h"
 #include "base/temporary.h"
 #include "base/text.h"
@@ -19,9 +18,6 @@
 #include "tests/unit/scratch.h"
 
 #include <fcntl.h>
-#include <float.h>
-#include <locale.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -149,93 +145,6 @@ TEST(dtypes_and_shapes) {
   CHECK_EQ_INT(leat_shape_elements(3, (int64_t[]){INT64_MAX, 2, 0}), 0);
   leat_tensor huge = {.dtype = LEAT_f64, .rank = 1, .shape = {INT64_MAX / 2}};
   CHECK_EQ_INT(leat_tensor_bytes(&huge), -1);
-}
-
-static void check_decimal(const char *expected, double value, bool single) {
-  leat_text text = {0};
-  if (single)
-    leat_text_add_f32(&text, (float)value);
-  else
-    leat_text_add_f64(&text, value);
-  CHECK_EQ_STR(text.data, expected);
-  leat_text_finish(&text);
-}
-
-TEST(floats_print_shortest) {
-  check_decimal("0.0", 0.0, false);
-  check_decimal("-0.0", -0.0, false);
-  check_decimal("1.0", 1.0, false);
-  check_decimal("100.0", 100.0, true);
-  check_decimal("0.1", 0.1, false);
-  check_decimal("0.1", 0.1f, true);
-  check_decimal("0.10000000149011612", 0.1f, false);
-  check_decimal("0.00001", 1e-5, false);
-  check_decimal("1e-06", 1e-6, false);
-  check_decimal("1e+20", 1e20, false);
-  check_decimal("16777216.0", 16777216.0, true);
-  check_decimal("1.7976931348623157e+308", DBL_MAX, false);
-  check_decimal("5e-324", 5e-324, false);
-  check_decimal("3.4028235e+38", (double)FLT_MAX, true);
-  check_decimal("nan", (double)NAN, false);
-  check_decimal("-inf", -(double)INFINITY, true);
-}
-
-TEST(floats_read_back) {
-  uint32_t bits[4];
-  for (uint32_t i = 0; i < 5000; i++) {
-    leat_philox((uint32_t[]){i, 0, 0, 0}, (uint32_t[]){1, 2}, bits);
-    double value;
-    float single;
-    memcpy(&value, bits, sizeof value);
-    memcpy(&single, bits + 2, sizeof single);
-    if (isnan(value) || isnan(single)) continue;
-    leat_text text = {0}, short_text = {0};
-    leat_text_add_f64(&text, value);
-    leat_text_add_f32(&short_text, single);
-    if (strtod(text.data, NULL) != value) CHECK_FAILED("%s is not %a", text.data, value);
-    if (strtof(short_text.data, NULL) != single)
-      CHECK_FAILED("%s is not %a", short_text.data, (double)single);
-    leat_text_finish(&text);
-    leat_text_finish(&short_text);
-  }
-}
-
-// `length`: of the number that `text` begins with; -1: none, -2: one that the dtype has not.
-static void check_read(leat_dtype dtype, const char *text, int length, const void *value) {
-  unsigned char element[16];
-  bool fits;
-  const char *end = leat_number_parse(dtype, text, element, &fits);
-  int found = !end ? -1 : !fits ? -2 : (int)(end - text);
-  if (found != length) CHECK_FAILED("%s: %d instead of %d", text, found, length);
-  if (found >= 0) CHECK(memcmp(element, value, leat_dtype_size(dtype)) == 0);
-}
-
-TEST(numbers_read_as_their_dtype_has_them) {
-  check_read(LEAT_i8, "-128,", 4, &(int8_t){-128});
-  check_read(LEAT_i8, "128", -2, NULL);
-  check_read(LEAT_u8, "-1", -2, NULL);
-  check_read(LEAT_i32, "010", 3, &(int32_t){10});
-  check_read(LEAT_i32, "1.5", -1, NULL);
-  check_read(LEAT_i64, "9223372036854775808", -2, NULL);
-  check_read(LEAT_u64, "18446744073709551615", 20, &(uint64_t){UINT64_MAX});
-  check_read(LEAT_u64, "18446744073709551616", -2, NULL);
-  check_read(LEAT_u64, "-9223372036854775809", -2, NULL);
-  check_read(LEAT_bf16, "1.0", 3, &(uint16_t){0x3f80});
-  check_read(LEAT_f32, "1e-3]", 4, &(float){1e-3f});
-  check_read(LEAT_f64, "much", -1, NULL);
-  check_read(LEAT_c64, "1.5-2j", 6, (float[]){1.5f, -2});
-  check_read(LEAT_c64, "1+2", -1, NULL);
-  check_read(LEAT_c128, "2j", 2, (double[]){0, 2});
-  check_read(LEAT_bool, "true", 4, &(bool){true});
-  check_read(LEAT_bool, "1", -1, NULL);
-}
-
-TEST(floats_do_not_depend_on_the_locale) {
-  if (!setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "fr_FR.UTF-8"))
-    CHECK_SKIP("no locale with a decimal comma is installed");
-  check_decimal("1234.5", 1234.5, false);
-  check_decimal("1.5e-20", 1.5e-20, true);
-  setlocale(LC_NUMERIC, "C");
 }
 
 TEST(quoting_escapes_what_the_language_escapes) {
