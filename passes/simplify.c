@@ -229,7 +229,7 @@ static leat_value simplify_concat(simplifier *s, leat_node *node) {
   return node->input_count == 1 ? node->inputs[0] : none;
 }
 
-// The sum over no axes would still add to +0, which changes -0.
+// The sum over no axes still adds to -0: that makes a signalling NaN quiet, so floats keep it.
 static leat_value simplify_sum(simplifier *s, leat_node *node) {
   (void)s;
   bool whole = is_integer(node) && leat_node_attr(node, "axis")->count == 0;

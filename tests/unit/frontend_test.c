@@ -23,7 +23,10 @@ TEST(example_graphs_read_back_as_they_print) {
     char *text;
     size_t size;
     leat_error error = {0};
-    if (leat_file_read(files[i], 1 << 20, &text, &size, &error)) CHECK_SKIP(error.message);
+    if (leat_file_read(files[i], 1 << 20, &text, &size, &error)) {
+      CHECK_FAILED("%s", error.message);
+      continue;
+    }
     check_read_back(files[i], text, size);
     free(text);
   }

@@ -5,9 +5,8 @@
 #include "base/cpuid.h"
 #include "kernel/kernel.h"
 #include "runtime/object_load.h"
-#include "targets/c/c.h"
-#include "targets/cpu/cpu.h"
 #include "tests/unit/check.h"
+#include "tests/unit/generators.h"
 #include "tests/unit/interpret.h"
 
 #include <math.h>
@@ -373,22 +372,19 @@ static void add_all_cases(void) {
 }
 
 TEST(llvm_agrees_with_the_interpreter) {
-  const leat_code_generator *llvm;
-  leat_error error = {0};
+  leat_codegen_compile compile = llvm_generator();
   add_all_cases();
-  if (leat_cpu_codegen(&llvm, &error)) CHECK_SKIP(error.message);
-  run_cases(llvm->compile, "host", "LLVM, host");
+  if (!compile) CHECK_SKIP("this build has no LLVM");
+  run_cases(compile, "host", "LLVM, host");
   for (leat_cpu_level level = LEAT_CPU_BASELINE; level <= leat_cpu_host_level(); level++)
-    run_cases(llvm->compile, leat_cpu_level_name(level), leat_cpu_level_name(level));
+    run_cases(compile, leat_cpu_level_name(level), leat_cpu_level_name(level));
 }
 
 TEST(c_agrees_with_the_interpreter) {
-  leat_text key = {0};
+  leat_codegen_compile compile = c_generator();
   add_all_cases();
-  leat_c_compiler_key(&key);
-  if (!key.size) CHECK_SKIP("there is no C compiler");
-  leat_text_finish(&key);
-  run_cases(leat_c_compile, "host", "C");
+  if (!compile) CHECK_SKIP("there is no C compiler");
+  run_cases(compile, "host", "C");
 }
 
 // -- The builder, the printer and the verifier ---------------------------------------------------

@@ -4,26 +4,14 @@
 #include "leat/artifact.h"
 #include "runtime/object_load.h"
 #include "session/object_cache.h"
-#include "targets/c/c.h"
-#include "targets/cpu/cpu.h"
 #include "tests/unit/check.h"
+#include "tests/unit/generators.h"
 #include "tests/unit/scratch.h"
 
 #include <elf.h>
 #include <pthread.h>
 #include <unistd.h>
 #include <utime.h>
-
-// A generator that exists here, or NULL.
-static leat_codegen_compile generator(void) {
-  const leat_code_generator *llvm;
-  leat_text key = {0};
-  if (leat_cpu_codegen(&llvm, NULL) == LEAT_OK) return llvm->compile;
-  leat_c_compiler_key(&key);
-  bool found = key.size > 0;
-  leat_text_finish(&key);
-  return found ? leat_c_compile : NULL;
-}
 
 // An object with one kernel, b[tile] = floor(tile / 3.0) on a CPU that calls a function for that,
 // and some data.
@@ -79,7 +67,7 @@ static const char *rights_of(const void *address) {
 }
 
 TEST(loader_runs_code_and_refuses_writable_data) {
-  leat_codegen_compile compile = generator();
+  leat_codegen_compile compile = any_generator();
   leat_loaded_object *loaded;
   leat_error error = {0};
   if (!compile) CHECK_SKIP("there is no code generator");
@@ -105,7 +93,7 @@ TEST(loader_runs_code_and_refuses_writable_data) {
 }
 
 TEST(loader_survives_damage) {
-  leat_codegen_compile compile = generator();
+  leat_codegen_compile compile = any_generator();
   if (!compile) CHECK_SKIP("there is no code generator");
   leat_object object = make_object(compile, false);
   unsigned char *bytes = object.data;
