@@ -110,6 +110,7 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   o->print = show_line;
   o->trace = shared->trace != NULL;
   leat_session *session = NULL;
+  leat_error error = {0};
   *status = TOOL_FAILED;
   if (!is_one_process(o) || !read_settings(shared)) {
     *status = TOOL_USAGE;
@@ -121,6 +122,8 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   if (serves) tool_catch_signals(shared);
   if (serves)
     *status = tool_report(session, leat_session_serve(session));
+  else if (!*status && leat_file_check_writable(shared->trace, &error))
+    *status = tool_fail(&error);
   else if (!*status && path)
     *status = tool_report(session, leat_session_extend_file(session, path));
   if (!*status && !serves) return session;
