@@ -278,11 +278,11 @@ static leat_dim dim_of(const labelled *x, int label) {
   return type_of(x)->dims[axis];
 }
 
-// An axis of 1 of `...` gives way to the other's: it is as if it were not there.
+// An axis of 1 gives way to the other's: it is as if it were not there.
 static bool drop_ones(einsum *s, labelled *x, const labelled *other) {
   leat_type type = *type_of(x);
   for (int k = x->rank - 1; k >= 0; k--) {
-    if (x->label[k] < DOTS || !has_label(other, x->label[k])) continue;
+    if (!has_label(other, x->label[k])) continue;
     if (!leat_dim_is(type.dims[k], 1)) continue;
     type.rank--;
     memmove(type.dims + k, type.dims + k + 1, (size_t)(type.rank - k) * sizeof *type.dims);
@@ -291,17 +291,23 @@ static bool drop_ones(einsum *s, labelled *x, const labelled *other) {
   return reshape(s, x, type.dims, type.rank);
 }
 
-static bool check_dims(einsum *s, const labelled *a, const labelled *b, uint32_t operand) {
-  for (int k = 0; k < a->rank; k++) {
-    int label = a->label[k];
-    if (!has_label(b, label) || leat_dim_equal(type_of(a)->dims[k], dim_of(b, label))) continue;
+// Of an index that both have the extents are equal; where only a check while running can tell, b
+// becomes what has been checked.
+static bool check_dims(einsum *s, const labelled *a, labelled *b, uint32_t operand) {
+  leat_type checked = *type_of(b);
+  for (int k = 0; k < b->rank; k++) {
+    int label = b->label[k];
+    if (!has_label(a, label)) continue;
+    checked.dims[k] = dim_of(a, label);
+    if (leat_dims_may_be_equal(s->e->graph, type_of(b)->dims[k], checked.dims[k])) continue;
     const char *name = label < DOTS ? leat_arena_printf(s->e->arena, "%c", label) : "...";
-    const char *clash = leat_dims_clash(s->e->graph, type_of(a)->dims[k], dim_of(b, label));
+    const char *clash = leat_dims_clash(s->e->graph, checked.dims[k], type_of(b)->dims[k]);
     ev_fail(s->e, s->call->rest[operand].span, "einsum: index `%s` of operand %u: %s", name,
             operand + 1, clash);
     return false;
   }
-  return true;
+  leat_builder builder = ev_builder(s->e, s->call->span);
+  return keep(b, ev_tensor(leat_build_ensure(&builder, b->value.tensor, &checked)));
 }
 
 // -- Two operands -------------------------------------------------------------------------------

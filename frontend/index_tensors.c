@@ -14,14 +14,18 @@ void ev_add_index(ev_indices *indices, uint32_t item) {
 bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t axis,
                          leat_span span) {
   leat_dtype dtype = leat_value_type(index.tensor)->dtype;
-  if (dtype != LEAT_i32 && dtype != LEAT_i64) {
-    ev_fail(e, span, "an index is a slice, an int, an i32 or i64 tensor or a bool mask, not %s",
+  if (!leat_dtype_in_class(dtype, LEAT_CLASS_INTEGER)) {
+    ev_fail(e, span, "an index is a slice, an int, a tensor of integers or a bool mask, not %s",
             leat_dtype_name(dtype));
     return false;
   }
+  if (dtype != LEAT_i32 && dtype != LEAT_i64) { // which is what gather takes
+    leat_attr to = {.i = LEAT_i64};
+    index = ev_op(e, LEAT_OP_cast, &index, 1, &to, span, NULL);
+  }
   indices->tensors[indices->count] = index;
   indices->axes[indices->count++] = axis;
-  return true;
+  return index.kind == EV_TENSOR;
 }
 
 // Reported here, where the user's text is, rather than in the library.

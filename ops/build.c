@@ -71,7 +71,8 @@ static bool broadcast_leading(leat_builder *builder, const leat_type *a, const l
 bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_type *b,
                           leat_type *out) {
   leat_type other;
-  return broadcast_leading(builder, a, b, 0, NULL, out, &other);
+  leat_dim_pairs checks = {0};
+  return broadcast_leading(builder, a, b, 0, &checks, out, &other);
 }
 
 // The types that the inputs must be broadcast to.

@@ -33,6 +33,7 @@ leat_value leat_build_scalar_i64(leat_builder *builder, const char *name, leat_d
                                  int64_t value);
 
 // The shape NumPy broadcasting gives two types; reports and returns false when they do not fit.
+// What only a check while running can tell is left to the node that broadcasts them.
 bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_type *b,
                           leat_type *out);
 // `value` itself when it has the shape already, else a broadcast of it. Dtype stays.

@@ -284,7 +284,10 @@ leat_status leat_executor_check_feed(const leat_executor *executor, size_t i,
   for (uint32_t axis = 0; axis < type->rank; axis++) {
     int64_t expected = frame->formulas[type->shape_first + axis];
     if (!frame->formula_known[type->shape_first + axis])
-      return wrong_feed(executor, i, error, ": axis %u is known only while running", axis);
+      return wrong_feed(executor, i, error,
+                        ": the step computes the extent of axis %u, and only after its feeds are "
+                        "read: feed what it is computed from, where that extent is a plain `?`",
+                        axis);
     if (tensor->shape[axis] != expected)
       return wrong_axis(executor, i, axis, expected, tensor->shape[axis], error);
   }

@@ -138,7 +138,7 @@ static const struct {
     {"entry e(x: f32[3]) { y = x[0, 1] }",
      "t:1:26: error: 2 indices into a tensor of rank 1"},
     {"entry e(x: f32[3]) { y = x[0.5] }",
-     "t:1:28: error: an index is a slice, an int, an i32 or i64 tensor or a bool mask, not f32"},
+     "t:1:28: error: an index is a slice, an int, a tensor of integers or a bool mask, not f32"},
     {"entry e(x: f32[3]) { y = x[::0] }",
      "t:1:30: error: a slice's step is an int, not 0"},
     {"l = [1, 2]\n"
