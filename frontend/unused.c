@@ -152,7 +152,10 @@ static void use_type(const leat_binding *param, names *said, names *computed) {
   const leat_expr *type = param->type;
   if (type && type->kind == LEAT_EXPR_VAR_TYPE) type = type->of;
   if (!type || type->kind != LEAT_EXPR_INDEX) return;
-  use_expr(said, type->base);
+  leat_dtype dtype;
+  bool variable = type->base->kind != LEAT_EXPR_NAME ||
+                  !leat_dtype_parse(type->base->name, strlen(type->base->name), &dtype);
+  if (variable) use_expr(said, type->base);
   for (uint32_t i = 0; i < type->items.count; i++) {
     leat_expr_kind kind = type->items.items[i]->kind;
     bool alone = kind == LEAT_EXPR_NAME || kind == LEAT_EXPR_ELLIPSIS;
