@@ -1,4 +1,6 @@
-// Damaged images: loading one says yes or no, and a yes can be bound and resolved.
+// Damaged images: loading one says yes or no, and a yes can be bound and resolved; what leads out
+// of a table, it says no to.
+#include "runtime/image.h"
 #include "tests/unit/runtime_fixture.h"
 
 // Damaged images ask for impossible amounts of memory; sanitizers take that for a mistake of ours.
@@ -142,6 +144,129 @@ TEST(kernels_that_are_not_there_are_refused) {
     }
     free(image);
   }
+}
+
+// -- What must be refused
+// --------------------------------------------------------------------------
+
+enum { FAR = 1 << 20 };
+
+static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
+  uint32_t i = 0;
+  while (i + 1 < b->buffers_count && b->buffers[i].kind != (uint32_t)kind) i++;
+  return i;
+}
+
+// What the message says is damaged, and the damage: a number that leads out of its table, or a kind
+// that there is not.
+#define DAMAGES(X)                                                                                 \
+  X("dim 0", b->dims[0].low, -1)                                                                   \
+  X("dim 0", b->dims[0].low, b->dims[0].high + 1)                                                  \
+  X("dim 0", b->dims[0].name, FAR)                                                                 \
+  X("formula ", b->code[0], LEAT_FORMULA_DIM | (int64_t)b->dims_count << 8)                        \
+  X("formula ", b->code[0], LEAT_FORMULA_ADD)                                                      \
+  X("formula ", b->code[0], LEAT_FORMULA_ALIGN + 1)                                                \
+  X("strings 0", b->strings[0].where, 4)                                                           \
+  X("strings 0", b->strings[0].count, FAR)                                                         \
+  X("string 1 of strings 0", ((leat_str *)(void *)(b->data + 64))[1].size, FAR)                    \
+  X("variable 1", b->variables[1].type.dtype, LEAT_DTYPE_COUNT)                                    \
+  X("variable 1", b->variables[1].type.rank, LEAT_MAX_RANK + 1)                                    \
+  X("variable 1", b->variables[1].table, FAR)                                                      \
+  X("the initial value of variable 0", b->variables[0].initial, 72)                                \
+  X("feed 0", b->feeds[0].type.rank, LEAT_MAX_RANK + 1)                                            \
+  X("feed 0", b->feeds[0].origin.name, FAR)                                                        \
+  X("buffer ", b->buffers[0].kind, LEAT_BUFFER_RUN_COUNT + 1)                                      \
+  X("buffer ", b->buffers[0].type.dtype, LEAT_DTYPE_COUNT)                                         \
+  X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_ARENA)].arena, b->arenas_count)                 \
+  X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_ARENA)].where, FAR)                             \
+  X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_VARIABLE)].where, b->variables_count)           \
+  X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_FEED)].where, b->feeds_count)                   \
+  X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_CONSTANT)].where, FAR)                          \
+  X("argument 0", b->args[0].index, b->buffers_count)                                              \
+  X("argument 0", b->args[0], ((leat_image_arg){.is_scalar = 1, .index = FAR}))                    \
+  X("fetch 0", b->fetches[0].buffer, b->buffers_count)                                             \
+  X("fetch 0", b->fetches[0].name, FAR)                                                            \
+  X("message 0", b->messages[0].buffer, b->buffers_count)                                          \
+  X("message 0", b->messages[0].peer, FAR)                                                         \
+  X("kernel 0", b->kernels[0].symbol, FAR)                                                         \
+  X("launch 0", b->launches[0].kernel, b->kernels_count)                                           \
+  X("launch 0", b->launches[0].kind, LEAT_LAUNCH_GEMM + 1)                                         \
+  X("launch 0", b->launches[0].kind, LEAT_LAUNCH_GEMM)                                             \
+  X("launch 0", b->launches[0].arg_first, FAR)                                                     \
+  X("launch 0", b->launches[0].arg_count, b->args_count + 1)                                       \
+  X("launch 0", b->launches[0].tiles, FAR)                                                         \
+  X("launch 0", b->launches[0].work, FAR)                                                          \
+  X("launch 0", b->launches[0].site_count, b->sites_count + 1)                                     \
+  X("launch 0", b->launches[0].node.name, FAR)                                                     \
+  X("launch ", b->launches[b->launches_count - 1].arg_count, 1)                                    \
+  X("launch ", b->args[b->args_count - 2].index, buffer_of(b, LEAT_BUFFER_CONSTANT))               \
+  X("task 0", b->tasks[0].kind, LEAT_TASK_ASSERT + 1)                                              \
+  X("task 0", b->tasks[0].first, FAR)                                                              \
+  X("task 0", b->tasks[0].successor_first, FAR)                                                    \
+  X("a successor in table 0", b->successors[0], b->tasks_count)                                    \
+  X("a dependency count in table 0", b->tasks[0].dependencies, 1)
+
+// NULL: there is no such damage.
+static const char *do_damage(image_builder *b, int which) {
+  int number = 0;
+#define X(says, place, value)                                                                      \
+  if (number++ == which) {                                                                         \
+    place = value;                                                                                 \
+    return says;                                                                                   \
+  }
+  DAMAGES(X)
+#undef X
+  return NULL;
+}
+
+static leat_status check_image(const leat_image *image, size_t size, leat_error *error) {
+  leat_view view;
+  return leat_image_check(image, size, &view, error);
+}
+
+TEST(what_leads_out_of_a_table_is_refused) {
+  for (int which = 0;; which++) {
+    image_builder *b = rich_image();
+    const char *says = do_damage(b, which);
+    leat_error error = {0};
+    leat_image *image = image_finish(b);
+    leat_status status = check_image(image, image->size, &error);
+    free(image);
+    if (!says) {
+      CHECK_EQ_INT(status, LEAT_OK); // the image without damage
+      break;
+    }
+    if (!status || !strstr(error.message, says))
+      CHECK_FAILED("damage %d, to be called `%s`: %s", which, says, error.message);
+  }
+}
+
+TEST(wrong_headers_are_refused) {
+  leat_image *image = image_finish(rich_image());
+  const leat_image whole = *image;
+  leat_error error = {0};
+  CHECK_EQ_INT(check_image(image, whole.size, &error), LEAT_OK);
+  CHECK(check_image(image, whole.size - 64, &error));
+  CHECK(check_image(image, sizeof whole - 1, &error));
+#define X(range, type)                                                                             \
+  image->range.count = (whole.size - whole.range.offset) / sizeof(type) + 1;                       \
+  if (!check_image(image, whole.size, &error)) CHECK_FAILED("too many " #range);                   \
+  *image = whole;                                                                                  \
+  image->range.offset = whole.size + 64;                                                           \
+  if (whole.range.count && !check_image(image, whole.size, &error))                                \
+    CHECK_FAILED(#range " behind");                                                                \
+  *image = whole;
+  LEAT_IMAGE_RANGES(X)
+#undef X
+  image->magic[0] ^= 1;
+  CHECK(check_image(image, whole.size, &error));
+  *image = whole;
+  image->version++;
+  CHECK(check_image(image, whole.size, &error));
+  *image = whole;
+  image->header_size++;
+  CHECK(check_image(image, whole.size, &error));
+  free(image);
 }
 
 CHECK_MAIN("image_damage")
