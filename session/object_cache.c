@@ -151,8 +151,8 @@ static int by_use(const void *a, const void *b) {
 }
 
 // Whether the cache named a file so, "kind-" and 32 digits: nothing else in the directory is
-// touched. What stands behind a dot is a file aside (base/file.c), of a put that goes on, which the
-// newest are, or whose process was killed.
+// touched. What stands behind a dot is a file aside (base/file_write.c), of a put that goes on,
+// which the newest are, or whose process was killed.
 static bool is_ours(const char *name) {
   enum { KIND = 7, DIGITS = 32 };
   if (strncmp(name, "object-", KIND) != 0) return false;

@@ -197,6 +197,27 @@ TEST(held_values) {
   leat_session_destroy(session);
 }
 
+// What a file lacks keeps its value, if that is asked for; else nothing changes.
+TEST(partial_checkpoints) {
+  char path[SCRATCH_PATH];
+  scratch_path(path, "partial.safetensors");
+  int64_t seven = 7;
+  leat_session *session = open_session("var n: i64[] = 5\n", "ref");
+  CHECK_EQ_INT(leat_variable_write(session, "n", &(leat_tensor){LEAT_i64, 0, {0}, &seven}),
+               LEAT_OK);
+  CHECK_EQ_INT(leat_session_save(session, path), LEAT_OK);
+  leat_session_destroy(session);
+  session = open_session("var n: i64[] = 1\nvar m: i64[] = 2\n", "ref");
+  CHECK_EQ_INT(leat_session_restore(session, path), LEAT_MISMATCH);
+  CHECK(strstr(leat_session_message(session), "has no `m`; --partial restores what it has"));
+  CHECK_EQ_INT(read_i64(session, "n"), 1);
+  CHECK_EQ_INT(leat_session_restore_partial(session, path), LEAT_OK);
+  CHECK(strstr(leat_session_message(session), "has no `m`: it keeps its value"));
+  CHECK_EQ_INT(read_i64(session, "n"), 7);
+  CHECK_EQ_INT(read_i64(session, "m"), 2);
+  leat_session_destroy(session);
+}
+
 // A value written before any step has declared its variable, and the counts of a checkpoint.
 TEST(checkpoints) {
   static const char text[] = "var n: i64[] = 5\n"
