@@ -168,7 +168,7 @@ static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
   X("formula ", b->code[0], LEAT_FORMULA_ALIGN + 1)                                                \
   X("strings 0", b->strings[0].where, 4)                                                           \
   X("strings 0", b->strings[0].count, FAR)                                                         \
-  X("string 1 of strings 0", ((leat_str *)(void *)(b->data + 64))[1].size, FAR)                    \
+  X("string 1 of strings 0", b->data[64 + sizeof(leat_str) + offsetof(leat_str, size) + 2], 1)     \
   X("variable 1", b->variables[1].type.dtype, LEAT_DTYPE_COUNT)                                    \
   X("variable 1", b->variables[1].type.rank, LEAT_MAX_RANK + 1)                                    \
   X("variable 1", b->variables[1].table, FAR)                                                      \
