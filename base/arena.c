@@ -99,6 +99,48 @@ void *leat_arena_alloc_array(leat_arena *arena, size_t count, size_t size) {
   return leat_arena_alloc(arena, bytes);
 }
 
+// The blocks there are keep their places; only the newest of them is written behind `used`.
+struct leat_arena_copy {
+  leat_arena *arena;
+  block *newest;
+  size_t used, used_of_newest;
+  char bytes[]; // of the blocks, the newest first
+};
+
+leat_arena_copy *leat_arena_copy_create(const leat_arena *arena) {
+  leat_arena_copy *copy = malloc(sizeof *copy + arena->used);
+  if (!copy) return NULL;
+  *copy = (leat_arena_copy){.arena = (leat_arena *)(uintptr_t)arena,
+                            .newest = arena->newest,
+                            .used = arena->used,
+                            .used_of_newest = arena->newest ? arena->newest->used : 0};
+  char *to = copy->bytes;
+  for (block *b = arena->newest; b; to += b->used, b = b->older)
+    memcpy(to, block_bytes(b), b->used);
+  return copy;
+}
+
+void leat_arena_copy_put_back(const leat_arena_copy *copy) {
+  leat_arena *arena = copy->arena;
+  while (arena->newest != copy->newest) {
+    block *later = arena->newest;
+    arena->newest = later->older;
+    free(later);
+  }
+  arena->used = copy->used;
+  if (!arena->newest) return;
+  size_t used = copy->used_of_newest;
+  memset(block_bytes(arena->newest) + used, 0, arena->newest->used - used);
+  arena->newest->used = used;
+  const char *from = copy->bytes;
+  for (block *b = arena->newest; b; from += b->used, b = b->older)
+    memcpy(block_bytes(b), from, b->used);
+}
+
+void leat_arena_copy_destroy(leat_arena_copy *copy) {
+  free(copy);
+}
+
 size_t leat_arena_used(const leat_arena *arena) {
   return arena->used;
 }

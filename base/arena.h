@@ -21,7 +21,13 @@ void *leat_arena_alloc(leat_arena *arena, size_t size);
 void *leat_arena_try_alloc(leat_arena *arena, size_t size);
 // The multiplication is checked.
 void *leat_arena_alloc_array(leat_arena *arena, size_t count, size_t size);
-size_t leat_arena_used(const leat_arena *arena); // bytes handed out
+// What an arena holds, kept beside it. Putting it back makes the arena what it was, at the same
+// places, whatever was written there since; what was handed out later is invalid.
+typedef struct leat_arena_copy leat_arena_copy;
+leat_arena_copy *leat_arena_copy_create(const leat_arena *arena); // NULL: no memory
+void leat_arena_copy_put_back(const leat_arena_copy *copy);
+void leat_arena_copy_destroy(leat_arena_copy *copy); // NULL is fine
+size_t leat_arena_used(const leat_arena *arena);     // bytes handed out
 _Noreturn void leat_out_of_memory(void);
 
 #define leat_new(arena, T) ((T *)leat_arena_alloc((arena), sizeof(T)))

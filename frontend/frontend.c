@@ -482,6 +482,12 @@ leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i) {
   return frontend->shown.items[i];
 }
 
+void leat_frontend_show_nothing(leat_frontend *frontend) {
+  frontend->shown.count = 0;
+  frontend->shown_static = NULL;
+  frontend->called = (leat_entry_call){0};
+}
+
 const char *leat_frontend_shown_text(const leat_frontend *frontend) {
   return frontend->shown_static ? frontend->shown_static : "";
 }

@@ -69,6 +69,8 @@ const char *leat_frontend_suggest(const leat_frontend *frontend, const char *nam
 // its own name counts as its value.
 uint32_t leat_frontend_shown_count(const leat_frontend *frontend);
 leat_value leat_frontend_shown(const leat_frontend *frontend, uint32_t i);
+// As after a text that shows nothing.
+void leat_frontend_show_nothing(leat_frontend *frontend);
 // Compile-time expression values of the last text, already as text ("3", "[0, 1]"); "" when none.
 const char *leat_frontend_shown_text(const leat_frontend *frontend);
 

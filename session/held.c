@@ -7,13 +7,13 @@
 
 void leat_session_note_entry_run(leat_session *session) {
   const leat_entry_call *call = leat_frontend_entry_call(session->frontend);
-  session->entry_run = (leat_entry_run){0};
+  session->last.entry_run = (leat_entry_run){0};
   if (!call->entry) return;
   uint32_t count = call->entry->params.count;
   const char **feeds = leat_new_array(session->arena, const char *, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++)
     if (call->feeds[i].node) feeds[i] = leat_session_value_name(session, call->feeds[i]);
-  session->entry_run = (leat_entry_run){.entry = call->entry->name,
+  session->last.entry_run = (leat_entry_run){.entry = call->entry->name,
                                         .feeds = feeds,
                                         .feed_count = (int)count,
                                         .targets = call->targets,
@@ -22,7 +22,7 @@ void leat_session_note_entry_run(leat_session *session) {
 
 const leat_entry_run *leat_session_entry_run(const leat_session *session) {
   static const leat_entry_run none = {0};
-  return leat_session_is_made(session) ? &session->entry_run : &none;
+  return leat_session_is_made(session) ? &session->last.entry_run : &none;
 }
 
 leat_status leat_session_hold(leat_session *session, const char *name, const leat_tensor *value) {

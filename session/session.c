@@ -236,17 +236,17 @@ leat_status leat_session_check(leat_session *session) {
 // -- Texts -------------------------------------------------------------------------------------
 
 static void collect_effects(leat_session *session, const leat_graph *graph, uint32_t first) {
-  session->effects.count = 0;
+  session->last.effects.count = 0;
   for (uint32_t i = first; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
     bool effect = leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT;
-    if (effect && !node->entry) leat_vec_push(session->arena, &session->effects, node);
+    if (effect && !node->entry) leat_vec_push(session->arena, &session->last.effects, node);
   }
 }
 
 // What is typed in a REPL is right or refused.
-static leat_status extend(leat_session *session, const char *text, size_t size, const char *name,
-                          bool typed) {
+static leat_status evaluate(leat_session *session, const char *text, size_t size, const char *name,
+                            bool typed) {
   double start = leat_seconds();
   const leat_graph *graph = leat_frontend_graph(session->frontend);
   uint32_t first = graph->nodes.count;
@@ -260,6 +260,27 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
   return leat_runtime_is_interrupted(session->runtime) ? LEAT_ABORTED : LEAT_INVALID;
 }
 
+static void revert(leat_session *session, const leat_arena_copy *before, leat_last_text last) {
+  leat_arena_copy_put_back(before);
+  leat_frontend_show_nothing(session->frontend);
+  last.effects.count = 0;
+  last.entry_run = (leat_entry_run){0};
+  session->last = last;
+}
+
+// Ends the call. A text that is refused leaves nothing behind: the graph, and all that is known of
+// it, lives in the arena, and is small before the texts that are large.
+static leat_status extend(leat_session *session, const char *text, size_t size, const char *name,
+                          bool typed) {
+  leat_arena_copy *before = leat_arena_copy_create(session->arena);
+  if (!before) return leat_session_end(session, LEAT_MEMORY);
+  leat_last_text last = session->last;
+  leat_status status = leat_session_end(session, evaluate(session, text, size, name, typed));
+  if (status) revert(session, before, last); // the message is made
+  leat_arena_copy_destroy(before);
+  return status;
+}
+
 leat_status leat_session_extend(leat_session *session, const char *text, size_t size,
                                 const char *name) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
@@ -267,7 +288,7 @@ leat_status leat_session_extend(leat_session *session, const char *text, size_t 
   if (!name) return leat_session_refuse(session, "`name` is NULL");
   if (!size) size = strlen(text);
   if (size > LEAT_LARGEST_SOURCE) return leat_session_refuse(session, "the text is too large");
-  return leat_session_end(session, extend(session, text, size, name, session->options.interactive));
+  return extend(session, text, size, name, session->options.interactive);
 }
 
 leat_status leat_session_extend_file(leat_session *session, const char *path) {
@@ -277,9 +298,9 @@ leat_status leat_session_extend_file(leat_session *session, const char *path) {
   char *text = NULL;
   size_t size = 0;
   leat_status status = leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, error);
-  if (!status) status = extend(session, text, size, path, false);
+  status = status ? leat_session_end(session, status) : extend(session, text, size, path, false);
   free(text);
-  return leat_session_end(session, status);
+  return status;
 }
 
 // -- A cluster -----------------------------------------------------------------------------------
@@ -346,11 +367,11 @@ const char *leat_session_shown(const leat_session *session, int i) {
 }
 
 int leat_session_effect_count(const leat_session *session) {
-  return leat_session_is_made(session) ? (int)session->effects.count : 0;
+  return leat_session_is_made(session) ? (int)session->last.effects.count : 0;
 }
 
 const char *leat_session_effect(const leat_session *session, int i) {
-  return has(i, leat_session_effect_count(session)) ? session->effects.items[i]->name : NULL;
+  return has(i, leat_session_effect_count(session)) ? session->last.effects.items[i]->name : NULL;
 }
 
 void leat_session_names(leat_session *session, leat_name_kind kind, const char *of,

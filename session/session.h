@@ -20,6 +20,12 @@
 #include "runtime/runtime.h"
 #include "session/devices.h"
 
+// What the last text has at top level.
+typedef struct leat_last_text {
+  leat_vec(leat_node *) effects;
+  leat_entry_run entry_run;
+} leat_last_text;
+
 struct leat_session {
   leat_handle handle;
   bool made; // it was created without a failure: more can be asked than its message
@@ -41,9 +47,8 @@ struct leat_session {
   leat_map known;    // interned variable name → itself: its value is no initialiser's any more
   leat_map held;     // interned name of a feed → leat_tensor *: what it is always fed
   bool trains;       // a step of a training entry was prepared
-  leat_vec(leat_node *) effects; // of the last text, at top level
-  leat_entry_run entry_run;      // of the last text
-  leat_error error;              // of the call in progress
+  leat_last_text last;
+  leat_error error; // of the call in progress
   leat_text message;
 };
 

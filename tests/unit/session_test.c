@@ -1,6 +1,7 @@
 // Sessions through the public API: shapes that change from run to run, values by name, mistakes.
 #include "base/safetensors.h"
 #include "leat/leat.h"
+#include "session/session.h"
 #include "tests/unit/opened.h"
 #include "tests/unit/scratch.h"
 
@@ -415,6 +416,52 @@ TEST(sessions_grow) {
   leat_step_destroy(f);
   leat_step_destroy(g);
   leat_session_destroy(session);
+}
+
+// Whatever stage refuses it.
+static const char *const refused[] = {
+    "entry g( {",
+    "entry g(x: f32[2]) -> (y: f32[2]) { y = unknown(x) }",
+    "entry g(x: f32[2]) -> (y: f32[3]) { y = x + 1 }",
+    "fn twice(x: f32[2]) { return x + x }\nvar v: f32[2] = 0\n"
+    "entry g(x: f32[2]) -> (y: f32[2]) { y = twice(twice(x)) * v\n static_assert(false, \"no\") }",
+    "entry f(x: f32[2]) -> (y: f32[2]) { y = x }",
+    "use \"there/is/none.leat\"",
+    "a = 1\nb = [a, a, \"{a}\"]\nstatic_assert(a == 2, \"two\")",
+};
+
+// A text that is refused leaves nothing: not in the graph, not in memory, nor in what later texts
+// become.
+TEST(refused_texts_leave_nothing) {
+  static const char good[] = "var w: f32[2] = [1, 2]\n"
+                             "entry f(x: f32[2]) -> (y: f32[2]) { y = x * w }\n";
+  static const char later[] = "entry h(x: f32[2]) -> (y: f32[2]) { y = tanh(x - w) }\n";
+  leat_session *session = open_session(good, "ref"), *other = open_session(good, "ref");
+  leat_step *step = prepare(session, "f");
+  size_t used = leat_arena_used(session->arena);
+  char *before, *after, *expected;
+  CHECK_EQ_INT(leat_session_print(session, &before), LEAT_OK);
+  for (size_t i = 0; i < 50 * sizeof refused / sizeof *refused; i++) {
+    const char *text = refused[i % (sizeof refused / sizeof *refused)];
+    CHECK_EQ_INT(leat_session_extend(session, text, 0, "refused.leat"), LEAT_INVALID);
+    CHECK(strstr(leat_session_message(session), "error: "));
+    CHECK_EQ_INT(leat_arena_used(session->arena), used);
+  }
+  CHECK_EQ_INT(leat_session_print(session, &after), LEAT_OK);
+  CHECK_EQ_STR(after, before);
+  free(before), free(after);
+  CHECK_EQ_INT(leat_session_extend(session, later, 0, "later.leat"), LEAT_OK);
+  CHECK_EQ_INT(leat_session_extend(other, later, 0, "later.leat"), LEAT_OK);
+  CHECK_EQ_INT(leat_session_print(session, &after), LEAT_OK);
+  CHECK_EQ_INT(leat_session_print(other, &expected), LEAT_OK);
+  CHECK_EQ_STR(after, expected);
+  free(after), free(expected);
+  float x[2] = {3, 4};
+  leat_tensor feed = {LEAT_f32, 1, {2}, x}, y;
+  CHECK_EQ_INT(leat_step_run(step, &feed, &y), LEAT_OK);
+  CHECK(((float *)y.data)[1] == 8);
+  leat_session_destroy(session);
+  leat_session_destroy(other);
 }
 
 TEST(options_are_checked) {
