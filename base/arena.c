@@ -18,14 +18,10 @@ typedef struct block {
 } block;
 
 struct leat_arena {
+  leat_held held;
   block *newest;
   size_t used; // bytes handed out, in all blocks
 };
-
-void leat_out_of_memory(void) {
-  fputs("leat: out of memory\n", stderr);
-  abort();
-}
 
 static char *block_bytes(block *b) {
   return (char *)(b + 1);
@@ -41,12 +37,6 @@ static bool block_push(leat_arena *arena, size_t capacity) {
   return true;
 }
 
-leat_arena *leat_arena_create(void) {
-  leat_arena *arena = calloc(1, sizeof *arena);
-  if (!arena) leat_out_of_memory();
-  return arena;
-}
-
 static void free_blocks(block *b) {
   while (b) {
     block *older = b->older;
@@ -55,8 +45,24 @@ static void free_blocks(block *b) {
   }
 }
 
+leat_arena *leat_arena_try_create(void) {
+  return calloc(1, sizeof(leat_arena));
+}
+
+static void release(leat_held *held) {
+  leat_arena_destroy((leat_arena *)held);
+}
+
+leat_arena *leat_arena_create(void) {
+  leat_arena *arena = leat_arena_try_create();
+  if (!arena) leat_out_of_memory();
+  leat_hold(&arena->held, release);
+  return arena;
+}
+
 void leat_arena_destroy(leat_arena *arena) {
   if (!arena) return;
+  leat_let_go(&arena->held);
   free_blocks(arena->newest);
   free(arena);
 }

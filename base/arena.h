@@ -1,19 +1,22 @@
 // Bump allocation for everything that lives as long as a compile or a pass.
 //
 // An arena only grows; leat_arena_reset frees all at once. Memory is zeroed and aligned to 16
-// bytes. Exhausted memory while compiling is the one failure that ends the process (as it does
-// inside LLVM): it goes through leat_out_of_memory() and nowhere else, so no caller checks for
-// NULL. Inputs are bounded by stated limits long before. What is as large as a program's values is
-// asked for with leat_arena_try_alloc, which gives NULL instead.
+// bytes. Where there is none, the call ends at its recovery point (base/recovery.h), so no caller
+// checks for NULL. Inputs are bounded by stated limits long before. What is as large as a program's
+// values is asked for with leat_arena_try_alloc, which gives NULL instead.
 #ifndef LEAT_BASE_ARENA_H
 #define LEAT_BASE_ARENA_H
+
+#include "base/recovery.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 
 typedef struct leat_arena leat_arena;
 
-leat_arena *leat_arena_create(void);
+leat_arena *leat_arena_create(void); // the recovery point holds it
+// NULL: no memory. Nobody holds it but the caller, who has a way to destroy it.
+leat_arena *leat_arena_try_create(void);
 void leat_arena_destroy(leat_arena *arena); // NULL is fine
 // All memory handed out becomes invalid; one block is kept for reuse.
 void leat_arena_reset(leat_arena *arena);
@@ -28,7 +31,6 @@ leat_arena_copy *leat_arena_copy_create(const leat_arena *arena); // NULL: no me
 void leat_arena_copy_put_back(const leat_arena_copy *copy);
 void leat_arena_copy_destroy(leat_arena_copy *copy); // NULL is fine
 size_t leat_arena_used(const leat_arena *arena);     // bytes handed out
-_Noreturn void leat_out_of_memory(void);
 
 #define leat_new(arena, T) ((T *)leat_arena_alloc((arena), sizeof(T)))
 #define leat_new_array(arena, T, n) ((T *)leat_arena_alloc_array((arena), (n), sizeof(T)))

@@ -38,11 +38,10 @@ static uint64_t hash_pointer(const void *key) {
   return mix((uint64_t)(uintptr_t)key);
 }
 
-// Doubles the capacity of entries and returns an empty table for it.
-static uint32_t *grow_table(leat_arena *arena, uint32_t *capacity) {
-  if (*capacity > UINT32_MAX / 4) leat_out_of_memory();
-  *capacity = *capacity ? *capacity * 2 : FIRST_CAPACITY;
-  return leat_new_array(arena, uint32_t, (size_t)*capacity * 2);
+// The capacity of entries behind this one. A map changes when all memory for it is there.
+static uint32_t next_capacity(uint32_t capacity) {
+  if (capacity > UINT32_MAX / 4) leat_out_of_memory();
+  return capacity ? capacity * 2 : FIRST_CAPACITY;
 }
 
 static void put_slot(uint32_t *slots, uint32_t capacity, uint64_t hash, uint32_t index) {
@@ -71,10 +70,12 @@ void *leat_map_get(const leat_map *map, const void *key) {
 }
 
 static void map_grow(leat_map *map) {
-  uint32_t capacity = map->capacity;
-  map->slots = grow_table(map->arena, &map->capacity);
-  map->entries = leat_vec_grow(map->arena, map->entries, map->count, &capacity, map->capacity,
-                               sizeof *map->entries);
+  uint32_t capacity = map->capacity, larger = next_capacity(capacity);
+  uint32_t *slots = leat_new_array(map->arena, uint32_t, (size_t)larger * 2);
+  map->entries =
+      leat_vec_grow(map->arena, map->entries, map->count, &capacity, larger, sizeof *map->entries);
+  map->slots = slots;
+  map->capacity = larger;
   for (uint32_t i = 0; i < map->count; i++)
     put_slot(map->slots, map->capacity, hash_pointer(map->entries[i].key), i);
 }
@@ -113,10 +114,12 @@ void *leat_bytes_map_get(const leat_bytes_map *map, const void *key, size_t size
 }
 
 static void bytes_grow(leat_bytes_map *map) {
-  uint32_t capacity = map->capacity;
-  map->slots = grow_table(map->arena, &map->capacity);
-  map->entries = leat_vec_grow(map->arena, map->entries, map->count, &capacity, map->capacity,
-                               sizeof *map->entries);
+  uint32_t capacity = map->capacity, larger = next_capacity(capacity);
+  uint32_t *slots = leat_new_array(map->arena, uint32_t, (size_t)larger * 2);
+  map->entries =
+      leat_vec_grow(map->arena, map->entries, map->count, &capacity, larger, sizeof *map->entries);
+  map->slots = slots;
+  map->capacity = larger;
   for (uint32_t i = 0; i < map->count; i++)
     put_slot(map->slots, map->capacity, map->entries[i].hash, i);
 }
@@ -126,9 +129,10 @@ static leat_bytes_entry *bytes_add(leat_bytes_map *map, const void *key, size_t 
   leat_bytes_entry *entry = bytes_find(map, key, size, hash);
   if (entry) return entry;
   if (map->count == map->capacity) bytes_grow(map);
+  const char *copy = leat_arena_strndup(map->arena, key, size);
   put_slot(map->slots, map->capacity, hash, map->count);
   entry = &map->entries[map->count++];
-  *entry = (leat_bytes_entry){leat_arena_strndup(map->arena, key, size), size, hash, NULL};
+  *entry = (leat_bytes_entry){copy, size, hash, NULL};
   return entry;
 }
 

@@ -1,4 +1,5 @@
 // Writing: the header as text, then the tensors' data as they lie in memory, in one atomic write.
+#include "base/recovery.h"
 #include "base/safetensors_checksums.h"
 #include "base/safetensors_complex.h"
 #include "base/safetensors_parts.h"
@@ -117,7 +118,9 @@ static leat_status write_sorted(const char *path, leat_named_tensor *tensors, si
   LEAT_TRY(
       leat_safetensors_add_checksums(tensors, count, metadata, &metadata_count, checksums, error));
   if (metadata_count) qsort(metadata, metadata_count, sizeof *metadata, leat_by_metadata_key);
-  LEAT_TRY(put_header(header, tensors, count, metadata, metadata_count, error));
+  leat_status status; // what is held of the lists is freed where it was made
+  LEAT_RECOVER(status, put_header(header, tensors, count, metadata, metadata_count, error));
+  if (status) return leat_fail(error, status, "no memory for the header of %s", path);
   pieces[0] = (leat_bytes){header->data, header->size};
   for (size_t i = 0; i < count; i++)
     pieces[i + 1] =
@@ -134,7 +137,7 @@ leat_status leat_safetensors_write(const char *path, const leat_named_tensor *te
   void *strings = NULL, *names = NULL, *checksums = NULL;
   leat_text header = {0};
   leat_status status = LEAT_OK;
-  if (!sorted || !pairs || !pieces) status = fail_memory(error);
+  if (!sorted || !pairs || !pieces || !leat_text_reserve(&header, 1)) status = fail_memory(error);
   if (!status) {
     if (count) memcpy(sorted, tensors, count * sizeof *sorted);
     if (metadata_count) memcpy(pairs, metadata, metadata_count * sizeof *pairs);

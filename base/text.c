@@ -3,13 +3,27 @@
 // confirmed them.
 #include "base/text.h"
 
-#include "base/arena.h"
+#include "base/recovery.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// What a text's data lies in.
+typedef struct block {
+  leat_held held;
+  char data[];
+} block;
+
+static block *block_of(const leat_text *text) {
+  return text->data ? (block *)(text->data - offsetof(block, data)) : NULL;
+}
+
+static void release(leat_held *held) {
+  free(held);
+}
 
 bool leat_text_reserve(leat_text *text, size_t extra) {
   size_t needed;
@@ -19,19 +33,26 @@ bool leat_text_reserve(leat_text *text, size_t extra) {
   size_t capacity = text->capacity * 2;
   if (capacity < 64) capacity = 64;
   if (capacity < needed) capacity = needed;
-  char *data = realloc(text->data, capacity);
-  if (!data) return false;
-  text->data = data;
+  block *grown = realloc(block_of(text), sizeof *grown + capacity);
+  if (!grown) return false;
+  if (text->data)
+    leat_held_moved(&grown->held);
+  else
+    leat_hold(&grown->held, release);
+  text->data = grown->data;
   text->capacity = capacity;
   return true;
 }
 
-static void reserve(leat_text *text, size_t extra) {
-  if (!leat_text_reserve(text, extra)) leat_out_of_memory();
+static bool reserve(leat_text *text, size_t extra) {
+  if (leat_text_reserve(text, extra)) return true;
+  if (leat_can_recover()) leat_out_of_memory();
+  text->cut = true;
+  return false;
 }
 
 void leat_text_add_n(leat_text *text, const char *data, size_t size) {
-  reserve(text, size);
+  if (!reserve(text, size)) return;
   if (size) memcpy(text->data + text->size, data, size);
   text->size += size;
   text->data[text->size] = '\0';
@@ -39,14 +60,16 @@ void leat_text_add_n(leat_text *text, const char *data, size_t size) {
 
 void leat_text_add_v(leat_text *text, const char *format, va_list arguments) {
   enum { USUAL = 64 }; // most pieces fit it: they are written once
+  if (!reserve(text, USUAL)) return;
   va_list again;
   va_copy(again, arguments);
-  reserve(text, USUAL);
   size_t room = text->capacity - text->size;
   int length = vsnprintf(text->data + text->size, room, format, arguments);
   if (length >= 0 && (size_t)length >= room) {
-    reserve(text, (size_t)length);
-    vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+    if (reserve(text, (size_t)length))
+      vsnprintf(text->data + text->size, (size_t)length + 1, format, again);
+    else
+      length = 0;
   }
   if (length > 0) text->size += (size_t)length;
   text->data[text->size] = '\0';
@@ -159,7 +182,18 @@ void leat_text_add_f32(leat_text *text, float value) {
   add_decimal(text, value, 9, true);
 }
 
+char *leat_text_take(leat_text *text) {
+  block *taken = block_of(text);
+  if (!taken) return NULL;
+  leat_let_go(&taken->held);
+  memmove(taken, text->data, text->size + 1);
+  *text = (leat_text){0};
+  return (char *)taken;
+}
+
 void leat_text_finish(leat_text *text) {
-  free(text->data);
+  block *last = block_of(text);
+  if (last) leat_let_go(&last->held);
+  free(last);
   *text = (leat_text){0};
 }

@@ -201,6 +201,10 @@ static ev builtin_dynamic(evaluator *e, const ev_builtin_call *call) {
 
 // -- Files --------------------------------------------------------------------------------------
 
+static void close_npy(void *npy) {
+  leat_npy_close(npy);
+}
+
 static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *out) {
   leat_error error = {0};
   leat_npy npy = {0};
@@ -208,8 +212,10 @@ static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *
     ev_fail(e, span, "%s", error.message);
     return false;
   }
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, close_npy, &npy);
   *out = leat_type_of_tensor(&npy.tensor);
-  leat_npy_close(&npy);
+  leat_cleanup_run(&cleanup);
   return true;
 }
 

@@ -223,6 +223,8 @@ static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *pat
   const char *graph_name = e->graph->name;
   ev_scope *scope = e->frame->scope;
   e->frame->scope = e->globals;
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, free, text);
   ev_set(e, &e->modules, path, &module_open);
   leat_vec_push(e->arena, &e->open_modules, path);
   evaluate_text(e, path, text, size, true);
@@ -230,7 +232,7 @@ static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *pat
   ev_set(e, &e->modules, path, &module_done);
   e->frame->scope = scope;
   e->graph->name = graph_name;
-  free(text);
+  leat_cleanup_run(&cleanup);
 }
 
 // "a.leat, b.leat, a.leat"
@@ -369,9 +371,17 @@ leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t 
   return frontend->broken.items[i];
 }
 
+static void close_loaded(void *frontend) {
+  leat_frontend *e = frontend;
+  leat_safetensors_close(&e->loaded);
+  e->loaded_path = NULL;
+}
+
 bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, size_t size,
                           unsigned flags) {
   ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, close_loaded, e);
   begin(e, &top, flags);
   ev_extent before = ev_take_extent(e);
   const char *path = beside(e, "", name);
@@ -384,8 +394,7 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
   e->shown_static = leat_arena_strndup(e->arena, e->shown_text.data ? e->shown_text.data : "",
                                        e->shown_text.size);
   leat_text_finish(&e->shown_text);
-  leat_safetensors_close(&e->loaded);
-  e->loaded_path = NULL;
+  leat_cleanup_run(&cleanup);
   bool left = !ev_failed(e) && e->graph->entries.count > before.entries;
   if (!left) tell_broken(e);
   if (ev_failed(e))

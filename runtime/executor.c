@@ -134,10 +134,12 @@ leat_status leat_executor_create(leat_runtime *runtime, const leat_part *parts, 
   leat_executor *executor = calloc(1, sizeof *executor);
   if (!executor) return leat_fail(error, LEAT_MEMORY, "no memory for an executor");
   pthread_mutex_init(&executor->lock, NULL);
-  executor->arena = leat_arena_create();
+  executor->arena = leat_arena_try_create();
   executor->runtime = runtime;
   executor->session = options->session;
-  leat_status status = bind_parts(executor, parts, count, options, error);
+  leat_status status = LEAT_MEMORY;
+  if (executor->arena) LEAT_RECOVER(status, bind_parts(executor, parts, count, options, error));
+  if (status) leat_fail(error, status, "no memory for an executor");
   if (status)
     leat_executor_destroy(executor);
   else

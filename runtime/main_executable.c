@@ -207,12 +207,12 @@ static leat_status take_options(program *p, int argc, char **argv, bool *out_hel
 static leat_status prepare(program *p) {
   size_t feeds = (size_t)leat_model_feed_count(p->model) + 1;
   size_t fetches = (size_t)leat_model_fetch_count(p->model) + 1;
-  p->arena = leat_arena_create();
+  p->arena = leat_arena_try_create();
   p->feeds = calloc(feeds, sizeof *p->feeds);
   p->given = calloc(feeds, sizeof *p->given);
   p->fetches = calloc(fetches, sizeof *p->fetches);
   p->outputs = calloc(fetches, sizeof *p->outputs);
-  if (p->feeds && p->given && p->fetches && p->outputs) return LEAT_OK;
+  if (p->arena && p->feeds && p->given && p->fetches && p->outputs) return LEAT_OK;
   return leat_fail(&p->error, LEAT_MEMORY, "out of memory");
 }
 
@@ -228,10 +228,20 @@ static void finish(program *p) {
   leat_arena_destroy(p->arena);
 }
 
+static leat_status act(program *p, int argc, char **argv) {
+  bool help = false;
+  LEAT_TRY(prepare(p));
+  p->usage = true;
+  LEAT_TRY(take_options(p, argc, argv, &help));
+  p->usage = false;
+  if (!help) return run(p);
+  print_help(p, argv[0]);
+  return LEAT_OK;
+}
+
 int leat_executable_main(const leat_image *image, const leat_kernel_function *kernels, int argc,
                          char **argv) {
   program p = {0};
-  bool help = false;
   leat_model_options model_options = {.print = say};
   if (!take_model_options(&model_options, argc, argv)) {
     fprintf(stderr, "Try %s --help.\n", argv[0]);
@@ -241,16 +251,9 @@ int leat_executable_main(const leat_image *image, const leat_kernel_function *ke
   leat_status status = leat_model_create(image, kernels, &model_options, &p.model);
   if (status)
     leat_fail(&p.error, status, "%s", p.model ? leat_model_message(p.model) : "out of memory");
-  if (!status) status = prepare(&p);
-  if (!status) {
-    p.usage = true;
-    status = take_options(&p, argc, argv, &help);
-    p.usage &= status != LEAT_OK;
-  }
-  if (!status && help)
-    print_help(&p, argv[0]);
-  else if (!status)
-    status = run(&p);
+  else
+    LEAT_RECOVER(status, act(&p, argc, argv));
+  if (status) leat_fail(&p.error, status, "%s", leat_status_name(status));
   if (status) fprintf(stderr, "%s: %s\n", argv[0], p.error.message);
   finish(&p);
   return !status ? EXIT_FINE : p.usage ? EXIT_USAGE : EXIT_FAILED;

@@ -46,7 +46,7 @@ static leat_error *begin(leat_model *model) {
 
 static void count_runs(leat_model *model) {
   const leat_view *view = &model->program->view;
-  leat_arena *arena = model->counts.arena = leat_arena_create();
+  leat_arena *arena = model->counts.arena;
   model->run_count = &model->runs;
   for (uint32_t i = 0; i < view->image->entries.count; i++) {
     const leat_image_entry *entry = &view->entries[i];
@@ -79,11 +79,15 @@ static leat_status build(leat_model *model, const leat_image *image,
   LEAT_TRY(leat_executor_create(model->runtime, &part, 1, &(leat_executor_options){0},
                                 &model->executor, error));
   model->run = leat_run_acquire(model->executor);
+  model->counts.arena = leat_arena_try_create();
+  if (!model->run || !model->counts.arena)
+    return leat_fail(error, LEAT_MEMORY, "no memory for a model");
   count_runs(model);
   return LEAT_OK;
 }
 
 static leat_status describe(leat_model *model) {
+  bool cut = false; // some text
   int feeds = (int)leat_executor_feed_count(model->executor);
   int fetches = (int)leat_executor_fetch_count(model->executor);
   model->feeds = calloc((size_t)feeds + 1, sizeof *model->feeds);
@@ -94,14 +98,16 @@ static leat_status describe(leat_model *model) {
   for (int i = 0; i < feeds; i++) {
     leat_executor_feed(model->executor, (size_t)i, &model->feeds[i]);
     leat_port_print(&model->feeds[i], &model->types[i]);
+    cut |= model->types[i].cut;
   }
   for (int i = 0; i < fetches; i++) {
     leat_executor_fetch(model->executor, (size_t)i, &model->fetches[i]);
     leat_port_print(&model->fetches[i], &model->types[feeds + i]);
+    cut |= model->types[feeds + i].cut;
   }
   model->feed_count = feeds;
   model->fetch_count = fetches;
-  return LEAT_OK;
+  return cut ? LEAT_MEMORY : LEAT_OK;
 }
 
 leat_status leat_model_create(const leat_image *image, const leat_kernel_function *kernels,
@@ -109,8 +115,10 @@ leat_status leat_model_create(const leat_image *image, const leat_kernel_functio
   if (!out) return LEAT_INVALID;
   leat_model *model = *out = leat_handle_create(&models);
   if (!model) return LEAT_MEMORY;
-  LEAT_TRY(build(model, image, kernels, options));
-  LEAT_TRY(describe(model));
+  leat_status status;
+  LEAT_RECOVER(status, build(model, image, kernels, options));
+  if (!status) status = describe(model);
+  if (status) return leat_fail(&model->error, status, "no memory for a model");
   model->made = true;
   return LEAT_OK;
 }
@@ -234,9 +242,10 @@ static leat_status restore_file(leat_model *model, const char *path, bool partia
   if (!error) return LEAT_INVALID;
   if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
   LEAT_TRY(leat_checkpoint_open(&file, path, error));
-  leat_status status = restore(model, &file, path, partial);
+  leat_status status;
+  LEAT_RECOVER(status, restore(model, &file, path, partial));
   leat_safetensors_close(&file);
-  return status;
+  return status ? leat_fail(error, status, "no memory to restore %s", path) : LEAT_OK;
 }
 
 leat_status leat_model_restore(leat_model *model, const char *path) {
@@ -259,6 +268,9 @@ leat_status leat_model_save(leat_model *model, const char *path) {
   leat_error *error = begin(model);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
+  leat_status status;
   LEAT_TRY(leat_run_initialise(model->run, error));
-  return leat_store_save(model->store, path, &model->counts, model->overwrite, error);
+  LEAT_RECOVER(status,
+               leat_store_save(model->store, path, &model->counts, model->overwrite, error));
+  return status ? leat_fail(error, status, "no memory to save %s", path) : LEAT_OK;
 }

@@ -273,11 +273,12 @@ leat_status leat_program_load(const leat_program_source *source, leat_program **
   *out = NULL;
   leat_program *program = calloc(1, sizeof *program);
   if (!program) return leat_fail(error, LEAT_MEMORY, "no memory for a program");
-  program->arena = leat_arena_create();
-  leat_status status = load(program, source, error);
+  program->arena = leat_arena_try_create();
+  leat_status status = LEAT_MEMORY;
+  if (program->arena) LEAT_RECOVER(status, load(program, source, error));
   if (status) {
     leat_program_destroy(program);
-    return status;
+    return leat_fail(error, status, "no memory for a program");
   }
   program->release = source->release;
   program->release_context = source->release_context;

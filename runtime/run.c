@@ -11,7 +11,7 @@ static const double LONGEST_WAIT = 0.1; // seconds
 
 // -- Memory ---------------------------------------------------------------------------------------
 
-static leat_run *create(leat_executor *executor) {
+static leat_status create(leat_executor *executor, leat_run **out) {
   leat_arena *arena = leat_arena_create();
   leat_run *run = leat_new(arena, leat_run);
   uint32_t parts = executor->part_count;
@@ -34,7 +34,8 @@ static leat_run *create(leat_executor *executor) {
     for (uint32_t t = 0; t < view->image->tasks.count; t++)
       run->transfer[p][t] = (leat_transfer){.run = run, .place = {p, t}};
   }
-  return run;
+  *out = run;
+  return LEAT_OK;
 }
 
 void leat_run_destroy(leat_run *run) {
@@ -48,7 +49,9 @@ leat_run *leat_run_acquire(leat_executor *executor) {
   leat_run *run = executor->idle;
   if (run) executor->idle = run->next_idle;
   pthread_mutex_unlock(&executor->lock);
-  return run ? run : create(executor);
+  leat_status status = LEAT_OK;
+  if (!run) LEAT_RECOVER(status, create(executor, &run));
+  return status ? NULL : run;
 }
 
 void leat_run_release(leat_run *run) {

@@ -178,7 +178,7 @@ LEAT_MUST_USE leat_status leat_executor_bind(const leat_executor *executor,
                                              const leat_tensor *feeds, int64_t *dims,
                                              leat_error *error);
 
-// A run and its memory from the executor's pool, or a new one.
+// A run and its memory from the executor's pool, or a new one; NULL: no memory.
 leat_run *leat_run_acquire(leat_executor *executor);
 void leat_run_release(leat_run *run); // NULL is fine; what it fetched is invalid then
 

@@ -27,9 +27,12 @@ leat_status leat_store_create(leat_store **out, leat_error *error) {
   pthread_rwlock_init(&store->lock, NULL);
   pthread_mutex_init(&store->initialisation, NULL);
   pthread_mutex_init(&store->names, NULL);
-  store->arena = leat_arena_create();
+  store->arena = leat_arena_try_create();
   leat_bytes_map_init(&store->by_name, store->arena);
-  return LEAT_OK;
+  if (store->arena) return LEAT_OK;
+  leat_store_destroy(store);
+  *out = NULL;
+  return leat_fail(error, LEAT_MEMORY, "no memory for a store of variables");
 }
 
 static int64_t elements_of(const leat_tensor *tensor) {
@@ -68,20 +71,28 @@ void leat_store_unlock_initialisation(leat_store *store) {
   pthread_mutex_unlock(&store->initialisation);
 }
 
-static leat_variable *look_up(leat_store *store, const char *container, const char *name) {
-  leat_text key = {0};
-  leat_text_add_n(&key, container, strlen(container) + 1);
-  leat_text_add_n(&key, name, strlen(name));
-  leat_variable *variable = leat_bytes_map_get(&store->by_name, key.data, key.size);
-  leat_text_finish(&key);
-  return variable;
+// The name in the map, as a text; made before the lock is taken.
+static bool make_key(const char *container, const char *name, leat_text *out) {
+  size_t size = strlen(container) + 1, rest = strlen(name);
+  if (!leat_text_reserve(out, size + rest)) return false;
+  leat_text_add_n(out, container, size);
+  leat_text_add_n(out, name, rest);
+  return true;
+}
+
+static leat_variable *look_up(leat_store *store, const leat_text *key) {
+  return leat_bytes_map_get(&store->by_name, key->data, key->size);
 }
 
 static leat_status find(leat_store *store, const char *container, const char *name,
                         leat_variable **out, leat_error *error) {
+  leat_text key = {0};
+  if (!make_key(container ? container : "", name, &key))
+    return leat_fail(error, LEAT_MEMORY, "no memory to look for variable `%s`", name);
   pthread_mutex_lock(&store->names);
-  *out = look_up(store, container ? container : "", name);
+  *out = look_up(store, &key);
   pthread_mutex_unlock(&store->names);
+  leat_text_finish(&key);
   if (*out) return LEAT_OK;
   return leat_fail(error, LEAT_NOT_FOUND, "there is no variable `%s`", name);
 }
@@ -118,41 +129,43 @@ static leat_status add(leat_store *store, const leat_variable_info *info, leat_v
   if (bytes < 0)
     return leat_fail(error, LEAT_INVALID, "the shape of variable `%s` is impossible", info->name);
   size_t size = ((size_t)bytes + 64) & ~(size_t)63; // at least one line, and a multiple of it
+  if (store->count == store->capacity) {
+    size_t capacity = store->capacity ? store->capacity * 2 : 64;
+    leat_variable **grown = realloc(store->variables, capacity * sizeof *grown);
+    if (!grown) return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`", info->name);
+    store->variables = grown;
+    store->capacity = capacity;
+  }
+  leat_variable *variable = leat_new(store->arena, leat_variable);
+  size_t length = strlen(info->container) + 1;
+  char *key = leat_arena_printf(store->arena, "%s%c%s", info->container, 0, info->name);
+  leat_bytes_map_set(&store->by_name, key, length + strlen(info->name), NULL); // not there yet
   tensor.data = aligned_alloc(64, size);
   if (!tensor.data)
     return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`, %zu bytes", info->name,
                      size);
-  if (store->count == store->capacity) {
-    size_t capacity = store->capacity ? store->capacity * 2 : 64;
-    leat_variable **grown = realloc(store->variables, capacity * sizeof *grown);
-    if (!grown) {
-      free(tensor.data);
-      return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`", info->name);
-    }
-    store->variables = grown;
-    store->capacity = capacity;
-  }
   memset(tensor.data, 0, size);
-  leat_variable *variable = *out = leat_new(store->arena, leat_variable);
-  size_t length = strlen(info->container) + 1;
-  char *key = leat_arena_printf(store->arena, "%s%c%s", info->container, 0, info->name);
   *variable = (leat_variable){
       .name = key + length, .container = key, .tensor = tensor, .trainable = info->trainable};
   leat_bytes_map_set(&store->by_name, key, length + strlen(info->name), variable);
-  store->variables[store->count++] = variable;
+  store->variables[store->count++] = *out = variable;
   return LEAT_OK;
 }
 
 leat_status leat_store_variable(leat_store *store, const leat_variable_info *info,
                                 leat_variable **out, leat_error *error) {
+  leat_text key = {0};
+  if (!make_key(info->container, info->name, &key))
+    return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`", info->name);
   pthread_mutex_lock(&store->names);
-  leat_variable *variable = look_up(store, info->container, info->name);
+  leat_variable *variable = look_up(store, &key);
   leat_status status = LEAT_OK;
-  if (!variable)
-    status = add(store, info, &variable, error);
-  else if (!same_type(&variable->tensor, info->dtype, info->rank, info->shape))
-    status = mismatch(variable, info->dtype, info->rank, info->shape, error);
+  if (!variable) LEAT_RECOVER(status, add(store, info, &variable, error));
   pthread_mutex_unlock(&store->names);
+  leat_text_finish(&key);
+  if (status) return leat_fail(error, status, "no memory for variable `%s`", info->name);
+  if (!same_type(&variable->tensor, info->dtype, info->rank, info->shape))
+    status = mismatch(variable, info->dtype, info->rank, info->shape, error);
   *out = variable;
   return status;
 }

@@ -96,12 +96,14 @@ static bool run_print(leat_run *run, leat_task_place place) {
     if (text.size) leat_text_add(&text, tensor.rank > 1 ? "\n" : " ");
     leat_tensor_format(&tensor, &text);
   }
+  bool whole = !text.cut;
+  if (!whole) fail_node(run, place, task->node, LEAT_MEMORY, "no memory for what it prints");
   pthread_mutex_lock(&runtime->print_lock);
-  runtime->print(runtime->print_context, text.data);
+  if (whole) runtime->print(runtime->print_context, text.data);
   pthread_mutex_unlock(&runtime->print_lock);
   leat_text_finish(&text);
   leat_run_trace(run, place, LEAT_TRACE_PRINT, begin, 0);
-  return true;
+  return whole;
 }
 
 static bool run_bind(leat_run *run, leat_task_place place) {

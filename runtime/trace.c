@@ -37,15 +37,24 @@ static _Thread_local struct {
   trace_ring *ring;
 } mine;
 
+static leat_status create_labels(leat_trace *trace) {
+  trace->labels = leat_strings_create(trace->arena);
+  return LEAT_OK;
+}
+
 leat_status leat_trace_create(leat_trace **out, leat_error *error) {
   static _Atomic uint64_t last_id;
   leat_trace *trace = *out = calloc(1, sizeof *trace);
   if (!trace) return leat_fail(error, LEAT_MEMORY, "no memory for a trace");
   pthread_mutex_init(&trace->lock, NULL);
   trace->id = atomic_fetch_add(&last_id, 1) + 1;
-  trace->arena = leat_arena_create();
-  trace->labels = leat_strings_create(trace->arena);
-  return LEAT_OK;
+  trace->arena = leat_arena_try_create();
+  leat_status status = LEAT_MEMORY;
+  if (trace->arena) LEAT_RECOVER(status, create_labels(trace));
+  if (!status) return LEAT_OK;
+  leat_trace_destroy(trace);
+  *out = NULL;
+  return leat_fail(error, status, "no memory for a trace");
 }
 
 void leat_trace_destroy(leat_trace *trace) {
@@ -60,10 +69,18 @@ void leat_trace_destroy(leat_trace *trace) {
   free(trace);
 }
 
+static leat_status find_label(leat_trace *trace, const char *text, const char **out) {
+  *out = leat_intern(trace->labels, text);
+  return LEAT_OK;
+}
+
 const char *leat_trace_label(leat_trace *trace, const char *text) {
+  const char *label = "";
+  leat_status status;
   pthread_mutex_lock(&trace->lock);
-  const char *label = leat_intern(trace->labels, text);
+  LEAT_RECOVER(status, find_label(trace, text, &label));
   pthread_mutex_unlock(&trace->lock);
+  if (status) leat_out_of_memory();
   return label;
 }
 
@@ -133,20 +150,35 @@ static void add_event(leat_text *out, const leat_trace_event *event, int rank, i
   leat_text_add(out, "}}");
 }
 
+static leat_status add_events(leat_trace *trace, int rank, leat_text *out) {
+  for (trace_ring *ring = trace->rings; ring; ring = ring->next) {
+    uint64_t first = ring->count > RING_EVENTS ? ring->count - RING_EVENTS : 0;
+    for (uint64_t i = first; i < ring->count; i++)
+      add_event(out, &ring->events[i % RING_EVENTS], rank, ring->number, i);
+  }
+  return LEAT_OK;
+}
+
+static void lock_all(leat_trace *trace) {
+  pthread_mutex_lock(&trace->lock);
+  for (trace_ring *ring = trace->rings; ring; ring = ring->next) pthread_mutex_lock(&ring->lock);
+}
+
+static void unlock_all(leat_trace *trace) {
+  for (trace_ring *ring = trace->rings; ring; ring = ring->next) pthread_mutex_unlock(&ring->lock);
+  pthread_mutex_unlock(&trace->lock);
+}
+
 void leat_trace_write(leat_trace *trace, int rank, leat_text *out) {
   leat_text_add(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   leat_text_add(out,
                 "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,"
                 "\"args\":{\"name\":\"rank %d\"}}",
                 rank, rank);
-  pthread_mutex_lock(&trace->lock);
-  for (trace_ring *ring = trace->rings; ring; ring = ring->next) {
-    pthread_mutex_lock(&ring->lock);
-    uint64_t first = ring->count > RING_EVENTS ? ring->count - RING_EVENTS : 0;
-    for (uint64_t i = first; i < ring->count; i++)
-      add_event(out, &ring->events[i % RING_EVENTS], rank, ring->number, i);
-    pthread_mutex_unlock(&ring->lock);
-  }
-  pthread_mutex_unlock(&trace->lock);
+  leat_status status;
+  lock_all(trace);
+  LEAT_RECOVER(status, add_events(trace, rank, out));
+  unlock_all(trace);
+  if (status) leat_out_of_memory();
   leat_text_add(out, "\n]}\n");
 }

@@ -68,6 +68,10 @@ static leat_status set_dims(artifact *a, leat_driver *driver) {
   return LEAT_OK;
 }
 
+static void close_file(void *file) {
+  leat_safetensors_close(file);
+}
+
 static leat_status freeze(artifact *a, leat_driver *driver) {
   const char *path = a->options->vars;
   leat_error *error = &a->session->error;
@@ -75,10 +79,12 @@ static leat_status freeze(artifact *a, leat_driver *driver) {
   if (!path) return LEAT_OK;
   leat_safetensors file;
   LEAT_TRY(leat_checkpoint_open(&file, path, error));
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, close_file, &file);
   leat_status status = leat_graph_check_restored(graph, &file, path, a->options->partial, error);
   if (!status) status = leat_freeze(graph, a->session->diag, &file, path, &driver->frozen, error);
   if (!status) leat_run_counts_restore(&a->session->counts, &file);
-  leat_safetensors_close(&file);
+  leat_cleanup_run(&cleanup);
   return status;
 }
 
@@ -218,20 +224,27 @@ static leat_status write_c(artifact *a) {
   return status;
 }
 
+static void finish_object(void *object) {
+  leat_object_finish(object);
+}
+
 static leat_status write_binary(artifact *a) {
   const leat_code_generator *generator;
   leat_error *error = &a->session->error;
   leat_object object = {0};
   LEAT_TRY(a->target->generator(&generator, error));
-  LEAT_TRY(generator->compile(&a->codegen, &object, error));
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, finish_object, &object);
+  leat_status status = generator->compile(&a->codegen, &object, error);
   leat_link link = {.object = {object.data, object.size},
                     .name = a->name,
                     .output = a->options->output,
                     .shared = a->options->kind == LEAT_ARTIFACT_SHARED,
                     .blis = a->calls_blis,
                     .cc = a->options->cc};
-  leat_status status;
-  if (a->options->kind == LEAT_ARTIFACT_OBJECT) {
+  if (status) {
+    // nothing to link
+  } else if (a->options->kind == LEAT_ARTIFACT_OBJECT) {
     status = leat_file_write(a->options->output, &link.object, 1, LEAT_FILE_ATOMIC, error);
   } else {
     leat_text command = {0};
@@ -239,7 +252,7 @@ static leat_status write_binary(artifact *a) {
     if (a->options->print_link) leat_session_log(a->session, "%s\n", command.data);
     leat_text_finish(&command);
   }
-  leat_object_finish(&object);
+  leat_cleanup_run(&cleanup);
   return status;
 }
 
@@ -257,12 +270,19 @@ static leat_status build(artifact *a, const leat_step_spec *spec) {
   return a->options->kind == LEAT_ARTIFACT_EXECUTABLE ? LEAT_OK : write_header(a);
 }
 
-leat_status leat_artifact_build(leat_session *session, const leat_step_spec *spec,
-                                const leat_artifact_options *options) {
-  if (!leat_session_begin(session)) return LEAT_INVALID;
+static leat_status build_in(leat_session *session, const leat_step_spec *spec,
+                            const leat_artifact_options *options) {
   artifact a = {.session = session, .options = options, .arena = leat_arena_create()};
   a.name = symbol_prefix(a.arena, options->output);
   leat_status status = build(&a, spec);
   leat_arena_destroy(a.arena);
+  return status;
+}
+
+leat_status leat_artifact_build(leat_session *session, const leat_step_spec *spec,
+                                const leat_artifact_options *options) {
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  leat_status status;
+  LEAT_RECOVER(status, build_in(session, spec, options));
   return leat_session_end(session, status);
 }

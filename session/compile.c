@@ -90,7 +90,8 @@ static void *compile_jobs(void *context) {
   for (uint32_t i; (i = atomic_fetch_add(&c->next, 1)) < c->missed.count;) {
     compile_job *job = c->missed.items[i];
     if (leat_runtime_is_interrupted(c->session->runtime)) break; // it is said where all meet
-    leat_status status = job->generator->compile(&job->request, &job->object, &job->error);
+    leat_status status;
+    LEAT_RECOVER(status, job->generator->compile(&job->request, &job->object, &job->error));
     if (status) leat_fail(&job->error, status, "%s", leat_status_name(status));
   }
   return NULL;
@@ -169,9 +170,13 @@ static void collect_objects(const compilation *c, leat_step_code *out) {
   }
 }
 
-static void finish_jobs(compilation *c) {
+static void finish_objects(void *compiled) {
+  compilation *c = compiled;
+  for (uint32_t i = 0; i < c->jobs.count; i++) leat_object_finish(&c->jobs.items[i]->object);
+}
+
+static void finish_texts(compilation *c) {
   for (uint32_t i = 0; i < c->jobs.count; i++) {
-    leat_object_finish(&c->jobs.items[i]->object);
     leat_text_finish(&c->jobs.items[i]->key);
     leat_text_finish(&c->jobs.items[i]->dump);
     leat_text_finish(&c->jobs.items[i]->assembly);
@@ -183,9 +188,12 @@ leat_status leat_step_compile(leat_driver *driver, leat_step_code *out) {
   LEAT_TRY(leat_driver_run(driver, NULL));
   if (driver->stopped) return LEAT_OK;
   compilation c = {.session = driver->session, .arena = out->arena};
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, finish_objects, &c);
   leat_status status = generate(driver, &c, out);
   if (!status && !driver->stopped) status = compile_jobs_in_threads(&c);
   if (!status && !driver->stopped) collect_objects(&c, out);
-  finish_jobs(&c);
+  finish_texts(&c);
+  leat_cleanup_run(&cleanup);
   return status;
 }

@@ -14,10 +14,10 @@ void leat_session_note_entry_run(leat_session *session) {
   for (uint32_t i = 0; i < count; i++)
     if (call->feeds[i].node) feeds[i] = leat_session_value_name(session, call->feeds[i]);
   session->last.entry_run = (leat_entry_run){.entry = call->entry->name,
-                                        .feeds = feeds,
-                                        .feed_count = (int)count,
-                                        .targets = call->targets,
-                                        .target_count = (int)call->target_count};
+                                             .feeds = feeds,
+                                             .feed_count = (int)count,
+                                             .targets = call->targets,
+                                             .target_count = (int)call->target_count};
 }
 
 const leat_entry_run *leat_session_entry_run(const leat_session *session) {
@@ -25,26 +25,45 @@ const leat_entry_run *leat_session_entry_run(const leat_session *session) {
   return leat_session_is_made(session) ? &session->last.entry_run : &none;
 }
 
+static leat_status bind(leat_session *session, const char *name, leat_tensor *value) {
+  leat_type type = leat_type_of_tensor(value);
+  const char *feed = leat_frontend_hold(session->frontend, name, &type);
+  if (!feed) return LEAT_INVALID;
+  leat_map_set(&session->held, feed, value);
+  return LEAT_OK;
+}
+
+// Takes the value over; a failure changes nothing else.
+static leat_status hold(leat_session *session, const char *name, leat_tensor *value) {
+  leat_arena_copy *before = leat_arena_copy_create(session->arena);
+  leat_map held = session->held;
+  leat_status status = LEAT_MEMORY;
+  if (before && value->data) LEAT_RECOVER(status, bind(session, name, value));
+  status = leat_session_end(session, status);
+  if (status && before) {
+    leat_arena_copy_put_back(before);
+    session->held = held;
+  }
+  leat_arena_copy_destroy(before);
+  return status;
+}
+
 leat_status leat_session_hold(leat_session *session, const char *name, const leat_tensor *value) {
   leat_error *error = leat_session_begin(session);
   if (!error) return LEAT_INVALID;
   if (!name) return leat_session_refuse(session, "`name` is NULL");
-  leat_status wrong = leat_tensor_check(value, name, error);
-  if (wrong) return leat_session_end(session, wrong);
-  leat_type type = leat_type_of_tensor(value);
+  leat_status status = leat_tensor_check(value, name, error);
+  if (status) return leat_session_end(session, status);
   leat_tensor *copy = malloc(sizeof *copy);
-  void *data = leat_tensor_clone(value);
-  const char *feed = copy && data ? leat_frontend_hold(session->frontend, name, &type) : NULL;
-  if (feed) {
-    *copy = *value;
-    copy->data = data;
-    leat_map_set(&session->held, feed, copy);
-    return leat_session_end(session, LEAT_OK);
+  if (!copy) return leat_session_end(session, LEAT_MEMORY);
+  *copy = *value;
+  copy->data = leat_tensor_clone(value);
+  status = hold(session, name, copy);
+  if (status) {
+    free(copy->data);
+    free(copy);
   }
-  leat_status status = copy && data ? LEAT_INVALID : LEAT_MEMORY;
-  free(copy);
-  free(data);
-  return leat_session_end(session, status);
+  return status;
 }
 
 const leat_tensor *leat_session_held(const leat_session *session, const char *feed) {

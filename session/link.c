@@ -135,7 +135,7 @@ leat_status leat_link_run(const leat_link *link, leat_text *command, leat_error 
   linker l = {.link = link, .arena = leat_arena_create(), .error = error};
   leat_temporary *folder;
   leat_status status = leat_temporary_make(&folder, error);
-  if (!status) status = link_in(&l, leat_temporary_path(folder), command);
+  if (!status) LEAT_RECOVER(status, link_in(&l, leat_temporary_path(folder), command));
   leat_temporary_remove(folder);
   leat_arena_destroy(l.arena);
   return status;

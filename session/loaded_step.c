@@ -11,6 +11,7 @@ static leat_status load_parts(leat_session *session, leat_arena *arena, const le
       return leat_fail(&session->error, LEAT_INVALID, "%s is not a device of this process",
                        part->device);
     leat_program *program;
+    leat_vec_reserve(arena, &out->programs, out->programs.count + 1u);
     LEAT_TRY(leat_step_load(part, &program, &session->error));
     leat_vec_push(arena, &out->programs, program);
     leat_vec_push(arena, &out->parts, (leat_part){program, device->store});
@@ -28,7 +29,7 @@ leat_status leat_loaded_step_start(leat_session *session, leat_arena *arena,
   LEAT_TRY(leat_executor_create(session->runtime, out->parts.items, out->parts.count, &options,
                                 &out->executor, &session->error));
   out->run = leat_run_acquire(out->executor);
-  return LEAT_OK;
+  return out->run ? LEAT_OK : leat_fail(&session->error, LEAT_MEMORY, "no memory for a run");
 }
 
 void leat_loaded_step_finish(leat_loaded_step *step) {

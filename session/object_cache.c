@@ -176,9 +176,7 @@ static uint64_t list_files(int directory, DIR *stream, leat_arena *arena, cached
 }
 
 // Removes the longest unused files until the rest is under 3/4 of the limit.
-static void clear_out(const leat_object_cache *cache) {
-  DIR *stream = opendir(cache->directory);
-  if (!stream) return;
+static leat_status remove_oldest(const leat_object_cache *cache, DIR *stream) {
   leat_arena *arena = leat_arena_create();
   cached_files files = {0};
   int directory = dirfd(stream);
@@ -189,6 +187,15 @@ static void clear_out(const leat_object_cache *cache) {
       if (unlinkat(directory, files.items[i].name, 0) == 0) total -= files.items[i].size;
   }
   leat_arena_destroy(arena);
+  return LEAT_OK;
+}
+
+static void clear_out(const leat_object_cache *cache) {
+  DIR *stream = opendir(cache->directory);
+  leat_status status;
+  if (!stream) return;
+  LEAT_RECOVER(status, remove_oldest(cache, stream));
+  (void)status; // another time
   closedir(stream);
 }
 

@@ -35,12 +35,26 @@ leat_error *leat_session_begin(leat_session *session) {
   return &session->error;
 }
 
-leat_status leat_session_end(leat_session *session, leat_status status) {
+static leat_status write_message(leat_session *session, leat_status status) {
   leat_diag_print(session->diag, &session->message);
   if (status && !leat_diag_errors(session->diag))
     leat_text_add(&session->message, "error: %s\n",
                   session->error.status ? session->error.message : leat_status_name(status));
-  return status;
+  return LEAT_OK;
+}
+
+// There is always room for so much.
+static leat_status say_no_memory(leat_session *session) {
+  session->message.size = 0;
+  leat_text_add(&session->message, "error: %s\n", leat_status_name(LEAT_MEMORY));
+  return LEAT_MEMORY;
+}
+
+leat_status leat_session_end(leat_session *session, leat_status status) {
+  leat_status written;
+  if (status == LEAT_MEMORY && !session->error.status) return say_no_memory(session);
+  LEAT_RECOVER(written, write_message(session, status));
+  return written ? say_no_memory(session) : status;
 }
 
 leat_status leat_session_refuse(leat_session *session, const char *says) {
@@ -175,39 +189,68 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   return LEAT_OK;
 }
 
+static leat_status set_dumps(leat_session *session, const char *dump_after,
+                             const char *stop_after) {
+  LEAT_TRY(leat_stages_check(dump_after, &session->error));
+  LEAT_TRY(leat_stage_check(stop_after, &session->error));
+  dump_after = copy_text(session, dump_after);
+  session->options.stop_after = copy_text(session, stop_after);
+  session->options.dump_after = dump_after;
+  return LEAT_OK;
+}
+
 leat_status leat_session_set_dumps(leat_session *session, const char *dump_after,
                                    const char *stop_after) {
-  leat_error *error = leat_session_begin(session);
-  if (!error) return LEAT_INVALID;
-  leat_status status = leat_stages_check(dump_after, error);
-  if (!status) status = leat_stage_check(stop_after, error);
-  if (!status) {
-    session->options.dump_after = copy_text(session, dump_after);
-    session->options.stop_after = copy_text(session, stop_after);
-  }
+  leat_status status;
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  LEAT_RECOVER(status, set_dumps(session, dump_after, stop_after));
   return leat_session_end(session, status);
 }
 
-leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
-                                   leat_session **out) {
-  static const leat_session_options none = {0};
-  if (!out) return LEAT_INVALID;
-  leat_session *session = *out = leat_handle_create(&sessions);
-  if (!session) return LEAT_MEMORY;
-  session->arena = leat_arena_create();
+static leat_status init(leat_session *session, const leat_session_options *options) {
   session->strings = leat_strings_create(session->arena);
   session->diag = leat_diag_create(session->arena);
   session->counts.arena = session->arena;
   leat_map_init(&session->restored, session->arena);
   leat_map_init(&session->known, session->arena);
   leat_map_init(&session->held, session->arena);
-  copy_options(session, options ? options : &none);
+  copy_options(session, options);
+  return LEAT_OK;
+}
+
+// A session without anything in it, which can at least say what is wrong; NULL: no memory for it.
+static leat_session *create_empty(const leat_session_options *options) {
+  enum { SHORTEST_MESSAGE = 64 };
+  leat_session *session = leat_handle_create(&sessions);
+  if (!session) return NULL;
+  leat_status status = LEAT_MEMORY;
+  session->arena = leat_arena_try_create();
+  if (session->arena && leat_text_reserve(&session->message, SHORTEST_MESSAGE))
+    LEAT_RECOVER(status, init(session, options));
+  if (!status) return session;
+  leat_session_destroy(session);
+  return NULL;
+}
+
+leat_status leat_session_create_on(const leat_session_options *options, leat_transport *transport,
+                                   leat_session **out) {
+  static const leat_session_options none = {0};
+  if (!out) return LEAT_INVALID;
+  leat_session *session = *out = create_empty(options ? options : &none);
+  if (!session) return LEAT_MEMORY;
   if (!options) return leat_session_refuse(session, "the options are NULL");
-  return leat_session_end(session, create(session, transport, &session->error));
+  leat_status status;
+  LEAT_RECOVER(status, create(session, transport, &session->error));
+  return leat_session_end(session, status);
 }
 
 leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
   return leat_session_create_on(options, NULL, out);
+}
+
+static leat_status shut_down(leat_session *session) {
+  leat_remote_shutdown(session);
+  return LEAT_OK;
 }
 
 void leat_session_destroy(leat_session *session) {
@@ -215,7 +258,9 @@ void leat_session_destroy(leat_session *session) {
   while (session->steps_made) leat_step_destroy(session->steps_made);
   leat_session_forget_waiting(session);
   leat_session_forget_held(session);
-  if (session->cluster && leat_session_is_client(session)) leat_remote_shutdown(session);
+  leat_status told = LEAT_OK;
+  if (session->cluster && leat_session_is_client(session)) LEAT_RECOVER(told, shut_down(session));
+  (void)told; // who is not told finds that nobody is there
   leat_runtime_destroy(session->runtime);
   leat_devices_finish(&session->devices);
   leat_object_cache_close(session->cache);
@@ -275,7 +320,9 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
   leat_arena_copy *before = leat_arena_copy_create(session->arena);
   if (!before) return leat_session_end(session, LEAT_MEMORY);
   leat_last_text last = session->last;
-  leat_status status = leat_session_end(session, evaluate(session, text, size, name, typed));
+  leat_status status;
+  LEAT_RECOVER(status, evaluate(session, text, size, name, typed));
+  status = leat_session_end(session, status);
   if (status) revert(session, before, last); // the message is made
   leat_arena_copy_destroy(before);
   return status;
@@ -309,14 +356,27 @@ bool leat_session_is_client(const leat_session *session) {
   return is_live(session) && session->devices.rank == session->devices.client_rank;
 }
 
-leat_status leat_session_traffic(leat_session *session, char **out) {
+// Ends the call with the text that `write` makes.
+static leat_status give_text(leat_session *session, char **out,
+                             leat_status (*write)(leat_session *session, leat_text *text)) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   if (!out) return leat_session_refuse(session, "`out` is NULL");
   leat_text text = {0};
-  leat_text_add(&text, "%s", "");
-  leat_status status = session->cluster ? leat_remote_traffic(session, &text) : LEAT_OK;
-  *out = text.data;
-  return leat_session_end(session, status);
+  leat_status status = leat_text_reserve(&text, 1) ? LEAT_OK : LEAT_MEMORY;
+  if (!status) LEAT_RECOVER(status, write(session, &text));
+  status = leat_session_end(session, status);
+  if (!status) leat_text_add(&text, "%s", "");
+  *out = status ? NULL : leat_text_take(&text);
+  leat_text_finish(&text);
+  return status;
+}
+
+static leat_status write_traffic(leat_session *session, leat_text *text) {
+  return session->cluster ? leat_remote_traffic(session, text) : LEAT_OK;
+}
+
+leat_status leat_session_traffic(leat_session *session, char **out) {
+  return give_text(session, out, write_traffic);
 }
 
 // -- Looking at the graph ----------------------------------------------------------------------
@@ -361,9 +421,17 @@ const char *leat_session_value_name(const leat_session *session, leat_value valu
   return leat_intern_printf(session->strings, "%s:%u", value.node->name, value.port);
 }
 
+static leat_status name_shown(const leat_session *session, int i, const char **out) {
+  *out = leat_session_value_name(session, leat_frontend_shown(session->frontend, (uint32_t)i));
+  return LEAT_OK;
+}
+
 const char *leat_session_shown(const leat_session *session, int i) {
+  const char *name = NULL;
+  leat_status status;
   if (!has(i, leat_session_shown_count(session))) return NULL;
-  return leat_session_value_name(session, leat_frontend_shown(session->frontend, (uint32_t)i));
+  LEAT_RECOVER(status, name_shown(session, i, &name));
+  return status ? NULL : name;
 }
 
 int leat_session_effect_count(const leat_session *session) {
@@ -374,45 +442,61 @@ const char *leat_session_effect(const leat_session *session, int i) {
   return has(i, leat_session_effect_count(session)) ? session->last.effects.items[i]->name : NULL;
 }
 
-void leat_session_names(leat_session *session, leat_name_kind kind, const char *of,
-                        void (*take)(void *context, const char *name), void *context) {
-  if (!leat_session_is_made(session) || !take || (kind == LEAT_PARAMETERS && !of)) return;
+static leat_status tell_names(leat_session *session, leat_name_kind kind, const char *of,
+                              leat_name_taker *take, void *context) {
   switch (kind) {
-  case LEAT_NAMES: leat_frontend_names(session->frontend, take, context); return;
-  case LEAT_PATHS: leat_frontend_paths(session->frontend, take, context); return;
-  case LEAT_PARAMETERS: leat_frontend_parameters(session->frontend, of, take, context); return;
+  case LEAT_NAMES: leat_frontend_names(session->frontend, take, context); break;
+  case LEAT_PATHS: leat_frontend_paths(session->frontend, take, context); break;
+  case LEAT_PARAMETERS: leat_frontend_parameters(session->frontend, of, take, context); break;
   case LEAT_STAGES:
     for (uint32_t i = 0; leat_stage_name(i); i++) take(context, leat_stage_name(i));
-    return;
+    break;
   }
+  return LEAT_OK;
+}
+
+void leat_session_names(leat_session *session, leat_name_kind kind, const char *of,
+                        void (*take)(void *context, const char *name), void *context) {
+  leat_status status;
+  if (!leat_session_is_made(session) || !take || (kind == LEAT_PARAMETERS && !of)) return;
+  LEAT_RECOVER(status, tell_names(session, kind, of, take, context));
+  (void)status; // fewer names
+}
+
+static leat_status describe(const leat_session *session, const char *name, char **out) {
+  leat_text text = {0};
+  bool found = leat_frontend_describe(session->frontend, name, &text);
+  *out = found ? leat_text_take(&text) : NULL;
+  leat_text_finish(&text);
+  return LEAT_OK;
 }
 
 char *leat_session_describe(const leat_session *session, const char *name) {
-  leat_text text = {0};
+  char *text = NULL;
+  leat_status status;
   if (!leat_session_is_made(session) || !name) return NULL;
-  if (leat_frontend_describe(session->frontend, name, &text)) return text.data;
-  leat_text_finish(&text);
-  return NULL;
+  LEAT_RECOVER(status, describe(session, name, &text));
+  return status ? NULL : text;
 }
 
 const char *leat_session_shown_text(const leat_session *session) {
   return leat_session_is_made(session) ? leat_frontend_shown_text(session->frontend) : "";
 }
 
+static leat_status write_graph(leat_session *session, leat_text *text) {
+  leat_graph_print(leat_frontend_graph(session->frontend), text);
+  return LEAT_OK;
+}
+
 leat_status leat_session_print(leat_session *session, char **out) {
-  if (!leat_session_begin(session)) return LEAT_INVALID;
-  if (!out) return leat_session_refuse(session, "`out` is NULL");
-  leat_text text = {0};
-  leat_graph_print(leat_frontend_graph(session->frontend), &text);
-  *out = text.data;
-  return leat_session_end(session, LEAT_OK);
+  return give_text(session, out, write_graph);
+}
+
+static leat_status write_trace(leat_session *session, leat_text *text) {
+  leat_runtime_trace(session->runtime, text);
+  return LEAT_OK;
 }
 
 leat_status leat_session_trace(leat_session *session, char **out) {
-  if (!leat_session_begin(session)) return LEAT_INVALID;
-  if (!out) return leat_session_refuse(session, "`out` is NULL");
-  leat_text text = {0};
-  leat_runtime_trace(session->runtime, &text);
-  *out = text.data;
-  return leat_session_end(session, LEAT_OK);
+  return give_text(session, out, write_trace);
 }

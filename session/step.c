@@ -21,6 +21,8 @@ typedef struct bound_dim {
 } bound_dim;
 
 typedef struct variant {
+  leat_session *session;
+  leat_cleanup cleanup; // while it is made
   bool symbolic;
   int64_t *dims; // the step's, when specialised
   leat_arena *arena;
@@ -191,10 +193,18 @@ static leat_status start_variant(leat_step *step, variant *v, const leat_step_co
   return leat_session_deliver(session, &session->error);
 }
 
-static void destroy_variant(leat_session *session, variant *v) {
-  if (session->cluster) {
-    leat_remote_drop(session, &v->remote);
-    leat_cluster_forget(session, &v->here);
+static leat_status drop_remote(const variant *v) {
+  leat_remote_drop(v->session, &v->remote);
+  return LEAT_OK;
+}
+
+static void destroy_variant(void *made) {
+  variant *v = made;
+  leat_status told;
+  if (v->session->cluster) {
+    LEAT_RECOVER(told, drop_remote(v));
+    (void)told; // who is not told keeps it for longer
+    leat_cluster_forget(v->session, &v->here);
   }
   leat_loaded_step_finish(&v->here);
   leat_arena_destroy(v->arena);
@@ -213,17 +223,21 @@ static leat_status make_variant(leat_step *step, variant *v, bool *stopped) {
 
 // For the dims in step->dim_values, or symbolic. Becomes the current one, unless stopped.
 static leat_status add_variant(leat_step *step, bool symbolic, bool *stopped) {
+  leat_vec_reserve(step->arena, &step->variants, step->variants.count + 1u);
   leat_arena *arena = leat_arena_create();
   variant *v = leat_new(arena, variant);
+  v->session = step->session;
   v->arena = arena;
   v->symbolic = symbolic;
+  leat_cleanup_hold(&v->cleanup, destroy_variant, v);
   size_t size = step->dims.count * sizeof *v->dims;
   if (!symbolic && size) v->dims = leat_arena_memdup(arena, step->dim_values, size);
   leat_status status = make_variant(step, v, stopped);
   if (status || *stopped) {
-    destroy_variant(step->session, v);
+    leat_cleanup_run(&v->cleanup);
     return status;
   }
+  leat_let_go(&v->cleanup.held);
   leat_vec_push(step->arena, &step->variants, v);
   step->current = v;
   return LEAT_OK;
@@ -252,8 +266,12 @@ static leat_handles steps = LEAT_HANDLES(leat_step);
 static leat_step *create_step(leat_session *session) {
   leat_step *step = leat_handle_create(&steps);
   if (!step) return NULL;
+  step->arena = leat_arena_try_create();
+  if (!step->arena) {
+    leat_handle_destroy(step);
+    return NULL;
+  }
   step->session = session;
-  step->arena = leat_arena_create();
   step->next = session->steps_made;
   if (step->next) step->next->previous = step;
   session->steps_made = step;
@@ -285,7 +303,8 @@ leat_status leat_session_prepare(leat_session *session, const leat_step_spec *sp
   leat_step *step = create_step(session);
   if (!step) return leat_session_end(session, LEAT_MEMORY);
   bool stopped = false;
-  leat_status status = prepare(step, spec, &stopped);
+  leat_status status;
+  LEAT_RECOVER(status, prepare(step, spec, &stopped));
   *out = status || stopped ? NULL : step;
   if (!*out) leat_step_destroy(step);
   return leat_session_end(session, status);
@@ -297,8 +316,7 @@ static bool is_live(const leat_step *step) {
 
 void leat_step_destroy(leat_step *step) {
   if (!is_live(step)) return;
-  for (uint32_t i = 0; i < step->variants.count; i++)
-    destroy_variant(step->session, step->variants.items[i]);
+  for (uint32_t i = 0; i < step->variants.count; i++) destroy_variant(step->variants.items[i]);
   if (step->next) step->next->previous = step->previous;
   *(step->previous ? &step->previous->next : &step->session->steps_made) = step->next;
   leat_arena_destroy(step->arena);
@@ -360,10 +378,12 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
   }
   leat_run_request request = {
       .step = session->steps++, .run_count = (int64_t)*step->run_count, .feeds = feeds};
+  leat_status status = LEAT_OK;
   if (v->remote.parts.count)
-    LEAT_TRY(execute_remote(step, v, &request, fetches));
+    LEAT_RECOVER(status, execute_remote(step, v, &request, fetches));
   else if (v->here.run) // a step with nothing to do has none
-    LEAT_TRY(leat_run_execute(v->here.run, &request, fetches, &session->error));
+    status = leat_run_execute(v->here.run, &request, fetches, &session->error);
+  if (status) return status;
   if (session->cluster && !v->remote.parts.count) leat_remote_listen(session);
   for (uint32_t i = 0; i < step->completed.count; i++) ++*step->completed.items[i];
   return LEAT_OK;
@@ -377,7 +397,8 @@ leat_status leat_step_run(leat_step *step, const leat_tensor *feeds, leat_tensor
   if (!feeds && step->request.feeds.count) return leat_session_refuse(session, "`feeds` is NULL");
   if (!fetches && step->request.fetches.count)
     return leat_session_refuse(session, "`fetches` is NULL");
-  leat_status status = step->dims.count ? choose_variant(step, feeds) : LEAT_OK;
+  leat_status status = LEAT_OK;
+  if (step->dims.count) LEAT_RECOVER(status, choose_variant(step, feeds));
   if (!status) status = execute(step, feeds, fetches);
   return status ? leat_session_end(session, status) : LEAT_OK;
 }

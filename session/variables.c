@@ -52,20 +52,20 @@ static leat_store *find_store(const leat_session *session, const leat_state *sta
   for (uint32_t i = 0; i < session->devices.items.count; i++) {
     leat_store *store = session->devices.items.items[i].store;
     leat_error none = {0};
-    if (store && !leat_store_find(store, state->container, state->name, out, &none)) return store;
+    if (!store) continue;
+    leat_status status = leat_store_find(store, state->container, state->name, out, &none);
+    if (status == LEAT_MEMORY) leat_out_of_memory();
+    if (!status) return store;
   }
   return NULL;
 }
 
 // -- Values that wait --------------------------------------------------------------------------
 
-static leat_tensor *copy_tensor(const leat_tensor *tensor) {
-  leat_tensor *copy = malloc(sizeof *copy);
-  void *data = leat_tensor_clone(tensor);
-  if (!copy || !data) leat_out_of_memory();
-  *copy = *tensor;
-  copy->data = data;
-  return copy;
+static leat_status copy_value(leat_session *session, const leat_tensor *value, leat_tensor *out) {
+  *out = *value;
+  out->data = leat_tensor_clone(value);
+  return out->data ? LEAT_OK : leat_fail(&session->error, LEAT_MEMORY, "no memory for a value");
 }
 
 static void set_waiting(leat_session *session, const char *name, leat_tensor *value) {
@@ -75,6 +75,20 @@ static void set_waiting(leat_session *session, const char *name, leat_tensor *va
   leat_map_set(&session->restored, name, value);
 }
 
+// The entry in the map is there before the value is copied: nothing else can fail then.
+static leat_status wait_for_store(leat_session *session, const char *name,
+                                  const leat_tensor *value) {
+  if (!leat_map_get(&session->restored, name)) leat_map_set(&session->restored, name, NULL);
+  leat_tensor *copy = malloc(sizeof *copy);
+  if (!copy) return LEAT_MEMORY;
+  leat_status status = copy_value(session, value, copy);
+  if (status)
+    free(copy);
+  else
+    set_waiting(session, name, copy);
+  return status;
+}
+
 static leat_status put(leat_session *session, const leat_state *state, const leat_tensor *value) {
   leat_variable_info info;
   leat_store *store = find_store(session, state, &info);
@@ -82,8 +96,7 @@ static leat_status put(leat_session *session, const leat_state *state, const lea
   if (store) return leat_store_write(store, state->container, state->name, value, &session->error);
   int home = leat_remote_home(session, state);
   if (home >= 0) return leat_remote_write(session, home, state, value);
-  set_waiting(session, state->name, copy_tensor(value));
-  return LEAT_OK;
+  return wait_for_store(session, state->name, value);
 }
 
 leat_status leat_session_deliver(leat_session *session, leat_error *error) {
@@ -119,9 +132,8 @@ static leat_status initialise_and_read(leat_session *session, const char *name, 
   if (!step) return LEAT_ABORTED;
   leat_status status = leat_step_run(step, NULL, &value);
   if (!status) {
-    leat_tensor *copy = copy_tensor(&value);
-    *out = *copy;
-    free(copy);
+    status = copy_value(session, &value, out);
+    if (status) leat_session_end(session, status);
   }
   leat_step_destroy(step);
   return status;
@@ -138,20 +150,23 @@ static leat_status read_value(leat_session *session, const leat_state *state, le
   *found = store ? info.initialised : waiting != NULL;
   if (!*found) return LEAT_OK;
   if (store) return leat_store_read(store, state->container, state->name, out, &session->error);
-  leat_tensor *copy = copy_tensor(waiting);
-  *out = *copy;
-  free(copy);
-  return LEAT_OK;
+  return copy_value(session, waiting, out);
+}
+
+static leat_status find_and_read(leat_session *session, const char *name, leat_tensor *out,
+                                 bool *found) {
+  leat_state *state;
+  LEAT_TRY(find_state(session, name, &state));
+  return read_value(session, state, out, found);
 }
 
 leat_status leat_variable_read(leat_session *session, const char *name, leat_tensor *out) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   if (!name) return leat_session_refuse(session, "`name` is NULL");
   if (!out) return leat_session_refuse(session, "`out` is NULL");
-  leat_state *state;
   bool found = false;
-  leat_status status = find_state(session, name, &state);
-  if (!status) status = read_value(session, state, out, &found);
+  leat_status status;
+  LEAT_RECOVER(status, find_and_read(session, name, out, &found));
   if (status || found) return leat_session_end(session, status);
   return initialise_and_read(session, name, out);
 }
@@ -190,7 +205,9 @@ static leat_status write_variable(leat_session *session, const char *name,
 leat_status leat_variable_write(leat_session *session, const char *name, const leat_tensor *value) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   if (!name) return leat_session_refuse(session, "`name` is NULL");
-  return leat_session_end(session, write_variable(session, name, value));
+  leat_status status;
+  LEAT_RECOVER(status, write_variable(session, name, value));
+  return leat_session_end(session, status);
 }
 
 // -- Checkpoints -------------------------------------------------------------------------------
@@ -215,6 +232,7 @@ static leat_status take(leat_session *session, leat_snapshot *out) {
   for (uint32_t i = 0; i < graph->states.count; i++) {
     leat_named_tensor named = {graph->states.items[i]->name, {0}};
     bool found;
+    leat_vec_reserve(out->arena, &out->tensors, out->tensors.count + 1u);
     LEAT_TRY(read_value(session, graph->states.items[i], &named.tensor, &found));
     if (found)
       leat_vec_push(out->arena, &out->tensors, named);
@@ -237,13 +255,31 @@ static leat_status write_snapshot(leat_session *session, const leat_snapshot *sn
                                session->options.overwrite, &session->error);
 }
 
-leat_status leat_snapshot_take(leat_session *session, leat_snapshot **out) {
-  leat_session_begin(session);
+static void destroy_snapshot(void *snapshot) {
+  leat_snapshot_destroy(snapshot);
+}
+
+static leat_status create_snapshot(leat_session *session, leat_snapshot **out) {
+  leat_cleanup cleanup;
   leat_arena *arena = leat_arena_create();
-  *out = leat_new(arena, leat_snapshot);
-  **out = (leat_snapshot){.arena = arena, .counts = {.arena = arena}};
-  leat_status status = take(session, *out);
-  if (status) leat_snapshot_destroy(*out), *out = NULL;
+  leat_snapshot *snapshot = leat_new(arena, leat_snapshot);
+  *snapshot = (leat_snapshot){.arena = arena, .counts = {.arena = arena}};
+  leat_cleanup_hold(&cleanup, destroy_snapshot, snapshot);
+  leat_status status = take(session, snapshot);
+  if (status) {
+    leat_cleanup_run(&cleanup);
+    return status;
+  }
+  leat_let_go(&cleanup.held);
+  *out = snapshot;
+  return LEAT_OK;
+}
+
+leat_status leat_snapshot_take(leat_session *session, leat_snapshot **out) {
+  *out = NULL;
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  leat_status status;
+  LEAT_RECOVER(status, create_snapshot(session, out));
   return leat_session_end(session, status);
 }
 
@@ -263,14 +299,18 @@ static leat_status put_back(leat_session *session, const leat_snapshot *snapshot
 }
 
 leat_status leat_snapshot_put_back(leat_session *session, const leat_snapshot *snapshot) {
-  leat_session_begin(session);
-  return leat_session_end(session, put_back(session, snapshot));
+  leat_status status;
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  LEAT_RECOVER(status, put_back(session, snapshot));
+  return leat_session_end(session, status);
 }
 
 leat_status leat_snapshot_write(leat_session *session, const leat_snapshot *snapshot,
                                 const char *path) {
-  leat_session_begin(session);
-  return leat_session_end(session, write_snapshot(session, snapshot, path));
+  leat_status status;
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  LEAT_RECOVER(status, write_snapshot(session, snapshot, path));
+  return leat_session_end(session, status);
 }
 
 leat_status leat_session_save(leat_session *session, const char *path) {
@@ -300,13 +340,15 @@ static leat_status check_save(leat_session *session, const char *path) {
 leat_status leat_session_check_save(leat_session *session, const char *path) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   if (!path) return leat_session_refuse(session, "`path` is NULL");
-  return leat_session_end(session, check_save(session, path));
+  leat_status status;
+  LEAT_RECOVER(status, check_save(session, path));
+  return leat_session_end(session, status);
 }
 
 leat_status leat_graph_check_restored(const leat_graph *graph, const leat_safetensors *file,
                                       const char *path, bool partial, leat_error *error) {
   const char **names = calloc(graph->states.count + 1, sizeof *names);
-  if (!names) leat_out_of_memory();
+  if (!names) return leat_fail(error, LEAT_MEMORY, "no memory to check %s", path);
   for (uint32_t i = 0; i < graph->states.count; i++) names[i] = graph->states.items[i]->name;
   leat_status status =
       leat_checkpoint_check(file, path, names, graph->states.count, partial, error);
@@ -360,7 +402,7 @@ static leat_status restore_file(leat_session *session, const char *path, bool pa
   leat_safetensors file;
   leat_status status = leat_checkpoint_open(&file, path, error);
   if (!status) {
-    status = restore(session, &file, path, partial);
+    LEAT_RECOVER(status, restore(session, &file, path, partial));
     leat_safetensors_close(&file);
   }
   return leat_session_end(session, status);

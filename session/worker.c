@@ -126,7 +126,8 @@ static leat_status read_registration(worker *w, worker_step *step, leat_wire *in
   return read_parts(w, step, in, driver);
 }
 
-static void destroy_step(worker_step *step) {
+static void destroy_step(void *registered) {
+  worker_step *step = registered;
   leat_loaded_step_finish(&step->loaded);
   leat_arena_destroy(step->arena);
 }
@@ -148,21 +149,27 @@ static void put_variables(const worker_step *step, leat_text *reply) {
 }
 
 static leat_status register_step(worker *w, leat_wire *in, leat_text *reply) {
+  leat_cleanup cleanup;
+  leat_vec_reserve(w->session->arena, &w->steps, w->steps.count + 1u);
+  leat_vec_reserve(w->session->arena, &w->session->cluster->steps,
+                   w->session->cluster->steps.count + 1u);
   leat_arena *arena = leat_arena_create();
   worker_step *step = leat_new(arena, worker_step);
   step->arena = arena;
+  leat_cleanup_hold(&cleanup, destroy_step, step);
   leat_driver driver;
   leat_driver_init(&driver, w->session, arena, NULL);
   leat_status status = read_registration(w, step, in, &driver);
   if (!status) status = compile_parts(w, step, &driver);
   leat_driver_finish(&driver);
+  if (!status) put_variables(step, reply);
   if (status) {
-    destroy_step(step);
+    leat_cleanup_run(&cleanup);
     return status;
   }
+  leat_let_go(&cleanup.held);
   leat_vec_push(w->session->arena, &w->steps, step);
   leat_vec_push(w->session->arena, &w->session->cluster->steps, &step->loaded);
-  put_variables(step, reply);
   return LEAT_OK;
 }
 
@@ -192,7 +199,7 @@ static leat_status execute(worker *w, worker_step *step, leat_wire *in, leat_run
   if (!executor) return malformed(w);
   size_t known = leat_executor_dim_count(executor);
   int64_t *dims = calloc(known + 1, sizeof *dims);
-  if (!dims) leat_out_of_memory();
+  if (!dims) return LEAT_MEMORY;
   take_dims(in, executor, dims);
   if (known) request->dims = dims;
   leat_status status = in->bad
@@ -208,9 +215,11 @@ static leat_status run_step(worker *w, leat_wire *in) {
   leat_status status = check_hash(w, step, in);
   leat_run_request request = {.step = leat_wire_get(in)};
   request.run_count = (int64_t)leat_wire_get(in);
-  if (!status) return execute(w, step, in, &request);
-  leat_runtime_abort(w->session->runtime, LEAT_CLUSTER_RUNS, request.step, status,
-                     w->session->error.message);
+  bool refused = status;
+  if (!refused) LEAT_RECOVER(status, execute(w, step, in, &request));
+  if (refused || status == LEAT_MEMORY)
+    leat_runtime_abort(w->session->runtime, LEAT_CLUSTER_RUNS, request.step, status,
+                       refused ? w->session->error.message : leat_status_name(status));
   return status;
 }
 
@@ -289,38 +298,39 @@ static leat_status reply(worker *w, int peer, uint64_t ticket, leat_status statu
   return sent;
 }
 
-static leat_status handle(worker *w, const leat_message *message) {
-  leat_wire in = {message->data, message->data + message->size, false};
-  leat_text body = {0}, traffic = {0};
-  leat_session_begin(w->session);
-  leat_status status = LEAT_OK;
-  bool answers = true;
-  leat_message_kind kind = (leat_message_kind)leat_wire_get(&in);
-  uint64_t ticket = leat_wire_get(&in);
+// What is asked with a message of this kind, and the body of the answer.
+static leat_status obey(worker *w, leat_message_kind kind, leat_wire *in, leat_text *body) {
+  leat_text traffic = {0};
   switch (kind) {
-  case LEAT_MESSAGE_REGISTER: status = register_step(w, &in, &body); break;
-  case LEAT_MESSAGE_RUN: status = run_step(w, &in); break;
-  case LEAT_MESSAGE_READ: status = read_variable(w, &in, &body); break;
-  case LEAT_MESSAGE_WRITE: status = write_variable(w, &in); break;
+  case LEAT_MESSAGE_REGISTER: return register_step(w, in, body);
+  case LEAT_MESSAGE_RUN: return run_step(w, in);
+  case LEAT_MESSAGE_READ: return read_variable(w, in, body);
+  case LEAT_MESSAGE_WRITE: return write_variable(w, in);
   case LEAT_MESSAGE_TRAFFIC:
     leat_cluster_traffic(w->session, &traffic);
-    leat_wire_put_bytes(&body, traffic.data ? traffic.data : "", traffic.size);
-    break;
-  case LEAT_MESSAGE_DROP:
-    drop_step(w, leat_wire_get(&in));
-    answers = false;
-    break;
-  case LEAT_MESSAGE_SHUTDOWN:
-    w->stop = true;
-    answers = false;
-    break;
+    leat_wire_put_bytes(body, traffic.data ? traffic.data : "", traffic.size);
+    leat_text_finish(&traffic);
+    return LEAT_OK;
+  case LEAT_MESSAGE_DROP: drop_step(w, leat_wire_get(in)); return LEAT_OK;
+  case LEAT_MESSAGE_SHUTDOWN: w->stop = true; return LEAT_OK;
   case LEAT_MESSAGE_STOP:
-  case LEAT_MESSAGE_REPLY: status = malformed(w); break;
-  default: status = malformed(w);
+  case LEAT_MESSAGE_REPLY: return malformed(w);
+  default: return malformed(w);
   }
-  leat_status sent = answers ? reply(w, message->peer, ticket, status, &body) : LEAT_OK;
+}
+
+static leat_status handle(worker *w, const leat_message *message) {
+  leat_wire in = {message->data, message->data + message->size, false};
+  leat_text body = {0};
+  leat_session_begin(w->session);
+  leat_message_kind kind = (leat_message_kind)leat_wire_get(&in);
+  uint64_t ticket = leat_wire_get(&in);
+  leat_status status = leat_text_reserve(&body, 1) ? LEAT_OK : LEAT_MEMORY; // it is ours
+  leat_status sent = LEAT_OK;
+  if (!status) LEAT_RECOVER(status, obey(w, kind, &in, &body));
+  if (kind != LEAT_MESSAGE_DROP && kind != LEAT_MESSAGE_SHUTDOWN)
+    LEAT_RECOVER(sent, reply(w, message->peer, ticket, status, &body));
   leat_text_finish(&body);
-  leat_text_finish(&traffic);
   return sent;
 }
 

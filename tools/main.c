@@ -77,11 +77,20 @@ static void catch_ends(void) {
     if (signal(ends[i], leave) == SIG_IGN) signal(ends[i], SIG_IGN);
 }
 
+static leat_status run_command_line(int argc, char **argv, int *out_code) {
+  *out_code = run(argc, argv);
+  return LEAT_OK;
+}
+
 int main(int argc, char **argv) {
   keep_standard_files();
   catch_ends();
   launched_hello();
-  int status = finish_output(run(argc, argv));
+  int code = TOOL_FAILED;
+  leat_status ended;
+  LEAT_RECOVER(ended, run_command_line(argc, argv, &code));
+  if (ended) fprintf(stderr, "error: %s\n", leat_status_name(ended));
+  int status = finish_output(code);
   launched_bye(status);
   return status;
 }

@@ -16,7 +16,8 @@
 //
 // A failing call leaves the session as it was; leat_session_message says why, with the place in the
 // text. A call that makes no sense (NULL, what was destroyed, a dtype or rank that is none) answers
-// LEAT_INVALID and changes nothing; one that returns no status gives 0, NULL or nothing.
+// LEAT_INVALID and changes nothing; one that returns no status gives 0, NULL or nothing. Memory
+// that runs out is LEAT_MEMORY; a restore, or a step, may have written some variables by then.
 //
 // Threads: a session and its steps are used by one thread at a time, any one; so is what they gave
 // out. Different sessions are used by any threads at once. leat_session_interrupt may be called by
@@ -70,7 +71,8 @@ typedef struct leat_session_options {
   bool overwrite;   // leat_session_save may replace any checkpoint
 } leat_session_options;
 
-// *out is valid (for leat_session_message and leat_session_destroy) even on failure.
+// *out is valid (for leat_session_message and leat_session_destroy) even on failure; NULL when
+// there is no memory even for that.
 LEAT_MUST_USE leat_status leat_session_create(const leat_session_options *options,
                                               leat_session **out);
 // With its steps. NULL is fine.

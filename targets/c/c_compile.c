@@ -56,17 +56,22 @@ static leat_status run_compiler(leat_command *c, leat_error *error) {
 }
 
 static leat_status compile_in(const char *directory, const leat_codegen_request *request,
-                              const leat_text *text, leat_object *out, leat_error *error) {
+                              leat_object *out, leat_error *error) {
   leat_command c = {.arena = leat_arena_create()};
   char *source = leat_arena_printf(c.arena, "%s/kernels.c", directory);
   char *object = leat_arena_printf(c.arena, "%s/kernels.o", directory);
+  leat_text text = {0};
+  leat_c_print_file(request, &text);
+  if (request->dump) leat_text_add_n(request->dump, text.data, text.size);
+  if (request->assembly) leat_text_add_n(request->assembly, text.data, text.size);
   char *data = NULL;
-  leat_bytes piece = {text->data, text->size};
+  leat_bytes piece = {text.data, text.size};
   leat_status status = build_command(&c, request->cpu, source, object, error);
   if (!status) status = leat_file_write(source, &piece, 1, LEAT_FILE_ATOMIC, error);
   if (!status) status = run_compiler(&c, error);
   if (!status) status = leat_file_read(object, LARGEST_OBJECT, &data, &out->size, error);
   out->data = data;
+  leat_text_finish(&text);
   leat_arena_destroy(c.arena);
   return status;
 }
@@ -76,12 +81,8 @@ leat_status leat_c_compile(const leat_codegen_request *request, leat_object *out
   *out = (leat_object){0};
   leat_temporary *folder;
   LEAT_TRY(leat_temporary_make(&folder, error));
-  leat_text text = {0};
-  leat_c_print_file(request, &text);
-  if (request->dump) leat_text_add_n(request->dump, text.data, text.size);
-  if (request->assembly) leat_text_add_n(request->assembly, text.data, text.size);
-  leat_status status = compile_in(leat_temporary_path(folder), request, &text, out, error);
-  leat_text_finish(&text);
+  leat_status status; // the folder goes in any case
+  LEAT_RECOVER(status, compile_in(leat_temporary_path(folder), request, out, error));
   leat_temporary_remove(folder);
   return status;
 }

@@ -77,6 +77,7 @@ static LLVMValueRef symbol_address(compiler *c, const char *symbol) {
 }
 
 static void add_data(compiler *c, const leat_codegen_request *request) {
+  leat_arena *scratch = leat_arena_create();
   for (size_t i = 0; i < request->data_count; i++) {
     const leat_object_data *data = &request->data[i];
     add_global(c, data->symbol,
@@ -85,12 +86,11 @@ static void add_data(compiler *c, const leat_codegen_request *request) {
   for (size_t i = 0; i < request->pointers_count; i++) {
     const leat_object_pointers *pointers = &request->pointers[i];
     LLVMTypeRef type = LLVMPointerTypeInContext(c->context, 0);
-    LLVMValueRef *all = calloc(pointers->count + 1, sizeof *all);
-    if (!all) leat_out_of_memory();
+    LLVMValueRef *all = leat_new_array(scratch, LLVMValueRef, pointers->count + 1);
     for (size_t j = 0; j < pointers->count; j++) all[j] = symbol_address(c, pointers->targets[j]);
     add_global(c, pointers->symbol, LLVMConstArray2(type, all, pointers->count));
-    free(all);
   }
+  leat_arena_destroy(scratch);
 }
 
 // -- Compiling -----------------------------------------------------------------------------------
@@ -106,10 +106,18 @@ static leat_status run_passes(compiler *c, leat_error *error) {
   return LEAT_FOREIGN;
 }
 
-static void dump(compiler *c, leat_text *out) {
+// What LLVM made is given back before memory that ran out ends the call.
+static leat_status add_text(leat_text *out, const char *text, size_t size) {
+  if (!leat_text_reserve(out, size)) return LEAT_MEMORY;
+  leat_text_add_n(out, text, size);
+  return LEAT_OK;
+}
+
+static leat_status dump(compiler *c, leat_text *out) {
   char *text = LLVMPrintModuleToString(c->module);
-  leat_text_add_n(out, text, strlen(text));
+  leat_status status = add_text(out, text, strlen(text));
   LLVMDisposeMessage(text);
+  return status;
 }
 
 static leat_status emit(compiler *c, LLVMModuleRef module, LLVMCodeGenFileType kind,
@@ -126,7 +134,7 @@ static leat_status emit_assembly(compiler *c, leat_text *out, leat_error *error)
   LLVMModuleRef copy = LLVMCloneModule(c->module);
   LLVMMemoryBufferRef buffer = NULL;
   leat_status status = emit(c, copy, LLVMAssemblyFile, &buffer, error);
-  if (!status) leat_text_add_n(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+  if (!status) status = add_text(out, LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
   if (buffer) LLVMDisposeMemoryBuffer(buffer);
   LLVMDisposeModule(copy);
   return status;
@@ -137,10 +145,9 @@ static leat_status emit_object(compiler *c, leat_object *out, leat_error *error)
   LEAT_TRY(emit(c, c->module, LLVMObjectFile, &buffer, error));
   out->size = LLVMGetBufferSize(buffer);
   out->data = malloc(out->size);
-  if (!out->data) leat_out_of_memory();
-  memcpy(out->data, LLVMGetBufferStart(buffer), out->size);
+  if (out->data) memcpy(out->data, LLVMGetBufferStart(buffer), out->size);
   LLVMDisposeMemoryBuffer(buffer);
-  return LEAT_OK;
+  return out->data ? LEAT_OK : LEAT_MEMORY;
 }
 
 static leat_status build(compiler *c, const leat_codegen_request *request, leat_object *out,
@@ -162,7 +169,7 @@ static leat_status build(compiler *c, const leat_codegen_request *request, leat_
   }
   LLVMDisposeMessage(message);
   LEAT_TRY(run_passes(c, error));
-  if (request->dump) dump(c, request->dump);
+  if (request->dump) LEAT_TRY(dump(c, request->dump));
   if (request->assembly) LEAT_TRY(emit_assembly(c, request->assembly, error));
   return emit_object(c, out, error);
 }
@@ -174,7 +181,8 @@ static leat_status compile(const leat_codegen_request *request, leat_object *out
   LEAT_TRY(create_machine(request->cpu, &c.machine, error));
   c.context = LLVMContextCreate();
   c.module = LLVMModuleCreateWithNameInContext("leat", c.context);
-  leat_status status = build(&c, request, out, error);
+  leat_status status;
+  LEAT_RECOVER(status, build(&c, request, out, error)); // this module's own recovery point
   LLVMDisposeModule(c.module);
   LLVMContextDispose(c.context);
   LLVMDisposeTargetMachine(c.machine);

@@ -336,11 +336,17 @@ static void emit_tiles(ll_emitter *e) {
   LLVMBuildRet(e->at, LLVMConstInt(ll_int_type(e, 32), 0, false));
 }
 
+static void dispose_builder(void *builder) {
+  LLVMDisposeBuilder(builder);
+}
+
 LLVMValueRef leat_llvm_emit(LLVMModuleRef module, const leat_kernel *kernel, const char *symbol) {
   leat_arena *scratch = leat_arena_create();
   ll_emitter e = {.module = module, .kernel = kernel, .scratch = scratch};
   e.context = LLVMGetModuleContext(module);
   e.at = LLVMCreateBuilderInContext(e.context);
+  leat_cleanup builder;
+  leat_cleanup_hold(&builder, dispose_builder, e.at);
   e.values = leat_new_array(scratch, LLVMValueRef, kernel->instr_count);
   e.results = leat_new_array(scratch, LLVMValueRef *, kernel->instr_count);
   e.buffers = leat_new_array(scratch, LLVMValueRef, kernel->buffer_count);
@@ -350,7 +356,7 @@ LLVMValueRef leat_llvm_emit(LLVMModuleRef module, const leat_kernel *kernel, con
   LLVMPositionBuilderAtEnd(e.at, e.entry);
   load_arguments(&e);
   emit_tiles(&e);
-  LLVMDisposeBuilder(e.at);
+  leat_cleanup_run(&builder);
   leat_arena_destroy(scratch);
   return e.function;
 }

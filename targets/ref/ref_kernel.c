@@ -73,20 +73,26 @@ static leat_status evaluate_update(leat_frame *frame, leat_ref_context *context,
   return evaluate(frame, context, arena, args);
 }
 
-// Arguments: the site's address, the dims, the outputs, the inputs.
-int32_t leat_ref_kernel(leat_call *call, const leat_arg *args, int64_t tile_begin,
-                        int64_t tile_end) {
-  if (tile_begin >= tile_end) return 0;
-  const leat_ref_site *site = (const leat_ref_site *)(uintptr_t)args[0].value;
+static leat_status run(leat_call *call, const leat_ref_site *site, const leat_arg *args,
+                       leat_error *why) {
   leat_arena *arena = leat_arena_create();
-  leat_error why = {0};
-  leat_ref_context context = {.node = site->node, .error = &why};
+  leat_ref_context context = {.node = site->node, .error = why};
   set_dims(&context, arena, site, args + 1);
   const leat_arg *buffers = args + 1 + site->dim_count;
   bool updates = site->node->op == LEAT_OP_assign_add;
   leat_status status = updates ? evaluate_update(call->frame, &context, arena, buffers)
                                : evaluate(call->frame, &context, arena, buffers);
   leat_arena_destroy(arena);
+  return status;
+}
+
+// Arguments: the site's address, the dims, the outputs, the inputs.
+int32_t leat_ref_kernel(leat_call *call, const leat_arg *args, int64_t tile_begin,
+                        int64_t tile_end) {
+  if (tile_begin >= tile_end) return 0;
+  leat_error why = {0};
+  leat_status status;
+  LEAT_RECOVER(status, run(call, (const leat_ref_site *)(uintptr_t)args[0].value, args, &why));
   if (status && why.message[0]) leat_call_explain(call, status, "%s", why.message);
   return (int32_t)status; // site 0
 }

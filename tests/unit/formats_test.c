@@ -19,7 +19,7 @@ static unsigned char *make_file(const char *prefix, size_t prefix_size, const ch
   leat_text_add(&text, "%s", header);
   leat_text_add_n(&text, data, data_size);
   *out_size = text.size;
-  return realloc(text.data, text.size); // without the terminator
+  return realloc(leat_text_take(&text), *out_size); // without the terminator
 }
 
 static leat_status parse_npy(const char *dict, size_t data_size, leat_tensor *out,

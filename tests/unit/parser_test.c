@@ -283,7 +283,7 @@ static char *nest(const char *before, const char *middle, const char *after, int
   for (int i = 0; i < count; i++) leat_text_add(&text, "%s", before);
   leat_text_add(&text, "%s", middle);
   for (int i = 0; i < count; i++) leat_text_add(&text, "%s", after);
-  return text.data;
+  return leat_text_take(&text);
 }
 
 static void check_nesting(const char *before, const char *middle, const char *after) {
