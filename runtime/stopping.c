@@ -27,12 +27,13 @@ static void stop(int number) {
 void leat_stop_at_signals(double same_seconds) {
   struct sigaction action = {.sa_handler = stop, .sa_flags = SA_RESTART}, before;
   same = same_seconds;
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
   sigaction(SIGPIPE, &action, NULL);
   sigaction(SIGXCPU, &action, NULL);
   sigaction(SIGHUP, &action, &before);
   if (before.sa_handler == SIG_IGN) sigaction(SIGHUP, &before, NULL); // as nohup wants it
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGUSR2, &action, NULL); // by which batch systems warn; the tests wait for it
 }
 
 const char *leat_stop_reason(void) {
