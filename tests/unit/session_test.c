@@ -423,8 +423,9 @@ static const char *const refused[] = {
     "entry g( {",
     "entry g(x: f32[2]) -> (y: f32[2]) { y = unknown(x) }",
     "entry g(x: f32[2]) -> (y: f32[3]) { y = x + 1 }",
-    "fn twice(x: f32[2]) { return x + x }\nvar v: f32[2] = 0\n"
-    "entry g(x: f32[2]) -> (y: f32[2]) { y = twice(twice(x)) * v\n static_assert(false, \"no\") }",
+    ("fn twice(x: f32[2]) { return x + x }\nvar v: f32[2] = 0\n"
+     "entry g(x: f32[2]) -> (y: f32[2]) { y = twice(twice(x)) * v\n static_assert(false, \"no\") "
+     "}"),
     "entry f(x: f32[2]) -> (y: f32[2]) { y = x }",
     "use \"there/is/none.leat\"",
     "a = 1\nb = [a, a, \"{a}\"]\nstatic_assert(a == 2, \"two\")",
