@@ -39,8 +39,8 @@ TEST(shapes_change) {
       CHECK_EQ_INT(out[1].shape[0], columns);
       CHECK_EQ_INT(out[1].shape[1], rows);
       int64_t first = (rows - 1) * columns; // of the last row, whose numbers follow each other
-      CHECK(((float *)out[0].data)[rows - 1] ==
-            (float)(columns * first + columns * (columns - 1) / 2));
+      int64_t sum = columns * first + columns * (columns - 1) / 2;
+      CHECK(((float *)out[0].data)[rows - 1] == (float)sum);
       float last = ((float *)out[1].data)[rows * columns - 1];
       CHECK(last == 2 * x[rows * columns - 1]);
     }
