@@ -20,8 +20,8 @@ static const size_t longest_stream = (size_t)1 << 30;
 
 leat_status leat_file_fail(leat_error *error, const char *doing, const char *path) {
   int cause = errno;
-  return leat_fail(error, cause == ENOENT ? LEAT_NOT_FOUND : LEAT_IO, "cannot %s '%s': %s", doing,
-                   path, strerror(cause));
+  leat_status status = cause == ENOENT ? LEAT_NOT_FOUND : cause == ENOMEM ? LEAT_MEMORY : LEAT_IO;
+  return leat_fail(error, status, "cannot %s '%s': %s", doing, path, strerror(cause));
 }
 
 static leat_status fail_memory(leat_error *error, const char *path) {

@@ -9,6 +9,7 @@
 #include "tests/unit/check.h"
 #include "tests/unit/scratch.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -24,10 +25,14 @@ static atomic_bool emptied; // and all that come behind it fail, too
 static bool empties;
 
 static bool fails(void) {
-  if (atomic_load(&emptied)) return true;
+  if (atomic_load(&emptied)) {
+    errno = ENOMEM;
+    return true;
+  }
   if (atomic_fetch_add(&calls, 1) != atomic_load(&failing)) return false;
   atomic_store(&hit, true);
   atomic_store(&emptied, empties);
+  errno = ENOMEM;
   return true;
 }
 
