@@ -67,10 +67,12 @@ static void draw_bar(int64_t step, int64_t last) {
   int full = (int)(BAR_WIDTH * step / last);
   fprintf(stderr, "\r[%.*s%*s] %" PRId64 "/%" PRId64, full,
           "########################################", BAR_WIDTH - full, "", step, last);
+  fflush(stderr);
 }
 
 static void erase_bar(void) {
   fputs("\r\033[K", stderr);
+  fflush(stderr);
 }
 
 // -- The loop ----------------------------------------------------------------------------------

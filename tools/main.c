@@ -55,6 +55,12 @@ static void keep_standard_files(void) {
   signal(SIGXFSZ, SIG_IGN);
 }
 
+// A line of errors is one write: those of several processes to one terminal or pipe stay whole.
+static void keep_lines_whole(void) {
+  static char line[BUFSIZ];
+  setvbuf(stderr, line, _IOLBF, sizeof line);
+}
+
 // Whoever asked for output shall know that it did not arrive.
 static int finish_output(int status) {
   errno = 0;
@@ -84,6 +90,7 @@ static leat_status run_command_line(int argc, char **argv, int *out_code) {
 
 int main(int argc, char **argv) {
   keep_standard_files();
+  keep_lines_whole();
   catch_ends();
   launched_hello();
   int code = TOOL_FAILED;
