@@ -1,4 +1,4 @@
-// What reading and writing of files share. For base/file*.c alone.
+// What functions on files share. For base/ alone.
 #ifndef LEAT_BASE_FILE_PARTS_H
 #define LEAT_BASE_FILE_PARTS_H
 

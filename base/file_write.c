@@ -59,16 +59,22 @@ static int make_aside(const char *name, mode_t mode) {
   return -1;
 }
 
-// A file beside `path`, whose name comes into `name`. To one path one process at a time saves; of
-// other writers, who are quick, each has a file of its own.
-static int open_aside(const char *path, leat_file_promise promise, char *name, size_t size) {
+// The name of the file aside that is tried first, malloc'ed, with room for the others; NULL: no
+// memory.
+static char *name_aside(const char *path) {
+  size_t size = strlen(path) + LONGEST_SUFFIX;
+  char *name = malloc(size);
+  if (name) snprintf(name, size, "%s.leat-tmp", path);
+  return name;
+}
+
+// A file beside `path`; its name replaces the first, in `name`, if that is taken. To one path one
+// process at a time saves; of other writers, who are quick, each has a file of its own.
+static int open_aside(const char *path, leat_file_promise promise, char *name) {
   mode_t mode = promise == LEAT_FILE_PRIVATE ? S_IRUSR | S_IWUSR : 0666;
   int fd = -1;
   for (int i = 0; i < MOST_NAMES_TRIED && fd < 0; i++) {
-    if (i == 0)
-      snprintf(name, size, "%s.leat-tmp", path);
-    else
-      snprintf(name, size, "%s.%d.leat-tmp", path, i);
+    if (i) snprintf(name, strlen(path) + LONGEST_SUFFIX, "%s.%d.leat-tmp", path, i);
     fd = make_aside(name, mode);
     if (promise == LEAT_FILE_DURABLE || (fd < 0 && errno != EEXIST)) break;
   }
@@ -201,10 +207,8 @@ static leat_status write_claimed(claim **at, char *target, const struct stat *re
 
 static leat_status write_aside(char *target, const struct stat *replaced, const leat_bytes *pieces,
                                size_t count, leat_file_promise promise, leat_error *error) {
-  size_t size = strlen(target) + LONGEST_SUFFIX;
-  char *name = malloc(size);
+  char *name = name_aside(target);
   if (!name) return fail_memory(error, target);
-  snprintf(name, size, "%s.leat-tmp", target);
   pthread_mutex_lock(&claims_lock);
   claim **claimed = find_claim(name);
   leat_status status =
@@ -214,7 +218,7 @@ static leat_status write_aside(char *target, const struct stat *replaced, const 
     free(name);
     return status;
   }
-  int fd = open_aside(target, promise, name, size);
+  int fd = open_aside(target, promise, name);
   status = fd < 0 ? fail_aside(error, target)
                   : fill(fd, name, target, replaced, pieces, count, promise, error);
   if (status && fd >= 0 && has_name(fd, name)) unlink(name);
@@ -254,12 +258,11 @@ static leat_status try_aside(const char *path, bool keep, leat_error *error) {
   char *target = *path ? follow(path) : NULL;
   if (!*path) errno = ENOENT;
   if (!target) return leat_file_fail(error, "write", path);
-  size_t size = strlen(target) + LONGEST_SUFFIX;
   claim *made = calloc(1, sizeof *made);
-  if (made) made->name = malloc(size);
+  if (made) made->name = name_aside(target);
   leat_status status = made && made->name ? LEAT_OK : fail_memory(error, path);
   if (!status) {
-    made->fd = open_aside(target, keep ? LEAT_FILE_DURABLE : LEAT_FILE_ATOMIC, made->name, size);
+    made->fd = open_aside(target, keep ? LEAT_FILE_DURABLE : LEAT_FILE_ATOMIC, made->name);
     if (made->fd < 0) status = fail_aside(error, path);
   }
   free(target);
@@ -295,10 +298,7 @@ leat_status leat_file_claim(const char *path, leat_error *error) {
 }
 
 void leat_file_unclaim(const char *path) {
-  char *target = path ? follow(path) : NULL;
-  size_t size = target ? strlen(target) + LONGEST_SUFFIX : 0;
-  char *name = size ? malloc(size) : NULL;
-  if (name) snprintf(name, size, "%s.leat-tmp", target);
+  char *target = path ? follow(path) : NULL, *name = target ? name_aside(target) : NULL;
   pthread_mutex_lock(&claims_lock);
   claim **at = name ? find_claim(name) : NULL, *held = at ? *at : NULL;
   if (held) *at = held->next;

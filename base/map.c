@@ -38,10 +38,17 @@ static uint64_t hash_pointer(const void *key) {
   return mix((uint64_t)(uintptr_t)key);
 }
 
-// The capacity of entries behind this one. A map changes when all memory for it is there.
-static uint32_t next_capacity(uint32_t capacity) {
-  if (capacity > UINT32_MAX / 4) leat_out_of_memory();
-  return capacity ? capacity * 2 : FIRST_CAPACITY;
+// Makes room for more entries, and a larger table, still empty. A map changes when all memory for
+// it is there.
+static void *grow(leat_arena *arena, void *entries, uint32_t count, size_t size, uint32_t *capacity,
+                  uint32_t **slots) {
+  uint32_t room = *capacity, larger = room ? room * 2 : FIRST_CAPACITY;
+  if (room > UINT32_MAX / 4) leat_out_of_memory();
+  uint32_t *table = leat_new_array(arena, uint32_t, (size_t)larger * 2);
+  entries = leat_vec_grow(arena, entries, count, &room, larger, size);
+  *slots = table;
+  *capacity = larger;
+  return entries;
 }
 
 static void put_slot(uint32_t *slots, uint32_t capacity, uint64_t hash, uint32_t index) {
@@ -70,12 +77,8 @@ void *leat_map_get(const leat_map *map, const void *key) {
 }
 
 static void map_grow(leat_map *map) {
-  uint32_t capacity = map->capacity, larger = next_capacity(capacity);
-  uint32_t *slots = leat_new_array(map->arena, uint32_t, (size_t)larger * 2);
   map->entries =
-      leat_vec_grow(map->arena, map->entries, map->count, &capacity, larger, sizeof *map->entries);
-  map->slots = slots;
-  map->capacity = larger;
+      grow(map->arena, map->entries, map->count, sizeof *map->entries, &map->capacity, &map->slots);
   for (uint32_t i = 0; i < map->count; i++)
     put_slot(map->slots, map->capacity, hash_pointer(map->entries[i].key), i);
 }
@@ -114,12 +117,8 @@ void *leat_bytes_map_get(const leat_bytes_map *map, const void *key, size_t size
 }
 
 static void bytes_grow(leat_bytes_map *map) {
-  uint32_t capacity = map->capacity, larger = next_capacity(capacity);
-  uint32_t *slots = leat_new_array(map->arena, uint32_t, (size_t)larger * 2);
   map->entries =
-      leat_vec_grow(map->arena, map->entries, map->count, &capacity, larger, sizeof *map->entries);
-  map->slots = slots;
-  map->capacity = larger;
+      grow(map->arena, map->entries, map->count, sizeof *map->entries, &map->capacity, &map->slots);
   for (uint32_t i = 0; i < map->count; i++)
     put_slot(map->slots, map->capacity, map->entries[i].hash, i);
 }

@@ -50,18 +50,21 @@ static void make_c_locale(void) {
   c_locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
 }
 
-double leat_read_f64(const char *text, char **out_end) {
+static locale_t enter_c_locale(void) {
   pthread_once(&c_locale_once, make_c_locale);
-  locale_t before = uselocale(c_locale);
+  return uselocale(c_locale);
+}
+
+double leat_read_f64(const char *text, char **out_end) {
+  locale_t before = enter_c_locale();
   double value = strtod(text, out_end);
   uselocale(before);
   return value;
 }
 
 float leat_read_f32(const char *text, char **out_end) {
-  pthread_once(&c_locale_once, make_c_locale);
-  locale_t before = uselocale(c_locale);
-  float value = strtof(text, out_end);
+  locale_t before = enter_c_locale();
+  float value = strtof(text, out_end); // rounded once
   uselocale(before);
   return value;
 }

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "base/trust.h"
 
+#include "base/file_parts.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,15 +20,9 @@ bool leat_is_trusted(const struct stat *info) {
   return is_ours(info) && !(info->st_mode & WRITABLE_BY_OTHERS);
 }
 
-static leat_status fail_errno(leat_error *error, const char *doing, const char *path) {
-  int cause = errno;
-  return leat_fail(error, cause == ENOENT ? LEAT_NOT_FOUND : LEAT_IO, "cannot %s '%s': %s", doing,
-                   path, strerror(cause));
-}
-
 static leat_status judge(const char *path, bool may_be_sticky, leat_error *error) {
   struct stat info;
-  if (stat(path, &info)) return fail_errno(error, "look at", path);
+  if (stat(path, &info)) return leat_file_fail(error, "look at", path);
   bool sticky = may_be_sticky && info.st_mode & S_ISVTX;
   if (!S_ISDIR(info.st_mode)) return leat_fail(error, LEAT_IO, "'%s' is no folder", path);
   if (!is_ours(&info))
@@ -65,7 +61,7 @@ static leat_status make(const char *path, leat_error *error) {
     status = leat_fail(error, LEAT_MEMORY, "out of memory");
   }
   if (!status && mkdir(made, S_IRWXU) && errno != EEXIST)
-    status = fail_errno(error, "make the folder", made);
+    status = leat_file_fail(error, "make the folder", made);
   free(made);
   free(inside);
   free(above);
@@ -78,7 +74,7 @@ static leat_status enter(const char *path, bool may_be_sticky, char **out, leat_
     LEAT_TRY(make(path, error));
     real = realpath(path, NULL);
   }
-  if (!real) return fail_errno(error, "look at", path);
+  if (!real) return leat_file_fail(error, "look at", path);
   leat_status status = judge_all(real, may_be_sticky, error);
   if (status)
     free(real);

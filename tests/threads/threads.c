@@ -174,20 +174,6 @@ static int32_t k_double(leat_call *call, const leat_arg *args, int64_t begin, in
 
 static const leat_kernel_function kernels[] = {k_double};
 
-static leat_image *double_image(void) {
-  image_builder *b = image_begin("/job:local/task:0/device:cpu:0");
-  leat_text_index name = image_text(b, "step");
-  IMAGE_ADD(b, kernels, (leat_image_kernel){.symbol = name, .title = name});
-  leat_image_type vector = image_type(LEAT_f32, image_constant(b, 1000));
-  uint32_t x = image_feed(b, "step/x", vector), y = image_arena_buffer(b, 4000, vector);
-  uint32_t launch = image_launch(b, 0, 1, 1, BUFFERS((int)y, (int)x));
-  b->launches[launch].tiles = image_constant(b, 1000);
-  b->launches[launch].work = image_constant(b, 1000000);
-  image_task(b, LEAT_TASK_SEGMENT, launch, 1, "step");
-  image_fetch(b, "step/y", y);
-  return image_finish(b);
-}
-
 static void *run_models(void *image) {
   float x[1000];
   for (int i = 0; i < 1000; i++) x[i] = (float)i;
@@ -205,7 +191,7 @@ static void *run_models(void *image) {
 }
 
 TEST(models_of_one_image) {
-  leat_image *image = double_image();
+  leat_image *image = image_of_one_kernel(1000, 1000000);
   in_threads(run_models, image);
   free(image);
 }

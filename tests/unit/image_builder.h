@@ -153,4 +153,17 @@ static inline leat_image *image_finish(image_builder *b) {
   return (leat_image *)image;
 }
 
+// Of kernel 0 alone, which makes `step/y` of `step/x`, both f32[elements], a tile an element.
+static inline leat_image *image_of_one_kernel(int64_t elements, int64_t work) {
+  image_builder *b = image_begin("/job:local/task:0/device:cpu:0");
+  leat_text_index name = image_text(b, "step");
+  IMAGE_ADD(b, kernels, (leat_image_kernel){.symbol = name, .title = name});
+  leat_image_type vector = image_type(LEAT_f32, image_constant(b, elements));
+  uint32_t x = image_feed(b, "step/x", vector), y = image_arena_buffer(b, 4 * elements, vector);
+  uint32_t launch = image_launch(b, 0, elements, work, BUFFERS((int)y, (int)x));
+  image_task(b, LEAT_TASK_SEGMENT, launch, 1, "step");
+  image_fetch(b, "step/y", y);
+  return image_finish(b);
+}
+
 #endif

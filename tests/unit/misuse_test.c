@@ -266,22 +266,9 @@ static int32_t k_copy(leat_call *call, const leat_arg *args, int64_t begin, int6
 
 static const leat_kernel_function kernels[] = {k_copy};
 
-static leat_image *copy_image(void) {
-  image_builder *b = image_begin("/job:local/task:0/device:cpu:0");
-  leat_text_index name = image_text(b, "step");
-  IMAGE_ADD(b, kernels, (leat_image_kernel){.symbol = name, .title = name});
-  leat_image_type vector = image_type(LEAT_f32, image_constant(b, 2));
-  uint32_t x = image_feed(b, "step/x", vector), y = image_arena_buffer(b, 8, vector);
-  uint32_t launch = image_launch(b, 0, 1, 1, BUFFERS((int)y, (int)x));
-  b->launches[launch].tiles = image_constant(b, 2);
-  image_task(b, LEAT_TASK_SEGMENT, launch, 1, "step");
-  image_fetch(b, "step/y", y);
-  return image_finish(b);
-}
-
 TEST(models_that_are_none) {
   leat_model_options options = {.threads = 1};
-  leat_image *image = copy_image();
+  leat_image *image = image_of_one_kernel(2, 1);
   leat_model *model, *failed;
   CHECK_EQ_INT(leat_model_create(image, kernels, &options, &model), LEAT_OK);
   REFUSED(leat_model_create(NULL, kernels, &options, &failed));
