@@ -128,116 +128,174 @@ static const char part[] =
     "$r: f32[] = read(state=$w) on \"/job:ps/task:0/device:cpu:0\"\n"
     "$s = assign($r, state=$w) on \"/job:ps/task:0/device:cpu:0\" after [$r]\n";
 
-// A master that this test plays, and a worker that serves in a thread.
-typedef struct pair {
+// A master that this test plays, rank 1, and workers that serve in threads: rank 0 and, of three
+// ranks, rank 2.
+typedef struct world {
   leat_inproc_world *world;
-  leat_session *master, *worker;
-  pthread_t thread;
-} pair;
+  int size;
+  const char *cluster;
+  leat_session *sessions[MOST_RANKS], *master;
+  pthread_t threads[MOST_RANKS];
+} world;
 
-static pair pair_begin(void) {
-  pair p;
-  leat_transport *transports[2];
+enum { MASTER = 1 };
+
+static world world_begin(int size) {
+  world w = {.size = size, .cluster = size == 2 ? "ps=1,worker=1" : "ps=1,worker=2"};
+  leat_transport *transports[MOST_RANKS];
   leat_error error = {0};
-  leat_session_options options = options_for("ps=1,worker=1");
-  CHECK_EQ_INT(leat_inproc_world_create(2, &p.world, &error), LEAT_OK);
-  for (int i = 0; i < 2; i++)
-    CHECK_EQ_INT(leat_inproc_join(p.world, i, &transports[i], &error), LEAT_OK);
-  CHECK_EQ_INT(leat_session_create_on(&options, transports[0], &p.worker), LEAT_OK);
-  CHECK_EQ_INT(leat_session_create_on(&options, transports[1], &p.master), LEAT_OK);
-  pthread_create(&p.thread, NULL, serve, p.worker);
-  return p;
+  leat_session_options options = options_for(w.cluster);
+  CHECK_EQ_INT(leat_inproc_world_create(size, &w.world, &error), LEAT_OK);
+  for (int i = 0; i < size; i++)
+    CHECK_EQ_INT(leat_inproc_join(w.world, i, &transports[i], &error), LEAT_OK);
+  for (int i = 0; i < size; i++)
+    CHECK_EQ_INT(leat_session_create_on(&options, transports[i], &w.sessions[i]), LEAT_OK);
+  for (int i = 0; i < size; i++)
+    if (i != MASTER) pthread_create(&w.threads[i], NULL, serve, w.sessions[i]);
+  w.master = w.sessions[MASTER];
+  return w;
 }
 
-static void pair_end(pair *p) {
-  leat_session_destroy(p->master);
-  pthread_join(p->thread, NULL);
-  leat_session_destroy(p->worker);
-  leat_inproc_world_destroy(p->world);
+static void world_end(world *w) {
+  leat_session_destroy(w->master);
+  for (int i = 0; i < w->size; i++) {
+    if (i == MASTER) continue;
+    pthread_join(w->threads[i], NULL);
+    leat_session_destroy(w->sessions[i]);
+  }
+  leat_inproc_world_destroy(w->world);
 }
 
-static void send(pair *p, leat_message_kind kind, uint64_t ticket, const leat_text *body) {
-  CHECK_EQ_INT(leat_message_send(p->master, 0, kind, ticket, body), LEAT_OK);
+static void send(world *w, int rank, leat_message_kind kind, uint64_t ticket,
+                 const leat_text *body) {
+  CHECK_EQ_INT(leat_message_send(w->master, rank, kind, ticket, body), LEAT_OK);
 }
 
-// Sends a step whose hash is made with this version, and whose text is altered afterwards; the
-// hash.
-static leat_graph_hash send_part(pair *p, uint64_t ticket, const char *version, const char *text,
-                                 bool alter) {
+// Sends a rank its part of a step, whose hash is made with this version and whose text is altered
+// afterwards; the hash.
+static leat_graph_hash send_part(world *w, int rank, uint64_t ticket, const char *version,
+                                 const char *text, bool alter) {
   leat_text step = {0}, body = {0};
   leat_wire_put(&step, 1);
-  leat_wire_put_string(&step, "/job:ps/task:0/device:cpu:0");
+  leat_wire_put_string(&step, rank == 0 ? "/job:ps/task:0/device:cpu:0"
+                                        : "/job:worker/task:1/device:cpu:0");
   leat_wire_put_bytes(&step, text, strlen(text));
   leat_wire_put(&step, 0);
-  leat_graph_hash hash = leat_graph_hash_begin(version, "ps=1,worker=1");
+  leat_graph_hash hash = leat_graph_hash_begin(version, w->cluster);
   leat_graph_hash_add(&hash, step.data, step.size);
   if (alter) *strstr(step.data + step.size - strlen(text) - sizeof(uint64_t), "1.5") = '2';
   leat_wire_put(&body, ticket);
   leat_wire_put(&body, hash.words[0]);
   leat_wire_put(&body, hash.words[1]);
   leat_text_add_n(&body, step.data, step.size);
-  send(p, LEAT_MESSAGE_REGISTER, ticket, &body);
+  send(w, rank, LEAT_MESSAGE_REGISTER, ticket, &body);
   leat_text_finish(&step);
   leat_text_finish(&body);
   return hash;
 }
 
-static leat_graph_hash send_step(pair *p, uint64_t ticket, const char *version, bool alter) {
-  return send_part(p, ticket, version, part, alter);
+static leat_graph_hash send_step(world *w, uint64_t ticket, const char *version, bool alter) {
+  return send_part(w, 0, ticket, version, part, alter);
 }
 
-// What the worker answers to the message with this ticket.
-static leat_status reply_to(pair *p, uint64_t ticket) {
+// What a worker answers to the message with this ticket.
+static leat_status reply_of(world *w, int rank, uint64_t ticket) {
   leat_remote remote = {.ticket = ticket};
-  leat_vec_push(p->master->arena, &remote.parts, (leat_remote_part){.rank = 0});
-  leat_session_begin(p->master);
-  leat_status status = leat_remote_ready(p->master, &remote);
-  const char *message = p->master->error.message;
-  if (status) CHECK(strstr(message, "rank 0: ") == message);
+  leat_vec_push(w->master->arena, &remote.parts, (leat_remote_part){.rank = rank});
+  leat_session_begin(w->master);
+  leat_status status = leat_remote_ready(w->master, &remote);
+  char who[16];
+  snprintf(who, sizeof who, "rank %d: ", rank);
+  const char *message = w->master->error.message;
+  if (status) CHECK(strstr(message, who) == message);
   return status;
 }
 
-TEST(a_part_that_was_altered_is_refused_and_leaves_no_trace) {
-  pair p = pair_begin();
-  send_step(&p, 1, LEAT_VERSION, false);
-  CHECK_EQ_INT(reply_to(&p, 1), LEAT_OK);
-  send_step(&p, 2, LEAT_VERSION, true);
-  CHECK_EQ_INT(reply_to(&p, 2), LEAT_MISMATCH);
-  send_step(&p, 3, "0.0.1", false);
-  CHECK_EQ_INT(reply_to(&p, 3), LEAT_MISMATCH);
-  send_step(&p, 4, LEAT_VERSION, false);
-  CHECK_EQ_INT(reply_to(&p, 4), LEAT_OK);
-  pair_end(&p);
+static leat_status reply_to(world *w, uint64_t ticket) {
+  return reply_of(w, 0, ticket);
 }
 
-// Asks for a run of the step that was sent with the ticket `step`.
-static leat_status run_step(pair *p, uint64_t ticket, uint64_t step, leat_graph_hash hash) {
+TEST(a_part_that_was_altered_is_refused_and_leaves_no_trace) {
+  world w = world_begin(2);
+  send_step(&w, 1, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&w, 1), LEAT_OK);
+  send_step(&w, 2, LEAT_VERSION, true);
+  CHECK_EQ_INT(reply_to(&w, 2), LEAT_MISMATCH);
+  send_step(&w, 3, "0.0.1", false);
+  CHECK_EQ_INT(reply_to(&w, 3), LEAT_MISMATCH);
+  send_step(&w, 4, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&w, 4), LEAT_OK);
+  world_end(&w);
+}
+
+// Asks a rank for a run of the step that was sent with the ticket `step`.
+static void send_run(world *w, int rank, uint64_t ticket, uint64_t step, leat_graph_hash hash,
+                     uint64_t run) {
   leat_text body = {0};
   leat_wire_put(&body, step);
   leat_wire_put(&body, hash.words[0]);
   leat_wire_put(&body, hash.words[1]);
-  leat_wire_put(&body, ticket); // the run's number
-  leat_wire_put(&body, 0);      // run_count
-  leat_wire_put(&body, 0);      // dims
-  send(p, LEAT_MESSAGE_RUN, ticket, &body);
+  leat_wire_put(&body, run);
+  leat_wire_put(&body, 0); // run_count
+  leat_wire_put(&body, 0); // dims
+  send(w, rank, LEAT_MESSAGE_RUN, ticket, &body);
   leat_text_finish(&body);
-  return reply_to(p, ticket);
+}
+
+static leat_status run_step(world *w, uint64_t ticket, uint64_t step, leat_graph_hash hash) {
+  send_run(w, 0, ticket, step, hash, ticket);
+  return reply_to(w, ticket);
 }
 
 TEST(a_run_of_another_graph_is_refused) {
-  pair p = pair_begin();
-  leat_graph_hash hash = send_step(&p, 1, LEAT_VERSION, false);
-  CHECK_EQ_INT(reply_to(&p, 1), LEAT_OK);
-  CHECK_EQ_INT(run_step(&p, 2, 1, hash), LEAT_OK);
+  world w = world_begin(2);
+  leat_graph_hash hash = send_step(&w, 1, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&w, 1), LEAT_OK);
+  CHECK_EQ_INT(run_step(&w, 2, 1, hash), LEAT_OK);
   for (int word = 0; word < 2; word++) {
     leat_graph_hash other = hash;
     other.words[word] ^= 1;
-    CHECK_EQ_INT(run_step(&p, 3 + (uint64_t)word, 1, other), LEAT_MISMATCH);
-    CHECK(strstr(p.master->error.message, "the graph's hash differs from the master's"));
+    CHECK_EQ_INT(run_step(&w, 3 + (uint64_t)word, 1, other), LEAT_MISMATCH);
+    CHECK(strstr(w.master->error.message, "the graph's hash differs from the master's"));
   }
-  CHECK_EQ_INT(run_step(&p, 5, 9, hash), LEAT_MISMATCH); // never sent
-  CHECK_EQ_INT(run_step(&p, 6, 1, hash), LEAT_OK);
-  pair_end(&p);
+  CHECK_EQ_INT(run_step(&w, 5, 9, hash), LEAT_MISMATCH); // never sent
+  CHECK_EQ_INT(run_step(&w, 6, 1, hash), LEAT_OK);
+  world_end(&w);
+}
+
+// Two parts of a step: rank 2 waits for what rank 0 sends.
+static const char sender[] =
+    "graph net device=\"/job:ps/task:0/device:cpu:0\"\n"
+    "entry f() {\n"
+    "  $f/a: f32[] = 1.5 on \"/job:ps/task:0/device:cpu:0\"\n"
+    "  $f/send = send($f/a, edge=0, to=\"/job:worker/task:1/device:cpu:0\") "
+    "on \"/job:ps/task:0/device:cpu:0\"\n"
+    "}\n";
+static const char receiver[] =
+    "graph net device=\"/job:worker/task:1/device:cpu:0\"\n"
+    "$w/init/const: f32[] = 1.5\n"
+    "var $w: f32[] = $w/init/const on \"/job:worker/task:1/device:cpu:0\"\n"
+    "entry f() {\n"
+    "  $f/recv: f32[] = recv(edge=0, from=\"/job:ps/task:0/device:cpu:0\", type=f32[]) "
+    "on \"/job:worker/task:1/device:cpu:0\"\n"
+    "  $f/set = assign($f/recv, state=$w) on \"/job:worker/task:1/device:cpu:0\"\n"
+    "}\n";
+
+// Else they would wait for it until their deadline.
+TEST(peers_are_told_of_a_run_that_is_refused) {
+  world w = world_begin(3);
+  leat_graph_hash first = send_part(&w, 0, 1, LEAT_VERSION, sender, false);
+  CHECK_EQ_INT(reply_of(&w, 0, 1), LEAT_OK);
+  leat_graph_hash second = send_part(&w, 2, 2, LEAT_VERSION, receiver, false);
+  CHECK_EQ_INT(reply_of(&w, 2, 2), LEAT_OK);
+  send_run(&w, 2, 3, 2, second, 1);
+  send_run(&w, 0, 4, 1, second, 1); // another's hash
+  CHECK_EQ_INT(reply_of(&w, 2, 3), LEAT_MISMATCH);
+  CHECK(strstr(w.master->error.message, "rank 2: rank 0: the graph's hash differs"));
+  send_run(&w, 2, 5, 2, second, 2);
+  send_run(&w, 0, 6, 1, first, 2);
+  CHECK_EQ_INT(reply_of(&w, 2, 5), LEAT_OK);
+  world_end(&w);
 }
 
 // A tensor of `rank` dims, each of extent 1, in a message.
@@ -300,21 +358,21 @@ TEST(tensors_of_impossible_shapes_are_refused) {
 
 // Too many dims from a peer: the variable keeps its value, and the worker serves on.
 TEST(a_peer_cannot_write_a_tensor_of_too_many_dims) {
-  pair p = pair_begin();
-  leat_graph_hash hash = send_step(&p, 1, LEAT_VERSION, false);
-  CHECK_EQ_INT(reply_to(&p, 1), LEAT_OK);
+  world w = world_begin(2);
+  leat_graph_hash hash = send_step(&w, 1, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&w, 1), LEAT_OK);
   for (uint64_t ticket = 2, rank = 0; rank < 60; rank += 20, ticket++) {
     leat_text body = {0}, tensor = tensor_of_rank(rank);
     leat_wire_put_string(&body, "w");
     leat_wire_put_string(&body, "");
     leat_text_add_n(&body, tensor.data, tensor.size);
-    send(&p, LEAT_MESSAGE_WRITE, ticket, &body);
-    CHECK_EQ_INT(reply_to(&p, ticket), rank ? LEAT_MISMATCH : LEAT_OK);
+    send(&w, 0, LEAT_MESSAGE_WRITE, ticket, &body);
+    CHECK_EQ_INT(reply_to(&w, ticket), rank ? LEAT_MISMATCH : LEAT_OK);
     leat_text_finish(&body);
     leat_text_finish(&tensor);
   }
-  CHECK_EQ_INT(run_step(&p, 9, 1, hash), LEAT_OK);
-  pair_end(&p);
+  CHECK_EQ_INT(run_step(&w, 9, 1, hash), LEAT_OK);
+  world_end(&w);
 }
 
 TEST(a_part_that_no_pass_made_is_refused) {
@@ -323,25 +381,25 @@ TEST(a_part_that_no_pass_made_is_refused) {
                             "var $w: f32[] = $w/init/const on \"/job:ps/task:0/device:cpu:0\"\n"
                             "$one: f32[] = 1 on \"/job:ps/task:0/device:cpu:0\"\n"
                             "$s = assign_add($one, state=$w) on \"/job:ps/task:0/device:cpu:0\"\n";
-  pair p = pair_begin();
-  send_part(&p, 1, LEAT_VERSION, raw, false);
-  CHECK_EQ_INT(reply_to(&p, 1), LEAT_INVALID);
-  CHECK(strstr(p.master->error.message, "s: assign_add is no op of a legal graph"));
-  send_step(&p, 2, LEAT_VERSION, false);
-  CHECK_EQ_INT(reply_to(&p, 2), LEAT_OK);
-  pair_end(&p);
+  world w = world_begin(2);
+  send_part(&w, 0, 1, LEAT_VERSION, raw, false);
+  CHECK_EQ_INT(reply_to(&w, 1), LEAT_INVALID);
+  CHECK(strstr(w.master->error.message, "s: assign_add is no op of a legal graph"));
+  send_step(&w, 2, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&w, 2), LEAT_OK);
+  world_end(&w);
 }
 
 TEST(replies_to_what_was_given_up_are_thrown_away) {
-  pair p = pair_begin();
-  send_step(&p, 1, "0.0.1", false);
-  send_step(&p, 2, LEAT_VERSION, false);
-  CHECK_EQ_INT(reply_to(&p, 2), LEAT_OK);
-  pair_end(&p);
+  world w = world_begin(2);
+  send_step(&w, 1, "0.0.1", false);
+  send_step(&w, 2, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&w, 2), LEAT_OK);
+  world_end(&w);
 }
 
 TEST(messages_that_make_no_sense_are_refused) {
-  pair p = pair_begin();
+  world w = world_begin(2);
   uint64_t ticket = 1;
   for (int kind = LEAT_MESSAGE_REGISTER; kind <= LEAT_MESSAGE_REPLY + 1; kind++) {
     bool asks =
@@ -350,14 +408,14 @@ TEST(messages_that_make_no_sense_are_refused) {
     for (size_t size = 0; size < 80; size += 8) {
       leat_text body = {0};
       for (size_t i = 0; i < size; i++) leat_text_add_n(&body, i % 16 < 8 ? "\1" : "\377", 1);
-      send(&p, (leat_message_kind)kind, ticket, &body);
-      CHECK(reply_to(&p, ticket++) != LEAT_OK);
+      send(&w, 0, (leat_message_kind)kind, ticket, &body);
+      CHECK(reply_to(&w, ticket++) != LEAT_OK);
       leat_text_finish(&body);
     }
   }
-  send_step(&p, ticket, LEAT_VERSION, false);
-  CHECK_EQ_INT(reply_to(&p, ticket), LEAT_OK);
-  pair_end(&p);
+  send_step(&w, ticket, LEAT_VERSION, false);
+  CHECK_EQ_INT(reply_to(&w, ticket), LEAT_OK);
+  world_end(&w);
 }
 
 CHECK_MAIN("cluster")
