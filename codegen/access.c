@@ -135,26 +135,25 @@ bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis) {
   const leat_type *in = leat_value_type(node->inputs[i]), *out = &node->outputs[0];
   bool aligned = true;
   for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)k;
-  switch ((int)node->op) {
-  case LEAT_OP_reshape: aligned = map_reshape(in, out, axis); break;
-  case LEAT_OP_broadcast:
+  switch (leat_op_info_of(node->op)->reads) {
+  case LEAT_READS_WHOLE:
+  case LEAT_READS_SAME:
+  case LEAT_READS_INDEX: break;
+  case LEAT_READS_RESHAPED: aligned = map_reshape(in, out, axis); break;
+  case LEAT_READS_BROADCAST:
     for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)(k + out->rank - in->rank);
     break;
-  case LEAT_OP_transpose: {
+  case LEAT_READS_PERMUTED: {
     const leat_attr *perm = leat_node_attr(node, "perm");
     for (int k = 0; k < in->rank; k++) axis[perm->ints[k]] = (int8_t)k;
     break;
   }
-  case LEAT_OP_gather:
+  case LEAT_READS_PICKED:
+  case LEAT_READS_PLACES: aligned = in->rank == 0; break;
+  case LEAT_READS_GATHERED:
     for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)(k + leat_node_attr(node, "axis")->i);
     aligned = i == 1;
     break;
-  case LEAT_OP_pad:
-  case LEAT_OP_unfold: aligned = i == 1; break;
-  case LEAT_OP_slice:
-  case LEAT_OP_concat:
-  case LEAT_OP_permutation:
-  case LEAT_OP_random_bits: aligned = in->rank == 0; break;
   }
   for (int k = 0; k < in->rank; k++)
     if (is_one(in, k)) axis[k] = -1;
@@ -163,27 +162,12 @@ bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis) {
 
 // -- Roles ----------------------------------------------------------------------------------------
 
-static bool is_movement(leat_op op) {
-  switch ((int)op) {
-  case LEAT_OP_identity:
-  case LEAT_OP_stop_gradient:
-  case LEAT_OP_reshape:
-  case LEAT_OP_transpose:
-  case LEAT_OP_broadcast:
-  case LEAT_OP_slice:
-  case LEAT_OP_unfold:
-  case LEAT_OP_cast:
-  case LEAT_OP_real:
-  case LEAT_OP_imag:
-  case LEAT_OP_complex:
-  case LEAT_OP_iota:
-  case LEAT_OP_dim: return true;
-  }
-  return false;
+static bool is_inline(leat_op op) {
+  return leat_op_info_of(op)->flags & LEAT_FLAG_INLINE;
 }
 
 static bool keeps_memory(leat_op op) {
-  return op == LEAT_OP_identity || op == LEAT_OP_stop_gradient || op == LEAT_OP_reshape;
+  return leat_op_info_of(op)->flags & LEAT_FLAG_ALIAS;
 }
 
 // A contraction computes an operand while packing it when it is another's elements at other places
@@ -193,7 +177,7 @@ static bool is_packed(const leat_table *table, const leat_item *item, uint32_t i
   if (leat_uses_blis(table->cg, item->node)) return false;
   const leat_node *operand = item->node->inputs[i].node;
   while (keeps_memory(operand->op)) operand = operand->inputs[0].node;
-  return operand->input_count > 0 && is_movement(operand->op);
+  return operand->input_count > 0 && is_inline(operand->op);
 }
 
 // Reads operand i as a whole, in memory.
@@ -203,22 +187,11 @@ static bool reads_memory(const leat_table *table, const leat_item *item, uint32_
          (kind == LEAT_KIND_CONTRACT && !is_packed(table, item, i));
 }
 
+// What gives nothing is there for its effect; other ops without code give what comes from outside.
 static leat_role first_role(leat_op op) {
-  switch ((int)op) {
-  case LEAT_OP_const:
-  case LEAT_OP_load:
-  case LEAT_OP_feed:
-  case LEAT_OP_read:
-  case LEAT_OP_run_count:
-  case LEAT_OP_recv: return LEAT_ROLE_LEAF;
-  case LEAT_OP_fetch:
-  case LEAT_OP_assign:
-  case LEAT_OP_send:
-  case LEAT_OP_print:
-  case LEAT_OP_assert:
-  case LEAT_OP_bind: return LEAT_ROLE_EFFECT;
-  }
-  return LEAT_ROLE_WORK;
+  const leat_op_info *info = leat_op_info_of(op);
+  if (!info->outputs) return LEAT_ROLE_EFFECT;
+  return info->kind == LEAT_KIND_STRUCTURE ? LEAT_ROLE_LEAF : LEAT_ROLE_WORK;
 }
 
 // What is read in memory, from the last item to the first.
@@ -240,14 +213,15 @@ static void find_wanted(leat_table *table) {
 static bool not_more_elements(const leat_node *a, const leat_node *b) {
   int64_t x = leat_type_static_elements(&a->outputs[0]);
   int64_t y = leat_type_static_elements(&b->outputs[0]);
-  return a->op == LEAT_OP_slice || (x >= 0 && y >= 0 && x <= y);
+  bool picks = leat_op_info_of(a->op)->reads == LEAT_READS_PICKED;
+  return picks || (x >= 0 && y >= 0 && x <= y);
 }
 
 // What is only read to be broadcast is made again where it is needed, if that is but little work.
 static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
-  bool moves = consumer->node->op == LEAT_OP_broadcast && item->role == LEAT_ROLE_WORK &&
-               item->readers == 1 && !item->wanted && !item->kept &&
-               item->node->control_count == 0 &&
+  bool repeats = leat_op_info_of(consumer->node->op)->reads == LEAT_READS_BROADCAST;
+  bool moves = repeats && item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
+               !item->kept && item->node->control_count == 0 &&
                leat_op_info_of(item->node->op)->kind == LEAT_KIND_ELEMENT &&
                item->cost <= MOST_REPEATED_COST;
   if (moves) item->role = LEAT_ROLE_FREE;
@@ -284,7 +258,7 @@ static void find_free(leat_table *table) {
       if (operand->role == LEAT_ROLE_FREE && item->cost < ANY_COST) item->cost += operand->cost;
     }
     bool one = leat_type_static_elements(&node->outputs[0]) == 1;
-    bool cheap = (is_movement(node->op) || one) && item->cost <= MOST_FREE_COST;
+    bool cheap = (is_inline(node->op) || one) && item->cost <= MOST_FREE_COST;
     if (cheap && !item->wanted && !item->kept && node->control_count == 0)
       item->role = LEAT_ROLE_FREE;
   }

@@ -28,19 +28,20 @@ static bool set_spans(leat_lower *w, const leat_item *item, int spans) {
   return true;
 }
 
+// Each axis of the index counts, so that two are not enough.
 static bool is_positional(leat_op op) {
-  switch ((int)op) {
-  case LEAT_OP_iota:
-  case LEAT_OP_one_hot:
-  case LEAT_OP_gather:
-  case LEAT_OP_slice:
-  case LEAT_OP_pad:
-  case LEAT_OP_unfold:
-  case LEAT_OP_concat:
-  case LEAT_OP_permutation:
-  case LEAT_OP_random_bits: return true;
+  switch (leat_op_info_of(op)->reads) {
+  case LEAT_READS_WHOLE:
+  case LEAT_READS_SAME:
+  case LEAT_READS_RESHAPED:
+  case LEAT_READS_BROADCAST:
+  case LEAT_READS_PERMUTED: return false;
+  case LEAT_READS_INDEX:
+  case LEAT_READS_PICKED:
+  case LEAT_READS_PLACES:
+  case LEAT_READS_GATHERED: return true;
   }
-  return false;
+  return true;
 }
 
 // A free value spans what its operand does, and whatever its broadcasts add is not asked for.

@@ -160,8 +160,8 @@ static bool may_evaluate(const leat_node *node) {
   leat_op_kind kind = leat_op_info_of(node->op)->kind;
   int64_t elements = leat_type_static_elements(&node->outputs[0]);
   bool small = elements >= 0 && elements <= EV_MAX_LITERAL / 16;
-  return small && (kind == LEAT_KIND_ELEMENT || kind == LEAT_KIND_REDUCE ||
-                   kind == LEAT_KIND_SCATTER || node->op == LEAT_OP_random_bits);
+  return small &&
+         (kind == LEAT_KIND_ELEMENT || kind == LEAT_KIND_REDUCE || kind == LEAT_KIND_SCATTER);
 }
 
 static const leat_tensor *evaluate_node(evaluation *v, const leat_node *node) {

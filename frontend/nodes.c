@@ -25,10 +25,7 @@ bool ev_is_random(leat_op op) {
 
 // Which inputs of an op share its dtype, so that a literal there takes it.
 static bool input_has_op_dtype(leat_op op, uint32_t input) {
-  if (op == LEAT_OP_where) return input != 0;
-  if (op == LEAT_OP_gather) return input == 0;
-  if (leat_op_info_of(op)->kind == LEAT_KIND_SCATTER) return input != 1;
-  return !ev_is_random(op);
+  return (int)input != leat_op_info_of(op)->apart;
 }
 
 static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {

@@ -15,7 +15,7 @@ static bool is_number(ev value) {
 static bool is_of_numbers(leat_op op) {
   const leat_op_info *info = leat_op_info_of(op);
   return info->kind == LEAT_KIND_ELEMENT && !info->attr_count && info->outputs == 1 &&
-         info->min_inputs > 0 && op != LEAT_OP_where && !ev_is_random(op);
+         info->min_inputs > 0 && info->apart < 0;
 }
 
 static bool has_kind(const ev_argument *args, uint32_t count, ev_kind kind) {

@@ -170,16 +170,12 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
   return false;
 }
 
-static void count_up(evaluator *e, leat_attr *out, uint32_t count, bool down) {
-  int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)count + 1);
-  for (uint32_t i = 0; i < count; i++) ints[i] = down ? count - 1 - i : i;
-  out->count = count;
+static void ints_of_axes(evaluator *e, leat_attr *out, uint32_t rank, leat_attr_absent which) {
+  int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)rank + 1);
+  for (uint32_t i = 0; i < rank; i++)
+    ints[i] = which == LEAT_ABSENT_ONES ? 1 : which == LEAT_ABSENT_REVERSED ? rank - 1 - i : i;
+  out->count = rank;
   out->ints = ints;
-}
-
-static bool accumulates(leat_op op) {
-  return op == LEAT_OP_cumsum || op == LEAT_OP_cumprod || op == LEAT_OP_cummax ||
-         op == LEAT_OP_cummin;
 }
 
 // 2 (m - 1), the even one of the two lengths that rfft makes m numbers of.
@@ -200,45 +196,29 @@ static int64_t path_key(const char *path) {
 // What an attribute is when the call does not give it; false: it must be given.
 static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info *info,
                          leat_attr *out) {
-  bool reduces = call->info->kind == LEAT_KIND_REDUCE;
-  uint32_t rank = (uint32_t)rank_of(call);
-  if (!strcmp(info->name, "key")) {
-    leat_graph *graph = e->trial ? e->trial : e->graph;
-    const char *name = ev_node_name(e, call->hint, call->info->name);
-    out->i = path_key(leat_graph_unique_name(graph, name));
+  int32_t rank = rank_of(call);
+  leat_graph *graph = e->trial ? e->trial : e->graph;
+  switch (info->absent) {
+  case LEAT_ABSENT_REQUIRED: return false;
+  case LEAT_ABSENT_ZERO:
+  case LEAT_ABSENT_FALSE: out->i = 0; return true;
+  case LEAT_ABSENT_EMPTY: out->string = leat_intern(e->strings, ""); return true;
+  case LEAT_ABSENT_LEFT: out->string = leat_intern(e->strings, "left"); return true;
+  case LEAT_ABSENT_F32: out->i = LEAT_f32; return true;
+  case LEAT_ABSENT_I32: out->i = LEAT_i32; return true;
+  case LEAT_ABSENT_ALL_AXES:
+  case LEAT_ABSENT_REVERSED:
+  case LEAT_ABSENT_ONES: ints_of_axes(e, out, (uint32_t)rank, info->absent); return true;
+  case LEAT_ABSENT_LAST_AXIS:
+  case LEAT_ABSENT_ONLY_AXIS:
+    out->i = rank ? rank - 1 : 0;
+    return info->absent == LEAT_ABSENT_LAST_AXIS || rank <= 1;
+  case LEAT_ABSENT_EVEN_LENGTH: return even_length(e, call, &out->dim);
+  case LEAT_ABSENT_PATH:
+    out->i = path_key(leat_graph_unique_name(graph, ev_node_name(e, call->hint, call->info->name)));
     return true;
   }
-  if (!strcmp(info->name, "step")) { // of a slice: all ones
-    int64_t *ints = leat_new_array(e->arena, int64_t, (size_t)rank + 1);
-    for (uint32_t i = 0; i < rank; i++) ints[i] = 1;
-    out->count = rank;
-    out->ints = ints;
-    return true;
-  }
-  if (!strcmp(info->name, "perm") || (reduces && !strcmp(info->name, "axis"))) {
-    count_up(e, out, rank, !reduces); // reversed · all
-    return true;
-  }
-  if (call->op == LEAT_OP_irfft) return even_length(e, call, &out->dim);
-  if (info->kind == LEAT_ATTR_DTYPE) {
-    out->i = call->op == LEAT_OP_one_hot ? LEAT_f32 : LEAT_i32;
-    return call->op != LEAT_OP_cast && call->op != LEAT_OP_str_to_number;
-  }
-  if (!strcmp(info->name, "axis") && call->info->kind == LEAT_KIND_LIBRARY) {
-    out->i = rank ? rank - 1 : 0; // the last; where NumPy flattens, the only one
-    return !accumulates(call->op) || rank <= 1;
-  }
-  if (!strcmp(info->name, "side")) {
-    out->string = leat_intern(e->strings, "left");
-    return true;
-  }
-  if (info->kind == LEAT_ATTR_STRING) {
-    out->string = leat_intern(e->strings, "");
-    return call->op == LEAT_OP_assert || call->op == LEAT_OP_print || call->op == LEAT_OP_matmul;
-  }
-  out->i = 0;
-  if (call->op == LEAT_OP_substring) return false;
-  return info->kind == LEAT_ATTR_BOOL || info->kind == LEAT_ATTR_INT;
+  return false;
 }
 
 static bool set_attrs(evaluator *e, op_call *call) {

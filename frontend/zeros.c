@@ -8,42 +8,7 @@
 
 #include <string.h>
 
-// The inputs that are zeros where an op's output is: all of them must be, or one is enough.
-typedef struct linearity {
-  uint8_t inputs;
-  bool one; // is enough
-} linearity;
-
-static const linearity linear[LEAT_OP_COUNT] = {
-    [LEAT_OP_add] = {.inputs = 3},
-    [LEAT_OP_sub] = {.inputs = 3},
-    [LEAT_OP_mul] = {3, true},
-    [LEAT_OP_matmul] = {3, true},
-    [LEAT_OP_div] = {.inputs = 1},
-    [LEAT_OP_neg] = {.inputs = 1},
-    [LEAT_OP_identity] = {.inputs = 1},
-    [LEAT_OP_cast] = {.inputs = 1},
-    [LEAT_OP_real] = {.inputs = 1},
-    [LEAT_OP_imag] = {.inputs = 1},
-    [LEAT_OP_complex] = {.inputs = 3},
-    [LEAT_OP_where] = {.inputs = 6},
-    [LEAT_OP_reshape] = {.inputs = 1},
-    [LEAT_OP_transpose] = {.inputs = 1},
-    [LEAT_OP_broadcast] = {.inputs = 1},
-    [LEAT_OP_slice] = {.inputs = 1},
-    [LEAT_OP_pad] = {.inputs = 3},
-    [LEAT_OP_unfold] = {.inputs = 3},
-    [LEAT_OP_gather] = {.inputs = 1},
-    [LEAT_OP_scatter_set] = {.inputs = 5},
-    [LEAT_OP_scatter_add] = {.inputs = 5},
-    [LEAT_OP_sum] = {.inputs = 1},
-    [LEAT_OP_cumsum] = {.inputs = 1},
-    [LEAT_OP_triangular_solve] = {.inputs = 2},
-    [LEAT_OP_fft] = {.inputs = 1},
-    [LEAT_OP_ifft] = {.inputs = 1},
-    [LEAT_OP_rfft] = {.inputs = 1},
-    [LEAT_OP_irfft] = {.inputs = 1},
-};
+enum { MOST_ASKED = 7 }; // the inputs that leat_op_zeros has bits for
 
 leat_value ev_zeros(evaluator *e, const leat_type *type, leat_span span) {
   leat_value zeros = ev_literal_tensor(e, ev_int(0), type, NULL, span);
@@ -80,18 +45,19 @@ static void take_back(evaluator *e, const leat_node *node) {
 
 leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span) {
   const leat_node *node = value.node;
-  const linearity *how = &linear[node->op];
+  leat_op_zeros needed = leat_op_info_of(node->op)->zeros;
+  bool one = needed == LEAT_ZEROS_EITHER; // is enough
   uint32_t known = 0, zero = 0, asked = 0;
-  for (uint32_t i = 0; i < node->input_count && i < 8; i++) {
-    if (!(how->inputs >> i & 1)) continue;
+  for (uint32_t i = 0; i < node->input_count && i < MOST_ASKED; i++) {
+    if (!(needed >> i & 1)) continue;
     bool is_known = ev_is_zeros(e, node->inputs[i]);
     asked++;
     known += is_known;
     zero += is_known || is_literal_zero(node->inputs[i]);
   }
   bool sum = node->op == LEAT_OP_add || node->op == LEAT_OP_sub;
-  if (!known || (zero < asked && !how->one && !sum)) return value;
+  if (!known || (zero < asked && !one && !sum)) return value;
   leat_type type = *leat_value_type(value);
   take_back(e, node);
-  return zero == asked || how->one ? ev_zeros(e, &type, span) : other_term(e, node, span);
+  return zero == asked || one ? ev_zeros(e, &type, span) : other_term(e, node, span);
 }

@@ -6,8 +6,9 @@
 
 // The number of attributes of each row.
 enum {
-#define A(kind, name) +1
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes) ATTRS_##name = 0 attributes,
+#define A(kind, name, absent) +1
+#define OP(name, min, max, outputs, dtypes, apart, kind, reads, zeros, flags, attributes)          \
+  ATTRS_##name = 0 attributes,
 #include "ir/ops.def"
 };
 
@@ -22,14 +23,29 @@ enum {
   BROADCASTS = LEAT_FLAG_BROADCASTS,
   FAILS = LEAT_FLAG_FAILS,
   FAILS_LATE = LEAT_FLAG_FAILS_LATE,
+  ALIAS = LEAT_FLAG_ALIAS,
+  INLINE = LEAT_FLAG_INLINE,
+  LOCAL = LEAT_FLAG_LOCAL,
+  NONE = -1,
+  FIRST = 0,
+  SECOND = 1,
 };
 
 static const leat_op_info table[LEAT_OP_COUNT] = {
-#define A(kind, name) {LEAT_ATTR_##kind, #name},
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
-  [LEAT_OP_##                                                                                      \
-      name] = {#name, min,          max,         outputs, LEAT_CLASS_##dtypes, LEAT_KIND_##kind,   \
-               flags, ATTRS_##name, {attributes}},
+#define A(kind, name, absent) {LEAT_ATTR_##kind, #name, LEAT_ABSENT_##absent},
+#define OP(name, min, max, outputs, dtypes, apart, kind, reads, zeros, flags, attributes)          \
+  [LEAT_OP_##name] = {#name,                                                                       \
+                      min,                                                                         \
+                      max,                                                                         \
+                      outputs,                                                                     \
+                      LEAT_CLASS_##dtypes,                                                         \
+                      apart,                                                                       \
+                      LEAT_KIND_##kind,                                                            \
+                      LEAT_READS_##reads,                                                          \
+                      LEAT_ZEROS_##zeros,                                                          \
+                      flags,                                                                       \
+                      ATTRS_##name,                                                                \
+                      {attributes}},
 #include "ir/ops.def"
 };
 

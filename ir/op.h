@@ -8,8 +8,7 @@
 #include <stddef.h>
 
 typedef enum leat_op {
-#define A(kind, name)
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes) LEAT_OP_##name,
+#define OP(name, ...) LEAT_OP_##name,
 #include "ir/ops.def"
   LEAT_OP_COUNT
 } leat_op;
@@ -41,6 +40,30 @@ typedef enum leat_dtype_class {
   LEAT_CLASS_STRING,
 } leat_dtype_class;
 
+// Where an element of the output reads those of the inputs; of a REDUCE, of its operand's index.
+typedef enum leat_op_reads {
+  LEAT_READS_WHOLE,     // no element by itself
+  LEAT_READS_SAME,      // at its own index
+  LEAT_READS_INDEX,     // at the first axes of its index, and it depends on all of it
+  LEAT_READS_RESHAPED,  // at the index with other axes of extent 1
+  LEAT_READS_BROADCAST, // at the last axes of the index
+  LEAT_READS_PERMUTED,  // at the index with its axes in another order
+  LEAT_READS_PICKED,    // at a place that it computes, each element at most once
+  LEAT_READS_PLACES,    // at a place that it computes, or a scalar
+  LEAT_READS_GATHERED,  // input 1 at the axes behind `axis`, and input 0 where that says
+} leat_op_reads;
+
+// The inputs that, being zeros, make the output zeros, as bits.
+typedef enum leat_op_zeros {
+  LEAT_ZEROS_NONE = 0,
+  LEAT_ZEROS_FIRST = 1,
+  LEAT_ZEROS_SECOND = 2,
+  LEAT_ZEROS_BOTH = 3,
+  LEAT_ZEROS_UPDATED = 5, // of a scatter: what is updated and the updates
+  LEAT_ZEROS_CHOICES = 6, // of a `where`
+  LEAT_ZEROS_EITHER = 3 | 1 << 7,
+} leat_op_zeros;
+
 typedef enum leat_op_flags {
   LEAT_FLAG_COMMUTES = 1,
   LEAT_FLAG_EFFECT = 2,
@@ -50,6 +73,9 @@ typedef enum leat_op_flags {
   LEAT_FLAG_BROADCASTS = 32,
   LEAT_FLAG_FAILS = 64,
   LEAT_FLAG_FAILS_LATE = 128,
+  LEAT_FLAG_ALIAS = 256,
+  LEAT_FLAG_INLINE = 512,
+  LEAT_FLAG_LOCAL = 1024,
 } leat_op_flags;
 
 typedef enum leat_attr_kind {
@@ -65,9 +91,28 @@ typedef enum leat_attr_kind {
   LEAT_ATTR_STATE,  // a leat_state
 } leat_attr_kind;
 
+// What an attribute is where a text does not give it.
+typedef enum leat_attr_absent {
+  LEAT_ABSENT_REQUIRED, // an error
+  LEAT_ABSENT_ZERO,
+  LEAT_ABSENT_FALSE,
+  LEAT_ABSENT_EMPTY, // ""
+  LEAT_ABSENT_LEFT,  // "left"
+  LEAT_ABSENT_F32,
+  LEAT_ABSENT_I32,
+  LEAT_ABSENT_ALL_AXES, // of the first input, as those below
+  LEAT_ABSENT_REVERSED, // the axes, from the last to the first
+  LEAT_ABSENT_LAST_AXIS,
+  LEAT_ABSENT_ONLY_AXIS,   // where there is one, else an error
+  LEAT_ABSENT_ONES,        // one for each axis
+  LEAT_ABSENT_EVEN_LENGTH, // of the two lengths that rfft makes as many numbers of
+  LEAT_ABSENT_PATH,        // a hash of the node's path
+} leat_attr_absent;
+
 typedef struct leat_attr_info {
   leat_attr_kind kind;
   const char *name;
+  leat_attr_absent absent;
 } leat_attr_info;
 
 enum { LEAT_ANY_INPUTS = -1, LEAT_MAX_ATTRS = 8 };
@@ -77,7 +122,10 @@ typedef struct leat_op_info {
   int min_inputs, max_inputs; // max LEAT_ANY_INPUTS: variadic
   int outputs;
   leat_dtype_class dtypes;
+  int apart; // the input that has a dtype of its own; -1: none
   leat_op_kind kind;
+  leat_op_reads reads;
+  leat_op_zeros zeros;
   unsigned flags; // leat_op_flags
   int attr_count;
   leat_attr_info attrs[LEAT_MAX_ATTRS];

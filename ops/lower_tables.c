@@ -12,9 +12,7 @@
 #define LOWER_LIBRARY(name) NULL
 #define LOWER_HOST(name) NULL
 static const leat_lower_function lowers[LEAT_OP_COUNT] = {
-#define A(kind, name)
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
-  [LEAT_OP_##name] = LOWER_##kind(name),
+#define OP(name, min, max, outputs, dtypes, apart, kind, ...) [LEAT_OP_##name] = LOWER_##kind(name),
 #include "ir/ops.def"
 };
 
@@ -26,8 +24,7 @@ static const leat_lower_function lowers[LEAT_OP_COUNT] = {
 #define REDUCER_LIBRARY(name) NULL
 #define REDUCER_HOST(name) NULL
 static const leat_reducer *const reducers[LEAT_OP_COUNT] = {
-#define A(kind, name)
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
+#define OP(name, min, max, outputs, dtypes, apart, kind, ...)                                      \
   [LEAT_OP_##name] = REDUCER_##kind(name),
 #include "ir/ops.def"
 };
@@ -40,8 +37,7 @@ static const leat_reducer *const reducers[LEAT_OP_COUNT] = {
 #define LIBRARY_LIBRARY(name) library_##name
 #define LIBRARY_HOST(name) NULL
 static const leat_library_function libraries[LEAT_OP_COUNT] = {
-#define A(kind, name)
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
+#define OP(name, min, max, outputs, dtypes, apart, kind, ...)                                      \
   [LEAT_OP_##name] = LIBRARY_##kind(name),
 #include "ir/ops.def"
 };

@@ -90,8 +90,7 @@ typedef bool (*leat_library_function)(leat_dims *dims, const leat_node *node,
   leat_status ref_##name(leat_ref_context *context);                                               \
   bool library_##name(leat_dims *dims, const leat_node *node, leat_library_call *out);
 #define CODE_HOST(name)
-#define A(kind, name)
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes) SHAPE(name) CODE_##kind(name)
+#define OP(name, min, max, outputs, dtypes, apart, kind, ...) SHAPE(name) CODE_##kind(name)
 #include "ir/ops.def"
 #undef SHAPE
 #undef CODE_STRUCTURE

@@ -4,9 +4,7 @@
 #include <assert.h>
 
 static const leat_shape_function shapes[LEAT_OP_COUNT] = {
-#define A(kind, name)
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
-  [LEAT_OP_##name] = shape_##name,
+#define OP(name, ...) [LEAT_OP_##name] = shape_##name,
 #include "ir/ops.def"
 };
 
@@ -18,9 +16,7 @@ static const leat_shape_function shapes[LEAT_OP_COUNT] = {
 #define REF_LIBRARY(name) ref_##name
 #define REF_HOST(name) NULL
 static const leat_ref_function refs[LEAT_OP_COUNT] = {
-#define A(kind, name)
-#define OP(name, min, max, outputs, dtypes, kind, flags, attributes)                               \
-  [LEAT_OP_##name] = REF_##kind(name),
+#define OP(name, min, max, outputs, dtypes, apart, kind, ...) [LEAT_OP_##name] = REF_##kind(name),
 #include "ir/ops.def"
 };
 

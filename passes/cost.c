@@ -95,18 +95,20 @@ static double operations(const leat_cost_model *model, const leat_node *node, do
 // Nothing runs for what is fed, constant, loaded, read in place or fetched, and what only renames
 // elements costs nothing in the kernel that uses it.
 static bool is_free(const leat_node *node) {
-  bool structure = leat_op_info_of(node->op)->kind == LEAT_KIND_STRUCTURE;
+  const leat_op_info *info = leat_op_info_of(node->op);
+  bool structure = info->kind == LEAT_KIND_STRUCTURE;
   return (structure && (node->input_count == 0 || node->op == LEAT_OP_fetch)) ||
-         node->op == LEAT_OP_reshape || node->op == LEAT_OP_broadcast;
+         info->reads == LEAT_READS_RESHAPED || info->reads == LEAT_READS_BROADCAST;
 }
 
 leat_work leat_cost_work(const leat_cost_model *model, const leat_node *node) {
   if (is_free(node)) return (leat_work){0};
-  bool picks = node->op == LEAT_OP_gather || node->op == LEAT_OP_slice; // no more than it gives
-  double outputs = leat_op_info_of(node->op)->outputs ? elements(model, &node->outputs[0]) : 0;
+  const leat_op_info *info = leat_op_info_of(node->op);
+  bool picks = info->reads == LEAT_READS_GATHERED || info->reads == LEAT_READS_PICKED;
+  double outputs = info->outputs ? elements(model, &node->outputs[0]) : 0;
   double result = leat_cost_result_bytes(model, node);
   leat_work work = {operations(model, node, outputs), result};
-  if (picks) work.bytes += result;
+  if (picks) work.bytes += result; // it reads no more than it gives
   for (uint32_t i = 0; !picks && i < node->input_count; i++)
     work.bytes += leat_cost_bytes(model, leat_value_type(node->inputs[i]));
   return work;

@@ -34,23 +34,16 @@ static bool is_scalar(const leat_tensor *tensor) {
 
 // The op at one index depends on its inputs at that index alone.
 static bool is_pointwise(const leat_node *node) {
-  static const bool unary[LEAT_OP_COUNT] = {
-      [LEAT_OP_identity] = true, [LEAT_OP_stop_gradient] = true,
-      [LEAT_OP_neg] = true,      [LEAT_OP_abs] = true,
-      [LEAT_OP_sqrt] = true,     [LEAT_OP_floor] = true,
-      [LEAT_OP_round] = true,    [LEAT_OP_not] = true,
-      [LEAT_OP_bit_not] = true,  [LEAT_OP_popcount] = true,
-      [LEAT_OP_cast] = true,     [LEAT_OP_count_leading_zeros] = true,
-      [LEAT_OP_bitcast] = true,
-  };
-  return unary[node->op] || leat_op_info_of(node->op)->flags & LEAT_FLAG_BROADCASTS;
+  const leat_op_info *info = leat_op_info_of(node->op);
+  return info->reads == LEAT_READS_SAME && info->kind != LEAT_KIND_REDUCE;
 }
 
 // The op only moves elements of its one input, and cannot fail while it runs.
 static bool is_movement(const leat_node *node) {
-  if (node->op == LEAT_OP_broadcast || node->op == LEAT_OP_transpose) return true;
+  leat_op_reads reads = leat_op_info_of(node->op)->reads;
+  if (reads == LEAT_READS_BROADCAST || reads == LEAT_READS_PERMUTED) return true;
   bool is_static = leat_type_is_static(&node->outputs[0]);
-  return is_static && (node->op == LEAT_OP_reshape || node->op == LEAT_OP_slice);
+  return is_static && (reads == LEAT_READS_RESHAPED || reads == LEAT_READS_PICKED);
 }
 
 // -- Values --------------------------------------------------------------------------------

@@ -204,8 +204,7 @@ static leat_node *connect(partitioner *p, const leat_node *producer, leat_value 
 
 // Making it again costs less than sending it.
 static bool is_cheap(const leat_node *node) {
-  bool source = node->op == LEAT_OP_const || node->op == LEAT_OP_iota || node->op == LEAT_OP_dim;
-  return (source || node->op == LEAT_OP_broadcast) && !node->control_count;
+  return leat_op_info_of(node->op)->flags & LEAT_FLAG_LOCAL && !node->control_count;
 }
 
 // The value on the device of its user. What is made there stands in the entry of its first user.

@@ -48,6 +48,27 @@ static const char *attr_kind_text(leat_attr_kind kind) {
   return "";
 }
 
+// What stands behind the type of an attribute that a text may leave out.
+static const char *absent_text(leat_attr_absent absent) {
+  switch (absent) {
+  case LEAT_ABSENT_REQUIRED: return "";
+  case LEAT_ABSENT_ZERO: return " = 0";
+  case LEAT_ABSENT_FALSE: return " = false";
+  case LEAT_ABSENT_EMPTY: return " = \"\"";
+  case LEAT_ABSENT_LEFT: return " = \"left\"";
+  case LEAT_ABSENT_F32: return " = f32";
+  case LEAT_ABSENT_I32: return " = i32";
+  case LEAT_ABSENT_ALL_AXES: return " = all axes";
+  case LEAT_ABSENT_REVERSED: return " = the axes reversed";
+  case LEAT_ABSENT_LAST_AXIS: return " = the last axis";
+  case LEAT_ABSENT_ONLY_AXIS: return " = the only axis";
+  case LEAT_ABSENT_ONES: return " = ones";
+  case LEAT_ABSENT_EVEN_LENGTH: return " = the even one";
+  case LEAT_ABSENT_PATH: return " = a hash of the node's path";
+  }
+  return "";
+}
+
 // pad                (x, value)            1 out  any dtype         before: [dim], after: [dim]
 static void print_op(leat_op which) {
   const leat_op_info *op = leat_op_info_of(which);
@@ -58,7 +79,7 @@ static void print_op(leat_op which) {
          op->outputs, class_text(op->dtypes));
   for (int i = 0; i < op->attr_count; i++)
     printf("%s%s: %s%s", i ? ", " : " ", op->attrs[i].name, attr_kind_text(op->attrs[i].kind),
-           op->attrs[i].kind == LEAT_ATTR_BOOL ? " = false" : "");
+           absent_text(op->attrs[i].absent));
   printf("\n");
 }
 
