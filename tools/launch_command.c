@@ -3,6 +3,7 @@
 // What goes wrong first is the cause: it is named, and the other ranks are ended.
 #define _GNU_SOURCE
 #include "base/temporary.h"
+#include "tools/launch_output.h"
 #include "tools/launched.h"
 #include "tools/leftovers.h"
 #include "tools/options.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,13 +48,14 @@ typedef struct launch {
   leat_temporary *folder; // of the listener's socket
   int listener;
   int events; // an epoll: it tells things in the order in which they happened
+  launch_output output;
   pid_t child;
   bool child_ended;
   int child_status;
   bool failed;
   double looked;           // when the ranks were looked at last
   int heard;               // signals that came here and were acted upon
-  double heard_at;         // the first
+  double asked_at;         // when the first ^C or SIGTERM came; 0: none has
   double ask_at, force_at; // when mpiexec gets SIGTERM and SIGKILL; infinity: it ends by itself
   rank_line lines[MOST_RANKS];
   int line_count;
@@ -95,15 +98,18 @@ __attribute__((format(printf, 3, 4))) static void give_up(launch *l, double grac
 }
 
 // mpiexec hands a SIGTERM to its ranks, of which those that save end behind a step and the others
-// at once. A second signal does not wait for that; two at a time are one, from `timeout` say.
+// at once. A second ^C or SIGTERM does not wait for that; two at a time are one, from `timeout`
+// say.
 static void end_by_signal(launch *l) {
-  bool first = !l->heard;
-  if (first) {
-    l->heard_at = now();
-    kill(l->child, SIGTERM);
-  }
-  if (first || now() > l->heard_at + SAME_SIGNAL)
-    give_up(l, first ? INFINITY : 0, "ended by %s", strsignal(interrupted));
+  int number = interrupted;
+  bool first = !l->heard, patient = number != SIGINT && number != SIGTERM;
+  bool again = !patient && l->asked_at > 0 && now() > l->asked_at + SAME_SIGNAL;
+  if (first) kill(l->child, SIGTERM);
+  if (!patient && !again) l->asked_at = now();
+  if (number == SIGPIPE && first)
+    give_up(l, INFINITY, "ended, for nobody reads what is written any more");
+  else if (first || again)
+    give_up(l, again ? 0 : INFINITY, "ended by %s", strsignal(number));
   l->heard = interruptions;
 }
 
@@ -148,9 +154,11 @@ static int start(launch *l, int argc, char **argv) {
   char **words = leat_new_array(tool_arena(), char *, (size_t)argc + TOOL_COUNT(head) + 1);
   memcpy(words, head, sizeof head);
   memcpy(words + TOOL_COUNT(head), argv, (size_t)argc * sizeof *argv);
+  if (!launch_output_open(&l->output)) return fail("pipe");
   l->child = fork();
   if (l->child < 0) return fail("fork");
-  if (l->child) return TOOL_OK;
+  if (l->child) return launch_output_relay(&l->output, l->child) ? TOOL_OK : fail("fork");
+  launch_output_enter(&l->output);
   prctl(PR_SET_PDEATHSIG, SIGTERM); // mpiexec ends its ranks when this process is gone
   signal(SIGHUP, SIG_IGN);          // of a terminal that is closed this process tells it
   execvp(words[0], words);
@@ -299,14 +307,17 @@ static int watch(launch *l) {
   while (listen_a_tick(l)) continue; // what the ranks said last
   judge_the_end(l);
   end_ranks(l);
+  while (launch_output_goes_on(&l->output) && interruptions == l->heard) poll(NULL, 0, TICK);
+  launch_output_end(&l->output);
   return l->failed ? TOOL_FAILED : TOOL_OK;
 }
 
 static int supervise(launch *l, int argc, char **argv) {
   signal(SIGINT, interrupt);
   signal(SIGTERM, interrupt);
-  signal(SIGHUP, interrupt);
-  clear_shared_memory(); // of a launch that was killed
+  signal(SIGPIPE, interrupt);
+  if (signal(SIGHUP, interrupt) == SIG_IGN) signal(SIGHUP, SIG_IGN); // as nohup wants it
+  clear_shared_memory();                                             // of a launch that was killed
   int status = open_listener(l);
   if (!status) status = start(l, argc, argv);
   if (!status) status = watch(l);
