@@ -114,8 +114,8 @@ static bool shape_list(evaluator *e, const op_call *call, ev value, leat_span sp
     return true;
   }
   leat_dim *dims;
-  if (call->op == LEAT_OP_reshape) value = fill_hole(e, call, value, span);
-  // Padding by a negative number takes elements away; what a pass has left, the shape rule judges.
+  if (call->op == LEAT_OP_reshape && !e->absolute) value = fill_hole(e, call, value, span);
+  // Padding by a negative number takes elements away.
   bool signed_too = call->op == LEAT_OP_pad || e->absolute;
   if (!(signed_too ? ev_as_offsets : ev_as_dims)(e, value, span, &dims, &out->count)) return false;
   out->dims = dims;
@@ -135,7 +135,8 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
   ev value = call->given[index]->value;
   leat_span span = call->given[index]->span;
   const char *name = info->name;
-  bool axis = !strcmp(name, "axis") && call->op != LEAT_OP_iota;
+  // Of users; what a pass has left, the shape rule judges.
+  bool axis = !strcmp(name, "axis") && call->op != LEAT_OP_iota && !e->absolute;
   switch (info->kind) {
   case LEAT_ATTR_INT:
     out->i = value.i;
