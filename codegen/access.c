@@ -25,8 +25,7 @@ static int compare_nodes(const void *a, const void *b) {
 typedef leat_vec(leat_node *) node_list;
 
 static uint32_t item_count(const leat_node *node) {
-  int outputs = leat_op_info_of(node->op)->outputs;
-  return outputs > 1 ? (uint32_t)outputs : 1;
+  return node->output_count > 1 ? node->output_count : 1;
 }
 
 static void add_node(leat_table *table, node_list *found, leat_node *node) {
@@ -81,7 +80,7 @@ leat_item *leat_item_memory(leat_table *table, leat_value value) {
 }
 
 const leat_type *leat_item_space(const leat_item *item) {
-  bool reduces = leat_op_info_of(item->node->op)->kind == LEAT_KIND_REDUCE;
+  bool reduces = item->node->info->kind == LEAT_KIND_REDUCE;
   return reduces ? leat_value_type(item->node->inputs[0]) : leat_item_type(item);
 }
 
@@ -98,7 +97,7 @@ static bool reduces_axis(const leat_node *node, int axis) {
 
 bool leat_item_reduces(const leat_item *item) {
   const leat_node *node = item->node;
-  if (leat_op_info_of(node->op)->kind != LEAT_KIND_REDUCE) return false;
+  if (node->info->kind != LEAT_KIND_REDUCE) return false;
   const leat_attr *axes = leat_node_attr(node, "axis");
   for (uint32_t i = 0; i < axes->count; i++)
     if (!is_one(leat_value_type(node->inputs[0]), (int)axes->ints[i])) return true;
@@ -108,7 +107,7 @@ bool leat_item_reduces(const leat_item *item) {
 int leat_item_result_axis(const leat_item *item, int k) {
   const leat_type *space = leat_item_space(item);
   if (is_one(leat_item_type(item), k)) return -1;
-  if (leat_op_info_of(item->node->op)->kind != LEAT_KIND_REDUCE) return k;
+  if (item->node->info->kind != LEAT_KIND_REDUCE) return k;
   bool keepdims = leat_node_attr(item->node, "keepdims")->i != 0;
   for (int axis = 0; axis < space->rank; axis++) {
     if (keepdims ? axis == k : !reduces_axis(item->node, axis) && k-- == 0) return axis;
@@ -135,7 +134,7 @@ bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis) {
   const leat_type *in = leat_value_type(node->inputs[i]), *out = &node->outputs[0];
   bool aligned = true;
   for (int k = 0; k < in->rank; k++) axis[k] = (int8_t)k;
-  switch (leat_op_info_of(node->op)->reads) {
+  switch (node->info->reads) {
   case LEAT_READS_WHOLE:
   case LEAT_READS_SAME:
   case LEAT_READS_INDEX: break;
@@ -162,45 +161,44 @@ bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis) {
 
 // -- Roles ----------------------------------------------------------------------------------------
 
-static bool is_inline(leat_op op) {
-  return leat_op_info_of(op)->flags & LEAT_FLAG_INLINE;
+static bool is_inline(const leat_node *node) {
+  return node->info->flags & LEAT_FLAG_INLINE;
 }
 
-static bool keeps_memory(leat_op op) {
-  return leat_op_info_of(op)->flags & LEAT_FLAG_ALIAS;
+static bool keeps_memory(const leat_node *node) {
+  return node->info->flags & LEAT_FLAG_ALIAS;
 }
 
 // A contraction computes an operand while packing it when it is another's elements at other places
 // (or as another dtype): not when it lies in memory as it is.
 static bool is_packed(const leat_table *table, const leat_item *item, uint32_t i) {
-  if (leat_op_info_of(item->node->op)->kind != LEAT_KIND_CONTRACT) return false;
+  if (item->node->info->kind != LEAT_KIND_CONTRACT) return false;
   if (leat_uses_blis(table->cg, item->node)) return false;
   const leat_node *operand = item->node->inputs[i].node;
-  while (keeps_memory(operand->op)) operand = operand->inputs[0].node;
-  return operand->input_count > 0 && is_inline(operand->op);
+  while (keeps_memory(operand)) operand = operand->inputs[0].node;
+  return operand->input_count > 0 && is_inline(operand);
 }
 
 // Reads operand i as a whole, in memory.
 static bool reads_memory(const leat_table *table, const leat_item *item, uint32_t i) {
-  leat_op_kind kind = leat_op_info_of(item->node->op)->kind;
+  leat_op_kind kind = item->node->info->kind;
   return item->role == LEAT_ROLE_EFFECT || kind == LEAT_KIND_SCATTER || kind == LEAT_KIND_LIBRARY ||
          (kind == LEAT_KIND_CONTRACT && !is_packed(table, item, i));
 }
 
 // What gives nothing is there for its effect; other ops without code give what comes from outside.
-static leat_role first_role(leat_op op) {
-  const leat_op_info *info = leat_op_info_of(op);
-  if (!info->outputs) return LEAT_ROLE_EFFECT;
-  return info->kind == LEAT_KIND_STRUCTURE ? LEAT_ROLE_LEAF : LEAT_ROLE_WORK;
+static leat_role first_role(const leat_node *node) {
+  if (!node->output_count) return LEAT_ROLE_EFFECT;
+  return node->info->kind == LEAT_KIND_STRUCTURE ? LEAT_ROLE_LEAF : LEAT_ROLE_WORK;
 }
 
 // What is read in memory, from the last item to the first.
 static void find_wanted(leat_table *table) {
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
-    item->role = first_role(item->node->op);
-    item->wanted |= leat_op_info_of(item->node->op)->kind == LEAT_KIND_LIBRARY;
-    if (item->wanted && keeps_memory(item->node->op) && item->node->control_count == 0)
+    item->role = first_role(item->node);
+    item->wanted |= item->node->info->kind == LEAT_KIND_LIBRARY;
+    if (item->wanted && keeps_memory(item->node) && item->node->control_count == 0)
       item->role = LEAT_ROLE_ALIAS;
     bool alias = item->role == LEAT_ROLE_ALIAS;
     for (uint32_t i = 0; i < input_count(item); i++) {
@@ -213,17 +211,16 @@ static void find_wanted(leat_table *table) {
 static bool not_more_elements(const leat_node *a, const leat_node *b) {
   int64_t x = leat_type_static_elements(&a->outputs[0]);
   int64_t y = leat_type_static_elements(&b->outputs[0]);
-  bool picks = leat_op_info_of(a->op)->reads == LEAT_READS_PICKED;
+  bool picks = a->info->reads == LEAT_READS_PICKED;
   return picks || (x >= 0 && y >= 0 && x <= y);
 }
 
 // What is only read to be broadcast is made again where it is needed, if that is but little work.
 static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
-  bool repeats = leat_op_info_of(consumer->node->op)->reads == LEAT_READS_BROADCAST;
+  bool repeats = consumer->node->info->reads == LEAT_READS_BROADCAST;
   bool moves = repeats && item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
                !item->kept && item->node->control_count == 0 &&
-               leat_op_info_of(item->node->op)->kind == LEAT_KIND_ELEMENT &&
-               item->cost <= MOST_REPEATED_COST;
+               item->node->info->kind == LEAT_KIND_ELEMENT && item->cost <= MOST_REPEATED_COST;
   if (moves) item->role = LEAT_ROLE_FREE;
   return moves;
 }
@@ -233,9 +230,8 @@ static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
 static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
   int8_t axis[LEAT_MAX_RANK];
   bool moves = item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
-               item->node->control_count == 0 &&
-               leat_op_info_of(item->node->op)->kind == LEAT_KIND_ELEMENT &&
-               leat_op_info_of(consumer->node->op)->kind == LEAT_KIND_ELEMENT &&
+               item->node->control_count == 0 && item->node->info->kind == LEAT_KIND_ELEMENT &&
+               consumer->node->info->kind == LEAT_KIND_ELEMENT &&
                consumer->role == LEAT_ROLE_WORK &&
                !leat_item_operand_axes(consumer->node, operand, axis) &&
                not_more_elements(consumer->node, item->node);
@@ -249,8 +245,7 @@ static void find_free(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
     const leat_node *node = item->node;
-    if (item->role != LEAT_ROLE_WORK || leat_op_info_of(node->op)->kind != LEAT_KIND_ELEMENT)
-      continue;
+    if (item->role != LEAT_ROLE_WORK || node->info->kind != LEAT_KIND_ELEMENT) continue;
     item->cost = leat_op_cost_of(node->op).instructions;
     for (uint32_t i = 0; i < node->input_count; i++) {
       leat_item *operand = input(table, item, i);
@@ -258,7 +253,7 @@ static void find_free(leat_table *table) {
       if (operand->role == LEAT_ROLE_FREE && item->cost < ANY_COST) item->cost += operand->cost;
     }
     bool one = leat_type_static_elements(&node->outputs[0]) == 1;
-    bool cheap = (is_inline(node->op) || one) && item->cost <= MOST_FREE_COST;
+    bool cheap = (is_inline(node) || one) && item->cost <= MOST_FREE_COST;
     if (cheap && !item->wanted && !item->kept && node->control_count == 0)
       item->role = LEAT_ROLE_FREE;
   }
@@ -287,7 +282,7 @@ static void follow(leat_table *table, leat_item *consumer, const leat_item *thro
   leat_item *producer = input(table, through, i);
   int8_t axis[LEAT_MAX_RANK];
   aligned = leat_item_operand_axes(through->node, i, axis) && aligned;
-  bool packed = leat_op_info_of(consumer->node->op)->kind == LEAT_KIND_CONTRACT;
+  bool packed = consumer->node->info->kind == LEAT_KIND_CONTRACT;
   bool one = leat_type_static_elements(leat_item_type(producer)) == 1;
   aligned = (aligned || one) && !packed;
   for (int k = 0; aligned && k < leat_item_type(producer)->rank; k++)

@@ -111,8 +111,7 @@ static leat_status compile_step(leat_codegen_state *cg) {
   leat_vec(leat_node *) roots = {0};
   for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
     leat_node *node = cg->graph->nodes.items[i];
-    bool is_root =
-        leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT && node->op != LEAT_OP_check_dims;
+    bool is_root = node->info->flags & LEAT_FLAG_EFFECT && node->op != LEAT_OP_check_dims;
     if (is_root) leat_vec_push(cg->arena, &roots, node);
   }
   leat_table *table = leat_new(cg->arena, leat_table);

@@ -167,7 +167,7 @@ leat_dim leat_contraction_panels(leat_contraction *c) {
 leat_contraction leat_contraction_of(leat_lower *w) {
   leat_contraction c = {.w = w, .b = &w->builder};
   for (uint32_t i = 0; i < w->unit->members.count; i++)
-    if (leat_op_info_of(w->unit->members.items[i]->node->op)->kind == LEAT_KIND_CONTRACT)
+    if (w->unit->members.items[i]->node->info->kind == LEAT_KIND_CONTRACT)
       c.item = w->unit->members.items[i];
   choose_axes(&c);
   c.packed = w->unit->scratch != NULL;

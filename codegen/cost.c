@@ -37,8 +37,7 @@ double leat_unit_estimate(const leat_unit *unit) {
     const leat_item *item = unit->members.items[i];
     cost += leat_elements_estimate(leat_item_space(item)->dims, leat_item_space(item)->rank) *
             leat_node_cost(item->node);
-    if (leat_op_info_of(item->node->op)->kind == LEAT_KIND_CONTRACT)
-      cost += contraction_cost(item->node);
+    if (item->node->info->kind == LEAT_KIND_CONTRACT) cost += contraction_cost(item->node);
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_item *producer = item->reads.items[j]->producer;
       double bytes = bytes_of(leat_item_type(producer));

@@ -169,8 +169,8 @@ static k_value reduce_one(leat_lower *w, const leat_node *node, const leat_index
 }
 
 // Its elements are those of its input at the same axes, however they are numbered.
-static bool renames_axes(leat_op op) {
-  leat_op_reads reads = leat_op_info_of(op)->reads;
+static bool renames_axes(const leat_node *node) {
+  leat_op_reads reads = node->info->reads;
   return reads == LEAT_READS_BROADCAST || reads == LEAT_READS_RESHAPED ||
          reads == LEAT_READS_PERMUTED;
 }
@@ -180,10 +180,9 @@ static k_value compute(leat_lower *w, const leat_fact *fact, leat_value of, cons
   if (fact->row && w->pass > fact->row_pass)
     return k_load(w->l.b, fact->row, w->inner, w->l.lanes, w->l.mask);
   if (fact->buffer) return load(w, fact, leat_value_type(of), at);
-  if (w->flat && renames_axes(node->op)) return leat_operand(&w->l, node, 0, at);
-  k_value value = leat_op_info_of(node->op)->kind == LEAT_KIND_REDUCE
-                      ? reduce_one(w, node, at)
-                      : leat_lower_of(node->op)(&w->l, node, at);
+  if (w->flat && renames_axes(node)) return leat_operand(&w->l, node, 0, at);
+  k_value value = node->info->kind == LEAT_KIND_REDUCE ? reduce_one(w, node, at)
+                                                       : leat_lower_of(node->op)(&w->l, node, at);
   if (fact->row && w->pass == fact->row_pass)
     k_store(w->l.b, fact->row, w->inner, value, w->l.mask);
   return value;

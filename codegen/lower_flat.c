@@ -29,8 +29,8 @@ static bool set_spans(leat_lower *w, const leat_item *item, int spans) {
 }
 
 // Each axis of the index counts, so that two are not enough.
-static bool is_positional(leat_op op) {
-  switch (leat_op_info_of(op)->reads) {
+static bool is_positional(const leat_node *node) {
+  switch (node->info->reads) {
   case LEAT_READS_WHOLE:
   case LEAT_READS_SAME:
   case LEAT_READS_RESHAPED:
@@ -51,7 +51,7 @@ static bool flat_value(leat_lower *w, const leat_item *item, const int8_t *axis)
   const leat_node *node = item->node;
   if (!set_spans(w, item, spans_of(w, leat_item_type(item), axis))) return false;
   if (item->role != LEAT_ROLE_FREE && item->role != LEAT_ROLE_ALIAS) return true;
-  if (is_positional(node->op)) return false;
+  if (is_positional(node)) return false;
   for (uint32_t i = 0; i < node->input_count; i++)
     if (!flat_operand(w, node, i, axis)) return false;
   return true;
@@ -77,7 +77,7 @@ static bool try_flat(leat_lower *w, int leading) {
       int axis = leat_item_result_axis(item, k);
       result[k] = axis < 0 ? -1 : item->axis[axis];
     }
-    if (is_positional(item->node->op) || !flat_value(w, item, result)) return false;
+    if (is_positional(item->node) || !flat_value(w, item, result)) return false;
     for (uint32_t j = 0; j < item->node->input_count; j++)
       if (!flat_operand(w, item->node, j, item->axis)) return false;
   }

@@ -178,7 +178,7 @@ static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
     leat_vec_push(table->cg->arena, &made->members, item);
     return made;
   }
-  switch (leat_op_info_of(item->node->op)->kind) {
+  switch (item->node->info->kind) {
   case LEAT_KIND_CONTRACT:
     kind = leat_uses_blis(table->cg, item->node) ? LEAT_UNIT_GEMM : LEAT_UNIT_CONTRACT;
     break;

@@ -445,7 +445,7 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
   const leat_value *alias = leat_map_get(&e->aliases, name);
   if (alias && !port) return *alias;
   leat_node *node = leat_graph_find_node(e->graph, name);
-  bool there = node && (port < (uint32_t)leat_op_info_of(node->op)->outputs || !colon);
+  bool there = node && (port < node->output_count || !colon);
   return there ? (leat_value){node, port} : (leat_value){0};
 }
 

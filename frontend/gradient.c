@@ -40,7 +40,7 @@ static mark *mark_of(walk *w, const leat_node *node) {
 static ev *partial_of(walk *w, leat_value value) {
   mark *m = mark_of(w, value.node);
   if (!m || !value.port) return m ? &m->partial : NULL;
-  size_t outputs = (size_t)leat_op_info_of(value.node->op)->outputs;
+  size_t outputs = value.node->output_count;
   if (!m->others) m->others = leat_new_array(w->scratch, ev, outputs);
   return &m->others[value.port];
 }
@@ -181,7 +181,7 @@ static ev input_list(evaluator *e, const leat_node *node) {
 // A parameter called like an attribute is that; the others are the inputs in order, of a variadic
 // op one list of them.
 static void bind_op(walk *w, const leat_bindings *params, const leat_node *node, ev_scope *scope) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   uint32_t input = 0;
   for (uint32_t i = 0; i < params->count; i++) {
     const leat_binding *param = &params->items[i];
@@ -233,7 +233,7 @@ static bool bind_outputs(walk *w, const ev_function *rule, const leat_value *out
 
 // All outputs of a node.
 static uint32_t outputs_of(walk *w, leat_node *node, const leat_value **out) {
-  uint32_t count = (uint32_t)leat_op_info_of(node->op)->outputs;
+  uint32_t count = node->output_count;
   leat_value *values = leat_new_array(w->scratch, leat_value, count);
   for (uint32_t port = 0; port < count; port++) values[port] = (leat_value){node, port};
   *out = values;

@@ -157,7 +157,7 @@ typedef struct evaluation {
 
 // Of few elements, and in time that grows with them alone.
 static bool may_evaluate(const leat_node *node) {
-  leat_op_kind kind = leat_op_info_of(node->op)->kind;
+  leat_op_kind kind = node->info->kind;
   int64_t elements = leat_type_static_elements(&node->outputs[0]);
   bool small = elements >= 0 && elements <= EV_MAX_LITERAL / 16;
   return small &&

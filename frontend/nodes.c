@@ -133,9 +133,9 @@ static void warn_of_lost_parameters(evaluator *e, const leat_node *node, const l
 }
 
 // What a call of the op gives: its output, or the list of them.
-static ev results_of(evaluator *e, leat_op op, leat_value first) {
-  uint32_t count = (uint32_t)leat_op_info_of(op)->outputs;
-  if (!first.node || count <= 1) return ev_tensor(first);
+static ev results_of(evaluator *e, leat_value first) {
+  uint32_t count = first.node ? first.node->output_count : 0;
+  if (count <= 1) return ev_tensor(first);
   ev *items = leat_new_array(e->arena, ev, count);
   for (uint32_t port = 0; port < count; port++)
     items[port] = ev_tensor((leat_value){first.node, port});
@@ -151,7 +151,7 @@ ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
   bool plain = value.node && value.node->op == op; // not what the op is written in terms of
   if (plain && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
   if (plain && e->gradient_path) value = ev_fold_zeros(e, value, span);
-  return results_of(e, op, value);
+  return results_of(e, value);
 }
 
 ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,

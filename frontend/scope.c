@@ -376,7 +376,7 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
     return ev_fail(e, expr->span, "nothing above is called `$%s`%s%s%s", expr->path,
                    near ? "; did you mean `$" : "", near ? near : "", near ? "`?" : "");
   }
-  if (value.port >= (uint32_t)leat_op_info_of(value.node->op)->outputs)
+  if (value.port >= value.node->output_count)
     return ev_fail(e, expr->span, "`%s` (%s) has no output %u", value.node->name,
                    leat_op_name(value.node->op), value.port);
   if (value.node->entry && !e->entry)

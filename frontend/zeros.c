@@ -45,7 +45,7 @@ static void take_back(evaluator *e, const leat_node *node) {
 
 leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span) {
   const leat_node *node = value.node;
-  leat_op_zeros needed = leat_op_info_of(node->op)->zeros;
+  leat_op_zeros needed = node->info->zeros;
   bool one = needed == LEAT_ZEROS_EITHER; // is enough
   uint32_t known = 0, zero = 0, asked = 0;
   for (uint32_t i = 0; i < node->input_count && i < MOST_ASKED; i++) {

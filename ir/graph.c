@@ -75,20 +75,25 @@ leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name) {
 
 // -- Adding --------------------------------------------------------------------------------------
 
+void leat_node_set_op(leat_node *node, leat_op op) {
+  node->op = op;
+  node->info = leat_op_info_of(op);
+  node->output_count = (uint32_t)node->info->outputs;
+}
+
 leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
                              const leat_value *inputs, uint32_t input_count,
                              const leat_attr *attrs) {
-  const leat_op_info *info = leat_op_info_of(op);
   leat_node *node = leat_new(graph->arena, leat_node);
-  node->op = op;
+  leat_node_set_op(node, op);
   node->id = graph->nodes.count;
   node->name = add_name(graph, name, NAMED_NODE, node);
   node->input_count = input_count;
   node->inputs = leat_new_array(graph->arena, leat_value, input_count);
   if (input_count) memcpy(node->inputs, inputs, input_count * sizeof *inputs);
-  size_t attr_count = (size_t)info->attr_count;
+  size_t attr_count = (size_t)node->info->attr_count;
   if (attr_count) node->attrs = leat_arena_memdup(graph->arena, attrs, attr_count * sizeof *attrs);
-  node->outputs = leat_new_array(graph->arena, leat_type, (size_t)info->outputs);
+  node->outputs = leat_new_array(graph->arena, leat_type, node->output_count);
   leat_vec_push(graph->arena, &graph->nodes, node);
   if (op == LEAT_OP_bind) leat_map_set(&graph->binders, leat_dim_atom(attrs[0].dim), node);
   return node;
@@ -191,7 +196,7 @@ static void find_binder(void *context, const leat_atom *atom) {
 void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
                             leat_node_list *out) {
   binder_search search = {graph, node, arena, out};
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   if (node->op == LEAT_OP_bind || node->op == LEAT_OP_feed) return; // these know their dims
   for (int i = 0; i < info->attr_count; i++) {
     const leat_attr *attr = &node->attrs[i];
@@ -219,14 +224,14 @@ const leat_attr *leat_node_attr(const leat_node *node, const char *name) {
 void leat_node_set_attr(leat_graph *graph, leat_node *node, const char *name, leat_attr value) {
   int index = leat_op_attr_index(node->op, name);
   assert(index >= 0);
-  size_t count = (size_t)leat_op_info_of(node->op)->attr_count;
+  size_t count = (size_t)node->info->attr_count;
   leat_attr *attrs = leat_arena_memdup(graph->arena, node->attrs, count * sizeof *attrs);
   attrs[index] = value;
   node->attrs = attrs;
 }
 
 leat_state *leat_node_state(const leat_node *node) {
-  bool has_state = leat_op_info_of(node->op)->flags & LEAT_FLAG_STATE;
+  bool has_state = node->info->flags & LEAT_FLAG_STATE;
   return has_state ? leat_node_attr(node, "state")->state : NULL;
 }
 
@@ -238,10 +243,10 @@ static bool is_open_attr(leat_attr_kind kind, const leat_attr *attr) {
 }
 
 bool leat_node_is_open(const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   for (uint32_t i = 0; i < node->input_count; i++)
     if (!leat_type_is_static(leat_value_type(node->inputs[i]))) return true;
-  for (int i = 0; i < info->outputs; i++)
+  for (uint32_t i = 0; i < node->output_count; i++)
     if (!leat_type_is_static(&node->outputs[i])) return true;
   for (int i = 0; i < info->attr_count; i++)
     if (is_open_attr(info->attrs[i].kind, &node->attrs[i])) return true;
@@ -255,7 +260,7 @@ static bool copies_strings(const leat_node *node) {
 }
 
 bool leat_node_may_fail(const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   if (info->flags & LEAT_FLAG_FAILS || copies_strings(node)) return true;
   return info->flags & LEAT_FLAG_FAILS_LATE && leat_node_is_open(node);
 }

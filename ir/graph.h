@@ -46,7 +46,9 @@ typedef struct leat_attr {
 } leat_attr;
 
 struct leat_node {
-  leat_op op;
+  leat_op op;               // leat_node_set_op sets it, with
+  const leat_op_info *info; // its row
+  uint32_t output_count;
   uint32_t id;      // index into graph->nodes; leat_graph_renumber sets it
   const char *name; // interned path, unique
   leat_value *inputs;
@@ -113,6 +115,9 @@ struct leat_graph {
   leat_map binders;     // leat_atom → its `bind` node, kept by the add functions
   leat_map next_suffix; // interned path → the first number that leat_graph_unique_name tries
 };
+
+// Makes the node, of a graph or in the air, one of the op's.
+void leat_node_set_op(leat_node *node, leat_op op);
 
 leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name);
 

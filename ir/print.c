@@ -104,7 +104,7 @@ static void print_attr(leat_attr_kind kind, const leat_attr *attr, leat_text *ou
 }
 
 static void print_call(const leat_node *node, leat_text *out) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   if (node->op == LEAT_OP_const) {
     print_literal(node->attrs[0].tensor, out);
     return;
@@ -151,11 +151,10 @@ static void print_suffixes(const leat_node *node, leat_text *out) {
 }
 
 void leat_node_print(const leat_node *node, leat_text *out) {
-  int outputs = leat_op_info_of(node->op)->outputs;
-  if (!outputs) print_name(node->name, out);
-  for (int i = 0; i < outputs; i++) {
+  if (!node->output_count) print_name(node->name, out);
+  for (uint32_t i = 0; i < node->output_count; i++) {
     if (i) leat_text_add_string(out, ", ");
-    print_value((leat_value){(leat_node *)node, (uint32_t)i}, out);
+    print_value((leat_value){(leat_node *)node, i}, out);
     leat_text_add_string(out, ": ");
     leat_type_print(&node->outputs[i], out);
   }
@@ -193,8 +192,8 @@ static void use_type(printer *p, const leat_type *type) {
 }
 
 static void use_node(printer *p, const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
-  for (int i = 0; i < info->outputs; i++) use_type(p, &node->outputs[i]);
+  const leat_op_info *info = node->info;
+  for (uint32_t i = 0; i < node->output_count; i++) use_type(p, &node->outputs[i]);
   for (int i = 0; i < info->attr_count; i++) {
     const leat_attr *attr = &node->attrs[i];
     if (info->attrs[i].kind == LEAT_ATTR_DIM) use_dim(p, attr->dim);

@@ -13,7 +13,7 @@ static bool is_node(const verifier *v, const leat_node *node) {
 }
 
 static bool is_value(const verifier *v, leat_value value) {
-  return is_node(v, value.node) && value.port < (uint32_t)leat_op_info_of(value.node->op)->outputs;
+  return is_node(v, value.node) && value.port < value.node->output_count;
 }
 
 static bool is_state(const verifier *v, const leat_state *state) {
@@ -33,7 +33,7 @@ static bool is_type(const leat_type *type) {
 }
 
 static leat_status check_inputs(verifier *v, const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   int count = (int)node->input_count;
   if (count < info->min_inputs || (info->max_inputs >= 0 && count > info->max_inputs))
     return BROKEN(v, "node $%s: %s with %d inputs", node->name, info->name, count);
@@ -91,12 +91,12 @@ static leat_status check_node(verifier *v, uint32_t position) {
   if (leat_graph_find_node(v->graph, node->name) != node)
     return BROKEN(v, "the name $%s is another's", node->name);
   LEAT_TRY(check_inputs(v, node));
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   if (info->attr_count && !node->attrs) return BROKEN(v, "node $%s has no attributes", node->name);
   for (int i = 0; i < info->attr_count; i++)
     if (!is_attr(v, info->attrs[i].kind, &node->attrs[i]))
       return BROKEN(v, "node $%s: attribute %s", node->name, info->attrs[i].name);
-  for (int i = 0; i < info->outputs; i++)
+  for (uint32_t i = 0; i < node->output_count; i++)
     if (!is_type(&node->outputs[i]))
       return BROKEN(v, "node $%s: the type of output %d", node->name, i);
   LEAT_TRY(check_binders(v, node));
@@ -136,7 +136,7 @@ static leat_status check_entry(verifier *v, const leat_entry *entry) {
                     entry->results.items[i].name);
   for (uint32_t i = 0; i < entry->effects.count; i++) {
     const leat_node *node = entry->effects.items[i];
-    if (!is_node(v, node) || !(leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT))
+    if (!is_node(v, node) || !(node->info->flags & LEAT_FLAG_EFFECT))
       return BROKEN(v, "entry %s: effect %u is no effect of the graph", entry->name, i);
   }
   return LEAT_OK;

@@ -111,7 +111,7 @@ static bool check_dtypes(leat_shape_context *context) {
       [LEAT_CLASS_BOOLEAN] = "bool",
       [LEAT_CLASS_STRING] = "str",
   };
-  const leat_op_info *info = leat_op_info_of(context->node->op);
+  const leat_op_info *info = context->node->info;
   for (uint32_t i = 0; i < context->node->input_count; i++) {
     leat_dtype dtype = leat_shape_input(context, i)->dtype;
     if (leat_dtype_in_class(dtype, info->dtypes)) continue;
@@ -124,7 +124,7 @@ static bool check_dtypes(leat_shape_context *context) {
 
 // What no memory holds is refused here, so that nobody behind need fear an overflow.
 static bool check_sizes(leat_shape_context *context) {
-  for (int i = 0; i < leat_op_info_of(context->node->op)->outputs; i++) {
+  for (uint32_t i = 0; i < context->node->output_count; i++) {
     const leat_type *type = &context->outputs[i];
     int64_t bytes = (int64_t)leat_dtype_size(type->dtype);
     for (int32_t axis = 0; axis < type->rank; axis++)
@@ -143,8 +143,7 @@ static bool infer(leat_shape_context *context) {
 }
 
 bool leat_infer_node(leat_graph *graph, leat_diag *diag, leat_node *node) {
-  size_t count = (size_t)leat_op_info_of(node->op)->outputs;
-  leat_type *outputs = leat_new_array(graph->arena, leat_type, count);
+  leat_type *outputs = leat_new_array(graph->arena, leat_type, node->output_count);
   leat_shape_context context = {.graph = graph, .diag = diag, .node = node, .outputs = outputs};
   if (!infer(&context)) return false;
   node->outputs = outputs;
@@ -163,9 +162,8 @@ static bool has_dim(const leat_value *inputs, uint32_t count, leat_dim dim) {
 // No axis has less than no elements; of one that is an input's, the input says so.
 static bool claim_sizes(leat_shape_context *context) {
   const leat_node *node = context->node;
-  const leat_op_info *info = leat_op_info_of(node->op);
   leat_arena *arena = context->graph->arena;
-  for (int i = 0; info->kind != LEAT_KIND_STRUCTURE && i < info->outputs; i++)
+  for (uint32_t i = 0; node->info->kind != LEAT_KIND_STRUCTURE && i < node->output_count; i++)
     for (int32_t axis = 0; axis < context->outputs[i].rank; axis++) {
       leat_dim dim = context->outputs[i].dims[axis];
       if (leat_dim_bounds(dim).low >= 0 || has_dim(node->inputs, node->input_count, dim)) continue;
@@ -179,9 +177,8 @@ static bool claim_sizes(leat_shape_context *context) {
 
 bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
                       leat_claims *claims) {
-  size_t count = (size_t)leat_op_info_of(node->op)->outputs;
   leat_shape_context context = {.graph = graph, .diag = diag, .node = node, .claims = claims};
-  context.outputs = leat_new_array(graph->arena, leat_type, count);
+  context.outputs = leat_new_array(graph->arena, leat_type, node->output_count);
   return infer(&context) && claim_sizes(&context);
 }
 
@@ -199,7 +196,7 @@ static leat_value append(leat_builder *builder, const char *name, const leat_nod
   leat_node_list binders = {0};
   leat_node_find_binders(graph, node, graph->arena, &binders);
   for (uint32_t i = 0; i < binders.count; i++) leat_node_add_control(graph, node, binders.items[i]);
-  if (node->entry && leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT)
+  if (node->entry && node->info->flags & LEAT_FLAG_EFFECT)
     leat_vec_push(graph->arena, &node->entry->effects, node);
   return (leat_value){node, 0};
 }
@@ -318,7 +315,8 @@ static bool has_vector(leat_op op, const leat_value *inputs) {
 
 // What a product of matrices would refuse is said of the vectors, before they become matrices.
 static bool check_vectors(leat_builder *builder, const leat_value *inputs, const leat_attr *attrs) {
-  leat_node trial = {.op = LEAT_OP_matmul, .attrs = attrs, .span = builder->span};
+  leat_node trial = {.attrs = attrs, .span = builder->span};
+  leat_node_set_op(&trial, LEAT_OP_matmul);
   leat_dim_pairs checked_later = {0};
   leat_shape_context context = {
       .graph = builder->graph, .diag = builder->diag, .node = &trial, .checks = &checked_later};
@@ -397,10 +395,10 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
   leat_graph *graph = builder->graph;
   leat_type types[MAX_FITTED];
   leat_dim_pairs checks = {0};
-  leat_node trial = {.op = op, .input_count = input_count, .attrs = attrs, .span = builder->span};
+  leat_node trial = {.input_count = input_count, .attrs = attrs, .span = builder->span};
+  leat_node_set_op(&trial, op);
   trial.inputs = leat_new_array(graph->arena, leat_value, input_count);
-  size_t outputs_count = (size_t)leat_op_info_of(op)->outputs;
-  leat_type *outputs = leat_new_array(graph->arena, leat_type, outputs_count);
+  leat_type *outputs = leat_new_array(graph->arena, leat_type, trial.output_count);
   if (!try(builder, &trial, inputs, &checks, types, outputs)) return none;
   if (checks.count) {
     if (op == LEAT_OP_reshape)

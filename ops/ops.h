@@ -13,7 +13,7 @@
 #include "kernel/lowering.h"
 #include "leat/status.h"
 
-// The node has its inputs and attributes; the rule fills outputs[0 … info->outputs). Reports with
+// The node has its inputs and attributes; the rule fills outputs[0 … output_count). Reports with
 // leat_error_at at node->span and returns false when they do not fit. BROADCASTS ops see inputs of
 // one shape and one dtype.
 typedef struct leat_dim_pair {

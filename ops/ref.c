@@ -181,25 +181,27 @@ static void narrow(const leat_tensor *wide, leat_tensor *half) {
     leat_store_float(half->dtype, half->data, i, (double)from[i]);
 }
 
-static bool takes_or_gives_halves(const leat_ref_context *context, int outputs) {
+static bool takes_or_gives_halves(const leat_ref_context *context) {
   bool halves = false;
   for (uint32_t i = 0; i < context->node->input_count; i++)
     halves |= leat_dtype_is_half(context->inputs[i].dtype);
-  for (int i = 0; i < outputs; i++) halves |= leat_dtype_is_half(context->outputs[i].dtype);
+  for (uint32_t i = 0; i < context->node->output_count; i++)
+    halves |= leat_dtype_is_half(context->outputs[i].dtype);
   return halves;
 }
 
-static leat_status evaluate_wide(leat_arena *arena, leat_ref_context *context, int outputs) {
+static leat_status evaluate_wide(leat_arena *arena, leat_ref_context *context) {
+  uint32_t outputs = context->node->output_count;
   leat_ref_context wide = *context;
   leat_tensor *ins = leat_new_array(arena, leat_tensor, context->node->input_count);
   for (uint32_t i = 0; i < context->node->input_count; i++)
     LEAT_TRY(widen(context, &context->inputs[i], &ins[i]));
   wide.inputs = ins;
-  wide.outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
-  for (int i = 0; i < outputs; i++)
+  wide.outputs = leat_new_array(arena, leat_tensor, outputs);
+  for (uint32_t i = 0; i < outputs; i++)
     LEAT_TRY(widen(context, &context->outputs[i], &wide.outputs[i]));
   LEAT_TRY(leat_ref_of(context->node->op)(&wide));
-  for (int i = 0; i < outputs; i++)
+  for (uint32_t i = 0; i < outputs; i++)
     if (leat_dtype_is_half(context->outputs[i].dtype))
       narrow(&wide.outputs[i], &context->outputs[i]);
   return LEAT_OK;
@@ -210,10 +212,10 @@ leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context) {
   context->arena = arena;
   leat_ref_function evaluate = leat_ref_of(op);
   if (!evaluate) return leat_ref_fail(context, LEAT_UNSUPPORTED, "has no value of its own");
-  int outputs = leat_op_info_of(op)->outputs;
-  context->outputs = leat_new_array(arena, leat_tensor, (size_t)outputs);
-  for (int i = 0; i < outputs; i++)
+  uint32_t outputs = context->node->output_count;
+  context->outputs = leat_new_array(arena, leat_tensor, outputs);
+  for (uint32_t i = 0; i < outputs; i++)
     LEAT_TRY(make_output(arena, context, &context->node->outputs[i], &context->outputs[i]));
-  bool wide = leat_op_computes(op) && takes_or_gives_halves(context, outputs);
-  return wide ? evaluate_wide(arena, context, outputs) : evaluate(context);
+  bool wide = leat_op_computes(op) && takes_or_gives_halves(context);
+  return wide ? evaluate_wide(arena, context) : evaluate(context);
 }

@@ -11,7 +11,7 @@ leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_are
 }
 
 static const leat_attr *clone_attrs(leat_cloner *cloner, const leat_node *node, leat_attr *out) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   for (int i = 0; i < info->attr_count; i++) {
     out[i] = node->attrs[i];
     if (info->attrs[i].kind == LEAT_ATTR_STATE)
@@ -72,7 +72,7 @@ void leat_clone_finish(leat_cloner *cloner) {
     clone_params(cloner, cloner->entries.entries[i].key, cloner->entries.entries[i].value);
   for (uint32_t i = 0; i < to->nodes.count; i++) {
     leat_node *node = to->nodes.items[i];
-    if (node->entry && leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT)
+    if (node->entry && node->info->flags & LEAT_FLAG_EFFECT)
       leat_vec_push(to->arena, &node->entry->effects, node);
   }
 }

@@ -69,13 +69,13 @@ double leat_cost_bytes(const leat_cost_model *model, const leat_type *type) {
 
 double leat_cost_result_bytes(const leat_cost_model *model, const leat_node *node) {
   double bytes = 0;
-  for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++)
+  for (uint32_t i = 0; i < node->output_count; i++)
     bytes += leat_cost_bytes(model, &node->outputs[i]);
   return bytes;
 }
 
 static double operations(const leat_cost_model *model, const leat_node *node, double outputs) {
-  switch (leat_op_info_of(node->op)->kind) {
+  switch (node->info->kind) {
   case LEAT_KIND_ELEMENT:
     return outputs * leat_op_cost_of(node->op).picoseconds / LEAT_INSTRUCTION_PICOSECONDS;
   case LEAT_KIND_REDUCE: return elements(model, leat_value_type(node->inputs[0]));
@@ -95,7 +95,7 @@ static double operations(const leat_cost_model *model, const leat_node *node, do
 // Nothing runs for what is fed, constant, loaded, read in place or fetched, and what only renames
 // elements costs nothing in the kernel that uses it.
 static bool is_free(const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   bool structure = info->kind == LEAT_KIND_STRUCTURE;
   return (structure && (node->input_count == 0 || node->op == LEAT_OP_fetch)) ||
          info->reads == LEAT_READS_RESHAPED || info->reads == LEAT_READS_BROADCAST;
@@ -103,9 +103,9 @@ static bool is_free(const leat_node *node) {
 
 leat_work leat_cost_work(const leat_cost_model *model, const leat_node *node) {
   if (is_free(node)) return (leat_work){0};
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   bool picks = info->reads == LEAT_READS_GATHERED || info->reads == LEAT_READS_PICKED;
-  double outputs = info->outputs ? elements(model, &node->outputs[0]) : 0;
+  double outputs = node->output_count ? elements(model, &node->outputs[0]) : 0;
   double result = leat_cost_result_bytes(model, node);
   leat_work work = {operations(model, node, outputs), result};
   if (picks) work.bytes += result; // it reads no more than it gives

@@ -84,7 +84,7 @@ leat_critical_path leat_critical_path_find(const leat_cost_model *cost, const bo
 
 // Code generation ends a kernel with it: waiting for it to be done splits no fused group.
 static bool ends_kernel(const leat_node *node) {
-  switch (leat_op_info_of(node->op)->kind) {
+  switch (node->info->kind) {
   case LEAT_KIND_REDUCE:
   case LEAT_KIND_SCATTER:
   case LEAT_KIND_CONTRACT:
@@ -99,7 +99,7 @@ static bool ends_kernel(const leat_node *node) {
 leat_node *leat_critical_path_delay(const leat_critical_path *path, const leat_node *producer,
                                     const leat_node *user, double transfer_seconds) {
   // An element-wise user may share the kernel that its input ends; the one before that is safe.
-  bool shared = leat_op_info_of(user->op)->kind == LEAT_KIND_ELEMENT;
+  bool shared = user->info->kind == LEAT_KIND_ELEMENT;
   double latest = path->latest_start[user->id] - transfer_seconds;
   leat_node *node = path->before[user->id];
   for (int steps = 0; node && steps < MOST_STEPS_BACK; steps++, node = path->before[node->id]) {

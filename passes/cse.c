@@ -111,13 +111,13 @@ static void add_controls(merger *m, const leat_node *node) {
 }
 
 static void make_key(merger *m, const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   const leat_state *state = leat_node_state(node);
   m->key.count = 0;
   add_word(m, node->op);
   add_inputs(m, node, info->flags);
   for (int i = 0; i < info->attr_count; i++) add_attr(m, info->attrs[i].kind, &node->attrs[i]);
-  for (int i = 0; i < info->outputs; i++) add_type(m, &node->outputs[i]);
+  for (uint32_t i = 0; i < node->output_count; i++) add_type(m, &node->outputs[i]);
   add_pointer(m, node->device);
   add_pointer(m, node->colocate);
   add_pointer(m, node->op == LEAT_OP_run_count ? node->entry : NULL); // it counts the entry's Runs
@@ -136,8 +136,8 @@ static leat_node *representative(merger *m, leat_node *node) {
 }
 
 static bool may_merge(const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
-  return info->outputs == 1 && !(info->flags & (LEAT_FLAG_RANDOM | LEAT_FLAG_EFFECT));
+  const leat_op_info *info = node->info;
+  return node->output_count == 1 && !(info->flags & (LEAT_FLAG_RANDOM | LEAT_FLAG_EFFECT));
 }
 
 leat_status leat_pass_cse(leat_pass_context *context) {
@@ -150,7 +150,7 @@ leat_status leat_pass_cse(leat_pass_context *context) {
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = graph->nodes.items[i];
     leat_rewrite_inputs(&r, node);
-    const leat_op_info *info = leat_op_info_of(node->op);
+    const leat_op_info *info = node->info;
     if (info->flags & LEAT_FLAG_STATE && info->flags & LEAT_FLAG_EFFECT)
       m.writes[leat_node_state(node)->id]++;
     leat_node *first = in_step[i] && may_merge(node) ? representative(&m, node) : node;

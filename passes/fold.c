@@ -34,13 +34,13 @@ static bool is_scalar(const leat_tensor *tensor) {
 
 // The op at one index depends on its inputs at that index alone.
 static bool is_pointwise(const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   return info->reads == LEAT_READS_SAME && info->kind != LEAT_KIND_REDUCE;
 }
 
 // The op only moves elements of its one input, and cannot fail while it runs.
 static bool is_movement(const leat_node *node) {
-  leat_op_reads reads = leat_op_info_of(node->op)->reads;
+  leat_op_reads reads = node->info->reads;
   if (reads == LEAT_READS_BROADCAST || reads == LEAT_READS_PERMUTED) return true;
   bool is_static = leat_type_is_static(&node->outputs[0]);
   return is_static && (reads == LEAT_READS_RESHAPED || reads == LEAT_READS_PICKED);
@@ -124,10 +124,10 @@ static bool is_inexact(const leat_node *node) {
 }
 
 static bool may_fold(const folder *f, const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
   if (!(info->flags & LEAT_FLAG_EXACT) || is_inexact(node) || info->flags & never ||
-      node->control_count || info->outputs != 1 || node->input_count > MOST_INPUTS ||
+      node->control_count || node->output_count != 1 || node->input_count > MOST_INPUTS ||
       !leat_ref_of(node->op))
     return false;
   for (uint32_t i = 0; i < node->input_count; i++)
@@ -167,7 +167,7 @@ static void find_wanted(folder *f) {
 
 static void become(leat_node *node, leat_op op, const leat_value *input, const leat_attr *attr,
                    leat_arena *arena) {
-  node->op = op;
+  leat_node_set_op(node, op);
   node->attrs = leat_arena_memdup(arena, attr, sizeof *attr);
   node->input_count = input ? 1 : 0;
   if (input) node->inputs = leat_arena_memdup(arena, input, sizeof *input);

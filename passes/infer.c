@@ -58,8 +58,8 @@ static leat_attr put_in_dims(inferrer *in, leat_attr attr) {
 }
 
 static bool is_open(const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
-  for (int i = 0; i < info->outputs; i++)
+  const leat_op_info *info = node->info;
+  for (uint32_t i = 0; i < node->output_count; i++)
     if (type_is_open(&node->outputs[i])) return true;
   for (int i = 0; i < info->attr_count; i++) {
     const leat_attr *attr = &node->attrs[i];
@@ -72,7 +72,7 @@ static bool is_open(const leat_node *node) {
 
 static void put_in_attrs(inferrer *in, leat_node *node) {
   leat_graph *graph = in->context->graph;
-  const leat_op_info *info = leat_op_info_of(node->op);
+  const leat_op_info *info = node->info;
   for (int i = 0; i < info->attr_count; i++) {
     leat_attr attr = node->attrs[i];
     if (info->attrs[i].kind == LEAT_ATTR_DIM)

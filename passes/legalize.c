@@ -71,7 +71,7 @@ static bool compute_wide(legalizer *l, const leat_node *node, leat_value *values
   leat_value first = leat_legal_op(l, node->op, wide, node->input_count, node->attrs);
   if (!first.node) return false;
   take_controls(l, first.node);
-  for (uint32_t i = 0; i < (uint32_t)leat_op_info_of(node->op)->outputs; i++) {
+  for (uint32_t i = 0; i < node->output_count; i++) {
     leat_value value = {first.node, i};
     bool half = leat_dtype_is_half(node->outputs[i].dtype);
     values[i] = half ? leat_legal_cast(l, node->outputs[i].dtype, value) : value;
@@ -107,7 +107,7 @@ static bool is_complex_product(const leat_node *node) {
 }
 
 static bool is_illegal(const leat_node *node) {
-  leat_op_kind kind = leat_op_info_of(node->op)->kind;
+  leat_op_kind kind = node->info->kind;
   bool has_code = kind != LEAT_KIND_STRUCTURE && kind != LEAT_KIND_HOST;
   return leat_is_complex_op(node) || is_complex_product(node) ||
          (has_code && has_halves(node) && leat_op_computes(node->op));
@@ -133,13 +133,13 @@ static bool expand_update(legalizer *l, leat_node *node) {
   leat_value read = leat_legal_op(l, LEAT_OP_read, NULL, 0, &state);
   leat_value terms[] = {read, node->inputs[0]}, sum;
   leat_node add = *node;
-  add.op = LEAT_OP_add;
+  leat_node_set_op(&add, LEAT_OP_add);
   add.inputs = terms;
   add.input_count = 2;
   add.outputs = type;
   take_controls(l, read.node);
   if (!compute(l, &add, &sum)) return false;
-  node->op = LEAT_OP_assign;
+  leat_node_set_op(node, LEAT_OP_assign);
   node->inputs[0] = sum;
   leat_node_add_control(l->graph, node, read.node);
   return true;

@@ -171,7 +171,8 @@ static leat_node *local_binder(partitioner *p, const leat_node *binder, const le
 // The binders, on the device of `user`, of the run-time dims of a recv with these attributes.
 static leat_node_list local_binders(partitioner *p, const leat_attr *received,
                                     const leat_node *user) {
-  leat_node recv = {.op = LEAT_OP_recv, .attrs = received};
+  leat_node recv = {.attrs = received};
+  leat_node_set_op(&recv, LEAT_OP_recv);
   leat_node_list binders = {0};
   leat_node_find_binders(p->graph, &recv, p->context->scratch, &binders);
   for (uint32_t i = 0; i < binders.count; i++)
@@ -204,7 +205,7 @@ static leat_node *connect(partitioner *p, const leat_node *producer, leat_value 
 
 // Making it again costs less than sending it.
 static bool is_cheap(const leat_node *node) {
-  return leat_op_info_of(node->op)->flags & LEAT_FLAG_LOCAL && !node->control_count;
+  return node->info->flags & LEAT_FLAG_LOCAL && !node->control_count;
 }
 
 // The value on the device of its user. What is made there stands in the entry of its first user.

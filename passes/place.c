@@ -54,7 +54,7 @@ static bool has_room(const placer *p, uint32_t device, double bytes) {
 
 // Made where its first user is: sending it would cost more.
 static bool waits_for_user(const leat_node *node) {
-  bool local = leat_op_info_of(node->op)->flags & LEAT_FLAG_LOCAL;
+  bool local = node->info->flags & LEAT_FLAG_LOCAL;
   return local || (node->input_count == 0 && node->op != LEAT_OP_feed);
 }
 

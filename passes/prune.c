@@ -46,7 +46,7 @@ typedef struct pruner {
 } pruner;
 
 static bool has_effect(const leat_node *node) {
-  return leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT;
+  return node->info->flags & LEAT_FLAG_EFFECT;
 }
 
 static bool reads_state(const leat_node *node) {
@@ -65,7 +65,7 @@ static const leat_value *find_feed(const pruner *p, leat_value value) {
 }
 
 static void want(pruner *p, leat_node *node, need level) {
-  if (p->fed[node->id] && leat_op_info_of(node->op)->outputs == 1) return;
+  if (p->fed[node->id] && node->output_count == 1) return;
   if (reads_state(node)) level = NEED_HISTORY;
   if (p->needs[node->id] >= level) return;
   p->needs[node->id] = (uint8_t)level;
@@ -161,7 +161,7 @@ static void copy_feeds(pruner *p) {
         {.i = count_params(p) + i},
         {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))}};
     const char *name = fed.node->name; // free: a node whose only output is fed is not copied
-    if (leat_op_info_of(fed.node->op)->outputs > 1)
+    if (fed.node->output_count > 1)
       name = leat_graph_unique_name(p->context->graph, leat_intern_path(to->strings, name, "feed"));
     leat_node *feed = leat_graph_append(to, LEAT_OP_feed, name, NULL, 0, attrs);
     feed->outputs = attrs[2].type;
@@ -454,8 +454,8 @@ static void see_type(unbound *found, const leat_type *type) {
 }
 
 static void see_node(unbound *found, const leat_node *node) {
-  const leat_op_info *info = leat_op_info_of(node->op);
-  for (int i = 0; i < info->outputs; i++) see_type(found, &node->outputs[i]);
+  const leat_op_info *info = node->info;
+  for (uint32_t i = 0; i < node->output_count; i++) see_type(found, &node->outputs[i]);
   for (int i = 0; i < info->attr_count; i++)
     if (info->attrs[i].kind == LEAT_ATTR_DIM) leat_dim_visit(node->attrs[i].dim, see_atom, found);
 }

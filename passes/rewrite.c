@@ -49,12 +49,12 @@ void leat_rewrite_keep(leat_rewriter *r, leat_node *node) {
 }
 
 void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value) {
-  assert(leat_op_info_of(node->op)->outputs == 1);
+  assert(node->output_count == 1);
   leat_rewrite_replace_all(r, node, &value);
 }
 
 void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values) {
-  size_t outputs = (size_t)leat_op_info_of(node->op)->outputs;
+  size_t outputs = node->output_count;
   assert(node->id < r->count);
   take_built(r);
   r->instead[node->id] = leat_arena_memdup(r->scratch, values, outputs * sizeof *values);
@@ -69,8 +69,7 @@ static void mark_value(bool *marks, leat_value value) {
 static void mark_roots(const leat_graph *graph, bool *marks) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
-    if (leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT || node->op == LEAT_OP_feed)
-      marks[i] = true;
+    if (node->info->flags & LEAT_FLAG_EFFECT || node->op == LEAT_OP_feed) marks[i] = true;
   }
   for (uint32_t i = 0; i < graph->entries.count; i++) {
     const leat_entry *entry = graph->entries.items[i];

@@ -8,7 +8,7 @@
 static bool is_assigned(const leat_graph *graph, const leat_state *state) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
-    bool effect = leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT;
+    bool effect = node->info->flags & LEAT_FLAG_EFFECT;
     if (effect && leat_node_state(node) == state) return true;
   }
   return false;
@@ -33,7 +33,7 @@ static void freeze_reads(leat_graph *graph, const leat_state *state, const leat_
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
     if (leat_node_state(node) != state) continue;
-    node->op = LEAT_OP_const;
+    leat_node_set_op(node, LEAT_OP_const);
     node->attrs = value;
     node->control_count = 0;
   }

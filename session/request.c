@@ -165,7 +165,7 @@ static leat_status add_named_feed(resolver *r, const char *name) {
   if (parameter)
     return leat_fail(&r->session->error, LEAT_INVALID,
                      "`%s` is a parameter: it is fed as `%s` here", name, parameter);
-  if (value.port >= (uint32_t)leat_op_info_of(value.node->op)->outputs)
+  if (value.port >= value.node->output_count)
     return leat_fail(&r->session->error, LEAT_INVALID, "`%s` has no value that could be fed", name);
   for (uint32_t i = 0; i < r->out->step.feeds.count; i++)
     if (r->out->step.feeds.items[i].value.node == value.node &&
@@ -185,7 +185,7 @@ static leat_status add_named_fetch(resolver *r, const char *name) {
     fetch.value = find_value(r, name);
     if (!fetch.value.node)
       return unknown(r, "value", name, leat_frontend_suggest(r->session->frontend, name));
-    if (fetch.value.port >= (uint32_t)leat_op_info_of(fetch.value.node->op)->outputs)
+    if (fetch.value.port >= fetch.value.node->output_count)
       return leat_fail(&r->session->error, LEAT_INVALID,
                        "`%s` has no value that could be fetched; it can be run", name);
     type = leat_value_type(fetch.value);

@@ -61,7 +61,7 @@ static bool is_late(const leat_graph *graph, leat_dim dim) {
 }
 
 static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
-  for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++) {
+  for (uint32_t i = 0; i < node->output_count; i++) {
     leat_dim size, offset = c->arenas.items[0];
     if (!padded_size(c, &node->outputs[i], &size)) return too_large(c, node);
     bool late = is_late(c->graph, size);
@@ -193,8 +193,8 @@ static void search_type(dim_search *search, const leat_type *type) {
 // The dims in the node's types and attributes: the others may not be known when it runs.
 static dim_search dims_of(compiler *c, const leat_node *node) {
   dim_search search = {.c = c};
-  const leat_op_info *info = leat_op_info_of(node->op);
-  for (int i = 0; i < info->outputs; i++) search_type(&search, &node->outputs[i]);
+  const leat_op_info *info = node->info;
+  for (uint32_t i = 0; i < node->output_count; i++) search_type(&search, &node->outputs[i]);
   for (uint32_t i = 0; i < node->input_count; i++)
     search_type(&search, leat_value_type(node->inputs[i]));
   for (int i = 0; i < info->attr_count; i++) {
@@ -221,7 +221,7 @@ static void add_kernel(compiler *c, leat_node *node) {
     add_arg(c, false, variable);
     add_arg(c, false, variable);
   }
-  for (int i = 0; i < leat_op_info_of(node->op)->outputs; i++)
+  for (uint32_t i = 0; i < node->output_count; i++)
     add_arg(c, false, c->buffers[node->id] + (uint32_t)i);
   for (uint32_t i = 0; i < node->input_count; i++) add_arg(c, false, buffer_of(c, node->inputs[i]));
   add_launch(c, node, LEAT_LAUNCH_KERNEL, first);
@@ -344,8 +344,7 @@ static leat_status add_step(compiler *c, bool *marks) {
   for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
     const leat_node *node = c->graph->nodes.items[i];
     leat_state *state = leat_node_state(node);
-    if (!(leat_op_info_of(node->op)->flags & LEAT_FLAG_EFFECT) && node->op != LEAT_OP_feed)
-      continue;
+    if (!(node->info->flags & LEAT_FLAG_EFFECT) && node->op != LEAT_OP_feed) continue;
     mark(node, true, marks, c->arena);
     if (state) c->image.variables.items[state->id].flags |= 2;
   }

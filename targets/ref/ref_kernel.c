@@ -44,7 +44,7 @@ static leat_status keep_strings(leat_frame *frame, const leat_tensor *tensor) {
 static leat_status evaluate(leat_frame *frame, leat_ref_context *context, leat_arena *arena,
                             const leat_arg *args) {
   const leat_node *node = context->node;
-  uint32_t outputs = (uint32_t)leat_op_info_of(node->op)->outputs;
+  uint32_t outputs = node->output_count;
   leat_tensor *inputs = leat_new_array(arena, leat_tensor, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++)
     if (!set_tensor(context, leat_value_type(node->inputs[i]), args[outputs + i].pointer,
@@ -65,7 +65,7 @@ static leat_status evaluate_update(leat_frame *frame, leat_ref_context *context,
                                    const leat_arg *args) {
   leat_node add = *context->node;
   leat_value operands[] = {add.inputs[0], add.inputs[0]};
-  add.op = LEAT_OP_add;
+  leat_node_set_op(&add, LEAT_OP_add);
   add.inputs = operands;
   add.input_count = 2;
   add.outputs = leat_value_type(operands[0]);

@@ -84,7 +84,7 @@ static result evaluate(leat_value value, const leat_tensor *inputs) {
   leat_library_call call = {0};
   leat_error error = {0};
   leat_arg args[32];
-  int count = 0, outputs = leat_op_info_of(node->op)->outputs;
+  int count = 0, outputs = (int)node->output_count;
   leat_ref_context context = {.node = node, .inputs = inputs, .error = &error};
   CHECK_EQ_INT(leat_ref_evaluate(arena, &context), 0);
   CHECK(leat_library_of(node->op)(graph->dims, node, &call));
