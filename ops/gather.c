@@ -68,13 +68,14 @@ static rows rows_of(const leat_tensor *x, int64_t axis) {
                 leat_shape_elements(x->rank - (int32_t)axis - 1, x->shape + axis + 1)};
 }
 
-static leat_status check_indices(leat_ref_context *context, const leat_tensor *indices,
-                                 int64_t extent) {
-  for (int64_t i = 0; i < leat_ref_count(indices); i++) {
+// Of empty slices nothing is read or written, wherever they are.
+static leat_status check_indices(leat_ref_context *context, const leat_tensor *indices, rows r) {
+  int64_t count = r.outer && r.inner ? leat_ref_count(indices) : 0;
+  for (int64_t i = 0; i < count; i++) {
     int64_t index = leat_load_index(indices, i);
-    if (index < 0 || index >= extent)
+    if (index < 0 || index >= r.extent)
       return leat_ref_fail(context, LEAT_OUT_OF_RANGE, LEAT_SAYS_INDEX, (long long)index,
-                           (long long)extent);
+                           (long long)r.extent);
   }
   return LEAT_OK;
 }
@@ -83,7 +84,7 @@ leat_status ref_gather(leat_ref_context *context) {
   const leat_tensor *x = &context->inputs[0], *indices = &context->inputs[1];
   rows r = rows_of(x, leat_node_attr(context->node, "axis")->i);
   int64_t count = leat_ref_count(indices), to = 0;
-  LEAT_TRY(check_indices(context, indices, r.extent));
+  LEAT_TRY(check_indices(context, indices, r));
   for (int64_t o = 0; o < r.outer; o++)
     for (int64_t i = 0; i < count; i++)
       for (int64_t e = 0; e < r.inner; e++)
@@ -102,7 +103,7 @@ static leat_status scatter(leat_ref_context *context, leat_ref_function combine)
   size_t size = leat_dtype_size(x->dtype);
   rows r = rows_of(x, leat_node_attr(context->node, "axis")->i);
   int64_t count = leat_ref_count(indices), from = 0;
-  LEAT_TRY(check_indices(context, indices, r.extent));
+  LEAT_TRY(check_indices(context, indices, r));
   for (int64_t i = 0; i < leat_ref_count(x); i++) leat_copy_element(out, i, x, i);
   for (int64_t o = 0; o < r.outer; o++)
     for (int64_t i = 0; i < count; i++)
@@ -148,7 +149,7 @@ bool shape_check_index(leat_shape_context *context) {
 leat_status ref_check_index(leat_ref_context *context) {
   int64_t extent;
   LEAT_TRY(leat_ref_dim(context, leat_node_attr(context->node, "extent")->dim, &extent));
-  LEAT_TRY(check_indices(context, &context->inputs[0], extent));
+  LEAT_TRY(check_indices(context, &context->inputs[0], (rows){1, extent, 1}));
   return ref_identity(context);
 }
 
