@@ -245,20 +245,39 @@ static int lateness(leat_dim dim) {
   return leat_dim_is_const(dim) ? 0 : anonymous ? 2 : 1;
 }
 
-// Of two dims that must be equal, what is known later becomes, by a check, what is known sooner;
-// but one that an attribute asks for stays.
+// What a dim becomes: of each pair, a becomes b.
+static leat_dim renamed(const leat_dim_pairs *pairs, leat_dim dim) {
+  for (uint32_t i = 0; i < pairs->count; i++)
+    if (leat_dim_equal(pairs->items[i].a, dim)) return pairs->items[i].b;
+  return dim;
+}
+
+// Of dims that must be equal, what is known later becomes what is known sooner; but one that an
+// attribute asks for stays. What became another in one pair is that in the next.
+static leat_dim_pairs renamings(leat_builder *builder, const leat_dim_pairs *checks,
+                                const leat_value *given, uint32_t count) {
+  leat_dim_pairs pairs = {0};
+  for (uint32_t c = 0; c < checks->count; c++) {
+    leat_dim a = renamed(&pairs, checks->items[c].a), b = renamed(&pairs, checks->items[c].b);
+    bool asked = !has_dim(given, count, b);
+    bool later = lateness(b) < lateness(a) && has_dim(given, count, a);
+    leat_dim_pair pair = asked || later ? (leat_dim_pair){a, b} : (leat_dim_pair){b, a};
+    if (leat_dim_equal(a, b)) continue;
+    for (uint32_t i = 0; i < pairs.count; i++)
+      if (leat_dim_equal(pairs.items[i].b, pair.a)) pairs.items[i].b = pair.b;
+    leat_vec_push(builder->graph->arena, &pairs, pair);
+  }
+  return pairs;
+}
+
+// The inputs with dims that are equal, by checks.
 static bool ensure_equal(leat_builder *builder, const char *beside, const leat_dim_pairs *checks,
                          const leat_value *given, leat_value *inputs, uint32_t count) {
+  leat_dim_pairs pairs = renamings(builder, checks, given, count);
   for (uint32_t i = 0; i < count; i++) {
     leat_type type = *leat_value_type(given[i]);
-    for (uint32_t c = 0; c < checks->count; c++) {
-      leat_dim to = checks->items[c].a, from = checks->items[c].b;
-      bool asked = !has_dim(given, count, from);
-      if (asked || (lateness(from) < lateness(to) && has_dim(given, count, to)))
-        to = checks->items[c].b, from = checks->items[c].a;
-      for (int32_t axis = 0; axis < type.rank; axis++)
-        if (leat_dim_equal(type.dims[axis], from)) type.dims[axis] = to;
-    }
+    for (int32_t axis = 0; axis < type.rank; axis++)
+      type.dims[axis] = renamed(&pairs, type.dims[axis]);
     inputs[i] = with_shape(builder, beside, LEAT_OP_ensure_shape, given[i], &type);
     if (!inputs[i].node) return false;
   }
