@@ -18,6 +18,8 @@ enum { MAX_TERMS = 128, MAX_DEGREE = 16, MAX_DEPTH = 16 };
 struct leat_dims {
   leat_arena *arena;
   leat_strings *strings;
+  const leat_dims *base; // those of its atoms that have a lower id are these dims', too; or NULL
+  uint32_t base_atoms;
   leat_vec(leat_atom *) atoms;
   leat_vec(leat_poly *) made; // polys in the order of creation
   leat_map by_name;           // named and anonymous atoms
@@ -41,13 +43,46 @@ leat_dims *leat_dims_create(leat_arena *arena, leat_strings *strings) {
   return dims;
 }
 
+leat_dims *leat_dims_extend(const leat_dims *base, leat_arena *arena) {
+  leat_dims *dims = leat_dims_create(arena, base->strings);
+  dims->base = base;
+  dims->base_atoms = leat_dims_atom_count(base);
+  dims->last_question = base->last_question;
+  return dims;
+}
+
 uint32_t leat_dims_atom_count(const leat_dims *dims) {
-  return dims->atoms.count;
+  return dims->base_atoms + dims->atoms.count;
 }
 
 const leat_atom *leat_dims_atom(const leat_dims *dims, uint32_t id) {
-  assert(id < dims->atoms.count);
-  return dims->atoms.items[id];
+  assert(id < leat_dims_atom_count(dims));
+  return id < dims->base_atoms ? leat_dims_atom(dims->base, id)
+                               : dims->atoms.items[id - dims->base_atoms];
+}
+
+// -- Looking up ----------------------------------------------------------------------------------
+
+// What the base has made since has ids that are others' here.
+static leat_atom *shared(const leat_dims *dims, leat_atom *of_base) {
+  return of_base && of_base->id < dims->base_atoms ? of_base : NULL;
+}
+
+static leat_atom *find_name(const leat_dims *dims, const char *interned) {
+  leat_atom *atom = leat_map_get(&dims->by_name, interned);
+  return atom || !dims->base ? atom : shared(dims, find_name(dims->base, interned));
+}
+
+static leat_atom *find_opaque(const leat_dims *dims, const opaque_key *key) {
+  leat_atom *atom = leat_bytes_map_get(&dims->opaque, key, sizeof *key);
+  return atom || !dims->base ? atom : shared(dims, find_opaque(dims->base, key));
+}
+
+// `highest`: of the atoms in the key.
+static leat_poly *find_poly(const leat_dims *dims, const leat_text *key, uint32_t highest) {
+  leat_poly *poly = leat_bytes_map_get(&dims->polys, key->data, key->size);
+  bool is_shared = !poly && dims->base && highest < dims->base_atoms;
+  return is_shared ? find_poly(dims->base, key, highest) : poly;
 }
 
 // -- The canonical order -------------------------------------------------------------------------
@@ -128,20 +163,25 @@ static const leat_term *terms_of(leat_dim dim, leat_term *room, uint32_t *out_co
   return dim.poly ? dim.poly->terms : room;
 }
 
-static void add_key(leat_text *key, uint32_t count, const leat_term *terms) {
+// Answers the highest id of an atom.
+static uint32_t add_key(leat_text *key, uint32_t count, const leat_term *terms) {
+  uint32_t highest = 0;
   for (uint32_t i = 0; i < count; i++) {
     const leat_term *term = &terms[i];
     leat_text_add_n(key, (const char *)&term->coefficient, sizeof term->coefficient);
     leat_text_add_n(key, (const char *)&term->count, sizeof term->count);
-    for (uint32_t j = 0; j < term->count; j++)
-      leat_text_add_n(key, (const char *)&term->atoms[j]->id, sizeof term->atoms[j]->id);
+    for (uint32_t j = 0; j < term->count; j++) {
+      uint32_t id = term->atoms[j]->id;
+      leat_text_add_n(key, (const char *)&id, sizeof id);
+      if (id > highest) highest = id;
+    }
   }
+  return highest;
 }
 
 static leat_dim intern_poly(leat_dims *dims, const sum *s) {
   leat_text key = {0};
-  add_key(&key, s->count, s->terms);
-  leat_poly *poly = leat_bytes_map_get(&dims->polys, key.data, key.size);
+  leat_poly *poly = find_poly(dims, &key, add_key(&key, s->count, s->terms));
   if (!poly) {
     poly = leat_new(dims->arena, leat_poly);
     poly->count = s->count;
@@ -168,7 +208,7 @@ leat_dim leat_dim_of_atom(leat_dims *dims, const leat_atom *atom) {
 static leat_atom *new_atom(leat_dims *dims, leat_atom_kind kind) {
   leat_atom *atom = leat_new(dims->arena, leat_atom);
   atom->kind = kind;
-  atom->id = dims->atoms.count;
+  atom->id = leat_dims_atom_count(dims);
   atom->high = INT64_MAX;
   leat_vec_push(dims->arena, &dims->atoms, atom);
   return atom;
@@ -179,13 +219,13 @@ leat_dim leat_dim_const(int64_t value) {
 }
 
 const leat_atom *leat_dim_find(const leat_dims *dims, const char *name) {
-  return leat_map_get(&dims->by_name, leat_intern(dims->strings, name));
+  return find_name(dims, leat_intern(dims->strings, name));
 }
 
 static leat_dim name_atom(leat_dims *dims, leat_atom_kind kind, const char *name, int64_t low,
                           int64_t high) {
   name = leat_intern(dims->strings, name);
-  leat_atom *atom = leat_map_get(&dims->by_name, name);
+  leat_atom *atom = find_name(dims, name);
   if (!atom) {
     atom = new_atom(dims, kind);
     atom->name = name;
@@ -203,7 +243,7 @@ leat_dim leat_dim_named(leat_dims *dims, const char *name, int64_t low, int64_t 
 leat_dim leat_dim_anonymous(leat_dims *dims, const char *name) {
   while (!name) {
     const char *fresh = leat_intern_printf(dims->strings, "?%u", ++dims->last_question);
-    if (!leat_map_get(&dims->by_name, fresh)) name = fresh;
+    if (!find_name(dims, fresh)) name = fresh;
   }
   return name_atom(dims, LEAT_ATOM_ANONYMOUS, name, 0, INT64_MAX);
 }
@@ -219,7 +259,7 @@ static uint32_t depth_of(leat_dim dim) {
 static bool make_opaque(leat_dims *dims, leat_atom_kind kind, leat_dim a, leat_dim b,
                         leat_dim *out) {
   opaque_key key = {kind, a, b};
-  leat_atom *atom = leat_bytes_map_get(&dims->opaque, &key, sizeof key);
+  leat_atom *atom = find_opaque(dims, &key);
   if (!atom) {
     uint32_t a_depth = depth_of(a), b_depth = depth_of(b);
     uint32_t depth = 1 + (a_depth > b_depth ? a_depth : b_depth);

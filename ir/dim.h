@@ -55,6 +55,9 @@ struct leat_poly {
 };
 
 leat_dims *leat_dims_create(leat_arena *arena, leat_strings *strings);
+// The dims of `base` as they are, and those to come apart from its: who copies a graph makes more
+// in an arena of his own. `base` must outlive them, and forgets nothing that it has now.
+leat_dims *leat_dims_extend(const leat_dims *base, leat_arena *arena);
 leat_dim leat_dim_const(int64_t value);
 // The dim called `name`, made at first use. Bounds given twice must agree (the caller checks with
 // leat_dim_find).

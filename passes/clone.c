@@ -4,7 +4,7 @@
 leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_arena *scratch) {
   leat_cloner cloner = {.from = from};
   cloner.to = leat_graph_create(arena, from->strings, from->name);
-  cloner.to->dims = from->dims;
+  cloner.to->dims = leat_dims_extend(from->dims, arena);
   leat_map_init(&cloner.states, scratch);
   leat_map_init(&cloner.entries, scratch);
   return cloner;

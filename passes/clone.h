@@ -1,8 +1,8 @@
 // Copying nodes from one graph into another, with the states and entries that they belong to.
 //
 // prune copies what a step needs out of the session's graph, partition what a device needs out of
-// the step's. Types, attribute values, strings and dims are shared with the graph copied from,
-// which must outlive the copy.
+// the step's. Types, attribute values, strings and the dims that there are are shared with the
+// graph copied from, which must outlive the copy.
 #ifndef LEAT_PASSES_CLONE_H
 #define LEAT_PASSES_CLONE_H
 
@@ -14,8 +14,8 @@ typedef struct leat_cloner {
   leat_map states, entries; // those of `from` → their copies, made at first use
 } leat_cloner;
 
-// `to` is a new graph in `arena` with the strings, dims and name of `from`; the tables go into
-// `scratch`.
+// `to` is a new graph in `arena` with the strings, dims and name of `from`, whose further dims are
+// its own; the tables go into `scratch`.
 leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_arena *scratch);
 // Appends a copy of `node` under its own name, without control edges; inputs: as many as the node
 // has, values of `to`.

@@ -106,6 +106,30 @@ TEST(dims_anonymous_are_their_own) {
   CHECK_EQ_STR(shown(add(leat_dim_anonymous(dims, "?10"), a)), "?2 + ?10");
 }
 
+TEST(dims_of_a_copy_are_its_own) {
+  start();
+  leat_dim b = named("B"), third = floordiv(b, num(3)), question = leat_dim_anonymous(dims, NULL);
+  leat_dims *base = dims, *copy = leat_dims_extend(dims, arena);
+  uint32_t atoms = leat_dims_atom_count(base);
+  leat_dim late = add(named("X"), num(1)); // since the copy was made
+  dims = copy;
+  CHECK_EQ_INT(leat_dims_atom_count(copy), atoms);
+  CHECK(leat_dim_equal(named("B"), b) && leat_dim_equal(floordiv(b, num(3)), third));
+  CHECK(!leat_dim_find(copy, "X"));
+  leat_dim own = add(named("Y"), num(1)); // with the id that X has in the base
+  CHECK_EQ_STR(shown(own), "Y + 1");
+  CHECK_EQ_STR(shown(floordiv(own, num(2))), "(Y + 1) / 2");
+  CHECK(!leat_dim_equal(own, late));
+  CHECK_EQ_STR(leat_dims_atom(copy, atoms)->name, "Y");
+  CHECK_EQ_STR(leat_dims_atom(copy, 0)->name, "B");
+  CHECK_EQ_STR(shown(leat_dim_anonymous(copy, NULL)), "?2");
+  dims = base;
+  CHECK_EQ_STR(shown(floordiv(add(named("X"), num(1)), num(2))), "(X + 1) / 2");
+  CHECK_EQ_STR(shown(question), "?1");
+  CHECK(!leat_dim_find(base, "Y") && leat_dims_atom_count(base) == atoms + 2);
+  CHECK_EQ_STR(leat_dims_atom(base, atoms)->name, "X");
+}
+
 TEST(dims_divide_exactly_or_stay_opaque) {
   start();
   leat_dim t = named("T"), b = named("B");

@@ -418,6 +418,28 @@ TEST(sessions_grow) {
   leat_session_destroy(session);
 }
 
+// Whatever its compiler makes of a step's dims goes with it.
+TEST(steps_keep_nothing) {
+  leat_session *session =
+      open_session("entry f(x: f32[B], y: f32[N]) -> (s: f32[2 * B + N], t: f32[]) {\n"
+                   "  s = concat(x, x, y)\n  t = sum(s[:shape(x)[0] - 1])\n}\n",
+                   "cpu");
+  const leat_dims *dims = leat_frontend_graph(session->frontend)->dims;
+  size_t used = 0;
+  uint32_t count = leat_dims_atom_count(dims);
+  for (int round = 0; round < 20; round++) {
+    leat_step *step = prepare(session, "f");
+    float x[20] = {1};
+    leat_tensor feeds[] = {{LEAT_f32, 1, {1 + round}, x}, {LEAT_f32, 1, {20 - round}, x}}, out[2];
+    CHECK_EQ_INT(leat_step_run(step, feeds, out), LEAT_OK);
+    leat_step_destroy(step);
+    if (round == 0) used = leat_arena_used(session->arena);
+    CHECK_EQ_INT(leat_dims_atom_count(dims), count);
+    CHECK_EQ_INT(leat_arena_used(session->arena), used);
+  }
+  leat_session_destroy(session);
+}
+
 // Whatever stage refuses it.
 static const char *const refused[] = {
     "entry g( {",
