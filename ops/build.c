@@ -80,8 +80,7 @@ static bool fit_inputs(leat_builder *builder, leat_op op, const leat_value *inpu
                        leat_dim_pairs *checks, leat_type *types) {
   for (uint32_t i = 0; i < count; i++) types[i] = *leat_value_type(inputs[i]);
   if (op == LEAT_OP_matmul) {
-    bool plain = types[0].rank < 2 || types[1].rank <= 2; // b of rank 2 serves every batch
-    return plain ||
+    return types[1].rank == 2 || // that serves every batch
            broadcast_leading(builder, &types[0], &types[1], 2, checks, &types[0], &types[1]);
   }
   leat_type shape = types[0], other;
@@ -327,9 +326,9 @@ static leat_value reshape_checked(leat_builder *builder, const char *name, leat_
   return reshape_to(builder, name, value, shape);
 }
 
-static bool has_vector(leat_op op, const leat_value *inputs) {
+static bool has_vector(leat_op op, const leat_value *inputs) { // or a scalar
   return op == LEAT_OP_matmul &&
-         (leat_value_type(inputs[0])->rank == 1 || leat_value_type(inputs[1])->rank == 1);
+         (leat_value_type(inputs[0])->rank < 2 || leat_value_type(inputs[1])->rank < 2);
 }
 
 // What a product of matrices would refuse is said of the vectors, before they become matrices.

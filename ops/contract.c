@@ -16,14 +16,12 @@ static sides sides_of(const leat_node *node, const char *transpose, int32_t rank
   return (sides){rank - (swapped ? 1 : 2), rank - (swapped ? 2 : 1)};
 }
 
+// Building one makes matrices of vectors and gives the operands the same batches, but where b has
+// none: then it serves all of a's.
 bool shape_matmul(leat_shape_context *context) {
   const leat_type *a = leat_shape_input(context, 0), *b = leat_shape_input(context, 1);
   leat_type *out = &context->outputs[0];
   if (!leat_shape_same_dtype(context, 0, 1)) return false;
-  if (a->rank < 2 || b->rank < 2)
-    return leat_shape_fail(context, "a scalar has no axis to contract");
-  if (b->rank != 2 && b->rank != a->rank)
-    return leat_shape_fail(context, "ranks %d and %d differ", a->rank, b->rank);
   sides left = sides_of(context->node, "transpose_a", a->rank);
   sides right = sides_of(context->node, "transpose_b", b->rank);
   if (!leat_shape_dims_equal(context, a->dims[left.column], b->dims[right.row],
@@ -31,8 +29,6 @@ bool shape_matmul(leat_shape_context *context) {
                              right.row))
     return false;
   *out = *a;
-  for (int32_t i = 0; b->rank > 2 && i < a->rank - 2; i++)
-    if (!leat_shape_dims_equal(context, a->dims[i], b->dims[i], "batch axis %d", i)) return false;
   out->dims[a->rank - 2] = a->dims[left.row];
   out->dims[a->rank - 1] = b->dims[right.column];
   return true;
