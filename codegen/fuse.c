@@ -397,7 +397,7 @@ static bool is_read_outside(const leat_item *item) {
 }
 
 static void find_outputs(leat_table *table, leat_unit *unit) {
-  if (leat_unit_is_task(unit)) return;
+  if (unit->kind == LEAT_UNIT_TASK) return;
   if (unit->members.count)
     qsort(unit->members.items, unit->members.count, sizeof *unit->members.items, compare_items);
   for (uint32_t i = 0; i < unit->members.count; i++) {

@@ -206,63 +206,34 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
 
 // -- Tasks ----------------------------------------------------------------------------------------
 
-static void add_message(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
+// Of a unit that is one: what it reads, a recv what it fills.
+static leat_image_task own_task(leat_table *table, const leat_unit *unit) {
+  leat_codegen_state *cg = table->cg;
+  const leat_node *node = unit->members.items[0]->node;
+  uint32_t *buffers = leat_new_array(cg->arena, uint32_t, (size_t)node->input_count + 1);
+  if (unit->to) buffers[0] = buffer_of(cg, unit->to);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    buffers[i] = buffer_as(cg, leat_item_memory(table, node->inputs[i])->storage,
+                           leat_value_type(node->inputs[i]));
+  return leat_image_writer_task(&state_of(cg)->out, node, buffers);
+}
+
+static leat_image_task segment(leat_codegen_state *cg, const leat_task *from) {
   leat_image_state *image = state_of(cg);
-  const leat_node *node = unit->members.items[0]->node;
-  bool sends = unit->kind == LEAT_UNIT_SEND;
-  leat_value tensor = sends ? node->inputs[0] : (leat_value){(leat_node *)node, 0};
-  leat_image_message message = {
-      .edge = (uint32_t)leat_node_attr(node, "edge")->i,
-      .buffer =
-          sends ? buffer_as(cg, unit->from, leat_value_type(tensor)) : buffer_of(cg, unit->to),
-      .peer =
-          leat_image_writer_text(&image->out, leat_node_attr(node, sends ? "to" : "from")->string),
-      .name = leat_image_writer_text(&image->out, tensor.node->name)};
-  task->kind = sends ? LEAT_TASK_SEND : LEAT_TASK_RECV;
-  task->first = image->out.messages.count;
-  task->count = 1;
-  LEAT_IMAGE_ADD(&image->out, messages, message);
-}
-
-// Of a print or an assert: its inputs are the arguments.
-static void add_saying(leat_table *table, const leat_unit *unit, leat_image_task *task) {
-  leat_image_state *image = state_of(table->cg);
-  const leat_node *node = unit->members.items[0]->node;
-  task->kind = unit->kind == LEAT_UNIT_PRINT ? LEAT_TASK_PRINT : LEAT_TASK_ASSERT;
-  task->message = leat_image_writer_message(&image->out, node);
-  task->first = image->out.args.count;
-  task->count = node->input_count;
-  for (uint32_t i = 0; i < node->input_count; i++) {
-    leat_storage *storage = leat_item_memory(table, node->inputs[i])->storage;
-    add_arg(image, false, buffer_as(table->cg, storage, leat_value_type(node->inputs[i])));
-  }
-}
-
-static void add_bind(leat_codegen_state *cg, const leat_unit *unit, leat_image_task *task) {
-  task->kind = LEAT_TASK_BIND;
-  task->first = buffer_of(cg, unit->from);
-  task->count = leat_image_writer_dim(
-      &state_of(cg)->out, leat_dim_atom(leat_node_attr(unit->members.items[0]->node, "size")->dim));
+  leat_image_task task = {.kind = LEAT_TASK_SEGMENT, .first = image->out.launches.count};
+  task.node = origin_of_unit(image, from->units.items[0]);
+  for (uint32_t i = 0; i < from->units.count; i++)
+    for (uint32_t j = 0; j < from->units.items[i]->launches.count; j++)
+      add_launch(cg, from->units.items[i], from->units.items[i]->launches.items[j]);
+  task.count = image->out.launches.count - task.first;
+  return task;
 }
 
 static void add_task(leat_table *table, const leat_task *from) {
   leat_image_state *image = state_of(table->cg);
-  const leat_unit *first = from->units.items[0];
-  leat_image_task task = {.kind = LEAT_TASK_SEGMENT, .dependencies = from->needs.count};
-  task.node = origin_of_unit(image, first);
-  if (from->is_segment) {
-    task.first = image->out.launches.count;
-    for (uint32_t i = 0; i < from->units.count; i++)
-      for (uint32_t j = 0; j < from->units.items[i]->launches.count; j++)
-        add_launch(table->cg, from->units.items[i], from->units.items[i]->launches.items[j]);
-    task.count = image->out.launches.count - task.first;
-  } else if (first->kind == LEAT_UNIT_PRINT || first->kind == LEAT_UNIT_ASSERT) {
-    add_saying(table, first, &task);
-  } else if (first->kind == LEAT_UNIT_BIND) {
-    add_bind(table->cg, first, &task);
-  } else {
-    add_message(table->cg, first, &task);
-  }
+  leat_image_task task =
+      from->is_segment ? segment(table->cg, from) : own_task(table, from->units.items[0]);
+  task.dependencies = from->needs.count;
   task.successor_first = image->out.successors.count;
   task.successor_count = from->successors.count;
   for (uint32_t i = 0; i < from->successors.count; i++)

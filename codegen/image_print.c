@@ -111,20 +111,23 @@ static void print_launch(const leat_image *image, const leat_image_launch *launc
 
 static void print_task(const leat_image *image, uint32_t number, const leat_image_task *task,
                        leat_text *out) {
-  static const char *const names[] = {"segment", "send", "recv", "print", "bind", "assert"};
+  static const char *const names[LEAT_TASK_COUNT] = {
+#define X(kind, op, range) #op,
+      LEAT_TASKS(X)
+#undef X
+  };
   leat_text_add(out, "  task %u %s, after %u tasks", number, names[task->kind], task->dependencies);
-  if (task->kind == LEAT_TASK_SEND || task->kind == LEAT_TASK_RECV) {
+  if (leat_task_range_of(task->kind) == LEAT_RANGE_MESSAGE) {
     const leat_image_message *message = &RECORDS(image, messages, leat_image_message)[task->first];
     leat_text_add(out, ", edge %u b%u %s with %s", message->edge, message->buffer,
                   text_of(image, message->name), text_of(image, message->peer));
-  } else if (task->kind == LEAT_TASK_BIND) {
-    leat_text_add(out, " %s = b%u",
-                  text_of(image, RECORDS(image, dims, leat_image_dim)[task->count].name),
-                  task->first);
-  } else if (task->kind == LEAT_TASK_PRINT || task->kind == LEAT_TASK_ASSERT) {
+  } else if (leat_task_range_of(task->kind) == LEAT_RANGE_ARGS) {
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);
   }
+  if (task->kind == LEAT_TASK_BIND)
+    leat_text_add(out, " is %s",
+                  text_of(image, RECORDS(image, dims, leat_image_dim)[task->dim].name));
   if (task->kind == LEAT_TASK_ASSERT) leat_text_add(out, ": %s", text_of(image, task->message));
   for (uint32_t i = 0; i < task->successor_count; i++)
     leat_text_add(out, "%s%u", i ? ", " : ", before ",

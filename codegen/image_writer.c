@@ -182,11 +182,48 @@ void leat_image_writer_claims(leat_image_writer *writer, const leat_graph *graph
   }
 }
 
-leat_text_index leat_image_writer_message(leat_image_writer *writer, const leat_node *node) {
-  if (node->op != LEAT_OP_print && node->op != LEAT_OP_assert) return 0;
+leat_task_kind leat_task_kind_of(leat_op op) {
+  static const leat_task_kind kinds[LEAT_OP_COUNT] = {
+#define X(kind, op, range) [LEAT_OP_##op] = LEAT_TASK_##kind,
+      LEAT_OP_TASKS(X)
+#undef X
+  };
+  return kinds[op];
+}
+
+static leat_image_message message_of(leat_image_writer *writer, const leat_node *node,
+                                     uint32_t buffer) {
+  bool sends = node->op == LEAT_OP_send;
+  const char *peer = leat_node_attr(node, sends ? "to" : "from")->string;
+  const leat_node *tensor = sends ? node->inputs[0].node : node;
+  return (leat_image_message){.edge = (uint32_t)leat_node_attr(node, "edge")->i,
+                              .buffer = buffer,
+                              .peer = leat_image_writer_text(writer, peer),
+                              .name = leat_image_writer_text(writer, tensor->name)};
+}
+
+leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_node *node,
+                                       const uint32_t *buffers) {
+  leat_image_task task = {.kind = leat_task_kind_of(node->op)};
+  task.node = leat_image_writer_origin(writer, node->name, node->place);
+  if (leat_task_range_of(task.kind) == LEAT_RANGE_MESSAGE) {
+    task.first = writer->messages.count;
+    task.count = 1;
+    LEAT_IMAGE_ADD(writer, messages, message_of(writer, node, buffers[0]));
+    return task;
+  }
+  task.first = writer->args.count;
+  task.count = node->input_count;
+  for (uint32_t i = 0; i < task.count; i++)
+    LEAT_IMAGE_ADD(writer, args, (leat_image_arg){.index = buffers[i]});
+  if (node->op == LEAT_OP_bind) {
+    task.dim = leat_image_writer_dim(writer, leat_dim_atom(leat_node_attr(node, "size")->dim));
+    return task;
+  }
   const char *message = leat_node_attr(node, "message")->string;
   if (node->op == LEAT_OP_assert && !*message) message = "the assertion failed";
-  return leat_image_writer_text(writer, message);
+  task.message = leat_image_writer_text(writer, message);
+  return task;
 }
 
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type) {

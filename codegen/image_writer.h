@@ -30,8 +30,11 @@ leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char
                                            const char *place);
 void leat_image_writer_claims(leat_image_writer *writer,
                               const leat_graph *graph); // of its check_dims
-// What a print begins with, or what a failed assert says; of other nodes nothing.
-leat_text_index leat_image_writer_message(leat_image_writer *writer, const leat_node *node);
+// The kind of task that the op becomes by itself; SEGMENT: none.
+leat_task_kind leat_task_kind_of(leat_op op);
+// A task of the node's own kind; `buffers`: those of its inputs, of a recv that of its output.
+leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_node *node,
+                                       const uint32_t *buffers);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
 // The records of the feeds and fetches of a step, in the order of its request; the buffers of the
 // fetches are missing. A port's number is its node's place among them.

@@ -47,11 +47,7 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
   case LEAT_UNIT_COPY: lower_copy(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
-  case LEAT_UNIT_SEND:
-  case LEAT_UNIT_RECV:
-  case LEAT_UNIT_PRINT:
-  case LEAT_UNIT_BIND:
-  case LEAT_UNIT_ASSERT: break;
+  case LEAT_UNIT_TASK: break;
   }
   leat_arena_reset(table->cg->scratch);
   return table->cg->error->status;

@@ -3,6 +3,7 @@
 // topological sort algorithm for directed acyclic graphs", 2006: a search looks only at what lies
 // between the two units in the order).
 #include "codegen/units.h"
+#include "codegen/image_writer.h"
 
 #include <assert.h>
 #include <string.h>
@@ -97,21 +98,9 @@ leat_unit *leat_unit_of(leat_unit *unit) {
   return root;
 }
 
-bool leat_unit_is_task(const leat_unit *unit) {
-  switch (unit->kind) {
-  case LEAT_UNIT_SEND:
-  case LEAT_UNIT_RECV:
-  case LEAT_UNIT_PRINT:
-  case LEAT_UNIT_BIND:
-  case LEAT_UNIT_ASSERT: return true;
-  case LEAT_UNIT_LOOPS:
-  case LEAT_UNIT_CONTRACT:
-  case LEAT_UNIT_SCATTER:
-  case LEAT_UNIT_LIBRARY:
-  case LEAT_UNIT_COPY:
-  case LEAT_UNIT_GEMM: break;
-  }
-  return false;
+leat_task_kind leat_unit_task_kind(const leat_unit *unit) {
+  if (unit->kind != LEAT_UNIT_TASK) return LEAT_TASK_SEGMENT;
+  return leat_task_kind_of(unit->members.items[0]->node->op);
 }
 
 // -- Making ---------------------------------------------------------------------------------------
@@ -217,34 +206,34 @@ static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
   return unit;
 }
 
+static leat_unit *unit_for_task(leat_table *table, leat_item *item) {
+  leat_unit *unit = new_unit(table, LEAT_UNIT_TASK);
+  leat_vec_push(table->cg->arena, &unit->members, item);
+  return unit;
+}
+
 static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
-  leat_unit *unit = NULL;
-  leat_item *memory =
-      item->node->input_count ? leat_item_memory(table, item->node->inputs[0]) : NULL;
-  switch ((int)item->node->op) {
-  case LEAT_OP_fetch: return unit_for_fetch(table, item);
-  case LEAT_OP_assign:
-    unit = copy_unit(table, memory->storage,
-                     leat_storage_variable(table->cg, leat_node_state(item->node)));
+  const leat_node *node = item->node;
+  if (node->op == LEAT_OP_fetch) return unit_for_fetch(table, item);
+  const leat_item *memory = node->input_count ? leat_item_memory(table, node->inputs[0]) : NULL;
+  if (node->op == LEAT_OP_assign) {
+    leat_storage *variable = leat_storage_variable(table->cg, leat_node_state(node));
+    leat_unit *unit = copy_unit(table, memory->storage, variable);
     unit->assign = item;
     return unit;
-  case LEAT_OP_send: unit = new_unit(table, LEAT_UNIT_SEND); break;
-  case LEAT_OP_print: unit = new_unit(table, LEAT_UNIT_PRINT); break;
-  case LEAT_OP_bind: unit = new_unit(table, LEAT_UNIT_BIND); break;
-  case LEAT_OP_assert: unit = new_unit(table, LEAT_UNIT_ASSERT); break;
   }
-  assert(unit);
+  assert(leat_task_kind_of(node->op) != LEAT_TASK_SEGMENT);
+  leat_unit *unit = unit_for_task(table, item);
   if (memory) unit->from = memory->storage;
-  leat_vec_push(table->cg->arena, &unit->members, item);
   return unit;
 }
 
 static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
   leat_codegen_state *cg = table->cg;
   if (item->node->op == LEAT_OP_recv) {
-    leat_unit *unit = new_unit(table, LEAT_UNIT_RECV);
-    leat_vec_push(cg->arena, &unit->members, item);
-    return unit->to = item->storage = leat_storage_arena(cg, &item->node->outputs[0]), unit;
+    leat_unit *unit = unit_for_task(table, item);
+    unit->to = item->storage = leat_storage_arena(cg, &item->node->outputs[0]);
+    return unit;
   }
   if (item->node->op != LEAT_OP_read) {
     item->storage = leat_storage_leaf(cg, item->node);
@@ -341,7 +330,7 @@ static void find_recvs(leat_table *table) {
   bool sends = false;
   uint32_t count = 0, number = 0;
   for (const leat_unit *unit = table->head; unit; unit = unit->next, count++)
-    sends |= unit->kind == LEAT_UNIT_SEND;
+    sends |= leat_unit_task_kind(unit) == LEAT_TASK_SEND;
   if (!sends) return;
   leat_number_sets sets;
   leat_number_sets_init(&sets, table->cg->arena, count);
@@ -350,7 +339,7 @@ static void find_recvs(leat_table *table) {
     for (uint32_t i = 0; i < unit->before.count; i++) {
       const leat_unit *needed = leat_unit_of(unit->before.items[i]);
       unit->recvs = leat_number_set_join(&sets, unit->recvs, needed->recvs);
-      if (needed->kind == LEAT_UNIT_RECV)
+      if (leat_unit_task_kind(needed) == LEAT_TASK_RECV)
         unit->recvs = leat_number_set_add(&sets, unit->recvs, needed->position);
     }
   }

@@ -74,11 +74,7 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_LIBRARY, // a call of a function of runtime/kernels
   LEAT_UNIT_COPY,    // storage to storage
   LEAT_UNIT_GEMM,    // BLIS
-  LEAT_UNIT_SEND,
-  LEAT_UNIT_RECV,
-  LEAT_UNIT_PRINT,
-  LEAT_UNIT_BIND, // a run-time dim: `from` has its value
-  LEAT_UNIT_ASSERT,
+  LEAT_UNIT_TASK,    // of a kind of its own: it waits, or only the host can do it
 } leat_unit_kind;
 
 // A member's value and where it is stored.
@@ -119,7 +115,7 @@ struct leat_unit {
   bool has_rows;      // some member has the axes outside `inner` only
   leat_item *assign;  // COPY: of this assignment, until it is merged; NULL: of none
   leat_vec(leat_output) outputs;
-  leat_storage *from, *to; // COPY; SEND: from; RECV: to
+  leat_storage *from, *to; // COPY; TASK: the first that it reads, what it fills
   leat_storage *scratch;   // CONTRACT: the packed b; LOOPS: the numbers of blocks; LIBRARY; or NULL
   const struct leat_library_call *call; // LIBRARY
   leat_vec(leat_launch *) launches;
@@ -216,8 +212,7 @@ bool leat_unit_is_long(const leat_unit *unit);
 // Mask of the inner axes: the reduced ones, or the last.
 unsigned leat_unit_inner(const leat_unit *unit);
 
-// Whether it is a task of its own: it waits, or only the host can do it.
-bool leat_unit_is_task(const leat_unit *unit);
+leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT but for a TASK
 
 // -- schedule.c, plan.c ---------------------------------------------------------------------------
 void leat_schedule(leat_table *table);

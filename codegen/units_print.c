@@ -2,14 +2,19 @@
 #include "codegen/units.h"
 #include "ir/print.h"
 
-static const char *const kind_names[] = {
-    [LEAT_UNIT_LOOPS] = "loops",     [LEAT_UNIT_CONTRACT] = "contract",
-    [LEAT_UNIT_SCATTER] = "scatter", [LEAT_UNIT_COPY] = "copy",
-    [LEAT_UNIT_GEMM] = "gemm",       [LEAT_UNIT_SEND] = "send",
-    [LEAT_UNIT_RECV] = "recv",       [LEAT_UNIT_PRINT] = "print",
-    [LEAT_UNIT_BIND] = "bind",       [LEAT_UNIT_LIBRARY] = "library",
-    [LEAT_UNIT_ASSERT] = "assert",
-};
+// Of a TASK: what its op is called.
+static const char *kind_name(const leat_unit *unit) {
+  switch (unit->kind) {
+  case LEAT_UNIT_LOOPS: return "loops";
+  case LEAT_UNIT_CONTRACT: return "contract";
+  case LEAT_UNIT_SCATTER: return "scatter";
+  case LEAT_UNIT_LIBRARY: return "library";
+  case LEAT_UNIT_COPY: return "copy";
+  case LEAT_UNIT_GEMM: return "gemm";
+  case LEAT_UNIT_TASK: return unit->members.items[0]->node->info->name;
+  }
+  return "";
+}
 
 static void print_storage(const leat_storage *storage, leat_text *out) {
   if (storage->state) leat_text_add(out, " -> var %s", storage->state->name);
@@ -22,7 +27,7 @@ static void print_storage(const leat_storage *storage, leat_text *out) {
 }
 
 static void print_unit(const leat_unit *unit, leat_text *out) {
-  leat_text_add(out, "unit %u %s [", unit->position, kind_names[unit->kind]);
+  leat_text_add(out, "unit %u %s [", unit->position, kind_name(unit));
   for (int k = 0; k < unit->rank; k++) {
     leat_text_add(out, "%s%s", k ? ", " : "", unit->reduced >> k & 1 ? "+" : "");
     leat_dim_print(unit->dims[k], out);

@@ -273,15 +273,12 @@ static void plan_task(leat_frame *frame, uint32_t number) {
   const leat_image_task *task = &view->tasks[number];
   leat_task_plan *plan = &frame->tasks[number];
   *plan = (leat_task_plan){.width = 1};
-  switch ((leat_task_kind)task->kind) {
-  case LEAT_TASK_SEGMENT: plan_segment(frame, task, plan); break;
-  case LEAT_TASK_SEND:
-  case LEAT_TASK_RECV:
+  switch (leat_task_range_of(task->kind)) {
+  case LEAT_RANGE_LAUNCHES: plan_segment(frame, task, plan); break;
+  case LEAT_RANGE_MESSAGE:
     plan->known = frame->buffers[view->messages[task->first].buffer].known;
     break;
-  case LEAT_TASK_BIND: plan->known = frame->buffers[task->first].known; break;
-  case LEAT_TASK_PRINT:
-  case LEAT_TASK_ASSERT: plan->known = args_known(frame, task->first, task->count); break;
+  case LEAT_RANGE_ARGS: plan->known = args_known(frame, task->first, task->count); break;
   }
 }
 

@@ -260,31 +260,45 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   return false;
 }
 
-static bool task_ok(const checker *c, const leat_image_task *task) {
+static bool range_ok(const checker *c, const leat_image_task *task) {
   const leat_image *image = c->view.image;
-  if (!within(task->successor_first, task->successor_count, image->successors.count) ||
-      !origin_ok(c, task->node) || !text_ok(c, task->message))
-    return false;
-  switch (task->kind) {
-  case LEAT_TASK_SEGMENT: return within(task->first, task->count, image->launches.count);
-  case LEAT_TASK_SEND: return task->first < image->messages.count;
-  case LEAT_TASK_RECV:
-    return task->first < image->messages.count &&
-           writable(c, c->view.messages[task->first].buffer) &&
-           !owns_strings(c, c->view.messages[task->first].buffer);
-  case LEAT_TASK_PRINT:
+  switch (leat_task_range_of(task->kind)) {
+  case LEAT_RANGE_LAUNCHES: return within(task->first, task->count, image->launches.count);
+  case LEAT_RANGE_MESSAGE: return task->first < image->messages.count;
+  case LEAT_RANGE_ARGS:
     return within(task->first, task->count, image->args.count) &&
            args_are(c, task->first, task->count, 0);
-  case LEAT_TASK_BIND:
-    return task->first < image->buffers.count && task->count < image->dims.count &&
-           c->view.buffers[task->first].type.dtype == LEAT_i64 &&
-           c->view.buffers[task->first].type.rank == 0;
-  case LEAT_TASK_ASSERT:
-    return task->count && within(task->first, task->count, image->args.count) &&
-           args_are(c, task->first, task->count, 0) &&
-           c->view.buffers[c->view.args[task->first].index].type.dtype == LEAT_bool;
   }
   return false;
+}
+
+// What a task's first buffer has to be.
+static bool first_is(const checker *c, const leat_image_task *task, leat_dtype dtype) {
+  return task->count && c->view.buffers[c->view.args[task->first].index].type.dtype == dtype;
+}
+
+static bool kind_ok(const checker *c, const leat_image_task *task) {
+  switch ((leat_task_kind)task->kind) {
+  case LEAT_TASK_SEGMENT:
+  case LEAT_TASK_SEND: return true;
+  case LEAT_TASK_RECV:
+    return writable(c, c->view.messages[task->first].buffer) &&
+           !owns_strings(c, c->view.messages[task->first].buffer);
+  case LEAT_TASK_PRINT: return text_ok(c, task->message);
+  case LEAT_TASK_BIND:
+    return task->count == 1 && first_is(c, task, LEAT_i64) &&
+           c->view.buffers[c->view.args[task->first].index].type.rank == 0 &&
+           task->dim < c->view.image->dims.count;
+  case LEAT_TASK_ASSERT: return first_is(c, task, LEAT_bool) && text_ok(c, task->message);
+  case LEAT_TASK_COUNT: break;
+  }
+  return false;
+}
+
+static bool task_ok(const checker *c, const leat_image_task *task) {
+  return task->kind < LEAT_TASK_COUNT && origin_ok(c, task->node) &&
+         within(task->successor_first, task->successor_count, c->view.image->successors.count) &&
+         range_ok(c, task) && kind_ok(c, task);
 }
 
 static bool site_ok(const checker *c, const leat_image_site *site) {

@@ -154,29 +154,23 @@ static leat_store_access args_access(const leat_view *view, uint32_t first, uint
   return most;
 }
 
-// What a task may do to variables. Sends and prints only read.
+// What a task may do to variables: but for launches only read. (A recv fills none.)
 static leat_store_access task_access(const leat_view *view, const leat_image_task *task) {
-  leat_store_access most = LEAT_STORE_NONE, access;
-  switch ((leat_task_kind)task->kind) {
-  case LEAT_TASK_SEGMENT:
+  leat_store_access most = LEAT_STORE_NONE;
+  switch (leat_task_range_of(task->kind)) {
+  case LEAT_RANGE_LAUNCHES:
     for (uint32_t i = 0; i < task->count; i++) {
       const leat_image_launch *launch = &view->launches[task->first + i];
-      access = args_access(view, launch->arg_first, launch->arg_count);
+      leat_store_access access = args_access(view, launch->arg_first, launch->arg_count);
       if (access > most) most = access;
     }
     return most;
-  case LEAT_TASK_SEND:
-    access = buffer_access(view, &view->buffers[view->messages[task->first].buffer]);
-    return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
-  case LEAT_TASK_PRINT:
-  case LEAT_TASK_ASSERT:
-    return args_access(view, task->first, task->count) ? LEAT_STORE_READ : LEAT_STORE_NONE;
-  case LEAT_TASK_BIND:
-    access = buffer_access(view, &view->buffers[task->first]);
-    return access ? LEAT_STORE_READ : LEAT_STORE_NONE;
-  case LEAT_TASK_RECV: break;
+  case LEAT_RANGE_MESSAGE:
+    most = buffer_access(view, &view->buffers[view->messages[task->first].buffer]);
+    break;
+  case LEAT_RANGE_ARGS: most = args_access(view, task->first, task->count); break;
   }
-  return LEAT_STORE_NONE;
+  return most ? LEAT_STORE_READ : LEAT_STORE_NONE;
 }
 
 static void find_late_dims(leat_program *program) {
@@ -184,7 +178,7 @@ static void find_late_dims(leat_program *program) {
   bool *late = leat_new_array(program->arena, bool, program->image->dims.count + 1);
   for (uint32_t i = 0; i < program->image->tasks.count; i++) {
     if (view->tasks[i].kind != LEAT_TASK_BIND) continue;
-    late[view->tasks[i].count] = true;
+    late[view->tasks[i].dim] = true;
     program->has_late = true;
   }
   program->late = late;

@@ -70,7 +70,7 @@ void leat_run_release(leat_run *run) {
 static void push_ready(leat_run *run, leat_task_place place) {
   const leat_image_task *task = leat_run_task_of(run, place);
   uint32_t slot;
-  if (task->kind == LEAT_TASK_SEND || task->kind == LEAT_TASK_RECV)
+  if (leat_task_range_of(task->kind) == LEAT_RANGE_MESSAGE)
     slot = run->ready_first = (run->ready_first + run->ready_capacity - 1) % run->ready_capacity;
   else
     slot = (run->ready_first + run->ready_count) % run->ready_capacity;

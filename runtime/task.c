@@ -71,7 +71,7 @@ static bool run_segment(leat_run *run, leat_task_place place) {
   return false;
 }
 
-// Argument i of a print or an assert.
+// Argument i of a task that has buffers.
 static leat_tensor tensor_of(const leat_run *run, leat_task_place place, uint32_t i) {
   const leat_frame *frame = &run->frames[place.part];
   const leat_view *view = &frame->program->view;
@@ -110,9 +110,9 @@ static bool run_bind(leat_run *run, leat_task_place place) {
   const leat_image_task *task = leat_run_task_of(run, place);
   leat_frame *frame = &run->frames[place.part];
   leat_error why = {0};
-  int64_t value = *(const int64_t *)leat_frame_buffer(frame, task->first);
+  int64_t value = *(const int64_t *)tensor_of(run, place, 0).data;
   leat_status status =
-      leat_frame_bind(frame, task->count, value, &run->executor->runtime->limits, &why);
+      leat_frame_bind(frame, task->dim, value, &run->executor->runtime->limits, &why);
   leat_image_origin node = task->node;
   if (status && frame->failed) node = frame->failed->node;
   if (status) fail_node(run, place, node, status, "%s", why.message);
@@ -178,20 +178,26 @@ static bool check_known(leat_run *run, leat_task_place place) {
   return false;
 }
 
+static bool run_send(leat_run *run, leat_task_place place) {
+  return leat_transfer_send(run, place);
+}
+
+static bool run_recv(leat_run *run, leat_task_place place) {
+  leat_transfer_receive(run, place);
+  return false; // it has begun
+}
+
 bool leat_run_task(leat_run *run, leat_task_place place) {
+  static bool (*const functions[LEAT_TASK_COUNT])(leat_run *, leat_task_place) = {
+#define X(kind, op, range) run_##op,
+      LEAT_TASKS(X)
+#undef X
+  };
   leat_store *store = run->executor->parts[place.part].store;
   leat_store_access access = run->frames[place.part].program->access[place.task];
-  bool done = false;
   if (!check_known(run, place)) return false;
   leat_store_lock(store, access);
-  switch ((leat_task_kind)leat_run_task_of(run, place)->kind) {
-  case LEAT_TASK_SEGMENT: done = run_segment(run, place); break;
-  case LEAT_TASK_SEND: done = leat_transfer_send(run, place); break;
-  case LEAT_TASK_RECV: leat_transfer_receive(run, place); break;
-  case LEAT_TASK_PRINT: done = run_print(run, place); break;
-  case LEAT_TASK_BIND: done = run_bind(run, place); break;
-  case LEAT_TASK_ASSERT: done = run_assert(run, place); break;
-  }
+  bool done = functions[leat_run_task_of(run, place)->kind](run, place);
   leat_store_unlock(store, access);
   return done;
 }

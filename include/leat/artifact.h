@@ -25,7 +25,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 8 };
+enum { LEAT_IMAGE_VERSION = 9 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -205,23 +205,53 @@ typedef struct leat_image_launch {
   leat_image_origin node;          // that it computes last
 } leat_image_launch;
 
+// What the range [first, first + count) of a task is one of.
+typedef enum leat_task_range {
+  LEAT_RANGE_LAUNCHES,
+  LEAT_RANGE_MESSAGE, // one
+  LEAT_RANGE_ARGS,    // buffers
+} leat_task_range;
+
+// X(kind, the op that becomes such a task by itself, its range). SEND hands its message's buffer to
+// the edge, RECV waits for the edge's tensor and fills it. PRINT shows its buffers behind
+// `message`. BIND gives `dim` the i64 in its buffer; what needs the dim depends on this task. Of an
+// ASSERT all of the bools in the first buffer must be true, else the step fails with `message` and
+// with what the others hold there.
+#define LEAT_OP_TASKS(X)                                                                           \
+  X(SEND, send, MESSAGE)                                                                           \
+  X(RECV, recv, MESSAGE)                                                                           \
+  X(PRINT, print, ARGS)                                                                            \
+  X(BIND, bind, ARGS)                                                                              \
+  X(ASSERT, assert, ARGS)
+// What many ops become together is run by a gang of threads.
+#define LEAT_TASKS(X) X(SEGMENT, segment, LAUNCHES) LEAT_OP_TASKS(X)
+
 typedef enum leat_task_kind {
-  LEAT_TASK_SEGMENT, // launches [first, first + count)
-  LEAT_TASK_SEND,    // messages[first]: hands buffer to the edge
-  LEAT_TASK_RECV,    // messages[first]: waits for the edge's tensor, then fills buffer
-  LEAT_TASK_PRINT,   // buffers args[first … count), behind `message`
-  LEAT_TASK_BIND,    // dims[count] = the i64 in buffers[first]; what needs it depends on this task
-  LEAT_TASK_ASSERT, // buffers args[first … count): all of the bools in the first must be true, else
-                    // the step fails with `message` and with what the others hold there
+#define X(kind, op, range) LEAT_TASK_##kind,
+  LEAT_TASKS(X)
+#undef X
+      LEAT_TASK_COUNT
 } leat_task_kind;
+
+static inline leat_task_range leat_task_range_of(uint32_t kind) {
+  static const leat_task_range ranges[LEAT_TASK_COUNT] = {
+#define X(kind, op, range) LEAT_RANGE_##range,
+      LEAT_TASKS(X)
+#undef X
+  };
+  return ranges[kind];
+}
 
 typedef struct leat_image_task {
   uint32_t kind;
-  uint32_t first, count;
+  uint32_t first, count;                     // of the kind's range
   uint32_t dependencies;                     // how many tasks name this one as successor
   uint32_t successor_first, successor_count; // successors[…]: task numbers, relative to the table
   leat_image_origin node;                    // of traces and errors
-  leat_text_index message;                   // of a PRINT; of an ASSERT: what is wrong
+  union {
+    leat_text_index message; // PRINT, ASSERT
+    uint32_t dim;            // BIND
+  };
 } leat_image_task;
 
 typedef struct leat_image_table {

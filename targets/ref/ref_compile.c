@@ -140,16 +140,6 @@ static leat_image_origin origin_of(compiler *c, const leat_node *node) {
   return leat_image_writer_origin(&c->image, node->name, node->place);
 }
 
-static void add_task(compiler *c, const leat_node *node, leat_task_kind kind, uint32_t first,
-                     uint32_t count) {
-  leat_image_task task = {.kind = kind,
-                          .first = first,
-                          .count = count,
-                          .node = origin_of(c, node),
-                          .message = node ? leat_image_writer_message(&c->image, node) : 0};
-  LEAT_IMAGE_ADD(&c->image, tasks, task);
-}
-
 static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind,
                        uint32_t arg_first) {
   leat_image_origin origin = origin_of(c, node);
@@ -164,7 +154,9 @@ static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind
                               .node = origin};
   LEAT_IMAGE_ADD(&c->image, sites, (leat_image_site){.node = origin});
   LEAT_IMAGE_ADD(&c->image, launches, launch);
-  add_task(c, node, LEAT_TASK_SEGMENT, c->image.launches.count - 1, 1);
+  leat_image_task task = {
+      .kind = LEAT_TASK_SEGMENT, .first = c->image.launches.count - 1, .count = 1, .node = origin};
+  LEAT_IMAGE_ADD(&c->image, tasks, task);
 }
 
 static void add_copy(compiler *c, const leat_node *node, uint32_t to, uint32_t from) {
@@ -227,27 +219,12 @@ static void add_kernel(compiler *c, leat_node *node) {
   add_launch(c, node, LEAT_LAUNCH_KERNEL, first);
 }
 
-static void add_message(compiler *c, const leat_node *node, leat_task_kind kind, const char *peer,
-                        const char *tensor, uint32_t buffer) {
-  leat_image_message message = {.edge = (uint32_t)leat_node_attr(node, "edge")->i,
-                                .buffer = buffer,
-                                .peer = leat_image_writer_text(&c->image, peer),
-                                .name = leat_image_writer_text(&c->image, tensor)};
-  LEAT_IMAGE_ADD(&c->image, messages, message);
-  add_task(c, node, kind, c->image.messages.count - 1, 1);
-}
-
-// A print or an assert.
-static void add_saying(compiler *c, const leat_node *node, leat_task_kind kind) {
-  uint32_t first = c->image.args.count;
-  for (uint32_t i = 0; i < node->input_count; i++) add_arg(c, false, buffer_of(c, node->inputs[i]));
-  add_task(c, node, kind, first, node->input_count);
-}
-
-static void add_bind(compiler *c, const leat_node *node) {
-  const leat_atom *atom = leat_dim_atom(leat_node_attr(node, "size")->dim);
-  add_task(c, node, LEAT_TASK_BIND, buffer_of(c, node->inputs[0]),
-           leat_image_writer_dim(&c->image, atom));
+// A task of the node's own kind.
+static void add_own_task(compiler *c, const leat_node *node) {
+  uint32_t *buffers = leat_new_array(c->arena, uint32_t, (size_t)node->input_count + 1);
+  buffers[0] = c->buffers[node->id];
+  for (uint32_t i = 0; i < node->input_count; i++) buffers[i] = buffer_of(c, node->inputs[i]);
+  LEAT_IMAGE_ADD(&c->image, tasks, leat_image_writer_task(&c->image, node, buffers));
 }
 
 // What the node does, as at most one task.
@@ -262,17 +239,8 @@ static void add_work(compiler *c, leat_node *node) {
     add_copy(c, node, variable, input);
   else if (node->op == LEAT_OP_fetch)
     c->image.fetches.items[leat_image_writer_port(&c->image, node)].buffer = input;
-  else if (node->op == LEAT_OP_send)
-    add_message(c, node, LEAT_TASK_SEND, leat_node_attr(node, "to")->string,
-                node->inputs[0].node->name, input);
-  else if (node->op == LEAT_OP_recv)
-    add_message(c, node, LEAT_TASK_RECV, leat_node_attr(node, "from")->string, node->name, own);
-  else if (node->op == LEAT_OP_print)
-    add_saying(c, node, LEAT_TASK_PRINT);
-  else if (node->op == LEAT_OP_bind)
-    add_bind(c, node);
-  else if (node->op == LEAT_OP_assert)
-    add_saying(c, node, LEAT_TASK_ASSERT);
+  else if (leat_task_kind_of(node->op) != LEAT_TASK_SEGMENT)
+    add_own_task(c, node);
   else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
     add_kernel(c, node);
 }

@@ -69,6 +69,17 @@ static void add_strings(image_builder *b) {
   image_fetch(b, "t", image_buffer(b, LEAT_BUFFER_CONSTANT, WHERE, type));
 }
 
+// Tasks of the host: one binds dim K, one asserts.
+static void add_host_tasks(image_builder *b) {
+  uint32_t count = image_buffer(b, LEAT_BUFFER_RUN_COUNT, 0, image_type(LEAT_i64, -1));
+  uint32_t truth = image_buffer(b, LEAT_BUFFER_CONSTANT, 0, image_type(LEAT_bool, -1));
+  uint32_t first = IMAGE_ADD(b, args, (leat_image_arg){.index = count});
+  uint32_t bind = image_task(b, LEAT_TASK_BIND, first, 1, "bind");
+  b->tasks[bind].dim = image_dim(b, "K", 0, 10);
+  first = IMAGE_ADD(b, args, (leat_image_arg){.index = truth});
+  image_task(b, LEAT_TASK_ASSERT, first, 1, "assert");
+}
+
 // An image with one of everything, whose second variable must be restored.
 static image_builder *rich_image(void) {
   image_builder *b = asker_image(INCREMENT, DEVICE(0), DEVICE(1));
@@ -82,6 +93,7 @@ static image_builder *rich_image(void) {
   IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 4});
   image_feed(b, "z", type);
   add_strings(b);
+  add_host_tasks(b);
   IMAGE_ADD(
       b, variables,
       (leat_image_variable){.origin.name = image_text(b, "v"), .type = image_type(LEAT_f32, -1)});
@@ -157,6 +169,9 @@ static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
   return i;
 }
 
+#define BIND b->tasks[b->tasks_count - 3]
+#define ASSERT b->tasks[b->tasks_count - 2]
+
 // What the message says is damaged, and the damage: a number that leads out of its table, or a kind
 // that there is not.
 #define DAMAGES(X)                                                                                 \
@@ -200,9 +215,15 @@ static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
   X("launch 0", b->launches[0].node.name, FAR)                                                     \
   X("launch ", b->launches[b->launches_count - 1].arg_count, 1)                                    \
   X("launch ", b->args[b->args_count - 2].index, buffer_of(b, LEAT_BUFFER_CONSTANT))               \
-  X("task 0", b->tasks[0].kind, LEAT_TASK_ASSERT + 1)                                              \
+  X("task 0", b->tasks[0].kind, LEAT_TASK_COUNT)                                                   \
   X("task 0", b->tasks[0].first, FAR)                                                              \
   X("task 0", b->tasks[0].successor_first, FAR)                                                    \
+  X("task ", BIND.dim, b->dims_count)                                                              \
+  X("task ", BIND.count, 2)                                                                        \
+  X("task ", b->args[BIND.first].index, buffer_of(b, LEAT_BUFFER_CONSTANT))                        \
+  X("task ", ASSERT.count, 0)                                                                      \
+  X("task ", ASSERT.message, FAR)                                                                  \
+  X("task ", b->args[ASSERT.first].index, buffer_of(b, LEAT_BUFFER_RUN_COUNT))                     \
   X("a successor in table 0", b->successors[0], b->tasks_count)                                    \
   X("a dependency count in table 0", b->tasks[0].dependencies, 1)
 

@@ -201,7 +201,9 @@ static image_builder *bound_sum(bool ordered) {
   b->buffers[y].arena = IMAGE_ADD(b, arenas, (leat_image_arena){.size = size});
   uint32_t launch = image_launch(b, ADD, 0, 1, BUFFERS((int)y, (int)a, (int)c));
   b->launches[launch].tiles = formula;
-  uint32_t bind = image_task(b, LEAT_TASK_BIND, n, m, "bind");
+  uint32_t from = IMAGE_ADD(b, args, (leat_image_arg){.index = n});
+  uint32_t bind = image_task(b, LEAT_TASK_BIND, from, 1, "bind");
+  b->tasks[bind].dim = m;
   uint32_t sum = image_task(b, LEAT_TASK_SEGMENT, launch, 1, "sum");
   image_order(b, ordered ? bind : sum, ordered ? sum : bind);
   image_fetch(b, "y", y);
