@@ -91,6 +91,7 @@ static image_builder *rich_image(void) {
   IMAGE_ADD(b, code, LEAT_FORMULA_MUL);
   IMAGE_ADD(b, code, LEAT_FORMULA_ALIGN);
   IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 4});
+  image_dim_formula(b, n);
   image_feed(b, "z", type);
   add_strings(b);
   add_host_tasks(b);
@@ -181,6 +182,7 @@ static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
   X("formula ", b->code[0], LEAT_FORMULA_DIM | (int64_t)b->dims_count << 8)                        \
   X("formula ", b->code[0], LEAT_FORMULA_ADD)                                                      \
   X("formula ", b->code[0], LEAT_FORMULA_ALIGN + 1)                                                \
+  X("formula ", b->formulas[0], ((leat_formula){.code_first = 4, .code_count = 2}))                \
   X("strings 0", b->strings[0].where, 4)                                                           \
   X("strings 0", b->strings[0].count, FAR)                                                         \
   X("string 1 of strings 0", b->data[64 + sizeof(leat_str) + offsetof(leat_str, size) + 2], 1)     \
