@@ -480,6 +480,19 @@ TEST(verify) {
   check_broken("entry f: effect 0 is no effect");
   graph->entries.items[0]->effects.items[0] = assign;
 
+  leat_node stray = *y;
+  leat_value *result = &graph->entries.items[0]->results.items[0].value;
+  const leat_value wide = *result;
+  result->node = &stray;
+  check_broken("entry f: result y is no value");
+  *result = wide;
+
+  leat_node **param = &graph->entries.items[0]->params.items[0].node;
+  leat_node *feed = *param;
+  *param = y;
+  check_broken("entry f: parameter x is no feed");
+  *param = feed;
+
   leat_node **items = graph->nodes.items, *first = items[0];
   items[0] = items[1];
   check_broken("at 0 has the id 1");
