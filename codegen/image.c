@@ -146,8 +146,9 @@ static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const
   leat_bytes_map *shapes = &state_of(cg)->shapes;
   leat_text shape = {0};
   for (uint32_t i = 0; i < kernel->buffers.count; i++) {
-    int64_t word = kernel->buffers.items[i]->dtype * 2 + kernel->buffers.items[i]->written;
-    leat_text_add_n(&shape, (const char *)&word, sizeof word);
+    const k_buffer *buffer = kernel->buffers.items[i];
+    int32_t words[] = {buffer->dtype, buffer->written, buffer->streamed};
+    leat_text_add_n(&shape, (const char *)words, sizeof words);
   }
   add_shape(&kernel->body, &shape);
   XXH128_hash_t key = XXH3_128bits(shape.data, shape.size);
