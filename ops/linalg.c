@@ -29,8 +29,8 @@
 
 // -- Shapes --------------------------------------------------------------------------------------
 
-static bool is_matrix(leat_shape_context *context, uint32_t input) {
-  const leat_type *x = leat_shape_input(context, input);
+static bool is_matrix(leat_shape_context *context) {
+  const leat_type *x = leat_shape_input(context, 0);
   if (leat_dtype_is_half(x->dtype))
     return leat_shape_fail(context, "expected f32 or f64, found %s", leat_dtype_name(x->dtype));
   if (x->rank >= 2) return true;
@@ -39,7 +39,7 @@ static bool is_matrix(leat_shape_context *context, uint32_t input) {
 
 static bool is_square(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);
-  if (!is_matrix(context, 0)) return false;
+  if (!is_matrix(context)) return false;
   return leat_shape_dims_equal(context, x->dims[x->rank - 2], x->dims[x->rank - 1],
                                "the matrices must be square");
 }
@@ -78,7 +78,7 @@ typedef struct extents {
 
 static bool extents_of(leat_shape_context *context, extents *out) {
   const leat_type *x = leat_shape_input(context, 0);
-  if (!is_matrix(context, 0)) return false;
+  if (!is_matrix(context)) return false;
   out->m = x->dims[x->rank - 2];
   out->n = x->dims[x->rank - 1];
   return smaller(context->graph->dims, out->m, out->n, &out->count) ||
@@ -99,8 +99,7 @@ bool shape_triangular_solve(leat_shape_context *context) {
   const leat_type *a = leat_shape_input(context, 0), *b = leat_shape_input(context, 1);
   bool right = leat_node_attr(context->node, "right")->i;
   context->outputs[0] = *b;
-  if (!is_square(context) || !is_matrix(context, 1) || !leat_shape_same_dtype(context, 0, 1))
-    return false;
+  if (!is_square(context) || !leat_shape_same_dtype(context, 0, 1)) return false;
   if (a->rank != b->rank)
     return leat_shape_fail(context, "ranks %d and %d differ", a->rank, b->rank);
   for (int32_t i = 0; i < a->rank - 2; i++)

@@ -147,13 +147,12 @@ leat_status ref_concat(leat_ref_context *context) {
 // -- slice: element i of an axis is element start + i * step of the input's
 // --------------------------------------------
 
+// Of a size that is not 0; whether it is negative, the result's shape tells.
 static bool check_slice(leat_shape_context *context, int32_t axis, leat_dim start, leat_dim size,
                         int64_t step) {
   leat_dims *dims = context->graph->dims;
   leat_dim extent = leat_shape_input(context, 0)->dims[axis], last, room;
   if (step == 0) return leat_shape_fail(context, "the step of axis %d is 0", axis);
-  if (!leat_shape_dim_ok(context, size)) return false;
-  if (leat_dim_is(size, 0)) return true;
   bool fits = leat_dim_sub(dims, size, leat_dim_const(1), &last) &&
               leat_dim_mul(dims, last, leat_dim_const(step), &last) &&
               leat_dim_add(dims, start, last, &last) &&
