@@ -54,6 +54,16 @@ void leat_recovery_end(leat_recovery *recovery) {
   current = recovery->outer;
 }
 
+leat_recovery *leat_recovery_suspend(void) {
+  leat_recovery *suspended = current;
+  current = NULL;
+  return suspended;
+}
+
+void leat_recovery_resume(leat_recovery *suspended) {
+  current = suspended;
+}
+
 bool leat_can_recover(void) {
   return current;
 }

@@ -50,6 +50,11 @@ typedef struct leat_recovery {
 void leat_recovery_begin(leat_recovery *recovery);
 void leat_recovery_end(leat_recovery *recovery);
 
+// From here on this thread has no recovery point, until it resumes: what runs with locks held, and
+// with others that wait for it, fails by its status.
+leat_recovery *leat_recovery_suspend(void);
+void leat_recovery_resume(leat_recovery *suspended);
+
 // What the call changes of its caller's locals it changes through pointers.
 #define LEAT_RECOVER(status, call)                                                                 \
   do {                                                                                             \

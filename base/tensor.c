@@ -65,16 +65,17 @@ void leat_tensor_pack(const leat_tensor *tensor, void *to) {
     memcpy(to, tensor->data, size);
 }
 
-static void *unpack_strings(int64_t count, const void *from, uint64_t size) {
+static leat_status unpack_strings(int64_t count, const void *from, uint64_t size, void **out) {
   // Each string takes eight bytes of what came, so the elements are not much larger than that.
-  if ((uint64_t)count > size / sizeof(uint64_t)) return NULL;
+  if ((uint64_t)count > size / sizeof(uint64_t)) return LEAT_MISMATCH;
   size_t elements = (size_t)count * sizeof(leat_str);
   leat_str *strings = malloc(elements + size + 1);
-  if (!strings) return NULL;
+  if (!strings) return LEAT_MEMORY;
   void *bytes = memcpy((char *)strings + elements, from, size);
-  if (leat_strs_unpack(strings, count, bytes, size)) return strings;
-  free(strings);
-  return NULL;
+  bool whole = leat_strs_unpack(strings, count, bytes, size);
+  if (!whole) free(strings);
+  *out = whole ? strings : NULL;
+  return whole ? LEAT_OK : LEAT_MISMATCH;
 }
 
 const void *leat_tensor_packed(const leat_tensor *tensor, uint64_t *size, void **made) {
@@ -86,15 +87,13 @@ const void *leat_tensor_packed(const leat_tensor *tensor, uint64_t *size, void *
   return *made;
 }
 
-bool leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t size) {
+leat_status leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t size) {
   int64_t bytes = leat_tensor_bytes(tensor);
   tensor->data = NULL;
-  if (bytes < 0) return false;
-  if (tensor->dtype == LEAT_str) {
-    tensor->data = unpack_strings(count_of(tensor), from, size);
-  } else if ((uint64_t)bytes == size) {
-    tensor->data = malloc(size + 1);
-    if (tensor->data && size) memcpy(tensor->data, from, size);
-  }
-  return tensor->data != NULL;
+  if (bytes < 0) return LEAT_MISMATCH;
+  if (tensor->dtype == LEAT_str) return unpack_strings(count_of(tensor), from, size, &tensor->data);
+  if ((uint64_t)bytes != size) return LEAT_MISMATCH;
+  tensor->data = malloc(size + 1);
+  if (tensor->data && size) memcpy(tensor->data, from, size);
+  return tensor->data ? LEAT_OK : LEAT_MEMORY;
 }

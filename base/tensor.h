@@ -23,8 +23,8 @@ uint64_t leat_tensor_packed_size(const leat_tensor *tensor); // UINT64_MAX: too 
 void leat_tensor_pack(const leat_tensor *tensor, void *to);
 // These bytes where they lie, or packed into *made, which the caller frees. NULL: no memory.
 const void *leat_tensor_packed(const leat_tensor *tensor, uint64_t *size, void **made);
-// Fills in the data, as one block of malloc, of a tensor whose type is known. False: these are not
-// its bytes, or there is no memory; the data is NULL then.
-bool leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t size);
+// Fills in the data, as one block of malloc, of a tensor whose type is known. LEAT_MISMATCH: these
+// are not its bytes. On failure the data is NULL.
+LEAT_MUST_USE leat_status leat_tensor_unpack(leat_tensor *tensor, const void *from, uint64_t size);
 
 #endif

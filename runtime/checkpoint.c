@@ -99,8 +99,8 @@ static leat_status fail_naming(const char *path, const char *has, const char *co
 leat_status leat_checkpoint_check(const leat_safetensors *file, const char *path,
                                   const char *const *variables, size_t count, bool partial,
                                   leat_error *error) {
-  const char **missing = calloc(count + 1, sizeof *missing);
-  if (!missing) return leat_fail(error, LEAT_MEMORY, "no memory to restore %zu variables", count);
+  leat_arena *scratch = leat_arena_create();
+  const char **missing = leat_new_array(scratch, const char *, count);
   size_t found = 0, lacking = 0;
   for (size_t i = 0; i < count; i++) {
     if (leat_safetensors_find(file, variables[i]))
@@ -113,7 +113,7 @@ leat_status leat_checkpoint_check(const leat_safetensors *file, const char *path
     status = fail_naming(path, "none of the variables here:", missing, lacking, "", error);
   else if (lacking && !partial)
     status = fail_naming(path, "no", missing, lacking, "; --partial restores what it has", error);
-  free(missing);
+  leat_arena_destroy(scratch);
   return status;
 }
 
@@ -173,15 +173,15 @@ static leat_status check_types(leat_store *store, const leat_safetensors *file, 
 static leat_status check_names(leat_store *store, const leat_safetensors *file, const char *path,
                                bool partial, leat_error *error) {
   size_t count = leat_store_count(store);
-  const char **names = calloc(count + 1, sizeof *names);
-  if (!names) return leat_fail(error, LEAT_MEMORY, "no memory to restore %zu variables", count);
+  leat_arena *scratch = leat_arena_create();
+  const char **names = leat_new_array(scratch, const char *, count);
   for (size_t i = 0; i < count; i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
     names[i] = info.name; // stays where it is as long as the store lives
   }
   leat_status status = leat_checkpoint_check(file, path, names, count, partial, error);
-  free(names);
+  leat_arena_destroy(scratch);
   return status;
 }
 
@@ -198,22 +198,40 @@ leat_status leat_store_restore(leat_store *store, const leat_safetensors *file, 
   return LEAT_OK;
 }
 
-leat_status leat_store_save(leat_store *store, const char *path, const leat_run_counts *runs,
-                            bool overwrite, leat_error *error) {
-  size_t count = leat_store_count(store), saved = 0;
-  leat_named_tensor *tensors = calloc(count + 1, sizeof *tensors);
-  if (!tensors) return leat_fail(error, LEAT_MEMORY, "no memory to save %zu variables", count);
-  leat_status status = LEAT_OK;
-  for (size_t i = 0; i < count && !status; i++) {
+// Values that were read; their data is malloc'ed.
+typedef struct copies {
+  leat_named_tensor *items;
+  size_t count;
+} copies;
+
+static void free_copies(void *context) {
+  copies *c = context;
+  for (size_t i = 0; i < c->count; i++) free(c->items[i].tensor.data);
+}
+
+static leat_status read_all(leat_store *store, copies *out, leat_error *error) {
+  for (size_t i = 0; i < leat_store_count(store); i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
+    leat_named_tensor *next = &out->items[out->count];
     if (!info.initialised) continue;
-    status = leat_store_read(store, info.container, info.name, &tensors[saved].tensor, error);
-    if (!status) tensors[saved++].name = info.name;
+    LEAT_TRY(leat_store_read(store, info.container, info.name, &next->tensor, error));
+    next->name = info.name;
+    out->count++;
   }
-  if (!status) status = leat_checkpoint_write(path, tensors, saved, NULL, runs, overwrite, error);
-  for (size_t i = 0; i < saved; i++) free(tensors[i].tensor.data);
-  free(tensors);
+  return LEAT_OK;
+}
+
+leat_status leat_store_save(leat_store *store, const char *path, const leat_run_counts *runs,
+                            bool overwrite, leat_error *error) {
+  leat_arena *scratch = leat_arena_create();
+  copies c = {leat_new_array(scratch, leat_named_tensor, leat_store_count(store)), 0};
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, free_copies, &c);
+  leat_status status = read_all(store, &c, error);
+  if (!status) status = leat_checkpoint_write(path, c.items, c.count, NULL, runs, overwrite, error);
+  leat_cleanup_run(&cleanup);
+  leat_arena_destroy(scratch);
   return status;
 }
 

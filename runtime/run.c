@@ -433,8 +433,8 @@ static leat_status execute(leat_run *run, const leat_run_request *request, leat_
   return executor->has_messages ? execute_exchanging(run, error) : run_tables(run, error);
 }
 
-leat_status leat_run_execute(leat_run *run, const leat_run_request *request, leat_tensor *fetches,
-                             leat_error *error) {
+static leat_status execute_and_fetch(leat_run *run, const leat_run_request *request,
+                                     leat_tensor *fetches, leat_error *error) {
   leat_executor *executor = run->executor;
   leat_error cause = {0};
   if (run->abandoned)
@@ -458,7 +458,15 @@ leat_status leat_run_execute(leat_run *run, const leat_run_request *request, lea
   return LEAT_OK;
 }
 
-leat_status leat_run_initialise(leat_run *run, leat_error *error) {
+leat_status leat_run_execute(leat_run *run, const leat_run_request *request, leat_tensor *fetches,
+                             leat_error *error) {
+  leat_recovery *suspended = leat_recovery_suspend();
+  leat_status status = execute_and_fetch(run, request, fetches, error);
+  leat_recovery_resume(suspended);
+  return status;
+}
+
+static leat_status resolve_and_initialise(leat_run *run, leat_error *error) {
   // Initialisers know no dims; the arena is laid out for the smallest, whatever checks say of them.
   for (uint32_t p = 0; p < run->executor->part_count; p++) {
     const leat_bound_part *part = &run->executor->parts[p];
@@ -470,4 +478,11 @@ leat_status leat_run_initialise(leat_run *run, leat_error *error) {
   LEAT_TRY(resolve(run, false, error));
   for (uint32_t p = 0; p < run->executor->part_count; p++) run->frames[p].resolved = false;
   return initialise(run, error);
+}
+
+leat_status leat_run_initialise(leat_run *run, leat_error *error) {
+  leat_recovery *suspended = leat_recovery_suspend();
+  leat_status status = resolve_and_initialise(run, error);
+  leat_recovery_resume(suspended);
+  return status;
 }

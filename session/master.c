@@ -11,6 +11,10 @@
 
 // -- Asking ------------------------------------------------------------------------------------
 
+static void free_message(void *message) {
+  free(((leat_message *)message)->data);
+}
+
 // The next reply to `ticket`, of any rank; `body` reads what stands behind status and message.
 // message->data stays NULL when none came.
 static leat_status receive(leat_session *session, uint64_t ticket, double seconds,
@@ -28,13 +32,12 @@ static leat_status receive(leat_session *session, uint64_t ticket, double second
     *message = (leat_message){0};
   }
   uint64_t status = leat_wire_get(body);
-  char *text = leat_wire_get_string(body);
+  const char *text = leat_wire_get_string(body);
   if (body->bad || status > LEAT_INTERNAL)
     status =
         leat_fail(&session->error, LEAT_MISMATCH, "rank %d sent a damaged reply", message->peer);
   else if (status)
     leat_fail(&session->error, (leat_status)status, "rank %d: %s", message->peer, text);
-  free(text);
   return (leat_status)status;
 }
 
@@ -49,11 +52,10 @@ static leat_status ask(leat_session *session, int rank, leat_message_kind kind,
 static void take_homes(leat_session *session, leat_wire *in, int rank) {
   uint64_t count = leat_wire_get(in);
   for (uint64_t i = 0; i < count && !in->bad; i++) {
-    char *name = leat_wire_get_string(in);
+    const char *name = leat_wire_get_string(in);
     int *home = leat_new(session->arena, int);
     *home = rank;
     leat_map_set(&session->cluster->homes, leat_intern(session->strings, name), home);
-    free(name);
   }
 }
 
@@ -64,10 +66,12 @@ static leat_status receive_all(leat_session *session, const leat_remote *remote,
   for (uint32_t i = 0; i < remote->parts.count; i++) {
     leat_message message = {0};
     leat_wire body;
+    leat_cleanup cleanup;
+    leat_cleanup_hold(&cleanup, free_message, &message);
     leat_status status = receive(session, remote->ticket, seconds, &message, &body);
     if (!status && homes) take_homes(session, &body, message.peer);
     bool silent = !message.data;
-    free(message.data);
+    leat_cleanup_run(&cleanup);
     if (!first) first = status;
     if (silent) break;
   }
@@ -254,13 +258,15 @@ leat_status leat_remote_read(leat_session *session, int rank, const leat_state *
   leat_wire_put_string(&question, state->container);
   leat_message message = {0};
   leat_wire answer;
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, free_message, &message);
   leat_status status = ask(session, rank, LEAT_MESSAGE_READ, &question, &message, &answer);
   *found = !status && leat_wire_get(&answer);
   if (*found && !leat_wire_get_tensor(&answer, out)) {
     status = leat_fail(&session->error, LEAT_MISMATCH, "rank %d sent a damaged reply", rank);
     *found = false;
   }
-  free(message.data);
+  leat_cleanup_run(&cleanup);
   leat_text_finish(&question);
   return status;
 }
@@ -288,13 +294,15 @@ leat_status leat_remote_traffic(leat_session *session, leat_text *out) {
     if (rank == session->cluster->rank) continue;
     leat_message message = {0};
     leat_wire answer;
+    leat_cleanup cleanup;
+    leat_cleanup_hold(&cleanup, free_message, &message);
     status = ask(session, rank, LEAT_MESSAGE_TRAFFIC, NULL, &message, &answer);
     if (!status) {
       size_t size;
       const char *text = leat_wire_get_bytes(&answer, &size);
       leat_text_add_n(out, text, size);
     }
-    free(message.data);
+    leat_cleanup_run(&cleanup);
   }
   return status;
 }

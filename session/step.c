@@ -369,6 +369,17 @@ static leat_status execute_remote(leat_step *step, variant *v, const leat_run_re
   return here ? here : there;
 }
 
+// Where memory runs out, some may have been asked who now wait for the others.
+static leat_status ask_all(leat_step *step, variant *v, const leat_run_request *request,
+                           leat_tensor *results) {
+  leat_status status;
+  LEAT_RECOVER(status, execute_remote(step, v, request, results));
+  if (status == LEAT_MEMORY)
+    leat_runtime_abort(step->session->runtime, LEAT_CLUSTER_RUNS, request->step, status,
+                       leat_status_name(status));
+  return status;
+}
+
 static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches) {
   leat_session *session = step->session;
   variant *v = step->current;
@@ -380,7 +391,7 @@ static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tenso
       .step = session->steps++, .run_count = (int64_t)*step->run_count, .feeds = feeds};
   leat_status status = LEAT_OK;
   if (v->remote.parts.count)
-    LEAT_RECOVER(status, execute_remote(step, v, &request, fetches));
+    status = ask_all(step, v, &request, fetches);
   else if (v->here.run) // a step with nothing to do has none
     status = leat_run_execute(v->here.run, &request, fetches, &session->error);
   if (status) return status;

@@ -347,12 +347,12 @@ leat_status leat_session_check_save(leat_session *session, const char *path) {
 
 leat_status leat_graph_check_restored(const leat_graph *graph, const leat_safetensors *file,
                                       const char *path, bool partial, leat_error *error) {
-  const char **names = calloc(graph->states.count + 1, sizeof *names);
-  if (!names) return leat_fail(error, LEAT_MEMORY, "no memory to check %s", path);
+  leat_arena *scratch = leat_arena_create();
+  const char **names = leat_new_array(scratch, const char *, graph->states.count);
   for (uint32_t i = 0; i < graph->states.count; i++) names[i] = graph->states.items[i]->name;
   leat_status status =
       leat_checkpoint_check(file, path, names, graph->states.count, partial, error);
-  free(names);
+  leat_arena_destroy(scratch);
   return status;
 }
 

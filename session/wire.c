@@ -3,7 +3,6 @@
 #include "base/arena.h"
 #include "base/tensor.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void leat_wire_put(leat_text *out, uint64_t value) {
@@ -16,7 +15,7 @@ void leat_wire_put_bytes(leat_text *out, const void *data, size_t size) {
 }
 
 void leat_wire_put_string(leat_text *out, const char *text) {
-  leat_wire_put_bytes(out, text, strlen(text));
+  leat_wire_put_bytes(out, text, strlen(text) + 1);
 }
 
 void leat_wire_put_tensor(leat_text *out, const leat_tensor *tensor) {
@@ -24,11 +23,11 @@ void leat_wire_put_tensor(leat_text *out, const leat_tensor *tensor) {
   leat_wire_put(out, (uint64_t)tensor->rank);
   for (int32_t i = 0; i < tensor->rank; i++) leat_wire_put(out, (uint64_t)tensor->shape[i]);
   size_t size = (size_t)leat_tensor_packed_size(tensor);
-  char *packed = size < PTRDIFF_MAX ? malloc(size + 1) : NULL;
-  if (!packed) leat_out_of_memory();
-  leat_tensor_pack(tensor, packed);
-  leat_wire_put_bytes(out, packed, size);
-  free(packed);
+  leat_wire_put(out, size);
+  if (!leat_text_reserve(out, size)) leat_out_of_memory();
+  leat_tensor_pack(tensor, out->data + out->size);
+  out->size += size;
+  out->data[out->size] = '\0';
 }
 
 uint64_t leat_wire_get(leat_wire *in) {
@@ -49,15 +48,11 @@ const char *leat_wire_get_bytes(leat_wire *in, size_t *out_size) {
   return data;
 }
 
-char *leat_wire_get_string(leat_wire *in) {
+const char *leat_wire_get_string(leat_wire *in) {
   size_t size;
   const char *data = leat_wire_get_bytes(in, &size);
-  if (size && memchr(data, 0, size)) in->bad = true;
-  char *text = malloc(size + 1);
-  if (!text) leat_out_of_memory();
-  memcpy(text, data, size);
-  text[size] = '\0';
-  return text;
+  if (!size || memchr(data, 0, size) != data + size - 1) in->bad = true;
+  return in->bad ? "" : data;
 }
 
 bool leat_wire_get_tensor(leat_wire *in, leat_tensor *out) {
@@ -69,6 +64,8 @@ bool leat_wire_get_tensor(leat_wire *in, leat_tensor *out) {
   for (uint64_t i = 0; i < rank; i++) out->shape[i] = (int64_t)leat_wire_get(in);
   size_t size;
   const char *packed = leat_wire_get_bytes(in, &size);
-  if (!in->bad && !leat_tensor_unpack(out, packed, size)) in->bad = true;
+  leat_status status = in->bad ? LEAT_MISMATCH : leat_tensor_unpack(out, packed, size);
+  if (status == LEAT_MEMORY) leat_out_of_memory();
+  if (status) in->bad = true;
   return !in->bad;
 }

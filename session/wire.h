@@ -23,8 +23,7 @@ typedef struct leat_wire {
 
 uint64_t leat_wire_get(leat_wire *in);
 const char *leat_wire_get_bytes(leat_wire *in, size_t *out_size); // borrowed; never NULL
-// The same where it must be text without NUL inside: copied, NUL-terminated; the caller frees.
-char *leat_wire_get_string(leat_wire *in);
+const char *leat_wire_get_string(leat_wire *in);                  // borrowed; NUL-terminated
 // out->data is malloc'ed and the caller's. False, and `bad`: not a tensor; out->data is NULL.
 bool leat_wire_get_tensor(leat_wire *in, leat_tensor *out);
 

@@ -78,13 +78,11 @@ static leat_status check_file(worker *w, const char *path, uint64_t size, const 
 static leat_status check_files(worker *w, leat_wire *in) {
   uint64_t count = leat_wire_get(in);
   for (uint64_t i = 0; i < count && !in->bad; i++) {
-    char *path = leat_wire_get_string(in);
+    const char *path = leat_wire_get_string(in);
     uint64_t size = leat_wire_get(in), hash[2];
     hash[0] = leat_wire_get(in);
     hash[1] = leat_wire_get(in);
-    leat_status status = in->bad ? malformed(w) : check_file(w, path, size, hash);
-    free(path);
-    LEAT_TRY(status);
+    LEAT_TRY(in->bad ? malformed(w) : check_file(w, path, size, hash));
   }
   return in->bad ? malformed(w) : LEAT_OK;
 }
@@ -100,15 +98,12 @@ static leat_status compile_parts(worker *w, worker_step *step, leat_driver *driv
 static leat_status read_parts(worker *w, worker_step *step, leat_wire *in, leat_driver *driver) {
   uint64_t count = leat_wire_get(in);
   for (uint64_t i = 0; i < count; i++) {
-    char *device = leat_wire_get_string(in);
+    const char *device = leat_wire_get_string(in);
     size_t size;
     const char *text = leat_wire_get_bytes(in, &size);
     leat_graph *graph = NULL;
-    leat_status status =
-        in->bad ? malformed(w) : parse_part(w, step->arena, device, text, size, &graph);
-    if (!status) leat_vec_push(step->arena, &driver->context.parts, graph);
-    free(device);
-    LEAT_TRY(status);
+    LEAT_TRY(in->bad ? malformed(w) : parse_part(w, step->arena, device, text, size, &graph));
+    leat_vec_push(step->arena, &driver->context.parts, graph);
   }
   return check_files(w, in);
 }
@@ -186,11 +181,10 @@ static void take_dims(leat_wire *in, const leat_executor *executor, int64_t *dim
   for (size_t d = 0; d < known; d++) dims[d] = -1;
   uint64_t count = leat_wire_get(in);
   for (uint64_t i = 0; i < count && !in->bad; i++) {
-    char *name = leat_wire_get_string(in);
+    const char *name = leat_wire_get_string(in);
     int64_t value = (int64_t)leat_wire_get(in);
     for (size_t d = 0; d < known; d++)
       if (!strcmp(leat_executor_dim(executor, d), name)) dims[d] = value;
-    free(name);
   }
 }
 
@@ -236,41 +230,42 @@ static void drop_step(worker *w, uint64_t number) {
 
 // -- Variables ---------------------------------------------------------------------------------
 
-// The store that has declared the variable; the caller frees the names. NULL: there is none.
-static leat_store *take_variable(worker *w, leat_wire *in, char **name, char **container,
-                                 leat_variable_info *out) {
+// The store that has declared the variable. NULL: there is none.
+static leat_store *take_variable(worker *w, leat_wire *in, const char **name,
+                                 const char **container, leat_variable_info *out) {
   leat_session *session = w->session;
   *name = leat_wire_get_string(in);
   *container = leat_wire_get_string(in);
   for (uint32_t i = 0; i < session->devices.items.count; i++) {
     leat_store *store = session->devices.items.items[i].store;
     leat_error none = {0};
-    if (store && !leat_store_find(store, *container, *name, out, &none)) return store;
+    leat_status found =
+        store ? leat_store_find(store, *container, *name, out, &none) : LEAT_NOT_FOUND;
+    if (found == LEAT_MEMORY) leat_out_of_memory();
+    if (!found) return store;
   }
   leat_fail(&session->error, LEAT_NOT_FOUND, "there is no variable `%s` here", *name);
   return NULL;
 }
 
 static leat_status read_variable(worker *w, leat_wire *in, leat_text *reply) {
-  char *name, *container;
+  const char *name, *container;
   leat_variable_info info;
   leat_tensor value = {0};
   leat_store *store = take_variable(w, in, &name, &container, &info);
   leat_status status = store ? LEAT_OK : LEAT_NOT_FOUND;
   if (store && info.initialised)
     status = leat_store_read(store, container, name, &value, &w->session->error);
-  if (!status) {
-    leat_wire_put(reply, info.initialised);
-    if (info.initialised) leat_wire_put_tensor(reply, &value);
-  }
-  free(value.data);
-  free(name);
-  free(container);
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, free, value.data);
+  if (!status) leat_wire_put(reply, info.initialised);
+  if (!status && info.initialised) leat_wire_put_tensor(reply, &value);
+  leat_cleanup_run(&cleanup);
   return status;
 }
 
 static leat_status write_variable(worker *w, leat_wire *in) {
-  char *name, *container;
+  const char *name, *container;
   leat_variable_info info;
   leat_tensor value;
   leat_store *store = take_variable(w, in, &name, &container, &info);
@@ -278,8 +273,6 @@ static leat_status write_variable(worker *w, leat_wire *in) {
   if (!leat_wire_get_tensor(in, &value)) status = malformed(w);
   if (!status) status = leat_store_write(store, container, name, &value, &w->session->error);
   free(value.data);
-  free(name);
-  free(container);
   return status;
 }
 

@@ -6,10 +6,14 @@
 // drawn by $LEAT_TEST_SEED.
 #include "base/vec.h"
 #include "leat/leat.h"
+#include "runtime/checkpoint.h"
+#include "runtime/store.h"
+#include "session/cluster.h"
 #include "tests/unit/check.h"
 #include "tests/unit/scratch.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -202,6 +206,23 @@ static void ask_for_texts(leat_session *session, remains *out) {
   free(traffic);
 }
 
+static char lacking[SCRATCH_PATH]; // a checkpoint without most variables
+
+static void write_lacking(void) {
+  float w[3] = {0};
+  leat_named_tensor named = {"w", {LEAT_f32, 1, {3}, w}};
+  scratch_path(lacking, "lacking.safetensors");
+  CHECK_EQ_INT(leat_safetensors_write(lacking, &named, 1, NULL, 0, NULL), LEAT_OK);
+}
+
+static void refuse(leat_session *session) {
+  leat_status status = leat_session_restore(session, lacking);
+  while (status == LEAT_MEMORY && again(status, session, "refuse"))
+    status = leat_session_restore(session, lacking);
+  CHECK_EQ_INT(status, LEAT_MISMATCH);
+  CHECK(strstr(leat_session_message(session), " has no `names`"));
+}
+
 static void live(const char *target, const char *path, remains *out) {
   static float number = 7;
   leat_session *session = create(target);
@@ -216,6 +237,7 @@ static void live(const char *target, const char *path, remains *out) {
   CALL(session, leat_session_save(session, path));
   out->saved = size_of(path);
   CALL(session, leat_session_restore(session, path));
+  refuse(session);
   if (step) train(session, step, 4, &out->losses[2]);
   CALL(session, leat_variable_read(session, "w", &w));
   memcpy(out->w, w.data, sizeof out->w);
@@ -245,11 +267,21 @@ static long sample_of(long all, long usual) {
   return count < all ? count : all;
 }
 
+// The allocation that fails in try `i` of `count`, and whether all behind it do, too.
+static void choose(long i, long count, long all) {
+  empties = (seed() + (uint64_t)i) % 2;
+  atomic_store(&failing, (long)(((uint64_t)i * (uint64_t)all + seed() % (uint64_t)all) /
+                                (uint64_t)count % (uint64_t)all));
+  atomic_store(&calls, 0);
+  errors = 0;
+}
+
 static void check_target(const char *target, long usual) {
   char path[SCRATCH_PATH];
   scratch_path(path, "life.safetensors");
   remains expected = {0};
   atomic_store(&failing, -1);
+  write_lacking();
   live(target, path, &expected); // what is made once in a process is made
   free(expected.graph);
   atomic_store(&calls, 0);
@@ -257,11 +289,7 @@ static void check_target(const char *target, long usual) {
   long all = atomic_load(&calls), count = sample_of(all, usual), found = 0;
   for (long i = 0; i < count && !check_failures; i++) {
     remains left = {0};
-    empties = (seed() + (uint64_t)i) % 2;
-    atomic_store(&failing, (long)(((uint64_t)i * (uint64_t)all + seed() % (uint64_t)all) /
-                                  (uint64_t)count % (uint64_t)all));
-    atomic_store(&calls, 0);
-    errors = 0;
+    choose(i, count, all);
     live(target, path, &left);
     found += errors;
     if (!same(&left, &expected))
@@ -273,6 +301,7 @@ static void check_target(const char *target, long usual) {
   CHECK(found * 2 > count);
   free(expected.graph);
   unlink(path);
+  unlink(lacking);
 }
 
 TEST(sessions_survive_on_ref) {
@@ -281,6 +310,187 @@ TEST(sessions_survive_on_ref) {
 
 TEST(sessions_survive_on_cpu) {
   check_target("cpu", HAS_LLVM ? 20 : 2); // a C compiler takes its time
+}
+
+// -- Variables of a compiled model
+// ------------------------------------------------------------------------------------
+
+static leat_status keep(leat_store *store, const char *path, leat_error *error) {
+  leat_run_counts counts = {.arena = leat_arena_create()};
+  *leat_run_count_of(&counts, "train") = 7;
+  leat_status status = leat_store_save(store, path, &counts, true, error);
+  leat_arena_destroy(counts.arena);
+  return status;
+}
+
+static leat_status bring_back(leat_store *store, const char *path, leat_error *error) {
+  leat_safetensors file;
+  leat_status status = leat_checkpoint_open(&file, path, error), restored;
+  if (status) return status;
+  LEAT_RECOVER(restored, leat_store_restore(store, &file, path, false, error));
+  leat_safetensors_close(&file);
+  return restored;
+}
+
+// The allocation with this number fails, if there are so many; `other` has a variable that the file
+// lacks.
+static bool keep_and_bring_back(leat_store *store, leat_store *other, const char *path, long n) {
+  leat_error error = {0};
+  leat_status status;
+  atomic_store(&calls, 0);
+  atomic_store(&failing, n);
+  LEAT_RECOVER(status, keep(store, path, &error));
+  if (!status) status = bring_back(store, path, &error);
+  if (!status) status = bring_back(other, path, &error);
+  atomic_store(&failing, -1);
+  atomic_store(&emptied, false);
+  bool was_hit = atomic_exchange(&hit, false);
+  if (status != LEAT_MISMATCH && !(was_hit && status == LEAT_MEMORY))
+    CHECK_FAILED("allocation %ld: %s", n, leat_status_name(status));
+  return was_hit;
+}
+
+static leat_store *store_of(const char *const *names, int count) {
+  leat_error error = {0};
+  leat_store *store;
+  CHECK_EQ_INT(leat_store_create(&store, &error), LEAT_OK);
+  for (int i = 0; i < count; i++) {
+    float data[3] = {1, 2, 3};
+    leat_variable *variable;
+    leat_variable_info info = {names[i], "", LEAT_f32, 1, {3}, false, false};
+    CHECK_EQ_INT(leat_store_variable(store, &info, &variable, &error), LEAT_OK);
+    leat_tensor value = {LEAT_f32, 1, {3}, data};
+    CHECK_EQ_INT(leat_store_write(store, "", names[i], &value, &error), LEAT_OK);
+  }
+  return store;
+}
+
+TEST(stores_survive) {
+  char path[SCRATCH_PATH];
+  scratch_path(path, "store.safetensors");
+  static const char *const names[] = {"v", "w", "x"};
+  leat_store *store = store_of(names, 2), *other = store_of(names + 1, 2);
+  long n = 0;
+  empties = false;
+  while (keep_and_bring_back(store, other, path, n)) n++;
+  empties = true;
+  for (long i = 0; i < n; i++) keep_and_bring_back(store, other, path, i);
+  printf("a store: %ld allocations failed, twice\n", n);
+  CHECK(n > 20);
+  leat_store_destroy(store);
+  leat_store_destroy(other);
+  unlink(path);
+}
+
+// -- Two ranks
+// ------------------------------------------------------------------------------------
+
+static const char shared[] = "var w: f32[3] = [1, 2, 3] on \"/job:ps\"\n"
+                             "var names: str[2] = [\"a\", \"b\"] on \"/job:ps\"\n"
+                             "entry train(x: f32[B, 3]) training -> (loss: f32[], n: str[2]) {\n"
+                             "  loss = mean(square(x @ w - 1))\n"
+                             "  n = names + \"x\"\n"
+                             "  minimize(loss, momentum, lr=0.5)\n"
+                             "}\n";
+
+// A rank that ends takes the others along.
+static void *serve(void *context) {
+  leat_session *session = context;
+  if (leat_session_serve(session)) {
+    leat_transport *transport = session->cluster->transport;
+    transport->backend->abort(transport, "a rank has ended");
+  }
+  return NULL;
+}
+
+static leat_status read_and_write(leat_session *session, const char *name) {
+  leat_tensor value;
+  LEAT_TRY(leat_variable_read(session, name, &value));
+  leat_status status = leat_variable_write(session, name, &value);
+  free(value.data);
+  return status;
+}
+
+static leat_status use(leat_session *session, leat_step *step, const char *path) {
+  static float data[] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+  leat_tensor x = {LEAT_f32, 2, {3, 3}, data}, fetches[2];
+  char *traffic = NULL;
+  LEAT_TRY(leat_step_run(step, &x, fetches));
+  LEAT_TRY(read_and_write(session, "w"));
+  LEAT_TRY(read_and_write(session, "names"));
+  LEAT_TRY(leat_session_save(session, path));
+  LEAT_TRY(leat_session_restore(session, path));
+  LEAT_TRY(leat_session_traffic(session, &traffic));
+  free(traffic);
+  return LEAT_OK;
+}
+
+static leat_status prepare_and_use(leat_session *session, const char *path) {
+  const char *entry = "train";
+  leat_step_spec spec = {.entries = &entry, .entry_count = 1};
+  leat_step *step;
+  LEAT_TRY(leat_session_prepare(session, &spec, &step));
+  leat_status status = use(session, step, path);
+  leat_step_destroy(step);
+  return status;
+}
+
+// A call that fails may have ended the other rank, and the world with it.
+static bool again_or_ended(leat_status status, const leat_session *session) {
+  bool was_hit = atomic_exchange(&hit, false);
+  atomic_store(&emptied, false);
+  if (!status) return false;
+  bool ended = status == LEAT_ABORTED && (was_hit || errors);
+  if (!ended && !(was_hit && status == LEAT_MEMORY))
+    CHECK_FAILED("allocation %ld: %s: %s", atomic_load(&failing), leat_status_name(status),
+                 leat_session_message(session));
+  errors++;
+  return !ended && was_hit;
+}
+
+static void live_as_two(const char *path) {
+  leat_inproc_world *world;
+  leat_session *sessions[2];
+  leat_session_options options = {
+      .cluster = "ps=1,worker=1", .target = "ref", .cache = "off", .threads = 1, .deadline = 20};
+  leat_error error = {0};
+  pthread_t thread;
+  long chosen = atomic_exchange(&failing, -1);
+  unlink(path);
+  CHECK_EQ_INT(leat_inproc_world_create(2, &world, &error), LEAT_OK);
+  for (int i = 0; i < 2; i++) {
+    leat_transport *transport;
+    CHECK_EQ_INT(leat_inproc_join(world, i, &transport, &error), LEAT_OK);
+    CHECK_EQ_INT(leat_session_create_on(&options, transport, &sessions[i]), LEAT_OK);
+  }
+  pthread_create(&thread, NULL, serve, sessions[0]);
+  atomic_store(&calls, 0);
+  atomic_store(&failing, chosen);
+  while (again_or_ended(leat_session_extend(sessions[1], shared, 0, "shared.leat"), sessions[1]))
+    continue;
+  while (again_or_ended(prepare_and_use(sessions[1], path), sessions[1])) continue;
+  leat_session_destroy(sessions[1]);
+  pthread_join(thread, NULL);
+  leat_session_destroy(sessions[0]);
+  leat_inproc_world_destroy(world);
+}
+
+TEST(clusters_survive_or_end) {
+  char path[SCRATCH_PATH];
+  scratch_path(path, "shared.safetensors");
+  atomic_store(&failing, -1);
+  live_as_two(path); // what is made once in a process is made
+  live_as_two(path);
+  long all = atomic_load(&calls), count = sample_of(all, 60), found = 0;
+  for (long i = 0; i < count && !check_failures; i++) {
+    choose(i, count, all);
+    live_as_two(path);
+    found += errors;
+  }
+  atomic_store(&failing, -1);
+  printf("two ranks: %ld of %ld allocations failed, %ld errors\n", count, all, found);
+  CHECK(found * 2 > count);
+  unlink(path);
 }
 
 CHECK_MAIN("memory")

@@ -27,13 +27,14 @@ TEST(packed_strings_come_back) {
   CHECK_EQ_INT(size, ODD * sizeof(uint64_t) + 7);
   char *packed = malloc(size);
   leat_tensor_pack(&tensor, packed);
-  CHECK(leat_tensor_unpack(&back, packed, size));
+  CHECK_EQ_INT(leat_tensor_unpack(&back, packed, size), LEAT_OK);
   for (int i = 0; back.data && i < ODD; i++) CHECK(same(((leat_str *)back.data)[i], odd[i]));
   free(back.data);
-  for (uint64_t cut = 0; cut < size; cut++) CHECK(!leat_tensor_unpack(&back, packed, cut));
+  for (uint64_t cut = 0; cut < size; cut++)
+    CHECK_EQ_INT(leat_tensor_unpack(&back, packed, cut), LEAT_MISMATCH);
   for (int bit = 0; bit < 64; bit++) { // another size of the third
     packed[2 * sizeof(uint64_t) + (size_t)bit / 8] ^= (char)(1 << bit % 8);
-    CHECK(!leat_tensor_unpack(&back, packed, size));
+    CHECK_EQ_INT(leat_tensor_unpack(&back, packed, size), LEAT_MISMATCH);
     CHECK(!back.data);
     packed[2 * sizeof(uint64_t) + (size_t)bit / 8] ^= (char)(1 << bit % 8);
   }
