@@ -162,7 +162,7 @@ static void vector(leat_loops *s, k_value first, k_value mask, k_value *acc) {
   l->mask = mask = s->lanes ? mask : NULL;
   if (s->lanes) leat_loops_put(s, s->lanes, (leat_index){.base = first, .step = 1});
   s->w->inner = first;
-  s->w->runs[0].place = (leat_index){.base = first, .step = 1};
+  s->w->joined[0].place = (leat_index){.base = first, .step = 1};
   if (s->accumulators) {
     leat_index position = {.base = s->step ? s->step : k_i64(s->b, 0)};
     if (s->by_lanes) {
@@ -225,7 +225,7 @@ static void blocks(leat_loops *s, k_value *acc) {
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), s->length, LEAT_REDUCE_BLOCK_INNER, acc, count);
   k_value low = k_loop_index(loop);
   k_value block = k_binary(b, K_DIV, low, size);
-  if (s->part == LEAT_PART_TOTALS)
+  if (s->part == LEAT_FOLD_TOTALS)
     one[0] = k_load(b, s->scratch, block_place(s, block), 1, NULL);
   else
     fold_block(s, low, k_binary(b, K_MIN, k_add(b, low, size), s->length), one);
@@ -247,7 +247,7 @@ static void row_of_lanes(leat_loops *s, k_value *acc) {
   k_builder *b = s->b;
   k_value zero = k_i64(b, 0), cut[LEAT_MOST_ACCUMULATORS];
   bool may_be_cut = s->accumulators && !all_exact(s) && !leat_is_at_most(s->length, block);
-  if (!may_be_cut && s->part != LEAT_PART_TOTALS) {
+  if (!may_be_cut && s->part != LEAT_FOLD_TOTALS) {
     leat_loops_vectors(s, zero, s->length, acc);
     return;
   }
@@ -342,13 +342,13 @@ static void step_blocks(leat_loops *s, k_value *acc) {
   k_value one[LEAT_MOST_ACCUMULATORS], total[LEAT_MOST_ACCUMULATORS];
   k_value size = k_i64(b, LEAT_REDUCE_BLOCK_OUTER);
   bool one_block = all_exact(s) || leat_is_at_most(s->step_count, LEAT_REDUCE_BLOCK_OUTER);
-  if (!count || (one_block && s->part == LEAT_PART_ALL)) {
+  if (!count || (one_block && s->part == LEAT_FOLD_ALL)) {
     steps(s, k_i64(b, 0), s->step_count, whole_vectors, acc);
     return;
   }
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), s->step_count, LEAT_REDUCE_BLOCK_OUTER, acc, count);
   k_value low = k_loop_index(loop);
-  if (s->part == LEAT_PART_TOTALS) {
+  if (s->part == LEAT_FOLD_TOTALS) {
     for (int u = 0; u < s->wide; u++) one[u] = load_block(s, u, k_binary(b, K_DIV, low, size));
   } else {
     fold_steps(s, low, k_binary(b, K_MIN, k_add(b, low, size), s->step_count), one);

@@ -13,7 +13,7 @@ enum {
 
 // A reduction of few and long rows is two kernels, so that threads share it: the first folds each
 // block of ops/reduce.c to one number, the second folds these.
-typedef enum leat_part { LEAT_PART_ALL, LEAT_PART_BLOCKS, LEAT_PART_TOTALS } leat_part;
+typedef enum leat_fold_part { LEAT_FOLD_ALL, LEAT_FOLD_BLOCKS, LEAT_FOLD_TOTALS } leat_fold_part;
 
 typedef struct leat_loops {
   leat_lower *w;
@@ -34,7 +34,7 @@ typedef struct leat_loops {
   int wide;
   k_value columns, column, column_mask;
   k_value results[LEAT_MOST_WIDE][LEAT_MOST_ACCUMULATORS]; // of reductions, in the order of members
-  leat_part part;
+  leat_fold_part part;
   const k_buffer *scratch; // the blocks' numbers: [row, block], for rule 2 [row, block, output]
   k_value row_number;
   leat_stores stores;

@@ -80,11 +80,11 @@ static k_value immediate(leat_lower *w, const leat_node *node) {
 }
 
 // How many axes of a type from k on are the axes of a run, all here; 0: they are not.
-static int axes_of_run(const leat_lower *w, const leat_run *run, const leat_type *type,
-                       const leat_index *at, int k) {
+static int axes_of_joined(const leat_lower *w, const leat_joined_axes *joined,
+                          const leat_type *type, const leat_index *at, int k) {
   int from = k;
   for (int axis = 0; axis < w->rank; axis++) {
-    if (!(run->axes >> axis & 1)) continue;
+    if (!(joined->axes >> axis & 1)) continue;
     while (k < type->rank && leat_dim_is(type->dims[k], 1)) k++;
     if (k == type->rank || !leat_dim_equal(type->dims[k], w->dims[axis]) ||
         !same_index(at[k], w->at[axis]))
@@ -107,8 +107,8 @@ static leat_index linear(leat_lower *w, const leat_fact *fact, const leat_type *
     leat_index place = at[k];
     count = 0;
     for (int i = 0; i < 2 && !count; i++) {
-      count = axes_of_run(w, &w->runs[i], type, at, k);
-      if (count) place = w->runs[i].place;
+      count = axes_of_joined(w, &w->joined[i], type, at, k);
+      if (count) place = w->joined[i].place;
     }
     if (!count) count = 1;
     for (int i = k; k > 0 && i < k + count; i++)

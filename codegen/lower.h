@@ -9,10 +9,10 @@ enum { LEAT_TILE_NANOSECONDS = 8000 }; // what a tile should cost
 
 // Axes of the space that are taken as one, and the place along it. What has them one after the
 // other is read at that place, not at one along each.
-typedef struct leat_run {
+typedef struct leat_joined_axes {
   unsigned axes; // 0: none
   leat_index place;
-} leat_run;
+} leat_joined_axes;
 
 // A value that was computed at an index, for the next who asks.
 typedef struct leat_memo {
@@ -49,7 +49,7 @@ typedef struct leat_lower {
   leat_dim dims[LEAT_MAX_RANK];
   unsigned reduced, innermost; // as in leat_unit, of these axes
   leat_index at[LEAT_MAX_RANK];
-  leat_run runs[2];
+  leat_joined_axes joined[2];
   k_value inner; // the first lane's place, along the axes that lanes lie along
   int pass;
 } leat_lower;

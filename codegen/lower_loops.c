@@ -55,7 +55,7 @@ static void choose_axes(leat_loops *s) {
   s->lanes = !w->reduced ? last : s->by_lanes ? w->innermost : last & ~w->reduced;
   s->steps = w->reduced & ~s->lanes;
   s->rows = all & ~s->inner & ~s->lanes;
-  if (s->by_lanes && (s->lanes & (s->lanes - 1))) w->runs[0].axes = s->lanes; // more than one
+  if (s->by_lanes && (s->lanes & (s->lanes - 1))) w->joined[0].axes = s->lanes; // more than one
   s->row_count = product(s, s->rows);
   s->length = leat_lower_dim(w, product(s, s->lanes));
   s->step_count = leat_lower_dim(w, product(s, s->steps));
@@ -188,10 +188,10 @@ static leat_dim make_block_tiles(leat_loops *s) {
   return leat_lower_product(s->w, tiles, 2);
 }
 
-static void lower_part(leat_table *table, leat_unit *unit, leat_part part) {
+static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) {
   leat_lower *w = leat_lower_begin(table, unit);
   leat_loops s = {.w = w, .unit = unit, .b = &w->builder, .part = part, .passes = 1};
-  double cost = part == LEAT_PART_TOTALS ? 0 : leat_unit_estimate(unit);
+  double cost = part == LEAT_FOLD_TOTALS ? 0 : leat_unit_estimate(unit);
   s.column = s.columns = s.row_number = k_i64(s.b, 0);
   if (unit->scratch) s.scratch = leat_lower_buffer(w, unit->scratch);
   leat_loops_find_passes(&s);
@@ -204,7 +204,7 @@ static void lower_part(leat_table *table, leat_unit *unit, leat_part part) {
   choose_wide(&s);
   s.unrolled = s.by_lanes && !s.steps && leat_is_at_most(s.length, LEAT_MOST_UNROLLED);
   keep_costly(&s);
-  leat_lower_end(w, part == LEAT_PART_BLOCKS ? make_block_tiles(&s) : make_tiles(&s, cost), cost);
+  leat_lower_end(w, part == LEAT_FOLD_BLOCKS ? make_block_tiles(&s) : make_tiles(&s, cost), cost);
 }
 
 // Room for a number of each block, when the reduction is worth two kernels.
@@ -229,9 +229,9 @@ void leat_loops_prepare(leat_table *table, leat_unit *unit) {
 
 void leat_lower_loops(leat_table *table, leat_unit *unit) {
   if (!unit->scratch) {
-    lower_part(table, unit, LEAT_PART_ALL);
+    lower_part(table, unit, LEAT_FOLD_ALL);
     return;
   }
-  lower_part(table, unit, LEAT_PART_BLOCKS);
-  lower_part(table, unit, LEAT_PART_TOTALS);
+  lower_part(table, unit, LEAT_FOLD_BLOCKS);
+  lower_part(table, unit, LEAT_FOLD_TOTALS);
 }

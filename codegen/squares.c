@@ -72,7 +72,7 @@ static int axis_across(const leat_unit *unit) {
 
 int leat_loops_across(const leat_loops *s) {
   const leat_unit *unit = s->unit;
-  if (s->w->flat || unit->reduced || unit->has_rows || s->part != LEAT_PART_ALL) return -1;
+  if (s->w->flat || unit->reduced || unit->has_rows || s->part != LEAT_FOLD_ALL) return -1;
   if (unit->rank < 2 || !leat_dim_is_const(unit->dims[unit->rank - 1])) return -1;
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
     const leat_output *output = &unit->outputs.items[i];
@@ -111,9 +111,9 @@ static side side_of(const leat_unit *unit, int axis, int other) {
 }
 
 static void put_side(const squares *q, const side *side, leat_index place) {
-  leat_run *run = &q->loops->w->runs[side == &q->last];
+  leat_joined_axes *joined = &q->loops->w->joined[side == &q->last];
   leat_loops_put(q->loops, side->axes, place);
-  *run = (leat_run){.axes = side->axes, .place = place};
+  *joined = (leat_joined_axes){.axes = side->axes, .place = place};
 }
 
 // -- Where rows are ------------------------------------------------------------------------------

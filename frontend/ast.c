@@ -19,7 +19,7 @@ const char *leat_operator_op(leat_operator operator) {
   return ops[operator];
 }
 
-const leat_arg *leat_args_find(const leat_args *args, const char *key) {
+const leat_argument *leat_arguments_find(const leat_arguments *args, const char *key) {
   for (uint32_t i = 0; i < args->count; i++)
     if (args->items[i].key == key) return &args->items[i];
   return NULL;

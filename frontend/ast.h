@@ -82,19 +82,19 @@ typedef enum leat_expr_kind {
 
 // An argument of a call, or a `key=value` of a declaration. key NULL: by position. In an entry's
 // attributes a word alone (`training`) has value NULL.
-typedef struct leat_arg {
+typedef struct leat_argument {
   leat_span span;
   const char *key;
   leat_expr *value;
-} leat_arg;
+} leat_argument;
 
-typedef struct leat_args {
-  leat_arg *items;
+typedef struct leat_arguments {
+  leat_argument *items;
   uint32_t count;
-} leat_args;
+} leat_arguments;
 
 // The argument called `key` (interned), or NULL.
-const leat_arg *leat_args_find(const leat_args *args, const char *key);
+const leat_argument *leat_arguments_find(const leat_arguments *args, const char *key);
 
 // A piece of a string: bytes as they are (escapes resolved; they may hold NUL), or `{expr}`.
 typedef struct leat_string_part {
@@ -131,7 +131,7 @@ struct leat_expr {
     leat_exprs list; // LIST
     struct {         // CALL
       leat_expr *callee;
-      leat_args args;
+      leat_arguments args;
       leat_expr *as; // the instance's name as a STRING, or NULL
     };
     struct { // INDEX
@@ -215,13 +215,13 @@ struct leat_stmt {
   union {
     struct { // GRAPH, FN, GRADIENT, ENTRY
       leat_bindings params;
-      leat_bindings results; // GRADIENT: the outputs, then their gradients
-      leat_args attributes;  // ENTRY: training · background parallel=2 once; GRAPH: device="…"
+      leat_bindings results;     // GRADIENT: the outputs, then their gradients
+      leat_arguments attributes; // ENTRY: training · background parallel=2 once; GRAPH: device="…"
     };
-    struct {             // VAR, QUEUE
-      leat_expr *type;   // QUEUE: a LIST of types
-      leat_expr *init;   // VAR; NULL when not written
-      leat_args options; // key=value pairs; MUTEX too
+    struct {                  // VAR, QUEUE
+      leat_expr *type;        // QUEUE: a LIST of types
+      leat_expr *init;        // VAR; NULL when not written
+      leat_arguments options; // key=value pairs; MUTEX too
     };
     struct { // ASSIGN, UPDATE
       leat_expr *target, *value;

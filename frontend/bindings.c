@@ -87,9 +87,9 @@ static bool is_used(const evaluator *e, const leat_node *node) {
 }
 
 // What a line says of its feed that the head of the entry may say otherwise.
-static void take_port(evaluator *e, leat_node *feed, const leat_args *args) {
-  const leat_arg *name = leat_args_find(args, leat_intern(e->strings, "name"));
-  const leat_arg *index = leat_args_find(args, leat_intern(e->strings, "index"));
+static void take_port(evaluator *e, leat_node *feed, const leat_arguments *args) {
+  const leat_argument *name = leat_arguments_find(args, leat_intern(e->strings, "name"));
+  const leat_argument *index = leat_arguments_find(args, leat_intern(e->strings, "index"));
   ev text = name ? ev_expr(e, name->value, NULL) : ev_none();
   ev number = index ? ev_expr(e, index->value, NULL) : ev_none();
   if (text.kind == EV_STRING)

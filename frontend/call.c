@@ -215,7 +215,7 @@ ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, u
 
 // -- Call expressions ---------------------------------------------------------------------------
 
-static bool is_spread(const leat_arg *arg) {
+static bool is_spread(const leat_argument *arg) {
   return arg->value->kind == LEAT_EXPR_ELLIPSIS && !arg->key;
 }
 
@@ -225,13 +225,13 @@ static const ev_list *collected(evaluator *e) {
   return binding && binding->value.kind == EV_LIST ? binding->value.list : NULL;
 }
 
-static leat_span key_span(const leat_arg *arg) {
+static leat_span key_span(const leat_argument *arg) {
   leat_span span = arg->span;
   if (arg->key) span.end = span.begin + (uint32_t)strlen(arg->key);
   return span;
 }
 
-ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra,
+ev_argument *ev_arguments(evaluator *e, const leat_arguments *args, uint32_t extra,
                           uint32_t *out_count) {
   const ev_list *rest = NULL;
   uint32_t room = args->count + extra + 1, count = 0;
@@ -247,7 +247,7 @@ ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra,
   }
   ev_argument *out = leat_new_array(e->arena, ev_argument, room);
   for (uint32_t i = 0; i < args->count; i++) {
-    const leat_arg *arg = &args->items[i];
+    const leat_argument *arg = &args->items[i];
     if (!is_spread(arg))
       out[count++] =
           (ev_argument){arg->key, ev_value(e, arg->value, NULL), arg->value->span, key_span(arg)};

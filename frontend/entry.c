@@ -96,7 +96,7 @@ static bool counts_steps(const evaluator *e, const leat_entry *entry, const leat
 
 static bool entry_attributes(evaluator *e, const leat_stmt *stmt, bool *training) {
   for (uint32_t i = 0; i < stmt->attributes.count; i++) {
-    const leat_arg *attribute = &stmt->attributes.items[i];
+    const leat_argument *attribute = &stmt->attributes.items[i];
     if (strcmp(attribute->key, "training") != 0) {
       ev_fail(e, attribute->span, "`%s` entries are not supported yet", attribute->key);
       return false;

@@ -408,7 +408,8 @@ ev ev_call(evaluator *e, const ev_function *function, const ev_argument *args, u
 ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argument *args,
                       uint32_t count, leat_span span, const char *as, const char *hint);
 // The arguments of a call, values and names; NULL: reported. `extra` is room for more behind them.
-ev_argument *ev_arguments(evaluator *e, const leat_args *args, uint32_t extra, uint32_t *out_count);
+ev_argument *ev_arguments(evaluator *e, const leat_arguments *args, uint32_t extra,
+                          uint32_t *out_count);
 
 // -- nodes.c ------------------------------------------------------------------------------------
 leat_builder ev_builder(evaluator *e, leat_span span);

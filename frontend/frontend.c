@@ -133,7 +133,8 @@ static ev setting(evaluator *e, const leat_binding *param) {
 }
 
 static void graph_line(evaluator *e, const leat_stmt *stmt) {
-  const leat_arg *device = leat_args_find(&stmt->attributes, leat_intern(e->strings, "device"));
+  const leat_argument *device =
+      leat_arguments_find(&stmt->attributes, leat_intern(e->strings, "device"));
   e->graph->name = stmt->name;
   if (device && !ev_string(e, device->value, &e->graph->device)) return;
   for (uint32_t i = 0; i < stmt->params.count; i++) {

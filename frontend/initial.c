@@ -37,12 +37,12 @@ static void leave(evaluator *e, const surroundings *around) {
 
 // -- The value ----------------------------------------------------------------------------------
 
-static bool gives(const leat_bindings *params, const leat_args *args, const char *name) {
+static bool gives(const leat_bindings *params, const leat_arguments *args, const char *name) {
   uint32_t positional = 0;
   for (uint32_t i = 0; i < args->count; i++) positional += !args->items[i].key;
   for (uint32_t i = 0; i < positional && i < params->count; i++)
     if (params->items[i].name == name) return true;
-  return leat_args_find(args, name);
+  return leat_arguments_find(args, name);
 }
 
 static bool has_parameter(const leat_bindings *params, const char *name) {

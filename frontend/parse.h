@@ -37,7 +37,7 @@ typedef struct leat_parser {
 
   // Stacks of the lists being read: a list notes the count, pushes, and takes what is above.
   leat_vec(leat_expr *) exprs;
-  leat_vec(leat_arg) args;
+  leat_vec(leat_argument) args;
   leat_vec(leat_binding) bindings;
   leat_vec(leat_stmt *) stmts;
   leat_vec(leat_string_part) parts;

@@ -119,7 +119,7 @@ static leat_expr *parse_ellipsis(leat_parser *p) {
 
 static void parse_arg(leat_parser *p) {
   uint32_t begin = p->token.begin;
-  leat_arg arg = {0};
+  leat_argument arg = {0};
   if (leat_parser_at(p, LEAT_TOKEN_ELLIPSIS)) {
     arg.value = parse_ellipsis(p);
   } else {
@@ -357,9 +357,9 @@ static leat_expr *pipe_into(leat_parser *p, leat_expr *first, leat_expr *call, u
     leat_parser_error(p, call->span, "expected a call after `|>`, such as `relu()`");
     return call;
   }
-  leat_args args = {.count = call->args.count + 1};
-  args.items = leat_new_array(p->arena, leat_arg, args.count);
-  args.items[0] = (leat_arg){.span = first->span, .value = first};
+  leat_arguments args = {.count = call->args.count + 1};
+  args.items = leat_new_array(p->arena, leat_argument, args.count);
+  args.items[0] = (leat_argument){.span = first->span, .value = first};
   if (call->args.count)
     memcpy(args.items + 1, call->args.items, call->args.count * sizeof *args.items);
   call->args = args;

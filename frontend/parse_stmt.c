@@ -9,7 +9,7 @@
 
 static void parse_option(leat_parser *p) {
   uint32_t begin = p->token.begin;
-  leat_arg option = {.key = leat_parse_name(p, "a name")};
+  leat_argument option = {.key = leat_parse_name(p, "a name")};
   leat_parser_expect(p, LEAT_TOKEN_EQUAL);
   option.value = leat_parse_expr(p);
   option.span = leat_parser_span(p, begin);
@@ -17,8 +17,8 @@ static void parse_option(leat_parser *p) {
 }
 
 // { NAME "=" expression }
-static leat_args parse_options(leat_parser *p) {
-  leat_args options = {0};
+static leat_arguments parse_options(leat_parser *p) {
+  leat_arguments options = {0};
   uint32_t mark = p->args.count;
   while (leat_parser_at(p, LEAT_TOKEN_NAME) && !p->panic) parse_option(p);
   LEAT_TAKE(p, args, mark, &options);
@@ -187,7 +187,7 @@ enum { ENTRY_WORDS = sizeof entry_words / sizeof *entry_words, ENTRY_FLAGS = 3 }
 // NAME [ "=" expression ]
 static void parse_entry_word(leat_parser *p) {
   leat_span span = leat_parser_token_span(p);
-  leat_arg word = {.key = leat_parse_name(p, "a name")};
+  leat_argument word = {.key = leat_parse_name(p, "a name")};
   int known = 0;
   while (known < ENTRY_WORDS && strcmp(word.key, entry_words[known]) != 0) known++;
   if (known == ENTRY_WORDS) {

@@ -187,7 +187,7 @@ typedef struct var_options {
   const char *place; // of canonical text: where the declaration stood
 } var_options;
 
-static bool set_option(evaluator *e, const leat_arg *option, ev value, bool absolute,
+static bool set_option(evaluator *e, const leat_argument *option, ev value, bool absolute,
                        var_options *out) {
   if (!strcmp(option->key, "trainable") && value.kind == EV_BOOL)
     out->trainable = value.i;
@@ -210,7 +210,7 @@ static bool set_option(evaluator *e, const leat_arg *option, ev value, bool abso
 static bool options_of(evaluator *e, const leat_stmt *stmt, var_options *out) {
   *out = (var_options){.trainable = true, .container = leat_intern(e->strings, "")};
   for (uint32_t i = 0; i < stmt->options.count; i++) {
-    const leat_arg *option = &stmt->options.items[i];
+    const leat_argument *option = &stmt->options.items[i];
     if (!set_option(e, option, ev_expr(e, option->value, NULL), stmt->absolute, out)) return false;
   }
   return true;

@@ -34,7 +34,7 @@ static void use_exprs(names *used, const leat_exprs *exprs) {
   for (uint32_t i = 0; i < exprs->count; i++) use_expr(used, exprs->items[i]);
 }
 
-static void use_args(names *used, const leat_args *args) {
+static void use_args(names *used, const leat_arguments *args) {
   for (uint32_t i = 0; i < args->count; i++) {
     const leat_expr *value = args->items[i].value;
     bool spread = value && value->kind == LEAT_EXPR_ELLIPSIS; // f(x, ...)
