@@ -249,7 +249,8 @@ def move(rng, values):
         (f'reshape({name}, [-1, 2])', f'rows({name}, 2)'),
         (f'concat([{name}, {other}], axis={axis})', f'np.concatenate([{name}, {other}], axis={axis})'),
         (f'stack([{name}, {other}], axis={axis})', f'np.stack([{name}, {other}], axis={axis})'),
-        (f'broadcast({name}, [{wide[0]}, {shape_text}])', f'np.broadcast_to({name}, (max({wide[1]}, -1), *{name}.shape))'),
+        (f'broadcast({name}, [{wide[0]}, {shape_text}])',
+         f'np.broadcast_to({name}, (max({wide[1]}, -1), *{name}.shape))'),
         (f'tile({name}, [2{", 1" * (x.ndim - 1)}])', f'np.tile({name}, [2{", 1" * (x.ndim - 1)}])'),
         (f'pad({name}, 0, before={lists[0]}, after={lists[1]})', f'padded({name}, {lists[2]}, {lists[3]})'),
         (f'halves({name})', f'halves({name})'), (f'{name}[{":, " * axis}None]', f'{name}[{":, " * axis}None]')])
@@ -269,7 +270,8 @@ def index(rng, values):
         (f'{name}[{colons}{a}:]', f'cut({name}, {axis}, {b}, {n})'),
         (f'{name}[{colons}:{a}]', f'cut({name}, {axis}, 0, {b})')] + [
         (f'{name}[{colons}{a}:{c}]', f'cut({name}, {axis}, {b}, {d})')] * 3 + [
-        (f'{name}[{colons}{a}]', f'at({name}, {axis}, {b})'), (f'{name}[{colons}{i}]', f'at({name}, {axis}, {i}{f" + {n}" if i < 0 else ""})'),
+        (f'{name}[{colons}{a}]', f'at({name}, {axis}, {b})'),
+        (f'{name}[{colons}{i}]', f'at({name}, {axis}, {i}{f" + {n}" if i < 0 else ""})'),
         (f'gather({name}, [1, 0, 1], axis={axis})', f'take({name}, [1, 0, 1], {axis})'),
         (f'gather({name}, i0, axis={axis})', f'take({name}, i0, {axis})'),
         (f'split({name}, [2, shape({name})[{axis}] - 2], axis={axis})[1]', f'cut({name}, {axis}, 2, {n})')])
@@ -281,11 +283,13 @@ def make(rng, values):
     name = pick(rng, values, lambda x: x.ndim == 1 and x.dtype == numpy.float32)
     return rng.choice([
         (f'iota([{a}], axis=0, dtype=f32)', f'positions({b}).astype("float32")'),
-        (f'eye({a})[:, :1]', f'np.eye({b}, dtype="float32")[:, :1]'), (f'zeros(f32[{a}, 2])', f'np.zeros(({b}, 2), "float32")'),
+        (f'eye({a})[:, :1]', f'np.eye({b}, dtype="float32")[:, :1]'),
+        (f'zeros(f32[{a}, 2])', f'np.zeros(({b}, 2), "float32")'),
         (f'one_hot(i0, {a}, dtype=f32)', f'hot(i0, {b})'), (f'i64_of({a})', f'np.array({b})'),
         (f'cast({a}, f32) / 8', f'np.float32({b}) / np.float32(8)'),
         *([(f'{name}[:, None] * {name}[None, :]', f'{name}[:, None] * {name}[None, :]'),
-           (f'tril({name}[:, None] + {name}[None, :])', f'np.tril({name}[:, None] + {name}[None, :])')] if name else [])])
+           (f'tril({name}[:, None] + {name}[None, :])', f'np.tril({name}[:, None] + {name}[None, :])')]
+          if name else [])])
 
 
 def select(rng, values):
@@ -296,7 +300,7 @@ def select(rng, values):
     ones = values[name].ndim == 1
     return rng.choice([(f'{name}[{name} > 0.25]',) * 2, (f'nonzero({name} > 0)', f'np.argwhere({name} > 0)'),
                        (f'unique({name})[0]', f'np.unique({name})')] +
-                      [(f'{name}[sum({name}, axis=1) > 0]', f'{name}[np.sum({name}, axis=1) > 0]')
+                      [(f'{name}[max({name}, axis=1) > 0.25]', f'{name}[np.max(some({name}, 1), axis=1) > 0.25]')
                        for _ in range(3) if values[name].ndim == 2] +
                       [(f'searchsorted(sort({name}), {name})',
                         f'np.searchsorted(np.sort({name}), {name}).astype("int32")')] * ones)
