@@ -22,9 +22,8 @@ static unsigned char *make_file(const char *prefix, size_t prefix_size, const ch
   return realloc(leat_text_take(&text), *out_size); // without the terminator
 }
 
-static leat_status parse_npy(const char *dict, size_t data_size, leat_tensor *out,
-                             leat_error *error) {
-  static const char data[64] = {0};
+static leat_status parse_npy_of(const char *dict, const void *data, size_t data_size,
+                                leat_tensor *out, leat_error *error) {
   char prefix[] = "\x93NUMPY\1\0..";
   size_t length = strlen(dict), size;
   prefix[8] = (char)(length & 0xff);
@@ -36,6 +35,12 @@ static leat_status parse_npy(const char *dict, size_t data_size, leat_tensor *ou
   leat_npy_close(&npy);
   free(file);
   return status;
+}
+
+static leat_status parse_npy(const char *dict, size_t data_size, leat_tensor *out,
+                             leat_error *error) {
+  static const char data[64] = {0};
+  return parse_npy_of(dict, data, data_size, out, error);
 }
 
 TEST(npy_writes_what_it_reads) {
@@ -106,6 +111,23 @@ static void check_npy_refused(const char *dict, size_t data_size, const char *re
   CHECK(parse_npy(dict, data_size, &t, &error) != LEAT_OK);
   if (!strstr(error.message, reason))
     CHECK_FAILED("%s: '%s' lacks '%s'", dict, error.message, reason);
+}
+
+TEST(npy_text_is_unicode) {
+  static const struct {
+    uint32_t point;
+    bool right;
+  } cases[] = {{0xd7ff, true}, {0xd800, false},  {0xdfff, false},
+               {0xe000, true}, {0x10ffff, true}, {0x110000, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    leat_tensor t;
+    leat_error error = {0};
+    uint32_t text[] = {'a', cases[i].point};
+    leat_status status = parse_npy_of("{'descr': '<U1', 'fortran_order': False, 'shape': (2,), }",
+                                      text, sizeof text, &t, &error);
+    CHECK_EQ_INT(status, cases[i].right ? LEAT_OK : LEAT_INVALID);
+    CHECK_EQ_STR(error.message, cases[i].right ? "" : "element 1 of the npy text is not Unicode");
+  }
 }
 
 TEST(npy_refuses_with_a_reason) {

@@ -535,6 +535,22 @@ TEST(verifier_refuses) {
   check_refused(spoil_support, "values of type c64");
 }
 
+TEST(verifier_refuses_steps_that_lead_nowhere) {
+  for (int64_t step = -1; step <= 1; step++) {
+    leat_arena *own = leat_arena_create();
+    k_builder b;
+    leat_error error = {0};
+    k_begin(&b, own, "steps");
+    k_value wanted = k_i64(&b, step);
+    k_instr *loop = k_loop_begin(&b, k_i64(&b, 0), k_tile(&b), 1, NULL, 0);
+    k_loop_end(&b, NULL, 0);
+    loop->args[2] = wanted;
+    CHECK_EQ_INT(leat_kernel_verify(k_finish(&b), &error), step > 0 ? LEAT_OK : LEAT_INTERNAL);
+    if (step <= 0) CHECK(strstr(error.message, "the step is a positive constant"));
+    leat_arena_destroy(own);
+  }
+}
+
 TEST(verifier_bounds_the_stack) {
   leat_arena *own = leat_arena_create();
   k_builder b;
