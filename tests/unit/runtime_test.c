@@ -119,6 +119,10 @@ static void run_gang(int threads) {
     leat_runtime_trace(f.runtime, &trace);
     CHECK_EQ_INT(threads_in_trace(trace.data, "slow_increment"), threads);
     CHECK_EQ_INT(threads_in_trace(trace.data, "increment"), 1);
+    const char *slow = strstr(trace.data, "\"name\":\"slow_increment\"");
+    double begin, taken; // in microseconds
+    CHECK(slow && (slow = strstr(slow, "\"ph\":")) &&
+          sscanf(slow, "\"ph\":\"X\",\"ts\":%lf,\"dur\":%lf,", &begin, &taken) == 2 && taken > 0);
     leat_text_finish(&trace);
   }
   tear_down(&f);
