@@ -30,9 +30,9 @@ bool shape_argsort(leat_shape_context *context) {
 }
 
 bool shape_top_k(leat_shape_context *context) {
-  int axis = leat_shape_axis_attr(context);
+  int axis = (int)leat_node_attr(context->node, "axis")->i;
   leat_dim k = leat_node_attr(context->node, "k")->dim;
-  if (axis < 0 || !shape_sorted(context) || !leat_shape_dim_ok(context, k)) return false;
+  if (!shape_sorted(context) || !leat_shape_dim_ok(context, k)) return false;
   leat_dim extent = leat_shape_input(context, 0)->dims[axis];
   leat_claim fits = {.says = leat_arena_printf(context->graph->arena,
                                                "k is %%lld, but axis %d has %%lld elements", axis),

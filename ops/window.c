@@ -50,7 +50,7 @@ bool shape_unfold(leat_shape_context *context) {
   if (!check_counts(context) || !leat_shape_same_dtype(context, 0, 1)) return false;
   if (leat_shape_input(context, 1)->rank != 0)
     return leat_shape_fail(context, "the value outside must be a scalar");
-  if (rank < count || rank + count > LEAT_MAX_RANK)
+  if (rank + count > LEAT_MAX_RANK)
     return leat_shape_fail(context,
                            "windows along %d axes would make rank %d, at most %d is possible",
                            count, rank + count, LEAT_MAX_RANK);
