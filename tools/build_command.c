@@ -80,7 +80,7 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"print-link", 0, TOOL_FLAG, &a->print_link, NULL, "show the command that links"},
   };
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
-                                 tool_session_options(&o.session, shared)};
+                                 tool_session_options(&o.session, BUILDS, shared)};
   int first, status;
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");

@@ -64,7 +64,7 @@ static int check(session_options *options, const char *path) {
 static int run(const tool_command *command, int argc, char **argv) {
   session_options session;
   tool_option shared[SESSION_OPTION_COUNT];
-  const tool_options groups[] = {tool_session_options(&session, shared)};
+  const tool_options groups[] = {tool_session_options(&session, CHECKS, shared)};
   int first, status, worst = TOOL_OK;
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (first == argc) return tool_usage_error(command, "which files?");

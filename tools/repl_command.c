@@ -54,7 +54,7 @@ static void work_at_terminal(repl *r) {
 static int run(const tool_command *self, int argc, char **argv) {
   session_options o;
   tool_option shared[SESSION_OPTION_COUNT];
-  const tool_options session_group = tool_session_options(&o, shared);
+  const tool_options session_group = tool_session_options(&o, TALKS, shared);
   const tool_option own[] = {{"overwrite", 0, TOOL_FLAG, &o.options.overwrite, NULL,
                               ":save may replace whatever the file holds"}};
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)}, session_group};

@@ -90,7 +90,7 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"output", 'o', TOOL_LIST, &o.outputs, "NAME=@FILE", "write a result as .npy"},
       {"steps", 'n', TOOL_NUMBER, &o.steps, "N", "run N times, show the last results"},
   };
-  const tool_options session_group = tool_session_options(&o.session, shared);
+  const tool_options session_group = tool_session_options(&o.session, RUNS, shared);
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
                                  tool_saving_options(&o.saving, &o.session, saving),
                                  session_group};

@@ -1,4 +1,5 @@
-// One table for the options that make a session.
+// One table for the options that make a session. A command takes, and lists, those that mean
+// something to what it does; any other is a mistake.
 #include "tools/session_options.h"
 
 #include "base/file.h"
@@ -10,33 +11,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-tool_options tool_session_options(session_options *shared,
+tool_options tool_session_options(session_options *shared, session_use use,
                                   tool_option items[SESSION_OPTION_COUNT]) {
   *shared = (session_options){0};
   leat_session_options *o = &shared->options;
-  const tool_option table[] = {
-      {"set", 0, TOOL_LIST, &shared->settings, "NAME=VALUE", "a graph parameter's value"},
-      {"path", 0, TOOL_TEXT, &o->path, "DIRS", "where `use` looks too, then in $LEAT_PATH"},
-      {"target", 0, TOOL_TEXT, &o->target, "cpu|c|ref", "what runs it (default: cpu)"},
-      {"threads", 't', TOOL_NUMBER, &o->threads, "N", "threads to compute with (default: cores)"},
-      {"devices", 0, TOOL_NUMBER, &o->devices, "N", "virtual CPU devices (default: 1)"},
-      {"cluster", 0, TOOL_TEXT, &o->cluster, "JOBS", "tasks of each job: ps=1,worker=2"},
-      {"cpu", 0, TOOL_TEXT, &o->cpu, "host|x86-64|x86-64-v3|x86-64-v4",
-       "instruction set (default: host)"},
-      {"blis", 0, TOOL_FLAG, &o->blis, NULL, "BLIS carries plain dense matmuls"},
-      {"symbolic", 0, TOOL_FLAG, &o->symbolic, NULL, "do not specialise to the dims' values"},
-      {"cache", 0, TOOL_TEXT, &o->cache, "DIR", "where compiled code is kept; off: nowhere"},
-      {"dump-after", 0, TOOL_TEXT, &o->dump_after, "STAGES", "show the result of these, or all"},
-      {"stop-after", 0, TOOL_TEXT, &o->stop_after, "STAGE", "go no further than this stage"},
-      {"time-passes", 0, TOOL_FLAG, &o->time_passes, NULL, "say what each stage took"},
-      {"trace", 0, TOOL_TEXT, &shared->trace, "FILE", "write what ran when (Chrome trace JSON)"},
-      {"traffic", 0, TOOL_FLAG, &shared->traffic, NULL, "say what each process sent to others"},
-      {"deadline", 0, TOOL_SECONDS, &o->deadline, "SECONDS",
-       "longest time without progress (default: 60)"},
+  enum { ANY = CHECKS | BUILDS | RUNS | TALKS };
+  const struct {
+    tool_option option;
+    unsigned uses; // that it means something to
+  } table[] = {
+      {{"set", 0, TOOL_LIST, &shared->settings, "NAME=VALUE", "a graph parameter's value"}, ANY},
+      {{"path", 0, TOOL_TEXT, &o->path, "DIRS", "where `use` looks too, then in $LEAT_PATH"}, ANY},
+      {{"target", 0, TOOL_TEXT, &o->target, "cpu|c|ref", "what runs it (default: cpu)"}, ANY},
+      {{"threads", 't', TOOL_NUMBER, &o->threads, "N", "threads to compute with (default: cores)"},
+       RUNS | TALKS},
+      {{"devices", 0, TOOL_NUMBER, &o->devices, "N", "virtual CPU devices (default: 1)"},
+       CHECKS | RUNS | TALKS},
+      {{"cluster", 0, TOOL_TEXT, &o->cluster, "JOBS", "tasks of each job: ps=1,worker=2"},
+       CHECKS | RUNS | TALKS},
+      {{"cpu", 0, TOOL_TEXT, &o->cpu, "host|x86-64|x86-64-v3|x86-64-v4",
+        "instruction set (default: host)"},
+       ANY},
+      {{"blis", 0, TOOL_FLAG, &o->blis, NULL, "BLIS carries plain dense matmuls"}, ANY},
+      {{"symbolic", 0, TOOL_FLAG, &o->symbolic, NULL, "do not specialise to the dims' values"},
+       RUNS | TALKS},
+      {{"cache", 0, TOOL_TEXT, &o->cache, "DIR", "where compiled code is kept; off: nowhere"},
+       BUILDS | RUNS | TALKS},
+      {{"dump-after", 0, TOOL_TEXT, &o->dump_after, "STAGES", "show the result of these, or all"},
+       ANY},
+      {{"stop-after", 0, TOOL_TEXT, &o->stop_after, "STAGE", "go no further than this stage"}, ANY},
+      {{"time-passes", 0, TOOL_FLAG, &o->time_passes, NULL, "say what each stage took"}, ANY},
+      {{"trace", 0, TOOL_TEXT, &shared->trace, "FILE", "write what ran when (Chrome trace JSON)"},
+       RUNS | TALKS},
+      {{"traffic", 0, TOOL_FLAG, &shared->traffic, NULL, "say what each process sent to others"},
+       RUNS},
+      {{"deadline", 0, TOOL_SECONDS, &o->deadline, "SECONDS",
+        "longest time without progress (default: 60)"},
+       CHECKS | RUNS | TALKS},
   };
   _Static_assert(TOOL_COUNT(table) <= SESSION_OPTION_COUNT, "room for the table");
-  memcpy(items, table, sizeof table);
-  return (tool_options){"Compiling and running", items, TOOL_COUNT(table)};
+  int count = 0;
+  for (int i = 0; i < TOOL_COUNT(table); i++)
+    if (table[i].uses & use) items[count++] = table[i].option;
+  return (tool_options){"Compiling and running", items, count};
 }
 
 int tool_report(const leat_session *session, leat_status status) {

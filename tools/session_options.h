@@ -15,8 +15,13 @@ typedef struct session_options {
 
 enum { SESSION_OPTION_COUNT = 16 };
 
-// Fills a group of options that parse into *shared, which is set to its defaults.
-tool_options tool_session_options(session_options *shared, tool_option items[SESSION_OPTION_COUNT]);
+// What a command does with its session.
+typedef enum session_use { CHECKS = 1, BUILDS = 2, RUNS = 4, TALKS = 8 } session_use;
+
+// Fills a group of options that parse into *shared, which is set to its defaults: those that mean
+// something to this use.
+tool_options tool_session_options(session_options *shared, session_use use,
+                                  tool_option items[SESSION_OPTION_COUNT]);
 
 // Makes the session and, path not being NULL, reads the text. Messages are shown. NULL, with the
 // exit code in *status, on failure, and where this process is no client of its cluster: it has

@@ -89,7 +89,7 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"log-every", 'l', TOOL_NUMBER, &o.log_every, "K", "a log line every K steps (default: 100)"},
       {"log-bits", 0, TOOL_FLAG, &o.log_bits, NULL, "log losses as bits, and no speed"},
   };
-  const tool_options session_group = tool_session_options(&o.session, shared);
+  const tool_options session_group = tool_session_options(&o.session, RUNS, shared);
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
                                  tool_saving_options(&o.saving, &o.session, saving),
                                  session_group};
