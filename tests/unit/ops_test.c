@@ -44,6 +44,9 @@ TEST(build_ensures_equal_dims) {
   leat_value product = OP0(add, IN(F(f32, named("T"), num(3)), V1(f32, 1, 2, 3)));
   CHECK_TYPE(product, "f32[T, 3]");
   CHECK_TYPE(OP0(add, IN(F(f32, anonymous), V1(f32, 1, 2))), "f32[2]");
+  // What is equal to another is, through it, what that is found to be.
+  leat_value square = F(f32, named("N"), named("M")), right = F(f32, num(3), num(2));
+  CHECK_TYPE(OP(triangular_solve, IN(square, right), I(0), I(0), I(0), I(0)), "f32[3, 2]");
   CHECK_EQ_INT(leat_verify(graph, NULL), LEAT_OK);
 }
 
