@@ -78,7 +78,7 @@ static void leave(int number) {
 
 // What ends the program leaves nothing on the disk, unless a command makes of it what it wants.
 static void catch_ends(void) {
-  static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
+  static const int ends[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGABRT};
   for (int i = 0; i < TOOL_COUNT(ends); i++)
     if (signal(ends[i], leave) == SIG_IGN) signal(ends[i], SIG_IGN);
 }
