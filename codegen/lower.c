@@ -188,12 +188,28 @@ static k_value compute(leat_lower *w, const leat_fact *fact, leat_value of, cons
   return value;
 }
 
+static bool never_turns(const leat_lower *w) {
+  for (int k = 0; k < w->rank; k++)
+    if (leat_dim_is(w->dims[k], 0)) return true;
+  return false;
+}
+
+// What stands for a value in this pass. In loops without turns a dim of 0 may have made its index
+// the same for all lanes: nothing is computed there, so that any value of its dtype will do.
+static k_value substituted(leat_lower *w, k_value value) {
+  k_builder *b = w->l.b;
+  if (value->lanes == 1 || value->lanes == w->l.lanes) return k_splat(b, w->l.lanes, value);
+  assert(never_turns(w));
+  bool is_float = leat_dtype_kind_of(value->dtype) == LEAT_KIND_FLOAT;
+  return is_float ? k_float(b, value->dtype, w->l.lanes, 0) : k_int(b, value->dtype, w->l.lanes, 0);
+}
+
 static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at) {
   leat_lower *w = (leat_lower *)l;
   leat_fact *fact = leat_lower_fact(w, item_of(w, value));
   leat_index flat[2];
   int rank = w->flat ? 2 : leat_value_type(value)->rank;
-  if (fact->substitute) return k_splat(l->b, l->lanes, fact->substitute);
+  if (fact->substitute) return substituted(w, fact->substitute);
   if (value.node->op == LEAT_OP_const && !fact->buffer) return immediate(w, value.node);
   if (w->flat) {
     for (unsigned k = 0; k < 2; k++)
