@@ -1,5 +1,6 @@
 // ops/: typing by the builder, errors of shape rules, and the values of reference evaluation;
 // ops_movement_test.c and ops_folds_test.c have the other ops.
+#include "ops/shape.h"
 #include "tests/unit/built.h"
 
 #include <math.h>
@@ -48,6 +49,18 @@ TEST(build_ensures_equal_dims) {
   leat_value square = F(f32, named("N"), named("M")), right = F(f32, num(3), num(2));
   CHECK_TYPE(OP(triangular_solve, IN(square, right), I(0), I(0), I(0), I(0)), "f32[3, 2]");
   CHECK_EQ_INT(leat_verify(graph, NULL), LEAT_OK);
+}
+
+// 2*B is never B, but where there is nothing; B + 1 and B*B may be either.
+TEST(dims_may_be_equal) {
+  start();
+  leat_dim b = named("B"), twice, more, square;
+  CHECK(leat_dim_add(graph->dims, b, b, &twice) && leat_dim_mul(graph->dims, b, b, &square));
+  CHECK(leat_dim_add(graph->dims, b, num(1), &more));
+  CHECK(!leat_dims_may_be_equal(graph, b, twice) && !leat_dims_may_be_equal(graph, twice, b));
+  CHECK(!leat_dims_may_be_equal(graph, b, more) && leat_dims_may_be_equal(graph, b, b));
+  CHECK(leat_dims_may_be_equal(graph, more, twice) && leat_dims_may_be_equal(graph, twice, more));
+  CHECK(leat_dims_may_be_equal(graph, square, twice) && leat_dims_may_be_equal(graph, b, square));
 }
 
 TEST(build_checks_arity_and_dtypes) {
