@@ -285,19 +285,22 @@ static leat_status compare_result(comparison *c, uint32_t i, int way, const leat
 }
 
 // Behind the device; of a negative dim, which a specialised step refuses while compiling, the
-// words.
-static const char *reason(const comparison *c, const char *message) {
-  const char *from = strstr(message, c->p->shrinks ? " would have " : ": node ");
+// words, and over several devices, which may find several of them at once, that it is one.
+static const char *reason(const comparison *c, bool spread, const char *message) {
+  const char *words = c->p->shrinks ? " would have " : ": node ", *from = strstr(message, words);
   if (!from) return NULL;
-  return leat_arena_strndup(c->p->arena, from, strcspn(from, c->p->shrinks ? "\n" : ""));
+  bool which = !c->p->shrinks || !spread;
+  return leat_arena_strndup(c->p->arena, from,
+                            which ? strcspn(from, c->p->shrinks ? "\n" : "") : strlen(words));
 }
 
 // What a run that ends early says must be the same too, but for the device.
 static leat_status compare_messages(comparison *c) {
   leat_status status = LEAT_OK;
-  const char *want = reason(c, prepared_message(&c->runs[0]));
   for (int way = 1; way < c->way_count; way++) {
-    const char *said = prepared_message(&c->runs[way]), *got = reason(c, said);
+    bool spread = c->ways[way].spread;
+    const char *said = prepared_message(&c->runs[way]), *got = reason(c, spread, said);
+    const char *want = reason(c, spread, prepared_message(&c->runs[0]));
     if (want && got && !strcmp(want, got)) continue;
     leat_text_add(c->why, "%s: %s\nnot as %s: %s\n", c->ways[way].name, said, c->ways[0].name,
                   prepared_message(&c->runs[0]));
