@@ -97,14 +97,35 @@ __attribute__((format(printf, 3, 4))) static void give_up(launch *l, double grac
   va_end(arguments);
 }
 
-// mpiexec hands a SIGTERM to its ranks, of which those that save end behind a step and the others
-// at once. A second ^C or SIGTERM does not wait for that; two at a time are one, from `timeout`
-// say.
+// The first rank that has not said hello, or bye; negative: all have.
+static int find_silent(const launch *l, bool bye) {
+  for (int rank = 0; rank < l->count; rank++) {
+    bool said = false;
+    for (int i = 0; i < l->line_count && !said; i++)
+      said = l->lines[i].rank == rank && (bye ? l->lines[i].ended : l->lines[i].pid > 0);
+    if (!said) return rank;
+  }
+  return -1;
+}
+
+// Those that save end behind a step, the others at once. mpiexec, which would hand the signal on,
+// dies of one that interrupts its writing, and takes the ranks along: it is asked only before all
+// have begun.
+static void ask_ranks_to_end(const launch *l) {
+  if (find_silent(l, false) >= 0) {
+    kill(l->child, SIGTERM);
+    return;
+  }
+  for (int i = 0; i < l->line_count; i++)
+    if (l->lines[i].socket >= 0 && !l->lines[i].ended) kill((pid_t)l->lines[i].pid, SIGTERM);
+}
+
+// A second ^C or SIGTERM does not wait for that; two at a time are one, from `timeout` say.
 static void end_by_signal(launch *l) {
   int number = interrupted;
   bool first = !l->heard, patient = number != SIGINT && number != SIGTERM;
   bool again = !patient && l->asked_at > 0 && now() > l->asked_at + SAME_SIGNAL;
-  if (first) kill(l->child, SIGTERM);
+  if (first) ask_ranks_to_end(l);
   if (!patient && !again) l->asked_at = now();
   if (number == SIGPIPE && first)
     give_up(l, INFINITY, "ended, for nobody reads what is written any more");
@@ -196,13 +217,22 @@ static void look_at_ranks(launch *l) {
   }
 }
 
-// What a rank that stands still makes others do is not their fault. False: all ranks go.
-static bool blame_who_stands_still(launch *l) {
+static const rank_line *first_stopped(const launch *l) {
   const rank_line *first = NULL;
-  if (now() - l->looked > LOOK / 4) look_at_ranks(l);
   for (int i = 0; i < l->line_count; i++) {
     const rank_line *line = &l->lines[i];
     if (line->stopped > 0 && (!first || line->stopped < first->stopped)) first = line;
+  }
+  return first;
+}
+
+// What a rank that stands still makes others do is not their fault. False: all ranks go. What was
+// noted before counts: a stopped process that is being killed runs for a moment.
+static bool blame_who_stands_still(launch *l) {
+  const rank_line *first = first_stopped(l);
+  if (!first && now() - l->looked > LOOK / 4) {
+    look_at_ranks(l);
+    first = first_stopped(l);
   }
   if (first)
     give_up(l, GRACE, "rank %d (process %ld) stands still: it was stopped", first->rank,
@@ -263,17 +293,6 @@ static bool listen_a_tick(launch *l) {
 }
 
 // -- Judging -----------------------------------------------------------------------------------
-
-// The first rank that has not said hello, or bye; negative: all have.
-static int find_silent(const launch *l, bool bye) {
-  for (int rank = 0; rank < l->count; rank++) {
-    bool said = false;
-    for (int i = 0; i < l->line_count && !said; i++)
-      said = l->lines[i].rank == rank && (bye ? l->lines[i].ended : l->lines[i].pid > 0);
-    if (!said) return rank;
-  }
-  return -1;
-}
 
 // Success is a bye of every rank.
 static void judge_the_end(launch *l) {
