@@ -1,6 +1,7 @@
 // Definitions as people read them: the `##` lines above, then the head up to its `{`.
-#include "frontend/evaluator.h"
-#include "frontend/parser.h"
+#include "frontend/evaluate/builtin.h"
+#include "frontend/evaluate/evaluator.h"
+#include "frontend/syntax/parser.h"
 
 #include <string.h>
 

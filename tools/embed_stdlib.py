@@ -4,7 +4,7 @@
     embed_stdlib.py OUTPUT.c FILE.leat...
 
 A library file holds nothing but comments and the definitions `fn NAME` and `gradient NAME`; whatever else stands
-outside a definition is an error here, with its place. The tables are declared in frontend/stdlib.h.
+outside a definition is an error here, with its place. The tables are declared in stdlib/stdlib.h.
 """
 import re
 import sys
@@ -77,7 +77,7 @@ def main():
             index[key] = (KINDS[kind], defined.decode(), len(files), offset, size, line)
         files.append((name, text))
     with open(output, 'w') as out:
-        out.write('// Made by tools/embed_stdlib.py from stdlib/*.leat.\n#include "frontend/stdlib.h"\n\n')
+        out.write('// Made by tools/embed_stdlib.py from stdlib/*.leat.\n#include "stdlib/stdlib.h"\n\n')
         out.write('const leat_stdlib_file leat_stdlib_files[] = {\n')
         for name, text in files:
             out.write(f'  {{"{name}",\n{literal(text)},\n   {len(text)}}},\n')

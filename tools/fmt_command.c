@@ -1,6 +1,6 @@
 // leat fmt: texts in the canonical hand-written style. `-` is standard input.
 #include "base/file.h"
-#include "frontend/format.h"
+#include "frontend/syntax/format.h"
 #include "tools/options.h"
 #include "tools/session_options.h"
 

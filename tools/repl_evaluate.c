@@ -1,7 +1,7 @@
 // What is typed: a text extends the graph, then a step runs what it did and shows what it asked
 // for. A line that runs an entry takes two steps: what the entry is fed, then the entry.
 #include "base/tensor.h"
-#include "frontend/lexer.h"
+#include "frontend/syntax/lexer.h"
 #include "session/driver.h"
 #include "tools/repl.h"
 #include "tools/session_options.h"

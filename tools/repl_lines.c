@@ -3,7 +3,7 @@
 // $XDG_STATE_HOME/leat/history, else ~/.local/state/leat/history.
 #define _GNU_SOURCE
 #include "base/environment.h"
-#include "frontend/parser.h"
+#include "frontend/syntax/parser.h"
 #include "tools/repl.h"
 
 #ifdef LEAT_HAVE_LIBEDIT

@@ -5,9 +5,9 @@
 #include "tests/fuzz/fuzz.h"
 
 #include "base/philox.h"
-#include "frontend/lexer.h"
-#include "frontend/stdlib.h"
+#include "frontend/syntax/lexer.h"
 #include "ir/op.h"
+#include "stdlib/stdlib.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
 // same: the same tokens, in the same statements, with the same comments and documentation.
 #include "tests/fuzz/fuzz.h"
 
-#include "frontend/format.h"
-#include "frontend/lexer.h"
-#include "frontend/parser.h"
+#include "frontend/syntax/format.h"
+#include "frontend/syntax/lexer.h"
+#include "frontend/syntax/parser.h"
 
 #include <stdlib.h>
 #include <string.h>

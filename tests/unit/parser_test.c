@@ -2,8 +2,8 @@
 // and that no text, however it is damaged, does harm. The programs of tests/language are in the
 // canonical style.
 #include "base/vec.h"
-#include "frontend/format.h"
-#include "frontend/parser.h"
+#include "frontend/syntax/format.h"
+#include "frontend/syntax/parser.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // The embedded library: its index is ordered, every entry points at its definition, and lookups
 // find all of it.
-#include "frontend/stdlib.h"
+#include "stdlib/stdlib.h"
 #include "tests/unit/check.h"
 
 #include <string.h>

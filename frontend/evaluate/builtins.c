@@ -1,0 +1,462 @@
+// Compile-time functions: what the language needs to know of values, types and the cluster.
+#include "frontend/evaluate/calls.h"
+
+#include "base/file.h"
+#include "base/npy.h"
+#include "base/safetensors.h"
+#include "frontend/gradient/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+static const leat_type *type_of(ev value) {
+  return value.kind == EV_TYPE ? value.type : ev_tensor_type(value);
+}
+
+// Of anything that has one, or could be a tensor.
+static const leat_type *type_argument(evaluator *e, const ev_builtin_call *call) {
+  const leat_type *type = type_of(call->args[0]);
+  if (type) return type;
+  leat_value literal = ev_as_tensor(e, call->args[0], -1, call->span);
+  return literal.node ? leat_value_type(literal) : NULL;
+}
+
+static ev builtin_shape(evaluator *e, const ev_builtin_call *call) {
+  const leat_type *type = type_argument(e, call);
+  if (!type) return ev_error();
+  ev dims[LEAT_MAX_RANK];
+  for (int32_t i = 0; i < type->rank; i++) dims[i] = ev_of_dim(type->dims[i]);
+  return ev_make_list(e, dims, (uint32_t)type->rank);
+}
+
+static ev builtin_rank(evaluator *e, const ev_builtin_call *call) {
+  const leat_type *type = type_argument(e, call);
+  return type ? ev_int(type->rank) : ev_error();
+}
+
+static ev builtin_size(evaluator *e, const ev_builtin_call *call) {
+  const leat_type *type = type_argument(e, call);
+  leat_dim size;
+  if (!type) return ev_error();
+  return leat_type_elements(e->graph->dims, type, &size)
+             ? ev_of_dim(size)
+             : ev_fail(e, call->span, "the number of elements does not fit 64 bits");
+}
+
+static ev builtin_dtype(evaluator *e, const ev_builtin_call *call) {
+  if (call->args[0].kind == EV_DTYPE) return call->args[0];
+  const leat_type *type = type_argument(e, call);
+  return type ? (ev){.kind = EV_DTYPE, .i = type->dtype} : ev_error();
+}
+
+static ev builtin_is_list(evaluator *e, const ev_builtin_call *call) {
+  (void)e;
+  return ev_bool(call->args[0].kind == EV_LIST);
+}
+
+static ev builtin_is_int(evaluator *e, const ev_builtin_call *call) {
+  (void)e;
+  return ev_bool(call->args[0].kind == EV_INT);
+}
+
+// Numbers that stand in a list beside tensors become tensors of the dtype of the first.
+static ev builtin_of_one_dtype(evaluator *e, const ev_builtin_call *call) {
+  ev value = call->args[0];
+  const leat_type *type = NULL;
+  for (uint32_t i = 0; value.kind == EV_LIST && i < value.list->count && !type; i++)
+    type = ev_tensor_type(value.list->items[i]);
+  if (!type) return value;
+  ev *items = leat_new_array(e->arena, ev, value.list->count);
+  for (uint32_t i = 0; i < value.list->count; i++) {
+    items[i] = value.list->items[i];
+    if (items[i].kind == EV_INT || items[i].kind == EV_FLOAT)
+      items[i] = ev_tensor(ev_as_tensor(e, items[i], (int)type->dtype, call->span));
+  }
+  return ev_make_list(e, items, value.list->count);
+}
+
+// range(count), range(start, stop) or range(start, stop, step), as Python's.
+static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
+  int64_t bounds[] = {0, 0, 1};
+  for (int i = 0; i < 3; i++) {
+    if (call->args[i].kind == EV_NONE) continue;
+    if (call->args[i].kind != EV_INT || call->args[i].i < -INT32_MAX || call->args[i].i > INT32_MAX)
+      return ev_fail(e, call->span, "`range` takes ints of 31 bits, found %s",
+                     ev_kind_name(call->args[i]));
+    bounds[i] = call->args[i].i;
+  }
+  if (call->args[1].kind == EV_NONE) bounds[1] = bounds[0], bounds[0] = 0;
+  int64_t step = bounds[2], way = bounds[1] - bounds[0];
+  if (!step) return ev_fail(e, call->span, "`range` steps by 0");
+  int64_t count = (way > 0) == (step > 0) ? (way + step - (step > 0 ? 1 : -1)) / step : 0;
+  if (count > EV_MAX_LIST)
+    return ev_fail(e, call->span, "a list holds up to %d items, `range` would make %lld",
+                   EV_MAX_LIST, (long long)count);
+  ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
+  for (int64_t i = 0; i < count; i++) items[i] = ev_int(bounds[0] + i * step);
+  return ev_take_list(e, items, (uint32_t)count);
+}
+
+// -- Compile-time numbers -----------------------------------------------------------------------
+
+static ev builtin_float(evaluator *e, const ev_builtin_call *call) {
+  ev value = call->args[0];
+  if (value.kind == EV_INT) return ev_float((double)value.i);
+  if (value.kind == EV_FLOAT) return value;
+  return ev_fail(e, call->span, "`float` is of a compile-time number, found %s",
+                 ev_kind_name(value));
+}
+
+// -- The graph and the cluster ------------------------------------------------------------------
+
+static ev builtin_default_seed(evaluator *e, const ev_builtin_call *call) {
+  (void)call;
+  const ev_binding *seed = leat_map_get(&e->globals->names, leat_intern(e->strings, "seed"));
+  return seed && seed->value.kind == EV_INT ? seed->value : ev_int(0);
+}
+
+static ev builtin_tasks(evaluator *e, const ev_builtin_call *call) {
+  ev name = call->args[0];
+  if (name.kind != EV_STRING)
+    return ev_fail(e, call->span, "`tasks` takes a job's name, found %s", ev_kind_name(name));
+  const leat_frontend_options *options = &e->options;
+  size_t jobs = options->job_count > 0 ? (size_t)options->job_count : 0;
+  const char **names = leat_new_array(e->arena, const char *, jobs + 1);
+  int tasks = jobs ? -1 : 1; // without a cluster this process is every job
+  for (size_t i = 0; i < jobs; i++) {
+    names[i] = options->jobs[i].name;
+    if (!strcmp(names[i], name.text)) tasks = options->jobs[i].tasks;
+  }
+  if (tasks < 0)
+    return ev_fail(e, call->span, "the cluster has no job `%s`%s", name.text,
+                   ev_suggestion(e, name.text, names, jobs));
+  ev *items = leat_new_array(e->arena, ev, (size_t)tasks + 1);
+  for (int i = 0; i < tasks; i++) items[i] = ev_int(i);
+  return ev_take_list(e, items, (uint32_t)tasks);
+}
+
+// What `on` takes apart: operations go to the worker, variables to ps.
+static ev builtin_replica_device(evaluator *e, const ev_builtin_call *call) {
+  static const char *const names[] = {"ps", "worker"};
+  for (int i = 0; i < 2; i++)
+    if (call->args[i].kind != EV_STRING)
+      return ev_fail(e, call->span, "`%s` of `replica_device` is a device's name, found %s",
+                     names[i], ev_kind_name(call->args[i]));
+  ev list = ev_make_list(e, call->args, 2);
+  if (list.kind == EV_LIST) ((ev_list *)list.list)->names = names;
+  return list;
+}
+
+static ev builtin_static_assert(evaluator *e, const ev_builtin_call *call) {
+  ev holds = call->args[0], message = call->args[1];
+  if (holds.kind != EV_BOOL || message.kind != EV_STRING)
+    return ev_fail(e, call->span, "`static_assert` takes a compile-time bool and a message");
+  return holds.i ? ev_nothing() : ev_fail(e, call->span, "%s", message.text);
+}
+
+// -- Tensors ------------------------------------------------------------------------------------
+
+// Sums dy, whose shape is x's after a broadcast, down to the shape of x: added axes go, those that
+// were 1 become 1 again.
+static ev builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
+  leat_value dy = ev_as_tensor(e, call->args[0], -1, call->span);
+  const leat_type *to = type_of(call->args[1]);
+  if (!dy.node) return ev_error();
+  const leat_type *from = leat_value_type(dy);
+  if (!to || to->rank > from->rank)
+    return ev_fail(e, call->span, "`sum_like` takes a tensor and one that was broadcast to it");
+  int64_t *axes = leat_new_array(e->arena, int64_t, LEAT_MAX_RANK);
+  uint32_t count = 0;
+  for (int32_t i = 0; i < from->rank; i++) {
+    int32_t j = i - (from->rank - to->rank);
+    if (j < 0 || (leat_dim_is(to->dims[j], 1) && !leat_dim_is(from->dims[i], 1))) axes[count++] = i;
+  }
+  ev value = ev_tensor(dy);
+  if (count) {
+    leat_attr attrs[] = {{.count = count, .ints = axes}, {.i = 0}};
+    value = ev_op(e, LEAT_OP_sum, &value, 1, attrs, call->span, NULL);
+  }
+  if (value.kind != EV_TENSOR || leat_value_type(value.tensor)->rank == to->rank) return value;
+  leat_attr shape = {.count = (uint32_t)to->rank};
+  shape.dims = leat_arena_memdup(e->arena, to->dims, sizeof to->dims);
+  return ev_op(e, LEAT_OP_reshape, &value, 1, &shape, call->span, call->hint);
+}
+
+// The dim that a count is, bound while running.
+static ev builtin_dynamic(evaluator *e, const ev_builtin_call *call) {
+  leat_value count = ev_as_tensor(e, call->args[0], LEAT_i64, call->span);
+  if (!count.node) return ev_error();
+  const leat_type *type = leat_value_type(count);
+  bool integer = leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
+  if (type->rank != 0 || !integer)
+    return ev_fail(e, call->span, "`dynamic` takes an integer scalar, found %s of rank %d",
+                   leat_dtype_name(type->dtype), type->rank);
+  ev wide = ev_tensor(count);
+  leat_attr to = {.i = LEAT_i64}, dim = {.dim = leat_dim_anonymous(e->graph->dims, NULL)};
+  if (type->dtype != LEAT_i64) wide = ev_op(e, LEAT_OP_cast, &wide, 1, &to, call->span, NULL);
+  if (wide.kind == EV_ERROR) return wide;
+  uint32_t errors = leat_diag_errors(e->diag);
+  ev_op(e, LEAT_OP_bind, &wide, 1, &dim, call->span, NULL);
+  return leat_diag_errors(e->diag) == errors ? ev_of_dim(dim.dim) : ev_error();
+}
+
+// -- Files --------------------------------------------------------------------------------------
+
+static void close_npy(void *npy) {
+  leat_npy_close(npy);
+}
+
+static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *out) {
+  leat_error error = {0};
+  leat_npy npy = {0};
+  if (leat_file_check_regular(path, &error) || leat_npy_open(&npy, path, &error)) {
+    ev_fail(e, span, "%s", error.message);
+    return false;
+  }
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, close_npy, &npy);
+  *out = leat_type_of_tensor(&npy.tensor);
+  leat_cleanup_run(&cleanup);
+  return true;
+}
+
+// A text loads several tensors of one file: it is read once.
+static leat_status open_safetensors(evaluator *e, const char *path, leat_error *error) {
+  path = leat_intern(e->strings, path);
+  if (e->loaded_path == path) return LEAT_OK;
+  leat_safetensors_close(&e->loaded);
+  e->loaded_path = NULL;
+  LEAT_TRY(leat_file_check_regular(path, error));
+  LEAT_TRY(leat_safetensors_open(&e->loaded, path, error));
+  e->loaded_path = path;
+  return LEAT_OK;
+}
+
+static bool safetensors_type(evaluator *e, const char *path, const char *name, leat_span span,
+                             leat_type *out) {
+  leat_error error = {0};
+  const leat_safetensors *file = &e->loaded;
+  if (open_safetensors(e, path, &error)) {
+    ev_fail(e, span, "%s", error.message);
+    return false;
+  }
+  const leat_tensor *tensor = leat_safetensors_find(file, name);
+  if (tensor) {
+    *out = leat_type_of_tensor(tensor);
+  } else {
+    const char **names = leat_new_array(e->arena, const char *, file->count + 1);
+    for (size_t i = 0; i < file->count; i++) names[i] = file->tensors[i].name;
+    ev_fail(e, span, "%s has no tensor `%s`%s", path, name,
+            ev_suggestion(e, name, names, file->count));
+  }
+  return tensor != NULL;
+}
+
+static bool has_ending(const char *path, const char *ending) {
+  size_t length = strlen(path), size = strlen(ending);
+  return length > size && !strcmp(path + length - size, ending);
+}
+
+static bool is_npy(const char *path) {
+  return has_ending(path, ".npy");
+}
+
+// What a file is read as where no name says that it has tensors.
+static bool check_format(evaluator *e, const char *path, bool named, leat_span span) {
+  static const char *const tables[] = {".csv", ".tsv", ".txt"};
+  bool table = false;
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+    table = table || has_ending(path, tables[i]);
+  if (is_npy(path) || (named && !table)) return true;
+  if (has_ending(path, ".safetensors"))
+    ev_fail(e, span, "`load` needs the name of a tensor in %s", path);
+  else
+    ev_fail(e, span, "`load` reads .npy and .safetensors files, not %s%s", path,
+            table ? "; NumPy makes one of a table: `np.save(\"a.npy\", np.loadtxt(\"a.csv\", "
+                    "delimiter=\",\", dtype=\"f4\"))`, see docs/howto/data.md"
+                  : "");
+  return false;
+}
+
+static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
+  ev file = call->args[0], name = call->args[1];
+  if (file.kind != EV_STRING || (name.kind != EV_STRING && name.kind != EV_NONE) ||
+      memchr(file.text, 0, file.size))
+    return ev_fail(e, call->span, "`load` takes a file and the name of a tensor in it");
+  const char *path = leat_intern_n(e->strings, file.text, file.size);
+  const char *from = leat_diag_source_name(e->diag, call->span.source);
+  const char *slash = from ? strrchr(from, '/') : NULL;
+  if (slash && path[0] != '/')
+    path = leat_intern_printf(e->strings, "%.*s/%s", (int)(slash - from), from, path);
+  if (!check_format(e, path, name.kind == EV_STRING, call->span)) return ev_error();
+  const char *tensor = leat_intern(e->strings, name.kind == EV_STRING ? name.text : "");
+  leat_type *type = leat_new(e->arena, leat_type);
+  bool known = is_npy(path) ? npy_type(e, path, call->span, type)
+                            : safetensors_type(e, path, tensor, call->span, type);
+  leat_attr attrs[] = {{.string = path}, {.string = tensor}, {.type = type}};
+  return known ? ev_op(e, LEAT_OP_load, NULL, 0, attrs, call->span, call->hint) : ev_error();
+}
+
+// -- Not yet ------------------------------------------------------------------------------------
+
+static ev builtin_of_queue(evaluator *e, const ev_builtin_call *call) {
+  return ev_fail(e, call->span, "queues are not supported yet");
+}
+
+// -- The table ----------------------------------------------------------------------------------
+
+#define PARAMS(count, ...) .params = {__VA_ARGS__}, .required = (count)
+#define QUEUE PARAMS(1, "queue", "a", "b", "c", "d"), EV_COLLECTS_NAMED
+static const ev_builtin builtins[] = {
+    {"shape", "shape(x): the dimensions of a tensor, variable or type, as a list", PARAMS(1, "x"),
+     EV_COLLECTS_NOTHING, builtin_shape},
+    {"rank", "rank(x): the number of dimensions", PARAMS(1, "x"), EV_COLLECTS_NOTHING,
+     builtin_rank},
+    {"size", "size(x): the number of elements", PARAMS(1, "x"), EV_COLLECTS_NOTHING, builtin_size},
+    {"dtype", "dtype(x): the element type", PARAMS(1, "x"), EV_COLLECTS_NOTHING, builtin_dtype},
+    {"len", "len(x): the number of a list's items or a string's bytes", PARAMS(1, "x"),
+     EV_COLLECTS_NOTHING, ev_builtin_len},
+    {"str_find", "str_find(text, part): where part begins in text, or -1; of strings or of tensors",
+     PARAMS(2, "text", "part"), EV_COLLECTS_NOTHING, ev_builtin_str_find},
+    {"str_split",
+     "str_split(text, separator): the pieces between separators: a list, or of a tensor a new last "
+     "axis, "
+     "with empty strings where there are fewer",
+     PARAMS(2, "text", "separator"), EV_COLLECTS_NOTHING, ev_builtin_str_split},
+    {"str_join", "str_join(x, separator): one string of a list, or of those along an axis",
+     PARAMS(2, "list", "separator", "axis"), EV_COLLECTS_NOTHING, ev_builtin_str_join},
+    {"int", "int(x): a compile-time float without its fraction, or the int that a string spells",
+     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_int},
+    {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"),
+     EV_COLLECTS_NOTHING, builtin_is_list},
+    {"is_int", "is_int(value): whether a value is a compile-time int, as a `?` dimension is not",
+     PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_int},
+    {"of_one_dtype",
+     "of_one_dtype(list): the list, its numbers as tensors of the dtype of the first tensor in it",
+     PARAMS(1, "list"), EV_COLLECTS_NOTHING, builtin_of_one_dtype},
+    {"range",
+     "range(count), range(start, stop, step=1): the list start, start + step, … below stop",
+     PARAMS(1, "start", "stop", "step"), EV_COLLECTS_NOTHING, builtin_range},
+    {"float", "float(n): a compile-time number as a float", PARAMS(1, "n"), EV_COLLECTS_NOTHING,
+     builtin_float},
+    {"default_seed", "default_seed(): the graph's parameter `seed`, or 0", PARAMS(0, NULL),
+     EV_COLLECTS_NOTHING, builtin_default_seed},
+    {"tasks", "tasks(job): the numbers of a job's tasks", PARAMS(1, "job"), EV_COLLECTS_NOTHING,
+     builtin_tasks},
+    {"replica_device", "replica_device(ps, worker): for `on`: where variables and operations go",
+     PARAMS(2, "ps", "worker"), EV_COLLECTS_NOTHING, builtin_replica_device},
+    {"static_assert", "static_assert(condition, message): an error while compiling",
+     PARAMS(2, "condition", "message"), EV_COLLECTS_NOTHING, builtin_static_assert},
+    {"sum_like", "sum_like(dy, x): dy summed down to the shape that x had before a broadcast",
+     PARAMS(2, "dy", "x"), EV_COLLECTS_NOTHING, builtin_sum_like},
+    {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",
+     PARAMS(1, "count"), EV_COLLECTS_NOTHING, builtin_dynamic},
+    {"load", "load(file, name): a tensor of a .safetensors or .npy file", PARAMS(1, "file", "name"),
+     EV_COLLECTS_NOTHING, builtin_load},
+    {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",
+     PARAMS(2, "loss", "targets"), EV_COLLECTS_NOTHING, ev_builtin_grad},
+    {"trainables", "trainables(loss): the trainable variables that reach a loss", PARAMS(1, "loss"),
+     EV_COLLECTS_NOTHING, ev_builtin_trainables},
+    {"variables",
+     "variables(path): the variables of an instance, as \"net\" or \"../net\", but no slots, by "
+     "name",
+     PARAMS(1, "path"), EV_COLLECTS_NOTHING, ev_builtin_variables},
+    {"apply", "apply(optimiser, vars, grads, …): updates variables by their gradients",
+     PARAMS(3, "optimiser", "vars", "grads", "name"), EV_COLLECTS_NAMED, ev_builtin_apply},
+    {"minimize", "minimize(loss, optimiser, vars=…, clip_norm=…, …): gradients and updates",
+     PARAMS(2, "loss", "optimiser", "vars", "name", "clip_norm"), EV_COLLECTS_NAMED,
+     ev_builtin_minimize},
+    {"rows",
+     "rows(x, indices, values): sparse rows, which stand for a tensor like x with these rows",
+     PARAMS(3, "x", "indices", "values"), EV_COLLECTS_NOTHING, ev_builtin_rows},
+    {"is_rows", "is_rows(g): whether a gradient is sparse rows", PARAMS(1, "g"),
+     EV_COLLECTS_NOTHING, ev_builtin_is_rows},
+    {"row_indices", "row_indices(g): which rows sparse rows have, one may be there twice",
+     PARAMS(1, "g"), EV_COLLECTS_NOTHING, ev_builtin_row_indices},
+    {"row_values", "row_values(g): the values of sparse rows", PARAMS(1, "g"), EV_COLLECTS_NOTHING,
+     ev_builtin_row_values},
+    {"einsum",
+     "einsum(equation, a, b, …): sums of products, such as einsum(\"bij,bjk->bik\", a, b)",
+     PARAMS(1, "equation"), EV_COLLECTS_POSITIONAL, ev_builtin_einsum},
+    {"enqueue", "enqueue(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"enqueue_many", "enqueue_many(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue", "dequeue(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue_many", "dequeue_many(queue, …): not supported yet", QUEUE, builtin_of_queue},
+    {"dequeue_up_to", "dequeue_up_to(queue, …): not supported yet", QUEUE, builtin_of_queue},
+};
+#undef PARAMS
+#undef QUEUE
+
+const ev_builtin *ev_builtin_at(uint32_t i) {
+  return i < sizeof builtins / sizeof *builtins ? &builtins[i] : NULL;
+}
+
+const ev_builtin *ev_find_builtin(const char *name) {
+  for (uint32_t i = 0; ev_builtin_at(i); i++)
+    if (!strcmp(builtins[i].name, name)) return &builtins[i];
+  return NULL;
+}
+
+// -- Calls --------------------------------------------------------------------------------------
+
+static uint32_t param_count(const ev_builtin *builtin) {
+  uint32_t count = 0;
+  while (builtin->params[count]) count++;
+  return count;
+}
+
+static bool give(evaluator *e, const ev_builtin *builtin, const ev_argument *arg, uint32_t position,
+                 ev_builtin_call *call, bool *given) {
+  uint32_t count = param_count(builtin), i = arg->key ? 0 : position;
+  while (arg->key && i < count && strcmp(builtin->params[i], arg->key)) i++;
+  if (i >= count) {
+    if (arg->key)
+      ev_fail(e, arg->key_span, "`%s` has no parameter `%s`%s", builtin->name, arg->key,
+              ev_suggestion(e, arg->key, builtin->params, count));
+    else
+      ev_fail(e, arg->span, "`%s` takes %u argument%s by position, found more", builtin->name,
+              count, count == 1 ? "" : "s");
+    return false;
+  }
+  if (given[i]) {
+    ev_fail(e, arg->span, "argument `%s` of `%s` is given twice", builtin->params[i],
+            builtin->name);
+    return false;
+  }
+  given[i] = true;
+  call->args[i] = arg->value;
+  call->spans[i] = arg->span;
+  return true;
+}
+
+static bool is_param(const ev_builtin *builtin, const char *key) {
+  for (uint32_t i = 0; builtin->params[i]; i++)
+    if (!strcmp(builtin->params[i], key)) return true;
+  return false;
+}
+
+ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
+                   leat_span span, const char *hint) {
+  ev_builtin_call call = {.span = span, .hint = hint};
+  bool given[EV_MAX_PARAMS] = {0};
+  uint32_t position = 0;
+  ev_argument *rest = leat_new_array(e->arena, ev_argument, (size_t)count + 1);
+  for (uint32_t i = 0; i < EV_MAX_PARAMS; i++) call.args[i] = ev_none();
+  for (uint32_t i = 0; i < count; i++) {
+    bool named =
+        builtin->collects == EV_COLLECTS_NAMED && args[i].key && !is_param(builtin, args[i].key);
+    bool further = builtin->collects == EV_COLLECTS_POSITIONAL && !args[i].key &&
+                   position >= param_count(builtin);
+    if (named || further)
+      rest[call.rest_count++] = args[i];
+    else if (!give(e, builtin, &args[i], position, &call, given))
+      return ev_error();
+    position += !args[i].key;
+  }
+  for (uint32_t i = 0; i < builtin->required; i++)
+    if (!given[i])
+      return ev_fail(e, span, "argument `%s` of `%s` is missing", builtin->params[i],
+                     builtin->name);
+  call.rest = rest;
+  return builtin->evaluate(e, &call);
+}

@@ -1,0 +1,197 @@
+// Entries: parameters become feeds, the body's nodes and effects are the entry's, named results are
+// fetched.
+#include "frontend/evaluate/statements.h"
+
+#include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/names.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// -- Types --------------------------------------------------------------------------------------
+
+// In an entry an undeclared dim name is a run-time dim.
+static void declare_dims(evaluator *e, const leat_expr *expr) {
+  if (expr->kind == LEAT_EXPR_BINARY) {
+    declare_dims(e, expr->left);
+    declare_dims(e, expr->right);
+  } else if (expr->kind == LEAT_EXPR_CALL) { // max(T, 2)
+    for (uint32_t i = 0; i < expr->args.count; i++) declare_dims(e, expr->args.items[i].value);
+  } else if (expr->kind == LEAT_EXPR_NAME && isupper((unsigned char)expr->name[0]) &&
+             !ev_lookup(e->frame->scope, expr->name)) {
+    leat_dim dim = leat_dim_named(e->graph->dims, expr->name, 0, INT64_MAX);
+    ev_bind(e, e->frame->scope, expr->span, expr->name, ev_of_dim(dim));
+  }
+}
+
+static void declare_dims_of(evaluator *e, const leat_expr *type) {
+  if (type && type->kind == LEAT_EXPR_INDEX)
+    for (uint32_t i = 0; i < type->items.count; i++) declare_dims(e, type->items.items[i]);
+}
+
+// -- Parameters and results ---------------------------------------------------------------------
+
+static leat_value make_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
+  leat_type *type = leat_new(e->arena, leat_type);
+  declare_dims_of(e, param->type);
+  if (!ev_type_of(e, param->type, type)) return (leat_value){0};
+  leat_param added = {.name = param->name};
+  if (param->value) {
+    leat_tensor *fallback = leat_new(e->arena, leat_tensor);
+    if (!ev_default(e, param, type, fallback)) return (leat_value){0};
+    added.fallback = fallback;
+  }
+  leat_attr attrs[] = {{.string = param->name}, {.i = entry->params.count}, {.type = type}};
+  leat_builder builder = ev_builder(e, param->span);
+  builder.device = builder.colocate = NULL;
+  const char *name = ev_node_name(e, param->name, NULL);
+  leat_value feed = leat_build(&builder, name, LEAT_OP_feed, NULL, 0, attrs);
+  added.node = feed.node;
+  if (feed.node) leat_vec_push(e->arena, &entry->params, added);
+  return feed;
+}
+
+static void add_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
+  if (param->type && !param->collects) {
+    ev feed = ev_tensor(make_param(e, entry, param));
+    ev_bind(e, e->frame->scope, param->span, param->name, feed);
+  } else {
+    ev_fail(e, param->span, "a parameter of an entry has a type: `%s: f32[…]`",
+            param->collects ? "x" : param->name);
+  }
+}
+
+static void add_result(evaluator *e, leat_entry *entry, const leat_binding *result,
+                       leat_map *added) {
+  if (leat_map_get(added, result->name))
+    ev_fail(e, result->span, "the entry has two results called `%s`", result->name);
+  leat_map_set(added, result->name, entry);
+  declare_dims_of(e, result->type);
+  ev value = ev_named_result(e, result);
+  value = ev_fit(e, result->type, value, result->span, result->name, NULL);
+  leat_value tensor = ev_as_tensor(e, value, -1, result->span);
+  if (tensor.node) leat_vec_push(e->arena, &entry->results, (leat_result){result->name, tensor});
+}
+
+// -- The step counter ---------------------------------------------------------------------------
+
+// A completed Run of a training entry adds 1 to global_step, after all its other effects.
+static void count_step(evaluator *e, leat_entry *entry, leat_span span) {
+  leat_state *state = ev_global_step(e, span);
+  if (!state) return;
+  uint32_t effects = entry->effects.count;
+  leat_builder builder = ev_builder(e, span);
+  builder.device = builder.colocate = NULL;
+  const char *name = leat_intern_printf(e->strings, "%s/global_step/one", entry->name);
+  leat_value one = leat_build_scalar_i64(&builder, name, LEAT_i64, 1);
+  leat_node *update = one.node ? ev_write(e, LEAT_OP_assign_add, state, one, NULL, span) : NULL;
+  if (update) leat_node_add_controls(e->graph, update, entry->effects.items, effects);
+}
+
+// Canonical text spells everything out, the last effect too; a text of one device has its part.
+static bool counts_steps(const evaluator *e, const leat_entry *entry, const leat_stmts *body) {
+  bool canonical = !body->count || (body->items[0]->kind == LEAT_STMT_BIND &&
+                                    body->items[0]->targets.items[0].absolute);
+  return entry->training && !canonical && !e->graph->device;
+}
+
+// -- Entries ------------------------------------------------------------------------------------
+
+static bool entry_attributes(evaluator *e, const leat_stmt *stmt, bool *training) {
+  for (uint32_t i = 0; i < stmt->attributes.count; i++) {
+    const leat_argument *attribute = &stmt->attributes.items[i];
+    if (strcmp(attribute->key, "training") != 0) {
+      ev_fail(e, attribute->span, "`%s` entries are not supported yet", attribute->key);
+      return false;
+    }
+    *training = true;
+  }
+  return true;
+}
+
+bool ev_is_broken(const evaluator *e, const char *name) {
+  for (uint32_t i = e->first_broken; i < e->broken.count; i++)
+    if (e->broken.items[i]->name == name) return true;
+  return false;
+}
+
+// The newest has the name; the old one is called <name>_1 from now on.
+static void set_aside(evaluator *e, leat_entry *old) {
+  leat_vec_push(e->arena, &e->renamed, (ev_renamed){old, old->name});
+  leat_graph_rename_entry(e->graph, old, leat_graph_unique_name(e->graph, old->name));
+}
+
+static leat_entry *new_entry(evaluator *e, const leat_stmt *stmt) {
+  bool training = false;
+  if (!entry_attributes(e, stmt, &training)) return NULL;
+  leat_entry *old = leat_graph_find_entry(e->graph, stmt->name);
+  if (old && e->interactive) {
+    set_aside(e, old);
+  } else if (old || ev_is_broken(e, stmt->name)) {
+    ev_fail(e, stmt->name_span, "there is an entry `%s` already", stmt->name);
+    return NULL;
+  }
+  if (!ev_claim_name(e, EV_ENTRY_NAME, stmt->name, stmt->name_span)) return NULL;
+  leat_entry *entry = leat_graph_add_entry(e->graph, stmt->name);
+  entry->training = training;
+  entry->span = stmt->span;
+  ev value = {.kind = EV_ENTRY, .entry = entry};
+  return ev_bind(e, e->globals, stmt->name_span, stmt->name, value) ? entry : NULL;
+}
+
+static void entry_body(evaluator *e, leat_entry *entry, const leat_stmt *stmt) {
+  uint32_t pending = e->pending.count, errors = leat_diag_errors(e->diag);
+  for (uint32_t i = 0; i < stmt->params.count; i++) add_param(e, entry, &stmt->params.items[i]);
+  ev_statements(e, &stmt->body);
+  bool ok = leat_diag_errors(e->diag) == errors && !e->stopped;
+  leat_map added; // results, by name
+  leat_map_init(&added, e->arena);
+  for (uint32_t i = 0; i < stmt->results.count && ok; i++)
+    add_result(e, entry, &stmt->results.items[i], &added);
+  if (ok && counts_steps(e, entry, &stmt->body)) count_step(e, entry, stmt->span);
+  ev_resolve_pending(e, pending);
+}
+
+static void evaluate_entry(evaluator *e, const leat_stmt *stmt) {
+  leat_entry *entry = new_entry(e, stmt);
+  if (!entry) return;
+  ev_frame frame = {.scope = ev_scope_new(e, e->globals),
+                    .call = stmt->span,
+                    .device = e->frame->device,
+                    .instance = leat_intern(e->strings, "")};
+  ev_frame *outer = e->frame;
+  const char *path = e->path;
+  leat_map orders = e->orders;
+  leat_map_init(&e->orders, e->arena);
+  e->frame = &frame;
+  e->entry = entry;
+  e->path = stmt->name;
+  e->training = entry->training;
+  entry_body(e, entry, stmt);
+  e->frame = outer;
+  e->entry = NULL;
+  e->path = path;
+  e->training = false;
+  e->orders = orders;
+}
+
+// An entry with errors is as if it were not there, for those who want another.
+void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors) {
+  leat_broken_entry *broken = leat_new(e->arena, leat_broken_entry);
+  *broken = (leat_broken_entry){.name = stmt->name, .errors = errors};
+  for (uint32_t i = 0; i < stmt->attributes.count; i++)
+    if (!strcmp(stmt->attributes.items[i].key, "training")) broken->training = true;
+  leat_vec_push(e->arena, &e->broken, broken);
+}
+
+void ev_entry(evaluator *e, const leat_stmt *stmt) {
+  ev_extent before = ev_take_extent(e);
+  leat_diag_mark mark = leat_diag_take_mark(e->diag);
+  bool taken = leat_map_get(&e->claims, stmt->name) || ev_is_broken(e, stmt->name);
+  evaluate_entry(e, stmt);
+  if (taken || e->stopped || !e->leaves_out) return;
+  const leat_withheld *errors = leat_diag_withhold(e->diag, mark, (leat_span){0});
+  if (!errors) return;
+  ev_roll_back(e, &before);
+  ev_leave_out(e, stmt, errors);
+}

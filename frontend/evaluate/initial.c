@@ -1,0 +1,242 @@
+// Initial values: of variables, nodes that run once, and of an entry's parameters, constants.
+//
+// Both are evaluated apart from whatever surrounds the declaration, and both are pure: they depend
+// on compile-time values, on `load` and on random bits keyed by the path.
+#include "frontend/evaluate/statements.h"
+
+#include "base/tensor.h"
+#include "frontend/evaluate/calls.h"
+#include "ops/ops.h"
+
+#include <string.h>
+
+// -- What surrounds -----------------------------------------------------------------------------
+
+typedef struct surroundings {
+  const char *path, *device, *colocate, *gradient_path;
+  leat_entry *entry;
+  leat_state *initialising;
+} surroundings;
+
+static surroundings enter(evaluator *e, leat_state *state) {
+  surroundings around = {e->path,          e->device, e->colocate,
+                         e->gradient_path, e->entry,  e->initialising};
+  e->path = leat_intern_path(e->strings, state->name, "init");
+  e->device = e->colocate = e->gradient_path = NULL;
+  e->entry = NULL;
+  e->initialising = state;
+  return around;
+}
+
+static void leave(evaluator *e, const surroundings *around) {
+  e->path = around->path;
+  e->device = around->device;
+  e->colocate = around->colocate;
+  e->gradient_path = around->gradient_path;
+  e->entry = around->entry;
+  e->initialising = around->initialising;
+}
+
+// -- The value ----------------------------------------------------------------------------------
+
+static bool gives(const leat_bindings *params, const leat_arguments *args, const char *name) {
+  uint32_t positional = 0;
+  for (uint32_t i = 0; i < args->count; i++) positional += !args->items[i].key;
+  for (uint32_t i = 0; i < positional && i < params->count; i++)
+    if (params->items[i].name == name) return true;
+  return leat_arguments_find(args, name);
+}
+
+static bool has_parameter(const leat_bindings *params, const char *name) {
+  for (uint32_t i = 0; i < params->count; i++)
+    if (params->items[i].name == name) return true;
+  return false;
+}
+
+// The initialiser's value. A function's parameter `out` that is not given is the variable's type.
+static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *type) {
+  ev callee =
+      init->kind == LEAT_EXPR_CALL && !init->as ? ev_expr(e, init->callee, NULL) : ev_none();
+  if (callee.kind == EV_ERROR) return callee;
+  const ev_function *function = callee.kind == EV_FUNCTION ? callee.function : NULL;
+  const leat_bindings *params =
+      function && function->definition ? &function->definition->params : NULL;
+  const char *out = leat_intern(e->strings, "out");
+  if (!params || !has_parameter(params, out) || gives(params, &init->args, out))
+    return ev_expr(e, init, NULL);
+  uint32_t count;
+  ev_argument *args = ev_arguments(e, &init->args, 1, &count);
+  if (!args) return ev_error();
+  leat_type *copy = leat_arena_memdup(e->arena, type, sizeof *type);
+  args[count++] =
+      (ev_argument){.key = out, .value = {.kind = EV_TYPE, .type = copy}, .span = init->span};
+  return ev_call(e, function, args, count, init->span, NULL, NULL);
+}
+
+static bool is_constant(ev value) {
+  return ev_is_literal(value) || value.kind == EV_LIST;
+}
+
+// The tensor that it is, spread over the type where it has fewer axes.
+static leat_value tensor_of(evaluator *e, ev value, const leat_state *state, leat_span span) {
+  const leat_type *type = &state->type;
+  leat_value none = {0};
+  leat_value tensor = is_constant(value) ? ev_literal_tensor(e, value, type, NULL, span)
+                                         : ev_as_tensor(e, value, (int)type->dtype, span);
+  if (!tensor.node) return none;
+  leat_builder builder = ev_builder(e, span);
+  const leat_type *given = leat_value_type(tensor);
+  if (given->dtype == type->dtype && given->rank <= type->rank)
+    tensor = leat_build_broadcast(&builder, tensor, type);
+  if (!tensor.node || leat_type_equal(leat_value_type(tensor), type)) return tensor;
+  ev_fail(e, span, "the initial value of `%s`: expected %s, found %s", state->name,
+          leat_type_text(e->arena, type), leat_type_text(e->arena, leat_value_type(tensor)));
+  return none;
+}
+
+// -- Purity -------------------------------------------------------------------------------------
+
+typedef leat_vec(const leat_node *) node_list;
+
+static void add_used(leat_arena *scratch, const leat_node *node, uint32_t first, node_list *used) {
+  if (node->id < first) leat_vec_push(scratch, used, node);
+}
+
+// What is not pure among these nodes and those they are computed from, or NULL. Empties the list.
+static const leat_node *impure(leat_arena *scratch, node_list *work) {
+  leat_map seen;
+  leat_map_init(&seen, scratch);
+  while (work->count) {
+    const leat_node *node = work->items[--work->count];
+    if (!ev_is_pure(node->op)) return node;
+    if (leat_map_get(&seen, node)) continue;
+    leat_map_set(&seen, node, (void *)node);
+    for (uint32_t i = 0; i < node->input_count; i++)
+      leat_vec_push(scratch, work, node->inputs[i].node);
+  }
+  return NULL;
+}
+
+// The nodes of an initialiser are pure; those before `first`, which it uses, must be so too.
+static bool check_used(evaluator *e, const leat_state *state, leat_value tensor, uint32_t first,
+                       leat_span span) {
+  leat_arena *scratch = leat_arena_create();
+  node_list used = {0};
+  add_used(scratch, tensor.node, first, &used);
+  for (uint32_t i = first; i < e->graph->nodes.count; i++) {
+    const leat_node *node = e->graph->nodes.items[i];
+    for (uint32_t k = 0; k < node->input_count; k++)
+      add_used(scratch, node->inputs[k].node, first, &used);
+  }
+  const leat_node *bad = impure(scratch, &used);
+  leat_arena_destroy(scratch);
+  if (bad)
+    ev_fail(e, span, "an initialiser is pure: that of `%s` cannot depend on `%s` (%s)", state->name,
+            bad->name, leat_op_name(bad->op));
+  return !bad;
+}
+
+leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state) {
+  surroundings around = enter(e, state);
+  uint32_t first = e->graph->nodes.count;
+  leat_span span = stmt->init->span;
+  ev value =
+      stmt->absolute ? ev_expr(e, stmt->init, NULL) : initial_value(e, stmt->init, &state->type);
+  leat_value tensor = tensor_of(e, value, state, span);
+  if (tensor.node && !check_used(e, state, tensor, first, span)) tensor.node = NULL;
+  leave(e, &around);
+  return tensor;
+}
+
+// -- Constants ----------------------------------------------------------------------------------
+
+typedef struct evaluation {
+  evaluator *e;
+  leat_arena *scratch;
+  leat_map known; // node → its outputs
+  leat_span span;
+} evaluation;
+
+// Of few elements, and in time that grows with them alone.
+static bool may_evaluate(const leat_node *node) {
+  leat_op_kind kind = node->info->kind;
+  int64_t elements = leat_type_static_elements(&node->outputs[0]);
+  bool small = elements >= 0 && elements <= EV_MAX_LITERAL / 16;
+  return small &&
+         (kind == LEAT_KIND_ELEMENT || kind == LEAT_KIND_REDUCE || kind == LEAT_KIND_SCATTER);
+}
+
+static const leat_tensor *evaluate_node(evaluation *v, const leat_node *node) {
+  if (node->op == LEAT_OP_const) return node->attrs[0].tensor;
+  leat_error error = {0};
+  leat_tensor *inputs = leat_new_array(v->scratch, leat_tensor, (size_t)node->input_count + 1);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    inputs[i] =
+        ((const leat_tensor *)leat_map_get(&v->known, node->inputs[i].node))[node->inputs[i].port];
+  leat_ref_context context = {.node = node, .inputs = inputs, .error = &error};
+  if (!may_evaluate(node))
+    ev_fail(v->e, v->span, "this is computed while compiling, where `%s` of %s is not",
+            leat_op_name(node->op), leat_type_text(v->e->arena, &node->outputs[0]));
+  else if (leat_ref_evaluate(v->scratch, &context))
+    ev_fail(v->e, v->span, "%s", error.message);
+  else
+    return context.outputs;
+  return NULL;
+}
+
+// By reference, what a node needs before the node.
+static bool evaluate(evaluation *v, leat_value value) {
+  leat_vec(const leat_node *) work = {0};
+  leat_vec_push(v->scratch, &work, value.node);
+  while (work.count) {
+    const leat_node *node = work.items[work.count - 1];
+    uint32_t before = work.count;
+    for (uint32_t i = 0; i < node->input_count; i++)
+      if (!leat_map_get(&v->known, node->inputs[i].node))
+        leat_vec_push(v->scratch, &work, node->inputs[i].node);
+    if (work.count > before) continue;
+    const leat_tensor *outputs = evaluate_node(v, node);
+    if (!outputs) return false;
+    leat_map_set(&v->known, node, (void *)outputs);
+    work.count--;
+  }
+  return true;
+}
+
+bool ev_constant_of(evaluator *e, leat_value value, leat_span span, leat_tensor *out) {
+  evaluation v = {.e = e, .scratch = leat_arena_create(), .span = span};
+  leat_map_init(&v.known, v.scratch);
+  bool ok = evaluate(&v, value);
+  if (ok) {
+    const leat_tensor *outputs = leat_map_get(&v.known, value.node);
+    *out = *leat_tensor_copy(e->arena, &outputs[value.port]);
+  }
+  leat_arena_destroy(v.scratch);
+  return ok;
+}
+
+// The nodes that it is computed from leave no trace.
+bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, leat_tensor *out) {
+  leat_state stand_in = {.name = leat_intern_path(e->strings, e->path, param->name), .type = *type};
+  leat_span span = param->value->span;
+  surroundings around = enter(e, &stand_in);
+  ev_extent before = ev_take_extent(e);
+  ev value = initial_value(e, param->value, type);
+  bool literal = is_constant(value) || value.kind == EV_STRING;
+  bool ok = value.kind != EV_ERROR;
+  if (ok && !literal && !leat_type_is_static(type)) {
+    ev_fail(e, span,
+            "a default is computed while compiling, where the dimensions of %s are not known",
+            leat_type_text(e->arena, type));
+    ok = false;
+  } else if (ok && literal) {
+    ok = ev_literal(e, value, type, span, out);
+  } else if (ok) {
+    leat_value tensor = tensor_of(e, value, &stand_in, span);
+    ok = tensor.node && check_used(e, &stand_in, tensor, before.nodes, span) &&
+         ev_constant_of(e, tensor, span, out);
+  }
+  leat_graph_truncate(e->graph, before.nodes, before.states, before.entries);
+  leave(e, &around);
+  return ok;
+}

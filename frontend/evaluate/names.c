@@ -1,0 +1,93 @@
+// All names that something has: what is suggested for one that nothing has, and what completes one
+// that is being typed.
+#include "frontend/evaluate/names.h"
+
+#include "frontend/evaluate/builtin.h"
+#include "frontend/syntax/lexer.h"
+#include "stdlib/stdlib.h"
+
+#include <string.h>
+
+// Values of the language that no text binds (scope.c).
+static const char *const predefined[] = {"training", "job",  "task", "global_step",
+                                         "pi",       "true", "false"};
+
+static void add_keys(const leat_map *map, leat_arena *arena, ev_names *out) {
+  for (uint32_t i = 0; i < map->count; i++)
+    if (map->entries[i].value) leat_vec_push(arena, out, map->entries[i].key);
+}
+
+void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena,
+                       ev_names *out) {
+  for (; scope; scope = scope->parent) add_keys(&scope->names, arena, out);
+  add_keys(&e->functions, arena, out);
+  for (uint32_t i = 0; i < leat_stdlib_index_count; i++)
+    leat_vec_push(arena, out, leat_stdlib_index[i].name);
+  for (int dtype = 0; dtype < LEAT_DTYPE_COUNT; dtype++)
+    leat_vec_push(arena, out, leat_dtype_name((leat_dtype)dtype));
+  for (uint32_t i = 0; ev_builtin_at(i); i++) leat_vec_push(arena, out, ev_builtin_at(i)->name);
+  for (int op = 0; op < LEAT_OP_COUNT; op++) leat_vec_push(arena, out, leat_op_name((leat_op)op));
+  for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++)
+    leat_vec_push(arena, out, predefined[i]);
+}
+
+// -- What completes ------------------------------------------------------------------------------
+
+static void give(const ev_names *names, leat_name_taker *take, void *context) {
+  for (uint32_t i = 0; i < names->count; i++) take(context, names->items[i]);
+}
+
+void leat_frontend_names(const leat_frontend *e, leat_name_taker *take, void *context) {
+  leat_arena *scratch = leat_arena_create();
+  ev_names names = {0};
+  ev_names_in_scope(e, e->globals, scratch, &names);
+  for (int kind = 0; kind < LEAT_TOKEN_COUNT; kind++)
+    if (leat_token_is_keyword((leat_token_kind)kind))
+      leat_vec_push(scratch, &names, leat_token_spelling((leat_token_kind)kind));
+  give(&names, take, context);
+  leat_arena_destroy(scratch);
+}
+
+void leat_frontend_paths(const leat_frontend *e, leat_name_taker *take, void *context) {
+  for (uint32_t i = 0; i < e->graph->states.count; i++)
+    take(context, e->graph->states.items[i]->name);
+  for (uint32_t i = 0; i < e->aliases.count; i++)
+    if (e->aliases.entries[i].value) take(context, e->aliases.entries[i].key);
+  for (uint32_t i = 0; i < e->graph->nodes.count; i++) {
+    const leat_node *node = e->graph->nodes.items[i];
+    if (!node->entry) take(context, node->name); // nothing else can use an entry's
+  }
+}
+
+static void give_op(leat_op op, leat_name_taker *take, void *context) {
+  char name[32];
+  for (const char *at = leat_op_inputs(op); *at; at += strspn(at, ", ")) { // "x, indices"
+    size_t size = strcspn(at, ", ");
+    bool word = size < sizeof name && (*at & 0x80) == 0;
+    memcpy(name, at, word ? size : 0);
+    name[word ? size : 0] = '\0';
+    if (*name) take(context, name);
+    at += size;
+  }
+  for (int i = 0; i < leat_op_info_of(op)->attr_count; i++)
+    take(context, leat_op_info_of(op)->attrs[i].name);
+}
+
+void leat_frontend_parameters(leat_frontend *e, const char *of, leat_name_taker *take,
+                              void *context) {
+  const leat_entry *entry = leat_graph_find_entry(e->graph, of);
+  for (uint32_t i = 0; entry && i < entry->params.count; i++)
+    take(context, entry->params.items[i].name);
+  const ev_function *function = leat_map_get(&e->functions, leat_intern(e->strings, of));
+  if (!function) function = ev_find_library(e, of);
+  if (entry || !function) return;
+  if (function->definition)
+    for (uint32_t i = 0; i < function->definition->params.count; i++) {
+      const leat_binding *param = &function->definition->params.items[i];
+      if (!param->collects) take(context, param->name);
+    }
+  else if (function->builtin)
+    for (int i = 0; function->builtin->params[i]; i++) take(context, function->builtin->params[i]);
+  else
+    give_op(function->op, take, context);
+}

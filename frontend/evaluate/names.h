@@ -1,0 +1,52 @@
+// What a name means where it stands, and who has it. Internal to frontend/evaluate/.
+#ifndef LEAT_FRONTEND_NAMES_H
+#define LEAT_FRONTEND_NAMES_H
+
+#include "frontend/evaluate/evaluate.h"
+
+// -- scope.c
+// ---------------------------------------------------------------------------------------
+ev_binding *ev_lookup(const ev_scope *scope, const char *name);
+// x[index] = value: the member of a family in the frame's scope, not in that of a turn.
+void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value);
+// The scope itself, or the nearest around it that is of no turn.
+ev_scope *ev_scope_around(ev_scope *scope);
+// A name that a turn of a `for` binds, which is gone with the turn. False: reported; the function
+// has that name outside, and whoever writes this expects it to change.
+bool ev_bind_in_turn(evaluator *e, const leat_binding *target, ev value);
+ev ev_member(evaluator *e, const ev_binding *family, int64_t index, leat_span span);
+ev ev_name(evaluator *e, const char *name, leat_span span);
+ev ev_path(evaluator *e, const leat_expr *expr);
+bool ev_in_library(const ev_frame *frame); // its code is of stdlib/
+// A function as the frame's code sees it, or NULL.
+const ev_function *ev_find_function(evaluator *e, const char *name);
+// Entries, top-level bindings, state and instances share one namespace. False: the name is of
+// another kind of thing, which is reported.
+typedef enum ev_claim_kind { EV_BINDING, EV_VARIABLE, EV_INSTANCE, EV_ENTRY_NAME } ev_claim_kind;
+bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span span);
+// Whether `name` can be a part of a path, and so of the names of nodes and variables.
+bool ev_check_path_part(evaluator *e, const char *name, leat_span span);
+
+// -- names.c
+// ---------------------------------------------------------------------------------------
+typedef leat_vec(const char *) ev_names;
+// All that a name can mean there; the list is in `arena`.
+void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena, ev_names *out);
+
+// -- instances.c
+// ----------------------------------------------------------------------------------- What a path
+// of instances leads to from the frame.
+typedef struct ev_instance {
+  const char *instance; // as the frame's
+  const char *path;     // of its nodes
+  ev_frame *unnamed;    // as the frame's
+} ev_instance;
+bool ev_find_place(evaluator *e, const char *path, leat_span span,
+                   ev_instance *out); // false: reported
+// The state that `$path` names: below the frame's instance, else below the top; NULL: none. False:
+// the path is wrong, which is reported.
+bool ev_find_state(evaluator *e, const char *path, leat_span span, leat_state **out);
+const char *ev_nearest_path(evaluator *e, const char *path, leat_span span); // or NULL
+bool ev_enter_instance(evaluator *e, const ev_function *function, const char *path, leat_span span);
+
+#endif

@@ -1,0 +1,197 @@
+// Nodes: where and under which name they are made, and how values become the inputs of an op.
+#include "frontend/evaluate/calls.h"
+
+#include "frontend/evaluate/names.h"
+#include "frontend/gradient/gradient.h"
+
+leat_builder ev_builder(evaluator *e, leat_span span) {
+  return (leat_builder){.graph = e->trial ? e->trial : e->graph,
+                        .diag = e->diag,
+                        .span = ev_place(e, span),
+                        .device = e->device,
+                        .colocate = e->colocate,
+                        .entry = e->entry,
+                        .place = e->place};
+}
+
+const char *ev_node_name(evaluator *e, const char *hint, const char *fallback) {
+  if (e->gradient_path) return e->gradient_path;
+  const char *name = hint ? hint : fallback;
+  return leat_intern_path(e->strings, e->path, name);
+}
+
+// -- Inputs -------------------------------------------------------------------------------------
+
+bool ev_is_random(leat_op op) {
+  return leat_op_info_of(op)->flags & LEAT_FLAG_RANDOM;
+}
+
+// Which inputs of an op share its dtype, so that a literal there takes it.
+static bool input_has_op_dtype(leat_op op, uint32_t input) {
+  return (int)input != leat_op_info_of(op)->apart;
+}
+
+static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
+  leat_dtype_class class = leat_op_info_of(op)->dtypes;
+  bool has_float = class == LEAT_CLASS_FLOAT || class == LEAT_CLASS_INEXACT, has_complex = false;
+  bool has_dim = false;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!input_has_op_dtype(op, i)) continue;
+    if (inputs[i].kind == EV_TENSOR) return (int)leat_value_type(inputs[i].tensor)->dtype;
+    if (inputs[i].kind == EV_STATE) return (int)inputs[i].state->type.dtype;
+    if (inputs[i].kind == EV_ROWS) return (int)ev_tensor_type(inputs[i])->dtype;
+    has_dim = has_dim || inputs[i].kind == EV_DIM;
+    has_float = has_float || ev_has_kind(inputs[i], EV_FLOAT);
+    has_complex = has_complex || ev_has_kind(inputs[i], EV_COMPLEX);
+  }
+  return has_complex ? LEAT_c64 : has_float ? LEAT_f32 : has_dim ? LEAT_i64 : -1;
+}
+
+// Of what meets a complex literal: an f32 or f64 becomes complex too; -1: it stays as it is.
+static int widened(leat_op op, const ev *inputs, uint32_t count, int dtype) {
+  if (dtype != LEAT_f32 && dtype != LEAT_f64) return -1;
+  for (uint32_t i = 0; i < count; i++)
+    if (ev_has_kind(inputs[i], EV_COMPLEX) && input_has_op_dtype(op, i))
+      return dtype == LEAT_f32 ? LEAT_c64 : LEAT_c128;
+  return -1;
+}
+
+static leat_value as_complex(evaluator *e, leat_value value, int dtype, leat_span span) {
+  leat_attr attr = {.i = dtype};
+  leat_builder builder = ev_builder(e, span);
+  if (!value.node || (int)leat_value_type(value)->dtype == dtype) return value;
+  return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &value, 1, &attr);
+}
+
+// A dim beside ints of another dtype is not converted.
+static bool check_dim(evaluator *e, ev input, int dtype, leat_span span) {
+  bool narrow =
+      dtype >= 0 && dtype != LEAT_i64 && leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INTEGER);
+  if (!narrow || !ev_has_kind(input, EV_DIM)) return true;
+  const char *name = leat_dtype_name((leat_dtype)dtype);
+  leat_text text = {0};
+  ev_print(input, &text);
+  ev_fail(e, span, "`%s` is i64 beside integers, and not %s: `cast(%s, %s)`", text.data, name,
+          text.data, name);
+  leat_text_finish(&text);
+  return false;
+}
+
+bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
+                  leat_value *out) {
+  int dtype = op_dtype(op, inputs, count), wide = widened(op, inputs, count, dtype);
+  if (wide >= 0) dtype = wide;
+  for (uint32_t i = 0; i < count; i++) {
+    int want = ev_is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
+    if (op == LEAT_OP_cast) want = ev_exact_dtype(inputs[i]); // cast(0.1, f64) rounds once
+    if (op != LEAT_OP_cast && !ev_is_random(op) && !check_dim(e, inputs[i], want, span))
+      return false;
+    out[i] = ev_as_tensor(e, inputs[i], want, span);
+    if (wide >= 0 && want == wide) out[i] = as_complex(e, out[i], wide, span);
+    if (!out[i].node) return false;
+  }
+  return true;
+}
+
+bool ev_is_pure(leat_op op) {
+  return !(leat_op_info_of(op)->flags & (LEAT_FLAG_EFFECT | LEAT_FLAG_STATE)) &&
+         op != LEAT_OP_run_count && op != LEAT_OP_feed;
+}
+
+static bool check_pure(evaluator *e, leat_op op, leat_span span) {
+  if (!e->initialising) return true;
+  bool pure = ev_is_pure(op);
+  if (!pure)
+    ev_fail(e, span, "an initialiser is pure: `%s` has no place in that of `%s`", leat_op_name(op),
+            e->initialising->name);
+  return pure;
+}
+
+// A trainable that was declared with an axis of 1 and is repeated along it has fewer parameters
+// than the shape it is used in suggests. Axes added in front (a bias) are what its definition asks
+// for.
+static void warn_of_lost_parameters(evaluator *e, const leat_node *node, const leat_value *given,
+                                    uint32_t count, leat_span span) {
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_node *read = given[i].node;
+    if (node->inputs[i].node == read || read->op != LEAT_OP_read ||
+        !read->attrs[0].state->trainable)
+      continue;
+    const leat_state *state = read->attrs[0].state;
+    const leat_type *used = leat_value_type(node->inputs[i]);
+    int32_t added = used->rank - state->type.rank;
+    for (int32_t axis = 0; axis < state->type.rank; axis++) {
+      if (!leat_dim_is(state->type.dims[axis], 1) || leat_dim_is(used->dims[axis + added], 1))
+        continue;
+      leat_warn_at(
+          e->diag, ev_place(e, span),
+          "the trainable `%s` is %s and is repeated along its axis %d to be %s; if that is "
+          "meant, say `broadcast`",
+          state->name, leat_type_text(e->arena, &state->type), axis,
+          leat_type_text(e->arena, used));
+      leat_note_at(e->diag, state->span, "it is declared here");
+      break;
+    }
+  }
+}
+
+// What a call of the op gives: its output, or the list of them.
+static ev results_of(evaluator *e, leat_value first) {
+  uint32_t count = first.node ? first.node->output_count : 0;
+  if (count <= 1) return ev_tensor(first);
+  ev *items = leat_new_array(e->arena, ev, count);
+  for (uint32_t port = 0; port < count; port++)
+    items[port] = ev_tensor((leat_value){first.node, port});
+  return ev_take_results(e, items, count);
+}
+
+ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
+            const leat_attr *attrs, leat_span span, const char *hint) {
+  if (!check_pure(e, op, span)) return ev_error();
+  leat_builder builder = ev_builder(e, span);
+  const char *name = ev_node_name(e, hint, leat_op_name(op));
+  leat_value value = leat_build(&builder, name, op, inputs, count, attrs);
+  bool plain = value.node && value.node->op == op; // not what the op is written in terms of
+  if (plain && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
+  if (plain && e->gradient_path) value = ev_fold_zeros(e, value, span);
+  return results_of(e, value);
+}
+
+ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_attr *attrs,
+         leat_span span, const char *hint) {
+  leat_value few[4];
+  leat_value *values = count <= 4 ? few : leat_new_array(e->arena, leat_value, count);
+  if (!ev_as_inputs(e, op, inputs, count, span, values)) return ev_error();
+  return ev_build(e, op, values, count, attrs, span, hint);
+}
+
+// -- Values of their own --------------------------------------------------------------------------
+
+static bool is_passed_on(ev value, uint32_t first) {
+  return value.kind == EV_TENSOR && value.tensor.node->id < first;
+}
+
+static bool passes_on(const ev_list *list, uint32_t first) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (is_passed_on(list->items[i], first)) return true;
+  return false;
+}
+
+static ev own_tensor(evaluator *e, ev value, uint32_t first, leat_span span, const char *hint) {
+  if (!is_passed_on(value, first)) return value;
+  return ev_build(e, LEAT_OP_identity, &value.tensor, 1, NULL, span, hint);
+}
+
+ev ev_own(evaluator *e, ev result, uint32_t first, leat_span span, const char *hint) {
+  bool users = !ev_in_library(e->frame) && !e->initialising && !e->gradient_path && !e->absolute;
+  if (!users) return result;
+  if (result.kind != EV_LIST) return own_tensor(e, result, first, span, hint);
+  if (!passes_on(result.list, first)) return result;
+  ev_list *list = leat_arena_memdup(e->arena, result.list, sizeof *list);
+  ev *items = leat_new_array(e->arena, ev, (size_t)list->count + 1);
+  for (uint32_t i = 0; i < list->count; i++)
+    items[i] = own_tensor(e, list->items[i], first, span, NULL);
+  list->items = items;
+  result.list = list;
+  return result;
+}

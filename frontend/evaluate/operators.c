@@ -1,0 +1,225 @@
+// Operators: on compile-time values they are computed here; on tensors they are sugar for ops.
+#include "frontend/evaluate/calls.h"
+
+#include "frontend/gradient/gradient.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_number(ev v) {
+  return v.kind == EV_INT || v.kind == EV_FLOAT;
+}
+
+static ev not_for(evaluator *e, leat_operator operator, const char * what, leat_span span) {
+  return ev_fail(e, span, "`%s` is not for %s", leat_operator_spelling(operator), what);
+}
+
+static ev int_operator(evaluator *e, leat_operator operator, int64_t a, int64_t b, leat_span span) {
+  int64_t result = 0;
+  bool overflow = false;
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: overflow = __builtin_add_overflow(a, b, &result); break;
+  case LEAT_OPERATOR_SUB: overflow = __builtin_sub_overflow(a, b, &result); break;
+  case LEAT_OPERATOR_MUL: overflow = __builtin_mul_overflow(a, b, &result); break;
+  case LEAT_OPERATOR_DIV:
+    if (b == 0) return ev_fail(e, span, "division by zero");
+    overflow = b == -1 && __builtin_sub_overflow(0, a, &result);
+    if (b != -1) result = a / b;
+    break;
+  case LEAT_OPERATOR_MOD:
+    if (b == 0) return ev_fail(e, span, "division by zero");
+    if (b != -1) result = a % b;
+    break;
+  case LEAT_OPERATOR_EQUAL: return ev_bool(a == b);
+  case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != b);
+  case LEAT_OPERATOR_LESS: return ev_bool(a < b);
+  case LEAT_OPERATOR_LESS_EQUAL: return ev_bool(a <= b);
+  case LEAT_OPERATOR_GREATER: return ev_bool(a > b);
+  case LEAT_OPERATOR_GREATER_EQUAL: return ev_bool(a >= b);
+  case LEAT_OPERATOR_AND:
+  case LEAT_OPERATOR_OR:
+  case LEAT_OPERATOR_NOT:
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_MATMUL: return not_for(e, operator, "numbers", span);
+  }
+  return overflow ? ev_fail(e, span, "the number does not fit 64 bits") : ev_int(result);
+}
+
+static ev float_operator(evaluator *e, leat_operator operator, double a, double b, leat_span span) {
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: return ev_float(a + b);
+  case LEAT_OPERATOR_SUB: return ev_float(a - b);
+  case LEAT_OPERATOR_MUL: return ev_float(a * b);
+  case LEAT_OPERATOR_DIV: return ev_float(a / b);
+  case LEAT_OPERATOR_EQUAL: return ev_bool(a == b);
+  case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != b);
+  case LEAT_OPERATOR_LESS: return ev_bool(a < b);
+  case LEAT_OPERATOR_LESS_EQUAL: return ev_bool(a <= b);
+  case LEAT_OPERATOR_GREATER: return ev_bool(a > b);
+  case LEAT_OPERATOR_GREATER_EQUAL: return ev_bool(a >= b);
+  case LEAT_OPERATOR_MOD: return ev_float(fmod(a, b));
+  case LEAT_OPERATOR_AND:
+  case LEAT_OPERATOR_OR:
+  case LEAT_OPERATOR_NOT:
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_MATMUL: break;
+  }
+  return not_for(e, operator, "floats", span);
+}
+
+static double re_of(ev value) {
+  return value.kind == EV_COMPLEX ? value.re : value.kind == EV_INT ? (double)value.i : value.f;
+}
+
+static double im_of(ev value) {
+  return value.kind == EV_COMPLEX ? value.im : 0;
+}
+
+// As ops on complex tensors compute; what divides by 0 is a tensor's.
+static ev complex_operator(evaluator *e, leat_operator operator, ev left, ev right,
+                           leat_span span) {
+  double a = re_of(left), b = im_of(left), c = re_of(right), d = im_of(right);
+  double ratio = fabs(c) < fabs(d) ? c / d : d / c;
+  double size = fabs(c) < fabs(d) ? d + c * ratio : c + d * ratio;
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: return ev_complex(a + c, b + d);
+  case LEAT_OPERATOR_SUB: return ev_complex(a - c, b - d);
+  case LEAT_OPERATOR_MUL: return ev_complex(a * c - b * d, a * d + b * c);
+  case LEAT_OPERATOR_DIV:
+    if (c == 0 && d == 0) return ev_fail(e, span, "division by zero");
+    return fabs(c) < fabs(d) ? ev_complex((b + a * ratio) / size, (b * ratio - a) / size)
+                             : ev_complex((a + b * ratio) / size, (b - a * ratio) / size);
+  case LEAT_OPERATOR_EQUAL: return ev_bool(a == c && b == d);
+  case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != c || b != d);
+  default: return not_for(e, operator, "complex numbers", span);
+  }
+}
+
+static leat_dim dim_of(ev value) {
+  return value.kind == EV_INT ? leat_dim_const(value.i) : value.dim;
+}
+
+// What is known of a comparison of two dims by their forms and bounds.
+static ev compare_dims(evaluator *e, leat_operator operator, leat_dim a, leat_dim b,
+                       leat_span span) {
+  leat_dim difference;
+  bool same = leat_dim_equal(a, b);
+  bool differ =
+      !same && leat_dim_sub(e->graph->dims, a, b, &difference) && !leat_dim_may_be(difference, 0);
+  if (operator== LEAT_OPERATOR_EQUAL &&(same || differ)) return ev_bool(same);
+  if (operator== LEAT_OPERATOR_NOT_EQUAL &&(same || differ)) return ev_bool(differ);
+  return ev_fail(e, span, "`%s` of a dimension that is known only while running",
+                 leat_operator_spelling(operator));
+}
+
+static ev dim_operator(evaluator *e, leat_operator operator, leat_dim a, leat_dim b,
+                       leat_span span) {
+  leat_dims *dims = e->graph->dims;
+  leat_dim result, quotient;
+  bool ok = false;
+  switch (operator) {
+  case LEAT_OPERATOR_ADD: ok = leat_dim_add(dims, a, b, &result); break;
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_SUB: ok = leat_dim_sub(dims, a, b, &result); break;
+  case LEAT_OPERATOR_MUL: ok = leat_dim_mul(dims, a, b, &result); break;
+  case LEAT_OPERATOR_DIV: ok = leat_dim_floordiv(dims, a, b, &result); break;
+  case LEAT_OPERATOR_MOD: // a - a / b * b
+    ok = leat_dim_floordiv(dims, a, b, &quotient) && leat_dim_mul(dims, quotient, b, &quotient) &&
+         leat_dim_sub(dims, a, quotient, &result);
+    break;
+  case LEAT_OPERATOR_EQUAL:
+  case LEAT_OPERATOR_NOT_EQUAL:
+  case LEAT_OPERATOR_LESS:
+  case LEAT_OPERATOR_LESS_EQUAL:
+  case LEAT_OPERATOR_GREATER:
+  case LEAT_OPERATOR_GREATER_EQUAL: return compare_dims(e, operator, a, b, span);
+  case LEAT_OPERATOR_AND:
+  case LEAT_OPERATOR_OR:
+  case LEAT_OPERATOR_NOT:
+  case LEAT_OPERATOR_MATMUL: return not_for(e, operator, "dimensions", span);
+  }
+  return ok ? ev_of_dim(result) : ev_fail(e, span, "this dimension has too many terms or digits");
+}
+
+static bool is_order(leat_operator operator) {
+  return operator>= LEAT_OPERATOR_LESS && operator<= LEAT_OPERATOR_GREATER_EQUAL;
+}
+
+static ev unary(evaluator *e, leat_operator operator, ev value, leat_span span) {
+  if (operator== LEAT_OPERATOR_NOT) return value.kind == EV_BOOL ? ev_bool(!value.i) : ev_none();
+  if (value.kind == EV_INT) return int_operator(e, LEAT_OPERATOR_SUB, 0, value.i, span);
+  if (value.kind == EV_FLOAT) return ev_float(-value.f);
+  if (value.kind == EV_COMPLEX) return ev_complex(-value.re, -value.im);
+  if (value.kind != EV_DIM) return ev_none();
+  return dim_operator(e, operator, leat_dim_const(0), value.dim, span);
+}
+
+// Operators on compile-time values. EV_NONE: not those.
+static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_span span) {
+  if (left.kind == EV_INT && right.kind == EV_INT)
+    return int_operator(e, operator, left.i, right.i, span);
+  bool dims = (left.kind == EV_DIM || left.kind == EV_INT) &&
+              (right.kind == EV_DIM || right.kind == EV_INT);
+  if (dims) return dim_operator(e, operator, dim_of(left), dim_of(right), span);
+  bool complex = left.kind == EV_COMPLEX || right.kind == EV_COMPLEX;
+  if (complex && (is_number(left) || left.kind == EV_COMPLEX) &&
+      (is_number(right) || right.kind == EV_COMPLEX))
+    return complex_operator(e, operator, left, right, span);
+  if (is_number(left) && is_number(right)) {
+    double a = left.kind == EV_INT ? (double)left.i : left.f;
+    double b = right.kind == EV_INT ? (double)right.i : right.f;
+    return float_operator(e, operator, a, b, span);
+  }
+  if (left.kind == EV_BOOL && right.kind == EV_BOOL && operator== LEAT_OPERATOR_AND)
+    return ev_bool(left.i && right.i);
+  if (left.kind == EV_BOOL && right.kind == EV_BOOL && operator== LEAT_OPERATOR_OR)
+    return ev_bool(left.i || right.i);
+  bool sequences = left.kind == right.kind && (left.kind == EV_LIST || left.kind == EV_STRING);
+  if (sequences && operator== LEAT_OPERATOR_ADD) return ev_append(e, left, right, span);
+  if (sequences && left.kind == EV_STRING && !ev_spend(e, left.size / 64, span)) return ev_error();
+  if (sequences && left.kind == EV_STRING && is_order(operator))
+    return int_operator(e, operator, ev_compare_strings(left, right), 0, span);
+  bool compares = operator== LEAT_OPERATOR_EQUAL || operator== LEAT_OPERATOR_NOT_EQUAL;
+  bool none = left.kind == EV_NONE || right.kind == EV_NONE; // a tensor is not none
+  if (!compares || (!none && (ev_is_tensor(left) || ev_is_tensor(right)))) return ev_none();
+  if (left.kind == EV_LIST && !ev_spend(e, left.list->weight, span)) return ev_error();
+  return ev_bool(ev_equal(left, right) == (operator== LEAT_OPERATOR_EQUAL));
+}
+
+static bool is_plain_list(ev value) {
+  return value.kind == EV_LIST && !value.list->results && !ev_has_kind(value, EV_TENSOR) &&
+         !ev_has_kind(value, EV_STATE);
+}
+
+// A list is a tensor beside a tensor; among compile-time values it is a list, which `+` joins.
+static bool is_list_alone(ev left, ev right) {
+  return (is_plain_list(left) || is_plain_list(right)) && !ev_is_tensor(left) &&
+         !ev_is_tensor(right);
+}
+
+static ev not_for_lists(evaluator *e, leat_operator operator, leat_span span) {
+  static const char way_out[] = "beside a tensor a list is one, and `tensor([1, 2])` is one";
+  if (operator== LEAT_OPERATOR_ADD) return ev_fail(e, span, "`+` joins two lists; %s", way_out);
+  return ev_fail(e, span, "`%s` is not for lists, which `+` joins; %s",
+                 leat_operator_spelling(operator), way_out);
+}
+
+ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
+               const char *hint) {
+  if (left.kind == EV_ERROR || right.kind == EV_ERROR) return ev_error();
+  bool one = operator== LEAT_OPERATOR_NEG || operator== LEAT_OPERATOR_NOT;
+  ev result = one ? unary(e, operator, left, span) : binary(e, operator, left, right, span);
+  if (result.kind != EV_NONE) return result;
+  if (is_list_alone(left, right)) return not_for_lists(e, operator, span);
+  if (left.kind == EV_ROWS || right.kind == EV_ROWS) {
+    result = ev_rows_operator(e, operator, left, right, span);
+    if (result.kind != EV_NONE) return result;
+  }
+  leat_op op;
+  const char *name = leat_operator_op(operator);
+  if (!leat_op_parse(name, strlen(name), &op)) return ev_error();
+  ev inputs[] = {left, right};
+  leat_attr attrs[LEAT_MAX_ATTRS] = {0};
+  if (op == LEAT_OP_matmul) attrs[2].string = leat_intern(e->strings, "");
+  return ev_op(e, op, inputs, one ? 1 : 2, attrs, span, hint);
+}

@@ -1,0 +1,478 @@
+// Gradients (white paper 4.1): one walk backwards from the loss, that calls for each op on the way
+// the rule of the language (stdlib/grad.leat, or the user's) and adds what it returns to the graph.
+//
+// Only nodes that reach a target are visited. A call of a function with a rule of its own counts as
+// one op: the gradients of its results are handed on at the first of them, when those of all are
+// known. A gradient node is called <entry>/grad/<path of the forward node> and has its device
+// constraints.
+#include "frontend/gradient/walk.h"
+
+#include "frontend/gradient/gradient.h"
+
+#include <string.h>
+
+enum { NODES_A_STEP = 4 }; // walked over for a gradient, see ev_spend
+
+// What the walk knows of a node of the forward graph.
+typedef struct mark {
+  bool on_path; // the loss depends on it
+  bool reaches; // it depends on a target
+  ev partial;   // the gradient of its first output, a tensor or rows, as summed so far; EV_ERROR:
+                // none
+  ev *others;   // the same of all outputs by port, the first left out; NULL: none yet
+} mark;
+
+typedef struct walk {
+  evaluator *e;
+  leat_span span;
+  leat_arena *scratch;
+  uint32_t count; // nodes of the forward graph: ids below
+  mark *marks;    // by id
+} walk;
+
+static leat_node *node_at(const walk *w, uint32_t id) {
+  return w->e->graph->nodes.items[id];
+}
+
+static mark *mark_of(walk *w, const leat_node *node) {
+  return node->id < w->count ? &w->marks[node->id] : NULL;
+}
+
+// The gradient of a value, as summed so far; NULL: the value is not of the forward graph.
+static ev *partial_of(walk *w, leat_value value) {
+  mark *m = mark_of(w, value.node);
+  if (!m || !value.port) return m ? &m->partial : NULL;
+  size_t outputs = value.node->output_count;
+  if (!m->others) m->others = leat_new_array(w->scratch, ev, outputs);
+  return &m->others[value.port];
+}
+
+static const ev_call_record *record_of(const walk *w, const leat_node *node) {
+  return leat_map_get(&w->e->records, node);
+}
+
+static bool is_float(leat_dtype dtype) {
+  return leat_dtype_kind_of(dtype) == LEAT_KIND_FLOAT;
+}
+
+// -- What depends on what -----------------------------------------------------------------------
+
+static uint32_t tensors_of(const walk *w, const ev_list *args, const leat_value **out) {
+  leat_value *values = leat_new_array(w->scratch, leat_value, (size_t)args->count + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < args->count; i++)
+    if (args->items[i].kind == EV_TENSOR) values[count++] = args->items[i].tensor;
+  *out = values;
+  return count;
+}
+
+// The values that a node's gradient flows on to: its inputs; of the results of a call with a rule,
+// the first has the call's arguments, the others hand theirs to the first.
+static uint32_t sources(const walk *w, const leat_node *node, const leat_value **out) {
+  const ev_call_record *record = record_of(w, node);
+  if (record && record->first == node) return tensors_of(w, record->args, out);
+  if (record) {
+    for (uint32_t i = 0; i < record->results->count; i++)
+      if (record->results->items[i].tensor.node == record->first)
+        *out = &record->results->items[i].tensor;
+    return 1;
+  }
+  *out = node->inputs;
+  return node->op == LEAT_OP_stop_gradient ? 0 : node->input_count;
+}
+
+static void mark_path(walk *w, const leat_node *loss) {
+  ev_spend(w->e, w->count / NODES_A_STEP, w->span);
+  w->marks[loss->id].on_path = true;
+  for (uint32_t id = w->count; id-- > 0;) {
+    if (!w->marks[id].on_path) continue;
+    const leat_value *from;
+    uint32_t count = sources(w, node_at(w, id), &from);
+    for (uint32_t i = 0; i < count; i++) {
+      mark *m = mark_of(w, from[i].node);
+      if (m) m->on_path = true;
+    }
+  }
+}
+
+static const void *key_of(ev target) {
+  return target.kind == EV_STATE ? (const void *)target.state : target.tensor.node;
+}
+
+static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
+  leat_map wanted;
+  leat_map_init(&wanted, w->scratch);
+  for (uint32_t i = 0; i < target_count; i++) leat_map_set(&wanted, key_of(targets[i]), w);
+  for (uint32_t id = 0; id < w->count; id++) {
+    if (!w->marks[id].on_path) continue;
+    const leat_node *node = node_at(w, id);
+    const leat_state *state = node->op == LEAT_OP_read ? leat_node_state(node) : NULL;
+    bool reaches = leat_map_get(&wanted, node) || (state && leat_map_get(&wanted, state));
+    const leat_value *from;
+    uint32_t count = sources(w, node, &from);
+    for (uint32_t i = 0; i < count && !reaches; i++) {
+      const mark *m = mark_of(w, from[i].node);
+      reaches = m && m->reaches;
+    }
+    w->marks[id].reaches = reaches;
+  }
+}
+
+// -- Names and places of gradient nodes ---------------------------------------------------------
+
+static const char *gradient_name(evaluator *e, const leat_node *node) {
+  if (!e->entry) return leat_intern_path(e->strings, "grad", node->name);
+  const char *entry = e->entry->name, *path = node->name;
+  size_t length = strlen(entry);
+  if (!strncmp(path, entry, length) && path[length] == '/') path += length + 1;
+  return leat_intern_join(e->strings, entry, "/grad/", path);
+}
+
+typedef struct surroundings {
+  const char *gradient_path, *device, *colocate;
+} surroundings;
+
+static surroundings enter_node(evaluator *e, const leat_node *node) {
+  surroundings saved = {e->gradient_path, e->device, e->colocate};
+  e->gradient_path = gradient_name(e, node);
+  e->device = node->device;
+  e->colocate = node->colocate;
+  return saved;
+}
+
+static void leave_node(evaluator *e, surroundings saved) {
+  e->gradient_path = saved.gradient_path;
+  e->device = saved.device;
+  e->colocate = saved.colocate;
+}
+
+// A number in the whole shape of `type`.
+static leat_value filled(walk *w, int64_t number, const leat_type *type) {
+  return ev_literal_tensor(w->e, ev_int(number), type, NULL, w->span);
+}
+
+// -- One rule -----------------------------------------------------------------------------------
+
+static ev attr_value(evaluator *e, leat_attr_kind kind, const leat_attr *attr) {
+  switch (kind) {
+  case LEAT_ATTR_INT: return ev_int(attr->i);
+  case LEAT_ATTR_BOOL: return ev_bool(attr->i);
+  case LEAT_ATTR_STRING: return ev_text(e, attr->string, strlen(attr->string));
+  case LEAT_ATTR_DTYPE: return (ev){.kind = EV_DTYPE, .i = attr->i};
+  case LEAT_ATTR_DIM: return ev_of_dim(attr->dim);
+  case LEAT_ATTR_TYPE: return (ev){.kind = EV_TYPE, .type = attr->type};
+  case LEAT_ATTR_STATE: return ev_of_state(attr->state);
+  case LEAT_ATTR_TENSOR: return ev_none();
+  case LEAT_ATTR_INTS:
+  case LEAT_ATTR_DIMS: {
+    ev *items = leat_new_array(e->arena, ev, (size_t)attr->count + 1);
+    for (uint32_t i = 0; i < attr->count; i++)
+      items[i] = kind == LEAT_ATTR_INTS ? ev_int(attr->ints[i]) : ev_of_dim(attr->dims[i]);
+    return ev_take_list(e, items, attr->count);
+  }
+  }
+  return ev_none();
+}
+
+static ev input_list(evaluator *e, const leat_node *node) {
+  ev *items = leat_new_array(e->arena, ev, (size_t)node->input_count + 1);
+  for (uint32_t i = 0; i < node->input_count; i++) items[i] = ev_tensor(node->inputs[i]);
+  return ev_take_list(e, items, node->input_count);
+}
+
+// A parameter called like an attribute is that; the others are the inputs in order, of a variadic
+// op one list of them.
+static void bind_op(walk *w, const leat_bindings *params, const leat_node *node, ev_scope *scope) {
+  const leat_op_info *info = node->info;
+  uint32_t input = 0;
+  for (uint32_t i = 0; i < params->count; i++) {
+    const leat_binding *param = &params->items[i];
+    int attr = leat_op_attr_index(node->op, param->name);
+    ev value;
+    if (attr >= 0)
+      value = attr_value(w->e, info->attrs[attr].kind, &node->attrs[attr]);
+    else if (info->max_inputs == LEAT_ANY_INPUTS)
+      value = input_list(w->e, node);
+    else if (input < node->input_count)
+      value = ev_tensor(node->inputs[input++]);
+    else
+      value = ev_fail(w->e, param->span, "`%s` has no input or attribute `%s`", info->name,
+                      param->name);
+    ev_bind(w->e, scope, param->span, param->name, value);
+  }
+}
+
+static void bind_record(walk *w, const leat_bindings *params, const ev_call_record *record,
+                        ev_scope *scope) {
+  for (uint32_t i = 0; i < params->count; i++) {
+    ev value = i < record->args->count ? record->args->items[i] : ev_none();
+    ev_bind(w->e, scope, params->items[i].span, params->items[i].name, value);
+  }
+}
+
+// The outputs and their gradients, zeros where the loss does not depend on one. False: the rule is
+// for another number of outputs.
+static bool bind_outputs(walk *w, const ev_function *rule, const leat_value *outputs,
+                         uint32_t count, ev_scope *scope) {
+  const leat_bindings *names = &rule->definition->results;
+  if (names->count != 2 * count) {
+    ev_fail(w->e, rule->definition->name_span,
+            "this rule is for %u output%s, what it is a rule of has %u", names->count / 2,
+            names->count == 2 ? "" : "s", count);
+    return false;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    const leat_binding *y = &names->items[i], *dy = &names->items[count + i];
+    const ev *known = partial_of(w, outputs[i]);
+    ev partial = known ? *known : ev_error();
+    if (partial.kind == EV_ERROR)
+      partial = ev_tensor(ev_zeros(w->e, leat_value_type(outputs[i]), w->span));
+    ev_bind(w->e, scope, y->span, y->name, ev_tensor(outputs[i]));
+    ev_bind(w->e, scope, dy->span, dy->name, partial);
+  }
+  return true;
+}
+
+// All outputs of a node.
+static uint32_t outputs_of(walk *w, leat_node *node, const leat_value **out) {
+  uint32_t count = node->output_count;
+  leat_value *values = leat_new_array(w->scratch, leat_value, count);
+  for (uint32_t port = 0; port < count; port++) values[port] = (leat_value){node, port};
+  *out = values;
+  return count;
+}
+
+static ev call_rule(walk *w, const ev_function *rule, leat_node *node) {
+  evaluator *e = w->e;
+  const ev_call_record *record = record_of(w, node);
+  const leat_bindings *params = &rule->definition->params;
+  ev_frame frame = {.caller = e->frame,
+                    .function = rule,
+                    .call = w->span,
+                    .scope = ev_scope_new(e, rule->library ? NULL : e->globals),
+                    .instance = e->frame->instance,
+                    .path = e->path,
+                    .calls = e->frame->calls + 1,
+                    .errors = leat_diag_errors(e->diag),
+                    .result = ev_none()};
+  frame.unnamed = &frame;
+  e->frame = &frame;
+  const leat_value *outputs;
+  uint32_t count =
+      record ? tensors_of(w, record->results, &outputs) : outputs_of(w, node, &outputs);
+  if (record)
+    bind_record(w, params, record, frame.scope);
+  else
+    bind_op(w, params, node, frame.scope);
+  if (bind_outputs(w, rule, outputs, count, frame.scope)) ev_statements(e, &rule->definition->body);
+  e->frame = frame.caller;
+  if (e->stopped || leat_diag_errors(e->diag) == frame.errors)
+    return e->stopped ? ev_error() : frame.result;
+  leat_note_at(e->diag, node->span, "in the gradient of this, `%s`", node->name);
+  return ev_error();
+}
+
+// -- Handing gradients on -----------------------------------------------------------------------
+
+static bool wrong_type(walk *w, const ev_function *rule, ev gradient, leat_value to) {
+  leat_arena *arena = w->e->arena;
+  ev_fail(w->e, rule->definition->name_span, "the gradient rule gives %s for `%s`, which is %s",
+          leat_type_text(arena, ev_tensor_type(gradient)), to.node->name,
+          leat_type_text(arena, leat_value_type(to)));
+  return false;
+}
+
+static ev sum_of(walk *w, ev a, ev b) {
+  if (a.kind == EV_ERROR) return b;
+  if (a.kind == EV_ROWS || b.kind == EV_ROWS) return ev_rows_add(w->e, a, b, w->span);
+  ev terms[] = {a, b};
+  return ev_op(w->e, LEAT_OP_add, terms, 2, NULL, w->span, NULL);
+}
+
+static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradient) {
+  const mark *m = mark_of(w, to.node);
+  if (gradient.kind == EV_NONE || !m || !m->reaches) return true;
+  if (gradient.kind != EV_ROWS) {
+    int dtype = (int)leat_value_type(to)->dtype;
+    gradient = ev_tensor(ev_as_tensor(w->e, gradient, dtype, w->span));
+  }
+  if (gradient.kind == EV_ERROR) return false;
+  if (!leat_type_equal(ev_tensor_type(gradient), leat_value_type(to)))
+    return wrong_type(w, rule, gradient, to);
+  if (gradient.kind == EV_TENSOR && ev_is_zeros(w->e, gradient.tensor)) return true;
+  ev *partial = partial_of(w, to);
+  *partial = sum_of(w, *partial, gradient);
+  return partial->kind != EV_ERROR;
+}
+
+// The arguments of a call get what the rule returns for the parameter; compile-time ones nothing.
+static bool hand_to_arguments(walk *w, const ev_call_record *record, ev result) {
+  bool several = result.kind == EV_LIST;
+  uint32_t given = several ? result.list->count : 1, wanted = record->args->count;
+  if (given > wanted) {
+    ev_fail(w->e, record->rule->definition->name_span,
+            "the rule of `%s` returns %u gradient%s for %u parameter%s",
+            record->rule->definition->name, given, given == 1 ? "" : "s", wanted,
+            wanted == 1 ? "" : "s");
+    return false;
+  }
+  for (uint32_t i = 0; i < given; i++) {
+    ev arg = record->args->items[i];
+    if (arg.kind != EV_TENSOR) continue;
+    ev gradient = several ? result.list->items[i] : result;
+    if (!accumulate(w, record->rule, arg.tensor, gradient)) return false;
+  }
+  return true;
+}
+
+static bool hand_to_inputs(walk *w, const ev_function *rule, const leat_node *node, ev result) {
+  bool several = result.kind == EV_LIST;
+  uint32_t given = several ? result.list->count : 1;
+  if (given != node->input_count) {
+    ev_fail(w->e, rule->definition->name_span,
+            "the rule of `%s` returns %u gradient%s for %u input%s", leat_op_name(node->op), given,
+            given == 1 ? "" : "s", node->input_count, node->input_count == 1 ? "" : "s");
+    return false;
+  }
+  for (uint32_t i = 0; i < given; i++)
+    if (!accumulate(w, rule, node->inputs[i], several ? result.list->items[i] : result))
+      return false;
+  return true;
+}
+
+static bool wants(walk *w, leat_value value) {
+  const mark *m = mark_of(w, value.node);
+  return m && m->reaches && leat_dtype_in_class(leat_value_type(value)->dtype, LEAT_CLASS_INEXACT);
+}
+
+// Whether a gradient has come to the node, or to any result of the call that it is the first of.
+static bool has_gradient(walk *w, leat_node *node, const ev_call_record *record) {
+  const leat_value *outputs;
+  uint32_t count =
+      record ? tensors_of(w, record->results, &outputs) : outputs_of(w, node, &outputs);
+  for (uint32_t i = 0; i < count; i++) {
+    const ev *partial = partial_of(w, outputs[i]);
+    if (partial && partial->kind != EV_ERROR) return true;
+  }
+  return false;
+}
+
+static bool no_rule(walk *w, const leat_node *node) {
+  ev_fail(w->e, w->span, "the gradient goes through `%s` (op `%s`), which has no gradient rule",
+          node->name, leat_op_name(node->op));
+  leat_note_at(w->e->diag, node->span, "it is made here");
+  return false;
+}
+
+static bool pass_on(walk *w, leat_node *node) {
+  const ev_call_record *record = record_of(w, node);
+  if (record && record->first != node) return true; // the first one does
+  const leat_value *to;
+  uint32_t count = sources(w, node, &to);
+  bool wanted = false;
+  for (uint32_t i = 0; i < count; i++) wanted = wanted || wants(w, to[i]);
+  if (!wanted || !has_gradient(w, node, record)) return true;
+  const ev_function *rule = record ? record->rule : ev_find_gradient(w->e, leat_op_name(node->op));
+  if (!rule) return no_rule(w, node);
+  ev result = call_rule(w, rule, node);
+  if (result.kind == EV_ERROR) return false;
+  return record ? hand_to_arguments(w, record, result) : hand_to_inputs(w, rule, node, result);
+}
+
+// -- The walk -----------------------------------------------------------------------------------
+
+static bool walk_back(walk *w, leat_value loss) {
+  evaluator *e = w->e;
+  for (uint32_t id = w->count; id-- > 0;) {
+    leat_node *node = node_at(w, id);
+    if (!w->marks[id].reaches || node->op == LEAT_OP_read) continue;
+    if (!ev_spend(e, 1, w->span)) return false;
+    surroundings saved = enter_node(e, node);
+    if (node == loss.node) *partial_of(w, loss) = ev_tensor(filled(w, 1, leat_value_type(loss)));
+    bool ok = pass_on(w, node);
+    leave_node(e, saved);
+    if (!ok) return false;
+  }
+  return true;
+}
+
+// The gradient of a variable is the sum over its reads.
+static bool sum_reads(walk *w, leat_map *sums) {
+  leat_map_init(sums, w->scratch);
+  for (uint32_t id = 0; id < w->count; id++) {
+    const leat_node *node = node_at(w, id);
+    if (node->op != LEAT_OP_read || w->marks[id].partial.kind == EV_ERROR) continue;
+    leat_state *state = leat_node_state(node);
+    ev *sum = leat_map_get(sums, state);
+    if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
+    surroundings saved = enter_node(w->e, node);
+    *sum = sum_of(w, *sum, w->marks[id].partial);
+    leave_node(w->e, saved);
+    if (sum->kind == EV_ERROR) return false;
+  }
+  return true;
+}
+
+static ev unreached(walk *w, ev target) {
+  bool is_state = target.kind == EV_STATE;
+  const leat_type *type = is_state ? &target.state->type : leat_value_type(target.tensor);
+  leat_warn_at(w->e->diag, ev_place(w->e, w->span),
+               "the loss does not depend on `%s`: its gradient is zero",
+               is_state ? target.state->name : target.tensor.node->name);
+  return ev_tensor(filled(w, 0, type));
+}
+
+static bool collect(walk *w, const ev *targets, uint32_t count, ev *out) {
+  leat_map sums; // leat_state * → ev *
+  if (!sum_reads(w, &sums)) return false;
+  for (uint32_t i = 0; i < count; i++) {
+    const ev *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
+                                                : partial_of(w, targets[i].tensor);
+    out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, targets[i]);
+    if (out[i].kind == EV_ERROR) return false;
+  }
+  return true;
+}
+
+static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
+  const leat_type *type = leat_value_type(loss);
+  if (type->rank == 0 && is_float(type->dtype)) return true;
+  ev_fail(e, span, "a loss is a scalar of floats, this is %s%s", leat_type_text(e->arena, type),
+          type->rank && is_float(type->dtype) ? "; `mean` and `sum` make one of it" : "");
+  return false;
+}
+
+// -- What is asked of the walk ------------------------------------------------------------------
+
+ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span) {
+  if (!ev_check_targets(e, targets, span) || !check_loss(e, loss, span)) return ev_error();
+  const ev *items = targets.list->items;
+  uint32_t count = targets.list->count;
+  ev *gradients = leat_new_array(e->arena, ev, (size_t)count + 1);
+  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
+  w.marks = leat_new_array(w.scratch, mark, w.count);
+  mark_path(&w, loss.node);
+  mark_reaching(&w, items, count);
+  bool ok = walk_back(&w, loss) && collect(&w, items, count, gradients);
+  leat_arena_destroy(w.scratch);
+  return ok ? ev_take_list(e, gradients, count) : ev_error();
+}
+
+ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
+  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
+  w.marks = leat_new_array(w.scratch, mark, w.count);
+  mark_path(&w, loss.node);
+  bool *used = leat_new_array(w.scratch, bool, (size_t)e->graph->states.count + 1);
+  for (uint32_t id = 0; id < w.count; id++)
+    if (w.marks[id].on_path && node_at(&w, id)->op == LEAT_OP_read)
+      used[leat_node_state(node_at(&w, id))->id] = true;
+  ev *states = leat_new_array(e->arena, ev, (size_t)e->graph->states.count + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < e->graph->states.count; i++) {
+    leat_state *state = e->graph->states.items[i];
+    if (used[i] && state->trainable && is_float(state->type.dtype))
+      states[count++] = ev_of_state(state);
+  }
+  leat_arena_destroy(w.scratch);
+  return ev_take_list(e, states, count);
+}

@@ -1,0 +1,35 @@
+// The door of gradients: what evaluation asks of them.
+//
+//   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
+//   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
+#ifndef LEAT_FRONTEND_GRADIENT_H
+#define LEAT_FRONTEND_GRADIENT_H
+
+#include "frontend/evaluate/builtin.h"
+
+// -- minimize.c
+// ------------------------------------------------------------------------------------
+ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call);
+
+// -- rows.c
+// ----------------------------------------------------------------------------------------
+leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span); // that tensor
+// a + b, one of which is rows and both of which are of one type.
+ev ev_rows_add(evaluator *e, ev a, ev b, leat_span span);
+// One of the operands is rows. EV_NONE: the operator needs the whole tensor.
+ev ev_rows_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span);
+ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call);
+
+// -- zeros.c
+// --------------------------------------------------------------------------------------- A node
+// just built with inputs that are zeros of a gradient may be zeros again, or one of them: what to
+// go on with.
+leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span);
+
+#endif
