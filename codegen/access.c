@@ -219,7 +219,7 @@ static bool not_more_elements(const leat_node *a, const leat_node *b) {
 static bool moves_into_broadcast(leat_item *item, const leat_item *consumer) {
   bool repeats = consumer->node->info->reads == LEAT_READS_BROADCAST;
   bool moves = repeats && item->role == LEAT_ROLE_WORK && item->readers == 1 && !item->wanted &&
-               !item->kept && item->node->control_count == 0 &&
+               !item->once && item->node->control_count == 0 &&
                item->node->info->kind == LEAT_KIND_ELEMENT && item->cost <= MOST_REPEATED_COST;
   if (moves) item->role = LEAT_ROLE_FREE;
   return moves;
@@ -249,12 +249,12 @@ static void find_free(leat_table *table) {
     item->cost = leat_op_cost_of(node->op).instructions;
     for (uint32_t i = 0; i < node->input_count; i++) {
       leat_item *operand = input(table, item, i);
-      if (!moves_into_broadcast(operand, item) && moves_into(operand, i, item)) item->kept = true;
+      if (!moves_into_broadcast(operand, item) && moves_into(operand, i, item)) item->once = true;
       if (operand->role == LEAT_ROLE_FREE && item->cost < ANY_COST) item->cost += operand->cost;
     }
     bool one = leat_type_static_elements(&node->outputs[0]) == 1;
     bool cheap = (is_inline(node) || one) && item->cost <= MOST_FREE_COST;
-    if (cheap && !item->wanted && !item->kept && node->control_count == 0)
+    if (cheap && !item->wanted && !item->once && node->control_count == 0)
       item->role = LEAT_ROLE_FREE;
   }
 }

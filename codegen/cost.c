@@ -48,6 +48,6 @@ double leat_unit_estimate(const leat_unit *unit) {
   }
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     cost += bytes_of(&unit->outputs.items[i].storage->type) / BYTES_A_NANOSECOND;
-  if (unit->kind == LEAT_UNIT_COPY) cost += 2 * bytes_of(&unit->to->type) / BYTES_A_NANOSECOND;
+  if (unit->kind == LEAT_UNIT_COPY) cost += 2 * bytes_of(&unit->copy.to->type) / BYTES_A_NANOSECOND;
   return cost;
 }

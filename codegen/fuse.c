@@ -337,23 +337,21 @@ bool leat_access_is_same_element(const leat_access *access, const leat_item *val
 
 // A scatter writes into the variable itself: it begins as its old value, or with a copy to it, and
 // reads nothing else of it. Its result is nowhere else.
-static bool can_scatter_into(const leat_item *value, const leat_state *state) {
-  for (uint32_t i = 1; i < value->reads.count; i++) {
-    const leat_storage *from = value->reads.items[i]->producer->storage;
-    if (from && from->state == state) return false;
-  }
+static bool can_scatter_into(const leat_item *value, const leat_storage *variable) {
+  for (uint32_t i = 1; i < value->reads.count; i++)
+    if (value->reads.items[i]->producer->storage == variable) return false;
   return value->users.count == 1;
 }
 
 // The old value is read there, if at all, only at the element that is then written.
-static bool can_overwrite(const leat_unit *unit, const leat_item *value, const leat_state *state) {
+static bool can_overwrite(const leat_unit *unit, const leat_item *value,
+                          const leat_storage *variable) {
   bool in_passes = unit->reduced && leat_item_is_full(value);
   for (uint32_t i = 0; i < unit->members.count; i++) {
     const leat_item *item = unit->members.items[i];
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_access *access = item->reads.items[j];
-      const leat_storage *from = access->producer->storage;
-      if (!from || from->state != state) continue;
+      if (access->producer->storage != variable) continue;
       if (in_passes || !leat_access_is_same_element(access, value)) return false;
     }
   }
@@ -361,21 +359,21 @@ static bool can_overwrite(const leat_unit *unit, const leat_item *value, const l
 }
 
 static void assign_in_place(leat_table *table, leat_unit *unit) {
-  leat_item *value = leat_item_memory(table, unit->assign->node->inputs[0]);
+  leat_storage *variable = unit->copy.to;
+  leat_item *value = leat_item_memory(table, unit->copy.assign->node->inputs[0]);
   leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
-  bool owns = unit->to->type.dtype == LEAT_str; // only a copy knows what becomes of the old strings
+  bool owns = variable->type.dtype == LEAT_str; // only a copy knows what becomes of the old strings
   if (!maker || owns || is_fenced(unit, maker)) return;
   if (maker->kind == LEAT_UNIT_SCATTER) {
-    if (!can_scatter_into(value, unit->to->state)) return;
+    if (!can_scatter_into(value, variable)) return;
   } else if (!(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT) ||
-             !can_overwrite(maker, value, unit->to->state)) {
+             !can_overwrite(maker, value, variable)) {
     return;
   }
   if (!leat_units_merge_order(table, maker, unit)) return;
-  leat_output output = {value, unit->to};
+  leat_output output = {value, variable};
   absorb(table, maker, unit);
   leat_vec_push(table->cg->arena, &maker->outputs, output);
-  unit->assign->storage = unit->to;
 }
 
 // -- Outputs --------------------------------------------------------------------------------------
@@ -389,9 +387,8 @@ static bool is_read_outside(const leat_item *item) {
   const leat_unit *unit = leat_unit_of(item->unit);
   for (uint32_t i = 0; i < item->users.count; i++) {
     const leat_item *consumer = item->users.items[i]->consumer;
-    bool merged = consumer->node->op == LEAT_OP_assign && consumer->storage;
     if (consumer->node->op == LEAT_OP_fetch) return true;
-    if (!merged && leat_unit_of(consumer->unit) != unit) return true;
+    if (leat_unit_of(consumer->unit) != unit) return true;
   }
   return false;
 }
@@ -417,7 +414,7 @@ void leat_fuse(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) merge_readers(table, table->items.items[p]);
   for (leat_unit *unit = table->head, *next; unit; unit = next) {
     next = unit->next;
-    if (unit->assign) assign_in_place(table, unit);
+    if (unit->kind == LEAT_UNIT_COPY && unit->copy.assign) assign_in_place(table, unit);
   }
   for (leat_unit *unit = table->head; unit; unit = unit->next) find_outputs(table, unit);
 }

@@ -26,10 +26,9 @@ static leat_image_state *state_of(const leat_codegen_state *cg) {
 
 static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage, uint64_t where,
                            const leat_type *type) {
-  leat_image_buffer buffer = {.kind = storage->kind,
-                              .arena = storage->arena,
-                              .where = where,
-                              .type = leat_image_writer_type(&image->out, type)};
+  leat_image_buffer buffer = {
+      .kind = storage->kind, .where = where, .type = leat_image_writer_type(&image->out, type)};
+  if (storage->kind == LEAT_BUFFER_ARENA) buffer.arena = storage->place.arena;
   LEAT_IMAGE_ADD(&image->out, buffers, buffer);
   return image->out.buffers.count - 1;
 }
@@ -51,7 +50,7 @@ static uint64_t add_file(leat_codegen_state *cg, const leat_node *node) {
 static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   leat_image_state *image = state_of(cg);
   switch (storage->kind) {
-  case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, storage->offset);
+  case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, storage->place.offset);
   case LEAT_BUFFER_VARIABLE: return storage->state->id;
   case LEAT_BUFFER_FEED: return leat_image_writer_port(&image->out, storage->node);
   case LEAT_BUFFER_CONSTANT:
@@ -180,8 +179,9 @@ static void add_site(leat_image_state *image, const leat_fail_site *site) {
 
 // The node that the unit computes last.
 static leat_image_origin origin_of_unit(leat_image_state *image, const leat_unit *unit) {
-  const leat_item *item =
-      unit->members.count ? unit->members.items[unit->members.count - 1] : unit->assign;
+  const leat_item *item = unit->kind == LEAT_UNIT_COPY
+                              ? unit->copy.assign
+                              : unit->members.items[unit->members.count - 1];
   return item ? origin_of(image, item->node) : leat_image_writer_origin(&image->out, "copy", NULL);
 }
 
@@ -212,7 +212,7 @@ static leat_image_task own_task(leat_table *table, const leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   const leat_node *node = unit->members.items[0]->node;
   uint32_t *buffers = leat_new_array(cg->arena, uint32_t, (size_t)node->input_count + 1);
-  if (unit->to) buffers[0] = buffer_of(cg, unit->to);
+  if (unit->received) buffers[0] = buffer_of(cg, unit->received);
   for (uint32_t i = 0; i < node->input_count; i++)
     buffers[i] = buffer_as(cg, leat_item_memory(table, node->inputs[i])->storage,
                            leat_value_type(node->inputs[i]));
@@ -232,8 +232,9 @@ static leat_image_task segment(leat_codegen_state *cg, const leat_task *from) {
 
 static void add_task(leat_table *table, const leat_task *from) {
   leat_image_state *image = state_of(table->cg);
+  const leat_unit *first = from->units.items[0];
   leat_image_task task =
-      from->is_segment ? segment(table->cg, from) : own_task(table, from->units.items[0]);
+      first->kind == LEAT_UNIT_TASK ? own_task(table, first) : segment(table->cg, from);
   task.dependencies = from->needs.count;
   task.successor_first = image->out.successors.count;
   task.successor_count = from->successors.count;

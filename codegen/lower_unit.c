@@ -13,8 +13,8 @@ static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_laun
 
 static void lower_copy(leat_table *table, leat_unit *unit) {
   leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_COPY);
-  leat_vec_push(table->cg->arena, &launch->buffers, unit->to);
-  leat_vec_push(table->cg->arena, &launch->buffers, unit->from);
+  leat_vec_push(table->cg->arena, &launch->buffers, unit->copy.to);
+  leat_vec_push(table->cg->arena, &launch->buffers, unit->copy.from);
 }
 
 static void lower_gemm(leat_table *table, leat_unit *unit) {

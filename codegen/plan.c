@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 64, MOST_TASKS = 4096 };
+enum { ALIGNMENT = 64, MOST_TASKS = 4096, NO_ROOM = UINT32_MAX };
 
 // -- What units touch -----------------------------------------------------------------------------
 
@@ -28,7 +28,7 @@ leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit) {
       if (!inside && producer->storage) add_once(table->cg->arena, &list, producer->storage);
     }
   }
-  if (unit->from) add_once(table->cg->arena, &list, unit->from);
+  if (unit->kind == LEAT_UNIT_COPY) add_once(table->cg->arena, &list, unit->copy.from);
   return list;
 }
 
@@ -36,7 +36,8 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
   leat_storages list = {0};
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     add_once(table->cg->arena, &list, unit->outputs.items[i].storage);
-  if (unit->to) add_once(table->cg->arena, &list, unit->to);
+  leat_storage *filled = leat_unit_filled(unit);
+  if (filled) add_once(table->cg->arena, &list, filled);
   if (unit->scratch) add_once(table->cg->arena, &list, unit->scratch);
   return list;
 }
@@ -73,8 +74,8 @@ static void touch(planner *p, const leat_storages *list, leat_unit *unit) {
   for (uint32_t i = 0; i < list->count; i++) {
     leat_storage *storage = list->items[i];
     if (storage->kind != LEAT_BUFFER_ARENA) continue;
-    if (storage->touched.count == 0) leat_vec_push(p->table->cg->arena, &p->storages, storage);
-    leat_vec_push(p->table->cg->arena, &storage->touched, unit);
+    if (!storage->place.touched.count) leat_vec_push(p->table->cg->arena, &p->storages, storage);
+    leat_vec_push(p->table->cg->arena, &storage->place.touched, unit);
   }
 }
 
@@ -86,7 +87,8 @@ static void find_lifetimes(planner *p) {
     touch(p, &reads, unit);
     touch(p, &writes, unit);
   }
-  for (uint32_t i = 0; i < table->fetches.count; i++) table->fetches.items[i].storage->lasts = true;
+  for (uint32_t i = 0; i < table->fetches.count; i++)
+    table->fetches.items[i].storage->place.lasts = true;
 }
 
 static void find_task_order(planner *p) {
@@ -110,9 +112,10 @@ static bool runs_before(const planner *p, const leat_unit *a, const leat_unit *b
 
 // Everything that touches `old` has run when `unit` does.
 static bool ends_before(const planner *p, const leat_storage *old, const leat_unit *unit) {
-  if (old->lasts) return false;
-  for (uint32_t i = old->touched.count; i-- > 0;)
-    if (!runs_before(p, old->touched.items[i], unit)) return false;
+  const leat_arena_place *place = &old->place;
+  if (place->lasts) return false;
+  for (uint32_t i = place->touched.count; i-- > 0;)
+    if (!runs_before(p, place->touched.items[i], unit)) return false;
   return true;
 }
 
@@ -140,10 +143,11 @@ static bool same_memory(const leat_type *a, const leat_type *b) {
 static bool can_share(const planner *p, const leat_output *output, const leat_storage *input) {
   const leat_unit *unit = leat_unit_of(output->item->unit);
   const leat_storage *out = output->storage;
-  if (out->touched.items[0] != unit || input == out || input->lasts || input->taken) return false;
-  if (input->kind != LEAT_BUFFER_ARENA) return false;
-  for (uint32_t i = 0; i < input->touched.count; i++)
-    if (input->touched.items[i] != unit && !runs_before(p, input->touched.items[i], unit))
+  const leat_arena_place *place = &input->place;
+  if (input->kind != LEAT_BUFFER_ARENA || input == out) return false;
+  if (out->place.touched.items[0] != unit || place->lasts || place->taken) return false;
+  for (uint32_t i = 0; i < place->touched.count; i++)
+    if (place->touched.items[i] != unit && !runs_before(p, place->touched.items[i], unit))
       return false;
   return true;
 }
@@ -157,8 +161,8 @@ static void share_scatter(planner *p, const leat_unit *unit) {
   for (uint32_t i = 1; i < item->reads.count; i++)
     once = once && item->reads.items[i]->producer->storage != x;
   if (!once || !can_share(p, output, x)) return;
-  output->storage->shares = x;
-  x->taken = true;
+  output->storage->place.shares = x;
+  x->place.taken = true;
 }
 
 static void share_in_unit(planner *p, const leat_unit *unit) {
@@ -169,19 +173,20 @@ static void share_in_unit(planner *p, const leat_unit *unit) {
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
     const leat_output *output = &unit->outputs.items[i];
     if (output->storage->kind != LEAT_BUFFER_ARENA) continue;
-    for (uint32_t j = 0; j < reads.count && !output->storage->shares; j++) {
+    for (uint32_t j = 0; j < reads.count && !output->storage->place.shares; j++) {
       if (!can_share(p, output, reads.items[j]) ||
           !same_memory(&reads.items[j]->type, &output->storage->type) ||
           !at_same_element(unit, output->item, reads.items[j]))
         continue;
-      output->storage->shares = reads.items[j];
-      reads.items[j]->taken = true;
+      output->storage->place.shares = reads.items[j];
+      reads.items[j]->place.taken = true;
     }
   }
 }
 
 leat_storage *leat_storage_owner(leat_storage *storage) {
-  while (storage->shares) storage = storage->shares;
+  while (storage->kind == LEAT_BUFFER_ARENA && storage->place.shares)
+    storage = storage->place.shares;
   return storage;
 }
 
@@ -190,9 +195,9 @@ static void share(planner *p) {
   for (uint32_t i = 0; i < p->storages.count; i++) {
     leat_storage *storage = p->storages.items[i], *owner = leat_storage_owner(storage);
     if (owner == storage) continue;
-    owner->lasts |= storage->lasts;
-    for (uint32_t j = 0; j < storage->touched.count; j++)
-      leat_vec_push(p->table->cg->arena, &owner->touched, storage->touched.items[j]);
+    owner->place.lasts |= storage->place.lasts;
+    for (uint32_t j = 0; j < storage->place.touched.count; j++)
+      leat_vec_push(p->table->cg->arena, &owner->place.touched, storage->place.touched.items[j]);
   }
 }
 
@@ -209,7 +214,7 @@ static void insert(leat_arena *arena, placed_list *list, placed item) {
 // when the unit runs, or at their end. Values that have ended by then may be in the way of another
 // task.
 static int64_t place_among_tasks(planner *p, leat_storage *storage, int64_t size) {
-  const leat_unit *first = storage->touched.items[0];
+  const leat_unit *first = storage->place.touched.items[0];
   int64_t low = -1, least = INT64_MAX, end = 0;
   for (uint32_t i = 0; i < p->all.count; i++) {
     placed one = p->all.items[i];
@@ -257,16 +262,17 @@ static int64_t take_range(planner *p, ranges *gaps, int64_t size) {
 // In a task all is in order, so that it is known what is free when a unit runs; of other tasks
 // nothing is, so that what several touch is never free.
 static int64_t place_in_order(planner *p, leat_storage *storage, int64_t size) {
-  const leat_unit *first = storage->touched.items[0], *last = first;
+  const leat_arena_place *place = &storage->place;
+  const leat_unit *first = place->touched.items[0], *last = first;
   for (; p->passed < first->position; p->passed++) {
     ranges *gaps = &p->gaps[p->table->units.items[p->passed]->task];
     for (uint32_t i = 0; i < p->ending[p->passed].count; i++)
       free_range(p, gaps, p->ending[p->passed].items[i]);
   }
   int64_t low = take_range(p, &p->gaps[first->task], size);
-  bool ends = !storage->lasts;
-  for (uint32_t i = 0; i < storage->touched.count; i++) {
-    const leat_unit *unit = storage->touched.items[i];
+  bool ends = !place->lasts;
+  for (uint32_t i = 0; i < place->touched.count; i++) {
+    const leat_unit *unit = place->touched.items[i];
     ends &= unit->task == first->task;
     if (unit->position > last->position) last = unit;
   }
@@ -333,17 +339,19 @@ typedef struct room {
 
 typedef leat_vec(room) room_list;
 
-static leat_status place_in_room(planner *p, room_list *rooms, leat_storage *storage,
-                                 leat_dim size) {
+// *out: the room's number.
+static leat_status place_in_room(planner *p, room_list *rooms, leat_storage *storage, leat_dim size,
+                                 uint32_t *out) {
+  leat_arena_place *place = &storage->place;
   uint32_t i = 0;
   while (i < rooms->count && !(leat_dim_equal(rooms->items[i].size, size) &&
-                               ends_before(p, rooms->items[i].last, storage->touched.items[0])))
+                               ends_before(p, rooms->items[i].last, place->touched.items[0])))
     i++;
-  LEAT_TRY(arena_for(p, size, &storage->arena));
+  LEAT_TRY(arena_for(p, size, &place->arena));
   if (i == rooms->count)
-    leat_vec_push(p->table->cg->arena, rooms, (room){.size = size, .arena = storage->arena});
+    leat_vec_push(p->table->cg->arena, rooms, (room){.size = size, .arena = place->arena});
   rooms->items[i].last = storage;
-  storage->offset = leat_dim_const(i); // of the room, until rooms have their offsets
+  *out = i;
   return LEAT_OK;
 }
 
@@ -373,29 +381,28 @@ leat_status leat_plan(leat_table *table) {
   share(&p);
   p.ending = leat_new_array(table->cg->arena, ranges, table->units.count);
   p.gaps = leat_new_array(table->cg->arena, ranges, p.task_count);
-  bool *in_room = leat_new_array(table->cg->arena, bool, p.storages.count + 1);
+  uint32_t *room_of = leat_new_array(table->cg->arena, uint32_t, p.storages.count);
   for (uint32_t i = 0; i < p.storages.count; i++) {
     leat_storage *storage = p.storages.items[i];
     leat_dim size;
-    if (storage->shares) continue;
+    room_of[i] = NO_ROOM;
+    if (storage->place.shares) continue;
     LEAT_TRY(bytes_of(&p, &storage->type, &size));
-    in_room[i] = !leat_dim_is_const(size);
-    if (in_room[i]) {
-      LEAT_TRY(place_in_room(&p, &rooms, storage, size));
+    if (!leat_dim_is_const(size)) {
+      LEAT_TRY(place_in_room(&p, &rooms, storage, size, &room_of[i]));
       continue;
     }
     int64_t low = (p.after ? place_among_tasks : place_in_order)(&p, storage, size.value);
-    storage->offset = leat_dim_const(low);
+    storage->place.offset = leat_dim_const(low);
     if (low + size.value > end) end = low + size.value;
   }
   LEAT_TRY(place_rooms(&p, &rooms, end));
   for (uint32_t i = 0; i < p.storages.count; i++)
-    if (in_room[i])
-      p.storages.items[i]->offset = rooms.items[p.storages.items[i]->offset.value].offset;
+    if (room_of[i] != NO_ROOM) p.storages.items[i]->place.offset = rooms.items[room_of[i]].offset;
   for (uint32_t i = 0; i < p.storages.count; i++) {
     leat_storage *storage = p.storages.items[i], *owner = leat_storage_owner(storage);
-    storage->offset = owner->offset;
-    storage->arena = owner->arena;
+    storage->place.offset = owner->place.offset;
+    storage->place.arena = owner->place.arena;
   }
   return LEAT_OK;
 }

@@ -70,7 +70,6 @@ static void copy_first(leat_table *table, leat_unit *unit) {
   if (leat_storage_owner(x) == leat_storage_owner(unit->outputs.items[0].storage)) return;
   leat_launch *copy = leat_new(table->cg->arena, leat_launch);
   copy->kind = LEAT_LAUNCH_COPY;
-  copy->title = "copy";
   leat_vec_push(table->cg->arena, &copy->buffers, unit->outputs.items[0].storage);
   leat_vec_push(table->cg->arena, &copy->buffers, x);
   copy->tiles = leat_dim_const(1);

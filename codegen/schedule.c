@@ -115,8 +115,8 @@ static const leat_number_set *needs_of(cutter *c, const leat_unit *unit) {
   return all;
 }
 
-static uint32_t new_task(leat_table *table, bool is_segment) {
-  leat_vec_push(table->cg->arena, &table->tasks, (leat_task){.is_segment = is_segment});
+static uint32_t new_task(leat_table *table) {
+  leat_vec_push(table->cg->arena, &table->tasks, (leat_task){0});
   return table->tasks.count - 1;
 }
 
@@ -124,10 +124,10 @@ static void put_in_task(cutter *c, leat_unit *unit) {
   leat_table *table = c->table;
   const leat_number_set *needs = c->needs[unit->position];
   if (unit->kind == LEAT_UNIT_TASK) {
-    unit->task = new_task(table, false);
+    unit->task = new_task(table);
   } else {
     uintptr_t open = (uintptr_t)leat_map_get(&c->open, needs);
-    unit->task = open ? (uint32_t)(open - 1) : new_task(table, true);
+    unit->task = open ? (uint32_t)(open - 1) : new_task(table);
     bool ends = c->feeds[unit->position];
     leat_map_set(&c->open, needs, ends ? NULL : (void *)((uintptr_t)unit->task + 1));
   }

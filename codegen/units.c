@@ -103,6 +103,11 @@ leat_task_kind leat_unit_task_kind(const leat_unit *unit) {
   return leat_task_kind_of(unit->members.items[0]->node->op);
 }
 
+leat_storage *leat_unit_filled(const leat_unit *unit) {
+  if (unit->kind == LEAT_UNIT_COPY) return unit->copy.to;
+  return unit->kind == LEAT_UNIT_TASK ? unit->received : NULL;
+}
+
 // -- Making ---------------------------------------------------------------------------------------
 
 static leat_unit *new_unit(leat_table *table, leat_unit_kind kind) {
@@ -185,8 +190,7 @@ static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
 
 static leat_unit *copy_unit(leat_table *table, leat_storage *from, leat_storage *to) {
   leat_unit *unit = new_unit(table, LEAT_UNIT_COPY);
-  unit->from = from;
-  unit->to = to;
+  unit->copy = (leat_copy){.from = from, .to = to};
   return unit;
 }
 
@@ -215,24 +219,22 @@ static leat_unit *unit_for_task(leat_table *table, leat_item *item) {
 static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
   const leat_node *node = item->node;
   if (node->op == LEAT_OP_fetch) return unit_for_fetch(table, item);
-  const leat_item *memory = node->input_count ? leat_item_memory(table, node->inputs[0]) : NULL;
   if (node->op == LEAT_OP_assign) {
+    leat_storage *from = leat_item_memory(table, node->inputs[0])->storage;
     leat_storage *variable = leat_storage_variable(table->cg, leat_node_state(node));
-    leat_unit *unit = copy_unit(table, memory->storage, variable);
-    unit->assign = item;
+    leat_unit *unit = copy_unit(table, from, variable);
+    unit->copy.assign = item;
     return unit;
   }
   assert(leat_task_kind_of(node->op) != LEAT_TASK_SEGMENT);
-  leat_unit *unit = unit_for_task(table, item);
-  if (memory) unit->from = memory->storage;
-  return unit;
+  return unit_for_task(table, item);
 }
 
 static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
   leat_codegen_state *cg = table->cg;
   if (item->node->op == LEAT_OP_recv) {
     leat_unit *unit = unit_for_task(table, item);
-    unit->to = item->storage = leat_storage_arena(cg, &item->node->outputs[0]);
+    unit->received = item->storage = leat_storage_arena(cg, &item->node->outputs[0]);
     return unit;
   }
   if (item->node->op != LEAT_OP_read) {
@@ -240,25 +242,25 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
     return NULL;
   }
   leat_storage *variable = leat_storage_variable(cg, leat_node_state(item->node));
-  item->storage = item->kept ? leat_storage_arena(cg, &item->node->outputs[0]) : variable;
-  return item->kept ? copy_unit(table, variable, item->storage) : NULL;
+  item->storage = item->copied ? leat_storage_arena(cg, &item->node->outputs[0]) : variable;
+  return item->copied ? copy_unit(table, variable, item->storage) : NULL;
 }
 
 // -- Edges ----------------------------------------------------------------------------------------
 
 // A read of a variable happens when its users run. One whose value is used after the next
 // assignment keeps a copy, and so does one of strings: whatever moves them on moves pointers.
-static void find_kept_reads(leat_table *table) {
+static void find_copied_reads(leat_table *table) {
   leat_map last; // state → the next assignment
   leat_map_init(&last, table->cg->scratch);
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
     if (item->node->op == LEAT_OP_assign) leat_map_set(&last, leat_node_state(item->node), item);
     if (item->node->op != LEAT_OP_read) continue;
-    item->kept = item->node->outputs[0].dtype == LEAT_str;
+    item->copied = item->node->outputs[0].dtype == LEAT_str;
     const leat_item *assign = leat_map_get(&last, leat_node_state(item->node));
     for (uint32_t i = 0; assign && i < item->users.count; i++)
-      if (item->users.items[i]->consumer->position > assign->position) item->kept = true;
+      if (item->users.items[i]->consumer->position > assign->position) item->copied = true;
   }
 }
 
@@ -346,7 +348,7 @@ static void find_recvs(leat_table *table) {
 }
 
 void leat_units_make(leat_table *table) {
-  find_kept_reads(table);
+  find_copied_reads(table);
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
     switch (item->role) {

@@ -39,32 +39,39 @@ struct leat_item {
   uint32_t position; // in the table's items
   leat_role role;
   bool wanted;      // somebody reads it in memory, as a whole
-  bool kept;        // must be a member: a cheap consumer would compute it too often
+  bool once;        // WORK: must be a member, a cheap consumer would compute it too often
+  bool copied;      // a read: it is used after the variable has changed
   int cost;         // instructions of computing it in place
   uint32_t readers; // edges to consumers
   leat_vec(leat_access *) reads;
   leat_vec(leat_access *) users;
   leat_unit *unit;
   int8_t axis[LEAT_MAX_RANK]; // of an iteration axis: the unit's axis
-  leat_storage *storage;      // of a leaf, an alias or an output
+  leat_storage *storage;      // of a leaf or an output
   int pass;                   // of a member: the pass over the inner axes that it belongs to
   int first_use, last_use;    // passes that compute it
 };
 
-// Where bytes are. Arena storage has a lifetime in units and an offset.
+// Arena memory: a lifetime in units and an offset.
+typedef struct leat_arena_place {
+  uint32_t arena;                // its number
+  leat_dim offset;               // in bytes
+  leat_vec(leat_unit *) touched; // who reads or writes it, in order
+  bool lasts;                    // fetched, so nothing comes after it
+  bool taken;                    // another one shares its memory
+  leat_storage *shares; // the memory of this one, which ends where this begins; NULL: its own
+} leat_arena_place;
+
+// Where bytes are.
 struct leat_storage {
   leat_buffer_kind kind;
   leat_type type;
-  const leat_node *node;         // of a leaf
-  const leat_state *state;       // of a variable
-  uint32_t arena;                // ARENA: its number
-  leat_dim offset;               // ARENA, in bytes
-  leat_vec(leat_unit *) touched; // ARENA: who reads or writes it, in order
-  bool taken;                    // ARENA: another one shares its memory
-  uint32_t readers;              // units that are to read it yet, while `schedule` runs
-  bool lasts;                    // ARENA: fetched, so nothing comes after it
-  leat_storage
-      *shares; // ARENA: the memory of this one, which ends where this begins; NULL: its own
+  uint32_t readers; // units that are to read it yet, while `schedule` runs
+  union {
+    leat_arena_place place;  // ARENA
+    const leat_state *state; // VARIABLE
+    const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT
+  };
 };
 
 typedef enum leat_unit_kind {
@@ -83,12 +90,17 @@ typedef struct leat_output {
   leat_storage *storage;
 } leat_output;
 
+typedef struct leat_copy {
+  leat_storage *from, *to;
+  leat_item *assign; // the assignment that it carries out; NULL: none
+} leat_copy;
+
 // A kernel call of a unit; `args` in the order of the kernel's.
 typedef struct leat_launch {
   leat_launch_kind kind;
-  leat_kernel *kernel;  // NULL: none, or …
-  const char *function; // … the symbol of a function of runtime/kernels
-  const char *title;
+  leat_kernel *kernel;  // of a KERNEL that is made here, else NULL
+  const char *title;    // of that kernel
+  const char *function; // of a KERNEL of runtime/kernels its symbol, else NULL
   leat_vec(leat_storage *) buffers;
   leat_vec(leat_dim) scalars;
   leat_vec(leat_fail_site) sites;
@@ -113,22 +125,23 @@ struct leat_unit {
   bool by_lanes;      // rule 1 of ops/reduce.c: that axis is innermost in the input
   int reductions;     // members that fold
   bool has_rows;      // some member has the axes outside `inner` only
-  leat_item *assign;  // COPY: of this assignment, until it is merged; NULL: of none
   leat_vec(leat_output) outputs;
-  leat_storage *from, *to; // COPY; TASK: the first that it reads, what it fills
-  leat_storage *scratch;   // CONTRACT: the packed b; LOOPS: the numbers of blocks; LIBRARY; or NULL
-  const struct leat_library_call *call; // LIBRARY
+  leat_storage *scratch; // of its launches alone: packed operands, numbers of blocks; NULL: none
+  union {
+    leat_copy copy;                       // COPY
+    const struct leat_library_call *call; // LIBRARY, from `prepare` on
+    leat_storage *received;               // TASK: what a recv fills; NULL: it is another
+  };
   leat_vec(leat_launch *) launches;
-  uint32_t position; // in the schedule
+  uint32_t position; // in the order
   uint32_t task;
 };
 
-// A segment, or a unit that waits or that only the host can do.
+// A segment, or one unit of kind TASK.
 typedef struct leat_task {
-  leat_vec(leat_unit *) units; // in order; one when it is no segment
+  leat_vec(leat_unit *) units; // in order
   leat_vec(uint32_t) needs;    // tasks that must have ended, once each
   leat_vec(uint32_t) successors;
-  bool is_segment;
 } leat_task;
 
 typedef struct leat_fetched {
@@ -213,6 +226,7 @@ bool leat_unit_is_long(const leat_unit *unit);
 unsigned leat_unit_inner(const leat_unit *unit);
 
 leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT but for a TASK
+leat_storage *leat_unit_filled(const leat_unit *unit);     // by a COPY or a recv; NULL: none
 
 // -- schedule.c, plan.c ---------------------------------------------------------------------------
 void leat_schedule(leat_table *table);

@@ -17,13 +17,13 @@ static const char *kind_name(const leat_unit *unit) {
 }
 
 static void print_storage(const leat_storage *storage, leat_text *out) {
-  if (storage->state) leat_text_add(out, " -> var %s", storage->state->name);
+  if (storage->kind == LEAT_BUFFER_VARIABLE) leat_text_add(out, " -> var %s", storage->state->name);
   if (storage->kind != LEAT_BUFFER_ARENA) return;
   leat_text_add(out, " -> ");
   leat_type_print(&storage->type, out);
   leat_text_add(out, " at ");
-  leat_dim_print(storage->offset, out);
-  if (storage->arena) leat_text_add(out, " of arena %u", storage->arena);
+  leat_dim_print(storage->place.offset, out);
+  if (storage->place.arena) leat_text_add(out, " of arena %u", storage->place.arena);
 }
 
 static void print_unit(const leat_unit *unit, leat_text *out) {
@@ -41,7 +41,8 @@ static void print_unit(const leat_unit *unit, leat_text *out) {
       if (unit->outputs.items[j].item == item) print_storage(unit->outputs.items[j].storage, out);
     leat_text_add(out, "\n");
   }
-  if (unit->to) print_storage(unit->to, out), leat_text_add(out, "\n");
+  const leat_storage *filled = leat_unit_filled(unit);
+  if (filled) print_storage(filled, out), leat_text_add(out, "\n");
 }
 
 void leat_units_print(const leat_table *table, leat_text *out) {
