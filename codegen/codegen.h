@@ -8,6 +8,7 @@
 #ifndef LEAT_CODEGEN_CODEGEN_H
 #define LEAT_CODEGEN_CODEGEN_H
 
+#include "base/map.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "leat/artifact.h"
@@ -31,7 +32,8 @@ typedef struct leat_codegen_options {
   bool blis;
   const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts
   uint32_t entry_count;
-  leat_frozen_list frozen; // of an artifact
+  leat_frozen_list frozen;    // of an artifact
+  const leat_map *file_sizes; // of the files that `load` nodes name: path, as a node has it → bytes
   // After each stage, for dumps: `text` is the stage's result in readable form. NULL: none.
   void (*dump)(void *context, const char *stage, const char *text);
   void *dump_context;

@@ -7,7 +7,6 @@
 #include "codegen/units.h"
 
 #include <inttypes.h>
-#include <sys/stat.h>
 
 struct leat_image_state {
   leat_image_writer out;
@@ -33,20 +32,6 @@ static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage,
   return image->out.buffers.count - 1;
 }
 
-static uint64_t add_file(leat_codegen_state *cg, const leat_node *node) {
-  leat_image_state *image = state_of(cg);
-  const char *path = leat_node_attr(node, "file")->string;
-  struct stat info = {0};
-  if (stat(path, &info)) leat_fail(cg->error, LEAT_IO, "cannot read %s", path);
-  leat_image_file file = {
-      .file = leat_image_writer_text(&image->out, path),
-      .name = leat_image_writer_text(&image->out, leat_node_attr(node, "name")->string),
-      .size = (uint64_t)info.st_size,
-      .type = leat_image_writer_type(&image->out, &node->outputs[0])};
-  LEAT_IMAGE_ADD(&image->out, files, file);
-  return image->out.files.count - 1;
-}
-
 static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   leat_image_state *image = state_of(cg);
   switch (storage->kind) {
@@ -55,7 +40,8 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   case LEAT_BUFFER_FEED: return leat_image_writer_port(&image->out, storage->node);
   case LEAT_BUFFER_CONSTANT:
     return leat_image_writer_tensor(&image->out, leat_node_attr(storage->node, "value")->tensor);
-  case LEAT_BUFFER_FILE: return add_file(cg, storage->node);
+  case LEAT_BUFFER_FILE:
+    return leat_image_writer_file(&image->out, storage->node, cg->options->file_sizes);
   case LEAT_BUFFER_RUN_COUNT: break;
   }
   return 0;

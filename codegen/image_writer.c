@@ -233,6 +233,18 @@ leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_typ
   return result;
 }
 
+uint32_t leat_image_writer_file(leat_image_writer *writer, const leat_node *load,
+                                const leat_map *sizes) {
+  const char *path = leat_node_attr(load, "file")->string;
+  const char *name = leat_node_attr(load, "name")->string;
+  leat_image_file file = {.file = leat_image_writer_text(writer, path),
+                          .name = leat_image_writer_text(writer, name),
+                          .size = (uintptr_t)leat_map_get(sizes, path),
+                          .type = leat_image_writer_type(writer, &load->outputs[0])};
+  LEAT_IMAGE_ADD(writer, files, file);
+  return writer->files.count - 1;
+}
+
 // -- Ports ----------------------------------------------------------------------------------------
 
 static int compare_places(const void *a, const void *b) {

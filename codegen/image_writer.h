@@ -36,6 +36,9 @@ leat_task_kind leat_task_kind_of(leat_op op);
 leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_node *node,
                                        const uint32_t *buffers);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
+// The file that a `load` names, and its number; `sizes`: leat_codegen_options.file_sizes.
+uint32_t leat_image_writer_file(leat_image_writer *writer, const leat_node *load,
+                                const leat_map *sizes);
 // The records of the feeds and fetches of a step, in the order of its request; the buffers of the
 // fetches are missing. A port's number is its node's place among them.
 void leat_image_writer_ports(leat_image_writer *writer, const leat_graph *graph);

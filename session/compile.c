@@ -148,8 +148,10 @@ static leat_status generate(leat_driver *driver, compilation *c, leat_step_code 
       LEAT_TRY(leat_driver_codegen(driver, part, &compiled));
       add_jobs(c, target, part->device, &compiled);
     } else {
-      LEAT_TRY(leat_ref_compile(part, out->arena, c->session->diag, &compiled.image,
-                                &c->session->error));
+      leat_map file_sizes;
+      LEAT_TRY(leat_file_sizes(part, out->arena, &file_sizes, &c->session->error));
+      LEAT_TRY(
+          leat_ref_compile(part, out->arena, &file_sizes, &compiled.image, &c->session->error));
       out->keepable = false;
     }
     code.image = (leat_bytes){compiled.image, compiled.image->size};

@@ -6,6 +6,7 @@
 #include "ir/verify.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 // Between processes, for `place`.
@@ -189,6 +190,31 @@ leat_status leat_driver_run(leat_driver *driver, const char *last) {
   return LEAT_OK;
 }
 
+// -- Files ---------------------------------------------------------------------------------------
+
+void leat_files_of(const leat_graph *graph, leat_map *files) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    if (node->op != LEAT_OP_load) continue;
+    const char *path = leat_node_attr(node, "file")->string;
+    leat_map_set(files, path, (void *)path);
+  }
+}
+
+leat_status leat_file_sizes(const leat_graph *graph, leat_arena *arena, leat_map *sizes,
+                            leat_error *error) {
+  leat_map_init(sizes, arena);
+  leat_files_of(graph, sizes);
+  for (uint32_t i = 0; i < sizes->count; i++) {
+    leat_map_entry *entry = &sizes->entries[i];
+    struct stat info;
+    if (stat(entry->key, &info))
+      return leat_fail(error, LEAT_IO, "cannot read %s", (const char *)entry->key);
+    entry->value = (void *)(uintptr_t)info.st_size;
+  }
+  return LEAT_OK;
+}
+
 // -- Codegen -----------------------------------------------------------------------------------
 
 typedef struct stage_dump {
@@ -218,10 +244,13 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_session *session = driver->session;
   LEAT_TRY(leat_session_check(session));
   stage_dump dump = {session, part->device};
+  leat_map file_sizes;
+  LEAT_TRY(leat_file_sizes(part, driver->context.arena, &file_sizes, &session->error));
   leat_codegen_options options = {.blis = session->options.blis,
                                   .entries = driver->entries,
                                   .entry_count = driver->entry_count,
-                                  .frozen = driver->frozen};
+                                  .frozen = driver->frozen,
+                                  .file_sizes = &file_sizes};
   if (session->options.dump_after) options.dump = dump_stage, options.dump_context = &dump;
   double start = leat_seconds();
   LEAT_TRY(

@@ -98,23 +98,14 @@ static leat_status put_files(leat_session *session, const leat_driver *driver, i
                              leat_text *out) {
   leat_map files;
   leat_map_init(&files, driver->context.scratch);
-  leat_text list = {0};
-  leat_status status = LEAT_OK;
   for (uint32_t p = 0; p < driver->context.parts.count; p++) {
     const leat_graph *part = driver->context.parts.items[p];
-    if (leat_cluster_route(session, part->device) != rank) continue;
-    for (uint32_t i = 0; i < part->nodes.count && !status; i++) {
-      const leat_node *node = part->nodes.items[i];
-      const char *path = node->op == LEAT_OP_load ? node->attrs[0].string : NULL;
-      if (!path || leat_map_get(&files, path)) continue;
-      leat_map_set(&files, path, (void *)path);
-      status = put_file(&list, path, &session->error);
-    }
+    if (leat_cluster_route(session, part->device) == rank) leat_files_of(part, &files);
   }
   leat_wire_put(out, files.count);
-  if (list.size) leat_text_add_n(out, list.data, list.size);
-  leat_text_finish(&list);
-  return status;
+  for (uint32_t i = 0; i < files.count; i++)
+    LEAT_TRY(put_file(out, files.entries[i].key, &session->error));
+  return LEAT_OK;
 }
 
 static void put_texts(leat_session *session, const leat_driver *driver, int rank, leat_text *out) {

@@ -51,17 +51,15 @@ static void add_places(const leat_graph *graph, leat_text *out) {
 }
 
 // What a load makes of a file is part of the code: its type, its size.
-static void add_files(const leat_graph *graph, leat_text *out) {
-  const char *last = NULL;
-  for (uint32_t i = 0; i < graph->nodes.count; i++) {
-    const leat_node *node = graph->nodes.items[i];
-    if (node->op != LEAT_OP_load) continue;
-    const char *file = leat_node_attr(node, "file")->string;
+static void add_files(const leat_driver *driver, leat_text *out) {
+  leat_map files;
+  leat_map_init(&files, driver->context.scratch);
+  leat_files_of(driver->context.graph, &files);
+  for (uint32_t i = 0; i < files.count; i++) {
     struct stat info;
-    if (file == last || stat(file, &info)) continue;
+    if (stat(files.entries[i].key, &info)) continue;
     leat_text_add(out, "file %lld %lld.%09ld\n", (long long)info.st_size,
                   (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
-    last = file;
   }
 }
 
@@ -74,7 +72,7 @@ void leat_step_cache_key(const leat_driver *driver, leat_text *out) {
   add_devices(session, out);
   add_dims(driver, out);
   add_places(driver->context.graph, out);
-  add_files(driver->context.graph, out);
+  add_files(driver, out);
   leat_graph_print(driver->context.graph, out);
 }
 

@@ -8,13 +8,15 @@
 #ifndef LEAT_TARGETS_REF_REF_H
 #define LEAT_TARGETS_REF_REF_H
 
+#include "base/map.h"
 #include "ir/graph.h"
 #include "leat/artifact.h"
 #include "leat/status.h"
 
-// The image is in `arena`.
-LEAT_MUST_USE leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *diag,
-                                           leat_image **out, leat_error *error);
+// The image is in `arena`; `file_sizes` as in leat_codegen_options.
+LEAT_MUST_USE leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena,
+                                           const leat_map *file_sizes, leat_image **out,
+                                           leat_error *error);
 
 // Every kernel of such an image.
 int32_t leat_ref_kernel(leat_call *call, const leat_arg *args, int64_t tile_begin,

@@ -7,7 +7,6 @@
 #include "targets/ref/ref_site.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 enum { ALIGNMENT = 64, NONE = UINT32_MAX };
 
@@ -16,7 +15,7 @@ enum { ALIGNMENT = 64, NONE = UINT32_MAX };
 typedef struct compiler {
   leat_graph *graph;
   leat_arena *arena;
-  leat_diag *diag;
+  const leat_map *file_sizes;
   leat_error *error;
   leat_image_writer image;
   leat_vec(leat_dim) arenas;        // bytes of each so far
@@ -78,19 +77,6 @@ static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   return LEAT_OK;
 }
 
-static leat_status add_file(compiler *c, const leat_node *node) {
-  const char *path = leat_node_attr(node, "file")->string;
-  struct stat info;
-  if (stat(path, &info)) return leat_fail(c->error, LEAT_IO, "cannot read %s", path);
-  leat_image_file file = {
-      .file = leat_image_writer_text(&c->image, path),
-      .name = leat_image_writer_text(&c->image, leat_node_attr(node, "name")->string),
-      .size = (uint64_t)info.st_size,
-      .type = leat_image_writer_type(&c->image, &node->outputs[0])};
-  LEAT_IMAGE_ADD(&c->image, files, file);
-  return LEAT_OK;
-}
-
 // Where the node's outputs are.
 static leat_status add_buffers(compiler *c, const leat_node *node) {
   uint32_t first = c->image.buffers.count;
@@ -101,8 +87,8 @@ static leat_status add_buffers(compiler *c, const leat_node *node) {
   } else if (node->op == LEAT_OP_feed) {
     add_buffer(c, LEAT_BUFFER_FEED, leat_image_writer_port(&c->image, node), &node->outputs[0]);
   } else if (node->op == LEAT_OP_load) {
-    LEAT_TRY(add_file(c, node));
-    add_buffer(c, LEAT_BUFFER_FILE, c->image.files.count - 1, &node->outputs[0]);
+    add_buffer(c, LEAT_BUFFER_FILE, leat_image_writer_file(&c->image, node, c->file_sizes),
+               &node->outputs[0]);
   } else if (node->op == LEAT_OP_run_count) {
     add_buffer(c, LEAT_BUFFER_RUN_COUNT, 0, &node->outputs[0]);
   } else {
@@ -343,9 +329,9 @@ static uint32_t *none_for_each(leat_arena *arena, uint32_t count) {
   return items;
 }
 
-leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, leat_diag *diag,
+leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, const leat_map *file_sizes,
                              leat_image **out, leat_error *error) {
-  compiler c = {.graph = graph, .arena = arena, .diag = diag, .error = error};
+  compiler c = {.graph = graph, .arena = arena, .file_sizes = file_sizes, .error = error};
   leat_image_writer_init(&c.image, arena);
   c.buffers = none_for_each(arena, graph->nodes.count);
   c.tasks = none_for_each(arena, graph->nodes.count);
