@@ -17,13 +17,13 @@ static double smaller(double a, double b) {
 }
 
 #define WRAP(operator) (uint64_t) a operator(uint64_t) b
-BINARY_NUMERIC(add, a + b, WRAP(+), WRAP(+), a + b)
-BINARY_NUMERIC(sub, a - b, WRAP(-), WRAP(-), a - b)
-BINARY_NUMERIC(mul, LEAT_TIMES(a, b), WRAP(*), WRAP(*), (a * b))
-BINARY_REAL(maximum, a > b ? a : b, a > b ? a : b, larger(a, b))
-BINARY_REAL(minimum, a < b ? a : b, a < b ? a : b, smaller(a, b))
-UNARY_NUMERIC(neg, -a, 0 - (uint64_t)a, 0 - a, -a)
-BINARY_FLOAT(copysign, copysign(a, b))
+BINARY_NUMERIC(shape_add, ref_add, a + b, WRAP(+), WRAP(+), a + b)
+BINARY_NUMERIC(shape_sub, ref_sub, a - b, WRAP(-), WRAP(-), a - b)
+BINARY_NUMERIC(shape_mul, ref_mul, LEAT_TIMES(a, b), WRAP(*), WRAP(*), (a * b))
+BINARY_REAL(shape_maximum, ref_maximum, a > b ? a : b, a > b ? a : b, larger(a, b))
+BINARY_REAL(shape_minimum, ref_minimum, a < b ? a : b, a < b ? a : b, smaller(a, b))
+UNARY_NUMERIC(shape_neg, ref_neg, -a, 0 - (uint64_t)a, 0 - a, -a)
+BINARY_FLOAT(shape_copysign, ref_copysign, copysign(a, b))
 
 bool shape_abs(leat_shape_context *context) {
   leat_type *out = &context->outputs[0];
@@ -41,10 +41,10 @@ bool shape_abs(leat_shape_context *context) {
     return LEAT_OK;                                                                                \
   }
 
-LEAT_REF(abs, LEAT_SIGNED_CASES(EACH_UNARY, a < 0 ? 0 - (uint64_t)a : (uint64_t)a)
-                  LEAT_UNSIGNED_CASES(EACH_UNARY, a) LEAT_FLOAT_CASES(EACH_UNARY, fabs(a))
-                      EACH_MAGNITUDE(LEAT_c64, float, double)
-                          EACH_MAGNITUDE(LEAT_c128, double, long double))
+LEAT_REF(ref_abs, LEAT_SIGNED_CASES(EACH_UNARY, a < 0 ? 0 - (uint64_t)a : (uint64_t)a)
+                      LEAT_UNSIGNED_CASES(EACH_UNARY, a) LEAT_FLOAT_CASES(EACH_UNARY, fabs(a))
+                          EACH_MAGNITUDE(LEAT_c64, float, double)
+                              EACH_MAGNITUDE(LEAT_c128, double, long double))
 
 bool shape_fma(leat_shape_context *context) {
   return leat_shape_like_input(context);
@@ -58,7 +58,7 @@ bool shape_fma(leat_shape_context *context) {
     for (int64_t i = 0; i < count; i++) out[i] = fma(x[i], y[i], z[i]);                            \
     return LEAT_OK;                                                                                \
   }
-LEAT_REF(fma, LEAT_FLOAT_CASES(EACH_FMA, ))
+LEAT_REF(ref_fma, LEAT_FLOAT_CASES(EACH_FMA, ))
 
 // -- Division ------------------------------------------------------------------------------------
 // `div` and `mod` truncate (C's / and %, fmod), `floor_div` and `remainder` round down, so that the
@@ -113,11 +113,12 @@ QUOTIENT(float, leat_complex64)
 QUOTIENT(double, leat_complex128)
 #define QUOTIENT_OF(z, w) sizeof z == 8 ? quotient_float(z, w) : quotient_double(z, w)
 
-BINARY_NUMERIC(div, QUOTIENT_OF(a, b), divide(a, b), b ? a / b : 0, a / b)
-BINARY_REAL(mod, rest_of(a, b), b ? a % b : 0, fmod(a, b))
-BINARY_REAL(floor_div, divide(a, b) - rounds_down(a, b), b ? a / b : 0, BY_SIZE(floor_div))
-BINARY_REAL(remainder, rest_of(a, b) + (rounds_down(a, b) ? b : 0), b ? a % b : 0,
-            BY_SIZE(remainder))
+BINARY_NUMERIC(shape_div, ref_div, QUOTIENT_OF(a, b), divide(a, b), b ? a / b : 0, a / b)
+BINARY_REAL(shape_mod, ref_mod, rest_of(a, b), b ? a % b : 0, fmod(a, b))
+BINARY_REAL(shape_floor_div, ref_floor_div, divide(a, b) - rounds_down(a, b), b ? a / b : 0,
+            BY_SIZE(floor_div))
+BINARY_REAL(shape_remainder, ref_remainder, rest_of(a, b) + (rounds_down(a, b) ? b : 0),
+            b ? a % b : 0, BY_SIZE(remainder))
 
 // The greatest common divisor of the magnitudes; that of 0 and 0 is 0.
 static uint64_t common_divisor(uint64_t a, uint64_t b) {
@@ -130,9 +131,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b) {
 }
 
 #define MAGNITUDE(x) ((x) < 0 ? 0 - (uint64_t)(x) : (uint64_t)(x))
-BINARY_INTEGER(gcd, common_divisor(MAGNITUDE(a), MAGNITUDE(b)), common_divisor(a, b))
+BINARY_INTEGER(shape_gcd, ref_gcd, common_divisor(MAGNITUDE(a), MAGNITUDE(b)), common_divisor(a, b))
 
 // -- Rounding ------------------------------------------------------------------------------------
 
-UNARY_FLOAT(floor, floor(a))
-UNARY_FLOAT(round, rint(a)) // to nearest, ties to even
+UNARY_FLOAT(shape_floor, ref_floor, floor(a))
+UNARY_FLOAT(shape_round, ref_round, rint(a)) // to nearest, ties to even

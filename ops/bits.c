@@ -3,23 +3,25 @@
 
 #include <string.h>
 
-BINARY_INTEGER(bit_and, (a & b), (a & b))
-BINARY_INTEGER(bit_or, a | b, a | b)
-BINARY_INTEGER(bit_xor, a ^ b, a ^ b)
-UNARY_INTEGER(bit_not, ~a, ~a)
+BINARY_INTEGER(shape_bit_and, ref_bit_and, (a & b), (a & b))
+BINARY_INTEGER(shape_bit_or, ref_bit_or, a | b, a | b)
+BINARY_INTEGER(shape_bit_xor, ref_bit_xor, a ^ b, a ^ b)
+UNARY_INTEGER(shape_bit_not, ref_bit_not, ~a, ~a)
 
 // Arithmetic for signed dtypes. A count outside 0 … bits-1 shifts everything out.
 #define IN_RANGE ((uint64_t)b < 8 * sizeof *out)
-BINARY_INTEGER(shift_left, IN_RANGE ? (uint64_t)a << b : 0, IN_RANGE ? a << b : 0)
-BINARY_INTEGER(shift_right, IN_RANGE ? a >> b : a < 0 ? -1 : 0, IN_RANGE ? a >> b : 0)
+BINARY_INTEGER(shape_shift_left, ref_shift_left, IN_RANGE ? (uint64_t)a << b : 0,
+               IN_RANGE ? a << b : 0)
+BINARY_INTEGER(shape_shift_right, ref_shift_right, IN_RANGE ? a >> b : (a < 0 ? -1 : 0),
+               IN_RANGE ? a >> b : 0)
 
 // The bits of a's own width.
 #define OWN_BITS ((uint64_t)a & UINT64_MAX >> (64 - 8 * sizeof *out))
 #define POPCOUNT __builtin_popcountll(OWN_BITS)
 #define LEADING_ZEROS                                                                              \
   (OWN_BITS ? __builtin_clzll(OWN_BITS) - 64 + 8 * (int)sizeof *out : 8 * (int)sizeof *out)
-UNARY_INTEGER(popcount, POPCOUNT, POPCOUNT)
-UNARY_INTEGER(count_leading_zeros, LEADING_ZEROS, LEADING_ZEROS)
+UNARY_INTEGER(shape_popcount, ref_popcount, POPCOUNT, POPCOUNT)
+UNARY_INTEGER(shape_count_leading_zeros, ref_count_leading_zeros, LEADING_ZEROS, LEADING_ZEROS)
 
 bool shape_bitcast(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);

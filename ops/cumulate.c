@@ -66,9 +66,9 @@ static int64_t element(const walk *w, int64_t row, int64_t k) {
 #define CUMULATE_COMPLEX(none, expression)                                                         \
   CUMULATE(LEAT_c64, leat_complex64, leat_complex64, none, expression)                             \
   CUMULATE(LEAT_c128, leat_complex128, leat_complex128, none, expression)
-#define REF_CUMULATE(name, for_complex, of_signed, of_unsigned, of_float, none_signed,             \
+#define REF_CUMULATE(function, for_complex, of_signed, of_unsigned, of_float, none_signed,         \
                      none_unsigned, none_float)                                                    \
-  leat_status ref_##name(leat_ref_context *context) {                                              \
+  leat_status function(leat_ref_context *context) {                                                \
     walk w = walk_of(context);                                                                     \
     switch (context->inputs[0].dtype) {                                                            \
       CUMULATE(LEAT_i8, int8_t, int64_t, none_signed(8), of_signed)                                \
@@ -87,16 +87,16 @@ static int64_t element(const walk *w, int64_t row, int64_t k) {
 #define HIGHEST(bits) INT##bits##_MAX
 #define EITHER_NAN (a != a || b != b)
 
-REF_CUMULATE(cumsum, CUMULATE_COMPLEX(0, a + b), (uint64_t)a + (uint64_t)b, a + b, a + b, ZERO, 0,
-             0)
-REF_CUMULATE(cumprod, CUMULATE_COMPLEX(1, LEAT_TIMES(a, b)), (uint64_t)a *(uint64_t)b, a *b, a *b,
-             ONE, 1, 1)
-REF_CUMULATE(cummax, , a > b ? a : b, a > b ? a : b,
+REF_CUMULATE(ref_cumsum, CUMULATE_COMPLEX(0, a + b), (uint64_t)a + (uint64_t)b, a + b, a + b, ZERO,
+             0, 0)
+REF_CUMULATE(ref_cumprod, CUMULATE_COMPLEX(1, LEAT_TIMES(a, b)), (uint64_t)a *(uint64_t)b, a *b,
+             a *b, ONE, 1, 1)
+REF_CUMULATE(ref_cummax, , a > b ? a : b, a > b ? a : b,
              EITHER_NAN                             ? a + b
              : a > b || (a == b && signbit(b) != 0) ? a
                                                     : b,
              LOWEST, 0, -INFINITY)
-REF_CUMULATE(cummin, , a < b ? a : b, a < b ? a : b,
+REF_CUMULATE(ref_cummin, , a < b ? a : b, a < b ? a : b,
              EITHER_NAN                             ? a + b
              : a < b || (a == b && signbit(a) != 0) ? a
                                                     : b,

@@ -12,19 +12,19 @@ static bool comparison(leat_shape_context *context) {
   return true;
 }
 
-#define SHAPE(name, rule)                                                                          \
-  bool shape_##name(leat_shape_context *context) {                                                 \
+#define SHAPE(function, rule)                                                                      \
+  bool function(leat_shape_context *context) {                                                     \
     return rule(context);                                                                          \
   }
-SHAPE(equal, comparison)
-SHAPE(not_equal, comparison)
-SHAPE(less, comparison)
-SHAPE(less_equal, comparison)
-SHAPE(greater, comparison)
-SHAPE(greater_equal, comparison)
-SHAPE(and, leat_shape_like_input)
-SHAPE(or, leat_shape_like_input)
-SHAPE(not, leat_shape_like_input)
+SHAPE(shape_equal, comparison)
+SHAPE(shape_not_equal, comparison)
+SHAPE(shape_less, comparison)
+SHAPE(shape_less_equal, comparison)
+SHAPE(shape_greater, comparison)
+SHAPE(shape_greater_equal, comparison)
+SHAPE(shape_and, leat_shape_like_input)
+SHAPE(shape_or, leat_shape_like_input)
+SHAPE(shape_not, leat_shape_like_input)
 
 bool shape_where(leat_shape_context *context) {
   if (!leat_shape_is_dtype(context, 0, LEAT_bool) || !leat_shape_same_dtype(context, 1, 2))
@@ -54,19 +54,20 @@ bool shape_cast(leat_shape_context *context) {
   LEAT_SIGNED_CASES(EACH_COMPARISON, expression)                                                   \
   LEAT_UNSIGNED_CASES(EACH_COMPARISON, expression)                                                 \
   LEAT_FLOAT_CASES(EACH_COMPARISON, expression) LEAT_BOOL_CASES(EACH_COMPARISON, expression)
-#define REF_COMPARISON(name, expression) LEAT_REF(name, COMPARISON_CASES(expression))
-#define REF_EQUALITY(name, expression)                                                             \
-  LEAT_REF(name, COMPARISON_CASES(expression) LEAT_COMPLEX_CASES(EACH_COMPARISON, expression))
-#define REF_BOOL(name, expression) LEAT_REF(name, LEAT_BOOL_CASES(EACH_COMPARISON, expression))
+#define REF_COMPARISON(function, expression) LEAT_REF(function, COMPARISON_CASES(expression))
+#define REF_EQUALITY(function, expression)                                                         \
+  LEAT_REF(function, COMPARISON_CASES(expression) LEAT_COMPLEX_CASES(EACH_COMPARISON, expression))
+#define REF_BOOL(function, expression)                                                             \
+  LEAT_REF(function, LEAT_BOOL_CASES(EACH_COMPARISON, expression))
 
-REF_EQUALITY(equal, a == b)
-REF_EQUALITY(not_equal, a != b)
-REF_COMPARISON(less, a < b)
-REF_COMPARISON(less_equal, a <= b)
-REF_COMPARISON(greater, a > b)
-REF_COMPARISON(greater_equal, a >= b)
-REF_BOOL(and, (a && b))
-REF_BOOL(or, a || b)
+REF_EQUALITY(ref_equal, a == b)
+REF_EQUALITY(ref_not_equal, a != b)
+REF_COMPARISON(ref_less, a < b)
+REF_COMPARISON(ref_less_equal, a <= b)
+REF_COMPARISON(ref_greater, a > b)
+REF_COMPARISON(ref_greater_equal, a >= b)
+REF_BOOL(ref_and, (a && b))
+REF_BOOL(ref_or, a || b)
 
 leat_status ref_not(leat_ref_context *context) {
   const uint8_t *x = context->inputs[0].data;

@@ -56,29 +56,29 @@ static void init_min(leat_lowering *l, const leat_node *node, k_value *out) {
   *out = extreme(l, value_dtype(node, 0), false);
 }
 
-#define REDUCER(name, op, ...)                                                                     \
-  static void step_##name(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,  \
-                          k_value position, k_value *out) {                                        \
+#define REDUCER(reducer, op, ...)                                                                  \
+  static void reducer##_step(leat_lowering *l, const leat_node *node, const k_value *acc,          \
+                             k_value x, k_value position, k_value *out) {                          \
     (void)node, (void)position;                                                                    \
     *out = k_binary(l->b, op, *acc, x);                                                            \
   }                                                                                                \
-  static void merge_##name(leat_lowering *l, const leat_node *node, const k_value *a,              \
-                           const k_value *b, k_value *out) {                                       \
+  static void reducer##_merge(leat_lowering *l, const leat_node *node, const k_value *a,           \
+                              const k_value *b, k_value *out) {                                    \
     (void)node;                                                                                    \
     *out = k_binary(l->b, op, *a, *b);                                                             \
   }                                                                                                \
-  const leat_reducer reduce_##name = {.count = 1,                                                  \
-                                      .dtype = value_dtype,                                        \
-                                      .step = step_##name,                                         \
-                                      .merge = merge_##name,                                       \
-                                      .finish = first,                                             \
-                                      __VA_ARGS__};
-REDUCER(sum, K_ADD, .rounds = true, .init = init_sum, .of_none = zero)
-REDUCER(prod, K_MUL, .rounds = true, .init = one, .of_none = one)
-REDUCER(any, K_OR, .init = zero, .of_none = zero)
-REDUCER(all, K_AND, .init = one, .of_none = one)
-REDUCER(max, K_MAX, .init = init_max)
-REDUCER(min, K_MIN, .init = init_min)
+  const leat_reducer reducer = {.count = 1,                                                        \
+                                .dtype = value_dtype,                                              \
+                                .step = reducer##_step,                                            \
+                                .merge = reducer##_merge,                                          \
+                                .finish = first,                                                   \
+                                __VA_ARGS__};
+REDUCER(reduce_sum, K_ADD, .rounds = true, .init = init_sum, .of_none = zero)
+REDUCER(reduce_prod, K_MUL, .rounds = true, .init = one, .of_none = one)
+REDUCER(reduce_any, K_OR, .init = zero, .of_none = zero)
+REDUCER(reduce_all, K_AND, .init = one, .of_none = one)
+REDUCER(reduce_max, K_MAX, .init = init_max)
+REDUCER(reduce_min, K_MIN, .init = init_min)
 
 // -- argmax, argmin: value and position; NaN wins, then the better, then the earlier --------------
 

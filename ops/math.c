@@ -7,7 +7,7 @@
 #define UP_COMPLEX(function)                                                                       \
   sizeof a == 8 ? function((double _Complex)a) : function((long double _Complex)a)
 
-UNARY_INEXACT(sqrt, sqrt(a), UP_COMPLEX(sqrt))
+UNARY_INEXACT(shape_sqrt, ref_sqrt, sqrt(a), UP_COMPLEX(sqrt))
 
 #define UP_2(function) sizeof a == 4 ? function((double)a, b) : function((long double)a, b)
 
@@ -40,30 +40,30 @@ static long double _Complex of_one_more(long double _Complex a) {
   return log(__builtin_complex(1 + __real__ a, __imag__ a));
 }
 
-UNARY_INEXACT(exp, UP(exp), UP_COMPLEX(exp))
-UNARY_INEXACT(log, UP(log), UP_COMPLEX(log))
-UNARY_INEXACT(tanh, UP(tanh), UP_COMPLEX(tanh))
-UNARY_INEXACT(exp2, UP(exp2), binary_power(a))
-UNARY_INEXACT(expm1, UP(expm1), less_one(a))
-UNARY_INEXACT(log2, UP(log2), logarithm(a, 2))
-UNARY_INEXACT(log10, UP(log10), logarithm(a, 10))
-UNARY_INEXACT(log1p, UP(log1p), of_one_more(a))
-UNARY_INEXACT(sin, UP(sin), UP_COMPLEX(sin))
-UNARY_INEXACT(cos, UP(cos), UP_COMPLEX(cos))
-UNARY_INEXACT(tan, UP(tan), UP_COMPLEX(tan))
-UNARY_INEXACT(asin, UP(asin), UP_COMPLEX(asin))
-UNARY_INEXACT(acos, UP(acos), UP_COMPLEX(acos))
-UNARY_INEXACT(atan, UP(atan), UP_COMPLEX(atan))
-UNARY_INEXACT(sinh, UP(sinh), UP_COMPLEX(sinh))
-UNARY_INEXACT(cosh, UP(cosh), UP_COMPLEX(cosh))
-UNARY_INEXACT(asinh, UP(asinh), UP_COMPLEX(asinh))
-UNARY_INEXACT(acosh, UP(acosh), UP_COMPLEX(acosh))
-UNARY_INEXACT(atanh, UP(atanh), UP_COMPLEX(atanh))
-UNARY_FLOAT(cbrt, UP(cbrt))
-UNARY_FLOAT(erf, UP(erf))
-UNARY_FLOAT(erfc, UP(erfc))
-BINARY_FLOAT(atan2, UP_2(atan2))
-BINARY_FLOAT(hypot, UP_2(hypot))
+UNARY_INEXACT(shape_exp, ref_exp, UP(exp), UP_COMPLEX(exp))
+UNARY_INEXACT(shape_log, ref_log, UP(log), UP_COMPLEX(log))
+UNARY_INEXACT(shape_tanh, ref_tanh, UP(tanh), UP_COMPLEX(tanh))
+UNARY_INEXACT(shape_exp2, ref_exp2, UP(exp2), binary_power(a))
+UNARY_INEXACT(shape_expm1, ref_expm1, UP(expm1), less_one(a))
+UNARY_INEXACT(shape_log2, ref_log2, UP(log2), logarithm(a, 2))
+UNARY_INEXACT(shape_log10, ref_log10, UP(log10), logarithm(a, 10))
+UNARY_INEXACT(shape_log1p, ref_log1p, UP(log1p), of_one_more(a))
+UNARY_INEXACT(shape_sin, ref_sin, UP(sin), UP_COMPLEX(sin))
+UNARY_INEXACT(shape_cos, ref_cos, UP(cos), UP_COMPLEX(cos))
+UNARY_INEXACT(shape_tan, ref_tan, UP(tan), UP_COMPLEX(tan))
+UNARY_INEXACT(shape_asin, ref_asin, UP(asin), UP_COMPLEX(asin))
+UNARY_INEXACT(shape_acos, ref_acos, UP(acos), UP_COMPLEX(acos))
+UNARY_INEXACT(shape_atan, ref_atan, UP(atan), UP_COMPLEX(atan))
+UNARY_INEXACT(shape_sinh, ref_sinh, UP(sinh), UP_COMPLEX(sinh))
+UNARY_INEXACT(shape_cosh, ref_cosh, UP(cosh), UP_COMPLEX(cosh))
+UNARY_INEXACT(shape_asinh, ref_asinh, UP(asinh), UP_COMPLEX(asinh))
+UNARY_INEXACT(shape_acosh, ref_acosh, UP(acosh), UP_COMPLEX(acosh))
+UNARY_INEXACT(shape_atanh, ref_atanh, UP(atanh), UP_COMPLEX(atanh))
+UNARY_FLOAT(shape_cbrt, ref_cbrt, UP(cbrt))
+UNARY_FLOAT(shape_erf, ref_erf, UP(erf))
+UNARY_FLOAT(shape_erfc, ref_erfc, UP(erfc))
+BINARY_FLOAT(shape_atan2, ref_atan2, UP_2(atan2))
+BINARY_FLOAT(shape_hypot, ref_hypot, UP_2(hypot))
 
 // By squaring, wrapping. A negative exponent gives 1 / a^|b| truncated, and of a = 0, as a division
 // by zero does, 0.
@@ -92,7 +92,7 @@ static long double _Complex complex_power(long double _Complex a, long double _C
   return exp(LEAT_TIMES(b, l));
 }
 
-BINARY_NUMERIC(pow, complex_power(a, b), signed_power(a, b), unsigned_power(a, b),
+BINARY_NUMERIC(shape_pow, ref_pow, complex_power(a, b), signed_power(a, b), unsigned_power(a, b),
                sizeof a == 4 ? pow((double)a, b) : power(a, b))
 
 // The zero of erf(y) − a, from below: erf is concave there, so Newton's steps only rise to it.
@@ -108,14 +108,14 @@ static long double inverse_erf(long double a) {
   return copysignl(y, a);
 }
 
-UNARY_FLOAT(erfinv, inverse_erf(a))
+UNARY_FLOAT(shape_erfinv, ref_erfinv, inverse_erf(a))
 
 static long double log_gamma(long double a) { // and not its sign
   int sign;
   return lgammal_r(a, &sign);
 }
 
-UNARY_FLOAT(lgamma, log_gamma(a))
+UNARY_FLOAT(shape_lgamma, ref_lgamma, log_gamma(a))
 
 // The logarithmic derivative of the gamma function: −∞ at 0, ∞ at −0, NaN at negative whole
 // numbers.
@@ -130,4 +130,4 @@ static long double digamma(long double a) {
   return isinf(a) ? a : sum + logl(a) - 0.5L / a - tail;
 }
 
-UNARY_FLOAT(digamma, digamma(a))
+UNARY_FLOAT(shape_digamma, ref_digamma, digamma(a))

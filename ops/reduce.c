@@ -213,8 +213,8 @@ DEFINE_PRODUCT_IN_ORDER(leat_complex128)
     break;                                                                                         \
   }
 
-#define REF_FOLD(name, OF_NONE)                                                                    \
-  leat_status ref_##name(leat_ref_context *context) {                                              \
+#define REF_FOLD(function, name, OF_NONE)                                                          \
+  leat_status function(leat_ref_context *context) {                                                \
     reduction r = reduction_of(context);                                                           \
     void *room = calloc((size_t)r.count + 1, sizeof(leat_complex128));                             \
     if (!room) return leat_ref_fail(context, LEAT_MEMORY, "out of memory");                        \
@@ -231,8 +231,8 @@ DEFINE_PRODUCT_IN_ORDER(leat_complex128)
     free(room);                                                                                    \
     return status;                                                                                 \
   }
-REF_FOLD(sum, 0)
-REF_FOLD(prod, 1)
+REF_FOLD(ref_sum, sum, 0)
+REF_FOLD(ref_prod, prod, 1)
 
 // -- any, all ------------------------------------------------------------------------------------
 
@@ -289,8 +289,8 @@ static leat_status check_elements(leat_ref_context *context, const reduction *r)
 #define TAKE_VALUE(T) ((T *)context->outputs[0].data)[o] = ((void)number, x[chosen])
 #define TAKE_NUMBER(T) ((int32_t *)context->outputs[0].data)[o] = (int32_t)number
 
-#define REF_CHOICE(name, FOR_INTEGERS, FOR_FLOATS, USE)                                            \
-  leat_status ref_##name(leat_ref_context *context) {                                              \
+#define REF_CHOICE(function, FOR_INTEGERS, FOR_FLOATS, USE)                                        \
+  leat_status function(leat_ref_context *context) {                                                \
     reduction r = reduction_of(context);                                                           \
     LEAT_TRY(check_elements(context, &r));                                                         \
     switch (r.x->dtype) {                                                                          \
@@ -300,7 +300,7 @@ static leat_status check_elements(leat_ref_context *context, const reduction *r)
     default: return leat_ref_unsupported(context);                                                 \
     }                                                                                              \
   }
-REF_CHOICE(max, INTEGER_ABOVE, FLOAT_ABOVE, TAKE_VALUE)
-REF_CHOICE(min, INTEGER_BELOW, FLOAT_BELOW, TAKE_VALUE)
-REF_CHOICE(argmax, INTEGER_ABOVE, FLOAT_ABOVE_OR_EQUAL_ZEROS, TAKE_NUMBER)
-REF_CHOICE(argmin, INTEGER_BELOW, FLOAT_BELOW_OR_EQUAL_ZEROS, TAKE_NUMBER)
+REF_CHOICE(ref_max, INTEGER_ABOVE, FLOAT_ABOVE, TAKE_VALUE)
+REF_CHOICE(ref_min, INTEGER_BELOW, FLOAT_BELOW, TAKE_VALUE)
+REF_CHOICE(ref_argmax, INTEGER_ABOVE, FLOAT_ABOVE_OR_EQUAL_ZEROS, TAKE_NUMBER)
+REF_CHOICE(ref_argmin, INTEGER_BELOW, FLOAT_BELOW_OR_EQUAL_ZEROS, TAKE_NUMBER)

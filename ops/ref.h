@@ -1,8 +1,8 @@
 // What reference evaluations share: cases over dtypes, wide numbers, indices.
 //
-// An element-wise op is one REF_… line (ops/elementwise.c): the macro writes the loop for each
-// dtype. Integers are computed in 64 bits and cut to their width, which is wrapping arithmetic
-// without C's undefined overflow.
+// An element-wise op is one line (ops/element.h): the macro writes the loop for each dtype.
+// Integers are computed in 64 bits and cut to their width, which is wrapping arithmetic without C's
+// undefined overflow.
 #ifndef LEAT_OPS_REF_H
 #define LEAT_OPS_REF_H
 
@@ -27,9 +27,10 @@
   CASE(LEAT_c128, leat_complex128, leat_complex128, __VA_ARGS__)
 #define LEAT_BOOL_CASES(CASE, ...) CASE(LEAT_bool, uint8_t, uint8_t, __VA_ARGS__)
 
-// ref_<name>, with a case for each dtype of input 0 that computes it. In scope: context, count.
-#define LEAT_REF(name, ...)                                                                        \
-  leat_status ref_##name(leat_ref_context *context) {                                              \
+// The function, a ref_X, with a case for each dtype of input 0 that computes it. In scope: context,
+// count.
+#define LEAT_REF(function, ...)                                                                    \
+  leat_status function(leat_ref_context *context) {                                                \
     int64_t count = leat_ref_count(&context->outputs[0]);                                          \
     switch (context->inputs[0].dtype) {                                                            \
       __VA_ARGS__ default : return leat_ref_unsupported(context);                                  \

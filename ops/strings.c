@@ -16,23 +16,23 @@ static bool shape_as(leat_shape_context *context, leat_dtype dtype) {
   return true;
 }
 
-#define SHAPE(name, dtype)                                                                         \
-  bool shape_##name(leat_shape_context *context) {                                                 \
+#define SHAPE(function, dtype)                                                                     \
+  bool function(leat_shape_context *context) {                                                     \
     return shape_as(context, dtype);                                                               \
   }
-SHAPE(str_compare, LEAT_i32)
-SHAPE(str_length, LEAT_i64)
-SHAPE(str_hash, LEAT_i64)
-SHAPE(str_find, LEAT_i64)
-SHAPE(str_rfind, LEAT_i64)
-SHAPE(str_count, LEAT_i64)
-SHAPE(str_starts_with, LEAT_bool)
-SHAPE(str_ends_with, LEAT_bool)
-SHAPE(strip_string, LEAT_str)
-SHAPE(str_replace, LEAT_str)
-SHAPE(str_concat, LEAT_str)
-SHAPE(str_lower, LEAT_str)
-SHAPE(str_upper, LEAT_str)
+SHAPE(shape_str_compare, LEAT_i32)
+SHAPE(shape_str_length, LEAT_i64)
+SHAPE(shape_str_hash, LEAT_i64)
+SHAPE(shape_str_find, LEAT_i64)
+SHAPE(shape_str_rfind, LEAT_i64)
+SHAPE(shape_str_count, LEAT_i64)
+SHAPE(shape_str_starts_with, LEAT_bool)
+SHAPE(shape_str_ends_with, LEAT_bool)
+SHAPE(shape_strip_string, LEAT_str)
+SHAPE(shape_str_replace, LEAT_str)
+SHAPE(shape_str_concat, LEAT_str)
+SHAPE(shape_str_lower, LEAT_str)
+SHAPE(shape_str_upper, LEAT_str)
 
 bool shape_substring(leat_shape_context *context) {
   int64_t size = leat_node_attr(context->node, "size")->i;
@@ -82,26 +82,26 @@ bool shape_split_strings(leat_shape_context *context) {
 
 // -- Values ---------------------------------------------------------------------------------------
 
-#define REF(name, T, expression)                                                                   \
-  leat_status ref_##name(leat_ref_context *context) {                                              \
+#define REF(function, T, expression)                                                               \
+  leat_status function(leat_ref_context *context) {                                                \
     const leat_str *x = context->inputs[0].data;                                                   \
     T *out = context->outputs[0].data;                                                             \
     for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) out[i] = expression;        \
     return LEAT_OK;                                                                                \
   }
 #define Y ((const leat_str *)context->inputs[1].data)[i]
-REF(str_compare, int32_t, leat_str_compare(x[i], Y))
-REF(str_find, int64_t, leat_str_find(x[i], Y, 0))
-REF(str_rfind, int64_t, leat_str_rfind(x[i], Y))
-REF(str_count, int64_t, leat_str_count(x[i], Y))
-REF(str_starts_with, bool, leat_str_starts_with(x[i], Y))
-REF(str_ends_with, bool, leat_str_ends_with(x[i], Y))
-REF(strip_string, leat_str,
+REF(ref_str_compare, int32_t, leat_str_compare(x[i], Y))
+REF(ref_str_find, int64_t, leat_str_find(x[i], Y, 0))
+REF(ref_str_rfind, int64_t, leat_str_rfind(x[i], Y))
+REF(ref_str_count, int64_t, leat_str_count(x[i], Y))
+REF(ref_str_starts_with, bool, leat_str_starts_with(x[i], Y))
+REF(ref_str_ends_with, bool, leat_str_ends_with(x[i], Y))
+REF(ref_strip_string, leat_str,
     leat_str_strip(x[i], Y, leat_node_attr(context->node, "left")->i,
                    leat_node_attr(context->node, "right")->i))
-REF(str_length, int64_t, (int64_t)x[i].size)
-REF(str_hash, int64_t, leat_str_hash(x[i]))
-REF(substring, leat_str,
+REF(ref_str_length, int64_t, (int64_t)x[i].size)
+REF(ref_str_hash, int64_t, leat_str_hash(x[i]))
+REF(ref_substring, leat_str,
     leat_str_part(x[i], leat_node_attr(context->node, "start")->i,
                   leat_node_attr(context->node, "size")->i))
 
@@ -221,22 +221,22 @@ static bool each(leat_dims *dims, const leat_node *node, const char *function,
   return true;
 }
 
-#define LIBRARY_EACH(name)                                                                         \
-  bool library_##name(leat_dims *dims, const leat_node *node, leat_library_call *out) {            \
-    return each(dims, node, #name, out);                                                           \
+#define LIBRARY_EACH(function, kernel)                                                             \
+  bool function(leat_dims *dims, const leat_node *node, leat_library_call *out) {                  \
+    return each(dims, node, kernel, out);                                                          \
   }
-LIBRARY_EACH(str_compare)
-LIBRARY_EACH(str_length)
-LIBRARY_EACH(str_hash)
-LIBRARY_EACH(str_find)
-LIBRARY_EACH(str_rfind)
-LIBRARY_EACH(str_count)
-LIBRARY_EACH(str_starts_with)
-LIBRARY_EACH(str_ends_with)
-LIBRARY_EACH(str_replace)
-LIBRARY_EACH(str_concat)
-LIBRARY_EACH(str_lower)
-LIBRARY_EACH(str_upper)
+LIBRARY_EACH(library_str_compare, "str_compare")
+LIBRARY_EACH(library_str_length, "str_length")
+LIBRARY_EACH(library_str_hash, "str_hash")
+LIBRARY_EACH(library_str_find, "str_find")
+LIBRARY_EACH(library_str_rfind, "str_rfind")
+LIBRARY_EACH(library_str_count, "str_count")
+LIBRARY_EACH(library_str_starts_with, "str_starts_with")
+LIBRARY_EACH(library_str_ends_with, "str_ends_with")
+LIBRARY_EACH(library_str_replace, "str_replace")
+LIBRARY_EACH(library_str_concat, "str_concat")
+LIBRARY_EACH(library_str_lower, "str_lower")
+LIBRARY_EACH(library_str_upper, "str_upper")
 
 bool library_substring(leat_dims *dims, const leat_node *node, leat_library_call *out) {
   if (!each(dims, node, "substring", out)) return false;

@@ -63,33 +63,33 @@ static inline leat_value r_number(leat_legalizer *l, leat_value like, double val
   return leat_legal_number(l, r_dtype(like), value);
 }
 
-#define R_UNARY(name)                                                                              \
-  static inline leat_value r_##name(leat_legalizer *l, leat_value x) {                             \
-    return r_unary(l, LEAT_OP_##name, x);                                                          \
+#define R_UNARY(function, op)                                                                      \
+  static inline leat_value function(leat_legalizer *l, leat_value x) {                             \
+    return r_unary(l, op, x);                                                                      \
   }
-#define R_BINARY(name)                                                                             \
-  static inline leat_value r_##name(leat_legalizer *l, leat_value x, leat_value y) {               \
-    return r_binary(l, LEAT_OP_##name, x, y);                                                      \
+#define R_BINARY(function, op)                                                                     \
+  static inline leat_value function(leat_legalizer *l, leat_value x, leat_value y) {               \
+    return r_binary(l, op, x, y);                                                                  \
   }
-R_UNARY(abs)
-R_UNARY(neg)
-R_UNARY(sqrt)
-R_UNARY(exp)
-R_UNARY(log)
-R_UNARY(log1p)
-R_UNARY(sin)
-R_UNARY(cos)
-R_BINARY(add)
-R_BINARY(sub)
-R_BINARY(mul)
-R_BINARY(div)
-R_BINARY(less)
-R_BINARY(equal)
-R_BINARY(and)
-R_BINARY(or)
-R_BINARY(atan2)
-R_BINARY(hypot)
-R_BINARY(copysign)
+R_UNARY(r_abs, LEAT_OP_abs)
+R_UNARY(r_neg, LEAT_OP_neg)
+R_UNARY(r_sqrt, LEAT_OP_sqrt)
+R_UNARY(r_exp, LEAT_OP_exp)
+R_UNARY(r_log, LEAT_OP_log)
+R_UNARY(r_log1p, LEAT_OP_log1p)
+R_UNARY(r_sin, LEAT_OP_sin)
+R_UNARY(r_cos, LEAT_OP_cos)
+R_BINARY(r_add, LEAT_OP_add)
+R_BINARY(r_sub, LEAT_OP_sub)
+R_BINARY(r_mul, LEAT_OP_mul)
+R_BINARY(r_div, LEAT_OP_div)
+R_BINARY(r_less, LEAT_OP_less)
+R_BINARY(r_equal, LEAT_OP_equal)
+R_BINARY(r_and, LEAT_OP_and)
+R_BINARY(r_or, LEAT_OP_or)
+R_BINARY(r_atan2, LEAT_OP_atan2)
+R_BINARY(r_hypot, LEAT_OP_hypot)
+R_BINARY(r_copysign, LEAT_OP_copysign)
 
 static inline leat_value r_times(leat_legalizer *l, leat_value x, double by) {
   return r_mul(l, x, r_number(l, x, by));

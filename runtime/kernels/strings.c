@@ -44,13 +44,12 @@ static int32_t make(leat_call *call, leat_str_maker maker, leat_dtype dtype, con
   return keep(call, args, made, &text, s);
 }
 
-#define KERNEL(name)                                                                               \
-  int32_t leat_library_##name(leat_call *call, const leat_arg *args, int64_t tile_begin,           \
-                              int64_t tile_end)
+#define KERNEL(function)                                                                           \
+  int32_t function(leat_call *call, const leat_arg *args, int64_t tile_begin, int64_t tile_end)
 
 // Arguments: out, x, and the scalars of span_of and more.
-#define EACH(name, T, expression)                                                                  \
-  KERNEL(name) {                                                                                   \
+#define EACH(function, T, expression)                                                              \
+  KERNEL(function) {                                                                               \
     (void)call;                                                                                    \
     span s = span_of(args + 2, tile_begin, tile_end);                                              \
     T *out = args[0].pointer;                                                                      \
@@ -58,13 +57,14 @@ static int32_t make(leat_call *call, leat_str_maker maker, leat_dtype dtype, con
     for (int64_t i = s.begin; i < s.end; i++) out[i] = expression;                                 \
     return LEAT_OK;                                                                                \
   }
-EACH(str_length, int64_t, (int64_t)x[i].size)
-EACH(str_hash, int64_t, leat_str_hash(x[i]))
-EACH(substring, leat_str, leat_str_part(x[i], args[4].value, args[5].value)) // start, size
+EACH(leat_library_str_length, int64_t, (int64_t)x[i].size)
+EACH(leat_library_str_hash, int64_t, leat_str_hash(x[i]))
+EACH(leat_library_substring, leat_str,
+     leat_str_part(x[i], args[4].value, args[5].value)) // start, size
 
 // Arguments: out, x, y, and the scalars of span_of and more.
-#define EACH_PAIR(name, T, expression)                                                             \
-  KERNEL(name) {                                                                                   \
+#define EACH_PAIR(function, T, expression)                                                         \
+  KERNEL(function) {                                                                               \
     (void)call;                                                                                    \
     span s = span_of(args + 3, tile_begin, tile_end);                                              \
     T *out = args[0].pointer;                                                                      \
@@ -72,28 +72,28 @@ EACH(substring, leat_str, leat_str_part(x[i], args[4].value, args[5].value)) // 
     for (int64_t i = s.begin; i < s.end; i++) out[i] = expression;                                 \
     return LEAT_OK;                                                                                \
   }
-EACH_PAIR(str_compare, int32_t, leat_str_compare(x[i], y[i]))
-EACH_PAIR(str_find, int64_t, leat_str_find(x[i], y[i], 0))
-EACH_PAIR(str_rfind, int64_t, leat_str_rfind(x[i], y[i]))
-EACH_PAIR(str_count, int64_t, leat_str_count(x[i], y[i]))
-EACH_PAIR(str_starts_with, bool, leat_str_starts_with(x[i], y[i]))
-EACH_PAIR(str_ends_with, bool, leat_str_ends_with(x[i], y[i]))
-EACH_PAIR(strip_string, leat_str, // left, right
+EACH_PAIR(leat_library_str_compare, int32_t, leat_str_compare(x[i], y[i]))
+EACH_PAIR(leat_library_str_find, int64_t, leat_str_find(x[i], y[i], 0))
+EACH_PAIR(leat_library_str_rfind, int64_t, leat_str_rfind(x[i], y[i]))
+EACH_PAIR(leat_library_str_count, int64_t, leat_str_count(x[i], y[i]))
+EACH_PAIR(leat_library_str_starts_with, bool, leat_str_starts_with(x[i], y[i]))
+EACH_PAIR(leat_library_str_ends_with, bool, leat_str_ends_with(x[i], y[i]))
+EACH_PAIR(leat_library_strip_string, leat_str, // left, right
           leat_str_strip(x[i], y[i], args[5].value != 0, args[6].value != 0))
 
 // Arguments: out, the inputs, and the scalars of span_of.
-#define MAKE(name, maker, count)                                                                   \
-  KERNEL(name) {                                                                                   \
+#define MAKE(function, maker, count)                                                               \
+  KERNEL(function) {                                                                               \
     span s = span_of(args + 1 + (count), tile_begin, tile_end);                                    \
     return make(call, maker, LEAT_str, args, count, s);                                            \
   }
-MAKE(str_concat, LEAT_STR_CONCAT, 2)
-MAKE(str_replace, LEAT_STR_REPLACE, 3)
-MAKE(str_lower, LEAT_STR_LOWER, 1)
-MAKE(str_upper, LEAT_STR_UPPER, 1)
+MAKE(leat_library_str_concat, LEAT_STR_CONCAT, 2)
+MAKE(leat_library_str_replace, LEAT_STR_REPLACE, 3)
+MAKE(leat_library_str_lower, LEAT_STR_LOWER, 1)
+MAKE(leat_library_str_upper, LEAT_STR_UPPER, 1)
 
 // Arguments: out, x, the separator, the scalars of span_of for x, and how many pieces there may be.
-KERNEL(split_strings) {
+KERNEL(leat_library_split_strings) {
   span s = span_of(args + 3, tile_begin, tile_end);
   leat_str *out = args[0].pointer;
   const leat_str *x = args[1].pointer, *separator = args[2].pointer;
@@ -109,7 +109,7 @@ KERNEL(split_strings) {
 }
 
 // Arguments: out, x, and the scalars of span_of and the number's dtype.
-KERNEL(number_to_str) {
+KERNEL(leat_library_number_to_str) {
   span s = span_of(args + 2, tile_begin, tile_end);
   return make(call, LEAT_STR_OF_NUMBER, (leat_dtype)args[4].value, args, 1, s);
 }
@@ -123,7 +123,7 @@ static int32_t refuse(leat_call *call, leat_dtype dtype, leat_str x, int64_t i) 
   return LEAT_INVALID;
 }
 
-KERNEL(str_to_number) {
+KERNEL(leat_library_str_to_number) {
   span s = span_of(args + 2, tile_begin, tile_end);
   leat_dtype dtype = (leat_dtype)args[4].value;
   char *out = args[0].pointer;
@@ -135,7 +135,7 @@ KERNEL(str_to_number) {
 }
 
 // Arguments: out, x, the separator, then the scalars of leat_library_rows.
-KERNEL(join_strings) {
+KERNEL(leat_library_join_strings) {
   const leat_arg *scalars = args + 3;
   const leat_rows rows = {scalars[1].value, scalars[2].value, scalars[3].value, scalars[4].value};
   leat_str *out = args[0].pointer;
