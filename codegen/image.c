@@ -229,10 +229,10 @@ static void add_task(leat_table *table, const leat_task *from) {
   LEAT_IMAGE_ADD(&image->out, tasks, task);
 }
 
-void leat_image_add_table(leat_table *table) {
+static void fill_table(leat_table *table, uint32_t number) {
   leat_codegen_state *cg = table->cg;
   leat_image_state *image = state_of(cg);
-  leat_image_table record = {image->out.tasks.count, table->tasks.count};
+  image->out.tables.items[number] = (leat_image_table){image->out.tasks.count, table->tasks.count};
   for (uint32_t i = 0; i < table->tasks.count; i++) add_task(table, &table->tasks.items[i]);
   for (uint32_t i = 0; i < table->fetches.count; i++) {
     const leat_fetched *fetched = &table->fetches.items[i];
@@ -240,9 +240,13 @@ void leat_image_add_table(leat_table *table) {
     uint32_t buffer = buffer_as(cg, fetched->storage, fetched->type);
     image->out.fetches.items[number].buffer = buffer;
   }
-  if (table->initialises)
-    image->out.variables.items[table->initialises->id].table = image->out.tables.count;
-  LEAT_IMAGE_ADD(&image->out, tables, record);
+}
+
+void leat_image_add_table(leat_table *table) {
+  leat_image_writer *out = &state_of(table->cg)->out;
+  uint32_t number = leat_image_writer_table(out);
+  fill_table(table, number);
+  if (table->initialises) out->variables.items[table->initialises->id].table = number;
 }
 
 // -- Begin and end --------------------------------------------------------------------------------

@@ -97,9 +97,20 @@ static void print_claims(const leat_image *image, leat_text *out) {
   }
 }
 
+static void print_region(const leat_image *image, uint32_t number, leat_text *out) {
+  const leat_image_region *region = &RECORDS(image, regions, leat_image_region)[number];
+  leat_text_add(out, " on b%u, tables %u and %u", region->predicate, region->tables[0],
+                region->tables[1]);
+}
+
 static void print_launch(const leat_image *image, const leat_image_launch *launch, leat_text *out) {
-  static const char *const names[] = {"kernel", "copy", "gemm"};
+  static const char *const names[] = {"kernel", "copy", "gemm", "conditional", "while_loop"};
   leat_text_add(out, "    %s", names[launch->kind]);
+  if (leat_launch_has_region(launch->kind)) {
+    print_region(image, launch->region, out);
+    leat_text_add(out, " for %s\n", text_of(image, launch->node.name));
+    return;
+  }
   if (launch->kind == LEAT_LAUNCH_KERNEL) leat_text_add(out, " %u", launch->kernel);
   print_args(image, launch->arg_first, launch->arg_count, out);
   leat_text_add(out, " tiles ");
@@ -124,6 +135,8 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
   } else if (leat_task_range_of(task->kind) == LEAT_RANGE_ARGS) {
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);
+  } else if (leat_task_range_of(task->kind) == LEAT_RANGE_REGION) {
+    print_region(image, task->first, out);
   }
   if (task->kind == LEAT_TASK_BIND)
     leat_text_add(out, " is %s",

@@ -226,6 +226,18 @@ leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_nod
   return task;
 }
 
+uint32_t leat_image_writer_table(leat_image_writer *writer) {
+  LEAT_IMAGE_ADD(writer, tables, (leat_image_table){0});
+  return writer->tables.count - 1;
+}
+
+uint32_t leat_image_writer_region(leat_image_writer *writer, uint32_t predicate) {
+  leat_image_region region = {.predicate = predicate};
+  for (int k = 0; k < 2; k++) region.tables[k] = leat_image_writer_table(writer);
+  LEAT_IMAGE_ADD(writer, regions, region);
+  return writer->regions.count - 1;
+}
+
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type) {
   leat_image_type result = {
       .dtype = type->dtype, .rank = (uint32_t)type->rank, .shape_first = writer->formulas.count};

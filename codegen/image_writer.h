@@ -35,6 +35,12 @@ leat_task_kind leat_task_kind_of(leat_op op);
 // A task of the node's own kind; `buffers`: those of its inputs, of a recv that of its output.
 leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_node *node,
                                        const uint32_t *buffers);
+// An empty table, to be filled in when the tasks of those before it are all written: the tasks of a
+// table follow one another. Returns its number.
+uint32_t leat_image_writer_table(leat_image_writer *writer);
+// A region, with two tables made for it. It stands in a table that was made before: a region is
+// made when its task or launch is, and its tables are filled in later. Returns its number.
+uint32_t leat_image_writer_region(leat_image_writer *writer, uint32_t predicate);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
 // The file that a `load` names, and its number; `sizes`: leat_codegen_options.file_sizes.
 uint32_t leat_image_writer_file(leat_image_writer *writer, const leat_node *load,

@@ -98,7 +98,15 @@ typedef struct leat_transfer {
   bool waiting;
   void *copy; // of what is sent; malloc'ed
   int64_t begin;
+  uint32_t count; // how often it began in this run: in loops
 } leat_transfer;
+
+// Where a task that is a region stands.
+typedef struct leat_region_state {
+  bool began;
+  bool decides; // of a loop: what computes the predicate has run, or runs
+  int64_t begin;
+} leat_region_state;
 
 enum { LEAT_NO_TABLE = UINT32_MAX };
 
@@ -115,11 +123,13 @@ struct leat_run {
   pthread_mutex_t lock; // of what follows
   leat_signal changed;  // raised for the driver when it waits
   bool driver_waits;
-  uint32_t *tables;       // of each part: the one to run, or LEAT_NO_TABLE
-  uint32_t **pending;     // of each part and task: dependencies that are not complete
-  leat_task_place *ready; // a ring
+  uint32_t *tables;            // of each part: the one to run, or LEAT_NO_TABLE
+  uint32_t **pending;          // of each part and task: dependencies that are not complete
+  uint32_t **unfinished;       // of each part and table of a region: tasks that are not complete
+  leat_region_state **regions; // of each part and region
+  leat_task_place *ready;      // a ring
   uint32_t ready_first, ready_count, ready_capacity;
-  size_t remaining;         // tasks that are not complete
+  size_t remaining;         // tasks of the chosen tables that are not complete
   size_t working;           // threads inside of tasks, and helpers on their way
   size_t transfers;         // recvs that wait, sends on their way
   uint64_t progress;        // counts completed tasks
@@ -151,6 +161,8 @@ static inline bool leat_runs_end(const leat_runtime *runtime) {
 }
 bool leat_run_ends(leat_run *run);
 void leat_run_destroy(leat_run *run);
+// Begins a table of a region, whose task comes to its turn again when the table is complete.
+void leat_run_begin_table(leat_run *run, leat_task_place region, uint32_t table);
 void leat_run_transfer_began(leat_transfer *transfer);
 void leat_run_transfer_ended(leat_transfer *transfer, bool whole); // whole: its task is complete
 
@@ -160,8 +172,8 @@ void leat_runtime_leave(leat_runtime *runtime, leat_run *run);
 void leat_runtime_tell_abort(leat_runtime *runtime, uint64_t session, uint64_t step,
                              const leat_error *error);
 
-// task.c. Returns whether the task is complete; otherwise it has failed or a callback will
-// complete it. No lock is held.
+// task.c. Returns whether the task is complete; otherwise it has failed, a callback will complete
+// it or a table of its region has begun. No lock is held.
 bool leat_run_task(leat_run *run, leat_task_place place);
 static inline int64_t leat_run_clock(const leat_run *run) { // 0: nothing is traced
   return __builtin_expect(run->executor->runtime->trace != NULL, 0) ? leat_clock() : 0;

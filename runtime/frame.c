@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double TURN = 5e7; // nanoseconds
+static const double TURN = 5e7;  // nanoseconds
+static const double ROUNDS = 16; // of a loop, about whose number nothing is known
 
 void leat_frame_init(leat_frame *frame, const leat_program *program,
                      leat_variable *const *variables, leat_arena *arena) {
@@ -241,6 +242,7 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
   const leat_view *view = &frame->program->view;
   const leat_image_launch *launch = &view->launches[number];
   const leat_image_arg *args = &view->args[launch->arg_first];
+  if (leat_launch_has_region(launch->kind)) return; // plan_segment sees to it
   if (!frame->formula_known[launch->tiles] || !frame->formula_known[launch->work] ||
       !args_known(frame, launch->arg_first, launch->arg_count))
     return;
@@ -248,22 +250,50 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
       frame->buffers[args[0].index].bytes != frame->buffers[args[1].index].bytes)
     return;
   leat_launch_plan *plan = &frame->launches[number];
-  *plan = (leat_launch_plan){.known = true, .tiles = frame->formulas[launch->tiles]};
+  *plan = (leat_launch_plan){.known = true,
+                             .tiles = frame->formulas[launch->tiles],
+                             .work = (double)frame->formulas[launch->work]};
   if (plan->tiles < 0) plan->tiles = 0;
-  double width = (double)frame->formulas[launch->work] / limits->grain;
+  double width = plan->work / limits->grain;
   if (width > limits->threads) width = limits->threads;
   if (width > (double)plan->tiles) width = (double)plan->tiles;
   plan->width = width > 1 ? (int32_t)width : 1;
-  plan->turn = plan_turn(view, launch, plan->tiles, (double)frame->formulas[launch->work]);
+  plan->turn = plan_turn(view, launch, plan->tiles, plan->work);
   for (uint32_t i = 0; i < launch->arg_count; i++)
     if (!args[i].is_scalar) plan->bytes += (uint64_t)frame->buffers[args[i].index].bytes;
 }
 
+// Of a region that is a launch: its tables come later and are planned.
+static leat_launch_plan plan_region(const leat_frame *frame, const leat_image_region *region,
+                                    bool loops) {
+  leat_launch_plan plan = {.known = frame->buffers[region->predicate].known, .width = 1};
+  double work[2] = {0};
+  for (int k = 0; k < 2; k++) {
+    const leat_image_table *table = &frame->program->view.tables[region->tables[k]];
+    if (!table->task_count) continue;
+    const leat_task_plan *inner = &frame->tasks[table->task_first];
+    plan.known &= inner->known;
+    work[k] = inner->work;
+    if (inner->width > plan.width) plan.width = inner->width;
+  }
+  if (loops)
+    plan.work = ROUNDS * (work[0] + work[1]);
+  else
+    plan.work = work[0] > work[1] ? work[0] : work[1];
+  return plan;
+}
+
 static void plan_segment(leat_frame *frame, const leat_image_task *task, leat_task_plan *plan) {
-  for (uint32_t i = task->first; i < task->first + task->count; i++) {
-    if (!frame->launches[i].known) return;
-    plan->work += (double)frame->formulas[frame->program->view.launches[i].work];
-    if (frame->launches[i].width > plan->width) plan->width = frame->launches[i].width;
+  const leat_view *view = &frame->program->view;
+  for (uint32_t i = 0; i < task->count; i++) {
+    leat_launch_plan *launch = &frame->launches[task->first + i];
+    const leat_image_region *region = leat_task_region(view, task, i);
+    if (region)
+      *launch =
+          plan_region(frame, region, view->launches[task->first + i].kind == LEAT_LAUNCH_WHILE);
+    if (!launch->known) return;
+    plan->work += launch->work;
+    if (launch->width > plan->width) plan->width = launch->width;
   }
   plan->known = true;
 }
@@ -279,7 +309,16 @@ static void plan_task(leat_frame *frame, uint32_t number) {
     plan->known = frame->buffers[view->messages[task->first].buffer].known;
     break;
   case LEAT_RANGE_ARGS: plan->known = args_known(frame, task->first, task->count); break;
+  case LEAT_RANGE_REGION:
+    plan->known = frame->buffers[view->regions[task->first].predicate].known;
+    break;
   }
+}
+
+static void plan_table(leat_frame *frame, uint32_t number) {
+  const leat_image_table *table = &frame->program->view.tables[number];
+  for (uint32_t i = table->task_first; i < table->task_first + table->task_count; i++)
+    if (!frame->tasks[i].known) plan_task(frame, i);
 }
 
 static leat_status resolve_fetch(leat_frame *frame, uint32_t number, leat_error *error) {
@@ -312,8 +351,7 @@ static leat_status settle(leat_frame *frame, const leat_frame_limits *limits, bo
     if (!frame->arg_known[i]) resolve_arg(frame, i);
   for (uint32_t i = 0; i < image->launches.count; i++)
     if (!frame->launches[i].known) plan_launch(frame, i, limits);
-  for (uint32_t i = 0; i < image->tasks.count; i++)
-    if (!frame->tasks[i].known) plan_task(frame, i);
+  for (uint32_t t = (uint32_t)image->tables.count; t-- > 0;) plan_table(frame, t);
   for (uint32_t i = 0; i < image->fetches.count; i++)
     if (!frame->fetches[i].data) LEAT_TRY(resolve_fetch(frame, i, error));
   return LEAT_OK;
@@ -388,6 +426,10 @@ void *leat_frame_buffer(const leat_frame *frame, uint32_t buffer) {
   const leat_image_buffer *record = &frame->program->view.buffers[buffer];
   return record->kind == LEAT_BUFFER_FEED ? frame->feeds[record->where]
                                           : frame->buffers[buffer].data;
+}
+
+bool leat_frame_holds(const leat_frame *frame, const leat_image_region *region) {
+  return *(const uint8_t *)leat_frame_buffer(frame, region->predicate) != 0;
 }
 
 leat_status leat_frame_keep(leat_frame *frame, leat_str *out, const leat_str *x, int64_t count) {

@@ -22,7 +22,8 @@ typedef struct leat_slot { // a buffer
 typedef struct leat_launch_plan {
   bool known;
   int64_t tiles;
-  int32_t width;  // threads that are worth it
+  double work;    // nanoseconds on one thread
+  int32_t width;  // threads that are worth it; of a region, most of those in it
   int64_t turn;   // tiles that a thread computes before it looks whether it is interrupted
   uint64_t bytes; // of all its buffers, for traces
 } leat_launch_plan;
@@ -92,6 +93,7 @@ void leat_frame_release(leat_frame *frame); // frees all arenas but the first: t
 LEAT_MUST_USE leat_status leat_frame_feed(leat_frame *frame, uint32_t feed,
                                           const leat_tensor *tensor, leat_error *error);
 void *leat_frame_buffer(const leat_frame *frame, uint32_t buffer); // where its data is
+bool leat_frame_holds(const leat_frame *frame, const leat_image_region *region); // its predicate
 LEAT_MUST_USE leat_status leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch,
                                            leat_tensor *out, leat_error *error);
 

@@ -125,16 +125,21 @@ static leat_status check_formulas(checker *c) {
   return LEAT_OK;
 }
 
+static bool is_constant(const checker *c, const leat_image_type *type) {
+  for (uint32_t i = 0; i < type->rank; i++)
+    if (!leat_formula_is_constant(&c->view, type->shape_first + i)) return false;
+  return true;
+}
+
 static leat_status check_variable(checker *c, uint32_t number) {
   const leat_image *image = c->view.image;
   const leat_image_variable *v = &c->view.variables[number];
   if (!origin_ok(c, v->origin) || !text_ok(c, v->container) || !type_ok(c, &v->type) ||
       v->table >= image->tables.count)
     return DAMAGED(c, "variable %u", number);
-  for (uint32_t i = 0; i < v->type.rank; i++)
-    if (!leat_formula_is_constant(&c->view, v->type.shape_first + i))
-      return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` has a shape that is not constant",
-                       c->view.text + v->origin.name);
+  if (!is_constant(c, &v->type))
+    return leat_fail(c->error, LEAT_UNSUPPORTED, "variable `%s` has a shape that is not constant",
+                     c->view.text + v->origin.name);
   int64_t shape[LEAT_MAX_RANK], bytes;
   if (!leat_type_value(&c->view, &v->type, NULL, shape, &bytes))
     return DAMAGED(c, "the shape of variable %u", number);
@@ -184,6 +189,18 @@ static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
   return false;
 }
 
+// One bool is to be read there, whatever the dims are.
+static bool region_ok(const checker *c, const leat_image_region *region) {
+  const leat_image *image = c->view.image;
+  for (int k = 0; k < 2; k++)
+    if (region->tables[k] >= image->tables.count) return false;
+  if (region->predicate >= image->buffers.count) return false;
+  const leat_image_type *type = &c->view.buffers[region->predicate].type;
+  int64_t shape[LEAT_MAX_RANK], bytes;
+  return type->dtype == LEAT_bool && is_constant(c, type) &&
+         leat_type_value(&c->view, type, NULL, shape, &bytes) && bytes == 1;
+}
+
 static leat_status check_buffers(checker *c) {
   const leat_image *image = c->view.image;
   for (uint32_t i = 0; i < image->buffers.count; i++)
@@ -207,6 +224,8 @@ static leat_status check_buffers(checker *c) {
     if (m->buffer >= image->buffers.count || !text_ok(c, m->peer) || !text_ok(c, m->name))
       return DAMAGED(c, "message %u", i);
   }
+  for (uint32_t i = 0; i < image->regions.count; i++)
+    if (!region_ok(c, &c->view.regions[i])) return DAMAGED(c, "region %u", i);
   return LEAT_OK;
 }
 
@@ -248,7 +267,10 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   const leat_image *image = c->view.image;
   if (!within(launch->arg_first, launch->arg_count, image->args.count) ||
       !within(launch->site_first, launch->site_count, image->sites.count) ||
-      !formula_ok(c, launch->tiles) || !formula_ok(c, launch->work) || !origin_ok(c, launch->node))
+      !origin_ok(c, launch->node))
+    return false;
+  if (!leat_launch_has_region(launch->kind) &&
+      !(formula_ok(c, launch->tiles) && formula_ok(c, launch->work)))
     return false;
   switch (launch->kind) {
   case LEAT_LAUNCH_KERNEL: return kernel_ok(c, launch);
@@ -256,6 +278,8 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   case LEAT_LAUNCH_GEMM:
     return launch->arg_count == 9 && args_are(c, launch->arg_first, 3, 6) &&
            writable(c, c->view.args[launch->arg_first].index);
+  case LEAT_LAUNCH_IF:
+  case LEAT_LAUNCH_WHILE: return launch->arg_count == 0 && launch->region < image->regions.count;
   }
   return false;
 }
@@ -268,6 +292,7 @@ static bool range_ok(const checker *c, const leat_image_task *task) {
   case LEAT_RANGE_ARGS:
     return within(task->first, task->count, image->args.count) &&
            args_are(c, task->first, task->count, 0);
+  case LEAT_RANGE_REGION: return task->count == 1 && task->first < image->regions.count;
   }
   return false;
 }
@@ -280,6 +305,8 @@ static bool first_is(const checker *c, const leat_image_task *task, leat_dtype d
 static bool kind_ok(const checker *c, const leat_image_task *task) {
   switch ((leat_task_kind)task->kind) {
   case LEAT_TASK_SEGMENT:
+  case LEAT_TASK_IF:
+  case LEAT_TASK_WHILE:
   case LEAT_TASK_SEND: return true;
   case LEAT_TASK_RECV:
     return writable(c, c->view.messages[task->first].buffer) &&
@@ -329,61 +356,6 @@ static leat_status check_tasks(checker *c) {
   return LEAT_OK;
 }
 
-// Runs a table on paper: its counts must be what its successor lists say, and all tasks must come
-// to their turn. `counts` and `ready` hold a number for each task of the image.
-static leat_status check_table(checker *c, uint32_t number, uint32_t *counts, uint32_t *ready) {
-  const leat_image_table *table = &c->view.tables[number];
-  if (!within(table->task_first, table->task_count, c->view.image->tasks.count))
-    return DAMAGED(c, "table %u", number);
-  const leat_image_task *tasks = c->view.tasks + table->task_first;
-  memset(counts, 0, table->task_count * sizeof *counts);
-  uint64_t successors = 0; // each list is a task's own, which also bounds the work here
-  for (uint32_t i = 0; i < table->task_count; i++) {
-    successors += tasks[i].successor_count;
-    if (successors > c->view.image->successors.count)
-      return DAMAGED(c, "the successors of table %u overlap", number);
-    for (uint32_t s = 0; s < tasks[i].successor_count; s++) {
-      uint32_t successor = c->view.successors[tasks[i].successor_first + s];
-      if (successor >= table->task_count) return DAMAGED(c, "a successor in table %u", number);
-      counts[successor]++;
-    }
-    if (number > 0 && tasks[i].kind != LEAT_TASK_SEGMENT)
-      return DAMAGED(c, "the initialiser in table %u does more than compute", number);
-  }
-  uint32_t first = 0, end = 0;
-  for (uint32_t i = 0; i < table->task_count; i++) {
-    if (counts[i] != tasks[i].dependencies)
-      return DAMAGED(c, "a dependency count in table %u", number);
-    if (counts[i] == 0) ready[end++] = i;
-  }
-  for (; first < end; first++) {
-    const leat_image_task *task = &tasks[ready[first]];
-    for (uint32_t s = 0; s < task->successor_count; s++) {
-      uint32_t successor = c->view.successors[task->successor_first + s];
-      if (--counts[successor] == 0) ready[end++] = successor;
-    }
-  }
-  if (end != table->task_count) return DAMAGED(c, "the tasks of table %u form a cycle", number);
-  return LEAT_OK;
-}
-
-static leat_status check_tables(checker *c) {
-  const leat_image *image = c->view.image;
-  if (image->tables.count == 0) return DAMAGED(c, "it has no table");
-  size_t count = image->tasks.count ? image->tasks.count : 1;
-  uint32_t *scratch = calloc(count, 2 * sizeof *scratch);
-  if (!scratch) return leat_fail(c->error, LEAT_MEMORY, "no memory to check an image");
-  leat_status status = LEAT_OK;
-  uint64_t tasks = 0;
-  for (uint32_t i = 0; i < image->tables.count && !status; i++) {
-    tasks += c->view.tables[i].task_count;
-    status = tasks > image->tasks.count ? DAMAGED(c, "its tables overlap")
-                                        : check_table(c, i, scratch, scratch + count);
-  }
-  free(scratch);
-  return status;
-}
-
 leat_status leat_image_check(const void *image, size_t size, leat_view *out, leat_error *error) {
   checker c = {.error = error};
   LEAT_TRY(check_header(&c, image, size));
@@ -392,7 +364,7 @@ leat_status leat_image_check(const void *image, size_t size, leat_view *out, lea
   LEAT_TRY(check_storage(&c));
   LEAT_TRY(check_buffers(&c));
   LEAT_TRY(check_tasks(&c));
-  LEAT_TRY(check_tables(&c));
+  LEAT_TRY(leat_tables_check(&c.view, error));
   *out = c.view;
   return LEAT_OK;
 }

@@ -27,10 +27,23 @@ enum { // leat_image_variable.flags
   LEAT_VARIABLE_INITIAL = 4,
 };
 
-enum { LEAT_IMAGE_ALIGNMENT = 64, LEAT_FORMULA_DEPTH = 32, LEAT_NO_DIM = -1 };
+enum {
+  LEAT_IMAGE_ALIGNMENT = 64,
+  LEAT_FORMULA_DEPTH = 32,
+  LEAT_REGION_DEPTH = 64, // regions in regions
+  LEAT_NO_DIM = -1
+};
 
 // Whether the words are a program that leaves one value; part of leat_image_check.
 bool leat_formula_check(const int64_t *code, uint32_t count, uint64_t dim_count);
+
+// image_tables.c, part of leat_image_check: whether the tables of an image are sound, whose records
+// are.
+LEAT_MUST_USE leat_status leat_tables_check(const leat_view *view, leat_error *error);
+
+// The region that record i of a task's range runs; NULL: it is no region.
+const leat_image_region *leat_task_region(const leat_view *view, const leat_image_task *task,
+                                          uint32_t i);
 
 // `image` must be aligned to LEAT_IMAGE_ALIGNMENT.
 LEAT_MUST_USE leat_status leat_image_check(const void *image, size_t size, leat_view *out,

@@ -154,21 +154,41 @@ static leat_store_access args_access(const leat_view *view, uint32_t first, uint
   return most;
 }
 
-// What a task may do to variables: but for launches only read. (A recv fills none.)
-static leat_store_access task_access(const leat_view *view, const leat_image_task *task) {
+static leat_store_access more(leat_store_access a, leat_store_access b) {
+  return a > b ? a : b;
+}
+
+// `known`: that of the tables behind the task's.
+static leat_store_access segment_access(const leat_view *view, const leat_image_task *task,
+                                        const leat_store_access *known) {
+  leat_store_access most = LEAT_STORE_NONE;
+  for (uint32_t i = 0; i < task->count; i++) {
+    const leat_image_launch *launch = &view->launches[task->first + i];
+    const leat_image_region *region = leat_task_region(view, task, i);
+    most = more(most, args_access(view, launch->arg_first, launch->arg_count));
+    if (region) most = more(most, buffer_access(view, &view->buffers[region->predicate]));
+    for (int k = 0; region && k < 2; k++) {
+      const leat_image_table *table = &view->tables[region->tables[k]];
+      if (table->task_count) most = more(most, known[table->task_first]);
+    }
+  }
+  return most;
+}
+
+// What a task may do to variables: but for launches only read. (A recv fills none.) The tasks of a
+// region see to themselves.
+static leat_store_access task_access(const leat_view *view, const leat_image_task *task,
+                                     const leat_store_access *known) {
   leat_store_access most = LEAT_STORE_NONE;
   switch (leat_task_range_of(task->kind)) {
-  case LEAT_RANGE_LAUNCHES:
-    for (uint32_t i = 0; i < task->count; i++) {
-      const leat_image_launch *launch = &view->launches[task->first + i];
-      leat_store_access access = args_access(view, launch->arg_first, launch->arg_count);
-      if (access > most) most = access;
-    }
-    return most;
+  case LEAT_RANGE_LAUNCHES: return segment_access(view, task, known);
   case LEAT_RANGE_MESSAGE:
     most = buffer_access(view, &view->buffers[view->messages[task->first].buffer]);
     break;
   case LEAT_RANGE_ARGS: most = args_access(view, task->first, task->count); break;
+  case LEAT_RANGE_REGION:
+    most = buffer_access(view, &view->buffers[view->regions[task->first].predicate]);
+    break;
   }
   return most ? LEAT_STORE_READ : LEAT_STORE_NONE;
 }
@@ -184,15 +204,45 @@ static void find_late_dims(leat_program *program) {
   program->late = late;
 }
 
+static void find_owners(leat_program *program) {
+  const leat_view *view = &program->view;
+  uint64_t tables = program->image->tables.count;
+  uint32_t *owners = leat_new_array(program->arena, uint32_t, tables);
+  uint32_t *task_tables = leat_new_array(program->arena, uint32_t, program->image->tasks.count + 1);
+  for (uint32_t t = 0; t < tables; t++) owners[t] = LEAT_NO_TASK;
+  for (uint32_t t = 0; t < tables; t++) {
+    for (uint32_t k = 0; k < view->tables[t].task_count; k++) {
+      uint32_t number = view->tables[t].task_first + k;
+      const leat_image_task *task = &view->tasks[number];
+      task_tables[number] = t;
+      for (uint32_t i = 0; i < task->count; i++) {
+        const leat_image_region *region = leat_task_region(view, task, i);
+        if (region) owners[region->tables[0]] = owners[region->tables[1]] = number;
+      }
+    }
+  }
+  program->table_owners = owners;
+  program->task_tables = task_tables;
+}
+
+// Whether what runs in the table initialises a variable.
+static bool initialises(const leat_program *program, uint32_t table) {
+  while (program->table_owners[table] != LEAT_NO_TASK)
+    table = program->task_tables[program->table_owners[table]];
+  return table > 0;
+}
+
 static void find_access(leat_program *program) {
   const leat_view *view = &program->view;
-  uint32_t tasks = (uint32_t)program->image->tasks.count;
-  leat_store_access *access = leat_new_array(program->arena, leat_store_access, (size_t)tasks + 1);
-  for (uint32_t i = 0; i < tasks; i++) access[i] = task_access(view, &view->tasks[i]);
-  for (uint32_t t = 1; t < program->image->tables.count; t++) { // initialisers write
-    const leat_image_table *table = &view->tables[t];
-    for (uint32_t i = 0; i < table->task_count; i++)
-      if (access[table->task_first + i]) access[table->task_first + i] = LEAT_STORE_WRITE;
+  uint64_t tasks = program->image->tasks.count;
+  leat_store_access *access = leat_new_array(program->arena, leat_store_access, tasks + 1);
+  for (uint32_t t = (uint32_t)program->image->tables.count; t-- > 0;) {
+    bool writes = initialises(program, t);
+    for (uint32_t i = 0; i < view->tables[t].task_count; i++) {
+      leat_store_access *one = &access[view->tables[t].task_first + i];
+      *one = task_access(view, &view->tasks[view->tables[t].task_first + i], access);
+      if (*one && writes) *one = LEAT_STORE_WRITE;
+    }
   }
   program->access = access;
 }
@@ -257,6 +307,7 @@ static leat_status load(leat_program *program, const leat_program_source *source
     LEAT_TRY(read_file(program, source->base, i, error));
   place_strings(program);
   list_feed_args(program);
+  find_owners(program);
   find_access(program);
   find_late_dims(program);
   return LEAT_OK;

@@ -10,6 +10,8 @@
 
 typedef struct leat_file_group leat_file_group; // an open file, with the tensors that it has
 
+enum { LEAT_NO_TASK = UINT32_MAX };
+
 struct leat_program {
   leat_view view;
   const leat_image *image; // view.image
@@ -21,6 +23,8 @@ struct leat_program {
   leat_file_group *groups;
   // The arguments that point at feed i: feed_args[feed_first[i] … feed_first[i + 1]).
   const uint32_t *feed_first, *feed_args;
+  const uint32_t *task_tables;     // which table each task belongs to
+  const uint32_t *table_owners;    // the task whose region each table is of, or LEAT_NO_TASK
   const leat_store_access *access; // each task's, to the variables
   const bool *late;                // by dim: a task binds it
   bool has_late;

@@ -22,6 +22,8 @@ static leat_status create(leat_executor *executor, leat_run **out) {
   run->dims = leat_new_array(arena, int64_t, executor->dim_count + 1);
   run->tables = leat_new_array(arena, uint32_t, parts + 1);
   run->pending = leat_new_array(arena, uint32_t *, parts + 1);
+  run->unfinished = leat_new_array(arena, uint32_t *, parts + 1);
+  run->regions = leat_new_array(arena, leat_region_state *, parts + 1);
   run->transfer = leat_new_array(arena, leat_transfer *, parts + 1);
   run->ready_capacity = executor->most_tasks + 1;
   run->ready = leat_new_array(arena, leat_task_place, run->ready_capacity);
@@ -30,6 +32,8 @@ static leat_status create(leat_executor *executor, leat_run **out) {
     const leat_view *view = &part->program->view;
     leat_frame_init(&run->frames[p], part->program, part->variables, arena);
     run->pending[p] = leat_new_array(arena, uint32_t, view->image->tasks.count + 1);
+    run->unfinished[p] = leat_new_array(arena, uint32_t, view->image->tables.count);
+    run->regions[p] = leat_new_array(arena, leat_region_state, view->image->regions.count + 1);
     run->transfer[p] = leat_new_array(arena, leat_transfer, view->image->tasks.count + 1);
     for (uint32_t t = 0; t < view->image->tasks.count; t++)
       run->transfer[p][t] = (leat_transfer){.run = run, .place = {p, t}};
@@ -89,17 +93,43 @@ static void notify(leat_run *run) {
   if (run->driver_waits) leat_signal_raise(&run->changed);
 }
 
+// Its tasks begin anew.
+static void push_table(leat_run *run, uint32_t part, uint32_t number) {
+  const leat_view *view = &run->frames[part].program->view;
+  const leat_image_table *table = &view->tables[number];
+  run->unfinished[part][number] = table->task_count;
+  for (uint32_t t = table->task_first; t < table->task_first + table->task_count; t++) {
+    const leat_image_task *task = &view->tasks[t];
+    if (leat_task_range_of(task->kind) == LEAT_RANGE_REGION)
+      run->regions[part][task->first] = (leat_region_state){0};
+    run->pending[part][t] = task->dependencies;
+    if (task->dependencies == 0) push_ready(run, (leat_task_place){part, t});
+  }
+}
+
 static void complete(leat_run *run, leat_task_place place) {
-  const leat_view *view = &run->frames[place.part].program->view;
+  const leat_program *program = run->frames[place.part].program;
+  const leat_view *view = &program->view;
   const leat_image_task *task = &view->tasks[place.task];
-  uint32_t table_first = view->tables[run->tables[place.part]].task_first;
+  uint32_t table = program->task_tables[place.task], owner = program->table_owners[table];
+  uint32_t table_first = view->tables[table].task_first;
   for (uint32_t i = 0; i < task->successor_count; i++) {
     uint32_t successor = table_first + view->successors[task->successor_first + i];
     if (--run->pending[place.part][successor] == 0)
       push_ready(run, (leat_task_place){place.part, successor});
   }
-  run->remaining--;
   run->progress++;
+  if (owner == LEAT_NO_TASK)
+    run->remaining--;
+  else if (--run->unfinished[place.part][table] == 0)
+    push_ready(run, (leat_task_place){place.part, owner});
+}
+
+void leat_run_begin_table(leat_run *run, leat_task_place region, uint32_t table) {
+  pthread_mutex_lock(&run->lock);
+  push_table(run, region.part, table);
+  if (run->unfinished[region.part][table] == 0) push_ready(run, region);
+  pthread_mutex_unlock(&run->lock);
 }
 
 void leat_run_transfer_began(leat_transfer *transfer) {
@@ -267,13 +297,8 @@ static leat_status run_tables(leat_run *run, leat_error *error) {
   run->remaining = 0;
   for (uint32_t p = 0; p < executor->part_count; p++) {
     if (run->tables[p] == LEAT_NO_TABLE) continue;
-    const leat_view *view = &executor->parts[p].program->view;
-    const leat_image_table *table = &view->tables[run->tables[p]];
-    run->remaining += table->task_count;
-    for (uint32_t t = table->task_first; t < table->task_first + table->task_count; t++) {
-      run->pending[p][t] = view->tasks[t].dependencies;
-      if (view->tasks[t].dependencies == 0) push_ready(run, (leat_task_place){p, t});
-    }
+    run->remaining += executor->parts[p].program->view.tables[run->tables[p]].task_count;
+    push_table(run, p, run->tables[p]);
   }
   drive(run);
   if (!atomic_load(&run->failed)) return LEAT_OK;
@@ -408,6 +433,8 @@ static leat_status prepare(leat_run *run, const leat_run_request *request, leat_
   for (uint32_t p = 0; p < executor->part_count; p++) {
     leat_frame_clear(&run->frames[p]);
     run->frames[p].run_count = request->run_count;
+    const leat_image *image = executor->parts[p].program->image;
+    for (uint32_t t = 0; t < image->tasks.count; t++) run->transfer[p][t].count = 0;
   }
   return LEAT_OK;
 }

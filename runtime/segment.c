@@ -4,11 +4,23 @@
 // failure the walk goes on without computing, so that all barriers are met; but the launch that
 // fails is run by all members, so that the failure of the lowest tiles is found, whatever their
 // number.
+//
+// A launch that is a branch or a loop is walked by all members too, who meet to agree on what comes
+// next; one in which no launch is worth two threads is the caller's, whole.
 #include "runtime/executor.h"
 
 #include "base/str.h"
 
 #include <string.h>
+
+// What a predicate says of what comes next.
+typedef enum choice {
+  STOP, // nothing: the segment has failed
+  WHEN_TRUE,
+  WHEN_FALSE,
+} choice;
+
+static const uint64_t NEVER = UINT64_MAX;
 
 typedef struct segment_walk {
   leat_runtime *runtime;
@@ -16,9 +28,23 @@ typedef struct segment_walk {
   const leat_image_task *task;
   const char *const *labels; // of launches, when tracing
   uint64_t step;
-  _Atomic uint32_t last; // the launch that failed, behind which nothing runs
+  _Atomic uint64_t last; // the era in which a launch failed, behind which nothing runs, or NEVER
   leat_failure failure;  // the frame's lock holds
+  choice choices[2];     // of the caller, for all members; in turns, so that one is read by all
+                         // when it is written again
 } segment_walk;
+
+// A member on its way.
+typedef struct walker {
+  segment_walk *walk;
+  leat_gang *gang;
+  int member, size; // size: of those who walk this
+  uint64_t era;     // how often all have met
+  bool met;         // nothing has run since
+  bool wide_before; // the launch before was everybody's
+  int64_t clock;    // when this thread ended its last launch, if that was just now, else 0; for
+                    // traces
+} walker;
 
 // Into a variable, which owns its strings, or out of one, whose strings may change after this task.
 static int32_t copy_strings(leat_frame *frame, leat_str *to, const leat_str *from, int64_t count,
@@ -74,6 +100,8 @@ static int32_t run_tiles(leat_call *call, uint32_t number, int64_t begin, int64_
   case LEAT_LAUNCH_KERNEL: return frame->program->kernels[launch->kernel](call, args, begin, end);
   case LEAT_LAUNCH_COPY: return copy_tiles(frame, launch, args, tiles, begin, end);
   case LEAT_LAUNCH_GEMM: return gemm_tiles(frame, launch, args, begin, end);
+  case LEAT_LAUNCH_IF:
+  case LEAT_LAUNCH_WHILE: break;
   }
   return LEAT_INTERNAL;
 }
@@ -93,11 +121,15 @@ static void trace_launch(const segment_walk *walk, uint32_t number, uint64_t til
                                        });
 }
 
-static void note_failure(segment_walk *walk, const leat_failure *failure) {
+static void note_failure(segment_walk *walk, uint64_t era, const leat_failure *failure) {
   pthread_mutex_lock(&walk->frame->lock);
   if (!walk->failure.result || failure->tile < walk->failure.tile) walk->failure = *failure;
   pthread_mutex_unlock(&walk->frame->lock);
-  atomic_store(&walk->last, failure->launch);
+  atomic_store(&walk->last, era);
+}
+
+static bool has_failed(const segment_walk *walk) {
+  return atomic_load_explicit(&walk->last, memory_order_relaxed) != NEVER;
 }
 
 // *begin becomes where the tiles begin that failed.
@@ -113,44 +145,137 @@ static int32_t run_turns(const segment_walk *walk, leat_call *call, uint32_t num
   return result;
 }
 
-// *clock: when this thread ended its last launch, if that was just now, else 0; for traces.
-static void run_launch(segment_walk *walk, uint32_t number, int64_t begin, int64_t end,
-                       int64_t *clock) {
-  if (begin == end || number > atomic_load_explicit(&walk->last, memory_order_relaxed)) return;
+static void run_launch(walker *w, uint32_t number, int64_t begin, int64_t end) {
+  segment_walk *walk = w->walk;
+  if (begin == end) return;
   bool tracing = __builtin_expect(walk->runtime->trace != NULL, 0);
   uint64_t tiles = (uint64_t)(end - begin);
-  if (tracing && *clock == 0) *clock = leat_clock();
+  if (tracing && w->clock == 0) w->clock = leat_clock();
   leat_call call = {.frame = walk->frame};
   int32_t result = run_turns(walk, &call, number, &begin, end);
   if (tracing) {
-    int64_t began = *clock;
-    *clock = leat_clock();
-    trace_launch(walk, number, tiles, began, *clock);
+    int64_t began = w->clock;
+    w->clock = leat_clock();
+    trace_launch(walk, number, tiles, began, w->clock);
   }
   if (__builtin_expect(result != 0, 0))
-    note_failure(walk, &(leat_failure){result, number, begin, call});
+    note_failure(walk, w->era, &(leat_failure){result, number, begin, call});
 }
 
-static void walk_launches(void *context, leat_gang *gang, int member) {
-  segment_walk *walk = context;
-  const leat_launch_plan *plans = walk->frame->launches;
-  int size = leat_gang_size(gang);
-  bool wide_before = false; // the launch before was everybody's
-  int64_t clock = 0;
-  for (uint32_t i = walk->task->first; i < walk->task->first + walk->task->count; i++) {
-    int64_t tiles = plans[i].tiles;
-    int width = plans[i].width < size ? plans[i].width : size;
-    bool wide = width > 1;
-    if (wide || wide_before) {
-      leat_gang_barrier(gang);
-      clock = 0;
+static void meet(walker *w) {
+  leat_gang_barrier(w->gang);
+  w->era++;
+  w->met = true;
+  w->wide_before = false;
+  w->clock = 0;
+}
+
+// Between two meetings either one launch of all members runs, or some of the caller's alone.
+static void begin_launch(walker *w, bool wide) {
+  if (!w->met && (wide || w->wide_before)) meet(w);
+  w->met = false;
+  w->wide_before = wide;
+}
+
+static void run_share(walker *w, uint32_t number, int width) {
+  if (w->member >= width) return;
+  uint64_t last = atomic_load_explicit(&w->walk->last, memory_order_relaxed);
+  if (last != NEVER && (width == 1 || last < w->era)) return;
+  int64_t tiles = w->walk->frame->launches[number].tiles;
+  int64_t part = tiles / width, rest = tiles % width;
+  int64_t begin = w->member * part + (w->member < rest ? w->member : rest);
+  run_launch(w, number, begin, begin + part + (w->member < rest));
+}
+
+// -- Branches and loops ---------------------------------------------------------------------------
+
+static choice choose(walker *w, uint32_t number, const leat_image_region *region) {
+  segment_walk *walk = w->walk;
+  if (__builtin_expect(leat_runs_end(walk->runtime), 0))
+    note_failure(walk, w->era, &(leat_failure){.result = LEAT_ABORTED, .launch = number});
+  if (has_failed(walk)) return STOP;
+  return leat_frame_holds(walk->frame, region) ? WHEN_TRUE : WHEN_FALSE;
+}
+
+// The same for all who walk the region. The caller looks at the predicate: it may be written again
+// when the others know what it was.
+static choice decide(walker *w, uint32_t number, const leat_image_region *region) {
+  if (w->size == 1) return choose(w, number, region);
+  if (w->wide_before) meet(w);
+  choice *next = &w->walk->choices[w->era % 2];
+  if (w->member == 0) *next = choose(w, number, region);
+  meet(w);
+  return *next;
+}
+
+static bool walk_launches(walker *w, uint32_t first, uint32_t count);
+
+static bool walk_table(walker *w, uint32_t number) {
+  const leat_view *view = &w->walk->frame->program->view;
+  const leat_image_table *table = &view->tables[number];
+  if (!table->task_count) return true;
+  const leat_image_task *task = &view->tasks[table->task_first];
+  return walk_launches(w, task->first, task->count);
+}
+
+static bool walk_branch(walker *w, uint32_t number, const leat_image_region *region) {
+  choice next = decide(w, number, region);
+  return next != STOP && walk_table(w, region->tables[next == WHEN_TRUE ? 0 : 1]);
+}
+
+static bool walk_loop(walker *w, uint32_t number, const leat_image_region *region) {
+  choice next;
+  do {
+    if (!walk_table(w, region->tables[0])) return false;
+    next = decide(w, number, region);
+  } while (next == WHEN_TRUE && walk_table(w, region->tables[1]));
+  return next == WHEN_FALSE;
+}
+
+static bool walk_region(walker *w, uint32_t number) {
+  const leat_view *view = &w->walk->frame->program->view;
+  const leat_image_launch *launch = &view->launches[number];
+  const leat_image_region *region = &view->regions[launch->region];
+  return (launch->kind == LEAT_LAUNCH_WHILE ? walk_loop : walk_branch)(w, number, region);
+}
+
+// Of one thread's work.
+static bool walk_region_alone(walker *w, uint32_t number) {
+  begin_launch(w, false);
+  if (w->member > 0) return true;
+  walker alone = *w;
+  alone.size = 1;
+  bool whole = walk_region(&alone, number);
+  w->clock = alone.clock;
+  return whole || w->size > 1;
+}
+
+// False: the segment has failed, and nobody is waited for any more.
+static bool walk_launches(walker *w, uint32_t first, uint32_t count) {
+  const leat_frame *frame = w->walk->frame;
+  for (uint32_t i = first; i < first + count; i++) {
+    int width = frame->launches[i].width < w->size ? frame->launches[i].width : w->size;
+    if (!leat_launch_has_region(frame->program->view.launches[i].kind)) {
+      begin_launch(w, width > 1);
+      run_share(w, i, width);
+      if (w->size == 1 && has_failed(w->walk)) return false;
+    } else if (!(width > 1 ? walk_region : walk_region_alone)(w, i)) {
+      return false;
     }
-    wide_before = wide;
-    if (member >= width) continue;
-    int64_t part = tiles / width, rest = tiles % width;
-    int64_t begin = member * part + (member < rest ? member : rest);
-    run_launch(walk, i, begin, begin + part + (member < rest), &clock);
   }
+  return true;
+}
+
+// -- Segments -------------------------------------------------------------------------------------
+
+static void walk_segment(void *context, leat_gang *gang, int member) {
+  segment_walk *walk = context;
+  walker w = {.walk = walk,
+              .gang = gang,
+              .member = member,
+              .size = gang ? leat_gang_size(gang) : 1,
+              .met = true};
+  walk_launches(&w, walk->task->first, walk->task->count);
 }
 
 leat_failure leat_segment_run(leat_run *run, leat_task_place place) {
@@ -162,15 +287,12 @@ leat_failure leat_segment_run(leat_run *run, leat_task_place place) {
       .task = &frame->program->view.tasks[place.task],
       .labels = executor->parts[place.part].launch_labels,
       .step = run->step,
-      .last = UINT32_MAX,
+      .last = NEVER,
   };
   int width = frame->tasks[place.task].width;
-  if (width > 1) {
-    leat_gang_run(executor->runtime->pool, width - 1, walk_launches, &walk);
-  } else {
-    int64_t clock = 0;
-    for (uint32_t i = walk.task->first; i < walk.task->first + walk.task->count; i++)
-      run_launch(&walk, i, 0, frame->launches[i].tiles, &clock);
-  }
+  if (width > 1)
+    leat_gang_run(executor->runtime->pool, width - 1, walk_segment, &walk);
+  else
+    walk_segment(&walk, NULL, 0);
   return walk.failure;
 }

@@ -187,6 +187,45 @@ static bool run_recv(leat_run *run, leat_task_place place) {
   return false; // it has begun
 }
 
+// -- Regions: a task of theirs comes to its turn again when a table that it began is complete -----
+
+static const leat_image_region *region_of(const leat_run *run, leat_task_place place) {
+  return leat_task_region(&run->frames[place.part].program->view, leat_run_task_of(run, place), 0);
+}
+
+static leat_region_state *begin_region(leat_run *run, leat_task_place place) {
+  leat_region_state *state = &run->regions[place.part][leat_run_task_of(run, place)->first];
+  if (!state->began) state->begin = leat_run_clock(run);
+  return state;
+}
+
+static bool end_region(leat_run *run, leat_task_place place, const leat_region_state *state) {
+  leat_run_trace(run, place, LEAT_TRACE_REGION, state->begin, 0);
+  return true;
+}
+
+static bool run_conditional(leat_run *run, leat_task_place place) {
+  leat_region_state *state = begin_region(run, place);
+  if (state->began) return end_region(run, place, state);
+  const leat_image_region *region = region_of(run, place);
+  state->began = true;
+  bool holds = leat_frame_holds(&run->frames[place.part], region);
+  leat_run_begin_table(run, place, region->tables[holds ? 0 : 1]);
+  return false;
+}
+
+static bool run_while_loop(leat_run *run, leat_task_place place) {
+  leat_region_state *state = begin_region(run, place);
+  const leat_image_region *region = region_of(run, place);
+  if (state->decides && !leat_frame_holds(&run->frames[place.part], region))
+    return end_region(run, place, state);
+  uint32_t table = region->tables[state->decides ? 1 : 0];
+  state->began = true;
+  state->decides = !state->decides;
+  leat_run_begin_table(run, place, table);
+  return false;
+}
+
 bool leat_run_task(leat_run *run, leat_task_place place) {
   static bool (*const functions[LEAT_TASK_COUNT])(leat_run *, leat_task_place) = {
 #define X(kind, op, range) run_##op,

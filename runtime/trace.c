@@ -133,7 +133,7 @@ static void add_event(leat_text *out, const leat_trace_event *event, int rank, i
   leat_text_add(out, ",\n{\"name\":");
   add_json_string(out, event->label);
   leat_text_add(out, ",\"cat\":\"%s\",\"pid\":%d,\"tid\":%d,", kinds[event->kind], rank, thread);
-  if (event->kind == LEAT_TRACE_RECV) {
+  if (event->kind == LEAT_TRACE_RECV || event->kind == LEAT_TRACE_REGION) {
     leat_text_add(out, "\"id\":\"%d.%" PRIu64 "\",\"ph\":\"b\",\"ts\":%.3f,", thread, id, begin);
     leat_text_add(out, "\"args\":{\"step\":%" PRIu64 ",\"bytes\":%" PRIu64 "}}", event->step,
                   event->bytes);

@@ -17,7 +17,8 @@ typedef struct leat_trace leat_trace;
   X(SEND, "send")                                                                                  \
   X(RECV, "recv") /* from its start to its arrival; these overlap */                               \
   X(WAIT, "wait")                                                                                  \
-  X(PRINT, "print")
+  X(PRINT, "print")                                                                                \
+  X(REGION, "region") /* a branch or a loop from its start to its end, likewise */
 
 typedef enum leat_trace_kind {
 #define X(id, name) LEAT_TRACE_##id,

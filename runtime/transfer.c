@@ -35,9 +35,13 @@ static bool is_abandoned(leat_run *run) {
   return abandoned;
 }
 
-static leat_edge_key key_of(const leat_run *run, const leat_image_message *message) {
-  return (leat_edge_key){
-      .session = run->executor->session, .step = run->step, .edge = message->edge};
+// Names the tensor that the task sends or receives now. Both ends of an edge in a loop run equally
+// often, one tensor after the other.
+static leat_edge_key next_key(leat_run *run, leat_task_place place) {
+  return (leat_edge_key){.session = run->executor->session,
+                         .step = run->step,
+                         .edge = message_of(run, place)->edge,
+                         .iteration = run->transfer[place.part][place.task].count++};
 }
 
 static void begin_transfer(leat_run *run, leat_transfer *transfer) {
@@ -93,14 +97,14 @@ static void send_ended(void *context, leat_status status) {
 static void send_remote(leat_run *run, leat_task_place place, int peer, const payload *sent) {
   leat_transport *transport = run->executor->runtime->transport;
   leat_transfer *transfer = &run->transfer[place.part][place.task];
-  leat_edge_key key = key_of(run, message_of(run, place));
+  leat_edge_key key = next_key(run, place);
   begin_transfer(run, transfer);
   transfer->copy = sent->copy;
   transport->backend->send(transport, peer, &key, sent->data, sent->bytes, send_ended, transfer);
 }
 
 static leat_status send_here(leat_run *run, leat_task_place place, const payload *sent) {
-  leat_edge_key key = key_of(run, message_of(run, place));
+  leat_edge_key key = next_key(run, place);
   leat_rendezvous *rendezvous = run->executor->runtime->rendezvous;
   leat_status status = leat_rendezvous_send(rendezvous, &key, sent->data, sent->bytes);
   free(sent->copy);
@@ -156,7 +160,7 @@ void leat_transfer_receive(leat_run *run, leat_task_place place) {
   const leat_slot *slot = &run->frames[place.part].buffers[message->buffer];
   leat_transfer *transfer = &run->transfer[place.part][place.task];
   leat_rendezvous *rendezvous = run->executor->runtime->rendezvous;
-  leat_edge_key key = key_of(run, message);
+  leat_edge_key key = next_key(run, place);
   begin_transfer(run, transfer);
   if (holds_strings(run, place) || !slot->known)
     leat_rendezvous_recv(rendezvous, &key, NULL, 0, recv_ended, transfer);

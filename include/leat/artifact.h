@@ -7,10 +7,11 @@
 // place.
 //
 // An image holds tables. A *table* is a set of tasks that become ready by dependency count (white
-// paper 3.1, at the grain of segments): table 0 is the step; others initialise a variable. A *task*
-// is a segment (launches in order, run by a gang of threads) or an operation that may wait (send,
-// recv) or that only the host can do (print, bind a
-// dim).
+// paper 3.1, at the grain of segments): table 0 is the step; others initialise a variable, or are
+// run by a *region*, which is a branch or a loop. A *task* is a segment (launches in order, run by
+// a gang of threads), an operation that may wait (send, recv) or that only the host can do (print,
+// bind a dim), or a region. A region in which nothing waits may also stand among the launches of a
+// segment.
 #ifndef LEAT_ARTIFACT_H
 #define LEAT_ARTIFACT_H
 
@@ -25,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 9 };
+enum { LEAT_IMAGE_VERSION = 10 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -193,11 +194,22 @@ typedef enum leat_launch_kind {
                     // variable, which owns them, and out of one; kernels take no such buffer
   LEAT_LAUNCH_GEMM, // BLIS: c = a · b: args c, a, b, then scalars m, n, k, transpose_a,
                     // transpose_b, batch
+  // A region, each of whose tables is empty or one SEGMENT. They have no arguments; tiles and work
+  // are those of the launches inside.
+  LEAT_LAUNCH_IF,
+  LEAT_LAUNCH_WHILE,
 } leat_launch_kind;
+
+static inline bool leat_launch_has_region(uint32_t kind) {
+  return kind == LEAT_LAUNCH_IF || kind == LEAT_LAUNCH_WHILE;
+}
 
 typedef struct leat_image_launch {
   uint32_t kind;
-  uint32_t kernel;
+  union {
+    uint32_t kernel; // KERNEL
+    uint32_t region; // IF, WHILE
+  };
   uint32_t arg_first, arg_count;
   uint32_t tiles;                  // formulas[tiles]
   uint32_t work;                   // formulas[work]: estimated nanoseconds on one core, all tiles
@@ -210,6 +222,7 @@ typedef enum leat_task_range {
   LEAT_RANGE_LAUNCHES,
   LEAT_RANGE_MESSAGE, // one
   LEAT_RANGE_ARGS,    // buffers
+  LEAT_RANGE_REGION,  // one
 } leat_task_range;
 
 // X(kind, the op that becomes such a task by itself, its range). SEND hands its message's buffer to
@@ -223,8 +236,13 @@ typedef enum leat_task_range {
   X(PRINT, print, ARGS)                                                                            \
   X(BIND, bind, ARGS)                                                                              \
   X(ASSERT, assert, ARGS)
-// What many ops become together is run by a gang of threads.
-#define LEAT_TASKS(X) X(SEGMENT, segment, LAUNCHES) LEAT_OP_TASKS(X)
+// What many ops become together is a segment, run by a gang of threads; the ops that hold bodies
+// become tasks or launches.
+#define LEAT_TASKS(X)                                                                              \
+  X(SEGMENT, segment, LAUNCHES)                                                                    \
+  X(IF, conditional, REGION)                                                                       \
+  X(WHILE, while_loop, REGION)                                                                     \
+  LEAT_OP_TASKS(X)
 
 typedef enum leat_task_kind {
 #define X(kind, op, range) LEAT_TASK_##kind,
@@ -257,6 +275,14 @@ typedef struct leat_image_task {
 typedef struct leat_image_table {
   uint32_t task_first, task_count;
 } leat_image_table;
+
+// A branch or a loop; which, says the one task or launch that runs it. Its tables are its own, and
+// their numbers are greater than that of the table which it stands in. The predicate is one bool.
+typedef struct leat_image_region {
+  uint32_t predicate; // buffer
+  uint32_t tables[2]; // IF: run when it is true, when it is false. WHILE: what computes it, and
+                      // what is run, before the first again, as long as it is true
+} leat_image_region;
 
 typedef struct leat_image_message {
   uint32_t edge; // the same number on both ends
@@ -332,6 +358,7 @@ typedef struct leat_image_frozen {
   X(tasks, leat_image_task)                                                                        \
   X(successors, uint32_t)                                                                          \
   X(tables, leat_image_table)                                                                      \
+  X(regions, leat_image_region)                                                                    \
   X(messages, leat_image_message)                                                                  \
   X(variables, leat_image_variable)                                                                \
   X(feeds, leat_image_feed)                                                                        \

@@ -115,6 +115,20 @@ static inline void image_order(image_builder *b, uint32_t before, uint32_t after
   b->tasks[after].dependencies++;
 }
 
+// Its tables are added apart, by these numbers.
+static inline uint32_t image_region(image_builder *b, uint32_t predicate, uint32_t first,
+                                    uint32_t second) {
+  return IMAGE_ADD(b, regions,
+                   (leat_image_region){.predicate = predicate, .tables = {first, second}});
+}
+
+static inline uint32_t image_region_launch(image_builder *b, leat_launch_kind kind,
+                                           uint32_t region) {
+  return IMAGE_ADD(
+      b, launches,
+      (leat_image_launch){.kind = kind, .region = region, .node.name = image_text(b, "region")});
+}
+
 static inline uint32_t image_message(image_builder *b, uint32_t edge, uint32_t buffer,
                                      const char *peer) {
   return IMAGE_ADD(b, messages,

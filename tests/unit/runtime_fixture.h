@@ -50,12 +50,21 @@ static inline int32_t k_check(leat_call *call, const leat_arg *args, int64_t beg
   return k_increment(call, args, begin, end);
 }
 
-enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, KERNELS };
-static const leat_kernel_function kernels[KERNELS] = {k_add, k_increment, k_slow_increment,
-                                                      k_check};
+// out = a < b, bools
+static inline int32_t k_less(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  (void)call;
+  bool *out = args[0].pointer;
+  const float *a = args[1].pointer, *b = args[2].pointer;
+  for (int64_t i = begin; i < end; i++) out[i] = a[i] < b[i];
+  return 0;
+}
+
+enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, LESS, KERNELS };
+static const leat_kernel_function kernels[KERNELS] = {k_add, k_increment, k_slow_increment, k_check,
+                                                      k_less};
 
 static inline image_builder *begin(const char *device) {
-  static const char *const names[KERNELS] = {"add", "increment", "slow_increment", "check"};
+  static const char *const names[KERNELS] = {"add", "increment", "slow_increment", "check", "less"};
   image_builder *b = image_begin(device);
   for (int i = 0; i < KERNELS; i++) {
     leat_text_index name = image_text(b, names[i]);

@@ -1,0 +1,558 @@
+// Branches and loops: as tasks, each in its table, and as launches of a segment.
+#include "tests/unit/runtime_fixture.h"
+
+#include <math.h>
+#include <pthread.h>
+
+// How an image has a region: as a task or as a launch, and how many elements its kernels work on,
+// each worth a thread if there is more than one.
+typedef struct form {
+  bool launch;
+  int64_t size;
+  int threads;
+} form;
+
+static const form forms[] = {{false, 1, 1},  {true, 1, 1},  {false, 1, 3}, {true, 1, 3},
+                             {false, 50, 3}, {true, 50, 3}, {true, 50, 2}};
+enum { FORMS = sizeof forms / sizeof *forms };
+
+enum { WIDE = 100000000, BYTES = 256 };
+
+// -- Images: tables are written one after the other ----------------------------------------------
+
+typedef struct writing {
+  image_builder *b;
+  form form;
+  uint32_t task, launch; // the first of the table, of the segment
+  leat_image_type one, many;
+  uint32_t zero;
+} writing;
+
+static writing begin_image(form form) {
+  writing w = {.b = begin(DEVICE(0)), .form = form};
+  w.one = image_type(LEAT_f32, -1);
+  w.many = image_type(LEAT_f32, image_constant(w.b, form.size));
+  w.b->data_count = BYTES;
+  w.zero = image_buffer(w.b, LEAT_BUFFER_CONSTANT, 0, w.many);
+  return w;
+}
+
+static uint32_t truth_buffer(writing *w) {
+  return image_arena_buffer(w->b, 1, image_type(LEAT_bool, -1));
+}
+
+// A kernel on one element, and on as many as the form has.
+static void narrow(writing *w, uint32_t kernel, const int *buffers) {
+  image_launch(w->b, kernel, 1, 1, buffers);
+}
+
+static void wide(writing *w, uint32_t kernel, const int *buffers) {
+  image_launch(w->b, kernel, w->form.size, w->form.size > 1 ? WIDE : 1, buffers);
+}
+
+static void copy(writing *w, uint32_t to, uint32_t from) {
+  narrow(w, 0, BUFFERS((int)to, (int)from));
+  w->b->launches[w->b->launches_count - 1].kind = LEAT_LAUNCH_COPY;
+}
+
+// What was launched since the last segment, as a task behind the one before it in its table.
+static uint32_t in_order(writing *w, uint32_t task) {
+  image_builder *b = w->b;
+  if (task == w->task) return task;
+  b->tasks[task - 1].successor_first = IMAGE_ADD(b, successors, task - w->task);
+  b->tasks[task - 1].successor_count = 1;
+  b->tasks[task].dependencies = 1;
+  return task;
+}
+
+static void segment(writing *w) {
+  uint32_t count = w->b->launches_count - w->launch;
+  if (count) in_order(w, image_task(w->b, LEAT_TASK_SEGMENT, w->launch, count, "segment"));
+  w->launch = w->b->launches_count;
+}
+
+static void task(writing *w, leat_task_kind kind, uint32_t first, uint32_t count) {
+  segment(w);
+  in_order(w, image_task(w->b, kind, first, count, "task"));
+}
+
+static void end_table(writing *w) {
+  segment(w);
+  IMAGE_ADD(w->b, tables, (leat_image_table){w->task, w->b->tasks_count - w->task});
+  w->task = w->b->tasks_count;
+}
+
+// The region's tables are `first` and the one behind it.
+static void region(writing *w, bool loops, uint32_t predicate, uint32_t first) {
+  uint32_t number = image_region(w->b, predicate, first, first + 1);
+  if (w->form.launch)
+    image_region_launch(w->b, loops ? LEAT_LAUNCH_WHILE : LEAT_LAUNCH_IF, number);
+  else
+    task(w, loops ? LEAT_TASK_WHILE : LEAT_TASK_IF, number, 1);
+}
+
+static bool set_up_form(fixture *f, writing *w) {
+  leat_runtime_options options = {.threads = w->form.threads};
+  return set_up(f, options, NULL, &w->b, 1);
+}
+
+static bool all_are(const leat_tensor *tensor, float value) {
+  for (int64_t i = 0; i < (tensor->rank ? tensor->shape[0] : 1); i++)
+    if (((const float *)tensor->data)[i] != value) return false;
+  return true;
+}
+
+// -- Loops ----------------------------------------------------------------------------------------
+
+// s = 0; i = 0; while i < n { kernel(s), i += 1 }
+static writing loop_image(form form, uint32_t kernel) {
+  writing w = begin_image(form);
+  uint32_t n = image_feed(w.b, "n", w.one), p = truth_buffer(&w);
+  uint32_t i = image_arena_buffer(w.b, 4, w.one), s = image_arena_buffer(w.b, BYTES, w.many);
+  copy(&w, s, w.zero);
+  copy(&w, i, image_buffer(w.b, LEAT_BUFFER_CONSTANT, 0, w.one));
+  region(&w, true, p, 1);
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)p, (int)i, (int)n));
+  end_table(&w);
+  wide(&w, kernel, BUFFERS((int)s, (int)s));
+  narrow(&w, INCREMENT, BUFFERS((int)i, (int)i));
+  end_table(&w);
+  image_fetch(w.b, "s", s);
+  return w;
+}
+
+TEST(loops_run_as_often_as_they_should) {
+  for (int k = 0; k < FORMS; k++) {
+    writing w = loop_image(forms[k], INCREMENT);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      static const float counts[] = {0, 1, 7, 300, 2};
+      for (int c = 0; c < 5; c++) {
+        float n = counts[c];
+        leat_tensor feed = scalar(&n), s;
+        CHECK_EQ_INT(execute(&f, 1, &feed, &s), LEAT_OK);
+        if (!all_are(&s, n)) CHECK_FAILED("form %d: %g rounds are %g", k, n, first(&s));
+      }
+    }
+    tear_down(&f);
+  }
+}
+
+static double seconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+TEST(a_million_rounds) {
+  for (int k = 0; k < 2; k++) {
+    writing w = loop_image(forms[k], INCREMENT);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      float n = 1e6f;
+      leat_tensor feed = scalar(&n), s;
+      double from = seconds();
+      CHECK_EQ_INT(execute(&f, 1, &feed, &s), LEAT_OK);
+      printf("a round of %s: %.0f ns\n", forms[k].launch ? "launches" : "tasks",
+             (seconds() - from) * 1e3);
+      CHECK(first(&s) == n);
+    }
+    tear_down(&f);
+  }
+}
+
+// s = 0; while i < n { j = 0; while j < m { s += 1, j += 1 }; i += 1 }
+static writing nested_image(form form) {
+  writing w = begin_image(form);
+  uint32_t n = image_feed(w.b, "n", w.one), m = image_feed(w.b, "m", w.one);
+  uint32_t p = truth_buffer(&w), q = truth_buffer(&w);
+  uint32_t nought = image_buffer(w.b, LEAT_BUFFER_CONSTANT, 0, w.one);
+  uint32_t i = image_arena_buffer(w.b, 4, w.one), j = image_arena_buffer(w.b, 4, w.one);
+  uint32_t s = image_arena_buffer(w.b, BYTES, w.many);
+  copy(&w, s, w.zero);
+  copy(&w, i, nought);
+  region(&w, true, p, 1);
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)p, (int)i, (int)n));
+  end_table(&w);
+  copy(&w, j, nought);
+  region(&w, true, q, 3);
+  narrow(&w, INCREMENT, BUFFERS((int)i, (int)i));
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)q, (int)j, (int)m));
+  end_table(&w);
+  narrow(&w, INCREMENT, BUFFERS((int)j, (int)j));
+  wide(&w, INCREMENT, BUFFERS((int)s, (int)s));
+  end_table(&w);
+  image_fetch(w.b, "s", s);
+  return w;
+}
+
+TEST(loops_in_loops) {
+  for (int k = 0; k < FORMS; k++) {
+    writing w = nested_image(forms[k]);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      static const float counts[][2] = {{3, 4}, {0, 5}, {5, 0}, {20, 30}};
+      for (int c = 0; c < 4; c++) {
+        float n = counts[c][0], m = counts[c][1];
+        leat_tensor feeds[] = {scalar(&n), scalar(&m)}, s;
+        CHECK_EQ_INT(execute(&f, 1, feeds, &s), LEAT_OK);
+        if (!all_are(&s, n * m)) CHECK_FAILED("form %d: %g times %g are %g", k, n, m, first(&s));
+      }
+    }
+    tear_down(&f);
+  }
+}
+
+// What all threads of a gang compute together, and the last of them the predicate.
+TEST(a_predicate_may_be_of_any_thread) {
+  for (int k = 0; k < FORMS; k++) {
+    writing w = begin_image(forms[k]);
+    uint32_t n = image_feed(w.b, "n", w.many), s = image_arena_buffer(w.b, BYTES, w.many);
+    uint32_t place = image_constant(w.b, w.b->arena);
+    uint32_t all = image_buffer(w.b, LEAT_BUFFER_ARENA, place,
+                                image_type(LEAT_bool, (int64_t)w.many.shape_first));
+    place = image_constant(w.b, w.b->arena + forms[k].size - 1);
+    w.b->arena += BYTES;
+    uint32_t p = image_buffer(w.b, LEAT_BUFFER_ARENA, place, image_type(LEAT_bool, -1));
+    copy(&w, s, w.zero);
+    region(&w, true, p, 1);
+    end_table(&w);
+    wide(&w, LESS, BUFFERS((int)all, (int)s, (int)n));
+    end_table(&w);
+    wide(&w, INCREMENT, BUFFERS((int)s, (int)s));
+    end_table(&w);
+    image_fetch(w.b, "s", s);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      float n_values[BYTES / 4] = {0};
+      n_values[forms[k].size - 1] = 100;
+      leat_tensor feed = vector(n_values, forms[k].size), out;
+      CHECK_EQ_INT(execute(&f, 1, &feed, &out), LEAT_OK);
+      CHECK(all_are(&out, 100));
+    }
+    tear_down(&f);
+  }
+}
+
+// -- Branches -------------------------------------------------------------------------------------
+
+// y = x + 1 when p, else x + x; then + 1
+static writing branch_image(form form) {
+  writing w = begin_image(form);
+  uint32_t p = image_feed(w.b, "p", image_type(LEAT_bool, -1));
+  uint32_t x = image_feed(w.b, "x", w.many), y = image_arena_buffer(w.b, BYTES, w.many);
+  region(&w, false, p, 1);
+  wide(&w, INCREMENT, BUFFERS((int)y, (int)y));
+  end_table(&w);
+  wide(&w, INCREMENT, BUFFERS((int)y, (int)x));
+  end_table(&w);
+  wide(&w, ADD, BUFFERS((int)y, (int)x, (int)x));
+  end_table(&w);
+  image_fetch(w.b, "y", y);
+  return w;
+}
+
+TEST(branches_go_both_ways) {
+  for (int k = 0; k < FORMS; k++) {
+    writing w = branch_image(forms[k]);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      float x[BYTES / 4];
+      for (int i = 0; i < BYTES / 4; i++) x[i] = 5;
+      for (int step = 0; step < 4; step++) {
+        bool p = step % 2;
+        leat_tensor feeds[] = {{.dtype = LEAT_bool, .data = &p}, vector(x, forms[k].size)}, y;
+        CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+        CHECK(all_are(&y, p ? 7 : 11));
+      }
+    }
+    tear_down(&f);
+  }
+}
+
+// -- What the host does ---------------------------------------------------------------------------
+
+static void keep_text(void *context, const char *text) {
+  leat_text_add(context, "%s;", text);
+}
+
+// while i < n { i += 1; print(i); assert(i < 3) }
+TEST(the_host_prints_and_asserts_in_loops) {
+  writing w = begin_image(forms[0]);
+  image_builder *b = w.b;
+  float three = 3;
+  memcpy(b->data + 64, &three, sizeof three);
+  uint32_t n = image_feed(b, "n", w.one), i = image_arena_buffer(b, 4, w.one);
+  uint32_t most = image_buffer(b, LEAT_BUFFER_CONSTANT, 64, w.one);
+  uint32_t p = truth_buffer(&w), q = truth_buffer(&w);
+  copy(&w, i, image_buffer(b, LEAT_BUFFER_CONSTANT, 0, w.one));
+  region(&w, true, p, 1);
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)p, (int)i, (int)n));
+  end_table(&w);
+  narrow(&w, INCREMENT, BUFFERS((int)i, (int)i));
+  task(&w, LEAT_TASK_PRINT, IMAGE_ADD(b, args, (leat_image_arg){.index = i}), 1);
+  b->tasks[b->tasks_count - 1].message = image_text(b, "i is");
+  narrow(&w, LESS, BUFFERS((int)q, (int)i, (int)most));
+  task(&w, LEAT_TASK_ASSERT, IMAGE_ADD(b, args, (leat_image_arg){.index = q}), 1);
+  b->tasks[b->tasks_count - 1].message = image_text(b, "i is too large");
+  end_table(&w);
+  image_fetch(b, "i", i);
+  leat_text said = {0};
+  fixture f;
+  leat_runtime_options options = {
+      .threads = 1, .trace = true, .print = keep_text, .print_context = &said};
+  if (set_up(&f, options, NULL, &b, 1)) {
+    float rounds = 2;
+    leat_tensor feed = scalar(&rounds), out;
+    CHECK_EQ_INT(execute(&f, 1, &feed, &out), LEAT_OK);
+    CHECK(first(&out) == 2);
+    rounds = 9;
+    CHECK_EQ_INT(execute(&f, 2, &feed, &out), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message, DEVICE(0) ": node `task`: i is too large");
+    CHECK_EQ_STR(said.data, "i is 1.0;i is 2.0;i is 1.0;i is 2.0;i is 3.0;");
+    rounds = 1;
+    CHECK_EQ_INT(execute(&f, 3, &feed, &out), LEAT_OK);
+    CHECK(first(&out) == 1);
+    leat_text trace = {0};
+    leat_runtime_trace(f.runtime, &trace);
+    CHECK(strstr(trace.data, "{\"name\":\"task\",\"cat\":\"region\""));
+    leat_text_finish(&trace);
+  }
+  tear_down(&f);
+  leat_text_finish(&said);
+}
+
+// -- Failures -------------------------------------------------------------------------------------
+
+// x starts as 3, and each round subtracts 1 and looks at its sign: the fourth fails.
+static writing failing_image(form form) {
+  writing w = begin_image(form);
+  for (int i = 0; i < BYTES / 4; i++) ((float *)w.b->data)[i] = -2;
+  uint32_t x = image_feed(w.b, "x", w.many), s = image_arena_buffer(w.b, BYTES, w.many);
+  uint32_t p = image_feed(w.b, "p", image_type(LEAT_bool, -1));
+  wide(&w, ADD, BUFFERS((int)s, (int)w.zero, (int)x));
+  region(&w, true, p, 1);
+  end_table(&w);
+  wide(&w, CHECK_SIGN, BUFFERS((int)s, (int)s));
+  add_sites(w.b, w.b->launches_count - 1, w.many.shape_first);
+  end_table(&w);
+  wide(&w, ADD, BUFFERS((int)s, (int)s, (int)w.zero));
+  end_table(&w);
+  image_fetch(w.b, "s", s);
+  return w;
+}
+
+TEST(failures_in_a_round_end_the_step) {
+  for (int k = 0; k < FORMS; k++) {
+    writing w = failing_image(forms[k]);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      float x[BYTES / 4];
+      for (int i = 0; i < BYTES / 4; i++) x[i] = (float)(90 - i);
+      bool p = true;
+      leat_tensor feeds[] = {vector(x, forms[k].size), {.dtype = LEAT_bool, .data = &p}}, s;
+      for (uint64_t step = 0; step < 3; step++) {
+        char expected[128];
+        snprintf(expected, sizeof expected,
+                 DEVICE(0) ": node `net/second`: index out of range: element %d of %d is negative",
+                 (int)forms[k].size - 1, (int)forms[k].size);
+        CHECK_EQ_INT(execute(&f, step, feeds, &s), LEAT_OUT_OF_RANGE);
+        CHECK_EQ_STR(f.error.message, expected);
+      }
+      p = false;
+      CHECK_EQ_INT(execute(&f, 4, feeds, &s), LEAT_OK);
+      CHECK(first(&s) == 89);
+    }
+    tear_down(&f);
+  }
+}
+
+typedef struct interrupter {
+  leat_runtime *runtime;
+  double asked;
+} interrupter;
+
+static void *interrupt(void *context) {
+  interrupter *who = context;
+  nanosleep(&(struct timespec){0, 150000000}, NULL);
+  who->asked = seconds();
+  leat_runtime_interrupt(who->runtime, true);
+  return NULL;
+}
+
+// They get on: the deadline is not theirs. Two rounds of each loop make `expected`.
+static void check_endless(writing w, float expected) {
+  leat_runtime_options options = {.threads = w.form.threads, .deadline = 0.05};
+  fixture f;
+  if (set_up(&f, options, NULL, &w.b, 1)) {
+    interrupter who = {.runtime = f.runtime};
+    pthread_t thread;
+    pthread_create(&thread, NULL, interrupt, &who);
+    float n = INFINITY;
+    leat_tensor feeds[] = {scalar(&n), scalar(&n)}, s;
+    CHECK_EQ_INT(execute(&f, 1, feeds, &s), LEAT_ABORTED);
+    double taken = seconds() - who.asked;
+    if (!(taken < 0.2) && !getenv("LEAT_SANITIZED")) CHECK_FAILED("it took %g s", taken);
+    CHECK_EQ_STR(f.error.message, "interrupted");
+    pthread_join(thread, NULL);
+    leat_runtime_interrupt(f.runtime, false);
+    n = 2;
+    CHECK_EQ_INT(execute(&f, 2, feeds, &s), LEAT_OK);
+    CHECK(all_are(&s, expected));
+  }
+  tear_down(&f);
+}
+
+TEST(endless_loops_are_interrupted) {
+  check_endless(loop_image(forms[0], INCREMENT), 2);
+  check_endless(loop_image(forms[1], INCREMENT), 2);
+  check_endless(loop_image(forms[5], INCREMENT), 2);
+  check_endless(nested_image(forms[4]), 4);
+}
+
+TEST(loops_of_nothing_are_interrupted) {
+  for (int k = 0; k < 4; k++) {
+    writing w = begin_image(forms[k]);
+    uint32_t n = image_feed(w.b, "n", w.one), p = truth_buffer(&w);
+    ((float *)w.b->data)[1] = 2;
+    uint32_t two = image_buffer(w.b, LEAT_BUFFER_CONSTANT, 4, w.one);
+    narrow(&w, LESS, BUFFERS((int)p, (int)two, (int)n));
+    region(&w, true, p, 1);
+    end_table(&w);
+    end_table(&w);
+    end_table(&w);
+    image_fetch(w.b, "s", two);
+    check_endless(w, 2);
+  }
+}
+
+// -- Several at once ------------------------------------------------------------------------------
+
+// v += 1, a thousand times
+static writing counting_image(form form) {
+  writing w = begin_image(form);
+  leat_image_variable v = {.origin.name = image_text(w.b, "v"), .type = w.one, .flags = 2 | 4};
+  IMAGE_ADD(w.b, variables, v);
+  uint32_t n = image_feed(w.b, "n", w.one), p = truth_buffer(&w);
+  uint32_t i = image_arena_buffer(w.b, 4, w.one);
+  uint32_t value = image_buffer(w.b, LEAT_BUFFER_VARIABLE, 0, w.one);
+  copy(&w, i, image_buffer(w.b, LEAT_BUFFER_CONSTANT, 0, w.one));
+  region(&w, true, p, 1);
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)p, (int)i, (int)n));
+  end_table(&w);
+  narrow(&w, INCREMENT, BUFFERS((int)i, (int)i));
+  narrow(&w, INCREMENT, BUFFERS((int)value, (int)value));
+  end_table(&w);
+  image_fetch(w.b, "v", value);
+  return w;
+}
+
+static void *count(void *context) {
+  fixture *f = context;
+  float n = 1000;
+  leat_tensor feed = scalar(&n), v;
+  leat_error error = {0};
+  leat_run *run = leat_run_acquire(f->executor);
+  for (uint64_t step = 0; step < 5; step++) {
+    leat_run_request request = {.step = step, .feeds = &feed};
+    CHECK_EQ_INT(leat_run_execute(run, &request, &v, &error), LEAT_OK);
+  }
+  leat_run_release(run);
+  return NULL;
+}
+
+TEST(what_loops_do_to_variables_is_locked) {
+  for (int k = 0; k < 2; k++) {
+    writing w = counting_image(forms[k]);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      pthread_t threads[2];
+      for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, count, &f);
+      for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+      float none = 0;
+      leat_tensor feed = scalar(&none), v;
+      CHECK_EQ_INT(execute(&f, 9, &feed, &v), LEAT_OK);
+      CHECK(first(&v) == 10000);
+    }
+    tear_down(&f);
+  }
+}
+
+// -- Sends and receives ---------------------------------------------------------------------------
+
+// i = 0; s = 0; while i < n { i += 1; what follows }
+typedef struct ring_loop {
+  writing w;
+  uint32_t i, s;
+} ring_loop;
+
+static ring_loop begin_ring(const char *device, const char *feed) {
+  ring_loop r = {.w = {.b = begin(device), .one = image_type(LEAT_f32, -1)}};
+  writing *w = &r.w;
+  w->b->data_count = BYTES;
+  uint32_t n = image_feed(w->b, feed, w->one), p = truth_buffer(w);
+  r.i = image_arena_buffer(w->b, 4, w->one);
+  r.s = image_arena_buffer(w->b, 4, w->one);
+  uint32_t nought = image_buffer(w->b, LEAT_BUFFER_CONSTANT, 0, w->one);
+  copy(w, r.i, nought);
+  copy(w, r.s, nought);
+  region(w, true, p, 1);
+  end_table(w);
+  narrow(w, LESS, BUFFERS((int)p, (int)r.i, (int)n));
+  end_table(w);
+  narrow(w, INCREMENT, BUFFERS((int)r.i, (int)r.i));
+  return r;
+}
+
+static image_builder *sending_loop(void) {
+  ring_loop r = begin_ring(DEVICE(0), "n");
+  task(&r.w, LEAT_TASK_SEND, image_message(r.w.b, 1, r.i, DEVICE(1)), 1);
+  end_table(&r.w);
+  image_fetch(r.w.b, "i", r.i);
+  return r.w.b;
+}
+
+// s = 2 s + what comes: it comes in order, each once
+static image_builder *receiving_loop(void) {
+  ring_loop r = begin_ring(DEVICE(1), "m");
+  writing *w = &r.w;
+  uint32_t x = image_arena_buffer(w->b, 4, w->one);
+  task(w, LEAT_TASK_RECV, image_message(w->b, 1, x, DEVICE(0)), 1);
+  narrow(w, ADD, BUFFERS((int)r.s, (int)r.s, (int)r.s));
+  narrow(w, ADD, BUFFERS((int)r.s, (int)r.s, (int)x));
+  end_table(w);
+  image_fetch(w->b, "s", r.s);
+  return w->b;
+}
+
+TEST(edges_are_used_again_in_each_round) {
+  for (int threads = 1; threads <= 3; threads++) {
+    image_builder *builders[] = {sending_loop(), receiving_loop()};
+    fixture f;
+    leat_runtime_options options = {.threads = threads, .deadline = SHORT};
+    if (set_up(&f, options, NULL, builders, 2)) {
+      for (uint64_t step = 0; step < 20; step++) {
+        float n = 10, s = 0;
+        leat_tensor feeds[] = {scalar(&n), scalar(&n)}, fetches[2];
+        for (int i = 1; i <= 10; i++) s = 2 * s + (float)i;
+        CHECK_EQ_INT(execute(&f, step, feeds, fetches), LEAT_OK);
+        CHECK(first(&fetches[1]) == s);
+      }
+      // One round more than what is sent: it waits, and the next step is not confused.
+      float n = 3, m = 4;
+      leat_tensor feeds[] = {scalar(&n), scalar(&m)}, fetches[2];
+      CHECK_EQ_INT(execute(&f, 30, feeds, fetches), LEAT_DEADLINE);
+      CHECK(strstr(f.error.message, "waits for tensor `tensor:0` (edge 1)"));
+      m = 3;
+      CHECK_EQ_INT(execute(&f, 31, feeds, fetches), LEAT_OK);
+    }
+    tear_down(&f);
+  }
+}
+
+CHECK_MAIN("regions")
