@@ -41,7 +41,8 @@ bool leat_formula_check(const int64_t *code, uint32_t count, uint64_t dim_count)
 // are.
 LEAT_MUST_USE leat_status leat_tables_check(const leat_view *view, leat_error *error);
 
-// The region that record i of a task's range runs; NULL: it is no region.
+// How many records a task has that may run regions, and the region that record i runs; NULL: none.
+uint32_t leat_task_regions(const leat_image_task *task);
 const leat_image_region *leat_task_region(const leat_view *view, const leat_image_task *task,
                                           uint32_t i);
 

@@ -22,18 +22,21 @@ typedef struct checker {
 
 #define DAMAGED(c, ...) leat_fail((c)->error, LEAT_INVALID, "damaged image: " __VA_ARGS__)
 
-const leat_image_region *leat_task_region(const leat_view *view, const leat_image_task *task,
-                                          uint32_t i) {
-  uint32_t number = task->first + i;
+uint32_t leat_task_regions(const leat_image_task *task) {
   switch (leat_task_range_of(task->kind)) {
-  case LEAT_RANGE_LAUNCHES:
-    if (!leat_launch_has_region(view->launches[number].kind)) return NULL;
-    return &view->regions[view->launches[number].region];
-  case LEAT_RANGE_REGION: return &view->regions[number];
+  case LEAT_RANGE_LAUNCHES: return task->count;
+  case LEAT_RANGE_REGION: return 1;
   case LEAT_RANGE_MESSAGE:
   case LEAT_RANGE_ARGS: break;
   }
-  return NULL;
+  return 0;
+}
+
+const leat_image_region *leat_task_region(const leat_view *view, const leat_image_task *task,
+                                          uint32_t i) {
+  if (leat_task_range_of(task->kind) == LEAT_RANGE_REGION) return &view->regions[task->first];
+  const leat_image_launch *launch = &view->launches[task->first + i];
+  return leat_launch_has_region(launch->kind) ? &view->regions[launch->region] : NULL;
 }
 
 static leat_status use(checker *c, uint32_t table) {
@@ -55,7 +58,7 @@ static leat_status use_roots(checker *c) {
 // The tables of the regions that a task runs. They come later: so none is in itself.
 static leat_status enter_regions(checker *c, uint32_t number, const leat_image_task *task) {
   const table_note *outer = &c->notes[number];
-  for (uint32_t i = 0; i < task->count; i++) {
+  for (uint32_t i = 0; i < leat_task_regions(task); i++) {
     const leat_image_region *region = leat_task_region(c->view, task, i);
     for (int k = 0; region && k < 2; k++) {
       uint32_t inner = region->tables[k];

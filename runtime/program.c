@@ -215,7 +215,7 @@ static void find_owners(leat_program *program) {
       uint32_t number = view->tables[t].task_first + k;
       const leat_image_task *task = &view->tasks[number];
       task_tables[number] = t;
-      for (uint32_t i = 0; i < task->count; i++) {
+      for (uint32_t i = 0; i < leat_task_regions(task); i++) {
         const leat_image_region *region = leat_task_region(view, task, i);
         if (region) owners[region->tables[0]] = owners[region->tables[1]] = number;
       }

@@ -80,6 +80,27 @@ static void add_host_tasks(image_builder *b) {
   image_task(b, LEAT_TASK_ASSERT, first, 1, "assert");
 }
 
+// Table 0 is of all tasks so far and a loop; its tables 3 and 4 hold a branch, which is a launch,
+// and a task of the host. Tables 1 and 2 are of a branch that is a launch of table 0.
+static void add_regions(image_builder *b, uint32_t kernel_args) {
+  enum { IF_ABOVE, WHILE_ABOVE, IF_INSIDE };
+  uint32_t p = image_arena_buffer(b, 1, image_type(LEAT_bool, -1));
+  for (uint32_t i = IF_ABOVE; i <= IF_INSIDE; i++) image_region(b, p, 1 + 2 * i, 2 + 2 * i);
+  uint32_t launch = image_region_launch(b, LEAT_LAUNCH_IF, IF_ABOVE);
+  image_task(b, LEAT_TASK_SEGMENT, launch, 1, "if");
+  uint32_t loop = image_task(b, LEAT_TASK_WHILE, WHILE_ABOVE, 1, "while");
+  IMAGE_ADD(b, tables, (leat_image_table){0, loop + 1});
+  launch = image_region_launch(b, LEAT_LAUNCH_IF, IF_INSIDE);
+  leat_image_launch again = b->launches[0];
+  IMAGE_ADD(b, launches, again);
+  uint32_t first = image_task(b, LEAT_TASK_SEGMENT, launch + 1, 1, "when true");
+  image_task(b, LEAT_TASK_SEGMENT, launch, 1, "condition");
+  image_task(b, LEAT_TASK_PRINT, kernel_args, 1, "body");
+  for (uint32_t i = 0; i < 4; i++)
+    IMAGE_ADD(b, tables, (leat_image_table){first + (i > 0) + (i > 2), i != 1});
+  for (uint32_t i = 0; i < 2; i++) IMAGE_ADD(b, tables, (leat_image_table){0});
+}
+
 // An image with one of everything, whose second variable must be restored.
 static image_builder *rich_image(void) {
   image_builder *b = asker_image(INCREMENT, DEVICE(0), DEVICE(1));
@@ -104,6 +125,7 @@ static image_builder *rich_image(void) {
   b->launches[copy].kind = LEAT_LAUNCH_COPY;
   image_task(b, LEAT_TASK_SEGMENT, copy, 1, "copy");
   image_fetch(b, "v", v);
+  add_regions(b, b->launches[0].arg_first);
   return b;
 }
 
@@ -170,8 +192,25 @@ static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
   return i;
 }
 
-#define BIND b->tasks[b->tasks_count - 3]
-#define ASSERT b->tasks[b->tasks_count - 2]
+static leat_image_task *task_of(image_builder *b, leat_task_kind kind) {
+  uint32_t i = 0;
+  while (i + 1 < b->tasks_count && b->tasks[i].kind != (uint32_t)kind) i++;
+  return &b->tasks[i];
+}
+
+static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
+  uint32_t i = 0;
+  while (i + 1 < b->launches_count && b->launches[i].kind != (uint32_t)kind) i++;
+  return &b->launches[i];
+}
+
+#define BIND task_of(b, LEAT_TASK_BIND)
+#define ASSERT task_of(b, LEAT_TASK_ASSERT)
+#define WHILE task_of(b, LEAT_TASK_WHILE)
+#define PRINT task_of(b, LEAT_TASK_PRINT)
+#define COPY launch_of(b, LEAT_LAUNCH_COPY)
+#define IF launch_of(b, LEAT_LAUNCH_IF)
+#define PREDICATE b->buffers[b->regions[0].predicate]
 
 // What the message says is damaged, and the damage: a number that leads out of its table, or a kind
 // that there is not.
@@ -207,7 +246,7 @@ static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
   X("message 0", b->messages[0].peer, FAR)                                                         \
   X("kernel 0", b->kernels[0].symbol, FAR)                                                         \
   X("launch 0", b->launches[0].kernel, b->kernels_count)                                           \
-  X("launch 0", b->launches[0].kind, LEAT_LAUNCH_GEMM + 1)                                         \
+  X("launch 0", b->launches[0].kind, LEAT_LAUNCH_WHILE + 1)                                        \
   X("launch 0", b->launches[0].kind, LEAT_LAUNCH_GEMM)                                             \
   X("launch 0", b->launches[0].arg_first, FAR)                                                     \
   X("launch 0", b->launches[0].arg_count, b->args_count + 1)                                       \
@@ -215,19 +254,39 @@ static uint32_t buffer_of(const image_builder *b, leat_buffer_kind kind) {
   X("launch 0", b->launches[0].work, FAR)                                                          \
   X("launch 0", b->launches[0].site_count, b->sites_count + 1)                                     \
   X("launch 0", b->launches[0].node.name, FAR)                                                     \
-  X("launch ", b->launches[b->launches_count - 1].arg_count, 1)                                    \
-  X("launch ", b->args[b->args_count - 2].index, buffer_of(b, LEAT_BUFFER_CONSTANT))               \
+  X("launch ", COPY->arg_count, 1)                                                                 \
+  X("launch ", b->args[COPY->arg_first].index, buffer_of(b, LEAT_BUFFER_CONSTANT))                 \
   X("task 0", b->tasks[0].kind, LEAT_TASK_COUNT)                                                   \
   X("task 0", b->tasks[0].first, FAR)                                                              \
   X("task 0", b->tasks[0].successor_first, FAR)                                                    \
-  X("task ", BIND.dim, b->dims_count)                                                              \
-  X("task ", BIND.count, 2)                                                                        \
-  X("task ", b->args[BIND.first].index, buffer_of(b, LEAT_BUFFER_CONSTANT))                        \
-  X("task ", ASSERT.count, 0)                                                                      \
-  X("task ", ASSERT.message, FAR)                                                                  \
-  X("task ", b->args[ASSERT.first].index, buffer_of(b, LEAT_BUFFER_RUN_COUNT))                     \
+  X("task ", BIND->dim, b->dims_count)                                                             \
+  X("task ", BIND->count, 2)                                                                       \
+  X("task ", b->args[BIND->first].index, buffer_of(b, LEAT_BUFFER_CONSTANT))                       \
+  X("task ", ASSERT->count, 0)                                                                     \
+  X("task ", ASSERT->message, FAR)                                                                 \
+  X("task ", b->args[ASSERT->first].index, buffer_of(b, LEAT_BUFFER_RUN_COUNT))                    \
   X("a successor in table 0", b->successors[0], b->tasks_count)                                    \
-  X("a dependency count in table 0", b->tasks[0].dependencies, 1)
+  X("a dependency count in table 0", b->tasks[0].dependencies, 1)                                  \
+  X("region 0", b->regions[0].predicate, b->buffers_count)                                         \
+  X("region 0", b->regions[0].predicate, buffer_of(b, LEAT_BUFFER_RUN_COUNT))                      \
+  X("region 0", PREDICATE.type, image_type(LEAT_bool, image_constant(b, 2)))                       \
+  X("region 0", PREDICATE.type, image_type(LEAT_bool, image_dim_formula(b, 0)))                    \
+  X("region 0", b->regions[0].tables[1], b->tables_count)                                          \
+  X("launch ", IF->region, b->regions_count)                                                       \
+  X("launch ", IF->arg_count, 1)                                                                   \
+  X("task ", WHILE->first, b->regions_count)                                                       \
+  X("task ", WHILE->count, 2)                                                                      \
+  X("table 3 has two uses", b->regions[0].tables[0], 3)                                            \
+  X("table 1 has two uses", WHILE->first, 0)                                                       \
+  X("table 4 has two uses", b->variables[1].table, 4)                                              \
+  X("a region in table 0 has an earlier one", b->regions[0].tables[0], 0)                          \
+  X("a region in table 3 has an earlier one", b->regions[2].tables[1], 3)                          \
+  X("table 1, of a launch, is more than a segment", b->tables[1].task_count, 2)                    \
+  X("the region in table 1 does more than compute", b->tables[1].task_first,                       \
+    (uint32_t)(PRINT - b->tasks))                                                                  \
+  X("its tables overlap", b->tables[3].task_first, b->tables[1].task_first)                        \
+  X("table 6", b->tables[6].task_first, b->tasks_count + 1)                                        \
+  X("a dependency count in table 4", PRINT->dependencies, 1)
 
 // NULL: there is no such damage.
 static const char *do_damage(image_builder *b, int which) {
@@ -262,6 +321,33 @@ TEST(what_leads_out_of_a_table_is_refused) {
     if (!status || !strstr(error.message, says))
       CHECK_FAILED("damage %d, to be called `%s`: %s", which, says, error.message);
   }
+}
+
+// v starts as what a loop makes, which is a task; `kind` is that of the loop's body.
+static leat_status check_initialiser(leat_task_kind kind, leat_error *error) {
+  image_builder *b = begin(DEVICE(0));
+  leat_image_type type = image_type(LEAT_f32, -1);
+  IMAGE_ADD(b, variables,
+            (leat_image_variable){.origin.name = image_text(b, "v"), .type = type, .table = 1});
+  uint32_t v = image_buffer(b, LEAT_BUFFER_VARIABLE, 0, type);
+  uint32_t p = image_arena_buffer(b, 1, image_type(LEAT_bool, -1));
+  image_region(b, p, 2, 3);
+  uint32_t launch = image_launch(b, INCREMENT, 1, 1, BUFFERS((int)v, (int)v));
+  image_task(b, LEAT_TASK_WHILE, 0, 1, "loop");
+  image_task(b, kind, kind == LEAT_TASK_SEGMENT ? launch : b->launches[launch].arg_first, 1,
+             "body");
+  for (uint32_t i = 0; i < 4; i++) IMAGE_ADD(b, tables, (leat_image_table){i / 2, i % 2});
+  leat_image *image = image_finish(b);
+  leat_status status = check_image(image, image->size, error);
+  free(image);
+  return status;
+}
+
+TEST(initialisers_only_compute) {
+  leat_error error = {0};
+  CHECK_EQ_INT(check_initialiser(LEAT_TASK_SEGMENT, &error), LEAT_OK);
+  CHECK_EQ_INT(check_initialiser(LEAT_TASK_PRINT, &error), LEAT_INVALID);
+  CHECK_EQ_STR(error.message, "damaged image: the initialiser in table 3 does more than compute");
 }
 
 TEST(wrong_headers_are_refused) {

@@ -1,4 +1,5 @@
 // Branches and loops: as tasks, each in its table, and as launches of a segment.
+#include "runtime/program.h"
 #include "tests/unit/runtime_fixture.h"
 
 #include <math.h>
@@ -273,6 +274,95 @@ TEST(branches_go_both_ways) {
   }
 }
 
+// y = x + 1 below so many branches
+static writing deep_image(form form, uint32_t depth) {
+  writing w = begin_image(form);
+  uint32_t p = image_feed(w.b, "p", image_type(LEAT_bool, -1));
+  uint32_t x = image_feed(w.b, "x", w.many), y = image_arena_buffer(w.b, BYTES, w.many);
+  copy(&w, y, w.zero);
+  for (uint32_t d = 0; d < depth; d++) {
+    region(&w, false, p, 1 + 2 * d);
+    end_table(&w);
+    if (d > 0) end_table(&w);
+  }
+  wide(&w, INCREMENT, BUFFERS((int)y, (int)x));
+  end_table(&w);
+  end_table(&w);
+  image_fetch(w.b, "y", y);
+  return w;
+}
+
+TEST(branches_lie_in_each_other_up_to_a_depth) {
+  for (int k = 0; k < FORMS; k++) {
+    writing w = deep_image(forms[k], 64);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      float x[BYTES / 4] = {0};
+      bool p = true;
+      leat_tensor feeds[] = {{.dtype = LEAT_bool, .data = &p}, vector(x, forms[k].size)}, y;
+      CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+      CHECK(first(&y) == 1);
+      p = false;
+      CHECK_EQ_INT(execute(&f, 1, feeds, &y), LEAT_OK);
+      CHECK(all_are(&y, 0));
+    }
+    tear_down(&f);
+    leat_image *image = image_finish(deep_image(forms[k], 65).b);
+    leat_program_source source = {
+        .image = image, .size = image->size, .kernels = kernels, .kernel_count = KERNELS};
+    leat_program *program;
+    CHECK_EQ_INT(leat_program_load(&source, &program, &f.error), LEAT_INVALID);
+    CHECK_EQ_STR(f.error.message, "damaged image: more than 64 regions in each other");
+    free(image);
+  }
+}
+
+// y[M] = a[i] + b[i] in a branch, for the M that a task binds before it, or too late.
+static writing bound_image(form form, bool late) {
+  writing w = begin_image(form);
+  image_builder *b = w.b;
+  uint32_t m = image_dim(b, "M", 0, 60), formula = image_dim_formula(b, m);
+  uint32_t n = image_feed(b, "n", image_type(LEAT_i64, -1)), x = image_feed(b, "x", w.many);
+  uint32_t p = image_feed(b, "p", image_type(LEAT_bool, -1));
+  uint32_t y = image_arena_buffer(b, BYTES, image_type(LEAT_f32, formula));
+  uint32_t binds = IMAGE_ADD(b, args, (leat_image_arg){.index = n});
+  if (!late) task(&w, LEAT_TASK_BIND, binds, 1);
+  region(&w, false, p, 1);
+  if (late) task(&w, LEAT_TASK_BIND, binds, 1);
+  end_table(&w);
+  image_launch(b, INCREMENT, 0, WIDE, BUFFERS((int)y, (int)x));
+  b->launches[b->launches_count - 1].tiles = formula;
+  end_table(&w);
+  end_table(&w);
+  image_fetch(b, "y", y);
+  return w;
+}
+
+TEST(dims_are_bound_before_a_branch) {
+  for (int k = 4; k < FORMS; k++) {
+    for (int late = 0; late < 2; late++) {
+      writing w = bound_image(forms[k], late);
+      fixture f;
+      if (set_up_form(&f, &w)) {
+        float x[BYTES / 4] = {[30] = 5};
+        int64_t n = 31;
+        bool p = true;
+        leat_tensor feeds[] = {{.dtype = LEAT_i64, .data = &n},
+                               vector(x, forms[k].size),
+                               {.dtype = LEAT_bool, .data = &p}},
+                    y;
+        CHECK_EQ_INT(execute(&f, 1, feeds, &y), late ? LEAT_INVALID : LEAT_OK);
+        if (late)
+          CHECK_EQ_STR(f.error.message, "damaged image: task `segment` works on memory whose place "
+                                        "or size is not known");
+        else
+          CHECK(y.shape[0] == 31 && ((float *)y.data)[30] == 6);
+      }
+      tear_down(&f);
+    }
+  }
+}
+
 // -- What the host does ---------------------------------------------------------------------------
 
 static void keep_text(void *context, const char *text) {
@@ -478,6 +568,46 @@ TEST(what_loops_do_to_variables_is_locked) {
       leat_tensor feed = scalar(&none), v;
       CHECK_EQ_INT(execute(&f, 9, &feed, &v), LEAT_OK);
       CHECK(first(&v) == 10000);
+    }
+    tear_down(&f);
+  }
+}
+
+// v starts as 3, which a loop counts to, each time anew.
+static writing initialised_image(form form) {
+  writing w = begin_image(form);
+  float three = 3;
+  memcpy(w.b->data + 64, &three, sizeof three);
+  leat_image_variable v = {.origin.name = image_text(w.b, "v"), .type = w.one, .table = 1};
+  IMAGE_ADD(w.b, variables, v);
+  uint32_t value = image_buffer(w.b, LEAT_BUFFER_VARIABLE, 0, w.one), p = truth_buffer(&w);
+  uint32_t most = image_buffer(w.b, LEAT_BUFFER_CONSTANT, 64, w.one);
+  uint32_t y = image_arena_buffer(w.b, 4, w.one);
+  narrow(&w, INCREMENT, BUFFERS((int)y, (int)value));
+  end_table(&w);
+  copy(&w, value, image_buffer(w.b, LEAT_BUFFER_CONSTANT, 0, w.one));
+  region(&w, true, p, 2);
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)p, (int)value, (int)most));
+  end_table(&w);
+  narrow(&w, INCREMENT, BUFFERS((int)value, (int)value));
+  end_table(&w);
+  image_fetch(w.b, "y", y);
+  return w;
+}
+
+TEST(loops_initialise_variables) {
+  for (int k = 0; k < FORMS; k++) {
+    writing w = initialised_image(forms[k]);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      leat_tensor y;
+      CHECK_EQ_INT(execute(&f, 1, NULL, &y), LEAT_OK);
+      CHECK(first(&y) == 4);
+      for (int t = 1; t < 4; t++) { // all of them write, whatever the step does
+        uint32_t task = f.programs[0]->view.tables[t].task_first;
+        CHECK_EQ_INT(f.programs[0]->access[task], LEAT_STORE_WRITE);
+      }
     }
     tear_down(&f);
   }
