@@ -56,16 +56,6 @@ static void expand(leat_codegen_state *cg) {
   (void)sorted;
 }
 
-static leat_status check_nodes(leat_codegen_state *cg) {
-  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
-    const leat_node *node = cg->graph->nodes.items[i];
-    if (node->op == LEAT_OP_assign_add) // a part that came from elsewhere and no pass has seen
-      return leat_fail(cg->error, LEAT_INVALID, "%s: assign_add is no op of a legal graph",
-                       node->name);
-  }
-  return LEAT_OK;
-}
-
 // -- Tables ---------------------------------------------------------------------------------------
 
 static void dump(const leat_table *table, const char *stage) {
@@ -165,7 +155,6 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                              .diag = diag,
                              .options = options,
                              .error = error ? error : &own};
-  LEAT_TRY(check_nodes(cg));
   expand(cg);
   leat_map_init(&cg->leaves, arena);
   leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});

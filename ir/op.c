@@ -26,6 +26,10 @@ enum {
   ALIAS = LEAT_FLAG_ALIAS,
   INLINE = LEAT_FLAG_INLINE,
   LOCAL = LEAT_FLAG_LOCAL,
+  FROM_STEP = LEAT_FLAG_FROM_STEP,
+  FROM_CHECKED = LEAT_FLAG_FROM_CHECKED,
+  FROM_PART = LEAT_FLAG_FROM_PART,
+  UNTIL_LEGAL = LEAT_FLAG_UNTIL_LEGAL,
   NONE = -1,
   FIRST = 0,
   SECOND = 1,
@@ -48,6 +52,23 @@ static const leat_op_info table[LEAT_OP_COUNT] = {
                       {attributes}},
 #include "ir/ops.def"
 };
+
+leat_phase leat_op_first_phase(leat_op op) {
+  unsigned flags = table[op].flags;
+  return flags & FROM_PART      ? LEAT_PHASE_PART
+         : flags & FROM_CHECKED ? LEAT_PHASE_CHECKED
+         : flags & FROM_STEP    ? LEAT_PHASE_STEP
+                                : LEAT_PHASE_TEXT;
+}
+
+leat_phase leat_op_last_phase(leat_op op) {
+  return table[op].flags & UNTIL_LEGAL ? LEAT_PHASE_PART : LEAT_PHASE_LEGAL;
+}
+
+const char *leat_phase_name(leat_phase phase) {
+  static const char *const names[] = {"text", "step", "checked", "part", "legal"};
+  return names[phase];
+}
 
 static const struct {
   const char *inputs, *gives;

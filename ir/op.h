@@ -76,7 +76,20 @@ typedef enum leat_op_flags {
   LEAT_FLAG_ALIAS = 256,
   LEAT_FLAG_INLINE = 512,
   LEAT_FLAG_LOCAL = 1024,
+  LEAT_FLAG_FROM_STEP = 2048,
+  LEAT_FLAG_FROM_CHECKED = 4096,
+  LEAT_FLAG_FROM_PART = 8192,
+  LEAT_FLAG_UNTIL_LEGAL = 16384,
 } leat_op_flags;
+
+// How far a graph is on its way through the passes (passes/pipeline.def says where each leaves it).
+typedef enum leat_phase {
+  LEAT_PHASE_TEXT,    // the session's: what texts say
+  LEAT_PHASE_STEP,    // of one step, whose feeds and fetches are nodes
+  LEAT_PHASE_CHECKED, // with what must hold of run-time dims
+  LEAT_PHASE_PART,    // of one device
+  LEAT_PHASE_LEGAL,   // as kernels compute
+} leat_phase;
 
 typedef enum leat_attr_kind {
   LEAT_ATTR_INT,
@@ -137,6 +150,10 @@ const char *leat_op_name(leat_op op);
 // Of ir/op_help.def: what the op gives, in a line, and the names of its inputs, "x, indices".
 const char *leat_op_help(leat_op op);
 const char *leat_op_inputs(leat_op op);
+// The phases between which a graph may have the op, both included.
+leat_phase leat_op_first_phase(leat_op op);
+leat_phase leat_op_last_phase(leat_op op);
+const char *leat_phase_name(leat_phase phase); // "legal"
 // What an element costs that is computed with 15 others, in vectors, its operands at hand:
 // estimates (ir/op_cost.def).
 enum { LEAT_INSTRUCTION_PICOSECONDS = 15 }; // half a cycle for a vector

@@ -150,3 +150,26 @@ leat_status leat_verify(const leat_graph *graph, leat_error *error) {
     LEAT_TRY(check_entry(&v, graph->entries.items[i]));
   return LEAT_OK;
 }
+
+leat_status leat_verify_phase(const leat_graph *graph, leat_phase phase, leat_phase brought,
+                              leat_error *error) {
+  verifier v = {graph, error};
+  LEAT_TRY(leat_verify(graph, error));
+  if (brought < phase) brought = phase;
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    if (leat_op_first_phase(node->op) > brought || leat_op_last_phase(node->op) < phase)
+      return BROKEN(&v, "node $%s: no graph of the phase `%s` has %s", node->name,
+                    leat_phase_name(phase), leat_op_name(node->op));
+  }
+  return LEAT_OK;
+}
+
+leat_phase leat_brought_phase(const leat_graph *graph) {
+  leat_phase brought = LEAT_PHASE_TEXT;
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    leat_phase first = leat_op_first_phase(graph->nodes.items[i]->op);
+    if (first > brought) brought = first;
+  }
+  return brought;
+}

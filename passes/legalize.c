@@ -181,15 +181,9 @@ static bool legalize_node(legalizer *l, leat_node *node) {
   return true;
 }
 
-static bool by_reference(const leat_pass_context *context, const leat_graph *part) {
-  for (uint32_t i = 0; i < context->device_count; i++)
-    if (context->devices[i].name == part->device) return context->devices[i].by_reference;
-  return false;
-}
-
 static leat_status legalize(leat_pass_context *context, leat_graph *graph) {
   legalizer l = {.graph = graph, .diag = context->diag};
-  if (by_reference(context, graph)) return LEAT_OK;
+  if (leat_part_by_reference(context, graph)) return LEAT_OK;
   l.rewriter = leat_rewrite_begin(graph, context->scratch);
   for (uint32_t i = 0; i < l.rewriter.count; i++) {
     leat_node *node = graph->nodes.items[i];

@@ -74,16 +74,24 @@ bool leat_step_fetches_run(const leat_step_request *step, const leat_node *node)
 
 typedef leat_status (*leat_pass_function)(leat_pass_context *context);
 
-#define PASS(name, text) leat_status leat_pass_##name(leat_pass_context *context) LEAT_MUST_USE;
+#define PASS(name, phase, text)                                                                    \
+  leat_status leat_pass_##name(leat_pass_context *context) LEAT_MUST_USE;
 #include "passes/pipeline.def"
 #undef PASS
 
 typedef struct leat_pass_info {
   const char *name, *text; // as pipeline.def says
+  leat_phase phase;
   leat_pass_function function;
 } leat_pass_info;
 
 extern const leat_pass_info leat_passes[]; // in the order in which they run
 extern const uint32_t leat_pass_count;
+
+// Whether the part is for a device that evaluates ops as they are.
+bool leat_part_by_reference(const leat_pass_context *context, const leat_graph *part);
+// The phase of a graph of the step when the pass has run.
+leat_phase leat_pass_leaves(const leat_pass_context *context, const leat_pass_info *pass,
+                            const leat_graph *graph);
 
 #endif

@@ -139,30 +139,33 @@ void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *ar
                                         .client_device = session->devices.client,
                                         .link_bandwidth = LINK_BANDWIDTH,
                                         .link_latency = LINK_LATENCY};
+  driver->brought = leat_brought_phase(driver->context.graph);
 }
 
 void leat_driver_finish(leat_driver *driver) {
   leat_arena_destroy(driver->context.scratch);
 }
 
-static leat_status verify(const leat_graph *graph, const char *stage, leat_error *error) {
+// `pass` NULL: none has run.
+static leat_status verify_and_dump(leat_driver *driver, const leat_pass_info *pass,
+                                   const leat_graph *graph) {
+  const leat_pass_context *context = &driver->context;
+  const char *stage = pass ? pass->name : first_stage;
+  leat_phase phase = pass ? leat_pass_leaves(context, pass, graph) : LEAT_PHASE_TEXT;
   leat_error broken = {0};
-  leat_status status = leat_verify(graph, &broken);
-  if (!status) return LEAT_OK;
-  return leat_fail(error, LEAT_INTERNAL, "the graph is broken after `%s`: %s", stage,
-                   broken.message);
+  if (leat_verify_phase(graph, phase, driver->brought, &broken))
+    return leat_fail(context->error, LEAT_INTERNAL, "the graph is broken after `%s`: %s", stage,
+                     broken.message);
+  dump_graph(driver->session, stage, graph);
+  return LEAT_OK;
 }
 
-static leat_status verify_and_dump(leat_driver *driver, const char *stage) {
-  leat_pass_context *context = &driver->context;
-  if (!context->parts.count) {
-    LEAT_TRY(verify(context->graph, stage, context->error));
-    dump_graph(driver->session, stage, context->graph);
-  }
-  for (uint32_t i = 0; i < context->parts.count; i++) {
-    LEAT_TRY(verify(context->parts.items[i], stage, context->error));
-    dump_graph(driver->session, stage, context->parts.items[i]);
-  }
+static leat_status end_stage(leat_driver *driver, const leat_pass_info *pass) {
+  const leat_pass_context *context = &driver->context;
+  const char *stage = pass ? pass->name : first_stage;
+  if (!context->parts.count) LEAT_TRY(verify_and_dump(driver, pass, context->graph));
+  for (uint32_t i = 0; i < context->parts.count; i++)
+    LEAT_TRY(verify_and_dump(driver, pass, context->parts.items[i]));
   const char *stop = driver->session->options.stop_after;
   driver->stopped = stop && strcmp(stop, stage) == 0;
   return LEAT_OK;
@@ -177,11 +180,11 @@ static leat_status run_pass(leat_driver *driver, const leat_pass_info *pass) {
   if (status)
     return leat_fail(driver->context.error, status, "`%s` failed: %s", pass->name,
                      leat_status_name(status));
-  return verify_and_dump(driver, pass->name);
+  return end_stage(driver, pass);
 }
 
 leat_status leat_driver_run(leat_driver *driver, const char *last) {
-  if (driver->next == 0) LEAT_TRY(verify_and_dump(driver, first_stage));
+  if (driver->next == 0) LEAT_TRY(end_stage(driver, NULL));
   while (driver->next < leat_pass_count && !driver->stopped) {
     const leat_pass_info *pass = &leat_passes[driver->next++];
     LEAT_TRY(run_pass(driver, pass));

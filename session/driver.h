@@ -12,6 +12,7 @@ typedef struct leat_driver {
   leat_session *session;
   leat_pass_context context;
   uint32_t next;                     // the pass that runs next
+  leat_phase brought;                // of the texts: leat_brought_phase
   bool stopped;                      // stop_after has been reached: there is nothing more to do
   const leat_counted_entry *entries; // for codegen
   uint32_t entry_count;

@@ -3,6 +3,7 @@
 #include "session/cluster.h"
 
 #include "base/file.h"
+#include "ir/verify.h"
 #include "runtime/stopping.h"
 
 #include <stdlib.h>
@@ -87,8 +88,20 @@ static leat_status check_files(worker *w, leat_wire *in) {
   return in->bad ? malformed(w) : LEAT_OK;
 }
 
+// A part may come from elsewhere, and no pass have seen it.
+static leat_status check_part(worker *w, const leat_driver *driver, const leat_graph *part) {
+  const leat_pass_info *last = &leat_passes[leat_pass_count - 1];
+  leat_phase phase = leat_pass_leaves(&driver->context, last, part);
+  leat_error broken = {0};
+  if (!leat_verify_phase(part, phase, phase, &broken)) return LEAT_OK;
+  return leat_fail(&w->session->error, LEAT_INVALID,
+                   "the part for %s is not as passes leave it: %s", part->device, broken.message);
+}
+
 // The passes have run at the master: what is left is codegen and the targets.
 static leat_status compile_parts(worker *w, worker_step *step, leat_driver *driver) {
+  for (uint32_t i = 0; i < driver->context.parts.count; i++)
+    LEAT_TRY(check_part(w, driver, driver->context.parts.items[i]));
   leat_step_code code = {.arena = step->arena};
   driver->next = leat_pass_count;
   LEAT_TRY(leat_step_compile(driver, &code));

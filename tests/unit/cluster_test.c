@@ -384,7 +384,7 @@ TEST(a_part_that_no_pass_made_is_refused) {
   world w = world_begin(2);
   send_part(&w, 0, 1, LEAT_VERSION, raw, false);
   CHECK_EQ_INT(reply_to(&w, 1), LEAT_INVALID);
-  CHECK(strstr(w.master->error.message, "s: assign_add is no op of a legal graph"));
+  CHECK(strstr(w.master->error.message, "node $s: no graph of the phase `legal` has assign_add"));
   send_step(&w, 2, LEAT_VERSION, false);
   CHECK_EQ_INT(reply_to(&w, 2), LEAT_OK);
   world_end(&w);

@@ -500,4 +500,56 @@ TEST(verify) {
   CHECK_EQ_INT(leat_verify(graph, &error), LEAT_OK);
 }
 
+// The phases whose graphs may have such a node besides the example's, as words.
+static const char *phases_with(leat_op op, const leat_attr *attrs, leat_phase brought) {
+  make_example();
+  leat_value y = {leat_graph_find_node(graph, "f/y"), 0};
+  const leat_op_info *info = leat_op_info_of(op);
+  leat_node *node = leat_graph_append(graph, op, leat_intern(strings, "f/more"), &y,
+                                      (uint32_t)info->min_inputs, attrs);
+  if (info->outputs) node->outputs = leat_value_type(y);
+  leat_text words = {0};
+  for (leat_phase phase = LEAT_PHASE_TEXT; phase <= LEAT_PHASE_LEGAL; phase++) {
+    leat_error error = {0};
+    if (!leat_verify_phase(graph, phase, brought, &error))
+      leat_text_add(&words, " %s", leat_phase_name(phase));
+    else if (!strstr(error.message, "node $f/more: no graph of the phase `"))
+      CHECK_FAILED("%s: %s", leat_op_name(op), error.message);
+  }
+  return finish(&words);
+}
+
+TEST(ops_belong_to_phases) {
+  start();
+  leat_type scalar = leat_type_scalar(LEAT_f32);
+  leat_attr fetch[] = {string_attr("y"), {.i = 0}}, send[] = {{.i = 0}, string_attr("there")};
+  leat_attr recv[] = {{.i = 0}, string_attr("there"), {.type = &scalar}};
+  leat_attr check[] = {{.dim = num(0)}, string_attr("f/y"), string_attr("why"), {.count = 0}};
+  CHECK_EQ_STR(phases_with(LEAT_OP_neg, NULL, LEAT_PHASE_TEXT), " text step checked part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_fetch, fetch, LEAT_PHASE_TEXT), " step checked part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_check_dims, check, LEAT_PHASE_TEXT), " checked part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_send, send, LEAT_PHASE_TEXT), " part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_recv, recv, LEAT_PHASE_TEXT), " part legal");
+  // What a text brought stays: it was dumped at that phase, or behind it.
+  CHECK_EQ_STR(phases_with(LEAT_OP_send, send, LEAT_PHASE_PART), " text step checked part legal");
+  CHECK_EQ_INT(leat_brought_phase(graph), LEAT_PHASE_PART);
+  CHECK_EQ_STR(phases_with(LEAT_OP_fetch, fetch, LEAT_PHASE_CHECKED),
+               " text step checked part legal");
+  CHECK_EQ_INT(leat_brought_phase(graph), LEAT_PHASE_STEP);
+  CHECK_EQ_STR(phases_with(LEAT_OP_recv, recv, LEAT_PHASE_CHECKED), " part legal");
+  make_example();
+  CHECK_EQ_INT(leat_brought_phase(graph), LEAT_PHASE_TEXT);
+  leat_attr state = {.state = graph->states.items[0]};
+  leat_node *update =
+      leat_graph_append(graph, LEAT_OP_assign_add, leat_intern(strings, "f/update"),
+                        &(leat_value){leat_graph_find_node(graph, "f/y"), 0}, 1, &state);
+  leat_error error = {0};
+  CHECK_EQ_INT(leat_verify_phase(graph, LEAT_PHASE_PART, LEAT_PHASE_TEXT, &error), LEAT_OK);
+  CHECK_EQ_INT(leat_verify_phase(graph, LEAT_PHASE_LEGAL, LEAT_PHASE_LEGAL, &error), LEAT_INTERNAL);
+  CHECK_EQ_STR(error.message,
+               "verify: node $f/update: no graph of the phase `legal` has assign_add");
+  leat_node_set_op(update, LEAT_OP_assign);
+  CHECK_EQ_INT(leat_verify_phase(graph, LEAT_PHASE_LEGAL, LEAT_PHASE_LEGAL, &error), LEAT_OK);
+}
+
 CHECK_MAIN("ir")

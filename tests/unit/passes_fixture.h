@@ -121,15 +121,21 @@ static inline void request_entry(fixture *f, leat_entry *entry) {
   leat_vec_push(f->arena, &f->request.entries, entry);
 }
 
+static inline void check_phase(fixture *f, const leat_pass_info *pass, const leat_graph *graph) {
+  leat_phase phase = leat_pass_leaves(&f->context, pass, graph);
+  leat_phase brought = leat_brought_phase(f->session);
+  CHECK_EQ_INT(leat_verify_phase(graph, phase, brought, &f->error), LEAT_OK);
+}
+
 static inline leat_status run(fixture *f, const char *name) {
   const leat_pass_info *pass = leat_passes;
   while (strcmp(pass->name, name) != 0) pass++;
   leat_status status = pass->function(&f->context);
   leat_arena_reset(f->scratch);
   if (!status) {
-    CHECK_EQ_INT(leat_verify(f->context.graph, &f->error), LEAT_OK);
+    if (!f->context.parts.count) check_phase(f, pass, f->context.graph);
     for (uint32_t i = 0; i < f->context.parts.count; i++)
-      CHECK_EQ_INT(leat_verify(f->context.parts.items[i], &f->error), LEAT_OK);
+      check_phase(f, pass, f->context.parts.items[i]);
     if (f->error.status) CHECK_FAILED("after %s: %s", name, f->error.message);
   }
   return status;
