@@ -258,7 +258,6 @@ static bool walk_launches(walker *w, uint32_t first, uint32_t count) {
     if (!leat_launch_has_region(frame->program->view.launches[i].kind)) {
       begin_launch(w, width > 1);
       run_share(w, i, width);
-      if (w->size == 1 && has_failed(w->walk)) return false;
     } else if (!(width > 1 ? walk_region : walk_region_alone)(w, i)) {
       return false;
     }

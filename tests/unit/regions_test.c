@@ -461,6 +461,55 @@ TEST(failures_in_a_round_end_the_step) {
   }
 }
 
+static uint32_t variable(writing *w, uint32_t flags, uint32_t table) {
+  leat_image_variable v = {
+      .origin.name = image_text(w->b, "v"), .type = w->one, .flags = flags, .table = table};
+  return image_buffer(w->b, LEAT_BUFFER_VARIABLE, IMAGE_ADD(w->b, variables, v), w->one);
+}
+
+// A loop of one thread's between launches of all: while x < n { look at x's sign, x += 1 }; v += 1
+static writing one_thread_image(void) {
+  writing w = begin_image(forms[5]);
+  uint32_t x = image_feed(w.b, "x", w.one), n = image_feed(w.b, "n", w.one);
+  uint32_t i = image_arena_buffer(w.b, 4, w.one), s = image_arena_buffer(w.b, BYTES, w.many);
+  uint32_t p = truth_buffer(&w), v = variable(&w, 2 | 4, 0);
+  wide(&w, INCREMENT, BUFFERS((int)s, (int)w.zero));
+  copy(&w, i, x);
+  region(&w, true, p, 1);
+  narrow(&w, INCREMENT, BUFFERS((int)v, (int)v));
+  wide(&w, INCREMENT, BUFFERS((int)s, (int)s));
+  wide(&w, INCREMENT, BUFFERS((int)s, (int)s));
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)p, (int)i, (int)n));
+  end_table(&w);
+  narrow(&w, CHECK_SIGN, BUFFERS((int)i, (int)i));
+  end_table(&w);
+  image_fetch(w.b, "s", s);
+  image_fetch(w.b, "i", i);
+  image_fetch(w.b, "v", v);
+  return w;
+}
+
+TEST(one_thread_loops_in_a_gang) {
+  writing w = one_thread_image();
+  fixture f;
+  if (set_up_form(&f, &w)) {
+    float from = 0, to = 5;
+    leat_tensor feeds[] = {scalar(&from), scalar(&to)}, fetches[3];
+    for (int step = 0; step < 20; step++) {
+      from = step % 2 ? 0 : -1;
+      leat_status status = execute(&f, (uint64_t)step, feeds, fetches);
+      CHECK_EQ_INT(status, from < 0 ? LEAT_OUT_OF_RANGE : LEAT_OK);
+      if (from < 0)
+        CHECK_EQ_STR(f.error.message, DEVICE(0) ": node `node`: index out of range");
+      else // nothing runs behind a failure
+        CHECK(all_are(&fetches[0], 3) && first(&fetches[1]) == 5 &&
+              first(&fetches[2]) == (float)(step / 2 + 1));
+    }
+  }
+  tear_down(&f);
+}
+
 typedef struct interrupter {
   leat_runtime *runtime;
   double asked;
@@ -525,11 +574,9 @@ TEST(loops_of_nothing_are_interrupted) {
 // v += 1, a thousand times
 static writing counting_image(form form) {
   writing w = begin_image(form);
-  leat_image_variable v = {.origin.name = image_text(w.b, "v"), .type = w.one, .flags = 2 | 4};
-  IMAGE_ADD(w.b, variables, v);
   uint32_t n = image_feed(w.b, "n", w.one), p = truth_buffer(&w);
   uint32_t i = image_arena_buffer(w.b, 4, w.one);
-  uint32_t value = image_buffer(w.b, LEAT_BUFFER_VARIABLE, 0, w.one);
+  uint32_t value = variable(&w, 2 | 4, 0);
   copy(&w, i, image_buffer(w.b, LEAT_BUFFER_CONSTANT, 0, w.one));
   region(&w, true, p, 1);
   end_table(&w);
@@ -573,14 +620,56 @@ TEST(what_loops_do_to_variables_is_locked) {
   }
 }
 
+// while v < n { x = v + 1 } of a variable that is only read
+static writing reading_image(form form) {
+  writing w = begin_image(form);
+  uint32_t n = image_feed(w.b, "n", w.one), x = image_arena_buffer(w.b, 4, w.one);
+  uint32_t v = variable(&w, 4, 0), p = truth_buffer(&w);
+  region(&w, true, p, 1);
+  end_table(&w);
+  narrow(&w, LESS, BUFFERS((int)p, (int)v, (int)n));
+  end_table(&w);
+  narrow(&w, INCREMENT, BUFFERS((int)x, (int)v));
+  end_table(&w);
+  return w;
+}
+
+// What the first and last task of table 0, the condition's and the body's do to variables.
+static void check_access(writing w, const char *expected) {
+  fixture f;
+  if (set_up_form(&f, &w)) {
+    const leat_image_table *tables = f.programs[0]->view.tables;
+    uint32_t tasks[] = {0, tables[0].task_count - 1, tables[1].task_first, tables[2].task_first};
+    char found[5] = "";
+    for (int i = 0; i < 4; i++) found[i] = "-rw"[f.programs[0]->access[tasks[i]]];
+    CHECK_EQ_STR(found, expected);
+  }
+  tear_down(&f);
+}
+
+TEST(segments_lock_what_their_regions_touch) {
+  check_access(counting_image(forms[0]), "---w");
+  check_access(counting_image(forms[1]), "ww-w");
+  check_access(reading_image(forms[0]), "--rr");
+  check_access(reading_image(forms[1]), "rrrr");
+  for (int k = 0; k < 2; k++) { // the predicate itself
+    writing w = reading_image(forms[k]);
+    uint32_t truth = variable(&w, 4, 0);
+    w.b->variables[1].type = w.b->buffers[truth].type = image_type(LEAT_bool, -1);
+    w.b->buffers[truth].where = 1;
+    w.b->variables[1].origin.name = image_text(w.b, "truth");
+    w.b->regions[0].predicate = truth;
+    w.b->tables[1].task_count = w.b->tables[2].task_count = 0;
+    check_access(w, "rr--");
+  }
+}
+
 // v starts as 3, which a loop counts to, each time anew.
 static writing initialised_image(form form) {
   writing w = begin_image(form);
   float three = 3;
   memcpy(w.b->data + 64, &three, sizeof three);
-  leat_image_variable v = {.origin.name = image_text(w.b, "v"), .type = w.one, .table = 1};
-  IMAGE_ADD(w.b, variables, v);
-  uint32_t value = image_buffer(w.b, LEAT_BUFFER_VARIABLE, 0, w.one), p = truth_buffer(&w);
+  uint32_t value = variable(&w, 0, 1), p = truth_buffer(&w);
   uint32_t most = image_buffer(w.b, LEAT_BUFFER_CONSTANT, 64, w.one);
   uint32_t y = image_arena_buffer(w.b, 4, w.one);
   narrow(&w, INCREMENT, BUFFERS((int)y, (int)value));

@@ -50,11 +50,12 @@ static inline int32_t k_check(leat_call *call, const leat_arg *args, int64_t beg
   return k_increment(call, args, begin, end);
 }
 
-// out = a < b, bools
+// out = a < b, bools. The first tiles are the first to be there.
 static inline int32_t k_less(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
   (void)call;
   bool *out = args[0].pointer;
   const float *a = args[1].pointer, *b = args[2].pointer;
+  if (begin > 0) nanosleep(&(struct timespec){0, 1000000}, NULL);
   for (int64_t i = begin; i < end; i++) out[i] = a[i] < b[i];
   return 0;
 }
