@@ -146,17 +146,17 @@ static double seconds(void) {
   return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-TEST(a_million_rounds) {
+TEST(many_rounds) {
   for (int k = 0; k < 2; k++) {
     writing w = loop_image(forms[k], INCREMENT);
     fixture f;
     if (set_up_form(&f, &w)) {
-      float n = 1e6f;
+      float n = getenv("LEAT_SANITIZED") ? 1e5f : 1e6f;
       leat_tensor feed = scalar(&n), s;
       double from = seconds();
       CHECK_EQ_INT(execute(&f, 1, &feed, &s), LEAT_OK);
       printf("a round of %s: %.0f ns\n", forms[k].launch ? "launches" : "tasks",
-             (seconds() - from) * 1e3);
+             (seconds() - from) / n * 1e9);
       CHECK(first(&s) == n);
     }
     tear_down(&f);
@@ -534,10 +534,10 @@ static void check_endless(writing w, float expected) {
     float n = INFINITY;
     leat_tensor feeds[] = {scalar(&n), scalar(&n)}, s;
     CHECK_EQ_INT(execute(&f, 1, feeds, &s), LEAT_ABORTED);
-    double taken = seconds() - who.asked;
-    if (!(taken < 0.2) && !getenv("LEAT_SANITIZED")) CHECK_FAILED("it took %g s", taken);
-    CHECK_EQ_STR(f.error.message, "interrupted");
+    double ended = seconds();
     pthread_join(thread, NULL);
+    CHECK_EQ_STR(f.error.message, "interrupted");
+    CHECK(getenv("LEAT_SANITIZED") || ended - who.asked < 0.2);
     leat_runtime_interrupt(f.runtime, false);
     n = 2;
     CHECK_EQ_INT(execute(&f, 2, feeds, &s), LEAT_OK);
