@@ -1,5 +1,6 @@
 // The structures that the executor's files share: runtime.c (the process), executor.c (binding),
-// run.c (scheduling), task.c (tasks, host's own), transfer.c (sends, recvs), segment.c (computing).
+// prepare.c (dims, feeds), run.c (scheduling), task.c (tasks, host's own), transfer.c (sends,
+// recvs), segment.c (computing).
 #ifndef LEAT_RUNTIME_EXECUTOR_H
 #define LEAT_RUNTIME_EXECUTOR_H
 
@@ -151,6 +152,12 @@ static inline const char *leat_run_device(const leat_run *run, uint32_t part) {
   const leat_program *program = run->frames[part].program;
   return leat_program_text(program, program->image->device);
 }
+
+// prepare.c. Resolves the frames for run->dims; with `checks`, what must hold of these holds.
+LEAT_MUST_USE leat_status leat_run_resolve(leat_run *run, bool checks, leat_error *error);
+// Binds the dims and the feeds, and begins anew what counts and keeps in a run.
+LEAT_MUST_USE leat_status leat_run_prepare(leat_run *run, const leat_run_request *request,
+                                           leat_error *error);
 
 // run.c. From whom: the rank that the failure came from, or -1.
 void leat_run_fail(leat_run *run, int from, leat_status status, const char *format, ...)
