@@ -73,6 +73,11 @@ const leat_type *leat_item_type(const leat_item *item) {
   return &item->node->outputs[item->port];
 }
 
+uint32_t leat_item_copied_reads(const leat_item *item) {
+  bool loop = item->node->op == LEAT_OP_while_loop && !item->port;
+  return loop ? item->node->output_count : 0;
+}
+
 leat_item *leat_item_memory(leat_table *table, leat_value value) {
   leat_item *item = leat_item_of(table, value);
   while (item->role == LEAT_ROLE_ALIAS) item = input(table, item, 0);
@@ -183,11 +188,12 @@ static bool is_packed(const leat_table *table, const leat_item *item, uint32_t i
 static bool reads_memory(const leat_table *table, const leat_item *item, uint32_t i) {
   leat_op_kind kind = item->node->info->kind;
   return item->role == LEAT_ROLE_EFFECT || kind == LEAT_KIND_SCATTER || kind == LEAT_KIND_LIBRARY ||
-         (kind == LEAT_KIND_CONTRACT && !is_packed(table, item, i));
+         kind == LEAT_KIND_REGION || (kind == LEAT_KIND_CONTRACT && !is_packed(table, item, i));
 }
 
 // What gives nothing is there for its effect; other ops without code give what comes from outside.
 static leat_role first_role(const leat_node *node) {
+  if (node->info->kind == LEAT_KIND_REGION) return LEAT_ROLE_WORK;
   if (!node->output_count) return LEAT_ROLE_EFFECT;
   return node->info->kind == LEAT_KIND_STRUCTURE ? LEAT_ROLE_LEAF : LEAT_ROLE_WORK;
 }
@@ -197,7 +203,8 @@ static void find_wanted(leat_table *table) {
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
     item->role = first_role(item->node);
-    item->wanted |= item->node->info->kind == LEAT_KIND_LIBRARY;
+    leat_op_kind kind = item->node->info->kind;
+    item->wanted |= kind == LEAT_KIND_LIBRARY || kind == LEAT_KIND_REGION;
     if (item->wanted && keeps_memory(item->node) && item->node->control_count == 0)
       item->role = LEAT_ROLE_ALIAS;
     bool alias = item->role == LEAT_ROLE_ALIAS;

@@ -41,8 +41,8 @@ static void expand_transpose_b(leat_graph *graph, leat_node *node) {
   leat_node_set_attr(graph, node, "transpose_b", (leat_attr){.i = 0});
 }
 
-static void expand(leat_codegen_state *cg) {
-  leat_graph *graph = cg->graph;
+static void expand(void *context, leat_graph *graph) {
+  leat_codegen_state *cg = context;
   uint32_t count = graph->nodes.count;
   leat_node *in_cycle;
   for (uint32_t i = 0; i < count; i++) {
@@ -72,8 +72,7 @@ static void link_units(leat_table *table) {
     leat_vec_push(table->cg->arena, &table->units, unit);
 }
 
-static leat_status compile_table(leat_table *table, leat_node *const *roots, uint32_t count) {
-  table->item_of = table->cg->item_of;
+void leat_table_arrange(leat_table *table, leat_node *const *roots, uint32_t count) {
   leat_table_collect(table, roots, count);
   leat_units_make(table);
   leat_fuse(table);
@@ -81,16 +80,32 @@ static leat_status compile_table(leat_table *table, leat_node *const *roots, uin
   dump(table, "fuse");
   leat_schedule(table);
   dump(table, "schedule");
+}
+
+leat_status leat_table_plan(leat_table *table) {
   for (uint32_t i = 0; i < table->units.count; i++) {
     leat_unit *unit = table->units.items[i];
     if (unit->kind == LEAT_UNIT_CONTRACT) leat_contract_prepare(table, unit);
     if (unit->kind == LEAT_UNIT_LOOPS) leat_loops_prepare(table, unit);
     if (unit->kind == LEAT_UNIT_LIBRARY) leat_library_prepare(table, unit);
+    if (unit->kind == LEAT_UNIT_REGION) LEAT_TRY(leat_region_prepare(table, unit));
   }
   LEAT_TRY(leat_plan(table));
   dump(table, "plan");
+  return LEAT_OK;
+}
+
+leat_status leat_table_lower(leat_table *table) {
   for (uint32_t i = 0; i < table->units.count; i++)
     LEAT_TRY(leat_lower_unit(table, table->units.items[i]));
+  return LEAT_OK;
+}
+
+static leat_status compile_table(leat_table *table, leat_node *const *roots, uint32_t count) {
+  table->item_of = table->cg->item_of;
+  leat_table_arrange(table, roots, count);
+  LEAT_TRY(leat_table_plan(table));
+  LEAT_TRY(leat_table_lower(table));
   leat_image_add_table(table);
   for (uint32_t i = 0; i < table->items.count; i++)
     table->item_of[table->items.items[i]->node->id] = NULL;
@@ -101,7 +116,7 @@ static leat_status compile_step(leat_codegen_state *cg) {
   leat_vec(leat_node *) roots = {0};
   for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
     leat_node *node = cg->graph->nodes.items[i];
-    bool is_root = node->info->flags & LEAT_FLAG_EFFECT && node->op != LEAT_OP_check_dims;
+    bool is_root = node->effect && node->op != LEAT_OP_check_dims;
     if (is_root) leat_vec_push(cg->arena, &roots, node);
   }
   leat_table *table = leat_new(cg->arena, leat_table);
@@ -155,11 +170,13 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                              .diag = diag,
                              .options = options,
                              .error = error ? error : &own};
-  expand(cg);
+  leat_graph_visit(graph, expand, cg);
   leat_map_init(&cg->leaves, arena);
+  leat_map_init(&cg->region_states, arena);
   leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
-  cg->variables = leat_new_array(arena, leat_storage *, graph->states.count + 1);
+  uint32_t states = graph->states.count + leat_regions_begin(cg);
+  cg->variables = leat_new_array(arena, leat_storage *, (size_t)states + 1);
   leat_image_begin(cg);
   cg->scratch = leat_arena_create();
   leat_status status = compile_tables(cg);

@@ -296,7 +296,7 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   leat_dim dims[] = {matrices_of_b(&c), leat_contraction_panels(&c), c.depth_dim,
                      leat_dim_const(c.width)};
   leat_type type = {.dtype = b->dtype, .rank = 1, .dims = {leat_lower_product(&w, dims, 4)}};
-  unit->scratch = leat_storage_arena(table->cg, &type);
+  unit->scratch = leat_storage_arena(table, &type);
 }
 
 // A tile is LEAT_DEPTH_BLOCK rows of a panel.

@@ -399,8 +399,9 @@ static void find_outputs(leat_table *table, leat_unit *unit) {
     qsort(unit->members.items, unit->members.count, sizeof *unit->members.items, compare_items);
   for (uint32_t i = 0; i < unit->members.count; i++) {
     leat_item *item = unit->members.items[i];
-    if (unit->kind != LEAT_UNIT_LIBRARY && !is_read_outside(item)) continue;
-    if (!item->storage) item->storage = leat_storage_arena(table->cg, leat_item_type(item));
+    bool all = unit->kind == LEAT_UNIT_LIBRARY || unit->kind == LEAT_UNIT_REGION;
+    if (!item->node->output_count || (!all && !is_read_outside(item))) continue;
+    if (!item->storage) item->storage = leat_storage_arena(table, leat_item_type(item));
     leat_output output = {item, item->storage};
     leat_vec_push(table->cg->arena, &unit->outputs, output);
   }

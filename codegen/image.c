@@ -8,6 +8,12 @@
 
 #include <inttypes.h>
 
+// A body's table, and the number that its region has given it.
+typedef struct leat_pending_table {
+  leat_table *table;
+  uint32_t number;
+} leat_pending_table;
+
 struct leat_image_state {
   leat_image_writer out;
   leat_map buffers;       // leat_storage → number + 1
@@ -15,6 +21,7 @@ struct leat_image_state {
   leat_bytes_map shapes;  // hash of a kernel's instructions → number + 1
   leat_vec(leat_kernel *) kernel_list;
   leat_vec(const char *) symbols;
+  leat_vec(leat_pending_table) pending; // of the regions of tables that are written
 };
 
 static leat_image_state *state_of(const leat_codegen_state *cg) {
@@ -23,19 +30,33 @@ static leat_image_state *state_of(const leat_codegen_state *cg) {
 
 // -- Storage --------------------------------------------------------------------------------------
 
+// The storage of the step, or of an initial value, that arena memory is a piece of.
+static const leat_storage *piece_of_step(const leat_storage *storage) {
+  while (storage->place.table->memory) storage = storage->place.table->memory;
+  return storage;
+}
+
 static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage, uint64_t where,
                            const leat_type *type) {
   leat_image_buffer buffer = {
       .kind = storage->kind, .where = where, .type = leat_image_writer_type(&image->out, type)};
-  if (storage->kind == LEAT_BUFFER_ARENA) buffer.arena = storage->place.arena;
+  if (storage->kind == LEAT_BUFFER_ARENA) buffer.arena = piece_of_step(storage)->place.arena;
   LEAT_IMAGE_ADD(&image->out, buffers, buffer);
   return image->out.buffers.count - 1;
+}
+
+static leat_dim offset_of(leat_codegen_state *cg, const leat_storage *storage) {
+  leat_dim offset = storage->place.offset;
+  const leat_storage *around = storage->place.table->memory;
+  bool fits = !around || leat_dim_add(cg->graph->dims, offset, offset_of(cg, around), &offset);
+  if (!fits) leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
+  return offset;
 }
 
 static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   leat_image_state *image = state_of(cg);
   switch (storage->kind) {
-  case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, storage->place.offset);
+  case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, offset_of(cg, storage));
   case LEAT_BUFFER_VARIABLE: return storage->state->id;
   case LEAT_BUFFER_FEED: return leat_image_writer_port(&image->out, storage->node);
   case LEAT_BUFFER_CONSTANT:
@@ -171,6 +192,17 @@ static leat_image_origin origin_of_unit(leat_image_state *image, const leat_unit
   return item ? origin_of(image, item->node) : leat_image_writer_origin(&image->out, "copy", NULL);
 }
 
+// Its tables are written when the one that it stands in is.
+static uint32_t add_region(leat_codegen_state *cg, const leat_region_tables *region) {
+  leat_image_state *image = state_of(cg);
+  uint32_t number = leat_image_writer_region(&image->out, buffer_of(cg, region->predicate));
+  for (int i = 0; i < 2; i++) {
+    leat_pending_table pending = {region->tables[i], image->out.regions.items[number].tables[i]};
+    leat_vec_push(cg->arena, &image->pending, pending);
+  }
+  return number;
+}
+
 static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launch *launch) {
   leat_image_state *image = state_of(cg);
   leat_image_launch record = {.kind = launch->kind,
@@ -182,6 +214,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
                               .node = origin_of_unit(image, unit)};
   if (launch->kernel) record.kernel = kernel_number(cg, launch->kernel, launch->title);
   if (launch->function) record.kernel = function_number(cg, launch->function);
+  if (launch->region) record.region = add_region(cg, launch->region);
   record.arg_first = image->out.args.count;
   for (uint32_t i = 0; i < launch->buffers.count; i++)
     add_arg(image, false, buffer_of(cg, launch->buffers.items[i]));
@@ -197,6 +230,11 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
 static leat_image_task own_task(leat_table *table, const leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   const leat_node *node = unit->members.items[0]->node;
+  if (unit->kind == LEAT_UNIT_REGION)
+    return (leat_image_task){.kind = leat_unit_task_kind(unit),
+                             .first = add_region(cg, &unit->region),
+                             .count = 1,
+                             .node = origin_of(state_of(cg), node)};
   uint32_t *buffers = leat_new_array(cg->arena, uint32_t, (size_t)node->input_count + 1);
   if (unit->received) buffers[0] = buffer_of(cg, unit->received);
   for (uint32_t i = 0; i < node->input_count; i++)
@@ -219,8 +257,8 @@ static leat_image_task segment(leat_codegen_state *cg, const leat_task *from) {
 static void add_task(leat_table *table, const leat_task *from) {
   leat_image_state *image = state_of(table->cg);
   const leat_unit *first = from->units.items[0];
-  leat_image_task task =
-      first->kind == LEAT_UNIT_TASK ? own_task(table, first) : segment(table->cg, from);
+  leat_image_task task = leat_unit_task_kind(first) == LEAT_TASK_SEGMENT ? segment(table->cg, from)
+                                                                         : own_task(table, first);
   task.dependencies = from->needs.count;
   task.successor_first = image->out.successors.count;
   task.successor_count = from->successors.count;
@@ -245,7 +283,11 @@ static void fill_table(leat_table *table, uint32_t number) {
 void leat_image_add_table(leat_table *table) {
   leat_image_writer *out = &state_of(table->cg)->out;
   uint32_t number = leat_image_writer_table(out);
+  leat_image_state *image = state_of(table->cg);
   fill_table(table, number);
+  for (uint32_t i = 0; i < image->pending.count; i++)
+    fill_table(image->pending.items[i].table, image->pending.items[i].number);
+  image->pending.count = 0;
   if (table->initialises) out->variables.items[table->initialises->id].table = number;
 }
 

@@ -16,7 +16,7 @@ void leat_library_prepare(leat_table *table, leat_unit *unit) {
   unit->call = call;
   if (leat_dim_is(call->scratch, 0)) return;
   leat_type bytes = {.dtype = LEAT_u8, .rank = 1, .dims = {call->scratch}};
-  unit->scratch = leat_storage_arena(cg, &bytes);
+  unit->scratch = leat_storage_arena(table, &bytes);
 }
 
 void leat_lower_library(leat_table *table, leat_unit *unit) {

@@ -224,7 +224,7 @@ void leat_loops_prepare(leat_table *table, leat_unit *unit) {
   leat_dim dims[] = {leat_lower_product(&w, kept, kept_count), leat_lower_ceil_div(&w, all, block)};
   leat_type type = {.dtype = item->node->outputs[0].dtype, .rank = 1};
   type.dims[0] = leat_lower_product(&w, dims, 2);
-  unit->scratch = leat_storage_arena(table->cg, &type);
+  unit->scratch = leat_storage_arena(table, &type);
 }
 
 void leat_lower_loops(leat_table *table, leat_unit *unit) {

@@ -12,6 +12,7 @@ static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_laun
 }
 
 static void lower_copy(leat_table *table, leat_unit *unit) {
+  if (unit->copy.from == unit->copy.to) return;
   leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_COPY);
   leat_vec_push(table->cg->arena, &launch->buffers, unit->copy.to);
   leat_vec_push(table->cg->arena, &launch->buffers, unit->copy.from);
@@ -47,6 +48,7 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
   case LEAT_UNIT_COPY: lower_copy(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
+  case LEAT_UNIT_REGION: return leat_lower_region(table, unit);
   case LEAT_UNIT_TASK: break;
   }
   leat_arena_reset(table->cg->scratch);

@@ -22,7 +22,7 @@ leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit) {
   leat_storages list = {0};
   for (uint32_t i = 0; i < unit->members.count; i++) {
     const leat_item *item = unit->members.items[i];
-    for (uint32_t j = 0; j < item->reads.count; j++) {
+    for (uint32_t j = leat_item_copied_reads(item); j < item->reads.count; j++) {
       const leat_item *producer = item->reads.items[j]->producer;
       bool inside = producer->unit && leat_unit_of(producer->unit) == unit;
       if (!inside && producer->storage) add_once(table->cg->arena, &list, producer->storage);
@@ -39,6 +39,7 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
   leat_storage *filled = leat_unit_filled(unit);
   if (filled) add_once(table->cg->arena, &list, filled);
   if (unit->scratch) add_once(table->cg->arena, &list, unit->scratch);
+  if (unit->kind == LEAT_UNIT_REGION) add_once(table->cg->arena, &list, unit->region.predicate);
   return list;
 }
 
@@ -59,6 +60,7 @@ typedef leat_vec(range) ranges; // ascending
 
 typedef struct planner {
   leat_table *table;
+  leat_arena_plans *arenas;          // of a body's table its one, of others those of the step
   leat_vec(leat_storage *) storages; // of the arena, by who writes them first
   uint32_t task_count;
   uint8_t *after; // task_count²: after[a × n + b]: b runs when a has ended; NULL: too many, or one
@@ -70,10 +72,15 @@ typedef struct planner {
   uint32_t passed;
 } planner;
 
+// Of the arena, and no piece of the table around.
+static bool is_own(const planner *p, const leat_storage *storage) {
+  return storage->kind == LEAT_BUFFER_ARENA && storage->place.table == p->table;
+}
+
 static void touch(planner *p, const leat_storages *list, leat_unit *unit) {
   for (uint32_t i = 0; i < list->count; i++) {
     leat_storage *storage = list->items[i];
-    if (storage->kind != LEAT_BUFFER_ARENA) continue;
+    if (!is_own(p, storage)) continue;
     if (!storage->place.touched.count) leat_vec_push(p->table->cg->arena, &p->storages, storage);
     leat_vec_push(p->table->cg->arena, &storage->place.touched, unit);
   }
@@ -145,6 +152,7 @@ static bool can_share(const planner *p, const leat_output *output, const leat_st
   const leat_storage *out = output->storage;
   const leat_arena_place *place = &input->place;
   if (input->kind != LEAT_BUFFER_ARENA || input == out) return false;
+  if (!is_own(p, out) || !is_own(p, input)) return false;
   if (out->place.touched.items[0] != unit || place->lasts || place->taken) return false;
   for (uint32_t i = 0; i < place->touched.count; i++)
     if (place->touched.items[i] != unit && !runs_before(p, place->touched.items[i], unit))
@@ -320,13 +328,15 @@ static void add_need(void *context, const leat_atom *atom) {
 // The number of the arena for a value of this size.
 static leat_status arena_for(planner *p, leat_dim size, uint32_t *out) {
   leat_codegen_state *cg = p->table->cg;
+  *out = 0;
+  if (p->table->body) return LEAT_OK;
   need_search search = {.graph = cg->graph, .needs = leat_dim_const(0), .fits = true};
   leat_dim_visit(size, add_need, &search);
   if (!search.fits)
     return leat_fail(cg->error, LEAT_UNSUPPORTED, "a size needs too many run-time dims");
-  for (*out = 0; *out < cg->arenas.count; ++*out)
-    if (leat_dim_equal(cg->arenas.items[*out].needs, search.needs)) return LEAT_OK;
-  leat_vec_push(cg->arena, &cg->arenas, (leat_arena_plan){.needs = search.needs});
+  for (; *out < p->arenas->count; ++*out)
+    if (leat_dim_equal(p->arenas->items[*out].needs, search.needs)) return LEAT_OK;
+  leat_vec_push(cg->arena, p->arenas, (leat_arena_plan){.needs = search.needs});
   return LEAT_OK;
 }
 
@@ -359,7 +369,7 @@ static leat_status place_in_room(planner *p, room_list *rooms, leat_storage *sto
 static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
   leat_codegen_state *cg = p->table->cg;
   leat_dims *dims = cg->graph->dims;
-  leat_dim *ends = leat_new_array(cg->arena, leat_dim, cg->arenas.count);
+  leat_dim *ends = leat_new_array(cg->arena, leat_dim, p->arenas->count);
   ends[0] = leat_dim_const(end);
   bool fits = true;
   for (uint32_t i = 0; i < rooms->count; i++) {
@@ -367,13 +377,13 @@ static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
     rooms->items[i].offset = *offset;
     fits = fits && leat_dim_add(dims, *offset, rooms->items[i].size, offset);
   }
-  for (uint32_t i = 0; i < cg->arenas.count; i++)
-    fits = fits && leat_dim_max(dims, cg->arenas.items[i].size, ends[i], &cg->arenas.items[i].size);
+  for (uint32_t i = 0; i < p->arenas->count; i++)
+    fits = fits && leat_dim_max(dims, p->arenas->items[i].size, ends[i], &p->arenas->items[i].size);
   return fits ? LEAT_OK : leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
 }
 
 leat_status leat_plan(leat_table *table) {
-  planner p = {.table = table};
+  planner p = {.table = table, .arenas = table->body ? &table->arenas : &table->cg->arenas};
   room_list rooms = {0};
   int64_t end = 0;
   find_lifetimes(&p);

@@ -29,6 +29,10 @@ typedef struct scheduler {
   leat_heap ready; // rank, then number
 } scheduler;
 
+static bool is_task(const leat_unit *unit) {
+  return leat_unit_task_kind(unit) != LEAT_TASK_SEGMENT;
+}
+
 static double bytes_of(const leat_storage *storage) {
   return leat_elements_estimate(storage->type.dims, storage->type.rank) *
          (double)leat_dtype_size(storage->type.dtype);
@@ -48,9 +52,9 @@ static bool frees_memory(const scheduler *s, const leat_unit *unit) {
 
 static void push_ready(scheduler *s, uint32_t number) {
   const leat_unit *unit = s->slots[number].unit;
-  uint64_t rank = unit->kind == LEAT_UNIT_TASK && leat_unit_task_kind(unit) != LEAT_TASK_RECV ? 0
-                  : frees_memory(s, unit)                                                     ? 1
-                                                                                              : 2;
+  uint64_t rank = is_task(unit) && leat_unit_task_kind(unit) != LEAT_TASK_RECV ? 0
+                  : frees_memory(s, unit)                                      ? 1
+                                                                               : 2;
   leat_heap_push(s->table->cg->arena, &s->ready, rank << 32 | number);
 }
 
@@ -110,7 +114,7 @@ static const leat_number_set *needs_of(cutter *c, const leat_unit *unit) {
     const leat_unit *needed = leat_unit_of(unit->before.items[i]);
     if (needed == unit) continue;
     all = leat_number_set_join(&c->sets, all, c->needs[needed->position]);
-    if (needed->kind == LEAT_UNIT_TASK) all = leat_number_set_add(&c->sets, all, needed->task);
+    if (is_task(needed)) all = leat_number_set_add(&c->sets, all, needed->task);
   }
   return all;
 }
@@ -123,7 +127,7 @@ static uint32_t new_task(leat_table *table) {
 static void put_in_task(cutter *c, leat_unit *unit) {
   leat_table *table = c->table;
   const leat_number_set *needs = c->needs[unit->position];
-  if (unit->kind == LEAT_UNIT_TASK) {
+  if (is_task(unit)) {
     unit->task = new_task(table);
   } else {
     uintptr_t open = (uintptr_t)leat_map_get(&c->open, needs);
@@ -162,7 +166,7 @@ static void cut_tasks(leat_table *table) {
   leat_map_init(&c.open, arena);
   for (uint32_t i = 0; i < table->units.count; i++) {
     const leat_unit *unit = table->units.items[i];
-    for (uint32_t j = 0; unit->kind == LEAT_UNIT_TASK && j < unit->before.count; j++)
+    for (uint32_t j = 0; is_task(unit) && j < unit->before.count; j++)
       c.feeds[leat_unit_of(unit->before.items[j])->position] = true;
   }
   for (uint32_t i = 0; i < table->units.count; i++) {

@@ -10,8 +10,10 @@ static leat_storage *new_storage(leat_codegen_state *cg, leat_buffer_kind kind,
   return storage;
 }
 
-leat_storage *leat_storage_arena(leat_codegen_state *cg, const leat_type *type) {
-  return new_storage(cg, LEAT_BUFFER_ARENA, type);
+leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type) {
+  leat_storage *storage = new_storage(table->cg, LEAT_BUFFER_ARENA, type);
+  storage->place.table = table;
+  return storage;
 }
 
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state) {

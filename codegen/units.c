@@ -99,6 +99,8 @@ leat_unit *leat_unit_of(leat_unit *unit) {
 }
 
 leat_task_kind leat_unit_task_kind(const leat_unit *unit) {
+  if (unit->kind == LEAT_UNIT_REGION && unit->region.waits)
+    return unit->members.items[0]->node->op == LEAT_OP_while_loop ? LEAT_TASK_WHILE : LEAT_TASK_IF;
   if (unit->kind != LEAT_UNIT_TASK) return LEAT_TASK_SEGMENT;
   return leat_task_kind_of(unit->members.items[0]->node->op);
 }
@@ -165,6 +167,30 @@ bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {
          (dtype == LEAT_f32 || dtype == LEAT_f64);
 }
 
+static leat_unit *copy_unit(leat_table *table, leat_storage *from, leat_storage *to) {
+  leat_unit *unit = new_unit(table, LEAT_UNIT_COPY);
+  unit->copy = (leat_copy){.from = from, .to = to};
+  return unit;
+}
+
+// What a loop carries begins as a copy of its input, and the input may be a variable.
+static leat_unit *unit_for_region(leat_table *table, leat_item *item) {
+  const leat_node *node = item->node;
+  leat_vec(leat_unit *) copies = {0};
+  for (uint32_t i = 0; node->op == LEAT_OP_while_loop && i < node->output_count; i++) {
+    item[i].storage = leat_storage_arena(table, &node->outputs[i]);
+    leat_item *first = leat_item_memory(table, node->inputs[i]);
+    leat_unit *copy = copy_unit(table, first->storage, item[i].storage);
+    goes_before(table, copy, first->unit);
+    leat_vec_push(table->cg->arena, &copies, copy);
+  }
+  leat_unit *unit = new_unit(table, LEAT_UNIT_REGION);
+  leat_vec_push(table->cg->arena, &unit->members, item);
+  for (uint32_t i = 0; i < copies.count; i++) goes_before(table, unit, copies.items[i]);
+  leat_region_arrange(table, unit);
+  return unit;
+}
+
 static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
   leat_unit_kind kind = LEAT_UNIT_LOOPS;
   if (item->port) { // is made with the first output
@@ -178,6 +204,7 @@ static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
     break;
   case LEAT_KIND_SCATTER: kind = LEAT_UNIT_SCATTER; break;
   case LEAT_KIND_LIBRARY: kind = LEAT_UNIT_LIBRARY; break;
+  case LEAT_KIND_REGION: return unit_for_region(table, item);
   case LEAT_KIND_ELEMENT:
   case LEAT_KIND_REDUCE:
   case LEAT_KIND_STRUCTURE:
@@ -185,12 +212,6 @@ static leat_unit *unit_for_work(leat_table *table, leat_item *item) {
   }
   leat_unit *unit = new_unit(table, kind);
   add_member(table, unit, item);
-  return unit;
-}
-
-static leat_unit *copy_unit(leat_table *table, leat_storage *from, leat_storage *to) {
-  leat_unit *unit = new_unit(table, LEAT_UNIT_COPY);
-  unit->copy = (leat_copy){.from = from, .to = to};
   return unit;
 }
 
@@ -203,7 +224,7 @@ static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
       .node = item->node, .storage = memory->storage, .type = leat_value_type(value)};
   leat_unit *unit = NULL;
   if (memory->role == LEAT_ROLE_LEAF && !memory->unit) {
-    fetched.storage = leat_storage_arena(table->cg, fetched.type);
+    fetched.storage = leat_storage_arena(table, fetched.type);
     unit = copy_unit(table, memory->storage, fetched.storage);
   }
   leat_vec_push(table->cg->arena, &table->fetches, fetched);
@@ -234,7 +255,7 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
   leat_codegen_state *cg = table->cg;
   if (item->node->op == LEAT_OP_recv) {
     leat_unit *unit = unit_for_task(table, item);
-    unit->received = item->storage = leat_storage_arena(cg, &item->node->outputs[0]);
+    unit->received = item->storage = leat_storage_arena(table, &item->node->outputs[0]);
     return unit;
   }
   if (item->node->op != LEAT_OP_read) {
@@ -242,7 +263,7 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
     return NULL;
   }
   leat_storage *variable = leat_storage_variable(cg, leat_node_state(item->node));
-  item->storage = item->copied ? leat_storage_arena(cg, &item->node->outputs[0]) : variable;
+  item->storage = item->copied ? leat_storage_arena(table, &item->node->outputs[0]) : variable;
   return item->copied ? copy_unit(table, variable, item->storage) : NULL;
 }
 
@@ -354,7 +375,8 @@ void leat_units_make(leat_table *table) {
     switch (item->role) {
     case LEAT_ROLE_LEAF: item->unit = unit_for_leaf(table, item); break;
     case LEAT_ROLE_WORK:
-      if (item->wanted) item->storage = leat_storage_arena(table->cg, leat_item_type(item));
+      if (item->wanted && !item->storage && item->node->output_count)
+        item->storage = leat_storage_arena(table, leat_item_type(item));
       item->unit = unit_for_work(table, item);
       break;
     case LEAT_ROLE_EFFECT: item->unit = unit_for_effect(table, item); break;

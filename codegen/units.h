@@ -15,6 +15,7 @@
 
 typedef struct leat_item leat_item;
 typedef struct leat_unit leat_unit;
+typedef struct leat_table leat_table;
 typedef struct leat_storage leat_storage;
 typedef struct leat_codegen_state leat_codegen_state;
 typedef struct leat_image_state leat_image_state; // image.c's
@@ -54,8 +55,9 @@ struct leat_item {
 
 // Arena memory: a lifetime in units and an offset.
 typedef struct leat_arena_place {
+  const leat_table *table;       // which places it
   uint32_t arena;                // its number
-  leat_dim offset;               // in bytes
+  leat_dim offset;               // in bytes, in the table's memory
   leat_vec(leat_unit *) touched; // who reads or writes it, in order
   bool lasts;                    // fetched, so nothing comes after it
   bool taken;                    // another one shares its memory
@@ -81,6 +83,7 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_LIBRARY, // a call of a function of runtime/kernels
   LEAT_UNIT_COPY,    // storage to storage
   LEAT_UNIT_GEMM,    // BLIS
+  LEAT_UNIT_REGION,  // a branch or a loop: of other tables
   LEAT_UNIT_TASK,    // of a kind of its own: it waits, or only the host can do it
 } leat_unit_kind;
 
@@ -95,12 +98,22 @@ typedef struct leat_copy {
   leat_item *assign; // the assignment that it carries out; NULL: none
 } leat_copy;
 
+// What a branch or a loop runs: the tables of its bodies, in the order of the node's attributes.
+// What they give is assigned to the storage of the node's outputs, as to variables; of a loop the
+// first table computes the predicate.
+typedef struct leat_region_tables {
+  leat_table *tables[2];
+  leat_storage *predicate;
+  bool waits; // something in it waits, or is the host's: a task of its own
+} leat_region_tables;
+
 // A kernel call of a unit; `args` in the order of the kernel's.
 typedef struct leat_launch {
   leat_launch_kind kind;
-  leat_kernel *kernel;  // of a KERNEL that is made here, else NULL
-  const char *title;    // of that kernel
-  const char *function; // of a KERNEL of runtime/kernels its symbol, else NULL
+  leat_kernel *kernel;        // of a KERNEL that is made here, else NULL
+  const char *title;          // of that kernel
+  const char *function;       // of a KERNEL of runtime/kernels its symbol, else NULL
+  leat_region_tables *region; // of an IF or a WHILE
   leat_vec(leat_storage *) buffers;
   leat_vec(leat_dim) scalars;
   leat_vec(leat_fail_site) sites;
@@ -130,6 +143,7 @@ struct leat_unit {
   union {
     leat_copy copy;                       // COPY
     const struct leat_library_call *call; // LIBRARY, from `prepare` on
+    leat_region_tables region;            // REGION
     leat_storage *received;               // TASK: what a recv fills; NULL: it is another
   };
   leat_vec(leat_launch *) launches;
@@ -137,7 +151,7 @@ struct leat_unit {
   uint32_t task;
 };
 
-// A segment, or one unit of kind TASK.
+// A segment, or one unit that is a task of its own.
 typedef struct leat_task {
   leat_vec(leat_unit *) units; // in order
   leat_vec(uint32_t) needs;    // tasks that must have ended, once each
@@ -150,19 +164,6 @@ typedef struct leat_fetched {
   const leat_type *type;
 } leat_fetched;
 
-// One table: the step, or the initialisation of a variable.
-typedef struct leat_table {
-  leat_codegen_state *cg;
-  leat_state *initialises;     // NULL: the step
-  leat_vec(leat_item *) items; // topological
-  leat_item **item_of;         // by node id: one for each output; NULL: not in this table
-  leat_unit *head, *tail;      // the units in order, until `schedule`
-  leat_vec(leat_unit *) units; // the schedule
-  leat_vec(leat_task) tasks;
-  uint64_t searches;
-  leat_vec(leat_fetched) fetches;
-} leat_table;
-
 // An arena for the values whose sizes need the same run-time dims, which the tasks of the step
 // bind.
 typedef struct leat_arena_plan {
@@ -170,6 +171,22 @@ typedef struct leat_arena_plan {
   leat_dim size;  // bytes: the greatest of all tables
 } leat_arena_plan;
 typedef leat_vec(leat_arena_plan) leat_arena_plans;
+
+// One table: the step, the initialisation of a variable, or a body.
+struct leat_table {
+  leat_codegen_state *cg;
+  leat_state *initialises;     // of a variable, else NULL
+  const leat_graph *body;      // of a body, else NULL
+  leat_storage *memory;        // of a body: what its values lie in, a piece of the table around it
+  leat_arena_plans arenas;     // of a body: that piece
+  leat_vec(leat_item *) items; // topological
+  leat_item **item_of;         // by node id: one for each output; NULL: not in this table
+  leat_unit *head, *tail;      // the units in order, until `schedule`
+  leat_vec(leat_unit *) units; // the schedule
+  leat_vec(leat_task) tasks;
+  uint64_t searches;
+  leat_vec(leat_fetched) fetches;
+};
 
 struct leat_codegen_state {
   leat_graph *graph;
@@ -180,8 +197,9 @@ struct leat_codegen_state {
   leat_error *error;
   leat_image_state *image;
   leat_item **item_of;      // room for leat_table.item_of
-  leat_storage **variables; // by state id
-  leat_map leaves;          // node → leat_storage of constants, files, feeds
+  leat_storage **variables; // by state id, behind those of the graph what bodies assign
+  leat_map leaves;          // node → leat_storage of constants, files, feeds, parameters
+  leat_map region_states;   // node with bodies → leat_region_states
   leat_arena_plans arenas;  // the first for what is known when the step begins
 };
 
@@ -198,9 +216,11 @@ int leat_item_result_axis(const leat_item *item, int k);
 // the node's position.
 bool leat_item_operand_axes(const leat_node *node, uint32_t i, int8_t *axis);
 leat_item *leat_item_memory(leat_table *table, leat_value value); // the item behind aliases
+// So many of its first reads are copied before it runs: the first values of what a loop carries.
+uint32_t leat_item_copied_reads(const leat_item *item);
 
 // -- storage.c ------------------------------------------------------------------------------------
-leat_storage *leat_storage_arena(leat_codegen_state *cg, const leat_type *type);
+leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type);
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state);
 leat_storage *leat_storage_leaf(leat_codegen_state *cg,
                                 leat_node *node); // const, load, feed, run_count
@@ -225,7 +245,7 @@ bool leat_unit_is_long(const leat_unit *unit);
 // Mask of the inner axes: the reduced ones, or the last.
 unsigned leat_unit_inner(const leat_unit *unit);
 
-leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT but for a TASK
+leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT: it is part of one
 leat_storage *leat_unit_filled(const leat_unit *unit);     // by a COPY or a recv; NULL: none
 
 // -- schedule.c, plan.c ---------------------------------------------------------------------------
@@ -243,6 +263,21 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit);
 void leat_loops_prepare(leat_table *table, leat_unit *unit);
 void leat_library_prepare(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
+
+// -- codegen.c: the stages of a table -------------------------------------------------------------
+// Up to the order of its units.
+void leat_table_arrange(leat_table *table, leat_node *const *roots, uint32_t count);
+LEAT_MUST_USE leat_status leat_table_plan(leat_table *table);
+LEAT_MUST_USE leat_status leat_table_lower(leat_table *table);
+
+// -- region.c -------------------------------------------------------------------------------------
+// In all bodies of the graph, what is carried or given becomes states, read and assigned. Returns
+// how many, numbered behind the graph's own.
+uint32_t leat_regions_begin(leat_codegen_state *cg);
+// The tables of a new unit REGION.
+void leat_region_arrange(leat_table *table, leat_unit *unit);
+LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
+LEAT_MUST_USE leat_status leat_lower_region(leat_table *table, leat_unit *unit);
 
 // -- image.c --------------------------------------------------------------------------------------
 void leat_image_begin(leat_codegen_state *cg);

@@ -11,6 +11,7 @@ static const char *kind_name(const leat_unit *unit) {
   case LEAT_UNIT_LIBRARY: return "library";
   case LEAT_UNIT_COPY: return "copy";
   case LEAT_UNIT_GEMM: return "gemm";
+  case LEAT_UNIT_REGION:
   case LEAT_UNIT_TASK: return unit->members.items[0]->node->info->name;
   }
   return "";
@@ -46,6 +47,9 @@ static void print_unit(const leat_unit *unit, leat_text *out) {
 }
 
 void leat_units_print(const leat_table *table, leat_text *out) {
-  leat_text_add(out, "table %s\n", table->initialises ? table->initialises->name : "step");
+  const char *name = table->initialises ? table->initialises->name
+                     : table->body      ? table->body->owner->name
+                                        : "step";
+  leat_text_add(out, "table %s\n", name);
   for (uint32_t i = 0; i < table->units.count; i++) print_unit(table->units.items[i], out);
 }

@@ -11,7 +11,7 @@ enum { FEW_CONTROLS = 16 }; // so many are compared one by one
 
 typedef enum named_kind { NAMED_NODE, NAMED_STATE, NAMED_ENTRY } named_kind;
 
-// What a name in graph->by_name stands for.
+// What a name in graph->names->by_name stands for.
 typedef struct named {
   named_kind kind;
   void *object;
@@ -23,45 +23,88 @@ leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const ch
   graph->strings = strings;
   graph->dims = leat_dims_create(arena, strings);
   graph->name = leat_intern(strings, name);
-  leat_map_init(&graph->by_name, arena);
-  leat_map_init(&graph->binders, arena);
-  leat_map_init(&graph->next_suffix, arena);
+  graph->names = leat_new(arena, leat_graph_names);
+  leat_map_init(&graph->names->by_name, arena);
+  leat_map_init(&graph->names->binders, arena);
+  leat_map_init(&graph->names->next_suffix, arena);
   return graph;
+}
+
+// -- Bodies --------------------------------------------------------------------------------------
+
+leat_graph *leat_graph_create_body(leat_graph *outer) {
+  leat_graph *body = leat_new(outer->arena, leat_graph);
+  body->arena = outer->arena;
+  body->strings = outer->strings;
+  body->dims = outer->dims;
+  body->names = outer->names;
+  body->name = outer->name;
+  body->device = outer->device;
+  return body;
+}
+
+leat_graph *leat_node_body(const leat_node *node, int i) {
+  return node->info->attrs[i].kind == LEAT_ATTR_GRAPH ? node->attrs[i].body : NULL;
+}
+
+const leat_node *leat_node_outermost(const leat_node *node) {
+  while (node->graph->owner) node = node->graph->owner;
+  return node;
+}
+
+void leat_graph_visit(leat_graph *graph, leat_graph_visitor visit, void *context) {
+  for (uint32_t n = 0; n < graph->nodes.count; n++) {
+    const leat_node *node = graph->nodes.items[n];
+    for (int i = 0; i < node->info->attr_count; i++)
+      if (leat_node_body(node, i)) leat_graph_visit(node->attrs[i].body, visit, context);
+  }
+  visit(context, graph);
+}
+
+static bool has_effect(const leat_node *node) {
+  bool effect = node->info->flags & LEAT_FLAG_EFFECT;
+  for (int i = 0; i < node->info->attr_count && !effect; i++) {
+    const leat_graph *body = leat_node_body(node, i);
+    for (uint32_t n = 0; body && n < body->nodes.count; n++)
+      effect |= body->nodes.items[n]->effect && body->nodes.items[n] != body->yield;
+  }
+  return effect;
 }
 
 // -- Names ---------------------------------------------------------------------------------------
 
 static const char *add_name(leat_graph *graph, const char *name, named_kind kind, void *object) {
-  assert(!leat_map_get(&graph->by_name, name));
+  assert(!leat_map_get(&graph->names->by_name, name));
   named *entry = leat_new(graph->arena, named);
   *entry = (named){kind, object};
-  leat_map_set(&graph->by_name, name, entry);
+  leat_map_set(&graph->names->by_name, name, entry);
   return name;
 }
 
 static void *find_name(const leat_graph *graph, const char *name, named_kind kind) {
-  const named *entry = leat_map_get(&graph->by_name, name); // as a rule it is interned
-  if (!entry) entry = leat_map_get(&graph->by_name, leat_intern(graph->strings, name));
+  const named *entry = leat_map_get(&graph->names->by_name, name); // as a rule it is interned
+  if (!entry) entry = leat_map_get(&graph->names->by_name, leat_intern(graph->strings, name));
   return entry && entry->kind == kind ? entry->object : NULL;
 }
 
 const char *leat_graph_unique_name(leat_graph *graph, const char *path) {
   path = leat_intern(graph->strings, path);
-  if (!leat_map_get(&graph->by_name, path)) return path;
-  uintptr_t suffix = (uintptr_t)leat_map_get(&graph->next_suffix, path);
+  if (!leat_map_get(&graph->names->by_name, path)) return path;
+  uintptr_t suffix = (uintptr_t)leat_map_get(&graph->names->next_suffix, path);
   const char *name;
   do {
     char number[24];
     snprintf(number, sizeof number, "%llu", (unsigned long long)++suffix);
     name = leat_intern_join(graph->strings, path, "_", number);
-  } while (leat_map_get(&graph->by_name, name));
-  leat_map_set(&graph->next_suffix, path, (void *)(suffix - 1));
+  } while (leat_map_get(&graph->names->by_name, name));
+  leat_map_set(&graph->names->next_suffix, path, (void *)(suffix - 1));
   return name;
 }
 
 leat_node *leat_graph_find_node(const leat_graph *graph, const char *name) {
   leat_node *node = find_name(graph, name, NAMED_NODE);
-  bool present = node && node->id < graph->nodes.count && graph->nodes.items[node->id] == node;
+  const leat_graph *home = node ? node->graph : graph;
+  bool present = node && node->id < home->nodes.count && home->nodes.items[node->id] == node;
   return present ? node : NULL;
 }
 
@@ -79,23 +122,33 @@ void leat_node_set_op(leat_node *node, leat_op op) {
   node->op = op;
   node->info = leat_op_info_of(op);
   node->output_count = (uint32_t)node->info->outputs;
+  node->effect = has_effect(node);
+  if (node->info->outputs != LEAT_ANY_OUTPUTS) return;
+  for (int i = 0; i < node->info->attr_count; i++) {
+    const leat_graph *body = leat_node_body(node, i);
+    if (body) node->output_count = body->yield->input_count;
+  }
 }
 
 leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
                              const leat_value *inputs, uint32_t input_count,
                              const leat_attr *attrs) {
   leat_node *node = leat_new(graph->arena, leat_node);
+  size_t attr_count = (size_t)leat_op_info_of(op)->attr_count;
+  if (attr_count) node->attrs = leat_arena_memdup(graph->arena, attrs, attr_count * sizeof *attrs);
   leat_node_set_op(node, op);
+  node->graph = graph;
   node->id = graph->nodes.count;
   node->name = add_name(graph, name, NAMED_NODE, node);
   node->input_count = input_count;
   node->inputs = leat_new_array(graph->arena, leat_value, input_count);
   if (input_count) memcpy(node->inputs, inputs, input_count * sizeof *inputs);
-  size_t attr_count = (size_t)node->info->attr_count;
-  if (attr_count) node->attrs = leat_arena_memdup(graph->arena, attrs, attr_count * sizeof *attrs);
+  for (int i = 0; i < node->info->attr_count; i++)
+    if (leat_node_body(node, i)) node->attrs[i].body->owner = node;
   node->outputs = leat_new_array(graph->arena, leat_type, node->output_count);
   leat_vec_push(graph->arena, &graph->nodes, node);
-  if (op == LEAT_OP_bind) leat_map_set(&graph->binders, leat_dim_atom(attrs[0].dim), node);
+  if (op == LEAT_OP_yield) graph->yield = node;
+  if (op == LEAT_OP_bind) leat_map_set(&graph->names->binders, leat_dim_atom(attrs[0].dim), node);
   return node;
 }
 
@@ -120,14 +173,14 @@ leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name) {
 
 // The head of an entry says its feeds' names: they go with it.
 static void rename_feed(leat_graph *graph, const leat_entry *entry, const leat_param *param) {
-  leat_map_set(&graph->by_name, param->node->name, NULL);
+  leat_map_set(&graph->names->by_name, param->node->name, NULL);
   const char *path = leat_intern_path(graph->strings, entry->name, param->name);
   const char *name = leat_graph_unique_name(graph, path);
   param->node->name = add_name(graph, name, NAMED_NODE, param->node);
 }
 
 void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *name) {
-  leat_map_set(&graph->by_name, entry->name, NULL);
+  leat_map_set(&graph->names->by_name, entry->name, NULL);
   entry->name = add_name(graph, leat_intern(graph->strings, name), NAMED_ENTRY, entry);
   for (uint32_t i = 0; i < entry->params.count; i++)
     rename_feed(graph, entry, &entry->params.items[i]);
@@ -162,7 +215,7 @@ void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before
 // -- Run-time dims --------------------------------------------------------------------------------
 
 leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom) {
-  return leat_map_get(&graph->binders, atom);
+  return leat_map_get(&graph->names->binders, atom);
 }
 
 typedef struct binder_search {
@@ -182,10 +235,11 @@ static bool has_atom(const leat_type *type, const leat_atom *atom) {
   return !atom;
 }
 
+// What a node outside of a body binds, the body's own node runs after.
 static void find_binder(void *context, const leat_atom *atom) {
   binder_search *search = context;
   leat_node *binder = leat_graph_binder(search->graph, atom);
-  if (!binder) return;
+  if (!binder || binder->graph != search->graph) return;
   for (uint32_t i = 0; i < search->node->input_count; i++)
     if (has_atom(leat_value_type(search->node->inputs[i]), atom)) return;
   for (uint32_t i = 0; i < search->out->count; i++)
@@ -193,19 +247,26 @@ static void find_binder(void *context, const leat_atom *atom) {
   leat_vec_push(search->arena, search->out, binder);
 }
 
-void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
-                            leat_node_list *out) {
-  binder_search search = {graph, node, arena, out};
+static void search_attrs(binder_search *search, const leat_node *node) {
   const leat_op_info *info = node->info;
   if (node->op == LEAT_OP_bind || node->op == LEAT_OP_feed) return; // these know their dims
   for (int i = 0; i < info->attr_count; i++) {
     const leat_attr *attr = &node->attrs[i];
-    if (info->attrs[i].kind == LEAT_ATTR_DIM) leat_dim_visit(attr->dim, find_binder, &search);
+    const leat_graph *body = leat_node_body(node, i);
+    if (info->attrs[i].kind == LEAT_ATTR_DIM) leat_dim_visit(attr->dim, find_binder, search);
     for (uint32_t j = 0; info->attrs[i].kind == LEAT_ATTR_DIMS && j < attr->count; j++)
-      leat_dim_visit(attr->dims[j], find_binder, &search);
+      leat_dim_visit(attr->dims[j], find_binder, search);
     for (int32_t j = 0; info->attrs[i].kind == LEAT_ATTR_TYPE && j < attr->type->rank; j++)
-      leat_dim_visit(attr->type->dims[j], find_binder, &search);
+      leat_dim_visit(attr->type->dims[j], find_binder, search);
+    for (uint32_t j = 0; body && j < body->nodes.count; j++)
+      search_attrs(search, body->nodes.items[j]);
   }
+}
+
+void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
+                            leat_node_list *out) {
+  binder_search search = {graph, node, arena, out};
+  search_attrs(&search, node);
 }
 
 // -- Reading -------------------------------------------------------------------------------------
@@ -261,7 +322,8 @@ static bool copies_strings(const leat_node *node) {
 
 bool leat_node_may_fail(const leat_node *node) {
   const leat_op_info *info = node->info;
-  if (info->flags & LEAT_FLAG_FAILS || copies_strings(node)) return true;
+  bool always = info->flags & LEAT_FLAG_FAILS || info->kind == LEAT_KIND_REGION;
+  if (always || copies_strings(node)) return true;
   return info->flags & LEAT_FLAG_FAILS_LATE && leat_node_is_open(node);
 }
 
@@ -348,21 +410,27 @@ bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle) {
   return sorted;
 }
 
-void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries) {
-  for (uint32_t i = nodes; i < graph->nodes.count; i++) {
-    const leat_node *node = graph->nodes.items[i];
-    leat_map_set(&graph->by_name, node->name, NULL);
-    if (node->op == LEAT_OP_bind)
-      leat_map_set(&graph->binders, leat_dim_atom(node->attrs[0].dim), NULL);
+static void forget_node(leat_graph *graph, const leat_node *node) {
+  leat_map_set(&graph->names->by_name, node->name, NULL);
+  if (node->op == LEAT_OP_bind)
+    leat_map_set(&graph->names->binders, leat_dim_atom(node->attrs[0].dim), NULL);
+  for (int i = 0; i < node->info->attr_count; i++) {
+    const leat_graph *body = leat_node_body(node, i);
+    for (uint32_t n = 0; body && n < body->nodes.count; n++)
+      forget_node(graph, body->nodes.items[n]);
   }
+}
+
+void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries) {
+  for (uint32_t i = nodes; i < graph->nodes.count; i++) forget_node(graph, graph->nodes.items[i]);
   for (uint32_t i = states; i < graph->states.count; i++)
-    leat_map_set(&graph->by_name, graph->states.items[i]->name, NULL);
+    leat_map_set(&graph->names->by_name, graph->states.items[i]->name, NULL);
   for (uint32_t i = entries; i < graph->entries.count; i++)
-    leat_map_set(&graph->by_name, graph->entries.items[i]->name, NULL);
+    leat_map_set(&graph->names->by_name, graph->entries.items[i]->name, NULL);
   graph->nodes.count = nodes;
   graph->states.count = states;
   graph->entries.count = entries;
-  leat_map_init(&graph->next_suffix, graph->arena); // it only saves looking
+  leat_map_init(&graph->names->next_suffix, graph->arena); // it only saves looking
 }
 
 // -- Attributes -----------------------------------------------------------------------------------
@@ -390,6 +458,7 @@ static bool attr_equal(leat_attr_kind kind, const leat_attr *a, const leat_attr 
            !memcmp(a->tensor->data, b->tensor->data, (size_t)bytes);
   }
   case LEAT_ATTR_STATE: return a->state == b->state;
+  case LEAT_ATTR_GRAPH: return a->body == b->body;
   }
   return false;
 }

@@ -1,6 +1,11 @@
 // The graph: nodes with data and control edges, state, entries. Every stage of the compiler works
 // on this one structure.
 //
+// A node may hold graphs, its *bodies*: attributes of kind GRAPH. A body's parameters are the
+// inputs of its node, in order, and what its `yield` has are its results. Nothing in it refers to a
+// node outside: what it needs of there is an input of its node. A body has the arena, the dims and
+// the names of the graph around it, whose states its nodes refer to; it has no entries of its own.
+//
 // Everything lives in the graph's arena; passes drop nodes by leaving them out of `nodes`. `nodes`
 // is in topological order (inputs and control inputs come before their users): whoever adds or
 // moves nodes keeps it so, and leat_verify checks. A node's name is its path (language page, "Names
@@ -20,6 +25,7 @@ typedef struct leat_node leat_node;
 typedef struct leat_state leat_state;
 typedef struct leat_entry leat_entry;
 typedef struct leat_graph leat_graph;
+typedef leat_vec(leat_node *) leat_node_list;
 
 // Output number `port` of a node. {NULL} is "none".
 typedef struct leat_value {
@@ -35,6 +41,7 @@ typedef struct leat_attr {
     const leat_type *type;
     const leat_tensor *tensor;
     leat_state *state;
+    leat_graph *body;
     struct {
       uint32_t count;
       union {
@@ -49,8 +56,10 @@ struct leat_node {
   leat_op op;               // leat_node_set_op sets it, with
   const leat_op_info *info; // its row
   uint32_t output_count;
-  uint32_t id;      // index into graph->nodes; leat_graph_renumber sets it
-  const char *name; // interned path, unique
+  bool effect;       // it runs though nobody uses its result: its row says so, or its bodies do
+  leat_graph *graph; // that it was added to
+  uint32_t id;       // index into graph->nodes; leat_graph_renumber sets it
+  const char *name;  // interned path, unique
   leat_value *inputs;
   uint32_t input_count, control_count;
   leat_node **controls;     // these finish before this node starts
@@ -98,28 +107,47 @@ struct leat_entry {
   bool training;
   leat_vec(leat_param) params;
   leat_vec(leat_result) results;
-  leat_vec(leat_node *) effects; // nodes with LEAT_FLAG_EFFECT, in the order of the text
+  leat_vec(leat_node *) effects; // nodes with an effect, in the order of the text
   leat_span span;
 };
+
+// What names mean in a graph and all bodies in it; kept by the add functions.
+typedef struct leat_graph_names {
+  leat_map by_name;     // interned name → what it names (ir/graph.c)
+  leat_map binders;     // leat_atom → its `bind` node
+  leat_map next_suffix; // interned path → the first number that leat_graph_unique_name tries
+} leat_graph_names;
 
 struct leat_graph {
   leat_arena *arena;
   leat_strings *strings;
   leat_dims *dims;
-  const char *name;            // interned
-  const char *device;          // after `partition`: the device whose part this is; NULL before
-  leat_vec(leat_node *) nodes; // topological order
+  leat_graph_names *names;
+  const char *name;     // interned
+  const char *device;   // after `partition`: the device whose part this is; NULL before
+  leat_node_list nodes; // topological order
   leat_vec(leat_state *) states;
   leat_vec(leat_entry *) entries;
-  leat_map by_name;     // interned name → what it names (ir/graph.c), kept by the add functions
-  leat_map binders;     // leat_atom → its `bind` node, kept by the add functions
-  leat_map next_suffix; // interned path → the first number that leat_graph_unique_name tries
+
+  leat_node *owner;      // of a body: the node that holds it; NULL: it is none, or not yet a node's
+  leat_node_list params; // of a body: the `parameter` of each input of its node
+  leat_node *yield;      // of a body: its results; NULL: it is being made
 };
 
-// Makes the node, of a graph or in the air, one of the op's.
+// Makes the node, of a graph or in the air, one of the op's; of one with bodies the attributes are
+// there.
 void leat_node_set_op(leat_node *node, leat_op op);
 
 leat_graph *leat_graph_create(leat_arena *arena, leat_strings *strings, const char *name);
+// An empty body for a node of `outer`, which it shares all but its nodes with.
+leat_graph *leat_graph_create_body(leat_graph *outer);
+// Calls `visit` for the graph and all bodies in it, an inner one before the one around it.
+typedef void (*leat_graph_visitor)(void *context, leat_graph *graph);
+void leat_graph_visit(leat_graph *graph, leat_graph_visitor visit, void *context);
+// The body that attribute number i of the node is; NULL: it is something else.
+leat_graph *leat_node_body(const leat_node *node, int i);
+// The node itself, or the one in whose bodies it is, that is in no body.
+const leat_node *leat_node_outermost(const leat_node *node);
 
 // Appends a node without checking anything but the room: ops/build.h is what front ends and passes
 // call. Copies the arrays. `name` is interned and unused: see leat_graph_unique_name.
@@ -129,7 +157,7 @@ leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
 // `path`, or `path_1`, `path_2`, … : the first that nothing is called; interned.
 const char *leat_graph_unique_name(leat_graph *graph, const char *path);
 // Any string; NULL when absent. A node that a pass left out of `nodes` is gone once the graph is
-// renumbered.
+// renumbered. Nodes in bodies are found, too: their `graph` tells.
 leat_node *leat_graph_find_node(const leat_graph *graph, const char *name);
 leat_state *leat_graph_find_state(const leat_graph *graph, const char *name);
 leat_entry *leat_graph_find_entry(const leat_graph *graph, const char *name);
@@ -141,7 +169,6 @@ void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *n
 leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom);
 // The binders that `node` must run after and that no input of it sees to: of the run-time dims in
 // its attributes that are in no input's type. Each is to be a control input.
-typedef leat_vec(leat_node *) leat_node_list;
 void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
                             leat_node_list *out);
 // Each once: those that the node has already are left out.

@@ -24,6 +24,7 @@ typedef enum leat_op_kind {
   LEAT_KIND_LIBRARY,   // no loops worth generating: a function of runtime/kernels, called like a
                        // kernel (library_X)
   LEAT_KIND_HOST,      // a function of the runtime, called by the executor
+  LEAT_KIND_REGION,    // of its bodies
 } leat_op_kind;
 
 typedef enum leat_dtype_class {
@@ -102,6 +103,7 @@ typedef enum leat_attr_kind {
   LEAT_ATTR_TYPE,
   LEAT_ATTR_TENSOR, // a constant's value
   LEAT_ATTR_STATE,  // a leat_state
+  LEAT_ATTR_GRAPH,  // a body
 } leat_attr_kind;
 
 // What an attribute is where a text does not give it.
@@ -128,12 +130,12 @@ typedef struct leat_attr_info {
   leat_attr_absent absent;
 } leat_attr_info;
 
-enum { LEAT_ANY_INPUTS = -1, LEAT_MAX_ATTRS = 8 };
+enum { LEAT_ANY_INPUTS = -1, LEAT_ANY_OUTPUTS = -1, LEAT_MAX_ATTRS = 8 };
 
 typedef struct leat_op_info {
   const char *name;
   int min_inputs, max_inputs; // max LEAT_ANY_INPUTS: variadic
-  int outputs;
+  int outputs;                // LEAT_ANY_OUTPUTS: as many as its last body has results
   leat_dtype_class dtypes;
   int apart; // the input that has a dtype of its own; -1: none
   leat_op_kind kind;

@@ -78,7 +78,41 @@ static void print_value(leat_value value, leat_text *out) {
   leat_text_add_u64(out, value.port);
 }
 
-static void print_attr(leat_attr_kind kind, const leat_attr *attr, leat_text *out) {
+static void add_indent(int depth, leat_text *out) {
+  for (int i = 0; i < depth; i++) leat_text_add_string(out, "  ");
+}
+
+static void print_node(const leat_node *node, int depth, leat_text *out);
+
+// fn($p: i32[], …) {, the nodes, and what it yields; the lines stand `depth` blocks deep.
+static void print_body(const leat_graph *body, int depth, leat_text *out) {
+  leat_text_add_string(out, "fn(");
+  for (uint32_t i = 0; i < body->params.count; i++) {
+    if (i) leat_text_add_string(out, ", ");
+    print_name(body->params.items[i]->name, out);
+    leat_text_add_string(out, ": ");
+    leat_type_print(&body->params.items[i]->outputs[0], out);
+  }
+  leat_text_add_string(out, ") {\n");
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    const leat_node *node = body->nodes.items[i];
+    if (node->op == LEAT_OP_parameter || node == body->yield) continue;
+    add_indent(depth + 1, out);
+    print_node(node, depth + 1, out);
+    leat_text_add_string(out, "\n");
+  }
+  add_indent(depth + 1, out);
+  leat_text_add_string(out, "yield");
+  for (uint32_t i = 0; i < body->yield->input_count; i++) {
+    leat_text_add_string(out, i ? ", " : " ");
+    print_value(body->yield->inputs[i], out);
+  }
+  leat_text_add_string(out, "\n");
+  add_indent(depth, out);
+  leat_text_add_string(out, "}");
+}
+
+static void print_attr(leat_attr_kind kind, const leat_attr *attr, int depth, leat_text *out) {
   switch (kind) {
   case LEAT_ATTR_INT: leat_text_add_i64(out, attr->i); break;
   case LEAT_ATTR_BOOL: leat_text_add_string(out, attr->i ? "true" : "false"); break;
@@ -88,6 +122,7 @@ static void print_attr(leat_attr_kind kind, const leat_attr *attr, leat_text *ou
   case LEAT_ATTR_TYPE: leat_type_print(attr->type, out); break;
   case LEAT_ATTR_TENSOR: print_literal(attr->tensor, out); break;
   case LEAT_ATTR_STATE: print_name(attr->state->name, out); break;
+  case LEAT_ATTR_GRAPH: print_body(attr->body, depth, out); break;
   case LEAT_ATTR_INTS:
   case LEAT_ATTR_DIMS:
     leat_text_add_string(out, "[");
@@ -103,7 +138,7 @@ static void print_attr(leat_attr_kind kind, const leat_attr *attr, leat_text *ou
   }
 }
 
-static void print_call(const leat_node *node, leat_text *out) {
+static void print_call(const leat_node *node, int depth, leat_text *out) {
   const leat_op_info *info = node->info;
   if (node->op == LEAT_OP_const) {
     print_literal(node->attrs[0].tensor, out);
@@ -120,7 +155,7 @@ static void print_call(const leat_node *node, leat_text *out) {
     leat_text_add_string(out, separator);
     leat_text_add_string(out, info->attrs[i].name);
     leat_text_add_string(out, "=");
-    print_attr(info->attrs[i].kind, &node->attrs[i], out);
+    print_attr(info->attrs[i].kind, &node->attrs[i], depth, out);
   }
   if (node->place && leat_node_may_fail(node)) {
     leat_text_add_string(out, separator);
@@ -150,7 +185,7 @@ static void print_suffixes(const leat_node *node, leat_text *out) {
   if (node->control_count) leat_text_add_string(out, "]");
 }
 
-void leat_node_print(const leat_node *node, leat_text *out) {
+static void print_node(const leat_node *node, int depth, leat_text *out) {
   if (!node->output_count) print_name(node->name, out);
   for (uint32_t i = 0; i < node->output_count; i++) {
     if (i) leat_text_add_string(out, ", ");
@@ -159,8 +194,12 @@ void leat_node_print(const leat_node *node, leat_text *out) {
     leat_type_print(&node->outputs[i], out);
   }
   leat_text_add_string(out, " = ");
-  print_call(node, out);
+  print_call(node, depth, out);
   print_suffixes(node, out);
+}
+
+void leat_node_print(const leat_node *node, leat_text *out) {
+  print_node(node, 0, out);
 }
 
 // -- The graph -----------------------------------------------------------------------------------
@@ -200,6 +239,8 @@ static void use_node(printer *p, const leat_node *node) {
     if (info->attrs[i].kind == LEAT_ATTR_TYPE) use_type(p, attr->type);
     if (info->attrs[i].kind == LEAT_ATTR_DIMS)
       for (uint32_t j = 0; j < attr->count; j++) use_dim(p, attr->dims[j]);
+    const leat_graph *body = leat_node_body(node, i);
+    for (uint32_t j = 0; body && j < body->nodes.count; j++) use_node(p, body->nodes.items[j]);
   }
 }
 
@@ -219,10 +260,10 @@ static void print_dims(printer *p) {
   }
 }
 
-static void print_line(printer *p, const leat_node *node, const char *indent) {
+static void print_line(printer *p, const leat_node *node, int depth) {
   p->done[node->id] = true;
-  leat_text_add_string(p->out, indent);
-  leat_node_print(node, p->out);
+  add_indent(depth, p->out);
+  print_node(node, depth, p->out);
   leat_text_add_string(p->out, "\n");
 }
 
@@ -249,7 +290,7 @@ static void print_needed(printer *p, const leat_node *node) {
     for (uint32_t e = 0; e < user->control_count; e++) want(p, &wanted, user->controls[e]);
   }
   if (wanted.count) qsort(wanted.items, wanted.count, sizeof *wanted.items, compare_ids);
-  for (uint32_t i = 0; i < wanted.count; i++) print_line(p, wanted.items[i], "");
+  for (uint32_t i = 0; i < wanted.count; i++) print_line(p, wanted.items[i], 0);
 }
 
 // A slot stands after its variable, which need not be in the graph.
@@ -315,10 +356,10 @@ static void print_entry_head(printer *p, const leat_entry *entry) {
 }
 
 // The nodes of the entry, or with NULL those without one, that are not in the text yet.
-static void print_rest(printer *p, const leat_entry *entry, const char *indent) {
+static void print_rest(printer *p, const leat_entry *entry, int depth) {
   for (uint32_t i = 0; i < p->graph->nodes.count; i++) {
     const leat_node *node = p->graph->nodes.items[i];
-    if (node->entry == entry && !p->done[i]) print_line(p, node, indent);
+    if (node->entry == entry && !p->done[i]) print_line(p, node, depth);
   }
 }
 
@@ -334,10 +375,10 @@ void leat_graph_print(const leat_graph *graph, leat_text *out) {
   leat_text_add_string(out, "\n");
   print_dims(&p);
   for (uint32_t i = 0; i < graph->states.count; i++) print_state(&p, graph->states.items[i]);
-  print_rest(&p, NULL, "");
+  print_rest(&p, NULL, 0);
   for (uint32_t i = 0; i < graph->entries.count; i++) {
     print_entry_head(&p, graph->entries.items[i]);
-    print_rest(&p, graph->entries.items[i], "  ");
+    print_rest(&p, graph->entries.items[i], 1);
     leat_text_add_string(out, "}\n");
   }
   leat_arena_destroy(p.scratch);

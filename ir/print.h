@@ -20,7 +20,8 @@
 // of an entry makes its parameters' feed nodes, `$<entry>/<parameter>`; such a node has a line of
 // its own in the body only when it has a device, a colocation, a control edge, or in the step
 // another name or place than in the head. Of a state only options that differ from `trainable=true
-// container=""` are written; a slot has `slot_of=$path`. A partition's text starts `graph NAME
+// container=""` are written; a body is `fn($p: i32[], …) {`, its nodes but the parameters, and
+// `yield $a, …`; a slot has `slot_of=$path`. A partition's text starts `graph NAME
 // device="/job:…"`.
 #ifndef LEAT_IR_PRINT_H
 #define LEAT_IR_PRINT_H
@@ -28,6 +29,6 @@
 #include "ir/graph.h"
 
 void leat_graph_print(const leat_graph *graph, leat_text *out);
-void leat_node_print(const leat_node *node, leat_text *out); // one line, without the newline
+void leat_node_print(const leat_node *node, leat_text *out); // one line, bodies more; no newline
 
 #endif

@@ -3,6 +3,7 @@
 
 typedef struct verifier {
   const leat_graph *graph;
+  const leat_graph *top; // around all bodies: the states are its
   leat_error *error;
 } verifier;
 
@@ -17,11 +18,11 @@ static bool is_value(const verifier *v, leat_value value) {
 }
 
 static bool is_state(const verifier *v, const leat_state *state) {
-  return state && state->id < v->graph->states.count && v->graph->states.items[state->id] == state;
+  return state && state->id < v->top->states.count && v->top->states.items[state->id] == state;
 }
 
 static bool is_entry(const verifier *v, const leat_entry *entry) {
-  return leat_graph_find_entry(v->graph, entry->name) == entry;
+  return leat_graph_find_entry(v->top, entry->name) == entry;
 }
 
 static bool is_type(const leat_type *type) {
@@ -78,8 +79,30 @@ static bool is_attr(const verifier *v, leat_attr_kind kind, const leat_attr *att
   case LEAT_ATTR_TYPE: return attr->type && is_type(attr->type);
   case LEAT_ATTR_TENSOR: return attr->tensor;
   case LEAT_ATTR_STATE: return is_state(v, attr->state);
+  case LEAT_ATTR_GRAPH: return attr->body;
   }
   return false;
+}
+
+static leat_status check_nodes(verifier *v);
+
+static leat_status check_body(const verifier *v, const leat_node *node, const leat_graph *body) {
+  verifier inner = {body, v->top, v->error};
+  uint32_t first = node->info->kind == LEAT_KIND_REGION ? (uint32_t)node->info->min_inputs : 0;
+  if (body->owner != node || !body->yield || body->params.count + first != node->input_count)
+    return BROKEN(v, "node $%s: its bodies are not of its inputs", node->name);
+  LEAT_TRY(check_nodes(&inner));
+  for (uint32_t i = 0; i < body->params.count; i++) {
+    const leat_node *param = body->params.items[i];
+    bool right = is_node(&inner, param) && param->op == LEAT_OP_parameter &&
+                 leat_node_attr(param, "index")->i == i &&
+                 leat_type_equal(&param->outputs[0], leat_value_type(node->inputs[first + i]));
+    if (!right)
+      return BROKEN(v, "node $%s: a body's parameter %u is not input %u", node->name, i, first + i);
+  }
+  if (!is_node(&inner, body->yield) || body->yield->op != LEAT_OP_yield)
+    return BROKEN(v, "node $%s: a body that has no results", node->name);
+  return LEAT_OK;
 }
 
 static leat_status check_node(verifier *v, uint32_t position) {
@@ -88,14 +111,16 @@ static leat_status check_node(verifier *v, uint32_t position) {
     return BROKEN(v, "node %u has no op or no name", position);
   if (node->id != position)
     return BROKEN(v, "node $%s at %u has the id %u", node->name, position, node->id);
-  if (leat_graph_find_node(v->graph, node->name) != node)
-    return BROKEN(v, "the name $%s is another's", node->name);
+  if (leat_graph_find_node(v->graph, node->name) != node || node->graph != v->graph)
+    return BROKEN(v, "the name $%s is another's, or of another graph", node->name);
   LEAT_TRY(check_inputs(v, node));
   const leat_op_info *info = node->info;
   if (info->attr_count && !node->attrs) return BROKEN(v, "node $%s has no attributes", node->name);
   for (int i = 0; i < info->attr_count; i++)
     if (!is_attr(v, info->attrs[i].kind, &node->attrs[i]))
       return BROKEN(v, "node $%s: attribute %s", node->name, info->attrs[i].name);
+  for (int i = 0; i < info->attr_count; i++)
+    if (leat_node_body(node, i)) LEAT_TRY(check_body(v, node, node->attrs[i].body));
   for (uint32_t i = 0; i < node->output_count; i++)
     if (!is_type(&node->outputs[i]))
       return BROKEN(v, "node $%s: the type of output %d", node->name, i);
@@ -136,40 +161,57 @@ static leat_status check_entry(verifier *v, const leat_entry *entry) {
                     entry->results.items[i].name);
   for (uint32_t i = 0; i < entry->effects.count; i++) {
     const leat_node *node = entry->effects.items[i];
-    if (!is_node(v, node) || !(node->info->flags & LEAT_FLAG_EFFECT))
+    if (!is_node(v, node) || !node->effect)
       return BROKEN(v, "entry %s: effect %u is no effect of the graph", entry->name, i);
   }
   return LEAT_OK;
 }
 
+static leat_status check_nodes(verifier *v) {
+  for (uint32_t i = 0; i < v->graph->nodes.count; i++) LEAT_TRY(check_node(v, i));
+  return LEAT_OK;
+}
+
 leat_status leat_verify(const leat_graph *graph, leat_error *error) {
-  verifier v = {graph, error};
-  for (uint32_t i = 0; i < graph->nodes.count; i++) LEAT_TRY(check_node(&v, i));
+  verifier v = {graph, graph, error};
+  LEAT_TRY(check_nodes(&v));
   for (uint32_t i = 0; i < graph->states.count; i++) LEAT_TRY(check_state(&v, i));
   for (uint32_t i = 0; i < graph->entries.count; i++)
     LEAT_TRY(check_entry(&v, graph->entries.items[i]));
   return LEAT_OK;
 }
 
-leat_status leat_verify_phase(const leat_graph *graph, leat_phase phase, leat_phase brought,
-                              leat_error *error) {
-  verifier v = {graph, error};
-  LEAT_TRY(leat_verify(graph, error));
-  if (brought < phase) brought = phase;
-  for (uint32_t i = 0; i < graph->nodes.count; i++) {
-    const leat_node *node = graph->nodes.items[i];
+static leat_status check_phase(verifier *v, leat_phase phase, leat_phase brought) {
+  for (uint32_t i = 0; i < v->graph->nodes.count; i++) {
+    const leat_node *node = v->graph->nodes.items[i];
     if (leat_op_first_phase(node->op) > brought || leat_op_last_phase(node->op) < phase)
-      return BROKEN(&v, "node $%s: no graph of the phase `%s` has %s", node->name,
+      return BROKEN(v, "node $%s: no graph of the phase `%s` has %s", node->name,
                     leat_phase_name(phase), leat_op_name(node->op));
+    for (int k = 0; k < node->info->attr_count; k++) {
+      verifier inner = {leat_node_body(node, k), v->top, v->error};
+      if (inner.graph) LEAT_TRY(check_phase(&inner, phase, brought));
+    }
   }
   return LEAT_OK;
 }
 
-leat_phase leat_brought_phase(const leat_graph *graph) {
-  leat_phase brought = LEAT_PHASE_TEXT;
+leat_status leat_verify_phase(const leat_graph *graph, leat_phase phase, leat_phase brought,
+                              leat_error *error) {
+  verifier v = {graph, graph, error};
+  LEAT_TRY(leat_verify(graph, error));
+  return check_phase(&v, phase, brought < phase ? phase : brought);
+}
+
+static void see_phase(void *context, leat_graph *graph) {
+  leat_phase *brought = context;
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     leat_phase first = leat_op_first_phase(graph->nodes.items[i]->op);
-    if (first > brought) brought = first;
+    if (first > *brought) *brought = first;
   }
+}
+
+leat_phase leat_brought_phase(leat_graph *graph) {
+  leat_phase brought = LEAT_PHASE_TEXT;
+  leat_graph_visit(graph, see_phase, &brought);
   return brought;
 }

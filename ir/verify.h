@@ -15,6 +15,6 @@ LEAT_MUST_USE leat_status leat_verify(const leat_graph *graph, leat_error *error
 LEAT_MUST_USE leat_status leat_verify_phase(const leat_graph *graph, leat_phase phase,
                                             leat_phase brought, leat_error *error);
 // Of a text: the first phase that could have dumped it, `brought` of the graphs that become of it.
-leat_phase leat_brought_phase(const leat_graph *graph);
+leat_phase leat_brought_phase(leat_graph *graph);
 
 #endif

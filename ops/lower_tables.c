@@ -11,6 +11,7 @@
 #define LOWER_CONTRACT(name) NULL
 #define LOWER_LIBRARY(name) NULL
 #define LOWER_HOST(name) NULL
+#define LOWER_REGION(name) NULL
 static const leat_lower_function lowers[LEAT_OP_COUNT] = {
 #define OP(name, min, max, outputs, dtypes, apart, kind, ...) [LEAT_OP_##name] = LOWER_##kind(name),
 #include "ir/ops.def"
@@ -23,6 +24,7 @@ static const leat_lower_function lowers[LEAT_OP_COUNT] = {
 #define REDUCER_CONTRACT(name) NULL
 #define REDUCER_LIBRARY(name) NULL
 #define REDUCER_HOST(name) NULL
+#define REDUCER_REGION(name) NULL
 static const leat_reducer *const reducers[LEAT_OP_COUNT] = {
 #define OP(name, min, max, outputs, dtypes, apart, kind, ...)                                      \
   [LEAT_OP_##name] = REDUCER_##kind(name),
@@ -36,6 +38,7 @@ static const leat_reducer *const reducers[LEAT_OP_COUNT] = {
 #define LIBRARY_CONTRACT(name) NULL
 #define LIBRARY_LIBRARY(name) library_##name
 #define LIBRARY_HOST(name) NULL
+#define LIBRARY_REGION(name) NULL
 static const leat_library_function libraries[LEAT_OP_COUNT] = {
 #define OP(name, min, max, outputs, dtypes, apart, kind, ...)                                      \
   [LEAT_OP_##name] = LIBRARY_##kind(name),

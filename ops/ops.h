@@ -90,6 +90,7 @@ typedef bool (*leat_library_function)(leat_dims *dims, const leat_node *node,
   leat_status ref_##name(leat_ref_context *context);                                               \
   bool library_##name(leat_dims *dims, const leat_node *node, leat_library_call *out);
 #define CODE_HOST(name)
+#define CODE_REGION(name)
 #define OP(name, min, max, outputs, dtypes, apart, kind, ...) SHAPE(name) CODE_##kind(name)
 #include "ir/ops.def"
 #undef SHAPE
@@ -100,9 +101,10 @@ typedef bool (*leat_library_function)(leat_dims *dims, const leat_node *node,
 #undef CODE_CONTRACT
 #undef CODE_LIBRARY
 #undef CODE_HOST
+#undef CODE_REGION
 
 leat_shape_function leat_shape_of(leat_op op);
-leat_ref_function leat_ref_of(leat_op op);         // NULL for STRUCTURE and HOST
+leat_ref_function leat_ref_of(leat_op op);         // NULL for STRUCTURE, HOST, REGION
 leat_lower_function leat_lower_of(leat_op op);     // NULL for other kinds than ELEMENT
 const leat_reducer *leat_reducer_of(leat_op op);   // NULL for other kinds than REDUCE
 leat_library_function leat_library_of(leat_op op); // NULL for other kinds than LIBRARY

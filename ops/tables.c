@@ -15,6 +15,7 @@ static const leat_shape_function shapes[LEAT_OP_COUNT] = {
 #define REF_CONTRACT(name) ref_##name
 #define REF_LIBRARY(name) ref_##name
 #define REF_HOST(name) NULL
+#define REF_REGION(name) NULL
 static const leat_ref_function refs[LEAT_OP_COUNT] = {
 #define OP(name, min, max, outputs, dtypes, apart, kind, ...) [LEAT_OP_##name] = REF_##kind(name),
 #include "ir/ops.def"

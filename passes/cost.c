@@ -87,7 +87,8 @@ static double operations(const leat_cost_model *model, const leat_node *node, do
   }
   case LEAT_KIND_LIBRARY: return 20 * outputs;
   case LEAT_KIND_STRUCTURE:
-  case LEAT_KIND_HOST: return 0;
+  case LEAT_KIND_HOST:
+  case LEAT_KIND_REGION: return 0;
   }
   return 0;
 }

@@ -89,7 +89,8 @@ static bool ends_kernel(const leat_node *node) {
   case LEAT_KIND_SCATTER:
   case LEAT_KIND_CONTRACT:
   case LEAT_KIND_LIBRARY:
-  case LEAT_KIND_HOST: return true;
+  case LEAT_KIND_HOST:
+  case LEAT_KIND_REGION: return true;
   case LEAT_KIND_STRUCTURE:
   case LEAT_KIND_ELEMENT: return false;
   }

@@ -73,6 +73,7 @@ static void add_attr(merger *m, leat_attr_kind kind, const leat_attr *attr) {
   case LEAT_ATTR_TYPE: add_type(m, attr->type); break;
   case LEAT_ATTR_TENSOR: add_tensor(m, attr->tensor); break;
   case LEAT_ATTR_STATE: add_pointer(m, attr->state); break;
+  case LEAT_ATTR_GRAPH: add_pointer(m, attr->body); break;
   case LEAT_ATTR_INTS:
     add_word(m, attr->count);
     add_bytes(m, attr->ints, attr->count * sizeof *attr->ints);

@@ -191,13 +191,16 @@ static void join(finder *f, uint32_t a, uint32_t b) {
     parent[a] = b;
 }
 
+// `node` may be in a body: what holds it is where all in it is.
 static void join_named(finder *f, const leat_node *node) {
   const leat_node *target = leat_graph_find_node(f->graph, node->colocate);
   const leat_state *state = leat_graph_find_state(f->graph, node->colocate);
+  uint32_t item = leat_node_outermost(node)->id;
+  if (target) target = leat_node_outermost(target);
   if (target && f->in_step[target->id])
-    join(f, node->id, target->id);
+    join(f, item, target->id);
   else if (state)
-    join(f, node->id, f->graph->nodes.count + state->id);
+    join(f, item, f->graph->nodes.count + state->id);
   else if (!target) {
     f->failed = true;
     leat_error_at(f->context->diag, node->span,
@@ -206,18 +209,51 @@ static void join_named(finder *f, const leat_node *node) {
   }
 }
 
+static void join_body(void *context, leat_graph *body) {
+  const finder *f = context;
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    const leat_node *node = body->nodes.items[i];
+    if (node->colocate && f->in_step[leat_node_outermost(node)->id]) join_named(context, node);
+  }
+}
+
 static void join_all(finder *f) {
   leat_graph *graph = f->graph;
+  leat_graph_visit(graph, join_body, f);
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
     if (!f->in_step[i]) continue;
     if (leat_node_state(node)) join(f, i, graph->nodes.count + leat_node_state(node)->id);
-    if (node->colocate) join_named(f, node);
   }
   for (uint32_t i = 0; i < graph->states.count; i++) {
     const char *owner_name = graph->states.items[i]->slot_of;
     const leat_state *owner = owner_name ? leat_graph_find_state(graph, owner_name) : NULL;
     if (owner) join(f, graph->nodes.count + i, graph->nodes.count + owner->id);
+  }
+}
+
+// What holds bodies is where all nodes in them may be.
+static void narrow_by_body(finder *f, uint32_t item, const leat_graph *body) {
+  for (uint32_t i = 0; i < body->nodes.count && !f->failed; i++) {
+    const leat_node *node = body->nodes.items[i];
+    const uint64_t *allowed = devices_of(f, node->device);
+    if (!allowed) {
+      report_no_name(f, item, node->device);
+      return;
+    }
+    const uint64_t *both = intersection(f, f->own[item], that_can_run(f, node, allowed));
+    if (is_empty(f, both)) {
+      f->failed = true;
+      leat_error_at(f->context->diag, node->span,
+                    "`%s` is to be on %s, and what else is in `%s` elsewhere: a loop or a branch "
+                    "over several devices is not supported yet",
+                    node->name, node->device ? node->device : list_devices(f, allowed),
+                    item_name(f, item));
+      return;
+    }
+    f->own[item] = both;
+    for (int k = 0; k < node->info->attr_count; k++)
+      if (leat_node_body(node, k)) narrow_by_body(f, item, node->attrs[k].body);
   }
 }
 
@@ -236,6 +272,8 @@ static void find_own_set(finder *f, uint32_t item) {
       report_unable(f, node, allowed);
     else
       f->own[item] = able;
+    for (int i = 0; node && i < node->info->attr_count; i++)
+      if (leat_node_body(node, i)) narrow_by_body(f, item, node->attrs[i].body);
   }
 }
 

@@ -181,7 +181,8 @@ static bool legalize_node(legalizer *l, leat_node *node) {
   return true;
 }
 
-static leat_status legalize(leat_pass_context *context, leat_graph *graph) {
+leat_status leat_pass_legalize(leat_pass_context *context) {
+  leat_graph *graph = context->graph;
   legalizer l = {.graph = graph, .diag = context->diag};
   if (leat_part_by_reference(context, graph)) return LEAT_OK;
   l.rewriter = leat_rewrite_begin(graph, context->scratch);
@@ -191,11 +192,5 @@ static leat_status legalize(leat_pass_context *context, leat_graph *graph) {
     if (!legalize_node(&l, node)) return LEAT_INVALID;
   }
   leat_rewrite_finish(&l.rewriter);
-  return LEAT_OK;
-}
-
-leat_status leat_pass_legalize(leat_pass_context *context) {
-  for (uint32_t i = 0; i < context->parts.count; i++)
-    LEAT_TRY(legalize(context, context->parts.items[i]));
   return LEAT_OK;
 }

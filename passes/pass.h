@@ -14,7 +14,8 @@
 //     legalize   ops and dtypes that kernels compute in, but where ref runs
 //   one graph per device ─ codegen (fuse, schedule, plan, lower) ─▶ image + kernels
 //
-// A pass gets a graph that verifies and leaves one that verifies. It allocates what stays in
+// A pass gets a graph that verifies and leaves one that verifies. `scope` (pipeline.def) says
+// whether that is all of the step, or one graph or body after the other. It allocates what stays in
 // graph->arena and the rest in `scratch`, which is reset after it. User errors (an infeasible
 // device) are reported in diag; the pass then returns LEAT_INVALID.
 #ifndef LEAT_PASSES_PASS_H
@@ -74,13 +75,16 @@ bool leat_step_fetches_run(const leat_step_request *step, const leat_node *node)
 
 typedef leat_status (*leat_pass_function)(leat_pass_context *context);
 
-#define PASS(name, phase, text)                                                                    \
+#define PASS(name, on, phase, text)                                                                \
   leat_status leat_pass_##name(leat_pass_context *context) LEAT_MUST_USE;
 #include "passes/pipeline.def"
 #undef PASS
 
+typedef enum leat_pass_scope { LEAT_PASS_WHOLE, LEAT_PASS_EACH } leat_pass_scope;
+
 typedef struct leat_pass_info {
   const char *name, *text; // as pipeline.def says
+  leat_pass_scope scope;
   leat_phase phase;
   leat_pass_function function;
 } leat_pass_info;

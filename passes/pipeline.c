@@ -4,7 +4,8 @@
 #include <string.h>
 
 const leat_pass_info leat_passes[] = {
-#define PASS(name, phase, text) {#name, text, LEAT_PHASE_##phase, leat_pass_##name},
+#define PASS(name, on, phase, text)                                                                \
+  {#name, text, LEAT_PASS_##on, LEAT_PHASE_##phase, leat_pass_##name},
 #include "passes/pipeline.def"
 #undef PASS
 };

@@ -46,7 +46,7 @@ typedef struct pruner {
 } pruner;
 
 static bool has_effect(const leat_node *node) {
-  return node->info->flags & LEAT_FLAG_EFFECT;
+  return node->effect;
 }
 
 static bool reads_state(const leat_node *node) {
@@ -424,13 +424,18 @@ static void inherit_constraints(pruner *p, leat_node *node) {
 
 // Where in the user's text stands what may fail while running: spans end with the session's texts,
 // places go on into other processes and files.
-static void find_places(pruner *p) {
-  leat_graph *to = p->cloner.to;
-  for (uint32_t i = 0; i < to->nodes.count; i++) {
-    leat_node *node = to->nodes.items[i];
+static void find_places_in(void *context, leat_graph *graph) {
+  const pruner *p = context;
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    leat_node *node = graph->nodes.items[i];
     if (!node->place && (node->op == LEAT_OP_feed || leat_node_may_fail(node)))
       node->place = leat_place_of(p->context, node->span);
   }
+}
+
+static void find_places(pruner *p) {
+  leat_graph *to = p->cloner.to;
+  leat_graph_visit(to, find_places_in, p);
   for (uint32_t i = 0; i < to->states.count; i++) {
     leat_state *state = to->states.items[i];
     if (!state->place && !state->init.node) state->place = leat_place_of(p->context, state->span);
@@ -456,8 +461,11 @@ static void see_type(unbound *found, const leat_type *type) {
 static void see_node(unbound *found, const leat_node *node) {
   const leat_op_info *info = node->info;
   for (uint32_t i = 0; i < node->output_count; i++) see_type(found, &node->outputs[i]);
-  for (int i = 0; i < info->attr_count; i++)
+  for (int i = 0; i < info->attr_count; i++) {
+    const leat_graph *body = leat_node_body(node, i);
     if (info->attrs[i].kind == LEAT_ATTR_DIM) leat_dim_visit(node->attrs[i].dim, see_atom, found);
+    for (uint32_t j = 0; body && j < body->nodes.count; j++) see_node(found, body->nodes.items[j]);
+  }
 }
 
 // A named dim has the value that an axis of a feed has which is that dim alone.

@@ -69,7 +69,8 @@ static void mark_value(bool *marks, leat_value value) {
 static void mark_roots(const leat_graph *graph, bool *marks) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
-    if (node->info->flags & LEAT_FLAG_EFFECT || node->op == LEAT_OP_feed) marks[i] = true;
+    bool given = node->op == LEAT_OP_feed || node->op == LEAT_OP_parameter;
+    if (node->effect || given) marks[i] = true;
   }
   for (uint32_t i = 0; i < graph->entries.count; i++) {
     const leat_entry *entry = graph->entries.items[i];

@@ -171,10 +171,39 @@ static leat_status end_stage(leat_driver *driver, const leat_pass_info *pass) {
   return LEAT_OK;
 }
 
+typedef struct graph_list {
+  leat_arena *arena;
+  leat_vec(leat_graph *) graphs;
+} graph_list;
+
+static void list_graph(void *context, leat_graph *graph) {
+  graph_list *list = context;
+  leat_vec_push(list->arena, &list->graphs, graph);
+}
+
+// The step or its parts, and all bodies in them, an outer graph before those in it.
+static leat_status run_on_each(leat_driver *driver, const leat_pass_info *pass) {
+  leat_pass_context *context = &driver->context;
+  leat_graph *step = context->graph;
+  graph_list list = {.arena = context->arena};
+  if (!context->parts.count) leat_graph_visit(step, list_graph, &list);
+  for (uint32_t i = 0; i < context->parts.count; i++)
+    leat_graph_visit(context->parts.items[i], list_graph, &list);
+  leat_status status = LEAT_OK;
+  for (uint32_t i = list.graphs.count; i-- > 0 && !status;) {
+    context->graph = list.graphs.items[i];
+    status = pass->function(context);
+    leat_arena_reset(context->scratch);
+  }
+  context->graph = step;
+  return status;
+}
+
 static leat_status run_pass(leat_driver *driver, const leat_pass_info *pass) {
   LEAT_TRY(leat_session_check(driver->session));
   double start = leat_seconds();
-  leat_status status = pass->function(&driver->context);
+  leat_status status =
+      pass->scope == LEAT_PASS_EACH ? run_on_each(driver, pass) : pass->function(&driver->context);
   leat_arena_reset(driver->context.scratch);
   leat_session_time(driver->session, pass->name, start);
   if (status)
@@ -195,16 +224,20 @@ leat_status leat_driver_run(leat_driver *driver, const char *last) {
 
 // -- Files ---------------------------------------------------------------------------------------
 
-void leat_files_of(const leat_graph *graph, leat_map *files) {
+static void add_files(void *context, leat_graph *graph) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
     if (node->op != LEAT_OP_load) continue;
     const char *path = leat_node_attr(node, "file")->string;
-    leat_map_set(files, path, (void *)path);
+    leat_map_set(context, path, (void *)path);
   }
 }
 
-leat_status leat_file_sizes(const leat_graph *graph, leat_arena *arena, leat_map *sizes,
+void leat_files_of(leat_graph *graph, leat_map *files) {
+  leat_graph_visit(graph, add_files, files);
+}
+
+leat_status leat_file_sizes(leat_graph *graph, leat_arena *arena, leat_map *sizes,
                             leat_error *error) {
   leat_map_init(sizes, arena);
   leat_files_of(graph, sizes);

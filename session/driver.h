@@ -31,10 +31,10 @@ LEAT_MUST_USE leat_status leat_driver_codegen(leat_driver *driver, leat_graph *p
                                               leat_compiled *out);
 
 // The files that the graph's `load` nodes name become keys of `files`, each once.
-void leat_files_of(const leat_graph *graph, leat_map *files);
+void leat_files_of(leat_graph *graph, leat_map *files);
 // Their sizes as they are now: leat_codegen_options.file_sizes.
-LEAT_MUST_USE leat_status leat_file_sizes(const leat_graph *graph, leat_arena *arena,
-                                          leat_map *sizes, leat_error *error);
+LEAT_MUST_USE leat_status leat_file_sizes(leat_graph *graph, leat_arena *arena, leat_map *sizes,
+                                          leat_error *error);
 
 // The stages in their order; NULL: there are no more.
 const char *leat_stage_name(uint32_t i);

@@ -8,8 +8,7 @@
 static bool is_assigned(const leat_graph *graph, const leat_state *state) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
-    bool effect = node->info->flags & LEAT_FLAG_EFFECT;
-    if (effect && leat_node_state(node) == state) return true;
+    if (node->effect && leat_node_state(node) == state) return true;
   }
   return false;
 }

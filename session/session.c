@@ -284,8 +284,7 @@ static void collect_effects(leat_session *session, const leat_graph *graph, uint
   session->last.effects.count = 0;
   for (uint32_t i = first; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
-    bool effect = node->info->flags & LEAT_FLAG_EFFECT;
-    if (effect && !node->entry) leat_vec_push(session->arena, &session->last.effects, node);
+    if (node->effect && !node->entry) leat_vec_push(session->arena, &session->last.effects, node);
   }
 }
 

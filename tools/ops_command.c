@@ -44,6 +44,7 @@ static const char *attr_kind_text(leat_attr_kind kind) {
   case LEAT_ATTR_TYPE: return "type";
   case LEAT_ATTR_TENSOR: return "tensor";
   case LEAT_ATTR_STATE: return "state";
+  case LEAT_ATTR_GRAPH: return "body";
   }
   return "";
 }

@@ -6,9 +6,8 @@
 #include "frontend/evaluate/builtin.h"
 #include "frontend/evaluate/evaluate.h"
 
-// -- types.c
-// --------------------------------------------------------------------------------------- The type
-// an expression means, all of its names being known in the scope of the frame.
+// -- types.c --------------------------------------------------------------------------------------
+// The type an expression means, all of its names being known in the scope of the frame.
 bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out);
 bool ev_is_type(evaluator *e, const leat_expr *expr); // whether `NAME[…]` is a type here
 bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
@@ -21,15 +20,13 @@ bool ev_as_offsets(evaluator *e, ev value, leat_span span, leat_dim **out, uint3
 ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, const char *what,
           const char *hint);
 
-// -- bind.c
-// ---------------------------------------------------------------------------------------- Binds
-// the arguments to the parameters of `function` in a new scope; NULL: reported.
+// -- bind.c ---------------------------------------------------------------------------------------
+// Binds the arguments to the parameters of `function` in a new scope; NULL: reported.
 ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_argument *args,
                             uint32_t count, leat_span call);
 
-// -- literal.c
-// ------------------------------------------------------------------------------------- The value,
-// or an item of the list, is of that kind.
+// -- literal.c ------------------------------------------------------------------------------------
+// The value, or an item of the list, is of that kind.
 bool ev_has_kind(ev value, ev_kind kind);
 // Of a literal, or lists of them, the dtype that holds them as they are written; -1: its natural
 // one.
@@ -37,8 +34,7 @@ int ev_exact_dtype(ev value);
 // The literal's elements in the given type; one number fills the whole shape. False: reported.
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out);
 
-// -- call.c
-// ----------------------------------------------------------------------------------------
+// -- call.c ---------------------------------------------------------------------------------------
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint);
 ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argument *args,
                       uint32_t count, leat_span span, const char *as, const char *hint);
@@ -46,8 +42,7 @@ ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argume
 ev_argument *ev_arguments(evaluator *e, const leat_arguments *args, uint32_t extra,
                           uint32_t *out_count);
 
-// -- nodes.c
-// ---------------------------------------------------------------------------------------
+// -- nodes.c --------------------------------------------------------------------------------------
 bool ev_is_pure(leat_op op); // gives the same bits whoever runs it, and however often
 bool ev_is_random(leat_op op);
 // The two halves of ev_op: the values as tensors of the dtypes that the op takes, false: reported;
@@ -61,26 +56,22 @@ ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
 // was something to do, for names and for gradients with respect to them.
 ev ev_own(evaluator *e, ev result, uint32_t first, leat_span span, const char *hint);
 
-// -- primitive.c
-// -----------------------------------------------------------------------------------
+// -- primitive.c ----------------------------------------------------------------------------------
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint);
 
-// -- numbers.c
-// ------------------------------------------------------------------------------------- An op on
-// compile-time numbers, or the larger or smaller of two dims. EV_NONE: it is not that.
+// -- numbers.c ------------------------------------------------------------------------------------
+// An op on compile-time numbers, or the larger or smaller of two dims. EV_NONE: it is not that.
 ev ev_call_on_numbers(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
                       leat_span span);
 // The same of a function of the library whose parameters are tensors.
 ev ev_call_library_on_numbers(evaluator *e, const ev_function *function, const ev_argument *args,
                               uint32_t count, leat_span span);
 
-// -- indexing.c
-// ------------------------------------------------------------------------------------
+// -- indexing.c -----------------------------------------------------------------------------------
 ev ev_index(evaluator *e, const leat_expr *expr, const char *hint);
 
-// -- index_tensors.c
-// -------------------------------------------------------------------------------
+// -- index_tensors.c ------------------------------------------------------------------------------
 typedef struct ev_indices {
   ev tensors[LEAT_MAX_RANK];
   int32_t axes[LEAT_MAX_RANK]; // that they are for, of what basic indexing leaves of x
@@ -92,9 +83,8 @@ bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t ax
 ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, leat_value value, leat_span span,
                        const char *hint);
 
-// -- sequences.c
-// ----------------------------------------------------------------------------------- Of lists and
-// strings.
+// -- sequences.c ----------------------------------------------------------------------------------
+// Of lists and strings.
 ev ev_item(evaluator *e, const leat_expr *item, ev sequence); // sequence[item]
 ev ev_index_sequence(evaluator *e, const leat_expr *expr, ev sequence);
 ev ev_append(evaluator *e, ev left, ev right, leat_span span); // two of one kind
@@ -105,12 +95,10 @@ ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_int(evaluator *e, const ev_builtin_call *call);
 
-// -- einsum.c
-// --------------------------------------------------------------------------------------
+// -- einsum.c -------------------------------------------------------------------------------------
 ev ev_builtin_einsum(evaluator *e, const ev_builtin_call *call);
 
-// -- builtins.c
-// ------------------------------------------------------------------------------------
+// -- builtins.c -----------------------------------------------------------------------------------
 const ev_builtin *ev_find_builtin(const char *name);
 ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *args, uint32_t count,
                    leat_span span, const char *hint);

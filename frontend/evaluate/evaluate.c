@@ -3,6 +3,7 @@
 
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
+#include "frontend/evaluate/region.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -90,6 +91,15 @@ static void warn_of_fraction(evaluator *e, const leat_expr *expr, ev left, ev ri
                left.i);
 }
 
+static ev body_value(evaluator *e, const leat_expr *expr) {
+  if (!e->absolute)
+    return ev_fail(
+        e, expr->span,
+        "a function without a name stands in dumps only; `fn NAME(…) { … }` defines one");
+  leat_graph *body = ev_body(e, expr->body);
+  return body ? (ev){.kind = EV_BODY, .body = body} : ev_error();
+}
+
 static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
   switch ((leat_expr_kind)expr->kind) {
   case LEAT_EXPR_NAME: return ev_name(e, expr->name, expr->span);
@@ -101,6 +111,7 @@ static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
   case LEAT_EXPR_NONE: return ev_none();
   case LEAT_EXPR_STRING: return string_value(e, expr);
   case LEAT_EXPR_LIST: return list_value(e, expr);
+  case LEAT_EXPR_FN: return body_value(e, expr);
   case LEAT_EXPR_CALL: return ev_call_expr(e, expr, hint);
   case LEAT_EXPR_INDEX: return ev_is_type(e, expr) ? type_value(e, expr) : ev_index(e, expr, hint);
   case LEAT_EXPR_UNARY: {
@@ -213,7 +224,7 @@ static bool check_bound(evaluator *e, const leat_expr *expr, ev bound) {
     ev_fail(
         e, expr->span,
         "`for` is evaluated while compiling, and `%s` is known only while running; `while` loops "
-        "then, which is not supported yet",
+        "then",
         ev_source_text(e, expr->span));
   else if (bound.kind != EV_INT && bound.kind != EV_ERROR)
     ev_fail(e, expr->span, "the bounds of a `for` are ints, found %s", ev_kind_name(bound));
@@ -250,63 +261,6 @@ static bool for_list(evaluator *e, const leat_stmt *stmt) {
 static void for_loop(evaluator *e, const leat_stmt *stmt) {
   bool range = stmt->over->kind == LEAT_EXPR_RANGE;
   if (!(range ? for_range(e, stmt) : for_list(e, stmt))) ev_bind_nothing(e, stmt);
-}
-
-static const leat_stmt *yield_of(const leat_stmts *block) {
-  for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i]->kind == LEAT_STMT_YIELD) return block->items[i];
-  return NULL;
-}
-
-static void if_statement(evaluator *e, const leat_stmt *stmt);
-
-// The block of an `if` with targets, a scope of its own, and what it yields to them.
-static void yield_block(evaluator *e, const leat_stmt *stmt, const leat_stmts *block) {
-  bool nested = block->count == 1 && block->items[0]->kind == LEAT_STMT_IF;
-  if (nested && !block->items[0]->targets.count) { // else if
-    leat_stmt inner = *block->items[0];
-    inner.targets = stmt->targets;
-    if_statement(e, &inner);
-    return;
-  }
-  uint32_t count = stmt->targets.count;
-  const leat_stmt *yield = yield_of(block);
-  if (!yield || yield->values.count != count) {
-    ev_fail(e, stmt->span, "each side of this `if` must yield %u value%s", count,
-            count == 1 ? "" : "s");
-    ev_bind_nothing(e, stmt);
-    return;
-  }
-  ev_scope *outer = e->frame->scope;
-  const ev_aim *aims = ev_aims_of(e, &stmt->targets);
-  ev *values = leat_new_array(e->arena, ev, count);
-  e->frame->scope = ev_scope_new(e, outer);
-  ev_statements(e, block);
-  for (uint32_t i = 0; i < count && !e->frame->returned; i++)
-    values[i] = ev_target_value(e, &aims[i], yield->values.items[i]);
-  e->frame->scope = outer;
-  for (uint32_t i = 0; i < count && !e->frame->returned; i++)
-    ev_bind_target(e, &aims[i], values[i]);
-}
-
-static void if_statement(evaluator *e, const leat_stmt *stmt) {
-  ev condition = ev_expr(e, stmt->condition, NULL);
-  if (condition.kind == EV_TENSOR || condition.kind == EV_STATE)
-    ev_fail(e, stmt->condition->span,
-            "`if` on a tensor (run-time control flow) is not supported yet; `where` chooses by "
-            "element");
-  else if (condition.kind != EV_BOOL && condition.kind != EV_ERROR)
-    ev_fail(e, stmt->condition->span, "the condition of `if` is a bool, found %s",
-            ev_kind_name(condition));
-  if (condition.kind != EV_BOOL) {
-    ev_bind_nothing(e, stmt);
-    return;
-  }
-  const leat_stmts *block = condition.i ? &stmt->body : &stmt->otherwise;
-  if (stmt->targets.count)
-    yield_block(e, stmt, block);
-  else
-    ev_statements(e, block);
 }
 
 // In a `fn` or a `gradient`: the parser takes it nowhere else.
@@ -372,8 +326,8 @@ static void statement(evaluator *e, const leat_stmt *stmt) {
   case LEAT_STMT_EXPR: expression_statement(e, stmt); return;
   case LEAT_STMT_ON: ev_statements(e, &stmt->body); return;
   case LEAT_STMT_FOR: for_loop(e, stmt); return;
-  case LEAT_STMT_IF: if_statement(e, stmt); return;
-  case LEAT_STMT_WHILE: not_yet(e, stmt, "`while` (run-time control flow) is"); return;
+  case LEAT_STMT_IF: ev_if(e, stmt); return;
+  case LEAT_STMT_WHILE: ev_while(e, stmt); return;
   case LEAT_STMT_RETURN: return_statement(e, stmt); return;
   case LEAT_STMT_YIELD: return; // its `if` takes the values
   case LEAT_STMT_NEXT: return;  // of a `while`

@@ -5,20 +5,20 @@
 //
 //   value.h       value.c      compile-time values, limits
 //   evaluator.h   rollback.c   what a text may change, and how it is taken back
-//   names.h       scope.c      names, families, namespace       names.c      all that a name can
-//   mean
+//   names.h       scope.c      names, families, namespace  names.c      all a name can mean
 //                 instances.c  the calls that name variables
-//   statements.h  modules.c    texts, what they define and use  evaluate.c   statements,
-//   expressions
-//                 bindings.c   what stands left of `=`          suffixes.c   on, colocate, after
-//                 state.c      variables                        initial.c    their initial values
-//                 entry.c      entries                          unused.c     parameters of no use
+//   statements.h  modules.c    texts and what they use     evaluate.c   statements, expressions
+//                 bindings.c   what stands left of `=`     suffixes.c   on, colocate, after
+//                 state.c      variables                   initial.c    their initial values
+//                 entry.c      entries                     unused.c     parameters of no use
 //                 entry_call.c entries that a line of a REPL runs
-//   calls.h       call.c       calls of functions               bind.c       and their arguments
-//                 primitive.c  calls of primitive ops           numbers.c    of numbers
-//                 operators.c  what + and its like stand for    nodes.c      nodes of the graph
-//                 literal.c    literals as tensors              sequences.c  lists and strings
-//                 indexing.c   x[…]; tensors: index_tensors.c   einsum.c     einsum
+//   region.h      control.c    if and while                region.c     bodies while running
+//   calls.h       call.c       calls of functions          bind.c       and their arguments
+//                 primitive.c  calls of primitive ops      numbers.c    of numbers
+//                 operators.c  what + and its like mean    nodes.c      nodes of the graph
+//                 literal.c    literals as tensors         sequences.c  lists and strings
+//                 indexing.c   x[…]                        einsum.c     einsum
+//                 index_tensors.c  x[…] of integer tensors
 //                 types.c      types, and values that fit them
 //   builtin.h     builtins.c   compile-time functions
 #ifndef LEAT_FRONTEND_EVALUATOR_H
@@ -138,6 +138,8 @@ struct leat_frontend {
   // What surrounds the statement being evaluated.
   leat_entry *entry;
   ev_frame *frame;
+  struct ev_region *region;  // the innermost that is open (region.h); NULL: none
+  leat_map outside;          // leat_node * → 1 + in how many regions it is, where that is not all
   const char *path;          // of the nodes being made: "train/net/hidden"
   const char *gradient_path; // set inside a gradient rule: the name of all its nodes
   const char *device;        // constraint on the nodes being made
@@ -165,8 +167,7 @@ enum {
   EV_MAX_ERRORS = 100,       // then nobody reads on
 };
 
-// -- rollback.c
-// ------------------------------------------------------------------------------------
+// -- rollback.c -----------------------------------------------------------------------------------
 void ev_set(evaluator *e, leat_map *map, const void *key, void *value); // remembered for rollback
 // What a text, or an entry, may change: how far everything had grown before it.
 typedef struct ev_extent {

@@ -255,7 +255,8 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   case EV_DTYPE:
   case EV_TYPE:
   case EV_FUNCTION:
-  case EV_ENTRY: break;
+  case EV_ENTRY:
+  case EV_BODY: break;
   }
   ev_fail(e, span, "expected a tensor, found %s", ev_kind_name(value));
   return none;

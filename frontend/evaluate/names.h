@@ -4,8 +4,7 @@
 
 #include "frontend/evaluate/evaluate.h"
 
-// -- scope.c
-// ---------------------------------------------------------------------------------------
+// -- scope.c --------------------------------------------------------------------------------------
 ev_binding *ev_lookup(const ev_scope *scope, const char *name);
 // x[index] = value: the member of a family in the frame's scope, not in that of a turn.
 void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value);
@@ -27,15 +26,13 @@ bool ev_claim_name(evaluator *e, ev_claim_kind kind, const char *name, leat_span
 // Whether `name` can be a part of a path, and so of the names of nodes and variables.
 bool ev_check_path_part(evaluator *e, const char *name, leat_span span);
 
-// -- names.c
-// ---------------------------------------------------------------------------------------
+// -- names.c --------------------------------------------------------------------------------------
 typedef leat_vec(const char *) ev_names;
 // All that a name can mean there; the list is in `arena`.
 void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *arena, ev_names *out);
 
-// -- instances.c
-// ----------------------------------------------------------------------------------- What a path
-// of instances leads to from the frame.
+// -- instances.c ----------------------------------------------------------------------------------
+// What a path of instances leads to from the frame.
 typedef struct ev_instance {
   const char *instance; // as the frame's
   const char *path;     // of its nodes

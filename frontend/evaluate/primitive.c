@@ -3,6 +3,7 @@
 #include "frontend/evaluate/calls.h"
 
 #include "base/str.h"
+#include "frontend/evaluate/region.h"
 #include "frontend/evaluate/statements.h"
 #include "frontend/evaluate/types.h"
 
@@ -167,6 +168,9 @@ static bool convert_attr(evaluator *e, const op_call *call, int index, leat_attr
   case LEAT_ATTR_STATE:
     out->state = value.state;
     return expect(e, call, name, EV_STATE, "a variable", value, span);
+  case LEAT_ATTR_GRAPH:
+    out->body = value.body;
+    return expect(e, call, name, EV_BODY, "a body", value, span);
   case LEAT_ATTR_TENSOR: break;
   }
   ev_fail(e, span, "attribute `%s` of `%s`: write the value itself", name, call->info->name);
@@ -363,7 +367,7 @@ static bool sort_arguments(evaluator *e, op_call *call, const ev_argument *args,
 }
 
 static bool has_no_tensor(ev value) {
-  static const ev_kind kinds[] = {EV_NONE, EV_DTYPE, EV_TYPE, EV_FUNCTION, EV_ENTRY};
+  static const ev_kind kinds[] = {EV_NONE, EV_DTYPE, EV_TYPE, EV_FUNCTION, EV_ENTRY, EV_BODY};
   for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (ev_has_kind(value, kinds[i])) return true;
   return false;
@@ -406,6 +410,11 @@ static void default_count(evaluator *e, op_call *call) {
                       ? ev_int(0)
                       : ev_op(e, LEAT_OP_run_count, NULL, 0, NULL, call->span, NULL);
   call->input_count = 1;
+}
+
+// In a loop it counts the iterations, too.
+static void count_iterations(evaluator *e, op_call *call) {
+  if (ev_is_random(call->op)) call->args[0] = ev_region_count(e, call->args[0], call->span);
 }
 
 static bool check_count(evaluator *e, const op_call *call) {
@@ -459,11 +468,13 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   if (!args || !sort_arguments(e, &call, args, count)) return ev_error();
   default_count(e, &call);
   if (!check_count(e, &call)) return ev_error();
+  count_iterations(e, &call);
   if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);
   if (!ev_as_inputs(e, op, call.args, call.input_count, span, call.inputs) || !set_attrs(e, &call))
     return ev_error();
   e->place = call.place;
   ev result = ev_build(e, op, call.inputs, call.input_count, call.attrs, span, hint);
   e->place = NULL;
-  return call.info->outputs || result.kind == EV_ERROR ? result : ev_nothing();
+  bool gives = result.kind != EV_TENSOR || result.tensor.node->output_count;
+  return gives ? result : ev_nothing();
 }

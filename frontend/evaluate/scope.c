@@ -378,6 +378,10 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
   if (value.port >= value.node->output_count)
     return ev_fail(e, expr->span, "`%s` (%s) has no output %u", value.node->name,
                    leat_op_name(value.node->op), value.port);
+  if (value.node->graph != e->graph)
+    return ev_fail(e, expr->span,
+                   "`$%s` is inside of `%s`: a loop or a branch gives what it carries or yields",
+                   expr->path, leat_node_outermost(value.node)->name);
   if (value.node->entry && !e->entry)
     return ev_fail(e, expr->span, "`$%s` is of the entry `%s`: nothing outside can use it",
                    expr->path, value.node->entry->name);

@@ -7,6 +7,7 @@
 
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
+#include "frontend/evaluate/region.h"
 #include "frontend/gradient/gradient.h"
 
 #include <string.h>
@@ -50,6 +51,7 @@ static bool check_outside_initialiser(evaluator *e, const leat_state *state, lea
 
 ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span) {
   if (!check_outside_initialiser(e, state, span)) return ev_error();
+  if (e->region) return ev_tensor(ev_region_read(e, state, span));
   ev_order *order = order_of(e, state);
   if (order->read) return ev_tensor((leat_value){order->read, 0});
   leat_builder builder = state_builder(e, span);
@@ -68,6 +70,25 @@ leat_value ev_read(evaluator *e, leat_state *state, leat_span span) {
   return value.kind == EV_TENSOR ? value.tensor : (leat_value){0};
 }
 
+// The variable is what a body computes until it is assigned behind the region.
+static leat_node *write_in_region(evaluator *e, leat_op op, leat_state *state, leat_value value,
+                                  leat_span span) {
+  const leat_type *type = leat_value_type(value);
+  if (op == LEAT_OP_assign_add) {
+    ev sum = ev_operator(e, LEAT_OPERATOR_ADD, ev_tensor(ev_read(e, state, span)), ev_tensor(value),
+                         span, NULL);
+    value = sum.kind == EV_TENSOR ? sum.tensor : (leat_value){0};
+  }
+  if (!value.node) return NULL;
+  if (!leat_type_equal(type, &state->type)) {
+    ev_fail(e, span, "variable `%s` is %s, and this is %s", state->name,
+            leat_type_text(e->arena, &state->type), leat_type_text(e->arena, type));
+    return NULL;
+  }
+  ev_region_write(e, state, value);
+  return value.node;
+}
+
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span) {
   if (!check_outside_initialiser(e, state, span)) return NULL;
@@ -76,6 +97,7 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
   const char *name = state_name(e, state, op == LEAT_OP_assign ? "assign" : "update", hint);
   leat_node *node = NULL;
   value = leat_build_broadcast(&builder, value, &state->type);
+  if (value.node && e->region) return write_in_region(e, op, state, value, span);
   if (value.node) node = leat_build(&builder, name, op, &value, 1, &attr).node;
   if (!node) {
     leat_note_at(e->diag, state->span, "`%s` is declared here", state->name);
@@ -253,6 +275,7 @@ static leat_state *add_state(evaluator *e, const leat_stmt *stmt, const char *pa
   state->place = options->place;
   ev_set(e, &e->states, state, (void *)stmt);
   if (stmt->init) state->init = ev_initialiser(e, stmt, state);
+  ev_region_leave_out(e, state->init);
   return state;
 }
 
@@ -295,5 +318,6 @@ leat_state *ev_global_step(evaluator *e, leat_span span) {
   state->trainable = false;
   leat_builder builder = {.graph = e->graph, .diag = e->diag, .span = span};
   state->init = leat_build_scalar_i64(&builder, "global_step/init/const", LEAT_i64, 0);
+  ev_region_leave_out(e, state->init);
   return state;
 }

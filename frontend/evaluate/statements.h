@@ -4,23 +4,20 @@
 
 #include "frontend/evaluate/evaluate.h"
 
-// -- modules.c
-// -------------------------------------------------------------------------------------
+// -- modules.c ------------------------------------------------------------------------------------
 void ev_define(evaluator *e, const leat_stmt *stmt); // `fn` and `gradient`; once each
 void ev_use(evaluator *e, const leat_stmt *stmt);
 
-// -- evaluate.c
-// ------------------------------------------------------------------------------------ `hint`: the
-// name wished for the node that gives the value, or NULL: the op's.
+// -- evaluate.c -----------------------------------------------------------------------------------
+// `hint`: the name wished for the node that gives the value, or NULL: the op's.
 ev ev_expr(evaluator *e, const leat_expr *expr, const char *hint);
 // The same where a value is due, which not every call gives.
 ev ev_value(evaluator *e, const leat_expr *expr, const char *hint);
 bool ev_string(evaluator *e, const leat_expr *expr, const char **out); // interned, interpolated
 
-// -- bindings.c
-// ------------------------------------------------------------------------------------ What stands
-// left of `=`, with what it takes to bind it: the index of a family's member, and the name wished
-// for the node of its value.
+// -- bindings.c -----------------------------------------------------------------------------------
+// What stands left of `=`, with what it takes to bind it: the index of a family's member, and the
+// name wished for the node of its value.
 typedef struct ev_aim {
   const leat_binding *target;
   ev index;
@@ -35,8 +32,7 @@ ev ev_named_result(evaluator *e, const leat_binding *result);
 // After a mistake: the names are known, so that it is the only one that is reported.
 void ev_bind_nothing(evaluator *e, const leat_stmt *stmt);
 
-// -- suffixes.c
-// ------------------------------------------------------------------------------------
+// -- suffixes.c -----------------------------------------------------------------------------------
 typedef struct ev_placed {
   const char *device, *state_device, *frame_device, *colocate;
   ev *awaited; // for each name in `after`; EV_NONE: it is bound further down
@@ -44,8 +40,7 @@ typedef struct ev_placed {
 bool ev_enter_suffixes(evaluator *e, const leat_stmt *stmt, ev_placed *saved);
 void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *saved);
 
-// -- state.c
-// ---------------------------------------------------------------------------------------
+// -- state.c --------------------------------------------------------------------------------------
 void ev_var(evaluator *e, const leat_stmt *stmt);
 void ev_assign(evaluator *e, const leat_stmt *stmt);
 leat_node *ev_last_read(evaluator *e, const leat_state *state); // of the value as of now, or NULL
@@ -55,27 +50,23 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
                     leat_span span);
 leat_state *ev_global_step(evaluator *e, leat_span span);
 
-// -- initial.c
-// -------------------------------------------------------------------------------------
+// -- initial.c ------------------------------------------------------------------------------------
 leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state); // of a `var`
 // The value of a pure tensor, by reference. False: reported.
 bool ev_constant_of(evaluator *e, leat_value value, leat_span span, leat_tensor *out);
 // What an entry's parameter is when it is not fed, computed here. False: reported.
 bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, leat_tensor *out);
 
-// -- entry.c
-// ---------------------------------------------------------------------------------------
+// -- entry.c --------------------------------------------------------------------------------------
 void ev_entry(evaluator *e, const leat_stmt *stmt);
 void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors);
 
-// -- entry_call.c
-// ---------------------------------------------------------------------------------- Whether the
-// statement is a line of a REPL that runs an entry; the call is noted then.
+// -- entry_call.c ---------------------------------------------------------------------------------
+// Whether the statement is a line of a REPL that runs an entry; the call is noted then.
 bool ev_entry_call(evaluator *e, const leat_stmt *stmt);
 
-// -- unused.c
-// -------------------------------------------------------------------------------------- Warns of
-// each parameter of a `fn` or an entry among these that nothing in it uses; one called
+// -- unused.c -------------------------------------------------------------------------------------
+// Warns of each parameter of a `fn` or an entry among these that nothing in it uses; one called
 // `_name` may be so.
 void ev_warn_unused(evaluator *e, const leat_stmts *stmts);
 

@@ -79,6 +79,7 @@ static void use_expr(names *used, const leat_expr *expr) {
     use_expr(used, expr->step);
     return;
   case LEAT_EXPR_VAR_TYPE: use_expr(used, expr->of); return;
+  case LEAT_EXPR_FN:
   case LEAT_EXPR_INT:
   case LEAT_EXPR_FLOAT:
   case LEAT_EXPR_IMAGINARY:

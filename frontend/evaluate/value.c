@@ -148,6 +148,7 @@ const char *ev_kind_name(ev value) {
   case EV_STATE: return "a variable";
   case EV_ROWS: return "sparse rows";
   case EV_ENTRY: return "an entry";
+  case EV_BODY: return "a body";
   }
   return "?";
 }
@@ -174,6 +175,7 @@ bool ev_equal(ev a, ev b) {
   case EV_STATE: return a.state == b.state;
   case EV_ROWS: return a.rows == b.rows;
   case EV_ENTRY: return a.entry == b.entry;
+  case EV_BODY: return a.body == b.body;
   case EV_LIST:
     if (a.list->count != b.list->count) return false;
     for (uint32_t i = 0; i < a.list->count; i++)
@@ -215,6 +217,7 @@ void ev_print(ev value, leat_text *out) {
   case EV_STATE: leat_text_add(out, "%s", value.state->name); return;
   case EV_ROWS: leat_text_add(out, "sparse rows"); return;
   case EV_ENTRY: leat_text_add(out, "%s", value.entry->name); return;
+  case EV_BODY: leat_text_add_string(out, "fn"); return;
   case EV_LIST: print_list(value.list, out); return;
   }
 }

@@ -25,6 +25,7 @@ typedef enum ev_kind {
   EV_STATE,
   EV_ROWS,  // sparse rows: stands for a tensor
   EV_ENTRY, // reserves the entry's name
+  EV_BODY,  // of a node, in canonical text
 } ev_kind;
 
 typedef struct ev ev;
@@ -55,6 +56,7 @@ struct ev {
     const ev_list *list;
     leat_state *state;
     leat_entry *entry;
+    leat_graph *body;
     struct ev_rows *rows;
   };
 };
@@ -92,8 +94,7 @@ typedef struct ev_argument {
   leat_span span, key_span;
 } ev_argument;
 
-// -- value.c
-// ---------------------------------------------------------------------------------------
+// -- value.c --------------------------------------------------------------------------------------
 ev ev_error(void);
 ev ev_none(void);
 ev ev_nothing(void); // what a call gives that has no value: `none`, but not to be bound

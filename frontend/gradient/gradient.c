@@ -162,7 +162,8 @@ static ev attr_value(evaluator *e, leat_attr_kind kind, const leat_attr *attr) {
   case LEAT_ATTR_DIM: return ev_of_dim(attr->dim);
   case LEAT_ATTR_TYPE: return (ev){.kind = EV_TYPE, .type = attr->type};
   case LEAT_ATTR_STATE: return ev_of_state(attr->state);
-  case LEAT_ATTR_TENSOR: return ev_none();
+  case LEAT_ATTR_TENSOR:
+  case LEAT_ATTR_GRAPH: return ev_none();
   case LEAT_ATTR_INTS:
   case LEAT_ATTR_DIMS: {
     ev *items = leat_new_array(e->arena, ev, (size_t)attr->count + 1);
@@ -358,6 +359,14 @@ static bool has_gradient(walk *w, leat_node *node, const ev_call_record *record)
 }
 
 static bool no_rule(walk *w, const leat_node *node) {
+  if (node->info->kind == LEAT_KIND_REGION) {
+    ev_fail(w->e, w->span,
+            "the gradient goes through `%s`, and that of a loop or a branch is not "
+            "supported yet",
+            node->name);
+    leat_note_at(w->e->diag, node->span, "it is made here");
+    return false;
+  }
   ev_fail(w->e, w->span, "the gradient goes through `%s` (op `%s`), which has no gradient rule",
           node->name, leat_op_name(node->op));
   leat_note_at(w->e->diag, node->span, "it is made here");

@@ -7,15 +7,13 @@
 
 #include "frontend/evaluate/builtin.h"
 
-// -- minimize.c
-// ------------------------------------------------------------------------------------
+// -- minimize.c -----------------------------------------------------------------------------------
 ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call);
 
-// -- rows.c
-// ----------------------------------------------------------------------------------------
+// -- rows.c ---------------------------------------------------------------------------------------
 leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span); // that tensor
 // a + b, one of which is rows and both of which are of one type.
 ev ev_rows_add(evaluator *e, ev a, ev b, leat_span span);
@@ -26,10 +24,9 @@ ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call);
 
-// -- zeros.c
-// --------------------------------------------------------------------------------------- A node
-// just built with inputs that are zeros of a gradient may be zeros again, or one of them: what to
-// go on with.
+// -- zeros.c --------------------------------------------------------------------------------------
+// A node just built with inputs that are zeros of a gradient may be zeros again, or one of them:
+// what to go on with.
 leat_value ev_fold_zeros(evaluator *e, leat_value value, leat_span span);
 
 #endif

@@ -70,6 +70,7 @@ typedef enum leat_expr_kind {
   LEAT_EXPR_UNARY,     // -x · not p
   LEAT_EXPR_BINARY,    // a + b
   LEAT_EXPR_RANGE,     // 0..12, in `for` and `dim` only
+  LEAT_EXPR_FN,        // fn($x: f32[8]) { … yield $y }: the value of a named argument, in canonical text
   // Among the items of an index or a type only:
   LEAT_EXPR_SLICE,    // a:b:c, each part optional
   LEAT_EXPR_NEW_AXIS, // None
@@ -146,6 +147,7 @@ struct leat_expr {
       leat_expr *begin, *end, *step;
     };
     uint32_t number_of_dim; // ANY_DIM: the 3 of ?3; 0 when not written
+    leat_stmt *body;        // FN: its params and body
     leat_expr *of;          // VAR_TYPE: the tensor type, or NULL for a bare `var`
   };
 };

@@ -201,7 +201,22 @@ static bool lex_punctuation(leat_lexer *lexer, leat_token_kind *out_kind) {
   return false;
 }
 
+static void open_block(leat_lexer *lexer) {
+  if (lexer->blocks < LEAT_MAX_BLOCKS) lexer->open_around[lexer->blocks] = (uint16_t)lexer->open;
+  lexer->blocks++;
+  lexer->open = 0;
+}
+
+static void close_block(leat_lexer *lexer) {
+  if (!lexer->blocks) return;
+  lexer->blocks--;
+  lexer->open = lexer->blocks < LEAT_MAX_BLOCKS ? lexer->open_around[lexer->blocks] : 0;
+}
+
+// The lines of a block are lines, also of one that stands in brackets.
 static void count_brackets(leat_lexer *lexer, leat_token_kind kind) {
+  if (kind == LEAT_TOKEN_OPEN_BRACE) open_block(lexer);
+  if (kind == LEAT_TOKEN_CLOSE_BRACE) close_block(lexer);
   if (kind == LEAT_TOKEN_OPEN_PAREN || kind == LEAT_TOKEN_OPEN_BRACKET) lexer->open++;
   if (kind == LEAT_TOKEN_CLOSE_PAREN || kind == LEAT_TOKEN_CLOSE_BRACKET)
     lexer->open -= lexer->open > 0;

@@ -122,12 +122,16 @@ typedef struct leat_token {
   const char *problem; // BAD: what is wrong, in words
 } leat_token;
 
+enum { LEAT_MAX_BLOCKS = 260 }; // more than nest in a text that parses
+
 typedef struct leat_lexer {
   const char *text;
-  uint32_t at, end;            // what is left of it
-  uint32_t line;               // where the current line begins
-  uint32_t open;               // ( and [ not closed yet
-  leat_token_kind latest;      // the token before
+  uint32_t at, end;                      // what is left of it
+  uint32_t line;                         // where the current line begins
+  uint32_t open;                         // ( and [ not closed yet, in the innermost block
+  uint32_t blocks;                       // { not closed yet
+  uint16_t open_around[LEAT_MAX_BLOCKS]; // what `open` is around each of them
+  leat_token_kind latest;                // the token before
   uint32_t doc_begin, doc_end; // the `##` lines directly above the latest token; equal: none
   bool comments;               // make tokens of comments
 } leat_lexer;

@@ -88,6 +88,7 @@ void leat_parser_contain(leat_parser *p, leat_expr *e, const leat_expr *part);
 
 bool leat_parser_ends_line(const leat_parser *p);              // or the block, or the text
 leat_stmts leat_parse_block(leat_parser *p, unsigned allowed); // { … }
+leat_bindings leat_parse_body_params(leat_parser *p);          // ($x: f32[8], …)
 leat_stmt *leat_parse_stmt(leat_parser *p); // up to what should be the end of its line
 leat_expr *leat_parse_expr(leat_parser *p);
 leat_exprs leat_parse_exprs(leat_parser *p);       // one or more, between commas

@@ -117,6 +117,18 @@ static leat_expr *parse_ellipsis(leat_parser *p) {
   return leat_parser_new(p, LEAT_EXPR_ELLIPSIS, begin);
 }
 
+// fn($x: f32[8]) { … yield $y }
+static leat_expr *parse_body(leat_parser *p) {
+  leat_expr *e = leat_parser_new(p, LEAT_EXPR_FN, p->token.begin);
+  leat_parser_advance(p);
+  e->body = leat_new(p->arena, leat_stmt);
+  e->body->kind = LEAT_STMT_FN;
+  e->body->params = leat_parse_body_params(p);
+  e->body->body = leat_parse_block(p, LEAT_ALLOW_YIELD);
+  e->body->span = e->span = leat_parser_span(p, e->span.begin);
+  return e;
+}
+
 static void parse_arg(leat_parser *p) {
   uint32_t begin = p->token.begin;
   leat_argument arg = {0};
@@ -130,7 +142,7 @@ static void parse_arg(leat_parser *p) {
       else
         arg.key = arg.value->name;
       leat_parser_advance(p);
-      arg.value = leat_parse_expr(p);
+      arg.value = leat_parser_at(p, LEAT_TOKEN_FN) ? parse_body(p) : leat_parse_expr(p);
     }
   }
   arg.span = leat_parser_span(p, begin);

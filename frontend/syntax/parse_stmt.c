@@ -70,6 +70,26 @@ static leat_bindings parse_params(leat_parser *p) {
   return params;
 }
 
+static void parse_body_param(leat_parser *p) {
+  uint32_t begin = p->token.begin;
+  leat_binding param = {.absolute = true};
+  if (leat_parser_at(p, LEAT_TOKEN_PATH))
+    leat_parse_path(p, &param.name, &param.port);
+  else
+    leat_parser_fail(p, "a path, as dumps write bodies: `fn($x: f32[8]) { … yield $y }`");
+  leat_parser_expect(p, LEAT_TOKEN_COLON);
+  param.type = leat_parse_tensor_type(p);
+  push_binding(p, param, begin);
+}
+
+leat_bindings leat_parse_body_params(leat_parser *p) {
+  leat_bindings params = {0};
+  uint32_t mark = p->bindings.count;
+  leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_body_param);
+  LEAT_TAKE(p, bindings, mark, &params);
+  return params;
+}
+
 // What stands where a result's name may, or its type alone; NULL: it is a type.
 static const char *result_name(leat_parser *p, const leat_expr *first, bool keyword, bool typed) {
   leat_dtype dtype;

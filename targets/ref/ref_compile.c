@@ -12,17 +12,33 @@ enum { ALIGNMENT = 64, NONE = UINT32_MAX };
 
 #define KERNEL_WORK 1000 // nanoseconds of any node: too little for a second thread
 
+// The graph or body that a table is made of.
+typedef struct scope {
+  const leat_graph *graph;
+  uint32_t *buffers;       // by node id: of output 0, others follow; NONE: not made yet
+  uint32_t *tasks;         // by node id: of the table being made, the last; NONE: has none
+  const uint32_t *carried; // of a loop's body: what its parameters begin as, by index
+  uint32_t carried_count;
+  const uint32_t *results; // of a body: where what it yields goes
+} scope;
+
+// A body whose table is still to be made.
+typedef struct pending_body {
+  scope scope;
+  uint32_t table;
+} pending_body;
+
 typedef struct compiler {
   leat_graph *graph;
   leat_arena *arena;
   const leat_map *file_sizes;
   leat_error *error;
   leat_image_writer image;
-  leat_vec(leat_dim) arenas;        // bytes of each so far
-  uint32_t *buffers;                // by node id: of output 0, others follow; NONE: not made yet
+  leat_vec(leat_dim) arenas; // bytes of each so far
+  scope here;
   uint32_t *variable_buffers;       // by state id
-  uint32_t *tasks;                  // by node id: of the table being made; NONE: has none
   leat_vec(uint32_t) before, after; // edges between tasks of the table
+  leat_vec(pending_body) pending;
 } compiler;
 
 // -- Buffers -----------------------------------------------------------------------------------
@@ -94,12 +110,12 @@ static leat_status add_buffers(compiler *c, const leat_node *node) {
   } else {
     LEAT_TRY(add_arena_buffers(c, node));
   }
-  c->buffers[node->id] = first;
+  c->here.buffers[node->id] = first;
   return LEAT_OK;
 }
 
 static uint32_t buffer_of(const compiler *c, leat_value value) {
-  return c->buffers[value.node->id] + value.port;
+  return c->here.buffers[value.node->id] + value.port;
 }
 
 static void add_variables(compiler *c) {
@@ -200,7 +216,7 @@ static void add_kernel(compiler *c, leat_node *node) {
     add_arg(c, false, variable);
   }
   for (uint32_t i = 0; i < node->output_count; i++)
-    add_arg(c, false, c->buffers[node->id] + (uint32_t)i);
+    add_arg(c, false, c->here.buffers[node->id] + (uint32_t)i);
   for (uint32_t i = 0; i < node->input_count; i++) add_arg(c, false, buffer_of(c, node->inputs[i]));
   add_launch(c, node, LEAT_LAUNCH_KERNEL, first);
 }
@@ -208,18 +224,98 @@ static void add_kernel(compiler *c, leat_node *node) {
 // A task of the node's own kind.
 static void add_own_task(compiler *c, const leat_node *node) {
   uint32_t *buffers = leat_new_array(c->arena, uint32_t, (size_t)node->input_count + 1);
-  buffers[0] = c->buffers[node->id];
+  buffers[0] = c->here.buffers[node->id];
   for (uint32_t i = 0; i < node->input_count; i++) buffers[i] = buffer_of(c, node->inputs[i]);
   LEAT_IMAGE_ADD(&c->image, tasks, leat_image_writer_task(&c->image, node, buffers));
 }
 
-// What the node does, as at most one task.
-static void add_work(compiler *c, leat_node *node) {
+// -- Regions -----------------------------------------------------------------------------------
+
+static uint32_t *none_for_each(leat_arena *arena, uint32_t count) {
+  uint32_t *items = leat_new_array(arena, uint32_t, count);
+  for (uint32_t i = 0; i < count; i++) items[i] = NONE;
+  return items;
+}
+
+static uint32_t *buffers_from(compiler *c, uint32_t first, uint32_t count) {
+  uint32_t *buffers = leat_new_array(c->arena, uint32_t, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) buffers[i] = first + i;
+  return buffers;
+}
+
+// Parameters that are not carried lie where the inputs do.
+static void add_body(compiler *c, const leat_node *node, const leat_graph *body, uint32_t table,
+                     uint32_t carried, const uint32_t *results) {
+  uint32_t first = node->input_count - body->params.count, own = c->here.buffers[node->id];
+  scope inside = {.graph = body, .results = results, .carried_count = carried};
+  inside.buffers = none_for_each(c->arena, body->nodes.count);
+  inside.tasks = none_for_each(c->arena, body->nodes.count);
+  inside.carried = buffers_from(c, own, carried);
+  for (uint32_t i = carried; i < body->params.count; i++)
+    inside.buffers[body->params.items[i]->id] = buffer_of(c, node->inputs[first + i]);
+  leat_vec_push(c->arena, &c->pending, (pending_body){inside, table});
+}
+
+static void add_region_task(compiler *c, const leat_node *node, leat_task_kind kind,
+                            uint32_t region) {
+  leat_image_task task = {.kind = kind, .first = region, .count = 1, .node = origin_of(c, node)};
+  LEAT_IMAGE_ADD(&c->image, tasks, task);
+}
+
+static void add_conditional(compiler *c, const leat_node *node) {
+  const uint32_t *results = buffers_from(c, c->here.buffers[node->id], node->output_count);
+  uint32_t region = leat_image_writer_region(&c->image, buffer_of(c, node->inputs[0]));
+  for (uint32_t i = 0; i < 2; i++)
+    add_body(c, node, node->attrs[i].body, c->image.regions.items[region].tables[i], 0, results);
+  add_region_task(c, node, LEAT_TASK_IF, region);
+}
+
+// What is carried is copied to the node's outputs, which each body reads from and the second
+// writes.
+static leat_status add_loop(compiler *c, const leat_node *node) {
+  uint32_t own = c->here.buffers[node->id], count = node->output_count;
+  leat_type truth = leat_type_scalar(LEAT_bool);
+  leat_node predicate = {.name = node->name, .output_count = 1, .outputs = &truth};
+  uint32_t *decided = buffers_from(c, c->image.buffers.count, 1);
+  LEAT_TRY(add_arena_buffers(c, &predicate));
+  for (uint32_t i = 0; i < count; i++) add_copy(c, node, own + i, buffer_of(c, node->inputs[i]));
+  uint32_t region = leat_image_writer_region(&c->image, *decided);
+  const uint32_t *tables = c->image.regions.items[region].tables;
+  uint32_t condition = tables[0], body = tables[1];
+  add_body(c, node, node->attrs[0].body, condition, count, decided);
+  add_body(c, node, node->attrs[1].body, body, count, buffers_from(c, own, count));
+  add_region_task(c, node, LEAT_TASK_WHILE, region);
+  return LEAT_OK;
+}
+
+static void add_parameter(compiler *c, const leat_node *node) {
+  uint32_t index = (uint32_t)leat_node_attr(node, "index")->i;
+  if (index < c->here.carried_count)
+    add_copy(c, node, c->here.buffers[node->id], c->here.carried[index]);
+}
+
+// After what is carried has been read: the first task waits for all parameters.
+static void add_yield(compiler *c, const leat_node *node) {
+  for (uint32_t i = 0; i < node->input_count; i++)
+    add_copy(c, node, c->here.results[i], buffer_of(c, node->inputs[i]));
+}
+
+// -- Work ----------------------------------------------------------------------------------------
+
+// What the node does, as tasks one after the other.
+static leat_status add_work(compiler *c, leat_node *node) {
+  if (node->op == LEAT_OP_while_loop) return add_loop(c, node);
   leat_state *state = leat_node_state(node);
   uint32_t variable = state ? c->variable_buffers[state->id] : NONE;
-  uint32_t own = c->buffers[node->id];
+  uint32_t own = c->here.buffers[node->id];
   uint32_t input = node->input_count ? buffer_of(c, node->inputs[0]) : NONE;
-  if (node->op == LEAT_OP_read)
+  if (node->op == LEAT_OP_conditional)
+    add_conditional(c, node);
+  else if (node->op == LEAT_OP_parameter)
+    add_parameter(c, node);
+  else if (node->op == LEAT_OP_yield)
+    add_yield(c, node);
+  else if (node->op == LEAT_OP_read)
     add_copy(c, node, own, variable);
   else if (node->op == LEAT_OP_assign)
     add_copy(c, node, variable, input);
@@ -229,13 +325,14 @@ static void add_work(compiler *c, leat_node *node) {
     add_own_task(c, node);
   else if (node->op == LEAT_OP_assign_add || leat_ref_of(node->op))
     add_kernel(c, node);
+  return LEAT_OK;
 }
 
 // -- Tables ------------------------------------------------------------------------------------
 
 static void add_edge(compiler *c, const leat_node *from, uint32_t to_task) {
-  if (c->tasks[from->id] == NONE) return;
-  leat_vec_push(c->arena, &c->before, c->tasks[from->id]);
+  if (c->here.tasks[from->id] == NONE) return;
+  leat_vec_push(c->arena, &c->before, c->here.tasks[from->id]);
   leat_vec_push(c->arena, &c->after, to_task);
 }
 
@@ -267,74 +364,103 @@ static void mark(const leat_node *node, bool with_controls, bool *marks, leat_ar
   }
 }
 
+// What the tasks of a node, which are [task, …), run after.
+static void add_edges(compiler *c, const leat_node *node, uint32_t task, const bool *marks) {
+  const leat_graph *graph = c->here.graph;
+  for (uint32_t e = 0; e < node->input_count; e++) add_edge(c, node->inputs[e].node, task);
+  for (uint32_t e = 0; e < node->control_count; e++)
+    if (marks[node->controls[e]->id]) add_edge(c, node->controls[e], task);
+  for (uint32_t i = 0; node->op == LEAT_OP_yield && i < graph->params.count; i++)
+    add_edge(c, graph->params.items[i], task);
+}
+
 static leat_status add_nodes(compiler *c, const bool *marks) {
   uint32_t first = c->image.tasks.count;
   c->before.count = c->after.count = 0;
-  for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
-    leat_node *node = c->graph->nodes.items[i];
-    c->tasks[i] = NONE;
+  for (uint32_t i = 0; i < c->here.graph->nodes.count; i++) {
+    leat_node *node = c->here.graph->nodes.items[i];
+    c->here.tasks[i] = NONE;
     if (!marks[i]) continue;
-    if (c->buffers[i] == NONE) LEAT_TRY(add_buffers(c, node));
+    if (c->here.buffers[i] == NONE) LEAT_TRY(add_buffers(c, node));
     uint32_t task = c->image.tasks.count;
-    add_work(c, node);
+    LEAT_TRY(add_work(c, node));
     if (c->image.tasks.count == task) continue;
-    c->tasks[i] = task - first;
-    for (uint32_t e = 0; e < node->input_count; e++)
-      add_edge(c, node->inputs[e].node, task - first);
-    for (uint32_t e = 0; e < node->control_count; e++)
-      if (marks[node->controls[e]->id]) add_edge(c, node->controls[e], task - first);
+    add_edges(c, node, task - first, marks);
+    for (; task + 1 < c->image.tasks.count; task++) {
+      leat_vec_push(c->arena, &c->before, task - first);
+      leat_vec_push(c->arena, &c->after, task + 1 - first);
+    }
+    c->here.tasks[i] = task - first;
   }
   return LEAT_OK;
 }
 
-static void end_table(compiler *c, uint32_t first) {
+static void end_table(compiler *c, uint32_t number, uint32_t first) {
   uint32_t count = c->image.tasks.count - first;
   add_successors(c, first, count);
-  LEAT_IMAGE_ADD(&c->image, tables, (leat_image_table){first, count});
+  c->image.tables.items[number] = (leat_image_table){first, count};
+}
+
+static void mark_effects(compiler *c, bool *marks) {
+  const leat_graph *graph = c->here.graph;
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    if (node->effect || node->op == LEAT_OP_feed) mark(node, true, marks, c->arena);
+  }
+}
+
+// The tables of bodies come behind those that they stand in.
+static leat_status add_bodies(compiler *c) {
+  scope outside = c->here;
+  for (uint32_t i = 0; i < c->pending.count; i++) {
+    c->here = c->pending.items[i].scope;
+    uint32_t first = c->image.tasks.count;
+    bool *marks = leat_new_array(c->arena, bool, c->here.graph->nodes.count);
+    mark_effects(c, marks);
+    LEAT_TRY(add_nodes(c, marks));
+    end_table(c, c->pending.items[i].table, first);
+  }
+  c->pending.count = 0;
+  c->here = outside;
+  return LEAT_OK;
 }
 
 static leat_status add_step(compiler *c, bool *marks) {
-  uint32_t first = c->image.tasks.count;
+  uint32_t first = c->image.tasks.count, number = leat_image_writer_table(&c->image);
   for (uint32_t i = 0; i < c->graph->nodes.count; i++) {
     const leat_node *node = c->graph->nodes.items[i];
-    leat_state *state = leat_node_state(node);
-    if (!(node->info->flags & LEAT_FLAG_EFFECT) && node->op != LEAT_OP_feed) continue;
-    mark(node, true, marks, c->arena);
-    if (state) c->image.variables.items[state->id].flags |= 2;
+    if (node->effect && leat_node_state(node))
+      c->image.variables.items[leat_node_state(node)->id].flags |= 2;
   }
+  mark_effects(c, marks);
   LEAT_TRY(add_nodes(c, marks));
-  end_table(c, first);
-  return LEAT_OK;
+  end_table(c, number, first);
+  return add_bodies(c);
 }
 
 static leat_status add_initial_value(compiler *c, const leat_state *state, bool *marks) {
   if (!state->init.node) return LEAT_OK;
-  uint32_t first = c->image.tasks.count;
+  uint32_t first = c->image.tasks.count, number = leat_image_writer_table(&c->image);
   memset(marks, 0, c->graph->nodes.count * sizeof *marks);
   mark(state->init.node, false, marks, c->arena);
   LEAT_TRY(add_nodes(c, marks));
   uint32_t copy = c->image.tasks.count - first;
   add_copy(c, NULL, c->variable_buffers[state->id], buffer_of(c, state->init));
   add_edge(c, state->init.node, copy);
-  c->image.variables.items[state->id].table = c->image.tables.count;
-  end_table(c, first);
-  return LEAT_OK;
+  c->image.variables.items[state->id].table = number;
+  end_table(c, number, first);
+  return add_bodies(c);
 }
 
 // -- The graph ---------------------------------------------------------------------------------
-
-static uint32_t *none_for_each(leat_arena *arena, uint32_t count) {
-  uint32_t *items = leat_new_array(arena, uint32_t, count);
-  for (uint32_t i = 0; i < count; i++) items[i] = NONE;
-  return items;
-}
 
 leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, const leat_map *file_sizes,
                              leat_image **out, leat_error *error) {
   compiler c = {.graph = graph, .arena = arena, .file_sizes = file_sizes, .error = error};
   leat_image_writer_init(&c.image, arena);
-  c.buffers = none_for_each(arena, graph->nodes.count);
-  c.tasks = none_for_each(arena, graph->nodes.count);
+  c.here = (scope){.graph = graph};
+  c.here.buffers = none_for_each(arena, graph->nodes.count);
+  c.here.tasks = none_for_each(arena, graph->nodes.count);
   c.variable_buffers = none_for_each(arena, graph->states.count);
   bool *marks = leat_new_array(arena, bool, graph->nodes.count);
   leat_vec_push(arena, &c.arenas, leat_dim_const(0));

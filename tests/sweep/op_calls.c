@@ -159,11 +159,16 @@ bool op_calls_cover(leat_op op) {
 // The ops of programs that are written by hand.
 const char *op_tested_by(leat_op op) {
   static const char structure[] = "structure_test", linalg[] = "linalg_sweep_test";
+  static const char control[] = "control";
   static const char *const others[LEAT_OP_COUNT] = {
       [LEAT_OP_const] = structure,
       [LEAT_OP_load] = structure,
       [LEAT_OP_feed] = structure,
       [LEAT_OP_fetch] = structure,
+      [LEAT_OP_parameter] = control,
+      [LEAT_OP_yield] = control,
+      [LEAT_OP_conditional] = control,
+      [LEAT_OP_while_loop] = control,
       [LEAT_OP_read] = structure,
       [LEAT_OP_assign] = structure,
       [LEAT_OP_print] = structure,

@@ -108,6 +108,7 @@ static void show(const leat_expr *e, leat_text *out) {
   case LEAT_EXPR_BOOL: leat_text_add(out, e->truth ? "true" : "false"); break;
   case LEAT_EXPR_NONE: leat_text_add(out, "none"); break;
   case LEAT_EXPR_STRING: show_string(e, out); break;
+  case LEAT_EXPR_FN: leat_text_add(out, "fn/%u", e->body->params.count); break;
   case LEAT_EXPR_LIST: show_all("[", e->list, "]", out); break;
   case LEAT_EXPR_CALL: show_call(e, out); break;
   case LEAT_EXPR_INDEX:

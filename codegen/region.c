@@ -1,0 +1,192 @@
+// Branches and loops: the tables of their bodies, which are compiled as the step is.
+//
+// What a body gives is assigned, and what a loop carries read, like a variable: the memory of the
+// node's outputs is what stands for it. So all that holds of variables (an assignment in place, a
+// copy of what is used after it) holds here. The values of a body lie in one piece of memory of the
+// table around it, that of the other body too: never do both run.
+#include "codegen/units.h"
+
+#include <assert.h>
+
+// What stands for the outputs of a node with bodies, and for a loop's predicate.
+typedef struct leat_region_states {
+  leat_state **results;
+  leat_state *predicate; // NULL: of a branch, it is an input
+} leat_region_states;
+
+static bool is_loop(const leat_node *node) {
+  return node->op == LEAT_OP_while_loop;
+}
+
+static uint32_t body_count(const leat_node *node) {
+  return (uint32_t)node->info->attr_count;
+}
+
+static leat_graph *body_of(const leat_node *node, uint32_t i) {
+  return leat_node_body(node, (int)i);
+}
+
+// -- Bodies ---------------------------------------------------------------------------------------
+
+typedef struct beginner {
+  leat_codegen_state *cg;
+  uint32_t states;
+} beginner;
+
+static leat_state *new_state(beginner *b, const char *name, const leat_type *type) {
+  leat_state *state = leat_new(b->cg->arena, leat_state);
+  *state =
+      (leat_state){.id = b->cg->graph->states.count + b->states++, .name = name, .type = *type};
+  return state;
+}
+
+static void assign(leat_graph *body, leat_state *state, leat_value value) {
+  leat_attr attr = {.state = state};
+  const char *path =
+      leat_intern_path(body->strings, body->owner->name, leat_intern(body->strings, "assign"));
+  leat_node *node =
+      leat_graph_append(body, LEAT_OP_assign, leat_graph_unique_name(body, path), &value, 1, &attr);
+  node->span = body->owner->span;
+  node->place = body->owner->place;
+}
+
+// In the place of `yield`, which is the last of its inputs' users.
+static void assign_results(leat_graph *body, leat_state *const *states) {
+  const leat_node *yield = body->yield;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < body->nodes.count; i++)
+    if (body->nodes.items[i] != yield) body->nodes.items[kept++] = body->nodes.items[i];
+  body->nodes.count = kept;
+  leat_graph_renumber(body);
+  for (uint32_t i = 0; i < yield->input_count; i++) assign(body, states[i], yield->inputs[i]);
+}
+
+static void read_carried(leat_graph *body, uint32_t count, leat_state *const *states) {
+  for (uint32_t i = 0; i < count; i++) {
+    leat_node *param = body->params.items[i];
+    leat_attr *attr = leat_new(body->arena, leat_attr);
+    attr->state = states[i];
+    param->attrs = attr;
+    leat_node_set_op(param, LEAT_OP_read);
+  }
+}
+
+static void begin_node(beginner *b, leat_node *node) {
+  leat_region_states *states = leat_new(b->cg->arena, leat_region_states);
+  states->results = leat_new_array(b->cg->arena, leat_state *, node->output_count);
+  for (uint32_t i = 0; i < node->output_count; i++)
+    states->results[i] = new_state(b, node->name, &node->outputs[i]);
+  leat_type truth = leat_type_scalar(LEAT_bool);
+  if (is_loop(node)) states->predicate = new_state(b, node->name, &truth);
+  for (uint32_t i = 0; i < body_count(node); i++) {
+    leat_graph *body = body_of(node, i);
+    bool condition = is_loop(node) && i == 0;
+    assign_results(body, condition ? &states->predicate : states->results);
+    if (is_loop(node)) read_carried(body, node->output_count, states->results);
+  }
+  leat_map_set(&b->cg->region_states, node, states);
+}
+
+static void begin_graph(void *context, leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    if (node->info->kind == LEAT_KIND_REGION) begin_node(context, node);
+  }
+}
+
+uint32_t leat_regions_begin(leat_codegen_state *cg) {
+  beginner b = {.cg = cg};
+  leat_graph_visit(cg->graph, begin_graph, &b);
+  return b.states;
+}
+
+// -- The unit -------------------------------------------------------------------------------------
+
+// Inputs that are copied to what the loop carries, before it.
+static uint32_t copied_inputs(const leat_node *node) {
+  return is_loop(node) ? node->output_count : 0;
+}
+
+// Parameters lie where the inputs do.
+static void set_parameters(leat_table *table, const leat_node *node, const leat_graph *body) {
+  uint32_t first = node->input_count - body->params.count;
+  for (uint32_t i = copied_inputs(node); i < body->params.count; i++) {
+    const leat_item *memory = leat_item_memory(table, node->inputs[first + i]);
+    leat_map_set(&table->cg->leaves, body->params.items[i], memory->storage);
+  }
+}
+
+static bool table_waits(const leat_table *table) {
+  if (table->tasks.count > 1) return true;
+  return table->tasks.count == 1 &&
+         leat_unit_task_kind(table->tasks.items[0].units.items[0]) != LEAT_TASK_SEGMENT;
+}
+
+static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
+  leat_codegen_state *cg = outer->cg;
+  leat_table *table = leat_new(cg->arena, leat_table);
+  leat_vec(leat_node *) roots = {0};
+  *table = (leat_table){.cg = cg, .body = body};
+  leat_vec_push(cg->arena, &table->arenas, (leat_arena_plan){0});
+  table->item_of = leat_new_array(cg->arena, leat_item *, body->nodes.count + 1);
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    leat_node *node = body->nodes.items[i];
+    if (node->effect && node->op != LEAT_OP_check_dims) leat_vec_push(cg->arena, &roots, node);
+  }
+  leat_table_arrange(table, roots.items, roots.count);
+  return table;
+}
+
+void leat_region_arrange(leat_table *table, leat_unit *unit) {
+  leat_codegen_state *cg = table->cg;
+  leat_item *item = unit->members.items[0];
+  const leat_node *node = item->node;
+  const leat_region_states *states = leat_map_get(&cg->region_states, node);
+  leat_region_tables *region = &unit->region;
+  for (uint32_t i = 0; i < node->output_count; i++) {
+    if (!item[i].storage) item[i].storage = leat_storage_arena(table, &node->outputs[i]);
+    cg->variables[states->results[i]->id] = item[i].storage;
+  }
+  if (states->predicate) {
+    region->predicate = leat_storage_arena(table, &states->predicate->type);
+    cg->variables[states->predicate->id] = region->predicate;
+  } else {
+    region->predicate = leat_item_memory(table, node->inputs[0])->storage;
+  }
+  for (uint32_t i = 0; i < body_count(node); i++) {
+    set_parameters(table, node, body_of(node, i));
+    region->tables[i] = arrange_body(table, body_of(node, i));
+    region->waits |= table_waits(region->tables[i]);
+  }
+}
+
+// -- Memory ---------------------------------------------------------------------------------------
+
+leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
+  leat_codegen_state *cg = table->cg;
+  leat_type bytes = {.dtype = LEAT_u8, .rank = 1, .dims = {leat_dim_const(0)}};
+  for (uint32_t i = 0; i < 2; i++) {
+    leat_table *body = unit->region.tables[i];
+    LEAT_TRY(leat_table_plan(body));
+    if (!leat_dim_max(cg->graph->dims, bytes.dims[0], body->arenas.items[0].size, &bytes.dims[0]))
+      return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
+  }
+  unit->scratch = leat_storage_arena(table, &bytes);
+  for (uint32_t i = 0; i < 2; i++) unit->region.tables[i]->memory = unit->scratch;
+  return LEAT_OK;
+}
+
+// -- Lowering -------------------------------------------------------------------------------------
+
+leat_status leat_lower_region(leat_table *table, leat_unit *unit) {
+  for (uint32_t i = 0; i < 2; i++) LEAT_TRY(leat_table_lower(unit->region.tables[i]));
+  if (unit->region.waits) return LEAT_OK;
+  leat_launch *launch = leat_new(table->cg->arena, leat_launch);
+  bool loop = is_loop(unit->members.items[0]->node);
+  *launch = (leat_launch){.kind = loop ? LEAT_LAUNCH_WHILE : LEAT_LAUNCH_IF,
+                          .region = &unit->region,
+                          .tiles = leat_dim_const(1),
+                          .work = leat_dim_const(1)};
+  leat_vec_push(table->cg->arena, &unit->launches, launch);
+  return LEAT_OK;
+}

@@ -1,0 +1,248 @@
+// Regions: the nodes of a body stand at the end of the graph while it is open (ops/region.h). What
+// belongs further out and is made meanwhile (the read of a variable, an initial value) is noted in
+// e->outside, and stays there when the body is closed.
+#include "frontend/evaluate/region.h"
+
+#include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/statements.h"
+
+#include <string.h>
+
+static leat_builder region_builder(evaluator *e) {
+  leat_builder builder = ev_builder(e, e->region->span);
+  builder.place = NULL;
+  return builder;
+}
+
+// -- What belongs further out -------------------------------------------------------------------
+
+static void set_depth(evaluator *e, leat_node *node, uint32_t depth) {
+  leat_map_set(&e->outside, node, (void *)((uintptr_t)depth + 1));
+}
+
+// True when the node, made while the region was open, is of a body or the graph around it.
+static bool is_outside(const evaluator *e, const leat_node *node, const ev_region *region) {
+  uintptr_t depth = (uintptr_t)leat_map_get(&e->outside, node);
+  return depth && depth - 1 < region->depth;
+}
+
+// The region that is open around `region` is the one that nodes are made in, until `back`.
+typedef struct step_out {
+  ev_region *region;
+  uint32_t nodes;
+} step_out;
+
+static step_out leave(evaluator *e) {
+  step_out out = {e->region, e->graph->nodes.count};
+  e->region = e->region->outer;
+  return out;
+}
+
+static void back(evaluator *e, step_out out) {
+  uint32_t depth = out.region->depth - 1;
+  for (uint32_t i = out.nodes; i < e->graph->nodes.count; i++) {
+    leat_node *node = e->graph->nodes.items[i];
+    if (!leat_map_get(&e->outside, node)) set_depth(e, node, depth);
+  }
+  e->region = out.region;
+}
+
+void ev_region_leave_out(evaluator *e, leat_value initial) {
+  leat_vec(leat_node *) pending = {0};
+  if (!e->region || !initial.node) return;
+  leat_vec_push(e->arena, &pending, initial.node);
+  while (pending.count) {
+    leat_node *node = pending.items[--pending.count];
+    if (leat_map_get(&e->outside, node) == (void *)(uintptr_t)1) continue;
+    set_depth(e, node, 0);
+    for (uint32_t i = 0; i < node->input_count; i++)
+      leat_vec_push(e->arena, &pending, node->inputs[i].node);
+  }
+}
+
+// -- State --------------------------------------------------------------------------------------
+
+static const char *last_part(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+static ev_region_state *find_state(ev_region *region, const leat_state *state) {
+  for (uint32_t i = 0; i < region->states.count; i++)
+    if (region->states.items[i].state == state) return &region->states.items[i];
+  return NULL;
+}
+
+// Its value before the region is an input.
+static ev_region_state *add_state(evaluator *e, leat_state *state, leat_span span) {
+  ev_region *region = e->region;
+  step_out out = leave(e);
+  leat_value before = ev_read(e, state, span);
+  back(e, out);
+  if (!before.node) return NULL;
+  leat_vec_push(
+      e->arena, &region->states,
+      (ev_region_state){.state = state, .input = leat_region_add(&region->built, before)});
+  return &region->states.items[region->states.count - 1];
+}
+
+leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span) {
+  ev_region_state *s = find_state(e->region, state);
+  if (!s) s = add_state(e, state, span);
+  if (!s) return (leat_value){0};
+  if (!s->now.node) {
+    leat_builder builder = region_builder(e);
+    const char *name = last_part(state->name);
+    s->now = leat_region_parameter(&e->region->built, &builder, name, s->input);
+  }
+  return s->now;
+}
+
+void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
+  ev_region_state *s = find_state(e->region, state);
+  if (!s) s = add_state(e, state, e->span);
+  if (!s) return;
+  s->now = value;
+  s->left[e->region->built.body_count] = value;
+  s->written = true;
+}
+
+// -- Iterations ---------------------------------------------------------------------------------
+
+static leat_value zero(evaluator *e, leat_span span) {
+  leat_builder builder = ev_builder(e, span);
+  const char *name = leat_intern_path(e->strings, e->path, leat_intern(e->strings, "const"));
+  return leat_build_scalar_i64(&builder, name, LEAT_i64, 0);
+}
+
+// The number of the iteration, in the open body; {NULL}: it is of no loop.
+static leat_value iteration_of(evaluator *e, ev_region *region) {
+  if (region->op != LEAT_OP_while_loop) return (leat_value){0};
+  if (!region->iteration) {
+    step_out out = leave(e);
+    leat_value first = zero(e, region->span);
+    back(e, out);
+    region->iteration = leat_region_add(&region->built, first) + 1;
+  }
+  leat_builder builder = region_builder(e);
+  return leat_region_parameter(&region->built, &builder, "iteration", region->iteration - 1);
+}
+
+static ev mix(evaluator *e, ev count, leat_value iteration, leat_span span) {
+  enum { STEP = 0x5851f42d }; // odd, so that no two iterations of a Run meet in the next Runs
+  ev wide = ev_operator(e, LEAT_OPERATOR_MUL, count, ev_int(STEP), span, NULL);
+  ev next = ev_operator(e, LEAT_OPERATOR_ADD, ev_tensor(iteration), ev_int(1), span, NULL);
+  return ev_operator(e, LEAT_OPERATOR_ADD, wide, next, span, NULL);
+}
+
+// Of the loops around, the outermost first. Outer numbers are captured.
+static ev mix_all(evaluator *e, ev_region *region, ev count, leat_span span) {
+  if (!region) return count;
+  count = mix_all(e, region->outer, count, span);
+  ev_region *inner = e->region;
+  uint32_t nodes = e->graph->nodes.count;
+  e->region = region;
+  leat_value iteration = iteration_of(e, region);
+  e->region = inner;
+  for (uint32_t i = nodes; region != inner && i < e->graph->nodes.count; i++)
+    if (!leat_map_get(&e->outside, e->graph->nodes.items[i]))
+      set_depth(e, e->graph->nodes.items[i], region->depth);
+  return iteration.node ? mix(e, count, iteration, span) : count;
+}
+
+ev ev_region_count(evaluator *e, ev count, leat_span span) {
+  bool counts = e->region && !e->initialising && !e->absolute;
+  return counts ? mix_all(e, e->region, count, span) : count;
+}
+
+// -- Beginning and ending -----------------------------------------------------------------------
+
+void ev_region_begin(evaluator *e, ev_region *region, leat_op op, const char *name,
+                     leat_span span) {
+  const char *path = ev_node_name(e, name, leat_op_name(op));
+  *region = (ev_region){.outer = e->region,
+                        .depth = e->region ? e->region->depth + 1 : 1,
+                        .op = op,
+                        .built = leat_region_begin(e->graph, path),
+                        .path = e->path,
+                        .span = span};
+  if (!e->region) leat_map_init(&e->outside, e->arena);
+  e->region = region;
+}
+
+void ev_region_open(evaluator *e) {
+  ev_region *region = e->region;
+  region->scope = e->frame->scope;
+  region->pending = e->pending.count;
+  e->frame->scope = ev_scope_new(e, region->scope);
+  e->path = region->built.path;
+  leat_region_open(&region->built);
+  for (uint32_t i = 0; i < region->states.count; i++) region->states.items[i].now.node = NULL;
+}
+
+static void refuse_binds(evaluator *e, const leat_node *node) {
+  if (node->op == LEAT_OP_bind)
+    ev_fail(
+        e, node->span,
+        "a dim that is computed while running, as that of `x[mask]`, is not supported yet inside "
+        "of a `while` or of an `if` on a tensor");
+}
+
+void ev_region_close(evaluator *e) {
+  ev_region *region = e->region;
+  leat_graph *graph = e->graph;
+  uint32_t first = region->built.first;
+  ev_resolve_pending(e, region->pending);
+  bool *stays = leat_new_array(e->arena, bool, (size_t)(graph->nodes.count - first) + 1);
+  for (uint32_t i = first; i < graph->nodes.count; i++) {
+    stays[i - first] = is_outside(e, graph->nodes.items[i], region);
+    if (!stays[i - first]) refuse_binds(e, graph->nodes.items[i]);
+  }
+  leat_builder builder = region_builder(e);
+  leat_region_close(&region->built, &builder, stays);
+  e->frame->scope = region->scope;
+  e->path = region->path;
+}
+
+void ev_region_drop(evaluator *e) {
+  ev_region *region = e->region;
+  leat_region_drop(&region->built);
+  e->path = region->path;
+  e->region = region->outer;
+}
+
+// What each body of a conditional leaves in the variables, a loop in each iteration.
+static void give_states(evaluator *e, leat_builder *builder) {
+  ev_region *region = e->region;
+  for (uint32_t i = 0; i < region->states.count; i++) {
+    const ev_region_state *s = &region->states.items[i];
+    uint32_t first = region->op == LEAT_OP_while_loop ? 1 : 0;
+    if (!s->written) continue;
+    for (uint32_t b = first; b < LEAT_REGION_BODIES; b++) {
+      if (s->left[b].node)
+        leat_region_give(&region->built, builder, b, s->left[b]);
+      else
+        leat_region_give_input(&region->built, builder, b, s->input);
+    }
+    if (first) leat_region_carry(&region->built, s->input);
+  }
+}
+
+static void assign_states(evaluator *e, const ev_region *region, leat_node *node) {
+  uint32_t port = node->output_count;
+  for (uint32_t i = region->states.count; i-- > 0;) {
+    const ev_region_state *s = &region->states.items[i];
+    if (!s->written) continue;
+    ev_write(e, LEAT_OP_assign, s->state, (leat_value){node, --port}, NULL, region->span);
+  }
+}
+
+leat_node *ev_region_end(evaluator *e, const leat_value *predicate) {
+  ev_region *region = e->region;
+  leat_builder builder = region_builder(e);
+  give_states(e, &builder);
+  leat_node *node = leat_region_end(&region->built, &builder, region->op, predicate).node;
+  e->region = region->outer;
+  if (node) assign_states(e, region, node);
+  return node;
+}

@@ -1,0 +1,58 @@
+// Regions of a run-time `if` or `while`: what is evaluated while one is open stands in its body.
+// Internal to frontend/evaluate/.
+//
+// A body neither reads nor writes state: a variable's value before the region is an input, and what
+// a body leaves in it is a result, which is assigned behind the region.
+#ifndef LEAT_FRONTEND_REGION_H
+#define LEAT_FRONTEND_REGION_H
+
+#include "frontend/evaluate/evaluate.h"
+#include "ops/region.h"
+
+// A variable that a body uses.
+typedef struct ev_region_state {
+  leat_state *state;
+  uint32_t input;                      // its value before
+  leat_value now;                      // in the open body; {NULL}: not used there yet
+  leat_value left[LEAT_REGION_BODIES]; // what each closed body has written; {NULL}: nothing
+  bool written;                        // by some body
+} ev_region_state;
+
+typedef struct ev_region {
+  struct ev_region *outer;
+  uint32_t depth; // 1 for the outermost
+  leat_op op;
+  leat_region built;
+  leat_vec(ev_region_state) states;
+  uint32_t iteration; // of a while_loop: 1 + the input that counts iterations; 0: none is needed
+  ev_scope *scope;    // around it
+  const char *path;   // around it
+  uint32_t pending;   // names in `after`, before the open body
+  leat_span span;
+} ev_region;
+
+// `name`: what the region is called after.
+void ev_region_begin(evaluator *e, ev_region *region, leat_op op, const char *name, leat_span span);
+// Between these, statements are the body's, in a scope of its own.
+void ev_region_open(evaluator *e);
+void ev_region_close(evaluator *e);
+// The node's results, behind which the variables have their new values: first `count` that the
+// caller gave each body (leat_region_give). NULL: there is a mistake, reported.
+leat_node *ev_region_end(evaluator *e, const leat_value *predicate);
+void ev_region_drop(evaluator *e);
+
+// state.c asks these inside a body.
+leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
+void ev_region_write(evaluator *e, leat_state *state, leat_value value);
+// Nodes made since `first` are of no body: an initial value, and what it is computed from.
+void ev_region_leave_out(evaluator *e, leat_value initial);
+// The count of a random op, which differs in each iteration of the loops around.
+ev ev_region_count(evaluator *e, ev count, leat_span span);
+
+// control.c: what the parser cannot tell from what is known while compiling.
+void ev_if(evaluator *e, const leat_stmt *stmt);
+void ev_while(evaluator *e, const leat_stmt *stmt);
+// A body as canonical text writes it: fn($x: f32[8]) { … yield $y }. NULL: reported.
+leat_graph *ev_body(evaluator *e, const leat_stmt *body);
+
+#endif

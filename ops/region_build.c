@@ -1,0 +1,251 @@
+// The nodes at the end of a graph become a body.
+#include "ops/region.h"
+
+#include <assert.h>
+#include <string.h>
+
+leat_region leat_region_begin(leat_graph *graph, const char *path) {
+  return (leat_region){.graph = graph, .path = path};
+}
+
+uint32_t leat_region_add(leat_region *region, leat_value value) {
+  leat_vec_push(region->graph->arena, &region->inputs, (leat_region_input){.value = value});
+  return region->inputs.count - 1;
+}
+
+void leat_region_open(leat_region *region) {
+  assert(region->body_count < LEAT_REGION_BODIES);
+  region->first = region->graph->nodes.count;
+}
+
+void leat_region_carry(leat_region *region, uint32_t input) {
+  leat_vec_push(region->graph->arena, &region->carried, input);
+}
+
+// -- Parameters -----------------------------------------------------------------------------------
+
+static leat_node *make_parameter(leat_region *region, leat_builder *builder, const char *name,
+                                 uint32_t input) {
+  leat_strings *strings = region->graph->strings;
+  const char *path = leat_intern_path(strings, region->path, leat_intern(strings, name));
+  leat_attr attrs[] = {{.i = input}, {.type = leat_value_type(region->inputs.items[input].value)}};
+  return leat_build(builder, path, LEAT_OP_parameter, NULL, 0, attrs).node;
+}
+
+leat_value leat_region_parameter(leat_region *region, leat_builder *builder, const char *name,
+                                 uint32_t input) {
+  leat_node **param = &region->inputs.items[input].params[region->body_count];
+  if (!*param) *param = make_parameter(region, builder, name, input);
+  return (leat_value){*param, 0};
+}
+
+static const char *last_part(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// Made after the body was taken out of the graph.
+static leat_node *parameter_of(leat_region *region, leat_builder *builder, uint32_t body,
+                               uint32_t input) {
+  leat_node **param = &region->inputs.items[input].params[body];
+  if (*param) return *param;
+  const char *name = last_part(region->inputs.items[input].value.node->name);
+  *param = make_parameter(region, builder, name, input);
+  region->graph->nodes.count--;
+  (*param)->graph = region->bodies[body].graph;
+  return *param;
+}
+
+// The input that a value of outside is captured as.
+static uint32_t capture(leat_region *region, leat_value value) {
+  for (uint32_t i = 0; i < region->inputs.count; i++) {
+    const leat_region_input *input = &region->inputs.items[i];
+    if (input->captured && input->value.node == value.node && input->value.port == value.port)
+      return i;
+  }
+  uint32_t number = leat_region_add(region, value);
+  region->inputs.items[number].captured = true;
+  return number;
+}
+
+// -- Closing --------------------------------------------------------------------------------------
+
+static void leave_entry(leat_node *node) {
+  leat_entry *entry = node->entry;
+  uint32_t kept = 0;
+  if (!node->effect || !entry) return;
+  for (uint32_t i = 0; i < entry->effects.count; i++)
+    if (entry->effects.items[i] != node) entry->effects.items[kept++] = entry->effects.items[i];
+  entry->effects.count = kept;
+}
+
+static void enter_body(leat_graph *body, leat_node *node) {
+  node->graph = body;
+  leave_entry(node);
+  if (node->op == LEAT_OP_yield) body->yield = node;
+  if (node->op != LEAT_OP_parameter) leat_vec_push(body->arena, &body->nodes, node);
+}
+
+// Moves what does not stay from the graph's end into the body.
+static void move_nodes(leat_region *region, const bool *stays, leat_graph *body) {
+  leat_graph *graph = region->graph;
+  uint32_t kept = region->first, count = graph->nodes.count;
+  graph->yield = NULL;
+  for (uint32_t i = region->first; i < count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    if (stays && stays[i - region->first])
+      node->id = kept, graph->nodes.items[kept++] = node;
+    else
+      enter_body(body, node);
+  }
+  graph->nodes.count = kept;
+}
+
+// Inside, what is outside is a parameter, and what is to run after it makes the node do so.
+static void replace_captures(leat_region *region, leat_builder *builder, leat_node *node) {
+  leat_graph *body = node->graph;
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    if (node->inputs[i].node->graph == body) continue;
+    uint32_t input = capture(region, node->inputs[i]);
+    node->inputs[i] = (leat_value){parameter_of(region, builder, region->body_count, input), 0};
+  }
+  for (uint32_t i = 0; i < node->control_count; i++) {
+    if (node->controls[i]->graph == body)
+      node->controls[kept++] = node->controls[i];
+    else
+      leat_vec_push(region->graph->arena, &region->before, node->controls[i]);
+  }
+  node->control_count = kept;
+}
+
+void leat_region_close(leat_region *region, leat_builder *builder, const bool *stays) {
+  leat_graph *body = leat_graph_create_body(region->graph);
+  region->bodies[region->body_count].graph = body;
+  move_nodes(region, stays, body);
+  for (uint32_t i = 0; i < body->nodes.count; i++)
+    replace_captures(region, builder, body->nodes.items[i]);
+  region->body_count++;
+}
+
+// -- Results --------------------------------------------------------------------------------------
+
+void leat_region_give(leat_region *region, leat_builder *builder, uint32_t body,
+                      leat_value result) {
+  if (result.node->graph != region->bodies[body].graph)
+    result.node = parameter_of(region, builder, body, capture(region, result)), result.port = 0;
+  leat_vec_push(region->graph->arena, &region->bodies[body].results, result);
+}
+
+void leat_region_give_input(leat_region *region, leat_builder *builder, uint32_t body,
+                            uint32_t input) {
+  leat_value result = {parameter_of(region, builder, body, input), 0};
+  leat_vec_push(region->graph->arena, &region->bodies[body].results, result);
+}
+
+// -- The node -------------------------------------------------------------------------------------
+
+// What is carried comes first.
+static uint32_t *order_inputs(const leat_region *region) {
+  uint32_t count = region->inputs.count, next = region->carried.count;
+  uint32_t *order = leat_new_array(region->graph->arena, uint32_t, count);
+  bool *carried = leat_new_array(region->graph->arena, bool, count);
+  for (uint32_t i = 0; i < region->carried.count; i++) {
+    order[i] = region->carried.items[i];
+    carried[order[i]] = true;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (!carried[i]) order[next++] = i;
+  return order;
+}
+
+static void add_yield(leat_region *region, leat_builder *builder, uint32_t number) {
+  leat_strings *strings = region->graph->strings;
+  leat_graph *body = region->bodies[number].graph;
+  const char *name = leat_intern_path(strings, region->path, leat_intern(strings, "yield"));
+  leat_build(builder, name, LEAT_OP_yield, region->bodies[number].results.items,
+             region->bodies[number].results.count, NULL);
+  leat_node *yield = region->graph->yield;
+  region->graph->nodes.count--;
+  region->graph->yield = NULL;
+  enter_body(body, yield);
+}
+
+// They stand before all else.
+static void set_parameters(leat_graph *body, leat_node_list params) {
+  leat_node_list others = body->nodes;
+  body->nodes = (leat_node_list){0};
+  body->params = params;
+  for (uint32_t i = 0; i < params.count; i++)
+    leat_vec_push(body->arena, &body->nodes, params.items[i]);
+  for (uint32_t i = 0; i < others.count; i++)
+    leat_vec_push(body->arena, &body->nodes, others.items[i]);
+  leat_graph_renumber(body);
+}
+
+// With what it yields, and the parameters in their order.
+static void finish_body(leat_region *region, leat_builder *builder, uint32_t number,
+                        const uint32_t *order) {
+  leat_graph *body = region->bodies[number].graph;
+  leat_node_list params = {0};
+  add_yield(region, builder, number);
+  for (uint32_t i = 0; i < region->inputs.count; i++) {
+    leat_node *param = parameter_of(region, builder, number, order[i]);
+    leat_node_set_attr(body, param, "index", (leat_attr){.i = i});
+    leat_vec_push(body->arena, &params, param);
+  }
+  set_parameters(body, params);
+}
+
+leat_value leat_region_end(leat_region *region, leat_builder *builder, leat_op op,
+                           const leat_value *predicate) {
+  leat_arena *arena = region->graph->arena;
+  const uint32_t *order = order_inputs(region);
+  leat_vec(leat_value) inputs = {0};
+  if (predicate) leat_vec_push(arena, &inputs, *predicate);
+  for (uint32_t i = 0; i < region->inputs.count; i++)
+    leat_vec_push(arena, &inputs, region->inputs.items[order[i]].value);
+  leat_attr attrs[LEAT_REGION_BODIES];
+  for (uint32_t i = 0; i < LEAT_REGION_BODIES; i++) {
+    finish_body(region, builder, i, order);
+    attrs[i] = (leat_attr){.body = region->bodies[i].graph};
+  }
+  leat_value result = leat_build(builder, region->path, op, inputs.items, inputs.count, attrs);
+  if (!result.node)
+    leat_region_drop(region);
+  else
+    leat_node_add_controls(region->graph, result.node, region->before.items, region->before.count);
+  return result;
+}
+
+static void forget(leat_graph *graph, const leat_node *node) {
+  if (node) leat_map_set(&graph->names->by_name, node->name, NULL);
+}
+
+void leat_region_drop(leat_region *region) {
+  for (uint32_t b = 0; b < region->body_count; b++) {
+    leat_graph_truncate(region->bodies[b].graph, 0, 0, 0);
+    for (uint32_t i = 0; i < region->inputs.count; i++)
+      forget(region->graph, region->inputs.items[i].params[b]);
+  }
+}
+
+leat_graph *leat_body_of(leat_builder *builder, uint32_t first, const leat_value *results,
+                         uint32_t count) {
+  leat_region region = leat_region_begin(builder->graph, "body");
+  region.first = first;
+  leat_graph *body = leat_graph_create_body(builder->graph);
+  leat_node_list params = {0};
+  for (uint32_t i = first; i < builder->graph->nodes.count; i++)
+    if (builder->graph->nodes.items[i]->op == LEAT_OP_parameter)
+      leat_vec_push(body->arena, &params, builder->graph->nodes.items[i]);
+  region.bodies[0].graph = body;
+  move_nodes(&region, NULL, body);
+  for (uint32_t i = 0; i < body->nodes.count; i++)
+    replace_captures(&region, builder, body->nodes.items[i]);
+  for (uint32_t i = 0; i < count; i++) leat_region_give(&region, builder, 0, results[i]);
+  if (region.inputs.count || region.before.count) return NULL;
+  add_yield(&region, builder, 0);
+  set_parameters(body, params);
+  return body;
+}
