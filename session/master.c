@@ -99,7 +99,7 @@ static leat_status put_files(leat_session *session, const leat_driver *driver, i
   leat_map files;
   leat_map_init(&files, driver->context.scratch);
   for (uint32_t p = 0; p < driver->context.parts.count; p++) {
-    const leat_graph *part = driver->context.parts.items[p];
+    leat_graph *part = driver->context.parts.items[p];
     if (leat_cluster_route(session, part->device) == rank) leat_files_of(part, &files);
   }
   leat_wire_put(out, files.count);

@@ -76,8 +76,9 @@ static void print_op(leat_op which) {
   char inputs[32];
   snprintf(inputs, sizeof inputs, "(%s)", leat_op_inputs(which));
   int bytes_of_dots = op->max_inputs == LEAT_ANY_INPUTS ? 2 : 0; // `…` is one column of three bytes
-  printf("%-*s %-*s %d out  %-17s", NAME_COLUMN, op->name, INPUTS_COLUMN + bytes_of_dots, inputs,
-         op->outputs, class_text(op->dtypes));
+  char outputs = op->outputs == LEAT_ANY_OUTPUTS ? 'n' : (char)('0' + op->outputs);
+  printf("%-*s %-*s %c out  %-17s", NAME_COLUMN, op->name, INPUTS_COLUMN + bytes_of_dots, inputs,
+         outputs, class_text(op->dtypes));
   for (int i = 0; i < op->attr_count; i++)
     printf("%s%s: %s%s", i ? ", " : " ", op->attrs[i].name, attr_kind_text(op->attrs[i].kind),
            absent_text(op->attrs[i].absent));
