@@ -70,7 +70,7 @@ typedef enum leat_expr_kind {
   LEAT_EXPR_UNARY,     // -x · not p
   LEAT_EXPR_BINARY,    // a + b
   LEAT_EXPR_RANGE,     // 0..12, in `for` and `dim` only
-  LEAT_EXPR_FN,        // fn($x: f32[8]) { … yield $y }: the value of a named argument, in canonical text
+  LEAT_EXPR_FN, // fn($x: f32[8]) { … yield $y }: the value of a named argument, in canonical text
   // Among the items of an index or a type only:
   LEAT_EXPR_SLICE,    // a:b:c, each part optional
   LEAT_EXPR_NEW_AXIS, // None
