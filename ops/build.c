@@ -195,7 +195,8 @@ static leat_value append(leat_builder *builder, const char *name, const leat_nod
   leat_node_list binders = {0};
   leat_node_find_binders(graph, node, graph->arena, &binders);
   for (uint32_t i = 0; i < binders.count; i++) leat_node_add_control(graph, node, binders.items[i]);
-  if (node->entry && node->effect) leat_vec_push(graph->arena, &node->entry->effects, node);
+  if (node->entry && node->effect && !graph->owner)
+    leat_vec_push(graph->arena, &node->entry->effects, node);
   return (leat_value){node, 0};
 }
 

@@ -24,12 +24,20 @@ void leat_region_carry(leat_region *region, uint32_t input) {
 
 // -- Parameters -----------------------------------------------------------------------------------
 
+static void run_after(leat_region *region, leat_node *const *nodes, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    leat_vec_push(region->graph->arena, &region->before, nodes[i]);
+}
+
 static leat_node *make_parameter(leat_region *region, leat_builder *builder, const char *name,
                                  uint32_t input) {
   leat_strings *strings = region->graph->strings;
   const char *path = leat_intern_path(strings, region->path, leat_intern(strings, name));
   leat_attr attrs[] = {{.i = input}, {.type = leat_value_type(region->inputs.items[input].value)}};
-  return leat_build(builder, path, LEAT_OP_parameter, NULL, 0, attrs).node;
+  leat_node *param = leat_build(builder, path, LEAT_OP_parameter, NULL, 0, attrs).node;
+  run_after(region, param->controls, param->control_count); // what binds dims of it
+  param->control_count = 0;
+  return param;
 }
 
 leat_value leat_region_parameter(leat_region *region, leat_builder *builder, const char *name,
@@ -114,7 +122,7 @@ static void replace_captures(leat_region *region, leat_builder *builder, leat_no
     if (node->controls[i]->graph == body)
       node->controls[kept++] = node->controls[i];
     else
-      leat_vec_push(region->graph->arena, &region->before, node->controls[i]);
+      run_after(region, &node->controls[i], 1);
   }
   node->control_count = kept;
 }

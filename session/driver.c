@@ -181,7 +181,8 @@ static void list_graph(void *context, leat_graph *graph) {
   leat_vec_push(list->arena, &list->graphs, graph);
 }
 
-// The step or its parts, and all bodies in them, an outer graph before those in it.
+// The step or its parts, and all bodies in them, an inner graph before the one around it: a node
+// finds in its bodies what the pass has made of them.
 static leat_status run_on_each(leat_driver *driver, const leat_pass_info *pass) {
   leat_pass_context *context = &driver->context;
   leat_graph *step = context->graph;
@@ -190,7 +191,7 @@ static leat_status run_on_each(leat_driver *driver, const leat_pass_info *pass) 
   for (uint32_t i = 0; i < context->parts.count; i++)
     leat_graph_visit(context->parts.items[i], list_graph, &list);
   leat_status status = LEAT_OK;
-  for (uint32_t i = list.graphs.count; i-- > 0 && !status;) {
+  for (uint32_t i = 0; i < list.graphs.count && !status; i++) {
     context->graph = list.graphs.items[i];
     status = pass->function(context);
     leat_arena_reset(context->scratch);
