@@ -1,0 +1,570 @@
+"""Gradients through regions. Most oracles are complex steps: f(x + ih) of a smooth f tells its slope to the last bits."""
+import math
+
+import numpy
+
+from case import Stops, case
+
+
+def slopes(f, *points):
+    """The gradients of f, a number, at each of its arguments."""
+    points, found = [numpy.asarray(point, 'c16') for point in points], []
+    for i, point in enumerate(points):
+        found.append(numpy.zeros(point.shape))
+        for place in numpy.ndindex(point.shape):
+            moved = point.copy()
+            moved[place] += 1e-30j
+            found[i][place] = f(*points[:i], moved, *points[i + 1:]).imag / 1e-30
+    return found
+
+
+X, W = [0.5, -1.25, 2], [[0.3, -0.2, 0.1], [0.5, 0.4, -0.6], [-0.1, 0.2, 0.7]]
+MANY = 1000
+
+
+# -- Branches ---------------------------------------------------------------------------------------------------------
+
+@case('''
+entry main(p: bool[], x: f64[3]) -> (loss: f64[], dx: f64[3]) {
+  loss = if p { yield sum(x * x) } else { yield sum(sin(x)) * 2 }
+  g = grad(loss, [x])
+  dx = g[0]
+}''', {'p': True, 'x': X}, {'p': False, 'x': X})
+def grad_of_a_branch(p, x):
+    return ((x * x).sum(), 2 * x) if p else (2 * numpy.sin(x).sum(), 2 * numpy.cos(x))
+
+
+@case('''
+entry main(p: bool[], x: f64[3], y: f64[3]) -> (dx: f64[3], dy: f64[3]) {
+  a, b = if p { yield x * y, x } else { yield y * y, 3 * x }
+  g = grad(sum(a * a) + sum(b), [x, y])
+  dx = g[0]
+  dy = g[1]
+}''', {'p': True, 'x': X, 'y': [3, 2, 1]}, {'p': False, 'x': X, 'y': [3, 2, 1]})
+def grad_of_captures_that_one_branch_uses(p, x, y):
+    return (2 * x * y * y + 1, 2 * x * x * y) if p else (numpy.full(3, 3.0), 4 * y**3)
+
+
+@case('''
+entry main(x: f64[]) -> (y: f64[], dx: f64[]) {
+  y = if x < -1 { yield -x } else if x < 0 { yield x * x * x } else if x == 0 { yield 7 } else { yield exp(x) }
+  g = grad(y, [x])
+  dx = g[0]
+}''', *({'x': x} for x in (-5, -0.5, 0, 2)))
+def grad_of_a_chain(x):
+    return ((-x, -1) if x < -1 else (x**3, 3 * x * x) if x < 0 else (7, 0) if x == 0 else (math.exp(x), math.exp(x)))
+
+
+@case('''
+entry main(x: f64[3], most: f64[]) -> (y: f64[3], dx: f64[3]) {
+  n = norm(x)
+  y = if n > most { yield x * most / n } else { yield x }
+  g = grad(sum(y * [1, 2, 3]), [x])
+  dx = g[0]
+}''', {'x': X, 'most': 1}, {'x': X, 'most': 9})
+def grad_of_clipping(x, most):
+    scaled = lambda x: x * most / numpy.sqrt((x * x).sum())
+    if most > 5:
+        return x, [1, 2, 3]
+    return scaled(x), *slopes(lambda x: (scaled(x) * [1, 2, 3]).sum(), x)
+
+
+@case('''
+var v: f64[] = 3
+entry main(p: bool[], x: f64[]) -> (y: f64[], dx: f64[]) {
+  if p { v := v * x * x }
+  y = v * x
+  g = grad(y, [x])
+  dx = g[0]
+}''', {'p': True, 'x': 2}, {'p': False, 'x': 2}, fetch={'v': 'f64'})
+def grad_ends_at_a_variable_assigned_in_a_branch(p, x):
+    v = 3 * x * x if p else 3
+    return v * x, v, v
+
+
+@case('''
+entry main(p: bool[], x: f64[3]) -> (d2: f64[3]) {
+  y = if p { yield sum(x * x * x) } else { yield sum(exp(x)) }
+  g = grad(y, [x])
+  h = grad(sum(g[0] * g[0]), [x])
+  d2 = h[0]
+}''', {'p': True, 'x': X}, {'p': False, 'x': X})
+def second_grad_of_a_branch(p, x):
+    return 36 * x**3 if p else 2 * numpy.exp(2 * x)
+
+
+# -- Loops ------------------------------------------------------------------------------------------------------------
+
+@case('''
+entry main(x: f64[3]) -> (y: f64[3], dx: f64[3]) {
+  _, y = while (t = 0, y = x) t < 4 { next t + 1, y * x + 1 }
+  g = grad(sum(y), [x])
+  dx = g[0]
+}''', {'x': X})
+def grad_of_a_known_count(x):
+    f = lambda x: x**5 + x**3 + x**2 + x + 1
+    return f(x), 5 * x**4 + 3 * x**2 + 2 * x + 1
+
+
+@case('''
+entry main(x: f64[3], n: i32[]) -> (y: f64[3], dx: f64[3]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, sin(y) * x + y }
+  g = grad(sum(y * y), [x])
+  dx = g[0]
+}''', *({'x': X, 'n': n} for n in (0, 1, 2, 7)))
+def grad_of_a_fed_count(x, n):
+    def f(x):
+        y = x
+        for _ in range(n):
+            y = numpy.sin(y) * x + y
+        return y
+    return f(x), *slopes(lambda x: (f(x)**2).sum(), x)
+
+
+@case('''
+entry main(x: f64[2, 3], w: f64[3, 3], b: f64[3], n: i32[]) -> (y: f64[2, 3], dx: f64[2, 3], dw: f64[3, 3], db: f64[3]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, tanh(y @ w + b) }
+  g = grad(mean(y * y), [x, w, b])
+  dx = g[0]
+  dw = g[1]
+  db = g[2]
+}''', *({'x': [X, [1, 2, 3]], 'w': W, 'b': [0.1, 0.2, 0.3], 'n': n} for n in (0, 1, 5)))
+def grad_of_captures_adds_up(x, w, b, n):
+    def f(x, w, b):
+        for _ in range(n):
+            x = numpy.tanh(x @ w + b)
+        return x
+    return f(x, w, b), *slopes(lambda *all: (f(*all)**2).mean(), x, w, b)
+
+
+@case('''
+var w: f64[3, 3] = 0.25
+entry main(x: f64[2, 3], n: i32[]) -> (loss: f64[], dw: f64[3, 3]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, tanh(y @ w) + x @ w }
+  loss = sum(y * y)
+  g = grad(loss, [w])
+  dw = g[0]
+}''', *({'x': [X, [1, 2, 3]], 'n': n} for n in (0, 1, 4)))
+def grad_of_a_variable_that_turns_read(x, n):
+    def f(w):
+        y = x
+        for _ in range(n):
+            y = numpy.tanh(y @ w) + x @ w
+        return (y * y).sum()
+    return f(numpy.full((3, 3), 0.25)), *slopes(f, numpy.full((3, 3), 0.25))
+
+
+@case('''
+var v: f64[] = 3
+entry main(x: f64[], n: i32[]) -> (y: f64[], dx: f64[]) {
+  _ = while (t = 0) t < n {
+    v := v * x
+    v += x
+    next t + 1
+  }
+  y = v * v * x
+  g = grad(y, [x])
+  dx = g[0]
+}''', *({'x': 1.5, 'n': n} for n in (0, 1, 3)))
+def grad_ends_at_a_variable_that_turns_update(x, n):
+    v = 3
+    for _ in range(n):
+        v = v * x + x
+    return v * v * x, v * v
+
+
+@case('''
+entry main(x: f64[], n: i32[]) -> (d1: f64[], d2: f64[], d3: f64[]) {
+  _, y = while (t = 0, y: f64[] = 1) t < n { next t + 1, y * x }
+  a = grad(y, [x])
+  d1 = a[0]
+  b = grad(d1, [x])
+  d2 = b[0]
+  c = grad(d2, [x])
+  d3 = c[0]
+}''', *({'x': 1.5, 'n': n} for n in (0, 1, 2, 5)))
+def higher_grads_of_a_power(x, n):
+    return tuple(numpy.arange(float(n), n - k, -1).prod() * x**(float(n) - k) for k in (1, 2, 3))
+
+
+@case('''
+entry main(x: f64[3], w: f64[3, 3], n: i32[]) -> (d2: f64[3, 3]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, tanh(y @ w) }
+  g = grad(sum(y * y), [w])
+  h = grad(sum(g[0] * g[0]), [w])
+  d2 = h[0]
+}''', *({'x': X, 'w': W, 'n': n} for n in (0, 1, 3)), tolerance=1e6)
+def second_grad_of_weights(x, w, n):
+    def first(w):
+        def f(w):
+            y = x
+            for _ in range(n):
+                y = numpy.tanh(y @ w)
+            return (y * y).sum()
+        return (slopes(f, w)[0]**2).sum()
+    found, h = numpy.zeros((3, 3)), 1e-4
+    for place in numpy.ndindex(3, 3):
+        step = numpy.zeros((3, 3))
+        step[place] = h
+        ends = [first(w + k * step) for k in (-2, -1, 1, 2)]
+        found[place] = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+    return found
+
+
+@case('''
+entry main(x: f64[3], n: i32[], m: i32[]) -> (y: f64[3], dx: f64[3]) {
+  _, y = while (i = 0, y = x) i < n {
+    half = y * 0.5
+    _, z = while (j = 0, z = half) j < m + i { next j + 1, sin(z) + half * x }
+    next i + 1, z * y
+  }
+  g = grad(sum(y), [x])
+  dx = g[0]
+}''', *({'x': X, 'n': n, 'm': m} for n, m in ((0, 2), (3, 0), (2, 3))))
+def grad_of_loops_in_loops(x, n, m):
+    def f(x):
+        y = x
+        for i in range(n):
+            half = z = y * 0.5
+            for _ in range(m + i):
+                z = numpy.sin(z) + half * x
+            y = z * y
+        return y
+    return f(x), *slopes(lambda x: f(x).sum(), x)
+
+
+@case('''
+entry main(x: f64[3], w: f64[], n: i32[]) -> (y: f64[3], dx: f64[3], dw: f64[]) {
+  _, y = while (t = 0, y = x) t < n {
+    z = if sum(y) > 1 { yield y * w } else if t % 2 == 0 { yield y + x } else { yield exp(y * 0.1) }
+    next t + 1, z
+  }
+  g = grad(sum(y * y), [x, w])
+  dx = g[0]
+  dw = g[1]
+}''', *({'x': X, 'w': 0.25, 'n': n} for n in (0, 1, 2, 9)))
+def grad_of_branches_in_loops(x, w, n):
+    def f(x, w):
+        y = x
+        for t in range(n):
+            y = y * w if y.sum().real > 1 else y + x if t % 2 == 0 else numpy.exp(y * 0.1)
+        return y
+    return f(x, w), *slopes(lambda x, w: (f(x, w)**2).sum(), x, w)
+
+
+@case('''
+entry main(p: bool[], x: f64[3], n: i32[]) -> (dx: f64[3]) {
+  y = if p {
+    _, z = while (t = 0, z = x) t < n { next t + 1, z * x }
+    yield sum(z)
+  } else { yield sum(x) }
+  g = grad(y, [x])
+  dx = g[0]
+}''', *({'p': p, 'x': X, 'n': n} for p in (True, False) for n in (0, 3)))
+def grad_of_loops_in_branches(p, x, n):
+    return (n + 1) * x**n if p else numpy.ones(3)
+
+
+@case('''
+entry main(x: f64[], limit: f64[]) -> (y: f64[], t: i32[], dx: f64[]) {
+  y, t = while (y = x, t = 0) y < limit { next y * x + 1, t + 1 }
+  g = grad(y, [x])
+  dx = g[0]
+}''', *({'x': 1.5, 'limit': limit} for limit in (1, 10, 1000)))
+def grad_of_a_loop_that_data_ends(x, limit):
+    def f(x):
+        y = x
+        while y.real < limit:
+            y = y * x + 1
+        return y
+    t, y = 0, x
+    while y < limit:
+        y, t = y * x + 1, t + 1
+    return f(x), t, *slopes(f, x)
+
+
+@case('''
+entry main(x: f64[T, 2], w: f64[2], i: i32[3]) -> (y: f64[2], dx: f64[T, 2], dw: f64[2]) {
+  _, y = while (t: i64[] = 0, y = w) t < T { next t + 1, tanh(y * w + x[t]) + x[i[t % 3]] }
+  g = grad(sum(y), [x, w])
+  dx = g[0]
+  dw = g[1]
+}''', {'x': [[0.1, 0.2], [-0.5, 1], [0.7, 0], [1, 2]], 'w': [0.5, -0.25], 'i': [1, 0, 1]},
+      {'x': numpy.zeros((0, 2)), 'w': [0.5, -0.25], 'i': [1, 0, 1]})
+def grad_of_rows_that_turns_read(x, w, i):
+    def f(x, w):
+        y = w
+        for t in range(len(x)):
+            y = numpy.tanh(y * w + x[t]) + x[i[t % 3]]
+        return y
+    return f(x, w), *slopes(lambda x, w: f(x, w).sum(), x, w)
+
+
+@case('''
+entry main(x: f64[3], y: f64[3], n: i32[]) -> (dx: f64[3], dy: f64[3]) {
+  _, a, b, same = while (t = 0, a = x, b = y, same = x * y) t < n { next t + 1, b, a * same, same }
+  g = grad(sum(a) + 2 * sum(b * same), [x, y])
+  dx = g[0]
+  dy = g[1]
+}''', *({'x': X, 'y': [3, 2, 1], 'n': n} for n in (0, 1, 4)))
+def grad_of_a_swap(x, y, n):
+    def f(x, y):
+        a, b, same = x, y, x * y
+        for _ in range(n):
+            a, b = b, a * same
+        return a.sum() + 2 * (b * same).sum()
+    return tuple(slopes(f, x, y))
+
+
+@case('''
+entry main(x: f64[3], n: i32[]) -> (dx: f64[3], dz: f64[3]) {
+  z = x * x
+  _, y = while (t = 0, y = z) t < n { next t + 1, stop_gradient(y) * z + y * 2 }
+  g = grad(sum(y), [x, z])
+  dx = g[0]
+  dz = g[1]
+}''', *({'x': X, 'n': n} for n in (0, 1, 3)))
+def grad_that_a_turn_stops(x, n):
+    z = y = x * x
+    dz = numpy.ones(3)
+    for _ in range(n):
+        y, dz = y * z + y * 2, y + 2 * dz
+    return dz * 2 * x, dz
+
+
+@case('''
+entry main(x: f64[3], w: f64[3], n: i32[]) -> (dx: f64[3], dw: f64[3]) {
+  _, y, k, flag = while (t = 0, y = x, k = 1, flag = false) t < n {
+    next t + 1, where(flag, y * w, y + w) * cast(k, f64), k + t, not flag
+  }
+  g = grad(sum(y), [x, w])
+  dx = g[0]
+  dw = g[1]
+}''', *({'x': X, 'w': [3, 2, 1], 'n': n} for n in (0, 4)))
+def grad_past_integers_and_bools(x, w, n):
+    def f(x, w):
+        y, k, flag = x, 1, False
+        for t in range(n):
+            y, k, flag = (y * w if flag else y + w) * k, k + t, not flag
+        return y.sum()
+    return tuple(slopes(f, x, w))
+
+
+@case('''
+entry main(x: f64[3], w: f64[3], n: i32[]) -> (dx: f64[3]) {
+  _, y, unused = while (t = 0, y = x, unused = w) t < n { next t + 1, y * 2, unused * y }
+  g = grad(sum(y), [x])
+  dx = g[0]
+}''', *({'x': X, 'w': [3, 2, 1], 'n': n} for n in (0, 4)))
+def grad_of_one_result_of_two(x, w, n):
+    return numpy.full(3, 2.0**n)
+
+
+@case(f'''
+entry main(x: f64[]) -> (y: f64[], dx: f64[]) {{
+  _, y = while (t = 0, y = x) t < {MANY} {{ next t + 1, y + 0.001 * sin(y * x) }}
+  g = grad(y, [x])
+  dx = g[0]
+}}''', {'x': 1.25}, tolerance=1000)
+def grad_of_many_turns(x):
+    def f(x):
+        y = x
+        for _ in range(MANY):
+            y = y + 0.001 * numpy.sin(y * x)
+        return y
+    return f(x), *slopes(f, x)
+
+
+@case('''
+fn power(x: f64[...D], n: i32[]) -> f64[...D] {
+  _, y = while (t = 0, y = x * 0 + 1) t < n { next t + 1, y * x }
+  return y
+}
+entry main(a: f64[3], n: i32[]) -> (da: f64[3]) {
+  y = power(a, n) + power(power(a, 2), n)
+  g = grad(sum(y), [a])
+  da = g[0]
+}''', *({'a': X, 'n': n} for n in (0, 1, 4)))
+def grad_of_a_function_called_often(a, n):
+    n = float(n)
+    return (n * a**(n - 1) if n else 0 * a) + (2 * n * a**(2 * n - 1) if n else 0 * a)
+
+
+@case('''
+entry main(x: f64[B, 3], n: i32[]) -> (dx: f64[B, 3]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, sin(y) + x * sum(y) / 10 }
+  g = grad(sum(y * y), [x])
+  dx = g[0]
+}''', *({'x': numpy.linspace(-1, 1, 3 * b).reshape(b, 3), 'n': n} for b, n in ((2, 3), (5, 2), (0, 2), (3, 0))))
+def grad_with_a_fed_dim(x, n):
+    def f(x):
+        y = x
+        for _ in range(n):
+            y = numpy.sin(y) + x * y.sum() / 10
+        return (y * y).sum()
+    return slopes(f, x)[0]
+
+
+@case('''
+entry main(a: f64[], n: i32[]) -> (root: f64[], da: f64[]) {
+  _, root = while (t = 0, x: f64[] = 1) t < n {
+    g = grad(x * x * x / 3 - a * x, [x])
+    h = grad(g[0], [x])
+    next t + 1, x - g[0] / h[0]
+  }
+  g = grad(root, [a])
+  da = g[0]
+}''', {'a': 2, 'n': 3}, {'a': 2, 'n': 0})
+def grad_through_newton_s_gradients(a, n):
+    def f(a):
+        x = 1
+        for _ in range(n):
+            x = x - (x * x - a) / (2 * x)
+        return x + 0 * a
+    return f(a), *slopes(f, a)
+
+
+@case('''
+entry main(z: c64[2], n: i32[]) -> (loss: f32[], dz: c64[2]) {
+  _, w = while (t = 0, w = z) t < n { next t + 1, w * w * 0.5 + z }
+  loss = sum(real(w) * real(w) + imag(w))
+  g = grad(loss, [z])
+  dz = g[0]
+}''', *({'z': [0.1 + 0.2j, -0.5 + 0.3j], 'n': n} for n in (0, 3)), tolerance=40)
+def grad_of_complex_turns(z, n):
+    def f(re, im):
+        for_re, for_im = re, im
+        for _ in range(n):
+            for_re, for_im = (for_re * for_re - for_im * for_im) * 0.5 + re, for_re * for_im + im
+        return (for_re * for_re + for_im).sum()
+    d = slopes(f, z.real, z.imag)
+    return f(z.real, z.imag), d[0] - 1j * d[1]
+
+
+@case('''
+var table: f32[5, 2] = 0.5
+entry main(i: i32[T], n: i32[]) -> (dt: f32[5, 2]) {
+  _, y = while (t = 0, y = zeros(f32[2])) t < n { next t + 1, tanh(y + table[i[t]] * 2) }
+  g = grad(sum(y), [table])
+  dt = g[0] * 1
+}''', *({'i': [3, 0, 3, 1], 'n': n} for n in (0, 2, 4)))
+def grad_of_a_table_s_rows(i, n):
+    def f(table):
+        y = numpy.zeros(2)
+        for t in range(n):
+            y = numpy.tanh(y + table[i[t]] * 2)
+        return y.sum()
+    return slopes(f, numpy.full((5, 2), 0.5))[0]
+
+
+# -- Nets -------------------------------------------------------------------------------------------------------------
+
+@case('''
+var w: f32[2, 3] = uniform(-1, 1, seed=3)
+var u: f32[3, 3] = uniform(-1, 1, seed=4)
+fn cell(x: f32[B, 2], h: f32[B, 3]) -> f32[B, 3] { return tanh(x @ w + h @ u) }
+entry main(x: f32[4, 5, 2], n: i32[]) -> (same: bool[], near: bool[], some: bool[]) {
+  h0 = zeros(f32[4, 3])
+  _, h = while (t = 0, h = h0) t < n { next t + 1, cell(x[:, t, :], h) }
+  k[0] = h0
+  for t in 0..5 { k[t+1] = cell(x[:, t, :], k[t]) }
+  a = grad(mean(h * h), [w, u])
+  b = grad(mean(k[5] * k[5]), [w, u])
+  same = max(abs(h - k[5])) < 1e-6
+  near = max(abs(a[0] - b[0])) < 1e-6 and max(abs(a[1] - b[1])) < 1e-6
+  some = max(abs(a[0])) > 0.001 and max(abs(a[1])) > 0.001
+}''', {'x': numpy.sin(numpy.arange(40)).reshape(4, 5, 2), 'n': 5})
+def a_recurrent_net_is_its_unrolled_text(x, n):
+    return True, True, True
+
+
+@case('''
+var w: f64[3, 3] = 0.25
+entry main(x: f64[2, 3], n: i32[]) training -> (loss: f64[]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, tanh(y @ w) + x }
+  loss = mean(y * y)
+  minimize(loss, sgd, lr=0.5)
+}''', {'x': [X, [1, 2, 3]], 'n': 3}, words=['-n', '4'], fetch={'w': 'f64'}, tolerance=100)
+def weights_of_a_loop_are_trained(x, n):
+    def f(w):
+        y = x
+        for _ in range(n):
+            y = numpy.tanh(y @ w) + x
+        return (y * y).mean()
+    w = numpy.full((3, 3), 0.25)
+    for _ in range(4):
+        loss = f(w)
+        w = w - 0.5 * slopes(f, w)[0]
+    return loss, w
+
+
+@case('''
+fn layer(h: f64[2, 3]) -> f64[2, 3] {
+  var w: f64[3, 3] = 0.25
+  var b: f64[3] = 0.5
+  return tanh(h @ w + b)
+}
+entry main(x: f64[2, 3], n: i32[]) training -> (loss: f64[]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, layer(y) as cell }
+  loss = mean(square(y - 0.25))
+  minimize(loss, momentum, lr=0.5)
+}''', {'x': [X, [1, 2, 3]], 'n': 3}, words=['-n', '3'], fetch={'cell/w': 'f64', 'cell/b': 'f64'}, tolerance=100)
+def an_instance_of_a_loop_is_trained(x, n):
+    def f(w, b):
+        y = x
+        for _ in range(n):
+            y = numpy.tanh(y @ w + b)
+        return ((y - 0.25)**2).mean()
+    at, speed = [numpy.full((3, 3), 0.25), numpy.full(3, 0.5)], [0, 0]
+    for _ in range(3):
+        loss = f(*at)
+        speed = [0.9 * s + g for s, g in zip(speed, slopes(f, *at))]
+        at = [a - 0.5 * s for a, s in zip(at, speed)]
+    return loss, *at
+
+
+@case('''
+entry main(x: f32[2, 4, 3], n: i32[]) -> (same: bool[], near: bool[], some: bool[]) {
+  h0 = zeros(f32[2, 5])
+  _, h = while (t = 0, h = h0) t < n { next t + 1, gru_cell(x[:, t, :], h) as cell }
+  k[0] = h0
+  for t in 0..4 { k[t+1] = gru_cell(x[:, t, :], k[t]) as cell }
+  weights = variables("cell")
+  a = grad(mean(square(h)), weights)
+  b = grad(mean(square(k[4])), weights)
+  for i in 0..len(weights) { off[i] = max(abs(a[i] - b[i])) }
+  same = max(abs(h - k[4])) < 1e-6
+  near = max(stack(off)) < 1e-6
+  some = max(abs(a[0])) > 0.0001
+}''', {'x': numpy.sin(numpy.arange(24)).reshape(2, 4, 3), 'n': 4})
+def a_cell_of_the_library_is_its_unrolled_text(x, n):
+    return True, True, True
+
+
+@case('''
+entry main(x: f32[3], n: i32[]) -> (near: bool[], random: bool[]) {
+  _, y = while (t = 0, y = x) t < n { next t + 1, y * (uniform(0, 1, out=f32[3]) + 0.5) }
+  g = grad(sum(y), [x])
+  near = max(abs(g[0] * x - y)) < 1e-5
+  random = any(abs(g[0] - 1) > 0.01)
+}''', {'x': [1, 2, 3], 'n': 5})
+def grad_has_the_random_numbers_of_the_turns(x, n):
+    return True, True
+
+
+@case('''
+entry main(x: f64[3], n: i32[]) -> (dx: f64[3]) {
+  _, y = while (t = 0, y = x) t < n {
+    print("turn", t)
+    assert(all(y < 100), "too large")
+    next t + 1, y * x
+  }
+  g = grad(sum(y), [x])
+  dx = g[0]
+}''', {'x': [1, 2, 3], 'n': 3}, {'x': [1, 2, 3], 'n': 0}, {'x': [1, 2, 300], 'n': 1})
+def grad_leaves_effects_as_they_are(x, n):
+    for t in range(n):
+        print('turn', t)
+        if x[2] > 100:
+            raise Stops('too large')
+    return (n + 1) * x**n
