@@ -88,10 +88,15 @@ static const char *target_name(const choice *c, uint32_t i) {
 }
 
 // A literal stays one: it takes the dtype of what the other side yields.
-static void settle(evaluator *e, choice *c, leat_span span) {
-  for (uint32_t i = 0; i < c->count; i++)
-    if (!ev_takes_dtype(c->values[i]) && c->values[i].kind != EV_STRING)
-      c->values[i] = ev_tensor(ev_as_tensor(e, c->values[i], -1, span));
+static ev settled(evaluator *e, ev value, leat_span span) {
+  if (value.kind != EV_LIST)
+    return ev_takes_dtype(value) || value.kind == EV_STRING
+               ? value
+               : ev_tensor(ev_as_tensor(e, value, -1, span));
+  ev *items = leat_new_array(e->arena, ev, (size_t)value.list->count + 1);
+  for (uint32_t i = 0; i < value.list->count; i++)
+    items[i] = settled(e, value.list->items[i], span);
+  return ev_take_list(e, items, value.list->count);
 }
 
 static bool branch(evaluator *e, const leat_stmt *stmt, const leat_stmts *block, choice *out) {
@@ -105,7 +110,8 @@ static bool branch(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
             "`y = if %s { … yield … } else { … yield … }`, and return that",
             ev_source_text(e, stmt->condition->span));
   }
-  if (ok) settle(e, out, stmt->span);
+  for (uint32_t i = 0; ok && i < out->count; i++)
+    out->values[i] = settled(e, out->values[i], stmt->span);
   ev_region_close(e);
   return leat_diag_errors(e->diag) == errors;
 }
@@ -116,31 +122,54 @@ static leat_value tensor_of_pair(evaluator *e, ev value, ev other, leat_span spa
   return ev_as_tensor(e, value, type ? (int)type->dtype : inexact ? LEAT_f32 : -1, span);
 }
 
-static bool report_types(evaluator *e, const leat_stmt *stmt, const choice *c, uint32_t i,
-                         leat_value then, leat_value otherwise) {
-  ev_fail(e, stmt->span, "`%s` is %s where the condition holds, and %s where it does not",
-          target_name(c, i), leat_type_text(e->arena, leat_value_type(then)),
-          leat_type_text(e->arena, leat_value_type(otherwise)));
+static bool report_sides(evaluator *e, const leat_stmt *stmt, const char *name, ev then,
+                         ev otherwise) {
+  ev_fail(e, stmt->span, "`%s` is %s where the condition holds, and %s where it does not", name,
+          ev_form_text(e, then), ev_form_text(e, otherwise));
   return false;
 }
 
 // Literals become constants outside, which both branches may take.
-static bool give(evaluator *e, const leat_stmt *stmt, const choice *then, const choice *otherwise) {
+static bool give_leaf(evaluator *e, const leat_stmt *stmt, const char *name, const ev_leaf *then,
+                      const ev_leaf *otherwise) {
   leat_region *built = &e->region->built;
   leat_builder builder = ev_builder(e, stmt->span);
   ev_region *inside = e->region;
+  e->region = inside->outer;
+  leat_value a = tensor_of_pair(e, then->value, otherwise->value, stmt->span);
+  leat_value b = tensor_of_pair(e, otherwise->value, then->value, stmt->span);
+  e->region = inside;
+  if (!a.node || !b.node) return false;
+  if (!leat_type_equal(leat_value_type(a), leat_value_type(b)))
+    return report_sides(e, stmt, leat_arena_printf(e->arena, "%s%s", name, then->place),
+                        ev_tensor(a), ev_tensor(b));
+  leat_region_give(built, &builder, 0, a);
+  leat_region_give(built, &builder, 1, b);
+  return true;
+}
+
+// The form of each value is left in `then`.
+static bool give(evaluator *e, const leat_stmt *stmt, choice *then, const choice *otherwise) {
+  ev_leaves a = {0}, b = {0};
   for (uint32_t i = 0; i < then->count; i++) {
-    e->region = inside->outer;
-    leat_value a = tensor_of_pair(e, then->values[i], otherwise->values[i], stmt->span);
-    leat_value b = tensor_of_pair(e, otherwise->values[i], then->values[i], stmt->span);
-    e->region = inside;
-    if (!a.node || !b.node) return false;
-    if (!leat_type_equal(leat_value_type(a), leat_value_type(b)))
-      return report_types(e, stmt, then, i, a, b);
-    leat_region_give(built, &builder, 0, a);
-    leat_region_give(built, &builder, 1, b);
+    const char *name = target_name(then, i);
+    uint32_t first = a.count;
+    ev form = ev_take_apart(e, then->values[i], otherwise->values[i], &a, &b);
+    if (form.kind == EV_ERROR) return false;
+    if (form.kind == EV_NONE)
+      return report_sides(e, stmt, name, then->values[i], otherwise->values[i]);
+    for (uint32_t k = first; k < a.count; k++)
+      if (!give_leaf(e, stmt, name, &a.items[k], &b.items[k])) return false;
+    then->values[i] = form;
   }
   return true;
+}
+
+// The outputs of the node, as its values are made of them.
+static void take_outputs(evaluator *e, leat_node *node, ev *forms, uint32_t count) {
+  ev *outputs = leat_new_array(e->arena, ev, (size_t)node->output_count + 1);
+  for (uint32_t i = 0; i < node->output_count; i++) outputs[i] = ev_tensor((leat_value){node, i});
+  for (uint32_t i = 0; i < count; i++) forms[i] = ev_put_together(e, forms[i], outputs);
 }
 
 static bool if_running(evaluator *e, const leat_stmt *stmt, ev condition, choice *out) {
@@ -162,8 +191,7 @@ static bool if_running(evaluator *e, const leat_stmt *stmt, ev condition, choice
     return false;
   }
   leat_node *node = ev_region_end(e, &predicate);
-  for (uint32_t i = 0; node && i < out->count; i++)
-    out->values[i] = ev_tensor((leat_value){node, i});
+  if (node) take_outputs(e, node, out->values, out->count);
   return node;
 }
 
@@ -197,34 +225,53 @@ void ev_if(evaluator *e, const leat_stmt *stmt) {
 
 // -- While --------------------------------------------------------------------------------------
 
+typedef struct loop {
+  const leat_stmt *stmt;
+  ev *forms;        // of what each name carries
+  ev_leaves leaves; // their first values, which are the first inputs
+  uint32_t *begins; // the first leaf of each name, and the number of all
+} loop;
+
 // The first values, of the types that are written.
-static bool first_values(evaluator *e, const leat_stmt *stmt, leat_value *out) {
-  bool ok = true;
-  for (uint32_t i = 0; i < stmt->carried.count; i++) {
-    const leat_binding *carried = &stmt->carried.items[i];
-    ev value = ev_value(e, carried->value, carried->name);
-    if (carried->type)
-      value = ev_fit(e, carried->type, value, carried->value->span, carried->name, NULL);
-    out[i] = ev_as_tensor(e, value, -1, carried->value->span);
-    ok = ok && out[i].node;
+static bool first_values(evaluator *e, loop *l) {
+  const leat_bindings *carried = &l->stmt->carried;
+  uint32_t errors = leat_diag_errors(e->diag);
+  ev_leaves again = {0};
+  l->forms = leat_new_array(e->arena, ev, (size_t)carried->count + 1);
+  l->begins = leat_new_array(e->arena, uint32_t, (size_t)carried->count + 1);
+  for (uint32_t i = 0; i < carried->count; i++) {
+    const leat_binding *c = &carried->items[i];
+    ev value = ev_value(e, c->value, c->name);
+    if (c->type) value = ev_fit(e, c->type, value, c->value->span, c->name, NULL);
+    l->forms[i] = ev_take_apart(e, value, value, &l->leaves, &again);
+    l->begins[i + 1] = l->leaves.count;
+    for (uint32_t k = l->begins[i]; k < l->leaves.count; k++) {
+      ev *leaf = &l->leaves.items[k].value;
+      *leaf = ev_tensor(ev_as_tensor(e, *leaf, -1, c->value->span));
+    }
   }
-  return ok;
+  return leat_diag_errors(e->diag) == errors;
 }
 
-static void bind_carried(evaluator *e, const leat_stmt *stmt) {
-  leat_builder builder = ev_builder(e, stmt->span);
-  for (uint32_t i = 0; i < stmt->carried.count; i++) {
-    const leat_binding *carried = &stmt->carried.items[i];
-    leat_value param = leat_region_parameter(&e->region->built, &builder, carried->name, i);
-    ev_bind(e, e->frame->scope, carried->span, carried->name, ev_tensor(param));
+static void bind_carried(evaluator *e, const loop *l) {
+  leat_builder builder = ev_builder(e, l->stmt->span);
+  ev *params = leat_new_array(e->arena, ev, (size_t)l->leaves.count + 1);
+  for (uint32_t i = 0; i < l->stmt->carried.count; i++) {
+    const leat_binding *carried = &l->stmt->carried.items[i];
+    for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++) {
+      const char *name = ev_leaf_name(e, carried->name, &l->leaves.items[k]);
+      params[k] = ev_tensor(leat_region_parameter(&e->region->built, &builder, name, k));
+    }
+    ev_bind(e, e->frame->scope, carried->span, carried->name,
+            ev_put_together(e, l->forms[i], params));
   }
 }
 
-static bool evaluate_condition(evaluator *e, const leat_stmt *stmt, leat_value *out) {
+static bool evaluate_condition(evaluator *e, const loop *l, leat_value *out) {
   uint32_t errors = leat_diag_errors(e->diag);
   ev_region_open(e);
-  bind_carried(e, stmt);
-  *out = predicate_of(e, stmt, ev_expr(e, stmt->condition, NULL));
+  bind_carried(e, l);
+  *out = predicate_of(e, l->stmt, ev_expr(e, l->stmt->condition, NULL));
   ev_region_close(e);
   return leat_diag_errors(e->diag) == errors;
 }
@@ -235,26 +282,50 @@ static const leat_stmt *next_of(const leat_stmts *block) {
   return NULL;
 }
 
-static leat_value next_value(evaluator *e, const leat_stmt *stmt, const leat_expr *from,
-                             uint32_t i) {
-  const leat_binding *carried = &stmt->carried.items[i];
-  const leat_type *type = leat_value_type(e->region->built.inputs.items[i].value);
-  ev value = ev_value(e, from, carried->name);
-  leat_value next = ev_as_tensor(e, value, (int)type->dtype, from->span);
-  leat_value fitting = next.node ? as_type(e, next, type, from->span) : next;
-  if (next.node && !fitting.node) {
-    ev_fail(e, from->span, "the loop carries `%s` as %s, and its next value is %s", carried->name,
-            leat_type_text(e->arena, type), leat_type_text(e->arena, leat_value_type(next)));
-    leat_note_at(e->diag, carried->span,
-                 carried->type ? "its first value is here"
-                               : "its first value is here; `%s: f32[] = …` says its type",
-                 carried->name);
-  }
+static void report_next(evaluator *e, const leat_binding *carried, const char *place, ev first,
+                        ev next, leat_span span) {
+  ev_fail(e, span, "the loop carries `%s%s` as %s, and its next value is %s", carried->name, place,
+          ev_form_text(e, first), ev_form_text(e, next));
+  leat_note_at(e->diag, carried->span,
+               carried->type || *place || first.kind == EV_LIST
+                   ? "its first value is here"
+                   : "its first value is here; `%s: f32[] = …` says its type",
+               carried->name);
+}
+
+static leat_value next_leaf(evaluator *e, const leat_binding *carried, const ev_leaf *first,
+                            ev value, leat_span span) {
+  const leat_type *type = ev_tensor_type(first->value);
+  leat_value next = ev_as_tensor(e, value, (int)type->dtype, span);
+  leat_value fitting = next.node ? as_type(e, next, type, span) : next;
+  if (next.node && !fitting.node)
+    report_next(e, carried, first->place, first->value, ev_tensor(next), span);
   return fitting;
 }
 
-static void next_values(evaluator *e, const leat_stmt *stmt, leat_value *out) {
-  const leat_stmt *next = next_of(&stmt->body);
+static ev first_value(evaluator *e, const loop *l, uint32_t i) {
+  ev *leaves = leat_new_array(e->arena, ev, (size_t)l->leaves.count + 1);
+  for (uint32_t k = 0; k < l->leaves.count; k++) leaves[k] = l->leaves.items[k].value;
+  return ev_put_together(e, l->forms[i], leaves);
+}
+
+static void next_value(evaluator *e, const loop *l, const leat_expr *from, uint32_t i,
+                       leat_value *out) {
+  const leat_binding *carried = &l->stmt->carried.items[i];
+  ev_leaves before = {0}, after = {0};
+  ev first = first_value(e, l, i), value = ev_value(e, from, carried->name);
+  if (value.kind == EV_ERROR) return;
+  if (ev_take_apart(e, first, value, &before, &after).kind == EV_NONE) {
+    report_next(e, carried, "", first, value, from->span);
+    return;
+  }
+  leat_value *next = out + l->begins[i];
+  for (uint32_t k = 0; k < after.count; k++)
+    next[k] = next_leaf(e, carried, &before.items[k], after.items[k].value, from->span);
+}
+
+static void next_values(evaluator *e, const loop *l, leat_value *out) {
+  const leat_stmt *stmt = l->stmt, *next = next_of(&stmt->body);
   uint32_t count = stmt->carried.count;
   if (!next || next->values.count != count) {
     ev_fail(e, next ? next->span : stmt->span,
@@ -262,7 +333,7 @@ static void next_values(evaluator *e, const leat_stmt *stmt, leat_value *out) {
             count == 1 ? "" : "s");
     return;
   }
-  for (uint32_t i = 0; i < count; i++) out[i] = next_value(e, stmt, next->values.items[i], i);
+  for (uint32_t i = 0; i < count; i++) next_value(e, l, next->values.items[i], i, out);
 }
 
 // The next number of the iteration, where somebody asked for it; {NULL}: nobody has.
@@ -276,30 +347,36 @@ static leat_value next_iteration(evaluator *e) {
   return next.kind == EV_TENSOR ? next.tensor : (leat_value){0};
 }
 
-static bool evaluate_body(evaluator *e, const leat_stmt *stmt, leat_value *next) {
-  uint32_t errors = leat_diag_errors(e->diag), count = stmt->carried.count;
+// next: of each leaf, then of the iteration.
+static bool evaluate_body(evaluator *e, const loop *l, leat_value *next) {
+  uint32_t errors = leat_diag_errors(e->diag);
   ev_region_open(e);
-  bind_carried(e, stmt);
-  ev_statements(e, &stmt->body);
-  if (leat_diag_errors(e->diag) == errors) next_values(e, stmt, next);
-  if (leat_diag_errors(e->diag) == errors) next[count] = next_iteration(e);
+  bind_carried(e, l);
+  ev_statements(e, &l->stmt->body);
+  if (leat_diag_errors(e->diag) == errors) next_values(e, l, next);
+  if (leat_diag_errors(e->diag) == errors) next[l->leaves.count] = next_iteration(e);
   ev_region_close(e);
   return leat_diag_errors(e->diag) == errors;
 }
 
-static bool evaluate_loop(evaluator *e, const leat_stmt *stmt) {
-  leat_region *built = &e->region->built;
-  uint32_t count = stmt->carried.count;
-  leat_value condition, *next = leat_new_array(e->arena, leat_value, (size_t)count + 1);
-  if (!evaluate_condition(e, stmt, &condition)) return false;
+static bool check_condition(evaluator *e, const leat_stmt *stmt) {
   for (uint32_t i = 0; i < e->region->states.count; i++)
     if (e->region->states.items[i].written) {
       ev_fail(e, stmt->condition->span, "the condition of a `while` cannot change `%s`",
               e->region->states.items[i].state->name);
       return false;
     }
-  if (!evaluate_body(e, stmt, next)) return false;
-  leat_builder builder = ev_builder(e, stmt->span);
+  return true;
+}
+
+static bool evaluate_loop(evaluator *e, const loop *l) {
+  leat_region *built = &e->region->built;
+  uint32_t count = l->leaves.count;
+  leat_value condition, *next = leat_new_array(e->arena, leat_value, (size_t)count + 1);
+  if (!evaluate_condition(e, l, &condition) || !check_condition(e, l->stmt) ||
+      !evaluate_body(e, l, next))
+    return false;
+  leat_builder builder = ev_builder(e, l->stmt->span);
   leat_region_give(built, &builder, 0, condition);
   for (uint32_t i = 0; i < count; i++) {
     leat_region_give(built, &builder, 1, next[i]);
@@ -311,15 +388,13 @@ static bool evaluate_loop(evaluator *e, const leat_stmt *stmt) {
   return true;
 }
 
-static leat_node *while_node(evaluator *e, const leat_stmt *stmt, const ev_aim *aims) {
-  uint32_t count = stmt->carried.count;
-  leat_value *first = leat_new_array(e->arena, leat_value, (size_t)count + 1);
-  if (!first_values(e, stmt, first)) return NULL;
+static leat_node *while_node(evaluator *e, loop *l, const char *name) {
+  if (!first_values(e, l)) return NULL;
   ev_region region;
-  ev_region_begin(e, &region, LEAT_OP_while_loop, stmt->targets.count ? aims[0].hint : "while",
-                  stmt->span);
-  for (uint32_t i = 0; i < count; i++) leat_region_add(&region.built, first[i]);
-  if (evaluate_loop(e, stmt)) return ev_region_end(e, NULL);
+  ev_region_begin(e, &region, LEAT_OP_while_loop, name, l->stmt->span);
+  for (uint32_t i = 0; i < l->leaves.count; i++)
+    leat_region_add(&region.built, l->leaves.items[i].value.tensor);
+  if (evaluate_loop(e, l)) return ev_region_end(e, NULL);
   ev_region_drop(e);
   return NULL;
 }
@@ -327,15 +402,16 @@ static leat_node *while_node(evaluator *e, const leat_stmt *stmt, const ev_aim *
 void ev_while(evaluator *e, const leat_stmt *stmt) {
   uint32_t count = stmt->targets.count;
   const ev_aim *aims = ev_aims_of(e, &stmt->targets);
+  loop l = {.stmt = stmt};
   leat_node *node = NULL;
   if (count && count != stmt->carried.count)
     ev_fail(e, stmt->span, "%u name%s for the %u value%s that the loop carries", count,
             count == 1 ? "" : "s", stmt->carried.count, stmt->carried.count == 1 ? "" : "s");
   else
-    node = while_node(e, stmt, aims);
+    node = while_node(e, &l, count ? aims[0].hint : "while");
   if (!node) ev_bind_nothing(e, stmt);
-  for (uint32_t i = 0; node && i < count; i++)
-    ev_bind_target(e, &aims[i], ev_tensor((leat_value){node, i}));
+  if (node) take_outputs(e, node, l.forms, stmt->carried.count);
+  for (uint32_t i = 0; node && i < count; i++) ev_bind_target(e, &aims[i], l.forms[i]);
 }
 
 // -- Canonical text -----------------------------------------------------------------------------

@@ -41,6 +41,20 @@ void ev_region_close(evaluator *e);
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate);
 void ev_region_drop(evaluator *e);
 
+// -- leaves.c -------------------------------------------------------------------------------------
+// A list that holds tensors, or nothing, is taken apart; what it is made of are its leaves.
+typedef struct ev_leaf {
+  ev value;
+  const char *place; // "[1][0]" in the lists; "" of what is no list
+} ev_leaf;
+typedef leat_vec(ev_leaf) ev_leaves;
+// Adds the leaves of two values of one form, which is the lists with the leaves' numbers. NONE:
+// they differ in form.
+ev ev_take_apart(evaluator *e, ev a, ev b, ev_leaves *out_a, ev_leaves *out_b);
+ev ev_put_together(evaluator *e, ev form, const ev *leaves);                   // those by number
+const char *ev_leaf_name(evaluator *e, const char *name, const ev_leaf *leaf); // "h_1_0"
+const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f32[], i32[]]"
+
 // state.c asks these inside a body.
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
 void ev_region_write(evaluator *e, leat_state *state, leat_value value);
