@@ -136,6 +136,7 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);
   } else if (leat_task_range_of(task->kind) == LEAT_RANGE_REGION) {
+    leat_text_add(out, ",");
     print_region(image, task->first, out);
   }
   if (task->kind == LEAT_TASK_BIND)

@@ -207,6 +207,20 @@ k_value k_any(k_builder *b, k_value a) {
   return make(b, K_ANY, LEAT_bool, 1, &a, 1);
 }
 
+k_value k_again(k_builder *b, const k_instr *instr, const k_value *args) {
+  switch ((int)instr->op) {
+  case K_CONST: return constant(b, instr->dtype, instr->lanes, instr->imm);
+  case K_CAST: return k_cast(b, instr->dtype, args[0]);
+  case K_SPLAT: return k_splat(b, instr->lanes, args[0]);
+  case K_HALF: return k_half(b, args[0], (int)instr->imm.i);
+  case K_ZIP:
+  case K_UNZIP: return shuffle(b, instr->op, args[0], args[1], (int)instr->imm.i);
+  case K_EXTRACT: return k_extract(b, args[0], (int)instr->imm.i);
+  case K_ANY: return k_any(b, args[0]);
+  }
+  return make(b, instr->op, instr->dtype, instr->lanes, args, instr->arg_count);
+}
+
 // -- Memory --------------------------------------------------------------------------------------
 
 const k_buffer *k_argument(k_builder *b, leat_dtype dtype) {
@@ -297,6 +311,10 @@ void k_stream(k_builder *b, const k_buffer *argument) {
 void k_barrier(k_builder *b) {
   k_place(b, k_innermost(b), k_new_instr(b, K_BARRIER, LEAT_bool, 0));
   k_memory_changes(b);
+}
+
+void k_poll(k_builder *b) {
+  k_place(b, k_innermost(b), k_new_instr(b, K_POLL, LEAT_bool, 0));
 }
 
 void k_fail_if(k_builder *b, k_value condition, k_value value, uint32_t site, leat_status status) {

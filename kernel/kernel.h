@@ -82,6 +82,7 @@ typedef struct leat_kernel leat_kernel;
   X(WHILE, "while", -1)    /* args: initial carried values; body[0] computes `condition`, body[1] the next ones */ \
   X(IF, "if", -1)          /* args[0]: condition; body[0], body[1] (may be NULL) yield carried values */ \
   X(BARRIER, "barrier", 0) /* all threads of the tile (one on CPUs) */                             \
+  X(POLL, "poll", 0)       /* returns LEAT_ABORTED when the run is to end (leat_call) */           \
   X(FAIL_IF, "fail_if", -1) /* when the bool args[0] holds: returns site imm.i with status imm2, and leaves the       \
                                integer args[1]: of a vector the first lane where the bools args[2] hold */
 // clang-format on
@@ -216,6 +217,7 @@ void k_stream(k_builder *b, const k_buffer *argument);
 // A power of two, up to 64, that the i64 is known to be a multiple of.
 int64_t k_multiple(k_value value);
 void k_barrier(k_builder *b);
+void k_poll(k_builder *b); // once an iteration of what may run for ever
 
 void leat_kernel_print(const leat_kernel *kernel, leat_text *out);
 LEAT_MUST_USE leat_status leat_kernel_verify(const leat_kernel *kernel, leat_error *error);

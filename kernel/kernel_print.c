@@ -36,7 +36,8 @@ int k_shuffle_lane(const k_instr *instr, int lane) {
 }
 
 bool k_op_is_pure(k_op op) {
-  return rows[op].arity >= 0 && op != K_PHI && op != K_LOCAL && op != K_BARRIER;
+  bool acts = op == K_PHI || op == K_LOCAL || op == K_BARRIER || op == K_POLL;
+  return rows[op].arity >= 0 && !acts;
 }
 
 typedef struct printer {
@@ -113,7 +114,8 @@ static void print_region(printer *p, const k_instr *region, int which, const k_v
 
 static void print_control(printer *p, const k_instr *instr) {
   define(p, instr);
-  leat_text_add(p->out, " = %s ", k_op_name(instr->op));
+  leat_text_add(p->out, " = %s", k_op_name(instr->op));
+  if (instr->op != K_WHILE) leat_text_add(p->out, " ");
   if (instr->op == K_LOOP) print_values(p, instr->args, 3);
   if (instr->op == K_IF) print_values(p, instr->args, 1);
   print_region(p, instr, 0, instr->op == K_LOOP ? instr->args + 3 : instr->args);

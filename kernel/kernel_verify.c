@@ -270,7 +270,8 @@ static leat_status check_kind(verifier *v, const k_instr *instr) {
   case K_LOOP: return check_loop(v, instr);
   case K_WHILE: return check_while(v, instr);
   case K_IF: return check_if(v, instr);
-  case K_BARRIER: return LEAT_OK;
+  case K_BARRIER:
+  case K_POLL: return LEAT_OK;
   case K_FAIL_IF: return check_fail(v, instr);
   }
   return check_elementwise(v, instr);

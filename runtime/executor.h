@@ -166,6 +166,11 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
 static inline bool leat_runs_end(const leat_runtime *runtime) {
   return atomic_load_explicit(&runtime->interrupted, memory_order_relaxed);
 }
+// The same as kernels look at it, which know no atomics: they go on until it is true once.
+static inline const volatile bool *leat_runs_end_at(const leat_runtime *runtime) {
+  _Static_assert(sizeof runtime->interrupted == sizeof(bool), "an atomic bool is a bool");
+  return (const volatile bool *)&runtime->interrupted;
+}
 bool leat_run_ends(leat_run *run);
 void leat_run_destroy(leat_run *run);
 // Begins a table of a region, whose task comes to its turn again when the table is complete.

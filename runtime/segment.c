@@ -151,7 +151,7 @@ static void run_launch(walker *w, uint32_t number, int64_t begin, int64_t end) {
   bool tracing = __builtin_expect(walk->runtime->trace != NULL, 0);
   uint64_t tiles = (uint64_t)(end - begin);
   if (tracing && w->clock == 0) w->clock = leat_clock();
-  leat_call call = {.frame = walk->frame};
+  leat_call call = {.frame = walk->frame, .ends = leat_runs_end_at(walk->runtime)};
   int32_t result = run_turns(walk, &call, number, &begin, end);
   if (tracing) {
     int64_t began = w->clock;

@@ -43,10 +43,12 @@ typedef struct leat_call {
   int64_t value;    // the number that compiled code failed on
   const char *says; // why a function of libleat_rt failed; NULL: it does not say
   leat_frame *frame;
+  const volatile bool *ends; // set when the run is to end: a kernel with a long loop looks at it
 } leat_call;
 
 // Runs tiles [tile_begin, tile_end), in this order, up to one that fails. args: the buffers, then
-// the scalars. Returns 0, or site << 8 | leat_status.
+// the scalars. Returns 0, or site << 8 | leat_status, or LEAT_ABORTED when the call says that the
+// run is to end.
 typedef int32_t (*leat_kernel_function)(leat_call *call, const leat_arg *args, int64_t tile_begin,
                                         int64_t tile_end);
 

@@ -183,6 +183,10 @@ static void print_instr(c_printer *p, const k_instr *instr) {
                   instr->buffer->number, (long long)instr->buffer->count);
     break;
   case K_FAIL_IF: print_fail(p, instr); break;
+  case K_POLL:
+    c_line(p);
+    leat_text_add(p->out, "if (LEAT_RARE(*call->ends)) return %d;\n", LEAT_ABORTED);
+    break;
   default:
     c_define(p, instr);
     leat_text_add(p->out, " = ");

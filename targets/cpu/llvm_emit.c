@@ -3,8 +3,10 @@
 // them.
 #include "targets/cpu/llvm_emit.h"
 
+#include "leat/artifact.h"
 #include "targets/cpu/llvm_emitter.h"
 
+#include <stddef.h>
 #include <string.h>
 
 // -- Memory --------------------------------------------------------------------------------------
@@ -238,6 +240,22 @@ static void emit_fail(ll_emitter *e, const k_instr *fail) {
   LLVMPositionBuilderAtEnd(e->at, after);
 }
 
+// Reads leat_call's `ends` anew each time.
+static void emit_poll(ll_emitter *e) {
+  LLVMBasicBlockRef ends = new_block(e), after = new_block(e);
+  LLVMTypeRef byte = ll_int_type(e, 8);
+  LLVMValueRef offset = ll_i64_const(e, offsetof(leat_call, ends));
+  LLVMValueRef at = LLVMBuildGEP2(e->at, byte, LLVMGetParam(e->function, 0), &offset, 1, "");
+  LLVMValueRef flag =
+      LLVMBuildLoad2(e->at, byte, LLVMBuildLoad2(e->at, ll_pointer_type(e), at, ""), "");
+  LLVMSetVolatile(flag, true);
+  LLVMValueRef set = LLVMBuildICmp(e->at, LLVMIntNE, flag, LLVMConstNull(byte), "");
+  LLVMBuildCondBr(e->at, set, ends, after);
+  LLVMPositionBuilderAtEnd(e->at, ends);
+  LLVMBuildRet(e->at, LLVMConstInt(ll_int_type(e, 32), LEAT_ABORTED, false));
+  LLVMPositionBuilderAtEnd(e->at, after);
+}
+
 // -- Instructions --------------------------------------------------------------------------------
 
 // A local array lives in the entry block, so that a loop around it does not grow the stack.
@@ -266,6 +284,7 @@ static void emit_instr(ll_emitter *e, const k_instr *instr) {
   case K_WHILE: emit_while(e, instr); break;
   case K_IF: emit_if(e, instr); break;
   case K_FAIL_IF: emit_fail(e, instr); break;
+  case K_POLL: emit_poll(e); break;
   case K_STORE: emit_store(e, instr); break;
   case K_LOAD:
   case K_GATHER: e->values[instr->id] = emit_load(e, instr); break;

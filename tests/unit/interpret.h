@@ -13,6 +13,7 @@ typedef k_imm interpreted[LEAT_LANES];
 
 typedef struct interpreter {
   const leat_kernel *kernel;
+  const leat_call *call;
   const leat_arg *args;
   interpreted *values; // by instr id; of a region: none
   unsigned char **locals;
@@ -150,6 +151,9 @@ static void interpret_instr(interpreter *p, const k_instr *instr) {
     memcpy(p->values[instr->id], p->values[from->id], sizeof(interpreted));
     return;
   }
+  case K_POLL:
+    if (*p->call->ends) p->failed = LEAT_ABORTED;
+    return;
   case K_LOCAL:
   case K_BARRIER: return;
   }
@@ -164,7 +168,7 @@ static void interpret_block(interpreter *p, const k_block *block) {
 static int32_t interpret(const leat_kernel *kernel, leat_call *call, const leat_arg *args,
                          int64_t begin, int64_t end) {
   enum { LOCAL_BYTES = 1 << 16 };
-  interpreter p = {.kernel = kernel, .args = args};
+  interpreter p = {.kernel = kernel, .call = call, .args = args};
   p.values = calloc(kernel->instr_count + 1, sizeof *p.values);
   p.locals = calloc(kernel->local_count + 1, sizeof *p.locals);
   for (uint32_t i = 0; i < kernel->local_count; i++) p.locals[i] = calloc(1, LOCAL_BYTES);

@@ -149,4 +149,15 @@ TEST(loops_of_nothing_are_interrupted) {
   }
 }
 
+TEST(endless_kernels_are_interrupted) {
+  writing w = begin_image(forms[1]);
+  uint32_t n = image_feed(w.b, "n", w.one), m = image_feed(w.b, "m", w.one);
+  uint32_t s = image_arena_buffer(w.b, BYTES, w.one);
+  narrow(&w, COUNT, BUFFERS((int)s, (int)n));
+  narrow(&w, ADD, BUFFERS((int)s, (int)s, (int)m));
+  end_table(&w);
+  image_fetch(w.b, "s", s);
+  check_endless(w, 4);
+}
+
 CHECK_MAIN("region_ends")

@@ -60,12 +60,23 @@ static inline int32_t k_less(leat_call *call, const leat_arg *args, int64_t begi
   return 0;
 }
 
-enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, LESS, KERNELS };
-static const leat_kernel_function kernels[KERNELS] = {k_add, k_increment, k_slow_increment, k_check,
-                                                      k_less};
+// out = a, counted up to; a kernel that may run for ever
+static inline int32_t k_count(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  float *out = args[0].pointer;
+  const float *a = args[1].pointer;
+  for (int64_t i = begin; i < end; i++)
+    for (out[i] = 0; out[i] < a[i]; out[i]++)
+      if (*call->ends) return LEAT_ABORTED;
+  return 0;
+}
+
+enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, LESS, COUNT, KERNELS };
+static const leat_kernel_function kernels[KERNELS] = {k_add,   k_increment, k_slow_increment,
+                                                      k_check, k_less,      k_count};
 
 static inline image_builder *begin(const char *device) {
-  static const char *const names[KERNELS] = {"add", "increment", "slow_increment", "check", "less"};
+  static const char *const names[KERNELS] = {"add",   "increment", "slow_increment",
+                                             "check", "less",      "count"};
   image_builder *b = image_begin(device);
   for (int i = 0; i < KERNELS; i++) {
     leat_text_index name = image_text(b, names[i]);
