@@ -52,10 +52,9 @@ typedef struct choice {
 
 static bool if_values(evaluator *e, const leat_stmt *stmt, choice *out);
 
-static const leat_stmt *yield_of(const leat_stmts *block) {
-  for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i]->kind == LEAT_STMT_YIELD) return block->items[i];
-  return NULL;
+static const leat_stmt *last_of(const leat_stmts *block, leat_stmt_kind kind) {
+  const leat_stmt *last = block->count ? block->items[block->count - 1] : NULL;
+  return last && last->kind == kind ? last : NULL;
 }
 
 static bool is_else_if(const leat_stmts *block) {
@@ -67,7 +66,7 @@ static bool is_else_if(const leat_stmts *block) {
 static bool block_values(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
                          choice *out) {
   if (out->count && is_else_if(block)) return if_values(e, block->items[0], out);
-  const leat_stmt *yield = yield_of(block);
+  const leat_stmt *yield = last_of(block, LEAT_STMT_YIELD);
   uint32_t given = yield ? yield->values.count : 0, errors = leat_diag_errors(e->diag);
   if (given != out->count) {
     ev_fail(e, stmt->span, "each side of this `if` must yield %u value%s", out->count,
@@ -276,21 +275,17 @@ static bool evaluate_condition(evaluator *e, const loop *l, leat_value *out) {
   return leat_diag_errors(e->diag) == errors;
 }
 
-static const leat_stmt *next_of(const leat_stmts *block) {
-  for (uint32_t i = 0; i < block->count; i++)
-    if (block->items[i]->kind == LEAT_STMT_NEXT) return block->items[i];
-  return NULL;
-}
-
 static void report_next(evaluator *e, const leat_binding *carried, const char *place, ev first,
                         ev next, leat_span span) {
   ev_fail(e, span, "the loop carries `%s%s` as %s, and its next value is %s", carried->name, place,
           ev_form_text(e, first), ev_form_text(e, next));
+  bool tensors = first.kind == EV_TENSOR && next.kind == EV_TENSOR;
+  bool hint = tensors && !carried->type && !*place &&
+              ev_tensor_type(first)->dtype != ev_tensor_type(next)->dtype;
   leat_note_at(e->diag, carried->span,
-               carried->type || *place || first.kind == EV_LIST
-                   ? "its first value is here"
-                   : "its first value is here; `%s: f32[] = …` says its type",
-               carried->name);
+               hint ? "its first value is here; `%s: %s = …` says its type"
+                    : "its first value is here",
+               carried->name, ev_form_text(e, next));
 }
 
 static leat_value next_leaf(evaluator *e, const leat_binding *carried, const ev_leaf *first,
@@ -325,7 +320,7 @@ static void next_value(evaluator *e, const loop *l, const leat_expr *from, uint3
 }
 
 static void next_values(evaluator *e, const loop *l, leat_value *out) {
-  const leat_stmt *stmt = l->stmt, *next = next_of(&stmt->body);
+  const leat_stmt *stmt = l->stmt, *next = last_of(&stmt->body, LEAT_STMT_NEXT);
   uint32_t count = stmt->carried.count;
   if (!next || next->values.count != count) {
     ev_fail(e, next ? next->span : stmt->span,
@@ -353,6 +348,12 @@ static bool evaluate_body(evaluator *e, const loop *l, leat_value *next) {
   ev_region_open(e);
   bind_carried(e, l);
   ev_statements(e, &l->stmt->body);
+  if (e->frame->returned) {
+    e->frame->returned = false;
+    ev_fail(e, l->stmt->condition->span,
+            "a `return` cannot depend on what is known only while running: what the loop carries "
+            "can be returned behind it");
+  }
   if (leat_diag_errors(e->diag) == errors) next_values(e, l, next);
   if (leat_diag_errors(e->diag) == errors) next[l->leaves.count] = next_iteration(e);
   ev_region_close(e);
@@ -432,7 +433,7 @@ leat_graph *ev_body(evaluator *e, const leat_stmt *body) {
   for (uint32_t i = 0; i < body->params.count; i++)
     if (!make_parameter(e, &body->params.items[i], i)) return NULL;
   ev_statements(e, &body->body);
-  const leat_stmt *yield = yield_of(&body->body);
+  const leat_stmt *yield = last_of(&body->body, LEAT_STMT_YIELD);
   uint32_t count = yield ? yield->values.count : 0;
   leat_value *results = leat_new_array(e->arena, leat_value, (size_t)count + 1);
   if (!yield) ev_fail(e, body->span, "this body ends in no `yield`");

@@ -13,10 +13,11 @@
 #include "frontend/syntax/parser.h"
 
 enum {
-  LEAT_ALLOW_DEFINITIONS = 1, // at top level
-  LEAT_ALLOW_RETURN = 2,      // in a function or a gradient rule
-  LEAT_ALLOW_YIELD = 4,       // in an `if` with targets
-  LEAT_ALLOW_NEXT = 8,        // in a `while`
+  LEAT_ALLOW_DEFINITIONS = 1,                           // at top level
+  LEAT_ALLOW_RETURN = 2,                                // in a function or a gradient rule
+  LEAT_ALLOW_YIELD = 4,                                 // in an `if` with targets
+  LEAT_ALLOW_NEXT = 8,                                  // in a `while`
+  LEAT_ALLOW_ENDS = LEAT_ALLOW_YIELD | LEAT_ALLOW_NEXT, // of a body, so not in blocks inside of it
 };
 
 typedef struct leat_parser {

@@ -266,14 +266,14 @@ static void parse_mutex(leat_parser *p, leat_stmt *s) {
 
 static void parse_on(leat_parser *p, leat_stmt *s) {
   s->on = leat_parse_expr(p);
-  s->body = leat_parse_block(p, p->allowed);
+  s->body = leat_parse_block(p, p->allowed & ~LEAT_ALLOW_ENDS);
 }
 
 static void parse_for(leat_parser *p, leat_stmt *s) {
   parse_stmt_name(p, s, "the name of a loop variable");
   leat_parser_expect(p, LEAT_TOKEN_IN);
   s->over = leat_parse_range(p);
-  s->body = leat_parse_block(p, p->allowed);
+  s->body = leat_parse_block(p, p->allowed & ~LEAT_ALLOW_ENDS);
 }
 
 static leat_stmt *new_stmt(leat_parser *p, leat_stmt_kind kind) {
@@ -309,8 +309,9 @@ static void parse_if_inside(leat_parser *p, leat_stmt *s, unsigned allowed) {
 }
 
 static void parse_if(leat_parser *p, leat_stmt *s) {
-  parse_if_inside(
-      p, s, s->targets.count ? (p->allowed & LEAT_ALLOW_RETURN) | LEAT_ALLOW_YIELD : p->allowed);
+  unsigned allowed = p->allowed & ~LEAT_ALLOW_ENDS;
+  if (s->targets.count) allowed = (allowed & LEAT_ALLOW_RETURN) | LEAT_ALLOW_YIELD;
+  parse_if_inside(p, s, allowed);
   parse_suffixes(p, s);
 }
 
@@ -335,7 +336,7 @@ static void parse_while(leat_parser *p, leat_stmt *s) {
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_carried);
   LEAT_TAKE(p, bindings, mark, &s->carried);
   s->condition = leat_parse_expr(p);
-  s->body = leat_parse_block(p, LEAT_ALLOW_NEXT);
+  s->body = leat_parse_block(p, (p->allowed & LEAT_ALLOW_RETURN) | LEAT_ALLOW_NEXT);
   parse_suffixes(p, s);
 }
 
@@ -454,8 +455,8 @@ static const char *const places[] = {
     [LEAT_ALLOW_DEFINITIONS] = "at top level",
     [LEAT_ALLOW_RETURN] =
         "in a function or a gradient rule; an entry binds its results, `-> (y: f32[]) { y = … }`",
-    [LEAT_ALLOW_YIELD] = "in an `if` with targets",
-    [LEAT_ALLOW_NEXT] = "in a `while`",
+    [LEAT_ALLOW_YIELD] = "at the end of each side of an `if` with targets",
+    [LEAT_ALLOW_NEXT] = "at the end of a `while`",
 };
 
 static void parse_keyword(leat_parser *p, leat_stmt *s, const statement *known) {

@@ -191,6 +191,16 @@ static void skip_block(leat_parser *p) {
     open += leat_parser_at(p, LEAT_TOKEN_OPEN_BRACE) - leat_parser_at(p, LEAT_TOKEN_CLOSE_BRACE);
 }
 
+// A body has its results on its last line.
+static void check_end(leat_parser *p, const leat_stmts *body) {
+  for (uint32_t i = 0; i + 1 < body->count; i++) {
+    leat_stmt_kind kind = body->items[i]->kind;
+    if (kind == LEAT_STMT_YIELD || kind == LEAT_STMT_NEXT)
+      leat_parser_error(p, body->items[i]->span, "`%s` is the last statement where it stands",
+                        kind == LEAT_STMT_YIELD ? "yield" : "next");
+  }
+}
+
 leat_stmts leat_parse_block(leat_parser *p, unsigned allowed) {
   leat_stmts body = {0};
   leat_token open = p->token;
@@ -211,6 +221,7 @@ leat_stmts leat_parse_block(leat_parser *p, unsigned allowed) {
   p->allowed = allowed;
   parse_lines(p);
   LEAT_TAKE(p, stmts, mark, &body);
+  check_end(p, &body);
   p->panic = panic;
   p->allowed = outer;
   p->stmt_begin = stmt_begin;
