@@ -167,7 +167,7 @@ static const struct {
     {"x = if true { yield 1, 2 } else { yield 3 }",
      "t:1:1: error: each side of this `if` must yield 1 value"},
     {"entry e(n: i32[]) { t = while (t = 0) t { next t + 1 } }",
-     "t:1:37: error: the condition of `while` is one bool, this is i32[]; a comparison, such as `x > 0`, gives one"},
+     "t:1:39: error: the condition of `while` is one bool, this is i32[]; a comparison, such as `x > 0`, gives one"},
     {"queue q: (f32[]) capacity=3",
      "t:1:1: error: queues are not supported yet"},
     {"entry e() background { }",
