@@ -51,6 +51,9 @@ leat_value leat_region_parameter(leat_region *region, leat_builder *builder, con
 // stays[i]: node number region->first + i belongs to the graph around, and needs nothing of the
 // body. NULL: none does.
 void leat_region_close(leat_region *region, leat_builder *builder, const bool *stays);
+// What a value is in a closed body: itself, or the parameter that it is given as.
+leat_value leat_region_inside(leat_region *region, leat_builder *builder, uint32_t body,
+                              leat_value value);
 // The next result of a closed body: a value of it, or one of outside.
 void leat_region_give(leat_region *region, leat_builder *builder, uint32_t body, leat_value result);
 // The same, of an input, as it is.

@@ -138,10 +138,15 @@ void leat_region_close(leat_region *region, leat_builder *builder, const bool *s
 
 // -- Results --------------------------------------------------------------------------------------
 
+leat_value leat_region_inside(leat_region *region, leat_builder *builder, uint32_t body,
+                              leat_value value) {
+  if (value.node->graph == region->bodies[body].graph) return value;
+  return (leat_value){parameter_of(region, builder, body, capture(region, value)), 0};
+}
+
 void leat_region_give(leat_region *region, leat_builder *builder, uint32_t body,
                       leat_value result) {
-  if (result.node->graph != region->bodies[body].graph)
-    result.node = parameter_of(region, builder, body, capture(region, result)), result.port = 0;
+  result = leat_region_inside(region, builder, body, result);
   leat_vec_push(region->graph->arena, &region->bodies[body].results, result);
 }
 

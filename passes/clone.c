@@ -10,56 +10,16 @@ leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_are
   return cloner;
 }
 
-static leat_graph *clone_body(leat_cloner *cloner, const leat_graph *body, leat_graph *outer);
-
-static const leat_attr *clone_attrs(leat_cloner *cloner, leat_graph *to, const leat_node *node,
-                                    leat_attr *out) {
-  const leat_op_info *info = node->info;
-  for (int i = 0; i < info->attr_count; i++) {
-    out[i] = node->attrs[i];
-    if (info->attrs[i].kind == LEAT_ATTR_STATE)
-      out[i].state = leat_clone_state(cloner, node->attrs[i].state);
-    if (leat_node_body(node, i)) out[i].body = clone_body(cloner, node->attrs[i].body, to);
-  }
-  return out;
-}
-
-static leat_node *clone_node(leat_cloner *cloner, leat_graph *to, const leat_node *node,
-                             const leat_value *inputs) {
-  leat_attr attrs[LEAT_MAX_ATTRS];
-  leat_node *copy = leat_graph_append(to, node->op, node->name, inputs, node->input_count,
-                                      clone_attrs(cloner, to, node, attrs));
-  copy->outputs = node->outputs;
-  copy->device = node->device;
-  copy->colocate = node->colocate;
-  copy->entry = leat_clone_entry(cloner, node->entry);
-  copy->span = node->span;
-  copy->place = node->place;
-  return copy;
-}
-
 leat_node *leat_clone_node(leat_cloner *cloner, const leat_node *node, const leat_value *inputs) {
-  return clone_node(cloner, cloner->to, node, inputs);
-}
-
-// With control edges: all of the body is copied.
-static leat_graph *clone_body(leat_cloner *cloner, const leat_graph *body, leat_graph *outer) {
-  leat_arena *arena = outer->arena;
-  leat_graph *to = leat_graph_create_body(outer);
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    const leat_node *node = body->nodes.items[i];
-    leat_value *inputs = leat_new_array(arena, leat_value, node->input_count);
-    for (uint32_t j = 0; j < node->input_count; j++)
-      inputs[j] = (leat_value){to->nodes.items[node->inputs[j].node->id], node->inputs[j].port};
-    leat_node *copy = clone_node(cloner, to, node, inputs);
-    copy->control_count = node->control_count;
-    copy->controls = leat_new_array(arena, leat_node *, node->control_count);
-    for (uint32_t j = 0; j < node->control_count; j++)
-      copy->controls[j] = to->nodes.items[node->controls[j]->id];
+  const leat_op_info *info = node->info;
+  leat_attr attrs[LEAT_MAX_ATTRS];
+  for (int i = 0; i < info->attr_count; i++) {
+    attrs[i] = node->attrs[i];
+    if (info->attrs[i].kind == LEAT_ATTR_STATE)
+      attrs[i].state = leat_clone_state(cloner, node->attrs[i].state);
   }
-  for (uint32_t i = 0; i < body->params.count; i++)
-    leat_vec_push(arena, &to->params, to->nodes.items[body->params.items[i]->id]);
-  return to;
+  return leat_graph_append_like(cloner->to, node, node->name, inputs, attrs,
+                                leat_clone_entry(cloner, node->entry));
 }
 
 leat_state *leat_clone_state(leat_cloner *cloner, const leat_state *state) {

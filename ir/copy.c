@@ -1,0 +1,46 @@
+// Copies of nodes with the bodies that they hold.
+#include "ir/graph.h"
+
+leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const char *name,
+                                  const leat_value *inputs, const leat_attr *attrs,
+                                  leat_entry *entry) {
+  leat_attr copies[LEAT_MAX_ATTRS];
+  for (int i = 0; i < node->info->attr_count; i++) {
+    copies[i] = attrs[i];
+    if (leat_node_body(node, i)) copies[i].body = leat_graph_copy_body(attrs[i].body, to, entry);
+  }
+  leat_node *copy = leat_graph_append(to, node->op, leat_graph_unique_name(to, name), inputs,
+                                      node->input_count, copies);
+  copy->outputs = node->outputs;
+  copy->device = node->device;
+  copy->colocate = node->colocate;
+  copy->entry = entry;
+  copy->span = node->span;
+  copy->place = node->place;
+  return copy;
+}
+
+static leat_node *copy_node(leat_graph *to, const leat_node *node, leat_entry *entry) {
+  leat_node *const *copies = to->nodes.items; // ids are the same in both
+  leat_value *inputs = leat_new_array(to->arena, leat_value, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    inputs[i] = (leat_value){copies[node->inputs[i].node->id], node->inputs[i].port};
+  leat_node *copy = leat_graph_append_like(to, node, node->name, inputs, node->attrs, entry);
+  copies = to->nodes.items;
+  copy->control_count = node->control_count;
+  copy->controls = leat_new_array(to->arena, leat_node *, node->control_count);
+  for (uint32_t i = 0; i < node->control_count; i++)
+    copy->controls[i] = copies[node->controls[i]->id];
+  return copy;
+}
+
+leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry) {
+  leat_graph *to = leat_graph_create_body(outer);
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    const leat_node *node = body->nodes.items[i];
+    copy_node(to, node, entry ? entry : node->entry);
+  }
+  for (uint32_t i = 0; i < body->params.count; i++)
+    leat_vec_push(to->arena, &to->params, to->nodes.items[body->params.items[i]->id]);
+  return to;
+}
