@@ -249,7 +249,9 @@ static void find_binder(void *context, const leat_atom *atom) {
 
 static void search_attrs(binder_search *search, const leat_node *node) {
   const leat_op_info *info = node->info;
-  if (node->op == LEAT_OP_bind || node->op == LEAT_OP_feed) return; // these know their dims
+  bool knows =
+      node->op == LEAT_OP_bind || node->op == LEAT_OP_feed || node->op == LEAT_OP_parameter;
+  if (knows) return; // its dims
   for (int i = 0; i < info->attr_count; i++) {
     const leat_attr *attr = &node->attrs[i];
     const leat_graph *body = leat_node_body(node, i);

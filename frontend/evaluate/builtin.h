@@ -23,6 +23,7 @@ struct ev_builtin {
   ev (*evaluate)(evaluator *e, const ev_builtin_call *call);
 };
 
-const ev_builtin *ev_builtin_at(uint32_t i); // NULL past the last
+ev ev_dynamic(evaluator *e, ev value, leat_span span); // the dim that an integer scalar is
+const ev_builtin *ev_builtin_at(uint32_t i);           // NULL past the last
 
 #endif

@@ -83,8 +83,9 @@ static const ev_list *arguments_of(evaluator *e, const ev_function *function,
   for (uint32_t i = 0; i < params->count; i++) {
     const ev_binding *binding = leat_map_get(&scope->names, params->items[i].name);
     args[i] = binding ? binding->value : ev_none();
-    leat_node *read = args[i].kind == EV_STATE ? ev_last_read(e, args[i].state) : NULL;
-    if (read) args[i] = ev_tensor((leat_value){read, 0});
+    if (args[i].kind != EV_STATE) continue;
+    leat_value read = ev_last_read(e, args[i].state);
+    if (read.node) args[i] = ev_tensor(read);
   }
   return ev_take_list(e, args, params->count).list;
 }

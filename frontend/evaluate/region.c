@@ -98,6 +98,11 @@ leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span) {
   return s->now;
 }
 
+leat_value ev_region_last_read(evaluator *e, const leat_state *state) {
+  const ev_region_state *s = find_state(e->region, state);
+  return s ? s->now : (leat_value){0};
+}
+
 void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   ev_region_state *s = find_state(e->region, state);
   if (!s) s = add_state(e, state, e->span);
@@ -105,6 +110,64 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   s->now = value;
   s->left[e->region->built.body_count] = value;
   s->written = true;
+}
+
+// -- What a body does, again ----------------------------------------------------------------------
+
+static leat_value in_copy(leat_value value, leat_node *const *copies, const leat_value *params) {
+  if (value.node->op == LEAT_OP_parameter) return params[leat_node_attr(value.node, "index")->i];
+  return (leat_value){copies[value.node->id], value.port};
+}
+
+static leat_node *repeat_node(evaluator *e, const leat_node *node, leat_node *const *copies,
+                              const leat_value *params) {
+  leat_value *inputs = leat_new_array(e->arena, leat_value, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++)
+    inputs[i] = in_copy(node->inputs[i], copies, params);
+  const char *name = leat_intern(e->strings, last_part(node->name));
+  const char *path = leat_intern_path(e->strings, e->path, name);
+  leat_node *copy = leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry);
+  for (uint32_t i = 0; i < node->control_count; i++)
+    if (copies[node->controls[i]->id])
+      leat_node_add_control(e->graph, copy, copies[node->controls[i]->id]);
+  if (leat_map_get(&e->zeros, node)) ev_set(e, &e->zeros, copy, copy);
+  return copy;
+}
+
+// A call with a rule of its own is one in the copy, too.
+static void repeat_record(evaluator *e, const ev_call_record *record, leat_node *const *copies,
+                          const leat_value *params) {
+  const ev_list *lists[] = {record->args, record->results};
+  ev_call_record *copy = leat_arena_memdup(e->arena, record, sizeof *record);
+  for (int l = 0; l < 2; l++) {
+    ev *items = leat_new_array(e->arena, ev, (size_t)lists[l]->count + 1);
+    for (uint32_t i = 0; i < lists[l]->count; i++) {
+      items[i] = lists[l]->items[i];
+      if (items[i].kind == EV_TENSOR) items[i].tensor = in_copy(items[i].tensor, copies, params);
+    }
+    lists[l] = ev_take_list(e, items, lists[l]->count).list;
+  }
+  copy->args = lists[0];
+  copy->results = lists[1];
+  copy->first = copies[record->first->id];
+  for (uint32_t i = 0; i < copy->results->count; i++)
+    ev_set(e, &e->records, copy->results->items[i].tensor.node, copy);
+}
+
+void ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
+                      leat_value *out) {
+  leat_node **copies = leat_new_array(e->arena, leat_node *, body->nodes.count);
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    const leat_node *node = body->nodes.items[i];
+    bool repeated = node->op != LEAT_OP_parameter && (!node->effect || node->output_count);
+    if (repeated) copies[i] = repeat_node(e, node, copies, params);
+  }
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    const ev_call_record *record = leat_map_get(&e->records, body->nodes.items[i]);
+    if (record && record->first == body->nodes.items[i]) repeat_record(e, record, copies, params);
+  }
+  for (uint32_t i = 0; i < body->yield->input_count; i++)
+    out[i] = in_copy(body->yield->inputs[i], copies, params);
 }
 
 // -- Iterations ---------------------------------------------------------------------------------
@@ -188,6 +251,23 @@ static void refuse_binds(evaluator *e, const leat_node *node) {
         "of a `while` or of an `if` on a tensor");
 }
 
+// What was called there with a rule of its own was called with what the body is given.
+static void keep_records(evaluator *e, leat_builder *builder, uint32_t body) {
+  leat_region *built = &e->region->built;
+  const leat_graph *graph = built->bodies[body].graph;
+  for (uint32_t i = 0, count = graph->nodes.count; i < count; i++) {
+    ev_call_record *record = leat_map_get(&e->records, graph->nodes.items[i]);
+    if (!record || record->first != graph->nodes.items[i]) continue;
+    ev *args = leat_new_array(e->arena, ev, (size_t)record->args->count + 1);
+    for (uint32_t k = 0; k < record->args->count; k++) {
+      args[k] = record->args->items[k];
+      if (args[k].kind == EV_TENSOR)
+        args[k].tensor = leat_region_inside(built, builder, body, args[k].tensor);
+    }
+    record->args = ev_take_list(e, args, record->args->count).list;
+  }
+}
+
 void ev_region_close(evaluator *e) {
   ev_region *region = e->region;
   leat_graph *graph = e->graph;
@@ -199,7 +279,9 @@ void ev_region_close(evaluator *e) {
     if (!stays[i - first]) refuse_binds(e, graph->nodes.items[i]);
   }
   leat_builder builder = region_builder(e);
+  uint32_t body = region->built.body_count;
   leat_region_close(&region->built, &builder, stays);
+  keep_records(e, &builder, body);
   e->frame->scope = region->scope;
   e->path = region->path;
 }

@@ -1,5 +1,5 @@
-// Regions of a run-time `if` or `while`: what is evaluated while one is open stands in its body.
-// Internal to frontend/evaluate/.
+// Regions of a run-time `if` or `while`, for evaluation and gradients: what is evaluated while one
+// is open stands in its body.
 //
 // A body neither reads nor writes state: a variable's value before the region is an input, and what
 // a body leaves in it is a result, which is assigned behind the region.
@@ -57,16 +57,16 @@ const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f
 
 // state.c asks these inside a body.
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
+leat_value ev_region_last_read(evaluator *e, const leat_state *state); // {NULL}: it was not
 void ev_region_write(evaluator *e, leat_state *state, leat_value value);
 // Nodes made since `first` are of no body: an initial value, and what it is computed from.
 void ev_region_leave_out(evaluator *e, leat_value initial);
 // The count of a random op, which differs in each iteration of the loops around.
 ev ev_region_count(evaluator *e, ev count, leat_span span);
 
-// control.c: what the parser cannot tell from what is known while compiling.
-void ev_if(evaluator *e, const leat_stmt *stmt);
-void ev_while(evaluator *e, const leat_stmt *stmt);
-// A body as canonical text writes it: fn($x: f32[8]) { … yield $y }. NULL: reported.
-leat_graph *ev_body(evaluator *e, const leat_stmt *body);
+// A copy of what a body does, in the open one, without its effects: its parameters are these
+// values, its results go to `out`.
+void ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
+                      leat_value *out);
 
 #endif

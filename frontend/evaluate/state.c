@@ -23,9 +23,10 @@ static ev_order *order_of(evaluator *e, leat_state *state) {
   return order;
 }
 
-leat_node *ev_last_read(evaluator *e, const leat_state *state) {
+leat_value ev_last_read(evaluator *e, const leat_state *state) {
+  if (e->region) return ev_region_last_read(e, state);
   const ev_order *order = leat_map_get(&e->orders, state);
-  return order ? order->read : NULL;
+  return (leat_value){order ? order->read : NULL, 0};
 }
 
 // Operations on a state run where it is, and are called after it, not after what surrounds them.

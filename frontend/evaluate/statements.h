@@ -43,12 +43,18 @@ void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *sav
 // -- state.c --------------------------------------------------------------------------------------
 void ev_var(evaluator *e, const leat_stmt *stmt);
 void ev_assign(evaluator *e, const leat_stmt *stmt);
-leat_node *ev_last_read(evaluator *e, const leat_state *state); // of the value as of now, or NULL
+leat_value ev_last_read(evaluator *e, const leat_state *state); // what it was read as; {NULL}: not
 leat_value ev_read(evaluator *e, leat_state *state, leat_span span);
 ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span);
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span);
 leat_state *ev_global_step(evaluator *e, leat_span span);
+
+// -- control.c ------------------------------------------------------------------------------------
+void ev_if(evaluator *e, const leat_stmt *stmt);
+void ev_while(evaluator *e, const leat_stmt *stmt);
+// A body as canonical text writes it: fn($x: f32[8]) { … yield $y }. NULL: reported.
+leat_graph *ev_body(evaluator *e, const leat_stmt *body);
 
 // -- initial.c ------------------------------------------------------------------------------------
 leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state); // of a `var`

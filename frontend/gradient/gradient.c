@@ -26,16 +26,17 @@ typedef struct walk {
   evaluator *e;
   leat_span span;
   leat_arena *scratch;
-  uint32_t count; // nodes of the forward graph: ids below
-  mark *marks;    // by id
+  uint32_t first, count; // ids of the nodes of the forward graph: from `first` to below `count`
+  mark *marks;           // from that of `first` on
 } walk;
 
 static leat_node *node_at(const walk *w, uint32_t id) {
   return w->e->graph->nodes.items[id];
 }
 
+// NULL: the node is not of the forward graph.
 static mark *mark_of(walk *w, const leat_node *node) {
-  return node->id < w->count ? &w->marks[node->id] : NULL;
+  return node->id >= w->first && node->id < w->count ? &w->marks[node->id - w->first] : NULL;
 }
 
 // The gradient of a value, as summed so far; NULL: the value is not of the forward graph.
@@ -81,11 +82,15 @@ static uint32_t sources(const walk *w, const leat_node *node, const leat_value *
   return node->op == LEAT_OP_stop_gradient ? 0 : node->input_count;
 }
 
-static void mark_path(walk *w, const leat_node *loss) {
-  ev_spend(w->e, w->count / NODES_A_STEP, w->span);
-  w->marks[loss->id].on_path = true;
-  for (uint32_t id = w->count; id-- > 0;) {
-    if (!w->marks[id].on_path) continue;
+// What `losses` depend on.
+static void mark_path(walk *w, const leat_value *losses, uint32_t loss_count) {
+  ev_spend(w->e, (w->count - w->first) / NODES_A_STEP, w->span);
+  for (uint32_t i = 0; i < loss_count; i++) {
+    mark *m = mark_of(w, losses[i].node);
+    if (m) m->on_path = true;
+  }
+  for (uint32_t id = w->count; id-- > w->first;) {
+    if (!w->marks[id - w->first].on_path) continue;
     const leat_value *from;
     uint32_t count = sources(w, node_at(w, id), &from);
     for (uint32_t i = 0; i < count; i++) {
@@ -103,8 +108,8 @@ static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
   leat_map wanted;
   leat_map_init(&wanted, w->scratch);
   for (uint32_t i = 0; i < target_count; i++) leat_map_set(&wanted, key_of(targets[i]), w);
-  for (uint32_t id = 0; id < w->count; id++) {
-    if (!w->marks[id].on_path) continue;
+  for (uint32_t id = w->first; id < w->count; id++) {
+    if (!w->marks[id - w->first].on_path) continue;
     const leat_node *node = node_at(w, id);
     const leat_state *state = node->op == LEAT_OP_read ? leat_node_state(node) : NULL;
     bool reaches = leat_map_get(&wanted, node) || (state && leat_map_get(&wanted, state));
@@ -114,7 +119,7 @@ static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
       const mark *m = mark_of(w, from[i].node);
       reaches = m && m->reaches;
     }
-    w->marks[id].reaches = reaches;
+    w->marks[id - w->first].reaches = reaches;
   }
 }
 
@@ -359,18 +364,26 @@ static bool has_gradient(walk *w, leat_node *node, const ev_call_record *record)
 }
 
 static bool no_rule(walk *w, const leat_node *node) {
-  if (node->info->kind == LEAT_KIND_REGION) {
-    ev_fail(w->e, w->span,
-            "the gradient goes through `%s`, and that of a loop or a branch is not "
-            "supported yet",
-            node->name);
-    leat_note_at(w->e->diag, node->span, "it is made here");
-    return false;
-  }
   ev_fail(w->e, w->span, "the gradient goes through `%s` (op `%s`), which has no gradient rule",
           node->name, leat_op_name(node->op));
   leat_note_at(w->e->diag, node->span, "it is made here");
   return false;
+}
+
+// A node with bodies: the gradient is a node with bodies, too.
+static bool pass_through(walk *w, leat_node *node) {
+  ev *partials = leat_new_array(w->scratch, ev, node->output_count);
+  ev *gradients = leat_new_array(w->scratch, ev, node->input_count);
+  bool *wanted = leat_new_array(w->scratch, bool, node->input_count);
+  for (uint32_t i = 0; i < node->output_count; i++)
+    partials[i] = *partial_of(w, (leat_value){node, i});
+  for (uint32_t i = 0; i < node->input_count; i++) wanted[i] = wants(w, node->inputs[i]);
+  if (!ev_region_gradients(w->e, node, partials, wanted, gradients, w->span)) return false;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (wanted[i] && gradients[i].kind != EV_ERROR &&
+        !accumulate(w, NULL, node->inputs[i], gradients[i]))
+      return false;
+  return true;
 }
 
 static bool pass_on(walk *w, leat_node *node) {
@@ -381,6 +394,7 @@ static bool pass_on(walk *w, leat_node *node) {
   bool wanted = false;
   for (uint32_t i = 0; i < count; i++) wanted = wanted || wants(w, to[i]);
   if (!wanted || !has_gradient(w, node, record)) return true;
+  if (!record && node->info->kind == LEAT_KIND_REGION) return pass_through(w, node);
   const ev_function *rule = record ? record->rule : ev_find_gradient(w->e, leat_op_name(node->op));
   if (!rule) return no_rule(w, node);
   ev result = call_rule(w, rule, node);
@@ -390,14 +404,13 @@ static bool pass_on(walk *w, leat_node *node) {
 
 // -- The walk -----------------------------------------------------------------------------------
 
-static bool walk_back(walk *w, leat_value loss) {
+static bool walk_back(walk *w) {
   evaluator *e = w->e;
-  for (uint32_t id = w->count; id-- > 0;) {
+  for (uint32_t id = w->count; id-- > w->first;) {
     leat_node *node = node_at(w, id);
-    if (!w->marks[id].reaches || node->op == LEAT_OP_read) continue;
+    if (!w->marks[id - w->first].reaches || node->op == LEAT_OP_read) continue;
     if (!ev_spend(e, 1, w->span)) return false;
     surroundings saved = enter_node(e, node);
-    if (node == loss.node) *partial_of(w, loss) = ev_tensor(filled(w, 1, leat_value_type(loss)));
     bool ok = pass_on(w, node);
     leave_node(e, saved);
     if (!ok) return false;
@@ -408,14 +421,15 @@ static bool walk_back(walk *w, leat_value loss) {
 // The gradient of a variable is the sum over its reads.
 static bool sum_reads(walk *w, leat_map *sums) {
   leat_map_init(sums, w->scratch);
-  for (uint32_t id = 0; id < w->count; id++) {
+  for (uint32_t id = w->first; id < w->count; id++) {
     const leat_node *node = node_at(w, id);
-    if (node->op != LEAT_OP_read || w->marks[id].partial.kind == EV_ERROR) continue;
+    const ev *partial = &w->marks[id - w->first].partial;
+    if (node->op != LEAT_OP_read || partial->kind == EV_ERROR) continue;
     leat_state *state = leat_node_state(node);
     ev *sum = leat_map_get(sums, state);
     if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
     surroundings saved = enter_node(w->e, node);
-    *sum = sum_of(w, *sum, w->marks[id].partial);
+    *sum = sum_of(w, *sum, *partial);
     leave_node(w->e, saved);
     if (sum->kind == EV_ERROR) return false;
   }
@@ -453,24 +467,31 @@ static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
 
 // -- What is asked of the walk ------------------------------------------------------------------
 
+static walk begin(evaluator *e, uint32_t first, uint32_t count, leat_span span) {
+  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .first = first, .count = count};
+  w.marks = leat_new_array(w.scratch, mark, (size_t)(count - first) + 1);
+  return w;
+}
+
 ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span) {
   if (!ev_check_targets(e, targets, span) || !check_loss(e, loss, span)) return ev_error();
   const ev *items = targets.list->items;
   uint32_t count = targets.list->count;
   ev *gradients = leat_new_array(e->arena, ev, (size_t)count + 1);
-  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
-  w.marks = leat_new_array(w.scratch, mark, w.count);
-  mark_path(&w, loss.node);
+  walk w = begin(e, 0, loss.node->id + 1, span);
+  mark_path(&w, &loss, 1);
   mark_reaching(&w, items, count);
-  bool ok = walk_back(&w, loss) && collect(&w, items, count, gradients);
+  surroundings saved = enter_node(e, loss.node);
+  *partial_of(&w, loss) = ev_tensor(filled(&w, 1, leat_value_type(loss)));
+  leave_node(e, saved);
+  bool ok = walk_back(&w) && collect(&w, items, count, gradients);
   leat_arena_destroy(w.scratch);
   return ok ? ev_take_list(e, gradients, count) : ev_error();
 }
 
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
-  walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .count = loss.node->id + 1};
-  w.marks = leat_new_array(w.scratch, mark, w.count);
-  mark_path(&w, loss.node);
+  walk w = begin(e, 0, loss.node->id + 1, span);
+  mark_path(&w, &loss, 1);
   bool *used = leat_new_array(w.scratch, bool, (size_t)e->graph->states.count + 1);
   for (uint32_t id = 0; id < w.count; id++)
     if (w.marks[id].on_path && node_at(&w, id)->op == LEAT_OP_read)
@@ -484,4 +505,23 @@ ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
   }
   leat_arena_destroy(w.scratch);
   return ev_take_list(e, states, count);
+}
+
+bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, const ev *dys,
+                          uint32_t count, const ev *targets, uint32_t target_count, ev *out,
+                          leat_span span) {
+  walk w = begin(e, first, e->graph->nodes.count, span);
+  mark_path(&w, ys, count);
+  mark_reaching(&w, targets, target_count);
+  bool ok = true;
+  for (uint32_t i = 0; i < count && ok; i++) {
+    ev *partial = partial_of(&w, ys[i]);
+    bool given = partial && dys[i].kind != EV_ERROR;
+    if (given) *partial = sum_of(&w, *partial, dys[i]);
+    ok = !given || partial->kind != EV_ERROR;
+  }
+  ok = ok && walk_back(&w);
+  for (uint32_t i = 0; i < target_count && ok; i++) out[i] = *partial_of(&w, targets[i].tensor);
+  leat_arena_destroy(w.scratch);
+  return ok;
 }

@@ -7,8 +7,19 @@
 // -- gradient.c -----------------------------------------------------------------------------------
 // The list of d loss / d target for a list of targets, tensors and states.
 ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span);
+// Of nodes from number `first` on: out[i] is the sum of dys[k] · d ys[k] / d targets[i], EV_ERROR
+// where nothing depends on the target. The targets are tensors, made there. False: reported.
+bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, const ev *dys,
+                          uint32_t count, const ev *targets, uint32_t target_count, ev *out,
+                          leat_span span);
 // The trainable variables that the loss depends on, in the order of declaration.
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span);
+
+// -- regions.c ------------------------------------------------------------------------------------
+// The gradients of a node with bodies: of its outputs they are `partials`, EV_ERROR where the loss
+// does not depend on one; those of its inputs that are `wanted` go to `out`. False: reported.
+bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, const bool *wanted,
+                         ev *out, leat_span span);
 
 // -- minimize.c -----------------------------------------------------------------------------------
 bool ev_check_targets(evaluator *e, ev targets, leat_span span);
