@@ -98,6 +98,18 @@ leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span) {
   return s->now;
 }
 
+leat_state *ev_state_read(const evaluator *e, const leat_node *node) {
+  if (node->op == LEAT_OP_read) return leat_node_state(node);
+  if (node->op != LEAT_OP_parameter) return NULL;
+  for (const ev_region *region = e->region; region; region = region->outer)
+    for (uint32_t i = 0; i < region->states.count; i++) {
+      const ev_region_state *s = &region->states.items[i];
+      if (region->built.inputs.items[s->input].params[region->built.body_count] == node)
+        return s->state;
+    }
+  return NULL;
+}
+
 leat_value ev_region_last_read(evaluator *e, const leat_state *state) {
   const ev_region_state *s = find_state(e->region, state);
   return s ? s->now : (leat_value){0};

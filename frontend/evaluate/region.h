@@ -57,6 +57,8 @@ const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f
 
 // state.c asks these inside a body.
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
+// The variable whose value the node is: a read, or in an open body what stands for one. NULL: none.
+leat_state *ev_state_read(const evaluator *e, const leat_node *node);
 leat_value ev_region_last_read(evaluator *e, const leat_state *state); // {NULL}: it was not
 void ev_region_write(evaluator *e, leat_state *state, leat_value value);
 // Nodes made since `first` are of no body: an initial value, and what it is computed from.

@@ -7,6 +7,7 @@
 // constraints.
 #include "frontend/gradient/walk.h"
 
+#include "frontend/evaluate/region.h"
 #include "frontend/gradient/gradient.h"
 
 #include <string.h>
@@ -111,7 +112,7 @@ static void mark_reaching(walk *w, const ev *targets, uint32_t target_count) {
   for (uint32_t id = w->first; id < w->count; id++) {
     if (!w->marks[id - w->first].on_path) continue;
     const leat_node *node = node_at(w, id);
-    const leat_state *state = node->op == LEAT_OP_read ? leat_node_state(node) : NULL;
+    const leat_state *state = ev_state_read(w->e, node);
     bool reaches = leat_map_get(&wanted, node) || (state && leat_map_get(&wanted, state));
     const leat_value *from;
     uint32_t count = sources(w, node, &from);
@@ -408,7 +409,7 @@ static bool walk_back(walk *w) {
   evaluator *e = w->e;
   for (uint32_t id = w->count; id-- > w->first;) {
     leat_node *node = node_at(w, id);
-    if (!w->marks[id - w->first].reaches || node->op == LEAT_OP_read) continue;
+    if (!w->marks[id - w->first].reaches || node->input_count == 0) continue;
     if (!ev_spend(e, 1, w->span)) return false;
     surroundings saved = enter_node(e, node);
     bool ok = pass_on(w, node);
@@ -424,8 +425,8 @@ static bool sum_reads(walk *w, leat_map *sums) {
   for (uint32_t id = w->first; id < w->count; id++) {
     const leat_node *node = node_at(w, id);
     const ev *partial = &w->marks[id - w->first].partial;
-    if (node->op != LEAT_OP_read || partial->kind == EV_ERROR) continue;
-    leat_state *state = leat_node_state(node);
+    leat_state *state = partial->kind == EV_ERROR ? NULL : ev_state_read(w->e, node);
+    if (!state) continue;
     ev *sum = leat_map_get(sums, state);
     if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
     surroundings saved = enter_node(w->e, node);
@@ -493,9 +494,10 @@ ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
   walk w = begin(e, 0, loss.node->id + 1, span);
   mark_path(&w, &loss, 1);
   bool *used = leat_new_array(w.scratch, bool, (size_t)e->graph->states.count + 1);
-  for (uint32_t id = 0; id < w.count; id++)
-    if (w.marks[id].on_path && node_at(&w, id)->op == LEAT_OP_read)
-      used[leat_node_state(node_at(&w, id))->id] = true;
+  for (uint32_t id = 0; id < w.count; id++) {
+    const leat_state *state = w.marks[id].on_path ? ev_state_read(e, node_at(&w, id)) : NULL;
+    if (state) used[state->id] = true;
+  }
   ev *states = leat_new_array(e->arena, ev, (size_t)e->graph->states.count + 1);
   uint32_t count = 0;
   for (uint32_t i = 0; i < e->graph->states.count; i++) {
