@@ -144,8 +144,8 @@ leat_graph *leat_graph_create_body(leat_graph *outer);
 // Calls `visit` for the graph and all bodies in it, an inner one before the one around it.
 typedef void (*leat_graph_visitor)(void *context, leat_graph *graph);
 void leat_graph_visit(leat_graph *graph, leat_graph_visitor visit, void *context);
-// A copy of the body for a node of `outer`, with names that are free there; `entry` is what all of it
-// belongs to, NULL: what the original's belong to.
+// A copy of the body for a node of `outer`, with names that are free there; `entry` is what all of
+// it belongs to, NULL: what the original's belong to.
 leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry);
 // All of the node but its name, inputs and control edges: appends the copy to `to`.
 leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const char *name,
