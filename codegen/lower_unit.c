@@ -48,7 +48,7 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
   case LEAT_UNIT_COPY: lower_copy(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
-  case LEAT_UNIT_REGION: return leat_lower_region(table, unit);
+  case LEAT_UNIT_REGION: LEAT_TRY(leat_lower_region(table, unit)); break;
   case LEAT_UNIT_TASK: break;
   }
   leat_arena_reset(table->cg->scratch);

@@ -178,15 +178,23 @@ leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
 
 // -- Lowering -------------------------------------------------------------------------------------
 
-leat_status leat_lower_region(leat_table *table, leat_unit *unit) {
-  for (uint32_t i = 0; i < 2; i++) LEAT_TRY(leat_table_lower(unit->region.tables[i]));
-  if (unit->region.waits) return LEAT_OK;
-  leat_launch *launch = leat_new(table->cg->arena, leat_launch);
+static leat_launch *region_launch(leat_codegen_state *cg, leat_unit *unit) {
+  leat_launch *launch = leat_new(cg->arena, leat_launch);
   bool loop = is_loop(unit->members.items[0]->node);
   *launch = (leat_launch){.kind = loop ? LEAT_LAUNCH_WHILE : LEAT_LAUNCH_IF,
                           .region = &unit->region,
                           .tiles = leat_dim_const(1),
                           .work = leat_dim_const(1)};
-  leat_vec_push(table->cg->arena, &unit->launches, launch);
+  return launch;
+}
+
+leat_status leat_lower_region(leat_table *table, leat_unit *unit) {
+  leat_codegen_state *cg = table->cg;
+  for (uint32_t i = 0; i < 2; i++) LEAT_TRY(leat_table_lower(unit->region.tables[i]));
+  if (unit->region.waits) return LEAT_OK;
+  leat_launch *launch;
+  LEAT_TRY(leat_lower_one_kernel(table, unit, &launch));
+  if (!launch) launch = region_launch(cg, unit);
+  leat_vec_push(cg->arena, &unit->launches, launch);
   return LEAT_OK;
 }

@@ -279,6 +279,12 @@ void leat_region_arrange(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_lower_region(leat_table *table, leat_unit *unit);
 
+// -- one_kernel.c ---------------------------------------------------------------------------------
+// The launch of a region, whose tables are lowered and wait for nothing; NULL: it is better
+// launched one by one. What it is, and why, is in the dump.
+LEAT_MUST_USE leat_status leat_lower_one_kernel(leat_table *table, const leat_unit *unit,
+                                                leat_launch **out);
+
 // -- image.c --------------------------------------------------------------------------------------
 void leat_image_begin(leat_codegen_state *cg);
 void leat_image_add_table(leat_table *table);

@@ -16,13 +16,14 @@ k_value k_find_or_place(k_builder *b, const k_instr *wanted);
 // more, of other operands of the same types.
 k_value k_again(k_builder *b, const k_instr *instr, const k_value *args);
 // The body of another kernel, once more, at the end of the innermost block: build_copy.c. What is
-// constant here folds, ifs and loops of one turn with it.
+// constant here folds, ifs and loops of one turn with it, and of few while there is room.
 typedef struct k_copy {
   const leat_kernel *from;
   const k_buffer *const *buffers; // in place of its arguments, of the same dtypes
   const k_value *scalars;
   k_value tile;
   uint32_t first_site; // its sites follow it
+  uint32_t *room;      // instructions that loops may become, of so many less when they have
 } k_copy;
 void k_copy_body(k_builder *b, const k_copy *copy);
 // Loads before and after give different values.

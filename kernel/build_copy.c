@@ -3,6 +3,8 @@
 // been built there.
 #include "kernel/build.h"
 
+enum { MOST_UNROLLED = 256 }; // instructions, of one loop
+
 typedef struct copier {
   k_builder *b;
   const k_copy *copy;
@@ -10,6 +12,7 @@ typedef struct copier {
   k_value *values;   // by id of what is copied; of a region: the new one, or NULL and …
   k_value **results; // … what its results are, when nothing is left of it but these
   const k_buffer **locals;
+  int unrolling; // loops around, whose size has that of inner ones
 } copier;
 
 static void copy_block(copier *c, const k_block *block);
@@ -75,25 +78,73 @@ static void set_phis(copier *c, const k_value *phis, const k_value *values, uint
   for (uint32_t i = 0; i < count; i++) c->values[phis[i]->id] = values[i];
 }
 
+// How often a loop from `low` to `high` turns; -1: it is not known, or more often than is counted.
+static int64_t turns_of(const k_instr *loop, k_value low, k_value high) {
+  int64_t step = loop->args[2]->imm.i, length;
+  if (low->op != K_CONST || high->op != K_CONST) return -1;
+  if (low->imm.i >= high->imm.i) return 0;
+  if (__builtin_sub_overflow(high->imm.i, low->imm.i, &length)) return -1;
+  return length / step + (length % step != 0);
+}
+
+// Instructions of a loop's turns one after the other; more than `most`: so many, or not known, or
+// with local arrays, which would be one for each turn.
+static uint32_t unrolled_size(const k_block *body, int64_t turns, uint32_t most) {
+  uint32_t size = 0;
+  for (uint32_t i = 0; i < body->instrs.count && size <= most; i++) {
+    const k_instr *instr = body->instrs.items[i];
+    uint32_t inner = 1;
+    if (instr->op == K_LOCAL || instr->op == K_WHILE) return most + 1;
+    if (instr->op == K_LOOP)
+      inner = unrolled_size(instr->body[0], turns_of(instr, instr->args[0], instr->args[1]), most);
+    for (int j = 0; instr->op == K_IF && j < 2; j++)
+      if (instr->body[j]) inner += unrolled_size(instr->body[j], 1, most);
+    size += inner;
+  }
+  if (turns < 0 || (size && turns > most / size)) return most + 1;
+  return size * (uint32_t)turns;
+}
+
+// All turns, each with the index as a constant. Returns what they carry out.
+static k_value *unroll(copier *c, const k_instr *loop, k_value low, int64_t turns,
+                       k_value *carried) {
+  const k_block *body = loop->body[0];
+  uint32_t count = loop->arg_count - 3;
+  for (int64_t i = 0; i < turns; i++) {
+    c->values[body->phis.items[0]->id] = k_i64(c->b, low->imm.i + i * loop->args[2]->imm.i);
+    set_phis(c, body->phis.items + 1, carried, count);
+    copy_block(c, body);
+    carried = new_yields(c, body);
+  }
+  return carried;
+}
+
+static bool unrolls(copier *c, const k_instr *loop, int64_t turns) {
+  uint32_t most = *c->copy->room < MOST_UNROLLED ? *c->copy->room : MOST_UNROLLED;
+  if (turns == 1 || c->unrolling) return true;
+  uint32_t size = unrolled_size(loop->body[0], turns, most);
+  if (size > most) return false;
+  *c->copy->room -= size;
+  return true;
+}
+
 static void copy_loop(copier *c, const k_instr *loop) {
   const k_block *body = loop->body[0];
   uint32_t carried = loop->arg_count - 3;
   k_value low = new_value(c, loop->args[0]), high = new_value(c, loop->args[1]);
   k_value *initial = new_values(c, loop->args + 3, carried);
-  int64_t step = loop->args[2]->imm.i, first = low->imm.i, end = high->imm.i;
-  bool known = low->op == K_CONST && high->op == K_CONST && first < end;
-  if (known && (uint64_t)end - (uint64_t)first <= (uint64_t)step) {
-    set_phis(c, body->phis.items, &low, 1);
-    set_phis(c, body->phis.items + 1, initial, carried);
-    copy_block(c, body);
-    c->results[loop->id] = new_yields(c, body);
-  } else {
-    const k_instr *copy = k_loop_begin(c->b, low, high, step, initial, carried);
-    set_phis(c, body->phis.items, copy->body[0]->phis.items, carried + 1);
-    copy_block(c, body);
-    k_loop_end(c->b, new_yields(c, body), carried);
-    c->values[loop->id] = copy;
+  int64_t turns = turns_of(loop, low, high);
+  if (unrolls(c, loop, turns)) {
+    c->unrolling += turns > 1;
+    c->results[loop->id] = unroll(c, loop, low, turns, initial);
+    c->unrolling -= turns > 1;
+    return;
   }
+  const k_instr *copy = k_loop_begin(c->b, low, high, loop->args[2]->imm.i, initial, carried);
+  set_phis(c, body->phis.items, copy->body[0]->phis.items, carried + 1);
+  copy_block(c, body);
+  k_loop_end(c->b, new_yields(c, body), carried);
+  c->values[loop->id] = copy;
 }
 
 static void copy_while(copier *c, const k_instr *loop) {
@@ -126,6 +177,7 @@ static void copy_if(copier *c, const k_instr *branch) {
   }
   k_if_end(c->b, no ? new_yields(c, no) : NULL, yes->yields.count);
   c->values[branch->id] = copy;
+  c->results[branch->id] = NULL; // those of another turn
 }
 
 static k_value copy_result(const copier *c, const k_instr *result) {

@@ -22,6 +22,7 @@ typedef struct composer {
   leat_map scalars; // key → k_value
   int whiles;       // around the part
   uint32_t instrs;
+  uint32_t room; // for loops that are unrolled
   int64_t local_bytes;
   k_composed *out;
 } composer;
@@ -186,7 +187,7 @@ static void build_launch(composer *c, const k_part *launch) {
   k_value *scalars = leat_new_array(c->scratch, k_value, kernel->scalar_count);
   for (uint32_t i = 0; i < kernel->buffer_count; i++) buffers[i] = buffer_of(c, launch->buffers[i]);
   for (uint32_t i = 0; i < kernel->scalar_count; i++) scalars[i] = value_of(c, launch->scalars[i]);
-  k_copy copy = {.from = kernel, .buffers = buffers, .scalars = scalars};
+  k_copy copy = {.from = kernel, .buffers = buffers, .scalars = scalars, .room = &c->room};
   copy.first_site = c->b.kernel->site_count;
   for (uint32_t i = 0; i < kernel->site_count; i++) k_site(&c->b);
   k_value zero = k_i64(&c->b, 0), tiles = value_of(c, launch->tiles);
@@ -234,6 +235,7 @@ static void build_parts(composer *c, k_parts parts) {
 static leat_status compose(composer *c, k_parts parts) {
   LEAT_TRY(use_parts(c, parts));
   LEAT_TRY(count_locals(c));
+  c->room = (LEAT_MOST_COMPOSED - c->instrs) / 2; // this kernel may be composed again
   declare(c);
   load_kept(c);
   build_parts(c, parts);

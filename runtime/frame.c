@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double TURN = 5e7;  // nanoseconds
-static const double ROUNDS = 16; // of a loop, about whose number nothing is known
+static const double TURN = 5e7; // nanoseconds
 
 void leat_frame_init(leat_frame *frame, const leat_program *program,
                      leat_variable *const *variables, leat_arena *arena) {
@@ -277,7 +276,7 @@ static leat_launch_plan plan_region(const leat_frame *frame, const leat_image_re
     if (inner->width > plan.width) plan.width = inner->width;
   }
   if (loops)
-    plan.work = ROUNDS * (work[0] + work[1]);
+    plan.work = LEAT_ROUNDS * (work[0] + work[1]);
   else
     plan.work = work[0] > work[1] ? work[0] : work[1];
   return plan;

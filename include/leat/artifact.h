@@ -286,6 +286,9 @@ typedef struct leat_image_region {
                       // what is run, before the first again, as long as it is true
 } leat_image_region;
 
+// Turns of a loop, about whose number nothing is known, in estimates of its work.
+enum { LEAT_ROUNDS = 16 };
+
 typedef struct leat_image_message {
   uint32_t edge; // the same number on both ends
   uint32_t buffer;
