@@ -149,6 +149,10 @@ static ev builtin_replica_device(evaluator *e, const ev_builtin_call *call) {
 
 static ev builtin_static_assert(evaluator *e, const ev_builtin_call *call) {
   ev holds = call->args[0], message = call->args[1];
+  if (ev_is_tensor(holds))
+    return ev_fail(e, call->span,
+                   "`static_assert` takes what is known while compiling, and this is known only "
+                   "while running: `assert(p, message)` looks at it then");
   if (holds.kind != EV_BOOL || message.kind != EV_STRING)
     return ev_fail(e, call->span, "`static_assert` takes a compile-time bool and a message");
   return holds.i ? ev_nothing() : ev_fail(e, call->span, "%s", message.text);

@@ -99,17 +99,16 @@ static leat_dim dim_of(ev value) {
   return value.kind == EV_INT ? leat_dim_const(value.i) : value.dim;
 }
 
-// What is known of a comparison of two dims by their forms and bounds.
-static ev compare_dims(evaluator *e, leat_operator operator, leat_dim a, leat_dim b,
-                       leat_span span) {
+// What is known of a comparison of two dims by their forms and bounds. EV_NONE: nothing, so that it
+// is one of tensors.
+static ev compare_dims(evaluator *e, leat_operator operator, leat_dim a, leat_dim b) {
   leat_dim difference;
   bool same = leat_dim_equal(a, b);
   bool differ =
       !same && leat_dim_sub(e->graph->dims, a, b, &difference) && !leat_dim_may_be(difference, 0);
   if (operator== LEAT_OPERATOR_EQUAL &&(same || differ)) return ev_bool(same);
   if (operator== LEAT_OPERATOR_NOT_EQUAL &&(same || differ)) return ev_bool(differ);
-  return ev_fail(e, span, "`%s` of a dimension that is known only while running",
-                 leat_operator_spelling(operator));
+  return ev_none();
 }
 
 static ev dim_operator(evaluator *e, leat_operator operator, leat_dim a, leat_dim b,
@@ -132,7 +131,7 @@ static ev dim_operator(evaluator *e, leat_operator operator, leat_dim a, leat_di
   case LEAT_OPERATOR_LESS:
   case LEAT_OPERATOR_LESS_EQUAL:
   case LEAT_OPERATOR_GREATER:
-  case LEAT_OPERATOR_GREATER_EQUAL: return compare_dims(e, operator, a, b, span);
+  case LEAT_OPERATOR_GREATER_EQUAL: return compare_dims(e, operator, a, b);
   case LEAT_OPERATOR_AND:
   case LEAT_OPERATOR_OR:
   case LEAT_OPERATOR_NOT:
