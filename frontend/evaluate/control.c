@@ -272,7 +272,7 @@ static bool evaluate_condition(evaluator *e, const loop *l, leat_value *out) {
   bind_carried(e, l);
   *out = predicate_of(e, l->stmt, ev_expr(e, l->stmt->condition, NULL));
   ev_region_close(e);
-  return leat_diag_errors(e->diag) == errors;
+  return out->node && leat_diag_errors(e->diag) == errors;
 }
 
 static void report_next(evaluator *e, const leat_binding *carried, const char *place, ev first,
@@ -342,9 +342,10 @@ static leat_value next_iteration(evaluator *e) {
   return next.kind == EV_TENSOR ? next.tensor : (leat_value){0};
 }
 
-// next: of each leaf, then of the iteration.
+// next: of each leaf, then of the iteration. False: reported, here or where what the loop uses of
+// outside was to be made.
 static bool evaluate_body(evaluator *e, const loop *l, leat_value *next) {
-  uint32_t errors = leat_diag_errors(e->diag);
+  uint32_t errors = leat_diag_errors(e->diag), made = 0;
   ev_region_open(e);
   bind_carried(e, l);
   ev_statements(e, &l->stmt->body);
@@ -357,7 +358,8 @@ static bool evaluate_body(evaluator *e, const loop *l, leat_value *next) {
   if (leat_diag_errors(e->diag) == errors) next_values(e, l, next);
   if (leat_diag_errors(e->diag) == errors) next[l->leaves.count] = next_iteration(e);
   ev_region_close(e);
-  return leat_diag_errors(e->diag) == errors;
+  while (made < l->leaves.count && next[made].node) made++;
+  return made == l->leaves.count && leat_diag_errors(e->diag) == errors;
 }
 
 static bool check_condition(evaluator *e, const leat_stmt *stmt) {
