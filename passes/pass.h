@@ -9,6 +9,7 @@
 //     fold       constant subgraphs whose result is exact
 //     simplify   rewrites that never change a bit
 //     cse        equal nodes become one
+//     regions    branches and loops get, give and do no more than they need
 //     place      a device for every node
 //     partition  one graph a device, joined by send and recv
 //     legalize   ops and dtypes that kernels compute in, but where ref runs

@@ -9,6 +9,7 @@ leat_rewriter leat_rewrite_begin(leat_graph *graph, leat_arena *scratch) {
   leat_rewriter r = {.graph = graph, .scratch = scratch, .count = graph->nodes.count};
   r.built = r.count;
   r.instead = leat_new_array(scratch, leat_value *, r.count);
+  r.stays = leat_new_array(scratch, bool, r.count);
   r.seen = leat_new_array(scratch, uint32_t, r.count);
   leat_vec_reserve(graph->arena, &r.nodes, r.count);
   return r;
@@ -19,11 +20,16 @@ static leat_value current(const leat_rewriter *r, leat_value value) {
   return replaced ? r->instead[value.node->id][value.port] : value;
 }
 
+static leat_node *current_node(const leat_rewriter *r, leat_node *node) {
+  bool stays = node->id < r->count && r->stays[node->id];
+  return stays ? node : current(r, (leat_value){node, 0}).node;
+}
+
 // Control edges to one node from two that became one are one.
 static void rewrite_controls(leat_rewriter *r, leat_node *node) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < node->control_count; i++) {
-    leat_node *before = current(r, (leat_value){node->controls[i], 0}).node;
+    leat_node *before = current_node(r, node->controls[i]);
     if (before->id < r->count) {
       if (r->seen[before->id] == node->id + 1) continue;
       r->seen[before->id] = node->id + 1;
@@ -53,11 +59,22 @@ void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value) {
   leat_rewrite_replace_all(r, node, &value);
 }
 
-void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values) {
-  size_t outputs = node->output_count;
+static void replace(leat_rewriter *r, const leat_node *node, const leat_value *values,
+                    uint32_t count) {
   assert(node->id < r->count);
+  r->instead[node->id] = leat_arena_memdup(r->scratch, values, count * sizeof *values);
+}
+
+void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values) {
   take_built(r);
-  r->instead[node->id] = leat_arena_memdup(r->scratch, values, outputs * sizeof *values);
+  replace(r, node, values, node->output_count);
+}
+
+void leat_rewrite_outputs(leat_rewriter *r, leat_node *node, const leat_value *values,
+                          uint32_t count) {
+  replace(r, node, values, count);
+  r->stays[node->id] = true;
+  leat_rewrite_keep(r, node);
 }
 
 // -- The sweep -----------------------------------------------------------------------------
@@ -165,7 +182,7 @@ void leat_rewrite_finish(leat_rewriter *r) {
   leat_map_init(&heirs, r->scratch);
   take_built(r);
   for (uint32_t i = 0; i < r->count; i++) {
-    if (!r->instead[i]) continue;
+    if (!r->instead[i] || r->stays[i]) continue;
     leat_map_set(&gone, graph->nodes.items[i]->name, graph->nodes.items[i]);
     leat_map_set(&heirs, graph->nodes.items[i]->name, r->instead[i]->node);
   }

@@ -21,6 +21,7 @@ typedef struct leat_rewriter {
   uint32_t count;              // of nodes at the beginning
   uint32_t built;              // nodes of the graph before this one are old or in `nodes`
   leat_value **instead;        // by id: what stands for the outputs of a replaced node, or NULL
+  bool *stays;                 // by id: its outputs are replaced, itself it is not
   leat_vec(leat_node *) nodes; // the new order
   uint32_t *seen;              // by id: see leat_rewrite_inputs
 } leat_rewriter;
@@ -33,6 +34,10 @@ void leat_rewrite_keep(leat_rewriter *r, leat_node *node);
 void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value);
 // The same of a node with any number of outputs: `values` has one for each.
 void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values);
+// Keeps the node, while who used the `count` outputs that it had uses these values, of which those
+// that it has now may be some.
+void leat_rewrite_outputs(leat_rewriter *r, leat_node *node, const leat_value *values,
+                          uint32_t count);
 // Drops the nodes that no effect, feed, result or initial value needs, with the control edges from
 // them.
 void leat_rewrite_finish(leat_rewriter *r);

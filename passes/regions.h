@@ -1,0 +1,39 @@
+// The parts of the pass `regions`, each a walk over one graph that changes its nodes with bodies,
+// and these bodies. Internal to passes/.
+#ifndef LEAT_PASSES_REGIONS_H
+#define LEAT_PASSES_REGIONS_H
+
+#include "passes/rewrite.h"
+
+enum { LEAT_BODIES = 2 };
+
+typedef struct leat_regions {
+  leat_pass_context *context;
+  leat_map bodies;  // leat_graph → how it is; none: as the passes before have left it
+  uint32_t changes; // so far
+} leat_regions;
+
+// A node with bodies, taken apart.
+typedef struct leat_region_node {
+  leat_node *node;
+  leat_graph *bodies[LEAT_BODIES];
+  uint32_t first;    // input that is parameter 0
+  uint32_t params;   // of each body
+  uint32_t carried;  // the first so many parameters change from iteration to iteration
+  uint32_t yielding; // the bodies from this on give the node's outputs
+} leat_region_node;
+
+leat_region_node leat_region_node_of(leat_node *node);
+leat_value leat_region_input(const leat_region_node *region, uint32_t param);
+// The number of the parameter that a value in a body is; -1: something else.
+int64_t leat_region_param(leat_value value);
+bool leat_value_same(leat_value a, leat_value b);
+// It has other inputs or bodies than before.
+void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node);
+// The entry has these effects in the place of the node's, as far as they are some.
+void leat_region_effects(leat_graph *graph, const leat_node *node, leat_node *const *nodes,
+                         uint32_t count);
+
+void leat_regions_narrow(leat_regions *regions, leat_graph *graph);
+
+#endif
