@@ -14,7 +14,7 @@ k_value lower_random_bits(leat_lowering *l, const leat_node *node, const leat_in
     element = leat_index_mul(l, element, l->dim(l, type->dims[i]));
     element = leat_index_add(l, element, at[i]);
   }
-  k_value count = leat_operand(l, node, 0, NULL);
+  k_value count = leat_operand(l, node, 0, at);
   return k_philox(l->b, leat_index_value(l, element), count, key_of(l, node));
 }
 
@@ -46,7 +46,7 @@ k_value lower_permutation(leat_lowering *l, const leat_node *node, const leat_in
   k_value bits = k_sub(b, k_binary(b, K_SHL, u32(l, 1), half), u32(l, 1));
   int lanes = l->lanes;
   l->lanes = 1;
-  k_value count = leat_operand(l, node, 0, NULL), keys[LEAT_PERMUTATION_ROUNDS];
+  k_value count = leat_operand(l, node, 0, at), keys[LEAT_PERMUTATION_ROUNDS];
   l->lanes = lanes;
   for (int round = 0; round < LEAT_PERMUTATION_ROUNDS; round++)
     keys[round] = k_philox(b, k_i64(b, round), count, key_of(l, node));
