@@ -41,7 +41,7 @@ static void begin(leat_frontend *e, ev_frame *top, unsigned flags) {
   e->used = leat_arena_used(e->arena);
   e->nodes = e->graph->nodes.count;
   e->renamed.count = 0;
-  e->undo.count = e->shown.count = e->pending.count = e->open_modules.count = 0;
+  e->replaced.count = e->undo.count = e->shown.count = e->pending.count = e->open_modules.count = 0;
   e->shown_text = (leat_text){0};
   e->called = (leat_entry_call){0};
   leat_map_init(&e->orders, e->arena); // what earlier texts did was earlier Runs

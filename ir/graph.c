@@ -412,6 +412,38 @@ bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle) {
   return sorted;
 }
 
+void leat_graph_rename_node(leat_graph *graph, leat_node *node, const char *name) {
+  leat_map_set(&graph->names->by_name, node->name, NULL);
+  leat_map_set(&graph->names->by_name, name, NULL);
+  node->name = add_name(graph, name, NAMED_NODE, node);
+}
+
+void leat_graph_take_over(leat_graph *graph, leat_node *node, leat_node *other) {
+  uint32_t kept = other->id, count = graph->nodes.count;
+  for (uint32_t i = other->id + 1; i < count; i++) {
+    leat_node *user = graph->nodes.items[i];
+    for (uint32_t k = 0; k < user->input_count; k++)
+      if (user->inputs[k].node == other) user->inputs[k].node = node;
+    for (uint32_t k = 0; k < user->control_count; k++)
+      if (user->controls[k] == other) user->controls[k] = node;
+    graph->nodes.items[kept++] = user;
+  }
+  graph->nodes.count = kept;
+  leat_map_set(&graph->names->by_name, other->name, NULL);
+  node->inputs = other->inputs;
+  node->input_count = other->input_count;
+  node->attrs = other->attrs;
+  node->outputs = other->outputs;
+  node->output_count = other->output_count;
+  leat_node_add_controls(graph, node, other->controls, other->control_count);
+  for (int i = 0; i < node->info->attr_count; i++)
+    if (leat_node_body(node, i)) node->attrs[i].body->owner = node;
+  leat_node *in_cycle;
+  bool sorted = leat_graph_sort(graph, &in_cycle);
+  assert(sorted);
+  (void)sorted;
+}
+
 static void forget_node(leat_graph *graph, const leat_node *node) {
   leat_map_set(&graph->names->by_name, node->name, NULL);
   if (node->op == LEAT_OP_bind)

@@ -147,6 +147,11 @@ void leat_graph_visit(leat_graph *graph, leat_graph_visitor visit, void *context
 // A copy of the body for a node of `outer`, with names that are free there; `entry` is what all of
 // it belongs to, NULL: what the original's belong to.
 leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry);
+// `node` does what `other`, a later one, does, whose first outputs are its own and whose inputs it
+// does not feed: who used `other` uses it. The graph is sorted anew.
+void leat_graph_take_over(leat_graph *graph, leat_node *node, leat_node *other);
+// To a free name, or that of a node that is gone.
+void leat_graph_rename_node(leat_graph *graph, leat_node *node, const char *name);
 // All of the node but its name, inputs and control edges: appends the copy to `to`.
 leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const char *name,
                                   const leat_value *inputs, const leat_attr *attrs,

@@ -74,6 +74,11 @@ typedef struct ev_call_record {
   const leat_node *first; // the one that was made first
 } ev_call_record;
 
+// A loop, and one that does the same and more, which it becomes when the gradients are written.
+typedef struct ev_replaced {
+  leat_node *loop, *by;
+} ev_replaced;
+
 typedef struct ev_undo {
   leat_map *map;
   const void *key;
@@ -116,6 +121,7 @@ struct leat_frontend {
   leat_map zeros;       // leat_node * → itself: zeros.c
   leat_map modules;     // interned file name → whether it is open or done (modules.c)
   leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated
+  leat_vec(ev_replaced) replaced;
   leat_vec(ev_undo) undo;
   leat_vec(ev_renamed) renamed; // by the text being evaluated
   leat_vec(leat_broken_entry *) broken;

@@ -166,8 +166,8 @@ static void repeat_record(evaluator *e, const ev_call_record *record, leat_node 
     ev_set(e, &e->records, copy->results->items[i].tensor.node, copy);
 }
 
-void ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
-                      leat_value *out) {
+leat_node *const *ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
+                                   leat_value *out) {
   leat_node **copies = leat_new_array(e->arena, leat_node *, body->nodes.count);
   for (uint32_t i = 0; i < body->nodes.count; i++) {
     const leat_node *node = body->nodes.items[i];
@@ -180,6 +180,7 @@ void ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *pa
   }
   for (uint32_t i = 0; i < body->yield->input_count; i++)
     out[i] = in_copy(body->yield->inputs[i], copies, params);
+  return copies;
 }
 
 // -- Iterations ---------------------------------------------------------------------------------

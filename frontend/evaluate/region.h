@@ -67,8 +67,9 @@ void ev_region_leave_out(evaluator *e, leat_value initial);
 ev ev_region_count(evaluator *e, ev count, leat_span span);
 
 // A copy of what a body does, in the open one, without its effects: its parameters are these
-// values, its results go to `out`.
-void ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
-                      leat_value *out);
+// values, its results go to `out`. Returns the copies by the ids of the body, NULL where there is
+// none.
+leat_node *const *ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
+                                   leat_value *out);
 
 #endif

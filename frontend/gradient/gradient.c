@@ -468,6 +468,13 @@ static bool check_loss(evaluator *e, leat_value loss, leat_span span) {
 
 // -- What is asked of the walk ------------------------------------------------------------------
 
+// Loops that have become others meanwhile; ids change.
+static void replace_loops(evaluator *e, uint32_t from) {
+  for (uint32_t i = from; i < e->replaced.count; i++)
+    leat_graph_take_over(e->graph, e->replaced.items[i].loop, e->replaced.items[i].by);
+  e->replaced.count = from;
+}
+
 static walk begin(evaluator *e, uint32_t first, uint32_t count, leat_span span) {
   walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .first = first, .count = count};
   w.marks = leat_new_array(w.scratch, mark, (size_t)(count - first) + 1);
@@ -485,8 +492,10 @@ ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span) {
   surroundings saved = enter_node(e, loss.node);
   *partial_of(&w, loss) = ev_tensor(filled(&w, 1, leat_value_type(loss)));
   leave_node(e, saved);
+  uint32_t replaced = e->replaced.count;
   bool ok = walk_back(&w) && collect(&w, items, count, gradients);
   leat_arena_destroy(w.scratch);
+  if (ok) replace_loops(e, replaced);
   return ok ? ev_take_list(e, gradients, count) : ev_error();
 }
 
@@ -515,6 +524,7 @@ bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, co
   walk w = begin(e, first, e->graph->nodes.count, span);
   mark_path(&w, ys, count);
   mark_reaching(&w, targets, target_count);
+  uint32_t replaced = e->replaced.count;
   bool ok = true;
   for (uint32_t i = 0; i < count && ok; i++) {
     ev *partial = partial_of(&w, ys[i]);
@@ -525,5 +535,6 @@ bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, co
   ok = ok && walk_back(&w);
   for (uint32_t i = 0; i < target_count && ok; i++) out[i] = *partial_of(&w, targets[i].tensor);
   leat_arena_destroy(w.scratch);
+  if (ok) replace_loops(e, replaced);
   return ok;
 }

@@ -177,6 +177,7 @@ static bool find_bound(const reversal *r, leat_value condition, leat_dim *out) {
 typedef struct again {
   const leat_dim *kept;
   leat_value limit;
+  leat_node *const *copies[LEAT_REGION_BODIES]; // what was made of the bodies
 } again;
 
 static leat_value new_rows(const reversal *r, leat_value of, leat_dim count) {
@@ -214,10 +215,10 @@ static void begin_body(const reversal *r, leat_value *params) {
   for (uint32_t i = 0; i < r->node->input_count; i++) params[i] = parameter(r, "x", i);
 }
 
-static void condition_again(const reversal *r, const again *how, leat_value *params) {
+static void condition_again(const reversal *r, again *how, leat_value *params) {
   leat_value holds;
   begin_body(r, params);
-  ev_region_repeat(r->e, r->condition, params, &holds);
+  how->copies[0] = ev_region_repeat(r->e, r->condition, params, &holds);
   if (how->limit.node) {
     leat_value count = parameter(r, "count", r->node->input_count);
     leat_value limit = parameter(r, "limit", r->node->input_count + 1);
@@ -227,13 +228,13 @@ static void condition_again(const reversal *r, const again *how, leat_value *par
   if (holds.node) give(r, 0, holds);
 }
 
-static bool body_again(const reversal *r, const again *how, leat_value *params) {
+static bool body_again(const reversal *r, again *how, leat_value *params) {
   evaluator *e = r->e;
   uint32_t inputs = r->node->input_count, kept = 0;
   leat_value *next = leat_new_array(e->arena, leat_value, 2 * (size_t)r->carried + 1);
   begin_body(r, params);
   leat_value count = parameter(r, "count", inputs);
-  ev_region_repeat(e, r->body, params, next);
+  how->copies[1] = ev_region_repeat(e, r->body, params, next);
   next[r->carried] = operation(r, LEAT_OPERATOR_ADD, count, ev_int(1));
   for (uint32_t i = 0; how->kept && i < r->carried; i++)
     if (can_keep(params[i])) {
@@ -250,7 +251,7 @@ static bool body_again(const reversal *r, const again *how, leat_value *params) 
 }
 
 // NULL: reported.
-static leat_node *run_again(const reversal *r, const again *how) {
+static leat_node *run_again(const reversal *r, again *how) {
   evaluator *e = r->e;
   leat_value *params = leat_new_array(e->arena, leat_value, r->node->input_count);
   leat_type count = leat_type_scalar(LEAT_i64);
@@ -272,6 +273,20 @@ static leat_node *run_again(const reversal *r, const again *how) {
   return NULL;
 }
 
+// The loop with its count, and what it kept, is the loop from now on: it is not run twice.
+static void replace_loop(const reversal *r, leat_node *by, const again *how) {
+  evaluator *e = r->e;
+  const leat_graph *bodies[] = {r->condition, r->body};
+  bool here = !e->region || r->node->id >= e->region->built.first;
+  bool taken_back_with_us = r->node->id >= e->nodes && r->node->entry == e->entry;
+  if (r->node->effect || !here || !taken_back_with_us) return;
+  leat_vec_push(e->arena, &e->replaced, (ev_replaced){r->node, by});
+  for (int b = 0; b < 2; b++)
+    for (uint32_t i = 0; i < bodies[b]->nodes.count; i++)
+      if (how->copies[b][i])
+        leat_graph_rename_node(e->graph, how->copies[b][i], bodies[b]->nodes.items[i]->name);
+}
+
 // -- Loops ----------------------------------------------------------------------------------------
 
 // What the backward loop knows of the iteration that it reverses.
@@ -287,17 +302,21 @@ static bool keep_history(const reversal *r, history *h) {
   bool bounded = find_bound(r, r->condition->yield->inputs[0], &bound);
   h->rows = leat_new_array(e->arena, leat_value, (size_t)r->carried + 1);
   if (!bounded) {
-    leat_node *counted = run_again(r, &(again){0});
+    again counting = {0};
+    leat_node *counted = run_again(r, &counting);
     if (!counted) return false;
+    replace_loop(r, counted, &counting);
     h->count = (leat_value){counted, r->carried};
     if (e->region) return true;
     ev dim = ev_dynamic(e, ev_tensor(h->count), r->span);
     if (dim.kind != EV_DIM) return false;
     bound = dim.dim;
   }
-  leat_node *kept = run_again(r, &(again){.kept = &bound});
+  again keeping = {.kept = &bound};
+  leat_node *kept = run_again(r, &keeping);
   uint32_t port = r->carried;
   if (!kept) return false;
+  if (bounded) replace_loop(r, kept, &keeping);
   h->count = (leat_value){kept, port};
   for (uint32_t i = 0; i < r->carried; i++)
     if (can_keep(r->node->inputs[i])) h->rows[i] = (leat_value){kept, ++port};
