@@ -234,7 +234,7 @@ static bool give(binder *b, const ev_argument *arg, uint32_t param, uint32_t fix
   return true;
 }
 
-// What a last parameter `...` collects: a list with names.
+// What a last parameter `...` collects: a list with names, NULL of what was given by position.
 static bool collect(binder *b, uint32_t param, const ev *values, const char *const *names,
                     uint32_t count) {
   ev list = ev_take_list(b->e, values, count);
@@ -244,7 +244,7 @@ static bool collect(binder *b, uint32_t param, const ev *values, const char *con
   return ev_bind(b->e, b->scope, b->params->items[param].span, b->params->items[param].name, list);
 }
 
-// Which argument each parameter gets; what is left over by name goes to a last `...`.
+// Which argument each parameter gets; what is left over goes to a last `...`.
 static bool distribute(binder *b, const ev_argument *args, uint32_t count) {
   uint32_t fixed = b->params->count, rest_count = 0, position = 0;
   bool collects = fixed && b->params->items[fixed - 1].collects;
@@ -255,11 +255,11 @@ static bool distribute(binder *b, const ev_argument *args, uint32_t count) {
     const ev_argument *arg = &args[i];
     if (arg->key && !ev_spend(b->e, b->params->count / PARAMS_A_STEP, arg->span)) return false;
     uint32_t param = arg->key ? find_param(b->params, arg->key) : position++;
-    if (!arg->key || param < fixed) {
-      if (!give(b, arg, param, fixed)) return false;
-    } else if (collects) {
+    if (param >= fixed && collects) {
       rest[rest_count] = arg->value;
       names[rest_count++] = arg->key;
+    } else if (!arg->key || param < fixed) {
+      if (!give(b, arg, param, fixed)) return false;
     } else {
       return unknown_key(b, arg);
     }

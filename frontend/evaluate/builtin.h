@@ -19,7 +19,12 @@ struct ev_builtin {
   const char *name, *help;
   const char *params[EV_MAX_PARAMS + 1];
   uint32_t required;
-  enum { EV_COLLECTS_NOTHING, EV_COLLECTS_NAMED, EV_COLLECTS_POSITIONAL } collects;
+  enum {
+    EV_COLLECTS_NOTHING,
+    EV_COLLECTS_NAMED = 1,
+    EV_COLLECTS_POSITIONAL = 2,
+    EV_COLLECTS_ALL = EV_COLLECTS_NAMED | EV_COLLECTS_POSITIONAL,
+  } collects;
   ev (*evaluate)(evaluator *e, const ev_builtin_call *call);
 };
 

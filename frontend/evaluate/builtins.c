@@ -355,6 +355,11 @@ static const ev_builtin builtins[] = {
      PARAMS(2, "ps", "worker"), EV_COLLECTS_NOTHING, builtin_replica_device},
     {"static_assert", "static_assert(condition, message): an error while compiling",
      PARAMS(2, "condition", "message"), EV_COLLECTS_NOTHING, builtin_static_assert},
+    {"tensors", "tensors(x): a number, or a list, with tensors for all numbers in it",
+     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_tensors},
+    {"result_types",
+     "result_types(f, …): the types of what f gives of the arguments behind it; no call is made",
+     PARAMS(1, "f"), EV_COLLECTS_ALL, ev_builtin_result_types},
     {"sum_like", "sum_like(dy, x): dy summed down to the shape that x had before a broadcast",
      PARAMS(2, "dy", "x"), EV_COLLECTS_NOTHING, builtin_sum_like},
     {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",
@@ -452,8 +457,8 @@ ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *a
   for (uint32_t i = 0; i < EV_MAX_PARAMS; i++) call.args[i] = ev_none();
   for (uint32_t i = 0; i < count; i++) {
     bool named =
-        builtin->collects == EV_COLLECTS_NAMED && args[i].key && !is_param(builtin, args[i].key);
-    bool further = builtin->collects == EV_COLLECTS_POSITIONAL && !args[i].key &&
+        (builtin->collects & EV_COLLECTS_NAMED) && args[i].key && !is_param(builtin, args[i].key);
+    bool further = (builtin->collects & EV_COLLECTS_POSITIONAL) && !args[i].key &&
                    position >= param_count(builtin);
     if (named || further)
       rest[call.rest_count++] = args[i];

@@ -137,7 +137,8 @@ static bool enter_instance(evaluator *e, ev_frame *frame, const char *as, leat_s
   frame->unnamed = place.unnamed;
   frame->hint = NULL;
   e->path = place.path;
-  return ev_enter_instance(e, frame->function, frame->instance, span);
+  // Below a call without a name there is no state, and nothing to name.
+  return place.unnamed || ev_enter_instance(e, frame->function, frame->instance, span);
 }
 
 static bool too_deep(evaluator *e, const ev_function *function, leat_span span) {
@@ -159,7 +160,7 @@ static ev run_body(evaluator *e, ev_frame *frame, leat_span span) {
     frame->result = bound_results(e, function);
   bool ok = leat_diag_errors(e->diag) == frame->errors && !e->stopped;
   bool tell = !frame->blamed && (!e->stopped || frame->calls == 1); // not the whole of a recursion
-  if (!ok && tell) leat_note_at(e->diag, span, "in this call of `%s`", function->name);
+  if (!ok && tell) leat_note_at(e->diag, ev_place(e, span), "in this call of `%s`", function->name);
   ev result = ok ? fit_results(e, function, frame->result) : ev_error();
   if (ok && result.kind == EV_ERROR && frame->result.kind != EV_ERROR && !function->library)
     leat_note_at(e->diag, function->definition->name_span, "`%s` is defined here", function->name);
@@ -302,6 +303,11 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
   return NULL;
 }
 
+// A function that a parameter is may hold state, or be an op.
+static bool is_by_its_name(const leat_expr *expr, const ev_function *function) {
+  return expr->callee->kind == LEAT_EXPR_NAME && !strcmp(expr->callee->name, function->name);
+}
+
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   if (!ev_spend(e, 1, expr->span)) return ev_error();
   const ev_function *function = callee(e, expr);
@@ -310,5 +316,6 @@ ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint) {
   if (!function || !args) return ev_error();
   const char *as = NULL;
   if (expr->as && !ev_string(e, expr->as, &as)) return ev_error();
+  if (!function->definition && !is_by_its_name(expr, function)) as = NULL;
   return ev_call(e, function, args, count, expr->span, as, hint);
 }

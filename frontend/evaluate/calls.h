@@ -95,6 +95,10 @@ ev ev_builtin_str_split(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_str_join(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_int(evaluator *e, const ev_builtin_call *call);
 
+// -- trial.c --------------------------------------------------------------------------------------
+ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_tensors(evaluator *e, const ev_builtin_call *call);
+
 // -- einsum.c -------------------------------------------------------------------------------------
 ev ev_builtin_einsum(evaluator *e, const ev_builtin_call *call);
 

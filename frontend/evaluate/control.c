@@ -1,5 +1,6 @@
 // `if` and `while`: what is known while compiling is evaluated away, the rest becomes regions.
 #include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/region.h"
 #include "frontend/evaluate/statements.h"
 #include "frontend/evaluate/types.h"
@@ -279,6 +280,7 @@ static void report_next(evaluator *e, const leat_binding *carried, const char *p
                         ev next, leat_span span) {
   ev_fail(e, span, "the loop carries `%s%s` as %s, and its next value is %s", carried->name, place,
           ev_form_text(e, first), ev_form_text(e, next));
+  if (ev_in_library(e->frame)) return;
   bool tensors = first.kind == EV_TENSOR && next.kind == EV_TENSOR;
   bool hint = tensors && !carried->type && !*place &&
               ev_tensor_type(first)->dtype != ev_tensor_type(next)->dtype;

@@ -21,7 +21,7 @@
 //                 indexing.c   x[…]                        einsum.c     einsum
 //                 index_tensors.c  x[…] of integer tensors
 //                 types.c      types, and values that fit them
-//   builtin.h     builtins.c   compile-time functions
+//   builtin.h     builtins.c   compile-time functions      trial.c      types of a call not made
 #ifndef LEAT_FRONTEND_EVALUATOR_H
 #define LEAT_FRONTEND_EVALUATOR_H
 

@@ -374,6 +374,7 @@ ev ev_static_value(evaluator *e, const leat_expr *declared, ev value) {
     return declared->list.count == 1 ? static_list(e, declared->list.items[0], value) : ev_error();
   if (declared->kind == LEAT_EXPR_VAR_TYPE) return value.kind == EV_STATE ? value : ev_error();
   const char *name = declared->kind == LEAT_EXPR_NAME ? declared->name : "";
+  if (!strcmp(name, "any")) return value;
   if (!strcmp(name, "float") && value.kind == EV_INT) return ev_float((double)value.i);
   if (!strcmp(name, "list") && value.kind != EV_LIST) return ev_make_list(e, &value, 1);
   static const struct {

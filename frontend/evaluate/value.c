@@ -225,8 +225,9 @@ void ev_print(ev value, leat_text *out) {
 // -- Errors and limits --------------------------------------------------------------------------
 
 leat_span ev_place(const evaluator *e, leat_span span) {
-  for (const ev_frame *f = e->frame; f && ev_in_library(f); f = f->caller)
-    if (span.source == f->function->definition->span.source) span = f->call;
+  // A function of the user's may be called by one of the library.
+  for (const ev_frame *f = e->frame; f; f = f->caller)
+    if (ev_in_library(f) && span.source == f->function->definition->span.source) span = f->call;
   return span;
 }
 

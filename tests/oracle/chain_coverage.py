@@ -29,6 +29,7 @@ ELSEWHERE = {
         'adam adamw lion clip_by_global_norm',
     'computed while compiling, or of lists':
         'is_complex is_float fan_in fan_out contains repeated replaced product sum_of column mean_of zeros ones',
+    'functions of functions: tests/oracle/library_cases.py': 'cond fori scan map',
     'schedules of integers: tests/oracle/library_cases.py': 'exponential_decay cosine_decay piecewise_constant',
     'sparse rows, which JAX has not': 'unique_rows',
     'of the next float, which any rounding before it moves: tests/oracle/library_cases.py': 'nextafter spacing',

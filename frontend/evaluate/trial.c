@@ -1,0 +1,73 @@
+// The types of what a call would give: it is evaluated, and taken back.
+#include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/region.h"
+
+// What the call may change that rollback does not know of.
+typedef struct around {
+  struct ev_region *region;
+  leat_map outside, orders;
+  uint32_t effects; // of the entry
+} around;
+
+// Outside of any region, and as if no state had been used yet.
+static around step_aside(evaluator *e) {
+  around kept = {e->region, e->outside, e->orders, e->entry ? e->entry->effects.count : 0};
+  e->region = NULL;
+  leat_map_init(&e->outside, e->arena);
+  leat_map_init(&e->orders, e->arena);
+  return kept;
+}
+
+static void step_back(evaluator *e, const around *kept) {
+  e->region = kept->region;
+  e->outside = kept->outside;
+  e->orders = kept->orders;
+  if (e->entry) e->entry->effects.count = kept->effects;
+}
+
+static ev type_of_leaf(evaluator *e, ev leaf, leat_span span) {
+  leat_value tensor = ev_as_tensor(e, leaf, -1, span);
+  if (!tensor.node) return ev_error();
+  const leat_type *type = leat_value_type(tensor);
+  return (ev){.kind = EV_TYPE, .type = leat_arena_memdup(e->arena, type, sizeof *type)};
+}
+
+static ev types_of(evaluator *e, ev value, leat_span span) {
+  ev_leaves leaves = {0}, again = {0};
+  ev form = ev_take_apart(e, value, value, &leaves, &again);
+  ev *types = leat_new_array(e->arena, ev, (size_t)leaves.count + 1);
+  for (uint32_t i = 0; i < leaves.count; i++) {
+    types[i] = type_of_leaf(e, leaves.items[i].value, span);
+    if (types[i].kind == EV_ERROR) return ev_error();
+  }
+  return form.kind == EV_ERROR ? form : ev_put_together(e, form, types);
+}
+
+ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
+  ev callee = call->args[0];
+  if (callee.kind != EV_FUNCTION)
+    return ev_fail(e, call->span, "`result_types` takes a function and what it is called with");
+  const char *as = callee.function->definition ? leat_intern(e->strings, "result_types") : NULL;
+  ev_extent extent = ev_take_extent(e);
+  around kept = step_aside(e);
+  ev result = ev_call(e, callee.function, call->rest, call->rest_count, call->span, as, NULL);
+  if (ev_is_nothing(result))
+    result = ev_fail(e, call->span, "`%s` gives no value", callee.function->name);
+  ev types = result.kind == EV_ERROR ? result : types_of(e, result, call->span);
+  extent.dims = leat_dims_take_mark(e->graph->dims); // the types may have new ones
+  ev_roll_back(e, &extent);
+  step_back(e, &kept);
+  return types;
+}
+
+// Each number, and each list of numbers, becomes a tensor.
+ev ev_builtin_tensors(evaluator *e, const ev_builtin_call *call) {
+  ev_leaves leaves = {0}, again = {0};
+  ev form = ev_take_apart(e, call->args[0], call->args[0], &leaves, &again);
+  ev *tensors = leat_new_array(e->arena, ev, (size_t)leaves.count + 1);
+  for (uint32_t i = 0; i < leaves.count; i++) {
+    tensors[i] = ev_tensor(ev_as_tensor(e, leaves.items[i].value, -1, call->span));
+    if (tensors[i].kind == EV_ERROR) return ev_error();
+  }
+  return form.kind == EV_ERROR ? form : ev_put_together(e, form, tensors);
+}
