@@ -445,6 +445,24 @@ for name, leat, setup, jax in (
         ramp = f'ramp_{name}_{dtype}'
         case(f'{name} {dtype}', leat.format(ramp), f'(lambda S, W: {jax})(jax.nn.sigmoid, {W})', list(given), 8,
              setup.format(ramp), RAMP.format(ramp), **given)
+# The states of all steps; after the length of a sequence its state stays.
+SEQUENCE = ('(lambda S, W: np.swapaxes(lax.scan(lambda k, s: (lambda p: (p, p[0]))(tuple(np.where((s[1] < {n})[:, None], a, b)'
+            ' for a, b in zip((lambda v, {held}: {cell})(s[0], *k), k))), {first}, (np.swapaxes(x, 0, 1), np.arange(4)))[1],'
+            ' 0, 1))(jax.nn.sigmoid, {W})')
+for name, held, cell in (
+        ('gru', 'h', '(lambda a, b: (lambda r, z: (z * h + (1 - z) * np.tanh(a[2] + r * b[2]),))(S(a[0] + b[0]), S(a[1] + b[1])))'
+                     '(np.split(v @ W(2, 9), 3, 1), np.split(h @ W(3, 9), 3, 1))'),
+        ('lstm', 'h, c', '(lambda i, f, o, g: (lambda m: (S(o) * np.tanh(m), m))(S(f) * c + S(i) * np.tanh(g)))(*np.split('
+                         'v @ W(2, 12) + h @ W(3, 12) + np.repeat(np.array([0, 1, 0, 0], x.dtype), 3), 4, 1))')):
+    for dtype in FLOATS:
+        for lengths, n in (('', 'np.full(3, 9)'), (', lengths=n', 'n')):
+            ramp = f'ramp_{name}_{dtype}_{n[0]}'
+            given = {'x': (dtype, (3, 4, 2), 'any'), 'n': ('i32', (3,), 'index')}
+            if not lengths:
+                del given['n']
+            first = '(' + 'np.zeros((3, 3), x.dtype), ' * len(held.split()) + ')'
+            case(f'{name}{lengths} {dtype}', f'{name}(x, 3, init={ramp}{lengths}) as cells',
+                 SEQUENCE.format(n=n, held=held, cell=cell, first=first, W=W), (), 8, define=RAMP.format(ramp), **given)
 for dtype in FLOATS:
     given = {'q': (dtype, (2, 4, 3), 'any'), 'k': (dtype, (2, 5, 3), 'any'), 'v': (dtype, (2, 5, 6), 'any'),
              'm': ('bool', (4, 5), 'any')}
