@@ -4,14 +4,15 @@ from case import FLOATS, case
 DEFINED = []
 
 
-def program(leat, jax, define, setup='', tolerance=8, **given):
+def program(leat, jax, define, setup='', grad='xw', **given):
     """A case for each dtype; f_ and g_ are the functions that it defines, by names of their own."""
     for dtype in FLOATS + ('i32',):
         own = f'_{len(DEFINED)}_'
         DEFINED.append(own)
         named = [text.replace('f_', f'f{own}').replace('g_', f'g{own}') for text in (leat, setup, define)]
         inputs = {name: (dtype if kind is None else kind, shape, domain) for name, (kind, shape, domain) in given.items()}
-        case(f'{leat} {len(DEFINED)} {dtype}', named[0], jax, (), tolerance, named[1], named[2], **inputs)
+        smooth = [name for name in grad if name in inputs and dtype in FLOATS]
+        case(f'loops {len(DEFINED)} {leat} {dtype}', named[0], jax, smooth, 8, named[1], named[2], **inputs)
 
 
 X, W, K = (None, (5, 4), 'small'), (None, (4,), 'small'), ('i32', (5,), 'small')
@@ -35,7 +36,7 @@ JAX_LISTS = 'lax.scan(lambda p, q: ((p[0] + q[0], p[1] + q[1]), (p[1], (p[0] * 2
 SETUP = 'carry, ys = scan(f_, [w, 0], [x, k])'
 for leat, place in (('carry[0]', '[0][0]'), ('carry[1]', '[0][1]'), ('ys[0]', '[1][0]'), ('ys[1][0]', '[1][1][0]'),
                     ('ys[1][1]', '[1][1][1]')):
-    program(leat, JAX_LISTS + place, LISTS, SETUP, x=X, w=W, k=K)
+    program(leat, JAX_LISTS + place, LISTS, SETUP, '' if place in ('[0][1]', '[1][0]') else 'xw', x=X, w=W, k=K)
 # A scan of scans; a scan in a loop.
 program('ys', 'lax.scan(lambda c, r: (lambda t: (t[0], np.sum(t[1])))(lax.scan(lambda a, b: (a - b, a + b), c, r)),'
               ' w[0], x)[1].astype(x.dtype)',

@@ -462,7 +462,7 @@ for name, held, cell in (
                 del given['n']
             first = '(' + 'np.zeros((3, 3), x.dtype), ' * len(held.split()) + ')'
             case(f'{name}{lengths} {dtype}', f'{name}(x, 3, init={ramp}{lengths}) as cells',
-                 SEQUENCE.format(n=n, held=held, cell=cell, first=first, W=W), (), 8, define=RAMP.format(ramp), **given)
+                 SEQUENCE.format(n=n, held=held, cell=cell, first=first, W=W), ('x',), 16, define=RAMP.format(ramp), **given)
 for dtype in FLOATS:
     given = {'q': (dtype, (2, 4, 3), 'any'), 'k': (dtype, (2, 5, 3), 'any'), 'v': (dtype, (2, 5, 6), 'any'),
              'm': ('bool', (4, 5), 'any')}
