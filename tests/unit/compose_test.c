@@ -88,18 +88,57 @@ TEST(small_memory_is_loaded_and_stored_once) {
   leat_text_finish(&text);
 }
 
+// In vectors: one; with others beyond what is there; four, which a loop computes.
 TEST(small_memory_is_in_registers) {
-  static const k_memory x = {LEAT_f32, 1, false}, a = {LEAT_f32, 1, false};
-  static const k_memory xs = {LEAT_f32, 12, false}, as = {LEAT_f32, 24, false};
+  static const k_memory x[] = {{LEAT_f32, 1, false}, {LEAT_f32, 12, false}, {LEAT_f32, 64, false}};
+  static const k_memory a[] = {{LEAT_f32, 1, false}, {LEAT_f32, 24, false}, {LEAT_f32, 64, false}};
   leat_codegen_compile compile = llvm_generator();
   if (!compile) CHECK_SKIP("this build has no LLVM");
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     leat_text dump = {0};
-    k_composed loop = small_loop(i ? &xs : &x, i ? &as : &a);
+    k_composed loop = small_loop(&x[i], &a[i]);
     leat_object_unload(load_one(compile, &loop, &dump));
     CHECK(strstr(dump.data, "fma"));
     if (strstr(dump.data, "alloca")) CHECK_FAILED("there is memory left in\n%s", dump.data);
     leat_text_finish(&dump);
+  }
+}
+
+// Whether the composed kernel has a loop.
+static bool has_loop(const part_list *list) {
+  leat_text text = {0};
+  k_composed out = composed(list, NULL);
+  leat_kernel_print(out.kernel, &text);
+  bool found = strstr(text.data, "= loop ");
+  leat_text_finish(&text);
+  return found;
+}
+
+// *x = sum over `rows` turns of `columns` turns of *x + i.
+static k_part summed(const k_memory *x, int64_t rows, int64_t columns) {
+  test_launch l = begin_launch("summed");
+  const k_buffer *out = add_buffer(&l, x);
+  k_value zero = k_i64(&l.b, 0), sum = k_load(&l.b, out, zero, 1, NULL);
+  k_instr *outer = k_loop_begin(&l.b, zero, k_i64(&l.b, rows), 1, &sum, 1);
+  sum = k_loop_carried(outer, 0);
+  k_instr *inner = k_loop_begin(&l.b, zero, k_i64(&l.b, columns), 1, &sum, 1);
+  k_value place = k_cast(&l.b, LEAT_i32, k_add(&l.b, k_loop_index(inner), k_loop_index(outer)));
+  k_loop_end(&l.b, &(k_value){k_add(&l.b, k_loop_carried(inner, 0), place)}, 1);
+  k_loop_end(&l.b, &(k_value){k_result(&l.b, inner, 0)}, 1);
+  k_store(&l.b, out, zero, k_result(&l.b, outer, 0), NULL);
+  return end_launch(&l);
+}
+
+TEST(short_loops_are_unrolled) {
+  static const k_memory x = {LEAT_i32, 1, false};
+  static const int64_t sizes[][2] = {{4, 4}, {0, 4}, {4, 0}, {1, 9}, {1000, 1}, {4, 1000}};
+  for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    part_list all = {0};
+    k_part part = summed(&x, sizes[i][0], sizes[i][1]);
+    leat_vec_push(arena, &all, part);
+    CHECK_EQ_INT(has_loop(&all), sizes[i][0] * sizes[i][1] > 100);
+    for (int k = 0; k < 100; k++) leat_vec_push(arena, &all, part);
+    CHECK_EQ_INT(has_loop(&all), sizes[i][0] * sizes[i][1] > 0); // all together are long
   }
 }
 
