@@ -2,7 +2,7 @@
 
 A program has whole numbers, which wrap, floats, vectors of both, bools, and variables. Whole numbers must come out
 exactly. Conditions that compare floats have a distance that no rounding crosses, but by a rare chance. With `smooth` the
-program asks for gradients too; Python then runs it with complex steps. A variable is a leaf for gradients.
+program asks for gradients too; Python then runs it with complex steps. What is assigned to a variable has no gradient.
 """
 import random
 
@@ -91,6 +91,7 @@ class Program:
             elif draw < 0.45:
                 name = self.rng.choice(list(STATE))
                 leat, python = self.value(STATE[name][0], scope)
+                leat = f'stop_gradient({leat})' if STATE[name][0] == 'f' else leat
                 self.write(depth, f'{name} := {leat}', [f"state['{name}'] = ({python}).real"])
             else:
                 kind = self.rng.choice('iivffgg')
