@@ -3,6 +3,8 @@
 //   needs   graphs that are folded, simplified and without equal nodes, as those that it has
 //   changed
 //           are again behind it
+//   decides branches whose condition is a constant, and loops whose condition never holds: what
+//           they come to stands in their place (regions_decide.c)
 //   narrows what nodes with bodies are given and give (regions_narrow.c): a cheap constant is made
 //           in the bodies; an input that no body uses, a result that nobody uses, a carried value
 //           that only its own next value needs are gone; what a loop passes on as it is, or both
@@ -106,6 +108,7 @@ static leat_status visit_bodies(leat_regions *regions, const leat_graph *graph) 
 static leat_status visit(leat_regions *regions, leat_graph *graph) {
   while (has_regions(graph)) {
     uint32_t before = regions->changes;
+    leat_regions_decide(regions, graph);
     leat_regions_narrow(regions, graph);
     LEAT_TRY(visit_bodies(regions, graph));
     if (regions->changes == before) return LEAT_OK;

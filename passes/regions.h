@@ -34,6 +34,7 @@ void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *no
 void leat_region_effects(leat_graph *graph, const leat_node *node, leat_node *const *nodes,
                          uint32_t count);
 
+void leat_regions_decide(leat_regions *regions, leat_graph *graph);
 void leat_regions_narrow(leat_regions *regions, leat_graph *graph);
 
 #endif
