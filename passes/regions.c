@@ -9,6 +9,7 @@
 //           in the bodies; an input that no body uses, a result that nobody uses, a carried value
 //           that only its own next value needs are gone; what a loop passes on as it is, or both
 //           branches give, is the value outside
+//   hoists  what does not vary in a loop and is worth it (regions_hoist.c), from inner loops first
 //   keeps   every bit of every value, the effects and their order; names of the nodes that stay
 //
 // A graph before the bodies in it, so that constants come in all the way, and again until nothing
@@ -111,6 +112,7 @@ static leat_status visit(leat_regions *regions, leat_graph *graph) {
     leat_regions_decide(regions, graph);
     leat_regions_narrow(regions, graph);
     LEAT_TRY(visit_bodies(regions, graph));
+    leat_regions_hoist(regions, graph);
     if (regions->changes == before) return LEAT_OK;
     LEAT_TRY(put_in_order(regions, graph));
   }

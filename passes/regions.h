@@ -36,5 +36,6 @@ void leat_region_effects(leat_graph *graph, const leat_node *node, leat_node *co
 
 void leat_regions_decide(leat_regions *regions, leat_graph *graph);
 void leat_regions_narrow(leat_regions *regions, leat_graph *graph);
+void leat_regions_hoist(leat_regions *regions, leat_graph *graph);
 
 #endif

@@ -1,7 +1,7 @@
 """`while`: how often it turns, what it carries, and how loops stand in each other and in branches."""
 import numpy
 
-from case import case
+from case import Stops, case
 
 
 # -- How often --------------------------------------------------------------------------------------------------------
@@ -582,3 +582,46 @@ def a_function_is_passed_on(x, n, k):
     for _ in range(n):
         x = x * k + 1
     return x
+
+
+# -- What need not be done in each turn -------------------------------------------------------------------------------
+
+@case('''
+entry main(x: f64[N], rows: f64[N, 3], n: i64[], j: i64[]) -> (y: f64[N], m: f64[3, 3], still: f64[N], far: f64[]) {
+  square = zeros(f64[3, 3])
+  _, y, m, still, far, _ = while (t: i64[] = 0, y = x, m = square, still = x, far: f64[] = 0, dead = x) t < n {
+    e = exp(x) * 0.5
+    k, z = while (k: i64[] = 0, z = y) k < 2 { next k + 1, z * cos(x) + tanh(y + e) }
+    next t + 1, z + sum(e), m + transpose(rows) @ rows, still, gather(e, j), sin(dead)
+  }
+}''', *({'x': numpy.arange(700) / 700, 'rows': numpy.arange(2100).reshape(700, 3) / 2100, 'n': n, 'j': j}
+        for n, j in ((0, 900), (1, 3), (4, 699), (2, 700))))
+def what_does_not_vary(x, rows, n, j):
+    y, m, far, e = x, numpy.zeros((3, 3)), 0, numpy.exp(x) * 0.5
+    if n and j >= 700:
+        raise Stops('index 700 is out of range for an axis of 700')
+    for _ in range(n):
+        z = y
+        for _ in range(2):
+            z = z * numpy.cos(x) + numpy.tanh(y + e)
+        y, m, far = z + e.sum(), m + rows.T @ rows, e[j]
+    return y, m, x, far
+
+
+@case('''
+entry main(x: f32[4], n: i32[]) -> (y: f32[4], z: f32[4]) {
+  small = shape_of(x)[0] < 8
+  _, y = while (t = 0, y = x) t < n {
+    y_1, same = if small { print("small", t)
+      yield y * 2, x } else { yield exp(y), x }
+    _, never = while (u = 0, never = y_1) not small { next u + 1, never + 1 }
+    next t + 1, never + same
+  }
+  z = if small { yield y } else { yield x }
+}''', {'x': [1, 2, 3, 4], 'n': 0}, {'x': [1, 2, 3, 4], 'n': 2})
+def what_is_decided(x, n):
+    y = x
+    for t in range(n):
+        print('small', t)
+        y = y * 2 + x
+    return y, y
