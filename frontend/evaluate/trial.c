@@ -12,8 +12,7 @@ typedef struct around {
 // Outside of any region, and as if no state had been used yet.
 static around step_aside(evaluator *e) {
   around kept = {e->region, e->outside, e->orders, e->entry ? e->entry->effects.count : 0};
-  e->region = NULL;
-  leat_map_init(&e->outside, e->arena);
+  e->region = NULL; // the next one that begins has an `outside` of its own
   leat_map_init(&e->orders, e->arena);
   return kept;
 }
