@@ -41,6 +41,7 @@ struct leat_diag {
   message *latest;    // what a note belongs to; NULL when that was only counted
   uint32_t counts[2]; // of errors and warnings, with those not kept
   uint32_t kept[2];
+  bool mute; // warnings are not taken
 };
 
 leat_diag *leat_diag_create(leat_arena *arena) {
@@ -128,6 +129,7 @@ static message *said_before(leat_diag *diag, severity level, leat_span span, con
 static void report(leat_diag *diag, severity level, leat_span span, const char *format,
                    va_list arguments) {
   diag->latest = NULL;
+  if (diag->mute && level == SEVERITY_WARNING) return;
   diag->counts[level]++;
   if (diag->kept[level] >= KEPT) return;
   message *made = new_message(diag, level, span, format, arguments);
@@ -204,6 +206,12 @@ leat_diag_mark leat_diag_take_mark(const leat_diag *diag) {
 static bool is_inside(leat_span inner, leat_span outer) {
   return !outer.source ||
          (inner.source == outer.source && inner.begin >= outer.begin && inner.end <= outer.end);
+}
+
+bool leat_diag_mute(leat_diag *diag, bool mute) {
+  bool before = diag->mute;
+  diag->mute = mute;
+  return before;
 }
 
 leat_withheld *leat_diag_withhold(leat_diag *diag, leat_diag_mark mark, leat_span span) {

@@ -49,6 +49,8 @@ bool leat_diag_is_full(const leat_diag *diag); // another error would only be co
 // Adds all that was collected, in the order of the text.
 void leat_diag_print(const leat_diag *diag, leat_text *out);
 void leat_diag_clear(leat_diag *diag); // forgets messages, keeps sources
+// While it is mute warnings are forgotten as they come, with their notes. What it was before.
+bool leat_diag_mute(leat_diag *diag, bool mute);
 
 // What came after a mark, or of that what lies in a span, can be withheld, to be told later or
 // never.

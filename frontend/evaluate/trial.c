@@ -49,12 +49,14 @@ ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
   const char *as = callee.function->definition ? leat_intern(e->strings, "result_types") : NULL;
   ev_extent extent = ev_take_extent(e);
   around kept = step_aside(e);
+  bool mute = leat_diag_mute(e->diag, true); // the call itself will warn
   ev result = ev_call(e, callee.function, call->rest, call->rest_count, call->span, as, NULL);
   if (ev_is_nothing(result))
     result = ev_fail(e, call->span, "`%s` gives no value", callee.function->name);
   ev types = result.kind == EV_ERROR ? result : types_of(e, result, call->span);
   extent.dims = leat_dims_take_mark(e->graph->dims); // the types may have new ones
   ev_roll_back(e, &extent);
+  leat_diag_mute(e->diag, mute);
   step_back(e, &kept);
   return types;
 }
