@@ -275,9 +275,10 @@ static const struct {
      "t:2:13: error: broadcast of f32[2]: axis 0: 2 and 3 differ"},
     {"static_assert(1 > 2, \"one is not greater\")",
      "t:1:1: error: one is not greater"},
-    {"fn f(x: f32[], ...) { return x }\n"
+    {"fn g(x: f32[]) { return x }\n"
+     "fn f(x: f32[], ...) { return g(x, ...) }\n"
      "y = f(1, 2)",
-     "t:2:10: error: `f` takes 1 argument, found more"},
+     "t:2:35: error: `g` takes 1 argument, found more"},
     {"fn f(x: f32[]) { return tanh(x, ...) }\n"
      "y = f(1.0)",
      "t:1:33: error: `...` passes on what a parameter `...` collected; there is none here"},
