@@ -69,13 +69,18 @@ static void find_invariant(hoister *h) {
 // -- What crosses
 // ----------------------------------------------------------------------------------
 
-// What an iteration saves that reads the element-wise op's or the reduction's result.
+static double seconds(double operations, double bytes) {
+  return operations * LEAT_INSTRUCTION_PICOSECONDS * 1e-12 + bytes / bytes_per_second;
+}
+
+// What an iteration saves that reads the element-wise op's or the reduction's result; less than
+// that where it is enough.
 static double saves(hoister *h, leat_node *node) {
   leat_node_list pending = {0};
   double operations = 0, bytes = -leat_cost_result_bytes(h->cost, node);
   leat_vec_push(h->scratch, &pending, node);
   h->seen_by++;
-  while (pending.count) {
+  while (pending.count && seconds(operations, bytes) < seconds_saved) {
     const leat_node *at = pending.items[--pending.count];
     bool in_memory = at != node && (is_given(at) || at->info->kind != LEAT_KIND_ELEMENT);
     if (h->seen[at->id] == h->seen_by) continue;
@@ -87,7 +92,7 @@ static double saves(hoister *h, leat_node *node) {
     for (uint32_t i = 0; !in_memory && i < at->input_count; i++)
       leat_vec_push(h->scratch, &pending, at->inputs[i].node);
   }
-  return operations * LEAT_INSTRUCTION_PICOSECONDS * 1e-12 + bytes / bytes_per_second;
+  return seconds(operations, bytes);
 }
 
 static bool is_worth_it(hoister *h, leat_node *node) {
