@@ -204,8 +204,9 @@ static leat_value set_row(const reversal *r, leat_value rows, leat_value count, 
                      .dims = leat_arena_memdup(r->e->arena, row.dims, sizeof row.dims)};
   leat_attr axis = {.i = 0};
   const char *name = ev_node_name(r->e, NULL, "row");
-  leat_value inputs[] = {rows, leat_build(&builder, name, LEAT_OP_reshape, &count, 1, &shape),
-                         leat_build(&builder, name, LEAT_OP_reshape, &value, 1, &whole)};
+  leat_value inputs[] = {rows, count, value};
+  inputs[1] = leat_build(&builder, name, LEAT_OP_reshape, &count, 1, &shape);
+  inputs[2] = leat_build(&builder, name, LEAT_OP_reshape, &value, 1, &whole);
   if (!inputs[1].node || !inputs[2].node) return (leat_value){0};
   return leat_build(&builder, name, LEAT_OP_scatter_set, inputs, 3, &axis);
 }

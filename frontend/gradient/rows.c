@@ -146,8 +146,9 @@ ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call) {
   const leat_dim *dims = leat_arena_memdup(e->arena, flat.dims, sizeof flat.dims);
   leat_attr shapes[] = {{.count = 1, .dims = dims}, {.count = (uint32_t)flat.rank, .dims = dims}};
   ev inputs[] = {ev_tensor(indices), ev_tensor(values)};
-  return make(e, type, ev_op(e, LEAT_OP_reshape, &inputs[0], 1, &shapes[0], call->span, NULL),
-              ev_op(e, LEAT_OP_reshape, &inputs[1], 1, &shapes[1], call->span, NULL));
+  for (int i = 0; i < 2; i++)
+    inputs[i] = ev_op(e, LEAT_OP_reshape, &inputs[i], 1, &shapes[i], call->span, NULL);
+  return make(e, type, inputs[0], inputs[1]);
 }
 
 ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call) {
