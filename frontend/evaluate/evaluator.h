@@ -119,6 +119,7 @@ struct leat_frontend {
   leat_map aliases;     // interned "train/y" → leat_value *
   leat_map records;     // leat_node * → ev_call_record *
   leat_map zeros;       // leat_node * → itself: zeros.c
+  leat_map body_reads;  // leat_node * → the leat_state * whose value it is in a body: region.c
   leat_map modules;     // interned file name → whether it is open or done (modules.c)
   leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated
   leat_vec(ev_replaced) replaced;

@@ -94,20 +94,13 @@ leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span) {
     leat_builder builder = region_builder(e);
     const char *name = last_part(state->name);
     s->now = leat_region_parameter(&e->region->built, &builder, name, s->input);
+    ev_set(e, &e->body_reads, s->now.node, state);
   }
   return s->now;
 }
 
 leat_state *ev_state_read(const evaluator *e, const leat_node *node) {
-  if (node->op == LEAT_OP_read) return leat_node_state(node);
-  if (node->op != LEAT_OP_parameter) return NULL;
-  for (const ev_region *region = e->region; region; region = region->outer)
-    for (uint32_t i = 0; i < region->states.count; i++) {
-      const ev_region_state *s = &region->states.items[i];
-      if (region->built.inputs.items[s->input].params[region->built.body_count] == node)
-        return s->state;
-    }
-  return NULL;
+  return node->op == LEAT_OP_read ? leat_node_state(node) : leat_map_get(&e->body_reads, node);
 }
 
 leat_value ev_region_last_read(evaluator *e, const leat_state *state) {
@@ -115,10 +108,15 @@ leat_value ev_region_last_read(evaluator *e, const leat_state *state) {
   return s ? s->now : (leat_value){0};
 }
 
+// What was assigned is read as a value of its own, as outside of bodies: no gradient goes through.
 void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   ev_region_state *s = find_state(e->region, state);
   if (!s) s = add_state(e, state, e->span);
-  if (!s) return;
+  leat_builder builder = ev_builder(e, e->span);
+  const char *name = ev_node_name(e, last_part(state->name), NULL);
+  if (s) value = leat_build(&builder, name, LEAT_OP_stop_gradient, &value, 1, NULL);
+  if (!s || !value.node) return;
+  ev_set(e, &e->body_reads, value.node, state);
   s->now = value;
   s->left[e->region->built.body_count] = value;
   s->written = true;
