@@ -122,6 +122,12 @@ static bool table_waits(const leat_table *table) {
          leat_unit_task_kind(table->tasks.items[0].units.items[0]) != LEAT_TASK_SEGMENT;
 }
 
+static bool table_exchanges(const leat_table *table) {
+  for (const leat_unit *unit = table->head; unit; unit = unit->next)
+    if (leat_unit_sends(unit) || leat_unit_receives(unit)) return true;
+  return false;
+}
+
 static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
   leat_codegen_state *cg = outer->cg;
   leat_table *table = leat_new(cg->arena, leat_table);
@@ -157,6 +163,7 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
     set_parameters(table, node, body_of(node, i));
     region->tables[i] = arrange_body(table, body_of(node, i));
     region->waits |= table_waits(region->tables[i]);
+    region->exchanges |= table_exchanges(region->tables[i]);
   }
 }
 

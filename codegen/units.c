@@ -105,6 +105,19 @@ leat_task_kind leat_unit_task_kind(const leat_unit *unit) {
   return leat_task_kind_of(unit->members.items[0]->node->op);
 }
 
+// A region ends no sooner than the regions of other devices that it sends to and receives from.
+static bool exchanges(const leat_unit *unit) {
+  return unit->kind == LEAT_UNIT_REGION && unit->region.exchanges;
+}
+
+bool leat_unit_sends(const leat_unit *unit) {
+  return leat_unit_task_kind(unit) == LEAT_TASK_SEND || exchanges(unit);
+}
+
+bool leat_unit_receives(const leat_unit *unit) {
+  return leat_unit_task_kind(unit) == LEAT_TASK_RECV || exchanges(unit);
+}
+
 leat_storage *leat_unit_filled(const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_COPY) return unit->copy.to;
   return unit->kind == LEAT_UNIT_TASK ? unit->received : NULL;
@@ -353,7 +366,7 @@ static void find_recvs(leat_table *table) {
   bool sends = false;
   uint32_t count = 0, number = 0;
   for (const leat_unit *unit = table->head; unit; unit = unit->next, count++)
-    sends |= leat_unit_task_kind(unit) == LEAT_TASK_SEND;
+    sends |= leat_unit_sends(unit);
   if (!sends) return;
   leat_number_sets sets;
   leat_number_sets_init(&sets, table->cg->arena, count);
@@ -362,7 +375,7 @@ static void find_recvs(leat_table *table) {
     for (uint32_t i = 0; i < unit->before.count; i++) {
       const leat_unit *needed = leat_unit_of(unit->before.items[i]);
       unit->recvs = leat_number_set_join(&sets, unit->recvs, needed->recvs);
-      if (leat_unit_task_kind(needed) == LEAT_TASK_RECV)
+      if (leat_unit_receives(needed))
         unit->recvs = leat_number_set_add(&sets, unit->recvs, needed->position);
     }
   }

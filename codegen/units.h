@@ -104,7 +104,8 @@ typedef struct leat_copy {
 typedef struct leat_region_tables {
   leat_table *tables[2];
   leat_storage *predicate;
-  bool waits; // something in it waits, or is the host's: a task of its own
+  bool waits;     // something in it waits, or is the host's: a task of its own
+  bool exchanges; // it sends or receives
 } leat_region_tables;
 
 // A kernel call of a unit; `args` in the order of the kernel's.
@@ -246,6 +247,8 @@ bool leat_unit_is_long(const leat_unit *unit);
 unsigned leat_unit_inner(const leat_unit *unit);
 
 leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT: it is part of one
+bool leat_unit_sends(const leat_unit *unit);               // itself or in its tables
+bool leat_unit_receives(const leat_unit *unit);            // itself or in its tables
 leat_storage *leat_unit_filled(const leat_unit *unit);     // by a COPY or a recv; NULL: none
 
 // -- schedule.c, plan.c ---------------------------------------------------------------------------

@@ -10,7 +10,8 @@ leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_are
   return cloner;
 }
 
-leat_node *leat_clone_node(leat_cloner *cloner, const leat_node *node, const leat_value *inputs) {
+leat_node *leat_clone_node(leat_cloner *cloner, leat_graph *to, const leat_node *node,
+                           const leat_value *inputs) {
   const leat_op_info *info = node->info;
   leat_attr attrs[LEAT_MAX_ATTRS];
   for (int i = 0; i < info->attr_count; i++) {
@@ -18,7 +19,7 @@ leat_node *leat_clone_node(leat_cloner *cloner, const leat_node *node, const lea
     if (info->attrs[i].kind == LEAT_ATTR_STATE)
       attrs[i].state = leat_clone_state(cloner, node->attrs[i].state);
   }
-  return leat_graph_append_like(cloner->to, node, node->name, inputs, attrs,
+  return leat_graph_append_like(to, node, node->name, inputs, attrs,
                                 leat_clone_entry(cloner, node->entry));
 }
 

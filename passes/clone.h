@@ -17,9 +17,10 @@ typedef struct leat_cloner {
 // `to` is a new graph in `arena` with the strings, dims and name of `from`, whose further dims are
 // its own; the tables go into `scratch`.
 leat_cloner leat_clone_begin(const leat_graph *from, leat_arena *arena, leat_arena *scratch);
-// Appends a copy of `node` under its own name, without control edges; inputs: as many as the node
-// has, values of `to`.
-leat_node *leat_clone_node(leat_cloner *cloner, const leat_node *node, const leat_value *inputs);
+// Appends a copy of `node` to the cloner's graph, or to a body in it, without control edges, called
+// as like it as possible; inputs: as many as the node has.
+leat_node *leat_clone_node(leat_cloner *cloner, leat_graph *to, const leat_node *node,
+                           const leat_value *inputs);
 leat_state *leat_clone_state(leat_cloner *cloner, const leat_state *state); // but its `init`
 leat_entry *leat_clone_entry(leat_cloner *cloner, const leat_entry *entry); // empty; NULL for NULL
 // Lists each entry's effects and parameters, by the nodes of `to` in their order.

@@ -124,17 +124,24 @@ static const char *list_devices(const finder *f, const uint64_t *set) {
   return leat_arena_printf(f->context->scratch, "%s and %u more", list, count - MOST_LISTED);
 }
 
-static void report_no_name(finder *f, uint32_t item, const char *constraint) {
+// What asks for a device.
+typedef struct asker {
+  const char *name, *constraint;
+  leat_span span;
+} asker;
+
+static void report_no_name(finder *f, const asker *what) {
   f->failed = true;
-  leat_error_at(f->context->diag, item_span(f, item),
-                "`%s` is not a device name: [/job:NAME][/task:N][/device:TYPE[:N]]", constraint);
+  leat_error_at(f->context->diag, what->span,
+                "`%s` is not a device name: [/job:NAME][/task:N][/device:TYPE[:N]]",
+                what->constraint);
 }
 
-static void report_unsatisfied(finder *f, uint32_t item, const char *constraint) {
+static void report_unsatisfied(finder *f, const asker *what) {
   f->failed = true;
-  leat_error_at(f->context->diag, item_span(f, item),
-                "no device satisfies `%s`, which `%s` asks for; there are: %s", constraint,
-                item_name(f, item), list_devices(f, NULL));
+  leat_error_at(f->context->diag, what->span,
+                "no device satisfies `%s`, which `%s` asks for; there are: %s", what->constraint,
+                what->name, list_devices(f, NULL));
 }
 
 static void report_unable(finder *f, const leat_node *node, const uint64_t *allowed) {
@@ -232,49 +239,52 @@ static void join_all(finder *f) {
   }
 }
 
-// What holds bodies is where all nodes in them may be.
-static void narrow_by_body(finder *f, uint32_t item, const leat_graph *body) {
-  for (uint32_t i = 0; i < body->nodes.count && !f->failed; i++) {
-    const leat_node *node = body->nodes.items[i];
-    const uint64_t *allowed = devices_of(f, node->device);
-    if (!allowed) {
-      report_no_name(f, item, node->device);
-      return;
-    }
-    const uint64_t *both = intersection(f, f->own[item], that_can_run(f, node, allowed));
-    if (is_empty(f, both)) {
-      f->failed = true;
-      leat_error_at(f->context->diag, node->span,
-                    "`%s` is to be on %s, and what else is in `%s` elsewhere: a loop or a branch "
-                    "over several devices is not supported yet",
-                    node->name, node->device ? node->device : list_devices(f, allowed),
-                    item_name(f, item));
-      return;
-    }
-    f->own[item] = both;
-    for (int k = 0; k < node->info->attr_count; k++)
-      if (leat_node_body(node, k)) narrow_by_body(f, item, node->attrs[k].body);
+// The devices that the node may be on for its own sake; all of them after an error.
+static const uint64_t *own_set(finder *f, const leat_node *node, const asker *what) {
+  const uint64_t *allowed = devices_of(f, what->constraint);
+  if (!allowed) {
+    report_no_name(f, what);
+    return f->every;
   }
+  if (is_empty(f, allowed)) {
+    report_unsatisfied(f, what);
+    return f->every;
+  }
+  const uint64_t *able = node ? that_can_run(f, node, allowed) : allowed;
+  if (!is_empty(f, able)) return able;
+  report_unable(f, node, allowed);
+  return f->every;
+}
+
+static const uint64_t *find_body_sets(finder *f, const leat_graph *body, const uint64_t *set);
+
+// What of `own` all that is in the node's bodies may be on; if that is nothing, they go apart.
+static const uint64_t *narrow_by_bodies(finder *f, const leat_node *node, const uint64_t *own) {
+  const uint64_t *all = own;
+  for (int i = 0; i < node->info->attr_count; i++)
+    if (leat_node_body(node, i)) all = find_body_sets(f, node->attrs[i].body, all);
+  return all;
+}
+
+// Of what is in the body; answers what of `set` all of it may be on.
+static const uint64_t *find_body_sets(finder *f, const leat_graph *body, const uint64_t *set) {
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    leat_node *node = body->nodes.items[i];
+    if (leat_is_frame(node)) continue;
+    asker what = {node->name, node->device, node->span};
+    const uint64_t *own = own_set(f, node, &what), *all = narrow_by_bodies(f, node, own);
+    leat_map_set(&f->result->in_bodies, node, (void *)(is_empty(f, all) ? own : all));
+    set = intersection(f, set, all);
+  }
+  return set;
 }
 
 static void find_own_set(finder *f, uint32_t item) {
-  const char *constraint = item_constraint(f, item);
   const leat_node *node = node_of(f, item);
-  const uint64_t *allowed = devices_of(f, constraint);
-  f->own[item] = f->every; // after an error
-  if (!allowed) {
-    report_no_name(f, item, constraint);
-  } else if (is_empty(f, allowed)) {
-    report_unsatisfied(f, item, constraint);
-  } else {
-    const uint64_t *able = node ? that_can_run(f, node, allowed) : allowed;
-    if (is_empty(f, able))
-      report_unable(f, node, allowed);
-    else
-      f->own[item] = able;
-    for (int i = 0; node && i < node->info->attr_count; i++)
-      if (leat_node_body(node, i)) narrow_by_body(f, item, node->attrs[i].body);
-  }
+  asker what = {item_name(f, item), item_constraint(f, item), item_span(f, item)};
+  const uint64_t *own = own_set(f, node, &what), *all = own;
+  if (node) all = narrow_by_bodies(f, node, own);
+  f->own[item] = is_empty(f, all) ? own : all;
 }
 
 // Narrows the component's set by the item's; an empty intersection is reported once and left out.
@@ -299,6 +309,7 @@ leat_status leat_find_feasible(const leat_pass_context *context, const bool *in_
   f.words = (context->device_count + 63) / 64;
   f.own = leat_new_array(scratch, const uint64_t *, count);
   leat_map_init(&f.constraints, scratch);
+  leat_map_init(&out->in_bodies, scratch);
   uint64_t *every = new_set(&f);
   for (uint32_t i = 0; i < context->device_count; i++)
     if (!context->devices[i].on_request) add_device(every, i);

@@ -5,8 +5,8 @@
 //   rule    what must be together is one component with one set of devices (feasible.c). The step
 //           is simulated in topological order; where a component is first met, its node goes to
 //           the device on which it would end the soonest, waiting for the device and for inputs
-//           from other devices, and the component with it. A node with bodies and all that is in
-//           these are one
+//           from other devices, and the component with it. What is in bodies follows
+//           (place_bodies.c)
 //
 // State has a device already (state_home.c). A node without inputs, or a broadcast, could be made
 // anywhere; it waits for its first user and goes where that goes. Devices that have no room left
@@ -14,6 +14,7 @@
 #include "passes/cost.h"
 #include "passes/feasible.h"
 #include "passes/pass.h"
+#include "passes/place_bodies.h"
 #include "passes/rewrite.h"
 
 enum { UNPLACED = UINT32_MAX };
@@ -215,17 +216,6 @@ static uint32_t client_device(const placer *p) {
   return device < p->context->device_count ? device : UNPLACED;
 }
 
-// All of a body is where the node is that holds it.
-static void place_body(void *context, leat_graph *body) {
-  (void)context;
-  if (!body->owner) return;
-  const char *device = leat_node_outermost(body->owner)->device;
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    body->nodes.items[i]->device = device;
-    body->nodes.items[i]->colocate = NULL;
-  }
-}
-
 // What nobody waited for is where the client is.
 static leat_status write_devices(placer *p) {
   leat_graph *graph = p->graph;
@@ -244,7 +234,7 @@ static leat_status write_devices(placer *p) {
     LEAT_TRY(settle_near(p, component_of(p, node), client, node->name, node->span));
     node->device = p->context->devices[device_of(p, node)].name;
   }
-  leat_graph_visit(graph, place_body, NULL);
+  leat_place_bodies(p->context, &p->feasible, &p->cost);
   return LEAT_OK;
 }
 

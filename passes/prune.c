@@ -242,7 +242,8 @@ static void copy_node(pruner *p, const leat_node *node) {
   for (uint32_t i = 0; i < node->input_count; i++)
     leat_vec_push(p->context->scratch, &p->inputs, copy_of(p, node->inputs[i]));
   if (leat_node_state(node)) copy_state(p, leat_node_state(node));
-  leat_node *copy = p->copies[node->id] = leat_clone_node(&p->cloner, node, p->inputs.items);
+  leat_node *copy = p->copies[node->id] =
+      leat_clone_node(&p->cloner, p->cloner.to, node, p->inputs.items);
   copy->controls = node->controls; // the originals, until set_controls
   copy->control_count = node->control_count;
 }
