@@ -432,8 +432,10 @@ static bool make_parameter(evaluator *e, const leat_binding *param, uint32_t ind
 leat_graph *ev_body(evaluator *e, const leat_stmt *body) {
   uint32_t errors = leat_diag_errors(e->diag), first = e->graph->nodes.count;
   bool absolute = e->absolute;
-  const char *path = e->path, *place = e->place;
-  e->place = NULL;
+  const char *path = e->path, *place = e->place, *colocate = e->colocate;
+  const char *device = e->device, *frame_device = e->frame->device;
+  e->place = e->colocate = NULL; // these are the node's: what is in it says its own
+  e->device = e->frame->device = NULL;
   for (uint32_t i = 0; i < body->params.count; i++)
     if (!make_parameter(e, &body->params.items[i], i)) return NULL;
   ev_statements(e, &body->body);
@@ -446,6 +448,9 @@ leat_graph *ev_body(evaluator *e, const leat_stmt *body) {
   e->absolute = absolute;
   e->path = path;
   e->place = place;
+  e->device = device;
+  e->frame->device = frame_device;
+  e->colocate = colocate;
   if (leat_diag_errors(e->diag) != errors) return NULL;
   leat_builder builder = ev_builder(e, body->span);
   leat_graph *made = leat_body_of(&builder, first, results, count);
