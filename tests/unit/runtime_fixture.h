@@ -66,7 +66,7 @@ static inline int32_t k_count(leat_call *call, const leat_arg *args, int64_t beg
   const float *a = args[1].pointer;
   for (int64_t i = begin; i < end; i++)
     for (out[i] = 0; out[i] < a[i]; out[i]++)
-      if (*call->ends) return LEAT_ABORTED;
+      if (__atomic_load_n(call->ends, __ATOMIC_RELAXED)) return LEAT_ABORTED;
   return 0;
 }
 
