@@ -43,6 +43,11 @@ const char *leat_intern_path(leat_strings *strings, const char *folder, const ch
   return *folder ? leat_intern_join(strings, folder, "/", name) : leat_intern(strings, name);
 }
 
+const char *leat_path_last(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 const char *leat_intern_printf(leat_strings *strings, const char *format, ...) {
   char buffer[USUAL];
   va_list arguments, again;

@@ -16,8 +16,7 @@ static bool check_counts(leat_shape_context *context, const char *name, uint32_t
          leat_shape_fail(context, "%s has %u entries for %u axes", name, count, wanted);
 }
 
-// -- reshape
-// ----------------------------------------------------------------------------------------------------------
+// -- reshape -------------------------------------------------------------------------------------
 
 bool shape_reshape(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);
@@ -39,8 +38,7 @@ leat_status ref_reshape(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- transpose
-// --------------------------------------------------------------------------------------------------------
+// -- transpose -----------------------------------------------------------------------------------
 
 bool shape_transpose(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);
@@ -72,8 +70,7 @@ leat_status ref_transpose(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- broadcast
-// --------------------------------------------------------------------------------------------------------
+// -- broadcast -----------------------------------------------------------------------------------
 
 bool shape_broadcast(leat_shape_context *context) {
   const leat_type *x = leat_shape_input(context, 0);
@@ -103,8 +100,7 @@ leat_status ref_broadcast(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- concat
-// -----------------------------------------------------------------------------------------------------------
+// -- concat --------------------------------------------------------------------------------------
 
 bool shape_concat(leat_shape_context *context) {
   int64_t axis = attr(context->node, "axis")->i;
@@ -205,8 +201,7 @@ leat_status ref_slice(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- pad: by a negative number takes elements away
-// --------------------------------------------------------------------------------------------------------------
+// -- pad: by a negative number takes elements away -----------------------------------------------
 
 bool shape_pad(leat_shape_context *context) {
   const leat_attr *before = attr(context->node, "before"), *after = attr(context->node, "after");
@@ -248,8 +243,7 @@ leat_status ref_pad(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- iota, dim
-// --------------------------------------------------------------------------------------------------------
+// -- iota, dim -----------------------------------------------------------------------------------
 
 bool shape_iota(leat_shape_context *context) {
   leat_dtype dtype = (leat_dtype)attr(context->node, "dtype")->i;

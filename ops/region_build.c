@@ -47,17 +47,12 @@ leat_value leat_region_parameter(leat_region *region, leat_builder *builder, con
   return (leat_value){*param, 0};
 }
 
-static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 // Made after the body was taken out of the graph.
 static leat_node *parameter_of(leat_region *region, leat_builder *builder, uint32_t body,
                                uint32_t input) {
   leat_node **param = &region->inputs.items[input].params[body];
   if (*param) return *param;
-  const char *name = last_part(region->inputs.items[input].value.node->name);
+  const char *name = leat_path_last(region->inputs.items[input].value.node->name);
   *param = make_parameter(region, builder, name, input);
   region->graph->nodes.count--;
   (*param)->graph = region->bodies[body].graph;

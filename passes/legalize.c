@@ -145,8 +145,7 @@ static bool expand_update(legalizer *l, leat_node *node) {
   return true;
 }
 
-// -- Concats of very many
-// ---------------------------------------------------------------------------
+// -- Concats of very many ------------------------------------------------------------------------
 
 // In parts: one kernel of n inputs takes a compiler time that grows with n². Concats do not fuse.
 static bool concat_parts(legalizer *l, leat_node *node) {

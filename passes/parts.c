@@ -52,8 +52,7 @@ static leat_value value_at_home(const leat_partitioner *p, leat_value value) {
   return (leat_value){spanning->copies[spanning->home[value.port]], spanning->port[value.port]};
 }
 
-// -- Sending
-// ---------------------------------------------------------------------------------------
+// -- Sending -------------------------------------------------------------------------------------
 
 static leat_node *new_node(leat_partitioner *p, uint32_t device, leat_op op, const char *name,
                            const leat_node *like, const leat_value *input, const leat_attr *attrs) {
@@ -233,8 +232,7 @@ void leat_parts_connect_controls(leat_partitioner *p, const leat_node *node, lea
                              tokens[i].after.count);
 }
 
-// -- The walk
-// --------------------------------------------------------------------------------------
+// -- The walk ------------------------------------------------------------------------------------
 
 static bool in_step(const leat_partitioner *p, const leat_node *node) {
   return !p->in_step || p->in_step[node->id];

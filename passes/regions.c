@@ -1,8 +1,7 @@
 // regions: branches and loops get, give and do no more than they need.
 //
-//   needs   graphs that are folded, simplified and without equal nodes, as those that it has
-//   changed
-//           are again behind it
+//   needs   graphs that are folded, simplified and without equal nodes; those that it has changed
+//           are so again behind it
 //   decides branches whose condition is a constant, and loops whose condition never holds: what
 //           they come to stands in their place (regions_decide.c)
 //   narrows what nodes with bodies are given and give (regions_narrow.c): a cheap constant is made

@@ -31,8 +31,7 @@ typedef struct hoister {
   leat_map outside;                           // node → what stands for it outside
 } hoister;
 
-// -- What does not vary
-// ----------------------------------------------------------------------------
+// -- What does not vary --------------------------------------------------------------------------
 
 static bool may_be_negative(const leat_type *type) {
   for (int32_t i = 0; i < type->rank; i++)
@@ -66,8 +65,7 @@ static void find_invariant(hoister *h) {
   }
 }
 
-// -- What crosses
-// ----------------------------------------------------------------------------------
+// -- What crosses --------------------------------------------------------------------------------
 
 static double seconds(double operations, double bytes) {
   return operations * LEAT_INSTRUCTION_PICOSECONDS * 1e-12 + bytes / bytes_per_second;
@@ -140,8 +138,7 @@ static void find_places(hoister *h) {
   }
 }
 
-// -- Outside
-// ---------------------------------------------------------------------------------------
+// -- Outside -------------------------------------------------------------------------------------
 
 static leat_value outside(const hoister *h, leat_value value) {
   int64_t param = leat_region_param(value);
@@ -179,18 +176,13 @@ static void take_out(hoister *h, leat_node *node) {
   leat_map_set(&h->outside, node, out);
 }
 
-// -- The bodies
-// ------------------------------------------------------------------------------------
-
-static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
+// -- The bodies ---------------------------------------------------------------------------------
 
 static leat_value add_parameter(const hoister *h, leat_graph *body, leat_value crossing) {
   leat_attr attrs[] = {{.i = body->params.count}, {.type = leat_value_type(crossing)}};
-  const char *path = leat_intern_path(body->strings, h->region.node->name,
-                                      leat_intern(body->strings, last_part(crossing.node->name)));
+  const char *path =
+      leat_intern_path(body->strings, h->region.node->name,
+                       leat_intern(body->strings, leat_path_last(crossing.node->name)));
   leat_node *param = leat_graph_append(body, LEAT_OP_parameter, leat_graph_unique_name(body, path),
                                        NULL, 0, attrs);
   param->outputs = attrs[1].type;

@@ -21,8 +21,7 @@ static uint32_t param_count(const leat_node *node) {
   return node->input_count - first_input(node);
 }
 
-// -- Which regions
-// ---------------------------------------------------------------------------------
+// -- Which regions -------------------------------------------------------------------------------
 
 static bool is_elsewhere(const leat_graph *body, const char *device) {
   for (uint32_t i = 0; i < body->nodes.count; i++) {
@@ -41,8 +40,7 @@ bool leat_is_spanning(const leat_node *node) {
   return false;
 }
 
-// -- Parameters
-// ------------------------------------------------------------------------------------
+// -- Parameters ----------------------------------------------------------------------------------
 
 static bool *use_of(const leat_spanning *s, uint32_t device, uint32_t param) {
   return &s->uses[device * param_count(s->node) + param];
@@ -66,8 +64,7 @@ leat_value leat_spanning_parameter(leat_partitioner *p, const leat_node *param, 
   return (leat_value){parameter_copy(p, device, number), 0};
 }
 
-// -- Results
-// ---------------------------------------------------------------------------------------
+// -- Results -------------------------------------------------------------------------------------
 
 static leat_value yielded(const leat_spanning *s, uint32_t body, uint32_t result) {
   return s->bodies[body]->graph->yield->inputs[result];
@@ -96,8 +93,7 @@ static bool has_result(const leat_spanning *s, uint32_t device, uint32_t result)
   return is_loop(s->node) ? *use_of(s, device, result) : s->home[result] == device;
 }
 
-// -- What each device needs
-// ------------------------------------------------------------------------
+// -- What each device needs ----------------------------------------------------------------------
 
 static bool takes_part(const leat_spanning *s, uint32_t device) {
   for (uint32_t b = 0; b < 2; b++)
@@ -135,8 +131,7 @@ static void settle(leat_spanning *s, leat_value *scratch) {
   } while (count_uses(s) != before);
 }
 
-// -- Copies
-// ----------------------------------------------------------------------------------------
+// -- Copies --------------------------------------------------------------------------------------
 
 // The numbers of the parameters that the device has, what is carried first.
 static uint32_t collect_params(const leat_spanning *s, uint32_t device, uint32_t *out) {
@@ -223,8 +218,7 @@ static void order(leat_partitioner *p, const leat_spanning *s, uint32_t device) 
   leat_parts_list(p, device, copy);
 }
 
-// -- The region
-// ------------------------------------------------------------------------------------
+// -- The region ----------------------------------------------------------------------------------
 
 static leat_partitioner *begin_body(leat_partitioner *outer, leat_spanning *s,
                                     const leat_graph *body) {

@@ -62,11 +62,6 @@ void ev_region_leave_out(evaluator *e, leat_value initial) {
 
 // -- State --------------------------------------------------------------------------------------
 
-static const char *last_part(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static ev_region_state *find_state(ev_region *region, const leat_state *state) {
   for (uint32_t i = 0; i < region->states.count; i++)
     if (region->states.items[i].state == state) return &region->states.items[i];
@@ -92,7 +87,7 @@ leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span) {
   if (!s) return (leat_value){0};
   if (!s->now.node) {
     leat_builder builder = region_builder(e);
-    const char *name = last_part(state->name);
+    const char *name = leat_path_last(state->name);
     s->now = leat_region_parameter(&e->region->built, &builder, name, s->input);
     ev_set(e, &e->body_reads, s->now.node, state);
   }
@@ -113,7 +108,7 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   ev_region_state *s = find_state(e->region, state);
   if (!s) s = add_state(e, state, e->span);
   leat_builder builder = ev_builder(e, e->span);
-  const char *name = ev_node_name(e, last_part(state->name), NULL);
+  const char *name = ev_node_name(e, leat_path_last(state->name), NULL);
   if (s) value = leat_build(&builder, name, LEAT_OP_stop_gradient, &value, 1, NULL);
   if (!s || !value.node) return;
   ev_set(e, &e->body_reads, value.node, state);
@@ -134,7 +129,7 @@ static leat_node *repeat_node(evaluator *e, const leat_node *node, leat_node *co
   leat_value *inputs = leat_new_array(e->arena, leat_value, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++)
     inputs[i] = in_copy(node->inputs[i], copies, params);
-  const char *name = leat_intern(e->strings, last_part(node->name));
+  const char *name = leat_intern(e->strings, leat_path_last(node->name));
   const char *path = leat_intern_path(e->strings, e->path, name);
   leat_node *copy = leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry);
   for (uint32_t i = 0; i < node->control_count; i++)

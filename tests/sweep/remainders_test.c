@@ -39,8 +39,7 @@ static void add_statement(program *p, test_match match, const test_value *last, 
   program_fetch(p, &out);
 }
 
-// -- Contractions
-// ----------------------------------------------------------------------------------
+// -- Contractions --------------------------------------------------------------------------------
 
 // y = a @ b of [rows, depth] and [depth, columns].
 static void add(program *p, leat_dtype dtype, test_dim row, test_dim depth, test_dim column) {
@@ -155,8 +154,7 @@ TEST(run_time_sizes) {
   program_finish(&p);
 }
 
-// -- Transposes
-// ------------------------------------------------------------------------------------
+// -- Transposes ----------------------------------------------------------------------------------
 
 typedef struct turned {
   leat_dtype dtype;

@@ -60,8 +60,7 @@ static void in_threads(void *(*work)(void *context), void *context) {
   for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
 
-// -- Sessions of their own
-// -------------------------------------------------------------------------
+// -- Sessions of their own -----------------------------------------------------------------------
 
 static void *live(void *counter) {
   char path[SCRATCH_PATH + 16];
@@ -97,8 +96,7 @@ TEST(sessions_in_threads_of_their_own) {
   }
 }
 
-// -- One session
-// -----------------------------------------------------------------------------------
+// -- One session ---------------------------------------------------------------------------------
 
 typedef struct shared {
   pthread_mutex_t lock;
@@ -162,8 +160,7 @@ TEST(interrupted_by_another_thread) {
   leat_session_destroy(s.session);
 }
 
-// -- Models of one image
-// ---------------------------------------------------------------------------
+// -- Models of one image -------------------------------------------------------------------------
 
 static int32_t k_double(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
   (void)call;
@@ -196,8 +193,7 @@ TEST(models_of_one_image) {
   free(image);
 }
 
-// -- What may not be done
-// --------------------------------------------------------------------------
+// -- What may not be done ------------------------------------------------------------------------
 
 static void *run_without_lock(void *context) {
   shared *s = context;

@@ -19,8 +19,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// -- Allocations
-// -----------------------------------------------------------------------------------
+// -- Allocations ---------------------------------------------------------------------------------
 
 static atomic_long calls;   // so far
 static atomic_long failing; // the number of the call that fails; -1: none
@@ -81,8 +80,7 @@ void *__wrap_leat_vec_grow(leat_arena *arena, void *items, uint32_t count, uint3
   return __real_leat_vec_grow(arena, items, count, capacity, needed, size);
 }
 
-// -- A session's life
-// ------------------------------------------------------------------------------
+// -- A session's life ----------------------------------------------------------------------------
 
 static const char text[] = "graph life(rate: float = 0.5)\n"
                            "var w: f32[3] = [1, 2, 3]\n"
@@ -247,8 +245,7 @@ static void live(const char *target, const char *path, remains *out) {
   again(LEAT_OK, session, "destroy");
 }
 
-// -- Faults
-// ----------------------------------------------------------------------------------------
+// -- Faults --------------------------------------------------------------------------------------
 
 static bool same(const remains *a, const remains *b) {
   return a->graph && b->graph && !strcmp(a->graph, b->graph) && a->saved == b->saved &&
@@ -312,8 +309,7 @@ TEST(sessions_survive_on_cpu) {
   check_target("cpu", HAS_LLVM ? 20 : 2); // a C compiler takes its time
 }
 
-// -- Variables of a compiled model
-// ------------------------------------------------------------------------------------
+// -- Variables of a compiled model ---------------------------------------------------------------
 
 static leat_status keep(leat_store *store, const char *path, leat_error *error) {
   leat_run_counts counts = {.arena = leat_arena_create()};
@@ -382,8 +378,7 @@ TEST(stores_survive) {
   unlink(path);
 }
 
-// -- Two ranks
-// ------------------------------------------------------------------------------------
+// -- Two ranks -----------------------------------------------------------------------------------
 
 static const char shared[] = "var w: f32[3] = [1, 2, 3] on \"/job:ps\"\n"
                              "var names: str[2] = [\"a\", \"b\"] on \"/job:ps\"\n"

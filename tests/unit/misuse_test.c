@@ -29,8 +29,7 @@ static void check_goes_on(leat_session *session, leat_step *step) {
   CHECK_EQ_INT(leat_session_entry_count(session), 2);
 }
 
-// -- Handles
-// ---------------------------------------------------------------------------------------
+// -- Handles -------------------------------------------------------------------------------------
 
 // All that takes a session and can fail.
 static void check_refuses_all(leat_session *session) {
@@ -124,8 +123,7 @@ TEST(handles_do_not_add_up) {
   CHECK(made > 60 && made < 70);
 }
 
-// -- Arguments
-// -------------------------------------------------------------------------------------
+// -- Arguments -----------------------------------------------------------------------------------
 
 TEST(options_that_are_none) {
   static const leat_setting nothing[] = {{"n", NULL}};
@@ -198,8 +196,7 @@ TEST(arguments_that_are_none) {
   leat_session_destroy(session);
 }
 
-// -- Tensors
-// ---------------------------------------------------------------------------------------
+// -- Tensors -------------------------------------------------------------------------------------
 
 static const leat_str no_word = {NULL, 4};
 
@@ -239,8 +236,7 @@ TEST(tensors_that_are_none) {
   leat_session_destroy(session);
 }
 
-// -- Models
-// ----------------------------------------------------------------------------------------
+// -- Models --------------------------------------------------------------------------------------
 
 static void check_is_no_model(leat_model *model) {
   leat_tensor x = {0}, y;
