@@ -101,7 +101,7 @@ LEAT_MUST_USE leat_status leat_remote_read(leat_session *session, int rank, cons
                                            leat_tensor *out, bool *found);
 LEAT_MUST_USE leat_status leat_remote_write(leat_session *session, int rank,
                                             const leat_state *state, const leat_tensor *value);
-void leat_remote_shutdown(leat_session *session);
+LEAT_MUST_USE leat_status leat_remote_shutdown(leat_session *session);
 
 // What this process has sent, as lines `rank 0 tensor train/h:0 to rank 1: 20 x 512 bytes` and
 // `rank 0 control to rank 1: 3104 bytes`.

@@ -298,9 +298,9 @@ leat_status leat_remote_traffic(leat_session *session, leat_text *out) {
   return status;
 }
 
-void leat_remote_shutdown(leat_session *session) {
+leat_status leat_remote_shutdown(leat_session *session) {
   for (int rank = 0; rank < session->cluster->size; rank++)
-    if (rank != session->cluster->rank &&
-        leat_message_send(session, rank, LEAT_MESSAGE_SHUTDOWN, 0, NULL))
-      return;
+    if (rank != session->cluster->rank)
+      LEAT_TRY(leat_message_send(session, rank, LEAT_MESSAGE_SHUTDOWN, 0, NULL));
+  return LEAT_OK;
 }

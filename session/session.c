@@ -248,9 +248,13 @@ leat_status leat_session_create(const leat_session_options *options, leat_sessio
   return leat_session_create_on(options, NULL, out);
 }
 
-static leat_status shut_down(leat_session *session) {
-  leat_remote_shutdown(session);
-  return LEAT_OK;
+// Where the transport has failed the others know; they must not wait for what could not be said.
+static void shut_down(leat_session *session) {
+  leat_status told;
+  LEAT_RECOVER(told, leat_remote_shutdown(session));
+  leat_transport *transport = session->cluster->transport;
+  if (told == LEAT_MEMORY)
+    transport->backend->abort(transport, "the client had no memory to end the session");
 }
 
 void leat_session_destroy(leat_session *session) {
@@ -258,9 +262,7 @@ void leat_session_destroy(leat_session *session) {
   while (session->steps_made) leat_step_destroy(session->steps_made);
   leat_session_forget_waiting(session);
   leat_session_forget_held(session);
-  leat_status told = LEAT_OK;
-  if (session->cluster && leat_session_is_client(session)) LEAT_RECOVER(told, shut_down(session));
-  (void)told; // who is not told finds that nobody is there
+  if (session->cluster && leat_session_is_client(session)) shut_down(session);
   leat_runtime_destroy(session->runtime);
   leat_devices_finish(&session->devices);
   leat_object_cache_close(session->cache);

@@ -325,14 +325,19 @@ static leat_status obey(worker *w, leat_message_kind kind, leat_wire *in, leat_t
   }
 }
 
+// A run needs none: where it cannot begin, run_step tells the others, who wait for its part.
+static bool has_body(leat_message_kind kind) {
+  return kind == LEAT_MESSAGE_REGISTER || kind == LEAT_MESSAGE_READ || kind == LEAT_MESSAGE_TRAFFIC;
+}
+
 static leat_status handle(worker *w, const leat_message *message) {
   leat_wire in = {message->data, message->data + message->size, false};
   leat_text body = {0};
   leat_session_begin(w->session);
   leat_message_kind kind = (leat_message_kind)leat_wire_get(&in);
   uint64_t ticket = leat_wire_get(&in);
-  leat_status status = leat_text_reserve(&body, 1) ? LEAT_OK : LEAT_MEMORY; // it is ours
-  leat_status sent = LEAT_OK;
+  leat_status status = LEAT_OK, sent = LEAT_OK;
+  if (has_body(kind) && !leat_text_reserve(&body, 1)) status = LEAT_MEMORY; // it is ours
   if (!status) LEAT_RECOVER(status, obey(w, kind, &in, &body));
   if (kind != LEAT_MESSAGE_DROP && kind != LEAT_MESSAGE_SHUTDOWN)
     LEAT_RECOVER(sent, reply(w, message->peer, ticket, status, &body));

@@ -468,6 +468,8 @@ static void live_as_two(const char *path) {
   pthread_join(thread, NULL);
   leat_session_destroy(sessions[0]);
   leat_inproc_world_destroy(world);
+  errors += atomic_exchange(&hit, false); // at the end: nobody is left to answer
+  atomic_store(&emptied, false);
 }
 
 TEST(clusters_survive_or_end) {
