@@ -247,23 +247,20 @@ static bool waits_for_more_than_dims(const leat_region *region) {
 
 leat_graph *leat_body_of(leat_builder *builder, uint32_t first, const leat_value *results,
                          uint32_t count) {
-  leat_region region = leat_region_begin(builder->graph, "body");
-  region.first = first;
-  leat_graph *body = leat_graph_create_body(builder->graph);
+  leat_graph *graph = builder->graph;
+  leat_region region = leat_region_begin(graph, "body");
   leat_node_list params = {0};
-  for (uint32_t i = first; i < builder->graph->nodes.count; i++) {
-    leat_node *node = builder->graph->nodes.items[i];
+  for (uint32_t i = first; i < graph->nodes.count; i++) {
+    leat_node *node = graph->nodes.items[i];
     if (node->op != LEAT_OP_parameter) continue;
     node->control_count = 0;
-    leat_vec_push(body->arena, &params, node);
+    leat_vec_push(graph->arena, &params, node);
   }
-  region.bodies[0].graph = body;
-  move_nodes(&region, NULL, body);
-  for (uint32_t i = 0; i < body->nodes.count; i++)
-    replace_captures(&region, builder, body->nodes.items[i]);
+  region.first = first;
+  leat_region_close(&region, builder, NULL);
   for (uint32_t i = 0; i < count; i++) leat_region_give(&region, builder, 0, results[i]);
   if (region.inputs.count || waits_for_more_than_dims(&region)) return NULL;
   add_yield(&region, builder, 0);
-  set_parameters(body, params);
-  return body;
+  set_parameters(region.bodies[0].graph, params);
+  return region.bodies[0].graph;
 }
