@@ -157,10 +157,24 @@ static const char *parameter_name(const resolver *r, leat_value value) {
   return NULL;
 }
 
+// What is in a branch or a loop runs as that does, and as often.
+static leat_status is_inside(const resolver *r, const char *name, const leat_node *node,
+                             const char *what, const char *instead) {
+  const char *region = leat_node_outermost(node)->name;
+  leat_error_at(r->session->diag, node->span, "`%s` cannot be %s: it is inside of `%s`, %s", name,
+                what, region, instead);
+  return LEAT_INVALID;
+}
+
 static leat_status add_named_feed(resolver *r, const char *name) {
   if (is_parameter(r, name)) return LEAT_OK;
   leat_value value = find_value(r, name);
   if (!value.node) return unknown_feed(r, name);
+  if (value.node->graph != r->graph)
+    return is_inside(
+        r, name, value.node, "fed",
+        "which may compute it many times or never; feed what goes in there, or make it "
+        "a parameter");
   const char *parameter = parameter_name(r, value);
   if (parameter)
     return leat_fail(&r->session->error, LEAT_INVALID,
@@ -185,6 +199,9 @@ static leat_status add_named_fetch(resolver *r, const char *name) {
     fetch.value = find_value(r, name);
     if (!fetch.value.node)
       return unknown(r, "value", name, leat_frontend_suggest(r->session->frontend, name));
+    if (fetch.value.node->graph != r->graph)
+      return is_inside(r, name, fetch.value.node, "fetched",
+                       "which gives what it yields or carries");
     if (fetch.value.port >= fetch.value.node->output_count)
       return leat_fail(&r->session->error, LEAT_INVALID,
                        "`%s` has no value that could be fetched; it can be run", name);
@@ -202,6 +219,8 @@ static leat_status add_run(resolver *r, const char *name) {
     if (!node && leat_graph_find_state(r->graph, name)) return is_variable(r, name, "run");
     if (!node) return unknown(r, "node", name, leat_frontend_suggest(r->session->frontend, name));
   }
+  if (node->graph != r->graph)
+    return is_inside(r, name, node, "run", "which runs as a whole; run that");
   leat_vec_push(r->arena, &r->out->step.runs, node);
   if (leat_step_fetches_run(&r->out->step, node)) add_written_fetch(r, node);
   return LEAT_OK;

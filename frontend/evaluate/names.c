@@ -48,14 +48,21 @@ void leat_frontend_names(const leat_frontend *e, leat_name_taker *take, void *co
   leat_arena_destroy(scratch);
 }
 
+// Nothing else can use an entry's values, nor those of a branch or a loop.
+static bool is_usable(const leat_frontend *e, const leat_node *node) {
+  return !node->entry && node->graph == e->graph;
+}
+
 void leat_frontend_paths(const leat_frontend *e, leat_name_taker *take, void *context) {
   for (uint32_t i = 0; i < e->graph->states.count; i++)
     take(context, e->graph->states.items[i]->name);
-  for (uint32_t i = 0; i < e->aliases.count; i++)
-    if (e->aliases.entries[i].value) take(context, e->aliases.entries[i].key);
+  for (uint32_t i = 0; i < e->aliases.count; i++) {
+    const leat_value *value = e->aliases.entries[i].value;
+    if (value && is_usable(e, value->node)) take(context, e->aliases.entries[i].key);
+  }
   for (uint32_t i = 0; i < e->graph->nodes.count; i++) {
     const leat_node *node = e->graph->nodes.items[i];
-    if (!node->entry) take(context, node->name); // nothing else can use an entry's
+    if (is_usable(e, node)) take(context, node->name);
   }
 }
 
