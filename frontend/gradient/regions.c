@@ -11,7 +11,7 @@
 
 #include "frontend/evaluate/region.h"
 #include "frontend/gradient/gradient.h"
-#include "ops/ref.h"
+#include "ops/turns.h"
 
 typedef struct reversal {
   evaluator *e;
@@ -115,59 +115,6 @@ static bool reverse_conditional(const reversal *r) {
   for (uint32_t i = 0; node && i < count; i++)
     if (r->wanted[i + 1]) r->out[i + 1] = ev_tensor((leat_value){node, port++});
   return node;
-}
-
-// -- How many iterations a loop may have ----------------------------------------------------------
-
-// An integer that the text says.
-static bool scalar_of(const leat_node *node, int64_t *out) {
-  if (node->op != LEAT_OP_const || node->outputs[0].rank) return false;
-  leat_dtype dtype = node->outputs[0].dtype;
-  if (!leat_dtype_in_class(dtype, LEAT_CLASS_INTEGER)) return false;
-  *out = leat_load_index(leat_node_attr(node, "value")->tensor, 0);
-  return true;
-}
-
-// What the value of a body is made of outside of it: a constant or a dim that does not vary.
-static bool find_count(const reversal *r, leat_value value, leat_dim *out) {
-  const leat_node *node = value.node;
-  while (node->op == LEAT_OP_parameter) {
-    uint32_t index = (uint32_t)leat_node_attr(node, "index")->i;
-    if (node->graph != r->condition && node->graph != r->body) return false;
-    if (index < r->carried) return false;
-    node = r->node->inputs[index].node;
-  }
-  if (node->op == LEAT_OP_cast && leat_dtype_in_class(node->outputs[0].dtype, LEAT_CLASS_INTEGER))
-    return find_count(r, node->inputs[0], out);
-  if (node->op == LEAT_OP_dim) return *out = leat_node_attr(node, "value")->dim, true;
-  int64_t number;
-  bool known = scalar_of(node, &number);
-  if (known) *out = leat_dim_const(number);
-  return known;
-}
-
-// Whether the carried value grows by 1 in each iteration, from a number on.
-static bool is_counter(const reversal *r, uint32_t index, int64_t *from) {
-  const leat_node *next = r->body->yield->inputs[index].node;
-  int64_t step;
-  if (next->op != LEAT_OP_add || next->inputs[0].node != r->body->params.items[index]) return false;
-  return scalar_of(next->inputs[1].node, &step) && step == 1 &&
-         scalar_of(r->node->inputs[index].node, from);
-}
-
-// At most so many iterations, as far as the condition alone says.
-static bool find_bound(const reversal *r, leat_value condition, leat_dim *out) {
-  const leat_node *node = condition.node;
-  leat_dims *dims = r->e->graph->dims;
-  int64_t from;
-  leat_dim to;
-  if (node->op == LEAT_OP_and)
-    return find_bound(r, node->inputs[0], out) || find_bound(r, node->inputs[1], out);
-  if (node->op != LEAT_OP_less || node->inputs[0].node->op != LEAT_OP_parameter) return false;
-  uint32_t index = (uint32_t)leat_node_attr(node->inputs[0].node, "index")->i;
-  return index < r->carried && is_counter(r, index, &from) && find_count(r, node->inputs[1], &to) &&
-         leat_dim_sub(dims, to, leat_dim_const(from), out) &&
-         leat_dim_max(dims, *out, leat_dim_const(0), out);
 }
 
 // -- The loop again -------------------------------------------------------------------------------
@@ -300,7 +247,7 @@ typedef struct history {
 static bool keep_history(const reversal *r, history *h) {
   evaluator *e = r->e;
   leat_dim bound;
-  bool bounded = find_bound(r, r->condition->yield->inputs[0], &bound);
+  bool exact, bounded = leat_loop_turns(r->node, &bound, &exact);
   h->rows = leat_new_array(e->arena, leat_value, (size_t)r->carried + 1);
   if (!bounded) {
     again counting = {0};

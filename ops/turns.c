@@ -1,0 +1,113 @@
+// See turns.h. Integers are taken for numbers without end: what a dim is compared with has the bits
+// that it needs.
+#include "ops/turns.h"
+
+#include "ops/ref.h"
+
+// -- What is known
+// ---------------------------------------------------------------------------------
+
+static bool is_integer(leat_value value) {
+  return leat_dtype_in_class(leat_value_type(value)->dtype, LEAT_CLASS_INTEGER);
+}
+
+// What is the same in each turn: what it is outside; else {NULL}.
+static leat_value captured(const leat_node *param) {
+  const leat_node *owner = param->graph->owner;
+  uint32_t index = (uint32_t)leat_node_attr(param, "index")->i;
+  if (!owner || (owner->op == LEAT_OP_while_loop && index < owner->output_count))
+    return (leat_value){0};
+  return owner->inputs[owner->input_count - param->graph->params.count + index];
+}
+
+// What a body's value, or one that only changes its dtype, is made of outside.
+static leat_value source_of(leat_value value) {
+  while (value.node) {
+    const leat_node *node = value.node;
+    if (leat_value_type(value)->rank || !is_integer(value)) return (leat_value){0};
+    if (node->op != LEAT_OP_cast && node->op != LEAT_OP_parameter) break;
+    value = node->op == LEAT_OP_cast ? node->inputs[0] : captured(node);
+  }
+  return value;
+}
+
+static bool find_given(leat_value value, leat_dim *out) {
+  const leat_node *node = source_of(value).node;
+  if (!node || (node->op != LEAT_OP_const && node->op != LEAT_OP_dim)) return false;
+  const leat_attr *given = leat_node_attr(node, "value");
+  bool constant = node->op == LEAT_OP_const;
+  *out = constant ? leat_dim_const(leat_load_index(given->tensor, 0)) : given->dim;
+  return true;
+}
+
+// What a loop has counted when it ends.
+static bool find_counted(leat_value value, leat_dim *out) {
+  leat_dims *dims = value.node->graph->dims;
+  int64_t step;
+  leat_dim turns;
+  bool exact;
+  return leat_loop_step(value.node, value.port, &step) &&
+         leat_loop_turns(value.node, &turns, &exact) && exact &&
+         find_given(value.node->inputs[value.port], out) &&
+         leat_dim_mul(dims, turns, leat_dim_const(step), &turns) &&
+         leat_dim_add(dims, *out, turns, out);
+}
+
+bool leat_known_integer(leat_value value, leat_dim *out) {
+  leat_value source = source_of(value);
+  if (source.node && source.node->op == LEAT_OP_while_loop) return find_counted(source, out);
+  return find_given(value, out);
+}
+
+// -- Loops
+// -----------------------------------------------------------------------------------------
+
+static bool is_parameter(leat_value value, uint32_t index) {
+  return value.node->op == LEAT_OP_parameter &&
+         leat_node_attr(value.node, "index")->i == (int64_t)index;
+}
+
+bool leat_loop_step(const leat_node *loop, uint32_t carried, int64_t *out) {
+  const leat_node *next = leat_node_attr(loop, "body")->body->yield->inputs[carried].node;
+  if (next->op != LEAT_OP_add && next->op != LEAT_OP_sub) return false;
+  leat_value a = next->inputs[0], b = next->inputs[1];
+  if (next->op == LEAT_OP_add && is_parameter(b, carried)) {
+    leat_value other = a;
+    a = b;
+    b = other;
+  }
+  leat_dim by;
+  if (!is_integer(a) || !is_parameter(a, carried) || !find_given(b, &by)) return false;
+  *out = next->op == LEAT_OP_sub ? -by.value : by.value;
+  return leat_dim_is_const(by);
+}
+
+// low < high, of which one is carried and nears the other by 1 in each turn.
+static bool find_turns(const leat_node *loop, leat_value low, leat_value high, leat_dim *out) {
+  leat_dims *dims = loop->graph->dims;
+  bool up = low.node->op == LEAT_OP_parameter && !captured(low.node).node;
+  const leat_node *counter = up ? low.node : high.node;
+  leat_dim first, last;
+  int64_t step;
+  if (counter->op != LEAT_OP_parameter) return false;
+  uint32_t index = (uint32_t)leat_node_attr(counter, "index")->i;
+  if (index >= loop->output_count || !leat_loop_step(loop, index, &step) || step != (up ? 1 : -1))
+    return false;
+  return leat_known_integer(loop->inputs[index], &first) && find_given(up ? high : low, &last) &&
+         leat_dim_sub(dims, up ? last : first, up ? first : last, out) &&
+         leat_dim_max(dims, *out, leat_dim_const(0), out);
+}
+
+static bool find_bound(const leat_node *loop, const leat_node *holds, leat_dim *out) {
+  if (holds->op == LEAT_OP_and)
+    return find_bound(loop, holds->inputs[0].node, out) ||
+           find_bound(loop, holds->inputs[1].node, out);
+  if (holds->op == LEAT_OP_less) return find_turns(loop, holds->inputs[0], holds->inputs[1], out);
+  return holds->op == LEAT_OP_greater && find_turns(loop, holds->inputs[1], holds->inputs[0], out);
+}
+
+bool leat_loop_turns(const leat_node *loop, leat_dim *out, bool *exact) {
+  const leat_node *holds = leat_node_attr(loop, "condition")->body->yield->inputs[0].node;
+  *exact = holds->op != LEAT_OP_and;
+  return find_bound(loop, holds, out);
+}
