@@ -9,12 +9,15 @@
 //           that only its own next value needs are gone; what a loop passes on as it is, or both
 //           branches give, is the value outside
 //   hoists  what does not vary in a loop and is worth it (regions_hoist.c), from inner loops first
+//   batches products of the rows that a loop reads (regions_batch.c)
 //   keeps   every bit of every value, the effects and their order; names of the nodes that stay
 //
 // A graph before the bodies in it, so that constants come in all the way, and again until nothing
 // changes: each change leaves less inside, so that it ends. A body is looked at again only if it
 // has changed.
 #include "passes/regions.h"
+
+#include <string.h>
 
 // -- Nodes with bodies -----------------------------------------------------------------------
 
@@ -38,6 +41,31 @@ int64_t leat_region_param(leat_value value) {
 
 bool leat_value_same(leat_value a, leat_value b) {
   return a.node == b.node && a.port == b.port;
+}
+
+leat_value leat_region_add_parameter(const leat_region_node *region, leat_graph *body,
+                                     leat_value value) {
+  leat_attr attrs[] = {{.i = body->params.count}, {.type = leat_value_type(value)}};
+  const char *path = leat_intern_path(body->strings, region->node->name,
+                                      leat_intern(body->strings, leat_path_last(value.node->name)));
+  leat_node *param = leat_graph_append(body, LEAT_OP_parameter, leat_graph_unique_name(body, path),
+                                       NULL, 0, attrs);
+  param->outputs = attrs[1].type;
+  param->entry = body->yield->entry;
+  param->span = value.node->span;
+  leat_vec_push(body->arena, &body->params, param);
+  return (leat_value){param, 0};
+}
+
+void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
+                            const leat_value *values, uint32_t count) {
+  leat_node *node = region->node;
+  uint32_t before = node->input_count;
+  leat_value *inputs = leat_new_array(graph->arena, leat_value, before + count);
+  memcpy(inputs, node->inputs, before * sizeof *inputs);
+  memcpy(inputs + before, values, count * sizeof *inputs);
+  node->inputs = inputs;
+  node->input_count += count;
 }
 
 // How a body is, once the pass has met it.
@@ -112,6 +140,7 @@ static leat_status visit(leat_regions *regions, leat_graph *graph) {
     leat_regions_narrow(regions, graph);
     LEAT_TRY(visit_bodies(regions, graph));
     leat_regions_hoist(regions, graph);
+    leat_regions_batch(regions, graph);
     if (regions->changes == before) return LEAT_OK;
     LEAT_TRY(put_in_order(regions, graph));
   }

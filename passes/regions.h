@@ -28,6 +28,12 @@ leat_value leat_region_input(const leat_region_node *region, uint32_t param);
 // The number of the parameter that a value in a body is; -1: something else.
 int64_t leat_region_param(leat_value value);
 bool leat_value_same(leat_value a, leat_value b);
+// What stands for the value of outside in the body: a new parameter, the last.
+leat_value leat_region_add_parameter(const leat_region_node *region, leat_graph *body,
+                                     leat_value value);
+// The inputs of such parameters, which all bodies have by now.
+void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
+                            const leat_value *values, uint32_t count);
 // It has other inputs or bodies than before.
 void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node);
 // The entry has these effects in the place of the node's, as far as they are some.
@@ -37,5 +43,6 @@ void leat_region_effects(leat_graph *graph, const leat_node *node, leat_node *co
 void leat_regions_decide(leat_regions *regions, leat_graph *graph);
 void leat_regions_narrow(leat_regions *regions, leat_graph *graph);
 void leat_regions_hoist(leat_regions *regions, leat_graph *graph);
+void leat_regions_batch(leat_regions *regions, leat_graph *graph);
 
 #endif

@@ -178,20 +178,6 @@ static void take_out(hoister *h, leat_node *node) {
 
 // -- The bodies ---------------------------------------------------------------------------------
 
-static leat_value add_parameter(const hoister *h, leat_graph *body, leat_value crossing) {
-  leat_attr attrs[] = {{.i = body->params.count}, {.type = leat_value_type(crossing)}};
-  const char *path =
-      leat_intern_path(body->strings, h->region.node->name,
-                       leat_intern(body->strings, leat_path_last(crossing.node->name)));
-  leat_node *param = leat_graph_append(body, LEAT_OP_parameter, leat_graph_unique_name(body, path),
-                                       NULL, 0, attrs);
-  param->outputs = attrs[1].type;
-  param->entry = body->yield->entry;
-  param->span = crossing.node->span;
-  leat_vec_push(body->arena, &body->params, param);
-  return (leat_value){param, 0};
-}
-
 // In front of all else; in the body that they cross into they stand for the nodes.
 static void add_parameters(hoister *h, leat_graph *body, leat_value **values) {
   for (uint32_t i = 0; i < h->count; i++) {
@@ -199,7 +185,7 @@ static void add_parameters(hoister *h, leat_graph *body, leat_value **values) {
     if (!h->crosses[i]) continue;
     values[i] = leat_new_array(h->scratch, leat_value, node->output_count);
     for (uint32_t port = 0; port < node->output_count; port++)
-      values[i][port] = add_parameter(h, body, (leat_value){node, port});
+      values[i][port] = leat_region_add_parameter(&h->region, body, (leat_value){node, port});
   }
 }
 
@@ -220,16 +206,12 @@ static void rewrite_body(hoister *h, leat_graph *body) {
   leat_rewrite_finish(&r);
 }
 
-static void add_inputs(hoister *h) {
-  leat_vec(leat_value) inputs = {0};
-  leat_arena *arena = h->graph->arena;
-  leat_node *loop = h->region.node;
-  for (uint32_t i = 0; i < loop->input_count; i++) leat_vec_push(arena, &inputs, loop->inputs[i]);
+static void add_inputs(const hoister *h) {
+  leat_vec(leat_value) crossing = {0};
   for (uint32_t i = 0; i < h->count; i++)
     for (uint32_t port = 0; h->crosses[i] && port < h->nodes[i]->output_count; port++)
-      leat_vec_push(arena, &inputs, (leat_value){h->nodes[i], port});
-  loop->inputs = inputs.items;
-  loop->input_count = inputs.count;
+      leat_vec_push(h->scratch, &crossing, (leat_value){h->nodes[i], port});
+  leat_region_add_inputs(h->graph, &h->region, crossing.items, crossing.count);
 }
 
 static void hoist_body(hoister *h, uint32_t number) {

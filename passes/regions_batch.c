@@ -1,0 +1,198 @@
+// Products of rows that a loop reads are made in front of it, all in one (passes/regions.c).
+//
+// gather(x, i) @ w is gather(x @ w, i) where neither x nor w varies, to the bit: an element of a
+// product sums over one row, in an order that does not depend on how many rows there are. The loop
+// then reads a row of the product. Which row it reads in which turn does not matter, nor whether it
+// reads one twice or fails because there is no such row: the rows are as many.
+//
+// That is worth it where the loop surely turns at least as often as there are rows, so that nothing
+// is computed that nobody asks for, and where reading a row takes less time than computing it. The
+// product's size is bounded.
+#include "ops/build.h"
+#include "ops/turns.h"
+#include "passes/cost.h"
+#include "passes/regions.h"
+
+static const double most_bytes = 1 << 28; // of a product
+static const double bytes_per_second = 1e10;
+
+typedef struct batcher {
+  leat_regions *regions;
+  const leat_cost_model *cost;
+  leat_graph *graph; // around the loop
+  leat_region_node region;
+  leat_dim turns;
+  leat_vec(leat_value) made; // outside, of which the bodies get new parameters
+  leat_node_list old, new;   // reads
+} batcher;
+
+// matmul(read, weight), the read one of rows or, if it is whole, of any shape of a row.
+typedef struct row_product {
+  leat_node *product, *read;
+  leat_value rows, weight; // outside
+  int32_t axis;            // of the rows
+} row_product;
+
+// -- What is such a product
+// ------------------------------------------------------------------------
+
+// What the loop captures; else {NULL}.
+static leat_value captured(const batcher *b, leat_value value) {
+  int64_t param = leat_region_param(value);
+  bool varies = param < b->region.carried;
+  return varies ? (leat_value){0} : leat_region_input(&b->region, (uint32_t)param);
+}
+
+static bool is_free(const leat_node *node) {
+  return !node->control_count && !node->device && !node->colocate;
+}
+
+static leat_node *read_of(leat_value value) {
+  while (value.node->op == LEAT_OP_reshape && is_free(value.node)) value = value.node->inputs[0];
+  bool one = value.node->op == LEAT_OP_gather && !leat_value_type(value.node->inputs[1])->rank;
+  return one && is_free(value.node) ? value.node : NULL;
+}
+
+static bool is_row_product(const batcher *b, leat_node *node, row_product *out) {
+  if (node->op != LEAT_OP_matmul || !is_free(node) || leat_node_may_fail(node)) return false;
+  leat_node *read = read_of(node->inputs[0]);
+  if (!read || leat_node_attr(node, "transpose_a")->i || node->outputs[0].rank != 2) return false;
+  *out = (row_product){node, read, captured(b, read->inputs[0]), captured(b, node->inputs[1]),
+                       (int32_t)leat_node_attr(read, "axis")->i};
+  if (!out->rows.node || !out->weight.node) return false;
+  bool as_read = node->inputs[0].node == read && out->axis < read->outputs[0].rank;
+  return out->axis == 0 || as_read;
+}
+
+// -- What is worth it
+// ------------------------------------------------------------------------------
+
+static bool at_least(leat_dims *dims, leat_dim a, leat_dim b) {
+  leat_dim more;
+  return leat_dim_sub(dims, a, b, &more) && leat_dim_bounds(more).low >= 0;
+}
+
+static bool is_worth_it(const batcher *b, const row_product *p) {
+  const leat_type *rows = leat_value_type(p->rows);
+  double row = leat_cost_result_bytes(b->cost, p->product);
+  leat_type whole = p->product->outputs[0];
+  whole.dims[whole.rank++] = rows->dims[p->axis];
+  double computing = leat_cost_work(b->cost, p->product).operations;
+  return at_least(b->graph->dims, b->turns, rows->dims[p->axis]) &&
+         leat_cost_bytes(b->cost, &whole) <= most_bytes &&
+         computing * LEAT_INSTRUCTION_PICOSECONDS * 1e-12 > row / bytes_per_second;
+}
+
+// -- Outside
+// ---------------------------------------------------------------------------------------
+
+static leat_builder builder_of(const batcher *b, leat_graph *graph, const leat_node *like) {
+  bool body = graph != b->graph;
+  return (leat_builder){.graph = graph,
+                        .diag = b->regions->context->diag,
+                        .span = like->span,
+                        .entry = body ? graph->yield->entry : b->region.node->entry,
+                        .place = like->place};
+}
+
+static leat_value reshape(leat_builder *builder, const char *name, leat_value value,
+                          const leat_dim *dims, int32_t rank) {
+  leat_arena *arena = builder->graph->arena;
+  leat_attr shape = {.count = (uint32_t)rank,
+                     .dims = leat_arena_memdup(arena, dims, (size_t)rank * sizeof *dims)};
+  return leat_build(builder, name, LEAT_OP_reshape, &value, 1, &shape);
+}
+
+// The rows as one matrix times the weight, with the axes of the rows. {NULL}: a dim cannot be said.
+static leat_value multiply(const batcher *b, const row_product *p) {
+  leat_builder builder = builder_of(b, b->graph, p->product);
+  const leat_type *a = leat_value_type(p->product->inputs[0]);
+  leat_type whole = p->product->outputs[0];
+  const char *name = p->product->name;
+  leat_dim matrix[] = {a->dims[0], a->dims[1]};
+  leat_dim count = leat_value_type(p->rows)->dims[p->axis];
+  for (int32_t i = whole.rank++; i > p->axis; i--) whole.dims[i] = whole.dims[i - 1];
+  whole.dims[p->axis] = count;
+  if (!leat_dim_mul(b->graph->dims, count, a->dims[0], &matrix[0])) return (leat_value){0};
+  leat_value operands[] = {reshape(&builder, name, p->rows, matrix, 2), p->weight};
+  if (!operands[0].node) return (leat_value){0};
+  leat_value product = leat_build(&builder, name, LEAT_OP_matmul, operands, 2, p->product->attrs);
+  return product.node ? reshape(&builder, name, product, whole.dims, whole.rank) : product;
+}
+
+// -- The loop
+// --------------------------------------------------------------------------------------
+
+// The row of the product that is read; it fails as the read does that it stands for.
+static leat_value read_row(batcher *b, const row_product *p, leat_value product) {
+  leat_value inputs[] = {product, p->read->inputs[1]};
+  leat_builder builder = builder_of(b, b->region.bodies[1], p->read);
+  leat_value read = leat_build(&builder, p->read->name, LEAT_OP_gather, inputs, 2, p->read->attrs);
+  leat_vec_push(b->graph->arena, &b->old, p->read);
+  leat_vec_push(b->graph->arena, &b->new, read.node);
+  return read;
+}
+
+// An error names it as if nothing had changed, unless the other is there still.
+static void take_names(const batcher *b) {
+  for (uint32_t i = 0; i < b->new.count; i++)
+    if (!leat_graph_find_node(b->graph, b->old.items[i]->name))
+      leat_graph_rename_node(b->graph, b->new.items[i], b->old.items[i]->name);
+}
+
+static leat_value batch_node(batcher *b, leat_node *node) {
+  row_product p;
+  if (!is_row_product(b, node, &p) || !is_worth_it(b, &p)) return (leat_value){0};
+  leat_value made = multiply(b, &p);
+  if (!made.node) return made;
+  leat_vec_push(b->graph->arena, &b->made, made);
+  return read_row(b, &p, leat_region_add_parameter(&b->region, b->region.bodies[1], made));
+}
+
+// The condition has the parameters of the body.
+static void extend_condition(const batcher *b) {
+  leat_graph *condition = b->region.bodies[0];
+  leat_rewriter r = leat_rewrite_begin(condition, b->regions->context->scratch);
+  for (uint32_t i = 0; i < b->made.count; i++)
+    leat_region_add_parameter(&b->region, condition, b->made.items[i]);
+  for (uint32_t i = 0; i < r.count; i++) leat_rewrite_keep(&r, condition->nodes.items[i]);
+  leat_rewrite_finish(&r);
+}
+
+static void batch_loop(batcher *b) {
+  leat_graph *body = b->region.bodies[1];
+  leat_rewriter r = leat_rewrite_begin(body, b->regions->context->scratch);
+  for (uint32_t i = 0; i < r.count; i++) {
+    leat_node *node = body->nodes.items[i];
+    leat_rewrite_inputs(&r, node);
+    leat_value instead = batch_node(b, node);
+    if (instead.node)
+      leat_rewrite_replace(&r, node, instead);
+    else
+      leat_rewrite_keep(&r, node);
+  }
+  leat_rewrite_finish(&r);
+  if (!b->made.count) return;
+  take_names(b);
+  extend_condition(b);
+  leat_region_add_inputs(b->graph, &b->region, b->made.items, b->made.count);
+  leat_region_changed(b->regions, b->graph, b->region.node);
+}
+
+void leat_regions_batch(leat_regions *regions, leat_graph *graph) {
+  leat_arena *scratch = regions->context->scratch;
+  leat_cost_model cost = leat_cost_model_create(regions->context);
+  leat_rewriter r = leat_rewrite_begin(graph, scratch);
+  for (uint32_t i = 0; i < r.count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    bool exact;
+    leat_rewrite_inputs(&r, node);
+    batcher b = {.regions = regions, .graph = graph, .cost = &cost};
+    if (node->op == LEAT_OP_while_loop && leat_loop_turns(node, &b.turns, &exact) && exact) {
+      b.region = leat_region_node_of(node);
+      batch_loop(&b);
+    }
+    leat_rewrite_keep(&r, node);
+  }
+  leat_rewrite_finish(&r);
+}
