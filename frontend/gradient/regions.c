@@ -140,6 +140,16 @@ static bool can_keep(leat_value value) {
   return type->rank < LEAT_MAX_RANK && type->dtype != LEAT_str;
 }
 
+// A counter needs no rows: what it was in a turn is computed. Its dtype has all small steps.
+static bool is_counter(const reversal *r, uint32_t i, int64_t *step) {
+  return leat_loop_step(r->node, i, step) && -128 < *step && *step < 128;
+}
+
+static bool is_kept(const reversal *r, uint32_t i) {
+  int64_t step;
+  return can_keep(r->node->inputs[i]) && !is_counter(r, i, &step);
+}
+
 // rows[count] = value
 static leat_value set_row(const reversal *r, leat_value rows, leat_value count, leat_value value) {
   leat_builder builder = ev_builder(r->e, r->span);
@@ -185,7 +195,7 @@ static bool body_again(const reversal *r, again *how, leat_value *params) {
   how->copies[1] = ev_region_repeat(e, r->body, params, next);
   next[r->carried] = operation(r, LEAT_OPERATOR_ADD, count, ev_int(1));
   for (uint32_t i = 0; how->kept && i < r->carried; i++)
-    if (can_keep(params[i])) {
+    if (is_kept(r, i)) {
       leat_value rows = parameter(r, "rows", inputs + 1 + kept++);
       next[r->carried + kept] = set_row(r, rows, count, params[i]);
     }
@@ -206,7 +216,7 @@ static leat_node *run_again(const reversal *r, again *how) {
   leat_value *rows = leat_new_array(e->arena, leat_value, (size_t)r->carried + 1);
   leat_value zero = ev_literal_tensor(e, ev_int(0), &count, NULL, r->span);
   for (uint32_t i = 0; how->kept && i < r->carried; i++)
-    if (can_keep(r->node->inputs[i])) rows[i] = new_rows(r, r->node->inputs[i], *how->kept);
+    if (is_kept(r, i)) rows[i] = new_rows(r, r->node->inputs[i], *how->kept);
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
   for (uint32_t i = 0; i < r->node->input_count; i++)
@@ -239,8 +249,9 @@ static void replace_loop(const reversal *r, leat_node *by, const again *how) {
 
 // What the backward loop knows of the iteration that it reverses.
 typedef struct history {
-  leat_value count;   // of iterations
-  leat_value *rows;   // by carried value: what it was in each; {NULL}: made again
+  leat_value count; // of iterations
+  leat_value
+      *rows; // by carried value: what it was in each, of a counter in the first; {NULL}: made again
   uint32_t row_first; // their inputs of the backward loop
 } history;
 
@@ -248,7 +259,10 @@ static bool keep_history(const reversal *r, history *h) {
   evaluator *e = r->e;
   leat_dim bound;
   bool exact, bounded = leat_loop_turns(r->node, &bound, &exact);
+  int64_t step;
   h->rows = leat_new_array(e->arena, leat_value, (size_t)r->carried + 1);
+  for (uint32_t i = 0; i < r->carried; i++)
+    if (is_counter(r, i, &step)) h->rows[i] = r->node->inputs[i];
   if (!bounded) {
     again counting = {0};
     leat_node *counted = run_again(r, &counting);
@@ -267,23 +281,47 @@ static bool keep_history(const reversal *r, history *h) {
   if (bounded) replace_loop(r, kept, &keeping);
   h->count = (leat_value){kept, port};
   for (uint32_t i = 0; i < r->carried; i++)
-    if (can_keep(r->node->inputs[i])) h->rows[i] = (leat_value){kept, ++port};
+    if (is_kept(r, i)) h->rows[i] = (leat_value){kept, ++port};
   return true;
 }
 
-// What the loop carried when it had run `count` times, in the open body.
+// What a counter was when the loop had run `count` times.
+static leat_value recall_counter(const reversal *r, leat_value first, int64_t step,
+                                 leat_value count) {
+  leat_attr dtype = {.i = leat_value_type(first)->dtype};
+  ev value = ev_tensor(count);
+  if (dtype.i != LEAT_i64) value = ev_op(r->e, LEAT_OP_cast, &value, 1, &dtype, r->span, NULL);
+  if (value.kind != EV_TENSOR) return (leat_value){0};
+  int64_t by = step < 0 ? -step : step;
+  leat_dim from;
+  leat_value grown = value.tensor;
+  if (by != 1) grown = operation(r, LEAT_OPERATOR_MUL, grown, ev_int(by));
+  bool from_zero = leat_known_integer(first, &from) && leat_dim_is(from, 0);
+  if (!grown.node || (from_zero && step >= 0)) return grown;
+  leat_operator sign = step < 0 ? LEAT_OPERATOR_SUB : LEAT_OPERATOR_ADD;
+  return operation(r, sign, first, ev_tensor(grown));
+}
+
+// What carried value i was then.
+static leat_value recall_value(const reversal *r, uint32_t i, leat_value rows, leat_value count) {
+  leat_attr axis = {.i = 0};
+  ev inputs[] = {ev_tensor(rows), ev_tensor(count)};
+  int64_t step;
+  if (is_counter(r, i, &step)) return recall_counter(r, rows, step, count);
+  ev value = ev_op(r->e, LEAT_OP_gather, inputs, 2, &axis, r->span, NULL);
+  return value.kind == EV_TENSOR ? value.tensor : (leat_value){0};
+}
+
+// What the loop carried then, in the open body.
 static bool recall(const reversal *r, const history *h, leat_value count, leat_value *params) {
   bool all = true;
-  leat_attr axis = {.i = 0};
   for (uint32_t i = 0, row = 0; i < r->carried; i++) {
     if (!h->rows[i].node) {
       all = false;
       continue;
     }
-    ev inputs[] = {ev_tensor(parameter(r, "rows", h->row_first + row++)), ev_tensor(count)};
-    ev value = ev_op(r->e, LEAT_OP_gather, inputs, 2, &axis, r->span, NULL);
-    if (value.kind != EV_TENSOR) return false;
-    params[i] = value.tensor;
+    params[i] = recall_value(r, i, parameter(r, "rows", h->row_first + row++), count);
+    if (!params[i].node) return false;
   }
   if (all) return true;
   leat_node *again_until = run_again(r, &(again){.limit = count});

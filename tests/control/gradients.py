@@ -568,3 +568,22 @@ def grad_leaves_effects_as_they_are(x, n):
         if x[2] > 100:
             raise Stops('too large')
     return (n + 1) * x**n
+
+
+# -- Counters: they are not kept but computed ------------------------------------------------------------------------------
+
+@case('''
+entry main(x: f64[3], first: i32[], n: i32[]) -> (g: f64[3]) {
+  _, _, _, _, y = while (t = 0, a = first, b: u8[] = 250, c: i8[] = 100, y = x) t < n {
+    next t + 1, a + 3, b - 2, c + 9, y * x + cast(a, f64) * x * cast(t, f64) + cast(b, f64) * y - cast(c, f64) * x
+  }
+  g = grad(sum(y), [x])[0]
+}''', *({'x': X, 'first': first, 'n': n} for first, n in ((5, 6), (-4, 1), (0, 0))))
+def what_counts_is_computed_backwards(x, first, n):
+    def f(x):
+        y = x
+        for t in range(int(n)):
+            c = (100 + 9 * t + 128) % 256 - 128
+            y = y * x + (int(first) + 3 * t) * x * t + (250 - 2 * t) * y - c * x
+        return y.sum()
+    return slopes(f, x)[0]
