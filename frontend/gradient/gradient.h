@@ -2,7 +2,7 @@
 //
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
-//   regions.c    through loops and branches
+//   regions.c    through loops and branches, with loops.c and again.c (reversal.h)
 #ifndef LEAT_FRONTEND_GRADIENT_H
 #define LEAT_FRONTEND_GRADIENT_H
 

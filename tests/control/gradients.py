@@ -457,6 +457,108 @@ def grad_of_a_table_s_rows(i, n):
     return slopes(f, numpy.full((5, 2), 0.5))[0]
 
 
+# -- Inside of bodies, where the count is not known ------------------------------------------------------------------
+
+def next_chunk(end, begin, used):
+    """As the library's: 16 slots, chunks of 16."""
+    count, free = end - begin, 15 - used
+    far = max(count - 16, 0)
+    steps = min(far, max(3 * count // (free + 4), 16)) if free else far
+    last = count - steps <= 16
+    return begin + steps, (count - steps) * last, used - (steps == 0) if last else used + 1
+
+
+@case('''
+entry main(n: i64[]) -> (left: i64[], again: i64[], most: i64[], used: i64[]) {
+  left, used, most, again, at = while (left = n, used: i64[] = 1, most: i64[] = 1, again: i64[] = 0,
+                                       at = zeros(i64[16])) left > 0 {
+    from = at[used - 1]
+    c = next_chunk(left, from, used, 16, 16)
+    next left - c[1], c[2], maximum(most, c[2]), again + c[0] - from + c[1], scatter_set(at, stack([used]), stack([c[0]]))
+  }
+}''', *({'n': n} for n in (1, 16, 17, 100, 1000, 30000, 1000000)))
+def iterations_done_again_for_a_gradient(n):
+    left, kept, most, again = int(n), [0], 1, 0
+    while left:
+        to, done, used = next_chunk(left, kept[-1], len(kept))
+        again += to - kept[-1] + done
+        kept = kept[:used] if used <= len(kept) else [*kept, to]
+        left, most = left - done, max(most, used)
+    assert most <= 15 and again <= n * (1 if n <= 16 else 2 if n <= 100 else 3 if n <= 1000 else 5 if n <= 30000 else 12)
+    return left, again, most, len(kept)
+
+
+@case('''
+entry main(x: f64[3], w: f64[3], n: i32[]) -> (y: f64[3], dx: f64[3], dw: f64[3]) {
+  _, y, dx, dw = while (k = 0, y = x, dx = x, dw = w) k < 2 {
+    _, z = while (t = 0, z = y) t < n + k { next t + 1, sin(z) * w + x }
+    g = grad(sum(z * z), [y, w])
+    next k + 1, z, g[0], g[1]
+  }
+}''', *({'x': X, 'w': [0.9, -1, 0.5], 'n': n} for n in (0, 1, 15, 16, 40, 300)))
+def grad_in_a_turn(x, w, n):
+    def f(y, w):
+        for _ in range(count):
+            y = numpy.sin(y) * w + x
+        return y
+    y = x
+    for count in n, n + 1:
+        slope = slopes(lambda y, w: (f(y, w)**2).sum(), y, w)
+        y = f(y, w)
+    return y, *slope
+
+
+@case('''
+entry main(x: f64[], n: i32[]) -> (y: f64[], dx: f64[]) {
+  _, y, dx = while (k = 0, y: f64[] = 0, dx: f64[] = 0) k < 1 {
+    _, z = while (t = 0, z: f64[] = 1) t < n + k { next t + 1, z * x }
+    g = grad(z, [x])
+    next k + 1, z, g[0]
+  }
+}''', *({'x': 1, 'n': n} for n in (255, 256, 1000000)), targets=('cpu',))
+def grad_in_a_turn_of_many(x, n):
+    return 1, n
+
+
+@case('''
+entry main(x: f64[3], n: i32[]) -> (d2: f64[3]) {
+  _, d2 = while (k = 0, d2 = x) k < 1 {
+    _, y = while (t = 0, y = x) t < n + k { next t + 1, y * x }
+    g = grad(sum(y), [x])
+    h = grad(sum(g[0]), [x])
+    next k + 1, h[0]
+  }
+}''', *({'x': X, 'n': n} for n in (0, 1, 20)), targets=('cpu', 'ref'))
+def second_grad_in_a_turn(x, n):
+    return (n + 1) * n * x**max(float(n) - 1, 0)
+
+
+@case('''
+entry main(x: f64[1, 1, 1, 1, 1, 1, 2, 3], n: i32[]) -> (dx: f64[1, 1, 1, 1, 1, 1, 2, 3]) {
+  _, y, said = while (t = 0, y = x, said = "-") t < n {
+    next t + 1, where(said == "odd", y * 2, y) * x, where(t % 2 == 0, "odd", "even")
+  }
+  g = grad(sum(y), [x])
+  dx = g[0]
+}''', *({'x': numpy.reshape([X, [3, 2, 1]], (1, 1, 1, 1, 1, 1, 2, 3)), 'n': n} for n in (0, 1, 4)))
+def grad_past_strings_and_eight_dims(x, n):
+    return (n + 1) * x**n * 2**(n // 2)
+
+
+@case('''
+entry main(x: f64[1, 1, 1, 1, 1, 1, B, 3], n: i32[]) -> (dx: f64[1, 1, 1, 1, 1, 1, B, 3]) {
+  _, dx = while (k = 0, dx = x) k < 1 {
+    _, y, said = while (t = 0, y = x, said = "-") t < n + k {
+      next t + 1, where(said == "odd", y * 2, y) * x, where(t % 2 == 0, "odd", "even")
+    }
+    g = grad(sum(y), [x])
+    next k + 1, g[0]
+  }
+}''', *({'x': numpy.reshape([X, [3, 2, 1]], (1, 1, 1, 1, 1, 1, 2, 3)), 'n': n} for n in (0, 4)))
+def grad_in_a_turn_past_strings_and_eight_dims(x, n):
+    return (n + 1) * x**n * 2**(n // 2)
+
+
 # -- Nets -------------------------------------------------------------------------------------------------------------
 
 @case('''

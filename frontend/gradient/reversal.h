@@ -1,0 +1,58 @@
+// What the files of gradients through branches and loops use of one another:
+//
+//   regions.c    branches, and what all of them use     again.c    a loop, done again
+//   loops.c      loops
+#ifndef LEAT_FRONTEND_REVERSAL_H
+#define LEAT_FRONTEND_REVERSAL_H
+
+#include "frontend/evaluate/region.h"
+
+typedef struct reversal {
+  evaluator *e;
+  leat_node *node;
+  const ev *partials; // of the outputs
+  const bool *wanted; // by input
+  ev *out;            // by input
+  leat_span span;
+  const leat_graph *condition, *body; // of a loop
+  uint32_t carried;                   // of a loop: so many inputs are
+} reversal;
+
+// -- regions.c ------------------------------------------------------------------------------------
+bool ev_has_gradient(leat_value value);
+leat_value ev_dense(const reversal *r, ev gradient); // {NULL}: there is none
+// The gradient, or zeros of the value's type.
+leat_value ev_or_zeros(const reversal *r, ev gradient, leat_value like);
+leat_value ev_operation(const reversal *r, leat_operator operator, leat_value a, ev b);
+// An i64 of the graph.
+leat_value ev_number(const reversal *r, int64_t number);
+// In the open body, and of a closed one.
+leat_value ev_parameter(const reversal *r, const char *name, uint32_t input);
+void ev_give(const reversal *r, uint32_t body, leat_value value);
+
+// -- loops.c --------------------------------------------------------------------------------------
+bool ev_reverse_loop(const reversal *r);
+
+// -- again.c --------------------------------------------------------------------------------------
+// The loop with a count of its iterations behind what it carries, and behind that rows, which have
+// what was carried in each; but of a counter, which can be computed.
+typedef struct ev_again {
+  const leat_value *from;                       // what is carried first; NULL: what the loop does
+  leat_value count, limit;                      // from, to; {NULL}: from 0, to the loop's end
+  const leat_dim *kept;                         // so many rows; NULL: none
+  leat_node *const *copies[LEAT_REGION_BODIES]; // what was made of the bodies
+} ev_again;
+leat_node *ev_run_again(const reversal *r, ev_again *how); // NULL: reported
+// The loop with its count, and what it kept, is the loop from now on: it is not run twice.
+void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how);
+
+// Rows, so many, like the value.
+leat_value ev_new_rows(const reversal *r, leat_value like, leat_dim count);
+leat_value ev_set_row(const reversal *r, leat_value rows, leat_value at, leat_value value);
+bool ev_has_rows(const reversal *r, uint32_t carried);
+// What a carried value was in that iteration: a row of `kept`, or of a counter, which was `kept` in
+// the first.
+leat_value ev_recall(const reversal *r, uint32_t carried, leat_value kept, leat_value count);
+leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_type *type);
+
+#endif
