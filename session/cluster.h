@@ -82,11 +82,13 @@ typedef struct leat_named_dim {
   const char *name;
   int64_t value;
 } leat_named_dim;
-// Asks the workers to run their parts; leat_remote_done waits until they have.
+// Asks the workers to run their parts; leat_remote_done waits until they have. failed: they have
+// been told that the run has.
 LEAT_MUST_USE leat_status leat_remote_run(leat_session *session, leat_remote *remote, uint64_t run,
                                           int64_t run_count, const leat_named_dim *dims,
                                           uint32_t dim_count);
-LEAT_MUST_USE leat_status leat_remote_done(leat_session *session, const leat_remote *remote);
+LEAT_MUST_USE leat_status leat_remote_done(leat_session *session, const leat_remote *remote,
+                                           bool failed);
 // Takes what workers say unasked; waits for nothing.
 void leat_remote_listen(leat_session *session);
 void leat_remote_drop(leat_session *session, const leat_remote *remote);

@@ -219,9 +219,10 @@ leat_status leat_remote_run(leat_session *session, leat_remote *remote, uint64_t
 }
 
 // A worker that cannot go on says so itself within the session's deadline; this waits a little
-// longer.
-leat_status leat_remote_done(leat_session *session, const leat_remote *remote) {
-  return receive_all(session, remote, session->options.deadline + 10.0, false);
+// longer. Of a run that has failed all know already: who computes something ends that.
+leat_status leat_remote_done(leat_session *session, const leat_remote *remote, bool failed) {
+  double longer = failed ? 0.0 : 10.0;
+  return receive_all(session, remote, session->options.deadline + longer, false);
 }
 
 void leat_remote_listen(leat_session *session) {

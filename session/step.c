@@ -365,7 +365,7 @@ static leat_status execute_remote(leat_step *step, variant *v, const leat_run_re
                            step->dims.count));
   leat_status here =
       v->here.run ? leat_run_execute(v->here.run, request, results, &session->error) : LEAT_OK;
-  leat_status there = leat_remote_done(session, &v->remote);
+  leat_status there = leat_remote_done(session, &v->remote, here != LEAT_OK);
   return here ? here : there;
 }
 

@@ -24,6 +24,7 @@ static const char text[] =
     "entry look() -> (s: f32[], t: str[]) { s = sum(sort(w))\n t = str_upper(name) }\n";
 
 static const char *target; // of the sessions
+static double deadline;    // 0: the default
 static char scratch[SCRATCH_PATH];
 
 static void drop(void *context, const char *said) {
@@ -36,6 +37,7 @@ static leat_session *open_session(int *printed) {
                                   .cache = "off",
                                   .threads = 2,
                                   .trace = true,
+                                  .deadline = deadline,
                                   .print = drop,
                                   .print_context = printed};
   leat_session *session;
@@ -206,6 +208,7 @@ static void race(void) {
   int printed = 0;
   shared s = {0};
   target = "ref";
+  deadline = 1; // of runs that wait for what others took
   s.session = open_session(&printed);
   CHECK_EQ_INT(prepare(s.session, "train", &s.step), LEAT_OK);
   CHECK_EQ_INT(train(s.step, 2), LEAT_OK);
