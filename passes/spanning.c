@@ -8,6 +8,8 @@
 // made.
 #include "passes/parts.h"
 
+#include <string.h>
+
 static bool is_loop(const leat_node *node) {
   return node->op == LEAT_OP_while_loop;
 }
@@ -36,7 +38,7 @@ static bool is_elsewhere(const leat_graph *body, const char *device) {
 bool leat_is_spanning(const leat_node *node) {
   if (node->info->kind != LEAT_KIND_REGION) return false;
   for (int k = 0; k < node->info->attr_count; k++)
-    if (is_elsewhere(node->attrs[k].body, node->device)) return true;
+    if (leat_node_body(node, k) && is_elsewhere(node->attrs[k].body, node->device)) return true;
   return false;
 }
 
@@ -192,12 +194,13 @@ static leat_node *make_node(leat_partitioner *p, leat_spanning *s, uint32_t devi
     inputs[i] = leat_parts_value(p, node->inputs[i], node, device);
   for (uint32_t i = 0; i < count; i++)
     inputs[first + i] = leat_parts_value(p, node->inputs[first + params[i]], node, device);
-  leat_attr bodies[2];
+  leat_attr attrs[LEAT_MAX_ATTRS];
+  memcpy(attrs, node->attrs, (size_t)node->info->attr_count * sizeof *attrs);
   for (uint32_t b = 0; b < 2; b++)
-    bodies[b] = (leat_attr){.body = finish_body(s, b, device, params, count)};
+    attrs[b] = (leat_attr){.body = finish_body(s, b, device, params, count)};
   leat_node *copy =
       leat_graph_append(part->graph, node->op, leat_graph_unique_name(part->graph, node->name),
-                        inputs, first + count, bodies);
+                        inputs, first + count, attrs);
   copy->outputs = number_results(s, device, p->context->arena);
   copy->device = p->context->devices[device].name;
   copy->entry = leat_clone_entry(part->cloner, node->entry);
@@ -253,6 +256,7 @@ void leat_spanning_connect(leat_partitioner *p, const leat_node *node) {
   }
   find_homes(s, p->device[node->id]);
   settle(s, leat_new_array(scratch, leat_value, results + 1));
+  if (is_loop(node)) leat_spanning_bound(s);
   for (uint32_t d = 0; d < devices; d++)
     if (takes_part(s, d)) s->copies[d] = make_node(p, s, d);
   for (uint32_t d = 0; d < devices; d++)

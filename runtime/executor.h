@@ -96,8 +96,9 @@ typedef struct leat_task_place {
 typedef struct leat_transfer {
   leat_run *run;
   leat_task_place place;
-  bool waiting;
-  void *copy; // of what is sent; malloc'ed
+  uint32_t on_way; // of a recv that lags there may be several at once
+  bool waiting;    // its task does, for more of them than it may lag
+  void *copy;      // of what is sent; malloc'ed
   int64_t begin;
   uint32_t count; // how often it began in this run: in loops
 } leat_transfer;
@@ -175,8 +176,10 @@ bool leat_run_ends(leat_run *run);
 void leat_run_destroy(leat_run *run);
 // Begins a table of a region, whose task comes to its turn again when the table is complete.
 void leat_run_begin_table(leat_run *run, leat_task_place region, uint32_t table);
-void leat_run_transfer_began(leat_transfer *transfer);
-void leat_run_transfer_ended(leat_transfer *transfer, bool whole); // whole: its task is complete
+// A tensor begins its way, and has come to its end; the task is complete when no more than `lag`
+// are on their way: whether that is so at once; else, if all were whole, it is completed here.
+bool leat_run_transfer_began(leat_transfer *transfer, uint32_t lag);
+void leat_run_transfer_ended(leat_transfer *transfer, uint32_t lag, bool whole);
 
 // runtime.c. Registers a run that exchanges messages; an aborted step fails it at once.
 void leat_runtime_enter(leat_runtime *runtime, leat_run *run);
@@ -193,9 +196,9 @@ static inline int64_t leat_run_clock(const leat_run *run) { // 0: nothing is tra
 void leat_run_trace(leat_run *run, leat_task_place place, leat_trace_kind kind, int64_t begin,
                     uint64_t bytes);
 
-// transfer.c. Send returns whether the task is complete.
+// transfer.c. Each returns whether the task is complete.
 bool leat_transfer_send(leat_run *run, leat_task_place place);
-void leat_transfer_receive(leat_run *run, leat_task_place place);
+bool leat_transfer_receive(leat_run *run, leat_task_place place);
 // ": DEVICE waits for tensor …", of the first that is on its way; the run's lock is held.
 void leat_transfer_describe(const leat_run *run, leat_text *out);
 

@@ -132,20 +132,22 @@ void leat_run_begin_table(leat_run *run, leat_task_place region, uint32_t table)
   pthread_mutex_unlock(&run->lock);
 }
 
-void leat_run_transfer_began(leat_transfer *transfer) {
+bool leat_run_transfer_began(leat_transfer *transfer, uint32_t lag) {
   leat_run *run = transfer->run;
   pthread_mutex_lock(&run->lock);
-  transfer->waiting = true;
+  bool waiting = transfer->waiting = ++transfer->on_way > lag;
   run->transfers++;
   pthread_mutex_unlock(&run->lock);
+  return !waiting;
 }
 
-void leat_run_transfer_ended(leat_transfer *transfer, bool whole) {
+void leat_run_transfer_ended(leat_transfer *transfer, uint32_t lag, bool whole) {
   leat_run *run = transfer->run;
   pthread_mutex_lock(&run->lock);
-  transfer->waiting = false;
+  bool waited = transfer->waiting;
+  transfer->waiting = --transfer->on_way > lag;
   run->transfers--;
-  if (whole) complete(run, transfer->place);
+  if (whole && waited && !transfer->waiting) complete(run, transfer->place);
   notify(run);
   pthread_mutex_unlock(&run->lock);
 }

@@ -131,6 +131,7 @@ static leat_node *reverse_rows(const reversal *r, const history *h) {
   leat_value *next = leat_new_array(e->arena, leat_value, results);
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
+  region.built.parallel = leat_node_attr(r->node, "parallel")->i;
   leat_region_add(&region.built, h->count);
   b.gradients = add_gradients(r, &region.built, h->gradients);
   for (uint32_t i = r->carried; i < inputs; i++)
@@ -255,6 +256,7 @@ static leat_node *reverse_chunks(const reversal *r, const history *h) {
   checkpoints c = {.next = leat_new_array(e->arena, leat_value, results + 1 + kept)};
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
+  region.built.parallel = leat_node_attr(r->node, "parallel")->i;
   leat_region_add(&region.built, h->count);
   c.gradients = add_gradients(r, &region.built, h->gradients);
   c.used = leat_region_add(&region.built, one);

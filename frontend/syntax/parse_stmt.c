@@ -336,6 +336,7 @@ static void parse_while(leat_parser *p, leat_stmt *s) {
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_carried);
   LEAT_TAKE(p, bindings, mark, &s->carried);
   s->condition = leat_parse_expr(p);
+  s->options = parse_options(p);
   s->body = leat_parse_block(p, (p->allowed & LEAT_ALLOW_RETURN) | LEAT_ALLOW_NEXT);
   parse_suffixes(p, s);
 }
