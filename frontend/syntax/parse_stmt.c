@@ -64,9 +64,9 @@ static leat_bindings parse_params(leat_parser *p) {
   uint32_t mark = p->bindings.count;
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_param);
   LEAT_TAKE(p, bindings, mark, &params);
-  for (uint32_t i = 0; i + 1 < params.count; i++)
-    if (params.items[i].collects)
-      leat_parser_error(p, params.items[i].span, "`...` is the last parameter");
+  for (uint32_t i = 0, collecting = 0; i < params.count; i++)
+    if (params.items[i].collects && collecting++)
+      leat_parser_error(p, params.items[i].span, "a second parameter `...`");
   return params;
 }
 
