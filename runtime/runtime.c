@@ -64,8 +64,9 @@ leat_status leat_runtime_create(const leat_runtime_options *options, leat_runtim
   int cores = leat_cpu_cores(), ranks = options->transport ? options->transport->ranks_on_host : 1;
   int threads = options->threads > 0 ? options->threads : cores / ranks;
   if (threads < 1) threads = 1;
-  runtime->limits =
-      (leat_frame_limits){.threads = threads, .grain = options->grain > 0 ? options->grain : 10000};
+  runtime->limits = (leat_frame_limits){.threads = threads,
+                                        .grain = options->grain > 0 ? options->grain : 10000,
+                                        .memory = options->memory_limit};
   bool spin = (int64_t)threads * ranks <= cores;
   leat_status status = leat_pool_create(threads, spin, &runtime->pool, error);
   if (!status) status = leat_rendezvous_create(&runtime->rendezvous, error);
