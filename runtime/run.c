@@ -44,6 +44,7 @@ static leat_status create(leat_executor *executor, leat_run **out) {
 
 void leat_run_destroy(leat_run *run) {
   for (uint32_t p = 0; p < run->executor->part_count; p++) leat_frame_finish(&run->frames[p]);
+  leat_runtime_return_ending(run->executor->runtime, run->ending);
   pthread_mutex_destroy(&run->lock);
   leat_arena_destroy(run->arena);
 }
@@ -54,8 +55,13 @@ leat_run *leat_run_acquire(leat_executor *executor) {
   if (run) executor->idle = run->next_idle;
   pthread_mutex_unlock(&executor->lock);
   leat_status status = LEAT_OK;
-  if (!run) LEAT_RECOVER(status, create(executor, &run));
-  return status ? NULL : run;
+  if (run) return run;
+  LEAT_RECOVER(status, create(executor, &run));
+  if (status) return NULL;
+  run->ending = leat_runtime_take_ending(executor->runtime);
+  if (run->ending) return run;
+  leat_run_destroy(run);
+  return NULL;
 }
 
 void leat_run_release(leat_run *run) {
@@ -165,6 +171,7 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
   bool first = !run->error.status;
   if (first) run->error = error;
   atomic_store(&run->failed, true);
+  atomic_store(&run->ending->now, true);
   pthread_mutex_unlock(&run->lock);
   if (!first) return;
   size_t cancelled = 0;
@@ -179,7 +186,7 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
 }
 
 bool leat_run_ends(leat_run *run) {
-  if (__builtin_expect(!leat_runs_end(run->executor->runtime), 1)) return false;
+  if (__builtin_expect(!leat_run_is_over(run), 1)) return false;
   leat_run_fail(run, -1, LEAT_ABORTED, "interrupted");
   return true;
 }
@@ -384,6 +391,7 @@ static leat_status execute_exchanging(leat_run *run, leat_error *error) {
 static void clear_failure(leat_run *run) {
   run->error.status = LEAT_OK;
   atomic_store_explicit(&run->failed, false, memory_order_relaxed);
+  leat_runtime_clear_ending(run->executor->runtime, run->ending);
 }
 
 static leat_status execute(leat_run *run, const leat_run_request *request, leat_error *error) {

@@ -64,8 +64,8 @@ LEAT_MUST_USE leat_status leat_runtime_receive(leat_runtime *runtime, double sec
 void leat_runtime_abort(leat_runtime *runtime, uint64_t session, uint64_t step, leat_status status,
                         const char *message);
 
-// While on, runs end with LEAT_ABORTED, those in flight behind the kernels that they are in. A
-// signal handler may call it.
+// While on, runs end with LEAT_ABORTED, those in flight behind the kernels that they are in, if
+// these are no loops. A signal handler may call it.
 void leat_runtime_interrupt(leat_runtime *runtime, bool on);
 bool leat_runtime_is_interrupted(const leat_runtime *runtime);
 

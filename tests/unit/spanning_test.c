@@ -1,4 +1,5 @@
-// Loops on two ranks: how far one runs ahead of the other.
+// Loops on two ranks: how far one runs ahead of the other, and that one which another waits for in
+// vain is ended.
 #include "tests/unit/ranks.h"
 
 #include <stdatomic.h>
@@ -44,7 +45,7 @@ static leat_status run(leat_session *session, const char *text, int32_t n, int32
   leat_step *step;
   const char *entry = "f";
   leat_tensor feed = {LEAT_i32, 0, {0}, &n}, t;
-  LEAT_TRY(leat_session_extend(session, text, 0, "f.leat"));
+  if (text) LEAT_TRY(leat_session_extend(session, text, 0, "f.leat"));
   LEAT_TRY(
       leat_session_prepare(session, &(leat_step_spec){.entries = &entry, .entry_count = 1}, &step));
   leat_status status = leat_step_run(step, &feed, &t);
@@ -81,6 +82,45 @@ TEST(a_loop_runs_ahead_by_no_more_than_parallel) {
   check_lead(" parallel=1", 1);
   check_lead(" parallel=5", 5);
   check_lead("", 32);
+}
+
+// -- Loops without an end -------------------------------------------------------------------------
+
+// One kernel, and launches of several, that turn for ever unless n is 0.
+static const char *const endless[] = {
+    "x = while (x = n) x > 0 { next maximum(x * 3, 1) }",
+    "m = while (m = broadcast(cast(n, f32), [128, 128])) m[0, 0] > 0.0 { next m @ m }\n"
+    "    x = cast(m[0, 0], i32)",
+};
+
+// The rank that waits has its deadline, and the other is told; both are there for what comes next.
+static void check_ended(const char *loop, int rank) {
+  leat_session_options options[2];
+  for (int i = 0; i < 2; i++)
+    options[i] = (leat_session_options){
+        .cluster = "worker=2", .cache = "off", .threads = 1, .deadline = 0.4};
+  ranks r = ranks_begin(options, 2);
+  char text[512];
+  snprintf(text, sizeof text,
+           "entry f(n: i32[]) -> (t: i32[]) {\n"
+           "  on \"/job:worker/task:%d\" {\n"
+           "    %s\n"
+           "  }\n"
+           "  t = x + 1 on \"/job:worker/task:%d\"\n"
+           "}\n",
+           rank, loop, 1 - rank);
+  int32_t t = 0;
+  CHECK_EQ_INT(run(r.client, text, 1, &t), LEAT_DEADLINE);
+  if (!strstr(leat_session_message(r.client), "no progress for 0.4 s"))
+    CHECK_FAILED("%s", leat_session_message(r.client));
+  if (run(r.client, NULL, 0, &t)) CHECK_FAILED("%s", leat_session_message(r.client));
+  CHECK_EQ_INT(t, 1);
+  ranks_end(&r);
+}
+
+TEST(a_deadline_ends_what_computes_elsewhere) {
+  for (int k = 0; k < 2; k++)
+    for (int rank = 0; rank < 2; rank++) check_ended(endless[k], rank);
 }
 
 CHECK_MAIN("spanning")
