@@ -7,7 +7,10 @@
 #include "targets/generator.h"
 
 // Compile with these: the text relies on no contraction and on no assumption about traps.
-#define LEAT_C_FLAGS "-std=gnu11 -ffp-contract=off -fno-trapping-math -fwrapv -fno-strict-aliasing"
+// Of some kernels gcc 12 makes wrong code where it makes vectors of straight-line code.
+#define LEAT_C_FLAGS                                                                               \
+  "-std=gnu11 -ffp-contract=off -fno-trapping-math -fwrapv -fno-strict-aliasing "                  \
+  "-fno-tree-slp-vectorize"
 
 void leat_c_prelude(leat_text *out); // once a file, before kernels; includes leat/artifact.h
 void leat_c_print_file(const leat_codegen_request *request,
