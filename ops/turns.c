@@ -82,32 +82,54 @@ bool leat_loop_step(const leat_node *loop, uint32_t carried, int64_t *out) {
   return leat_dim_is_const(by);
 }
 
-// low < high, of which one is carried and nears the other by 1 in each turn.
-static bool find_turns(const leat_node *loop, leat_value low, leat_value high, leat_dim *out) {
-  leat_dims *dims = loop->graph->dims;
-  bool up = low.node->op == LEAT_OP_parameter && !captured(low.node).node;
-  const leat_node *counter = up ? low.node : high.node;
+// A carried value that begins with `first` and nears `last` by 1 in each turn.
+typedef struct counter {
+  uint32_t index;
+  bool up;
   leat_dim first, last;
+} counter;
+
+// low < high, of which one counts.
+static bool find_compared(const leat_node *loop, leat_value low, leat_value high, counter *out) {
+  bool up = low.node->op == LEAT_OP_parameter && !captured(low.node).node;
+  const leat_node *param = up ? low.node : high.node;
   int64_t step;
-  if (counter->op != LEAT_OP_parameter) return false;
-  uint32_t index = (uint32_t)leat_node_attr(counter, "index")->i;
-  if (index >= loop->output_count || !leat_loop_step(loop, index, &step) || step != (up ? 1 : -1))
-    return false;
-  return leat_known_integer(loop->inputs[index], &first) && find_given(up ? high : low, &last) &&
-         leat_dim_sub(dims, up ? last : first, up ? first : last, out) &&
-         leat_dim_max(dims, *out, leat_dim_const(0), out);
+  if (param->op != LEAT_OP_parameter) return false;
+  *out = (counter){.index = (uint32_t)leat_node_attr(param, "index")->i, .up = up};
+  return out->index < loop->output_count && leat_loop_step(loop, out->index, &step) &&
+         step == (up ? 1 : -1) && leat_known_integer(loop->inputs[out->index], &out->first) &&
+         find_given(up ? high : low, &out->last);
 }
 
-static bool find_bound(const leat_node *loop, const leat_node *holds, leat_dim *out) {
+static bool find_counter(const leat_node *loop, const leat_node *holds, counter *out) {
   if (holds->op == LEAT_OP_and)
-    return find_bound(loop, holds->inputs[0].node, out) ||
-           find_bound(loop, holds->inputs[1].node, out);
-  if (holds->op == LEAT_OP_less) return find_turns(loop, holds->inputs[0], holds->inputs[1], out);
-  return holds->op == LEAT_OP_greater && find_turns(loop, holds->inputs[1], holds->inputs[0], out);
+    return find_counter(loop, holds->inputs[0].node, out) ||
+           find_counter(loop, holds->inputs[1].node, out);
+  if (holds->op == LEAT_OP_less)
+    return find_compared(loop, holds->inputs[0], holds->inputs[1], out);
+  return holds->op == LEAT_OP_greater &&
+         find_compared(loop, holds->inputs[1], holds->inputs[0], out);
+}
+
+static const leat_node *condition_of(const leat_node *loop) {
+  return leat_node_attr(loop, "condition")->body->yield->inputs[0].node;
 }
 
 bool leat_loop_turns(const leat_node *loop, leat_dim *out, bool *exact) {
-  const leat_node *holds = leat_node_attr(loop, "condition")->body->yield->inputs[0].node;
+  const leat_node *holds = condition_of(loop);
+  leat_dims *dims = loop->graph->dims;
+  counter c;
   *exact = holds->op != LEAT_OP_and;
-  return find_bound(loop, holds, out);
+  return find_counter(loop, holds, &c) &&
+         leat_dim_sub(dims, c.up ? c.last : c.first, c.up ? c.first : c.last, out) &&
+         leat_dim_max(dims, *out, leat_dim_const(0), out);
+}
+
+leat_value leat_loop_row(const leat_node *loop) {
+  const leat_graph *body = leat_node_attr(loop, "body")->body;
+  counter c;
+  if (!find_counter(loop, condition_of(loop), &c)) return (leat_value){0};
+  if (c.up && leat_dim_is(c.first, 0)) return (leat_value){body->params.items[c.index], 0};
+  if (!c.up && leat_dim_is(c.last, 0)) return body->yield->inputs[c.index];
+  return (leat_value){0};
 }

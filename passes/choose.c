@@ -1,13 +1,15 @@
-// choose: picks the kernel family of each contraction.
+// choose: picks what may change bits: the kernel family of each contraction, and which sums over
+// the turns of a loop are made behind it (choose_sums.c).
 //
 //   needs   dims as the text has them: it runs before `infer`, because a family may change bits
 //           and bits must not depend on whether a step is specialised
-//   keeps   everything but the attribute `family`: "" is the generator's, "blis" is BLIS's
+//   keeps   all but such loops and their sums, and what it says on nodes: the attribute `family`
+//           ("" is the generator's, "blis" is BLIS's), and `sums` of a loop
 //
 // BLIS carries plain dense products of matrices when the session asks for it, one or a batch. The
 // number of rows never counts. Where the text says that an inner dim is small, a call costs more
 // than it gains, and the generator keeps the product.
-#include "passes/pass.h"
+#include "passes/choose_sums.h"
 
 enum { LEAST_BLIS_DIM = 16 };
 
@@ -21,8 +23,7 @@ static bool suits_blis(const leat_node *node) {
   return plain && is_large(b->dims[b->rank - 2]) && is_large(b->dims[b->rank - 1]);
 }
 
-leat_status leat_pass_choose(leat_pass_context *context) {
-  leat_graph *graph = context->graph;
+static void choose_families(const leat_pass_context *context, leat_graph *graph) {
   const char *families[] = {leat_intern(graph->strings, ""), leat_intern(graph->strings, "blis")};
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
@@ -30,5 +31,14 @@ leat_status leat_pass_choose(leat_pass_context *context) {
     leat_attr family = {.string = families[context->blis && suits_blis(node)]};
     leat_node_set_attr(graph, node, "family", family);
   }
+}
+
+static void visit(void *context, leat_graph *graph) {
+  leat_choose_sums(context, graph);
+  choose_families(context, graph);
+}
+
+leat_status leat_pass_choose(leat_pass_context *context) {
+  leat_graph_visit(context->graph, visit, context);
   return LEAT_OK;
 }

@@ -282,10 +282,9 @@ void leat_regions_narrow(leat_regions *regions, leat_graph *graph) {
     leat_rewrite_inputs(&r, node);
     narrowing n = {.regions = regions, .graph = graph, .used = used[i]};
     uint32_t outputs = node->output_count;
-    if (node->info->kind != LEAT_KIND_REGION || !narrow(&n, node)) {
-      leat_rewrite_keep(&r, node);
-      continue;
-    }
+    bool narrowed = node->info->kind == LEAT_KIND_REGION && narrow(&n, node);
+    leat_rewrite_keep(&r, node);
+    if (!narrowed) continue;
     leat_region_changed(regions, graph, node);
     leat_rewrite_outputs(&r, node, n.values, outputs);
   }

@@ -74,7 +74,6 @@ void leat_rewrite_outputs(leat_rewriter *r, leat_node *node, const leat_value *v
                           uint32_t count) {
   replace(r, node, values, count);
   r->stays[node->id] = true;
-  leat_rewrite_keep(r, node);
 }
 
 // -- The sweep -----------------------------------------------------------------------------

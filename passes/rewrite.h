@@ -34,8 +34,8 @@ void leat_rewrite_keep(leat_rewriter *r, leat_node *node);
 void leat_rewrite_replace(leat_rewriter *r, leat_node *node, leat_value value);
 // The same of a node with any number of outputs: `values` has one for each.
 void leat_rewrite_replace_all(leat_rewriter *r, leat_node *node, const leat_value *values);
-// Keeps the node, while who used the `count` outputs that it had uses these values, of which those
-// that it has now may be some.
+// After the node was kept: who used the `count` outputs that it had uses these values, of which
+// those that it has now, and what was built since, may be some.
 void leat_rewrite_outputs(leat_rewriter *r, leat_node *node, const leat_value *values,
                           uint32_t count);
 // Drops the nodes that no effect, feed, result or initial value needs, with the control edges from

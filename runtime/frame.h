@@ -65,8 +65,7 @@ struct leat_frame {
 
 typedef struct leat_frame_limits {
   int threads;
-  double grain;    // nanoseconds that are worth a thread
-  uint64_t memory; // bytes of all arenas; 0: any number
+  double grain; // nanoseconds that are worth a thread
 } leat_frame_limits;
 
 void leat_frame_init(leat_frame *frame, const leat_program *program,

@@ -78,8 +78,8 @@ bool ev_has_rows(const reversal *r, uint32_t carried) {
   return !is_counter(r, carried, &step);
 }
 
-// What a counter was when the loop had run `count` times.
-static leat_value recall_counter(const reversal *r, leat_value first, int64_t step,
+// What counter i was when the loop had run `count` times.
+static leat_value recall_counter(const reversal *r, uint32_t i, leat_value first, int64_t step,
                                  leat_value count) {
   leat_attr dtype = {.i = leat_value_type(first)->dtype};
   ev value = ev_tensor(count);
@@ -89,7 +89,7 @@ static leat_value recall_counter(const reversal *r, leat_value first, int64_t st
   leat_dim from;
   leat_value grown = value.tensor;
   if (by != 1) grown = ev_operation(r, LEAT_OPERATOR_MUL, grown, ev_int(by));
-  bool from_zero = leat_known_integer(first, &from) && leat_dim_is(from, 0);
+  bool from_zero = leat_known_integer(r->node->inputs[i], &from) && leat_dim_is(from, 0);
   if (!grown.node || (from_zero && step >= 0)) return grown;
   leat_operator sign = step < 0 ? LEAT_OPERATOR_SUB : LEAT_OPERATOR_ADD;
   return ev_operation(r, sign, first, ev_tensor(grown));
@@ -97,7 +97,7 @@ static leat_value recall_counter(const reversal *r, leat_value first, int64_t st
 
 leat_value ev_recall(const reversal *r, uint32_t carried, leat_value kept, leat_value count) {
   int64_t step;
-  if (is_counter(r, carried, &step)) return recall_counter(r, kept, step, count);
+  if (is_counter(r, carried, &step)) return recall_counter(r, carried, kept, step, count);
   return ev_row(r, kept, count, leat_value_type(r->node->inputs[carried]));
 }
 
@@ -156,7 +156,6 @@ leat_node *ev_run_again(const reversal *r, ev_again *how) {
   }
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
-  region.built.parallel = leat_node_attr(r->node, "parallel")->i;
   for (uint32_t i = 0; i < inputs; i++)
     leat_region_add(&region.built, how->from && i < r->carried ? how->from[i] : r->node->inputs[i]);
   leat_region_add(&region.built, count);
