@@ -132,6 +132,7 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
     const leat_image_message *message = &RECORDS(image, messages, leat_image_message)[task->first];
     leat_text_add(out, ", edge %u b%u %s with %s", message->edge, message->buffer,
                   text_of(image, message->name), text_of(image, message->peer));
+    if (message->lag) leat_text_add(out, ", lag %u", message->lag);
   } else if (leat_task_range_of(task->kind) == LEAT_RANGE_ARGS) {
     leat_text_add(out, " ");
     print_args(image, task->first, task->count, out);

@@ -202,6 +202,7 @@ static leat_image_message message_of(leat_image_writer *writer, const leat_node 
   const leat_node *tensor = sends ? node->inputs[0].node : node;
   return (leat_image_message){.edge = (uint32_t)leat_node_attr(node, "edge")->i,
                               .buffer = buffer,
+                              .lag = sends ? 0 : (uint32_t)leat_node_attr(node, "lag")->i,
                               .peer = leat_image_writer_text(writer, peer),
                               .name = leat_image_writer_text(writer, tensor->name)};
 }

@@ -18,6 +18,7 @@ static bool is_loop(const leat_node *node) {
   return node->op == LEAT_OP_while_loop;
 }
 
+// The bodies are the first attributes.
 static uint32_t body_count(const leat_node *node) {
   uint32_t count = 0;
   while (count < (uint32_t)node->info->attr_count && leat_node_body(node, (int)count)) count++;

@@ -25,8 +25,9 @@ typedef struct leat_frontend_options {
   int job_count;
   const char *job; // this client's, for {job} and {task}; NULL: "worker" of task 0
   int task;
-  const char *path;    // folders between `:` where `use` looks after the text's own; NULL: none
-  uint64_t most_steps; // statements, calls and list items that a text may take; 0: 10 million
+  const char *path;      // folders between `:` where `use` looks after the text's own; NULL: none
+  uint64_t memory_limit; // bytes for the values of a step, of which gradients keep; 0: any number
+  uint64_t most_steps;   // statements, calls and list items that a text may take; 0: 10 million
   // Asked at each of them; true ends the text with an error. NULL: nobody interrupts.
   bool (*is_interrupted)(void *context);
   void *context;

@@ -69,6 +69,10 @@ bool shape_while_loop(leat_shape_context *context) {
   if (condition->yield->input_count != 1)
     return leat_shape_fail(context, "a condition has one result, not %u",
                            condition->yield->input_count);
+  int64_t parallel = leat_node_attr(node, "parallel")->i;
+  if (parallel < 0 || parallel > LEAT_MOST_AT_ONCE)
+    return leat_shape_fail(context, "parallel is 1 … %d, not %lld", LEAT_MOST_AT_ONCE,
+                           (long long)parallel);
   if (node->output_count > node->input_count)
     return leat_shape_fail(context, "of %u carried values %u are given", node->output_count,
                            node->input_count);

@@ -39,6 +39,7 @@ typedef struct leat_region {
   leat_vec(leat_region_input) inputs;
   leat_vec(uint32_t) carried; // numbers of inputs, by result
   leat_node_list before;      // what nodes in the bodies are to run after
+  int64_t parallel;           // of while_loop: its attribute
 } leat_region;
 
 leat_region leat_region_begin(leat_graph *graph, const char *path);

@@ -213,8 +213,8 @@ leat_value leat_region_end(leat_region *region, leat_builder *builder, leat_op o
   if (predicate) leat_vec_push(arena, &inputs, *predicate);
   for (uint32_t i = 0; i < region->inputs.count; i++)
     leat_vec_push(arena, &inputs, region->inputs.items[order[i]].value);
-  leat_attr attrs[LEAT_REGION_BODIES + 1] = {0};
-  attrs[LEAT_REGION_BODIES].string = leat_intern(region->graph->strings, ""); // of a loop's sums
+  leat_attr attrs[LEAT_REGION_BODIES + 2] = {[LEAT_REGION_BODIES] = {.i = region->parallel}};
+  attrs[LEAT_REGION_BODIES + 1].string = leat_intern(region->graph->strings, ""); // of a loop
   for (uint32_t i = 0; i < LEAT_REGION_BODIES; i++) {
     finish_body(region, builder, i, order);
     attrs[i] = (leat_attr){.body = region->bodies[i].graph};

@@ -6,6 +6,8 @@
 
 #include "ops/ops.h"
 
+enum { LEAT_MOST_AT_ONCE = 1000000 }; // iterations of a loop that is on several devices
+
 bool leat_dims_may_be_equal(leat_graph *graph, leat_dim a, leat_dim b); // false: they never are
 // Why two dims that must be equal are not: `64 and 32 differ`, or, when only a check while running
 // could tell, `B and T are not known to be equal …`.

@@ -32,6 +32,11 @@ bool shape_feed(leat_shape_context *context) {
   return as_attribute(context);
 }
 bool shape_recv(leat_shape_context *context) {
+  int64_t lag = leat_node_attr(context->node, "lag")->i;
+  if (lag < 0 || lag > LEAT_MOST_AT_ONCE)
+    return leat_shape_fail(context, "lag is 0 … %d, not %lld", LEAT_MOST_AT_ONCE, (long long)lag);
+  if (lag && leat_node_attr(context->node, "type")->type->dtype != LEAT_bool)
+    return leat_shape_fail(context, "what lags brings bools, which nobody reads");
   return as_attribute(context);
 }
 bool shape_fetch(leat_shape_context *context) {

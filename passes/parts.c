@@ -114,15 +114,16 @@ static void delay(leat_partitioner *p, leat_node *recv, const leat_node *produce
   if (here) leat_node_add_control(p->parts[way.to].graph, recv, here);
 }
 
-// Sends `value` to where `user` is the first that needs it; answers the recv there. Both ends are
-// named after `producer`.
+// Sends `value` to where `user` is the first that needs it; answers the recv there, which lags by
+// so many. Both ends are named after `producer`.
 static leat_node *connect(leat_partitioner *p, const leat_node *producer, leat_value value,
-                          const leat_node *user, way way, leat_node **out_send) {
+                          const leat_node *user, way way, int64_t lag, leat_node **out_send) {
   const leat_device_info *devices = p->context->devices;
   uint32_t edge = (*p->edges)++;
   const leat_type *type = leat_value_type(value);
   leat_attr sent[] = {{.i = edge}, {.string = devices[way.to].name}};
-  leat_attr received[] = {{.i = edge}, {.string = devices[way.from].name}, {.type = type}};
+  leat_attr received[] = {
+      {.i = edge}, {.string = devices[way.from].name}, {.type = type}, {.i = lag}};
   leat_node_list binders = local_binders(p, received, user, way.to);
   *out_send =
       new_node(p, way.from, LEAT_OP_send, path_below(p, producer, "send"), producer, &value, sent);
@@ -151,7 +152,7 @@ leat_value leat_parts_value(leat_partitioner *p, leat_value value, const leat_no
     if (node->input_count) input = leat_parts_value(p, node->inputs[0], user, device);
     copy = leat_parts_copy(p, node, user->entry, device, &input);
   } else {
-    copy = connect(p, node, at_home, user, (way){from, device}, &send);
+    copy = connect(p, node, at_home, user, (way){from, device}, 0, &send);
   }
   leat_parts_keep(p, key, copy);
   return (leat_value){copy, 0};
@@ -167,6 +168,11 @@ leat_node *leat_parts_binder(leat_partitioner *p, const leat_node *binder, const
   copy = leat_parts_copy(p, binder, user->entry, device, &count);
   leat_parts_keep(p, key, copy);
   return copy;
+}
+
+leat_node *leat_parts_token(leat_partitioner *p, const leat_node *like, uint32_t from, uint32_t to,
+                            int64_t lag, leat_node **out_send) {
+  return connect(p, like, token_of(p, from), like, (way){from, to}, lag, out_send);
 }
 
 // -- Control edges --------------------------------------------------------------------------------
@@ -191,7 +197,7 @@ static leat_node *remote_control(leat_partitioner *p, token *tokens, const leat_
   token *sent = &tokens[way.from];
   leat_vec_push(p->context->scratch, &sent->after, leat_parts_at(p, before, way.from));
   if (sent->send) return NULL;
-  recv = connect(p, before, token_of(p, way.from), user, way, &sent->send);
+  recv = connect(p, before, token_of(p, way.from), user, way, 0, &sent->send);
   if (whole) leat_parts_keep(p, key, recv);
   return recv;
 }

@@ -75,6 +75,10 @@ bool leat_parts_is_cheap(const leat_node *node);
 // `copy`, which is the node's on `device`, runs after what the node runs after.
 void leat_parts_connect_controls(leat_partitioner *p, const leat_node *node, leat_node *copy,
                                  uint32_t device);
+// A token from one device to the other, named after `like`; answers the recv, which lags by so
+// many.
+leat_node *leat_parts_token(leat_partitioner *p, const leat_node *like, uint32_t from, uint32_t to,
+                            int64_t lag, leat_node **out_send);
 // What binds the dim on the device of `user`.
 leat_node *leat_parts_binder(leat_partitioner *p, const leat_node *binder, const leat_node *user,
                              uint32_t device);
@@ -96,5 +100,9 @@ bool leat_is_spanning(const leat_node *node);
 void leat_spanning_connect(leat_partitioner *p, const leat_node *node);
 // The parameter of the copy on the device that stands for `param`; `p` is of the body.
 leat_value leat_spanning_parameter(leat_partitioner *p, const leat_node *param, uint32_t device);
+
+// spanning_ahead.c. Bounds how many iterations a copy of the loop may be ahead of another that it
+// sends to, by its attribute `parallel`. To be called when the bodies have all their edges.
+void leat_spanning_bound(leat_spanning *s);
 
 #endif

@@ -8,6 +8,8 @@
 // made.
 #include "passes/parts.h"
 
+#include <string.h>
+
 static bool is_loop(const leat_node *node) {
   return node->op == LEAT_OP_while_loop;
 }
@@ -192,8 +194,8 @@ static leat_node *make_node(leat_partitioner *p, leat_spanning *s, uint32_t devi
     inputs[i] = leat_parts_value(p, node->inputs[i], node, device);
   for (uint32_t i = 0; i < count; i++)
     inputs[first + i] = leat_parts_value(p, node->inputs[first + params[i]], node, device);
-  leat_attr *attrs =
-      leat_arena_memdup(scratch, node->attrs, node->info->attr_count * sizeof *attrs);
+  leat_attr attrs[LEAT_MAX_ATTRS];
+  memcpy(attrs, node->attrs, (size_t)node->info->attr_count * sizeof *attrs);
   for (uint32_t b = 0; b < 2; b++)
     attrs[b] = (leat_attr){.body = finish_body(s, b, device, params, count)};
   leat_node *copy =
@@ -254,6 +256,7 @@ void leat_spanning_connect(leat_partitioner *p, const leat_node *node) {
   }
   find_homes(s, p->device[node->id]);
   settle(s, leat_new_array(scratch, leat_value, results + 1));
+  if (is_loop(node)) leat_spanning_bound(s);
   for (uint32_t d = 0; d < devices; d++)
     if (takes_part(s, d)) s->copies[d] = make_node(p, s, d);
   for (uint32_t d = 0; d < devices; d++)

@@ -25,6 +25,14 @@ typedef struct leat_queued_message {
   leat_message message;
 } leat_queued_message;
 
+// Where all that computes for a run looks whether it is to end: at one bool, which no more than a
+// signal handler may have to set. The runtime keeps it for ever, so that one may do so at any time.
+typedef struct leat_ending {
+  struct leat_ending *next;
+  bool taken; // by a run; runs_lock
+  _Atomic bool now;
+} leat_ending;
+
 struct leat_runtime {
   leat_pool *pool;
   leat_frame_limits limits;
@@ -32,7 +40,8 @@ struct leat_runtime {
   leat_transport *transport; // NULL: alone
   leat_trace *trace;         // NULL: off
   double deadline;
-  _Atomic bool interrupted; // runs end, until it is taken back
+  _Atomic bool interrupted;       // runs end, until it is taken back
+  _Atomic(leat_ending *) endings; // of all runs; it only grows
   void (*print)(void *context, const char *text);
   void *print_context;
   pthread_mutex_t print_lock;
@@ -96,8 +105,9 @@ typedef struct leat_task_place {
 typedef struct leat_transfer {
   leat_run *run;
   leat_task_place place;
-  bool waiting;
-  void *copy; // of what is sent; malloc'ed
+  uint32_t on_way; // of a recv that lags there may be several at once
+  bool waiting;    // its task does, for more of them than it may lag
+  void *copy;      // of what is sent; malloc'ed
   int64_t begin;
   uint32_t count; // how often it began in this run: in loops
 } leat_transfer;
@@ -120,6 +130,7 @@ struct leat_run {
   int64_t *dims;
   uint64_t step;
   bool abandoned; // a transfer never ended: its memory must not be used again
+  leat_ending *ending;
 
   pthread_mutex_t lock; // of what follows
   leat_signal changed;  // raised for the driver when it waits
@@ -162,23 +173,30 @@ LEAT_MUST_USE leat_status leat_run_prepare(leat_run *run, const leat_run_request
 // run.c. From whom: the rank that the failure came from, or -1.
 void leat_run_fail(leat_run *run, int from, leat_status status, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-// Whether runs are to end; leat_run_ends fails this one then.
-static inline bool leat_runs_end(const leat_runtime *runtime) {
-  return atomic_load_explicit(&runtime->interrupted, memory_order_relaxed);
+// Whether the run is to end: it has failed, be it elsewhere, or is interrupted.
+static inline bool leat_run_is_over(const leat_run *run) {
+  return atomic_load_explicit(&run->ending->now, memory_order_relaxed);
 }
 // The same as kernels look at it, which know no atomics: they go on until it is true once.
-static inline const volatile bool *leat_runs_end_at(const leat_runtime *runtime) {
-  _Static_assert(sizeof runtime->interrupted == sizeof(bool), "an atomic bool is a bool");
-  return (const volatile bool *)&runtime->interrupted;
+static inline const volatile bool *leat_run_is_over_at(const leat_run *run) {
+  _Static_assert(sizeof run->ending->now == sizeof(bool), "an atomic bool is a bool");
+  return (const volatile bool *)&run->ending->now;
 }
-bool leat_run_ends(leat_run *run);
+bool leat_run_ends(leat_run *run); // the same; what has no cause yet has been interrupted
 void leat_run_destroy(leat_run *run);
 // Begins a table of a region, whose task comes to its turn again when the table is complete.
 void leat_run_begin_table(leat_run *run, leat_task_place region, uint32_t table);
-void leat_run_transfer_began(leat_transfer *transfer);
-void leat_run_transfer_ended(leat_transfer *transfer, bool whole); // whole: its task is complete
+// A tensor begins its way, and has come to its end; the task is complete when no more than `lag`
+// are on their way: whether that is so at once; else, if all were whole, it is completed here.
+bool leat_run_transfer_began(leat_transfer *transfer, uint32_t lag);
+void leat_run_transfer_ended(leat_transfer *transfer, uint32_t lag, bool whole);
 
-// runtime.c. Registers a run that exchanges messages; an aborted step fails it at once.
+// runtime.c. A place to look at, for as long as the run is there; NULL: there is no memory.
+leat_ending *leat_runtime_take_ending(leat_runtime *runtime);
+void leat_runtime_return_ending(leat_runtime *runtime, leat_ending *ending); // NULL is fine
+// Before a run begins: it goes on, unless the runtime is interrupted.
+void leat_runtime_clear_ending(leat_runtime *runtime, leat_ending *ending);
+// Registers a run that exchanges messages; an aborted step fails it at once.
 void leat_runtime_enter(leat_runtime *runtime, leat_run *run);
 void leat_runtime_leave(leat_runtime *runtime, leat_run *run);
 void leat_runtime_tell_abort(leat_runtime *runtime, uint64_t session, uint64_t step,
@@ -193,9 +211,9 @@ static inline int64_t leat_run_clock(const leat_run *run) { // 0: nothing is tra
 void leat_run_trace(leat_run *run, leat_task_place place, leat_trace_kind kind, int64_t begin,
                     uint64_t bytes);
 
-// transfer.c. Send returns whether the task is complete.
+// transfer.c. Each returns whether the task is complete.
 bool leat_transfer_send(leat_run *run, leat_task_place place);
-void leat_transfer_receive(leat_run *run, leat_task_place place);
+bool leat_transfer_receive(leat_run *run, leat_task_place place);
 // ": DEVICE waits for tensor …", of the first that is on its way; the run's lock is held.
 void leat_transfer_describe(const leat_run *run, leat_text *out);
 

@@ -138,8 +138,24 @@ static leat_status check_claims(leat_frame *frame, leat_error *error) {
   return LEAT_OK;
 }
 
-static leat_status resolve_arenas(leat_frame *frame, leat_error *error) {
+static leat_status check_memory(const leat_frame *frame, uint64_t most, leat_error *error) {
   const leat_view *view = &frame->program->view;
+  uint64_t needed = 0;
+  for (uint32_t i = 0; i < view->image->arenas.count; i++) {
+    uint32_t formula = view->arenas[i].size;
+    int64_t size = frame->formula_known[formula] ? frame->formulas[formula] : 0;
+    if (size > 0) needed += (uint64_t)size;
+  }
+  if (!most || needed <= most) return LEAT_OK;
+  return leat_fail(error, LEAT_MEMORY,
+                   "the values of the step take %llu bytes, and the memory limit is %llu",
+                   (unsigned long long)needed, (unsigned long long)most);
+}
+
+static leat_status resolve_arenas(leat_frame *frame, const leat_frame_limits *limits,
+                                  leat_error *error) {
+  const leat_view *view = &frame->program->view;
+  LEAT_TRY(check_memory(frame, limits->memory, error));
   for (uint32_t i = 0; i < view->image->arenas.count; i++) {
     leat_block *block = &frame->arenas[i];
     uint32_t formula = view->arenas[i].size;
@@ -343,7 +359,7 @@ static leat_status settle(leat_frame *frame, const leat_frame_limits *limits, bo
   const leat_image *image = frame->program->image;
   LEAT_TRY(resolve_formulas(frame, error));
   if (checks) LEAT_TRY(check_claims(frame, error));
-  LEAT_TRY(resolve_arenas(frame, error));
+  LEAT_TRY(resolve_arenas(frame, limits, error));
   for (uint32_t i = 0; i < image->buffers.count; i++)
     if (!frame->buffers[i].known) frame->buffers[i].known = resolve_buffer(frame, i);
   for (uint32_t i = 0; i < image->args.count; i++)

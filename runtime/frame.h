@@ -65,7 +65,8 @@ struct leat_frame {
 
 typedef struct leat_frame_limits {
   int threads;
-  double grain; // nanoseconds that are worth a thread
+  double grain;    // nanoseconds that are worth a thread
+  uint64_t memory; // bytes of all arenas; 0: any number
 } leat_frame_limits;
 
 void leat_frame_init(leat_frame *frame, const leat_program *program,

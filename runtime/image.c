@@ -221,7 +221,8 @@ static leat_status check_buffers(checker *c) {
   }
   for (uint32_t i = 0; i < image->messages.count; i++) {
     const leat_image_message *m = &c->view.messages[i];
-    if (m->buffer >= image->buffers.count || !text_ok(c, m->peer) || !text_ok(c, m->name))
+    if (m->buffer >= image->buffers.count || !text_ok(c, m->peer) || !text_ok(c, m->name) ||
+        (m->lag && c->view.buffers[m->buffer].type.dtype != LEAT_bool))
       return DAMAGED(c, "message %u", i);
   }
   for (uint32_t i = 0; i < image->regions.count; i++)

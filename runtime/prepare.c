@@ -65,7 +65,8 @@ leat_status leat_run_prepare(leat_run *run, const leat_run_request *request, lea
     leat_frame_clear(&run->frames[p]);
     run->frames[p].run_count = request->run_count;
     const leat_image *image = executor->parts[p].program->image;
-    for (uint32_t t = 0; t < image->tasks.count; t++) run->transfer[p][t].count = 0;
+    for (uint32_t t = 0; t < image->tasks.count; t++)
+      run->transfer[p][t].count = run->transfer[p][t].on_way = 0;
   }
   return LEAT_OK;
 }

@@ -44,6 +44,7 @@ static leat_status create(leat_executor *executor, leat_run **out) {
 
 void leat_run_destroy(leat_run *run) {
   for (uint32_t p = 0; p < run->executor->part_count; p++) leat_frame_finish(&run->frames[p]);
+  leat_runtime_return_ending(run->executor->runtime, run->ending);
   pthread_mutex_destroy(&run->lock);
   leat_arena_destroy(run->arena);
 }
@@ -54,8 +55,13 @@ leat_run *leat_run_acquire(leat_executor *executor) {
   if (run) executor->idle = run->next_idle;
   pthread_mutex_unlock(&executor->lock);
   leat_status status = LEAT_OK;
-  if (!run) LEAT_RECOVER(status, create(executor, &run));
-  return status ? NULL : run;
+  if (run) return run;
+  LEAT_RECOVER(status, create(executor, &run));
+  if (status) return NULL;
+  run->ending = leat_runtime_take_ending(executor->runtime);
+  if (run->ending) return run;
+  leat_run_destroy(run);
+  return NULL;
 }
 
 void leat_run_release(leat_run *run) {
@@ -132,20 +138,22 @@ void leat_run_begin_table(leat_run *run, leat_task_place region, uint32_t table)
   pthread_mutex_unlock(&run->lock);
 }
 
-void leat_run_transfer_began(leat_transfer *transfer) {
+bool leat_run_transfer_began(leat_transfer *transfer, uint32_t lag) {
   leat_run *run = transfer->run;
   pthread_mutex_lock(&run->lock);
-  transfer->waiting = true;
+  bool waiting = transfer->waiting = ++transfer->on_way > lag;
   run->transfers++;
   pthread_mutex_unlock(&run->lock);
+  return !waiting;
 }
 
-void leat_run_transfer_ended(leat_transfer *transfer, bool whole) {
+void leat_run_transfer_ended(leat_transfer *transfer, uint32_t lag, bool whole) {
   leat_run *run = transfer->run;
   pthread_mutex_lock(&run->lock);
-  transfer->waiting = false;
+  bool waited = transfer->waiting;
+  transfer->waiting = --transfer->on_way > lag;
   run->transfers--;
-  if (whole) complete(run, transfer->place);
+  if (whole && waited && !transfer->waiting) complete(run, transfer->place);
   notify(run);
   pthread_mutex_unlock(&run->lock);
 }
@@ -163,6 +171,7 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
   bool first = !run->error.status;
   if (first) run->error = error;
   atomic_store(&run->failed, true);
+  atomic_store(&run->ending->now, true);
   pthread_mutex_unlock(&run->lock);
   if (!first) return;
   size_t cancelled = 0;
@@ -177,7 +186,7 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
 }
 
 bool leat_run_ends(leat_run *run) {
-  if (__builtin_expect(!leat_runs_end(run->executor->runtime), 1)) return false;
+  if (__builtin_expect(!leat_run_is_over(run), 1)) return false;
   leat_run_fail(run, -1, LEAT_ABORTED, "interrupted");
   return true;
 }
@@ -382,6 +391,7 @@ static leat_status execute_exchanging(leat_run *run, leat_error *error) {
 static void clear_failure(leat_run *run) {
   run->error.status = LEAT_OK;
   atomic_store_explicit(&run->failed, false, memory_order_relaxed);
+  leat_runtime_clear_ending(run->executor->runtime, run->ending);
 }
 
 static leat_status execute(leat_run *run, const leat_run_request *request, leat_error *error) {

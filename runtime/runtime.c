@@ -64,8 +64,9 @@ leat_status leat_runtime_create(const leat_runtime_options *options, leat_runtim
   int cores = leat_cpu_cores(), ranks = options->transport ? options->transport->ranks_on_host : 1;
   int threads = options->threads > 0 ? options->threads : cores / ranks;
   if (threads < 1) threads = 1;
-  runtime->limits =
-      (leat_frame_limits){.threads = threads, .grain = options->grain > 0 ? options->grain : 10000};
+  runtime->limits = (leat_frame_limits){.threads = threads,
+                                        .grain = options->grain > 0 ? options->grain : 10000,
+                                        .memory = options->memory_limit};
   bool spin = (int64_t)threads * ranks <= cores;
   leat_status status = leat_pool_create(threads, spin, &runtime->pool, error);
   if (!status) status = leat_rendezvous_create(&runtime->rendezvous, error);
@@ -89,6 +90,10 @@ void leat_runtime_destroy(leat_runtime *runtime) {
   if (!runtime) return;
   if (runtime->transport) runtime->transport->backend->close(runtime->transport);
   leat_pool_destroy(runtime->pool);
+  for (leat_ending *ending = runtime->endings, *next; ending; ending = next) {
+    next = ending->next;
+    free(ending);
+  }
   leat_rendezvous_destroy(runtime->rendezvous);
   leat_trace_destroy(runtime->trace);
   for (leat_queued_message *m = runtime->mail, *next; m; m = next) {
@@ -102,12 +107,42 @@ void leat_runtime_destroy(leat_runtime *runtime) {
   free(runtime);
 }
 
+// -- Ending runs ----------------------------------------------------------------------------------
+
+leat_ending *leat_runtime_take_ending(leat_runtime *runtime) {
+  pthread_mutex_lock(&runtime->runs_lock);
+  leat_ending *ending = runtime->endings;
+  while (ending && ending->taken) ending = ending->next;
+  if (!ending && (ending = calloc(1, sizeof *ending))) {
+    ending->next = runtime->endings;
+    atomic_store(&runtime->endings, ending);
+  }
+  if (ending) ending->taken = true;
+  pthread_mutex_unlock(&runtime->runs_lock);
+  return ending;
+}
+
+void leat_runtime_return_ending(leat_runtime *runtime, leat_ending *ending) {
+  if (!ending) return;
+  pthread_mutex_lock(&runtime->runs_lock);
+  ending->taken = false;
+  pthread_mutex_unlock(&runtime->runs_lock);
+}
+
+void leat_runtime_clear_ending(leat_runtime *runtime, leat_ending *ending) {
+  atomic_store(&ending->now, false);
+  if (leat_runtime_is_interrupted(runtime)) atomic_store(&ending->now, true);
+}
+
+// What was told to end does, though it be taken back meanwhile.
 void leat_runtime_interrupt(leat_runtime *runtime, bool on) {
   atomic_store(&runtime->interrupted, on);
+  for (leat_ending *ending = atomic_load(&runtime->endings); on && ending; ending = ending->next)
+    atomic_store(&ending->now, true);
 }
 
 bool leat_runtime_is_interrupted(const leat_runtime *runtime) {
-  return leat_runs_end(runtime);
+  return atomic_load(&runtime->interrupted);
 }
 
 void leat_runtime_trace(leat_runtime *runtime, leat_text *out) {

@@ -31,10 +31,11 @@ typedef struct leat_run leat_run;
 // -- The process ----------------------------------------------------------------------------------
 
 typedef struct leat_runtime_options {
-  int threads;     // of a gang at most, the caller included; 0: cores / ranks on this host
-  double grain;    // nanoseconds of work that are worth another thread; 0: 10,000
-  double deadline; // seconds that a run may take without progress; 0: 60
-  bool trace;      // keep trace rings
+  int threads;           // of a gang at most, the caller included; 0: cores / ranks on this host
+  double grain;          // nanoseconds of work that are worth another thread; 0: 10,000
+  double deadline;       // seconds that a run may take without progress; 0: 60
+  bool trace;            // keep trace rings
+  uint64_t memory_limit; // bytes of the arenas of a program; 0: any number
   leat_transport *transport; // NULL: alone. Taken over: destroyed with the runtime
   // What a print task says, one call a task, without a newline at the end; NULL: dropped.
   void (*print)(void *context, const char *text);
@@ -63,8 +64,8 @@ LEAT_MUST_USE leat_status leat_runtime_receive(leat_runtime *runtime, double sec
 void leat_runtime_abort(leat_runtime *runtime, uint64_t session, uint64_t step, leat_status status,
                         const char *message);
 
-// While on, runs end with LEAT_ABORTED, those in flight behind the kernels that they are in. A
-// signal handler may call it.
+// While on, runs end with LEAT_ABORTED, those in flight behind the kernels that they are in, if
+// these are no loops. A signal handler may call it.
 void leat_runtime_interrupt(leat_runtime *runtime, bool on);
 bool leat_runtime_is_interrupted(const leat_runtime *runtime);
 

@@ -23,7 +23,7 @@ typedef enum choice {
 static const uint64_t NEVER = UINT64_MAX;
 
 typedef struct segment_walk {
-  leat_runtime *runtime;
+  const leat_run *run;
   leat_frame *frame;
   const leat_image_task *task;
   const char *const *labels; // of launches, when tracing
@@ -110,15 +110,16 @@ static void trace_launch(const segment_walk *walk, uint32_t number, uint64_t til
                          int64_t end) {
   const leat_launch_plan *plan = &walk->frame->launches[number];
   double share = (double)tiles / (double)plan->tiles;
-  leat_trace_add(walk->runtime->trace, &(leat_trace_event){
-                                           .begin = begin,
-                                           .end = end,
-                                           .kind = LEAT_TRACE_KERNEL,
-                                           .label = walk->labels[number],
-                                           .tiles = tiles,
-                                           .bytes = (uint64_t)((double)plan->bytes * share),
-                                           .step = walk->step,
-                                       });
+  leat_trace_add(walk->run->executor->runtime->trace,
+                 &(leat_trace_event){
+                     .begin = begin,
+                     .end = end,
+                     .kind = LEAT_TRACE_KERNEL,
+                     .label = walk->labels[number],
+                     .tiles = tiles,
+                     .bytes = (uint64_t)((double)plan->bytes * share),
+                     .step = walk->step,
+                 });
 }
 
 static void note_failure(segment_walk *walk, uint64_t era, const leat_failure *failure) {
@@ -138,7 +139,7 @@ static int32_t run_turns(const segment_walk *walk, leat_call *call, uint32_t num
   int64_t turn = walk->frame->launches[number].turn;
   int32_t result = LEAT_OK;
   for (; *begin < end && !result; *begin += turn) {
-    if (__builtin_expect(leat_runs_end(walk->runtime), 0)) return LEAT_ABORTED;
+    if (__builtin_expect(leat_run_is_over(walk->run), 0)) return LEAT_ABORTED;
     result = run_tiles(call, number, *begin, end - *begin > turn ? *begin + turn : end);
   }
   if (result) *begin -= turn;
@@ -148,10 +149,10 @@ static int32_t run_turns(const segment_walk *walk, leat_call *call, uint32_t num
 static void run_launch(walker *w, uint32_t number, int64_t begin, int64_t end) {
   segment_walk *walk = w->walk;
   if (begin == end) return;
-  bool tracing = __builtin_expect(walk->runtime->trace != NULL, 0);
+  bool tracing = __builtin_expect(walk->run->executor->runtime->trace != NULL, 0);
   uint64_t tiles = (uint64_t)(end - begin);
   if (tracing && w->clock == 0) w->clock = leat_clock();
-  leat_call call = {.frame = walk->frame, .ends = leat_runs_end_at(walk->runtime)};
+  leat_call call = {.frame = walk->frame, .ends = leat_run_is_over_at(walk->run)};
   int32_t result = run_turns(walk, &call, number, &begin, end);
   if (tracing) {
     int64_t began = w->clock;
@@ -191,7 +192,7 @@ static void run_share(walker *w, uint32_t number, int width) {
 
 static choice choose(walker *w, uint32_t number, const leat_image_region *region) {
   segment_walk *walk = w->walk;
-  if (__builtin_expect(leat_runs_end(walk->runtime), 0))
+  if (__builtin_expect(leat_run_is_over(walk->run), 0))
     note_failure(walk, w->era, &(leat_failure){.result = LEAT_ABORTED, .launch = number});
   if (has_failed(walk)) return STOP;
   return leat_frame_holds(walk->frame, region) ? WHEN_TRUE : WHEN_FALSE;
@@ -281,7 +282,7 @@ leat_failure leat_segment_run(leat_run *run, leat_task_place place) {
   leat_executor *executor = run->executor;
   leat_frame *frame = &run->frames[place.part];
   segment_walk walk = {
-      .runtime = executor->runtime,
+      .run = run,
       .frame = frame,
       .task = &frame->program->view.tasks[place.task],
       .labels = executor->parts[place.part].launch_labels,

@@ -183,8 +183,7 @@ static bool run_send(leat_run *run, leat_task_place place) {
 }
 
 static bool run_recv(leat_run *run, leat_task_place place) {
-  leat_transfer_receive(run, place);
-  return false; // it has begun
+  return leat_transfer_receive(run, place);
 }
 
 // -- Regions: a task of theirs comes to its turn again when a table that it began is complete -----

@@ -24,7 +24,7 @@ static void fail_transfer(leat_run *run, leat_task_place place, leat_status stat
 
 static void end_transfer(leat_transfer *transfer, leat_status status) {
   if (status) fail_transfer(transfer->run, transfer->place, status);
-  leat_run_transfer_ended(transfer, !status);
+  leat_run_transfer_ended(transfer, message_of(transfer->run, transfer->place)->lag, !status);
 }
 
 // Whether the run waits no more for what has ended now: its memory must not be touched.
@@ -44,9 +44,10 @@ static leat_edge_key next_key(leat_run *run, leat_task_place place) {
                          .iteration = run->transfer[place.part][place.task].count++};
 }
 
-static void begin_transfer(leat_run *run, leat_transfer *transfer) {
+// Whether the task waits for no more.
+static bool begin_transfer(leat_run *run, leat_transfer *transfer) {
   transfer->begin = leat_run_clock(run);
-  leat_run_transfer_began(transfer);
+  return leat_run_transfer_began(transfer, message_of(run, transfer->place)->lag);
 }
 
 static bool holds_strings(const leat_run *run, leat_task_place place) {
@@ -155,17 +156,28 @@ static void recv_ended(void *context, leat_status status, const void *data, uint
   end_transfer(transfer, status);
 }
 
-void leat_transfer_receive(leat_run *run, leat_task_place place) {
+// A token's value nobody reads: that it has come is all that it says.
+static void token_came(void *context, leat_status status, const void *data, uint64_t bytes) {
+  leat_transfer *transfer = context;
+  (void)data;
+  (void)bytes;
+  if (!is_abandoned(transfer->run)) end_transfer(transfer, status);
+}
+
+bool leat_transfer_receive(leat_run *run, leat_task_place place) {
   const leat_image_message *message = message_of(run, place);
   const leat_slot *slot = &run->frames[place.part].buffers[message->buffer];
   leat_transfer *transfer = &run->transfer[place.part][place.task];
   leat_rendezvous *rendezvous = run->executor->runtime->rendezvous;
   leat_edge_key key = next_key(run, place);
-  begin_transfer(run, transfer);
-  if (holds_strings(run, place) || !slot->known)
+  bool complete = begin_transfer(run, transfer);
+  if (message->lag)
+    leat_rendezvous_recv(rendezvous, &key, NULL, 0, token_came, transfer);
+  else if (holds_strings(run, place) || !slot->known)
     leat_rendezvous_recv(rendezvous, &key, NULL, 0, recv_ended, transfer);
   else
     leat_rendezvous_recv(rendezvous, &key, slot->data, (uint64_t)slot->bytes, recv_ended, transfer);
+  return complete;
 }
 
 // -- What a run waits for -------------------------------------------------------------------------

@@ -85,10 +85,12 @@ static void copy_options(leat_session *session, const leat_session_options *opti
   if (copy->deadline == 0) copy->deadline = 60;
 }
 
-static leat_status check_settings(const leat_session_options *options, leat_error *error) {
+static leat_status check_options(const leat_session_options *options, leat_error *error) {
   if (options->setting_count < 0 || options->setting_count > MOST_SETTINGS)
     return leat_fail(error, LEAT_INVALID, "%d settings: expected 0 to %d", options->setting_count,
                      MOST_SETTINGS);
+  if (options->memory_limit < 0)
+    return leat_fail(error, LEAT_INVALID, "a memory limit of %d MiB", options->memory_limit);
   for (int i = 0; i < options->setting_count; i++)
     if (!options->settings || !options->settings[i].name || !options->settings[i].value)
       return leat_fail(error, LEAT_INVALID, "setting %d is NULL", i);
@@ -113,6 +115,10 @@ static bool is_interrupted(void *runtime) {
   return leat_runtime_is_interrupted(runtime);
 }
 
+static uint64_t memory_limit(const leat_session *session) {
+  return (uint64_t)session->options.memory_limit << 20;
+}
+
 static void create_frontend(leat_session *session) {
   const leat_session_options *options = &session->options;
   size_t count = (size_t)options->setting_count;
@@ -130,6 +136,7 @@ static void create_frontend(leat_session *session) {
                                     .setting_count = options->setting_count,
                                     .jobs = session->devices.jobs.items,
                                     .job_count = (int)session->devices.jobs.count,
+                                    .memory_limit = memory_limit(session),
                                     .is_interrupted = is_interrupted,
                                     .context = session->runtime};
   session->frontend =
@@ -142,6 +149,7 @@ static leat_status create_runtime(leat_session *session, leat_transport *transpo
   const leat_session_options *options = &session->options;
   leat_runtime_options runtime = {.threads = options->threads,
                                   .deadline = options->deadline,
+                                  .memory_limit = memory_limit(session),
                                   .trace = options->trace,
                                   .transport = transport,
                                   .print = options->print,
@@ -174,7 +182,7 @@ static leat_status open_cache(leat_session *session, leat_error *error) {
 
 static leat_status create(leat_session *session, leat_transport *transport, leat_error *error) {
   const leat_session_options *options = &session->options;
-  LEAT_TRY(check_settings(options, error));
+  LEAT_TRY(check_options(options, error));
   LEAT_TRY(leat_stages_check(options->dump_after, error));
   LEAT_TRY(leat_stage_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));

@@ -366,6 +366,9 @@ static leat_status execute_remote(leat_step *step, variant *v, const leat_run_re
   leat_status here =
       v->here.run ? leat_run_execute(v->here.run, request, results, &session->error) : LEAT_OK;
   leat_status there = leat_remote_done(session, &v->remote, here != LEAT_OK);
+  if (!here && there == LEAT_DEADLINE) // a worker may compute for ever, and nobody wait for it
+    leat_runtime_abort(session->runtime, LEAT_CLUSTER_RUNS, request->step, there,
+                       leat_session_message(session));
   return here ? here : there;
 }
 

@@ -13,7 +13,7 @@ typedef struct session_options {
   bool saves;         // what runs is saved when a signal ends it
 } session_options;
 
-enum { SESSION_OPTION_COUNT = 16 };
+enum { SESSION_OPTION_COUNT = 17 };
 
 // What a command does with its session.
 typedef enum session_use { CHECKS = 1, BUILDS = 2, RUNS = 4, TALKS = 8 } session_use;

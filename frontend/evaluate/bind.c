@@ -234,7 +234,7 @@ static bool give(binder *b, const ev_argument *arg, uint32_t param, uint32_t fix
   return true;
 }
 
-// What a last parameter `...` collects: a list with names, NULL of what was given by position.
+// What a parameter `...` collects: a list with names, NULL of what was given by position.
 static bool collect(binder *b, uint32_t param, const ev *values, const char *const *names,
                     uint32_t count) {
   ev list = ev_take_list(b->e, values, count);
@@ -244,27 +244,34 @@ static bool collect(binder *b, uint32_t param, const ev *values, const char *con
   return ev_bind(b->e, b->scope, b->params->items[param].span, b->params->items[param].name, list);
 }
 
-// Which argument each parameter gets; what is left over goes to a last `...`.
+static uint32_t find_collecting(const leat_bindings *params) {
+  uint32_t i = 0;
+  while (i < params->count && !params->items[i].collects) i++;
+  return i;
+}
+
+// Which argument each parameter gets; what is left over goes to `...`, behind which parameters are
+// given by name.
 static bool distribute(binder *b, const ev_argument *args, uint32_t count) {
-  uint32_t fixed = b->params->count, rest_count = 0, position = 0;
-  bool collects = fixed && b->params->items[fixed - 1].collects;
-  if (collects) fixed--;
+  uint32_t params = b->params->count, rest_count = 0, position = 0;
+  uint32_t collecting = find_collecting(b->params);
   ev *rest = leat_new_array(b->e->arena, ev, (size_t)count + 1);
   const char **names = leat_new_array(b->e->arena, const char *, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) {
     const ev_argument *arg = &args[i];
-    if (arg->key && !ev_spend(b->e, b->params->count / PARAMS_A_STEP, arg->span)) return false;
+    if (arg->key && !ev_spend(b->e, params / PARAMS_A_STEP, arg->span)) return false;
     uint32_t param = arg->key ? find_param(b->params, arg->key) : position++;
-    if (param >= fixed && collects) {
+    bool known = param < (arg->key ? params : collecting);
+    if (!known && collecting < params) {
       rest[rest_count] = arg->value;
       names[rest_count++] = arg->key;
-    } else if (!arg->key || param < fixed) {
-      if (!give(b, arg, param, fixed)) return false;
+    } else if (!arg->key || known) {
+      if (!give(b, arg, param, params)) return false;
     } else {
       return unknown_key(b, arg);
     }
   }
-  return !collects || collect(b, fixed, rest, names, rest_count);
+  return collecting == params || collect(b, collecting, rest, names, rest_count);
 }
 
 // A generic name is bound by the first tensor in whose type it stands alone, be it behind another

@@ -368,6 +368,16 @@ static const ev_builtin builtins[] = {
      EV_COLLECTS_NOTHING, builtin_load},
     {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",
      PARAMS(2, "loss", "targets"), EV_COLLECTS_NOTHING, ev_builtin_grad},
+    {"vjp",
+     "vjp(y, x, u): u times the Jacobian of y with respect to x: the gradient of sum(y * u), one "
+     "for each of a list x",
+     PARAMS(3, "y", "x", "u", "warn"), EV_COLLECTS_NOTHING, ev_builtin_vjp},
+    {"jvp",
+     "jvp(y, x, v): the Jacobian of y with respect to x times v: how y changes as x goes along v, "
+     "one for each of a list y",
+     PARAMS(3, "y", "x", "v"), EV_COLLECTS_NOTHING, ev_builtin_jvp},
+    {"substitute", "substitute(y, x, by): y, or a list, computed again with `by` in the place of x",
+     PARAMS(3, "y", "x", "by"), EV_COLLECTS_NOTHING, ev_builtin_substitute},
     {"trainables", "trainables(loss): the trainable variables that reach a loss", PARAMS(1, "loss"),
      EV_COLLECTS_NOTHING, ev_builtin_trainables},
     {"variables",

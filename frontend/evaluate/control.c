@@ -393,10 +393,30 @@ static bool evaluate_loop(evaluator *e, const loop *l) {
   return true;
 }
 
+// 0: not given.
+static bool parallel_of(evaluator *e, const leat_stmt *stmt, int64_t *out) {
+  *out = 0;
+  for (uint32_t i = 0; i < stmt->options.count; i++) {
+    const leat_argument *option = &stmt->options.items[i];
+    ev value = ev_expr(e, option->value, NULL);
+    if (value.kind == EV_ERROR) return false;
+    if (strcmp(option->key, "parallel") || value.kind != EV_INT || value.i < 1) {
+      ev_fail(e, option->span,
+              "the option of a `while` is parallel=N, a number from 1 on; here `%s` is %s",
+              option->key, ev_kind_name(value));
+      return false;
+    }
+    *out = value.i;
+  }
+  return true;
+}
+
 static leat_node *while_node(evaluator *e, loop *l, const char *name) {
-  if (!first_values(e, l)) return NULL;
+  int64_t parallel;
+  if (!parallel_of(e, l->stmt, &parallel) || !first_values(e, l)) return NULL;
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, name, l->stmt->span);
+  region.built.parallel = parallel;
   for (uint32_t i = 0; i < l->leaves.count; i++)
     leat_region_add(&region.built, l->leaves.items[i].value.tensor);
   if (evaluate_loop(e, l)) return ev_region_end(e, NULL);

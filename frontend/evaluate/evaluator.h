@@ -13,7 +13,7 @@
 //                 entry.c      entries                     unused.c     parameters of no use
 //                 entry_call.c entries that a line of a REPL runs
 //   region.h      control.c    if and while                region.c     bodies while running
-//                 leaves.c     lists of tensors there
+//                 leaves.c     lists of tensors there         repeat.c     nodes done again
 //   calls.h       call.c       calls of functions          bind.c       and their arguments
 //                 primitive.c  calls of primitive ops      numbers.c    of numbers
 //                 operators.c  what + and its like mean    nodes.c      nodes of the graph

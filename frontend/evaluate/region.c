@@ -117,65 +117,6 @@ void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   s->written = true;
 }
 
-// -- What a body does, again ----------------------------------------------------------------------
-
-static leat_value in_copy(leat_value value, leat_node *const *copies, const leat_value *params) {
-  if (value.node->op == LEAT_OP_parameter) return params[leat_node_attr(value.node, "index")->i];
-  return (leat_value){copies[value.node->id], value.port};
-}
-
-static leat_node *repeat_node(evaluator *e, const leat_node *node, leat_node *const *copies,
-                              const leat_value *params) {
-  leat_value *inputs = leat_new_array(e->arena, leat_value, node->input_count);
-  for (uint32_t i = 0; i < node->input_count; i++)
-    inputs[i] = in_copy(node->inputs[i], copies, params);
-  const char *name = leat_intern(e->strings, leat_path_last(node->name));
-  const char *path = leat_intern_path(e->strings, e->path, name);
-  leat_node *copy = leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry);
-  for (uint32_t i = 0; i < node->control_count; i++)
-    if (copies[node->controls[i]->id])
-      leat_node_add_control(e->graph, copy, copies[node->controls[i]->id]);
-  if (leat_map_get(&e->zeros, node)) ev_set(e, &e->zeros, copy, copy);
-  return copy;
-}
-
-// A call with a rule of its own is one in the copy, too.
-static void repeat_record(evaluator *e, const ev_call_record *record, leat_node *const *copies,
-                          const leat_value *params) {
-  const ev_list *lists[] = {record->args, record->results};
-  ev_call_record *copy = leat_arena_memdup(e->arena, record, sizeof *record);
-  for (int l = 0; l < 2; l++) {
-    ev *items = leat_new_array(e->arena, ev, (size_t)lists[l]->count + 1);
-    for (uint32_t i = 0; i < lists[l]->count; i++) {
-      items[i] = lists[l]->items[i];
-      if (items[i].kind == EV_TENSOR) items[i].tensor = in_copy(items[i].tensor, copies, params);
-    }
-    lists[l] = ev_take_list(e, items, lists[l]->count).list;
-  }
-  copy->args = lists[0];
-  copy->results = lists[1];
-  copy->first = copies[record->first->id];
-  for (uint32_t i = 0; i < copy->results->count; i++)
-    ev_set(e, &e->records, copy->results->items[i].tensor.node, copy);
-}
-
-leat_node *const *ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
-                                   leat_value *out) {
-  leat_node **copies = leat_new_array(e->arena, leat_node *, body->nodes.count);
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    const leat_node *node = body->nodes.items[i];
-    bool repeated = node->op != LEAT_OP_parameter && (!node->effect || node->output_count);
-    if (repeated) copies[i] = repeat_node(e, node, copies, params);
-  }
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    const ev_call_record *record = leat_map_get(&e->records, body->nodes.items[i]);
-    if (record && record->first == body->nodes.items[i]) repeat_record(e, record, copies, params);
-  }
-  for (uint32_t i = 0; i < body->yield->input_count; i++)
-    out[i] = in_copy(body->yield->inputs[i], copies, params);
-  return copies;
-}
-
 // -- Iterations ---------------------------------------------------------------------------------
 
 static leat_value zero(evaluator *e, leat_span span) {

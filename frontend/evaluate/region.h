@@ -66,10 +66,14 @@ void ev_region_leave_out(evaluator *e, leat_value initial);
 // The count of a random op, which differs in each iteration of the loops around.
 ev ev_region_count(evaluator *e, ev count, leat_span span);
 
+// -- repeat.c -------------------------------------------------------------------------------------
 // A copy of what a body does, in the open one, without its effects: its parameters are these
 // values, its results go to `out`. Returns the copies by the ids of the body, NULL where there is
 // none.
 leat_node *const *ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
                                    leat_value *out);
+// What depends on `of`, an only output, on the way to the values is copied, with `by` in its place:
+// they become the values of that.
+void ev_substitute(evaluator *e, leat_value *values, uint32_t count, leat_value of, leat_value by);
 
 #endif

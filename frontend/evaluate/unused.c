@@ -105,6 +105,7 @@ static void use_stmt(names *used, const leat_stmt *stmt) {
   use_expr(used, stmt->on);
   use_expr(used, stmt->colocate);
   use_exprs(used, &stmt->after);
+  use_args(used, &stmt->options);
   use_bindings(used, &stmt->targets);
   use_exprs(used, &stmt->values);
   use_stmts(used, &stmt->body);
@@ -113,7 +114,6 @@ static void use_stmt(names *used, const leat_stmt *stmt) {
   case LEAT_STMT_QUEUE:
     use_expr(used, stmt->type);
     use_expr(used, stmt->init);
-    use_args(used, &stmt->options);
     return;
   case LEAT_STMT_ASSIGN:
   case LEAT_STMT_UPDATE:

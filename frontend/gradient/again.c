@@ -156,6 +156,7 @@ leat_node *ev_run_again(const reversal *r, ev_again *how) {
   }
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
+  region.built.parallel = leat_node_attr(r->node, "parallel")->i;
   for (uint32_t i = 0; i < inputs; i++)
     leat_region_add(&region.built, how->from && i < r->carried ? how->from[i] : r->node->inputs[i]);
   leat_region_add(&region.built, count);

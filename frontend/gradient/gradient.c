@@ -153,8 +153,8 @@ static void leave_node(evaluator *e, surroundings saved) {
 }
 
 // A number in the whole shape of `type`.
-static leat_value filled(walk *w, int64_t number, const leat_type *type) {
-  return ev_literal_tensor(w->e, ev_int(number), type, NULL, w->span);
+static leat_value filled(evaluator *e, int64_t number, const leat_type *type, leat_span span) {
+  return ev_literal_tensor(e, ev_int(number), type, NULL, span);
 }
 
 // -- One rule -----------------------------------------------------------------------------------
@@ -437,22 +437,23 @@ static bool sum_reads(walk *w, leat_map *sums) {
   return true;
 }
 
-static ev unreached(walk *w, ev target) {
+static ev unreached(walk *w, const char *of, ev target) {
   bool is_state = target.kind == EV_STATE;
   const leat_type *type = is_state ? &target.state->type : leat_value_type(target.tensor);
-  leat_warn_at(w->e->diag, ev_place(w->e, w->span),
-               "the loss does not depend on `%s`: its gradient is zero",
-               is_state ? target.state->name : target.tensor.node->name);
-  return ev_tensor(filled(w, 0, type));
+  if (of)
+    leat_warn_at(w->e->diag, ev_place(w->e, w->span),
+                 "%s does not depend on `%s`: its gradient is zero", of,
+                 is_state ? target.state->name : target.tensor.node->name);
+  return ev_tensor(filled(w->e, 0, type, w->span));
 }
 
-static bool collect(walk *w, const ev *targets, uint32_t count, ev *out) {
+static bool collect(walk *w, const char *of, const ev *targets, uint32_t count, ev *out) {
   leat_map sums; // leat_state * → ev *
   if (!sum_reads(w, &sums)) return false;
   for (uint32_t i = 0; i < count; i++) {
     const ev *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
                                                 : partial_of(w, targets[i].tensor);
-    out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, targets[i]);
+    out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, of, targets[i]);
     if (out[i].kind == EV_ERROR) return false;
   }
   return true;
@@ -481,22 +482,46 @@ static walk begin(evaluator *e, uint32_t first, uint32_t count, leat_span span) 
   return w;
 }
 
-ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span) {
-  if (!ev_check_targets(e, targets, span) || !check_loss(e, loss, span)) return ev_error();
+// The gradients of ys, which come from outside, stand where their walk begins.
+static bool begin_with(walk *w, const ev_seeds *seeds) {
+  for (uint32_t i = 0; i < seeds->count; i++) {
+    ev *partial = partial_of(w, seeds->ys[i]);
+    bool given = partial && seeds->dys[i].kind != EV_ERROR;
+    if (given) *partial = sum_of(w, *partial, seeds->dys[i]);
+    if (given && partial->kind == EV_ERROR) return false;
+  }
+  return true;
+}
+
+static uint32_t end_of(const leat_value *values, uint32_t count) {
+  uint32_t end = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (values[i].node->id >= end) end = values[i].node->id + 1;
+  return end;
+}
+
+ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targets,
+                    leat_span span) {
   const ev *items = targets.list->items;
   uint32_t count = targets.list->count;
   ev *gradients = leat_new_array(e->arena, ev, (size_t)count + 1);
-  walk w = begin(e, 0, loss.node->id + 1, span);
-  mark_path(&w, &loss, 1);
+  walk w = begin(e, 0, end_of(seeds->ys, seeds->count), span);
+  mark_path(&w, seeds->ys, seeds->count);
   mark_reaching(&w, items, count);
-  surroundings saved = enter_node(e, loss.node);
-  *partial_of(&w, loss) = ev_tensor(filled(&w, 1, leat_value_type(loss)));
-  leave_node(e, saved);
   uint32_t replaced = e->replaced.count;
-  bool ok = walk_back(&w) && collect(&w, items, count, gradients);
+  bool ok = begin_with(&w, seeds) && walk_back(&w) && collect(&w, of, items, count, gradients);
   leat_arena_destroy(w.scratch);
   if (ok) replace_loops(e, replaced);
   return ok ? ev_take_list(e, gradients, count) : ev_error();
+}
+
+ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span) {
+  if (!ev_check_targets(e, targets, span) || !check_loss(e, loss, span)) return ev_error();
+  surroundings saved = enter_node(e, loss.node);
+  ev one = ev_tensor(filled(e, 1, leat_value_type(loss), span));
+  leave_node(e, saved);
+  ev_seeds seeds = {&loss, &one, 1};
+  return ev_gradient_list(e, &seeds, "the loss", targets, span);
 }
 
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span) {
@@ -525,14 +550,8 @@ bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, co
   mark_path(&w, ys, count);
   mark_reaching(&w, targets, target_count);
   uint32_t replaced = e->replaced.count;
-  bool ok = true;
-  for (uint32_t i = 0; i < count && ok; i++) {
-    ev *partial = partial_of(&w, ys[i]);
-    bool given = partial && dys[i].kind != EV_ERROR;
-    if (given) *partial = sum_of(&w, *partial, dys[i]);
-    ok = !given || partial->kind != EV_ERROR;
-  }
-  ok = ok && walk_back(&w);
+  ev_seeds seeds = {ys, dys, count};
+  bool ok = begin_with(&w, &seeds) && walk_back(&w);
   for (uint32_t i = 0; i < target_count && ok; i++) out[i] = *partial_of(&w, targets[i].tensor);
   leat_arena_destroy(w.scratch);
   if (ok) replace_loops(e, replaced);

@@ -3,6 +3,7 @@
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
 //   regions.c    through loops and branches, with loops.c and again.c (reversal.h)
+//   directions.c vjp, jvp
 #ifndef LEAT_FRONTEND_GRADIENT_H
 #define LEAT_FRONTEND_GRADIENT_H
 
@@ -13,6 +14,11 @@ ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_trainables(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_apply(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call);
+
+// -- directions.c ---------------------------------------------------------------------------------
+ev ev_builtin_vjp(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_jvp(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_substitute(evaluator *e, const ev_builtin_call *call);
 
 // -- rows.c ---------------------------------------------------------------------------------------
 leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span); // that tensor

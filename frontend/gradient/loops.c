@@ -16,8 +16,11 @@
 #include "frontend/gradient/reversal.h"
 #include "ops/turns.h"
 
-// Of 1,000 iterations each is then done again twice on average, of 30,000 four times.
-enum { CHECKPOINTS = 16, CHUNK = 16 };
+#include <math.h>
+
+// So many checkpoints and iterations in a chunk, where their number is not known. Of 1,000
+// iterations each is then done again three times on average, of 30,000 five times.
+enum { USUAL = 16, LEAST = 2 };
 
 // The iterations that are reversed, and gradients. By input of the loop: a gradient of what is
 // carried, a sum for what is captured; {NULL}: none is wanted.
@@ -131,6 +134,7 @@ static leat_node *reverse_rows(const reversal *r, const history *h) {
   leat_value *next = leat_new_array(e->arena, leat_value, results);
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
+  region.built.parallel = leat_node_attr(r->node, "parallel")->i;
   leat_region_add(&region.built, h->count);
   b.gradients = add_gradients(r, &region.built, h->gradients);
   for (uint32_t i = r->carried; i < inputs; i++)
@@ -158,7 +162,8 @@ static void take_history(const reversal *r, leat_node *again, const leat_value *
 // iterations they are of, and rows that have what was carried there.
 typedef struct checkpoints {
   uint32_t *gradients, used;
-  leat_value *next; // what the body results in
+  int64_t chunk, slots; // iterations reversed at once, and checkpoints; the last slot is never used
+  leat_value *next;     // what the body results in
 } checkpoints;
 
 // To where the loop is done again, so many iterations are reversed then, so many checkpoints used.
@@ -166,11 +171,11 @@ typedef struct chunk {
   leat_value to, reversed, used;
 } chunk;
 
-static bool next_chunk(const reversal *r, leat_value end, leat_value from, leat_value used,
-                       chunk *out) {
+static bool next_chunk(const reversal *r, const checkpoints *c, leat_value end, leat_value from,
+                       leat_value used, chunk *out) {
   const ev_function *function = ev_find_library(r->e, "next_chunk");
-  ev values[] = {ev_tensor(end), ev_tensor(from), ev_tensor(used), ev_int(CHECKPOINTS),
-                 ev_int(CHUNK)};
+  ev values[] = {ev_tensor(end), ev_tensor(from), ev_tensor(used), ev_int(c->slots),
+                 ev_int(c->chunk)};
   enum { COUNT = sizeof values / sizeof *values };
   ev_argument args[COUNT];
   for (int i = 0; i < COUNT; i++) args[i] = (ev_argument){.value = values[i], .span = r->span};
@@ -190,7 +195,7 @@ static leat_value last_checkpoint(const reversal *r, const checkpoints *c, leat_
   for (uint32_t i = 0, row = c->used + 2; i < r->carried; i++) {
     leat_value first = r->node->inputs[i];
     if (ev_has_rows(r, i))
-      carried[i] = ev_row(r, ev_parameter(r, "kept", row++), last, leat_value_type(first));
+      carried[i] = ev_row(r, ev_parameter(r, "checkpoints", row++), last, leat_value_type(first));
     else if (at.node)
       carried[i] = ev_recall(r, i, first, at);
     if (!carried[i].node) return (leat_value){0};
@@ -201,7 +206,7 @@ static leat_value last_checkpoint(const reversal *r, const checkpoints *c, leat_
 // Reverses the iterations behind `carried`, so many.
 static leat_node *reverse_chunk(const reversal *r, const checkpoints *c, const leat_value *carried,
                                 leat_value count) {
-  leat_dim rows = leat_dim_const(CHUNK);
+  leat_dim rows = leat_dim_const(c->chunk);
   history h = {0};
   leat_node *kept = ev_run_again(r, &(ev_again){.from = carried, .limit = count, .kept = &rows});
   if (!kept) return NULL;
@@ -217,7 +222,7 @@ static bool chunk_body(const reversal *r, const checkpoints *c) {
   leat_value *next = c->next, end = ev_parameter(r, "count", 0);
   leat_value from = last_checkpoint(r, c, carried), used = ev_parameter(r, "used", c->used);
   chunk chunk;
-  if (!from.node || !next_chunk(r, end, from, used, &chunk)) return false;
+  if (!from.node || !next_chunk(r, c, end, from, used, &chunk)) return false;
   leat_node *again =
       ev_run_again(r, &(ev_again){.from = carried, .count = from, .limit = chunk.to});
   if (!again) return false;
@@ -231,36 +236,85 @@ static bool chunk_body(const reversal *r, const checkpoints *c) {
   *next++ = ev_set_row(r, ev_parameter(r, "at", c->used + 1), used, chunk.to);
   for (uint32_t i = 0, row = c->used + 2; i < r->carried; i++)
     if (ev_has_rows(r, i))
-      *next++ = ev_set_row(r, ev_parameter(r, "kept", row++), used, carried[i]);
+      *next++ = ev_set_row(r, ev_parameter(r, "checkpoints", row++), used, carried[i]);
   return true;
 }
 
 // The first checkpoint is what the loop begins with.
-static leat_value first_checkpoint(const reversal *r, leat_value value) {
-  leat_value rows = ev_new_rows(r, value, leat_dim_const(CHECKPOINTS));
+static leat_value first_checkpoint(const reversal *r, const checkpoints *c, leat_value value) {
+  leat_value rows = ev_new_rows(r, value, leat_dim_const(c->slots));
   leat_value first = ev_number(r, 0);
   return rows.node ? ev_set_row(r, rows, first, value) : rows;
 }
 
-static leat_node *reverse_chunks(const reversal *r, const history *h) {
+static leat_node *reverse_chunks(const reversal *r, const history *h, int64_t chunk) {
   evaluator *e = r->e;
   uint32_t results = 1 + wanted_count(r), kept = 0;
   leat_value *first = leat_new_array(e->arena, leat_value, (size_t)r->carried + 2);
   leat_value one = ev_number(r, 1), zero = ev_number(r, 0);
-  first[kept++] = first_checkpoint(r, zero);
+  checkpoints c = {.chunk = chunk, .slots = chunk + 1};
+  first[kept++] = first_checkpoint(r, &c, zero);
   for (uint32_t i = 0; i < r->carried; i++)
-    if (ev_has_rows(r, i)) first[kept++] = first_checkpoint(r, r->node->inputs[i]);
+    if (ev_has_rows(r, i)) first[kept++] = first_checkpoint(r, &c, r->node->inputs[i]);
   for (uint32_t i = 0; i < kept; i++)
     if (!first[i].node) return NULL;
-  checkpoints c = {.next = leat_new_array(e->arena, leat_value, results + 1 + kept)};
+  c.next = leat_new_array(e->arena, leat_value, results + 1 + kept);
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
+  region.built.parallel = leat_node_attr(r->node, "parallel")->i;
   leat_region_add(&region.built, h->count);
   c.gradients = add_gradients(r, &region.built, h->gradients);
   c.used = leat_region_add(&region.built, one);
   for (uint32_t i = 0; i < kept; i++) leat_region_add(&region.built, first[i]);
   bool ok = open_loop(r) && chunk_body(r, &c);
   return close_loop(r, ok, c.next, results + 1 + kept);
+}
+
+// -- Under a limit of memory ----------------------------------------------------------------------
+
+static double bytes_of(const leat_type *type) {
+  int64_t elements = leat_type_static_elements(type);
+  return elements < 0 ? INFINITY : (double)elements * (double)leat_dtype_size(type->dtype);
+}
+
+// Of one row of all that the loop carries; INFINITY: known only while running.
+static double row_bytes(const reversal *r) {
+  double bytes = 0;
+  for (uint32_t i = 0; i < r->carried; i++)
+    if (ev_has_rows(r, i)) bytes += bytes_of(leat_value_type(r->node->inputs[i]));
+  return bytes;
+}
+
+// What the regions of the entry give, of which rows that other loops keep are most.
+static double bytes_kept(const reversal *r) {
+  const leat_graph *graph = r->e->graph;
+  double bytes = 0;
+  for (uint32_t i = 0; i < graph->nodes.count; i++) {
+    const leat_node *node = graph->nodes.items[i];
+    if (node->info->kind != LEAT_KIND_REGION || node->entry != r->e->entry) continue;
+    for (uint32_t k = 0; k < node->output_count; k++)
+      if (isfinite(bytes_of(&node->outputs[k]))) bytes += bytes_of(&node->outputs[k]);
+  }
+  return bytes;
+}
+
+// So many rows may be kept: half of what a step may take is left to all else.
+static double most_rows(const reversal *r) {
+  double left = (double)r->e->options.memory_limit / 2 - bytes_kept(r), row = row_bytes(r);
+  if (!r->e->options.memory_limit || row == 0) return INFINITY;
+  return left > 0 ? left / row : 0;
+}
+
+static bool rows_fit(const reversal *r, leat_dim count) {
+  if (!leat_dim_is_const(count)) return !r->e->options.memory_limit;
+  return (double)count.value <= most_rows(r);
+}
+
+// Iterations that are reversed at once, for which there are about as many checkpoints: √T.
+static int64_t chunk_size(const reversal *r, const leat_dim *count) {
+  bool known = count && leat_dim_is_const(*count);
+  double size = known ? ceil(sqrt((double)count->value)) : USUAL;
+  return (int64_t)fmax(fmin(size, most_rows(r) / 2), LEAST);
 }
 
 // -- Loops ----------------------------------------------------------------------------------------
@@ -286,11 +340,12 @@ static bool count_iterations(const reversal *r, history *out) {
 
 static leat_node *reverse(const reversal *r, history *h) {
   leat_dim bound;
-  bool exact;
-  if (leat_loop_turns(r->node, &bound, &exact))
-    return keep_rows(r, bound, true, h) ? reverse_rows(r, h) : NULL;
+  bool exact, known = leat_loop_turns(r->node, &bound, &exact),
+              limited = r->e->options.memory_limit;
+  const leat_dim *most = known ? &bound : NULL;
+  if (known && rows_fit(r, bound)) return keep_rows(r, bound, true, h) ? reverse_rows(r, h) : NULL;
   if (!count_iterations(r, h)) return NULL;
-  if (r->e->region) return reverse_chunks(r, h);
+  if (r->e->region || limited) return reverse_chunks(r, h, chunk_size(r, most));
   ev dim = ev_dynamic(r->e, ev_tensor(h->count), r->span);
   bool kept = dim.kind == EV_DIM && keep_rows(r, dim.dim, false, h);
   return kept ? reverse_rows(r, h) : NULL;

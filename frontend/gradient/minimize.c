@@ -46,8 +46,8 @@ ev ev_builtin_grad(evaluator *e, const ev_builtin_call *call) {
   leat_value loss = loss_of(e, call->args[0], call->span);
   if (!loss.node) return ev_error();
   ev targets = call->args[1];
-  if (targets.kind == EV_LIST) return ev_gradient_list(e, loss, targets, call->span);
-  ev list = ev_gradient_list(e, loss, ev_make_list(e, &targets, 1), call->span);
+  if (targets.kind == EV_LIST) return ev_loss_gradients(e, loss, targets, call->span);
+  ev list = ev_loss_gradients(e, loss, ev_make_list(e, &targets, 1), call->span);
   return list.kind == EV_LIST ? list.list->items[0] : list; // grad(loss, w) is one gradient
 }
 
@@ -229,7 +229,7 @@ ev ev_builtin_minimize(evaluator *e, const ev_builtin_call *call) {
     return ev_error();
   if (!a.vars.list->count)
     return ev_fail(e, a.span, "the loss depends on no trainable variable: nothing to minimise");
-  a.gradients = ev_gradient_list(e, loss, a.vars, a.span);
+  a.gradients = ev_loss_gradients(e, loss, a.vars, a.span);
   if (a.gradients.kind == EV_LIST && call->args[4].kind != EV_NONE)
     a.gradients = clipped(e, a.gradients, call->args[4], a.span);
   return a.gradients.kind == EV_LIST ? apply(e, &a) : ev_error();

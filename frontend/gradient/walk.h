@@ -5,8 +5,19 @@
 #include "frontend/evaluate/evaluate.h"
 
 // -- gradient.c -----------------------------------------------------------------------------------
-// The list of d loss / d target for a list of targets, tensors and states.
-ev ev_gradient_list(evaluator *e, leat_value loss, ev targets, leat_span span);
+// Where a walk begins: dys are the gradients of ys, tensors or rows, EV_ERROR where there is none.
+typedef struct ev_seeds {
+  const leat_value *ys;
+  const ev *dys;
+  uint32_t count;
+} ev_seeds;
+
+// The list of the sums of dys[k] · d ys[k] / d target for a list of targets, tensors and states.
+// `of` says what does not depend on a target, in a warning; NULL: there is none.
+ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targets,
+                    leat_span span);
+// The same of a loss.
+ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span);
 // Of nodes from number `first` on: out[i] is the sum of dys[k] · d ys[k] / d targets[i], EV_ERROR
 // where nothing depends on the target. The targets are tensors, made there. False: reported.
 bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, const ev *dys,

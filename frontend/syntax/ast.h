@@ -196,7 +196,7 @@ typedef enum leat_stmt_kind {
   LEAT_STMT_ON,     // on "/job:ps" { … }
   LEAT_STMT_FOR,    // for i in 0..12 { … } · for t in tasks("worker") { … }
   LEAT_STMT_IF,     // if p { … } else { … } · a, b = if p { yield x, y } else { yield u, v }
-  LEAT_STMT_WHILE,  // t, h = while (t = 0, h = h0) t < n { next t + 1, z }
+  LEAT_STMT_WHILE,  // t, h = while (t = 0, h = h0) t < n parallel=8 { next t + 1, z }
   LEAT_STMT_RETURN, // return x, y
   LEAT_STMT_YIELD,  // yield x, y
   LEAT_STMT_NEXT,   // next t + 1, z
@@ -211,19 +211,19 @@ struct leat_stmt {
   bool absolute;       // VAR, QUEUE, MUTEX: the name was written `$path`
   leat_expr *on, *colocate; // suffixes; NULL: none. ON: `on` is the device
   leat_exprs after;
-  leat_bindings targets; // BIND, IF, WHILE (IF may have none)
-  leat_exprs values;     // BIND: one or more · EXPR: one · RETURN, YIELD, NEXT: any number
-  leat_stmts body;       // FN, GRADIENT, ENTRY, ON, FOR, WHILE; IF: when true
+  leat_arguments options; // VAR, QUEUE, MUTEX, WHILE: key=value pairs
+  leat_bindings targets;  // BIND, IF, WHILE (IF may have none)
+  leat_exprs values;      // BIND: one or more · EXPR: one · RETURN, YIELD, NEXT: any number
+  leat_stmts body;        // FN, GRADIENT, ENTRY, ON, FOR, WHILE; IF: when true
   union {
     struct { // GRAPH, FN, GRADIENT, ENTRY
       leat_bindings params;
       leat_bindings results;     // GRADIENT: the outputs, then their gradients
       leat_arguments attributes; // ENTRY: training · background parallel=2 once; GRAPH: device="…"
     };
-    struct {                  // VAR, QUEUE
-      leat_expr *type;        // QUEUE: a LIST of types
-      leat_expr *init;        // VAR; NULL when not written
-      leat_arguments options; // key=value pairs; MUTEX too
+    struct {           // VAR, QUEUE
+      leat_expr *type; // QUEUE: a LIST of types
+      leat_expr *init; // VAR; NULL when not written
     };
     struct { // ASSIGN, UPDATE
       leat_expr *target, *value;

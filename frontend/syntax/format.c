@@ -104,7 +104,8 @@ static bool is_key_sign(const formatter *f) {
   case LEAT_TOKEN_GRAPH:
   case LEAT_TOKEN_ENTRY:
   case LEAT_TOKEN_QUEUE:
-  case LEAT_TOKEN_MUTEX: return true;
+  case LEAT_TOKEN_MUTEX:
+  case LEAT_TOKEN_WHILE: return true;
   case LEAT_TOKEN_VAR: // the initialiser's `=` stands behind the type
     return f->last.kind == LEAT_TOKEN_NAME && f->before.kind != LEAT_TOKEN_COLON;
   }
@@ -240,7 +241,8 @@ static void format_token(formatter *f, leat_token token) {
   if (!first && needs_space(f, token.kind)) leat_text_add_n(&f->code, " ", 1);
   if (!first && innermost(f) != BRACKET_BLOCK && opens(f->last.kind))
     f->brackets[f->open - 1].content = f->code.size;
-  if (f->stmt_begins == LEAT_TOKEN_END) f->stmt_begins = token.kind;
+  if (f->stmt_begins == LEAT_TOKEN_END || token.kind == LEAT_TOKEN_WHILE)
+    f->stmt_begins = token.kind; // a `while` may stand behind targets
   add_token(f, token);
   f->column = (first ? current->indent : f->column) + columns_of(f, current->end, f->code.size);
   current->end = f->code.size;

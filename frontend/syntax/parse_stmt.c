@@ -64,9 +64,9 @@ static leat_bindings parse_params(leat_parser *p) {
   uint32_t mark = p->bindings.count;
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_param);
   LEAT_TAKE(p, bindings, mark, &params);
-  for (uint32_t i = 0; i + 1 < params.count; i++)
-    if (params.items[i].collects)
-      leat_parser_error(p, params.items[i].span, "`...` is the last parameter");
+  for (uint32_t i = 0, collecting = 0; i < params.count; i++)
+    if (params.items[i].collects && collecting++)
+      leat_parser_error(p, params.items[i].span, "a second parameter `...`");
   return params;
 }
 
@@ -336,6 +336,7 @@ static void parse_while(leat_parser *p, leat_stmt *s) {
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_carried);
   LEAT_TAKE(p, bindings, mark, &s->carried);
   s->condition = leat_parse_expr(p);
+  s->options = parse_options(p);
   s->body = leat_parse_block(p, (p->allowed & LEAT_ALLOW_RETURN) | LEAT_ALLOW_NEXT);
   parse_suffixes(p, s);
 }

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 10 };
+enum { LEAT_IMAGE_VERSION = 11 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -292,6 +292,8 @@ enum { LEAT_ROUNDS = 16 };
 typedef struct leat_image_message {
   uint32_t edge; // the same number on both ends
   uint32_t buffer;
+  uint32_t lag; // of a recv of bools that nobody reads: its task is complete when all but the last
+                // so many have come that it has asked for in the run
   leat_text_index peer; // full device name of the other end
   leat_text_index name; // the tensor: "train/h:0"
 } leat_image_message;

@@ -559,6 +559,36 @@ def grad_in_a_turn_past_strings_and_eight_dims(x, n):
     return (n + 1) * x**n * 2**(n // 2)
 
 
+# -- Under a limit of memory: the rows of all turns would take 2 MB, of the numbers of a turn 2 kB -------------------------
+
+def steep(x, n):
+    for _ in range(int(n)):
+        x = numpy.sin(x) * 1.25 + 0.1 * x * x
+    return x
+
+
+@case('''
+entry main(x: f64[256], p: f64[]) -> (y: f64[256], dx: f64[256]) {
+  _, y = while (t = 0, y = x) t < 1000 and p > 0 { next t + 1, sin(y) * 1.25 + 0.1 * y * y }
+  g = grad(sum(y), [x])
+  dx = g[0]
+}''', {'x': numpy.linspace(-1, 1, 256), 'p': 1}, {'x': numpy.linspace(-1, 1, 256), 'p': -1},
+      words=['--memory-limit', '1'], tolerance=1000)
+def grad_in_less_memory_of_a_known_count(x, p):
+    n = 1000 if p > 0 else 0
+    return steep(x, n), steep(x + 1e-30j, n).imag / 1e-30
+
+
+@case('''
+entry main(x: f64[256], n: i64[]) -> (y: f64[256], dx: f64[256]) {
+  _, y = while (t: i64[] = 0, y = x) t < n { next t + 1, sin(y) * 1.25 + 0.1 * y * y }
+  g = grad(sum(y), [x])
+  dx = g[0]
+}''', *({'x': numpy.linspace(-1, 1, 256), 'n': n} for n in (0, 1000)), words=['--memory-limit', '1'], tolerance=1000)
+def grad_in_less_memory_of_a_fed_count(x, n):
+    return steep(x, n), steep(x + 1e-30j, n).imag / 1e-30
+
+
 # -- Nets -------------------------------------------------------------------------------------------------------------
 
 @case('''

@@ -26,10 +26,10 @@ ELSEWHERE = {
     'has variables: tests/oracle/library_cases.py':
         'dense conv_layer conv_transpose_layer embedding batch_norm layer_norm rms_norm group_norm rnn_cell lstm_cell '
         'gru_cell gru lstm glorot_uniform glorot_normal he_uniform he_normal sgd momentum nesterov adagrad rmsprop '
-        'adam adamw lion clip_by_global_norm',
+        'adam adamw lion clip_by_global_norm track',
     'computed while compiling, or of lists':
-        'is_complex is_float fan_in fan_out contains repeated replaced product sum_of column mean_of zeros ones',
-    'functions of functions: tests/oracle/library_cases.py': 'cond fori scan map',
+        'tensor is_complex is_float fan_in fan_out contains repeated replaced product sum_of column mean_of zeros ones',
+    'if and while, as chain_regions.py writes them': 'conditional while_loop parameter yield',
     'schedules of integers: tests/oracle/library_cases.py': 'exponential_decay cosine_decay piecewise_constant',
     'sparse rows, which JAX has not': 'unique_rows',
     'of the next float, which any rounding before it moves: tests/oracle/library_cases.py': 'nextafter spacing',

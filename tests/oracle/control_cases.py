@@ -26,6 +26,9 @@ for rows in ('x', 'x[:0]', 'x[::-1]'):
         program('ys', f'{SCANNED.format(rows)}[1]', AFFINE,
                 f'_, ys = scan(f_, zeros_like(w), {rows}, {handed})', x=X, w=W)
     program('c', f'{SCANNED.format(rows)}[0]', AFFINE, f'c, _ = scan(f_, zeros_like(w), {rows}, w)', x=X, w=W)
+for part, rows in (('ys', 'x'), ('c', 'x'), ('ys', 'x[:1]')):
+    program(part, f"{SCANNED.format(rows)[:-1]}, reverse=True)[{int(part == 'ys')}]", AFFINE,
+            f'c, ys = scan(f_, zeros_like(w), {rows}, w, reverse=true)', x=X, w=W)
 # Lists of tensors: the carry, the rows, and what is stacked.
 LISTS = '''fn f_(carry: any, part: any) {
   c, n = carry
@@ -37,6 +40,8 @@ SETUP = 'carry, ys = scan(f_, [w, 0], [x, k])'
 for leat, place in (('carry[0]', '[0][0]'), ('carry[1]', '[0][1]'), ('ys[0]', '[1][0]'), ('ys[1][0]', '[1][1][0]'),
                     ('ys[1][1]', '[1][1][1]')):
     program(leat, JAX_LISTS + place, LISTS, SETUP, '' if place in ('[0][1]', '[1][0]') else 'xw', x=X, w=W, k=K)
+program('ys[0]', f'{JAX_LISTS[:-1]}, reverse=True)[1][0]', LISTS, 'carry, ys = scan(f_, [w, 0], [x, k], reverse=true)', '',
+        x=X, w=W, k=K)
 # A scan of scans; a scan in a loop.
 program('ys', 'lax.scan(lambda c, r: (lambda t: (t[0], np.sum(t[1])))(lax.scan(lambda a, b: (a - b, a + b), c, r)),'
               ' w[0], x)[1].astype(x.dtype)',

@@ -1,11 +1,8 @@
 // A session over several ranks, here runtimes of one process joined by the inproc transport: the
 // same losses as alone, and peers that disagree find out.
-#include "leat/leat.h"
-#include "session/cluster.h"
-#include "tests/unit/check.h"
+#include "tests/unit/ranks.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +22,7 @@ static const char training[] =
     "  loss = mean_of(losses)\n"
     "}\n";
 
-enum { ROWS = 24, STEPS = 8, MOST_RANKS = 3 };
+enum { ROWS = 24, STEPS = 8 };
 
 static void make_batch(float *x, int32_t *y) {
   for (int i = 0; i < ROWS; i++) {
@@ -58,42 +55,13 @@ static leat_status train(leat_session *session, float *losses) {
   return status;
 }
 
-static void *serve(void *context) {
-  leat_session *session = context;
-  leat_status status = leat_session_serve(session);
-  if (status) CHECK_FAILED("a worker ended: %s", leat_session_message(session));
-  return NULL;
-}
-
-// Trains over `ranks` sessions of this process.
-static void train_on(const char *cluster, int ranks, float *losses) {
-  leat_inproc_world *world;
-  leat_session *sessions[MOST_RANKS] = {0};
-  pthread_t threads[MOST_RANKS];
-  leat_error error = {0};
-  leat_session_options options = options_for(cluster);
-  CHECK_EQ_INT(leat_inproc_world_create(ranks, &world, &error), LEAT_OK);
-  for (int rank = 0; rank < ranks; rank++) {
-    leat_transport *transport;
-    CHECK_EQ_INT(leat_inproc_join(world, rank, &transport, &error), LEAT_OK);
-    CHECK_EQ_INT(leat_session_create_on(&options, transport, &sessions[rank]), LEAT_OK);
-  }
-  int client = 0;
-  for (int rank = 0; rank < ranks; rank++) {
-    if (leat_session_is_client(sessions[rank]))
-      client = rank;
-    else
-      pthread_create(&threads[rank], NULL, serve, sessions[rank]);
-  }
-  if (train(sessions[client], losses))
-    CHECK_FAILED("%s: %s", cluster, leat_session_message(sessions[client]));
-  leat_session_destroy(sessions[client]);
-  for (int rank = 0; rank < ranks; rank++) {
-    if (rank == client) continue;
-    pthread_join(threads[rank], NULL);
-    leat_session_destroy(sessions[rank]);
-  }
-  leat_inproc_world_destroy(world);
+// Trains over `count` sessions of this process.
+static void train_on(const char *cluster, int count, float *losses) {
+  leat_session_options options[MOST_RANKS];
+  for (int i = 0; i < count; i++) options[i] = options_for(cluster);
+  ranks r = ranks_begin(options, count);
+  if (train(r.client, losses)) CHECK_FAILED("%s: %s", cluster, leat_session_message(r.client));
+  ranks_end(&r);
 }
 
 static void train_alone(float *losses) {

@@ -128,10 +128,9 @@ TEST(handles_do_not_add_up) {
 TEST(options_that_are_none) {
   static const leat_setting nothing[] = {{"n", NULL}};
   const leat_session_options wrong[] = {
-      {.threads = -1},           {.threads = 1 << 30},
-      {.devices = 1000},         {.deadline = -1},
-      {.deadline = NAN},         {.setting_count = -1},
-      {.setting_count = 1},      {.settings = nothing, .setting_count = 1},
+      {.threads = -1},           {.threads = 1 << 30}, {.devices = 1000},
+      {.deadline = -1},          {.deadline = NAN},    {.setting_count = -1},
+      {.memory_limit = -1},      {.setting_count = 1}, {.settings = nothing, .setting_count = 1},
       {.setting_count = 1 << 30}};
   leat_session *session;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

@@ -182,8 +182,9 @@ TEST(partition_sends_once_and_delays_recv) {
   const char *worker = print(&f, f.context.parts.items[0]);
   CHECK_EQ_INT(count_of(worker, " = recv("), 2);
   CHECK_EQ_INT(count_of(worker, " = send("), 1);
-  CHECK_HAS(worker, "$e/v/recv: f32[512, 512] = recv(edge=1, from=\"/job:ps/task:0/device:cpu:0\", "
-                    "type=f32[512, 512]) on \"/job:worker/task:0/device:cpu:0\" after [$e/h0]");
+  CHECK_HAS(worker,
+            "$e/v/recv: f32[512, 512] = recv(edge=1, from=\"/job:ps/task:0/device:cpu:0\", "
+            "type=f32[512, 512], lag=0) on \"/job:worker/task:0/device:cpu:0\" after [$e/h0]");
   CHECK_HAS(worker, "graph test device=\"/job:worker/task:0/device:cpu:0\"");
   const char *ps = print(&f, f.context.parts.items[1]);
   CHECK_EQ_INT(count_of(ps, " = send("), 2);
