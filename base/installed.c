@@ -16,8 +16,13 @@
 #define LEAT_INCLUDE_DIRS "/usr/local/include:/usr/include"
 #endif
 
+#ifndef LEAT_HAS_LLVM
+#define LEAT_HAS_LLVM 0
+#endif
+
 #define ORIGIN "$ORIGIN"
 
+const bool leat_has_llvm = LEAT_HAS_LLVM;
 const char leat_module_directories[] = LEAT_MODULE_DIRS;
 const char leat_library_directories[] = LEAT_LIB_DIRS;
 const char leat_include_directories[] = LEAT_INCLUDE_DIRS;

@@ -8,6 +8,7 @@
 
 enum { LEAT_PATH_SIZE = 4096 };
 
+extern const bool leat_has_llvm; // the module leat-llvm was built with this
 extern const char leat_module_directories[], leat_library_directories[], leat_include_directories[];
 
 // Writes the next directory of *rest, which goes on behind it; false at the end. One that is too

@@ -8,6 +8,7 @@
 #include "session/cluster.h"
 #include "session/driver.h"
 #include "session/object_cache.h"
+#include "session/target.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,13 @@ static leat_status open_cache(leat_session *session, leat_error *error) {
   return leat_fail(error, status, "%s", reason.message);
 }
 
+// In a cluster the client alone says so.
+static void check_target(leat_session *session) {
+  const char *lack = leat_target_lacks(session->options.target);
+  if (lack && leat_session_is_client(session))
+    leat_warn_at(session->diag, (leat_span){0}, "%s", lack);
+}
+
 static leat_status create(leat_session *session, leat_transport *transport, leat_error *error) {
   const leat_session_options *options = &session->options;
   LEAT_TRY(check_options(options, error));
@@ -192,6 +200,7 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
     LEAT_TRY(leat_cluster_join(session, &transport, error));
   LEAT_TRY(create_devices(session, transport, error));
   LEAT_TRY(open_cache(session, error));
+  check_target(session);
   create_frontend(session);
   session->made = true;
   return LEAT_OK;

@@ -1,6 +1,8 @@
 // The table of targets.
 #include "session/target.h"
 
+#include "base/installed.h"
+
 #include "targets/c/c.h"
 #include "targets/cpu/cpu.h"
 
@@ -23,8 +25,18 @@ static const leat_target targets[] = {
     {.name = "ref"},
 };
 
+static bool lacks_llvm(const char *name) {
+  return strcmp(name, "cpu") == 0 && !*leat_cpu_codegen_key();
+}
+
+const char *leat_target_lacks(const char *name) {
+  if (!leat_has_llvm || !lacks_llvm(name)) return NULL;
+  return "the C compiler makes the code of target cpu, since leat-llvm.so, which this program was "
+         "built with, is neither beside it nor where it was installed nor in $LEAT_MODULE_PATH";
+}
+
 const leat_target *leat_target_find(const char *name) {
-  if (strcmp(name, "cpu") == 0 && !*leat_cpu_codegen_key()) name = "c";
+  if (lacks_llvm(name)) name = "c";
   for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
     if (strcmp(targets[i].name, name) == 0) return &targets[i];
   return NULL;
