@@ -30,17 +30,18 @@ static leat_image_state *state_of(const leat_codegen_state *cg) {
 
 // -- Storage --------------------------------------------------------------------------------------
 
-// The storage of the step, or of an initial value, that arena memory is a piece of.
-static const leat_storage *piece_of_step(const leat_storage *storage) {
+// The arena that it lies in, as a piece of the table around or not.
+static uint32_t arena_of(const leat_storage *storage) {
   while (storage->place.table->memory) storage = storage->place.table->memory;
-  return storage;
+  const leat_table *table = storage->place.table;
+  return table->has_checks ? table->arena : storage->place.arena;
 }
 
 static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage, uint64_t where,
                            const leat_type *type) {
   leat_image_buffer buffer = {
       .kind = storage->kind, .where = where, .type = leat_image_writer_type(&image->out, type)};
-  if (storage->kind == LEAT_BUFFER_ARENA) buffer.arena = piece_of_step(storage)->place.arena;
+  if (storage->kind == LEAT_BUFFER_ARENA) buffer.arena = arena_of(storage);
   LEAT_IMAGE_ADD(&image->out, buffers, buffer);
   return image->out.buffers.count - 1;
 }
@@ -270,6 +271,8 @@ static void add_task(leat_table *table, const leat_task *from) {
 static void fill_table(leat_table *table, uint32_t number) {
   leat_codegen_state *cg = table->cg;
   leat_image_state *image = state_of(cg);
+  table->number = number;
+  if (table->body) leat_image_writer_claims(&image->out, table->body, number);
   image->out.tables.items[number] = (leat_image_table){image->out.tasks.count, table->tasks.count};
   for (uint32_t i = 0; i < table->tasks.count; i++) add_task(table, &table->tasks.items[i]);
   for (uint32_t i = 0; i < table->fetches.count; i++) {
@@ -324,7 +327,7 @@ void leat_image_begin(leat_codegen_state *cg) {
       image->out.variables.items[leat_node_state(node)->id].flags |= WRITTEN;
   }
   leat_image_writer_ports(&image->out, cg->graph);
-  leat_image_writer_claims(&image->out, cg->graph);
+  leat_image_writer_claims(&image->out, cg->graph, 0);
 }
 
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
@@ -332,10 +335,12 @@ leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
   leat_image header = {
       .device = leat_image_writer_text(&image->out, cg->graph->device ? cg->graph->device : ""),
       .name = leat_image_writer_text(&image->out, cg->graph->name)};
-  for (uint32_t i = 0; i < cg->arenas.count; i++)
-    LEAT_IMAGE_ADD(&image->out, arenas,
-                   (leat_image_arena){
-                       .size = leat_image_writer_formula(&image->out, cg->arenas.items[i].size)});
+  for (uint32_t i = 0; i < cg->arenas.count; i++) {
+    const leat_arena_plan *arena = &cg->arenas.items[i];
+    leat_image_arena record = {.size = leat_image_writer_formula(&image->out, arena->size),
+                               .table = arena->table ? arena->table->number : 0};
+    LEAT_IMAGE_ADD(&image->out, arenas, record);
+  }
   for (uint32_t i = 0; i < cg->options->entry_count; i++) {
     const leat_counted_entry *entry = &cg->options->entries[i];
     leat_image_entry record = {leat_image_writer_text(&image->out, entry->name), entry->completes,

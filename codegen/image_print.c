@@ -89,6 +89,7 @@ static void print_claims(const leat_image *image, leat_text *out) {
   const leat_image_claim *claims = RECORDS(image, claims, leat_image_claim);
   for (uint32_t i = 0; i < image->claims.count; i++) {
     leat_text_add(out, "claim ");
+    if (claims[i].table) leat_text_add(out, "of table %u ", claims[i].table);
     print_formula(image, claims[i].room, out);
     leat_text_add(out, " for %s: %s ", text_of(image, claims[i].node.name),
                   text_of(image, claims[i].says));
@@ -157,7 +158,9 @@ void leat_image_print(const leat_image *image, leat_text *out) {
                 text_of(image, image->device));
   for (uint32_t i = 0; i < image->arenas.count; i++) {
     leat_text_add(out, "arena %u: ", i);
-    print_formula(image, RECORDS(image, arenas, leat_image_arena)[i].size, out);
+    const leat_image_arena *arena = &RECORDS(image, arenas, leat_image_arena)[i];
+    print_formula(image, arena->size, out);
+    if (arena->table) leat_text_add(out, " of table %u", arena->table);
     leat_text_add(out, "\n");
   }
   print_claims(image, out);

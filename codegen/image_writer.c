@@ -162,14 +162,15 @@ leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char
                              place ? leat_image_writer_text(writer, place) : 0};
 }
 
-static void add_claim(leat_image_writer *writer, const leat_node *check) {
+static void add_claim(leat_image_writer *writer, const leat_node *check, uint32_t table) {
   const leat_attr *values = leat_node_attr(check, "values");
   leat_image_claim claim = {
       .node = leat_image_writer_origin(writer, leat_node_attr(check, "of")->string, check->place),
       .says = leat_image_writer_text(writer, leat_node_attr(check, "says")->string),
       .room = leat_image_writer_formula(writer, leat_node_attr(check, "room")->dim),
       .arg_first = writer->args.count,
-      .arg_count = values->count};
+      .arg_count = values->count,
+      .table = table};
   for (uint32_t k = 0; k < values->count; k++) {
     uint32_t formula = leat_image_writer_formula(writer, values->dims[k]);
     LEAT_IMAGE_ADD(writer, args, (leat_image_arg){.is_scalar = 1, .index = formula});
@@ -177,13 +178,10 @@ static void add_claim(leat_image_writer *writer, const leat_node *check) {
   LEAT_IMAGE_ADD(writer, claims, claim);
 }
 
-static void add_claims(void *context, leat_graph *graph) {
+void leat_image_writer_claims(leat_image_writer *writer, const leat_graph *graph, uint32_t table) {
   for (uint32_t i = 0; i < graph->nodes.count; i++)
-    if (graph->nodes.items[i]->op == LEAT_OP_check_dims) add_claim(context, graph->nodes.items[i]);
-}
-
-void leat_image_writer_claims(leat_image_writer *writer, leat_graph *graph) {
-  leat_graph_visit(graph, add_claims, writer);
+    if (graph->nodes.items[i]->op == LEAT_OP_check_dims)
+      add_claim(writer, graph->nodes.items[i], table);
 }
 
 leat_task_kind leat_task_kind_of(leat_op op) {

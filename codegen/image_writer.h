@@ -28,7 +28,8 @@ uint32_t leat_image_writer_dim(leat_image_writer *writer, const leat_atom *atom)
 // `place` may be NULL.
 leat_image_origin leat_image_writer_origin(leat_image_writer *writer, const char *name,
                                            const char *place);
-void leat_image_writer_claims(leat_image_writer *writer, leat_graph *graph); // of its check_dims
+// Of the check_dims of the graph itself, for its table.
+void leat_image_writer_claims(leat_image_writer *writer, const leat_graph *graph, uint32_t table);
 // The kind of task that the op becomes by itself; SEGMENT: none.
 leat_task_kind leat_task_kind_of(leat_op op);
 // A task of the node's own kind; `buffers`: those of its inputs, of a recv that of its output.

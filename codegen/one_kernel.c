@@ -156,6 +156,7 @@ static leat_status add_launch(composer *c, const leat_launch *launch, k_part *ou
 // *work: of one turn.
 static leat_status add_table(composer *c, const leat_table *table, k_parts *out, double *work) {
   leat_vec(k_part) parts = {0};
+  if (table->has_checks) return REFUSE(c, "dims are checked in it");
   c->work = 0;
   for (uint32_t i = 0; i < table->units.count; i++) {
     const leat_unit *unit = table->units.items[i];

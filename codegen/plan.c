@@ -377,8 +377,10 @@ static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
     rooms->items[i].offset = *offset;
     fits = fits && leat_dim_add(dims, *offset, rooms->items[i].size, offset);
   }
-  for (uint32_t i = 0; i < p->arenas->count; i++)
-    fits = fits && leat_dim_max(dims, p->arenas->items[i].size, ends[i], &p->arenas->items[i].size);
+  for (uint32_t i = 0; i < p->arenas->count; i++) {
+    leat_arena_plan *arena = &p->arenas->items[i];
+    if (!arena->table) fits = fits && leat_dim_max(dims, arena->size, ends[i], &arena->size);
+  }
   return fits ? LEAT_OK : leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
 }
 

@@ -3,7 +3,8 @@
 // What a body gives is assigned, and what a loop carries read, like a variable: the memory of the
 // node's outputs is what stands for it. So all that holds of variables (an assignment in place, a
 // copy of what is used after it) holds here. The values of a body lie in one piece of memory of the
-// table around it, that of the other body too: never do both run.
+// table around it, that of the other body too: never do both run. Those of a body with checks of
+// dims (check_dims) lie in an arena, which is empty where it cannot run.
 #include "codegen/units.h"
 
 #include <assert.h>
@@ -140,7 +141,9 @@ static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
   table->item_of = leat_new_array(cg->arena, leat_item *, body->nodes.count + 1);
   for (uint32_t i = 0; i < body->nodes.count; i++) {
     leat_node *node = body->nodes.items[i];
-    if (node->effect && node->op != LEAT_OP_check_dims) leat_vec_push(cg->arena, &roots, node);
+    bool checks = node->op == LEAT_OP_check_dims;
+    table->has_checks |= checks;
+    if (node->effect && !checks) leat_vec_push(cg->arena, &roots, node);
   }
   leat_table_arrange(table, roots.items, roots.count);
   return table;
@@ -172,17 +175,29 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
 
 // -- Memory ---------------------------------------------------------------------------------------
 
+// While its checks do not hold, the sizes in a body mean nothing: its memory is nobody else's.
+static void take_arena(leat_table *body) {
+  leat_arena_plan own = body->arenas.items[0];
+  own.needs = leat_dim_const(-1); // no set of dims
+  own.table = body;
+  body->arena = body->cg->arenas.count;
+  leat_vec_push(body->cg->arena, &body->cg->arenas, own);
+}
+
 leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   leat_type bytes = {.dtype = LEAT_u8, .rank = 1, .dims = {leat_dim_const(0)}};
+  unit->scratch = leat_storage_arena(table, &bytes);
   for (uint32_t i = 0; i < 2; i++) {
     leat_table *body = unit->region.tables[i];
+    leat_dim *all = &unit->scratch->type.dims[0];
     LEAT_TRY(leat_table_plan(body));
-    if (!leat_dim_max(cg->graph->dims, bytes.dims[0], body->arenas.items[0].size, &bytes.dims[0]))
+    if (body->has_checks)
+      take_arena(body);
+    else if (!leat_dim_max(cg->graph->dims, *all, body->arenas.items[0].size, all))
       return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
+    if (!body->has_checks) body->memory = unit->scratch;
   }
-  unit->scratch = leat_storage_arena(table, &bytes);
-  for (uint32_t i = 0; i < 2; i++) unit->region.tables[i]->memory = unit->scratch;
   return LEAT_OK;
 }
 

@@ -168,8 +168,9 @@ typedef struct leat_fetched {
 // An arena for the values whose sizes need the same run-time dims, which the tasks of the step
 // bind.
 typedef struct leat_arena_plan {
-  leat_dim needs; // the sum of those dims, which stands for the set
-  leat_dim size;  // bytes: the greatest of all tables
+  leat_dim needs;          // the sum of those dims, which stands for the set
+  leat_dim size;           // bytes: the greatest of all tables
+  const leat_table *table; // of a body that has checks, whose alone it is; NULL: any
 } leat_arena_plan;
 typedef leat_vec(leat_arena_plan) leat_arena_plans;
 
@@ -178,8 +179,12 @@ struct leat_table {
   leat_codegen_state *cg;
   leat_state *initialises;     // of a variable, else NULL
   const leat_graph *body;      // of a body, else NULL
-  leat_storage *memory;        // of a body: what its values lie in, a piece of the table around it
+  bool has_checks;             // of a body: it may not be able to run
+  leat_storage *memory;        // of a body: what its values lie in, a piece of the table around it;
+                               // NULL: `arena`, for it has checks
+  uint32_t arena;              // of the step's arenas
   leat_arena_plans arenas;     // of a body: that piece
+  uint32_t number;             // in the image, once it is written
   leat_vec(leat_item *) items; // topological
   leat_item **item_of;         // by node id: one for each output; NULL: not in this table
   leat_unit *head, *tail;      // the units in order, until `schedule`

@@ -158,6 +158,21 @@ static bool has_dim(const leat_value *inputs, uint32_t count, leat_dim dim) {
   return false;
 }
 
+// Of what the node's inputs do not have.
+static bool claim_divisors(leat_shape_context *context) {
+  const leat_node *node = context->node;
+  bool ok = true, structure = node->info->kind == LEAT_KIND_STRUCTURE;
+  for (uint32_t i = 0; ok && !structure && i < node->output_count; i++)
+    for (int32_t axis = 0; ok && axis < node->outputs[i].rank; axis++) {
+      leat_dim dim = node->outputs[i].dims[axis];
+      ok = has_dim(node->inputs, node->input_count, dim) || leat_shape_claim_divisors(context, dim);
+    }
+  for (int i = 0; ok && i < node->info->attr_count; i++)
+    if (node->info->attrs[i].kind == LEAT_ATTR_DIM)
+      ok = leat_shape_claim_divisors(context, node->attrs[i].dim);
+  return ok;
+}
+
 // No axis has less than no elements; of one that is an input's, the input says so.
 static bool claim_sizes(leat_shape_context *context) {
   const leat_node *node = context->node;
@@ -178,7 +193,7 @@ bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
                       leat_claims *claims) {
   leat_shape_context context = {.graph = graph, .diag = diag, .node = node, .claims = claims};
   context.outputs = leat_new_array(graph->arena, leat_type, node->output_count);
-  return infer(&context) && claim_sizes(&context);
+  return claim_divisors(&context) && infer(&context) && claim_sizes(&context);
 }
 
 static leat_value append(leat_builder *builder, const char *name, const leat_node *trial,

@@ -45,6 +45,8 @@ leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat
 // Adds what must hold of the dims of `node` while the step runs. False: reported.
 bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
                       leat_claims *claims);
+// What a check_dims says, with the values as they are written.
+const char *leat_check_text(leat_arena *arena, const leat_node *check);
 
 // Infers the types of `node` again from its inputs (after a pass changed their dims). False:
 // reported.

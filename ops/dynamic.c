@@ -18,16 +18,46 @@ bool shape_bind(leat_shape_context *context) {
   return true;
 }
 
+// Whether it holds is for the pass `infer` and the runtime: what it stands in may never run.
 bool shape_check_dims(leat_shape_context *context) {
-  const leat_attr *values = leat_node_attr(context->node, "values");
-  leat_claim claim = {.room = leat_node_attr(context->node, "room")->dim,
-                      .says = leat_node_attr(context->node, "says")->string,
-                      .count = values->count};
-  if (values->count > LEAT_MAX_CLAIM_VALUES)
-    return leat_shape_fail(context, "%u values, at most %d are supported", values->count,
-                           LEAT_MAX_CLAIM_VALUES);
+  uint32_t count = leat_node_attr(context->node, "values")->count;
+  return count <= LEAT_MAX_CLAIM_VALUES ||
+         leat_shape_fail(context, "%u values, at most %d are supported", count,
+                         LEAT_MAX_CLAIM_VALUES);
+}
+
+const char *leat_check_text(leat_arena *arena, const leat_node *check) {
+  const leat_attr *values = leat_node_attr(check, "values");
+  leat_claim claim = {.says = leat_node_attr(check, "says")->string, .count = values->count};
   for (uint32_t i = 0; i < values->count; i++) claim.values[i] = values->dims[i];
-  return leat_shape_claim(context, &claim);
+  return leat_claim_text(arena, &claim);
+}
+
+static bool claim_divisor(leat_shape_context *context, const leat_atom *atom) {
+  leat_arena *arena = context->graph->arena;
+  leat_dims *dims = context->graph->dims;
+  leat_claim claim = {.count = 1, .values = {atom->b}}; // its square is at least 1
+  bool fits = leat_dim_mul(dims, atom->b, atom->b, &claim.room) &&
+              leat_dim_sub(dims, claim.room, leat_dim_const(1), &claim.room);
+  claim.says = leat_arena_printf(arena, "%s is divided by %s = %%lld",
+                                 leat_dim_text(arena, atom->a), leat_dim_text(arena, atom->b));
+  return !fits || leat_shape_claim(context, &claim);
+}
+
+bool leat_shape_claim_divisors(leat_shape_context *context, leat_dim dim) {
+  bool ok = true;
+  for (uint32_t i = 0; dim.poly && i < dim.poly->count; i++) {
+    const leat_term *term = &dim.poly->terms[i];
+    for (uint32_t j = 0; ok && j < term->count; j++) {
+      const leat_atom *atom = term->atoms[j];
+      if (atom->name) continue;
+      ok = leat_shape_claim_divisors(context, atom->a) &&
+           leat_shape_claim_divisors(context, atom->b);
+      if (ok && atom->kind == LEAT_ATOM_FLOORDIV && !leat_dim_is_const(atom->b))
+        ok = claim_divisor(context, atom);
+    }
+  }
+  return ok;
 }
 
 // "B = %lld", or what stands for a number.

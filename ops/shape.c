@@ -77,8 +77,7 @@ bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, 
   return leat_shape_fail(context, "%s: %s", where, leat_dims_clash(context->graph, a, b));
 }
 
-// What a claim says, with the values as they are written.
-static const char *claim_text(leat_arena *arena, const leat_claim *claim) {
+const char *leat_claim_text(leat_arena *arena, const leat_claim *claim) {
   const char *says = claim->says, *at, *text = "";
   for (uint32_t i = 0; i < claim->count && (at = strstr(says, "%lld")); i++) {
     const char *value = leat_dim_text(arena, claim->values[i]);
@@ -95,10 +94,7 @@ bool leat_shape_claim(leat_shape_context *context, const leat_claim *claim) {
     if (context->claims) leat_vec_push(graph->arena, context->claims, *claim);
     return true;
   }
-  const char *why = claim_text(graph->arena, claim);
-  if (context->node->op != LEAT_OP_check_dims) return leat_shape_fail(context, "%s", why);
-  leat_error_at(context->diag, context->node->span, "%s", why); // whose words are another op's
-  return false;
+  return leat_shape_fail(context, "%s", leat_claim_text(graph->arena, claim));
 }
 
 bool leat_shape_claim_counted(leat_shape_context *context, leat_dim count) {

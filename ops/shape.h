@@ -28,8 +28,12 @@ bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, 
     __attribute__((format(printf, 4, 5))); // the words say where: "axis 1"
 // Output 0 is as input 0; all inputs have its dtype (and, as the builder saw to, its shape).
 bool leat_shape_like_input(leat_shape_context *context);
+// What a claim says, with the values as they are written.
+const char *leat_claim_text(leat_arena *arena, const leat_claim *claim);
 // True, or a claim, unless the dims are known and `room` is negative: that is reported.
 bool leat_shape_claim(leat_shape_context *context, const leat_claim *claim);
+// No divisor in it is 0.
+bool leat_shape_claim_divisors(leat_shape_context *context, leat_dim dim);
 bool leat_shape_claim_counted(leat_shape_context *context, leat_dim count);    // an i32 counts them
 bool leat_shape_axis(leat_shape_context *context, int64_t axis, int32_t rank); // 0 ≤ axis < rank
 bool leat_shape_dim_ok(leat_shape_context *context, leat_dim dim); // no negative constant

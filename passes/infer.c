@@ -3,12 +3,16 @@
 //   needs   dim_values and dim_known by atom id; without them it does nothing
 //   keeps   the nodes, but for checks that are decided; changes dims in types and attributes, and
 //           infers the types of the nodes that it changed again, in order
+//   refuses what no check of holds: the step; of a body, which may never run, nothing is left but
+//           the check, and results that nobody sees
 #include "ops/build.h"
 #include "ops/shape.h"
-#include "passes/pass.h"
+#include "passes/rewrite.h"
 
 typedef struct inferrer {
   leat_pass_context *context;
+  leat_graph *graph;   // the step, or the body that it is at
+  const leat_node *at; // what was inferred last
   leat_dims *dims;
   uint32_t count;   // of atoms that the arrays hold
   leat_dim *values; // by atom id
@@ -45,13 +49,13 @@ static bool type_is_open(const leat_type *type) {
 
 static const leat_type *put_in_type(inferrer *in, const leat_type *type) {
   if (!type_is_open(type)) return type;
-  leat_type *closed = leat_arena_memdup(in->context->graph->arena, type, sizeof *type);
+  leat_type *closed = leat_arena_memdup(in->graph->arena, type, sizeof *type);
   for (int32_t i = 0; i < type->rank; i++) closed->dims[i] = put_in(in, type->dims[i]);
   return closed;
 }
 
 static leat_attr put_in_dims(inferrer *in, leat_attr attr) {
-  leat_dim *closed = leat_new_array(in->context->graph->arena, leat_dim, attr.count);
+  leat_dim *closed = leat_new_array(in->graph->arena, leat_dim, attr.count);
   for (uint32_t i = 0; i < attr.count; i++) closed[i] = put_in(in, attr.dims[i]);
   attr.dims = closed;
   return attr;
@@ -71,7 +75,7 @@ static bool is_open(const leat_node *node) {
 }
 
 static void put_in_attrs(inferrer *in, leat_node *node) {
-  leat_graph *graph = in->context->graph;
+  leat_graph *graph = in->graph;
   const leat_op_info *info = node->info;
   for (int i = 0; i < info->attr_count; i++) {
     leat_attr attr = node->attrs[i];
@@ -89,7 +93,7 @@ static void put_in_attrs(inferrer *in, leat_node *node) {
 
 // "2*B = 4", or just the number.
 static const char *dim_text(const inferrer *in, leat_dim dim, leat_dim value) {
-  leat_arena *arena = in->context->graph->arena;
+  leat_arena *arena = in->graph->arena;
   const char *text = leat_dim_text(arena, dim);
   if (leat_dim_is_const(dim)) return text;
   return leat_arena_printf(arena, "%s = %s", text, leat_dim_text(arena, value));
@@ -103,7 +107,7 @@ static bool check_shape(inferrer *in, const leat_node *node) {
   const leat_attr *shape = leat_node_attr(node, "shape");
   for (int32_t i = 0; i < found->rank; i++) {
     leat_dim is = put_in(in, found->dims[i]), needed = put_in(in, shape->dims[i]);
-    if (leat_dims_may_be_equal(in->context->graph, is, needed)) continue;
+    if (leat_dims_may_be_equal(in->graph, is, needed)) continue;
     leat_error_at(in->context->diag, node->span, "axis %d of `%s` is %s, and has to be %s here", i,
                   x->name, dim_text(in, found->dims[i], is), dim_text(in, shape->dims[i], needed));
     return false;
@@ -112,10 +116,11 @@ static bool check_shape(inferrer *in, const leat_node *node) {
 }
 
 static bool is_decided(const leat_node *node) {
-  return node->op == LEAT_OP_check_dims && leat_dim_is_const(leat_node_attr(node, "room")->dim);
+  if (node->op != LEAT_OP_check_dims) return false;
+  leat_dim room = leat_node_attr(node, "room")->dim;
+  return leat_dim_is_const(room) && room.value >= 0;
 }
 
-// The shape rule has found that they hold.
 static void drop_decided(leat_graph *graph) {
   uint32_t kept = 0;
   for (uint32_t i = 0; i < graph->entries.count; i++) {
@@ -132,33 +137,159 @@ static void drop_decided(leat_graph *graph) {
   leat_graph_renumber(graph);
 }
 
+// -- What cannot run ------------------------------------------------------------------------------
+
+// The first check that does not hold, with the values in it; NULL: all do, or nothing is known of
+// them.
+static leat_node *find_failing(inferrer *in) {
+  for (uint32_t i = 0; i < in->graph->nodes.count; i++) {
+    leat_node *node = in->graph->nodes.items[i];
+    if (node->op != LEAT_OP_check_dims) continue;
+    leat_dim room = put_in(in, leat_node_attr(node, "room")->dim);
+    bool impossible = in->failed;
+    if (!impossible && !(leat_dim_is_const(room) && room.value < 0)) continue;
+    put_in_attrs(in, node);
+    if (impossible)
+      leat_node_set_attr(in->graph, node, "room", (leat_attr){.dim = leat_dim_const(-1)});
+    in->failed = false;
+    return node;
+  }
+  return NULL;
+}
+
+static bool report(inferrer *in, const leat_node *check) {
+  leat_error_at(in->context->diag, check->span, "%s", leat_check_text(in->graph->arena, check));
+  return false;
+}
+
+static leat_value zeros(leat_builder *builder, const leat_type *type) {
+  uint64_t element[2] = {0};
+  const char *name =
+      leat_arena_printf(builder->graph->arena, "%s/none", builder->graph->owner->name);
+  leat_tensor zero = {.dtype = type->dtype, .data = element};
+  return leat_build_broadcast(builder, leat_build_const(builder, name, &zero), type);
+}
+
+// `check` never holds. False: a result is one that cannot be.
+static bool empty_body(inferrer *in, leat_node *check) {
+  leat_graph *body = in->graph;
+  leat_node *yield = body->yield;
+  leat_diag *diag = in->context->diag;
+  leat_builder builder = {.graph = body,
+                          .diag = diag,
+                          .span = check->span,
+                          .device = check->device,
+                          .entry = check->entry};
+  leat_node_list nodes = {0};
+  for (uint32_t i = 0; i < body->params.count; i++) {
+    put_in_attrs(in, body->params.items[i]);
+    if (in->failed || !leat_infer_node(body, diag, body->params.items[i])) return false;
+    leat_vec_push(body->arena, &nodes, body->params.items[i]);
+  }
+  leat_vec_push(body->arena, &nodes, check);
+  body->nodes = nodes;
+  leat_graph_renumber(body);
+  for (uint32_t i = 0; i < yield->input_count; i++) {
+    const leat_type *type = put_in_type(in, leat_value_type(yield->inputs[i]));
+    yield->inputs[i] = in->failed ? (leat_value){0} : zeros(&builder, type);
+    if (!yield->inputs[i].node) return false;
+  }
+  check->control_count = yield->control_count = 0;
+  leat_vec_push(body->arena, &body->nodes, yield);
+  leat_graph_renumber(body);
+  return true;
+}
+
+// A check that stands for what was reported of a node, which cannot be with these dims.
+static leat_node *make_check(inferrer *in, const leat_node *of, const char *says) {
+  leat_graph *body = in->graph;
+  const char *place = of->place ? of->place : leat_place_of(in->context, of->span);
+  leat_attr attrs[] = {{.dim = leat_dim_const(-1)},
+                       {.string = of->name},
+                       {.string = leat_intern(body->strings, says)},
+                       {.count = 0}};
+  const char *name = leat_arena_printf(body->arena, "%s/check_dims", of->name);
+  leat_node *check = leat_graph_append(body, LEAT_OP_check_dims, leat_graph_unique_name(body, name),
+                                       NULL, 0, attrs);
+  check->span = of->span;
+  check->place = place;
+  check->device = of->device;
+  check->entry = of->entry;
+  return check;
+}
+
+// -- Graphs ---------------------------------------------------------------------------------------
+
+static bool infer_body(inferrer *in, leat_graph *body);
+
+static bool infer_bodies(inferrer *in, const leat_node *node) {
+  for (int i = 0; i < node->info->attr_count; i++)
+    if (leat_node_body(node, i) && !infer_body(in, leat_node_body(node, i))) return false;
+  return true;
+}
+
+static bool infer_node(inferrer *in, leat_node *node) {
+  if (!infer_bodies(in, node)) return false;
+  in->at = node;
+  if (!is_open(node)) return true;
+  put_in_attrs(in, node);
+  if (!in->failed) return leat_infer_node(in->graph, in->context->diag, node);
+  leat_error_at(in->context->diag, node->span, "a dim of `%s` is too large", node->name);
+  return false;
+}
+
+static bool infer_nodes(inferrer *in) {
+  for (uint32_t i = 0; i < in->graph->nodes.count; i++)
+    if (!infer_node(in, in->graph->nodes.items[i])) return false;
+  drop_decided(in->graph);
+  return true;
+}
+
+// What would end the step ends it when the body runs.
+static bool settle_body(inferrer *in) {
+  leat_diag *diag = in->context->diag;
+  leat_diag_mark mark = leat_diag_take_mark(diag);
+  leat_node *check = find_failing(in);
+  leat_span where;
+  if (!check) {
+    if (infer_nodes(in)) return true;
+    leat_withheld *withheld = leat_diag_withhold(diag, mark, (leat_span){0});
+    check = make_check(in, in->at, leat_withheld_first(withheld, &where));
+    in->failed = false;
+  }
+  if (empty_body(in, check)) return true;
+  leat_diag_withhold(diag, mark, (leat_span){0});
+  return report(in, check);
+}
+
+static bool infer_body(inferrer *in, leat_graph *body) {
+  leat_graph *outer = in->graph;
+  in->graph = body;
+  bool ok = settle_body(in);
+  in->graph = outer;
+  return ok;
+}
+
+static bool infer_step(inferrer *in) {
+  for (uint32_t i = 0; i < in->graph->nodes.count; i++) {
+    const leat_node *node = in->graph->nodes.items[i];
+    if (node->op == LEAT_OP_ensure_shape && !check_shape(in, node)) return false;
+  }
+  leat_node *check = find_failing(in);
+  return check ? report(in, check) : infer_nodes(in);
+}
+
 leat_status leat_pass_infer(leat_pass_context *context) {
   if (!context->dim_values) return LEAT_OK;
   leat_graph *graph = context->graph;
-  inferrer in = {.context = context, .dims = graph->dims};
+  inferrer in = {.context = context, .graph = graph, .dims = graph->dims};
   uint32_t atoms = leat_dims_atom_count(graph->dims); // those that the session knows of
   hold_all_atoms(&in);
   for (uint32_t i = 0; i < atoms; i++) {
     in.known[i] = context->dim_known[i];
     if (in.known[i]) in.values[i] = leat_dim_const(context->dim_values[i]);
   }
-
-  for (uint32_t i = 0; i < graph->nodes.count; i++) {
-    const leat_node *node = graph->nodes.items[i];
-    if (node->op == LEAT_OP_ensure_shape && !check_shape(&in, node)) return LEAT_INVALID;
-  }
   for (uint32_t i = 0; i < graph->states.count; i++)
     graph->states.items[i]->type = *put_in_type(&in, &graph->states.items[i]->type);
-  for (uint32_t i = 0; i < graph->nodes.count; i++) {
-    leat_node *node = graph->nodes.items[i];
-    if (!is_open(node)) continue;
-    put_in_attrs(&in, node);
-    if (in.failed) {
-      leat_error_at(context->diag, node->span, "a dim of `%s` is too large", node->name);
-      return LEAT_INVALID;
-    }
-    if (!leat_infer_node(graph, context->diag, node)) return LEAT_INVALID;
-  }
-  drop_decided(graph);
-  return LEAT_OK;
+  return infer_step(&in) ? LEAT_OK : LEAT_INVALID;
 }

@@ -69,34 +69,6 @@ static void copy_initial_value(leat_partitioner *p, const leat_state *state, uin
   copy->init = (leat_value){initial_copy(p, state->init.node, device), state->init.port};
 }
 
-// -- Checks --------------------------------------------------------------------------------
-
-// Whether the part on the device has a value for all dims of the check; its binders there.
-static bool has_dims(const leat_partitioner *p, const leat_node *check, uint32_t device,
-                     leat_node_list *binders) {
-  leat_node_find_binders(p->graph, check, p->context->scratch, binders);
-  for (uint32_t i = 0; i < binders->count; i++) {
-    const leat_node *binder = binders->items[i];
-    bool home = p->device[binder->id] == device;
-    binders->items[i] =
-        home ? p->home[binder->id]
-             : leat_parts_find(p, (leat_copy_key){binder->id, LEAT_COPY_BINDER, device});
-    if (!binders->items[i]) return false;
-  }
-  return true;
-}
-
-// A part sizes memory by the dims that it has, so each checks all that it can.
-static void copy_check(leat_partitioner *p, const leat_node *check) {
-  for (uint32_t device = 0; device < p->context->device_count; device++) {
-    leat_node_list binders = {0};
-    if (device == p->device[check->id] || !p->parts[device].order.count) continue;
-    if (!has_dims(p, check, device, &binders)) continue;
-    leat_node *copy = leat_parts_copy(p, check, check->entry, device, NULL);
-    leat_node_add_controls(p->parts[device].graph, copy, binders.items, binders.count);
-  }
-}
-
 // -- The pass ------------------------------------------------------------------------------
 
 static void begin_parts(leat_partitioner *p) {
@@ -123,11 +95,6 @@ static void copy_initial_values(leat_partitioner *p) {
     uint32_t device = (uint32_t)(uintptr_t)leat_map_get(p->numbers, state->device) - 1;
     copy_initial_value(p, state, device, seen);
   }
-}
-
-static void copy_checks(leat_partitioner *p) {
-  for (uint32_t i = 0; i < p->graph->nodes.count; i++)
-    if (p->graph->nodes.items[i]->op == LEAT_OP_check_dims) copy_check(p, p->graph->nodes.items[i]);
 }
 
 static void finish(const leat_partitioner *p) {
@@ -157,7 +124,7 @@ leat_status leat_pass_partition(leat_pass_context *context) {
   p.cost = &cost;
   p.path = &path;
   leat_parts_connect(&p);
-  copy_checks(&p);
+  leat_parts_copy_checks(&p);
   finish(&p);
   return leat_diag_errors(context->diag) == errors ? LEAT_OK : LEAT_INVALID;
 }

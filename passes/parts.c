@@ -281,3 +281,35 @@ void leat_parts_connect(leat_partitioner *p) {
       connect_node(p, node);
   }
 }
+
+// -- Checks --------------------------------------------------------------------------------------
+
+// Whether the part on the device has a value for all dims of the check; its binders there.
+static bool has_dims(const leat_partitioner *p, const leat_node *check, uint32_t device,
+                     leat_node_list *binders) {
+  leat_node_find_binders(p->graph, check, p->context->scratch, binders);
+  for (uint32_t i = 0; i < binders->count; i++) {
+    const leat_node *binder = binders->items[i];
+    bool home = p->device[binder->id] == device;
+    binders->items[i] =
+        home ? p->home[binder->id]
+             : leat_parts_find(p, (leat_copy_key){binder->id, LEAT_COPY_BINDER, device});
+    if (!binders->items[i]) return false;
+  }
+  return true;
+}
+
+static void copy_check(leat_partitioner *p, const leat_node *check) {
+  for (uint32_t device = 0; device < p->context->device_count; device++) {
+    leat_node_list binders = {0};
+    if (device == p->device[check->id] || !p->parts[device].order.count) continue;
+    if (!has_dims(p, check, device, &binders)) continue;
+    leat_node *copy = leat_parts_copy(p, check, check->entry, device, NULL);
+    leat_node_add_controls(p->parts[device].graph, copy, binders.items, binders.count);
+  }
+}
+
+void leat_parts_copy_checks(leat_partitioner *p) {
+  for (uint32_t i = 0; i < p->graph->nodes.count; i++)
+    if (p->graph->nodes.items[i]->op == LEAT_OP_check_dims) copy_check(p, p->graph->nodes.items[i]);
+}

@@ -57,6 +57,8 @@ void leat_parts_keep(leat_partitioner *p, leat_copy_key key, leat_node *copy);
 // device.
 void leat_parts_begin(leat_partitioner *p);
 void leat_parts_connect(leat_partitioner *p);
+// A part sizes memory by the dims that it has, so each checks all that it can.
+void leat_parts_copy_checks(leat_partitioner *p);
 void leat_parts_list(leat_partitioner *p, uint32_t device, leat_node *node);
 void leat_parts_list_home(leat_partitioner *p, const leat_node *node);
 // A copy on `device` besides the node's own, called as like it as possible.

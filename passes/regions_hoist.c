@@ -9,6 +9,7 @@
 //
 // A crossing node moves out under its name; what it is computed from moves too, or is copied where
 // the body needs it as well.
+#include "ops/build.h"
 #include "passes/cost.h"
 #include "passes/regions.h"
 
@@ -33,33 +34,33 @@ typedef struct hoister {
 
 // -- What does not vary --------------------------------------------------------------------------
 
-static bool may_be_negative(const leat_type *type) {
-  for (int32_t i = 0; i < type->rank; i++)
-    if (leat_dim_bounds(type->dims[i]).low < 0) return true;
-  return false;
+// That a check in the loop is about it, which need not hold where that does not turn.
+static bool is_checked(const hoister *h, const leat_node *node) {
+  leat_claims claims = {0};
+  if (!leat_node_is_open(node)) return false;
+  bool known = leat_node_claims(h->body, h->regions->context->diag, node, &claims);
+  return !known || claims.count;
 }
 
 static bool is_given(const leat_node *node) {
   return node->op == LEAT_OP_const || node->op == LEAT_OP_load || node->op == LEAT_OP_parameter;
 }
 
-static bool may_move(const leat_node *node) {
+static bool may_move(const hoister *h, const leat_node *node) {
   const leat_op_info *info = node->info;
   unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
   bool structure = info->kind == LEAT_KIND_STRUCTURE && !is_given(node);
   if (info->flags & never || structure || info->kind == LEAT_KIND_HOST ||
       leat_node_may_fail(node) || node->control_count || node->device || node->colocate)
     return false;
-  for (uint32_t i = 0; i < node->output_count; i++)
-    if (may_be_negative(&node->outputs[i])) return false;
-  return true;
+  return !is_checked(h, node);
 }
 
 static void find_invariant(hoister *h) {
   for (uint32_t i = 0; i < h->count; i++) {
     const leat_node *node = h->nodes[i];
     int64_t param = leat_region_param((leat_value){h->nodes[i], 0});
-    h->invariant[i] = param >= 0 ? param >= h->region.carried : may_move(node);
+    h->invariant[i] = param >= 0 ? param >= h->region.carried : may_move(h, node);
     for (uint32_t j = 0; j < node->input_count; j++)
       h->invariant[i] &= h->invariant[node->inputs[j].node->id];
   }

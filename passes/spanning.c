@@ -257,6 +257,7 @@ void leat_spanning_connect(leat_partitioner *p, const leat_node *node) {
   find_homes(s, p->device[node->id]);
   settle(s, leat_new_array(scratch, leat_value, results + 1));
   if (is_loop(node)) leat_spanning_bound(s);
+  for (uint32_t b = 0; b < 2; b++) leat_parts_copy_checks(s->bodies[b]);
   for (uint32_t d = 0; d < devices; d++)
     if (takes_part(s, d)) s->copies[d] = make_node(p, s, d);
   for (uint32_t d = 0; d < devices; d++)

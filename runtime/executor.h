@@ -219,7 +219,8 @@ void leat_transfer_describe(const leat_run *run, leat_text *out);
 
 // How a segment failed: of what the threads of a launch met, that of the lowest tiles.
 typedef struct leat_failure {
-  int32_t result; // what the kernel returned; 0: the segment did not fail
+  int32_t result;                  // what the kernel returned; 0: the segment did not fail
+  const leat_image_claim *refusal; // of a table that was to begin; NULL: a kernel failed
   uint32_t launch;
   int64_t tile; // the call's first
   leat_call call;

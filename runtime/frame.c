@@ -11,6 +11,8 @@
 
 static const double TURN = 5e7; // nanoseconds
 
+enum { NO_VALUE = -1 }; // of a formula that overflows or divides by 0
+
 void leat_frame_init(leat_frame *frame, const leat_program *program,
                      leat_variable *const *variables, leat_arena *arena) {
   const leat_image *image = program->image;
@@ -20,6 +22,7 @@ void leat_frame_init(leat_frame *frame, const leat_program *program,
       .dims = leat_new_array(arena, int64_t, image->dims.count + 1),
       .formulas = leat_new_array(arena, int64_t, image->formulas.count + 1),
       .formula_known = leat_new_array(arena, bool, image->formulas.count + 1),
+      .refusals = leat_new_array(arena, const leat_image_claim *, image->tables.count),
       .arenas = leat_new_array(arena, leat_block, image->arenas.count),
       .buffers = leat_new_array(arena, leat_slot, image->buffers.count + 1),
       .args = leat_new_array(arena, leat_arg, image->args.count + 1),
@@ -76,6 +79,7 @@ void leat_frame_finish(leat_frame *frame) {
 
 void leat_frame_release(leat_frame *frame) {
   leat_frame_clear(frame);
+  if (!frame->program->has_late) return;
   for (uint64_t i = 1; i < frame->program->image->arenas.count; i++) {
     free(frame->arenas[i].memory);
     frame->arenas[i] = (leat_block){0};
@@ -93,16 +97,15 @@ static leat_status reallocate(void **memory, uint64_t size, leat_error *error) {
                    (unsigned long long)size);
 }
 
-static leat_status resolve_formulas(leat_frame *frame, leat_error *error) {
+static void resolve_formulas(leat_frame *frame) {
   const leat_program *program = frame->program;
+  frame->whole = true;
   for (uint32_t i = 0; i < program->image->formulas.count; i++) {
     if (frame->formula_known[i] || !leat_formula_is_bound(&program->view, i, frame->dims)) continue;
-    if (!leat_formula_value(&program->view, i, frame->dims, &frame->formulas[i]))
-      return leat_fail(error, LEAT_INVALID, "a size in `%s` is too large for these dims",
-                       leat_program_text(program, program->image->name));
-    frame->formula_known[i] = true;
+    frame->formula_known[i] =
+        leat_formula_value(&program->view, i, frame->dims, &frame->formulas[i]);
+    if (!frame->formula_known[i]) frame->formulas[i] = NO_VALUE, frame->whole = false;
   }
-  return LEAT_OK;
 }
 
 void leat_frame_say(const leat_frame *frame, leat_text_index says, const int64_t *first,
@@ -119,33 +122,70 @@ void leat_frame_say(const leat_frame *frame, leat_text_index says, const int64_t
   leat_text_add(out, "%s", text);
 }
 
-static leat_status fail_claim(leat_frame *frame, const leat_image_claim *claim, leat_error *error) {
+leat_status leat_frame_fail(const leat_frame *frame, const leat_image_claim *claim,
+                            leat_error *error) {
   leat_text words = {0};
   leat_frame_say(frame, claim->says, NULL, claim->arg_first, claim->arg_count, &words);
   leat_status status = leat_fail(error, LEAT_INVALID, "%s", words.size ? words.data : "");
   leat_text_finish(&words);
-  frame->failed = claim;
   return status;
 }
 
-static leat_status check_claims(leat_frame *frame, leat_error *error) {
+// What stands in a table that is refused is so too. False: no table is.
+static bool refuse_inner(leat_frame *frame) {
+  const leat_program *program = frame->program;
+  bool any = false;
+  for (uint32_t t = 0; t < program->image->tables.count; t++) { // outer ones have lower numbers
+    uint32_t owner = program->table_owners[t];
+    bool inner = owner != LEAT_NO_TASK && frame->refusals[program->task_tables[owner]];
+    if (inner && !frame->refusals[t])
+      frame->refusals[t] = frame->refusals[program->task_tables[owner]];
+    any |= frame->refusals[t] != NULL;
+  }
+  return any;
+}
+
+// Returns whether claims hold that end the step at once, which are those of table 0.
+static bool check_claims(leat_frame *frame) {
   const leat_view *view = &frame->program->view;
   for (uint32_t i = 0; i < view->image->claims.count; i++) {
     const leat_image_claim *claim = &view->claims[i];
-    if (frame->formula_known[claim->room] && frame->formulas[claim->room] < 0)
-      return fail_claim(frame, claim, error);
+    const leat_image_claim **first = claim->table ? &frame->refusals[claim->table] : &frame->failed;
+    bool bound = leat_formula_is_bound(view, claim->room, frame->dims);
+    bool fails = bound && frame->formulas[claim->room] < 0;
+    if (fails && !*first) *first = claim;
   }
-  return LEAT_OK;
+  return !frame->failed;
+}
+
+leat_status leat_frame_too_large(const leat_frame *frame, leat_error *error) {
+  const leat_program *program = frame->program;
+  return leat_fail(error, LEAT_INVALID, "a size in `%s` is too large for these dims",
+                   leat_program_text(program, program->image->name));
+}
+
+// What is known of the dims' values: what they come to, and what that allows.
+static leat_status resolve_dims(leat_frame *frame, bool checks, leat_error *error) {
+  frame->failed = NULL;
+  resolve_formulas(frame);
+  if (!check_claims(frame) && checks) return leat_frame_fail(frame, frame->failed, error);
+  frame->failed = NULL;
+  bool refuses = refuse_inner(frame); // what makes no sense is there, then
+  return frame->whole || refuses ? LEAT_OK : leat_frame_too_large(frame, error);
+}
+
+static int64_t arena_size(const leat_frame *frame, uint32_t number) {
+  const leat_image_arena *arena = &frame->program->view.arenas[number];
+  int64_t size = frame->formulas[arena->size];
+  bool is_empty = size < 0 || frame->refusals[arena->table]; // below 0: where nothing is checked
+  return is_empty ? 0 : size;
 }
 
 static leat_status check_memory(const leat_frame *frame, uint64_t most, leat_error *error) {
   const leat_view *view = &frame->program->view;
   uint64_t needed = 0;
-  for (uint32_t i = 0; i < view->image->arenas.count; i++) {
-    uint32_t formula = view->arenas[i].size;
-    int64_t size = frame->formula_known[formula] ? frame->formulas[formula] : 0;
-    if (size > 0) needed += (uint64_t)size;
-  }
+  for (uint32_t i = 0; i < view->image->arenas.count; i++)
+    if (frame->formula_known[view->arenas[i].size]) needed += (uint64_t)arena_size(frame, i);
   if (!most || needed <= most) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY,
                    "the values of the step take %llu bytes, and the memory limit is %llu",
@@ -158,10 +198,8 @@ static leat_status resolve_arenas(leat_frame *frame, const leat_frame_limits *li
   LEAT_TRY(check_memory(frame, limits->memory, error));
   for (uint32_t i = 0; i < view->image->arenas.count; i++) {
     leat_block *block = &frame->arenas[i];
-    uint32_t formula = view->arenas[i].size;
-    int64_t size = frame->formulas[formula];
-    if (!frame->formula_known[formula]) continue;
-    if (size < 0) size = 0; // where nothing is checked
+    int64_t size = arena_size(frame, i);
+    if (!frame->formula_known[view->arenas[i].size]) continue;
     if (block->memory && (uint64_t)size <= block->size) continue;
     block->size = 0;
     LEAT_TRY(reallocate(&block->memory, (uint64_t)size, error));
@@ -184,7 +222,7 @@ static bool place_in_arena(const leat_frame *frame, const leat_image_buffer *buf
                            leat_slot *slot) {
   uint32_t size_formula = frame->program->view.arenas[buffer->arena].size;
   if (!frame->formula_known[buffer->where] || !frame->formula_known[size_formula]) return false;
-  int64_t offset = frame->formulas[buffer->where], size = frame->formulas[size_formula];
+  int64_t offset = frame->formulas[buffer->where], size = arena_size(frame, buffer->arena);
   if (offset < 0 || offset > size || slot->bytes > size - offset) return false;
   slot->data = (char *)frame->arenas[buffer->arena].memory + offset;
   return offset % (int64_t)leat_dtype_alignment((leat_dtype)buffer->type.dtype) == 0;
@@ -285,7 +323,7 @@ static leat_launch_plan plan_region(const leat_frame *frame, const leat_image_re
   double work[2] = {0};
   for (int k = 0; k < 2; k++) {
     const leat_image_table *table = &frame->program->view.tables[region->tables[k]];
-    if (!table->task_count) continue;
+    if (!table->task_count || frame->refusals[region->tables[k]]) continue;
     const leat_task_plan *inner = &frame->tasks[table->task_first];
     plan.known &= inner->known;
     work[k] = inner->work;
@@ -357,8 +395,7 @@ static leat_status resolve_fetch(leat_frame *frame, uint32_t number, leat_error 
 static leat_status settle(leat_frame *frame, const leat_frame_limits *limits, bool checks,
                           leat_error *error) {
   const leat_image *image = frame->program->image;
-  LEAT_TRY(resolve_formulas(frame, error));
-  if (checks) LEAT_TRY(check_claims(frame, error));
+  LEAT_TRY(resolve_dims(frame, checks, error));
   LEAT_TRY(resolve_arenas(frame, limits, error));
   for (uint32_t i = 0; i < image->buffers.count; i++)
     if (!frame->buffers[i].known) frame->buffers[i].known = resolve_buffer(frame, i);
@@ -376,7 +413,7 @@ leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limit
                                leat_error *error) {
   const leat_image *image = frame->program->image;
   frame->resolved = false;
-  frame->failed = NULL;
+  for (uint32_t i = 0; i < image->tables.count; i++) frame->refusals[i] = NULL;
   memset(frame->formula_known, 0, image->formulas.count * sizeof *frame->formula_known);
   memset(frame->arg_known, 0, image->args.count * sizeof *frame->arg_known);
   for (uint32_t i = 0; i < image->buffers.count; i++) frame->buffers[i].known = false;

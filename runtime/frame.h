@@ -48,7 +48,10 @@ struct leat_frame {
   pthread_mutex_t lock; // of what follows, while dims are bound
   int64_t *formulas;    // values
   bool *formula_known;
-  const leat_image_claim *failed; // what the dims bound last did not hold for; NULL: all held
+  bool whole;                        // no formula overflows or divides by 0
+  const leat_image_claim *failed;    // what the dims bound last did not hold for; NULL: all held
+  const leat_image_claim **refusals; // of each region's table: what of it, or of one around it,
+                                     // does not hold; NULL: it may begin
   leat_block *arenas;
   leat_slot *buffers;
   leat_arg *args;
@@ -76,8 +79,13 @@ void leat_frame_finish(leat_frame *frame);
 // the scalars args[arg_first … arg_count).
 void leat_frame_say(const leat_frame *frame, leat_text_index says, const int64_t *first,
                     uint32_t arg_first, uint32_t arg_count, leat_text *out);
-// Resolves, for the values in frame->dims, all that they are enough for. With `checks`, checks that
-// fail are errors; `frame->failed` is the first then.
+// The claim as an error.
+leat_status leat_frame_fail(const leat_frame *frame, const leat_image_claim *claim,
+                            leat_error *error);
+leat_status leat_frame_too_large(const leat_frame *frame, leat_error *error); // it is not whole
+// Resolves, for the values in frame->dims, all that they are enough for, but what is in tables that
+// are refused. With `checks`, claims of the step that do not hold are errors; `frame->failed` is
+// the first then.
 LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
                                              bool checks, leat_error *error);
 // A task has bound the dim: resolves what becomes known by it, and checks it. A dim that has a

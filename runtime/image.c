@@ -119,7 +119,8 @@ static leat_status check_formulas(checker *c) {
       return DAMAGED(c, "formula %u", i);
   }
   for (uint32_t i = 0; i < image->arenas.count; i++)
-    if (!formula_ok(c, c->view.arenas[i].size)) return DAMAGED(c, "arena %u", i);
+    if (!formula_ok(c, c->view.arenas[i].size) || c->view.arenas[i].table >= image->tables.count)
+      return DAMAGED(c, "arena %u", i);
   if (image->arenas.count == 0 || !text_ok(c, image->device) || !text_ok(c, image->name))
     return DAMAGED(c, "the header's indices");
   return LEAT_OK;
@@ -337,6 +338,7 @@ static bool site_ok(const checker *c, const leat_image_site *site) {
 
 static bool claim_ok(const checker *c, const leat_image_claim *claim) {
   return origin_ok(c, claim->node) && text_ok(c, claim->says) && formula_ok(c, claim->room) &&
+         claim->table < c->view.image->tables.count &&
          within(claim->arg_first, claim->arg_count, c->view.image->args.count) &&
          args_are(c, claim->arg_first, 0, claim->arg_count);
 }

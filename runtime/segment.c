@@ -160,7 +160,8 @@ static void run_launch(walker *w, uint32_t number, int64_t begin, int64_t end) {
     trace_launch(walk, number, tiles, began, w->clock);
   }
   if (__builtin_expect(result != 0, 0))
-    note_failure(walk, w->era, &(leat_failure){result, number, begin, call});
+    note_failure(walk, w->era,
+                 &(leat_failure){.result = result, .launch = number, .tile = begin, .call = call});
 }
 
 static void meet(walker *w) {
@@ -212,8 +213,14 @@ static choice decide(walker *w, uint32_t number, const leat_image_region *region
 static bool walk_launches(walker *w, uint32_t first, uint32_t count);
 
 static bool walk_table(walker *w, uint32_t number) {
-  const leat_view *view = &w->walk->frame->program->view;
+  const leat_frame *frame = w->walk->frame;
+  const leat_view *view = &frame->program->view;
   const leat_image_table *table = &view->tables[number];
+  const leat_image_claim *refusal = frame->refusals[number];
+  if (__builtin_expect(refusal != NULL, 0)) {
+    note_failure(w->walk, w->era, &(leat_failure){.result = LEAT_INVALID, .refusal = refusal});
+    return false;
+  }
   if (!table->task_count) return true;
   const leat_image_task *task = &view->tasks[table->task_first];
   return walk_launches(w, task->first, task->count);

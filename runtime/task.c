@@ -40,6 +40,12 @@ static void fail_node(leat_run *run, leat_task_place place, leat_image_origin no
   leat_text_finish(&words);
 }
 
+static void fail_claim(leat_run *run, leat_task_place place, const leat_image_claim *claim) {
+  leat_error why = {0};
+  leat_status status = leat_frame_fail(&run->frames[place.part], claim, &why);
+  fail_node(run, place, claim->node, status, "%s", why.message);
+}
+
 static void report_failure(leat_run *run, leat_task_place place, const leat_failure *failure) {
   const leat_frame *frame = &run->frames[place.part];
   const leat_view *view = &frame->program->view;
@@ -67,7 +73,10 @@ static bool run_segment(leat_run *run, leat_task_place place) {
   leat_run_trace(run, place, LEAT_TRACE_SEGMENT, begin, 0);
   if (__builtin_expect(failure.result == 0, 1)) return true;
   if (leat_run_ends(run)) return false;
-  report_failure(run, place, &failure);
+  if (failure.refusal)
+    fail_claim(run, place, failure.refusal);
+  else
+    report_failure(run, place, &failure);
   return false;
 }
 
@@ -172,9 +181,13 @@ static bool run_assert(leat_run *run, leat_task_place place) {
 static bool check_known(leat_run *run, leat_task_place place) {
   const leat_frame *frame = &run->frames[place.part];
   if (__builtin_expect(frame->tasks[place.task].known, 1)) return true;
-  leat_run_fail(run, -1, LEAT_INVALID,
-                "damaged image: task `%s` works on memory whose place or size is not known",
-                leat_program_text(frame->program, leat_run_task_of(run, place)->node.name));
+  leat_error why = {0};
+  if (!frame->whole)
+    leat_run_fail(run, -1, leat_frame_too_large(frame, &why), "%s", why.message);
+  else
+    leat_run_fail(run, -1, LEAT_INVALID,
+                  "damaged image: task `%s` works on memory whose place or size is not known",
+                  leat_program_text(frame->program, leat_run_task_of(run, place)->node.name));
   return false;
 }
 
@@ -203,14 +216,23 @@ static bool end_region(leat_run *run, leat_task_place place, const leat_region_s
   return true;
 }
 
+// Begins it unless it is refused; the region's task is complete in neither case.
+static bool begin_table(leat_run *run, leat_task_place place, uint32_t table) {
+  const leat_image_claim *refusal = run->frames[place.part].refusals[table];
+  if (refusal)
+    fail_claim(run, place, refusal);
+  else
+    leat_run_begin_table(run, place, table);
+  return false;
+}
+
 static bool run_conditional(leat_run *run, leat_task_place place) {
   leat_region_state *state = begin_region(run, place);
   if (state->began) return end_region(run, place, state);
   const leat_image_region *region = region_of(run, place);
   state->began = true;
   bool holds = leat_frame_holds(&run->frames[place.part], region);
-  leat_run_begin_table(run, place, region->tables[holds ? 0 : 1]);
-  return false;
+  return begin_table(run, place, region->tables[holds ? 0 : 1]);
 }
 
 static bool run_while_loop(leat_run *run, leat_task_place place) {
@@ -221,8 +243,7 @@ static bool run_while_loop(leat_run *run, leat_task_place place) {
   uint32_t table = region->tables[state->decides ? 1 : 0];
   state->began = true;
   state->decides = !state->decides;
-  leat_run_begin_table(run, place, table);
-  return false;
+  return begin_table(run, place, table);
 }
 
 bool leat_run_task(leat_run *run, leat_task_place place) {

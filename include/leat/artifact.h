@@ -142,10 +142,11 @@ typedef struct leat_image_strings {
 } leat_image_strings;
 
 // A block of memory of formulas[size] bytes, allocated as soon as all dims in it are known: arena 0
-// when the step begins, the others when the last of their dims was bound.
+// when the step begins, the others when the last of their dims was bound. Of a region's table that
+// a claim refuses nothing is allocated.
 typedef struct leat_image_arena {
   uint32_t size;
-  uint32_t reserved;
+  uint32_t table; // 0: the step's
 } leat_image_arena;
 
 typedef enum leat_buffer_kind {
@@ -182,12 +183,13 @@ typedef struct leat_image_site {
 } leat_image_site;
 
 // What must hold of dims. It is looked at when all of its dims have a value, before memory is sized
-// by them; a `room` below 0 ends the step.
+// by them; a `room` below 0 ends the step, of a region's table when that begins.
 typedef struct leat_image_claim {
   leat_image_origin node;
   leat_text_index says;          // why; each %lld is one of …
   uint32_t room;                 // formulas[room]
   uint32_t arg_first, arg_count; // … these scalars
+  uint32_t table;                // whose; 0: the step's
 } leat_image_claim;
 
 typedef enum leat_launch_kind {

@@ -1,6 +1,7 @@
 // A graph → tasks of one node each. Every output has memory of its own, in the first arena or, when
-// its size needs dims that are bound while running, in an arena alone; what must have run before is
-// exactly what the node's data and control edges say.
+// its size needs dims that are bound while running, in an arena alone; those of a body with checks
+// of dims have arenas of that body. What must have run before is exactly what the node's data and
+// control edges say.
 #include "targets/ref/ref.h"
 
 #include "codegen/image_writer.h"
@@ -20,6 +21,7 @@ typedef struct scope {
   const uint32_t *carried; // of a loop's body: what its parameters begin as, by index
   uint32_t carried_count;
   const uint32_t *results; // of a body: where what it yields goes
+  uint32_t arena;          // for what has a size when the step begins
 } scope;
 
 // A body whose table is still to be made.
@@ -28,13 +30,18 @@ typedef struct pending_body {
   uint32_t table;
 } pending_body;
 
+typedef struct arena_plan {
+  leat_dim size;  // so far
+  uint32_t table; // leat_image_arena.table
+} arena_plan;
+
 typedef struct compiler {
   leat_graph *graph;
   leat_arena *arena;
   const leat_map *file_sizes;
   leat_error *error;
   leat_image_writer image;
-  leat_vec(leat_dim) arenas; // bytes of each so far
+  leat_vec(arena_plan) arenas;
   scope here;
   uint32_t *variable_buffers;       // by state id
   leat_vec(uint32_t) before, after; // edges between tasks of the table
@@ -75,20 +82,22 @@ static bool is_late(const leat_graph *graph, leat_dim dim) {
   return !graph;
 }
 
+static uint32_t add_arena(compiler *c, uint32_t table) {
+  leat_vec_push(c->arena, &c->arenas, (arena_plan){leat_dim_const(0), table});
+  return c->arenas.count - 1;
+}
+
 static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
-    leat_dim size, offset = c->arenas.items[0];
+    leat_dim size;
     if (!padded_size(c, &node->outputs[i], &size)) return too_large(c, node);
-    bool late = is_late(c->graph, size);
-    if (late) {
-      leat_vec_push(c->arena, &c->arenas, size);
-      offset = leat_dim_const(0);
-    } else if (!leat_dim_add(c->graph->dims, offset, size, &c->arenas.items[0])) {
-      return too_large(c, node);
-    }
+    uint32_t number = c->here.arena;
+    if (is_late(c->graph, size)) number = add_arena(c, c->arenas.items[number].table);
+    leat_dim *end = &c->arenas.items[number].size, offset = *end;
+    if (!leat_dim_add(c->graph->dims, offset, size, end)) return too_large(c, node);
     uint32_t where = leat_image_writer_formula(&c->image, offset);
     uint32_t buffer = add_buffer(c, LEAT_BUFFER_ARENA, where, &node->outputs[i]);
-    if (late) c->image.buffers.items[buffer].arena = c->arenas.count - 1;
+    c->image.buffers.items[buffer].arena = number;
   }
   return LEAT_OK;
 }
@@ -248,6 +257,7 @@ static void add_body(compiler *c, const leat_node *node, const leat_graph *body,
                      uint32_t carried, const uint32_t *results) {
   uint32_t first = node->input_count - body->params.count, own = c->here.buffers[node->id];
   scope inside = {.graph = body, .results = results, .carried_count = carried};
+  inside.arena = c->here.arena;
   inside.buffers = none_for_each(c->arena, body->nodes.count);
   inside.tasks = none_for_each(c->arena, body->nodes.count);
   inside.carried = buffers_from(c, own, carried);
@@ -409,11 +419,19 @@ static void mark_effects(compiler *c, bool *marks) {
   }
 }
 
+// While the checks of a body do not hold, the sizes in it mean nothing.
+static void add_checks(compiler *c, uint32_t table) {
+  uint32_t before = c->image.claims.count;
+  leat_image_writer_claims(&c->image, c->here.graph, table);
+  if (c->image.claims.count > before) c->here.arena = add_arena(c, table);
+}
+
 // The tables of bodies come behind those that they stand in.
 static leat_status add_bodies(compiler *c) {
   scope outside = c->here;
   for (uint32_t i = 0; i < c->pending.count; i++) {
     c->here = c->pending.items[i].scope;
+    add_checks(c, c->pending.items[i].table);
     uint32_t first = c->image.tasks.count;
     bool *marks = leat_new_array(c->arena, bool, c->here.graph->nodes.count);
     mark_effects(c, marks);
@@ -463,22 +481,23 @@ leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, const leat_ma
   c.here.tasks = none_for_each(arena, graph->nodes.count);
   c.variable_buffers = none_for_each(arena, graph->states.count);
   bool *marks = leat_new_array(arena, bool, graph->nodes.count);
-  leat_vec_push(arena, &c.arenas, leat_dim_const(0));
+  add_arena(&c, 0);
   add_variables(&c);
   LEAT_IMAGE_ADD(&c.image, kernels,
                  (leat_image_kernel){.symbol = leat_image_writer_text(&c.image, "leat_ref_kernel"),
                                      .title = leat_image_writer_text(&c.image, "ref")});
   leat_image_writer_ports(&c.image, graph);
-  leat_image_writer_claims(&c.image, graph);
+  leat_image_writer_claims(&c.image, graph, 0);
   LEAT_TRY(add_step(&c, marks));
   for (uint32_t i = 0; i < graph->states.count; i++)
     LEAT_TRY(add_initial_value(&c, graph->states.items[i], marks));
   leat_image header = {.device = leat_image_writer_text(&c.image, graph->device),
                        .name = leat_image_writer_text(&c.image, graph->name)};
-  for (uint32_t i = 0; i < c.arenas.count; i++)
-    LEAT_IMAGE_ADD(
-        &c.image, arenas,
-        (leat_image_arena){.size = leat_image_writer_formula(&c.image, c.arenas.items[i])});
+  for (uint32_t i = 0; i < c.arenas.count; i++) {
+    arena_plan *plan = &c.arenas.items[i];
+    uint32_t size = leat_image_writer_formula(&c.image, plan->size);
+    LEAT_IMAGE_ADD(&c.image, arenas, (leat_image_arena){.size = size, .table = plan->table});
+  }
   *out = leat_image_writer_finish(&c.image, &header);
   return LEAT_OK;
 }

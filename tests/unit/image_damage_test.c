@@ -112,8 +112,9 @@ static image_builder *rich_image(void) {
   IMAGE_ADD(b, code, LEAT_FORMULA_MUL);
   IMAGE_ADD(b, code, LEAT_FORMULA_ALIGN);
   IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 4});
-  image_dim_formula(b, n);
+  uint32_t room = image_dim_formula(b, n);
   image_feed(b, "z", type);
+  IMAGE_ADD(b, claims, (leat_image_claim){.room = room});
   add_strings(b);
   add_host_tasks(b);
   IMAGE_ADD(
@@ -230,6 +231,9 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
   X("the initial value of variable 0", b->variables[0].initial, 72)                                \
   X("feed 0", b->feeds[0].type.rank, LEAT_MAX_RANK + 1)                                            \
   X("feed 0", b->feeds[0].origin.name, FAR)                                                        \
+  X("arena 0", b->arenas[0].table, b->tables_count)                                                \
+  X("claim 0", b->claims[0].table, b->tables_count)                                                \
+  X("claim 0", b->claims[0].room, FAR)                                                             \
   X("buffer ", b->buffers[0].kind, LEAT_BUFFER_RUN_COUNT + 1)                                      \
   X("buffer ", b->buffers[0].type.dtype, LEAT_DTYPE_COUNT)                                         \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_ARENA)].arena, b->arenas_count)                 \

@@ -160,4 +160,48 @@ TEST(endless_kernels_are_interrupted) {
   check_endless(w, 4);
 }
 
+// What a claim of a table refuses, whose launches work on memory that cannot be.
+static writing refused_image(form form, uint32_t table) {
+  writing w = nested_image(form);
+  image_builder *b = w.b;
+  leat_image_type impossible = image_type(LEAT_f32, image_constant(b, -5));
+  uint32_t number = image_buffer(b, LEAT_BUFFER_ARENA, image_constant(b, 0), impossible);
+  b->args[b->launches[b->launches_count - 1].arg_first].index = number;
+  uint32_t five = image_constant(b, 5);
+  uint32_t arg = IMAGE_ADD(b, args, (leat_image_arg){.is_scalar = 1, .index = five});
+  leat_image_claim claim = {.node.name = image_text(b, "net/cut"),
+                            .says = image_text(b, "not %lld"),
+                            .room = image_constant(b, -1),
+                            .arg_first = arg,
+                            .arg_count = 1,
+                            .table = table};
+  IMAGE_ADD(b, claims, claim);
+  return w;
+}
+
+// n and m: so often the outer and the inner loop turn.
+static void check_refused(fixture *f, uint64_t step, float n, float m, bool ends) {
+  leat_tensor feeds[] = {{.dtype = LEAT_f32, .data = &n}, {.dtype = LEAT_f32, .data = &m}}, s;
+  CHECK_EQ_INT(execute(f, step, feeds, &s), ends ? LEAT_INVALID : LEAT_OK);
+  if (ends)
+    CHECK_EQ_STR(f->error.message, DEVICE(0) ": node `net/cut`: not 5");
+  else
+    CHECK(all_are(&s, 0));
+}
+
+TEST(refused_tables_end_the_step_when_they_begin) {
+  for (int k = 0; k < 2 * FORMS; k++) {
+    bool inner = k % 2;
+    writing w = refused_image(forms[k / 2], inner ? 4 : 2);
+    fixture f;
+    if (set_up_form(&f, &w)) {
+      check_refused(&f, 0, 0, 3, false);
+      check_refused(&f, 1, 2, 0, !inner);
+      check_refused(&f, 2, 2, 3, true);
+      check_refused(&f, 3, 0, 0, false);
+    }
+    tear_down(&f);
+  }
+}
+
 CHECK_MAIN("region_ends")
