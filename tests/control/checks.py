@@ -29,6 +29,19 @@ def a_check_in_a_loop(n, x, m):
 
 
 @case('''
+entry main(n: i32[], x: f32[N], m: f32[M]) -> (y: f32[]) {
+  s = sum(x)
+  _, y = while (t = 0, y: f32[] = 0) t < n {
+    next t + 1, y + sum(sort(sin(iota([2 * N - M], axis=0, dtype=f32) * s)))
+  }
+}''', *lengths((1, 3), (4, 3), n=0), *lengths((4, 3), (1, 3), n=2))
+def what_does_not_vary_in_a_loop_is_checked_with_it(n, x, m):
+    if n and 2 * len(x) < len(m):
+        raise Stops('axis 0 would have -M + 2*N = -1 elements')
+    return n * numpy.sin(numpy.arange(2 * len(x) - len(m)) * x.sum()).sum()
+
+
+@case('''
 entry main(p: bool[], x: f32[N], m: f32[M]) -> (y: f32[]) {
   y = if p { yield sum(x + m) } else { yield sum(m) }
 }''', *lengths((2, 3), (9, 3), p=False), *lengths((3, 3), (2, 3), p=True))
