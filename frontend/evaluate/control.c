@@ -281,13 +281,16 @@ static void report_next(evaluator *e, const leat_binding *carried, const char *p
   ev_fail(e, span, "the loop carries `%s%s` as %s, and its next value is %s", carried->name, place,
           ev_form_text(e, first), ev_form_text(e, next));
   if (ev_in_library(e->frame)) return;
+  const char *note = "its first value is here";
   bool tensors = first.kind == EV_TENSOR && next.kind == EV_TENSOR;
-  bool hint = tensors && !carried->type && !*place &&
-              ev_tensor_type(first)->dtype != ev_tensor_type(next)->dtype;
-  leat_note_at(e->diag, carried->span,
-               hint ? "its first value is here; `%s: %s = …` says its type"
-                    : "its first value is here",
-               carried->name, ev_form_text(e, next));
+  bool converts = tensors && ev_tensor_type(first)->dtype != ev_tensor_type(next)->dtype;
+  if (converts && !carried->type && !*place)
+    note = leat_arena_printf(e->arena, "its first value is here; `%s: %s = …` says its type",
+                             carried->name, ev_form_text(e, next));
+  else if (tensors && !converts && ev_tensor_type(first)->rank == ev_tensor_type(next)->rank)
+    note = "its first value is here; no dim grows in a loop: carry the largest tensor that it may "
+           "come to, and a count of what is used of it";
+  leat_note_at(e->diag, carried->span, "%s", note);
 }
 
 static leat_value next_leaf(evaluator *e, const leat_binding *carried, const ev_leaf *first,

@@ -195,7 +195,8 @@ static void refuse_binds(evaluator *e, const leat_node *node) {
     ev_fail(
         e, node->span,
         "a dim that is computed while running, as that of `x[mask]`, is not supported yet inside "
-        "of a `while` or of an `if` on a tensor");
+        "of a `while` or of an `if` on a tensor: compute it outside, or keep the shape, as "
+        "`where(mask, x, 0)` does");
 }
 
 // What was called there with a rule of its own was called with what the body is given.
