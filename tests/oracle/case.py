@@ -4,7 +4,7 @@ A case is one expression in both languages over the same inputs. `leat` is a Lea
 np is jax.numpy, jax and lax are what they are; without `jax` the two texts are the same. `grad` names the inputs whose
 gradients are compared too: those of the sum of the result times fixed weights. An input is (dtype, shape, domain).
 """
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass
@@ -18,13 +18,14 @@ class Case:
     setup: str = ''       # Leat statements before the expression
     define: str = ''      # Leat definitions outside the entry
     dynamic: bool = False  # its shape is known only while running
+    peer: str = field(default='jax', repr=False)  # who answers; the cases of others than JAX have files of their own
 
 
 CASES = []
 
 
-def case(name, leat, jax=None, grad=(), tolerance=1, setup='', define='', dynamic=False, **inputs):
-    CASES.append(Case(name, leat, jax or leat, inputs, tuple(grad), tolerance, setup, define, dynamic))
+def case(name, leat, jax=None, grad=(), tolerance=1, setup='', define='', dynamic=False, peer='jax', **inputs):
+    CASES.append(Case(name, leat, jax or leat, inputs, tuple(grad), tolerance, setup, define, dynamic, peer))
 
 
 FLOATS, INTEGERS = ('f32', 'f64'), ('i8', 'i16', 'i32', 'i64', 'u8', 'u16', 'u32', 'u64')
