@@ -62,4 +62,5 @@ def main():
     serve(run, lambda: {'results': [sample(result) for result in last[0]]})
 
 
-main()
+if __name__ == '__main__':
+    main()
