@@ -29,6 +29,7 @@ enum {
   FROM_STEP = LEAT_FLAG_FROM_STEP,
   FROM_CHECKED = LEAT_FLAG_FROM_CHECKED,
   FROM_PART = LEAT_FLAG_FROM_PART,
+  UNTIL_RAISED = LEAT_FLAG_UNTIL_RAISED,
   UNTIL_LEGAL = LEAT_FLAG_UNTIL_LEGAL,
   NONE = -1,
   FIRST = 0,
@@ -62,11 +63,14 @@ leat_phase leat_op_first_phase(leat_op op) {
 }
 
 leat_phase leat_op_last_phase(leat_op op) {
-  return table[op].flags & UNTIL_LEGAL ? LEAT_PHASE_PART : LEAT_PHASE_LEGAL;
+  unsigned flags = table[op].flags;
+  return flags & UNTIL_RAISED  ? LEAT_PHASE_STEP
+         : flags & UNTIL_LEGAL ? LEAT_PHASE_PART
+                               : LEAT_PHASE_LEGAL;
 }
 
 const char *leat_phase_name(leat_phase phase) {
-  static const char *const names[] = {"text", "step", "checked", "part", "legal"};
+  static const char *const names[] = {"text", "step", "raised", "checked", "part", "legal"};
   return names[phase];
 }
 

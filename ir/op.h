@@ -80,13 +80,15 @@ typedef enum leat_op_flags {
   LEAT_FLAG_FROM_STEP = 2048,
   LEAT_FLAG_FROM_CHECKED = 4096,
   LEAT_FLAG_FROM_PART = 8192,
-  LEAT_FLAG_UNTIL_LEGAL = 16384,
+  LEAT_FLAG_UNTIL_RAISED = 16384,
+  LEAT_FLAG_UNTIL_LEGAL = 32768,
 } leat_op_flags;
 
 // How far a graph is on its way through the passes (passes/pipeline.def says where each leaves it).
 typedef enum leat_phase {
   LEAT_PHASE_TEXT,    // the session's: what texts say
   LEAT_PHASE_STEP,    // of one step, whose feeds and fetches are nodes
+  LEAT_PHASE_RAISED,  // whose control flow is regions
   LEAT_PHASE_CHECKED, // with what must hold of run-time dims
   LEAT_PHASE_PART,    // of one device
   LEAT_PHASE_LEGAL,   // as kernels compute

@@ -3,6 +3,7 @@
 //
 //   text ─ frontend ─▶ graph
 //     prune      feeds and fetches of this step become nodes; only what they need stays
+//     raise      primitives of control flow become regions
 //     check      what must hold of dims while running becomes nodes
 //     choose     kernel families, from op, dtype, CPU level and the dims as the text has them
 //     infer      dims that feeds bound (when specialising)

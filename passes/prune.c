@@ -36,6 +36,8 @@ typedef struct pruner {
   uint8_t *needs;     // of the step, by id
   bool *initial;      // needed by a state's initial value, by id
   bool *fed;          // some output is fed, by id
+  leat_map next;      // merge → leat_node_list: its next_iteration, or, wrongly, several
+  bool *web;          // by id: it may be dead, or of a frame; NULL: nothing is
   leat_node **copies; // by id
   leat_value *feeds;  // `feed` nodes, in the order of request->feeds
   const char **homes; // by state id of the session's graph
@@ -77,7 +79,7 @@ static void want_value(pruner *p, leat_value value) {
 }
 
 static void want_control(pruner *p, const leat_node *node, leat_node *before) {
-  if (!has_effect(before)) return;
+  if (!has_effect(before) && !(p->web && p->web[before->id])) return;
   bool orders_state = leat_node_state(node) && leat_node_state(node) == leat_node_state(before);
   if (!orders_state)
     want(p, before, NEED_VALUE);
@@ -90,6 +92,42 @@ static void want_ancestors(pruner *p) {
     const leat_node *node = p->pending.items[--p->pending.count];
     for (uint32_t i = 0; i < node->input_count; i++) want_value(p, node->inputs[i]);
     for (uint32_t i = 0; i < node->control_count; i++) want_control(p, node, node->controls[i]);
+    const leat_node_list *next = p->web ? leat_map_get(&p->next, node) : NULL;
+    for (uint32_t i = 0; next && i < next->count; i++) want(p, next->items[i], NEED_VALUE);
+  }
+}
+
+static bool is_in_web(const pruner *p, const leat_node *node) {
+  bool in = leat_op_last_phase(node->op) < LEAT_PHASE_RAISED;
+  for (uint32_t i = 0; i < node->input_count && !in; i++) in = p->web[node->inputs[i].node->id];
+  for (uint32_t i = 0; i < node->control_count && !in; i++) in = p->web[node->controls[i]->id];
+  return in;
+}
+
+static void add_next(pruner *p, const leat_node *merge, leat_node *next) {
+  leat_node_list *list = leat_map_get(&p->next, merge);
+  if (!list) {
+    list = leat_new(p->context->scratch, leat_node_list);
+    leat_map_set(&p->next, merge, list);
+  }
+  leat_vec_push(p->context->scratch, list, next);
+}
+
+// Where primitives of control flow stand (passes/raise.h) a back edge goes to what is needed, and
+// what runs after a dead node is dead, too.
+static void find_web(pruner *p) {
+  const leat_graph *session = p->session;
+  uint32_t first = 0;
+  while (first < session->nodes.count &&
+         leat_op_last_phase(session->nodes.items[first]->op) >= LEAT_PHASE_RAISED)
+    first++;
+  if (first == session->nodes.count) return;
+  p->web = leat_new_array(p->context->scratch, bool, session->nodes.count);
+  leat_map_init(&p->next, p->context->scratch);
+  for (uint32_t i = first; i < session->nodes.count; i++) {
+    leat_node *node = session->nodes.items[i];
+    p->web[i] = is_in_web(p, node);
+    if (node->op == LEAT_OP_next_iteration) add_next(p, node->inputs[1].node, node);
   }
 }
 
@@ -508,6 +546,7 @@ static leat_status check_entries(pruner *p) {
 }
 
 static leat_status find_needs(pruner *p) {
+  find_web(p);
   want_request(p);
   for (uint32_t i = 0; i < p->request->fetches.count; i++) {
     const leat_result *fetch = &p->request->fetches.items[i];

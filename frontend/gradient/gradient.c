@@ -365,8 +365,14 @@ static bool has_gradient(walk *w, leat_node *node, const ev_call_record *record)
 }
 
 static bool no_rule(walk *w, const leat_node *node) {
-  ev_fail(w->e, w->span, "the gradient goes through `%s` (op `%s`), which has no gradient rule",
-          node->name, leat_op_name(node->op));
+  if (leat_op_last_phase(node->op) < LEAT_PHASE_RAISED)
+    ev_fail(w->e, w->span,
+            "the gradient through `%s` (op `%s`) is not supported yet: through `if` and `while` it "
+            "is",
+            node->name, leat_op_name(node->op));
+  else
+    ev_fail(w->e, w->span, "the gradient goes through `%s` (op `%s`), which has no gradient rule",
+            node->name, leat_op_name(node->op));
   leat_note_at(w->e->diag, node->span, "it is made here");
   return false;
 }

@@ -525,16 +525,20 @@ TEST(ops_belong_to_phases) {
   leat_attr fetch[] = {string_attr("y"), {.i = 0}}, send[] = {{.i = 0}, string_attr("there")};
   leat_attr recv[] = {{.i = 0}, string_attr("there"), {.type = &scalar}};
   leat_attr check[] = {{.dim = num(0)}, string_attr("f/y"), string_attr("why"), {.count = 0}};
-  CHECK_EQ_STR(phases_with(LEAT_OP_neg, NULL, LEAT_PHASE_TEXT), " text step checked part legal");
-  CHECK_EQ_STR(phases_with(LEAT_OP_fetch, fetch, LEAT_PHASE_TEXT), " step checked part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_neg, NULL, LEAT_PHASE_TEXT),
+               " text step raised checked part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_fetch, fetch, LEAT_PHASE_TEXT),
+               " step raised checked part legal");
   CHECK_EQ_STR(phases_with(LEAT_OP_check_dims, check, LEAT_PHASE_TEXT), " checked part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_leave, NULL, LEAT_PHASE_TEXT), " text step");
   CHECK_EQ_STR(phases_with(LEAT_OP_send, send, LEAT_PHASE_TEXT), " part legal");
   CHECK_EQ_STR(phases_with(LEAT_OP_recv, recv, LEAT_PHASE_TEXT), " part legal");
   // What a text brought stays: it was dumped at that phase, or behind it.
-  CHECK_EQ_STR(phases_with(LEAT_OP_send, send, LEAT_PHASE_PART), " text step checked part legal");
+  CHECK_EQ_STR(phases_with(LEAT_OP_send, send, LEAT_PHASE_PART),
+               " text step raised checked part legal");
   CHECK_EQ_INT(leat_brought_phase(graph), LEAT_PHASE_PART);
   CHECK_EQ_STR(phases_with(LEAT_OP_fetch, fetch, LEAT_PHASE_CHECKED),
-               " text step checked part legal");
+               " text step raised checked part legal");
   CHECK_EQ_INT(leat_brought_phase(graph), LEAT_PHASE_STEP);
   CHECK_EQ_STR(phases_with(LEAT_OP_recv, recv, LEAT_PHASE_CHECKED), " part legal");
   make_example();

@@ -1,0 +1,255 @@
+// A frame becomes a `while_loop`. What its merges give is carried. What is alive whatever
+// `loop_cond` says is computed in the condition, as far as that needs it, and again in the body and
+// behind the loop, as far as these do; what is alive where the frame has another iteration is the
+// body's, and what is where it has none stands behind the loop.
+#include "passes/raise.h"
+
+#include <string.h>
+
+typedef enum part { CONDITION, BODY, BEHIND } part;
+
+typedef struct selection {
+  leat_web *web;
+  const leat_web_frame *frame;
+  part part;
+  uint32_t number; // that what the items give is marked with
+  bool *needed;    // by item
+} selection;
+
+// -- What belongs where ---------------------------------------------------------------------------
+
+static part part_of(leat_web *web, const leat_web_frame *frame, leat_truth live) {
+  if (leat_truth_implies(&web->truths, live, frame->again)) return BODY;
+  bool ends = leat_truth_and(&web->truths, live, frame->again) == LEAT_NEVER;
+  return ends ? BEHIND : CONDITION;
+}
+
+static bool depends_on(leat_web *web, leat_truth live, leat_truth decided) {
+  leat_truth_support of = leat_truth_support_of(&web->truths, live);
+  leat_truth_support by = leat_truth_support_of(&web->truths, decided);
+  for (uint32_t i = 0; i < of.count; i++)
+    for (uint32_t k = 0; k < by.count; k++)
+      if (of.items[i] == by.items[k]) return true;
+  return false;
+}
+
+// What is alive both when the frame goes on and when it ends is computed before that is known.
+static bool check_item(leat_web *web, const leat_web_frame *frame, const leat_web_item *item) {
+  bool late = depends_on(web, item->live, frame->again);
+  for (uint32_t i = 0; i < item->choice_count; i++)
+    late |= depends_on(web, leat_web_live(item->choices[i].value), frame->again);
+  if (!late || part_of(web, frame, item->live) != CONDITION) return true;
+  return leat_web_fail(web, item->node ? item->node : item->loop->enters.items[0],
+                       "what is alive both when the frame \"%s\" has another iteration and when it "
+                       "has none is not supported yet where it depends on which",
+                       frame->name);
+}
+
+static void need(void *context, leat_web_ref ref) {
+  selection *s = context;
+  ref = leat_web_through(ref);
+  if (ref.of->plan == s->number) s->needed[ref.of->item] = true;
+}
+
+static void need_predicates(selection *s, leat_truth live) {
+  leat_truth_support support = leat_truth_support_of(&s->web->truths, live);
+  for (uint32_t i = 0; i < support.count; i++) {
+    leat_truth holds = leat_truth_variable(&s->web->truths, support.items[i]);
+    if (!depends_on(s->web, holds, s->frame->again))
+      need(s, s->web->predicates.items[support.items[i]].value);
+  }
+}
+
+static void need_inputs(selection *s, const leat_web_item *item) {
+  leat_web_uses(item, need, s);
+  need_predicates(s, item->live);
+  for (uint32_t i = 0; i < item->choice_count; i++)
+    need_predicates(s, leat_web_live(item->choices[i].value));
+}
+
+static void mark_items(selection *s) {
+  s->number = ++s->web->plans;
+  for (uint32_t i = 0; i < s->frame->items.count; i++) {
+    const leat_web_item *item = &s->frame->items.items[i];
+    uint32_t count = item->loop ? item->loop->leaves.count : 1;
+    for (uint32_t k = 0; k < count; k++) {
+      leat_web_node *n = item->loop ? item->loop->leaves.items[k] : item->node;
+      n->plan = s->number;
+      n->item = i;
+    }
+  }
+}
+
+// The items of the frame that the part needs for what is wanted, and its effects.
+static bool select(leat_web *web, const leat_web_frame *frame, part part,
+                   const leat_web_refs *wanted, leat_web_items *out) {
+  uint32_t count = frame->items.count;
+  selection s = {.web = web, .frame = frame, .part = part};
+  s.needed = leat_new_array(web->scratch, bool, (size_t)count + 1);
+  mark_items(&s);
+  for (uint32_t i = 0; i < wanted->count; i++) need(&s, wanted->items[i]);
+  for (uint32_t i = count; i-- > 0;) {
+    const leat_web_item *item = &frame->items.items[i];
+    bool own = part_of(web, frame, item->live) == part, effect = leat_web_has_effect(item);
+    s.needed[i] = s.needed[i] || (own && effect);
+    if (!s.needed[i]) continue;
+    if (!check_item(web, frame, item)) return false;
+    if (!own && effect)
+      return leat_web_fail(web, item->node ? item->node : item->loop->enters.items[0],
+                           "what has an effect and is used both before and behind the `loop_cond` "
+                           "of the frame \"%s\" is not supported yet",
+                           frame->name);
+    need_inputs(&s, item);
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (s.needed[i]) leat_vec_push(web->scratch, out, frame->items.items[i]);
+  return true;
+}
+
+static bool place_part(leat_web *web, const leat_web_frame *frame, part part,
+                       const leat_web_refs *wanted) {
+  leat_web_items items = {0};
+  leat_truth context = part == CONDITION ? LEAT_ALWAYS
+                       : part == BODY    ? frame->again
+                                         : leat_truth_not(&web->truths, frame->again);
+  return select(web, frame, part, wanted, &items) && leat_web_place(web, context, &items, wanted);
+}
+
+// -- The number of the iteration ------------------------------------------------------------------
+
+static bool is_counted(const leat_web_frame *frame) {
+  for (uint32_t i = 0; i < frame->carried.count; i++)
+    if (frame->carried.items[i]->numbered) return true;
+  for (uint32_t i = 0; i < frame->items.count; i++) {
+    const leat_web_item *item = &frame->items.items[i];
+    if (item->loop ? is_counted(item->loop) : item->node->node->info->flags & LEAT_FLAG_RANDOM)
+      return true;
+  }
+  return false;
+}
+
+// Of a merge: 0 in the first iteration, 1 in the others.
+static leat_value index_of(leat_builder *builder, const char *path, leat_value iteration) {
+  leat_value pair[] = {iteration, leat_build_scalar_i64(builder, path, LEAT_i64, 0)};
+  leat_value later = leat_build(builder, path, LEAT_OP_greater, pair, 2, NULL);
+  leat_attr attr = {.i = LEAT_i32};
+  return leat_build(builder, path, LEAT_OP_cast, &later, 1, &attr);
+}
+
+// -- The loop -------------------------------------------------------------------------------------
+
+typedef struct loop {
+  leat_web *web;
+  const leat_web_frame *frame;
+  leat_region region;
+  leat_builder builder;
+  bool counted;
+  leat_value iteration; // in the open body
+} loop;
+
+static const char *path_of(const loop *l, const char *name) {
+  return leat_intern_path(l->web->graph->strings, l->region.path, name);
+}
+
+static void add_inputs(loop *l) {
+  for (uint32_t i = 0; i < l->frame->carried.count; i++)
+    leat_region_add(&l->region, leat_web_now(l->frame->carried.items[i]->inputs[0].of->inputs[0]));
+  if (l->counted)
+    leat_region_add(&l->region,
+                    leat_build_scalar_i64(&l->builder, path_of(l, "const"), LEAT_i64, 0));
+}
+
+static void open_body(loop *l) {
+  uint32_t count = l->frame->carried.count;
+  leat_region_open(&l->region);
+  for (uint32_t i = 0; i < l->frame->enters.count; i++) {
+    leat_web_node *enter = l->frame->enters.items[i];
+    enter->now[0] = leat_web_now(enter->inputs[0]);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    leat_web_node *merge = l->frame->carried.items[i];
+    const char *name = leat_path_last(merge->node->name);
+    merge->now[0] = leat_region_parameter(&l->region, &l->builder, name, i);
+    merge->placed = NULL;
+  }
+  if (!l->counted) return;
+  l->iteration = leat_region_parameter(&l->region, &l->builder, "iteration", count);
+  leat_vec_push(l->web->scratch, &l->web->iterations, l->iteration);
+  for (uint32_t i = 0; i < count; i++) {
+    leat_web_node *merge = l->frame->carried.items[i];
+    if (merge->numbered) merge->now[1] = index_of(&l->builder, path_of(l, "index"), l->iteration);
+  }
+}
+
+static void close_body(loop *l) {
+  leat_region_close(&l->region, &l->builder, NULL);
+  if (l->counted) l->web->iterations.count--;
+}
+
+static bool place_condition(loop *l) {
+  leat_web_refs wanted = {0};
+  leat_web_ref cond = {(leat_web_node *)l->frame->cond, 0};
+  leat_vec_push(l->web->scratch, &wanted, cond);
+  open_body(l);
+  if (!place_part(l->web, l->frame, CONDITION, &wanted)) return false;
+  leat_value holds = leat_web_now(cond);
+  close_body(l);
+  leat_region_give(&l->region, &l->builder, 0, holds);
+  return true;
+}
+
+static bool place_body(loop *l) {
+  uint32_t count = l->frame->carried.count;
+  leat_web_refs wanted = {0};
+  leat_value *next = leat_new_array(l->web->scratch, leat_value, (size_t)count + 1), counting[2];
+  for (uint32_t i = 0; i < count; i++)
+    leat_vec_push(l->web->scratch, &wanted, l->frame->carried.items[i]->next->inputs[0]);
+  open_body(l);
+  if (!place_part(l->web, l->frame, BODY, &wanted)) return false;
+  for (uint32_t i = 0; i < count; i++) next[i] = leat_web_now(wanted.items[i]);
+  if (l->counted) {
+    counting[0] = l->iteration;
+    counting[1] = leat_build_scalar_i64(&l->builder, path_of(l, "const"), LEAT_i64, 1);
+    next[count] = leat_build(&l->builder, path_of(l, "iteration"), LEAT_OP_add, counting, 2, NULL);
+  }
+  close_body(l);
+  for (uint32_t i = 0; i < count + l->counted; i++) {
+    leat_region_give(&l->region, &l->builder, 1, next[i]);
+    leat_region_carry(&l->region, i);
+  }
+  return true;
+}
+
+// What the merges give last is what the loop does.
+static bool place_behind(loop *l, leat_node *node) {
+  leat_web_refs wanted = {0};
+  uint32_t count = l->frame->carried.count;
+  for (uint32_t i = 0; i < count; i++) {
+    leat_web_node *merge = l->frame->carried.items[i];
+    merge->now[0] = (leat_value){node, i};
+    merge->placed = node;
+    if (merge->numbered)
+      merge->now[1] = index_of(&l->builder, path_of(l, "index"), (leat_value){node, count});
+  }
+  for (uint32_t i = 0; i < l->frame->leaves.count; i++)
+    leat_vec_push(l->web->scratch, &wanted, l->frame->leaves.items[i]->inputs[0]);
+  if (!place_part(l->web, l->frame, BEHIND, &wanted)) return false;
+  for (uint32_t i = 0; i < l->frame->leaves.count; i++) {
+    leat_web_node *leave = l->frame->leaves.items[i];
+    leave->now[0] = leat_web_now(wanted.items[i]);
+    leave->placed = leave->now[0].node;
+  }
+  return true;
+}
+
+bool leat_web_place_loop(leat_web *web, leat_web_frame *frame) {
+  const leat_web_node *named =
+      frame->leaves.count ? frame->leaves.items[0] : frame->enters.items[0];
+  loop l = {.web = web, .frame = frame, .counted = is_counted(frame)};
+  l.builder = leat_web_builder(web, named);
+  l.region = leat_region_begin(web->graph, leat_graph_unique_name(web->graph, named->node->name));
+  add_inputs(&l);
+  if (!place_condition(&l) || !place_body(&l)) return false;
+  leat_node *node = leat_region_end(&l.region, &l.builder, LEAT_OP_while_loop, NULL).node;
+  return node && place_behind(&l, node);
+}

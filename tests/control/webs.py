@@ -1,0 +1,409 @@
+"""The primitives of control flow: switch, merge, enter, leave, next_iteration, loop_cond, as the white paper has them."""
+import numpy
+
+from case import Stops, case
+
+BOTH = ({'p': True, 'x': [1, 2, 3]}, {'p': False, 'x': [1, 2, 3]})
+FOUR = tuple({'p': p, 'q': q, 'x': 3} for p in (True, False) for q in (True, False))
+
+
+@case('''
+entry main(p: bool[], x: f32[3]) -> (y: f32[3], k: i32[]) {
+  f, t = switch(x, p)
+  y, k = merge(f + 1, t * 2)
+}''', *BOTH)
+def a_diamond(p, x):
+    return (x * 2, 1) if p else (x + 1, 0)
+
+
+@case('''
+entry main(p: bool[], x: f32[3]) -> (y: f32[3], z: f32[3], k: i32[]) {
+  f, t = switch(x, p)
+  a = -f
+  b = exp(t)
+  print("yes", sum(b - b))
+  y, k = merge(b, a)
+  z, _ = merge(a * 2, b * 0 + t)
+}''', *BOTH)
+def two_merges_of_one_switch(p, x):
+    if p:
+        print('yes 0.0')
+    return (numpy.exp(x), x, 0) if p else (-x, -2 * x, 1)
+
+
+@case('''
+entry main(x: f32[], p: bool[], q: bool[]) -> (y: f32[], z: f32[]) {
+  f, t = switch(x, p)
+  b, _ = merge(f + 1, t * 2)
+  g, u = switch(b, q)
+  y, _ = merge(g / 2, u - 3)
+  h, v = switch(y, p)
+  z, _ = merge(h * b, v - b)
+}''', *FOUR)
+def diamonds_behind_each_other(x, p, q):
+    b = x * 2 if p else x + 1
+    y = b - 3 if q else b / 2
+    return y, y - b if p else y * b
+
+
+@case('''
+entry main(x: f32[], p: bool[], q: bool[]) -> (y: f32[], k: i32[], j: i32[]) {
+  f, t = switch(x, p)
+  _, qt = switch(q, p)
+  tf, tt = switch(t, qt)
+  print("both", tt)
+  m, k_in = merge(tf + 1, tt * 2)
+  y, k = merge(f - 1, m)
+  j, _ = merge(k_in + cast(m - m, i32), cast(f, i32) * 10)
+}''', *FOUR)
+def a_diamond_in_a_branch(x, p, q):
+    if p and q:
+        print('both 3.0')
+    return ((x * 2 if q else x + 1), 1, int(q)) if p else (x - 1, 0, 30)
+
+
+@case('''
+entry main(x: f32[], p: bool[], q: bool[]) -> (y: f32[], k: i32[]) {
+  f, t = switch(x, p)
+  ff, ft = switch(f, q)
+  tf, tt = switch(t, q)
+  m, _ = merge(ft + 1, tf + 2)
+  n = m * m
+  print("one of them", n)
+  y, k = merge(n, tt * 10, ff * 100)
+}''', *FOUR)
+def what_lives_where_just_one_holds(x, p, q):
+    if p != q:
+        n = (x + 1 if q else x + 2) ** 2
+        print('one of them', n)
+        return n, 0
+    return (x * 10, 1) if p else (x * 100, 2)
+
+
+@case('''
+entry main(x: f32[], p: bool[], q: bool[]) -> (y: f32[], k: i32[]) {
+  f, t = switch(x, p)
+  g, u = switch(x * 2, q)
+  y, k = merge(t + u, f * 10 - g, x)
+}''', *FOUR)
+def what_lives_where_two_switches_agree(x, p, q):
+    return (x * 3, 0) if p and q else (x * 8, 1) if not p and not q else (x, 2)
+
+
+@case('''
+entry main(x: f32[], p: bool[], q: bool[]) -> (y: f32[], z: f32[]) {
+  f, t = switch(x, p)
+  a = f * 3
+  g, u = switch(x, q)
+  b = u + 1
+  m, _ = merge(a, t)
+  n, _ = merge(b, g)
+  c, d = switch(m * n, p)
+  y, _ = merge(c + a, d + t)
+  h, i = switch(m - n, q)
+  z, _ = merge(h + g, i + b)
+}''', *FOUR)
+def webs_that_interleave(x, p, q):
+    a, b = (x if p else 3 * x), (x + 1 if q else x)
+    return a * b + a, a - b + b
+
+
+@case('''
+entry main(x: f32[], p: bool[]) -> (y: f32[]) {
+  _, t = switch(x, p)
+  y = t + 1
+}''', {'x': 2, 'p': True}, {'x': 2, 'p': False})
+def what_is_dead_cannot_be_fetched(x, p):
+    if not p:
+        raise Stops('`y` is dead: its branch was not taken')
+    return x + 1
+
+
+@case('''
+entry main(p: bool[], x: f32[3]) -> (y: f32[3]) {
+  f, t = switch(x, p)
+  assert(f > 5, "too small", f)
+  a = gather(t, cast(t[:1], i32) * 0 + 2)
+  y, _ = merge(broadcast(a, [3]), f)
+}''', {'p': True, 'x': [1, 2, 3]}, {'p': False, 'x': [6, 7, 8]}, {'p': False, 'x': [1, 2, 3]})
+def what_fails_fails_where_it_is_alive(p, x):
+    if p:
+        return x * 0 + x[2]
+    if (x <= 5).any():
+        raise Stops('too small')
+    return x
+
+
+@case('''
+var w: f32[] = 5
+entry main(x: f32[], p: bool[]) -> (y: f32[], z: f32[]) {
+  f, t = switch(x, p)
+  z = w + 0
+  w := t * 2
+  w += t
+  v, _ = merge(f, w)
+  y = w + v
+}''', {'x': 3, 'p': True}, {'x': 3, 'p': False})
+def state_changes_where_it_is_alive(x, p):
+    return (18, 5) if p else (8, 5)
+
+
+@case('''
+entry main(p: bool[]) -> (y: f32[], k: i32[]) {
+  f, t = switch(p, p)
+  yes = identity(t)
+  no = identity(f)
+  a = tensor(1.0) after [yes]
+  b = tensor(2.0) after [no]
+  y, k = merge(a, b)
+}''', {'p': True}, {'p': False})
+def what_runs_after_the_dead_is_dead(p):
+    return (1, 0) if p else (2, 1)
+
+
+@case('''
+entry main(x: f32[], p: bool[]) -> (y: f32[]) {
+  q = not p
+  f, t = switch(x, p)
+  g, u = switch(x * 10, q)
+  y, _ = merge(t + g, f - u)
+}''', {'x': 3, 'p': True}, {'x': 3, 'p': False})
+def a_predicate_and_its_contrary(x, p):
+    return x * 11 if p else x - x * 10
+
+
+@case('''
+entry main(n: i32[]) -> (s: i32[], i: i32[]) {
+  i_now, _ = merge(enter(0, frame="f"))
+  s_now, _ = merge(enter(0, frame="f"))
+  m = enter(n, frame="f", is_constant=true)
+  p = loop_cond(i_now < m)
+  i_last, i_in = switch(i_now, p)
+  s_last, s_in = switch(s_now, p)
+  next_iteration(i_in + 1, i_now)
+  next_iteration(s_in + i_in, s_now)
+  s = leave(s_last)
+  i = leave(i_last)
+}''', {'n': 0}, {'n': 1}, {'n': 100})
+def a_frame(n):
+    return n * (n - 1) // 2, n
+
+
+@case('''
+entry main(n: i32[], x: f32[]) -> (y: f32[], k: i32[]) {
+  i, first = merge(enter(0, frame="f"))
+  h, _ = merge(enter(x, frame="f"))
+  more = i < enter(n, frame="f", is_constant=true)
+  print("condition", i, first)
+  p = loop_cond(more)
+  _, i_in = switch(i, p)
+  h_out, h_in = switch(h * 2, p)
+  _, f_in = switch(first, p)
+  next_iteration(i_in + 1, i)
+  next_iteration(h_in + cast(f_in, f32), h)
+  out = h_out + 100
+  print("behind", out)
+  y = leave(out)
+  k = leave(first + 0 * cast(h_out, i32))
+}''', {'n': 0, 'x': 1}, {'n': 3, 'x': 1})
+def what_is_before_and_behind_the_condition(n, x):
+    h = x
+    for i in range(n):
+        print('condition', i, int(i > 0))
+        h = h * 2 + (i > 0)
+    print('condition', n, int(n > 0))
+    print('behind', h * 2 + 100)
+    return h * 2 + 100, int(n > 0)
+
+
+@case('''
+entry main(n: i32[]) -> (s: i32[]) {
+  i, _ = merge(enter(0, frame="outer"))
+  s_out, _ = merge(enter(0, frame="outer"))
+  n_out = enter(n, frame="outer", is_constant=true)
+  p = loop_cond(i < n_out)
+  _, ii = switch(i, p)
+  s_last, s_in = switch(s_out, p)
+  k, _ = merge(enter(0, frame="inner"))
+  t, _ = merge(enter(s_in, frame="inner"))
+  i_const = enter(ii, frame="inner", is_constant=true)
+  q = loop_cond(k <= i_const)
+  _, kk = switch(k, q)
+  t_last, tt = switch(t, q)
+  next_iteration(kk + 1, k)
+  next_iteration(tt + kk * i_const, t)
+  t_done = leave(t_last)
+  next_iteration(ii + 1, i)
+  next_iteration(t_done, s_out)
+  s = leave(s_last)
+}''', {'n': 0}, {'n': 1}, {'n': 12})
+def a_frame_in_a_frame(n):
+    return sum(k * i for i in range(n) for k in range(i + 1))
+
+
+@case('''
+entry main(n: i32[], x: f32[]) -> (y: f32[]) {
+  i, _ = merge(enter(0, frame="f"))
+  h, _ = merge(enter(x, frame="f"))
+  p = loop_cond(i < enter(n, frame="f", is_constant=true))
+  _, ii = switch(i, p)
+  last, hh = switch(h, p)
+  even = ii % 2 == 0
+  a, b = switch(hh, even)
+  print("even", b)
+  c, _ = merge(a * 3, b + 1)
+  next_iteration(ii + 1, i)
+  next_iteration(c, h)
+  y = leave(last)
+}''', {'n': 0, 'x': 2}, {'n': 5, 'x': 2})
+def a_diamond_in_a_frame(n, x):
+    for i in range(n):
+        if i % 2 == 0:
+            print('even', x)
+        x = x + 1 if i % 2 == 0 else x * 3
+    return x
+
+
+@case('''
+entry main(n: i32[], x: f32[], p: bool[]) -> (y: f32[]) {
+  f, t = switch(x, p)
+  i, _ = merge(enter(0, frame="f"))
+  h, _ = merge(enter(t, frame="f"))
+  q = loop_cond(i < enter(n, frame="f", is_constant=true))
+  _, ii = switch(i, q)
+  last, hh = switch(h, q)
+  print("turn", ii)
+  next_iteration(ii + 1, i)
+  next_iteration(hh * 2, h)
+  y, _ = merge(f - 1, leave(last) + 1)
+}''', {'n': 4, 'x': 3, 'p': True}, {'n': 4, 'x': 3, 'p': False})
+def a_frame_in_a_diamond(n, x, p):
+    for i in range(n if p else 0):
+        print('turn', i)
+        x = x * 2
+    return x + 1 if p else x - 1
+
+
+@case('''
+entry main(n: i32[]) -> (same: bool[]) {
+  i, _ = merge(enter(0, frame="f"))
+  least, _ = merge(enter(1.0, frame="f"))
+  most, _ = merge(enter(0.0, frame="f"))
+  p = loop_cond(i < enter(n, frame="f", is_constant=true))
+  _, ii = switch(i, p)
+  a_last, aa = switch(least, p)
+  b_last, bb = switch(most, p)
+  z = uniform(0, 1, seed=3, out=f32[])
+  r = z + cast(ii, f32) * 0
+  next_iteration(ii + 1, i)
+  next_iteration(minimum(aa, r), least)
+  next_iteration(maximum(bb, r), most)
+  same = leave(a_last) == leave(b_last)
+}''', {'n': 0}, {'n': 60})
+def constants_are_of_no_frame(n):
+    return n > 0  # made of constants alone z is one number
+
+
+@case('''
+entry main(n: i32[]) -> (k: i32[]) {
+  i, _ = merge(enter(cast(n * 0, i64), frame="f"))
+  least, _ = merge(enter(1.0, frame="f"))
+  most, _ = merge(enter(0.0, frame="f"))
+  p = loop_cond(i < enter(cast(n, i64), frame="f", is_constant=true))
+  _, ii = switch(i, p)
+  a_last, aa = switch(least, p)
+  b_last, bb = switch(most, p)
+  bits = random_bits([4], count=ii - ii, seed=1)
+  r = mean(cast(bits, f32) / 4294967296.0)
+  next_iteration(ii + 1, i)
+  next_iteration(minimum(aa, r), least)
+  next_iteration(maximum(bb, r), most)
+  k = cast(leave(a_last) < 0.3, i32) + cast(leave(b_last) > 0.7, i32)
+}''', {'n': 0}, {'n': 200})
+def each_iteration_has_its_own_random_numbers(n):
+    return 2 * (n > 0)
+
+
+@case('''
+entry main(n: i32[], x: f32[]) -> (y: f32[], k: i32[]) {
+  y, k = if x > 0 {
+    f, t = switch(x, n > 2)
+    m, j = merge(f + 1, t * 2)
+    yield m, j
+  } else {
+    i, _ = merge(enter(0, frame="f"))
+    h, _ = merge(enter(x, frame="f"))
+    p = loop_cond(i < enter(n, frame="f", is_constant=true))
+    i_last, ii = switch(i, p)
+    last, hh = switch(h, p)
+    next_iteration(ii + 1, i)
+    next_iteration(hh - 1, h)
+    yield leave(last), leave(i_last)
+  }
+}''', *({'n': n, 'x': x} for n in (1, 5) for x in (3, -3)))
+def webs_in_an_if(n, x):
+    return ((x * 2, 1) if n > 2 else (x + 1, 0)) if x > 0 else (x - n, n)
+
+
+@case('''
+fn clipped(x: f32[], p: bool[]) -> f32[] {
+  f, t = switch(x, p)
+  y, _ = merge(f, t / 2)
+  return y
+}
+entry main(n: i32[], x: f32[]) -> (y: f32[]) {
+  _, y = while (t = 0, h = x) t < n {
+    next t + 1, clipped(h + 1, h > 4)
+  }
+}''', {'n': 0, 'x': 1}, {'n': 9, 'x': 1})
+def a_web_in_a_while(n, x):
+    for _ in range(n):
+        x = (x + 1) / 2 if x > 4 else x + 1
+    return x
+
+
+@case('''
+entry main(p: bool[], x: f32[4]) -> (y: f32[4]) {
+  f, t = switch(x, p)
+  on "/device:cpu:1" { a = t * 2 }
+  on "/device:cpu:2" { b = f + 1 }
+  on "/device:cpu:1" { c = a + t }
+  y, _ = merge(b, c)
+}''', {'p': True, 'x': [1, 2, 3, 4]}, {'p': False, 'x': [1, 2, 3, 4]}, words=['--devices', '3'], targets=('cpu', 'c'))
+def a_web_on_three_devices(p, x):
+    return x * 3 if p else x + 1
+
+
+@case('''
+entry main(x: f32[], p: bool[], q: bool[]) -> (y: f32[], k: i32[]) {
+  f, t = switch(x, p)
+  on "/device:cpu:1" { ff, ft = switch(f, q) }
+  tf, tt = switch(t, q)
+  on "/device:cpu:2" {
+    a = ft + 1
+    m, _ = merge(a, tf + 2)
+    n = m * m
+  }
+  on "/device:cpu:1" { b = tt * 10 }
+  y, k = merge(n, b, ff * 100)
+}''', *FOUR, words=['--devices', '3'], targets=('cpu', 'c'))
+def what_is_no_region_on_three_devices(x, p, q):
+    return ((x + 1 if q else x + 2) ** 2, 0) if p != q else (x * 10, 1) if p else (x * 100, 2)
+
+
+@case('''
+entry main(n: i32[], x: f32[]) -> (y: f32[]) {
+  i, _ = merge(enter(0, frame="f"))
+  h, _ = merge(enter(x, frame="f"))
+  p = loop_cond(i < enter(n, frame="f", is_constant=true))
+  _, ii = switch(i, p)
+  last, hh = switch(h, p)
+  on "/device:cpu:1" { a = hh * 2 }
+  next_iteration(ii + 1, i)
+  next_iteration(a - 1, h)
+  y = leave(last)
+}''', {'n': 0, 'x': 3}, {'n': 6, 'x': 3}, words=['--devices', '2'], targets=('cpu', 'c'))
+def a_frame_on_two_devices(n, x):
+    for _ in range(n):
+        x = x * 2 - 1
+    return x
