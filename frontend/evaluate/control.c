@@ -403,6 +403,7 @@ static bool parallel_of(evaluator *e, const leat_stmt *stmt, int64_t *out) {
     const leat_argument *option = &stmt->options.items[i];
     ev value = ev_expr(e, option->value, NULL);
     if (value.kind == EV_ERROR) return false;
+    if (value.kind == EV_NONE) continue; // as if it were not given
     if (strcmp(option->key, "parallel") || value.kind != EV_INT || value.i < 1) {
       ev_fail(e, option->span,
               "the option of a `while` is parallel=N, a number from 1 on; here `%s` is %s",
