@@ -57,7 +57,21 @@ def newton(folder, _leat):
         hessian = x.T @ (x * (chance * (1 - chance))[:, None]) / 20 + np.diag([0.002, 0])
         at = at - np.linalg.solve(hessian, gradient)
     variables = read_safetensors(f'{folder}/newton.safetensors')
-    expect_near('slope, start', np.stack([variables['slope'], variables['start']]), at, 1e-9)
+    expect_near('line', variables['line'], at, 1e-9)
+
+
+def cooling(folder, leat):
+    """The least squares are where the Jacobian is at right angles to what is left over."""
+    minutes, degrees = np.array([0.0, 1, 3, 6, 12, 24, 48]), np.array([80.5, 75, 67.1, 55.2, 41.9, 28.8, 22.4])
+    leat('cooling.leat', '--entry', 'fit', '--feed', f'minutes={minutes.tolist()}', '--feed', f'degrees={degrees.tolist()}',
+         '-o', 'curve=@curve.npy', '-o', 'error=@error.npy')
+    a, rate, room = np.load(f'{folder}/curve.npy')
+    powers = np.exp(-rate * minutes)
+    left, jacobian = a * powers + room - degrees, np.stack([powers, -a * minutes * powers, np.ones(7)], 1)
+    assert np.abs(jacobian.T @ left).max() < 1e-6, jacobian.T @ left
+    error = np.sqrt(left @ left / 4 * np.diag(np.linalg.inv(jacobian.T @ jacobian)))
+    expect_near('error', np.load(f'{folder}/error.npy'), error, 1e-9)
+    assert left @ left < 2, left
 
 
 def gp(folder, leat):
@@ -115,4 +129,4 @@ def digits(folder, leat):
     expect_near('loss', np.load(f'{folder}/loss.npy'), np.mean(every), 1e-4)
 
 
-CHECKS = {check.__name__: check for check in (figure1, devices, xor, newton, gp, vae, words, digits)}
+CHECKS = {check.__name__: check for check in (figure1, devices, xor, newton, cooling, gp, vae, words, digits)}
