@@ -45,6 +45,8 @@ leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat
 // Adds what must hold of the dims of `node` while the step runs. False: reported.
 bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
                       leat_claims *claims);
+// Whether only a check of its dims tells that there can be such a tensor.
+bool leat_type_needs_check(leat_graph *graph, const leat_type *type);
 // What a check_dims says, with the values as they are written.
 const char *leat_check_text(leat_arena *arena, const leat_node *check);
 

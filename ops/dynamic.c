@@ -60,6 +60,16 @@ bool leat_shape_claim_divisors(leat_shape_context *context, leat_dim dim) {
   return ok;
 }
 
+bool leat_type_needs_check(leat_graph *graph, const leat_type *type) {
+  leat_claims claims = {0};
+  leat_shape_context context = {.graph = graph, .claims = &claims};
+  bool may_be = true;
+  for (int32_t i = 0; may_be && i < type->rank; i++)
+    may_be = leat_dim_bounds(type->dims[i]).low >= 0 &&
+             leat_shape_claim_divisors(&context, type->dims[i]) && !claims.count;
+  return !may_be;
+}
+
 // "B = %lld", or what stands for a number.
 static const char *value_of(leat_arena *arena, leat_dim dim) {
   if (leat_dim_is_const(dim)) return "%lld";

@@ -110,6 +110,7 @@ static double filling(const summing *s, operand *o) {
   o->captured = captured_rows(s, o->value);
   if (o->captured.node || find_filled(s, o->value, &o->filled)) return 0;
   if (type->rank == LEAT_MAX_RANK) return -1;
+  if (leat_type_needs_check(s->body, type)) return -1; // which is the loop's, that may not turn
   leat_type rows = rows_type(s, o->value);
   if (leat_cost_bytes(&s->cost, &rows) > most_bytes) return -1;
   return leat_cost_bytes(&s->cost, type);

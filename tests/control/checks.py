@@ -137,3 +137,22 @@ def the_gradient_of_a_branch_with_a_check(p, x, m):
         raise Stops('axis 0 would have -M + N = -1 elements')
     one = numpy.where(numpy.arange(len(x)) >= len(m), 2 * x, 0)
     return (numpy.square(x[len(m):]).sum(), one) if p else (x.sum() * 3, 0 * x + 3)
+
+
+@case('''
+entry main(k: f32[K], x: f32[N], m: f32[M], u: f32[99, 99]) -> (g: f32[]) {
+  t, h = while (t: i64[] = 0, h: f32[] = 0) t < K {
+    a = iota([2 * N - M, 99], axis=0, dtype=f32) * (h + k[t])
+    next t + 1, h + sum(a @ u)
+  }
+  g = sum(grad(h, u))
+}''', *({**one, 'k': k, 'u': numpy.ones((99, 99))} for one in lengths((3, 2), (1, 3)) for k in ([], [1e-7, 2e-7])),
+      tolerance=100)
+def what_a_gradient_adds_up_behind_a_loop(k, x, m, u):
+    rows = 2 * len(x) - len(m)
+    if len(k) and rows < 0:
+        raise Stops('axis 0 would have -M + 2*N = -1 elements')
+    h, g, each, a = 0, 0, numpy.arange(rows).sum() * 99.0**2, numpy.float64(k)
+    for value in a:  # dh/du, in all
+        g, h = g + each * (h + value) + g * each, h + each * (h + value)
+    return g
