@@ -26,19 +26,13 @@ static bool is_outside(const evaluator *e, const leat_node *node, const ev_regio
   return depth && depth - 1 < region->depth;
 }
 
-// The region that is open around `region` is the one that nodes are made in, until `back`.
-typedef struct step_out {
-  ev_region *region;
-  uint32_t nodes;
-} step_out;
-
-static step_out leave(evaluator *e) {
-  step_out out = {e->region, e->graph->nodes.count};
+ev_stepped_out ev_region_step_out(evaluator *e) {
+  ev_stepped_out out = {e->region, e->graph->nodes.count};
   e->region = e->region->outer;
   return out;
 }
 
-static void back(evaluator *e, step_out out) {
+void ev_region_step_back(evaluator *e, ev_stepped_out out) {
   uint32_t depth = out.region->depth - 1;
   for (uint32_t i = out.nodes; i < e->graph->nodes.count; i++) {
     leat_node *node = e->graph->nodes.items[i];
@@ -71,9 +65,9 @@ static ev_region_state *find_state(ev_region *region, const leat_state *state) {
 // Its value before the region is an input.
 static ev_region_state *add_state(evaluator *e, leat_state *state, leat_span span) {
   ev_region *region = e->region;
-  step_out out = leave(e);
+  ev_stepped_out out = ev_region_step_out(e);
   leat_value before = ev_read(e, state, span);
-  back(e, out);
+  ev_region_step_back(e, out);
   if (!before.node) return NULL;
   leat_vec_push(
       e->arena, &region->states,
@@ -129,9 +123,9 @@ static leat_value zero(evaluator *e, leat_span span) {
 static leat_value iteration_of(evaluator *e, ev_region *region) {
   if (region->op != LEAT_OP_while_loop) return (leat_value){0};
   if (!region->iteration) {
-    step_out out = leave(e);
+    ev_stepped_out out = ev_region_step_out(e);
     leat_value first = zero(e, region->span);
-    back(e, out);
+    ev_region_step_back(e, out);
     region->iteration = leat_region_add(&region->built, first) + 1;
   }
   leat_builder builder = region_builder(e);

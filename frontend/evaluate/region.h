@@ -41,6 +41,15 @@ void ev_region_close(evaluator *e);
 leat_node *ev_region_end(evaluator *e, const leat_value *predicate);
 void ev_region_drop(evaluator *e);
 
+// The region that is open around the innermost is the one that nodes are made in, until the step
+// back: such as the first value of what a loop turns out to carry.
+typedef struct ev_stepped_out {
+  ev_region *region;
+  uint32_t nodes;
+} ev_stepped_out;
+ev_stepped_out ev_region_step_out(evaluator *e);
+void ev_region_step_back(evaluator *e, ev_stepped_out out);
+
 // -- leaves.c -------------------------------------------------------------------------------------
 // A list that holds tensors, or nothing, is taken apart; what it is made of are its leaves.
 typedef struct ev_leaf {

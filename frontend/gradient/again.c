@@ -78,9 +78,9 @@ bool ev_has_rows(const reversal *r, uint32_t carried) {
   return !is_counter(r, carried, &step);
 }
 
-// What counter i was when the loop had run `count` times.
-static leat_value recall_counter(const reversal *r, uint32_t i, leat_value first, int64_t step,
-                                 leat_value count) {
+// What a counter was when the loop had run `count` times.
+static leat_value recall_counter(const reversal *r, leat_value outside, leat_value first,
+                                 int64_t step, leat_value count) {
   leat_attr dtype = {.i = leat_value_type(first)->dtype};
   ev value = ev_tensor(count);
   if (dtype.i != LEAT_i64) value = ev_op(r->e, LEAT_OP_cast, &value, 1, &dtype, r->span, NULL);
@@ -89,15 +89,16 @@ static leat_value recall_counter(const reversal *r, uint32_t i, leat_value first
   leat_dim from;
   leat_value grown = value.tensor;
   if (by != 1) grown = ev_operation(r, LEAT_OPERATOR_MUL, grown, ev_int(by));
-  bool from_zero = leat_known_integer(r->node->inputs[i], &from) && leat_dim_is(from, 0);
+  bool from_zero = leat_known_integer(outside, &from) && leat_dim_is(from, 0);
   if (!grown.node || (from_zero && step >= 0)) return grown;
   leat_operator sign = step < 0 ? LEAT_OPERATOR_SUB : LEAT_OPERATOR_ADD;
   return ev_operation(r, sign, first, ev_tensor(grown));
 }
 
-leat_value ev_recall(const reversal *r, uint32_t carried, leat_value kept, leat_value count) {
+leat_value ev_recall(const reversal *r, uint32_t carried, leat_value outside, leat_value kept,
+                     leat_value count) {
   int64_t step;
-  if (is_counter(r, carried, &step)) return recall_counter(r, carried, kept, step, count);
+  if (is_counter(r, carried, &step)) return recall_counter(r, outside, kept, step, count);
   return ev_row(r, kept, count, leat_value_type(r->node->inputs[carried]));
 }
 

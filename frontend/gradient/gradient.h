@@ -21,6 +21,7 @@ ev ev_builtin_jvp(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_substitute(evaluator *e, const ev_builtin_call *call);
 
 // -- rows.c ---------------------------------------------------------------------------------------
+ev ev_make_rows(evaluator *e, const leat_type *type, ev indices, ev values);
 leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span); // that tensor
 // a + b, one of which is rows and both of which are of one type.
 ev ev_rows_add(evaluator *e, ev a, ev b, leat_span span);

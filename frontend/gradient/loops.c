@@ -28,11 +28,22 @@ typedef struct history {
   leat_value count; // of iterations
   leat_value *kept; // by carried value: what it was in each, of a counter in the first
   leat_value *gradients;
+  const leat_dim *turns; // the count as a dim, for which sparse rows are kept; NULL: they are added
+  ev *sparse;            // by input: what came of them
 } history;
+
+// What the body of a loop results in: the next values of these inputs.
+typedef struct results {
+  leat_value *values;
+  uint32_t *inputs, count;
+} results;
 
 // The inputs of the backward loop: the count, the gradients, what is captured, rows.
 typedef struct backward {
+  const history *history;
   uint32_t *gradients, *captured, kept_first;
+  uint32_t *sparse; // by input: of its sparse rows, the port of all indices; 0: there are none
+  results results;
 } backward;
 
 static bool is_wanted(const reversal *r, uint32_t input) {
@@ -57,18 +68,28 @@ static bool open_loop(const reversal *r) {
   return left.node;
 }
 
-// The loop, which carries its first `count` inputs. NULL: reported.
-static leat_node *close_loop(const reversal *r, bool ok, const leat_value *next, uint32_t count) {
+static results new_results(const reversal *r, uint32_t most) {
+  return (results){.values = leat_new_array(r->e->arena, leat_value, most),
+                   .inputs = leat_new_array(r->e->arena, uint32_t, most)};
+}
+
+static void add_result(results *all, uint32_t input, leat_value value) {
+  all->inputs[all->count] = input;
+  all->values[all->count++] = value;
+}
+
+// NULL: reported.
+static leat_node *close_loop(const reversal *r, bool ok, const results *all) {
   evaluator *e = r->e;
   ev_region_close(e);
-  for (uint32_t i = 0; i < count; i++) ok = ok && next[i].node;
+  for (uint32_t i = 0; i < all->count; i++) ok = ok && all->values[i].node;
   if (!ok) {
     ev_region_drop(e);
     return NULL;
   }
-  for (uint32_t i = 0; i < count; i++) {
-    ev_give(r, 1, next[i]);
-    leat_region_carry(&e->region->built, i);
+  for (uint32_t i = 0; i < all->count; i++) {
+    ev_give(r, 1, all->values[i]);
+    leat_region_carry(&e->region->built, all->inputs[i]);
   }
   return ev_region_end(e, NULL);
 }
@@ -90,13 +111,61 @@ static bool recall(const reversal *r, const backward *b, leat_value count, leat_
     params[i] = ev_parameter(r, "x", b->captured[i]);
   if (!count.node) return false;
   for (uint32_t i = 0; i < r->carried; i++) {
-    params[i] = ev_recall(r, i, ev_parameter(r, "rows", b->kept_first + i), count);
+    leat_value kept = ev_parameter(r, "rows", b->kept_first + i);
+    params[i] = ev_recall(r, i, b->history->kept[i], kept, count);
     if (!params[i].node) return false;
   }
   return true;
 }
 
-static bool reverse_body(const reversal *r, const backward *b, leat_value *next) {
+// A tensor with a row for each turn, which in this one is `value`.
+static void stack_up(const reversal *r, backward *b, leat_value count, leat_value value) {
+  evaluator *e = r->e;
+  ev_stepped_out out = ev_region_step_out(e);
+  leat_value rows = ev_new_rows(r, value, *b->history->turns);
+  ev_region_step_back(e, out);
+  if (!rows.node) return add_result(&b->results, 0, rows);
+  uint32_t input = leat_region_add(&e->region->built, rows);
+  add_result(&b->results, input, ev_set_row(r, ev_parameter(r, "rows", input), count, value));
+}
+
+static bool stays_sparse(const reversal *r, const backward *b, ev gradient) {
+  leat_dim all;
+  if (gradient.kind != EV_ROWS || !b->history->turns) return false;
+  const leat_type *type = leat_value_type(gradient.rows->values);
+  return type->rank < LEAT_MAX_RANK &&
+         leat_dim_mul(r->e->graph->dims, *b->history->turns, type->dims[0], &all);
+}
+
+// What is captured has the sum of what it has in the turns, or all sparse rows.
+static void add_up(const reversal *r, backward *b, uint32_t input, ev gradient) {
+  leat_value sum = ev_parameter(r, "sum", b->gradients[input]);
+  if (gradient.kind != EV_ERROR && !stays_sparse(r, b, gradient)) {
+    ev next = gradient.kind == EV_ROWS
+                  ? ev_rows_add(r->e, ev_tensor(sum), gradient, r->span)
+                  : ev_tensor(ev_operation(r, LEAT_OPERATOR_ADD, sum, gradient));
+    sum = next.kind == EV_TENSOR ? next.tensor : (leat_value){0};
+  }
+  add_result(&b->results, b->gradients[input], sum);
+}
+
+static void add_gradients_of_turn(const reversal *r, backward *b, const leat_value *params,
+                                  const ev *gradients, leat_value count) {
+  uint32_t inputs = r->node->input_count;
+  for (uint32_t i = 0; i < r->carried; i++)
+    if (is_wanted(r, i))
+      add_result(&b->results, b->gradients[i], ev_or_zeros(r, gradients[i], params[i]));
+  for (uint32_t i = r->carried; i < inputs; i++)
+    if (is_wanted(r, i)) add_up(r, b, i, gradients[i]);
+  for (uint32_t i = r->carried; i < inputs; i++) {
+    if (!is_wanted(r, i) || !stays_sparse(r, b, gradients[i])) continue;
+    b->sparse[i] = b->results.count;
+    stack_up(r, b, count, gradients[i].rows->indices);
+    stack_up(r, b, count, gradients[i].rows->values);
+  }
+}
+
+static bool reverse_body(const reversal *r, backward *b) {
   evaluator *e = r->e;
   uint32_t inputs = r->node->input_count, first = e->graph->nodes.count;
   leat_value *params = leat_new_array(e->arena, leat_value, (size_t)inputs + 1);
@@ -112,26 +181,43 @@ static bool reverse_body(const reversal *r, const backward *b, leat_value *next)
   ev_region_repeat(e, r->body, params, ys);
   if (!ev_gradients_between(e, first, ys, dys, r->carried, targets, inputs, gradients, r->span))
     return false;
-  *next++ = count;
-  for (uint32_t i = 0; i < inputs; i++) {
-    if (!is_wanted(r, i)) continue;
-    if (i < r->carried) {
-      *next++ = ev_or_zeros(r, gradients[i], params[i]);
-      continue;
-    }
-    leat_value sum = ev_parameter(r, "sum", b->gradients[i]);
-    leat_value more = ev_dense(r, gradients[i]);
-    *next++ = more.node ? ev_operation(r, LEAT_OPERATOR_ADD, sum, ev_tensor(more)) : sum;
-  }
+  add_result(&b->results, 0, count);
+  add_gradients_of_turn(r, b, params, gradients, count);
   return true;
 }
 
-// The loop backwards, for which rows are kept. What it carries is the count, then gradients.
-static leat_node *reverse_rows(const reversal *r, const history *h) {
+// The rows of all turns, one behind the other.
+static ev rows_of_turns(const reversal *r, const backward *b, leat_node *node, uint32_t input) {
   evaluator *e = r->e;
-  uint32_t inputs = r->node->input_count, results = 1 + wanted_count(r);
-  backward b = {.captured = leat_new_array(e->arena, uint32_t, (size_t)inputs + 1)};
-  leat_value *next = leat_new_array(e->arena, leat_value, results);
+  ev parts[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    leat_value all = {node, b->sparse[input] + i};
+    const leat_type *type = leat_value_type(all);
+    leat_dim *dims = leat_arena_memdup(e->arena, type->dims + 1, sizeof type->dims - sizeof *dims);
+    leat_attr shape = {.count = (uint32_t)type->rank - 1, .dims = dims};
+    if (!leat_dim_mul(e->graph->dims, type->dims[0], type->dims[1], &dims[0])) return ev_error();
+    ev value = ev_tensor(all);
+    parts[i] = ev_op(e, LEAT_OP_reshape, &value, 1, &shape, r->span, NULL);
+  }
+  return ev_make_rows(e, leat_value_type(r->node->inputs[input]), parts[0], parts[1]);
+}
+
+static void take_sparse(const reversal *r, const backward *b, leat_node *node, history *h) {
+  uint32_t inputs = r->node->input_count;
+  h->sparse = leat_new_array(r->e->arena, ev, (size_t)inputs + 1);
+  for (uint32_t i = 0; i < inputs; i++)
+    h->sparse[i] = b->sparse[i] ? rows_of_turns(r, b, node, i) : ev_error();
+}
+
+// The loop backwards, for which rows are kept. What it results in begins with the count and the
+// gradients.
+static leat_node *reverse_rows(const reversal *r, history *h) {
+  evaluator *e = r->e;
+  uint32_t inputs = r->node->input_count;
+  backward b = {.history = h,
+                .captured = leat_new_array(e->arena, uint32_t, (size_t)inputs + 1),
+                .sparse = leat_new_array(e->arena, uint32_t, (size_t)inputs + 1),
+                .results = new_results(r, 1 + 3 * inputs)};
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
   region.built.parallel = leat_node_attr(r->node, "parallel")->i;
@@ -141,8 +227,10 @@ static leat_node *reverse_rows(const reversal *r, const history *h) {
     b.captured[i] = leat_region_add(&region.built, r->node->inputs[i]);
   b.kept_first = region.built.inputs.count;
   for (uint32_t i = 0; i < r->carried; i++) leat_region_add(&region.built, h->kept[i]);
-  bool ok = open_loop(r) && reverse_body(r, &b, next);
-  return close_loop(r, ok, next, results);
+  bool ok = open_loop(r) && reverse_body(r, &b);
+  leat_node *node = close_loop(r, ok, &b.results);
+  if (node) take_sparse(r, &b, node, h);
+  return node;
 }
 
 // Of the loop done again, which began with `from`: behind what is carried stand the count, then
@@ -163,7 +251,6 @@ static void take_history(const reversal *r, leat_node *again, const leat_value *
 typedef struct checkpoints {
   uint32_t *gradients, used;
   int64_t chunk, slots; // iterations reversed at once, and checkpoints; the last slot is never used
-  leat_value *next;     // what the body results in
 } checkpoints;
 
 // To where the loop is done again, so many iterations are reversed then, so many checkpoints used.
@@ -197,7 +284,7 @@ static leat_value last_checkpoint(const reversal *r, const checkpoints *c, leat_
     if (ev_has_rows(r, i))
       carried[i] = ev_row(r, ev_parameter(r, "checkpoints", row++), last, leat_value_type(first));
     else if (at.node)
-      carried[i] = ev_recall(r, i, first, at);
+      carried[i] = ev_recall(r, i, first, first, at);
     if (!carried[i].node) return (leat_value){0};
   }
   return at;
@@ -217,10 +304,10 @@ static leat_node *reverse_chunk(const reversal *r, const checkpoints *c, const l
   return reverse_rows(r, &h);
 }
 
-static bool chunk_body(const reversal *r, const checkpoints *c) {
+static bool chunk_body(const reversal *r, const checkpoints *c, results *all) {
   leat_value *carried = leat_new_array(r->e->arena, leat_value, (size_t)r->carried + 1);
-  leat_value *next = c->next, end = ev_parameter(r, "count", 0);
-  leat_value from = last_checkpoint(r, c, carried), used = ev_parameter(r, "used", c->used);
+  leat_value end = ev_parameter(r, "count", 0), used = ev_parameter(r, "used", c->used);
+  leat_value from = last_checkpoint(r, c, carried);
   chunk chunk;
   if (!from.node || !next_chunk(r, c, end, from, used, &chunk)) return false;
   leat_node *again =
@@ -229,14 +316,17 @@ static bool chunk_body(const reversal *r, const checkpoints *c) {
   for (uint32_t i = 0; i < r->carried; i++) carried[i] = (leat_value){again, i};
   leat_node *reversed = reverse_chunk(r, c, carried, chunk.reversed);
   if (!reversed) return false;
-  *next++ = ev_operation(r, LEAT_OPERATOR_SUB, end, ev_tensor(chunk.reversed));
-  for (uint32_t port = 1; port < reversed->output_count; port++)
-    *next++ = (leat_value){reversed, port};
-  *next++ = chunk.used;
-  *next++ = ev_set_row(r, ev_parameter(r, "at", c->used + 1), used, chunk.to);
-  for (uint32_t i = 0, row = c->used + 2; i < r->carried; i++)
-    if (ev_has_rows(r, i))
-      *next++ = ev_set_row(r, ev_parameter(r, "checkpoints", row++), used, carried[i]);
+  add_result(all, 0, ev_operation(r, LEAT_OPERATOR_SUB, end, ev_tensor(chunk.reversed)));
+  for (uint32_t port = 1; port < c->used; port++)
+    add_result(all, port, (leat_value){reversed, port});
+  add_result(all, c->used, chunk.used);
+  uint32_t row = c->used + 1;
+  add_result(all, row, ev_set_row(r, ev_parameter(r, "at", row), used, chunk.to));
+  for (uint32_t i = 0; i < r->carried; i++)
+    if (ev_has_rows(r, i)) {
+      leat_value kept = ev_parameter(r, "checkpoints", ++row);
+      add_result(all, row, ev_set_row(r, kept, used, carried[i]));
+    }
   return true;
 }
 
@@ -249,7 +339,7 @@ static leat_value first_checkpoint(const reversal *r, const checkpoints *c, leat
 
 static leat_node *reverse_chunks(const reversal *r, const history *h, int64_t chunk) {
   evaluator *e = r->e;
-  uint32_t results = 1 + wanted_count(r), kept = 0;
+  uint32_t kept = 0;
   leat_value *first = leat_new_array(e->arena, leat_value, (size_t)r->carried + 2);
   leat_value one = ev_number(r, 1), zero = ev_number(r, 0);
   checkpoints c = {.chunk = chunk, .slots = chunk + 1};
@@ -258,7 +348,7 @@ static leat_node *reverse_chunks(const reversal *r, const history *h, int64_t ch
     if (ev_has_rows(r, i)) first[kept++] = first_checkpoint(r, &c, r->node->inputs[i]);
   for (uint32_t i = 0; i < kept; i++)
     if (!first[i].node) return NULL;
-  c.next = leat_new_array(e->arena, leat_value, results + 1 + kept);
+  results all = new_results(r, 2 + wanted_count(r) + kept);
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
   region.built.parallel = leat_node_attr(r->node, "parallel")->i;
@@ -266,8 +356,8 @@ static leat_node *reverse_chunks(const reversal *r, const history *h, int64_t ch
   c.gradients = add_gradients(r, &region.built, h->gradients);
   c.used = leat_region_add(&region.built, one);
   for (uint32_t i = 0; i < kept; i++) leat_region_add(&region.built, first[i]);
-  bool ok = open_loop(r) && chunk_body(r, &c);
-  return close_loop(r, ok, c.next, results + 1 + kept);
+  bool ok = open_loop(r) && chunk_body(r, &c, &all);
+  return close_loop(r, ok, &all);
 }
 
 // -- Under a limit of memory ----------------------------------------------------------------------
@@ -339,16 +429,17 @@ static bool count_iterations(const reversal *r, history *out) {
 }
 
 static leat_node *reverse(const reversal *r, history *h) {
-  leat_dim bound;
-  bool exact, known = leat_loop_turns(r->node, &bound, &exact),
-              limited = r->e->options.memory_limit;
-  const leat_dim *most = known ? &bound : NULL;
-  if (known && rows_fit(r, bound)) return keep_rows(r, bound, true, h) ? reverse_rows(r, h) : NULL;
+  leat_dim turns;
+  bool exact, known = leat_loop_turns(r->node, &turns, &exact);
+  bool limited = r->e->options.memory_limit, fits = known && rows_fit(r, turns);
+  if (fits && exact && !limited) h->turns = &turns;
+  if (fits) return keep_rows(r, turns, true, h) ? reverse_rows(r, h) : NULL;
   if (!count_iterations(r, h)) return NULL;
-  if (r->e->region || limited) return reverse_chunks(r, h, chunk_size(r, most));
+  if (r->e->region || limited) return reverse_chunks(r, h, chunk_size(r, known ? &turns : NULL));
   ev dim = ev_dynamic(r->e, ev_tensor(h->count), r->span);
-  bool kept = dim.kind == EV_DIM && keep_rows(r, dim.dim, false, h);
-  return kept ? reverse_rows(r, h) : NULL;
+  if (dim.kind != EV_DIM || !keep_rows(r, dim.dim, false, h)) return NULL;
+  h->turns = &dim.dim;
+  return reverse_rows(r, h);
 }
 
 bool ev_reverse_loop(const reversal *r) {
@@ -359,7 +450,10 @@ bool ev_reverse_loop(const reversal *r) {
       h.gradients[i] =
           ev_or_zeros(r, i < r->carried ? r->partials[i] : ev_error(), r->node->inputs[i]);
   leat_node *node = reverse(r, &h);
-  for (uint32_t i = 0; node && i < inputs; i++)
-    if (is_wanted(r, i)) r->out[i] = ev_tensor((leat_value){node, port++});
+  for (uint32_t i = 0; node && i < inputs; i++) {
+    if (!is_wanted(r, i)) continue;
+    r->out[i] = ev_tensor((leat_value){node, port++});
+    if (h.sparse && h.sparse[i].kind == EV_ROWS) r->out[i] = h.sparse[i];
+  }
   return node;
 }

@@ -51,8 +51,9 @@ leat_value ev_new_rows(const reversal *r, leat_value like, leat_dim count);
 leat_value ev_set_row(const reversal *r, leat_value rows, leat_value at, leat_value value);
 bool ev_has_rows(const reversal *r, uint32_t carried);
 // What a carried value was in that iteration: a row of `kept`, or of a counter, which was `kept` in
-// the first.
-leat_value ev_recall(const reversal *r, uint32_t carried, leat_value kept, leat_value count);
+// the first. `outside`: what `kept` is given as, of which more may be known.
+leat_value ev_recall(const reversal *r, uint32_t carried, leat_value outside, leat_value kept,
+                     leat_value count);
 leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_type *type);
 
 #endif

@@ -5,12 +5,12 @@
 // They are a compile-time value that stands for a tensor, and is made one only where something
 // needs the whole of it. What keeps them sparse: a sign, a factor or divisor (a scalar or a tensor
 // of the same shape: rows that are not there are zero and stay so), their sum with others and with
-// a tensor, `v += rows`, and the gradient of a gather of gathered rows.
+// a tensor, `v += rows`, the gradient of a gather of gathered rows, and a loop (loops.c).
 #include "frontend/gradient/gradient.h"
 
 #include "frontend/evaluate/evaluate.h"
 
-static ev make(evaluator *e, const leat_type *type, ev indices, ev values) {
+ev ev_make_rows(evaluator *e, const leat_type *type, ev indices, ev values) {
   if (indices.kind != EV_TENSOR || values.kind != EV_TENSOR) return ev_error();
   ev_rows *rows = leat_new(e->arena, ev_rows);
   *rows = (ev_rows){.indices = indices.tensor, .values = values.tensor, .type = *type};
@@ -18,7 +18,7 @@ static ev make(evaluator *e, const leat_type *type, ev indices, ev values) {
 }
 
 static ev with_values(evaluator *e, ev rows, ev values) {
-  return make(e, &rows.rows->type, ev_tensor(rows.rows->indices), values);
+  return ev_make_rows(e, &rows.rows->type, ev_tensor(rows.rows->indices), values);
 }
 
 static ev op2(evaluator *e, leat_op op, ev a, ev b, leat_span span) {
@@ -82,8 +82,8 @@ static ev join(evaluator *e, ev a, ev b, leat_span span) {
     indices = ev_op(e, LEAT_OP_cast, &indices, 1, &to, span, NULL);
   }
   if (indices.kind != EV_TENSOR) return ev_error();
-  return make(e, &a.rows->type, concat(e, a.rows->indices, indices.tensor, span),
-              concat(e, a.rows->values, b.rows->values, span));
+  return ev_make_rows(e, &a.rows->type, concat(e, a.rows->indices, indices.tensor, span),
+                      concat(e, a.rows->values, b.rows->values, span));
 }
 
 ev ev_rows_add(evaluator *e, ev a, ev b, leat_span span) {
@@ -141,14 +141,14 @@ ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call) {
   for (int32_t k = 0; k < all.rank; k++)
     all.dims[k] = k < i->rank ? i->dims[k] : type->dims[k - i->rank + 1];
   if (!leat_type_equal(leat_value_type(values), &all)) return wrong_values(e, call, &all, values);
-  if (i->rank == 1) return make(e, type, ev_tensor(indices), ev_tensor(values));
+  if (i->rank == 1) return ev_make_rows(e, type, ev_tensor(indices), ev_tensor(values));
   flat.dims[0] = count;
   const leat_dim *dims = leat_arena_memdup(e->arena, flat.dims, sizeof flat.dims);
   leat_attr shapes[] = {{.count = 1, .dims = dims}, {.count = (uint32_t)flat.rank, .dims = dims}};
   ev inputs[] = {ev_tensor(indices), ev_tensor(values)};
   for (int i = 0; i < 2; i++)
     inputs[i] = ev_op(e, LEAT_OP_reshape, &inputs[i], 1, &shapes[i], call->span, NULL);
-  return make(e, type, inputs[0], inputs[1]);
+  return ev_make_rows(e, type, inputs[0], inputs[1]);
 }
 
 ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call) {

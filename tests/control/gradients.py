@@ -457,7 +457,7 @@ def grad_of_a_table_s_rows(i, n):
     return slopes(f, numpy.full((5, 2), 0.5))[0]
 
 
-# -- Inside of bodies, where the count is not known ------------------------------------------------------------------
+# -- Inside of bodies, where the count is not known -------------------------------------------------------------------
 
 def next_chunk(end, begin, used):
     """As the library's: 16 slots, chunks of 16."""
@@ -491,15 +491,15 @@ def iterations_done_again_for_a_gradient(n):
 @case('''
 entry main(x: f64[3], w: f64[3], n: i32[]) -> (y: f64[3], dx: f64[3], dw: f64[3]) {
   _, y, dx, dw = while (k = 0, y = x, dx = x, dw = w) k < 2 {
-    _, z = while (t = 0, z = y) t < n + k { next t + 1, sin(z) * w + x }
+    _, z = while (t = 0, z = y) t < n + k { next t + 1, sin(z) * w * cos(cast(t, f64)) + x }
     g = grad(sum(z * z), [y, w])
     next k + 1, z, g[0], g[1]
   }
 }''', *({'x': X, 'w': [0.9, -1, 0.5], 'n': n} for n in (0, 1, 15, 16, 40, 300)))
 def grad_in_a_turn(x, w, n):
     def f(y, w):
-        for _ in range(count):
-            y = numpy.sin(y) * w + x
+        for t in range(count):
+            y = numpy.sin(y) * w * numpy.cos(t) + x
         return y
     y = x
     for count in n, n + 1:
@@ -559,7 +559,7 @@ def grad_in_a_turn_past_strings_and_eight_dims(x, n):
     return (n + 1) * x**n * 2**(n // 2)
 
 
-# -- Under a limit of memory: the rows of all turns would take 2 MB, of the numbers of a turn 2 kB -------------------------
+# -- Under a limit of memory: the rows of all turns would take 2 MB, of the numbers of a turn 2 kB --------------------
 
 def steep(x, n):
     for _ in range(int(n)):
@@ -587,6 +587,105 @@ entry main(x: f64[256], n: i64[]) -> (y: f64[256], dx: f64[256]) {
 }''', *({'x': numpy.linspace(-1, 1, 256), 'n': n} for n in (0, 1000)), words=['--memory-limit', '1'], tolerance=1000)
 def grad_in_less_memory_of_a_fed_count(x, n):
     return steep(x, n), steep(x + 1e-30j, n).imag / 1e-30
+
+
+# -- Rows of a table that turns read stay rows ------------------------------------------------------------------------
+
+TABLE = numpy.linspace(-1, 1, 10).reshape(5, 2)
+
+
+def looked_up(table, rows, turns):
+    y = numpy.zeros(2)
+    for t in range(int(turns)):
+        y = numpy.tanh(y + table[rows[t]].sum(0) * [2, 1])
+    return y.sum()
+
+
+ROWS = [[3, 0], [0, 4], [3, 3], [1, 0]]
+
+
+@case('''
+entry main(table: f64[5, 2], i: i32[T, 2]) -> (loss: f64[], dt: f64[5, 2], seen: i32[2 * T]) {
+  _, y = while (t: i64[] = 0, y = zeros(f64[2])) t < T { next t + 1, tanh(y + sum(table[i[t]], axis=0) * [2, 1]) }
+  loss = sum(y)
+  g = grad(loss, [table])[0]
+  static_assert(is_rows(g), "sparse")
+  dt = g * 1
+  seen = row_indices(g)
+}''', {'table': TABLE, 'i': ROWS}, {'table': TABLE, 'i': numpy.zeros((0, 2))})
+def grad_of_rows_is_rows(table, i):
+    f = lambda table: looked_up(table, i, len(i))
+    return f(table), *slopes(f, table), i.reshape(-1)
+
+
+@case('''
+entry main(table: f64[5, 2], i: i32[4, 2], n: i32[]) -> (dt: f64[5, 2], count: i64[]) {
+  _, y = while (t = 0, y = zeros(f64[2])) t < n { next t + 1, tanh(y + sum(table[i[t]], axis=0) * [2, 1]) }
+  g = grad(sum(y), [table])[0]
+  static_assert(is_rows(g), "sparse")
+  dt = g * 1
+  count = cast(size(row_indices(g)), i64)
+}''', *({'table': TABLE, 'i': ROWS, 'n': n} for n in (0, 1, 4)))
+def grad_of_rows_that_are_counted(table, i, n):
+    return *slopes(lambda table: looked_up(table, i, n), table), 2 * n
+
+
+@case('''
+entry main(table: f64[5, 2], i: i32[4, 2], p: f64[]) -> (dt: f64[5, 2]) {
+  _, y = while (t = 0, y = zeros(f64[2])) t < 4 and sum(y) < p { next t + 1, tanh(y + sum(table[i[t]], axis=0) * [2, 1]) }
+  g = grad(sum(y), [table])[0]
+  static_assert(not is_rows(g), "some turns may be none")
+  dt = g * 1
+}''', *({'table': TABLE, 'i': ROWS, 'p': p} for p in (9, 0.5, -9)))
+def grad_of_rows_of_turns_that_may_be_none(table, i, p):
+    def f(table):
+        y = numpy.zeros(2)
+        for t in range(4):
+            if y.sum().real >= p:
+                break
+            y = numpy.tanh(y + table[i[t]].sum(0) * [2, 1])
+        return y.sum()
+    return slopes(f, table)[0]
+
+
+@case('''
+entry main(table: f64[5, 2], i: i32[4, 2]) -> (dt: f64[5, 2], same: bool[], d2: f64[5, 2]) {
+  _, total = while (k = 0, total: f64[] = 0) k < 3 {
+    _, y = while (t = 0, y = zeros(f64[2])) t < 4 { next t + 1, tanh(y + sum(table[i[t]], axis=0) * [2, 1]) }
+    next k + 1, total + sum(y) * cast(k, f64)
+  }
+  g = grad(total, [table])[0]
+  static_assert(is_rows(g), "sparse")
+  dt = g * 1
+  h = grad(sum(dt), [table])[0]
+  d2 = h * 1
+  same = size(row_indices(g)) == 24
+}''', {'table': TABLE, 'i': ROWS}, tolerance=1e7)
+def grad_of_rows_of_loops_in_loops(table, i):
+    first = lambda table: slopes(lambda table: 3 * looked_up(table, i, 4), table)[0]
+    found, h = numpy.zeros((5, 2)), 1e-4
+    for place in numpy.ndindex(5, 2):
+        step = numpy.zeros((5, 2))
+        step[place] = h
+        ends = [first(table + k * step).sum() for k in (-2, -1, 1, 2)]
+        found[place] = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+    return first(table), True, found
+
+
+@case('''
+var table: f64[5, 2] = 0.5
+entry main(i: i32[4, 2], n: i32[]) training -> (loss: f64[]) {
+  _, y = while (t = 0, y = zeros(f64[2])) t < n { next t + 1, tanh(y + sum(table[i[t]], axis=0) * [2, 1]) }
+  loss = sum(y)
+  minimize(loss, adagrad, lr=0.1)
+}''', {'i': [[3, 0], [3, 0], [3, 3], [1, 0]], 'n': 3}, words=['-n', '3'], fetch={'table': 'f64'}, tolerance=100)
+def rows_of_a_loop_are_trained(i, n):
+    table, squares = numpy.full((5, 2), 0.5), numpy.zeros((5, 2))
+    for _ in range(3):
+        loss, slope = looked_up(table, i, n), slopes(lambda table: looked_up(table, i, n), table)[0]
+        squares = squares + slope**2
+        table = table - 0.1 * slope / (numpy.sqrt(squares) + 1e-10)
+    return loss, table
 
 
 # -- Nets -------------------------------------------------------------------------------------------------------------
@@ -702,7 +801,7 @@ def grad_leaves_effects_as_they_are(x, n):
     return (n + 1) * x**n
 
 
-# -- Counters: they are not kept but computed ------------------------------------------------------------------------------
+# -- Counters: they are not kept but computed -------------------------------------------------------------------------
 
 @case('''
 entry main(x: f64[3], first: i32[], n: i32[]) -> (g: f64[3]) {
