@@ -60,6 +60,7 @@ struct leat_web_node {
   uint32_t input_count, control_count;
   leat_web_frame *frame; // NULL: of none, being computed from constants alone
   leat_truth live[2];    // of the outputs; the last one of those behind it, too
+  leat_truth entered;    // in a frame: where all that it depends on enters, in the one around
   leat_web_node *next;   // of a merge: its `next_iteration`
   bool numbered;         // of a merge: its second output is used
   leat_value *now;       // what stands for the outputs, where nodes are being placed

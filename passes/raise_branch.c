@@ -175,6 +175,20 @@ static void decide(plan *p) {
 
 // -- Levels ---------------------------------------------------------------------------------------
 
+static void visit_predicates(const plan *p, leat_truth truth, leat_web_user use, void *context) {
+  leat_truth_support support = leat_truth_support_of(&p->web->truths, truth);
+  for (uint32_t i = 0; i < support.count; i++)
+    use(context, p->web->predicates.items[support.items[i]].value);
+}
+
+// What the item uses where it is placed, and what decides there where it is alive.
+static void visit_uses(const plan *p, const leat_web_item *item, leat_web_user use, void *context) {
+  leat_web_uses(item, use, context);
+  visit_predicates(p, item->live, use, context);
+  for (uint32_t i = 0; i < item->choice_count; i++)
+    visit_predicates(p, leat_web_live(item->choices[i].value), use, context);
+}
+
 // A result of a conditional, for who is in the same one, too.
 static bool is_result(const plan *p, const leat_web_item *item, uint32_t i) {
   return !p->stays[i] && item->choices && item->live == p->context;
@@ -191,18 +205,12 @@ static void raise_level(void *context, leat_web_ref ref) {
   if (level > p->levels[user]) p->levels[user] = level;
 }
 
-static void visit_predicates(const plan *p, leat_truth truth, leat_web_user use, void *context) {
-  leat_truth_support support = leat_truth_support_of(&p->web->truths, truth);
-  for (uint32_t i = 0; i < support.count; i++)
-    use(context, p->web->predicates.items[support.items[i]].value);
-}
-
 static void set_levels(plan *p) {
   p->levels = leat_new_array(p->web->scratch, uint32_t, (size_t)p->items.count + 1);
   for (uint32_t i = 0; i < p->items.count; i++) {
     const leat_web_node *n = p->items.items[i].node;
     p->user = i;
-    leat_web_uses(&p->items.items[i], raise_level, p);
+    visit_uses(p, &p->items.items[i], raise_level, p);
     visit_predicates(p, p->decisions[i], raise_level, p);
     for (uint32_t k = 0; n && k < n->control_count; k++)
       raise_level(p, leat_web_through((leat_web_ref){n->controls[k], 0}));
@@ -230,7 +238,7 @@ static void sink_levels(plan *p) {
     if (sinks && p->groups_of[i] != STAYS && p->groups_of[i] > p->levels[i])
       p->levels[i] = p->groups_of[i];
     p->user = i;
-    leat_web_uses(&p->items.items[i], sink, p);
+    visit_uses(p, &p->items.items[i], sink, p);
     visit_predicates(p, p->decisions[i], sink, p);
     for (uint32_t k = 0; n && k < n->control_count; k++)
       sink(p, leat_web_through((leat_web_ref){n->controls[k], 0}));
@@ -270,7 +278,7 @@ static void see_use(void *context, leat_web_ref ref) {
 static void find_given(plan *p) {
   for (uint32_t i = 0; i < p->items.count; i++) {
     p->user = i;
-    leat_web_uses(&p->items.items[i], see_use, p);
+    visit_uses(p, &p->items.items[i], see_use, p);
   }
   p->user = p->items.count; // none of them: a decision, or who wants it behind
   p->groups_of[p->user] = STAYS;

@@ -375,6 +375,49 @@ static void list_loops_without_exits(leat_web *web) {
 // -- The rules of frames that what is alive tells
 // --------------------------------------------------
 
+static leat_truth entered(leat_web *web, const leat_web_frame *frame, const leat_web_node *n) {
+  leat_op op = n->node->op;
+  const leat_web_frame *inner = op == LEAT_OP_leave ? n->inputs[0].of->frame : NULL;
+  leat_truth all = n->next ? n->next->inputs[0].of->entered : LEAT_ALWAYS;
+  if (op == LEAT_OP_enter && n->frame == frame) return leat_web_live(n->inputs[0]);
+  for (uint32_t i = 0; inner && i < inner->enters.count; i++)
+    if (inner->enters.items[i]->inputs[0].of->frame == frame)
+      all = leat_truth_and(&web->truths, all, inner->enters.items[i]->inputs[0].of->entered);
+  for (uint32_t i = 0; !inner && i < n->input_count; i++)
+    if (n->inputs[i].of->frame == frame)
+      all = leat_truth_and(&web->truths, all, n->inputs[i].of->entered);
+  return all;
+}
+
+// All of the frame is computed where all that enters it is alive: what comes out of it, or has an
+// effect, depends on all of that.
+static bool check_entered(leat_web *web, const leat_web_frame *frame) {
+  bool changed = true;
+  for (uint32_t i = 0; i < web->count; i++) web->nodes[i].entered = LEAT_ALWAYS;
+  while (changed) {
+    changed = false;
+    for (uint32_t i = 0; i < web->count; i++) {
+      leat_web_node *n = &web->nodes[i];
+      leat_truth now = n->frame == frame ? entered(web, frame, n) : LEAT_ALWAYS;
+      changed |= now != n->entered;
+      n->entered = now;
+    }
+  }
+  for (uint32_t i = 0; i < web->count; i++) {
+    const leat_web_node *n = &web->nodes[i];
+    bool out = n->node->op == LEAT_OP_leave && n->inputs[0].of->frame == frame;
+    leat_truth all = out ? n->inputs[0].of->entered : n->entered;
+    if (!out && (n->frame != frame || !n->node->effect)) continue;
+    if (leat_truth_and(&web->truths, all, frame->cond->entered) != frame->live)
+      return leat_web_fail(web, n,
+                           "%s is entered with values of which some may be dead, and this does not "
+                           "depend on all of them, which is not supported yet: a switch before "
+                           "each `enter` kills them together",
+                           frame_text(web, frame));
+  }
+  return true;
+}
+
 static bool check_loop(leat_web *web, const leat_web_frame *frame) {
   const char *text = frame_text(web, frame);
   leat_truth ends = leat_truth_not(&web->truths, frame->again);
@@ -397,7 +440,7 @@ static bool check_loop(leat_web *web, const leat_web_frame *frame) {
           "what `leave` takes is to be alive just where the `loop_cond` of %s does "
           "not hold: it comes from the first output of switches by it",
           text);
-  return true;
+  return check_entered(web, frame);
 }
 
 bool leat_web_find(leat_web *web) {

@@ -267,7 +267,7 @@ def a_diamond_in_a_frame(n, x):
 @case('''
 entry main(n: i32[], x: f32[], p: bool[]) -> (y: f32[]) {
   f, t = switch(x, p)
-  i, _ = merge(enter(0, frame="f"))
+  i, _ = merge(enter(cast(t * 0, i32), frame="f"))
   h, _ = merge(enter(t, frame="f"))
   q = loop_cond(i < enter(n, frame="f", is_constant=true))
   _, ii = switch(i, q)
@@ -407,3 +407,20 @@ def a_frame_on_two_devices(n, x):
     for _ in range(n):
         x = x * 2 - 1
     return x
+
+
+@case('''
+entry main(x: f32[], p: bool[]) -> (y: f32[], z: f32[]) {
+  i = x * 3
+  q = i > 5
+  f, t = switch(x, p)
+  _, u = switch(t, q)
+  n, _ = merge(u * 2, i)
+  g, v = switch(n, p)
+  y, _ = merge(g, v + 1)
+  a, b = switch(n, n > 5)
+  z, _ = merge(a, b / 2, f)
+}''', *({'x': x, 'p': p} for x in (1, 2) for p in (True, False)))
+def what_decides_inside_is_there_before(x, p):
+    n = x * 2 if p and x * 3 > 5 else x * 3
+    return (n + 1 if p else n), (n / 2 if n > 5 else n)
