@@ -31,8 +31,17 @@ static double contraction_cost(const leat_node *node) {
   return rows * lanes * k * 2 / (out->dtype == LEAT_f64 ? 80 : 160);
 }
 
+// What is not updated stays where it is, or is copied by a launch of its own.
+static double scatter_cost(const leat_node *node) {
+  const leat_type *updates = leat_value_type(node->inputs[2]);
+  double elements = leat_elements_estimate(updates->dims, updates->rank);
+  return elements * leat_node_cost(node) + 2 * bytes_of(updates) / BYTES_A_NANOSECOND;
+}
+
 double leat_unit_estimate(const leat_unit *unit) {
   double elements = leat_elements_estimate(unit->dims, unit->rank), cost = 50;
+  const leat_node *first = unit->members.count ? unit->members.items[0]->node : NULL;
+  if (first && first->info->kind == LEAT_KIND_SCATTER) return cost + scatter_cost(first);
   for (uint32_t i = 0; i < unit->members.count; i++) {
     const leat_item *item = unit->members.items[i];
     cost += leat_elements_estimate(leat_item_space(item)->dims, leat_item_space(item)->rank) *
