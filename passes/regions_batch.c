@@ -8,6 +8,9 @@
 // That is worth it where the loop surely turns at least as often as there are rows, so that nothing
 // is computed that nobody asks for, and where reading a row takes less time than computing it. The
 // product's size is bounded.
+//
+// Of the other products, what does not vary and is read transposed is transposed in front of the
+// loop, so that no turn has to: the elements are added in the same order.
 #include "ops/build.h"
 #include "ops/turns.h"
 #include "passes/cost.h"
@@ -159,13 +162,33 @@ static void extend_condition(const batcher *b) {
   leat_rewrite_finish(&r);
 }
 
-static void batch_loop(batcher *b) {
+static void turn_weight(batcher *b, leat_node *node) {
+  if (node->op != LEAT_OP_matmul || !is_free(node) || *leat_node_attr(node, "family")->string)
+    return;
+  leat_value weight = captured(b, node->inputs[1]);
+  if (!weight.node || !leat_node_attr(node, "transpose_b")->i) return;
+  int32_t rank = leat_value_type(weight)->rank;
+  int64_t *order = leat_new_array(b->graph->arena, int64_t, (size_t)rank);
+  for (int32_t i = 0; i < rank; i++) order[i] = i;
+  order[rank - 2] = rank - 1;
+  order[rank - 1] = rank - 2;
+  leat_attr attr = {.count = (uint32_t)rank, .ints = order};
+  leat_builder builder = builder_of(b, b->graph, node);
+  leat_value turned = leat_build(&builder, node->name, LEAT_OP_transpose, &weight, 1, &attr);
+  if (!turned.node) return;
+  leat_vec_push(b->graph->arena, &b->made, turned);
+  node->inputs[1] = leat_region_add_parameter(&b->region, b->region.bodies[1], turned);
+  leat_node_set_attr(b->region.bodies[1], node, "transpose_b", (leat_attr){.i = false});
+}
+
+static void batch_loop(batcher *b, bool counted) {
   leat_graph *body = b->region.bodies[1];
   leat_rewriter r = leat_rewrite_begin(body, b->regions->context->scratch);
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = body->nodes.items[i];
     leat_rewrite_inputs(&r, node);
-    leat_value instead = batch_node(b, node);
+    leat_value instead = counted ? batch_node(b, node) : (leat_value){0};
+    if (!instead.node) turn_weight(b, node);
     if (instead.node)
       leat_rewrite_replace(&r, node, instead);
     else
@@ -188,9 +211,9 @@ void leat_regions_batch(leat_regions *regions, leat_graph *graph) {
     bool exact;
     leat_rewrite_inputs(&r, node);
     batcher b = {.regions = regions, .graph = graph, .cost = &cost};
-    if (node->op == LEAT_OP_while_loop && leat_loop_turns(node, &b.turns, &exact) && exact) {
+    if (node->op == LEAT_OP_while_loop) {
       b.region = leat_region_node_of(node);
-      batch_loop(&b);
+      batch_loop(&b, leat_loop_turns(node, &b.turns, &exact) && exact);
     }
     leat_rewrite_keep(&r, node);
   }
