@@ -210,7 +210,7 @@ static bool if_values(evaluator *e, const leat_stmt *stmt, choice *out) {
   ev_scope *outer = e->frame->scope;
   if (out->count) e->frame->scope = ev_scope_new(e, outer);
   bool ok = block_values(e, stmt, block, out);
-  e->frame->scope = outer;
+  if (out->count) ev_scope_close(e, outer);
   return ok;
 }
 
@@ -262,8 +262,9 @@ static void bind_carried(evaluator *e, const loop *l) {
       const char *name = ev_leaf_name(e, carried->name, &l->leaves.items[k]);
       params[k] = ev_tensor(leat_region_parameter(&e->region->built, &builder, name, k));
     }
-    ev_bind(e, e->frame->scope, carried->span, carried->name,
-            ev_put_together(e, l->forms[i], params));
+    ev_scope *scope = e->frame->scope;
+    if (ev_bind(e, scope, carried->span, carried->name, ev_put_together(e, l->forms[i], params)))
+      ev_lookup(scope, carried->name)->carried = true;
   }
 }
 

@@ -32,6 +32,7 @@ typedef struct ev_binding {
   ev value;
   leat_span span;
   leat_map *members; // of a family: index + 1 → ev *; NULL for everything else
+  bool carried;      // by the `while` whose scope it is in
 } ev_binding;
 
 typedef struct ev_scope {
@@ -39,6 +40,7 @@ typedef struct ev_scope {
   leat_map names; // interned name → ev_binding *
   bool turn;      // of one turn of a `for`: families go to the scope around
   leat_map *gone; // what turns bound here: name → ev_binding *; NULL: nothing
+  struct ev_scope *closed, *closed_before; // the last block that ended in it; the one before this
 } ev_scope;
 
 // A call being evaluated, or the entry or top level below all calls.

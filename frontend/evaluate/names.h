@@ -6,6 +6,10 @@
 
 // -- scope.c --------------------------------------------------------------------------------------
 ev_binding *ev_lookup(const ev_scope *scope, const char *name);
+// The block of an `if` or a `while` ends: of its names it is known, but where they were.
+void ev_scope_close(evaluator *e, ev_scope *outer);
+// Says where a name is bound that cannot be bound or assigned, and what does instead.
+void ev_note_binding(evaluator *e, const ev_binding *binding, const char *words);
 // x[index] = value: the member of a family in the frame's scope, not in that of a turn.
 void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value);
 // The scope itself, or the nearest around it that is of no turn.

@@ -4,6 +4,7 @@
 #include "frontend/evaluate/region.h"
 
 #include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/statements.h"
 
 #include <string.h>
@@ -224,7 +225,7 @@ void ev_region_close(evaluator *e) {
   uint32_t body = region->built.body_count;
   leat_region_close(&region->built, &builder, stays);
   keep_records(e, &builder, body);
-  e->frame->scope = region->scope;
+  ev_scope_close(e, region->scope);
   e->path = region->path;
 }
 

@@ -64,6 +64,13 @@ ev_scope *ev_scope_new(evaluator *e, ev_scope *parent) {
   return scope;
 }
 
+void ev_scope_close(evaluator *e, ev_scope *outer) {
+  ev_scope *block = e->frame->scope;
+  block->closed_before = outer->closed;
+  outer->closed = block;
+  e->frame->scope = outer;
+}
+
 ev_scope *ev_scope_around(ev_scope *scope) {
   while (scope->turn) scope = scope->parent;
   return scope;
@@ -81,6 +88,11 @@ static ev_claim_kind claim_of(ev value) {
   return value.kind == EV_STATE ? EV_VARIABLE : value.kind == EV_ENTRY ? EV_ENTRY_NAME : EV_BINDING;
 }
 
+void ev_note_binding(evaluator *e, const ev_binding *binding, const char *words) {
+  leat_note_at(e->diag, binding->span, "%s%s", words,
+               binding->carried ? "; the loop carries it, and `next` gives its next value" : "");
+}
+
 static bool check_unbound(evaluator *e, ev_scope *scope, leat_span span, const char *name,
                           ev value) {
   const ev_binding *old = leat_map_get(&scope->names, name);
@@ -91,7 +103,7 @@ static bool check_unbound(evaluator *e, ev_scope *scope, leat_span span, const c
             variable ? "`%s` is a variable: `:=` gives it a value"
                      : "`%s` is bound twice in this scope",
             name);
-    if (old->span.source) leat_note_at(e->diag, old->span, "the first binding is here");
+    if (old->span.source) ev_note_binding(e, old, "the first binding is here");
     return false;
   }
   const ev_function *function = global && !again ? leat_map_get(&e->functions, name) : NULL;
@@ -317,6 +329,15 @@ static const ev_binding *gone_with_turn(const ev_scope *scope, const char *name)
   return found;
 }
 
+// What a block that ended here, or in one of these, bound.
+static const ev_binding *gone_with_block(const ev_scope *scope, const char *name) {
+  const ev_binding *found = NULL;
+  for (; scope && !found; scope = scope->parent)
+    for (const ev_scope *block = scope->closed; block && !found; block = block->closed_before)
+      found = leat_map_get(&block->names, name);
+  return found;
+}
+
 static ev tell_of_broken(evaluator *e, const leat_broken_entry *broken, leat_span span) {
   leat_span where;
   const char *first = leat_withheld_first(broken->errors, &where);
@@ -335,6 +356,15 @@ static ev unknown_name(evaluator *e, const char *name, leat_span span) {
     ev_fail(e, span,
             "`%s` is bound inside a `for` and gone with each turn; a family is kept: `%s[i] = …`",
             name, name);
+    leat_note_at(e->diag, gone->span, "it is bound here");
+    return ev_error();
+  }
+  gone = gone_with_block(e->frame->scope, name);
+  if (gone) {
+    ev_fail(e, span,
+            "`%s` is bound inside of an `if` or a `while`, which gives what it yields or carries, "
+            "and nothing else",
+            name);
     leat_note_at(e->diag, gone->span, "it is bound here");
     return ev_error();
   }

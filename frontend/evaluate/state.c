@@ -130,7 +130,7 @@ void ev_assign(evaluator *e, const leat_stmt *stmt) {
             ev_kind_name(target),
             part ? "; one with new rows is `v := scatter_set(v, indices, rows)`" : "");
     const ev_binding *binding = name ? ev_lookup(e->frame->scope, name) : NULL;
-    if (binding) leat_note_at(e->diag, binding->span, "`%s` is bound here", name);
+    if (binding) ev_note_binding(e, binding, "it is bound here");
     return;
   }
   leat_op op = stmt->kind == LEAT_STMT_ASSIGN ? LEAT_OP_assign : LEAT_OP_assign_add;

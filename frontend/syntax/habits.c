@@ -43,6 +43,8 @@ static const habit words[] = {
     WRITE("from", "`use \"file.leat\"`"),
     WRITE("include", "`use \"file.leat\"`"),
     WRITE("elif", "`else if`"),
+    WRITE("break", "in the condition: `while (t = 0, more = true) more and t < n { … }`"),
+    WRITE("continue", "as an `if` that gives what `next` takes"),
     WRITE("Variable", "`var name: f32[3] = zeros()`"),
     {"dim", "`dim` declares a dimension; the key of an axis is `axis=`, an extent `shape(x)[0]`"},
     WRITE("variable", "`var name: f32[3] = zeros()`"),
