@@ -8,17 +8,18 @@
 
 // -- grad and trainables ------------------------------------------------------------------------
 
-bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
+static bool check_list(evaluator *e, ev targets, bool may_be_rows, leat_span span) {
   if (targets.kind != EV_LIST) {
     ev_fail(e, span, "expected a list of variables or tensors, found %s", ev_kind_name(targets));
     return false;
   }
   for (uint32_t i = 0; i < targets.list->count; i++) {
     ev target = targets.list->items[i];
-    if (target.kind == EV_ROWS) continue; // a gradient that is handed on
+    if (target.kind == EV_ROWS && may_be_rows) continue;
     if (target.kind != EV_STATE && target.kind != EV_TENSOR) {
-      ev_fail(e, span, "a gradient is with respect to a variable or a tensor, not %s",
-              ev_kind_name(target));
+      ev_fail(e, span, "a gradient is with respect to a variable or a tensor, not %s%s",
+              ev_kind_name(target),
+              target.kind == EV_ROWS ? ": `row_values` gives their values" : "");
       return false;
     }
     leat_dtype dtype =
@@ -30,6 +31,10 @@ bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
     return false;
   }
   return true;
+}
+
+bool ev_check_targets(evaluator *e, ev targets, leat_span span) {
+  return check_list(e, targets, false, span);
 }
 
 // The tensor of which gradients are asked: the value, or the sum of a list of losses. No node:
@@ -186,7 +191,7 @@ static bool check_vars(evaluator *e, const application *a) {
 
 static ev apply(evaluator *e, const application *a) {
   uint32_t count = a->vars.list->count;
-  if (!ev_check_targets(e, a->gradients, a->span)) return ev_error();
+  if (!check_list(e, a->gradients, true, a->span)) return ev_error();
   if (count != a->gradients.list->count)
     return ev_fail(e, a->span, "%u variables and %u gradients", count, a->gradients.list->count);
   for (uint32_t i = 0; i < count; i++)
