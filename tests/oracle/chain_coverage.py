@@ -30,6 +30,8 @@ ELSEWHERE = {
     'computed while compiling, or of lists':
         'tensor is_complex is_float fan_in fan_out contains repeated replaced product sum_of column mean_of zeros ones',
     'if and while, as chain_regions.py writes them': 'conditional while_loop parameter yield',
+    'made into these, or the paper\'s own': 'switch merge enter leave next_iteration loop_cond',
+    'functions of functions: tests/oracle/derivative_cases.py': 'jacobian hessian',
     'schedules of integers: tests/oracle/library_cases.py': 'exponential_decay cosine_decay piecewise_constant',
     'sparse rows, which JAX has not': 'unique_rows',
     'of the next float, which any rounding before it moves: tests/oracle/library_cases.py': 'nextafter spacing',
