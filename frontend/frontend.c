@@ -134,6 +134,12 @@ const char *leat_frontend_hold(leat_frontend *e, const char *name, const leat_ty
 
 // -- Names for feeds and fetches ----------------------------------------------------------------
 
+// A loop that gradients go through has other bodies now, with nodes of the same names.
+static leat_value aliased(const leat_frontend *e, leat_value value) {
+  if (value.node->graph->owner) value.node = leat_graph_find_node(e->graph, value.node->name);
+  return value;
+}
+
 static leat_value find_path(const leat_frontend *e, const char *path) {
   const char *colon = strrchr(path, ':');
   uint32_t port = 0;
@@ -146,7 +152,7 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
   size_t length = colon ? (size_t)(colon - path) : strlen(path);
   const char *name = leat_intern_n(e->strings, path, length);
   const leat_value *alias = leat_map_get(&e->aliases, name);
-  if (alias && !port) return *alias;
+  if (alias && !port) return aliased(e, *alias);
   leat_node *node = leat_graph_find_node(e->graph, name);
   bool there = node && (port < node->output_count || !colon);
   return there ? (leat_value){node, port} : (leat_value){0};
@@ -172,16 +178,33 @@ static const char *find_below(const char *name, const char *const *names, size_t
   return NULL;
 }
 
-const char *leat_frontend_suggest(const leat_frontend *e, const char *name) {
-  const leat_graph *graph = e->graph;
-  size_t count = (size_t)graph->nodes.count + graph->states.count + e->aliases.count, n = 0;
-  const char **names = leat_new_array(e->arena, const char *, count + 1);
-  for (uint32_t i = 0; i < graph->states.count; i++) names[n++] = graph->states.items[i]->name;
-  for (uint32_t i = 0; i < e->aliases.count; i++)
-    if (e->aliases.entries[i].value) names[n++] = e->aliases.entries[i].key;
-  for (uint32_t i = 0; i < graph->nodes.count; i++) names[n++] = graph->nodes.items[i]->name;
-  const char *below = find_below(name, names, n);
-  return below ? below : leat_nearest(name, names, n);
+typedef struct known_names {
+  leat_arena *arena;
+  bool inside; // of branches and loops too
+  leat_vec(const char *) names;
+} known_names;
+
+static void add_known(known_names *known, const char *name, const leat_node *node) {
+  bool useful = node->op != LEAT_OP_yield && (known->inside || !node->graph->owner);
+  if (useful) leat_vec_push(known->arena, &known->names, name);
+}
+
+static void add_nodes(void *context, leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    add_known(context, graph->nodes.items[i]->name, graph->nodes.items[i]);
+}
+
+const char *leat_frontend_suggest(const leat_frontend *e, const char *name, bool inside) {
+  known_names known = {.arena = e->arena, .inside = inside};
+  for (uint32_t i = 0; i < e->graph->states.count; i++)
+    leat_vec_push(e->arena, &known.names, e->graph->states.items[i]->name);
+  for (uint32_t i = 0; i < e->aliases.count; i++) {
+    const leat_value *value = e->aliases.entries[i].value;
+    if (value) add_known(&known, e->aliases.entries[i].key, value->node);
+  }
+  leat_graph_visit(e->graph, add_nodes, &known);
+  const char *below = find_below(name, known.names.items, known.names.count);
+  return below ? below : leat_nearest(name, known.names.items, known.names.count);
 }
 
 // -- What a REPL shows --------------------------------------------------------------------------

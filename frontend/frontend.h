@@ -63,8 +63,9 @@ leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t 
 // bound name (`train/y`), or either without the entry when `entry` is given. {NULL}: unknown.
 leat_value leat_frontend_find(const leat_frontend *frontend, const leat_entry *entry,
                               const char *name);
-// The name of a known node, state or binding nearest to `name`, for a suggestion; or NULL.
-const char *leat_frontend_suggest(const leat_frontend *frontend, const char *name);
+// The name of a known node, state or binding nearest to `name`, for a suggestion; or NULL. inside:
+// it may be in a branch or a loop.
+const char *leat_frontend_suggest(const leat_frontend *frontend, const char *name, bool inside);
 
 // Values of the last text's expression statements at top level, for a REPL to show; a variable by
 // its own name counts as its value.

@@ -68,12 +68,19 @@ typedef struct leat_pass_context {
   leat_vec(leat_graph *) parts;        // what partition made, one a device that has nodes
 } leat_pass_context;
 
+// A value that is fetched by a name, besides the entries' results; value.node NULL: the state that
+// is called so.
+typedef struct leat_wanted {
+  const char *name;
+  leat_value value;
+  bool all; // of a value in a loop: those of all iterations, not the last one's
+} leat_wanted;
+
 // One Run, by name: resolved by the session from leat_step_spec.
 typedef struct leat_step_request {
   leat_vec(leat_entry *) entries;
   leat_vec(leat_result) feeds; // values by the names they are fed by, besides the parameters
-  // Besides the entries' results; value.node NULL: the state called `name`.
-  leat_vec(leat_result) fetches;
+  leat_vec(leat_wanted) fetches;
   leat_vec(leat_node *) runs;
 } leat_step_request;
 

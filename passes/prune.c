@@ -4,6 +4,7 @@
 //           for the last write of its state, and a write for that and for the reads since
 //   refuses a named dim that no feed gives a value
 //   places  what may fail while running has its place in the user's text
+//   gives   what is fetched of a branch or a loop (passes/inside.h)
 //   makes   a new graph in context->arena: feeds are `feed` nodes, what is fetched ends in `fetch`
 //           nodes (parameters and results are named <entry>/<name> there when the Run has several
 //           entries), each with its place among the step's feeds or fetches as `index`; entries
@@ -18,9 +19,12 @@
 // they were entered. The cost is that of the step, and a few bytes a node of the session's
 // graph.
 #include "passes/clone.h"
+#include "passes/inside.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "passes/state_home.h"
+
+#include <string.h>
 
 // How much of a node the step needs.
 typedef enum need {
@@ -66,12 +70,15 @@ static const leat_value *find_feed(const pruner *p, leat_value value) {
   return NULL;
 }
 
-static void want(pruner *p, leat_node *node, need level) {
-  if (p->fed[node->id] && node->output_count == 1) return;
+static void want_computed(pruner *p, leat_node *node, need level) {
   if (reads_state(node)) level = NEED_HISTORY;
   if (p->needs[node->id] >= level) return;
   p->needs[node->id] = (uint8_t)level;
   leat_vec_push(p->context->scratch, &p->pending, node);
+}
+
+static void want(pruner *p, leat_node *node, need level) {
+  if (!p->fed[node->id] || node->output_count > 1) want_computed(p, node, level);
 }
 
 static void want_value(pruner *p, leat_value value) {
@@ -142,8 +149,13 @@ static void want_request(pruner *p) {
     for (uint32_t j = 0; j < entry->effects.count; j++)
       want(p, entry->effects.items[j], NEED_VALUE);
   }
-  for (uint32_t i = 0; i < request->fetches.count; i++)
-    if (request->fetches.items[i].value.node) want_value(p, request->fetches.items[i].value);
+  for (uint32_t i = 0; i < request->fetches.count; i++) {
+    leat_value value = request->fetches.items[i].value;
+    if (leat_is_inside(value))
+      want_computed(p, (leat_node *)leat_node_outermost(value.node), NEED_VALUE);
+    else if (value.node)
+      want_value(p, value);
+  }
   for (uint32_t i = 0; i < request->runs.count; i++) want(p, request->runs.items[i], NEED_VALUE);
   want_ancestors(p);
 }
@@ -288,11 +300,18 @@ static void copy_node(pruner *p, const leat_node *node) {
 
 // -- Results -------------------------------------------------------------------------------
 
+// A node's name has no `:`.
+static const char *fetch_path(const pruner *p, const char *name) {
+  char *path = leat_arena_strndup(p->context->scratch, name, strlen(name));
+  for (char *at = path; (at = strchr(at, ':'));) *at = '_';
+  return leat_graph_unique_name(p->cloner.to, leat_intern_path(p->session->strings, "fetch", path));
+}
+
 static void fetch(pruner *p, leat_entry *entry, const char *name, leat_value value,
                   leat_span span) {
   leat_graph *to = p->cloner.to;
   leat_attr attrs[] = {{.string = name}, {.i = p->fetches++}};
-  const char *path = leat_graph_unique_name(to, leat_intern_path(to->strings, "fetch", name));
+  const char *path = fetch_path(p, name);
   leat_node *node = leat_graph_append(to, LEAT_OP_fetch, path, &value, 1, attrs);
   node->entry = entry;
   node->span = span;
@@ -328,13 +347,36 @@ static leat_value read_at_the_end(pruner *p, const leat_state *state, leat_entry
   return (leat_value){read, 0};
 }
 
+// A copied body has its nodes in the same order.
+static leat_value copy_inside(const pruner *p, leat_value value) {
+  const leat_node *owner = value.node->graph->owner;
+  if (!owner) return (leat_value){p->copies[value.node->id], value.port};
+  const leat_node *copy = copy_inside(p, (leat_value){(leat_node *)owner, 0}).node;
+  int i = 0;
+  while (leat_node_body(owner, i) != value.node->graph) i++;
+  return (leat_value){leat_node_body(copy, i)->nodes.items[value.node->id], value.port};
+}
+
+// Before any of them makes its bodies other ones.
+static leat_value *find_inside(const pruner *p) {
+  uint32_t count = p->request->fetches.count;
+  leat_value *values = leat_new_array(p->context->scratch, leat_value, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    leat_value value = p->request->fetches.items[i].value;
+    if (leat_is_inside(value)) values[i] = copy_inside(p, value);
+  }
+  return values;
+}
+
 static void fetch_others(pruner *p) {
   leat_graph *to = p->cloner.to;
   leat_entry *last = to->entries.count ? to->entries.items[to->entries.count - 1] : NULL;
+  const leat_value *inside = find_inside(p);
   for (uint32_t i = 0; i < p->request->fetches.count; i++) {
-    const leat_result *wanted = &p->request->fetches.items[i];
+    const leat_wanted *wanted = &p->request->fetches.items[i];
     if (wanted->value.node) {
-      leat_value value = copy_of(p, wanted->value);
+      leat_value value = inside[i].node ? leat_inside_take(p->context, to, wanted, inside[i])
+                                        : copy_of(p, wanted->value);
       fetch(p, value.node->entry, wanted->name, value, value.node->span);
     } else {
       const leat_state *state = leat_graph_find_state(p->session, wanted->name);
@@ -403,7 +445,7 @@ static void extend_chain(controller *c, leat_node *node) {
 }
 
 // The control edges of a copy are those of its original that are still there, and those of its
-// state's chain.
+// state's chain; what was made for a fetch has its own.
 static void set_controls(pruner *p) {
   leat_graph *to = p->cloner.to;
   controller c = {.p = p};
@@ -412,8 +454,10 @@ static void set_controls(pruner *p) {
   for (uint32_t i = 0; i < to->nodes.count; i++) {
     leat_node *node = to->nodes.items[i];
     c.controls.count = 0;
-    for (uint32_t j = 0; j < node->control_count; j++)
-      add_control(&c, node, p->copies[node->controls[j]->id]);
+    for (uint32_t j = 0; j < node->control_count; j++) {
+      leat_node *before = node->controls[j];
+      add_control(&c, node, before->graph == to ? before : p->copies[before->id]);
+    }
     if (leat_node_state(node)) extend_chain(&c, node);
     node->control_count = c.controls.count;
     node->controls = leat_new_array(to->arena, leat_node *, c.controls.count);
@@ -549,7 +593,7 @@ static leat_status find_needs(pruner *p) {
   find_web(p);
   want_request(p);
   for (uint32_t i = 0; i < p->request->fetches.count; i++) {
-    const leat_result *fetch = &p->request->fetches.items[i];
+    const leat_wanted *fetch = &p->request->fetches.items[i];
     if (!fetch->value.node)
       LEAT_TRY(want_initial(p, leat_graph_find_state(p->session, fetch->name)));
   }

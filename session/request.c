@@ -1,6 +1,8 @@
 // Looks up entries, then feeds, fetches and runs: a short name is one of the first entry.
 #include "session/request.h"
 
+#include "passes/inside.h"
+
 #include <string.h>
 
 typedef struct resolver {
@@ -36,7 +38,7 @@ static leat_status unknown_feed(const resolver *r, const char *name) {
   }
   if (leat_graph_find_state(r->graph, name)) return is_variable(r, name, "fed");
   const char *nearest = leat_nearest(name, names, count);
-  if (!nearest) nearest = leat_frontend_suggest(r->session->frontend, name);
+  if (!nearest) nearest = leat_frontend_suggest(r->session->frontend, name, false);
   if (nearest) return unknown(r, "edge", name, nearest);
   return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no edge `%s`%s", name, list);
 }
@@ -170,7 +172,7 @@ static leat_status add_named_feed(resolver *r, const char *name) {
   if (is_parameter(r, name)) return LEAT_OK;
   leat_value value = find_value(r, name);
   if (!value.node) return unknown_feed(r, name);
-  if (value.node->graph != r->graph)
+  if (value.node->graph->owner)
     return is_inside(
         r, name, value.node, "fed",
         "which may compute it many times or never; feed what goes in there, or make it "
@@ -191,24 +193,41 @@ static leat_status add_named_feed(resolver *r, const char *name) {
   return LEAT_OK;
 }
 
+// `NAME:all` is that of all iterations.
+static bool takes_all(const resolver *r, const char **name) {
+  static const char suffix[] = ":all";
+  size_t size = strlen(*name), end = sizeof suffix - 1;
+  bool all = size > end && strcmp(*name + size - end, suffix) == 0;
+  if (all) *name = leat_intern_n(r->session->strings, *name, size - end);
+  return all;
+}
+
+// The type of what a value is fetched as; NULL: reported.
+static const leat_type *fetched_type(const resolver *r, const leat_wanted *wanted) {
+  leat_type *type = leat_arena_memdup(r->arena, leat_value_type(wanted->value), sizeof *type);
+  if (!leat_is_inside(wanted->value) && !wanted->all) return type;
+  leat_dims *dims = leat_dims_extend(r->graph->dims, r->arena);
+  return leat_inside_type(dims, r->session->diag, wanted, type) ? type : NULL;
+}
+
 static leat_status add_named_fetch(resolver *r, const char *name) {
   leat_state *state = leat_graph_find_state(r->graph, name);
-  leat_result fetch = {leat_intern(r->session->strings, name), {0}};
+  leat_wanted wanted = {.name = leat_intern(r->session->strings, name)};
   const leat_type *type = state ? &state->type : NULL;
   if (!state) {
-    fetch.value = find_value(r, name);
-    if (!fetch.value.node)
-      return unknown(r, "value", name, leat_frontend_suggest(r->session->frontend, name));
-    if (fetch.value.node->graph != r->graph)
-      return is_inside(r, name, fetch.value.node, "fetched",
-                       "which gives what it yields or carries");
-    if (fetch.value.port >= fetch.value.node->output_count)
+    wanted.all = takes_all(r, &name);
+    wanted.value = find_value(r, name);
+    if (!wanted.value.node)
+      return unknown(r, "value", name, leat_frontend_suggest(r->session->frontend, name, true));
+    if (wanted.value.port >= wanted.value.node->output_count)
       return leat_fail(&r->session->error, LEAT_INVALID,
-                       "`%s` has no value that could be fetched; it can be run", name);
-    type = leat_value_type(fetch.value);
+                       "`%s` has no value that could be fetched%s", name,
+                       leat_is_inside(wanted.value) ? "" : "; it can be run");
+    type = fetched_type(r, &wanted);
+    if (!type) return LEAT_INVALID;
   }
-  leat_vec_push(r->arena, &r->out->step.fetches, fetch);
-  add_fetch(r, name, type);
+  leat_vec_push(r->arena, &r->out->step.fetches, wanted);
+  add_fetch(r, wanted.name, type);
   return LEAT_OK;
 }
 
@@ -217,10 +236,10 @@ static leat_status add_run(resolver *r, const char *name) {
   if (!node) {
     node = find_value(r, name).node;
     if (!node && leat_graph_find_state(r->graph, name)) return is_variable(r, name, "run");
-    if (!node) return unknown(r, "node", name, leat_frontend_suggest(r->session->frontend, name));
+    if (!node)
+      return unknown(r, "node", name, leat_frontend_suggest(r->session->frontend, name, false));
   }
-  if (node->graph != r->graph)
-    return is_inside(r, name, node, "run", "which runs as a whole; run that");
+  if (node->graph->owner) return is_inside(r, name, node, "run", "which runs as a whole; run that");
   leat_vec_push(r->arena, &r->out->step.runs, node);
   if (leat_step_fetches_run(&r->out->step, node)) add_written_fetch(r, node);
   return LEAT_OK;

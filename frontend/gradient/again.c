@@ -104,15 +104,17 @@ leat_value ev_recall(const reversal *r, uint32_t carried, leat_value outside, le
 
 // -- The loop -------------------------------------------------------------------------------------
 
-static void begin_body(const reversal *r, leat_value *params) {
+static leat_value *begin_body(const reversal *r) {
+  leat_value *params = leat_new_array(r->e->arena, leat_value, r->node->input_count);
   ev_region_open(r->e);
   for (uint32_t i = 0; i < r->node->input_count; i++) params[i] = ev_parameter(r, "x", i);
+  return params;
 }
 
-static void condition_again(const reversal *r, ev_again *how, leat_value *params) {
+static void condition_again(const reversal *r, ev_again *how) {
   leat_value holds;
-  begin_body(r, params);
-  how->copies[0] = ev_region_repeat(r->e, r->condition, params, &holds);
+  how->params[0] = begin_body(r);
+  how->copies[0] = ev_region_repeat(r->e, r->condition, how->params[0], &holds);
   if (how->limit.node) {
     leat_value count = ev_parameter(r, "count", r->node->input_count);
     leat_value limit = ev_parameter(r, "limit", r->node->input_count + 1);
@@ -122,12 +124,12 @@ static void condition_again(const reversal *r, ev_again *how, leat_value *params
   if (holds.node) ev_give(r, 0, holds);
 }
 
-static bool body_again(const reversal *r, ev_again *how, leat_value *params) {
+static bool body_again(const reversal *r, ev_again *how) {
   evaluator *e = r->e;
   uint32_t inputs = r->node->input_count, results = r->carried + 1;
   uint32_t row_first = inputs + (how->limit.node ? 2 : 1);
   leat_value *next = leat_new_array(e->arena, leat_value, 2 * (size_t)r->carried + 1);
-  begin_body(r, params);
+  const leat_value *params = how->params[1] = begin_body(r);
   leat_value count = ev_parameter(r, "count", inputs);
   how->copies[1] = ev_region_repeat(e, r->body, params, next);
   next[r->carried] = ev_operation(r, LEAT_OPERATOR_ADD, count, ev_int(1));
@@ -147,7 +149,6 @@ static bool body_again(const reversal *r, ev_again *how, leat_value *params) {
 leat_node *ev_run_again(const reversal *r, ev_again *how) {
   evaluator *e = r->e;
   uint32_t inputs = r->node->input_count, kept = 0;
-  leat_value *params = leat_new_array(e->arena, leat_value, inputs);
   leat_value *rows = leat_new_array(e->arena, leat_value, (size_t)r->carried + 1);
   leat_value count = how->count.node ? how->count : ev_number(r, 0);
   for (uint32_t i = 0; how->kept && i < r->carried; i++) {
@@ -163,8 +164,8 @@ leat_node *ev_run_again(const reversal *r, ev_again *how) {
   leat_region_add(&region.built, count);
   if (how->limit.node) leat_region_add(&region.built, how->limit);
   for (uint32_t i = 0; i < kept; i++) leat_region_add(&region.built, rows[i]);
-  condition_again(r, how, params);
-  if (body_again(r, how, params)) return ev_region_end(e, NULL);
+  condition_again(r, how);
+  if (body_again(r, how)) return ev_region_end(e, NULL);
   ev_region_drop(e);
   return NULL;
 }
@@ -176,8 +177,11 @@ void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how) {
   bool taken_back_with_us = r->node->id >= e->nodes && r->node->entry == e->entry;
   if (r->node->effect || !here || !taken_back_with_us) return;
   leat_vec_push(e->arena, &e->replaced, (ev_replaced){r->node, by});
-  for (int b = 0; b < 2; b++)
+  for (int b = 0; b < 2; b++) {
+    for (uint32_t i = 0; i < bodies[b]->params.count; i++)
+      leat_graph_rename_node(e->graph, how->params[b][i].node, bodies[b]->params.items[i]->name);
     for (uint32_t i = 0; i < bodies[b]->nodes.count; i++)
       if (how->copies[b][i])
         leat_graph_rename_node(e->graph, how->copies[b][i], bodies[b]->nodes.items[i]->name);
+  }
 }

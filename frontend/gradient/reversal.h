@@ -40,7 +40,8 @@ typedef struct ev_again {
   const leat_value *from;                       // what is carried first; NULL: what the loop does
   leat_value count, limit;                      // from, to; {NULL}: from 0, to the loop's end
   const leat_dim *kept;                         // so many rows; NULL: none
-  leat_node *const *copies[LEAT_REGION_BODIES]; // what was made of the bodies
+  leat_value *params[LEAT_REGION_BODIES];       // what was made of the bodies' parameters
+  leat_node *const *copies[LEAT_REGION_BODIES]; // and of what else is in them
 } ev_again;
 leat_node *ev_run_again(const reversal *r, ev_again *how); // NULL: reported
 // The loop with its count, and what it kept, is the loop from now on: it is not run twice.

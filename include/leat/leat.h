@@ -137,7 +137,8 @@ typedef struct leat_step_spec {
   int entry_count;
   const char *const *feeds; // further edges to feed, by any of their names: "net/h", "train/h:0"
   int feed_count;
-  const char *const *fetches; // further edges or variables to fetch
+  const char *const *fetches; // further edges or variables to fetch; in a loop: of the last
+                              // iteration, "train/t/z:all" of all
   int fetch_count;
   const char *const *runs;
   int run_count;

@@ -52,7 +52,7 @@ TEST(prune_keeps_the_history_of_a_read) {
   leat_value a, b;
   set_up(&f);
   build_history(&f, &a, &b);
-  leat_vec_push(f.arena, &f.request.fetches, (leat_result){"b", b});
+  leat_vec_push(f.arena, &f.request.fetches, (leat_wanted){.name = "b", .value = b});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_OK);
   const char *text = print(&f, f.context.graph);
   CHECK_HAS(text, "$e/second = assign($e/two, state=$w) after [$e/first]");
@@ -87,7 +87,7 @@ TEST(prune_orders_entries_as_given) {
   result(&f, "y", x);
   request_entry(&f, second);
   request_entry(&f, first);
-  leat_vec_push(f.arena, &f.request.fetches, (leat_result){.name = "w"});
+  leat_vec_push(f.arena, &f.request.fetches, (leat_wanted){.name = "w"});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_OK);
   const char *text = print(&f, f.context.graph);
   CHECK_HAS(text, "$second/assign = assign_add($second/x, state=$w)\n");
@@ -104,7 +104,7 @@ TEST(prune_cuts_at_feeds) {
   new_entry(&f, "e");
   leat_value x = param(&f, "x", type_of(LEAT_f32, 0, 0, 0));
   leat_value h = OP1(&f, "e/h", exp, x), y = OP1(&f, "e/y", neg, h);
-  leat_vec_push(f.arena, &f.request.fetches, (leat_result){"y", y});
+  leat_vec_push(f.arena, &f.request.fetches, (leat_wanted){.name = "y", .value = y});
   leat_vec_push(f.arena, &f.request.feeds, (leat_result){"e/h", h});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_OK);
   CHECK_EQ_STR(print(&f, f.context.graph),
@@ -122,7 +122,7 @@ TEST(prune_wants_parameters_fed) {
   set_up(&f);
   new_entry(&f, "e");
   leat_value y = OP1(&f, "e/y", neg, param(&f, "x", type_of(LEAT_f32, 0, 0, 0)));
-  leat_vec_push(f.arena, &f.request.fetches, (leat_result){"y", y});
+  leat_vec_push(f.arena, &f.request.fetches, (leat_wanted){.name = "y", .value = y});
   CHECK_EQ_INT(run(&f, "prune"), LEAT_INVALID);
   CHECK_HAS(messages(&f), "`e/x` must be fed");
   tear_down(&f);

@@ -81,6 +81,73 @@ TEST(variables_by_name) {
   leat_session_destroy(session);
 }
 
+// -- Inside of branches and loops
+// ------------------------------------------------------------------
+
+static const char loops[] = "entry f(x: f32[N], n: i64[]) -> (h: f32[N]) {\n"
+                            "  t, h = while (t: i64[] = 0, h = x) t < n {\n"
+                            "    z = h * 2\n"
+                            "    next t + 1, z + 1\n"
+                            "  }\n"
+                            "}\n";
+
+// One prepared step gives as many rows as there are iterations; where the last is missing it fails,
+// and goes on afterwards.
+TEST(values_inside) {
+  static const char *const last[] = {"t/z"}, *const all[] = {"f/t/z:all", "f/t/h:all"};
+  for (int t = 0; t < 2; t++) {
+    leat_session *session = open_session(loops, t ? "ref" : "cpu");
+    leat_step_spec of_last = {.fetches = last, .fetch_count = 1};
+    leat_step_spec of_all = {.fetches = all, .fetch_count = 2};
+    leat_step *first = prepare(session, "f"), *one, *rows;
+    of_last.entries = of_all.entries = (const char *const[]){"f"};
+    of_last.entry_count = of_all.entry_count = 1;
+    CHECK_EQ_INT(leat_session_prepare(session, &of_last, &one), LEAT_OK);
+    CHECK_EQ_INT(leat_session_prepare(session, &of_all, &rows), LEAT_OK);
+    CHECK_EQ_STR(leat_step_fetch(one, 1)->type, "f32[N]");
+    CHECK_EQ_STR(leat_step_fetch(rows, 1)->name, "f/t/z:all");
+    CHECK_EQ_INT(leat_step_fetch(rows, 1)->rank, 2);
+    for (int64_t n = 4; n-- > 0;) {
+      float x[] = {1, 2};
+      leat_tensor feeds[] = {{LEAT_f32, 1, {2}, x}, {LEAT_i64, 0, {0}, &n}}, out[3];
+      CHECK_EQ_INT(leat_step_run(first, feeds, out), LEAT_OK);
+      CHECK_EQ_INT(leat_step_run(rows, feeds, out), LEAT_OK);
+      CHECK_EQ_INT(out[2].shape[0], n);
+      CHECK_EQ_INT(out[2].shape[1], 2);
+      const float *z = out[1].data, *h = out[2].data;
+      for (int64_t i = 0; i < 2 * n; i++) CHECK(z[i] == 2 * h[i]);
+      for (int64_t i = 2; i < 2 * n; i++) CHECK(h[i] == z[i - 2] + 1);
+      float end = n ? z[2 * n - 1] : 0;
+      CHECK_EQ_INT(leat_step_run(one, feeds, out), n ? LEAT_OK : LEAT_INVALID);
+      if (n) CHECK(((float *)out[1].data)[1] == end);
+    }
+    CHECK(strstr(leat_session_message(session), "`t/z` is in a loop that had no iteration"));
+    leat_step_destroy(first), leat_step_destroy(one), leat_step_destroy(rows);
+    leat_session_destroy(session);
+  }
+}
+
+TEST(nothing_inside_is_fed_or_run) {
+  static const char *const f[] = {"f"}, *const z[] = {"f/t/z"}, *const h[] = {"h:all"};
+  const leat_step_spec wrong[] = {
+      {.entries = f, .entry_count = 1, .feeds = z, .feed_count = 1},
+      {.entries = f, .entry_count = 1, .runs = z, .run_count = 1},
+      {.entries = f, .entry_count = 1, .fetches = h, .fetch_count = 1},
+  };
+  static const char *const words[] = {"`f/t/z` cannot be fed: it is inside of `f/t`",
+                                      "`f/t/z` cannot be run: it is inside of `f/t`",
+                                      "`h:all` cannot be fetched: it is in no loop"};
+  leat_session *session = open_session(loops, "cpu");
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    leat_step *step;
+    CHECK_EQ_INT(leat_session_prepare(session, &wrong[i], &step), LEAT_INVALID);
+    CHECK(!step);
+    CHECK(strstr(leat_session_message(session), words[i]));
+  }
+  leat_step_destroy(prepare(session, "f"));
+  leat_session_destroy(session);
+}
+
 // -- Interrupts --------------------------------------------------------------------------------
 
 // What a step prints interrupts it.

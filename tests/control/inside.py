@@ -1,0 +1,270 @@
+"""What is fetched of the inside of a branch or a loop: of a loop the last iteration's, or all."""
+import numpy
+
+from case import Stops, case
+
+BRANCH = 'in a branch that was not taken'
+NONE = 'in a loop that had no iteration'
+LAST = 'in a branch that the last iteration did not take'
+SOME = 'in some iteration `t/q/a:all` was in a branch that was not taken'
+
+
+def stops(words):
+    raise Stops(words)
+
+
+@case('''
+entry main(p: bool[], x: f32[3]) -> (y: f32[3]) {
+  y = if p {
+    u = x * x
+    yield u + 1
+  } else {
+    yield x
+  }
+}''', {'p': True, 'x': [1, 2, 3]}, {'p': False, 'x': [1, 2, 3]}, fetch={'y/u': 'f32'})
+def a_value_of_a_branch(p, x):
+    return (x * x + 1, x * x) if p else stops(f'`y/u` is {BRANCH}')
+
+
+@case('''
+entry main(x: str[]) -> (y: str[]) {
+  y = if x == "a" {
+    u = x + "b"
+    yield u + "c"
+  } else {
+    v = "d" + x
+    yield v
+  }
+}''', {'x': b'z'}, {'x': b'a'}, fetch={'y/u': 'str'})
+def a_string_of_a_branch(x):
+    return (b'abc', b'ab') if x == 'a' else stops(f'`y/u` is {BRANCH}')
+
+
+@case('''
+entry main(a: f32[]) -> (y: f32[]) {
+  y = if a > 0 {
+    z = if a > 10 {
+      w = a * 2
+      yield w - 1
+    } else { yield a }
+    yield z
+  } else { yield 0 }
+}''', {'a': -1}, {'a': 1}, {'a': 11}, fetch={'y/z/w': 'f32', 'y/z': 'f32'})
+def a_value_of_a_branch_of_a_branch(a):
+    return (a * 2 - 1, a * 2, a * 2 - 1) if a > 10 else stops(f'`y/z/w` is {BRANCH}')
+
+
+TURNS = '''
+entry main(x: f32[N], n: i64[]) -> (h: f32[N]) {
+  t, h = while (t: i64[] = 0, h = x) %s {
+    z = h * 2
+    s = sum(z) > 20
+    next t + 1, z + 1
+  }
+}'''
+
+
+def turns(x, n):
+    """(h, h of each iteration)"""
+    rows = []
+    for _ in range(n):
+        rows.append(x)
+        x = x * 2 + 1
+    return x, numpy.array(rows, 'f4').reshape(n, len(x))
+
+
+@case(TURNS % 't < n', {'x': [1, 2], 'n': 3}, {'x': [1], 'n': 0}, {'x': [], 'n': 2}, {'x': [1, 2, 3], 'n': 5},
+      fetch={'t/h:all': 'f32', 't/z:all': 'f32', 't/s:all': 'bool', 't/t:all': 'i64'})
+def all_iterations_counted_first(x, n):
+    h, rows = turns(x, int(n))
+    return h, rows, rows * 2, (rows * 2).sum(1) > 20, numpy.arange(n)
+
+
+@case(TURNS % 't < n', {'x': [1, 2], 'n': 3}, {'x': [1], 'n': 0}, {'x': [1, 2, 3], 'n': 5},
+      fetch={'t/h': 'f32', 't/z': 'f32', 't/s': 'bool', 't/t': 'i64'})
+def the_last_iteration(x, n):
+    h, rows = turns(x, int(n))
+    return (h, rows[-1], rows[-1] * 2, (rows[-1] * 2).sum() > 20, n - 1) if n else stops(NONE)
+
+
+@case(TURNS % 't < 4', {'x': [1, 2], 'n': 0}, {'x': [3], 'n': 0}, fetch={'t/z:all': 'f32', 't/z': 'f32', 't/h': 'f32'})
+def all_of_four_iterations(x, n):
+    h, rows = turns(x, 4)
+    return h, rows * 2, rows[-1] * 2, rows[-1]
+
+
+@case(TURNS % 't < N', {'x': [1, 2], 'n': 0}, {'x': [], 'n': 0}, {'x': [1, 2, 3], 'n': 0}, fetch={'t/z:all': 'f32'})
+def as_many_iterations_as_a_dim(x, n):
+    h, rows = turns(x, len(x))
+    return h, rows * 2
+
+
+@case(TURNS % 't < 9 and max(h) < 30', {'x': [1, 2], 'n': 0}, {'x': [40], 'n': 0}, {'x': [1, 2, 3], 'n': 0},
+      fetch={'t/z:all': 'f32'})
+def fewer_iterations_than_a_bound(x, n):
+    count = 0
+    while count < 9 and turns(x, count)[0].max() < 30:
+        count += 1
+    h, rows = turns(x, count)
+    return h, rows * 2
+
+
+@case('''
+entry main(n: i64[]) -> (s: f32[]) {
+  t, s = while (t: i64[] = 0, s: f32[] = 1) t < n {
+    q = if s < 10 {
+      a = s * 3
+      print("turn", t)
+      yield a
+    } else {
+      b = s + 1
+      yield b
+    }
+    next t + 1, q
+  }
+}''', {'n': 0}, {'n': 2}, {'n': 4}, fetch={'t/q/a:all': 'f32', 't/q:all': 'f32'})
+def all_of_a_branch_in_a_loop(n):
+    s, rows, taken = numpy.float32(1), [], True
+    for t in range(int(n)):
+        taken = taken and s < 10
+        if s < 10:
+            print('turn', t)
+        s = s * 3 if s < 10 else s + 1
+        rows.append(s)
+    return (s, rows, rows) if taken else stops(SOME)
+
+
+@case('''
+entry main(n: i64[]) -> (s: f32[]) {
+  t, s = while (t: i64[] = 0, s: f32[] = 1) t < n {
+    q = if s < 10 {
+      a = s * 3
+      yield a
+    } else { yield s + 1 }
+    next t + 1, q
+  }
+}''', {'n': 0}, {'n': 4}, {'n': 2}, fetch={'t/q/a': 'f32'})
+def the_last_of_a_branch_in_a_loop(n):
+    return (9, 9) if n == 2 else stops(LAST)
+
+
+NESTED = '''
+entry main(x: f32[N], n: i64[]) -> (s: f32[N]) {
+  i, s = while (i: i64[] = 0, s = x) i < n {
+    j, r = while (j: i64[] = 0, r = s) j < %s {
+      v = r + cast(i * 10 + j, f32)
+      next j + 1, v
+    }
+    next i + 1, r * 0.5
+  }
+}'''
+
+
+def nested(x, n, inner):
+    every = []
+    for i in range(int(n)):
+        every.append([])
+        for j in range(inner(i)):
+            x = x + numpy.float32(i * 10 + j)
+            every[-1].append(x)
+        x = x * numpy.float32(0.5)
+    return x, every
+
+
+@case(NESTED % '3', {'x': [1, 2], 'n': 2}, {'x': [1, 2], 'n': 0}, {'x': [], 'n': 2}, fetch={'i/j/v:all': 'f32'})
+def all_of_all_iterations(x, n):
+    s, every = nested(x, n, lambda i: 3)
+    return s, numpy.array(every, 'f4').reshape(int(n), 3, len(x))
+
+
+@case(NESTED % 'N', {'x': [1, 2], 'n': 2}, {'x': [1, 2, 3], 'n': 1}, fetch={'i/j/v:all': 'f32', 'i/j/v': 'f32'})
+def all_of_all_of_a_dim(x, n):
+    s, every = nested(x, n, lambda i: len(x))
+    return s, every, every[-1][-1]
+
+
+@case(NESTED % '2 - i', {'x': [1, 2], 'n': 2}, {'x': [1, 2], 'n': 3}, fetch={'i/j/v': 'f32', 'i/r:all': 'f32'})
+def the_last_of_the_last_iteration(x, n):
+    if n == 3:
+        stops(NONE)
+    s, every = nested(x, n, lambda i: 2 - i)
+    return s, every[-1][-1], [[*rows][-1] for rows in every]
+
+
+@case('''
+entry main(p: bool[], x: f32[N]) -> (y: f32[N]) {
+  y = if p {
+    t, h = while (t: i32[] = 0, h = x) t < 3 {
+      z = h * 2
+      next t + 1, z
+    }
+    yield h
+  } else { yield x }
+}''', {'p': True, 'x': [1, 2]}, {'p': False, 'x': [1, 2]}, fetch={'y/t/z': 'f32', 'y/t': 'i32'})
+def a_loop_in_a_branch(p, x):
+    return (x * 8, x * 8, 3) if p else stops('in a branch that')
+
+
+@case('''
+entry main(w: f32[], n: i64[]) -> (l: f32[], d: f32[]) {
+  t, h = while (t: i64[] = 0, h = w) t < n {
+    k = h * w
+    twice = k
+    next t + 1, twice + 1
+  }
+  l = h * h
+  d = grad(l, [w])[0]
+}''', {'w': 2, 'n': 1}, {'w': 0.5, 'n': 3}, fetch={'t/k:all': 'f32', 't/h:all': 'f32', 't/twice': 'f32'})
+def a_loop_that_gradients_go_through(w, n):
+    h, slope, before, inside = w, 1.0, [], []
+    for _ in range(int(n)):
+        before.append(h)
+        inside.append(h * w)
+        h, slope = h * w + 1, slope * w + h
+    return h * h, 2 * h * slope, inside, before, inside[-1]
+
+
+@case('''
+entry main(n: i64[]) -> (t: i64[]) {
+  var kept: f32[2] = 1
+  t = while (t: i64[] = 0) t < n {
+    kept += 1
+    sum_of = sum(kept)
+    next t + 1
+  }
+}''', {'n': 1}, {'n': 3}, fetch={'t/sum_of:all': 'f32', 't/sum_of': 'f32'})
+def what_is_read_of_a_variable(n):
+    return n, [2 * (2 + i) for i in range(int(n))], 2 * (n + 1)
+
+
+@case('''
+entry main(x: f32[2], n: i64[]) -> (h: f32[2]) {
+  t, h = while (t: i64[] = 0, h = x) t < n {
+    z = h * 2 on "/device:cpu:1"
+    q = if z[0] > 5 {
+      a = z + 1 on "/device:cpu:1"
+      yield a
+    } else { yield z }
+    next t + 1, q
+  }
+}''', {'x': [1, 2], 'n': 1}, {'x': [3, 1], 'n': 3}, words=('--devices', '2'),
+      fetch={'t/z:all': 'f32', 't/q/a': 'f32'}, targets=('cpu', 'ref'))
+def on_two_devices(x, n):
+    rows, taken = [], False
+    for _ in range(int(n)):
+        rows.append(x * 2)
+        taken = x[0] * 2 > 5
+        x = x * 2 + 1 if taken else x * 2
+    return (x, rows, x) if taken else stops(LAST)
+
+
+@case('''
+entry main(x: f32[]) -> (y: f32[]) {
+  p = if x > 0 {
+    u = x * 2
+    yield u
+  } else { yield x }
+  y = p + 1
+}''', {'x': 1, 'p': 5}, fetch={'p/u': 'f32'})
+def inside_of_what_is_fed(x, p):
+    return p + 1, x * 2
