@@ -203,14 +203,6 @@ static leat_builder builder_of(const summing *s, leat_graph *graph, const leat_n
                         .place = like->place ? like->place : s->region.node->place};
 }
 
-static leat_value reshape(leat_builder *builder, const char *name, leat_value value,
-                          const leat_dim *dims, int32_t rank) {
-  leat_arena *arena = builder->graph->arena;
-  leat_attr shape = {.count = (uint32_t)rank,
-                     .dims = leat_arena_memdup(arena, dims, (size_t)rank * sizeof *dims)};
-  return leat_build(builder, name, LEAT_OP_reshape, &value, 1, &shape);
-}
-
 static leat_value make_zeros(const summing *s, leat_value of) {
   leat_builder builder = builder_of(s, s->graph, of.node);
   leat_type type = rows_type(s, of);
@@ -234,11 +226,7 @@ static void carry_last(const summing *s, leat_graph *body) {
 
 static void extend_condition(const summing *s) {
   leat_graph *condition = s->region.bodies[0];
-  leat_rewriter r = leat_rewrite_begin(condition, s->context->scratch);
-  for (uint32_t i = 0; i < s->filled.count; i++)
-    leat_region_add_parameter(&s->region, condition, s->zeros[i]);
-  for (uint32_t i = 0; i < r.count; i++) leat_rewrite_keep(&r, condition->nodes.items[i]);
-  leat_rewrite_finish(&r);
+  leat_region_add_parameters(&s->region, condition, s->zeros, s->filled.count, s->context->scratch);
   carry_last(s, condition);
 }
 
@@ -250,8 +238,8 @@ static leat_value fill(const summing *s, uint32_t i) {
   const char *name = value.node->name;
   row.dims[0] = leat_dim_const(1);
   leat_value inputs[3] = {s->tables[i]};
-  inputs[1] = reshape(&builder, name, s->row, row.dims, 1);
-  inputs[2] = reshape(&builder, name, value, row.dims, row.rank);
+  inputs[1] = leat_region_reshape(&builder, name, s->row, row.dims, 1);
+  inputs[2] = leat_region_reshape(&builder, name, value, row.dims, row.rank);
   return leat_build(&builder, name, LEAT_OP_scatter_set, inputs, 3, &axis);
 }
 
@@ -302,7 +290,7 @@ static leat_value multiply(const summing *s, leat_builder *builder, const sum *o
   for (int i = 0; i < 2; i++) {
     leat_dim matrix[] = {of->rows[i], of->columns[i]};
     if (!leat_dim_mul(s->graph->dims, s->turns, of->rows[i], &matrix[0])) return (leat_value){0};
-    sides[i] = reshape(builder, of->of->name, rows_of(s, &of->operands[i]), matrix, 2);
+    sides[i] = leat_region_reshape(builder, of->of->name, rows_of(s, &of->operands[i]), matrix, 2);
     if (!sides[i].node) return sides[i];
   }
   leat_attr attrs[] = {{.i = true}, {.i = false}, {.string = leat_intern(s->graph->strings, "")}};
@@ -326,7 +314,7 @@ static leat_value total(const summing *s, const sum *of) {
   leat_value more =
       of->of->op == LEAT_OP_matmul ? multiply(s, &builder, of) : add_up(s, &builder, of);
   if (more.node && !leat_type_equal(leat_value_type(more), type))
-    more = reshape(&builder, of->of->name, more, type->dims, type->rank);
+    more = leat_region_reshape(&builder, of->of->name, more, type->dims, type->rank);
   if (!more.node) return before;
   leat_value terms[] = {before, more};
   return leat_build(&builder, of->add->name, LEAT_OP_add, terms, 2, NULL);

@@ -57,6 +57,14 @@ leat_value leat_region_add_parameter(const leat_region_node *region, leat_graph 
   return (leat_value){param, 0};
 }
 
+void leat_region_add_parameters(const leat_region_node *region, leat_graph *body,
+                                const leat_value *values, uint32_t count, leat_arena *scratch) {
+  leat_rewriter r = leat_rewrite_begin(body, scratch);
+  for (uint32_t i = 0; i < count; i++) leat_region_add_parameter(region, body, values[i]);
+  for (uint32_t i = 0; i < r.count; i++) leat_rewrite_keep(&r, body->nodes.items[i]);
+  leat_rewrite_finish(&r);
+}
+
 void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
                             const leat_value *values, uint32_t count) {
   leat_node *node = region->node;
@@ -66,6 +74,14 @@ void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
   memcpy(inputs + before, values, count * sizeof *inputs);
   node->inputs = inputs;
   node->input_count += count;
+}
+
+leat_value leat_region_reshape(leat_builder *builder, const char *name, leat_value value,
+                               const leat_dim *dims, int32_t rank) {
+  leat_arena *arena = builder->graph->arena;
+  leat_attr shape = {.count = (uint32_t)rank,
+                     .dims = leat_arena_memdup(arena, dims, (size_t)rank * sizeof *dims)};
+  return leat_build(builder, name, LEAT_OP_reshape, &value, 1, &shape);
 }
 
 // How a body is, once the pass has met it.

@@ -3,6 +3,7 @@
 #ifndef LEAT_PASSES_REGIONS_H
 #define LEAT_PASSES_REGIONS_H
 
+#include "ops/build.h"
 #include "passes/rewrite.h"
 
 enum { LEAT_BODIES = 2 };
@@ -31,9 +32,14 @@ bool leat_value_same(leat_value a, leat_value b);
 // What stands for the value of outside in the body: a new parameter, the last.
 leat_value leat_region_add_parameter(const leat_region_node *region, leat_graph *body,
                                      leat_value value);
+// The same of a body that does nothing with them yet.
+void leat_region_add_parameters(const leat_region_node *region, leat_graph *body,
+                                const leat_value *values, uint32_t count, leat_arena *scratch);
 // The inputs of such parameters, which all bodies have by now.
 void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
                             const leat_value *values, uint32_t count);
+leat_value leat_region_reshape(leat_builder *builder, const char *name, leat_value value,
+                               const leat_dim *dims, int32_t rank);
 // It has other inputs or bodies than before.
 void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node);
 // The entry has these effects in the place of the node's, as far as they are some.

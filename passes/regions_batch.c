@@ -98,14 +98,6 @@ static leat_builder builder_of(const batcher *b, leat_graph *graph, const leat_n
                         .place = like->place};
 }
 
-static leat_value reshape(leat_builder *builder, const char *name, leat_value value,
-                          const leat_dim *dims, int32_t rank) {
-  leat_arena *arena = builder->graph->arena;
-  leat_attr shape = {.count = (uint32_t)rank,
-                     .dims = leat_arena_memdup(arena, dims, (size_t)rank * sizeof *dims)};
-  return leat_build(builder, name, LEAT_OP_reshape, &value, 1, &shape);
-}
-
 // The rows as one matrix times the weight, with the axes of the rows. {NULL}: a dim cannot be said.
 static leat_value multiply(const batcher *b, const row_product *p) {
   leat_builder builder = builder_of(b, b->graph, p->product);
@@ -117,10 +109,11 @@ static leat_value multiply(const batcher *b, const row_product *p) {
   for (int32_t i = whole.rank++; i > p->axis; i--) whole.dims[i] = whole.dims[i - 1];
   whole.dims[p->axis] = count;
   if (!leat_dim_mul(b->graph->dims, count, a->dims[0], &matrix[0])) return (leat_value){0};
-  leat_value operands[] = {reshape(&builder, name, p->rows, matrix, 2), p->weight};
+  leat_value operands[] = {leat_region_reshape(&builder, name, p->rows, matrix, 2), p->weight};
   if (!operands[0].node) return (leat_value){0};
   leat_value product = leat_build(&builder, name, LEAT_OP_matmul, operands, 2, p->product->attrs);
-  return product.node ? reshape(&builder, name, product, whole.dims, whole.rank) : product;
+  return product.node ? leat_region_reshape(&builder, name, product, whole.dims, whole.rank)
+                      : product;
 }
 
 // -- The loop
@@ -150,16 +143,6 @@ static leat_value batch_node(batcher *b, leat_node *node) {
   if (!made.node) return made;
   leat_vec_push(b->graph->arena, &b->made, made);
   return read_row(b, &p, leat_region_add_parameter(&b->region, b->region.bodies[1], made));
-}
-
-// The condition has the parameters of the body.
-static void extend_condition(const batcher *b) {
-  leat_graph *condition = b->region.bodies[0];
-  leat_rewriter r = leat_rewrite_begin(condition, b->regions->context->scratch);
-  for (uint32_t i = 0; i < b->made.count; i++)
-    leat_region_add_parameter(&b->region, condition, b->made.items[i]);
-  for (uint32_t i = 0; i < r.count; i++) leat_rewrite_keep(&r, condition->nodes.items[i]);
-  leat_rewrite_finish(&r);
 }
 
 static void turn_weight(batcher *b, leat_node *node) {
@@ -197,7 +180,8 @@ static void batch_loop(batcher *b, bool counted) {
   leat_rewrite_finish(&r);
   if (!b->made.count) return;
   take_names(b);
-  extend_condition(b);
+  leat_region_add_parameters(&b->region, b->region.bodies[0], b->made.items, b->made.count,
+                             b->regions->context->scratch);
   leat_region_add_inputs(b->graph, &b->region, b->made.items, b->made.count);
   leat_region_changed(b->regions, b->graph, b->region.node);
 }
