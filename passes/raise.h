@@ -22,11 +22,14 @@ typedef struct leat_truth_node {
   leat_truth no, yes;
 } leat_truth_node;
 
+typedef leat_vec(uint32_t) leat_truth_support;
+
 typedef struct leat_truths {
   leat_arena *arena;
   leat_vec(leat_truth_node) nodes;
   leat_vec(uint32_t) depths;
   leat_bytes_map known; // what was asked before
+  leat_map supports;    // the same, of leat_truth_support_of
   bool full;            // they became too many or too deep, and mean nothing
 } leat_truths;
 
@@ -38,7 +41,6 @@ leat_truth leat_truth_or(leat_truths *truths, leat_truth a, leat_truth b);
 // What it is once the variable is known.
 leat_truth leat_truth_given(leat_truths *truths, leat_truth a, uint32_t variable, bool holds);
 bool leat_truth_implies(leat_truths *truths, leat_truth a, leat_truth b);
-typedef leat_vec(uint32_t) leat_truth_support;
 // The variables that it depends on, ascending.
 leat_truth_support leat_truth_support_of(leat_truths *truths, leat_truth a);
 

@@ -24,6 +24,7 @@ typedef struct plan {
   leat_web *web;
   uint32_t number;
   leat_truth context;
+  leat_map known; // the variables that the context decides
   leat_web_items items;
   leat_truth *decisions; // by item
   bool *stays;
@@ -122,13 +123,25 @@ static bool decides(const plan *p, const leat_web_item *item, leat_truth predica
   return true;
 }
 
+static const void *key_of(uint32_t variable) {
+  return (const void *)((uintptr_t)variable + 1);
+}
+
+static void find_known(plan *p) {
+  leat_truth_support support = leat_truth_support_of(&p->web->truths, p->context);
+  leat_map_init(&p->known, p->web->scratch);
+  for (uint32_t i = 0; i < support.count; i++)
+    if (is_decided(p, p->context, leat_truth_variable(&p->web->truths, support.items[i])))
+      leat_map_set(&p->known, key_of(support.items[i]), p);
+}
+
 // The function without the predicates that the context decides.
 static leat_truth in_context(const plan *p, leat_truth truth) {
   leat_truths *truths = &p->web->truths;
   leat_truth_support support = leat_truth_support_of(truths, truth);
   for (uint32_t i = 0; i < support.count; i++) {
     leat_truth holds = leat_truth_variable(truths, support.items[i]);
-    if (is_decided(p, p->context, holds))
+    if (leat_map_get(&p->known, key_of(support.items[i])))
       truth = leat_truth_given(truths, truth, support.items[i],
                                leat_truth_implies(truths, p->context, holds));
   }
@@ -145,8 +158,8 @@ static leat_truth decision_of(const plan *p, const leat_web_item *item) {
   for (uint32_t i = 0; i < support.count; i++) {
     const leat_web_predicate *predicate = &p->web->predicates.items[support.items[i]];
     leat_truth holds = leat_truth_variable(truths, support.items[i]);
-    if (leat_truth_implies(truths, p->context, predicate->live) &&
-        !is_decided(p, p->context, holds) && decides(p, item, holds))
+    if (!leat_map_get(&p->known, key_of(support.items[i])) &&
+        leat_truth_implies(truths, p->context, predicate->live) && decides(p, item, holds))
       return holds;
   }
   return in_context(p, live);
@@ -558,6 +571,7 @@ bool leat_web_place(leat_web *web, leat_truth context, const leat_web_items *ite
   plan p = {.web = web, .number = ++web->plans, .context = context, .wanted = wanted};
   if (items->count > 0 && web->truths.full)
     return leat_web_fail(web, &web->nodes[0], "%s", leat_web_too_many);
+  find_known(&p);
   take_items(&p, items);
   list_gives(&p);
   decide(&p);

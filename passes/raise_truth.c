@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_NODES = 1 << 18, MOST_DEPTH = 2000 };
+enum { MOST_NODES = 1 << 18, MOST_DEPTH = 256 };
 
 typedef enum asked { ASKED_NODE, ASKED_AND, ASKED_NOT, ASKED_GIVEN } asked;
 
@@ -16,6 +16,7 @@ typedef struct question {
 void leat_truths_init(leat_truths *truths, leat_arena *arena) {
   *truths = (leat_truths){.arena = arena};
   leat_bytes_map_init(&truths->known, arena);
+  leat_map_init(&truths->supports, arena);
   for (uint32_t i = LEAT_NEVER; i <= LEAT_ALWAYS; i++) {
     leat_vec_push(arena, &truths->nodes, (leat_truth_node){UINT32_MAX, i, i});
     leat_vec_push(arena, &truths->depths, 0u);
@@ -112,8 +113,7 @@ static int compare_numbers(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
-leat_truth_support leat_truth_support_of(leat_truths *truths, leat_truth a) {
-  leat_truth_support support = {0};
+static void find_support(leat_truths *truths, leat_truth a, leat_truth_support *out) {
   leat_vec(leat_truth) pending = {0};
   leat_map seen;
   leat_map_init(&seen, truths->arena);
@@ -125,11 +125,21 @@ leat_truth_support leat_truth_support_of(leat_truths *truths, leat_truth a) {
     const void *as_variable = (const void *)((uintptr_t)node->variable << 1 | 1);
     if (top <= LEAT_ALWAYS || leat_map_get(&seen, as_node)) continue;
     leat_map_set(&seen, as_node, truths);
-    if (!leat_map_get(&seen, as_variable)) leat_vec_push(truths->arena, &support, node->variable);
+    if (!leat_map_get(&seen, as_variable)) leat_vec_push(truths->arena, out, node->variable);
     leat_map_set(&seen, as_variable, truths);
     leat_vec_push(truths->arena, &pending, node->no);
     leat_vec_push(truths->arena, &pending, node->yes);
   }
-  if (support.count) qsort(support.items, support.count, sizeof *support.items, compare_numbers);
-  return support;
+  if (out->count) qsort(out->items, out->count, sizeof *out->items, compare_numbers);
+}
+
+leat_truth_support leat_truth_support_of(leat_truths *truths, leat_truth a) {
+  const void *key = (const void *)((uintptr_t)a + 1);
+  leat_truth_support *support = leat_map_get(&truths->supports, key);
+  if (!support) {
+    support = leat_new(truths->arena, leat_truth_support);
+    leat_map_set(&truths->supports, key, support);
+    find_support(truths, a, support);
+  }
+  return *support;
 }
