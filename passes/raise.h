@@ -140,6 +140,8 @@ bool leat_web_place_loop(leat_web *web, leat_web_frame *loop);
 // Calls `use` for each value that the item uses.
 typedef void (*leat_web_user)(void *context, leat_web_ref ref);
 void leat_web_uses(const leat_web_item *item, leat_web_user use, void *context);
+// Notes in what gives the items' values which items give them.
+void leat_web_mark(const leat_web_items *items, uint32_t number);
 bool leat_web_has_effect(const leat_web_item *item);
 
 #endif

@@ -59,13 +59,13 @@ static const leat_web_item *giver(const plan *p, leat_web_ref ref) {
   return ref.of->plan == p->number ? &p->items.items[ref.of->item] : NULL;
 }
 
-static void list_gives(plan *p) {
-  for (uint32_t i = 0; i < p->items.count; i++) {
-    const leat_web_item *item = &p->items.items[i];
+void leat_web_mark(const leat_web_items *items, uint32_t number) {
+  for (uint32_t i = 0; i < items->count; i++) {
+    const leat_web_item *item = &items->items[i];
     uint32_t count = item->loop ? item->loop->leaves.count : 1;
     for (uint32_t k = 0; k < count; k++) {
       leat_web_node *n = item->loop ? item->loop->leaves.items[k] : item->node;
-      n->plan = p->number;
+      n->plan = number;
       n->item = i;
     }
   }
@@ -573,7 +573,7 @@ bool leat_web_place(leat_web *web, leat_truth context, const leat_web_items *ite
     return leat_web_fail(web, &web->nodes[0], "%s", leat_web_too_many);
   find_known(&p);
   take_items(&p, items);
-  list_gives(&p);
+  leat_web_mark(&p.items, p.number);
   decide(&p);
   set_levels(&p);
   sink_levels(&p);

@@ -11,7 +11,6 @@ typedef enum part { CONDITION, BODY, BEHIND } part;
 typedef struct selection {
   leat_web *web;
   const leat_web_frame *frame;
-  part part;
   uint32_t number; // that what the items give is marked with
   bool *needed;    // by item
 } selection;
@@ -67,26 +66,13 @@ static void need_inputs(selection *s, const leat_web_item *item) {
     need_predicates(s, leat_web_live(item->choices[i].value));
 }
 
-static void mark_items(selection *s) {
-  s->number = ++s->web->plans;
-  for (uint32_t i = 0; i < s->frame->items.count; i++) {
-    const leat_web_item *item = &s->frame->items.items[i];
-    uint32_t count = item->loop ? item->loop->leaves.count : 1;
-    for (uint32_t k = 0; k < count; k++) {
-      leat_web_node *n = item->loop ? item->loop->leaves.items[k] : item->node;
-      n->plan = s->number;
-      n->item = i;
-    }
-  }
-}
-
 // The items of the frame that the part needs for what is wanted, and its effects.
 static bool select(leat_web *web, const leat_web_frame *frame, part part,
                    const leat_web_refs *wanted, leat_web_items *out) {
   uint32_t count = frame->items.count;
-  selection s = {.web = web, .frame = frame, .part = part};
+  selection s = {.web = web, .frame = frame, .number = ++web->plans};
   s.needed = leat_new_array(web->scratch, bool, (size_t)count + 1);
-  mark_items(&s);
+  leat_web_mark(&frame->items, s.number);
   for (uint32_t i = 0; i < wanted->count; i++) need(&s, wanted->items[i]);
   for (uint32_t i = count; i-- > 0;) {
     const leat_web_item *item = &frame->items.items[i];
