@@ -137,6 +137,20 @@ def all_of_a_branch_in_a_loop(n):
 @case('''
 entry main(n: i64[]) -> (s: f32[]) {
   t, s = while (t: i64[] = 0, s: f32[] = 1) t < n {
+    q = if s > 2 {
+      a = s + 1
+      yield a
+    } else { yield s * 3 }
+    next t + 1, q
+  }
+}''', {'n': 3}, fetch={'t/q/a:all': 'f32'})
+def the_first_iteration_has_no_value(n):
+    stops(SOME)
+
+
+@case('''
+entry main(n: i64[]) -> (s: f32[]) {
+  t, s = while (t: i64[] = 0, s: f32[] = 1) t < n {
     q = if s < 10 {
       a = s * 3
       yield a
