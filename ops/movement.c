@@ -140,8 +140,7 @@ leat_status ref_concat(leat_ref_context *context) {
   return LEAT_OK;
 }
 
-// -- slice: element i of an axis is element start + i * step of the input's
-// --------------------------------------------
+// -- slice: element i of an axis is element start + i * step of the input's ----------------------
 
 // Of a size that is not 0; whether it is negative, the result's shape tells.
 static bool check_slice(leat_shape_context *context, int32_t axis, leat_dim start, leat_dim size,

@@ -1,11 +1,10 @@
-// See turns.h. Integers are taken for numbers without end: what a dim is compared with has the bits
-// that it needs.
+// See turns.h. Integers are taken for numbers without end, dims and what is compared with them for
+// ones that 32 bits are enough for.
 #include "ops/turns.h"
 
 #include "ops/ref.h"
 
-// -- What is known
-// ---------------------------------------------------------------------------------
+// -- What is known -------------------------------------------------------------------------------
 
 static bool is_integer(leat_value value) {
   return leat_dtype_in_class(leat_value_type(value)->dtype, LEAT_CLASS_INTEGER);
@@ -20,13 +19,25 @@ static leat_value captured(const leat_node *param) {
   return owner->inputs[owner->input_count - param->graph->params.count + index];
 }
 
+// Whether an integer is the same one in the other dtype.
+static bool cast_keeps(const leat_node *cast) {
+  leat_dtype from = leat_value_type(cast->inputs[0])->dtype, to = cast->outputs[0].dtype;
+  size_t before = leat_dtype_size(from), behind = leat_dtype_size(to);
+  if (leat_dtype_kind_of(from) == leat_dtype_kind_of(to)) return behind >= before || behind >= 4;
+  return leat_dtype_kind_of(to) == LEAT_KIND_SIGNED && behind > before;
+}
+
 // What a body's value, or one that only changes its dtype, is made of outside.
 static leat_value source_of(leat_value value) {
   while (value.node) {
     const leat_node *node = value.node;
     if (leat_value_type(value)->rank || !is_integer(value)) return (leat_value){0};
-    if (node->op != LEAT_OP_cast && node->op != LEAT_OP_parameter) break;
-    value = node->op == LEAT_OP_cast ? node->inputs[0] : captured(node);
+    if (node->op == LEAT_OP_parameter)
+      value = captured(node);
+    else if (node->op == LEAT_OP_cast && cast_keeps(node))
+      value = node->inputs[0];
+    else
+      break;
   }
   return value;
 }
@@ -59,8 +70,7 @@ bool leat_known_integer(leat_value value, leat_dim *out) {
   return find_given(value, out);
 }
 
-// -- Loops
-// -----------------------------------------------------------------------------------------
+// -- Loops ---------------------------------------------------------------------------------------
 
 static bool is_parameter(leat_value value, uint32_t index) {
   return value.node->op == LEAT_OP_parameter &&

@@ -58,8 +58,7 @@ typedef struct summing {
   leat_value *zeros, *tables;  // those rows: outside, and as parameters
 } summing;
 
-// -- What is such a sum
-// ----------------------------------------------------------------------------
+// -- What is such a sum --------------------------------------------------------------------------
 
 static bool is_own(const summing *s, const leat_node *node) {
   return s->uses[node->id] == 1 && !node->control_count;
@@ -190,8 +189,7 @@ static void find_sums(summing *s) {
     if (find_sum(s, i, LEAT_OP_sum, &found) && is_sum_of_rows(s, &found)) add_sum(s, found);
 }
 
-// -- What the loop fills
-// ---------------------------------------------------------------------------
+// -- What the loop fills -------------------------------------------------------------------------
 
 static leat_builder builder_of(const summing *s, leat_graph *graph, const leat_node *like) {
   return (leat_builder){.graph = graph,
@@ -277,8 +275,7 @@ static void rewrite_body(summing *s) {
   carry_last(s, body);
 }
 
-// -- Behind the loop
-// -------------------------------------------------------------------------------
+// -- Behind the loop -----------------------------------------------------------------------------
 
 static leat_value rows_of(const summing *s, const operand *o) {
   if (o->captured.node) return o->captured;

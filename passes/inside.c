@@ -155,8 +155,7 @@ static leat_value set_row(const inside *in, leat_value rows, leat_value number) 
   return build(in, rows.node->graph, "rows", LEAT_OP_scatter_set, inputs, 3, &axis);
 }
 
-// -- More of a region
-// ------------------------------------------------------------------------------
+// -- More of a region ----------------------------------------------------------------------------
 
 static void insert(leat_arena *arena, leat_value **values, uint32_t *count, uint32_t at,
                    leat_value value) {

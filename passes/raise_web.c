@@ -372,8 +372,7 @@ static void list_loops_without_exits(leat_web *web) {
   for (uint32_t i = web->frames.count; i-- > 0;) add_loop(web, web->frames.items[i]);
 }
 
-// -- The rules of frames that what is alive tells
-// --------------------------------------------------
+// -- The rules of frames that what is alive tells ------------------------------------------------
 
 static leat_truth entered(leat_web *web, const leat_web_frame *frame, const leat_web_node *n) {
   leat_op op = n->node->op;

@@ -36,8 +36,7 @@ typedef struct row_product {
   int32_t axis;            // of the rows
 } row_product;
 
-// -- What is such a product
-// ------------------------------------------------------------------------
+// -- What is such a product ----------------------------------------------------------------------
 
 // What the loop captures; else {NULL}.
 static leat_value captured(const batcher *b, leat_value value) {
@@ -67,8 +66,7 @@ static bool is_row_product(const batcher *b, leat_node *node, row_product *out) 
   return out->axis == 0 || as_read;
 }
 
-// -- What is worth it
-// ------------------------------------------------------------------------------
+// -- What is worth it ----------------------------------------------------------------------------
 
 static bool at_least(leat_dims *dims, leat_dim a, leat_dim b) {
   leat_dim more;
@@ -86,8 +84,7 @@ static bool is_worth_it(const batcher *b, const row_product *p) {
          computing * LEAT_INSTRUCTION_PICOSECONDS * 1e-12 > row / bytes_per_second;
 }
 
-// -- Outside
-// ---------------------------------------------------------------------------------------
+// -- Outside -------------------------------------------------------------------------------------
 
 static leat_builder builder_of(const batcher *b, leat_graph *graph, const leat_node *like) {
   bool body = graph != b->graph;
@@ -116,8 +113,7 @@ static leat_value multiply(const batcher *b, const row_product *p) {
                       : product;
 }
 
-// -- The loop
-// --------------------------------------------------------------------------------------
+// -- The loop ------------------------------------------------------------------------------------
 
 // The row of the product that is read; it fails as the read does that it stands for.
 static leat_value read_row(batcher *b, const row_product *p, leat_value product) {

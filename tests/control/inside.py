@@ -93,6 +93,15 @@ def all_of_four_iterations(x, n):
     return h, rows * 2, rows[-1] * 2, rows[-1]
 
 
+@case('''
+entry main(x: f32[N]) -> (h: f32[]) {
+  t, h = while (t: i8[] = 0, h: f32[] = 0) t < cast(N, i8) { next t + 1, h + 1 }
+}''', *({'x': numpy.zeros(n)} for n in (3, 300, 200, 0)), fetch={'t/h:all': 'f32'})
+def as_many_iterations_as_a_dim_in_8_bits(x):
+    turns = max(int(numpy.int64(len(x)).astype('i1')), 0)
+    return turns, numpy.arange(turns)
+
+
 @case(TURNS % 't < N', {'x': [1, 2], 'n': 0}, {'x': [], 'n': 0}, {'x': [1, 2, 3], 'n': 0}, fetch={'t/z:all': 'f32'})
 def as_many_iterations_as_a_dim(x, n):
     h, rows = turns(x, len(x))

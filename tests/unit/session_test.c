@@ -81,8 +81,7 @@ TEST(variables_by_name) {
   leat_session_destroy(session);
 }
 
-// -- Inside of branches and loops
-// ------------------------------------------------------------------
+// -- Inside of branches and loops ----------------------------------------------------------------
 
 static const char loops[] = "entry f(x: f32[N], n: i64[]) -> (h: f32[N]) {\n"
                             "  t, h = while (t: i64[] = 0, h = x) t < n {\n"
