@@ -158,13 +158,31 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
   return there ? (leat_value){node, port} : (leat_value){0};
 }
 
-leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, const char *name) {
-  if (entry) {
-    const char *path = leat_intern_path(e->strings, entry->name, name);
-    leat_value found = find_path(e, path);
-    if (found.node) return found;
+// The longest path in which names of regions are looked for.
+enum { LONGEST_PATH = 4096 };
+
+// A region of several values goes by the name of each: `y/z` is `k/z`, behind `k, y = while …`.
+static const char *path_through_regions(const leat_frontend *e, const char *path) {
+  if (strlen(path) > LONGEST_PATH) return path;
+  for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+    const char *outer = leat_intern_n(e->strings, path, (size_t)(slash - path));
+    const leat_value *alias = leat_map_get(&e->aliases, outer);
+    if (!alias || alias->node->info->kind != LEAT_KIND_REGION) continue;
+    path = leat_intern_path(e->strings, alias->node->name, slash + 1);
+    slash = path + strlen(alias->node->name);
   }
-  return find_path(e, name);
+  return path;
+}
+
+static leat_value find(const leat_frontend *e, const char *path) {
+  leat_value found = find_path(e, path);
+  return found.node ? found : find_path(e, path_through_regions(e, path));
+}
+
+leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, const char *name) {
+  leat_value found = {0};
+  if (entry) found = find(e, leat_intern_path(e->strings, entry->name, name));
+  return found.node ? found : find(e, name);
 }
 
 // What stands below something else under that name: `net/tok/table` for `tok/table`.

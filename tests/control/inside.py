@@ -81,7 +81,7 @@ def all_iterations_counted_first(x, n):
 
 
 @case(TURNS % 't < n', {'x': [1, 2], 'n': 3}, {'x': [1], 'n': 0}, {'x': [1, 2, 3], 'n': 5},
-      fetch={'t/h': 'f32', 't/z': 'f32', 't/s': 'bool', 't/t': 'i64'})
+      fetch={'t/h': 'f32', 'h/z': 'f32', 't/s': 'bool', 'h/t': 'i64'})
 def the_last_iteration(x, n):
     h, rows = turns(x, int(n))
     return (h, rows[-1], rows[-1] * 2, (rows[-1] * 2).sum() > 20, n - 1) if n else stops(NONE)
