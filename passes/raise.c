@@ -1,7 +1,7 @@
 // raise: makes regions of the primitives of control flow (white paper 4.4).
 //
-//   needs    a graph that prune has left; where none of the primitives stands in it, nothing is
-//   done refuses  what breaks a rule of the primitives, and what is not supported yet (raise_web.c)
+//   needs    a graph that prune has left; one without the primitives stays as it is
+//   refuses  what breaks a rule of the primitives, and what is not supported yet (raise_web.c)
 //   makes    a `while_loop` of each frame, `conditional`s of what is between switches and merges
 //            (raise.h), asserts that what is fetched is alive
 //   keeps    every bit of every value that is alive, names of the nodes that stay, the effects
@@ -50,7 +50,7 @@ static void set_initial_values(leat_web *web, const leat_web_refs *wanted) {
       web->graph->states.items[i]->init = leat_web_now(wanted->items[next++]);
 }
 
-static bool raise(leat_web *web) {
+static bool raise_graph(leat_web *web) {
   leat_web_refs wanted = {0};
   leat_node *yield = web->graph->yield;
   if (!leat_web_find(web) || !want_initial_values(web, &wanted)) return false;
@@ -66,5 +66,5 @@ static bool raise(leat_web *web) {
 leat_status leat_pass_raise(leat_pass_context *context) {
   leat_web web = {.context = context, .graph = context->graph, .scratch = context->scratch};
   if (!has_primitives(context->graph)) return LEAT_OK;
-  return raise(&web) ? LEAT_OK : LEAT_INVALID;
+  return raise_graph(&web) ? LEAT_OK : LEAT_INVALID;
 }

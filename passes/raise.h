@@ -24,6 +24,11 @@ typedef struct leat_truth_node {
 
 typedef leat_vec(uint32_t) leat_truth_support;
 
+// In a map, of a function or a variable.
+static inline const void *leat_truth_key(uint32_t number) {
+  return (const void *)((uintptr_t)number + 1);
+}
+
 typedef struct leat_truths {
   leat_arena *arena;
   leat_vec(leat_truth_node) nodes;
@@ -128,10 +133,21 @@ bool leat_web_fail(const leat_web *web, const leat_web_node *at, const char *for
     __attribute__((format(printf, 3, 4)));
 extern const char *const leat_web_too_many;
 
-// -- Placing: raise_branch.c, raise_loop.c --------------------------------------------------------
+// -- Single nodes: raise_node.c -------------------------------------------------------------------
 
 leat_value leat_web_now(leat_web_ref ref);
 leat_builder leat_web_builder(const leat_web *web, const leat_web_node *node);
+leat_value leat_web_zeros(leat_web *web, leat_web_ref ref); // of its type
+// The function as a bool[], made for that node.
+leat_value leat_web_compute(leat_web *web, const leat_web_node *at, leat_truth truth);
+// What has to do with state or with results of the step: it is never inside of a conditional, and
+// says itself what holds where it is dead.
+bool leat_web_is_outermost(const leat_web_node *n);
+bool leat_web_place_node(leat_web *web, leat_web_node *n, leat_truth live);
+bool leat_web_place_merge(leat_web *web, const leat_web_item *item); // of one input that is left
+
+// -- Many: raise_branch.c, raise_loop.c -----------------------------------------------------------
+
 // Places the items at the end of the graph, for what is alive under `context`; afterwards `wanted`
 // have what stands for them now. False: reported.
 bool leat_web_place(leat_web *web, leat_truth context, const leat_web_items *items,

@@ -123,16 +123,12 @@ static bool decides(const plan *p, const leat_web_item *item, leat_truth predica
   return true;
 }
 
-static const void *key_of(uint32_t variable) {
-  return (const void *)((uintptr_t)variable + 1);
-}
-
 static void find_known(plan *p) {
   leat_truth_support support = leat_truth_support_of(&p->web->truths, p->context);
   leat_map_init(&p->known, p->web->scratch);
   for (uint32_t i = 0; i < support.count; i++)
     if (is_decided(p, p->context, leat_truth_variable(&p->web->truths, support.items[i])))
-      leat_map_set(&p->known, key_of(support.items[i]), p);
+      leat_map_set(&p->known, leat_truth_key(support.items[i]), p);
 }
 
 // The function without the predicates that the context decides.
@@ -141,7 +137,7 @@ static leat_truth in_context(const plan *p, leat_truth truth) {
   leat_truth_support support = leat_truth_support_of(truths, truth);
   for (uint32_t i = 0; i < support.count; i++) {
     leat_truth holds = leat_truth_variable(truths, support.items[i]);
-    if (leat_map_get(&p->known, key_of(support.items[i])))
+    if (leat_map_get(&p->known, leat_truth_key(support.items[i])))
       truth = leat_truth_given(truths, truth, support.items[i],
                                leat_truth_implies(truths, p->context, holds));
   }
@@ -158,20 +154,15 @@ static leat_truth decision_of(const plan *p, const leat_web_item *item) {
   for (uint32_t i = 0; i < support.count; i++) {
     const leat_web_predicate *predicate = &p->web->predicates.items[support.items[i]];
     leat_truth holds = leat_truth_variable(truths, support.items[i]);
-    if (!leat_map_get(&p->known, key_of(support.items[i])) &&
+    if (!leat_map_get(&p->known, leat_truth_key(support.items[i])) &&
         leat_truth_implies(truths, p->context, predicate->live) && decides(p, item, holds))
       return holds;
   }
   return in_context(p, live);
 }
 
-// What has to do with state or with results of the step is never inside: see place_node.
-static bool is_outermost(const leat_web_node *n) {
-  return n && (leat_node_state(n->node) || n->node->op == LEAT_OP_fetch || leat_is_frame(n->node));
-}
-
 static bool item_stays(const plan *p, const leat_web_item *item) {
-  if (is_outermost(item->node)) return true;
+  if (leat_web_is_outermost(item->node)) return true;
   return item->live == p->context && (!item->choices || item->choice_count == 1);
 }
 
@@ -299,186 +290,6 @@ static void find_given(plan *p) {
   for (uint32_t i = 0; i < p->wanted->count; i++) see_use(p, leat_web_through(p->wanted->items[i]));
 }
 
-// -- Placing --------------------------------------------------------------------------------------
-
-leat_value leat_web_now(leat_web_ref ref) {
-  ref = leat_web_through(ref);
-  return ref.of->now[ref.port];
-}
-
-leat_builder leat_web_builder(const leat_web *web, const leat_web_node *n) {
-  return (leat_builder){.graph = web->graph,
-                        .diag = web->context->diag,
-                        .span = n->node->span,
-                        .entry = n->node->entry,
-                        .place = leat_place_of(web->context, n->node->span)};
-}
-
-static leat_value build(leat_web *web, const leat_web_node *n, leat_op op, const char *what,
-                        const leat_value *inputs, uint32_t count, const leat_attr *attrs) {
-  leat_builder builder = leat_web_builder(web, n);
-  const char *path = leat_intern_path(web->graph->strings, n->node->name, what);
-  return leat_build(&builder, path, op, inputs, count, attrs);
-}
-
-static leat_value zeros(leat_web *web, leat_web_ref ref) {
-  static const uint64_t nothing[2];
-  const leat_type *type = &ref.of->node->outputs[ref.port];
-  leat_builder builder = leat_web_builder(web, ref.of);
-  const char *path = leat_intern_path(web->graph->strings, ref.of->node->name, "dead");
-  leat_tensor zero = {.dtype = type->dtype, .data = (void *)nothing};
-  leat_value value = leat_build_const(&builder, path, &zero);
-  return leat_build_broadcast(&builder, value, type);
-}
-
-// The function as a bool[]: of its largest variable, and of what it is then.
-static leat_value compute(leat_web *web, const leat_web_node *at, leat_truth truth) {
-  leat_truths *truths = &web->truths;
-  leat_truth_node node = truths->nodes.items[truth];
-  leat_value holds = leat_web_now(web->predicates.items[node.variable].value), sides[2] = {0};
-  leat_truth of[2] = {node.no, node.yes};
-  for (int i = 0; i < 2; i++) {
-    if (of[i] == LEAT_NEVER) continue;
-    leat_value both[2] = {holds, {0}};
-    if (!i) both[0] = build(web, at, LEAT_OP_not, "not", both, 1, NULL);
-    if (of[i] != LEAT_ALWAYS) both[1] = compute(web, at, of[i]);
-    sides[i] = both[1].node ? build(web, at, LEAT_OP_and, "and", both, 2, NULL) : both[0];
-  }
-  if (!sides[0].node || !sides[1].node) return sides[sides[1].node ? 1 : 0];
-  return build(web, at, LEAT_OP_or, "or", sides, 2, NULL);
-}
-
-static bool place_merge(leat_web *web, const leat_web_item *item) {
-  leat_web_node *n = item->node;
-  leat_builder builder = leat_web_builder(web, n);
-  const char *path = leat_intern_path(web->graph->strings, n->node->name, "index");
-  n->now[0] = leat_web_now(item->choices[0].value);
-  if (n->numbered)
-    n->now[1] = leat_build_scalar_i64(&builder, path, LEAT_i32, item->choices[0].number);
-  n->placed = n->now[0].node;
-  return true;
-}
-
-// The node that is ordered as it: of a closed body, the one that holds it; NULL: none is.
-static leat_node *stands_for(const leat_web *web, const leat_web_node *n) {
-  leat_web_ref ref = leat_web_through((leat_web_ref){(leat_web_node *)n, 0});
-  leat_node *node = ref.of->placed;
-  if (!node && ref.of->node->output_count) node = ref.of->now[0].node;
-  while (node && node->graph != web->graph) node = node->graph->owner;
-  return node && node->op != LEAT_OP_parameter ? node : NULL;
-}
-
-static void set_controls(leat_web *web, leat_node *node, const leat_web_node *n) {
-  node->control_count = 0;
-  node->controls = NULL;
-  for (uint32_t i = 0; i < n->control_count; i++) {
-    leat_node *before = stands_for(web, n->controls[i]);
-    if (before && before != node) leat_node_add_control(web->graph, node, before);
-  }
-}
-
-// -- What is outermost: state and results ---------------------------------------------------------
-
-// Where its value is dead it is as before.
-static void assign_where(leat_web *web, const leat_web_node *n, leat_truth live) {
-  leat_node *assign = n->node;
-  leat_attr attr = {.state = leat_node_state(assign)};
-  leat_value chosen[3] = {compute(web, n, live)};
-  leat_value old = build(web, n, LEAT_OP_read, "read", NULL, 0, &attr);
-  set_controls(web, old.node, n);
-  chosen[1] = assign->inputs[0];
-  chosen[2] = old;
-  if (assign->op == LEAT_OP_assign_add) {
-    leat_value terms[] = {old, chosen[1]};
-    chosen[1] = build(web, n, LEAT_OP_add, "add", terms, 2, NULL);
-    leat_node_set_op(assign, LEAT_OP_assign);
-  }
-  assign->inputs[0] = build(web, n, LEAT_OP_where, "where", chosen, 3, NULL);
-  leat_node_add_control(web->graph, assign, old.node);
-}
-
-// Who asks for what is dead is told.
-static leat_node *assert_alive(leat_web *web, const leat_web_node *n, leat_truth live) {
-  bool fetched = n->node->op == LEAT_OP_fetch;
-  const char *name = fetched ? leat_node_attr(n->node, "name")->string : "what the body gives";
-  leat_attr says = {.string = leat_intern_printf(web->graph->strings,
-                                                 "`%s` is dead: its branch was not taken", name)};
-  leat_value alive = compute(web, n, live);
-  return build(web, n, LEAT_OP_assert, "alive", &alive, 1, &says).node;
-}
-
-static bool check_outermost(const leat_web *web, const leat_web_node *n) {
-  leat_op op = n->node->op;
-  bool framed = n->frame && n->frame->name;
-  if (framed && (op == LEAT_OP_fetch || op == LEAT_OP_yield))
-    return leat_web_fail(web, n,
-                         "what is in the frame \"%s\" has a value in each iteration: that of the "
-                         "last one comes out by `leave`",
-                         n->frame->name);
-  if (framed && leat_node_state(n->node))
-    return leat_web_fail(web, n,
-                         "`%s` in a frame is not supported yet: what a frame changes is "
-                         "carried by a merge, and assigned behind its `leave`",
-                         leat_op_name(op));
-  if (op == LEAT_OP_bind && (framed || n->live[0] != LEAT_ALWAYS))
-    return leat_web_fail(web, n,
-                         "a dim that is computed while running is not supported yet in a "
-                         "branch or a frame");
-  return true;
-}
-
-// -- Nodes ----------------------------------------------------------------------------------------
-
-// In a loop what is random is so in each iteration: the count has their numbers, too.
-static void count_iterations(leat_web *web, leat_node *node, const leat_web_node *n) {
-  enum { STEP = 0x5851f42d }; // as in a `while`
-  leat_builder builder = leat_web_builder(web, n);
-  const char *path = leat_intern_path(web->graph->strings, n->node->name, "count");
-  for (uint32_t i = 0; i < web->iterations.count; i++) {
-    leat_value step = leat_build_scalar_i64(&builder, path, LEAT_i64, STEP);
-    leat_value one = leat_build_scalar_i64(&builder, path, LEAT_i64, 1);
-    leat_value factors[] = {node->inputs[0], step}, terms[2];
-    leat_value next[] = {web->iterations.items[i], one};
-    terms[0] = leat_build(&builder, path, LEAT_OP_mul, factors, 2, NULL);
-    terms[1] = leat_build(&builder, path, LEAT_OP_add, next, 2, NULL);
-    node->inputs[0] = leat_build(&builder, path, LEAT_OP_add, terms, 2, NULL);
-  }
-}
-
-// The node itself, the first time it is placed.
-static leat_node *instance_of(leat_web *web, leat_web_node *n, const leat_value *inputs) {
-  leat_node *node = n->node;
-  if (n->placed)
-    return leat_graph_append_like(web->graph, node, node->name, inputs, node->attrs, node->entry);
-  node->inputs = leat_arena_memdup(web->graph->arena, inputs, n->input_count * sizeof *inputs);
-  return node;
-}
-
-static void push(leat_web *web, leat_node *node) {
-  node->graph = web->graph;
-  node->id = web->graph->nodes.count;
-  leat_vec_push(web->graph->arena, &web->graph->nodes, node);
-}
-
-static bool place_node(leat_web *web, leat_web_node *n, leat_truth live) {
-  leat_value *inputs = leat_new_array(web->scratch, leat_value, (size_t)n->input_count + 1);
-  bool again = n->placed;
-  if (!check_outermost(web, n)) return false;
-  for (uint32_t i = 0; i < n->input_count; i++) inputs[i] = leat_web_now(n->inputs[i]);
-  leat_node *node = instance_of(web, n, inputs);
-  if (again) web->graph->nodes.count--;
-  set_controls(web, node, n);
-  if (node->info->flags & LEAT_FLAG_RANDOM) count_iterations(web, node, n);
-  bool partly = live != LEAT_ALWAYS && is_outermost(n);
-  if (partly && node->op != LEAT_OP_read && leat_node_state(node)) assign_where(web, n, live);
-  if (partly && !leat_node_state(node))
-    leat_node_add_control(web->graph, node, assert_alive(web, n, live));
-  push(web, node);
-  n->placed = node;
-  for (uint32_t i = 0; i < node->output_count; i++) n->now[i] = (leat_value){node, i};
-  return true;
-}
-
 // -- Conditionals ---------------------------------------------------------------------------------
 
 static leat_web_items members_of(const plan *p, const group *g) {
@@ -500,7 +311,8 @@ static bool place_side(plan *p, const group *g, const leat_web_items *members, l
     if (alive[i]) leat_vec_push(p->web->scratch, &wanted, g->given.items[i]);
   if (!leat_web_place(p->web, side, members, &wanted)) return false;
   for (uint32_t i = 0; i < g->given.count; i++)
-    results[i] = alive[i] ? leat_web_now(g->given.items[i]) : zeros(p->web, g->given.items[i]);
+    results[i] =
+        alive[i] ? leat_web_now(g->given.items[i]) : leat_web_zeros(p->web, g->given.items[i]);
   return true;
 }
 
@@ -520,7 +332,7 @@ static bool place_group(plan *p, const group *g) {
   leat_builder builder = leat_web_builder(web, named);
   uint32_t count = g->given.count;
   leat_truth sides[2] = {g->decision, leat_truth_not(&web->truths, g->decision)};
-  leat_value predicate = compute(web, named, g->decision), *results[2];
+  leat_value predicate = leat_web_compute(web, named, g->decision), *results[2];
   const char *path = named->node->op == LEAT_OP_merge
                          ? named->node->name
                          : leat_intern_path(web->graph->strings, named->node->name, "alive");
@@ -553,8 +365,8 @@ static bool place_group(plan *p, const group *g) {
 
 static bool place_item(leat_web *web, const leat_web_item *item) {
   if (item->loop) return leat_web_place_loop(web, item->loop);
-  if (item->choices) return place_merge(web, item);
-  return place_node(web, item->node, item->live);
+  if (item->choices) return leat_web_place_merge(web, item);
+  return leat_web_place_node(web, item->node, item->live);
 }
 
 static bool place_level(plan *p, uint32_t level) {

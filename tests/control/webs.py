@@ -31,6 +31,24 @@ def two_merges_of_one_switch(p, x):
     return (numpy.exp(x), x, 0) if p else (-x, -2 * x, 1)
 
 
+def parity(count):
+    """What is alive where an odd number of so many predicates holds, and where an even one does: 2^count cases."""
+    lines = ['even0, odd0 = switch(x, p[0])']
+    for i in range(1, count):
+        lines += [f'odd{i}f, odd{i}t = switch(odd{i - 1}, p[{i}])', f'even{i}f, even{i}t = switch(even{i - 1}, p[{i}])',
+                  f'odd{i}, _ = merge(odd{i}f, even{i}t)', f'even{i}, _ = merge(odd{i}t, even{i}f)']
+    lines += [f'print("odd", odd{count - 1})', f'y, k = merge(even{count - 1} + 1, odd{count - 1} * 2)']
+    return 'entry main(x: f32[], p: bool[N]) -> (y: f32[], k: i32[]) {\n  ' + '\n  '.join(lines) + '\n}'
+
+
+@case(parity(40), {'p': [True] * 40, 'x': 3}, {'p': [False] * 39 + [True], 'x': 3})
+def what_depends_on_many_predicates(x, p):
+    if sum(p) % 2:
+        print('odd 3.0')
+        return 6, 1
+    return 4, 0
+
+
 @case('''
 entry main(x: f32[], p: bool[], q: bool[]) -> (y: f32[], z: f32[]) {
   f, t = switch(x, p)
