@@ -375,7 +375,14 @@ static void choose(summing *s, leat_rewriter *r, leat_node *loop) {
   if (s->sums.count) use_totals(s, r);
 }
 
+static bool has_undecided(const leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    if (is_undecided(graph->nodes.items[i])) return true;
+  return false;
+}
+
 void leat_choose_sums(leat_pass_context *context, leat_graph *graph) {
+  if (!has_undecided(graph)) return;
   leat_cost_model cost = leat_cost_model_create(context);
   leat_rewriter r = leat_rewrite_begin(graph, context->scratch);
   for (uint32_t i = 0; i < r.count; i++) {

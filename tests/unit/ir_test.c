@@ -523,7 +523,7 @@ TEST(ops_belong_to_phases) {
   start();
   leat_type scalar = leat_type_scalar(LEAT_f32);
   leat_attr fetch[] = {string_attr("y"), {.i = 0}}, send[] = {{.i = 0}, string_attr("there")};
-  leat_attr recv[] = {{.i = 0}, string_attr("there"), {.type = &scalar}};
+  leat_attr recv[] = {{.i = 0}, string_attr("there"), {.type = &scalar}, {.i = 0}};
   leat_attr check[] = {{.dim = num(0)}, string_attr("f/y"), string_attr("why"), {.count = 0}};
   CHECK_EQ_STR(phases_with(LEAT_OP_neg, NULL, LEAT_PHASE_TEXT),
                " text step raised checked part legal");
