@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_TEXT_SHOWN = 6000, WAYS = 5, DRAFTS = 5000, PROGRAMS = 120, SANITIZED = 40 };
+enum { MOST_TEXT_SHOWN = 6000, WAYS = 5, DRAFTS = 5000, PROGRAMS = 80, SANITIZED = 24 };
 
 static const test_way ways[WAYS] = {
     {.name = "ref", .options = {.target = "ref", .symbolic = true}},
