@@ -51,6 +51,13 @@ leat_type leat_type_scalar(leat_dtype dtype) {
   return (leat_type){.dtype = dtype};
 }
 
+leat_type leat_type_rows(const leat_type *row, leat_dim count) {
+  leat_type type = *row;
+  for (int32_t i = type.rank++; i > 0; i--) type.dims[i] = type.dims[i - 1];
+  type.dims[0] = count;
+  return type;
+}
+
 leat_type leat_type_of_tensor(const leat_tensor *tensor) {
   leat_type type = {.dtype = tensor->dtype, .rank = tensor->rank};
   for (int32_t i = 0; i < tensor->rank; i++) type.dims[i] = leat_dim_const(tensor->shape[i]);

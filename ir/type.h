@@ -19,6 +19,8 @@ int64_t leat_type_static_elements(const leat_type *type);    // -1 when not stat
 void leat_type_print(const leat_type *type, leat_text *out); // f32[B, 128]
 const char *leat_type_text(leat_arena *arena, const leat_type *type); // the same, in the arena
 leat_type leat_type_scalar(leat_dtype dtype);
+leat_type leat_type_rows(const leat_type *row,
+                         leat_dim count); // rank < LEAT_MAX_RANK: with a new axis 0
 leat_type leat_type_of_tensor(const leat_tensor *tensor);
 
 #endif

@@ -241,6 +241,32 @@ leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const l
   return value.node ? with_shape(builder, value.node->name, LEAT_OP_broadcast, value, shape) : none;
 }
 
+leat_value leat_build_reshape(leat_builder *builder, const char *name, leat_value value,
+                              const leat_type *shape) {
+  leat_attr attr = {.count = (uint32_t)shape->rank};
+  attr.dims = leat_arena_memdup(builder->graph->arena, shape->dims, sizeof shape->dims);
+  return value.node ? leat_build(builder, name, LEAT_OP_reshape, &value, 1, &attr) : none;
+}
+
+leat_value leat_build_zeros(leat_builder *builder, const char *name, const leat_type *type) {
+  uint64_t nothing[2] = {0};
+  leat_tensor zero = {.dtype = type->dtype, .data = nothing};
+  return leat_build_broadcast(builder, leat_build_const(builder, name, &zero), type);
+}
+
+leat_value leat_build_set_row(leat_builder *builder, const char *name, leat_value rows,
+                              leat_value at, leat_value row) {
+  leat_dim once = leat_dim_const(1);
+  leat_type index = leat_type_rows(leat_value_type(at), once), one = *leat_value_type(rows);
+  leat_attr axis = {.i = 0};
+  leat_value inputs[] = {rows, none, none};
+  one.dims[0] = once;
+  inputs[1] = leat_build_reshape(builder, name, at, &index);
+  inputs[2] = leat_build_reshape(builder, name, row, &one);
+  if (!inputs[1].node || !inputs[2].node) return none;
+  return leat_build(builder, name, LEAT_OP_scatter_set, inputs, 3, &axis);
+}
+
 leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape) {
   if (!value.node) return none;
   return with_shape(builder, value.node->name, LEAT_OP_ensure_shape, value, shape);
@@ -323,13 +349,6 @@ static bool try(leat_builder *builder, leat_node *trial, const leat_value *input
   return typed;
 }
 
-static leat_value reshape_to(leat_builder *builder, const char *name, leat_value value,
-                             const leat_type *shape) {
-  leat_attr attr = {.count = (uint32_t)shape->rank};
-  attr.dims = leat_arena_memdup(builder->graph->arena, shape->dims, sizeof shape->dims);
-  return value.node ? leat_build(builder, name, LEAT_OP_reshape, &value, 1, &attr) : none;
-}
-
 // A reshape of which only a check can tell that it keeps all elements: the check is that of a row
 // of them.
 static leat_value reshape_checked(leat_builder *builder, const char *name, leat_value value,
@@ -338,7 +357,7 @@ static leat_value reshape_checked(leat_builder *builder, const char *name, leat_
   value = with_shape(builder, name, LEAT_OP_reshape, value, &row);
   row.dims[0] = elements.b;
   if (value.node) value = with_shape(builder, name, LEAT_OP_ensure_shape, value, &row);
-  return reshape_to(builder, name, value, shape);
+  return leat_build_reshape(builder, name, value, shape);
 }
 
 static bool has_vector(leat_op op, const leat_value *inputs) { // or a scalar
@@ -383,7 +402,7 @@ static leat_value build_with_vectors(leat_builder *builder, const char *name,
     type.dims[1 - i] = type.dims[0];
     type.dims[i] = leat_dim_const(1);
     flags[i].i = 0; // transpose_a, transpose_b
-    matrices[i] = reshape_to(builder, reshape, inputs[i], &type);
+    matrices[i] = leat_build_reshape(builder, reshape, inputs[i], &type);
   }
   const char *matmul = name_beside(builder, name, LEAT_OP_matmul);
   leat_value product = leat_build(builder, matmul, LEAT_OP_matmul, matrices, 2, flags);
@@ -391,7 +410,7 @@ static leat_value build_with_vectors(leat_builder *builder, const char *name,
   leat_type type = *leat_value_type(product);
   if (vector[0] && !vector[1]) type.dims[type.rank - 2] = type.dims[type.rank - 1];
   type.rank -= vector[0] + vector[1];
-  return reshape_to(builder, name, product, &type);
+  return leat_build_reshape(builder, name, product, &type);
 }
 
 static bool is_comparison(leat_op op) {

@@ -39,6 +39,15 @@ bool leat_broadcast_shape(leat_builder *builder, const leat_type *a, const leat_
 // `value` itself when it has the shape already, else a broadcast of it. Dtype stays.
 leat_value leat_build_broadcast(leat_builder *builder, leat_value value, const leat_type *shape);
 
+// Always a node of that name.
+leat_value leat_build_reshape(leat_builder *builder, const char *name, leat_value value,
+                              const leat_type *shape);
+// Zeros, or empty strings: a constant of that name, and what broadcasts it.
+leat_value leat_build_zeros(leat_builder *builder, const char *name, const leat_type *type);
+// rows, but row `at`, an integer, is the elements of `row`. Three nodes of that name.
+leat_value leat_build_set_row(leat_builder *builder, const char *name, leat_value rows,
+                              leat_value at, leat_value row);
+
 // `value` itself when it has the shape already, else with a check while running that it has.
 leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape);
 

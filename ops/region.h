@@ -17,7 +17,12 @@
 
 #include "ops/build.h"
 
-enum { LEAT_REGION_BODIES = 2 };
+enum {
+  LEAT_REGION_BODIES = 2,
+  // What is random in a loop counts count × this + iteration + 1, for each loop around it, the
+  // outermost first. Odd, so that no two iterations of a Run meet in the next Runs.
+  LEAT_RANDOM_STEP = 0x5851f42d,
+};
 
 typedef struct leat_region_input {
   leat_value value;

@@ -96,13 +96,6 @@ static bool find_filled(const summing *s, leat_value value, uint32_t *out) {
   return false;
 }
 
-static leat_type rows_type(const summing *s, leat_value value) {
-  leat_type type = *leat_value_type(value);
-  for (int32_t i = type.rank++; i > 0; i--) type.dims[i] = type.dims[i - 1];
-  type.dims[0] = s->turns;
-  return type;
-}
-
 // What it takes to fill rows with the operand, in bytes a turn; below 0: there can be none.
 static double filling(const summing *s, operand *o) {
   const leat_type *type = leat_value_type(o->value);
@@ -110,7 +103,7 @@ static double filling(const summing *s, operand *o) {
   if (o->captured.node || find_filled(s, o->value, &o->filled)) return 0;
   if (type->rank == LEAT_MAX_RANK) return -1;
   if (leat_type_needs_check(s->body, type)) return -1; // which is the loop's, that may not turn
-  leat_type rows = rows_type(s, o->value);
+  leat_type rows = leat_type_rows(type, s->turns);
   if (leat_cost_bytes(&s->cost, &rows) > most_bytes) return -1;
   return leat_cost_bytes(&s->cost, type);
 }
@@ -203,9 +196,8 @@ static leat_builder builder_of(const summing *s, leat_graph *graph, const leat_n
 
 static leat_value make_zeros(const summing *s, leat_value of) {
   leat_builder builder = builder_of(s, s->graph, of.node);
-  leat_type type = rows_type(s, of);
-  leat_value zero = leat_build_scalar(&builder, of.node->name, type.dtype, 0);
-  return leat_build_broadcast(&builder, zero, &type);
+  leat_type type = leat_type_rows(leat_value_type(of), s->turns);
+  return leat_build_zeros(&builder, of.node->name, &type);
 }
 
 // What was added last is carried: it stands behind what is.
@@ -231,14 +223,7 @@ static void extend_condition(const summing *s) {
 static leat_value fill(const summing *s, uint32_t i) {
   leat_value value = s->filled.items[i];
   leat_builder builder = builder_of(s, s->body, value.node);
-  leat_type row = rows_type(s, value);
-  leat_attr axis = {.i = 0};
-  const char *name = value.node->name;
-  row.dims[0] = leat_dim_const(1);
-  leat_value inputs[3] = {s->tables[i]};
-  inputs[1] = leat_region_reshape(&builder, name, s->row, row.dims, 1);
-  inputs[2] = leat_region_reshape(&builder, name, value, row.dims, row.rank);
-  return leat_build(&builder, name, LEAT_OP_scatter_set, inputs, 3, &axis);
+  return leat_build_set_row(&builder, value.node->name, s->tables[i], s->row, value);
 }
 
 static void fill_all(const summing *s, leat_node *yield) {
@@ -285,9 +270,10 @@ static leat_value rows_of(const summing *s, const operand *o) {
 static leat_value multiply(const summing *s, leat_builder *builder, const sum *of) {
   leat_value sides[2];
   for (int i = 0; i < 2; i++) {
-    leat_dim matrix[] = {of->rows[i], of->columns[i]};
-    if (!leat_dim_mul(s->graph->dims, s->turns, of->rows[i], &matrix[0])) return (leat_value){0};
-    sides[i] = leat_region_reshape(builder, of->of->name, rows_of(s, &of->operands[i]), matrix, 2);
+    leat_type matrix = {.rank = 2, .dims = {of->rows[i], of->columns[i]}};
+    if (!leat_dim_mul(s->graph->dims, s->turns, of->rows[i], &matrix.dims[0]))
+      return (leat_value){0};
+    sides[i] = leat_build_reshape(builder, of->of->name, rows_of(s, &of->operands[i]), &matrix);
     if (!sides[i].node) return sides[i];
   }
   leat_attr attrs[] = {{.i = true}, {.i = false}, {.string = leat_intern(s->graph->strings, "")}};
@@ -311,7 +297,7 @@ static leat_value total(const summing *s, const sum *of) {
   leat_value more =
       of->of->op == LEAT_OP_matmul ? multiply(s, &builder, of) : add_up(s, &builder, of);
   if (more.node && !leat_type_equal(leat_value_type(more), type))
-    more = leat_region_reshape(&builder, of->of->name, more, type->dims, type->rank);
+    more = leat_build_reshape(&builder, of->of->name, more, type);
   if (!more.node) return before;
   leat_value terms[] = {before, more};
   return leat_build(&builder, of->add->name, LEAT_OP_add, terms, 2, NULL);

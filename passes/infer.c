@@ -163,11 +163,9 @@ static bool report(inferrer *in, const leat_node *check) {
 }
 
 static leat_value zeros(leat_builder *builder, const leat_type *type) {
-  uint64_t element[2] = {0};
-  const char *name =
-      leat_arena_printf(builder->graph->arena, "%s/none", builder->graph->owner->name);
-  leat_tensor zero = {.dtype = type->dtype, .data = element};
-  return leat_build_broadcast(builder, leat_build_const(builder, name, &zero), type);
+  const leat_graph *body = builder->graph;
+  return leat_build_zeros(builder, leat_arena_printf(body->arena, "%s/none", body->owner->name),
+                          type);
 }
 
 // `check` never holds. False: a result is one that cannot be.

@@ -1,13 +1,11 @@
 // From the body that a value is in to the graph around, and so on until it is in none.
 #include "passes/inside.h"
 
-#include "base/tensor.h"
-#include "ops/ref.h"
+#include "ops/build.h"
 #include "ops/region.h"
 #include "ops/turns.h"
 
 #include <assert.h>
-#include <string.h>
 
 static bool is_loop(const leat_node *node) {
   return node->op == LEAT_OP_while_loop;
@@ -68,9 +66,7 @@ static bool add_axis(leat_dims *dims, leat_diag *diag, const leat_wanted *wanted
                     "values would be no rectangle; without `:all` it is the last one");
     count = leat_dim_anonymous(dims, NULL);
   }
-  memmove(out->dims + 1, out->dims, (size_t)out->rank * sizeof *out->dims);
-  out->dims[0] = count;
-  out->rank++;
+  *out = leat_type_rows(out, count);
   return true;
 }
 
@@ -106,53 +102,36 @@ typedef struct inside {
   bool branches, loops;
 } inside;
 
+static leat_builder builder_of(const inside *in, leat_graph *graph) {
+  return (leat_builder){
+      .graph = graph, .diag = in->context->diag, .span = in->span, .entry = in->entry};
+}
+
+static const char *name_of(const inside *in, const char *what) {
+  leat_strings *strings = in->context->graph->strings;
+  return leat_intern_path(strings, in->name, leat_intern(strings, what));
+}
+
+// Effects among them are no effects of the entry: nobody else waits for them.
 static leat_value build(const inside *in, leat_graph *graph, const char *what, leat_op op,
                         const leat_value *inputs, uint32_t count, const leat_attr *attrs) {
-  leat_builder builder = {.graph = graph, .diag = in->context->diag, .span = in->span};
-  const char *name = leat_intern_path(graph->strings, in->name, leat_intern(graph->strings, what));
+  leat_builder builder = builder_of(in, graph);
+  builder.entry = NULL;
   uint32_t first = graph->nodes.count;
-  leat_value made = leat_build(&builder, name, op, inputs, count, attrs);
+  leat_value made = leat_build(&builder, name_of(in, what), op, inputs, count, attrs);
   assert(made.node);
   for (uint32_t i = first; i < graph->nodes.count; i++) graph->nodes.items[i]->entry = in->entry;
   return made;
 }
 
 static leat_value constant(const inside *in, leat_graph *graph, leat_dtype dtype, int64_t value) {
-  uint64_t element[2] = {0};
-  if (value) leat_store_signed(dtype, element, 0, value);
-  leat_tensor tensor = {.dtype = dtype, .data = element};
-  leat_attr attr = {.tensor = leat_tensor_copy(graph->arena, &tensor)};
-  return build(in, graph, "const", LEAT_OP_const, NULL, 0, &attr);
-}
-
-static leat_attr dims_of(const leat_graph *graph, const leat_type *type) {
-  size_t size = (size_t)type->rank * sizeof *type->dims;
-  return (leat_attr){.count = (uint32_t)type->rank,
-                     .dims = leat_arena_memdup(graph->arena, type->dims, size)};
+  leat_builder builder = builder_of(in, graph);
+  return leat_build_scalar_i64(&builder, name_of(in, "const"), dtype, value);
 }
 
 static leat_value zeros(const inside *in, leat_graph *graph, const leat_type *type) {
-  leat_attr shape = dims_of(graph, type);
-  leat_value zero = constant(in, graph, type->dtype, 0);
-  return type->rank ? build(in, graph, "zeros", LEAT_OP_broadcast, &zero, 1, &shape) : zero;
-}
-
-static leat_value reshaped(const inside *in, leat_value value, const leat_type *type) {
-  leat_graph *graph = value.node->graph;
-  leat_attr shape = dims_of(graph, type);
-  return build(in, graph, "row", LEAT_OP_reshape, &value, 1, &shape);
-}
-
-// rows[number] = value
-static leat_value set_row(const inside *in, leat_value rows, leat_value number) {
-  leat_type one = *leat_value_type(number), row = *leat_value_type(rows);
-  leat_attr axis = {.i = 0};
-  one.rank = 1;
-  one.dims[0] = row.dims[0] = leat_dim_const(1);
-  leat_value inputs[] = {rows, number, in->value};
-  inputs[1] = reshaped(in, number, &one);
-  inputs[2] = reshaped(in, in->value, &row);
-  return build(in, rows.node->graph, "rows", LEAT_OP_scatter_set, inputs, 3, &axis);
+  leat_builder builder = builder_of(in, graph);
+  return leat_build_zeros(&builder, name_of(in, "zeros"), type);
 }
 
 // -- More of a region ----------------------------------------------------------------------------
@@ -299,8 +278,8 @@ static void drop_acts(leat_graph *body) {
 // A dim with the number of iterations, which a loop that does the same counts first.
 static leat_dim count_first(const inside *in, const leat_node *loop) {
   leat_graph *step = loop->graph;
-  const char *name = leat_intern_path(step->strings, in->name, leat_intern(step->strings, "count"));
-  leat_node *copy = leat_graph_append_like(step, loop, name, loop->inputs, loop->attrs, in->entry);
+  leat_node *copy = leat_graph_append_like(step, loop, name_of(in, "count"), loop->inputs,
+                                           loop->attrs, in->entry);
   copy->controls = loop->controls;
   copy->control_count = loop->control_count;
   for (int b = 0; b < LEAT_REGION_BODIES; b++) drop_acts(body_of(copy, b));
@@ -318,12 +297,12 @@ static void leave_loop_with_all(inside *in, leat_node *loop) {
   leat_type type = *leat_value_type(in->value);
   leat_dim count;
   if (!find_count(loop, &count)) count = count_first(in, loop);
-  memmove(type.dims + 1, type.dims, (size_t)type.rank++ * sizeof *type.dims);
-  type.dims[0] = count;
+  type = leat_type_rows(&type, count);
   leat_value number = count_iterations(in, loop);
   uint32_t port = body->yield->input_count;
   leat_value rows = carry(in, loop, "rows", zeros(in, outer, &type));
-  give(body, set_row(in, rows, number));
+  leat_builder builder = builder_of(in, body);
+  give(body, leat_build_set_row(&builder, name_of(in, "rows"), rows, number, in->value));
   bool given = in->given.node;
   if (given) {
     leat_value both[] = {carry(in, loop, "given", constant(in, outer, LEAT_bool, true)), in->given};

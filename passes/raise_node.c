@@ -24,13 +24,9 @@ static leat_value build(leat_web *web, const leat_web_node *n, leat_op op, const
 }
 
 leat_value leat_web_zeros(leat_web *web, leat_web_ref ref) {
-  static const uint64_t nothing[2];
-  const leat_type *type = &ref.of->node->outputs[ref.port];
   leat_builder builder = leat_web_builder(web, ref.of);
   const char *path = leat_intern_path(web->graph->strings, ref.of->node->name, "dead");
-  leat_tensor zero = {.dtype = type->dtype, .data = (void *)nothing};
-  leat_value value = leat_build_const(&builder, path, &zero);
-  return leat_build_broadcast(&builder, value, type);
+  return leat_build_zeros(&builder, path, &ref.of->node->outputs[ref.port]);
 }
 
 // A function as a bool[]: of its largest variable, and of what it is then. A part that it has twice
@@ -162,11 +158,10 @@ static bool check_outermost(const leat_web *web, const leat_web_node *n) {
 
 // In a loop what is random is so in each iteration: the count has their numbers, too.
 static void count_iterations(leat_web *web, leat_node *node, const leat_web_node *n) {
-  enum { STEP = 0x5851f42d }; // as in a `while`
   leat_builder builder = leat_web_builder(web, n);
   const char *path = leat_intern_path(web->graph->strings, n->node->name, "count");
   for (uint32_t i = 0; i < web->iterations.count; i++) {
-    leat_value step = leat_build_scalar_i64(&builder, path, LEAT_i64, STEP);
+    leat_value step = leat_build_scalar_i64(&builder, path, LEAT_i64, LEAT_RANDOM_STEP);
     leat_value one = leat_build_scalar_i64(&builder, path, LEAT_i64, 1);
     leat_value factors[] = {node->inputs[0], step}, terms[2];
     leat_value next[] = {web->iterations.items[i], one};

@@ -76,14 +76,6 @@ void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
   node->input_count += count;
 }
 
-leat_value leat_region_reshape(leat_builder *builder, const char *name, leat_value value,
-                               const leat_dim *dims, int32_t rank) {
-  leat_arena *arena = builder->graph->arena;
-  leat_attr shape = {.count = (uint32_t)rank,
-                     .dims = leat_arena_memdup(arena, dims, (size_t)rank * sizeof *dims)};
-  return leat_build(builder, name, LEAT_OP_reshape, &value, 1, &shape);
-}
-
 // How a body is, once the pass has met it.
 typedef enum body_state { BODY_TOUCHED = 1, BODY_DONE } body_state;
 

@@ -38,8 +38,6 @@ void leat_region_add_parameters(const leat_region_node *region, leat_graph *body
 // The inputs of such parameters, which all bodies have by now.
 void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
                             const leat_value *values, uint32_t count);
-leat_value leat_region_reshape(leat_builder *builder, const char *name, leat_value value,
-                               const leat_dim *dims, int32_t rank);
 // It has other inputs or bodies than before.
 void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node);
 // The entry has these effects in the place of the node's, as far as they are some.

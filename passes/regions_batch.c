@@ -101,16 +101,15 @@ static leat_value multiply(const batcher *b, const row_product *p) {
   const leat_type *a = leat_value_type(p->product->inputs[0]);
   leat_type whole = p->product->outputs[0];
   const char *name = p->product->name;
-  leat_dim matrix[] = {a->dims[0], a->dims[1]};
+  leat_type matrix = {.rank = 2, .dims = {a->dims[0], a->dims[1]}};
   leat_dim count = leat_value_type(p->rows)->dims[p->axis];
   for (int32_t i = whole.rank++; i > p->axis; i--) whole.dims[i] = whole.dims[i - 1];
   whole.dims[p->axis] = count;
-  if (!leat_dim_mul(b->graph->dims, count, a->dims[0], &matrix[0])) return (leat_value){0};
-  leat_value operands[] = {leat_region_reshape(&builder, name, p->rows, matrix, 2), p->weight};
+  if (!leat_dim_mul(b->graph->dims, count, a->dims[0], &matrix.dims[0])) return (leat_value){0};
+  leat_value operands[] = {leat_build_reshape(&builder, name, p->rows, &matrix), p->weight};
   if (!operands[0].node) return (leat_value){0};
   leat_value product = leat_build(&builder, name, LEAT_OP_matmul, operands, 2, p->product->attrs);
-  return product.node ? leat_region_reshape(&builder, name, product, whole.dims, whole.rank)
-                      : product;
+  return leat_build_reshape(&builder, name, product, &whole);
 }
 
 // -- The loop ------------------------------------------------------------------------------------

@@ -134,8 +134,7 @@ static leat_value iteration_of(evaluator *e, ev_region *region) {
 }
 
 static ev mix(evaluator *e, ev count, leat_value iteration, leat_span span) {
-  enum { STEP = 0x5851f42d }; // odd, so that no two iterations of a Run meet in the next Runs
-  ev wide = ev_operator(e, LEAT_OPERATOR_MUL, count, ev_int(STEP), span, NULL);
+  ev wide = ev_operator(e, LEAT_OPERATOR_MUL, count, ev_int(LEAT_RANDOM_STEP), span, NULL);
   ev next = ev_operator(e, LEAT_OPERATOR_ADD, ev_tensor(iteration), ev_int(1), span, NULL);
   return ev_operator(e, LEAT_OPERATOR_ADD, wide, next, span, NULL);
 }

@@ -17,44 +17,19 @@ static bool row_type(const reversal *r, const leat_type *of, leat_type *out) {
   return false;
 }
 
-static leat_type rows_type(const leat_type *row, leat_dim count) {
-  leat_type type = *row;
-  for (int32_t k = type.rank++; k > 0; k--) type.dims[k] = type.dims[k - 1];
-  type.dims[0] = count;
-  return type;
-}
-
 leat_value ev_new_rows(const reversal *r, leat_value like, leat_dim count) {
   leat_type row;
   if (!row_type(r, leat_value_type(like), &row)) return (leat_value){0};
-  leat_type type = rows_type(&row, count);
+  leat_type type = leat_type_rows(&row, count);
   ev zero = type.dtype == LEAT_bool  ? ev_bool(false)
             : type.dtype == LEAT_str ? ev_text(r->e, "", 0)
                                      : ev_int(0);
   return ev_literal_tensor(r->e, zero, &type, NULL, r->span);
 }
 
-static leat_value reshaped(const reversal *r, const char *name, leat_value value,
-                           const leat_type *type) {
-  leat_builder builder = ev_builder(r->e, r->span);
-  leat_attr shape = {.count = (uint32_t)type->rank,
-                     .dims = leat_arena_memdup(r->e->arena, type->dims, sizeof type->dims)};
-  return leat_build(&builder, name, LEAT_OP_reshape, &value, 1, &shape);
-}
-
 leat_value ev_set_row(const reversal *r, leat_value rows, leat_value at, leat_value value) {
   leat_builder builder = ev_builder(r->e, r->span);
-  leat_type one = leat_type_scalar(LEAT_i64), row;
-  if (!row_type(r, leat_value_type(value), &row)) return (leat_value){0};
-  one = rows_type(&one, leat_dim_const(1));
-  row = rows_type(&row, leat_dim_const(1));
-  leat_attr axis = {.i = 0};
-  const char *name = ev_node_name(r->e, NULL, "row");
-  leat_value inputs[] = {rows, at, value};
-  inputs[1] = reshaped(r, name, at, &one);
-  inputs[2] = reshaped(r, name, value, &row);
-  if (!inputs[1].node || !inputs[2].node) return (leat_value){0};
-  return leat_build(&builder, name, LEAT_OP_scatter_set, inputs, 3, &axis);
+  return leat_build_set_row(&builder, ev_node_name(r->e, NULL, "row"), rows, at, value);
 }
 
 leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_type *type) {
@@ -63,7 +38,8 @@ leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_
   ev row = ev_op(r->e, LEAT_OP_gather, inputs, 2, &axis, r->span, NULL);
   if (row.kind != EV_TENSOR) return (leat_value){0};
   if (type->rank < LEAT_MAX_RANK) return row.tensor;
-  return reshaped(r, ev_node_name(r->e, NULL, "row"), row.tensor, type);
+  leat_builder builder = ev_builder(r->e, r->span);
+  return leat_build_reshape(&builder, ev_node_name(r->e, NULL, "row"), row.tensor, type);
 }
 
 // -- Counters -------------------------------------------------------------------------------------
