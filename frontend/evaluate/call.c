@@ -141,11 +141,18 @@ static bool enter_instance(evaluator *e, ev_frame *frame, const char *as, leat_s
   return place.unnamed || ev_enter_instance(e, frame->function, frame->instance, span);
 }
 
+// Of the calls around a call, the innermost that stands in another of the same function.
+static const ev_function *recursive(const ev_frame *frame, const ev_function *called) {
+  const ev_frame *around = frame;
+  while (around && around->function != called) around = around->caller;
+  return around || !frame->caller ? called : recursive(frame->caller, frame->function);
+}
+
 static bool too_deep(evaluator *e, const ev_function *function, leat_span span) {
   if (e->frame->calls < EV_MAX_CALLS) return false;
   e->stopped = true;
   ev_fail(e, span, "calls are nested more than %d deep: does `%s` call itself?", EV_MAX_CALLS,
-          function->name);
+          recursive(e->frame, function)->name);
   return true;
 }
 
