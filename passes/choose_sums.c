@@ -20,10 +20,7 @@
 
 #include "ops/build.h"
 #include "ops/turns.h"
-#include "passes/cost.h"
 #include "passes/regions.h"
-
-#include <string.h>
 
 static const double most_bytes = 1 << 28; // of the rows of an operand
 
@@ -55,7 +52,7 @@ typedef struct summing {
   uint32_t *uses; // by id, in the body
   leat_vec(sum) sums;
   leat_vec(leat_value) filled; // in the body: what rows are kept of
-  leat_value *zeros, *tables;  // those rows: outside, and as parameters
+  uint32_t first_filled;       // carried value that is such rows
 } summing;
 
 // -- What is such a sum --------------------------------------------------------------------------
@@ -83,10 +80,8 @@ static leat_value captured_rows(const summing *s, leat_value value) {
   const leat_node *read = reshaped(value).node;
   if (read->op != LEAT_OP_gather || leat_node_attr(read, "axis")->i || !is_row(s, read->inputs[1]))
     return (leat_value){0};
-  int64_t param = leat_region_param(read->inputs[0]);
-  if (param < s->region.carried) return (leat_value){0};
-  leat_value rows = leat_region_input(&s->region, (uint32_t)param);
-  bool all = leat_dim_equal(leat_value_type(rows)->dims[0], s->turns);
+  leat_value rows = leat_region_captured(&s->region, read->inputs[0]);
+  bool all = rows.node && leat_dim_equal(leat_value_type(rows)->dims[0], s->turns);
   return all ? rows : (leat_value){0};
 }
 
@@ -185,13 +180,7 @@ static void find_sums(summing *s) {
 // -- What the loop fills -------------------------------------------------------------------------
 
 static leat_builder builder_of(const summing *s, leat_graph *graph, const leat_node *like) {
-  return (leat_builder){.graph = graph,
-                        .diag = s->context->diag,
-                        .span = like->span,
-                        .device = like->device,
-                        .colocate = like->colocate,
-                        .entry = graph == s->graph ? s->region.node->entry : like->entry,
-                        .place = like->place ? like->place : s->region.node->place};
+  return leat_region_builder(&s->region, s->context->diag, graph, like);
 }
 
 static leat_value make_zeros(const summing *s, leat_value of) {
@@ -200,39 +189,15 @@ static leat_value make_zeros(const summing *s, leat_value of) {
   return leat_build_zeros(&builder, of.node->name, &type);
 }
 
-// What was added last is carried: it stands behind what is.
-static void carry_last(const summing *s, leat_graph *body) {
-  uint32_t carried = s->region.carried, count = body->params.count, more = s->filled.count;
-  leat_node_list params = {0};
-  for (uint32_t i = 0; i < carried; i++) leat_vec_push(body->arena, &params, body->params.items[i]);
-  for (uint32_t i = count - more; i < count; i++)
-    leat_vec_push(body->arena, &params, body->params.items[i]);
-  for (uint32_t i = carried; i < count - more; i++)
-    leat_vec_push(body->arena, &params, body->params.items[i]);
-  for (uint32_t i = 0; i < count; i++)
-    leat_node_set_attr(body, params.items[i], "index", (leat_attr){.i = i});
-  body->params = params;
-}
-
-static void extend_condition(const summing *s) {
-  leat_graph *condition = s->region.bodies[0];
-  leat_region_add_parameters(&s->region, condition, s->zeros, s->filled.count, s->context->scratch);
-  carry_last(s, condition);
-}
-
-static leat_value fill(const summing *s, uint32_t i) {
-  leat_value value = s->filled.items[i];
-  leat_builder builder = builder_of(s, s->body, value.node);
-  return leat_build_set_row(&builder, value.node->name, s->tables[i], s->row, value);
-}
-
-static void fill_all(const summing *s, leat_node *yield) {
-  leat_value *results =
-      leat_new_array(s->body->arena, leat_value, yield->input_count + s->filled.count);
-  memcpy(results, yield->inputs, yield->input_count * sizeof *results);
-  for (uint32_t i = 0; i < s->filled.count; i++) results[yield->input_count + i] = fill(s, i);
-  yield->inputs = results;
-  yield->input_count += s->filled.count;
+static void fill_all(const summing *s) {
+  leat_value *next = leat_new_array(s->context->scratch, leat_value, s->filled.count);
+  for (uint32_t i = 0; i < s->filled.count; i++) {
+    leat_value value = s->filled.items[i];
+    leat_value table = {s->body->params.items[s->first_filled + i], 0};
+    leat_builder builder = builder_of(s, s->body, value.node);
+    next[i] = leat_build_set_row(&builder, value.node->name, table, s->row, value);
+  }
+  leat_region_yield(s->body, next, s->filled.count);
 }
 
 static bool is_summed(const summing *s, const leat_node *add) {
@@ -245,26 +210,32 @@ static bool is_summed(const summing *s, const leat_node *add) {
 static void rewrite_body(summing *s) {
   leat_graph *body = s->body;
   leat_rewriter r = leat_rewrite_begin(body, s->context->scratch);
-  for (uint32_t i = 0; i < s->filled.count; i++)
-    s->tables[i] = leat_region_add_parameter(&s->region, body, s->zeros[i]);
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = body->nodes.items[i];
     leat_rewrite_inputs(&r, node);
-    if (node == body->yield) fill_all(s, node);
+    if (node == body->yield) fill_all(s);
     if (!is_summed(s, node))
       leat_rewrite_keep(&r, node);
     else
       leat_rewrite_replace(&r, node, node->inputs[leat_region_param(node->inputs[0]) < 0]);
   }
   leat_rewrite_finish(&r);
-  carry_last(s, body);
+}
+
+// In front of the loop, which is not kept yet.
+static void change_loop(summing *s) {
+  uint32_t count = s->filled.count;
+  leat_value *zeros = leat_new_array(s->context->scratch, leat_value, count);
+  for (uint32_t i = 0; i < count; i++) zeros[i] = make_zeros(s, s->filled.items[i]);
+  leat_region_carry_more(s->graph, &s->region, zeros, count, s->context->scratch);
+  rewrite_body(s);
 }
 
 // -- Behind the loop -----------------------------------------------------------------------------
 
 static leat_value rows_of(const summing *s, const operand *o) {
   if (o->captured.node) return o->captured;
-  return (leat_value){s->region.node, s->region.carried + o->filled};
+  return (leat_value){s->region.node, s->first_filled + o->filled};
 }
 
 static leat_value multiply(const summing *s, leat_builder *builder, const sum *of) {
@@ -303,45 +274,13 @@ static leat_value total(const summing *s, const sum *of) {
   return leat_build(&builder, of->add->name, LEAT_OP_add, terms, 2, NULL);
 }
 
-static void extend_loop(const summing *s) {
-  leat_node *loop = s->region.node;
-  leat_arena *arena = s->graph->arena;
-  uint32_t carried = s->region.carried, more = s->filled.count,
-           captured = s->region.params - carried;
-  leat_value *inputs = leat_new_array(arena, leat_value, loop->input_count + more);
-  leat_type *outputs = leat_new_array(arena, leat_type, carried + more);
-  memcpy(inputs, loop->inputs, carried * sizeof *inputs);
-  memcpy(inputs + carried, s->zeros, more * sizeof *inputs);
-  memcpy(inputs + carried + more, loop->inputs + carried, captured * sizeof *inputs);
-  memcpy(outputs, loop->outputs, carried * sizeof *outputs);
-  for (uint32_t i = 0; i < more; i++) outputs[carried + i] = *leat_value_type(s->zeros[i]);
-  loop->inputs = inputs;
-  loop->input_count += more;
-  loop->outputs = outputs;
-  leat_node_set_op(loop, loop->op);
-  leat_node_list binders = {0};
-  leat_node_find_binders(s->graph, loop, arena, &binders);
-  leat_node_add_controls(s->graph, loop, binders.items, binders.count);
-}
-
-// In front of the loop, which is not kept yet.
-static void change_loop(summing *s) {
-  leat_arena *scratch = s->context->scratch;
-  s->zeros = leat_new_array(scratch, leat_value, s->filled.count);
-  s->tables = leat_new_array(scratch, leat_value, s->filled.count);
-  for (uint32_t i = 0; i < s->filled.count; i++) s->zeros[i] = make_zeros(s, s->filled.items[i]);
-  extend_condition(s);
-  rewrite_body(s);
-  extend_loop(s);
-}
-
 static void use_totals(const summing *s, leat_rewriter *r) {
-  uint32_t carried = s->region.carried;
-  leat_value *values = leat_new_array(s->context->scratch, leat_value, carried);
-  for (uint32_t i = 0; i < carried; i++) values[i] = (leat_value){s->region.node, i};
+  uint32_t count = s->first_filled; // of the results that it had
+  leat_value *values = leat_new_array(s->context->scratch, leat_value, count);
+  for (uint32_t i = 0; i < count; i++) values[i] = (leat_value){s->region.node, i};
   for (uint32_t i = 0; i < s->sums.count; i++)
     values[s->sums.items[i].result] = total(s, &s->sums.items[i]);
-  leat_rewrite_outputs(r, s->region.node, values, carried);
+  leat_rewrite_outputs(r, s->region.node, values, count);
 }
 
 static bool is_undecided(const leat_node *node) {
@@ -351,6 +290,7 @@ static bool is_undecided(const leat_node *node) {
 static void choose(summing *s, leat_rewriter *r, leat_node *loop) {
   bool exact;
   s->region = leat_region_node_of(loop);
+  s->first_filled = s->region.carried;
   s->body = s->region.bodies[1];
   s->row = leat_loop_row(loop);
   if (leat_loop_turns(loop, &s->turns, &exact) && exact && s->row.node) find_sums(s);

@@ -17,64 +17,7 @@
 // has changed.
 #include "passes/regions.h"
 
-#include <string.h>
-
-// -- Nodes with bodies -----------------------------------------------------------------------
-
-leat_region_node leat_region_node_of(leat_node *node) {
-  bool loop = node->op == LEAT_OP_while_loop;
-  leat_region_node region = {
-      .node = node, .yielding = loop, .carried = loop ? node->output_count : 0};
-  for (int i = 0; i < LEAT_BODIES; i++) region.bodies[i] = leat_node_body(node, i);
-  region.params = region.bodies[0]->params.count;
-  region.first = node->input_count - region.params;
-  return region;
-}
-
-leat_value leat_region_input(const leat_region_node *region, uint32_t param) {
-  return region->node->inputs[region->first + param];
-}
-
-int64_t leat_region_param(leat_value value) {
-  return value.node->op == LEAT_OP_parameter ? leat_node_attr(value.node, "index")->i : -1;
-}
-
-bool leat_value_same(leat_value a, leat_value b) {
-  return a.node == b.node && a.port == b.port;
-}
-
-leat_value leat_region_add_parameter(const leat_region_node *region, leat_graph *body,
-                                     leat_value value) {
-  leat_attr attrs[] = {{.i = body->params.count}, {.type = leat_value_type(value)}};
-  const char *path = leat_intern_path(body->strings, region->node->name,
-                                      leat_intern(body->strings, leat_path_last(value.node->name)));
-  leat_node *param = leat_graph_append(body, LEAT_OP_parameter, leat_graph_unique_name(body, path),
-                                       NULL, 0, attrs);
-  param->outputs = attrs[1].type;
-  param->entry = body->yield->entry;
-  param->span = value.node->span;
-  leat_vec_push(body->arena, &body->params, param);
-  return (leat_value){param, 0};
-}
-
-void leat_region_add_parameters(const leat_region_node *region, leat_graph *body,
-                                const leat_value *values, uint32_t count, leat_arena *scratch) {
-  leat_rewriter r = leat_rewrite_begin(body, scratch);
-  for (uint32_t i = 0; i < count; i++) leat_region_add_parameter(region, body, values[i]);
-  for (uint32_t i = 0; i < r.count; i++) leat_rewrite_keep(&r, body->nodes.items[i]);
-  leat_rewrite_finish(&r);
-}
-
-void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
-                            const leat_value *values, uint32_t count) {
-  leat_node *node = region->node;
-  uint32_t before = node->input_count;
-  leat_value *inputs = leat_new_array(graph->arena, leat_value, before + count);
-  memcpy(inputs, node->inputs, before * sizeof *inputs);
-  memcpy(inputs + before, values, count * sizeof *inputs);
-  node->inputs = inputs;
-  node->input_count += count;
-}
+// -- What the parts have in common ---------------------------------------------------------------
 
 // How a body is, once the pass has met it.
 typedef enum body_state { BODY_TOUCHED = 1, BODY_DONE } body_state;
@@ -84,29 +27,24 @@ static void set_state(leat_regions *regions, leat_graph *body, body_state state)
 }
 
 void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node) {
-  leat_node_list binders = {0};
-  leat_node_find_binders(graph, node, graph->arena, &binders);
-  leat_node_add_controls(graph, node, binders.items, binders.count);
+  leat_region_wait_for_dims(graph, node);
   for (int i = 0; i < LEAT_BODIES; i++) set_state(regions, leat_node_body(node, i), BODY_TOUCHED);
   regions->changes++;
 }
 
-void leat_region_effects(leat_graph *graph, const leat_node *node, leat_node *const *nodes,
-                         uint32_t count) {
-  leat_entry *entry = node->entry;
-  if (!entry || graph->owner) return; // what is in a body is none of the entry's
-  leat_node_list old = {0};
-  for (uint32_t i = 0; i < entry->effects.count; i++)
-    leat_vec_push(graph->arena, &old, entry->effects.items[i]);
-  entry->effects.count = 0;
-  for (uint32_t i = 0; i < old.count; i++) {
-    if (old.items[i] != node) leat_vec_push(graph->arena, &entry->effects, old.items[i]);
-    for (uint32_t k = 0; old.items[i] == node && k < count; k++)
-      if (nodes[k]->effect) leat_vec_push(graph->arena, &entry->effects, nodes[k]);
+void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loop_visitor *visit) {
+  leat_cost_model cost = leat_cost_model_create(regions->context);
+  leat_rewriter r = leat_rewrite_begin(graph, regions->context->scratch);
+  for (uint32_t i = 0; i < r.count; i++) {
+    leat_node *node = graph->nodes.items[i];
+    leat_rewrite_inputs(&r, node);
+    if (node->op == LEAT_OP_while_loop) visit(regions, &cost, graph, node);
+    leat_rewrite_keep(&r, node);
   }
+  leat_rewrite_finish(&r);
 }
 
-// -- The pass --------------------------------------------------------------------------------
+// -- The pass ------------------------------------------------------------------------------------
 
 static bool has_regions(const leat_graph *graph) {
   for (uint32_t i = 0; i < graph->nodes.count; i++)

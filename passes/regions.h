@@ -4,6 +4,7 @@
 #define LEAT_PASSES_REGIONS_H
 
 #include "ops/build.h"
+#include "passes/cost.h"
 #include "passes/rewrite.h"
 
 enum { LEAT_BODIES = 2 };
@@ -24,11 +25,17 @@ typedef struct leat_region_node {
   uint32_t yielding; // the bodies from this on give the node's outputs
 } leat_region_node;
 
+// -- region_node.c --------------------------------------------------------------------------------
 leat_region_node leat_region_node_of(leat_node *node);
 leat_value leat_region_input(const leat_region_node *region, uint32_t param);
 // The number of the parameter that a value in a body is; -1: something else.
 int64_t leat_region_param(leat_value value);
+// What a value in a body is outside, if it is captured; else {NULL}.
+leat_value leat_region_captured(const leat_region_node *region, leat_value value);
 bool leat_value_same(leat_value a, leat_value b);
+// Builds what stands for `like`, or is made of it, in a body or in the graph around.
+leat_builder leat_region_builder(const leat_region_node *region, leat_diag *diag, leat_graph *graph,
+                                 const leat_node *like);
 // What stands for the value of outside in the body: a new parameter, the last.
 leat_value leat_region_add_parameter(const leat_region_node *region, leat_graph *body,
                                      leat_value value);
@@ -38,12 +45,26 @@ void leat_region_add_parameters(const leat_region_node *region, leat_graph *body
 // The inputs of such parameters, which all bodies have by now.
 void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
                             const leat_value *values, uint32_t count);
-// It has other inputs or bodies than before.
-void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node);
+// The loop carries more, which begins with `values`, behind what it carried: both bodies have the
+// parameters, what it becomes is yet to be yielded behind what is.
+void leat_region_carry_more(leat_graph *graph, leat_region_node *region, const leat_value *values,
+                            uint32_t count, leat_arena *scratch);
+void leat_region_yield(leat_graph *body, const leat_value *values, uint32_t count);
+// The node runs after what binds the dims that it has.
+void leat_region_wait_for_dims(leat_graph *graph, leat_node *node);
 // The entry has these effects in the place of the node's, as far as they are some.
 void leat_region_effects(leat_graph *graph, const leat_node *node, leat_node *const *nodes,
                          uint32_t count);
 
+// -- regions.c ------------------------------------------------------------------------------------
+// It has other inputs or bodies than before.
+void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node);
+// Visits each loop of the graph; what is built there meanwhile stands in front of it.
+typedef void leat_loop_visitor(leat_regions *regions, const leat_cost_model *cost,
+                               leat_graph *graph, leat_node *loop);
+void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loop_visitor *visit);
+
+// -- regions_*.c ----------------------------------------------------------------------------------
 void leat_regions_decide(leat_regions *regions, leat_graph *graph);
 void leat_regions_narrow(leat_regions *regions, leat_graph *graph);
 void leat_regions_hoist(leat_regions *regions, leat_graph *graph);

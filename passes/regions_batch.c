@@ -13,7 +13,6 @@
 // loop, so that no turn has to: the elements are added in the same order.
 #include "ops/build.h"
 #include "ops/turns.h"
-#include "passes/cost.h"
 #include "passes/regions.h"
 
 static const double most_bytes = 1 << 28; // of a product
@@ -38,13 +37,6 @@ typedef struct row_product {
 
 // -- What is such a product ----------------------------------------------------------------------
 
-// What the loop captures; else {NULL}.
-static leat_value captured(const batcher *b, leat_value value) {
-  int64_t param = leat_region_param(value);
-  bool varies = param < b->region.carried;
-  return varies ? (leat_value){0} : leat_region_input(&b->region, (uint32_t)param);
-}
-
 static bool is_free(const leat_node *node) {
   return !node->control_count && !node->device && !node->colocate;
 }
@@ -59,7 +51,8 @@ static bool is_row_product(const batcher *b, leat_node *node, row_product *out) 
   if (node->op != LEAT_OP_matmul || !is_free(node) || leat_node_may_fail(node)) return false;
   leat_node *read = read_of(node->inputs[0]);
   if (!read || leat_node_attr(node, "transpose_a")->i || node->outputs[0].rank != 2) return false;
-  *out = (row_product){node, read, captured(b, read->inputs[0]), captured(b, node->inputs[1]),
+  *out = (row_product){node, read, leat_region_captured(&b->region, read->inputs[0]),
+                       leat_region_captured(&b->region, node->inputs[1]),
                        (int32_t)leat_node_attr(read, "axis")->i};
   if (!out->rows.node || !out->weight.node) return false;
   bool as_read = node->inputs[0].node == read && out->axis < read->outputs[0].rank;
@@ -87,12 +80,7 @@ static bool is_worth_it(const batcher *b, const row_product *p) {
 // -- Outside -------------------------------------------------------------------------------------
 
 static leat_builder builder_of(const batcher *b, leat_graph *graph, const leat_node *like) {
-  bool body = graph != b->graph;
-  return (leat_builder){.graph = graph,
-                        .diag = b->regions->context->diag,
-                        .span = like->span,
-                        .entry = body ? graph->yield->entry : b->region.node->entry,
-                        .place = like->place};
+  return leat_region_builder(&b->region, b->regions->context->diag, graph, like);
 }
 
 // The rows as one matrix times the weight, with the axes of the rows. {NULL}: a dim cannot be said.
@@ -143,7 +131,7 @@ static leat_value batch_node(batcher *b, leat_node *node) {
 static void turn_weight(batcher *b, leat_node *node) {
   if (node->op != LEAT_OP_matmul || !is_free(node) || *leat_node_attr(node, "family")->string)
     return;
-  leat_value weight = captured(b, node->inputs[1]);
+  leat_value weight = leat_region_captured(&b->region, node->inputs[1]);
   if (!weight.node || !leat_node_attr(node, "transpose_b")->i) return;
   int32_t rank = leat_value_type(weight)->rank;
   int64_t *order = leat_new_array(b->graph->arena, int64_t, (size_t)rank);
@@ -181,20 +169,14 @@ static void batch_loop(batcher *b, bool counted) {
   leat_region_changed(b->regions, b->graph, b->region.node);
 }
 
+static void batch(leat_regions *regions, const leat_cost_model *cost, leat_graph *graph,
+                  leat_node *loop) {
+  bool exact;
+  batcher b = {.regions = regions, .cost = cost, .graph = graph};
+  b.region = leat_region_node_of(loop);
+  batch_loop(&b, leat_loop_turns(loop, &b.turns, &exact) && exact);
+}
+
 void leat_regions_batch(leat_regions *regions, leat_graph *graph) {
-  leat_arena *scratch = regions->context->scratch;
-  leat_cost_model cost = leat_cost_model_create(regions->context);
-  leat_rewriter r = leat_rewrite_begin(graph, scratch);
-  for (uint32_t i = 0; i < r.count; i++) {
-    leat_node *node = graph->nodes.items[i];
-    bool exact;
-    leat_rewrite_inputs(&r, node);
-    batcher b = {.regions = regions, .graph = graph, .cost = &cost};
-    if (node->op == LEAT_OP_while_loop) {
-      b.region = leat_region_node_of(node);
-      batch_loop(&b, leat_loop_turns(node, &b.turns, &exact) && exact);
-    }
-    leat_rewrite_keep(&r, node);
-  }
-  leat_rewrite_finish(&r);
+  leat_regions_visit_loops(regions, graph, batch);
 }

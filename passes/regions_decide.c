@@ -61,7 +61,6 @@ static leat_value outside(const leat_region_node *region, leat_value value) {
 
 static void move_out(decider *d, const leat_region_node *region, leat_node *node) {
   leat_graph *graph = d->graph;
-  leat_node_list binders = {0};
   uint32_t kept = 0;
   node->graph = graph;
   node->entry = region->node->entry;
@@ -74,8 +73,7 @@ static void move_out(decider *d, const leat_region_node *region, leat_node *node
   node->control_count = kept;
   if (node->effect || leat_node_may_fail(node))
     leat_node_add_controls(graph, node, region->node->controls, region->node->control_count);
-  leat_node_find_binders(graph, node, graph->arena, &binders);
-  leat_node_add_controls(graph, node, binders.items, binders.count);
+  leat_region_wait_for_dims(graph, node);
   leat_vec_push(graph->arena, &graph->nodes, node);
 }
 

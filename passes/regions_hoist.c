@@ -10,7 +10,6 @@
 // A crossing node moves out under its name; what it is computed from moves too, or is copied where
 // the body needs it as well.
 #include "ops/build.h"
-#include "passes/cost.h"
 #include "passes/regions.h"
 
 #include <string.h>
@@ -166,14 +165,11 @@ static leat_node *copy(hoister *h, const leat_node *node, const leat_value *inpu
 }
 
 static void take_out(hoister *h, leat_node *node) {
-  leat_arena *arena = h->graph->arena;
-  leat_value *inputs = leat_new_array(arena, leat_value, node->input_count);
+  leat_value *inputs = leat_new_array(h->graph->arena, leat_value, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = outside(h, node->inputs[i]);
   leat_node *out = h->stays[node->id] ? copy(h, node, inputs) : move(h, node, inputs);
-  leat_node_list binders = {0};
   out->entry = h->region.node->entry;
-  leat_node_find_binders(h->graph, out, arena, &binders);
-  leat_node_add_controls(h->graph, out, binders.items, binders.count);
+  leat_region_wait_for_dims(h->graph, out);
   leat_map_set(&h->outside, node, out);
 }
 
@@ -238,19 +234,18 @@ static void hoist_body(hoister *h, uint32_t number) {
   leat_region_changed(h->regions, graph, h->region.node);
 }
 
-void leat_regions_hoist(leat_regions *regions, leat_graph *graph) {
-  leat_arena *scratch = regions->context->scratch;
-  leat_cost_model cost = leat_cost_model_create(regions->context);
-  leat_rewriter r = leat_rewrite_begin(graph, scratch);
-  for (uint32_t i = 0; i < r.count; i++) {
-    leat_node *node = graph->nodes.items[i];
-    leat_rewrite_inputs(&r, node);
-    for (uint32_t b = 0; node->op == LEAT_OP_while_loop && b < LEAT_BODIES; b++) {
-      hoister h = {.regions = regions, .scratch = scratch, .cost = &cost, .graph = graph};
-      h.region = leat_region_node_of(node);
-      hoist_body(&h, b);
-    }
-    leat_rewrite_keep(&r, node);
+static void hoist(leat_regions *regions, const leat_cost_model *cost, leat_graph *graph,
+                  leat_node *loop) {
+  for (uint32_t b = 0; b < LEAT_BODIES; b++) {
+    hoister h = {.regions = regions,
+                 .scratch = regions->context->scratch,
+                 .cost = cost,
+                 .graph = graph,
+                 .region = leat_region_node_of(loop)};
+    hoist_body(&h, b);
   }
-  leat_rewrite_finish(&r);
+}
+
+void leat_regions_hoist(leat_regions *regions, leat_graph *graph) {
+  leat_regions_visit_loops(regions, graph, hoist);
 }
