@@ -161,6 +161,12 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
 // The longest path in which names of regions are looked for.
 enum { LONGEST_PATH = 4096 };
 
+// What names inside of the region begin with; its own may have got a number, as a later `k_1`.
+static const char *path_inside(const leat_frontend *e, const leat_node *region) {
+  const char *yield = leat_node_body(region, 0)->yield->name, *end = strrchr(yield, '/');
+  return end ? leat_intern_n(e->strings, yield, (size_t)(end - yield)) : region->name;
+}
+
 // A region of several values goes by the name of each: `y/z` is `k/z`, behind `k, y = while …`.
 static const char *path_through_regions(const leat_frontend *e, const char *path) {
   if (strlen(path) > LONGEST_PATH) return path;
@@ -168,8 +174,9 @@ static const char *path_through_regions(const leat_frontend *e, const char *path
     const char *outer = leat_intern_n(e->strings, path, (size_t)(slash - path));
     const leat_value *alias = leat_map_get(&e->aliases, outer);
     if (!alias || alias->node->info->kind != LEAT_KIND_REGION) continue;
-    path = leat_intern_path(e->strings, alias->node->name, slash + 1);
-    slash = path + strlen(alias->node->name);
+    const char *inside = path_inside(e, alias->node);
+    path = leat_intern_path(e->strings, inside, slash + 1);
+    slash = path + strlen(inside);
   }
   return path;
 }
@@ -198,13 +205,16 @@ static const char *find_below(const char *name, const char *const *names, size_t
 
 typedef struct known_names {
   leat_arena *arena;
-  bool inside; // of branches and loops too
+  const leat_entry *entry; // short names too
+  bool inside;             // of branches and loops too
   leat_vec(const char *) names;
 } known_names;
 
 static void add_known(known_names *known, const char *name, const leat_node *node) {
-  bool useful = node->op != LEAT_OP_yield && (known->inside || !node->graph->owner);
-  if (useful) leat_vec_push(known->arena, &known->names, name);
+  const char *within = ev_name_within(known->entry, name);
+  if (node->op == LEAT_OP_yield || (node->graph->owner && !known->inside)) return;
+  leat_vec_push(known->arena, &known->names, name);
+  if (within != name) leat_vec_push(known->arena, &known->names, within);
 }
 
 static void add_nodes(void *context, leat_graph *graph) {
@@ -212,8 +222,9 @@ static void add_nodes(void *context, leat_graph *graph) {
     add_known(context, graph->nodes.items[i]->name, graph->nodes.items[i]);
 }
 
-const char *leat_frontend_suggest(const leat_frontend *e, const char *name, bool inside) {
-  known_names known = {.arena = e->arena, .inside = inside};
+const char *leat_frontend_suggest(const leat_frontend *e, const leat_entry *entry, const char *name,
+                                  bool inside) {
+  known_names known = {.arena = e->arena, .entry = entry, .inside = inside};
   for (uint32_t i = 0; i < e->graph->states.count; i++)
     leat_vec_push(e->arena, &known.names, e->graph->states.items[i]->name);
   for (uint32_t i = 0; i < e->aliases.count; i++) {

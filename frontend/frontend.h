@@ -64,8 +64,9 @@ leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t 
 leat_value leat_frontend_find(const leat_frontend *frontend, const leat_entry *entry,
                               const char *name);
 // The name of a known node, state or binding nearest to `name`, for a suggestion; or NULL. inside:
-// it may be in a branch or a loop.
-const char *leat_frontend_suggest(const leat_frontend *frontend, const char *name, bool inside);
+// it may be in a branch or a loop. entry: whose names may be short, or NULL.
+const char *leat_frontend_suggest(const leat_frontend *frontend, const leat_entry *entry,
+                                  const char *name, bool inside);
 
 // Values of the last text's expression statements at top level, for a REPL to show; a variable by
 // its own name counts as its value.
@@ -95,6 +96,10 @@ typedef void leat_name_taker(void *context, const char *name); // which is gone 
 void leat_frontend_names(const leat_frontend *frontend, leat_name_taker *take, void *context);
 // What `$` may stand before at top level.
 void leat_frontend_paths(const leat_frontend *frontend, leat_name_taker *take, void *context);
+// What `--fetch` may name within the entry (NULL: in none): values of entries too, and what is
+// inside of branches and loops, of these `NAME:all` as well.
+void leat_frontend_fetches(const leat_frontend *frontend, const leat_entry *entry,
+                           leat_name_taker *take, void *context);
 void leat_frontend_parameters(leat_frontend *frontend, const char *of, leat_name_taker *take,
                               void *context);
 

@@ -10,7 +10,8 @@ typedef struct resolver {
   leat_graph *graph;
   leat_arena *arena;
   leat_request *out;
-  bool several; // entries: ports are called <entry>/<name> then, as prune does
+  const leat_entry *within; // whose short names will do; NULL: all are whole
+  bool several;             // entries: ports are called <entry>/<name> then, as prune does
 } resolver;
 
 static leat_status unknown(const resolver *r, const char *what, const char *name,
@@ -28,6 +29,15 @@ static leat_status is_variable(const resolver *r, const char *name, const char *
       name, what, name);
 }
 
+// The nearest known name, or NULL; a port is not looked at. inside: it may be in a branch or a
+// loop.
+static const char *suggest(const resolver *r, const char *name, bool inside) {
+  name = leat_arena_strndup(r->arena, name, strcspn(name, ":"));
+  const leat_entry *entry = r->within;
+  if (!entry && r->graph->entries.count == 1) entry = r->graph->entries.items[0];
+  return leat_frontend_suggest(r->session->frontend, entry, name, inside);
+}
+
 // "there is no edge `z`; there are x, y": of what an entry is fed there are few.
 static leat_status unknown_feed(const resolver *r, const char *name) {
   uint32_t count = r->out->feeds.count;
@@ -38,7 +48,7 @@ static leat_status unknown_feed(const resolver *r, const char *name) {
   }
   if (leat_graph_find_state(r->graph, name)) return is_variable(r, name, "fed");
   const char *nearest = leat_nearest(name, names, count);
-  if (!nearest) nearest = leat_frontend_suggest(r->session->frontend, name, false);
+  if (!nearest) nearest = suggest(r, name, false);
   if (nearest) return unknown(r, "edge", name, nearest);
   return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no edge `%s`%s", name, list);
 }
@@ -133,11 +143,18 @@ static leat_status add_entry(resolver *r, const char *name) {
   return LEAT_OK;
 }
 
+static leat_status set_within(resolver *r, const leat_step_spec *spec) {
+  if (r->out->step.entries.count)
+    r->within = r->out->step.entries.items[0];
+  else if (spec->within)
+    r->within = leat_graph_find_entry(r->graph, spec->within);
+  return r->within || !spec->within ? LEAT_OK : unknown_entry(r, spec->within);
+}
+
 // In the first entry a short name will do, and in the only one that there is.
 static leat_value find_value(const resolver *r, const char *name) {
-  const leat_entry *entry = r->out->step.entries.count ? r->out->step.entries.items[0] : NULL;
-  leat_value found = leat_frontend_find(r->session->frontend, entry, name);
-  if (found.node || entry || r->graph->entries.count != 1) return found;
+  leat_value found = leat_frontend_find(r->session->frontend, r->within, name);
+  if (found.node || r->within || r->graph->entries.count != 1) return found;
   return leat_frontend_find(r->session->frontend, r->graph->entries.items[0], name);
 }
 
@@ -217,8 +234,7 @@ static leat_status add_named_fetch(resolver *r, const char *name) {
   if (!state) {
     wanted.all = takes_all(r, &name);
     wanted.value = find_value(r, name);
-    if (!wanted.value.node)
-      return unknown(r, "value", name, leat_frontend_suggest(r->session->frontend, name, true));
+    if (!wanted.value.node) return unknown(r, "value", name, suggest(r, name, true));
     if (wanted.value.port >= wanted.value.node->output_count)
       return leat_fail(&r->session->error, LEAT_INVALID,
                        "`%s` has no value that could be fetched%s", name,
@@ -236,8 +252,7 @@ static leat_status add_run(resolver *r, const char *name) {
   if (!node) {
     node = find_value(r, name).node;
     if (!node && leat_graph_find_state(r->graph, name)) return is_variable(r, name, "run");
-    if (!node)
-      return unknown(r, "node", name, leat_frontend_suggest(r->session->frontend, name, false));
+    if (!node) return unknown(r, "node", name, suggest(r, name, false));
   }
   if (node->graph->owner) return is_inside(r, name, node, "run", "which runs as a whole; run that");
   leat_vec_push(r->arena, &r->out->step.runs, node);
@@ -260,11 +275,16 @@ static const char *counted_entry(const leat_step_request *step) {
 leat_status leat_request_resolve(leat_session *session, leat_arena *arena,
                                  const leat_step_spec *spec, leat_request *out) {
   *out = (leat_request){0};
-  resolver r = {session, leat_frontend_graph(session->frontend), arena, out, spec->entry_count > 1};
+  resolver r = {.session = session,
+                .graph = leat_frontend_graph(session->frontend),
+                .arena = arena,
+                .out = out,
+                .several = spec->entry_count > 1};
   if (!spec->entry_count && !spec->fetch_count && !spec->run_count)
     return leat_fail(&session->error, LEAT_INVALID, "nothing to run: name an entry or a fetch%s",
                      list_of_entries(&r));
   for (int i = 0; i < spec->entry_count; i++) LEAT_TRY(add_entry(&r, spec->entries[i]));
+  LEAT_TRY(set_within(&r, spec));
   for (int i = 0; i < spec->feed_count; i++) LEAT_TRY(add_named_feed(&r, spec->feeds[i]));
   for (int i = 0; i < spec->fetch_count; i++) LEAT_TRY(add_named_fetch(&r, spec->fetches[i]));
   for (int i = 0; i < spec->run_count; i++) LEAT_TRY(add_run(&r, spec->runs[i]));

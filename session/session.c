@@ -460,11 +460,18 @@ const char *leat_session_effect(const leat_session *session, int i) {
   return has(i, leat_session_effect_count(session)) ? session->last.effects.items[i]->name : NULL;
 }
 
+static const leat_entry *entry_of(const leat_session *session, const char *name) {
+  return name ? leat_graph_find_entry(leat_frontend_graph(session->frontend), name) : NULL;
+}
+
 static leat_status tell_names(leat_session *session, leat_name_kind kind, const char *of,
                               leat_name_taker *take, void *context) {
   switch (kind) {
   case LEAT_NAMES: leat_frontend_names(session->frontend, take, context); break;
   case LEAT_PATHS: leat_frontend_paths(session->frontend, take, context); break;
+  case LEAT_FETCHES:
+    leat_frontend_fetches(session->frontend, entry_of(session, of), take, context);
+    break;
   case LEAT_PARAMETERS: leat_frontend_parameters(session->frontend, of, take, context); break;
   case LEAT_STAGES:
     for (uint32_t i = 0; leat_stage_name(i); i++) take(context, leat_stage_name(i));

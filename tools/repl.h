@@ -51,10 +51,12 @@ repl_words repl_complete(repl *r, const char *line, size_t at, leat_arena *arena
 int repl_evaluate(repl *r, const char *text, size_t size);
 int repl_load(repl *r, const char *path);
 // Makes r->step what an expression would run, or an entry by its name; of "" it stays what it was.
-// `feeds`: what an entry that is called is fed is computed.
+// `feeds`: what an entry that is called is fed is computed; by its name it is called with nothing.
 int repl_step_of(repl *r, const char *expression, bool feeds);
 // The last value that an expression gives, computed and not shown: malloc'ed, the caller's.
 int repl_compute(repl *r, const char *expression, leat_tensor *out);
+// NAME [EXPRESSION]: shows one value of the graph, that may be in an entry, a branch or a loop.
+int repl_fetch(repl *r, const char *argument);
 // Sets `_`.
 void repl_set_last(repl *r, const leat_tensor *value);
 void repl_finish(repl *r);
@@ -86,6 +88,7 @@ typedef enum repl_argument {
   REPL_VARIABLE,
   REPL_ENTRY,
   REPL_STAGE,
+  REPL_FETCH,
   REPL_EXPRESSION,
 } repl_argument;
 

@@ -130,6 +130,9 @@ static int help(repl *r, const char *argument);
 static const repl_command_row commands[] = {
     {"load", "FILE", "add a file's text", REPL_FILE, false, repl_load},
     {"run", "ENTRY [N] [NAME=VALUE]…", "run an entry N times", REPL_ENTRY, false, run_many},
+    {"fetch", "NAME [EXPRESSION]",
+     "a value of an entry, a branch or a loop; of each turn: NAME:all", REPL_FETCH, false,
+     repl_fetch},
     {"plot", "[EXPRESSION] [FILE.png]", "a vector as a line, a matrix as colours, images",
      REPL_EXPRESSION, true, repl_plot},
     {"vars", "[all | NAME]", "show variables; those of NAME…; all: slots too", REPL_VARIABLE, true,
@@ -187,9 +190,13 @@ static int complain(const char *what, const char *name, const char *rest) {
   return TOOL_FAILED;
 }
 
+// Of "[--partial] FILE" it is FILE, of "STAGE [EXPRESSION]" STAGE.
 static int complain_of_missing(const repl_command_row *row) {
+  const char *missing = row->argument;
+  if (*missing == '[') missing += strcspn(missing, " ") + 1;
   fflush(stdout);
-  fprintf(stderr, "error: `:%s %s` lacks its %s\n", row->name, row->argument, row->argument);
+  fprintf(stderr, "error: `:%s %s` lacks its %.*s\n", row->name, row->argument,
+          (int)strcspn(missing, " "), missing);
   return TOOL_FAILED;
 }
 

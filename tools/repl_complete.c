@@ -81,6 +81,10 @@ static bool take_argument(completion *c, const char *line, size_t begin) {
   case REPL_FILE: take_files(c); return true;
   case REPL_ENTRY: take_entries(c); return true;
   case REPL_STAGE: leat_session_names(c->session, LEAT_STAGES, NULL, take, c); return true;
+  case REPL_FETCH:
+    leat_session_names(c->session, LEAT_FETCHES, leat_session_entry_run(c->session)->entry, take,
+                       c);
+    return true;
   case REPL_VARIABLE:
     for (int i = 0; i < leat_session_variable_count(c->session); i++)
       take(c, leat_session_variable(c->session, i));

@@ -79,10 +79,11 @@ static void set_entry(repl *r, const char *name) {
   r->step = (leat_step_spec){.entries = entries, .entry_count = 1};
 }
 
-static int run_once(repl *r, const leat_step_spec *spec, leat_tensor *values) {
+static int run_once(repl *r, const leat_step_spec *spec, const leat_tensor *feeds,
+                    leat_tensor *values) {
   leat_step *step = NULL;
   int status = tool_report(r->session, leat_session_prepare(r->session, spec, &step));
-  if (step) status = tool_report(r->session, leat_step_run(step, NULL, values));
+  if (step) status = tool_report(r->session, leat_step_run(step, feeds, values));
   for (int i = 0; step && !status && i < spec->fetch_count; i++) values[i] = clone(&values[i]);
   leat_step_destroy(step);
   return status;
@@ -102,7 +103,7 @@ static int compute_feeds(repl *r, const leat_entry_run *run) {
   for (int i = 0; i < run->feed_count; i++)
     if (run->feeds[i]) names[spec.fetch_count++] = run->feeds[i];
   if (!spec.fetch_count && !spec.run_count) return TOOL_OK;
-  int status = run_once(r, &spec, values);
+  int status = run_once(r, &spec, NULL, values);
   for (int i = 0, k = 0; !status && i < run->feed_count; i++)
     if (run->feeds[i]) r->feeds[i] = values[k++];
   return status;
@@ -124,15 +125,28 @@ static bool is_entry(const repl *r, const char *name) {
   return false;
 }
 
+static int extend(repl *r, const char *text, size_t size) {
+  int status = hold_last(r, text, size);
+  return status ? status
+                : tool_report(r->session, leat_session_extend(r->session, text, size, "repl"));
+}
+
+static int extend_by_call(repl *r, const char *entry) {
+  leat_text call = {0};
+  leat_text_add(&call, "%s()", entry);
+  int status = extend(r, call.data, call.size);
+  leat_text_finish(&call);
+  return status;
+}
+
 int repl_step_of(repl *r, const char *expression, bool feeds) {
   int status = TOOL_OK;
-  if (is_entry(r, expression) && !feeds) {
+  bool named = is_entry(r, expression);
+  if (named && !feeds) {
     forget_step(r);
     set_entry(r, expression);
   } else if (*expression) {
-    status = hold_last(r, expression, strlen(expression));
-    if (!status)
-      status = tool_report(r->session, leat_session_extend(r->session, expression, 0, "repl"));
+    status = named ? extend_by_call(r, expression) : extend(r, expression, strlen(expression));
     if (!status) status = set_step(r, feeds);
   }
   if (status || r->step.entry_count || r->step.fetch_count || r->step.run_count) return status;
@@ -157,6 +171,52 @@ int repl_compute(repl *r, const char *expression, leat_tensor *out) {
   if (count || status) return status;
   fprintf(stderr, "error: `%s` gives no value\n", expression);
   return TOOL_FAILED;
+}
+
+// -- A value of a step ---------------------------------------------------------------------------
+
+// What the last step's entry was fed.
+typedef struct given_feeds {
+  repl *r;
+  leat_vec(const char *) names;
+  leat_vec(leat_tensor) values;
+  int param;
+} given_feeds;
+
+static void take_param(void *context, const char *name) {
+  given_feeds *given = context;
+  repl *r = given->r;
+  const leat_tensor *feed = given->param < r->feed_count ? &r->feeds[given->param] : NULL;
+  given->param++;
+  if (!feed || !feed->data) return; // it has a default
+  name = leat_arena_printf(r->step_arena, "%s/%s", r->step.entries[0], name);
+  leat_vec_push(r->step_arena, &given->names, name);
+  leat_vec_push(r->step_arena, &given->values, *feed);
+}
+
+// Only what the value needs is computed, of the entry that the last text ran too.
+static int fetch(repl *r, const char *name) {
+  given_feeds given = {.r = r};
+  if (r->step.entry_count)
+    leat_session_names(r->session, LEAT_PARAMETERS, r->step.entries[0], take_param, &given);
+  leat_step_spec spec = {.feeds = given.names.items,
+                         .feed_count = (int)given.names.count,
+                         .fetches = &name,
+                         .fetch_count = 1,
+                         .within = leat_session_entry_run(r->session)->entry};
+  leat_tensor value = {0};
+  int status = run_once(r, &spec, given.values.items, &value);
+  if (status || !value.data) return status;
+  show(r, name, &value);
+  free(value.data);
+  return TOOL_OK;
+}
+
+int repl_fetch(repl *r, const char *argument) {
+  size_t length = strcspn(argument, " ");
+  const char *expression = argument + length + strspn(argument + length, " ");
+  int status = *expression ? repl_step_of(r, expression, true) : TOOL_OK;
+  return status ? status : fetch(r, leat_arena_strndup(r->step_arena, argument, length));
 }
 
 // -- Running it --------------------------------------------------------------------------------
@@ -202,9 +262,7 @@ static int run_last(repl *r) {
 }
 
 int repl_evaluate(repl *r, const char *text, size_t size) {
-  int status = hold_last(r, text, size);
-  if (!status)
-    status = tool_report(r->session, leat_session_extend(r->session, text, size, "repl"));
+  int status = extend(r, text, size);
   return status ? status : run_last(r);
 }
 

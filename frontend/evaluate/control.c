@@ -261,6 +261,7 @@ static void bind_carried(evaluator *e, const loop *l) {
     for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++) {
       const char *name = ev_leaf_name(e, carried->name, &l->leaves.items[k]);
       params[k] = ev_tensor(leat_region_parameter(&e->region->built, &builder, name, k));
+      ev_add_alias(e, name, params[k]);
     }
     ev_scope *scope = e->frame->scope;
     if (ev_bind(e, scope, carried->span, carried->name, ev_put_together(e, l->forms[i], params)))

@@ -20,6 +20,10 @@ void ev_add_alias(evaluator *e, const char *name, ev value);
 const ev_function *ev_find_library(evaluator *e, const char *name); // whatever the user defined
 const ev_function *ev_find_gradient(evaluator *e, const char *name);
 
+// -- names.c --------------------------------------------------------------------------------------
+// The short name that a path has within the entry, or itself; the entry may be NULL.
+const char *ev_name_within(const leat_entry *entry, const char *name);
+
 // -- types.c --------------------------------------------------------------------------------------
 const char *ev_source_text(evaluator *e, leat_span span); // as it stands in the text
 

@@ -85,8 +85,9 @@ bool ev_find_state(evaluator *e, const char *path, leat_span span, leat_state **
 const char *ev_nearest_path(evaluator *e, const char *path, leat_span span) {
   ev_instance place;
   const char *near = NULL;
-  if (ev_find_place(e, path, span, &place)) near = leat_frontend_suggest(e, place.instance, false);
-  return near ? near : leat_frontend_suggest(e, path, false);
+  if (ev_find_place(e, path, span, &place))
+    near = leat_frontend_suggest(e, NULL, place.instance, false);
+  return near ? near : leat_frontend_suggest(e, NULL, path, false);
 }
 
 // -- The variables of an instance ---------------------------------------------------------------

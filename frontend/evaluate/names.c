@@ -31,6 +31,12 @@ void ev_names_in_scope(const evaluator *e, const ev_scope *scope, leat_arena *ar
     leat_vec_push(arena, out, predefined[i]);
 }
 
+const char *ev_name_within(const leat_entry *entry, const char *name) {
+  size_t size = entry ? strlen(entry->name) : 0;
+  bool below = size && strncmp(name, entry->name, size) == 0 && name[size] == '/';
+  return below ? name + size + 1 : name;
+}
+
 // -- What completes ------------------------------------------------------------------------------
 
 static void give(const ev_names *names, leat_name_taker *take, void *context) {
@@ -64,6 +70,53 @@ void leat_frontend_paths(const leat_frontend *e, leat_name_taker *take, void *co
     const leat_node *node = e->graph->nodes.items[i];
     if (is_usable(e, node)) take(context, node->name);
   }
+}
+
+// Who takes names of what can be fetched.
+typedef struct fetches {
+  const leat_entry *entry; // whose names may be short
+  leat_name_taker *take;
+  void *context;
+  leat_text all; // a name with `:all`
+} fetches;
+
+// What a loop's condition computes is nobody's else; what it is given is what the body is given.
+static bool is_fetched(const leat_node *node, bool *in_loop) {
+  *in_loop = false;
+  for (const leat_graph *graph = node->graph; graph->owner; graph = graph->owner->graph) {
+    if (graph->owner->op != LEAT_OP_while_loop) continue;
+    if (graph == leat_node_body(graph->owner, 0) && node->op != LEAT_OP_parameter) return false;
+    *in_loop = true;
+  }
+  return node->output_count && node->op != LEAT_OP_const;
+}
+
+static void give_fetch(fetches *f, const char *name, const leat_node *node) {
+  bool in_loop;
+  if (!is_fetched(node, &in_loop)) return;
+  name = ev_name_within(f->entry, name);
+  f->take(f->context, name);
+  f->all.size = 0;
+  leat_text_add(&f->all, "%s:all", name);
+  if (in_loop) f->take(f->context, f->all.data);
+}
+
+static void give_nodes(void *context, leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    give_fetch(context, graph->nodes.items[i]->name, graph->nodes.items[i]);
+}
+
+void leat_frontend_fetches(const leat_frontend *e, const leat_entry *entry, leat_name_taker *take,
+                           void *context) {
+  fetches f = {.entry = entry, .take = take, .context = context};
+  for (uint32_t i = 0; i < e->graph->states.count; i++)
+    take(context, e->graph->states.items[i]->name);
+  for (uint32_t i = 0; i < e->aliases.count; i++) {
+    const leat_value *value = e->aliases.entries[i].value;
+    if (value) give_fetch(&f, e->aliases.entries[i].key, value->node);
+  }
+  leat_graph_visit(e->graph, give_nodes, &f);
+  leat_text_finish(&f.all);
 }
 
 static void give_op(leat_op op, leat_name_taker *take, void *context) {

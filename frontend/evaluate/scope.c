@@ -346,6 +346,23 @@ static ev tell_of_broken(evaluator *e, const leat_broken_entry *broken, leat_spa
   return ev_error();
 }
 
+// How a line of a REPL is shown what no text can use: "; `:fetch t/z` shows it", or "".
+static const char *shown_by(const evaluator *e, const char *path) {
+  bool line = e->interactive && !e->entry && !e->frame->caller;
+  return line ? leat_arena_printf(e->arena, "; `:fetch %s` shows it", path) : "";
+}
+
+// What was bound to a name that is gone is still found by its path.
+static const char *fetch_of(const evaluator *e, ev value) {
+  if (value.kind != EV_TENSOR) return "";
+  for (uint32_t i = 0; i < e->aliases.count; i++) {
+    const leat_value *alias = e->aliases.entries[i].value;
+    if (alias && alias->node == value.tensor.node && alias->port == value.tensor.port)
+      return shown_by(e, e->aliases.entries[i].key);
+  }
+  return value.tensor.port ? "" : shown_by(e, value.tensor.node->name);
+}
+
 static ev unknown_name(evaluator *e, const char *name, leat_span span) {
   const char *habit = leat_habit_word(name, strlen(name));
   if (habit) return ev_fail(e, span, "%s", habit);
@@ -363,8 +380,8 @@ static ev unknown_name(evaluator *e, const char *name, leat_span span) {
   if (gone) {
     ev_fail(e, span,
             "`%s` is bound inside of an `if` or a `while`, which gives what it yields or carries, "
-            "and nothing else",
-            name);
+            "and nothing else%s",
+            name, fetch_of(e, gone->value));
     leat_note_at(e->diag, gone->span, "it is bound here");
     return ev_error();
   }
@@ -410,10 +427,10 @@ ev ev_path(evaluator *e, const leat_expr *expr) {
                    leat_op_name(value.node->op), value.port);
   if (value.node->graph != e->graph)
     return ev_fail(e, expr->span,
-                   "`$%s` is inside of `%s`: a loop or a branch gives what it carries or yields",
-                   expr->path, leat_node_outermost(value.node)->name);
+                   "`$%s` is inside of `%s`: a loop or a branch gives what it carries or yields%s",
+                   expr->path, leat_node_outermost(value.node)->name, shown_by(e, expr->path));
   if (value.node->entry && !e->entry)
-    return ev_fail(e, expr->span, "`$%s` is of the entry `%s`: nothing outside can use it",
-                   expr->path, value.node->entry->name);
+    return ev_fail(e, expr->span, "`$%s` is of the entry `%s`: nothing outside can use it%s",
+                   expr->path, value.node->entry->name, shown_by(e, expr->path));
   return ev_tensor(value);
 }

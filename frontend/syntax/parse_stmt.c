@@ -399,6 +399,19 @@ static void parse_bound(leat_parser *p, leat_stmt *s) {
   }
 }
 
+// `t/z:all` is how a fetch is written.
+static void expect_equal(leat_parser *p, const leat_binding *item) {
+  bool fetch = item->type && item->type->kind == LEAT_EXPR_NAME &&
+               item->type->name == leat_intern(p->strings, "all");
+  if (fetch && !leat_parser_at(p, LEAT_TOKEN_EQUAL))
+    leat_parser_error(
+        p, item->span,
+        "`:all` is of what is fetched: by `leat run --fetch NAME:all`, or by the line "
+        "`:fetch NAME:all` in `leat repl`");
+  else
+    leat_parser_expect(p, LEAT_TOKEN_EQUAL);
+}
+
 // items [ "=" … | ":=" expression | "+=" expression ]
 static void parse_simple(leat_parser *p, leat_stmt *s) {
   leat_bindings items = parse_items(p);
@@ -420,7 +433,7 @@ static void parse_simple(leat_parser *p, leat_stmt *s) {
     s->values.count = 1;
     s->values.items = leat_arena_memdup(p->arena, &items.items[0].value, sizeof(leat_expr *));
   } else {
-    leat_parser_expect(p, LEAT_TOKEN_EQUAL);
+    expect_equal(p, &items.items[0]);
   }
   parse_suffixes(p, s);
 }

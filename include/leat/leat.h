@@ -120,7 +120,8 @@ char *leat_session_describe(const leat_session *session, const char *name);
 // For a program that completes what somebody types: the names that there are, one a call of `take`.
 typedef enum leat_name_kind {
   LEAT_NAMES,      // that mean something at top level
-  LEAT_PATHS,      // of state and nodes: "net/hidden/w"
+  LEAT_PATHS,      // of state and nodes that a text can use: "net/hidden/w"
+  LEAT_FETCHES,    // what can be fetched, as is said within the entry `of` (NULL: in none)
   LEAT_PARAMETERS, // of the function, op or entry called `of`
   LEAT_STAGES,     // of compiling
 } leat_name_kind;
@@ -142,6 +143,8 @@ typedef struct leat_step_spec {
   int fetch_count;
   const char *const *runs;
   int run_count;
+  const char *within; // where `entries` is empty: the entry that short names are of, of which only
+                      // what is fetched is computed; NULL: of the graph's only one
 } leat_step_spec;
 
 // *out is NULL when all is well but `stop_after` ended the compilation.

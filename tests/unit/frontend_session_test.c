@@ -276,7 +276,7 @@ TEST(names_find_what_the_text_calls_so) {
   CHECK(leat_frontend_find(e.frontend, NULL, "e/h:0").node == h.node);
   CHECK(!leat_frontend_find(e.frontend, NULL, "e/y:1").node);
   CHECK(!leat_frontend_find(e.frontend, NULL, "h").node);
-  CHECK_EQ_STR(leat_frontend_suggest(e.frontend, "e/samy", false), "e/same");
+  CHECK_EQ_STR(leat_frontend_suggest(e.frontend, NULL, "e/samy", false), "e/same");
   evaluated_finish(&e);
 }
 

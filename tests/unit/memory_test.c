@@ -199,6 +199,7 @@ static void ask_for_texts(leat_session *session, remains *out) {
   free(leat_session_describe(session, "twice"));
   leat_session_names(session, LEAT_NAMES, NULL, drop, NULL);
   leat_session_names(session, LEAT_PATHS, NULL, drop, NULL);
+  leat_session_names(session, LEAT_FETCHES, NULL, drop, NULL);
   again(LEAT_OK, session, "names");
   free(trace);
   free(traffic);

@@ -126,6 +126,38 @@ TEST(values_inside) {
   }
 }
 
+// Without a run of the entry, but by its short names: what does not lead there does not happen.
+TEST(values_within_an_entry) {
+  static const char text[] = "var runs: i64[] = 0\n"
+                             "entry g(x: f32[]) -> (y: f32[]) {\n  y = x\n}\n"
+                             "entry f(x: f32[], n: i64[] = 2) -> (h: f32[]) {\n"
+                             "  t, h = while (t: i64[] = 0, h = x) t < n {\n"
+                             "    z = h * 2\n"
+                             "    next t + 1, z + 1\n"
+                             "  }\n"
+                             "  runs += 1\n"
+                             "}\n";
+  leat_session *session = open_session(text, "cpu");
+  leat_step_spec spec = {.feeds = (const char *[]){"x"},
+                         .feed_count = 1,
+                         .fetches = (const char *[]){"t/z"},
+                         .fetch_count = 1};
+  leat_step *step;
+  float x = 1;
+  leat_tensor feed = {LEAT_f32, 0, {0}, &x}, out;
+  CHECK_EQ_INT(leat_session_prepare(session, &spec, &step), LEAT_NOT_FOUND);
+  spec.within = "ff";
+  CHECK_EQ_INT(leat_session_prepare(session, &spec, &step), LEAT_NOT_FOUND);
+  CHECK(strstr(leat_session_message(session), "there is no entry `ff`; did you mean `f`?"));
+  spec.within = "f";
+  CHECK_EQ_INT(leat_session_prepare(session, &spec, &step), LEAT_OK);
+  CHECK_EQ_INT(leat_step_run(step, &feed, &out), LEAT_OK);
+  CHECK(*(float *)out.data == 6);
+  CHECK_EQ_INT(read_i64(session, "runs"), 0);
+  leat_step_destroy(step);
+  leat_session_destroy(session);
+}
+
 TEST(nothing_inside_is_fed_or_run) {
   static const char *const f[] = {"f"}, *const z[] = {"f/t/z"}, *const h[] = {"h:all"};
   const leat_step_spec wrong[] = {
