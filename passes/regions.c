@@ -9,8 +9,9 @@
 //           that only its own next value needs are gone; what a loop passes on as it is, or both
 //           branches give, is the value outside
 //   hoists  what does not vary in a loop and is worth it (regions_hoist.c), from inner loops first
-//   batches products of the rows that a loop reads (regions_batch.c)
-//   keeps   every bit of every value, the effects and their order; names of the nodes that stay
+//   batches products of what a loop makes of one row that it reads (regions_batch.c,
+//   regions_rows.c) keeps   every bit of every value, the effects and their order; names of the
+//   nodes that stay
 //
 // A graph before the bodies in it, so that constants come in all the way, and again until nothing
 // changes: each change leaves less inside, so that it ends. A body is looked at again only if it
@@ -30,6 +31,25 @@ void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *no
   leat_region_wait_for_dims(graph, node);
   for (int i = 0; i < LEAT_BODIES; i++) set_state(regions, leat_node_body(node, i), BODY_TOUCHED);
   regions->changes++;
+}
+
+// That a check in the body is about it, which need not hold where that does not run.
+static bool is_checked(const leat_regions *regions, const leat_node *node) {
+  leat_claims claims = {0};
+  if (!leat_node_is_open(node)) return false;
+  bool known = leat_node_claims(node->graph, regions->context->diag, node, &claims);
+  return !known || claims.count;
+}
+
+bool leat_region_may_move(const leat_regions *regions, const leat_node *node) {
+  const leat_op_info *info = node->info;
+  unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
+  bool given = node->op == LEAT_OP_const || node->op == LEAT_OP_load;
+  bool structure = info->kind == LEAT_KIND_STRUCTURE && !given;
+  if (info->flags & never || structure || info->kind == LEAT_KIND_HOST ||
+      leat_node_may_fail(node) || node->control_count || node->device || node->colocate)
+    return false;
+  return !is_checked(regions, node);
 }
 
 void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loop_visitor *visit) {

@@ -33,36 +33,19 @@ typedef struct hoister {
 
 // -- What does not vary --------------------------------------------------------------------------
 
-// That a check in the loop is about it, which need not hold where that does not turn.
-static bool is_checked(const hoister *h, const leat_node *node) {
-  leat_claims claims = {0};
-  if (!leat_node_is_open(node)) return false;
-  bool known = leat_node_claims(h->body, h->regions->context->diag, node, &claims);
-  return !known || claims.count;
-}
-
-static bool is_given(const leat_node *node) {
-  return node->op == LEAT_OP_const || node->op == LEAT_OP_load || node->op == LEAT_OP_parameter;
-}
-
-static bool may_move(const hoister *h, const leat_node *node) {
-  const leat_op_info *info = node->info;
-  unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
-  bool structure = info->kind == LEAT_KIND_STRUCTURE && !is_given(node);
-  if (info->flags & never || structure || info->kind == LEAT_KIND_HOST ||
-      leat_node_may_fail(node) || node->control_count || node->device || node->colocate)
-    return false;
-  return !is_checked(h, node);
-}
-
 static void find_invariant(hoister *h) {
   for (uint32_t i = 0; i < h->count; i++) {
     const leat_node *node = h->nodes[i];
     int64_t param = leat_region_param((leat_value){h->nodes[i], 0});
-    h->invariant[i] = param >= 0 ? param >= h->region.carried : may_move(h, node);
+    h->invariant[i] =
+        param >= 0 ? param >= h->region.carried : leat_region_may_move(h->regions, node);
     for (uint32_t j = 0; j < node->input_count; j++)
       h->invariant[i] &= h->invariant[node->inputs[j].node->id];
   }
+}
+
+static bool is_given(const leat_node *node) {
+  return node->op == LEAT_OP_const || node->op == LEAT_OP_load || node->op == LEAT_OP_parameter;
 }
 
 // -- What crosses --------------------------------------------------------------------------------

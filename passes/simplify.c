@@ -196,6 +196,25 @@ static bool is_identity(const leat_attr *perm) {
   return true;
 }
 
+// Only axes of extent 1 change places.
+static bool keeps_order(const leat_node *transpose) {
+  const leat_attr *perm = leat_node_attr(transpose, "perm");
+  int64_t before = -1;
+  for (uint32_t i = 0; i < perm->count; i++) {
+    if (leat_dim_is(transpose->outputs[0].dims[i], 1)) continue;
+    if (perm->ints[i] < before) return false;
+    before = perm->ints[i];
+  }
+  return true;
+}
+
+static void become_reshape(leat_graph *graph, leat_node *node) {
+  leat_attr *shape = leat_new(graph->arena, leat_attr);
+  *shape = (leat_attr){.count = (uint32_t)node->outputs[0].rank, .dims = node->outputs[0].dims};
+  leat_node_set_op(node, LEAT_OP_reshape);
+  node->attrs = shape;
+}
+
 static leat_value simplify_transpose(simplifier *s, leat_node *node) {
   const leat_attr *perm = leat_node_attr(node, "perm");
   const leat_node *inner = made_by(node->inputs[0], LEAT_OP_transpose);
@@ -206,7 +225,10 @@ static leat_value simplify_transpose(simplifier *s, leat_node *node) {
     leat_node_set_attr(s->graph, node, "perm", (leat_attr){.count = perm->count, .ints = both});
     node->inputs[0] = input_of(inner);
   }
-  return is_identity(leat_node_attr(node, "perm")) ? node->inputs[0] : none;
+  if (is_identity(leat_node_attr(node, "perm"))) return node->inputs[0];
+  if (!keeps_order(node)) return none;
+  become_reshape(s->graph, node);
+  return simplify_reshape(s, node);
 }
 
 static leat_value simplify_slice(simplifier *s, leat_node *node) {

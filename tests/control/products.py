@@ -95,14 +95,73 @@ def products_in_a_loop_in_a_loop(x, w):
 
 
 @case('''
-entry main(x: f32[T, 3, 40], w: f32[40, 9], yes: bool[]) -> (same: bool[]) {
-  u = sin(x)
-  v = cos(w)
-  _, h = while (t: i64[] = 0, h = zeros(f32[3, 9])) t < T { next t + 1, tanh(u[t] @ v + h) }
-  _, g = while (t: i64[] = 0, h = zeros(f32[3, 9])) t < T and yes { next t + 1, tanh(u[t] @ v + h) }
-  same = all(h == g)
-}''', *({'x': whole(n, 3, 40), 'w': whole(40, 9), 'yes': True} for n in (1, 6, 40)))
-def products_have_the_same_bits(x, w, yes):
+entry main(x: f32[T, 32], y: f32[32, T], w: f32[5, 32], v: f32[5, 5]) -> (h: f32[5], g: f32[5], k: f32[5]) {
+  _, h = while (t: i64[] = 0, h = zeros(f32[5])) t < T { next t + 1, w @ x[t] - h }
+  _, g = while (t = cast(T, i64), h = zeros(f32[5])) t > 0 { next t - 1, w @ y[:, t - 1] - h }
+  _, k = while (t: i64[] = 0, h = ones(f32[5])) t < T { next t + 1, v @ h / 8 + transpose(v) @ h / 8 }
+}''', *({'x': whole(n, 32), 'y': whole(32, n), 'w': W.T, 'v': whole(5, 5)} for n in (5, 1, 0)))
+def products_of_columns_from_the_left(x, y, w, v):
+    h, g, k = numpy.zeros(5), numpy.zeros(5), numpy.ones(5)
+    for t in range(len(x)):
+        h, g = w @ x[t] - h, w @ y[:, -1 - t] - g
+        k = v @ k / 8 + v.T @ k / 8
+    return h, g, k
+
+
+@case('''
+entry main(x: f32[T, 3, 32], y: f32[T, 32, 3], w: f32[32, 5], v: f32[5, 32]) -> (left: f32[3, 5], right: f32[5, 3]) {
+  _, left, right = while (t: i64[] = 0, left = zeros(f32[3, 5]), right = zeros(f32[5, 3])) t < T {
+    plain = x[t] @ w + 2 * matmul(x[t], v, transpose_b=true)
+    turned = matmul(y[t], w, transpose_a=true) + 2 * matmul(y[t], v, transpose_a=true, transpose_b=true)
+    plain_right = v @ y[t] + 2 * matmul(w, y[t], transpose_a=true)
+    turned_right = matmul(v, x[t], transpose_b=true) + 2 * matmul(w, x[t], transpose_a=true, transpose_b=true)
+    next t + 1, plain - 3 * turned - left, plain_right - 3 * turned_right - right
+  }
+}''', *({'x': whole(n, 3, 32), 'y': whole(n, 32, 3), 'w': whole(32, 5), 'v': whole(5, 32)} for n in (4, 1)))
+def products_of_all_forms(x, y, w, v):
+    left, right = numpy.zeros((3, 5)), numpy.zeros((5, 3))
+    for a, b in zip(x, y):
+        left = a @ w + 2 * (a @ v.T) - 3 * (b.T @ w + 2 * (b.T @ v.T)) - left
+        right = v @ b + 2 * (w.T @ b) - 3 * (v @ a.T + 2 * (w.T @ a.T)) - right
+    return left, right
+
+
+@case('''
+entry main(x: f32[T, 2, 32], y: i8[2, T, 32], w: f32[64, 60], v: f32[60, 60], b: f32[2, 32]) -> (h: f32[2, 60], g: f32[60]) {
+  _, h, g = while (t: i64[] = 0, h = zeros(f32[2, 60]), g = zeros(f32[60])) t < T {
+    row = maximum(x[t], 1) * cast(y[:, t], f32) - b
+    long = reshape(transpose(row), [64])
+    next t + 1, abs(reshape(row, [1, 64]) @ w) @ v - h, long @ (reshape(w, [64, 60]) * 2) - g
+  }
+}''', *({'x': whole(n, 2, 32), 'y': whole(2, n, 32), 'w': whole(64, 60), 'v': whole(60, 60), 'b': whole(2, 32)} for n in (3, 1)))
+def products_of_what_is_made_of_rows(x, y, w, v, b):
+    h, g = numpy.zeros((2, 60)), numpy.zeros(60)
+    for t in range(len(x)):
+        row = numpy.maximum(x[t], 1) * y[:, t] - b
+        h, g = abs(row.reshape(1, 64) @ w) @ v - h, row.T.reshape(64) @ w * 2 - g
+    return h, g
+
+
+@case('''
+entry main(x: f32[T, 2, 32], w: f32[32, 60]) -> (h: f32[2, 60]) {
+  _, h = while (t: i64[] = 0, h = zeros(f32[2, 60])) t < T { next t + 1, (2 * x[t + 1]) @ w - h }
+}''', {'x': whole(4, 2, 32), 'w': whole(32, 60)})
+def a_product_of_what_is_made_of_a_row_that_is_not_there(x, w):
+    raise Stops('node `main/while_loop/gather` (program.leat:2:79): index out of range: index 4 is out of range for an axis of 4')
+
+
+@case('''
+entry main(x: f32[T, 3, 40], y: f32[T, 40], w: f32[40, 60], m: f32[60, 60], yes: bool[]) -> (same: bool[]) {
+  u, z, v = sin(x), sin(y), cos(w)
+  _, h, g = while (t: i64[] = 0, h = zeros(f32[3, 60]), g = zeros(f32[60])) t < T {
+    next t + 1, tanh(tanh(exp(u[t]) @ v) @ m + h), tanh(transpose(v) @ z[t] + m @ g / 9)
+  }
+  _, k, l = while (t: i64[] = 0, h = zeros(f32[3, 60]), g = zeros(f32[60])) t < T and yes {
+    next t + 1, tanh(tanh(exp(u[t]) @ v) @ m + h), tanh(transpose(v) @ z[t] + matmul(g, m, transpose_b=true) / 9)
+  }
+  same = all(h == k) and all(g == l)
+}''', *({'x': whole(n, 3, 40), 'y': whole(n, 40), 'w': whole(40, 60), 'm': DICE.normal(size=(60, 60)), 'yes': True} for n in (1, 6, 40)))
+def products_have_the_same_bits(x, y, w, m, yes):
     return True
 
 
