@@ -197,6 +197,9 @@ static leat_image_origin origin_of_unit(leat_image_state *image, const leat_unit
 static uint32_t add_region(leat_codegen_state *cg, const leat_region_tables *region) {
   leat_image_state *image = state_of(cg);
   uint32_t number = leat_image_writer_region(&image->out, buffer_of(cg, region->predicate));
+  uint32_t count = region->carried.count, *carried = leat_new_array(cg->arena, uint32_t, count + 1);
+  for (uint32_t i = 0; i < count; i++) carried[i] = buffer_of(cg, region->carried.items[i]);
+  leat_image_writer_carried(&image->out, number, carried, count);
   for (int i = 0; i < 2; i++) {
     leat_pending_table pending = {region->tables[i], image->out.regions.items[number].tables[i]};
     leat_vec_push(cg->arena, &image->pending, pending);

@@ -102,6 +102,9 @@ static void print_region(const leat_image *image, uint32_t number, leat_text *ou
   const leat_image_region *region = &RECORDS(image, regions, leat_image_region)[number];
   leat_text_add(out, " on b%u, tables %u and %u", region->predicate, region->tables[0],
                 region->tables[1]);
+  if (!region->carried_count) return;
+  leat_text_add(out, ", carries ");
+  print_args(image, region->carried_first, region->carried_count, out);
 }
 
 static void print_launch(const leat_image *image, const leat_image_launch *launch, leat_text *out) {

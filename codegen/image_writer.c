@@ -241,6 +241,16 @@ uint32_t leat_image_writer_region(leat_image_writer *writer, uint32_t predicate)
   return writer->regions.count - 1;
 }
 
+void leat_image_writer_carried(leat_image_writer *writer, uint32_t region, const uint32_t *buffers,
+                               uint32_t count) {
+  leat_image_region *loop = &writer->regions.items[region];
+  loop->carried_first = writer->args.count;
+  for (uint32_t i = 0; i < count; i++)
+    if (writer->buffers.items[buffers[i]].type.dtype == LEAT_str)
+      LEAT_IMAGE_ADD(writer, args, (leat_image_arg){.index = buffers[i]});
+  loop->carried_count = writer->args.count - loop->carried_first;
+}
+
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type) {
   leat_image_type result = {
       .dtype = type->dtype, .rank = (uint32_t)type->rank, .shape_first = writer->formulas.count};

@@ -41,6 +41,9 @@ uint32_t leat_image_writer_table(leat_image_writer *writer);
 // A region, with two tables made for it. It stands in a table that was made before: a region is
 // made when its task or launch is, and its tables are filled in later. Returns its number.
 uint32_t leat_image_writer_region(leat_image_writer *writer, uint32_t predicate);
+// The buffers of what a loop carries.
+void leat_image_writer_carried(leat_image_writer *writer, uint32_t region, const uint32_t *buffers,
+                               uint32_t count);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
 // The file that a `load` names, and its number; `sizes`: leat_codegen_options.file_sizes.
 uint32_t leat_image_writer_file(leat_image_writer *writer, const leat_node *load,

@@ -158,6 +158,7 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     if (!item[i].storage) item[i].storage = leat_storage_arena(table, &node->outputs[i]);
     cg->variables[states->results[i]->id] = item[i].storage;
+    if (is_loop(node)) leat_vec_push(cg->arena, &region->carried, item[i].storage);
   }
   if (states->predicate) {
     region->predicate = leat_storage_arena(table, &states->predicate->type);

@@ -104,8 +104,9 @@ typedef struct leat_copy {
 typedef struct leat_region_tables {
   leat_table *tables[2];
   leat_storage *predicate;
-  bool waits;     // something in it waits, or is the host's: a task of its own
-  bool exchanges; // it sends or receives
+  leat_vec(leat_storage *) carried; // of a loop
+  bool waits;                       // something in it waits, or is the host's: a task of its own
+  bool exchanges;                   // it sends or receives
 } leat_region_tables;
 
 // A kernel call of a unit; `args` in the order of the kernel's.

@@ -159,6 +159,12 @@ static inline const leat_image_task *leat_run_task_of(const leat_run *run, leat_
   return &run->frames[place.part].program->view.tasks[place.task];
 }
 
+// Of the strings that the task makes.
+static inline leat_string_heap *leat_run_heap(const leat_run *run, leat_task_place place) {
+  const leat_frame *frame = &run->frames[place.part];
+  return leat_frame_heap(frame, frame->program->task_tables[place.task]);
+}
+
 static inline const char *leat_run_device(const leat_run *run, uint32_t part) {
   const leat_program *program = run->frames[part].program;
   return leat_program_text(program, program->image->device);

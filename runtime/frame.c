@@ -33,24 +33,15 @@ void leat_frame_init(leat_frame *frame, const leat_program *program,
       .fetch_copies = leat_new_array(arena, void *, image->fetches.count + 1),
       .feeds = leat_new_array(arena, void *, image->feeds.count + 1),
       .feed_copies = leat_new_array(arena, void *, image->feeds.count + 1),
+      .heaps = leat_new_array(arena, leat_string_heap, image->regions.count + 1),
   };
+  for (uint64_t i = 0; i <= image->regions.count; i++) leat_string_heap_init(&frame->heaps[i]);
   pthread_mutex_init(&frame->lock, NULL);
-}
-
-void *leat_frame_allocate(leat_frame *frame, uint64_t size) {
-  leat_heap_block *block = NULL;
-  if (size <= (uint64_t)PTRDIFF_MAX - sizeof *block) block = malloc(sizeof *block + size);
-  if (!block) return NULL;
-  pthread_mutex_lock(&frame->lock);
-  block->next = frame->heap;
-  frame->heap = block;
-  pthread_mutex_unlock(&frame->lock);
-  return block + 1;
 }
 
 int32_t leat_call_explain(leat_call *call, leat_status status, const char *format, ...) {
   enum { LONGEST = 256 };
-  char *says = leat_frame_allocate(call->frame, LONGEST);
+  char *says = leat_string_heap_allocate(call->heap, LONGEST);
   va_list words;
   va_start(words, format);
   if (says) vsnprintf(says, LONGEST, format, words);
@@ -60,17 +51,14 @@ int32_t leat_call_explain(leat_call *call, leat_status status, const char *forma
 }
 
 void leat_frame_clear(leat_frame *frame) {
-  for (leat_heap_block *block = frame->heap, *next; block; block = next) {
-    next = block->next;
-    free(block);
-  }
-  frame->heap = NULL;
+  for (uint64_t i = 0; i <= frame->program->image->regions.count; i++)
+    leat_string_heap_clear(&frame->heaps[i]);
 }
 
 void leat_frame_finish(leat_frame *frame) {
   if (!frame->program) return;
-  leat_frame_clear(frame);
   const leat_image *image = frame->program->image;
+  for (uint64_t i = 0; i <= image->regions.count; i++) leat_string_heap_finish(&frame->heaps[i]);
   for (uint64_t i = 0; i < image->fetches.count; i++) free(frame->fetch_copies[i]);
   for (uint64_t i = 0; i < image->feeds.count; i++) free(frame->feed_copies[i]);
   for (uint64_t i = 0; i < image->arenas.count; i++) free(frame->arenas[i].memory);
@@ -316,10 +304,15 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
     if (!args[i].is_scalar) plan->bytes += (uint64_t)frame->buffers[args[i].index].bytes;
 }
 
+static bool region_known(const leat_frame *frame, const leat_image_region *region) {
+  return frame->buffers[region->predicate].known &&
+         args_known(frame, region->carried_first, region->carried_count);
+}
+
 // Of a region that is a launch: its tables come later and are planned.
 static leat_launch_plan plan_region(const leat_frame *frame, const leat_image_region *region,
                                     bool loops) {
-  leat_launch_plan plan = {.known = frame->buffers[region->predicate].known, .width = 1};
+  leat_launch_plan plan = {.known = region_known(frame, region), .width = 1};
   double work[2] = {0};
   for (int k = 0; k < 2; k++) {
     const leat_image_table *table = &frame->program->view.tables[region->tables[k]];
@@ -341,9 +334,7 @@ static void plan_segment(leat_frame *frame, const leat_image_task *task, leat_ta
   for (uint32_t i = 0; i < task->count; i++) {
     leat_launch_plan *launch = &frame->launches[task->first + i];
     const leat_image_region *region = leat_task_region(view, task, i);
-    if (region)
-      *launch =
-          plan_region(frame, region, view->launches[task->first + i].kind == LEAT_LAUNCH_WHILE);
+    if (region) *launch = plan_region(frame, region, leat_task_loops(view, task, i));
     if (!launch->known) return;
     plan->work += launch->work;
     if (launch->width > plan->width) plan->width = launch->width;
@@ -362,9 +353,7 @@ static void plan_task(leat_frame *frame, uint32_t number) {
     plan->known = frame->buffers[view->messages[task->first].buffer].known;
     break;
   case LEAT_RANGE_ARGS: plan->known = args_known(frame, task->first, task->count); break;
-  case LEAT_RANGE_REGION:
-    plan->known = frame->buffers[view->regions[task->first].predicate].known;
-    break;
+  case LEAT_RANGE_REGION: plan->known = region_known(frame, &view->regions[task->first]); break;
   }
 }
 
@@ -484,20 +473,74 @@ bool leat_frame_holds(const leat_frame *frame, const leat_image_region *region) 
   return *(const uint8_t *)leat_frame_buffer(frame, region->predicate) != 0;
 }
 
-leat_status leat_frame_keep(leat_frame *frame, leat_str *out, const leat_str *x, int64_t count) {
-  char *bytes = leat_frame_allocate(frame, leat_strs_bytes(x, count));
-  if (!bytes) return LEAT_MEMORY;
-  leat_strs_copy(out, x, count, bytes);
-  return LEAT_OK;
+// -- Strings that loops make ----------------------------------------------------------------------
+
+static leat_str *carried(const leat_frame *frame, const leat_image_region *loop, uint32_t i,
+                         int64_t *count) {
+  uint32_t arg = loop->carried_first + i;
+  const leat_slot *slot = &frame->buffers[frame->program->view.args[arg].index];
+  *count = slot->bytes / (int64_t)sizeof(leat_str);
+  return slot->data;
 }
+
+// Of all that the loop carries, packed. What is there more than once counts as often.
+static uint64_t carried_bytes(const leat_frame *frame, const leat_image_region *loop) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < loop->carried_count; i++) {
+    int64_t count;
+    const leat_str *strings = carried(frame, loop, i, &count);
+    if (__builtin_add_overflow(bytes, leat_strs_packed_size(strings, count), &bytes))
+      return UINT64_MAX;
+  }
+  return bytes;
+}
+
+static void keep_carried(leat_frame *frame, const leat_image_region *loop, leat_string_heap *heap) {
+  leat_string_heap old;
+  leat_string_heap_init(&old);
+  leat_string_heap_move(heap, &old);
+  leat_status status = LEAT_OK;
+  for (uint32_t i = 0; i < loop->carried_count && !status; i++) {
+    int64_t count;
+    leat_str *strings = carried(frame, loop, i, &count);
+    status = leat_string_heap_keep(heap, strings, strings, count);
+  }
+  if (status) leat_string_heap_move(&old, heap); // some lie there still
+  leat_string_heap_finish(&old);
+}
+
+// Frees what a loop does not carry. That is at least half of the heap then: so each byte that is
+// made pays for one that is copied, however little of what is carried an iteration makes.
+static void renew(leat_frame *frame, const leat_image_region *loop, leat_string_heap *heap) {
+  enum { LITTLE = 1 << 18 };
+  if (heap->bytes < LITTLE || heap->bytes < heap->enough) return;
+  uint64_t needed = carried_bytes(frame, loop);
+  uint64_t enough = needed < UINT64_MAX / 2 ? 2 * needed : UINT64_MAX;
+  if (heap->bytes >= enough) keep_carried(frame, loop, heap);
+  heap->enough = enough;
+}
+
+bool leat_frame_goes_on(leat_frame *frame, const leat_image_region *loop) {
+  const leat_program *program = frame->program;
+  leat_string_heap *heap = leat_frame_heap(frame, loop->tables[1]);
+  uint32_t owner = program->table_owners[loop->tables[1]];
+  bool goes_on = leat_frame_holds(frame, loop);
+  if (goes_on)
+    renew(frame, loop, heap);
+  else
+    leat_string_heap_move(heap, leat_frame_heap(frame, program->task_tables[owner]));
+  return goes_on;
+}
+
+// -- Results --------------------------------------------------------------------------------------
 
 // Strings may lie in the client's feeds or in the image: a result has its own.
 static leat_status fetch_strings(leat_frame *frame, leat_tensor *tensor, leat_error *error) {
   const leat_str *from = tensor->data;
   int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
-  leat_str *copy = leat_frame_allocate(frame, (uint64_t)count * sizeof *copy);
+  leat_str *copy = leat_string_heap_allocate(&frame->heaps[0], (uint64_t)count * sizeof *copy);
   tensor->data = copy;
-  if (copy && !leat_frame_keep(frame, copy, from, count)) return LEAT_OK;
+  if (copy && !leat_string_heap_keep(&frame->heaps[0], copy, from, count)) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY, "no memory for a result's strings");
 }
 

@@ -5,6 +5,7 @@
 #define LEAT_RUNTIME_FRAME_H
 
 #include "runtime/program.h"
+#include "runtime/string_heap.h"
 
 #include <pthread.h>
 
@@ -34,13 +35,7 @@ typedef struct leat_task_plan {
   double work;   // nanoseconds on one thread
 } leat_task_plan;
 
-// Memory of the step's heap, which is one list; the bytes follow.
-typedef struct leat_heap_block {
-  struct leat_heap_block *next;
-  uint64_t reserved; // keeps what follows aligned
-} leat_heap_block;
-
-struct leat_frame {
+typedef struct leat_frame {
   const leat_program *program;
   leat_variable *const *variables; // by variable number
   int64_t *dims;                   // that it is resolved for; -1: not bound yet
@@ -63,8 +58,8 @@ struct leat_frame {
   void **feeds;         // where each feed's data is
   void **feed_copies;   // memory for feeds that came unaligned
   int64_t run_count;
-  leat_heap_block *heap; // of the strings made in the step, until the next one; `lock` holds
-};
+  leat_string_heap *heaps; // the step's, whose strings last until the next one, and each region's
+} leat_frame;
 
 typedef struct leat_frame_limits {
   int threads;
@@ -92,10 +87,7 @@ LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame
 // value already is compared.
 LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
                                           const leat_frame_limits *limits, leat_error *error);
-// out[i] = x[i], with its bytes in the step's heap. out may be x.
-LEAT_MUST_USE leat_status leat_frame_keep(leat_frame *frame, leat_str *out, const leat_str *x,
-                                          int64_t count);
-void leat_frame_clear(leat_frame *frame);   // frees the heap: nobody needs the last step's strings
+void leat_frame_clear(leat_frame *frame);   // nobody needs the strings of the last step
 void leat_frame_release(leat_frame *frame); // frees all arenas but the first: the step has ended
 // Lets the arguments point at the client's memory; data NULL: at the fallback. The tensor's type
 // has been checked.
@@ -103,6 +95,14 @@ LEAT_MUST_USE leat_status leat_frame_feed(leat_frame *frame, uint32_t feed,
                                           const leat_tensor *tensor, leat_error *error);
 void *leat_frame_buffer(const leat_frame *frame, uint32_t buffer); // where its data is
 bool leat_frame_holds(const leat_frame *frame, const leat_image_region *region); // its predicate
+// The heap of the strings that a table makes.
+static inline leat_string_heap *leat_frame_heap(const leat_frame *frame, uint32_t table) {
+  return &frame->heaps[frame->program->table_heaps[table]];
+}
+// The predicate of a loop, between two iterations. Of the strings that these made it frees what is
+// not carried, when that is much. What has been made when the loop ends belongs to the table
+// around.
+bool leat_frame_goes_on(leat_frame *frame, const leat_image_region *loop);
 LEAT_MUST_USE leat_status leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetch,
                                            leat_tensor *out, leat_error *error);
 

@@ -190,12 +190,30 @@ static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
   return false;
 }
 
-// One bool is to be read there, whatever the dims are.
+// Arguments from `first`: `buffers` buffers, then `scalars` scalars.
+static bool args_are(const checker *c, uint32_t first, uint32_t buffers, uint32_t scalars) {
+  for (uint32_t i = 0; i < buffers + scalars; i++)
+    if ((c->view.args[first + i].is_scalar != 0) != (i >= buffers)) return false;
+  return true;
+}
+
+static bool carried_ok(const checker *c, const leat_image_region *region) {
+  uint32_t first = region->carried_first, count = region->carried_count;
+  if (!within(first, count, c->view.image->args.count) || !args_are(c, first, count, 0))
+    return false;
+  for (uint32_t i = first; i < first + count; i++) {
+    const leat_image_buffer *buffer = &c->view.buffers[c->view.args[i].index];
+    if (buffer->kind != LEAT_BUFFER_ARENA || buffer->type.dtype != LEAT_str) return false;
+  }
+  return true;
+}
+
+// One bool is to be read as its predicate, whatever the dims are.
 static bool region_ok(const checker *c, const leat_image_region *region) {
   const leat_image *image = c->view.image;
   for (int k = 0; k < 2; k++)
     if (region->tables[k] >= image->tables.count) return false;
-  if (region->predicate >= image->buffers.count) return false;
+  if (region->predicate >= image->buffers.count || !carried_ok(c, region)) return false;
   const leat_image_type *type = &c->view.buffers[region->predicate].type;
   int64_t shape[LEAT_MAX_RANK], bytes;
   return type->dtype == LEAT_bool && is_constant(c, type) &&
@@ -229,13 +247,6 @@ static leat_status check_buffers(checker *c) {
   for (uint32_t i = 0; i < image->regions.count; i++)
     if (!region_ok(c, &c->view.regions[i])) return DAMAGED(c, "region %u", i);
   return LEAT_OK;
-}
-
-// Arguments from `first`: `buffers` buffers, then `scalars` scalars.
-static bool args_are(const checker *c, uint32_t first, uint32_t buffers, uint32_t scalars) {
-  for (uint32_t i = 0; i < buffers + scalars; i++)
-    if ((c->view.args[first + i].is_scalar != 0) != (i >= buffers)) return false;
-  return true;
 }
 
 static bool writable(const checker *c, uint32_t buffer) {

@@ -45,6 +45,8 @@ LEAT_MUST_USE leat_status leat_tables_check(const leat_view *view, leat_error *e
 uint32_t leat_task_regions(const leat_image_task *task);
 const leat_image_region *leat_task_region(const leat_view *view, const leat_image_task *task,
                                           uint32_t i);
+bool leat_task_loops(const leat_view *view, const leat_image_task *task,
+                     uint32_t i); // it is a loop
 
 // `image` must be aligned to LEAT_IMAGE_ALIGNMENT.
 LEAT_MUST_USE leat_status leat_image_check(const void *image, size_t size, leat_view *out,

@@ -39,6 +39,11 @@ const leat_image_region *leat_task_region(const leat_view *view, const leat_imag
   return leat_launch_has_region(launch->kind) ? &view->regions[launch->region] : NULL;
 }
 
+bool leat_task_loops(const leat_view *view, const leat_image_task *task, uint32_t i) {
+  if (leat_task_range_of(task->kind) == LEAT_RANGE_REGION) return task->kind == LEAT_TASK_WHILE;
+  return view->launches[task->first + i].kind == LEAT_LAUNCH_WHILE;
+}
+
 static leat_status use(checker *c, uint32_t table) {
   if (c->notes[table].used) return DAMAGED(c, "table %u has two uses", table);
   c->notes[table].used = true;

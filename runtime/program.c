@@ -208,6 +208,7 @@ static void find_owners(leat_program *program) {
   const leat_view *view = &program->view;
   uint64_t tables = program->image->tables.count;
   uint32_t *owners = leat_new_array(program->arena, uint32_t, tables);
+  uint32_t *heaps = leat_new_array(program->arena, uint32_t, tables); // outer tables come first
   uint32_t *task_tables = leat_new_array(program->arena, uint32_t, program->image->tasks.count + 1);
   for (uint32_t t = 0; t < tables; t++) owners[t] = LEAT_NO_TASK;
   for (uint32_t t = 0; t < tables; t++) {
@@ -217,11 +218,16 @@ static void find_owners(leat_program *program) {
       task_tables[number] = t;
       for (uint32_t i = 0; i < leat_task_regions(task); i++) {
         const leat_image_region *region = leat_task_region(view, task, i);
-        if (region) owners[region->tables[0]] = owners[region->tables[1]] = number;
+        if (!region) continue;
+        owners[region->tables[0]] = owners[region->tables[1]] = number;
+        uint32_t own = (uint32_t)(region - view->regions) + 1;
+        heaps[region->tables[0]] = heaps[region->tables[1]] =
+            leat_task_loops(view, task, i) ? own : heaps[t];
       }
     }
   }
   program->table_owners = owners;
+  program->table_heaps = heaps;
   program->task_tables = task_tables;
 }
 

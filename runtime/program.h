@@ -25,6 +25,7 @@ struct leat_program {
   const uint32_t *feed_first, *feed_args;
   const uint32_t *task_tables;     // which table each task belongs to
   const uint32_t *table_owners;    // the task whose region each table is of, or LEAT_NO_TASK
+  const uint32_t *table_heaps;     // of a frame: the loop's that a table is part of, else 0
   const leat_store_access *access; // each task's, to the variables
   const bool *late;                // by dim: a task binds it
   bool has_late;

@@ -26,6 +26,7 @@ typedef struct segment_walk {
   const leat_run *run;
   leat_frame *frame;
   const leat_image_task *task;
+  leat_string_heap *heap;    // the task's
   const char *const *labels; // of launches, when tracing
   uint64_t step;
   _Atomic uint64_t last; // the era in which a launch failed, behind which nothing runs, or NEVER
@@ -44,19 +45,22 @@ typedef struct walker {
   bool wide_before; // the launch before was everybody's
   int64_t clock;    // when this thread ended its last launch, if that was just now, else 0; for
                     // traces
+
+  leat_string_heap *heap; // of the table that it walks
 } walker;
 
 // Into a variable, which owns its strings, or out of one, whose strings may change after this task.
-static int32_t copy_strings(leat_frame *frame, leat_str *to, const leat_str *from, int64_t count,
-                            bool into_variable) {
-  if (!into_variable) return (int32_t)leat_frame_keep(frame, to, from, count);
+static int32_t copy_strings(leat_string_heap *heap, leat_str *to, const leat_str *from,
+                            int64_t count, bool into_variable) {
+  if (!into_variable) return (int32_t)leat_string_heap_keep(heap, to, from, count);
   for (int64_t i = 0; i < count; i++)
     if (!leat_str_own(&to[i], from[i])) return LEAT_MEMORY;
   return LEAT_OK;
 }
 
-static int32_t copy_tiles(leat_frame *frame, const leat_image_launch *launch, const leat_arg *args,
-                          int64_t tiles, int64_t begin, int64_t end) {
+static int32_t copy_tiles(const leat_frame *frame, leat_string_heap *heap,
+                          const leat_image_launch *launch, const leat_arg *args, int64_t tiles,
+                          int64_t begin, int64_t end) {
   const leat_image_arg *numbers = &frame->program->view.args[launch->arg_first];
   const leat_image_buffer *to = &frame->program->view.buffers[numbers[0].index];
   const leat_image_buffer *from = &frame->program->view.buffers[numbers[1].index];
@@ -68,7 +72,7 @@ static int32_t copy_tiles(leat_frame *frame, const leat_image_launch *launch, co
   const char *in = (const char *)args[1].pointer + first * size;
   bool into = to->kind == LEAT_BUFFER_VARIABLE, out_of = from->kind == LEAT_BUFFER_VARIABLE;
   if (to->type.dtype == LEAT_str && (into || out_of))
-    return copy_strings(frame, (leat_str *)out, (const leat_str *)in, last - first, into);
+    return copy_strings(heap, (leat_str *)out, (const leat_str *)in, last - first, into);
   memmove(out, in, (size_t)((last - first) * size));
   return LEAT_OK;
 }
@@ -91,14 +95,14 @@ static int32_t gemm_tiles(const leat_frame *frame, const leat_image_launch *laun
   return frame->program->gemm(&gemm, begin, end);
 }
 
-static int32_t run_tiles(leat_call *call, uint32_t number, int64_t begin, int64_t end) {
-  leat_frame *frame = call->frame;
+static int32_t run_tiles(const leat_frame *frame, leat_call *call, uint32_t number, int64_t begin,
+                         int64_t end) {
   const leat_image_launch *launch = &frame->program->view.launches[number];
   const leat_arg *args = frame->args + launch->arg_first;
   int64_t tiles = frame->launches[number].tiles;
   switch ((leat_launch_kind)launch->kind) {
   case LEAT_LAUNCH_KERNEL: return frame->program->kernels[launch->kernel](call, args, begin, end);
-  case LEAT_LAUNCH_COPY: return copy_tiles(frame, launch, args, tiles, begin, end);
+  case LEAT_LAUNCH_COPY: return copy_tiles(frame, call->heap, launch, args, tiles, begin, end);
   case LEAT_LAUNCH_GEMM: return gemm_tiles(frame, launch, args, begin, end);
   case LEAT_LAUNCH_IF:
   case LEAT_LAUNCH_WHILE: break;
@@ -140,7 +144,8 @@ static int32_t run_turns(const segment_walk *walk, leat_call *call, uint32_t num
   int32_t result = LEAT_OK;
   for (; *begin < end && !result; *begin += turn) {
     if (__builtin_expect(leat_run_is_over(walk->run), 0)) return LEAT_ABORTED;
-    result = run_tiles(call, number, *begin, end - *begin > turn ? *begin + turn : end);
+    result =
+        run_tiles(walk->frame, call, number, *begin, end - *begin > turn ? *begin + turn : end);
   }
   if (result) *begin -= turn;
   return result;
@@ -152,7 +157,7 @@ static void run_launch(walker *w, uint32_t number, int64_t begin, int64_t end) {
   bool tracing = __builtin_expect(walk->run->executor->runtime->trace != NULL, 0);
   uint64_t tiles = (uint64_t)(end - begin);
   if (tracing && w->clock == 0) w->clock = leat_clock();
-  leat_call call = {.frame = walk->frame, .ends = leat_run_is_over_at(walk->run)};
+  leat_call call = {.heap = w->heap, .ends = leat_run_is_over_at(walk->run)};
   int32_t result = run_turns(walk, &call, number, &begin, end);
   if (tracing) {
     int64_t began = w->clock;
@@ -196,7 +201,10 @@ static choice choose(walker *w, uint32_t number, const leat_image_region *region
   if (__builtin_expect(leat_run_is_over(walk->run), 0))
     note_failure(walk, w->era, &(leat_failure){.result = LEAT_ABORTED, .launch = number});
   if (has_failed(walk)) return STOP;
-  return leat_frame_holds(walk->frame, region) ? WHEN_TRUE : WHEN_FALSE;
+  bool loops = walk->frame->program->view.launches[number].kind == LEAT_LAUNCH_WHILE;
+  bool holds =
+      loops ? leat_frame_goes_on(walk->frame, region) : leat_frame_holds(walk->frame, region);
+  return holds ? WHEN_TRUE : WHEN_FALSE;
 }
 
 // The same for all who walk the region. The caller looks at the predicate: it may be written again
@@ -223,7 +231,11 @@ static bool walk_table(walker *w, uint32_t number) {
   }
   if (!table->task_count) return true;
   const leat_image_task *task = &view->tasks[table->task_first];
-  return walk_launches(w, task->first, task->count);
+  leat_string_heap *outer = w->heap;
+  w->heap = leat_frame_heap(frame, number);
+  bool whole = walk_launches(w, task->first, task->count);
+  w->heap = outer;
+  return whole;
 }
 
 static bool walk_branch(walker *w, uint32_t number, const leat_image_region *region) {
@@ -281,7 +293,8 @@ static void walk_segment(void *context, leat_gang *gang, int member) {
               .gang = gang,
               .member = member,
               .size = gang ? leat_gang_size(gang) : 1,
-              .met = true};
+              .met = true,
+              .heap = walk->heap};
   walk_launches(&w, walk->task->first, walk->task->count);
 }
 
@@ -292,6 +305,7 @@ leat_failure leat_segment_run(leat_run *run, leat_task_place place) {
       .run = run,
       .frame = frame,
       .task = &frame->program->view.tasks[place.task],
+      .heap = leat_run_heap(run, place),
       .labels = executor->parts[place.part].launch_labels,
       .step = run->step,
       .last = NEVER,

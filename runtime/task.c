@@ -238,7 +238,7 @@ static bool run_conditional(leat_run *run, leat_task_place place) {
 static bool run_while_loop(leat_run *run, leat_task_place place) {
   leat_region_state *state = begin_region(run, place);
   const leat_image_region *region = region_of(run, place);
-  if (state->decides && !leat_frame_holds(&run->frames[place.part], region))
+  if (state->decides && !leat_frame_goes_on(&run->frames[place.part], region))
     return end_region(run, place, state);
   uint32_t table = region->tables[state->decides ? 1 : 0];
   state->began = true;

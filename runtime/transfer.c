@@ -134,11 +134,11 @@ bool leat_transfer_send(leat_run *run, leat_task_place place) {
 
 // -- Recvs ----------------------------------------------------------------------------------------
 
-// Strings that came packed move to the step's heap.
-static leat_status take_strings(leat_frame *frame, const leat_slot *slot, const void *data,
+// Strings that came packed move to a heap.
+static leat_status take_strings(leat_string_heap *heap, const leat_slot *slot, const void *data,
                                 uint64_t bytes) {
   if (!leat_strs_unpack(slot->data, string_count(slot), data, bytes)) return LEAT_MISMATCH;
-  return leat_frame_keep(frame, slot->data, slot->data, string_count(slot));
+  return leat_string_heap_keep(heap, slot->data, slot->data, string_count(slot));
 }
 
 static void recv_ended(void *context, leat_status status, const void *data, uint64_t bytes) {
@@ -150,7 +150,7 @@ static void recv_ended(void *context, leat_status status, const void *data, uint
   const leat_slot *slot = &frame->buffers[message_of(run, place)->buffer];
   bool strings = holds_strings(run, place);
   if (!status && !slot->known) status = LEAT_MISMATCH;
-  if (!status && strings) status = take_strings(frame, slot, data, bytes);
+  if (!status && strings) status = take_strings(leat_run_heap(run, place), slot, data, bytes);
   leat_run_trace(run, place, LEAT_TRACE_RECV, transfer->begin,
                  strings ? bytes : (uint64_t)slot->bytes);
   end_transfer(transfer, status);

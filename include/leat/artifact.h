@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 11 };
+enum { LEAT_IMAGE_VERSION = 12 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -35,14 +35,14 @@ typedef union leat_arg {
   int64_t value;
 } leat_arg;
 
-typedef struct leat_frame leat_frame; // one run of one image; opaque to kernels
+typedef struct leat_string_heap leat_string_heap; // memory for what a kernel makes; opaque to it
 
 // One call of a kernel: each thread that runs some of a launch's tiles has its own, so what made it
 // fail stays with it.
 typedef struct leat_call {
   int64_t value;    // the number that compiled code failed on
   const char *says; // why a function of libleat_rt failed; NULL: it does not say
-  leat_frame *frame;
+  leat_string_heap *heap;
   const volatile bool *ends; // set when the run is to end: a kernel with a long loop looks at it
 } leat_call;
 
@@ -52,9 +52,9 @@ typedef struct leat_call {
 typedef int32_t (*leat_kernel_function)(leat_call *call, const leat_arg *args, int64_t tile_begin,
                                         int64_t tile_end);
 
-// Memory for strings that a kernel makes, until the step's results are released; any thread may
-// ask. NULL: there is none.
-void *leat_frame_allocate(leat_frame *frame, uint64_t size);
+// Memory for strings that a kernel makes, for as long as anybody may need them; any thread may ask.
+// NULL: there is none.
+void *leat_string_heap_allocate(leat_string_heap *heap, uint64_t size);
 
 // Says what makes the call fail, as part of the step's error. Returns the status.
 int32_t leat_call_explain(leat_call *call, leat_status status, const char *format, ...)
@@ -286,6 +286,9 @@ typedef struct leat_image_region {
   uint32_t predicate; // buffer
   uint32_t tables[2]; // IF: run when it is true, when it is false. WHILE: what computes it, and
                       // what is run, before the first again, as long as it is true
+  uint32_t carried_first, carried_count; // args[…]: buffers in arenas, of the strings that a loop
+                                         // carries; what else of str its tables make nobody needs
+                                         // when the predicate is computed
 } leat_image_region;
 
 // Turns of a loop, about whose number nothing is known, in estimates of its work.

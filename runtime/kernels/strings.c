@@ -1,4 +1,4 @@
-// Ops on str. New strings lie in the step's heap: those of a tile are written one after the other,
+// Ops on str. New strings lie in the call's heap: those of a tile are written one after the other,
 // and then moved there at once.
 #include "base/str.h"
 #include "leat/artifact.h"
@@ -20,7 +20,7 @@ static span span_of(const leat_arg *scalars, int64_t tile_begin, int64_t tile_en
 // made: there was memory for all of it.
 static int32_t keep(leat_call *call, const leat_arg *args, bool made, leat_text *text, span s) {
   leat_str *out = args[0].pointer;
-  char *bytes = made ? leat_frame_allocate(call->frame, text->size) : NULL;
+  char *bytes = made ? leat_string_heap_allocate(call->heap, text->size) : NULL;
   if (bytes && text->size) memcpy(bytes, text->data, text->size);
   leat_text_finish(text);
   for (int64_t i = s.begin; bytes && i < s.end; i++) out[i].data = bytes + (uintptr_t)out[i].data;

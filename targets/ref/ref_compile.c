@@ -290,6 +290,7 @@ static leat_status add_loop(compiler *c, const leat_node *node) {
   LEAT_TRY(add_arena_buffers(c, &predicate));
   for (uint32_t i = 0; i < count; i++) add_copy(c, node, own + i, buffer_of(c, node->inputs[i]));
   uint32_t region = leat_image_writer_region(&c->image, *decided);
+  leat_image_writer_carried(&c->image, region, buffers_from(c, own, count), count);
   const uint32_t *tables = c->image.regions.items[region].tables;
   uint32_t condition = tables[0], body = tables[1];
   add_body(c, node, node->attrs[0].body, condition, count, decided);

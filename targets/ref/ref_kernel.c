@@ -31,17 +31,17 @@ static bool set_tensor(const leat_ref_context *context, const leat_type *type, v
   return true;
 }
 
-// What an evaluation made ends with its arena: strings move to the step's heap.
-static leat_status keep_strings(leat_frame *frame, const leat_tensor *tensor) {
+// What an evaluation made ends with its arena: strings move to the call's heap.
+static leat_status keep_strings(leat_string_heap *heap, const leat_tensor *tensor) {
   int64_t count = leat_ref_count(tensor);
-  char *bytes = leat_frame_allocate(frame, leat_strs_bytes(tensor->data, count));
+  char *bytes = leat_string_heap_allocate(heap, leat_strs_bytes(tensor->data, count));
   if (!bytes) return LEAT_MEMORY;
   leat_strs_copy(tensor->data, tensor->data, count, bytes);
   return LEAT_OK;
 }
 
 // Outputs are evaluated into memory of their own, because a ref_X may read and write in any order.
-static leat_status evaluate(leat_frame *frame, leat_ref_context *context, leat_arena *arena,
+static leat_status evaluate(leat_string_heap *heap, leat_ref_context *context, leat_arena *arena,
                             const leat_arg *args) {
   const leat_node *node = context->node;
   uint32_t outputs = node->output_count;
@@ -53,7 +53,7 @@ static leat_status evaluate(leat_frame *frame, leat_ref_context *context, leat_a
   context->inputs = inputs;
   LEAT_TRY(leat_ref_evaluate(arena, context));
   for (uint32_t i = 0; i < outputs; i++) {
-    if (context->outputs[i].dtype == LEAT_str) LEAT_TRY(keep_strings(frame, &context->outputs[i]));
+    if (context->outputs[i].dtype == LEAT_str) LEAT_TRY(keep_strings(heap, &context->outputs[i]));
     size_t size = (size_t)leat_tensor_bytes(&context->outputs[i]);
     if (size) memcpy(args[i].pointer, context->outputs[i].data, size);
   }
@@ -61,8 +61,8 @@ static leat_status evaluate(leat_frame *frame, leat_ref_context *context, leat_a
 }
 
 // The variable, the variable, the addend: an `add` in all but name.
-static leat_status evaluate_update(leat_frame *frame, leat_ref_context *context, leat_arena *arena,
-                                   const leat_arg *args) {
+static leat_status evaluate_update(leat_string_heap *heap, leat_ref_context *context,
+                                   leat_arena *arena, const leat_arg *args) {
   leat_node add = *context->node;
   leat_value operands[] = {add.inputs[0], add.inputs[0]};
   leat_node_set_op(&add, LEAT_OP_add);
@@ -70,7 +70,7 @@ static leat_status evaluate_update(leat_frame *frame, leat_ref_context *context,
   add.input_count = 2;
   add.outputs = leat_value_type(operands[0]);
   context->node = &add;
-  return evaluate(frame, context, arena, args);
+  return evaluate(heap, context, arena, args);
 }
 
 static leat_status run(leat_call *call, const leat_ref_site *site, const leat_arg *args,
@@ -80,8 +80,8 @@ static leat_status run(leat_call *call, const leat_ref_site *site, const leat_ar
   set_dims(&context, arena, site, args + 1);
   const leat_arg *buffers = args + 1 + site->dim_count;
   bool updates = site->node->op == LEAT_OP_assign_add;
-  leat_status status = updates ? evaluate_update(call->frame, &context, arena, buffers)
-                               : evaluate(call->frame, &context, arena, buffers);
+  leat_status status = updates ? evaluate_update(call->heap, &context, arena, buffers)
+                               : evaluate(call->heap, &context, arena, buffers);
   leat_arena_destroy(arena);
   return status;
 }

@@ -36,6 +36,7 @@ class Case:
     fetch: dict         # more results: dtypes by name
     targets: tuple
     tolerance: float    # how many roundings a result may be off
+    memory: int = None  # MB that it may take; None: any number
     results: dict = field(default_factory=dict)  # dtypes by name
     takes: dict = field(default_factory=dict)
 
@@ -61,11 +62,11 @@ class Answer:
 CASES = []
 
 
-def case(text, *runs, words=(), fetch=None, targets=TARGETS, tolerance=8):
+def case(text, *runs, words=(), fetch=None, targets=TARGETS, tolerance=8, memory=None):
     def add(oracle):
         assert oracle.__name__ not in [known.name for known in CASES], oracle.__name__
         CASES.append(Case(oracle.__name__, text.strip('\n') + '\n', oracle, runs or ({},), list(words), fetch or {},
-                          targets, tolerance))
+                          targets, tolerance, memory))
         return oracle
     return add
 

@@ -122,6 +122,12 @@ static inline uint32_t image_region(image_builder *b, uint32_t predicate, uint32
                    (leat_image_region){.predicate = predicate, .tables = {first, second}});
 }
 
+// The loop carries the strings of the buffer, and no others.
+static inline void image_carry(image_builder *b, uint32_t loop, uint32_t buffer) {
+  b->regions[loop].carried_first = IMAGE_ADD(b, args, (leat_image_arg){.index = buffer});
+  b->regions[loop].carried_count = 1;
+}
+
 static inline uint32_t image_region_launch(image_builder *b, leat_launch_kind kind,
                                            uint32_t region) {
   return IMAGE_ADD(

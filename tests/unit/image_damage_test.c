@@ -86,6 +86,7 @@ static void add_regions(image_builder *b, uint32_t kernel_args) {
   enum { IF_ABOVE, WHILE_ABOVE, IF_INSIDE };
   uint32_t p = image_arena_buffer(b, 1, image_type(LEAT_bool, -1));
   for (uint32_t i = IF_ABOVE; i <= IF_INSIDE; i++) image_region(b, p, 1 + 2 * i, 2 + 2 * i);
+  image_carry(b, WHILE_ABOVE, image_arena_buffer(b, 16, image_type(LEAT_str, -1)));
   uint32_t launch = image_region_launch(b, LEAT_LAUNCH_IF, IF_ABOVE);
   image_task(b, LEAT_TASK_SEGMENT, launch, 1, "if");
   uint32_t loop = image_task(b, LEAT_TASK_WHILE, WHILE_ABOVE, 1, "while");
@@ -211,6 +212,8 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
 #define COPY launch_of(b, LEAT_LAUNCH_COPY)
 #define IF launch_of(b, LEAT_LAUNCH_IF)
 #define PREDICATE b->buffers[b->regions[0].predicate]
+#define CARRYING b->regions[1]
+#define CARRIED b->args[CARRYING.carried_first]
 
 // What the message says is damaged, and the damage: a number that leads out of its table, or a kind
 // that there is not.
@@ -275,6 +278,11 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
   X("region 0", PREDICATE.type, image_type(LEAT_bool, image_constant(b, 2)))                       \
   X("region 0", PREDICATE.type, image_type(LEAT_bool, image_dim_formula(b, 0)))                    \
   X("region 0", b->regions[0].tables[1], b->tables_count)                                          \
+  X("region 1", CARRYING.carried_first, b->args_count)                                             \
+  X("region 1", CARRYING.carried_count, b->args_count)                                             \
+  X("region 1", CARRIED.is_scalar, 1)                                                              \
+  X("region 1", CARRIED.index, buffer_of(b, LEAT_BUFFER_CONSTANT))                                 \
+  X("region 1", b->buffers[CARRIED.index].type.dtype, LEAT_f32)                                    \
   X("launch ", IF->region, b->regions_count)                                                       \
   X("launch ", IF->arg_count, 1)                                                                   \
   X("task ", WHILE->first, b->regions_count)                                                       \

@@ -8,8 +8,8 @@ static leat_image_origin origin(leat_image_writer *w) {
   return leat_image_writer_origin(w, "net/node", NULL);
 }
 
-static uint32_t bool_buffer(leat_image_writer *w) {
-  leat_type type = {.dtype = LEAT_bool};
+static uint32_t add_buffer(leat_image_writer *w, leat_dtype dtype) {
+  leat_type type = {.dtype = dtype};
   leat_image_buffer buffer = {.kind = LEAT_BUFFER_ARENA,
                               .where = leat_image_writer_formula(w, leat_dim_const(0)),
                               .type = leat_image_writer_type(w, &type)};
@@ -26,10 +26,12 @@ static void fill(leat_image_writer *w, uint32_t table, uint32_t first) {
   w->tables.items[table] = (leat_image_table){first, w->tasks.count - first};
 }
 
-// A loop whose condition is a segment with a branch in it, and whose body prints.
+// A loop that carries a string, whose condition is a segment with a branch in it, and whose body
+// prints.
 static leat_image *write(leat_image_writer *w) {
-  uint32_t p = bool_buffer(w), step = leat_image_writer_table(w);
+  uint32_t p = add_buffer(w, LEAT_bool), step = leat_image_writer_table(w);
   uint32_t loop = leat_image_writer_region(w, p);
+  leat_image_writer_carried(w, loop, (const uint32_t[]){p, add_buffer(w, LEAT_str)}, 2);
   add_task(w, LEAT_TASK_WHILE, loop, 1);
   fill(w, step, 0);
   uint32_t branch = leat_image_writer_region(w, p);
@@ -38,7 +40,7 @@ static leat_image *write(leat_image_writer *w) {
   add_task(w, LEAT_TASK_SEGMENT, 0, 1);
   fill(w, w->regions.items[loop].tables[0], 1);
   LEAT_IMAGE_ADD(w, args, (leat_image_arg){.index = p});
-  add_task(w, LEAT_TASK_PRINT, 0, 1);
+  add_task(w, LEAT_TASK_PRINT, w->args.count - 1, 1);
   fill(w, w->regions.items[loop].tables[1], 2);
   LEAT_IMAGE_ADD(w, arenas,
                  (leat_image_arena){.size = leat_image_writer_formula(w, leat_dim_const(64))});
@@ -58,7 +60,7 @@ TEST(regions_are_written) {
   leat_image_print(image, &shown);
   const char *tables = shown.data ? strstr(shown.data, "table 0\n") : NULL;
   CHECK_EQ_STR(tables, "table 0\n"
-                       "  task 0 while_loop, after 0 tasks, on b0, tables 1 and 2\n"
+                       "  task 0 while_loop, after 0 tasks, on b0, tables 1 and 2, carries (b1)\n"
                        "table 1\n"
                        "  task 0 segment, after 0 tasks\n"
                        "    conditional on b0, tables 3 and 4 for net/node\n"

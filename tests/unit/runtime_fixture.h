@@ -3,10 +3,12 @@
 #define LEAT_TESTS_UNIT_RUNTIME_FIXTURE_H
 
 #include "runtime/runtime.h"
+#include "runtime/string_heap.h"
 
 #include "tests/unit/check.h"
 #include "tests/unit/image_builder.h"
 
+#include <stdatomic.h>
 #include <time.h>
 
 // Long enough for a machine with other things to do, short enough to be waited for.
@@ -70,13 +72,29 @@ static inline int32_t k_count(leat_call *call, const leat_arg *args, int64_t beg
   return 0;
 }
 
-enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, LESS, COUNT, KERNELS };
-static const leat_kernel_function kernels[KERNELS] = {k_add,   k_increment, k_slow_increment,
-                                                      k_check, k_less,      k_count};
+// out = a string of so many bytes, each one more than a's first
+enum { NEXT_SIZE = 10000 };
+static _Atomic uint64_t most_bytes; // that a heap had, of those which it was called with
+static inline int32_t k_next(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
+  leat_str *out = args[0].pointer;
+  const leat_str *a = args[1].pointer;
+  for (int64_t i = begin; i < end; i++) {
+    char *bytes = leat_string_heap_allocate(call->heap, NEXT_SIZE);
+    memset(bytes, (a[i].size ? a[i].data[0] : 0) + 1, NEXT_SIZE);
+    out[i] = (leat_str){bytes, NEXT_SIZE};
+  }
+  uint64_t bytes = call->heap->bytes, before = most_bytes;
+  while (bytes > before && !atomic_compare_exchange_weak(&most_bytes, &before, bytes)) continue;
+  return 0;
+}
+
+enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, LESS, COUNT, NEXT, KERNELS };
+static const leat_kernel_function kernels[KERNELS] = {
+    k_add, k_increment, k_slow_increment, k_check, k_less, k_count, k_next};
 
 static inline image_builder *begin(const char *device) {
-  static const char *const names[KERNELS] = {"add",   "increment", "slow_increment",
-                                             "check", "less",      "count"};
+  static const char *const names[KERNELS] = {
+      "add", "increment", "slow_increment", "check", "less", "count", "next"};
   image_builder *b = image_begin(device);
   for (int i = 0; i < KERNELS; i++) {
     leat_text_index name = image_text(b, names[i]);
