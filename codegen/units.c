@@ -298,6 +298,17 @@ static void find_copied_reads(leat_table *table) {
   }
 }
 
+// What a loop carries is copied before it is the loop's turn.
+static void fence_copies(leat_table *table, const leat_unit *user, const leat_storage *read,
+                         leat_unit *needed) {
+  bool loop = user && user->kind == LEAT_UNIT_REGION;
+  for (uint32_t i = 0, count = loop ? user->before.count : 0; i < count; i++) {
+    leat_unit *copy = user->before.items[i];
+    if (copy->kind == LEAT_UNIT_COPY && !copy->copy.assign && copy->copy.from == read)
+      fence(table, copy, needed);
+  }
+}
+
 static void all_users(leat_table *table, leat_item *read, leat_unit *needed, leat_unit *needing) {
   if (read->unit) {
     fence(table, read->unit, needed);
@@ -306,6 +317,7 @@ static void all_users(leat_table *table, leat_item *read, leat_unit *needed, lea
   }
   for (uint32_t i = 0; i < read->users.count; i++) {
     leat_unit *user = read->users.items[i]->consumer->unit;
+    if (needed) fence_copies(table, user, read->storage, needed);
     if (needed) fence(table, user, needed);
     if (needing) goes_before(table, needing, user);
   }

@@ -457,3 +457,16 @@ entry main(n: i32[]) -> (same: bool[], other: bool[]) {
 }''', {'n': 4})
 def calls_draw_their_own_numbers(n):
     return True, True
+
+
+@case('''
+var s: i64[] = 2
+entry main(a: i64[]) -> (y: i64[]) {
+  t = a + 3 on "/device:cpu:1"
+  s := t
+  _, _, y = while (r = s, k: i64[] = 0, u: i64[] = 0) k < 2 {
+    next 0, 3, k - r
+  }
+}''', {'a': 11}, words=['--devices', '2'], targets=('cpu', 'c'))
+def a_loop_begins_with_what_another_device_assigned(a):
+    return -(a + 3)
