@@ -27,6 +27,10 @@ static bool is_outside(const evaluator *e, const leat_node *node, const ev_regio
   return depth && depth - 1 < region->depth;
 }
 
+bool ev_region_is_outside(const evaluator *e, const leat_node *node) {
+  return e->region && (node->op == LEAT_OP_parameter || is_outside(e, node, e->region));
+}
+
 ev_stepped_out ev_region_step_out(evaluator *e) {
   ev_stepped_out out = {e->region, e->graph->nodes.count};
   e->region = e->region->outer;

@@ -70,6 +70,8 @@ leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
 leat_state *ev_state_read(const evaluator *e, const leat_node *node);
 leat_value ev_region_last_read(evaluator *e, const leat_state *state); // {NULL}: it was not
 void ev_region_write(evaluator *e, leat_state *state, leat_value value);
+// Whether the node, made while a body is open, is of the graph around it, or an input of the body.
+bool ev_region_is_outside(const evaluator *e, const leat_node *node);
 // Nodes made since `first` are of no body: an initial value, and what it is computed from.
 void ev_region_leave_out(evaluator *e, leat_value initial);
 // The count of a random op, which differs in each iteration of the loops around.

@@ -66,6 +66,13 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
   return ev_tensor(value);
 }
 
+void ev_forget_reads(evaluator *e, uint32_t first) {
+  for (uint32_t i = 0; i < e->orders.count; i++) {
+    ev_order *order = e->orders.entries[i].value;
+    if (order->read && order->read->id >= first) order->read = NULL;
+  }
+}
+
 leat_value ev_read(evaluator *e, leat_state *state, leat_span span) {
   ev value = ev_read_as(e, state, NULL, span);
   return value.kind == EV_TENSOR ? value.tensor : (leat_value){0};

@@ -46,6 +46,9 @@ void ev_assign(evaluator *e, const leat_stmt *stmt);
 leat_value ev_last_read(evaluator *e, const leat_state *state); // what it was read as; {NULL}: not
 leat_value ev_read(evaluator *e, leat_state *state, leat_span span);
 ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span);
+// What the statement read whose nodes begin with number `first` waits for what the statement does:
+// no other uses it.
+void ev_forget_reads(evaluator *e, uint32_t first);
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span);
 leat_state *ev_global_step(evaluator *e, leat_span span);

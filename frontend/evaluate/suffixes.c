@@ -2,6 +2,7 @@
 #include "frontend/evaluate/statements.h"
 
 #include "frontend/evaluate/names.h"
+#include "frontend/evaluate/region.h"
 #include "ir/device_name.h"
 
 #include <string.h>
@@ -137,7 +138,8 @@ static void wait_for(evaluator *e, const leat_expr *name, ev awaited, uint32_t f
   }
   if (!ev_spend(e, (uint64_t)(end - first) * before.count, name->span)) return;
   for (uint32_t i = first; i < end; i++)
-    leat_node_add_controls(e->graph, e->graph->nodes.items[i], before.items, before.count);
+    if (!ev_region_is_outside(e, e->graph->nodes.items[i]))
+      leat_node_add_controls(e->graph, e->graph->nodes.items[i], before.items, before.count);
 }
 
 // What a name in `after` stands for. A path may be an effect's, which has no value: its node is
@@ -208,6 +210,7 @@ void ev_leave_suffixes(evaluator *e, const leat_stmt *stmt, const ev_placed *sav
       leat_vec_push(e->arena, &e->pending,
                     (ev_pending_after){name, e->frame->scope, e->first_node, end});
   }
+  if (stmt->after.count) ev_forget_reads(e, e->first_node);
   e->device = saved->device;
   e->state_device = saved->state_device;
   e->frame->device = saved->frame_device;

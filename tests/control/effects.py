@@ -470,3 +470,19 @@ entry main(a: i64[]) -> (y: i64[]) {
 }''', {'a': 11}, words=['--devices', '2'], targets=('cpu', 'c'))
 def a_loop_begins_with_what_another_device_assigned(a):
     return -(a + 3)
+
+
+@case('''
+var w: f32[] = 2
+entry main(x: f32[], n: i32[]) -> (y: f32[]) {
+  y = if n > 0 {
+    print("first", x)
+    z = x * 2
+    a = w + x after [z]
+    yield a
+  } else { yield x }
+}''', {'x': 1, 'n': 1}, {'x': 1, 'n': 0})
+def a_variable_is_first_read_after_something_in_a_branch(x, n):
+    if n > 0:
+        print('first', x)
+    return 2 + x if n > 0 else x

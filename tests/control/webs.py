@@ -442,3 +442,16 @@ entry main(x: f32[], p: bool[]) -> (y: f32[], z: f32[]) {
 def what_decides_inside_is_there_before(x, p):
     n = x * 2 if p and x * 3 > 5 else x * 3
     return (n + 1 if p else n), (n / 2 if n > 5 else n)
+
+
+@case('''
+var w: f32[] = 2
+entry main(x: f32[], p: bool[]) -> (y: f32[], z: f32[]) {
+  f, t = switch(x, p)
+  taken = identity(t)
+  a = w + 1 after [taken]
+  z = w * 2
+  y, _ = merge(f, a)
+}''', {'x': 5, 'p': True}, {'x': 5, 'p': False})
+def what_is_read_after_the_dead_is_read_elsewhere(x, p):
+    return 3 if p else x, 4
