@@ -412,6 +412,14 @@ bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle) {
   return sorted;
 }
 
+void leat_graph_list_effects(leat_graph *graph) {
+  for (uint32_t i = 0; i < graph->entries.count; i++) graph->entries.items[i]->effects.count = 0;
+  for (uint32_t i = 0; i < graph->nodes.count && !graph->owner; i++) {
+    leat_node *node = graph->nodes.items[i];
+    if (node->entry && node->effect) leat_vec_push(graph->arena, &node->entry->effects, node);
+  }
+}
+
 void leat_graph_rename_node(leat_graph *graph, leat_node *node, const char *name) {
   leat_map_set(&graph->names->by_name, node->name, NULL);
   leat_map_set(&graph->names->by_name, name, NULL);

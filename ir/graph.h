@@ -205,6 +205,8 @@ bool leat_node_is_open(const leat_node *node);
 bool leat_node_may_fail(const leat_node *node);
 
 void leat_graph_renumber(leat_graph *graph); // ids by position
+// Each entry has the effects that are in `nodes`, in their order; of a body: they are of no entry.
+void leat_graph_list_effects(leat_graph *graph);
 // Stable topological sort of `nodes` (order of position among the ready); false when there is a
 // cycle, with one node of it in *out.
 bool leat_graph_sort(leat_graph *graph, leat_node **out_in_cycle);

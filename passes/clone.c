@@ -60,8 +60,5 @@ void leat_clone_finish(leat_cloner *cloner) {
   leat_graph_renumber(to);
   for (uint32_t i = 0; i < cloner->entries.count; i++)
     clone_params(cloner, cloner->entries.entries[i].key, cloner->entries.entries[i].value);
-  for (uint32_t i = 0; i < to->nodes.count; i++) {
-    leat_node *node = to->nodes.items[i];
-    if (node->entry && node->effect) leat_vec_push(to->arena, &node->entry->effects, node);
-  }
+  leat_graph_list_effects(to);
 }

@@ -118,7 +118,8 @@ typedef struct leat_web {
   uint32_t count;
   leat_web_frame root;
   leat_vec(leat_web_frame *) frames;
-  bool late; // a frame was found to be in another one when that had been asked already
+  bool late;             // a frame was found to be in another one when that had been asked already
+  bool state_is_outside; // what is read is of the root: no frame uses a variable any more
   leat_vec(leat_value) iterations; // of the loops around what is being placed, the outermost first
   uint32_t plans;                  // so far
 } leat_web;
@@ -132,6 +133,12 @@ leat_truth leat_web_live(leat_web_ref ref);
 bool leat_web_fail(const leat_web *web, const leat_web_node *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 extern const char *const leat_web_too_many;
+
+// -- State in frames: raise_state.c ---------------------------------------------------------------
+
+// Makes what the innermost frame does to variables something that it carries; *out_changed: the
+// graph is to be taken apart anew. False: reported.
+bool leat_web_carry_state(leat_web *web, bool *out_changed);
 
 // -- Single nodes: raise_node.c -------------------------------------------------------------------
 

@@ -13,6 +13,8 @@ typedef struct selection {
   const leat_web_frame *frame;
   uint32_t number; // that what the items give is marked with
   bool *needed;    // by item
+  bool *late;      // by item: it depends on what `loop_cond` says
+  uint32_t user;   // item whose uses are looked at
 } selection;
 
 // -- What belongs where ---------------------------------------------------------------------------
@@ -21,6 +23,12 @@ static part part_of(leat_web *web, const leat_web_frame *frame, leat_truth live)
   if (leat_truth_implies(&web->truths, live, frame->again)) return BODY;
   bool ends = leat_truth_and(&web->truths, live, frame->again) == LEAT_NEVER;
   return ends ? BEHIND : CONDITION;
+}
+
+static leat_truth context_of(leat_web *web, const leat_web_frame *frame, part part) {
+  return part == CONDITION ? LEAT_ALWAYS
+         : part == BODY    ? frame->again
+                           : leat_truth_not(&web->truths, frame->again);
 }
 
 static bool depends_on(leat_web *web, leat_truth live, leat_truth decided) {
@@ -32,16 +40,26 @@ static bool depends_on(leat_web *web, leat_truth live, leat_truth decided) {
   return false;
 }
 
-// What is alive both when the frame goes on and when it ends is computed before that is known.
-static bool check_item(leat_web *web, const leat_web_frame *frame, const leat_web_item *item) {
-  bool late = depends_on(web, item->live, frame->again);
-  for (uint32_t i = 0; i < item->choice_count; i++)
-    late |= depends_on(web, leat_web_live(item->choices[i].value), frame->again);
-  if (!late || part_of(web, frame, item->live) != CONDITION) return true;
-  return leat_web_fail(web, item->node ? item->node : item->loop->enters.items[0],
-                       "what is alive both when the frame \"%s\" has another iteration and when it "
-                       "has none is not supported yet where it depends on which",
-                       frame->name);
+static void see_late(void *context, leat_web_ref ref) {
+  selection *s = context;
+  ref = leat_web_through(ref);
+  if (ref.of->plan == s->number) s->late[s->user] |= s->late[ref.of->item];
+}
+
+static void find_late(selection *s) {
+  const leat_web_items *items = &s->frame->items;
+  s->late = leat_new_array(s->web->scratch, bool, (size_t)items->count + 1);
+  for (uint32_t i = 0; i < items->count; i++) {
+    const leat_web_item *item = &items->items[i];
+    const leat_web_node *n = item->node;
+    s->user = i;
+    s->late[i] = depends_on(s->web, item->live, s->frame->again);
+    for (uint32_t k = 0; k < item->choice_count; k++)
+      s->late[i] |= depends_on(s->web, leat_web_live(item->choices[k].value), s->frame->again);
+    leat_web_uses(item, see_late, s);
+    for (uint32_t k = 0; n && k < n->control_count; k++)
+      see_late(s, (leat_web_ref){n->controls[k], 0});
+  }
 }
 
 static void need(void *context, leat_web_ref ref) {
@@ -66,20 +84,29 @@ static void need_inputs(selection *s, const leat_web_item *item) {
     need_predicates(s, leat_web_live(item->choices[i].value));
 }
 
+// What is alive whatever `loop_cond` says and depends on that is done when it is known: in the body
+// or behind the loop.
+static bool is_own(const selection *s, uint32_t i, part part) {
+  enum part own = part_of(s->web, s->frame, s->frame->items.items[i].live);
+  return own == CONDITION && s->late[i] ? part != CONDITION : own == part;
+}
+
 // The items of the frame that the part needs for what is wanted, and its effects.
 static bool select(leat_web *web, const leat_web_frame *frame, part part,
                    const leat_web_refs *wanted, leat_web_items *out) {
   uint32_t count = frame->items.count;
+  leat_truth context = context_of(web, frame, part);
   selection s = {.web = web, .frame = frame, .number = ++web->plans};
   s.needed = leat_new_array(web->scratch, bool, (size_t)count + 1);
   leat_web_mark(&frame->items, s.number);
+  find_late(&s);
   for (uint32_t i = 0; i < wanted->count; i++) need(&s, wanted->items[i]);
   for (uint32_t i = count; i-- > 0;) {
     const leat_web_item *item = &frame->items.items[i];
-    bool own = part_of(web, frame, item->live) == part, effect = leat_web_has_effect(item);
+    bool own = is_own(&s, i, part), effect = leat_web_has_effect(item);
     s.needed[i] = s.needed[i] || (own && effect);
+    if (leat_truth_and(&web->truths, item->live, context) == LEAT_NEVER) s.needed[i] = false;
     if (!s.needed[i]) continue;
-    if (!check_item(web, frame, item)) return false;
     if (!own && effect)
       return leat_web_fail(web, item->node ? item->node : item->loop->enters.items[0],
                            "what has an effect and is used both before and behind the `loop_cond` "
@@ -95,10 +122,8 @@ static bool select(leat_web *web, const leat_web_frame *frame, part part,
 static bool place_part(leat_web *web, const leat_web_frame *frame, part part,
                        const leat_web_refs *wanted) {
   leat_web_items items = {0};
-  leat_truth context = part == CONDITION ? LEAT_ALWAYS
-                       : part == BODY    ? frame->again
-                                         : leat_truth_not(&web->truths, frame->again);
-  return select(web, frame, part, wanted, &items) && leat_web_place(web, context, &items, wanted);
+  return select(web, frame, part, wanted, &items) &&
+         leat_web_place(web, context_of(web, frame, part), &items, wanted);
 }
 
 // -- The number of the iteration ------------------------------------------------------------------

@@ -142,11 +142,6 @@ static bool check_outermost(const leat_web *web, const leat_web_node *n) {
                          "what is in the frame \"%s\" has a value in each iteration: that of the "
                          "last one comes out by `leave`",
                          n->frame->name);
-  if (framed && leat_node_state(n->node))
-    return leat_web_fail(web, n,
-                         "`%s` in a frame is not supported yet: what a frame changes is "
-                         "carried by a merge, and assigned behind its `leave`",
-                         leat_op_name(op));
   if (op == LEAT_OP_bind && (framed || n->live[0] != LEAT_ALWAYS))
     return leat_web_fail(web, n,
                          "a dim that is computed while running is not supported yet in a "

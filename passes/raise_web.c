@@ -46,6 +46,7 @@ static void take_node(leat_web *web, leat_web_node *n, leat_node *node) {
 }
 
 static void take_nodes(leat_web *web) {
+  leat_graph_renumber(web->graph);
   web->count = web->graph->nodes.count;
   web->nodes = leat_new_array(web->scratch, leat_web_node, web->count);
   for (uint32_t i = 0; i < web->count; i++)
@@ -72,8 +73,9 @@ static bool only_orders(const leat_web_node *n, const leat_web_node *before) {
   return before->node->op == LEAT_OP_bind || (state && state == leat_node_state(before->node));
 }
 
-static bool is_outside(leat_op op) {
-  return op == LEAT_OP_feed || op == LEAT_OP_parameter || op == LEAT_OP_read || op == LEAT_OP_recv;
+static bool is_outside(const leat_web *web, leat_op op) {
+  if (op == LEAT_OP_read) return web->state_is_outside;
+  return op == LEAT_OP_feed || op == LEAT_OP_parameter || op == LEAT_OP_recv;
 }
 
 static bool add_frame(leat_web *web, leat_web_frame **frame, const leat_web_node *n,
@@ -172,7 +174,7 @@ static bool set_frame(leat_web *web, leat_web_node *n) {
   if (!inputs_frame(web, n, &frame)) return false;
   if (op == LEAT_OP_enter) return enter(web, n, frame);
   if (op == LEAT_OP_leave) return leave(web, n, frame);
-  n->frame = frame ? frame : is_outside(op) || n->node->effect ? &web->root : NULL;
+  n->frame = frame ? frame : is_outside(web, op) || n->node->effect ? &web->root : NULL;
   if (op == LEAT_OP_loop_cond) return set_cond(web, n, frame);
   return op != LEAT_OP_next_iteration || repeat(web, n, frame);
 }
@@ -442,11 +444,22 @@ static bool check_loop(leat_web *web, const leat_web_frame *frame) {
   return check_entered(web, frame);
 }
 
+// Which frame a read is of shows when those are known that use it: first it is of none.
+static bool find_frames(leat_web *web) {
+  bool changed = true;
+  while (changed) {
+    take_nodes(web);
+    if (!set_frames(web) || !check_frames(web) || !leat_web_carry_state(web, &changed))
+      return false;
+  }
+  web->state_is_outside = true;
+  take_nodes(web);
+  return set_frames(web) && check_frames(web);
+}
+
 bool leat_web_find(leat_web *web) {
   leat_truths_init(&web->truths, web->scratch);
-  leat_graph_renumber(web->graph);
-  take_nodes(web);
-  if (!set_frames(web) || !check_frames(web) || !sort(web)) return false;
+  if (!find_frames(web) || !sort(web)) return false;
   leat_web_node **sorted = leat_new_array(web->scratch, leat_web_node *, web->count);
   for (uint32_t i = 0; i < web->count; i++) sorted[web->nodes[i].node->id] = &web->nodes[i];
   for (uint32_t i = 0; i < 2 * web->count; i++) {

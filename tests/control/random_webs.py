@@ -1,5 +1,6 @@
 """Random webs of switches and merges, in frames and in each other, which Python runs as the white paper says: a value is
-dead where an input of what computes it is, and a merge gives the first that is not.
+dead where an input of what computes it is, and a merge gives the first that is not; a variable that is assigned a dead
+one stays as it is.
 
 What the compiler is told must hold of a web, that each value is alive for some outcome of the predicates, is seen to by
 a mask: bit i tells whether the value is alive where bit k of i is what predicate k says.
@@ -23,8 +24,9 @@ def wrapped(number):
 
 class Web:
     """Lines of text and what they do: each step is (names that it gives, a function of what is known, names it uses)."""
-    def __init__(self, dice, names, prefix):
+    def __init__(self, dice, names, prefix, state):
         self.dice, self.prefix, self.lines, self.steps, self.count, self.predicates = dice, prefix, [], [], 0, 0
+        self.state = state  # the variables' values by name, of all webs of a program
         self.alive = dict.fromkeys(names, ALWAYS)
         self.decided = {}   # predicates by name: their masks
 
@@ -81,9 +83,26 @@ class Web:
         self.alive[number] = self.alive[first]
         return first
 
+    def read(self):
+        a, w, name = self.pick(), self.dice.choice(list(self.state)), self.name()
+        self.add([name], f'{a} - {w}', [a], lambda x: [wrapped(x - self.state[w])])
+        self.alive[name] = self.alive[a]
+
+    def write(self):
+        a, w, adds = self.pick(), self.dice.choice(list(self.state)), self.dice.random() < 0.5
+        self.change(w, a, adds)
+
+    def change(self, w, a, adds):
+        def function(x):
+            self.state[w] = wrapped(self.state[w] * adds + x)
+            return []
+        self.lines.append(f'{w} {"+=" if adds else ":="} {a}')
+        self.steps.append(([], [a], function))
+
     def grow(self):
         for _ in range(VALUES):
-            self.dice.choice([self.compute, self.compute, self.predicate, self.switch, self.switch, self.merge])()
+            self.dice.choice([self.compute, self.compute, self.predicate, self.switch, self.switch, self.merge, self.merge,
+                              self.read, self.write])()
 
     def alive_value(self, other):
         """One that is alive whatever the predicates say, often of one that is not."""
@@ -103,42 +122,60 @@ class Web:
 
 
 class Frame:
-    """A loop whose body is a web: what it carries becomes what the web says, so many times."""
-    def __init__(self, dice, number, starts):
+    """A loop whose body is a web: what it carries becomes what the web says, so many times. A variable may be changed
+    before it is known whether there is another iteration, and one where that is known, whichever it is."""
+    def __init__(self, web, number, starts, depth):
+        dice, self.state = web.dice, web.state
         self.name, self.starts, self.times = f'frame{number}', starts, dice.randrange(4)
         own = [f'f{number}c{i}' for i in range(len(starts))]
         self.own, self.inside = own, [f'{name}in' for name in own]
         self.out = [f'{name}out' for name in own]
-        self.web = Web(dice, self.inside, f'f{number}v')
+        self.asked, self.late = (dice.choice([None, None, *self.state]) for _ in range(2))
+        self.web = Web(dice, self.inside, f'f{number}v', self.state)
         self.web.grow()
+        if depth and dice.random() < 0.4:
+            add_frame(self.web, f'{number}i', depth - 1)
+            self.web.grow()
         self.next = [self.web.alive_value(name) for name in self.inside]
 
     def lines(self):
         counter, frame = f'{self.name}t', f'frame="{self.name}"'
         yield f'{counter}, _ = merge(enter(cast({self.starts[0]} * 0, i64), {frame}))'
         yield from (f'{own}, _ = merge(enter({start}, {frame}))' for own, start in zip(self.own, self.starts))
+        if self.asked:
+            yield f'{self.asked} += {self.own[0]}'
         yield f'{self.name}p = loop_cond({counter} < {self.times})'
         yield f'_, {counter}in = switch({counter}, {self.name}p)'
         yield from (f'{own}last, {inside} = switch({own}, {self.name}p)' for own, inside in zip(self.own, self.inside))
         yield from self.web.lines
+        if self.late:
+            yield f'{self.name}either, _ = merge({self.own[1]}last, {self.next[0]})'
+            yield f'{self.late} := {self.name}either - {self.late}'
         yield f'next_iteration({counter}in + 1, {counter})'
         yield from (f'next_iteration({name}, {own})' for name, own in zip(self.next, self.own))
         yield from (f'{out} = leave({own}last)' for out, own in zip(self.out, self.own))
 
     def run(self, *values):
-        for _ in range(self.times):
-            known = self.web.run(dict(zip(self.inside, values)))
-            values = [known[name] for name in self.next]
+        for turn in range(self.times + 1):
+            if self.asked:
+                self.state[self.asked] = wrapped(self.state[self.asked] + values[0])
+            either = values[1]
+            if turn < self.times:
+                known = self.web.run(dict(zip(self.inside, values)))
+                values = [known[name] for name in self.next]
+                either = values[0]
+            if self.late:
+                self.state[self.late] = wrapped(either - self.state[self.late])
         return list(values)
 
 
-def add_frame(web, number):
+def add_frame(web, number, depth=1):
     """What a frame is entered with is alive together, and so is what it gives."""
     starts = [web.pick() for _ in range(2)]
     mask = web.alive[starts[0]]
     if mask != web.alive[starts[1]]:
         return
-    frame = Frame(web.dice, number, starts)
+    frame = Frame(web, number, starts, depth)
     web.lines += frame.lines()
     web.steps.append((frame.out, starts, frame.run))
     web.alive.update(dict.fromkeys(frame.out, mask))
@@ -146,17 +183,22 @@ def add_frame(web, number):
 
 def random_web(seed):
     dice = random.Random(f'web {seed}')
-    web = Web(dice, ['a', 'b', 'c'], 'v')
+    initial = {f's{i}': dice.randrange(9) for i in range(dice.choice([1, 2]))}
+    web = Web(dice, ['a', 'b', 'c'], 'v', dict(initial))
     for number in range(dice.randrange(3)):
         web.grow()
         add_frame(web, number)
     web.grow()
     results = [web.alive_value('a') for _ in range(3)]
-    lines = ''.join(f'  {line}\n' for line in [*web.lines, *(f'y{i} = {name}' for i, name in enumerate(results))])
-    text = f'entry main(a: i64[], b: i64[], c: i64[]) -> (y0: i64[], y1: i64[], y2: i64[]) {{\n{lines}}}\n'
+    outputs = {**{f'y{i}': name for i, name in enumerate(results)}, **{f'{name}_now': f'{name} + 0' for name in initial}}
+    lines = ''.join(f'  {line}\n' for line in [*web.lines, *(f'{name} = {value}' for name, value in outputs.items())])
+    states = ''.join(f'var {name}: i64[] = {value}\n' for name, value in initial.items())
+    types = ', '.join(f'{name}: i64[]' for name in outputs)
+    text = f'{states}entry main(a: i64[], b: i64[], c: i64[]) -> ({types}) {{\n{lines}}}\n'
     runs = tuple({name: dice.randrange(16) for name in 'abc'} for _ in range(4))
 
     def oracle(a, b, c):
+        web.state.update(initial)
         known = web.run({'a': int(a), 'b': int(b), 'c': int(c)})
-        return tuple(numpy.int64(known[name]) for name in results)
+        return tuple(numpy.int64(value) for value in [*map(known.get, results), *web.state.values()])
     return Case(f'random_web_{seed}', text, oracle, runs, [], {}, TARGETS, 8)

@@ -445,6 +445,186 @@ def what_decides_inside_is_there_before(x, p):
 
 
 @case('''
+var w: i32[] = 5
+entry main(n: i32[]) -> (s: i32[], before: i32[], behind: i32[]) {
+  before = w + 0
+  i, _ = merge(enter(0, frame="f"))
+  p = loop_cond(i < enter(n, frame="f", is_constant=true))
+  last, again = switch(i, p)
+  print("was", w + again)
+  w := w * 2 + again
+  in_turn = identity(again)
+  w += 1 after [in_turn]
+  print("is", w, again)
+  next_iteration(again + 1, i)
+  s = leave(last)
+  behind = w + 0
+  w += 100
+}''', {'n': 0}, {'n': 4}, fetch={'w': 'i32'})
+def a_frame_changes_a_variable(n):
+    w = 5
+    for i in range(n):
+        print('was', w + i)
+        w = w * 2 + i + 1
+        print('is', w, i)
+    return n, 5, w, w + 100
+
+
+@case('''
+var w: i32[] = 1
+var most: i32[] = 40
+entry main(n: i32[]) -> (s: i32[], w_now: i32[]) {
+  i, _ = merge(enter(n, frame="f"))
+  w += i
+  print("asked", w, i)
+  p = loop_cond(w < most + 0 * i)
+  last, again = switch(i, p)
+  now, _ = merge(last * 10, again)
+  print("now", now)
+  most := most - again
+  next_iteration(again + 1, i)
+  s = leave(last)
+  w_now = w * 1000 + most
+}''', {'n': 1}, {'n': 100})
+def the_condition_changes_a_variable(n):
+    w, most = 1, 40
+    while True:
+        w += n
+        print('asked', w, n)
+        if w >= most:
+            print('now', n * 10)
+            return n, w * 1000 + most
+        print('now', n)
+        most -= n
+        n += 1
+
+
+@case('''
+var even: f32[2] = 1
+var odd: f32[2] = -1
+entry main(n: i32[], x: f32[2]) -> (y: f32[2]) {
+  i, _ = merge(enter(0, frame="f"))
+  h, _ = merge(enter(x, frame="f"))
+  p = loop_cond(i < enter(n, frame="f", is_constant=true))
+  _, ii = switch(i, p)
+  last, hh = switch(h, p)
+  a, b = switch(hh, ii % 2 == 0)
+  even := even * b
+  odd += a
+  assert(odd < 100, "too large", a)
+  c, _ = merge(a + odd, b - even)
+  next_iteration(ii + 1, i)
+  next_iteration(c, h)
+  y = leave(last) + odd * even
+}''', {'n': 0, 'x': [1, 2]}, {'n': 1, 'x': [1, 2]}, {'n': 4, 'x': [1, 2]}, {'n': 4, 'x': [200, 2]})
+def what_is_dead_changes_no_variable_in_a_frame(n, x):
+    even, odd = numpy.float32([1, 1]), numpy.float32([-1, -1])
+    for i in range(n):
+        if i % 2 == 0:
+            even = even * x
+            x = x - even
+        else:
+            odd = odd + x
+            x = x + odd
+        if (odd >= 100).any():
+            raise Stops('too large')
+    return x + odd * even
+
+
+@case('''
+var w: i32[] = 0
+entry main(n: i32[]) -> (s: i32[], z: i32[]) {
+  i, _ = merge(enter(0, frame="outer"))
+  p = loop_cond(i < enter(n, frame="outer", is_constant=true))
+  i_last, ii = switch(i, p)
+  print("outer", w, ii)
+  k, _ = merge(enter(ii, frame="inner"))
+  w += k
+  q = loop_cond(k < 3)
+  k_last, kk = switch(k, q)
+  in_turn = identity(kk)
+  w := w * 2 after [in_turn]
+  print("inner", w, kk)
+  next_iteration(kk + 1, k)
+  k_done = leave(k_last)
+  w := w - k_done
+  next_iteration(ii + 1, i)
+  s = leave(i_last)
+  z = w + 0
+}''', {'n': 0}, {'n': 6})
+def frames_in_each_other_change_one_variable(n):
+    w = 0
+    for i in range(n):
+        print('outer', w, i)
+        k = i
+        while True:
+            w += k
+            if k >= 3:
+                break
+            w *= 2
+            print('inner', w, k)
+            k += 1
+        w -= k
+    return n, w
+
+
+@case('''
+var a: f32[] = 1
+var b: f32[] = 2
+var step: f32[] = 0.5
+entry main(n: i32[], x: f32[], p: bool[]) -> (y: f32[]) {
+  _, t = switch(x, p)
+  step := step * 2
+  i, _ = merge(enter(cast(t * 0, i32), frame="f"))
+  q = loop_cond(i < enter(n, frame="f", is_constant=true))
+  _, ii = switch(i, q)
+  in_turn = identity(ii)
+  old = identity(a) after [in_turn]
+  a := b + step after [in_turn]
+  b := old
+  next_iteration(ii + 1, i)
+  step := step * 3
+  j, _ = merge(enter(0, frame="g"))
+  r = loop_cond(j < 2)
+  _, jj = switch(j, r)
+  a += -step * cast(jj, f32)
+  next_iteration(jj + 1, j)
+  y = a * 10 + b
+}''', *({'n': n, 'x': 1, 'p': p} for n in (0, 3) for p in (True, False)))
+def frames_behind_each_other_change_variables(n, x, p):
+    a, b, step = 1, 2, 1
+    for _ in range(n if p else 0):
+        a, b = b + step, a
+    return (a - 3 * step) * 10 + b
+
+
+@case('''
+var w: f32[2] = 0
+entry main(n: i32[], x: f32[2]) -> (first: f32[], loss: f32[]) {
+  i, _ = merge(enter(0, frame="steps"))
+  worst, _ = merge(enter(0.0, frame="steps"))
+  x_in = enter(x, frame="steps", is_constant=true)
+  p = loop_cond(i < enter(n, frame="steps", is_constant=true))
+  _, ii = switch(i, p)
+  out, so_far = switch(worst, p)
+  turn = identity(ii)
+  now = identity(x_in) after [turn]
+  error = sum(square(w - now))
+  minimize(error, sgd, lr=0.25)
+  next_iteration(ii + 1, i)
+  next_iteration(maximum(so_far, error), worst)
+  first = leave(out)
+  loss = sum(square(w - x))
+}'''.replace('fn rate(n: int) -> float { return 0.25 }\n', '').replace('0.25', '0.25'), {'n': 0, 'x': [1, 2]}, {'n': 5, 'x': [1, 2]})
+def a_frame_trains(n, x):
+    w, errors = numpy.zeros(2, numpy.float32), [0]
+    for _ in range(n):
+        errors.append(((w - x) ** 2).sum())
+        w = w - 0.25 * 2 * (w - x)
+    return max(errors), ((w - x) ** 2).sum()
+
+
+@case('''
 var w: f32[] = 2
 entry main(x: f32[], p: bool[]) -> (y: f32[], z: f32[]) {
   f, t = switch(x, p)
