@@ -33,23 +33,27 @@ void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *no
   regions->changes++;
 }
 
-// That a check in the body is about it, which need not hold where that does not run.
-static bool is_checked(const leat_regions *regions, const leat_node *node) {
-  leat_claims claims = {0};
-  if (!leat_node_is_open(node)) return false;
-  bool known = leat_node_claims(node->graph, regions->context->diag, node, &claims);
-  return !known || claims.count;
+bool leat_region_is_bound(const leat_node *node) {
+  const leat_node *owner = node->graph->owner;
+  return node->control_count || node->device != owner->device || node->colocate != owner->colocate;
 }
 
-bool leat_region_may_move(const leat_regions *regions, const leat_node *node) {
+// That a check in the body is about it, which need not hold where that does not run.
+static bool is_checked(leat_diag *diag, const leat_node *node) {
+  leat_claims claims = {0};
+  if (!leat_node_is_open(node)) return false;
+  return !leat_node_claims(node->graph, diag, node, &claims) || claims.count;
+}
+
+bool leat_region_may_move(leat_diag *diag, const leat_node *node) {
   const leat_op_info *info = node->info;
   unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
   bool given = node->op == LEAT_OP_const || node->op == LEAT_OP_load;
   bool structure = info->kind == LEAT_KIND_STRUCTURE && !given;
   if (info->flags & never || structure || info->kind == LEAT_KIND_HOST ||
-      leat_node_may_fail(node) || node->control_count || node->device || node->colocate)
+      leat_node_may_fail(node) || leat_region_is_bound(node))
     return false;
-  return !is_checked(regions, node);
+  return !is_checked(diag, node);
 }
 
 void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loop_visitor *visit) {

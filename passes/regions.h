@@ -59,9 +59,11 @@ void leat_region_effects(leat_graph *graph, const leat_node *node, leat_node *co
 // -- regions.c ------------------------------------------------------------------------------------
 // It has other inputs or bodies than before.
 void leat_region_changed(leat_regions *regions, leat_graph *graph, leat_node *node);
-// Whether a node with such inputs may be computed outside of its body, also where that does not
-// run: it has no effect, no state, no random numbers and cannot fail.
-bool leat_region_may_move(const leat_regions *regions, const leat_node *node);
+// Whether a node in a body waits for others, or is to be elsewhere than the node with the body.
+bool leat_region_is_bound(const leat_node *node);
+// Whether it may be computed outside of its body where its inputs are, also if that does not run:
+// it has no effect, no state, no random numbers and cannot fail.
+bool leat_region_may_move(leat_diag *diag, const leat_node *node);
 // Visits each loop of the graph; what is built there meanwhile stands in front of it.
 typedef void leat_loop_visitor(leat_regions *regions, const leat_cost_model *cost,
                                leat_graph *graph, leat_node *loop);
@@ -71,7 +73,7 @@ void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loo
 enum { LEAT_MOST_ROWS_BYTES = 1 << 28 }; // of what is made of all rows
 
 typedef struct leat_row_maker leat_row_maker; // of a loop, whose body stays as it is
-leat_row_maker *leat_row_maker_create(leat_regions *regions, const leat_cost_model *cost,
+leat_row_maker *leat_row_maker_create(const leat_pass_context *context, const leat_cost_model *cost,
                                       leat_graph *graph, leat_node *loop);
 // What reads the row that a value in the body is made of, and of nothing else that varies; NULL: it
 // is no such value.
@@ -80,6 +82,7 @@ leat_dim leat_row_count(const leat_node *read);
 // What it is of all rows, built outside, and along which axis they are. {NULL}: a dim cannot be
 // said.
 leat_value leat_rows_of(leat_row_maker *m, leat_value value, int32_t *axis);
+leat_value leat_first_rows_of(leat_row_maker *m, leat_value value); // along axis 0
 
 // -- regions_*.c ----------------------------------------------------------------------------------
 void leat_regions_decide(leat_regions *regions, leat_graph *graph);

@@ -140,8 +140,9 @@ static leat_value multiply_row(batcher *b, const leat_node *product) {
 
 static leat_value read_along_rows(batcher *b, leat_node *node) {
   leat_value none = {0};
-  bool bound = node->control_count || node->device || node->colocate;
-  if (node->op != LEAT_OP_matmul || bound || *leat_node_attr(node, "family")->string) return none;
+  if (node->op != LEAT_OP_matmul || leat_region_is_bound(node) ||
+      *leat_node_attr(node, "family")->string)
+    return none;
   if (leat_region_captured(&b->region, node->inputs[0]).node) return multiply_row(b, node);
   if (!leat_node_attr(node, "transpose_b")->i) return none;
   leat_value weight = turned_weight(b, node, 1, true);
@@ -176,7 +177,7 @@ static void batch(leat_regions *regions, const leat_cost_model *cost, leat_graph
   b.region = leat_region_node_of(loop);
   b.products = leat_new_array(scratch, row_product, b.region.bodies[1]->nodes.count);
   if (leat_loop_turns(loop, &turns, &exact) && exact) {
-    b.maker = leat_row_maker_create(regions, cost, graph, loop);
+    b.maker = leat_row_maker_create(regions->context, cost, graph, loop);
     make_products(&b, turns);
   }
   rewrite_body(&b);

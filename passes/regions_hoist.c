@@ -37,8 +37,8 @@ static void find_invariant(hoister *h) {
   for (uint32_t i = 0; i < h->count; i++) {
     const leat_node *node = h->nodes[i];
     int64_t param = leat_region_param((leat_value){h->nodes[i], 0});
-    h->invariant[i] =
-        param >= 0 ? param >= h->region.carried : leat_region_may_move(h->regions, node);
+    h->invariant[i] = param >= 0 ? param >= h->region.carried
+                                 : leat_region_may_move(h->regions->context->diag, node);
     for (uint32_t j = 0; j < node->input_count; j++)
       h->invariant[i] &= h->invariant[node->inputs[j].node->id];
   }

@@ -16,7 +16,7 @@ typedef struct lifted {
 } lifted;
 
 struct leat_row_maker {
-  leat_regions *regions;
+  const leat_pass_context *context;
   const leat_cost_model *cost;
   leat_graph *graph; // around the loop
   leat_region_node region;
@@ -32,8 +32,7 @@ struct leat_row_maker {
 
 static bool is_row_read(const leat_row_maker *m, const leat_node *node) {
   return node->op == LEAT_OP_gather && !leat_value_type(node->inputs[1])->rank &&
-         leat_region_captured(&m->region, node->inputs[0]).node && !node->control_count &&
-         !node->device && !node->colocate;
+         leat_region_captured(&m->region, node->inputs[0]).node && !leat_region_is_bound(node);
 }
 
 leat_dim leat_row_count(const leat_node *read) {
@@ -89,26 +88,26 @@ static bool is_same(const leat_row_maker *m, leat_node *node) {
   if (node->op == LEAT_OP_parameter)
     return leat_region_captured(&m->region, (leat_value){node, 0}).node;
   bool cheap = node->info->kind == LEAT_KIND_ELEMENT || node->op == LEAT_OP_const;
-  bool same = cheap && leat_region_may_move(m->regions, node);
+  bool same = cheap && leat_region_may_move(m->context->diag, node);
   for (uint32_t i = 0; i < node->input_count; i++) same &= m->same[node->inputs[i].node->id];
   return same;
 }
 
 static leat_node *find_read(const leat_row_maker *m, leat_node *node) {
   if (is_row_read(m, node)) return node->outputs[0].rank < LEAT_MAX_RANK ? node : NULL;
-  if (!node->input_count || !leat_region_may_move(m->regions, node)) return NULL;
+  if (!node->input_count || !leat_region_may_move(m->context->diag, node)) return NULL;
   leat_node *read = read_of_inputs(m, node);
   bool made = read && does_each(m, node) && node->outputs[0].rank < LEAT_MAX_RANK &&
               rows_bytes(m, read, &node->outputs[0]) <= LEAT_MOST_ROWS_BYTES;
   return made ? read : NULL;
 }
 
-leat_row_maker *leat_row_maker_create(leat_regions *regions, const leat_cost_model *cost,
+leat_row_maker *leat_row_maker_create(const leat_pass_context *context, const leat_cost_model *cost,
                                       leat_graph *graph, leat_node *loop) {
-  leat_arena *scratch = regions->context->scratch;
+  leat_arena *scratch = context->scratch;
   leat_row_maker *m = leat_new(scratch, leat_row_maker);
   *m = (leat_row_maker){
-      .regions = regions, .cost = cost, .graph = graph, .region = leat_region_node_of(loop)};
+      .context = context, .cost = cost, .graph = graph, .region = leat_region_node_of(loop)};
   m->nodes = m->region.bodies[1]->nodes.items;
   m->count = m->region.bodies[1]->nodes.count;
   m->reads = leat_new_array(scratch, leat_node *, m->count);
@@ -128,7 +127,7 @@ leat_node *leat_row_read(const leat_row_maker *m, leat_value value) {
 // -- Outside -------------------------------------------------------------------------------------
 
 static leat_builder builder_of(const leat_row_maker *m, const leat_node *like) {
-  return leat_region_builder(&m->region, m->regions->context->diag, m->graph, like);
+  return leat_region_builder(&m->region, m->context->diag, m->graph, like);
 }
 
 static lifted lift_parameter(const leat_row_maker *m, leat_node *param) {
@@ -267,7 +266,7 @@ static lifted lift(const leat_row_maker *m, leat_node *node) {
 
 leat_value leat_rows_of(leat_row_maker *m, leat_value value, int32_t *axis) {
   uint32_t end = value.node->id + 1;
-  bool *needed = leat_new_array(m->regions->context->scratch, bool, end);
+  bool *needed = leat_new_array(m->context->scratch, bool, end);
   needed[value.node->id] = true;
   for (uint32_t i = end; i-- > 0;) {
     const leat_node *node = m->nodes[i];
@@ -283,4 +282,10 @@ leat_value leat_rows_of(leat_row_maker *m, leat_value value, int32_t *axis) {
   }
   *axis = m->made[value.node->id].axis;
   return m->made[value.node->id].value;
+}
+
+leat_value leat_first_rows_of(leat_row_maker *m, leat_value value) {
+  lifted rows = {0};
+  rows.value = leat_rows_of(m, value, &rows.axis);
+  return rows.value.node ? rows_first(m, value.node, rows, NULL).value : rows.value;
 }

@@ -254,6 +254,47 @@ def weights_of_vectors_and_their_slopes(x, w, u):
 
 
 @case('''
+entry main(x: f64[T, 2, 6], w: f64[6, 6], b: f64[6]) -> (dw: f64[6, 6], db: f64[6]) {
+  _, h = while (t: i64[] = 0, h = zeros(f64[2, 6])) t < T {
+    next t + 1, tanh(x[t] @ w - sin(x[t]) @ w + tanh(h @ transpose(w) + b) @ w + b)
+  }
+  dw, db = grad(sum(h * h), [w, b])
+}''', *({'x': DICE.normal(size=(n, 2, 6)), 'w': DICE.normal(size=(6, 6)) / 2, 'b': DICE.normal(size=6)} for n in (4, 1)), tolerance=100)
+def weights_used_more_than_once(x, w, b):
+    def loss(w, b):
+        h = numpy.zeros((2, 6))
+        for row in x:
+            h = numpy.tanh(row @ w - numpy.sin(row) @ w + numpy.tanh(h @ w.T + b) @ w + b)
+        return (h * h).sum()
+    return tuple(slopes(loss, w, b))
+
+
+@case('''
+entry main(x: f64[6, T, 3], y: f64[T, 6], w: f64[4, 6], b: f64[4]) -> (dw: f64[4, 6], dv: f64[4, 6], db: f64[4], dc: f64[4]) {
+  _, h, k = while (t = cast(T, i64), h = zeros(f64[4, 3]), k = zeros(f64[4])) t > 0 {
+    next t - 1, tanh(w @ x[:, t - 1] + h + reshape(b, [4, 1])), tanh(w @ (y[t - 1] * 2) + k * b)
+  }
+  dw, db = grad(sum(h * h), [w, b])
+  dv, dc = grad(sum(k * k), [w, b])
+}''', *({'x': DICE.normal(size=(6, n, 3)), 'y': DICE.normal(size=(n, 6)), 'w': DICE.normal(size=(4, 6)) / 2, 'b': DICE.normal(size=4)}
+         for n in (4, 1)), tolerance=100)
+def weights_from_the_left(x, y, w, b):
+    def matrices(w, b):
+        h = numpy.zeros((4, 3))
+        for t in range(len(y))[::-1]:
+            h = numpy.tanh(w @ x[:, t] + h + b[:, None])
+        return (h * h).sum()
+    def vectors(w, b):
+        k = numpy.zeros(4)
+        for row in y[::-1]:
+            k = numpy.tanh(w @ (row * 2) + k * b)
+        return (k * k).sum()
+    dw, db = slopes(matrices, w, b)
+    dv, dc = slopes(vectors, w, b)
+    return dw, dv, db, dc
+
+
+@case('''
 entry main(x: f64[S, T, 2, 6], w: f64[6, 4]) -> (dw: f64[6, 4]) {
   _, h = while (s: i64[] = 0, h = zeros(f64[2, 4])) s < S {
     part = x[s]
