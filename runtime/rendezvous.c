@@ -183,6 +183,25 @@ leat_status leat_rendezvous_send(leat_rendezvous *rendezvous, const leat_edge_ke
   return LEAT_OK;
 }
 
+// An entry that has memory of its own for the tensor, which comes too early, is of another size
+// than its recv takes or (out of the table) of no use; e: that of the key, which stays as it is
+// when there is no memory.
+static entry *land_in_own(leat_rendezvous *rendezvous, const leat_edge_key *key, entry *e,
+                          uint64_t bytes, bool closed) {
+  void *owned = bytes < SIZE_MAX ? malloc(bytes ? bytes : 1) : NULL;
+  bool useless = closed || (e && e->state != WAITING), is_new = !e || useless;
+  if (owned && is_new) e = new_entry(rendezvous, key, LANDING);
+  if (!owned || !e) {
+    free(owned);
+    return NULL;
+  }
+  if (is_new && !useless) insert(rendezvous, e);
+  e->state = LANDING;
+  e->owned = owned;
+  e->owned_bytes = bytes;
+  return e;
+}
+
 void *leat_rendezvous_place(leat_rendezvous *rendezvous, const leat_edge_key *key, uint64_t bytes,
                             void **token) {
   pthread_mutex_lock(&rendezvous->lock);
@@ -192,18 +211,8 @@ void *leat_rendezvous_place(leat_rendezvous *rendezvous, const leat_edge_key *ke
   if (e && e->state == WAITING && e->to && e->to_bytes == bytes && bytes) {
     e->state = LANDING;
     place = e->to;
-  } else {
-    // Into own memory: too early, of the wrong size, or (out of the table) of no use.
-    bool useless = closed || (e && e->state != WAITING);
-    if (!e || useless) {
-      e = new_entry(rendezvous, key, LANDING);
-      if (e && !useless) insert(rendezvous, e);
-    }
-    if (e) {
-      e->state = LANDING;
-      e->owned = place = bytes < SIZE_MAX ? malloc(bytes ? bytes : 1) : NULL;
-      e->owned_bytes = bytes;
-    }
+  } else if ((e = land_in_own(rendezvous, key, e, bytes, closed))) {
+    place = e->owned;
   }
   *token = e;
   pthread_mutex_unlock(&rendezvous->lock);

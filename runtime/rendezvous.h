@@ -22,7 +22,8 @@ void leat_rendezvous_recv(leat_rendezvous *rendezvous, const leat_edge_key *key,
 LEAT_MUST_USE leat_status leat_rendezvous_send(leat_rendezvous *rendezvous,
                                                const leat_edge_key *key, const void *from,
                                                uint64_t bytes);
-// The two ends of a transport's delivery (leat_receiver).
+// The two ends of a transport's delivery (leat_receiver). NULL: there is no memory, and a recv that
+// waits goes on waiting.
 void *leat_rendezvous_place(leat_rendezvous *rendezvous, const leat_edge_key *key, uint64_t bytes,
                             void **token);
 void leat_rendezvous_landed(leat_rendezvous *rendezvous, void *token, leat_status status);

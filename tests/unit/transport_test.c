@@ -158,6 +158,22 @@ TEST(a_recv_without_a_buffer_takes_what_comes) {
   leat_rendezvous_destroy(r);
 }
 
+// A recv that waits is one when the step is closed, although there was no memory for its tensor.
+TEST(what_has_no_room_leaves_its_recv_waiting) {
+  leat_rendezvous *r;
+  CHECK_EQ_INT(leat_rendezvous_create(&r, NULL), LEAT_OK);
+  leat_edge_key waits = {.step = 1}, early = {.step = 1, .edge = 1};
+  arrival never[2] = {0};
+  void *token;
+  leat_rendezvous_recv(r, &waits, NULL, 0, note_arrival, &never[0]);
+  CHECK(!leat_rendezvous_place(r, &waits, UINT64_MAX, &token));
+  CHECK(!leat_rendezvous_place(r, &early, UINT64_MAX, &token));
+  leat_rendezvous_recv(r, &early, NULL, 0, note_arrival, &never[1]);
+  CHECK_EQ_INT(leat_rendezvous_close(r, 0, 1), 2);
+  CHECK(!never[0].calls && !never[1].calls);
+  leat_rendezvous_destroy(r);
+}
+
 // Keys that differ in one member alone, so many that there are several in every bucket of the
 // table.
 enum { ALIKE = 8192 };
