@@ -111,6 +111,7 @@ static bool is_broken(const resolver *r, const char *name) {
 
 // Who runs another entry hears of it, once.
 static void warn_of_broken(leat_session *session) {
+  if (session->options.stop_after) return; // nothing runs
   for (uint32_t i = 0; i < leat_frontend_broken_count(session->frontend); i++) {
     leat_broken_entry *broken = leat_frontend_broken(session->frontend, i);
     leat_span span;

@@ -4,6 +4,7 @@
 
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
+#include "frontend/evaluate/region.h"
 
 #include <string.h>
 
@@ -16,9 +17,29 @@ static ev_aim aim_at(evaluator *e, const leat_binding *target) {
   return a;
 }
 
+// Whoever binds a name again in a block whose names end with it most often means the one outside.
+static void warn_of_outer(evaluator *e, const leat_binding *target) {
+  const char *name = target->name;
+  if (!e->frame->scope->fleeting || ev_in_library(e->frame)) return;
+  const ev_binding *outer = ev_bound_around(e, name);
+  if (!outer || outer->value.kind == EV_STATE) return; // of which `warn_of_variable` tells
+  if (e->region->op == LEAT_OP_while_loop)
+    leat_warn_at(e->diag, target->span,
+                 "this binds a new name in each turn, and the `%s` outside stays as it is; a loop "
+                 "carries what it changes: `while (%s = %s, …) … { … next …, … }`",
+                 name, name, name);
+  else
+    leat_warn_at(e->diag, target->span,
+                 "this binds a new name, which ends with this block, and the `%s` outside stays as "
+                 "it is; `y = if … { … yield %s } else { … }` gives a value",
+                 name, name);
+  ev_note_binding(e, outer, "it is bound here");
+}
+
 void ev_bind_target(evaluator *e, const ev_aim *a, ev value) {
   const leat_binding *target = a->target;
   if (target->absolute || !target->name) return;
+  if (!target->member) warn_of_outer(e, target);
   if (target->member) {
     ev_bind_member(e, target, a->index, value);
     ev_add_alias(e, a->hint, value);
@@ -27,6 +48,17 @@ void ev_bind_target(evaluator *e, const ev_aim *a, ev value) {
                  : ev_bind(e, e->frame->scope, target->span, target->name, value)) {
     ev_add_alias(e, target->name, value);
   }
+}
+
+static ev no_result(evaluator *e, const leat_binding *result) {
+  const ev_function *function = e->frame->function;
+  if (function)
+    ev_fail(e, result->span, "`%s` binds no `%s` for this result, and no `return` gives it",
+            function->name, result->name);
+  else
+    ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
+  ev_note_gone(e, result->name);
+  return ev_error();
 }
 
 ev ev_named_result(evaluator *e, const leat_binding *result) {
@@ -39,10 +71,7 @@ ev ev_named_result(evaluator *e, const leat_binding *result) {
     return ev_fail(e, result->span,
                    "the entry binds no `%s` for this result; `%s = %s` gives the variable's value",
                    result->name, result->name, result->name);
-  if (!function)
-    return ev_fail(e, result->span, "the entry binds no `%s` for this result", result->name);
-  return ev_fail(e, result->span, "`%s` binds no `%s` for this result, and no `return` gives it",
-                 function->name, result->name);
+  return no_result(e, result);
 }
 
 static void bind_no_target(evaluator *e, const leat_binding *target) {

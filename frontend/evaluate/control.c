@@ -102,6 +102,7 @@ static ev settled(evaluator *e, ev value, leat_span span) {
 static bool branch(evaluator *e, const leat_stmt *stmt, const leat_stmts *block, choice *out) {
   uint32_t errors = leat_diag_errors(e->diag);
   ev_region_open(e);
+  e->frame->scope->fleeting = !out->count;
   bool ok = block_values(e, stmt, block, out);
   if (ok && e->frame->returned) {
     e->frame->returned = false;
@@ -286,7 +287,8 @@ static void report_next(evaluator *e, const leat_binding *carried, const char *p
   const char *note = "its first value is here";
   bool tensors = first.kind == EV_TENSOR && next.kind == EV_TENSOR;
   bool converts = tensors && ev_tensor_type(first)->dtype != ev_tensor_type(next)->dtype;
-  if (converts && !carried->type && !*place)
+  bool grows = tensors && !ev_tensor_type(first)->rank && ev_tensor_type(next)->rank;
+  if ((converts || grows) && !carried->type && !*place)
     note = leat_arena_printf(e->arena, "its first value is here; `%s: %s = …` says its type",
                              carried->name, ev_form_text(e, next));
   else if (tensors && !converts && ev_tensor_type(first)->rank == ev_tensor_type(next)->rank)
@@ -355,6 +357,7 @@ static bool evaluate_body(evaluator *e, const loop *l, leat_value *next) {
   uint32_t errors = leat_diag_errors(e->diag), made = 0;
   ev_region_open(e);
   bind_carried(e, l);
+  e->frame->scope->fleeting = true;
   ev_statements(e, &l->stmt->body);
   if (e->frame->returned) {
     e->frame->returned = false;

@@ -61,15 +61,21 @@ static void add_param(evaluator *e, leat_entry *entry, const leat_binding *param
   }
 }
 
+static void note_result(evaluator *e, const leat_binding *result) {
+  const ev_binding *bound = leat_map_get(&e->frame->scope->names, result->name);
+  if (bound && bound->span.source) leat_note_at(e->diag, bound->span, "it is bound here");
+}
+
 static void add_result(evaluator *e, leat_entry *entry, const leat_binding *result,
                        leat_map *added) {
   if (leat_map_get(added, result->name))
     ev_fail(e, result->span, "the entry has two results called `%s`", result->name);
   leat_map_set(added, result->name, entry);
   declare_dims_of(e, result->type);
-  ev value = ev_named_result(e, result);
-  value = ev_fit(e, result->type, value, result->span, result->name, NULL);
-  leat_value tensor = ev_as_tensor(e, value, -1, result->span);
+  ev value = ev_named_result(e, result), fitting;
+  fitting = ev_fit(e, result->type, value, result->span, result->name, NULL);
+  leat_value tensor = ev_as_tensor(e, fitting, -1, result->span);
+  if (!tensor.node && value.kind != EV_ERROR) note_result(e, result);
   if (tensor.node) leat_vec_push(e->arena, &entry->results, (leat_result){result->name, tensor});
 }
 

@@ -190,9 +190,15 @@ static void show(evaluator *e, ev value, leat_span span) {
 
 static void expression_statement(evaluator *e, const leat_stmt *stmt) {
   if (ev_entry_call(e, stmt)) return;
+  bool top = !e->frame->caller && !e->entry;
   for (uint32_t i = 0; i < stmt->values.count; i++) {
     ev value = ev_expr(e, stmt->values.items[i], NULL);
-    if (!e->frame->caller && !e->entry) show(e, value, stmt->span);
+    if (top && !e->region)
+      show(e, value, stmt->span);
+    else if (top && e->interactive && value.kind != EV_ERROR && !ev_is_nothing(value))
+      leat_warn_at(e->diag, stmt->span,
+                   "what is inside of an `if` or a `while` is not shown; `print(\"…\", x)` shows x "
+                   "when it runs");
   }
 }
 

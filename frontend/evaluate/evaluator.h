@@ -39,6 +39,7 @@ typedef struct ev_scope {
   struct ev_scope *parent;
   leat_map names; // interned name → ev_binding *
   bool turn;      // of one turn of a `for`: families go to the scope around
+  bool fleeting;  // of a `while`, or an `if` that gives nothing: what is bound there ends with it
   leat_map *gone; // what turns bound here: name → ev_binding *; NULL: nothing
   struct ev_scope *closed, *closed_before; // the last block that ended in it; the one before this
 } ev_scope;

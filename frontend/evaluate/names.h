@@ -8,10 +8,16 @@
 ev_binding *ev_lookup(const ev_scope *scope, const char *name);
 // The block of an `if` or a `while` ends: of its names it is known, but where they were.
 void ev_scope_close(evaluator *e, ev_scope *outer);
+// Notes where a block that has ended bound the name.
+void ev_note_gone(evaluator *e, const char *name);
 // Says where a name is bound that cannot be bound or assigned, and what does instead.
 void ev_note_binding(evaluator *e, const ev_binding *binding, const char *words);
 // x[index] = value: the member of a family in the frame's scope, not in that of a turn.
 void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value);
+// The name by which a `while` that is seen carries the value, and its binding; NULL: none does.
+const ev_binding *ev_carried_as(const evaluator *e, leat_value value, const char **out_name);
+// What a scope around the frame's, of the same function, binds to the name; NULL: nothing.
+const ev_binding *ev_bound_around(const evaluator *e, const char *name);
 // The scope itself, or the nearest around it that is of no turn.
 ev_scope *ev_scope_around(ev_scope *scope);
 // A name that a turn of a `for` binds, which is gone with the turn. False: reported; the function

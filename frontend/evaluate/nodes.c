@@ -63,6 +63,27 @@ static leat_value as_complex(evaluator *e, leat_value value, int dtype, leat_spa
   return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &value, 1, &attr);
 }
 
+// What a loop carries has the dtype of its first value, which is often a number of the text.
+static void note_carried(evaluator *e, leat_value value, leat_dtype wanted) {
+  const char *name;
+  const ev_binding *carried = ev_in_library(e->frame) ? NULL : ev_carried_as(e, value, &name);
+  if (!carried) return;
+  leat_type type = *leat_value_type(value);
+  type.dtype = wanted;
+  leat_note_at(e->diag, carried->span,
+               "the loop carries `%s` as %s, which its first value is; `%s: %s = …` says another",
+               name, leat_type_text(e->arena, leat_value_type(value)), name,
+               leat_type_text(e->arena, &type));
+}
+
+static void note_all_carried(evaluator *e, const leat_value *inputs, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t k = 0; k < count; k++) {
+      leat_dtype dtype = leat_value_type(inputs[k])->dtype;
+      if (dtype != leat_value_type(inputs[i])->dtype) note_carried(e, inputs[i], dtype);
+    }
+}
+
 // A dim beside ints of another dtype is not converted.
 static bool check_dim(evaluator *e, ev input, int dtype, leat_span span) {
   bool narrow =
@@ -84,8 +105,11 @@ bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, le
   for (uint32_t i = 0; i < count; i++) {
     int want = ev_is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
     if (op == LEAT_OP_cast) want = ev_exact_dtype(inputs[i]); // cast(0.1, f64) rounds once
-    if (op != LEAT_OP_cast && !ev_is_random(op) && !check_dim(e, inputs[i], want, span))
+    if (op != LEAT_OP_cast && !ev_is_random(op) && !check_dim(e, inputs[i], want, span)) {
+      for (uint32_t k = 0; k < count; k++)
+        if (inputs[k].kind == EV_TENSOR) note_carried(e, inputs[k].tensor, LEAT_i64);
       return false;
+    }
     out[i] = ev_as_tensor(e, inputs[i], want, span);
     if (wide >= 0 && want == wide) out[i] = as_complex(e, out[i], wide, span);
     if (!out[i].node) return false;
@@ -151,6 +175,7 @@ ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
   leat_builder builder = ev_builder(e, span);
   const char *name = ev_node_name(e, hint, leat_op_name(op));
   leat_value value = leat_build(&builder, name, op, inputs, count, attrs);
+  if (!value.node) note_all_carried(e, inputs, count);
   bool plain = value.node && value.node->op == op; // not what the op is written in terms of
   if (plain && !e->gradient_path) warn_of_lost_parameters(e, value.node, inputs, count, span);
   if (plain && e->gradient_path) value = ev_fold_zeros(e, value, span);

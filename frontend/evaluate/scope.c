@@ -93,6 +93,18 @@ void ev_note_binding(evaluator *e, const ev_binding *binding, const char *words)
                binding->carried ? "; the loop carries it, and `next` gives its next value" : "");
 }
 
+const ev_binding *ev_carried_as(const evaluator *e, leat_value value, const char **out_name) {
+  for (const ev_scope *scope = e->frame->scope; scope; scope = scope->parent)
+    for (uint32_t i = 0; i < scope->names.count; i++) {
+      const ev_binding *binding = scope->names.entries[i].value;
+      *out_name = scope->names.entries[i].key;
+      if (binding && binding->carried && binding->value.kind == EV_TENSOR &&
+          binding->value.tensor.node == value.node)
+        return binding;
+    }
+  return NULL;
+}
+
 static bool check_unbound(evaluator *e, ev_scope *scope, leat_span span, const char *name,
                           ev value) {
   const ev_binding *old = leat_map_get(&scope->names, name);
@@ -132,23 +144,27 @@ bool ev_bind(evaluator *e, ev_scope *scope, leat_span span, const char *name, ev
   return true;
 }
 
-static bool check_outside_turn(evaluator *e, const leat_binding *target) {
+const ev_binding *ev_bound_around(const evaluator *e, const char *name) {
   bool inside = e->entry || e->frame->function; // globals may be shadowed there
   const ev_scope *scope = e->frame->scope->parent;
-  for (; scope && !(inside && scope == e->globals); scope = scope->parent) {
-    const ev_binding *outer = leat_map_get(&scope->names, target->name);
-    if (!outer) continue;
-    bool variable = outer->value.kind == EV_STATE;
-    ev_fail(e, target->span,
-            variable ? "`%s` is a variable: `:=` gives it a value"
-                     : "`%s` is bound outside this `for`, where what a turn binds is not seen; "
-                       "what each turn "
-                       "makes of the one before is a family: `%s[0] = …`, then `%s[i + 1] = …`",
-            target->name, target->name, target->name);
-    leat_note_at(e->diag, outer->span, "it is bound here");
-    return false;
-  }
-  return true;
+  const ev_binding *outer = NULL;
+  for (; !outer && scope && !(inside && scope == e->globals); scope = scope->parent)
+    outer = leat_map_get(&scope->names, name);
+  return outer;
+}
+
+static bool check_outside_turn(evaluator *e, const leat_binding *target) {
+  const ev_binding *outer = ev_bound_around(e, target->name);
+  if (!outer) return true;
+  bool variable = outer->value.kind == EV_STATE;
+  ev_fail(e, target->span,
+          variable ? "`%s` is a variable: `:=` gives it a value"
+                   : "`%s` is bound outside this `for`, where what a turn binds is not seen; "
+                     "what each turn "
+                     "makes of the one before is a family: `%s[0] = …`, then `%s[i + 1] = …`",
+          target->name, target->name, target->name);
+  leat_note_at(e->diag, outer->span, "it is bound here");
+  return false;
 }
 
 bool ev_bind_in_turn(evaluator *e, const leat_binding *target, ev value) {
@@ -336,6 +352,15 @@ static const ev_binding *gone_with_block(const ev_scope *scope, const char *name
     for (const ev_scope *block = scope->closed; block && !found; block = block->closed_before)
       found = leat_map_get(&block->names, name);
   return found;
+}
+
+void ev_note_gone(evaluator *e, const char *name) {
+  const ev_binding *gone = gone_with_block(e->frame->scope, name);
+  if (gone)
+    leat_note_at(e->diag, gone->span,
+                 "it is bound here, in a block whose names end with it; what it gives has targets: "
+                 "`%s = if … { … yield … } else { … yield … }`, `t, %s = while (…) …`",
+                 name, name);
 }
 
 static ev tell_of_broken(evaluator *e, const leat_broken_entry *broken, leat_span span) {
