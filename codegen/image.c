@@ -30,11 +30,17 @@ static leat_image_state *state_of(const leat_codegen_state *cg) {
 
 // -- Storage --------------------------------------------------------------------------------------
 
-// The arena that it lies in, as a piece of the table around or not.
+// Whether it lies in a piece of memory of the table around.
+static bool is_piece(const leat_storage *storage) {
+  return storage->place.arena == 0 && storage->place.table->memory;
+}
+
+// The arena that it lies in.
 static uint32_t arena_of(const leat_storage *storage) {
-  while (storage->place.table->memory) storage = storage->place.table->memory;
   const leat_table *table = storage->place.table;
-  return table->has_checks ? table->arena : storage->place.arena;
+  uint32_t arena = storage->place.arena;
+  if (!table->body) return arena;
+  return is_piece(storage) ? arena_of(table->memory) : table->arenas.items[arena].number;
 }
 
 static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage, uint64_t where,
@@ -48,8 +54,9 @@ static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage,
 
 static leat_dim offset_of(leat_codegen_state *cg, const leat_storage *storage) {
   leat_dim offset = storage->place.offset;
-  const leat_storage *around = storage->place.table->memory;
-  bool fits = !around || leat_dim_add(cg->graph->dims, offset, offset_of(cg, around), &offset);
+  bool fits =
+      !is_piece(storage) ||
+      leat_dim_add(cg->graph->dims, offset, offset_of(cg, storage->place.table->memory), &offset);
   if (!fits) leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
   return offset;
 }

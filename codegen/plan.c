@@ -305,7 +305,7 @@ static leat_status bytes_of(planner *p, const leat_type *type, leat_dim *out) {
 // -- Run-time sizes -------------------------------------------------------------------------------
 
 typedef struct need_search {
-  const leat_graph *graph;
+  const leat_graph *graph; // whose binders count
   leat_dim needs;
   bool fits;
 } need_search;
@@ -318,19 +318,21 @@ static void forget_atom(void *context, const leat_atom *atom) {
 static void add_need(void *context, const leat_atom *atom) {
   need_search *search = context;
   const leat_atom *missing = atom;
-  if (!leat_graph_binder(search->graph, atom)) return;
+  const leat_node *binder = leat_graph_binder(search->graph, atom);
+  if (!binder || binder->graph != search->graph) return;
   leat_dim_visit(search->needs, forget_atom, &missing);
   leat_dims *dims = search->graph->dims;
   if (missing)
     search->fits &= leat_dim_add(dims, search->needs, leat_dim_of_atom(dims, atom), &search->needs);
 }
 
-// The number of the arena for a value of this size.
+// The number of the arena for a value of this size: 0, or one for the dims that the table's own
+// tasks bind and it needs.
 static leat_status arena_for(planner *p, leat_dim size, uint32_t *out) {
   leat_codegen_state *cg = p->table->cg;
+  const leat_graph *graph = p->table->body ? p->table->body : cg->graph;
+  need_search search = {.graph = graph, .needs = leat_dim_const(0), .fits = true};
   *out = 0;
-  if (p->table->body) return LEAT_OK;
-  need_search search = {.graph = cg->graph, .needs = leat_dim_const(0), .fits = true};
   leat_dim_visit(size, add_need, &search);
   if (!search.fits)
     return leat_fail(cg->error, LEAT_UNSUPPORTED, "a size needs too many run-time dims");

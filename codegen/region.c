@@ -4,7 +4,8 @@
 // node's outputs is what stands for it. So all that holds of variables (an assignment in place, a
 // copy of what is used after it) holds here. The values of a body lie in one piece of memory of the
 // table around it, that of the other body too: never do both run. Those of a body with checks of
-// dims (check_dims) lie in an arena, which is empty where it cannot run.
+// dims (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need
+// dims that the body binds in one for these, which is made when they are bound, in each iteration.
 #include "codegen/units.h"
 
 #include <assert.h>
@@ -176,13 +177,17 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
 
 // -- Memory ---------------------------------------------------------------------------------------
 
-// While its checks do not hold, the sizes in a body mean nothing: its memory is nobody else's.
-static void take_arena(leat_table *body) {
-  leat_arena_plan own = body->arenas.items[0];
-  own.needs = leat_dim_const(-1); // no set of dims
-  own.table = body;
-  body->arena = body->cg->arenas.count;
-  leat_vec_push(body->cg->arena, &body->cg->arenas, own);
+// Its own are what is sized by dims that the body binds, and all if it has checks: while these do
+// not hold, its sizes mean nothing.
+static void take_own_arenas(leat_table *body) {
+  leat_codegen_state *cg = body->cg;
+  for (uint32_t i = body->has_checks ? 0 : 1; i < body->arenas.count; i++) {
+    leat_arena_plan *own = &body->arenas.items[i];
+    own->needs = leat_dim_const(-1); // no set of dims
+    own->table = body;
+    own->number = cg->arenas.count;
+    leat_vec_push(cg->arena, &cg->arenas, *own);
+  }
 }
 
 leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
@@ -193,11 +198,11 @@ leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
     leat_table *body = unit->region.tables[i];
     leat_dim *all = &unit->scratch->type.dims[0];
     LEAT_TRY(leat_table_plan(body));
-    if (body->has_checks)
-      take_arena(body);
-    else if (!leat_dim_max(cg->graph->dims, *all, body->arenas.items[0].size, all))
+    take_own_arenas(body);
+    if (body->has_checks) continue;
+    body->memory = unit->scratch;
+    if (!leat_dim_max(cg->graph->dims, *all, body->arenas.items[0].size, all))
       return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
-    if (!body->has_checks) body->memory = unit->scratch;
   }
   return LEAT_OK;
 }

@@ -166,26 +166,26 @@ typedef struct leat_fetched {
   const leat_type *type;
 } leat_fetched;
 
-// An arena for the values whose sizes need the same run-time dims, which the tasks of the step
-// bind.
+// An arena for the values whose sizes need the same run-time dims, which tasks of the step, or of
+// the body, bind.
 typedef struct leat_arena_plan {
   leat_dim needs;          // the sum of those dims, which stands for the set
   leat_dim size;           // bytes: the greatest of all tables
-  const leat_table *table; // of a body that has checks, whose alone it is; NULL: any
+  const leat_table *table; // of the body whose alone it is; NULL: any
+  uint32_t number;         // of a body's own: in the step's list
 } leat_arena_plan;
 typedef leat_vec(leat_arena_plan) leat_arena_plans;
 
 // One table: the step, the initialisation of a variable, or a body.
 struct leat_table {
   leat_codegen_state *cg;
-  leat_state *initialises;     // of a variable, else NULL
-  const leat_graph *body;      // of a body, else NULL
-  bool has_checks;             // of a body: it may not be able to run
-  leat_storage *memory;        // of a body: what its values lie in, a piece of the table around it;
-                               // NULL: `arena`, for it has checks
-  uint32_t arena;              // of the step's arenas
-  leat_arena_plans arenas;     // of a body: that piece
-  uint32_t number;             // in the image, once it is written
+  leat_state *initialises; // of a variable, else NULL
+  const leat_graph *body;  // of a body, else NULL
+  bool has_checks;         // of a body: it may not be able to run
+  leat_storage *memory;    // of a body: a piece of the table around it, which is its first arena;
+                           // NULL: that is its own, for it has checks
+  leat_arena_plans arenas; // of a body: the first for what is known when it begins
+  uint32_t number;         // in the image, once it is written
   leat_vec(leat_item *) items; // topological
   leat_item **item_of;         // by node id: one for each output; NULL: not in this table
   leat_unit *head, *tail;      // the units in order, until `schedule`

@@ -1,17 +1,33 @@
 // Copies of nodes with the bodies that they hold.
-#include "ir/graph.h"
+#include "ir/substitution.h"
+
+static const leat_type *substitute_outputs(leat_graph *to, const leat_node *node,
+                                           leat_substitution *dims) {
+  if (!dims->count) return node->outputs;
+  leat_type *outputs = leat_new_array(to->arena, leat_type, node->output_count);
+  for (uint32_t i = 0; i < node->output_count; i++)
+    outputs[i] = leat_substitute_type(dims, &node->outputs[i]);
+  return outputs;
+}
 
 leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const char *name,
                                   const leat_value *inputs, const leat_attr *attrs,
-                                  leat_entry *entry) {
+                                  leat_entry *entry, leat_substitution *dims) {
   leat_attr copies[LEAT_MAX_ATTRS];
   for (int i = 0; i < node->info->attr_count; i++) {
     copies[i] = attrs[i];
-    if (leat_node_body(node, i)) copies[i].body = leat_graph_copy_body(attrs[i].body, to, entry);
+    if (leat_node_body(node, i))
+      copies[i].body = leat_graph_copy_body(attrs[i].body, to, entry, dims);
+  }
+  if (dims && node->op == LEAT_OP_bind) {
+    leat_dim own = leat_dim_anonymous(to->dims, NULL);
+    leat_substitution_set(dims, leat_dim_atom(attrs[0].dim), own);
+    copies[0].dim = own;
   }
   leat_node *copy = leat_graph_append(to, node->op, leat_graph_unique_name(to, name), inputs,
                                       node->input_count, copies);
-  copy->outputs = node->outputs;
+  copy->outputs = dims ? substitute_outputs(to, node, dims) : node->outputs;
+  if (dims && node->op != LEAT_OP_bind) leat_substitute_attrs(dims, to, copy);
   copy->device = node->device;
   copy->colocate = node->colocate;
   copy->entry = entry;
@@ -20,12 +36,13 @@ leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const c
   return copy;
 }
 
-static leat_node *copy_node(leat_graph *to, const leat_node *node, leat_entry *entry) {
+static leat_node *copy_node(leat_graph *to, const leat_node *node, leat_entry *entry,
+                            leat_substitution *dims) {
   leat_node *const *copies = to->nodes.items; // ids are the same in both
   leat_value *inputs = leat_new_array(to->arena, leat_value, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++)
     inputs[i] = (leat_value){copies[node->inputs[i].node->id], node->inputs[i].port};
-  leat_node *copy = leat_graph_append_like(to, node, node->name, inputs, node->attrs, entry);
+  leat_node *copy = leat_graph_append_like(to, node, node->name, inputs, node->attrs, entry, dims);
   copies = to->nodes.items;
   copy->control_count = node->control_count;
   copy->controls = leat_new_array(to->arena, leat_node *, node->control_count);
@@ -34,11 +51,12 @@ static leat_node *copy_node(leat_graph *to, const leat_node *node, leat_entry *e
   return copy;
 }
 
-leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry) {
+leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry,
+                                 leat_substitution *dims) {
   leat_graph *to = leat_graph_create_body(outer);
   for (uint32_t i = 0; i < body->nodes.count; i++) {
     const leat_node *node = body->nodes.items[i];
-    copy_node(to, node, entry ? entry : node->entry);
+    copy_node(to, node, entry ? entry : node->entry, dims);
   }
   for (uint32_t i = 0; i < body->params.count; i++)
     leat_vec_push(to->arena, &to->params, to->nodes.items[body->params.items[i]->id]);

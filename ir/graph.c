@@ -218,6 +218,24 @@ leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom) {
   return leat_map_get(&graph->names->binders, atom);
 }
 
+typedef struct dim_search {
+  const leat_graph *graph;
+  uint32_t first;
+  bool found;
+} dim_search;
+
+static void see_bound(void *context, const leat_atom *atom) {
+  dim_search *search = context;
+  const leat_node *binder = leat_graph_binder(search->graph, atom);
+  if (binder && binder->graph == search->graph && binder->id >= search->first) search->found = true;
+}
+
+bool leat_graph_binds(const leat_graph *graph, uint32_t first, const leat_type *type) {
+  dim_search search = {.graph = graph, .first = first};
+  for (int32_t i = 0; i < type->rank; i++) leat_dim_visit(type->dims[i], see_bound, &search);
+  return search.found;
+}
+
 typedef struct binder_search {
   const leat_graph *graph;
   const leat_node *node;

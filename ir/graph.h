@@ -145,17 +145,21 @@ leat_graph *leat_graph_create_body(leat_graph *outer);
 typedef void (*leat_graph_visitor)(void *context, leat_graph *graph);
 void leat_graph_visit(leat_graph *graph, leat_graph_visitor visit, void *context);
 // A copy of the body for a node of `outer`, with names that are free there; `entry` is what all of
-// it belongs to, NULL: what the original's belong to.
-leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry);
+// it belongs to, NULL: what the original's belong to. dims: as of leat_graph_append_like.
+typedef struct leat_substitution leat_substitution; // ir/substitution.h
+leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry,
+                                 leat_substitution *dims);
 // `node` does what `other`, a later one, does, whose first outputs are its own and whose inputs it
 // does not feed: who used `other` uses it. The graph is sorted anew.
 void leat_graph_take_over(leat_graph *graph, leat_node *node, leat_node *other);
 // To a free name, or that of a node that is gone.
 void leat_graph_rename_node(leat_graph *graph, leat_node *node, const char *name);
-// All of the node but its name, inputs and control edges: appends the copy to `to`.
+// All of the node but its name, inputs and control edges: appends the copy to `to`. With `dims`,
+// for a copy beside the original, a dim that the original binds becomes another one, here and in
+// what is copied with the same `dims` behind it.
 leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const char *name,
                                   const leat_value *inputs, const leat_attr *attrs,
-                                  leat_entry *entry);
+                                  leat_entry *entry, leat_substitution *dims);
 // The body that attribute number i of the node is; NULL: it is something else.
 leat_graph *leat_node_body(const leat_node *node, int i);
 // The node itself, or the one in whose bodies it is, that is in no body.
@@ -179,6 +183,8 @@ leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name);
 void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *name);
 // The node that gives a `?` its value while running; NULL: a feed does, or nobody.
 leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom);
+// Whether a node of the graph itself, from that id on, binds a dim of the type.
+bool leat_graph_binds(const leat_graph *graph, uint32_t first, const leat_type *type);
 // The binders that `node` must run after and that no input of it sees to: of the run-time dims in
 // its attributes that are in no input's type. Each is to be a control input.
 void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,

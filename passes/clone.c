@@ -20,7 +20,7 @@ leat_node *leat_clone_node(leat_cloner *cloner, leat_graph *to, const leat_node 
       attrs[i].state = leat_clone_state(cloner, node->attrs[i].state);
   }
   return leat_graph_append_like(to, node, node->name, inputs, attrs,
-                                leat_clone_entry(cloner, node->entry));
+                                leat_clone_entry(cloner, node->entry), NULL);
 }
 
 leat_state *leat_clone_state(leat_cloner *cloner, const leat_state *state) {

@@ -5,60 +5,20 @@
 //           infers the types of the nodes that it changed again, in order
 //   refuses what no check of holds: the step; of a body, which may never run, nothing is left but
 //           the check, and results that nobody sees
+#include "ir/substitution.h"
 #include "ops/build.h"
 #include "ops/shape.h"
 #include "passes/rewrite.h"
 
 typedef struct inferrer {
   leat_pass_context *context;
-  leat_graph *graph;   // the step, or the body that it is at
-  const leat_node *at; // what was inferred last
-  leat_dims *dims;
-  uint32_t count;   // of atoms that the arrays hold
-  leat_dim *values; // by atom id
-  bool *known;
-  bool failed; // a dim overflowed
+  leat_graph *graph;     // the step, or the body that it is at
+  const leat_node *at;   // what was inferred last
+  leat_substitution put; // the values
 } inferrer;
-
-// Dims grow while they are substituted: an atom that is new has no value.
-static void hold_all_atoms(inferrer *in) {
-  uint32_t count = leat_dims_atom_count(in->dims);
-  if (count <= in->count) return;
-  leat_dim *values = leat_new_array(in->context->scratch, leat_dim, (size_t)count * 2);
-  bool *known = leat_new_array(in->context->scratch, bool, (size_t)count * 2);
-  for (uint32_t i = 0; i < in->count; i++) {
-    values[i] = in->values[i];
-    known[i] = in->known[i];
-  }
-  in->count = count * 2;
-  in->values = values;
-  in->known = known;
-}
-
-static leat_dim put_in(inferrer *in, leat_dim dim) {
-  leat_dim result = dim;
-  if (leat_dim_is_const(dim)) return dim;
-  hold_all_atoms(in);
-  if (!leat_dim_substitute(in->dims, dim, in->values, in->known, &result)) in->failed = true;
-  return result;
-}
 
 static bool type_is_open(const leat_type *type) {
   return !leat_type_is_static(type);
-}
-
-static const leat_type *put_in_type(inferrer *in, const leat_type *type) {
-  if (!type_is_open(type)) return type;
-  leat_type *closed = leat_arena_memdup(in->graph->arena, type, sizeof *type);
-  for (int32_t i = 0; i < type->rank; i++) closed->dims[i] = put_in(in, type->dims[i]);
-  return closed;
-}
-
-static leat_attr put_in_dims(inferrer *in, leat_attr attr) {
-  leat_dim *closed = leat_new_array(in->graph->arena, leat_dim, attr.count);
-  for (uint32_t i = 0; i < attr.count; i++) closed[i] = put_in(in, attr.dims[i]);
-  attr.dims = closed;
-  return attr;
 }
 
 static bool is_open(const leat_node *node) {
@@ -72,23 +32,6 @@ static bool is_open(const leat_node *node) {
       if (!leat_dim_is_const(attr->dims[j])) return true;
   }
   return false;
-}
-
-static void put_in_attrs(inferrer *in, leat_node *node) {
-  leat_graph *graph = in->graph;
-  const leat_op_info *info = node->info;
-  for (int i = 0; i < info->attr_count; i++) {
-    leat_attr attr = node->attrs[i];
-    if (info->attrs[i].kind == LEAT_ATTR_DIM)
-      attr.dim = put_in(in, attr.dim);
-    else if (info->attrs[i].kind == LEAT_ATTR_DIMS)
-      attr = put_in_dims(in, attr);
-    else if (info->attrs[i].kind == LEAT_ATTR_TYPE)
-      attr.type = put_in_type(in, attr.type);
-    else
-      continue;
-    leat_node_set_attr(graph, node, info->attrs[i].name, attr);
-  }
 }
 
 // "2*B = 4", or just the number.
@@ -106,7 +49,8 @@ static bool check_shape(inferrer *in, const leat_node *node) {
   const leat_type *found = leat_value_type(node->inputs[0]);
   const leat_attr *shape = leat_node_attr(node, "shape");
   for (int32_t i = 0; i < found->rank; i++) {
-    leat_dim is = put_in(in, found->dims[i]), needed = put_in(in, shape->dims[i]);
+    leat_dim is = leat_substitute_dim(&in->put, found->dims[i]),
+             needed = leat_substitute_dim(&in->put, shape->dims[i]);
     if (leat_dims_may_be_equal(in->graph, is, needed)) continue;
     leat_error_at(in->context->diag, node->span, "axis %d of `%s` is %s, and has to be %s here", i,
                   x->name, dim_text(in, found->dims[i], is), dim_text(in, shape->dims[i], needed));
@@ -145,13 +89,13 @@ static leat_node *find_failing(inferrer *in) {
   for (uint32_t i = 0; i < in->graph->nodes.count; i++) {
     leat_node *node = in->graph->nodes.items[i];
     if (node->op != LEAT_OP_check_dims) continue;
-    leat_dim room = put_in(in, leat_node_attr(node, "room")->dim);
-    bool impossible = in->failed;
+    leat_dim room = leat_substitute_dim(&in->put, leat_node_attr(node, "room")->dim);
+    bool impossible = in->put.failed;
     if (!impossible && !(leat_dim_is_const(room) && room.value < 0)) continue;
-    put_in_attrs(in, node);
+    leat_substitute_attrs(&in->put, in->graph, node);
     if (impossible)
       leat_node_set_attr(in->graph, node, "room", (leat_attr){.dim = leat_dim_const(-1)});
-    in->failed = false;
+    in->put.failed = false;
     return node;
   }
   return NULL;
@@ -180,16 +124,16 @@ static bool empty_body(inferrer *in, leat_node *check) {
                           .entry = check->entry};
   leat_node_list nodes = {0};
   for (uint32_t i = 0; i < body->params.count; i++) {
-    put_in_attrs(in, body->params.items[i]);
-    if (in->failed || !leat_infer_node(body, diag, body->params.items[i])) return false;
+    leat_substitute_attrs(&in->put, in->graph, body->params.items[i]);
+    if (in->put.failed || !leat_infer_node(body, diag, body->params.items[i])) return false;
     leat_vec_push(body->arena, &nodes, body->params.items[i]);
   }
   leat_vec_push(body->arena, &nodes, check);
   body->nodes = nodes;
   leat_graph_renumber(body);
   for (uint32_t i = 0; i < yield->input_count; i++) {
-    const leat_type *type = put_in_type(in, leat_value_type(yield->inputs[i]));
-    yield->inputs[i] = in->failed ? (leat_value){0} : zeros(&builder, type);
+    leat_type type = leat_substitute_type(&in->put, leat_value_type(yield->inputs[i]));
+    yield->inputs[i] = in->put.failed ? (leat_value){0} : zeros(&builder, &type);
     if (!yield->inputs[i].node) return false;
   }
   check->control_count = yield->control_count = 0;
@@ -230,8 +174,8 @@ static bool infer_node(inferrer *in, leat_node *node) {
   if (!infer_bodies(in, node)) return false;
   in->at = node;
   if (!is_open(node)) return true;
-  put_in_attrs(in, node);
-  if (!in->failed) return leat_infer_node(in->graph, in->context->diag, node);
+  leat_substitute_attrs(&in->put, in->graph, node);
+  if (!in->put.failed) return leat_infer_node(in->graph, in->context->diag, node);
   leat_error_at(in->context->diag, node->span, "a dim of `%s` is too large", node->name);
   return false;
 }
@@ -253,7 +197,7 @@ static bool settle_body(inferrer *in) {
     if (infer_nodes(in)) return true;
     leat_withheld *withheld = leat_diag_withhold(diag, mark, (leat_span){0});
     check = make_check(in, in->at, leat_withheld_first(withheld, &where));
-    in->failed = false;
+    in->put.failed = false;
   }
   if (empty_body(in, check)) return true;
   leat_diag_withhold(diag, mark, (leat_span){0});
@@ -280,14 +224,16 @@ static bool infer_step(inferrer *in) {
 leat_status leat_pass_infer(leat_pass_context *context) {
   if (!context->dim_values) return LEAT_OK;
   leat_graph *graph = context->graph;
-  inferrer in = {.context = context, .graph = graph, .dims = graph->dims};
+  inferrer in = {.context = context, .graph = graph};
+  in.put = leat_substitution_begin(graph->dims, context->scratch);
   uint32_t atoms = leat_dims_atom_count(graph->dims); // those that the session knows of
-  hold_all_atoms(&in);
-  for (uint32_t i = 0; i < atoms; i++) {
-    in.known[i] = context->dim_known[i];
-    if (in.known[i]) in.values[i] = leat_dim_const(context->dim_values[i]);
+  for (uint32_t i = 0; i < atoms; i++)
+    if (context->dim_known[i])
+      leat_substitution_set(&in.put, leat_dims_atom(graph->dims, i),
+                            leat_dim_const(context->dim_values[i]));
+  for (uint32_t i = 0; i < graph->states.count; i++) {
+    leat_state *state = graph->states.items[i];
+    state->type = leat_substitute_type(&in.put, &state->type);
   }
-  for (uint32_t i = 0; i < graph->states.count; i++)
-    graph->states.items[i]->type = *put_in_type(&in, &graph->states.items[i]->type);
   return infer_step(&in) ? LEAT_OK : LEAT_INVALID;
 }

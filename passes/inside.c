@@ -1,6 +1,7 @@
 // From the body that a value is in to the graph around, and so on until it is in none.
 #include "passes/inside.h"
 
+#include "ir/substitution.h"
 #include "ops/build.h"
 #include "ops/region.h"
 #include "ops/turns.h"
@@ -278,8 +279,9 @@ static void drop_acts(leat_graph *body) {
 // A dim with the number of iterations, which a loop that does the same counts first.
 static leat_dim count_first(const inside *in, const leat_node *loop) {
   leat_graph *step = loop->graph;
+  leat_substitution dims = leat_substitution_begin(step->dims, step->arena);
   leat_node *copy = leat_graph_append_like(step, loop, name_of(in, "count"), loop->inputs,
-                                           loop->attrs, in->entry);
+                                           loop->attrs, in->entry, &dims);
   copy->controls = loop->controls;
   copy->control_count = loop->control_count;
   for (int b = 0; b < LEAT_REGION_BODIES; b++) drop_acts(body_of(copy, b));

@@ -170,7 +170,8 @@ static void count_iterations(leat_web *web, leat_node *node, const leat_web_node
 static leat_node *instance_of(leat_web *web, leat_web_node *n, const leat_value *inputs) {
   leat_node *node = n->node;
   if (n->placed)
-    return leat_graph_append_like(web->graph, node, node->name, inputs, node->attrs, node->entry);
+    return leat_graph_append_like(web->graph, node, node->name, inputs, node->attrs, node->entry,
+                                  NULL);
   node->inputs = leat_arena_memdup(web->graph->arena, inputs, n->input_count * sizeof *inputs);
   return node;
 }

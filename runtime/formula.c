@@ -75,12 +75,15 @@ bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *
   return true;
 }
 
+int64_t leat_formula_word_dim(int64_t word) {
+  return operation_of(word) == LEAT_FORMULA_DIM ? operand_of(word) : LEAT_NO_DIM;
+}
+
 bool leat_formula_is_bound(const leat_view *view, uint32_t formula, const int64_t *dims) {
   const leat_formula *f = &view->formulas[formula];
   for (uint32_t i = 0; i < f->code_count; i++) {
-    int64_t word = view->code[f->code_first + i];
-    if (operation_of(word) == LEAT_FORMULA_DIM && (!dims || dims[operand_of(word)] < 0))
-      return false;
+    int64_t dim = leat_formula_word_dim(view->code[f->code_first + i]);
+    if (dim != LEAT_NO_DIM && (!dims || dims[dim] < 0)) return false;
   }
   return true;
 }
@@ -91,9 +94,7 @@ bool leat_formula_is_constant(const leat_view *view, uint32_t formula) {
 
 int64_t leat_formula_dim(const leat_view *view, uint32_t formula) {
   const leat_formula *f = &view->formulas[formula];
-  if (f->code_count != 1) return LEAT_NO_DIM;
-  int64_t word = view->code[f->code_first];
-  return operation_of(word) == LEAT_FORMULA_DIM ? operand_of(word) : LEAT_NO_DIM;
+  return f->code_count == 1 ? leat_formula_word_dim(view->code[f->code_first]) : LEAT_NO_DIM;
 }
 
 bool leat_type_value(const leat_view *view, const leat_image_type *type, const int64_t *dims,

@@ -1,6 +1,7 @@
 // One image's part of a run: its arenas, and everything about it that depends on the dims' values,
 // resolved once and used from run to run. What depends on dims that tasks bind is resolved again in
-// each run, bit by bit as they are bound.
+// each run, bit by bit as they are bound; what depends on those of a region's table, in each of the
+// table's turns (scope.h).
 #ifndef LEAT_RUNTIME_FRAME_H
 #define LEAT_RUNTIME_FRAME_H
 
@@ -67,9 +68,16 @@ typedef struct leat_frame_limits {
   uint64_t memory; // bytes of all arenas; 0: any number
 } leat_frame_limits;
 
+// frame.c
 void leat_frame_init(leat_frame *frame, const leat_program *program,
                      leat_variable *const *variables, leat_arena *arena);
 void leat_frame_finish(leat_frame *frame);
+// 64-byte aligned memory in place of *memory.
+LEAT_MUST_USE leat_status leat_frame_reallocate(void **memory, uint64_t size, leat_error *error);
+// Bytes of a type, from the formulas' values; -1: impossible, or not known yet.
+int64_t leat_frame_type_bytes(const leat_frame *frame, const leat_image_type *type);
+
+// resolve.c
 // Writes what an image says; each %lld in it is the next number: *first (NULL: there is none), then
 // the scalars args[arg_first … arg_count).
 void leat_frame_say(const leat_frame *frame, leat_text_index says, const int64_t *first,
@@ -83,10 +91,14 @@ leat_status leat_frame_too_large(const leat_frame *frame, leat_error *error); //
 // the first then.
 LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
                                              bool checks, leat_error *error);
+// A region's table begins: its tasks will bind its dims again.
+void leat_frame_begin_table(leat_frame *frame, uint32_t table);
 // A task has bound the dim: resolves what becomes known by it, and checks it. A dim that has a
 // value already is compared.
 LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
                                           const leat_frame_limits *limits, leat_error *error);
+
+// frame.c
 void leat_frame_clear(leat_frame *frame);   // nobody needs the strings of the last step
 void leat_frame_release(leat_frame *frame); // frees all arenas but the first: the step has ended
 // Lets the arguments point at the client's memory; data NULL: at the fallback. The tensor's type

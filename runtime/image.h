@@ -63,6 +63,8 @@ bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *
 bool leat_formula_is_constant(const leat_view *view, uint32_t formula); // needs no dims
 // Whether all dims that it needs have a value; one that has none is -1.
 bool leat_formula_is_bound(const leat_view *view, uint32_t formula, const int64_t *dims);
+// The dim that a word of its code is, or LEAT_NO_DIM.
+int64_t leat_formula_word_dim(int64_t word);
 // The dim a formula consists of, or LEAT_NO_DIM.
 int64_t leat_formula_dim(const leat_view *view, uint32_t formula);
 // Shape and bytes of a checked type; false: overflow, a negative dim or division by zero.

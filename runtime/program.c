@@ -193,17 +193,6 @@ static leat_store_access task_access(const leat_view *view, const leat_image_tas
   return most ? LEAT_STORE_READ : LEAT_STORE_NONE;
 }
 
-static void find_late_dims(leat_program *program) {
-  const leat_view *view = &program->view;
-  bool *late = leat_new_array(program->arena, bool, program->image->dims.count + 1);
-  for (uint32_t i = 0; i < program->image->tasks.count; i++) {
-    if (view->tasks[i].kind != LEAT_TASK_BIND) continue;
-    late[view->tasks[i].dim] = true;
-    program->has_late = true;
-  }
-  program->late = late;
-}
-
 static void find_owners(leat_program *program) {
   const leat_view *view = &program->view;
   uint64_t tables = program->image->tables.count;
@@ -315,8 +304,8 @@ static leat_status load(leat_program *program, const leat_program_source *source
   list_feed_args(program);
   find_owners(program);
   find_access(program);
-  find_late_dims(program);
-  return LEAT_OK;
+  if (leat_scopes_find(program)) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "damaged image: the scopes of its dims");
 }
 
 leat_status leat_program_load(const leat_program_source *source, leat_program **out,

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "runtime/image.h"
+#include "runtime/scope.h"
 #include "runtime/store.h"
 
 typedef struct leat_file_group leat_file_group; // an open file, with the tensors that it has
@@ -27,6 +28,8 @@ struct leat_program {
   const uint32_t *table_owners;    // the task whose region each table is of, or LEAT_NO_TASK
   const uint32_t *table_heaps;     // of a frame: the loop's that a table is part of, else 0
   const leat_store_access *access; // each task's, to the variables
+  const leat_scope *scopes;        // by table; those that bind no dims have none, but for the first
+  const uint32_t *dim_scopes;      // by dim: of the table whose task binds it, if one does
   const bool *late;                // by dim: a task binds it
   bool has_late;
   leat_arena *arena;

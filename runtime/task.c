@@ -219,10 +219,12 @@ static bool end_region(leat_run *run, leat_task_place place, const leat_region_s
 // Begins it unless it is refused; the region's task is complete in neither case.
 static bool begin_table(leat_run *run, leat_task_place place, uint32_t table) {
   const leat_image_claim *refusal = run->frames[place.part].refusals[table];
-  if (refusal)
+  if (refusal) {
     fail_claim(run, place, refusal);
-  else
-    leat_run_begin_table(run, place, table);
+    return false;
+  }
+  leat_frame_begin_table(&run->frames[place.part], table);
+  leat_run_begin_table(run, place, table);
   return false;
 }
 

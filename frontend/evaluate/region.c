@@ -188,15 +188,6 @@ void ev_region_open(evaluator *e) {
   for (uint32_t i = 0; i < region->states.count; i++) region->states.items[i].now.node = NULL;
 }
 
-static void refuse_binds(evaluator *e, const leat_node *node) {
-  if (node->op == LEAT_OP_bind)
-    ev_fail(
-        e, node->span,
-        "a dim that is computed while running, as that of `x[mask]`, is not supported yet inside "
-        "of a `while` or of an `if` on a tensor: compute it outside, or keep the shape, as "
-        "`where(mask, x, 0)` does");
-}
-
 // What was called there with a rule of its own was called with what the body is given.
 static void keep_records(evaluator *e, leat_builder *builder, uint32_t body) {
   leat_region *built = &e->region->built;
@@ -220,10 +211,8 @@ void ev_region_close(evaluator *e) {
   uint32_t first = region->built.first;
   ev_resolve_pending(e, region->pending);
   bool *stays = leat_new_array(e->arena, bool, (size_t)(graph->nodes.count - first) + 1);
-  for (uint32_t i = first; i < graph->nodes.count; i++) {
+  for (uint32_t i = first; i < graph->nodes.count; i++)
     stays[i - first] = is_outside(e, graph->nodes.items[i], region);
-    if (!stays[i - first]) refuse_binds(e, graph->nodes.items[i]);
-  }
   leat_builder builder = region_builder(e);
   uint32_t body = region->built.body_count;
   leat_region_close(&region->built, &builder, stays);

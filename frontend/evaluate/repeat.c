@@ -1,18 +1,23 @@
 // Nodes done again with other values in the place of some: what a body does, with its parameters
-// given, or what depends on a value, with another one there.
+// given, or what depends on a value, with another one there. What they bind are dims of their own.
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/region.h"
+#include "ir/substitution.h"
 
 typedef struct repetition {
   evaluator *e;
   const leat_graph *from;
   uint32_t count;     // of its nodes, before any is repeated
   leat_value *copies; // by id there: what stands for the node's first output; {NULL}: itself
+  leat_substitution *dims;
 } repetition;
 
 static repetition begin(evaluator *e, const leat_graph *from) {
   uint32_t count = from->nodes.count;
-  return (repetition){e, from, count, leat_new_array(e->arena, leat_value, (size_t)count + 1)};
+  leat_substitution *dims = leat_new(e->arena, leat_substitution);
+  *dims = leat_substitution_begin(e->graph->dims, e->arena);
+  leat_value *copies = leat_new_array(e->arena, leat_value, (size_t)count + 1);
+  return (repetition){.e = e, .from = from, .count = count, .copies = copies, .dims = dims};
 }
 
 static leat_value in_copy(const repetition *r, leat_value value) {
@@ -22,7 +27,8 @@ static leat_value in_copy(const repetition *r, leat_value value) {
 }
 
 static bool can_repeat(const leat_node *node) {
-  return node->op != LEAT_OP_parameter && (!node->effect || node->output_count);
+  bool acts = node->effect && !node->output_count && node->op != LEAT_OP_bind;
+  return node->op != LEAT_OP_parameter && !acts;
 }
 
 static void repeat_node(const repetition *r, const leat_node *node) {
@@ -31,7 +37,8 @@ static void repeat_node(const repetition *r, const leat_node *node) {
   for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = in_copy(r, node->inputs[i]);
   const char *name = leat_intern(e->strings, leat_path_last(node->name));
   const char *path = leat_intern_path(e->strings, e->path, name);
-  leat_node *copy = leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry);
+  leat_node *copy =
+      leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry, r->dims);
   for (uint32_t i = 0; i < node->control_count; i++) {
     leat_node *control = r->copies[node->controls[i]->id].node;
     if (control) leat_node_add_control(e->graph, copy, control);
@@ -40,21 +47,25 @@ static void repeat_node(const repetition *r, const leat_node *node) {
   r->copies[node->id] = (leat_value){copy, 0};
 }
 
+static ev in_copy_of(const repetition *r, ev value) {
+  evaluator *e = r->e;
+  if (value.kind == EV_TENSOR) value.tensor = in_copy(r, value.tensor);
+  if (value.kind == EV_DIM) value = ev_of_dim(leat_substitute_dim(r->dims, value.dim));
+  if (value.kind != EV_LIST) return value;
+  ev_list *list = leat_arena_memdup(e->arena, value.list, sizeof *list);
+  ev *items = leat_new_array(e->arena, ev, (size_t)list->count + 1);
+  for (uint32_t i = 0; i < list->count; i++) items[i] = in_copy_of(r, list->items[i]);
+  list->items = items;
+  value.list = list;
+  return value;
+}
+
 // A call with a rule of its own is one in the copy, too.
 static void repeat_record(const repetition *r, const ev_call_record *record) {
   evaluator *e = r->e;
-  const ev_list *lists[] = {record->args, record->results};
   ev_call_record *copy = leat_arena_memdup(e->arena, record, sizeof *record);
-  for (int l = 0; l < 2; l++) {
-    ev *items = leat_new_array(e->arena, ev, (size_t)lists[l]->count + 1);
-    for (uint32_t i = 0; i < lists[l]->count; i++) {
-      items[i] = lists[l]->items[i];
-      if (items[i].kind == EV_TENSOR) items[i].tensor = in_copy(r, items[i].tensor);
-    }
-    lists[l] = ev_take_list(e, items, lists[l]->count).list;
-  }
-  copy->args = lists[0];
-  copy->results = lists[1];
+  copy->args = in_copy_of(r, (ev){.kind = EV_LIST, .list = record->args}).list;
+  copy->results = in_copy_of(r, (ev){.kind = EV_LIST, .list = record->results}).list;
   copy->first = r->copies[record->first->id].node;
   for (uint32_t i = 0; i < copy->results->count; i++)
     ev_set(e, &e->records, copy->results->items[i].tensor.node, copy);
@@ -91,12 +102,14 @@ leat_node *const *ev_region_repeat(evaluator *e, const leat_graph *body, const l
 
 // -- What depends on a value --------------------------------------------------------------------
 
-// What `asked` is made of.
+// What `asked` is made of, the dims that it has among it.
 static void ask_inputs(const repetition *r, bool *asked) {
   for (uint32_t id = r->count; id-- > 0;) {
     const leat_node *node = r->from->nodes.items[id];
     for (uint32_t i = 0; asked[id] && i < node->input_count; i++)
       asked[node->inputs[i].node->id] = true;
+    for (uint32_t i = 0; asked[id] && i < node->control_count; i++)
+      if (node->controls[i]->op == LEAT_OP_bind) asked[node->controls[i]->id] = true;
   }
 }
 
@@ -123,6 +136,8 @@ static bool depends(const repetition *r, const leat_node *node, const bool *on) 
   }
   for (uint32_t i = 0; i < node->input_count; i++)
     if (on[node->inputs[i].node->id]) return true;
+  for (uint32_t i = 0; i < node->control_count; i++)
+    if (node->controls[i]->op == LEAT_OP_bind && on[node->controls[i]->id]) return true;
   return false;
 }
 

@@ -6,10 +6,10 @@
 // iterations, as the condition says where it compares a count with a dim, else as many as a first
 // loop counts.
 //
-// Where that cannot be said (in a body no dim can be computed), the iterations are reversed a chunk
-// at a time, the last ones first, for which rows are kept. The loop is done again up to there from
-// the nearest of some checkpoints, and on the way makes others; where, `next_chunk` of the library
-// says (stdlib/grad.leat).
+// Inside of another region, which would be none of launches if it computed a dim, and under a limit
+// of memory, the iterations are reversed a chunk at a time, the last ones first, for which rows are
+// kept. The loop is done again up to there from the nearest of some checkpoints, and on the way
+// makes others; where, `next_chunk` of the library says (stdlib/grad.leat).
 #include "frontend/gradient/walk.h"
 
 #include "frontend/gradient/gradient.h"
@@ -133,7 +133,8 @@ static bool stays_sparse(const reversal *r, const backward *b, ev gradient) {
   leat_dim all;
   if (gradient.kind != EV_ROWS || !b->history->turns) return false;
   const leat_type *type = leat_value_type(gradient.rows->values);
-  return type->rank < LEAT_MAX_RANK &&
+  const leat_region *built = &r->e->region->built;
+  return type->rank < LEAT_MAX_RANK && !leat_graph_binds(built->graph, built->first, type) &&
          leat_dim_mul(r->e->graph->dims, *b->history->turns, type->dims[0], &all);
 }
 
