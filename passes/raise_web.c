@@ -276,10 +276,36 @@ static leat_web_ref undecided(leat_web_ref ref, bool *negated) {
   }
 }
 
+static const leat_web_node *merge_of_index(const leat_web_node *n) {
+  while (n->node->op == LEAT_OP_identity) n = n->inputs[0].of;
+  return n->node->op == LEAT_OP_merge && !n->next ? n : NULL;
+}
+
+// Of `k == i`, where k is the number that a merge gives: where it gives its input i, which is
+// known.
+static bool is_choice(leat_web *web, const leat_web_node *n, leat_truth *out) {
+  for (uint32_t k = 0; n->node->op == LEAT_OP_equal && k < 2; k++) {
+    const leat_node *number = n->inputs[!k].of->node;
+    const leat_web_node *merge = merge_of_index(n->inputs[k].of);
+    if (!merge || number->op != LEAT_OP_const || number->outputs[0].dtype != LEAT_i32) continue;
+    int32_t chosen = *(const int32_t *)leat_node_attr(number, "value")->tensor->data;
+    if (chosen < 0 || (uint32_t)chosen >= merge->input_count) continue;
+    *out = leat_web_live(merge->inputs[chosen]);
+    for (int32_t i = 0; i < chosen; i++)
+      *out = leat_truth_and(&web->truths, *out,
+                            leat_truth_not(&web->truths, leat_web_live(merge->inputs[i])));
+    return true;
+  }
+  return false;
+}
+
 // Where the predicate holds, as far as it is alive.
 static leat_truth truth_of(leat_web *web, leat_web_ref predicate) {
   bool negated = false;
+  leat_truth chosen;
   leat_web_ref value = undecided(predicate, &negated);
+  if (is_choice(web, value.of, &chosen))
+    return negated ? leat_truth_not(&web->truths, chosen) : chosen;
   uint32_t variable = 0;
   while (variable < web->predicates.count &&
          (web->predicates.items[variable].value.of != value.of ||
@@ -457,15 +483,32 @@ static bool find_frames(leat_web *web) {
   return set_frames(web) && check_frames(web);
 }
 
+// What is of no frame is used in frames without entering: it is listed first, with all that it
+// needs or waits for, as what binds a dim of it. By place in the order.
+static bool *find_early(leat_web *web, leat_web_node **sorted) {
+  bool *early = leat_new_array(web->scratch, bool, (size_t)web->count + 1);
+  for (uint32_t i = web->count; i-- > 0;) {
+    const leat_web_node *n = sorted[i];
+    bool leaves = n->node->op == LEAT_OP_leave;
+    early[i] |= !n->frame;
+    if (!early[i]) continue;
+    for (uint32_t k = 0; k < n->input_count; k++) early[n->inputs[k].of->node->id] = true;
+    for (uint32_t k = 0; k < n->control_count; k++) early[n->controls[k]->node->id] = true;
+    const leat_web_nodes *enters = leaves ? &n->inputs[0].of->frame->enters : NULL;
+    for (uint32_t k = 0; enters && k < enters->count; k++) early[enters->items[k]->node->id] = true;
+  }
+  return early;
+}
+
 bool leat_web_find(leat_web *web) {
   leat_truths_init(&web->truths, web->scratch);
   if (!find_frames(web) || !sort(web)) return false;
   leat_web_node **sorted = leat_new_array(web->scratch, leat_web_node *, web->count);
   for (uint32_t i = 0; i < web->count; i++) sorted[web->nodes[i].node->id] = &web->nodes[i];
+  const bool *early = find_early(web, sorted);
   for (uint32_t i = 0; i < 2 * web->count; i++) {
-    leat_web_node *n = sorted[i % web->count];
-    bool first = !n->frame; // frames use it without entering
-    if (first == (i < web->count) && !list_node(web, n)) return false;
+    uint32_t k = i % web->count;
+    if (early[k] == (i < web->count) && !list_node(web, sorted[k])) return false;
   }
   list_loops_without_exits(web);
   for (uint32_t i = 0; i < web->frames.count; i++)

@@ -29,6 +29,9 @@ typedef struct walk {
   leat_arena *scratch;
   uint32_t first, count; // ids of the nodes of the forward graph: from `first` to below `count`
   mark *marks;           // from that of `first` on
+  const uint32_t *lives; // see ev_live_classes
+  uint32_t from;         // how what is handed on lives
+  leat_value zero; // dead where the one value is that all is the gradient of; NULL: it never is
 } walk;
 
 static leat_node *node_at(const walk *w, uint32_t id) {
@@ -47,6 +50,12 @@ static ev *partial_of(walk *w, leat_value value) {
   size_t outputs = value.node->output_count;
   if (!m->others) m->others = leat_new_array(w->scratch, ev, outputs);
   return &m->others[value.port];
+}
+
+static uint32_t live_class(const walk *w, leat_value value) {
+  uint32_t id = value.node->id;
+  if (!w->lives || id < w->first || id >= w->count) return EV_ALIVE;
+  return w->lives[2 * (id - w->first) + (value.port > 0)];
 }
 
 static const ev_call_record *record_of(const walk *w, const leat_node *node) {
@@ -296,6 +305,11 @@ static ev sum_of(walk *w, ev a, ev b) {
   return ev_op(w->e, LEAT_OP_add, terms, 2, NULL, w->span, NULL);
 }
 
+// Zeros that live as a gradient of the value.
+static ev living_zeros(walk *w, leat_value like) {
+  return ev_zeros_with(w->e, like, live_class(w, like) != EV_ALIVE, w->zero, w->span);
+}
+
 static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradient) {
   const mark *m = mark_of(w, to.node);
   if (gradient.kind == EV_NONE || !m || !m->reaches) return true;
@@ -307,6 +321,11 @@ static bool accumulate(walk *w, const ev_function *rule, leat_value to, ev gradi
   if (!leat_type_equal(ev_tensor_type(gradient), leat_value_type(to)))
     return wrong_type(w, rule, gradient, to);
   if (gradient.kind == EV_TENSOR && ev_is_zeros(w->e, gradient.tensor)) return true;
+  if (w->from != live_class(w, to)) {
+    ev either[] = {gradient, living_zeros(w, to)};
+    gradient = ev_living(w->e, either, 2, w->span);
+    if (gradient.kind == EV_ERROR) return false;
+  }
   ev *partial = partial_of(w, to);
   *partial = sum_of(w, *partial, gradient);
   return partial->kind != EV_ERROR;
@@ -366,10 +385,11 @@ static bool has_gradient(walk *w, leat_node *node, const ev_call_record *record)
 
 static bool no_rule(walk *w, const leat_node *node) {
   if (leat_op_last_phase(node->op) < LEAT_PHASE_RAISED)
-    ev_fail(w->e, w->span,
-            "the gradient through `%s` (op `%s`) is not supported yet: through `if` and `while` it "
-            "is",
-            node->name, leat_op_name(node->op));
+    ev_fail(
+        w->e, w->span,
+        "the gradient through `%s` (op `%s`), of a frame, is not supported yet: through `while` it "
+        "is",
+        node->name, leat_op_name(node->op));
   else
     ev_fail(w->e, w->span, "the gradient goes through `%s` (op `%s`), which has no gradient rule",
             node->name, leat_op_name(node->op));
@@ -393,6 +413,34 @@ static bool pass_through(walk *w, leat_node *node) {
   return true;
 }
 
+static bool pass_through_switch(walk *w, const leat_node *node) {
+  ev sides[3];
+  uint32_t count = 0;
+  for (uint32_t port = 0; port < 2; port++) {
+    ev partial = *partial_of(w, (leat_value){(leat_node *)node, port});
+    if (partial.kind != EV_ERROR) sides[count++] = partial;
+  }
+  sides[count++] = living_zeros(w, node->inputs[0]);
+  ev gradient = ev_living(w->e, sides, count, w->span);
+  w->from = live_class(w, node->inputs[0]);
+  return gradient.kind != EV_ERROR && accumulate(w, NULL, node->inputs[0], gradient);
+}
+
+static bool pass_through_merge(walk *w, const leat_node *node) {
+  ev partial = *partial_of(w, (leat_value){(leat_node *)node, 0});
+  for (uint32_t i = 0; i < node->input_count; i++) {
+    if (!wants(w, node->inputs[i])) continue;
+    ev gradient = ev_merged(w->e, node, i, partial, w->span);
+    if (gradient.kind == EV_ERROR || !accumulate(w, NULL, node->inputs[i], gradient)) return false;
+  }
+  return true;
+}
+
+// A merge that has a `next_iteration` has one of these.
+static bool enters(const leat_node *merge) {
+  return merge->inputs[0].node->op == LEAT_OP_enter;
+}
+
 static bool pass_on(walk *w, leat_node *node) {
   const ev_call_record *record = record_of(w, node);
   if (record && record->first != node) return true; // the first one does
@@ -401,6 +449,9 @@ static bool pass_on(walk *w, leat_node *node) {
   bool wanted = false;
   for (uint32_t i = 0; i < count; i++) wanted = wanted || wants(w, to[i]);
   if (!wanted || !has_gradient(w, node, record)) return true;
+  w->from = live_class(w, record ? record->results->items[0].tensor : (leat_value){node, 0});
+  if (node->op == LEAT_OP_switch) return pass_through_switch(w, node);
+  if (node->op == LEAT_OP_merge && !enters(node)) return pass_through_merge(w, node);
   if (!record && node->info->kind == LEAT_KIND_REGION) return pass_through(w, node);
   const ev_function *rule = record ? record->rule : ev_find_gradient(w->e, leat_op_name(node->op));
   if (!rule) return no_rule(w, node);
@@ -425,6 +476,14 @@ static bool walk_back(walk *w) {
   return true;
 }
 
+// A read that waits for what is dead is dead: others of the variable are not.
+static ev read_gradient(walk *w, const leat_node *read, ev partial) {
+  leat_value value = {(leat_node *)read, 0};
+  if (live_class(w, value) == EV_ALIVE) return partial;
+  ev either[] = {partial, ev_zeros_with(w->e, value, false, w->zero, w->span)};
+  return ev_living(w->e, either, 2, w->span);
+}
+
 // The gradient of a variable is the sum over its reads.
 static bool sum_reads(walk *w, leat_map *sums) {
   leat_map_init(sums, w->scratch);
@@ -436,7 +495,7 @@ static bool sum_reads(walk *w, leat_map *sums) {
     ev *sum = leat_map_get(sums, state);
     if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
     surroundings saved = enter_node(w->e, node);
-    *sum = sum_of(w, *sum, *partial);
+    *sum = sum_of(w, *sum, read_gradient(w, node, *partial));
     leave_node(w->e, saved);
     if (sum->kind == EV_ERROR) return false;
   }
@@ -485,16 +544,24 @@ static void replace_loops(evaluator *e, uint32_t from) {
 static walk begin(evaluator *e, uint32_t first, uint32_t count, leat_span span) {
   walk w = {.e = e, .span = span, .scratch = leat_arena_create(), .first = first, .count = count};
   w.marks = leat_new_array(w.scratch, mark, (size_t)(count - first) + 1);
+  w.lives = ev_live_classes(e, first, count, w.scratch);
   return w;
 }
 
-// The gradients of ys, which come from outside, stand where their walk begins.
+// The gradients of ys, which come from outside, stand where their walk begins, and live as they do.
 static bool begin_with(walk *w, const ev_seeds *seeds) {
   for (uint32_t i = 0; i < seeds->count; i++) {
-    ev *partial = partial_of(w, seeds->ys[i]);
-    bool given = partial && seeds->dys[i].kind != EV_ERROR;
-    if (given) *partial = sum_of(w, *partial, seeds->dys[i]);
-    if (given && partial->kind == EV_ERROR) return false;
+    leat_value y = seeds->ys[i];
+    ev *partial = partial_of(w, y), given = seeds->dys[i];
+    if (!partial || given.kind == EV_ERROR) continue;
+    surroundings saved = enter_node(w->e, y.node);
+    bool dies = live_class(w, y) != EV_ALIVE;
+    if (dies) given = ev_alive_with(w->e, given, y, w->span);
+    if (dies && seeds->count == 1 && !leat_value_type(y)->rank)
+      w->zero = ev_zeros_with(w->e, y, true, (leat_value){0}, w->span).tensor;
+    if (given.kind != EV_ERROR) *partial = sum_of(w, *partial, given);
+    leave_node(w->e, saved);
+    if (given.kind == EV_ERROR || partial->kind == EV_ERROR) return false;
   }
   return true;
 }

@@ -32,6 +32,21 @@ ev ev_trainables(evaluator *e, leat_value loss, leat_span span);
 bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, const bool *wanted,
                          ev *out, leat_span span);
 
+// -- webs.c ---------------------------------------------------------------------------------------
+// Of the nodes from number `first` to below `count`: what lives alike has the same number, by twice
+// the place of its node and whether it is another output than the first; what is never dead has
+// ALIVE. NULL: all of them.
+enum { EV_ALIVE };
+uint32_t *ev_live_classes(const evaluator *e, uint32_t first, uint32_t count, leat_arena *arena);
+// The gradient, which is dead where `alive` is.
+ev ev_alive_with(evaluator *e, ev gradient, leat_value alive, leat_span span);
+// Zeros of the value's type, dead where `zero` is, a scalar (NULL: nowhere), or, `with`, the value.
+ev ev_zeros_with(evaluator *e, leat_value like, bool with, leat_value zero, leat_span span);
+// The first of the gradients that is alive.
+ev ev_living(evaluator *e, const ev *gradients, uint32_t count, leat_span span);
+// The gradient of the merge where it gives its input i, dead elsewhere.
+ev ev_merged(evaluator *e, const leat_node *merge, uint32_t i, ev gradient, leat_span span);
+
 // -- minimize.c -----------------------------------------------------------------------------------
 bool ev_check_targets(evaluator *e, ev targets, leat_span span);
 

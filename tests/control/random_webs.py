@@ -1,6 +1,6 @@
 """Random webs of switches and merges, in frames and in each other, which Python runs as the white paper says: a value is
 dead where an input of what computes it is, and a merge gives the first that is not; a variable that is assigned a dead
-one stays as it is.
+one stays as it is. Without frames also webs of floats, whose gradients Python carries along.
 
 What the compiler is told must hold of a web, that each value is alive for some outcome of the predicates, is seen to by
 a mask: bit i tells whether the value is alive where bit k of i is what predicate k says.
@@ -121,6 +121,56 @@ class Web:
         return known
 
 
+class Dual:
+    """A number and its derivatives."""
+    def __init__(self, value, slopes):
+        self.value, self.slopes = value, slopes
+
+
+class SmoothWeb(Web):
+    """Of floats, which stay small."""
+    def compute(self):
+        a, b, c = self.pick(), self.pick(), self.dice.randrange(1, 9) / 8
+        mask, name = self.alive[a] & self.alive[b], self.name()
+        if not mask:
+            return
+        text, function = self.dice.choice([
+            (f'{a} * {c} - {b}', lambda x, y: Dual(x.value * c - y.value, x.slopes * c - y.slopes)),
+            (f'sin({a} * {b})', lambda x, y: Dual(numpy.sin(x.value * y.value), numpy.cos(x.value * y.value) * (
+                x.slopes * y.value + y.slopes * x.value)))])
+        self.add([name], text, [a, b], lambda x, y: [function(x, y)])
+        self.alive[name] = mask
+
+    def predicate(self):
+        if self.predicates == PREDICATES:
+            return
+        a, name, least = self.pick(), self.name(), self.dice.random()
+        self.add([name], f'{a} > {least}', [a], lambda x: [x.value > least])
+        self.decided[name] = self.alive[a], HOLDS[self.predicates]
+        self.predicates += 1
+
+    def merge(self, names=None):
+        names = names or [self.pick() for _ in range(self.dice.choice([2, 2, 3]))]
+        first, index = self.name(), self.name()
+        self.add([first, index], f'merge({", ".join(names)})', names, None)
+        self.alive[first] = 0
+        for name in names:
+            self.alive[first] |= self.alive[name]
+        return first
+
+    def read(self):
+        a, w, name = self.pick(), self.dice.choice(list(self.state)), self.name()
+        self.add([name], f'{a} - {w}', [a], lambda x: [Dual(x.value - self.state[w], x.slopes)])
+        self.alive[name] = self.alive[a]
+
+    def change(self, w, a, adds):
+        def function(x):
+            self.state[w] = self.state[w] * adds + x.value
+            return []
+        self.lines.append(f'{w} {"+=" if adds else ":="} {a}')
+        self.steps.append(([], [a], function))
+
+
 class Frame:
     """A loop whose body is a web: what it carries becomes what the web says, so many times. A variable may be changed
     before it is known whether there is another iteration, and one where that is known, whichever it is."""
@@ -202,3 +252,21 @@ def random_web(seed):
         known = web.run({'a': int(a), 'b': int(b), 'c': int(c)})
         return tuple(numpy.int64(value) for value in [*map(known.get, results), *web.state.values()])
     return Case(f'random_web_{seed}', text, oracle, runs, [], {}, TARGETS, 8)
+
+
+def random_gradients(seed):
+    dice = random.Random(f'smooth web {seed}')
+    web = SmoothWeb(dice, ['a', 'b', 'c'], 'v', {'s0': 0.5})
+    web.grow()
+    web.grow()
+    loss = web.alive_value('a')
+    lines = ''.join(f'  {line}\n' for line in [*web.lines, f'y = {loss} + 0 * (a + b + c)', 'da, db, dc = grad(y, [a, b, c])'])
+    types = 'y: f64[], da: f64[], db: f64[], dc: f64[]'
+    text = f'var s0: f64[] = 0.5\nentry main(a: f64[], b: f64[], c: f64[]) -> ({types}) {{\n{lines}}}\n'
+    runs = tuple({name: dice.uniform(-2, 2) for name in 'abc'} for _ in range(4))
+
+    def oracle(a, b, c):
+        web.state['s0'] = 0.5
+        known = web.run({name: Dual(float(x), slope) for name, x, slope in zip('abc', (a, b, c), numpy.eye(3))})
+        return known[loss].value, *known[loss].slopes
+    return Case(f'random_gradients_of_web_{seed}', text, oracle, runs, [], {}, TARGETS, 64)

@@ -635,3 +635,71 @@ entry main(x: f32[], p: bool[]) -> (y: f32[], z: f32[]) {
 }''', {'x': 5, 'p': True}, {'x': 5, 'p': False})
 def what_is_read_after_the_dead_is_read_elsewhere(x, p):
     return 3 if p else x, 4
+
+
+@case('''
+entry main(x: f64[], p: bool[]) -> (y: f64[], g: f64[], h: f64[]) {
+  f, t = switch(x, p)
+  y, _ = merge(f + 1, t * t * t)
+  g = grad(y, [x])[0]
+  h = grad(g, [x])[0]
+}''', {'x': 3, 'p': True}, {'x': 3, 'p': False})
+def gradients_of_a_diamond(x, p):
+    return (x ** 3, 3 * x ** 2, 6 * x) if p else (x + 1, 1, 0)
+
+
+@case('''
+entry main(x: f64[3], z: f64[3], p: bool[], q: bool[]) -> (gx: f64[3], gz: f64[3]) {
+  f, t = switch(x, p)
+  g, u = switch(z, q)
+  both = t * u * x
+  either, _ = merge(both, z * z, x)
+  last, k = merge(g - z, either * 2)
+  gx, gz = vjp(last * (cast(k, f64) + 1), [x, z], z)
+}''', *({'x': [1, 2, 3], 'z': [4, 5, 7], 'p': p, 'q': q} for p in (True, False) for q in (True, False)))
+def gradients_where_branches_meet(x, z, p, q):
+    if not q:
+        return x * 0, x * 0
+    return (8 * x * z * z, 4 * x * x * z) if p else (x * 0, 8 * z * z)
+
+
+@case('''
+var w: f64[] = 2
+entry main(x: f64[], p: bool[], n: i32[]) -> (y: f64[], g: f64[], dw: f64[]) {
+  _, z = while (t = 0, h = x) t < n {
+    f, t_in = switch(h, (h > 2) == p)
+    m, _ = merge(sin(f) * w, t_in * t_in)
+    next t + 1, m + x
+  }
+  f, t = switch(z, p)
+  taken = identity(t)
+  both = w * 3 after [taken]
+  y, _ = merge(both * t, f + w)
+  g = grad(y, [x])[0]
+  dw = grad(y, [w])[0]
+}''', *({'x': x, 'p': p, 'n': n} for x in (0.5, 1.5) for p in (True, False) for n in (0, 3)))
+def gradients_through_webs_in_loops(x, p, n):
+    z, dz, dw, w = x, 1, 0, 2
+    for _ in range(n):
+        if (z > 2) == p:
+            z, dz, dw = z * z, 2 * z * dz, 2 * z * dw
+        else:
+            z, dz, dw = numpy.sin(z) * w, numpy.cos(z) * w * dz, numpy.sin(z) + numpy.cos(z) * w * dw
+        z, dz = z + x, dz + 1
+    return (3 * w * z, 3 * w * dz, 3 * z + 3 * w * dw) if p else (z + w, dz, dw + 1)
+
+
+@case('''
+var w: f64[] = 2
+var v: f64[] = 5
+entry main(x: f64[], p: bool[]) training -> (y: f64[], g: f64[], d: f64[]) {
+  f, t = switch(x, p)
+  loss = square(t - w) + v * 0
+  minimize(loss, momentum, lr=0.5)
+  y, _ = merge(loss, f)
+  gt, gd = grad(loss, [x, v])
+  g, _ = merge(gt, x * 100)
+  d, _ = merge(gd + 1, x * 200)
+}''', {'x': 3, 'p': True}, {'x': 3, 'p': False}, fetch={'w': 'f64', 'w/momentum/m': 'f64'})
+def what_is_dead_trains_nothing(x, p):
+    return ((x - 2) ** 2, 2 * (x - 2), 1, 3, -2) if p else (x, x * 100, x * 200, 2, 0)
