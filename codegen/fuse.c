@@ -362,8 +362,7 @@ static void assign_in_place(leat_table *table, leat_unit *unit) {
   leat_storage *variable = unit->copy.to;
   leat_item *value = leat_item_memory(table, unit->copy.assign->node->inputs[0]);
   leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
-  bool owns = variable->type.dtype == LEAT_str; // only a copy knows what becomes of the old strings
-  if (!maker || owns || is_fenced(unit, maker)) return;
+  if (!maker || leat_storage_owns_strings(variable) || is_fenced(unit, maker)) return;
   if (maker->kind == LEAT_UNIT_SCATTER) {
     if (!can_scatter_into(value, variable)) return;
   } else if (!(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT) ||

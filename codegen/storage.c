@@ -25,6 +25,10 @@ leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *st
   return *storage;
 }
 
+bool leat_storage_owns_strings(const leat_storage *storage) {
+  return storage->kind == LEAT_BUFFER_VARIABLE && storage->type.dtype == LEAT_str;
+}
+
 leat_storage *leat_storage_leaf(leat_codegen_state *cg, leat_node *node) {
   leat_storage *storage = leat_map_get(&cg->leaves, node);
   if (storage) return storage;

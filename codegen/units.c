@@ -283,7 +283,8 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
 // -- Edges ----------------------------------------------------------------------------------------
 
 // A read of a variable happens when its users run. One whose value is used after the next
-// assignment keeps a copy, and so does one of strings: whatever moves them on moves pointers.
+// assignment keeps a copy, and so does one of strings that the variable owns: whatever moves them
+// on moves pointers.
 static void find_copied_reads(leat_table *table) {
   leat_map last; // state → the next assignment
   leat_map_init(&last, table->cg->scratch);
@@ -291,8 +292,9 @@ static void find_copied_reads(leat_table *table) {
     leat_item *item = table->items.items[p];
     if (item->node->op == LEAT_OP_assign) leat_map_set(&last, leat_node_state(item->node), item);
     if (item->node->op != LEAT_OP_read) continue;
-    item->copied = item->node->outputs[0].dtype == LEAT_str;
-    const leat_item *assign = leat_map_get(&last, leat_node_state(item->node));
+    const leat_state *state = leat_node_state(item->node);
+    const leat_item *assign = leat_map_get(&last, state);
+    item->copied = leat_storage_owns_strings(leat_storage_variable(table->cg, state));
     for (uint32_t i = 0; assign && i < item->users.count; i++)
       if (item->users.items[i]->consumer->position > assign->position) item->copied = true;
   }

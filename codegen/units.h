@@ -229,6 +229,9 @@ uint32_t leat_item_copied_reads(const leat_item *item);
 // -- storage.c ------------------------------------------------------------------------------------
 leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type);
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state);
+// Strings whose bytes go when they are assigned: only a copy takes them out and puts others in.
+// What stands for a variable in a region owns none.
+bool leat_storage_owns_strings(const leat_storage *storage);
 leat_storage *leat_storage_leaf(leat_codegen_state *cg,
                                 leat_node *node); // const, load, feed, run_count
 
