@@ -192,15 +192,19 @@ leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, c
   return found.node ? found : find(e, name);
 }
 
-// What stands below something else under that name: `net/tok/table` for `tok/table`.
+// What stands below something else under that name, the nearest to the top: `net/tok/table` for
+// `tok/table`.
 static const char *find_below(const char *name, const char *const *names, size_t count) {
-  size_t length = strlen(name);
+  size_t length = strlen(name), least = SIZE_MAX;
+  const char *found = NULL;
   for (size_t i = 0; i < count; i++) {
     size_t size = strlen(names[i]);
     bool ends = size > length && !memcmp(names[i] + size - length, name, length);
-    if (ends && names[i][size - length - 1] == '/') return names[i];
+    if (!ends || names[i][size - length - 1] != '/' || size >= least) continue;
+    found = names[i];
+    least = size;
   }
-  return NULL;
+  return found;
 }
 
 typedef struct known_names {
@@ -232,8 +236,10 @@ const char *leat_frontend_suggest(const leat_frontend *e, const leat_entry *entr
     if (value) add_known(&known, e->aliases.entries[i].key, value->node);
   }
   leat_graph_visit(e->graph, add_nodes, &known);
-  const char *below = find_below(name, known.names.items, known.names.count);
-  return below ? below : leat_nearest(name, known.names.items, known.names.count);
+  const char *found = find_below(name, known.names.items, known.names.count);
+  const char *last = inside ? strrchr(name, '/') : NULL; // of `h/z`, perhaps `h/body/z`, the z
+  if (!found) found = leat_nearest(name, known.names.items, known.names.count);
+  return found || !last ? found : find_below(last + 1, known.names.items, known.names.count);
 }
 
 // -- What a REPL shows --------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "base/vec.h"
 #include "frontend/frontend.h"
 #include "frontend/syntax/habits.h"
+#include "frontend/syntax/lexer.h"
 #include "stdlib/stdlib.h"
 #include "tools/describe.h"
 #include "tools/forms.h"
@@ -137,6 +138,17 @@ static const char *builtin_help(const char *name) {
   return leat_builtin_help(i);
 }
 
+// What a keyword begins, which is neither an op nor a function; false: it is none.
+static bool show_keyword(const char *name) {
+  const char *advice = leat_habit_word(name, strlen(name));
+  int kind = 0;
+  while (kind < LEAT_TOKEN_COUNT && !(leat_token_is_keyword((leat_token_kind)kind) &&
+                                      !strcmp(leat_token_spelling((leat_token_kind)kind), name)))
+    kind++;
+  if (advice && kind < LEAT_TOKEN_COUNT) printf("%s\n", advice);
+  return advice && kind < LEAT_TOKEN_COUNT;
+}
+
 static bool show_one(const char *name) {
   leat_op op;
   const leat_stdlib_entry *function = leat_stdlib_find(LEAT_STDLIB_FN, name);
@@ -180,7 +192,7 @@ static int report_unknown(const char *name) {
 }
 
 int tool_describe(const char *name) {
-  return show_one(name) ? TOOL_OK : report_unknown(name);
+  return show_one(name) || show_keyword(name) ? TOOL_OK : report_unknown(name);
 }
 
 // What a user's own file defines.

@@ -105,10 +105,24 @@ static const char *shape_given(const binder *b, uint32_t i, ev found) {
   return hint;
 }
 
+// fori(0, n, f, x), matrix_power(a, n): what stands in the place of a function, and what is known
+// too late.
+static const char *misplaced(const binder *b, uint32_t i, const char *expected, ev found) {
+  static const char *const early[] = {"int", "float", "bool", "str", "list", "[int]"};
+  for (size_t k = 0; ev_is_tensor(found) && k < sizeof early / sizeof *early; k++)
+    if (!strcmp(expected, early[k])) return ", which is known only while running";
+  if (strcmp(expected, "fn") || !b->function->library) return "";
+  const char *params = b->params->items[0].name;
+  for (uint32_t k = 1; k < b->params->count && (k <= i || !b->params->items[k].value); k++)
+    params = leat_arena_printf(b->e->arena, "%s, %s", params, b->params->items[k].name);
+  return leat_arena_printf(b->e->arena, "; it is `%s(%s)`", b->function->name, params);
+}
+
 static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, leat_span span) {
   const char *hint = i ? "" : called_optimiser(b);
   if (ev_is_tensor(found) && i && !*hint) hint = items_given(b, b->params->count);
   if (!*hint) hint = shape_given(b, i, found);
+  if (!*hint) hint = misplaced(b, i, expected, found);
   if (!strcmp(expected, "type")) expected = *hint ? "a type" : "a type such as `f32[3, 4]`";
   ev_fail(b->e, span, "%s: expected %s, found %s%s", describe_argument(b, i), expected,
           ev_kind_name(found), hint);

@@ -81,8 +81,12 @@ static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
   for (int i = 0; i < 3; i++) {
     if (call->args[i].kind == EV_NONE) continue;
     if (call->args[i].kind != EV_INT || call->args[i].i < -INT32_MAX || call->args[i].i > INT32_MAX)
-      return ev_fail(e, call->span, "`range` takes ints of 31 bits, found %s",
-                     ev_kind_name(call->args[i]));
+      return ev_fail(e, call->span, "`range` takes ints of 31 bits, found %s%s",
+                     ev_kind_name(call->args[i]),
+                     ev_is_tensor(call->args[i])
+                         ? ", which is known only while running; `while` and `fori(n, f, init)` "
+                           "loop then"
+                         : "");
     bounds[i] = call->args[i].i;
   }
   if (call->args[1].kind == EV_NONE) bounds[1] = bounds[0], bounds[0] = 0;
@@ -478,8 +482,8 @@ ev ev_call_builtin(evaluator *e, const ev_builtin *builtin, const ev_argument *a
   }
   for (uint32_t i = 0; i < builtin->required; i++)
     if (!given[i])
-      return ev_fail(e, span, "argument `%s` of `%s` is missing", builtin->params[i],
-                     builtin->name);
+      return ev_fail(e, span, "argument `%s` of `%s` is missing: `%.*s`", builtin->params[i],
+                     builtin->name, (int)strcspn(builtin->help, ":"), builtin->help);
   call.rest = rest;
   return builtin->evaluate(e, &call);
 }

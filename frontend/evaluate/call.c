@@ -151,8 +151,10 @@ static const ev_function *recursive(const ev_frame *frame, const ev_function *ca
 static bool too_deep(evaluator *e, const ev_function *function, leat_span span) {
   if (e->frame->calls < EV_MAX_CALLS) return false;
   e->stopped = true;
-  ev_fail(e, span, "calls are nested more than %d deep: does `%s` call itself?", EV_MAX_CALLS,
-          recursive(e->frame, function)->name);
+  ev_fail(e, span,
+          "calls are nested more than %d deep: does `%s` call itself? What is repeated while "
+          "running is a `while`",
+          EV_MAX_CALLS, recursive(e->frame, function)->name);
   return true;
 }
 

@@ -18,8 +18,11 @@ static leat_value predicate_of(evaluator *e, const leat_stmt *stmt, ev condition
   leat_value value = ev_as_tensor(e, condition, -1, stmt->condition->span);
   if (!value.node || is_predicate(leat_value_type(value))) return value;
   const leat_type *type = leat_value_type(value);
-  const char *hint = type->dtype != LEAT_bool ? "a comparison, such as `x > 0`, gives one"
-                                              : "`any` and `all` make one of it";
+  const char *hint =
+      type->dtype != LEAT_bool ? "a comparison, such as `x > 0`, gives one"
+      : stmt->kind == LEAT_STMT_IF
+          ? "`any` and `all` make one of it, `where(p, x, y)` chooses for each element"
+          : "`any` and `all` make one of it";
   ev_fail(e, stmt->condition->span, "the condition of `%s` is one bool, this is %s; %s",
           stmt->kind == LEAT_STMT_IF ? "if" : "while", leat_type_text(e->arena, type), hint);
   return (leat_value){0};
@@ -63,17 +66,24 @@ static bool is_else_if(const leat_stmts *block) {
          !block->items[0]->targets.count;
 }
 
+// Whether the block yields as many values as there are targets. False: reported.
+static bool yields(evaluator *e, const leat_stmt *stmt, const leat_stmts *block, uint32_t count) {
+  const leat_stmt *yield = last_of(block, LEAT_STMT_YIELD);
+  uint32_t given = yield ? yield->values.count : 0;
+  if (given == count || (count && is_else_if(block))) return true;
+  ev_fail(e, yield ? yield->span : stmt->span,
+          "each side of this `if` ends in `yield`, with %u value%s: `{ … yield x%s }`", count,
+          count == 1 ? "" : "s", count == 1 ? "" : ", …");
+  return false;
+}
+
 // What the block yields, evaluated in the scope that is there. False: reported.
 static bool block_values(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
                          choice *out) {
   if (out->count && is_else_if(block)) return if_values(e, block->items[0], out);
   const leat_stmt *yield = last_of(block, LEAT_STMT_YIELD);
-  uint32_t given = yield ? yield->values.count : 0, errors = leat_diag_errors(e->diag);
-  if (given != out->count) {
-    ev_fail(e, stmt->span, "each side of this `if` must yield %u value%s", out->count,
-            out->count == 1 ? "" : "s");
-    return false;
-  }
+  uint32_t errors = leat_diag_errors(e->diag);
+  if (!yields(e, stmt, block, out->count)) return false;
   ev_statements(e, block);
   for (uint32_t i = 0; i < out->count && !e->frame->returned; i++)
     out->values[i] = ev_target_value(e, &out->aims[i], yield->values.items[i]);
@@ -180,6 +190,8 @@ static bool if_running(evaluator *e, const leat_stmt *stmt, ev condition, choice
     ev_fail(e, stmt->span, "an `if` that gives values has an `else`");
     return false;
   }
+  if (!yields(e, stmt, &stmt->body, out->count) || !yields(e, stmt, &stmt->otherwise, out->count))
+    return false;
   choice otherwise = *out;
   otherwise.values = leat_new_array(e->arena, ev, (size_t)out->count + 1);
   ev_region region;
@@ -274,7 +286,13 @@ static bool evaluate_condition(evaluator *e, const loop *l, leat_value *out) {
   uint32_t errors = leat_diag_errors(e->diag);
   ev_region_open(e);
   bind_carried(e, l);
-  *out = predicate_of(e, l->stmt, ev_expr(e, l->stmt->condition, NULL));
+  ev condition = ev_expr(e, l->stmt->condition, NULL);
+  if (condition.kind == EV_BOOL && condition.i && !ev_in_library(e->frame))
+    leat_warn_at(
+        e->diag, l->stmt->condition->span,
+        "this condition always holds, so that the loop has no end; one of what it carries ends "
+        "it: `while (t = 0, more = true) more and t < n { … }`");
+  *out = predicate_of(e, l->stmt, condition);
   ev_region_close(e);
   return out->node && leat_diag_errors(e->diag) == errors;
 }
@@ -291,6 +309,9 @@ static void report_next(evaluator *e, const leat_binding *carried, const char *p
   if ((converts || grows) && !carried->type && !*place)
     note = leat_arena_printf(e->arena, "its first value is here; `%s: %s = …` says its type",
                              carried->name, ev_form_text(e, next));
+  else if (first.kind == EV_LIST && next.kind == EV_LIST && first.list->count < next.list->count)
+    note = "its first value is here; no list grows in a loop: a tensor has a row for each turn, "
+           "`scatter_set(ys, t, y)`, and `scan` and `map` stack what each turn gives";
   else if (tensors && !converts && ev_tensor_type(first)->rank == ev_tensor_type(next)->rank)
     note = "its first value is here; no dim grows in a loop: carry the largest tensor that it may "
            "come to, and a count of what is used of it";

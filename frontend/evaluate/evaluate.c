@@ -227,11 +227,10 @@ static bool turn(evaluator *e, const leat_stmt *stmt, ev item, int64_t number) {
 // A bound of a `for` that is no int; true where it is one, or was a mistake before.
 static bool check_bound(evaluator *e, const leat_expr *expr, ev bound) {
   if (bound.kind == EV_DIM || ev_is_tensor(bound))
-    ev_fail(
-        e, expr->span,
-        "`for` is evaluated while compiling, and `%s` is known only while running; `while` loops "
-        "then",
-        ev_source_text(e, expr->span));
+    ev_fail(e, expr->span,
+            "`for` is evaluated while compiling, and `%s` is known only while running; `while` and "
+            "`fori(n, f, init)` loop then",
+            ev_source_text(e, expr->span));
   else if (bound.kind != EV_INT && bound.kind != EV_ERROR)
     ev_fail(e, expr->span, "the bounds of a `for` are ints, found %s", ev_kind_name(bound));
   return bound.kind == EV_INT;

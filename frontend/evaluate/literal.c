@@ -258,6 +258,9 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   case EV_ENTRY:
   case EV_BODY: break;
   }
-  ev_fail(e, span, "expected a tensor, found %s", ev_kind_name(value));
+  ev_fail(e, span, "expected a tensor, found %s%s", ev_kind_name(value),
+          value.kind == EV_FUNCTION && value.function->name
+              ? leat_arena_printf(e->arena, "; `%s(…)` gives one", value.function->name)
+              : "");
   return none;
 }

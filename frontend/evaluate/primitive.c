@@ -450,10 +450,18 @@ static const char *stands_for(leat_op op, const ev_argument *args, uint32_t coun
   return op == LEAT_OP_imag && is_real(args[0].value) ? "zeros_like" : NULL;
 }
 
+static ev for_dumps(evaluator *e, leat_op op, leat_span span) {
+  return ev_fail(e, span, "dumps write `%s(…)`, who writes a text `%s`", leat_op_name(op),
+                 op == LEAT_OP_while_loop
+                     ? "t, h = while (t = 0, h = x) t < n { … next t + 1, h * 2 }"
+                     : "y = if p { … yield x } else { … yield z }");
+}
+
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint) {
   const char *other = e->absolute ? NULL : stands_for(op, args, count);
   if (other) return ev_call(e, ev_find_library(e, other), args, count, span, NULL, hint);
+  if (leat_op_info_of(op)->kind == LEAT_KIND_REGION && !e->absolute) return for_dumps(e, op, span);
   op_call call = {.op = op,
                   .span = span,
                   .info = leat_op_info_of(op),

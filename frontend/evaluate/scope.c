@@ -223,8 +223,15 @@ static ev_binding *family(evaluator *e, const leat_binding *target) {
 void ev_bind_member(evaluator *e, const leat_binding *target, ev index, ev value) {
   if (index.kind == EV_ERROR) return;
   if (index.kind != EV_INT || index.i < 0 || index.i > MAX_MEMBERS) {
-    ev_fail(e, target->member->span, "a family's member is called by an int from 0 to %d",
-            MAX_MEMBERS);
+    ev_fail(
+        e, target->member->span, "a family's member is called by an int from 0 to %d%s",
+        MAX_MEMBERS,
+        ev_is_tensor(index)
+            ? leat_arena_printf(e->arena,
+                                "; with row i set a tensor is `scatter_set(%s, i, row)`, which a "
+                                "`while` may carry, and `scan` stacks what each turn gives",
+                                target->name)
+            : "");
     return;
   }
   ev_binding *binding = family(e, target);

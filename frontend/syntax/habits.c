@@ -36,6 +36,22 @@ static const habit words[] = {
     WRITE("class",
           "`fn name(x: f32[N]) { … }`: a function may hold variables, and is called `as net`"),
     WRITE("with", "`on \"/device:cpu:0\" { … }`, of devices; nothing else needs it"),
+    {"while", "`while` begins a line, or stands behind `=`: `t, h = while (t = 0, h = x) t < n { … "
+              "next t + 1, h * 2 }`"},
+    {"if", "`if` begins a line, or stands behind `=`: `y = if p { … yield x } else { … yield z }`; "
+           "`where(p, x, z)` chooses between two values"},
+    {"next", "`next` ends the body of a `while`, with the next values of what it carries: "
+             "`t, h = while (t = 0, h = x) t < n { … next t + 1, h * 2 }`"},
+    WRITE("pass", "as a block with nothing in it, `{ }`"),
+    WRITE("append",
+          "`xs + [x]`, of lists that are known while compiling; what a loop makes `scan` and "
+          "`map` stack"),
+    WRITE("fori_loop", "`fori(n, f, init)`, which counts from 0"),
+    WRITE("vmap", "`map(f, xs)`, one row after another; most functions take all rows at once"),
+    {"jit", "nothing needs `jit`: all of a text is compiled"},
+    WRITE("value_and_grad", "`grad(loss, x)`, beside the loss"),
+    WRITE("jacrev", "`jacobian(y, x)`"),
+    WRITE("jacfwd", "`jacobian(y, x)`"),
     {"for", "`for` begins a line; what its turns make is a family, `for i in 0..3 { y[i] = … }`"},
     WRITE("let", "`name = value`"),
     WRITE("const", "`name = value`"),

@@ -274,9 +274,10 @@ static leat_expr *parse_group(leat_parser *p) {
   leat_parser_advance(p);
   leat_expr *e = leat_parse_expr(p);
   if (leat_parser_at(p, LEAT_TOKEN_COMMA))
-    leat_parser_error(
-        p, leat_parser_token_span(p),
-        "parentheses hold one expression; a list is written [a, b], a tensor's type f32[2, 3]");
+    leat_parser_error(p, leat_parser_token_span(p),
+                      "parentheses hold one expression; several values stand without, `next a, b`, "
+                      "a list is written "
+                      "[a, b], a tensor's type f32[2, 3]");
   leat_parser_close(p, open, LEAT_TOKEN_CLOSE_PAREN, "`)`");
   leat_parser_leave(p);
   return e;

@@ -315,6 +315,8 @@ static void parse_if(leat_parser *p, leat_stmt *s) {
   parse_suffixes(p, s);
 }
 
+static const char carries[] = "what the loop carries, `i = while (i = 0) i < n { next i + 1 }`";
+
 // ( NAME | PATH ) [ ":" type ] "=" expression
 static void parse_carried(leat_parser *p) {
   uint32_t begin = p->token.begin;
@@ -324,14 +326,13 @@ static void parse_carried(leat_parser *p) {
   else
     carried.name = leat_parse_name(p, "the name of a value that the loop carries");
   if (leat_parser_accept(p, LEAT_TOKEN_COLON)) carried.type = leat_parse_tensor_type(p);
-  leat_parser_expect(p, LEAT_TOKEN_EQUAL);
+  if (!leat_parser_accept(p, LEAT_TOKEN_EQUAL)) leat_parser_fail(p, carries);
   carried.value = leat_parse_expr(p);
   push_binding(p, carried, begin);
 }
 
 static void parse_while(leat_parser *p, leat_stmt *s) {
-  if (!leat_parser_at(p, LEAT_TOKEN_OPEN_PAREN))
-    leat_parser_fail(p, "what the loop carries, `i = while (i = 0) i < n { next i + 1 }`");
+  if (!leat_parser_at(p, LEAT_TOKEN_OPEN_PAREN)) leat_parser_fail(p, carries);
   uint32_t mark = p->bindings.count;
   leat_parser_list(p, LEAT_TOKEN_OPEN_PAREN, LEAT_TOKEN_CLOSE_PAREN, parse_carried);
   LEAT_TAKE(p, bindings, mark, &s->carried);
@@ -480,8 +481,11 @@ static void parse_keyword(leat_parser *p, leat_stmt *s, const statement *known) 
     leat_parser_error(p, leat_parser_span(p, keyword.begin),
                       "`%s` is a keyword; choose another name", leat_token_spelling(keyword.kind));
   else if (known->needs && !(p->allowed & known->needs))
-    leat_parser_error(p, leat_parser_span(p, keyword.begin), "`%s` stands %s",
-                      leat_token_spelling(keyword.kind), places[known->needs]);
+    leat_parser_error(p, leat_parser_span(p, keyword.begin), "`%s` stands %s%s",
+                      leat_token_spelling(keyword.kind), places[known->needs],
+                      known->needs == LEAT_ALLOW_YIELD && p->allowed & LEAT_ALLOW_NEXT
+                          ? "; a `while` ends in `next`"
+                          : "");
   known->parse(p, s);
 }
 

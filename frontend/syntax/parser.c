@@ -293,6 +293,11 @@ static void report_rest(leat_parser *p, const leat_stmt *s) {
   }
   if (leat_parser_at(p, LEAT_TOKEN_NAME)) {
     const char *name = leat_parser_intern(p, p->token.begin, p->token.end);
+    habit = p->previous.kind == LEAT_TOKEN_CLOSE_BRACE ? leat_habit_word(name, strlen(name)) : NULL;
+    if (habit) { // } elif x {
+      leat_parser_error(p, leat_parser_token_span(p), "%s", habit);
+      return;
+    }
     near = nearest_keyword(name, LEAT_TOKEN_COLOCATE, LEAT_TOKEN_ELSE);
     if (near) {
       leat_parser_error(p, leat_parser_token_span(p),
