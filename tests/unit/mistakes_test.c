@@ -165,7 +165,7 @@ static const struct {
     {"if 1 { x = 2 }",
      "t:1:4: error: the condition of `if` is a bool, found an int"},
     {"x = if true { yield 1, 2 } else { yield 3 }",
-     "t:1:1: error: each side of this `if` must yield 1 value"},
+     "t:1:15: error: each side of this `if` ends in `yield`, with 1 value: `{ … yield x }`"},
     {"entry e(n: i32[]) { t = while (t = 0) t { next t + 1 } }",
      "t:1:39: error: the condition of `while` is one bool, this is i32[]; a comparison, such as `x > 0`, gives one"},
     {"queue q: (f32[]) capacity=3",
@@ -227,7 +227,8 @@ static const struct {
      "t:3:19: error: `sgd` has no parameter `learning_rate`; there are `v`, `g` and `lr`"},
     {"fn f(x: f32[]) { return f(x) }\n"
      "y = f(1)",
-     "t:1:25: error: calls are nested more than 200 deep: does `f` call itself?"},
+     "t:1:25: error: calls are nested more than 200 deep: does `f` call itself? What is "
+     "repeated while running is a `while`"},
     {"dim B in 3..1",
      "t:1:10: error: a dim's bounds are two ints, 0 <= low <= high"},
     {"dim B in 1..3\n"
