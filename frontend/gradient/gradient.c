@@ -241,6 +241,7 @@ static bool bind_outputs(walk *w, const ev_function *rule, const leat_value *out
     const leat_binding *y = &names->items[i], *dy = &names->items[count + i];
     const ev *known = partial_of(w, outputs[i]);
     ev partial = known ? *known : ev_error();
+    partial = ev_settle_rows(w->e, partial, w->span);
     if (partial.kind == EV_ERROR)
       partial = ev_tensor(ev_zeros(w->e, leat_value_type(outputs[i]), w->span));
     ev_bind(w->e, scope, y->span, y->name, ev_tensor(outputs[i]));
@@ -519,6 +520,7 @@ static bool collect(walk *w, const char *of, const ev *targets, uint32_t count, 
     const ev *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
                                                 : partial_of(w, targets[i].tensor);
     out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, of, targets[i]);
+    out[i] = ev_settle_rows(w->e, out[i], w->span);
     if (out[i].kind == EV_ERROR) return false;
   }
   return true;

@@ -2,6 +2,7 @@
 //
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
+//   counted.c    rows of which only some are meant
 //   regions.c    through loops and branches, with loops.c and again.c (reversal.h)
 //   directions.c vjp, jvp                          webs.c       through switches and merges
 #ifndef LEAT_FRONTEND_GRADIENT_H
@@ -31,6 +32,19 @@ ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call);
+
+// -- counted.c ------------------------------------------------------------------------------------
+// Whether rows of that tensor may be so: row 0 is there.
+bool ev_may_be_counted(const leat_type *type);
+ev ev_count_rows(evaluator *e, const leat_type *type, leat_value indices, leat_value values,
+                 leat_value count);
+leat_value ev_row_count(evaluator *e, ev rows, leat_span span); // an i64
+// The table, with these rows from row `at` on.
+leat_value ev_put_rows(evaluator *e, leat_value table, leat_value at, leat_value rows,
+                       leat_span span);
+ev ev_join_counted(evaluator *e, ev a, ev b, leat_span span); // both are rows
+// What a rule or the text are handed.
+ev ev_settle_rows(evaluator *e, ev value, leat_span span);
 
 // -- zeros.c --------------------------------------------------------------------------------------
 // A node just built with inputs that are zeros of a gradient may be zeros again, or one of them:

@@ -43,6 +43,7 @@ typedef struct backward {
   const history *history;
   uint32_t *gradients, *captured, kept_first;
   uint32_t *sparse; // by input: of its sparse rows, the port of all indices; 0: there are none
+  bool *counted;    // by input: these are
   results results;
 } backward;
 
@@ -129,6 +130,36 @@ static void stack_up(const reversal *r, backward *b, leat_value count, leat_valu
   add_result(&b->results, input, ev_set_row(r, ev_parameter(r, "rows", input), count, value));
 }
 
+// Zeros for so many times the value's rows; {NULL}: a dim cannot be said.
+static leat_value new_table(const reversal *r, leat_value value, leat_dim times) {
+  leat_type all = *leat_value_type(value);
+  if (!leat_dim_mul(r->e->graph->dims, times, all.dims[0], &all.dims[0])) return (leat_value){0};
+  return ev_literal_tensor(r->e, ev_int(0), &all, NULL, r->span);
+}
+
+// Tables with the rows of all turns, one behind the other, and how many there are so far.
+static void append(const reversal *r, backward *b, ev gradient) {
+  evaluator *e = r->e;
+  leat_value parts[] = {gradient.rows->indices, gradient.rows->values};
+  leat_value count = ev_row_count(e, gradient, r->span);
+  leat_value first[3] = {{0}};
+  uint32_t inputs[3];
+  ev_stepped_out out = ev_region_step_out(e);
+  for (int i = 0; i < 2; i++) first[i] = new_table(r, parts[i], *b->history->turns);
+  first[2] = ev_number(r, 0);
+  ev_region_step_back(e, out);
+  for (int i = 0; i < 3; i++) {
+    if (!first[i].node) return add_result(&b->results, 0, first[i]);
+    inputs[i] = leat_region_add(&e->region->built, first[i]);
+  }
+  leat_value at = ev_parameter(r, "count", inputs[2]);
+  for (int i = 0; i < 2; i++) {
+    leat_value table = ev_parameter(r, "rows", inputs[i]);
+    add_result(&b->results, inputs[i], ev_put_rows(e, table, at, parts[i], r->span));
+  }
+  add_result(&b->results, inputs[2], ev_operation(r, LEAT_OPERATOR_ADD, at, ev_tensor(count)));
+}
+
 static bool stays_sparse(const reversal *r, const backward *b, ev gradient) {
   leat_dim all;
   if (gradient.kind != EV_ROWS || !b->history->turns) return false;
@@ -161,6 +192,11 @@ static void add_gradients_of_turn(const reversal *r, backward *b, const leat_val
   for (uint32_t i = r->carried; i < inputs; i++) {
     if (!is_wanted(r, i) || !stays_sparse(r, b, gradients[i])) continue;
     b->sparse[i] = b->results.count;
+    b->counted[i] = gradients[i].rows->count.node;
+    if (b->counted[i]) {
+      append(r, b, gradients[i]);
+      continue;
+    }
     stack_up(r, b, count, gradients[i].rows->indices);
     stack_up(r, b, count, gradients[i].rows->values);
   }
@@ -190,9 +226,14 @@ static bool reverse_body(const reversal *r, backward *b) {
 // The rows of all turns, one behind the other.
 static ev rows_of_turns(const reversal *r, const backward *b, leat_node *node, uint32_t input) {
   evaluator *e = r->e;
+  const leat_type *table = leat_value_type(r->node->inputs[input]);
+  uint32_t port = b->sparse[input];
   ev parts[2];
+  if (b->counted[input])
+    return ev_count_rows(e, table, (leat_value){node, port}, (leat_value){node, port + 1},
+                         (leat_value){node, port + 2});
   for (uint32_t i = 0; i < 2; i++) {
-    leat_value all = {node, b->sparse[input] + i};
+    leat_value all = {node, port + i};
     const leat_type *type = leat_value_type(all);
     leat_dim *dims = leat_arena_memdup(e->arena, type->dims + 1, sizeof type->dims - sizeof *dims);
     leat_attr shape = {.count = (uint32_t)type->rank - 1, .dims = dims};
@@ -200,7 +241,7 @@ static ev rows_of_turns(const reversal *r, const backward *b, leat_node *node, u
     ev value = ev_tensor(all);
     parts[i] = ev_op(e, LEAT_OP_reshape, &value, 1, &shape, r->span, NULL);
   }
-  return ev_make_rows(e, leat_value_type(r->node->inputs[input]), parts[0], parts[1]);
+  return ev_make_rows(e, table, parts[0], parts[1]);
 }
 
 static void take_sparse(const reversal *r, const backward *b, leat_node *node, history *h) {
@@ -218,7 +259,8 @@ static leat_node *reverse_rows(const reversal *r, history *h) {
   backward b = {.history = h,
                 .captured = leat_new_array(e->arena, uint32_t, (size_t)inputs + 1),
                 .sparse = leat_new_array(e->arena, uint32_t, (size_t)inputs + 1),
-                .results = new_results(r, 1 + 3 * inputs)};
+                .counted = leat_new_array(e->arena, bool, (size_t)inputs + 1),
+                .results = new_results(r, 1 + 4 * inputs)};
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
   region.built.parallel = leat_node_attr(r->node, "parallel")->i;

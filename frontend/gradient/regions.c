@@ -43,16 +43,16 @@ void ev_give(const reversal *r, uint32_t body, leat_value value) {
 
 // -- Branches -----------------------------------------------------------------------------------
 
-// The open body is that of one side: its gradients of the wanted inputs.
+// The open body is that of one side: its gradients of the wanted inputs, sparse rows or tensors, or
+// EV_ERROR where there is none.
 static bool reverse_branch(const reversal *r, const leat_graph *body, const uint32_t *inputs,
-                           const uint32_t *partials, leat_value *out) {
+                           const uint32_t *partials, ev *out) {
   evaluator *e = r->e;
   uint32_t count = body->params.count, results = body->yield->input_count, first;
   leat_value *params = leat_new_array(e->arena, leat_value, (size_t)count + 1);
   leat_value *ys = leat_new_array(e->arena, leat_value, (size_t)results + 1);
   ev *dys = leat_new_array(e->arena, ev, (size_t)results + 1);
   ev *targets = leat_new_array(e->arena, ev, (size_t)count + 1);
-  ev *gradients = leat_new_array(e->arena, ev, (size_t)count + 1);
   first = e->graph->nodes.count;
   for (uint32_t i = 0; i < count; i++) {
     params[i] = ev_parameter(r, "x", inputs[i]);
@@ -63,17 +63,66 @@ static bool reverse_branch(const reversal *r, const leat_graph *body, const uint
     dys[i] = known ? ev_tensor(ev_parameter(r, "dy", partials[i])) : ev_error();
   }
   ev_region_repeat(e, body, params, ys);
-  if (!ev_gradients_between(e, first, ys, dys, results, targets, count, gradients, r->span))
-    return false;
+  if (!ev_gradients_between(e, first, ys, dys, results, targets, count, out, r->span)) return false;
   for (uint32_t i = 0; i < count; i++)
-    if (r->wanted[i + 1]) out[i] = ev_or_zeros(r, gradients[i], params[i]);
+    if (out[i].kind == EV_ROWS && !ev_may_be_counted(&out[i].rows->type))
+      out[i] = ev_tensor(ev_dense(r, out[i]));
   return true;
+}
+
+// A branch's own result, and zeros of the other one, or what that has instead.
+static void give(const reversal *r, uint32_t branch, leat_value value, leat_value instead) {
+  const leat_type *type = leat_value_type(value);
+  if (!instead.node) instead = ev_literal_tensor(r->e, ev_int(0), type, NULL, r->span);
+  for (uint32_t b = 0; b < LEAT_REGION_BODIES; b++) ev_give(r, b, b == branch ? value : instead);
+}
+
+static leat_value tensor_of(ev gradient) {
+  return gradient.kind == EV_TENSOR ? gradient.tensor : (leat_value){0};
+}
+
+static bool has_tensor(const ev gradients[LEAT_REGION_BODIES]) {
+  bool rows = gradients[0].kind == EV_ROWS || gradients[1].kind == EV_ROWS;
+  return !rows || tensor_of(gradients[0]).node || tensor_of(gradients[1]).node;
+}
+
+// What the branches have of an input: a tensor, and sparse rows of either, of which there are none
+// where it is not taken.
+static void give_gradients(const reversal *r, leat_value input,
+                           const ev gradients[LEAT_REGION_BODIES]) {
+  if (has_tensor(gradients)) {
+    bool first = tensor_of(gradients[0]).node;
+    leat_value one = tensor_of(gradients[!first]);
+    if (!one.node) one = ev_or_zeros(r, ev_error(), input);
+    give(r, !first, one, tensor_of(gradients[first]));
+  }
+  for (uint32_t b = 0; b < LEAT_REGION_BODIES; b++) {
+    if (gradients[b].kind != EV_ROWS) continue;
+    leat_value none = {0}, count = ev_row_count(r->e, gradients[b], r->span);
+    give(r, b, gradients[b].rows->indices, none);
+    give(r, b, gradients[b].rows->values, none);
+    give(r, b, count, none);
+  }
+}
+
+// All of that, from *port on.
+static ev take_gradient(const reversal *r, leat_node *node, uint32_t *port,
+                        const ev gradients[LEAT_REGION_BODIES]) {
+  ev sum = has_tensor(gradients) ? ev_tensor((leat_value){node, (*port)++}) : ev_error();
+  for (uint32_t b = 0; b < LEAT_REGION_BODIES; b++) {
+    if (gradients[b].kind != EV_ROWS) continue;
+    leat_value parts[] = {{node, *port}, {node, *port + 1}, {node, *port + 2}};
+    ev rows = ev_count_rows(r->e, &gradients[b].rows->type, parts[0], parts[1], parts[2]);
+    sum = sum.kind == EV_ERROR ? rows : ev_rows_add(r->e, sum, rows, r->span);
+    *port += 3;
+  }
+  return sum;
 }
 
 static bool reverse_conditional(const reversal *r) {
   evaluator *e = r->e;
   uint32_t count = r->node->input_count - 1;
-  leat_value *results[LEAT_REGION_BODIES];
+  ev *results[LEAT_REGION_BODIES];
   uint32_t *inputs = leat_new_array(e->arena, uint32_t, (size_t)count + 1);
   uint32_t *partials = leat_new_array(e->arena, uint32_t, (size_t)r->node->output_count + 1);
   leat_value *dys = leat_new_array(e->arena, leat_value, (size_t)r->node->output_count + 1);
@@ -86,19 +135,22 @@ static bool reverse_conditional(const reversal *r) {
     if (dys[i].node) partials[i] = leat_region_add(&region.built, dys[i]);
   bool ok = true;
   for (uint32_t b = 0; b < LEAT_REGION_BODIES; b++) {
-    results[b] = leat_new_array(e->arena, leat_value, (size_t)count + 1);
+    results[b] = leat_new_array(e->arena, ev, (size_t)count + 1);
     ev_region_open(e);
     ok = ok && reverse_branch(r, r->node->attrs[b].body, inputs, partials, results[b]);
     ev_region_close(e);
   }
-  for (uint32_t i = 0; ok && i < count; i++)
-    for (uint32_t b = 0; r->wanted[i + 1] && b < LEAT_REGION_BODIES; b++)
-      ev_give(r, b, results[b][i]);
+  for (uint32_t i = 0; ok && i < count; i++) {
+    ev both[] = {results[0][i], results[1][i]};
+    if (r->wanted[i + 1]) give_gradients(r, r->node->inputs[i + 1], both);
+  }
   if (!ok) ev_region_drop(e);
   leat_node *node = ok ? ev_region_end(e, &r->node->inputs[0]) : NULL;
   uint32_t port = 0;
-  for (uint32_t i = 0; node && i < count; i++)
-    if (r->wanted[i + 1]) r->out[i + 1] = ev_tensor((leat_value){node, port++});
+  for (uint32_t i = 0; node && i < count; i++) {
+    ev both[] = {results[0][i], results[1][i]};
+    if (r->wanted[i + 1]) r->out[i + 1] = take_gradient(r, node, &port, both);
+  }
   return node;
 }
 

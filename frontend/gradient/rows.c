@@ -71,6 +71,7 @@ static ev concat(evaluator *e, leat_value a, leat_value b, leat_span span) {
 
 // Of the same rows the values add up, so that they do not double where ways part and meet.
 static ev join(evaluator *e, ev a, ev b, leat_span span) {
+  if (a.rows->count.node || b.rows->count.node) return ev_join_counted(e, a, b, span);
   leat_value at = a.rows->indices, other = b.rows->indices;
   if (at.node == other.node && at.port == other.port)
     return with_values(

@@ -672,6 +672,118 @@ def grad_of_rows_of_loops_in_loops(table, i):
     return first(table), True, found
 
 
+def chosen(table, i, p):
+    y = numpy.zeros(2)
+    for row, yes in zip(i, p):
+        if yes:
+            y = numpy.tanh(y + table[row].sum(0) * [2, 1])
+        elif row[0] == 3:
+            y = y * table[row[1]]
+    return y
+
+
+CHOSEN = '''
+  _, y = while (t: i64[] = 0, y = zeros(f64[2])) t < T {
+    z = if p[t] {
+      yield tanh(y + sum(table[i[t]], axis=0) * [2, 1])
+    } else {
+      w = if i[t, 0] == 3 { yield y * table[i[t, 1]] } else { yield y }
+      yield w
+    }
+    next t + 1, z
+  }
+'''
+TURNS = [[1, 2], [3, 4], [9, 9], [4, 1], [3, 1]]
+
+
+@case('''
+entry main(table: f64[5, 2], i: i32[T, 2], p: bool[T]) -> (dt: f64[5, 2], scaled: f64[5, 2], count: i64[], last: i32[], d2: f64[5, 2]) {'''
++ CHOSEN + '''
+  g = grad(sum(y * y), [table])[0]
+  static_assert(is_rows(g), "sparse")
+  dt = g * 1
+  scaled = g / cast(iota(shape(table), axis=0), f64)
+  count = cast(size(row_indices(g)), i64)
+  last = if count == 0 { yield cast(-1, i32) } else { yield gather(row_indices(g), maximum(count - 1, 0), axis=0) }
+  h = grad(sum(dt), [table])[0]
+  d2 = h * 1
+}''', *({'table': TABLE, 'i': TURNS, 'p': p} for p in ([True, False, False, True, False], [False, False, False, False, True],
+                                                       [True, True, False, True, True])),
+      {'table': TABLE, 'i': [[7, 7]], 'p': [False]}, tolerance=1e9)
+def grad_of_rows_that_branches_read(table, i, p):
+    first = lambda table: slopes(lambda table: (chosen(table, i, p)**2).sum(), table)[0]
+    dt, found, h = first(table), numpy.zeros((5, 2)), 1e-4
+    read = [[int(row[1])] if not yes else [int(row[0]), int(row[1])] for row, yes in zip(i, p) if yes or row[0] == 3][::-1]
+    for place in numpy.ndindex(5, 2):
+        step = numpy.zeros((5, 2))
+        step[place] = h
+        ends = [first(table + k * step).sum() for k in (-2, -1, 1, 2)]
+        found[place] = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+    scaled = numpy.array([0 * dt[0], *(dt[k] / k for k in range(1, 5))])
+    return dt, scaled, sum(map(len, read)), read[-1][-1] if read else -1, found
+
+
+@case('''
+entry main(table: f64[5, 2], u: f64[V, 2], i: i32[T, 2], p: bool[]) -> (a: f64[5, 2], b: f64[V, 2], c: f64[5, 2], d: f64[5, 2], e: f64[5, 2]) {
+  x = if p { yield table[i[0]] } else { yield table[i[1]] * 2 }
+  a = grad(sum(x * x), [table])[0] * 1
+  y = if p { yield u[i[0]] } else { yield u[i[1]] * 2 }
+  of_u = grad(sum(y * y), [u])[0]
+  static_assert(not is_rows(of_u), "there may be no row 0")
+  b = of_u
+  z = if p { yield table[i[0, 0]] } else { yield sum(table * table, axis=0) }
+  c = grad(sum(z * z), [table])[0]
+  _, s = while (k = 0, s: f64[] = 0) k < 3 {
+    _, y = while (t: i64[] = 0, y = zeros(f64[2])) t < T {
+      z = if i[t, 0] > k { yield tanh(y + table[i[t, 1]]) } else { yield y }
+      next t + 1, z + table[i[t, 1]] * 0.5
+    }
+    next k + 1, s + sum(y)
+  }
+  of_all = grad(s, [table])[0]
+  static_assert(is_rows(of_all), "of a loop in a loop")
+  d = of_all
+  _, e = while (t: i64[] = 0, e = zeros(f64[5, 2])) t < T {
+    z = if p { yield table[i[t]] } else { yield table[i[t, 1]] * ones(f64[2, 2]) }
+    inside = grad(sum(z * z) + sum(table[i[0]]), [table])[0]
+    static_assert(not is_rows(inside), "no dim can be computed here")
+    next t + 1, e * 2 + inside
+  }
+}''', *({'table': TABLE, 'u': TABLE, 'i': ROWS, 'p': p} for p in (True, False)))
+def grad_of_rows_of_all_kinds_of_branches(table, u, i, p):
+    x = lambda table: ((table[i[0]] if p else table[i[1]] * 2)**2).sum()
+    z = lambda table: ((table[i[0, 0]] if p else (table * table).sum(0))**2).sum()
+    def s(table):
+        total = 0
+        for k in range(3):
+            y = numpy.zeros(2)
+            for row in i:
+                y = (numpy.tanh(y + table[row[1]]) if row[0] > k else y) + table[row[1]] * 0.5
+            total = total + y.sum()
+        return total
+    e = numpy.zeros((5, 2))
+    for row in i:
+        e = e * 2 + slopes(lambda table: ((table[row] if p else table[row[1]] * numpy.ones((2, 2)))**2).sum() + table[i[0]].sum(), table)[0]
+    return slopes(x, table)[0], slopes(x, u)[0], slopes(z, table)[0], slopes(s, table)[0], e
+
+
+@case('''
+var table: f64[5, 2] = 0.5
+entry main(i: i32[T, 2], p: bool[T]) training -> (loss: f64[]) {''' + CHOSEN + '''
+  loss = sum(y * y)
+  minimize(loss, momentum, lr=0.1)
+}''', {'i': TURNS, 'p': [True, False, False, True, False]}, words=['-n', '3'],
+      fetch={'table': 'f64'}, tolerance=100)
+def rows_of_branches_are_trained(i, p):
+    table, velocity = numpy.full((5, 2), 0.5), numpy.zeros((5, 2))
+    f = lambda table: (chosen(table, i, p)**2).sum()
+    for _ in range(3):
+        loss = f(table)
+        velocity = 0.9 * velocity + slopes(f, table)[0]
+        table = table - 0.1 * velocity
+    return loss, table
+
+
 @case('''
 var table: f64[5, 2] = 0.5
 entry main(i: i32[4, 2], n: i32[]) training -> (loss: f64[]) {
