@@ -300,13 +300,20 @@ static void find_copied_reads(leat_table *table) {
   }
 }
 
-// What a loop carries is copied before it is the loop's turn.
+static bool is_carried(const leat_unit *loop, const leat_storage *storage) {
+  for (uint32_t i = 0; i < loop->region.carried.count; i++)
+    if (loop->region.carried.items[i] == storage) return true;
+  return false;
+}
+
+// What a loop carries is copied before it is the loop's turn; another copy of the same, before an
+// assignment, is none of the loop's.
 static void fence_copies(leat_table *table, const leat_unit *user, const leat_storage *read,
                          leat_unit *needed) {
-  bool loop = user && user->kind == LEAT_UNIT_REGION;
-  for (uint32_t i = 0, count = loop ? user->before.count : 0; i < count; i++) {
+  bool region = user && user->kind == LEAT_UNIT_REGION;
+  for (uint32_t i = 0, count = region ? user->before.count : 0; i < count; i++) {
     leat_unit *copy = user->before.items[i];
-    if (copy->kind == LEAT_UNIT_COPY && !copy->copy.assign && copy->copy.from == read)
+    if (copy->kind == LEAT_UNIT_COPY && copy->copy.from == read && is_carried(user, copy->copy.to))
       fence(table, copy, needed);
   }
 }

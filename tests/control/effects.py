@@ -486,3 +486,19 @@ def a_variable_is_first_read_after_something_in_a_branch(x, n):
     if n > 0:
         print('first', x)
     return 2 + x if n > 0 else x
+
+
+@case('''
+var count: i64[] = 3
+entry main(a: i64[]) -> (y: i64[]) {
+  old = count
+  if count > a { count := a }
+  _ = while (t = 0) t < 2 {
+    count := count + old * a
+    next t + 1
+  }
+  y = count
+}''', {'a': 2}, {'a': 5}, fetch={'count': 'i64'})
+def a_loop_reads_what_a_variable_was_and_is(a):
+    count = min(3, a) + 2 * 3 * a
+    return count, count
