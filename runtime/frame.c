@@ -160,7 +160,7 @@ static void keep_carried(leat_frame *frame, const leat_image_region *loop, leat_
 // Frees what a loop does not carry. That is at least half of the heap then: so each byte that is
 // made pays for one that is copied, however little of what is carried an iteration makes.
 static void renew(leat_frame *frame, const leat_image_region *loop, leat_string_heap *heap) {
-  enum { LITTLE = 1 << 18 };
+  enum { LITTLE = 1 << 12 };
   if (heap->bytes < LITTLE || heap->bytes < heap->enough) return;
   uint64_t needed = carried_bytes(frame, loop);
   uint64_t enough = needed < UINT64_MAX / 2 ? 2 * needed : UINT64_MAX;

@@ -1,6 +1,6 @@
 """Random programs of branches and loops in each other, in Leat's words and in Python's.
 
-A program has whole numbers, which wrap, floats, vectors of both, bools, and variables. Whole numbers must come out
+A program has whole numbers, which wrap, floats, strings, vectors of these, bools, and variables. Whole numbers must come out
 exactly. Conditions that compare floats have a distance that no rounding crosses, but by a rare chance. With `smooth` the
 program asks for gradients too; Python then runs it with complex steps. What is assigned to a variable has no gradient.
 """
@@ -11,17 +11,19 @@ import numpy
 from case import Case
 from gradients import slopes
 
-TYPES = {'i': 'i64[]', 'v': 'i64[N]', 'f': 'f64[]', 'g': 'f64[N]', 'p': 'bool[]'}
-FEEDS = {'a': 'i', 'k': 'v', 'x': 'f', 'y': 'g'}
+TYPES = {'i': 'i64[]', 'v': 'i64[N]', 'f': 'f64[]', 'g': 'f64[N]', 's': 'str[]', 'w': 'str[N]', 'p': 'bool[]'}
+FEEDS = {'a': 'i', 'k': 'v', 'x': 'f', 'y': 'g', 'q': 's', 'z': 'w'}
 STATE = {'count': ('i', 3), 'level': ('f', 0.5)}
 DEEPEST, SIZES = 3, (1, 2, 5)
+WORDS = ('', 'a', 'Bc', 'twelve bytes')
 
 # Ways to make a value of a kind: Leat's text, Python's, and the kinds of what stands in it.
 RECIPES = {
     'i': [('({} + {})', '({} + {})', 'ii'), ('({} - {})', '({} - {})', 'ii'), ('({} * {})', '({} * {})', 'ii'),
           ('maximum({}, {})', 'np.maximum({}, {})', 'ii'), ('({} % 7)', 'np.fmod({}, 7)', 'i'),
           ('sum({})', 'np.sum({})', 'v'), ('{}[bit_and({}, 7) % N]', '{}[({} & 7) % N]', 'vi'),
-          ('where({}, {}, {})', 'np.where({}, {}, {})[()]', 'pii'), ('bit_xor({}, {})', '({} ^ {})', 'ii')],
+          ('where({}, {}, {})', 'np.where({}, {}, {})[()]', 'pii'), ('bit_xor({}, {})', '({} ^ {})', 'ii'),
+          ('str_length({})', 'np.int64(len({}))', 's')],
     'v': [('({} + {})', '({} + {})', 'vv'), ('({} * {})', '({} * {})', 'vi'), ('roll({}, 1)', 'np.roll({}, 1)', 'v'),
           ('where({} > {}, {}, {})', 'np.where({} > {}, {}, {})', 'vivi'), ('cumsum({})', 'np.cumsum({})', 'v'),
           ('scatter_add({0}, bit_and({1}, 7) % N, {2}, axis=0)', 'added({0}, ({1} & 7) % N, {2})', 'vii')],
@@ -33,9 +35,15 @@ RECIPES = {
           ('roll({}, 1)', 'np.roll({}, 1)', 'g'), ('sin({} - {})', 'np.sin({} - {})', 'gf'),
           ('where({} > 0, {}, {})', 'np.where({} > 0, {}, {})', 'vgg'),
           ('scatter_set({0}, bit_and({1}, 7) % N, {2}, axis=0)', 'placed({0}, ({1} & 7) % N, {2})', 'gif')],
+    's': [('substring({} + {}, start=-9, size=9)', '({} + {})[-9:]', 'ss'), ('number_to_str({})', 'str({})', 'i'),
+          ('str_upper({})', '{}.upper()', 's'), ('{}[bit_and({}, 7) % N]', '{}[({} & 7) % N]', 'wi'),
+          ('where({}, {}, {})', '({1} if {0} else {2})', 'pss')],
+    'w': [('substring({} + {}, start=-9, size=9)', 'ends({} + {})', 'ws'), ('roll({}, 1)', 'np.roll({}, 1)', 'w'),
+          ('number_to_str({})', 'spelled({})', 'v'), ('where({} > {}, {}, {})', 'np.where({} > {}, {}, {})', 'viww'),
+          ('scatter_set({0}, bit_and({1}, 7) % N, {2}, axis=0)', 'placed({0}, ({1} & 7) % N, {2})', 'wis')],
     'p': [('({} > {})', '({} > {})', 'ii'), ('({} % 2 == 0)', '(np.fmod({}, 2) == 0)', 'i'),
           ('({} > 0.125)', '({}.real > 0.125)', 'f'), ('(not {})', '(not {})', 'p'), ('({} and {})', '({} and {})', 'pp'),
-          ('(sum({}) > {})', '(np.sum({}) > {})', 'vi')],
+          ('(sum({}) > {})', '(np.sum({}) > {})', 'vi'), ('({} < {})', '({} < {})', 'ss')],
 }
 LITERALS = {'i': ('cast({}, i64)', 'np.int64({})'), 'f': ('cast({}.5, f64)', '({} + 0.5)')}
 
@@ -47,9 +55,21 @@ def added(x, place, value):
 
 
 def placed(x, place, value):
-    x = x.astype(numpy.result_type(x, value))
+    x = x.astype(numpy.result_type(x, value) if x.dtype != object else object)
     x[place] = value
     return x
+
+
+def strings(values):
+    return numpy.array(list(values), object)
+
+
+def spelled(x):
+    return strings(map(str, x))
+
+
+def ends(x):
+    return strings(one[-9:] for one in x)
 
 
 class Program:
@@ -94,13 +114,13 @@ class Program:
                 leat = f'stop_gradient({leat})' if STATE[name][0] == 'f' else leat
                 self.write(depth, f'{name} := {leat}', [f"state['{name}'] = ({python}).real"])
             else:
-                kind = self.rng.choice('iivffgg')
+                kind = self.rng.choice('iivffggsw')
                 name, (leat, python) = self.new(kind), self.value(kind, scope)
                 self.write(depth, f'{name} = {leat}', [f'{name} = {python}'])
                 scope[name] = kind
 
     def kinds(self, least):
-        return [self.rng.choice('iivffggp') for _ in range(self.rng.randrange(least, 4))]
+        return [self.rng.choice('iivffggpsw') for _ in range(self.rng.randrange(least, 4))]
 
     def branch(self, scope, depth, nesting):
         kinds = self.kinds(0)
@@ -133,7 +153,7 @@ class Program:
         if self.rng.random() < 0.3:
             more = self.value('p', inner)
             condition = f'{condition[0]} and {more[0]}', f'{condition[1]} and {more[1]}'
-        carried = ', '.join([f'{turn}: i64[] = 0'] + [f'{name}: {TYPES[kind]} = {one}' if kind in 'if' else f'{name} = {one}'
+        carried = ', '.join([f'{turn}: i64[] = 0'] + [f'{name}: {TYPES[kind]} = {one}' if kind in 'ifs' else f'{name} = {one}'
                                                       for name, kind, (one, _) in zip(names, kinds, begins)])
         self.write(depth, f'{", ".join([turn] + names)} = while ({carried}) {condition[0]} {{',
                    [f'{", ".join([turn] + names)} = {", ".join(["np.int64(0)"] + [one for _, one in begins])}',
@@ -165,14 +185,16 @@ def random_case(seed, smooth):
     takes = ', '.join(f'{name}: {TYPES[kind]}' for name, kind in FEEDS.items())
     text = ''.join(f'var {name}: {TYPES[kind]} = {value}\n' for name, (kind, value) in STATE.items())
     text += f'entry main({takes}) -> ({", ".join(results)}) {{\n' + '\n'.join(lines) + '\n}\n'
-    python = f'def main(a, k, x, y):\n    N = len(k)\n' + '\n'.join(program.python) + f'\n    return ({"".join(name + ", " for name in made)})\n'
-    space = {'np': numpy, 'added': added, 'placed': placed}
+    python = f'def main(a, k, x, y, q, z):\n    N = len(k)\n' + '\n'.join(program.python) + f'\n    return ({"".join(name + ", " for name in made)})\n'
+    space = {'np': numpy, 'added': added, 'placed': placed, 'spelled': spelled, 'ends': ends}
     exec(python, space)
 
-    def oracle(a, k, x, y):
+    def oracle(a, k, x, y, q, z):
+        z = strings(one.decode() for one in z)
+
         def run(x, y):
             space['state'] = {name: numpy.int64(value) if kind == 'i' else value for name, (kind, value) in STATE.items()}
-            return space['main'](a[()], k, x[()], y)
+            return space['main'](a[()], k, x[()], y, q, z)
         values = run(x, y)
         ends = tuple(space['state'].values())
         if smooth and floats:
@@ -182,6 +204,7 @@ def random_case(seed, smooth):
 
     n = rng.choice(SIZES)
     feeds = {'a': rng.randrange(-9, 10), 'k': [rng.randrange(-9, 10) for _ in range(n)],
-             'x': rng.uniform(-2, 2), 'y': [rng.uniform(-2, 2) for _ in range(n)]}
+             'x': rng.uniform(-2, 2), 'y': [rng.uniform(-2, 2) for _ in range(n)],
+             'q': rng.choice(WORDS), 'z': [rng.choice(WORDS) for _ in range(n)]}
     return Case(f'random_{seed}', text, oracle, (feeds,), [], {name: TYPES[kind][:3] for name, (kind, _) in STATE.items()},
                 ('cpu', 'ref', 'c'), 1e5)

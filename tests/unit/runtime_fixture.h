@@ -73,7 +73,7 @@ static inline int32_t k_count(leat_call *call, const leat_arg *args, int64_t beg
 }
 
 // out = a string of so many bytes, each one more than a's first
-enum { NEXT_SIZE = 10000 };
+enum { NEXT_SIZE = 1000 };
 static _Atomic uint64_t most_bytes; // that a heap had, of those which it was called with
 static inline int32_t k_next(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
   leat_str *out = args[0].pointer;
