@@ -102,10 +102,29 @@ leat_value ev_region_last_read(evaluator *e, const leat_state *state) {
   return s ? s->now : (leat_value){0};
 }
 
+// Whether a value of the open body may be dead.
+static bool has_primitives(const evaluator *e) {
+  const leat_graph *graph = e->graph;
+  for (uint32_t i = e->region->built.first; i < graph->nodes.count; i++)
+    if (leat_op_last_phase(graph->nodes.items[i]->op) < LEAT_PHASE_RAISED) return true;
+  return false;
+}
+
+// What is dead leaves the variable as it is.
+static leat_value assigned(evaluator *e, leat_state *state, leat_value value) {
+  leat_value either[] = {value, {0}};
+  if (!has_primitives(e)) return value;
+  leat_builder builder = ev_builder(e, e->span);
+  either[1] = ev_region_read(e, state, e->span);
+  const char *name = ev_node_name(e, leat_path_last(state->name), NULL);
+  return leat_build(&builder, name, LEAT_OP_merge, either, 2, NULL);
+}
+
 // What was assigned is read as a value of its own, as outside of bodies: no gradient goes through.
 void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
   ev_region_state *s = find_state(e->region, state);
   if (!s) s = add_state(e, state, e->span);
+  if (s) value = assigned(e, state, value);
   leat_builder builder = ev_builder(e, e->span);
   const char *name = ev_node_name(e, leat_path_last(state->name), NULL);
   if (s) value = leat_build(&builder, name, LEAT_OP_stop_gradient, &value, 1, NULL);

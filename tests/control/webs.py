@@ -703,3 +703,92 @@ entry main(x: f64[], p: bool[]) training -> (y: f64[], g: f64[], d: f64[]) {
 }''', {'x': 3, 'p': True}, {'x': 3, 'p': False}, fetch={'w': 'f64', 'w/momentum/m': 'f64'})
 def what_is_dead_trains_nothing(x, p):
     return ((x - 2) ** 2, 2 * (x - 2), 1, 3, -2) if p else (x, x * 100, x * 200, 2, 0)
+
+
+@case('''
+var v: i64[] = 1
+entry main(n: i64[], s: i64[], p: bool[]) -> (i_last: i64[], s_last: i64[], v_last: i64[]) {
+  n_in = enter(n, frame="while", is_constant=true)
+  p_in = enter(p, frame="while", is_constant=true)
+  i, _ = merge(enter(n * 0, frame="while"))
+  t, _ = merge(enter(s, frame="while"))
+  more = loop_cond(i < n_in)
+  i_exit, i_true = switch(i, more)
+  t_exit, t_true = switch(t, more)
+  i_body = identity(i_true)
+  t_body = identity(t_true)
+  two = tensor(2) after [i_body]
+  even = i_body % cast(two, i64) == 0
+  even_f, even_t = switch(even, even)
+  then = identity(even_t)
+  otherwise = identity(even_f)
+  one = tensor(1) after [then]
+  v += cast(one, i64)
+  _, t_then = switch(t_body, even)
+  a = t_then + v
+
+  t_else, _ = switch(t_body, even)
+  i_else, _ = switch(i_body, even)
+  zero = tensor(0) after [otherwise]
+  i_inner = enter(i_else, frame="while/cond/while", is_constant=true)
+  p_inner = enter(p_in, frame="while/cond/while", is_constant=true)
+  j, _ = merge(enter(cast(zero, i64), frame="while/cond/while"))
+  u, _ = merge(enter(t_else, frame="while/cond/while"))
+  inner = loop_cond(j < i_inner)
+  _, j_true = switch(j, inner)
+  u_exit, u_true = switch(u, inner)
+  j_body = identity(j_true)
+  u_no, u_yes = switch(u_true, p_inner)
+  v := v * 2 - j_body
+  picked, _ = merge(u_no * 3, u_yes - v)
+  next_iteration(j_body + 1, j)
+  next_iteration(picked, u)
+  chosen, _ = merge(leave(u_exit), a)
+
+  next_iteration(i_body + 1, i)
+  next_iteration(chosen, t)
+  i_last = leave(i_exit)
+  s_last = leave(t_exit)
+
+  k, _ = merge(enter(s, frame="beside"))
+  n_beside = enter(n, frame="beside", is_constant=true)
+  go = loop_cond(k < n_beside)
+  _, k_true = switch(k, go)
+  k_body = identity(k_true)
+  print("beside", k_body, v)
+  next_iteration(k_body + 1, k)
+  v_last = v + 0
+}''', *({'n': n, 's': s, 'p': p} for n in (0, 5) for s in (-1, 3) for p in (True, False)))
+def what_tensorflow_makes_of_while_and_cond(n, s, p):
+    v, t = 1, int(s)
+    for i in range(n):
+        if i % 2 == 0:
+            v += 1
+            t += v
+            continue
+        for j in range(i):
+            v = v * 2 - j
+            t = t - v if p else t * 3
+    for k in range(s, n):
+        print('beside', k, v)
+    return n, t, v
+
+
+@case('''
+var w: f32[] = 1
+entry main(x: f32[], p: bool[], n: i32[]) -> (y: f32[]) {
+  y = if n > 0 {
+    f, t = switch(x, p)
+    w := t * 2
+    w += f
+    yield w + 0
+  } else { yield x }
+  _ = while (i = 0) i < n {
+    _, late = switch(w, i > 1)
+    w := late + 10
+    next i + 1
+  }
+}''', *({'x': 3, 'p': p, 'n': n} for p in (True, False) for n in (0, 4)), fetch={'w': 'f32'})
+def what_is_dead_changes_no_variable_in_a_body(x, p, n):
+    w = 1 if n == 0 else x * 2 if p else 1 + x
+    return x if n == 0 else w, w + 10 * max(n - 2, 0)
