@@ -2,6 +2,10 @@
 // `loop_cond` says is computed in the condition, as far as that needs it, and again in the body and
 // behind the loop, as far as these do; what is alive where the frame has another iteration is the
 // body's, and what is where it has none stands behind the loop.
+//
+// What has an effect is not computed again: where what is done before `loop_cond` has one, and its
+// values are needed behind that, all of the condition is done in front of the loop, and then at the
+// end of the body; what it says, and those values, are carried.
 #include "passes/raise.h"
 
 #include <string.h>
@@ -16,6 +20,14 @@ typedef struct selection {
   bool *late;      // by item: it depends on what `loop_cond` says
   uint32_t user;   // item whose uses are looked at
 } selection;
+
+typedef leat_vec(const leat_web_item *) item_list;
+
+static bool has_item(const item_list *items, const leat_web_item *item) {
+  for (uint32_t i = 0; i < items->count; i++)
+    if (items->items[i] == item) return true;
+  return false;
+}
 
 // -- What belongs where ---------------------------------------------------------------------------
 
@@ -91,12 +103,14 @@ static bool is_own(const selection *s, uint32_t i, part part) {
   return own == CONDITION && s->late[i] ? part != CONDITION : own == part;
 }
 
-// The items of the frame that the part needs for what is wanted, and its effects.
-static bool select(leat_web *web, const leat_web_frame *frame, part part,
-                   const leat_web_refs *wanted, leat_web_items *out) {
+// The items of the frame that the part needs for what is wanted, and its effects. What other parts
+// have done, with an effect, goes to `done`.
+static leat_web_items select(leat_web *web, const leat_web_frame *frame, part part,
+                             const leat_web_refs *wanted, item_list *done) {
   uint32_t count = frame->items.count;
   leat_truth context = context_of(web, frame, part);
   selection s = {.web = web, .frame = frame, .number = ++web->plans};
+  leat_web_items selected = {0};
   s.needed = leat_new_array(web->scratch, bool, (size_t)count + 1);
   leat_web_mark(&frame->items, s.number);
   find_late(&s);
@@ -106,24 +120,53 @@ static bool select(leat_web *web, const leat_web_frame *frame, part part,
     bool own = is_own(&s, i, part), effect = leat_web_has_effect(item);
     s.needed[i] = s.needed[i] || (own && effect);
     if (leat_truth_and(&web->truths, item->live, context) == LEAT_NEVER) s.needed[i] = false;
-    if (!s.needed[i]) continue;
-    if (!own && effect)
-      return leat_web_fail(web, item->node ? item->node : item->loop->enters.items[0],
-                           "what has an effect and is used both before and behind the `loop_cond` "
-                           "of the frame \"%s\" is not supported yet",
-                           frame->name);
-    need_inputs(&s, item);
+    if (s.needed[i] && effect && !own) {
+      if (!has_item(done, item)) leat_vec_push(web->scratch, done, item);
+      s.needed[i] = false;
+    }
+    if (s.needed[i]) need_inputs(&s, item);
   }
   for (uint32_t i = 0; i < count; i++)
-    if (s.needed[i]) leat_vec_push(web->scratch, out, frame->items.items[i]);
-  return true;
+    if (s.needed[i]) leat_vec_push(web->scratch, &selected, frame->items.items[i]);
+  return selected;
 }
 
 static bool place_part(leat_web *web, const leat_web_frame *frame, part part,
                        const leat_web_refs *wanted) {
-  leat_web_items items = {0};
-  return select(web, frame, part, wanted, &items) &&
-         leat_web_place(web, context_of(web, frame, part), &items, wanted);
+  item_list done = {0};
+  leat_web_items items = select(web, frame, part, wanted, &done);
+  return leat_web_place(web, context_of(web, frame, part), &items, wanted);
+}
+
+static leat_web_refs next_values(leat_web *web, const leat_web_frame *frame) {
+  leat_web_refs next = {0};
+  for (uint32_t i = 0; i < frame->carried.count; i++)
+    leat_vec_push(web->scratch, &next, frame->carried.items[i]->next->inputs[0]);
+  return next;
+}
+
+static leat_web_refs last_values(leat_web *web, const leat_web_frame *frame) {
+  leat_web_refs last = {0};
+  for (uint32_t i = 0; i < frame->leaves.count; i++)
+    leat_vec_push(web->scratch, &last, frame->leaves.items[i]->inputs[0]);
+  return last;
+}
+
+// `loop_cond`, and what the condition does, with an effect, that others need.
+static leat_web_refs find_asked(leat_web *web, const leat_web_frame *frame) {
+  item_list done = {0};
+  leat_web_refs values = {0}, next = next_values(web, frame), last = last_values(web, frame);
+  leat_vec_push(web->scratch, &values, ((leat_web_ref){frame->cond, 0}));
+  select(web, frame, BODY, &next, &done);
+  select(web, frame, BEHIND, &last, &done);
+  for (uint32_t i = 0; i < done.count; i++) {
+    const leat_web_item *item = done.items[i];
+    for (uint32_t k = 0; item->loop && k < item->loop->leaves.count; k++)
+      leat_vec_push(web->scratch, &values, ((leat_web_ref){item->loop->leaves.items[k], 0}));
+    for (uint32_t k = 0; item->node && k < item->node->node->output_count; k++)
+      leat_vec_push(web->scratch, &values, ((leat_web_ref){item->node, k}));
+  }
+  return values;
 }
 
 // -- The number of the iteration ------------------------------------------------------------------
@@ -149,82 +192,136 @@ static leat_value index_of(leat_builder *builder, const char *path, leat_value i
 
 // -- The loop -------------------------------------------------------------------------------------
 
+// The inputs: what the merges give, the number of the iteration if it is asked for, and, where the
+// condition is done ahead, what it says and what else it has done.
 typedef struct loop {
   leat_web *web;
   const leat_web_frame *frame;
   leat_region region;
   leat_builder builder;
   bool counted;
-  leat_value iteration; // in the open body
+  leat_value iteration; // the one that is placed
+  leat_web_refs asked;  // `loop_cond` first; the others are done ahead
 } loop;
+
+static bool is_ahead(const loop *l) {
+  return l->asked.count > 1;
+}
 
 static const char *path_of(const loop *l, const char *name) {
   return leat_intern_path(l->web->graph->strings, l->region.path, name);
 }
 
-static void add_inputs(loop *l) {
-  for (uint32_t i = 0; i < l->frame->carried.count; i++)
-    leat_region_add(&l->region, leat_web_now(l->frame->carried.items[i]->inputs[0].of->inputs[0]));
-  if (l->counted)
-    leat_region_add(&l->region,
-                    leat_build_scalar_i64(&l->builder, path_of(l, "const"), LEAT_i64, 0));
-}
-
-static void open_body(loop *l) {
-  uint32_t count = l->frame->carried.count;
-  leat_region_open(&l->region);
+static void set_enters(const loop *l) {
   for (uint32_t i = 0; i < l->frame->enters.count; i++) {
     leat_web_node *enter = l->frame->enters.items[i];
     enter->now[0] = leat_web_now(enter->inputs[0]);
   }
-  for (uint32_t i = 0; i < count; i++) {
+}
+
+// `placed` orders what runs after them.
+static void set_merges(loop *l, const leat_value *values, leat_node *placed) {
+  for (uint32_t i = 0; i < l->frame->carried.count; i++) {
     leat_web_node *merge = l->frame->carried.items[i];
-    const char *name = leat_path_last(merge->node->name);
-    merge->now[0] = leat_region_parameter(&l->region, &l->builder, name, i);
-    merge->placed = NULL;
-  }
-  if (!l->counted) return;
-  l->iteration = leat_region_parameter(&l->region, &l->builder, "iteration", count);
-  leat_vec_push(l->web->scratch, &l->web->iterations, l->iteration);
-  for (uint32_t i = 0; i < count; i++) {
-    leat_web_node *merge = l->frame->carried.items[i];
+    merge->now[0] = values[i];
+    merge->placed = placed;
     if (merge->numbered) merge->now[1] = index_of(&l->builder, path_of(l, "index"), l->iteration);
   }
 }
 
-static void close_body(loop *l) {
-  leat_region_close(&l->region, &l->builder, NULL);
+static void set_done(const loop *l, const leat_value *values) {
+  for (uint32_t i = 1; i < l->asked.count; i++) {
+    leat_web_ref ref = leat_web_through(l->asked.items[i]);
+    ref.of->now[ref.port] = values[i];
+  }
+}
+
+static uint32_t first_asked(const loop *l) {
+  return l->frame->carried.count + (l->counted ? 1 : 0);
+}
+
+static bool place(loop *l, part part, const leat_web_refs *wanted, leat_value *out) {
+  if (l->counted) leat_vec_push(l->web->scratch, &l->web->iterations, l->iteration);
+  bool placed = place_part(l->web, l->frame, part, wanted);
   if (l->counted) l->web->iterations.count--;
+  for (uint32_t i = 0; i < wanted->count && placed; i++) out[i] = leat_web_now(wanted->items[i]);
+  return placed;
+}
+
+static leat_value *new_values(const loop *l) {
+  return leat_new_array(l->web->scratch, leat_value,
+                        (size_t)first_asked(l) + l->asked.count + l->frame->leaves.count);
+}
+
+static bool add_inputs(loop *l) {
+  uint32_t count = l->frame->carried.count;
+  leat_value *first = new_values(l);
+  for (uint32_t i = 0; i < count; i++) {
+    first[i] = leat_web_now(l->frame->carried.items[i]->inputs[0].of->inputs[0]);
+    leat_region_add(&l->region, first[i]);
+  }
+  if (l->counted) {
+    l->iteration = leat_build_scalar_i64(&l->builder, path_of(l, "const"), LEAT_i64, 0);
+    leat_region_add(&l->region, l->iteration);
+  }
+  if (!is_ahead(l)) return true;
+  set_enters(l);
+  set_merges(l, first, NULL);
+  if (!place(l, CONDITION, &l->asked, first)) return false;
+  for (uint32_t i = 0; i < l->asked.count; i++) leat_region_add(&l->region, first[i]);
+  return true;
+}
+
+static leat_value parameter(loop *l, const char *name, uint32_t i) {
+  return leat_region_parameter(&l->region, &l->builder, name, i);
+}
+
+static void open_body(loop *l) {
+  uint32_t count = l->frame->carried.count;
+  leat_value *values = new_values(l);
+  leat_region_open(&l->region);
+  set_enters(l);
+  for (uint32_t i = 0; i < count; i++)
+    values[i] = parameter(l, leat_path_last(l->frame->carried.items[i]->node->name), i);
+  if (l->counted) l->iteration = parameter(l, "iteration", count);
+  set_merges(l, values, NULL);
+  for (uint32_t i = 1; i < l->asked.count; i++)
+    values[i] = parameter(l, "done", first_asked(l) + i);
+  set_done(l, values);
 }
 
 static bool place_condition(loop *l) {
-  leat_web_refs wanted = {0};
-  leat_web_ref cond = {(leat_web_node *)l->frame->cond, 0};
-  leat_vec_push(l->web->scratch, &wanted, cond);
+  leat_value holds;
   open_body(l);
-  if (!place_part(l->web, l->frame, CONDITION, &wanted)) return false;
-  leat_value holds = leat_web_now(cond);
-  close_body(l);
+  if (is_ahead(l))
+    holds = parameter(l, "again", first_asked(l));
+  else if (!place(l, CONDITION, &l->asked, &holds))
+    return false;
+  leat_region_close(&l->region, &l->builder, NULL);
   leat_region_give(&l->region, &l->builder, 0, holds);
   return true;
 }
 
 static bool place_body(loop *l) {
-  uint32_t count = l->frame->carried.count;
-  leat_web_refs wanted = {0};
-  leat_value *next = leat_new_array(l->web->scratch, leat_value, (size_t)count + 1), counting[2];
-  for (uint32_t i = 0; i < count; i++)
-    leat_vec_push(l->web->scratch, &wanted, l->frame->carried.items[i]->next->inputs[0]);
+  uint32_t count = first_asked(l);
+  leat_web_refs wanted = next_values(l->web, l->frame);
+  leat_value *next = new_values(l), counting[2];
   open_body(l);
-  if (!place_part(l->web, l->frame, BODY, &wanted)) return false;
-  for (uint32_t i = 0; i < count; i++) next[i] = leat_web_now(wanted.items[i]);
+  if (!place(l, BODY, &wanted, next)) return false;
   if (l->counted) {
     counting[0] = l->iteration;
     counting[1] = leat_build_scalar_i64(&l->builder, path_of(l, "const"), LEAT_i64, 1);
-    next[count] = leat_build(&l->builder, path_of(l, "iteration"), LEAT_OP_add, counting, 2, NULL);
+    next[count - 1] =
+        leat_build(&l->builder, path_of(l, "iteration"), LEAT_OP_add, counting, 2, NULL);
+    l->iteration = next[count - 1];
   }
-  close_body(l);
-  for (uint32_t i = 0; i < count + l->counted; i++) {
+  if (is_ahead(l)) {
+    set_merges(l, next, NULL);
+    if (!place(l, CONDITION, &l->asked, next + count)) return false;
+    count += l->asked.count;
+  }
+  leat_region_close(&l->region, &l->builder, NULL);
+  for (uint32_t i = 0; i < count; i++) {
     leat_region_give(&l->region, &l->builder, 1, next[i]);
     leat_region_carry(&l->region, i);
   }
@@ -233,17 +330,12 @@ static bool place_body(loop *l) {
 
 // What the merges give last is what the loop does.
 static bool place_behind(loop *l, leat_node *node) {
-  leat_web_refs wanted = {0};
-  uint32_t count = l->frame->carried.count;
-  for (uint32_t i = 0; i < count; i++) {
-    leat_web_node *merge = l->frame->carried.items[i];
-    merge->now[0] = (leat_value){node, i};
-    merge->placed = node;
-    if (merge->numbered)
-      merge->now[1] = index_of(&l->builder, path_of(l, "index"), (leat_value){node, count});
-  }
-  for (uint32_t i = 0; i < l->frame->leaves.count; i++)
-    leat_vec_push(l->web->scratch, &wanted, l->frame->leaves.items[i]->inputs[0]);
+  leat_web_refs wanted = last_values(l->web, l->frame);
+  leat_value *values = new_values(l);
+  for (uint32_t i = 0; i < node->output_count; i++) values[i] = (leat_value){node, i};
+  l->iteration = values[l->frame->carried.count];
+  set_merges(l, values, node);
+  if (is_ahead(l)) set_done(l, values + first_asked(l));
   if (!place_part(l->web, l->frame, BEHIND, &wanted)) return false;
   for (uint32_t i = 0; i < l->frame->leaves.count; i++) {
     leat_web_node *leave = l->frame->leaves.items[i];
@@ -257,10 +349,10 @@ bool leat_web_place_loop(leat_web *web, leat_web_frame *frame) {
   const leat_web_node *named =
       frame->leaves.count ? frame->leaves.items[0] : frame->enters.items[0];
   loop l = {.web = web, .frame = frame, .counted = is_counted(frame)};
+  l.asked = find_asked(web, frame);
   l.builder = leat_web_builder(web, named);
   l.region = leat_region_begin(web->graph, leat_graph_unique_name(web->graph, named->node->name));
-  add_inputs(&l);
-  if (!place_condition(&l) || !place_body(&l)) return false;
+  if (!add_inputs(&l) || !place_condition(&l) || !place_body(&l)) return false;
   leat_node *node = leat_region_end(&l.region, &l.builder, LEAT_OP_while_loop, NULL).node;
   return node && place_behind(&l, node);
 }

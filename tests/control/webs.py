@@ -792,3 +792,62 @@ entry main(x: f32[], p: bool[], n: i32[]) -> (y: f32[]) {
 def what_is_dead_changes_no_variable_in_a_body(x, p, n):
     w = 1 if n == 0 else x * 2 if p else 1 + x
     return x if n == 0 else w, w + 10 * max(n - 2, 0)
+
+
+@case('''
+var w: i32[] = 100
+entry main(n: i32[]) -> (s: i32[], k: i32[]) {
+  i, index = merge(enter(n, frame="f"))
+  h, _ = merge(enter(n * 0, frame="f"))
+  a = if i > 5 {
+    print("big", i)
+    yield i * 2
+  } else { yield i }
+  odd, even = switch(a, i % 2 == 0)
+  print("even", even)
+  b = if even > 2 {
+    print("more", even)
+    yield even + 1
+  } else { yield even }
+  j, _ = merge(enter(a, frame="inner"))
+  q = loop_cond(j < 9)
+  j_last, j_again = switch(j, q)
+  print("inner", j_again)
+  w += -j_again
+  next_iteration(j_again + 4, j)
+  c = leave(j_last)
+  either, _ = merge(b, odd)
+  p = loop_cond(c + either < 24)
+  _, again = switch(i, p)
+  h_last, h_again = switch(h, p)
+  _, a_again = switch(a, p)
+  c_last, c_again = switch(c, p)
+  _, index_again = switch(index, p)
+  print("body", a_again, c_again, index_again)
+  next_iteration(again + 1, i)
+  next_iteration(h_again + c_again, h)
+  s = leave(h_last * 1000 + c_last + either * 0)
+  k = leave(c_last + w)
+}''', {'n': 0}, {'n': 4}, {'n': 20})
+def what_is_done_before_the_condition_is_done_once(n):
+    w, h, i, index = 100, 0, int(n), 0
+    while True:
+        a = i
+        if i > 5:
+            print('big', i)
+            a = i * 2
+        either = a
+        if i % 2 == 0:
+            print('even', a)
+            if a > 2:
+                print('more', a)
+                either = a + 1
+        c = a
+        while c < 9:
+            print('inner', c)
+            w -= c
+            c += 4
+        if c + either >= 24:
+            return h * 1000 + c, c + w
+        print('body', a, c, index)
+        h, i, index = h + c, i + 1, 1
