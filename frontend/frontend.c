@@ -161,20 +161,21 @@ static leat_value find_path(const leat_frontend *e, const char *path) {
 // The longest path in which names of regions are looked for.
 enum { LONGEST_PATH = 4096 };
 
-// What names inside of the region begin with; its own may have got a number, as a later `k_1`.
-static const char *path_inside(const leat_frontend *e, const leat_node *region) {
+// What names inside of the region begin with: its own, or what that was before it got a number, as
+// a later `k_1`, whose bodies say so unless gradients have made others.
+static const char *path_inside(const leat_frontend *e, const leat_node *region, bool numbered) {
   const char *yield = leat_node_body(region, 0)->yield->name, *end = strrchr(yield, '/');
-  return end ? leat_intern_n(e->strings, yield, (size_t)(end - yield)) : region->name;
+  return numbered && end ? leat_intern_n(e->strings, yield, (size_t)(end - yield)) : region->name;
 }
 
 // A region of several values goes by the name of each: `y/z` is `k/z`, behind `k, y = while …`.
-static const char *path_through_regions(const leat_frontend *e, const char *path) {
+static const char *path_through_regions(const leat_frontend *e, const char *path, bool numbered) {
   if (strlen(path) > LONGEST_PATH) return path;
   for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
     const char *outer = leat_intern_n(e->strings, path, (size_t)(slash - path));
     const leat_value *alias = leat_map_get(&e->aliases, outer);
     if (!alias || alias->node->info->kind != LEAT_KIND_REGION) continue;
-    const char *inside = path_inside(e, alias->node);
+    const char *inside = path_inside(e, alias->node, numbered);
     path = leat_intern_path(e->strings, inside, slash + 1);
     slash = path + strlen(inside);
   }
@@ -183,7 +184,9 @@ static const char *path_through_regions(const leat_frontend *e, const char *path
 
 static leat_value find(const leat_frontend *e, const char *path) {
   leat_value found = find_path(e, path);
-  return found.node ? found : find_path(e, path_through_regions(e, path));
+  for (int numbered = 1; !found.node && numbered >= 0; numbered--)
+    found = find_path(e, path_through_regions(e, path, numbered));
+  return found;
 }
 
 leat_value leat_frontend_find(const leat_frontend *e, const leat_entry *entry, const char *name) {

@@ -178,6 +178,7 @@ int repl_compute(repl *r, const char *expression, leat_tensor *out) {
 // What the last step's entry was fed.
 typedef struct given_feeds {
   repl *r;
+  const char *within; // whose names are short, or NULL
   leat_vec(const char *) names;
   leat_vec(leat_tensor) values;
   int param;
@@ -189,21 +190,23 @@ static void take_param(void *context, const char *name) {
   const leat_tensor *feed = given->param < r->feed_count ? &r->feeds[given->param] : NULL;
   given->param++;
   if (!feed || !feed->data) return; // it has a default
-  name = leat_arena_printf(r->step_arena, "%s/%s", r->step.entries[0], name);
+  const char *entry = r->step.entries[0];
+  bool within = given->within && strcmp(given->within, entry) == 0;
+  name = within ? keep(r, name) : leat_arena_printf(r->step_arena, "%s/%s", entry, name);
   leat_vec_push(r->step_arena, &given->names, name);
   leat_vec_push(r->step_arena, &given->values, *feed);
 }
 
 // Only what the value needs is computed, of the entry that the last text ran too.
 static int fetch(repl *r, const char *name) {
-  given_feeds given = {.r = r};
+  given_feeds given = {.r = r, .within = leat_session_entry_run(r->session)->entry};
   if (r->step.entry_count)
     leat_session_names(r->session, LEAT_PARAMETERS, r->step.entries[0], take_param, &given);
   leat_step_spec spec = {.feeds = given.names.items,
                          .feed_count = (int)given.names.count,
                          .fetches = &name,
                          .fetch_count = 1,
-                         .within = leat_session_entry_run(r->session)->entry};
+                         .within = given.within};
   leat_tensor value = {0};
   int status = run_once(r, &spec, given.values.items, &value);
   if (status || !value.data) return status;

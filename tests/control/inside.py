@@ -237,14 +237,14 @@ entry main(w: f32[], n: i64[]) -> (l: f32[], d: f32[]) {
   }
   l = h * h
   d = grad(l, [w])[0]
-}''', {'w': 2, 'n': 1}, {'w': 0.5, 'n': 3}, fetch={'t/k:all': 'f32', 't/h:all': 'f32', 't/twice': 'f32'})
+}''', {'w': 2, 'n': 1}, {'w': 0.5, 'n': 3}, fetch={'t/k:all': 'f32', 't/h:all': 'f32', 't/twice': 'f32', 'h/k': 'f32'})
 def a_loop_that_gradients_go_through(w, n):
     h, slope, before, inside = w, 1.0, [], []
     for _ in range(int(n)):
         before.append(h)
         inside.append(h * w)
         h, slope = h * w + 1, slope * w + h
-    return h * h, 2 * h * slope, inside, before, inside[-1]
+    return h * h, 2 * h * slope, inside, before, inside[-1], inside[-1]
 
 
 @case('''
