@@ -1,7 +1,8 @@
 // Sparse rows of which the first `count` are meant; those behind them are zeros of row 0. A branch
 // that may not be taken gives such, and a loop that does so in some turns, one turn's behind the
 // other's. They never leave the walk: what a rule and the text are handed has as many rows as there
-// are, or is the whole tensor where no dim can be computed.
+// are, or is the whole tensor inside of a region, which would be none of launches if it computed a
+// dim.
 #include "frontend/gradient/gradient.h"
 
 #include "frontend/evaluate/evaluate.h"

@@ -43,6 +43,13 @@ void ev_give(const reversal *r, uint32_t body, leat_value value) {
 
 // -- Branches -----------------------------------------------------------------------------------
 
+// Of the open body: the other one can say that it has none.
+static bool can_give_rows(const reversal *r, const ev_rows *rows) {
+  const leat_region *built = &r->e->region->built;
+  return ev_may_be_counted(&rows->type) &&
+         !leat_graph_binds(built->graph, built->first, leat_value_type(rows->values));
+}
+
 // The open body is that of one side: its gradients of the wanted inputs, sparse rows or tensors, or
 // EV_ERROR where there is none.
 static bool reverse_branch(const reversal *r, const leat_graph *body, const uint32_t *inputs,
@@ -65,7 +72,7 @@ static bool reverse_branch(const reversal *r, const leat_graph *body, const uint
   ev_region_repeat(e, body, params, ys);
   if (!ev_gradients_between(e, first, ys, dys, results, targets, count, out, r->span)) return false;
   for (uint32_t i = 0; i < count; i++)
-    if (out[i].kind == EV_ROWS && !ev_may_be_counted(&out[i].rows->type))
+    if (out[i].kind == EV_ROWS && !can_give_rows(r, out[i].rows))
       out[i] = ev_tensor(ev_dense(r, out[i]));
   return true;
 }

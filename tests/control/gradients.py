@@ -746,7 +746,7 @@ entry main(table: f64[5, 2], u: f64[V, 2], i: i32[T, 2], p: bool[]) -> (a: f64[5
   _, e = while (t: i64[] = 0, e = zeros(f64[5, 2])) t < T {
     z = if p { yield table[i[t]] } else { yield table[i[t, 1]] * ones(f64[2, 2]) }
     inside = grad(sum(z * z) + sum(table[i[0]]), [table])[0]
-    static_assert(not is_rows(inside), "no dim can be computed here")
+    static_assert(not is_rows(inside), "a dim would be computed here")
     next t + 1, e * 2 + inside
   }
 }''', *({'table': TABLE, 'u': TABLE, 'i': ROWS, 'p': p} for p in (True, False)))
@@ -765,6 +765,23 @@ def grad_of_rows_of_all_kinds_of_branches(table, u, i, p):
     for row in i:
         e = e * 2 + slopes(lambda table: ((table[row] if p else table[row[1]] * numpy.ones((2, 2)))**2).sum() + table[i[0]].sum(), table)[0]
     return slopes(x, table)[0], slopes(x, u)[0], slopes(z, table)[0], slopes(s, table)[0], e
+
+
+@case('''
+entry main(table: f64[5, 2], m: bool[T, 5], p: bool[T]) -> (dt: f64[5, 2]) {
+  _, y = while (t: i64[] = 0, y = zeros(f64[2])) t < T {
+    z = if p[t] { yield tanh(y + sum(table[m[t]], axis=0)) } else { yield y + table[1] }
+    next t + 1, z
+  }
+  dt = grad(sum(y), [table])[0]
+}''', {'table': TABLE, 'm': [[True, False, False, True, False], [True] * 5, [False, True, True, False, False]], 'p': [True, False, True]})
+def grad_of_rows_that_a_mask_chooses_in_a_branch(table, m, p):
+    def f(table):
+        y = numpy.zeros(2)
+        for mask, yes in zip(m, p):
+            y = numpy.tanh(y + table[mask].sum(0)) if yes else y + table[1]
+        return y.sum()
+    return slopes(f, table)[0]
 
 
 @case('''
