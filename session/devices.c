@@ -40,13 +40,14 @@ leat_status leat_devices_read_cluster(leat_devices *devices, leat_arena *arena,
   return LEAT_OK;
 }
 
+// Its store is made where leat_devices_finish finds it, whatever fails from then on.
 static leat_status add_device(leat_devices *devices, leat_arena *arena, leat_device device,
                               leat_device_info info, leat_error *error) {
-  if (device.rank == devices->rank) LEAT_TRY(leat_store_create(&device.store, error));
   info.name = device.name;
-  leat_vec_push(arena, &devices->items, device);
   leat_vec_push(arena, &devices->infos, info);
-  return LEAT_OK;
+  leat_vec_push(arena, &devices->items, device);
+  if (device.rank != devices->rank) return LEAT_OK;
+  return leat_store_create(&devices->items.items[devices->items.count - 1].store, error);
 }
 
 // `task`: "/job:ps/task:0", or "" without a cluster.
