@@ -260,9 +260,10 @@ static void build_large(fixture *f, uint32_t nodes) {
   request_entry(f, f->b.entry);
 }
 
+// Of the processor: others may use it meanwhile.
 static double now(void) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 

