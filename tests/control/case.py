@@ -95,6 +95,7 @@ def differs(got, want, tolerance):
     rounding = ROUNDING.get(want.dtype.str[1:])
     if rounding is None:
         return None if (got == want).all() else 'values'
-    usual = float(numpy.abs(want[numpy.isfinite(want)]).max(initial=0))
+    # Of what is as small as 1 - tanh(x)² may be, no more can be asked than that it is as near as 1 is.
+    usual = float(numpy.abs(want[numpy.isfinite(want)]).max(initial=1e-4))
     near = numpy.isclose(got, want, tolerance * rounding, tolerance * rounding * min(1, usual), equal_nan=True)
     return None if near.all() else 'values'
