@@ -362,7 +362,9 @@ static void assign_in_place(leat_table *table, leat_unit *unit) {
   leat_storage *variable = unit->copy.to;
   leat_item *value = leat_item_memory(table, unit->copy.assign->node->inputs[0]);
   leat_unit *maker = value->role == LEAT_ROLE_WORK ? leat_unit_of(value->unit) : NULL;
-  if (!maker || leat_storage_owns_strings(variable) || is_fenced(unit, maker)) return;
+  // Only a copy knows what becomes of the old strings, and how much memory is needed.
+  bool owns = leat_storage_owns_strings(variable) || variable->kind == LEAT_BUFFER_GROWN;
+  if (!maker || owns || is_fenced(unit, maker)) return;
   if (maker->kind == LEAT_UNIT_SCATTER) {
     if (!can_scatter_into(value, variable)) return;
   } else if (!(is_loops(maker) || maker->kind == LEAT_UNIT_CONTRACT) ||

@@ -71,6 +71,7 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
     return leat_image_writer_tensor(&image->out, leat_node_attr(storage->node, "value")->tensor);
   case LEAT_BUFFER_FILE:
     return leat_image_writer_file(&image->out, storage->node, cg->options->file_sizes);
+  case LEAT_BUFFER_GROWN: return storage->grown;
   case LEAT_BUFFER_RUN_COUNT: break;
   }
   return 0;
@@ -85,10 +86,9 @@ static uint32_t buffer_of(leat_codegen_state *cg, leat_storage *storage) {
   return number;
 }
 
-// Arena memory under another shape.
+// The same memory under another shape.
 static uint32_t buffer_as(leat_codegen_state *cg, leat_storage *storage, const leat_type *type) {
-  if (storage->kind != LEAT_BUFFER_ARENA || leat_type_equal(&storage->type, type))
-    return buffer_of(cg, storage);
+  if (leat_type_equal(&storage->type, type)) return buffer_of(cg, storage);
   return add_buffer(state_of(cg), storage, where_of(cg, storage), type);
 }
 
@@ -200,6 +200,16 @@ static leat_image_origin origin_of_unit(leat_image_state *image, const leat_unit
   return item ? origin_of(image, item->node) : leat_image_writer_origin(&image->out, "copy", NULL);
 }
 
+static void add_extents(leat_image_state *image, const leat_extents *extents, uint32_t *first,
+                        uint32_t *count) {
+  *first = image->out.extents.count;
+  *count = extents->count;
+  for (uint32_t i = 0; i < extents->count; i++) {
+    const leat_extent *extent = &extents->items[i];
+    leat_image_writer_extent(&image->out, extent->dim, extent->grown, extent->axis);
+  }
+}
+
 // Its tables are written when the one that it stands in is.
 static uint32_t add_region(leat_codegen_state *cg, const leat_region_tables *region) {
   leat_image_state *image = state_of(cg);
@@ -207,6 +217,8 @@ static uint32_t add_region(leat_codegen_state *cg, const leat_region_tables *reg
   uint32_t count = region->carried.count, *carried = leat_new_array(cg->arena, uint32_t, count + 1);
   for (uint32_t i = 0; i < count; i++) carried[i] = buffer_of(cg, region->carried.items[i]);
   leat_image_writer_carried(&image->out, number, carried, count);
+  leat_image_region *record = &image->out.regions.items[number];
+  add_extents(image, &region->extents, &record->extent_first, &record->extent_count);
   for (int i = 0; i < 2; i++) {
     leat_pending_table pending = {region->tables[i], image->out.regions.items[number].tables[i]};
     leat_vec_push(cg->arena, &image->pending, pending);
@@ -237,9 +249,22 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
 
 // -- Tasks ----------------------------------------------------------------------------------------
 
+static leat_image_task grow_task(leat_codegen_state *cg, const leat_unit *unit) {
+  leat_image_state *image = state_of(cg);
+  uint32_t from = buffer_as(cg, unit->copy.from, unit->copy.type);
+  leat_image_task task = {.kind = LEAT_TASK_GROW,
+                          .first = image->out.args.count,
+                          .count = 1,
+                          .node = origin_of_unit(image, unit),
+                          .grown = unit->copy.to->grown};
+  add_arg(image, false, from);
+  return task;
+}
+
 // Of a unit that is one: what it reads, a recv what it fills.
 static leat_image_task own_task(leat_table *table, const leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
+  if (unit->kind == LEAT_UNIT_COPY) return grow_task(cg, unit);
   const leat_node *node = unit->members.items[0]->node;
   if (unit->kind == LEAT_UNIT_REGION)
     return (leat_image_task){.kind = leat_unit_task_kind(unit),
@@ -283,7 +308,10 @@ static void fill_table(leat_table *table, uint32_t number) {
   leat_image_state *image = state_of(cg);
   table->number = number;
   if (table->body) leat_image_writer_claims(&image->out, table->body, number);
-  image->out.tables.items[number] = (leat_image_table){image->out.tasks.count, table->tasks.count};
+  leat_image_table record = {.task_first = image->out.tasks.count,
+                             .task_count = table->tasks.count};
+  add_extents(image, &table->extents, &record.extent_first, &record.extent_count);
+  image->out.tables.items[number] = record;
   for (uint32_t i = 0; i < table->tasks.count; i++) add_task(table, &table->tasks.items[i]);
   for (uint32_t i = 0; i < table->fetches.count; i++) {
     const leat_fetched *fetched = &table->fetches.items[i];
@@ -350,6 +378,10 @@ leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
     leat_image_arena record = {.size = leat_image_writer_formula(&image->out, arena->size),
                                .table = arena->table ? arena->table->number : 0};
     LEAT_IMAGE_ADD(&image->out, arenas, record);
+  }
+  for (uint32_t i = 0; i < cg->grown.count; i++) {
+    leat_image_grown record = {cg->grown.items[i]->dtype, (uint32_t)cg->grown.items[i]->rank};
+    LEAT_IMAGE_ADD(&image->out, grown, record);
   }
   for (uint32_t i = 0; i < cg->options->entry_count; i++) {
     const leat_counted_entry *entry = &cg->options->entries[i];

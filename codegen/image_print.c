@@ -68,6 +68,7 @@ static void print_buffers(const leat_image *image, leat_text *out) {
                     text_of(image, RECORDS(image, files, leat_image_file)[where].file));
       break;
     case LEAT_BUFFER_RUN_COUNT: leat_text_add(out, " run count"); break;
+    case LEAT_BUFFER_GROWN: leat_text_add(out, " growing %" PRIu64, where); break;
     }
     leat_text_add(out, "\n");
   }
@@ -98,10 +99,20 @@ static void print_claims(const leat_image *image, leat_text *out) {
   }
 }
 
+static void print_extents(const leat_image *image, uint32_t first, uint32_t count, leat_text *out) {
+  for (uint32_t i = first; i < first + count; i++) {
+    const leat_image_extent *extent = &RECORDS(image, extents, leat_image_extent)[i];
+    leat_text_add(out, ", %s is axis %u of growing %u",
+                  text_of(image, RECORDS(image, dims, leat_image_dim)[extent->dim].name),
+                  extent->axis, extent->grown);
+  }
+}
+
 static void print_region(const leat_image *image, uint32_t number, leat_text *out) {
   const leat_image_region *region = &RECORDS(image, regions, leat_image_region)[number];
   leat_text_add(out, " on b%u, tables %u and %u", region->predicate, region->tables[0],
                 region->tables[1]);
+  print_extents(image, region->extent_first, region->extent_count, out);
   if (!region->carried_count) return;
   leat_text_add(out, ", carries ");
   print_args(image, region->carried_first, region->carried_count, out);
@@ -147,6 +158,7 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
   if (task->kind == LEAT_TASK_BIND)
     leat_text_add(out, " is %s",
                   text_of(image, RECORDS(image, dims, leat_image_dim)[task->dim].name));
+  if (task->kind == LEAT_TASK_GROW) leat_text_add(out, " is growing %u", task->grown);
   if (task->kind == LEAT_TASK_ASSERT) leat_text_add(out, ": %s", text_of(image, task->message));
   for (uint32_t i = 0; i < task->successor_count; i++)
     leat_text_add(out, "%s%u", i ? ", " : ", before ",
@@ -174,7 +186,9 @@ void leat_image_print(const leat_image *image, leat_text *out) {
                   text_of(image, kernels[i].title));
   const leat_image_table *tables = RECORDS(image, tables, leat_image_table);
   for (uint32_t i = 0; i < image->tables.count; i++) {
-    leat_text_add(out, "table %u\n", i);
+    leat_text_add(out, "table %u", i);
+    print_extents(image, tables[i].extent_first, tables[i].extent_count, out);
+    leat_text_add(out, "\n");
     for (uint32_t j = 0; j < tables[i].task_count; j++)
       print_task(image, j, &RECORDS(image, tasks, leat_image_task)[tables[i].task_first + j], out);
   }

@@ -229,6 +229,12 @@ leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_nod
   return task;
 }
 
+void leat_image_writer_extent(leat_image_writer *writer, leat_dim dim, uint32_t grown,
+                              uint32_t axis) {
+  leat_image_extent extent = {leat_image_writer_dim(writer, leat_dim_atom(dim)), grown, axis};
+  LEAT_IMAGE_ADD(writer, extents, extent);
+}
+
 uint32_t leat_image_writer_table(leat_image_writer *writer) {
   LEAT_IMAGE_ADD(writer, tables, (leat_image_table){0});
   return writer->tables.count - 1;

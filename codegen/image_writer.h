@@ -35,6 +35,9 @@ leat_task_kind leat_task_kind_of(leat_op op);
 // A task of the node's own kind; `buffers`: those of its inputs, of a recv that of its output.
 leat_image_task leat_image_writer_task(leat_image_writer *writer, const leat_node *node,
                                        const uint32_t *buffers);
+// The dim is the extent of an axis of what grows.
+void leat_image_writer_extent(leat_image_writer *writer, leat_dim dim, uint32_t grown,
+                              uint32_t axis);
 // An empty table, to be filled in when the tasks of those before it are all written: the tasks of a
 // table follow one another. Returns its number.
 uint32_t leat_image_writer_table(leat_image_writer *writer);

@@ -150,6 +150,25 @@ static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
   return table;
 }
 
+leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i) {
+  const leat_type *type = &node->outputs[i];
+  for (int32_t k = 0; k < type->rank; k++)
+    if (leat_region_grows(node, i, k)) {
+      leat_codegen_state *cg = table->cg;
+      leat_vec_push(cg->arena, &cg->grown, type);
+      return leat_storage_grown(cg, cg->grown.count - 1, type);
+    }
+  return leat_storage_arena(table, type);
+}
+
+// Along the axes that result i of the node grows along.
+static void add_extents(leat_codegen_state *cg, const leat_node *node, uint32_t i,
+                        const leat_storage *storage, const leat_type *type, leat_extents *out) {
+  for (int32_t k = 0; k < type->rank; k++)
+    if (leat_region_grows(node, i, k))
+      leat_vec_push(cg->arena, out, (leat_extent){type->dims[k], storage->grown, (uint32_t)k});
+}
+
 void leat_region_arrange(leat_table *table, leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   leat_item *item = unit->members.items[0];
@@ -157,9 +176,10 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
   const leat_region_states *states = leat_map_get(&cg->region_states, node);
   leat_region_tables *region = &unit->region;
   for (uint32_t i = 0; i < node->output_count; i++) {
-    if (!item[i].storage) item[i].storage = leat_storage_arena(table, &node->outputs[i]);
+    if (!is_loop(node)) item[i].storage = leat_region_result(table, node, i);
     cg->variables[states->results[i]->id] = item[i].storage;
     if (is_loop(node)) leat_vec_push(cg->arena, &region->carried, item[i].storage);
+    add_extents(cg, node, i, item[i].storage, &node->outputs[i], &region->extents);
   }
   if (states->predicate) {
     region->predicate = leat_storage_arena(table, &states->predicate->type);
@@ -170,6 +190,9 @@ void leat_region_arrange(leat_table *table, leat_unit *unit) {
   for (uint32_t i = 0; i < body_count(node); i++) {
     set_parameters(table, node, body_of(node, i));
     region->tables[i] = arrange_body(table, body_of(node, i));
+    for (uint32_t k = 0; k < copied_inputs(node); k++)
+      add_extents(cg, node, k, item[k].storage, &body_of(node, i)->params.items[k]->outputs[0],
+                  &region->tables[i]->extents);
     region->waits |= table_waits(region->tables[i]);
     region->exchanges |= table_exchanges(region->tables[i]);
   }

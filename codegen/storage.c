@@ -16,6 +16,12 @@ leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type)
   return storage;
 }
 
+leat_storage *leat_storage_grown(leat_codegen_state *cg, uint32_t number, const leat_type *type) {
+  leat_storage *storage = new_storage(cg, LEAT_BUFFER_GROWN, type);
+  storage->grown = number;
+  return storage;
+}
+
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state) {
   leat_storage **storage = &cg->variables[state->id];
   if (!*storage) {

@@ -101,6 +101,8 @@ leat_unit *leat_unit_of(leat_unit *unit) {
 leat_task_kind leat_unit_task_kind(const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_REGION && unit->region.waits)
     return unit->members.items[0]->node->op == LEAT_OP_while_loop ? LEAT_TASK_WHILE : LEAT_TASK_IF;
+  if (unit->kind == LEAT_UNIT_COPY && unit->copy.to->kind == LEAT_BUFFER_GROWN)
+    return LEAT_TASK_GROW;
   if (unit->kind != LEAT_UNIT_TASK) return LEAT_TASK_SEGMENT;
   return leat_task_kind_of(unit->members.items[0]->node->op);
 }
@@ -180,9 +182,10 @@ bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {
          (dtype == LEAT_f32 || dtype == LEAT_f64);
 }
 
-static leat_unit *copy_unit(leat_table *table, leat_storage *from, leat_storage *to) {
+static leat_unit *copy_unit(leat_table *table, leat_value value, leat_storage *to) {
   leat_unit *unit = new_unit(table, LEAT_UNIT_COPY);
-  unit->copy = (leat_copy){.from = from, .to = to};
+  leat_storage *from = leat_item_memory(table, value)->storage;
+  unit->copy = (leat_copy){.from = from, .to = to, .type = leat_value_type(value)};
   return unit;
 }
 
@@ -191,10 +194,9 @@ static leat_unit *unit_for_region(leat_table *table, leat_item *item) {
   const leat_node *node = item->node;
   leat_vec(leat_unit *) copies = {0};
   for (uint32_t i = 0; node->op == LEAT_OP_while_loop && i < node->output_count; i++) {
-    item[i].storage = leat_storage_arena(table, &node->outputs[i]);
-    leat_item *first = leat_item_memory(table, node->inputs[i]);
-    leat_unit *copy = copy_unit(table, first->storage, item[i].storage);
-    goes_before(table, copy, first->unit);
+    item[i].storage = leat_region_result(table, node, i);
+    leat_unit *copy = copy_unit(table, node->inputs[i], item[i].storage);
+    goes_before(table, copy, leat_item_memory(table, node->inputs[i])->unit);
     leat_vec_push(table->cg->arena, &copies, copy);
   }
   leat_unit *unit = new_unit(table, LEAT_UNIT_REGION);
@@ -238,7 +240,7 @@ static leat_unit *unit_for_fetch(leat_table *table, leat_item *item) {
   leat_unit *unit = NULL;
   if (memory->role == LEAT_ROLE_LEAF && !memory->unit) {
     fetched.storage = leat_storage_arena(table, fetched.type);
-    unit = copy_unit(table, memory->storage, fetched.storage);
+    unit = copy_unit(table, value, fetched.storage);
   }
   leat_vec_push(table->cg->arena, &table->fetches, fetched);
   return unit;
@@ -254,9 +256,8 @@ static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
   const leat_node *node = item->node;
   if (node->op == LEAT_OP_fetch) return unit_for_fetch(table, item);
   if (node->op == LEAT_OP_assign) {
-    leat_storage *from = leat_item_memory(table, node->inputs[0])->storage;
     leat_storage *variable = leat_storage_variable(table->cg, leat_node_state(node));
-    leat_unit *unit = copy_unit(table, from, variable);
+    leat_unit *unit = copy_unit(table, node->inputs[0], variable);
     unit->copy.assign = item;
     return unit;
   }
@@ -275,9 +276,14 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
     item->storage = leat_storage_leaf(cg, item->node);
     return NULL;
   }
+  const leat_type *type = &item->node->outputs[0];
   leat_storage *variable = leat_storage_variable(cg, leat_node_state(item->node));
-  item->storage = item->copied ? leat_storage_arena(table, &item->node->outputs[0]) : variable;
-  return item->copied ? copy_unit(table, variable, item->storage) : NULL;
+  if (variable->kind == LEAT_BUFFER_GROWN) variable = leat_storage_grown(cg, variable->grown, type);
+  item->storage = variable;
+  if (!item->copied) return NULL;
+  leat_unit *copy = copy_unit(table, (leat_value){item->node, 0}, leat_storage_arena(table, type));
+  item->storage = copy->copy.to;
+  return copy;
 }
 
 // -- Edges ----------------------------------------------------------------------------------------
@@ -409,7 +415,8 @@ void leat_units_make(leat_table *table) {
     switch (item->role) {
     case LEAT_ROLE_LEAF: item->unit = unit_for_leaf(table, item); break;
     case LEAT_ROLE_WORK:
-      if (item->wanted && !item->storage && item->node->output_count)
+      if (item->wanted && !item->storage && item->node->output_count &&
+          item->node->info->kind != LEAT_KIND_REGION)
         item->storage = leat_storage_arena(table, leat_item_type(item));
       item->unit = unit_for_work(table, item);
       break;

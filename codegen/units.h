@@ -73,6 +73,7 @@ struct leat_storage {
     leat_arena_place place;  // ARENA
     const leat_state *state; // VARIABLE
     const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT
+    uint32_t grown;          // GROWN: its number; several may be of one, with other types
   };
 };
 
@@ -95,8 +96,16 @@ typedef struct leat_output {
 
 typedef struct leat_copy {
   leat_storage *from, *to;
-  leat_item *assign; // the assignment that it carries out; NULL: none
+  const leat_type *type; // of what is copied, as whoever made it knows it
+  leat_item *assign;     // the assignment that it carries out; NULL: none
 } leat_copy;
+
+// A dim that is the extent of an axis of what grows.
+typedef struct leat_extent {
+  leat_dim dim;
+  uint32_t grown, axis;
+} leat_extent;
+typedef leat_vec(leat_extent) leat_extents;
 
 // What a branch or a loop runs: the tables of its bodies, in the order of the node's attributes.
 // What they give is assigned to the storage of the node's outputs, as to variables; of a loop the
@@ -107,6 +116,7 @@ typedef struct leat_region_tables {
   leat_vec(leat_storage *) carried; // of a loop
   bool waits;                       // something in it waits, or is the host's: a task of its own
   bool exchanges;                   // it sends or receives
+  leat_extents extents;             // of its results
 } leat_region_tables;
 
 // A kernel call of a unit; `args` in the order of the kernel's.
@@ -185,6 +195,7 @@ struct leat_table {
   leat_storage *memory;    // of a body: a piece of the table around it, which is its first arena;
                            // NULL: that is its own, for it has checks
   leat_arena_plans arenas; // of a body: the first for what is known when it begins
+  leat_extents extents;    // of a body: of what its loop carries
   uint32_t number;         // in the image, once it is written
   leat_vec(leat_item *) items; // topological
   leat_item **item_of;         // by node id: one for each output; NULL: not in this table
@@ -203,11 +214,12 @@ struct leat_codegen_state {
   const leat_codegen_options *options;
   leat_error *error;
   leat_image_state *image;
-  leat_item **item_of;      // room for leat_table.item_of
-  leat_storage **variables; // by state id, behind those of the graph what bodies assign
-  leat_map leaves;          // node → leat_storage of constants, files, feeds, parameters
-  leat_map region_states;   // node with bodies → leat_region_states
-  leat_arena_plans arenas;  // the first for what is known when the step begins
+  leat_item **item_of;               // room for leat_table.item_of
+  leat_storage **variables;          // by state id, behind those of the graph what bodies assign
+  leat_map leaves;                   // node → leat_storage of constants, files, feeds, parameters
+  leat_map region_states;            // node with bodies → leat_region_states
+  leat_arena_plans arenas;           // the first for what is known when the step begins
+  leat_vec(const leat_type *) grown; // by number
 };
 
 // -- access.c -------------------------------------------------------------------------------------
@@ -228,6 +240,8 @@ uint32_t leat_item_copied_reads(const leat_item *item);
 
 // -- storage.c ------------------------------------------------------------------------------------
 leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type);
+// What grows, as a value of this type.
+leat_storage *leat_storage_grown(leat_codegen_state *cg, uint32_t number, const leat_type *type);
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state);
 // Strings whose bytes go when they are assigned: only a copy takes them out and puts others in.
 // What stands for a variable in a region owns none.
@@ -286,6 +300,8 @@ LEAT_MUST_USE leat_status leat_table_lower(leat_table *table);
 // In all bodies of the graph, what is carried or given becomes states, read and assigned. Returns
 // how many, numbered behind the graph's own.
 uint32_t leat_regions_begin(leat_codegen_state *cg);
+// Where a result of a node with bodies goes.
+leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i);
 // The tables of a new unit REGION.
 void leat_region_arrange(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);

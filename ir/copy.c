@@ -10,24 +10,50 @@ static const leat_type *substitute_outputs(leat_graph *to, const leat_node *node
   return outputs;
 }
 
+static leat_dim replace(leat_graph *to, leat_substitution *dims, leat_dim dim) {
+  leat_dim own = leat_dim_anonymous(to->dims, NULL);
+  leat_substitution_set(dims, leat_dim_atom(dim), own);
+  return own;
+}
+
+// What grows has other dims in the copies of the bodies.
+static void replace_in_bodies(leat_graph *to, const leat_node *node, leat_substitution *dims) {
+  for (int b = 0; node->op == LEAT_OP_while_loop && leat_node_body(node, b); b++)
+    for (uint32_t i = 0; i < node->output_count; i++) {
+      const leat_type *type = &node->attrs[b].body->params.items[i]->outputs[0];
+      for (int32_t k = 0; k < type->rank; k++)
+        if (leat_region_grows(node, i, k)) replace(to, dims, type->dims[k]);
+    }
+}
+
+// What the node binds.
+static void replace_bound(leat_graph *to, const leat_node *node, leat_attr *attrs,
+                          leat_substitution *dims) {
+  uint32_t count;
+  const leat_dim *bound = leat_node_binds(node, &count);
+  leat_dim *own = leat_new_array(to->arena, leat_dim, count);
+  for (uint32_t i = 0; i < count; i++) own[i] = replace(to, dims, bound[i]);
+  if (node->op == LEAT_OP_bind)
+    attrs[0].dim = own[0];
+  else if (count)
+    attrs[leat_op_attr_index(node->op, "dims")].dims = own;
+}
+
 leat_node *leat_graph_append_like(leat_graph *to, const leat_node *node, const char *name,
                                   const leat_value *inputs, const leat_attr *attrs,
                                   leat_entry *entry, leat_substitution *dims) {
   leat_attr copies[LEAT_MAX_ATTRS];
+  if (dims) replace_in_bodies(to, node, dims);
   for (int i = 0; i < node->info->attr_count; i++) {
     copies[i] = attrs[i];
     if (leat_node_body(node, i))
       copies[i].body = leat_graph_copy_body(attrs[i].body, to, entry, dims);
   }
-  if (dims && node->op == LEAT_OP_bind) {
-    leat_dim own = leat_dim_anonymous(to->dims, NULL);
-    leat_substitution_set(dims, leat_dim_atom(attrs[0].dim), own);
-    copies[0].dim = own;
-  }
+  if (dims) replace_bound(to, node, copies, dims);
   leat_node *copy = leat_graph_append(to, node->op, leat_graph_unique_name(to, name), inputs,
                                       node->input_count, copies);
   copy->outputs = dims ? substitute_outputs(to, node, dims) : node->outputs;
-  if (dims && node->op != LEAT_OP_bind) leat_substitute_attrs(dims, to, copy);
+  if (dims) leat_substitute_attrs(dims, to, copy);
   copy->device = node->device;
   copy->colocate = node->colocate;
   copy->entry = entry;

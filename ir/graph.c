@@ -68,7 +68,37 @@ static bool has_effect(const leat_node *node) {
     for (uint32_t n = 0; body && n < body->nodes.count; n++)
       effect |= body->nodes.items[n]->effect && body->nodes.items[n] != body->yield;
   }
-  return effect;
+  uint32_t bound;
+  return effect || (leat_node_binds(node, &bound) && bound);
+}
+
+// -- Binders -------------------------------------------------------------------------------------
+
+const leat_dim *leat_node_binds(const leat_node *node, uint32_t *count) {
+  *count = node->op == LEAT_OP_bind;
+  if (node->op == LEAT_OP_bind) return &node->attrs[0].dim;
+  if (node->info->kind != LEAT_KIND_REGION) return NULL;
+  const leat_attr *dims = leat_node_attr(node, "dims");
+  *count = dims->count;
+  return dims->dims;
+}
+
+static void set_binder(leat_graph *graph, leat_dim dim, leat_node *binder) {
+  if (leat_dim_atom(dim)) leat_map_set(&graph->names->binders, leat_dim_atom(dim), binder);
+}
+
+// binder: the node, or NULL.
+static void set_binders(leat_graph *graph, const leat_node *node, leat_node *binder) {
+  uint32_t count;
+  const leat_dim *dims = leat_node_binds(node, &count);
+  for (uint32_t i = 0; i < count; i++) set_binder(graph, dims[i], binder);
+  for (int b = 0; count && node->op == LEAT_OP_while_loop && leat_node_body(node, b); b++) {
+    const leat_node_list *params = &node->attrs[b].body->params;
+    for (uint32_t i = 0; i < params->count && i < node->output_count; i++)
+      for (int32_t k = 0; k < params->items[i]->outputs[0].rank; k++)
+        if (leat_region_grows(node, i, k))
+          set_binder(graph, params->items[i]->outputs[0].dims[k], binder ? params->items[i] : NULL);
+  }
 }
 
 // -- Names ---------------------------------------------------------------------------------------
@@ -148,7 +178,7 @@ leat_node *leat_graph_append(leat_graph *graph, leat_op op, const char *name,
   node->outputs = leat_new_array(graph->arena, leat_type, node->output_count);
   leat_vec_push(graph->arena, &graph->nodes, node);
   if (op == LEAT_OP_yield) graph->yield = node;
-  if (op == LEAT_OP_bind) leat_map_set(&graph->names->binders, leat_dim_atom(attrs[0].dim), node);
+  set_binders(graph, node, node);
   return node;
 }
 
@@ -214,6 +244,21 @@ void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before
 
 // -- Run-time dims --------------------------------------------------------------------------------
 
+bool leat_region_fits(const leat_node *region, uint32_t i, const leat_type *a, const leat_type *b) {
+  bool same = a->dtype == b->dtype && a->rank == b->rank;
+  for (int32_t k = 0; same && k < a->rank; k++)
+    same = leat_dim_equal(a->dims[k], b->dims[k]) || leat_region_grows(region, i, k);
+  return same;
+}
+
+bool leat_region_grows(const leat_node *region, uint32_t i, int32_t axis) {
+  if (region->info->kind != LEAT_KIND_REGION) return false;
+  const leat_attr *axes = leat_node_attr(region, "axes");
+  for (uint32_t k = 0; k < axes->count; k++)
+    if (axes->ints[k] == (int64_t)i * LEAT_MAX_RANK + axis) return true;
+  return false;
+}
+
 leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom) {
   return leat_map_get(&graph->names->binders, atom);
 }
@@ -257,7 +302,8 @@ static bool has_atom(const leat_type *type, const leat_atom *atom) {
 static void find_binder(void *context, const leat_atom *atom) {
   binder_search *search = context;
   leat_node *binder = leat_graph_binder(search->graph, atom);
-  if (!binder || binder->graph != search->graph) return;
+  bool here = binder && binder->graph == search->graph;
+  if (!here || binder == search->node || binder->op == LEAT_OP_parameter) return;
   for (uint32_t i = 0; i < search->node->input_count; i++)
     if (has_atom(leat_value_type(search->node->inputs[i]), atom)) return;
   for (uint32_t i = 0; i < search->out->count; i++)
@@ -472,8 +518,7 @@ void leat_graph_take_over(leat_graph *graph, leat_node *node, leat_node *other) 
 
 static void forget_node(leat_graph *graph, const leat_node *node) {
   leat_map_set(&graph->names->by_name, node->name, NULL);
-  if (node->op == LEAT_OP_bind)
-    leat_map_set(&graph->names->binders, leat_dim_atom(node->attrs[0].dim), NULL);
+  set_binders(graph, node, NULL);
   for (int i = 0; i < node->info->attr_count; i++) {
     const leat_graph *body = leat_node_body(node, i);
     for (uint32_t n = 0; body && n < body->nodes.count; n++)

@@ -181,8 +181,16 @@ leat_state *leat_graph_add_state(leat_graph *graph, const char *name, const leat
 leat_entry *leat_graph_add_entry(leat_graph *graph, const char *name);
 // To a free name; its feeds' names follow.
 void leat_graph_rename_entry(leat_graph *graph, leat_entry *entry, const char *name);
-// The node that gives a `?` its value while running; NULL: a feed does, or nobody.
+// The node that gives a `?` its value while running: a `bind`, a region, of whose results it is, or
+// a parameter, which has it when the body begins. NULL: a feed does, or nobody.
 leat_node *leat_graph_binder(const leat_graph *graph, const leat_atom *atom);
+// The dims that the node binds when it has run: of a bind, or of a region's growing results.
+const leat_dim *leat_node_binds(const leat_node *node, uint32_t *count);
+// Whether result i of the region grows along the axis: then all that stands for it has a dim of its
+// own there.
+bool leat_region_grows(const leat_node *region, uint32_t i, int32_t axis);
+// Whether the types are the same but for such axes.
+bool leat_region_fits(const leat_node *region, uint32_t i, const leat_type *a, const leat_type *b);
 // Whether a node of the graph itself, from that id on, binds a dim of the type.
 bool leat_graph_binds(const leat_graph *graph, uint32_t first, const leat_type *type);
 // The binders that `node` must run after and that no input of it sees to: of the run-time dims in

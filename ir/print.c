@@ -151,8 +151,10 @@ static void print_call(const leat_node *node, int depth, leat_text *out) {
     leat_text_add_string(out, separator);
     print_value(node->inputs[i], out);
   }
-  for (int i = 0; i < info->attr_count; i++, separator = ", ") {
+  for (int i = 0; i < info->attr_count; i++) {
+    if (info->attrs[i].absent == LEAT_ABSENT_NONE && !node->attrs[i].count) continue;
     leat_text_add_string(out, separator);
+    separator = ", ";
     leat_text_add_string(out, info->attrs[i].name);
     leat_text_add_string(out, "=");
     print_attr(info->attrs[i].kind, &node->attrs[i], depth, out);

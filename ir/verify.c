@@ -94,9 +94,11 @@ static leat_status check_body(const verifier *v, const leat_node *node, const le
   LEAT_TRY(check_nodes(&inner));
   for (uint32_t i = 0; i < body->params.count; i++) {
     const leat_node *param = body->params.items[i];
+    const leat_type *given = leat_value_type(node->inputs[first + i]);
     bool right = is_node(&inner, param) && param->op == LEAT_OP_parameter &&
                  leat_node_attr(param, "index")->i == i &&
-                 leat_type_equal(&param->outputs[0], leat_value_type(node->inputs[first + i]));
+                 (first ? leat_type_equal(&param->outputs[0], given)
+                        : leat_region_fits(node, i, &param->outputs[0], given));
     if (!right)
       return BROKEN(v, "node $%s: a body's parameter %u is not input %u", node->name, i, first + i);
   }

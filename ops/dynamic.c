@@ -6,10 +6,14 @@
 #include <string.h>
 
 bool shape_bind(leat_shape_context *context) {
-  const leat_atom *atom = leat_dim_atom(leat_node_attr(context->node, "size")->dim);
   const leat_type *count = leat_shape_input(context, 0);
   if (count->dtype != LEAT_i64 || count->rank != 0)
     return leat_shape_fail(context, "a dim is bound to an i64 scalar");
+  return leat_shape_binds(context, leat_node_attr(context->node, "size")->dim);
+}
+
+bool leat_shape_binds(leat_shape_context *context, leat_dim dim) {
+  const leat_atom *atom = leat_dim_atom(dim);
   if (!atom || atom->kind != LEAT_ATOM_ANONYMOUS)
     return leat_shape_fail(context, "only a dim like `?1` is bound");
   const leat_node *binder = leat_graph_binder(context->graph, atom);

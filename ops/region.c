@@ -20,6 +20,20 @@ static bool check_truth(leat_shape_context *context, const char *what, const lea
   return leat_shape_fail(context, "%s is a bool[], not %s", what, type_text(context, type));
 }
 
+// What grows has another extent in each iteration.
+static bool check_growing(leat_shape_context *context, const leat_node *param, uint32_t i) {
+  const leat_type *type = &param->outputs[0];
+  for (int32_t k = 0; k < type->rank; k++) {
+    const leat_atom *atom = leat_dim_atom(type->dims[k]);
+    const leat_node *binder = atom ? leat_graph_binder(context->graph, atom) : NULL;
+    bool free = atom && atom->kind == LEAT_ATOM_ANONYMOUS && (!binder || binder == param);
+    if (leat_region_grows(context->node, i, k) && !free)
+      return leat_shape_fail(context, "parameter %u of a body grows, and is %s", i,
+                             type_text(context, type));
+  }
+  return true;
+}
+
 // The inputs from `first` on are the body's.
 static bool check_params(leat_shape_context *context, const leat_graph *body, uint32_t first) {
   const leat_node *node = context->node;
@@ -29,7 +43,9 @@ static bool check_params(leat_shape_context *context, const leat_graph *body, ui
   for (uint32_t i = 0; i < body->params.count; i++) {
     const leat_type *wanted = &body->params.items[i]->outputs[0];
     const leat_type *found = leat_shape_input(context, first + i);
-    if (!leat_type_equal(wanted, found))
+    bool carried = node->op == LEAT_OP_while_loop && i < node->output_count;
+    if (carried && !check_growing(context, body->params.items[i], i)) return false;
+    if (carried ? !leat_region_fits(node, i, wanted, found) : !leat_type_equal(wanted, found))
       return leat_shape_fail(context, "parameter %u of a body is %s, what it is given %s", i,
                              type_text(context, wanted), type_text(context, found));
   }
@@ -41,9 +57,23 @@ static bool check_result(leat_shape_context *context, const leat_graph *body, ui
                          const leat_type *wanted) {
   const leat_type *found = leat_value_type(body->yield->inputs[i]);
   context->outputs[i] = *found;
-  if (leat_type_equal(wanted, found)) return true;
+  if (leat_region_fits(context->node, i, wanted, found)) return true;
   return leat_shape_fail(context, "result %u is %s in one place and %s in another", i,
                          type_text(context, wanted), type_text(context, found));
+}
+
+// The extents that the node binds.
+static bool set_growing(leat_shape_context *context) {
+  const leat_node *node = context->node;
+  const leat_attr *dims = leat_node_attr(node, "dims"), *axes = leat_node_attr(node, "axes");
+  bool ok = dims->count == axes->count;
+  for (uint32_t k = 0; ok && k < axes->count; k++) {
+    int64_t i = axes->ints[k] / LEAT_MAX_RANK, axis = axes->ints[k] % LEAT_MAX_RANK;
+    ok = axes->ints[k] >= 0 && i < node->output_count && axis < context->outputs[i].rank &&
+         leat_shape_binds(context, dims->dims[k]);
+    if (ok) context->outputs[i].dims[axis] = dims->dims[k];
+  }
+  return ok || leat_shape_fail(context, "`axes` and `dims` are not of its results");
 }
 
 bool shape_conditional(leat_shape_context *context) {
@@ -59,7 +89,7 @@ bool shape_conditional(leat_shape_context *context) {
                            otherwise->yield->input_count);
   for (uint32_t i = 0; i < count; i++)
     if (!check_result(context, otherwise, i, leat_value_type(then->yield->inputs[i]))) return false;
-  return true;
+  return set_growing(context);
 }
 
 bool shape_while_loop(leat_shape_context *context) {
@@ -81,5 +111,5 @@ bool shape_while_loop(leat_shape_context *context) {
     return false;
   for (uint32_t i = 0; i < node->output_count; i++)
     if (!check_result(context, body, i, leat_shape_input(context, i))) return false;
-  return true;
+  return set_growing(context);
 }

@@ -26,6 +26,7 @@ enum {
 
 typedef struct leat_region_input {
   leat_value value;
+  uint32_t grows;                        // of what is carried: 1 << each axis along which it does
   bool captured;                         // by use alone: who uses the value again uses this
   leat_node *params[LEAT_REGION_BODIES]; // NULL: that body does not use it
 } leat_region_input;
@@ -43,6 +44,7 @@ typedef struct leat_region {
   leat_region_body bodies[LEAT_REGION_BODIES];
   leat_vec(leat_region_input) inputs;
   leat_vec(uint32_t) carried; // numbers of inputs, by result
+  leat_vec(int64_t) axes;     // of what grows, as the node has them
   leat_node_list before;      // what nodes in the bodies are to run after
   int64_t parallel;           // of while_loop: its attribute
 } leat_region;
@@ -65,6 +67,9 @@ void leat_region_give(leat_region *region, leat_builder *builder, uint32_t body,
 // The same, of an input, as it is.
 void leat_region_give_input(leat_region *region, leat_builder *builder, uint32_t body,
                             uint32_t input);
+// Result i of a conditional, which both bodies have given, has another extent in each, along these
+// axes: 1 << each.
+void leat_region_grow(leat_region *region, uint32_t i, uint32_t axes);
 // The next result of the last body is the next value of that input.
 void leat_region_carry(leat_region *region, uint32_t input);
 // The node, after the last body; {NULL}: reported. predicate: of a conditional, else NULL.

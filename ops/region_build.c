@@ -18,7 +18,13 @@ void leat_region_open(leat_region *region) {
   region->first = region->graph->nodes.count;
 }
 
+void leat_region_grow(leat_region *region, uint32_t i, uint32_t axes) {
+  for (uint32_t k = 0; k < LEAT_MAX_RANK; k++)
+    if (axes >> k & 1) leat_vec_push(region->graph->arena, &region->axes, i * LEAT_MAX_RANK + k);
+}
+
 void leat_region_carry(leat_region *region, uint32_t input) {
+  leat_region_grow(region, region->carried.count, region->inputs.items[input].grows);
   leat_vec_push(region->graph->arena, &region->carried, input);
 }
 
@@ -33,7 +39,12 @@ static leat_node *make_parameter(leat_region *region, leat_builder *builder, con
                                  uint32_t input) {
   leat_strings *strings = region->graph->strings;
   const char *path = leat_intern_path(strings, region->path, leat_intern(strings, name));
-  leat_attr attrs[] = {{.i = input}, {.type = leat_value_type(region->inputs.items[input].value)}};
+  leat_type type = *leat_value_type(region->inputs.items[input].value);
+  for (int32_t k = 0; k < type.rank; k++)
+    if (region->inputs.items[input].grows >> k & 1)
+      type.dims[k] = leat_dim_anonymous(region->graph->dims, NULL);
+  leat_attr attrs[] = {{.i = input},
+                       {.type = leat_arena_memdup(region->graph->arena, &type, sizeof type)}};
   leat_node *param = leat_build(builder, path, LEAT_OP_parameter, NULL, 0, attrs).node;
   run_after(region, param->controls, param->control_count); // what binds dims of it
   param->control_count = 0;
@@ -205,6 +216,14 @@ static void finish_body(leat_region *region, leat_builder *builder, uint32_t num
   set_parameters(body, params);
 }
 
+static void set_growing(const leat_region *region, leat_op op, leat_attr *attrs) {
+  uint32_t count = region->axes.count;
+  leat_dim *dims = leat_new_array(region->graph->arena, leat_dim, count);
+  for (uint32_t k = 0; k < count; k++) dims[k] = leat_dim_anonymous(region->graph->dims, NULL);
+  attrs[leat_op_attr_index(op, "dims")] = (leat_attr){.count = count, .dims = dims};
+  attrs[leat_op_attr_index(op, "axes")] = (leat_attr){.count = count, .ints = region->axes.items};
+}
+
 leat_value leat_region_end(leat_region *region, leat_builder *builder, leat_op op,
                            const leat_value *predicate) {
   leat_arena *arena = region->graph->arena;
@@ -213,8 +232,9 @@ leat_value leat_region_end(leat_region *region, leat_builder *builder, leat_op o
   if (predicate) leat_vec_push(arena, &inputs, *predicate);
   for (uint32_t i = 0; i < region->inputs.count; i++)
     leat_vec_push(arena, &inputs, region->inputs.items[order[i]].value);
-  leat_attr attrs[LEAT_REGION_BODIES + 2] = {[LEAT_REGION_BODIES] = {.i = region->parallel}};
+  leat_attr attrs[LEAT_MAX_ATTRS] = {[LEAT_REGION_BODIES] = {.i = region->parallel}};
   attrs[LEAT_REGION_BODIES + 1].string = leat_intern(region->graph->strings, ""); // of a loop
+  set_growing(region, op, attrs);
   for (uint32_t i = 0; i < LEAT_REGION_BODIES; i++) {
     finish_body(region, builder, i, order);
     attrs[i] = (leat_attr){.body = region->bodies[i].graph};

@@ -37,6 +37,7 @@ bool leat_shape_claim_divisors(leat_shape_context *context, leat_dim dim);
 bool leat_shape_claim_counted(leat_shape_context *context, leat_dim count);    // an i32 counts them
 bool leat_shape_axis(leat_shape_context *context, int64_t axis, int32_t rank); // 0 ≤ axis < rank
 bool leat_shape_dim_ok(leat_shape_context *context, leat_dim dim); // no negative constant
+bool leat_shape_binds(leat_shape_context *context, leat_dim dim);  // the node alone may bind it
 bool leat_shape_of_dims(leat_shape_context *context, leat_dtype dtype, const leat_attr *dims,
                         leat_type *out);
 

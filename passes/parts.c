@@ -158,14 +158,42 @@ leat_value leat_parts_value(leat_partitioner *p, leat_value value, const leat_no
   return (leat_value){copy, 0};
 }
 
+// Dims of what a region lets grow are bound elsewhere one after the other; the last `bind`.
+static leat_node *bind_growing(leat_partitioner *p, const leat_node *region, const leat_node *user,
+                               uint32_t device) {
+  uint32_t count, from = p->device[region->id];
+  const leat_dim *dims = leat_node_binds(region, &count);
+  leat_node *last = NULL, *send;
+  for (uint32_t k = 0; k < count; k++) {
+    leat_attr extent[] = {{.dim = dims[k]}, {.i = false}}, size = {.dim = dims[k]};
+    leat_type *type = leat_new(p->context->arena, leat_type);
+    *type = leat_type_scalar(LEAT_i64);
+    leat_node *here =
+        new_node(p, from, LEAT_OP_dim, path_below(p, region, "extent"), region, NULL, extent);
+    here->outputs = type;
+    leat_node_add_control(p->parts[from].graph, here, p->home[region->id]);
+    leat_value there = {
+        connect(p, region, (leat_value){here, 0}, user, (way){from, device}, 0, &send), 0};
+    leat_node *bind =
+        new_node(p, device, LEAT_OP_bind, path_below(p, region, "bind"), user, &there, &size);
+    if (last) leat_node_add_control(p->parts[device].graph, bind, last);
+    last = bind;
+  }
+  return last;
+}
+
 leat_node *leat_parts_binder(leat_partitioner *p, const leat_node *binder, const leat_node *user,
                              uint32_t device) {
   if (p->device[binder->id] == device) return p->home[binder->id];
   leat_copy_key key = {binder->id, LEAT_COPY_BINDER, device};
   leat_node *copy = leat_parts_find(p, key);
   if (copy) return copy;
-  leat_value count = leat_parts_value(p, binder->inputs[0], user, device);
-  copy = leat_parts_copy(p, binder, user->entry, device, &count);
+  if (binder->op == LEAT_OP_bind) {
+    leat_value count = leat_parts_value(p, binder->inputs[0], user, device);
+    copy = leat_parts_copy(p, binder, user->entry, device, &count);
+  } else {
+    copy = bind_growing(p, binder, user, device);
+  }
   leat_parts_keep(p, key, copy);
   return copy;
 }
@@ -213,6 +241,12 @@ static void wait_for(leat_partitioner *p, token *tokens, const leat_node *before
   }
 }
 
+static bool binds(const leat_node *node) {
+  uint32_t count;
+  leat_node_binds(node, &count);
+  return count;
+}
+
 // A dim is bound on each device that has it.
 static void wait_for_dim(leat_partitioner *p, const leat_node *binder, const leat_node *user,
                          uint32_t device, leat_node_list *waits) {
@@ -226,7 +260,7 @@ void leat_parts_connect_controls(leat_partitioner *p, const leat_node *node, lea
   token *tokens = leat_new_array(p->context->scratch, token, p->context->device_count);
   for (uint32_t i = 0; i < node->control_count; i++) {
     const leat_node *before = node->controls[i];
-    if (before->op == LEAT_OP_bind)
+    if (binds(before))
       wait_for_dim(p, before, node, device, &waits);
     else
       wait_for(p, tokens, before, node, device, &waits);

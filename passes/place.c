@@ -234,8 +234,7 @@ static leat_status write_devices(placer *p) {
     LEAT_TRY(settle_near(p, component_of(p, node), client, node->name, node->span));
     node->device = p->context->devices[device_of(p, node)].name;
   }
-  leat_place_bodies(p->context, &p->feasible, &p->cost);
-  return LEAT_OK;
+  return leat_place_bodies(p->context, &p->feasible, &p->cost);
 }
 
 leat_status leat_pass_place(leat_pass_context *context) {

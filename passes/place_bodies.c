@@ -55,9 +55,9 @@ static void place_inputs(const placer *p, const leat_node *node, const char *dev
   }
 }
 
-static void place_bodies(const placer *p, const leat_node *node);
+static bool place_bodies(const placer *p, const leat_node *node);
 
-static void place_body(const placer *p, const leat_graph *body, const char *home) {
+static bool place_body(const placer *p, const leat_graph *body, const char *home) {
   for (uint32_t i = 0; i < body->nodes.count; i++) {
     leat_node *node = body->nodes.items[i];
     node->colocate = NULL;
@@ -65,22 +65,51 @@ static void place_body(const placer *p, const leat_graph *body, const char *home
     if (node->op == LEAT_OP_parameter || waits_for_user(node)) continue;
     if (!leat_is_frame(node)) node->device = nearest(p, node, most_read(p, node, home), home);
     place_inputs(p, node, node->device, home);
-    place_bodies(p, node);
+    if (!place_bodies(p, node)) return false;
   }
   for (uint32_t i = 0; i < body->nodes.count; i++) {
     leat_node *node = body->nodes.items[i];
     if (!node->device) node->device = nearest(p, node, home, home); // nobody uses it
   }
+  return true;
 }
 
-static void place_bodies(const placer *p, const leat_node *node) {
+// What grows is known where it is, so that all of such a region is there. False: reported.
+static bool keep_together(const placer *p, const leat_node *region, const leat_graph *body) {
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    leat_node *node = body->nodes.items[i];
+    const uint64_t *set = leat_map_get(&p->feasible->in_bodies, node);
+    if (!is_allowed(set, p->context, region->device)) {
+      leat_error_at(p->context->diag, node->span,
+                    "a region over several devices in which a value grows is not supported yet: "
+                    "`%s` is on %s",
+                    region->name, region->device);
+      return false;
+    }
+    node->colocate = NULL;
+    node->device = region->device;
+    for (int b = 0; b < node->info->attr_count; b++)
+      if (leat_node_body(node, b) && !keep_together(p, region, node->attrs[b].body)) return false;
+  }
+  return true;
+}
+
+static bool place_bodies(const placer *p, const leat_node *node) {
+  uint32_t grow = 0;
+  if (node->info->kind == LEAT_KIND_REGION) leat_node_binds(node, &grow);
   for (int i = 0; i < node->info->attr_count; i++)
-    if (leat_node_body(node, i)) place_body(p, node->attrs[i].body, node->device);
+    if (leat_node_body(node, i) && !(grow ? keep_together(p, node, node->attrs[i].body)
+                                          : place_body(p, node->attrs[i].body, node->device)))
+      return false;
+  return true;
 }
 
-void leat_place_bodies(const leat_pass_context *context, const leat_feasible *feasible,
-                       const leat_cost_model *cost) {
+leat_status leat_place_bodies(const leat_pass_context *context, const leat_feasible *feasible,
+                              const leat_cost_model *cost) {
   placer p = {context, feasible, cost};
-  for (uint32_t i = 0; i < context->graph->nodes.count; i++)
-    if (context->graph->nodes.items[i]->device) place_bodies(&p, context->graph->nodes.items[i]);
+  for (uint32_t i = 0; i < context->graph->nodes.count; i++) {
+    const leat_node *node = context->graph->nodes.items[i];
+    if (node->device && !place_bodies(&p, node)) return LEAT_INVALID;
+  }
+  return LEAT_OK;
 }

@@ -45,6 +45,20 @@ static bool is_checked(leat_diag *diag, const leat_node *node) {
   return !leat_node_claims(node->graph, diag, node, &claims) || claims.count;
 }
 
+// That it has dims which the body binds: where others see to that by control edges, what grows in a
+// loop has its own in each iteration.
+static bool has_dims_of_body(const leat_node *node) {
+  const leat_op_info *info = node->info;
+  bool has = false;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    has |= leat_graph_binds(node->graph, 0, &node->outputs[i]);
+  for (int i = 0; i < info->attr_count; i++)
+    if (info->attrs[i].kind == LEAT_ATTR_DIM)
+      has |=
+          leat_graph_binds(node->graph, 0, &(leat_type){.rank = 1, .dims = {node->attrs[i].dim}});
+  return has;
+}
+
 bool leat_region_may_move(leat_diag *diag, const leat_node *node) {
   const leat_op_info *info = node->info;
   unsigned never = LEAT_FLAG_RANDOM | LEAT_FLAG_STATE | LEAT_FLAG_EFFECT;
@@ -53,7 +67,7 @@ bool leat_region_may_move(leat_diag *diag, const leat_node *node) {
   if (info->flags & never || structure || info->kind == LEAT_KIND_HOST ||
       leat_node_may_fail(node) || leat_region_is_bound(node))
     return false;
-  return !is_checked(diag, node);
+  return !is_checked(diag, node) && !has_dims_of_body(node);
 }
 
 void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loop_visitor *visit) {

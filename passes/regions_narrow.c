@@ -32,12 +32,18 @@ static leat_value passed_on(const narrowing *n, uint32_t body, uint32_t i) {
   return varies ? (leat_value){0} : leat_region_input(region, (uint32_t)param);
 }
 
+static bool grows(const leat_node *node, uint32_t i) {
+  for (int32_t k = 0; k < node->outputs[i].rank; k++)
+    if (leat_region_grows(node, i, k)) return true;
+  return false;
+}
+
 static void find_fixed(narrowing *n) {
   for (uint32_t i = 0; i < n->region.node->output_count; i++) {
     bool loop = n->region.yielding == 1;
     leat_value other = loop ? leat_region_input(&n->region, i) : passed_on(n, 0, i);
     leat_value last = passed_on(n, 1, i);
-    n->fixed[i] = last.node && leat_value_same(last, other);
+    n->fixed[i] = last.node && leat_value_same(last, other) && !grows(n->region.node, i);
     n->values[i] = n->fixed[i] ? last : (leat_value){n->region.node, 0};
   }
 }
@@ -82,7 +88,8 @@ static void find_needed(narrowing *n) {
     more = false;
     for (uint32_t i = 0; i < n->region.node->output_count; i++) {
       bool inside = i < n->region.carried && is_live(n, i);
-      if (n->fixed[i] || n->needed[i] || (!n->used[i] && !inside)) continue;
+      bool used = n->used[i] || grows(n->region.node, i); // somebody may have its dims
+      if (n->fixed[i] || n->needed[i] || (!used && !inside)) continue;
       more = n->needed[i] = true;
       for (uint32_t b = n->region.yielding; b < LEAT_BODIES; b++)
         mark(n, b, n->region.bodies[b]->yield->inputs[i].node);
@@ -210,6 +217,18 @@ static void narrow_body(const narrowing *n, uint32_t b) {
 
 // -- The node ------------------------------------------------------------------------------------
 
+// What grows is needed: its axes have other numbers.
+static void narrow_axes(const narrowing *n) {
+  leat_attr axes = *leat_node_attr(n->region.node, "axes");
+  int64_t *numbers = leat_arena_memdup(n->graph->arena, axes.ints, axes.count * sizeof *numbers);
+  for (uint32_t k = 0; k < axes.count; k++) {
+    uint32_t port = n->values[numbers[k] / LEAT_MAX_RANK].port;
+    numbers[k] = (int64_t)port * LEAT_MAX_RANK + numbers[k] % LEAT_MAX_RANK;
+  }
+  axes.ints = numbers;
+  leat_node_set_attr(n->graph, n->region.node, "axes", axes);
+}
+
 static void narrow_node(narrowing *n) {
   leat_node *node = n->region.node;
   leat_arena *arena = n->graph->arena;
@@ -224,6 +243,7 @@ static void narrow_node(narrowing *n) {
     outputs[ports] = node->outputs[i];
     n->values[i].port = ports++;
   }
+  narrow_axes(n);
   node->inputs = inputs;
   node->input_count = count;
   node->outputs = outputs;

@@ -19,6 +19,7 @@ void leat_frame_init(leat_frame *frame, const leat_program *program,
       .formula_known = leat_new_array(arena, bool, image->formulas.count + 1),
       .refusals = leat_new_array(arena, const leat_image_claim *, image->tables.count),
       .arenas = leat_new_array(arena, leat_block, image->arenas.count),
+      .grown = leat_new_array(arena, leat_grown, image->grown.count + 1),
       .buffers = leat_new_array(arena, leat_slot, image->buffers.count + 1),
       .args = leat_new_array(arena, leat_arg, image->args.count + 1),
       .arg_known = leat_new_array(arena, bool, image->args.count + 1),
@@ -57,16 +58,21 @@ void leat_frame_finish(leat_frame *frame) {
   for (uint64_t i = 0; i < image->fetches.count; i++) free(frame->fetch_copies[i]);
   for (uint64_t i = 0; i < image->feeds.count; i++) free(frame->feed_copies[i]);
   for (uint64_t i = 0; i < image->arenas.count; i++) free(frame->arenas[i].memory);
+  for (uint64_t i = 0; i < image->grown.count; i++) free(frame->grown[i].block.memory);
   pthread_mutex_destroy(&frame->lock);
 }
 
 void leat_frame_release(leat_frame *frame) {
   leat_frame_clear(frame);
   if (!frame->program->has_late) return;
+  frame->resolved = false;
   for (uint64_t i = 1; i < frame->program->image->arenas.count; i++) {
     free(frame->arenas[i].memory);
     frame->arenas[i] = (leat_block){0};
-    frame->resolved = false;
+  }
+  for (uint64_t i = 0; i < frame->program->image->grown.count; i++) {
+    free(frame->grown[i].block.memory);
+    frame->grown[i] = (leat_grown){0};
   }
 }
 
@@ -125,8 +131,14 @@ bool leat_frame_holds(const leat_frame *frame, const leat_image_region *region) 
 
 static leat_str *carried(const leat_frame *frame, const leat_image_region *loop, uint32_t i,
                          int64_t *count) {
-  uint32_t arg = loop->carried_first + i;
-  const leat_slot *slot = &frame->buffers[frame->program->view.args[arg].index];
+  uint32_t number = frame->program->view.args[loop->carried_first + i].index;
+  const leat_image_buffer *buffer = &frame->program->view.buffers[number];
+  const leat_slot *slot = &frame->buffers[number];
+  if (buffer->kind == LEAT_BUFFER_GROWN) { // its type is that of when the loop has ended
+    const leat_grown *grown = &frame->grown[buffer->where];
+    *count = leat_shape_elements((int32_t)buffer->type.rank, grown->shape);
+    return grown->block.memory;
+  }
   *count = slot->bytes / (int64_t)sizeof(leat_str);
   return slot->data;
 }

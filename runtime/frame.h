@@ -15,6 +15,11 @@ typedef struct leat_block { // an arena's memory
   size_t size;
 } leat_block;
 
+typedef struct leat_grown { // growing memory, and what was last put into it
+  leat_block block;
+  int64_t shape[LEAT_MAX_RANK];
+} leat_grown;
+
 typedef struct leat_slot { // a buffer
   bool known;
   void *data;
@@ -49,6 +54,7 @@ typedef struct leat_frame {
   const leat_image_claim **refusals; // of each region's table: what of it, or of one around it,
                                      // does not hold; NULL: it may begin
   leat_block *arenas;
+  leat_grown *grown;
   leat_slot *buffers;
   leat_arg *args;
   bool *arg_known;
@@ -65,7 +71,7 @@ typedef struct leat_frame {
 typedef struct leat_frame_limits {
   int threads;
   double grain;    // nanoseconds that are worth a thread
-  uint64_t memory; // bytes of all arenas; 0: any number
+  uint64_t memory; // bytes of all arenas and of what grows; 0: any number
 } leat_frame_limits;
 
 // frame.c
@@ -91,8 +97,17 @@ leat_status leat_frame_too_large(const leat_frame *frame, leat_error *error); //
 // the first then.
 LEAT_MUST_USE leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits,
                                              bool checks, leat_error *error);
-// A region's table begins: its tasks will bind its dims again.
-void leat_frame_begin_table(leat_frame *frame, uint32_t table);
+// A region's table begins: its tasks will bind its dims again, and what grows has others.
+LEAT_MUST_USE leat_status leat_frame_begin_table(leat_frame *frame, uint32_t table,
+                                                 const leat_frame_limits *limits,
+                                                 leat_error *error);
+// A region has run, so that what grew in it has its dims.
+LEAT_MUST_USE leat_status leat_frame_end_region(leat_frame *frame, const leat_image_region *region,
+                                                const leat_frame_limits *limits, leat_error *error);
+// Copies the tensor into growing memory.
+LEAT_MUST_USE leat_status leat_frame_grow(leat_frame *frame, uint32_t number,
+                                          const leat_tensor *tensor,
+                                          const leat_frame_limits *limits, leat_error *error);
 // A task has bound the dim: resolves what becomes known by it, and checks it. A dim that has a
 // value already is compared.
 LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,

@@ -171,6 +171,22 @@ static bool same_kind(const leat_image_type *a, const leat_image_type *b) {
   return a->dtype == b->dtype && a->rank == b->rank;
 }
 
+static bool is_grown(const checker *c, const leat_image_type *type, uint64_t number) {
+  return type->dtype == c->view.grown[number].dtype && type->rank == c->view.grown[number].rank;
+}
+
+static bool extents_ok(const checker *c, uint32_t first, uint32_t count) {
+  const leat_image *image = c->view.image;
+  if (!within(first, count, image->extents.count)) return false;
+  for (uint32_t i = first; i < first + count; i++) {
+    const leat_image_extent *extent = &c->view.extents[i];
+    if (extent->dim >= image->dims.count || extent->grown >= image->grown.count ||
+        extent->axis >= c->view.grown[extent->grown].rank)
+      return false;
+  }
+  return true;
+}
+
 static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
   const leat_image *image = c->view.image;
   if (!type_ok(c, &buffer->type)) return false;
@@ -186,6 +202,7 @@ static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
   case LEAT_BUFFER_FILE:
     return where < image->files.count && same_kind(&buffer->type, &c->view.files[where].type);
   case LEAT_BUFFER_RUN_COUNT: return buffer->type.dtype == LEAT_i64 && buffer->type.rank == 0;
+  case LEAT_BUFFER_GROWN: return where < image->grown.count && is_grown(c, &buffer->type, where);
   }
   return false;
 }
@@ -203,7 +220,8 @@ static bool carried_ok(const checker *c, const leat_image_region *region) {
     return false;
   for (uint32_t i = first; i < first + count; i++) {
     const leat_image_buffer *buffer = &c->view.buffers[c->view.args[i].index];
-    if (buffer->kind != LEAT_BUFFER_ARENA || buffer->type.dtype != LEAT_str) return false;
+    bool own = buffer->kind == LEAT_BUFFER_ARENA || buffer->kind == LEAT_BUFFER_GROWN;
+    if (!own || buffer->type.dtype != LEAT_str) return false;
   }
   return true;
 }
@@ -213,7 +231,9 @@ static bool region_ok(const checker *c, const leat_image_region *region) {
   const leat_image *image = c->view.image;
   for (int k = 0; k < 2; k++)
     if (region->tables[k] >= image->tables.count) return false;
-  if (region->predicate >= image->buffers.count || !carried_ok(c, region)) return false;
+  if (region->predicate >= image->buffers.count || !carried_ok(c, region) ||
+      !extents_ok(c, region->extent_first, region->extent_count))
+    return false;
   const leat_image_type *type = &c->view.buffers[region->predicate].type;
   int64_t shape[LEAT_MAX_RANK], bytes;
   return type->dtype == LEAT_bool && is_constant(c, type) &&
@@ -222,6 +242,12 @@ static bool region_ok(const checker *c, const leat_image_region *region) {
 
 static leat_status check_buffers(checker *c) {
   const leat_image *image = c->view.image;
+  for (uint32_t i = 0; i < image->grown.count; i++)
+    if (c->view.grown[i].dtype >= LEAT_DTYPE_COUNT || c->view.grown[i].rank > LEAT_MAX_RANK)
+      return DAMAGED(c, "growing memory %u", i);
+  for (uint32_t i = 0; i < image->tables.count; i++)
+    if (!extents_ok(c, c->view.tables[i].extent_first, c->view.tables[i].extent_count))
+      return DAMAGED(c, "the extents of table %u", i);
   for (uint32_t i = 0; i < image->buffers.count; i++)
     if (!buffer_ok(c, &c->view.buffers[i])) return DAMAGED(c, "buffer %u", i);
   for (uint32_t i = 0; i < image->args.count; i++) {
@@ -329,6 +355,9 @@ static bool kind_ok(const checker *c, const leat_image_task *task) {
     return task->count == 1 && first_is(c, task, LEAT_i64) &&
            c->view.buffers[c->view.args[task->first].index].type.rank == 0 &&
            task->dim < c->view.image->dims.count;
+  case LEAT_TASK_GROW:
+    return task->count == 1 && task->grown < c->view.image->grown.count &&
+           is_grown(c, &c->view.buffers[c->view.args[task->first].index].type, task->grown);
   case LEAT_TASK_ASSERT: return first_is(c, task, LEAT_bool) && text_ok(c, task->message);
   case LEAT_TASK_COUNT: break;
   }

@@ -87,11 +87,14 @@ static int64_t arena_size(const leat_frame *frame, uint32_t number) {
   return is_empty ? 0 : size;
 }
 
-static leat_status check_memory(const leat_frame *frame, uint64_t most, leat_error *error) {
+// more: what is to be taken beside what is there.
+static leat_status check_memory(const leat_frame *frame, uint64_t more, uint64_t most,
+                                leat_error *error) {
   const leat_view *view = &frame->program->view;
-  uint64_t needed = 0;
+  uint64_t needed = more;
   for (uint32_t i = 0; i < view->image->arenas.count; i++)
     if (frame->formula_known[view->arenas[i].size]) needed += (uint64_t)arena_size(frame, i);
+  for (uint32_t i = 0; i < view->image->grown.count; i++) needed += frame->grown[i].block.size;
   if (!most || needed <= most) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY,
                    "the values of the step take %llu bytes, and the memory limit is %llu",
@@ -101,7 +104,7 @@ static leat_status check_memory(const leat_frame *frame, uint64_t most, leat_err
 static leat_status resolve_arenas(leat_frame *frame, const leat_scope *scope,
                                   const leat_frame_limits *limits, leat_error *error) {
   const leat_view *view = &frame->program->view;
-  LEAT_TRY(check_memory(frame, limits->memory, error));
+  LEAT_TRY(check_memory(frame, 0, limits->memory, error));
   for (uint32_t k = 0; k < scope->arenas.count; k++) {
     uint32_t i = scope->arenas.items[k];
     leat_block *block = &frame->arenas[i];
@@ -149,6 +152,9 @@ static bool resolve_buffer(leat_frame *frame, uint32_t number) {
     slot->data = (void *)(uintptr_t)program->files[where];
     return bytes == leat_frame_type_bytes(frame, &view->files[where].type);
   case LEAT_BUFFER_RUN_COUNT: slot->data = &frame->run_count; return true;
+  case LEAT_BUFFER_GROWN:
+    slot->data = frame->grown[where].block.memory;
+    return slot->data && (uint64_t)bytes <= frame->grown[where].block.size;
   }
   return false;
 }
@@ -214,9 +220,13 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
     if (!args[i].is_scalar) plan->bytes += (uint64_t)frame->buffers[args[i].index].bytes;
 }
 
+// What grows is as large as it is.
 static bool region_known(const leat_frame *frame, const leat_image_region *region) {
-  return frame->buffers[region->predicate].known &&
-         args_known(frame, region->carried_first, region->carried_count);
+  const leat_view *view = &frame->program->view;
+  bool known = frame->buffers[region->predicate].known;
+  for (uint32_t i = region->carried_first; i < region->carried_first + region->carried_count; i++)
+    known &= frame->arg_known[i] || view->buffers[view->args[i].index].kind == LEAT_BUFFER_GROWN;
+  return known;
 }
 
 // Of a region that is a launch: its tables come later and are planned.
@@ -302,14 +312,7 @@ static leat_status settle(leat_frame *frame, uint32_t table, const leat_frame_li
       plan_launch(frame, scope->launches.items[k], limits);
   for (uint32_t k = 0; k < scope->tasks.count; k++)
     if (!frame->tasks[scope->tasks.items[k]].known) plan_task(frame, scope->tasks.items[k]);
-  return LEAT_OK;
-}
-
-// The same of the step, and of what is fetched.
-static leat_status settle_step(leat_frame *frame, const leat_frame_limits *limits, bool checks,
-                               leat_error *error) {
-  LEAT_TRY(settle(frame, 0, limits, checks, error));
-  for (uint32_t i = 0; i < frame->program->image->fetches.count; i++)
+  for (uint32_t i = 0; !table && i < frame->program->image->fetches.count; i++)
     if (!frame->fetches[i].data) LEAT_TRY(resolve_fetch(frame, i, error));
   return LEAT_OK;
 }
@@ -326,7 +329,7 @@ leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limit
   for (uint32_t i = 0; i < image->launches.count; i++) frame->launches[i].known = false;
   for (uint32_t i = 0; i < image->tasks.count; i++) frame->tasks[i].known = false;
   for (uint32_t i = 0; i < image->fetches.count; i++) frame->fetches[i].data = NULL;
-  LEAT_TRY(settle_step(frame, limits, checks, error));
+  LEAT_TRY(settle(frame, 0, limits, checks, error));
   frame->resolved = true;
   return LEAT_OK;
 }
@@ -346,15 +349,7 @@ static void forget(leat_frame *frame, uint32_t table) {
   frame->failed = NULL;
 }
 
-void leat_frame_begin_table(leat_frame *frame, uint32_t table) {
-  if (!frame->program->scopes[table].dims.count || !table) return;
-  pthread_mutex_lock(&frame->lock);
-  forget(frame, table);
-  pthread_mutex_unlock(&frame->lock);
-}
-
-static leat_status bind_dim(leat_frame *frame, uint32_t number, int64_t value,
-                            const leat_frame_limits *limits, leat_error *error) {
+static leat_status set_dim(leat_frame *frame, uint32_t number, int64_t value, leat_error *error) {
   const leat_view *view = &frame->program->view;
   const leat_image_dim *dim = &view->dims[number];
   const char *name = leat_view_text(view, dim->name);
@@ -365,11 +360,48 @@ static leat_status bind_dim(leat_frame *frame, uint32_t number, int64_t value,
   if (*bound >= 0 && *bound != value)
     return leat_fail(error, LEAT_INVALID, "dim %s is %lld, and it was fed as %lld", name,
                      (long long)value, (long long)*bound);
-  if (*bound >= 0) return LEAT_OK;
   *bound = value;
-  uint32_t table = frame->program->dim_scopes[number];
-  return table ? settle(frame, table, limits, true, error)
-               : settle_step(frame, limits, true, error);
+  return LEAT_OK;
+}
+
+// Those of one scope.
+static leat_status bind_extents(leat_frame *frame, uint32_t first, uint32_t count,
+                                const leat_frame_limits *limits, leat_error *error) {
+  for (uint32_t i = first; i < first + count; i++) {
+    const leat_image_extent *extent = &frame->program->view.extents[i];
+    LEAT_TRY(set_dim(frame, extent->dim, frame->grown[extent->grown].shape[extent->axis], error));
+  }
+  if (!count) return LEAT_OK;
+  uint32_t dim = frame->program->view.extents[first].dim;
+  return settle(frame, frame->program->dim_scopes[dim], limits, true, error);
+}
+
+leat_status leat_frame_begin_table(leat_frame *frame, uint32_t number,
+                                   const leat_frame_limits *limits, leat_error *error) {
+  const leat_image_table *table = &frame->program->view.tables[number];
+  if (!frame->program->scopes[number].dims.count || !number) return LEAT_OK;
+  pthread_mutex_lock(&frame->lock);
+  forget(frame, number);
+  leat_status status = bind_extents(frame, table->extent_first, table->extent_count, limits, error);
+  pthread_mutex_unlock(&frame->lock);
+  return status;
+}
+
+leat_status leat_frame_end_region(leat_frame *frame, const leat_image_region *region,
+                                  const leat_frame_limits *limits, leat_error *error) {
+  if (!region->extent_count) return LEAT_OK;
+  pthread_mutex_lock(&frame->lock);
+  leat_status status =
+      bind_extents(frame, region->extent_first, region->extent_count, limits, error);
+  pthread_mutex_unlock(&frame->lock);
+  return status;
+}
+
+static leat_status bind_dim(leat_frame *frame, uint32_t number, int64_t value,
+                            const leat_frame_limits *limits, leat_error *error) {
+  bool known = frame->dims[number] >= 0;
+  LEAT_TRY(set_dim(frame, number, value, error));
+  return known ? LEAT_OK : settle(frame, frame->program->dim_scopes[number], limits, true, error);
 }
 
 leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
@@ -378,4 +410,31 @@ leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
   leat_status status = bind_dim(frame, dim, value, limits, error);
   pthread_mutex_unlock(&frame->lock);
   return status;
+}
+
+// Half more than is needed, where there is room: what grows will go on.
+static leat_status reserve(leat_frame *frame, leat_block *block, uint64_t size,
+                           const leat_frame_limits *limits, leat_error *error) {
+  leat_error none = {0};
+  uint64_t more = size + size / 2;
+  if (size <= block->size && block->memory) return LEAT_OK;
+  block->size = 0;
+  if (check_memory(frame, more, limits->memory, &none)) more = size;
+  LEAT_TRY(check_memory(frame, more, limits->memory, error));
+  LEAT_TRY(leat_frame_reallocate(&block->memory, more, error));
+  block->size = more;
+  return LEAT_OK;
+}
+
+leat_status leat_frame_grow(leat_frame *frame, uint32_t number, const leat_tensor *tensor,
+                            const leat_frame_limits *limits, leat_error *error) {
+  leat_grown *grown = &frame->grown[number];
+  int64_t bytes = leat_tensor_bytes(tensor);
+  pthread_mutex_lock(&frame->lock);
+  leat_status status = reserve(frame, &grown->block, (uint64_t)bytes, limits, error);
+  pthread_mutex_unlock(&frame->lock);
+  LEAT_TRY(status);
+  memcpy(grown->shape, tensor->shape, sizeof grown->shape);
+  if (bytes) memmove(grown->block.memory, tensor->data, (size_t)bytes);
+  return LEAT_OK;
 }

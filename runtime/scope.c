@@ -26,19 +26,36 @@ static uint32_t table_around(const leat_program *program, uint32_t table) {
   return program->task_tables[program->table_owners[table]];
 }
 
+static bool add_dim(finder *f, uint32_t dim, uint32_t scope) {
+  if (f->late[dim]) return f->dims[dim] == scope;
+  leat_vec_push(f->arena, &f->scopes[scope].dims, dim);
+  f->late[dim] = true;
+  f->dims[dim] = scope;
+  return true;
+}
+
+static bool add_extents(finder *f, uint32_t first, uint32_t count, uint32_t scope) {
+  for (uint32_t i = first; i < first + count; i++)
+    if (!add_dim(f, f->view->extents[i].dim, scope)) return false;
+  return true;
+}
+
+static bool add_dims_of_task(finder *f, const leat_image_task *task, uint32_t scope) {
+  if (task->kind == LEAT_TASK_BIND) return add_dim(f, task->dim, scope);
+  for (uint32_t i = 0; i < leat_task_regions(task); i++) {
+    const leat_image_region *region = leat_task_region(f->view, task, i);
+    if (region && !add_extents(f, region->extent_first, region->extent_count, scope)) return false;
+  }
+  return true;
+}
+
 static bool find_dims(finder *f) {
   for (uint32_t t = 0; t < f->view->image->tables.count; t++) {
     const leat_image_table *table = &f->view->tables[t];
     uint32_t scope = has_owner(f->program, t) ? t : 0;
-    for (uint32_t i = table->task_first; i < table->task_first + table->task_count; i++) {
-      const leat_image_task *task = &f->view->tasks[i];
-      if (task->kind != LEAT_TASK_BIND) continue;
-      uint32_t known = f->dims[task->dim];
-      if (f->late[task->dim] && known != scope) return false;
-      if (!f->late[task->dim]) leat_vec_push(f->arena, &f->scopes[scope].dims, task->dim);
-      f->late[task->dim] = true;
-      f->dims[task->dim] = scope;
-    }
+    if (!add_extents(f, table->extent_first, table->extent_count, scope)) return false;
+    for (uint32_t i = table->task_first; i < table->task_first + table->task_count; i++)
+      if (!add_dims_of_task(f, &f->view->tasks[i], scope)) return false;
   }
   return true;
 }
@@ -85,8 +102,11 @@ static uint32_t scope_of_args(const finder *f, uint32_t first, uint32_t count) {
 
 // Of what a task that is the region looks at: the predicate, and the strings that it carries.
 static uint32_t scope_of_decision(const finder *f, const leat_image_region *region) {
-  uint32_t carried = scope_of_args(f, region->carried_first, region->carried_count);
-  return greater(f->buffers[region->predicate], carried);
+  uint32_t scope = f->buffers[region->predicate];
+  for (uint32_t i = region->carried_first; i < region->carried_first + region->carried_count; i++)
+    if (f->view->buffers[f->view->args[i].index].kind != LEAT_BUFFER_GROWN)
+      scope = greater(scope, f->args[i]);
+  return scope;
 }
 
 static uint32_t scope_of_region(const finder *f, const leat_image_region *region) {

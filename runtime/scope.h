@@ -1,6 +1,6 @@
-// Dims that tasks of a region's table bind have other values each time that the table is run. What
-// depends on them is the table's *scope*: forgotten when the table begins, and resolved as they are
-// bound. All else is of scope 0, the step's. Internal to runtime/.
+// Dims that tasks of a region's table bind, or that what grows has there, have other values each
+// time that the table is run. What depends on them is the table's *scope*: forgotten when the table
+// begins, and resolved as they are bound. All else is of scope 0, the step's. Internal to runtime/.
 #ifndef LEAT_RUNTIME_SCOPE_H
 #define LEAT_RUNTIME_SCOPE_H
 

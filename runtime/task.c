@@ -115,6 +115,15 @@ static bool run_print(leat_run *run, leat_task_place place) {
   return whole;
 }
 
+// Fails the step at the task, or at what of the frame's claims does not hold.
+static bool fail_frame(leat_run *run, leat_task_place place, leat_status status,
+                       const leat_error *why) {
+  const leat_frame *frame = &run->frames[place.part];
+  leat_image_origin node = frame->failed ? frame->failed->node : leat_run_task_of(run, place)->node;
+  fail_node(run, place, node, status, "%s", why->message);
+  return false;
+}
+
 static bool run_bind(leat_run *run, leat_task_place place) {
   const leat_image_task *task = leat_run_task_of(run, place);
   leat_frame *frame = &run->frames[place.part];
@@ -122,9 +131,16 @@ static bool run_bind(leat_run *run, leat_task_place place) {
   int64_t value = *(const int64_t *)tensor_of(run, place, 0).data;
   leat_status status =
       leat_frame_bind(frame, task->dim, value, &run->executor->runtime->limits, &why);
-  leat_image_origin node = task->node;
-  if (status && frame->failed) node = frame->failed->node;
-  if (status) fail_node(run, place, node, status, "%s", why.message);
+  return status ? fail_frame(run, place, status, &why) : true;
+}
+
+static bool run_grow(leat_run *run, leat_task_place place) {
+  leat_error why = {0};
+  leat_tensor tensor = tensor_of(run, place, 0);
+  leat_status status =
+      leat_frame_grow(&run->frames[place.part], leat_run_task_of(run, place)->grown, &tensor,
+                      &run->executor->runtime->limits, &why);
+  if (status) fail_node(run, place, leat_run_task_of(run, place)->node, status, "%s", why.message);
   return !status;
 }
 
@@ -212,6 +228,10 @@ static leat_region_state *begin_region(leat_run *run, leat_task_place place) {
 }
 
 static bool end_region(leat_run *run, leat_task_place place, const leat_region_state *state) {
+  leat_error why = {0};
+  leat_status status = leat_frame_end_region(&run->frames[place.part], region_of(run, place),
+                                             &run->executor->runtime->limits, &why);
+  if (status) return fail_frame(run, place, status, &why);
   leat_run_trace(run, place, LEAT_TRACE_REGION, state->begin, 0);
   return true;
 }
@@ -223,7 +243,10 @@ static bool begin_table(leat_run *run, leat_task_place place, uint32_t table) {
     fail_claim(run, place, refusal);
     return false;
   }
-  leat_frame_begin_table(&run->frames[place.part], table);
+  leat_error why = {0};
+  leat_status status = leat_frame_begin_table(&run->frames[place.part], table,
+                                              &run->executor->runtime->limits, &why);
+  if (status) return fail_frame(run, place, status, &why);
   leat_run_begin_table(run, place, table);
   return false;
 }

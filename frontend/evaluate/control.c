@@ -56,7 +56,7 @@ typedef struct choice {
 
 static bool if_values(evaluator *e, const leat_stmt *stmt, choice *out);
 
-static const leat_stmt *last_of(const leat_stmts *block, leat_stmt_kind kind) {
+const leat_stmt *ev_last_of(const leat_stmts *block, leat_stmt_kind kind) {
   const leat_stmt *last = block->count ? block->items[block->count - 1] : NULL;
   return last && last->kind == kind ? last : NULL;
 }
@@ -68,7 +68,7 @@ static bool is_else_if(const leat_stmts *block) {
 
 // Whether the block yields as many values as there are targets. False: reported.
 static bool yields(evaluator *e, const leat_stmt *stmt, const leat_stmts *block, uint32_t count) {
-  const leat_stmt *yield = last_of(block, LEAT_STMT_YIELD);
+  const leat_stmt *yield = ev_last_of(block, LEAT_STMT_YIELD);
   uint32_t given = yield ? yield->values.count : 0;
   if (given == count || (count && is_else_if(block))) return true;
   ev_fail(e, yield ? yield->span : stmt->span,
@@ -81,7 +81,7 @@ static bool yields(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
 static bool block_values(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
                          choice *out) {
   if (out->count && is_else_if(block)) return if_values(e, block->items[0], out);
-  const leat_stmt *yield = last_of(block, LEAT_STMT_YIELD);
+  const leat_stmt *yield = ev_last_of(block, LEAT_STMT_YIELD);
   uint32_t errors = leat_diag_errors(e->diag);
   if (!yields(e, stmt, block, out->count)) return false;
   ev_statements(e, block);
@@ -140,9 +140,17 @@ static bool report_sides(evaluator *e, const leat_stmt *stmt, const char *name, 
   return false;
 }
 
+// The axes along which they differ, of those declared `?`.
+static uint32_t differing_axes(const leat_expr *declared, const leat_type *a, const leat_type *b) {
+  uint32_t axes = a->rank == b->rank ? ev_growing_axes(declared, a) : 0;
+  for (int32_t k = 0; k < a->rank; k++)
+    if (axes >> k & 1 && leat_dim_equal(a->dims[k], b->dims[k])) axes -= 1u << k;
+  return axes;
+}
+
 // Literals become constants outside, which both branches may take.
-static bool give_leaf(evaluator *e, const leat_stmt *stmt, const char *name, const ev_leaf *then,
-                      const ev_leaf *otherwise) {
+static bool give_leaf(evaluator *e, const leat_stmt *stmt, const leat_binding *target,
+                      const char *name, const ev_leaf *then, const ev_leaf *otherwise) {
   leat_region *built = &e->region->built;
   leat_builder builder = ev_builder(e, stmt->span);
   ev_region *inside = e->region;
@@ -151,9 +159,18 @@ static bool give_leaf(evaluator *e, const leat_stmt *stmt, const char *name, con
   leat_value b = tensor_of_pair(e, otherwise->value, then->value, stmt->span);
   e->region = inside;
   if (!a.node || !b.node) return false;
-  if (!leat_type_equal(leat_value_type(a), leat_value_type(b)))
-    return report_sides(e, stmt, leat_arena_printf(e->arena, "%s%s", name, then->place),
-                        ev_tensor(a), ev_tensor(b));
+  uint32_t axes = differing_axes(target->type, leat_value_type(a), leat_value_type(b));
+  leat_type wanted = ev_grown_to(leat_value_type(a), axes, b);
+  if (!leat_type_equal(&wanted, leat_value_type(b))) {
+    report_sides(e, stmt, leat_arena_printf(e->arena, "%s%s", name, then->place), ev_tensor(a),
+                 ev_tensor(b));
+    if (wanted.rank == leat_value_type(b)->rank && wanted.dtype == leat_value_type(b)->dtype)
+      leat_note_at(
+          e->diag, target->span, "declared as `%s: %s = …` it may have either extent", name,
+          ev_open_type(e, ev_growing_axes(target->type, &wanted), &wanted, leat_value_type(b)));
+    return false;
+  }
+  leat_region_grow(built, built->bodies[0].results.count, axes);
   leat_region_give(built, &builder, 0, a);
   leat_region_give(built, &builder, 1, b);
   return true;
@@ -170,7 +187,7 @@ static bool give(evaluator *e, const leat_stmt *stmt, choice *then, const choice
     if (form.kind == EV_NONE)
       return report_sides(e, stmt, name, then->values[i], otherwise->values[i]);
     for (uint32_t k = first; k < a.count; k++)
-      if (!give_leaf(e, stmt, name, &a.items[k], &b.items[k])) return false;
+      if (!give_leaf(e, stmt, then->aims[i].target, name, &a.items[k], &b.items[k])) return false;
     then->values[i] = form;
   }
   return true;
@@ -255,6 +272,7 @@ static bool first_values(evaluator *e, loop *l) {
   for (uint32_t i = 0; i < carried->count; i++) {
     const leat_binding *c = &carried->items[i];
     ev value = ev_value(e, c->value, c->name);
+    value = ev_fit_open(e, c->type, value, c->value->span);
     if (c->type) value = ev_fit(e, c->type, value, c->value->span, c->name, NULL);
     l->forms[i] = ev_take_apart(e, value, value, &l->leaves, &again);
     l->begins[i + 1] = l->leaves.count;
@@ -313,8 +331,10 @@ static void report_next(evaluator *e, const leat_binding *carried, const char *p
     note = "its first value is here; no list grows in a loop: a tensor has a row for each turn, "
            "`scatter_set(ys, t, y)`, and `scan` and `map` stack what each turn gives";
   else if (tensors && !converts && ev_tensor_type(first)->rank == ev_tensor_type(next)->rank)
-    note = "its first value is here; no dim grows in a loop: carry the largest tensor that it may "
-           "come to, and a count of what is used of it";
+    note = leat_arena_printf(
+        e->arena, "its first value is here; declared as `%s: %s = …` it may grow", carried->name,
+        ev_open_type(e, ev_growing_axes(carried->type, ev_tensor_type(first)),
+                     ev_tensor_type(first), ev_tensor_type(next)));
   leat_note_at(e->diag, carried->span, "%s", note);
 }
 
@@ -322,9 +342,10 @@ static leat_value next_leaf(evaluator *e, const leat_binding *carried, const ev_
                             ev value, leat_span span) {
   const leat_type *type = ev_tensor_type(first->value);
   leat_value next = ev_as_tensor(e, value, (int)type->dtype, span);
-  leat_value fitting = next.node ? as_type(e, next, type, span) : next;
-  if (next.node && !fitting.node)
-    report_next(e, carried, first->place, first->value, ev_tensor(next), span);
+  if (!next.node) return next;
+  leat_type wanted = ev_grown_to(type, ev_growing_axes(carried->type, type), next);
+  leat_value fitting = as_type(e, next, &wanted, span);
+  if (!fitting.node) report_next(e, carried, first->place, first->value, ev_tensor(next), span);
   return fitting;
 }
 
@@ -350,7 +371,7 @@ static void next_value(evaluator *e, const loop *l, const leat_expr *from, uint3
 }
 
 static void next_values(evaluator *e, const loop *l, leat_value *out) {
-  const leat_stmt *stmt = l->stmt, *next = last_of(&stmt->body, LEAT_STMT_NEXT);
+  const leat_stmt *stmt = l->stmt, *next = ev_last_of(&stmt->body, LEAT_STMT_NEXT);
   uint32_t count = stmt->carried.count;
   if (!next || next->values.count != count) {
     ev_fail(e, next ? next->span : stmt->span,
@@ -441,14 +462,21 @@ static bool parallel_of(evaluator *e, const leat_stmt *stmt, int64_t *out) {
   return true;
 }
 
+static void add_carried(leat_region *built, const loop *l, uint32_t i, uint32_t leaf) {
+  leat_value first = l->leaves.items[leaf].value.tensor;
+  uint32_t input = leat_region_add(built, first);
+  built->inputs.items[input].grows =
+      ev_growing_axes(l->stmt->carried.items[i].type, leat_value_type(first));
+}
+
 static leat_node *while_node(evaluator *e, loop *l, const char *name) {
   int64_t parallel;
   if (!parallel_of(e, l->stmt, &parallel) || !first_values(e, l)) return NULL;
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, name, l->stmt->span);
   region.built.parallel = parallel;
-  for (uint32_t i = 0; i < l->leaves.count; i++)
-    leat_region_add(&region.built, l->leaves.items[i].value.tensor);
+  for (uint32_t i = 0; i < l->stmt->carried.count; i++)
+    for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++) add_carried(&region.built, l, i, k);
   if (evaluate_loop(e, l)) return ev_region_end(e, NULL);
   ev_region_drop(e);
   return NULL;
@@ -467,43 +495,4 @@ void ev_while(evaluator *e, const leat_stmt *stmt) {
   if (!node) ev_bind_nothing(e, stmt);
   if (node) take_outputs(e, node, l.forms, stmt->carried.count);
   for (uint32_t i = 0; node && i < count; i++) ev_bind_target(e, &aims[i], l.forms[i]);
-}
-
-// -- Canonical text -----------------------------------------------------------------------------
-
-static bool make_parameter(evaluator *e, const leat_binding *param, uint32_t index) {
-  leat_type *type = leat_new(e->arena, leat_type);
-  if (!ev_type_of(e, param->type, type)) return false;
-  leat_attr attrs[] = {{.i = index}, {.type = type}};
-  leat_builder builder = ev_builder(e, param->span);
-  return leat_build(&builder, param->name, LEAT_OP_parameter, NULL, 0, attrs).node;
-}
-
-leat_graph *ev_body(evaluator *e, const leat_stmt *body) {
-  uint32_t errors = leat_diag_errors(e->diag), first = e->graph->nodes.count;
-  bool absolute = e->absolute;
-  const char *path = e->path, *place = e->place, *colocate = e->colocate;
-  const char *device = e->device, *frame_device = e->frame->device;
-  e->place = e->colocate = NULL; // these are the node's: what is in it says its own
-  e->device = e->frame->device = NULL;
-  for (uint32_t i = 0; i < body->params.count; i++)
-    if (!make_parameter(e, &body->params.items[i], i)) return NULL;
-  ev_statements(e, &body->body);
-  const leat_stmt *yield = last_of(&body->body, LEAT_STMT_YIELD);
-  uint32_t count = yield ? yield->values.count : 0;
-  leat_value *results = leat_new_array(e->arena, leat_value, (size_t)count + 1);
-  if (!yield) ev_fail(e, body->span, "this body ends in no `yield`");
-  for (uint32_t i = 0; i < count && leat_diag_errors(e->diag) == errors; i++)
-    results[i] = ev_as_tensor(e, ev_expr(e, yield->values.items[i], NULL), -1, yield->span);
-  e->absolute = absolute;
-  e->path = path;
-  e->place = place;
-  e->device = device;
-  e->frame->device = frame_device;
-  e->colocate = colocate;
-  if (leat_diag_errors(e->diag) != errors) return NULL;
-  leat_builder builder = ev_builder(e, body->span);
-  leat_graph *made = leat_body_of(&builder, first, results, count);
-  if (!made) ev_fail(e, body->span, "a body uses its parameters and what stands in it alone");
-  return made;
 }

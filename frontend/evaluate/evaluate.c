@@ -13,9 +13,8 @@
 static bool add_part(evaluator *e, const leat_expr *expr, leat_text *text) {
   ev value = ev_expr(e, expr, NULL);
   if (value.kind == EV_TENSOR || value.kind == EV_STATE)
-    ev_fail(e, expr->span,
-            "a string is made while compiling, %s is not known then; `print(\"…\", %s)` shows it",
-            ev_kind_name(value), ev_source_text(e, expr->span));
+    ev_fail(e, expr->span, "a string is made while compiling, %s is not known then",
+            ev_kind_name(value));
   else if (value.kind == EV_STRING)
     leat_text_add_n(text, value.text, value.size);
   else

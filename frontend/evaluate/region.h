@@ -64,6 +64,18 @@ ev ev_put_together(evaluator *e, ev form, const ev *leaves);                   /
 const char *ev_leaf_name(evaluator *e, const char *name, const ev_leaf *leaf); // "h_1_0"
 const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f32[], i32[]]"
 
+// -- growing.c ------------------------------------------------------------------------------------
+// The axes along which a result of that declared type grows, 1 << each: those that are `?`.
+uint32_t ev_growing_axes(const leat_expr *declared, const leat_type *type);
+// The type, with the extents that the value has along such axes.
+leat_type ev_grown_to(const leat_type *type, uint32_t axes, leat_value value);
+// A literal of a type with such axes as a tensor, with its own extents there; others as they are.
+ev ev_fit_open(evaluator *e, const leat_expr *declared, ev value, leat_span span);
+// For messages: the type with a `?` along these axes, and where the other, of the same rank,
+// differs.
+const char *ev_open_type(evaluator *e, uint32_t axes, const leat_type *type,
+                         const leat_type *other);
+
 // state.c asks these inside a body.
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);
 // The variable whose value the node is: a read, or in an open body what stands for one. NULL: none.

@@ -115,12 +115,7 @@ static bool check_unbound(evaluator *e, ev_scope *scope, leat_span span, const c
             variable ? "`%s` is a variable: `:=` gives it a value"
                      : "`%s` is bound twice in this scope",
             name);
-    if (old->span.source)
-      ev_note_binding(e, old,
-                      old->carried || variable
-                          ? "the first binding is here"
-                          : "the first binding is here; a name keeps its value, "
-                            "and another value has another name");
+    if (old->span.source) ev_note_binding(e, old, "the first binding is here");
     return false;
   }
   const ev_function *function = global && !again ? leat_map_get(&e->functions, name) : NULL;

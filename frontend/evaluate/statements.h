@@ -57,6 +57,8 @@ leat_state *ev_global_step(evaluator *e, leat_span span);
 void ev_if(evaluator *e, const leat_stmt *stmt);
 void ev_while(evaluator *e, const leat_stmt *stmt);
 // A body as canonical text writes it: fn($x: f32[8]) { … yield $y }. NULL: reported.
+// What a block ends in, if that is of the kind; else NULL.
+const leat_stmt *ev_last_of(const leat_stmts *block, leat_stmt_kind kind);
 leat_graph *ev_body(evaluator *e, const leat_stmt *body);
 
 // -- initial.c ------------------------------------------------------------------------------------

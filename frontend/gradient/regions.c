@@ -70,6 +70,10 @@ static bool reverse_branch(const reversal *r, const leat_graph *body, const uint
     dys[i] = known ? ev_tensor(ev_parameter(r, "dy", partials[i])) : ev_error();
   }
   ev_region_repeat(e, body, params, ys);
+  leat_builder builder = ev_builder(e, r->span);
+  for (uint32_t i = 0; i < results; i++) // what grows is of another extent on the other side
+    if (dys[i].kind == EV_TENSOR)
+      dys[i].tensor = leat_build_ensure(&builder, dys[i].tensor, leat_value_type(ys[i]));
   if (!ev_gradients_between(e, first, ys, dys, results, targets, count, out, r->span)) return false;
   for (uint32_t i = 0; i < count; i++)
     if (out[i].kind == EV_ROWS && !can_give_rows(r, out[i].rows))
@@ -165,8 +169,15 @@ bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, cons
                          ev *out, leat_span span) {
   reversal r = {
       .e = e, .node = node, .partials = partials, .wanted = wanted, .out = out, .span = span};
+  uint32_t grow;
   for (uint32_t i = 0; i < node->input_count; i++) out[i] = ev_error();
   if (node->op == LEAT_OP_conditional) return reverse_conditional(&r);
+  leat_node_binds(node, &grow);
+  if (grow) {
+    ev_fail(e, span, "gradients through what a loop lets grow are not supported yet");
+    leat_note_at(e->diag, node->span, "it grows here, where it is declared with a `?`");
+    return false;
+  }
   r.condition = leat_node_attr(node, "condition")->body;
   r.body = leat_node_attr(node, "body")->body;
   r.carried = node->output_count;

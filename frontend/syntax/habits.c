@@ -42,8 +42,6 @@ static const habit words[] = {
            "`where(p, x, z)` chooses between two values"},
     {"next", "`next` ends the body of a `while`, with the next values of what it carries: "
              "`t, h = while (t = 0, h = x) t < n { … next t + 1, h * 2 }`"},
-    {"then", "`if p { … } else { … }` has braces and no `then`"},
-    {"is", "`==` compares: `x == y`"},
     WRITE("pass", "as a block with nothing in it, `{ }`"),
     WRITE("append",
           "`xs + [x]`, of lists that are known while compiling; what a loop makes `scan` and "

@@ -85,13 +85,6 @@ static const char *habit_before(const leat_parser *p) {
   return leat_habit_word(p->lexer.text + before.begin, before.end - before.begin);
 }
 
-// Of a word of another language that stands where no name can.
-static const char *habit_here(const leat_parser *p) {
-  leat_token token = p->token;
-  if (token.kind != LEAT_TOKEN_NAME) return NULL;
-  return leat_habit_word(p->lexer.text + token.begin, token.end - token.begin);
-}
-
 void leat_parser_fail(leat_parser *p, const char *expected) {
   leat_token token = p->token;
   const char *written = habit_before(p);
@@ -212,13 +205,9 @@ leat_stmts leat_parse_block(leat_parser *p, unsigned allowed) {
   leat_stmts body = {0};
   leat_token open = p->token;
   if (!leat_parser_accept(p, LEAT_TOKEN_OPEN_BRACE)) {
-    const char *habit = habit_here(p);
-    if (habit)
-      leat_parser_error(p, leat_parser_token_span(p), "%s", habit);
-    else
-      leat_parser_fail(p, leat_parser_at(p, LEAT_TOKEN_NEWLINE) ? "`{` on this line"
-                          : leat_parser_at(p, LEAT_TOKEN_COLON) ? "a block in braces, `{ … }`"
-                                                                : "`{`");
+    leat_parser_fail(p, leat_parser_at(p, LEAT_TOKEN_NEWLINE) ? "`{` on this line"
+                        : leat_parser_at(p, LEAT_TOKEN_COLON) ? "a block in braces, `{ … }`"
+                                                              : "`{`");
     return body;
   }
   if (!leat_parser_enter(p)) {
@@ -304,7 +293,7 @@ static void report_rest(leat_parser *p, const leat_stmt *s) {
   }
   if (leat_parser_at(p, LEAT_TOKEN_NAME)) {
     const char *name = leat_parser_intern(p, p->token.begin, p->token.end);
-    habit = p->previous.kind == LEAT_TOKEN_CLOSE_BRACE ? habit_here(p) : NULL;
+    habit = p->previous.kind == LEAT_TOKEN_CLOSE_BRACE ? leat_habit_word(name, strlen(name)) : NULL;
     if (habit) { // } elif x {
       leat_parser_error(p, leat_parser_token_span(p), "%s", habit);
       return;

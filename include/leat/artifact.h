@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 12 };
+enum { LEAT_IMAGE_VERSION = 13 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -156,7 +156,19 @@ typedef enum leat_buffer_kind {
   LEAT_BUFFER_CONSTANT,  // at byte `where` of the range `data`
   LEAT_BUFFER_FILE,      // file tensor number `where`
   LEAT_BUFFER_RUN_COUNT, // i64: earlier runs of this entry by this client
+  LEAT_BUFFER_GROWN,     // what was last put into growing memory number `where`
 } leat_buffer_kind;
+
+// Memory of a size that is known when something is put into it (a GROW task), for what a loop
+// carries or a branch gives.
+typedef struct leat_image_grown {
+  uint32_t dtype, rank;
+} leat_image_grown;
+
+// A dim that then has the extent of an axis of what is in growing memory.
+typedef struct leat_image_extent {
+  uint32_t dim, grown, axis;
+} leat_image_extent;
 
 typedef struct leat_image_buffer {
   uint32_t kind;
@@ -241,9 +253,10 @@ typedef enum leat_task_range {
   X(BIND, bind, ARGS)                                                                              \
   X(ASSERT, assert, ARGS)
 // What many ops become together is a segment, run by a gang of threads; the ops that hold bodies
-// become tasks or launches.
+// become tasks or launches. GROW puts its buffer into the growing memory `grown`.
 #define LEAT_TASKS(X)                                                                              \
   X(SEGMENT, segment, LAUNCHES)                                                                    \
+  X(GROW, grow, ARGS)                                                                              \
   X(IF, conditional, REGION)                                                                       \
   X(WHILE, while_loop, REGION)                                                                     \
   LEAT_OP_TASKS(X)
@@ -273,11 +286,13 @@ typedef struct leat_image_task {
   union {
     leat_text_index message; // PRINT, ASSERT
     uint32_t dim;            // BIND
+    uint32_t grown;          // GROW
   };
 } leat_image_task;
 
 typedef struct leat_image_table {
   uint32_t task_first, task_count;
+  uint32_t extent_first, extent_count; // of a region's: bound each time that it begins
 } leat_image_table;
 
 // A branch or a loop; which, says the one task or launch that runs it. Its tables are its own, and
@@ -286,9 +301,10 @@ typedef struct leat_image_region {
   uint32_t predicate; // buffer
   uint32_t tables[2]; // IF: run when it is true, when it is false. WHILE: what computes it, and
                       // what is run, before the first again, as long as it is true
-  uint32_t carried_first, carried_count; // args[…]: buffers in arenas, of the strings that a loop
-                                         // carries; what else of str its tables make nobody needs
-                                         // when the predicate is computed
+  uint32_t carried_first, carried_count; // args[…]: buffers, in arenas or growing, of the strings
+                                         // that a loop carries; what else of str its tables make
+                                         // nobody needs when the predicate is computed
+  uint32_t extent_first, extent_count;   // bound when it has run, in the table that it stands in
 } leat_image_region;
 
 // Turns of a loop, about whose number nothing is known, in estimates of its work.
@@ -361,6 +377,8 @@ typedef struct leat_image_frozen {
   X(formulas, leat_formula)                                                                        \
   X(dims, leat_image_dim)                                                                          \
   X(arenas, leat_image_arena)                                                                      \
+  X(grown, leat_image_grown)                                                                       \
+  X(extents, leat_image_extent)                                                                    \
   X(buffers, leat_image_buffer)                                                                    \
   X(kernels, leat_image_kernel)                                                                    \
   X(args, leat_image_arg)                                                                          \

@@ -87,9 +87,25 @@ static uint32_t add_arena(compiler *c, uint32_t table) {
   return c->arenas.count - 1;
 }
 
+static bool grows(const leat_node *node, uint32_t i) {
+  for (int32_t k = 0; k < node->outputs[i].rank; k++)
+    if (leat_region_grows(node, i, k)) return true;
+  return false;
+}
+
+static void add_growing_buffer(compiler *c, const leat_type *type) {
+  leat_image_grown grown = {type->dtype, (uint32_t)type->rank};
+  LEAT_IMAGE_ADD(&c->image, grown, grown);
+  add_buffer(c, LEAT_BUFFER_GROWN, c->image.grown.count - 1, type);
+}
+
 static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     leat_dim size;
+    if (grows(node, i)) {
+      add_growing_buffer(c, &node->outputs[i]);
+      continue;
+    }
     if (!padded_size(c, &node->outputs[i], &size)) return too_large(c, node);
     uint32_t number = c->here.arena;
     if (is_late(c->graph, size)) number = add_arena(c, c->arenas.items[number].table);
@@ -170,8 +186,23 @@ static void add_launch(compiler *c, const leat_node *node, leat_launch_kind kind
   LEAT_IMAGE_ADD(&c->image, tasks, task);
 }
 
+static void add_grow(compiler *c, const leat_node *node, uint32_t grown, uint32_t from) {
+  leat_image_task task = {.kind = LEAT_TASK_GROW,
+                          .first = c->image.args.count,
+                          .count = 1,
+                          .node = origin_of(c, node),
+                          .grown = grown};
+  add_arg(c, false, from);
+  LEAT_IMAGE_ADD(&c->image, tasks, task);
+}
+
 static void add_copy(compiler *c, const leat_node *node, uint32_t to, uint32_t from) {
+  const leat_image_buffer *buffer = &c->image.buffers.items[to];
   uint32_t first = c->image.args.count;
+  if (buffer->kind == LEAT_BUFFER_GROWN) {
+    add_grow(c, node, (uint32_t)buffer->where, from);
+    return;
+  }
   add_arg(c, false, to);
   add_arg(c, false, from);
   add_launch(c, node, LEAT_LAUNCH_COPY, first);
@@ -272,11 +303,37 @@ static void add_region_task(compiler *c, const leat_node *node, leat_task_kind k
   LEAT_IMAGE_ADD(&c->image, tasks, task);
 }
 
+// Of what result i of the node is as that type.
+static void add_extents(compiler *c, const leat_node *node, uint32_t i, const leat_type *type) {
+  const leat_image_buffer *buffer = &c->image.buffers.items[c->here.buffers[node->id] + i];
+  uint32_t grown = (uint32_t)buffer->where;
+  for (int32_t k = 0; k < type->rank; k++)
+    if (leat_region_grows(node, i, k))
+      leat_image_writer_extent(&c->image, type->dims[k], grown, (uint32_t)k);
+}
+
+static void bind_results(compiler *c, const leat_node *node, uint32_t region) {
+  leat_image_region *record = &c->image.regions.items[region];
+  record->extent_first = c->image.extents.count;
+  for (uint32_t i = 0; i < node->output_count; i++) add_extents(c, node, i, &node->outputs[i]);
+  record->extent_count = c->image.extents.count - record->extent_first;
+}
+
+static void bind_carried(compiler *c, const leat_node *node, const leat_graph *body,
+                         uint32_t table) {
+  leat_image_table *record = &c->image.tables.items[table];
+  record->extent_first = c->image.extents.count;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    add_extents(c, node, i, &body->params.items[i]->outputs[0]);
+  record->extent_count = c->image.extents.count - record->extent_first;
+}
+
 static void add_conditional(compiler *c, const leat_node *node) {
   const uint32_t *results = buffers_from(c, c->here.buffers[node->id], node->output_count);
   uint32_t region = leat_image_writer_region(&c->image, buffer_of(c, node->inputs[0]));
   for (uint32_t i = 0; i < 2; i++)
     add_body(c, node, node->attrs[i].body, c->image.regions.items[region].tables[i], 0, results);
+  bind_results(c, node, region);
   add_region_task(c, node, LEAT_TASK_IF, region);
 }
 
@@ -295,14 +352,21 @@ static leat_status add_loop(compiler *c, const leat_node *node) {
   uint32_t condition = tables[0], body = tables[1];
   add_body(c, node, node->attrs[0].body, condition, count, decided);
   add_body(c, node, node->attrs[1].body, body, count, buffers_from(c, own, count));
+  bind_carried(c, node, node->attrs[0].body, condition);
+  bind_carried(c, node, node->attrs[1].body, body);
+  bind_results(c, node, region);
   add_region_task(c, node, LEAT_TASK_WHILE, region);
   return LEAT_OK;
 }
 
 static void add_parameter(compiler *c, const leat_node *node) {
   uint32_t index = (uint32_t)leat_node_attr(node, "index")->i;
-  if (index < c->here.carried_count)
-    add_copy(c, node, c->here.buffers[node->id], c->here.carried[index]);
+  if (index >= c->here.carried_count) return;
+  uint32_t from = c->here.carried[index];
+  leat_image_buffer carried = c->image.buffers.items[from];
+  if (carried.kind == LEAT_BUFFER_GROWN) // as what it is now
+    from = add_buffer(c, LEAT_BUFFER_GROWN, carried.where, &node->outputs[0]);
+  add_copy(c, node, c->here.buffers[node->id], from);
 }
 
 // After what is carried has been read: the first task waits for all parameters.
@@ -409,7 +473,8 @@ static leat_status add_nodes(compiler *c, const bool *marks) {
 static void end_table(compiler *c, uint32_t number, uint32_t first) {
   uint32_t count = c->image.tasks.count - first;
   add_successors(c, first, count);
-  c->image.tables.items[number] = (leat_image_table){first, count};
+  c->image.tables.items[number].task_first = first;
+  c->image.tables.items[number].task_count = count;
 }
 
 static void mark_effects(compiler *c, bool *marks) {

@@ -23,14 +23,15 @@ RECIPES = {
           ('maximum({}, {})', 'np.maximum({}, {})', 'ii'), ('({} % 7)', 'np.fmod({}, 7)', 'i'),
           ('sum({})', 'np.sum({})', 'v'), ('{}[bit_and({}, 7) % N]', '{}[({} & 7) % N]', 'vi'),
           ('where({}, {}, {})', 'np.where({}, {}, {})[()]', 'pii'), ('bit_xor({}, {})', '({} ^ {})', 'ii'),
-          ('str_length({})', 'np.int64(len({}))', 's')],
+          ('str_length({})', 'np.int64(len({}))', 's'), ('sum({0}[{0} > {1}])', 'np.sum({0}[{0} > {1}])', 'vi')],
     'v': [('({} + {})', '({} + {})', 'vv'), ('({} * {})', '({} * {})', 'vi'), ('roll({}, 1)', 'np.roll({}, 1)', 'v'),
           ('where({} > {}, {}, {})', 'np.where({} > {}, {}, {})', 'vivi'), ('cumsum({})', 'np.cumsum({})', 'v'),
           ('scatter_add({0}, bit_and({1}, 7) % N, {2}, axis=0)', 'added({0}, ({1} & 7) % N, {2})', 'vii')],
     'f': [('({} + {})', '({} + {})', 'ff'), ('({} * tanh({}))', '({} * np.tanh({}))', 'ff'), ('sin({})', 'np.sin({})', 'f'),
           ('(sum({}) * 0.25)', '(np.sum({}) * 0.25)', 'g'), ('where({}, {}, {})', 'np.where({}, {}, {})[()]', 'pff'),
           ('(0.5 * {} - {})', '(0.5 * {} - {})', 'ff'), ('{}[bit_and({}, 7) % N]', '{}[({} & 7) % N]', 'gi'),
-          ('(cast({} % 5, f64) * 0.25)', '(np.fmod({}, 5) * 0.25)', 'i')],
+          ('(cast({} % 5, f64) * 0.25)', '(np.fmod({}, 5) * 0.25)', 'i'),
+          ('(sum({}[{} > {}]) * 0.5)', '(np.sum({}[{} > {}]) * 0.5)', 'gvi')],
     'g': [('({} + {})', '({} + {})', 'gg'), ('({} * {})', '({} * {})', 'gf'), ('tanh({})', 'np.tanh({})', 'g'),
           ('roll({}, 1)', 'np.roll({}, 1)', 'g'), ('sin({} - {})', 'np.sin({} - {})', 'gf'),
           ('where({} > 0, {}, {})', 'np.where({} > 0, {}, {})', 'vgg'),
@@ -108,7 +109,9 @@ class Program:
                 self.branch(scope, depth, nesting + 1)
             elif nesting < DEEPEST and draw < 0.3:
                 self.loop(scope, depth, nesting + 1)
-            elif draw < 0.45:
+            elif draw < 0.35:
+                self.growing(scope, depth)
+            elif draw < 0.48:
                 name = self.rng.choice(list(STATE))
                 leat, python = self.value(STATE[name][0], scope)
                 leat = f'stop_gradient({leat})' if STATE[name][0] == 'f' else leat
@@ -165,6 +168,23 @@ class Program:
         self.write(depth, '}', [])
         scope.update(zip(names, kinds))
         scope[turn] = 'i'
+
+
+    def growing(self, scope, depth):
+        """A loop whose vector gets longer or shorter in each iteration, and a number that is made of it."""
+        name, turn, total = self.new('h'), self.new('t'), self.new('i')
+        first, most = self.value('v', scope), self.rng.randrange(4)
+        more, least = self.value('v', {**scope, turn: 'i'}), self.value('i', {**scope, turn: 'i'})
+        leat, python = self.rng.choice([('concat([{0}, {1}], axis=0)', 'np.concatenate([{0}, {1}])'),
+                                        ('{0}[{0} > {2}]', '{0}[{0} > {2}]'),
+                                        ('concat([{0}[{0} > {2}], {1}], axis=0)', 'np.concatenate([{0}[{0} > {2}], {1}])')])
+        begin = f'{turn} = np.int64(0)', f'{name} = {first[1]}', f'while {turn} < {most}:'
+        self.write(depth, f'_, {name} = while ({turn}: i64[] = 0, {name}: i64[?] = {first[0]}) {turn} < {most} {{', begin)
+        self.write(depth + 1, f'next {turn} + 1, {leat.format(name, more[0], least[0])}',
+                   [f'{turn}, {name} = {turn} + 1, {python.format(name, more[1], least[1])}'])
+        self.write(depth, '}', [])
+        self.write(depth, f'{total} = sum({name}) * 3 + shape({name})[0]', [f'{total} = np.sum({name}) * 3 + len({name})'])
+        scope[total] = 'i'
 
 
 def random_case(seed, smooth):

@@ -90,7 +90,7 @@ static void add_regions(image_builder *b, uint32_t kernel_args) {
   uint32_t launch = image_region_launch(b, LEAT_LAUNCH_IF, IF_ABOVE);
   image_task(b, LEAT_TASK_SEGMENT, launch, 1, "if");
   uint32_t loop = image_task(b, LEAT_TASK_WHILE, WHILE_ABOVE, 1, "while");
-  IMAGE_ADD(b, tables, (leat_image_table){0, loop + 1});
+  IMAGE_ADD(b, tables, (leat_image_table){.task_count = loop + 1});
   launch = image_region_launch(b, LEAT_LAUNCH_IF, IF_INSIDE);
   leat_image_launch again = b->launches[0];
   IMAGE_ADD(b, launches, again);
@@ -98,7 +98,8 @@ static void add_regions(image_builder *b, uint32_t kernel_args) {
   image_task(b, LEAT_TASK_SEGMENT, launch, 1, "condition");
   image_task(b, LEAT_TASK_PRINT, kernel_args, 1, "body");
   for (uint32_t i = 0; i < 4; i++)
-    IMAGE_ADD(b, tables, (leat_image_table){first + (i > 0) + (i > 2), i != 1});
+    IMAGE_ADD(b, tables,
+              (leat_image_table){.task_first = first + (i > 0) + (i > 2), .task_count = i != 1});
   for (uint32_t i = 0; i < 2; i++) IMAGE_ADD(b, tables, (leat_image_table){0});
 }
 
@@ -347,7 +348,8 @@ static leat_status check_initialiser(leat_task_kind kind, leat_error *error) {
   image_task(b, LEAT_TASK_WHILE, 0, 1, "loop");
   image_task(b, kind, kind == LEAT_TASK_SEGMENT ? launch : b->launches[launch].arg_first, 1,
              "body");
-  for (uint32_t i = 0; i < 4; i++) IMAGE_ADD(b, tables, (leat_image_table){i / 2, i % 2});
+  for (uint32_t i = 0; i < 4; i++)
+    IMAGE_ADD(b, tables, (leat_image_table){.task_first = i / 2, .task_count = i % 2});
   leat_image *image = image_finish(b);
   leat_status status = check_image(image, image->size, error);
   free(image);

@@ -23,7 +23,8 @@ static void add_task(leat_image_writer *w, leat_task_kind kind, uint32_t first, 
 }
 
 static void fill(leat_image_writer *w, uint32_t table, uint32_t first) {
-  w->tables.items[table] = (leat_image_table){first, w->tasks.count - first};
+  w->tables.items[table] =
+      (leat_image_table){.task_first = first, .task_count = w->tasks.count - first};
 }
 
 // A loop that carries a string, whose condition is a segment with a branch in it, and whose body

@@ -79,7 +79,8 @@ static inline void task(writing *w, leat_task_kind kind, uint32_t first, uint32_
 
 static inline void end_table(writing *w) {
   segment(w);
-  IMAGE_ADD(w->b, tables, (leat_image_table){w->task, w->b->tasks_count - w->task});
+  IMAGE_ADD(w->b, tables,
+            (leat_image_table){.task_first = w->task, .task_count = w->b->tasks_count - w->task});
   w->task = w->b->tasks_count;
 }
 

@@ -306,8 +306,8 @@ static image_builder *counter_image(void) {
   image_launch(b, INCREMENT, 1, 1, BUFFERS((int)v, (int)constant));
   image_task(b, LEAT_TASK_SEGMENT, 0, 1, "count");
   image_task(b, LEAT_TASK_SEGMENT, 1, 1, "initialise");
-  IMAGE_ADD(b, tables, (leat_image_table){0, 1});
-  IMAGE_ADD(b, tables, (leat_image_table){1, 1});
+  IMAGE_ADD(b, tables, (leat_image_table){.task_count = 1});
+  IMAGE_ADD(b, tables, (leat_image_table){.task_first = 1, .task_count = 1});
   image_fetch(b, "v", v);
   return b;
 }

@@ -1,0 +1,200 @@
+"""Extents of what a loop carries, or a branch gives, that differ each time: declared with a `?`."""
+import numpy
+
+from case import Stops, case
+
+
+@case('''
+entry main(x: f32[N, 2], n: i32[]) -> (h: f32[?, 2], s: f32[], rows: i64[]) {
+  _, h = while (t: i32[] = 0, h: f32[?, 2] = x[:0]) t < n {
+    next t + 1, concat([h, x * cast(t, f32)], axis=0)
+  }
+  s = sum(h * h)
+  rows = tensor(shape(h)[0])
+}''', {'x': [[1, 2], [3, 4]], 'n': 3}, {'x': [[1, 2]], 'n': 0}, {'x': numpy.zeros((0, 2)), 'n': 4},
+      {'x': [[1, 2], [3, -4], [5, 6]], 'n': 30})
+def rows_that_a_loop_appends(x, n):
+    h = numpy.concatenate([x[:0], *(x * t for t in range(n))])
+    return h, (h * h).sum(), len(h)
+
+
+@case('''
+entry main(x: i64[N]) -> (primes: i64[?], turns: i64[]) {
+  turns, primes, _ = while (t: i64[] = 0, primes: i64[?] = x[:0], left: i64[?] = x) shape(left)[0] > 0 {
+    next t + 1, concat([primes, left[:dynamic(1)]], axis=0), left[left % left[0] != 0]
+  }
+}''', {'x': range(2, 60)}, {'x': []}, {'x': [7, 7, 14]})
+def a_sieve(x):
+    primes, turns = [], 0
+    while len(x):
+        primes, x, turns = [*primes, x[0]], x[x % x[0] != 0], turns + 1
+    return primes, turns
+
+
+@case('''
+entry main(x: f32[N], n: i64[]) -> (a: f32[?], b: f32[?], c: f32[?, ?]) {
+  _, a, b, c = while (t: i64[] = 0, a: f32[?] = x, b: f32[?] = x[:dynamic(0)], c: f32[?, ?] = zeros(f32[1, 1])) t < n {
+    next t + 1, concat([b, [1]], axis=0), a[:min(shape(a)[0], 3)], reshape(a, [shape(a)[0], 1]) * reshape(b, [1, shape(b)[0]])
+  }
+}''', {'x': [1, 2, 3, 4], 'n': 5}, {'x': [1], 'n': 1}, {'x': [1], 'n': 0})
+def values_that_change_places(x, n):
+    a, b, c = x, x[:0], numpy.zeros((1, 1))
+    for _ in range(n):
+        a, b, c = numpy.append(b, 1), a[:3], a[:, None] * b[None, :]
+    return a, b, c
+
+
+@case('''
+entry main(n: i64[]) -> (rows: i64[?], sums: i64[?]) {
+  _, rows, sums = while (t: i64[] = 0, rows: i64[?] = [1], sums: i64[?] = zeros(i64[0])) t < n {
+    _, next_row = while (k: i64[] = 0, made: i64[?] = [1]) k < shape(rows)[0] {
+      upper = if k + 1 < shape(rows)[0] { yield rows[k + 1] } else { yield 0 }
+      next k + 1, concat([made, reshape(rows[k] + upper, [1])], axis=0)
+    }
+    next t + 1, next_row, concat([sums, reshape(sum(rows), [1])], axis=0)
+  }
+}''', {'n': 9}, {'n': 0})
+def pascals_triangle(n):
+    rows, sums = [1], []
+    for _ in range(n):
+        rows, sums = [1] + [a + b for a, b in zip(rows, rows[1:] + [0])], sums + [sum(rows)]
+    return rows, sums
+
+
+@case('''
+entry main(x: f32[N], p: bool[]) -> (y: f32[?], rows: i64[]) {
+  y: f32[?] = if p { yield x[x > 0] } else { yield concat([x, x], axis=0) }
+  rows = tensor(shape(y)[0]) * 2
+}''', {'x': [1, -2, 3], 'p': True}, {'x': [1, -2, 3], 'p': False}, {'x': [], 'p': True})
+def a_branch_that_gives_more(x, p):
+    y = x[x > 0] if p else numpy.concatenate([x, x])
+    return y, 2 * len(y)
+
+
+@case('''
+entry main(x: f32[N], n: i32[]) -> (y: f32[?], kept: f32[]) {
+  _, y, kept = while (t: i32[] = 0, y: f32[?] = x, kept: f32[] = 0) t < n {
+    z: f32[?], k = if t % 2 == 0 { yield concat([y, y * 2], axis=0), sum(y) } else { yield y[y < 20], 1 }
+    next t + 1, z, kept + k * cast(shape(z)[0], f32)
+  }
+}''', {'x': [1, 2, 3], 'n': 6}, {'x': [50], 'n': 2})
+def branches_in_a_loop_that_grows(x, n):
+    y, kept = x, 0
+    for t in range(n):
+        y, k = (numpy.concatenate([y, y * 2]), y.sum()) if t % 2 == 0 else (y[y < 20], 1)
+        kept += k * len(y)
+    return y, kept
+
+
+@case('''
+entry main(words: str[N], n: i64[]) -> (all: str[?], last: str[?]) {
+  _, all, last = while (t: i64[] = 0, all: str[?] = words[:0], last: str[?] = words) t < n {
+    longer = last + "-" + number_to_str(t)
+    next t + 1, concat([all, longer], axis=0), longer[str_length(longer) < 6]
+  }
+}''', {'words': [b'a', b'bcd', b''], 'n': 4}, {'words': [b'x'], 'n': 0})
+def strings_that_a_loop_appends(words, n):
+    every, last = [], [word.decode() for word in words]
+    for t in range(n):
+        longer = [f'{word}-{t}' for word in last]
+        every, last = every + longer, [word for word in longer if len(word) < 6]
+    return numpy.array(every, 'S'), numpy.array(last, 'S')
+
+
+@case('''
+var seen: i64[] = 0
+entry main(x: i64[N]) -> (steps: i64[?], seen_now: i64[]) {
+  steps, _ = while (steps: i64[?] = zeros(i64[0]), y: i64[?] = x) any(y > 1) {
+    seen += shape(y)[0]
+    next concat([steps, reshape(max(y), [1])], axis=0), where(y % 2 == 0, y / 2, 3 * y + 1)[y > 1]
+  }
+  seen_now = seen
+}''', {'x': [6, 1, 7, 2]}, {'x': [1]})
+def state_beside_what_grows(x):
+    steps, seen = [], 0
+    while (x > 1).any():
+        seen += len(x)
+        steps.append(x.max())
+        x = numpy.where(x % 2 == 0, x // 2, 3 * x + 1)[x > 1]
+    return steps, seen
+
+
+@case('''
+entry main(x: f32[N, 2], n: i32[]) -> (y: f32[]) {
+  _, h = while (t: i32[] = 0, h: f32[?, 2] = x) t < n { next t + 1, h[:shape(h)[0] - 2] }
+  y = sum(h)
+}''', {'x': [[1, 2]] * 6, 'n': 2}, {'x': [[1, 2]] * 5, 'n': 3})
+def what_shrinks_below_none(x, n):
+    if len(x) < 2 * n:
+        raise Stops('elements')
+    return x[2 * n:].sum()
+
+
+@case('''
+entry main(x: f32[N], n: i32[]) -> (y: f32[], first: f32[]) {
+  _, h = while (t: i32[] = 0, h: f32[?] = x) t < n { next t + 1, concat([h, zeros(f32[shape(h)[0]]) + 1], axis=0) }
+  a = h[h > 0]
+  _, y = while (t: i64[] = 0, y: f32[] = 0) t < shape(a)[0] { next t + 1, y * 0.5 + a[t] }
+  first = h[0] + cast(shape(h)[0], f32)
+}''', {'x': [1, -2, 3], 'n': 4}, {'x': [1], 'n': 0})
+def what_has_grown_is_used(x, n):
+    for _ in range(n):
+        x = numpy.concatenate([x, numpy.ones(len(x))])
+    y = 0
+    for one in x[x > 0]:
+        y = y * 0.5 + one
+    return y, x[0] + len(x)
+
+
+@case('''
+entry main(x: f32[N], n: i64[]) -> (total: i64[]) {
+  _, total = while (t: i64[] = 0, total: i64[] = 0) t < n {
+    _, h = while (k: i64[] = 0, h: f32[?] = x) k < t % 7 { next k + 1, concat([h, x], axis=0) }
+    next t + 1, total + shape(h)[0]
+  }
+}''', {'x': [1, 2], 'n': 2000}, targets=('cpu', 'ref'))
+def a_loop_that_grows_often(x, n):
+    return sum(len(x) * (t % 7 + 1) for t in range(n))
+
+
+@case('''
+entry main(x: f32[N], n: i64[]) -> (y: f32[], z: f32[?], rows: i64[]) {
+  on "/device:cpu:1" {
+    _, h = while (k: i64[] = 0, h: f32[?] = x) k < n { next k + 1, concat([h, h * 0.5], axis=0) }
+  }
+  on "/device:cpu:0" {
+    y = sum(h[h > 0.5])
+    rows = tensor(shape(h)[0])
+    z: f32[?] = if n > 2 { yield x } else { yield h }
+  }
+}''', {'x': [1, -2, 3], 'n': 3}, {'x': [1], 'n': 0}, words=['--devices', '2'])
+def what_grows_on_another_device(x, n):
+    h = x
+    for _ in range(n):
+        h = numpy.concatenate([h, h * 0.5])
+    return h[h > 0.5].sum(), x if n > 2 else h, len(h)
+
+
+@case('''
+entry main(x: f32[N], n: i64[]) -> (h: f32[?]) {
+  _, h = while (k: i64[] = 0, h: f32[?] = x) k < n {
+    g = h * 2 on "/device:cpu:1"
+    f = g + 1 on "/device:cpu:0"
+    next k + 1, concat([f, x], axis=0)
+  }
+}''', {'x': [1], 'n': 2}, words=['--devices', '2'])
+def what_grows_on_two_devices(x, n):
+    raise Stops('error: a region over several devices in which a value grows is not supported yet')
+
+
+@case('''
+entry main(x: f32[N], p: bool[]) -> (y: f32[], dx: f32[N]) {
+  z: f32[?], w = if p { yield x[x > 0] * 2, 3.0 } else { yield concat([x, x * x], axis=0), sum(x) }
+  y = sum(z * z) * w
+  dx = grad(y, x)
+}''', {'x': [1, -2, 3], 'p': True}, {'x': [1, -2, 3], 'p': False}, {'x': [-1], 'p': True})
+def gradients_through_a_branch_that_gives_more(x, p):
+    if p:
+        return 12 * (x[x > 0] ** 2).sum(), 24 * numpy.maximum(x, 0)
+    squares = (x ** 2 + x ** 4).sum()
+    return squares * x.sum(), (2 * x + 4 * x ** 3) * x.sum() + squares
