@@ -108,3 +108,16 @@ def strings_are_made_where_something_is_printed(x, n):
             print(f'"{y[-5:]}"')
         s = f'{y}{t}'[-1500:]
     return s
+
+
+@case('''
+entry main(x: str[], n: i64[]) -> (last: str[], size: i64[]) {
+  _, rows = while (t: i64[] = 0, rows: str[?] = broadcast(x, shape=[1])) t < n {
+    next t + 1, concat([rows, broadcast(x + number_to_str(t), shape=[1])], axis=0)
+  }
+  last = rows[-1]
+  size = sum(str_length(rows))
+}''', {'x': TEXT, 'n': 0}, {'x': TEXT, 'n': 500})
+def a_list_of_strings_grows(x, n):
+    rows = [x, *(f'{x}{t}' for t in range(n))]
+    return rows[-1], sum(map(len, rows))
