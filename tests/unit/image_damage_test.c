@@ -80,6 +80,19 @@ static void add_host_tasks(image_builder *b) {
   image_task(b, LEAT_TASK_ASSERT, first, 1, "assert");
 }
 
+// What grows in the loop: its body, table 4, has it as f32[G], and table 0 as f32[H].
+static void add_growing(image_builder *b, uint32_t loop) {
+  uint32_t g = image_dim(b, "G", 0, 10), h = image_dim(b, "H", 0, 10);
+  IMAGE_ADD(b, grown, (leat_image_grown){LEAT_f32, 1});
+  IMAGE_ADD(b, extents, (leat_image_extent){.dim = g});
+  IMAGE_ADD(b, extents, (leat_image_extent){.dim = h});
+  b->regions[loop].extent_first = b->regions[loop].extent_count = 1;
+  uint32_t in =
+      image_buffer(b, LEAT_BUFFER_GROWN, 0, image_type(LEAT_f32, image_dim_formula(b, g)));
+  uint32_t grow = image_task(b, LEAT_TASK_GROW, 0, 1, "grow");
+  b->tasks[grow].first = IMAGE_ADD(b, args, (leat_image_arg){.index = in});
+}
+
 // Table 0 is of all tasks so far and a loop; its tables 3 and 4 hold a branch, which is a launch,
 // and a task of the host. Tables 1 and 2 are of a branch that is a launch of table 0.
 static void add_regions(image_builder *b, uint32_t kernel_args) {
@@ -97,9 +110,12 @@ static void add_regions(image_builder *b, uint32_t kernel_args) {
   uint32_t first = image_task(b, LEAT_TASK_SEGMENT, launch + 1, 1, "when true");
   image_task(b, LEAT_TASK_SEGMENT, launch, 1, "condition");
   image_task(b, LEAT_TASK_PRINT, kernel_args, 1, "body");
+  add_growing(b, WHILE_ABOVE);
   for (uint32_t i = 0; i < 4; i++)
     IMAGE_ADD(b, tables,
-              (leat_image_table){.task_first = first + (i > 0) + (i > 2), .task_count = i != 1});
+              (leat_image_table){.task_first = first + (i > 0) + (i > 2),
+                                 .task_count = (i != 1) + (i > 2),
+                                 .extent_count = i > 2});
   for (uint32_t i = 0; i < 2; i++) IMAGE_ADD(b, tables, (leat_image_table){0});
 }
 
@@ -210,6 +226,7 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
 #define ASSERT task_of(b, LEAT_TASK_ASSERT)
 #define WHILE task_of(b, LEAT_TASK_WHILE)
 #define PRINT task_of(b, LEAT_TASK_PRINT)
+#define GROW task_of(b, LEAT_TASK_GROW)
 #define COPY launch_of(b, LEAT_LAUNCH_COPY)
 #define IF launch_of(b, LEAT_LAUNCH_IF)
 #define PREDICATE b->buffers[b->regions[0].predicate]
@@ -238,13 +255,26 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
   X("arena 0", b->arenas[0].table, b->tables_count)                                                \
   X("claim 0", b->claims[0].table, b->tables_count)                                                \
   X("claim 0", b->claims[0].room, FAR)                                                             \
-  X("buffer ", b->buffers[0].kind, LEAT_BUFFER_RUN_COUNT + 1)                                      \
+  X("buffer ", b->buffers[0].kind, LEAT_BUFFER_GROWN + 1)                                          \
   X("buffer ", b->buffers[0].type.dtype, LEAT_DTYPE_COUNT)                                         \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_ARENA)].arena, b->arenas_count)                 \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_ARENA)].where, FAR)                             \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_VARIABLE)].where, b->variables_count)           \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_FEED)].where, b->feeds_count)                   \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_CONSTANT)].where, FAR)                          \
+  X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_GROWN)].where, b->grown_count)                  \
+  X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_GROWN)].type.dtype, LEAT_i32)                   \
+  X("growing memory 0", b->grown[0].dtype, LEAT_DTYPE_COUNT)                                       \
+  X("growing memory 0", b->grown[0].rank, LEAT_MAX_RANK + 1)                                       \
+  X("the extents of table 4", b->tables[4].extent_count, 3)                                        \
+  X("the extents of table 4", b->extents[0].dim, b->dims_count)                                    \
+  X("the extents of table 4", b->extents[0].grown, b->grown_count)                                 \
+  X("the extents of table 4", b->extents[0].axis, 1)                                               \
+  X("region 1", CARRYING.extent_first, FAR)                                                        \
+  X("region 1", b->extents[1].axis, 1)                                                             \
+  X("task ", GROW->grown, b->grown_count)                                                          \
+  X("task ", GROW->count, 0)                                                                       \
+  X("task ", b->args[GROW->first].index, buffer_of(b, LEAT_BUFFER_CONSTANT))                       \
   X("argument 0", b->args[0].index, b->buffers_count)                                              \
   X("argument 0", b->args[0], ((leat_image_arg){.is_scalar = 1, .index = FAR}))                    \
   X("fetch 0", b->fetches[0].buffer, b->buffers_count)                                             \
@@ -332,6 +362,28 @@ TEST(what_leads_out_of_a_table_is_refused) {
     }
     if (!status || !strstr(error.message, says))
       CHECK_FAILED("damage %d, to be called `%s`: %s", which, says, error.message);
+  }
+}
+
+// A task of the step that works on what a body's turn leaves would do so while the next one runs.
+TEST(dims_of_a_body_are_the_bodys) {
+  for (int inside = 0; inside < 2; inside++) {
+    image_builder *b = rich_image();
+    if (!inside) b->launches[0].tiles = image_dim_formula(b, b->extents[0].dim);
+    leat_image *image = image_finish(b);
+    leat_error error = {0};
+    leat_program *program = NULL;
+    leat_program_source source = {.image = image,
+                                  .size = image->size,
+                                  .kernels = kernels,
+                                  .kernel_count = KERNELS,
+                                  .base = "/nowhere"};
+    CHECK_EQ_INT(!leat_program_load(&source, &program, &error), inside);
+    if (inside)
+      leat_program_destroy(program);
+    else
+      CHECK_EQ_STR(error.message, "damaged image: the scopes of its dims");
+    free(image);
   }
 }
 
