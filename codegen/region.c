@@ -151,14 +151,11 @@ static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
 }
 
 leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i) {
+  leat_codegen_state *cg = table->cg;
   const leat_type *type = &node->outputs[i];
-  for (int32_t k = 0; k < type->rank; k++)
-    if (leat_region_grows(node, i, k)) {
-      leat_codegen_state *cg = table->cg;
-      leat_vec_push(cg->arena, &cg->grown, type);
-      return leat_storage_grown(cg, cg->grown.count - 1, type);
-    }
-  return leat_storage_arena(table, type);
+  if (!leat_region_result_grows(node, i)) return leat_storage_arena(table, type);
+  leat_vec_push(cg->arena, &cg->grown, type);
+  return leat_storage_grown(cg, cg->grown.count - 1, type);
 }
 
 // Along the axes that result i of the node grows along.

@@ -244,6 +244,16 @@ void leat_node_add_control(leat_graph *graph, leat_node *node, leat_node *before
 
 // -- Run-time dims --------------------------------------------------------------------------------
 
+bool leat_region_result_grows(const leat_node *region, uint32_t i) {
+  for (int32_t k = 0; k < region->outputs[i].rank; k++)
+    if (leat_region_grows(region, i, k)) return true;
+  return false;
+}
+
+bool leat_region_lets_grow(const leat_node *node) {
+  return node->info->kind == LEAT_KIND_REGION && leat_node_attr(node, "axes")->count;
+}
+
 bool leat_region_fits(const leat_node *region, uint32_t i, const leat_type *a, const leat_type *b) {
   bool same = a->dtype == b->dtype && a->rank == b->rank;
   for (int32_t k = 0; same && k < a->rank; k++)

@@ -189,6 +189,8 @@ const leat_dim *leat_node_binds(const leat_node *node, uint32_t *count);
 // Whether result i of the region grows along the axis: then all that stands for it has a dim of its
 // own there.
 bool leat_region_grows(const leat_node *region, uint32_t i, int32_t axis);
+bool leat_region_result_grows(const leat_node *region, uint32_t i); // along some axis
+bool leat_region_lets_grow(const leat_node *node);                  // one, with some result
 // Whether the types are the same but for such axes.
 bool leat_region_fits(const leat_node *region, uint32_t i, const leat_type *a, const leat_type *b);
 // Whether a node of the graph itself, from that id on, binds a dim of the type.

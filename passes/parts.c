@@ -241,12 +241,6 @@ static void wait_for(leat_partitioner *p, token *tokens, const leat_node *before
   }
 }
 
-static bool binds(const leat_node *node) {
-  uint32_t count;
-  leat_node_binds(node, &count);
-  return count;
-}
-
 // A dim is bound on each device that has it.
 static void wait_for_dim(leat_partitioner *p, const leat_node *binder, const leat_node *user,
                          uint32_t device, leat_node_list *waits) {
@@ -260,7 +254,7 @@ void leat_parts_connect_controls(leat_partitioner *p, const leat_node *node, lea
   token *tokens = leat_new_array(p->context->scratch, token, p->context->device_count);
   for (uint32_t i = 0; i < node->control_count; i++) {
     const leat_node *before = node->controls[i];
-    if (binds(before))
+    if (before->op == LEAT_OP_bind || leat_region_lets_grow(before))
       wait_for_dim(p, before, node, device, &waits);
     else
       wait_for(p, tokens, before, node, device, &waits);

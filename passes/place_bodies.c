@@ -95,8 +95,7 @@ static bool keep_together(const placer *p, const leat_node *region, const leat_g
 }
 
 static bool place_bodies(const placer *p, const leat_node *node) {
-  uint32_t grow = 0;
-  if (node->info->kind == LEAT_KIND_REGION) leat_node_binds(node, &grow);
+  bool grow = leat_region_lets_grow(node);
   for (int i = 0; i < node->info->attr_count; i++)
     if (leat_node_body(node, i) && !(grow ? keep_together(p, node, node->attrs[i].body)
                                           : place_body(p, node->attrs[i].body, node->device)))

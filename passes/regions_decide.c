@@ -93,17 +93,10 @@ static void choose(decider *d, const leat_region_node *region, const leat_graph 
   if (yield->input_count) leat_rewrite_replace_all(&d->r, region->node, values);
 }
 
-// Others have the dims that it binds.
-static bool binds(const leat_node *node) {
-  uint32_t count;
-  leat_node_binds(node, &count);
-  return count;
-}
-
 static bool decide_branch(decider *d, leat_node *node) {
   leat_region_node region = leat_region_node_of(node);
   int holds = decided(node->inputs[0]);
-  if (holds < 0 || binds(node)) return false;
+  if (holds < 0 || leat_region_lets_grow(node)) return false;
   choose(d, &region, region.bodies[holds ? 0 : 1]);
   return true;
 }
@@ -114,7 +107,8 @@ static bool decide_loop(decider *d, leat_node *node) {
   leat_region_node region = leat_region_node_of(node);
   leat_node_list none = {0};
   const leat_graph *condition = region.bodies[0];
-  if (decided(condition->yield->inputs[0]) || has_effects(condition) || binds(node)) return false;
+  if (decided(condition->yield->inputs[0]) || has_effects(condition) || leat_region_lets_grow(node))
+    return false;
   forget(d, node, &none);
   if (node->output_count) leat_rewrite_replace_all(&d->r, node, node->inputs);
   return true;

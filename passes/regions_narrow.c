@@ -32,18 +32,13 @@ static leat_value passed_on(const narrowing *n, uint32_t body, uint32_t i) {
   return varies ? (leat_value){0} : leat_region_input(region, (uint32_t)param);
 }
 
-static bool grows(const leat_node *node, uint32_t i) {
-  for (int32_t k = 0; k < node->outputs[i].rank; k++)
-    if (leat_region_grows(node, i, k)) return true;
-  return false;
-}
-
 static void find_fixed(narrowing *n) {
   for (uint32_t i = 0; i < n->region.node->output_count; i++) {
     bool loop = n->region.yielding == 1;
     leat_value other = loop ? leat_region_input(&n->region, i) : passed_on(n, 0, i);
     leat_value last = passed_on(n, 1, i);
-    n->fixed[i] = last.node && leat_value_same(last, other) && !grows(n->region.node, i);
+    n->fixed[i] =
+        last.node && leat_value_same(last, other) && !leat_region_result_grows(n->region.node, i);
     n->values[i] = n->fixed[i] ? last : (leat_value){n->region.node, 0};
   }
 }
@@ -88,7 +83,8 @@ static void find_needed(narrowing *n) {
     more = false;
     for (uint32_t i = 0; i < n->region.node->output_count; i++) {
       bool inside = i < n->region.carried && is_live(n, i);
-      bool used = n->used[i] || grows(n->region.node, i); // somebody may have its dims
+      bool used =
+          n->used[i] || leat_region_result_grows(n->region.node, i); // somebody may have its dims
       if (n->fixed[i] || n->needed[i] || (!used && !inside)) continue;
       more = n->needed[i] = true;
       for (uint32_t b = n->region.yielding; b < LEAT_BODIES; b++)

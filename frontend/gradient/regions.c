@@ -169,11 +169,9 @@ bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, cons
                          ev *out, leat_span span) {
   reversal r = {
       .e = e, .node = node, .partials = partials, .wanted = wanted, .out = out, .span = span};
-  uint32_t grow;
   for (uint32_t i = 0; i < node->input_count; i++) out[i] = ev_error();
   if (node->op == LEAT_OP_conditional) return reverse_conditional(&r);
-  leat_node_binds(node, &grow);
-  if (grow) {
+  if (leat_region_lets_grow(node)) {
     ev_fail(e, span, "gradients through what a loop lets grow are not supported yet");
     leat_note_at(e->diag, node->span, "it grows here, where it is declared with a `?`");
     return false;

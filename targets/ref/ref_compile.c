@@ -87,12 +87,6 @@ static uint32_t add_arena(compiler *c, uint32_t table) {
   return c->arenas.count - 1;
 }
 
-static bool grows(const leat_node *node, uint32_t i) {
-  for (int32_t k = 0; k < node->outputs[i].rank; k++)
-    if (leat_region_grows(node, i, k)) return true;
-  return false;
-}
-
 static void add_growing_buffer(compiler *c, const leat_type *type) {
   leat_image_grown grown = {type->dtype, (uint32_t)type->rank};
   LEAT_IMAGE_ADD(&c->image, grown, grown);
@@ -102,7 +96,7 @@ static void add_growing_buffer(compiler *c, const leat_type *type) {
 static leat_status add_arena_buffers(compiler *c, const leat_node *node) {
   for (uint32_t i = 0; i < node->output_count; i++) {
     leat_dim size;
-    if (grows(node, i)) {
+    if (leat_region_result_grows(node, i)) {
       add_growing_buffer(c, &node->outputs[i]);
       continue;
     }
