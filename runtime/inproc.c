@@ -40,15 +40,17 @@ static inproc_rank *peer_of(leat_transport *transport, int peer) {
   return &((inproc_rank *)transport)->world->ranks[peer];
 }
 
-static void call_tensor(inproc_rank *to, int from, const leat_edge_key *key, const void *data,
+// False: the receiver has no memory for it, and knows.
+static bool call_tensor(inproc_rank *to, int from, const leat_edge_key *key, const void *data,
                         uint64_t bytes) {
   void *token, *place = to->receiver.place(to->receiver.context, from, key, bytes, &token);
   if (!place) {
     to->receiver.failed(to->receiver.context, "no memory for a tensor");
-    return;
+    return false;
   }
   if (bytes) memcpy(place, data, bytes);
   to->receiver.landed(to->receiver.context, token, LEAT_OK);
+  return true;
 }
 
 // Keeps a message for a rank that has not started; false when there is no memory.
@@ -79,7 +81,7 @@ static bool deliver(inproc_rank *to, early_message header, const void *data) {
     pthread_rwlock_rdlock(&to->lock);
   }
   if (header.is_tensor)
-    call_tensor(to, header.peer, &header.key, data, header.size);
+    done = call_tensor(to, header.peer, &header.key, data, header.size);
   else
     to->receiver.control(to->receiver.context, header.peer, header.kind, data, header.size);
   pthread_rwlock_unlock(&to->lock);

@@ -60,6 +60,43 @@ TEST(inproc_abort_reaches_everybody) {
   leat_inproc_world_destroy(world);
 }
 
+// -- A receiver without memory --------------------------------------------------------------------
+
+static void *no_place(void *context, int peer, const leat_edge_key *key, uint64_t bytes,
+                      void **token) {
+  (void)context, (void)peer, (void)key, (void)bytes, (void)token;
+  return NULL;
+}
+
+static void note_failure(void *context, const char *message) {
+  CHECK_EQ_STR(message, "no memory for a tensor");
+  ++*(int *)context;
+}
+
+static void note_sent(void *context, leat_status status) {
+  *(leat_status *)context = status;
+}
+
+TEST(both_sides_hear_that_there_is_no_memory) {
+  leat_error error = {0};
+  leat_inproc_world *world;
+  leat_transport *ranks[2];
+  int failures = 0;
+  leat_receiver receiver = {.context = &failures, .place = no_place, .failed = note_failure};
+  CHECK_EQ_INT(leat_inproc_world_create(2, &world, &error), LEAT_OK);
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ_INT(leat_inproc_join(world, i, &ranks[i], &error), LEAT_OK);
+    ranks[i]->backend->start(ranks[i], &receiver);
+  }
+  leat_edge_key key = {.step = 1};
+  leat_status sent = LEAT_OK;
+  ranks[0]->backend->send(ranks[0], 1, &key, "x", 1, note_sent, &sent);
+  CHECK_EQ_INT(sent, LEAT_MEMORY);
+  CHECK_EQ_INT(failures, 1);
+  for (int i = 0; i < 2; i++) ranks[i]->backend->close(ranks[i]);
+  leat_inproc_world_destroy(world);
+}
+
 // -- Who they are ---------------------------------------------------------------------------------
 
 // What is said of rank 0's identity and rank 3's; "": they are the same.
