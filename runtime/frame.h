@@ -17,7 +17,7 @@ typedef struct leat_block { // an arena's memory
 
 typedef struct leat_grown { // growing memory, and what was last put into it
   leat_block block;
-  int64_t shape[LEAT_MAX_RANK];
+  int64_t shape[LEAT_MAX_RANK], bytes;
 } leat_grown;
 
 typedef struct leat_slot { // a buffer

@@ -166,9 +166,10 @@ static leat_status check_storage(checker *c) {
   return LEAT_OK;
 }
 
-// Whether a buffer's type may stand for the thing's: its shape is compared when dims are known.
+// Whether a buffer's type may stand for the thing's: how many bytes they are is compared when dims
+// are known.
 static bool same_kind(const leat_image_type *a, const leat_image_type *b) {
-  return a->dtype == b->dtype && a->rank == b->rank;
+  return a->dtype == b->dtype;
 }
 
 static bool is_grown(const checker *c, const leat_image_type *type, uint64_t number) {
@@ -202,7 +203,8 @@ static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
   case LEAT_BUFFER_FILE:
     return where < image->files.count && same_kind(&buffer->type, &c->view.files[where].type);
   case LEAT_BUFFER_RUN_COUNT: return buffer->type.dtype == LEAT_i64 && buffer->type.rank == 0;
-  case LEAT_BUFFER_GROWN: return where < image->grown.count && is_grown(c, &buffer->type, where);
+  case LEAT_BUFFER_GROWN:
+    return where < image->grown.count && buffer->type.dtype == c->view.grown[where].dtype;
   }
   return false;
 }

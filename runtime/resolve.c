@@ -154,7 +154,7 @@ static bool resolve_buffer(leat_frame *frame, uint32_t number) {
   case LEAT_BUFFER_RUN_COUNT: slot->data = &frame->run_count; return true;
   case LEAT_BUFFER_GROWN:
     slot->data = frame->grown[where].block.memory;
-    return slot->data && (uint64_t)bytes <= frame->grown[where].block.size;
+    return slot->data && bytes == frame->grown[where].bytes;
   }
   return false;
 }
@@ -435,6 +435,7 @@ leat_status leat_frame_grow(leat_frame *frame, uint32_t number, const leat_tenso
   pthread_mutex_unlock(&frame->lock);
   LEAT_TRY(status);
   memcpy(grown->shape, tensor->shape, sizeof grown->shape);
+  grown->bytes = bytes;
   if (bytes) memmove(grown->block.memory, tensor->data, (size_t)bytes);
   return LEAT_OK;
 }

@@ -198,3 +198,26 @@ def gradients_through_a_branch_that_gives_more(x, p):
         return 12 * (x[x > 0] ** 2).sum(), 24 * numpy.maximum(x, 0)
     squares = (x ** 2 + x ** 4).sum()
     return squares * x.sum(), (2 * x + 4 * x ** 3) * x.sum() + squares
+
+
+@case('''
+fn collatz(n: i64[]) {
+  path, _ = while (path: i64[?] = reshape(n, [1]), m = n) m > 1 {
+    k = if m % 2 == 0 { yield m / 2 } else { yield 3 * m + 1 }
+    next concat([path, reshape(k, [1])], axis=0), k
+  }
+  return path
+}
+entry main(n: i64[]) -> (top: i64[], path: i64[?]) {
+  print(reshape(n, [1, 1]))
+  path = collatz(n)
+  print(reshape(path, [1, shape(path)[0]]))
+  top = max(path)
+}''', {'n': 27}, {'n': 1})
+def what_begins_as_a_reshaped_feed(n):
+    path = [int(n)]
+    while path[-1] > 1:
+        path.append(path[-1] // 2 if path[-1] % 2 == 0 else 3 * path[-1] + 1)
+    print(f'[[{n}]]')
+    print('[[' + ' '.join(f'{one:>{max(len(str(k)) for k in path)}}' for one in path) + ']]')
+    return max(path), path
