@@ -252,7 +252,7 @@ static void add_launch(leat_codegen_state *cg, const leat_unit *unit, leat_launc
 static leat_image_task grow_task(leat_codegen_state *cg, const leat_unit *unit) {
   leat_image_state *image = state_of(cg);
   uint32_t from = buffer_as(cg, unit->copy.from, unit->copy.type);
-  leat_image_task task = {.kind = LEAT_TASK_GROW,
+  leat_image_task task = {.kind = leat_unit_task_kind(unit),
                           .first = image->out.args.count,
                           .count = 1,
                           .node = origin_of_unit(image, unit),

@@ -158,7 +158,8 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
   if (task->kind == LEAT_TASK_BIND)
     leat_text_add(out, " is %s",
                   text_of(image, RECORDS(image, dims, leat_image_dim)[task->dim].name));
-  if (task->kind == LEAT_TASK_GROW) leat_text_add(out, " is growing %u", task->grown);
+  if (task->kind == LEAT_TASK_GROW || task->kind == LEAT_TASK_APPEND)
+    leat_text_add(out, " is growing %u", task->grown);
   if (task->kind == LEAT_TASK_ASSERT) leat_text_add(out, ": %s", text_of(image, task->message));
   for (uint32_t i = 0; i < task->successor_count; i++)
     leat_text_add(out, "%s%u", i ? ", " : ", before ",

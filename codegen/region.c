@@ -45,7 +45,7 @@ static leat_state *new_state(beginner *b, const char *name, const leat_type *typ
   return state;
 }
 
-static void assign(leat_graph *body, leat_state *state, leat_value value) {
+static leat_node *assign(leat_graph *body, leat_state *state, leat_value value) {
   leat_attr attr = {.state = state};
   const char *path =
       leat_intern_path(body->strings, body->owner->name, leat_intern(body->strings, "assign"));
@@ -53,17 +53,42 @@ static void assign(leat_graph *body, leat_state *state, leat_value value) {
       leat_graph_append(body, LEAT_OP_assign, leat_graph_unique_name(body, path), &value, 1, &attr);
   node->span = body->owner->span;
   node->place = body->owner->place;
+  return node;
+}
+
+static bool is_used_once(const leat_graph *body, const leat_node *value) {
+  uint32_t uses = 0;
+  for (uint32_t i = 0; i < body->nodes.count; i++)
+    for (uint32_t k = 0; k < body->nodes.items[i]->input_count; k++)
+      uses += body->nodes.items[i]->inputs[k].node == value;
+  return uses == 1;
+}
+
+// Whether result i of the loop is what it carries there, with something behind it along axis 0:
+// then no turn copies what has grown before.
+static bool appends(const leat_graph *body, uint32_t i) {
+  const leat_node *node = body->yield->inputs[i].node;
+  return leat_region_grows(body->owner, i, 0) && node->op == LEAT_OP_concat &&
+         node->input_count == 2 && leat_node_attr(node, "axis")->i == 0 &&
+         node->inputs[0].node == body->params.items[i] && is_used_once(body, node);
 }
 
 // In the place of `yield`, which is the last of its inputs' users.
-static void assign_results(leat_graph *body, leat_state *const *states) {
+static void assign_results(beginner *b, leat_graph *body, leat_state *const *states) {
   const leat_node *yield = body->yield;
   uint32_t kept = 0;
+  bool *appended = leat_new_array(b->cg->arena, bool, (size_t)yield->input_count + 1);
+  for (uint32_t i = 0; is_loop(body->owner) && i < body->owner->output_count; i++)
+    appended[i] = yield->input_count == body->owner->output_count && appends(body, i);
   for (uint32_t i = 0; i < body->nodes.count; i++)
     if (body->nodes.items[i] != yield) body->nodes.items[kept++] = body->nodes.items[i];
   body->nodes.count = kept;
   leat_graph_renumber(body);
-  for (uint32_t i = 0; i < yield->input_count; i++) assign(body, states[i], yield->inputs[i]);
+  for (uint32_t i = 0; i < yield->input_count; i++) {
+    leat_value value = yield->inputs[i];
+    leat_node *node = assign(body, states[i], appended[i] ? value.node->inputs[1] : value);
+    if (appended[i]) leat_map_set(&b->cg->appends, node, node);
+  }
 }
 
 static void read_carried(leat_graph *body, uint32_t count, leat_state *const *states) {
@@ -86,7 +111,7 @@ static void begin_node(beginner *b, leat_node *node) {
   for (uint32_t i = 0; i < body_count(node); i++) {
     leat_graph *body = body_of(node, i);
     bool condition = is_loop(node) && i == 0;
-    assign_results(body, condition ? &states->predicate : states->results);
+    assign_results(b, body, condition ? &states->predicate : states->results);
     if (is_loop(node)) read_carried(body, node->output_count, states->results);
   }
   leat_map_set(&b->cg->region_states, node, states);

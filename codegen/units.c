@@ -102,7 +102,7 @@ leat_task_kind leat_unit_task_kind(const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_REGION && unit->region.waits)
     return unit->members.items[0]->node->op == LEAT_OP_while_loop ? LEAT_TASK_WHILE : LEAT_TASK_IF;
   if (unit->kind == LEAT_UNIT_COPY && unit->copy.to->kind == LEAT_BUFFER_GROWN)
-    return LEAT_TASK_GROW;
+    return unit->copy.appends ? LEAT_TASK_APPEND : LEAT_TASK_GROW;
   if (unit->kind != LEAT_UNIT_TASK) return LEAT_TASK_SEGMENT;
   return leat_task_kind_of(unit->members.items[0]->node->op);
 }
@@ -259,6 +259,7 @@ static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
     leat_storage *variable = leat_storage_variable(table->cg, leat_node_state(node));
     leat_unit *unit = copy_unit(table, node->inputs[0], variable);
     unit->copy.assign = item;
+    unit->copy.appends = leat_map_get(&table->cg->appends, node);
     return unit;
   }
   assert(leat_task_kind_of(node->op) != LEAT_TASK_SEGMENT);

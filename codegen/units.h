@@ -98,6 +98,7 @@ typedef struct leat_copy {
   leat_storage *from, *to;
   const leat_type *type; // of what is copied, as whoever made it knows it
   leat_item *assign;     // the assignment that it carries out; NULL: none
+  bool appends;          // to what is there
 } leat_copy;
 
 // A dim that is the extent of an axis of what grows.
@@ -218,6 +219,7 @@ struct leat_codegen_state {
   leat_storage **variables;          // by state id, behind those of the graph what bodies assign
   leat_map leaves;                   // node → leat_storage of constants, files, feeds, parameters
   leat_map region_states;            // node with bodies → leat_region_states
+  leat_map appends;                  // assignments of what is appended → themselves
   leat_arena_plans arenas;           // the first for what is known when the step begins
   leat_vec(const leat_type *) grown; // by number
 };

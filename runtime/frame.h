@@ -104,9 +104,10 @@ LEAT_MUST_USE leat_status leat_frame_begin_table(leat_frame *frame, uint32_t tab
 // A region has run, so that what grew in it has its dims.
 LEAT_MUST_USE leat_status leat_frame_end_region(leat_frame *frame, const leat_image_region *region,
                                                 const leat_frame_limits *limits, leat_error *error);
-// Copies the tensor into growing memory.
+// Copies the tensor into growing memory, or behind what is there; then it has the shape of that but
+// for axis 0.
 LEAT_MUST_USE leat_status leat_frame_grow(leat_frame *frame, uint32_t number,
-                                          const leat_tensor *tensor,
+                                          const leat_tensor *tensor, bool append,
                                           const leat_frame_limits *limits, leat_error *error);
 // A task has bound the dim: resolves what becomes known by it, and checks it. A dim that has a
 // value already is compared.

@@ -358,6 +358,7 @@ static bool kind_ok(const checker *c, const leat_image_task *task) {
            c->view.buffers[c->view.args[task->first].index].type.rank == 0 &&
            task->dim < c->view.image->dims.count;
   case LEAT_TASK_GROW:
+  case LEAT_TASK_APPEND:
     return task->count == 1 && task->grown < c->view.image->grown.count &&
            is_grown(c, &c->view.buffers[c->view.args[task->first].index].type, task->grown);
   case LEAT_TASK_ASSERT: return first_is(c, task, LEAT_bool) && text_ok(c, task->message);

@@ -2,6 +2,7 @@
 // against the memory that there is, so kernels get only buffers that lie where they should.
 #include "runtime/frame.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const double TURN = 5e7; // nanoseconds
@@ -412,30 +413,51 @@ leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64_t value,
   return status;
 }
 
-// Half more than is needed, where there is room: what grows will go on.
-static leat_status reserve(leat_frame *frame, leat_block *block, uint64_t size,
+// Makes room for `size` bytes, of which the first `kept` are there already: half more than is
+// needed, where that may be, for what grows will go on.
+static leat_status reserve(leat_frame *frame, leat_block *block, uint64_t size, uint64_t kept,
                            const leat_frame_limits *limits, leat_error *error) {
   leat_error none = {0};
   uint64_t more = size + size / 2;
   if (size <= block->size && block->memory) return LEAT_OK;
-  block->size = 0;
+  void *old = block->memory;
+  *block = (leat_block){0};
   if (check_memory(frame, more, limits->memory, &none)) more = size;
-  LEAT_TRY(check_memory(frame, more, limits->memory, error));
-  LEAT_TRY(leat_frame_reallocate(&block->memory, more, error));
-  block->size = more;
-  return LEAT_OK;
+  leat_status status = check_memory(frame, more, limits->memory, error);
+  if (!kept) free(old), old = NULL;
+  if (!status) status = leat_frame_reallocate(&block->memory, more, error);
+  if (!status && kept) memcpy(block->memory, old, kept);
+  if (!status) block->size = more;
+  free(old);
+  return status;
+}
+
+static bool fits_behind(const leat_grown *grown, const leat_tensor *tensor) {
+  bool fits = tensor->rank > 0;
+  for (int32_t k = 1; k < tensor->rank; k++) fits &= tensor->shape[k] == grown->shape[k];
+  return fits;
 }
 
 leat_status leat_frame_grow(leat_frame *frame, uint32_t number, const leat_tensor *tensor,
-                            const leat_frame_limits *limits, leat_error *error) {
+                            bool append, const leat_frame_limits *limits, leat_error *error) {
   leat_grown *grown = &frame->grown[number];
+  int64_t kept = append ? grown->bytes : 0, rows = append ? grown->shape[0] : 0;
   int64_t bytes = leat_tensor_bytes(tensor);
+  const char *data = tensor->data, *old = grown->block.memory;
+  bool inside = old && data >= old && data < old + grown->block.size; // a part of what is there
+  if (append && !fits_behind(grown, tensor))
+    return leat_fail(error, LEAT_INVALID, "damaged image: what is appended is of another shape");
+  if (bytes > INT64_MAX / 2 - kept) return leat_fail(error, LEAT_MEMORY, "too much grows");
   pthread_mutex_lock(&frame->lock);
-  leat_status status = reserve(frame, &grown->block, (uint64_t)bytes, limits, error);
+  leat_status status =
+      reserve(frame, &grown->block, (uint64_t)(kept + bytes), (uint64_t)kept, limits, error);
   pthread_mutex_unlock(&frame->lock);
   LEAT_TRY(status);
+  char *to = grown->block.memory;
+  if (inside && append) data = to + (data - old);
+  if (bytes) memmove(to + kept, data, (size_t)bytes);
   memcpy(grown->shape, tensor->shape, sizeof grown->shape);
-  grown->bytes = bytes;
-  if (bytes) memmove(grown->block.memory, tensor->data, (size_t)bytes);
+  grown->shape[0] += rows;
+  grown->bytes = kept + bytes;
   return LEAT_OK;
 }

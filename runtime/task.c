@@ -134,14 +134,22 @@ static bool run_bind(leat_run *run, leat_task_place place) {
   return status ? fail_frame(run, place, status, &why) : true;
 }
 
-static bool run_grow(leat_run *run, leat_task_place place) {
+static bool put(leat_run *run, leat_task_place place, bool append) {
   leat_error why = {0};
   leat_tensor tensor = tensor_of(run, place, 0);
   leat_status status =
       leat_frame_grow(&run->frames[place.part], leat_run_task_of(run, place)->grown, &tensor,
-                      &run->executor->runtime->limits, &why);
+                      append, &run->executor->runtime->limits, &why);
   if (status) fail_node(run, place, leat_run_task_of(run, place)->node, status, "%s", why.message);
   return !status;
+}
+
+static bool run_grow(leat_run *run, leat_task_place place) {
+  return put(run, place, false);
+}
+
+static bool run_append(leat_run *run, leat_task_place place) {
+  return put(run, place, true);
 }
 
 // "; element [1, 2] and 2 more", of what is no scalar.

@@ -159,7 +159,7 @@ typedef enum leat_buffer_kind {
   LEAT_BUFFER_GROWN,     // what was last put into growing memory number `where`
 } leat_buffer_kind;
 
-// Memory of a size that is known when something is put into it (a GROW task), for what a loop
+// Memory of a size that is known when something is put into it (GROW, APPEND), for what a loop
 // carries or a branch gives.
 typedef struct leat_image_grown {
   uint32_t dtype, rank;
@@ -253,10 +253,12 @@ typedef enum leat_task_range {
   X(BIND, bind, ARGS)                                                                              \
   X(ASSERT, assert, ARGS)
 // What many ops become together is a segment, run by a gang of threads; the ops that hold bodies
-// become tasks or launches. GROW puts its buffer into the growing memory `grown`.
+// become tasks or launches. GROW puts its buffer into the growing memory `grown`, APPEND behind
+// what is there, along axis 0.
 #define LEAT_TASKS(X)                                                                              \
   X(SEGMENT, segment, LAUNCHES)                                                                    \
   X(GROW, grow, ARGS)                                                                              \
+  X(APPEND, append, ARGS)                                                                          \
   X(IF, conditional, REGION)                                                                       \
   X(WHILE, while_loop, REGION)                                                                     \
   LEAT_OP_TASKS(X)
@@ -286,7 +288,7 @@ typedef struct leat_image_task {
   union {
     leat_text_index message; // PRINT, ASSERT
     uint32_t dim;            // BIND
-    uint32_t grown;          // GROW
+    uint32_t grown;          // GROW, APPEND
   };
 } leat_image_task;
 

@@ -221,3 +221,32 @@ def what_begins_as_a_reshaped_feed(n):
     print(f'[[{n}]]')
     print('[[' + ' '.join(f'{one:>{max(len(str(k)) for k in path)}}' for one in path) + ']]')
     return max(path), path
+
+
+@case('''
+entry main(n: i64[]) -> (total: i64[], rows: i64[]) {
+  _, h = while (t: i64[] = 0, h: i64[?] = zeros(i64[0])) t < n { next t + 1, concat([h, reshape(t * t, [1])], axis=0) }
+  total = sum(h)
+  rows = tensor(shape(h)[0])
+}''', {'n': 1000000}, {'n': 0}, targets=('cpu',))
+def a_million_numbers_are_appended(n):
+    return (numpy.arange(n) ** 2).sum(), n
+
+
+@case('''
+entry main(x: f32[N, 3], n: i64[]) -> (twice: f32[?, 3], before: f32[?, 3], wide: f32[2, ?], sums: f32[?]) {
+  _, twice, before, wide, sums = while (t: i64[] = 0, twice: f32[?, 3] = x, before: f32[?, 3] = x[:0],
+                                        wide: f32[2, ?] = zeros(f32[2, 0]), sums: f32[?] = zeros(f32[0])) t < n {
+    more = concat([before, x * cast(t, f32)], axis=0)
+    both = concat([sums, reshape(sum(more) + sum(twice), [1])], axis=0)
+    next t + 1, concat([twice, twice], axis=0), concat([x, more], axis=0), concat([wide, x[:2, :1]], axis=1), both
+  }
+}''', {'x': [[1, 2, 3], [4, 5, 6]], 'n': 5}, {'x': [[1, 2, 3], [4, 5, 6], [7, 8, 9]], 'n': 0})
+def all_ways_to_join(x, n):
+    twice, before, wide, sums = x, x[:0], numpy.zeros((2, 0)), []
+    for t in range(n):
+        more = numpy.concatenate([before, x * t])
+        sums.append(more.sum() + twice.sum())
+        twice, before = numpy.concatenate([twice, twice]), numpy.concatenate([x, more])
+        wide = numpy.concatenate([wide, x[:2, :1]], axis=1)
+    return twice, before, wide, numpy.array(sums)
