@@ -1,8 +1,6 @@
 // Nodes with bodies, taken apart and changed (regions.h).
 #include "passes/regions.h"
 
-#include <string.h>
-
 leat_region_node leat_region_node_of(leat_node *node) {
   bool loop = node->op == LEAT_OP_while_loop;
   leat_region_node region = {
@@ -64,15 +62,19 @@ void leat_region_add_parameters(const leat_region_node *region, leat_graph *body
   leat_rewrite_finish(&r);
 }
 
-void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
-                            const leat_value *values, uint32_t count) {
-  leat_node *node = region->node;
+static void add_values(leat_graph *graph, leat_node *node, const leat_value *values,
+                       uint32_t count) {
   uint32_t before = node->input_count;
   leat_value *inputs = leat_new_array(graph->arena, leat_value, before + count);
-  memcpy(inputs, node->inputs, before * sizeof *inputs);
-  memcpy(inputs + before, values, count * sizeof *inputs);
+  for (uint32_t i = 0; i < before; i++) inputs[i] = node->inputs[i];
+  for (uint32_t i = 0; i < count; i++) inputs[before + i] = values[i];
   node->inputs = inputs;
   node->input_count += count;
+}
+
+void leat_region_add_inputs(leat_graph *graph, const leat_region_node *region,
+                            const leat_value *values, uint32_t count) {
+  add_values(graph, region->node, values, count);
 }
 
 // The last `more` parameters stand behind the carried ones.
@@ -99,10 +101,10 @@ void leat_region_carry_more(leat_graph *graph, leat_region_node *region, const l
     leat_region_add_parameters(region, region->bodies[b], values, more, scratch);
     put_behind_carried(region->bodies[b], carried, more);
   }
-  memcpy(inputs, loop->inputs, carried * sizeof *inputs);
-  memcpy(inputs + carried, values, more * sizeof *inputs);
-  memcpy(inputs + carried + more, loop->inputs + carried, captured * sizeof *inputs);
-  memcpy(outputs, loop->outputs, carried * sizeof *outputs);
+  for (uint32_t i = 0; i < carried; i++) inputs[i] = loop->inputs[i];
+  for (uint32_t i = 0; i < more; i++) inputs[carried + i] = values[i];
+  for (uint32_t i = 0; i < captured; i++) inputs[carried + more + i] = loop->inputs[carried + i];
+  for (uint32_t i = 0; i < carried; i++) outputs[i] = loop->outputs[i];
   for (uint32_t i = 0; i < more; i++) outputs[carried + i] = *leat_value_type(values[i]);
   loop->inputs = inputs;
   loop->input_count += more;
@@ -113,13 +115,7 @@ void leat_region_carry_more(leat_graph *graph, leat_region_node *region, const l
 }
 
 void leat_region_yield(leat_graph *body, const leat_value *values, uint32_t count) {
-  leat_node *yield = body->yield;
-  uint32_t before = yield->input_count;
-  leat_value *results = leat_new_array(body->arena, leat_value, before + count);
-  memcpy(results, yield->inputs, before * sizeof *results);
-  memcpy(results + before, values, count * sizeof *results);
-  yield->inputs = results;
-  yield->input_count += count;
+  add_values(body, body->yield, values, count);
 }
 
 void leat_region_wait_for_dims(leat_graph *graph, leat_node *node) {
