@@ -68,8 +68,7 @@ static bool has_effect(const leat_node *node) {
     for (uint32_t n = 0; body && n < body->nodes.count; n++)
       effect |= body->nodes.items[n]->effect && body->nodes.items[n] != body->yield;
   }
-  uint32_t bound;
-  return effect || (leat_node_binds(node, &bound) && bound);
+  return effect || leat_region_lets_grow(node); // somebody may have its dims
 }
 
 // -- Binders -------------------------------------------------------------------------------------

@@ -13,15 +13,19 @@ const char *__tsan_default_options(void) {
   return "allocator_may_return_null=1";
 }
 
+static leat_program_source source_of(const void *image, size_t size) {
+  return (leat_program_source){.image = image,
+                               .size = size,
+                               .kernels = kernels,
+                               .kernel_count = KERNELS,
+                               .base = "/nowhere"};
+}
+
 // Whatever an image holds, loading it says yes or no, and a yes can be bound and resolved.
 static void try_image(const void *image, size_t size) {
   leat_error error = {0};
   leat_program *program;
-  leat_program_source source = {.image = image,
-                                .size = size,
-                                .kernels = kernels,
-                                .kernel_count = KERNELS,
-                                .base = "/nowhere"};
+  leat_program_source source = source_of(image, size);
   if (leat_program_load(&source, &program, &error)) {
     CHECK(error.message[0] != '\0');
     return;
@@ -184,11 +188,7 @@ TEST(kernels_that_are_not_there_are_refused) {
     leat_image *image = image_finish(b);
     leat_error error = {0};
     leat_program *program = NULL;
-    leat_program_source source = {.image = image,
-                                  .size = image->size,
-                                  .kernels = kernels,
-                                  .kernel_count = KERNELS,
-                                  .base = "/nowhere"};
+    leat_program_source source = source_of(image, image->size);
     CHECK_EQ_INT(!leat_program_load(&source, &program, &error), right);
     if (!right) CHECK(strstr(error.message, "launch 0"));
     source.kernel_count = KERNELS - 1; // fewer than the image says
@@ -373,11 +373,7 @@ TEST(dims_of_a_body_are_the_bodys) {
     leat_image *image = image_finish(b);
     leat_error error = {0};
     leat_program *program = NULL;
-    leat_program_source source = {.image = image,
-                                  .size = image->size,
-                                  .kernels = kernels,
-                                  .kernel_count = KERNELS,
-                                  .base = "/nowhere"};
+    leat_program_source source = source_of(image, image->size);
     CHECK_EQ_INT(!leat_program_load(&source, &program, &error), inside);
     if (inside)
       leat_program_destroy(program);
