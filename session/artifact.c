@@ -1,34 +1,17 @@
-// Compiles a step as the JIT does, but into one object that also holds the image, and hands it to
-// the linker (session/link.c). What a program sees are two symbols, NAME_image and NAME_kernels,
-// NAME being that of the output file.
+// Compiles a step as the JIT does, but into one object that also holds the image, and has it
+// written (session/artifact_files.h). What a program sees are two symbols, NAME_image and
+// NAME_kernels, NAME being that of the output file.
 #include "session/artifact.h"
 
-#include "base/file.h"
+#include "runtime/image.h"
 #include "runtime/kernels/library.h"
-#include "runtime/port.h"
+#include "session/artifact_files.h"
 #include "session/driver.h"
 #include "session/freeze.h"
-#include "session/link.h"
-#include "session/request.h"
-#include "targets/c/c.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct artifact {
-  leat_session *session;
-  const leat_artifact_options *options;
-  leat_arena *arena;
-  leat_request request;
-  const char *name; // the symbols' prefix
-  const leat_target *target;
-  leat_compiled code;
-  leat_codegen_request codegen;
-  leat_object_data image_data;
-  leat_object_pointers kernel_pointers;
-  bool calls_blis;
-} artifact;
 
 // "out/my-model.o" → "my_model"
 static const char *symbol_prefix(leat_arena *arena, const char *path) {
@@ -43,7 +26,7 @@ static const char *symbol_prefix(leat_arena *arena, const char *path) {
 
 // -- Compiling ---------------------------------------------------------------------------------
 
-static leat_status set_dims(artifact *a, leat_driver *driver) {
+static leat_status set_dims(leat_artifact *a, leat_driver *driver) {
   leat_dims *dims = leat_frontend_graph(a->session->frontend)->dims;
   uint32_t count = leat_dims_atom_count(dims);
   int64_t *values = leat_new_array(a->arena, int64_t, count);
@@ -72,7 +55,7 @@ static void close_file(void *file) {
   leat_safetensors_close(file);
 }
 
-static leat_status freeze(artifact *a, leat_driver *driver) {
+static leat_status freeze(leat_artifact *a, leat_driver *driver) {
   const char *path = a->options->vars;
   leat_error *error = &a->session->error;
   leat_graph *graph = driver->context.graph;
@@ -88,7 +71,7 @@ static leat_status freeze(artifact *a, leat_driver *driver) {
   return status;
 }
 
-static leat_status only_part(artifact *a, const leat_driver *driver, leat_graph **out) {
+static leat_status only_part(leat_artifact *a, const leat_driver *driver, leat_graph **out) {
   if (driver->context.parts.count != 1)
     return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
                      "an artifact runs on one device, this step on %u",
@@ -101,7 +84,7 @@ static leat_status only_part(artifact *a, const leat_driver *driver, leat_graph 
 }
 
 // The entries whose runs are counted, from the checkpoint's counts on; run_count() is the first's.
-static void count_entries(const artifact *a, leat_driver *driver) {
+static void count_entries(const leat_artifact *a, leat_driver *driver) {
   uint32_t executed = a->request.step.entries.count;
   leat_counted_entry *entries = leat_new_array(a->arena, leat_counted_entry, executed + 1);
   if (a->request.count_of) entries[0].name = a->request.count_of;
@@ -114,7 +97,7 @@ static void count_entries(const artifact *a, leat_driver *driver) {
 }
 
 // *stopped: --stop-after.
-static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
+static leat_status compile(leat_artifact *a, leat_driver *driver, bool *stopped) {
   LEAT_TRY(set_dims(a, driver));
   LEAT_TRY(leat_driver_run(driver, "check"));
   LEAT_TRY(freeze(a, driver));
@@ -131,7 +114,7 @@ static leat_status compile(artifact *a, leat_driver *driver, bool *stopped) {
 
 // The entry points in the order of the image's kernels. Symbols of generated ones are prefixed, so
 // that a program can hold several models with equal kernels.
-static void fill_pointers(artifact *a, const char *const *generated) {
+static void fill_pointers(leat_artifact *a, const char *const *generated) {
   const leat_image *image = a->code.image;
   const char *base = (const char *)image;
   const leat_image_kernel *kernels = (const void *)(base + image->kernels.offset);
@@ -149,7 +132,7 @@ static void fill_pointers(artifact *a, const char *const *generated) {
                              .count = count + a->calls_blis};
 }
 
-static void fill_request(artifact *a) {
+static void fill_request(leat_artifact *a) {
   const char **symbols = leat_new_array(a->arena, const char *, a->code.kernel_count + 1);
   for (uint32_t i = 0; i < a->code.kernel_count; i++)
     symbols[i] = leat_arena_printf(a->arena, "%s_%s", a->name, a->code.symbols[i]);
@@ -168,95 +151,9 @@ static void fill_request(artifact *a) {
                              .pointers_count = 1};
 }
 
-// -- Files -------------------------------------------------------------------------------------
+// -- The whole ----------------------------------------------------------------------------------
 
-static leat_status write_text(artifact *a, const char *path, const leat_text *text) {
-  leat_bytes piece = {text->data, text->size};
-  return leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, &a->session->error);
-}
-
-static void add_port(leat_text *out, const char *title, size_t number, const leat_port_info *port) {
-  leat_text_add(out, "//   %s %zu  %s: ", title, number, port->name);
-  leat_port_print(port, out);
-  leat_text_add(out, "%s\n", port->has_fallback ? " (has a default)" : "");
-}
-
-// As the image has them.
-static leat_status add_ports(const artifact *a, leat_text *out) {
-  leat_view view;
-  leat_port_info port;
-  LEAT_TRY(leat_image_check(a->code.image, a->code.image->size, &view, &a->session->error));
-  for (size_t i = 0; i < view.image->feeds.count; i++) {
-    leat_view_feed(&view, i, &port);
-    add_port(out, "feed ", i, &port);
-  }
-  for (size_t i = 0; i < view.image->fetches.count; i++) {
-    leat_view_fetch(&view, i, &port);
-    add_port(out, "fetch", i, &port);
-  }
-  return LEAT_OK;
-}
-
-static leat_status write_header(artifact *a) {
-  const char *dot = strrchr(a->options->output, '.');
-  size_t stem = dot ? (size_t)(dot - a->options->output) : strlen(a->options->output);
-  const char *path = leat_arena_printf(a->arena, "%.*s.h", (int)stem, a->options->output);
-  leat_text text = {0};
-  leat_text_add(&text, "// Made by leat build; leat/runtime.h says how to run it.\n");
-  if (a->calls_blis && a->options->kind != LEAT_ARTIFACT_SHARED)
-    leat_text_add(&text, "// Link it with -lleat_blis -lleat_rt -lblis -lm.\n");
-  leat_status status = add_ports(a, &text);
-  leat_text_add(&text, "#pragma once\n#include \"leat/runtime.h\"\n\n#ifdef __cplusplus\n"
-                       "extern \"C\" {\n#endif\n");
-  leat_text_add(&text, "extern const leat_image %s_image;\n", a->name);
-  leat_text_add(&text, "extern const leat_kernel_function %s_kernels[];\n", a->name);
-  leat_text_add(&text, "#ifdef __cplusplus\n}\n#endif\n");
-  if (!status) status = write_text(a, path, &text);
-  leat_text_finish(&text);
-  return status;
-}
-
-static leat_status write_c(artifact *a) {
-  leat_text text = {0};
-  leat_c_print_file(&a->codegen, &text);
-  leat_status status = write_text(a, a->options->output, &text);
-  leat_text_finish(&text);
-  return status;
-}
-
-static void finish_object(void *object) {
-  leat_object_finish(object);
-}
-
-static leat_status write_binary(artifact *a) {
-  const leat_code_generator *generator;
-  leat_error *error = &a->session->error;
-  leat_object object = {0};
-  LEAT_TRY(a->target->generator(&generator, error));
-  leat_cleanup cleanup;
-  leat_cleanup_hold(&cleanup, finish_object, &object);
-  leat_status status = generator->compile(&a->codegen, &object, error);
-  leat_link link = {.object = {object.data, object.size},
-                    .name = a->name,
-                    .output = a->options->output,
-                    .shared = a->options->kind == LEAT_ARTIFACT_SHARED,
-                    .blis = a->calls_blis,
-                    .cc = a->options->cc};
-  if (status) {
-    // nothing to link
-  } else if (a->options->kind == LEAT_ARTIFACT_OBJECT) {
-    status = leat_file_write(a->options->output, &link.object, 1, LEAT_FILE_ATOMIC, error);
-  } else {
-    leat_text command = {0};
-    status = leat_link_run(&link, &command, error);
-    if (a->options->print_link) leat_session_log(a->session, "%s\n", command.data);
-    leat_text_finish(&command);
-  }
-  leat_cleanup_run(&cleanup);
-  return status;
-}
-
-static leat_status build(artifact *a, const leat_step_spec *spec) {
+static leat_status build(leat_artifact *a, const leat_step_spec *spec) {
   LEAT_TRY(leat_request_resolve(a->session, a->arena, spec, &a->request));
   if (!a->options->vars) leat_session_warn_untrained(a->session, &a->request.step);
   leat_driver driver;
@@ -266,13 +163,13 @@ static leat_status build(artifact *a, const leat_step_spec *spec) {
   leat_driver_finish(&driver);
   if (status || stopped) return status;
   fill_request(a);
-  LEAT_TRY(a->options->kind == LEAT_ARTIFACT_C ? write_c(a) : write_binary(a));
-  return a->options->kind == LEAT_ARTIFACT_EXECUTABLE ? LEAT_OK : write_header(a);
+  LEAT_TRY(leat_artifact_write(a));
+  return a->options->kind == LEAT_ARTIFACT_EXECUTABLE ? LEAT_OK : leat_artifact_write_header(a);
 }
 
 static leat_status build_in(leat_session *session, const leat_step_spec *spec,
                             const leat_artifact_options *options) {
-  artifact a = {.session = session, .options = options, .arena = leat_arena_create()};
+  leat_artifact a = {.session = session, .options = options, .arena = leat_arena_create()};
   a.name = symbol_prefix(a.arena, options->output);
   leat_status status = build(&a, spec);
   leat_arena_destroy(a.arena);

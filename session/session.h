@@ -5,7 +5,8 @@
 //   driver.c     passes and codegen, dumps        compile.c   kernels → objects → programs
 //   step_cache.c whole steps kept on disk         variables.c values by name, checkpoints
 //   snapshot.h   what a checkpoint holds
-//   artifact.c   ahead of time                    target.c    the table of targets
+//   artifact.c, artifact_files.c, artifact_header.c, link.c   ahead of time
+//   target.c     the table of targets
 //   held.c       values under names; entries that a REPL's line runs
 //   cluster.c    several processes                master.c, worker.c  their two sides
 //
