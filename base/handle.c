@@ -37,3 +37,12 @@ void leat_handle_destroy(void *handle) {
   kind->newest = gone;
   pthread_mutex_unlock(&kind->lock);
 }
+
+leat_status leat_reserved_check(const void *const reserved[LEAT_RESERVED], leat_error *error) {
+  for (int i = 0; i < LEAT_RESERVED; i++)
+    if (reserved[i])
+      return leat_fail(error, LEAT_INVALID,
+                       "the options say what this version of Leat does not know: begin with {0}; a "
+                       "program that was compiled for a later version needs its library");
+  return LEAT_OK;
+}

@@ -7,6 +7,8 @@
 #ifndef LEAT_BASE_HANDLE_H
 #define LEAT_BASE_HANDLE_H
 
+#include "leat/status.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -37,5 +39,9 @@ static inline bool leat_handle_is_live(const void *handle, const leat_handles *k
   const leat_handle *given = handle;
   return given && atomic_load_explicit(&given->kind, memory_order_relaxed) == kind;
 }
+
+// Whether options say nothing that this version does not know.
+LEAT_MUST_USE leat_status leat_reserved_check(const void *const reserved[LEAT_RESERVED],
+                                              leat_error *error);
 
 #endif

@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "base/installed.h"
 
+#include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,28 +29,45 @@ const char leat_module_directories[] = LEAT_MODULE_DIRS;
 const char leat_library_directories[] = LEAT_LIB_DIRS;
 const char leat_include_directories[] = LEAT_INCLUDE_DIRS;
 
-// The folder of the running program; its length, or 0 when nobody knows.
-static int find_origin(char origin[LEAT_PATH_SIZE]) {
-  ssize_t length = readlink("/proc/self/exe", origin, LEAT_PATH_SIZE - 1);
-  if (length <= 0) return 0;
-  origin[length] = '\0';
-  char *slash = strrchr(origin, '/');
-  return slash ? (int)(slash - origin) : 0;
+static char origin[LEAT_PATH_SIZE];
+static int origin_length; // 0 when nobody knows
+
+static void keep_folder_of(const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (*path != '/' || (size_t)(slash - path) >= sizeof origin) return;
+  origin_length = (int)(slash - path);
+  memcpy(origin, path, (size_t)origin_length);
+}
+
+// Of what lies in memory the kernel knows where it came from, whatever the loader was told.
+static void find_origin(void) {
+  enum { LINE_SIZE = LEAT_PATH_SIZE + 128 };
+  char line[LINE_SIZE], *end;
+  const uintptr_t here = (uintptr_t)&find_origin;
+  FILE *maps = fopen("/proc/self/maps", "re");
+  while (maps && !origin_length && fgets(line, sizeof line, maps)) {
+    uintptr_t low = strtoumax(line, &end, 16);
+    uintptr_t high = *end == '-' ? strtoumax(end + 1, NULL, 16) : 0;
+    char *path = strchr(line, '/');
+    if (here >= low && here < high && path) keep_folder_of(path);
+  }
+  if (maps) fclose(maps);
 }
 
 bool leat_directory_next(const char **rest, char directory[LEAT_PATH_SIZE]) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
   while (**rest) {
     const char *item = *rest;
-    int length = (int)strcspn(item, ":"), origin_length = 0;
+    int length = (int)strcspn(item, ":"), replaced = 0;
     *rest += length + (item[length] == ':');
-    char origin[LEAT_PATH_SIZE] = "";
     if (strncmp(item, ORIGIN, strlen(ORIGIN)) == 0) {
-      origin_length = find_origin(origin);
+      pthread_once(&once, find_origin);
       if (!origin_length) continue;
+      replaced = origin_length;
       item += strlen(ORIGIN);
       length -= (int)strlen(ORIGIN);
     }
-    int size = snprintf(directory, LEAT_PATH_SIZE, "%.*s%.*s", origin_length, origin, length, item);
+    int size = snprintf(directory, LEAT_PATH_SIZE, "%.*s%.*s", replaced, origin, length, item);
     if (size > 0 && size < LEAT_PATH_SIZE) return true;
   }
   return false;

@@ -1,6 +1,7 @@
 // Where Leat's own files lie, as lists of directories between `:`. `$ORIGIN` at a directory's
-// beginning is the folder of the running program, as in the run path of an object: so a tree works
-// that was moved, or installed below another root.
+// beginning is the folder of the object that this code is in, as in the run path of an object: of
+// the program, or of the shared library. So a tree works that was moved, or installed below another
+// root, and a library that another program loaded.
 #ifndef LEAT_BASE_INSTALLED_H
 #define LEAT_BASE_INSTALLED_H
 

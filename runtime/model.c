@@ -62,6 +62,7 @@ static leat_status build(leat_model *model, const leat_image *image,
   leat_error *error = &model->error;
   if (!image || !kernels || !options)
     return leat_fail(error, LEAT_INVALID, "the image, its kernels or the options are NULL");
+  LEAT_TRY(leat_reserved_check(options->reserved, error));
   model->overwrite = options->overwrite;
   leat_runtime_options runtime_options = {.threads = options->threads,
                                           .deadline = options->deadline,

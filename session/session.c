@@ -87,6 +87,7 @@ static void copy_options(leat_session *session, const leat_session_options *opti
 }
 
 static leat_status check_options(const leat_session_options *options, leat_error *error) {
+  LEAT_TRY(leat_reserved_check(options->reserved, error));
   if (options->setting_count < 0 || options->setting_count > MOST_SETTINGS)
     return leat_fail(error, LEAT_INVALID, "%d settings: expected 0 to %d", options->setting_count,
                      MOST_SETTINGS);

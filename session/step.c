@@ -248,6 +248,7 @@ static leat_status add_variant(leat_step *step, bool symbolic, bool *stopped) {
 // A step whose feeds bind no dims is compiled at once; else with the first feeds.
 static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *stopped) {
   leat_session *session = step->session;
+  LEAT_TRY(leat_reserved_check(spec->reserved, &session->error));
   LEAT_TRY(leat_request_resolve(session, step->arena, spec, &step->request));
   find_dims(step);
   const char *entry = step->request.count_of;

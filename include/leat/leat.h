@@ -70,6 +70,7 @@ typedef struct leat_session_options {
   double deadline;  // seconds a Run may take without progress; 0: 60
   int memory_limit; // MiB that the values of a step may take on each device; 0: any number
   bool overwrite;   // leat_session_save may replace any checkpoint
+  const void *reserved[LEAT_RESERVED];
 } leat_session_options;
 
 // *out is valid (for leat_session_message and leat_session_destroy) even on failure; NULL when
@@ -145,6 +146,7 @@ typedef struct leat_step_spec {
   int run_count;
   const char *within; // where `entries` is empty: the entry that short names are of, of which only
                       // what is fetched is computed; NULL: of the graph's only one
+  const void *reserved[LEAT_RESERVED];
 } leat_step_spec;
 
 // *out is NULL when all is well but `stop_after` ended the compilation.

@@ -35,6 +35,7 @@ typedef struct leat_model_options {
   void (*print)(void *context, const char *text);
   void *print_context;
   bool overwrite; // leat_model_save may replace any checkpoint
+  const void *reserved[LEAT_RESERVED];
 } leat_model_options;
 
 // `kernels` is what leat build made beside the image. *out is valid (for leat_model_message and

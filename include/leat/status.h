@@ -38,6 +38,11 @@ typedef struct leat_error {
   char message[1024];
 } leat_error;
 
+// Structs of options end with so many pointers that are reserved for what later versions add: begin
+// with {0}, which is the default of each member. A library that is older than the header which a
+// program was compiled with, and does not know what is set there, answers LEAT_INVALID.
+enum { LEAT_RESERVED = 8 };
+
 // "ok", "invalid input", …: never NULL.
 const char *leat_status_name(leat_status status);
 

@@ -127,11 +127,17 @@ TEST(handles_do_not_add_up) {
 
 TEST(options_that_are_none) {
   static const leat_setting nothing[] = {{"n", NULL}};
-  const leat_session_options wrong[] = {
-      {.threads = -1},           {.threads = 1 << 30}, {.devices = 1000},
-      {.deadline = -1},          {.deadline = NAN},    {.setting_count = -1},
-      {.memory_limit = -1},      {.setting_count = 1}, {.settings = nothing, .setting_count = 1},
-      {.setting_count = 1 << 30}};
+  const leat_session_options wrong[] = {{.threads = -1},
+                                        {.threads = 1 << 30},
+                                        {.devices = 1000},
+                                        {.deadline = -1},
+                                        {.deadline = NAN},
+                                        {.setting_count = -1},
+                                        {.memory_limit = -1},
+                                        {.setting_count = 1},
+                                        {.settings = nothing, .setting_count = 1},
+                                        {.setting_count = 1 << 30},
+                                        {.reserved = {[LEAT_RESERVED - 1] = "later"}}};
   leat_session *session;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     REFUSED(leat_session_create(&wrong[i], &session));
@@ -272,6 +278,10 @@ TEST(models_that_are_none) {
   REFUSED(leat_model_create(image, NULL, &options, &failed));
   leat_model_destroy(failed);
   REFUSED(leat_model_create(image, kernels, &(leat_model_options){.threads = -1}, &failed));
+  leat_model_destroy(failed);
+  leat_model_options later = {.reserved = {"later"}};
+  REFUSED(leat_model_create(image, kernels, &later, &failed));
+  CHECK(strstr(leat_model_message(failed), "what this version of Leat does not know"));
   leat_model_destroy(failed);
   REFUSED(leat_model_create(image, kernels, &options, NULL));
   leat_tensor x = {LEAT_f32, 1, {2}, two}, y;
