@@ -71,13 +71,13 @@ static leat_status freeze(leat_artifact *a, leat_driver *driver) {
   return status;
 }
 
-static leat_status only_part(leat_artifact *a, const leat_driver *driver, leat_graph **out) {
+static leat_status only_part(leat_artifact *a, const leat_driver *driver) {
   if (driver->context.parts.count != 1)
     return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
                      "an artifact runs on one device, this step on %u",
                      driver->context.parts.count);
-  *out = driver->context.parts.items[0];
-  a->target = leat_devices_find(&a->session->devices, (*out)->device)->target;
+  a->part = driver->context.parts.items[0];
+  a->target = leat_devices_find(&a->session->devices, a->part->device)->target;
   if (a->target->generator) return LEAT_OK;
   return leat_fail(&a->session->error, LEAT_UNSUPPORTED, "the target `%s` makes no artifacts",
                    a->target->name);
@@ -102,12 +102,11 @@ static leat_status compile(leat_artifact *a, leat_driver *driver, bool *stopped)
   LEAT_TRY(leat_driver_run(driver, "check"));
   LEAT_TRY(freeze(a, driver));
   LEAT_TRY(leat_driver_run(driver, NULL));
-  leat_graph *part = NULL;
   *stopped = driver->stopped;
   if (*stopped) return LEAT_OK;
-  LEAT_TRY(only_part(a, driver, &part));
+  LEAT_TRY(only_part(a, driver));
   count_entries(a, driver);
-  LEAT_TRY(leat_driver_codegen(driver, part, &a->code));
+  LEAT_TRY(leat_driver_codegen(driver, a->part, &a->code));
   *stopped = driver->stopped;
   return LEAT_OK;
 }
@@ -164,7 +163,7 @@ static leat_status build(leat_artifact *a, const leat_step_spec *spec) {
   if (status || stopped) return status;
   fill_request(a);
   LEAT_TRY(leat_artifact_write(a));
-  return a->options->kind == LEAT_ARTIFACT_EXECUTABLE ? LEAT_OK : leat_artifact_write_header(a);
+  return leat_artifact_kinds[a->options->kind].has_header ? leat_artifact_write_header(a) : LEAT_OK;
 }
 
 static leat_status build_in(leat_session *session, const leat_step_spec *spec,

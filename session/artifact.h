@@ -1,15 +1,36 @@
-// Ahead of time: a step as an object file, a C file, a shared object or an executable.
+// Ahead of time: a step as an executable, as something to link with, or as text of one of the
+// languages that it goes through.
 #ifndef LEAT_SESSION_ARTIFACT_H
 #define LEAT_SESSION_ARTIFACT_H
 
 #include "session/session.h"
 
+// X(kind, its name in --emit, the suffix that asks for it or NULL, whether a header stands beside
+// it)
+#define LEAT_ARTIFACT_KINDS(X)                                                                     \
+  X(EXECUTABLE, exe, NULL, false)  /* linked with libleat_rt; needs libc and libm only */          \
+  X(OBJECT, obj, ".o", true)       /* to be linked with libleat_rt */                              \
+  X(STATIC, static, ".a", true)    /* the object and libleat_rt: links with libm alone */          \
+  X(SHARED, so, ".so", true)       /* libleat_rt inside */                                         \
+  X(C, c, ".c", true)              /* what becomes the object, as C */                             \
+  X(LLVM, llvm, ".ll", true)       /* the same as LLVM's IR, … */                                \
+  X(ASSEMBLY, asm, ".s", true)     /* … as assembly */                                           \
+  X(GRAPH, graph, NULL, false)     /* what the passes made, which `leat` reads back */             \
+  X(KERNELS, kernels, NULL, false) /* the kernels and the tables that run them, to be read */
+
 typedef enum leat_artifact_kind {
-  LEAT_ARTIFACT_EXECUTABLE, // linked with libleat_rt; needs libc and libm only
-  LEAT_ARTIFACT_OBJECT,     // .o and .h, to be linked with libleat_rt
-  LEAT_ARTIFACT_SHARED,     // .so and .h, libleat_rt inside
-  LEAT_ARTIFACT_C,          // .c and .h
+#define X(kind, name, suffix, has_header) LEAT_ARTIFACT_##kind,
+  LEAT_ARTIFACT_KINDS(X)
+#undef X
+      LEAT_ARTIFACT_KIND_COUNT
 } leat_artifact_kind;
+
+typedef struct leat_artifact_kind_info {
+  const char *name, *suffix;
+  bool has_header;
+} leat_artifact_kind_info;
+
+extern const leat_artifact_kind_info leat_artifact_kinds[LEAT_ARTIFACT_KIND_COUNT];
 
 typedef struct leat_artifact_options {
   leat_artifact_kind kind;

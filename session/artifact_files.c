@@ -1,57 +1,121 @@
-// What an artifact is written as: the kernels as C, or the object, for whoever links, or linked
+// What an artifact is written as: a text on its way to code, or the object, alone or linked
 // (session/link.c).
 #include "session/artifact_files.h"
 
 #include "base/file.h"
+#include "ir/print.h"
 #include "session/driver.h"
 #include "session/link.h"
 #include "targets/c/c.h"
+
+#include <string.h>
 
 leat_status leat_artifact_write_text(leat_artifact *a, const char *path, const leat_text *text) {
   leat_bytes piece = {text->data, text->size};
   return leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, &a->session->error);
 }
 
-static leat_status write_c(leat_artifact *a) {
+// -- Text ----------------------------------------------------------------------------------------
+
+static void print_c(leat_artifact *a, leat_text *out) {
+  leat_c_print_file(&a->codegen, out);
+}
+
+static void print_graph(leat_artifact *a, leat_text *out) {
+  leat_graph_print(a->part, out);
+}
+
+static void print_kernels(leat_artifact *a, leat_text *out) {
+  leat_print_kernels(&a->code, out);
+  leat_image_print(a->code.image, out);
+}
+
+static leat_status write_printed(leat_artifact *a, void (*print)(leat_artifact *, leat_text *)) {
   leat_text text = {0};
-  leat_c_print_file(&a->codegen, &text);
+  print(a, &text);
   leat_status status = leat_artifact_write_text(a, a->options->output, &text);
   leat_text_finish(&text);
   return status;
 }
 
+// -- Objects -------------------------------------------------------------------------------------
+
 static void finish_object(void *object) {
   leat_object_finish(object);
 }
 
-static leat_status write_binary(leat_artifact *a) {
+typedef leat_status (*object_writer)(leat_artifact *, leat_bytes);
+
+// Compiles, and hands the object on.
+static leat_status with_object(leat_artifact *a, object_writer write) {
   const leat_code_generator *generator;
-  leat_error *error = &a->session->error;
   leat_object object = {0};
-  LEAT_TRY(a->target->generator(&generator, error));
+  LEAT_TRY(a->target->generator(&generator, &a->session->error));
   leat_cleanup cleanup;
   leat_cleanup_hold(&cleanup, finish_object, &object);
-  leat_status status = generator->compile(&a->codegen, &object, error);
-  leat_link link = {.object = {object.data, object.size},
-                    .name = a->name,
-                    .output = a->options->output,
-                    .shared = a->options->kind == LEAT_ARTIFACT_SHARED,
-                    .blis = a->calls_blis,
-                    .cc = a->options->cc};
-  if (status) {
-    // nothing to link
-  } else if (a->options->kind == LEAT_ARTIFACT_OBJECT) {
-    status = leat_file_write(a->options->output, &link.object, 1, LEAT_FILE_ATOMIC, error);
-  } else {
-    leat_text command = {0};
-    status = leat_link_run(&link, &command, error);
-    if (a->options->print_link) leat_session_log(a->session, "%s\n", command.data);
-    leat_text_finish(&command);
-  }
+  leat_status status = generator->compile(&a->codegen, &object, &a->session->error);
+  if (!status) status = write(a, (leat_bytes){object.data, object.size});
   leat_cleanup_run(&cleanup);
   return status;
 }
 
+static leat_status write_object(leat_artifact *a, leat_bytes object) {
+  return leat_file_write(a->options->output, &object, 1, LEAT_FILE_ATOMIC, &a->session->error);
+}
+
+static leat_status write_linked(leat_artifact *a, leat_bytes object) {
+  leat_link link = {.object = object,
+                    .name = a->name,
+                    .output = a->options->output,
+                    .kind = a->options->kind,
+                    .blis = a->calls_blis,
+                    .cc = a->options->cc};
+  leat_text command = {0};
+  leat_status status = leat_link_run(&link, &command, &a->session->error);
+  if (a->options->print_link && command.data) leat_session_log(a->session, "%s\n", command.data);
+  leat_text_finish(&command);
+  return status;
+}
+
+static leat_status ignore_object(leat_artifact *a, leat_bytes object) {
+  (void)a, (void)object;
+  return LEAT_OK;
+}
+
+// What the generator passes through; only LLVM's has these languages.
+static leat_status write_dump(leat_artifact *a, leat_text **dump) {
+  leat_text text = {0};
+  if (strcmp(a->target->name, "cpu") != 0)
+    return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
+                     "the target `%s` is a C compiler: --emit=c writes what it compiles",
+                     a->target->name);
+  *dump = &text;
+  leat_status status = with_object(a, ignore_object);
+  if (!status) status = leat_artifact_write_text(a, a->options->output, &text);
+  leat_text_finish(&text);
+  return status;
+}
+
+// -- Kinds ---------------------------------------------------------------------------------------
+
+const leat_artifact_kind_info leat_artifact_kinds[LEAT_ARTIFACT_KIND_COUNT] = {
+#define X(kind, name, suffix, has_header) [LEAT_ARTIFACT_##kind] = {#name, suffix, has_header},
+    LEAT_ARTIFACT_KINDS(X)
+#undef X
+};
+
 leat_status leat_artifact_write(leat_artifact *a) {
-  return a->options->kind == LEAT_ARTIFACT_C ? write_c(a) : write_binary(a);
+  switch (a->options->kind) {
+  case LEAT_ARTIFACT_EXECUTABLE:
+  case LEAT_ARTIFACT_STATIC:
+  case LEAT_ARTIFACT_SHARED: return with_object(a, write_linked);
+  case LEAT_ARTIFACT_OBJECT: return with_object(a, write_object);
+  case LEAT_ARTIFACT_C: return write_printed(a, print_c);
+  case LEAT_ARTIFACT_LLVM: return write_dump(a, &a->codegen.dump);
+  case LEAT_ARTIFACT_ASSEMBLY: return write_dump(a, &a->codegen.assembly);
+  case LEAT_ARTIFACT_GRAPH: return write_printed(a, print_graph);
+  case LEAT_ARTIFACT_KERNELS: return write_printed(a, print_kernels);
+  case LEAT_ARTIFACT_KIND_COUNT: break;
+  }
+  return LEAT_INTERNAL;
 }

@@ -12,6 +12,7 @@ typedef struct leat_artifact {
   leat_arena *arena;
   leat_request request;
   const char *name; // the symbols' prefix
+  leat_graph *part; // the step on its one device, after all passes
   const leat_target *target;
   leat_compiled code;
   leat_codegen_request codegen; // all that the file holds

@@ -264,12 +264,16 @@ static void dump_stage(void *context, const char *stage, const char *text) {
   leat_session_dump(dump->session, stage, dump->device, text);
 }
 
+void leat_print_kernels(const leat_compiled *code, leat_text *out) {
+  for (uint32_t i = 0; i < code->kernel_count; i++) {
+    leat_text_add(out, "# %s\n", code->symbols[i]);
+    leat_kernel_print(code->kernels[i], out);
+  }
+}
+
 static void dump_code(const stage_dump *dump, const leat_compiled *code) {
   leat_text kernels = {0}, image = {0};
-  for (uint32_t i = 0; i < code->kernel_count; i++) {
-    leat_text_add(&kernels, "# %s\n", code->symbols[i]);
-    leat_kernel_print(code->kernels[i], &kernels);
-  }
+  leat_print_kernels(code, &kernels);
   leat_image_print(code->image, &image);
   leat_session_dump(dump->session, "lower", dump->device, kernels.data ? kernels.data : "");
   leat_session_dump(dump->session, "image", dump->device, image.data ? image.data : "");

@@ -30,6 +30,8 @@ LEAT_MUST_USE leat_status leat_driver_run(leat_driver *driver, const char *last)
 LEAT_MUST_USE leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part,
                                               leat_compiled *out);
 
+void leat_print_kernels(const leat_compiled *code, leat_text *out); // for people
+
 // The files that the graph's `load` nodes name become keys of `files`, each once.
 void leat_files_of(leat_graph *graph, leat_map *files);
 // Their sizes as they are now: leat_codegen_options.file_sizes.

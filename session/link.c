@@ -7,6 +7,7 @@
 #include "base/command.h"
 #include "base/installed.h"
 #include "base/temporary.h"
+#include "session/archive.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -67,11 +68,15 @@ static leat_status write_exports(const linker *l) {
   return write_text(l, l->exports, text);
 }
 
+static bool is_shared(const linker *l) {
+  return l->link->kind == LEAT_ARTIFACT_SHARED;
+}
+
 static void add_inputs(const linker *l, leat_command *command) {
   leat_command_add_words(command, l->link->cc ? l->link->cc : LEAT_LINKER, " \t", "");
   leat_command_add(command, "-o");
   leat_command_add(command, l->linked);
-  if (l->link->shared) {
+  if (is_shared(l)) {
     leat_command_add(command, "-shared");
     leat_command_add(command, l->object);
     if (l->blis) leat_command_add(command, l->blis);
@@ -120,7 +125,7 @@ static leat_status link_in(linker *l, const char *directory, leat_text *printed)
   leat_status status = find_library(l, "libleat_rt.a", &l->library);
   if (!status && l->link->blis) status = find_library(l, "libleat_blis.a", &l->blis);
   if (!status) status = leat_file_write(l->object, &l->link->object, 1, LEAT_FILE_ATOMIC, l->error);
-  if (!status) status = l->link->shared ? write_exports(l) : write_main(l);
+  if (!status) status = is_shared(l) ? write_exports(l) : write_main(l);
   if (!status) {
     add_inputs(l, &command);
     leat_command_print(&command, printed);
@@ -131,12 +136,42 @@ static leat_status link_in(linker *l, const char *directory, leat_text *printed)
   return status;
 }
 
+// -- Archives ------------------------------------------------------------------------------------
+
+static leat_status write_archive(const linker *l, leat_bytes library) {
+  leat_archive archive = {.arena = l->arena};
+  leat_text text = {0};
+  LEAT_TRY(leat_archive_add_all(&archive, library, l->library, l->error));
+  leat_archive_add(&archive, leat_arena_printf(l->arena, "%s.o", l->link->name), l->link->object);
+  leat_status status = leat_archive_print(&archive, &text, l->error);
+  leat_bytes piece = {text.data, text.size};
+  if (!status) status = leat_file_write(l->link->output, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  leat_text_finish(&text);
+  return status;
+}
+
+static leat_status archive(linker *l) {
+  leat_file_view library;
+  LEAT_TRY(find_library(l, "libleat_rt.a", &l->library));
+  LEAT_TRY(leat_file_view_open(&library, l->library, l->error));
+  leat_status status;
+  LEAT_RECOVER(status, write_archive(l, (leat_bytes){library.data, library.size}));
+  leat_file_view_close(&library);
+  return status;
+}
+
+static leat_status link_aside(linker *l, leat_text *command) {
+  leat_temporary *folder;
+  leat_status status = leat_temporary_make(&folder, l->error);
+  if (!status) LEAT_RECOVER(status, link_in(l, leat_temporary_path(folder), command));
+  leat_temporary_remove(folder);
+  return status;
+}
+
 leat_status leat_link_run(const leat_link *link, leat_text *command, leat_error *error) {
   linker l = {.link = link, .arena = leat_arena_create(), .error = error};
-  leat_temporary *folder;
-  leat_status status = leat_temporary_make(&folder, error);
-  if (!status) LEAT_RECOVER(status, link_in(&l, leat_temporary_path(folder), command));
-  leat_temporary_remove(folder);
+  bool archived = link->kind == LEAT_ARTIFACT_STATIC;
+  leat_status status = archived ? archive(&l) : link_aside(&l, command);
   leat_arena_destroy(l.arena);
   return status;
 }

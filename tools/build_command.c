@@ -18,24 +18,22 @@ static bool ends_with(const char *text, const char *end) {
   return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
+#define X(kind, name, suffix, has_header) "|" #name
+static const char kind_names[] = LEAT_ARTIFACT_KINDS(X);
+#undef X
+
 // From --emit, else from the output's name. False: no such kind.
 static bool choose_kind(const build_options *o, leat_artifact_kind *out) {
-  static const struct {
-    const char *emit, *suffix;
-    leat_artifact_kind kind;
-  } kinds[] = {{"c", ".c", LEAT_ARTIFACT_C},
-               {"obj", ".o", LEAT_ARTIFACT_OBJECT},
-               {"so", ".so", LEAT_ARTIFACT_SHARED},
-               {"exe", NULL, LEAT_ARTIFACT_EXECUTABLE}};
-  for (int i = 0; i < TOOL_COUNT(kinds); i++) {
-    bool named = o->emit && strcmp(o->emit, kinds[i].emit) == 0;
-    bool suits = !o->emit && (!kinds[i].suffix || ends_with(o->artifact.output, kinds[i].suffix));
-    if (named || suits) {
-      *out = kinds[i].kind;
-      return true;
-    }
+  *out = LEAT_ARTIFACT_EXECUTABLE;
+  for (int i = 0; i < LEAT_ARTIFACT_KIND_COUNT; i++) {
+    const leat_artifact_kind_info *kind = &leat_artifact_kinds[i];
+    bool meant = o->emit ? strcmp(o->emit, kind->name) == 0
+                         : kind->suffix && ends_with(o->artifact.output, kind->suffix);
+    if (!meant) continue;
+    *out = (leat_artifact_kind)i;
+    return true;
   }
-  return false;
+  return !o->emit;
 }
 
 // --dim NAME=VALUE
@@ -71,8 +69,9 @@ static int run(const tool_command *command, int argc, char **argv) {
   const tool_option own[] = {
       {"entry", 'e', TOOL_LIST, &o.entries, "ENTRY", "build this entry (default: the only one)"},
       {"fetch", 0, TOOL_LIST, &o.fetches, "NAME", "and make this a result too"},
-      {"output", 'o', TOOL_TEXT, &a->output, "PATH", "executable; or .o, .so, .c, each with a .h"},
-      {"emit", 0, TOOL_TEXT, &o.emit, "exe|obj|so|c", "what to make (default: as the name says)"},
+      {"output", 'o', TOOL_TEXT, &a->output, "PATH",
+       "executable; or .o, .a, .so, .c, each with a .h"},
+      {"emit", 0, TOOL_TEXT, &o.emit, kind_names + 1, "what to make (default: as the name says)"},
       {"vars", 0, TOOL_TEXT, &a->vars, "FILE", "values of variables, from a .safetensors"},
       {"partial", 0, TOOL_FLAG, &a->partial, NULL, "even if that file lacks some of them"},
       {"dim", 0, TOOL_LIST, &o.dims, "NAME=N", "fix a run-time dim: B=128"},
@@ -86,7 +85,7 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
   if (!a->output || !*a->output) return tool_usage_error(command, "-o PATH is missing");
   if (!choose_kind(&o, &a->kind))
-    return tool_usage_error(command, "--emit %s: there are exe, obj, so, c", o.emit);
+    return tool_usage_error(command, "--emit %s: there are %s", o.emit, kind_names + 1);
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = build(command, &o, session);
   return tool_close(&o.session, session, status);
