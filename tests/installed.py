@@ -27,5 +27,5 @@ class Tree:
             **{name: value for name, value in os.environ.items() if not name.startswith(('LEAT_', 'XDG_'))},
             'PATH': f'{self.prefix}/bin:' + os.environ['PATH'].removeprefix(f'{BUILD}:'),
             'PKG_CONFIG_PATH': os.path.dirname(self.find('leat.pc')), 'PKG_CONFIG_SYSROOT_DIR': self.folder,
-            'LD_LIBRARY_PATH': f'{self.prefix}/{self.libdir}', 'LEAT_MODULE_PATH': f'{self.prefix}/{self.libdir}/leat', 'PREFIX': self.prefix, 'LIBDIR': self.libdir,
+            'LD_LIBRARY_PATH': f'{self.prefix}/{self.libdir}', 'LEAT_MODULE_PATH': f'{self.prefix}/{self.libdir}/leat', 'PREFIX': self.prefix, 'CMAKE_PREFIX_PATH': self.prefix, 'LIBDIR': self.libdir,
         }
