@@ -140,22 +140,24 @@ static leat_value aliased(const leat_frontend *e, leat_value value) {
   return value;
 }
 
-static leat_value find_path(const leat_frontend *e, const char *path) {
-  const char *colon = strrchr(path, ':');
-  uint32_t port = 0;
-  if (colon) {
-    char *end;
-    unsigned long number = strtoul(colon + 1, &end, 10);
-    if (!isdigit((unsigned char)colon[1]) || *end || number > UINT32_MAX) return (leat_value){0};
-    port = (uint32_t)number;
-  }
-  size_t length = colon ? (size_t)(colon - path) : strlen(path);
-  const char *name = leat_intern_n(e->strings, path, length);
+static leat_value find_output(const leat_frontend *e, const char *name, uint32_t port) {
   const leat_value *alias = leat_map_get(&e->aliases, name);
   if (alias && !port) return aliased(e, *alias);
-  leat_node *node = leat_graph_find_node(e->graph, name);
-  bool there = node && (port < node->output_count || !colon);
-  return there ? (leat_value){node, port} : (leat_value){0};
+  return (leat_value){leat_graph_find_node(e->graph, name), port};
+}
+
+// What ends like a port may be a name as a whole, which it is first.
+static leat_value find_path(const leat_frontend *e, const char *path) {
+  leat_value whole = find_output(e, leat_intern(e->strings, path), 0);
+  const char *colon = strrchr(path, ':');
+  if (whole.node || !colon || !isdigit((unsigned char)colon[1])) return whole;
+  char *end;
+  unsigned long port = strtoul(colon + 1, &end, 10);
+  if (*end || port > UINT32_MAX) return whole;
+  const char *name = leat_intern_n(e->strings, path, (size_t)(colon - path));
+  leat_value found = find_output(e, name, (uint32_t)port);
+  bool there = found.node && found.port < found.node->output_count;
+  return there ? found : (leat_value){0};
 }
 
 // The longest path in which names of regions are looked for.

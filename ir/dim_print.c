@@ -1,6 +1,8 @@
 // Dims as the language writes them.
 #include "ir/dim.h"
 
+#include "base/name.h"
+
 // An operand of a division: in parentheses unless it is one word.
 static void print_operand(leat_dim dim, leat_text *out) {
   const leat_atom *atom = leat_dim_atom(dim);
@@ -12,7 +14,7 @@ static void print_operand(leat_dim dim, leat_text *out) {
 
 static void print_atom(const leat_atom *atom, bool alone, leat_text *out) {
   switch (atom->kind) {
-  case LEAT_ATOM_NAMED:
+  case LEAT_ATOM_NAMED: leat_name_print(atom->name, out); break;
   case LEAT_ATOM_ANONYMOUS: leat_text_add_string(out, atom->name); break;
   case LEAT_ATOM_FLOORDIV:
     if (!alone) leat_text_add_n(out, "(", 1);

@@ -4,6 +4,7 @@
 #include "ir/print.h"
 
 #include "base/half.h"
+#include "base/name.h"
 #include "base/number.h"
 
 #include <stdbool.h>
@@ -66,13 +67,8 @@ static void print_literal(const leat_tensor *tensor, leat_text *out) {
 
 // -- Nodes ---------------------------------------------------------------------------------------
 
-static void print_name(const char *name, leat_text *out) {
-  leat_text_add_n(out, "$", 1);
-  leat_text_add_string(out, name);
-}
-
 static void print_value(leat_value value, leat_text *out) {
-  print_name(value.node->name, out);
+  leat_path_print(value.node->name, out);
   if (!value.port) return;
   leat_text_add_n(out, ":", 1);
   leat_text_add_u64(out, value.port);
@@ -89,7 +85,7 @@ static void print_body(const leat_graph *body, int depth, leat_text *out) {
   leat_text_add_string(out, "fn(");
   for (uint32_t i = 0; i < body->params.count; i++) {
     if (i) leat_text_add_string(out, ", ");
-    print_name(body->params.items[i]->name, out);
+    leat_path_print(body->params.items[i]->name, out);
     leat_text_add_string(out, ": ");
     leat_type_print(&body->params.items[i]->outputs[0], out);
   }
@@ -121,7 +117,7 @@ static void print_attr(leat_attr_kind kind, const leat_attr *attr, int depth, le
   case LEAT_ATTR_DIM: leat_dim_print(attr->dim, out); break;
   case LEAT_ATTR_TYPE: leat_type_print(attr->type, out); break;
   case LEAT_ATTR_TENSOR: print_literal(attr->tensor, out); break;
-  case LEAT_ATTR_STATE: print_name(attr->state->name, out); break;
+  case LEAT_ATTR_STATE: leat_path_print(attr->state->name, out); break;
   case LEAT_ATTR_GRAPH: print_body(attr->body, depth, out); break;
   case LEAT_ATTR_INTS:
   case LEAT_ATTR_DIMS:
@@ -182,13 +178,13 @@ static void print_suffixes(const leat_node *node, leat_text *out) {
   }
   for (uint32_t i = 0; i < node->control_count; i++) {
     leat_text_add_string(out, i ? ", " : " after [");
-    print_name(node->controls[i]->name, out);
+    leat_path_print(node->controls[i]->name, out);
   }
   if (node->control_count) leat_text_add_string(out, "]");
 }
 
 static void print_node(const leat_node *node, int depth, leat_text *out) {
-  if (!node->output_count) print_name(node->name, out);
+  if (!node->output_count) leat_path_print(node->name, out);
   for (uint32_t i = 0; i < node->output_count; i++) {
     if (i) leat_text_add_string(out, ", ");
     print_value((leat_value){(leat_node *)node, i}, out);
@@ -255,7 +251,8 @@ static void print_dims(printer *p) {
   for (uint32_t i = 0; i < count; i++) {
     const leat_atom *atom = leat_dims_atom(graph->dims, i);
     if (!p->atom_used[i] || atom->kind != LEAT_ATOM_NAMED) continue;
-    leat_text_add(p->out, "dim %s", atom->name);
+    leat_text_add_string(p->out, "dim ");
+    leat_name_print(atom->name, p->out);
     if (atom->low != 0 || atom->high != INT64_MAX)
       leat_text_add(p->out, " in %lld..%lld", (long long)atom->low, (long long)atom->high);
     leat_text_add_string(p->out, "\n");
@@ -303,7 +300,7 @@ static void print_state(printer *p, const leat_state *state) {
   if (owner) print_state(p, owner);
   if (state->init.node) print_needed(p, state->init.node);
   leat_text_add_string(p->out, "var ");
-  print_name(state->name, p->out);
+  leat_path_print(state->name, p->out);
   leat_text_add_string(p->out, ": ");
   leat_type_print(&state->type, p->out);
   if (state->init.node) {
@@ -311,7 +308,10 @@ static void print_state(printer *p, const leat_state *state) {
     print_value(state->init, p->out);
   }
   if (!state->trainable) leat_text_add_string(p->out, " trainable=false");
-  if (owner) leat_text_add(p->out, " slot_of=$%s", state->slot_of);
+  if (owner) {
+    leat_text_add_string(p->out, " slot_of=");
+    leat_path_print(state->slot_of, p->out);
+  }
   if (state->container[0]) {
     leat_text_add_string(p->out, " container=");
     add_quoted(p->out, state->container);
@@ -335,10 +335,14 @@ static bool is_plain(const leat_param *param, uint32_t index) {
 }
 
 static void print_entry_head(printer *p, const leat_entry *entry) {
-  leat_text_add(p->out, "entry %s(", entry->name);
+  leat_text_add_string(p->out, "entry ");
+  leat_name_print(entry->name, p->out);
+  leat_text_add_string(p->out, "(");
   for (uint32_t i = 0; i < entry->params.count; i++) {
     const leat_param *param = &entry->params.items[i];
-    leat_text_add(p->out, "%s%s: ", i ? ", " : "", param->name);
+    leat_text_add_string(p->out, i ? ", " : "");
+    leat_name_print(param->name, p->out);
+    leat_text_add_string(p->out, ": ");
     leat_type_print(&param->node->outputs[0], p->out);
     if (param->fallback) {
       leat_text_add_string(p->out, " = ");
@@ -349,7 +353,9 @@ static void print_entry_head(printer *p, const leat_entry *entry) {
   leat_text_add(p->out, ")%s", entry->training ? " training" : "");
   for (uint32_t i = 0; i < entry->results.count; i++) {
     const leat_result *result = &entry->results.items[i];
-    leat_text_add(p->out, "%s%s: ", i ? ", " : " -> (", result->name);
+    leat_text_add_string(p->out, i ? ", " : " -> (");
+    leat_name_print(result->name, p->out);
+    leat_text_add_string(p->out, ": ");
     leat_type_print(leat_value_type(result->value), p->out);
     leat_text_add_string(p->out, " = ");
     print_value(result->value, p->out);
@@ -369,7 +375,8 @@ void leat_graph_print(const leat_graph *graph, leat_text *out) {
   printer p = {.graph = graph, .out = out, .scratch = leat_arena_create()};
   p.done = leat_new_array(p.scratch, bool, graph->nodes.count);
   p.stated = leat_new_array(p.scratch, bool, graph->states.count);
-  leat_text_add(out, "graph %s", graph->name);
+  leat_text_add_string(out, "graph ");
+  leat_name_print(graph->name, out);
   if (graph->device) {
     leat_text_add_string(out, " device=");
     add_quoted(out, graph->device);

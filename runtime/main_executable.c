@@ -3,6 +3,7 @@
 #include "leat/runtime.h"
 
 #include "base/file.h"
+#include "base/name.h"
 #include "runtime/feed.h"
 #include "runtime/format.h"
 #include "runtime/replace.h"
@@ -54,25 +55,26 @@ static void print_help(const program *p, const char *name) {
     printf("  %s: %s\n", leat_model_fetch_name(p->model, i), leat_model_fetch_type(p->model, i));
 }
 
-// Whether the `length` bytes of `name` mean `full`: all of it, or what follows its last '/'.
-static bool names(const char *name, size_t length, const char *full) {
+// Whether the `length` bytes of `name` mean `full`: all of it, or else what follows its last '/'.
+static bool names(const char *name, size_t length, const char *full, bool whole) {
   const char *last = strrchr(full, '/');
-  if (strlen(full) == length && memcmp(full, name, length) == 0) return true;
-  return last && strlen(last + 1) == length && memcmp(last + 1, name, length) == 0;
+  if (!whole && last) full = last + 1;
+  return strlen(full) == length && memcmp(full, name, length) == 0;
 }
 
-// The number of the feed or fetch that `text` begins with, up to '='; *out_value: what follows.
+// The number of the feed or fetch that `text` names, a whole name before a short one; *out_value:
+// what follows the '='.
 static leat_status find_name(program *p, const char *text, int count,
                              const char *(*name_of)(const leat_model *, int), const char *kind,
                              int *out, const char **out_value) {
-  const char *equals = strchr(text, '=');
-  if (!equals) return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=VALUE", text);
-  size_t length = (size_t)(equals - text);
-  *out_value = equals + 1;
-  for (*out = 0; *out < count; ++*out)
-    if (names(text, length, name_of(p->model, *out))) return LEAT_OK;
+  size_t length;
+  const char *name = leat_name_given(text, &length, out_value);
+  if (!name) return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=VALUE", text);
+  for (int whole = 1; whole >= 0; whole--)
+    for (*out = 0; *out < count; ++*out)
+      if (names(name, length, name_of(p->model, *out), whole)) return LEAT_OK;
   return leat_fail(&p->error, LEAT_NOT_FOUND, "there is no %s `%.*s` (--help lists them)", kind,
-                   (int)length, text);
+                   (int)length, name);
 }
 
 static leat_status take_feed(program *p, const char *text) {

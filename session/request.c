@@ -32,7 +32,9 @@ static leat_status is_variable(const resolver *r, const char *name, const char *
 // The nearest known name, or NULL; a port is not looked at. inside: it may be in a branch or a
 // loop.
 static const char *suggest(const resolver *r, const char *name, bool inside) {
-  name = leat_arena_strndup(r->arena, name, strcspn(name, ":"));
+  const char *colon = strrchr(name, ':');
+  if (colon && !colon[1 + strspn(colon + 1, "0123456789")])
+    name = leat_arena_strndup(r->arena, name, (size_t)(colon - name));
   const leat_entry *entry = r->within;
   if (!entry && r->graph->entries.count == 1) entry = r->graph->entries.items[0];
   return leat_frontend_suggest(r->session->frontend, entry, name, inside);
@@ -233,8 +235,9 @@ static leat_status add_named_fetch(resolver *r, const char *name) {
   leat_wanted wanted = {.name = leat_intern(r->session->strings, name)};
   const leat_type *type = state ? &state->type : NULL;
   if (!state) {
-    wanted.all = takes_all(r, &name);
     wanted.value = find_value(r, name);
+    wanted.all = !wanted.value.node && takes_all(r, &name);
+    if (wanted.all) wanted.value = find_value(r, name);
     if (!wanted.value.node) return unknown(r, "value", name, suggest(r, name, true));
     if (wanted.value.port >= wanted.value.node->output_count)
       return leat_fail(&r->session->error, LEAT_INVALID,

@@ -8,16 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The names before the `=`. NULL: a mistake, which was shown.
-static char **feed_names(const prepared *p) {
-  char **names = leat_new_array(tool_arena(), char *, p->feeds.count);
+// The names before the `=`, and what stands behind it. False: a mistake, which was shown.
+static bool split_feeds(const prepared *p, char **names, const char **values) {
   for (uint32_t i = 0; i < p->feeds.count; i++) {
-    const char *value;
-    if (tool_split(p->feeds.items[i], &names[i], &value)) continue;
+    if (tool_split(p->feeds.items[i], &names[i], &values[i])) continue;
     fprintf(stderr, "error: --feed %s: expected NAME=VALUE or NAME=@FILE.npy\n", p->feeds.items[i]);
-    return NULL;
+    return false;
   }
-  return names;
+  return true;
 }
 
 static int find_feed(const leat_step *step, const char *name) {
@@ -26,16 +24,15 @@ static int find_feed(const leat_step *step, const char *name) {
   return -1;
 }
 
-static int read_feeds(prepared *p, char **names) {
+static int read_feeds(prepared *p, char **names, const char **values) {
   leat_error error = {0};
   for (uint32_t i = 0; i < p->feeds.count; i++) {
     int port = find_feed(p->step, names[i]);
-    const char *value = p->feeds.items[i] + strlen(names[i]) + 1;
     const leat_port *of = leat_step_feed(p->step, port);
     leat_feed_port expected = {of->name, of->type, of->dtype, of->rank};
     if (p->feed_values[port].data)
       leat_fail(&error, LEAT_INVALID, "`%s` is fed twice", names[i]);
-    else if (!leat_feed_read(tool_arena(), value, &expected, &p->given[port], &error))
+    else if (!leat_feed_read(tool_arena(), values[i], &expected, &p->given[port], &error))
       p->feed_values[port] = p->given[port].tensor;
     if (error.status) return tool_fail(&error);
   }
@@ -56,8 +53,9 @@ static void choose_entry(prepared *p, const leat_session *session) {
 }
 
 int tool_prepare(prepared *p, leat_session *session) {
-  char **names = feed_names(p);
-  if (!names) return TOOL_USAGE;
+  char **names = leat_new_array(tool_arena(), char *, p->feeds.count);
+  const char **values = leat_new_array(tool_arena(), const char *, p->feeds.count);
+  if (!split_feeds(p, names, values)) return TOOL_USAGE;
   choose_entry(p, session);
   leat_step_spec spec = {.entries = p->entries.items,
                          .entry_count = (int)p->entries.count,
@@ -74,7 +72,7 @@ int tool_prepare(prepared *p, leat_session *session) {
     p->feed_values = leat_new_array(tool_arena(), leat_tensor, feeds);
     p->given = leat_new_array(tool_arena(), leat_feed, feeds);
     p->fetch_values = leat_new_array(tool_arena(), leat_tensor, fetches);
-    status = read_feeds(p, names);
+    status = read_feeds(p, names, values);
   }
   return status;
 }

@@ -1,4 +1,5 @@
 // Completion: what is being typed says which names can stand there.
+#include "base/name.h"
 #include "tools/repl.h"
 
 #include <ctype.h>
@@ -20,6 +21,31 @@ static void take(void *context, const char *name) {
   completion *c = context;
   if (strncmp(name, c->word, strlen(c->word)) != 0) return;
   leat_vec_push(c->arena, &c->words, leat_arena_printf(c->arena, "%s%s", name, c->suffix));
+}
+
+// A name as a text has it, in backquotes where it has to be; typed with or without these.
+static void take_written(completion *c, const char *name, const char *written) {
+  bool typed = strncmp(name, c->word, strlen(c->word)) == 0 ||
+               strncmp(written, c->word, strlen(c->word)) == 0;
+  if (typed)
+    leat_vec_push(c->arena, &c->words, leat_arena_printf(c->arena, "%s%s", written, c->suffix));
+}
+
+static void take_name(void *context, const char *name) {
+  leat_text written = {0};
+  if (leat_name_is_keyword(name, strlen(name)))
+    leat_text_add_string(&written, name);
+  else
+    leat_name_print(name, &written);
+  take_written(context, name, written.data);
+  leat_text_finish(&written);
+}
+
+static void take_path(void *context, const char *path) {
+  leat_text written = {0};
+  leat_path_print(path, &written);
+  take_written(context, path, written.data + 1); // the `$` stands there already
+  leat_text_finish(&written);
 }
 
 static int compare(const void *a, const void *b) {
@@ -101,16 +127,20 @@ static bool is_word(char c) {
   return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-// Where the string begins that is open at the end; 0: none is.
-static size_t open_string(const char *line, size_t at) {
+// Where what is in `quote`s begins that is open at the end, behind the quote; 0: nothing is.
+static size_t open_quote(const char *line, size_t at, char quote) {
   size_t open = 0;
+  char mark = 0;
   for (size_t i = 0; i < at; i++) {
-    if (open && line[i] == '\\')
+    bool quotes = line[i] == '"' || line[i] == LEAT_NAME_QUOTE;
+    if (mark == '"' && line[i] == '\\') {
       i++;
-    else if (line[i] == '"')
-      open = open ? 0 : i + 1;
+    } else if (quotes && (!mark || line[i] == mark)) {
+      open = i + 1;
+      mark = mark ? 0 : line[i];
+    }
   }
-  return open;
+  return mark == quote ? open : 0;
 }
 
 // The name before the innermost bracket that is open at the end, or NULL.
@@ -129,7 +159,11 @@ static const char *callee(completion *c, const char *line, size_t at) {
 }
 
 static size_t begin_of(const char *line, size_t at, bool *path) {
-  size_t word = at, begin = at;
+  size_t word = at, begin = at, quoted = open_quote(line, at, LEAT_NAME_QUOTE);
+  if (quoted) {
+    *path = quoted > 1 && line[quoted - 2] == '$';
+    return quoted - 1;
+  }
   while (word > 0 && is_word(line[word - 1])) word--;
   while (begin > 0 && (is_word(line[begin - 1]) || strchr("/.-:", line[begin - 1]))) begin--;
   *path = begin > 0 && line[begin - 1] == '$';
@@ -149,19 +183,19 @@ static void set_word(completion *c, const char *line, size_t begin, size_t at) {
 
 static void take_text(completion *c, const char *line, size_t at, size_t *begin) {
   bool path;
-  size_t string = open_string(line, at);
+  size_t string = open_quote(line, at, '"');
   *begin = string ? string : begin_of(line, at, &path);
   set_word(c, line, *begin, at);
   if (string) {
     take_files(c);
   } else if (path) {
-    leat_session_names(c->session, LEAT_PATHS, NULL, take, c);
+    leat_session_names(c->session, LEAT_PATHS, NULL, take_path, c);
   } else {
     const char *function = callee(c, line, *begin);
     c->suffix = "=";
-    if (function) leat_session_names(c->session, LEAT_PARAMETERS, function, take, c);
+    if (function) leat_session_names(c->session, LEAT_PARAMETERS, function, take_name, c);
     c->suffix = "";
-    if (*c->word || !function) leat_session_names(c->session, LEAT_NAMES, NULL, take, c);
+    if (*c->word || !function) leat_session_names(c->session, LEAT_NAMES, NULL, take_name, c);
   }
 }
 

@@ -46,15 +46,17 @@ static char *read_typed_line(const char *prompt) {
 
 // -- Completion --------------------------------------------------------------------------------
 
-// What libedit takes for the word begins at `start`, which may be before ours.
+// What libedit takes for the word begins at `start`, which may be before ours, or, in a name with
+// spaces, behind it.
 static char **complete(const char *text, int start, int end) {
   leat_arena *arena = leat_arena_create();
   size_t begin = 0;
   repl_words words = repl_complete(completed, rl_line_buffer, (size_t)end, arena, &begin);
-  int before = (int)begin - start;
+  int before = (int)begin > start ? (int)begin - start : 0;
+  size_t there = start > (int)begin ? (size_t)start - begin : 0;
   rl_attempted_completion_over = 1;
   char **matches = NULL;
-  if (words.count && before >= 0) {
+  if (words.count) {
     matches = calloc((size_t)words.count + 2, sizeof *matches);
     if (!matches) leat_out_of_memory();
     size_t common = strlen(words.items[0]);
@@ -62,9 +64,11 @@ static char **complete(const char *text, int start, int end) {
       size_t same = 0;
       while (same < common && words.items[i][same] == words.items[0][same]) same++;
       common = same;
-      matches[i + 1] = strdup(words.items[i]);
+      matches[i + 1] = strdup(words.items[i] + (there < same ? there : same));
     }
-    if (asprintf(&matches[0], "%.*s%.*s", before, text, (int)common, words.items[0]) < 0)
+    if (there > common) there = common;
+    if (asprintf(&matches[0], "%.*s%.*s", before, text, (int)(common - there),
+                 words.items[0] + there) < 0)
       leat_out_of_memory();
   }
   leat_arena_destroy(arena);

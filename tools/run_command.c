@@ -14,12 +14,19 @@ typedef struct run_options {
   int steps;
 } run_options;
 
+// What NAME=@FILE says; false: it is none.
+static bool split_output(const char *text, char **out_name, const char **out_path) {
+  bool pair = tool_split(text, out_name, out_path) && **out_path == '@' && (*out_path)[1];
+  if (pair) ++*out_path;
+  return pair;
+}
+
 // The output that the fetch is written to, or NULL.
-static const char *output_of(const run_options *o, const char *name) {
+static const char *output_of(const run_options *o, const char *fetch) {
   for (uint32_t i = 0; i < o->outputs.count; i++) {
-    size_t length = strlen(name);
-    const char *text = o->outputs.items[i];
-    if (strncmp(text, name, length) == 0 && text[length] == '=') return text + length + 2;
+    const char *path;
+    char *name;
+    if (split_output(o->outputs.items[i], &name, &path) && strcmp(name, fetch) == 0) return path;
   }
   return NULL;
 }
@@ -28,15 +35,16 @@ static const char *output_of(const run_options *o, const char *name) {
 static int check_outputs(const tool_command *command, const run_options *o) {
   leat_error error = {0};
   for (uint32_t i = 0; i < o->outputs.count; i++) {
-    const char *text = o->outputs.items[i], *equals = strstr(text, "=@");
-    if (!equals || equals == text || !equals[2])
+    const char *text = o->outputs.items[i], *path;
+    char *name;
+    if (!split_output(text, &name, &path))
       return tool_usage_error(command, "-o %s: expected NAME=@FILE.npy", text);
     bool found = false;
     for (int j = 0; o->step.step && j < leat_step_fetch_count(o->step.step) && !found; j++)
-      found = output_of(o, leat_step_fetch(o->step.step, j)->name) == equals + 2;
+      found = output_of(o, leat_step_fetch(o->step.step, j)->name) == path;
     if (o->step.step && !found)
       return tool_usage_error(command, "-o %s: nothing of that name is fetched", text);
-    if (leat_file_check_writable(equals + 2, &error)) return tool_fail(&error);
+    if (leat_file_check_writable(path, &error)) return tool_fail(&error);
   }
   return TOOL_OK;
 }

@@ -1,6 +1,7 @@
 #include "tools/values.h"
 
 #include "base/half.h"
+#include "base/name.h"
 #include "runtime/format.h"
 #include "tools/options.h"
 
@@ -11,11 +12,10 @@
 #include <string.h>
 
 bool tool_split(const char *text, char **out_name, const char **out_value) {
-  const char *equals = strchr(text, '=');
-  if (!equals || equals == text) return false;
-  *out_name = leat_arena_strndup(tool_arena(), text, (size_t)(equals - text));
-  *out_value = equals + 1;
-  return true;
+  size_t size;
+  const char *name = leat_name_given(text, &size, out_value);
+  if (name) *out_name = leat_arena_strndup(tool_arena(), name, size);
+  return name;
 }
 
 // -- Numbers -----------------------------------------------------------------------------------

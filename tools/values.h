@@ -4,7 +4,8 @@
 
 #include "leat/leat.h"
 
-// Splits NAME=VALUE; false when there is no `=` or no name. *out_name lies in tool_arena.
+// Splits NAME=VALUE (leat_name_given); false when there is no `=` or no name. *out_name lies in
+// tool_arena.
 bool tool_split(const char *text, char **out_name, const char **out_value);
 
 // `name: f32[2, 3] =` and the value, as NumPy prints it; name NULL: without.

@@ -285,9 +285,18 @@ static const ev_function *bare_op(evaluator *e, const leat_expr *callee) {
   return function;
 }
 
+// A value of the same name does not stand in a function's way: `relu = relu(x)`.
+ev ev_callee(evaluator *e, const leat_expr *expr) {
+  ev value = ev_expr(e, expr, NULL);
+  bool hidden = expr->kind == LEAT_EXPR_NAME && value.kind != EV_ERROR &&
+                value.kind != EV_FUNCTION && value.kind != EV_ENTRY && value.kind != EV_DTYPE;
+  const ev_function *function = hidden ? ev_find_function(e, expr->name) : NULL;
+  return function ? (ev){.kind = EV_FUNCTION, .function = function} : value;
+}
+
 static const ev_function *callee(evaluator *e, const leat_expr *expr) {
   if (e->absolute) return bare_op(e, expr->callee);
-  ev value = ev_expr(e, expr->callee, NULL);
+  ev value = ev_callee(e, expr->callee);
   if (value.kind == EV_FUNCTION) return value.function;
   const char *name = expr->callee->kind == LEAT_EXPR_NAME ? expr->callee->name : NULL;
   if (value.kind == EV_DTYPE)
@@ -301,12 +310,7 @@ static const ev_function *callee(evaluator *e, const leat_expr *expr) {
             "`%s` is an entry, which is run: by `leat run`, or in `leat repl` by a line of its own",
             value.entry->name);
   else if (value.kind != EV_ERROR && name)
-    ev_fail(e, expr->callee->span, "`%s` is %s, which cannot be called%s", name,
-            ev_kind_name(value),
-            ev_find_function(e, name)
-                ? leat_arena_printf(e->arena, ": it hides the function `%s`, so name it otherwise",
-                                    name)
-                : "");
+    ev_fail(e, expr->callee->span, "`%s` is %s, which cannot be called", name, ev_kind_name(value));
   else if (value.kind != EV_ERROR)
     ev_fail(e, expr->callee->span, "%s cannot be called", ev_kind_name(value));
   return NULL;

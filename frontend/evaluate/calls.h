@@ -35,6 +35,7 @@ int ev_exact_dtype(ev value);
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out);
 
 // -- call.c ---------------------------------------------------------------------------------------
+ev ev_callee(evaluator *e, const leat_expr *expr); // what is called; a value that can be is first
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint);
 ev ev_call_definition(evaluator *e, const ev_function *function, const ev_argument *args,
                       uint32_t count, leat_span span, const char *as, const char *hint);

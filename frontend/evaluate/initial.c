@@ -55,8 +55,7 @@ static bool has_parameter(const leat_bindings *params, const char *name) {
 
 // The initialiser's value. A function's parameter `out` that is not given is the variable's type.
 static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *type) {
-  ev callee =
-      init->kind == LEAT_EXPR_CALL && !init->as ? ev_expr(e, init->callee, NULL) : ev_none();
+  ev callee = init->kind == LEAT_EXPR_CALL && !init->as ? ev_callee(e, init->callee) : ev_none();
   if (callee.kind == EV_ERROR) return callee;
   const ev_function *function = callee.kind == EV_FUNCTION ? callee.function : NULL;
   const leat_bindings *params =

@@ -78,7 +78,7 @@ bool ev_find_state(evaluator *e, const char *path, leat_span span, leat_state **
   ev_instance place = {.instance = inner};
   if (led && !e->absolute && !ev_find_place(e, path, span, &place)) return false;
   *out = e->absolute ? NULL : leat_graph_find_state(e->graph, place.instance);
-  if (!*out && !led) *out = leat_graph_find_state(e->graph, path);
+  if (!*out) *out = leat_graph_find_state(e->graph, path);
   return true;
 }
 

@@ -5,6 +5,7 @@
 // ops. Code of the library does not see the user's names, so that no user breaks it.
 #include "frontend/evaluate/names.h"
 
+#include "base/name.h"
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/statements.h"
 #include "frontend/gradient/gradient.h"
@@ -49,10 +50,9 @@ bool ev_check_path_part(evaluator *e, const char *name, leat_span span) {
     ev_fail(e, span, "%s", leat_habit_word(name, strlen(name)));
     return false;
   }
-  size_t size = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
-  if (size && !name[size]) return true;
-  ev_fail(e, span, "`%s` cannot be a part of a name: letters, digits, `_`, `-` and `.` can", name);
-  return false;
+  const char *problem = leat_name_problem(name, strlen(name));
+  if (problem) ev_fail(e, span, "`%s` cannot be a part of a path: %s", name, problem);
+  return !problem;
 }
 
 // -- Scopes -------------------------------------------------------------------------------------

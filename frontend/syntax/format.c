@@ -173,7 +173,25 @@ static void add_float(leat_text *out, double value, bool scientific) {
   if (scientific) leat_text_add(out, "e%d", point - 1);
 }
 
+// A name or a path, quoted only where it has to be; its port as it stands.
+static void add_name(formatter *f, leat_token token) {
+  uint32_t begin, end;
+  leat_token_name(&f->lexer, token, &begin, &end);
+  const char *text = f->lexer.text;
+  bool path = token.kind == LEAT_TOKEN_PATH;
+  bool word = (path ? leat_path_is_word : leat_name_is_word)(text + begin, end - begin);
+  if (word && path) leat_text_add_n(&f->code, "$", 1);
+  uint32_t quoted = text[end] == LEAT_NAME_QUOTE;
+  uint32_t from = word ? begin : token.begin, to = word ? end : end + quoted;
+  leat_text_add_n(&f->code, text + from, to - from);
+  leat_text_add_n(&f->code, text + end + quoted, token.end - end - quoted);
+}
+
 static void add_token(formatter *f, leat_token token) {
+  if (token.kind == LEAT_TOKEN_NAME || token.kind == LEAT_TOKEN_PATH) {
+    add_name(f, token);
+    return;
+  }
   const char *text = f->lexer.text + token.begin;
   uint32_t size = token.end - token.begin;
   double value;

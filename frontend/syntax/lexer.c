@@ -164,16 +164,31 @@ static bool lex_number(leat_lexer *lexer, leat_token_kind *out_kind) {
   return !next_is(lexer, 0, LETTER | DIGIT);
 }
 
-// A port follows directly: `$a:1`, but `$a: f32[]`.
-static bool lex_path(leat_lexer *lexer) {
+// `any text`; what is wrong with it, or NULL.
+static const char *lex_quoted(leat_lexer *lexer) {
+  uint32_t begin = ++lexer->at;
+  while (lexer->at < lexer->end && lexer->text[lexer->at] != LEAT_NAME_QUOTE &&
+         lexer->text[lexer->at] != '\n')
+    lexer->at++;
+  if (peek(lexer, 0) != LEAT_NAME_QUOTE) return "this name is not closed at the end of its line";
+  return leat_name_problem(lexer->text + begin, lexer->at++ - begin);
+}
+
+// A port follows directly: `$a:1`, but `$a: f32[]`. What is wrong, or NULL.
+static const char *lex_path(leat_lexer *lexer) {
+  const char *problem = NULL;
   lexer->at++;
-  if (!next_is(lexer, 0, PATH)) return false;
-  skip(lexer, PATH);
-  if (peek(lexer, 0) == ':' && next_is(lexer, 1, DIGIT)) {
+  if (peek(lexer, 0) == LEAT_NAME_QUOTE)
+    problem = lex_quoted(lexer);
+  else if (!next_is(lexer, 0, PATH))
+    return "expected a path after `$`";
+  else
+    skip(lexer, PATH);
+  if (!problem && peek(lexer, 0) == ':' && next_is(lexer, 1, DIGIT)) {
     lexer->at++;
     skip(lexer, DIGIT);
   }
-  return true;
+  return problem;
 }
 
 // To the closing quote; no quote stands inside {…}, so the first one that is not escaped ends it.
@@ -255,7 +270,10 @@ static void lex_significant(leat_lexer *lexer, leat_token *token) {
     }
   } else if (c == '$') {
     token->kind = LEAT_TOKEN_PATH;
-    if (!lex_path(lexer)) token->problem = "expected a path after `$`";
+    token->problem = lex_path(lexer);
+  } else if (c == LEAT_NAME_QUOTE) {
+    token->kind = LEAT_TOKEN_NAME;
+    token->problem = lex_quoted(lexer);
   } else if (c == '"') {
     token->kind = LEAT_TOKEN_STRING;
     if (!lex_string(lexer)) token->problem = "this string is not closed at the end of its line";
@@ -324,6 +342,18 @@ leat_token leat_lexer_next(leat_lexer *lexer) {
   lexer->doc_begin = doc_begin;
   lexer->doc_end = doc_end;
   return token;
+}
+
+void leat_token_name(const leat_lexer *lexer, leat_token token, uint32_t *out_begin,
+                     uint32_t *out_end) {
+  const char *text = lexer->text;
+  bool path = token.kind == LEAT_TOKEN_PATH;
+  *out_begin = token.begin + path;
+  bool quoted = text[*out_begin] == LEAT_NAME_QUOTE;
+  *out_begin += quoted;
+  char ends = quoted ? LEAT_NAME_QUOTE : ':';
+  const char *end = memchr(text + *out_begin, ends, token.end - *out_begin);
+  *out_end = end ? (uint32_t)(end - text) : token.end;
 }
 
 // The number without its `_`.

@@ -6,44 +6,13 @@
 #ifndef LEAT_FRONTEND_LEXER_H
 #define LEAT_FRONTEND_LEXER_H
 
+#include "base/name.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-// X(id, spelling)
-#define LEAT_KEYWORD_LIST(X)                                                                       \
-  X(GRAPH, "graph")                                                                                \
-  X(USE, "use")                                                                                    \
-  X(DIM, "dim")                                                                                    \
-  X(FN, "fn")                                                                                      \
-  X(GRADIENT, "gradient")                                                                          \
-  X(ENTRY, "entry")                                                                                \
-  X(VAR, "var")                                                                                    \
-  X(QUEUE, "queue")                                                                                \
-  X(MUTEX, "mutex")                                                                                \
-  X(ON, "on")                                                                                      \
-  X(FOR, "for")                                                                                    \
-  X(IF, "if")                                                                                      \
-  X(WHILE, "while")                                                                                \
-  X(RETURN, "return")                                                                              \
-  X(YIELD, "yield")                                                                                \
-  X(NEXT, "next")                                                                                  \
-  X(COLOCATE, "colocate")                                                                          \
-  X(AFTER, "after")                                                                                \
-  X(AS, "as")                                                                                      \
-  X(IN, "in")                                                                                      \
-  X(ELSE, "else")                                                                                  \
-  X(OR, "or")                                                                                      \
-  X(AND, "and")                                                                                    \
-  X(NOT, "not")                                                                                    \
-  X(TRUE, "true")                                                                                  \
-  X(FALSE, "false")                                                                                \
-  X(NONE, "none")                                                                                  \
-  X(NAN, "nan")                                                                                    \
-  X(INF, "inf")                                                                                    \
-  X(NEW_AXIS, "None")
-
-// The longer of two that begin alike comes first.
+// X(id, spelling), as LEAT_KEYWORD_LIST. The longer of two that begin alike comes first.
 #define LEAT_PUNCTUATION_LIST(X)                                                                   \
   X(ELLIPSIS, "...")                                                                               \
   X(RANGE, "..")                                                                                   \
@@ -78,8 +47,8 @@ typedef enum leat_token_kind {
   LEAT_TOKEN_BAD,     // no token; leat_token.problem says why
   LEAT_TOKEN_NEWLINE, // outside brackets, and not behind an infix operator
   LEAT_TOKEN_COMMENT, // only when lexer.comments is set
-  LEAT_TOKEN_NAME,
-  LEAT_TOKEN_PATH,    // $train/net/h:1
+  LEAT_TOKEN_NAME,    // h · `any text`
+  LEAT_TOKEN_PATH,    // $train/net/h:1 · $`any text`:1
   LEAT_TOKEN_INT,     // 12 · 1_000 · 0xff
   LEAT_TOKEN_FLOAT,   // 1.5 · 1e-3 · 2.5j
   LEAT_TOKEN_STRING,  // with its quotes
@@ -140,6 +109,10 @@ typedef struct leat_lexer {
 // 4 GiB.
 void leat_lexer_init(leat_lexer *lexer, const char *text, uint32_t begin, uint32_t end);
 leat_token leat_lexer_next(leat_lexer *lexer); // END for ever when nothing is left
+
+// What a NAME says, or a PATH without its `$` and port: bytes [*out_begin, *out_end) of the text.
+void leat_token_name(const leat_lexer *lexer, leat_token token, uint32_t *out_begin,
+                     uint32_t *out_end);
 
 // The value of an INT or a FLOAT; false when it has more than 127 characters or does not fit its 64
 // bits.

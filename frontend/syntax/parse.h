@@ -75,7 +75,7 @@ void leat_parser_list(leat_parser *p, leat_token_kind open, leat_token_kind clos
 // The bracket that closes `open`, else an error that shows both.
 void leat_parser_close(leat_parser *p, leat_token open, leat_token_kind close,
                        const char *expected);
-const char *leat_parser_intern(leat_parser *p, uint32_t begin, uint32_t end);
+const char *leat_parser_intern_name(leat_parser *p, leat_token token); // what a NAME or PATH says
 // Reports a name that nothing can be bound to: that of a dtype, `_`.
 void leat_parser_check_name(leat_parser *p, leat_span span, const char *name);
 // A name that is bound here: an interned NAME that passes. `what` is what an error says was

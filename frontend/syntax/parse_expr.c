@@ -4,6 +4,7 @@
 
 #include "leat/dtype.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -80,21 +81,21 @@ static leat_expr *parse_name_expr(leat_parser *p) {
   leat_token token = p->token;
   leat_parser_advance(p);
   leat_expr *e = leat_parser_new(p, LEAT_EXPR_NAME, token.begin);
-  e->name = leat_parser_intern(p, token.begin, token.end);
+  e->name = leat_parser_intern_name(p, token);
   return e;
 }
 
 void leat_parse_path(leat_parser *p, const char **out_path, uint32_t *out_port) {
   leat_token token = p->token;
-  const char *text = p->lexer.text;
-  const char *colon = memchr(text + token.begin, ':', token.end - token.begin);
-  uint32_t path_end = colon ? (uint32_t)(colon - text) : token.end;
+  uint32_t digits = token.end; // of the port
+  while (isdigit((unsigned char)p->lexer.text[digits - 1])) digits--;
+  bool has_port = digits < token.end && p->lexer.text[digits - 1] == ':';
   unsigned long port = 0;
   errno = 0;
-  if (colon) port = strtoul(colon + 1, NULL, 10);
+  if (has_port) port = strtoul(p->lexer.text + digits, NULL, 10);
   if (errno || port > UINT16_MAX)
     leat_parser_error(p, leat_parser_token_span(p), "a port is at most %d", UINT16_MAX);
-  *out_path = leat_parser_intern(p, token.begin + 1, path_end);
+  *out_path = leat_parser_intern_name(p, token);
   *out_port = (uint32_t)port;
   leat_parser_advance(p);
 }

@@ -69,10 +69,12 @@ static const char *describe_token(leat_parser *p) {
   case LEAT_TOKEN_NEWLINE: return "the end of the line";
   case LEAT_TOKEN_STRING: return "a string";
   }
+  const char *text = p->lexer.text + token.begin;
+  const char *keyword = leat_token_is_keyword(token.kind) ? "the keyword " : "";
+  const char *quote = token.kind == LEAT_TOKEN_NAME && *text == LEAT_NAME_QUOTE ? "" : "`";
   uint32_t size = token.end - token.begin;
-  return leat_arena_printf(
-      p->scratch, "%s`%.*s%s`", leat_token_is_keyword(token.kind) ? "the keyword " : "",
-      size > 40 ? 40 : (int)size, p->lexer.text + token.begin, size > 40 ? "…" : "");
+  return leat_arena_printf(p->scratch, "%s%s%.*s%s%s", keyword, quote, size > 40 ? 40 : (int)size,
+                           text, size > 40 ? "…" : "", quote);
 }
 
 // Of `lambda x` the `lambda`: a word that means something elsewhere, with another or a
@@ -142,7 +144,9 @@ void leat_parser_list(leat_parser *p, leat_token_kind open, leat_token_kind clos
   leat_parser_leave(p);
 }
 
-const char *leat_parser_intern(leat_parser *p, uint32_t begin, uint32_t end) {
+const char *leat_parser_intern_name(leat_parser *p, leat_token token) {
+  uint32_t begin, end;
+  leat_token_name(&p->lexer, token, &begin, &end);
   return leat_intern_n(p->strings, p->lexer.text + begin, end - begin);
 }
 
@@ -160,7 +164,7 @@ const char *leat_parse_name(leat_parser *p, const char *what) {
     leat_parser_fail(p, what);
     return "";
   }
-  const char *name = leat_parser_intern(p, token.begin, token.end);
+  const char *name = leat_parser_intern_name(p, token);
   leat_parser_check_name(p, leat_parser_token_span(p), name);
   leat_parser_advance(p);
   return name;
@@ -292,7 +296,7 @@ static void report_rest(leat_parser *p, const leat_stmt *s) {
     return;
   }
   if (leat_parser_at(p, LEAT_TOKEN_NAME)) {
-    const char *name = leat_parser_intern(p, p->token.begin, p->token.end);
+    const char *name = leat_parser_intern_name(p, p->token);
     habit = p->previous.kind == LEAT_TOKEN_CLOSE_BRACE ? leat_habit_word(name, strlen(name)) : NULL;
     if (habit) { // } elif x {
       leat_parser_error(p, leat_parser_token_span(p), "%s", habit);

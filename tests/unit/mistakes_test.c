@@ -86,8 +86,8 @@ static const struct {
      "  b = f(2.0) as d\n"
      "}",
      "t:1:18: error: variable `d/w` is initialised in two ways"},
-    {"entry e(x: f32[2]) { y = dense(x, units=4) as \"a/b c\" }",
-     "t:1:26: error: `b c` cannot be a part of a name: letters, digits, `_`, `-` and `.` can"},
+    {"entry e(x: f32[2]) { y = dense(x, units=4) as \"a/b\\tc\" }",
+     "t:1:26: error: `b\tc` cannot be a part of a path: a name has no control characters and no backquotes"},
     {"entry e(x: f32[2]) { y = relu(x) as \"\" }",
      "t:1:26: error: `` names no instance: a path ends with a name"},
     {"entry e(x: f32[2]) { y = tanh(x) as t }",

@@ -1,12 +1,14 @@
 // The syntactic half of the frontend: what trees texts make, what is said of texts that make none,
 // and that no text, however it is damaged, does harm. The programs of tests/language are in the
 // canonical style.
+#include "base/name.h"
 #include "base/vec.h"
 #include "frontend/syntax/format.h"
 #include "frontend/syntax/parser.h"
 #include "tests/unit/check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { PROGRAMS = 8, MUTANTS = 20000 };
 
@@ -381,6 +383,66 @@ static void check_format(const char *text, const char *expected) {
   CHECK_EQ_STR(twice.data, expected);
   leat_text_finish(&once);
   leat_text_finish(&twice);
+}
+
+// What is printed of a name is read back as it.
+static void check_name(const char *name) {
+  leat_text text = {0};
+  leat_name_print(name, &text);
+  leat_text_add_string(&text, " = ");
+  leat_path_print(name, &text);
+  leat_text_add_string(&text, ":7");
+  parsed p = parse_n(text.data, text.size);
+  CHECK_EQ_STR(p.messages.data ? p.messages.data : "", "");
+  CHECK_EQ_INT(p.file->stmts.count, 1);
+  if (p.file->stmts.count == 1) {
+    const leat_stmt *s = p.file->stmts.items[0];
+    CHECK_EQ_STR(s->targets.items[0].name, name);
+    CHECK_EQ_STR(s->values.items[0]->path, name);
+    CHECK_EQ_INT(s->values.items[0]->port, 7);
+  }
+  finish(&p);
+  leat_text_finish(&text);
+}
+
+TEST(names_of_any_text_are_read_back) {
+  static const char *const names[] = {"x",       "_1",  "1x",  "while",   "after", "None", "a b",
+                                      "/a/b.c",  "a:1", "?",   "$a",      "a\"b",  "{x}",  "#",
+                                      "ä\u20ac", "x ",  "a=b", "-",       "a/b",   "\\",   "dim",
+                                      "..",      "a:",  "::0", "add(x,y)"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) check_name(names[i]);
+}
+
+TEST(what_is_no_name_is_refused) {
+  CHECK(leat_name_problem("", 0));
+  CHECK(leat_name_problem("a`b", 3));
+  CHECK(leat_name_problem("a\tb", 3));
+  CHECK(leat_name_problem("a\x7f", 2));
+  CHECK(leat_name_problem("a\0b", 3));
+  CHECK(leat_name_problem("\xc3", 1));
+  CHECK(!leat_name_problem("\xc3\xa4 b", 4));
+}
+
+static void check_given(const char *text, const char *name, const char *value) {
+  size_t size = 0;
+  const char *rest = NULL, *found = leat_name_given(text, &size, &rest);
+  CHECK_EQ_INT(found != NULL, name != NULL);
+  if (!found || !name) return;
+  CHECK_EQ_INT(size, strlen(name));
+  CHECK(memcmp(found, name, size) == 0);
+  CHECK_EQ_STR(rest, value);
+}
+
+TEST(names_on_command_lines_may_be_quoted) {
+  check_given("x=3", "x", "3");
+  check_given("a=b=3", "a", "b=3");
+  check_given("`a=b`=3", "a=b", "3");
+  check_given("`a b`=", "a b", "");
+  check_given("=3", NULL, NULL);
+  check_given("x", NULL, NULL);
+  check_given("`x=3", NULL, NULL);
+  check_given("`x`3", NULL, NULL);
+  check_given("``=3", NULL, NULL);
 }
 
 TEST(formatting_sets_spaces_and_indentation) {
