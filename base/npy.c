@@ -284,22 +284,40 @@ static int64_t data_bytes(const npy_header *h) {
   return bytes;
 }
 
+// Of a file of `size` bytes, of which `known` are there; *data is where the header ends.
+static leat_status read_type(const void *bytes, size_t known, uint64_t size, npy_header *h,
+                             const char **data, leat_error *error) {
+  cursor c = {.error = error};
+  LEAT_TRY(find_header(bytes, known, &c));
+  LEAT_TRY(read_header(&c, h));
+  int64_t expected = data_bytes(h);
+  uint64_t present = size - (uint64_t)(c.end - (const char *)bytes);
+  *data = c.end;
+  if (expected < 0 || leat_tensor_bytes(&h->tensor) < 0)
+    return leat_fail(error, LEAT_INVALID, "the shape in the npy header is too large");
+  if ((uint64_t)expected == present) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "%llu bytes follow the npy header, its shape needs %lld",
+                   (unsigned long long)present, (long long)expected);
+}
+
+leat_status leat_npy_describe(leat_tensor *out, const void *bytes, size_t known, uint64_t size,
+                              leat_error *error) {
+  npy_header h = {0};
+  const char *data;
+  LEAT_TRY(read_type(bytes, known, size, &h, &data, error));
+  *out = h.tensor;
+  return LEAT_OK;
+}
+
 static leat_status parse(leat_npy *out, const void *bytes, size_t size, leat_error *error) {
   npy_header h = {0};
-  cursor c = {.error = error};
-  LEAT_TRY(find_header(bytes, size, &c));
-  LEAT_TRY(read_header(&c, &h));
-  int64_t expected = data_bytes(&h);
-  size_t present = size - (size_t)(c.end - (const char *)bytes);
-  if (expected < 0 || leat_tensor_bytes(&h.tensor) < 0)
-    return leat_fail(error, LEAT_INVALID, "the shape in the npy header is too large");
-  if ((uint64_t)expected != present)
-    return leat_fail(error, LEAT_INVALID, "%zu bytes follow the npy header, its shape needs %lld",
-                     present, (long long)expected);
-  if (h.tensor.dtype == LEAT_bool) LEAT_TRY(check_bools(c.end, present, error));
+  const char *data;
+  LEAT_TRY(read_type(bytes, size, size, &h, &data, error));
+  size_t present = size - (size_t)(data - (const char *)bytes);
+  if (h.tensor.dtype == LEAT_bool) LEAT_TRY(check_bools(data, present, error));
   out->tensor = h.tensor;
-  out->tensor.data = (void *)c.end;
-  if (h.unit) LEAT_TRY(make_strings(&h, c.end, out, error));
+  out->tensor.data = (void *)data;
+  if (h.unit) LEAT_TRY(make_strings(&h, data, out, error));
   return h.fortran && h.tensor.rank > 1 ? transpose(out, error) : LEAT_OK;
 }
 

@@ -22,6 +22,12 @@ typedef struct leat_npy {
 LEAT_MUST_USE leat_status leat_npy_parse(leat_npy *out, const void *bytes, size_t size,
                                          leat_error *error);
 
+// Dtype and shape of one that has `size` bytes, of which the first `known` are there: the header,
+// or more than any header has.
+enum { LEAT_NPY_LARGEST_HEADER = 65535 + 12 };
+LEAT_MUST_USE leat_status leat_npy_describe(leat_tensor *out, const void *bytes, size_t known,
+                                            uint64_t size, leat_error *error);
+
 LEAT_MUST_USE leat_status leat_npy_open(leat_npy *out, const char *path, leat_error *error);
 void leat_npy_close(leat_npy *npy);
 

@@ -1,11 +1,11 @@
-// Reading is a cursor over JSON of exactly one shape, three levels deep, so nothing recurses;
-// decoded strings never grow and share one block as long as the header. Tables are sorted to find
-// duplicates, holes and names.
+// Reading is a cursor over JSON of exactly one shape, three levels deep; decoded strings share one
+// block as long as the header. Tables are sorted to find duplicates, holes and names.
 //
 //     {"__metadata__": {"key": "value"},
 //      "W": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
 #include "base/safetensors.h"
 
+#include "base/json.h"
 #include "base/safetensors_checksums.h"
 #include "base/safetensors_complex.h"
 #include "base/safetensors_parts.h"
@@ -27,153 +27,38 @@ const char *const leat_safetensors_dtypes[LEAT_DTYPE_COUNT] = {
 // -- The JSON of a header ------------------------------------------------------------------------
 
 typedef struct reader {
-  const char *at, *end;
-  char *strings; // where the next decoded string goes
+  leat_json json;
   leat_safetensors *out;
   size_t capacity, metadata_capacity;
   const unsigned char *data;
   size_t data_size;
   bool metadata_seen, verified;
-  leat_error *error;
 } reader;
 
-#define INVALID(r, ...) leat_fail((r)->error, LEAT_INVALID, __VA_ARGS__)
-
-static void skip_space(reader *r) {
-  while (r->at < r->end && (*r->at == ' ' || *r->at == '\t' || *r->at == '\n' || *r->at == '\r'))
-    r->at++;
-}
-
-static bool accept(reader *r, char expected) {
-  skip_space(r);
-  if (r->at == r->end || *r->at != expected) return false;
-  r->at++;
-  return true;
-}
-
-static leat_status expect(reader *r, char expected) {
-  if (accept(r, expected)) return LEAT_OK;
-  return INVALID(r, "the safetensors header lacks a '%c' where it should be", expected);
-}
-
-static leat_status read_hex4(reader *r, uint32_t *out) {
-  *out = 0;
-  for (int i = 0; i < 4; i++, r->at++) {
-    char c = r->at < r->end ? *r->at : '\0';
-    int digit = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
-    if (digit < 0) return INVALID(r, "the safetensors header has a \\u without four hex digits");
-    *out = *out << 4 | (uint32_t)digit;
-  }
-  return LEAT_OK;
-}
-
-static char *put_utf8(char *to, uint32_t code) {
-  if (code < 0x80) {
-    *to++ = (char)code;
-  } else if (code < 0x800) {
-    *to++ = (char)(0xc0 | code >> 6);
-    *to++ = (char)(0x80 | (code & 0x3f));
-  } else if (code < 0x10000) {
-    *to++ = (char)(0xe0 | code >> 12);
-    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
-    *to++ = (char)(0x80 | (code & 0x3f));
-  } else {
-    *to++ = (char)(0xf0 | code >> 18);
-    *to++ = (char)(0x80 | (code >> 12 & 0x3f));
-    *to++ = (char)(0x80 | (code >> 6 & 0x3f));
-    *to++ = (char)(0x80 | (code & 0x3f));
-  }
-  return to;
-}
-
-// What follows `\u`: one code, or the two halves of a surrogate pair.
-static leat_status read_unicode(reader *r, uint32_t *out) {
-  uint32_t low;
-  LEAT_TRY(read_hex4(r, out));
-  if (*out >= 0xd800 && *out < 0xdc00 && r->end - r->at >= 2 && memcmp(r->at, "\\u", 2) == 0) {
-    r->at += 2;
-    LEAT_TRY(read_hex4(r, &low));
-    if (low >= 0xdc00 && low < 0xe000) *out = 0x10000 + ((*out - 0xd800) << 10) + (low - 0xdc00);
-  }
-  if (*out >= 0xd800 && *out < 0xe000)
-    return INVALID(r, "the safetensors header has half a surrogate pair");
-  if (*out == 0) return INVALID(r, "a string of the safetensors header has a NUL");
-  return LEAT_OK;
-}
-
-static leat_status read_escape(reader *r) {
-  static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-  char letter = r->at < r->end ? *r->at++ : '\0';
-  const char *found = letter ? strchr(letters, letter) : NULL;
-  uint32_t code;
-  if (found)
-    code = (unsigned char)meanings[found - letters];
-  else if (letter == 'u')
-    LEAT_TRY(read_unicode(r, &code));
-  else
-    return INVALID(r, "the safetensors header has an unknown escape in a string");
-  r->strings = put_utf8(r->strings, code);
-  return LEAT_OK;
-}
-
-static leat_status read_string(reader *r, const char **out) {
-  LEAT_TRY(expect(r, '"'));
-  *out = r->strings;
-  while (r->at < r->end && *r->at != '"') {
-    size_t length = leat_utf8_character(r->at, (size_t)(r->end - r->at));
-    if (length == 0 || (unsigned char)*r->at < 0x20)
-      return INVALID(r, "a string of the safetensors header is not UTF-8 text");
-    if (*r->at == '\\') {
-      r->at++;
-      LEAT_TRY(read_escape(r));
-      continue;
-    }
-    memcpy(r->strings, r->at, length);
-    r->strings += length;
-    r->at += length;
-  }
-  *r->strings++ = '\0';
-  return expect(r, '"');
-}
-
-static leat_status read_size(reader *r, int64_t *out) {
-  skip_space(r);
-  const char *first = r->at;
-  int64_t value = 0;
-  for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
-    if (__builtin_mul_overflow(value, 10, &value) ||
-        __builtin_add_overflow(value, *r->at - '0', &value))
-      return INVALID(r, "a number in the safetensors header is too large");
-  if (r->at == first || (*first == '0' && r->at > first + 1))
-    return INVALID(r, "the safetensors header lacks a size where it should be");
-  *out = value;
-  return LEAT_OK;
-}
+#define INVALID(r, ...) leat_fail((r)->json.error, LEAT_INVALID, __VA_ARGS__)
 
 static leat_status read_sizes(reader *r, int64_t *out, int32_t limit, int32_t *out_count) {
   *out_count = 0;
-  LEAT_TRY(expect(r, '['));
-  if (accept(r, ']')) return LEAT_OK;
+  LEAT_TRY(leat_json_expect(&r->json, '['));
+  if (leat_json_accept(&r->json, ']')) return LEAT_OK;
   do {
     if (*out_count == limit)
       return INVALID(r, "a list in the safetensors header has more than %d numbers", limit);
-    LEAT_TRY(read_size(r, &out[(*out_count)++]));
-  } while (accept(r, ','));
-  return expect(r, ']');
+    LEAT_TRY(leat_json_size(&r->json, &out[(*out_count)++]));
+  } while (leat_json_accept(&r->json, ','));
+  return leat_json_expect(&r->json, ']');
 }
 
 static leat_status read_dtype(reader *r, leat_dtype *out) {
   const char *name;
-  LEAT_TRY(read_string(r, &name));
+  LEAT_TRY(leat_json_string(&r->json, &name));
   for (size_t i = 0; i < LEAT_DTYPE_COUNT; i++) {
     if (!leat_safetensors_dtypes[i] || strcmp(leat_safetensors_dtypes[i], name) != 0) continue;
     *out = (leat_dtype)i;
     return LEAT_OK;
   }
-  return leat_fail(r->error, LEAT_UNSUPPORTED, "safetensors dtype '%.40s' is not supported", name);
+  return leat_fail(r->json.error, LEAT_UNSUPPORTED, "safetensors dtype '%.40s' is not supported",
+                   name);
 }
 
 static leat_status read_tensor(reader *r, leat_named_tensor *out) {
@@ -181,11 +66,11 @@ static leat_status read_tensor(reader *r, leat_named_tensor *out) {
   int64_t offsets[2] = {0};
   int32_t offset_count = 0;
   unsigned seen = 0, field;
-  LEAT_TRY(expect(r, '{'));
+  LEAT_TRY(leat_json_expect(&r->json, '{'));
   do {
     const char *key;
-    LEAT_TRY(read_string(r, &key));
-    LEAT_TRY(expect(r, ':'));
+    LEAT_TRY(leat_json_string(&r->json, &key));
+    LEAT_TRY(leat_json_expect(&r->json, ':'));
     if (strcmp(key, "dtype") == 0) {
       field = 1;
       LEAT_TRY(read_dtype(r, &tensor->dtype));
@@ -200,8 +85,8 @@ static leat_status read_tensor(reader *r, leat_named_tensor *out) {
     }
     if (seen & field) return INVALID(r, "tensor '%s' has '%s' twice", out->name, key);
     seen |= field;
-  } while (accept(r, ','));
-  LEAT_TRY(expect(r, '}'));
+  } while (leat_json_accept(&r->json, ','));
+  LEAT_TRY(leat_json_expect(&r->json, '}'));
   if (seen != 7 || offset_count != 2)
     return INVALID(r, "tensor '%s' lacks a dtype, a shape or two data_offsets", out->name);
   if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > r->data_size)
@@ -229,7 +114,7 @@ static leat_status fail_memory(leat_error *error) {
 static leat_status add_tensor(reader *r, leat_named_tensor tensor) {
   leat_safetensors *out = r->out;
   leat_named_tensor *grown = with_room(out->tensors, out->count, &r->capacity, sizeof tensor);
-  if (!grown) return fail_memory(r->error);
+  if (!grown) return fail_memory(r->json.error);
   out->tensors = grown;
   out->tensors[out->count++] = tensor;
   return LEAT_OK;
@@ -239,7 +124,7 @@ static leat_status add_metadata(reader *r, leat_metadata item) {
   leat_safetensors *out = r->out;
   leat_metadata *grown =
       with_room(out->metadata, out->metadata_count, &r->metadata_capacity, sizeof item);
-  if (!grown) return fail_memory(r->error);
+  if (!grown) return fail_memory(r->json.error);
   out->metadata = grown;
   out->metadata[out->metadata_count++] = item;
   return LEAT_OK;
@@ -248,38 +133,39 @@ static leat_status add_metadata(reader *r, leat_metadata item) {
 static leat_status read_metadata(reader *r) {
   if (r->metadata_seen) return INVALID(r, "the safetensors header has '__metadata__' twice");
   r->metadata_seen = true;
-  LEAT_TRY(expect(r, '{'));
-  if (accept(r, '}')) return LEAT_OK;
+  LEAT_TRY(leat_json_expect(&r->json, '{'));
+  if (leat_json_accept(&r->json, '}')) return LEAT_OK;
   do {
     leat_metadata item;
-    LEAT_TRY(read_string(r, &item.key));
-    LEAT_TRY(expect(r, ':'));
-    LEAT_TRY(read_string(r, &item.value));
+    LEAT_TRY(leat_json_string(&r->json, &item.key));
+    LEAT_TRY(leat_json_expect(&r->json, ':'));
+    LEAT_TRY(leat_json_string(&r->json, &item.value));
     LEAT_TRY(add_metadata(r, item));
-  } while (accept(r, ','));
-  return expect(r, '}');
+  } while (leat_json_accept(&r->json, ','));
+  return leat_json_expect(&r->json, '}');
 }
 
 static leat_status read_header(reader *r) {
-  if (r->at == r->end || *r->at != '{')
+  if (r->json.at == r->json.end || *r->json.at != '{')
     return INVALID(r, "the safetensors header does not begin with '{'");
-  r->at++;
-  if (!accept(r, '}')) {
+  r->json.at++;
+  if (!leat_json_accept(&r->json, '}')) {
     do {
       leat_named_tensor item = {0};
-      LEAT_TRY(read_string(r, &item.name));
-      LEAT_TRY(expect(r, ':'));
+      LEAT_TRY(leat_json_string(&r->json, &item.name));
+      LEAT_TRY(leat_json_expect(&r->json, ':'));
       if (strcmp(item.name, "__metadata__") == 0) {
         LEAT_TRY(read_metadata(r));
         continue;
       }
       LEAT_TRY(read_tensor(r, &item));
       LEAT_TRY(add_tensor(r, item));
-    } while (accept(r, ','));
-    LEAT_TRY(expect(r, '}'));
+    } while (leat_json_accept(&r->json, ','));
+    LEAT_TRY(leat_json_expect(&r->json, '}'));
   }
-  skip_space(r);
-  return r->at == r->end ? LEAT_OK : INVALID(r, "text follows the safetensors header's '}'");
+  leat_json_skip_space(&r->json);
+  return r->json.at == r->json.end ? LEAT_OK
+                                   : INVALID(r, "text follows the safetensors header's '}'");
 }
 
 // -- Files ---------------------------------------------------------------------------------------
@@ -344,18 +230,18 @@ static leat_status parse(reader *r, const unsigned char *bytes, size_t size) {
                    (unsigned long long)length);
   if (size - LEAT_SAFETENSORS_LENGTH < length)
     return INVALID(r, "the safetensors header is cut off");
-  r->at = (const char *)bytes + LEAT_SAFETENSORS_LENGTH;
-  r->end = r->at + length;
+  r->json.at = (const char *)bytes + LEAT_SAFETENSORS_LENGTH;
+  r->json.end = r->json.at + length;
   r->data = bytes + LEAT_SAFETENSORS_LENGTH + length;
   r->data_size = size - LEAT_SAFETENSORS_LENGTH - (size_t)length;
-  r->out->strings = r->strings = malloc((size_t)length + 1);
-  if (!r->strings) return fail_memory(r->error);
+  r->out->strings = r->json.strings = malloc((size_t)length + 1);
+  if (!r->json.strings) return fail_memory(r->json.error);
   LEAT_TRY(read_header(r));
   LEAT_TRY(check_data(r));
   LEAT_TRY(check_names(r));
-  if (r->verified) LEAT_TRY(leat_safetensors_verify(r->out, r->error));
+  if (r->verified) LEAT_TRY(leat_safetensors_verify(r->out, r->json.error));
   leat_safetensors_drop_checksums(r->out);
-  LEAT_TRY(leat_safetensors_join_strings(r->out, r->error));
+  LEAT_TRY(leat_safetensors_join_strings(r->out, r->json.error));
   leat_safetensors_join_parts(r->out);
   return check_names(r); // NAME may be there beside its parts
 }
@@ -363,7 +249,9 @@ static leat_status parse(reader *r, const unsigned char *bytes, size_t size) {
 static leat_status parse_all(leat_safetensors *out, const void *bytes, size_t size, bool verified,
                              leat_error *error) {
   *out = (leat_safetensors){0};
-  reader r = {.out = out, .verified = verified, .error = error};
+  reader r = {.json = {.where = "the safetensors header", .error = error},
+              .out = out,
+              .verified = verified};
   leat_status status = parse(&r, bytes, size);
   if (status) leat_safetensors_close(out);
   return status;

@@ -80,7 +80,7 @@ leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t 
 
 static void close_loaded(void *frontend) {
   leat_frontend *e = frontend;
-  leat_safetensors_close(&e->loaded);
+  leat_data_file_close(&e->loaded);
   e->loaded_path = NULL;
 }
 

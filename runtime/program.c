@@ -1,8 +1,8 @@
 // Loads programs: checks the image, reads its files, prepares look-ups.
 #include "runtime/program.h"
 
+#include "base/data_file.h"
 #include "base/map.h"
-#include "base/npy.h"
 #include "base/tensor.h"
 
 #include <stdlib.h>
@@ -11,10 +11,7 @@
 struct leat_file_group {
   struct leat_file_group *next;
   const char *path; // as the image names it
-  leat_file_view view;
-  leat_safetensors tensors; // of view, unless it is an npy
-  leat_npy npy;             // likewise, if it is one
-  bool is_npy;
+  leat_data_file file;
   void **copies; // of tensors that lie unaligned in the file, by file number; NULL: none
 };
 
@@ -25,9 +22,7 @@ void leat_file_hash(const void *data, size_t size, uint64_t out[2]) {
 
 static void close_group(leat_file_group *group, uint64_t file_count) {
   for (uint64_t i = 0; i < file_count; i++) free(group->copies[i]);
-  leat_safetensors_close(&group->tensors);
-  leat_npy_close(&group->npy);
-  leat_file_view_close(&group->view);
+  leat_data_file_close(&group->file);
 }
 
 static leat_status open_group(leat_program *program, const char *base, const leat_image_file *file,
@@ -44,17 +39,7 @@ static leat_status open_group(leat_program *program, const char *base, const lea
   leat_file_group *group = leat_new(program->arena, leat_file_group);
   group->copies = leat_new_array(program->arena, void *, program->image->files.count);
   group->path = name;
-  LEAT_TRY(leat_file_view_open(&group->view, path, error));
-  group->is_npy = leat_view_text(&program->view, file->name)[0] == '\0';
-  leat_error why = {0};
-  leat_status status =
-      group->is_npy
-          ? leat_npy_parse(&group->npy, group->view.data, group->view.size, &why)
-          : leat_safetensors_parse(&group->tensors, group->view.data, group->view.size, &why);
-  if (status) {
-    leat_file_view_close(&group->view);
-    return leat_fail(error, status, "%s: %s", path, why.message);
-  }
+  LEAT_TRY(leat_data_file_open(&group->file, path, false, error));
   group->next = program->groups;
   program->groups = *out = group;
   return LEAT_OK;
@@ -79,11 +64,8 @@ static leat_status read_file(leat_program *program, const char *base, uint32_t n
   const char *path = leat_view_text(view, file->file), *name = leat_view_text(view, file->name);
   leat_file_group *group;
   LEAT_TRY(open_group(program, base, file, &group, error));
-  if (group->is_npy != (name[0] == '\0'))
-    return leat_fail(error, LEAT_INVALID, "%s: used as npy and as safetensors", path);
-  const leat_tensor *tensor =
-      group->is_npy ? &group->npy.tensor : leat_safetensors_find(&group->tensors, name);
-  if (!tensor) return leat_fail(error, LEAT_NOT_FOUND, "%s: has no tensor `%s`", path, name);
+  const leat_tensor *tensor;
+  LEAT_TRY(leat_data_file_read(&group->file, name, &tensor, error));
   int64_t shape[LEAT_MAX_RANK] = {0}, bytes;
   for (uint32_t i = 0; i < file->type.rank; i++)
     if (!leat_formula_is_constant(view, file->type.shape_first + i))
@@ -92,7 +74,7 @@ static leat_status read_file(leat_program *program, const char *base, uint32_t n
               tensor->dtype == (leat_dtype)file->type.dtype &&
               tensor->rank == (int32_t)file->type.rank &&
               memcmp(shape, tensor->shape, file->type.rank * sizeof *shape) == 0;
-  if (!same || (file->size && file->size != group->view.size))
+  if (!same || (file->size && file->size != group->file.view.size))
     return leat_fail(error, LEAT_MISMATCH, "%s: `%s` is not what it was when this was compiled",
                      path, name);
   uint64_t hash[2];

@@ -2,8 +2,6 @@
 #include "frontend/evaluate/calls.h"
 
 #include "base/file.h"
-#include "base/npy.h"
-#include "base/safetensors.h"
 #include "frontend/gradient/gradient.h"
 
 #include <math.h>
@@ -214,53 +212,39 @@ static ev builtin_dynamic(evaluator *e, const ev_builtin_call *call) {
 
 // -- Files --------------------------------------------------------------------------------------
 
-static void close_npy(void *npy) {
-  leat_npy_close(npy);
-}
-
-static bool npy_type(evaluator *e, const char *path, leat_span span, leat_type *out) {
-  leat_error error = {0};
-  leat_npy npy = {0};
-  if (leat_file_check_regular(path, &error) || leat_npy_open(&npy, path, &error)) {
-    ev_fail(e, span, "%s", error.message);
-    return false;
-  }
-  leat_cleanup cleanup;
-  leat_cleanup_hold(&cleanup, close_npy, &npy);
-  *out = leat_type_of_tensor(&npy.tensor);
-  leat_cleanup_run(&cleanup);
-  return true;
-}
-
-// A text loads several tensors of one file: it is read once.
-static leat_status open_safetensors(evaluator *e, const char *path, leat_error *error) {
+// A text loads several tensors of one file: it is opened once.
+static leat_status open_file(evaluator *e, const char *path, leat_error *error) {
   path = leat_intern(e->strings, path);
   if (e->loaded_path == path) return LEAT_OK;
-  leat_safetensors_close(&e->loaded);
+  leat_data_file_close(&e->loaded);
   e->loaded_path = NULL;
   LEAT_TRY(leat_file_check_regular(path, error));
-  LEAT_TRY(leat_safetensors_open(&e->loaded, path, error));
+  LEAT_TRY(leat_data_file_open(&e->loaded, path, false, error));
   e->loaded_path = path;
   return LEAT_OK;
 }
 
-static bool safetensors_type(evaluator *e, const char *path, const char *name, leat_span span,
-                             leat_type *out) {
+static const char *suggest_tensor(evaluator *e, const char *name) {
+  const leat_data_file *file = &e->loaded;
+  const char **names = leat_new_array(e->arena, const char *, file->count + 1);
+  size_t count = 0;
+  for (size_t i = 0; i < file->count; i++)
+    if (*file->tensors[i].name) names[count++] = file->tensors[i].name;
+  return ev_suggestion(e, name, names, count);
+}
+
+static bool tensor_type(evaluator *e, const char *path, const char *name, leat_span span,
+                        leat_type *out) {
   leat_error error = {0};
-  const leat_safetensors *file = &e->loaded;
-  if (open_safetensors(e, path, &error)) {
-    ev_fail(e, span, "%s", error.message);
-    return false;
-  }
-  const leat_tensor *tensor = leat_safetensors_find(file, name);
-  if (tensor) {
+  leat_status status = open_file(e, path, &error);
+  const leat_tensor *tensor = status ? NULL : leat_data_file_find(&e->loaded, name);
+  const char *near = status || tensor || !*name ? "" : suggest_tensor(e, name);
+  if (tensor)
     *out = leat_type_of_tensor(tensor);
-  } else {
-    const char **names = leat_new_array(e->arena, const char *, file->count + 1);
-    for (size_t i = 0; i < file->count; i++) names[i] = file->tensors[i].name;
-    ev_fail(e, span, "%s has no tensor `%s`%s", path, name,
-            ev_suggestion(e, name, names, file->count));
-  }
+  else if (*near)
+    ev_fail(e, span, "%s has no tensor `%s`%s", path, name, near);
+  else if (status || (status = leat_data_file_lacks(&e->loaded, name, &error)))
+    ev_fail(e, span, "%s", error.message);
   return tensor != NULL;
 }
 
@@ -269,24 +253,18 @@ static bool has_ending(const char *path, const char *ending) {
   return length > size && !strcmp(path + length - size, ending);
 }
 
-static bool is_npy(const char *path) {
-  return has_ending(path, ".npy");
-}
-
-// What a file is read as where no name says that it has tensors.
-static bool check_format(evaluator *e, const char *path, bool named, leat_span span) {
+// Tables of text are no data files, though people try.
+static bool check_format(evaluator *e, const char *path, leat_span span) {
   static const char *const tables[] = {".csv", ".tsv", ".txt"};
   bool table = false;
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
     table = table || has_ending(path, tables[i]);
-  if (is_npy(path) || (named && !table)) return true;
-  if (has_ending(path, ".safetensors"))
-    ev_fail(e, span, "`load` needs the name of a tensor in %s", path);
-  else
-    ev_fail(e, span, "`load` reads .npy and .safetensors files, not %s%s", path,
-            table ? "; NumPy makes one of a table: `np.save(\"a.npy\", np.loadtxt(\"a.csv\", "
-                    "delimiter=\",\", dtype=\"f4\"))`, see docs/howto/data.md"
-                  : "");
+  if (!table) return true;
+  ev_fail(e, span,
+          "`load` reads .npy, .npz and .safetensors files, not %s; NumPy makes one of a table: "
+          "`np.save(\"a.npy\", np.loadtxt(\"a.csv\", delimiter=\",\", dtype=\"f4\"))`, see "
+          "docs/howto/data.md",
+          path);
   return false;
 }
 
@@ -300,11 +278,10 @@ static ev builtin_load(evaluator *e, const ev_builtin_call *call) {
   const char *slash = from ? strrchr(from, '/') : NULL;
   if (slash && path[0] != '/')
     path = leat_intern_printf(e->strings, "%.*s/%s", (int)(slash - from), from, path);
-  if (!check_format(e, path, name.kind == EV_STRING, call->span)) return ev_error();
+  if (!check_format(e, path, call->span)) return ev_error();
   const char *tensor = leat_intern(e->strings, name.kind == EV_STRING ? name.text : "");
   leat_type *type = leat_new(e->arena, leat_type);
-  bool known = is_npy(path) ? npy_type(e, path, call->span, type)
-                            : safetensors_type(e, path, tensor, call->span, type);
+  bool known = tensor_type(e, path, tensor, call->span, type);
   leat_attr attrs[] = {{.string = path}, {.string = tensor}, {.type = type}};
   return known ? ev_op(e, LEAT_OP_load, NULL, 0, attrs, call->span, call->hint) : ev_error();
 }
@@ -368,8 +345,8 @@ static const ev_builtin builtins[] = {
      PARAMS(2, "dy", "x"), EV_COLLECTS_NOTHING, builtin_sum_like},
     {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",
      PARAMS(1, "count"), EV_COLLECTS_NOTHING, builtin_dynamic},
-    {"load", "load(file, name): a tensor of a .safetensors or .npy file", PARAMS(1, "file", "name"),
-     EV_COLLECTS_NOTHING, builtin_load},
+    {"load", "load(file, name): a tensor of a .safetensors, .npz or .npy file",
+     PARAMS(1, "file", "name"), EV_COLLECTS_NOTHING, builtin_load},
     {"grad", "grad(loss, targets): the gradients of a loss, one for each of a list",
      PARAMS(2, "loss", "targets"), EV_COLLECTS_NOTHING, ev_builtin_grad},
     {"vjp",

@@ -25,7 +25,7 @@
 #ifndef LEAT_FRONTEND_EVALUATOR_H
 #define LEAT_FRONTEND_EVALUATOR_H
 
-#include "base/safetensors.h"
+#include "base/data_file.h"
 #include "frontend/evaluate/value.h"
 
 typedef struct ev_binding {
@@ -100,7 +100,7 @@ typedef struct ev_pending_after { // a name in `after [...]` that is bound furth
 } ev_pending_after;
 
 struct leat_frontend {
-  leat_safetensors loaded; // what a `load` of the text that is evaluated has read last
+  leat_data_file loaded;   // what a `load` of the text that is evaluated has read last
   const char *loaded_path; // NULL: nothing
   leat_arena *arena;
   leat_strings *strings;

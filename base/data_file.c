@@ -1,0 +1,210 @@
+#include "base/data_file.h"
+
+#include "base/data_formats.h"
+#include "base/npy.h"
+#include "base/safetensors_parts.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// -- What else there is ---------------------------------------------------------------------------
+
+static pthread_mutex_t extension_lock = PTHREAD_MUTEX_INITIALIZER;
+static leat_data_extension extension;
+
+void leat_data_extend(const leat_data_extension *more) {
+  pthread_mutex_lock(&extension_lock);
+  extension = *more;
+  pthread_mutex_unlock(&extension_lock);
+}
+
+leat_data_extension leat_data_extended(void) {
+  pthread_mutex_lock(&extension_lock);
+  leat_data_extension now = extension;
+  pthread_mutex_unlock(&extension_lock);
+  return now;
+}
+
+// -- Formats --------------------------------------------------------------------------------------
+
+static bool has_ending(const char *path, const char *ending) {
+  size_t length = strlen(path), size = strlen(ending);
+  return length > size && strcmp(path + length - size, ending) == 0;
+}
+
+static const leat_data_format *recognise(const leat_data_file *file) {
+  static const leat_data_format *const own[] = {
+      &leat_npy_format, &leat_npz_format, &leat_safetensors_format, &leat_safetensors_index_format};
+  enum { OWN = sizeof own / sizeof *own };
+  static const char *const endings[OWN] = {".npy", ".npz", ".safetensors", ".json"};
+  const leat_data_format *const *others = leat_data_extended().formats;
+  for (size_t i = 0; i < OWN; i++)
+    if (own[i]->recognises(file->path, file->view.data, file->view.size)) return own[i];
+  for (; others && *others; others++)
+    if ((*others)->recognises(file->path, file->view.data, file->view.size)) return *others;
+  for (size_t i = 0; i < OWN; i++)
+    if (has_ending(file->path, endings[i])) return own[i]; // it says what is wrong
+  return &leat_safetensors_format;
+}
+
+// One whose only tensor has no name.
+
+static bool is_npy(const char *path, const unsigned char *bytes, size_t size) {
+  (void)path;
+  return size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
+}
+
+static leat_status open_npy(leat_data_file *file, bool verified, leat_error *error) {
+  (void)verified;
+  leat_npy *npy = file->content = calloc(1, sizeof *npy);
+  file->tensors = calloc(1, sizeof *file->tensors);
+  if (!npy || !file->tensors) return leat_fail(error, LEAT_MEMORY, "no memory for its table");
+  LEAT_TRY(leat_npy_parse(npy, file->view.data, file->view.size, error));
+  file->tensors[0] = (leat_named_tensor){"", npy->tensor};
+  file->count = 1;
+  return LEAT_OK;
+}
+
+static void close_npy(leat_data_file *file) {
+  if (file->content) leat_npy_close(file->content);
+  free(file->content);
+}
+
+const leat_data_format leat_npy_format = {"npy", is_npy, open_npy, NULL, close_npy};
+
+static bool is_safetensors(const char *path, const unsigned char *bytes, size_t size) {
+  (void)path;
+  uint64_t length = 0;
+  for (size_t i = LEAT_SAFETENSORS_LENGTH; i-- > 0 && size > LEAT_SAFETENSORS_LENGTH;)
+    length = length << 8 | bytes[i];
+  return length && length <= size - LEAT_SAFETENSORS_LENGTH &&
+         bytes[LEAT_SAFETENSORS_LENGTH] == '{';
+}
+
+static leat_status open_safetensors(leat_data_file *file, bool verified, leat_error *error) {
+  leat_safetensors *content = file->content = calloc(1, sizeof *content);
+  if (!content) return leat_fail(error, LEAT_MEMORY, "no memory for its table");
+  const leat_file_view *view = &file->view;
+  LEAT_TRY(verified ? leat_safetensors_parse_verified(content, view->data, view->size, error)
+                    : leat_safetensors_parse(content, view->data, view->size, error));
+  file->tensors = content->tensors;
+  file->count = content->count;
+  file->metadata = content->metadata;
+  file->metadata_count = content->metadata_count;
+  file->checksums = content->checksums;
+  content->tensors = NULL;
+  content->metadata = NULL;
+  return LEAT_OK;
+}
+
+static void close_safetensors(leat_data_file *file) {
+  if (file->content) leat_safetensors_close(file->content);
+  free(file->content);
+}
+
+const leat_data_format leat_safetensors_format = {"safetensors", is_safetensors, open_safetensors,
+                                                  NULL, close_safetensors};
+
+// -- Files ----------------------------------------------------------------------------------------
+
+static leat_status check_names(const leat_data_file *file, leat_error *error) {
+  if (file->count) qsort(file->tensors, file->count, sizeof *file->tensors, leat_by_tensor_name);
+  for (size_t i = 1; i < file->count; i++)
+    if (leat_by_tensor_name(&file->tensors[i - 1], &file->tensors[i]) == 0)
+      return leat_fail(error, LEAT_INVALID, "the name '%s' comes twice", file->tensors[i].name);
+  return LEAT_OK;
+}
+
+// `out` has its path and its view; on failure it is closed.
+static leat_status open_view(leat_data_file *out, bool verified, leat_error *error) {
+  leat_error cause = {0};
+  out->format = recognise(out);
+  leat_status status = out->format->open(out, verified, &cause);
+  if (!status) status = check_names(out, &cause);
+  if (!status) return LEAT_OK;
+  status = *out->path ? leat_fail(error, status, "'%s': %s", out->path, cause.message)
+                      : leat_fail(error, status, "%s", cause.message);
+  leat_data_file_close(out);
+  return status;
+}
+
+leat_status leat_data_file_open(leat_data_file *out, const char *path, bool verified,
+                                leat_error *error) {
+  *out = (leat_data_file){0};
+  LEAT_TRY(leat_file_view_open(&out->view, path, error));
+  out->path = strdup(path);
+  if (out->path) return open_view(out, verified, error);
+  leat_file_view_close(&out->view);
+  return leat_fail(error, LEAT_MEMORY, "out of memory for '%s'", path);
+}
+
+leat_status leat_data_file_parse(leat_data_file *out, const void *bytes, size_t size, bool verified,
+                                 leat_error *error) {
+  *out = (leat_data_file){.view = {bytes, size}, .path = ""};
+  return open_view(out, verified, error);
+}
+
+void leat_data_file_close(leat_data_file *file) {
+  if (file->format) file->format->close(file);
+  free(file->tensors);
+  free(file->metadata);
+  if (file->path && *file->path) {
+    leat_file_view_close(&file->view);
+    free((char *)file->path);
+  }
+  *file = (leat_data_file){0};
+}
+
+// -- Tensors --------------------------------------------------------------------------------------
+
+static leat_named_tensor *find(const leat_data_file *file, const char *name) {
+  leat_named_tensor wanted = {.name = name};
+  if (!file->count) return NULL;
+  return bsearch(&wanted, file->tensors, file->count, sizeof wanted, leat_by_tensor_name);
+}
+
+const leat_tensor *leat_data_file_find(const leat_data_file *file, const char *name) {
+  const leat_named_tensor *found = find(file, name);
+  return found ? &found->tensor : NULL;
+}
+
+// "`a`, `b` and 7 others"
+static void name_some(const leat_data_file *file, char *out, size_t room) {
+  enum { MOST = 4 };
+  size_t shown = file->count <= MOST + 1 ? file->count : MOST, used = 0;
+  for (size_t i = 0; i < shown && used < room; i++) {
+    const char *between = !i ? "" : i + 1 < file->count ? ", " : " and ";
+    used += (size_t)snprintf(out + used, room - used, "%s`%.60s`", between, file->tensors[i].name);
+  }
+  if (shown < file->count && used < room)
+    snprintf(out + used, room - used, " and %zu others", file->count - shown);
+}
+
+leat_status leat_data_file_lacks(const leat_data_file *file, const char *name, leat_error *error) {
+  char names[400] = "no tensors";
+  name_some(file, names, sizeof names);
+  if (file->format == &leat_npy_format)
+    return leat_fail(error, LEAT_NOT_FOUND, "'%s' holds one tensor, which has no name: not `%s`",
+                     file->path, name);
+  if (!*name)
+    return leat_fail(error, LEAT_NOT_FOUND, "'%s' needs the name of a tensor: it holds %s",
+                     file->path, names);
+  return leat_fail(error, LEAT_NOT_FOUND, "'%s' has no tensor `%s`: it holds %s", file->path, name,
+                   names);
+}
+
+leat_status leat_data_file_read(leat_data_file *file, const char *name, const leat_tensor **out,
+                                leat_error *error) {
+  leat_error cause = {0};
+  leat_named_tensor *found = find(file, name);
+  *out = NULL;
+  if (!found) return leat_data_file_lacks(file, name, error);
+  leat_status status =
+      found->tensor.data || !file->format->read ? LEAT_OK : file->format->read(file, found, &cause);
+  if (status)
+    return leat_fail(error, status, "'%s': `%s`: %s", file->path, found->name, cause.message);
+  *out = &found->tensor;
+  return LEAT_OK;
+}
