@@ -13,8 +13,6 @@
 
 enum { KEPT = 20, NOTES_KEPT = 8, TAB = 8, WIDEST_LINE = 160, LONGEST_NAME = 64 };
 
-typedef enum severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE } severity;
-
 static const char *const severity_names[] = {"error", "warning", "note"};
 
 typedef struct source {
@@ -25,7 +23,7 @@ typedef struct source {
 } source;
 
 typedef struct message {
-  severity severity;
+  leat_severity severity;
   leat_span span;
   const char *words;
   uint32_t order;      // of arrival
@@ -105,8 +103,8 @@ static place place_of(const source *s, leat_span span) {
   return p;
 }
 
-static message *new_message(leat_diag *diag, severity level, leat_span span, const char *format,
-                            va_list arguments) {
+static message *new_message(leat_diag *diag, leat_severity level, leat_span span,
+                            const char *format, va_list arguments) {
   message *m = leat_new(diag->arena, message);
   m->severity = level;
   m->span = span;
@@ -116,20 +114,21 @@ static message *new_message(leat_diag *diag, severity level, leat_span span, con
 
 // What a function does wrong is shown once, for its first call: further errors of the same place
 // are of other calls, whatever types and numbers they name. A warning may be one of several.
-static message *said_before(leat_diag *diag, severity level, leat_span span, const char *words) {
+static message *said_before(leat_diag *diag, leat_severity level, leat_span span,
+                            const char *words) {
   for (uint32_t i = 0; i < diag->messages.count && span.source; i++) {
     message *old = diag->messages.items[i];
     bool there = old->severity == level && old->span.source == span.source &&
                  old->span.begin == span.begin && old->span.end == span.end;
-    if (there && (level == SEVERITY_ERROR || !strcmp(old->words, words))) return old;
+    if (there && (level == LEAT_SEVERITY_ERROR || !strcmp(old->words, words))) return old;
   }
   return NULL;
 }
 
-static void report(leat_diag *diag, severity level, leat_span span, const char *format,
+static void report(leat_diag *diag, leat_severity level, leat_span span, const char *format,
                    va_list arguments) {
   diag->latest = NULL;
-  if (diag->mute && level == SEVERITY_WARNING) return;
+  if (diag->mute && level == LEAT_SEVERITY_WARNING) return;
   diag->counts[level]++;
   if (diag->kept[level] >= KEPT) return;
   message *made = new_message(diag, level, span, format, arguments);
@@ -147,14 +146,14 @@ static void report(leat_diag *diag, severity level, leat_span span, const char *
 void leat_error_at(leat_diag *diag, leat_span span, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  report(diag, SEVERITY_ERROR, span, format, arguments);
+  report(diag, LEAT_SEVERITY_ERROR, span, format, arguments);
   va_end(arguments);
 }
 
 void leat_warn_at(leat_diag *diag, leat_span span, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  report(diag, SEVERITY_WARNING, span, format, arguments);
+  report(diag, LEAT_SEVERITY_WARNING, span, format, arguments);
   va_end(arguments);
 }
 
@@ -163,7 +162,7 @@ void leat_note_at(leat_diag *diag, leat_span span, const char *format, ...) {
   if (!owner || owner->note_count++ >= NOTES_KEPT) return;
   va_list arguments;
   va_start(arguments, format);
-  message *note = new_message(diag, SEVERITY_NOTE, span, format, arguments);
+  message *note = new_message(diag, LEAT_SEVERITY_NOTE, span, format, arguments);
   va_end(arguments);
   if (owner->last_note)
     owner->last_note->next = note;
@@ -178,11 +177,11 @@ void leat_diag_say_of(leat_diag *diag, const char *what) {
 }
 
 uint32_t leat_diag_errors(const leat_diag *diag) {
-  return diag->counts[SEVERITY_ERROR];
+  return diag->counts[LEAT_SEVERITY_ERROR];
 }
 
 bool leat_diag_is_full(const leat_diag *diag) {
-  return diag->kept[SEVERITY_ERROR] >= KEPT;
+  return diag->kept[LEAT_SEVERITY_ERROR] >= KEPT;
 }
 
 void leat_diag_clear(leat_diag *diag) {
@@ -223,12 +222,12 @@ leat_withheld *leat_diag_withhold(leat_diag *diag, leat_diag_mark mark, leat_spa
     leat_vec_push(diag->arena, &taken->items, m);
     taken->counts[m->severity] += 1 + m->again;
   }
-  if (!taken->counts[SEVERITY_ERROR]) return NULL;
+  if (!taken->counts[LEAT_SEVERITY_ERROR]) return NULL;
   for (uint32_t i = mark.messages; i < diag->messages.count; i++)
     if (!is_inside(diag->messages.items[i]->span, span))
       diag->messages.items[kept++] = diag->messages.items[i];
   diag->messages.count = kept;
-  for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++) {
+  for (leat_severity s = LEAT_SEVERITY_ERROR; s <= LEAT_SEVERITY_WARNING; s++) {
     if (!span.source) taken->counts[s] = diag->counts[s] - mark.counts[s]; // those not kept, too
     diag->counts[s] -= taken->counts[s];
   }
@@ -246,7 +245,7 @@ void leat_diag_tell(leat_diag *diag, const leat_withheld *withheld) {
     m->order = diag->messages.count;
     leat_vec_push(diag->arena, &diag->messages, m);
   }
-  for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++)
+  for (leat_severity s = LEAT_SEVERITY_ERROR; s <= LEAT_SEVERITY_WARNING; s++)
     diag->counts[s] += withheld->counts[s];
   diag->latest = NULL;
 }
@@ -262,7 +261,7 @@ const char *leat_withheld_first(const leat_withheld *withheld, leat_span *out_sp
   const message *first = NULL;
   for (uint32_t i = 0; i < withheld->items.count; i++) {
     const message *m = withheld->items.items[i];
-    if (m->severity == SEVERITY_ERROR && (!first || by_place(&m, &first) < 0)) first = m;
+    if (m->severity == LEAT_SEVERITY_ERROR && (!first || by_place(&m, &first) < 0)) first = m;
   }
   *out_span = first->span;
   return first->words;
@@ -316,13 +315,18 @@ static void print_line(leat_text *out, const char *text, place p, size_t span_en
   leat_text_add_n(out, "\n", 1);
 }
 
+// In characters, as editors count.
+static size_t column_of(const source *s, place p) {
+  size_t column = 1;
+  for (size_t i = p.start; i < p.begin; i++) column += starts_character(s->text[i]);
+  return column;
+}
+
 void leat_diag_place(const leat_diag *diag, leat_span span, leat_text *out) {
   const source *s = find_source(diag, span.source);
   if (!s) return;
   place p = place_of(s, span);
-  size_t column = 1; // in characters, as editors count
-  for (size_t i = p.start; i < p.begin; i++) column += starts_character(s->text[i]);
-  leat_text_add(out, "%s:%u:%zu", s->name, p.line, column);
+  leat_text_add(out, "%s:%u:%zu", s->name, p.line, column_of(s, p));
 }
 
 static void print_message(const leat_diag *diag, const message *m, leat_text *out) {
@@ -336,11 +340,39 @@ static void print_message(const leat_diag *diag, const message *m, leat_text *ou
   print_line(out, s->text, place_of(s, m->span), m->span.end);
 }
 
-void leat_diag_print(const leat_diag *diag, leat_text *out) {
-  message *sorted[2 * KEPT];
+// How many there are.
+static uint32_t sort(const leat_diag *diag, message *sorted[2 * KEPT]) {
   uint32_t count = diag->messages.count;
   if (count) memcpy(sorted, diag->messages.items, count * sizeof *sorted);
   qsort(sorted, count, sizeof *sorted, by_place);
+  return count;
+}
+
+static leat_problem problem_of(const leat_diag *diag, const message *m) {
+  leat_problem problem = {.severity = m->severity, .message = m->words};
+  const source *s = find_source(diag, m->span.source);
+  if (!s) return problem;
+  place p = place_of(s, m->span);
+  problem.file = s->name;
+  problem.line = (int)p.line;
+  problem.column = (int)column_of(s, p);
+  return problem;
+}
+
+void leat_diag_each(const leat_diag *diag, void (*take)(void *context, const leat_problem *problem),
+                    void *context) {
+  message *sorted[2 * KEPT];
+  uint32_t count = sort(diag, sorted);
+  for (uint32_t i = 0; i < count; i++)
+    for (const message *m = sorted[i]; m; m = m == sorted[i] ? m->notes : m->next) {
+      leat_problem problem = problem_of(diag, m);
+      take(context, &problem);
+    }
+}
+
+void leat_diag_print(const leat_diag *diag, leat_text *out) {
+  message *sorted[2 * KEPT];
+  uint32_t count = sort(diag, sorted);
   for (uint32_t i = 0; i < count; i++) {
     print_message(diag, sorted[i], out);
     for (message *note = sorted[i]->notes; note; note = note->next) print_message(diag, note, out);
@@ -349,7 +381,7 @@ void leat_diag_print(const leat_diag *diag, leat_text *out) {
     if (sorted[i]->again)
       leat_text_add(out, "note: and %u more like this, of other calls\n", sorted[i]->again);
   }
-  for (severity s = SEVERITY_ERROR; s <= SEVERITY_WARNING; s++) {
+  for (leat_severity s = LEAT_SEVERITY_ERROR; s <= LEAT_SEVERITY_WARNING; s++) {
     uint32_t more = diag->counts[s] - diag->kept[s];
     for (uint32_t i = 0; i < count; i++) more -= sorted[i]->severity == s ? sorted[i]->again : 0;
     if (more)

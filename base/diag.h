@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "leat/status.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,6 +47,9 @@ void leat_diag_say_of(leat_diag *diag, const char *what);
 // Errors so far. At most 20 errors and 20 warnings are kept, the rest counted.
 uint32_t leat_diag_errors(const leat_diag *diag);
 bool leat_diag_is_full(const leat_diag *diag); // another error would only be counted
+// Tells all that was collected, in the order of the text; what it is given is gone afterwards.
+void leat_diag_each(const leat_diag *diag, void (*take)(void *context, const leat_problem *problem),
+                    void *context);
 // Adds all that was collected, in the order of the text.
 void leat_diag_print(const leat_diag *diag, leat_text *out);
 void leat_diag_clear(leat_diag *diag); // forgets messages, keeps sources

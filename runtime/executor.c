@@ -178,6 +178,13 @@ void leat_executor_fetch(const leat_executor *executor, size_t i, leat_port_info
   leat_view_fetch(&executor->parts[place.part].program->view, place.index, out);
 }
 
+bool leat_executor_fetch_is_constant(const leat_executor *executor, size_t i) {
+  leat_port_place place = executor->fetches[i];
+  const leat_view *view = &executor->parts[place.part].program->view;
+  uint32_t kind = view->buffers[view->fetches[place.index].buffer].kind;
+  return kind == LEAT_BUFFER_CONSTANT || kind == LEAT_BUFFER_FILE;
+}
+
 size_t leat_executor_send_count(const leat_executor *executor) {
   return executor->send_count;
 }

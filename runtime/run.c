@@ -74,6 +74,17 @@ void leat_run_release(leat_run *run) {
   pthread_mutex_unlock(&executor->lock);
 }
 
+uint64_t leat_run_memory(const leat_run *run) {
+  uint64_t bytes = 0;
+  for (uint32_t p = 0; p < run->executor->part_count; p++) {
+    const leat_frame *frame = &run->frames[p];
+    const leat_image *image = frame->program->image;
+    for (uint64_t i = 0; i < image->arenas.count; i++) bytes += frame->arenas[i].size;
+    for (uint64_t i = 0; i < image->grown.count; i++) bytes += frame->grown[i].block.size;
+  }
+  return bytes;
+}
+
 // -- The ready queue; the lock is held ------------------------------------------------------------
 
 // Sends and recvs go to the front: they take no time here and others wait for them.

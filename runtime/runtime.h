@@ -170,6 +170,8 @@ size_t leat_executor_feed_count(const leat_executor *executor);
 size_t leat_executor_fetch_count(const leat_executor *executor);
 void leat_executor_feed(const leat_executor *executor, size_t i, leat_port_info *out);
 void leat_executor_fetch(const leat_executor *executor, size_t i, leat_port_info *out);
+// Whether what is fetched lies in the program, in all runs the same.
+bool leat_executor_fetch_is_constant(const leat_executor *executor, size_t i);
 size_t leat_executor_dim_count(const leat_executor *executor);
 const char *leat_executor_dim(const leat_executor *executor, size_t i);
 
@@ -182,6 +184,9 @@ LEAT_MUST_USE leat_status leat_executor_bind(const leat_executor *executor,
 // A run and its memory from the executor's pool, or a new one; NULL: no memory.
 leat_run *leat_run_acquire(leat_executor *executor);
 void leat_run_release(leat_run *run); // NULL is fine; what it fetched is invalid then
+
+// Bytes of the memory that the run computes in, as far as it is known before a run.
+uint64_t leat_run_memory(const leat_run *run);
 
 typedef struct leat_run_request {
   uint64_t step;            // distinct for the runs of a session that are in flight

@@ -19,12 +19,12 @@ enum { MOST_SETTINGS = 1 << 20 }; // graph parameters
 
 static leat_handles sessions = LEAT_HANDLES(leat_session);
 
-static bool is_live(const leat_session *session) {
+bool leat_session_is_live(const leat_session *session) {
   return leat_handle_is_live(session, &sessions);
 }
 
 bool leat_session_is_made(const leat_session *session) {
-  return is_live(session) && session->made;
+  return leat_session_is_live(session) && session->made;
 }
 
 leat_error *leat_session_begin(leat_session *session) {
@@ -32,12 +32,14 @@ leat_error *leat_session_begin(leat_session *session) {
   session->error.status = LEAT_OK;
   session->error.message[0] = '\0';
   session->message.size = 0;
+  leat_session_tell_nothing(session);
   leat_diag_clear(session->diag);
   return &session->error;
 }
 
 static leat_status write_message(leat_session *session, leat_status status) {
   leat_diag_print(session->diag, &session->message);
+  leat_session_tell(session, status);
   if (status && !leat_diag_errors(session->diag))
     leat_text_add(&session->message, "error: %s\n",
                   session->error.status ? session->error.message : leat_status_name(status));
@@ -47,6 +49,7 @@ static leat_status write_message(leat_session *session, leat_status status) {
 // There is always room for so much.
 static leat_status say_no_memory(leat_session *session) {
   session->message.size = 0;
+  leat_session_tell_no_memory(session);
   leat_text_add(&session->message, "error: %s\n", leat_status_name(LEAT_MEMORY));
   return LEAT_MEMORY;
 }
@@ -63,7 +66,8 @@ leat_status leat_session_refuse(leat_session *session, const char *says) {
 }
 
 const char *leat_session_message(const leat_session *session) {
-  if (!is_live(session)) return "error: there is no such session: NULL, or destroyed\n";
+  if (!leat_session_is_live(session))
+    return "error: there is no such session: NULL, or destroyed\n";
   return session->message.size ? session->message.data : "";
 }
 
@@ -243,7 +247,8 @@ static leat_session *create_empty(const leat_session_options *options) {
   if (!session) return NULL;
   leat_status status = LEAT_MEMORY;
   session->arena = leat_arena_try_create();
-  if (session->arena && leat_text_reserve(&session->message, SHORTEST_MESSAGE))
+  session->told = leat_arena_try_create();
+  if (session->arena && session->told && leat_text_reserve(&session->message, SHORTEST_MESSAGE))
     LEAT_RECOVER(status, init(session, options));
   if (!status) return session;
   leat_session_destroy(session);
@@ -276,7 +281,7 @@ static void shut_down(leat_session *session) {
 }
 
 void leat_session_destroy(leat_session *session) {
-  if (!is_live(session)) return;
+  if (!leat_session_is_live(session)) return;
   while (session->steps_made) leat_step_destroy(session->steps_made);
   leat_session_forget_waiting(session);
   leat_session_forget_held(session);
@@ -285,6 +290,7 @@ void leat_session_destroy(leat_session *session) {
   leat_devices_finish(&session->devices);
   leat_object_cache_close(session->cache);
   leat_text_finish(&session->message);
+  leat_arena_destroy(session->told);
   leat_arena_destroy(session->arena);
   leat_handle_destroy(session);
 }
@@ -372,7 +378,7 @@ leat_status leat_session_extend_file(leat_session *session, const char *path) {
 // -- A cluster -----------------------------------------------------------------------------------
 
 bool leat_session_is_client(const leat_session *session) {
-  return is_live(session) && session->devices.rank == session->devices.client_rank;
+  return leat_session_is_live(session) && session->devices.rank == session->devices.client_rank;
 }
 
 // Ends the call with the text that `write` makes.

@@ -7,6 +7,7 @@
 //   snapshot.h   what a checkpoint holds
 //   artifact.c, artifact_files.c, artifact_header.c, link.c   ahead of time
 //   target.c     the table of targets
+//   problems.c   what a call has to say, as data
 //   held.c       values under names; entries that a REPL's line runs
 //   cluster.c    several processes                master.c, worker.c  their two sides
 //
@@ -51,8 +52,12 @@ struct leat_session {
   leat_last_text last;
   leat_error error; // of the call in progress
   leat_text message;
+  leat_arena *told; // what the last call had to say, which its failure takes nothing from
+  leat_vec(leat_problem) problems;
 };
 
+// Whether it is a session, though perhaps one whose creation failed.
+bool leat_session_is_live(const leat_session *session);
 // Whether it can be asked for anything: not NULL, nor destroyed, nor one whose creation failed.
 bool leat_session_is_made(const leat_session *session);
 // The error record of the call that begins; forgets the last call's messages. NULL, and nothing is
@@ -61,6 +66,11 @@ leat_error *leat_session_begin(leat_session *session);
 leat_status leat_session_end(leat_session *session, leat_status status);
 // Ends the call: an argument is not what the header asks for, "`path` is NULL".
 leat_status leat_session_refuse(leat_session *session, const char *says);
+
+// What was collected, and the error of the call if that is none of it, as problems.
+void leat_session_tell(leat_session *session, leat_status status);
+void leat_session_tell_nothing(leat_session *session);
+void leat_session_tell_no_memory(leat_session *session); // which takes none
 
 // LEAT_ABORTED when it is interrupted.
 leat_status leat_session_check(leat_session *session);

@@ -8,6 +8,7 @@
 #include "session/step_cache.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,15 @@ struct leat_step {
   int64_t *dim_values; // of the run in progress
   leat_vec(variant *) variants;
   variant *current;
+  leat_results *taken; // that are not released
+};
+
+// What somebody took over: the run whose memory it lies in.
+struct leat_results {
+  leat_handle handle;
+  leat_step *step;
+  leat_results *next, *previous; // of the step's
+  leat_run *run;                 // NULL: the step has nothing to compute
 };
 
 // -- Dims --------------------------------------------------------------------------------------
@@ -317,6 +327,7 @@ static bool is_live(const leat_step *step) {
 
 void leat_step_destroy(leat_step *step) {
   if (!is_live(step)) return;
+  while (step->taken) leat_results_release(step->taken);
   for (uint32_t i = 0; i < step->variants.count; i++) destroy_variant(step->variants.items[i]);
   if (step->next) step->next->previous = step->previous;
   *(step->previous ? &step->previous->next : &step->session->steps_made) = step->next;
@@ -384,9 +395,17 @@ static leat_status ask_all(leat_step *step, variant *v, const leat_run_request *
   return status;
 }
 
+// Another than the one that was taken.
+static leat_status renew_run(leat_step *step, leat_loaded_step *here) {
+  here->run = leat_run_acquire(here->executor);
+  if (here->run) return LEAT_OK;
+  return leat_fail(&step->session->error, LEAT_MEMORY, "no memory for a run");
+}
+
 static leat_status execute(leat_step *step, const leat_tensor *feeds, leat_tensor *fetches) {
   leat_session *session = step->session;
   variant *v = step->current;
+  if (!v->here.run && v->here.executor) LEAT_TRY(renew_run(step, &v->here));
   if (v->feeds) {
     for (uint32_t i = 0; i < step->request.feeds.count; i++) v->feeds[i] = feeds[i];
     feeds = v->feeds;
@@ -416,4 +435,58 @@ leat_status leat_step_run(leat_step *step, const leat_tensor *feeds, leat_tensor
   if (step->dims.count) LEAT_RECOVER(status, choose_variant(step, feeds));
   if (!status) status = execute(step, feeds, fetches);
   return status ? leat_session_end(session, status) : LEAT_OK;
+}
+
+// -- Results that are taken over ------------------------------------------------------------------
+
+// Of the lists of all steps: who releases may be another thread than who runs.
+static pthread_mutex_t taken_lock = PTHREAD_MUTEX_INITIALIZER;
+static leat_handles taken = LEAT_HANDLES(leat_results);
+
+static leat_loaded_step *last_of(const leat_step *step) { // NULL: it has not run
+  return is_live(step) && step->current ? &step->current->here : NULL;
+}
+
+leat_status leat_step_take(leat_step *step, leat_results **out) {
+  if (!is_live(step) || !leat_session_begin(step->session)) return LEAT_INVALID;
+  if (!out) return leat_session_refuse(step->session, "`out` is NULL");
+  leat_loaded_step *here = last_of(step);
+  *out = NULL;
+  if (!here || (here->executor && !here->run))
+    return leat_session_refuse(step->session, "the step has no results that are not taken");
+  leat_results *results = leat_handle_create(&taken);
+  if (!results) return leat_session_end(step->session, LEAT_MEMORY);
+  results->step = step;
+  results->run = here->run;
+  here->run = NULL;
+  pthread_mutex_lock(&taken_lock);
+  results->next = step->taken;
+  if (results->next) results->next->previous = results;
+  step->taken = results;
+  pthread_mutex_unlock(&taken_lock);
+  *out = results;
+  return LEAT_OK;
+}
+
+uint64_t leat_step_memory(const leat_step *step) {
+  const leat_loaded_step *here = last_of(step);
+  return here && here->run ? leat_run_memory(here->run) : 0;
+}
+
+bool leat_step_is_constant(const leat_step *step, int i) {
+  const leat_loaded_step *here = last_of(step);
+  if (!here || !here->executor || i < 0 || i >= leat_step_fetch_count(step)) return false;
+  return leat_executor_fetch_is_constant(here->executor, (size_t)i);
+}
+
+void leat_results_release(leat_results *results) {
+  pthread_mutex_lock(&taken_lock);
+  bool live = leat_handle_is_live(results, &taken);
+  if (live) {
+    if (results->next) results->next->previous = results->previous;
+    *(results->previous ? &results->previous->next : &results->step->taken) = results->next;
+    leat_run_release(results->run);
+    leat_handle_destroy(results);
+  }
+  pthread_mutex_unlock(&taken_lock);
 }

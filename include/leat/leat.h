@@ -37,6 +37,7 @@ extern "C" {
 
 typedef struct leat_session leat_session;
 typedef struct leat_step leat_step;
+typedef struct leat_results leat_results;
 
 typedef struct leat_setting {
   const char *name, *value;
@@ -82,6 +83,11 @@ void leat_session_destroy(leat_session *session);
 // What went wrong last (and warnings), as text for people; "" when all is well. Valid until the
 // next call.
 const char *leat_session_message(const leat_session *session);
+// The same one by one, for a program that shows it in its own way: in the order of the message, a
+// note behind what it belongs to. A failing step's is the place of what failed. 0 and NULL when all
+// is well. Valid until the next call.
+int leat_session_problem_count(const leat_session *session);
+const leat_problem *leat_session_problem(const leat_session *session, int i);
 
 // Adds text to the graph; size 0: strlen. `name` is shown in messages and is what `load` and `use`
 // are relative to. An entry with errors, beside others that have none, does not stop the text: who
@@ -175,6 +181,18 @@ const leat_port *leat_step_fetch(const leat_step *step, int i);
 // fetches[i] is filled in; its data belongs to the step and is valid until its next run or its end.
 LEAT_MUST_USE leat_status leat_step_run(leat_step *step, const leat_tensor *feeds,
                                         leat_tensor *fetches);
+
+// Takes over what the last run has fetched: the data stays where it is, as it is, until *out is
+// released, and the step's next run computes in other memory. All that the run computed in is kept
+// so long, leat_step_memory bytes; whoever wants a small part of it for long had better copy that.
+LEAT_MUST_USE leat_status leat_step_take(leat_step *step, leat_results **out);
+uint64_t leat_step_memory(const leat_step *step);
+// Whether fetch i of the last run is a constant of the program or of a file, which nobody may write
+// to; a taken one lives as long as the results.
+bool leat_step_is_constant(const leat_step *step, int i);
+// NULL is fine, and so are results whose step is destroyed, which released them. Any thread may
+// call it while another uses the step, but not while one destroys it.
+void leat_results_release(leat_results *results);
 
 // While on, calls of this session that read a text, compile or run end soon with LEAT_ABORTED: a
 // text between its statements and calls, a compilation between passes and kernels, a step between

@@ -43,6 +43,20 @@ typedef struct leat_error {
 // program was compiled with, and does not know what is set there, answers LEAT_INVALID.
 enum { LEAT_RESERVED = 8 };
 
+typedef enum leat_severity {
+  LEAT_SEVERITY_ERROR,
+  LEAT_SEVERITY_WARNING,
+  LEAT_SEVERITY_NOTE, // on the error or warning before it
+} leat_severity;
+
+// An error, a warning or a note, and the place that it is about.
+typedef struct leat_problem {
+  leat_severity severity;
+  const char *file; // as it was given or named by `use`; NULL: it is of no place in a text
+  int line, column; // from 1; 0 without a file. Columns are characters
+  const char *message;
+} leat_problem;
+
 // "ok", "invalid input", …: never NULL.
 const char *leat_status_name(leat_status status);
 

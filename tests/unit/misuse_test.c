@@ -70,12 +70,17 @@ static void check_has_nothing(leat_session *session) {
   CHECK(!leat_session_describe(session, "f"));
   leat_session_names(session, LEAT_NAMES, NULL, never, NULL);
   CHECK_EQ_INT(leat_session_variable_count(session), 0);
+  CHECK(!leat_session_problem(session, -1));
   CHECK(!leat_session_variable(session, 0) && !leat_session_slot_of(session, 0));
   leat_session_interrupt(session, true);
 }
 
 static void check_is_no_step(leat_step *step) {
   leat_tensor x = {0}, y;
+  leat_results *results;
+  REFUSED(leat_step_take(step, &results));
+  CHECK_EQ_INT(leat_step_memory(step), 0);
+  CHECK(!leat_step_is_constant(step, 0));
   REFUSED(leat_step_run(step, &x, &y));
   CHECK_EQ_INT(leat_step_feed_count(step), 0);
   CHECK_EQ_INT(leat_step_fetch_count(step), 0);
