@@ -4,6 +4,7 @@
 #include "base/cpuid.h"
 #include "base/environment.h"
 #include "base/file.h"
+#include "frontend/import.h"
 #include "ir/print.h"
 #include "session/cluster.h"
 #include "session/driver.h"
@@ -38,9 +39,10 @@ leat_error *leat_session_begin(leat_session *session) {
 }
 
 static leat_status write_message(leat_session *session, leat_status status) {
+  bool told = session->message.size > 0;
   leat_diag_print(session->diag, &session->message);
   leat_session_tell(session, status);
-  if (status && !leat_diag_errors(session->diag))
+  if (status && !told && !leat_diag_errors(session->diag))
     leat_text_add(&session->message, "error: %s\n",
                   session->error.status ? session->error.message : leat_status_name(status));
   return LEAT_OK;
@@ -268,6 +270,8 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
 }
 
 leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
+  static const leat_data_format *const formats[] = {&leat_import_data, NULL};
+  leat_data_extend(&(leat_data_extension){.formats = formats});
   return leat_session_create_on(options, NULL, out);
 }
 
@@ -363,15 +367,54 @@ leat_status leat_session_extend(leat_session *session, const char *text, size_t 
   return extend(session, text, size, name, session->options.interactive);
 }
 
+// -- Files ----------------------------------------------------------------------------------------
+
+// All that stands in its way, so that nobody mends a model bit by bit.
+static leat_status tell_problems(leat_session *session, const char *path,
+                                 const leat_imported *imported) {
+  const char *problem;
+  for (uint32_t i = 0; (problem = imported->importer->problem(imported->model, i)); i++)
+    leat_text_add(&session->message, "error: %s: %s\n", path, problem);
+  return session->message.size ? LEAT_UNSUPPORTED : LEAT_OK;
+}
+
+// The text that a model file becomes, malloc'ed.
+static leat_status import(leat_session *session, const char *format, const char *path,
+                          const leat_file_view *view, char **out) {
+  leat_imported imported;
+  leat_import_options options = {.data = leat_import_base(path)};
+  leat_error *error = &session->error;
+  leat_status status = leat_import_open(&imported, format, path, view->data, view->size, error);
+  if (!status) status = imported.importer->write(imported.model, &options, out, error);
+  if (!status) LEAT_RECOVER(status, tell_problems(session, path, &imported));
+  leat_import_close(&imported);
+  return status;
+}
+
+static leat_status extend_bytes(leat_session *session, const char *path,
+                                const leat_file_view *view) {
+  char *text = NULL;
+  const char *format = leat_import_format(path, view->data, view->size);
+  leat_status status = LEAT_OK;
+  if (format) status = import(session, format, path, view, &text);
+  const char *data = format ? text : (const char *)view->data;
+  size_t size = format ? (text ? strlen(text) : 0) : view->size;
+  if (!status && size > LEAT_LARGEST_SOURCE)
+    status = leat_fail(&session->error, LEAT_INVALID, "'%s' has more than %d bytes", path,
+                       LEAT_LARGEST_SOURCE);
+  status = status ? leat_session_end(session, status) : extend(session, data, size, path, false);
+  free(text);
+  return status;
+}
+
 leat_status leat_session_extend_file(leat_session *session, const char *path) {
   leat_error *error = leat_session_begin(session);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_session_refuse(session, "`path` is NULL");
-  char *text = NULL;
-  size_t size = 0;
-  leat_status status = leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, error);
-  status = status ? leat_session_end(session, status) : extend(session, text, size, path, false);
-  free(text);
+  leat_file_view view = {0};
+  leat_status status = leat_file_view_open(&view, path, error);
+  status = status ? leat_session_end(session, status) : extend_bytes(session, path, &view);
+  leat_file_view_close(&view);
   return status;
 }
 

@@ -1,5 +1,6 @@
 // leat check: whether files are whole and mean what they should; nothing is run or written.
 #include "base/npy.h"
+#include "frontend/import.h"
 #include "runtime/checkpoint.h"
 #include "tools/session_options.h"
 
@@ -55,9 +56,17 @@ static bool ends_with(const char *text, const char *end) {
   return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
-// By its name; a checkpoint may have any.
+static bool is_model(const char *path) {
+  leat_file_view view;
+  if (leat_file_view_open(&view, path, NULL)) return false;
+  bool known = leat_import_format(path, view.data, view.size) != NULL;
+  leat_file_view_close(&view);
+  return known;
+}
+
+// By its name; a checkpoint and a model file may have any.
 static int check(session_options *options, const char *path) {
-  if (ends_with(path, ".leat")) return check_text(options, path);
+  if (ends_with(path, ".leat") || is_model(path)) return check_text(options, path);
   return ends_with(path, ".npy") ? check_npy(path) : check_safetensors(path);
 }
 

@@ -52,6 +52,11 @@ static ev builtin_is_list(evaluator *e, const ev_builtin_call *call) {
   return ev_bool(call->args[0].kind == EV_LIST);
 }
 
+static ev builtin_is_tensor(evaluator *e, const ev_builtin_call *call) {
+  (void)e;
+  return ev_bool(ev_tensor_type(call->args[0]) != NULL);
+}
+
 static ev builtin_is_int(evaluator *e, const ev_builtin_call *call) {
   (void)e;
   return ev_bool(call->args[0].kind == EV_INT);
@@ -318,6 +323,8 @@ static const ev_builtin builtins[] = {
      PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_int},
     {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"),
      EV_COLLECTS_NOTHING, builtin_is_list},
+    {"is_tensor", "is_tensor(value): whether a value is of the graph, none of compile time",
+     PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_tensor},
     {"is_int", "is_int(value): whether a value is a compile-time int, as a `?` dimension is not",
      PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_int},
     {"of_one_dtype",

@@ -1,0 +1,138 @@
+// The formats. A protobuf message has no magic number: what a file may be is told by the fields at
+// its top, of which only numbers and wire types are looked at.
+#include "frontend/import.h"
+
+#include "base/module.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct format {
+  const char *module, *suffix;
+  // Of the fields that the message may have: '0' + wire type at the field's number, '-' at others.
+  const char *fields;
+  uint32_t sure; // the field without which it is no such message
+} format;
+
+static const format formats[] = {
+    // ModelProto: 1 ir_version, 2 and 3 producer, 4 domain, 5 version, 6 doc, 7 graph, 8 opset.
+    {"onnx", ".onnx", "-02220222-----2-----2----22", 7},
+};
+
+typedef struct wire {
+  const unsigned char *at, *end;
+} wire;
+
+static bool read_varint(wire *in, uint64_t *out) {
+  *out = 0;
+  for (unsigned shift = 0; in->at < in->end && shift < 64; shift += 7) {
+    unsigned char byte = *in->at++;
+    *out |= (uint64_t)(byte & 127) << shift;
+    if (byte < 128) return true;
+  }
+  return false;
+}
+
+static bool skip_bytes(wire *in, uint64_t count) {
+  if (count > (uint64_t)(in->end - in->at)) return false;
+  in->at += count;
+  return true;
+}
+
+static bool skip_value(wire *in, uint64_t wire_type) {
+  uint64_t number;
+  switch (wire_type) {
+  case 0: return read_varint(in, &number);
+  case 1: return skip_bytes(in, 8);
+  case 2: return read_varint(in, &number) && skip_bytes(in, number);
+  case 5: return skip_bytes(in, 4);
+  default: return false;
+  }
+}
+
+static bool has_fields(const format *f, const void *bytes, size_t size) {
+  wire in = {bytes, (const unsigned char *)bytes + size};
+  bool sure = false;
+  uint64_t tag;
+  while (in.at < in.end) {
+    if (!read_varint(&in, &tag) || tag >> 3 >= strlen(f->fields)) return false;
+    if ((uint64_t)f->fields[tag >> 3] != '0' + (tag & 7) || !skip_value(&in, tag & 7)) return false;
+    sure = sure || tag >> 3 == f->sure;
+  }
+  return sure;
+}
+
+static bool ends_with(const char *path, const char *suffix) {
+  size_t length = strlen(path), size = strlen(suffix);
+  return length > size && strcmp(path + length - size, suffix) == 0;
+}
+
+const char *leat_import_format(const char *path, const void *bytes, size_t size) {
+  enum { COUNT = sizeof formats / sizeof *formats };
+  for (size_t i = 0; i < COUNT; i++)
+    if (has_fields(&formats[i], bytes, size)) return formats[i].module;
+  for (size_t i = 0; i < COUNT; i++)
+    if (ends_with(path, formats[i].suffix)) return formats[i].module;
+  return NULL;
+}
+
+leat_status leat_import_open(leat_imported *out, const char *format, const char *path,
+                             const void *bytes, size_t size, leat_error *error) {
+  const void *table;
+  *out = (leat_imported){0};
+  LEAT_TRY(leat_module_load(format, "leat_importer_table", &table, error));
+  out->importer = table;
+  return out->importer->open(&out->model, path, bytes, size, error);
+}
+
+void leat_import_close(leat_imported *imported) {
+  if (imported->importer) imported->importer->close(imported->model);
+  *imported = (leat_imported){0};
+}
+
+const char *leat_import_base(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// -- Model files as data files --------------------------------------------------------------------
+
+static bool recognises(const char *path, const unsigned char *bytes, size_t size) {
+  return leat_import_format(path, bytes, size) != NULL;
+}
+
+static leat_status open_tensors(leat_data_file *file, bool verified, leat_error *error) {
+  (void)verified;
+  const char *format = leat_import_format(file->path, file->view.data, file->view.size);
+  const leat_import_options options = {.data = leat_import_base(file->path)};
+  leat_imported *imported = calloc(1, sizeof *imported);
+  char *text;
+  file->content = imported;
+  if (!imported) return leat_fail(error, LEAT_MEMORY, "no memory to read it");
+  LEAT_TRY(leat_import_open(imported, format, file->path, file->view.data, file->view.size, error));
+  LEAT_TRY(imported->importer->write(imported->model, &options, &text, error));
+  free(text);
+  const leat_named_tensor *listed = imported->importer->tensors(imported->model, &file->count);
+  if (listed) file->tensors = malloc((file->count + 1) * sizeof *file->tensors);
+  if (!file->tensors) return leat_fail(error, LEAT_MEMORY, "no memory to read it");
+  memcpy(file->tensors, listed, file->count * sizeof *file->tensors);
+  return LEAT_OK;
+}
+
+// Both lists are sorted by the same names.
+static leat_status read_tensor(leat_data_file *file, leat_named_tensor *tensor, leat_error *error) {
+  leat_imported *imported = file->content;
+  return imported->importer->read(imported->model, (size_t)(tensor - file->tensors),
+                                  &tensor->tensor, error);
+}
+
+static void close_tensors(leat_data_file *file) {
+  if (file->content) leat_import_close(file->content);
+  free(file->content);
+}
+
+const leat_data_format leat_import_data = {.name = "model file",
+                                           .recognises = recognises,
+                                           .open = open_tensors,
+                                           .read = read_tensor,
+                                           .close = close_tensors};

@@ -1,0 +1,194 @@
+// Constants: small ones stand in the text as numbers and lists, others are loaded.
+#include "frontend/onnx/writer.h"
+
+#include "base/half.h"
+
+#include <string.h>
+
+enum { MOST_INTEGERS = 64, MOST_OTHERS = 8 };
+
+static const char *take(onnx_writer *w, leat_text *text) {
+  const char *copy = leat_arena_strndup(w->arena, text->data ? text->data : "", text->size);
+  leat_text_finish(text);
+  return copy;
+}
+
+static bool is_integer(leat_dtype dtype) {
+  leat_dtype_kind kind = leat_dtype_kind_of(dtype);
+  return kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED;
+}
+
+static void add_integer(leat_text *out, leat_dtype dtype, const char *at) {
+  int64_t number = 0;
+  size_t size = leat_dtype_size(dtype);
+  bool is_signed = leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED;
+  memcpy(&number, at, size);
+  if (is_signed && size < 8)
+    number = (int64_t)((uint64_t)number << (64 - 8 * size)) >> (64 - 8 * size);
+  if (is_signed)
+    leat_text_add_i64(out, number);
+  else
+    leat_text_add_u64(out, (uint64_t)number);
+}
+
+static void add_float(leat_text *out, leat_dtype dtype, const char *at) {
+  double number;
+  float single;
+  uint16_t half;
+  if (dtype == LEAT_f64) {
+    memcpy(&number, at, sizeof number);
+    leat_text_add_f64(out, number);
+    return;
+  }
+  if (dtype == LEAT_f32) {
+    memcpy(&single, at, sizeof single);
+  } else {
+    memcpy(&half, at, sizeof half);
+    single = (float)leat_half_value(dtype, half);
+  }
+  leat_text_add_f32(out, single);
+}
+
+static void add_element(leat_text *out, leat_dtype dtype, const char *at) {
+  leat_str string;
+  switch (leat_dtype_kind_of(dtype)) {
+  case LEAT_KIND_BOOL: leat_text_add_string(out, *at ? "true" : "false"); break;
+  case LEAT_KIND_SIGNED:
+  case LEAT_KIND_UNSIGNED: add_integer(out, dtype, at); break;
+  case LEAT_KIND_STRING:
+    memcpy(&string, at, sizeof string);
+    leat_text_add_quoted(out, string.data, string.size);
+    break;
+  case LEAT_KIND_FLOAT:
+  case LEAT_KIND_COMPLEX: add_float(out, dtype, at); break;
+  }
+}
+
+static const char *literal_text(onnx_writer *w, const leat_tensor *tensor, int64_t count) {
+  leat_text text = {0};
+  size_t size = leat_dtype_size(tensor->dtype);
+  if (tensor->rank) leat_text_add_string(&text, "[");
+  for (int64_t i = 0; i < count; i++) {
+    if (i) leat_text_add_string(&text, ", ");
+    add_element(&text, tensor->dtype, (const char *)tensor->data + (size_t)i * size);
+  }
+  if (tensor->rank) leat_text_add_string(&text, "]");
+  return take(w, &text);
+}
+
+bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, onnx_value *out) {
+  leat_tensor value;
+  if (onnx_tensor_type(tensor, name, &value, NULL)) return false;
+  int64_t count = leat_shape_elements(value.rank, value.shape);
+  int64_t most = is_integer(value.dtype) ? MOST_INTEGERS : MOST_OTHERS;
+  if (value.rank > 1 || count > most || leat_dtype_kind_of(value.dtype) == LEAT_KIND_COMPLEX ||
+      onnx_dtype_of(tensor->data_type)->is_code)
+    return false;
+  if (onnx_tensor_read(w->arena, w->model->path, tensor, name, &value, NULL)) return false;
+  *out = (onnx_value){literal_text(w, &value, count), tensor->data_type, true, NULL};
+  return true;
+}
+
+// A name for the tensor that no other one has; `keys` holds the next number for each.
+static const char *key_of(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
+  const char *key = name;
+  uintptr_t next = (uintptr_t)leat_bytes_map_get(&w->keys, name, strlen(name));
+  for (; leat_bytes_map_get(&w->keys, key, strlen(key)); next++)
+    key = leat_arena_printf(w->arena, "%s_%llu", name, (unsigned long long)next);
+  leat_bytes_map_set(&w->keys, name, strlen(name), (void *)(next ? next : 1));
+  if (key != name) leat_bytes_map_set(&w->keys, key, strlen(key), (void *)1);
+  leat_vec_push(w->arena, &w->model->weights, (onnx_weight){key, tensor});
+  return key;
+}
+
+// The line that loads it, above all others.
+static const char *load(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
+  const char *id = onnx_identifier(w, name), *key = key_of(w, tensor, name);
+  leat_text_add(&w->weights, "  %s = load(", id);
+  leat_text_add_quoted(&w->weights, w->options->data, strlen(w->options->data));
+  leat_text_add_string(&w->weights, ", ");
+  leat_text_add_quoted(&w->weights, key, strlen(key));
+  leat_text_add_string(&w->weights, ")\n");
+  return id;
+}
+
+onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
+  leat_error error = {0};
+  leat_tensor type;
+  onnx_value value;
+  if (onnx_literal(w, tensor, name, &value)) return value;
+  if (onnx_tensor_type(tensor, name, &type, &error)) {
+    onnx_problem(w, "%s", error.message);
+    return (onnx_value){.text = "0"};
+  }
+  return (onnx_value){load(w, tensor, name), tensor->data_type, false, NULL};
+}
+
+// -- Attributes -----------------------------------------------------------------------------------
+
+const char *onnx_floats(onnx_writer *w, const float *x, size_t count) {
+  leat_text text = {0};
+  for (size_t i = 0; i < count; i++) {
+    leat_text_add_string(&text, i ? ", " : "[");
+    leat_text_add_f32(&text, x[i]);
+  }
+  leat_text_add_string(&text, count ? "]" : "[]");
+  return take(w, &text);
+}
+
+const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count) {
+  leat_text text = {0};
+  for (size_t i = 0; i < count; i++) {
+    leat_text_add_string(&text, i ? ", " : "[");
+    leat_text_add_i64(&text, x[i]);
+  }
+  leat_text_add_string(&text, count ? "]" : "[]");
+  return take(w, &text);
+}
+
+static const char *quoted(onnx_writer *w, const ProtobufCBinaryData *x, size_t count, bool list) {
+  leat_text text = {0};
+  if (list) leat_text_add_string(&text, "[");
+  for (size_t i = 0; i < count; i++) {
+    if (i) leat_text_add_string(&text, ", ");
+    leat_text_add_quoted(&text, x[i].len ? (const char *)x[i].data : "", x[i].len);
+  }
+  if (list) leat_text_add_string(&text, "]");
+  return take(w, &text);
+}
+
+static const char *number_text(onnx_writer *w, int64_t i, char kind) {
+  if (kind == 'b') return i ? "true" : "false";
+  if (kind != 'd') return leat_arena_printf(w->arena, "%lld", (long long)i);
+  const onnx_dtype *dtype = onnx_dtype_of(i);
+  if (dtype && !dtype->is_code && dtype->bits != 4 && dtype->bits != 2)
+    return leat_dtype_name(dtype->carrier);
+  onnx_problem(w, "data type %s cannot be made here", dtype ? dtype->name : "unknown");
+  return NULL;
+}
+
+static const char *take_float(onnx_writer *w, float x) {
+  leat_text text = {0};
+  leat_text_add_f32(&text, x);
+  return take(w, &text);
+}
+
+static const char *tensor_text(onnx_writer *w, const onnx_attribute *a) {
+  if (!a->t) return NULL;
+  const char *name = leat_arena_printf(w->arena, "%s_%s", w->node->output[0], a->name);
+  return onnx_as_tensor(w, onnx_constant(w, a->t, name));
+}
+
+const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *a, char kind) {
+  switch ((int)a->type) {
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return take_float(w, a->f);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return number_text(w, a->i, kind);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING: return quoted(w, &a->s, 1, false);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS: return onnx_floats(w, a->floats, a->n_floats);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS: return onnx_ints(w, a->ints, a->n_ints);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+    return quoted(w, a->strings, a->n_strings, true);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR: return tensor_text(w, a);
+  }
+  return NULL;
+}

@@ -1,0 +1,60 @@
+// An ONNX file that is open, and what writes it as a text. Internal to frontend/onnx/.
+//
+//   model.c     opens a file, lists its tensors: what the module exports
+//   tensor.c    the data of a TensorProto, wherever it lies
+//   literal.c   small constants as the language writes them
+//   text.c      a model as a text: its parameters, its blocks
+//   node.c      a node as a line, by its row in ops.def
+//   special.c   the nodes for which a row does not say enough
+//   ops.c       rows by domain, op and version
+#ifndef LEAT_FRONTEND_ONNX_MODEL_H
+#define LEAT_FRONTEND_ONNX_MODEL_H
+
+#include "base/map.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "frontend/import.h"
+#include "onnx.pb-c.h"
+
+typedef Onnx__AttributeProto onnx_attribute;
+typedef Onnx__GraphProto onnx_graph;
+typedef Onnx__NodeProto onnx_node;
+typedef Onnx__TensorProto onnx_tensor;
+
+// A tensor that the text loads.
+typedef struct onnx_weight {
+  const char *name;
+  const onnx_tensor *tensor;
+} onnx_weight;
+
+struct leat_model_file {
+  leat_arena *arena;
+  const char *path;
+  const Onnx__ModelProto *proto;
+  leat_vec(onnx_weight) weights;   // of the last write
+  leat_named_tensor *tensors;      // the same, sorted; NULL: they are not listed yet
+  leat_vec(const char *) problems; // of the last write
+};
+
+// -- tensor.c -------------------------------------------------------------------------------------
+
+// Of each ONNX data type: what carries it here, and how many bits of it lie in a file. What the
+// language lacks is carried as codes in bytes: floats of 8 and 4 bits as they lie, integers of 4
+// and 2 bits as the numbers that they are. NULL: there is no such type.
+typedef struct onnx_dtype {
+  const char *name; // "FLOAT"
+  leat_dtype carrier;
+  uint8_t bits; // 0: strings
+  bool is_code;
+} onnx_dtype;
+const onnx_dtype *onnx_dtype_of(int64_t data_type);
+
+// Shape and dtype, without the data; `name` is how messages call it.
+leat_status onnx_tensor_type(const onnx_tensor *tensor, const char *name, leat_tensor *out,
+                             leat_error *error);
+// With the data, which lies in the message or is made in the arena. What lies in another file is
+// looked for beside `path`.
+leat_status onnx_tensor_read(leat_arena *arena, const char *path, const onnx_tensor *tensor,
+                             const char *name, leat_tensor *out, leat_error *error);
+
+#endif

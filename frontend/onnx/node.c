@@ -1,0 +1,345 @@
+// A node as a line of the text, by its row in ops.def.
+#include "frontend/onnx/writer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// -- Inputs, outputs, attributes ------------------------------------------------------------------
+
+onnx_value onnx_input(onnx_writer *w, size_t i) {
+  if (i >= w->node->n_input || !*w->node->input[i]) return (onnx_value){0};
+  const onnx_value *value = onnx_find(w, w->node->input[i]);
+  if (value) return *value;
+  onnx_problem(w, "its input `%s` is made by no node before it", w->node->input[i]);
+  return (onnx_value){.text = "0"};
+}
+
+// Numbers and lists of the text have the dtype f32 or i32 where they meet no tensor.
+const char *onnx_as_tensor(onnx_writer *w, onnx_value value) {
+  if (!value.known) return value.text;
+  const onnx_dtype *dtype = onnx_dtype_of(value.data_type);
+  const char *name = dtype ? leat_dtype_name(dtype->carrier) : "i64";
+  bool literal = !isalpha((unsigned char)*value.text) && !strchr("_`", *value.text);
+  if (strcmp(value.text, "[]") == 0) return leat_arena_printf(w->arena, "zeros(%s[0])", name);
+  bool plain = dtype && (dtype->carrier == LEAT_f32 || dtype->carrier == LEAT_i32);
+  bool only = dtype && (dtype->carrier == LEAT_bool || dtype->carrier == LEAT_str);
+  if (only || (plain && literal)) return value.text;
+  return leat_arena_printf(w->arena, "cast(%s, %s)", value.text, name);
+}
+
+static const onnx_attribute *attribute_in(const onnx_call *call, const onnx_node *node,
+                                          const char *name) {
+  for (size_t i = 0; i < node->n_attribute; i++) {
+    const onnx_attribute *a = node->attribute[i];
+    if (!a->name || strcmp(a->name, name) != 0) continue;
+    bool given = a->ref_attr_name && *a->ref_attr_name;
+    return !given ? a : call ? onnx_given_attribute(call, a->ref_attr_name) : NULL;
+  }
+  return NULL;
+}
+
+// What the caller of a function gives for one of its attributes, or the function by itself.
+const onnx_attribute *onnx_given_attribute(const onnx_call *call, const char *name) {
+  const onnx_attribute *found = attribute_in(call->outer, call->node, name);
+  const Onnx__FunctionProto *f = call->function;
+  for (size_t i = 0; i < f->n_attribute_proto && !found; i++)
+    if (f->attribute_proto[i]->name && strcmp(f->attribute_proto[i]->name, name) == 0)
+      found = f->attribute_proto[i];
+  return found;
+}
+
+const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name) {
+  return attribute_in(w->call, w->node, name);
+}
+
+int64_t onnx_int(const onnx_writer *w, const char *name, int64_t otherwise) {
+  const onnx_attribute *a = onnx_attribute_of(w, name);
+  return a ? a->i : otherwise;
+}
+
+// What a function's caller calls one of its outputs; the name itself of anything else.
+static const char *caller_name(const onnx_call *call, const char *name) {
+  for (size_t i = 0; call && i < call->function->n_output && i < call->node->n_output; i++)
+    if (strcmp(call->function->output[i], name) == 0 && *call->node->output[i])
+      return caller_name(call->outer, call->node->output[i]);
+  return name;
+}
+
+const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool known) {
+  leat_text text = {0};
+  for (int i = 0; i < count; i++) {
+    const char *name = (size_t)i < w->node->n_output ? w->node->output[i] : "", *id = "_";
+    if (*name) {
+      id = onnx_identifier(w, caller_name(w->call, name));
+      onnx_bind(w, name, (onnx_value){id, data_type, known, NULL});
+    }
+    leat_text_add(&text, "%s%s", i ? ", " : "", id);
+  }
+  const char *copy = leat_arena_strndup(w->arena, text.data ? text.data : "_", text.size);
+  leat_text_finish(&text);
+  return copy;
+}
+
+// -- A row
+// ------------------------------------------------------------------------------------------
+
+enum { MOST_INPUTS = 1 << 16 };
+
+// A word of a column: `t`, `k=axes`, `keepdims>keep:b`.
+typedef struct word {
+  const char *at;
+  size_t size;
+} word;
+
+static bool next_word(const char **at, word *out) {
+  *at += strspn(*at, " ");
+  *out = (word){*at, strcspn(*at, " ")};
+  *at += out->size;
+  return out->size > 0;
+}
+
+// The arguments that the inputs are: texts, and the names of those that are given by name.
+typedef struct arguments {
+  leat_vec(const char *) items;
+  leat_text named;
+  bool tensors; // one is a tensor for certain
+} arguments;
+
+static bool is_known(onnx_writer *w, const onnx_op *op) {
+  if (!*op->known) return false;
+  const char *at = op->inputs;
+  char kind = 0;
+  word each;
+  for (size_t i = 0; i < w->node->n_input; i++) {
+    if (kind != '*' && next_word(&at, &each)) kind = each.at[0];
+    onnx_value value = onnx_input(w, i);
+    if (kind != 's' && value.text && !value.known) return false;
+  }
+  return true;
+}
+
+static void add_list(onnx_writer *w, arguments *args, size_t first, bool raw) {
+  leat_text list = {0};
+  for (size_t i = first; i < w->node->n_input; i++) {
+    onnx_value value = onnx_input(w, i);
+    leat_text_add(&list, "%s%s", i > first ? ", " : "[",
+                  !value.text ? "none"
+                  : raw       ? value.text
+                              : onnx_as_tensor(w, value));
+  }
+  leat_text_add_string(&list, list.size ? "]" : "[]");
+  leat_vec_push(w->arena, &args->items, leat_arena_strndup(w->arena, list.data, list.size));
+  leat_text_finish(&list);
+}
+
+// `raw`: as what they are, not as tensors.
+static void add_input(onnx_writer *w, arguments *args, const word *spec, size_t i, bool raw) {
+  onnx_value value = onnx_input(w, i);
+  const char *equals = memchr(spec->at, '=', spec->size);
+  if (!value.text && !equals) {
+    onnx_problem(w, "its input %zu is missing", i);
+    value.text = "0";
+  }
+  if (!value.text) return;
+  const char *text = raw || spec->at[0] != 't' ? value.text : onnx_as_tensor(w, value);
+  args->tensors = args->tensors || !value.known;
+  if (equals)
+    leat_text_add(&args->named, ", %.*s=%s", (int)(spec->at + spec->size - equals - 1), equals + 1,
+                  text);
+  else
+    leat_vec_push(w->arena, &args->items, text);
+}
+
+static void add_inputs(onnx_writer *w, const onnx_op *op, arguments *args, bool raw) {
+  const char *at = op->inputs;
+  size_t i = 0;
+  word spec;
+  for (; next_word(&at, &spec); i++) {
+    if (spec.at[0] == '*') {
+      add_list(w, args, i, raw || (spec.size > 1 && spec.at[1] == 'k'));
+      return;
+    }
+    add_input(w, args, &spec, i, raw);
+  }
+  for (; i < w->node->n_input; i++)
+    if (*w->node->input[i]) onnx_problem(w, "it has more inputs than are supported, %zu", i);
+}
+
+// Which attribute of the column a node's one is: its word there; false: it is in none.
+static bool find_attribute(const onnx_op *op, const char *name, word *out) {
+  const char *at = op->attributes;
+  size_t size = strlen(name);
+  while (next_word(&at, out)) {
+    size_t skip = out->at[0] == '!', length = skip;
+    while (length < out->size && !strchr(">:", out->at[length])) length++;
+    if (length - skip == size && memcmp(out->at + skip, name, size) == 0) return true;
+  }
+  return false;
+}
+
+static void add_attribute(onnx_writer *w, const onnx_op *op, const onnx_attribute *own,
+                          leat_text *out) {
+  word spec;
+  const onnx_attribute *a = own->name ? onnx_attribute_of(w, own->name) : NULL;
+  if (!a) return; // it refers to one that nobody gives
+  if (!find_attribute(op, own->name, &spec)) {
+    onnx_problem(w, "its attribute `%s` is not supported; there are: %s", own->name,
+                 *op->attributes ? op->attributes : "none");
+    return;
+  }
+  if (spec.at[0] == '!') return;
+  const char *end = spec.at + spec.size, *colon = memchr(spec.at, ':', spec.size);
+  const char *arrow = memchr(spec.at, '>', spec.size), *from = arrow ? arrow + 1 : spec.at;
+  const char *value = onnx_attribute_text(w, a, colon ? colon[1] : 0);
+  if (value)
+    leat_text_add(out, ", %.*s=%s", (int)((colon ? colon : end) - from), from, value);
+  else
+    onnx_problem(w, "its attribute `%s` is of a type that is not supported", own->name);
+}
+
+// `relu($)`, `$ + $`: each `$` is the next argument.
+static void fill_pattern(onnx_writer *w, const char *pattern, const arguments *args,
+                         leat_text *out) {
+  uint32_t next = 0;
+  for (const char *c = pattern; *c; c++) {
+    if (*c != '$') {
+      leat_text_add_n(out, c, 1);
+    } else if (next < args->items.count) {
+      leat_text_add_string(out, args->items.items[next++]);
+    } else {
+      onnx_problem(w, "it has too few inputs");
+      return;
+    }
+  }
+}
+
+// `onnx_conv`, `onnx_pool(max=true)`: a function of the arguments, then what stands in the
+// brackets.
+static void write_call(const char *pattern, const arguments *args, const char *attributes,
+                       leat_text *out) {
+  int size = (int)strcspn(pattern, "("), more = (int)strlen(pattern) - size - 2;
+  leat_text rest = {0};
+  for (uint32_t i = 0; i < args->items.count; i++)
+    leat_text_add(&rest, ", %s", args->items.items[i]);
+  leat_text_add(&rest, "%s%s", args->named.size ? args->named.data : "", attributes);
+  if (more > 0) leat_text_add(&rest, ", %.*s", more, pattern + size + 1);
+  leat_text_add(out, "%.*s(%s)", size, pattern, rest.size ? rest.data + 2 : "");
+  leat_text_finish(&rest);
+}
+
+static int32_t type_given(onnx_writer *w, const onnx_op *op) {
+  if (!*op->gives) return onnx_input(w, 0).data_type;
+  for (int32_t i = 1; onnx_dtype_of(i); i++)
+    if (strcmp(leat_dtype_name(onnx_dtype_of(i)->carrier), op->gives) == 0) return i;
+  return 0;
+}
+
+static void write_row(onnx_writer *w, const onnx_op *op) {
+  bool known = is_known(w, op), infix = strchr(op->write, '$') != NULL;
+  const char *pattern = known ? op->known : op->write;
+  arguments args = {0};
+  leat_text attributes = {0}, line = {0};
+  bool literals = known;
+  if (infix && !known) // beside a tensor a number is one of its dtype
+    for (size_t i = 0; i < w->node->n_input; i++) {
+      onnx_value value = onnx_input(w, i);
+      literals = literals || (value.text && !value.known);
+    }
+  add_inputs(w, op, &args, literals);
+  for (size_t i = 0; i < w->node->n_attribute; i++)
+    add_attribute(w, op, w->node->attribute[i], &attributes);
+  if (!op->outputs) leat_text_add(&attributes, ", outputs=%zu", w->node->n_output);
+  if (strchr(pattern, '$'))
+    fill_pattern(w, pattern, &args, &line);
+  else
+    write_call(pattern, &args, attributes.size ? attributes.data : "", &line);
+  int count = op->outputs ? op->outputs : (int)w->node->n_output;
+  if (w->node->n_output > (size_t)count)
+    onnx_problem(w, "it has %zu outputs, of which %d are supported", w->node->n_output, count);
+  onnx_line(w, "%s = %s%s", onnx_targets(w, count, type_given(w, op), known),
+            line.size ? line.data : "0", !op->outputs && count == 1 ? "[0]" : "");
+  leat_text_finish(&args.named);
+  leat_text_finish(&attributes);
+  leat_text_finish(&line);
+}
+
+// -- Functions of the model
+// -------------------------------------------------------------------------
+
+enum { DEEPEST_CALL = 50, MOST_NODES = 2000000 };
+
+static const Onnx__FunctionProto *find_function(const onnx_writer *w) {
+  const Onnx__ModelProto *model = w->model->proto;
+  const char *op = w->node->op_type ? w->node->op_type : "";
+  const char *overload = w->node->overload ? w->node->overload : "";
+  for (size_t i = 0; i < model->n_functions; i++) {
+    const Onnx__FunctionProto *f = model->functions[i];
+    if (f->name && strcmp(f->name, op) == 0 &&
+        strcmp(f->domain ? f->domain : "", w->node->domain ? w->node->domain : "") == 0 &&
+        strcmp(f->overload ? f->overload : "", overload) == 0)
+      return f;
+  }
+  return NULL;
+}
+
+// The nodes of the function, where the call stands.
+static void write_function(onnx_writer *w, const Onnx__FunctionProto *f) {
+  onnx_call call = {w->call, f, w->node, w->call ? w->call->depth + 1 : 1};
+  onnx_scope scope = {0}, *outer = w->scope;
+  const onnx_node *node = w->node;
+  if (call.depth > DEEPEST_CALL) {
+    onnx_problem(w, "functions call each other more than %d deep", DEEPEST_CALL);
+    return;
+  }
+  leat_bytes_map_init(&scope.values, w->arena);
+  for (size_t i = 0; i < f->n_input && i < node->n_input; i++) {
+    onnx_value value = onnx_input(w, i);
+    if (value.text)
+      leat_bytes_map_set(&scope.values, f->input[i], strlen(f->input[i]),
+                         leat_arena_memdup(w->arena, &value, sizeof value));
+  }
+  w->scope = &scope;
+  w->call = &call;
+  onnx_write_nodes(w, f->node, f->n_node);
+  for (size_t i = 0; i < f->n_output && i < node->n_output; i++) {
+    const onnx_value *value = onnx_find(w, f->output[i]);
+    w->scope = outer;
+    if (value && *node->output[i]) onnx_bind(w, node->output[i], *value);
+    w->scope = &scope;
+  }
+  w->scope = outer;
+  w->call = call.outer;
+}
+
+static void bind_nothing(onnx_writer *w) {
+  onnx_targets(w, (int)w->node->n_output, 0, false);
+}
+
+static void say_unsupported(onnx_writer *w) {
+  const char *domain = w->node->domain, *name = w->node->op_type ? w->node->op_type : "";
+  const onnx_op *earliest = onnx_op_earliest(domain, name);
+  if (earliest && onnx_version(w, domain))
+    onnx_problem(w, "is supported from opset %lld on: convert the model to a newer one",
+                 (long long)earliest->since);
+  else if (earliest)
+    onnx_problem(w, "the model does not say of which opset its nodes are");
+  else
+    onnx_problem(w, "this op is not supported: write it as others, or as a function of the model");
+  bind_nothing(w);
+}
+
+void onnx_write_node(onnx_writer *w) {
+  if (w->work++ == MOST_NODES) onnx_problem(w, "there are more than %d nodes", MOST_NODES);
+  if (w->work > MOST_NODES) return;
+  const Onnx__FunctionProto *function = find_function(w);
+  const char *name = w->node->op_type ? w->node->op_type : "";
+  const onnx_op *op = onnx_op_find(w->node->domain, name, onnx_version(w, w->node->domain));
+  if (function)
+    write_function(w, function);
+  else if (!op)
+    say_unsupported(w);
+  else if (op->write[0] != '!')
+    write_row(w, op);
+  else
+    onnx_write_special(w, op->write + 1);
+}

@@ -1,0 +1,38 @@
+// The rows of ops.def. A version of an op means what its latest row up to that version says.
+#include "frontend/onnx/writer.h"
+
+#include <string.h>
+
+static const onnx_op ops[] = {
+#define OP(domain, name, since, write, known, inputs, outputs, gives, attributes)                  \
+  {domain, #name, since, write, known, inputs, outputs, gives, attributes},
+#include "frontend/onnx/ops.def"
+#undef OP
+};
+
+bool onnx_domain_is(const char *domain, const char *name) {
+  if (!domain || strcmp(domain, "ai.onnx") == 0) domain = "";
+  return strcmp(domain, name) == 0;
+}
+
+const onnx_op *onnx_op_at(size_t i) {
+  return i < sizeof ops / sizeof *ops ? &ops[i] : NULL;
+}
+
+const onnx_op *onnx_op_find(const char *domain, const char *name, int64_t version) {
+  const onnx_op *found = NULL;
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    if (onnx_domain_is(domain, ops[i].domain) && strcmp(name, ops[i].name) == 0 &&
+        ops[i].since <= version && (!found || ops[i].since > found->since))
+      found = &ops[i];
+  return found;
+}
+
+const onnx_op *onnx_op_earliest(const char *domain, const char *name) {
+  const onnx_op *found = NULL;
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    if (onnx_domain_is(domain, ops[i].domain) && strcmp(name, ops[i].name) == 0 &&
+        (!found || ops[i].since < found->since))
+      found = &ops[i];
+  return found;
+}

@@ -1,0 +1,92 @@
+// The ops for which a row does not say enough.
+#include "frontend/onnx/writer.h"
+
+#include <string.h>
+
+// A Constant is its value: a tensor, or one of the attributes that say it shorter.
+static void write_constant(onnx_writer *w) {
+  const onnx_attribute *a = onnx_attribute_of(w, "value");
+  const char *name = w->node->n_output ? w->node->output[0] : "";
+  onnx_value value = {.text = "0"};
+  if (a && a->t) {
+    onnx_bind(w, name, (onnx_value){NULL, a->t->data_type, false, a->t});
+    return;
+  }
+  static const struct {
+    const char *name;
+    int32_t data_type;
+  } forms[] = {{"value_int", 7},    {"value_ints", 7},   {"value_float", 1},
+               {"value_floats", 1}, {"value_string", 8}, {"value_strings", 8}};
+  a = NULL;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms && !a; i++) {
+    a = onnx_attribute_of(w, forms[i].name);
+    value.data_type = forms[i].data_type;
+  }
+  if (a)
+    value.text = onnx_attribute_text(w, a, 0);
+  else
+    onnx_problem(w, "it has no value that is supported: sparse ones are to be stored dense");
+  value.known = true;
+  onnx_bind(w, name, value);
+}
+
+static bool is_plain(const onnx_dtype *dtype) {
+  return dtype && !dtype->is_code && dtype->bits != 4 && dtype->bits != 2;
+}
+
+// Of what may be a number of compile time only the type is told.
+static void write_cast(onnx_writer *w, onnx_value x, int32_t to) {
+  const onnx_dtype *dtype = onnx_dtype_of(to), *from = onnx_dtype_of(x.data_type);
+  if (!is_plain(dtype) || (from && !is_plain(from))) {
+    onnx_problem(w, "it converts %s to %s, which is not supported yet",
+                 from ? from->name : "a type", dtype ? dtype->name : "an unknown one");
+    onnx_targets(w, 1, to, false);
+    return;
+  }
+  const char *name = leat_dtype_name(dtype->carrier);
+  if (x.known)
+    onnx_line(w, "%s = onnx_cast(%s, %s)", onnx_targets(w, 1, to, true), x.text, name);
+  else
+    onnx_line(w, "%s = onnx_cast(%s, %s)", onnx_targets(w, 1, to, false), x.text, name);
+}
+
+static void write_cast_to(onnx_writer *w) {
+  onnx_value x = onnx_input(w, 0);
+  if (x.text) write_cast(w, x, (int32_t)onnx_int(w, "to", 0));
+}
+
+// Shape → a value everywhere, 0.0 of f32 when none is given.
+static void write_constant_of_shape(onnx_writer *w) {
+  const onnx_attribute *a = onnx_attribute_of(w, "value");
+  onnx_value shape = onnx_input(w, 0), value = {.text = "0.0", .data_type = 1, .known = true};
+  if (a && a->t) {
+    onnx_tensor scalar = *a->t;
+    scalar.n_dims = 0; // one element, of whatever shape
+    if (!onnx_literal(w, &scalar, "value", &value))
+      onnx_problem(w, "its value is not one number of a supported type");
+  }
+  const onnx_dtype *dtype = onnx_dtype_of(value.data_type);
+  bool known = shape.known && value.data_type == 7;
+  onnx_line(w, "%s = onnx_%s(%s, %s, %s)", onnx_targets(w, 1, value.data_type, known),
+            known ? "known_fill" : "fill", shape.text ? shape.text : "[]", value.text,
+            dtype ? leat_dtype_name(dtype->carrier) : "f32");
+}
+
+static const struct {
+  const char *name;
+  void (*write)(onnx_writer *w);
+} specials[] = {
+    {"cast", write_cast_to},
+    {"constant", write_constant},
+    {"constant_of_shape", write_constant_of_shape},
+};
+
+void onnx_write_special(onnx_writer *w, const char *name) {
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+    if (strcmp(specials[i].name, name) == 0) {
+      specials[i].write(w);
+      return;
+    }
+  onnx_problem(w, "this op is not supported yet");
+  onnx_targets(w, (int)w->node->n_output, 0, false);
+}

@@ -1,0 +1,276 @@
+// A model as a text: a function with a line for each node, and an entry that calls it.
+#include "frontend/onnx/writer.h"
+
+#include "frontend/onnx/names.h"
+
+#include <string.h>
+
+void onnx_line(onnx_writer *w, const char *format, ...) {
+  va_list arguments;
+  leat_text_add(&w->lines, "%*s", (int)w->indent, "");
+  va_start(arguments, format);
+  leat_text_add_v(&w->lines, format, arguments);
+  va_end(arguments);
+  leat_text_add_string(&w->lines, "\n");
+}
+
+// -- Problems -------------------------------------------------------------------------------------
+
+// Once: what is asked for an input twice would say so twice.
+static void add_problem(onnx_writer *w, leat_text *text) {
+  leat_model_file *model = w->model;
+  const char *copy = leat_arena_strndup(w->arena, text->data, text->size);
+  uint32_t count = model->problems.count;
+  if (!count || strcmp(model->problems.items[count - 1], copy) != 0)
+    leat_vec_push(w->arena, &model->problems, copy);
+  leat_text_finish(text);
+}
+
+static const char *node_name(const onnx_node *node) {
+  if (node->name && *node->name) return node->name;
+  return node->n_output ? node->output[0] : "";
+}
+
+void onnx_problem(onnx_writer *w, const char *format, ...) {
+  va_list arguments;
+  leat_text text = {0};
+  if (w->node) {
+    const char *domain = w->node->domain ? w->node->domain : "";
+    bool named = !onnx_domain_is(domain, "");
+    leat_text_add(&text, "node `%s` (%s%s%s, opset %lld): ", node_name(w->node),
+                  named ? domain : "", named ? "." : "",
+                  w->node->op_type ? w->node->op_type : "no op",
+                  (long long)onnx_version(w, domain));
+  }
+  va_start(arguments, format);
+  leat_text_add_v(&text, format, arguments);
+  va_end(arguments);
+  add_problem(w, &text);
+}
+
+// -- Names and values -----------------------------------------------------------------------------
+
+// `taken` holds the next number for each name, so that many of one name take no time to tell apart.
+const char *onnx_identifier(onnx_writer *w, const char *name) {
+  char *plain = onnx_plain_name(w->arena, name);
+  const char *id = plain;
+  uintptr_t next = (uintptr_t)leat_bytes_map_get(&w->taken, plain, strlen(plain));
+  for (; leat_bytes_map_get(&w->taken, id, strlen(id)); next++)
+    id = leat_arena_printf(w->arena, "%s_%llu", plain, (unsigned long long)next);
+  leat_bytes_map_set(&w->taken, plain, strlen(plain), (void *)(next ? next : 1));
+  if (id != plain) leat_bytes_map_set(&w->taken, id, strlen(id), (void *)1);
+  return onnx_print_name(w->arena, id);
+}
+
+void onnx_bind(onnx_writer *w, const char *name, onnx_value value) {
+  onnx_value *copy = leat_arena_memdup(w->arena, &value, sizeof value);
+  leat_bytes_map_set(&w->scope->values, name, strlen(name), copy);
+}
+
+const onnx_value *onnx_find(onnx_writer *w, const char *name) {
+  onnx_value *value = NULL;
+  for (onnx_scope *s = w->scope; s && !value; s = s->outer)
+    value = leat_bytes_map_get(&s->values, name, strlen(name));
+  if (value && value->constant) *value = onnx_constant(w, value->constant, name);
+  return value;
+}
+
+void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph) {
+  for (size_t i = 0; i < graph->n_initializer; i++) {
+    const onnx_tensor *tensor = graph->initializer[i];
+    if (tensor->name)
+      onnx_bind(w, tensor->name, (onnx_value){NULL, tensor->data_type, false, tensor});
+  }
+  for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
+    const Onnx__SparseTensorProto *sparse = graph->sparse_initializer[i];
+    const char *name = sparse->values && sparse->values->name ? sparse->values->name : "";
+    onnx_problem(w, "initializer `%s` is sparse, which is not supported: store it dense", name);
+    onnx_bind(w, name, (onnx_value){.text = "0"});
+  }
+}
+
+int64_t onnx_version(const onnx_writer *w, const char *domain) {
+  const Onnx__ModelProto *model = w->model->proto;
+  const Onnx__FunctionProto *f = w->call ? w->call->function : NULL;
+  Onnx__OperatorSetIdProto *const *sets = f ? f->opset_import : model->opset_import;
+  size_t count = f ? f->n_opset_import : model->n_opset_import;
+  for (size_t i = 0; i < count; i++)
+    if (onnx_domain_is(sets[i]->domain, domain ? domain : "") ||
+        (domain && sets[i]->domain && strcmp(sets[i]->domain, domain) == 0) ||
+        (onnx_domain_is(sets[i]->domain, "") && onnx_domain_is(domain, "")))
+      return sets[i]->version;
+  return onnx_domain_is(domain, "") ? 0 : 1;
+}
+
+void onnx_write_nodes(onnx_writer *w, onnx_node *const *nodes, size_t count) {
+  const onnx_node *outer = w->node;
+  for (size_t i = 0; i < count; i++) {
+    w->node = nodes[i];
+    onnx_write_node(w);
+  }
+  w->node = outer;
+}
+
+// -- The parameters of a graph
+// ----------------------------------------------------------------------
+
+// What an input or output is called outside.
+static const char *outer_name(onnx_writer *w, const char *name) {
+  return onnx_print_name(w->arena, onnx_plain_name(w->arena, name));
+}
+
+// A dim of a parameter: a number, a name that is one dim wherever it stands, or `?`.
+static void add_dim(onnx_writer *w, leat_text *out, const Onnx__TensorShapeProto__Dimension *dim) {
+  bool number = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
+  bool name =
+      dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && *dim->dim_param;
+  if (number && dim->dim_value >= 0) {
+    leat_text_add_i64(out, dim->dim_value);
+    return;
+  }
+  if (!name) {
+    leat_text_add_string(out, "?");
+    return;
+  }
+  size_t size = strlen(dim->dim_param);
+  const char *id = leat_bytes_map_get(&w->known_dims, dim->dim_param, size);
+  if (!id) {
+    id = onnx_identifier(w, dim->dim_param);
+    leat_bytes_map_set(&w->known_dims, dim->dim_param, size, (void *)id);
+    leat_text_add(&w->dims, "dim %s\n", id);
+  }
+  leat_text_add_string(out, id);
+}
+
+// Why the input cannot be a parameter; NULL: it can.
+static const char *type_problem(const Onnx__TypeProto *type) {
+  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
+    return "is no tensor; sequences, optionals, maps and sparse tensors cannot be fed";
+  if (!onnx_dtype_of(type->tensor_type->elem_type)) return "has a data type that is unknown";
+  if (!type->tensor_type->shape)
+    return "has no shape; give it one of its rank, with names for unknown dims";
+  return type->tensor_type->shape->n_dim > LEAT_MAX_RANK ? "has more than 8 axes" : NULL;
+}
+
+static const char *type_text(onnx_writer *w, const Onnx__TypeProto *type) {
+  leat_text text = {0};
+  const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
+  leat_text_add(&text, "%s[", leat_dtype_name(onnx_dtype_of(tensor->elem_type)->carrier));
+  for (size_t i = 0; i < tensor->shape->n_dim; i++) {
+    if (i) leat_text_add_string(&text, ", ");
+    add_dim(w, &text, tensor->shape->dim[i]);
+  }
+  leat_text_add_string(&text, "]");
+  const char *copy = leat_arena_strndup(w->arena, text.data, text.size);
+  leat_text_finish(&text);
+  return copy;
+}
+
+// The inputs of the graph as parameters of its function and of the entry, and as arguments.
+typedef struct signature {
+  leat_text inside, outside, arguments;
+} signature;
+
+static const char *separator(const leat_text *text) {
+  return text->size ? ", " : "";
+}
+
+static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *input) {
+  const char *name = input->name ? input->name : "", *why = type_problem(input->type);
+  if (leat_bytes_map_get(&w->scope->values, name, strlen(name))) return; // an initializer
+  const char *inside = onnx_identifier(w, name), *outside = outer_name(w, name);
+  if (why) onnx_problem(w, "input `%s` %s", name, why);
+  onnx_bind(w, name,
+            (onnx_value){inside, why ? 0 : input->type->tensor_type->elem_type, false, NULL});
+  const char *type = why ? "" : type_text(w, input->type);
+  leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside, type);
+  leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside, type);
+  leat_text_add(&s->arguments, "%s%s", separator(&s->arguments), outside);
+}
+
+static bool is_input(const onnx_graph *graph, const char *name) {
+  for (size_t i = 0; i < graph->n_input; i++)
+    if (graph->input[i]->name && strcmp(graph->input[i]->name, name) == 0) return true;
+  return false;
+}
+
+static const char *output_text(onnx_writer *w, const char *name) {
+  const onnx_value *value = onnx_find(w, name);
+  if (value) return onnx_as_tensor(w, *value);
+  onnx_problem(w, "output `%s` is made by no node", name);
+  return "0";
+}
+
+// -- The whole ------------------------------------------------------------------------------------
+
+static void add_head(onnx_writer *w, leat_text *out) {
+  const Onnx__ModelProto *p = w->model->proto;
+  const char *slash = strrchr(w->model->path, '/');
+  leat_text_add(out, "# Made of %s: ONNX, opset %lld", slash ? slash + 1 : w->model->path,
+                (long long)onnx_version(w, ""));
+  if (p->producer_name && *p->producer_name)
+    leat_text_add(out, ", by %s%s%s", p->producer_name, p->producer_version ? " " : "",
+                  p->producer_version ? p->producer_version : "");
+  for (char *c = out->data; *c; c++)
+    if ((unsigned char)*c < ' ') *c = ' ';
+  leat_text_add_string(out, ".\n");
+  if (p->graph->name && *p->graph->name)
+    leat_text_add(out, "graph %s\n", outer_name(w, p->graph->name));
+}
+
+static void write_text(onnx_writer *w, leat_text *out) {
+  const onnx_graph *graph = w->model->proto->graph;
+  signature s = {0};
+  leat_text returned = {0}, results = {0}, targets = {0};
+  onnx_bind_initializers(w, graph);
+  for (size_t i = 0; i < graph->n_input; i++) add_input(w, &s, graph->input[i]);
+  onnx_write_nodes(w, graph->node, graph->n_node);
+  for (size_t i = 0; i < graph->n_output; i++) {
+    const char *name = graph->output[i]->name ? graph->output[i]->name : "";
+    const char *outside = outer_name(w, name);
+    bool fed = is_input(graph, name);
+    leat_text_add(&returned, "%s%s", separator(&returned), output_text(w, name));
+    leat_text_add(&results, "%s%s", separator(&results), outside);
+    leat_text_add(&targets, "%s%s", separator(&targets), fed ? "_" : outside);
+  }
+  const char *function = onnx_identifier(w, "model");
+  add_head(w, out);
+  if (w->dims.size) leat_text_add(out, "\n%s", w->dims.data);
+  leat_text_add(out, "\nfn %s(%s) {\n", function, s.inside.data ? s.inside.data : "");
+  leat_text_add_n(out, w->weights.data, w->weights.size);
+  leat_text_add_n(out, w->lines.data, w->lines.size);
+  leat_text_add(out, "  return %s\n}\n", returned.data ? returned.data : "");
+  leat_text_add(out, "\nentry main(%s) -> (%s) {\n", s.outside.data ? s.outside.data : "",
+                results.data ? results.data : "");
+  leat_text_add(out, "  %s = %s(%s)\n}\n", targets.data ? targets.data : "_", function,
+                s.arguments.data ? s.arguments.data : "");
+  leat_text *texts[] = {&s.inside, &s.outside, &s.arguments, &returned, &results, &targets};
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) leat_text_finish(texts[i]);
+}
+
+// Functions that rows hand to others, `onnx_flat(f=softmax)`: a value of such a name would hide it.
+static void reserve_names(onnx_writer *w) {
+  for (size_t i = 0; onnx_op_at(i); i++) {
+    const char *more = strchr(onnx_op_at(i)->write, '(');
+    if (more && !strchr(onnx_op_at(i)->write, '$')) onnx_reserve_words(&w->taken, more);
+  }
+}
+
+leat_status onnx_write_model(leat_model_file *model, const leat_import_options *options,
+                             char **out) {
+  onnx_scope scope = {0};
+  onnx_writer w = {
+      .model = model, .arena = model->arena, .options = options, .scope = &scope, .indent = 2};
+  leat_text text = {0};
+  leat_bytes_map *maps[] = {&scope.values, &w.taken, &w.known_dims, &w.keys};
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
+  model->weights.count = model->problems.count = 0;
+  model->tensors = NULL;
+  reserve_names(&w);
+  write_text(&w, &text);
+  leat_text_finish(&w.dims);
+  leat_text_finish(&w.weights);
+  leat_text_finish(&w.lines);
+  *out = leat_text_take(&text);
+  return LEAT_OK;
+}

@@ -1,0 +1,117 @@
+// Writing a model as a text: what stands for each of its values, and the lines that make them.
+// Internal to frontend/onnx/.
+#ifndef LEAT_FRONTEND_ONNX_WRITER_H
+#define LEAT_FRONTEND_ONNX_WRITER_H
+
+#include "frontend/onnx/model.h"
+
+// What stands for a value where it is used.
+typedef struct onnx_value {
+  const char *text;            // a name, or a literal; NULL: the input is left out
+  int32_t data_type;           // as ONNX numbers them; 0: nobody has said
+  bool known;                  // it may be a number or a list while compiling, else it is a tensor
+  const onnx_tensor *constant; // what it is, where nothing has used it yet: there is no text then
+} onnx_value;
+
+typedef struct onnx_scope {
+  struct onnx_scope *outer; // of a branch or a body; NULL: of a graph or a function
+  leat_bytes_map values;    // by their names in the file → onnx_value *
+} onnx_scope;
+
+// The function of the model that is being written, of which attributes may be given by its caller.
+typedef struct onnx_call {
+  const struct onnx_call *outer; // whose attributes the node's own may refer to
+  const Onnx__FunctionProto *function;
+  const onnx_node *node;
+  unsigned depth;
+} onnx_call;
+
+typedef struct onnx_writer {
+  leat_model_file *model;
+  leat_arena *arena;
+  const leat_import_options *options;
+  onnx_scope *scope;
+  const onnx_call *call;     // NULL: nodes of the graph
+  const onnx_node *node;     // being written, for problems
+  leat_bytes_map taken;      // identifiers that mean something
+  leat_bytes_map known_dims; // dim_param → identifier
+  leat_bytes_map keys;       // names of tensors that are loaded
+  leat_text dims;            // the lines that declare them
+  leat_text weights;         // the lines that load
+  leat_text lines;
+  unsigned indent;
+  uint64_t work; // nodes written so far, those of inlined functions too
+} onnx_writer;
+
+// -- ops.c ----------------------------------------------------------------------------------------
+
+// How an op is written; see ops.def.
+typedef struct onnx_op {
+  const char *domain, *name;
+  int64_t since;
+  const char *write, *known, *inputs;
+  int outputs;
+  const char *gives, *attributes;
+} onnx_op;
+
+// The row for the op in that version of its domain, whose name may be NULL. NULL: there is none.
+const onnx_op *onnx_op_find(const char *domain, const char *name, int64_t version);
+// NULL: no version of the op has a row; else the earliest one.
+const onnx_op *onnx_op_earliest(const char *domain, const char *name);
+const onnx_op *onnx_op_at(size_t i);                       // row number i; NULL past the last
+bool onnx_domain_is(const char *domain, const char *name); // "" and "ai.onnx" are one
+
+// -- text.c ---------------------------------------------------------------------------------------
+
+// Adds a line at the present indentation.
+void onnx_line(onnx_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// An identifier of the text for a name in the file: that name, where it means nothing else yet.
+const char *onnx_identifier(onnx_writer *w, const char *name);
+const onnx_value *onnx_find(onnx_writer *w, const char *name); // NULL: there is no such value
+void onnx_bind(onnx_writer *w, const char *name, onnx_value value);
+// What cannot be written of the node that is being written: what is wrong, then what to do.
+void onnx_problem(onnx_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// The nodes, in the scope that they are in.
+void onnx_write_nodes(onnx_writer *w, onnx_node *const *nodes, size_t count);
+// The constants of a graph become values.
+void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph);
+// The version of a domain that nodes here are of; 0: nobody has said.
+int64_t onnx_version(const onnx_writer *w, const char *domain);
+leat_status onnx_write_model(leat_model_file *model, const leat_import_options *options,
+                             char **out);
+
+// -- node.c ---------------------------------------------------------------------------------------
+
+// Writes the node that w->node is.
+void onnx_write_node(onnx_writer *w);
+// An input of the node, as it stands; {NULL}: it is left out.
+onnx_value onnx_input(onnx_writer *w, size_t i);
+// As a tensor for certain.
+const char *onnx_as_tensor(onnx_writer *w, onnx_value value);
+// The node's attribute, also one that the function's caller gives; NULL: there is none.
+const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name);
+// One that the caller of a function gives for the function's attribute; NULL: none.
+const onnx_attribute *onnx_given_attribute(const onnx_call *call, const char *name);
+int64_t onnx_int(const onnx_writer *w, const char *name, int64_t otherwise);
+// The identifiers that the node's outputs are bound to, `_` for those that are left out: a, _, b.
+// They are values of that type then.
+const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool known);
+
+// -- literal.c ------------------------------------------------------------------------------------
+
+// A small constant as a literal, which `out` stands for; false: it is none.
+bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, onnx_value *out);
+// A constant of the model under that name: a literal, or what is loaded.
+onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name);
+// What an attribute is in the text: `kind` says what to make of a number ('b' a bool, 'd' a dtype).
+// NULL: it cannot be said, which is reported.
+const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *attribute, char kind);
+const char *onnx_floats(onnx_writer *w, const float *x, size_t count);
+const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count);
+
+// -- special.c ------------------------------------------------------------------------------------
+
+// Writes the node; `name` is what stands behind `!` in its row.
+void onnx_write_special(onnx_writer *w, const char *name);
+
+#endif
