@@ -27,6 +27,12 @@ leat_data_extension leat_data_extended(void) {
   return now;
 }
 
+struct leat_data_part {
+  leat_data_part *next;
+  leat_file_view view;
+  char path[];
+};
+
 // -- Formats --------------------------------------------------------------------------------------
 
 static bool has_ending(const char *path, const char *ending) {
@@ -133,7 +139,7 @@ static leat_status open_view(leat_data_file *out, bool verified, leat_error *err
 leat_status leat_data_file_open(leat_data_file *out, const char *path, bool verified,
                                 leat_error *error) {
   *out = (leat_data_file){0};
-  LEAT_TRY(leat_file_view_open(&out->view, path, error));
+  LEAT_TRY(leat_file_view_map(&out->view, path, error));
   out->path = strdup(path);
   if (out->path) return open_view(out, verified, error);
   leat_file_view_close(&out->view);
@@ -142,7 +148,7 @@ leat_status leat_data_file_open(leat_data_file *out, const char *path, bool veri
 
 leat_status leat_data_file_parse(leat_data_file *out, const void *bytes, size_t size, bool verified,
                                  leat_error *error) {
-  *out = (leat_data_file){.view = {bytes, size}, .path = ""};
+  *out = (leat_data_file){.view = {.data = bytes, .size = size}, .path = ""};
   return open_view(out, verified, error);
 }
 
@@ -150,11 +156,57 @@ void leat_data_file_close(leat_data_file *file) {
   if (file->format) file->format->close(file);
   free(file->tensors);
   free(file->metadata);
+  for (leat_data_part *next, *part = file->parts; part; part = next) {
+    next = part->next;
+    leat_file_view_close(&part->view);
+    free(part);
+  }
   if (file->path && *file->path) {
     leat_file_view_close(&file->view);
     free((char *)file->path);
   }
   *file = (leat_data_file){0};
+}
+
+// -- Several files --------------------------------------------------------------------------------
+
+leat_status leat_data_file_check(const leat_data_file *file, leat_error *error) {
+  LEAT_TRY(leat_file_view_check(&file->view, file->path, error));
+  for (const leat_data_part *part = file->parts; part; part = part->next)
+    LEAT_TRY(leat_file_view_check(&part->view, part->path, error));
+  return LEAT_OK;
+}
+
+// Whether a name, of a file beside the one that names it or in folders there, leads nowhere else.
+static bool stays_here(const char *name) {
+  bool inside = *name && *name != '/';
+  for (const char *at = name; inside && at; at = strchr(at, '/')) {
+    at += *at == '/';
+    inside = strncmp(at, "..", 2) != 0 || (at[2] && at[2] != '/');
+  }
+  return inside;
+}
+
+leat_status leat_data_file_add_part(leat_data_file *file, const char *name,
+                                    const leat_file_view **out, leat_error *error) {
+  const char *slash = strrchr(file->path, '/');
+  if (!*file->path || !stays_here(name))
+    return leat_fail(error, LEAT_INVALID, "it names '%.200s', which is no file beside it", name);
+  int folder = slash ? (int)(slash + 1 - file->path) : 0;
+  size_t room = (size_t)folder + strlen(name) + 1;
+  leat_data_part *part = calloc(1, sizeof *part + room);
+  if (!part) return leat_fail(error, LEAT_MEMORY, "out of memory for '%.200s'", name);
+  snprintf(part->path, room, "%.*s%s", folder, file->path, name);
+  leat_status status = leat_file_check_regular(part->path, error);
+  if (!status) status = leat_file_view_map(&part->view, part->path, error);
+  if (status) {
+    free(part);
+    return status;
+  }
+  part->next = file->parts;
+  file->parts = part;
+  *out = &part->view;
+  return LEAT_OK;
 }
 
 // -- Tensors --------------------------------------------------------------------------------------
@@ -201,6 +253,7 @@ leat_status leat_data_file_read(leat_data_file *file, const char *name, const le
   leat_named_tensor *found = find(file, name);
   *out = NULL;
   if (!found) return leat_data_file_lacks(file, name, error);
+  LEAT_TRY(leat_data_file_check(file, error));
   leat_status status =
       found->tensor.data || !file->format->read ? LEAT_OK : file->format->read(file, found, &cause);
   if (status)

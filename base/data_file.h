@@ -13,7 +13,10 @@
 
 typedef struct leat_data_format leat_data_format;
 
-// A zeroed one is closed. One thread at a time uses it.
+typedef struct leat_data_part leat_data_part; // another file that it has data in
+
+// A zeroed one is closed. One thread at a time uses it. Large files are mapped
+// (leat_file_view_map).
 typedef struct leat_data_file {
   leat_named_tensor *tensors; // sorted by name; `data` is NULL of what is not read yet
   size_t count;
@@ -22,6 +25,7 @@ typedef struct leat_data_file {
   size_t checksums;    // that the file has; 0: others wrote it
   leat_file_view view; // of the file itself
   const char *path;    // as it was opened; its own copy
+  leat_data_part *parts;
   const leat_data_format *format;
   void *content; // the format's
 } leat_data_file;
@@ -45,6 +49,10 @@ LEAT_MUST_USE leat_status leat_data_file_lacks(const leat_data_file *file, const
 LEAT_MUST_USE leat_status leat_data_file_read(leat_data_file *file, const char *name,
                                               const leat_tensor **out, leat_error *error);
 
+// Whether all that it has data in is as it was when it was opened: before and after what is read of
+// it is used. (leat_data_file_read asks by itself.)
+LEAT_MUST_USE leat_status leat_data_file_check(const leat_data_file *file, leat_error *error);
+
 // -- Formats --------------------------------------------------------------------------------------
 
 struct leat_data_format {
@@ -58,6 +66,11 @@ struct leat_data_format {
   leat_status (*read)(leat_data_file *file, leat_named_tensor *tensor, leat_error *error);
   void (*close)(leat_data_file *file); // frees the content, which may be NULL
 };
+
+// For a format's `open` and `read`: another file of that name, beside the file, which is closed
+// with it. LEAT_INVALID: the name leads elsewhere.
+LEAT_MUST_USE leat_status leat_data_file_add_part(leat_data_file *file, const char *name,
+                                                  const leat_file_view **out, leat_error *error);
 
 // What a program can read beyond that. The base library, which is linked into what `leat build`
 // makes, needs no library of others for it.

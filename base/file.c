@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -160,7 +161,41 @@ static leat_status read_regular(int fd, const struct stat *info, const char *pat
   return status;
 }
 
-leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_error *error) {
+static leat_status fail_changed(const char *path, leat_error *error) {
+  return leat_fail(error, LEAT_IO, "'%s' has changed since it was opened", path);
+}
+
+static bool is_unchanged(const leat_file_view *view, const struct stat *now) {
+  return (uint64_t)now->st_size == view->size && now->st_mtim.tv_sec == view->modified[0] &&
+         now->st_mtim.tv_nsec == view->modified[1];
+}
+
+leat_status leat_file_view_check(const leat_file_view *view, const char *path, leat_error *error) {
+  struct stat now;
+  if (!view->mapped) return LEAT_OK;
+  if (fstat(view->fd, &now)) return leat_file_fail(error, "read", path);
+  return is_unchanged(view, &now) ? LEAT_OK : fail_changed(path, error);
+}
+
+// Takes over the file.
+static leat_status map_regular(int fd, const struct stat *info, const char *path,
+                               leat_file_view *out, leat_error *error) {
+  void *data = mmap(NULL, (size_t)info->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED) {
+    leat_status status = leat_file_fail(error, "map", path);
+    close(fd);
+    return status;
+  }
+  *out = (leat_file_view){.data = data,
+                          .size = (size_t)info->st_size,
+                          .mapped = true,
+                          .fd = fd,
+                          .modified = {info->st_mtim.tv_sec, info->st_mtim.tv_nsec}};
+  return LEAT_OK;
+}
+
+static leat_status open_view(leat_file_view *out, const char *path, bool may_map,
+                             leat_error *error) {
   int fd;
   struct stat info;
   unsigned char *data = NULL;
@@ -168,15 +203,36 @@ leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_erro
   *out = (leat_file_view){0};
   LEAT_TRY(open_to_read(path, &fd, &info, error));
   bool known = S_ISREG(info.st_mode) && info.st_size > 0; // files of /proc say that they have 0
+  if (known && may_map && info.st_size >= LEAT_FILE_MAPPED_FROM)
+    return map_regular(fd, &info, path, out, error);
   leat_status status =
       known ? read_regular(fd, &info, path, &data, error)
             : read_all(fd, path, FIRST_READ, longest_stream, (char **)&data, &size, error);
   close(fd);
-  if (!status) *out = (leat_file_view){data, known ? (size_t)info.st_size : size};
+  if (!status) *out = (leat_file_view){.data = data, .size = known ? (size_t)info.st_size : size};
   return status;
 }
 
+leat_status leat_file_view_open(leat_file_view *out, const char *path, leat_error *error) {
+  return open_view(out, path, false, error);
+}
+
+leat_status leat_file_view_map(leat_file_view *out, const char *path, leat_error *error) {
+  return open_view(out, path, true, error);
+}
+
+void leat_file_view_drop(const leat_file_view *view, const void *from, size_t size) {
+  if (!view->mapped || !size) return;
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)from & ~(page - 1);
+  (void)!madvise((void *)begin, (uintptr_t)from + size - begin, MADV_DONTNEED);
+}
+
 void leat_file_view_close(leat_file_view *view) {
-  free((void *)view->data);
+  if (view->mapped) {
+    munmap((void *)view->data, view->size);
+    close(view->fd);
+  } else {
+    free((void *)view->data);
+  }
   *view = (leat_file_view){0};
 }

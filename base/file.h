@@ -8,18 +8,34 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // The bytes of a file, read-only until closed: a copy, aligned to 64 bytes, which stays as it is
-// whatever becomes of the file (a mapping of one that is shortened ends the process). A file that
-// changes while it is read is an error; what is no regular file must end within a GB. A zeroed view
-// is closed.
+// whatever becomes of the file. A file that changes while it is read is an error; what is no
+// regular file must end within a GB. A zeroed view is closed.
 typedef struct leat_file_view {
   const unsigned char *data; // never NULL while open
   size_t size;
+  bool mapped;         // it is no copy; then …
+  int fd;              // … the file, and …
+  int64_t modified[2]; // … when it was written, seconds and nanoseconds
 } leat_file_view;
 
 LEAT_MUST_USE leat_status leat_file_view_open(leat_file_view *out, const char *path,
                                               leat_error *error);
+// The same, but that a large file is mapped: nothing is read before it is used, processes share
+// what is, and the system takes it back when memory is short. Who uses it asks
+// leat_file_view_check, for what is written into the file meanwhile is seen; and where one is cut
+// short, what is read behind its new end ends the process by SIGBUS. A file that is replaced, as
+// leat_file_write does it, stays what it was for those who have it open.
+enum { LEAT_FILE_MAPPED_FROM = 1 << 26 }; // bytes
+LEAT_MUST_USE leat_status leat_file_view_map(leat_file_view *out, const char *path,
+                                             leat_error *error);
+// Whether a mapped file still has the size and the time of writing that it had when it was opened.
+LEAT_MUST_USE leat_status leat_file_view_check(const leat_file_view *view, const char *path,
+                                               leat_error *error);
+// What lies there, in a view, is not needed soon: of a mapped one it takes no memory then.
+void leat_file_view_drop(const leat_file_view *view, const void *from, size_t size);
 void leat_file_view_close(leat_file_view *view);
 
 // What a text names is a file, which may be read again, elsewhere too: /dev/stdin is none.

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/safetensors_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,23 +42,15 @@ static leat_status fail_memory(const reader *r) {
   return leat_fail(r->json.error, LEAT_MEMORY, "no memory for the index");
 }
 
-// Beside the index: no other folder, and so nothing that the index's owner did not put there.
 static leat_status open_shard(reader *r, shard *out) {
-  const char *index = r->out->path, *slash = strrchr(index, '/'), *name = out->name;
-  if (!*index || strchr(name, '/') || !*name)
-    return leat_fail(r->json.error, LEAT_INVALID,
-                     "the index names '%.200s', which is no file beside it", name);
-  int folder = slash ? (int)(slash + 1 - index) : 0;
-  size_t room = (size_t)folder + strlen(name) + 1;
-  char *path = malloc(room);
-  if (!path) return fail_memory(r);
-  snprintf(path, room, "%.*s%s", folder, index, name);
-  leat_status status = leat_file_check_regular(path, r->json.error);
-  if (!status)
-    status = r->verified ? leat_safetensors_open_verified(&out->file, path, r->json.error)
-                         : leat_safetensors_open(&out->file, path, r->json.error);
-  free(path);
-  return status;
+  const leat_file_view *view;
+  leat_error cause = {0};
+  LEAT_TRY(leat_data_file_add_part(r->out, out->name, &view, r->json.error));
+  leat_status status =
+      r->verified ? leat_safetensors_parse_verified(&out->file, view->data, view->size, &cause)
+                  : leat_safetensors_parse(&out->file, view->data, view->size, &cause);
+  if (!status) return LEAT_OK;
+  return leat_fail(r->json.error, status, "'%.200s': %s", out->name, cause.message);
 }
 
 // The file of that name, opened when it is met first: mostly the one that was met last.

@@ -96,6 +96,12 @@ static leat_status read_file(leat_program *program, const char *base, uint32_t n
   return LEAT_OK;
 }
 
+leat_status leat_program_check_files(const leat_program *program, leat_error *error) {
+  for (const leat_file_group *g = program->groups; g; g = g->next)
+    LEAT_TRY(leat_data_file_check(&g->file, error));
+  return LEAT_OK;
+}
+
 static const leat_image_buffer *arg_buffer(const leat_view *view, uint32_t arg) {
   return view->args[arg].is_scalar ? NULL : &view->buffers[view->args[arg].index];
 }

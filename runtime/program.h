@@ -42,6 +42,9 @@ struct leat_program {
 const void *leat_program_data(const leat_program *program, uint64_t where, leat_dtype dtype,
                               int64_t bytes);
 
+// Whether the files that the program reads in place are as they were when it was loaded.
+LEAT_MUST_USE leat_status leat_program_check_files(const leat_program *program, leat_error *error);
+
 // For errors: "`path` (file:line:column)", as far as it is known.
 void leat_origin_print(const leat_view *view, leat_image_origin origin, leat_text *out);
 

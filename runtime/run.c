@@ -405,12 +405,21 @@ static void clear_failure(leat_run *run) {
   leat_runtime_clear_ending(run->executor->runtime, run->ending);
 }
 
+static leat_status check_files(const leat_run *run, leat_error *error) {
+  for (uint32_t p = 0; p < run->executor->part_count; p++)
+    LEAT_TRY(leat_program_check_files(run->executor->parts[p].program, error));
+  return LEAT_OK;
+}
+
+// What files are read in place must not change meanwhile.
 static leat_status execute(leat_run *run, const leat_run_request *request, leat_error *error) {
   leat_executor *executor = run->executor;
+  LEAT_TRY(check_files(run, error));
   LEAT_TRY(leat_run_prepare(run, request, error));
   LEAT_TRY(initialise(run, error));
   for (uint32_t p = 0; p < executor->part_count; p++) run->tables[p] = 0;
-  return executor->has_messages ? execute_exchanging(run, error) : run_tables(run, error);
+  LEAT_TRY(executor->has_messages ? execute_exchanging(run, error) : run_tables(run, error));
+  return check_files(run, error);
 }
 
 static leat_status execute_and_fetch(leat_run *run, const leat_run_request *request,

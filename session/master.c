@@ -82,7 +82,7 @@ static leat_status receive_all(leat_session *session, const leat_remote *remote,
 
 static leat_status put_file(leat_text *out, const char *path, leat_error *error) {
   leat_file_view view;
-  LEAT_TRY(leat_file_view_open(&view, path, error));
+  LEAT_TRY(leat_file_view_map(&view, path, error));
   uint64_t hash[2];
   leat_file_hash(view.data, view.size, hash);
   leat_wire_put_string(out, path);

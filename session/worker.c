@@ -67,7 +67,7 @@ static leat_status check_hash(worker *w, const worker_step *step, leat_wire *in)
 
 static leat_status check_file(worker *w, const char *path, uint64_t size, const uint64_t hash[2]) {
   leat_file_view view;
-  LEAT_TRY(leat_file_view_open(&view, path, &w->session->error));
+  LEAT_TRY(leat_file_view_map(&view, path, &w->session->error));
   uint64_t mine[2];
   leat_file_hash(view.data, view.size, mine);
   bool same = view.size == size && mine[0] == hash[0] && mine[1] == hash[1];

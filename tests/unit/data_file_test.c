@@ -218,6 +218,7 @@ TEST(wrong_indexes_are_refused) {
   check_refused("{}", "lacks a '\"'");
   check_refused("{\"a\": 1}", "no index");
   check_refused("{\"weight_map\": {\"step\": \"../m-2.safetensors\"}}", "no file beside it");
+  check_refused("{\"weight_map\": {\"step\": \"a/../../m-2.safetensors\"}}", "no file beside it");
   check_refused("{\"weight_map\": {\"step\": \"m-1.safetensors\"}}", "which lacks it");
   check_refused("{\"weight_map\": {\"step\": \"m-3.safetensors\"}}", "m-3.safetensors");
   check_refused("{\"weight_map\": {\"step\": \"m.safetensors.index.json\"}}",

@@ -153,6 +153,35 @@ static void rewrite(void) {
   write_in_place(0, "other");
 }
 
+static void make_large(const char *path) { // of holes
+  int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  CHECK(fd >= 0 && ftruncate(fd, LEAT_FILE_MAPPED_FROM) == 0 && close(fd) == 0);
+}
+
+TEST(a_large_file_is_mapped_and_what_changes_it_is_found_out) {
+  leat_file_view view;
+  leat_error error = {0};
+  scratch_path(changing, "large");
+  make_large(changing);
+  CHECK_EQ_INT(leat_file_view_open(&view, changing, NULL), LEAT_OK);
+  CHECK(!view.mapped);
+  leat_file_view_close(&view);
+  CHECK_EQ_INT(leat_file_view_map(&view, changing, NULL), LEAT_OK);
+  CHECK(view.mapped && view.size == LEAT_FILE_MAPPED_FROM && view.data[view.size - 1] == 0);
+  leat_file_view_drop(&view, view.data + 1, view.size - 1);
+  CHECK_EQ_INT(leat_file_view_check(&view, changing, NULL), LEAT_OK);
+  CHECK_EQ_INT(write_text(changing, "replaced", LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+  CHECK_EQ_INT(leat_file_view_check(&view, changing, NULL), LEAT_OK); // it is as it was
+  CHECK(view.data[view.size - 1] == 0);
+  leat_file_view_close(&view);
+  make_large(changing);
+  CHECK_EQ_INT(leat_file_view_map(&view, changing, NULL), LEAT_OK);
+  cut();
+  CHECK_EQ_INT(leat_file_view_check(&view, changing, &error), LEAT_IO);
+  CHECK(strstr(error.message, "large' has changed since it was opened") != NULL);
+  leat_file_view_close(&view);
+}
+
 TEST(a_file_that_changes_while_it_is_read_is_an_error) {
   void (*const changes[])(void) = {cut, lengthen, rewrite};
   leat_file_view view;

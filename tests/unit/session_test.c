@@ -52,6 +52,30 @@ TEST(shapes_change) {
   }
 }
 
+// Large files are not copied: a step that would see half of another is refused.
+TEST(a_file_that_changes_between_steps) {
+  char path[SCRATCH_PATH], text[SCRATCH_PATH + 100];
+  int64_t rows = LEAT_FILE_MAPPED_FROM / 64;
+  leat_tensor table = {LEAT_u8, 2, {rows, 64}, calloc((size_t)rows, 64)}, out;
+  leat_named_tensor named = {"table", table};
+  scratch_path(path, "table.safetensors");
+  snprintf(text, sizeof text,
+           "entry f() -> (y: u8[3]) {\n  y = load(\"%s\", \"table\")[0:3, 1]\n}\n", path);
+  for (int t = 0; t < 2; t++) {
+    CHECK_EQ_INT(leat_safetensors_write(path, &named, 1, NULL, 0, NULL), LEAT_OK);
+    leat_session *session = open_session(text, t ? "ref" : "cpu");
+    leat_step *step = prepare(session, "f");
+    CHECK_EQ_INT(leat_step_run(step, NULL, &out), LEAT_OK);
+    FILE *file = fopen(path, "a");
+    CHECK(file && fputc(1, file) == 1 && fclose(file) == 0);
+    CHECK_EQ_INT(leat_step_run(step, NULL, &out), LEAT_IO);
+    CHECK(strstr(leat_session_message(session), "has changed since it was opened"));
+    leat_step_destroy(step);
+    leat_session_destroy(session);
+  }
+  free(table.data);
+}
+
 TEST(variables_by_name) {
   leat_session *session = open_session("var n: i64[] = 5\n"
                                        "var w: f32[2] = 0\n"
