@@ -7,11 +7,12 @@ BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', f'{ROOT}/build'))
 
 
 class Tree:
-    """`prefix` is what /usr/local would be, `libdir` the part of it that has the libraries."""
+    """`prefix` is what /usr/local would be, `libdir` the part of it that has the libraries. Made, or there already."""
 
     def __init__(self, folder):
-        subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', folder], check=True,
-                       capture_output=True)
+        if not os.path.exists(folder):
+            subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', folder], check=True,
+                           capture_output=True)
         self.folder = folder
         self.prefix = os.path.dirname(self.find('bin/leat')).removesuffix('/bin')
         self.libdir = os.path.relpath(self.find('libleat.a'), self.prefix).removesuffix('/libleat.a')

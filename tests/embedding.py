@@ -1,0 +1,38 @@
+"""The project examples/embedding, built against an installed Leat as its Makefile and its CMakeLists.txt do."""
+import os
+import re
+import shutil
+import subprocess
+
+WAYS = {'cmake, shared': ['cmake'], 'cmake, static': ['cmake', '-DLEAT_IN_PROGRAM=ON'],
+        'make, shared': ['make'], 'make, static': ['make', 'LEAT=leat_static']}
+
+
+def lacks(way):
+    """What this machine has not, or ''."""
+    tools = [tool for tool in (WAYS[way][0], 'cc', 'pkg-config') if not shutil.which(tool)]
+    return f'there is no {tools[0]}' if tools else ''
+
+
+def problem(way, tree, place):
+    """What is wrong when it is built and run below `place`, or ''."""
+    tool, *options = WAYS[way]
+    env = {**tree.environment(), 'LEAT_MODULE_PATH': '', 'XDG_CACHE_HOME': place}
+    folder = f'{place}/{way}'
+    shutil.copytree(f'{tree.prefix}/share/doc/leat/examples/embedding', folder)
+    made = folder if tool == 'make' else f'{folder}/made'
+    commands = [['make', '-s', *options]]
+    if tool == 'cmake':
+        commands = [['cmake', '-S', '.', '-B', 'made', *options], ['cmake', '--build', 'made']]
+    commands += [[f'{made}/learn', 'line.leat', 'line.safetensors'], [f'{made}/predict', 'line.safetensors', '1', '2', '3'],
+                 ['readelf', '-d', f'{made}/learn']]
+    said = []
+    for command in commands:
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
+        said.append(done.stdout)
+        if done.returncode or re.search(r'\.(c|cc|h|hpp):\d.*warning', done.stderr):
+            return f'{way}: {" ".join(command)}:\n{done.stdout}{done.stderr}'
+    if said[-2] != '14.000\n':
+        return f'{way}: predict says {said[-2]}'
+    shared = 'libleat.so' in said[-1] and os.path.exists(f'{tree.prefix}/{tree.libdir}/libleat.so')
+    return '' if shared == way.endswith('shared') else f'{way}: learn needs\n{said[-1]}'
