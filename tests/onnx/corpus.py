@@ -63,6 +63,8 @@ def plain(values, element):
 def difference(got, want, element, rtol, atol):
     """What tells `got` from `want`; '' where nothing does."""
     dtype = numpy.dtype(DTYPES.get(element, 'V1'))
+    if got.dtype.kind == 'S':  # bytes, as strings of Leat are
+        got = numpy.char.decode(got, 'utf-8')
     if got.dtype.kind != dtype.kind or dtype.kind != 'U' and got.dtype != dtype:
         return f'a result of {got.dtype}, not {dtype}'
     if got.shape != want.shape:
