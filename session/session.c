@@ -402,7 +402,9 @@ static leat_status extend_bytes(leat_session *session, const char *path,
   if (!status && size > LEAT_LARGEST_SOURCE)
     status = leat_fail(&session->error, LEAT_INVALID, "'%s' has more than %d bytes", path,
                        LEAT_LARGEST_SOURCE);
+  bool was_mute = leat_diag_mute(session->diag, format != NULL); // nobody wrote it so
   status = status ? leat_session_end(session, status) : extend(session, data, size, path, false);
+  leat_diag_mute(session->diag, was_mute);
   free(text);
   return status;
 }

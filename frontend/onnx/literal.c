@@ -85,7 +85,7 @@ bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, o
       onnx_dtype_of(tensor->data_type)->is_code)
     return false;
   if (onnx_tensor_read(w->arena, w->model->path, tensor, name, &value, NULL)) return false;
-  *out = (onnx_value){literal_text(w, &value, count), tensor->data_type, true, NULL};
+  *out = (onnx_value){literal_text(w, &value, count), tensor->data_type, true, NULL, false};
   return true;
 }
 
@@ -104,11 +104,11 @@ static const char *key_of(onnx_writer *w, const onnx_tensor *tensor, const char 
 // The line that loads it, above all others.
 static const char *load(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
   const char *id = onnx_identifier(w, name), *key = key_of(w, tensor, name);
-  leat_text_add(&w->weights, "  %s = load(", id);
-  leat_text_add_quoted(&w->weights, w->options->data, strlen(w->options->data));
-  leat_text_add_string(&w->weights, ", ");
-  leat_text_add_quoted(&w->weights, key, strlen(key));
-  leat_text_add_string(&w->weights, ")\n");
+  leat_text_add(&w->block.weights, "  %s = load(", id);
+  leat_text_add_quoted(&w->block.weights, w->options->data, strlen(w->options->data));
+  leat_text_add_string(&w->block.weights, ", ");
+  leat_text_add_quoted(&w->block.weights, key, strlen(key));
+  leat_text_add_string(&w->block.weights, ")\n");
   return id;
 }
 
@@ -121,7 +121,7 @@ onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *
     onnx_problem(w, "%s", error.message);
     return (onnx_value){.text = "0"};
   }
-  return (onnx_value){load(w, tensor, name), tensor->data_type, false, NULL};
+  return (onnx_value){load(w, tensor, name), tensor->data_type, false, NULL, false};
 }
 
 // -- Attributes -----------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
     const char *name = (size_t)i < w->node->n_output ? w->node->output[i] : "", *id = "_";
     if (*name) {
       id = onnx_identifier(w, caller_name(w->call, name));
-      onnx_bind(w, name, (onnx_value){id, data_type, known, NULL});
+      onnx_bind(w, name, (onnx_value){id, data_type, known, NULL, false});
     }
     leat_text_add(&text, "%s%s", i ? ", " : "", id);
   }

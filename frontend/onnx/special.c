@@ -9,7 +9,7 @@ static void write_constant(onnx_writer *w) {
   const char *name = w->node->n_output ? w->node->output[0] : "";
   onnx_value value = {.text = "0"};
   if (a && a->t) {
-    onnx_bind(w, name, (onnx_value){NULL, a->t->data_type, false, a->t});
+    onnx_bind(w, name, (onnx_value){NULL, a->t->data_type, false, a->t, false});
     return;
   }
   static const struct {
@@ -76,9 +76,9 @@ static const struct {
   const char *name;
   void (*write)(onnx_writer *w);
 } specials[] = {
-    {"cast", write_cast_to},
-    {"constant", write_constant},
-    {"constant_of_shape", write_constant_of_shape},
+    {"cast", write_cast_to},      {"if", onnx_write_if},
+    {"loop", onnx_write_loop},    {"scan", onnx_write_scan},
+    {"constant", write_constant}, {"constant_of_shape", write_constant_of_shape},
 };
 
 void onnx_write_special(onnx_writer *w, const char *name) {

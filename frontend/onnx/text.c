@@ -1,17 +1,19 @@
 // A model as a text: a function with a line for each node, and an entry that calls it.
 #include "frontend/onnx/writer.h"
 
+#include "base/name.h"
 #include "frontend/onnx/names.h"
 
 #include <string.h>
 
 void onnx_line(onnx_writer *w, const char *format, ...) {
   va_list arguments;
-  leat_text_add(&w->lines, "%*s", (int)w->indent, "");
+  leat_text *lines = &w->block.lines;
+  leat_text_add(lines, "%*s", (int)w->block.indent, "");
   va_start(arguments, format);
-  leat_text_add_v(&w->lines, format, arguments);
+  leat_text_add_v(lines, format, arguments);
   va_end(arguments);
-  leat_text_add_string(&w->lines, "\n");
+  leat_text_add_string(lines, "\n");
 }
 
 // -- Problems -------------------------------------------------------------------------------------
@@ -67,19 +69,33 @@ void onnx_bind(onnx_writer *w, const char *name, onnx_value value) {
   leat_bytes_map_set(&w->scope->values, name, strlen(name), copy);
 }
 
-const onnx_value *onnx_find(onnx_writer *w, const char *name) {
-  onnx_value *value = NULL;
-  for (onnx_scope *s = w->scope; s && !value; s = s->outer)
-    value = leat_bytes_map_get(&s->values, name, strlen(name));
+static bool is_literal(const onnx_value *value) {
+  return value->known && !leat_name_is_word(value->text, strcspn(value->text, "(")) &&
+         *value->text != LEAT_NAME_QUOTE;
+}
+
+// What a body uses of outside goes by the same name in it.
+static onnx_value *find_in(onnx_writer *w, onnx_scope *scope, const char *name) {
+  onnx_value *value = leat_bytes_map_get(&scope->values, name, strlen(name));
   if (value && value->constant) *value = onnx_constant(w, value->constant, name);
+  if (value) value->used = true;
+  if (value || !scope->outer) return value;
+  value = find_in(w, scope->outer, name);
+  if (!value || !scope->is_function || is_literal(value)) return value;
+  leat_vec_push(w->arena, &scope->captured, value->text);
+  leat_bytes_map_set(&scope->values, name, strlen(name), value);
   return value;
+}
+
+const onnx_value *onnx_find(onnx_writer *w, const char *name) {
+  return find_in(w, w->scope, name);
 }
 
 void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph) {
   for (size_t i = 0; i < graph->n_initializer; i++) {
     const onnx_tensor *tensor = graph->initializer[i];
     if (tensor->name)
-      onnx_bind(w, tensor->name, (onnx_value){NULL, tensor->data_type, false, tensor});
+      onnx_bind(w, tensor->name, (onnx_value){NULL, tensor->data_type, false, tensor, false});
   }
   for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
     const Onnx__SparseTensorProto *sparse = graph->sparse_initializer[i];
@@ -180,8 +196,9 @@ static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *
   if (leat_bytes_map_get(&w->scope->values, name, strlen(name))) return; // an initializer
   const char *inside = onnx_identifier(w, name), *outside = outer_name(w, name);
   if (why) onnx_problem(w, "input `%s` %s", name, why);
-  onnx_bind(w, name,
-            (onnx_value){inside, why ? 0 : input->type->tensor_type->elem_type, false, NULL});
+  onnx_bind(
+      w, name,
+      (onnx_value){inside, why ? 0 : input->type->tensor_type->elem_type, false, NULL, false});
   const char *type = why ? "" : type_text(w, input->type);
   leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside, type);
   leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside, type);
@@ -218,6 +235,13 @@ static void add_head(onnx_writer *w, leat_text *out) {
     leat_text_add(out, "graph %s\n", outer_name(w, p->graph->name));
 }
 
+void onnx_add_block(onnx_block *block, leat_text *out) {
+  leat_text_add_n(out, block->weights.data ? block->weights.data : "", block->weights.size);
+  leat_text_add_n(out, block->lines.data ? block->lines.data : "", block->lines.size);
+  leat_text_finish(&block->weights);
+  leat_text_finish(&block->lines);
+}
+
 static void write_text(onnx_writer *w, leat_text *out) {
   const onnx_graph *graph = w->model->proto->graph;
   signature s = {0};
@@ -236,9 +260,9 @@ static void write_text(onnx_writer *w, leat_text *out) {
   const char *function = onnx_identifier(w, "model");
   add_head(w, out);
   if (w->dims.size) leat_text_add(out, "\n%s", w->dims.data);
+  leat_text_add_n(out, w->functions.data ? w->functions.data : "", w->functions.size);
   leat_text_add(out, "\nfn %s(%s) {\n", function, s.inside.data ? s.inside.data : "");
-  leat_text_add_n(out, w->weights.data, w->weights.size);
-  leat_text_add_n(out, w->lines.data, w->lines.size);
+  onnx_add_block(&w->block, out);
   leat_text_add(out, "  return %s\n}\n", returned.data ? returned.data : "");
   leat_text_add(out, "\nentry main(%s) -> (%s) {\n", s.outside.data ? s.outside.data : "",
                 results.data ? results.data : "");
@@ -250,6 +274,7 @@ static void write_text(onnx_writer *w, leat_text *out) {
 
 // Functions that rows hand to others, `onnx_flat(f=softmax)`: a value of such a name would hide it.
 static void reserve_names(onnx_writer *w) {
+  onnx_reserve_words(&w->taken, "carried xs outer"); // parameters of bodies
   for (size_t i = 0; onnx_op_at(i); i++) {
     const char *more = strchr(onnx_op_at(i)->write, '(');
     if (more && !strchr(onnx_op_at(i)->write, '$')) onnx_reserve_words(&w->taken, more);
@@ -259,8 +284,11 @@ static void reserve_names(onnx_writer *w) {
 leat_status onnx_write_model(leat_model_file *model, const leat_import_options *options,
                              char **out) {
   onnx_scope scope = {0};
-  onnx_writer w = {
-      .model = model, .arena = model->arena, .options = options, .scope = &scope, .indent = 2};
+  onnx_writer w = {.model = model,
+                   .arena = model->arena,
+                   .options = options,
+                   .scope = &scope,
+                   .block.indent = 2};
   leat_text text = {0};
   leat_bytes_map *maps[] = {&scope.values, &w.taken, &w.known_dims, &w.keys};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
@@ -269,8 +297,7 @@ leat_status onnx_write_model(leat_model_file *model, const leat_import_options *
   reserve_names(&w);
   write_text(&w, &text);
   leat_text_finish(&w.dims);
-  leat_text_finish(&w.weights);
-  leat_text_finish(&w.lines);
+  leat_text_finish(&w.functions);
   *out = leat_text_take(&text);
   return LEAT_OK;
 }

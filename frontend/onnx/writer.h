@@ -11,12 +11,22 @@ typedef struct onnx_value {
   int32_t data_type;           // as ONNX numbers them; 0: nobody has said
   bool known;                  // it may be a number or a list while compiling, else it is a tensor
   const onnx_tensor *constant; // what it is, where nothing has used it yet: there is no text then
+  bool used;
 } onnx_value;
 
 typedef struct onnx_scope {
-  struct onnx_scope *outer; // of a branch or a body; NULL: of a graph or a function
-  leat_bytes_map values;    // by their names in the file → onnx_value *
+  struct onnx_scope *outer;        // of a branch or a body; NULL: of a graph or a function
+  leat_bytes_map values;           // by their names in the file → onnx_value *
+  bool is_function;                // in the text: what it uses of the outer scope is handed to it
+  leat_vec(const char *) captured; // what that is
 } onnx_scope;
+
+// The lines of a function of the text.
+typedef struct onnx_block {
+  leat_text weights; // those that load
+  leat_text lines;
+  unsigned indent;
+} onnx_block;
 
 // The function of the model that is being written, of which attributes may be given by its caller.
 typedef struct onnx_call {
@@ -37,10 +47,9 @@ typedef struct onnx_writer {
   leat_bytes_map known_dims; // dim_param → identifier
   leat_bytes_map keys;       // names of tensors that are loaded
   leat_text dims;            // the lines that declare them
-  leat_text weights;         // the lines that load
-  leat_text lines;
-  unsigned indent;
-  uint64_t work; // nodes written so far, those of inlined functions too
+  leat_text functions;       // the bodies of loops, whole
+  onnx_block block;          // being written
+  uint64_t work;             // nodes written so far, those of inlined functions too
 } onnx_writer;
 
 // -- ops.c ----------------------------------------------------------------------------------------
@@ -77,6 +86,8 @@ void onnx_write_nodes(onnx_writer *w, onnx_node *const *nodes, size_t count);
 void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph);
 // The version of a domain that nodes here are of; 0: nobody has said.
 int64_t onnx_version(const onnx_writer *w, const char *domain);
+// Ends what a scope or a function began: its lines, behind those that load.
+void onnx_add_block(onnx_block *block, leat_text *out);
 leat_status onnx_write_model(leat_model_file *model, const leat_import_options *options,
                              char **out);
 
@@ -108,6 +119,12 @@ onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *attribute, char kind);
 const char *onnx_floats(onnx_writer *w, const float *x, size_t count);
 const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count);
+
+// -- control.c ------------------------------------------------------------------------------------
+
+void onnx_write_if(onnx_writer *w);
+void onnx_write_loop(onnx_writer *w);
+void onnx_write_scan(onnx_writer *w);
 
 // -- special.c ------------------------------------------------------------------------------------
 
