@@ -109,6 +109,11 @@ void leat_frontend_parameters(leat_frontend *frontend, const char *of, leat_name
 bool leat_frontend_describe(const leat_frontend *frontend, const char *name, leat_text *out);
 // All that a source of the diag defines; false: its errors are in the diag.
 bool leat_describe_text(leat_diag *diag, uint32_t source, leat_text *out);
+// What Leat itself has under that name: an op, a function of the library or of compile time; false:
+// nothing (library_help.c).
+bool leat_describe_own(const char *name, leat_text *out);
+enum { LEAT_HELP_COLUMN = 18 };                    // where what is said of a name begins
+void leat_describe_op(leat_op op, leat_text *out); // in a line
 // The compile-time functions, and a line on each; NULL past the last.
 const char *leat_builtin_name(uint32_t i);
 const char *leat_builtin_help(uint32_t i);

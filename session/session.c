@@ -556,6 +556,21 @@ char *leat_session_describe(const leat_session *session, const char *name) {
   return status ? NULL : text;
 }
 
+static leat_status describe_own(const char *name, char **out) {
+  leat_text text = {0};
+  *out = leat_describe_own(name, &text) ? leat_text_take(&text) : NULL;
+  leat_text_finish(&text);
+  return LEAT_OK;
+}
+
+char *leat_describe(const char *name) {
+  char *text = NULL;
+  leat_status status;
+  if (!name) return NULL;
+  LEAT_RECOVER(status, describe_own(name, &text));
+  return status ? NULL : text;
+}
+
 const char *leat_session_shown_text(const leat_session *session) {
   return leat_session_is_made(session) ? leat_frontend_shown_text(session->frontend) : "";
 }

@@ -124,6 +124,8 @@ LEAT_MUST_USE leat_status leat_session_hold(leat_session *session, const char *n
                                             const leat_tensor *value);
 // The documentation and head of a function that the session's texts define, malloc'ed; NULL: none.
 char *leat_session_describe(const leat_session *session, const char *name);
+// The same of what Leat itself has: an op, a function of the library, one of compile time.
+char *leat_describe(const char *name);
 // For a program that completes what somebody types: the names that there are, one a call of `take`.
 typedef enum leat_name_kind {
   LEAT_NAMES,      // that mean something at top level

@@ -193,6 +193,7 @@ TEST(arguments_that_are_none) {
   REFUSED(leat_variable_read(session, "w", NULL));
   REFUSED(leat_variable_write(session, NULL, &value));
   CHECK(!leat_session_describe(session, NULL));
+  CHECK(!leat_describe(NULL) && !leat_describe("relo"));
   leat_session_names(session, LEAT_PARAMETERS, NULL, never, NULL);
   leat_session_names(session, LEAT_NAMES, NULL, NULL, NULL);
   for (int i = -1; i <= 2; i += 3) {
