@@ -368,11 +368,16 @@ void leat_image_begin(leat_codegen_state *cg) {
   leat_image_writer_claims(&image->out, cg->graph, 0);
 }
 
+static leat_text_index text_or_none(leat_image_state *image, const char *text) {
+  return leat_image_writer_text(&image->out, text ? text : "");
+}
+
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
   leat_image_state *image = state_of(cg);
-  leat_image header = {
-      .device = leat_image_writer_text(&image->out, cg->graph->device ? cg->graph->device : ""),
-      .name = leat_image_writer_text(&image->out, cg->graph->name)};
+  leat_image header = {.device = text_or_none(image, cg->graph->device)};
+  header.name = leat_image_writer_text(&image->out, cg->graph->name);
+  header.entry = text_or_none(image, cg->options->entry);
+  header.about = text_or_none(image, cg->options->about);
   for (uint32_t i = 0; i < cg->arenas.count; i++) {
     const leat_arena_plan *arena = &cg->arenas.items[i];
     leat_image_arena record = {.size = leat_image_writer_formula(&image->out, arena->size),

@@ -172,6 +172,7 @@ static void print_task(const leat_image *image, uint32_t number, const leat_imag
 void leat_image_print(const leat_image *image, leat_text *out) {
   leat_text_add(out, "image %s on %s\n", text_of(image, image->name),
                 text_of(image, image->device));
+  if (*text_of(image, image->entry)) leat_text_add(out, "is %s\n", text_of(image, image->entry));
   for (uint32_t i = 0; i < image->arenas.count; i++) {
     leat_text_add(out, "arena %u: ", i);
     const leat_image_arena *arena = &RECORDS(image, arenas, leat_image_arena)[i];

@@ -5,6 +5,15 @@
 
 #include <string.h>
 
+void leat_frontend_entry_doc(const leat_frontend *e, const char *name, leat_text *out) {
+  const leat_stmt *stmt = leat_map_get(&e->documented, leat_intern(e->strings, name));
+  for (const char *line = stmt ? stmt->doc : NULL; line;) {
+    size_t size = strcspn(line, "\n"), space = *line == ' ';
+    leat_text_add(out, "%.*s\n", (int)(size - space), line + space);
+    line = line[size] ? line + size + 1 : NULL;
+  }
+}
+
 static void describe(const leat_diag *diag, const leat_stmt *stmt, leat_text *out) {
   for (const char *line = stmt->doc; line;) {
     size_t size = strcspn(line, "\n");

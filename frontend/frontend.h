@@ -107,6 +107,8 @@ void leat_frontend_parameters(leat_frontend *frontend, const char *of, leat_name
 
 // What the texts so far define under that name; false: nothing.
 bool leat_frontend_describe(const leat_frontend *frontend, const char *name, leat_text *out);
+// The `##` lines of an entry, each with a newline behind it, as far as it has any.
+void leat_frontend_entry_doc(const leat_frontend *frontend, const char *name, leat_text *out);
 // All that a source of the diag defines; false: its errors are in the diag.
 bool leat_describe_text(leat_diag *diag, uint32_t source, leat_text *out);
 // What Leat itself has under that name: an op, a function of the library or of compile time; false:

@@ -121,7 +121,8 @@ static leat_status check_formulas(checker *c) {
   for (uint32_t i = 0; i < image->arenas.count; i++)
     if (!formula_ok(c, c->view.arenas[i].size) || c->view.arenas[i].table >= image->tables.count)
       return DAMAGED(c, "arena %u", i);
-  if (image->arenas.count == 0 || !text_ok(c, image->device) || !text_ok(c, image->name))
+  if (image->arenas.count == 0 || !text_ok(c, image->device) || !text_ok(c, image->name) ||
+      !text_ok(c, image->entry) || !text_ok(c, image->about))
     return DAMAGED(c, "the header's indices");
   return LEAT_OK;
 }

@@ -1,5 +1,5 @@
 // The `main` of an executable that `leat build` makes: reads feeds from files and the command line,
-// runs the entry once, writes or prints what it fetched.
+// runs an entry, writes or prints what it fetched. Where it has several, the first word says which.
 #include "leat/runtime.h"
 
 #include "base/file.h"
@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@ enum { EXIT_FINE, EXIT_FAILED, EXIT_USAGE };
 
 typedef struct program {
   leat_model *model;
+  const char *name; // of the program, with the entry where there are several
+  int entry;        // -1: none is named, though there are several
   leat_tensor *feeds, *fetches;
   leat_feed *given; // whose tensors the feeds are
   leat_arena *arena;
@@ -26,6 +29,7 @@ typedef struct program {
   const char *restore, *save;
   bool partial; // the file to restore may lack variables
   bool overwrite;
+  int steps;  // how often it runs
   bool usage; // an error now is one of the command line
   leat_error error;
 } program;
@@ -35,24 +39,51 @@ static void say(void *context, const char *text) {
   puts(text);
 }
 
-static void print_help(const program *p, const char *name) {
-  printf("usage: %s [OPTION…]\n\n"
+static void print_about(const char *text, const char *before) {
+  for (size_t size; *text; text += size + (text[size] == '\n')) {
+    size = strcspn(text, "\n");
+    printf("%s%.*s\n", size ? before : "", (int)size, text);
+  }
+}
+
+static void print_entries(const program *p) {
+  printf("usage: %s ENTRY [OPTION…]\n\nentries:\n", p->name);
+  for (int e = 0; e < leat_model_entry_count(p->model); e++) {
+    printf("  %s\n", leat_model_entry_name(p->model, e));
+    print_about(leat_model_entry_about(p->model, e), "      ");
+  }
+  printf("\n%s ENTRY --help says what an entry takes and gives.\n", p->name);
+}
+
+static void print_ports(const program *p) {
+  const leat_model *m = p->model;
+  int e = p->entry;
+  if (leat_model_feed_count(m, e)) printf("\nfeeds:\n");
+  for (int i = 0; i < leat_model_feed_count(m, e); i++)
+    printf("  %s: %s%s\n", leat_model_feed_name(m, e, i), leat_model_feed_type(m, e, i),
+           leat_model_feed_has_fallback(m, e, i) ? " (has a default)" : "");
+  if (leat_model_fetch_count(m, e)) printf("\nresults:\n");
+  for (int i = 0; i < leat_model_fetch_count(m, e); i++)
+    printf("  %s: %s\n", leat_model_fetch_name(m, e, i), leat_model_fetch_type(m, e, i));
+}
+
+static void print_help(const program *p) {
+  if (p->entry < 0) return print_entries(p);
+  const char *about = leat_model_entry_about(p->model, p->entry);
+  printf("usage: %s [OPTION…]\n%s", p->name, *about ? "\n" : "");
+  print_about(about, "");
+  printf("\n"
          "  --feed NAME=VALUE      gives a feed its value: 0.5, [1, 2, 3], \"text\"\n"
          "  --feed NAME=@FILE.npy  or from a file\n"
          "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
+         "  --steps N              runs N times, shows the last results\n"
          "  --threads N            at most so many threads (default: the cores)\n"
-         "  --vars FILE            begins with the variables of a safetensors file\n"
+         "  --restore FILE         begins with the variables of a safetensors file\n"
          "  --partial              even if that file lacks some of them\n"
          "  --save FILE            writes the variables to a safetensors file at the end\n"
          "  --overwrite            which may replace whatever that file holds\n"
-         "  --help                 this text\n\nfeeds:\n",
-         name);
-  for (int i = 0; i < leat_model_feed_count(p->model); i++)
-    printf("  %s: %s%s\n", leat_model_feed_name(p->model, i), leat_model_feed_type(p->model, i),
-           leat_model_feed_has_fallback(p->model, i) ? " (has a default)" : "");
-  printf("\nresults:\n");
-  for (int i = 0; i < leat_model_fetch_count(p->model); i++)
-    printf("  %s: %s\n", leat_model_fetch_name(p->model, i), leat_model_fetch_type(p->model, i));
+         "  --help                 this text\n");
+  print_ports(p);
 }
 
 // Whether the `length` bytes of `name` mean `full`: all of it, or else what follows its last '/'.
@@ -65,14 +96,14 @@ static bool names(const char *name, size_t length, const char *full, bool whole)
 // The number of the feed or fetch that `text` names, a whole name before a short one; *out_value:
 // what follows the '='.
 static leat_status find_name(program *p, const char *text, int count,
-                             const char *(*name_of)(const leat_model *, int), const char *kind,
+                             const char *(*name_of)(const leat_model *, int, int), const char *kind,
                              int *out, const char **out_value) {
   size_t length;
   const char *name = leat_name_given(text, &length, out_value);
   if (!name) return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=VALUE", text);
   for (int whole = 1; whole >= 0; whole--)
     for (*out = 0; *out < count; ++*out)
-      if (names(name, length, name_of(p->model, *out), whole)) return LEAT_OK;
+      if (names(name, length, name_of(p->model, p->entry, *out), whole)) return LEAT_OK;
   return leat_fail(&p->error, LEAT_NOT_FOUND, "there is no %s `%.*s` (--help lists them)", kind,
                    (int)length, name);
 }
@@ -80,10 +111,12 @@ static leat_status find_name(program *p, const char *text, int count,
 static leat_status take_feed(program *p, const char *text) {
   int i;
   const char *value;
-  LEAT_TRY(find_name(p, text, leat_model_feed_count(p->model), leat_model_feed_name, "feed", &i,
+  const leat_model *m = p->model;
+  LEAT_TRY(find_name(p, text, leat_model_feed_count(m, p->entry), leat_model_feed_name, "feed", &i,
                      &value));
-  leat_feed_port port = {leat_model_feed_name(p->model, i), leat_model_feed_type(p->model, i),
-                         leat_model_feed_dtype(p->model, i), leat_model_feed_rank(p->model, i)};
+  leat_feed_port port = {leat_model_feed_name(m, p->entry, i), leat_model_feed_type(m, p->entry, i),
+                         leat_model_feed_dtype(m, p->entry, i),
+                         leat_model_feed_rank(m, p->entry, i)};
   if (p->feeds[i].data) return leat_fail(&p->error, LEAT_INVALID, "`%s` is fed twice", port.name);
   p->usage = *value != '@'; // else what is wrong is wrong with the file
   LEAT_TRY(leat_feed_read(p->arena, value, &port, &p->given[i], &p->error));
@@ -95,8 +128,8 @@ static leat_status take_feed(program *p, const char *text) {
 static leat_status take_output(program *p, const char *text) {
   int i;
   const char *value;
-  LEAT_TRY(find_name(p, text, leat_model_fetch_count(p->model), leat_model_fetch_name, "result", &i,
-                     &value));
+  LEAT_TRY(find_name(p, text, leat_model_fetch_count(p->model, p->entry), leat_model_fetch_name,
+                     "result", &i, &value));
   if (*value != '@')
     return leat_fail(&p->error, LEAT_INVALID, "`%s` should look like NAME=@FILE.npy", text);
   p->outputs[i] = value + 1;
@@ -109,7 +142,7 @@ static leat_status from_model(program *p, leat_status status) {
 }
 
 static leat_status check_files(program *p) {
-  for (int i = 0; i < leat_model_fetch_count(p->model); i++)
+  for (int i = 0; i < leat_model_fetch_count(p->model, p->entry); i++)
     LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
   LEAT_TRY(leat_check_save_path(p->save, p->restore, p->overwrite, &p->error));
   if (p->save) LEAT_TRY(from_model(p, leat_model_check_save(p->model, p->save)));
@@ -117,13 +150,13 @@ static leat_status check_files(program *p) {
 }
 
 static leat_status show_results(program *p) {
-  for (int i = 0; i < leat_model_fetch_count(p->model); i++) {
+  for (int i = 0; i < leat_model_fetch_count(p->model, p->entry); i++) {
     if (p->outputs[i]) {
       LEAT_TRY(leat_npy_write(p->outputs[i], &p->fetches[i], &p->error));
       continue;
     }
     leat_text text = {0};
-    leat_result_format(leat_model_fetch_name(p->model, i), &p->fetches[i], &text);
+    leat_result_format(leat_model_fetch_name(p->model, p->entry, i), &p->fetches[i], &text);
     puts(text.data);
     leat_text_finish(&text);
   }
@@ -139,7 +172,8 @@ static leat_status run(program *p) {
     LEAT_TRY(from_model(p, p->partial ? leat_model_restore_partial(model, p->restore)
                                       : leat_model_restore(model, p->restore)));
   if (p->save) leat_stop_at_signals(0.1);
-  LEAT_TRY(from_model(p, leat_model_run(model, p->feeds, p->fetches)));
+  for (int i = 0; i < p->steps && !(i && leat_stopped); i++)
+    LEAT_TRY(from_model(p, leat_model_run(model, p->entry, p->feeds, p->fetches)));
   leat_status saved = p->save ? from_model(p, leat_model_save(model, p->save)) : LEAT_OK;
   if (!saved && leat_stopped)
     return leat_fail(&p->error, LEAT_ABORTED, "%s; %s holds the state behind the run",
@@ -150,39 +184,45 @@ static leat_status run(program *p) {
 
 enum {
   OPTION_FEED = 256,
+  OPTION_STEPS,
   OPTION_THREADS,
-  OPTION_VARS,
+  OPTION_RESTORE,
   OPTION_PARTIAL,
   OPTION_SAVE,
   OPTION_OVERWRITE,
   OPTION_HELP
 };
 static const struct option options[] = {{"feed", required_argument, NULL, OPTION_FEED},
+                                        {"steps", required_argument, NULL, OPTION_STEPS},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
-                                        {"vars", required_argument, NULL, OPTION_VARS},
+                                        {"restore", required_argument, NULL, OPTION_RESTORE},
                                         {"partial", no_argument, NULL, OPTION_PARTIAL},
                                         {"save", required_argument, NULL, OPTION_SAVE},
                                         {"overwrite", no_argument, NULL, OPTION_OVERWRITE},
                                         {"help", no_argument, NULL, OPTION_HELP},
                                         {0}};
 
+// False: it is no number from 1 on, which was shown.
+static bool take_number(const char *program, const char *option, int most, int *out) {
+  char *end;
+  long value = strtol(optarg, &end, 10);
+  *out = (int)value;
+  if (!*end && end != optarg && value >= 1 && value <= most) return true;
+  fprintf(stderr, "%s: --%s takes a number from 1 to %d\n", program, option, most);
+  return false;
+}
+
 // What the model is made with, the rest needs the model: two walks. False: a mistake, which was
 // shown.
-static bool take_model_options(leat_model_options *out, int argc, char **argv) {
+static bool take_model_options(program *p, leat_model_options *out, int argc, char **argv) {
   bool fine = true;
   opterr = 1;
   optind = 1;
   for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
-    char *end;
     if (option == '?') fine = false;
     if (option == OPTION_OVERWRITE) out->overwrite = true;
-    if (option != OPTION_THREADS) continue;
-    long value = strtol(optarg, &end, 10);
-    if (*end || end == optarg || value < 1 || value > 1024) {
-      fprintf(stderr, "%s: --threads takes a number from 1 to 1024\n", argv[0]);
-      fine = false;
-    }
-    out->threads = (int)value;
+    if (option == OPTION_THREADS) fine &= take_number(argv[0], "threads", 1024, &out->threads);
+    if (option == OPTION_STEPS) fine &= take_number(argv[0], "steps", INT_MAX, &p->steps);
   }
   if (optind < argc) {
     fprintf(stderr, "%s: what is `%s`?\n", argv[0], argv[optind]);
@@ -193,22 +233,26 @@ static bool take_model_options(leat_model_options *out, int argc, char **argv) {
 
 static leat_status take_options(program *p, int argc, char **argv, bool *out_help) {
   optind = 1;
+  for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;)
+    if (option == OPTION_HELP) *out_help = true;
+  if (p->entry < 0 && !*out_help)
+    return leat_fail(&p->error, LEAT_INVALID, "which entry? --help lists them");
+  optind = 1;
   for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
     switch (option) {
     case OPTION_FEED: LEAT_TRY(take_feed(p, optarg)); break;
     case 'o': LEAT_TRY(take_output(p, optarg)); break;
-    case OPTION_VARS: p->restore = optarg; break;
+    case OPTION_RESTORE: p->restore = optarg; break;
     case OPTION_PARTIAL: p->partial = true; break;
     case OPTION_SAVE: p->save = optarg; break;
-    case OPTION_HELP: *out_help = true; break;
     }
   }
   return LEAT_OK;
 }
 
 static leat_status prepare(program *p) {
-  size_t feeds = (size_t)leat_model_feed_count(p->model) + 1;
-  size_t fetches = (size_t)leat_model_fetch_count(p->model) + 1;
+  size_t feeds = (size_t)leat_model_feed_count(p->model, p->entry) + 1;
+  size_t fetches = (size_t)leat_model_fetch_count(p->model, p->entry) + 1;
   p->arena = leat_arena_try_create();
   p->feeds = calloc(feeds, sizeof *p->feeds);
   p->given = calloc(feeds, sizeof *p->given);
@@ -220,7 +264,7 @@ static leat_status prepare(program *p) {
 
 static void finish(program *p) {
   leat_file_unclaim(p->save);
-  for (int i = 0; p->given && i < leat_model_feed_count(p->model); i++)
+  for (int i = 0; p->given && i < leat_model_feed_count(p->model, p->entry); i++)
     leat_feed_close(&p->given[i]);
   free(p->feeds);
   free(p->given);
@@ -237,26 +281,46 @@ static leat_status act(program *p, int argc, char **argv) {
   LEAT_TRY(take_options(p, argc, argv, &help));
   p->usage = false;
   if (!help) return run(p);
-  print_help(p, argv[0]);
+  print_help(p);
   return LEAT_OK;
 }
 
-int leat_executable_main(const leat_image *image, const leat_kernel_function *kernels, int argc,
-                         char **argv) {
-  program p = {0};
-  leat_model_options model_options = {.print = say};
-  if (!take_model_options(&model_options, argc, argv)) {
-    fprintf(stderr, "Try %s --help.\n", argv[0]);
+// entry NULL: none is named.
+static leat_status choose_entry(program *p, const char *entry) {
+  if (leat_model_entry_count(p->model) == 1) return LEAT_OK;
+  p->entry = entry ? leat_model_find_entry(p->model, entry) : -1;
+  if (p->entry >= 0 || !entry) return LEAT_OK;
+  p->usage = true;
+  return leat_fail(&p->error, LEAT_NOT_FOUND, "there is no such entry (--help lists them)");
+}
+
+static leat_status create(program *p, const leat_built_step *steps, const char *entry,
+                          const leat_model_options *options) {
+  leat_status status = leat_model_create(steps, options, &p->model);
+  if (!status) return choose_entry(p, entry);
+  return leat_fail(&p->error, status, "%s",
+                   p->model ? leat_model_message(p->model) : "out of memory");
+}
+
+int leat_executable_main(const leat_built_step *steps, int argc, char **argv) {
+  program p = {.steps = 1};
+  leat_model_options options = {.print = say};
+  bool several = steps[0].image && steps[1].image;
+  const char *entry = several && argc > 1 && *argv[1] != '-' ? argv[1] : NULL;
+  char name[256]; // "./digits predict"
+  snprintf(name, sizeof name, "%s%s%s", argv[0], entry ? " " : "", entry ? entry : "");
+  argv += entry != NULL;
+  argc -= entry != NULL;
+  p.name = argv[0] = name;
+  if (!take_model_options(&p, &options, argc, argv)) {
+    fprintf(stderr, "Try %s --help.\n", name);
     return EXIT_USAGE;
   }
-  p.overwrite = model_options.overwrite;
-  leat_status status = leat_model_create(image, kernels, &model_options, &p.model);
-  if (status)
-    leat_fail(&p.error, status, "%s", p.model ? leat_model_message(p.model) : "out of memory");
-  else
-    LEAT_RECOVER(status, act(&p, argc, argv));
+  p.overwrite = options.overwrite;
+  leat_status status = create(&p, steps, entry, &options);
+  if (!status) LEAT_RECOVER(status, act(&p, argc, argv));
   if (status) leat_fail(&p.error, status, "%s", leat_status_name(status));
-  if (status) fprintf(stderr, "%s: %s\n", argv[0], p.error.message);
+  if (status) fprintf(stderr, "%s: %s\n", p.name, p.error.message);
   finish(&p);
   return !status ? EXIT_FINE : p.usage ? EXIT_USAGE : EXIT_FAILED;
 }

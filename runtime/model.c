@@ -1,31 +1,8 @@
-// The public API for compiled models (include/leat/runtime.h): one program on one device, with its
-// own runtime.
-#include "leat/runtime.h"
-
-#include "base/handle.h"
-#include "runtime/program.h"
-#include "runtime/runtime.h"
+// The public API for compiled models (include/leat/runtime.h): programs on one device, which share
+// their variables, with their own runtime. model_state.c is what concerns the variables.
+#include "runtime/model.h"
 
 #include <stdlib.h>
-
-struct leat_model {
-  leat_handle handle;
-  bool made; // it was created without a failure: more can be asked than its message
-  leat_error error;
-  leat_runtime *runtime;
-  leat_store *store;
-  leat_program *program;
-  leat_executor *executor;
-  leat_run *run;
-  leat_port_info *feeds, *fetches;
-  leat_text *types; // of the feeds, then of the fetches
-  int feed_count, fetch_count;
-  bool overwrite; // what saves replace
-  uint64_t runs;  // of this model
-  leat_run_counts counts;
-  uint64_t *run_count;            // what run_count() is
-  leat_vec(uint64_t *) completed; // counters that a completed run adds one to
-};
 
 static leat_handles models = LEAT_HANDLES(leat_model);
 
@@ -33,110 +10,149 @@ static bool is_live(const leat_model *model) {
   return leat_handle_is_live(model, &models);
 }
 
-static bool is_made(const leat_model *model) {
+bool leat_has_model(const leat_model *model) {
   return is_live(model) && model->made;
 }
 
-// The error record of the call that begins; NULL: there is no such model.
-static leat_error *begin(leat_model *model) {
-  if (!is_made(model)) return NULL;
+leat_error *leat_begin_model_call(leat_model *model) {
+  if (!leat_has_model(model)) return NULL;
   model->error = (leat_error){0};
   return &model->error;
 }
 
-static void count_runs(leat_model *model) {
-  const leat_view *view = &model->program->view;
-  leat_arena *arena = model->counts.arena;
-  model->run_count = &model->runs;
+// -- Making --------------------------------------------------------------------------------------
+
+static void count_runs(leat_model *model, leat_model_entry *entry) {
+  const leat_view *view = &entry->program->view;
+  entry->run_count = &model->runs;
   for (uint32_t i = 0; i < view->image->entries.count; i++) {
-    const leat_image_entry *entry = &view->entries[i];
-    uint64_t *count = leat_run_count_of(&model->counts, leat_view_text(view, entry->name));
-    *count = entry->runs;
-    if (i == 0) model->run_count = count;
-    if (entry->completes) leat_vec_push(arena, &model->completed, count);
+    const leat_image_entry *counted = &view->entries[i];
+    uint64_t *count = leat_run_count_of(&model->counts, leat_view_text(view, counted->name));
+    *count = counted->runs;
+    if (i == 0) entry->run_count = count;
+    if (counted->completes) leat_vec_push(model->arena, &entry->completed, count);
   }
 }
 
-static leat_status build(leat_model *model, const leat_image *image,
-                         const leat_kernel_function *kernels, const leat_model_options *options) {
+static leat_status load_entry(leat_model *model, leat_model_entry *entry,
+                              const leat_built_step *code) {
   leat_error *error = &model->error;
-  if (!image || !kernels || !options)
-    return leat_fail(error, LEAT_INVALID, "the image, its kernels or the options are NULL");
+  const leat_image *image = code->image;
+  if (!code->kernels) return leat_fail(error, LEAT_INVALID, "an entry has no kernels");
+  leat_program_source source = {.image = image,
+                                .size = image->size,
+                                .kernels = code->kernels,
+                                .kernel_count = image->kernels.count + leat_image_calls_blis(image),
+                                .files_later = true};
+  LEAT_TRY(leat_program_load(&source, &entry->program, error));
+  leat_part part = {entry->program, model->store};
+  LEAT_TRY(leat_executor_create(model->runtime, &part, 1, &(leat_executor_options){0},
+                                &entry->executor, error));
+  entry->run = leat_run_acquire(entry->executor);
+  if (!entry->run) return leat_fail(error, LEAT_MEMORY, "no memory for a model");
+  count_runs(model, entry);
+  return LEAT_OK;
+}
+
+static leat_status build(leat_model *model, const leat_built_step *steps,
+                         const leat_model_options *options) {
+  static const leat_model_options defaults;
+  leat_error *error = &model->error;
+  if (!options) options = &defaults;
   LEAT_TRY(leat_reserved_check(options->reserved, error));
+  if (!steps || !steps->image) return leat_fail(error, LEAT_INVALID, "there are no steps");
   model->overwrite = options->overwrite;
   leat_runtime_options runtime_options = {.threads = options->threads,
                                           .deadline = options->deadline,
                                           .print = options->print,
                                           .print_context = options->print_context};
-  leat_program_source source = {.image = image,
-                                .size = image->size,
-                                .kernels = kernels,
-                                .kernel_count = image->kernels.count + leat_image_calls_blis(image),
-                                .base = options->base};
+  model->arena = model->counts.arena = leat_arena_try_create();
+  if (!model->arena) return leat_fail(error, LEAT_MEMORY, "no memory for a model");
+  if (options->base) model->base = leat_arena_printf(model->arena, "%s", options->base);
   LEAT_TRY(leat_runtime_create(&runtime_options, &model->runtime, error));
   LEAT_TRY(leat_store_create(&model->store, error));
-  LEAT_TRY(leat_program_load(&source, &model->program, error));
-  leat_part part = {model->program, model->store};
-  LEAT_TRY(leat_executor_create(model->runtime, &part, 1, &(leat_executor_options){0},
-                                &model->executor, error));
-  model->run = leat_run_acquire(model->executor);
-  model->counts.arena = leat_arena_try_create();
-  if (!model->run || !model->counts.arena)
-    return leat_fail(error, LEAT_MEMORY, "no memory for a model");
-  count_runs(model);
+  size_t count = 0;
+  while (steps[count].image) count++;
+  model->entries = leat_new_array(model->arena, leat_model_entry, count);
+  for (size_t i = 0; i < count; i++) {
+    model->entry_count = (int)i + 1;
+    LEAT_TRY(load_entry(model, &model->entries[i], &steps[i]));
+  }
   return LEAT_OK;
 }
 
-static leat_status describe(leat_model *model) {
+static leat_status describe(leat_model *model, leat_model_entry *entry) {
+  int feeds = (int)leat_executor_feed_count(entry->executor);
+  int fetches = (int)leat_executor_fetch_count(entry->executor);
   bool cut = false; // some text
-  int feeds = (int)leat_executor_feed_count(model->executor);
-  int fetches = (int)leat_executor_fetch_count(model->executor);
-  model->feeds = calloc((size_t)feeds + 1, sizeof *model->feeds);
-  model->fetches = calloc((size_t)fetches + 1, sizeof *model->fetches);
-  model->types = calloc((size_t)feeds + (size_t)fetches + 1, sizeof *model->types);
-  if (!model->feeds || !model->fetches || !model->types)
-    return leat_fail(&model->error, LEAT_MEMORY, "no memory for a model");
+  entry->feeds = leat_new_array(model->arena, leat_port_info, (size_t)feeds + 1);
+  entry->fetches = leat_new_array(model->arena, leat_port_info, (size_t)fetches + 1);
+  entry->types = leat_new_array(model->arena, leat_text, (size_t)feeds + (size_t)fetches + 1);
+  entry->feed_count = feeds;
+  entry->fetch_count = fetches;
   for (int i = 0; i < feeds; i++) {
-    leat_executor_feed(model->executor, (size_t)i, &model->feeds[i]);
-    leat_port_print(&model->feeds[i], &model->types[i]);
-    cut |= model->types[i].cut;
+    leat_executor_feed(entry->executor, (size_t)i, &entry->feeds[i]);
+    leat_port_print(&entry->feeds[i], &entry->types[i]);
+    cut |= entry->types[i].cut;
   }
   for (int i = 0; i < fetches; i++) {
-    leat_executor_fetch(model->executor, (size_t)i, &model->fetches[i]);
-    leat_port_print(&model->fetches[i], &model->types[feeds + i]);
-    cut |= model->types[feeds + i].cut;
+    leat_executor_fetch(entry->executor, (size_t)i, &entry->fetches[i]);
+    leat_port_print(&entry->fetches[i], &entry->types[feeds + i]);
+    cut |= entry->types[feeds + i].cut;
   }
-  model->feed_count = feeds;
-  model->fetch_count = fetches;
   return cut ? LEAT_MEMORY : LEAT_OK;
 }
 
-leat_status leat_model_create(const leat_image *image, const leat_kernel_function *kernels,
-                              const leat_model_options *options, leat_model **out) {
+static leat_status describe_variables(leat_model *model) {
+  size_t count = leat_store_count(model->store);
+  bool cut = false;
+  model->variable_types = leat_new_array(model->arena, leat_text, count + 1);
+  for (size_t i = 0; i < count; i++) {
+    leat_variable_info info;
+    leat_store_info(model->store, i, &info);
+    leat_port_info port = {.dtype = info.dtype, .rank = info.rank};
+    memcpy(port.shape, info.shape, sizeof port.shape);
+    leat_port_print(&port, &model->variable_types[i]);
+    cut |= model->variable_types[i].cut;
+  }
+  return cut ? LEAT_MEMORY : LEAT_OK;
+}
+
+static leat_status make(leat_model *model, const leat_built_step *steps,
+                        const leat_model_options *options) {
+  LEAT_TRY(build(model, steps, options));
+  for (int i = 0; i < model->entry_count; i++) LEAT_TRY(describe(model, &model->entries[i]));
+  return describe_variables(model);
+}
+
+leat_status leat_model_create(const leat_built_step *steps, const leat_model_options *options,
+                              leat_model **out) {
   if (!out) return LEAT_INVALID;
   leat_model *model = *out = leat_handle_create(&models);
   if (!model) return LEAT_MEMORY;
   leat_status status;
-  LEAT_RECOVER(status, build(model, image, kernels, options));
-  if (!status) status = describe(model);
+  LEAT_RECOVER(status, make(model, steps, options));
   if (status) return leat_fail(&model->error, status, "no memory for a model");
   model->made = true;
   return LEAT_OK;
 }
 
+static void finish_entry(leat_model_entry *entry) {
+  for (int i = 0; i < entry->feed_count + entry->fetch_count; i++)
+    leat_text_finish(&entry->types[i]);
+  leat_run_release(entry->run);
+  leat_executor_destroy(entry->executor);
+  leat_program_destroy(entry->program);
+}
+
 void leat_model_destroy(leat_model *model) {
   if (!is_live(model)) return;
-  for (int i = 0; i < model->feed_count + model->fetch_count; i++)
-    leat_text_finish(&model->types[i]);
-  free(model->types);
-  free(model->feeds);
-  free(model->fetches);
-  leat_run_release(model->run);
-  leat_executor_destroy(model->executor);
-  leat_program_destroy(model->program);
+  for (size_t i = 0; model->variable_types && i < leat_store_count(model->store); i++)
+    leat_text_finish(&model->variable_types[i]);
+  for (int i = 0; i < model->entry_count; i++) finish_entry(&model->entries[i]);
   leat_store_destroy(model->store);
   leat_runtime_destroy(model->runtime);
-  leat_arena_destroy(model->counts.arena);
+  leat_arena_destroy(model->arena);
   leat_handle_destroy(model);
 }
 
@@ -144,134 +160,108 @@ const char *leat_model_message(const leat_model *model) {
   return is_live(model) ? model->error.message : "there is no such model: NULL, or destroyed";
 }
 
-int leat_model_feed_count(const leat_model *model) {
-  return is_made(model) ? model->feed_count : 0;
+// -- What it has ---------------------------------------------------------------------------------
+
+int leat_model_entry_count(const leat_model *model) {
+  return leat_has_model(model) ? model->entry_count : 0;
 }
 
-int leat_model_fetch_count(const leat_model *model) {
-  return is_made(model) ? model->fetch_count : 0;
+// NULL: there is no such entry.
+static leat_model_entry *find(const leat_model *model, int entry) {
+  return entry >= 0 && entry < leat_model_entry_count(model) ? &model->entries[entry] : NULL;
 }
 
-static bool has_feed(const leat_model *model, int i) {
-  return i >= 0 && i < leat_model_feed_count(model);
+const char *leat_model_entry_name(const leat_model *model, int entry) {
+  const leat_model_entry *found = find(model, entry);
+  return found ? leat_program_text(found->program, found->program->image->entry) : NULL;
 }
 
-static bool has_fetch(const leat_model *model, int i) {
-  return i >= 0 && i < leat_model_fetch_count(model);
+const char *leat_model_entry_about(const leat_model *model, int entry) {
+  const leat_model_entry *found = find(model, entry);
+  return found ? leat_program_text(found->program, found->program->image->about) : NULL;
 }
 
-const char *leat_model_feed_name(const leat_model *model, int i) {
-  return has_feed(model, i) ? model->feeds[i].name : NULL;
+int leat_model_find_entry(const leat_model *model, const char *name) {
+  for (int i = 0; name && i < leat_model_entry_count(model); i++)
+    if (strcmp(leat_model_entry_name(model, i), name) == 0) return i;
+  return -1;
 }
 
-const char *leat_model_fetch_name(const leat_model *model, int i) {
-  return has_fetch(model, i) ? model->fetches[i].name : NULL;
+int leat_model_feed_count(const leat_model *model, int entry) {
+  const leat_model_entry *found = find(model, entry);
+  return found ? found->feed_count : 0;
 }
 
-const char *leat_model_feed_type(const leat_model *model, int i) {
-  return has_feed(model, i) ? model->types[i].data : NULL;
+int leat_model_fetch_count(const leat_model *model, int entry) {
+  const leat_model_entry *found = find(model, entry);
+  return found ? found->fetch_count : 0;
 }
 
-const char *leat_model_fetch_type(const leat_model *model, int i) {
-  return has_fetch(model, i) ? model->types[model->feed_count + i].data : NULL;
+// Of one of its feeds, or of its fetches; NULL: there is none.
+static const leat_port_info *feed(const leat_model *model, int entry, int i) {
+  return i >= 0 && i < leat_model_feed_count(model, entry) ? &model->entries[entry].feeds[i] : NULL;
 }
 
-leat_dtype leat_model_feed_dtype(const leat_model *model, int i) {
-  return has_feed(model, i) ? model->feeds[i].dtype : (leat_dtype)LEAT_DTYPE_COUNT;
+static const leat_port_info *fetch(const leat_model *model, int entry, int i) {
+  bool there = i >= 0 && i < leat_model_fetch_count(model, entry);
+  return there ? &model->entries[entry].fetches[i] : NULL;
 }
 
-int leat_model_feed_rank(const leat_model *model, int i) {
-  return has_feed(model, i) ? model->feeds[i].rank : -1;
+const char *leat_model_feed_name(const leat_model *model, int entry, int i) {
+  const leat_port_info *port = feed(model, entry, i);
+  return port ? port->name : NULL;
 }
 
-bool leat_model_feed_has_fallback(const leat_model *model, int i) {
-  return has_feed(model, i) && model->feeds[i].has_fallback;
+const char *leat_model_fetch_name(const leat_model *model, int entry, int i) {
+  const leat_port_info *port = fetch(model, entry, i);
+  return port ? port->name : NULL;
 }
 
-leat_status leat_model_run(leat_model *model, const leat_tensor *feeds, leat_tensor *fetches) {
-  leat_error *error = begin(model);
+const char *leat_model_feed_type(const leat_model *model, int entry, int i) {
+  return feed(model, entry, i) ? model->entries[entry].types[i].data : NULL;
+}
+
+const char *leat_model_fetch_type(const leat_model *model, int entry, int i) {
+  if (!fetch(model, entry, i)) return NULL;
+  return model->entries[entry].types[model->entries[entry].feed_count + i].data;
+}
+
+leat_dtype leat_model_feed_dtype(const leat_model *model, int entry, int i) {
+  const leat_port_info *port = feed(model, entry, i);
+  return port ? port->dtype : (leat_dtype)LEAT_DTYPE_COUNT;
+}
+
+int leat_model_feed_rank(const leat_model *model, int entry, int i) {
+  const leat_port_info *port = feed(model, entry, i);
+  return port ? port->rank : -1;
+}
+
+bool leat_model_feed_has_fallback(const leat_model *model, int entry, int i) {
+  const leat_port_info *port = feed(model, entry, i);
+  return port && port->has_fallback;
+}
+
+// -- Running -------------------------------------------------------------------------------------
+
+leat_status leat_read_model_files(leat_model *model, leat_model_entry *entry) {
+  if (!entry->read) LEAT_TRY(leat_program_read_files(entry->program, model->base, &model->error));
+  entry->read = true;
+  return LEAT_OK;
+}
+
+leat_status leat_model_run(leat_model *model, int number, const leat_tensor *feeds,
+                           leat_tensor *fetches) {
+  leat_error *error = leat_begin_model_call(model);
   if (!error) return LEAT_INVALID;
-  if ((!feeds && model->feed_count) || (!fetches && model->fetch_count))
+  leat_model_entry *entry = find(model, number);
+  if (!entry) return leat_fail(error, LEAT_INVALID, "there is no entry %d", number);
+  if ((!feeds && entry->feed_count) || (!fetches && entry->fetch_count))
     return leat_fail(error, LEAT_INVALID, "the feeds or the fetches are NULL");
+  LEAT_TRY(leat_read_model_files(model, entry));
   leat_run_request request = {
-      .step = model->runs, .run_count = (int64_t)*model->run_count, .feeds = feeds};
-  LEAT_TRY(leat_run_execute(model->run, &request, fetches, error));
+      .step = model->runs, .run_count = (int64_t)*entry->run_count, .feeds = feeds};
+  LEAT_TRY(leat_run_execute(entry->run, &request, fetches, error));
   model->runs++;
-  for (uint32_t i = 0; i < model->completed.count; i++) ++*model->completed.items[i];
+  for (uint32_t i = 0; i < entry->completed.count; i++) ++*entry->completed.items[i];
   return LEAT_OK;
-}
-
-// What is a constant here has the same value in the file, if it is there and `partial` does not
-// keep the constant. *found: how many are there.
-static leat_status check_frozen(leat_model *model, const leat_safetensors *file, const char *path,
-                                bool partial, size_t *found) {
-  const leat_view *view = &model->program->view;
-  for (uint32_t i = 0; i < view->image->frozen.count; i++) {
-    const char *name = leat_view_text(view, view->frozen[i].name);
-    const leat_tensor *value = leat_safetensors_find(file, name);
-    uint64_t checksum;
-    if (!value) continue;
-    ++*found;
-    if (partial) continue;
-    LEAT_TRY(leat_value_checksum(value, &checksum, &model->error));
-    if (checksum != view->frozen[i].checksum)
-      return leat_fail(&model->error, LEAT_MISMATCH,
-                       "%s has another value of `%s`, which is a constant here: its value was "
-                       "built in (leat build --vars); --partial keeps that",
-                       path, name);
-  }
-  return LEAT_OK;
-}
-
-static leat_status restore(leat_model *model, const leat_safetensors *file, const char *path,
-                           bool partial) {
-  size_t frozen = 0;
-  LEAT_TRY(check_frozen(model, file, path, partial, &frozen));
-  if (file->count && !frozen && !leat_store_count(model->store))
-    return leat_fail(&model->error, LEAT_MISMATCH,
-                     "%s: there is no variable to restore: what is not assigned here has the value "
-                     "that it was built with",
-                     path);
-  LEAT_TRY(leat_store_restore(model->store, file, path, partial, &model->error));
-  leat_run_counts_restore(&model->counts, file);
-  return LEAT_OK;
-}
-
-static leat_status restore_file(leat_model *model, const char *path, bool partial) {
-  leat_safetensors file;
-  leat_error *error = begin(model);
-  if (!error) return LEAT_INVALID;
-  if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
-  LEAT_TRY(leat_checkpoint_open(&file, path, error));
-  leat_status status;
-  LEAT_RECOVER(status, restore(model, &file, path, partial));
-  leat_safetensors_close(&file);
-  return status ? leat_fail(error, status, "no memory to restore %s", path) : LEAT_OK;
-}
-
-leat_status leat_model_restore(leat_model *model, const char *path) {
-  return restore_file(model, path, false);
-}
-
-leat_status leat_model_restore_partial(leat_model *model, const char *path) {
-  return restore_file(model, path, true);
-}
-
-leat_status leat_model_check_save(leat_model *model, const char *path) {
-  leat_error *error = begin(model);
-  if (!error) return LEAT_INVALID;
-  if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
-  LEAT_TRY(leat_file_check_writable(path, error));
-  return model->overwrite ? LEAT_OK : leat_store_check_save(model->store, path, error);
-}
-
-leat_status leat_model_save(leat_model *model, const char *path) {
-  leat_error *error = begin(model);
-  if (!error) return LEAT_INVALID;
-  if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
-  leat_status status;
-  LEAT_TRY(leat_run_initialise(model->run, error));
-  LEAT_RECOVER(status,
-               leat_store_save(model->store, path, &model->counts, model->overwrite, error));
-  return status ? leat_fail(error, status, "no memory to save %s", path) : LEAT_OK;
 }

@@ -86,8 +86,10 @@ static leat_status read_file(leat_program *program, const char *base, uint32_t n
                        "this was compiled",
                        path, name);
   }
-  program->files[number] = tensor->data;
-  if ((uintptr_t)tensor->data % leat_dtype_alignment(tensor->dtype) == 0) return LEAT_OK;
+  if ((uintptr_t)tensor->data % leat_dtype_alignment(tensor->dtype) == 0) {
+    program->files[number] = tensor->data;
+    return LEAT_OK;
+  }
   size_t size = ((size_t)bytes + 64) & ~(size_t)63;
   void *copy = group->copies[number] = aligned_alloc(64, size);
   if (!copy) return leat_fail(error, LEAT_MEMORY, "%s: no memory for `%s`", path, name);
@@ -100,6 +102,18 @@ leat_status leat_program_check_files(const leat_program *program, leat_error *er
   for (const leat_file_group *g = program->groups; g; g = g->next)
     LEAT_TRY(leat_data_file_check(&g->file, error));
   return LEAT_OK;
+}
+
+static leat_status read_files(leat_program *program, const char *base, leat_error *error) {
+  for (uint32_t i = 0; i < program->image->files.count; i++)
+    if (!program->files[i]) LEAT_TRY(read_file(program, base, i, error));
+  return LEAT_OK;
+}
+
+leat_status leat_program_read_files(leat_program *program, const char *base, leat_error *error) {
+  leat_status status;
+  LEAT_RECOVER(status, read_files(program, base, error));
+  return status ? leat_fail(error, status, "no memory for a program's files") : LEAT_OK;
 }
 
 static const leat_image_buffer *arg_buffer(const leat_view *view, uint32_t arg) {
@@ -286,8 +300,7 @@ static leat_status load(leat_program *program, const leat_program_source *source
   program->image = program->view.image;
   LEAT_TRY(copy_kernels(program, source, error));
   program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
-  for (uint32_t i = 0; i < program->image->files.count; i++)
-    LEAT_TRY(read_file(program, source->base, i, error));
+  if (!source->files_later) LEAT_TRY(read_files(program, source->base, error));
   place_strings(program);
   list_feed_args(program);
   find_owners(program);

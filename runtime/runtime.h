@@ -122,6 +122,7 @@ typedef struct leat_program_source {
   const leat_kernel_function *kernels; // by number; then leat_blis_gemm if a launch is a GEMM
   size_t kernel_count;
   const char *base; // the directory that relative file names begin at; NULL: the working directory
+  bool files_later; // leat_program_read_files will read them, before the first run
   void (*release)(void *context); // called when the program is destroyed; NULL: nothing to do
   void *release_context;
 } leat_program_source;
@@ -130,6 +131,9 @@ typedef struct leat_program_source {
 // failure `release` is not called.
 LEAT_MUST_USE leat_status leat_program_load(const leat_program_source *source, leat_program **out,
                                             leat_error *error);
+// What has been read already stays. `base` as above.
+LEAT_MUST_USE leat_status leat_program_read_files(leat_program *program, const char *base,
+                                                  leat_error *error);
 void leat_program_destroy(leat_program *program); // NULL is fine; executors on it must be gone
 const leat_image *leat_program_image(const leat_program *program);
 const char *leat_program_text(const leat_program *program, leat_text_index index);

@@ -1,6 +1,6 @@
-// Compiles a step as the JIT does, but into one object that also holds the image, and has it
-// written (session/artifact_files.h). What a program sees are two symbols, NAME_image and
-// NAME_kernels, NAME being that of the output file.
+// Compiles steps as the JIT does, but into one object that also holds their images, and has it
+// written (session/artifact_files.h). What a program sees is one symbol, NAME_steps, NAME being
+// that of the output file; kernels that are equal in two steps are one.
 #include "session/artifact.h"
 
 #include "runtime/image.h"
@@ -55,130 +55,236 @@ static void close_file(void *file) {
   leat_safetensors_close(file);
 }
 
-static leat_status freeze(leat_artifact *a, leat_driver *driver) {
+static leat_status freeze_from(leat_artifact *a, const leat_safetensors *file) {
   const char *path = a->options->vars;
   leat_error *error = &a->session->error;
-  leat_graph *graph = driver->context.graph;
-  if (!path) return LEAT_OK;
+  leat_freezing *steps = leat_new_array(a->arena, leat_freezing, a->step_count);
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    leat_driver *driver = &a->steps[i].driver;
+    leat_graph *graph = driver->context.graph;
+    LEAT_TRY(leat_graph_check_restored(graph, file, path, a->options->partial, error));
+    steps[i] = (leat_freezing){graph, &driver->frozen};
+  }
+  LEAT_TRY(leat_freeze(steps, a->step_count, a->session->diag, file, path, error));
+  leat_run_counts_restore(&a->session->counts, file);
+  return LEAT_OK;
+}
+
+static leat_status freeze(leat_artifact *a) {
+  if (!a->options->vars) return LEAT_OK;
   leat_safetensors file;
-  LEAT_TRY(leat_checkpoint_open(&file, path, error));
+  LEAT_TRY(leat_checkpoint_open(&file, a->options->vars, &a->session->error));
   leat_cleanup cleanup;
   leat_cleanup_hold(&cleanup, close_file, &file);
-  leat_status status = leat_graph_check_restored(graph, &file, path, a->options->partial, error);
-  if (!status) status = leat_freeze(graph, a->session->diag, &file, path, &driver->frozen, error);
-  if (!status) leat_run_counts_restore(&a->session->counts, &file);
+  leat_status status = freeze_from(a, &file);
   leat_cleanup_run(&cleanup);
   return status;
 }
 
-static leat_status only_part(leat_artifact *a, const leat_driver *driver) {
+static leat_status only_part(leat_artifact *a, leat_artifact_step *step) {
+  const leat_driver *driver = &step->driver;
   if (driver->context.parts.count != 1)
     return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
                      "an artifact runs on one device, this step on %u",
                      driver->context.parts.count);
-  a->part = driver->context.parts.items[0];
-  a->target = leat_devices_find(&a->session->devices, a->part->device)->target;
+  step->part = driver->context.parts.items[0];
+  a->target = leat_devices_find(&a->session->devices, step->part->device)->target;
   if (a->target->generator) return LEAT_OK;
   return leat_fail(&a->session->error, LEAT_UNSUPPORTED, "the target `%s` makes no artifacts",
                    a->target->name);
 }
 
 // The entries whose runs are counted, from the checkpoint's counts on; run_count() is the first's.
-static void count_entries(const leat_artifact *a, leat_driver *driver) {
-  uint32_t executed = a->request.step.entries.count;
+static void count_entries(const leat_artifact *a, leat_artifact_step *step) {
+  const leat_request *request = &step->request;
+  uint32_t executed = request->step.entries.count;
   leat_counted_entry *entries = leat_new_array(a->arena, leat_counted_entry, executed + 1);
-  if (a->request.count_of) entries[0].name = a->request.count_of;
+  if (request->count_of) entries[0].name = request->count_of;
   for (uint32_t i = 0; i < executed; i++)
-    entries[i] = (leat_counted_entry){a->request.step.entries.items[i]->name, true, 0};
-  driver->entries = entries;
-  driver->entry_count = executed ? executed : a->request.count_of != NULL;
-  for (uint32_t i = 0; i < driver->entry_count; i++)
+    entries[i] = (leat_counted_entry){request->step.entries.items[i]->name, true, 0};
+  step->driver.entries = entries;
+  step->driver.entry_count = executed ? executed : request->count_of != NULL;
+  for (uint32_t i = 0; i < step->driver.entry_count; i++)
     entries[i].runs = *leat_run_count_of(&a->session->counts, entries[i].name);
 }
 
-// *stopped: --stop-after.
-static leat_status compile(leat_artifact *a, leat_driver *driver, bool *stopped) {
-  LEAT_TRY(set_dims(a, driver));
-  LEAT_TRY(leat_driver_run(driver, "check"));
-  LEAT_TRY(freeze(a, driver));
-  LEAT_TRY(leat_driver_run(driver, NULL));
-  *stopped = driver->stopped;
-  if (*stopped) return LEAT_OK;
-  LEAT_TRY(only_part(a, driver));
-  count_entries(a, driver);
-  LEAT_TRY(leat_driver_codegen(driver, a->part, &a->code));
-  *stopped = driver->stopped;
+static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
+  LEAT_TRY(leat_driver_run(&step->driver, NULL));
+  if (step->driver.stopped) return LEAT_OK;
+  LEAT_TRY(only_part(a, step));
+  count_entries(a, step);
+  step->driver.entry = step->name;
+  step->driver.about = step->about;
+  return leat_driver_codegen(&step->driver, step->part, &step->code);
+}
+
+// What is frozen depends on all steps.
+static leat_status compile(leat_artifact *a) {
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    LEAT_TRY(set_dims(a, &a->steps[i].driver));
+    LEAT_TRY(leat_driver_run(&a->steps[i].driver, "check"));
+  }
+  LEAT_TRY(freeze(a));
+  for (uint32_t i = 0; i < a->step_count; i++) LEAT_TRY(generate(a, &a->steps[i]));
   return LEAT_OK;
 }
 
-// The entry points in the order of the image's kernels. Symbols of generated ones are prefixed, so
-// that a program can hold several models with equal kernels.
-static void fill_pointers(leat_artifact *a, const char *const *generated) {
-  const leat_image *image = a->code.image;
+// -- The object ---------------------------------------------------------------------------------
+
+// The symbols of generated kernels are prefixed, so that a program can hold several models with
+// equal ones.
+static const char *kernel_symbol(const leat_artifact *a, const char *symbol) {
+  return leat_library_find(symbol) ? symbol : leat_arena_printf(a->arena, "%s_%s", a->name, symbol);
+}
+
+// The entry points in the order of the image's kernels.
+static leat_object_pointers kernel_pointers(leat_artifact *a, const leat_artifact_step *step) {
+  const leat_image *image = step->code.image;
   const char *base = (const char *)image;
   const leat_image_kernel *kernels = (const void *)(base + image->kernels.offset);
   size_t count = image->kernels.count;
+  bool blis = leat_image_calls_blis(image);
   const char **targets = leat_new_array(a->arena, const char *, count + 1);
-  for (size_t i = 0; i < count; i++) {
-    const char *symbol = base + image->text.offset + kernels[i].symbol;
-    targets[i] = leat_library_find(symbol) ? symbol : *generated++;
+  for (size_t i = 0; i < count; i++)
+    targets[i] = kernel_symbol(a, base + image->text.offset + kernels[i].symbol);
+  if (blis) targets[count] = "leat_blis_gemm";
+  a->calls_blis |= blis;
+  return (leat_object_pointers){
+      .symbol = leat_arena_printf(a->arena, "%s_%s_kernels", a->name, step->c_name),
+      .targets = targets,
+      .count = count + blis};
+}
+
+// Each kernel once, whichever steps have it.
+static void add_kernels(leat_artifact *a, const leat_compiled *code, leat_bytes_map *known,
+                        const leat_kernel **kernels, const char **symbols) {
+  for (uint32_t i = 0; i < code->kernel_count; i++) {
+    const char *symbol = code->symbols[i];
+    if (leat_bytes_map_get(known, symbol, strlen(symbol))) continue;
+    leat_bytes_map_set(known, symbol, strlen(symbol), code->kernels[i]);
+    kernels[a->codegen.kernel_count] = code->kernels[i];
+    symbols[a->codegen.kernel_count++] = kernel_symbol(a, symbol);
   }
-  a->calls_blis = leat_image_calls_blis(image);
-  if (a->calls_blis) targets[count] = "leat_blis_gemm";
-  a->kernel_pointers =
-      (leat_object_pointers){.symbol = leat_arena_printf(a->arena, "%s_kernels", a->name),
-                             .targets = targets,
-                             .count = count + a->calls_blis};
 }
 
 static void fill_request(leat_artifact *a) {
-  const char **symbols = leat_new_array(a->arena, const char *, a->code.kernel_count + 1);
-  for (uint32_t i = 0; i < a->code.kernel_count; i++)
-    symbols[i] = leat_arena_printf(a->arena, "%s_%s", a->name, a->code.symbols[i]);
-  fill_pointers(a, symbols);
-  a->image_data = (leat_object_data){.symbol = leat_arena_printf(a->arena, "%s_image", a->name),
-                                     .data = a->code.image,
-                                     .size = a->code.image->size};
-  a->codegen =
-      (leat_codegen_request){.kernels = (const leat_kernel *const *)(void *)a->code.kernels,
-                             .symbols = symbols,
-                             .kernel_count = a->code.kernel_count,
-                             .cpu = a->session->cpu,
-                             .data = &a->image_data,
-                             .data_count = 1,
-                             .pointers = &a->kernel_pointers,
-                             .pointers_count = 1};
+  size_t most = 0, steps = a->step_count;
+  for (uint32_t i = 0; i < steps; i++) most += a->steps[i].code.kernel_count;
+  const leat_kernel **kernels = leat_new_array(a->arena, const leat_kernel *, most + 1);
+  const char **symbols = leat_new_array(a->arena, const char *, most + 1);
+  leat_object_data *images = leat_new_array(a->arena, leat_object_data, steps);
+  leat_object_pointers *pointers = leat_new_array(a->arena, leat_object_pointers, steps + 1);
+  const char **table = leat_new_array(a->arena, const char *, 2 * steps + 2); // the last two: NULL
+  leat_bytes_map known;
+  leat_bytes_map_init(&known, a->arena);
+  a->codegen = (leat_codegen_request){.cpu = a->session->cpu};
+  for (uint32_t i = 0; i < steps; i++) {
+    const leat_artifact_step *step = &a->steps[i];
+    add_kernels(a, &step->code, &known, kernels, symbols);
+    images[i] = (leat_object_data){
+        .symbol = leat_arena_printf(a->arena, "%s_%s_image", a->name, step->c_name),
+        .data = step->code.image,
+        .size = step->code.image->size};
+    pointers[i] = kernel_pointers(a, step);
+    table[2 * i] = images[i].symbol;
+    table[2 * i + 1] = pointers[i].symbol;
+  }
+  pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
+                                           2 * steps + 2};
+  a->codegen.kernels = kernels;
+  a->codegen.symbols = symbols;
+  a->codegen.data = images;
+  a->codegen.data_count = steps;
+  a->codegen.pointers = pointers;
+  a->codegen.pointers_count = steps + 1;
 }
 
 // -- The whole ----------------------------------------------------------------------------------
 
-static leat_status build(leat_artifact *a, const leat_step_spec *spec) {
-  LEAT_TRY(leat_request_resolve(a->session, a->arena, spec, &a->request));
-  if (!a->options->vars) leat_session_warn_untrained(a->session, &a->request.step);
-  leat_driver driver;
-  bool stopped = false;
-  leat_driver_init(&driver, a->session, a->arena, &a->request.step);
-  leat_status status = compile(a, &driver, &stopped);
-  leat_driver_finish(&driver);
-  if (status || stopped) return status;
+// "train", or "train+eval"; a step that runs no entry has a name too.
+static const char *name_step(const leat_artifact *a, const leat_step_spec *spec) {
+  const char *name = spec->entry_count ? spec->entries[0] : "run";
+  for (int i = 1; i < spec->entry_count; i++)
+    name = leat_arena_printf(a->arena, "%s+%s", name, spec->entries[i]);
+  return name;
+}
+
+// The documentation of its entries.
+static const char *document_step(const leat_artifact *a, const leat_step_spec *spec) {
+  leat_text doc = {0};
+  for (int i = 0; i < spec->entry_count; i++)
+    leat_frontend_entry_doc(a->session->frontend, spec->entries[i], &doc);
+  const char *kept = leat_arena_strndup(a->arena, doc.data ? doc.data : "", doc.size);
+  leat_text_finish(&doc);
+  return kept;
+}
+
+// What one entry of an artifact trains, another may use.
+static void note_training(leat_artifact *a, const leat_artifact_step *step) {
+  for (uint32_t i = 0; i < step->request.step.entries.count; i++)
+    a->session->trains |= step->request.step.entries.items[i]->training;
+}
+
+static leat_status resolve(leat_artifact *a, const leat_step_spec *specs) {
+  leat_c_scope scope;
+  leat_c_scope_init(&scope, a->arena);
+  leat_artifact_take_names(&scope);
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    leat_artifact_step *step = &a->steps[i];
+    step->name = name_step(a, &specs[i]);
+    for (uint32_t k = 0; k < i; k++)
+      if (strcmp(a->steps[k].name, step->name) == 0)
+        return leat_fail(&a->session->error, LEAT_INVALID, "the entry `%s` is named twice",
+                         step->name);
+    LEAT_TRY(leat_request_resolve(a->session, a->arena, &specs[i], &step->request));
+    step->c_name = leat_c_name(&scope, step->name);
+    step->about = document_step(a, &specs[i]);
+  }
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    leat_artifact_step *step = &a->steps[i];
+    step->c_inputs = leat_c_name(&scope, leat_arena_printf(a->arena, "%s_inputs", step->c_name));
+    step->c_outputs = leat_c_name(&scope, leat_arena_printf(a->arena, "%s_outputs", step->c_name));
+  }
+  if (a->options->vars) return LEAT_OK;
+  for (uint32_t i = 0; i < a->step_count; i++) note_training(a, &a->steps[i]);
+  for (uint32_t i = 0; i < a->step_count; i++)
+    leat_session_warn_untrained(a->session, &a->steps[i].request.step);
+  return LEAT_OK;
+}
+
+static bool is_stopped(const leat_artifact *a) { // --stop-after
+  for (uint32_t i = 0; i < a->step_count; i++)
+    if (a->steps[i].driver.stopped) return true;
+  return false;
+}
+
+static leat_status build(leat_artifact *a, const leat_step_spec *specs) {
+  LEAT_TRY(resolve(a, specs));
+  for (uint32_t i = 0; i < a->step_count; i++)
+    leat_driver_init(&a->steps[i].driver, a->session, a->arena, &a->steps[i].request.step);
+  leat_status status = compile(a);
+  for (uint32_t i = 0; i < a->step_count; i++) leat_driver_finish(&a->steps[i].driver);
+  if (status || is_stopped(a)) return status;
   fill_request(a);
   LEAT_TRY(leat_artifact_write(a));
   return leat_artifact_kinds[a->options->kind].has_header ? leat_artifact_write_header(a) : LEAT_OK;
 }
 
-static leat_status build_in(leat_session *session, const leat_step_spec *spec,
+static leat_status build_in(leat_session *session, const leat_step_spec *specs, int count,
                             const leat_artifact_options *options) {
   leat_artifact a = {.session = session, .options = options, .arena = leat_arena_create()};
   a.name = symbol_prefix(a.arena, options->output);
-  leat_status status = build(&a, spec);
+  a.step_count = (uint32_t)count;
+  a.steps = leat_new_array(a.arena, leat_artifact_step, (size_t)count);
+  leat_status status = build(&a, specs);
   leat_arena_destroy(a.arena);
   return status;
 }
 
-leat_status leat_artifact_build(leat_session *session, const leat_step_spec *spec,
+leat_status leat_artifact_build(leat_session *session, const leat_step_spec *specs, int count,
                                 const leat_artifact_options *options) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   leat_status status;
-  LEAT_RECOVER(status, build_in(session, spec, options));
+  LEAT_RECOVER(status, build_in(session, specs, count, options));
   return leat_session_end(session, status);
 }

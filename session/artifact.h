@@ -1,5 +1,5 @@
-// Ahead of time: a step as an executable, as something to link with, or as text of one of the
-// languages that it goes through.
+// Ahead of time: steps as an executable, as something to link with, or as text of one of the
+// languages that they go through. They share their variables.
 #ifndef LEAT_SESSION_ARTIFACT_H
 #define LEAT_SESSION_ARTIFACT_H
 
@@ -43,8 +43,9 @@ typedef struct leat_artifact_options {
   bool print_link; // log the command that links
 } leat_artifact_options;
 
-// The step is symbolic in its run-time dims but for those given.
-LEAT_MUST_USE leat_status leat_artifact_build(leat_session *session, const leat_step_spec *spec,
-                                              const leat_artifact_options *options);
+// The steps, in this order, each of which its user calls by the names of its entries, "train+eval",
+// are symbolic in their run-time dims but for those given.
+LEAT_MUST_USE leat_status leat_artifact_build(leat_session *session, const leat_step_spec *specs,
+                                              int count, const leat_artifact_options *options);
 
 #endif

@@ -22,12 +22,14 @@ static void print_c(leat_artifact *a, leat_text *out) {
 }
 
 static void print_graph(leat_artifact *a, leat_text *out) {
-  leat_graph_print(a->part, out);
+  leat_graph_print(a->steps[0].part, out);
 }
 
 static void print_kernels(leat_artifact *a, leat_text *out) {
-  leat_print_kernels(&a->code, out);
-  leat_image_print(a->code.image, out);
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    leat_print_kernels(&a->steps[i].code, out);
+    leat_image_print(a->steps[i].code.image, out);
+  }
 }
 
 static leat_status write_printed(leat_artifact *a, void (*print)(leat_artifact *, leat_text *)) {
@@ -113,7 +115,12 @@ leat_status leat_artifact_write(leat_artifact *a) {
   case LEAT_ARTIFACT_C: return write_printed(a, print_c);
   case LEAT_ARTIFACT_LLVM: return write_dump(a, &a->codegen.dump);
   case LEAT_ARTIFACT_ASSEMBLY: return write_dump(a, &a->codegen.assembly);
-  case LEAT_ARTIFACT_GRAPH: return write_printed(a, print_graph);
+  case LEAT_ARTIFACT_GRAPH:
+    if (a->step_count > 1)
+      return leat_fail(
+          &a->session->error, LEAT_INVALID,
+          "--emit=graph writes the graph of one --entry: each makes a graph of its own");
+    return write_printed(a, print_graph);
   case LEAT_ARTIFACT_KERNELS: return write_printed(a, print_kernels);
   case LEAT_ARTIFACT_KIND_COUNT: break;
   }

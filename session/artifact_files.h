@@ -4,26 +4,37 @@
 
 #include "codegen/codegen.h"
 #include "session/artifact.h"
+#include "session/c_names.h"
+#include "session/driver.h"
 #include "session/request.h"
+
+typedef struct leat_artifact_step {
+  const char *name; // "train+eval"
+  // In the header, behind the artifact's name: its function, and the structs of what that takes.
+  const char *c_name, *c_inputs, *c_outputs;
+  const char *about; // its documentation
+  leat_request request;
+  leat_driver driver;
+  leat_graph *part; // it on its one device, after all passes
+  leat_compiled code;
+} leat_artifact_step;
 
 typedef struct leat_artifact {
   leat_session *session;
   const leat_artifact_options *options;
   leat_arena *arena;
-  leat_request request;
   const char *name; // the symbols' prefix
-  leat_graph *part; // the step on its one device, after all passes
   const leat_target *target;
-  leat_compiled code;
+  leat_artifact_step *steps;
+  uint32_t step_count;
   leat_codegen_request codegen; // all that the file holds
-  leat_object_data image_data;
-  leat_object_pointers kernel_pointers;
   bool calls_blis;
 } leat_artifact;
 
 // The output: what options->kind says.
 LEAT_MUST_USE leat_status leat_artifact_write(leat_artifact *artifact);
-// Its header beside it.
+// Its header beside it, and the names that no step may have there.
+void leat_artifact_take_names(leat_c_scope *scope);
 LEAT_MUST_USE leat_status leat_artifact_write_header(leat_artifact *artifact);
 
 LEAT_MUST_USE leat_status leat_artifact_write_text(leat_artifact *artifact, const char *path,

@@ -288,6 +288,8 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_map file_sizes;
   LEAT_TRY(leat_file_sizes(part, driver->context.arena, &file_sizes, &session->error));
   leat_codegen_options options = {.blis = session->options.blis,
+                                  .entry = driver->entry,
+                                  .about = driver->about,
                                   .entries = driver->entries,
                                   .entry_count = driver->entry_count,
                                   .frozen = driver->frozen,

@@ -5,11 +5,20 @@
 #include "base/tensor.h"
 #include "runtime/checkpoint.h"
 
-static bool is_assigned(const leat_graph *graph, const leat_state *state) {
+#include <string.h>
+
+static bool assigns(const leat_graph *graph, const char *state) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     const leat_node *node = graph->nodes.items[i];
-    if (node->effect && leat_node_state(node) == state) return true;
+    const leat_state *of = node->effect ? leat_node_state(node) : NULL;
+    if (of && strcmp(of->name, state) == 0) return true;
   }
+  return false;
+}
+
+static bool is_assigned(const leat_freezing *steps, size_t count, const leat_state *state) {
+  for (size_t i = 0; i < count; i++)
+    if (assigns(steps[i].graph, state->name)) return true;
   return false;
 }
 
@@ -47,16 +56,26 @@ static void start_from(leat_graph *graph, leat_state *state, const leat_attr *va
   state->init = (leat_value){node, 0};
 }
 
-leat_status leat_freeze(leat_graph *graph, leat_diag *diag, const leat_safetensors *file,
-                        const char *path, leat_frozen_list *out, leat_error *error) {
+// It starts from its initial value; the first step that has it says so.
+static void warn_of_missing(const leat_freezing *steps, size_t step, leat_diag *diag,
+                            const leat_state *state, const char *path) {
+  for (size_t i = 0; i < step; i++)
+    if (leat_graph_find_state(steps[i].graph, state->name)) return;
+  leat_warn_at(diag, state->span, "%s has no `%s`: it starts from its initial value", path,
+               state->name);
+}
+
+static leat_status freeze_step(const leat_freezing *steps, size_t count, size_t step,
+                               leat_diag *diag, const leat_safetensors *file, const char *path,
+                               leat_error *error) {
+  leat_graph *graph = steps[step].graph;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < graph->states.count; i++) {
     leat_state *state = graph->states.items[i];
     const leat_tensor *value = leat_safetensors_find(file, state->name);
-    bool assigned = is_assigned(graph, state);
+    bool assigned = is_assigned(steps, count, state);
     if (!value)
-      leat_warn_at(diag, state->span, "%s has no `%s`: it starts from its initial value", path,
-                   state->name);
+      warn_of_missing(steps, step, diag, state, path);
     else
       LEAT_TRY(check_type(graph, state, value, path, error));
     if (value && assigned) start_from(graph, state, value_attr(graph, value));
@@ -64,12 +83,19 @@ leat_status leat_freeze(leat_graph *graph, leat_diag *diag, const leat_safetenso
       leat_frozen_variable frozen = {.name = state->name};
       LEAT_TRY(leat_value_checksum(value, &frozen.checksum, error));
       freeze_reads(graph, state, value_attr(graph, value));
-      leat_vec_push(graph->arena, out, frozen);
+      leat_vec_push(graph->arena, steps[step].frozen, frozen);
       continue;
     }
     state->id = kept;
     graph->states.items[kept++] = state;
   }
   graph->states.count = kept;
+  return LEAT_OK;
+}
+
+leat_status leat_freeze(const leat_freezing *steps, size_t count, leat_diag *diag,
+                        const leat_safetensors *file, const char *path, leat_error *error) {
+  for (size_t i = 0; i < count; i++)
+    LEAT_TRY(freeze_step(steps, count, i, diag, file, path, error));
   return LEAT_OK;
 }

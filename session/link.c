@@ -45,14 +45,13 @@ static leat_status write_text(const linker *l, const char *path, const char *tex
 
 static leat_status write_main(const linker *l) {
   const char *name = l->link->name;
-  const char *text =
-      leat_arena_printf(l->arena,
-                        "extern const char %s_image, *const %s_kernels[];\n"
-                        "int leat_executable_main(const void *, const void *, int, char **);\n"
-                        "int main(int argc, char **argv) {\n"
-                        "  return leat_executable_main(&%s_image, %s_kernels, argc, argv);\n"
-                        "}\n",
-                        name, name, name, name);
+  const char *text = leat_arena_printf(l->arena,
+                                       "extern const void *const %s_steps[];\n"
+                                       "int leat_executable_main(const void *, int, char **);\n"
+                                       "int main(int argc, char **argv) {\n"
+                                       "  return leat_executable_main(%s_steps, argc, argv);\n"
+                                       "}\n",
+                                       name, name);
   return write_text(l, l->main, text);
 }
 
@@ -61,10 +60,10 @@ static leat_status write_exports(const linker *l) {
   const char *name = l->link->name;
   const char *text =
       leat_arena_printf(l->arena,
-                        "{ global: %s_image; %s_kernels; leat_model_*; leat_dtype_*;\n"
+                        "{ global: %s_steps; leat_model_*; leat_dtype_*;\n"
                         "  leat_shape_elements; leat_tensor_bytes; leat_status_name;\n"
                         "  local: *; };\n",
-                        name, name);
+                        name);
   return write_text(l, l->exports, text);
 }
 

@@ -11,7 +11,7 @@
 
 typedef struct leat_link {
   leat_bytes object;
-  const char *name;        // of the symbols NAME_image, NAME_kernels
+  const char *name;        // of the symbol NAME_steps
   const char *output;      // the path of what is made
   leat_artifact_kind kind; // an executable, a shared object or an archive
   bool blis;               // the object calls leat_blis_gemm

@@ -5,7 +5,7 @@
 //   driver.c     passes and codegen, dumps        compile.c   kernels → objects → programs
 //   step_cache.c whole steps kept on disk         variables.c values by name, checkpoints
 //   snapshot.h   what a checkpoint holds
-//   artifact.c, artifact_files.c, artifact_header.c, link.c   ahead of time
+//   artifact.c, artifact_files.c, artifact_header.c, c_names.c, link.c   ahead of time
 //   target.c     the table of targets
 //   problems.c   what a call has to say, as data
 //   held.c       values under names; entries that a REPL's line runs

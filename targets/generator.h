@@ -18,7 +18,7 @@ typedef struct leat_object_data {
 } leat_object_data;
 
 // A read-only array of addresses under a symbol: of kernels, data, earlier arrays and functions of
-// include/leat/artifact.h.
+// include/leat/artifact.h. A target NULL is a null pointer.
 typedef struct leat_object_pointers {
   const char *symbol;
   const char *const *targets;

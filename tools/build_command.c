@@ -47,19 +47,30 @@ static int read_dims(const tool_command *command, const build_options *o, leat_s
   return TOOL_OK;
 }
 
+// One for each --entry; what is fetched besides belongs to the only one.
+static void fill_specs(const build_options *o, const leat_session *session, leat_step_spec *specs) {
+  tool_list words = o->entries;
+  if (!words.count && !o->fetches.count && leat_session_entry_count(session) == 1)
+    leat_vec_push(tool_arena(), &words, leat_session_entry(session, 0));
+  for (uint32_t i = 0; i < words.count; i++) {
+    tool_list names = tool_split_entries(session, words.items[i]);
+    specs[i] = (leat_step_spec){.entries = names.items, .entry_count = (int)names.count};
+  }
+  specs[0].fetches = o->fetches.items;
+  specs[0].fetch_count = (int)o->fetches.count;
+}
+
 static int build(const tool_command *command, build_options *o, leat_session *session) {
   leat_setting *dims = leat_new_array(tool_arena(), leat_setting, o->dims.count);
   int status = read_dims(command, o, dims);
   o->artifact.dims = dims;
   o->artifact.dim_count = (int)o->dims.count;
-  const char *entry = leat_session_entry_count(session) == 1 ? leat_session_entry(session, 0) : "";
-  bool unnamed = !o->entries.count && !o->fetches.count && *entry;
-  leat_step_spec spec = {.entries = unnamed ? &entry : o->entries.items,
-                         .entry_count = unnamed ? 1 : (int)o->entries.count,
-                         .fetches = o->fetches.items,
-                         .fetch_count = (int)o->fetches.count};
-  if (!status) status = tool_report(session, leat_artifact_build(session, &spec, &o->artifact));
-  return status;
+  uint32_t count = o->entries.count > 1 ? o->entries.count : 1;
+  leat_step_spec *specs = leat_new_array(tool_arena(), leat_step_spec, count);
+  fill_specs(o, session, specs);
+  leat_artifact_options *options = &o->artifact;
+  if (status) return status;
+  return tool_report(session, leat_artifact_build(session, specs, (int)count, options));
 }
 
 static int run(const tool_command *command, int argc, char **argv) {
@@ -67,7 +78,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   leat_artifact_options *a = &o.artifact;
   tool_option shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
-      {"entry", 'e', TOOL_LIST, &o.entries, "ENTRY", "build this entry (default: the only one)"},
+      {"entry", 'e', TOOL_LIST, &o.entries, "ENTRY",
+       "build this entry (default: the only one), and others; A+B: as one"},
       {"fetch", 0, TOOL_LIST, &o.fetches, "NAME", "and make this a result too"},
       {"output", 'o', TOOL_TEXT, &a->output, "PATH",
        "executable; or .o, .a, .so, .c, each with a .h"},
@@ -83,6 +95,9 @@ static int run(const tool_command *command, int argc, char **argv) {
   int first, status;
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
+  if (o.entries.count > 1 && o.fetches.count)
+    return tool_usage_error(command, "--fetch goes with one --entry: of several, make what is "
+                                     "fetched a result of its entry");
   if (!a->output || !*a->output) return tool_usage_error(command, "-o PATH is missing");
   if (!choose_kind(&o, &a->kind))
     return tool_usage_error(command, "--emit %s: there are %s", o.emit, kind_names + 1);

@@ -52,13 +52,30 @@ static void choose_entry(prepared *p, const leat_session *session) {
   leat_vec_push(tool_arena(), &p->entries, leat_session_entry(session, 0));
 }
 
+static bool is_entry(const leat_session *session, const char *name) {
+  for (int i = 0; i < leat_session_entry_count(session); i++)
+    if (strcmp(leat_session_entry(session, i), name) == 0) return true;
+  return false;
+}
+
+tool_list tool_split_entries(const leat_session *session, const char *word) {
+  tool_list names = {0};
+  for (const char *plus; !is_entry(session, word) && (plus = strchr(word, '+')); word = plus + 1)
+    leat_vec_push(tool_arena(), &names,
+                  leat_arena_strndup(tool_arena(), word, (size_t)(plus - word)));
+  leat_vec_push(tool_arena(), &names, word);
+  return names;
+}
+
 int tool_prepare(prepared *p, leat_session *session) {
   char **names = leat_new_array(tool_arena(), char *, p->feeds.count);
   const char **values = leat_new_array(tool_arena(), const char *, p->feeds.count);
+  tool_list entries = {0};
   if (!split_feeds(p, names, values)) return TOOL_USAGE;
   choose_entry(p, session);
-  leat_step_spec spec = {.entries = p->entries.items,
-                         .entry_count = (int)p->entries.count,
+  if (p->entries.count) entries = tool_split_entries(session, p->entries.items[0]);
+  leat_step_spec spec = {.entries = entries.items,
+                         .entry_count = (int)entries.count,
                          .feeds = (const char *const *)names,
                          .feed_count = (int)p->feeds.count,
                          .fetches = p->fetches.items,

@@ -14,6 +14,10 @@ typedef struct prepared {
   leat_feed *given;                        // whose tensors the feed_values are
 } prepared;
 
+// The entries that a word behind --entry names: `train`, or `train+eval`, which one run does
+// together.
+tool_list tool_split_entries(const leat_session *session, const char *word);
+
 // Makes the step. With no entry, fetch or run named, the graph's only entry is meant. The result is
 // an exit code; messages are shown.
 int tool_prepare(prepared *p, leat_session *session);

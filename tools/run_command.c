@@ -91,7 +91,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   run_options o = {.steps = 1};
   tool_option saving[SAVING_OPTION_COUNT], shared[SESSION_OPTION_COUNT];
   const tool_option own[] = {
-      {"entry", 'e', TOOL_LIST, &o.step.entries, "ENTRY", "run this entry (default: the only one)"},
+      {"entry", 'e', TOOL_LIST, &o.step.entries, "ENTRY",
+       "run this entry (default: the only one); A+B: both"},
       {"feed", 'f', TOOL_LIST, &o.step.feeds, "NAME=VALUE", "a value: 0.5, [1, 2, 3], @file.npy"},
       {"fetch", 0, TOOL_LIST, &o.step.fetches, "NAME",
        "fetch this value too; in a loop that of the last iteration, NAME:all those of all"},
@@ -106,6 +107,9 @@ static int run(const tool_command *command, int argc, char **argv) {
   int first, status;
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
+  if (o.step.entries.count > 1)
+    return tool_usage_error(command, "one --entry is expected: %s+%s runs both together",
+                            o.step.entries.items[0], o.step.entries.items[1]);
   if (o.steps < 1) return tool_usage_error(command, "--steps must be at least 1");
   o.session.saves = o.saving.save != NULL;
   leat_session *session = tool_open(&o.session, argv[first], &status);

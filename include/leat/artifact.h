@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 13 };
+enum { LEAT_IMAGE_VERSION = 14 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -406,10 +406,20 @@ typedef struct leat_image {
   uint64_t size;          // bytes of the whole image
   leat_text_index device; // full device name
   leat_text_index name;   // the step, for people
+  leat_text_index entry;  // of an artifact: what its user calls the step, "predict", "train+eval"
+  leat_text_index about;  // of an artifact: what documents that; lines
 #define X(name, type) leat_range name;
   LEAT_IMAGE_RANGES(X)
 #undef X
 } leat_image;
+
+// A step that can be run: an image, which says what it takes and gives, and the entry points of its
+// kernels, in the order in which the image numbers them. An artifact is an array of these, behind
+// the last of which one stands whose image is NULL.
+typedef struct leat_built_step {
+  const leat_image *image;
+  const leat_kernel_function *kernels;
+} leat_built_step;
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,18 @@
 // Compiled models in a user's program: what `leat build -o model.o` makes, linked with libleat_rt.
 //
-//     #include "model.h"              // declares model_image and model_kernels
-//     leat_model *m;
-//     leat_model_create(&model_image, model_kernels, &(leat_model_options){0}, &m);
+//     #include "digits.h"             // made beside digits.o
+//     digits_model *m;
+//     digits_predict_inputs in = {.B = 1, .x = pixels};
+//     digits_predict_outputs out;
+//     digits_create(NULL, &m);
+//     digits_predict(m, &in, &out);   // out.class_[0]; the model's until its next run
+//     digits_destroy(m);
+//
+// That header's functions are made of those here, which know a model by what it says of itself:
+//
+//     leat_model_create(digits_steps, NULL, &m);
 //     leat_tensor x = {LEAT_f32, 2, {1, 64}, pixels}, y;
-//     leat_model_run(m, &x, &y);      // y.data: f32[1, 10], the model's until its next run
-//     leat_model_destroy(m);
+//     leat_model_run(m, leat_model_find_entry(m, "predict"), &x, &y); // y: i32[1]
 //
 // A failing call returns a status and leaves the model as it was; leat_model_message says why. A
 // call that makes no sense (NULL, a model that was destroyed, a dtype or rank that is none) answers
@@ -20,6 +27,8 @@
 #include "leat/artifact.h"
 #include "leat/dtype.h"
 #include "leat/status.h"
+
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,29 +47,57 @@ typedef struct leat_model_options {
   const void *reserved[LEAT_RESERVED];
 } leat_model_options;
 
-// `kernels` is what leat build made beside the image. *out is valid (for leat_model_message and
-// leat_model_destroy) even on failure, unless memory ran out; then it is NULL.
-LEAT_MUST_USE leat_status leat_model_create(const leat_image *image,
-                                            const leat_kernel_function *kernels,
+// `steps` is what leat build made, NAME_steps; options NULL: all are 0. *out is valid (for
+// leat_model_message and leat_model_destroy) even on failure, unless memory ran out; then it is
+// NULL. The files that an entry reads are opened by its first run.
+LEAT_MUST_USE leat_status leat_model_create(const leat_built_step *steps,
                                             const leat_model_options *options, leat_model **out);
 void leat_model_destroy(leat_model *model); // NULL is fine
 const char *leat_model_message(const leat_model *model);
 
+// What can be run is numbered as leat build was told it: the entries of the text, or several that
+// one run does together, "train+eval". They share the variables.
+int leat_model_entry_count(const leat_model *model);
+const char *leat_model_entry_name(const leat_model *model, int entry);
+const char *leat_model_entry_about(const leat_model *model, int entry); // its documentation, or ""
+int leat_model_find_entry(const leat_model *model, const char *name);   // -1: there is none
+
 // Feeds and fetches are numbered in the order of the entry's declaration.
-int leat_model_feed_count(const leat_model *model);
-int leat_model_fetch_count(const leat_model *model);
-const char *leat_model_feed_name(const leat_model *model, int i);
-const char *leat_model_fetch_name(const leat_model *model, int i);
-const char *leat_model_feed_type(const leat_model *model, int i); // "f32[B, 64]"
-const char *leat_model_fetch_type(const leat_model *model, int i);
-leat_dtype leat_model_feed_dtype(const leat_model *model, int i);
-int leat_model_feed_rank(const leat_model *model, int i);
-bool leat_model_feed_has_fallback(const leat_model *model, int i);
+int leat_model_feed_count(const leat_model *model, int entry);
+int leat_model_fetch_count(const leat_model *model, int entry);
+const char *leat_model_feed_name(const leat_model *model, int entry, int i);
+const char *leat_model_fetch_name(const leat_model *model, int entry, int i);
+const char *leat_model_feed_type(const leat_model *model, int entry, int i); // "f32[B, 64]"
+const char *leat_model_fetch_type(const leat_model *model, int entry, int i);
+leat_dtype leat_model_feed_dtype(const leat_model *model, int entry, int i);
+int leat_model_feed_rank(const leat_model *model, int entry, int i);
+bool leat_model_feed_has_fallback(const leat_model *model, int entry, int i);
 
 // feeds[i].data NULL takes the feed's default. fetches[i].data belongs to the model and is valid
 // until its next run.
-LEAT_MUST_USE leat_status leat_model_run(leat_model *model, const leat_tensor *feeds,
+LEAT_MUST_USE leat_status leat_model_run(leat_model *model, int entry, const leat_tensor *feeds,
                                          leat_tensor *fetches);
+
+// A tensor over data that is only read.
+static inline leat_tensor leat_tensor_over(leat_dtype dtype, int32_t rank, const void *data) {
+  leat_tensor tensor;
+  memset(&tensor, 0, sizeof tensor);
+  tensor.dtype = dtype;
+  tensor.rank = rank;
+  memcpy(&tensor.data, &data, sizeof data);
+  return tensor;
+}
+
+// The variables that the entries have, by name. What is read is malloc'ed and the caller's; what is
+// written has the variable's dtype and shape. LEAT_NOT_FOUND: there is none of that name, as of
+// what leat build --vars made a constant.
+int leat_model_variable_count(const leat_model *model);
+const char *leat_model_variable_name(const leat_model *model, int i);
+const char *leat_model_variable_type(const leat_model *model, int i); // "f32[64, 10]"
+LEAT_MUST_USE leat_status leat_model_variable_read(leat_model *model, const char *name,
+                                                   leat_tensor *out);
+LEAT_MUST_USE leat_status leat_model_variable_write(leat_model *model, const char *name,
+                                                    const leat_tensor *value);
 
 // Variables and how often the entries had run (run_count(), for random numbers), from and to a
 // checkpoint as `leat run` writes and reads it. A checkpoint with variables that the model lacks,
@@ -75,8 +112,7 @@ LEAT_MUST_USE leat_status leat_model_check_save(leat_model *model, const char *p
 LEAT_MUST_USE leat_status leat_model_save(leat_model *model, const char *path);
 
 // `main` of an executable that `leat build` makes: see its --help. Returns the exit code.
-int leat_executable_main(const leat_image *image, const leat_kernel_function *kernels, int argc,
-                         char **argv);
+int leat_executable_main(const leat_built_step *steps, int argc, char **argv);
 
 #ifdef __cplusplus
 }

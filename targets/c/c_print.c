@@ -236,7 +236,10 @@ static void print_data(const leat_object_data *data, leat_text *out) {
 static void print_pointers(const leat_object_pointers *pointers, leat_text *out) {
   leat_text_add(out, "\nconst void *const %s[%zu] = {", pointers->symbol, pointers->count);
   for (size_t i = 0; i < pointers->count; i++)
-    leat_text_add(out, "\n  (const void *)&%s,", pointers->targets[i]);
+    if (pointers->targets[i])
+      leat_text_add(out, "\n  (const void *)&%s,", pointers->targets[i]);
+    else
+      leat_text_add(out, "\n  (const void *)0,");
   leat_text_add(out, "\n};\n");
 }
 

@@ -88,7 +88,8 @@ static void add_data(compiler *c, const leat_codegen_request *request) {
     const leat_object_pointers *pointers = &request->pointers[i];
     LLVMTypeRef type = LLVMPointerTypeInContext(c->context, 0);
     LLVMValueRef *all = leat_new_array(scratch, LLVMValueRef, pointers->count + 1);
-    for (size_t j = 0; j < pointers->count; j++) all[j] = symbol_address(c, pointers->targets[j]);
+    for (size_t j = 0; j < pointers->count; j++)
+      all[j] = pointers->targets[j] ? symbol_address(c, pointers->targets[j]) : LLVMConstNull(type);
     add_global(c, pointers->symbol, LLVMConstArray2(type, all, pointers->count));
   }
   leat_arena_destroy(scratch);

@@ -20,8 +20,7 @@ enum { MOST = 64 };
 #define PASTE(a, b) a##b
 #define NAMED(a, b) PASTE(a, b)
 #define SYMBOL(name) (&(name))
-#define IMAGE ((void)library, (void)prefix, &NAMED(MODEL, _image))
-#define KERNELS NAMED(MODEL, _kernels)
+#define STEPS ((void)library, (void)prefix, NAMED(MODEL, _steps))
 #else
 static void *symbol(void *library, const char *name) {
   void *found = dlsym(library, name);
@@ -35,8 +34,7 @@ static void *named(void *library, const char *prefix, const char *suffix) {
   return symbol(library, name);
 }
 #define SYMBOL(name) ((__typeof__(&(name)))symbol(library, #name))
-#define IMAGE named(library, prefix, "_image")
-#define KERNELS named(library, prefix, "_kernels")
+#define STEPS named(library, prefix, "_steps")
 #endif
 
 static leat_tensor read_feed(const char *words, leat_dtype dtype) {
@@ -70,21 +68,21 @@ int main(int argc, char **argv) {
 #endif
   leat_model *model;
   leat_tensor feeds[MOST] = {0}, fetches[MOST];
-  if (SYMBOL(leat_model_create)(IMAGE, KERNELS, &(leat_model_options){.threads = 1}, &model)) {
+  if (SYMBOL(leat_model_create)(STEPS, &(leat_model_options){.threads = 1}, &model)) {
     fprintf(stderr, "%s\n", SYMBOL(leat_model_message)(model));
     return 1;
   }
   for (int i = 3; i < argc; i++)
-    feeds[i - 3] = read_feed(argv[i], SYMBOL(leat_model_feed_dtype)(model, i - 3));
-  for (int i = 0; i < SYMBOL(leat_model_feed_count)(model); i++)
-    printf("feed %s %s\n", SYMBOL(leat_model_feed_name)(model, i),
-           SYMBOL(leat_model_feed_type)(model, i));
-  leat_status status = SYMBOL(leat_model_run)(model, feeds, fetches);
+    feeds[i - 3] = read_feed(argv[i], SYMBOL(leat_model_feed_dtype)(model, 0, i - 3));
+  for (int i = 0; i < SYMBOL(leat_model_feed_count)(model, 0); i++)
+    printf("feed %s %s\n", SYMBOL(leat_model_feed_name)(model, 0, i),
+           SYMBOL(leat_model_feed_type)(model, 0, i));
+  leat_status status = SYMBOL(leat_model_run)(model, 0, feeds, fetches);
   if (status) fprintf(stderr, "%s\n", SYMBOL(leat_model_message)(model));
   if (getenv("SAVE") && SYMBOL(leat_model_save)(model, getenv("SAVE"))) return 2;
   if (status) return 1;
-  for (int i = 0; i < SYMBOL(leat_model_fetch_count)(model); i++)
-    show(SYMBOL(leat_model_fetch_name)(model, i), SYMBOL(leat_model_fetch_type)(model, i),
+  for (int i = 0; i < SYMBOL(leat_model_fetch_count)(model, 0); i++)
+    show(SYMBOL(leat_model_fetch_name)(model, 0, i), SYMBOL(leat_model_fetch_type)(model, 0, i),
          &fetches[i], SYMBOL(leat_tensor_bytes)(&fetches[i]));
   SYMBOL(leat_model_destroy)(model);
   for (int i = 0; i < MOST; i++) free(feeds[i].data);

@@ -245,7 +245,7 @@ entry main(n: i32[]) {
 entry reader() -> (y: f32[]) {
   if v > 3 { v += 0.5 }
   y = v
-}''', {'main/n': 3}, words=['--entry', 'main', '--entry', 'reader'], fetch={'reader/y': 'f32', 'v': 'f32'})
+}''', {'main/n': 3}, words=['--entry', 'main+reader'], fetch={'reader/y': 'f32', 'v': 'f32'})
 def two_entries(**n):
     return 8.5, 8.5
 

@@ -540,7 +540,7 @@ entry main(x: f32[2]) -> (y: f32[2]) {
 }
 entry second(x: f32[2]) -> (y: f32[2]) {
   _, y = while (t = 0, y = x) t < 4 { next t + 1, y * 2 }
-}''', {'main/x': [1, 2], 'second/x': [3, 4]}, words=['--entry', 'main', '--entry', 'second'], fetch={'second/y': 'f32'})
+}''', {'main/x': [1, 2], 'second/x': [3, 4]}, words=['--entry', 'main+second'], fetch={'second/y': 'f32'})
 def loops_of_two_entries(**x):
     return x['main/x'] + 3, x['second/x'] * 16
 

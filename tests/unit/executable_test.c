@@ -51,22 +51,23 @@ TEST(models_run_save_and_restore) {
   scratch_path(path, "v.safetensors");
   leat_image *image = step_image();
   leat_model *model;
-  CHECK_EQ_INT(leat_model_create(image, kernels, &(leat_model_options){.threads = 1}, &model), 0);
-  CHECK_EQ_INT(leat_model_feed_count(model), 2);
-  CHECK_EQ_STR(leat_model_feed_type(model, 0), "f32[3]");
-  CHECK_EQ_STR(leat_model_fetch_name(model, 0), "step/y");
+  const leat_built_step steps[] = {{image, kernels}, {NULL, NULL}};
+  CHECK_EQ_INT(leat_model_create(steps, &(leat_model_options){.threads = 1}, &model), 0);
+  CHECK_EQ_INT(leat_model_feed_count(model, 0), 2);
+  CHECK_EQ_STR(leat_model_feed_type(model, 0, 0), "f32[3]");
+  CHECK_EQ_STR(leat_model_fetch_name(model, 0, 0), "step/y");
   CHECK_EQ_INT(leat_model_save(model, path), LEAT_OK); // with the initial value
   float x[] = {1, 2, 3};
   leat_tensor feeds[] = {{LEAT_f32, 1, {3}, x}, {0}}, y;
-  CHECK_EQ_INT(leat_model_run(model, feeds, &y), LEAT_OK);
+  CHECK_EQ_INT(leat_model_run(model, 0, feeds, &y), LEAT_OK);
   CHECK(((float *)y.data)[2] == 106);
-  CHECK_EQ_INT(leat_model_run(model, feeds, &y), LEAT_OK);
+  CHECK_EQ_INT(leat_model_run(model, 0, feeds, &y), LEAT_OK);
   CHECK(((float *)y.data)[2] == 107);
   CHECK_EQ_INT(leat_model_restore(model, path), LEAT_OK);
-  CHECK_EQ_INT(leat_model_run(model, feeds, &y), LEAT_OK);
+  CHECK_EQ_INT(leat_model_run(model, 0, feeds, &y), LEAT_OK);
   CHECK(((float *)y.data)[2] == 106);
   feeds[0].shape[0] = 2;
-  CHECK_EQ_INT(leat_model_run(model, feeds, &y), LEAT_INVALID);
+  CHECK_EQ_INT(leat_model_run(model, 0, feeds, &y), LEAT_INVALID);
   CHECK_EQ_STR(leat_model_message(model), "feed `step/x`: axis 0 of f32[3]: expected 3, found 2");
   CHECK_EQ_INT(leat_model_restore(model, "/nowhere/v.safetensors"), LEAT_NOT_FOUND);
   leat_model_destroy(model);
@@ -88,7 +89,8 @@ static int run(const char *format, ...) {
   dup2(file, 1);
   dup2(file, 2);
   leat_image *image = step_image();
-  int code = leat_executable_main(image, kernels, count, words);
+  const leat_built_step steps[] = {{image, kernels}, {NULL, NULL}};
+  int code = leat_executable_main(steps, count, words);
   free(image);
   fflush(stdout);
   dup2(before, 1);
@@ -124,7 +126,7 @@ TEST(executables_read_and_write) {
   CHECK_EQ_INT(leat_npy_open(&npy, y, NULL), LEAT_OK);
   CHECK(((const float *)npy.tensor.data)[2] == 101.5f);
   leat_npy_close(&npy);
-  CHECK_EQ_INT(run("--vars %s --feed x=@%s", v, x), 0);
+  CHECK_EQ_INT(run("--restore %s --feed x=@%s", v, x), 0);
   check_output("step/y: f32[3] = [103.0 105.0 107.0]");
 }
 
