@@ -70,8 +70,10 @@ static leat_status read_string(cursor *c, const char **out, size_t *out_length) 
   return expect(c, quote);
 }
 
+// A byte of anything, as arrays of numbers of 8 bits and less are saved, is its code.
 static bool describes(leat_dtype dtype, const char *text, size_t length) {
   const char *known = descriptions[dtype];
+  if (dtype == LEAT_u8 && length == 2 && memcmp(text, "V1", 2) == 0) return true;
   return known && strlen(known) == length && memcmp(known, text, length) == 0;
 }
 
@@ -121,7 +123,8 @@ static leat_status read_dtype(cursor *c, npy_header *out) {
       return leat_fail(c->error, LEAT_UNSUPPORTED,
                        "big-endian npy data ('%.*s') is not supported; save it as '<%s'",
                        (int)length, text, descriptions[i]);
-    if (order != '<' && order != '=' && !(one_byte && (order == '|' || order == '>'))) break;
+    bool no_order = order == '|' && (one_byte || dtype == LEAT_bf16);
+    if (order != '<' && order != '=' && !no_order && !(one_byte && order == '>')) break;
     out->tensor.dtype = dtype;
     return LEAT_OK;
   }

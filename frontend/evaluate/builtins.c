@@ -319,7 +319,10 @@ static const ev_builtin builtins[] = {
      PARAMS(2, "text", "separator"), EV_COLLECTS_NOTHING, ev_builtin_str_split},
     {"str_join", "str_join(x, separator): one string of a list, or of those along an axis",
      PARAMS(2, "list", "separator", "axis"), EV_COLLECTS_NOTHING, ev_builtin_str_join},
-    {"int", "int(x): a compile-time float without its fraction, or the int that a string spells",
+    {"int",
+     "int(x): a compile-time number without its fraction, 0 or 1 of a bool, or the int that a "
+     "string "
+     "spells",
      PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_int},
     {"is_list", "is_list(value): whether a compile-time value is a list", PARAMS(1, "value"),
      EV_COLLECTS_NOTHING, builtin_is_list},

@@ -236,7 +236,8 @@ static ev parse_int(evaluator *e, const ev_builtin_call *call, ev text) {
 ev ev_builtin_int(evaluator *e, const ev_builtin_call *call) {
   ev value = call->args[0];
   if (value.kind == EV_STRING) return parse_int(e, call, value);
-  if (value.kind == EV_INT) return value;
+  if (value.kind == EV_INT || value.kind == EV_DIM) return value;
+  if (value.kind == EV_BOOL) return ev_int(value.i);
   if (value.kind != EV_FLOAT)
     return ev_fail(e, call->span, "`int` is of a compile-time number or a string, found %s",
                    ev_kind_name(value));

@@ -161,8 +161,7 @@ static const char *number_text(onnx_writer *w, int64_t i, char kind) {
   if (kind == 'b') return i ? "true" : "false";
   if (kind != 'd') return leat_arena_printf(w->arena, "%lld", (long long)i);
   const onnx_dtype *dtype = onnx_dtype_of(i);
-  if (dtype && !dtype->is_code && dtype->bits != 4 && dtype->bits != 2)
-    return leat_dtype_name(dtype->carrier);
+  if (dtype && !dtype->is_code) return leat_dtype_name(dtype->carrier);
   onnx_problem(w, "data type %s cannot be made here", dtype ? dtype->name : "unknown");
   return NULL;
 }

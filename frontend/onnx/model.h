@@ -47,7 +47,7 @@ typedef struct onnx_dtype {
   uint8_t bits; // 0: strings
   bool is_code;
 } onnx_dtype;
-const onnx_dtype *onnx_dtype_of(int64_t data_type);
+const onnx_dtype *onnx_dtype_of(int64_t data_type); // NULL: there is no such type
 
 // Shape and dtype, without the data; `name` is how messages call it.
 leat_status onnx_tensor_type(const onnx_tensor *tensor, const char *name, leat_tensor *out,

@@ -30,29 +30,54 @@ static void write_constant(onnx_writer *w) {
   onnx_bind(w, name, value);
 }
 
-static bool is_plain(const onnx_dtype *dtype) {
-  return dtype && !dtype->is_code && dtype->bits != 4 && dtype->bits != 2;
+static void wrap(onnx_writer *w, leat_text *text, const char *function, const char *format) {
+  const char *inner = leat_arena_strndup(w->arena, text->data, text->size);
+  text->size = 0;
+  leat_text_add(text, "%s(%s, \"%s\")", function, inner, format);
 }
 
-// Of what may be a number of compile time only the type is told.
+// Codes become numbers, and numbers codes (stdlib/onnx_codes.leat).
 static void write_cast(onnx_writer *w, onnx_value x, int32_t to) {
   const onnx_dtype *dtype = onnx_dtype_of(to), *from = onnx_dtype_of(x.data_type);
-  if (!is_plain(dtype) || (from && !is_plain(from))) {
-    onnx_problem(w, "it converts %s to %s, which is not supported yet",
-                 from ? from->name : "a type", dtype ? dtype->name : "an unknown one");
-    onnx_targets(w, 1, to, false);
-    return;
+  const onnx_attribute *rounding = onnx_attribute_of(w, "round_mode");
+  leat_text text = {0};
+  if (!dtype) onnx_problem(w, "it converts to a data type that is unknown");
+  leat_text_add_string(&text, x.known && dtype && dtype->is_code ? onnx_as_tensor(w, x) : x.text);
+  if (from && from->is_code) wrap(w, &text, "onnx_decode", from->name);
+  if (dtype && dtype->is_code) {
+    wrap(w, &text, "onnx_encode", dtype->name);
+    text.size--; // it has more arguments
+    if (!onnx_int(w, "saturate", 1)) leat_text_add_string(&text, ", saturate=false");
+    if (rounding) leat_text_add(&text, ", round_mode=%s", onnx_attribute_text(w, rounding, 0));
+    leat_text_add_string(&text, ")");
+  } else {
+    leat_text whole = {0};
+    leat_text_add(&whole, "onnx_cast(%s, %s)", text.data,
+                  dtype ? leat_dtype_name(dtype->carrier) : "f32");
+    leat_text_finish(&text);
+    text = whole;
   }
-  const char *name = leat_dtype_name(dtype->carrier);
-  if (x.known)
-    onnx_line(w, "%s = onnx_cast(%s, %s)", onnx_targets(w, 1, to, true), x.text, name);
-  else
-    onnx_line(w, "%s = onnx_cast(%s, %s)", onnx_targets(w, 1, to, false), x.text, name);
+  onnx_line(w, "%s = %s", onnx_targets(w, 1, to, x.known && dtype && !dtype->is_code), text.data);
+  leat_text_finish(&text);
 }
 
 static void write_cast_to(onnx_writer *w) {
   onnx_value x = onnx_input(w, 0);
   if (x.text) write_cast(w, x, (int32_t)onnx_int(w, "to", 0));
+}
+
+// To the type of another value, which only the language may know.
+static void write_cast_like(onnx_writer *w) {
+  onnx_value x = onnx_input(w, 0), like = onnx_input(w, 1);
+  if (!x.text || !like.text) {
+    onnx_problem(w, "it has two inputs");
+    onnx_targets(w, 1, 0, false);
+  } else if (like.data_type) {
+    write_cast(w, x, like.data_type);
+  } else {
+    onnx_line(w, "%s = onnx_cast(%s, dtype(%s))", onnx_targets(w, 1, 0, false),
+              onnx_as_tensor(w, x), onnx_as_tensor(w, like));
+  }
 }
 
 // Shape → a value everywhere, 0.0 of f32 when none is given.
@@ -76,9 +101,13 @@ static const struct {
   const char *name;
   void (*write)(onnx_writer *w);
 } specials[] = {
-    {"cast", write_cast_to},      {"if", onnx_write_if},
-    {"loop", onnx_write_loop},    {"scan", onnx_write_scan},
-    {"constant", write_constant}, {"constant_of_shape", write_constant_of_shape},
+    {"cast", write_cast_to},
+    {"if", onnx_write_if},
+    {"loop", onnx_write_loop},
+    {"scan", onnx_write_scan},
+    {"cast_like", write_cast_like},
+    {"constant", write_constant},
+    {"constant_of_shape", write_constant_of_shape},
 };
 
 void onnx_write_special(onnx_writer *w, const char *name) {

@@ -29,12 +29,12 @@ static const onnx_dtype dtypes[] = {
     [18] = {"FLOAT8E4M3FNUZ", LEAT_u8, 8, true},
     [19] = {"FLOAT8E5M2", LEAT_u8, 8, true},
     [20] = {"FLOAT8E5M2FNUZ", LEAT_u8, 8, true},
-    [21] = {"UINT4", LEAT_u8, 4, false},
-    [22] = {"INT4", LEAT_i8, 4, false},
+    [21] = {"UINT4", LEAT_u8, 4, true},
+    [22] = {"INT4", LEAT_u8, 4, true},
     [23] = {"FLOAT4E2M1", LEAT_u8, 4, true},
     [24] = {"FLOAT8E8M0", LEAT_u8, 8, true},
-    [25] = {"UINT2", LEAT_u8, 2, false},
-    [26] = {"INT2", LEAT_i8, 2, false},
+    [25] = {"UINT2", LEAT_u8, 2, true},
+    [26] = {"INT2", LEAT_u8, 2, true},
 };
 
 const onnx_dtype *onnx_dtype_of(int64_t data_type) {
@@ -73,16 +73,13 @@ static leat_status reserve(leat_arena *arena, leat_tensor *out, const char *name
   return out->data ? LEAT_OK : leat_fail(error, LEAT_MEMORY, "no memory for tensor `%s`", name);
 }
 
-// Elements of 4 and 2 bits, of which the first is in a byte's lowest ones; `byte` gives byte i.
+// Codes of 4 and 2 bits, of which the first is in a byte's lowest ones; `byte` gives byte i.
 static void unpack(const onnx_dtype *dtype, leat_tensor *out, int64_t count,
                    uint8_t (*byte)(const void *from, int64_t i), const void *from) {
   unsigned bits = dtype->bits, each = 8 / bits;
   uint8_t *to = out->data;
-  for (int64_t i = 0; i < count; i++) {
-    unsigned code = byte(from, i / each) >> (unsigned)(i % each) * bits & ((1u << bits) - 1);
-    bool negative = dtype->carrier == LEAT_i8 && code >> (bits - 1);
-    to[i] = (uint8_t)(negative ? code | ~0u << bits : code);
-  }
+  for (int64_t i = 0; i < count; i++)
+    to[i] = byte(from, i / each) >> (unsigned)(i % each) * bits & ((1u << bits) - 1);
 }
 
 static uint8_t raw_byte(const void *from, int64_t i) {
