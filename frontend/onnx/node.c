@@ -234,9 +234,26 @@ static int32_t type_given(onnx_writer *w, const onnx_op *op) {
   return 0;
 }
 
+// `onnx_max_pool|onnx_max_pool_indexed`: the first where only the first result is wanted.
+static const char *pattern_of(onnx_writer *w, const onnx_op *op, bool known, int *count) {
+  const char *bar = strchr(op->write, '|');
+  bool more = false;
+  for (size_t i = 1; i < w->node->n_output; i++) more = more || *w->node->output[i];
+  *count = op->outputs ? op->outputs : (int)w->node->n_output;
+  if (known || !bar) return known ? op->known : op->write;
+  if (more) return bar + 1;
+  *count = 1;
+  return leat_arena_strndup(w->arena, op->write, (size_t)(bar - op->write));
+}
+
+static bool is_pattern(const char *pattern) {
+  return strchr(pattern, '$') || *pattern == '[';
+}
+
 static void write_row(onnx_writer *w, const onnx_op *op) {
+  int count;
   bool known = is_known(w, op), infix = strchr(op->write, '$') != NULL;
-  const char *pattern = known ? op->known : op->write;
+  const char *pattern = pattern_of(w, op, known, &count);
   arguments args = {0};
   leat_text attributes = {0}, line = {0};
   bool literals = known;
@@ -249,13 +266,13 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
   for (size_t i = 0; i < w->node->n_attribute; i++)
     add_attribute(w, op, w->node->attribute[i], &attributes);
   if (!op->outputs) leat_text_add(&attributes, ", outputs=%zu", w->node->n_output);
-  if (strchr(pattern, '$'))
+  if (is_pattern(pattern))
     fill_pattern(w, pattern, &args, &line);
   else
     write_call(pattern, &args, attributes.size ? attributes.data : "", &line);
-  int count = op->outputs ? op->outputs : (int)w->node->n_output;
-  if (w->node->n_output > (size_t)count)
-    onnx_problem(w, "it has %zu outputs, of which %d are supported", w->node->n_output, count);
+  if (op->outputs && w->node->n_output > (size_t)op->outputs)
+    onnx_problem(w, "it has %zu outputs, of which %d are supported", w->node->n_output,
+                 op->outputs);
   onnx_line(w, "%s = %s%s", onnx_targets(w, count, type_given(w, op), known),
             line.size ? line.data : "0", !op->outputs && count == 1 ? "[0]" : "");
   leat_text_finish(&args.named);

@@ -97,6 +97,20 @@ static void write_constant_of_shape(onnx_writer *w) {
             dtype ? leat_dtype_name(dtype->carrier) : "f32");
 }
 
+// What there is stands for itself; what there is not is `none`.
+static void write_optional(onnx_writer *w) {
+  onnx_value x = onnx_input(w, 0);
+  if (!x.text) x = (onnx_value){.text = "none"};
+  if (w->node->n_output) onnx_bind(w, w->node->output[0], x);
+}
+
+static void write_optional_has_element(onnx_writer *w) {
+  onnx_value x = onnx_input(w, 0);
+  bool has = x.text && strcmp(x.text, "none") != 0;
+  const onnx_value value = {.text = has ? "true" : "false", .data_type = 9, .known = true};
+  if (w->node->n_output) onnx_bind(w, w->node->output[0], value);
+}
+
 static const struct {
   const char *name;
   void (*write)(onnx_writer *w);
@@ -104,6 +118,8 @@ static const struct {
     {"cast", write_cast_to},
     {"if", onnx_write_if},
     {"loop", onnx_write_loop},
+    {"optional", write_optional},
+    {"optional_has_element", write_optional_has_element},
     {"scan", onnx_write_scan},
     {"cast_like", write_cast_like},
     {"constant", write_constant},

@@ -158,10 +158,16 @@ static void add_dim(onnx_writer *w, leat_text *out, const Onnx__TensorShapeProto
   leat_text_add_string(out, id);
 }
 
+// Of an optional what it may hold: whoever has nothing to feed has another model.
+static const Onnx__TypeProto *fed_type(const Onnx__TypeProto *type) {
+  bool optional = type && type->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE;
+  return optional ? type->optional_type->elem_type : type;
+}
+
 // Why the input cannot be a parameter; NULL: it can.
 static const char *type_problem(const Onnx__TypeProto *type) {
   if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
-    return "is no tensor; sequences, optionals, maps and sparse tensors cannot be fed";
+    return "is no tensor; sequences, maps and sparse tensors cannot be fed";
   if (!onnx_dtype_of(type->tensor_type->elem_type)) return "has a data type that is unknown";
   if (!type->tensor_type->shape)
     return "has no shape; give it one of its rank, with names for unknown dims";
@@ -192,14 +198,14 @@ static const char *separator(const leat_text *text) {
 }
 
 static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *input) {
-  const char *name = input->name ? input->name : "", *why = type_problem(input->type);
+  const Onnx__TypeProto *fed = fed_type(input->type);
+  const char *name = input->name ? input->name : "", *why = type_problem(fed);
   if (leat_bytes_map_get(&w->scope->values, name, strlen(name))) return; // an initializer
   const char *inside = onnx_identifier(w, name), *outside = outer_name(w, name);
   if (why) onnx_problem(w, "input `%s` %s", name, why);
-  onnx_bind(
-      w, name,
-      (onnx_value){inside, why ? 0 : input->type->tensor_type->elem_type, false, NULL, false});
-  const char *type = why ? "" : type_text(w, input->type);
+  onnx_bind(w, name,
+            (onnx_value){inside, why ? 0 : fed->tensor_type->elem_type, false, NULL, false});
+  const char *type = why ? "" : type_text(w, fed);
   leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside, type);
   leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside, type);
   leat_text_add(&s->arguments, "%s%s", separator(&s->arguments), outside);
