@@ -10,7 +10,7 @@ WAYS = {'cmake, shared': ['cmake'], 'cmake, static': ['cmake', '-DLEAT_IN_PROGRA
 
 def lacks(way):
     """What this machine has not, or ''."""
-    tools = [tool for tool in (WAYS[way][0], 'cc', 'pkg-config') if not shutil.which(tool)]
+    tools = [tool for tool in (WAYS[way][0], 'cc', 'c++', 'pkg-config') if not shutil.which(tool)]
     return f'there is no {tools[0]}' if tools else ''
 
 
@@ -24,15 +24,16 @@ def problem(way, tree, place):
     commands = [['make', '-s', *options]]
     if tool == 'cmake':
         commands = [['cmake', '-S', '.', '-B', 'made', *options], ['cmake', '--build', 'made']]
-    commands += [[f'{made}/learn', 'line.leat', 'line.safetensors'], [f'{made}/predict', 'line.safetensors', '1', '2', '3'],
-                 ['readelf', '-d', f'{made}/learn']]
+    for program in ('learn', 'learn_cc'):
+        commands += [[f'{made}/{program}', 'line.leat', 'line.safetensors'], [f'{made}/predict', 'line.safetensors', '1', '2', '3']]
+    commands.append(['readelf', '-d', f'{made}/learn'])
     said = []
     for command in commands:
         done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
         said.append(done.stdout)
         if done.returncode or re.search(r'\.(c|cc|h|hpp):\d.*warning', done.stderr):
             return f'{way}: {" ".join(command)}:\n{done.stdout}{done.stderr}'
-    if said[-2] != '14.000\n':
-        return f'{way}: predict says {said[-2]}'
+    if said[-4] != '14.000\n' or said[-2] != '14.000\n':
+        return f'{way}: predict says {said[-4:-1]}'
     shared = 'libleat.so' in said[-1] and os.path.exists(f'{tree.prefix}/{tree.libdir}/libleat.so')
     return '' if shared == way.endswith('shared') else f'{way}: learn needs\n{said[-1]}'

@@ -7,10 +7,10 @@ BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', f'{ROOT}/build'))
 
 
 class Tree:
-    """`prefix` is what /usr/local would be, `libdir` the part of it that has the libraries. Made, or there already."""
+    """`prefix` is what /usr/local would be, `libdir` the part of it that has the libraries."""
 
-    def __init__(self, folder):
-        if not os.path.exists(folder):
+    def __init__(self, folder, is_there=False):
+        if not is_there:
             subprocess.run(['meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', folder], check=True,
                            capture_output=True)
         self.folder = folder

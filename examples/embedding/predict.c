@@ -5,11 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static leat_status predict(leat_model *model, const char *checkpoint, float point[3]) {
-  leat_tensor x = {LEAT_f32, 2, {1, 3}, point}, y;
+static leat_status predict(line_model *model, const char *checkpoint, float point[3]) {
+  line_predict_inputs in = {.N = 1, .x = point};
+  line_predict_outputs out;
   LEAT_TRY(leat_model_restore(model, checkpoint));
-  LEAT_TRY(leat_model_run(model, &x, &y));
-  printf("%.3f\n", *(float *)y.data);
+  LEAT_TRY(line_predict(model, &in, &out));
+  printf("%.3f\n", out.y[0]);
   return LEAT_OK;
 }
 
@@ -20,11 +21,11 @@ int main(int argc, char **argv) {
   }
   float point[3];
   for (int i = 0; i < 3; i++) point[i] = strtof(argv[2 + i], NULL);
-  leat_model *model;
+  line_model *model;
   leat_model_options options = {.threads = 1};
-  leat_status status = leat_model_create(&line_image, line_kernels, &options, &model);
+  leat_status status = line_create(&options, &model);
   if (!status) status = predict(model, argv[1], point);
-  if (status) fprintf(stderr, "%s: %s\n", argv[0], leat_model_message(model));
-  leat_model_destroy(model);
+  if (status) fprintf(stderr, "%s: %s\n", argv[0], line_message(model));
+  line_destroy(model);
   return status != LEAT_OK;
 }

@@ -8,8 +8,6 @@ from glob import glob
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from installed import BUILD, ROOT  # noqa: E402
 
-MODULES = {'leat-llvm', 'leat-mpi', 'leat-blis', 'leat-png'}  # which a build may lack
-
 
 def read(path):
     with open(f'{ROOT}/{path}', encoding='utf-8') as file:
