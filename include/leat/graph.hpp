@@ -1,6 +1,7 @@
 // Graphs built in C++ (17): operators, calls and blocks that write the text of a graph, which a
-// session is then extended with. A value is a name that the text binds, so what is built is what
-// the text says: graph.text() shows it, `use` of a saved one and errors, with their place in it.
+// session is then extended with. A value is a name that the text binds, after what made it (mean,
+// mean_1), so what is built is what the text says: graph.text() shows it, `use` of a saved one and
+// errors, with their place in it.
 //
 //     leat::graph g;
 //     auto w = g.variable("w", "f32[3]", 0);
@@ -24,6 +25,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <set>
 
 namespace leat {
 
@@ -35,7 +37,8 @@ namespace detail {
 inline bool is_plain(std::string_view name) {
   static constexpr std::string_view words =
       " graph use dim fn gradient entry var queue mutex on for if else while return yield next in "
-      "as or and not true false none nan inf after colocate ";
+      "as or and not true false none nan inf after colocate training any int float type list bool "
+      "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str ";
   auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
   };
@@ -143,9 +146,9 @@ struct arg {
       : text(detail::spelled(name) + "=" + given.text) {}
 };
 struct as {
-  std::string text;
+  std::string path, text;
   explicit as(const std::string &path)
-      : text(" as " + (detail::is_plain(path) ? path : detail::quoted(path))) {}
+      : path(path), text(" as " + (detail::is_plain(path) ? path : detail::quoted(path))) {}
 };
 struct let {
   std::string name;
@@ -207,26 +210,32 @@ public:
   // Statements with a block: g.open("on \"/job:ps\"").
   block open(const std::string &head) {
     line(head + " {");
+    if (!depth_) inner_.clear();
     depth_++;
     return block(*this);
   }
   block on(const std::string &device) { return open("on " + detail::quoted(device)); }
   block entry(const std::string &name, const std::vector<parameter> &parameters,
               const std::vector<parameter> &results, bool training = false) {
-    return open("entry " + detail::spelled(name) + "(" + listed(parameters) + ")" +
-                (training ? " training" : "") + " -> (" + listed(results) + ")");
+    block opened = open("entry " + take(name) + "(" + listed(parameters) + ")" +
+                        (training ? " training" : "") + " -> (" + listed(results) + ")");
+    take(parameters);
+    take(results);
+    return opened;
   }
   // `results`: a type, or "(f32[N], i32[N])".
   block function(const std::string &name, const std::vector<parameter> &parameters,
                  const std::string &results) {
-    return open("fn " + detail::spelled(name) + "(" + listed(parameters) + ")" +
-                (results.empty() ? "" : " -> " + results));
+    block opened = open("fn " + take(name) + "(" + listed(parameters) + ")" +
+                        (results.empty() ? "" : " -> " + results));
+    take(parameters);
+    return opened;
   }
   // Options are given as arg("trainable", false).
   template <class... Options>
   value variable(const std::string &name, const std::string &type, const argument &initial,
                  const Options &...options) {
-    std::string text = "var " + detail::spelled(name) + ": " + type + " = " + initial.text;
+    std::string text = "var " + take(name) + ": " + type + " = " + initial.text;
     ((text += " " + options.text), ...);
     line(text);
     return named(detail::spelled(name));
@@ -242,21 +251,25 @@ public:
 
   // A name that the text has anyhow: a parameter, what another text declared.
   value named(const std::string &text) { return value(*this, text); }
-  value bind(const std::string &expression, const std::string &name = "") {
-    std::string bound = name.empty() ? "v" + std::to_string(++count_) : detail::spelled(name);
-    line(bound + " = " + expression);
-    return named(bound);
+  // A name for what the text says; `stem`: the next of stem, stem_1 … that is free.
+  value bind(const std::string &expression, const std::string &stem) {
+    std::string name = free_name(stem);
+    line(name + " = " + expression);
+    return named(name);
   }
   template <class... Arguments> value call(const std::string &function, const Arguments &...given) {
     written made = write(function, given...);
-    return bind(made.text(), made.name);
+    if (made.name.empty()) return bind(made.text(), made.stem());
+    line(take(made.name) + " = " + made.text());
+    return named(detail::spelled(made.name));
   }
   // Of a call with several results.
   template <class... Arguments>
   std::vector<value> calls(int results, const std::string &function, const Arguments &...given) {
+    written made = write(function, given...);
     std::vector<std::string> names;
-    for (int i = 0; i < results; i++) names.push_back("v" + std::to_string(++count_));
-    line(detail::joined(names) + " = " + write(function, given...).text());
+    for (int i = 0; i < results; i++) names.push_back(free_name(made.stem()));
+    line(detail::joined(names) + " = " + made.text());
     std::vector<value> out;
     for (const std::string &name : names) out.push_back(named(name));
     return out;
@@ -268,22 +281,24 @@ public:
   }
   value grad(const value &loss, const value &of) { return call("grad", loss, of); }
   std::vector<value> grad(const argument &loss, const std::vector<value> &of) {
-    value all = call("grad", loss, of);
-    std::vector<value> out;
-    for (std::size_t i = 0; i < of.size(); i++) out.push_back(all[i]);
-    return out;
+    if (of.size() == 1) return {call("grad", loss, of)[0]};
+    return calls(static_cast<int>(of.size()), "grad", loss, of);
   }
 
 private:
   friend class block;
   struct written {
-    std::string function, arguments, instance, name;
+    std::string function, arguments, instance, instance_name, name;
+    std::string stem() const { return instance_name.empty() ? function : instance_name; }
     std::string text() const {
       return detail::spelled(function) + "(" + arguments + ")" + instance;
     }
     void add(const argument &one) { arguments += (arguments.empty() ? "" : ", ") + one.text; }
     void add(const arg &one) { arguments += (arguments.empty() ? "" : ", ") + one.text; }
-    void add(const as &one) { instance = one.text; }
+    void add(const as &one) {
+      instance = one.text;
+      instance_name = detail::is_plain(one.path) ? one.path : "";
+    }
     void add(const let &one) { name = one.name; }
   };
   template <class... Arguments>
@@ -301,9 +316,24 @@ private:
     return detail::joined(out);
   }
 
+  // Notes that a definition, or the graph, has the name; as it is written.
+  std::string take(const std::string &name) {
+    (depth_ ? inner_ : outer_).insert(name);
+    return detail::spelled(name);
+  }
+  void take(const std::vector<parameter> &parameters) {
+    for (const parameter &one : parameters) take(one.name);
+  }
+  std::string free_name(const std::string &stem) {
+    std::string name = stem;
+    for (int i = 1; !detail::is_plain(name) || inner_.count(name) || outer_.count(name); i++)
+      name = (stem.empty() ? "value" : stem) + "_" + std::to_string(i);
+    return take(name);
+  }
+
   std::string file_, sent_, text_;
   std::size_t depth_ = 0;
-  long count_ = 0;
+  std::set<std::string> outer_, inner_; // names of the graph, and of what is defined now
 };
 
 inline void block::end() {
@@ -316,7 +346,7 @@ inline value block::operator[](const std::string &parameter) const {
   return owner_->named(detail::spelled(parameter));
 }
 inline void block::result(const std::string &name, const argument &given) {
-  if (detail::spelled(name) != given.text) owner_->bind(given.text, name);
+  if (detail::spelled(name) != given.text) owner_->line(owner_->take(name) + " = " + given.text);
 }
 template <class... Values> void block::give(const Values &...values) {
   owner_->line("return " + detail::joined(std::vector<std::string>{argument(values).text...}));
@@ -325,8 +355,8 @@ template <class... Values> void block::give(const Values &...values) {
 // -- Operators -----------------------------------------------------------------------------------
 
 namespace detail {
-inline value infix(const argument &a, const char *operation, const argument &b) {
-  return (a.owner ? a.owner : b.owner)->bind(a.text + " " + operation + " " + b.text);
+inline value infix(const argument &a, const char *operation, const argument &b, const char *name) {
+  return (a.owner ? a.owner : b.owner)->bind(a.text + " " + operation + " " + b.text, name);
 }
 template <class T>
 using other =
@@ -334,36 +364,36 @@ using other =
 } // namespace detail
 
 // One side is a value, the other may be anything that an argument is. Comparisons give values, too.
-#define LEAT_CPP_INFIX(function, operation)                                                        \
+#define LEAT_CPP_INFIX(function, operation, name)                                                  \
   inline value function(const value &a, const value &b) {                                          \
-    return detail::infix(a, operation, b);                                                         \
+    return detail::infix(a, operation, b, name);                                                   \
   }                                                                                                \
   template <class T, class = detail::other<T>> value function(const value &a, const T &b) {        \
-    return detail::infix(a, operation, b);                                                         \
+    return detail::infix(a, operation, b, name);                                                   \
   }                                                                                                \
   template <class T, class = detail::other<T>> value function(const T &a, const value &b) {        \
-    return detail::infix(a, operation, b);                                                         \
+    return detail::infix(a, operation, b, name);                                                   \
   }
-LEAT_CPP_INFIX(operator+, "+")
-LEAT_CPP_INFIX(operator-, "-")
-LEAT_CPP_INFIX(operator*, "*")
-LEAT_CPP_INFIX(operator/, "/")
-LEAT_CPP_INFIX(operator%, "%")
-LEAT_CPP_INFIX(operator==, "==")
-LEAT_CPP_INFIX(operator!=, "!=")
-LEAT_CPP_INFIX(operator<, "<")
-LEAT_CPP_INFIX(operator<=, "<=")
-LEAT_CPP_INFIX(operator>, ">")
-LEAT_CPP_INFIX(operator>=, ">=")
-LEAT_CPP_INFIX(operator&, "and")
-LEAT_CPP_INFIX(operator|, "or")
-LEAT_CPP_INFIX(matmul, "@")
+LEAT_CPP_INFIX(operator+, "+", "add")
+LEAT_CPP_INFIX(operator-, "-", "sub")
+LEAT_CPP_INFIX(operator*, "*", "mul")
+LEAT_CPP_INFIX(operator/, "/", "div")
+LEAT_CPP_INFIX(operator%, "%", "mod")
+LEAT_CPP_INFIX(operator==, "==", "equal")
+LEAT_CPP_INFIX(operator!=, "!=", "not_equal")
+LEAT_CPP_INFIX(operator<, "<", "less")
+LEAT_CPP_INFIX(operator<=, "<=", "less_equal")
+LEAT_CPP_INFIX(operator>, ">", "greater")
+LEAT_CPP_INFIX(operator>=, ">=", "greater_equal")
+LEAT_CPP_INFIX(operator&, "and", "and")
+LEAT_CPP_INFIX(operator|, "or", "or")
+LEAT_CPP_INFIX(matmul, "@", "matmul")
 #undef LEAT_CPP_INFIX
 inline value operator-(const value &x) {
-  return argument(x).owner->bind("-" + x.name());
+  return argument(x).owner->bind("-" + x.name(), "neg");
 }
 inline value operator!(const value &x) {
-  return argument(x).owner->bind("not " + x.name());
+  return argument(x).owner->bind("not " + x.name(), "not");
 }
 
 inline value value::operator[](const argument &item) const {
@@ -371,7 +401,7 @@ inline value value::operator[](const argument &item) const {
 }
 template <class... Items> value value::at(const Items &...items) const {
   std::vector<std::string> texts{argument(items).text...};
-  return owner_->bind(name_ + "[" + detail::joined(texts) + "]");
+  return owner_->bind(name_ + "[" + detail::joined(texts) + "]", "index");
 }
 
 } // namespace leat

@@ -267,21 +267,19 @@ static void test_training() {
   CHECK(g.text() ==
         "var w: f32[3] = 0\n"
         "fn squared(x: T[...D]) -> T[...D] {\n"
-        "  v1 = x * x\n"
-        "  return v1\n"
+        "  mul = x * x\n"
+        "  return mul\n"
         "}\n"
         "entry train(x: f32[N, 3], y: f32[N], lr: f32[] = 0.5) training -> (loss: f32[], dw) {\n"
-        "  v2 = x @ w\n"
-        "  v3 = v2 - y\n"
-        "  v4 = squared(v3)\n"
-        "  loss = mean(v4)\n"
-        "  v5 = grad(loss, [w, v3])\n"
-        "  v6 = v5[0]\n"
-        "  v7 = v5[1]\n"
-        "  apply(sgd, [w], [v6], lr=lr)\n"
-        "  v8 = grad(loss, w)\n"
-        "  v9 = sum(v8)\n"
-        "  dw = v9\n"
+        "  matmul = x @ w\n"
+        "  sub = matmul - y\n"
+        "  squared_1 = squared(sub)\n"
+        "  loss = mean(squared_1)\n"
+        "  grad, grad_1 = grad(loss, [w, sub])\n"
+        "  apply(sgd, [w], [grad], lr=lr)\n"
+        "  grad_2 = grad(loss, w)\n"
+        "  sum = sum(grad_2)\n"
+        "  dw = sum\n"
         "}\n");
   leat::step train = session.prepare("train");
   leat::tensor x({4, 3}, {1.f, 0.f, 0.f, 0.f, 1.f, 0.f, 0.f, 0.f, 1.f, 1.f, 1.f, 1.f});
@@ -358,16 +356,19 @@ static void test_texts() {
   leat::graph g;
   {
     leat::block e = g.entry("e", {}, {"y"});
+    CHECK(g.call("relu", 1.0).name() == "relu" && g.call("relu", 2).name() == "relu_1");
+    CHECK(g.call("relu", 3, leat::as("y")).name() == "y_1" && (-e["y"]).name() == "neg");
     leat::value h = g.call("relu", 1.0, leat::as("net/first"), leat::let("in"));
     CHECK(h.name() == "`in`");
     leat::session session(on_ref());
     THROWS(LEAT_INVALID, "has not ended", g.extend(session));
   }
-  CHECK(g.text() == "entry e() -> (y) {\n  `in` = relu(1.0) as \"net/first\"\n}\n");
+  CHECK(g.text() == "entry e() -> (y) {\n  relu = relu(1.0)\n  relu_1 = relu(2)\n"
+                    "  y_1 = relu(3) as y\n  neg = -y\n  `in` = relu(1.0) as \"net/first\"\n}\n");
   leat::graph wrong("wrong.leat");
   wrong.call("relo", 1);
   leat::session session(on_ref());
-  THROWS(LEAT_INVALID, "wrong.leat:1:6: error: unknown name `relo`", wrong.extend(session));
+  THROWS(LEAT_INVALID, "wrong.leat:1:8: error: unknown name `relo`", wrong.extend(session));
   CHECK(wrong.text().empty());
 }
 
