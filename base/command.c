@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,4 +85,30 @@ leat_status leat_command_run(leat_command *command, leat_error *error) {
                               : wait_for(command, child, ends[0], error);
   close(ends[0]);
   return status;
+}
+
+// Where the shell would find the first word.
+static bool find_program(const char *words, char *out, size_t size) {
+  const char *path = getenv("PATH");
+  int length = (int)strcspn(words, " \t");
+  if (memchr(words, '/', (size_t)length)) path = "";
+  for (; path; path = strchr(path, ':') ? strchr(path, ':') + 1 : NULL) {
+    int directory = (int)strcspn(path, ":");
+    snprintf(out, size, "%.*s%s%.*s", directory, path, directory ? "/" : "", length, words);
+    if (access(out, X_OK) == 0) return true;
+  }
+  return false;
+}
+
+bool leat_command_exists(const char *name) {
+  char path[4096];
+  return find_program(name, path, sizeof path);
+}
+
+void leat_command_key(const char *words, leat_text *out) {
+  char path[4096];
+  struct stat info;
+  if (!find_program(words, path, sizeof path) || stat(path, &info)) return;
+  leat_text_add(out, "%s %s %lld %lld", words, path, (long long)info.st_size,
+                (long long)info.st_mtim.tv_sec);
 }

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "leat/status.h"
 
+#include <stdbool.h>
+
 enum { LEAT_COMMAND_WORDS = 128 };
 
 typedef struct leat_command {
@@ -27,5 +29,10 @@ LEAT_MUST_USE leat_status leat_command_run(leat_command *command, leat_error *er
 
 // The system's C compiler, as words: $CC, else cc.
 const char *leat_c_compiler(void);
+// Whether the shell would find a program of that name.
+bool leat_command_exists(const char *name);
+// Words of a command as text for cache keys, with the path, size and time of its program; nothing
+// when there is none.
+void leat_command_key(const char *words, leat_text *out);
 
 #endif

@@ -23,8 +23,15 @@ const char *leat_cpu_level_name(leat_cpu_level level) {
   return level_names[level];
 }
 
+const char *leat_cpu_level_names(void) {
+#define X(id, name) ", " name
+  static const char names[] = LEAT_CPU_LEVEL_LIST(X);
+#undef X
+  return names + strlen(", ");
+}
+
 bool leat_cpu_level_parse(const char *text, leat_cpu_level *out) {
-  if (strcmp(text, "host") == 0) {
+  if (strcmp(text, "host") == 0 || strcmp(text, "native") == 0) {
     *out = leat_cpu_host_level();
     return true;
   }
@@ -74,9 +81,13 @@ static bool has(uint32_t word, uint32_t bits) {
 static leat_cpu_level find_level(void) {
   registers basic = query(1, 0), extended = query(7, 0), amd = query(0x80000001u, 0);
   uint32_t states = saved_states();
+  bool sse4 = has(basic.ecx,
+                  bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT | bit_CMPXCHG16B) &&
+              has(amd.ecx, bit_LAHF_LM);
+  if (!sse4) return LEAT_CPU_BASELINE;
   bool avx2 = has(states, 0x6) && has(basic.ecx, bit_FMA | bit_MOVBE | bit_F16C | bit_AVX) &&
               has(extended.ebx, bit_AVX2 | bit_BMI | bit_BMI2) && has(amd.ecx, bit_LZCNT);
-  if (!avx2) return LEAT_CPU_BASELINE;
+  if (!avx2) return LEAT_CPU_SSE4;
   bool avx512 = has(states, 0xe6) && has(extended.ebx, bit_AVX512F | bit_AVX512BW | bit_AVX512CD |
                                                            bit_AVX512DQ | bit_AVX512VL);
   return avx512 ? LEAT_CPU_AVX512 : LEAT_CPU_AVX2;

@@ -10,6 +10,7 @@
 // The levels of the x86-64 psABI that code is generated for; each includes those before it.
 #define LEAT_CPU_LEVEL_LIST(X)                                                                     \
   X(BASELINE, "x86-64")  /* SSE2; also what every CPU that is not x86-64 reports */                \
+  X(SSE4, "x86-64-v2")   /* SSE4.2, SSSE3, POPCNT, CMPXCHG16B */                                   \
   X(AVX2, "x86-64-v3")   /* AVX2, FMA, BMI1, BMI2, F16C, LZCNT, MOVBE */                           \
   X(AVX512, "x86-64-v4") /* AVX-512 F, BW, CD, DQ, VL */
 
@@ -21,7 +22,9 @@ typedef enum leat_cpu_level {
 
 leat_cpu_level leat_cpu_host_level(void); // what CPU and operating system both support
 const char *leat_cpu_level_name(leat_cpu_level level);
-bool leat_cpu_level_parse(const char *text, leat_cpu_level *out); // a name above, or "host"
+// A name above, or "host", which "native" means too.
+bool leat_cpu_level_parse(const char *text, leat_cpu_level *out);
+const char *leat_cpu_level_names(void); // "x86-64, x86-64-v2, …"
 
 // Adds a text that differs between CPUs that may run different code: vendor, family, model,
 // stepping, features.

@@ -15,7 +15,7 @@
 #ifndef LEAT_MODULE_DIRS
 #define LEAT_MODULE_DIRS "/usr/local/lib/leat:/usr/lib/leat"
 #define LEAT_LIB_DIRS "/usr/local/lib:/usr/lib"
-#define LEAT_INCLUDE_DIRS "/usr/local/include:/usr/include"
+#define LEAT_RUNTIME_DIRS "/usr/local/share/leat/runtime:/usr/share/leat/runtime"
 #endif
 
 #ifndef LEAT_HAS_LLVM
@@ -27,7 +27,7 @@
 const bool leat_has_llvm = LEAT_HAS_LLVM;
 const char leat_module_directories[] = LEAT_MODULE_DIRS;
 const char leat_library_directories[] = LEAT_LIB_DIRS;
-const char leat_include_directories[] = LEAT_INCLUDE_DIRS;
+const char leat_runtime_directories[] = LEAT_RUNTIME_DIRS;
 
 static char origin[LEAT_PATH_SIZE];
 static int origin_length; // 0 when nobody knows
@@ -85,4 +85,11 @@ bool leat_directory_find(const char *directories, const char *name, char path[LE
     if (access(path, R_OK) == 0 && stat(path, &info) == 0 && S_ISREG(info.st_mode)) return true;
   }
   return false;
+}
+
+bool leat_runtime_source(char path[LEAT_PATH_SIZE]) {
+  static const char header[] = "include/leat/artifact.h";
+  if (!leat_directory_find(leat_runtime_directories, header, path)) return false;
+  path[strlen(path) - sizeof header] = '\0'; // and the slash before it
+  return true;
 }

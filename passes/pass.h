@@ -58,7 +58,6 @@ typedef struct leat_pass_context {
 
   // choose
   bool blis;
-  const char *cpu_level;
 
   // place and partition
   const leat_device_info *devices;

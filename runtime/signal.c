@@ -6,9 +6,10 @@
 #include <time.h>
 
 #ifdef __linux__
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+// As in linux/futex.h, which a cross compiler's libc may lack.
+enum { FUTEX_WAIT_PRIVATE = 0 | 128, FUTEX_WAKE_PRIVATE = 1 | 128 };
 #endif
 
 int64_t leat_clock(void) {

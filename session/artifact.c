@@ -8,6 +8,7 @@
 #include "session/artifact_files.h"
 #include "session/driver.h"
 #include "session/freeze.h"
+#include "session/toolchain.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -167,6 +168,14 @@ static void add_kernels(leat_artifact *a, const leat_compiled *code, leat_bytes_
   }
 }
 
+// What the C target's compiler is, where it is not this system's.
+static leat_status choose_compiler(leat_artifact *a) {
+  const leat_artifact_options *o = a->options;
+  if (strcmp(a->target->name, "c") != 0 || o->kind == LEAT_ARTIFACT_C) return LEAT_OK;
+  return leat_toolchain_words(&a->machine, o->cc, o->sysroot, a->arena, &a->codegen.cc,
+                              &a->session->error);
+}
+
 static void fill_request(leat_artifact *a) {
   size_t most = 0, steps = a->step_count;
   for (uint32_t i = 0; i < steps; i++) most += a->steps[i].code.kernel_count;
@@ -177,7 +186,8 @@ static void fill_request(leat_artifact *a) {
   const char **table = leat_new_array(a->arena, const char *, 2 * steps + 2); // the last two: NULL
   leat_bytes_map known;
   leat_bytes_map_init(&known, a->arena);
-  a->codegen = (leat_codegen_request){.cpu = a->session->cpu};
+  a->codegen = (leat_codegen_request){.triple = a->machine.triple,
+                                      .cpu = leat_cpu_level_name(a->machine.levels[0])};
   for (uint32_t i = 0; i < steps; i++) {
     const leat_artifact_step *step = &a->steps[i];
     add_kernels(a, &step->code, &known, kernels, symbols);
@@ -258,7 +268,20 @@ static bool is_stopped(const leat_artifact *a) { // --stop-after
   return false;
 }
 
+static leat_status check_options(leat_artifact *a) {
+  const leat_artifact_options *o = a->options;
+  leat_error *error = &a->session->error;
+  if (o->linked_statically && o->kind != LEAT_ARTIFACT_EXECUTABLE)
+    return leat_fail(error, LEAT_INVALID, "--static links executables, not --emit=%s",
+                     leat_artifact_kinds[o->kind].name);
+  if (o->with_runtime && o->kind != LEAT_ARTIFACT_C)
+    return leat_fail(error, LEAT_INVALID, "--with-runtime goes with --emit=c, not with --emit=%s",
+                     leat_artifact_kinds[o->kind].name);
+  return leat_machine_find(o->triple, o->cpus, a->arena, &a->machine, error);
+}
+
 static leat_status build(leat_artifact *a, const leat_step_spec *specs) {
+  LEAT_TRY(check_options(a));
   LEAT_TRY(resolve(a, specs));
   for (uint32_t i = 0; i < a->step_count; i++)
     leat_driver_init(&a->steps[i].driver, a->session, a->arena, &a->steps[i].request.step);
@@ -266,6 +289,7 @@ static leat_status build(leat_artifact *a, const leat_step_spec *specs) {
   for (uint32_t i = 0; i < a->step_count; i++) leat_driver_finish(&a->steps[i].driver);
   if (status || is_stopped(a)) return status;
   fill_request(a);
+  LEAT_TRY(choose_compiler(a));
   LEAT_TRY(leat_artifact_write(a));
   return leat_artifact_kinds[a->options->kind].has_header ? leat_artifact_write_header(a) : LEAT_OK;
 }

@@ -39,8 +39,11 @@ typedef struct leat_artifact_options {
   bool partial;             // it may lack variables
   const leat_setting *dims; // values for run-time dims: B=128
   int dim_count;
-  const char *cc;  // words that link; NULL: $CC, else cc
-  bool print_link; // log the command that links
+  const char *triple, *cpus; // session/machine.h; either may be NULL
+  const char *cc, *sysroot;  // session/toolchain.h; likewise
+  bool linked_statically;    // of an executable
+  bool with_runtime;         // of C: the runtime's source goes beside it, into leat-runtime/
+  bool print_link;           // log the command that links
 } leat_artifact_options;
 
 // The steps, in this order, each of which its user calls by the names of its entries, "train+eval",

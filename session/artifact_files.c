@@ -6,6 +6,7 @@
 #include "ir/print.h"
 #include "session/driver.h"
 #include "session/link.h"
+#include "session/runtime_library.h"
 #include "targets/c/c.h"
 
 #include <string.h>
@@ -19,6 +20,19 @@ leat_status leat_artifact_write_text(leat_artifact *a, const char *path, const l
 
 static void print_c(leat_artifact *a, leat_text *out) {
   leat_c_print_file(&a->codegen, out);
+}
+
+// With a line that says what makes an object of it.
+static leat_status write_runtime(leat_artifact *a) {
+  const char *output = a->options->output, *slash = strrchr(output, '/');
+  int size = slash ? (int)(slash + 1 - output) : 0;
+  const char *folder = leat_arena_printf(a->arena, "%.*sleat-runtime", size, output);
+  LEAT_TRY(leat_runtime_source_copy(folder, &a->session->error));
+  leat_session_log(a->session,
+                   "cc -O2 %s -I%s/include -I%s -o PROGRAM YOURS.c %s %s/*/*.c "
+                   "%s/runtime/kernels/*.c -lm\n",
+                   LEAT_C_FLAGS, folder, folder, output, folder, folder);
+  return LEAT_OK;
 }
 
 static void print_graph(leat_artifact *a, leat_text *out) {
@@ -68,10 +82,10 @@ static leat_status write_object(leat_artifact *a, leat_bytes object) {
 static leat_status write_linked(leat_artifact *a, leat_bytes object) {
   leat_link link = {.object = object,
                     .name = a->name,
-                    .output = a->options->output,
-                    .kind = a->options->kind,
                     .blis = a->calls_blis,
-                    .cc = a->options->cc};
+                    .options = a->options,
+                    .machine = &a->machine,
+                    .cache = a->session->cache};
   leat_text command = {0};
   leat_status status = leat_link_run(&link, &command, &a->session->error);
   if (a->options->print_link && command.data) leat_session_log(a->session, "%s\n", command.data);
@@ -112,7 +126,9 @@ leat_status leat_artifact_write(leat_artifact *a) {
   case LEAT_ARTIFACT_STATIC:
   case LEAT_ARTIFACT_SHARED: return with_object(a, write_linked);
   case LEAT_ARTIFACT_OBJECT: return with_object(a, write_object);
-  case LEAT_ARTIFACT_C: return write_printed(a, print_c);
+  case LEAT_ARTIFACT_C:
+    if (a->options->with_runtime) LEAT_TRY(write_runtime(a));
+    return write_printed(a, print_c);
   case LEAT_ARTIFACT_LLVM: return write_dump(a, &a->codegen.dump);
   case LEAT_ARTIFACT_ASSEMBLY: return write_dump(a, &a->codegen.assembly);
   case LEAT_ARTIFACT_GRAPH:

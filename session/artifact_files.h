@@ -6,6 +6,7 @@
 #include "session/artifact.h"
 #include "session/c_names.h"
 #include "session/driver.h"
+#include "session/machine.h"
 #include "session/request.h"
 
 typedef struct leat_artifact_step {
@@ -25,6 +26,7 @@ typedef struct leat_artifact {
   leat_arena *arena;
   const char *name; // the symbols' prefix
   const leat_target *target;
+  leat_machine machine;
   leat_artifact_step *steps;
   uint32_t step_count;
   leat_codegen_request codegen; // all that the file holds

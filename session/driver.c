@@ -133,7 +133,6 @@ void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *ar
                                         .error = &session->error,
                                         .step = step,
                                         .blis = session->options.blis,
-                                        .cpu_level = session->cpu,
                                         .devices = session->devices.infos.items,
                                         .device_count = session->devices.infos.count,
                                         .client_device = session->devices.client,

@@ -8,6 +8,7 @@
 #include "base/installed.h"
 #include "base/temporary.h"
 #include "session/archive.h"
+#include "session/runtime_library.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,26 +16,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if __has_include("build_dirs.h") // meson's
-#include "build_dirs.h"
-#endif
-#ifndef LEAT_LINKER // set where the library needs more than any compiler
-#define LEAT_LINKER leat_c_compiler()
-#endif
-
 typedef struct linker {
   const leat_link *link;
   leat_arena *arena;
   leat_error *error;
   const char *object, *main, *exports, *linked; // paths in the directory
   const char *library, *blis;                   // archives; blis NULL: not needed
+  leat_toolchain toolchain;
 } linker;
 
-static leat_status find_library(const linker *l, const char *name, const char **out) {
+static leat_status find_blis(linker *l) {
+  static const char name[] = "libleat_blis.a";
   char path[LEAT_PATH_SIZE];
+  if (!l->link->blis) return LEAT_OK;
+  if (!l->toolchain.native)
+    return leat_fail(l->error, LEAT_UNSUPPORTED,
+                     "--blis: there is no BLIS for what `%s` makes programs for",
+                     l->toolchain.words);
   if (!leat_directory_find(leat_library_directories, name, path))
     return leat_fail(l->error, LEAT_NOT_FOUND, "%s is not in %s", name, leat_library_directories);
-  *out = leat_arena_printf(l->arena, "%s", path);
+  l->blis = leat_arena_printf(l->arena, "%s", path);
   return LEAT_OK;
 }
 
@@ -68,11 +69,11 @@ static leat_status write_exports(const linker *l) {
 }
 
 static bool is_shared(const linker *l) {
-  return l->link->kind == LEAT_ARTIFACT_SHARED;
+  return l->link->options->kind == LEAT_ARTIFACT_SHARED;
 }
 
-static void add_inputs(const linker *l, leat_command *command) {
-  leat_command_add_words(command, l->link->cc ? l->link->cc : LEAT_LINKER, " \t", "");
+static void add_inputs(const linker *l, const char *pie, leat_command *command) {
+  leat_command_add_words(command, l->toolchain.words, " \t", "");
   leat_command_add(command, "-o");
   leat_command_add(command, l->linked);
   if (is_shared(l)) {
@@ -84,7 +85,7 @@ static void add_inputs(const linker *l, leat_command *command) {
     leat_command_add_words(command, "-Wl,--no-whole-archive", " ", "");
     leat_command_add(command, leat_arena_printf(l->arena, "-Wl,--version-script=%s", l->exports));
   } else {
-    leat_command_add_words(command, "-fPIE -pie", " ", "");
+    leat_command_add_words(command, pie, " ", "");
     leat_command_add(command, l->main);
     leat_command_add(command, l->object);
     if (l->blis) leat_command_add(command, l->blis);
@@ -99,7 +100,8 @@ static leat_status move_into_place(const linker *l) {
   leat_file_view made;
   LEAT_TRY(leat_file_view_open(&made, l->linked, l->error));
   leat_bytes piece = {made.data, made.size};
-  leat_status status = leat_file_write(l->link->output, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  leat_status status =
+      leat_file_write(l->link->options->output, &piece, 1, LEAT_FILE_ATOMIC, l->error);
   leat_file_view_close(&made);
   return status;
 }
@@ -107,70 +109,87 @@ static leat_status move_into_place(const linker *l) {
 static leat_status make_executable(const linker *l) {
   struct stat info;
   mode_t run = S_IXUSR | S_IXGRP | S_IXOTH;
-  if (stat(l->link->output, &info) == 0) {
+  if (stat(l->link->options->output, &info) == 0) {
     mode_t readers = info.st_mode & (S_IRUSR | S_IRGRP | S_IROTH);
-    if (chmod(l->link->output, info.st_mode | (readers >> 2 & run)) == 0) return LEAT_OK;
+    if (chmod(l->link->options->output, info.st_mode | (readers >> 2 & run)) == 0) return LEAT_OK;
   }
-  return leat_fail(l->error, LEAT_IO, "cannot make %s executable: %s", l->link->output,
+  return leat_fail(l->error, LEAT_IO, "cannot make %s executable: %s", l->link->options->output,
                    strerror(errno));
 }
 
-static leat_status link_in(linker *l, const char *directory, leat_text *printed) {
-  l->object = leat_arena_printf(l->arena, "%s/%s.o", directory, l->link->name);
-  l->main = leat_arena_printf(l->arena, "%s/main.c", directory);
-  l->exports = leat_arena_printf(l->arena, "%s/exports.map", directory);
-  l->linked = leat_arena_printf(l->arena, "%s/linked", directory);
+static leat_status run_with(const linker *l, const char *pie, leat_text *printed,
+                            leat_error *error) {
   leat_command command = {.arena = l->arena};
-  leat_status status = find_library(l, "libleat_rt.a", &l->library);
-  if (!status && l->link->blis) status = find_library(l, "libleat_blis.a", &l->blis);
-  if (!status) status = leat_file_write(l->object, &l->link->object, 1, LEAT_FILE_ATOMIC, l->error);
-  if (!status) status = is_shared(l) ? write_exports(l) : write_main(l);
-  if (!status) {
-    add_inputs(l, &command);
-    leat_command_print(&command, printed);
-    status = leat_command_run(&command, l->error);
-  }
-  if (!status) status = move_into_place(l);
-  if (!status) status = make_executable(l);
-  return status;
+  add_inputs(l, pie, &command);
+  printed->size = 0;
+  leat_command_print(&command, printed);
+  return leat_command_run(&command, error);
 }
 
-// -- Archives ------------------------------------------------------------------------------------
+// Not every glibc has what makes a static program position-independent; what calls itself so with
+// musl's is linked dynamically.
+static leat_status run_linker(const linker *l, leat_text *printed) {
+  bool statically = l->link->options->linked_statically;
+  leat_error unsaid = {0};
+  if (statically && l->toolchain.glibc && !run_with(l, "-fPIE -static-pie", printed, &unsaid))
+    return LEAT_OK;
+  return run_with(l, statically ? "-static" : "-fPIE -pie", printed, l->error);
+}
 
-static leat_status write_archive(const linker *l, leat_bytes library) {
+static leat_status link_object(linker *l, const char *folder, leat_text *printed) {
+  l->object = leat_arena_printf(l->arena, "%s/%s.o", folder, l->link->name);
+  l->main = leat_arena_printf(l->arena, "%s/main.c", folder);
+  l->exports = leat_arena_printf(l->arena, "%s/exports.map", folder);
+  l->linked = leat_arena_printf(l->arena, "%s/linked", folder);
+  LEAT_TRY(find_blis(l));
+  LEAT_TRY(leat_file_write(l->object, &l->link->object, 1, LEAT_FILE_ATOMIC, l->error));
+  LEAT_TRY(is_shared(l) ? write_exports(l) : write_main(l));
+  LEAT_TRY(run_linker(l, printed));
+  LEAT_TRY(move_into_place(l));
+  return make_executable(l);
+}
+
+static leat_status add_members(const linker *l, leat_bytes library, leat_text *out) {
   leat_archive archive = {.arena = l->arena};
-  leat_text text = {0};
   LEAT_TRY(leat_archive_add_all(&archive, library, l->library, l->error));
   leat_archive_add(&archive, leat_arena_printf(l->arena, "%s.o", l->link->name), l->link->object);
-  leat_status status = leat_archive_print(&archive, &text, l->error);
+  return leat_archive_print(&archive, out, l->error);
+}
+
+static void close_view(void *view) {
+  leat_file_view_close(view);
+}
+
+static leat_status write_archive(const linker *l) {
+  leat_file_view library;
+  leat_text text = {0};
+  LEAT_TRY(leat_file_view_open(&library, l->library, l->error));
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, close_view, &library);
+  leat_status status = add_members(l, (leat_bytes){library.data, library.size}, &text);
+  leat_cleanup_run(&cleanup);
   leat_bytes piece = {text.data, text.size};
-  if (!status) status = leat_file_write(l->link->output, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  const char *path = l->link->options->output;
+  if (!status) status = leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, l->error);
   leat_text_finish(&text);
   return status;
 }
 
-static leat_status archive(linker *l) {
-  leat_file_view library;
-  LEAT_TRY(find_library(l, "libleat_rt.a", &l->library));
-  LEAT_TRY(leat_file_view_open(&library, l->library, l->error));
-  leat_status status;
-  LEAT_RECOVER(status, write_archive(l, (leat_bytes){library.data, library.size}));
-  leat_file_view_close(&library);
-  return status;
-}
-
-static leat_status link_aside(linker *l, leat_text *command) {
-  leat_temporary *folder;
-  leat_status status = leat_temporary_make(&folder, l->error);
-  if (!status) LEAT_RECOVER(status, link_in(l, leat_temporary_path(folder), command));
-  leat_temporary_remove(folder);
-  return status;
+static leat_status link_in(linker *l, const char *folder, leat_text *printed) {
+  const leat_artifact_options *o = l->link->options;
+  LEAT_TRY(leat_toolchain_find(l->link->machine, o->cc, o->sysroot, folder, l->arena, &l->toolchain,
+                               l->error));
+  LEAT_TRY(
+      leat_runtime_library(&l->toolchain, l->link->cache, folder, l->arena, &l->library, l->error));
+  return o->kind == LEAT_ARTIFACT_STATIC ? write_archive(l) : link_object(l, folder, printed);
 }
 
 leat_status leat_link_run(const leat_link *link, leat_text *command, leat_error *error) {
   linker l = {.link = link, .arena = leat_arena_create(), .error = error};
-  bool archived = link->kind == LEAT_ARTIFACT_STATIC;
-  leat_status status = archived ? archive(&l) : link_aside(&l, command);
+  leat_temporary *folder;
+  leat_status status = leat_temporary_make(&folder, error);
+  if (!status) LEAT_RECOVER(status, link_in(&l, leat_temporary_path(folder), command));
+  leat_temporary_remove(folder);
   leat_arena_destroy(l.arena);
   return status;
 }

@@ -6,16 +6,15 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "session/artifact.h"
-
-#include <stdbool.h>
+#include "session/machine.h"
 
 typedef struct leat_link {
   leat_bytes object;
-  const char *name;        // of the symbol NAME_steps
-  const char *output;      // the path of what is made
-  leat_artifact_kind kind; // an executable, a shared object or an archive
-  bool blis;               // the object calls leat_blis_gemm
-  const char *cc;          // words; NULL: $CC, else cc
+  const char *name;                     // of the symbol NAME_steps
+  bool blis;                            // the object calls leat_blis_gemm
+  const leat_artifact_options *options; // what is made, and of which kind
+  const leat_machine *machine;
+  struct leat_object_cache *cache; // of a runtime that is compiled for it, or NULL
 } leat_link;
 
 // Adds the command that it ran, if it ran one, to *command. LEAT_UNSUPPORTED: there is no linker.

@@ -107,11 +107,9 @@ static leat_status check_options(const leat_session_options *options, leat_error
 
 static leat_status choose_cpu(leat_session *session, leat_error *error) {
   leat_cpu_level level = leat_cpu_host_level();
-  if (strcmp(session->options.cpu, "host") != 0 &&
-      !leat_cpu_level_parse(session->options.cpu, &level))
-    return leat_fail(error, LEAT_INVALID,
-                     "unknown cpu `%s`; there are host, x86-64, x86-64-v3, x86-64-v4",
-                     session->options.cpu);
+  if (!leat_cpu_level_parse(session->options.cpu, &level))
+    return leat_fail(error, LEAT_INVALID, "unknown cpu `%s`; there are host, %s",
+                     session->options.cpu, leat_cpu_level_names());
   if (level > leat_cpu_host_level())
     return leat_fail(error, LEAT_UNSUPPORTED, "this machine cannot run code for `%s`",
                      session->options.cpu);

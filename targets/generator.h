@@ -8,7 +8,7 @@
 #include "kernel/kernel.h"
 #include "leat/status.h"
 
-enum { LEAT_CODEGEN_VERSION = 1 };
+enum { LEAT_CODEGEN_VERSION = 2 };
 
 // Read-only bytes under a symbol, 64-byte aligned.
 typedef struct leat_object_data {
@@ -29,7 +29,10 @@ typedef struct leat_codegen_request {
   const leat_kernel *const *kernels;
   const char *const *symbols; // one a kernel: a global function of type leat_kernel_function
   size_t kernel_count;
-  const char *cpu;              // "host" or a level of base/cpuid.h
+  const char *triple;             // of the machine that the code is for; NULL: this one
+  const char *cpu;                // "host" or a level of base/cpuid.h; means nothing but on x86-64
+  const char *const *kernel_cpus; // NULL, or one a kernel, at least as high as `cpu`
+  const char *cc; // words of the C compiler for such code; NULL: this machine's (base/command.h)
   const leat_object_data *data; // ahead of time only
   size_t data_count;
   const leat_object_pointers *pointers;

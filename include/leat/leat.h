@@ -44,14 +44,14 @@ typedef struct leat_setting {
 } leat_setting;
 
 typedef struct leat_session_options {
-  const char *cluster;    // "ps=1,worker=2"; NULL: this process is every job
-  int devices;            // virtual CPU devices of this process; 0: 1
-  const char *target;     // "cpu" (default), "c", "ref"
-  int threads;            // 0: cores / ranks on this host
-  const char *cpu;        // instruction set: "host" (default), "x86-64", "x86-64-v3", "x86-64-v4"
-  bool blis;              // BLIS carries plain dense matmuls
-  bool symbolic;          // do not specialise to the dims' values
-  const char *cache;      // "off", or a directory; NULL: the user's
+  const char *cluster; // "ps=1,worker=2"; NULL: this process is every job
+  int devices;         // virtual CPU devices of this process; 0: 1
+  const char *target;  // "cpu" (default), "c", "ref"
+  int threads;         // 0: cores / ranks on this host
+  const char *cpu;     // instruction set: "host" (default), "x86-64", "x86-64-v2", "x86-64-v3", …
+  bool blis;           // BLIS carries plain dense matmuls
+  bool symbolic;       // do not specialise to the dims' values
+  const char *cache;   // "off", or a directory; NULL: the user's
   const char *dump_after; // stages separated by commas, or "all": passes, fuse, schedule, plan,
                           // lower, image, code, asm
   const char *stop_after; // a stage

@@ -12,6 +12,7 @@
 __attribute__((constructor)) static void choose_configuration(void) {
   static const char *const configurations[] = {
       [LEAT_CPU_BASELINE] = NULL,
+      [LEAT_CPU_SSE4] = NULL,
       [LEAT_CPU_AVX2] = "3",   // haswell
       [LEAT_CPU_AVX512] = "0", // skx
   };

@@ -9,33 +9,43 @@
 #include "base/installed.h"
 #include "base/temporary.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { LARGEST_OBJECT = 1 << 30 };
 
-static void add_include_directories(leat_command *c) {
-  char directory[LEAT_PATH_SIZE];
-  for (const char *rest = leat_include_directories; leat_directory_next(&rest, directory);)
-    leat_command_add(c, leat_arena_printf(c->arena, "-I%s", directory));
+static leat_status add_include_directory(leat_command *c, leat_error *error) {
+  char path[LEAT_PATH_SIZE];
+  if (!leat_runtime_source(path))
+    return leat_fail(error, LEAT_NOT_FOUND,
+                     "the headers that the C target includes are in none of %s",
+                     leat_runtime_directories);
+  leat_command_add(c, leat_arena_printf(c->arena, "-I%s/include", path));
+  return LEAT_OK;
 }
 
-static leat_status build_command(leat_command *c, const char *cpu, const char *source,
-                                 const char *object, leat_error *error) {
+static bool is_x86_64(const char *triple) {
+#ifdef __x86_64__
+  if (!triple) return true;
+#endif
+  return triple && strncmp(triple, "x86_64-", strlen("x86_64-")) == 0;
+}
+
+static leat_status build_command(leat_command *c, const leat_codegen_request *request,
+                                 const char *source, const char *object, leat_error *error) {
   leat_cpu_level level;
+  const char *cpu = request->cpu;
   if (!leat_cpu_level_parse(cpu, &level))
     return leat_fail(error, LEAT_INVALID, "unknown CPU '%s': expected host or a level", cpu);
-  bool host = strcmp(cpu, "host") == 0;
-  leat_command_add_words(c, leat_c_compiler(), " \t", "");
+  leat_command_add_words(c, request->cc ? request->cc : leat_c_compiler(), " \t", "");
   leat_command_add_words(c, LEAT_C_FLAGS " -O2 -w -c -fPIC -fno-math-errno -fno-stack-protector",
                          " ", "");
-  leat_command_add_words(
-      c, "-fno-asynchronous-unwind-tables -fcf-protection=none -mprefer-vector-width=512", " ", "");
-  leat_command_add_words(c, host ? "native" : leat_cpu_level_name(level), " ", "-march=");
-  add_include_directories(c);
+  leat_command_add(c, "-fno-asynchronous-unwind-tables");
+  if (is_x86_64(request->triple)) {
+    bool host = strcmp(cpu, "host") == 0;
+    leat_command_add_words(c, "-fcf-protection=none -mprefer-vector-width=512", " ", "");
+    leat_command_add_words(c, host ? "native" : leat_cpu_level_name(level), " ", "-march=");
+  }
+  LEAT_TRY(add_include_directory(c, error));
   leat_command_add(c, "-o");
   leat_command_add(c, object);
   leat_command_add(c, source);
@@ -66,7 +76,7 @@ static leat_status compile_in(const char *directory, const leat_codegen_request 
   if (request->assembly) leat_text_add_n(request->assembly, text.data, text.size);
   char *data = NULL;
   leat_bytes piece = {text.data, text.size};
-  leat_status status = build_command(&c, request->cpu, source, object, error);
+  leat_status status = build_command(&c, request, source, object, error);
   if (!status) status = leat_file_write(source, &piece, 1, LEAT_FILE_ATOMIC, error);
   if (!status) status = run_compiler(&c, error);
   if (!status) status = leat_file_read(object, LARGEST_OBJECT, &data, &out->size, error);
@@ -87,23 +97,6 @@ leat_status leat_c_compile(const leat_codegen_request *request, leat_object *out
   return status;
 }
 
-// Where the shell would find the first word of the compiler's command.
-static bool find_program(const char *name, int length, char *out, size_t size) {
-  const char *path = getenv("PATH");
-  if (memchr(name, '/', (size_t)length)) path = "";
-  for (; path; path = strchr(path, ':') ? strchr(path, ':') + 1 : NULL) {
-    int directory = (int)strcspn(path, ":");
-    snprintf(out, size, "%.*s%s%.*s", directory, path, directory ? "/" : "", length, name);
-    if (access(out, X_OK) == 0) return true;
-  }
-  return false;
-}
-
 void leat_c_compiler_key(leat_text *out) {
-  char path[4096];
-  struct stat info;
-  const char *cc = leat_c_compiler();
-  if (!find_program(cc, (int)strcspn(cc, " \t"), path, sizeof path) || stat(path, &info)) return;
-  leat_text_add(out, "%s %s %lld %lld", cc, path, (long long)info.st_size,
-                (long long)info.st_mtim.tv_sec);
+  leat_command_key(leat_c_compiler(), out);
 }

@@ -203,11 +203,14 @@ static void print_block(c_printer *p, const k_block *block) {
 
 // -- Files ---------------------------------------------------------------------------------------
 
-static void print_kernel(const leat_kernel *kernel, const char *symbol, leat_text *out) {
+// `cpu`: a level that the function alone may use, or NULL.
+static void print_kernel(const leat_kernel *kernel, const char *symbol, const char *cpu,
+                         leat_text *out) {
   leat_arena *scratch = leat_arena_create();
   c_printer p = {.out = out, .indent = 1};
   p.numbers = leat_new_array(scratch, uint32_t, kernel->instr_count);
   leat_text_add(out, "\n// %s\n", kernel->name);
+  if (cpu) leat_text_add(out, "__attribute__((target(\"arch=%s\")))\n", cpu);
   leat_text_add(out,
                 "int32_t %s(leat_call *call, const leat_arg *args, int64_t tile_begin,\n"
                 "    int64_t tile_end) {\n  (void)call;\n",
@@ -246,7 +249,8 @@ static void print_pointers(const leat_object_pointers *pointers, leat_text *out)
 void leat_c_print_file(const leat_codegen_request *request, leat_text *out) {
   leat_c_prelude(out);
   for (size_t i = 0; i < request->kernel_count; i++)
-    print_kernel(request->kernels[i], request->symbols[i], out);
+    print_kernel(request->kernels[i], request->symbols[i],
+                 request->kernel_cpus ? request->kernel_cpus[i] : NULL, out);
   for (size_t i = 0; i < request->data_count; i++) print_data(&request->data[i], out);
   for (size_t i = 0; i < request->pointers_count; i++) print_pointers(&request->pointers[i], out);
 }

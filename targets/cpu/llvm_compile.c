@@ -30,31 +30,89 @@ typedef struct compiler {
 // machines.
 static char *host_name, *host_features;
 
-static void initialize(void) {
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
+static void initialize_host(void) {
   host_name = LLVMGetHostCPUName();
   host_features = LLVMGetHostCPUFeatures();
 }
 
-static leat_status create_machine(const char *cpu, LLVMTargetMachineRef *out, leat_error *error) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, initialize);
-  bool host = strcmp(cpu, "host") == 0;
+#define INITIALIZE(name, target)                                                                   \
+  static void initialize_##name(void) {                                                            \
+    LLVMInitialize##target##TargetInfo();                                                          \
+    LLVMInitialize##target##Target();                                                              \
+    LLVMInitialize##target##TargetMC();                                                            \
+    LLVMInitialize##target##AsmPrinter();                                                          \
+  }
+INITIALIZE(x86_64, X86)
+INITIALIZE(aarch64, AArch64)
+INITIALIZE(riscv64, RISCV)
+
+// The machines that there is code for: what a triple begins with, and the least of its CPUs, as the
+// Linux distributions have it.
+typedef struct machine {
+  const char *name;
+  void (*initialize)(void);
+  const char *cpu, *features, *abi;
+} machine;
+
+static const machine machines[] = {
+    {"x86_64", initialize_x86_64, "x86-64", "", ""},
+    {"aarch64", initialize_aarch64, "generic", "", ""},
+    {"riscv64", initialize_riscv64, "generic-rv64", "+m,+a,+f,+d,+c", "lp64d"},
+};
+enum { MACHINES = sizeof machines / sizeof *machines };
+
+static pthread_once_t host_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t targets_lock = PTHREAD_MUTEX_INITIALIZER; // of LLVM's list of targets
+
+static const machine *find_machine(const char *triple, leat_error *error) {
+  size_t length = strcspn(triple, "-");
+  for (size_t i = 0; i < MACHINES; i++) {
+    const machine *found = &machines[i];
+    if (strlen(found->name) != length || strncmp(found->name, triple, length) != 0) continue;
+    pthread_mutex_lock(&targets_lock);
+    found->initialize();
+    pthread_mutex_unlock(&targets_lock);
+    return found;
+  }
+  leat_fail(error, LEAT_UNSUPPORTED,
+            "LLVM makes code for x86_64, aarch64 and riscv64, not for `%s`; --target=c makes C, "
+            "which its compiler takes",
+            triple);
+  return NULL;
+}
+
+static LLVMTargetMachineRef machine_for(LLVMTargetRef target, const char *triple, const char *cpu,
+                                        const machine *m) {
+  LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
+  bool leveled = m->initialize == initialize_x86_64, host = leveled && strcmp(cpu, "host") == 0;
+  if (host) pthread_once(&host_once, initialize_host);
+  LLVMTargetMachineOptionsSetCPU(options, host ? host_name : leveled ? cpu : m->cpu);
+  LLVMTargetMachineOptionsSetFeatures(options, host ? host_features : m->features);
+  LLVMTargetMachineOptionsSetABI(options, m->abi);
+  LLVMTargetMachineOptionsSetCodeGenOptLevel(options, LLVMCodeGenLevelLess);
+  LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
+  LLVMTargetMachineOptionsSetCodeModel(options, LLVMCodeModelSmall);
+  LLVMTargetMachineRef made = LLVMCreateTargetMachineWithOptions(target, triple, options);
+  LLVMDisposeTargetMachineOptions(options);
+  return made;
+}
+
+static leat_status create_machine(const leat_codegen_request *request, LLVMTargetMachineRef *out,
+                                  leat_error *error) {
+  const char *cpu = request->cpu;
   leat_cpu_level level;
-  if (!host && !leat_cpu_level_parse(cpu, &level))
+  if (strcmp(cpu, "host") != 0 && !leat_cpu_level_parse(cpu, &level))
     return leat_fail(error, LEAT_INVALID, "unknown CPU '%s': expected host or a level", cpu);
-  char *message = NULL, *triple = LLVMGetDefaultTargetTriple();
+  char *message = NULL;
+  char *triple =
+      request->triple ? LLVMNormalizeTargetTriple(request->triple) : LLVMGetDefaultTargetTriple();
+  const machine *m = find_machine(triple, error);
   LLVMTargetRef target;
-  leat_status status = LEAT_OK;
-  if (LLVMGetTargetFromTriple(triple, &target, &message)) {
+  leat_status status = m ? LEAT_OK : LEAT_UNSUPPORTED;
+  if (m && LLVMGetTargetFromTriple(triple, &target, &message)) {
     status = leat_fail(error, LEAT_FOREIGN, "LLVM: %s", message);
-  } else {
-    *out =
-        LLVMCreateTargetMachine(target, triple, host ? host_name : cpu, host ? host_features : "",
-                                LLVMCodeGenLevelLess, LLVMRelocPIC, LLVMCodeModelSmall);
+  } else if (m) {
+    *out = machine_for(target, triple, cpu, m);
     if (!*out) status = leat_fail(error, LEAT_FOREIGN, "LLVM has no machine for %s", triple);
   }
   LLVMDisposeMessage(message);
@@ -160,8 +218,11 @@ static leat_status build(compiler *c, const leat_codegen_request *request, leat_
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(c->machine);
   LLVMSetModuleDataLayout(c->module, layout);
   LLVMDisposeTargetData(layout);
-  for (size_t i = 0; i < request->kernel_count; i++)
-    leat_llvm_emit(c->module, request->kernels[i], request->symbols[i]);
+  for (size_t i = 0; i < request->kernel_count; i++) {
+    LLVMValueRef kernel = leat_llvm_emit(c->module, request->kernels[i], request->symbols[i]);
+    if (request->kernel_cpus)
+      LLVMAddTargetDependentFunctionAttr(kernel, "target-cpu", request->kernel_cpus[i]);
+  }
   add_data(c, request);
   char *message = NULL;
   if (LLVMVerifyModule(c->module, LLVMReturnStatusAction, &message)) {
@@ -180,7 +241,7 @@ static leat_status compile(const leat_codegen_request *request, leat_object *out
                            leat_error *error) {
   compiler c = {0};
   *out = (leat_object){0};
-  LEAT_TRY(create_machine(request->cpu, &c.machine, error));
+  LEAT_TRY(create_machine(request, &c.machine, error));
   c.context = LLVMContextCreate();
   c.module = LLVMModuleCreateWithNameInContext("leat", c.context);
   leat_status status;

@@ -330,6 +330,13 @@ static void load_arguments(ll_emitter *e) {
     e->scalars[i] = load_argument(e, ll_int_type(e, 64), k->buffer_count + i);
 }
 
+static void emit_fence(ll_emitter *e) {
+  if (strncmp(LLVMGetTarget(e->module), "x86_64", strlen("x86_64")) == 0)
+    ll_call(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+  else
+    LLVMBuildFence(e->at, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+}
+
 // What is stored past the caches is ordered before what follows the kernel by a fence only.
 static bool has_streamed(const leat_kernel *kernel) {
   for (uint32_t i = 0; i < kernel->buffer_count; i++)
@@ -351,7 +358,7 @@ static void emit_tiles(ll_emitter *e) {
   add_incoming(e->tile, begin, e->entry);
   add_incoming(e->tile, next, latch);
   LLVMPositionBuilderAtEnd(e->at, done);
-  if (has_streamed(e->kernel)) ll_call(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
+  if (has_streamed(e->kernel)) emit_fence(e);
   LLVMBuildRet(e->at, LLVMConstInt(ll_int_type(e, 32), 0, false));
 }
 

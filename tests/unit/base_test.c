@@ -266,7 +266,8 @@ TEST(cpu_levels) {
   CHECK_EQ_STR(leat_cpu_level_name(LEAT_CPU_AVX2), "x86-64-v3");
   CHECK(leat_cpu_level_parse("x86-64-v4", &level) && level == LEAT_CPU_AVX512);
   CHECK(leat_cpu_level_parse("host", &level) && level == leat_cpu_host_level());
-  CHECK(!leat_cpu_level_parse("x86-64-v2", &level));
+  CHECK(leat_cpu_level_parse("native", &level) && level == leat_cpu_host_level());
+  CHECK(!leat_cpu_level_parse("x86-64-v5", &level));
   CHECK(leat_cpu_cores() >= 1);
   leat_cpu_add_key(&key);
   leat_cpu_add_key(&again);

@@ -1,0 +1,89 @@
+"""A suite that drives the programs of the build from outside: its cases, and what they are written with."""
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', os.path.join(ROOT, 'build')))
+LEAT = os.path.join(BUILD, 'leat')
+SANITIZED = 'LEAT_SANITIZED' in os.environ
+EVERY = 'LEAT_EVERY' in os.environ
+SEED = int(os.environ.get('LEAT_TEST_SEED', '1'), 0)
+WORK = tempfile.mkdtemp(prefix='leat-cases-')
+CASES = []
+
+
+class Failure(Exception):
+    pass
+
+
+class Skipped(Exception):
+    pass
+
+
+def expect(condition, words):
+    if not condition:
+        raise Failure(words)
+
+
+def case(function):
+    CASES.append(function)
+    return function
+
+
+def execute(*command, folder='', **environment):
+    """(exit status, stdout, stderr) in WORK or a folder of it; an environment variable that is None is not set."""
+    environment = {**os.environ, 'XDG_CACHE_HOME': os.path.join(WORK, 'cache'), **environment}
+    if SANITIZED:
+        environment['ASAN_OPTIONS'] = 'detect_leaks=0:' + os.environ.get('ASAN_OPTIONS', '')  # the compilers' own
+    environment = {name: value for name, value in environment.items() if value is not None}
+    done = subprocess.run(command, cwd=os.path.join(WORK, folder), env=environment, capture_output=True, text=True,
+                          timeout=120, stdin=subprocess.DEVNULL)
+    return done.returncode, done.stdout, done.stderr
+
+
+def succeed(*command, **more):
+    status, out, err = execute(*command, **more)
+    expect(status == 0, f'{shlex.join(command)}\nexit status {status}\n{out}{err}')
+    return out
+
+
+def fail(words, *command, **more):
+    """The command fails, and says these words."""
+    status, out, err = execute(*command, **more)
+    expect(status in (1, 2) and words in err, f'{shlex.join(command)}\nexit status {status}\n{out}{err}\ninstead of: {words}')
+
+
+def write(name, words):
+    with open(os.path.join(WORK, name), 'w' if isinstance(words, str) else 'wb') as out:
+        out.write(words)
+    return name
+
+
+def content(name):
+    with open(os.path.join(WORK, name), 'rb') as file:
+        return file.read()
+
+
+def main(suite):
+    """Runs the cases whose names have the word of the command line, and ends the program."""
+    passed = failed = skipped = 0
+    chosen = [check for check in CASES if not sys.argv[1:] or sys.argv[1] in check.__name__]
+    try:
+        for check in chosen:
+            try:
+                check()
+                passed += 1
+            except Skipped as why:
+                print(f'{check.__name__}: skipped: {why}')
+                skipped += 1
+            except Failure as problem:
+                print(f'{check.__name__}: {problem}')
+                failed += 1
+    finally:
+        shutil.rmtree(WORK, ignore_errors=True)
+    print(f'{suite}: {passed} passed, {failed} failed, {skipped} skipped')
+    sys.exit(bool(failed))
