@@ -10,6 +10,7 @@
 // too.
 #include "ops/ops.h"
 #include "ops/ref.h"
+#include "passes/layout.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -18,6 +19,7 @@
 typedef struct simplifier {
   leat_graph *graph;
   leat_arena *scratch;
+  leat_layout layout;
 } simplifier;
 
 typedef leat_value (*rule)(simplifier *s, leat_node *node);
@@ -226,7 +228,8 @@ static leat_value simplify_transpose(simplifier *s, leat_node *node) {
     node->inputs[0] = input_of(inner);
   }
   if (is_identity(leat_node_attr(node, "perm"))) return node->inputs[0];
-  if (!keeps_order(node)) return none;
+  if (!keeps_order(node))
+    return leat_layout_cancel(&s->layout, node->inputs[0], leat_node_attr(node, "perm"));
   become_reshape(s->graph, node);
   return simplify_reshape(s, node);
 }
@@ -326,7 +329,8 @@ static const rule rules[LEAT_OP_COUNT] = {
 };
 
 leat_status leat_pass_simplify(leat_pass_context *context) {
-  simplifier s = {context->graph, context->scratch};
+  simplifier s = {.graph = context->graph, .scratch = context->scratch};
+  leat_layout_init(&s.layout, context->graph, context->diag, context->scratch);
   leat_rewriter r = leat_rewrite_begin(context->graph, context->scratch);
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = context->graph->nodes.items[i];
