@@ -85,25 +85,27 @@ bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, o
       onnx_dtype_of(tensor->data_type)->is_code)
     return false;
   if (onnx_tensor_read(w->arena, w->model->path, tensor, name, &value, NULL)) return false;
-  *out = (onnx_value){literal_text(w, &value, count), tensor->data_type, true, NULL, false};
+  *out = (onnx_value){literal_text(w, &value, count), tensor->data_type, true, NULL, false, false};
   return true;
 }
 
 // A name for the tensor that no other one has; `keys` holds the next number for each.
-static const char *key_of(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
+static const char *key_of(onnx_writer *w, const onnx_tensor *tensor, const char *name,
+                          bool window_first) {
   const char *key = name;
   uintptr_t next = (uintptr_t)leat_bytes_map_get(&w->keys, name, strlen(name));
   for (; leat_bytes_map_get(&w->keys, key, strlen(key)); next++)
     key = leat_arena_printf(w->arena, "%s_%llu", name, (unsigned long long)next);
   leat_bytes_map_set(&w->keys, name, strlen(name), (void *)(next ? next : 1));
   if (key != name) leat_bytes_map_set(&w->keys, key, strlen(key), (void *)1);
-  leat_vec_push(w->arena, &w->model->weights, (onnx_weight){key, tensor});
+  leat_vec_push(w->arena, &w->model->weights, (onnx_weight){key, tensor, window_first});
   return key;
 }
 
 // The line that loads it, above all others.
-static const char *load(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
-  const char *id = onnx_identifier(w, name), *key = key_of(w, tensor, name);
+static const char *load(onnx_writer *w, const onnx_tensor *tensor, const char *name,
+                        bool window_first) {
+  const char *id = onnx_identifier(w, name), *key = key_of(w, tensor, name, window_first);
   leat_text_add(&w->block.weights, "  %s = load(", id);
   leat_text_add_quoted(&w->block.weights, w->options->data, strlen(w->options->data));
   leat_text_add_string(&w->block.weights, ", ");
@@ -112,7 +114,8 @@ static const char *load(onnx_writer *w, const onnx_tensor *tensor, const char *n
   return id;
 }
 
-onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
+onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name,
+                         bool window_first) {
   leat_error error = {0};
   leat_tensor type;
   onnx_value value;
@@ -121,7 +124,10 @@ onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *
     onnx_problem(w, "%s", error.message);
     return (onnx_value){.text = "0"};
   }
-  return (onnx_value){load(w, tensor, name), tensor->data_type, false, NULL, false};
+  window_first = window_first && type.rank > 2 && type.dtype != LEAT_str;
+  return (onnx_value){.text = load(w, tensor, name, window_first),
+                      .data_type = tensor->data_type,
+                      .window_first = window_first};
 }
 
 // -- Attributes -----------------------------------------------------------------------------------
@@ -175,7 +181,7 @@ static const char *take_float(onnx_writer *w, float x) {
 static const char *tensor_text(onnx_writer *w, const onnx_attribute *a) {
   if (!a->t) return NULL;
   const char *name = leat_arena_printf(w->arena, "%s_%s", w->node->output[0], a->name);
-  return onnx_as_tensor(w, onnx_constant(w, a->t, name));
+  return onnx_as_tensor(w, onnx_constant(w, a->t, name, false));
 }
 
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *a, char kind) {

@@ -74,6 +74,8 @@ static leat_status list_tensors(leat_model_file *model) {
     const onnx_weight *weight = &model->weights.items[i];
     list[i].name = weight->name;
     if (onnx_tensor_type(weight->tensor, weight->name, &list[i].tensor, NULL)) list[i].name = "";
+    if (weight->window_first && onnx_window_first(model->arena, &list[i].tensor, NULL))
+      list[i].name = "";
   }
   model->tensors = list;
   return LEAT_OK;
@@ -86,14 +88,18 @@ static const leat_named_tensor *tensors(leat_model_file *model, size_t *out_coun
   return status ? NULL : model->tensors;
 }
 
+static leat_status read_weight(leat_model_file *model, const onnx_weight *weight, leat_tensor *out,
+                               leat_error *error) {
+  LEAT_TRY(onnx_tensor_read(model->arena, model->path, weight->tensor, weight->name, out, error));
+  return weight->window_first ? onnx_window_first(model->arena, out, error) : LEAT_OK;
+}
+
 static leat_status read_tensor(leat_model_file *model, size_t i, leat_tensor *out,
                                leat_error *error) {
   leat_tensor *tensor = &model->tensors[i].tensor;
   const onnx_weight *weight = &model->weights.items[i];
   leat_status status = LEAT_OK;
-  if (!tensor->data)
-    LEAT_RECOVER(status, onnx_tensor_read(model->arena, model->path, weight->tensor, weight->name,
-                                          tensor, error));
+  if (!tensor->data) LEAT_RECOVER(status, read_weight(model, weight, tensor, error));
   *out = *tensor;
   if (!status) return LEAT_OK;
   tensor->data = NULL;

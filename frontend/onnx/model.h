@@ -6,6 +6,9 @@
 //   text.c      a model as a text: its parameters, its blocks
 //   node.c      a node as a line, by its row in ops.def
 //   special.c   the nodes for which a row does not say enough
+//   control.c   branches and the bodies of loops
+//   kernels.c   which weights are those of convolutions alone
+//   names.c     names as the language writes them
 //   ops.c       rows by domain, op and version
 #ifndef LEAT_FRONTEND_ONNX_MODEL_H
 #define LEAT_FRONTEND_ONNX_MODEL_H
@@ -25,6 +28,7 @@ typedef Onnx__TensorProto onnx_tensor;
 typedef struct onnx_weight {
   const char *name;
   const onnx_tensor *tensor;
+  bool window_first; // [O, C, window…] is given as [window…, C, O], which convolutions take
 } onnx_weight;
 
 struct leat_model_file {
@@ -56,5 +60,8 @@ leat_status onnx_tensor_type(const onnx_tensor *tensor, const char *name, leat_t
 // looked for beside `path`.
 leat_status onnx_tensor_read(leat_arena *arena, const char *path, const onnx_tensor *tensor,
                              const char *name, leat_tensor *out, leat_error *error);
+
+// Makes [A, B, …] the shape [..., B, A]; the data, if it is there, is made anew in the arena.
+leat_status onnx_window_first(leat_arena *arena, leat_tensor *tensor, leat_error *error);
 
 #endif

@@ -71,7 +71,7 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
     const char *name = (size_t)i < w->node->n_output ? w->node->output[i] : "", *id = "_";
     if (*name) {
       id = onnx_identifier(w, caller_name(w->call, name));
-      onnx_bind(w, name, (onnx_value){id, data_type, known, NULL, false});
+      onnx_bind(w, name, (onnx_value){id, data_type, known, NULL, false, false});
     }
     leat_text_add(&text, "%s%s", i ? ", " : "", id);
   }
@@ -102,7 +102,6 @@ static bool next_word(const char **at, word *out) {
 typedef struct arguments {
   leat_vec(const char *) items;
   leat_text named;
-  bool tensors; // one is a tensor for certain
 } arguments;
 
 static bool is_known(onnx_writer *w, const onnx_op *op) {
@@ -141,8 +140,8 @@ static void add_input(onnx_writer *w, arguments *args, const word *spec, size_t 
     value.text = "0";
   }
   if (!value.text) return;
-  const char *text = raw || spec->at[0] != 't' ? value.text : onnx_as_tensor(w, value);
-  args->tensors = args->tensors || !value.known;
+  const char *text = raw || !strchr("tw", spec->at[0]) ? value.text : onnx_as_tensor(w, value);
+  if (value.window_first && spec->at[0] == 'w') leat_text_add(&args->named, ", window_first=true");
   if (equals)
     leat_text_add(&args->named, ", %.*s=%s", (int)(spec->at + spec->size - equals - 1), equals + 1,
                   text);

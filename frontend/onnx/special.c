@@ -9,7 +9,7 @@ static void write_constant(onnx_writer *w) {
   const char *name = w->node->n_output ? w->node->output[0] : "";
   onnx_value value = {.text = "0"};
   if (a && a->t) {
-    onnx_bind(w, name, (onnx_value){NULL, a->t->data_type, false, a->t, false});
+    onnx_bind(w, name, (onnx_value){NULL, a->t->data_type, false, a->t, false, false});
     return;
   }
   static const struct {

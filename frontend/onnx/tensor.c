@@ -249,3 +249,35 @@ leat_status onnx_tensor_read(leat_arena *arena, const char *path, const onnx_ten
     return read_raw(arena, tensor->raw_data.data, tensor->raw_data.len, dtype, name, out, error);
   return read_list(arena, tensor, dtype, name, out, error);
 }
+
+// -- The order of axes ----------------------------------------------------------------------------
+
+// out[k][b][a] = in[a][b][k]; `most` of a at a time, so that lines of both stay at hand.
+static void turn(char *out, const char *in, int64_t a_count, int64_t b_count, int64_t k_count,
+                 size_t size) {
+  enum { MOST = 64 };
+  for (int64_t first = 0; first < a_count; first += MOST) {
+    int64_t last = first + MOST < a_count ? first + MOST : a_count;
+    for (int64_t b = 0; b < b_count; b++)
+      for (int64_t k = 0; k < k_count; k++)
+        for (int64_t a = first; a < last; a++)
+          memcpy(out + (size_t)((k * b_count + b) * a_count + a) * size,
+                 in + (size_t)((a * b_count + b) * k_count + k) * size, size);
+  }
+}
+
+leat_status onnx_window_first(leat_arena *arena, leat_tensor *tensor, leat_error *error) {
+  leat_tensor from = *tensor;
+  int64_t taps = 1;
+  for (int32_t i = 2; i < from.rank; i++) {
+    tensor->shape[i - 2] = from.shape[i];
+    taps *= from.shape[i];
+  }
+  tensor->shape[from.rank - 2] = from.shape[1];
+  tensor->shape[from.rank - 1] = from.shape[0];
+  if (!from.data) return LEAT_OK;
+  tensor->data = leat_arena_try_alloc(arena, (size_t)leat_tensor_bytes(tensor) + 1);
+  if (!tensor->data) return leat_fail(error, LEAT_MEMORY, "no memory for a tensor");
+  turn(tensor->data, from.data, from.shape[0], from.shape[1], taps, leat_dtype_size(from.dtype));
+  return LEAT_OK;
+}

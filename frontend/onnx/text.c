@@ -74,10 +74,16 @@ static bool is_literal(const onnx_value *value) {
          *value->text != LEAT_NAME_QUOTE;
 }
 
+// Names of the graph itself only: those of bodies and functions may be others'.
+static bool is_kernel(const onnx_writer *w, const onnx_scope *scope, const char *name) {
+  return !scope->outer && !w->call && onnx_is_kernel(w, name);
+}
+
 // What a body uses of outside goes by the same name in it.
 static onnx_value *find_in(onnx_writer *w, onnx_scope *scope, const char *name) {
   onnx_value *value = leat_bytes_map_get(&scope->values, name, strlen(name));
-  if (value && value->constant) *value = onnx_constant(w, value->constant, name);
+  if (value && value->constant)
+    *value = onnx_constant(w, value->constant, name, is_kernel(w, scope, name));
   if (value) value->used = true;
   if (value || !scope->outer) return value;
   value = find_in(w, scope->outer, name);
@@ -95,7 +101,8 @@ void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph) {
   for (size_t i = 0; i < graph->n_initializer; i++) {
     const onnx_tensor *tensor = graph->initializer[i];
     if (tensor->name)
-      onnx_bind(w, tensor->name, (onnx_value){NULL, tensor->data_type, false, tensor, false});
+      onnx_bind(w, tensor->name,
+                (onnx_value){NULL, tensor->data_type, false, tensor, false, false});
   }
   for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
     const Onnx__SparseTensorProto *sparse = graph->sparse_initializer[i];
@@ -204,7 +211,7 @@ static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *
   const char *inside = onnx_identifier(w, name), *outside = outer_name(w, name);
   if (why) onnx_problem(w, "input `%s` %s", name, why);
   onnx_bind(w, name,
-            (onnx_value){inside, why ? 0 : fed->tensor_type->elem_type, false, NULL, false});
+            (onnx_value){inside, why ? 0 : fed->tensor_type->elem_type, false, NULL, false, false});
   const char *type = why ? "" : type_text(w, fed);
   leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside, type);
   leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside, type);
@@ -296,11 +303,12 @@ leat_status onnx_write_model(leat_model_file *model, const leat_import_options *
                    .scope = &scope,
                    .block.indent = 2};
   leat_text text = {0};
-  leat_bytes_map *maps[] = {&scope.values, &w.taken, &w.known_dims, &w.keys};
+  leat_bytes_map *maps[] = {&scope.values, &w.taken, &w.known_dims, &w.keys, &w.kernels};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
   model->weights.count = model->problems.count = 0;
   model->tensors = NULL;
   reserve_names(&w);
+  onnx_find_kernels(&w);
   write_text(&w, &text);
   leat_text_finish(&w.dims);
   leat_text_finish(&w.functions);

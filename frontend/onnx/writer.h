@@ -12,6 +12,7 @@ typedef struct onnx_value {
   bool known;                  // it may be a number or a list while compiling, else it is a tensor
   const onnx_tensor *constant; // what it is, where nothing has used it yet: there is no text then
   bool used;
+  bool window_first; // weights of convolutions alone, which are loaded as those take them
 } onnx_value;
 
 typedef struct onnx_scope {
@@ -45,6 +46,7 @@ typedef struct onnx_writer {
   const onnx_node *node;     // being written, for problems
   leat_bytes_map taken;      // identifiers that mean something
   leat_bytes_map known_dims; // dim_param → identifier
+  leat_bytes_map kernels;    // names of values that only convolutions use, as their weights
   leat_bytes_map keys;       // names of tensors that are loaded
   leat_text dims;            // the lines that declare them
   leat_text functions;       // the bodies of loops, whole
@@ -113,12 +115,19 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
 // A small constant as a literal, which `out` stands for; false: it is none.
 bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, onnx_value *out);
 // A constant of the model under that name: a literal, or what is loaded.
-onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name);
+onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name,
+                         bool window_first);
 // What an attribute is in the text: `kind` says what to make of a number ('b' a bool, 'd' a dtype).
 // NULL: it cannot be said, which is reported.
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *attribute, char kind);
 const char *onnx_floats(onnx_writer *w, const float *x, size_t count);
 const char *onnx_ints(onnx_writer *w, const int64_t *x, size_t count);
+
+// -- kernels.c ------------------------------------------------------------------------------------
+
+// Fills in w->kernels.
+void onnx_find_kernels(onnx_writer *w);
+bool onnx_is_kernel(const onnx_writer *w, const char *name);
 
 // -- control.c ------------------------------------------------------------------------------------
 
