@@ -1,0 +1,224 @@
+// leat._core.Step: a step that is prepared. Its results stay where it has computed them, where they
+// are a good part of the memory that the step computes in: that is taken over then and kept as long
+// as one of the arrays is, and the next run computes in other memory. What is small is copied, so
+// that a list of losses keeps no list of arenas.
+#include "python/core/core.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { SMALL = 4096, MOST_OF_MEMORY = 8 }; // bytes; the memory, at most, over a result in it
+enum { BRIEF = 50000 };                    // ns
+
+PyTypeObject *core_step_type;
+
+PyObject *core_step_create(core_session *session, leat_step *step) {
+  core_deferred *end = calloc(1, sizeof *end);
+  core_step *self = end ? (core_step *)PyType_GenericAlloc(core_step_type, 0) : NULL;
+  if (!self) {
+    free(end);
+    return end ? NULL : PyErr_NoMemory();
+  }
+  self->step = end->step = step;
+  self->session = session;
+  self->end = end;
+  Py_INCREF(session);
+  return (PyObject *)self;
+}
+
+// It may be that another thread is in the session, which then destroys the step: this one has the
+// GIL, which what runs there may wait for.
+static void dealloc(PyObject *object) {
+  core_step *self = (core_step *)object;
+  core_session *session = self->session;
+  PyTypeObject *type = Py_TYPE(object);
+  if (session->session) {
+    self->end->next = session->deferred;
+    session->deferred = self->end;
+  } else {
+    free(self->end);
+  }
+  Py_DECREF(session);
+  PyObject_Free(object);
+  Py_DECREF(type);
+}
+
+// -- Running --------------------------------------------------------------------------------------
+
+static bool is_view(core_step *self, const leat_tensor *result, int i, uint64_t memory) {
+  int64_t bytes = leat_tensor_bytes(result);
+  if (result->dtype == LEAT_str || bytes < SMALL) return false;
+  return leat_step_is_constant(self->step, i) ||
+         (uint64_t)bytes >= memory / MOST_OF_MEMORY; // none, where it lies elsewhere
+}
+
+// Two fetches may be one value: whoever writes to one array does not change the other.
+static bool overlaps(const leat_tensor *results, const bool *views, int i) {
+  const char *begin = results[i].data, *end = begin + leat_tensor_bytes(&results[i]);
+  for (int k = 0; k < i; k++) {
+    const char *other = results[k].data;
+    if (views[k] && other < end && begin < other + leat_tensor_bytes(&results[k])) return true;
+  }
+  return false;
+}
+
+// *taken: whether some are views.
+static void choose_views(core_step *self, const leat_tensor *results, bool *views, int count,
+                         bool *taken) {
+  uint64_t memory = leat_step_memory(self->step);
+  *taken = false;
+  for (int i = 0; i < count; i++) {
+    views[i] = is_view(self, &results[i], i, memory) && !overlaps(results, views, i);
+    *taken |= views[i];
+  }
+}
+
+// A tuple of what people get.
+static PyObject *give(core_step *self, const leat_tensor *results, bool *views, int count) {
+  core_holder *holder = NULL;
+  leat_results *held;
+  bool taken;
+  choose_views(self, results, views, count, &taken);
+  if (taken && leat_step_take(self->step, &held) == LEAT_OK) {
+    holder = core_holder_create(self, held);
+    if (!holder) return NULL;
+  }
+  PyObject *out = PyTuple_New(count);
+  for (int i = 0; out && i < count; i++) {
+    bool constant = views[i] && leat_step_is_constant(self->step, i);
+    PyObject *item = core_tensor_view(&results[i], views[i] ? holder : NULL, constant);
+    if (!item || PyTuple_SetItem(out, i, item)) Py_CLEAR(out);
+  }
+  if (holder) core_holder_release(holder);
+  return out;
+}
+
+typedef struct run_memory {
+  core_feed *feeds;
+  leat_tensor *tensors, *results;
+  bool *views;
+  int feed_count, result_count;
+} run_memory;
+
+static void finish(run_memory *m) {
+  for (int i = 0; i < m->feed_count; i++) core_feed_finish(&m->feeds[i]);
+  free(m->feeds);
+}
+
+// One block; the feeds are empty.
+static bool allocate(run_memory *m, const core_step *self) {
+  size_t feeds = (size_t)leat_step_feed_count(self->step);
+  size_t results = (size_t)leat_step_fetch_count(self->step);
+  size_t size = feeds * (sizeof *m->feeds + sizeof *m->tensors) +
+                results * (sizeof *m->results + sizeof *m->views) + 1;
+  m->feeds = calloc(1, size);
+  if (!m->feeds) return PyErr_NoMemory() != NULL;
+  m->tensors = (leat_tensor *)(m->feeds + feeds);
+  m->results = m->tensors + feeds;
+  m->views = (bool *)(m->results + results);
+  m->feed_count = (int)feeds;
+  m->result_count = (int)results;
+  return true;
+}
+
+static bool read_feeds(run_memory *m, const core_step *self, PyObject *given) {
+  if (PyTuple_Size(given) != m->feed_count) {
+    if (!PyErr_Occurred()) PyErr_Format(PyExc_TypeError, "expected %d feeds", m->feed_count);
+    return false;
+  }
+  for (int i = 0; i < m->feed_count; i++) {
+    PyObject *value = PyTuple_GetItem(given, i);
+    if (value == Py_None) continue; // its default
+    if (!core_feed_read(&m->feeds[i], value, leat_step_feed(self->step, i))) return false;
+    m->tensors[i] = m->feeds[i].tensor;
+  }
+  return true;
+}
+
+static int64_t nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static PyObject *run_with(core_step *self, run_memory *m, long long times) {
+  core_call call;
+  leat_status status = LEAT_OK;
+  if (!core_begin_brief(&call, self->session, self->brief)) return NULL;
+  int64_t begin = nanoseconds();
+  for (long long i = 0; i < times && !status; i++)
+    status = leat_step_run(self->step, m->tensors, m->results);
+  self->brief = nanoseconds() - begin < BRIEF;
+  bool ok = core_ended(&call, status);
+  return core_finish(&call, ok ? give(self, m->results, m->views, m->result_count) : NULL);
+}
+
+// run((feed or None…), times)
+static PyObject *run(PyObject *object, PyObject *args) {
+  core_step *self = (core_step *)object;
+  PyObject *feeds, *out = NULL;
+  long long times;
+  run_memory m = {0};
+  if (!PyArg_ParseTuple(args, "O!L:run", &PyTuple_Type, &feeds, &times)) return NULL;
+  if (!core_is_open(self->session)) return NULL;
+  if (times < 1) {
+    PyErr_SetString(PyExc_ValueError, "a step runs once at least");
+    return NULL;
+  }
+  if (allocate(&m, self) && read_feeds(&m, self, feeds)) out = run_with(self, &m, times);
+  finish(&m);
+  return out;
+}
+
+// -- What it takes and gives ----------------------------------------------------------------------
+
+// [(name, dtype, rank, type, whether it may be left out)…]
+static PyObject *ports(const core_step *self, int count,
+                       const leat_port *(*get)(const leat_step *step, int i)) {
+  PyObject *list = PyList_New(0);
+  for (int i = 0; list && i < count; i++) {
+    const leat_port *port = get(self->step, i);
+    PyObject *item =
+        Py_BuildValue("(NsiNN)", core_string(port->name), leat_dtype_name(port->dtype), port->rank,
+                      core_string(port->type), PyBool_FromLong(port->has_fallback));
+    if (!item || PyList_Append(list, item)) Py_CLEAR(list);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+static PyObject *get_feeds(PyObject *object, void *none) {
+  const core_step *self = (core_step *)object;
+  (void)none;
+  return ports(self, leat_step_feed_count(self->step), leat_step_feed);
+}
+
+static PyObject *get_fetches(PyObject *object, void *none) {
+  const core_step *self = (core_step *)object;
+  (void)none;
+  return ports(self, leat_step_fetch_count(self->step), leat_step_fetch);
+}
+
+// -- The type -------------------------------------------------------------------------------------
+
+static PyGetSetDef members[] = {
+    {"feeds", get_feeds, NULL, "[(name, dtype, rank, type, has_default)…]", NULL},
+    {"fetches", get_fetches, NULL, "[(name, dtype, rank, type, False)…]", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef methods[] = {
+    {"run", run, METH_VARARGS, "run((feed or None…), times) -> (result…)"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot slots[] = {
+    {Py_tp_dealloc, (void *)dealloc}, {Py_tp_getset, members}, {Py_tp_methods, methods}, {0, NULL}};
+
+static PyType_Spec spec = {"leat._core.Step", sizeof(core_step), 0, Py_TPFLAGS_DEFAULT, slots};
+
+bool core_step_register(PyObject *module) {
+  core_step_type = (PyTypeObject *)PyType_FromSpec(&spec);
+  return core_step_type &&
+         PyModule_AddObject(module, "Step", core_ref((PyObject *)core_step_type)) == 0;
+}

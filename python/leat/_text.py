@@ -1,0 +1,69 @@
+"""Python's values as the language writes them."""
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from ._arrays import DTYPES, NAMES, numpy
+
+PLAIN = re.compile(r'[A-Za-z_][A-Za-z0-9_]*')
+
+
+class Text(str):
+    """A piece of a text that stands as it is: a type, `leat.Text('f32[3, N]')`, a dtype, `leat.f32`, an expression."""
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f'leat.Text({str(self)!r})'
+
+
+dtypes = {name: Text(name) for name in DTYPES}
+
+
+def quoted(text: 'str | bytes') -> str:
+    data = text.encode('utf-8', 'surrogateescape') if isinstance(text, str) else text
+    escapes = {'\\': '\\\\', '"': '\\"', '\n': '\\n', '\t': '\\t', '\r': '\\r', '{': '\\{', '}': '\\}'}
+    if isinstance(text, str) and text.isprintable():
+        return '"' + ''.join(escapes.get(c, c) for c in text) + '"'
+    return '"' + ''.join(escapes.get(chr(b), chr(b)) if chr(b) in escapes or 0x20 <= b < 0x7f else f'\\x{b:02x}'
+                         for b in data) + '"'
+
+
+def number_text(value: Any) -> str:
+    if isinstance(value, complex):
+        return f'complex({number_text(value.real)}, {number_text(value.imag)})'
+    if isinstance(value, int):
+        return str(value)
+    if math.isnan(value):
+        return 'nan'
+    if math.isinf(value):
+        return '-inf' if value < 0 else 'inf'
+    text = repr(float(value))
+    return text if '.' in text else text.replace('e', '.0e') if 'e' in text else text + '.0'
+
+
+def argument_text(value: Any) -> str:
+    """A value that is known while compiling: a number, a string, none, a dtype, a function, or a list of these."""
+    if isinstance(value, Text):
+        return str(value)
+    if value is None:
+        return 'none'
+    if isinstance(value, bool):
+        return 'true' if value else 'false'
+    if isinstance(value, (int, float, complex)):
+        return number_text(value)
+    if isinstance(value, (str, bytes)):
+        return quoted(value)
+    if isinstance(value, (list, tuple)):
+        return '[' + ', '.join(map(argument_text, value)) + ']'
+    if numpy and isinstance(value, numpy.generic):
+        return argument_text(value.item())
+    if numpy and isinstance(value, (numpy.dtype, type)):
+        name = NAMES.get(numpy.dtype(value).name)
+        if name:
+            return name
+    name = getattr(value, '__leat_name__', None)
+    if name:
+        return name
+    raise TypeError(f'a {type(value).__name__} cannot stand in a text')

@@ -1,0 +1,225 @@
+"""Values of a graph that is being built: Python's operators on them are statements of the text."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, List, Optional
+
+from ._arrays import dtype_name
+from ._blocks import Block, Piece
+from ._text import Text, argument_text
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+
+def pieces_of(value: Any, graph: 'Graph') -> List[Piece]:
+    """An argument, as pieces of a statement."""
+    if isinstance(value, Value):
+        if value.graph is not graph:
+            raise ValueError(f'`{value.name}` is of another graph')
+        return [value]
+    if isinstance(value, (list, tuple)):
+        pieces: List[Piece] = ['[']
+        for i, item in enumerate(value):
+            pieces += [', '] * (i > 0) + pieces_of(item, graph)
+        return [*pieces, ']']
+    if dtype_name(value) and hasattr(value, 'shape') and value.shape != ():
+        return [graph.constant(value)]
+    return [argument_text(value)]
+
+
+def operand_of(value: Any, graph: 'Graph') -> List[Piece]:
+    pieces = pieces_of(value, graph)
+    negative = isinstance(pieces[0], str) and pieces[0].startswith('-')
+    return ['(', *pieces, ')'] if negative else pieces
+
+
+def infix(name: str, operator: str, reflected: bool = False):
+    def method(self: 'Value', other: Any) -> 'Value':
+        left, right = operand_of(self, self.graph), operand_of(other, self.graph)
+        if reflected:
+            left, right = right, left
+        return self.graph._bind(name, [*left, f' {operator} ', *right])
+    return method
+
+
+def function(name: str, reflected: bool = False):
+    def method(self: 'Value', other: Any) -> 'Value':
+        return self.graph._call(name, (other, self) if reflected else (self, other), {})
+    return method
+
+
+class Value:
+    """A tensor, or whatever else a name in a text stands for: a variable, a list, a dim, a parameter.
+
+    `+ - * / % @ ** //`, comparisons, `& | ^ ~` and indices (`x[:, 1:3]`, `x[i]`, `x[None]`) are those of the language,
+    `w.assign(e)` and `w.add(e)` change a variable, `leat.op.relu(x)` calls an op or a function.
+    """
+    __slots__ = ('graph', 'name', 'block', 'is_state', 'is_named', 'is_list')
+    __array_priority__ = 1000  # an array beside it is a constant of the graph
+    __array_ufunc__ = None
+
+    def __init__(self, graph: 'Graph', name: str, block: Optional[Block], is_state: bool = False,
+                 is_named: bool = False) -> None:
+        self.graph = graph
+        self.name = name
+        self.block = block  # where it is bound; None: outside of all definitions
+        self.is_state = is_state
+        self.is_named = is_named
+        self.is_list = False  # it is known to be
+
+    @property
+    def is_global(self) -> bool:
+        return self.block is None
+
+    __hash__ = object.__hash__
+
+    __add__, __radd__ = infix('add', '+'), infix('add', '+', True)
+    __sub__, __rsub__ = infix('sub', '-'), infix('sub', '-', True)
+    __mul__, __rmul__ = infix('mul', '*'), infix('mul', '*', True)
+    __truediv__, __rtruediv__ = infix('div', '/'), infix('div', '/', True)
+    __mod__, __rmod__ = infix('mod', '%'), infix('mod', '%', True)
+    __matmul__, __rmatmul__ = infix('matmul', '@'), infix('matmul', '@', True)
+    __lt__, __le__ = infix('less', '<'), infix('less_equal', '<=')
+    __gt__, __ge__ = infix('greater', '>'), infix('greater_equal', '>=')
+    __eq__ = infix('equal', '==')  # type: ignore[assignment]
+    __ne__ = infix('not_equal', '!=')  # type: ignore[assignment]
+    __pow__, __rpow__ = function('pow'), function('pow', True)
+    __floordiv__, __rfloordiv__ = function('floor_div'), function('floor_div', True)
+    __and__, __rand__ = infix('and', 'and'), infix('and', 'and', True)
+    __or__, __ror__ = infix('or', 'or'), infix('or', 'or', True)
+    __xor__, __rxor__ = function('logical_xor'), function('logical_xor', True)
+
+    def __neg__(self) -> 'Value':
+        return self.graph._bind('neg', ['-', self])
+
+    def __invert__(self) -> 'Value':
+        return self.graph._bind('not', ['not ', self])
+
+    def __abs__(self) -> 'Value':
+        return self.graph._call('abs', (self,), {})
+
+    def __getitem__(self, index: Any) -> 'Value':
+        items = index if isinstance(index, tuple) else (index,)
+        pieces: List[Piece] = [self, '[']
+        for i, item in enumerate(items):
+            pieces += [', '] * (i > 0) + self._index(item)
+        value = self.graph._bind('index', [*pieces, ']'])
+        value.is_list = self.is_list and isinstance(index, slice)
+        return value
+
+    def _index(self, item: Any) -> List[Piece]:
+        if item is Ellipsis:
+            return ['...']
+        if item is None:
+            return ['None']
+        if not isinstance(item, slice):
+            return pieces_of(item, self.graph)
+        pieces: List[Piece] = []
+        for i, part in enumerate((item.start, item.stop, item.step)):
+            if i < 2 or part is not None:
+                pieces += [':'] * (i > 0) + ([] if part is None else pieces_of(part, self.graph))
+        return pieces
+
+    def __iter__(self) -> Any:
+        raise TypeError('how many values it has is not known while the graph is built: say `outputs=2` in the call, or '
+                        'take them one by one, `x[0]`')
+
+    def __bool__(self) -> bool:
+        raise TypeError('a value of a graph is known only when that runs: g.cond(p, then, otherwise) chooses then')
+
+    def __len__(self) -> int:
+        raise TypeError('an extent of a graph\'s value is a value itself: x.shape[0]')
+
+    def assign(self, value: Any) -> None:
+        """Gives a variable this value: `w := value`. What stands behind it in the text reads that."""
+        self.graph._state('assign', [self, ' := ', *pieces_of(value, self.graph)])
+
+    def add(self, value: Any) -> None:
+        """Adds to a variable: `w += value`."""
+        self.graph._state('add', [self, ' += ', *pieces_of(value, self.graph)])
+
+    def named(self, name: str) -> 'Value':
+        """Gives the value a name, by which it can be fetched, and gives it."""
+        return self.graph._name(self, name)
+
+    @property
+    def shape(self) -> 'Value':
+        """The list of its dims, a value itself: x.shape[0] is a dim."""
+        value = self.graph._call('shape', (self,), {})
+        value.is_list = True
+        return value
+
+    @property
+    def T(self) -> 'Value':
+        """Its transpose."""
+        return self.graph._call('transpose', (self,), {})
+
+    def astype(self, dtype: Any) -> 'Value':
+        """`cast(x, dtype)`; the dtype is a name, "f64", or NumPy's."""
+        name = Text(dtype) if isinstance(dtype, str) else Text(argument_text(dtype))
+        return self.graph._call('cast', (self, name), {})
+
+    def reshape(self, *shape: Any) -> 'Value':
+        first = shape[0] if len(shape) == 1 else None
+        dims = first if isinstance(first, (list, tuple)) or isinstance(first, Value) and first.is_list else list(shape)
+        return self.graph._call('reshape', (self, dims), {})
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> 'Value':
+        return self._reduce('sum', axis, keepdims)
+
+    def mean(self, axis: Any = None, keepdims: bool = False) -> 'Value':
+        return self._reduce('mean', axis, keepdims)
+
+    def max(self, axis: Any = None, keepdims: bool = False) -> 'Value':
+        return self._reduce('max', axis, keepdims)
+
+    def min(self, axis: Any = None, keepdims: bool = False) -> 'Value':
+        return self._reduce('min', axis, keepdims)
+
+    def _reduce(self, name: str, axis: Any, keepdims: bool) -> 'Value':
+        named = {'axis': axis} if axis is not None else {}
+        return self.graph._call(name, (self,), {**named, 'keepdims': True} if keepdims else named)
+
+    def __repr__(self) -> str:
+        return f'<leat.Value {self.name} of {self.graph.name}>'
+
+
+class Function:
+    """An op, or a function of the library, of a text or of a Graph, by name.
+
+    Called while a graph is built it becomes a statement there; called with arrays it computes at once, through a step
+    that is compiled for their types. `as_="net"` names the instance, which a function that holds state needs; `outputs=2`
+    gives two values, `_` for as many as are of no interest.
+    """
+
+    def __init__(self, name: str, graph: Optional['Graph'] = None, outputs: Optional[int] = None,
+                 doc: Optional[str] = None) -> None:
+        self.__leat_name__ = name
+        self.__name__ = self.__qualname__ = name
+        self._graph = graph
+        self._outputs = outputs
+        if doc:
+            self.__doc__ = doc
+
+    def __call__(self, *arguments: Any, as_: Optional[str] = None, outputs: Optional[int] = None, **named: Any) -> Any:
+        from .graph import building, eager
+        graph = building() or next(graphs_in((arguments, list(named.values()))), None)
+        if graph is None:
+            session = self._graph or eager()
+            return session.call(self.__leat_name__, *arguments, as_=as_, **named)
+        count = outputs if outputs is not None else self._outputs
+        return graph._call(self.__leat_name__, arguments, named, as_, count)
+
+    def __get__(self, instance: Any, owner: Any = None) -> 'Function':
+        return self  # what has this, pydoc shows as a function
+
+    def __repr__(self) -> str:
+        return f'<leat function {self.__leat_name__}>'
+
+
+def graphs_in(value: Any):
+    if isinstance(value, Value):
+        yield value.graph
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from graphs_in(item)

@@ -1,0 +1,578 @@
+"""`leat.Graph`: a session whose text Python writes."""
+from __future__ import annotations
+
+import ast
+import inspect
+import keyword
+import os
+import shutil
+import tempfile
+import threading
+import weakref
+from contextlib import contextmanager
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _errors
+from ._arrays import dtype_name, numpy
+from ._blocks import Block, Line, Names, Origin, Piece, Region, Writer, Written, caller, instance_text, written_name
+from ._session import Session
+from ._text import PLAIN, Text, argument_text, quoted
+from ._values import Function, Value, operand_of, pieces_of
+
+LARGEST_INLINE = 256  # elements of a constant that stands in the text
+
+_local = threading.local()
+_sources: 'weakref.WeakValueDictionary[str, Graph]' = weakref.WeakValueDictionary()
+_eager: Optional[Session] = None
+
+
+def building() -> Optional['Graph']:
+    """The graph a definition of which is being built in this thread."""
+    stack = getattr(_local, 'graphs', None)
+    return stack[-1] if stack else None
+
+
+def eager() -> Session:
+    """Where functions called with arrays compute."""
+    global _eager
+    if _eager is None:
+        _eager = Session()
+    return _eager
+
+
+def type_text(annotation: Any) -> str:
+    """A type, as Python's annotations say it."""
+    if annotation in (inspect.Parameter.empty, None, Any):
+        return 'any'
+    if isinstance(annotation, type):
+        if annotation in (int, float, bool, str):
+            return annotation.__name__
+        return argument_text(annotation)
+    if isinstance(annotation, str) and annotation[:1] in '\'"':  # from __future__ import annotations
+        return str(ast.literal_eval(annotation))
+    return str(annotation)
+
+
+class Definition:
+    """A `fn` or an `entry` while it is built."""
+
+    def __init__(self, graph: 'Graph', name: str, origin: Origin) -> None:
+        self.name = name
+        self.names = Names(graph._names)
+        self.body = self.block = Block(origin)
+        self.origin = origin
+
+
+class Graph(Session):
+    """A session whose text Python writes: what is called with values becomes statements, `print(g)` shows them.
+
+        g = leat.Graph('line')
+
+        @g.fn
+        def net(x: 'f32[N, 3]') -> 'f32[N]':
+            w = g.var('w', 'f32[3]')
+            b = g.var('b', 'f32[]')
+            return x @ w + b
+
+        @g.entry(training=True)
+        def train(x: 'f32[N, 3]', y: 'f32[N]', lr: 'f32[]' = 0.1) -> 'loss: f32[]':
+            loss = op.mean(op.square(net(x, as_='net') - y))
+            g.minimize(loss, 'sgd', lr=lr)
+            return loss
+
+        train(x, y, steps=100)               # it is compiled, and run with arrays
+        g.write('line.leat')                 # a text like any other: `use "line.leat"`, leat run line.leat
+
+    A decorated function is called once, with a `Value` for each parameter; an annotation is the parameter's type in the
+    language, `any` without one. The text of a definition is added to the session as soon as it is there, so a mistake is
+    an exception at the definition, which names the line of the text and the line of Python that made it.
+
+    Python's `for` and `if` unroll and choose while the graph is built; `g.cond`, `g.while_loop` and `op.scan` are run.
+    The options are those of `Session`.
+    """
+
+    def __init__(self, name: str = 'main', **options: Any) -> None:
+        self.name = name
+        self._source = self._unused_source(name)
+        self._names = Names()
+        self._functions = Names()
+        self._written: List[Written] = []
+        self._definition: Optional[Definition] = None
+        self._inline: List[Block] = []
+        self._folder: Optional[str] = None
+        self._constants: Dict[str, Any] = {}
+        super().__init__(**options)
+        _sources[self._source] = self
+        self._add([Written(f'graph {written_name(name)}', caller())])
+
+    @staticmethod
+    def _unused_source(name: str) -> str:
+        count = 1
+        while (source := f'<{name}>' if count == 1 else f'<{name} {count}>') in _sources:
+            count += 1
+        return source
+
+    # -- The text -------------------------------------------------------------------------------------------------------
+
+    @property
+    def text(self) -> str:
+        """The text so far."""
+        return '\n'.join(line.text for line in self._written) + '\n'
+
+    def __str__(self) -> str:
+        return self.text.rstrip('\n')
+
+    def write(self, path: Union[str, os.PathLike]) -> None:
+        """Writes the text to a file, and large constants beside it, to NAME.safetensors."""
+        text, path = self.text, os.fspath(path)
+        if self._constants:
+            file = os.path.splitext(path)[0] + '.safetensors'
+            write_safetensors(file, self._constants)
+            for name in self._constants:
+                text = text.replace(f'load({quoted(self._constant_file(name))}, {quoted(name)})',
+                                    f'load({quoted(os.path.basename(file))}, {quoted(name)})')
+        with open(path, 'w', encoding='utf-8') as out:
+            out.write(text)
+
+    def _add(self, lines: List[Written]) -> None:
+        """Adds lines to the session, as lines of the whole text."""
+        before = len(self._written)
+        self._written += lines
+        try:
+            self._core.extend('\n' * before + '\n'.join(line.text for line in lines) + '\n', self._source)
+        except BaseException:
+            del self._written[before:]
+            raise
+
+    def _origin(self, line: int) -> Optional[Origin]:
+        return self._written[line - 1].origin if 0 < line <= len(self._written) else None
+
+    # -- Statements -------------------------------------------------------------------------------------------------------
+
+    def _emit(self, targets: Sequence[Value], pieces: Sequence[Piece], keeps: bool = False) -> None:
+        self._put(Line(tuple(targets), tuple(pieces), caller(), keeps))
+
+    def _put(self, item: Union[Line, Region, Block]) -> None:
+        block = self._inline[-1] if self._inline else self._definition and self._definition.block
+        if block:
+            block.items.append(item)
+            return
+        top = Block()
+        top.items.append(item)
+        targets = item.targets if isinstance(item, Line) else item.head.targets if isinstance(item, Region) else ()
+        writer = Writer(self.name, self._functions, top, targets)
+        lines = writer.write(top, 0)
+        self._add(writer.before + lines)
+
+    def _new(self, name: str, is_state: bool = False, is_named: bool = False) -> Value:
+        definition = self._definition
+        names = definition.names if definition else self._names
+        return Value(self, names.take(name), definition.block if definition else None, is_state, is_named)
+
+    def _bind(self, name: str, pieces: Sequence[Piece]) -> Value:
+        value = self._new(name)
+        self._emit([value], pieces)
+        return value
+
+    def _state(self, what: str, pieces: Sequence[Piece]) -> None:
+        if self._inline:
+            raise ValueError(f'{what}: what stands here is one expression, which changes nothing')
+        self._emit([], pieces)
+
+    def _name(self, value: Value, name: str) -> Value:
+        definition = self._definition
+        names = definition.names if definition else self._names
+        if value.block is None or value.is_state or value.is_named or name in names:
+            named = self._new(name, is_named=True)
+            self._emit([named], [value], keeps=True)
+            return named
+        names.taken.discard(value.name)
+        value.name = names.take(name)
+        value.is_named = True
+        return value
+
+    def _call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any], as_: Optional[str] = None,
+              outputs: Optional[int] = None) -> Any:
+        pieces: List[Piece] = [written_name(name), '(']
+        given = [(None, value) for value in arguments] + list(named.items())
+        for i, (key, value) in enumerate(given):
+            pieces += [', '] * (i > 0) + ([f'{key}='] if key else []) + pieces_of(value, self)
+        pieces.append(')')
+        if as_:
+            pieces.append(f' as {instance_text(as_)}')
+        stem = as_ if as_ and PLAIN.fullmatch(as_) else name
+        targets = [self._new(stem) for _ in range(1 if outputs is None else outputs)]
+        self._emit(targets, pieces)
+        return targets[0] if outputs in (None, 1) else tuple(targets) if targets else None
+
+    # -- What a text declares ---------------------------------------------------------------------------------------------
+
+    def dim(self, name: str, low: Optional[int] = None, high: Optional[int] = None) -> Value:
+        """A named dimension with its bounds: `dim B in 1..4096`. In types it stands by its name."""
+        bounds = f' in {low or 0}..{high}' if high is not None else ''
+        self._emit([], [f'dim {name}{bounds}'])
+        self._names.taken.add(name)
+        return Value(self, name, None)
+
+    def use(self, path: Union[str, os.PathLike]) -> 'Library':
+        """Adds a text of another file: `use "layers.leat"`. Its functions are attributes of what this gives."""
+        self._emit([], [f'use {quoted(os.fspath(path))}'])
+        return Library(self)
+
+    def expression(self, text: str) -> Value:
+        """A value that a piece of the language says: `g.expression('N * 2')`."""
+        return self._bind('expression', [text])
+
+    def var(self, name: str, type: str, init: Any = None, trainable: bool = True,  # noqa: A002
+            on: Optional[str] = None, **options: Any) -> Value:
+        """Declares a variable: `var name: type = init`. In a function it is the instance's.
+
+        `init` is a number, an array, a function (`op.glorot_uniform`), or one without parameters that gives a value
+        (`lambda: op.uniform(-1, 1)`); without it the variable begins with 0.
+        """
+        value = self._new(name, is_state=True, is_named=True)
+        pieces: List[Piece] = [f'var {written_name(value.name)}: {type} = ', *self._initial(init)]
+        if not trainable:
+            pieces.append(' trainable=false')
+        pieces += [f' {key}={argument_text(option)}' for key, option in options.items()]
+        if on:
+            pieces.append(f' on {quoted(on)}')
+        self._emit([], pieces)
+        return value
+
+    def _initial(self, init: Any) -> List[Piece]:
+        if init is None:
+            return ['0']
+        if isinstance(init, Function):
+            return [f'{init.__leat_name__}()']
+        if callable(init):
+            return self._expression_of(init)
+        return pieces_of(init, self)
+
+    def constant(self, array: Any) -> Value:
+        """An array as a constant of the graph. A large one is kept in a file, as texts load it."""
+        if numpy is None:
+            raise TypeError('constants need NumPy')
+        array = numpy.asarray(array)
+        dtype = dtype_name(array)
+        if array.size <= LARGEST_INLINE:
+            return self._bind('constant', [f'cast({argument_text(array.tolist())}, {dtype})' if array.size else
+                                           f'zeros({dtype}[{", ".join(map(str, array.shape))}])'])
+        value = self._new('constant')
+        self._constants[value.name] = array
+        write_safetensors(self._constant_file(value.name), {value.name: array})
+        self._emit([value], [f'load({quoted(self._constant_file(value.name))}, {quoted(value.name)})'])
+        return value
+
+    def _constant_file(self, name: str) -> str:
+        if self._folder is None:
+            self._folder = tempfile.mkdtemp(prefix='leat-')
+            weakref.finalize(self, shutil.rmtree, self._folder, True)
+        return os.path.join(self._folder, f'{name}.safetensors')
+
+    # -- Definitions ------------------------------------------------------------------------------------------------------
+
+    def fn(self, function: Callable[..., Any]) -> Function:
+        """Decorates a function whose calls with values become `fn name(…) { … }` of the text, called by its name."""
+        definition = Definition(self, function.__name__, caller())
+        heads, values = self._parameters(function, definition)
+        returned = self._build(definition, lambda: [pieces_of(value, self) for value in as_list(function(**values))])
+        annotation = inspect.signature(function).return_annotation
+        gives = '' if annotation in (inspect.Signature.empty, None) else f' -> {type_text(annotation)}'
+        if returned:
+            pieces: List[Piece] = ['return ']
+            for i, value in enumerate(returned):
+                pieces += [', '] * (i > 0) + value
+            definition.body.items.append(Line((), tuple(pieces), definition.origin))
+        head = f'fn {written_name(definition.name)}({", ".join(heads)}){gives} {{'
+        self._define(definition, function, head, [])
+        return Function(definition.name, self, len(returned), self.describe(definition.name))
+
+    def entry(self, function: Optional[Callable[..., Any]] = None, *, training: bool = False) -> Any:
+        """Decorates a function that becomes `entry name(…) { … }`, and is then a `Step` to be called with arrays.
+
+        Its results are named by the annotation, `-> 'loss: f32[], y: f32[N]'` or `-> 'loss, y'`, or it gives a dict.
+        """
+        if function is None:
+            return lambda function: self.entry(function, training=training)
+        definition = Definition(self, function.__name__, caller())
+        heads, values = self._parameters(function, definition)
+        annotation = inspect.signature(function).return_annotation
+        gives, returned = self._build(definition, lambda: self._results(definition, function(**values), annotation))
+        word = 'training ' if training else ''
+        head = f'entry {written_name(definition.name)}({", ".join(heads)}) {word}{gives}{{'
+        self._define(definition, function, head, returned)
+        return LazyStep(self, definition.name)
+
+    def _parameters(self, function: Callable[..., Any], definition: Definition) -> Tuple[List[str], Dict[str, Value]]:
+        heads, values = [], {}
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+                raise TypeError(f'{function.__name__}: a parameter of a graph\'s function has a name')
+            name, of = parameter.name.rstrip('_') if keyword.iskeyword(parameter.name.rstrip('_')) else parameter.name, \
+                type_text(parameter.annotation)
+            default = '' if parameter.default is parameter.empty else f' = {argument_text(parameter.default)}'
+            heads.append(f'{written_name(name)}: {of}{default}')
+            definition.names.taken.add(name)
+            values[parameter.name] = Value(self, name, definition.body, of == 'var' or of.startswith('var '), True)
+        return heads, values
+
+    def _build(self, definition: Definition, run: Callable[[], Any]) -> Any:
+        """Calls a decorated function, whose statements are the definition's."""
+        if self._definition:
+            raise ValueError(f'`{definition.name}` is defined within `{self._definition.name}`: functions stand side by side')
+        stack = _local.__dict__.setdefault('graphs', [])
+        stack.append(self)
+        self._definition = definition
+        try:
+            return run()
+        finally:
+            self._definition = None
+            stack.pop()
+
+    def _results(self, definition: Definition, results: Any, annotation: Any) -> Tuple[str, List[Value]]:
+        """(`-> (loss: f32[])`, the values): each bound to its name."""
+        types = {}
+        if annotation not in (inspect.Signature.empty, None):
+            for part in split(type_text(annotation).strip().removeprefix('(').removesuffix(')')):
+                name, _, of = part.partition(':')
+                types[name.strip()] = of.strip()
+        if isinstance(results, dict):
+            named = results
+        else:
+            values = as_list(results)
+            names = list(types) or (['y'] if len(values) == 1 else [f'y{i}' for i in range(len(values))])
+            if len(names) != len(values):
+                raise TypeError(f'`{definition.name}` gives {len(values)} results, and names {len(names)}')
+            named = dict(zip(names, values))
+        bound = [self._bind_result(definition, name, value) for name, value in named.items()]
+        head = ', '.join(f'{written_name(name)}: {types[name]}' if types.get(name) else written_name(name)
+                         for name in named)
+        return (f'-> ({head}) ' if named else ''), bound
+
+    def _bind_result(self, definition: Definition, name: str, value: Any) -> Value:
+        if isinstance(value, Value) and value.name == name and value.block is definition.body and not value.is_state:
+            value.is_named = True
+            return value
+        renames = isinstance(value, Value) and value.block is definition.body and not (value.is_state or value.is_named)
+        if renames and name not in definition.names:
+            value.name = definition.names.take(name)
+            value.is_named = True
+            return value
+        bound = Value(self, definition.names.take(name), definition.body, False, True)
+        if bound.name != name:
+            raise ValueError(f'the result `{name}` of `{definition.name}` has the name of another value there')
+        definition.body.items.append(Line((bound,), tuple(pieces_of(value, self)), definition.origin, True))
+        return bound
+
+    def _define(self, definition: Definition, function: Callable[..., Any], head: str, results: List[Value]) -> None:
+        writer = Writer(definition.name, self._functions, definition.body, results)
+        body = writer.write(definition.body, 1)
+        doc = [Written(f'## {line}'.rstrip(), definition.origin) for line in (inspect.getdoc(function) or '').splitlines()]
+        lines = [*doc, Written(head, definition.origin), *body, Written('}', definition.origin)]
+        self._add([*writer.before, Written('', None), *lines])
+        self._names.taken.add(definition.name)
+        self._functions.taken.add(definition.name)
+
+    # -- Blocks -----------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _inside(self, block: Block) -> Iterator[Block]:
+        definition = self._definition
+        if definition is None:
+            raise ValueError('a block stands in a function or an entry')
+        outer, definition.block = definition.block, block
+        block.outer = outer
+        try:
+            yield block
+        finally:
+            definition.block = outer
+
+    @contextmanager
+    def on(self, device: str) -> Iterator[None]:
+        """What is built inside is computed on this device: `with g.on('/job:worker/task:0'):`."""
+        head = Line((), (f'on {quoted(device)}',), caller())
+        with self._inside(Block(head.origin)) as block:
+            yield
+        self._put(Region(head, (block,)))
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """What is built inside has names and variables below `name/`: `with g.scope('encoder'):`.
+
+        It is an instance: the text has a function of what stands inside, and a call of it `as name`.
+        """
+        with self._inside(Block(caller(), scope=name)) as block:
+            yield
+        self._put(block)
+
+    def cond(self, p: Any, then: Callable[[], Any], otherwise: Optional[Callable[[], Any]] = None) -> Any:
+        """`then()` where p holds, else `otherwise()`: a branch that is chosen when the graph runs."""
+        origin, blocks, given = caller(), [], []
+        for side in (then, otherwise):
+            if side is None:
+                continue
+            with self._inside(Block(origin)) as block:
+                values = as_list(side())
+                if values:
+                    self._emit([], self._list('yield ', values))
+            blocks.append(block)
+            given.append(len(values))
+        if len(set(given)) > 1:
+            raise TypeError(f'cond: {given[0]} results where p holds, {given[1]} elsewhere')
+        targets = [self._new('cond') for _ in range(given[0])]
+        self._put(Region(Line(tuple(targets), ('if ', *operand_of(p, self)), origin, True), tuple(blocks)))
+        return self._as_given(targets)
+
+    def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], init: Any,
+                   types: Optional[Mapping[str, str]] = None, parallel: Optional[int] = None) -> Any:
+        """Runs `body` as long as `condition` holds: both are called with the values that the loop carries.
+
+        `init` has their first values, a tuple, a list or a dict of names; else the names are those of `body`'s parameters.
+        `body` gives the next values. `types` says what a carried value is where its first value does not:
+        `{'s': 'f64[]'}`.
+        """
+        origin = caller()
+        first = list(init.values()) if isinstance(init, dict) else list(init) if isinstance(init, (tuple, list)) else [init]
+        names = list(init) if isinstance(init, dict) else list(inspect.signature(body).parameters)
+        if len(names) != len(first):
+            raise TypeError(f'while_loop: {len(first)} first values for {len(names)} parameters of `body`')
+        targets = [self._new(name, is_named=True) for name in names]
+        pieces: List[Piece] = ['while (']
+        for i, (name, target, value) in enumerate(zip(names, targets, first)):
+            of = f': {types[name]}' if types and name in types else ''
+            pieces += [', '] * (i > 0) + [f'{written_name(target.name)}{of} = ', *pieces_of(value, self)]
+        with self._inside(Block(origin)) as block:
+            carried = [Value(self, target.name, block, False, True) for target in targets]
+            pieces += [') ', *self._expression_of(lambda: condition(*carried))]
+            following = body(*carried)
+            values = following if isinstance(following, (tuple, list)) else (following,)
+            if len(values) != len(first):
+                raise TypeError(f'while_loop: `body` gives {len(values)} values for {len(first)} that are carried')
+            self._emit([], self._list('next ', values))
+        if parallel:
+            pieces.append(f' parallel={parallel}')
+        self._put(Region(Line(tuple(targets), tuple(pieces), origin, True), (block,)))
+        return self._as_given(targets)
+
+    def _list(self, word: str, values: Sequence[Any]) -> List[Piece]:
+        pieces: List[Piece] = [word]
+        for i, value in enumerate(values):
+            pieces += [', '] * (i > 0) + pieces_of(value, self)
+        return pieces
+
+    @staticmethod
+    def _as_given(targets: List[Value]) -> Any:
+        return targets[0] if len(targets) == 1 else tuple(targets) if targets else None
+
+    def _expression_of(self, function: Callable[[], Any]) -> List[Piece]:
+        """What the function builds, as one expression."""
+        self._inline.append(Block())
+        try:
+            result = function()
+            block = self._inline[-1]
+        finally:
+            self._inline.pop()
+        meant: Dict[Value, List[Piece]] = {}
+        for item in block.items:
+            if not isinstance(item, Line) or len(item.targets) != 1:
+                raise ValueError('what stands here is one expression: no blocks, no several results')
+            meant[item.targets[0]] = replaced(item.pieces, meant)
+        return [p for piece in pieces_of(result, self) for p in
+                ([piece] if isinstance(piece, str) or piece not in meant else meant[piece])]
+
+    # -- Training -----------------------------------------------------------------------------------------------------------
+
+    def grad(self, loss: Any, variables: Any) -> Any:
+        """The gradient of a loss (or of the sum of a list of them) with respect to a value, a variable, or a list."""
+        if not isinstance(variables, (list, tuple)):
+            return self._call('grad', (loss, variables), {})
+        if len(variables) == 1:
+            return [self._call('grad', (loss, list(variables)), {})[0]]
+        return list(self._call('grad', (loss, list(variables)), {}, None, len(variables)))
+
+    def minimize(self, loss: Any, optimizer: Union[str, Function], **named: Any) -> None:
+        """Extends the graph with gradients and updates of variables: `g.minimize(loss, 'adam', lr=1e-3)`."""
+        self._call('minimize', (loss, Text(optimizer) if isinstance(optimizer, str) else optimizer), named, None, 0)
+
+
+class LazyStep:
+    """An entry of a Graph: a `Step` that is prepared when it is first called or asked."""
+
+    def __init__(self, graph: Graph, name: str) -> None:
+        self._graph = graph
+        self.__name__ = name
+        self.__doc__ = graph.describe(name)
+
+    def __call__(self, *arrays: Any, **named: Any) -> Any:
+        return self._graph.step(self.__name__)(*arrays, **named)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith('__'):
+            raise AttributeError(name)
+        return getattr(self._graph.step(self.__name__), name)
+
+    def __repr__(self) -> str:
+        return repr(self._graph.step(self.__name__))
+
+
+class Library:
+    """The functions that a graph's texts define, by name."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+
+    def __getattr__(self, name: str) -> Function:
+        doc = None if name.startswith('__') else self._graph.describe(name)
+        if doc is None:
+            raise AttributeError(f'the texts of {self._graph.name} define no `{name}`')
+        return Function(name, self._graph, doc=doc)
+
+
+def as_list(results: Any) -> list:
+    """Of what a function gives."""
+    return [] if results is None else list(results) if isinstance(results, tuple) else [results]
+
+
+def replaced(pieces: Sequence[Piece], meant: Mapping[Value, List[Piece]]) -> List[Piece]:
+    out: List[Piece] = []
+    for piece in pieces:
+        out += [piece] if isinstance(piece, str) or piece not in meant else ['(', *meant[piece], ')']
+    return out
+
+
+def split(text: str) -> List[str]:
+    """At commas outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in '[(') - (c in '])')
+        if c == ',' and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [part for part in [*parts, text[start:]] if part.strip()]
+
+
+def write_safetensors(path: str, arrays: Mapping[str, Any]) -> None:
+    import json
+    names = {'bool': 'BOOL', 'f16': 'F16', 'f32': 'F32', 'f64': 'F64', 'c64': 'C64',
+             **{f'{s}{n}': f'{s}{n}'.upper() for s in 'iu' for n in (8, 16, 32, 64)}}
+    header, offset, data = {}, 0, []
+    for name, array in arrays.items():
+        if dtype_name(array) not in names:
+            raise TypeError(f'a constant of dtype {array.dtype}')
+        data.append(array.tobytes())
+        header[name] = {'dtype': names[dtype_name(array)], 'shape': list(array.shape),
+                        'data_offsets': [offset, offset + len(data[-1])]}
+        offset += len(data[-1])
+    words = json.dumps(header).encode()
+    words += b' ' * (-len(words) % 64)
+    with open(path, 'wb') as out:
+        out.write(len(words).to_bytes(8, 'little') + words + b''.join(data))
+
+
+def _origin_of(file: Optional[str], line: int) -> Optional[Origin]:
+    graph = _sources.get(file) if file else None
+    return graph._origin(line) if graph else None
+
+
+_errors.origin_of = _origin_of

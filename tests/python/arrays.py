@@ -1,0 +1,251 @@
+"""Arrays in and out: dtypes, layouts, and who owns the memory."""
+import gc
+import sys
+
+import leat
+import numpy as np
+from cases import case, model, raises
+from leat import _arrays, _core, _errors
+
+DTYPES = {'bool': 'bool', **{f'{k}{n}': f'{"u" if k == "u" else ""}int{n}' for k in 'iu' for n in (8, 16, 32, 64)},
+          'f16': 'float16', 'f32': 'float32', 'f64': 'float64', 'c64': 'complex64', 'c128': 'complex128'}
+BIG = 'entry f(x: f32[N]) -> (y: f32[N]) { y = x + 1 }'
+
+
+def address(array):
+    return array.__array_interface__['data'][0]
+
+
+class Shared:
+    """What has DLPack's interface alone."""
+
+    def __init__(self, array, device=(1, 0)):
+        self.array, self.device, self.asked = array, device, 0
+
+    def __dlpack__(self, **_):
+        self.asked += 1
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+@case
+def every_dtype():
+    m = model('\n'.join(f'entry f_{t}(x: {t}[N, 2]) -> (y: {t}[N, 2]) {{ y = x[::-1] }}' for t in DTYPES), target='ref')
+    for ours, theirs in DTYPES.items():
+        for rows in (3, 0):
+            x = np.arange(2 * rows).reshape(rows, 2).astype(theirs)
+            y = m[f'f_{ours}'](x)
+            assert y.dtype == theirs and y.shape == x.shape
+            np.testing.assert_array_equal(y, x[::-1])
+            assert m[f'f_{ours}'](x.tolist() if rows else x).dtype == theirs
+            if ours != 'bool':
+                np.testing.assert_array_equal(m[f'f_{ours}'](Shared(x)), x[::-1])
+
+
+@case
+def brain_floats():
+    m = model('entry f(x: bf16[N]) -> (y: bf16[N], z: f32[N]) {\n y = x * 2\n z = cast(x, f32) }')
+    y, z = m.f([1.5, -2, 1.00390625, 1.01171875, float('inf'), float('nan')])
+    np.testing.assert_array_equal(z, np.array([1.5, -2, 1.0, 1.015625, np.inf, np.nan], 'f4'))  # ties to even
+    if isinstance(y, leat.Tensor):  # there is no ml_dtypes
+        assert y.dtype == 'bf16' and y.shape == (6,) and len(y) == 6
+        assert y.tolist()[:5] == [3, -4, 2, 2.03125, float('inf')]
+        assert np.asarray(y).dtype == 'V2'
+        np.testing.assert_array_equal(m.f(y).z[:2], [3, -4])
+        assert m.f(np.asarray(y)).z[0] == 3
+
+
+@case
+def scalars_and_lists():
+    m = model('entry f(x: f32[], n: i32[2], c: c64[] = 0) -> (y: f32[], m: i32[2]) {\n y = x + real(c)\n m = n + 1 }')
+    for value in (1, 1.0, True, np.float64(1), np.int8(1), np.array(1, 'f4')):
+        y, n = m.f(value, [1, 2])
+        assert y == 1 and y.shape == () and y.dtype == 'float32' and list(n) == [2, 3]
+    assert m.f(1, (1, 2), 1 + 2j).y == 2
+    raises(TypeError, 'feed `n` is i32[2], not floats', m.f, 1, [1, 2.5])
+    raises(TypeError, 'feed `x` is f32[], not complex numbers', m.f, 1j, [1, 2])
+    raises(TypeError, 'feed `x` is f32[], not a str', m.f, 'one', [1, 2])
+    raises(TypeError, 'feed `x` is f32[], not a object', m.f, object(), [1, 2])
+    raises(OverflowError, 'feed `n` is i32[2]', m.f, 1, [1, 2**31])
+    raises(ValueError, 'lists of different lengths', m.f, 1, [[1], 2])
+    raises(TypeError, 'not an array of dtype object', m.f, np.array([None]), [1, 2])
+    raises(TypeError, 'not an array of dtype <U1', m.f, np.array(['a']), [1, 2])
+
+
+@case
+def layouts():
+    m = model('entry f(x: f32[N, M]) -> (y: f32[N, M]) { y = x * 1 }')
+    x = np.arange(24, dtype='f4').reshape(4, 6)
+    odd = np.frombuffer(b'?' + x.tobytes(), 'u1')[1:].view('f4').reshape(4, 6)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    for array in (x, x.T, x[::2, ::-1], x.astype('>f4'), odd, fixed, np.broadcast_to(x[0], (4, 6)), np.asfortranarray(x)):
+        np.testing.assert_array_equal(m.f(array), array)
+        if array.dtype.isnative and array.flags.writeable:
+            np.testing.assert_array_equal(m.f(Shared(array)), array)
+
+
+@case
+def strings():
+    m = model('entry f(s: str[...D]) -> (t: str[...D]) { t = s + "!" }'.replace('...D', 'N') +
+              '\nentry one(s: str[]) -> (t: str[]) { t = s + "?" }')
+    for given in (['a', 'é', b'\0\xff', ''], np.array(['a', 'é', b'\0\xff', ''], object)):
+        t = m.f(given)
+        assert t.dtype == object and list(t) == [b'a!', 'é!'.encode(), b'\0\xff!', b'!']
+    assert list(m.f(np.array(['ab', 'c']))) == [b'ab!', b'c!'] and list(m.f(np.array([b'ab', b'c']))) == [b'ab!', b'c!']
+    assert m.one('why').item() == b'why?' and m.f([]).shape == (0,)
+    kept = m.f(['x' * 10000])
+    m.f(['y' * 10000])
+    assert kept[0] == b'x' * 10000 + b'!'
+    raises(TypeError, 'feed `s` is str[N], not a int', m.f, [1])
+
+
+@case
+def feeds_are_borrowed():
+    m = model(BIG)
+    x = np.zeros(100000, 'f4')
+
+    def never(*_):
+        raise AssertionError('a copy')
+    _core.configure(error=_errors.make, warn=_errors.warn, convert=never, wrap=_arrays.wrap)
+    try:
+        for given in (x, Shared(x)):
+            before = sys.getrefcount(x)
+            assert m.f(given)[0] == 1
+            assert sys.getrefcount(x) == before
+        raises(AssertionError, 'a copy', m.f, x[::2])
+    finally:
+        _errors.configure(_arrays.convert, _arrays.wrap)
+
+
+@case
+def large_results_are_views():
+    m = model(BIG)
+    x = np.zeros(100000, 'f4')
+    first, second = m.f(x), m.f(x + 1)
+    assert not first.flags.owndata and first.flags.writeable and address(first) % 64 == 0
+    assert first[0] == 1 and second[0] == 2 and address(first) != address(second)
+    first[:] = 7  # theirs who got it
+    third = m.f(x)
+    assert third[0] == 1 and first[-1] == 7 and second[-1] == 2
+    part, where = first[10:20], address(first)
+    del first
+    gc.collect()
+    assert address(m.f(x)) != where  # a part of it is there yet
+    assert list(part) == [7] * 10
+    del part
+    gc.collect()
+    assert address(m.f(x)) == where  # used again
+
+
+@case
+def memory_does_not_add_up():
+    m = model(BIG)
+    x = np.zeros(100000, 'f4')
+    kept, places = None, set()
+    for _ in range(50):
+        kept = m.f(x)
+        places.add(address(kept))
+    assert len(places) == 2, len(places)
+    many = [m.f(x) for _ in range(20)]
+    assert len({address(array) for array in many}) == 20
+
+
+@case
+def small_results_are_copies():
+    m = model('entry f(x: f32[N]) -> (y: f32[N], s: f32[], p: f32[2000]) {\n y = sort(x * 2)\n s = sum(y)\n p = y[:2000] }')
+    x = np.zeros(1000000, 'f4')
+    m.f(x)
+    y, s, p = m.f(x)
+    where = address(y)
+    del y
+    assert address(m.f(x).y) == where  # s and p keep nothing of the step's
+
+
+@case
+def results_do_not_share():
+    m = model('entry f(x: f32[N]) -> (a: f32[N], b: f32[N], c: f32[4000]) {\n a = x + 1\n b = a\n'
+              ' c = reshape(a, [4000]) }')
+    a, b, c = m.f(np.zeros(4000, 'f4'))
+    a[:] = 5
+    assert b[0] == 1 and c[0] == 1
+
+
+@case
+def feeds_and_variables_come_out_as_copies():
+    m = model('var w: f32[5000] = 1\nentry f(x: f32[5000]) -> (x2: f32[5000], w2: f32[5000]) {\n x2 = x\n w2 = w }')
+    x = np.zeros(5000, 'f4')
+    x2, w2 = m.f(x)
+    x2[:] = 3
+    w2[:] = 3
+    assert x[0] == 0 and m.variables['w'][0] == 1
+    m.variables['w'] = x
+    x[:] = 9
+    assert m.variables['w'][0] == 0
+
+
+@case
+def constants_are_read_only():
+    np.save('c.npy', np.ones(4000, 'f4'))
+    m = model('entry f() -> (c: f32[4000]) { c = load("c.npy", "") }')
+    c = m.f()
+    assert c[0] == 1
+    if not c.flags.writeable:
+        raises(ValueError, 'read-only', c.__setitem__, 0, 2)
+    else:
+        c[0] = 2
+    assert m.f()[0] == 1
+
+
+@case
+def dlpack_out():
+    m = model(BIG)
+    y = m.f(np.zeros(5000, 'f4'))
+    same = np.from_dlpack(y)
+    assert address(same) == address(y)
+    where = address(y)
+    del y
+    gc.collect()
+    assert same[0] == 1 and address(m.f(np.zeros(5000, 'f4'))) != where
+    bare = []
+    _core.configure(error=_errors.make, warn=_errors.warn, convert=_arrays.convert,
+                    wrap=lambda t: bare.append(t) or leat.Tensor(t))
+    try:
+        t = m.f(np.ones(5000, 'f4'))
+    finally:
+        _errors.configure(_arrays.convert, _arrays.wrap)
+    assert isinstance(t, leat.Tensor) and t.__dlpack_device__() == (1, 0)
+    other = np.from_dlpack(t)
+    capsule = t.__dlpack__()
+    del t, bare, capsule
+    gc.collect()
+    assert other.sum() == 10000 and other.shape == (5000,)
+
+
+@case
+def other_devices_are_refused():
+    m = model(BIG)
+
+    class Elsewhere:
+        def __dlpack__(self, **_):
+            raise BufferError('it is on another device')
+    raises(BufferError, 'another device', m.f, Elsewhere())
+
+
+@case
+def without_numpy():
+    """What a program sees that has no NumPy."""
+    m = model('entry f(x: f32[N, 2], s: str[2] = "", c: c64[] = 0) -> (y: f32[N, 2], t: str[2], b: bool[], n: c64[]) {\n'
+              ' y = x + 1\n t = s + "!"\n b = y[0, 0] > 1\n n = c * 2j }')
+    numpy, _arrays.numpy = _arrays.numpy, None
+    try:
+        y, t, b, n = m.f([[1, 2], [3, 4]], ['a', 'b'], 1 + 1j)
+        assert y.tolist() == [[2, 3], [4, 5]] and y.dtype == 'f32' and repr(y) == 'leat.Tensor([[2.0, 3.0], [4.0, 5.0]], f32)'
+        assert t == [b'a!', b'b!'] and bool(b) is True and n.item() == -2 + 2j
+        assert m.f(y, ['a', 'b']).y.tolist() == [[3, 4], [5, 6]]
+        raises(TypeError, 'a scalar has no length', len, n)
+        raises(ValueError, 'it has 4 elements', y.item)
+    finally:
+        _arrays.numpy = numpy

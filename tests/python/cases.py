@@ -1,0 +1,61 @@
+"""Cases: decorated functions that end with an AssertionError, or any other exception, when something is wrong."""
+import os
+import sys
+import tempfile
+import traceback
+import warnings
+
+import leat
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SANITIZED = bool(os.environ.get('LEAT_SANITIZED'))
+_cases = []
+
+
+class Skipped(Exception):
+    pass
+
+
+def case(function):
+    _cases.append(function)
+    return function
+
+
+def model(text, **options):
+    return leat.loads(text, 'test.leat', **{'threads': 1, 'cache': 'off', **options})
+
+
+def raises(kind, says, function, *arguments, **named):
+    """The exception, whose words have `says`."""
+    try:
+        function(*arguments, **named)
+    except kind as error:
+        assert says in str(error), f'{says!r} is not in {str(error)!r}'
+        return error
+    raise AssertionError(f'no {kind.__name__}')
+
+
+def run(filters):
+    passed = failed = skipped = 0
+    for function in _cases:
+        name = f'{function.__module__}.{function.__name__}'
+        if filters and not any(text in name for text in filters):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            before = os.getcwd()
+            os.chdir(folder)
+            try:
+                warnings.filterwarnings('ignore', '.*was not restored', leat.Warning)
+                function()
+                passed += 1
+            except Skipped as why:
+                skipped += 1
+                print(f'skipped {name}: {why}')
+            except BaseException:  # KeyboardInterrupt, too
+                failed += 1
+                print(f'{name} failed')
+                traceback.print_exc(file=sys.stdout)
+            finally:
+                os.chdir(before)
+    print(f'python: {passed} passed, {failed} failed, {skipped} skipped')
+    return failed != 0

@@ -1,0 +1,351 @@
+"""Graphs that Python builds: their text, what they compute, and where their mistakes are."""
+import inspect
+import os
+import subprocess
+
+import leat
+import numpy as np
+from cases import case, model, raises
+from leat import op
+
+x = np.arange(6, dtype='f4').reshape(2, 3)
+
+
+def graph(name='test', **options):
+    return leat.Graph(name, **{'threads': 1, 'cache': 'off', **options})
+
+
+def line():
+    g = graph('line')
+
+    @g.fn
+    def net(x: 'f32[N, 3]') -> 'f32[N]':
+        """The line's value."""
+        w = g.var('w', 'f32[3]')
+        b = g.var('b', 'f32[]', 0.5)
+        return x @ w + b
+
+    @g.entry(training=True)
+    def train(x: 'f32[N, 3]', y: 'f32[N]', lr: 'f32[]' = 0.1) -> 'loss: f32[]':
+        loss = op.mean(op.square(net(x, as_='net') - y))
+        g.minimize(loss, 'sgd', lr=lr)
+        return loss
+
+    @g.entry
+    def predict(x: 'f32[N, 3]') -> 'y':
+        return net(x, as_='net')
+    return g, net, train, predict
+
+
+TEXT = '''\
+graph line
+
+## The line's value.
+fn net(x: f32[N, 3]) -> f32[N] {
+  var w: f32[3] = 0
+  var b: f32[] = 0.5
+  matmul = x @ w
+  add = matmul + b
+  return add
+}
+
+entry train(x: f32[N, 3], y: f32[N], lr: f32[] = 0.1) training -> (loss: f32[]) {
+  net_1 = net(x) as net
+  sub = net_1 - y
+  square = square(sub)
+  loss = mean(square)
+  minimize(loss, sgd, lr=lr)
+}
+
+entry predict(x: f32[N, 3]) -> (y) {
+  y = net(x) as net
+}
+'''
+
+
+@case
+def a_line_is_learned():
+    g, net, train, predict = line()
+    assert g.text == TEXT == f'{g}\n', str(g)
+    data = np.random.default_rng(1).standard_normal((16, 3)).astype('f4')
+    target = (data @ [1, 2, 3] + 4).astype('f4')
+    assert train(data, target, steps=500) < 1e-6
+    np.testing.assert_allclose(g.variables['net/w'], [1, 2, 3], rtol=1e-3)
+    np.testing.assert_allclose(predict(data), target, rtol=1e-3)
+    np.testing.assert_allclose(net(data, as_='net'), target, rtol=1e-3)  # with arrays
+    np.testing.assert_allclose(g.predict(data), target, rtol=1e-3)
+    assert train.outputs[0].name == 'loss' and '## The line\'s value.' in net.__doc__
+
+
+@case
+def what_is_written_is_used():
+    """By a text, by the command line, and by another graph."""
+    g, _, train, predict = line()
+    g.write('line.leat')
+    with open('line.leat') as file:
+        assert file.read() == TEXT
+    train(x, np.ones(2, 'f4'), steps=20)
+    g.save('ck.safetensors')
+    with open('user.leat', 'w') as out:
+        out.write('use "line.leat"\nentry twice(x: f32[N, 3]) -> (y: f32[N]) { y = 2 * (net(x) as net) }\n')
+    user = leat.load('user.leat', cache='off')
+    user.restore('ck.safetensors')
+    np.testing.assert_array_equal(user.twice(x), 2 * predict(x))
+    np.save('x.npy', x)
+    subprocess.run(['leat', 'run', 'user.leat', '--entry', 'twice', '--restore', 'ck.safetensors', '--feed', 'x=@x.npy', '-o',
+                    'y=@y.npy'], check=True, capture_output=True)
+    np.testing.assert_array_equal(np.load('y.npy'), 2 * predict(x))
+
+    other = graph()
+    lib = other.use('line.leat')
+
+    @other.entry
+    def half(x: 'f32[N, 3]') -> 'y':
+        return lib.net(x, as_='net') / 2
+    other.restore('ck.safetensors')
+    np.testing.assert_array_equal(half(x), predict(x) / 2)
+    np.testing.assert_array_equal(lib.net(x, as_='net'), predict(x))
+    assert lib.net.__doc__.startswith('## The line')
+    raises(AttributeError, 'the texts of test define no `ned`', lambda: lib.ned)
+
+
+@case
+def operators():
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[2, 3]', at: 'i32[]', p: 'bool[]'):
+        q = (x > 2) & ~(x >= 4) | (x == 0)
+        return {'a': -x + 1 - 2 * x / 4 + (1 - x) % 2, 'b': 2 ** x // 2, 'c': x @ x.T, 'd': abs(x - 3) * -1,
+                'e': x[at, ::-1] + x[-1, :3:1], 'f': x[..., None], 'g': q ^ p, 'h': x[:, [0, 2]],
+                'i': x.sum(axis=0) + x.mean() + x.max(axis=1, keepdims=True).min(), 'j': x.astype('f64').reshape(3, 2),
+                'k': op.concat([x, x + 1], axis=0), 'l': op.not_(p), 'm': (x != 1) & (x <= 4) & (x < 5)}
+    r = f(x, 1, True)
+    q = (x > 2) & ~(x >= 4) | (x == 0)
+    expected = {'a': -x + 1 - 2 * x / 4 + np.fmod(1 - x, 2), 'b': 2 ** x // 2, 'c': x @ x.T, 'd': -abs(x - 3),
+                'e': x[1, ::-1] + x[-1], 'f': x[..., None], 'g': q ^ True, 'h': x[:, [0, 2]],
+                'i': x.sum(axis=0) + x.mean() + x.max(axis=1).min(), 'j': x.reshape(3, 2), 'k': np.concatenate([x, x + 1]),
+                'l': False, 'm': (x != 1) & (x <= 4)}
+    for name, value in expected.items():
+        np.testing.assert_allclose(r[name], value, err_msg=name)
+    assert r.j.dtype == 'float64'
+
+
+@case
+def control_flow():
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[N]', n: 'i32[]') -> 'y: f32[], z: f32[], t: i32[], big: f32[]':
+        y = g.cond(n > 2, lambda: x.sum(), lambda: x.max())
+        t, z = g.while_loop(lambda t, z: (t < n) & (z < 100), lambda t, z: (t + 1, z * 2), (0, y))
+        big, count = g.cond(z > 50, lambda: (z, 1), lambda: (z * 0, 2))
+        loop = g.while_loop(lambda k: k < 3, lambda k: k + 1, {'k': 0}, types={'k': 'f32[]'})
+        return y, z, t, big + op.cast(count, leat.f32) + loop - 3
+    assert [float(v) for v in f([1, 2, 3], 3)] == [6, 48, 3, 2]
+    assert [float(v) for v in f([1, 2, 3], 1)] == [3, 6, 1, 2]
+    assert [float(v) for v in f([1, 2, 3], 9)] == [6, 192, 5, 193]
+    assert 't, z = while (t = 0, z = y) (t < n) and (z < 100) {' in g.text, g.text
+
+    @g.fn
+    def body(carry, x):
+        return carry + x, carry * x
+
+    @g.entry
+    def s(xs: 'f32[4]') -> 'total, ys':
+        return op.scan(body, 0.0, xs, outputs=2)
+    total, ys = s([1, 2, 3, 4])
+    assert total == 10 and list(ys) == [0, 2, 9, 24]
+
+
+@case
+def effects_of_branches():
+    g = graph()
+    w = g.var('w', 'f32[2]', [1, 2])
+
+    @g.entry
+    def f(p: 'bool[]') -> 'y':
+        before = w + 0
+        g.cond(p, lambda: w.assign(w * 2))
+        w.add(1)
+        return before + w
+    assert list(f(True)) == [1 + 3, 2 + 5] and list(f(False)) == [3 + 4, 5 + 6]
+    assert list(g.variables['w']) == [4, 6]
+
+
+@case
+def scopes():
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[N, 3]') -> 'y, z':
+        k = g.expression('N')
+        with g.scope('encoder'):
+            w = g.var('w', 'f32[3]', lambda: op.uniform(1, 1))
+            h = op.relu(x * w).named('h')
+            with g.scope('deep'):
+                q = g.var('q', 'f32[]', 1)
+                h2 = h + q * k
+        with g.scope('decoder'):
+            w.assign(w + h2[0, 0] * 0)
+            z = h2.sum() + w[0]
+        q.add(1)
+        return h2, z
+    assert 'h2' not in g.text and 'add, w' not in g.text
+    y, z = f(x)
+    np.testing.assert_array_equal(y, x + 2)
+    assert z == (x + 2).sum() + 1
+    assert set(g.variables) >= {'encoder/w', 'encoder/deep/q'} and g.variables['encoder/deep/q'] == 2
+    np.testing.assert_array_equal(g.run('encoder/h', {'x': x}, within='f'), x)
+    assert leat.loads(g.text, cache='off').f(x).z == (x + 2).sum() + 1  # the text says it all
+
+
+@case
+def devices():
+    g = graph(devices=2)
+
+    @g.entry
+    def f(x: 'f32[3]') -> 'y':
+        with g.on('/device:cpu:1'):
+            y = op.exp(x)
+        return y + 1
+    np.testing.assert_allclose(f([0, 0, 0]), [2, 2, 2])
+    assert '  on "/device:cpu:1" {\n    exp = exp(x)\n  }\n  y = exp + 1\n' in g.text
+    assert 'cpu:1' in leat.loads(g.text, devices=2, cache='off').dump()
+
+
+@case
+def gradients():
+    g = graph()
+    w = g.var('w', 'f32[3]', [1, 2, 3], trainable=False)
+
+    @g.entry
+    def f(x: 'f32[3]') -> 'dx, dw, both':
+        loss = op.sum(x * x * w)
+        dx, dw = g.grad(loss, [x, w])
+        return dx, dw, g.grad(loss, x) + g.grad(loss, [x])[0]
+    dx, dw, both = f([1, 2, 3])
+    assert list(dx) == [2, 8, 18] and list(dw) == [1, 4, 9] and list(both) == [4, 16, 36]
+    assert 'var w: f32[3] = [1, 2, 3] trainable=false' in g.text
+
+
+@case
+def constants():
+    g = graph()
+    small, large = np.array([[1.5, 2]], 'f8'), np.arange(1000, dtype='f4')
+
+    @g.entry
+    def f(i: 'i32[]') -> 'a, b, c':
+        c = g.constant(large)
+        return small + 0, c[i], np.zeros((0, 2), 'i4') + i
+    a, b, c = f(7)
+    np.testing.assert_array_equal(a, small)
+    assert a.dtype == 'float64' and b == 7 and c.shape == (0, 2)
+    g.write('out.leat')
+    del g, f
+    again = leat.load('out.leat', cache='off')
+    assert again.f(8).b == 8 and os.path.exists('out.safetensors')
+
+
+@case
+def compile_time_parameters():
+    g = graph()
+
+    @g.fn
+    def f(x, n: int, name: str = 'a"{b}\n', act: 'fn' = op.tanh, of: 'type' = leat.f64):
+        return op.cast(g.expression('act(x)'), of) + n, op.str_length(name)
+    y, n = f(np.zeros(2, 'f4'), 3)
+    assert y.dtype == 'float64' and list(y) == [3, 3] and int(n) == 6, (y, n)
+    y, n = f(np.ones(2, 'f4'), 3, act=op.relu, of=np.dtype('f4'), name=b'\xff')
+    assert y.dtype == 'float32' and list(y) == [4, 4] and int(n) == 1
+
+
+@case
+def names_of_any_text():
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[2]'):
+        return {'odd name/1': (x + 1).named('in between'), 'y': x}
+    assert list(f([1, 2])['odd name/1']) == [2, 3], g.text
+
+
+def line_of(function, text):
+    lines, first = inspect.getsourcelines(function)
+    return first + next(i for i, one in enumerate(lines) if text in one)
+
+
+def makes_a_mistake(g):
+    @g.entry
+    def f(x: 'f32[3]') -> 'y':
+        a = op.relu(x)
+        b = a @ g.expression('[1.0, 2.0]')  # of another length
+        return b + 1
+
+
+@case
+def mistakes_name_the_line_of_python():
+    g = graph('wrong')
+    before = g.text
+    error = raises(leat.Error, '<wrong>:', makes_a_mistake, g)
+    assert error.python == (__file__, line_of(makes_a_mistake, 'of another length')), error.python
+    assert str(error).endswith(f'made at {__file__}:{error.python[1]}: ' +
+                               "b = a @ g.expression('[1.0, 2.0]')  # of another length")
+    assert g.text == before and error.line == 6, error
+
+    @g.entry
+    def f(x: 'f32[N]', i: 'i32[]') -> 'y':
+        return x[i]
+    error = raises(leat.Error, 'index 9 is out of range', f, [1, 2], 9)
+    assert error.python == (__file__, line_of(mistakes_name_the_line_of_python, 'return x[i]'))
+    assert g.text.splitlines()[error.line - 1].strip() == 'y = x[i]'
+
+
+@case
+def what_python_cannot_say():
+    g, other = graph(), graph('other')
+    w = other.var('w', 'f32[]')
+
+    def entry(body, gives='y'):
+        def f(x: 'f32[3]'):
+            return body(x)
+        f.__annotations__['return'] = gives
+        return g.entry(f)
+    raises(TypeError, 'g.cond(p, then, otherwise)', entry, lambda x: x if x[0] > 1 else -x)
+    raises(TypeError, 'say `outputs=2`', entry, lambda x: [a for a in x])
+    raises(TypeError, 'x.shape[0]', entry, lambda x: len(x))
+    raises(ValueError, '`w` is of another graph', entry, lambda x: x + w)
+    raises(TypeError, 'gives 1 results, and names 2', entry, lambda x: x, 'a, b')
+    raises(TypeError, 'a object cannot stand in a text', entry, lambda x: x + object())
+    raises(ValueError, 'functions stand side by side', entry, lambda x: entry(lambda x: x))
+    raises(TypeError, 'cond: 1 results where p holds, 2 elsewhere', entry,
+           lambda x: g.cond(x[0] > 1, lambda: x, lambda: (x, x)))
+    raises(ValueError, 'one expression', entry,
+           lambda x: g.while_loop(lambda y: g.cond(y[0] > 1, lambda: y[0] > 2, lambda: y[0] > 3), lambda y: y, (x,)))
+    raises(ValueError, 'a block stands in a function', g.on('/device:cpu:0').__enter__)
+    raises(ZeroDivisionError, '', entry, lambda x: 1 / 0)
+    assert g.text == 'graph test\n' and entry(lambda x: x + 1)([1, 2, 3])[0] == 2
+
+
+@case
+def ops_by_name():
+    assert 'softmax' in dir(op) and 'relu' in dir(op)
+    assert 'exp(x) over its sum' in op.softmax.__doc__ and 'a to the b' in op.pow.__doc__
+    np.testing.assert_allclose(op.softmax(np.zeros(4, 'f4')), [0.25] * 4)
+    q, r = op.qr(np.eye(2, dtype='f4'))
+    np.testing.assert_array_equal(q @ r, np.eye(2))
+    raises(AttributeError, 'there is no op or function `sofmax`; did you mean `softmax`?', lambda: op.sofmax)
+
+
+@case
+def dims():
+    g = graph()
+    b = g.dim('B', 1, 4)
+
+    @g.entry
+    def f(x: 'f32[B, 2]') -> 'n: i64[], y: f32[2 * B]':
+        return b * 2, x.reshape(x.shape[0] * 2)
+    n, y = f(np.ones((3, 2), 'f4'))
+    assert n == 6 and y.shape == (6,)
+    raises(leat.Error, 'expected B in 1 … 4, found 5', f, np.ones((5, 2), 'f4'))
+    assert model(g.text).f(np.ones((1, 2), 'f4')).n == 2
