@@ -1,6 +1,6 @@
-// The structures that the executor's files share: runtime.c (the process), executor.c (binding),
-// prepare.c (dims, feeds), run.c (scheduling), task.c (tasks, host's own), transfer.c (sends,
-// recvs), segment.c (computing).
+// The structures that the executor's files share: runtime.c (the process), exchange.c (its devices
+// and others), executor.c (binding), prepare.c (dims, feeds), run.c (scheduling), task.c (tasks,
+// host's own), transfer.c (sends, recvs), segment.c (computing).
 #ifndef LEAT_RUNTIME_EXECUTOR_H
 #define LEAT_RUNTIME_EXECUTOR_H
 
@@ -33,12 +33,35 @@ typedef struct leat_ending {
   _Atomic bool now;
 } leat_ending;
 
+// Names a task of a run.
+typedef struct leat_task_place {
+  uint32_t part, task; // task: of the part's image
+} leat_task_place;
+
+// What several devices, here or in other processes, need of each other (exchange.c). A runtime that
+// is made alone has none, and is linked without it.
+typedef struct leat_exchange {
+  void (*destroy)(leat_runtime *runtime);
+  // A run that exchanges messages begins and ends; an aborted step fails it at once.
+  void (*enter)(leat_runtime *runtime, leat_run *run);
+  void (*leave)(leat_runtime *runtime, leat_run *run);
+  // Ends the step here; returns how many recvs will not be called back.
+  size_t (*close)(leat_runtime *runtime, uint64_t session, uint64_t step);
+  void (*tell_abort)(leat_runtime *runtime, uint64_t session, uint64_t step,
+                     const leat_error *error);        // to the other ranks
+  bool (*send)(leat_run *run, leat_task_place place); // whether the task is complete
+  bool (*receive)(leat_run *run, leat_task_place place);
+  // ": DEVICE waits for tensor …", of the first that is on its way; the run's lock is held.
+  void (*describe)(const leat_run *run, leat_text *out);
+} leat_exchange;
+
 struct leat_runtime {
   leat_pool *pool;
   leat_frame_limits limits;
-  leat_rendezvous *rendezvous;
-  leat_transport *transport; // NULL: alone
-  leat_trace *trace;         // NULL: off
+  const leat_exchange *exchange; // NULL: alone
+  leat_rendezvous *rendezvous;   // of the exchange
+  leat_transport *transport;     // NULL: there are no other processes
+  leat_trace *trace;             // NULL: off
   double deadline;
   _Atomic bool interrupted;       // runs end, until it is taken back
   _Atomic(leat_ending *) endings; // of all runs; it only grows
@@ -95,11 +118,6 @@ struct leat_executor {
   pthread_mutex_t lock; // of the list below
   leat_run *idle;
 };
-
-// Names a task of a run.
-typedef struct leat_task_place {
-  uint32_t part, task; // task: of the part's image
-} leat_task_place;
 
 // A send or recv on its way; what its callback is given.
 typedef struct leat_transfer {
@@ -202,11 +220,6 @@ leat_ending *leat_runtime_take_ending(leat_runtime *runtime);
 void leat_runtime_return_ending(leat_runtime *runtime, leat_ending *ending); // NULL is fine
 // Before a run begins: it goes on, unless the runtime is interrupted.
 void leat_runtime_clear_ending(leat_runtime *runtime, leat_ending *ending);
-// Registers a run that exchanges messages; an aborted step fails it at once.
-void leat_runtime_enter(leat_runtime *runtime, leat_run *run);
-void leat_runtime_leave(leat_runtime *runtime, leat_run *run);
-void leat_runtime_tell_abort(leat_runtime *runtime, uint64_t session, uint64_t step,
-                             const leat_error *error);
 
 // task.c. Returns whether the task is complete; otherwise it has failed, a callback will complete
 // it or a table of its region has begun. No lock is held.
@@ -217,7 +230,7 @@ static inline int64_t leat_run_clock(const leat_run *run) { // 0: nothing is tra
 void leat_run_trace(leat_run *run, leat_task_place place, leat_trace_kind kind, int64_t begin,
                     uint64_t bytes);
 
-// transfer.c. Each returns whether the task is complete.
+// transfer.c, for the exchange. Each returns whether the task is complete.
 bool leat_transfer_send(leat_run *run, leat_task_place place);
 bool leat_transfer_receive(leat_run *run, leat_task_place place);
 // ": DEVICE waits for tensor …", of the first that is on its way; the run's lock is held.

@@ -403,6 +403,20 @@ static leat_status check_tasks(checker *c) {
   return LEAT_OK;
 }
 
+leat_status leat_image_open(const leat_image *image, leat_view *out, leat_error *error) {
+  if (memcmp(image->magic, LEAT_IMAGE_MAGIC, sizeof image->magic) != 0 ||
+      image->version != LEAT_IMAGE_VERSION || image->header_size != sizeof *image)
+    return leat_fail(error, LEAT_MISMATCH,
+                     "made by another version of Leat than what it is linked "
+                     "with: build it again");
+  const char *base = (const char *)image;
+  out->image = image;
+#define X(name, type) out->name = (const void *)(base + image->name.offset);
+  LEAT_IMAGE_RANGES(X)
+#undef X
+  return LEAT_OK;
+}
+
 leat_status leat_image_check(const void *image, size_t size, leat_view *out, leat_error *error) {
   checker c = {.error = error};
   LEAT_TRY(check_header(&c, image, size));

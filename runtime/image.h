@@ -52,6 +52,10 @@ bool leat_task_loops(const leat_view *view, const leat_image_task *task,
 LEAT_MUST_USE leat_status leat_image_check(const void *image, size_t size, leat_view *out,
                                            leat_error *error);
 
+// The view of an image that is believed, if it is of this version.
+LEAT_MUST_USE leat_status leat_image_open(const leat_image *image, leat_view *out,
+                                          leat_error *error);
+
 // The number of the tensor of str that begins at byte `where` of `data`; -1: there is none.
 int64_t leat_view_strings(const leat_view *view, uint64_t where);
 

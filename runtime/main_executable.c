@@ -6,8 +6,7 @@
 #include "base/name.h"
 #include "runtime/feed.h"
 #include "runtime/format.h"
-#include "runtime/replace.h"
-#include "runtime/stopping.h"
+#include "runtime/main_saving.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -25,10 +24,9 @@ typedef struct program {
   leat_tensor *feeds, *fetches;
   leat_feed *given; // whose tensors the feeds are
   leat_arena *arena;
-  const char **outputs; // of the fetches: a path, or NULL: print
-  const char *restore, *save;
-  bool partial; // the file to restore may lack variables
-  bool overwrite;
+  const char **outputs;                 // of the fetches: a path, or NULL: print
+  const leat_executable_saving *saving; // NULL: there are no variables
+  leat_saving_options files;
   int steps;  // how often it runs
   bool usage; // an error now is one of the command line
   leat_error error;
@@ -78,11 +76,14 @@ static void print_help(const program *p) {
          "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
          "  --steps N              runs N times, shows the last results\n"
          "  --threads N            at most so many threads (default: the cores)\n"
-         "  --restore FILE         begins with the variables of a safetensors file\n"
-         "  --partial              even if that file lacks some of them\n"
-         "  --save FILE            writes the variables to a safetensors file at the end\n"
-         "  --overwrite            which may replace whatever that file holds\n"
-         "  --help                 this text\n");
+         "%s"
+         "  --help                 this text\n",
+         p->saving
+             ? "  --restore FILE         begins with the variables of a safetensors file\n"
+               "  --partial              even if that file lacks some of them\n"
+               "  --save FILE            writes the variables to a safetensors file at the end\n"
+               "  --overwrite            which may replace whatever that file holds\n"
+             : "");
   print_ports(p);
 }
 
@@ -141,12 +142,10 @@ static leat_status from_model(program *p, leat_status status) {
   return LEAT_OK;
 }
 
-static leat_status check_files(program *p) {
+static leat_status begin(program *p) {
   for (int i = 0; i < leat_model_fetch_count(p->model, p->entry); i++)
     LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
-  LEAT_TRY(leat_check_save_path(p->save, p->restore, p->overwrite, &p->error));
-  if (p->save) LEAT_TRY(from_model(p, leat_model_check_save(p->model, p->save)));
-  return leat_file_claim(p->save, &p->error);
+  return p->saving ? p->saving->begin(p->model, &p->files, &p->error) : LEAT_OK;
 }
 
 static leat_status show_results(program *p) {
@@ -166,18 +165,12 @@ static leat_status show_results(program *p) {
 
 // What was computed is saved before anything else can fail.
 static leat_status run(program *p) {
-  leat_model *model = p->model;
-  LEAT_TRY(check_files(p));
-  if (p->restore)
-    LEAT_TRY(from_model(p, p->partial ? leat_model_restore_partial(model, p->restore)
-                                      : leat_model_restore(model, p->restore)));
-  if (p->save) leat_stop_at_signals(0.1);
-  for (int i = 0; i < p->steps && !(i && leat_stopped); i++)
-    LEAT_TRY(from_model(p, leat_model_run(model, p->entry, p->feeds, p->fetches)));
-  leat_status saved = p->save ? from_model(p, leat_model_save(model, p->save)) : LEAT_OK;
-  if (!saved && leat_stopped)
-    return leat_fail(&p->error, LEAT_ABORTED, "%s; %s holds the state behind the run",
-                     leat_stop_reason(), p->save);
+  const leat_executable_saving *saving = p->saving;
+  LEAT_TRY(begin(p));
+  for (int i = 0; i < p->steps && !(i && saving && saving->is_stopped()); i++)
+    LEAT_TRY(from_model(p, leat_model_run(p->model, p->entry, p->feeds, p->fetches)));
+  leat_status saved = saving ? saving->end(p->model, &p->files, &p->error) : LEAT_OK;
+  if (saved == LEAT_ABORTED) return saved;
   leat_status shown = show_results(p);
   return saved ? saved : shown;
 }
@@ -242,12 +235,17 @@ static leat_status take_options(program *p, int argc, char **argv, bool *out_hel
     switch (option) {
     case OPTION_FEED: LEAT_TRY(take_feed(p, optarg)); break;
     case 'o': LEAT_TRY(take_output(p, optarg)); break;
-    case OPTION_RESTORE: p->restore = optarg; break;
-    case OPTION_PARTIAL: p->partial = true; break;
-    case OPTION_SAVE: p->save = optarg; break;
+    case OPTION_RESTORE: p->files.restore = optarg; break;
+    case OPTION_PARTIAL: p->files.partial = true; break;
+    case OPTION_SAVE: p->files.save = optarg; break;
     }
   }
-  return LEAT_OK;
+  if (p->saving || (!p->files.restore && !p->files.save)) return LEAT_OK;
+  return leat_fail(
+      &p->error, LEAT_INVALID,
+      "there is no variable to %s: what is not assigned here has the value that it was "
+      "built with (leat build --vars)",
+      p->files.restore ? "restore" : "save");
 }
 
 static leat_status prepare(program *p) {
@@ -263,7 +261,7 @@ static leat_status prepare(program *p) {
 }
 
 static void finish(program *p) {
-  leat_file_unclaim(p->save);
+  if (p->saving) p->saving->finish(&p->files);
   for (int i = 0; p->given && i < leat_model_feed_count(p->model, p->entry); i++)
     leat_feed_close(&p->given[i]);
   free(p->feeds);
@@ -302,8 +300,9 @@ static leat_status create(program *p, const leat_built_step *steps, const char *
                    p->model ? leat_model_message(p->model) : "out of memory");
 }
 
-int leat_executable_main(const leat_built_step *steps, int argc, char **argv) {
-  program p = {.steps = 1};
+int leat_executable_main(const leat_built_step *steps,
+                         const leat_executable_saving *(*saving)(void), int argc, char **argv) {
+  program p = {.steps = 1, .saving = saving ? saving() : NULL};
   leat_model_options options = {.print = say};
   bool several = steps[0].image && steps[1].image;
   const char *entry = several && argc > 1 && *argv[1] != '-' ? argv[1] : NULL;
@@ -316,7 +315,7 @@ int leat_executable_main(const leat_built_step *steps, int argc, char **argv) {
     fprintf(stderr, "Try %s --help.\n", name);
     return EXIT_USAGE;
   }
-  p.overwrite = options.overwrite;
+  p.files.overwrite = options.overwrite;
   leat_status status = create(&p, steps, entry, &options);
   if (!status) LEAT_RECOVER(status, act(&p, argc, argv));
   if (status) leat_fail(&p.error, status, "%s", leat_status_name(status));

@@ -43,8 +43,10 @@ static leat_status load_entry(leat_model *model, leat_model_entry *entry,
                                 .size = image->size,
                                 .kernels = code->kernels,
                                 .kernel_count = image->kernels.count + leat_image_calls_blis(image),
-                                .files_later = true};
-  LEAT_TRY(leat_program_load(&source, &entry->program, error));
+                                .reader = code->files ? code->files() : NULL};
+  if (image->messages.count)
+    return leat_fail(error, LEAT_UNSUPPORTED, "an entry is one device's part of a step");
+  LEAT_TRY(leat_program_open(&source, &entry->program, error));
   leat_part part = {entry->program, model->store};
   LEAT_TRY(leat_executor_create(model->runtime, &part, 1, &(leat_executor_options){0},
                                 &entry->executor, error));
@@ -69,7 +71,7 @@ static leat_status build(leat_model *model, const leat_built_step *steps,
   model->arena = model->counts.arena = leat_arena_try_create();
   if (!model->arena) return leat_fail(error, LEAT_MEMORY, "no memory for a model");
   if (options->base) model->base = leat_arena_printf(model->arena, "%s", options->base);
-  LEAT_TRY(leat_runtime_create(&runtime_options, &model->runtime, error));
+  LEAT_TRY(leat_runtime_create_alone(&runtime_options, &model->runtime, error));
   LEAT_TRY(leat_store_create(&model->store, error));
   size_t count = 0;
   while (steps[count].image) count++;

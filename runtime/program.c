@@ -1,120 +1,11 @@
-// Loads programs: checks the image, reads its files, prepares look-ups.
+// Loads programs: checks the image, prepares look-ups. What reads its files is program_files.c.
 #include "runtime/program.h"
 
-#include "base/data_file.h"
 #include "base/map.h"
 #include "base/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct leat_file_group {
-  struct leat_file_group *next;
-  const char *path; // as the image names it
-  leat_data_file file;
-  void **copies; // of tensors that lie unaligned in the file, by file number; NULL: none
-};
-
-void leat_file_hash(const void *data, size_t size, uint64_t out[2]) {
-  out[0] = leat_hash_bytes(data, size, 0);
-  out[1] = leat_hash_bytes(data, size, 1);
-}
-
-static void close_group(leat_file_group *group, uint64_t file_count) {
-  for (uint64_t i = 0; i < file_count; i++) free(group->copies[i]);
-  leat_data_file_close(&group->file);
-}
-
-static leat_status open_group(leat_program *program, const char *base, const leat_image_file *file,
-                              leat_file_group **out, leat_error *error) {
-  const char *name = leat_view_text(&program->view, file->file);
-  for (leat_file_group *g = program->groups; g; g = g->next) {
-    if (strcmp(g->path, name) == 0) {
-      *out = g;
-      return LEAT_OK;
-    }
-  }
-  const char *path = name;
-  if (base && name[0] != '/') path = leat_arena_printf(program->arena, "%s/%s", base, name);
-  leat_file_group *group = leat_new(program->arena, leat_file_group);
-  group->copies = leat_new_array(program->arena, void *, program->image->files.count);
-  group->path = name;
-  LEAT_TRY(leat_data_file_open(&group->file, path, false, error));
-  group->next = program->groups;
-  program->groups = *out = group;
-  return LEAT_OK;
-}
-
-// Of the values: strings are hashed packed, not where they lie.
-static leat_status hash_tensor(const leat_tensor *tensor, uint64_t out[2], leat_error *error) {
-  uint64_t size;
-  void *made;
-  const void *bytes = leat_tensor_packed(tensor, &size, &made);
-  if (!bytes) return leat_fail(error, LEAT_MEMORY, "no memory to compare strings of a file");
-  leat_file_hash(bytes, size, out);
-  free(made);
-  return LEAT_OK;
-}
-
-// The data of file tensor number `number`, after checking that it is what was compiled against.
-static leat_status read_file(leat_program *program, const char *base, uint32_t number,
-                             leat_error *error) {
-  const leat_view *view = &program->view;
-  const leat_image_file *file = &view->files[number];
-  const char *path = leat_view_text(view, file->file), *name = leat_view_text(view, file->name);
-  leat_file_group *group;
-  LEAT_TRY(open_group(program, base, file, &group, error));
-  const leat_tensor *tensor;
-  LEAT_TRY(leat_data_file_read(&group->file, name, &tensor, error));
-  int64_t shape[LEAT_MAX_RANK] = {0}, bytes;
-  for (uint32_t i = 0; i < file->type.rank; i++)
-    if (!leat_formula_is_constant(view, file->type.shape_first + i))
-      return leat_fail(error, LEAT_INVALID, "%s: the shape of `%s` is not constant", path, name);
-  bool same = leat_type_value(view, &file->type, NULL, shape, &bytes) &&
-              tensor->dtype == (leat_dtype)file->type.dtype &&
-              tensor->rank == (int32_t)file->type.rank &&
-              memcmp(shape, tensor->shape, file->type.rank * sizeof *shape) == 0;
-  if (!same || (file->size && file->size != group->file.view.size))
-    return leat_fail(error, LEAT_MISMATCH, "%s: `%s` is not what it was when this was compiled",
-                     path, name);
-  uint64_t hash[2];
-  if (file->hash[0] || file->hash[1]) {
-    LEAT_TRY(hash_tensor(tensor, hash, error));
-    if (memcmp(hash, file->hash, sizeof hash) != 0)
-      return leat_fail(error, LEAT_MISMATCH,
-                       "%s: the values of `%s` are not those it had when "
-                       "this was compiled",
-                       path, name);
-  }
-  if ((uintptr_t)tensor->data % leat_dtype_alignment(tensor->dtype) == 0) {
-    program->files[number] = tensor->data;
-    return LEAT_OK;
-  }
-  size_t size = ((size_t)bytes + 64) & ~(size_t)63;
-  void *copy = group->copies[number] = aligned_alloc(64, size);
-  if (!copy) return leat_fail(error, LEAT_MEMORY, "%s: no memory for `%s`", path, name);
-  memcpy(copy, tensor->data, (size_t)bytes);
-  program->files[number] = copy;
-  return LEAT_OK;
-}
-
-leat_status leat_program_check_files(const leat_program *program, leat_error *error) {
-  for (const leat_file_group *g = program->groups; g; g = g->next)
-    LEAT_TRY(leat_data_file_check(&g->file, error));
-  return LEAT_OK;
-}
-
-static leat_status read_files(leat_program *program, const char *base, leat_error *error) {
-  for (uint32_t i = 0; i < program->image->files.count; i++)
-    if (!program->files[i]) LEAT_TRY(read_file(program, base, i, error));
-  return LEAT_OK;
-}
-
-leat_status leat_program_read_files(leat_program *program, const char *base, leat_error *error) {
-  leat_status status;
-  LEAT_RECOVER(status, read_files(program, base, error));
-  return status ? leat_fail(error, status, "no memory for a program's files") : LEAT_OK;
-}
 
 static const leat_image_buffer *arg_buffer(const leat_view *view, uint32_t arg) {
   return view->args[arg].is_scalar ? NULL : &view->buffers[view->args[arg].index];
@@ -287,6 +178,22 @@ static leat_status copy_kernels(leat_program *program, const leat_program_source
   return LEAT_OK;
 }
 
+// What follows from the view.
+static leat_status prepare(leat_program *program, const leat_program_source *source,
+                           leat_error *error) {
+  program->image = program->view.image;
+  LEAT_TRY(copy_kernels(program, source, error));
+  program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
+  if (program->image->files.count && !program->reader)
+    return leat_fail(error, LEAT_INVALID, "damaged image: nothing reads its files");
+  place_strings(program);
+  list_feed_args(program);
+  find_owners(program);
+  find_access(program);
+  if (leat_scopes_find(program)) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "damaged image: the scopes of its dims");
+}
+
 static leat_status load(leat_program *program, const leat_program_source *source,
                         leat_error *error) {
   const void *image = source->image;
@@ -297,26 +204,29 @@ static leat_status load(leat_program *program, const leat_program_source *source
     image = memcpy(program->own_image, source->image, source->size);
   }
   LEAT_TRY(leat_image_check(image, source->size, &program->view, error));
-  program->image = program->view.image;
-  LEAT_TRY(copy_kernels(program, source, error));
-  program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
-  if (!source->files_later) LEAT_TRY(read_files(program, source->base, error));
-  place_strings(program);
-  list_feed_args(program);
-  find_owners(program);
-  find_access(program);
-  if (leat_scopes_find(program)) return LEAT_OK;
-  return leat_fail(error, LEAT_INVALID, "damaged image: the scopes of its dims");
+  program->reader = leat_reads_files();
+  LEAT_TRY(prepare(program, source, error));
+  return leat_program_read_files(program, source->base, error);
 }
 
-leat_status leat_program_load(const leat_program_source *source, leat_program **out,
-                              leat_error *error) {
+static leat_status open_linked(leat_program *program, const leat_program_source *source,
+                               leat_error *error) {
+  LEAT_TRY(leat_image_open(source->image, &program->view, error));
+  program->reader = source->reader;
+  return prepare(program, source, error);
+}
+
+typedef leat_status (*loader)(leat_program *program, const leat_program_source *source,
+                              leat_error *error);
+
+static leat_status make(const leat_program_source *source, loader fill, leat_program **out,
+                        leat_error *error) {
   *out = NULL;
   leat_program *program = calloc(1, sizeof *program);
   if (!program) return leat_fail(error, LEAT_MEMORY, "no memory for a program");
   program->arena = leat_arena_try_create();
   leat_status status = LEAT_MEMORY;
-  if (program->arena) LEAT_RECOVER(status, load(program, source, error));
+  if (program->arena) LEAT_RECOVER(status, fill(program, source, error));
   if (status) {
     leat_program_destroy(program);
     return leat_fail(error, status, "no memory for a program");
@@ -327,10 +237,30 @@ leat_status leat_program_load(const leat_program_source *source, leat_program **
   return LEAT_OK;
 }
 
+leat_status leat_program_load(const leat_program_source *source, leat_program **out,
+                              leat_error *error) {
+  return make(source, load, out, error);
+}
+
+leat_status leat_program_open(const leat_program_source *source, leat_program **out,
+                              leat_error *error) {
+  return make(source, open_linked, out, error);
+}
+
+// The reader is what may not be linked.
+leat_status leat_program_read_files(leat_program *program, const char *base, leat_error *error) {
+  leat_status status = LEAT_OK;
+  if (program->reader) LEAT_RECOVER(status, program->reader->read(program, base, error));
+  return status ? leat_fail(error, status, "no memory for a program's files") : LEAT_OK;
+}
+
+leat_status leat_program_check_files(const leat_program *program, leat_error *error) {
+  return program->reader ? program->reader->check(program, error) : LEAT_OK;
+}
+
 void leat_program_destroy(leat_program *program) {
   if (!program) return;
-  for (leat_file_group *g = program->groups; g; g = g->next)
-    close_group(g, program->image->files.count);
+  if (program->reader) program->reader->close(program);
   free(program->own_image);
   if (program->release) program->release(program->release_context);
   leat_arena_destroy(program->arena);

@@ -11,6 +11,13 @@
 
 typedef struct leat_file_group leat_file_group; // an open file, with the tensors that it has
 
+// What reads the files of a program, which a program without any is linked without.
+typedef struct leat_file_reader {
+  leat_status (*read)(leat_program *program, const char *base, leat_error *error);
+  leat_status (*check)(const leat_program *program, leat_error *error); // what is read in place
+  void (*close)(leat_program *program);
+} leat_file_reader;
+
 enum { LEAT_NO_TASK = UINT32_MAX };
 
 struct leat_program {
@@ -18,9 +25,10 @@ struct leat_program {
   const leat_image *image; // view.image
   void *own_image;         // a copy, when the source was not aligned
   const leat_kernel_function *kernels;
-  leat_gemm_function gemm; // NULL: no launch needs it
-  const void **files;      // each file tensor's data
-  leat_str **strings;      // each of the image's tensors of str
+  leat_gemm_function gemm;        // NULL: no launch needs it
+  const leat_file_reader *reader; // NULL: there are no files
+  const void **files;             // each file tensor's data
+  leat_str **strings;             // each of the image's tensors of str
   leat_file_group *groups;
   // The arguments that point at feed i: feed_args[feed_first[i] … feed_first[i + 1]).
   const uint32_t *feed_first, *feed_args;

@@ -186,10 +186,11 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
   pthread_mutex_unlock(&run->lock);
   if (!first) return;
   size_t cancelled = 0;
+  const leat_exchange *exchange = executor->runtime->exchange;
   if (executor->has_messages)
-    cancelled = leat_rendezvous_close(executor->runtime->rendezvous, executor->session, run->step);
+    cancelled = exchange->close(executor->runtime, executor->session, run->step);
   if (executor->has_remote && from < 0)
-    leat_runtime_tell_abort(executor->runtime, executor->session, run->step, &error);
+    exchange->tell_abort(executor->runtime, executor->session, run->step, &error);
   pthread_mutex_lock(&run->lock);
   run->transfers -= cancelled;
   notify(run);
@@ -241,10 +242,10 @@ static void help(void *context) {
 
 static void fail_deadline(leat_run *run) {
   leat_text waits = {0};
-  leat_transfer_describe(run, &waits);
-  double deadline = run->executor->runtime->deadline;
+  const leat_runtime *runtime = run->executor->runtime;
+  if (runtime->exchange) runtime->exchange->describe(run, &waits);
   pthread_mutex_unlock(&run->lock);
-  leat_run_fail(run, -1, LEAT_DEADLINE, "no progress for %g s%s", deadline,
+  leat_run_fail(run, -1, LEAT_DEADLINE, "no progress for %g s%s", runtime->deadline,
                 waits.data ? waits.data : "");
   leat_text_finish(&waits);
   pthread_mutex_lock(&run->lock);
@@ -393,9 +394,9 @@ static leat_status initialise(leat_run *run, leat_error *error) {
 
 static leat_status execute_exchanging(leat_run *run, leat_error *error) {
   leat_executor *executor = run->executor;
-  leat_runtime_enter(executor->runtime, run);
+  executor->runtime->exchange->enter(executor->runtime, run);
   leat_status status = run_tables(run, error);
-  leat_runtime_leave(executor->runtime, run);
+  executor->runtime->exchange->leave(executor->runtime, run);
   return status;
 }
 
@@ -434,7 +435,8 @@ static leat_status execute_and_fetch(leat_run *run, const leat_run_request *requ
   if (status) {
     // What failed before the run began, the other ranks do not know yet.
     if (executor->has_remote && !atomic_load(&run->failed))
-      leat_runtime_tell_abort(executor->runtime, executor->session, run->step, &cause);
+      executor->runtime->exchange->tell_abort(executor->runtime, executor->session, run->step,
+                                              &cause);
     return leat_fail(error, status, "%s", cause.message);
   }
   for (uint32_t i = 0; i < executor->fetch_count; i++) {

@@ -44,6 +44,9 @@ typedef struct leat_runtime_options {
 
 LEAT_MUST_USE leat_status leat_runtime_create(const leat_runtime_options *options,
                                               leat_runtime **out, leat_error *error);
+// The same without a transport, for steps of one device: no task of them sends or receives.
+LEAT_MUST_USE leat_status leat_runtime_create_alone(const leat_runtime_options *options,
+                                                    leat_runtime **out, leat_error *error);
 void leat_runtime_destroy(leat_runtime *runtime); // NULL is fine; its executors must be gone
 
 // Messages of the session layer to other ranks, in order for each peer. `data` is copied.
@@ -122,7 +125,7 @@ typedef struct leat_program_source {
   const leat_kernel_function *kernels; // by number; then leat_blis_gemm if a launch is a GEMM
   size_t kernel_count;
   const char *base; // the directory that relative file names begin at; NULL: the working directory
-  bool files_later; // leat_program_read_files will read them, before the first run
+  const struct leat_file_reader *reader; // of leat_program_open; NULL: the image has no files
   void (*release)(void *context); // called when the program is destroyed; NULL: nothing to do
   void *release_context;
 } leat_program_source;
@@ -130,6 +133,10 @@ typedef struct leat_program_source {
 // Checks every offset, count, index and formula, and reads the files. Garbage gives an error. On
 // failure `release` is not called.
 LEAT_MUST_USE leat_status leat_program_load(const leat_program_source *source, leat_program **out,
+                                            leat_error *error);
+// The same of an image that is linked beside its kernels, which is believed as they are: only its
+// version is looked at. leat_program_read_files is to read its files, before the first run.
+LEAT_MUST_USE leat_status leat_program_open(const leat_program_source *source, leat_program **out,
                                             leat_error *error);
 // What has been read already stays. `base` as above.
 LEAT_MUST_USE leat_status leat_program_read_files(leat_program *program, const char *base,

@@ -216,11 +216,11 @@ static bool check_known(leat_run *run, leat_task_place place) {
 }
 
 static bool run_send(leat_run *run, leat_task_place place) {
-  return leat_transfer_send(run, place);
+  return run->executor->runtime->exchange->send(run, place);
 }
 
 static bool run_recv(leat_run *run, leat_task_place place) {
-  return leat_transfer_receive(run, place);
+  return run->executor->runtime->exchange->receive(run, place);
 }
 
 // -- Regions: a task of theirs comes to its turn again when a table that it began is complete -----

@@ -183,7 +183,7 @@ static void fill_request(leat_artifact *a) {
   const char **symbols = leat_new_array(a->arena, const char *, most + 1);
   leat_object_data *images = leat_new_array(a->arena, leat_object_data, steps);
   leat_object_pointers *pointers = leat_new_array(a->arena, leat_object_pointers, steps + 1);
-  const char **table = leat_new_array(a->arena, const char *, 2 * steps + 2); // the last two: NULL
+  const char **table = leat_new_array(a->arena, const char *, 3 * steps + 3); // NULL at the end
   leat_bytes_map known;
   leat_bytes_map_init(&known, a->arena);
   a->codegen = (leat_codegen_request){.triple = a->machine.triple,
@@ -196,11 +196,12 @@ static void fill_request(leat_artifact *a) {
         .data = step->code.image,
         .size = step->code.image->size};
     pointers[i] = kernel_pointers(a, step);
-    table[2 * i] = images[i].symbol;
-    table[2 * i + 1] = pointers[i].symbol;
+    table[3 * i] = images[i].symbol;
+    table[3 * i + 1] = pointers[i].symbol;
+    table[3 * i + 2] = step->code.image->files.count ? "leat_reads_files" : NULL;
   }
   pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
-                                           2 * steps + 2};
+                                           3 * steps + 3};
   a->codegen.kernels = kernels;
   a->codegen.symbols = symbols;
   a->codegen.data = images;

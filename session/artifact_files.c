@@ -79,9 +79,24 @@ static leat_status write_object(leat_artifact *a, leat_bytes object) {
   return leat_file_write(a->options->output, &object, 1, LEAT_FILE_ATOMIC, &a->session->error);
 }
 
+// Variables, or how often it has run.
+static bool has_state(const leat_image *image) {
+  const leat_image_buffer *buffers = (const void *)((const char *)image + image->buffers.offset);
+  for (uint64_t i = 0; i < image->buffers.count; i++)
+    if (buffers[i].kind == LEAT_BUFFER_RUN_COUNT) return true;
+  return image->variables.count;
+}
+
+static bool saves(const leat_artifact *a) {
+  for (uint32_t i = 0; i < a->step_count; i++)
+    if (has_state(a->steps[i].code.image)) return true;
+  return false;
+}
+
 static leat_status write_linked(leat_artifact *a, leat_bytes object) {
   leat_link link = {.object = object,
                     .name = a->name,
+                    .saves = saves(a),
                     .blis = a->calls_blis,
                     .options = a->options,
                     .machine = &a->machine,

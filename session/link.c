@@ -46,13 +46,15 @@ static leat_status write_text(const linker *l, const char *path, const char *tex
 
 static leat_status write_main(const linker *l) {
   const char *name = l->link->name;
-  const char *text = leat_arena_printf(l->arena,
-                                       "extern const void *const %s_steps[];\n"
-                                       "int leat_executable_main(const void *, int, char **);\n"
-                                       "int main(int argc, char **argv) {\n"
-                                       "  return leat_executable_main(%s_steps, argc, argv);\n"
-                                       "}\n",
-                                       name, name);
+  const char *text = leat_arena_printf(
+      l->arena,
+      "extern const void *const %s_steps[];\n"
+      "const void *leat_saves_variables(void);\n"
+      "int leat_executable_main(const void *, const void *(*)(void), int, char **);\n"
+      "int main(int argc, char **argv) {\n"
+      "  return leat_executable_main(%s_steps, %s, argc, argv);\n"
+      "}\n",
+      name, name, l->link->saves ? "leat_saves_variables" : "0");
   return write_text(l, l->main, text);
 }
 

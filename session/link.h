@@ -11,6 +11,7 @@
 typedef struct leat_link {
   leat_bytes object;
   const char *name;                     // of the symbol NAME_steps
+  bool saves;                           // it has state, which an executable restores and saves
   bool blis;                            // the object calls leat_blis_gemm
   const leat_artifact_options *options; // what is made, and of which kind
   const leat_machine *machine;

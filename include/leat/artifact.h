@@ -413,12 +413,17 @@ typedef struct leat_image {
 #undef X
 } leat_image;
 
-// A step that can be run: an image, which says what it takes and gives, and the entry points of its
-// kernels, in the order in which the image numbers them. An artifact is an array of these, behind
-// the last of which one stands whose image is NULL.
+// What reads the files of an image. It is part of a program only where a step names it.
+struct leat_file_reader;
+const struct leat_file_reader *leat_reads_files(void);
+
+// A step that can be run: an image, which says what it takes and gives, the entry points of its
+// kernels, in the order in which the image numbers them, and, if it has files, leat_reads_files. An
+// artifact is an array of these, behind the last of which one stands whose image is NULL.
 typedef struct leat_built_step {
   const leat_image *image;
   const leat_kernel_function *kernels;
+  const struct leat_file_reader *(*files)(void);
 } leat_built_step;
 
 #ifdef __cplusplus

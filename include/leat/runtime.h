@@ -111,8 +111,13 @@ LEAT_MUST_USE leat_status leat_model_restore_partial(leat_model *model, const ch
 LEAT_MUST_USE leat_status leat_model_check_save(leat_model *model, const char *path);
 LEAT_MUST_USE leat_status leat_model_save(leat_model *model, const char *path);
 
-// `main` of an executable that `leat build` makes: see its --help. Returns the exit code.
-int leat_executable_main(const leat_built_step *steps, int argc, char **argv);
+// `main` of an executable that `leat build` makes: see its --help. Returns the exit code. `saving`
+// is leat_saves_variables where there is something to restore and save, else NULL.
+struct leat_executable_saving;
+int leat_executable_main(const leat_built_step *steps,
+                         const struct leat_executable_saving *(*saving)(void), int argc,
+                         char **argv);
+const struct leat_executable_saving *leat_saves_variables(void);
 
 #ifdef __cplusplus
 }

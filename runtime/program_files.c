@@ -1,0 +1,123 @@
+// The files of a program: opened, compared with what the program was compiled against, and where
+// their tensors are. A program that has none is linked without this.
+#include "runtime/program.h"
+
+#include "base/data_file.h"
+#include "base/map.h"
+#include "base/tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct leat_file_group {
+  struct leat_file_group *next;
+  const char *path; // as the image names it
+  leat_data_file file;
+  void **copies; // of tensors that lie unaligned in the file, by file number; NULL: none
+};
+
+void leat_file_hash(const void *data, size_t size, uint64_t out[2]) {
+  out[0] = leat_hash_bytes(data, size, 0);
+  out[1] = leat_hash_bytes(data, size, 1);
+}
+
+static void close_group(leat_file_group *group, uint64_t file_count) {
+  for (uint64_t i = 0; i < file_count; i++) free(group->copies[i]);
+  leat_data_file_close(&group->file);
+}
+
+static leat_status open_group(leat_program *program, const char *base, const leat_image_file *file,
+                              leat_file_group **out, leat_error *error) {
+  const char *name = leat_view_text(&program->view, file->file);
+  for (leat_file_group *g = program->groups; g; g = g->next) {
+    if (strcmp(g->path, name) == 0) {
+      *out = g;
+      return LEAT_OK;
+    }
+  }
+  const char *path = name;
+  if (base && name[0] != '/') path = leat_arena_printf(program->arena, "%s/%s", base, name);
+  leat_file_group *group = leat_new(program->arena, leat_file_group);
+  group->copies = leat_new_array(program->arena, void *, program->image->files.count);
+  group->path = name;
+  LEAT_TRY(leat_data_file_open(&group->file, path, false, error));
+  group->next = program->groups;
+  program->groups = *out = group;
+  return LEAT_OK;
+}
+
+// Of the values: strings are hashed packed, not where they lie.
+static leat_status hash_tensor(const leat_tensor *tensor, uint64_t out[2], leat_error *error) {
+  uint64_t size;
+  void *made;
+  const void *bytes = leat_tensor_packed(tensor, &size, &made);
+  if (!bytes) return leat_fail(error, LEAT_MEMORY, "no memory to compare strings of a file");
+  leat_file_hash(bytes, size, out);
+  free(made);
+  return LEAT_OK;
+}
+
+// The data of file tensor number `number`, after checking that it is what was compiled against.
+static leat_status read_file(leat_program *program, const char *base, uint32_t number,
+                             leat_error *error) {
+  const leat_view *view = &program->view;
+  const leat_image_file *file = &view->files[number];
+  const char *path = leat_view_text(view, file->file), *name = leat_view_text(view, file->name);
+  leat_file_group *group;
+  LEAT_TRY(open_group(program, base, file, &group, error));
+  const leat_tensor *tensor;
+  LEAT_TRY(leat_data_file_read(&group->file, name, &tensor, error));
+  int64_t shape[LEAT_MAX_RANK] = {0}, bytes;
+  for (uint32_t i = 0; i < file->type.rank; i++)
+    if (!leat_formula_is_constant(view, file->type.shape_first + i))
+      return leat_fail(error, LEAT_INVALID, "%s: the shape of `%s` is not constant", path, name);
+  bool same = leat_type_value(view, &file->type, NULL, shape, &bytes) &&
+              tensor->dtype == (leat_dtype)file->type.dtype &&
+              tensor->rank == (int32_t)file->type.rank &&
+              memcmp(shape, tensor->shape, file->type.rank * sizeof *shape) == 0;
+  if (!same || (file->size && file->size != group->file.view.size))
+    return leat_fail(error, LEAT_MISMATCH, "%s: `%s` is not what it was when this was compiled",
+                     path, name);
+  uint64_t hash[2];
+  if (file->hash[0] || file->hash[1]) {
+    LEAT_TRY(hash_tensor(tensor, hash, error));
+    if (memcmp(hash, file->hash, sizeof hash) != 0)
+      return leat_fail(error, LEAT_MISMATCH,
+                       "%s: the values of `%s` are not those it had when "
+                       "this was compiled",
+                       path, name);
+  }
+  if ((uintptr_t)tensor->data % leat_dtype_alignment(tensor->dtype) == 0) {
+    program->files[number] = tensor->data;
+    return LEAT_OK;
+  }
+  size_t size = ((size_t)bytes + 64) & ~(size_t)63;
+  void *copy = group->copies[number] = aligned_alloc(64, size);
+  if (!copy) return leat_fail(error, LEAT_MEMORY, "%s: no memory for `%s`", path, name);
+  memcpy(copy, tensor->data, (size_t)bytes);
+  program->files[number] = copy;
+  return LEAT_OK;
+}
+
+static leat_status check_files(const leat_program *program, leat_error *error) {
+  for (const leat_file_group *g = program->groups; g; g = g->next)
+    LEAT_TRY(leat_data_file_check(&g->file, error));
+  return LEAT_OK;
+}
+
+// What has been read already stays.
+static leat_status read_files(leat_program *program, const char *base, leat_error *error) {
+  for (uint32_t i = 0; i < program->image->files.count; i++)
+    if (!program->files[i]) LEAT_TRY(read_file(program, base, i, error));
+  return LEAT_OK;
+}
+
+static void close_files(leat_program *program) {
+  for (leat_file_group *g = program->groups; g; g = g->next)
+    close_group(g, program->image->files.count);
+}
+
+const leat_file_reader *leat_reads_files(void) {
+  static const leat_file_reader reader = {read_files, check_files, close_files};
+  return &reader;
+}
