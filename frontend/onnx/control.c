@@ -157,7 +157,7 @@ static onnx_body write_body(onnx_writer *w, const onnx_graph *body, size_t first
                 loop ? "" : "xs: list, ", scope.captured.count ? "outer" : "_outer");
   add_captured(&scope, &text, "outer");
   onnx_add_block(&w->block, &text);
-  leat_text_add(&w->functions, "%s}\n", text.data);
+  leat_text_add(&w->bodies, "%s}\n", text.data);
   add_captured(&scope, &list, NULL);
   leat_text_finish(&text);
   w->block = outer;

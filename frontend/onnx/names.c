@@ -9,16 +9,15 @@
 
 char *onnx_plain_name(leat_arena *arena, const char *name) {
   leat_dtype dtype;
-  size_t size = strlen(name);
-  bool reserved = !size || strcmp(name, "_") == 0 || leat_dtype_parse(name, size, &dtype);
-  char *plain = leat_arena_printf(arena, reserved ? "%s_" : "%s", size ? name : "value");
+  char *plain = leat_arena_printf(arena, "%s", *name ? name : "value");
   for (size_t at = 0, length; plain[at]; at += length) {
     length = leat_utf8_character(plain + at, strlen(plain + at));
     if (length && !leat_name_problem(plain + at, length)) continue;
     plain[at] = '_';
     length = 1;
   }
-  return plain;
+  bool reserved = strcmp(plain, "_") == 0 || leat_dtype_parse(plain, strlen(plain), &dtype);
+  return reserved ? leat_arena_printf(arena, "%s_", plain) : plain;
 }
 
 const char *onnx_print_name(leat_arena *arena, const char *name) {

@@ -57,11 +57,13 @@ int64_t onnx_int(const onnx_writer *w, const char *name, int64_t otherwise) {
   return a ? a->i : otherwise;
 }
 
-// What a function's caller calls one of its outputs; the name itself of anything else.
+// What the callers of functions call an output of theirs; the name itself of anything else.
 static const char *caller_name(const onnx_call *call, const char *name) {
-  for (size_t i = 0; call && i < call->function->n_output && i < call->node->n_output; i++)
-    if (strcmp(call->function->output[i], name) == 0 && *call->node->output[i])
-      return caller_name(call->outer, call->node->output[i]);
+  for (; call; call = call->outer) {
+    const char *outer = leat_bytes_map_get(&call->names, name, strlen(name));
+    if (!outer) return name;
+    name = outer;
+  }
   return name;
 }
 
@@ -282,25 +284,35 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
 // -- Functions of the model
 // -------------------------------------------------------------------------
 
-enum { DEEPEST_CALL = 50, MOST_NODES = 2000000 };
+enum { DEEPEST_CALL = 50, MOST_NODES = 2000000, MOST_ATTRIBUTES = 1000 };
 
-static const Onnx__FunctionProto *find_function(const onnx_writer *w) {
+// What tells the functions of a model apart.
+static const char *key_of(onnx_writer *w, const char *domain, const char *name,
+                          const char *overload) {
+  return leat_arena_printf(w->arena, "%s\n%s\n%s", domain ? domain : "", name ? name : "",
+                           overload ? overload : "");
+}
+
+void onnx_list_functions(onnx_writer *w) {
   const Onnx__ModelProto *model = w->model->proto;
-  const char *op = w->node->op_type ? w->node->op_type : "";
-  const char *overload = w->node->overload ? w->node->overload : "";
   for (size_t i = 0; i < model->n_functions; i++) {
-    const Onnx__FunctionProto *f = model->functions[i];
-    if (f->name && strcmp(f->name, op) == 0 &&
-        strcmp(f->domain ? f->domain : "", w->node->domain ? w->node->domain : "") == 0 &&
-        strcmp(f->overload ? f->overload : "", overload) == 0)
-      return f;
+    Onnx__FunctionProto *f = model->functions[i];
+    const char *key = key_of(w, f->domain, f->name, f->overload);
+    if (!leat_bytes_map_get(&w->functions, key, strlen(key)))
+      leat_bytes_map_set(&w->functions, key, strlen(key), f);
   }
-  return NULL;
+}
+
+static const Onnx__FunctionProto *find_function(onnx_writer *w) {
+  if (!w->functions.count) return NULL;
+  const char *key = key_of(w, w->node->domain, w->node->op_type, w->node->overload);
+  return leat_bytes_map_get(&w->functions, key, strlen(key));
 }
 
 // The nodes of the function, where the call stands.
 static void write_function(onnx_writer *w, const Onnx__FunctionProto *f) {
-  onnx_call call = {w->call, f, w->node, w->call ? w->call->depth + 1 : 1};
+  onnx_call call = {
+      .outer = w->call, .function = f, .node = w->node, .depth = w->call ? w->call->depth + 1 : 1};
   onnx_scope scope = {0}, *outer = w->scope;
   const onnx_node *node = w->node;
   if (call.depth > DEEPEST_CALL) {
@@ -308,6 +320,10 @@ static void write_function(onnx_writer *w, const Onnx__FunctionProto *f) {
     return;
   }
   leat_bytes_map_init(&scope.values, w->arena);
+  leat_bytes_map_init(&call.names, w->arena);
+  for (size_t i = 0; i < f->n_output && i < node->n_output; i++)
+    if (*node->output[i])
+      leat_bytes_map_set(&call.names, f->output[i], strlen(f->output[i]), node->output[i]);
   for (size_t i = 0; i < f->n_input && i < node->n_input; i++) {
     onnx_value value = onnx_input(w, i);
     if (value.text)
@@ -346,7 +362,9 @@ static void say_unsupported(onnx_writer *w) {
 
 void onnx_write_node(onnx_writer *w) {
   if (w->work++ == MOST_NODES) onnx_problem(w, "there are more than %d nodes", MOST_NODES);
-  if (w->work > MOST_NODES) return;
+  if (w->node->n_attribute > MOST_ATTRIBUTES)
+    onnx_problem(w, "it has more than %d attributes", MOST_ATTRIBUTES);
+  if (w->work > MOST_NODES || w->node->n_attribute > MOST_ATTRIBUTES) return;
   const Onnx__FunctionProto *function = find_function(w);
   const char *name = w->node->op_type ? w->node->op_type : "";
   const onnx_op *op = onnx_op_find(w->node->domain, name, onnx_version(w, w->node->domain));

@@ -18,13 +18,15 @@ void onnx_line(onnx_writer *w, const char *format, ...) {
 
 // -- Problems -------------------------------------------------------------------------------------
 
+enum { MOST_PROBLEMS = 1000, MOST_OPSETS = 1000 };
+
 // Once: what is asked for an input twice would say so twice.
 static void add_problem(onnx_writer *w, leat_text *text) {
   leat_model_file *model = w->model;
   const char *copy = leat_arena_strndup(w->arena, text->data, text->size);
   uint32_t count = model->problems.count;
-  if (!count || strcmp(model->problems.items[count - 1], copy) != 0)
-    leat_vec_push(w->arena, &model->problems, copy);
+  bool said = count && strcmp(model->problems.items[count - 1], copy) == 0;
+  if (!said && count < MOST_PROBLEMS) leat_vec_push(w->arena, &model->problems, copy);
   leat_text_finish(text);
 }
 
@@ -117,7 +119,7 @@ int64_t onnx_version(const onnx_writer *w, const char *domain) {
   const Onnx__FunctionProto *f = w->call ? w->call->function : NULL;
   Onnx__OperatorSetIdProto *const *sets = f ? f->opset_import : model->opset_import;
   size_t count = f ? f->n_opset_import : model->n_opset_import;
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count && i < MOST_OPSETS; i++)
     if (onnx_domain_is(sets[i]->domain, domain ? domain : "") ||
         (domain && sets[i]->domain && strcmp(sets[i]->domain, domain) == 0) ||
         (onnx_domain_is(sets[i]->domain, "") && onnx_domain_is(domain, "")))
@@ -218,12 +220,6 @@ static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *
   leat_text_add(&s->arguments, "%s%s", separator(&s->arguments), outside);
 }
 
-static bool is_input(const onnx_graph *graph, const char *name) {
-  for (size_t i = 0; i < graph->n_input; i++)
-    if (graph->input[i]->name && strcmp(graph->input[i]->name, name) == 0) return true;
-  return false;
-}
-
 static const char *output_text(onnx_writer *w, const char *name) {
   const onnx_value *value = onnx_find(w, name);
   if (value) return onnx_as_tensor(w, *value);
@@ -255,33 +251,64 @@ void onnx_add_block(onnx_block *block, leat_text *out) {
   leat_text_finish(&block->lines);
 }
 
-static void write_text(onnx_writer *w, leat_text *out) {
+static void add_inputs(onnx_writer *w, signature *s, leat_bytes_map *inputs) {
   const onnx_graph *graph = w->model->proto->graph;
-  signature s = {0};
-  leat_text returned = {0}, results = {0}, targets = {0};
-  onnx_bind_initializers(w, graph);
-  for (size_t i = 0; i < graph->n_input; i++) add_input(w, &s, graph->input[i]);
-  onnx_write_nodes(w, graph->node, graph->n_node);
+  for (size_t i = 0; i < graph->n_input; i++) {
+    const char *name = graph->input[i]->name ? graph->input[i]->name : "";
+    add_input(w, s, graph->input[i]);
+    leat_bytes_map_set(inputs, name, strlen(name), w);
+  }
+}
+
+// What the function returns, what the entry's results are called, and what it binds: a result that
+// is an input is bound already.
+typedef struct outcome {
+  leat_text returned, results, targets;
+} outcome;
+
+static void add_outputs(onnx_writer *w, outcome *o, const leat_bytes_map *inputs) {
+  const onnx_graph *graph = w->model->proto->graph;
   for (size_t i = 0; i < graph->n_output; i++) {
     const char *name = graph->output[i]->name ? graph->output[i]->name : "";
     const char *outside = outer_name(w, name);
-    bool fed = is_input(graph, name);
-    leat_text_add(&returned, "%s%s", separator(&returned), output_text(w, name));
-    leat_text_add(&results, "%s%s", separator(&results), outside);
-    leat_text_add(&targets, "%s%s", separator(&targets), fed ? "_" : outside);
+    bool fed = leat_bytes_map_get(inputs, name, strlen(name)) != NULL;
+    leat_text_add(&o->returned, "%s%s", separator(&o->returned), output_text(w, name));
+    leat_text_add(&o->results, "%s%s", separator(&o->results), outside);
+    leat_text_add(&o->targets, "%s%s", separator(&o->targets), fed ? "_" : outside);
   }
+}
+
+static const char *or_nothing(const leat_text *text) {
+  return text->data ? text->data : "";
+}
+
+static void add_whole(onnx_writer *w, const signature *s, const outcome *o, leat_text *out) {
   const char *function = onnx_identifier(w, "model");
   add_head(w, out);
   if (w->dims.size) leat_text_add(out, "\n%s", w->dims.data);
-  leat_text_add_n(out, w->functions.data ? w->functions.data : "", w->functions.size);
-  leat_text_add(out, "\nfn %s(%s) {\n", function, s.inside.data ? s.inside.data : "");
+  leat_text_add_string(out, or_nothing(&w->bodies));
+  leat_text_add(out, "\nfn %s(%s) {\n", function, or_nothing(&s->inside));
   onnx_add_block(&w->block, out);
-  leat_text_add(out, "  return %s\n}\n", returned.data ? returned.data : "");
-  leat_text_add(out, "\nentry main(%s) -> (%s) {\n", s.outside.data ? s.outside.data : "",
-                results.data ? results.data : "");
-  leat_text_add(out, "  %s = %s(%s)\n}\n", targets.data ? targets.data : "_", function,
-                s.arguments.data ? s.arguments.data : "");
-  leat_text *texts[] = {&s.inside, &s.outside, &s.arguments, &returned, &results, &targets};
+  leat_text_add(out, "  return %s\n}\n", or_nothing(&o->returned));
+  leat_text_add(out, "\nentry main(%s) -> (%s) {\n", or_nothing(&s->outside),
+                or_nothing(&o->results));
+  leat_text_add(out, "  %s = %s(%s)\n}\n", o->targets.data ? o->targets.data : "_", function,
+                or_nothing(&s->arguments));
+}
+
+static void write_text(onnx_writer *w, leat_text *out) {
+  const onnx_graph *graph = w->model->proto->graph;
+  signature s = {0};
+  outcome o = {0};
+  leat_bytes_map inputs;
+  leat_bytes_map_init(&inputs, w->arena);
+  onnx_bind_initializers(w, graph);
+  add_inputs(w, &s, &inputs);
+  onnx_write_nodes(w, graph->node, graph->n_node);
+  add_outputs(w, &o, &inputs);
+  add_whole(w, &s, &o, out);
+  leat_text *texts[] = {&s.inside,  &s.outside, &s.arguments, &o.returned,
+                        &o.results, &o.targets, &w->dims,     &w->bodies};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) leat_text_finish(texts[i]);
 }
 
@@ -303,15 +330,15 @@ leat_status onnx_write_model(leat_model_file *model, const leat_import_options *
                    .scope = &scope,
                    .block.indent = 2};
   leat_text text = {0};
-  leat_bytes_map *maps[] = {&scope.values, &w.taken, &w.known_dims, &w.keys, &w.kernels};
+  leat_bytes_map *maps[] = {&scope.values, &w.taken,   &w.known_dims,
+                            &w.keys,       &w.kernels, &w.functions};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
   model->weights.count = model->problems.count = 0;
   model->tensors = NULL;
   reserve_names(&w);
+  onnx_list_functions(&w);
   onnx_find_kernels(&w);
   write_text(&w, &text);
-  leat_text_finish(&w.dims);
-  leat_text_finish(&w.functions);
   *out = leat_text_take(&text);
   return LEAT_OK;
 }

@@ -34,6 +34,7 @@ typedef struct onnx_call {
   const struct onnx_call *outer; // whose attributes the node's own may refer to
   const Onnx__FunctionProto *function;
   const onnx_node *node;
+  leat_bytes_map names; // of its outputs → what the caller calls them
   unsigned depth;
 } onnx_call;
 
@@ -46,10 +47,11 @@ typedef struct onnx_writer {
   const onnx_node *node;     // being written, for problems
   leat_bytes_map taken;      // identifiers that mean something
   leat_bytes_map known_dims; // dim_param → identifier
+  leat_bytes_map functions;  // of the model, by onnx_function_key
   leat_bytes_map kernels;    // names of values that only convolutions use, as their weights
   leat_bytes_map keys;       // names of tensors that are loaded
   leat_text dims;            // the lines that declare them
-  leat_text functions;       // the bodies of loops, whole
+  leat_text bodies;          // of loops, whole functions
   onnx_block block;          // being written
   uint64_t work;             // nodes written so far, those of inlined functions too
 } onnx_writer;
@@ -95,6 +97,8 @@ leat_status onnx_write_model(leat_model_file *model, const leat_import_options *
 
 // -- node.c ---------------------------------------------------------------------------------------
 
+// Lists the model's functions, for calls to be found.
+void onnx_list_functions(onnx_writer *w);
 // Writes the node that w->node is.
 void onnx_write_node(onnx_writer *w);
 // An input of the node, as it stands; {NULL}: it is left out.

@@ -5,6 +5,7 @@
 #include "frontend/import.h"
 #include "frontend/syntax/parser.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,12 @@ static void parse(const char *text) {
   leat_diag *diag = leat_diag_create(arena);
   uint32_t source = leat_diag_add_source(diag, "fuzz", text, strlen(text));
   leat_parse(arena, leat_strings_create(arena), diag, source);
-  if (leat_diag_errors(diag)) abort();
+  if (leat_diag_errors(diag)) {
+    leat_text messages = {0};
+    leat_diag_print(diag, &messages);
+    fprintf(stderr, "%s\n%s", text, messages.data);
+    abort();
+  }
   leat_arena_destroy(arena);
 }
 
