@@ -55,11 +55,12 @@ inline std::string spelled(const std::string &name) {
 
 inline std::string quoted(std::string_view bytes) {
   std::string out = "\"";
-  for (unsigned char c : bytes) {
+  for (char byte : bytes) {
+    auto c = static_cast<unsigned char>(byte);
     bool is_shown = c >= ' ' && c < 0x7f;
     if (!is_shown || c == '"' || c == '\\' || c == '{' || c == '}') out += '\\';
     if (is_shown)
-      out += static_cast<char>(c);
+      out += byte;
     else
       out += {'x', "0123456789ABCDEF"[c / 16], "0123456789ABCDEF"[c % 16]};
   }
@@ -94,7 +95,7 @@ template <class Names> std::string joined(const Names &names) {
 // Text of the language as it is: `sgd`, `f32[3, 4]`, `1:3`.
 struct code {
   std::string text;
-  explicit code(std::string text) : text(std::move(text)) {}
+  explicit code(std::string given) : text(std::move(given)) {}
 };
 
 // A name in a graph's text.
@@ -147,20 +148,20 @@ struct arg {
 };
 struct as {
   std::string path, text;
-  explicit as(const std::string &path)
-      : path(path), text(" as " + (detail::is_plain(path) ? path : detail::quoted(path))) {}
+  explicit as(const std::string &given)
+      : path(given), text(" as " + (detail::is_plain(path) ? path : detail::quoted(path))) {}
 };
 struct let {
   std::string name;
-  explicit let(std::string name) : name(std::move(name)) {}
+  explicit let(std::string given) : name(std::move(given)) {}
 };
 
 // A parameter of an entry or a function, or a result; of a result the type may be left out.
 struct parameter {
   std::string name, type, otherwise; // its default, as code; "": none
-  parameter(std::string name, std::string type = "", std::string otherwise = "")
-      : name(std::move(name)), type(std::move(type)), otherwise(std::move(otherwise)) {}
-  parameter(const char *name) : parameter(std::string(name)) {}
+  parameter(std::string called, std::string of = "", std::string by_default = "")
+      : name(std::move(called)), type(std::move(of)), otherwise(std::move(by_default)) {}
+  parameter(const char *called) : name(called) {}
 };
 
 // What stands between braces; it ends with the object.

@@ -35,7 +35,7 @@ struct feed {
   tensor value;
   template <class T, class = std::enable_if_t<std::is_convertible_v<T, tensor>>>
   feed(T &&given) : value(std::forward<T>(given)) {}
-  feed(std::string_view name, tensor value) : name(name), value(std::move(value)) {}
+  feed(std::string_view port, tensor given) : name(port), value(std::move(given)) {}
 };
 
 // What a run gave, by number or name. The elements are the step's, or the model's, until its next
@@ -363,9 +363,9 @@ private:
     callback.function = function;
     return function ? detail::callback::call : nullptr;
   }
-  std::string text_from(leat_status (*write)(leat_session *, char **)) {
+  std::string text_from(leat_status (*give)(leat_session *, char **)) {
     char *text = nullptr;
-    check(write(raw(), &text));
+    check(give(raw(), &text));
     return detail::take_text(text);
   }
   std::vector<std::string> all(int (*count)(const leat_session *),
