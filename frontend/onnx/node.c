@@ -106,6 +106,16 @@ typedef struct arguments {
   leat_text named;
 } arguments;
 
+// Shapes are whole numbers, and truth values say what is chosen of them; of other numbers known
+// functions make no tensors.
+static bool may_be_of_shape(int32_t data_type) {
+  const onnx_dtype *dtype = onnx_dtype_of(data_type);
+  if (!dtype) return true; // that of what was known
+  leat_dtype_kind kind = leat_dtype_kind_of(dtype->carrier);
+  return !dtype->is_code &&
+         (kind == LEAT_KIND_BOOL || kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED);
+}
+
 static bool is_known(onnx_writer *w, const onnx_op *op) {
   if (!*op->known) return false;
   const char *at = op->inputs;
@@ -114,7 +124,8 @@ static bool is_known(onnx_writer *w, const onnx_op *op) {
   for (size_t i = 0; i < w->node->n_input; i++) {
     if (kind != '*' && next_word(&at, &each)) kind = each.at[0];
     onnx_value value = onnx_input(w, i);
-    if (kind != 's' && value.text && !value.known) return false;
+    if (kind != 's' && value.text && !(value.known && may_be_of_shape(value.data_type)))
+      return false;
   }
   return true;
 }

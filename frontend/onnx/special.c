@@ -80,6 +80,56 @@ static void write_cast_like(onnx_writer *w) {
   }
 }
 
+// Input i as a tensor of numbers, of which codes become numbers.
+static const char *numbers(onnx_writer *w, size_t i) {
+  onnx_value value = onnx_input(w, i);
+  const onnx_dtype *dtype = onnx_dtype_of(value.data_type);
+  const char *text = value.text ? onnx_as_tensor(w, value) : "0";
+  if (!value.text) onnx_problem(w, "its input %zu is missing", i);
+  if (!dtype || !dtype->is_code) return text;
+  return leat_arena_printf(w->arena, "onnx_decode(%s, \"%s\")", text, dtype->name);
+}
+
+// `x, scale, zero_point=…, axis=…, block_size=…`.
+static void add_quantised(onnx_writer *w, leat_text *out) {
+  const char *x = numbers(w, 0), *scale = numbers(w, 1);
+  leat_text_add(out, "%s, %s", x, scale);
+  if (onnx_input(w, 2).text) leat_text_add(out, ", zero_point=%s", numbers(w, 2));
+  if (onnx_attribute_of(w, "axis"))
+    leat_text_add(out, ", axis=%lld", (long long)onnx_int(w, "axis", 1));
+  if (onnx_attribute_of(w, "block_size"))
+    leat_text_add(out, ", block_size=%lld", (long long)onnx_int(w, "block_size", 0));
+}
+
+// The type is the one asked for, else that of the zero point, else u8.
+static void write_quantize(onnx_writer *w) {
+  int32_t given = onnx_input(w, 2).text ? onnx_input(w, 2).data_type : 2;
+  int32_t to = (int32_t)onnx_int(w, "output_dtype", given);
+  const onnx_dtype *dtype = onnx_dtype_of(to ? to : given);
+  leat_text text = {0};
+  add_quantised(w, &text);
+  if (dtype && dtype->is_code)
+    onnx_line(w, "%s = onnx_quantize_to_code(%s, format=\"%s\"%s)", onnx_targets(w, 1, to, false),
+              text.data, dtype->name, onnx_int(w, "saturate", 1) ? "" : ", saturate=false");
+  else if (dtype)
+    onnx_line(w, "%s = onnx_quantize(%s, to=%s)", onnx_targets(w, 1, to, false), text.data,
+              leat_dtype_name(dtype->carrier));
+  else // only the language knows the zero point's
+    onnx_line(w, "%s = onnx_quantize(%s)", onnx_targets(w, 1, 0, false), text.data);
+  leat_text_finish(&text);
+}
+
+static void write_dequantize(onnx_writer *w) {
+  int32_t to = (int32_t)onnx_int(w, "output_dtype", 0);
+  const onnx_dtype *dtype = onnx_dtype_of(to);
+  leat_text text = {0};
+  add_quantised(w, &text);
+  if (dtype) leat_text_add(&text, ", to=%s", leat_dtype_name(dtype->carrier));
+  onnx_line(w, "%s = onnx_dequantize(%s)",
+            onnx_targets(w, 1, to ? to : onnx_input(w, 1).data_type, false), text.data);
+  leat_text_finish(&text);
+}
+
 // Shape → a value everywhere, 0.0 of f32 when none is given.
 static void write_constant_of_shape(onnx_writer *w) {
   const onnx_attribute *a = onnx_attribute_of(w, "value");
@@ -124,6 +174,8 @@ static const struct {
     {"cast_like", write_cast_like},
     {"constant", write_constant},
     {"constant_of_shape", write_constant_of_shape},
+    {"dequantize", write_dequantize},
+    {"quantize", write_quantize},
 };
 
 void onnx_write_special(onnx_writer *w, const char *name) {
