@@ -30,7 +30,8 @@ typedef leat_vec(leat_frozen_variable) leat_frozen_list;
 
 typedef struct leat_codegen_options {
   bool blis;
-  const char *entry, *about;         // of an artifact: what the image says of itself; NULL: nothing
+  const char *entry, *about,
+      *levels;                       // of an artifact: what the image says of itself; NULL: nothing
   const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts
   uint32_t entry_count;
   leat_frozen_list frozen;    // of an artifact

@@ -122,7 +122,7 @@ static leat_status check_formulas(checker *c) {
     if (!formula_ok(c, c->view.arenas[i].size) || c->view.arenas[i].table >= image->tables.count)
       return DAMAGED(c, "arena %u", i);
   if (image->arenas.count == 0 || !text_ok(c, image->device) || !text_ok(c, image->name) ||
-      !text_ok(c, image->entry) || !text_ok(c, image->about))
+      !text_ok(c, image->entry) || !text_ok(c, image->about) || !text_ok(c, image->levels))
     return DAMAGED(c, "the header's indices");
   return LEAT_OK;
 }

@@ -62,6 +62,10 @@ int64_t leat_view_strings(const leat_view *view, uint64_t where);
 // Whether a launch is a GEMM; of an image that was checked or comes straight from the compiler.
 bool leat_image_calls_blis(const leat_image *image);
 
+// The number of the highest level of the image's that this CPU has. LEAT_UNSUPPORTED: it has none.
+LEAT_MUST_USE leat_status leat_image_choose_level(const leat_view *view, uint32_t *out,
+                                                  leat_error *error);
+
 // The value of a checked formula for these values of the dims; false: overflow or division by zero.
 bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *dims, int64_t *out);
 bool leat_formula_is_constant(const leat_view *view, uint32_t formula); // needs no dims

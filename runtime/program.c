@@ -162,19 +162,22 @@ const void *leat_program_data(const leat_program *program, uint64_t where, leat_
 static leat_status copy_kernels(leat_program *program, const leat_program_source *source,
                                 leat_error *error) {
   const leat_image *image = program->image;
+  uint32_t level;
+  LEAT_TRY(leat_image_choose_level(&program->view, &level, error));
   uint64_t count = image->kernels.count, all = count + leat_image_calls_blis(image);
+  const leat_kernel_function *from = source->kernels + level * all;
   if (all != source->kernel_count)
     return leat_fail(error, LEAT_INVALID, "the image has %llu kernels, its code %zu",
                      (unsigned long long)all, source->kernel_count);
   for (size_t i = 0; i < all; i++)
-    if (!source->kernels[i])
+    if (!from[i])
       return leat_fail(error, LEAT_INVALID, "kernel `%s` has no code",
                        i < count ? leat_view_text(&program->view, program->view.kernels[i].symbol)
                                  : "leat_blis_gemm");
   leat_kernel_function *kernels = leat_new_array(program->arena, leat_kernel_function, count + 1);
-  if (count) memcpy(kernels, source->kernels, count * sizeof *kernels);
+  if (count) memcpy(kernels, from, count * sizeof *kernels);
   program->kernels = kernels;
-  if (all > count) program->gemm = (leat_gemm_function)(void (*)(void))source->kernels[count];
+  if (all > count) program->gemm = (leat_gemm_function)(void (*)(void))from[count];
   return LEAT_OK;
 }
 

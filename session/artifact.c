@@ -109,6 +109,20 @@ static void count_entries(const leat_artifact *a, leat_artifact_step *step) {
     entries[i].runs = *leat_run_count_of(&a->session->counts, entries[i].name);
 }
 
+static bool has_levels(const leat_artifact *a) {
+  return a->machine.level_count > 1;
+}
+
+// For the image. Of C with one level, whoever compiles it knows what it is for.
+static const char *name_levels(const leat_artifact *a) {
+  const char *names = "";
+  bool any = a->options->kind == LEAT_ARTIFACT_C && !has_levels(a);
+  for (int i = 0; i < a->machine.level_count && !any; i++)
+    names = leat_arena_printf(a->arena, "%s%s%s", names, i ? "," : "",
+                              leat_cpu_level_name(a->machine.levels[i]));
+  return names;
+}
+
 static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   LEAT_TRY(leat_driver_run(&step->driver, NULL));
   if (step->driver.stopped) return LEAT_OK;
@@ -116,6 +130,7 @@ static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   count_entries(a, step);
   step->driver.entry = step->name;
   step->driver.about = step->about;
+  step->driver.levels = name_levels(a);
   return leat_driver_codegen(&step->driver, step->part, &step->code);
 }
 
@@ -132,39 +147,75 @@ static leat_status compile(leat_artifact *a) {
 
 // -- The object ---------------------------------------------------------------------------------
 
-// The symbols of generated kernels are prefixed, so that a program can hold several models with
-// equal ones.
-static const char *kernel_symbol(const leat_artifact *a, const char *symbol) {
-  return leat_library_find(symbol) ? symbol : leat_arena_printf(a->arena, "%s_%s", a->name, symbol);
+// Kinds of code: one, or one a level.
+static int code_count(const leat_artifact *a) {
+  return has_levels(a) ? a->machine.level_count : 1;
 }
 
-// The entry points in the order of the image's kernels.
+// The symbols of generated kernels are prefixed, so that a program can hold several models with
+// equal ones; where there are several levels, each has its own, NAME_v3_….
+static const char *kernel_symbol(const leat_artifact *a, const char *symbol, int code) {
+  if (leat_library_find(symbol)) return symbol;
+  if (!has_levels(a)) return leat_arena_printf(a->arena, "%s_%s", a->name, symbol);
+  return leat_arena_printf(a->arena, "%s_v%d_%s", a->name, a->machine.levels[code] + 1, symbol);
+}
+
+// The entry points in the order of the image's kernels, for each level.
 static leat_object_pointers kernel_pointers(leat_artifact *a, const leat_artifact_step *step) {
   const leat_image *image = step->code.image;
   const char *base = (const char *)image;
   const leat_image_kernel *kernels = (const void *)(base + image->kernels.offset);
   size_t count = image->kernels.count;
   bool blis = leat_image_calls_blis(image);
-  const char **targets = leat_new_array(a->arena, const char *, count + 1);
-  for (size_t i = 0; i < count; i++)
-    targets[i] = kernel_symbol(a, base + image->text.offset + kernels[i].symbol);
-  if (blis) targets[count] = "leat_blis_gemm";
+  int codes = code_count(a);
+  size_t all = count + blis;
+  const char **targets = leat_new_array(a->arena, const char *, (size_t)codes *all + 1);
+  for (int code = 0; code < codes; code++) {
+    const char **own = targets + (size_t)code * all;
+    for (size_t i = 0; i < count; i++)
+      own[i] = kernel_symbol(a, base + image->text.offset + kernels[i].symbol, code);
+    if (blis) own[count] = "leat_blis_gemm";
+  }
   a->calls_blis |= blis;
   return (leat_object_pointers){
       .symbol = leat_arena_printf(a->arena, "%s_%s_kernels", a->name, step->c_name),
       .targets = targets,
-      .count = count + blis};
+      .count = (size_t)codes * all};
+}
+
+typedef struct kernel_list {
+  const leat_kernel **kernels;
+  const char **symbols, **cpus;
+  leat_bytes_map known; // symbols
+} kernel_list;
+
+static void add_kernel(leat_artifact *a, kernel_list *list, const leat_kernel *kernel,
+                       const char *symbol) {
+  for (int code = 0; code < code_count(a); code++) {
+    size_t i = a->codegen.kernel_count++;
+    list->kernels[i] = kernel;
+    list->symbols[i] = kernel_symbol(a, symbol, code);
+    list->cpus[i] = leat_cpu_level_name(a->machine.levels[code]);
+  }
 }
 
 // Each kernel once, whichever steps have it.
-static void add_kernels(leat_artifact *a, const leat_compiled *code, leat_bytes_map *known,
-                        const leat_kernel **kernels, const char **symbols) {
-  for (uint32_t i = 0; i < code->kernel_count; i++) {
-    const char *symbol = code->symbols[i];
-    if (leat_bytes_map_get(known, symbol, strlen(symbol))) continue;
-    leat_bytes_map_set(known, symbol, strlen(symbol), code->kernels[i]);
-    kernels[a->codegen.kernel_count] = code->kernels[i];
-    symbols[a->codegen.kernel_count++] = kernel_symbol(a, symbol);
+static void add_kernels(leat_artifact *a, kernel_list *list) {
+  size_t most = 0;
+  for (uint32_t i = 0; i < a->step_count; i++) most += a->steps[i].code.kernel_count;
+  most *= (size_t)code_count(a);
+  list->kernels = leat_new_array(a->arena, const leat_kernel *, most + 1);
+  list->symbols = leat_new_array(a->arena, const char *, most + 1);
+  list->cpus = leat_new_array(a->arena, const char *, most + 1);
+  leat_bytes_map_init(&list->known, a->arena);
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    const leat_compiled *code = &a->steps[i].code;
+    for (uint32_t k = 0; k < code->kernel_count; k++) {
+      const char *symbol = code->symbols[k];
+      if (leat_bytes_map_get(&list->known, symbol, strlen(symbol))) continue;
+      leat_bytes_map_set(&list->known, symbol, strlen(symbol), code->kernels[k]);
+      add_kernel(a, list, code->kernels[k], symbol);
+    }
   }
 }
 
@@ -177,20 +228,16 @@ static leat_status choose_compiler(leat_artifact *a) {
 }
 
 static void fill_request(leat_artifact *a) {
-  size_t most = 0, steps = a->step_count;
-  for (uint32_t i = 0; i < steps; i++) most += a->steps[i].code.kernel_count;
-  const leat_kernel **kernels = leat_new_array(a->arena, const leat_kernel *, most + 1);
-  const char **symbols = leat_new_array(a->arena, const char *, most + 1);
+  size_t steps = a->step_count;
   leat_object_data *images = leat_new_array(a->arena, leat_object_data, steps);
   leat_object_pointers *pointers = leat_new_array(a->arena, leat_object_pointers, steps + 1);
   const char **table = leat_new_array(a->arena, const char *, 3 * steps + 3); // NULL at the end
-  leat_bytes_map known;
-  leat_bytes_map_init(&known, a->arena);
+  kernel_list list;
   a->codegen = (leat_codegen_request){.triple = a->machine.triple,
                                       .cpu = leat_cpu_level_name(a->machine.levels[0])};
+  add_kernels(a, &list);
   for (uint32_t i = 0; i < steps; i++) {
     const leat_artifact_step *step = &a->steps[i];
-    add_kernels(a, &step->code, &known, kernels, symbols);
     images[i] = (leat_object_data){
         .symbol = leat_arena_printf(a->arena, "%s_%s_image", a->name, step->c_name),
         .data = step->code.image,
@@ -202,8 +249,9 @@ static void fill_request(leat_artifact *a) {
   }
   pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
                                            3 * steps + 3};
-  a->codegen.kernels = kernels;
-  a->codegen.symbols = symbols;
+  a->codegen.kernels = list.kernels;
+  a->codegen.symbols = list.symbols;
+  a->codegen.kernel_cpus = has_levels(a) ? list.cpus : NULL;
   a->codegen.data = images;
   a->codegen.data_count = steps;
   a->codegen.pointers = pointers;

@@ -289,6 +289,7 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_codegen_options options = {.blis = session->options.blis,
                                   .entry = driver->entry,
                                   .about = driver->about,
+                                  .levels = driver->levels,
                                   .entries = driver->entries,
                                   .entry_count = driver->entry_count,
                                   .frozen = driver->frozen,

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 14 };
+enum { LEAT_IMAGE_VERSION = 15 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -408,6 +408,10 @@ typedef struct leat_image {
   leat_text_index name;   // the step, for people
   leat_text_index entry;  // of an artifact: what its user calls the step, "predict", "train+eval"
   leat_text_index about;  // of an artifact: what documents that; lines
+  leat_text_index levels; // of an artifact for x86-64: the CPU levels that there are kernels for,
+                          // ascending, between commas; of each all entry points, one after the
+                          // other. "": one kind of code, which runs here
+  uint32_t reserved;
 #define X(name, type) leat_range name;
   LEAT_IMAGE_RANGES(X)
 #undef X
