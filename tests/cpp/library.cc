@@ -307,6 +307,27 @@ static void test_training() {
   CHECK(again.prepare("twice").run({y})[0].data<float>()[1] == 4);
 }
 
+// Of the text that Python wrote, where there is one, and that which it will use.
+static void test_exchange() {
+  leat::graph made;
+  {
+    leat::block f = made.function("doubled", {{"x", "f32[N]"}}, "f32[N]");
+    f.give(f["x"] * 2);
+  }
+  made.save("cpp.leat");
+  if (!std::ifstream("python.leat")) return;
+  leat::graph g;
+  g.use("python.leat");
+  {
+    leat::block e = g.entry("e", {{"x", "f32[N]"}}, {"y"});
+    e.result("y", g.call("halved", e["x"], leat::as("half")));
+  }
+  leat::session session(on_ref());
+  g.extend(session);
+  CHECK(session.prepare("e").run({std::vector<float>{6, 2}})[0].values<float>() ==
+        std::vector<float>{3, 1});
+}
+
 static void test_operators() {
   leat::graph g;
   {
@@ -379,6 +400,7 @@ int main() {
   test_lives();
   test_models();
   test_training();
+  test_exchange();
   test_operators();
   test_texts();
   std::printf("%d passed, %d failed\n", passed, failed);
