@@ -174,12 +174,12 @@ def numbers(value: Any, name: str, dtype: str, type_text: str) -> Tuple[bytes, s
 
 
 def row_by_row(value: Any, name: str, type_text: str) -> Any:
-    """A copy of an array that lies otherwise, or is of another byte order."""
+    """The array, or a copy of one that lies otherwise, or is of another byte order."""
     native = value.dtype.newbyteorder('=')
-    if native.kind not in 'biufcV':
+    if NAMES.get(str(native)) is None and native != 'V2':
         raise refuse(name, type_text, f'an array of dtype {value.dtype}')
     if value.flags.c_contiguous and native == value.dtype and value.flags.aligned:
-        raise refuse(name, type_text, f'an array of dtype {value.dtype}')
+        return value
     return numpy.array(value, dtype=native, order='C', copy=True)
 
 
@@ -196,7 +196,7 @@ def convert(value: Any, name: str, dtype: str, type_text: str) -> Any:
     if numpy and isinstance(value, (numpy.ndarray, numpy.generic)):  # a number, as Python's
         value = value.item()
     if numpy and isinstance(value, (list, tuple)) and any(isinstance(item, numpy.ndarray) for item in value):
-        return row_by_row(numpy.asarray(value)[..., None], name, type_text)[..., 0]
+        return row_by_row(numpy.asarray(value), name, type_text)
     return numbers(value, name, dtype, type_text)
 
 

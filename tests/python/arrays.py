@@ -88,6 +88,19 @@ def layouts():
 
 
 @case
+def arrays_that_make_themselves_contiguous():
+    """As PyTorch's do."""
+    m = model('entry f(x: f32[N, M]) -> (y: f32[N, M]) { y = x * 1 }')
+
+    class Torch(Shared):
+        def contiguous(self):
+            return Torch(np.ascontiguousarray(self.array))
+    x = np.arange(6, dtype='f4').reshape(2, 3)
+    np.testing.assert_array_equal(m.f(Torch(x.T)), x.T)
+    np.testing.assert_array_equal(m.f(list(x)), x)
+
+
+@case
 def strings():
     m = model('entry f(s: str[...D]) -> (t: str[...D]) { t = s + "!" }'.replace('...D', 'N') +
               '\nentry one(s: str[]) -> (t: str[]) { t = s + "?" }')
