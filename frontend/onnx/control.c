@@ -270,3 +270,45 @@ void onnx_write_scan(onnx_writer *w) {
   leat_text_add_string(&call, ")");
   write_results(w, take(w, &call), states);
 }
+
+// -- Modifiers of attention -----------------------------------------------------------------------
+
+// The value, or what the graph of that attribute makes of it, where it stands.
+static const char *modified(onnx_writer *w, const char *attribute, const char *text,
+                            int32_t data_type) {
+  const onnx_attribute *a = onnx_attribute_of(w, attribute);
+  if (!a) return text;
+  if (!a->g || a->g->n_input != 1 || a->g->n_output != 1 || !a->g->input[0]->name) {
+    onnx_problem(w, "its `%s` is no graph with one input and one result", attribute);
+    return text;
+  }
+  onnx_scope scope;
+  begin_scope(w, &scope, a->g);
+  onnx_bind(w, a->g->input[0]->name, (onnx_value){.text = text, .data_type = data_type});
+  onnx_write_nodes(w, a->g->node, a->g->n_node);
+  const char *made = results(w, a->g, 0, 1);
+  w->scope = scope.outer;
+  return made;
+}
+
+void onnx_write_flex_attention(onnx_writer *w) {
+  enum { FLOAT = 1, DOUBLE = 11 };
+  onnx_value q = onnx_input(w, 0), k = onnx_input(w, 1), v = onnx_input(w, 2);
+  const onnx_attribute *scale = onnx_attribute_of(w, "scale");
+  int32_t to = (int32_t)onnx_int(w, "softmax_precision", q.data_type == DOUBLE ? DOUBLE : FLOAT);
+  const onnx_dtype *dtype = onnx_dtype_of(to);
+  if (!q.text || !k.text || !v.text || !dtype) {
+    onnx_problem(w, "it has three inputs, and a precision that is a data type");
+    onnx_targets(w, 1, q.data_type, false);
+    return;
+  }
+  const char *scores = onnx_identifier(w, "scores"), *shares = onnx_identifier(w, "shares");
+  onnx_line(w, "%s = onnx_flex_scores(%s, %s, to=%s%s%s)", scores, onnx_as_tensor(w, q),
+            onnx_as_tensor(w, k), leat_dtype_name(dtype->carrier), scale ? ", scale=" : "",
+            scale ? onnx_attribute_text(w, scale, 0) : "");
+  const char *last = modified(w, "score_mod", scores, to);
+  onnx_line(w, "%s = softmax(%s)", shares, last);
+  last = modified(w, "prob_mod", shares, to);
+  onnx_line(w, "%s = onnx_flex_results(%s, %s)", onnx_targets(w, 1, q.data_type, false), last,
+            onnx_as_tensor(w, v));
+}

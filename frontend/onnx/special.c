@@ -161,6 +161,39 @@ static void write_optional_has_element(onnx_writer *w) {
   if (w->node->n_output) onnx_bind(w, w->node->output[0], value);
 }
 
+// The text of a value that an attribute names.
+static const char *named_value(onnx_writer *w, const ProtobufCBinaryData *name) {
+  const char *copy =
+      leat_arena_strndup(w->arena, name->data ? (const char *)name->data : "", name->len);
+  const onnx_value *value = onnx_find(w, copy);
+  if (!value) onnx_problem(w, "no node before it makes `%s`", copy);
+  return value ? onnx_as_tensor(w, *value) : "0";
+}
+
+// Of y with respect to `xs`, where these are the inputs: y is computed again of inputs that are
+// others.
+static void write_gradient(onnx_writer *w) {
+  const onnx_attribute *xs = onnx_attribute_of(w, "xs"), *y = onnx_attribute_of(w, "y");
+  int count = (int)w->node->n_output;
+  if (!xs || !y || xs->n_strings < w->node->n_output || xs->n_strings > w->node->n_input) {
+    onnx_problem(w, "it needs a `y`, and `xs` for its inputs and outputs");
+    onnx_targets(w, count, 0, false);
+    return;
+  }
+  const char *value = named_value(w, &y->s);
+  leat_text at = {0};
+  for (size_t i = 0; i < xs->n_strings; i++) {
+    const char *x = named_value(w, &xs->strings[i]), *input = onnx_as_tensor(w, onnx_input(w, i));
+    if (strcmp(x, input) != 0)
+      value = leat_arena_printf(w->arena, "substitute(%s, %s, %s)", value, x, input);
+    leat_text_add(&at, "%s%s", i ? ", " : "", input);
+  }
+  onnx_line(w, "%s = grad(sum(%s), [%s])%s",
+            onnx_targets(w, count, onnx_input(w, 0).data_type, false), value, at.data,
+            count == 1 ? "[0]" : "");
+  leat_text_finish(&at);
+}
+
 static const struct {
   const char *name;
   void (*write)(onnx_writer *w);
@@ -175,6 +208,8 @@ static const struct {
     {"constant", write_constant},
     {"constant_of_shape", write_constant_of_shape},
     {"dequantize", write_dequantize},
+    {"flex_attention", onnx_write_flex_attention},
+    {"gradient", write_gradient},
     {"quantize", write_quantize},
 };
 

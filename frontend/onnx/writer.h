@@ -136,6 +136,7 @@ bool onnx_is_kernel(const onnx_writer *w, const char *name);
 // -- control.c ------------------------------------------------------------------------------------
 
 void onnx_write_if(onnx_writer *w);
+void onnx_write_flex_attention(onnx_writer *w);
 void onnx_write_loop(onnx_writer *w);
 void onnx_write_scan(onnx_writer *w);
 

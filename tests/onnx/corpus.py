@@ -64,7 +64,7 @@ def difference(got, want, element, rtol, atol):
     """What tells `got` from `want`; '' where nothing does."""
     dtype = numpy.dtype(DTYPES.get(element, 'V1'))
     if got.dtype.kind == 'S':  # bytes, as strings of Leat are
-        got = numpy.char.decode(got, 'utf-8')
+        got = numpy.char.decode(got, 'utf-8') if got.size else got.astype('U')
     if got.dtype == 'u1' and dtype == 'V1':  # codes
         got = got.view('V1')
     if got.dtype.kind != dtype.kind or dtype.kind != 'U' and got.dtype != dtype:
