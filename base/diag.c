@@ -39,12 +39,14 @@ struct leat_diag {
   message *latest;    // what a note belongs to; NULL when that was only counted
   uint32_t counts[2]; // of errors and warnings, with those not kept
   uint32_t kept[2];
-  bool mute; // warnings are not taken
+  uint32_t most; // that are kept of each
+  bool mute;     // warnings are not taken
 };
 
 leat_diag *leat_diag_create(leat_arena *arena) {
   leat_diag *diag = leat_new(arena, leat_diag);
   diag->arena = arena;
+  diag->most = KEPT;
   return diag;
 }
 
@@ -130,7 +132,7 @@ static void report(leat_diag *diag, leat_severity level, leat_span span, const c
   diag->latest = NULL;
   if (diag->mute && level == LEAT_SEVERITY_WARNING) return;
   diag->counts[level]++;
-  if (diag->kept[level] >= KEPT) return;
+  if (diag->kept[level] >= diag->most) return;
   message *made = new_message(diag, level, span, format, arguments);
   message *old = said_before(diag, level, span, made->words);
   if (old) {
@@ -181,10 +183,15 @@ uint32_t leat_diag_errors(const leat_diag *diag) {
 }
 
 bool leat_diag_is_full(const leat_diag *diag) {
-  return diag->kept[LEAT_SEVERITY_ERROR] >= KEPT;
+  return diag->kept[LEAT_SEVERITY_ERROR] >= diag->most;
+}
+
+void leat_diag_keep(leat_diag *diag, uint32_t most) {
+  diag->most = most;
 }
 
 void leat_diag_clear(leat_diag *diag) {
+  diag->most = KEPT;
   diag->messages.count = 0;
   diag->latest = NULL;
   memset(diag->counts, 0, sizeof diag->counts);
@@ -240,7 +247,7 @@ leat_withheld *leat_diag_withhold(leat_diag *diag, leat_diag_mark mark, leat_spa
 void leat_diag_tell(leat_diag *diag, const leat_withheld *withheld) {
   for (uint32_t i = 0; i < withheld->items.count; i++) {
     message *m = withheld->items.items[i];
-    if (diag->kept[m->severity] >= KEPT) continue;
+    if (diag->kept[m->severity] >= diag->most) continue;
     diag->kept[m->severity]++;
     m->order = diag->messages.count;
     leat_vec_push(diag->arena, &diag->messages, m);
@@ -340,12 +347,12 @@ static void print_message(const leat_diag *diag, const message *m, leat_text *ou
   print_line(out, s->text, place_of(s, m->span), m->span.end);
 }
 
-// How many there are.
-static uint32_t sort(const leat_diag *diag, message *sorted[2 * KEPT]) {
+static message **sort(const leat_diag *diag) {
   uint32_t count = diag->messages.count;
+  message **sorted = leat_new_array(diag->arena, message *, (size_t)count + 1);
   if (count) memcpy(sorted, diag->messages.items, count * sizeof *sorted);
   qsort(sorted, count, sizeof *sorted, by_place);
-  return count;
+  return sorted;
 }
 
 static leat_problem problem_of(const leat_diag *diag, const message *m) {
@@ -361,8 +368,8 @@ static leat_problem problem_of(const leat_diag *diag, const message *m) {
 
 void leat_diag_each(const leat_diag *diag, void (*take)(void *context, const leat_problem *problem),
                     void *context) {
-  message *sorted[2 * KEPT];
-  uint32_t count = sort(diag, sorted);
+  uint32_t count = diag->messages.count;
+  message **sorted = sort(diag);
   for (uint32_t i = 0; i < count; i++)
     for (const message *m = sorted[i]; m; m = m == sorted[i] ? m->notes : m->next) {
       leat_problem problem = problem_of(diag, m);
@@ -371,8 +378,8 @@ void leat_diag_each(const leat_diag *diag, void (*take)(void *context, const lea
 }
 
 void leat_diag_print(const leat_diag *diag, leat_text *out) {
-  message *sorted[2 * KEPT];
-  uint32_t count = sort(diag, sorted);
+  uint32_t count = diag->messages.count;
+  message **sorted = sort(diag);
   for (uint32_t i = 0; i < count; i++) {
     print_message(diag, sorted[i], out);
     for (message *note = sorted[i]->notes; note; note = note->next) print_message(diag, note, out);

@@ -39,10 +39,9 @@ leat_error *leat_session_begin(leat_session *session) {
 }
 
 static leat_status write_message(leat_session *session, leat_status status) {
-  bool told = session->message.size > 0;
   leat_diag_print(session->diag, &session->message);
   leat_session_tell(session, status);
-  if (status && !told && !leat_diag_errors(session->diag))
+  if (status && !leat_diag_errors(session->diag))
     leat_text_add(&session->message, "error: %s\n",
                   session->error.status ? session->error.message : leat_status_name(status));
   return LEAT_OK;
@@ -370,10 +369,12 @@ leat_status leat_session_extend(leat_session *session, const char *text, size_t 
 // All that stands in its way, so that nobody mends a model bit by bit.
 static leat_status tell_problems(leat_session *session, const char *path,
                                  const leat_imported *imported) {
+  enum { MOST = 1000 };
   const char *problem;
+  leat_diag_keep(session->diag, MOST);
   for (uint32_t i = 0; (problem = imported->importer->problem(imported->model, i)); i++)
-    leat_text_add(&session->message, "error: %s: %s\n", path, problem);
-  return session->message.size ? LEAT_UNSUPPORTED : LEAT_OK;
+    leat_error_at(session->diag, (leat_span){0}, "%s: %s", path, problem);
+  return leat_diag_errors(session->diag) ? LEAT_UNSUPPORTED : LEAT_OK;
 }
 
 // The text that a model file becomes, malloc'ed.

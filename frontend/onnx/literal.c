@@ -119,11 +119,12 @@ onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *
   leat_error error = {0};
   leat_tensor type;
   onnx_value value;
-  if (onnx_literal(w, tensor, name, &value)) return value;
-  if (onnx_tensor_type(tensor, name, &type, &error)) {
+  if (onnx_tensor_check(w->arena, w->model->path, tensor, name, &error) ||
+      onnx_tensor_type(tensor, name, &type, &error)) {
     onnx_problem(w, "%s", error.message);
     return (onnx_value){.text = "0"};
   }
+  if (onnx_literal(w, tensor, name, &value)) return value;
   window_first = window_first && type.rank > 2 && type.dtype != LEAT_str;
   return (onnx_value){.text = load(w, tensor, name, window_first),
                       .data_type = tensor->data_type,

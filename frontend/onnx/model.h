@@ -61,6 +61,10 @@ leat_status onnx_tensor_type(const onnx_tensor *tensor, const char *name, leat_t
 leat_status onnx_tensor_read(leat_arena *arena, const char *path, const onnx_tensor *tensor,
                              const char *name, leat_tensor *out, leat_error *error);
 
+// Whether there is such data, as far as that is known without reading it.
+leat_status onnx_tensor_check(leat_arena *arena, const char *path, const onnx_tensor *tensor,
+                              const char *name, leat_error *error);
+
 // Makes [A, B, …] the shape [..., B, A]; the data, if it is there, is made anew in the arena.
 leat_status onnx_window_first(leat_arena *arena, leat_tensor *tensor, leat_error *error);
 

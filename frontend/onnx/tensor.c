@@ -198,56 +198,103 @@ static bool is_below(const char *location) {
   return *location && *location != '/';
 }
 
-static leat_status read_part(int fd, const char *file, int64_t offset, int64_t size, void *to,
+typedef struct part {
+  const char *file;
+  int64_t offset, size;
+} part;
+
+static leat_status find_part(leat_arena *arena, const char *path, const onnx_tensor *tensor,
+                             const leat_tensor *type, const char *name, part *out,
                              leat_error *error) {
-  struct stat info;
-  if (fstat(fd, &info) || !S_ISREG(info.st_mode))
-    return leat_fail(error, LEAT_IO, "'%s' is no regular file", file);
-  for (int64_t done = 0; done < size;) {
-    size_t rest = (size_t)(size - done), most = 1 << 30;
-    ssize_t got = pread(fd, (char *)to + done, rest < most ? rest : most, offset + done);
+  const char *location = external(tensor, "location"), *slash = strrchr(path, '/');
+  int64_t count = leat_shape_elements(type->rank, type->shape);
+  unsigned bits = onnx_dtype_of(tensor->data_type)->bits;
+  int64_t whole = (int64_t)(((uint64_t)count * bits + 7) / 8);
+  if (!location || !is_below(location))
+    return leat_fail(error, LEAT_INVALID,
+                     "tensor `%s`: its data is in '%s', but only files beside the model are read",
+                     name, location ? location : "");
+  bool numbers = external_number(tensor, "offset", 0, &out->offset) &&
+                 external_number(tensor, "length", whole, &out->size);
+  if (!numbers || out->size != whole || out->offset > INT64_MAX - whole)
+    return wrong_size(name, error);
+  out->file =
+      slash ? leat_arena_printf(arena, "%.*s/%s", (int)(slash - path), path, location) : location;
+  return LEAT_OK;
+}
+
+static leat_status read_part(int fd, const part *from, char *to, leat_error *error) {
+  enum { MOST = 1 << 30 };
+  for (int64_t done = 0; done < from->size;) {
+    int64_t rest = from->size - done;
+    ssize_t got = pread(fd, to + done, (size_t)(rest < MOST ? rest : MOST), from->offset + done);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return leat_fail(error, LEAT_IO, "cannot read '%s': %s", file, strerror(errno));
-    if (!got) return leat_fail(error, LEAT_INVALID, "'%s' is shorter than the model says", file);
+    if (got < 0)
+      return leat_fail(error, LEAT_IO, "cannot read '%s': %s", from->file, strerror(errno));
+    if (!got) return leat_fail(error, LEAT_INVALID, "'%s' changed while it was read", from->file);
     done += got;
   }
   return LEAT_OK;
 }
 
+// The open file, which has the part: a model may say any size.
+static leat_status open_part(const part *from, int *out, leat_error *error) {
+  struct stat info;
+  *out = open(from->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (*out < 0)
+    return leat_fail(error, LEAT_IO, "cannot read '%s': %s", from->file, strerror(errno));
+  leat_status status = LEAT_OK;
+  if (fstat(*out, &info) || !S_ISREG(info.st_mode))
+    status = leat_fail(error, LEAT_IO, "'%s' is no regular file", from->file);
+  else if (info.st_size < from->offset + from->size)
+    status = leat_fail(error, LEAT_INVALID, "'%s' is shorter than the model says", from->file);
+  if (status) close(*out);
+  return status;
+}
+
 static leat_status read_external(leat_arena *arena, const char *path, const onnx_tensor *tensor,
                                  const onnx_dtype *dtype, const char *name, leat_tensor *out,
                                  leat_error *error) {
-  const char *location = external(tensor, "location"), *slash = strrchr(path, '/');
-  int64_t count = leat_shape_elements(out->rank, out->shape), offset, size;
-  int64_t whole = (int64_t)(((uint64_t)count * dtype->bits + 7) / 8);
-  if (!location || !is_below(location))
-    return leat_fail(error, LEAT_INVALID,
-                     "tensor `%s`: its data is in '%s', but only files beside the model are read",
-                     name, location ? location : "");
-  bool numbers = external_number(tensor, "offset", 0, &offset) &&
-                 external_number(tensor, "length", whole, &size);
-  if (!numbers || size != whole || offset > INT64_MAX - size) return wrong_size(name, error);
-  const char *file =
-      slash ? leat_arena_printf(arena, "%.*s/%s", (int)(slash - path), path, location) : location;
-  void *bytes = leat_arena_try_alloc(arena, (size_t)size + 1);
-  if (!bytes) return leat_fail(error, LEAT_MEMORY, "no memory for tensor `%s`", name);
-  int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return leat_fail(error, LEAT_IO, "cannot read '%s': %s", file, strerror(errno));
-  leat_status status = read_part(fd, file, offset, size, bytes, error);
+  part from;
+  int fd;
+  LEAT_TRY(find_part(arena, path, tensor, out, name, &from, error));
+  LEAT_TRY(open_part(&from, &fd, error));
+  void *bytes = leat_arena_try_alloc(arena, (size_t)from.size + 1);
+  leat_status status = bytes ? read_part(fd, &from, bytes, error)
+                             : leat_fail(error, LEAT_MEMORY, "no memory for tensor `%s`", name);
   close(fd);
   LEAT_TRY(status);
-  return read_raw(arena, bytes, (size_t)size, dtype, name, out, error);
+  return read_raw(arena, bytes, (size_t)from.size, dtype, name, out, error);
 }
 
-leat_status onnx_tensor_read(leat_arena *arena, const char *path, const onnx_tensor *tensor,
+leat_status onnx_tensor_check(leat_arena *arena, const char *path, const onnx_tensor *tensor,
+                              const char *name, leat_error *error) {
+  leat_tensor type;
+  part from;
+  int fd;
+  LEAT_TRY(onnx_tensor_type(tensor, name, &type, error));
+  if (tensor->data_location != ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) return LEAT_OK;
+  LEAT_TRY(find_part(arena, path, tensor, &type, name, &from, error));
+  LEAT_TRY(open_part(&from, &fd, error));
+  close(fd);
+  return LEAT_OK;
+}
+
+static leat_status read_data(leat_arena *arena, const char *path, const onnx_tensor *tensor,
                              const char *name, leat_tensor *out, leat_error *error) {
-  LEAT_TRY(onnx_tensor_type(tensor, name, out, error));
   const onnx_dtype *dtype = onnx_dtype_of(tensor->data_type);
   if (tensor->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
     return read_external(arena, path, tensor, dtype, name, out, error);
   if (tensor->has_raw_data)
     return read_raw(arena, tensor->raw_data.data, tensor->raw_data.len, dtype, name, out, error);
   return read_list(arena, tensor, dtype, name, out, error);
+}
+
+leat_status onnx_tensor_read(leat_arena *arena, const char *path, const onnx_tensor *tensor,
+                             const char *name, leat_tensor *out, leat_error *error) {
+  LEAT_TRY(onnx_tensor_type(tensor, name, out, error));
+  LEAT_TRY(read_data(arena, path, tensor, name, out, error));
+  return out->data ? LEAT_OK : reserve(arena, out, name, error); // no elements
 }
 
 // -- The order of axes ----------------------------------------------------------------------------
