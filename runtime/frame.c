@@ -51,12 +51,20 @@ void leat_frame_clear(leat_frame *frame) {
     leat_string_heap_clear(&frame->heaps[i]);
 }
 
+void leat_frame_lend(leat_frame *frame, void *memory, size_t size) {
+  if (!frame->lent.memory) free(frame->arenas[0].memory);
+  frame->arenas[0] = (leat_block){0};
+  frame->lent = (leat_block){memory, size};
+  frame->resolved = false;
+}
+
 void leat_frame_finish(leat_frame *frame) {
   if (!frame->program) return;
   const leat_image *image = frame->program->image;
   for (uint64_t i = 0; i <= image->regions.count; i++) leat_string_heap_finish(&frame->heaps[i]);
   for (uint64_t i = 0; i < image->fetches.count; i++) free(frame->fetch_copies[i]);
   for (uint64_t i = 0; i < image->feeds.count; i++) free(frame->feed_copies[i]);
+  leat_frame_lend(frame, NULL, 0);
   for (uint64_t i = 0; i < image->arenas.count; i++) free(frame->arenas[i].memory);
   for (uint64_t i = 0; i < image->grown.count; i++) free(frame->grown[i].block.memory);
   pthread_mutex_destroy(&frame->lock);

@@ -54,6 +54,7 @@ typedef struct leat_frame {
   const leat_image_claim **refusals; // of each region's table: what of it, or of one around it,
                                      // does not hold; NULL: it may begin
   leat_block *arenas;
+  leat_block lent; // the client's memory for the first arena; NULL: it is allocated
   leat_grown *grown;
   leat_slot *buffers;
   leat_arg *args;
@@ -115,6 +116,8 @@ LEAT_MUST_USE leat_status leat_frame_bind(leat_frame *frame, uint32_t dim, int64
                                           const leat_frame_limits *limits, leat_error *error);
 
 // frame.c
+// The first arena is the client's memory from now on; NULL: it is allocated.
+void leat_frame_lend(leat_frame *frame, void *memory, size_t size);
 void leat_frame_clear(leat_frame *frame);   // nobody needs the strings of the last step
 void leat_frame_release(leat_frame *frame); // frees all arenas but the first: the step has ended
 // Lets the arguments point at the client's memory; data NULL: at the fallback. The tensor's type

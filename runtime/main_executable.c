@@ -6,6 +6,7 @@
 #include "base/name.h"
 #include "runtime/feed.h"
 #include "runtime/format.h"
+#include "runtime/main_report.h"
 #include "runtime/main_saving.h"
 
 #include <errno.h>
@@ -28,6 +29,8 @@ typedef struct program {
   const leat_executable_saving *saving; // NULL: there are no variables
   leat_saving_options files;
   int steps;  // how often it runs
+  bool bench; // and what that takes is shown; steps 0: as often as a second allows
+  bool help, info;
   bool usage; // an error now is one of the command line
   leat_error error;
 } program;
@@ -50,7 +53,8 @@ static void print_entries(const program *p) {
     printf("  %s\n", leat_model_entry_name(p->model, e));
     print_about(leat_model_entry_about(p->model, e), "      ");
   }
-  printf("\n%s ENTRY --help says what an entry takes and gives.\n", p->name);
+  printf("\n%s ENTRY --help says what an entry takes and gives, %s --info what all this is.\n",
+         p->name, p->name);
 }
 
 static void print_ports(const program *p) {
@@ -75,8 +79,10 @@ static void print_help(const program *p) {
          "  --feed NAME=@FILE.npy  or from a file\n"
          "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
          "  --steps N              runs N times, shows the last results\n"
+         "  --bench [N]            runs N times, or for a second, shows what a run takes\n"
          "  --threads N            at most so many threads (default: the cores)\n"
          "%s"
+         "  --info                 what this is made of\n"
          "  --help                 this text\n",
          p->saving
              ? "  --restore FILE         begins with the variables of a safetensors file\n"
@@ -163,21 +169,30 @@ static leat_status show_results(program *p) {
   return LEAT_OK;
 }
 
+static leat_status run_steps(program *p) {
+  for (int i = 0; i < p->steps && !(i && p->saving && p->saving->is_stopped()); i++)
+    LEAT_TRY(leat_model_run(p->model, p->entry, p->feeds, p->fetches));
+  return LEAT_OK;
+}
+
 // What was computed is saved before anything else can fail.
 static leat_status run(program *p) {
   const leat_executable_saving *saving = p->saving;
   LEAT_TRY(begin(p));
-  for (int i = 0; i < p->steps && !(i && saving && saving->is_stopped()); i++)
-    LEAT_TRY(from_model(p, leat_model_run(p->model, p->entry, p->feeds, p->fetches)));
+  LEAT_TRY(from_model(p, p->bench
+                             ? leat_bench_run(p->model, p->entry, p->steps, p->feeds, p->fetches)
+                             : run_steps(p)));
   leat_status saved = saving ? saving->end(p->model, &p->files, &p->error) : LEAT_OK;
   if (saved == LEAT_ABORTED) return saved;
-  leat_status shown = show_results(p);
+  leat_status shown = p->bench ? LEAT_OK : show_results(p);
   return saved ? saved : shown;
 }
 
 enum {
   OPTION_FEED = 256,
   OPTION_STEPS,
+  OPTION_BENCH,
+  OPTION_INFO,
   OPTION_THREADS,
   OPTION_RESTORE,
   OPTION_PARTIAL,
@@ -187,6 +202,8 @@ enum {
 };
 static const struct option options[] = {{"feed", required_argument, NULL, OPTION_FEED},
                                         {"steps", required_argument, NULL, OPTION_STEPS},
+                                        {"bench", optional_argument, NULL, OPTION_BENCH},
+                                        {"info", no_argument, NULL, OPTION_INFO},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
                                         {"restore", required_argument, NULL, OPTION_RESTORE},
                                         {"partial", no_argument, NULL, OPTION_PARTIAL},
@@ -205,17 +222,31 @@ static bool take_number(const char *program, const char *option, int most, int *
   return false;
 }
 
+// The next option, or -1. The word behind --bench is its number, if it is one.
+static int next_option(int argc, char **argv) {
+  int option = getopt_long(argc, argv, "o:", options, NULL);
+  bool number = optind < argc && *argv[optind] >= '0' && *argv[optind] <= '9';
+  if (option == OPTION_BENCH && !optarg && number) optarg = argv[optind++];
+  return option;
+}
+
 // What the model is made with, the rest needs the model: two walks. False: a mistake, which was
 // shown.
 static bool take_model_options(program *p, leat_model_options *out, int argc, char **argv) {
   bool fine = true;
   opterr = 1;
   optind = 1;
-  for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
+  for (int option; (option = next_option(argc, argv)) != -1;) {
     if (option == '?') fine = false;
     if (option == OPTION_OVERWRITE) out->overwrite = true;
     if (option == OPTION_THREADS) fine &= take_number(argv[0], "threads", 1024, &out->threads);
     if (option == OPTION_STEPS) fine &= take_number(argv[0], "steps", INT_MAX, &p->steps);
+    if (option == OPTION_HELP) p->help = true;
+    if (option == OPTION_INFO) p->info = true;
+    if (option != OPTION_BENCH) continue;
+    p->bench = true;
+    p->steps = 0;
+    if (optarg) fine &= take_number(argv[0], "bench", INT_MAX, &p->steps);
   }
   if (optind < argc) {
     fprintf(stderr, "%s: what is `%s`?\n", argv[0], argv[optind]);
@@ -224,14 +255,10 @@ static bool take_model_options(program *p, leat_model_options *out, int argc, ch
   return fine;
 }
 
-static leat_status take_options(program *p, int argc, char **argv, bool *out_help) {
+static leat_status take_options(program *p, int argc, char **argv) {
+  if (p->entry < 0) return leat_fail(&p->error, LEAT_INVALID, "which entry? --help lists them");
   optind = 1;
-  for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;)
-    if (option == OPTION_HELP) *out_help = true;
-  if (p->entry < 0 && !*out_help)
-    return leat_fail(&p->error, LEAT_INVALID, "which entry? --help lists them");
-  optind = 1;
-  for (int option; (option = getopt_long(argc, argv, "o:", options, NULL)) != -1;) {
+  for (int option; (option = next_option(argc, argv)) != -1;) {
     switch (option) {
     case OPTION_FEED: LEAT_TRY(take_feed(p, optarg)); break;
     case 'o': LEAT_TRY(take_output(p, optarg)); break;
@@ -273,14 +300,14 @@ static void finish(program *p) {
 }
 
 static leat_status act(program *p, int argc, char **argv) {
-  bool help = false;
+  if (p->help) print_help(p);
+  if (p->info) leat_info_print(p->model);
+  if (p->help || p->info) return LEAT_OK;
   LEAT_TRY(prepare(p));
   p->usage = true;
-  LEAT_TRY(take_options(p, argc, argv, &help));
+  LEAT_TRY(take_options(p, argc, argv));
   p->usage = false;
-  if (!help) return run(p);
-  print_help(p);
-  return LEAT_OK;
+  return run(p);
 }
 
 // entry NULL: none is named.

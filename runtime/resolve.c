@@ -102,6 +102,12 @@ static leat_status check_memory(const leat_frame *frame, uint64_t more, uint64_t
                    (unsigned long long)needed, (unsigned long long)most);
 }
 
+static leat_status check_lent(const leat_frame *frame, uint64_t needed, leat_error *error) {
+  if (needed <= frame->lent.size) return LEAT_OK;
+  return leat_fail(error, LEAT_MEMORY, "a run takes %llu bytes, and the memory lent to it has %zu",
+                   (unsigned long long)needed, frame->lent.size);
+}
+
 static leat_status resolve_arenas(leat_frame *frame, const leat_scope *scope,
                                   const leat_frame_limits *limits, leat_error *error) {
   const leat_view *view = &frame->program->view;
@@ -112,8 +118,13 @@ static leat_status resolve_arenas(leat_frame *frame, const leat_scope *scope,
     int64_t size = arena_size(frame, i);
     if (!frame->formula_known[view->arenas[i].size]) continue;
     if (block->memory && (uint64_t)size <= block->size) continue;
-    block->size = 0;
-    LEAT_TRY(leat_frame_reallocate(&block->memory, (uint64_t)size, error));
+    if (i == 0 && frame->lent.memory) {
+      LEAT_TRY(check_lent(frame, (uint64_t)size, error));
+      block->memory = frame->lent.memory;
+    } else {
+      block->size = 0;
+      LEAT_TRY(leat_frame_reallocate(&block->memory, (uint64_t)size, error));
+    }
     block->size = (uint64_t)size;
   }
   return LEAT_OK;

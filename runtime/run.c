@@ -74,6 +74,11 @@ void leat_run_release(leat_run *run) {
   pthread_mutex_unlock(&executor->lock);
 }
 
+void leat_run_lend(leat_run *run, void *memory, size_t size) {
+  for (uint32_t p = 0; p < run->executor->part_count; p++)
+    leat_frame_lend(&run->frames[p], memory, size);
+}
+
 uint64_t leat_run_memory(const leat_run *run) {
   uint64_t bytes = 0;
   for (uint32_t p = 0; p < run->executor->part_count; p++) {

@@ -194,6 +194,9 @@ LEAT_MUST_USE leat_status leat_executor_bind(const leat_executor *executor,
 
 // A run and its memory from the executor's pool, or a new one; NULL: no memory.
 leat_run *leat_run_acquire(leat_executor *executor);
+// The values of its runs lie in the client's memory from now on, but those of a size that only the
+// run knows; NULL: in its own. 64-byte aligned.
+void leat_run_lend(leat_run *run, void *memory, size_t size);
 void leat_run_release(leat_run *run); // NULL is fine; what it fetched is invalid then
 
 // Bytes of the memory that the run computes in, as far as it is known before a run.

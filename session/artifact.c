@@ -302,6 +302,7 @@ static leat_status resolve(leat_artifact *a, const leat_step_spec *specs) {
   for (uint32_t i = 0; i < a->step_count; i++) {
     leat_artifact_step *step = &a->steps[i];
     step->c_inputs = leat_c_name(&scope, leat_arena_printf(a->arena, "%s_inputs", step->c_name));
+    step->c_memory = leat_c_name(&scope, leat_arena_printf(a->arena, "%s_memory", step->c_name));
     step->c_outputs = leat_c_name(&scope, leat_arena_printf(a->arena, "%s_outputs", step->c_name));
   }
   if (a->options->vars) return LEAT_OK;

@@ -12,7 +12,7 @@
 typedef struct leat_artifact_step {
   const char *name; // "train+eval"
   // In the header, behind the artifact's name: its function, and the structs of what that takes.
-  const char *c_name, *c_inputs, *c_outputs;
+  const char *c_name, *c_inputs, *c_outputs, *c_memory;
   const char *about; // its documentation
   leat_request request;
   leat_driver driver;

@@ -195,18 +195,23 @@ static void add_about(header *h, const leat_artifact_step *step) {
   }
 }
 
+static void open_function(header *h, const char *name, const leat_artifact_step *step,
+                          const fields *feeds, const char *gives) {
+  int indent = (int)(strlen(h->name) + strlen(name)) + 2;
+  add(h, "LEAT_MUST_USE static inline leat_status\n%s_%s(%s_model *model", h->name, name, h->name);
+  if (feeds->count) add(h, ",\n%*sconst %s_%s *inputs", indent, "", h->name, step->c_inputs);
+  if (gives) add(h, ",\n%*s%s", indent, "", gives);
+  add(h, ") {\n");
+  if (feeds->count) add(h, "  leat_tensor feeds[%zu];\n", feeds->count);
+}
+
 static void add_function(header *h, uint32_t number, const leat_artifact_step *step,
                          const fields *feeds, const fields *fetches) {
   bool may_lack = needs_none(feeds);
   add_about(h, step);
   if (feeds->count && may_lack) add(h, "// `inputs` NULL: all have their defaults.\n");
-  int indent = (int)(strlen(h->name) + strlen(step->c_name)) + 2;
-  add(h, "LEAT_MUST_USE static inline leat_status\n%s_%s(%s_model *model", h->name, step->c_name,
-      h->name);
-  if (feeds->count) add(h, ",\n%*sconst %s_%s *inputs", indent, "", h->name, step->c_inputs);
-  if (fetches->count) add(h, ",\n%*s%s_%s *outputs", indent, "", h->name, step->c_outputs);
-  add(h, ") {\n");
-  if (feeds->count) add(h, "  leat_tensor feeds[%zu];\n", feeds->count);
+  const char *gives = leat_arena_printf(h->arena, "%s_%s *outputs", h->name, step->c_outputs);
+  open_function(h, step->c_name, step, feeds, fetches->count ? gives : NULL);
   if (fetches->count) add(h, "  leat_tensor fetches[%zu];\n", fetches->count);
   add(h, "  leat_status status;\n");
   for (size_t i = 0; i < feeds->count; i++) add_feed(h, i, &feeds->items[i], may_lack);
@@ -216,6 +221,23 @@ static void add_function(header *h, uint32_t number, const leat_artifact_step *s
   for (uint32_t i = 0; i < fetches->dims.count; i++) add_extent(h, fetches, fetches->dims.items[i]);
   for (size_t i = 0; i < fetches->count; i++) add_fetch(h, i, &fetches->items[i]);
   add(h, "  return status;\n}\n");
+}
+
+// How much a run needs that computes in the caller's memory (leat_model_lend).
+static void add_memory(header *h, uint32_t number, const leat_artifact_step *step,
+                       const leat_view *view, const fields *feeds) {
+  uint32_t size = view->arenas[0].size;
+  int64_t bytes;
+  add(h, "\n// The memory that a run needs which computes in the caller's (leat_model_lend).\n");
+  if (leat_formula_is_constant(view, size) && leat_formula_value(view, size, NULL, &bytes)) {
+    add(h, "#define %s_%s ((size_t)%lld)\n", h->name, step->c_memory,
+        (long long)((bytes + 63) & ~(int64_t)63));
+    return;
+  }
+  open_function(h, step->c_memory, step, feeds, "size_t *out");
+  for (size_t i = 0; i < feeds->count; i++) add_feed(h, i, &feeds->items[i], needs_none(feeds));
+  add(h, "  return leat_model_memory(model, %u, %s, out);\n}\n", number,
+      feeds->count ? "feeds" : "0");
 }
 
 static leat_status add_step(header *h, uint32_t number) {
@@ -231,6 +253,7 @@ static leat_status add_step(header *h, uint32_t number) {
   add_struct(h, step->c_inputs, &feeds);
   add_struct(h, step->c_outputs, &fetches);
   add_function(h, number, step, &feeds, &fetches);
+  add_memory(h, number, step, &view, &feeds);
   return LEAT_OK;
 }
 

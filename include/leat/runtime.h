@@ -78,6 +78,16 @@ bool leat_model_feed_has_fallback(const leat_model *model, int entry, int i);
 LEAT_MUST_USE leat_status leat_model_run(leat_model *model, int entry, const leat_tensor *feeds,
                                          leat_tensor *fetches);
 
+// The memory that runs compute in is the model's, which takes what the largest run so far needed
+// and keeps it, so that a run allocates nothing; or the caller's, which all entries use, and which
+// is 64-byte aligned: NULL gives it back. leat_model_memory says how much a run with feeds of these
+// shapes needs; their data is not read. (Values of a size that only the run knows, strings that it
+// makes, and what is fetched of feeds and variables still are the model's.) A run that needs more
+// than it was lent answers LEAT_MEMORY.
+LEAT_MUST_USE leat_status leat_model_memory(leat_model *model, int entry, const leat_tensor *feeds,
+                                            size_t *out);
+LEAT_MUST_USE leat_status leat_model_lend(leat_model *model, void *memory, size_t size);
+
 // A tensor over data that is only read.
 static inline leat_tensor leat_tensor_over(leat_dtype dtype, int32_t rank, const void *data) {
   leat_tensor tensor;

@@ -1,0 +1,77 @@
+#include "runtime/main_report.h"
+
+#include "leat/leat.h"
+#include "runtime/model.h"
+#include "runtime/signal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// -- What it is -----------------------------------------------------------------------------------
+
+static void print_entry(const leat_model *model, int e) {
+  printf("%s\n", leat_model_entry_name(model, e));
+  for (int i = 0; i < leat_model_feed_count(model, e); i++)
+    printf("  feed %s: %s%s\n", leat_model_feed_name(model, e, i),
+           leat_model_feed_type(model, e, i),
+           leat_model_feed_has_fallback(model, e, i) ? " (has a default)" : "");
+  for (int i = 0; i < leat_model_fetch_count(model, e); i++)
+    printf("  result %s: %s\n", leat_model_fetch_name(model, e, i),
+           leat_model_fetch_type(model, e, i));
+  const leat_view *view = &model->entries[e].program->view;
+  const char *last = "", *levels = leat_view_text(view, view->image->levels);
+  if (*levels) printf("  cpu %s\n", levels);
+  for (uint32_t i = 0; i < view->image->files.count; i++) {
+    const char *file = leat_view_text(view, view->files[i].file);
+    if (strcmp(file, last) != 0) printf("  file %s\n", file);
+    last = file;
+  }
+  printf("  constants: %llu bytes\n", (unsigned long long)view->image->data.count);
+}
+
+void leat_info_print(const leat_model *model) {
+  int64_t bytes = 0;
+  int variables = leat_model_variable_count(model);
+  printf("made with Leat %s\n", LEAT_VERSION);
+  for (int e = 0; e < leat_model_entry_count(model); e++) print_entry(model, e);
+  for (int i = 0; i < variables; i++) {
+    leat_variable_info info;
+    leat_store_info(model->store, (size_t)i, &info);
+    leat_tensor value = {.dtype = info.dtype, .rank = info.rank};
+    memcpy(value.shape, info.shape, sizeof value.shape);
+    bytes += leat_tensor_bytes(&value);
+    printf("variable %s: %s\n", info.name, leat_model_variable_type(model, i));
+  }
+  if (variables) printf("variables: %lld bytes\n", (long long)bytes);
+}
+
+// -- How fast it is -------------------------------------------------------------------------------
+
+static int ascending(const void *a, const void *b) {
+  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+  return (x > y) - (x < y);
+}
+
+leat_status leat_bench_run(leat_model *model, int entry, int runs, const leat_tensor *feeds,
+                           leat_tensor *fetches) {
+  enum { MOST = 1000000 };
+  int most = runs ? runs : MOST, count = 0;
+  int64_t *times = malloc((size_t)most * sizeof *times);
+  if (!times) return leat_fail(&model->error, LEAT_MEMORY, "no memory for %d times", most);
+  leat_status status = leat_model_run(model, entry, feeds, fetches);
+  int64_t end = leat_clock_after(1), begin = leat_clock();
+  while (!status && count < most && (runs || count == 0 || begin < end)) {
+    status = leat_model_run(model, entry, feeds, fetches);
+    int64_t now = leat_clock();
+    times[count++] = now - begin;
+    begin = now;
+  }
+  qsort(times, (size_t)count, sizeof *times, ascending);
+#define MS(part) ((double)times[(int64_t)(count - 1) * (part) / 100] * 1e-6)
+  if (!status)
+    printf("%d runs: median %.4f ms, p10 %.4f, p90 %.4f, least %.4f, most %.4f\n", count, MS(50),
+           MS(10), MS(90), MS(0), MS(100));
+#undef MS
+  free(times);
+  return status;
+}
