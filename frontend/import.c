@@ -17,6 +17,11 @@ typedef struct format {
 static const format formats[] = {
     // ModelProto: 1 ir_version, 2 and 3 producer, 4 domain, 5 version, 6 doc, 7 graph, 8 opset.
     {"onnx", ".onnx", "-02220222-----2-----2----22", 7},
+    // TensorFlow's GraphDef: 1 node, 2 library, 3 version, 4 versions; SavedModel: 1 version, 2
+    // meta graphs; MetaGraphDef: 1 about it, 2 graph, 3 saver, 4 collections, 5 signatures.
+    {"graphdef", ".pb", "-2202", 1},
+    {"graphdef", ".pbtxt", "-02", 2},
+    {"graphdef", ".meta", "-2222222", 2},
 };
 
 typedef struct wire {

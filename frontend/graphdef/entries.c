@@ -1,0 +1,348 @@
+// What of a graph is run. A meta graph's signatures are entries. Of a graph without any, `main`
+// gives its leaves, the outputs that no node takes; and each leaf that changes something, as the
+// operation that trains, is an entry by itself, which gives those leaves too that need no more fed.
+#include "frontend/graphdef/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct port {
+  const char *name; // as the text has it, without quotes
+  tf_edge edge;
+} port;
+
+typedef struct entry {
+  const char *name;
+  leat_vec(port) params, results;
+  leat_vec(uint32_t) targets; // what is run besides
+  bool training;
+} entry;
+
+static bool is_placeholder(const tf_node *node) {
+  return node->def &&
+         (strcmp(node->def->op, "Placeholder") == 0 || strcmp(node->def->op, "PlaceholderV2") == 0);
+}
+
+static bool find_port(tf_writer *w, const char *name, tf_edge *out) {
+  const char *node = name;
+  *out = (tf_edge){.port = tf_split_input(w->arena, name, &node)};
+  const tf_node *found = leat_bytes_map_get(&w->graph->by_name, node, strlen(node));
+  if (found) out->node = (uint32_t)(found - w->graph->nodes);
+  return found;
+}
+
+// -- An entry as text -----------------------------------------------------------------------------
+
+// The type of a placeholder; one without a shape is a scalar.
+static const char *placeholder_type(tf_writer *w, const tf_node *node) {
+  leat_tensor type = {0};
+  const tf_attr *a = tf_attribute(node, "shape");
+  const Tensorflow__TensorShapeProto *shape =
+      a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE ? a->shape : NULL;
+  w->node = node;
+  if (!tf_dtype(tf_type(node, "dtype"), &type.dtype))
+    tf_refuse(w, "is of a data type that Leat lacks");
+  if (shape && shape->n_dim > LEAT_MAX_RANK)
+    tf_refuse(w, "has %zu axes; at most %d are supported", shape->n_dim, LEAT_MAX_RANK);
+  for (size_t i = 0; shape && i < shape->n_dim && i < LEAT_MAX_RANK; i++)
+    type.shape[type.rank++] = shape->dim[i]->size;
+  w->node = NULL;
+  return tf_type_text(w, &type);
+}
+
+static void reserve(tf_writer *w, const char *name) {
+  leat_bytes_map_set(&w->taken, name, strlen(name), w);
+}
+
+static void write_params(tf_writer *w, const entry *e, leat_text *out) {
+  for (uint32_t i = 0; i < e->params.count; i++) {
+    const port *p = &e->params.items[i];
+    const char *name = tf_written(w, p->name);
+    const tf_node *node = &w->graph->nodes[p->edge.node];
+    leat_text_add(out, "%s%s: %s", i ? ", " : "", name, placeholder_type(w, node));
+    tf_value value = {.text = name, .data_type = tf_type(node, "dtype")};
+    w->scope->values[p->edge.node] =
+        (tf_values){leat_arena_memdup(w->arena, &value, sizeof value), 1};
+  }
+}
+
+static void mark_entry(const tf_writer *w, const entry *e, bool *needed) {
+  for (uint32_t i = 0; i < e->results.count; i++)
+    tf_mark(w->graph, e->results.items[i].edge.node, needed);
+  for (uint32_t i = 0; i < e->targets.count; i++) tf_mark(w->graph, e->targets.items[i], needed);
+}
+
+static void write_results(tf_writer *w, const entry *e, leat_text *out) {
+  for (uint32_t i = 0; i < e->results.count; i++) {
+    const port *p = &e->results.items[i];
+    const char *name = tf_written(w, p->name);
+    const char *text = tf_as_tensor(w, tf_edge_value(w, &p->edge));
+    leat_text_add(out, "%s%s", i ? ", " : " -> (", name);
+    bool param = false;
+    for (uint32_t k = 0; k < e->params.count; k++)
+      param = param || strcmp(e->params.items[k].name, p->name) == 0;
+    if (strcmp(name, text) != 0 && !param) tf_line(w, "%s = identity(%s)", name, text);
+  }
+  if (e->results.count) leat_text_add_string(out, ")");
+}
+
+// A node that is a result under its own name keeps it; others leave it alone.
+static void reserve_names(tf_writer *w, const entry *e) {
+  for (uint32_t i = 0; i < e->params.count; i++) reserve(w, e->params.items[i].name);
+  for (uint32_t i = 0; i < e->results.count; i++) {
+    const port *p = &e->results.items[i];
+    const char *own = w->graph->nodes[p->edge.node].def->name;
+    const char *name = p->edge.port ? leat_arena_printf(w->arena, "%s:%u", own, p->edge.port) : own;
+    if (strcmp(p->name, name) != 0) reserve(w, p->name);
+  }
+}
+
+// Which variables are declared before an entry is written: what it declares goes with it when it
+// cannot be.
+static bool *declared(const tf_writer *w) {
+  bool *flags = leat_new_array(w->arena, bool, w->all.count + 1);
+  for (uint32_t i = 0; i < w->all.count; i++) flags[i] = w->all.items[i]->declared;
+  return flags;
+}
+
+static void put_back(tf_writer *w, const bool *flags, size_t head) {
+  for (uint32_t i = 0; i < w->all.count; i++) {
+    tf_variable *v = w->all.items[i];
+    v->declared = flags[i];
+    v->refused = v->refused && flags[i];
+    if (!flags[i]) v->type = (leat_tensor){0};
+  }
+  w->head.size = head;
+}
+
+// What cannot be said is an error of the entry, which others do without.
+static void write_refused(tf_writer *w, const char *name, leat_text *out) {
+  leat_text_add(out, "\nentry %s() {\n", name);
+  for (uint32_t i = 0; i < w->refused.count; i++)
+    leat_text_add(out, "  static_assert(false, %s)\n",
+                  tf_quote(w, w->refused.items[i], strlen(w->refused.items[i])));
+  leat_text_add_string(out, "}\n");
+}
+
+static void write_entry(tf_writer *w, const entry *e, leat_text *out) {
+  bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1);
+  tf_scope scope = {.block = w->graph, .prefix = ""};
+  leat_text params = {0}, results = {0};
+  scope.values = leat_new_array(w->arena, tf_values, w->graph->count + 1);
+  const bool *flags = declared(w);
+  size_t head_size = w->head.size;
+  tf_aside aside = tf_step_aside(w);
+  w->scope = &scope;
+  w->refused.count = 0;
+  reserve_names(w, e);
+  write_params(w, e, &params);
+  mark_entry(w, e, needed);
+  tf_write_nodes(w, needed);
+  write_results(w, e, &results);
+  w->scope = NULL;
+  leat_text lines = tf_step_back(w, aside);
+  const char *body = tf_take(w, &lines), *head = tf_take(w, &params), *tail = tf_take(w, &results);
+  const char *name = tf_written(w, e->name);
+  if (w->refused.count) {
+    put_back(w, flags, head_size);
+    write_refused(w, name, out);
+    return;
+  }
+  leat_text_add(out, "\nentry %s(%s)%s%s {\n%s}\n", name, head, e->training ? " training" : "",
+                tail, body);
+}
+
+// -- Signatures -----------------------------------------------------------------------------------
+
+static int by_key(const void *a, const void *b) {
+  return strcmp((*(Tensorflow__TensorInfoEntry *const *)a)->key,
+                (*(Tensorflow__TensorInfoEntry *const *)b)->key);
+}
+
+// The tensors that a signature names, by their keys.
+static bool add_ports(tf_writer *w, Tensorflow__TensorInfoEntry **infos, size_t count, entry *e,
+                      bool inputs) {
+  if (count) qsort(infos, count, sizeof *infos, by_key);
+  for (size_t i = 0; i < count; i++) {
+    port p = {.name = infos[i]->key};
+    const char *name = infos[i]->value ? infos[i]->value->name : "";
+    if (!find_port(w, name, &p.edge)) {
+      leat_vec_push(w->arena, &w->model->problems,
+                    leat_arena_printf(w->arena, "signature `%s`: `%s` is `%s`, which is no node",
+                                      e->name, infos[i]->key, name));
+      return false;
+    }
+    if (!inputs)
+      leat_vec_push(w->arena, &e->results, p);
+    else if (is_placeholder(&w->graph->nodes[p.edge.node]))
+      leat_vec_push(w->arena, &e->params, p);
+  }
+  return true;
+}
+
+// Whether the entry changes variables.
+static bool trains(const tf_writer *w, const entry *e) {
+  bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1), found = false;
+  mark_entry(w, e, needed);
+  for (uint32_t i = 0; i < w->graph->count; i++) {
+    const tf_node *node = &w->graph->nodes[i];
+    bool shows = node->def && (!strcmp(node->def->op, "Print") || !strcmp(node->def->op, "Assert"));
+    found = found || (needed[i] && node->effect && !shows);
+  }
+  return found;
+}
+
+static void write_signatures(tf_writer *w, leat_text *out) {
+  const Tensorflow__MetaGraphDef *meta = w->model->meta;
+  for (size_t i = 0; meta && i < meta->n_signature_def; i++) {
+    const Tensorflow__SignatureDef *s = meta->signature_def[i]->value;
+    entry e = {.name = meta->signature_def[i]->key};
+    if (!s || !strncmp(e.name, "__", 2)) continue; // what TensorFlow itself runs
+    if (!add_ports(w, s->inputs, s->n_inputs, &e, true) ||
+        !add_ports(w, s->outputs, s->n_outputs, &e, false))
+      continue;
+    e.training = trains(w, &e);
+    write_entry(w, &e, out);
+  }
+}
+
+// -- Leaves and targets ---------------------------------------------------------------------------
+
+enum { MOST_LEAVES = 2000 };
+
+typedef struct leaf {
+  uint32_t node;
+  bool *needed;
+  bool effect, initial, saves;
+} leaf;
+
+static leaf look_at(tf_writer *w, uint32_t node) {
+  const tf_block *block = w->graph;
+  leaf found = {node, leat_new_array(w->arena, bool, block->count + 1), false, true, false};
+  bool assigns = false;
+  tf_mark(block, node, found.needed);
+  for (uint32_t i = 0; i < block->count; i++) {
+    if (!found.needed[i]) continue;
+    const char *op = block->nodes[i].def->op;
+    bool saves = !strncmp(op, "Save", 4) || !strncmp(op, "Restore", 7);
+    bool initial = tf_initialises(w, &block->nodes[i]);
+    found.saves = found.saves || saves;
+    found.effect = found.effect || block->nodes[i].effect;
+    found.initial = found.initial && (initial || !block->nodes[i].effect);
+    assigns = assigns || initial;
+  }
+  found.initial = found.initial && assigns;
+  return found;
+}
+
+// What nobody runs: constants, variables by themselves, what only gradients made, what there need
+// not be.
+static bool is_of_no_use(const tf_node *node, const leaf *l) {
+  static const char *const ops[] = {"Const",
+                                    "Placeholder",
+                                    "Variable",
+                                    "VariableV2",
+                                    "VarHandleOp",
+                                    "VarIsInitializedOp",
+                                    "IsVariableInitialized"};
+  bool useless = l->saves || l->initial;
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    useless = useless || strcmp(node->def->op, ops[i]) == 0;
+  bool gradient = !strncmp(node->def->name, "gradients", 9);
+  bool nothing = !strcmp(node->def->op, "NoOp");
+  return useless || (!l->effect && (gradient || nothing || node->conditional || node->frames));
+}
+
+static void add_params(tf_writer *w, const bool *needed, entry *e) {
+  for (uint32_t i = 0; i < w->graph->count; i++) {
+    const tf_node *node = &w->graph->nodes[i];
+    if (!needed[i] || !is_placeholder(node)) continue;
+    leat_vec_push(w->arena, &e->params, ((port){node->def->name, {i, 0, NULL}}));
+  }
+}
+
+static bool needs_no_more(const tf_writer *w, const leaf *l, const bool *needed) {
+  for (uint32_t i = 0; i < w->graph->count; i++)
+    if (l->needed[i] && !needed[i] && is_placeholder(&w->graph->nodes[i])) return false;
+  return true;
+}
+
+static bool is_supported(tf_writer *w, const leaf *l) {
+  for (uint32_t i = 0; i < w->graph->count; i++) {
+    const char *name = w->graph->nodes[i].def->op;
+    const tf_op *op = tf_op_find(name);
+    bool fine = op ? op->write[0] != '?' : tf_find_function(w, name) != NULL;
+    if (l->needed[i] && !fine) return false;
+  }
+  return true;
+}
+
+static void add_results(tf_writer *w, const leaf *l, entry *e) {
+  const tf_node *node = &w->graph->nodes[l->node];
+  const tf_op *op = tf_op_find(node->def->op);
+  const char *outputs = op ? op->outputs : "output";
+  if (op && op->effect) return;
+  for (uint32_t i = 0; *outputs; i++) {
+    const char *name = node->def->name;
+    if (i) name = leat_arena_printf(w->arena, "%s:%u", name, i);
+    leat_vec_push(w->arena, &e->results, ((port){name, {l->node, i, NULL}}));
+    outputs += strcspn(outputs, " ");
+    outputs += strspn(outputs, " ");
+  }
+}
+
+static void write_target(tf_writer *w, const leaf *target, const leaf *leaves, uint32_t count,
+                         leat_text *out) {
+  entry e = {.name = w->graph->nodes[target->node].def->name};
+  add_params(w, target->needed, &e);
+  leat_vec_push(w->arena, &e.targets, target->node);
+  e.training = trains(w, &e);
+  add_results(w, target, &e);
+  for (uint32_t i = 0; i < count; i++)
+    if (!leaves[i].effect && needs_no_more(w, &leaves[i], target->needed) &&
+        is_supported(w, &leaves[i]))
+      add_results(w, &leaves[i], &e);
+  write_entry(w, &e, out);
+}
+
+static void write_main(tf_writer *w, const leaf *leaves, uint32_t count, leat_text *out) {
+  entry e = {.name = "main"};
+  bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    if (leaves[i].effect || !is_supported(w, &leaves[i])) continue;
+    add_results(w, &leaves[i], &e);
+    tf_mark(w->graph, leaves[i].node, needed);
+  }
+  add_params(w, needed, &e);
+  if (e.results.count) write_entry(w, &e, out);
+}
+
+static void write_leaves(tf_writer *w, leat_text *out) {
+  leat_vec(leaf) leaves = {0};
+  for (uint32_t i = 0, looked = 0; i < w->graph->count; i++) {
+    if (w->graph->nodes[i].uses) continue;
+    if (looked++ == MOST_LEAVES) {
+      leat_vec_push(w->arena, &w->model->problems,
+                    leat_arena_printf(w->arena,
+                                      "more than %d nodes have outputs that nobody takes: cut the "
+                                      "graph down to what is used, or save it with a signature",
+                                      MOST_LEAVES));
+      return;
+    }
+    leaf l = look_at(w, i);
+    if (!is_of_no_use(&w->graph->nodes[i], &l)) leat_vec_push(w->arena, &leaves, l);
+  }
+  write_main(w, leaves.items, leaves.count, out);
+  for (uint32_t i = 0; i < leaves.count; i++)
+    if (leaves.items[i].effect || !is_supported(w, &leaves.items[i]))
+      write_target(w, &leaves.items[i], leaves.items, leaves.count, out);
+}
+
+void tf_write_entries(tf_writer *w, leat_text *out) {
+  size_t before = out->size;
+  write_signatures(w, out);
+  if (out->size == before && !w->model->problems.count) write_leaves(w, out);
+  if (out->size == before && !w->model->problems.count)
+    leat_vec_push(w->arena, &w->model->problems,
+                  "there is nothing to run: no signature, and no node whose output nobody takes");
+}

@@ -1,0 +1,81 @@
+// A TensorFlow file that is open, and what writes it as a text. Internal to frontend/graphdef/.
+//
+//   model.c     opens a file, lists its tensors: what the module exports
+//   textual.c   messages in protobuf's text format, .pbtxt
+//   bundle.c    the variables of a saved model, in a checkpoint beside it
+//   tensor.c    the data of a TensorProto; small ones as the language writes them
+//   block.c     the nodes of a graph or a function: who takes what of whom, in which order
+//   entries.c   what of a graph is run: signatures, leaves, targets
+//   text.c      a graph as a text: variables, entries, names
+//   node.c      a node as a line, by its row in ops.def
+//   special.c   the nodes for which a row does not say enough
+//   call.c      functions of the library, where they are called
+#ifndef LEAT_FRONTEND_GRAPHDEF_MODEL_H
+#define LEAT_FRONTEND_GRAPHDEF_MODEL_H
+
+#include "base/map.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "frontend/import.h"
+#include "tensorflow.pb-c.h"
+
+typedef Tensorflow__NodeDef tf_node_def;
+typedef Tensorflow__AttrValue tf_attr;
+typedef Tensorflow__TensorProto tf_tensor;
+typedef Tensorflow__FunctionDef tf_function;
+
+// A tensor that the text loads: one of a Const, or a variable of the checkpoint.
+typedef struct tf_weight {
+  const char *name;
+  const tf_tensor *tensor; // NULL: of the checkpoint
+  const struct tf_bundle_entry *entry;
+} tf_weight;
+
+typedef struct tf_bundle_entry {
+  const char *name;
+  leat_tensor type; // without data
+  const char *path; // of the file
+  int64_t offset, size;
+  uint32_t crc;
+} tf_bundle_entry;
+
+struct leat_model_file {
+  leat_arena *arena;
+  const char *path, *kind;           // "a GraphDef"
+  const Tensorflow__GraphDef *graph; // of the meta graph, where there is one
+  const Tensorflow__MetaGraphDef *meta;
+  leat_vec(tf_bundle_entry) bundle;
+  leat_vec(tf_weight) weights;     // of the last write
+  leat_named_tensor *tensors;      // the same, sorted; NULL: they are not listed yet
+  leat_vec(const char *) problems; // of the last write
+};
+
+// -- textual.c ------------------------------------------------------------------------------------
+
+// The bytes of the message that the text is, in the arena. A mistake is at PATH:LINE:COLUMN.
+LEAT_MUST_USE leat_status tf_read_text(leat_arena *arena, const char *path, const char *text,
+                                       size_t size, const ProtobufCMessageDescriptor *descriptor,
+                                       leat_bytes *out, leat_error *error);
+
+// -- bundle.c -------------------------------------------------------------------------------------
+
+// Lists the variables of the checkpoint `prefix`.index; none where there is no such file.
+LEAT_MUST_USE leat_status tf_open_bundle(leat_model_file *model, const char *prefix,
+                                         leat_error *error);
+const tf_bundle_entry *tf_find_variable(const leat_model_file *model, const char *name);
+LEAT_MUST_USE leat_status tf_read_variable(leat_arena *arena, const tf_bundle_entry *entry,
+                                           leat_tensor *out, leat_error *error);
+
+// -- tensor.c -------------------------------------------------------------------------------------
+
+// The dtype here, of references too; false: there is none.
+bool tf_dtype(int64_t data_type, leat_dtype *out);
+// Shape and dtype, without the data; `name` is how messages call it.
+LEAT_MUST_USE leat_status tf_tensor_type(const tf_tensor *tensor, const char *name,
+                                         leat_tensor *out, leat_error *error);
+// With the data, in the arena.
+LEAT_MUST_USE leat_status tf_tensor_read(leat_arena *arena, const tf_tensor *tensor,
+                                         const char *name, leat_tensor *out, leat_error *error);
+void tf_tensor_print(const leat_tensor *tensor, leat_text *out); // as nested lists
+
+#endif

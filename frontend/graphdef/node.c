@@ -1,0 +1,415 @@
+// A node as a line of the text, by its row in ops.def.
+#include "frontend/graphdef/writer.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MOST_NODES = 2000000 };
+
+// -- Attributes -----------------------------------------------------------------------------------
+
+const tf_attr *tf_attribute(const tf_node *node, const char *name) {
+  const tf_node_def *def = node->def;
+  for (size_t i = 0; i < def->n_attr; i++)
+    if (strcmp(def->attr[i]->key, name) == 0) return def->attr[i]->value;
+  return NULL;
+}
+
+int64_t tf_int(const tf_node *node, const char *name, int64_t otherwise) {
+  const tf_attr *a = tf_attribute(node, name);
+  if (a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_I) return a->i;
+  return a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_B ? a->b : otherwise;
+}
+
+int32_t tf_type(const tf_node *node, const char *name) {
+  const tf_attr *a = tf_attribute(node, name);
+  return a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE ? (int32_t)a->type : 0;
+}
+
+const char *tf_string(tf_writer *w, const tf_node *node, const char *name) {
+  const tf_attr *a = tf_attribute(node, name);
+  if (!a || a->value_case != TENSORFLOW__ATTR_VALUE__VALUE_S) return "";
+  return leat_arena_strndup(w->arena, (const char *)a->s.data, a->s.len);
+}
+
+static void add_ints(leat_text *out, const int64_t *items, size_t count) {
+  leat_text_add_string(out, "[");
+  for (size_t i = 0; i < count; i++) {
+    if (i) leat_text_add_string(out, ", ");
+    leat_text_add_i64(out, items[i]);
+  }
+  leat_text_add_string(out, "]");
+}
+
+static void add_floats(leat_text *out, const float *items, size_t count) {
+  leat_text_add_string(out, "[");
+  for (size_t i = 0; i < count; i++) {
+    if (i) leat_text_add_string(out, ", ");
+    leat_text_add_f32(out, items[i]);
+  }
+  leat_text_add_string(out, "]");
+}
+
+// NULL: it cannot be said.
+static const char *attribute_text(tf_writer *w, const tf_attr *a) {
+  leat_text text = {0};
+  leat_dtype dtype;
+  switch ((int)a->value_case) {
+  case TENSORFLOW__ATTR_VALUE__VALUE_I: leat_text_add_i64(&text, a->i); break;
+  case TENSORFLOW__ATTR_VALUE__VALUE_F: leat_text_add_f32(&text, a->f); break;
+  case TENSORFLOW__ATTR_VALUE__VALUE_B: leat_text_add_string(&text, a->b ? "true" : "false"); break;
+  case TENSORFLOW__ATTR_VALUE__VALUE_S: return tf_quote(w, (const char *)a->s.data, a->s.len);
+  case TENSORFLOW__ATTR_VALUE__VALUE_TYPE:
+    return tf_dtype(a->type, &dtype) ? leat_dtype_name(dtype) : NULL;
+  case TENSORFLOW__ATTR_VALUE__VALUE_LIST:
+    if (a->list->n_s || a->list->n_b || a->list->n_shape || a->list->n_tensor) return NULL;
+    if (a->list->n_f)
+      add_floats(&text, a->list->f, a->list->n_f);
+    else
+      add_ints(&text, a->list->i, a->list->n_i);
+    break;
+  default: return NULL;
+  }
+  return tf_take(w, &text);
+}
+
+// A word of a column: `t`, `keep_dims`, `ksize>window`, `seed2!`.
+typedef struct word {
+  const char *at;
+  size_t size;
+} word;
+
+static bool next_word(const char **at, word *out) {
+  *at += strspn(*at, " ");
+  *out = (word){*at, strcspn(*at, " ")};
+  *at += out->size;
+  return out->size > 0;
+}
+
+static uint32_t count_words(const char *column) {
+  word each;
+  uint32_t count = 0;
+  while (next_word(&column, &each)) count++;
+  return count;
+}
+
+static bool find_attribute(const tf_op *op, const char *name, word *out) {
+  const char *at = op->attributes;
+  size_t size = strlen(name);
+  while (next_word(&at, out)) {
+    size_t length = strcspn(out->at, "!> ");
+    if (length == size && memcmp(out->at, name, size) == 0) return true;
+  }
+  return false;
+}
+
+// What says nothing of what a node computes: dtypes and counts, which its inputs have, and locks.
+static bool is_passed_over(const char *name, const tf_attr *a) {
+  static const char *const names[] = {"N",
+                                      "num",
+                                      "num_split",
+                                      "use_locking",
+                                      "dtypes",
+                                      "validate_shape",
+                                      "use_resource",
+                                      "Tlen",
+                                      "is_resource",
+                                      "bad_indices_policy"};
+  bool type = a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE ||
+              a->value_case == TENSORFLOW__ATTR_VALUE__VALUE__NOT_SET ||
+              (a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST && a->list->n_type);
+  bool listed = *name == '_';
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    listed = listed || strcmp(name, names[i]) == 0;
+  return type || listed;
+}
+
+static void add_attribute(tf_writer *w, const tf_op *op, const Tensorflow__AttrEntry *entry,
+                          leat_text *out) {
+  word spec;
+  const tf_attr *a = entry->value;
+  if (!a) return;
+  if (!find_attribute(op, entry->key, &spec)) {
+    if (!is_passed_over(entry->key, a))
+      tf_refuse(w, "its attribute `%s` is not supported; there are: %s", entry->key,
+                *op->attributes ? op->attributes : "none");
+    return;
+  }
+  if (spec.at[spec.size - 1] == '!') return;
+  const char *arrow = memchr(spec.at, '>', spec.size), *from = arrow ? arrow + 1 : spec.at;
+  const char *value = attribute_text(w, a);
+  if (value)
+    leat_text_add(out, ", %.*s=%s", (int)(spec.at + spec.size - from), from, value);
+  else
+    tf_refuse(w, "its attribute `%s` is of a type that is not supported", entry->key);
+}
+
+// -- Inputs and outputs ---------------------------------------------------------------------------
+
+// The number of an output that a function's node calls `output`, its part `part`.
+static uint32_t port_of(const tf_node *from, const tf_edge *edge) {
+  const tf_op *op = from->def ? tf_op_find(from->def->op) : NULL;
+  if (!edge->output || !op) return edge->port;
+  const char *at = op->outputs;
+  word each;
+  for (uint32_t i = 0; next_word(&at, &each); i++)
+    if (strlen(edge->output) == each.size && !memcmp(each.at, edge->output, each.size))
+      return i + edge->port;
+  return edge->port;
+}
+
+tf_value tf_edge_value(tf_writer *w, const tf_edge *edge) {
+  const tf_values *values = &w->scope->values[edge->node];
+  uint32_t port = port_of(&w->scope->block->nodes[edge->node], edge);
+  if (port < values->count && values->items[port].text) return values->items[port];
+  const tf_node *from = &w->scope->block->nodes[edge->node];
+  if (!w->refused.count) // else perhaps just because of that
+    tf_refuse(w, "output %u of `%s` is not there", port, from->def ? from->def->name : "an input");
+  return (tf_value){.text = "0"};
+}
+
+tf_value tf_input(tf_writer *w, size_t i) {
+  if (i < w->node->input_count) return tf_edge_value(w, &w->node->inputs[i]);
+  tf_refuse(w, "its input %zu is missing", i);
+  return (tf_value){.text = "0"};
+}
+
+const char *tf_as_tensor(tf_writer *w, tf_value value) {
+  leat_dtype dtype;
+  if (!value.known) return value.text;
+  if (value.tensor) return value.tensor;
+  const char *name = tf_dtype(value.data_type, &dtype) ? leat_dtype_name(dtype) : "i32";
+  if (strcmp(value.text, "[]") == 0) return leat_arena_printf(w->arena, "zeros(%s[0])", name);
+  return leat_arena_printf(w->arena, "tf_tensor(%s, %s)", value.text, name);
+}
+
+void tf_bind(tf_writer *w, uint32_t port, tf_value value) {
+  tf_values *values = &w->scope->values[w->node - w->scope->block->nodes];
+  if (port >= values->count) {
+    tf_value *items = leat_new_array(w->arena, tf_value, port + 1);
+    if (values->count) memcpy(items, values->items, values->count * sizeof *items);
+    *values = (tf_values){items, port + 1};
+  }
+  values->items[port] = value;
+}
+
+const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type, bool known) {
+  leat_text text = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    const char *name = w->node->def->name;
+    if (i) name = leat_arena_printf(w->arena, "%s:%u", name, i);
+    name = tf_name(w, name);
+    tf_bind(w, i, (tf_value){.text = name, .data_type = data_type, .known = known});
+    leat_text_add(&text, "%s%s", i ? ", " : "", name);
+  }
+  return tf_take(w, &text);
+}
+
+// -- Control edges --------------------------------------------------------------------------------
+
+// What a control edge from the node waits for, where a switch decides on that: a value of the node,
+// or of what a node without values waits for itself.
+static void add_waited(tf_writer *w, uint32_t node, leat_text *out, unsigned depth) {
+  enum { DEEPEST = 100 };
+  const tf_node *from = &w->scope->block->nodes[node];
+  const tf_values *values = &w->scope->values[node];
+  if (!from->conditional || depth > DEEPEST) return;
+  if (values->count && !values->items[0].known && !values->items[0].variable &&
+      values->items[0].text) {
+    leat_text_add(out, "%s%s", out->size ? ", " : "", values->items[0].text);
+    return;
+  }
+  for (uint32_t i = 0; i < from->control_count; i++)
+    add_waited(w, from->controls[i], out, depth + 1);
+}
+
+const char *tf_after(tf_writer *w) {
+  const tf_node *node = w->node;
+  bool decided = false;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    decided = decided || w->scope->block->nodes[node->inputs[i].node].conditional;
+  if (!node->conditional || (decided && !node->effect)) return "";
+  leat_text list = {0};
+  for (uint32_t i = 0; i < node->control_count; i++) add_waited(w, node->controls[i], &list, 0);
+  const char *names = tf_take(w, &list);
+  return *names ? leat_arena_printf(w->arena, " after [%s]", names) : "";
+}
+
+// -- A row ----------------------------------------------------------------------------------------
+
+typedef leat_vec(const char *) arguments;
+
+// Whether all inputs are known, but those that do not count: `s`, `*s`.
+static bool is_known(tf_writer *w, const tf_op *op) {
+  const char *at = op->inputs;
+  char kind = 0;
+  word each;
+  if (!*op->known) return false;
+  for (size_t i = 0; i < w->node->input_count; i++) {
+    bool more = kind == '*' || next_word(&at, &each);
+    kind = more ? each.at[0] : 0;
+    bool counts = kind != 's' && !(kind == '*' && each.size > 1 && each.at[1] == 's');
+    if (counts && !tf_input(w, i).known) return false;
+  }
+  return true;
+}
+
+static void add_list(tf_writer *w, arguments *args, size_t first, size_t end, bool raw) {
+  leat_text list = {0};
+  leat_text_add_string(&list, "[");
+  for (size_t i = first; i < end; i++) {
+    tf_value value = tf_input(w, i);
+    leat_text_add(&list, "%s%s", i > first ? ", " : "", raw ? value.text : tf_as_tensor(w, value));
+  }
+  leat_text_add_string(&list, "]");
+  leat_vec_push(w->arena, args, tf_take(w, &list));
+}
+
+static void add_input(tf_writer *w, arguments *args, char kind, size_t i, bool raw) {
+  if (kind == '_') return;
+  if (i >= w->node->input_count) return; // what the function has a default for
+  tf_value value = tf_input(w, i);
+  if (kind == 'v' && !value.variable)
+    tf_refuse(w, "its input %zu is no variable of the graph, which it has to be here", i);
+  const char *listed = value.list ? value.list : value.text;
+  const char *text = raw || kind == 'k' || kind == 's' ? listed : tf_as_tensor(w, value);
+  leat_vec_push(w->arena, args, text);
+}
+
+static void add_inputs(tf_writer *w, const tf_op *op, arguments *args, bool raw) {
+  size_t i = 0, count = w->node->input_count, words = count_words(op->inputs), done = 0;
+  const char *at = op->inputs;
+  word spec;
+  for (; next_word(&at, &spec); done++) {
+    if (spec.at[0] == '*') {
+      size_t behind = words - done - 1, end = count > i + behind ? count - behind : i;
+      add_list(w, args, i, end, raw || spec.size > 1);
+      i = end;
+    } else {
+      add_input(w, args, spec.at[0], i++, raw);
+    }
+  }
+  if (i < count) tf_refuse(w, "it has more inputs than are supported, %zu", i);
+}
+
+// `relu($)`, `$ + $`: each `$` is the next argument.
+static void fill_pattern(tf_writer *w, const char *pattern, const arguments *args, leat_text *out) {
+  uint32_t next = 0;
+  for (const char *c = pattern; *c; c++) {
+    if (*c != '$') {
+      leat_text_add_n(out, c, 1);
+    } else if (next < args->count) {
+      leat_text_add_string(out, args->items[next++]);
+    } else {
+      tf_refuse(w, "it has too few inputs");
+      return;
+    }
+  }
+}
+
+// `tf_conv`, `tf_reduce(op=sum)`: a function of the arguments, then what stands in the brackets.
+static void write_call(const char *pattern, const arguments *args, const char *attributes,
+                       leat_text *out) {
+  int size = (int)strcspn(pattern, "("), more = (int)strlen(pattern) - size - 2;
+  leat_text rest = {0};
+  for (uint32_t i = 0; i < args->count; i++) leat_text_add(&rest, ", %s", args->items[i]);
+  leat_text_add_string(&rest, attributes);
+  if (more > 0) leat_text_add(&rest, ", %.*s", more, pattern + size + 1);
+  leat_text_add(out, "%.*s(%s)", size, pattern, rest.size ? rest.data + 2 : "");
+  leat_text_finish(&rest);
+}
+
+// How many outputs the node has: as the row says, a list has what the node's attributes say.
+static uint32_t output_count(tf_writer *w, const tf_op *op) {
+  if (!strchr(op->outputs, '*')) return count_words(op->outputs);
+  static const char *const counts[] = {"num_split", "num", "N"};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    if (tf_attribute(w->node, counts[i])) return (uint32_t)tf_int(w->node, counts[i], 1);
+  return 1;
+}
+
+static int32_t type_given(const tf_node *node, const tf_op *op) {
+  int32_t type = tf_type(node, *op->gives ? op->gives : "T");
+  return type ? type : TENSORFLOW__DATA_TYPE__DT_INT32;
+}
+
+static void write_row(tf_writer *w, const tf_op *op) {
+  enum { MOST_OUTPUTS = 10000 };
+  bool known = is_known(w, op), list = strchr(op->outputs, '*');
+  const char *pattern = known ? op->known : op->write;
+  arguments args = {0};
+  leat_text attributes = {0}, line = {0};
+  uint32_t count = output_count(w, op);
+  if (count > MOST_OUTPUTS) {
+    tf_refuse(w, "it has %u outputs", count);
+    return;
+  }
+  add_inputs(w, op, &args, known);
+  for (size_t i = 0; i < w->node->def->n_attr; i++)
+    add_attribute(w, op, w->node->def->attr[i], &attributes);
+  if (list) leat_text_add(&attributes, ", outputs=%u", count);
+  if (strchr(pattern, '$'))
+    fill_pattern(w, pattern, &args, &line);
+  else
+    write_call(pattern, &args, attributes.size ? attributes.data : "", &line);
+  const char *made = tf_take(w, &line);
+  leat_text_finish(&attributes);
+  if (op->effect) {
+    tf_line(w, "%s%s", made, tf_after(w));
+    for (uint32_t i = 0; i < count; i++) tf_bind(w, i, tf_input(w, 0));
+  } else {
+    const char *after = known ? "" : tf_after(w);
+    tf_line(w, "%s = %s%s%s", tf_targets(w, count, type_given(w->node, op), known), made,
+            list && count == 1 ? "[0]" : "", after);
+  }
+}
+
+static void refuse_op(tf_writer *w, const tf_op *op) {
+  if (op)
+    tf_refuse(w, "is not supported: %s", op->write + 1);
+  else
+    tf_refuse(w,
+              "this op is not supported: write it as others (docs/howto/tensorflow.md lists them)");
+}
+
+// While a variable's initial value is written there are no variables, nor what is computed of them:
+// `initialized_value` takes another value then.
+static bool lacks_input(tf_writer *w) {
+  if (tf_is(w->node, "Merge")) return false;
+  for (size_t i = 0; i < w->node->input_count; i++) {
+    const tf_edge *edge = &w->node->inputs[i];
+    const tf_values *values = &w->scope->values[edge->node];
+    uint32_t port = port_of(&w->scope->block->nodes[edge->node], edge);
+    bool asks = strstr(w->node->def->op, "Initialized");
+    if (!asks && (port >= values->count || !values->items[port].text)) return true;
+  }
+  return false;
+}
+
+void tf_write_node(tf_writer *w, const tf_node *node) {
+  const tf_node *outer = w->node;
+  const tf_op *op = tf_op_find(node->def->op);
+  const tf_function *function = op ? NULL : tf_find_function(w, node->def->op);
+  w->node = node;
+  if (w->work++ == MOST_NODES) tf_refuse(w, "there are more than %d nodes", MOST_NODES);
+  if (w->work > MOST_NODES || (w->initialising && lacks_input(w)))
+    ; // nothing stands for it
+  else if (function)
+    tf_write_call(w);
+  else if (!op || op->write[0] == '?')
+    refuse_op(w, op);
+  else if (op->write[0] == '!')
+    tf_write_special(w, op->write + 1);
+  else
+    write_row(w, op);
+  w->node = outer;
+}
+
+void tf_write_nodes(tf_writer *w, const bool *needed) {
+  const tf_block *block = w->scope->block;
+  uint32_t *order, count = tf_sort(block, needed, &order);
+  if (count < tf_count(needed, block->count + block->argument_count))
+    tf_refuse(w, "nodes of the graph need each other, and no loop says how");
+  for (uint32_t i = 0; i < count; i++)
+    if (order[i] < block->count) tf_write_node(w, &block->nodes[order[i]]);
+}

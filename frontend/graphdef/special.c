@@ -1,0 +1,215 @@
+// The nodes for which a row of ops.def does not say enough: constants, variables, control.
+#include "frontend/graphdef/writer.h"
+
+#include <string.h>
+
+static bool is_resource(const tf_node *node) {
+  return tf_type(node, "T") == TENSORFLOW__DATA_TYPE__DT_RESOURCE;
+}
+
+static void write_const(tf_writer *w) {
+  const tf_attr *a = tf_attribute(w->node, "value");
+  if (!a || a->value_case != TENSORFLOW__ATTR_VALUE__VALUE_TENSOR) {
+    tf_refuse(w, "it has no value");
+    return;
+  }
+  tf_value value = tf_constant(w, a->tensor, w->node->def->name);
+  const char *after = tf_after(w);
+  if (!value.known || *after) {
+    const char *made = tf_as_tensor(w, value);
+    value.tensor = tf_targets(w, 1, value.data_type, false);
+    tf_line(w, "%s = %s%s", value.tensor, made, after);
+    if (!value.known) value.text = value.tensor;
+  }
+  tf_bind(w, 0, value);
+}
+
+static void write_identity(tf_writer *w) {
+  tf_value value = tf_input(w, 0);
+  const char *after = tf_after(w);
+  bool same = is_resource(w->node) || value.is_false || (value.known && !*after);
+  if (same)
+    tf_bind(w, 0, value);
+  else
+    tf_line(w, "%s = identity(%s)%s", tf_targets(w, 1, value.data_type, false),
+            tf_as_tensor(w, value), after);
+}
+
+static void write_identity_n(tf_writer *w) {
+  for (uint32_t i = 0; i < w->node->input_count; i++) tf_bind(w, i, tf_input(w, i));
+}
+
+static void write_variable(tf_writer *w) {
+  const tf_variable *variable = tf_variable_of(w, w->node);
+  if (variable)
+    tf_bind(w, 0,
+            (tf_value){
+                .text = variable->path, .data_type = tf_type(w->node, "dtype"), .variable = true});
+}
+
+// A step finds all variables initialised; whoever asks while one is, finds none.
+static void write_is_initialized(tf_writer *w) {
+  tf_value value = {.text = w->initialising ? "tensor(false)" : "tensor(true)",
+                    .data_type = TENSORFLOW__DATA_TYPE__DT_BOOL,
+                    .is_false = w->initialising};
+  if (!w->initialising) {
+    const char *name = tf_targets(w, 1, value.data_type, false);
+    tf_line(w, "%s = %s", name, value.text);
+    value.text = name;
+  }
+  tf_bind(w, 0, value);
+}
+
+static void write_placeholder(tf_writer *w) {
+  const tf_values *values = &w->scope->values[w->node - w->scope->block->nodes];
+  if (values->count) return; // a parameter
+  tf_refuse(w, "a variable begins with what this placeholder is fed, which is not known then: "
+               "begin it with a constant");
+  tf_bind(w, 0, (tf_value){.text = "0"});
+}
+
+// -- The paper's primitives -----------------------------------------------------------------------
+
+static void write_switch(tf_writer *w) {
+  tf_value value = tf_input(w, 0), predicate = tf_input(w, 1);
+  if (predicate.is_false) {
+    tf_bind(w, 0, value);
+    return;
+  }
+  if (value.variable) {
+    for (uint32_t i = 0; i < 2; i++) tf_bind(w, i, value);
+    return;
+  }
+  const char *targets = tf_targets(w, 2, value.data_type, false);
+  tf_line(w, "%s = switch(%s, %s)", targets, tf_as_tensor(w, value), tf_as_tensor(w, predicate));
+}
+
+static bool is_back_edge(tf_writer *w, const tf_edge *edge) {
+  return tf_is(&w->scope->block->nodes[edge->node], "NextIteration");
+}
+
+// The only input that there is while a variable's initial value is written.
+static bool pass_merged(tf_writer *w) {
+  for (uint32_t i = 0; w->initialising && i < w->node->input_count; i++) {
+    const tf_edge *edge = &w->node->inputs[i];
+    const tf_values *values = &w->scope->values[edge->node];
+    if (edge->port >= values->count || !values->items[edge->port].text) continue;
+    tf_bind(w, 0, values->items[edge->port]);
+    return true;
+  }
+  return w->initialising;
+}
+
+static void write_merge(tf_writer *w) {
+  if (pass_merged(w)) return;
+  leat_text inputs = {0};
+  int32_t type = 0;
+  for (uint32_t i = 0; i < w->node->input_count; i++) {
+    if (is_back_edge(w, &w->node->inputs[i])) continue;
+    tf_value value = tf_input(w, i);
+    type = value.data_type;
+    leat_text_add(&inputs, "%s%s", inputs.size ? ", " : "", tf_as_tensor(w, value));
+  }
+  const char *list = tf_take(w, &inputs);
+  tf_line(w, "%s = merge(%s)", tf_targets(w, 2, type, false), list);
+}
+
+static void write_enter(tf_writer *w) {
+  tf_value value = tf_input(w, 0);
+  bool constant = tf_int(w->node, "is_constant", 0);
+  if (value.variable) {
+    tf_bind(w, 0, value);
+    return;
+  }
+  const char *frame = tf_string(w, w->node, "frame_name"), *from = tf_as_tensor(w, value);
+  const char *name = tf_targets(w, 1, value.data_type, false);
+  tf_line(w, "%s = enter(%s, frame=%s%s)", name, from, tf_quote(w, frame, strlen(frame)),
+          constant ? ", is_constant=true" : "");
+  if (!constant || !value.known) return;
+  value.tensor = name;
+  tf_bind(w, 0, value);
+}
+
+static void write_next_iteration(tf_writer *w) {
+  const tf_block *block = w->scope->block;
+  uint32_t self = (uint32_t)(w->node - block->nodes);
+  const char *value = tf_as_tensor(w, tf_input(w, 0));
+  for (uint32_t i = 0; i < block->count; i++) {
+    const tf_node *merge = &block->nodes[i];
+    for (uint32_t k = 0; tf_is(merge, "Merge") && k < merge->input_count; k++) {
+      const tf_values *values = &w->scope->values[i];
+      if (merge->inputs[k].node != self || !values->count) continue;
+      tf_line(w, "next_iteration(%s, %s)", value, values->items[0].text);
+      return;
+    }
+  }
+}
+
+// -- Effects --------------------------------------------------------------------------------------
+
+// Leat counts the steps of a training entry itself.
+static bool counts_steps(tf_writer *w, const char *how, const char *path) {
+  return strcmp(how, "+=") == 0 && strcmp(path, "$global_step") == 0 &&
+         strcmp(tf_input(w, 1).text, "1") == 0;
+}
+
+// `how` is `(":=")`.
+static void write_assign(tf_writer *w, const char *how) {
+  tf_value variable = tf_input(w, 0);
+  const char *value = tf_as_tensor(w, tf_input(w, 1)), *after = tf_after(w);
+  if (!variable.variable) {
+    tf_refuse(w, "what it assigns to is no variable of the graph");
+    return;
+  }
+  tf_bind(w, 0, variable);
+  if (strstr(how, "-="))
+    tf_line(w, "%s += -%s%s", variable.text, value, after);
+  else if (counts_steps(w, strstr(how, "+=") ? "+=" : ":=", variable.text))
+    tf_line(w, "# %s += 1: Leat counts the steps of an entry that trains", variable.text);
+  else
+    tf_line(w, "%s %s %s%s", variable.text, strstr(how, "+=") ? "+=" : ":=", value, after);
+}
+
+static const char *rest_of(tf_writer *w, size_t first) {
+  leat_text list = {0};
+  for (size_t i = first; i < w->node->input_count; i++)
+    leat_text_add(&list, ", %s", tf_as_tensor(w, tf_input(w, i)));
+  return tf_take(w, &list);
+}
+
+static void write_print(tf_writer *w) {
+  const char *message = tf_string(w, w->node, "message"), *after = tf_after(w);
+  tf_value value = tf_input(w, 0);
+  tf_line(w, "print(%s%s)%s", tf_quote(w, message, strlen(message)), rest_of(w, 1), after);
+  tf_bind(w, 0, value);
+}
+
+static void write_assert(tf_writer *w) {
+  const char *name = w->node->def->name, *after = tf_after(w);
+  tf_line(w, "assert(%s, %s%s)%s", tf_as_tensor(w, tf_input(w, 0)), tf_quote(w, name, strlen(name)),
+          rest_of(w, 1), after);
+}
+
+void tf_write_special(tf_writer *w, const char *name) {
+  static const struct {
+    const char *name;
+    void (*write)(tf_writer *w);
+  } specials[] = {{"const", write_const},
+                  {"identity", write_identity},
+                  {"identity_n", write_identity_n},
+                  {"variable", write_variable},
+                  {"placeholder", write_placeholder},
+                  {"is_initialized", write_is_initialized},
+                  {"switch", write_switch},
+                  {"merge", write_merge},
+                  {"enter", write_enter},
+                  {"next_iteration", write_next_iteration},
+                  {"print", write_print},
+                  {"assert", write_assert},
+                  {"call", tf_write_call},
+                  {"if", tf_write_if},
+                  {"while", tf_write_while}};
+  if (strncmp(name, "assign", 6) == 0) write_assign(w, name + 6);
+  for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
+    if (strcmp(specials[i].name, name) == 0) specials[i].write(w);
+}

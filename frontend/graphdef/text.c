@@ -1,0 +1,134 @@
+// A graph as a text: variables, then entries; names, lines, and what cannot be said.
+#include "frontend/graphdef/writer.h"
+
+#include "base/name.h"
+
+#include <string.h>
+
+void tf_line(tf_writer *w, const char *format, ...) {
+  va_list arguments;
+  leat_text_add(&w->lines, "%*s", (int)w->indent, "");
+  va_start(arguments, format);
+  leat_text_add_v(&w->lines, format, arguments);
+  va_end(arguments);
+  leat_text_add_string(&w->lines, "\n");
+}
+
+const char *tf_take(tf_writer *w, leat_text *text) {
+  const char *copy = leat_arena_strndup(w->arena, text->data ? text->data : "", text->size);
+  leat_text_finish(text);
+  return copy;
+}
+
+const char *tf_quote(tf_writer *w, const char *string, size_t size) {
+  leat_text text = {0};
+  leat_text_add_quoted(&text, string ? string : "", size);
+  return tf_take(w, &text);
+}
+
+void tf_refuse(tf_writer *w, const char *format, ...) {
+  enum { MOST = 1000 };
+  va_list arguments;
+  leat_text text = {0};
+  if (w->refused.count >= MOST) return;
+  if (w->node && w->node->def)
+    leat_text_add(&text, "node `%s%s` (%s): ", w->scope ? w->scope->prefix : "", w->node->def->name,
+                  w->node->def->op);
+  va_start(arguments, format);
+  leat_text_add_v(&text, format, arguments);
+  va_end(arguments);
+  const char *words = tf_take(w, &text);
+  for (uint32_t i = 0; i < w->refused.count; i++)
+    if (strcmp(w->refused.items[i], words) == 0) return;
+  leat_vec_push(w->arena, &w->refused, words);
+}
+
+// -- Names ----------------------------------------------------------------------------------------
+
+// The name as one that the language can have: what no name can hold becomes `_`.
+static const char *plain(tf_writer *w, const char *name) {
+  leat_dtype dtype;
+  char *copy = leat_arena_strndup(w->arena, name, strlen(name));
+  for (size_t at = 0, length; copy[at]; at += length) {
+    length = leat_utf8_character(copy + at, strlen(copy + at));
+    if (length && !leat_name_problem(copy + at, length)) continue;
+    copy[at] = '_';
+    length = 1;
+  }
+  bool reserved = !*copy || strcmp(copy, "_") == 0 || leat_dtype_parse(copy, strlen(copy), &dtype);
+  return reserved ? leat_arena_printf(w->arena, "%s_value", copy) : copy;
+}
+
+const char *tf_written(tf_writer *w, const char *name) {
+  leat_text text = {0};
+  leat_name_print(plain(w, name), &text);
+  return tf_take(w, &text);
+}
+
+const char *tf_name(tf_writer *w, const char *name) {
+  const char *prefix = w->scope ? w->scope->prefix : "";
+  const char *whole = plain(w, leat_arena_printf(w->arena, "%s%s", prefix, name)), *id = whole;
+  for (unsigned i = 1; leat_bytes_map_get(&w->taken, id, strlen(id)); i++)
+    id = leat_arena_printf(w->arena, "%s_%u", whole, i);
+  leat_bytes_map_set(&w->taken, id, strlen(id), w);
+  return tf_written(w, id);
+}
+
+tf_aside tf_step_aside(tf_writer *w) {
+  tf_aside aside = {w->lines, w->taken, w->indent};
+  w->lines = (leat_text){0};
+  w->indent = 2;
+  leat_bytes_map_init(&w->taken, w->arena);
+  return aside;
+}
+
+leat_text tf_step_back(tf_writer *w, tf_aside aside) {
+  leat_text lines = w->lines;
+  w->lines = aside.lines;
+  w->taken = aside.taken;
+  w->indent = aside.indent;
+  return lines;
+}
+
+// -- The whole ------------------------------------------------------------------------------------
+
+static void report(void *context, const tf_node_def *def, const char *words) {
+  tf_writer *w = context;
+  leat_vec_push(w->arena, &w->model->problems,
+                leat_arena_printf(w->arena, "node `%s` (%s): %s", def->name, def->op, words));
+}
+
+static void write_text(tf_writer *w, leat_text *out) {
+  const Tensorflow__MetaGraphDef *meta = w->model->meta;
+  const char *version = meta && meta->meta_info_def ? meta->meta_info_def->tensorflow_version : "";
+  leat_text entries = {0};
+  tf_write_entries(w, &entries);
+  leat_text_add(out, "# Made of %s, %s", leat_import_base(w->model->path), w->model->kind);
+  if (*version) leat_text_add(out, " of TensorFlow %s", version);
+  for (char *c = out->data; *c; c++)
+    if ((unsigned char)*c < ' ') *c = ' ';
+  leat_text_add_string(out, ".\n");
+  leat_text_add_n(out, w->head.data ? w->head.data : "", w->head.size);
+  leat_text_add_n(out, entries.data ? entries.data : "", entries.size);
+  leat_text_finish(&entries);
+}
+
+leat_status tf_write_model(leat_model_file *model, const leat_import_options *options, char **out) {
+  tf_writer w = {.model = model, .arena = model->arena, .options = options, .indent = 2};
+  tf_reporter reporter = {report, &w};
+  leat_text text = {0};
+  leat_bytes_map *maps[] = {&w.taken, &w.variables, &w.keys};
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
+  model->weights.count = model->problems.count = 0;
+  model->tensors = NULL;
+  w.graph = tf_block_of_graph(w.arena, model->graph, &reporter);
+  if (!model->problems.count) {
+    tf_find_variables(&w);
+    write_text(&w, &text);
+  }
+  leat_text_finish(&w.head);
+  leat_text_finish(&w.lines);
+  if (!text.size) leat_text_add_string(&text, "\n");
+  *out = leat_text_take(&text);
+  return LEAT_OK;
+}

@@ -1,0 +1,303 @@
+// The variables of a graph: their types, and what they begin with, as a checkpoint or the Assign
+// that a program runs first says.
+#include "frontend/graphdef/writer.h"
+
+#include "base/name.h"
+#include "frontend/protobuf/guard.h"
+
+#include <string.h>
+
+enum { MOST_INTEGERS = 64, MOST_OTHERS = 16 };
+
+const char *tf_type_text(tf_writer *w, const leat_tensor *type) {
+  leat_text text = {0};
+  leat_text_add(&text, "%s[", leat_dtype_name(type->dtype));
+  for (int32_t i = 0; i < type->rank; i++) {
+    if (i) leat_text_add_string(&text, ", ");
+    if (type->shape[i] < 0)
+      leat_text_add_string(&text, "?");
+    else
+      leat_text_add_i64(&text, type->shape[i]);
+  }
+  leat_text_add_string(&text, "]");
+  return tf_take(w, &text);
+}
+
+// -- Constants ------------------------------------------------------------------------------------
+
+static const char *load(tf_writer *w, const char *name, const tf_tensor *tensor,
+                        const tf_bundle_entry *entry) {
+  const void *what = tensor ? (const void *)tensor : (const void *)entry;
+  const char *key = name;
+  for (unsigned i = 1; leat_bytes_map_get(&w->keys, key, strlen(key)) != what; i++) {
+    if (!leat_bytes_map_get(&w->keys, key, strlen(key))) {
+      leat_bytes_map_set(&w->keys, key, strlen(key), (void *)(uintptr_t)what);
+      leat_vec_push(w->arena, &w->model->weights, (tf_weight){key, tensor, entry});
+      break;
+    }
+    key = leat_arena_printf(w->arena, "%s_%u", name, i);
+  }
+  const char *file = w->options->data;
+  return leat_arena_printf(w->arena, "load(%s, %s)", tf_quote(w, file, strlen(file)),
+                           tf_quote(w, key, strlen(key)));
+}
+
+static const char *literal(tf_writer *w, const leat_tensor *value, bool known) {
+  leat_text text = {0};
+  leat_dtype_kind kind = leat_dtype_kind_of(value->dtype);
+  bool plain = known || kind == LEAT_KIND_BOOL || kind == LEAT_KIND_STRING;
+  if (leat_shape_elements(value->rank, value->shape) == 0 && !known) {
+    leat_text_add(&text, "zeros(%s)", tf_type_text(w, value));
+    return tf_take(w, &text);
+  }
+  if (!known) leat_text_add_string(&text, plain ? "tensor(" : "tf_tensor(");
+  tf_tensor_print(value, &text);
+  if (!known && !plain) leat_text_add(&text, ", %s", leat_dtype_name(value->dtype));
+  if (!known) leat_text_add_string(&text, ")");
+  return tf_take(w, &text);
+}
+
+tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name) {
+  leat_tensor value;
+  leat_error error = {0};
+  tf_value made = {.text = "0", .data_type = (int32_t)tensor->dtype};
+  leat_status status = tf_tensor_type(tensor, name, &value, &error);
+  if (status) {
+    tf_refuse(w, "%s", error.message);
+    return made;
+  }
+  int64_t count = leat_shape_elements(value.rank, value.shape);
+  bool integers = value.dtype == LEAT_i32 || value.dtype == LEAT_i64;
+  made.known = integers && value.rank <= 1 && count <= MOST_INTEGERS;
+  bool small = made.known || count <= MOST_OTHERS;
+  if (small) status = tf_tensor_read(w->arena, tensor, name, &value, &error);
+  if (status)
+    tf_refuse(w, "%s", error.message);
+  else
+    made.text = small ? literal(w, &value, made.known) : load(w, name, tensor, NULL);
+  if (!status && small && integers && value.rank == 2) made.list = literal(w, &value, true);
+  return made;
+}
+
+// -- Finding them ---------------------------------------------------------------------------------
+
+static bool is_variable(const tf_node *node) {
+  static const char *const ops[] = {"Variable", "VariableV2", "VarHandleOp"};
+  for (size_t i = 0; node->def && i < sizeof ops / sizeof *ops; i++)
+    if (strcmp(node->def->op, ops[i]) == 0) return true;
+  return false;
+}
+
+static const char *name_of(tf_writer *w, const tf_node *node) {
+  const char *shared = tf_string(w, node, "shared_name");
+  return *shared ? shared : node->def->name;
+}
+
+static tf_variable *find(const tf_writer *w, const char *name) {
+  return leat_bytes_map_get(&w->variables, name, strlen(name));
+}
+
+static bool is_assign(const tf_node *node) {
+  return node->def &&
+         (!strcmp(node->def->op, "Assign") || !strcmp(node->def->op, "AssignVariableOp"));
+}
+
+// Whether the value depends on nothing but constants.
+static bool is_initial(tf_writer *w, uint32_t node) {
+  const tf_block *block = w->graph;
+  bool *needed = leat_new_array(w->arena, bool, block->count + 1);
+  tf_mark(block, node, needed);
+  for (uint32_t i = 0; i < block->count; i++)
+    if (needed[i] && (is_variable(&block->nodes[i]) || block->nodes[i].effect ||
+                      strncmp(block->nodes[i].def->op, "Placeholder", 11) == 0 ||
+                      strncmp(block->nodes[i].def->op, "Restore", 7) == 0))
+      return false;
+  return true;
+}
+
+// The one that is called after the variable, else the first that depends on nothing.
+static void note_assign(tf_writer *w, const tf_node *assign) {
+  const tf_node *node = &w->graph->nodes[assign->inputs[0].node];
+  tf_variable *v = is_variable(node) ? find(w, name_of(w, node)) : NULL;
+  if (!v) return;
+  const char *expected = leat_arena_printf(w->arena, "%s/Assign", node->def->name);
+  bool called = strcmp(expected, assign->def->name) == 0;
+  if (called || (!v->initial && is_initial(w, assign->inputs[1].node))) v->initial = assign;
+}
+
+static const Tensorflow__CollectionDef *collection(const tf_writer *w, const char *name) {
+  const Tensorflow__MetaGraphDef *meta = w->model->meta;
+  for (size_t i = 0; meta && i < meta->n_collection_def; i++)
+    if (!strcmp(meta->collection_def[i]->key, name)) return meta->collection_def[i]->value;
+  return NULL;
+}
+
+// A meta graph lists the variables that are trained; without such a list all are.
+static void read_trainables(tf_writer *w) {
+  const Tensorflow__CollectionDef *list = collection(w, "trainable_variables");
+  if (!list || !list->bytes_list) return;
+  for (uint32_t i = 0; i < w->all.count; i++) w->all.items[i]->untrained = true;
+  for (size_t i = 0; i < list->bytes_list->n_value; i++) {
+    const ProtobufCBinaryData *bytes = &list->bytes_list->value[i];
+    const ProtobufCMessage *message;
+    const char *name;
+    if (leat_protobuf_unpack(w->arena, &tensorflow__variable_def__descriptor, w->model->path,
+                             w->model->kind, bytes->data, bytes->len, &message, NULL))
+      continue;
+    tf_split_input(w->arena, ((const Tensorflow__VariableDef *)message)->variable_name, &name);
+    tf_variable *v = find(w, name);
+    if (v) v->untrained = false;
+  }
+}
+
+void tf_find_variables(tf_writer *w) {
+  const tf_block *block = w->graph;
+  for (uint32_t i = 0; i < block->count; i++) {
+    if (!is_variable(&block->nodes[i])) continue;
+    const char *name = name_of(w, &block->nodes[i]);
+    if (find(w, name)) continue;
+    leat_text path = {0};
+    tf_variable *v = leat_new(w->arena, tf_variable);
+    leat_path_print(name, &path);
+    *v = (tf_variable){.node = &block->nodes[i], .name = name, .path = tf_take(w, &path)};
+    leat_bytes_map_set(&w->variables, name, strlen(name), v);
+    leat_vec_push(w->arena, &w->all, v);
+  }
+  for (uint32_t i = 0; i < block->count; i++)
+    if (is_assign(&block->nodes[i]) && block->nodes[i].input_count == 2)
+      note_assign(w, &block->nodes[i]);
+  read_trainables(w);
+}
+
+bool tf_initialises(const tf_writer *w, const tf_node *node) {
+  if (!is_assign(node) || !node->input_count) return false;
+  const tf_node *of = &w->graph->nodes[node->inputs[0].node];
+  const char *name = is_variable(of) ? name_of((tf_writer *)w, of) : "";
+  const tf_variable *v = find(w, name);
+  return v && v->initial == node;
+}
+
+// -- Declaring them -------------------------------------------------------------------------------
+
+// As the node says, or else what it begins with.
+static bool read_type(tf_writer *w, tf_variable *v) {
+  const tf_attr *shape = tf_attribute(v->node, "shape");
+  const tf_bundle_entry *saved = tf_find_variable(w->model, v->name);
+  bool known = shape && shape->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE &&
+               !shape->shape->unknown_rank && shape->shape->n_dim <= LEAT_MAX_RANK;
+  if (!tf_dtype(tf_type(v->node, "dtype"), &v->type.dtype)) {
+    tf_refuse(w, "variable `%s` is of a data type that Leat lacks", v->name);
+    return false;
+  }
+  for (size_t i = 0; known && i < shape->shape->n_dim; i++) {
+    v->type.shape[v->type.rank++] = shape->shape->dim[i]->size;
+    known = shape->shape->dim[i]->size >= 0;
+  }
+  if (!known && saved) {
+    v->type = saved->type;
+    known = true;
+  }
+  const tf_node *first = v->initial ? &w->graph->nodes[v->initial->inputs[1].node] : NULL;
+  const tf_attr *value = first ? tf_attribute(first, "value") : NULL;
+  if (!known && value && value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TENSOR)
+    known = !tf_tensor_type(value->tensor, v->name, &v->type, NULL);
+  if (!known)
+    tf_refuse(w, "variable `%s` has a shape that is not known: give it one where it is made",
+              v->name);
+  return known;
+}
+
+// What is random would be so once more for each variable that begins with it.
+static bool takes_random_of_another(const tf_writer *w, const bool *needed) {
+  bool asks = false, random = false;
+  for (uint32_t i = 0; i < w->graph->count; i++) {
+    const char *op = w->graph->nodes[i].def->op;
+    asks = asks || (needed[i] && strstr(op, "Initialized"));
+    random = random || (needed[i] && (strstr(op, "Random") || strstr(op, "TruncatedNormal")));
+  }
+  return asks && random;
+}
+
+static const char *initial_value(tf_writer *w, const tf_variable *v, const tf_edge *value,
+                                 const bool *needed) {
+  const tf_values *values = &w->scope->values[value->node];
+  bool there = value->port < values->count && values->items[value->port].text;
+  if (there && !takes_random_of_another(w, needed))
+    return tf_as_tensor(w, values->items[value->port]);
+  tf_refuse(w,
+            "variable `%s` begins with what another holds, which is not supported: begin both "
+            "with the same constant, or restore them",
+            v->name);
+  return "0";
+}
+
+// A function of the nodes that the value needs, and its call.
+static const char *write_initial(tf_writer *w, const tf_variable *v) {
+  const tf_edge *value = &v->initial->inputs[1];
+  bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1);
+  tf_scope scope = {.block = w->graph, .prefix = ""}, *outer = w->scope;
+  tf_aside aside = tf_step_aside(w);
+  bool initialising = w->initialising;
+  scope.values = leat_new_array(w->arena, tf_values, w->graph->count + 1);
+  tf_mark(w->graph, value->node, needed);
+  w->scope = &scope;
+  w->initialising = true;
+  tf_write_nodes(w, needed);
+  tf_line(w, "return %s", initial_value(w, v, value, needed));
+  w->initialising = initialising;
+  w->scope = outer;
+  leat_text lines = tf_step_back(w, aside);
+  const char *name = tf_written(w, leat_arena_printf(w->arena, "%s/init", v->name));
+  leat_text_add(&w->head, "\nfn %s() {\n%s}\n", name, tf_take(w, &lines));
+  return leat_arena_printf(w->arena, "%s()", name);
+}
+
+// The number that a constant is everywhere, which is written once in a file; NULL: it is no such.
+static const char *repeated_number(tf_writer *w, const tf_tensor *tensor, const char *name) {
+  Tensorflow__TensorProto one = *tensor;
+  leat_text text = {0};
+  leat_tensor value;
+  size_t numbers =
+      tensor->n_float_val + tensor->n_double_val + tensor->n_int_val + tensor->n_int64_val;
+  if (numbers != 1 || tensor->tensor_content.len) return NULL;
+  one.tensor_shape = NULL;
+  if (tf_tensor_read(w->arena, &one, name, &value, NULL)) return NULL;
+  tf_tensor_print(&value, &text);
+  return tf_take(w, &text);
+}
+
+static const char *initial_text(tf_writer *w, const tf_variable *v) {
+  const tf_bundle_entry *saved = tf_find_variable(w->model, v->name);
+  if (saved) return load(w, v->name, NULL, saved);
+  if (!v->initial) return "zeros()";
+  const tf_node *first = &w->graph->nodes[v->initial->inputs[1].node];
+  const tf_attr *value = tf_attribute(first, "value");
+  bool constant = !strcmp(first->def->op, "Const") && value &&
+                  value->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TENSOR;
+  if (!constant) return write_initial(w, v);
+  const char *everywhere = repeated_number(w, value->tensor, v->name);
+  return everywhere ? everywhere : tf_constant(w, value->tensor, first->def->name).text;
+}
+
+static void declare(tf_writer *w, tf_variable *v) {
+  if (!read_type(w, v)) {
+    v->refused = true;
+    return;
+  }
+  const char *initial = initial_text(w, v);
+  bool number = leat_dtype_kind_of(v->type.dtype) == LEAT_KIND_FLOAT;
+  leat_text_add(&w->head, "\nvar %s: %s = %s%s\n", tf_written(w, v->name),
+                tf_type_text(w, &v->type), initial,
+                v->untrained || !number ? " trainable=false" : "");
+}
+
+tf_variable *tf_variable_of(tf_writer *w, const tf_node *node) {
+  tf_variable *v = find(w, name_of(w, node));
+  if (w->initialising) return NULL;
+  if (!v->declared) {
+    v->declared = true;
+    declare(w, v);
+  }
+  if (v->refused) tf_bind(w, 0, (tf_value){.text = "0"});
+  return v->refused ? NULL : v;
+}

@@ -1,0 +1,130 @@
+// Writing a graph as a text: what stands for each output of a node, and the lines that make them.
+// Internal to frontend/graphdef/.
+#ifndef LEAT_FRONTEND_GRAPHDEF_WRITER_H
+#define LEAT_FRONTEND_GRAPHDEF_WRITER_H
+
+#include "frontend/graphdef/block.h"
+#include "frontend/graphdef/ops.h"
+
+// What stands for an output where it is used.
+typedef struct tf_value {
+  const char *text;   // a name, a literal, the `$path` of a variable; NULL: nothing does
+  const char *tensor; // what is known as a tensor, where that has a name; or NULL
+  const char *list;   // what is not known, as lists of lists, where it is small; or NULL
+  int32_t data_type;  // as TensorFlow numbers them; 0: nobody has said
+  bool known;         // it may be a number or a list while compiling, else it is a tensor
+  bool variable;
+  bool is_false; // for certain, while a variable's initial value is written
+} tf_value;
+
+typedef struct tf_values {
+  tf_value *items;
+  uint32_t count;
+} tf_values;
+
+// A graph, or a function where it is called, of which lines are being written.
+typedef struct tf_scope {
+  const struct tf_scope *outer;
+  const tf_block *block;
+  tf_values *values;  // by node
+  const char *prefix; // of the names of its nodes: "call/"
+  unsigned depth;     // of calls
+} tf_scope;
+
+typedef struct tf_variable {
+  const tf_node *node;
+  const char *name, *path; // as a name, and with its `$`
+  leat_tensor type;
+  bool declared, refused;
+  bool untrained;         // the meta graph says so
+  const tf_node *initial; // the Assign that initialises it; NULL: none
+} tf_variable;
+
+typedef struct tf_writer {
+  leat_model_file *model;
+  leat_arena *arena;
+  const leat_import_options *options;
+  const tf_block *graph;
+  tf_scope *scope;
+  const tf_node *node;      // being written
+  leat_bytes_map taken;     // names that mean something in the entry
+  leat_bytes_map variables; // by name → tf_variable *
+  leat_vec(tf_variable *) all;
+  leat_bytes_map keys;            // names of tensors that are loaded
+  leat_text head;                 // variables, and functions that they begin with
+  leat_text lines;                // of what is being written
+  leat_vec(const char *) refused; // what of it cannot be said
+  unsigned indent;
+  uint64_t work;      // nodes written so far, those of inlined functions too
+  uint32_t functions; // written so far
+  bool initialising;  // a variable: no other can be read
+} tf_writer;
+
+// -- text.c ---------------------------------------------------------------------------------------
+
+// Adds a line at the present indentation.
+void tf_line(tf_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// What cannot be said of the node that is being written: what is wrong, then what to do.
+void tf_refuse(tf_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// A name for what the file calls so: that name, where it means nothing else yet; as it is written.
+const char *tf_name(tf_writer *w, const char *name);
+const char *tf_written(tf_writer *w, const char *name); // as it is written
+const char *tf_take(tf_writer *w, leat_text *text);     // a copy in the arena, of what is finished
+const char *tf_quote(tf_writer *w, const char *text, size_t size); // a string of the text
+// The lines that make an initial value or a function stand by themselves; the rest goes on behind.
+typedef struct tf_aside {
+  leat_text lines;
+  leat_bytes_map taken;
+  unsigned indent;
+} tf_aside;
+tf_aside tf_step_aside(tf_writer *w);
+leat_text tf_step_back(tf_writer *w, tf_aside aside); // what was written meanwhile
+leat_status tf_write_model(leat_model_file *model, const leat_import_options *options, char **out);
+
+// -- variables.c ----------------------------------------------------------------------------------
+
+void tf_find_variables(tf_writer *w);
+// The variable that the node is, declared; NULL: it cannot be, which is said.
+tf_variable *tf_variable_of(tf_writer *w, const tf_node *node);
+// Whether the node is an Assign by which a variable begins.
+bool tf_initialises(const tf_writer *w, const tf_node *node);
+const char *tf_type_text(tf_writer *w, const leat_tensor *type);
+// The constant under that name: a literal or what is loaded, an expression.
+tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name);
+
+// -- entries.c ------------------------------------------------------------------------------------
+
+void tf_write_entries(tf_writer *w, leat_text *out);
+
+// -- node.c ---------------------------------------------------------------------------------------
+
+// Writes the needed nodes of the scope's block, in order.
+void tf_write_nodes(tf_writer *w, const bool *needed);
+void tf_write_node(tf_writer *w, const tf_node *node);
+const tf_attr *tf_attribute(const tf_node *node, const char *name); // NULL: there is none
+int64_t tf_int(const tf_node *node, const char *name, int64_t otherwise);
+int32_t tf_type(const tf_node *node, const char *name);                     // 0: there is none
+const char *tf_string(tf_writer *w, const tf_node *node, const char *name); // or ""
+// Input i of the node that is being written; the value that stands for an output of a node.
+tf_value tf_input(tf_writer *w, size_t i);
+tf_value tf_edge_value(tf_writer *w, const tf_edge *edge);
+const char *tf_as_tensor(tf_writer *w, tf_value value);
+void tf_bind(tf_writer *w, uint32_t port, tf_value value); // to an output of the node
+// The names that `count` outputs of the node are bound to: a, `a:1`.
+const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type, bool known);
+// " after [a, b]" where a switch decides whether the node is computed and no input says so, or "".
+const char *tf_after(tf_writer *w);
+
+// -- special.c, call.c ----------------------------------------------------------------------------
+
+// Writes the node; `name` is what stands behind `!` in its row.
+void tf_write_special(tf_writer *w, const char *name);
+const tf_function *tf_find_function(const tf_writer *w, const char *name);
+// Writes the node as the nodes of the function, which are given these values.
+void tf_inline(tf_writer *w, const tf_function *function, const tf_value *inputs, size_t count,
+               tf_values *out);
+void tf_write_call(tf_writer *w);
+void tf_write_if(tf_writer *w);
+void tf_write_while(tf_writer *w);
+
+#endif
