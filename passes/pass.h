@@ -56,6 +56,9 @@ typedef struct leat_pass_context {
   const int64_t *dim_values;
   const bool *dim_known;
 
+  // prune, check, …: what the files of places are named from, with its slash; NULL: as users did
+  const char *folder;
+
   // choose
   bool blis;
 

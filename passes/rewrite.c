@@ -4,6 +4,7 @@
 #include "ir/device_name.h"
 
 #include <assert.h>
+#include <string.h>
 
 leat_rewriter leat_rewrite_begin(leat_graph *graph, leat_arena *scratch) {
   leat_rewriter r = {.graph = graph, .scratch = scratch, .count = graph->nodes.count};
@@ -138,10 +139,17 @@ static void sweep(leat_rewriter *r, leat_map *gone) {
 
 // -- Places --------------------------------------------------------------------------------
 
+// The path from a folder, if it begins with that.
+static const char *within(const char *folder, const char *path) {
+  size_t length = folder ? strlen(folder) : 0;
+  return length && strncmp(path, folder, length) == 0 ? path + length : path;
+}
+
 const char *leat_place_of(const leat_pass_context *context, leat_span span) {
   leat_text text = {0};
   leat_diag_place(context->diag, span, &text);
-  const char *place = text.size ? leat_intern(context->graph->strings, text.data) : NULL;
+  const char *place = text.size ? within(context->folder, text.data) : NULL;
+  if (place) place = leat_intern(context->graph->strings, place);
   leat_text_finish(&text);
   return place;
 }

@@ -333,8 +333,11 @@ static leat_status check_options(leat_artifact *a) {
 static leat_status build(leat_artifact *a, const leat_step_spec *specs) {
   LEAT_TRY(check_options(a));
   LEAT_TRY(resolve(a, specs));
-  for (uint32_t i = 0; i < a->step_count; i++)
-    leat_driver_init(&a->steps[i].driver, a->session, a->arena, &a->steps[i].request.step);
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    leat_driver *driver = &a->steps[i].driver;
+    leat_driver_init(driver, a->session, a->arena, &a->steps[i].request.step);
+    driver->context.folder = a->session->folder; // from wherever it is built: the same bytes
+  }
   leat_status status = compile(a);
   for (uint32_t i = 0; i < a->step_count; i++) leat_driver_finish(&a->steps[i].driver);
   if (status || is_stopped(a)) return status;

@@ -408,12 +408,21 @@ static leat_status extend_bytes(leat_session *session, const char *path,
   return status;
 }
 
+static leat_status note_folder(leat_session *session, const char *path) {
+  const char *slash = strrchr(path, '/');
+  size_t length = slash ? (size_t)(slash + 1 - path) : 0;
+  if (!session->folder) session->folder = leat_arena_strndup(session->arena, path, length);
+  return LEAT_OK;
+}
+
 leat_status leat_session_extend_file(leat_session *session, const char *path) {
   leat_error *error = leat_session_begin(session);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_session_refuse(session, "`path` is NULL");
   leat_file_view view = {0};
-  leat_status status = leat_file_view_open(&view, path, error);
+  leat_status status;
+  LEAT_RECOVER(status, note_folder(session, path));
+  if (!status) status = leat_file_view_open(&view, path, error);
   status = status ? leat_session_end(session, status) : extend_bytes(session, path, &view);
   leat_file_view_close(&view);
   return status;

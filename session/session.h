@@ -50,7 +50,8 @@ struct leat_session {
   leat_map held;     // interned name of a feed → leat_tensor *: what it is always fed
   bool trains;       // a step of a training entry was prepared
   leat_last_text last;
-  leat_error error; // of the call in progress
+  const char *folder; // of the first file that was read, with its slash; NULL: none
+  leat_error error;   // of the call in progress
   leat_text message;
   leat_arena *told; // what the last call had to say, which its failure takes nothing from
   leat_vec(leat_problem) problems;
