@@ -88,10 +88,11 @@ class Graph(Session):
     an exception at the definition, which names the line of the text and the line of Python that made it.
 
     Python's `for` and `if` unroll and choose while the graph is built; `g.cond`, `g.while_loop` and `op.scan` are run.
-    The options are those of `Session`.
+    `parameters` are those of the text's `graph NAME(…)`, as `{'seed': 'int = 1'}`, which `settings` gives values to; the other
+    options are those of `Session`.
     """
 
-    def __init__(self, name: str = 'main', **options: Any) -> None:
+    def __init__(self, name: str = 'main', *, parameters: Optional[Mapping[str, str]] = None, **options: Any) -> None:
         self.name = name
         self._source = self._unused_source(name)
         self._names = Names()
@@ -103,7 +104,9 @@ class Graph(Session):
         self._constants: Dict[str, Any] = {}
         super().__init__(**options)
         _sources[self._source] = self
-        self._add([Written(f'graph {written_name(name)}', caller())])
+        heads = ', '.join(f'{key}: {of}' for key, of in (parameters or {}).items())
+        self._names.taken.update(parameters or {})
+        self._add([Written(f'graph {written_name(name)}' + (f'({heads})' if heads else ''), caller())])
 
     @staticmethod
     def _unused_source(name: str) -> str:

@@ -235,6 +235,10 @@ def dlpack_out():
     del t, bare, capsule
     gc.collect()
     assert other.sum() == 10000 and other.shape == (5000,)
+    where = address(other)
+    del other
+    gc.collect()
+    assert address(m.f(np.ones(5000, 'f4'))) == where
 
 
 @case

@@ -1,11 +1,12 @@
 """Graphs that Python builds: their text, what they compute, and where their mistakes are."""
 import inspect
 import os
+import shutil
 import subprocess
 
 import leat
 import numpy as np
-from cases import case, model, raises
+from cases import ROOT, SANITIZED, Skipped, case, model, raises
 from leat import op
 
 x = np.arange(6, dtype='f4').reshape(2, 3)
@@ -107,6 +108,38 @@ def what_is_written_is_used():
     np.testing.assert_array_equal(lib.net(x, as_='net'), predict(x))
     assert lib.net.__doc__.startswith('## The line')
     raises(AttributeError, 'the texts of test define no `ned`', lambda: lib.ned)
+
+
+USER = """
+#include <leat/leat.hpp>
+#include <cstdio>
+
+int main() {
+  leat::session session;
+  session.extend_file("line.leat");
+  session.restore("ck.safetensors");
+  session.extend("entry thrice(x: f32[N, 3]) -> (y: f32[N]) { y = 3 * (net(x) as net) }", "user.leat");
+  leat::tensor x({1, 3}, {1.0f, 2.0f, 3.0f});
+  std::printf("%.4f\\n", session.prepare("thrice").run({x})[0].item<float>());
+}
+"""
+
+
+@case
+def what_is_written_is_used_in_cpp():
+    build = os.environ.get('LEAT_BUILD', f'{ROOT}/build')
+    if SANITIZED or not shutil.which('g++') or not os.path.exists(f'{build}/libleat.so'):
+        raise Skipped('there is no g++, or it is not for this build')
+    g, _, train, predict = line()
+    g.write('line.leat')
+    train(x, np.ones(2, 'f4'), steps=20)
+    g.save('ck.safetensors')
+    with open('user.cc', 'w') as out:
+        out.write(USER)
+    subprocess.run(['g++', '-std=c++17', f'-I{ROOT}/include', '-o', 'user', 'user.cc', f'-L{build}', f'-Wl,-rpath,{build}',
+                    '-lleat'], check=True)
+    said = subprocess.run(['./user'], check=True, capture_output=True, text=True).stdout
+    assert abs(float(said) - 3 * predict([[1, 2, 3]])[0]) < 1e-3, said
 
 
 @case
@@ -335,6 +368,17 @@ def ops_by_name():
     q, r = op.qr(np.eye(2, dtype='f4'))
     np.testing.assert_array_equal(q @ r, np.eye(2))
     raises(AttributeError, 'there is no op or function `sofmax`; did you mean `softmax`?', lambda: op.sofmax)
+
+
+@case
+def parameters_of_the_graph():
+    g = graph(parameters={'scale': 'float = 2', 'n': 'int'}, settings={'n': 3})
+
+    @g.entry
+    def f(x: 'f32[2]') -> 'y':
+        return x * g.expression('scale') + g.expression('n')
+    assert g.text.startswith('graph test(scale: float = 2, n: int)\n') and list(f([1, 2])) == [5, 7]
+    assert list(model(g.text, settings={'n': 1, 'scale': 10}).f([1, 2])) == [11, 21]
 
 
 @case

@@ -1,13 +1,15 @@
 """Texts, steps, variables and what goes wrong."""
+import base64
 import gc
 import json
+import os
 import subprocess
 import sys
 import warnings
 
 import leat
 import numpy as np
-from cases import case, model, raises
+from cases import ROOT, SANITIZED, Skipped, case, model, raises
 
 LINE = '''
 graph line(scale: float = 2)
@@ -223,6 +225,33 @@ entry g(x: f32[N, 3]) -> (y: f32[N, 2]) { y = layer(x, units=2) as net }
     same(m.fn.softmax(np.zeros(2, 'f4')), [0.5, 0.5])
     assert 'fn two(x: T[...D], n: int)' in m.fn.two.__doc__
     raises(leat.Error, 'holds state, so this call needs a name', m.fn.layer, x, 2)
+
+
+@case
+def model_files():
+    with open(f'{ROOT}/tests/golden/import/mlp.test') as file:
+        words = file.read().partition('--- in model.b64\n')[2].partition('--- run')[0]
+    with open('mlp.onnx', 'wb') as file:
+        file.write(base64.b64decode(words))
+    try:
+        m = leat.load('mlp.onnx', cache='off')
+    except leat.Error as error:
+        if 'the module leat-onnx.so is neither' in str(error):
+            raise Skipped(error)
+        raise
+    y, z = m.main(x=[[1, 2, 3]])
+    same(y, np.full((1, 2, 3), 72))
+    same(z, [1, 2, -1], 'int64')
+    same(m.main(x).y[0], m.main(x[:1]).y[0])
+
+
+@case
+def the_program():
+    if SANITIZED:
+        raise Skipped('the module is not for an interpreter of its own')
+    said = subprocess.run([sys.executable, '-m', 'leat', '--version'], capture_output=True, text=True, check=True,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}).stdout
+    assert said == f'leat {leat.__version__}\n', said
 
 
 @case
