@@ -8,5 +8,7 @@
 #include <stdint.h>
 
 uint64_t leat_checksum(const void *data, size_t size);
+// The same of what need not stay in memory (leat_file_drop), as the tensors of large files.
+uint64_t leat_checksum_and_drop(const void *data, size_t size);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,6 +162,49 @@ static leat_status read_regular(int fd, const struct stat *info, const char *pat
   return status;
 }
 
+// -- Mapped files ---------------------------------------------------------------------------------
+
+typedef struct mapping {
+  struct mapping *next;
+  const unsigned char *data;
+  size_t size;
+} mapping;
+
+static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER;
+static mapping *mappings;
+
+static bool note_mapping(const void *data, size_t size) {
+  mapping *made = malloc(sizeof *made);
+  if (!made) return false;
+  pthread_mutex_lock(&mappings_lock);
+  *made = (mapping){mappings, data, size};
+  mappings = made;
+  pthread_mutex_unlock(&mappings_lock);
+  return true;
+}
+
+static void forget_mapping(const leat_file_view *view) {
+  pthread_mutex_lock(&mappings_lock);
+  mapping **at = &mappings;
+  while (*at && (*at)->data != view->data) at = &(*at)->next;
+  mapping *found = *at;
+  if (found) *at = found->next;
+  pthread_mutex_unlock(&mappings_lock);
+  free(found);
+}
+
+// Of the process's own pages: what a mapped file holds is read again where it is used again.
+void leat_file_drop(const void *from, size_t size) {
+  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)from & ~(page - 1);
+  pthread_mutex_lock(&mappings_lock);
+  for (const mapping *m = mappings; m; m = m->next) {
+    uintptr_t data = (uintptr_t)m->data;
+    if ((uintptr_t)from >= data && (uintptr_t)from + size <= data + m->size)
+      (void)!madvise((void *)begin, (uintptr_t)from + size - begin, MADV_DONTNEED);
+  }
+  pthread_mutex_unlock(&mappings_lock);
+}
+
 static leat_status fail_changed(const char *path, leat_error *error) {
   return leat_fail(error, LEAT_IO, "'%s' has changed since it was opened", path);
 }
@@ -180,14 +224,16 @@ leat_status leat_file_view_check(const leat_file_view *view, const char *path, l
 // Takes over the file.
 static leat_status map_regular(int fd, const struct stat *info, const char *path,
                                leat_file_view *out, leat_error *error) {
-  void *data = mmap(NULL, (size_t)info->st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-  if (data == MAP_FAILED) {
+  size_t size = (size_t)info->st_size;
+  void *data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  if (data == MAP_FAILED || !note_mapping(data, size)) {
     leat_status status = leat_file_fail(error, "map", path);
+    if (data != MAP_FAILED) munmap(data, size);
     close(fd);
     return status;
   }
   *out = (leat_file_view){.data = data,
-                          .size = (size_t)info->st_size,
+                          .size = size,
                           .mapped = true,
                           .fd = fd,
                           .modified = {info->st_mtim.tv_sec, info->st_mtim.tv_nsec}};
@@ -221,14 +267,9 @@ leat_status leat_file_view_map(leat_file_view *out, const char *path, leat_error
   return open_view(out, path, true, error);
 }
 
-void leat_file_view_drop(const leat_file_view *view, const void *from, size_t size) {
-  if (!view->mapped || !size) return;
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)from & ~(page - 1);
-  (void)!madvise((void *)begin, (uintptr_t)from + size - begin, MADV_DONTNEED);
-}
-
 void leat_file_view_close(leat_file_view *view) {
   if (view->mapped) {
+    forget_mapping(view);
     munmap((void *)view->data, view->size);
     close(view->fd);
   } else {

@@ -17,7 +17,7 @@ typedef struct leat_file_view {
   const unsigned char *data; // never NULL while open
   size_t size;
   bool mapped;         // it is no copy; then …
-  int fd;              // … the file, and …
+  int fd;              // … the file, …
   int64_t modified[2]; // … when it was written, seconds and nanoseconds
 } leat_file_view;
 
@@ -34,8 +34,9 @@ LEAT_MUST_USE leat_status leat_file_view_map(leat_file_view *out, const char *pa
 // Whether a mapped file still has the size and the time of writing that it had when it was opened.
 LEAT_MUST_USE leat_status leat_file_view_check(const leat_file_view *view, const char *path,
                                                leat_error *error);
-// What lies there, in a view, is not needed soon: of a mapped one it takes no memory then.
-void leat_file_view_drop(const leat_file_view *view, const void *from, size_t size);
+// What lies there is not needed soon: if it is of a mapped view, it takes no memory until it is
+// read again.
+void leat_file_drop(const void *from, size_t size);
 void leat_file_view_close(leat_file_view *view);
 
 // What a text names is a file, which may be read again, elsewhere too: /dev/stdin is none.

@@ -4,7 +4,10 @@
 
 #include "leat/status.h"
 
-enum { LEAT_FILE_MOST_AT_ONCE = 1 << 30 }; // bytes that one system call is asked for
+enum { // bytes that one system call is asked for
+  LEAT_FILE_MOST_AT_ONCE = 1 << 30,
+  LEAT_FILE_WRITTEN_AT_ONCE = 1 << 26,
+};
 
 // "cannot DOING 'PATH': " and what errno says.
 leat_status leat_file_fail(leat_error *error, const char *doing, const char *path);

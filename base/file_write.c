@@ -142,10 +142,11 @@ static bool write_pieces(int fd, const leat_bytes *pieces, size_t count) {
   for (size_t i = 0; i < count; i++) {
     const char *from = pieces[i].data;
     for (size_t left = pieces[i].size; left;) {
-      size_t most = left < LEAT_FILE_MOST_AT_ONCE ? left : LEAT_FILE_MOST_AT_ONCE;
+      size_t most = left < LEAT_FILE_WRITTEN_AT_ONCE ? left : LEAT_FILE_WRITTEN_AT_ONCE;
       ssize_t put = write(fd, from, most);
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) return false;
+      leat_file_drop(from, (size_t)put); // perhaps a copy of a part of a large file
       from += put;
       left -= (size_t)put;
     }

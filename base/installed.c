@@ -4,7 +4,9 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,4 +94,25 @@ bool leat_runtime_source(char path[LEAT_PATH_SIZE]) {
   if (!leat_directory_find(leat_runtime_directories, header, path)) return false;
   path[strlen(path) - sizeof header] = '\0'; // and the slash before it
   return true;
+}
+
+// The system lists what is mapped: "5581-5591 r--p 00000000 08:01 123   /usr/bin/x", by address.
+bool leat_path_of_code(const void *address, char path[LEAT_PATH_SIZE]) {
+  char line[LEAT_PATH_SIZE + 128];
+  FILE *maps = fopen("/proc/self/maps", "re");
+  bool found = false;
+  while (maps && !found && fgets(line, sizeof line, maps)) {
+    char *end;
+    uintptr_t from = (uintptr_t)strtoull(line, &end, 16);
+    uintptr_t to = *end == '-' ? (uintptr_t)strtoull(end + 1, NULL, 16) : 0;
+    if ((uintptr_t)address < from || (uintptr_t)address >= to) continue;
+    const char *name = strchr(line, '/');
+    size_t length = name ? strcspn(name, "\n") : 0;
+    found = length && length < LEAT_PATH_SIZE;
+    if (!found) break;
+    memcpy(path, name, length);
+    path[length] = '\0';
+  }
+  if (maps) fclose(maps);
+  return found;
 }

@@ -25,4 +25,8 @@ bool leat_directory_find(const char *directories, const char *name, char path[LE
 // none.
 bool leat_runtime_source(char path[LEAT_PATH_SIZE]);
 
+// The file that the code or constant data at an address was loaded from: the executable, or a
+// shared object. False: nobody knows.
+bool leat_path_of_code(const void *address, char path[LEAT_PATH_SIZE]);
+
 #endif

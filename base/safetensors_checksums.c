@@ -23,7 +23,7 @@ static bool is_checksum(const leat_metadata *pair) {
 }
 
 static int put_sum(char *out, const void *data, size_t size) {
-  return sprintf(out, "xxh64:%016" PRIx64, leat_checksum(data, size));
+  return sprintf(out, "xxh64:%016" PRIx64, leat_checksum_and_drop(data, size));
 }
 
 // "F32 [2,3] "; its length.

@@ -28,14 +28,30 @@ typedef struct leat_frozen_variable {
 
 typedef leat_vec(leat_frozen_variable) leat_frozen_list;
 
+// Where an artifact has what a `load` gives: leat_image_file.
+typedef struct leat_placed_file {
+  leat_file_kind kind;
+  const char *file, *name;
+  uint64_t size, where;
+} leat_placed_file;
+
+// The tensors of data files that a graph loads. A session's are where the text says.
+typedef struct leat_file_table {
+  leat_map sizes;               // of files: path, as a node has it → bytes
+  const leat_bytes_map *placed; // of an artifact: leat_load_key → leat_placed_file; NULL: none
+} leat_file_table;
+
+// What tells a `load` from others: its file and the tensor's name, as one string with a NUL.
+const char *leat_load_key(leat_arena *arena, const leat_node *load, size_t *out_size);
+
 typedef struct leat_codegen_options {
   bool blis;
   const char *entry, *about,
       *levels;                       // of an artifact: what the image says of itself; NULL: nothing
   const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts
   uint32_t entry_count;
-  leat_frozen_list frozen;    // of an artifact
-  const leat_map *file_sizes; // of the files that `load` nodes name: path, as a node has it → bytes
+  leat_frozen_list frozen; // of an artifact
+  const leat_file_table *files;
   // After each stage, for dumps: `text` is the stage's result in readable form. NULL: none.
   void (*dump)(void *context, const char *stage, const char *text);
   void *dump_context;

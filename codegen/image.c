@@ -70,7 +70,7 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   case LEAT_BUFFER_CONSTANT:
     return leat_image_writer_tensor(&image->out, leat_node_attr(storage->node, "value")->tensor);
   case LEAT_BUFFER_FILE:
-    return leat_image_writer_file(&image->out, storage->node, cg->options->file_sizes);
+    return leat_image_writer_file(&image->out, storage->node, cg->options->files);
   case LEAT_BUFFER_GROWN: return storage->grown;
   case LEAT_BUFFER_RUN_COUNT: break;
   }

@@ -42,6 +42,13 @@ static void print_type(const leat_image *image, const leat_image_type *type, lea
   leat_text_add(out, "]");
 }
 
+static void print_file(const leat_image *image, const leat_image_file *file, leat_text *out) {
+  if (file->kind == LEAT_FILE_WITHIN)
+    leat_text_add(out, " weights at %" PRIu64, file->where);
+  else
+    leat_text_add(out, " file %s", text_of(image, file->file));
+}
+
 static void print_buffers(const leat_image *image, leat_text *out) {
   const leat_image_buffer *buffers = RECORDS(image, buffers, leat_image_buffer);
   for (uint32_t i = 0; i < image->buffers.count; i++) {
@@ -64,8 +71,7 @@ static void print_buffers(const leat_image *image, leat_text *out) {
       break;
     case LEAT_BUFFER_CONSTANT: leat_text_add(out, " constant at %" PRIu64, where); break;
     case LEAT_BUFFER_FILE:
-      leat_text_add(out, " file %s",
-                    text_of(image, RECORDS(image, files, leat_image_file)[where].file));
+      print_file(image, &RECORDS(image, files, leat_image_file)[where], out);
       break;
     case LEAT_BUFFER_RUN_COUNT: leat_text_add(out, " run count"); break;
     case LEAT_BUFFER_GROWN: leat_text_add(out, " growing %" PRIu64, where); break;

@@ -3,7 +3,7 @@
 #ifndef LEAT_CODEGEN_IMAGE_WRITER_H
 #define LEAT_CODEGEN_IMAGE_WRITER_H
 
-#include "base/map.h"
+#include "codegen/codegen.h"
 #include "ir/graph.h"
 #include "leat/artifact.h"
 
@@ -48,9 +48,9 @@ uint32_t leat_image_writer_region(leat_image_writer *writer, uint32_t predicate)
 void leat_image_writer_carried(leat_image_writer *writer, uint32_t region, const uint32_t *buffers,
                                uint32_t count);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
-// The file that a `load` names, and its number; `sizes`: leat_codegen_options.file_sizes.
+// The file that a `load` names, or where an artifact has the tensor; its number.
 uint32_t leat_image_writer_file(leat_image_writer *writer, const leat_node *load,
-                                const leat_map *sizes);
+                                const leat_file_table *files);
 // The records of the feeds and fetches of a step, in the order of its request; the buffers of the
 // fetches are missing. A port's number is its node's place among them.
 void leat_image_writer_ports(leat_image_writer *writer, const leat_graph *graph);

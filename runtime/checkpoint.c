@@ -122,7 +122,7 @@ leat_status leat_value_checksum(const leat_tensor *value, uint64_t *out, leat_er
   void *made;
   const void *bytes = leat_tensor_packed(value, &size, &made);
   if (!bytes) return leat_fail(error, LEAT_MEMORY, "no memory for the checksum of a variable");
-  int64_t words[2 + LEAT_MAX_RANK] = {value->dtype, (int64_t)leat_checksum(bytes, size)};
+  int64_t words[2 + LEAT_MAX_RANK] = {value->dtype, (int64_t)leat_checksum_and_drop(bytes, size)};
   memcpy(words + 2, value->shape, (size_t)value->rank * sizeof *words);
   *out = leat_checksum(words, (2 + (size_t)value->rank) * sizeof *words);
   free(made);

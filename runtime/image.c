@@ -150,6 +150,15 @@ static leat_status check_variable(checker *c, uint32_t number) {
   return LEAT_OK;
 }
 
+// Numbers, all of which lie in what the artifact holds.
+static bool weights_ok(const checker *c, const leat_image_file *file) {
+  int64_t shape[LEAT_MAX_RANK], bytes;
+  return file->type.dtype != LEAT_str && file->where % LEAT_IMAGE_ALIGNMENT == 0 &&
+         is_constant(c, &file->type) &&
+         leat_type_value(&c->view, &file->type, NULL, shape, &bytes) &&
+         within(file->where, (uint64_t)bytes, c->view.image->weights);
+}
+
 static leat_status check_storage(checker *c) {
   const leat_image *image = c->view.image;
   for (uint32_t i = 0; i < image->variables.count; i++) LEAT_TRY(check_variable(c, i));
@@ -161,7 +170,8 @@ static leat_status check_storage(checker *c) {
   }
   for (uint32_t i = 0; i < image->files.count; i++) {
     const leat_image_file *file = &c->view.files[i];
-    if (!text_ok(c, file->file) || !text_ok(c, file->name) || !type_ok(c, &file->type))
+    if (!text_ok(c, file->file) || !text_ok(c, file->name) || !type_ok(c, &file->type) ||
+        file->kind > LEAT_FILE_BESIDE || (file->kind == LEAT_FILE_WITHIN && !weights_ok(c, file)))
       return DAMAGED(c, "file %u", i);
   }
   return LEAT_OK;

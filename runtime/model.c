@@ -43,6 +43,7 @@ static leat_status load_entry(leat_model *model, leat_model_entry *entry,
                                 .size = image->size,
                                 .kernels = code->kernels,
                                 .kernel_count = image->kernels.count + leat_image_calls_blis(image),
+                                .weights = code->weights,
                                 .reader = code->files ? code->files() : NULL};
   if (image->messages.count)
     return leat_fail(error, LEAT_UNSUPPORTED, "an entry is one device's part of a step");

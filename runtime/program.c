@@ -181,14 +181,26 @@ static leat_status copy_kernels(leat_program *program, const leat_program_source
   return LEAT_OK;
 }
 
+// The file tensors that the artifact holds; there must be somebody who reads others.
+static leat_status find_weights(leat_program *program, const void *weights, leat_error *error) {
+  for (uint32_t i = 0; i < program->image->files.count; i++) {
+    const leat_image_file *file = &program->view.files[i];
+    bool within = file->kind == LEAT_FILE_WITHIN;
+    if (within ? !weights : !program->reader)
+      return leat_fail(error, LEAT_INVALID, "damaged image: nothing reads its files");
+    if (within) program->files[i] = (const char *)weights + file->where;
+  }
+  return LEAT_OK;
+}
+
 // What follows from the view.
 static leat_status prepare(leat_program *program, const leat_program_source *source,
                            leat_error *error) {
   program->image = program->view.image;
+  program->code = source->image;
   LEAT_TRY(copy_kernels(program, source, error));
   program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
-  if (program->image->files.count && !program->reader)
-    return leat_fail(error, LEAT_INVALID, "damaged image: nothing reads its files");
+  LEAT_TRY(find_weights(program, source->weights, error));
   place_strings(program);
   list_feed_args(program);
   find_owners(program);

@@ -26,7 +26,8 @@ struct leat_program {
   void *own_image;         // a copy, when the source was not aligned
   const leat_kernel_function *kernels;
   leat_gemm_function gemm;        // NULL: no launch needs it
-  const leat_file_reader *reader; // NULL: there are no files
+  const leat_file_reader *reader; // NULL: there are no files, but those within
+  const void *code;               // the image as it was given, in the file that has the program
   const void **files;             // each file tensor's data
   leat_str **strings;             // each of the image's tensors of str
   leat_file_group *groups;

@@ -3,9 +3,12 @@
 #include "runtime/program.h"
 
 #include "base/data_file.h"
+#include "base/installed.h"
 #include "base/map.h"
 #include "base/tensor.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,24 +29,51 @@ static void close_group(leat_file_group *group, uint64_t file_count) {
   leat_data_file_close(&group->file);
 }
 
+// The folder that the file is in; NULL: the working directory, or the name says it.
+static leat_status folder_of(leat_program *program, const char *base, const leat_image_file *file,
+                             const char **out, leat_error *error) {
+  char path[LEAT_PATH_SIZE];
+  *out = base;
+  if (file->kind != LEAT_FILE_BESIDE || base) return LEAT_OK;
+  if (!leat_path_of_code(program->code, path))
+    return leat_fail(error, LEAT_NOT_FOUND,
+                     "nobody knows in which file this program is, beside which its weights are");
+  *out = leat_arena_printf(program->arena, "%.*s", (int)(strrchr(path, '/') - path), path);
+  return LEAT_OK;
+}
+
+// Whether the weights beside the program are those that were written with it.
+static leat_status check_beside(const leat_program *program, const leat_data_file *file,
+                                leat_error *error) {
+  char expected[17];
+  snprintf(expected, sizeof expected, "%016" PRIx64, program->image->beside);
+  for (size_t i = 0; i < file->metadata_count; i++)
+    if (strcmp(file->metadata[i].key, LEAT_WEIGHTS_ID) == 0 &&
+        strcmp(file->metadata[i].value, expected) == 0)
+      return LEAT_OK;
+  return leat_fail(error, LEAT_MISMATCH, "%s has not the weights that this was built with",
+                   file->path);
+}
+
 static leat_status open_group(leat_program *program, const char *base, const leat_image_file *file,
                               leat_file_group **out, leat_error *error) {
-  const char *name = leat_view_text(&program->view, file->file);
+  const char *name = leat_view_text(&program->view, file->file), *folder;
   for (leat_file_group *g = program->groups; g; g = g->next) {
     if (strcmp(g->path, name) == 0) {
       *out = g;
       return LEAT_OK;
     }
   }
+  LEAT_TRY(folder_of(program, base, file, &folder, error));
   const char *path = name;
-  if (base && name[0] != '/') path = leat_arena_printf(program->arena, "%s/%s", base, name);
+  if (folder && name[0] != '/') path = leat_arena_printf(program->arena, "%s/%s", folder, name);
   leat_file_group *group = leat_new(program->arena, leat_file_group);
   group->copies = leat_new_array(program->arena, void *, program->image->files.count);
   group->path = name;
   LEAT_TRY(leat_data_file_open(&group->file, path, false, error));
   group->next = program->groups;
   program->groups = *out = group;
-  return LEAT_OK;
+  return file->kind == LEAT_FILE_BESIDE ? check_beside(program, &group->file, error) : LEAT_OK;
 }
 
 // Of the values: strings are hashed packed, not where they lie.

@@ -124,6 +124,7 @@ typedef struct leat_program_source {
   size_t size;
   const leat_kernel_function *kernels; // by number; then leat_blis_gemm if a launch is a GEMM
   size_t kernel_count;
+  const void *weights; // what files WITHIN lie in; NULL: the image has none
   const char *base; // the directory that relative file names begin at; NULL: the working directory
   const struct leat_file_reader *reader; // of leat_program_open; NULL: the image has no files
   void (*release)(void *context); // called when the program is destroyed; NULL: nothing to do
@@ -144,6 +145,8 @@ LEAT_MUST_USE leat_status leat_program_read_files(leat_program *program, const c
 void leat_program_destroy(leat_program *program); // NULL is fine; executors on it must be gone
 const leat_image *leat_program_image(const leat_program *program);
 const char *leat_program_text(const leat_program *program, leat_text_index index);
+// The metadata key of a file of weights beside an artifact: leat_image.beside, in 16 hex digits.
+#define LEAT_WEIGHTS_ID "weights.id"
 // What goes into leat_image_file.hash; {0, 0} there means unchecked.
 void leat_file_hash(const void *data, size_t size, uint64_t out[2]);
 

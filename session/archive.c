@@ -16,7 +16,7 @@ static size_t even(size_t size) {
 // -- Reading -------------------------------------------------------------------------------------
 
 void leat_archive_add(leat_archive *archive, const char *name, leat_bytes object) {
-  leat_vec_push(archive->arena, &archive->members, ((leat_archive_member){name, object}));
+  leat_vec_push(archive->arena, &archive->members, ((leat_archive_member){name, object, 0}));
 }
 
 // A number of a header's field, which ends with blanks.
@@ -182,7 +182,8 @@ static void print(const leat_archive *archive, const layout *l, leat_text *out) 
   add_content(out, l->long_names.data, l->long_names.size);
   for (uint32_t i = 0; i < archive->members.count; i++) {
     const leat_archive_member *member = &archive->members.items[i];
-    add_header(out, leat_arena_printf(archive->arena, "/%zu", l->places[i]), member->object.size);
+    add_header(out, leat_arena_printf(archive->arena, "/%zu", l->places[i]),
+               member->object.size + member->rest);
     add_content(out, member->object.data, member->object.size);
   }
 }

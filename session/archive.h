@@ -10,6 +10,7 @@
 typedef struct leat_archive_member {
   const char *name;
   leat_bytes object;
+  size_t rest; // of the last: bytes of it that whoever writes the file puts behind it; else 0
 } leat_archive_member;
 
 typedef struct leat_archive {

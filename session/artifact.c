@@ -66,7 +66,8 @@ static leat_status freeze_from(leat_artifact *a, const leat_safetensors *file) {
     LEAT_TRY(leat_graph_check_restored(graph, file, path, a->options->partial, error));
     steps[i] = (leat_freezing){graph, &driver->frozen};
   }
-  LEAT_TRY(leat_freeze(steps, a->step_count, a->session->diag, file, path, error));
+  bool as_loads = a->options->weights != LEAT_WEIGHTS_LOAD;
+  LEAT_TRY(leat_freeze(steps, a->step_count, a->session->diag, file, path, as_loads, error));
   leat_run_counts_restore(&a->session->counts, file);
   return LEAT_OK;
 }
@@ -127,7 +128,9 @@ static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   LEAT_TRY(leat_driver_run(&step->driver, NULL));
   if (step->driver.stopped) return LEAT_OK;
   LEAT_TRY(only_part(a, step));
+  LEAT_TRY(leat_weights_place(&a->weights, step->part, &a->session->error));
   count_entries(a, step);
+  step->driver.placed = &a->weights.placed;
   step->driver.entry = step->name;
   step->driver.about = step->about;
   step->driver.levels = name_levels(a);
@@ -141,7 +144,24 @@ static leat_status compile(leat_artifact *a) {
     LEAT_TRY(leat_driver_run(&a->steps[i].driver, "check"));
   }
   LEAT_TRY(freeze(a));
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    leat_graph *graph = a->steps[i].driver.context.graph;
+    LEAT_TRY(leat_weights_take_small(&a->weights, graph, &a->session->error));
+  }
   for (uint32_t i = 0; i < a->step_count; i++) LEAT_TRY(generate(a, &a->steps[i]));
+  return LEAT_OK;
+}
+
+// What the images say of them is known when all are.
+static leat_status write_weights(leat_artifact *a) {
+  uint64_t id;
+  LEAT_TRY(leat_weights_write_file(&a->weights, &id, &a->session->error));
+  for (uint32_t i = 0; i < a->step_count; i++) {
+    leat_image *image = a->steps[i].code.image;
+    image->weights = a->weights.size;
+    image->beside = id;
+  }
+  if (a->weights.size) a->weights_symbol = leat_arena_printf(a->arena, "%s_weights", a->name);
   return LEAT_OK;
 }
 
@@ -227,11 +247,19 @@ static leat_status choose_compiler(leat_artifact *a) {
                               &a->session->error);
 }
 
+// Whether it has files that are not weights within the artifact.
+static bool reads_files(const leat_image *image) {
+  const leat_image_file *files = (const void *)((const char *)image + image->files.offset);
+  for (uint64_t i = 0; i < image->files.count; i++)
+    if (files[i].kind != LEAT_FILE_WITHIN) return true;
+  return false;
+}
+
 static void fill_request(leat_artifact *a) {
   size_t steps = a->step_count;
-  leat_object_data *images = leat_new_array(a->arena, leat_object_data, steps);
+  leat_object_data *images = leat_new_array(a->arena, leat_object_data, steps + 1);
   leat_object_pointers *pointers = leat_new_array(a->arena, leat_object_pointers, steps + 1);
-  const char **table = leat_new_array(a->arena, const char *, 3 * steps + 3); // NULL at the end
+  const char **table = leat_new_array(a->arena, const char *, 4 * steps + 4); // NULL at the end
   kernel_list list;
   a->codegen = (leat_codegen_request){.triple = a->machine.triple,
                                       .cpu = leat_cpu_level_name(a->machine.levels[0])};
@@ -243,17 +271,19 @@ static void fill_request(leat_artifact *a) {
         .data = step->code.image,
         .size = step->code.image->size};
     pointers[i] = kernel_pointers(a, step);
-    table[3 * i] = images[i].symbol;
-    table[3 * i + 1] = pointers[i].symbol;
-    table[3 * i + 2] = step->code.image->files.count ? "leat_reads_files" : NULL;
+    table[4 * i] = images[i].symbol;
+    table[4 * i + 1] = pointers[i].symbol;
+    table[4 * i + 2] = reads_files(step->code.image) ? "leat_reads_files" : NULL;
+    table[4 * i + 3] = a->weights_symbol;
   }
   pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
-                                           3 * steps + 3};
+                                           4 * steps + 4};
   a->codegen.kernels = list.kernels;
   a->codegen.symbols = list.symbols;
   a->codegen.kernel_cpus = has_levels(a) ? list.cpus : NULL;
+  images[steps] = (leat_object_data){.symbol = a->weights_symbol};
   a->codegen.data = images;
-  a->codegen.data_count = steps;
+  a->codegen.data_count = steps + (a->weights_symbol != NULL);
   a->codegen.pointers = pointers;
   a->codegen.pointers_count = steps + 1;
 }
@@ -341,10 +371,15 @@ static leat_status build(leat_artifact *a, const leat_step_spec *specs) {
   leat_status status = compile(a);
   for (uint32_t i = 0; i < a->step_count; i++) leat_driver_finish(&a->steps[i].driver);
   if (status || is_stopped(a)) return status;
+  LEAT_TRY(write_weights(a));
   fill_request(a);
   LEAT_TRY(choose_compiler(a));
   LEAT_TRY(leat_artifact_write(a));
   return leat_artifact_kinds[a->options->kind].has_header ? leat_artifact_write_header(a) : LEAT_OK;
+}
+
+static void finish_weights(void *weights) {
+  leat_weights_finish(weights);
 }
 
 static leat_status build_in(leat_session *session, const leat_step_spec *specs, int count,
@@ -353,7 +388,11 @@ static leat_status build_in(leat_session *session, const leat_step_spec *specs, 
   a.name = symbol_prefix(a.arena, options->output);
   a.step_count = (uint32_t)count;
   a.steps = leat_new_array(a.arena, leat_artifact_step, (size_t)count);
+  leat_weights_start(&a.weights, a.arena, options->weights, options->output);
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, finish_weights, &a.weights);
   leat_status status = build(&a, specs);
+  leat_cleanup_run(&cleanup);
   leat_arena_destroy(a.arena);
   return status;
 }

@@ -32,8 +32,16 @@ typedef struct leat_artifact_kind_info {
 
 extern const leat_artifact_kind_info leat_artifact_kinds[LEAT_ARTIFACT_KIND_COUNT];
 
+// Where an artifact has the tensors of data files that it needs.
+typedef enum leat_weights_kind {
+  LEAT_WEIGHTS_EMBED,  // in it
+  LEAT_WEIGHTS_BESIDE, // in OUTPUT.safetensors beside it
+  LEAT_WEIGHTS_LOAD,   // in the files that the text names; frozen variables in it
+} leat_weights_kind;
+
 typedef struct leat_artifact_options {
   leat_artifact_kind kind;
+  leat_weights_kind weights;
   const char *output;       // the path; headers stand beside it
   const char *vars;         // a .safetensors file (session/freeze.h), or NULL
   bool partial;             // it may lack variables

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "ir/print.h"
 #include "session/driver.h"
+#include "session/elf.h"
 #include "session/link.h"
 #include "session/runtime_library.h"
 #include "targets/c/c.h"
@@ -76,7 +77,15 @@ static leat_status with_object(leat_artifact *a, object_writer write) {
 }
 
 static leat_status write_object(leat_artifact *a, leat_bytes object) {
-  return leat_file_write(a->options->output, &object, 1, LEAT_FILE_ATOMIC, &a->session->error);
+  const leat_weights *weights = &a->weights;
+  leat_bytes *pieces = leat_new_array(a->arena, leat_bytes, (size_t)weights->pieces.count + 1);
+  pieces[0] = object;
+  if (weights->size)
+    LEAT_TRY(leat_elf_add_weights(a->arena, object, a->weights_symbol, weights->size, true,
+                                  &pieces[0], &a->session->error));
+  for (uint32_t i = 0; i < weights->pieces.count; i++) pieces[i + 1] = weights->pieces.items[i];
+  return leat_file_write(a->options->output, pieces, (size_t)weights->pieces.count + 1,
+                         LEAT_FILE_ATOMIC, &a->session->error);
 }
 
 // Variables, or how often it has run.
@@ -95,6 +104,10 @@ static bool saves(const leat_artifact *a) {
 
 static leat_status write_linked(leat_artifact *a, leat_bytes object) {
   leat_link link = {.object = object,
+                    .weights = a->weights.pieces.items,
+                    .weights_count = a->weights.pieces.count,
+                    .weights_size = a->weights.size,
+                    .weights_symbol = a->weights_symbol,
                     .name = a->name,
                     .saves = saves(a),
                     .blis = a->calls_blis,
@@ -127,6 +140,26 @@ static leat_status write_dump(leat_artifact *a, leat_text **dump) {
   return status;
 }
 
+// Weights in a text are numbers, so there are not many of them.
+static leat_status spell_weights(leat_artifact *a) {
+  enum { MOST = 1 << 24 };
+  const leat_weights *weights = &a->weights;
+  if (!weights->size) return LEAT_OK;
+  if (weights->size > MOST)
+    return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
+                     "%llu bytes of weights are too many for a text: --weights=beside puts them "
+                     "into a file of their own",
+                     (unsigned long long)weights->size);
+  char *bytes = leat_arena_alloc(a->arena, weights->size), *at = bytes;
+  for (uint32_t i = 0; i < weights->pieces.count; i++) {
+    memcpy(at, weights->pieces.items[i].data, weights->pieces.items[i].size);
+    at += weights->pieces.items[i].size;
+  }
+  leat_object_data *last = (leat_object_data *)&a->codegen.data[a->codegen.data_count - 1];
+  *last = (leat_object_data){a->weights_symbol, bytes, weights->size};
+  return LEAT_OK;
+}
+
 // -- Kinds ---------------------------------------------------------------------------------------
 
 const leat_artifact_kind_info leat_artifact_kinds[LEAT_ARTIFACT_KIND_COUNT] = {
@@ -136,7 +169,10 @@ const leat_artifact_kind_info leat_artifact_kinds[LEAT_ARTIFACT_KIND_COUNT] = {
 };
 
 leat_status leat_artifact_write(leat_artifact *a) {
-  switch (a->options->kind) {
+  leat_artifact_kind kind = a->options->kind;
+  if (kind == LEAT_ARTIFACT_C || kind == LEAT_ARTIFACT_LLVM || kind == LEAT_ARTIFACT_ASSEMBLY)
+    LEAT_TRY(spell_weights(a));
+  switch (kind) {
   case LEAT_ARTIFACT_EXECUTABLE:
   case LEAT_ARTIFACT_STATIC:
   case LEAT_ARTIFACT_SHARED: return with_object(a, write_linked);

@@ -8,6 +8,7 @@
 #include "session/driver.h"
 #include "session/machine.h"
 #include "session/request.h"
+#include "session/weights.h"
 
 typedef struct leat_artifact_step {
   const char *name; // "train+eval"
@@ -29,7 +30,9 @@ typedef struct leat_artifact {
   leat_machine machine;
   leat_artifact_step *steps;
   uint32_t step_count;
-  leat_codegen_request codegen; // all that the file holds
+  leat_weights weights;
+  leat_codegen_request codegen; // all that the file holds, but for the weights
+  const char *weights_symbol;   // NULL: it holds none
   bool calls_blis;
 } leat_artifact;
 

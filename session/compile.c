@@ -148,10 +148,9 @@ static leat_status generate(leat_driver *driver, compilation *c, leat_step_code 
       LEAT_TRY(leat_driver_codegen(driver, part, &compiled));
       add_jobs(c, target, part->device, &compiled);
     } else {
-      leat_map file_sizes;
-      LEAT_TRY(leat_file_sizes(part, out->arena, &file_sizes, &c->session->error));
-      LEAT_TRY(
-          leat_ref_compile(part, out->arena, &file_sizes, &compiled.image, &c->session->error));
+      leat_file_table files = {0};
+      LEAT_TRY(leat_file_sizes(part, out->arena, &files.sizes, &c->session->error));
+      LEAT_TRY(leat_ref_compile(part, out->arena, &files, &compiled.image, &c->session->error));
       out->keepable = false;
     }
     code.image = (leat_bytes){compiled.image, compiled.image->size};

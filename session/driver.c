@@ -284,8 +284,8 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_session *session = driver->session;
   LEAT_TRY(leat_session_check(session));
   stage_dump dump = {session, part->device};
-  leat_map file_sizes;
-  LEAT_TRY(leat_file_sizes(part, driver->context.arena, &file_sizes, &session->error));
+  leat_file_table files = {.placed = driver->placed};
+  LEAT_TRY(leat_file_sizes(part, driver->context.arena, &files.sizes, &session->error));
   leat_codegen_options options = {.blis = session->options.blis,
                                   .entry = driver->entry,
                                   .about = driver->about,
@@ -293,7 +293,7 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
                                   .entries = driver->entries,
                                   .entry_count = driver->entry_count,
                                   .frozen = driver->frozen,
-                                  .file_sizes = &file_sizes};
+                                  .files = &files};
   if (session->options.dump_after) options.dump = dump_stage, options.dump_context = &dump;
   double start = leat_seconds();
   LEAT_TRY(

@@ -17,7 +17,8 @@ typedef struct leat_driver {
   const char *entry, *about, *levels; // for codegen, of an artifact
   const leat_counted_entry *entries;  // likewise
   uint32_t entry_count;
-  leat_frozen_list frozen; // likewise
+  leat_frozen_list frozen;      // likewise
+  const leat_bytes_map *placed; // likewise: leat_file_table
 } leat_driver;
 
 // What is made lives in `arena`. Symbolic, unless the caller sets the context's dim_values.
@@ -35,7 +36,7 @@ void leat_print_kernels(const leat_compiled *code, leat_text *out); // for peopl
 
 // The files that the graph's `load` nodes name become keys of `files`, each once.
 void leat_files_of(leat_graph *graph, leat_map *files);
-// Their sizes as they are now: leat_codegen_options.file_sizes.
+// Their sizes as they are now: leat_file_table.sizes.
 LEAT_MUST_USE leat_status leat_file_sizes(leat_graph *graph, leat_arena *arena, leat_map *sizes,
                                           leat_error *error);
 

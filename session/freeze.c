@@ -1,9 +1,10 @@
-// A read of a frozen variable becomes a `const` node in place, under its name; later passes drop
-// what computed the initial value.
+// A read of a frozen variable becomes a `const` or `load` node in place, under its name; later
+// passes drop what computed the initial value.
 #include "session/freeze.h"
 
 #include "base/tensor.h"
 #include "runtime/checkpoint.h"
+#include "session/weights.h"
 
 #include <string.h>
 
@@ -31,26 +32,39 @@ static leat_status check_type(const leat_graph *graph, const leat_state *state,
                    leat_type_text(graph->arena, &type));
 }
 
-static const leat_attr *value_attr(leat_graph *graph, const leat_tensor *value) {
-  leat_attr *attr = leat_new(graph->arena, leat_attr);
-  attr->tensor = leat_tensor_copy(graph->arena, value);
-  return attr;
+// A value as a node: its op and attributes.
+typedef struct leaf {
+  leat_op op;
+  const leat_attr *attrs;
+} leaf;
+
+static leaf leaf_of(leat_graph *graph, leat_state *state, const leat_tensor *value,
+                    const char *path, bool as_loads) {
+  leat_attr *attrs = leat_new_array(graph->arena, leat_attr, 3);
+  if (as_loads && !leat_is_constant(value)) {
+    attrs[0].string = path;
+    attrs[1].string = state->name;
+    attrs[2].type = &state->type;
+    return (leaf){LEAT_OP_load, attrs};
+  }
+  attrs->tensor = leat_tensor_copy(graph->arena, value);
+  return (leaf){LEAT_OP_const, attrs};
 }
 
-static void freeze_reads(leat_graph *graph, const leat_state *state, const leat_attr *value) {
+static void freeze_reads(leat_graph *graph, const leat_state *state, leaf value) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
     if (leat_node_state(node) != state) continue;
-    leat_node_set_op(node, LEAT_OP_const);
-    node->attrs = value;
+    leat_node_set_op(node, value.op);
+    node->attrs = value.attrs;
     node->control_count = 0;
   }
 }
 
-static void start_from(leat_graph *graph, leat_state *state, const leat_attr *value) {
+static void start_from(leat_graph *graph, leat_state *state, leaf value) {
   const char *name = leat_graph_unique_name(
       graph, leat_arena_printf(graph->arena, "%s/init/restored", state->name));
-  leat_node *node = leat_graph_append(graph, LEAT_OP_const, name, NULL, 0, value);
+  leat_node *node = leat_graph_append(graph, value.op, name, NULL, 0, value.attrs);
   node->outputs = leat_arena_memdup(graph->arena, &state->type, sizeof state->type);
   node->device = state->device;
   state->init = (leat_value){node, 0};
@@ -67,7 +81,7 @@ static void warn_of_missing(const leat_freezing *steps, size_t step, leat_diag *
 
 static leat_status freeze_step(const leat_freezing *steps, size_t count, size_t step,
                                leat_diag *diag, const leat_safetensors *file, const char *path,
-                               leat_error *error) {
+                               bool as_loads, leat_error *error) {
   leat_graph *graph = steps[step].graph;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < graph->states.count; i++) {
@@ -78,11 +92,13 @@ static leat_status freeze_step(const leat_freezing *steps, size_t count, size_t 
       warn_of_missing(steps, step, diag, state, path);
     else
       LEAT_TRY(check_type(graph, state, value, path, error));
-    if (value && assigned) start_from(graph, state, value_attr(graph, value));
+    leaf frozen_value = {0};
+    if (value) frozen_value = leaf_of(graph, state, value, path, as_loads);
+    if (value && assigned) start_from(graph, state, frozen_value);
     if (value && !assigned) { // nothing will refer to it any more
       leat_frozen_variable frozen = {.name = state->name};
       LEAT_TRY(leat_value_checksum(value, &frozen.checksum, error));
-      freeze_reads(graph, state, value_attr(graph, value));
+      freeze_reads(graph, state, frozen_value);
       leat_vec_push(graph->arena, steps[step].frozen, frozen);
       continue;
     }
@@ -94,8 +110,9 @@ static leat_status freeze_step(const leat_freezing *steps, size_t count, size_t 
 }
 
 leat_status leat_freeze(const leat_freezing *steps, size_t count, leat_diag *diag,
-                        const leat_safetensors *file, const char *path, leat_error *error) {
+                        const leat_safetensors *file, const char *path, bool as_loads,
+                        leat_error *error) {
   for (size_t i = 0; i < count; i++)
-    LEAT_TRY(freeze_step(steps, count, i, diag, file, path, error));
+    LEAT_TRY(freeze_step(steps, count, i, diag, file, path, as_loads, error));
   return LEAT_OK;
 }

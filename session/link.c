@@ -8,6 +8,7 @@
 #include "base/installed.h"
 #include "base/temporary.h"
 #include "session/archive.h"
+#include "session/elf.h"
 #include "session/runtime_library.h"
 
 #include <errno.h>
@@ -94,16 +95,52 @@ static void add_inputs(const linker *l, const char *pie, leat_command *command) 
     leat_command_add(command, l->library);
   }
   leat_command_add_words(command, "-s -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack", " ", "");
+  // A note, whose place the segment of the weights takes.
+  if (l->link->weights_size) leat_command_add(command, "-Wl,--build-id=sha1");
   if (l->blis) leat_command_add(command, "-lblis");
   leat_command_add(command, "-lm");
 }
 
-static leat_status move_into_place(const linker *l) {
+// -- Weights -------------------------------------------------------------------------------------
+
+// Writes what holds the weights' place, and the weights behind it.
+static leat_status write_with_weights(const linker *l, const char *path, leat_bytes head) {
+  size_t count = l->link->weights_count;
+  leat_bytes *pieces = leat_new_array(l->arena, leat_bytes, count + 1);
+  pieces[0] = head;
+  memcpy(pieces + 1, l->link->weights, count * sizeof *pieces);
+  return leat_file_write(path, pieces, count + 1, LEAT_FILE_ATOMIC, l->error);
+}
+
+// The object with its weights' section, which `filled` says where the bytes of are.
+static leat_status place_weights(const linker *l, bool filled, leat_bytes *out) {
+  const leat_link *link = l->link;
+  *out = link->object;
+  if (!link->weights_size) return LEAT_OK;
+  return leat_elf_add_weights(l->arena, link->object, link->weights_symbol, link->weights_size,
+                              filled, out, l->error);
+}
+
+static leat_status write_object(const linker *l, bool filled) {
+  leat_bytes object;
+  LEAT_TRY(place_weights(l, filled, &object));
+  if (filled) return write_with_weights(l, l->object, object);
+  return leat_file_write(l->object, &object, 1, LEAT_FILE_ATOMIC, l->error);
+}
+
+static leat_status move_view_into_place(const linker *l, leat_bytes made, bool filled) {
+  if (filled || !l->link->weights_size)
+    return leat_file_write(l->link->options->output, &made, 1, LEAT_FILE_ATOMIC, l->error);
+  leat_bytes head;
+  LEAT_TRY(leat_elf_fill_weights(l->arena, made, l->link->weights_size, &head, l->error));
+  return write_with_weights(l, l->link->options->output, head);
+}
+
+static leat_status move_into_place(const linker *l, bool filled) {
   leat_file_view made;
-  LEAT_TRY(leat_file_view_open(&made, l->linked, l->error));
-  leat_bytes piece = {made.data, made.size};
-  leat_status status =
-      leat_file_write(l->link->options->output, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  LEAT_TRY(leat_file_view_map(&made, l->linked, l->error));
+  leat_status status;
+  LEAT_RECOVER(status, move_view_into_place(l, (leat_bytes){made.data, made.size}, filled));
   leat_file_view_close(&made);
   return status;
 }
@@ -138,23 +175,40 @@ static leat_status run_linker(const linker *l, leat_text *printed) {
   return run_with(l, statically ? "-static" : "-fPIE -pie", printed, l->error);
 }
 
+// The weights go behind what was linked, or, where a linker has placed their section so that they
+// cannot, through it.
+static leat_status link_weights(const linker *l, leat_text *printed) {
+  leat_error unsaid = {0};
+  linker first = *l;
+  LEAT_TRY(write_object(l, false));
+  LEAT_TRY(run_linker(l, printed));
+  if (l->link->weights_size) first.error = &unsaid;
+  leat_status status = move_into_place(&first, false);
+  if (!status || !l->link->weights_size) return status;
+  if (status != LEAT_UNSUPPORTED) return leat_fail(l->error, status, "%s", unsaid.message);
+  LEAT_TRY(write_object(l, true));
+  LEAT_TRY(run_linker(l, printed));
+  return move_into_place(l, true);
+}
+
 static leat_status link_object(linker *l, const char *folder, leat_text *printed) {
   l->object = leat_arena_printf(l->arena, "%s/%s.o", folder, l->link->name);
   l->main = leat_arena_printf(l->arena, "%s/main.c", folder);
   l->exports = leat_arena_printf(l->arena, "%s/exports.map", folder);
   l->linked = leat_arena_printf(l->arena, "%s/linked", folder);
   LEAT_TRY(find_blis(l));
-  LEAT_TRY(leat_file_write(l->object, &l->link->object, 1, LEAT_FILE_ATOMIC, l->error));
   LEAT_TRY(is_shared(l) ? write_exports(l) : write_main(l));
-  LEAT_TRY(run_linker(l, printed));
-  LEAT_TRY(move_into_place(l));
+  LEAT_TRY(link_weights(l, printed));
   return make_executable(l);
 }
 
 static leat_status add_members(const linker *l, leat_bytes library, leat_text *out) {
   leat_archive archive = {.arena = l->arena};
   LEAT_TRY(leat_archive_add_all(&archive, library, l->library, l->error));
-  leat_archive_add(&archive, leat_arena_printf(l->arena, "%s.o", l->link->name), l->link->object);
+  leat_bytes object;
+  LEAT_TRY(place_weights(l, true, &object));
+  leat_archive_add(&archive, leat_arena_printf(l->arena, "%s.o", l->link->name), object);
+  archive.members.items[archive.members.count - 1].rest = l->link->weights_size;
   return leat_archive_print(&archive, out, l->error);
 }
 
@@ -170,9 +224,8 @@ static leat_status write_archive(const linker *l) {
   leat_cleanup_hold(&cleanup, close_view, &library);
   leat_status status = add_members(l, (leat_bytes){library.data, library.size}, &text);
   leat_cleanup_run(&cleanup);
-  leat_bytes piece = {text.data, text.size};
-  const char *path = l->link->options->output;
-  if (!status) status = leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, l->error);
+  leat_bytes head = {text.data, text.size};
+  if (!status) status = write_with_weights(l, l->link->options->output, head);
   leat_text_finish(&text);
   return status;
 }

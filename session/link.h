@@ -10,6 +10,10 @@
 
 typedef struct leat_link {
   leat_bytes object;
+  const leat_bytes *weights; // what it refers to by `weights_symbol`, one piece behind the other
+  size_t weights_count;
+  uint64_t weights_size; // 0: it refers to none
+  const char *weights_symbol;
   const char *name;                     // of the symbol NAME_steps
   bool saves;                           // it has state, which an executable restores and saves
   bool blis;                            // the object calls leat_blis_gemm

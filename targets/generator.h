@@ -13,7 +13,7 @@ enum { LEAT_CODEGEN_VERSION = 2 };
 // Read-only bytes under a symbol, 64-byte aligned.
 typedef struct leat_object_data {
   const char *symbol;
-  const void *data;
+  const void *data; // NULL: it is defined elsewhere
   size_t size;
 } leat_object_data;
 

@@ -9,7 +9,7 @@
 typedef struct build_options {
   session_options session;
   tool_list entries, fetches, dims;
-  const char *emit;
+  const char *emit, *weights;
   leat_artifact_options artifact;
 } build_options;
 
@@ -23,6 +23,17 @@ static const char kind_names[] = LEAT_ARTIFACT_KINDS(X);
 #undef X
 
 // From --emit, else from the output's name. False: no such kind.
+static bool choose_weights(const char *name, leat_weights_kind *out) {
+  static const char *const names[] = {[LEAT_WEIGHTS_EMBED] = "embed",
+                                      [LEAT_WEIGHTS_BESIDE] = "beside",
+                                      [LEAT_WEIGHTS_LOAD] = "load"};
+  for (int i = 0; i < TOOL_COUNT(names); i++) {
+    *out = (leat_weights_kind)i;
+    if (!name || strcmp(name, names[i]) == 0) return true;
+  }
+  return false;
+}
+
 static bool choose_kind(const build_options *o, leat_artifact_kind *out) {
   *out = LEAT_ARTIFACT_EXECUTABLE;
   for (int i = 0; i < LEAT_ARTIFACT_KIND_COUNT; i++) {
@@ -85,6 +96,9 @@ static int run(const tool_command *command, int argc, char **argv) {
        "executable; or .o, .a, .so, .c, each with a .h"},
       {"emit", 0, TOOL_TEXT, &o.emit, kind_names + 1, "what to make (default: as the name says)"},
       {"vars", 0, TOOL_TEXT, &a->vars, "FILE", "values of variables, from a .safetensors"},
+      {"weights", 0, TOOL_TEXT, &o.weights, "embed|beside|load",
+       "where they and what is loaded are: in the output (default), in a file beside it, in "
+       "theirs"},
       {"partial", 0, TOOL_FLAG, &a->partial, NULL, "even if that file lacks some of them"},
       {"dim", 0, TOOL_LIST, &o.dims, "NAME=N", "fix a run-time dim: B=128"},
       {"triple", 0, TOOL_TEXT, &a->triple, "TRIPLE", "for another machine: aarch64-linux-gnu"},
@@ -109,6 +123,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (!a->output || !*a->output) return tool_usage_error(command, "-o PATH is missing");
   if (!choose_kind(&o, &a->kind))
     return tool_usage_error(command, "--emit %s: there are %s", o.emit, kind_names + 1);
+  if (!choose_weights(o.weights, &a->weights))
+    return tool_usage_error(command, "--weights %s: there are embed, beside, load", o.weights);
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = build(command, &o, session);
   return tool_close(&o.session, session, status);

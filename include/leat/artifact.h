@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 15 };
+enum { LEAT_IMAGE_VERSION = 16 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -348,11 +348,20 @@ typedef struct leat_image_fetch {
   uint32_t buffer;
 } leat_image_fetch;
 
-// A tensor in a safetensors (or npy: name "") file, read when the program is loaded.
+typedef enum leat_file_kind {
+  LEAT_FILE_NAMED,  // in the data file `file`, relative to where the program is run, or is told
+  LEAT_FILE_WITHIN, // at byte `where` of the weights that the artifact holds
+  LEAT_FILE_BESIDE, // in the data file `file`, in the folder of the executable or shared object
+} leat_file_kind;
+
+// A tensor of a data file (of an npy: name ""), known when the program is loaded.
 typedef struct leat_image_file {
+  uint32_t kind;
   leat_text_index file, name;
-  uint64_t size;    // of the whole file, checked
+  uint32_t reserved;
+  uint64_t size;    // of the whole file, checked; 0: any
   uint64_t hash[2]; // of the tensor's bytes, checked when the file is not the compiler's own
+  uint64_t where;   // WITHIN: a multiple of 64
   leat_image_type type;
 } leat_image_file;
 
@@ -412,6 +421,8 @@ typedef struct leat_image {
                           // ascending, between commas; of each all entry points, one after the
                           // other. "": one kind of code, which runs here
   uint32_t reserved;
+  uint64_t weights; // bytes that files WITHIN lie in
+  uint64_t beside;  // what the metadata of the file BESIDE say that it is (weights.id)
 #define X(name, type) leat_range name;
   LEAT_IMAGE_RANGES(X)
 #undef X
@@ -422,12 +433,14 @@ struct leat_file_reader;
 const struct leat_file_reader *leat_reads_files(void);
 
 // A step that can be run: an image, which says what it takes and gives, the entry points of its
-// kernels, in the order in which the image numbers them, and, if it has files, leat_reads_files. An
-// artifact is an array of these, behind the last of which one stands whose image is NULL.
+// kernels, in the order in which the image numbers them, leat_reads_files, if it has files, and
+// the weights that the artifact holds, which all of its steps share. An artifact is an array of
+// these, behind the last of which one stands whose image is NULL.
 typedef struct leat_built_step {
   const leat_image *image;
   const leat_kernel_function *kernels;
   const struct leat_file_reader *(*files)(void);
+  const void *weights; // NULL: it holds none
 } leat_built_step;
 
 #ifdef __cplusplus

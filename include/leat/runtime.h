@@ -37,9 +37,11 @@ extern "C" {
 typedef struct leat_model leat_model;
 
 typedef struct leat_model_options {
-  int threads;      // 0: as many as cores
-  double deadline;  // seconds a run may take without progress; 0: 60
-  const char *base; // the directory of the files the model loads; NULL: the working directory
+  int threads;     // 0: as many as cores
+  double deadline; // seconds a run may take without progress; 0: 60
+  // The directory of the files the model loads; NULL: the working directory, or of weights that
+  // were built to lie beside it its own.
+  const char *base;
   // What print nodes say; NULL: dropped. Called by any thread of the run, one at a time.
   void (*print)(void *context, const char *text);
   void *print_context;

@@ -230,6 +230,10 @@ static void print_kernel(const leat_kernel *kernel, const char *symbol, const ch
 
 static void print_data(const leat_object_data *data, leat_text *out) {
   const unsigned char *bytes = data->data;
+  if (!bytes) {
+    leat_text_add(out, "\nextern const unsigned char %s[];\n", data->symbol);
+    return;
+  }
   leat_text_add(out, "\n_Alignas(64) const unsigned char %s[%zu] = {", data->symbol, data->size);
   for (size_t i = 0; i < data->size; i++)
     leat_text_add(out, "%s%u,", i % 24 == 0 ? "\n" : "", bytes[i]);

@@ -139,6 +139,7 @@ static void add_data(compiler *c, const leat_codegen_request *request) {
   leat_arena *scratch = leat_arena_create();
   for (size_t i = 0; i < request->data_count; i++) {
     const leat_object_data *data = &request->data[i];
+    if (!data->data) continue;
     add_global(c, data->symbol,
                LLVMConstStringInContext2(c->context, data->data, data->size, true));
   }

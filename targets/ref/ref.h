@@ -8,14 +8,14 @@
 #ifndef LEAT_TARGETS_REF_REF_H
 #define LEAT_TARGETS_REF_REF_H
 
-#include "base/map.h"
+#include "codegen/codegen.h"
 #include "ir/graph.h"
 #include "leat/artifact.h"
 #include "leat/status.h"
 
-// The image is in `arena`; `file_sizes` as in leat_codegen_options.
+// The image is in `arena`; `files` as in leat_codegen_options.
 LEAT_MUST_USE leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena,
-                                           const leat_map *file_sizes, leat_image **out,
+                                           const leat_file_table *files, leat_image **out,
                                            leat_error *error);
 
 // Every kernel of such an image.

@@ -38,7 +38,7 @@ typedef struct arena_plan {
 typedef struct compiler {
   leat_graph *graph;
   leat_arena *arena;
-  const leat_map *file_sizes;
+  const leat_file_table *files;
   leat_error *error;
   leat_image_writer image;
   leat_vec(arena_plan) arenas;
@@ -122,7 +122,7 @@ static leat_status add_buffers(compiler *c, const leat_node *node) {
   } else if (node->op == LEAT_OP_feed) {
     add_buffer(c, LEAT_BUFFER_FEED, leat_image_writer_port(&c->image, node), &node->outputs[0]);
   } else if (node->op == LEAT_OP_load) {
-    add_buffer(c, LEAT_BUFFER_FILE, leat_image_writer_file(&c->image, node, c->file_sizes),
+    add_buffer(c, LEAT_BUFFER_FILE, leat_image_writer_file(&c->image, node, c->files),
                &node->outputs[0]);
   } else if (node->op == LEAT_OP_run_count) {
     add_buffer(c, LEAT_BUFFER_RUN_COUNT, 0, &node->outputs[0]);
@@ -532,9 +532,9 @@ static leat_status add_initial_value(compiler *c, const leat_state *state, bool 
 
 // -- The graph ---------------------------------------------------------------------------------
 
-leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, const leat_map *file_sizes,
+leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, const leat_file_table *files,
                              leat_image **out, leat_error *error) {
-  compiler c = {.graph = graph, .arena = arena, .file_sizes = file_sizes, .error = error};
+  compiler c = {.graph = graph, .arena = arena, .files = files, .error = error};
   leat_image_writer_init(&c.image, arena);
   c.here = (scope){.graph = graph};
   c.here.buffers = none_for_each(arena, graph->nodes.count);

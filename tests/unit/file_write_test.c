@@ -168,7 +168,7 @@ TEST(a_large_file_is_mapped_and_what_changes_it_is_found_out) {
   leat_file_view_close(&view);
   CHECK_EQ_INT(leat_file_view_map(&view, changing, NULL), LEAT_OK);
   CHECK(view.mapped && view.size == LEAT_FILE_MAPPED_FROM && view.data[view.size - 1] == 0);
-  leat_file_view_drop(&view, view.data + 1, view.size - 1);
+  leat_file_drop(view.data + 1, view.size - 1);
   CHECK_EQ_INT(leat_file_view_check(&view, changing, NULL), LEAT_OK);
   CHECK_EQ_INT(write_text(changing, "replaced", LEAT_FILE_ATOMIC, NULL), LEAT_OK);
   CHECK_EQ_INT(leat_file_view_check(&view, changing, NULL), LEAT_OK); // it is as it was
