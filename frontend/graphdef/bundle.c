@@ -155,8 +155,8 @@ static leat_status read_table(reader *r, leat_text *key, leat_text *index_key) {
   uint64_t found = read_u32(end - 8) | (uint64_t)read_u32(end - 4) << 32, skipped;
   if (found != magic) return damaged(r, "its last bytes are others");
   span footer = {end - FOOTER, end - 8}, index, handle;
-  if (!read_varint(&footer, &skipped) || !read_varint(&footer, &skipped))
-    return damaged(r, "its footer is cut");
+  for (int i = 0; i < 2; i++) // where the index of the file's own properties lies
+    if (!read_varint(&footer, &skipped)) return damaged(r, "its footer is cut");
   LEAT_TRY(read_block(r, &footer, &index));
   while (index.at < index.end) {
     LEAT_TRY(read_entry(r, &index, index_key, &handle));

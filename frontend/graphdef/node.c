@@ -248,7 +248,8 @@ static bool is_known(tf_writer *w, const tf_op *op) {
   for (size_t i = 0; i < w->node->input_count; i++) {
     bool more = kind == '*' || next_word(&at, &each);
     kind = more ? each.at[0] : 0;
-    bool counts = kind != 's' && !(kind == '*' && each.size > 1 && each.at[1] == 's');
+    bool counts =
+        kind != 's' && kind != '_' && !(kind == '*' && each.size > 1 && each.at[1] == 's');
     if (counts && !tf_input(w, i).known) return false;
   }
   return true;

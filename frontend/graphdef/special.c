@@ -68,6 +68,29 @@ static void write_placeholder(tf_writer *w) {
   tf_bind(w, 0, (tf_value){.text = "0"});
 }
 
+// An array of tensors is its elements, stacked: zeros at first. Where their shape is not known all
+// of it has to be scattered at once. Its handle says nothing more.
+static void write_array(tf_writer *w) {
+  const tf_attr *a = tf_attribute(w->node, "element_shape");
+  const Tensorflow__TensorShapeProto *shape =
+      a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE ? a->shape : NULL;
+  leat_text dims = {0};
+  leat_dtype dtype;
+  if (!tf_dtype(tf_type(w->node, "dtype"), &dtype)) {
+    tf_refuse(w, "its elements are of a data type that Leat lacks");
+    return;
+  }
+  for (size_t i = 0; shape && i < shape->n_dim; i++)
+    leat_text_add(&dims, ", %lld", (long long)shape->dim[i]->size);
+  const char *size = tf_input(w, 0).text, *rest = tf_take(w, &dims);
+  bool known = shape && !shape->unknown_rank && !strchr(rest, '-');
+  tf_targets(w, 2, tf_type(w->node, "dtype"), false);
+  const char *flow = w->scope->values[w->node - w->scope->block->nodes].items[1].text;
+  tf_line(w, "%s = tf_zeros([onnx_dim(%s)%s], %s)", flow, size, known ? rest : "",
+          leat_dtype_name(dtype));
+  tf_bind(w, 0, (tf_value){.text = "0", .variable = true});
+}
+
 // -- The paper's primitives -----------------------------------------------------------------------
 
 static void write_switch(tf_writer *w) {
@@ -200,6 +223,7 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"variable", write_variable},
                   {"placeholder", write_placeholder},
                   {"is_initialized", write_is_initialized},
+                  {"array", write_array},
                   {"switch", write_switch},
                   {"merge", write_merge},
                   {"enter", write_enter},

@@ -11,9 +11,9 @@ class Program:
     """fetches: tensors by the name of the entry's result. train: an operation that is run `steps` times, behind which the
     fetches are those of the last of these runs; None: they are fetched once."""
 
-    def __init__(self, feeds, fetches, train=None, steps=3, text=False, entry=None, within=1e-5, saved=None):
+    def __init__(self, feeds, fetches, train=None, steps=3, text=False, entry=None, within=1e-5, saved=None, meta=False):
         self.feeds, self.fetches, self.train, self.steps = feeds, fetches, train, steps
-        self.text, self.entry, self.within, self.saved = text, entry, within, saved
+        self.text, self.entry, self.within, self.saved, self.meta = text, entry, within, saved, meta
 
 
 def program(function):
@@ -589,3 +589,36 @@ def saved_resource_model():
     w = tf.get_variable('w', [4, 3], initializer=tf.random_normal_initializer(seed=3))
     tf.disable_resource_variables()
     return Program({'x:0': numbers((2, 4))}, {'y': tf.matmul(x, w)}, entry='serving_default', saved={'x:0': x})
+
+
+@program
+def meta_graph():
+    """What a Saver writes: a meta graph, which lists what is trained, and its checkpoint."""
+    x = tf.placeholder(tf.float32, [None, 4], name='x')
+    y = tf.placeholder(tf.float32, [None, 1], name='y')
+    w = tf.get_variable('w', [4, 1], initializer=tf.random_normal_initializer(seed=1))
+    scale = tf.get_variable('scale', [], initializer=tf.ones_initializer(), trainable=False)
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w) * scale - y))
+    tf.train.AdamOptimizer(0.1).minimize(loss, name='train')
+    tf.identity(loss, name='loss')
+    return Program({'x': numbers((6, 4)), 'y': numbers((6, 1), 2)}, {'loss': 'loss'}, train='train', steps=3, meta=True)
+
+
+@program
+def dynamic_lstm():
+    """An LSTM as tf.nn.dynamic_rnn makes it: a loop over arrays of tensors."""
+    x = tf.placeholder(tf.float32, [2, 5, 3], name='x')
+    w, b = weight('kernel', (7, 16), 1), weight('bias', (16,), 2)
+    inputs = tf.TensorArray(tf.float32, 5).unstack(tf.transpose(x, [1, 0, 2]))
+    outputs = tf.TensorArray(tf.float32, 5, element_shape=[2, 4])
+
+    def step(t, c, h, outputs):
+        i, j, f, o = tf.split(tf.matmul(tf.concat([inputs.read(t), h], 1), w) + b, 4, axis=1)
+        c = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
+        h = tf.tanh(c) * tf.sigmoid(o)
+        return t + 1, c, h, outputs.write(t, h)
+
+    _, c, h, outputs = tf.while_loop(lambda t, *_: t < 5, step, [0, tf.zeros([2, 4]), tf.zeros([2, 4]), outputs])
+    tf.transpose(outputs.stack(), [1, 0, 2], name='outputs')
+    tf.concat([c, h], 1, name='state')
+    return Program({'x': numbers((2, 5, 3))}, {'outputs': 'outputs', 'state': 'state'})
