@@ -435,6 +435,13 @@ public:
 
   results run(std::initializer_list<feed> feeds = {}) { return run_with(feeds); }
   results run(const std::vector<feed> &feeds) { return run_with(feeds); }
+  // Bytes that such a run computes in, see model::lend.
+  std::size_t memory(const std::vector<feed> &given) const {
+    std::vector<leat_tensor> in = detail::in_order(feeds(), given);
+    std::size_t out = 0;
+    state_->check(leat_model_memory(state_->model, said_->number, in.data(), &out));
+    return out;
+  }
 
 private:
   friend class model;
@@ -479,6 +486,9 @@ public:
     if (number < 0) throw error(LEAT_NOT_FOUND, "there is no entry `" + name + "`");
     return {state_, state_->entries[static_cast<std::size_t>(number)]};
   }
+
+  // Memory of the caller, 64-byte aligned, that runs compute in from now on; NULL: the model's own.
+  void lend(void *memory, std::size_t size) { check(leat_model_lend(raw(), memory, size)); }
 
   std::vector<std::string> variables() const {
     std::vector<std::string> out;

@@ -227,6 +227,16 @@ static void test_models() {
   CHECK(model.variables()[0] == "w" && model.variable_type(0) == "f32[3]");
   model.write("w", std::vector<float>{1, 1, 1});
   CHECK(model.read("w").values<float>()[2] == 1 && predict.run({x})[0].item<float>() == 6);
+  std::size_t size = predict.memory({x});
+  std::vector<unsigned char> block(size + 64);
+  void *lent = block.data();
+  std::size_t room = block.size();
+  std::align(64, size, lent, room);
+  model.lend(lent, size);
+  CHECK(size > 0 && predict.run({x})[0].item<float>() == 6);
+  model.lend(lent, 0);
+  THROWS(LEAT_MEMORY, "the memory lent to it", predict.run({x}));
+  model.lend(nullptr, 0);
   CHECK(model["train"].run({x, std::vector<float>{6}})["loss"].item<float>() == 0);
   model.save("model.safetensors");
   model.restore("cpp.safetensors");
