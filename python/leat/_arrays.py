@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import struct
-from typing import Any, List, Sequence, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 from . import _core
 from ._errors import configure
@@ -14,7 +14,7 @@ except ImportError:
     numpy = None  # type: ignore[assignment]
 
 # dtype: the struct module's code, NumPy's name
-DTYPES = {
+DTYPES: Dict[str, Tuple[str, str]] = {
     'bool': ('?', 'bool'), 'i8': ('b', 'int8'), 'i16': ('h', 'int16'), 'i32': ('i', 'int32'), 'i64': ('q', 'int64'),
     'u8': ('B', 'uint8'), 'u16': ('H', 'uint16'), 'u32': ('I', 'uint32'), 'u64': ('Q', 'uint64'), 'f16': ('e', 'float16'),
     'bf16': ('H', 'bfloat16'), 'f32': ('f', 'float32'), 'f64': ('d', 'float64'), 'c64': ('ff', 'complex64'),

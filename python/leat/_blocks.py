@@ -149,7 +149,8 @@ class Writer:
 
     def reference(self, value: 'Value', block: Block) -> str:
         """The value's name, as the function that `block` is written in says it."""
-        home, path = block.home(), []
+        home = block.home()
+        path: List[str] = []
         inside = value.block.home() if value.block else home
         while value.is_state and inside is not home and inside.scope and not self.is_inside(home, inside):
             path.insert(0, inside.scope)

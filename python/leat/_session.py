@@ -165,14 +165,18 @@ class Functions:
         self._session = session
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name.startswith('__'):
-            raise AttributeError(name)
+        doc = None if name.startswith('__') else self._session.describe(name) or _core.describe(name)
+        if doc is None:
+            raise AttributeError(self._session._unknown('function', name, dir(self)))
+        return self._function(name, doc)
+
+    def _function(self, name: str, doc: str) -> Callable[..., Any]:
         session = self._session
 
         def function(*arguments: Any, as_: Optional[str] = None, **named: Any) -> Any:
             return session.call(name, *arguments, as_=as_, **named)
         function.__name__ = function.__qualname__ = name
-        function.__doc__ = session.describe(name)
+        function.__doc__ = doc
         return function
 
     def __dir__(self) -> List[str]:
@@ -341,6 +345,18 @@ class Session:
     def restore(self, path: Union[str, os.PathLike], partial: bool = False) -> None:
         """Reads a file that `save` or `leat run --save` wrote; with `partial` it may lack variables."""
         (self._core.restore_partial if partial else self._core.restore)(os.fsencode(path))
+
+    # -- Several processes --------------------------------------------------------------------------------------------------
+
+    @property
+    def is_client(self) -> bool:
+        """With `cluster`, every process that mpiexec started makes the same session: one is the client, which reads texts
+        and runs steps, the others `serve`. Alone a process is the client."""
+        return self._core.is_client()
+
+    def serve(self) -> None:
+        """Serves the client until that closes its session."""
+        self._core.serve()
 
     # -- Life -------------------------------------------------------------------------------------------------------------
 

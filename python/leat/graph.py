@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 from . import _errors
 from ._arrays import dtype_name, numpy
 from ._blocks import Block, Line, Names, Origin, Piece, Region, Writer, Written, caller, instance_text, written_name
-from ._session import Session
+from ._session import Functions, Session
 from ._text import PLAIN, Text, argument_text, quoted
 from ._values import Function, Value, operand_of, pieces_of
 
@@ -217,10 +217,10 @@ class Graph(Session):
         self._names.taken.add(name)
         return Value(self, name, None)
 
-    def use(self, path: Union[str, os.PathLike]) -> 'Library':
+    def use(self, path: Union[str, os.PathLike]) -> 'GraphFunctions':
         """Adds a text of another file: `use "layers.leat"`. Its functions are attributes of what this gives."""
         self._emit([], [f'use {quoted(os.fspath(path))}'])
-        return Library(self)
+        return self.fn
 
     def expression(self, text: str) -> Value:
         """A value that a piece of the language says: `g.expression('N * 2')`."""
@@ -275,8 +275,13 @@ class Graph(Session):
 
     # -- Definitions ------------------------------------------------------------------------------------------------------
 
-    def fn(self, function: Callable[..., Any]) -> Function:
-        """Decorates a function whose calls with values become `fn name(…) { … }` of the text, called by its name."""
+    @property
+    def fn(self) -> 'GraphFunctions':
+        """`@g.fn` decorates a function, which becomes `fn name(…) { … }` of the text; `g.fn.net` is one that the texts
+        define, or the library."""
+        return GraphFunctions(self)
+
+    def _define_function(self, function: Callable[..., Any]) -> Function:
         definition = Definition(self, function.__name__, caller())
         heads, values = self._parameters(function, definition)
         returned = self._build(definition, lambda: [pieces_of(value, self) for value in as_list(function(**values))])
@@ -519,17 +524,15 @@ class LazyStep:
         return repr(self._graph.step(self.__name__))
 
 
-class Library:
-    """The functions that a graph's texts define, by name."""
+class GraphFunctions(Functions):
+    """The functions that a graph's texts define, and those of the library, by name; as a decorator it defines one."""
+    _session: Graph
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __call__(self, function: Callable[..., Any]) -> Function:
+        return self._session._define_function(function)
 
-    def __getattr__(self, name: str) -> Function:
-        doc = None if name.startswith('__') else self._graph.describe(name)
-        if doc is None:
-            raise AttributeError(f'the texts of {self._graph.name} define no `{name}`')
-        return Function(name, self._graph, doc=doc)
+    def _function(self, name: str, doc: str) -> Function:
+        return Function(name, self._session, doc=doc)
 
 
 def as_list(results: Any) -> list:

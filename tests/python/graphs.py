@@ -107,7 +107,8 @@ def what_is_written_is_used():
     np.testing.assert_array_equal(half(x), predict(x) / 2)
     np.testing.assert_array_equal(lib.net(x, as_='net'), predict(x))
     assert lib.net.__doc__.startswith('## The line')
-    raises(AttributeError, 'the texts of test define no `ned`', lambda: lib.ned)
+    raises(AttributeError, 'there is no function `ned`; did you mean', lambda: lib.ned)
+    np.testing.assert_allclose(other.fn.softmax(np.zeros(2, 'f4')), [0.5, 0.5])
 
 
 USER = """

@@ -3,6 +3,7 @@ import base64
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -252,6 +253,28 @@ def the_program():
     said = subprocess.run([sys.executable, '-m', 'leat', '--version'], capture_output=True, text=True, check=True,
                           env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}).stdout
     assert said == f'leat {leat.__version__}\n', said
+
+
+CLUSTER = """
+import leat
+s = leat.Session(cluster='ps=1,worker=1', threads=1, cache='off')
+if s.is_client:
+    s.extend('var t: f32[] = 0 on "/job:ps/task:0"\\nentry add(x: f32[]) -> (y: f32[]) { t += x\\n y = t }')
+    print(s.add(2, steps=10), s.variables['t'])
+else:
+    s.serve()
+s.close()
+"""
+
+
+@case
+def several_processes():
+    module = os.path.exists(f'{os.environ.get("LEAT_BUILD", ROOT + "/build")}/leat-mpi.so')
+    if SANITIZED or not shutil.which('mpiexec') or not module or 'build' not in leat.__file__:
+        raise Skipped('there is no MPI, or it is not for this build')
+    done = subprocess.run(['mpiexec', '-n', '2', sys.executable, '-c', CLUSTER], capture_output=True, text=True,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)}, timeout=60)
+    assert done.stdout == '20.0 20.0\n', done
 
 
 @case
