@@ -66,17 +66,39 @@ static void note_result(evaluator *e, const leat_binding *result) {
   if (bound && bound->span.source) leat_note_at(e->diag, bound->span, "it is bound here");
 }
 
-static void add_result(evaluator *e, leat_entry *entry, const leat_binding *result,
-                       leat_map *added) {
-  if (leat_map_get(added, result->name))
-    ev_fail(e, result->span, "the entry has two results called `%s`", result->name);
-  leat_map_set(added, result->name, entry);
-  declare_dims_of(e, result->type);
-  ev value = ev_named_result(e, result), fitting;
-  fitting = ev_fit(e, result->type, value, result->span, result->name, NULL);
+static void add_tensor(evaluator *e, leat_entry *entry, const leat_binding *result,
+                       const char *name, ev value, leat_map *added) {
+  if (leat_map_get(added, name))
+    ev_fail(e, result->span, "the entry has two results called `%s`", name);
+  leat_map_set(added, name, entry);
+  ev fitting = ev_fit(e, result->type, value, result->span, name, NULL);
   leat_value tensor = ev_as_tensor(e, fitting, -1, result->span);
   if (!tensor.node && value.kind != EV_ERROR) note_result(e, result);
-  if (tensor.node) leat_vec_push(e->arena, &entry->results, (leat_result){result->name, tensor});
+  if (tensor.node) leat_vec_push(e->arena, &entry->results, (leat_result){name, tensor});
+}
+
+static bool holds_tensors(ev value) {
+  for (uint32_t i = 0; value.kind == EV_LIST && i < value.list->count; i++)
+    if (ev_is_tensor(value.list->items[i]) || holds_tensors(value.list->items[i])) return true;
+  return false;
+}
+
+// A list of tensors is a result for each, as the members of a family are called.
+static void add_values(evaluator *e, leat_entry *entry, const leat_binding *result,
+                       const char *name, ev value, leat_map *added) {
+  if (result->type || !holds_tensors(value)) {
+    add_tensor(e, entry, result, name, value, added);
+    return;
+  }
+  for (uint32_t i = 0; i < value.list->count; i++)
+    add_values(e, entry, result, leat_intern_printf(e->strings, "%s_%u", name, i),
+               value.list->items[i], added);
+}
+
+static void add_result(evaluator *e, leat_entry *entry, const leat_binding *result,
+                       leat_map *added) {
+  declare_dims_of(e, result->type);
+  add_values(e, entry, result, result->name, ev_named_result(e, result), added);
 }
 
 // -- The step counter ---------------------------------------------------------------------------

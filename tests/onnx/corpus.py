@@ -31,7 +31,7 @@ def parts(value):
     name, _, held = value
     if held is None:
         return []
-    return [(f'{name}.{i}', one) for i, one in enumerate(held)] if isinstance(held, list) else [(name, held)]
+    return [(f'{name}_{i}', one) for i, one in enumerate(held)] if isinstance(held, list) else [(name, held)]
 
 
 def content(files, held):
