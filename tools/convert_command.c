@@ -10,6 +10,7 @@
 
 typedef struct convert_options {
   const char *output; // NULL: to stdout, and the weights stay where they are
+  bool trainable;
 } convert_options;
 
 static int tell_problems(const leat_imported *imported, const char *path) {
@@ -44,7 +45,7 @@ static int convert(const convert_options *o, const char *path, const leat_import
   char *text;
   leat_error error = {0};
   const char *data = o->output ? data_path(o->output) : path;
-  const leat_import_options options = {.data = leat_import_base(data)};
+  const leat_import_options options = {.data = leat_import_base(data), .trainable = o->trainable};
   if (imported->importer->write(imported->model, &options, &text, &error)) return tool_fail(&error);
   int status = tell_problems(imported, path);
   if (!status && !o->output) fputs(text, stdout);
@@ -79,6 +80,8 @@ static int run(const tool_command *command, int argc, char **argv) {
   const tool_option own[] = {
       {"output", 'o', TOOL_TEXT, &o.output, "FILE",
        "the text, FILE.leat, and its weights beside it, FILE.safetensors"},
+      {"trainable", 0, TOOL_FLAG, &o.trainable, NULL,
+       "weights are variables, which begin with what the file has"},
   };
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)}};
   int first, status;
@@ -88,5 +91,5 @@ static int run(const tool_command *command, int argc, char **argv) {
 }
 
 const tool_command convert_command = {
-    "convert", "FILE [-o FILE.leat]",
+    "convert", "FILE [-o FILE.leat] [--trainable]",
     "show a model file of another system as a text, or write that and its weights", run};

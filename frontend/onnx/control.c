@@ -30,7 +30,7 @@ static const char *results(onnx_writer *w, const onnx_graph *graph, size_t first
 }
 
 static void begin_scope(onnx_writer *w, onnx_scope *scope, const onnx_graph *graph) {
-  *scope = (onnx_scope){.outer = w->scope};
+  *scope = (onnx_scope){.outer = w->scope, .block = w->block};
   leat_bytes_map_init(&scope->values, w->arena);
   w->scope = scope;
   onnx_bind_initializers(w, graph);
@@ -41,11 +41,11 @@ static void begin_scope(onnx_writer *w, onnx_scope *scope, const onnx_graph *gra
 static void write_branch(onnx_writer *w, const onnx_graph *graph) {
   onnx_scope scope;
   begin_scope(w, &scope, graph);
-  w->block.indent += 2;
+  w->block->indent += 2;
   onnx_write_nodes(w, graph->node, graph->n_node);
   const char *given = results(w, graph, 0, w->node->n_output);
   onnx_line(w, "yield %s", given);
-  w->block.indent -= 2;
+  w->block->indent -= 2;
   w->scope = scope.outer;
 }
 
@@ -62,20 +62,17 @@ void onnx_write_if(onnx_writer *w) {
     return;
   }
   // The targets are values behind the branches only.
-  onnx_block outer = w->block;
-  w->block = (onnx_block){.indent = outer.indent};
+  leat_text before = w->block->lines;
+  w->block->lines = (leat_text){0};
   write_branch(w, then);
   onnx_line(w, "} else {");
   write_branch(w, otherwise);
-  onnx_block branches = w->block;
-  w->block = outer;
-  leat_text_add_n(&w->block.weights, branches.weights.data ? branches.weights.data : "",
-                  branches.weights.size);
+  leat_text branches = w->block->lines;
+  w->block->lines = before;
   onnx_line(w, "%s = if onnx_truth(%s) {", onnx_targets(w, count, 0, false), p.text);
-  leat_text_add_n(&w->block.lines, branches.lines.data, branches.lines.size);
+  leat_text_add_n(&w->block->lines, branches.data, branches.size);
   onnx_line(w, "}");
-  leat_text_finish(&branches.weights);
-  leat_text_finish(&branches.lines);
+  leat_text_finish(&branches);
 }
 
 // -- Bodies ---------------------------------------------------------------------------------------
@@ -132,13 +129,13 @@ static void add_turn(onnx_writer *w, const onnx_graph *body, leat_text *out) {
 // returns `cond`, where first is 2, what is carried, and a list of the rest.
 static onnx_body write_body(onnx_writer *w, const onnx_graph *body, size_t first, size_t states) {
   onnx_scope scope;
-  onnx_block outer = w->block;
+  onnx_block block = {.indent = 2, .is_body = true}, *outer = w->block;
   leat_text text = {0}, list = {0};
   bool loop = first == 2;
   const char *name = onnx_identifier(w, loop ? "loop_body" : "scan_body");
+  w->block = &block;
   begin_scope(w, &scope, body);
   scope.is_function = true;
-  w->block = (onnx_block){.indent = 2};
   for (size_t i = 0; i < first; i++)
     onnx_bind(
         w, body->input[i]->name,
@@ -156,7 +153,7 @@ static onnx_body write_body(onnx_writer *w, const onnx_graph *body, size_t first
   leat_text_add(&text, "%s: list, %s%s: list) {\n", states ? "carried" : "_carried",
                 loop ? "" : "xs: list, ", scope.captured.count ? "outer" : "_outer");
   add_captured(&scope, &text, "outer");
-  onnx_add_block(&w->block, &text);
+  onnx_add_block(&block, &text);
   leat_text_add(&w->bodies, "%s}\n", text.data);
   add_captured(&scope, &list, NULL);
   leat_text_finish(&text);

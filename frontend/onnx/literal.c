@@ -102,20 +102,41 @@ static const char *key_of(onnx_writer *w, const onnx_tensor *tensor, const char 
   return key;
 }
 
-// The line that loads it, above all others.
-static const char *load(onnx_writer *w, const onnx_tensor *tensor, const char *name,
-                        bool window_first) {
+// What can be trained; a body of a loop has no state of its own.
+static bool is_variable(const onnx_writer *w, const onnx_block *block, const leat_tensor *type) {
+  return w->options->trainable && block->indent == 2 && !block->is_body &&
+         leat_dtype_kind_of(type->dtype) == LEAT_KIND_FLOAT;
+}
+
+// "f32[64, 10]"
+static void add_type(leat_text *out, const leat_tensor *type) {
+  leat_text_add(out, "%s[", leat_dtype_name(type->dtype));
+  for (int32_t i = 0; i < type->rank; i++)
+    leat_text_add(out, "%s%lld", i ? ", " : "", (long long)type->shape[i]);
+  leat_text_add_string(out, "]");
+}
+
+// The line that loads it, above all others of its function.
+static const char *load(onnx_writer *w, onnx_block *block, const onnx_tensor *tensor,
+                        const char *name, const leat_tensor *type, bool window_first) {
   const char *id = onnx_identifier(w, name), *key = key_of(w, tensor, name, window_first);
-  leat_text_add(&w->block.weights, "  %s = load(", id);
-  leat_text_add_quoted(&w->block.weights, w->options->data, strlen(w->options->data));
-  leat_text_add_string(&w->block.weights, ", ");
-  leat_text_add_quoted(&w->block.weights, key, strlen(key));
-  leat_text_add_string(&w->block.weights, ")\n");
+  leat_text *out = &block->weights;
+  if (is_variable(w, block, type)) {
+    leat_text_add(out, "  var %s: ", id);
+    add_type(out, type);
+    leat_text_add_string(out, " = load(");
+  } else {
+    leat_text_add(out, "  %s = load(", id);
+  }
+  leat_text_add_quoted(out, w->options->data, strlen(w->options->data));
+  leat_text_add_string(out, ", ");
+  leat_text_add_quoted(out, key, strlen(key));
+  leat_text_add_string(out, ")\n");
   return id;
 }
 
-onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name,
-                         bool window_first) {
+onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *tensor,
+                         const char *name, bool window_first) {
   leat_error error = {0};
   leat_tensor type;
   onnx_value value;
@@ -124,9 +145,11 @@ onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *
     onnx_problem(w, "%s", error.message);
     return (onnx_value){.text = "0"};
   }
-  if (onnx_literal(w, tensor, name, &value)) return value;
+  bool variable = is_variable(w, block, &type) && type.rank > 0 && tensor->name;
+  if (!variable && onnx_literal(w, tensor, name, &value)) return value;
   window_first = window_first && type.rank > 2 && type.dtype != LEAT_str;
-  return (onnx_value){.text = load(w, tensor, name, window_first),
+  if (window_first) onnx_window_first(w->arena, &type, NULL);
+  return (onnx_value){.text = load(w, block, tensor, name, &type, window_first),
                       .data_type = tensor->data_type,
                       .window_first = window_first};
 }
@@ -182,7 +205,7 @@ static const char *take_float(onnx_writer *w, float x) {
 static const char *tensor_text(onnx_writer *w, const onnx_attribute *a) {
   if (!a->t) return NULL;
   const char *name = leat_arena_printf(w->arena, "%s_%s", w->node->output[0], a->name);
-  return onnx_as_tensor(w, onnx_constant(w, a->t, name, false));
+  return onnx_as_tensor(w, onnx_constant(w, w->block, a->t, name, false));
 }
 
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *a, char kind) {

@@ -324,7 +324,7 @@ static const Onnx__FunctionProto *find_function(onnx_writer *w) {
 static void write_function(onnx_writer *w, const Onnx__FunctionProto *f) {
   onnx_call call = {
       .outer = w->call, .function = f, .node = w->node, .depth = w->call ? w->call->depth + 1 : 1};
-  onnx_scope scope = {0}, *outer = w->scope;
+  onnx_scope scope = {.block = w->block}, *outer = w->scope;
   const onnx_node *node = w->node;
   if (call.depth > DEEPEST_CALL) {
     onnx_problem(w, "functions call each other more than %d deep", DEEPEST_CALL);

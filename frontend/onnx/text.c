@@ -4,12 +4,13 @@
 #include "base/name.h"
 #include "frontend/onnx/names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 void onnx_line(onnx_writer *w, const char *format, ...) {
   va_list arguments;
-  leat_text *lines = &w->block.lines;
-  leat_text_add(lines, "%*s", (int)w->block.indent, "");
+  leat_text *lines = &w->block->lines;
+  leat_text_add(lines, "%*s", (int)w->block->indent, "");
   va_start(arguments, format);
   leat_text_add_v(lines, format, arguments);
   va_end(arguments);
@@ -85,7 +86,7 @@ static bool is_kernel(const onnx_writer *w, const onnx_scope *scope, const char 
 static onnx_value *find_in(onnx_writer *w, onnx_scope *scope, const char *name) {
   onnx_value *value = leat_bytes_map_get(&scope->values, name, strlen(name));
   if (value && value->constant)
-    *value = onnx_constant(w, value->constant, name, is_kernel(w, scope, name));
+    *value = onnx_constant(w, scope->block, value->constant, name, is_kernel(w, scope, name));
   if (value) value->used = true;
   if (value || !scope->outer) return value;
   value = find_in(w, scope->outer, name);
@@ -144,27 +145,46 @@ static const char *outer_name(onnx_writer *w, const char *name) {
   return onnx_print_name(w->arena, onnx_plain_name(w->arena, name));
 }
 
+// A dim by its name in the file: the entry's own, which is declared, and that of the function,
+// which each call binds and which begins with a capital therefore.
+typedef struct named_dim {
+  const char *declared, *bound;
+} named_dim;
+
+static named_dim *dim_of(onnx_writer *w, const char *name) {
+  size_t size = strlen(name);
+  named_dim *dim = leat_bytes_map_get(&w->known_dims, name, size);
+  if (dim) return dim;
+  dim = leat_new(w->arena, named_dim);
+  dim->declared = onnx_identifier(w, name);
+  char *bound = leat_arena_strndup(w->arena, name, size);
+  for (char *c = bound; *c; c++)
+    if (!isalnum((unsigned char)*c)) *c = '_';
+  *bound = (char)toupper((unsigned char)*bound);
+  bool capital = isupper((unsigned char)*bound);
+  dim->bound =
+      strcmp(bound, dim->declared) == 0
+          ? bound
+          : onnx_identifier(w, capital ? bound : leat_arena_printf(w->arena, "D%s", bound));
+  leat_bytes_map_set(&w->known_dims, name, size, dim);
+  leat_text_add(&w->dims, "dim %s\n", dim->declared);
+  return dim;
+}
+
 // A dim of a parameter: a number, a name that is one dim wherever it stands, or `?`.
-static void add_dim(onnx_writer *w, leat_text *out, const Onnx__TensorShapeProto__Dimension *dim) {
+static void add_dim(onnx_writer *w, leat_text *out, const Onnx__TensorShapeProto__Dimension *dim,
+                    bool inside) {
   bool number = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
   bool name =
       dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && *dim->dim_param;
-  if (number && dim->dim_value >= 0) {
+  if (number && dim->dim_value >= 0)
     leat_text_add_i64(out, dim->dim_value);
-    return;
-  }
-  if (!name) {
+  else if (!name)
     leat_text_add_string(out, "?");
-    return;
-  }
-  size_t size = strlen(dim->dim_param);
-  const char *id = leat_bytes_map_get(&w->known_dims, dim->dim_param, size);
-  if (!id) {
-    id = onnx_identifier(w, dim->dim_param);
-    leat_bytes_map_set(&w->known_dims, dim->dim_param, size, (void *)id);
-    leat_text_add(&w->dims, "dim %s\n", id);
-  }
-  leat_text_add_string(out, id);
+  else if (inside)
+    leat_text_add_string(out, dim_of(w, dim->dim_param)->bound);
+  else
+    leat_text_add_string(out, dim_of(w, dim->dim_param)->declared);
 }
 
 // Of an optional what it may hold: whoever has nothing to feed has another model.
@@ -183,13 +203,13 @@ static const char *type_problem(const Onnx__TypeProto *type) {
   return type->tensor_type->shape->n_dim > LEAT_MAX_RANK ? "has more than 8 axes" : NULL;
 }
 
-static const char *type_text(onnx_writer *w, const Onnx__TypeProto *type) {
+static const char *type_text(onnx_writer *w, const Onnx__TypeProto *type, bool inside) {
   leat_text text = {0};
   const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
   leat_text_add(&text, "%s[", leat_dtype_name(onnx_dtype_of(tensor->elem_type)->carrier));
   for (size_t i = 0; i < tensor->shape->n_dim; i++) {
     if (i) leat_text_add_string(&text, ", ");
-    add_dim(w, &text, tensor->shape->dim[i]);
+    add_dim(w, &text, tensor->shape->dim[i], inside);
   }
   leat_text_add_string(&text, "]");
   const char *copy = leat_arena_strndup(w->arena, text.data, text.size);
@@ -214,9 +234,10 @@ static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *
   if (why) onnx_problem(w, "input `%s` %s", name, why);
   onnx_bind(w, name,
             (onnx_value){inside, why ? 0 : fed->tensor_type->elem_type, false, NULL, false, false});
-  const char *type = why ? "" : type_text(w, fed);
-  leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside, type);
-  leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside, type);
+  leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside,
+                why ? "" : type_text(w, fed, true));
+  leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside,
+                why ? "" : type_text(w, fed, false));
   leat_text_add(&s->arguments, "%s%s", separator(&s->arguments), outside);
 }
 
@@ -288,12 +309,12 @@ static void add_whole(onnx_writer *w, const signature *s, const outcome *o, leat
   if (w->dims.size) leat_text_add(out, "\n%s", w->dims.data);
   leat_text_add_string(out, or_nothing(&w->bodies));
   leat_text_add(out, "\nfn %s(%s) {\n", function, or_nothing(&s->inside));
-  onnx_add_block(&w->block, out);
+  onnx_add_block(w->block, out);
   leat_text_add(out, "  return %s\n}\n", or_nothing(&o->returned));
   leat_text_add(out, "\nentry main(%s) -> (%s) {\n", or_nothing(&s->outside),
                 or_nothing(&o->results));
-  leat_text_add(out, "  %s = %s(%s)\n}\n", o->targets.data ? o->targets.data : "_", function,
-                or_nothing(&s->arguments));
+  leat_text_add(out, "  %s = %s(%s)%s\n}\n", o->targets.data ? o->targets.data : "_", function,
+                or_nothing(&s->arguments), w->options->trainable ? " as net" : "");
 }
 
 static void write_text(onnx_writer *w, leat_text *out) {
@@ -323,12 +344,10 @@ static void reserve_names(onnx_writer *w) {
 
 leat_status onnx_write_model(leat_model_file *model, const leat_import_options *options,
                              char **out) {
-  onnx_scope scope = {0};
-  onnx_writer w = {.model = model,
-                   .arena = model->arena,
-                   .options = options,
-                   .scope = &scope,
-                   .block.indent = 2};
+  onnx_block block = {.indent = 2};
+  onnx_scope scope = {.block = &block};
+  onnx_writer w = {
+      .model = model, .arena = model->arena, .options = options, .scope = &scope, .block = &block};
   leat_text text = {0};
   leat_bytes_map *maps[] = {&scope.values, &w.taken,   &w.known_dims,
                             &w.keys,       &w.kernels, &w.functions};

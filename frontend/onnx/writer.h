@@ -15,19 +15,21 @@ typedef struct onnx_value {
   bool window_first; // weights of convolutions alone, which are loaded as those take them
 } onnx_value;
 
-typedef struct onnx_scope {
-  struct onnx_scope *outer;        // of a branch or a body; NULL: of a graph or a function
-  leat_bytes_map values;           // by their names in the file → onnx_value *
-  bool is_function;                // in the text: what it uses of the outer scope is handed to it
-  leat_vec(const char *) captured; // what that is
-} onnx_scope;
-
 // The lines of a function of the text.
 typedef struct onnx_block {
   leat_text weights; // those that load
   leat_text lines;
   unsigned indent;
+  bool is_body; // of a loop
 } onnx_block;
+
+typedef struct onnx_scope {
+  struct onnx_scope *outer;        // of a branch or a body; NULL: of a graph or a function
+  leat_bytes_map values;           // by their names in the file → onnx_value *
+  onnx_block *block;               // of the function of the text that it is in
+  bool is_function;                // in the text: what it uses of the outer scope is handed to it
+  leat_vec(const char *) captured; // what that is
+} onnx_scope;
 
 // The function of the model that is being written, of which attributes may be given by its caller.
 typedef struct onnx_call {
@@ -52,7 +54,7 @@ typedef struct onnx_writer {
   leat_bytes_map keys;       // names of tensors that are loaded
   leat_text dims;            // the lines that declare them
   leat_text bodies;          // of loops, whole functions
-  onnx_block block;          // being written
+  onnx_block *block;         // being written
   uint64_t work;             // nodes written so far, those of inlined functions too
 } onnx_writer;
 
@@ -118,9 +120,9 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
 
 // A small constant as a literal, which `out` stands for; false: it is none.
 bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, onnx_value *out);
-// A constant of the model under that name: a literal, or what is loaded.
-onnx_value onnx_constant(onnx_writer *w, const onnx_tensor *tensor, const char *name,
-                         bool window_first);
+// A constant of the model under that name: a literal, or what the function of that block loads.
+onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *tensor,
+                         const char *name, bool window_first);
 // What an attribute is in the text: `kind` says what to make of a number ('b' a bool, 'd' a dtype).
 // NULL: it cannot be said, which is reported.
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *attribute, char kind);
