@@ -57,7 +57,7 @@ def argument_text(value: Any) -> str:
         return quoted(value)
     if isinstance(value, (list, tuple)):
         return '[' + ', '.join(map(argument_text, value)) + ']'
-    if numpy and isinstance(value, numpy.generic):
+    if numpy and (isinstance(value, numpy.generic) or isinstance(value, numpy.ndarray) and not value.ndim):
         return argument_text(value.item())
     if numpy and isinstance(value, (numpy.dtype, type)):
         name = NAMES.get(numpy.dtype(value).name)

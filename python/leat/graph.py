@@ -147,6 +147,20 @@ class Graph(Session):
             del self._written[before:]
             raise
 
+    def extend(self, text: str, name: str = '') -> 'Graph':
+        """Adds lines of the language to the text, what Python has no words for: `g.extend('gradient f(x) -> y, dy { … }')`.
+
+        They are part of this graph's text, so `name` is of no interest.
+        """
+        origin = caller()
+        self._add([Written(line, origin) for line in text.rstrip('\n').split('\n')])
+        return self
+
+    def load(self, path: Union[str, os.PathLike]) -> 'Graph':
+        """Adds the text at `path`, as `use` does."""
+        self.use(path)
+        return self
+
     def _origin(self, line: int) -> Optional[Origin]:
         return self._written[line - 1].origin if 0 < line <= len(self._written) else None
 
@@ -250,22 +264,27 @@ class Graph(Session):
             return [f'{init.__leat_name__}()']
         if callable(init):
             return self._expression_of(init)
+        if dtype_name(init):
+            return [self._constant_text(init)]
         return pieces_of(init, self)
 
     def constant(self, array: Any) -> Value:
         """An array as a constant of the graph. A large one is kept in a file, as texts load it."""
+        return self._bind('constant', [self._constant_text(array)])
+
+    def _constant_text(self, array: Any) -> str:
         if numpy is None:
             raise TypeError('constants need NumPy')
         array = numpy.asarray(array)
         dtype = dtype_name(array)
+        if not array.size:
+            return f'zeros({dtype}[{", ".join(map(str, array.shape))}])'
         if array.size <= LARGEST_INLINE:
-            return self._bind('constant', [f'cast({argument_text(array.tolist())}, {dtype})' if array.size else
-                                           f'zeros({dtype}[{", ".join(map(str, array.shape))}])'])
-        value = self._new('constant')
-        self._constants[value.name] = array
-        write_safetensors(self._constant_file(value.name), {value.name: array})
-        self._emit([value], [f'load({quoted(self._constant_file(value.name))}, {quoted(value.name)})'])
-        return value
+            return f'cast({argument_text(array.tolist())}, {dtype})'
+        name = f'constant_{len(self._constants) + 1}'
+        self._constants[name] = array
+        write_safetensors(self._constant_file(name), {name: array})
+        return f'load({quoted(self._constant_file(name))}, {quoted(name)})'
 
     def _constant_file(self, name: str) -> str:
         if self._folder is None:

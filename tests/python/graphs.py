@@ -268,17 +268,24 @@ def constants():
     g = graph()
     small, large = np.array([[1.5, 2]], 'f8'), np.arange(1000, dtype='f4')
 
+    g.var('v', 'f32[1000]', large + 1)
+    g.var('w', 'f64[1, 2]', small)
+
     @g.entry
-    def f(i: 'i32[]') -> 'a, b, c':
+    def f(i: 'i32[]') -> 'a, b, c, d':
         c = g.constant(large)
-        return small + 0, c[i], np.zeros((0, 2), 'i4') + i
-    a, b, c = f(7)
+        d = small * op.cast(i, leat.f64) + np.float32(0.5) + np.array(1)
+        return small, c[i], np.zeros((0, 2), 'i4') + i, d
+    a, b, c, d = f(7)
     np.testing.assert_array_equal(a, small)
+    np.testing.assert_array_equal(d, small * 7 + 1.5)
+    np.testing.assert_array_equal(g.variables['v'], large + 1)
+    np.testing.assert_array_equal(g.variables['w'], small)
     assert a.dtype == 'float64' and b == 7 and c.shape == (0, 2)
     g.write('out.leat')
     del g, f
     again = leat.load('out.leat', cache='off')
-    assert again.f(8).b == 8 and os.path.exists('out.safetensors')
+    assert again.f(8).b == 8 and again.variables['v'][8] == 9 and os.path.exists('out.safetensors')
 
 
 @case
@@ -292,6 +299,25 @@ def compile_time_parameters():
     assert y.dtype == 'float64' and list(y) == [3, 3] and int(n) == 6, (y, n)
     y, n = f(np.ones(2, 'f4'), 3, act=op.relu, of=np.dtype('f4'), name=b'\xff')
     assert y.dtype == 'float32' and list(y) == [4, 4] and int(n) == 1
+
+
+@case
+def texts_among_python():
+    g = graph()
+    g.extend("""
+fn twice(x: T[...D]) -> T[...D] { return 2 * x }
+gradient twice(x) -> y, dy { return 7 * dy }
+""")
+
+    @g.entry
+    def f(x: 'f32[2]') -> 'y, dx':
+        y = g.fn.twice(x)
+        return y, g.grad(op.sum(y), x)
+    y, dx = f([1, 2])
+    assert list(y) == [2, 4] and list(dx) == [7, 7]
+    assert list(model(g.text).f([1, 2]).dx) == [7, 7]
+    error = raises(leat.Error, 'relo', g.extend, 'x = 1\ny = relo(x)')
+    assert error.python[0] == __file__.replace('graphs', 'cases') and 'relo' not in g.text
 
 
 @case
