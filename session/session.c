@@ -7,6 +7,7 @@
 #include "frontend/import.h"
 #include "ir/print.h"
 #include "session/cluster.h"
+#include "session/data_files.h"
 #include "session/driver.h"
 #include "session/object_cache.h"
 #include "session/target.h"
@@ -258,6 +259,7 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
                                    leat_session **out) {
   static const leat_session_options none = {0};
   if (!out) return LEAT_INVALID;
+  leat_session_extend_data_files();
   leat_session *session = *out = create_empty(options ? options : &none);
   if (!session) return LEAT_MEMORY;
   if (!options) return leat_session_refuse(session, "the options are NULL");
@@ -267,8 +269,6 @@ leat_status leat_session_create_on(const leat_session_options *options, leat_tra
 }
 
 leat_status leat_session_create(const leat_session_options *options, leat_session **out) {
-  static const leat_data_format *const formats[] = {&leat_import_data, NULL};
-  leat_data_extend(&(leat_data_extension){.formats = formats});
   return leat_session_create_on(options, NULL, out);
 }
 
