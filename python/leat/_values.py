@@ -24,6 +24,8 @@ def pieces_of(value: Any, graph: 'Graph') -> List[Piece]:
         return [*pieces, ']']
     if dtype_name(value) and hasattr(value, 'shape') and value.shape != ():
         return [graph.constant(value)]
+    if isinstance(value, Function):
+        return [graph._function_name(value.__leat_name__)]
     return [argument_text(value)]
 
 

@@ -59,7 +59,9 @@ class Definition:
     def __init__(self, graph: 'Graph', name: str, origin: Origin) -> None:
         self.name = name
         self.names = Names(graph._names)
-        self.body = self.block = Block(origin)
+        self.body = Block(origin)
+        self.block: Optional[Block] = self.body
+        self.parameters: List[Value] = []
         self.origin = origin
 
 
@@ -222,6 +224,24 @@ class Graph(Session):
         self._emit(targets, pieces)
         return targets[0] if outputs in (None, 1) else tuple(targets) if targets else None
 
+    def _function_name(self, name: str) -> str:
+        """Of a function that stands where a value does: no value is to have its name."""
+        definition = self._definition
+        if not definition:
+            return written_name(name)
+        blocks, block = list(self._inline), definition.block
+        while block:
+            blocks.append(block)
+            block = block.outer
+        targets = [value for block in blocks for line in block.lines() for value in line.targets]
+        for value in [*definition.parameters, *targets]:
+            if value.name == name and value.is_named:
+                raise ValueError(f'`{name}` is a value of `{definition.name}`, which hides the function: call it otherwise')
+            if value.name == name:
+                value.name = definition.names.take(name)
+        definition.names.taken.add(name)
+        return written_name(name)
+
     # -- What a text declares ---------------------------------------------------------------------------------------------
 
     def dim(self, name: str, low: Optional[int] = None, high: Optional[int] = None) -> Value:
@@ -342,6 +362,7 @@ class Graph(Session):
             heads.append(f'{written_name(name)}: {of}{default}')
             definition.names.taken.add(name)
             values[parameter.name] = Value(self, name, definition.body, of == 'var' or of.startswith('var '), True)
+            definition.parameters.append(values[parameter.name])
         return heads, values
 
     def _build(self, definition: Definition, run: Callable[[], Any]) -> Any:

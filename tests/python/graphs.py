@@ -321,6 +321,24 @@ gradient twice(x) -> y, dy { return 7 * dy }
 
 
 @case
+def functions_as_arguments():
+    """A value of their name does not hide them."""
+    g = graph()
+
+    @g.entry
+    def f(xs: 'f32[2, 2]') -> 'y, z':
+        total = op.sum(xs)                            # called `sum`
+        z = g.cond(total > 0, lambda: op.max(xs) + op.sum(op.map(op.max, xs)), lambda: total)
+        return op.map(op.sum, xs) + total, z
+    assert f([[1, 2], [3, 4]]).z == 10
+    assert list(f([[1, 2], [3, 4]]).y) == [13, 17], g.text
+
+    def hides(sum: 'f32[2]') -> 'y':  # noqa: A002
+        return op.map(op.sum, sum)
+    raises(ValueError, '`sum` is a value of `hides`, which hides the function', g.entry, hides)
+
+
+@case
 def names_of_any_text():
     g = graph()
 
