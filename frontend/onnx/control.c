@@ -219,6 +219,36 @@ static bool has_names(const onnx_graph *graph) {
   return true;
 }
 
+// The shape that the model says a result has, "[2, 3]"; NULL: not as numbers.
+static const char *shape_said(onnx_writer *w, const Onnx__ValueInfoProto *result) {
+  bool tensor = result->type && result->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+                result->type->tensor_type->shape;
+  if (!tensor) return NULL;
+  const Onnx__TensorShapeProto *shape = result->type->tensor_type->shape;
+  int64_t dims[LEAT_MAX_RANK];
+  if (shape->n_dim > LEAT_MAX_RANK) return NULL;
+  for (size_t i = 0; i < shape->n_dim; i++) {
+    if (shape->dim[i]->value_case != ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE)
+      return NULL;
+    dims[i] = shape->dim[i]->dim_value;
+  }
+  return onnx_ints(w, dims, shape->n_dim);
+}
+
+// ", shapes=[[2, 3], none]", of the rows that a loop's body gives.
+static const char *row_shapes(onnx_writer *w, const onnx_graph *body, size_t first) {
+  leat_text text = {0};
+  bool any = false;
+  for (size_t i = first; i < body->n_output; i++) {
+    const char *shape = shape_said(w, body->output[i]);
+    any = any || shape;
+    leat_text_add(&text, "%s%s", i > first ? ", " : ", shapes=[", shape ? shape : "none");
+  }
+  leat_text_add_string(&text, "]");
+  const char *all = take(w, &text);
+  return any ? all : "";
+}
+
 void onnx_write_loop(onnx_writer *w) {
   const onnx_graph *body = body_of(w, "body");
   size_t given = w->node->n_input, states = given > 2 ? given - 2 : 0;
@@ -231,10 +261,10 @@ void onnx_write_loop(onnx_writer *w) {
   const char *init = input_list(w, 2, given);
   onnx_body written = write_body(w, body, 2, states);
   bool counted = count.text && hands_on_condition(body);
-  const char *call =
-      leat_arena_printf(w->arena, "onnx_loop(%s, %s, %s, %s, %s%s)", written.name,
-                        count.text ? count.text : "none", condition.text ? condition.text : "true",
-                        init, written.captured, counted ? ", counted=true" : "");
+  const char *call = leat_arena_printf(
+      w->arena, "onnx_loop(%s, %s, %s, %s, %s%s%s)", written.name, count.text ? count.text : "none",
+      condition.text ? condition.text : "true", init, written.captured,
+      counted ? ", counted=true" : "", row_shapes(w, body, 1 + states));
   write_results(w, call, states);
 }
 
