@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, MutableMapping,
 
 from . import _core
 from ._arrays import dtype_name
-from ._text import argument_text
+from ._text import PLAIN, argument_text, split
 
 NAMES, PATHS, FETCHES, PARAMETERS = range(4)  # leat_name_kind
 
@@ -318,6 +318,7 @@ class Session:
     def _compile_call(self, function: str, types: List[str], written: List[Optional[str]], named: List[str],
                       as_: Optional[str]) -> Any:
         self._calls += 1
+        types = self._with_declared_dims(function, types, written, named)
         feeds = [f'call_{self._calls}_{i}' for i in range(len(types))]
         left = iter(feeds)
         texts = [next(left) if text is None else text for text in written]
@@ -330,6 +331,22 @@ class Session:
         if not shown:
             return self._core.shown_text()
         return Step(self._core.prepare([], feeds, shown, [], None), function)
+
+    def _with_declared_dims(self, function: str, types: List[str], written: List[Optional[str]],
+                            named: List[str]) -> List[str]:
+        """The types of the arrays, with the dims that the function's head has from outside: those it is told there."""
+        head = self.describe(function) or ''
+        inside = head.rpartition(f'fn {function}(')[2].partition(') ->')[0].strip().removesuffix(')')
+        parts = (part.partition(':') for part in split(inside))
+        declared = {name.strip(): of.partition('=')[0].strip() for name, _, of in parts}
+        names = [*list(declared)[:len(written) - len(named)], *named]
+        arrays = iter(types)
+        out = []
+        for i, text in enumerate(written):
+            if text is None:
+                of = declared.get(names[i], '') if i < len(names) else ''
+                out.append(told_dims(next(arrays), of, declared))
+        return out
 
     # -- Variables --------------------------------------------------------------------------------------------------------
 
@@ -384,6 +401,17 @@ class Session:
 
     def __repr__(self) -> str:
         return f'<leat.{type(self).__name__} with entries {", ".join(self.entries) or "none"}>'
+
+
+def told_dims(found: str, declared: str, parameters: Mapping[str, str]) -> str:
+    """`f32[2, 3]` as `f32[batch, 3]`, where that is what is declared and `batch` is no parameter."""
+    dtype, _, extents = found.partition('[')
+    dims, wanted = split(extents[:-1]), split(declared.partition('[')[2][:-1])
+    if len(dims) != len(wanted):
+        return found
+    told = [name.strip() if PLAIN.fullmatch(name.strip()) and name.strip()[0].islower() and name.strip() not in parameters
+            else extent.strip() for extent, name in zip(dims, wanted)]
+    return f'{dtype}[{", ".join(told)}]'
 
 
 def load(path: Union[str, os.PathLike], **options: Any) -> Session:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
+from typing import Any, List
 
 from ._arrays import DTYPES, NAMES, numpy
 
@@ -67,3 +67,14 @@ def argument_text(value: Any) -> str:
     if name:
         return name
     raise TypeError(f'a {type(value).__name__} cannot stand in a text')
+
+
+def split(text: str) -> List[str]:
+    """At commas outside of brackets."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c in '[(') - (c in '])')
+        if c == ',' and depth == 0:
+            parts.append(text[start:i])
+            start = i + 1
+    return [part for part in [*parts, text[start:]] if part.strip()]

@@ -16,7 +16,7 @@ from . import _errors
 from ._arrays import dtype_name, numpy
 from ._blocks import Block, Line, Names, Origin, Piece, Region, Writer, Written, caller, instance_text, written_name
 from ._session import Functions, Session
-from ._text import PLAIN, Text, argument_text, quoted
+from ._text import PLAIN, Text, argument_text, quoted, split
 from ._values import Function, Value, operand_of, pieces_of
 
 LARGEST_INLINE = 256  # elements of a constant that stands in the text
@@ -585,17 +585,6 @@ def replaced(pieces: Sequence[Piece], meant: Mapping[Value, List[Piece]]) -> Lis
     for piece in pieces:
         out += [piece] if isinstance(piece, str) or piece not in meant else ['(', *meant[piece], ')']
     return out
-
-
-def split(text: str) -> List[str]:
-    """At commas outside of brackets."""
-    parts, depth, start = [], 0, 0
-    for i, c in enumerate(text):
-        depth += (c in '[(') - (c in '])')
-        if c == ',' and depth == 0:
-            parts.append(text[start:i])
-            start = i + 1
-    return [part for part in [*parts, text[start:]] if part.strip()]
 
 
 def write_safetensors(path: str, arrays: Mapping[str, Any]) -> None:

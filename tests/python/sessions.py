@@ -243,7 +243,8 @@ def model_files():
     y, z = m.main(x=[[1, 2, 3]])
     same(y, np.full((1, 2, 3), 72))
     same(z, [1, 2, -1], 'int64')
-    same(m.main(x).y[0], m.main(x[:1]).y[0])
+    same(m.fn.model(x)[0], m.main(x).y)  # its dim is declared: `dim batch`
+    same(m.fn.model(x=x[:1])[0], m.main(x).y[:1])
 
 
 @case
