@@ -22,6 +22,5 @@ typedef struct leat_machine {
 LEAT_MUST_USE leat_status leat_machine_find(const char *triple, const char *cpus, leat_arena *arena,
                                             leat_machine *out, leat_error *error);
 bool leat_machine_is_here(const leat_machine *machine); // of this machine's architecture
-const char *leat_machine_here(void);                    // its name
 
 #endif

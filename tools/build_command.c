@@ -109,7 +109,7 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"sysroot", 0, TOOL_TEXT, &a->sysroot, "DIR", "where it finds that machine's libraries"},
       {"static", 0, TOOL_FLAG, &a->linked_statically, NULL, "an executable that holds libc too"},
       {"with-runtime", 0, TOOL_FLAG, &a->with_runtime, NULL,
-       "with --emit=c: its source beside it, in leat-runtime/"},
+       "with --emit=c: the runtime's source beside it, in leat-runtime/"},
       {"print-link", 0, TOOL_FLAG, &a->print_link, NULL, "show the command that links"},
   };
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},
