@@ -14,6 +14,7 @@ typedef struct leat_model_file leat_model_file;
 typedef struct leat_import_options {
   const char *data; // what `load` shall name: "model.onnx", or the file that tensors are written to
   bool trainable;   // weights are variables, which begin with what is loaded
+  bool says_nodes;  // behind each line stands the node that it is: `  # node `X` (Conv)`
 } leat_import_options;
 
 typedef struct leat_importer {

@@ -381,13 +381,31 @@ static leat_status tell_problems(leat_session *session, const char *path,
 static leat_status import(leat_session *session, const char *format, const char *path,
                           const leat_file_view *view, char **out) {
   leat_imported imported;
-  leat_import_options options = {.data = leat_import_base(path)};
+  leat_import_options options = {.data = leat_import_base(path), .says_nodes = true};
   leat_error *error = &session->error;
   leat_status status = leat_import_open(&imported, format, path, view->data, view->size, error);
   if (!status) status = imported.importer->write(imported.model, &options, out, error);
   if (!status) LEAT_RECOVER(status, tell_problems(session, path, &imported));
   leat_import_close(&imported);
   return status;
+}
+
+// Of each error in the text of a model file, which node it is of: the line's end may not be shown.
+static leat_status tell_nodes(leat_session *session, const char *text) {
+  for (uint32_t i = 0; i < session->problems.count; i++) {
+    const leat_problem *problem = &session->problems.items[i];
+    const char *line = text;
+    for (int n = 1; line && n < problem->line; n++) {
+      line = strchr(line, '\n');
+      line += line != NULL;
+    }
+    size_t size = line && problem->line ? strcspn(line, "\n") : 0;
+    const char *said = size ? strstr(line, "  # node ") : NULL;
+    if (said && said < line + size && problem->severity == LEAT_SEVERITY_ERROR)
+      leat_text_add(&session->message, "note: %s:%d is %.*s\n", problem->file, problem->line,
+                    (int)(line + size - said - 4), said + 4);
+  }
+  return LEAT_OK;
 }
 
 static leat_status extend_bytes(leat_session *session, const char *path,
@@ -404,8 +422,10 @@ static leat_status extend_bytes(leat_session *session, const char *path,
   bool was_mute = leat_diag_mute(session->diag, format != NULL); // nobody wrote it so
   status = status ? leat_session_end(session, status) : extend(session, data, size, path, false);
   leat_diag_mute(session->diag, was_mute);
+  leat_status told = LEAT_OK;
+  if (status && text) LEAT_RECOVER(told, tell_nodes(session, text));
   free(text);
-  return status;
+  return status ? status : told;
 }
 
 static leat_status note_folder(leat_session *session, const char *path) {

@@ -7,6 +7,11 @@
 #include <ctype.h>
 #include <string.h>
 
+static const char *node_name(const onnx_node *node) {
+  if (node->name && *node->name) return node->name;
+  return node->n_output ? node->output[0] : "";
+}
+
 void onnx_line(onnx_writer *w, const char *format, ...) {
   va_list arguments;
   leat_text *lines = &w->block->lines;
@@ -14,6 +19,9 @@ void onnx_line(onnx_writer *w, const char *format, ...) {
   va_start(arguments, format);
   leat_text_add_v(lines, format, arguments);
   va_end(arguments);
+  if (w->options->says_nodes && w->node)
+    leat_text_add(lines, "  # node `%s` (%s)", onnx_plain_name(w->arena, node_name(w->node)),
+                  w->node->op_type ? onnx_plain_name(w->arena, w->node->op_type) : "");
   leat_text_add_string(lines, "\n");
 }
 
@@ -29,11 +37,6 @@ static void add_problem(onnx_writer *w, leat_text *text) {
   bool said = count && strcmp(model->problems.items[count - 1], copy) == 0;
   if (!said && count < MOST_PROBLEMS) leat_vec_push(w->arena, &model->problems, copy);
   leat_text_finish(text);
-}
-
-static const char *node_name(const onnx_node *node) {
-  if (node->name && *node->name) return node->name;
-  return node->n_output ? node->output[0] : "";
 }
 
 void onnx_problem(onnx_writer *w, const char *format, ...) {
