@@ -8,6 +8,8 @@ from glob import glob
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from installed import BUILD, ROOT  # noqa: E402
 
+NOT_ASKED = {'gcc', 'libc6-dev', 'python3-dev'}  # build-essential; the Python package is a wheel
+
 
 def read(path):
     with open(f'{ROOT}/{path}', encoding='utf-8') as file:
@@ -41,6 +43,11 @@ def problems(tree):
         needed = not module or os.path.exists(f'{BUILD}/{module[1]}.so')
         there = any(matches(f'usr/{name}', pattern) for name in names)
         yield '' if there or not needed else f'{package}: nothing installed is {pattern}'
+    control = read('debian/control')
+    wanted = re.search(r'Build-Depends:\n(.*?)\n\n', control, re.S)[1]
+    for name in re.search(r'^build_packages=\((.*?)\)', read('dev'), re.M | re.S)[1].split():
+        there = name in NOT_ASKED or re.search(rf'^ {re.escape(name)}(:any)?,$', wanted, re.M)
+        yield '' if there else f'debian/control: Build-Depends lacks {name}'
     version = re.search(r'LEAT_VERSION "(.*?)"', read('include/leat/leat.h'))[1]
     yield '' if f'leat ({version})' in read('debian/changelog').splitlines()[0] else f'debian/changelog is not of {version}'
     soname = re.search(r"soversion = '(\d+)'", read('meson.build'))[1]
