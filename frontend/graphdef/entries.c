@@ -235,9 +235,16 @@ static leaf look_at(tf_writer *w, uint32_t node) {
   return found;
 }
 
+// A variable as it is, which is fetched by its own name.
+static bool is_read(const tf_writer *w, const tf_node *node) {
+  bool reads = !strcmp(node->def->op, "Identity") || !strcmp(node->def->op, "ReadVariableOp");
+  const tf_node *from = node->input_count ? &w->graph->nodes[node->inputs[0].node] : NULL;
+  return reads && from && !node->control_count && strncmp(from->def->op, "Var", 3) == 0;
+}
+
 // What nobody runs: constants, variables by themselves, what only gradients made, what there need
 // not be.
-static bool is_of_no_use(const tf_node *node, const leaf *l) {
+static bool is_of_no_use(const tf_writer *w, const tf_node *node, const leaf *l) {
   static const char *const ops[] = {"Const",
                                     "Placeholder",
                                     "Variable",
@@ -245,7 +252,7 @@ static bool is_of_no_use(const tf_node *node, const leaf *l) {
                                     "VarHandleOp",
                                     "VarIsInitializedOp",
                                     "IsVariableInitialized"};
-  bool useless = l->saves || l->initial;
+  bool useless = l->saves || l->initial || is_read(w, node);
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
     useless = useless || strcmp(node->def->op, ops[i]) == 0;
   bool gradient = !strncmp(node->def->name, "gradients", 9);
@@ -282,6 +289,7 @@ static void add_results(tf_writer *w, const leaf *l, entry *e) {
   const tf_op *op = tf_op_find(node->def->op);
   const char *outputs = op ? op->outputs : "output";
   if (op && op->effect) return;
+  if (tf_is(node, "Merge")) outputs = "output";
   for (uint32_t i = 0; *outputs; i++) {
     const char *name = node->def->name;
     if (i) name = leat_arena_printf(w->arena, "%s:%u", name, i);
@@ -330,7 +338,7 @@ static void write_leaves(tf_writer *w, leat_text *out) {
       return;
     }
     leaf l = look_at(w, i);
-    if (!is_of_no_use(&w->graph->nodes[i], &l)) leat_vec_push(w->arena, &leaves, l);
+    if (!is_of_no_use(w, &w->graph->nodes[i], &l)) leat_vec_push(w->arena, &leaves, l);
   }
   write_main(w, leaves.items, leaves.count, out);
   for (uint32_t i = 0; i < leaves.count; i++)

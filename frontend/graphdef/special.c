@@ -24,15 +24,18 @@ static void write_const(tf_writer *w) {
   tf_bind(w, 0, value);
 }
 
+// What TensorFlow reads of a variable that is a reference, `w/read`, is the variable's own memory:
+// who waits for an assignment finds there what was assigned.
 static void write_identity(tf_writer *w) {
   tf_value value = tf_input(w, 0);
   const char *after = tf_after(w);
   bool same = is_resource(w->node) || value.is_false || (value.known && !*after);
-  if (same)
-    tf_bind(w, 0, value);
-  else
+  bool alias = value.variable && !w->node->control_count && tf_is(w->node, "Identity");
+  if (!same)
     tf_line(w, "%s = identity(%s)%s", tf_targets(w, 1, value.data_type, false),
             tf_as_tensor(w, value), after);
+  value.variable = value.variable && same;
+  if (same || alias) tf_bind(w, 0, value);
 }
 
 static void write_identity_n(tf_writer *w) {

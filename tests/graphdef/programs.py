@@ -622,3 +622,102 @@ def dynamic_lstm():
     tf.transpose(outputs.stack(), [1, 0, 2], name='outputs')
     tf.concat([c, h], 1, name='state')
     return Program({'x': numbers((2, 5, 3))}, {'outputs': 'outputs', 'state': 'state'})
+
+
+@program
+def sparse_adagrad():
+    """Embeddings of which only rows are trained, with a summary, which is no reason to refuse the rest."""
+    i = tf.placeholder(tf.int32, [5], name='i')
+    table = weight('table', (9, 4), 1)
+    loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, i) - 0.5))
+    tf.summary.scalar('loss_summary', loss)
+    tf.train.AdagradOptimizer(0.3).minimize(loss, name='train')
+    tf.identity(loss, name='loss')
+    return Program({'i': np.array([3, 1, 3, 0, 8], np.int32)}, {'loss': 'loss'}, train='train', steps=3)
+
+
+@program
+def sparse_momentum():
+    tf.enable_resource_variables()
+    i = tf.placeholder(tf.int64, [2, 2], name='i')
+    table = weight('table', (9, 4), 1)
+    loss = tf.reduce_sum(tf.tanh(tf.nn.embedding_lookup(table, i)))
+    tf.train.MomentumOptimizer(0.3, 0.8).minimize(loss, name='train')
+    tf.identity(loss, name='loss')
+    tf.disable_resource_variables()
+    return Program({'i': np.array([[3, 1], [3, 0]], np.int64)}, {'loss': 'loss'}, train='train', steps=3)
+
+
+@program
+def frozen_net():
+    """As freeze_graph leaves a net: constants, batch normalisation as TensorFlow infers with it, NHWC."""
+    x = tf.placeholder(tf.float32, [None, 9, 9, 3], name='input')
+    h = tf.nn.conv2d(x, tf.constant(numbers((3, 3, 3, 6), 1, 0.3)), [1, 2, 2, 1], padding='SAME')
+    h, _, _ = tf.nn.fused_batch_norm(h, tf.constant(abs(numbers((6,), 2))), tf.constant(numbers((6,), 3)),
+                                     mean=tf.constant(numbers((6,), 4)), variance=tf.constant(abs(numbers((6,), 5))),
+                                     is_training=False)
+    h = tf.nn.relu6(h)
+    h = tf.nn.depthwise_conv2d(h, tf.constant(numbers((3, 3, 6, 2), 6, 0.3)), [1, 1, 1, 1], padding='VALID')
+    h = tf.nn.avg_pool(tf.pad(h, [[0, 0], [1, 1], [1, 1], [0, 0]]), [1, 2, 2, 1], [1, 2, 2, 1], padding='SAME')
+    h = tf.reduce_mean(h, [1, 2], keepdims=True)
+    h = tf.squeeze(tf.nn.bias_add(tf.nn.conv2d(h, tf.constant(numbers((1, 1, 12, 4), 7)), [1, 1, 1, 1], padding='SAME'),
+                                  tf.constant(numbers((4,), 8))), [1, 2])
+    tf.nn.softmax(h, name='output')
+    return Program({'input': numbers((2, 9, 9, 3))}, {'output': 'output'}, within=1e-4)
+
+
+@program
+def attention():
+    x = tf.placeholder(tf.float32, [None, 5, 8], name='x')
+    n, steps = tf.shape(x)[0], 5
+    heads = []
+    for seed in range(3):
+        y = tf.reshape(tf.matmul(tf.reshape(x, [-1, 8]), weight(f'w{seed}', (8, 8), seed)), [n, steps, 2, 4])
+        heads.append(tf.transpose(y, [0, 2, 1, 3]))
+    q, k, v = heads
+    scores = tf.matmul(q, k, transpose_b=True) / tf.sqrt(4.0)
+    mask = tf.linalg.band_part(tf.ones([steps, steps]), -1, 0)
+    scores = scores * mask - 1e9 * (1 - mask)
+    y = tf.reshape(tf.transpose(tf.matmul(tf.nn.softmax(scores), v), [0, 2, 1, 3]), [n, steps, 8])
+    mean, variance = tf.nn.moments(x + y, [-1], keepdims=True)
+    z = tf.nn.batch_normalization(x + y, mean, variance, weight('beta', (8,), 5), weight('gamma', (8,), 6), 1e-6)
+    loss = tf.reduce_mean(tf.square(z - 1))
+    tf.train.GradientDescentOptimizer(0.1).minimize(loss, name='train')
+    tf.identity(loss, name='loss')
+    return Program({'x': numbers((3, 5, 8))}, {'loss': 'loss'}, train='train', steps=3, within=1e-4)
+
+
+@program
+def dropout_of_nothing():
+    x = tf.placeholder(tf.float32, [4, 6], name='x')
+    keep = tf.placeholder(tf.float32, name='keep')
+    tf.nn.dropout(x, rate=1 - keep, seed=1) * 2
+    y = tf.floor(keep + tf.random_uniform([4, 6])) * x / keep
+    tf.identity(y, name='y')
+    return Program({'x': numbers((4, 6)), 'keep': np.float32(1)}, {'y': 'y'})
+
+
+@program
+def cases():
+    k = tf.placeholder(tf.int32, [], name='k')
+    x = tf.placeholder(tf.float32, [3], name='x')
+    y = tf.case([(tf.equal(k, 0), lambda: x + 1), (tf.equal(k, 1), lambda: x * 3)], default=lambda: -x)
+    tf.identity(y, name='y')
+    return Program({'k': np.int32(1), 'x': numbers((3,))}, {'y': 'y'})
+
+
+@program
+def averages():
+    """group, control dependencies, a moving average that is read, clipping by value."""
+    x = tf.placeholder(tf.float32, [3, 2], name='x')
+    w = weight('w', (2,), 1)
+    loss = tf.reduce_sum(tf.square(x - w))
+    optimizer = tf.train.GradientDescentOptimizer(0.05)
+    pairs = [(tf.clip_by_value(g, -1.0, 1.0), v) for g, v in optimizer.compute_gradients(loss)]
+    apply = optimizer.apply_gradients(pairs)
+    average = tf.train.ExponentialMovingAverage(0.5)
+    with tf.control_dependencies([apply]):
+        update = average.apply([w])
+    tf.group(update, apply, name='train')
+    tf.identity(average.average(w) + 0.0, name='average')
+    return Program({'x': numbers((3, 2))}, {'average': 'average'}, train='train', steps=4)
