@@ -11,8 +11,9 @@
 
     from leat import op                      # every op and function: op.softmax(x), of values and of arrays
 
-`leat.load`, `leat.loads` and `leat.Graph` give a `leat.Session`; `leat.Error` says what is wrong, and where in the text.
-`leat.f32`, `leat.i64` … are the dtypes. docs/python.md is the page of this package, docs/language.md that of the texts.
+`leat.load`, `leat.loads` and `leat.Graph` give a `leat.Session`; `leat.Error` says what is wrong, and where in the
+text. `leat.f32`, `leat.i64` … are the dtypes. docs/python.md is the page of this package, docs/language.md that of the
+texts.
 """
 from . import op
 from ._arrays import Tensor

@@ -16,8 +16,8 @@ except ImportError:
 # dtype: the struct module's code, NumPy's name
 DTYPES: Dict[str, Tuple[str, str]] = {
     'bool': ('?', 'bool'), 'i8': ('b', 'int8'), 'i16': ('h', 'int16'), 'i32': ('i', 'int32'), 'i64': ('q', 'int64'),
-    'u8': ('B', 'uint8'), 'u16': ('H', 'uint16'), 'u32': ('I', 'uint32'), 'u64': ('Q', 'uint64'), 'f16': ('e', 'float16'),
-    'bf16': ('H', 'bfloat16'), 'f32': ('f', 'float32'), 'f64': ('d', 'float64'), 'c64': ('ff', 'complex64'),
+    'u8': ('B', 'uint8'), 'u16': ('H', 'uint16'), 'u32': ('I', 'uint32'), 'u64': ('Q', 'uint64'),
+    'f16': ('e', 'float16'), 'bf16': ('H', 'bfloat16'), 'f32': ('f', 'float32'), 'f64': ('d', 'float64'), 'c64': ('ff', 'complex64'),
     'c128': ('dd', 'complex128'), 'str': ('', 'object'),
 }
 NAMES = {theirs: ours for ours, (_, theirs) in DTYPES.items() if ours != 'str'}
@@ -81,7 +81,7 @@ class Tensor:
         return f'leat.Tensor({self.tolist()!r}, {self.dtype})'
 
 
-# -- Numbers and bytes --------------------------------------------------------------------------------------------------
+# -- Numbers and bytes -------------------------------------------------------------------------------------------------
 
 def flat_numbers(dtype: str, data: bytes) -> list:
     code = DTYPES[dtype][0]
@@ -127,7 +127,7 @@ def flattened(value: Any) -> Tuple[list, Tuple[int, ...]]:
     return [item for items, _ in parts for item in items], (len(value), *(shapes.pop() if shapes else ()))
 
 
-# -- In ------------------------------------------------------------------------------------------------------------------
+# -- In ----------------------------------------------------------------------------------------------------------------
 
 RANKS = {'bool': 0, 'i': 1, 'u': 1, 'f': 2, 'bf': 2, 'c': 3}  # what may become what is behind it
 
@@ -200,7 +200,7 @@ def convert(value: Any, name: str, dtype: str, type_text: str) -> Any:
     return numbers(value, name, dtype, type_text)
 
 
-# -- Out -----------------------------------------------------------------------------------------------------------------
+# -- Out ---------------------------------------------------------------------------------------------------------------
 
 def brain_float():
     """ml_dtypes' bfloat16, or None."""

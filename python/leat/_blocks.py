@@ -1,9 +1,9 @@
 """What a Graph has collected, and how it becomes text.
 
-A definition (`fn`, `entry`) is a block of statements. A statement is a list of pieces, text and values; a value's name is
-looked up when the text is written, so that it can still be changed, and what nobody uses gets none. `with g.scope(…)` is a
-block, too, which is written as a function of its own: what it uses of outside are the parameters, what is used of it
-outside the results, and the call is an instance of the scope's name.
+A definition (`fn`, `entry`) is a block of statements. A statement is a list of pieces, text and values; a value's name
+is looked up when the text is written, so that it can still be changed, and what nobody uses gets none. `with
+g.scope(…)` is a block, too, which is written as a function of its own: what it uses of outside are the parameters, what
+is used of it outside the results, and the call is an instance of the scope's name.
 """
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 Piece = Union[str, 'Value']
 
-RESERVED = set('''after and any as colocate dim else entry false fn for gradient graph if in inf mutex nan next none not on
-or queue return training true use var while yield bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str int float
-type list'''.split())
+RESERVED = set('''after and any as colocate dim else entry false fn for gradient graph if in inf mutex nan next none not
+on or queue return training true use var while yield bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str int
+float type list'''.split())
 
 
 class Origin(NamedTuple):
@@ -202,7 +202,8 @@ class Writer:
         body = self.write(scope, 1)
         if results:
             body.append(Written('  return ' + ', '.join(written_name(v.name) for v in results), scope.origin))
-        self.before += [Written('', None), Written(f'fn {name}({kinds}) {{', scope.origin), *body, Written('}', scope.origin)]
+        head = Written(f'fn {name}({kinds}) {{', scope.origin)
+        self.before += [Written('', None), head, *body, Written('}', scope.origin)]
         given = ', '.join(self.reference(value, block) for value in parameters)
         targets = ', '.join(written_name(value.name) for value in results)
         call = f'{name}({given}) as {instance_text(scope.scope)}'

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep  # of this package
 
 
 class Problem(NamedTuple):
-    """An error, a warning or a note. `file` is None where it is of no place in a text; lines and columns count from 1."""
+    """An error, a warning or a note. `file` is None where it is of no place in a text; lines count from 1."""
     severity: str
     file: Optional[str]
     line: int

@@ -4,7 +4,8 @@ from __future__ import annotations
 import builtins
 import difflib
 import os
-from typing import Any, Callable, Dict, Iterator, List, Mapping, MutableMapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import (Any, Callable, Dict, Iterator, List, Mapping, MutableMapping, NamedTuple, Optional, Sequence, Tuple,
+                    Union)
 
 from . import _core
 from ._arrays import dtype_name
@@ -49,8 +50,9 @@ class Results(tuple):
 class Step:
     """A step that is prepared: call it with arrays, by position or by name.
 
-    It gives an array, or `Results` where it has several, or None. An array of a good size is the memory in which the step
-    computed it, without a copy, and is yours; so you may keep it, and write to it. (One of a constant is read-only.)
+    It gives an array, or `Results` where it has several, or None. An array of a good size is the memory in which the
+    step computed it, without a copy, and is yours; so you may keep it, and write to it. (One of a constant is
+    read-only.)
 
     inputs    a `Port` for each array that it takes
     outputs   a `Port` for each that it gives
@@ -156,9 +158,9 @@ class Variables(MutableMapping):
 class Functions:
     """The functions of a session's texts, and those of the library: `model.fn.mlp(x)` computes with arrays at once.
 
-    An array becomes a feed; a number, a string or a list is part of the program, which is compiled once for each. A call
-    of a function that holds state names the instance as a text does: `model.fn.mlp(x, as_="net")` uses the variables
-    `net/…`.
+    An array becomes a feed; a number, a string or a list is part of the program, which is compiled once for each. A
+    call of a function that holds state names the instance as a text does: `model.fn.mlp(x, as_="net")` uses the
+    variables `net/…`.
     """
 
     def __init__(self, session: 'Session') -> None:
@@ -204,11 +206,12 @@ class Session:
       path           folders (a list, or a text with `:`) where `use` looks after the text's own
       print          a function that is called with each line of `print` in the text; None: nobody
       log            a function that is called with dumps and timings; None: nobody
-      and cpu, devices, cluster, blis, symbolic, cache, memory_limit, deadline, overwrite, trace, dump_after, stop_after,
-      time_passes as the command line has them (`leat run --help`).
+      and cpu, devices, cluster, blis, symbolic, cache, memory_limit, deadline, overwrite, trace, dump_after,
+      stop_after, time_passes as the command line has them (`leat run --help`).
 
-    Threads: one at a time is in a session, others wait for it; while it compiles and runs the GIL is free, and ^C ends it
-    with KeyboardInterrupt. Different sessions run at once. A process that forks must not use the sessions of its parent.
+    Threads: one at a time is in a session, others wait for it; while it compiles and runs the GIL is free, and ^C ends
+    it with KeyboardInterrupt. Different sessions run at once. A process that forks must not use the sessions of its
+    parent.
     """
 
     def __init__(self, *, settings: Optional[Mapping[str, Any]] = None,
@@ -222,7 +225,7 @@ class Session:
         self._steps: Dict[Any, Step] = {}
         self._calls = 0
 
-    # -- Texts ----------------------------------------------------------------------------------------------------------
+    # -- Texts ---------------------------------------------------------------------------------------------------------
 
     def extend(self, text: str, name: str = '<text>') -> 'Session':
         """Adds a text to the graph. `name` is what messages call it; `use` and `load` are relative to its folder."""
@@ -242,7 +245,7 @@ class Session:
         """The documentation and head of an entry or a function, as its text has them; None: there is no such."""
         return self._core.describe(name)
 
-    # -- Steps ----------------------------------------------------------------------------------------------------------
+    # -- Steps ---------------------------------------------------------------------------------------------------------
 
     @property
     def entries(self) -> Tuple[str, ...]:
@@ -253,9 +256,9 @@ class Session:
                 within: Optional[str] = None) -> Step:
         """A step of several entries and other names: what `leat run --entry … --feed … --fetch … --run …` would run.
 
-        Its inputs are the parameters of the entries, then `feeds`; its outputs their results, then `fetches`. Without an
-        entry, short names are those of the entry `within`. It is compiled now, or where extents are open (`N`) by the
-        first call for each extent.
+        Its inputs are the parameters of the entries, then `feeds`; its outputs their results, then `fetches`. Without
+        an entry, short names are those of the entry `within`. It is compiled now, or where extents are open (`N`) by
+        the first call for each extent.
         """
         core = self._core.prepare(entries, list(feeds), list(fetches), list(runs), within)
         if core is None:
@@ -288,7 +291,7 @@ class Session:
 
     def run(self, fetches: Union[str, Sequence[str]], feeds: Optional[Mapping[str, Any]] = None,
             within: Optional[str] = None) -> Any:
-        """Fetches values by name, of which nothing but their ancestors is computed: `run('net/h', {'x': x}, 'predict')`."""
+        """Fetches values by name, for which nothing but their ancestors is computed: `run('net/h', {'x': x}, 'f')`."""
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         given = dict(feeds or {})
         key = (tuple(names), tuple(given), within)
@@ -296,7 +299,7 @@ class Session:
             self._steps[key] = self.compile(feeds=list(given), fetches=names, within=within)
         return self._steps[key](**given)
 
-    # -- Functions with arrays --------------------------------------------------------------------------------------------
+    # -- Functions with arrays -----------------------------------------------------------------------------------------
 
     @property
     def fn(self) -> Functions:
@@ -348,7 +351,7 @@ class Session:
                 out.append(told_dims(next(arrays), of, declared))
         return out
 
-    # -- Variables --------------------------------------------------------------------------------------------------------
+    # -- Variables -----------------------------------------------------------------------------------------------------
 
     @property
     def variables(self) -> Variables:
@@ -363,19 +366,19 @@ class Session:
         """Reads a file that `save` or `leat run --save` wrote; with `partial` it may lack variables."""
         (self._core.restore_partial if partial else self._core.restore)(os.fsencode(path))
 
-    # -- Several processes --------------------------------------------------------------------------------------------------
+    # -- Several processes ---------------------------------------------------------------------------------------------
 
     @property
     def is_client(self) -> bool:
-        """With `cluster`, every process that mpiexec started makes the same session: one is the client, which reads texts
-        and runs steps, the others `serve`. Alone a process is the client."""
+        """With `cluster`, every process that mpiexec started makes the same session: one is the client, which reads
+        texts and runs steps, the others `serve`. Alone a process is the client."""
         return self._core.is_client()
 
     def serve(self) -> None:
         """Serves the client until that closes its session."""
         self._core.serve()
 
-    # -- Life -------------------------------------------------------------------------------------------------------------
+    # -- Life ----------------------------------------------------------------------------------------------------------
 
     def trace(self) -> str:
         """What ran when, as Chrome trace JSON, of a session with `trace=True`."""
@@ -409,9 +412,10 @@ def told_dims(found: str, declared: str, parameters: Mapping[str, str]) -> str:
     dims, wanted = split(extents[:-1]), split(declared.partition('[')[2][:-1])
     if len(dims) != len(wanted):
         return found
-    told = [name.strip() if PLAIN.fullmatch(name.strip()) and name.strip()[0].islower() and name.strip() not in parameters
-            else extent.strip() for extent, name in zip(dims, wanted)]
-    return f'{dtype}[{", ".join(told)}]'
+    for i, name in enumerate(part.strip() for part in wanted):
+        if PLAIN.fullmatch(name) and name[0].islower() and name not in parameters:
+            dims[i] = name
+    return f'{dtype}[{", ".join(part.strip() for part in dims)}]'
 
 
 def load(path: Union[str, os.PathLike], **options: Any) -> Session:

@@ -190,8 +190,8 @@ class Function:
     """An op, or a function of the library, of a text or of a Graph, by name.
 
     Called while a graph is built it becomes a statement there; called with arrays it computes at once, through a step
-    that is compiled for their types. `as_="net"` names the instance, which a function that holds state needs; `outputs=2`
-    gives two values, `_` for as many as are of no interest.
+    that is compiled for their types. `as_="net"` names the instance, which a function that holds state needs;
+    `outputs=2` gives two values.
     """
 
     def __init__(self, name: str, graph: Optional['Graph'] = None, outputs: Optional[int] = None,

@@ -86,12 +86,12 @@ class Graph(Session):
         g.write('line.leat')                 # a text like any other: `use "line.leat"`, leat run line.leat
 
     A decorated function is called once, with a `Value` for each parameter; an annotation is the parameter's type in the
-    language, `any` without one. The text of a definition is added to the session as soon as it is there, so a mistake is
-    an exception at the definition, which names the line of the text and the line of Python that made it.
+    language, `any` without one. The text of a definition is added to the session as soon as it is there, so a mistake
+    is an exception at the definition, which names the line of the text and the line of Python that made it.
 
     Python's `for` and `if` unroll and choose while the graph is built; `g.cond`, `g.while_loop` and `op.scan` are run.
-    `parameters` are those of the text's `graph NAME(…)`, as `{'seed': 'int = 1'}`, which `settings` gives values to; the other
-    options are those of `Session`.
+    `parameters` are those of the text's `graph NAME(…)`, as `{'seed': 'int = 1'}`, which `settings` gives values to;
+    the other options are those of `Session`.
     """
 
     def __init__(self, name: str = 'main', *, parameters: Optional[Mapping[str, str]] = None, **options: Any) -> None:
@@ -117,7 +117,7 @@ class Graph(Session):
             count += 1
         return source
 
-    # -- The text -------------------------------------------------------------------------------------------------------
+    # -- The text ------------------------------------------------------------------------------------------------------
 
     @property
     def text(self) -> str:
@@ -150,7 +150,7 @@ class Graph(Session):
             raise
 
     def extend(self, text: str, name: str = '') -> 'Graph':
-        """Adds lines of the language to the text, what Python has no words for: `g.extend('gradient f(x) -> y, dy { … }')`.
+        """Adds lines of the language to the text: what Python has no words for, `gradient f(x) -> y, dy { … }`.
 
         They are part of this graph's text, so `name` is of no interest.
         """
@@ -166,7 +166,7 @@ class Graph(Session):
     def _origin(self, line: int) -> Optional[Origin]:
         return self._written[line - 1].origin if 0 < line <= len(self._written) else None
 
-    # -- Statements -------------------------------------------------------------------------------------------------------
+    # -- Statements ----------------------------------------------------------------------------------------------------
 
     def _emit(self, targets: Sequence[Value], pieces: Sequence[Piece], keeps: bool = False) -> None:
         self._put(Line(tuple(targets), tuple(pieces), caller(), keeps))
@@ -236,13 +236,13 @@ class Graph(Session):
         targets = [value for block in blocks for line in block.lines() for value in line.targets]
         for value in [*definition.parameters, *targets]:
             if value.name == name and value.is_named:
-                raise ValueError(f'`{name}` is a value of `{definition.name}`, which hides the function: call it otherwise')
+                raise ValueError(f'`{name}` is a value of `{definition.name}`, which hides the function: rename it')
             if value.name == name:
                 value.name = definition.names.take(name)
         definition.names.taken.add(name)
         return written_name(name)
 
-    # -- What a text declares ---------------------------------------------------------------------------------------------
+    # -- What a text declares ------------------------------------------------------------------------------------------
 
     def dim(self, name: str, low: Optional[int] = None, high: Optional[int] = None) -> Value:
         """A named dimension with its bounds: `dim B in 1..4096`. In types it stands by its name."""
@@ -312,7 +312,7 @@ class Graph(Session):
             weakref.finalize(self, shutil.rmtree, self._folder, True)
         return os.path.join(self._folder, f'{name}.safetensors')
 
-    # -- Definitions ------------------------------------------------------------------------------------------------------
+    # -- Definitions ---------------------------------------------------------------------------------------------------
 
     @property
     def fn(self) -> 'GraphFunctions':
@@ -356,8 +356,8 @@ class Graph(Session):
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
                 raise TypeError(f'{function.__name__}: a parameter of a graph\'s function has a name')
-            name, of = parameter.name.rstrip('_') if keyword.iskeyword(parameter.name.rstrip('_')) else parameter.name, \
-                type_text(parameter.annotation)
+            plain, of = parameter.name.rstrip('_'), type_text(parameter.annotation)
+            name = plain if keyword.iskeyword(plain) else parameter.name
             default = '' if parameter.default is parameter.empty else f' = {argument_text(parameter.default)}'
             heads.append(f'{written_name(name)}: {of}{default}')
             definition.names.taken.add(name)
@@ -368,7 +368,8 @@ class Graph(Session):
     def _build(self, definition: Definition, run: Callable[[], Any]) -> Any:
         """Calls a decorated function, whose statements are the definition's."""
         if self._definition:
-            raise ValueError(f'`{definition.name}` is defined within `{self._definition.name}`: functions stand side by side')
+            raise ValueError(f'`{definition.name}` is defined within `{self._definition.name}`: functions stand side '
+                             'by side')
         stack = _local.__dict__.setdefault('graphs', [])
         stack.append(self)
         self._definition = definition
@@ -416,13 +417,14 @@ class Graph(Session):
     def _define(self, definition: Definition, function: Callable[..., Any], head: str, results: List[Value]) -> None:
         writer = Writer(definition.name, self._functions, definition.body, results)
         body = writer.write(definition.body, 1)
-        doc = [Written(f'## {line}'.rstrip(), definition.origin) for line in (inspect.getdoc(function) or '').splitlines()]
+        help_lines = (inspect.getdoc(function) or '').splitlines()
+        doc = [Written(f'## {line}'.rstrip(), definition.origin) for line in help_lines]
         lines = [*doc, Written(head, definition.origin), *body, Written('}', definition.origin)]
         self._add([*writer.before, Written('', None), *lines])
         self._names.taken.add(definition.name)
         self._functions.taken.add(definition.name)
 
-    # -- Blocks -----------------------------------------------------------------------------------------------------------
+    # -- Blocks --------------------------------------------------------------------------------------------------------
 
     @contextmanager
     def _inside(self, block: Block) -> Iterator[Block]:
@@ -476,12 +478,13 @@ class Graph(Session):
                    types: Optional[Mapping[str, str]] = None, parallel: Optional[int] = None) -> Any:
         """Runs `body` as long as `condition` holds: both are called with the values that the loop carries.
 
-        `init` has their first values, a tuple, a list or a dict of names; else the names are those of `body`'s parameters.
-        `body` gives the next values. `types` says what a carried value is where its first value does not:
+        `init` has their first values, a tuple, a list or a dict of names; else the names are those of `body`'s
+        parameters. `body` gives the next values. `types` says what a carried value is where its first value does not:
         `{'s': 'f64[]'}`.
         """
         origin = caller()
-        first = list(init.values()) if isinstance(init, dict) else list(init) if isinstance(init, (tuple, list)) else [init]
+        given = init.values() if isinstance(init, dict) else init if isinstance(init, (tuple, list)) else [init]
+        first = list(given)
         names = list(init) if isinstance(init, dict) else list(inspect.signature(body).parameters)
         if len(names) != len(first):
             raise TypeError(f'while_loop: {len(first)} first values for {len(names)} parameters of `body`')
@@ -529,7 +532,7 @@ class Graph(Session):
         return [p for piece in pieces_of(result, self) for p in
                 ([piece] if isinstance(piece, str) or piece not in meant else meant[piece])]
 
-    # -- Training -----------------------------------------------------------------------------------------------------------
+    # -- Training ------------------------------------------------------------------------------------------------------
 
     def grad(self, loss: Any, variables: Any) -> Any:
         """The gradient of a loss (or of the sum of a list of them) with respect to a value, a variable, or a list."""

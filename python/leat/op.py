@@ -1,4 +1,4 @@
-"""The ops and functions of Leat by name: `from leat import op`, then `op.relu(x)`, `op.softmax_cross_entropy(logits, y)`.
+"""The ops and functions of Leat by name: `from leat import op`, then `op.relu(x)`, `op.softmax(x, axis=0)`.
 
 With values of a `leat.Graph` they are statements of its text, with arrays they compute at once. What is a word of
 Python's has a `_` behind it: `op.and_`, `op.not_`. `dir(op)` lists them, `help(op.softmax)` shows one; docs/ops.md and

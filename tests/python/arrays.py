@@ -81,7 +81,8 @@ def layouts():
     odd = np.frombuffer(b'?' + x.tobytes(), 'u1')[1:].view('f4').reshape(4, 6)
     fixed = x.copy()
     fixed.flags.writeable = False
-    for array in (x, x.T, x[::2, ::-1], x.astype('>f4'), odd, fixed, np.broadcast_to(x[0], (4, 6)), np.asfortranarray(x)):
+    for array in (x, x.T, x[::2, ::-1], x.astype('>f4'), odd, fixed, np.broadcast_to(x[0], (4, 6)),
+                  np.asfortranarray(x)):
         np.testing.assert_array_equal(m.f(array), array)
         if array.dtype.isnative and array.flags.writeable:
             np.testing.assert_array_equal(m.f(Shared(array)), array)
@@ -168,7 +169,8 @@ def memory_does_not_add_up():
 
 @case
 def small_results_are_copies():
-    m = model('entry f(x: f32[N]) -> (y: f32[N], s: f32[], p: f32[2000]) {\n y = sort(x * 2)\n s = sum(y)\n p = y[:2000] }')
+    m = model('entry f(x: f32[N]) -> (y: f32[N], s: f32[], p: f32[2000]) {\n'
+              ' y = sort(x * 2)\n s = sum(y)\n p = y[:2000] }')
     x = np.zeros(1000000, 'f4')
     m.f(x)
     y, s, p = m.f(x)
@@ -254,12 +256,14 @@ def other_devices_are_refused():
 @case
 def without_numpy():
     """What a program sees that has no NumPy."""
-    m = model('entry f(x: f32[N, 2], s: str[2] = "", c: c64[] = 0) -> (y: f32[N, 2], t: str[2], b: bool[], n: c64[]) {\n'
+    m = model('entry f(x: f32[N, 2], s: str[2] = "", c: c64[] = 0)'
+              ' -> (y: f32[N, 2], t: str[2], b: bool[], n: c64[]) {\n'
               ' y = x + 1\n t = s + "!"\n b = y[0, 0] > 1\n n = c * 2j }')
     numpy, _arrays.numpy = _arrays.numpy, None
     try:
         y, t, b, n = m.f([[1, 2], [3, 4]], ['a', 'b'], 1 + 1j)
-        assert y.tolist() == [[2, 3], [4, 5]] and y.dtype == 'f32' and repr(y) == 'leat.Tensor([[2.0, 3.0], [4.0, 5.0]], f32)'
+        assert y.tolist() == [[2, 3], [4, 5]] and y.dtype == 'f32'
+        assert repr(y) == 'leat.Tensor([[2.0, 3.0], [4.0, 5.0]], f32)'
         assert t == [b'a!', b'b!'] and bool(b) is True and n.item() == -2 + 2j
         assert m.f(y, ['a', 'b']).y.tolist() == [[3, 4], [5, 6]]
         raises(TypeError, 'a scalar has no length', len, n)

@@ -93,8 +93,8 @@ def what_is_written_is_used():
     user.restore('ck.safetensors')
     np.testing.assert_array_equal(user.twice(x), 2 * predict(x))
     np.save('x.npy', x)
-    subprocess.run(['leat', 'run', 'user.leat', '--entry', 'twice', '--restore', 'ck.safetensors', '--feed', 'x=@x.npy', '-o',
-                    'y=@y.npy'], check=True, capture_output=True)
+    subprocess.run(['leat', 'run', 'user.leat', '--entry', 'twice', '--restore', 'ck.safetensors', '--feed', 'x=@x.npy',
+                    '-o', 'y=@y.npy'], check=True, capture_output=True)
     np.testing.assert_array_equal(np.load('y.npy'), 2 * predict(x))
 
     other = graph()
@@ -137,8 +137,8 @@ def what_is_written_is_used_in_cpp():
     g.save('ck.safetensors')
     with open('user.cc', 'w') as out:
         out.write(USER)
-    subprocess.run(['g++', '-std=c++17', f'-I{ROOT}/include', '-o', 'user', 'user.cc', f'-L{build}', f'-Wl,-rpath,{build}',
-                    '-lleat'], check=True)
+    subprocess.run(['g++', '-std=c++17', f'-I{ROOT}/include', '-o', 'user', 'user.cc', f'-L{build}',
+                    f'-Wl,-rpath,{build}', '-lleat'], check=True)
     said = subprocess.run(['./user'], check=True, capture_output=True, text=True).stdout
     assert abs(float(said) - 3 * predict([[1, 2, 3]])[0]) < 1e-3, said
 
@@ -158,8 +158,8 @@ def operators():
     q = (x > 2) & ~(x >= 4) | (x == 0)
     expected = {'a': -x + 1 - 2 * x / 4 + np.fmod(1 - x, 2), 'b': 2 ** x // 2, 'c': x @ x.T, 'd': -abs(x - 3),
                 'e': x[1, ::-1] + x[-1], 'f': x[..., None], 'g': q ^ True, 'h': x[:, [0, 2]],
-                'i': x.sum(axis=0) + x.mean() + x.max(axis=1).min(), 'j': x.reshape(3, 2), 'k': np.concatenate([x, x + 1]),
-                'l': False, 'm': (x != 1) & (x <= 4)}
+                'i': x.sum(axis=0) + x.mean() + x.max(axis=1).min(), 'j': x.reshape(3, 2),
+                'k': np.concatenate([x, x + 1]), 'l': False, 'm': (x != 1) & (x <= 4)}
     for name, value in expected.items():
         np.testing.assert_allclose(r[name], value, err_msg=name)
     assert r.j.dtype == 'float64'

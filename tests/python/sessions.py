@@ -181,11 +181,13 @@ def settings_and_options():
 @case
 def texts_with_mistakes():
     m = model(LINE)
-    error = raises(leat.Error, '  y = relo(x)\n      ^~~~', m.extend, 'entry g(x: f32[]) -> (y) {\n  y = relo(x)\n}', 'é.leat')
+    wrong = 'entry g(x: f32[]) -> (y) {\n  y = relo(x)\n}'
+    error = raises(leat.Error, '  y = relo(x)\n      ^~~~', m.extend, wrong, 'é.leat')
     assert (error.file, error.line, error.column) == ('é.leat', 2, 7)
     assert error.message == 'unknown name `relo`; did you mean `relu`?'
     assert [p.severity for p in error.problems] == ['error'] and error.python is None
-    error = raises(leat.Error, '', m.extend, 'fn h(x: f32[]) { return relo(x) }\nentry g(x: f32[]) -> (y) {\n y = h(x)\n}', 'g')
+    wrong = 'fn h(x: f32[]) { return relo(x) }\nentry g(x: f32[]) -> (y) {\n y = h(x)\n}'
+    error = raises(leat.Error, '', m.extend, wrong, 'g')
     assert [(p.severity, p.line) for p in error.problems] == [('error', 1), ('note', 3)]
     raises(leat.Error, 'none.leat', leat.load, 'none.leat')
     raises(TypeError, 'expected a str', m.extend, 3)

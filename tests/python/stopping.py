@@ -46,8 +46,8 @@ def interrupts_end_a_step():
 
 @case
 def interrupts_end_a_compilation():
-    text = 'entry f(x: f32[3]) -> (y: f32[3]) {\n h[0] = x\n for i in 0..20000 { h[i + 1] = sin(h[i]) + tanh(h[i] * 2) }\n' \
-           ' y = h[20000]\n}'
+    text = 'entry f(x: f32[3]) -> (y: f32[3]) {\n h[0] = x\n' \
+           ' for i in 0..20000 { h[i + 1] = sin(h[i]) + tanh(h[i] * 2) }\n y = h[20000]\n}'
     m = leat.Session(threads=1, cache='off')
 
     def build():
