@@ -68,7 +68,7 @@ class Step:
         self._names = tuple(port.name for port in self.outputs)
         self._run = core.run
 
-    def __call__(self, *arrays: Any, steps: Any = None, **named: Any) -> Any:
+    def __call__(self, /, *arrays: Any, steps: Any = None, **named: Any) -> Any:
         """Runs it once, or `steps` times with the same arrays (and gives the results of the last run)."""
         if steps is not None and 'steps' in self._places:
             named['steps'] = steps
@@ -76,8 +76,8 @@ class Step:
         feeds = arrays if len(arrays) == len(self.inputs) and not named else self._feeds(arrays, named)
         return self._wrapped(self._run(feeds, 1 if steps is None else steps))
 
-    def repeat(self, steps: int, *arrays: Any, every: int = 0, report: Optional[Callable[[int, Any], Any]] = None,
-               **named: Any) -> Any:
+    def repeat(self, steps: int, /, *arrays: Any, every: int = 0,
+               report: Optional[Callable[[int, Any], Any]] = None, **named: Any) -> Any:
         """Runs it `steps` times with the same arrays and gives the results of the last run.
 
         With `every`, `report(done, results)` is called each time that so many runs are done.
@@ -276,7 +276,9 @@ class Session:
         return self.step(name)
 
     def __getattr__(self, name: str) -> Step:
-        if name.startswith('_') or name not in self.entries:
+        if name.startswith('_'):  # Python's own questions, also of one that is not made yet
+            raise AttributeError(name)
+        if name not in self.entries:
             raise AttributeError(self._unknown('entry', name, list(self.entries)))
         return self.step(name)
 
@@ -306,7 +308,7 @@ class Session:
         """The functions of the texts and of the library, to be called with arrays: `model.fn.softmax(x)`."""
         return Functions(self)
 
-    def call(self, function: str, *arguments: Any, as_: Optional[str] = None, **named: Any) -> Any:
+    def call(self, function: str, /, *arguments: Any, as_: Optional[str] = None, **named: Any) -> Any:
         """Calls a function of the texts, or of the library, with arrays: a step is compiled for each set of types."""
         given = list(arguments) + list(named.values())
         arrays = [value for value in given if dtype_name(value)]

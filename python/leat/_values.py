@@ -203,7 +203,8 @@ class Function:
         if doc:
             self.__doc__ = doc
 
-    def __call__(self, *arguments: Any, as_: Optional[str] = None, outputs: Optional[int] = None, **named: Any) -> Any:
+    def __call__(self, /, *arguments: Any, as_: Optional[str] = None, outputs: Optional[int] = None,
+                 **named: Any) -> Any:
         from .graph import building, eager
         graph = building() or next(graphs_in((arguments, list(named.values()))), None)
         if graph is None:

@@ -555,7 +555,7 @@ class LazyStep:
         self.__name__ = name
         self.__doc__ = graph.describe(name)
 
-    def __call__(self, *arrays: Any, **named: Any) -> Any:
+    def __call__(self, /, *arrays: Any, **named: Any) -> Any:
         return self._graph.step(self.__name__)(*arrays, **named)
 
     def __getattr__(self, name: str) -> Any:

@@ -104,8 +104,8 @@ def training():
     assert int(m.variables['global_step']) == 8
     raises(ValueError, 'once at least', m.train, steps=0)
     raises(TypeError, '', m.train, steps='3')
-    steps = model('entry f(steps: f32[]) -> (y: f32[]) { y = steps + 1 }')
-    same(steps.f(steps=2), 3)  # a feed of that name
+    odd = model('entry f(steps: f32[], self: f32[], as_: f32[] = 1) -> (y: f32[]) { y = steps + self + as_ }')
+    same(odd.f(steps=2, self=3), 6)  # feeds of these names
 
 
 @case
@@ -165,6 +165,7 @@ def settings_and_options():
     raises(leat.Error, 'scale', model, LINE, settings={'scale': 'two'})
     raises(TypeError, 'Session() has no option `treads`', leat.Session, treads=1)
     raises(TypeError, '', leat.Session, threads='many')
+    assert not hasattr(leat.Session.__new__(leat.Session), '_core')
     raises(leat.Error, 'unknown target `none`', leat.Session, target='none')
     same(model(LINE, target='ref').predict(x), [16, 52])
     logged = []
