@@ -124,7 +124,8 @@ static void write_refused(tf_writer *w, const char *name, leat_text *out) {
   leat_text_add_string(out, "}\n");
 }
 
-static void write_entry(tf_writer *w, const entry *e, leat_text *out) {
+// False: not all of it can be said; nothing is written then, and w->refused says why.
+static bool make_entry(tf_writer *w, const entry *e, leat_text *out) {
   bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1);
   tf_scope scope = {.block = w->graph, .prefix = ""};
   leat_text params = {0}, results = {0};
@@ -142,14 +143,28 @@ static void write_entry(tf_writer *w, const entry *e, leat_text *out) {
   w->scope = NULL;
   leat_text lines = tf_step_back(w, aside);
   const char *body = tf_take(w, &lines), *head = tf_take(w, &params), *tail = tf_take(w, &results);
-  const char *name = tf_written(w, e->name);
   if (w->refused.count) {
     put_back(w, flags, head_size);
-    write_refused(w, name, out);
-    return;
+    return false;
   }
-  leat_text_add(out, "\nentry %s(%s)%s%s {\n%s}\n", name, head, e->training ? " training" : "",
-                tail, body);
+  leat_text_add(out, "\nentry %s(%s)%s%s {\n%s}\n", tf_written(w, e->name), head,
+                e->training ? " training" : "", tail, body);
+  return true;
+}
+
+static void write_entry(tf_writer *w, const entry *e, leat_text *out) {
+  if (!make_entry(w, e, out)) write_refused(w, tf_written(w, e->name), out);
+}
+
+// Whether all of it can be said.
+static bool can_make(tf_writer *w, const entry *e) {
+  leat_text text = {0};
+  const bool *flags = declared(w);
+  size_t head_size = w->head.size;
+  bool made = make_entry(w, e, &text);
+  if (made) put_back(w, flags, head_size);
+  leat_text_finish(&text);
+  return made;
 }
 
 // -- Signatures -----------------------------------------------------------------------------------
@@ -214,11 +229,13 @@ typedef struct leaf {
   uint32_t node;
   bool *needed;
   bool effect, initial, saves;
+  bool fine; // it has no effect, and can be said
 } leaf;
 
 static leaf look_at(tf_writer *w, uint32_t node) {
   const tf_block *block = w->graph;
-  leaf found = {node, leat_new_array(w->arena, bool, block->count + 1), false, true, false};
+  leaf found = {
+      .node = node, .needed = leat_new_array(w->arena, bool, block->count + 1), .initial = true};
   bool assigns = false;
   tf_mark(block, node, found.needed);
   for (uint32_t i = 0; i < block->count; i++) {
@@ -307,22 +324,33 @@ static void write_target(tf_writer *w, const leaf *target, const leaf *leaves, u
   e.training = trains(w, &e);
   add_results(w, target, &e);
   for (uint32_t i = 0; i < count; i++)
-    if (!leaves[i].effect && needs_no_more(w, &leaves[i], target->needed) &&
-        is_supported(w, &leaves[i]))
+    if (leaves[i].fine && needs_no_more(w, &leaves[i], target->needed))
       add_results(w, &leaves[i], &e);
   write_entry(w, &e, out);
 }
 
-static void write_main(tf_writer *w, const leaf *leaves, uint32_t count, leat_text *out) {
+static entry entry_of(tf_writer *w, const leaf *leaves, uint32_t count) {
   entry e = {.name = "main"};
   bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1);
   for (uint32_t i = 0; i < count; i++) {
-    if (leaves[i].effect || !is_supported(w, &leaves[i])) continue;
+    if (!leaves[i].fine) continue;
     add_results(w, &leaves[i], &e);
     tf_mark(w->graph, leaves[i].node, needed);
   }
   add_params(w, needed, &e);
-  if (e.results.count) write_entry(w, &e, out);
+  return e;
+}
+
+// A leaf that cannot be said is left out, and is an entry by itself, which says why.
+static void write_main(tf_writer *w, leaf *leaves, uint32_t count, leat_text *out) {
+  entry all = entry_of(w, leaves, count);
+  if (!all.results.count || make_entry(w, &all, out)) return;
+  for (uint32_t i = 0; i < count; i++) {
+    entry one = entry_of(w, &leaves[i], 1);
+    leaves[i].fine = leaves[i].fine && can_make(w, &one);
+  }
+  entry rest = entry_of(w, leaves, count);
+  if (rest.results.count) write_entry(w, &rest, out);
 }
 
 static void write_leaves(tf_writer *w, leat_text *out) {
@@ -338,12 +366,12 @@ static void write_leaves(tf_writer *w, leat_text *out) {
       return;
     }
     leaf l = look_at(w, i);
+    l.fine = !l.effect && is_supported(w, &l);
     if (!is_of_no_use(w, &w->graph->nodes[i], &l)) leat_vec_push(w->arena, &leaves, l);
   }
   write_main(w, leaves.items, leaves.count, out);
   for (uint32_t i = 0; i < leaves.count; i++)
-    if (leaves.items[i].effect || !is_supported(w, &leaves.items[i]))
-      write_target(w, &leaves.items[i], leaves.items, leaves.count, out);
+    if (!leaves.items[i].fine) write_target(w, &leaves.items[i], leaves.items, leaves.count, out);
 }
 
 void tf_write_entries(tf_writer *w, leat_text *out) {
