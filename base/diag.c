@@ -347,10 +347,12 @@ static void print_message(const leat_diag *diag, const message *m, leat_text *ou
   print_line(out, s->text, place_of(s, m->span), m->span.end);
 }
 
+// NULL: there is none, and nothing is kept for a call that says nothing.
 static message **sort(const leat_diag *diag) {
   uint32_t count = diag->messages.count;
-  message **sorted = leat_new_array(diag->arena, message *, (size_t)count + 1);
-  if (count) memcpy(sorted, diag->messages.items, count * sizeof *sorted);
+  if (!count) return NULL;
+  message **sorted = leat_new_array(diag->arena, message *, count);
+  memcpy(sorted, diag->messages.items, count * sizeof *sorted);
   qsort(sorted, count, sizeof *sorted, by_place);
   return sorted;
 }
