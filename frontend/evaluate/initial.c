@@ -88,8 +88,9 @@ static leat_value tensor_of(evaluator *e, ev value, const leat_state *state, lea
   if (given->dtype == type->dtype && given->rank <= type->rank)
     tensor = leat_build_broadcast(&builder, tensor, type);
   if (!tensor.node || leat_type_equal(leat_value_type(tensor), type)) return tensor;
-  ev_fail(e, span, "the initial value of `%s`: expected %s, found %s", state->name,
-          leat_type_text(e->arena, type), leat_type_text(e->arena, leat_value_type(tensor)));
+  ev_fail(e, span, "the initial value of `%s`: expected %s, found %s%s", state->name,
+          leat_type_text(e->arena, type), leat_type_text(e->arena, leat_value_type(tensor)),
+          given->dtype == type->dtype ? "" : "; only `cast` converts");
   return none;
 }
 
