@@ -177,6 +177,12 @@ leat_status leat_data_file_check(const leat_data_file *file, leat_error *error) 
   return LEAT_OK;
 }
 
+uint64_t leat_data_file_size(const leat_data_file *file) {
+  uint64_t size = file->view.size;
+  for (const leat_data_part *part = file->parts; part; part = part->next) size += part->view.size;
+  return size;
+}
+
 // Whether a name, of a file beside the one that names it or in folders there, leads nowhere else.
 static bool stays_here(const char *name) {
   bool inside = *name && *name != '/';
@@ -259,5 +265,12 @@ leat_status leat_data_file_read(leat_data_file *file, const char *name, const le
   if (status)
     return leat_fail(error, status, "'%s': `%s`: %s", file->path, found->name, cause.message);
   *out = &found->tensor;
+  return LEAT_OK;
+}
+
+leat_status leat_data_file_read_all(leat_data_file *file, leat_error *error) {
+  const leat_tensor *ignored;
+  for (size_t i = 0; i < file->count; i++)
+    LEAT_TRY(leat_data_file_read(file, file->tensors[i].name, &ignored, error));
   return LEAT_OK;
 }

@@ -49,6 +49,11 @@ LEAT_MUST_USE leat_status leat_data_file_lacks(const leat_data_file *file, const
 LEAT_MUST_USE leat_status leat_data_file_read(leat_data_file *file, const char *name,
                                               const leat_tensor **out, leat_error *error);
 
+// All have their data then.
+LEAT_MUST_USE leat_status leat_data_file_read_all(leat_data_file *file, leat_error *error);
+// The bytes of the file, with those of others that it has data in.
+uint64_t leat_data_file_size(const leat_data_file *file);
+
 // Whether all that it has data in is as it was when it was opened: before and after what is read of
 // it is used. (leat_data_file_read asks by itself.)
 LEAT_MUST_USE leat_status leat_data_file_check(const leat_data_file *file, leat_error *error);

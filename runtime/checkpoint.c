@@ -37,7 +37,7 @@ static bool read_count(const char *text, uint64_t *out) {
   return *text;
 }
 
-void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *file) {
+void leat_run_counts_restore(leat_run_counts *counts, const leat_data_file *file) {
   for (size_t i = 0; i < file->metadata_count; i++) {
     const char *entry = counted_entry(&file->metadata[i]);
     uint64_t runs;
@@ -48,9 +48,9 @@ void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *fi
 
 // -- Reading --------------------------------------------------------------------------------------
 
-leat_status leat_checkpoint_open(leat_safetensors *out, const char *path, leat_error *error) {
-  LEAT_TRY(leat_safetensors_open_verified(out, path, error));
-  leat_status status = LEAT_OK;
+leat_status leat_checkpoint_open(leat_data_file *out, const char *path, leat_error *error) {
+  LEAT_TRY(leat_data_file_open(out, path, true, error));
+  leat_status status = leat_data_file_read_all(out, error);
   for (size_t i = 0; i < out->metadata_count && !status; i++) {
     uint64_t runs;
     const leat_metadata *pair = &out->metadata[i];
@@ -59,11 +59,11 @@ leat_status leat_checkpoint_open(leat_safetensors *out, const char *path, leat_e
                          "'%s': the metadata key '%s' is '%.40s', which is no number", path,
                          pair->key, pair->value);
   }
-  if (status) leat_safetensors_close(out);
+  if (status) leat_data_file_close(out);
   return status;
 }
 
-bool leat_checkpoint_lacked(const leat_safetensors *file, const char *variable) {
+bool leat_checkpoint_lacked(const leat_data_file *file, const char *variable) {
   const char *names = "";
   size_t length = strlen(variable);
   for (size_t i = 0; i < file->metadata_count; i++)
@@ -96,14 +96,14 @@ static leat_status fail_naming(const char *path, const char *has, const char *co
   return status;
 }
 
-leat_status leat_checkpoint_check(const leat_safetensors *file, const char *path,
+leat_status leat_checkpoint_check(const leat_data_file *file, const char *path,
                                   const char *const *variables, size_t count, bool partial,
                                   leat_error *error) {
   leat_arena *scratch = leat_arena_create();
   const char **missing = leat_new_array(scratch, const char *, count);
   size_t found = 0, lacking = 0;
   for (size_t i = 0; i < count; i++) {
-    if (leat_safetensors_find(file, variables[i]))
+    if (leat_data_file_find(file, variables[i]))
       found++;
     else if (!leat_checkpoint_lacked(file, variables[i]))
       missing[lacking++] = variables[i];
@@ -154,12 +154,12 @@ leat_status leat_checkpoint_write(const char *path, const leat_named_tensor *ten
 
 // -- Variables of a store -------------------------------------------------------------------------
 
-static leat_status check_types(leat_store *store, const leat_safetensors *file, const char *path,
+static leat_status check_types(leat_store *store, const leat_data_file *file, const char *path,
                                leat_error *error) {
   for (size_t i = 0; i < leat_store_count(store); i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
-    const leat_tensor *tensor = leat_safetensors_find(file, info.name);
+    const leat_tensor *tensor = leat_data_file_find(file, info.name);
     if (!tensor) continue;
     if (tensor->dtype != info.dtype || tensor->rank != info.rank ||
         memcmp(tensor->shape, info.shape, (size_t)info.rank * sizeof *info.shape) != 0)
@@ -170,7 +170,7 @@ static leat_status check_types(leat_store *store, const leat_safetensors *file, 
 }
 
 // Whether the file has the variables of the store.
-static leat_status check_names(leat_store *store, const leat_safetensors *file, const char *path,
+static leat_status check_names(leat_store *store, const leat_data_file *file, const char *path,
                                bool partial, leat_error *error) {
   size_t count = leat_store_count(store);
   leat_arena *scratch = leat_arena_create();
@@ -185,14 +185,14 @@ static leat_status check_names(leat_store *store, const leat_safetensors *file, 
   return status;
 }
 
-leat_status leat_store_restore(leat_store *store, const leat_safetensors *file, const char *path,
+leat_status leat_store_restore(leat_store *store, const leat_data_file *file, const char *path,
                                bool partial, leat_error *error) {
   LEAT_TRY(check_types(store, file, path, error));
   LEAT_TRY(check_names(store, file, path, partial, error));
   for (size_t i = 0; i < leat_store_count(store); i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
-    const leat_tensor *tensor = leat_safetensors_find(file, info.name);
+    const leat_tensor *tensor = leat_data_file_find(file, info.name);
     if (tensor) LEAT_TRY(leat_store_write(store, info.container, info.name, tensor, error));
   }
   return LEAT_OK;

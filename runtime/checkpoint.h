@@ -7,7 +7,7 @@
 #ifndef LEAT_RUNTIME_CHECKPOINT_H
 #define LEAT_RUNTIME_CHECKPOINT_H
 
-#include "base/safetensors.h"
+#include "base/data_file.h"
 #include "base/vec.h"
 
 typedef struct leat_run_count {
@@ -25,20 +25,20 @@ typedef struct leat_run_counts {
 uint64_t *leat_run_count_of(leat_run_counts *counts, const char *entry);
 
 // The counts that the file has; the others stay.
-void leat_run_counts_restore(leat_run_counts *counts, const leat_safetensors *file);
+void leat_run_counts_restore(leat_run_counts *counts, const leat_data_file *file);
 
 // Opens a file to restore from: its checksums hold, and what should be numbers are. Others may have
 // written it; then it has neither, and no counts.
-LEAT_MUST_USE leat_status leat_checkpoint_open(leat_safetensors *out, const char *path,
+LEAT_MUST_USE leat_status leat_checkpoint_open(leat_data_file *out, const char *path,
                                                leat_error *error);
 
 // Whether the file has all these variables, but those that had no value when it was saved; the
 // error names what is missing. With `partial` one of them is enough.
-LEAT_MUST_USE leat_status leat_checkpoint_check(const leat_safetensors *file, const char *path,
+LEAT_MUST_USE leat_status leat_checkpoint_check(const leat_data_file *file, const char *path,
                                                 const char *const *variables, size_t count,
                                                 bool partial, leat_error *error);
 // Whether the variable had no value when the file was saved.
-bool leat_checkpoint_lacked(const leat_safetensors *file, const char *variable);
+bool leat_checkpoint_lacked(const leat_data_file *file, const char *variable);
 
 // Of a variable's dtype, shape and value: what an artifact keeps of those that became constants.
 LEAT_MUST_USE leat_status leat_value_checksum(const leat_tensor *value, uint64_t *out,

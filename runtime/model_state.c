@@ -66,11 +66,11 @@ leat_status leat_model_variable_write(leat_model *model, const char *name,
 // What is a constant here has the same value in the file, if it is there and `partial` does not
 // keep the constant. *found: how many are there.
 static leat_status check_frozen(leat_model *model, const leat_view *view,
-                                const leat_safetensors *file, const char *path, bool partial,
+                                const leat_data_file *file, const char *path, bool partial,
                                 size_t *found) {
   for (uint32_t i = 0; i < view->image->frozen.count; i++) {
     const char *name = leat_view_text(view, view->frozen[i].name);
-    const leat_tensor *value = leat_safetensors_find(file, name);
+    const leat_tensor *value = leat_data_file_find(file, name);
     uint64_t checksum;
     if (!value) continue;
     ++*found;
@@ -85,7 +85,7 @@ static leat_status check_frozen(leat_model *model, const leat_view *view,
   return LEAT_OK;
 }
 
-static leat_status restore(leat_model *model, const leat_safetensors *file, const char *path,
+static leat_status restore(leat_model *model, const leat_data_file *file, const char *path,
                            bool partial) {
   size_t frozen = 0;
   for (int i = 0; i < model->entry_count; i++) {
@@ -103,14 +103,14 @@ static leat_status restore(leat_model *model, const leat_safetensors *file, cons
 }
 
 static leat_status restore_file(leat_model *model, const char *path, bool partial) {
-  leat_safetensors file;
+  leat_data_file file;
   leat_error *error = leat_begin_model_call(model);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_fail(error, LEAT_INVALID, "`path` is NULL");
   LEAT_TRY(leat_checkpoint_open(&file, path, error));
   leat_status status;
   LEAT_RECOVER(status, restore(model, &file, path, partial));
-  leat_safetensors_close(&file);
+  leat_data_file_close(&file);
   return status ? leat_fail(error, status, "no memory to restore %s", path) : LEAT_OK;
 }
 

@@ -12,7 +12,7 @@
 #ifndef LEAT_RUNTIME_RUNTIME_H
 #define LEAT_RUNTIME_RUNTIME_H
 
-#include "base/safetensors.h"
+#include "base/data_file.h"
 #include "base/text.h"
 #include "leat/artifact.h"
 #include "leat/dtype.h"
@@ -107,7 +107,7 @@ LEAT_MUST_USE leat_status leat_store_write(leat_store *store, const char *contai
                                            leat_error *error);
 // The variables that the file has, by name; the others stay as they are. A file that does not fit
 // (another dtype or shape, or, unless `partial`, one that is missing) changes nothing.
-LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const leat_safetensors *file,
+LEAT_MUST_USE leat_status leat_store_restore(leat_store *store, const leat_data_file *file,
                                              const char *path, bool partial, leat_error *error);
 // Every initialised variable. A checkpoint that holds more is replaced only with `overwrite`.
 LEAT_MUST_USE leat_status leat_store_save(leat_store *store, const char *path,

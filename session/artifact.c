@@ -53,10 +53,10 @@ static leat_status set_dims(leat_artifact *a, leat_driver *driver) {
 }
 
 static void close_file(void *file) {
-  leat_safetensors_close(file);
+  leat_data_file_close(file);
 }
 
-static leat_status freeze_from(leat_artifact *a, const leat_safetensors *file) {
+static leat_status freeze_from(leat_artifact *a, const leat_data_file *file) {
   const char *path = a->options->vars;
   leat_error *error = &a->session->error;
   leat_freezing *steps = leat_new_array(a->arena, leat_freezing, a->step_count);
@@ -74,7 +74,7 @@ static leat_status freeze_from(leat_artifact *a, const leat_safetensors *file) {
 
 static leat_status freeze(leat_artifact *a) {
   if (!a->options->vars) return LEAT_OK;
-  leat_safetensors file;
+  leat_data_file file;
   LEAT_TRY(leat_checkpoint_open(&file, a->options->vars, &a->session->error));
   leat_cleanup cleanup;
   leat_cleanup_hold(&cleanup, close_file, &file);

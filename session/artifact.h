@@ -43,7 +43,7 @@ typedef struct leat_artifact_options {
   leat_artifact_kind kind;
   leat_weights_kind weights;
   const char *output;       // the path; headers stand beside it
-  const char *vars;         // a .safetensors file (session/freeze.h), or NULL
+  const char *vars;         // a data file (session/freeze.h), or NULL
   bool partial;             // it may lack variables
   const leat_setting *dims; // values for run-time dims: B=128
   int dim_count;

@@ -80,13 +80,13 @@ static void warn_of_missing(const leat_freezing *steps, size_t step, leat_diag *
 }
 
 static leat_status freeze_step(const leat_freezing *steps, size_t count, size_t step,
-                               leat_diag *diag, const leat_safetensors *file, const char *path,
+                               leat_diag *diag, const leat_data_file *file, const char *path,
                                bool as_loads, leat_error *error) {
   leat_graph *graph = steps[step].graph;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < graph->states.count; i++) {
     leat_state *state = graph->states.items[i];
-    const leat_tensor *value = leat_safetensors_find(file, state->name);
+    const leat_tensor *value = leat_data_file_find(file, state->name);
     bool assigned = is_assigned(steps, count, state);
     if (!value)
       warn_of_missing(steps, step, diag, state, path);
@@ -110,7 +110,7 @@ static leat_status freeze_step(const leat_freezing *steps, size_t count, size_t 
 }
 
 leat_status leat_freeze(const leat_freezing *steps, size_t count, leat_diag *diag,
-                        const leat_safetensors *file, const char *path, bool as_loads,
+                        const leat_data_file *file, const char *path, bool as_loads,
                         leat_error *error) {
   for (size_t i = 0; i < count; i++)
     LEAT_TRY(freeze_step(steps, count, i, diag, file, path, as_loads, error));

@@ -2,7 +2,7 @@
 #ifndef LEAT_SESSION_FREEZE_H
 #define LEAT_SESSION_FREEZE_H
 
-#include "base/safetensors.h"
+#include "base/data_file.h"
 #include "codegen/codegen.h"
 
 // A step, and what became constants of it, in its graph's arena.
@@ -16,7 +16,7 @@ typedef struct leat_freezing {
 // an error. `path` names the file, in messages and where a large value stays in it: with
 // `as_loads` it is a `load`.
 LEAT_MUST_USE leat_status leat_freeze(const leat_freezing *steps, size_t count, leat_diag *diag,
-                                      const leat_safetensors *file, const char *path, bool as_loads,
+                                      const leat_data_file *file, const char *path, bool as_loads,
                                       leat_error *error);
 
 #endif

@@ -89,7 +89,7 @@ void leat_session_note_entry_run(leat_session *session);
 
 // Whether the checkpoint has the variables of the graph (leat_checkpoint_check).
 LEAT_MUST_USE leat_status leat_graph_check_restored(const leat_graph *graph,
-                                                    const leat_safetensors *file, const char *path,
+                                                    const leat_data_file *file, const char *path,
                                                     bool partial, leat_error *error);
 
 // Puts values that wait (restored or written before a step needed their variable) into the stores

@@ -345,7 +345,7 @@ leat_status leat_session_check_save(leat_session *session, const char *path) {
   return leat_session_end(session, status);
 }
 
-leat_status leat_graph_check_restored(const leat_graph *graph, const leat_safetensors *file,
+leat_status leat_graph_check_restored(const leat_graph *graph, const leat_data_file *file,
                                       const char *path, bool partial, leat_error *error) {
   leat_arena *scratch = leat_arena_create();
   const char **names = leat_new_array(scratch, const char *, graph->states.count);
@@ -356,11 +356,11 @@ leat_status leat_graph_check_restored(const leat_graph *graph, const leat_safete
   return status;
 }
 
-static leat_status check_types(leat_session *session, const leat_safetensors *file,
+static leat_status check_types(leat_session *session, const leat_data_file *file,
                                const char *path) {
   const leat_graph *graph = graph_of(session);
   for (uint32_t i = 0; i < graph->states.count; i++) {
-    const leat_tensor *value = leat_safetensors_find(file, graph->states.items[i]->name);
+    const leat_tensor *value = leat_data_file_find(file, graph->states.items[i]->name);
     if (value && !fits(graph->states.items[i], value))
       return misfit(session, graph->states.items[i], value, path);
   }
@@ -368,10 +368,10 @@ static leat_status check_types(leat_session *session, const leat_safetensors *fi
 }
 
 // Not an error: a text may need fewer variables than were saved, or have new ones.
-static void warn_of_others(leat_session *session, const leat_safetensors *file, const char *path) {
+static void warn_of_others(leat_session *session, const leat_data_file *file, const char *path) {
   const leat_graph *graph = graph_of(session);
   for (uint32_t i = 0; i < graph->states.count; i++)
-    if (!leat_safetensors_find(file, graph->states.items[i]->name) &&
+    if (!leat_data_file_find(file, graph->states.items[i]->name) &&
         !leat_checkpoint_lacked(file, graph->states.items[i]->name))
       leat_warn_at(session->diag, (leat_span){0}, "%s has no `%s`: it keeps its value", path,
                    graph->states.items[i]->name);
@@ -381,13 +381,13 @@ static void warn_of_others(leat_session *session, const leat_safetensors *file, 
                    file->tensors[i].name);
 }
 
-static leat_status restore(leat_session *session, const leat_safetensors *file, const char *path,
+static leat_status restore(leat_session *session, const leat_data_file *file, const char *path,
                            bool partial) {
   LEAT_TRY(check_types(session, file, path));
   LEAT_TRY(leat_graph_check_restored(graph_of(session), file, path, partial, &session->error));
   for (uint32_t i = 0; i < graph_of(session)->states.count; i++) {
     const leat_state *state = graph_of(session)->states.items[i];
-    const leat_tensor *value = leat_safetensors_find(file, state->name);
+    const leat_tensor *value = leat_data_file_find(file, state->name);
     if (value) LEAT_TRY(put(session, state, value));
   }
   leat_run_counts_restore(&session->counts, file);
@@ -399,11 +399,11 @@ static leat_status restore_file(leat_session *session, const char *path, bool pa
   leat_error *error = leat_session_begin(session);
   if (!error) return LEAT_INVALID;
   if (!path) return leat_session_refuse(session, "`path` is NULL");
-  leat_safetensors file;
+  leat_data_file file;
   leat_status status = leat_checkpoint_open(&file, path, error);
   if (!status) {
     LEAT_RECOVER(status, restore(session, &file, path, partial));
-    leat_safetensors_close(&file);
+    leat_data_file_close(&file);
   }
   return leat_session_end(session, status);
 }

@@ -95,7 +95,8 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"output", 'o', TOOL_TEXT, &a->output, "PATH",
        "executable; or .o, .a, .so, .c, each with a .h"},
       {"emit", 0, TOOL_TEXT, &o.emit, kind_names + 1, "what to make (default: as the name says)"},
-      {"vars", 0, TOOL_TEXT, &a->vars, "FILE", "values of variables, from a .safetensors"},
+      {"vars", 0, TOOL_TEXT, &a->vars, "FILE",
+       "values of variables, from a .safetensors, its index or an .npz"},
       {"weights", 0, TOOL_TEXT, &o.weights, "embed|beside|load",
        "where they and what is loaded are: in the output (default), in a file beside it, in "
        "theirs"},

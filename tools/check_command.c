@@ -1,7 +1,8 @@
 // leat check: whether files are whole and mean what they should; nothing is run or written.
-#include "base/npy.h"
+#include "base/data_file.h"
 #include "frontend/import.h"
 #include "runtime/checkpoint.h"
+#include "session/data_files.h"
 #include "tools/session_options.h"
 
 #include <stdio.h>
@@ -31,23 +32,19 @@ static int check_text(session_options *options, const char *path) {
   return tool_close(options, session, status);
 }
 
-static int check_npy(const char *path) {
-  leat_npy npy;
+// A checkpoint, or what others wrote: every format that is read.
+static int check_data(const char *path) {
+  leat_data_file file;
   leat_error error = {0};
-  if (leat_npy_open(&npy, path, &error)) return tool_fail(&error);
-  printf("%s: a tensor, %zu bytes\n", path, npy.file.size);
-  leat_npy_close(&npy);
-  return TOOL_OK;
-}
-
-// A checkpoint, or what others wrote of its kind.
-static int check_safetensors(const char *path) {
-  leat_safetensors file;
-  leat_error error = {0};
+  leat_session_extend_data_files();
   if (leat_checkpoint_open(&file, path, &error)) return tool_fail(&error);
-  printf("%s: %zu tensor%s, %zu bytes, %s\n", path, file.count, file.count == 1 ? "" : "s",
-         file.file.size, file.checksums ? "as its checksums say" : "which have no checksums");
-  leat_safetensors_close(&file);
+  unsigned long long size = leat_data_file_size(&file);
+  if (file.count == 1 && !*file.tensors[0].name)
+    printf("%s: a tensor, %llu bytes\n", path, size);
+  else
+    printf("%s: %zu tensor%s, %llu bytes, %s\n", path, file.count, file.count == 1 ? "" : "s", size,
+           file.checksums ? "as its checksums say" : "which have no checksums");
+  leat_data_file_close(&file);
   return TOOL_OK;
 }
 
@@ -67,7 +64,7 @@ static bool is_model(const char *path) {
 // By its name; a checkpoint and a model file may have any.
 static int check(session_options *options, const char *path) {
   if (ends_with(path, ".leat") || is_model(path)) return check_text(options, path);
-  return ends_with(path, ".npy") ? check_npy(path) : check_safetensors(path);
+  return check_data(path);
 }
 
 static int run(const tool_command *command, int argc, char **argv) {
@@ -87,4 +84,4 @@ static int run(const tool_command *command, int argc, char **argv) {
 
 const tool_command check_command = {
     "check", "[OPTION…] PATH…",
-    "whether texts compile, and .safetensors and .npy files are undamaged", run};
+    "whether texts compile, and .safetensors, .npz and .npy files are undamaged", run};

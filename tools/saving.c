@@ -19,7 +19,7 @@ tool_options tool_saving_options(tool_saving *saving, session_options *session,
   *saving = (tool_saving){0};
   const tool_option table[] = {
       {"restore", 0, TOOL_TEXT, &saving->restore, "FILE",
-       "begin with variables from a .safetensors"},
+       "begin with variables from a .safetensors, its index or an .npz"},
       {"partial", 0, TOOL_FLAG, &saving->partial, NULL, "even if that file lacks some of them"},
       {"save", 0, TOOL_TEXT, &saving->save, "FILE",
        "write all variables in the end, or when it is stopped"},

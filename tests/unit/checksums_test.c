@@ -127,12 +127,12 @@ TEST(damage_is_named) {
 
 static leat_status open_with(const leat_metadata *pairs, size_t count, leat_error *error) {
   char path[SCRATCH_PATH];
-  leat_safetensors file;
+  leat_data_file file;
   *error = (leat_error){0};
   scratch_path(path, "c.safetensors");
   CHECK_EQ_INT(leat_safetensors_write(path, tensors, 1, pairs, count, error), LEAT_OK);
   leat_status status = leat_checkpoint_open(&file, path, error);
-  if (!status) leat_safetensors_close(&file);
+  if (!status) leat_data_file_close(&file);
   return status;
 }
 
@@ -165,7 +165,7 @@ TEST(checksums_are_no_metadata_of_the_caller) {
 TEST(missing_variables_are_named) {
   static const char *const names[] = {"w", "a", "b", "late", "c", "d", "e"};
   leat_metadata pair = {"uninitialised", "later late"};
-  leat_safetensors file;
+  leat_data_file file;
   leat_error error = {0};
   char path[SCRATCH_PATH];
   scratch_path(path, "missing.safetensors");
@@ -185,7 +185,7 @@ TEST(missing_variables_are_named) {
   error = (leat_error){0};
   CHECK_EQ_INT(leat_checkpoint_check(&file, "F", names + 1, 3, true, &error), LEAT_MISMATCH);
   CHECK_EQ_STR(error.message, "F has none of the variables here: `a` and `b`");
-  leat_safetensors_close(&file);
+  leat_data_file_close(&file);
 }
 
 CHECK_MAIN("checksums")

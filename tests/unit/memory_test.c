@@ -321,11 +321,11 @@ static leat_status keep(leat_store *store, const char *path, leat_error *error) 
 }
 
 static leat_status bring_back(leat_store *store, const char *path, leat_error *error) {
-  leat_safetensors file;
+  leat_data_file file;
   leat_status status = leat_checkpoint_open(&file, path, error), restored;
   if (status) return status;
   LEAT_RECOVER(restored, leat_store_restore(store, &file, path, false, error));
-  leat_safetensors_close(&file);
+  leat_data_file_close(&file);
   return restored;
 }
 
