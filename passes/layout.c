@@ -83,6 +83,30 @@ static leat_attr *attrs_of(leat_layout *layout, const leat_node *node, const lea
   return attrs;
 }
 
+// Dims in the other order.
+static leat_attr turned(leat_layout *layout, const leat_dim *dims, const leat_attr *perm) {
+  leat_dim *made = leat_new_array(layout->graph->arena, leat_dim, perm->count + 1);
+  for (uint32_t i = 0; i < perm->count; i++) made[i] = dims[perm->ints[i]];
+  return (leat_attr){.count = perm->count, .dims = made};
+}
+
+// What is broadcast has few elements: if these lie along one axis, it is put into its place there.
+static leat_value build_broadcast(leat_layout *layout, leat_builder *builder, leat_node *node,
+                                  const leat_attr *perm) {
+  const leat_type *from = leat_value_type(node->inputs[0]);
+  leat_value whole = {node, 0};
+  leat_dim dims[LEAT_MAX_RANK];
+  uint32_t front = perm->count - (uint32_t)from->rank, longer = 0;
+  for (uint32_t i = 0; i < perm->count; i++) {
+    dims[i] = i < front ? leat_dim_const(1) : from->dims[i - front];
+    longer += !leat_dim_is(dims[i], 1);
+  }
+  if (longer > 1) return leat_build(builder, node->name, LEAT_OP_transpose, &whole, 1, perm);
+  leat_attr shape = turned(layout, dims, perm), all = turned(layout, node->outputs[0].dims, perm);
+  leat_value place = leat_build(builder, node->name, LEAT_OP_reshape, &node->inputs[0], 1, &shape);
+  return leat_build(builder, node->name, LEAT_OP_broadcast, &place, 1, &all);
+}
+
 static leat_value build_node(leat_layout *layout, leat_node *node, const leat_attr *perm) {
   leat_builder builder = {.graph = layout->graph,
                           .diag = layout->diag,
@@ -92,10 +116,7 @@ static leat_value build_node(leat_layout *layout, leat_node *node, const leat_at
                           .entry = node->entry,
                           .place = node->place};
   if (node->op == LEAT_OP_transpose) return node->inputs[0];
-  if (node->op == LEAT_OP_broadcast) {
-    leat_value whole = {node, 0};
-    return leat_build(&builder, node->name, LEAT_OP_transpose, &whole, 1, perm);
-  }
+  if (node->op == LEAT_OP_broadcast) return build_broadcast(layout, &builder, node, perm);
   leat_value *inputs = leat_new_array(layout->known.arena, leat_value, node->input_count);
   for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = build(layout, node->inputs[i], perm);
   return leat_build(&builder, node->name, node->op, inputs, node->input_count,
