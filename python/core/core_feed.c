@@ -136,7 +136,10 @@ static bool read_converted(core_feed *feed, PyObject *value, const leat_port *po
     return ok;
   }
   outcome read = read_array(feed, converted, feed->tensor.dtype);
-  if (read == OTHER) PyErr_SetString(PyExc_TypeError, "expected an array");
+  if (read == OTHER && !feed->keep) read = read_shared(feed, converted);
+  if (read == OTHER)
+    PyErr_Format(PyExc_TypeError, "feed `%s` is %s, not of a dtype that Leat lacks", port->name,
+                 port->type);
   PyObject *both = read == READ ? PyTuple_Pack(2, converted, feed->keep) : NULL;
   Py_XDECREF(feed->keep);
   feed->keep = both;

@@ -188,7 +188,7 @@ def convert(value: Any, name: str, dtype: str, type_text: str) -> Any:
     if dtype == 'str':
         return strings(value, name, type_text)
     if hasattr(value, 'contiguous'):  # PyTorch's
-        value = value.contiguous()
+        return value.contiguous()
     if numpy and hasattr(value, '__dlpack__') and not isinstance(value, (numpy.ndarray, numpy.generic)):
         value = numpy.from_dlpack(value)
     if numpy and isinstance(value, numpy.ndarray) and value.ndim:

@@ -1,10 +1,12 @@
 """Arrays in and out: dtypes, layouts, and who owns the memory."""
 import gc
+import importlib
+import os
 import sys
 
 import leat
 import numpy as np
-from cases import case, model, raises
+from cases import Skipped, case, model, raises
 from leat import _arrays, _core, _errors
 
 DTYPES = {'bool': 'bool', **{f'{k}{n}': f'{"u" if k == "u" else ""}int{n}' for k in 'iu' for n in (8, 16, 32, 64)},
@@ -251,6 +253,44 @@ def other_devices_are_refused():
         def __dlpack__(self, **_):
             raise BufferError('it is on another device')
     raises(BufferError, 'another device', m.f, Elsewhere())
+
+
+def other(package):
+    """Another package with arrays, and perhaps an LLVM, of its own, where it is installed."""
+    os.environ.setdefault('JAX_PLATFORMS', 'cpu')
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise Skipped(f'there is no {package}') from None
+
+
+PLUS_ONE = BIG + '\nentry half(x: bf16[N, M]) -> (y: bf16[N, M]) { y = x / 2 }'
+
+
+@case
+def arrays_of_jax():
+    jax = other('jax')
+    m, x = model(PLUS_ONE), jax.numpy.arange(10000, dtype='float32')
+    assert jax.jit(lambda x: x + 1)(x)[9] == 10  # its LLVM
+    y = m.f(x)
+    back = jax.dlpack.from_dlpack(y)
+    assert back[9] == 10 and back.unsafe_buffer_pointer() == address(y)
+    b = m.half(jax.numpy.ones((3, 2), 'bfloat16').T)
+    assert b.shape == (2, 3) and b.dtype == 'bfloat16' and float(b[1, 2]) == 0.5
+
+
+@case
+def arrays_of_torch():
+    torch = other('torch')
+    m, x = model(PLUS_ONE), torch.arange(10000, dtype=torch.float32)
+    y = m.f(x)
+    back = torch.from_dlpack(y)
+    assert back[9] == 10 and back.data_ptr() == address(y)
+    back[9] = 3
+    assert y[9] == 3
+    b = m.half(torch.ones(3, 2, dtype=torch.bfloat16).T)
+    assert b.shape == (2, 3) and float(b[1, 2]) == 0.5
+    raises((RuntimeError, BufferError), 'require', m.f, torch.ones(3, requires_grad=True))
 
 
 @case
