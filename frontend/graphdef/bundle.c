@@ -16,6 +16,7 @@ typedef struct reader {
   const char *prefix, *path;
   leat_file_view file;
   int32_t shards;
+  tf_bundle_entry objects; // where the graph of objects lies; path NULL: there is none
   leat_error *error;
 } reader;
 
@@ -111,6 +112,13 @@ static leat_status take_header(reader *r, span value) {
   return LEAT_OK;
 }
 
+static const char objects_key[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
+
+static const char *shard_path(const reader *r, int32_t shard) {
+  return leat_arena_printf(r->model->arena, "%s.data-%05d-of-%05d", r->prefix, (int)shard,
+                           (int)r->shards);
+}
+
 // Strings and parts of variables are passed over: nothing is begun with them.
 static leat_status take_entry(reader *r, const leat_text *key, span value) {
   const ProtobufCMessage *message;
@@ -122,6 +130,10 @@ static leat_status take_entry(reader *r, const leat_text *key, span value) {
                           .size = entry->size,
                           .crc = entry->crc32c};
   Tensorflow__TensorProto type = TENSORFLOW__TENSOR_PROTO__INIT;
+  if (strcmp(made.name, objects_key) == 0 && entry->shard_id >= 0) {
+    r->objects = made;
+    r->objects.path = shard_path(r, entry->shard_id);
+  }
   type.dtype = entry->dtype;
   type.tensor_shape = entry->shape;
   if (tf_tensor_type(&type, made.name, &made.type, NULL) || made.type.dtype == LEAT_str)
@@ -129,8 +141,7 @@ static leat_status take_entry(reader *r, const leat_text *key, span value) {
   if (leat_tensor_bytes(&made.type) != made.size || made.offset < 0 || entry->shard_id < 0 ||
       entry->shard_id >= r->shards)
     return damaged(r, "a tensor has another size than its shape");
-  made.path = leat_arena_printf(arena, "%s.data-%05d-of-%05d", r->prefix, (int)entry->shard_id,
-                                (int)r->shards);
+  made.path = shard_path(r, entry->shard_id);
   leat_vec_push(arena, &r->model->bundle, made);
   return LEAT_OK;
 }
@@ -169,6 +180,56 @@ static void close_file(void *view) {
   leat_file_view_close(view);
 }
 
+// -- Version 2's objects: a key is the way to an object, which has the variable's name ------------
+
+static tf_bundle_entry *find(const leat_model_file *model, const char *name) {
+  for (uint32_t i = 0; i < model->bundle.count; i++)
+    if (strcmp(model->bundle.items[i].name, name) == 0) return &model->bundle.items[i];
+  return NULL;
+}
+
+// A name that several objects have is nobody's.
+static void name_variable(
+    leat_model_file *model,
+    const Tensorflow__TrackableObjectGraph__TrackableObject__SerializedTensor *tensor) {
+  tf_bundle_entry *entry = find(model, tensor->checkpoint_key);
+  tf_bundle_entry *other = find(model, tensor->full_name);
+  if (!entry || !*tensor->full_name || entry == other) return;
+  if (other) other->name = "";
+  entry->name = other ? "" : tensor->full_name;
+}
+
+// The one string that it is: its size, a checksum of that, its bytes.
+static leat_status read_objects(reader *r, const leat_file_view *file) {
+  const tf_bundle_entry *e = &r->objects;
+  uint64_t size;
+  if (e->offset < 0 || (uint64_t)e->offset > file->size || e->size < 0 ||
+      (uint64_t)e->size > file->size - (uint64_t)e->offset)
+    return damaged(r, "its objects lie outside of the file");
+  span in = {file->data + e->offset, file->data + e->offset + e->size};
+  if (!read_varint(&in, &size) || in.end - in.at < 4 || size != (uint64_t)(in.end - in.at - 4))
+    return damaged(r, "its objects have another size");
+  const ProtobufCMessage *message;
+  in.at += 4;
+  LEAT_TRY(unpack(r, &tensorflow__trackable_object_graph__descriptor, in, &message));
+  const Tensorflow__TrackableObjectGraph *objects = (const void *)message;
+  for (size_t i = 0; i < objects->n_nodes; i++)
+    for (size_t k = 0; k < objects->nodes[i]->n_attributes; k++)
+      name_variable(r->model, objects->nodes[i]->attributes[k]);
+  return LEAT_OK;
+}
+
+static leat_status take_objects(reader *r) {
+  leat_file_view file = {0};
+  if (!r->objects.path) return LEAT_OK;
+  LEAT_TRY(leat_file_view_open(&file, r->objects.path, r->error));
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, close_file, &file);
+  leat_status status = read_objects(r, &file);
+  leat_cleanup_run(&cleanup);
+  return status;
+}
+
 leat_status tf_open_bundle(leat_model_file *model, const char *prefix, leat_error *error) {
   reader r = {.model = model, .prefix = prefix, .error = error};
   leat_text key = {0}, index_key = {0};
@@ -178,6 +239,7 @@ leat_status tf_open_bundle(leat_model_file *model, const char *prefix, leat_erro
   leat_cleanup cleanup;
   leat_cleanup_hold(&cleanup, close_file, &r.file);
   leat_status status = read_table(&r, &key, &index_key);
+  if (!status) status = take_objects(&r);
   leat_text_finish(&key);
   leat_text_finish(&index_key);
   leat_cleanup_run(&cleanup);
@@ -185,9 +247,7 @@ leat_status tf_open_bundle(leat_model_file *model, const char *prefix, leat_erro
 }
 
 const tf_bundle_entry *tf_find_variable(const leat_model_file *model, const char *name) {
-  for (uint32_t i = 0; i < model->bundle.count; i++)
-    if (strcmp(model->bundle.items[i].name, name) == 0) return &model->bundle.items[i];
-  return NULL;
+  return find(model, name);
 }
 
 static leat_status copy(const tf_bundle_entry *entry, const leat_file_view *file, leat_arena *arena,

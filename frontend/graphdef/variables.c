@@ -269,6 +269,11 @@ static const char *repeated_number(tf_writer *w, const tf_tensor *tensor, const 
 static const char *initial_text(tf_writer *w, const tf_variable *v) {
   const tf_bundle_entry *saved = tf_find_variable(w->model, v->name);
   if (saved) return load(w, v->name, NULL, saved);
+  if (!v->initial && w->model->bundle.count)
+    tf_refuse(w,
+              "variable `%s` is not in the checkpoint beside the graph, and nothing else says "
+              "what it begins with",
+              v->name);
   if (!v->initial) return "zeros()";
   const tf_node *first = &w->graph->nodes[v->initial->inputs[1].node];
   const tf_attr *value = tf_attribute(first, "value");
