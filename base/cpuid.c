@@ -1,5 +1,6 @@
 // CPUID leaves 1, 7 and 0x80000001 and, since wide registers need the operating system to save
 // them, XGETBV.
+// It runs seldom: compiled for size.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // sched_getaffinity, CPU_COUNT
 #endif
@@ -11,7 +12,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static const char *const level_names[] = {
+static const char level_names[][12] = {
 #define X(id, name) [LEAT_CPU_##id] = name,
     LEAT_CPU_LEVEL_LIST(X)
 #undef X

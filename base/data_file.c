@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "base/data_file.h"
 
 #include "base/data_formats.h"

@@ -1,12 +1,13 @@
 // Properties of element types, read from the one table in leat/dtype.h, and sizes of shapes with
 // checked arithmetic.
+// It runs seldom: compiled for size.
 #include "leat/dtype.h"
 
 #include <assert.h>
 #include <string.h>
 
 typedef struct dtype_row {
-  const char *name;
+  char name[8]; // not where it is: a table without pointers needs no relocations
   uint8_t size;
   leat_dtype_kind kind;
 } dtype_row;

@@ -1,5 +1,6 @@
 // Reading. Interrupted and short transfers are resumed here, and in base/file_write.c, and nowhere
 // else.
+// It runs seldom: compiled for size.
 #include "base/file.h"
 
 #include "base/file_parts.h"

@@ -3,6 +3,7 @@
 // file aside that nobody holds was left by a killed process, and the next one removes it. A file
 // counts as locked only if it still has its name: between its making and its locking another may
 // have taken it for a leftover.
+// It runs seldom: compiled for size.
 #include "base/file.h"
 
 #include "base/file_parts.h"

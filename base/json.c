@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "base/json.h"
 
 #include "base/text.h"

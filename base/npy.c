@@ -2,6 +2,7 @@
 // recurses:
 //
 //     \x93NUMPY 1 0 <u16 length> {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n
+// It runs seldom: compiled for size.
 #include "base/npy.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static const char magic[MAGIC_SIZE + 1] = "\x93NUMPY";
 
 // NumPy's letter and size for each dtype but that of strings, whose size is the file's. bf16 it
 // knows as two bytes of anything, which is how the arrays of JAX and ml_dtypes are saved.
-static const char *const descriptions[LEAT_DTYPE_COUNT] = {
+static const char descriptions[LEAT_DTYPE_COUNT][4] = {
     [LEAT_bool] = "b1", [LEAT_i8] = "i1",    [LEAT_i16] = "i2",  [LEAT_i32] = "i4",
     [LEAT_i64] = "i8",  [LEAT_u8] = "u1",    [LEAT_u16] = "u2",  [LEAT_u32] = "u4",
     [LEAT_u64] = "u8",  [LEAT_f16] = "f2",   [LEAT_f32] = "f4",  [LEAT_f64] = "f8",
@@ -74,7 +75,7 @@ static leat_status read_string(cursor *c, const char **out, size_t *out_length) 
 static bool describes(leat_dtype dtype, const char *text, size_t length) {
   const char *known = descriptions[dtype];
   if (dtype == LEAT_u8 && length == 2 && memcmp(text, "V1", 2) == 0) return true;
-  return known && strlen(known) == length && memcmp(known, text, length) == 0;
+  return *known && strlen(known) == length && memcmp(known, text, length) == 0;
 }
 
 static leat_status read_dim(cursor *c, int64_t *out) {

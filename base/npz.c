@@ -2,6 +2,7 @@
 // zip64's larger numbers, which NumPy always writes. The central directory at the end says where
 // members lie; nothing may overlap, so that what is read is bounded by the file. A member is
 // unpacked, and compared with its CRC-32, when it is asked for.
+// It runs seldom: compiled for size.
 #include "base/data_formats.h"
 #include "base/npy.h"
 

@@ -1,4 +1,5 @@
 // An integer of any width is widened to 64 bits first, by its sign where it has one.
+// It runs seldom: compiled for size.
 #include "base/number.h"
 
 #include "base/half.h"

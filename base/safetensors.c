@@ -3,6 +3,7 @@
 //
 //     {"__metadata__": {"key": "value"},
 //      "W": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}}
+// It runs seldom: compiled for size.
 #include "base/safetensors.h"
 
 #include "base/json.h"

@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "base/safetensors_checksums.h"
 
 #include "base/checksum.h"

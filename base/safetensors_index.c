@@ -3,6 +3,7 @@
 //
 //     {"metadata": {"total_size": 24},
 //      "weight_map": {"W": "model-00001-of-00002.safetensors", …}}
+// It runs seldom: compiled for size.
 #include "base/data_formats.h"
 #include "base/json.h"
 #include "base/safetensors_parts.h"

@@ -1,4 +1,5 @@
 // Writing: the header as text, then the tensors' data as they lie in memory, in one atomic write.
+// It runs seldom: compiled for size.
 #include "base/recovery.h"
 #include "base/safetensors_checksums.h"
 #include "base/safetensors_complex.h"

@@ -1,11 +1,12 @@
 // Names of the status codes, and the one function that records what went wrong.
+// It runs seldom: compiled for size.
 #include "leat/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
 const char *leat_status_name(leat_status status) {
-  static const char *const names[] = {
+  static const char names[][24] = { // no pointers: no relocations
 #define X(id, text) [LEAT_##id] = text,
     LEAT_STATUS_LIST(X)
 #undef X

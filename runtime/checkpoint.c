@@ -1,4 +1,5 @@
 // Checkpoints: safetensors files of variables, by their names.
+// It runs seldom: compiled for size.
 #include "runtime/checkpoint.h"
 
 #include "base/checksum.h"

@@ -1,5 +1,6 @@
 // Binds the programs of a step: their variables to the stores, their dims and ports to one list,
 // their messages to ranks.
+// It runs seldom: compiled for size.
 #include "runtime/executor.h"
 
 #include "base/str.h"

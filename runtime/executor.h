@@ -1,6 +1,6 @@
 // The structures that the executor's files share: runtime.c (the process), exchange.c (its devices
 // and others), executor.c (binding), prepare.c (dims, feeds), run.c (scheduling), task.c (tasks,
-// host's own), transfer.c (sends, recvs), segment.c (computing).
+// no segments: control.c), transfer.c (sends, recvs), segment.c, walk.c (computing).
 #ifndef LEAT_RUNTIME_EXECUTOR_H
 #define LEAT_RUNTIME_EXECUTOR_H
 
@@ -193,6 +193,12 @@ LEAT_MUST_USE leat_status leat_run_resolve(leat_run *run, bool checks, leat_erro
 // Binds the dims and the feeds, and begins anew what counts and keeps in a run.
 LEAT_MUST_USE leat_status leat_run_prepare(leat_run *run, const leat_run_request *request,
                                            leat_error *error);
+
+// task.c. Ends the run with "DEVICE: node `path` (file:line:column): " and the words.
+void leat_run_fail_node(leat_run *run, leat_task_place place, leat_image_origin node,
+                        leat_status status, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+void leat_run_fail_claim(leat_run *run, leat_task_place place, const leat_image_claim *claim);
 
 // run.c. From whom: the rank that the failure came from, or -1.
 void leat_run_fail(leat_run *run, int from, leat_status status, const char *format, ...)

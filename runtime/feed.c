@@ -1,4 +1,5 @@
 // Literals are nested lists of numbers, true, false and strings; the lists' lengths are the shape.
+// It runs seldom: compiled for size.
 #include "runtime/feed.h"
 
 #include "base/number.h"

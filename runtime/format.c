@@ -1,4 +1,5 @@
 // Two walks over the same elements: the first finds the widest, the second writes.
+// It runs seldom: compiled for size.
 #include "runtime/format.h"
 
 #include "base/half.h"

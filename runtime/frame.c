@@ -1,4 +1,5 @@
 // Frames: their memory, and what goes in and comes out. resolve.c sizes and places what is in them.
+// It runs seldom: compiled for size.
 #include "runtime/frame.h"
 
 #include "base/str.h"

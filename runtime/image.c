@@ -1,5 +1,6 @@
 // Checks an image, which may come from a damaged or foreign file, record by record. A check reads
 // only what an earlier one has found to be inside the image.
+// It runs seldom: compiled for size.
 #include "runtime/image.h"
 
 #include <stdlib.h>
@@ -445,4 +446,11 @@ bool leat_image_calls_blis(const leat_image *image) {
   for (uint64_t i = 0; i < image->launches.count; i++)
     if (launches[i].kind == LEAT_LAUNCH_GEMM) return true;
   return false;
+}
+
+bool leat_image_controls(const leat_image *image) {
+  const leat_image_task *tasks = (const void *)((const char *)image + image->tasks.offset);
+  for (uint64_t i = 0; i < image->tasks.count; i++)
+    if (tasks[i].kind != LEAT_TASK_SEGMENT) return true;
+  return image->regions.count || image->extents.count;
 }

@@ -61,6 +61,8 @@ int64_t leat_view_strings(const leat_view *view, uint64_t where);
 
 // Whether a launch is a GEMM; of an image that was checked or comes straight from the compiler.
 bool leat_image_calls_blis(const leat_image *image);
+// Whether some task is no segment, or there is a branch or a loop; of the same.
+bool leat_image_controls(const leat_image *image);
 
 // The number of the highest level of the image's that this CPU has. LEAT_UNSUPPORTED: it has none.
 LEAT_MUST_USE leat_status leat_image_choose_level(const leat_view *view, uint32_t *out,

@@ -1,5 +1,6 @@
 // Checks the tables of an image: which of them runs which, and that all tasks of each come to their
 // turn.
+// It runs seldom: compiled for size.
 #include "runtime/image.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // Which of an artifact's kernels this CPU runs.
+// It runs seldom: compiled for size.
 #include "base/cpuid.h"
 #include "runtime/image.h"
 

@@ -1,5 +1,6 @@
 // The `main` of an executable that `leat build` makes: reads feeds from files and the command line,
 // runs an entry, writes or prints what it fetched. Where it has several, the first word says which.
+// It runs seldom: compiled for size.
 #include "leat/runtime.h"
 
 #include "base/file.h"

@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "runtime/main_report.h"
 
 #include "leat/leat.h"
@@ -42,6 +43,8 @@ void leat_info_print(const leat_model *model) {
     bytes += leat_tensor_bytes(&value);
     printf("variable %s: %s\n", info.name, leat_model_variable_type(model, i));
   }
+  uint64_t weights = model->entries[0].program->image->weights; // of all entries
+  if (weights) printf("weights: %llu bytes\n", (unsigned long long)weights);
   if (variables) printf("variables: %lld bytes\n", (long long)bytes);
 }
 

@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "runtime/main_saving.h"
 
 #include "base/file.h"

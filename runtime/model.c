@@ -1,5 +1,6 @@
 // The public API for compiled models (include/leat/runtime.h): programs on one device, which share
 // their variables, with their own runtime. model_state.c is what concerns the variables.
+// It runs seldom: compiled for size.
 #include "runtime/model.h"
 
 #include <stdlib.h>
@@ -44,6 +45,7 @@ static leat_status load_entry(leat_model *model, leat_model_entry *entry,
                                 .kernels = code->kernels,
                                 .kernel_count = image->kernels.count + leat_image_calls_blis(image),
                                 .weights = code->weights,
+                                .control = code->control ? code->control() : NULL,
                                 .reader = code->files ? code->files() : NULL};
   if (image->messages.count)
     return leat_fail(error, LEAT_UNSUPPORTED, "an entry is one device's part of a step");

@@ -1,4 +1,5 @@
 // The memory that a model computes in.
+// It runs seldom: compiled for size.
 #include "runtime/executor.h"
 #include "runtime/model.h"
 

@@ -1,4 +1,5 @@
 // The variables of a model: one by name, and all of them from and to checkpoints.
+// It runs seldom: compiled for size.
 #include "runtime/model.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // Names and types of feeds and fetches, from the records of an image.
+// It runs seldom: compiled for size.
 #include "runtime/port.h"
 
 static void describe(const leat_view *view, leat_text_index name, const leat_image_type *type,

@@ -1,5 +1,6 @@
 // What is known before a run begins: the dims that its feeds bind, what of the frames depends on
 // them, and where the feeds are.
+// It runs seldom: compiled for size.
 #include "runtime/executor.h"
 
 // "DEVICE: node `path` (file:line:column): why", of a check that failed.

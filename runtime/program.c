@@ -1,4 +1,5 @@
 // Loads programs: checks the image, prepares look-ups. What reads its files is program_files.c.
+// It runs seldom: compiled for size.
 #include "runtime/program.h"
 
 #include "base/map.h"
@@ -201,11 +202,14 @@ static leat_status prepare(leat_program *program, const leat_program_source *sou
   LEAT_TRY(copy_kernels(program, source, error));
   program->files = leat_new_array(program->arena, const void *, program->image->files.count + 1);
   LEAT_TRY(find_weights(program, source->weights, error));
+  if (leat_image_controls(program->image) && !program->control)
+    return leat_fail(error, LEAT_INVALID, "damaged image: nothing runs its tasks");
   place_strings(program);
   list_feed_args(program);
   find_owners(program);
   find_access(program);
-  if (leat_scopes_find(program)) return LEAT_OK;
+  if (program->control ? program->control->find_scopes(program) : leat_scopes_none(program))
+    return LEAT_OK;
   return leat_fail(error, LEAT_INVALID, "damaged image: the scopes of its dims");
 }
 
@@ -220,6 +224,7 @@ static leat_status load(leat_program *program, const leat_program_source *source
   }
   LEAT_TRY(leat_image_check(image, source->size, &program->view, error));
   program->reader = leat_reads_files();
+  program->control = leat_runs_control();
   LEAT_TRY(prepare(program, source, error));
   return leat_program_read_files(program, source->base, error);
 }
@@ -228,6 +233,7 @@ static leat_status open_linked(leat_program *program, const leat_program_source 
                                leat_error *error) {
   LEAT_TRY(leat_image_open(source->image, &program->view, error));
   program->reader = source->reader;
+  program->control = source->control;
   return prepare(program, source, error);
 }
 

@@ -11,6 +11,17 @@
 
 typedef struct leat_file_group leat_file_group; // an open file, with the tensors that it has
 
+// What a program needs whose tasks are not all segments, or in whose segments there are branches
+// or loops (control.c). Others are linked without it.
+struct leat_walker;
+struct leat_task_place;
+typedef struct leat_control {
+  bool (*find_scopes)(leat_program *program); // leat_scopes_find
+  bool (*run)(leat_run *run,
+              struct leat_task_place place); // a task that is no segment; as leat_run_task
+  bool (*walk)(struct leat_walker *walker, uint32_t number, bool wide); // leat_walk_region
+} leat_control;
+
 // What reads the files of a program, which a program without any is linked without.
 typedef struct leat_file_reader {
   leat_status (*read)(leat_program *program, const char *base, leat_error *error);
@@ -26,6 +37,7 @@ struct leat_program {
   void *own_image;         // a copy, when the source was not aligned
   const leat_kernel_function *kernels;
   leat_gemm_function gemm;        // NULL: no launch needs it
+  const leat_control *control;    // NULL: all is segments without branches or loops
   const leat_file_reader *reader; // NULL: there are no files, but those within
   const void *code;               // the image as it was given, in the file that has the program
   const void **files;             // each file tensor's data

@@ -1,5 +1,6 @@
 // The files of a program: opened, compared with what the program was compiled against, and where
 // their tensors are. A program that has none is linked without this.
+// It runs seldom: compiled for size.
 #include "runtime/program.h"
 
 #include "base/data_file.h"

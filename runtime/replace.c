@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "runtime/replace.h"
 
 #include <inttypes.h>

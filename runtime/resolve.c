@@ -1,5 +1,6 @@
 // What of a frame depends on dims. Whatever an image says about sizes and places is checked here
 // against the memory that there is, so kernels get only buffers that lie where they should.
+// It runs seldom: compiled for size.
 #include "runtime/frame.h"
 
 #include <stdlib.h>

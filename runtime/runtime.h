@@ -126,6 +126,7 @@ typedef struct leat_program_source {
   size_t kernel_count;
   const void *weights; // what files WITHIN lie in; NULL: the image has none
   const char *base; // the directory that relative file names begin at; NULL: the working directory
+  const struct leat_control *control;    // of leat_program_open; NULL: all is segments
   const struct leat_file_reader *reader; // of leat_program_open; NULL: the image has no files
   void (*release)(void *context); // called when the program is destroyed; NULL: nothing to do
   void *release_context;

@@ -1,6 +1,7 @@
 // What of a program depends on which table's dims. Each pass below reads what those before it
 // found; a region's tables have greater numbers than the one that they stand in, so of several
 // scopes the greatest is the innermost.
+// It runs seldom: compiled for size.
 #include "runtime/scope.h"
 
 #include "runtime/program.h"

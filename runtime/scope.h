@@ -21,5 +21,7 @@ typedef struct leat_scope {
 // Of each table and dim; part of loading a program. False: a task works on what depends on the dims
 // of a table that it does not stand in.
 bool leat_scopes_find(leat_program *program);
+// The same of a program of segments alone: all is of the step. True.
+bool leat_scopes_none(leat_program *program);
 
 #endif

@@ -4,50 +4,12 @@
 // failure the walk goes on without computing, so that all barriers are met; but the launch that
 // fails is run by all members, so that the failure of the lowest tiles is found, whatever their
 // number.
-//
-// A launch that is a branch or a loop is walked by all members too, who meet to agree on what comes
-// next; one in which no launch is worth two threads is the caller's, whole.
-#include "runtime/executor.h"
+// What is a branch or a loop is walk.c's.
+#include "runtime/walk.h"
 
 #include "base/str.h"
 
 #include <string.h>
-
-// What a predicate says of what comes next.
-typedef enum choice {
-  STOP, // nothing: the segment has failed
-  WHEN_TRUE,
-  WHEN_FALSE,
-} choice;
-
-static const uint64_t NEVER = UINT64_MAX;
-
-typedef struct segment_walk {
-  const leat_run *run;
-  leat_frame *frame;
-  const leat_image_task *task;
-  leat_string_heap *heap;    // the task's
-  const char *const *labels; // of launches, when tracing
-  uint64_t step;
-  _Atomic uint64_t last; // the era in which a launch failed, behind which nothing runs, or NEVER
-  leat_failure failure;  // the frame's lock holds
-  choice choices[2];     // of the caller, for all members; in turns, so that one is read by all
-                         // when it is written again
-} segment_walk;
-
-// A member on its way.
-typedef struct walker {
-  segment_walk *walk;
-  leat_gang *gang;
-  int member, size; // size: of those who walk this
-  uint64_t era;     // how often all have met
-  bool met;         // nothing has run since
-  bool wide_before; // the launch before was everybody's
-  int64_t clock;    // when this thread ended its last launch, if that was just now, else 0; for
-                    // traces
-
-  leat_string_heap *heap; // of the table that it walks
-} walker;
 
 // Into a variable, which owns its strings, or out of one, whose strings may change after this task.
 static int32_t copy_strings(leat_string_heap *heap, leat_str *to, const leat_str *from,
@@ -110,8 +72,8 @@ static int32_t run_tiles(const leat_frame *frame, leat_call *call, uint32_t numb
   return LEAT_INTERNAL;
 }
 
-static void trace_launch(const segment_walk *walk, uint32_t number, uint64_t tiles, int64_t begin,
-                         int64_t end) {
+static void trace_launch(const leat_segment_walk *walk, uint32_t number, uint64_t tiles,
+                         int64_t begin, int64_t end) {
   const leat_launch_plan *plan = &walk->frame->launches[number];
   double share = (double)tiles / (double)plan->tiles;
   leat_trace_add(walk->run->executor->runtime->trace,
@@ -126,20 +88,16 @@ static void trace_launch(const segment_walk *walk, uint32_t number, uint64_t til
                  });
 }
 
-static void note_failure(segment_walk *walk, uint64_t era, const leat_failure *failure) {
+void leat_walk_fail(leat_segment_walk *walk, uint64_t era, const leat_failure *failure) {
   pthread_mutex_lock(&walk->frame->lock);
   if (!walk->failure.result || failure->tile < walk->failure.tile) walk->failure = *failure;
   pthread_mutex_unlock(&walk->frame->lock);
   atomic_store(&walk->last, era);
 }
 
-static bool has_failed(const segment_walk *walk) {
-  return atomic_load_explicit(&walk->last, memory_order_relaxed) != NEVER;
-}
-
 // *begin becomes where the tiles begin that failed.
-static int32_t run_turns(const segment_walk *walk, leat_call *call, uint32_t number, int64_t *begin,
-                         int64_t end) {
+static int32_t run_turns(const leat_segment_walk *walk, leat_call *call, uint32_t number,
+                         int64_t *begin, int64_t end) {
   int64_t turn = walk->frame->launches[number].turn;
   int32_t result = LEAT_OK;
   for (; *begin < end && !result; *begin += turn) {
@@ -151,8 +109,8 @@ static int32_t run_turns(const segment_walk *walk, leat_call *call, uint32_t num
   return result;
 }
 
-static void run_launch(walker *w, uint32_t number, int64_t begin, int64_t end) {
-  segment_walk *walk = w->walk;
+static void run_launch(leat_walker *w, uint32_t number, int64_t begin, int64_t end) {
+  leat_segment_walk *walk = w->walk;
   if (begin == end) return;
   bool tracing = __builtin_expect(walk->run->executor->runtime->trace != NULL, 0);
   uint64_t tiles = (uint64_t)(end - begin);
@@ -165,11 +123,12 @@ static void run_launch(walker *w, uint32_t number, int64_t begin, int64_t end) {
     trace_launch(walk, number, tiles, began, w->clock);
   }
   if (__builtin_expect(result != 0, 0))
-    note_failure(walk, w->era,
-                 &(leat_failure){.result = result, .launch = number, .tile = begin, .call = call});
+    leat_walk_fail(
+        walk, w->era,
+        &(leat_failure){.result = result, .launch = number, .tile = begin, .call = call});
 }
 
-static void meet(walker *w) {
+void leat_walk_meet(leat_walker *w) {
   leat_gang_barrier(w->gang);
   w->era++;
   w->met = true;
@@ -178,107 +137,30 @@ static void meet(walker *w) {
 }
 
 // Between two meetings either one launch of all members runs, or some of the caller's alone.
-static void begin_launch(walker *w, bool wide) {
-  if (!w->met && (wide || w->wide_before)) meet(w);
+void leat_walk_begin(leat_walker *w, bool wide) {
+  if (!w->met && (wide || w->wide_before)) leat_walk_meet(w);
   w->met = false;
   w->wide_before = wide;
 }
 
-static void run_share(walker *w, uint32_t number, int width) {
+static void run_share(leat_walker *w, uint32_t number, int width) {
   if (w->member >= width) return;
   uint64_t last = atomic_load_explicit(&w->walk->last, memory_order_relaxed);
-  if (last != NEVER && (width == 1 || last < w->era)) return;
+  if (last != LEAT_NEVER && (width == 1 || last < w->era)) return;
   int64_t tiles = w->walk->frame->launches[number].tiles;
   int64_t part = tiles / width, rest = tiles % width;
   int64_t begin = w->member * part + (w->member < rest ? w->member : rest);
   run_launch(w, number, begin, begin + part + (w->member < rest));
 }
 
-// -- Branches and loops ---------------------------------------------------------------------------
-
-static choice choose(walker *w, uint32_t number, const leat_image_region *region) {
-  segment_walk *walk = w->walk;
-  if (__builtin_expect(leat_run_is_over(walk->run), 0))
-    note_failure(walk, w->era, &(leat_failure){.result = LEAT_ABORTED, .launch = number});
-  if (has_failed(walk)) return STOP;
-  bool loops = walk->frame->program->view.launches[number].kind == LEAT_LAUNCH_WHILE;
-  bool holds =
-      loops ? leat_frame_goes_on(walk->frame, region) : leat_frame_holds(walk->frame, region);
-  return holds ? WHEN_TRUE : WHEN_FALSE;
-}
-
-// The same for all who walk the region. The caller looks at the predicate: it may be written again
-// when the others know what it was.
-static choice decide(walker *w, uint32_t number, const leat_image_region *region) {
-  if (w->size == 1) return choose(w, number, region);
-  if (w->wide_before) meet(w);
-  choice *next = &w->walk->choices[w->era % 2];
-  if (w->member == 0) *next = choose(w, number, region);
-  meet(w);
-  return *next;
-}
-
-static bool walk_launches(walker *w, uint32_t first, uint32_t count);
-
-static bool walk_table(walker *w, uint32_t number) {
-  const leat_frame *frame = w->walk->frame;
-  const leat_view *view = &frame->program->view;
-  const leat_image_table *table = &view->tables[number];
-  const leat_image_claim *refusal = frame->refusals[number];
-  if (__builtin_expect(refusal != NULL, 0)) {
-    note_failure(w->walk, w->era, &(leat_failure){.result = LEAT_INVALID, .refusal = refusal});
-    return false;
-  }
-  if (!table->task_count) return true;
-  const leat_image_task *task = &view->tasks[table->task_first];
-  leat_string_heap *outer = w->heap;
-  w->heap = leat_frame_heap(frame, number);
-  bool whole = walk_launches(w, task->first, task->count);
-  w->heap = outer;
-  return whole;
-}
-
-static bool walk_branch(walker *w, uint32_t number, const leat_image_region *region) {
-  choice next = decide(w, number, region);
-  return next != STOP && walk_table(w, region->tables[next == WHEN_TRUE ? 0 : 1]);
-}
-
-static bool walk_loop(walker *w, uint32_t number, const leat_image_region *region) {
-  choice next;
-  do {
-    if (!walk_table(w, region->tables[0])) return false;
-    next = decide(w, number, region);
-  } while (next == WHEN_TRUE && walk_table(w, region->tables[1]));
-  return next == WHEN_FALSE;
-}
-
-static bool walk_region(walker *w, uint32_t number) {
-  const leat_view *view = &w->walk->frame->program->view;
-  const leat_image_launch *launch = &view->launches[number];
-  const leat_image_region *region = &view->regions[launch->region];
-  return (launch->kind == LEAT_LAUNCH_WHILE ? walk_loop : walk_branch)(w, number, region);
-}
-
-// Of one thread's work.
-static bool walk_region_alone(walker *w, uint32_t number) {
-  begin_launch(w, false);
-  if (w->member > 0) return true;
-  walker alone = *w;
-  alone.size = 1;
-  bool whole = walk_region(&alone, number);
-  w->clock = alone.clock;
-  return whole || w->size > 1;
-}
-
-// False: the segment has failed, and nobody is waited for any more.
-static bool walk_launches(walker *w, uint32_t first, uint32_t count) {
+bool leat_walk_launches(leat_walker *w, uint32_t first, uint32_t count) {
   const leat_frame *frame = w->walk->frame;
   for (uint32_t i = first; i < first + count; i++) {
     int width = frame->launches[i].width < w->size ? frame->launches[i].width : w->size;
     if (!leat_launch_has_region(frame->program->view.launches[i].kind)) {
-      begin_launch(w, width > 1);
+      leat_walk_begin(w, width > 1);
       run_share(w, i, width);
-    } else if (!(width > 1 ? walk_region : walk_region_alone)(w, i)) {
+    } else if (!frame->program->control->walk(w, i, width > 1)) {
       return false;
     }
   }
@@ -288,27 +170,27 @@ static bool walk_launches(walker *w, uint32_t first, uint32_t count) {
 // -- Segments -------------------------------------------------------------------------------------
 
 static void walk_segment(void *context, leat_gang *gang, int member) {
-  segment_walk *walk = context;
-  walker w = {.walk = walk,
-              .gang = gang,
-              .member = member,
-              .size = gang ? leat_gang_size(gang) : 1,
-              .met = true,
-              .heap = walk->heap};
-  walk_launches(&w, walk->task->first, walk->task->count);
+  leat_segment_walk *walk = context;
+  leat_walker w = {.walk = walk,
+                   .gang = gang,
+                   .member = member,
+                   .size = gang ? leat_gang_size(gang) : 1,
+                   .met = true,
+                   .heap = walk->heap};
+  leat_walk_launches(&w, walk->task->first, walk->task->count);
 }
 
 leat_failure leat_segment_run(leat_run *run, leat_task_place place) {
   leat_executor *executor = run->executor;
   leat_frame *frame = &run->frames[place.part];
-  segment_walk walk = {
+  leat_segment_walk walk = {
       .run = run,
       .frame = frame,
       .task = &frame->program->view.tasks[place.task],
       .heap = leat_run_heap(run, place),
       .labels = executor->parts[place.part].launch_labels,
       .step = run->step,
-      .last = NEVER,
+      .last = LEAT_NEVER,
   };
   int width = frame->tasks[place.task].width;
   if (width > 1)

@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "runtime/stopping.h"
 
 #include "runtime/signal.h"

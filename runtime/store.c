@@ -1,5 +1,6 @@
 // The variables of one device. Each is a block of memory that stays where it is as long as the
 // store lives, so kernels' arguments hold its address; a reset only marks it uninitialised.
+// It runs seldom: compiled for size.
 #include "runtime/store.h"
 
 #include "base/arena.h"

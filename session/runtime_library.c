@@ -20,7 +20,10 @@
 // As meson.build has them.
 static const char flags[] =
     "-std=gnu11 -O2 -w -fPIC -ffp-contract=off -fno-math-errno -ffunction-sections -fdata-sections "
-    "-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2";
+    "-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 "
+    "-fno-asynchronous-unwind-tables";
+// Of a file that says so.
+static const char small_mark[] = "// It runs seldom: compiled for size.", small_flags[] = "-Os";
 
 static const char *const folders[] = {"base", "runtime", "runtime/kernels", "include/leat"};
 enum { FOLDERS = sizeof folders / sizeof *folders, LARGEST_FILE = 1 << 28, MOST_THREADS = 64 };
@@ -94,23 +97,25 @@ static leat_status read_source(runtime_source *s, leat_error *error) {
 typedef struct compilation {
   const runtime_source *source;
   const char *words, *folder;
-  leat_vec(const char *) units; // names of .c files
-  const char **objects;         // the paths of what they become
-  leat_error *errors;           // one a unit
+  leat_vec(const source_file *) units; // .c files
+  const char **objects;                // the paths of what they become
+  leat_error *errors;                  // one a unit
   atomic_uint next;
 } compilation;
 
 static leat_status compile_unit(const compilation *c, uint32_t i, leat_error *error) {
   const char *root = c->source->root;
+  const source_file *file = c->units.items[i];
   leat_command command = {.arena = leat_arena_create()};
   leat_command_add_words(&command, c->words, " \t", "");
   leat_command_add_words(&command, flags, " ", "");
+  if (strstr(file->text.data, small_mark)) leat_command_add(&command, small_flags);
   leat_command_add(&command, leat_arena_printf(command.arena, "-ffile-prefix-map=%s/=", root));
   leat_command_add(&command, leat_arena_printf(command.arena, "-I%s/include", root));
   leat_command_add(&command, leat_arena_printf(command.arena, "-I%s", root));
   leat_command_add_words(&command, "-c -o", " ", "");
   leat_command_add(&command, c->objects[i]);
-  leat_command_add(&command, leat_arena_printf(command.arena, "%s/%s", root, c->units.items[i]));
+  leat_command_add(&command, leat_arena_printf(command.arena, "%s/%s", root, file->name));
   leat_status status = leat_command_run(&command, error);
   leat_arena_destroy(command.arena);
   return status;
@@ -138,8 +143,8 @@ static leat_status compile_all(compilation *c, leat_error *error) {
   while (count > 0) pthread_join(threads[--count], NULL);
   for (uint32_t i = 0; i < c->units.count; i++)
     if (c->errors[i].status)
-      return leat_fail(error, c->errors[i].status, "%s of Leat's runtime: %s", c->units.items[i],
-                       c->errors[i].message);
+      return leat_fail(error, c->errors[i].status, "%s of Leat's runtime: %s",
+                       c->units.items[i]->name, c->errors[i].message);
   return LEAT_OK;
 }
 
@@ -156,12 +161,12 @@ static void list_units(compilation *c) {
   leat_arena *arena = c->source->arena;
   for (uint32_t i = 0; i < c->source->files.count; i++)
     if (ends_with(c->source->files.items[i].name, ".c"))
-      leat_vec_push(arena, &c->units, c->source->files.items[i].name);
+      leat_vec_push(arena, &c->units, &c->source->files.items[i]);
   c->objects = leat_new_array(arena, const char *, c->units.count);
   c->errors = leat_new_array(arena, leat_error, c->units.count);
   for (uint32_t i = 0; i < c->units.count; i++)
     c->objects[i] =
-        leat_arena_printf(arena, "%s/%s", c->folder, object_name(arena, c->units.items[i]));
+        leat_arena_printf(arena, "%s/%s", c->folder, object_name(arena, c->units.items[i]->name));
 }
 
 static leat_status archive_objects(const compilation *c, leat_text *out, leat_error *error) {

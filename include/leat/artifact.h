@@ -432,14 +432,19 @@ typedef struct leat_image {
 struct leat_file_reader;
 const struct leat_file_reader *leat_reads_files(void);
 
+// Likewise what runs its branches, loops and all tasks that are no segments.
+struct leat_control;
+const struct leat_control *leat_runs_control(void);
+
 // A step that can be run: an image, which says what it takes and gives, the entry points of its
-// kernels, in the order in which the image numbers them, leat_reads_files, if it has files, and
-// the weights that the artifact holds, which all of its steps share. An artifact is an array of
-// these, behind the last of which one stands whose image is NULL.
+// kernels, in the order in which the image numbers them, what it needs of the two above, and the
+// weights that the artifact holds, which all of its steps share. An artifact is an array of these,
+// behind the last of which one stands whose image is NULL.
 typedef struct leat_built_step {
   const leat_image *image;
   const leat_kernel_function *kernels;
   const struct leat_file_reader *(*files)(void);
+  const struct leat_control *(*control)(void);
   const void *weights; // NULL: it holds none
 } leat_built_step;
 

@@ -178,7 +178,7 @@ static void *run_models(void *image) {
   for (int i = 0; i < 1000; i++) x[i] = (float)i;
   for (int i = 0; i < RUNS; i++) {
     leat_model *model;
-    const leat_built_step steps[] = {{image, kernels, NULL, NULL}, {NULL, NULL, NULL, NULL}};
+    const leat_built_step steps[] = {{.image = image, .kernels = kernels}, {.image = NULL}};
     leat_tensor feed = {LEAT_f32, 1, {1000}, x}, y;
     CHECK_EQ_INT(leat_model_create(steps, &(leat_model_options){.threads = 2}, &model), LEAT_OK);
     for (int k = 0; k < 5; k++) CHECK_EQ_INT(leat_model_run(model, 0, &feed, &y), LEAT_OK);

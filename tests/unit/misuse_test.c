@@ -283,8 +283,8 @@ static const leat_kernel_function kernels[] = {k_copy};
 TEST(models_that_are_none) {
   leat_model_options options = {.threads = 1};
   leat_image *image = image_of_one_kernel(2, 1);
-  const leat_built_step steps[] = {{image, kernels, NULL, NULL}, {NULL, NULL, NULL, NULL}},
-                        bare[] = {{image, NULL, NULL, NULL}, {NULL, NULL, NULL, NULL}};
+  const leat_built_step steps[] = {{.image = image, .kernels = kernels}, {.image = NULL}},
+                        bare[] = {{.image = image}, {.image = NULL}};
   leat_model *model, *failed;
   CHECK_EQ_INT(leat_model_create(steps, NULL, &model), LEAT_OK);
   leat_model_destroy(model);
