@@ -6,6 +6,7 @@
 // declaration. A dim that is known only while running is a field in front of them.
 #include "session/artifact_files.h"
 
+#include "leat/leat.h"
 #include "runtime/port.h"
 
 #include <stdarg.h>
@@ -300,13 +301,32 @@ static leat_status print_header(leat_artifact *a, leat_text *out) {
   return LEAT_OK;
 }
 
+// What pkg-config says of a library beside it; the runtime is inside, and its headers are those of
+// leat_rt.
+static leat_status write_package(leat_artifact *a, const char *stem) {
+  const char *output = a->options->output, *slash = strrchr(output, '/');
+  leat_text text = {0};
+  leat_text_add(&text, "Name: %s\nDescription: made by leat build\nVersion: %s\n", a->name,
+                LEAT_VERSION);
+  leat_text_add(&text, "Requires.private: leat_rt\nCflags: -I${pcfiledir}\n");
+  leat_text_add(&text, "Libs: -L${pcfiledir} -l:%s%s -lm\n", slash ? slash + 1 : output,
+                a->calls_blis ? " -lblis" : "");
+  leat_status status =
+      leat_artifact_write_text(a, leat_arena_printf(a->arena, "%s.pc", stem), &text);
+  leat_text_finish(&text);
+  return status;
+}
+
 leat_status leat_artifact_write_header(leat_artifact *a) {
   const char *dot = strrchr(a->options->output, '.');
   size_t stem = dot ? (size_t)(dot - a->options->output) : strlen(a->options->output);
-  const char *path = leat_arena_printf(a->arena, "%.*s.h", (int)stem, a->options->output);
+  const char *name = leat_arena_strndup(a->arena, a->options->output, stem);
   leat_text text = {0};
   leat_status status = print_header(a, &text);
-  if (!status) status = leat_artifact_write_text(a, path, &text);
+  if (!status)
+    status = leat_artifact_write_text(a, leat_arena_printf(a->arena, "%s.h", name), &text);
   leat_text_finish(&text);
-  return status;
+  bool library =
+      a->options->kind == LEAT_ARTIFACT_STATIC || a->options->kind == LEAT_ARTIFACT_SHARED;
+  return status || !library ? status : write_package(a, name);
 }
