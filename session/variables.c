@@ -280,7 +280,10 @@ leat_status leat_snapshot_take(leat_session *session, leat_snapshot **out) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   leat_status status;
   LEAT_RECOVER(status, create_snapshot(session, out));
-  return leat_session_end(session, status);
+  status = leat_session_end(session, status);
+  if (status) leat_snapshot_destroy(*out); // there was no memory for what the session says
+  if (status) *out = NULL;
+  return status;
 }
 
 static leat_status put_back(leat_session *session, const leat_snapshot *snapshot) {
