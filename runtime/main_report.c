@@ -55,6 +55,12 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+// Of the sorted times that which so many percent are not above.
+static double milliseconds(const int64_t *times, int count, int percent) {
+  int64_t at = (int64_t)(count - 1) * percent / 100;
+  return (double)times[at] * 1e-6;
+}
+
 leat_status leat_bench_run(leat_model *model, int entry, int runs, const leat_tensor *feeds,
                            leat_tensor *fetches) {
   enum { MOST = 1000000 };
@@ -70,11 +76,11 @@ leat_status leat_bench_run(leat_model *model, int entry, int runs, const leat_te
     begin = now;
   }
   qsort(times, (size_t)count, sizeof *times, ascending);
-#define MS(part) ((double)times[(int64_t)(count - 1) * (part) / 100] * 1e-6)
   if (!status)
-    printf("%d runs: median %.4f ms, p10 %.4f, p90 %.4f, least %.4f, most %.4f\n", count, MS(50),
-           MS(10), MS(90), MS(0), MS(100));
-#undef MS
+    printf("%d runs: median %.4f ms, p10 %.4f, p90 %.4f, least %.4f, most %.4f\n", count,
+           milliseconds(times, count, 50), milliseconds(times, count, 10),
+           milliseconds(times, count, 90), milliseconds(times, count, 0),
+           milliseconds(times, count, 100));
   free(times);
   return status;
 }

@@ -108,7 +108,7 @@ static leat_status write_with_weights(const linker *l, const char *path, leat_by
   size_t count = l->link->weights_count;
   leat_bytes *pieces = leat_new_array(l->arena, leat_bytes, count + 1);
   pieces[0] = head;
-  memcpy(pieces + 1, l->link->weights, count * sizeof *pieces);
+  for (size_t i = 0; i < count; i++) pieces[i + 1] = l->link->weights[i];
   return leat_file_write(path, pieces, count + 1, LEAT_FILE_ATOMIC, l->error);
 }
 
