@@ -204,7 +204,7 @@ static const char *take_float(onnx_writer *w, float x) {
 
 static const char *tensor_text(onnx_writer *w, const onnx_attribute *a) {
   if (!a->t) return NULL;
-  const char *name = leat_arena_printf(w->arena, "%s_%s", w->node->output[0], a->name);
+  const char *name = leat_arena_printf(w->arena, "%s_%s", onnx_first_output(w->node), a->name);
   return onnx_as_tensor(w, onnx_constant(w, w->block, a->t, name, false));
 }
 

@@ -6,7 +6,7 @@
 // A Constant is its value: a tensor, or one of the attributes that say it shorter.
 static void write_constant(onnx_writer *w) {
   const onnx_attribute *a = onnx_attribute_of(w, "value");
-  const char *name = w->node->n_output ? w->node->output[0] : "";
+  const char *name = onnx_first_output(w->node);
   onnx_value value = {.text = "0"};
   if (a && a->t) {
     onnx_bind(w, name, (onnx_value){NULL, a->t->data_type, false, a->t, false, false});

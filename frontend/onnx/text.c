@@ -7,9 +7,12 @@
 #include <ctype.h>
 #include <string.h>
 
-static const char *node_name(const onnx_node *node) {
-  if (node->name && *node->name) return node->name;
+const char *onnx_first_output(const onnx_node *node) {
   return node->n_output ? node->output[0] : "";
+}
+
+static const char *node_name(const onnx_node *node) {
+  return node->name && *node->name ? node->name : onnx_first_output(node);
 }
 
 void onnx_line(onnx_writer *w, const char *format, ...) {

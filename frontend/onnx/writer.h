@@ -78,6 +78,7 @@ bool onnx_domain_is(const char *domain, const char *name); // "" and "ai.onnx" a
 
 // -- text.c ---------------------------------------------------------------------------------------
 
+const char *onnx_first_output(const onnx_node *node); // its name; "": it has no output
 // Adds a line at the present indentation.
 void onnx_line(onnx_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // An identifier of the text for a name in the file: that name, where it means nothing else yet.

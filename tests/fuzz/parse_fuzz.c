@@ -47,6 +47,20 @@ static bool same_number(const reader *a, const reader *b) {
              leat_token_is_imaginary(&b->lexer, b->token);
 }
 
+// A name, or a path with its port: quotes that a word has may go.
+static bool same_name(const reader *a, const reader *b) {
+  uint32_t a_begin, a_end, b_begin, b_end;
+  leat_token_name(&a->lexer, a->token, &a_begin, &a_end);
+  leat_token_name(&b->lexer, b->token, &b_begin, &b_end);
+  const char *x = a->lexer.text, *y = b->lexer.text;
+  uint32_t size = a_end - a_begin;
+  if (b_end - b_begin != size || memcmp(x + a_begin, y + b_begin, size) != 0) return false;
+  a_end += a_end < a->token.end && x[a_end] == '`';
+  b_end += b_end < b->token.end && y[b_end] == '`';
+  size = a->token.end - a_end;
+  return b->token.end - b_end == size && memcmp(x + a_end, y + b_end, size) == 0;
+}
+
 static bool same_token(const reader *a, const reader *b) {
   leat_token_kind kind = a->token.kind;
   const char *x, *y;
@@ -55,6 +69,7 @@ static bool same_token(const reader *a, const reader *b) {
   bool documented = a->lexer.doc_end > a->lexer.doc_begin;
   if (kind != LEAT_TOKEN_COMMENT && a->begins != b->begins) return false;
   if (documented != (b->lexer.doc_end > b->lexer.doc_begin)) return false;
+  if (kind == LEAT_TOKEN_NAME || kind == LEAT_TOKEN_PATH) return same_name(a, b);
   size_t size = words_of(a, &x);
   if (words_of(b, &y) == size && memcmp(x, y, size) == 0) return true;
   return (kind == LEAT_TOKEN_INT || kind == LEAT_TOKEN_FLOAT) && same_number(a, b);
