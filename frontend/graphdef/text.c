@@ -45,8 +45,7 @@ void tf_refuse(tf_writer *w, const char *format, ...) {
 
 // -- Names ----------------------------------------------------------------------------------------
 
-// The name as one that the language can have: what no name can hold becomes `_`.
-static const char *plain(tf_writer *w, const char *name) {
+const char *tf_plain(tf_writer *w, const char *name) {
   leat_dtype dtype;
   char *copy = leat_arena_strndup(w->arena, name, strlen(name));
   for (size_t at = 0, length; copy[at]; at += length) {
@@ -61,13 +60,13 @@ static const char *plain(tf_writer *w, const char *name) {
 
 const char *tf_written(tf_writer *w, const char *name) {
   leat_text text = {0};
-  leat_name_print(plain(w, name), &text);
+  leat_name_print(tf_plain(w, name), &text);
   return tf_take(w, &text);
 }
 
 const char *tf_name(tf_writer *w, const char *name) {
   const char *prefix = w->scope ? w->scope->prefix : "";
-  const char *whole = plain(w, leat_arena_printf(w->arena, "%s%s", prefix, name)), *id = whole;
+  const char *whole = tf_plain(w, leat_arena_printf(w->arena, "%s%s", prefix, name)), *id = whole;
   for (unsigned i = 1; leat_bytes_map_get(&w->taken, id, strlen(id)); i++)
     id = leat_arena_printf(w->arena, "%s_%u", whole, i);
   leat_bytes_map_set(&w->taken, id, strlen(id), w);

@@ -158,7 +158,7 @@ void tf_find_variables(tf_writer *w) {
     if (find(w, name)) continue;
     leat_text path = {0};
     tf_variable *v = leat_new(w->arena, tf_variable);
-    leat_path_print(name, &path);
+    leat_path_print(tf_plain(w, name), &path);
     *v = (tf_variable){.node = &block->nodes[i], .name = name, .path = tf_take(w, &path)};
     leat_bytes_map_set(&w->variables, name, strlen(name), v);
     leat_vec_push(w->arena, &w->all, v);

@@ -68,6 +68,8 @@ void tf_line(tf_writer *w, const char *format, ...) __attribute__((format(printf
 void tf_refuse(tf_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // A name for what the file calls so: that name, where it means nothing else yet; as it is written.
 const char *tf_name(tf_writer *w, const char *name);
+// The name as one that the language can have: what no name can hold becomes `_`.
+const char *tf_plain(tf_writer *w, const char *name);
 const char *tf_written(tf_writer *w, const char *name); // as it is written
 const char *tf_take(tf_writer *w, leat_text *text);     // a copy in the arena, of what is finished
 const char *tf_quote(tf_writer *w, const char *text, size_t size); // a string of the text
