@@ -207,7 +207,8 @@ void tf_write_while(tf_writer *w) {
   size_t count;
   tf_value *inputs = inputs_from(w, 0, &count);
   if (!cond || !body) return;
-  if (cond->signature->n_input_arg != count || body->signature->n_output_arg != count) {
+  if (cond->signature->n_input_arg != count || body->signature->n_input_arg != count ||
+      body->signature->n_output_arg != count) {
     tf_refuse(w, "its functions are of other values than it has");
     return;
   }

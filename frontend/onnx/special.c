@@ -80,12 +80,18 @@ static void write_cast_like(onnx_writer *w) {
   }
 }
 
-// Input i as a tensor of numbers, of which codes become numbers.
-static const char *numbers(onnx_writer *w, size_t i) {
+// Input i, which must be there, as a tensor.
+static const char *needed_input(onnx_writer *w, size_t i) {
   onnx_value value = onnx_input(w, i);
-  const onnx_dtype *dtype = onnx_dtype_of(value.data_type);
-  const char *text = value.text ? onnx_as_tensor(w, value) : "0";
-  if (!value.text) onnx_problem(w, "its input %zu is missing", i);
+  if (value.text) return onnx_as_tensor(w, value);
+  onnx_problem(w, "its input %zu is missing", i);
+  return "0";
+}
+
+// The same of numbers: codes become numbers.
+static const char *numbers(onnx_writer *w, size_t i) {
+  const char *text = needed_input(w, i);
+  const onnx_dtype *dtype = onnx_dtype_of(onnx_input(w, i).data_type);
   if (!dtype || !dtype->is_code) return text;
   return leat_arena_printf(w->arena, "onnx_decode(%s, \"%s\")", text, dtype->name);
 }
@@ -183,7 +189,7 @@ static void write_gradient(onnx_writer *w) {
   const char *value = named_value(w, &y->s);
   leat_text at = {0};
   for (size_t i = 0; i < xs->n_strings; i++) {
-    const char *x = named_value(w, &xs->strings[i]), *input = onnx_as_tensor(w, onnx_input(w, i));
+    const char *x = named_value(w, &xs->strings[i]), *input = needed_input(w, i);
     if (strcmp(x, input) != 0)
       value = leat_arena_printf(w->arena, "substitute(%s, %s, %s)", value, x, input);
     leat_text_add(&at, "%s%s", i ? ", " : "", input);
