@@ -205,17 +205,18 @@ static k_value operand_value(leat_contraction *c, uint32_t i, k_value row, k_val
   return value;
 }
 
-// Rows [low, high) of a, for k in [from, end), become `gathered`.
+// Rows [low, high) of a, for k in [from, end), become `gathered`: where its last axis goes on is
+// the outer loop, so that what there is to divide for it is divided once for all that lies across.
 static void gather_a(leat_contraction *c, k_value low, k_value high, k_value from, k_value end) {
   k_builder *b = c->b;
   k_value slow_low = c->transposed ? from : low, fast_low = c->transposed ? low : from;
   k_value slow_high = c->transposed ? end : high, fast_high = c->transposed ? high : end;
   c->first_row = low;
   c->first_k = from;
-  k_instr *slow = k_loop_begin(b, slow_low, slow_high, 1, NULL, 0);
-  k_value i = k_loop_index(slow);
   k_instr *fast = k_loop_begin(b, fast_low, fast_high, LEAT_LANES, NULL, 0);
   k_value j = k_loop_index(fast);
+  k_instr *slow = k_loop_begin(b, slow_low, slow_high, 1, NULL, 0);
+  k_value i = k_loop_index(slow);
   if (!c->transposed) leat_contraction_put(c, c->row_axes, i);
   int row_axis = c->item->axis[c->item->node->outputs[0].rank - 2];
   k_value row = c->transposed ? i : row_axis < 0 ? k_i64(b, 0) : c->w->at[row_axis].base;

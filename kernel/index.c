@@ -46,26 +46,39 @@ static int log2_of(k_value scalar) {
   return (n & (n - 1)) == 0 ? __builtin_ctzll(n) : -1;
 }
 
+static void divide(leat_lowering *l, k_value value, k_value scalar, k_value *quotient,
+                   k_value *remainder) {
+  int shift = log2_of(scalar);
+  if (shift > 0) {
+    *quotient = k_binary(l->b, K_SHR, value, k_i64(l->b, shift));
+    *remainder = k_binary(l->b, K_AND, value, k_i64(l->b, scalar->imm.i - 1));
+  } else {
+    *quotient = k_binary(l->b, K_DIV, value, scalar);
+    *remainder = k_sub(l->b, value, k_mul(l->b, *quotient, scalar));
+  }
+}
+
+// All lanes have the quotient of the first: one after the other from a multiple of their number,
+// which the divisor is a multiple of, too.
+static bool has_one_quotient(const leat_lowering *l, leat_index a, k_value scalar) {
+  return !a.vector && a.step == 1 && k_multiple(a.base) % l->lanes == 0 &&
+         k_multiple(scalar) % l->lanes == 0;
+}
+
 void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_index *quotient,
                        leat_index *remainder) {
   assert(scalar->lanes == 1 && scalar->dtype == LEAT_i64);
-  int shift = log2_of(scalar);
-  if (shift == 0) {
+  if (log2_of(scalar) == 0) {
     *quotient = a;
     *remainder = leat_index_const(l, 0);
     return;
   }
-  k_value value = a.vector || a.step != 0 ? leat_index_value(l, a) : a.base;
+  bool in_base = !a.vector && (a.step == 0 || has_one_quotient(l, a, scalar));
   k_value q, r;
-  if (shift > 0) {
-    q = k_binary(l->b, K_SHR, value, k_i64(l->b, shift));
-    r = k_binary(l->b, K_AND, value, k_i64(l->b, scalar->imm.i - 1));
-  } else {
-    q = k_binary(l->b, K_DIV, value, scalar);
-    r = k_sub(l->b, value, k_mul(l->b, q, scalar));
-  }
+  divide(l, in_base ? a.base : leat_index_value(l, a), scalar, &q, &r);
   *quotient = leat_index_of(l, q);
   *remainder = leat_index_of(l, r);
+  if (in_base) remainder->step = a.step;
 }
 
 k_value leat_index_value(leat_lowering *l, leat_index a) {
