@@ -334,13 +334,14 @@ static bool probe(mpi_transport *t) {
 // greetings are; what came behind one waits.
 static bool handle_incoming(mpi_transport *t) {
   bool any = false, joining = atomic_load(&t->stage) == JOINING;
+  bool started = atomic_load(&t->started); // as at the first one, so that the order stays
   for (envelope **at = &t->incoming.first; *at;) {
     envelope *e = *at;
     int done = e->request == MPI_REQUEST_NULL;
     if (!done && !leat_mpi_check(t, MPI_Test(&e->request, &done, MPI_STATUS_IGNORE), "MPI_Test"))
       return true;
     if (!done) return any;
-    if (!atomic_load(&t->started) && !(joining && e->header.type == HELLO)) {
+    if (!started && !(joining && e->header.type == HELLO)) {
       at = &e->next;
       continue;
     }

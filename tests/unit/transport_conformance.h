@@ -8,8 +8,10 @@
 #include "tests/unit/check.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { CONFORMANCE_RANKS = 8, CONFORMANCE_CONTROLS = 200 };
 enum { KIND_ORDERED = 3, KIND_PING, KIND_PONG, KIND_DONE };
@@ -23,7 +25,8 @@ typedef struct conformance {
   leat_transport *transport;
   leat_signal changed;
   _Atomic int controls[CONFORMANCE_RANKS]; // ordered ones from each rank so far
-  _Atomic int landed, sent, wrong, pongs, done, failed;
+  _Atomic int landed, sent, pongs, done, faults;
+  char fault[256]; // the first one
 } conformance;
 
 typedef struct conformance_tensor {
@@ -35,6 +38,15 @@ typedef struct conformance_tensor {
 
 static unsigned char conformance_byte(int from, uint32_t edge, uint64_t i) {
   return (unsigned char)(i * 31 + i / 4093 + edge * 7 + (uint32_t)from * 101);
+}
+
+__attribute__((format(printf, 2, 3))) static void conformance_fault(conformance *c,
+                                                                    const char *format, ...) {
+  if (atomic_fetch_add(&c->faults, 1)) return;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(c->fault, sizeof c->fault, format, arguments);
+  va_end(arguments);
 }
 
 static void *conformance_place(void *context, int peer, const leat_edge_key *key, uint64_t bytes,
@@ -56,7 +68,10 @@ static void conformance_landed(void *context, void *token, leat_status status) {
                key->edge < CONFORMANCE_SIZES && tensor->bytes == conformance_sizes[key->edge];
   for (uint64_t i = 0; right && i < tensor->bytes; i++)
     right = tensor->data[i] == conformance_byte(tensor->peer, key->edge, i);
-  if (!right) atomic_fetch_add(&c->wrong, 1);
+  if (!right)
+    conformance_fault(c, "tensor %u of rank %d: status %d, step %#llx, %llu bytes", key->edge,
+                      tensor->peer, status, (unsigned long long)key->step,
+                      (unsigned long long)tensor->bytes);
   free(tensor);
   atomic_fetch_add(&c->landed, 1);
   leat_signal_raise(&c->changed);
@@ -75,12 +90,12 @@ static void conformance_control(void *context, int peer, uint32_t kind, const vo
     const unsigned char *bytes = data;
     for (size_t k = 0; right && k < size; k++)
       right = bytes[k] == conformance_byte(peer, (uint32_t)i, k);
-    if (!right) atomic_fetch_add(&c->wrong, 1);
+    if (!right) conformance_fault(c, "message %d of rank %d: %zu bytes", i, peer, size);
     atomic_fetch_add(&c->controls[peer], 1);
   } else if (kind == KIND_PING) {
     leat_error error = {0};
     if (c->transport->backend->control(c->transport, peer, KIND_PONG, data, size, &error))
-      atomic_fetch_add(&c->wrong, 1);
+      conformance_fault(c, "pong to rank %d: %s", peer, error.message);
   } else if (kind == KIND_PONG) {
     atomic_fetch_add(&c->pongs, 1);
   } else if (kind == KIND_DONE) {
@@ -91,14 +106,13 @@ static void conformance_control(void *context, int peer, uint32_t kind, const vo
 
 static void conformance_failed(void *context, const char *message) {
   conformance *c = context;
-  (void)message;
-  atomic_fetch_add(&c->failed, 1);
+  conformance_fault(c, "failed: %s", message);
   leat_signal_raise(&c->changed);
 }
 
 static void conformance_sent(void *context, leat_status status) {
   conformance *c = context;
-  if (status) atomic_fetch_add(&c->wrong, 1);
+  if (status) conformance_fault(c, "a tensor was not sent: status %d", status);
   atomic_fetch_add(&c->sent, 1);
   leat_signal_raise(&c->changed);
 }
@@ -150,6 +164,7 @@ static const char *conformance_play(leat_transport *transport, conformance *c) {
   unsigned char *tensors[CONFORMANCE_SIZES];
   uint64_t total = 0;
   *c = (conformance){.transport = transport};
+  if (rank == 1) usleep(50000); // what the others send before it starts is kept, in order
   backend->start(transport, &(leat_receiver){.context = c,
                                              .place = conformance_place,
                                              .landed = conformance_landed,
@@ -187,7 +202,7 @@ static const char *conformance_play(leat_transport *transport, conformance *c) {
   for (int peer = 0; peer < transport->size; peer++)
     if (peer != rank && !conformance_say(c, peer, KIND_DONE, NULL, 0)) return "cannot say done";
   if (latency < 0 || !conformance_wait(c, &c->done, others)) return "the ranks do not end together";
-  return atomic_load(&c->wrong) || atomic_load(&c->failed) ? "something arrived wrong" : "";
+  return atomic_load(&c->faults) ? c->fault : "";
 }
 
 #endif

@@ -53,8 +53,8 @@ TEST(inproc_abort_reaches_everybody) {
                                   &(leat_receiver){.context = &c[i], .failed = conformance_failed});
   }
   transports[0]->backend->abort(transports[0], "enough");
-  CHECK_EQ_INT(c[0].failed, 1);
-  CHECK_EQ_INT(c[1].failed, 1);
+  CHECK_EQ_INT(c[0].faults, 1);
+  CHECK_EQ_INT(c[1].faults, 1);
   CHECK_EQ_INT(transports[1]->backend->control(transports[1], 0, 1, "", 0, &error), LEAT_ABORTED);
   for (int i = 0; i < 2; i++) transports[i]->backend->close(transports[i]);
   leat_inproc_world_destroy(world);
