@@ -12,7 +12,8 @@ enum { FOOTER = 48, TRAILER = 5, MOST_SHARDS = 99999 };
 static const uint64_t magic = 0xdb4775248b80fb57;
 
 typedef struct reader {
-  leat_model_file *model;
+  leat_arena *arena;
+  tf_saved *saved;
   const char *prefix, *path;
   leat_file_view file;
   int32_t shards;
@@ -97,7 +98,7 @@ static leat_status read_entry(reader *r, span *block, leat_text *key, span *valu
 
 static leat_status unpack(reader *r, const ProtobufCMessageDescriptor *d, span bytes,
                           const ProtobufCMessage **out) {
-  return leat_protobuf_unpack(r->model->arena, d, r->path, "a checkpoint of TensorFlow", bytes.at,
+  return leat_protobuf_unpack(r->arena, d, r->path, "a checkpoint of TensorFlow", bytes.at,
                               (size_t)(bytes.end - bytes.at), out, r->error);
 }
 
@@ -115,14 +116,13 @@ static leat_status take_header(reader *r, span value) {
 static const char objects_key[] = "_CHECKPOINTABLE_OBJECT_GRAPH";
 
 static const char *shard_path(const reader *r, int32_t shard) {
-  return leat_arena_printf(r->model->arena, "%s.data-%05d-of-%05d", r->prefix, (int)shard,
-                           (int)r->shards);
+  return leat_arena_printf(r->arena, "%s.data-%05d-of-%05d", r->prefix, (int)shard, (int)r->shards);
 }
 
 // Strings and parts of variables are passed over: nothing is begun with them.
 static leat_status take_entry(reader *r, const leat_text *key, span value) {
   const ProtobufCMessage *message;
-  leat_arena *arena = r->model->arena;
+  leat_arena *arena = r->arena;
   LEAT_TRY(unpack(r, &tensorflow__bundle_entry_proto__descriptor, value, &message));
   const Tensorflow__BundleEntryProto *entry = (const void *)message;
   tf_bundle_entry made = {.name = leat_arena_strndup(arena, key->data, key->size),
@@ -142,7 +142,7 @@ static leat_status take_entry(reader *r, const leat_text *key, span value) {
       entry->shard_id >= r->shards)
     return damaged(r, "a tensor has another size than its shape");
   made.path = shard_path(r, entry->shard_id);
-  leat_vec_push(arena, &r->model->bundle, made);
+  leat_vec_push(arena, &r->saved->bundle, made);
   return LEAT_OK;
 }
 
@@ -182,18 +182,18 @@ static void close_file(void *view) {
 
 // -- Version 2's objects: a key is the way to an object, which has the variable's name ------------
 
-static tf_bundle_entry *find(const leat_model_file *model, const char *name) {
-  for (uint32_t i = 0; i < model->bundle.count; i++)
-    if (strcmp(model->bundle.items[i].name, name) == 0) return &model->bundle.items[i];
+static tf_bundle_entry *find(const tf_saved *saved, const char *name) {
+  for (uint32_t i = 0; i < saved->bundle.count; i++)
+    if (strcmp(saved->bundle.items[i].name, name) == 0) return &saved->bundle.items[i];
   return NULL;
 }
 
 // A name that several objects have is nobody's.
 static void name_variable(
-    leat_model_file *model,
+    tf_saved *saved,
     const Tensorflow__TrackableObjectGraph__TrackableObject__SerializedTensor *tensor) {
-  tf_bundle_entry *entry = find(model, tensor->checkpoint_key);
-  tf_bundle_entry *other = find(model, tensor->full_name);
+  tf_bundle_entry *entry = find(saved, tensor->checkpoint_key);
+  tf_bundle_entry *other = find(saved, tensor->full_name);
   if (!entry || !*tensor->full_name || entry == other) return;
   if (other) other->name = "";
   entry->name = other ? "" : tensor->full_name;
@@ -215,7 +215,7 @@ static leat_status read_objects(reader *r, const leat_file_view *file) {
   const Tensorflow__TrackableObjectGraph *objects = (const void *)message;
   for (size_t i = 0; i < objects->n_nodes; i++)
     for (size_t k = 0; k < objects->nodes[i]->n_attributes; k++)
-      name_variable(r->model, objects->nodes[i]->attributes[k]);
+      name_variable(r->saved, objects->nodes[i]->attributes[k]);
   return LEAT_OK;
 }
 
@@ -230,10 +230,11 @@ static leat_status take_objects(reader *r) {
   return status;
 }
 
-leat_status tf_open_bundle(leat_model_file *model, const char *prefix, leat_error *error) {
-  reader r = {.model = model, .prefix = prefix, .error = error};
+leat_status tf_open_bundle(leat_arena *arena, tf_saved *saved, const char *prefix,
+                           leat_error *error) {
+  reader r = {.arena = arena, .saved = saved, .prefix = prefix, .error = error};
   leat_text key = {0}, index_key = {0};
-  r.path = leat_arena_printf(model->arena, "%s.index", prefix);
+  r.path = leat_arena_printf(arena, "%s.index", prefix);
   if (access(r.path, F_OK)) return LEAT_OK;
   LEAT_TRY(leat_file_view_open(&r.file, r.path, error));
   leat_cleanup cleanup;
@@ -246,8 +247,8 @@ leat_status tf_open_bundle(leat_model_file *model, const char *prefix, leat_erro
   return status;
 }
 
-const tf_bundle_entry *tf_find_variable(const leat_model_file *model, const char *name) {
-  return find(model, name);
+const tf_bundle_entry *tf_find_variable(const tf_saved *saved, const char *name) {
+  return find(saved, name);
 }
 
 static leat_status copy(const tf_bundle_entry *entry, const leat_file_view *file, leat_arena *arena,

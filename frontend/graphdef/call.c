@@ -7,7 +7,7 @@
 enum { DEEPEST_CALL = 50 };
 
 const tf_function *tf_find_function(const tf_writer *w, const char *name) {
-  const Tensorflow__FunctionDefLibrary *library = w->model->graph->library;
+  const Tensorflow__FunctionDefLibrary *library = w->saved->graph->library;
   for (size_t i = 0; library && i < library->n_function; i++)
     if (library->function[i]->signature && strcmp(library->function[i]->signature->name, name) == 0)
       return library->function[i];

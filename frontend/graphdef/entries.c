@@ -208,7 +208,7 @@ static bool trains(const tf_writer *w, const entry *e) {
 }
 
 static void write_signatures(tf_writer *w, leat_text *out) {
-  const Tensorflow__MetaGraphDef *meta = w->model->meta;
+  const Tensorflow__MetaGraphDef *meta = w->saved->meta;
   for (size_t i = 0; meta && i < meta->n_signature_def; i++) {
     const Tensorflow__SignatureDef *s = meta->signature_def[i]->value;
     entry e = {.name = meta->signature_def[i]->key};

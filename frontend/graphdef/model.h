@@ -1,6 +1,6 @@
 // A TensorFlow file that is open, and what writes it as a text. Internal to frontend/graphdef/.
 //
-//   model.c     opens a file, lists its tensors: what the module exports
+//   model.c     what is read of a file
 //   textual.c   messages in protobuf's text format, .pbtxt
 //   bundle.c    the variables of a saved model, in a checkpoint beside it
 //   tensor.c    the data of a TensorProto; small ones as the language writes them
@@ -16,7 +16,7 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "frontend/import.h"
+#include "frontend/importer/model_file.h"
 #include "tensorflow.pb-c.h"
 
 typedef Tensorflow__NodeDef tf_node_def;
@@ -24,13 +24,7 @@ typedef Tensorflow__AttrValue tf_attr;
 typedef Tensorflow__TensorProto tf_tensor;
 typedef Tensorflow__FunctionDef tf_function;
 
-// A tensor that the text loads: one of a Const, or a variable of the checkpoint.
-typedef struct tf_weight {
-  const char *name;
-  const tf_tensor *tensor; // NULL: of the checkpoint
-  const struct tf_bundle_entry *entry;
-} tf_weight;
-
+// A variable of the checkpoint.
 typedef struct tf_bundle_entry {
   const char *name;
   leat_tensor type; // without data
@@ -39,16 +33,12 @@ typedef struct tf_bundle_entry {
   uint32_t crc;
 } tf_bundle_entry;
 
-struct leat_model_file {
-  leat_arena *arena;
-  const char *path, *kind;           // "a GraphDef"
+typedef struct tf_saved {
+  const char *kind;                  // "a GraphDef"
   const Tensorflow__GraphDef *graph; // of the meta graph, where there is one
   const Tensorflow__MetaGraphDef *meta;
   leat_vec(tf_bundle_entry) bundle;
-  leat_vec(tf_weight) weights;     // of the last write
-  leat_named_tensor *tensors;      // the same, sorted; NULL: they are not listed yet
-  leat_vec(const char *) problems; // of the last write
-};
+} tf_saved;
 
 // -- textual.c ------------------------------------------------------------------------------------
 
@@ -60,9 +50,9 @@ LEAT_MUST_USE leat_status tf_read_text(leat_arena *arena, const char *path, cons
 // -- bundle.c -------------------------------------------------------------------------------------
 
 // Lists the variables of the checkpoint `prefix`.index; none where there is no such file.
-LEAT_MUST_USE leat_status tf_open_bundle(leat_model_file *model, const char *prefix,
+LEAT_MUST_USE leat_status tf_open_bundle(leat_arena *arena, tf_saved *saved, const char *prefix,
                                          leat_error *error);
-const tf_bundle_entry *tf_find_variable(const leat_model_file *model, const char *name);
+const tf_bundle_entry *tf_find_variable(const tf_saved *saved, const char *name);
 LEAT_MUST_USE leat_status tf_read_variable(leat_arena *arena, const tf_bundle_entry *entry,
                                            leat_tensor *out, leat_error *error);
 

@@ -1,5 +1,6 @@
 // A node as a line of the text, by its row in ops.def.
 #include "frontend/graphdef/writer.h"
+#include "frontend/importer/row.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -73,30 +74,17 @@ static const char *attribute_text(tf_writer *w, const tf_attr *a) {
   return tf_take(w, &text);
 }
 
-// A word of a column: `t`, `keep_dims`, `ksize>window`, `seed2!`.
-typedef struct word {
-  const char *at;
-  size_t size;
-} word;
-
-static bool next_word(const char **at, word *out) {
-  *at += strspn(*at, " ");
-  *out = (word){*at, strcspn(*at, " ")};
-  *at += out->size;
-  return out->size > 0;
-}
-
 static uint32_t count_words(const char *column) {
-  word each;
+  leat_word each;
   uint32_t count = 0;
-  while (next_word(&column, &each)) count++;
+  while (leat_next_word(&column, &each)) count++;
   return count;
 }
 
-static bool find_attribute(const tf_op *op, const char *name, word *out) {
+static bool find_attribute(const tf_op *op, const char *name, leat_word *out) {
   const char *at = op->attributes;
   size_t size = strlen(name);
-  while (next_word(&at, out)) {
+  while (leat_next_word(&at, out)) {
     size_t length = strcspn(out->at, "!> ");
     if (length == size && memcmp(out->at, name, size) == 0) return true;
   }
@@ -126,7 +114,7 @@ static bool is_passed_over(const char *name, const tf_attr *a) {
 
 static void add_attribute(tf_writer *w, const tf_op *op, const Tensorflow__AttrEntry *entry,
                           leat_text *out) {
-  word spec;
+  leat_word spec;
   const tf_attr *a = entry->value;
   if (!a) return;
   if (!find_attribute(op, entry->key, &spec)) {
@@ -151,8 +139,8 @@ static uint32_t port_of(const tf_node *from, const tf_edge *edge) {
   const tf_op *op = from->def ? tf_op_find(from->def->op) : NULL;
   if (!edge->output || !op) return edge->port;
   const char *at = op->outputs;
-  word each;
-  for (uint32_t i = 0; next_word(&at, &each); i++)
+  leat_word each;
+  for (uint32_t i = 0; leat_next_word(&at, &each); i++)
     if (strlen(edge->output) == each.size && !memcmp(each.at, edge->output, each.size))
       return i + edge->port;
   return edge->port;
@@ -237,16 +225,14 @@ const char *tf_after(tf_writer *w) {
 
 // -- A row ----------------------------------------------------------------------------------------
 
-typedef leat_vec(const char *) arguments;
-
 // Whether all inputs are known, but those that do not count: `s`, `*s`.
 static bool is_known(tf_writer *w, const tf_op *op) {
   const char *at = op->inputs;
   char kind = 0;
-  word each;
+  leat_word each;
   if (!*op->known) return false;
   for (size_t i = 0; i < w->node->input_count; i++) {
-    bool more = kind == '*' || next_word(&at, &each);
+    bool more = kind == '*' || leat_next_word(&at, &each);
     kind = more ? each.at[0] : 0;
     bool counts =
         kind != 's' && kind != '_' && !(kind == '*' && each.size > 1 && each.at[1] == 's');
@@ -255,7 +241,7 @@ static bool is_known(tf_writer *w, const tf_op *op) {
   return true;
 }
 
-static void add_list(tf_writer *w, arguments *args, size_t first, size_t end, bool raw) {
+static void add_list(tf_writer *w, leat_row_arguments *args, size_t first, size_t end, bool raw) {
   leat_text list = {0};
   leat_text_add_string(&list, "[");
   for (size_t i = first; i < end; i++) {
@@ -263,10 +249,10 @@ static void add_list(tf_writer *w, arguments *args, size_t first, size_t end, bo
     leat_text_add(&list, "%s%s", i > first ? ", " : "", raw ? value.text : tf_as_tensor(w, value));
   }
   leat_text_add_string(&list, "]");
-  leat_vec_push(w->arena, args, tf_take(w, &list));
+  leat_vec_push(w->arena, &args->items, tf_take(w, &list));
 }
 
-static void add_input(tf_writer *w, arguments *args, char kind, size_t i, bool raw) {
+static void add_input(tf_writer *w, leat_row_arguments *args, char kind, size_t i, bool raw) {
   if (kind == '_') return;
   if (i >= w->node->input_count) return; // what the function has a default for
   tf_value value = tf_input(w, i);
@@ -274,14 +260,14 @@ static void add_input(tf_writer *w, arguments *args, char kind, size_t i, bool r
     tf_refuse(w, "its input %zu is no variable of the graph, which it has to be here", i);
   const char *listed = value.list ? value.list : value.text;
   const char *text = raw || kind == 'k' || kind == 's' ? listed : tf_as_tensor(w, value);
-  leat_vec_push(w->arena, args, text);
+  leat_vec_push(w->arena, &args->items, text);
 }
 
-static void add_inputs(tf_writer *w, const tf_op *op, arguments *args, bool raw) {
+static void add_inputs(tf_writer *w, const tf_op *op, leat_row_arguments *args, bool raw) {
   size_t i = 0, count = w->node->input_count, words = count_words(op->inputs), done = 0;
   const char *at = op->inputs;
-  word spec;
-  for (; next_word(&at, &spec); done++) {
+  leat_word spec;
+  for (; leat_next_word(&at, &spec); done++) {
     if (spec.at[0] == '*') {
       size_t behind = words - done - 1, end = count > i + behind ? count - behind : i;
       add_list(w, args, i, end, raw || spec.size > 1);
@@ -291,33 +277,6 @@ static void add_inputs(tf_writer *w, const tf_op *op, arguments *args, bool raw)
     }
   }
   if (i < count) tf_refuse(w, "it has more inputs than are supported, %zu", i);
-}
-
-// `relu($)`, `$ + $`: each `$` is the next argument.
-static void fill_pattern(tf_writer *w, const char *pattern, const arguments *args, leat_text *out) {
-  uint32_t next = 0;
-  for (const char *c = pattern; *c; c++) {
-    if (*c != '$') {
-      leat_text_add_n(out, c, 1);
-    } else if (next < args->count) {
-      leat_text_add_string(out, args->items[next++]);
-    } else {
-      tf_refuse(w, "it has too few inputs");
-      return;
-    }
-  }
-}
-
-// `tf_conv`, `tf_reduce(op=sum)`: a function of the arguments, then what stands in the brackets.
-static void write_call(const char *pattern, const arguments *args, const char *attributes,
-                       leat_text *out) {
-  int size = (int)strcspn(pattern, "("), more = (int)strlen(pattern) - size - 2;
-  leat_text rest = {0};
-  for (uint32_t i = 0; i < args->count; i++) leat_text_add(&rest, ", %s", args->items[i]);
-  leat_text_add_string(&rest, attributes);
-  if (more > 0) leat_text_add(&rest, ", %.*s", more, pattern + size + 1);
-  leat_text_add(out, "%.*s(%s)", size, pattern, rest.size ? rest.data + 2 : "");
-  leat_text_finish(&rest);
 }
 
 // How many outputs the node has: as the row says, a list has what the node's attributes say.
@@ -338,8 +297,8 @@ static void write_row(tf_writer *w, const tf_op *op) {
   enum { MOST_OUTPUTS = 10000 };
   bool known = is_known(w, op), list = strchr(op->outputs, '*');
   const char *pattern = known ? op->known : op->write;
-  arguments args = {0};
-  leat_text attributes = {0}, line = {0};
+  leat_row_arguments args = {0};
+  leat_text line = {0};
   uint32_t count = output_count(w, op);
   if (count > MOST_OUTPUTS) {
     tf_refuse(w, "it has %u outputs", count);
@@ -347,14 +306,11 @@ static void write_row(tf_writer *w, const tf_op *op) {
   }
   add_inputs(w, op, &args, known);
   for (size_t i = 0; i < w->node->def->n_attr; i++)
-    add_attribute(w, op, w->node->def->attr[i], &attributes);
-  if (list) leat_text_add(&attributes, ", outputs=%u", count);
-  if (strchr(pattern, '$'))
-    fill_pattern(w, pattern, &args, &line);
-  else
-    write_call(pattern, &args, attributes.size ? attributes.data : "", &line);
+    add_attribute(w, op, w->node->def->attr[i], &args.named);
+  if (list) leat_text_add(&args.named, ", outputs=%u", count);
+  if (!leat_row_write(pattern, &args, &line)) tf_refuse(w, "it has too few inputs");
   const char *made = tf_take(w, &line);
-  leat_text_finish(&attributes);
+  leat_text_finish(&args.named);
   if (op->effect) {
     tf_line(w, "%s%s", made, tf_after(w));
     for (uint32_t i = 0; i < count; i++) tf_bind(w, i, tf_input(w, 0));

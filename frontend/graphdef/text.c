@@ -98,11 +98,11 @@ static void report(void *context, const tf_node_def *def, const char *words) {
 }
 
 static void write_text(tf_writer *w, leat_text *out) {
-  const Tensorflow__MetaGraphDef *meta = w->model->meta;
+  const Tensorflow__MetaGraphDef *meta = w->saved->meta;
   const char *version = meta && meta->meta_info_def ? meta->meta_info_def->tensorflow_version : "";
   leat_text entries = {0};
   tf_write_entries(w, &entries);
-  leat_text_add(out, "# Made of %s, %s", leat_import_base(w->model->path), w->model->kind);
+  leat_text_add(out, "# Made of %s, %s", leat_import_base(w->model->path), w->saved->kind);
   if (*version) leat_text_add(out, " of TensorFlow %s", version);
   for (char *c = out->data; *c; c++)
     if ((unsigned char)*c < ' ') *c = ' ';
@@ -112,15 +112,18 @@ static void write_text(tf_writer *w, leat_text *out) {
   leat_text_finish(&entries);
 }
 
-leat_status tf_write_model(leat_model_file *model, const leat_import_options *options, char **out) {
-  tf_writer w = {.model = model, .arena = model->arena, .options = options, .indent = 2};
+leat_status leat_model_write(leat_model_file *model, const leat_import_options *options,
+                             char **out) {
+  tf_writer w = {.model = model,
+                 .saved = model->content,
+                 .arena = model->arena,
+                 .options = options,
+                 .indent = 2};
   tf_reporter reporter = {report, &w};
   leat_text text = {0};
   leat_bytes_map *maps[] = {&w.taken, &w.variables, &w.keys};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
-  model->weights.count = model->problems.count = 0;
-  model->tensors = NULL;
-  w.graph = tf_block_of_graph(w.arena, model->graph, &reporter);
+  w.graph = tf_block_of_graph(w.arena, w.saved->graph, &reporter);
   if (!model->problems.count) {
     tf_find_variables(&w);
     write_text(&w, &text);

@@ -25,21 +25,33 @@ const char *tf_type_text(tf_writer *w, const leat_tensor *type) {
 
 // -- Constants ------------------------------------------------------------------------------------
 
-static const char *load(tf_writer *w, const char *name, const tf_tensor *tensor,
-                        const tf_bundle_entry *entry) {
-  const void *what = tensor ? (const void *)tensor : (const void *)entry;
-  const char *key = name;
-  for (unsigned i = 1; leat_bytes_map_get(&w->keys, key, strlen(key)) != what; i++) {
-    if (!leat_bytes_map_get(&w->keys, key, strlen(key))) {
-      leat_bytes_map_set(&w->keys, key, strlen(key), (void *)(uintptr_t)what);
-      leat_vec_push(w->arena, &w->model->weights, (tf_weight){key, tensor, entry});
+static leat_status read_constant(leat_model_file *model, const leat_weight *weight,
+                                 leat_tensor *out, leat_error *error) {
+  return tf_tensor_read(model->arena, weight->source, weight->name, out, error);
+}
+
+static leat_status read_saved(leat_model_file *model, const leat_weight *weight, leat_tensor *out,
+                              leat_error *error) {
+  return tf_read_variable(model->arena, weight->source, out, error);
+}
+
+// One that is loaded already keeps its name, another one gets one that is free.
+static const char *load(tf_writer *w, leat_weight weight) {
+  const char *name = weight.name;
+  for (unsigned i = 1;; i++) {
+    size_t size = strlen(weight.name);
+    const void *known = leat_bytes_map_get(&w->keys, weight.name, size);
+    if (known == weight.source) break;
+    if (!known) {
+      leat_bytes_map_set(&w->keys, weight.name, size, (void *)(uintptr_t)weight.source);
+      leat_vec_push(w->arena, &w->model->weights, weight);
       break;
     }
-    key = leat_arena_printf(w->arena, "%s_%u", name, i);
+    weight.name = leat_arena_printf(w->arena, "%s_%u", name, i);
   }
   const char *file = w->options->data;
   return leat_arena_printf(w->arena, "load(%s, %s)", tf_quote(w, file, strlen(file)),
-                           tf_quote(w, key, strlen(key)));
+                           tf_quote(w, weight.name, strlen(weight.name)));
 }
 
 static const char *literal(tf_writer *w, const leat_tensor *value, bool known) {
@@ -74,7 +86,8 @@ tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name) {
   if (status)
     tf_refuse(w, "%s", error.message);
   else
-    made.text = small ? literal(w, &value, made.known) : load(w, name, tensor, NULL);
+    made.text = small ? literal(w, &value, made.known)
+                      : load(w, (leat_weight){name, value, read_constant, tensor});
   if (!status && small && integers && value.rank == 2) made.list = literal(w, &value, true);
   return made;
 }
@@ -126,7 +139,7 @@ static void note_assign(tf_writer *w, const tf_node *assign) {
 }
 
 static const Tensorflow__CollectionDef *collection(const tf_writer *w, const char *name) {
-  const Tensorflow__MetaGraphDef *meta = w->model->meta;
+  const Tensorflow__MetaGraphDef *meta = w->saved->meta;
   for (size_t i = 0; meta && i < meta->n_collection_def; i++)
     if (!strcmp(meta->collection_def[i]->key, name)) return meta->collection_def[i]->value;
   return NULL;
@@ -142,7 +155,7 @@ static void read_trainables(tf_writer *w) {
     const ProtobufCMessage *message;
     const char *name;
     if (leat_protobuf_unpack(w->arena, &tensorflow__variable_def__descriptor, w->model->path,
-                             w->model->kind, bytes->data, bytes->len, &message, NULL))
+                             w->saved->kind, bytes->data, bytes->len, &message, NULL))
       continue;
     tf_split_input(w->arena, ((const Tensorflow__VariableDef *)message)->variable_name, &name);
     tf_variable *v = find(w, name);
@@ -182,7 +195,7 @@ bool tf_initialises(const tf_writer *w, const tf_node *node) {
 // As the node says, or else what it begins with.
 static bool read_type(tf_writer *w, tf_variable *v) {
   const tf_attr *shape = tf_attribute(v->node, "shape");
-  const tf_bundle_entry *saved = tf_find_variable(w->model, v->name);
+  const tf_bundle_entry *saved = tf_find_variable(w->saved, v->name);
   bool known = shape && shape->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE &&
                !shape->shape->unknown_rank && shape->shape->n_dim <= LEAT_MAX_RANK;
   if (!tf_dtype(tf_type(v->node, "dtype"), &v->type.dtype)) {
@@ -267,9 +280,9 @@ static const char *repeated_number(tf_writer *w, const tf_tensor *tensor, const 
 }
 
 static const char *initial_text(tf_writer *w, const tf_variable *v) {
-  const tf_bundle_entry *saved = tf_find_variable(w->model, v->name);
-  if (saved) return load(w, v->name, NULL, saved);
-  if (!v->initial && w->model->bundle.count)
+  const tf_bundle_entry *saved = tf_find_variable(w->saved, v->name);
+  if (saved) return load(w, (leat_weight){v->name, saved->type, read_saved, saved});
+  if (!v->initial && w->saved->bundle.count)
     tf_refuse(w,
               "variable `%s` is not in the checkpoint beside the graph, and nothing else says "
               "what it begins with",

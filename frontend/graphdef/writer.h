@@ -42,6 +42,7 @@ typedef struct tf_variable {
 
 typedef struct tf_writer {
   leat_model_file *model;
+  const tf_saved *saved; // its content
   leat_arena *arena;
   const leat_import_options *options;
   const tf_block *graph;
@@ -81,7 +82,6 @@ typedef struct tf_aside {
 } tf_aside;
 tf_aside tf_step_aside(tf_writer *w);
 leat_text tf_step_back(tf_writer *w, tf_aside aside); // what was written meanwhile
-leat_status tf_write_model(leat_model_file *model, const leat_import_options *options, char **out);
 
 // -- variables.c ----------------------------------------------------------------------------------
 

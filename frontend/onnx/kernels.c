@@ -38,7 +38,7 @@ static void note_nodes(onnx_writer *w, onnx_node *const *nodes, size_t count, bo
 }
 
 void onnx_find_kernels(onnx_writer *w) {
-  const onnx_graph *graph = w->model->proto->graph;
+  const onnx_graph *graph = w->proto->graph;
   note_graph(w, graph, true);
 }
 

@@ -90,16 +90,25 @@ bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, o
 }
 
 // A name for the tensor that no other one has; `keys` holds the next number for each.
-static const char *key_of(onnx_writer *w, const onnx_tensor *tensor, const char *name,
-                          bool window_first) {
+static const char *key_of(onnx_writer *w, const char *name) {
   const char *key = name;
   uintptr_t next = (uintptr_t)leat_bytes_map_get(&w->keys, name, strlen(name));
   for (; leat_bytes_map_get(&w->keys, key, strlen(key)); next++)
     key = leat_arena_printf(w->arena, "%s_%llu", name, (unsigned long long)next);
   leat_bytes_map_set(&w->keys, name, strlen(name), (void *)(next ? next : 1));
   if (key != name) leat_bytes_map_set(&w->keys, key, strlen(key), (void *)1);
-  leat_vec_push(w->arena, &w->model->weights, (onnx_weight){key, tensor, window_first});
   return key;
+}
+
+static leat_status read_weight(leat_model_file *model, const leat_weight *weight, leat_tensor *out,
+                               leat_error *error) {
+  return onnx_tensor_read(model->arena, model->path, weight->source, weight->name, out, error);
+}
+
+static leat_status read_kernel(leat_model_file *model, const leat_weight *weight, leat_tensor *out,
+                               leat_error *error) {
+  LEAT_TRY(read_weight(model, weight, out, error));
+  return onnx_window_first(model->arena, out, error);
 }
 
 // What can be trained; a body of a loop has no state of its own.
@@ -119,8 +128,10 @@ static void add_type(leat_text *out, const leat_tensor *type) {
 // The line that loads it, above all others of its function.
 static const char *load(onnx_writer *w, onnx_block *block, const onnx_tensor *tensor,
                         const char *name, const leat_tensor *type, bool window_first) {
-  const char *id = onnx_identifier(w, name), *key = key_of(w, tensor, name, window_first);
+  const char *id = onnx_identifier(w, name), *key = key_of(w, name);
+  leat_weight weight = {key, *type, window_first ? read_kernel : read_weight, tensor};
   leat_text *out = &block->weights;
+  leat_vec_push(w->arena, &w->model->weights, weight);
   if (is_variable(w, block, type)) {
     leat_text_add(out, "  var %s: ", id);
     add_type(out, type);

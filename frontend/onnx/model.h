@@ -1,6 +1,6 @@
 // An ONNX file that is open, and what writes it as a text. Internal to frontend/onnx/.
 //
-//   model.c     opens a file, lists its tensors: what the module exports
+//   model.c     what is read of a file
 //   tensor.c    the data of a TensorProto, wherever it lies
 //   literal.c   small constants as the language writes them
 //   text.c      a model as a text: its parameters, its blocks
@@ -16,29 +16,13 @@
 #include "base/map.h"
 #include "base/text.h"
 #include "base/vec.h"
-#include "frontend/import.h"
+#include "frontend/importer/model_file.h"
 #include "onnx.pb-c.h"
 
 typedef Onnx__AttributeProto onnx_attribute;
 typedef Onnx__GraphProto onnx_graph;
 typedef Onnx__NodeProto onnx_node;
 typedef Onnx__TensorProto onnx_tensor;
-
-// A tensor that the text loads.
-typedef struct onnx_weight {
-  const char *name;
-  const onnx_tensor *tensor;
-  bool window_first; // [O, C, window…] is given as [window…, C, O], which convolutions take
-} onnx_weight;
-
-struct leat_model_file {
-  leat_arena *arena;
-  const char *path;
-  const Onnx__ModelProto *proto;
-  leat_vec(onnx_weight) weights;   // of the last write
-  leat_named_tensor *tensors;      // the same, sorted; NULL: they are not listed yet
-  leat_vec(const char *) problems; // of the last write
-};
 
 // -- tensor.c -------------------------------------------------------------------------------------
 

@@ -1,4 +1,5 @@
 // A node as a line of the text, by its row in ops.def.
+#include "frontend/importer/row.h"
 #include "frontend/onnx/writer.h"
 
 #include <ctype.h>
@@ -87,25 +88,6 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
 
 enum { MOST_INPUTS = 1 << 16 };
 
-// A word of a column: `t`, `k=axes`, `keepdims>keep:b`.
-typedef struct word {
-  const char *at;
-  size_t size;
-} word;
-
-static bool next_word(const char **at, word *out) {
-  *at += strspn(*at, " ");
-  *out = (word){*at, strcspn(*at, " ")};
-  *at += out->size;
-  return out->size > 0;
-}
-
-// The arguments that the inputs are: texts, and the names of those that are given by name.
-typedef struct arguments {
-  leat_vec(const char *) items;
-  leat_text named;
-} arguments;
-
 // Shapes are whole numbers, and truth values say what is chosen of them; of other numbers known
 // functions make no tensors.
 static bool may_be_of_shape(int32_t data_type) {
@@ -120,9 +102,9 @@ static bool is_known(onnx_writer *w, const onnx_op *op) {
   if (!*op->known) return false;
   const char *at = op->inputs;
   char kind = 0;
-  word each;
+  leat_word each;
   for (size_t i = 0; i < w->node->n_input; i++) {
-    if (kind != '*' && next_word(&at, &each)) kind = each.at[0];
+    if (kind != '*' && leat_next_word(&at, &each)) kind = each.at[0];
     onnx_value value = onnx_input(w, i);
     if (kind != 's' && value.text && !(value.known && may_be_of_shape(value.data_type)))
       return false;
@@ -130,7 +112,7 @@ static bool is_known(onnx_writer *w, const onnx_op *op) {
   return true;
 }
 
-static void add_list(onnx_writer *w, arguments *args, size_t first, bool raw) {
+static void add_list(onnx_writer *w, leat_row_arguments *args, size_t first, bool raw) {
   leat_text list = {0};
   for (size_t i = first; i < w->node->n_input; i++) {
     onnx_value value = onnx_input(w, i);
@@ -145,7 +127,8 @@ static void add_list(onnx_writer *w, arguments *args, size_t first, bool raw) {
 }
 
 // `raw`: as what they are, not as tensors.
-static void add_input(onnx_writer *w, arguments *args, const word *spec, size_t i, bool raw) {
+static void add_input(onnx_writer *w, leat_row_arguments *args, const leat_word *spec, size_t i,
+                      bool raw) {
   onnx_value value = onnx_input(w, i);
   const char *equals = memchr(spec->at, '=', spec->size);
   if (!value.text && !equals) {
@@ -162,11 +145,11 @@ static void add_input(onnx_writer *w, arguments *args, const word *spec, size_t 
     leat_vec_push(w->arena, &args->items, text);
 }
 
-static void add_inputs(onnx_writer *w, const onnx_op *op, arguments *args, bool raw) {
+static void add_inputs(onnx_writer *w, const onnx_op *op, leat_row_arguments *args, bool raw) {
   const char *at = op->inputs;
   size_t i = 0;
-  word spec;
-  for (; next_word(&at, &spec); i++) {
+  leat_word spec;
+  for (; leat_next_word(&at, &spec); i++) {
     if (spec.at[0] == '*') {
       add_list(w, args, i, raw || (spec.size > 1 && spec.at[1] == 'k'));
       return;
@@ -178,10 +161,10 @@ static void add_inputs(onnx_writer *w, const onnx_op *op, arguments *args, bool 
 }
 
 // Which attribute of the column a node's one is: its word there; false: it is in none.
-static bool find_attribute(const onnx_op *op, const char *name, word *out) {
+static bool find_attribute(const onnx_op *op, const char *name, leat_word *out) {
   const char *at = op->attributes;
   size_t size = strlen(name);
-  while (next_word(&at, out)) {
+  while (leat_next_word(&at, out)) {
     size_t skip = out->at[0] == '!', length = skip;
     while (length < out->size && !strchr(">:", out->at[length])) length++;
     if (length - skip == size && memcmp(out->at + skip, name, size) == 0) return true;
@@ -191,7 +174,7 @@ static bool find_attribute(const onnx_op *op, const char *name, word *out) {
 
 static void add_attribute(onnx_writer *w, const onnx_op *op, const onnx_attribute *own,
                           leat_text *out) {
-  word spec;
+  leat_word spec;
   const onnx_attribute *a = own->name ? onnx_attribute_of(w, own->name) : NULL;
   if (!a) return; // it refers to one that nobody gives
   if (!find_attribute(op, own->name, &spec)) {
@@ -207,36 +190,6 @@ static void add_attribute(onnx_writer *w, const onnx_op *op, const onnx_attribut
     leat_text_add(out, ", %.*s=%s", (int)((colon ? colon : end) - from), from, value);
   else
     onnx_problem(w, "its attribute `%s` is of a type that is not supported", own->name);
-}
-
-// `relu($)`, `$ + $`: each `$` is the next argument.
-static void fill_pattern(onnx_writer *w, const char *pattern, const arguments *args,
-                         leat_text *out) {
-  uint32_t next = 0;
-  for (const char *c = pattern; *c; c++) {
-    if (*c != '$') {
-      leat_text_add_n(out, c, 1);
-    } else if (next < args->items.count) {
-      leat_text_add_string(out, args->items.items[next++]);
-    } else {
-      onnx_problem(w, "it has too few inputs");
-      return;
-    }
-  }
-}
-
-// `onnx_conv`, `onnx_pool(max=true)`: a function of the arguments, then what stands in the
-// brackets.
-static void write_call(const char *pattern, const arguments *args, const char *attributes,
-                       leat_text *out) {
-  int size = (int)strcspn(pattern, "("), more = (int)strlen(pattern) - size - 2;
-  leat_text rest = {0};
-  for (uint32_t i = 0; i < args->items.count; i++)
-    leat_text_add(&rest, ", %s", args->items.items[i]);
-  leat_text_add(&rest, "%s%s", args->named.size ? args->named.data : "", attributes);
-  if (more > 0) leat_text_add(&rest, ", %.*s", more, pattern + size + 1);
-  leat_text_add(out, "%.*s(%s)", size, pattern, rest.size ? rest.data + 2 : "");
-  leat_text_finish(&rest);
 }
 
 static int32_t type_given(onnx_writer *w, const onnx_op *op) {
@@ -258,16 +211,12 @@ static const char *pattern_of(onnx_writer *w, const onnx_op *op, bool known, int
   return leat_arena_strndup(w->arena, op->write, (size_t)(bar - op->write));
 }
 
-static bool is_pattern(const char *pattern) {
-  return strchr(pattern, '$') || *pattern == '[';
-}
-
 static void write_row(onnx_writer *w, const onnx_op *op) {
   int count;
   bool known = is_known(w, op), infix = strchr(op->write, '$') != NULL;
   const char *pattern = pattern_of(w, op, known, &count);
-  arguments args = {0};
-  leat_text attributes = {0}, line = {0};
+  leat_row_arguments args = {0};
+  leat_text line = {0};
   bool literals = known;
   if (infix && !known) // beside a tensor a number is one of its dtype
     for (size_t i = 0; i < w->node->n_input; i++) {
@@ -276,19 +225,15 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
     }
   add_inputs(w, op, &args, literals);
   for (size_t i = 0; i < w->node->n_attribute; i++)
-    add_attribute(w, op, w->node->attribute[i], &attributes);
-  if (!op->outputs) leat_text_add(&attributes, ", outputs=%zu", w->node->n_output);
-  if (is_pattern(pattern))
-    fill_pattern(w, pattern, &args, &line);
-  else
-    write_call(pattern, &args, attributes.size ? attributes.data : "", &line);
+    add_attribute(w, op, w->node->attribute[i], &args.named);
+  if (!op->outputs) leat_text_add(&args.named, ", outputs=%zu", w->node->n_output);
+  if (!leat_row_write(pattern, &args, &line)) onnx_problem(w, "it has too few inputs");
   if (op->outputs && w->node->n_output > (size_t)op->outputs)
     onnx_problem(w, "it has %zu outputs, of which %d are supported", w->node->n_output,
                  op->outputs);
   onnx_line(w, "%s = %s%s", onnx_targets(w, count, type_given(w, op), known),
             line.size ? line.data : "0", !op->outputs && count == 1 ? "[0]" : "");
   leat_text_finish(&args.named);
-  leat_text_finish(&attributes);
   leat_text_finish(&line);
 }
 
@@ -305,7 +250,7 @@ static const char *key_of(onnx_writer *w, const char *domain, const char *name,
 }
 
 void onnx_list_functions(onnx_writer *w) {
-  const Onnx__ModelProto *model = w->model->proto;
+  const Onnx__ModelProto *model = w->proto;
   for (size_t i = 0; i < model->n_functions; i++) {
     Onnx__FunctionProto *f = model->functions[i];
     const char *key = key_of(w, f->domain, f->name, f->overload);

@@ -122,7 +122,7 @@ void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph) {
 }
 
 int64_t onnx_version(const onnx_writer *w, const char *domain) {
-  const Onnx__ModelProto *model = w->model->proto;
+  const Onnx__ModelProto *model = w->proto;
   const Onnx__FunctionProto *f = w->call ? w->call->function : NULL;
   Onnx__OperatorSetIdProto *const *sets = f ? f->opset_import : model->opset_import;
   size_t count = f ? f->n_opset_import : model->n_opset_import;
@@ -257,7 +257,7 @@ static const char *output_text(onnx_writer *w, const char *name) {
 // -- The whole ------------------------------------------------------------------------------------
 
 static void add_head(onnx_writer *w, leat_text *out) {
-  const Onnx__ModelProto *p = w->model->proto;
+  const Onnx__ModelProto *p = w->proto;
   const char *slash = strrchr(w->model->path, '/');
   leat_text_add(out, "# Made of %s: ONNX, opset %lld", slash ? slash + 1 : w->model->path,
                 (long long)onnx_version(w, ""));
@@ -279,7 +279,7 @@ void onnx_add_block(onnx_block *block, leat_text *out) {
 }
 
 static void add_inputs(onnx_writer *w, signature *s, leat_bytes_map *inputs) {
-  const onnx_graph *graph = w->model->proto->graph;
+  const onnx_graph *graph = w->proto->graph;
   for (size_t i = 0; i < graph->n_input; i++) {
     const char *name = graph->input[i]->name ? graph->input[i]->name : "";
     add_input(w, s, graph->input[i]);
@@ -294,7 +294,7 @@ typedef struct outcome {
 } outcome;
 
 static void add_outputs(onnx_writer *w, outcome *o, const leat_bytes_map *inputs) {
-  const onnx_graph *graph = w->model->proto->graph;
+  const onnx_graph *graph = w->proto->graph;
   for (size_t i = 0; i < graph->n_output; i++) {
     const char *name = graph->output[i]->name ? graph->output[i]->name : "";
     const char *outside = outer_name(w, name);
@@ -324,7 +324,7 @@ static void add_whole(onnx_writer *w, const signature *s, const outcome *o, leat
 }
 
 static void write_text(onnx_writer *w, leat_text *out) {
-  const onnx_graph *graph = w->model->proto->graph;
+  const onnx_graph *graph = w->proto->graph;
   signature s = {0};
   outcome o = {0};
   leat_bytes_map inputs;
@@ -348,18 +348,20 @@ static void reserve_names(onnx_writer *w) {
   }
 }
 
-leat_status onnx_write_model(leat_model_file *model, const leat_import_options *options,
+leat_status leat_model_write(leat_model_file *model, const leat_import_options *options,
                              char **out) {
   onnx_block block = {.indent = 2};
   onnx_scope scope = {.block = &block};
-  onnx_writer w = {
-      .model = model, .arena = model->arena, .options = options, .scope = &scope, .block = &block};
+  onnx_writer w = {.model = model,
+                   .proto = model->content,
+                   .arena = model->arena,
+                   .options = options,
+                   .scope = &scope,
+                   .block = &block};
   leat_text text = {0};
   leat_bytes_map *maps[] = {&scope.values, &w.taken,   &w.known_dims,
                             &w.keys,       &w.kernels, &w.functions};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
-  model->weights.count = model->problems.count = 0;
-  model->tensors = NULL;
   reserve_names(&w);
   onnx_list_functions(&w);
   onnx_find_kernels(&w);

@@ -42,6 +42,7 @@ typedef struct onnx_call {
 
 typedef struct onnx_writer {
   leat_model_file *model;
+  const Onnx__ModelProto *proto; // its content
   leat_arena *arena;
   const leat_import_options *options;
   onnx_scope *scope;
@@ -95,8 +96,6 @@ void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph);
 int64_t onnx_version(const onnx_writer *w, const char *domain);
 // Ends what a scope or a function began: its lines, behind those that load.
 void onnx_add_block(onnx_block *block, leat_text *out);
-leat_status onnx_write_model(leat_model_file *model, const leat_import_options *options,
-                             char **out);
 
 // -- node.c ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,38 @@
+// A model file that is open: what every importer does the same. model_file.c is linked into each
+// importer's module, with the copy of libleat that the module has: recovery points are set there.
+// It is the module's leat_importer, to which the importer gives leat_model_read and
+// leat_model_write.
+#ifndef LEAT_FRONTEND_IMPORTER_MODEL_FILE_H
+#define LEAT_FRONTEND_IMPORTER_MODEL_FILE_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "frontend/import.h"
+
+// A tensor that the text loads.
+typedef struct leat_weight {
+  const char *name; // that no other one has
+  leat_tensor type; // without data
+  // What reads it, with its data, and of what.
+  leat_status (*read)(leat_model_file *model, const struct leat_weight *weight, leat_tensor *out,
+                      leat_error *error);
+  const void *source;
+} leat_weight;
+
+struct leat_model_file {
+  leat_arena *arena; // which this lies in, too
+  const char *path;
+  const void *content;             // what the importer read
+  leat_vec(leat_weight) weights;   // of the last write
+  leat_named_tensor *tensors;      // the same, sorted; NULL: they are not listed yet
+  leat_vec(const char *) problems; // of the last write
+};
+
+// The importer's own. Reads what lies in memory: fills in `content`.
+LEAT_MUST_USE leat_status leat_model_read(leat_model_file *model, const void *bytes, size_t size,
+                                          leat_error *error);
+// Writes the text, malloc'ed, and fills in weights and problems, of which there are none yet.
+LEAT_MUST_USE leat_status leat_model_write(leat_model_file *model,
+                                           const leat_import_options *options, char **out);
+
+#endif
