@@ -184,20 +184,10 @@ uint64_t leat_data_file_size(const leat_data_file *file) {
   return size;
 }
 
-// Whether a name, of a file beside the one that names it or in folders there, leads nowhere else.
-static bool stays_here(const char *name) {
-  bool inside = *name && *name != '/';
-  for (const char *at = name; inside && at; at = strchr(at, '/')) {
-    at += *at == '/';
-    inside = strncmp(at, "..", 2) != 0 || (at[2] && at[2] != '/');
-  }
-  return inside;
-}
-
 leat_status leat_data_file_add_part(leat_data_file *file, const char *name,
                                     const leat_file_view **out, leat_error *error) {
   const char *slash = strrchr(file->path, '/');
-  if (!*file->path || !stays_here(name))
+  if (!*file->path || !leat_file_stays_beside(name))
     return leat_fail(error, LEAT_INVALID, "it names '%.200s', which is no file beside it", name);
   int folder = slash ? (int)(slash + 1 - file->path) : 0;
   size_t room = (size_t)folder + strlen(name) + 1;

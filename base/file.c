@@ -82,6 +82,15 @@ leat_status leat_file_check_regular(const char *path, leat_error *error) {
                    kind_of(info.st_mode));
 }
 
+bool leat_file_stays_beside(const char *name) {
+  bool inside = *name && *name != '/';
+  for (const char *at = name; inside && at; at = strchr(at, '/')) {
+    at += *at == '/';
+    inside = strncmp(at, "..", 2) != 0 || (at[2] && at[2] != '/');
+  }
+  return inside;
+}
+
 static ssize_t read_some(int fd, char *to, size_t size) {
   ssize_t got;
   do {

@@ -42,6 +42,9 @@ void leat_file_view_close(leat_file_view *view);
 // What a text names is a file, which may be read again, elsewhere too: /dev/stdin is none.
 LEAT_MUST_USE leat_status leat_file_check_regular(const char *path, leat_error *error);
 
+// Whether a name, of a file beside the one that names it or in folders there, leads nowhere else.
+bool leat_file_stays_beside(const char *name);
+
 // Reads a whole file. *out_data is malloc'ed, has a NUL after its *out_size bytes, and
 // is the caller's. A file of more than `limit` bytes is an error.
 LEAT_MUST_USE leat_status leat_file_read(const char *path, size_t limit, char **out_data,

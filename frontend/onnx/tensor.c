@@ -1,6 +1,8 @@
 // The data of a tensor: raw bytes, a list of one of five types, or part of another file.
 #include "frontend/onnx/model.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -189,15 +191,6 @@ static bool external_number(const onnx_tensor *tensor, const char *key, int64_t 
   return !text || (*text && !*end && !errno && *out >= 0);
 }
 
-// A file beside the model or below, as the format demands: no other one is to be read by its name.
-static bool is_below(const char *location) {
-  for (const char *at = location; at; at = strchr(at, '/')) {
-    at += *at == '/' && at > location;
-    if (strncmp(at, "..", 2) == 0 && (at[2] == '/' || !at[2])) return false;
-  }
-  return *location && *location != '/';
-}
-
 typedef struct part {
   const char *file;
   int64_t offset, size;
@@ -210,7 +203,7 @@ static leat_status find_part(leat_arena *arena, const char *path, const onnx_ten
   int64_t count = leat_shape_elements(type->rank, type->shape);
   unsigned bits = onnx_dtype_of(tensor->data_type)->bits;
   int64_t whole = (int64_t)(((uint64_t)count * bits + 7) / 8);
-  if (!location || !is_below(location))
+  if (!location || !leat_file_stays_beside(location)) // as the format demands
     return leat_fail(error, LEAT_INVALID,
                      "tensor `%s`: its data is in '%s', but only files beside the model are read",
                      name, location ? location : "");
