@@ -34,26 +34,9 @@ const char leat_runtime_directories[] = LEAT_RUNTIME_DIRS;
 static char origin[LEAT_PATH_SIZE];
 static int origin_length; // 0 when nobody knows
 
-static void keep_folder_of(const char *path) {
-  const char *slash = strrchr(path, '/');
-  if (*path != '/' || (size_t)(slash - path) >= sizeof origin) return;
-  origin_length = (int)(slash - path);
-  memcpy(origin, path, (size_t)origin_length);
-}
-
-// Of what lies in memory the kernel knows where it came from, whatever the loader was told.
 static void find_origin(void) {
-  enum { LINE_SIZE = LEAT_PATH_SIZE + 128 };
-  char line[LINE_SIZE], *end;
-  const uintptr_t here = (uintptr_t)&find_origin;
-  FILE *maps = fopen("/proc/self/maps", "re");
-  while (maps && !origin_length && fgets(line, sizeof line, maps)) {
-    uintptr_t low = strtoumax(line, &end, 16);
-    uintptr_t high = *end == '-' ? strtoumax(end + 1, NULL, 16) : 0;
-    char *path = strchr(line, '/');
-    if (here >= low && here < high && path) keep_folder_of(path);
-  }
-  if (maps) fclose(maps);
+  if (leat_path_of_code(leat_module_directories, origin))
+    origin_length = (int)(strrchr(origin, '/') - origin);
 }
 
 bool leat_directory_next(const char **rest, char directory[LEAT_PATH_SIZE]) {

@@ -17,7 +17,9 @@ def lacks(way):
 def problem(way, tree, place):
     """What is wrong when it is built and run below `place`, or ''."""
     tool, *options = WAYS[way]
-    env = {**tree.environment(), 'LEAT_MODULE_PATH': '', 'XDG_CACHE_HOME': place}
+    env = {**tree.environment(), 'XDG_CACHE_HOME': place}
+    if way.endswith('shared'):  # where its library lies; a program that has it inside looks below the prefix
+        env['LEAT_MODULE_PATH'] = ''
     folder = f'{place}/{way}'
     shutil.copytree(f'{tree.prefix}/share/doc/leat/examples/embedding', folder)
     made = folder if tool == 'make' else f'{folder}/made'
