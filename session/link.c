@@ -80,7 +80,8 @@ static void add_inputs(const linker *l, const char *pie, leat_command *command) 
   leat_command_add(command, "-o");
   leat_command_add(command, l->linked);
   if (is_shared(l)) {
-    leat_command_add(command, "-shared");
+    // The pool's threads sleep in its code: dlclose leaves it where it is.
+    leat_command_add_words(command, "-shared -Wl,-z,nodelete", " ", "");
     leat_command_add(command, l->object);
     if (l->blis) leat_command_add(command, l->blis);
     leat_command_add_words(command, "-Wl,--whole-archive", " ", "");
