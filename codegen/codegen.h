@@ -35,14 +35,22 @@ typedef struct leat_placed_file {
   uint64_t size, where;
 } leat_placed_file;
 
+// How the right operands of a contraction lie, one matrix after the other, when they are packed:
+// as panels of `width` columns, each [depth, width], the last one filled up with zeros.
+typedef struct leat_panels {
+  int64_t matrices, depth, columns, width;
+} leat_panels;
+
 // The tensors of data files that a graph loads. A session's are where the text says.
 typedef struct leat_file_table {
-  leat_map sizes;               // of files: path, as a node has it → bytes
-  const leat_bytes_map *placed; // of an artifact: leat_load_key → leat_placed_file; NULL: none
+  leat_map sizes; // of files: path, as a node has it → bytes
+  // Of an artifact: where it has what a `load` gives or, with `panels`, has those that are made of
+  // what `node` gives, whose value is the elements of one `load` in another order. They are not
+  // WITHIN: it does not have them. NULL: files stay where they are.
+  leat_status (*place)(void *context, const leat_node *node, const leat_panels *panels,
+                       leat_placed_file *out, leat_error *error);
+  void *context;
 } leat_file_table;
-
-// What tells a `load` from others: its file and the tensor's name, as one string with a NUL.
-const char *leat_load_key(leat_arena *arena, const leat_node *load, size_t *out_size);
 
 typedef struct leat_codegen_options {
   bool blis;

@@ -287,6 +287,52 @@ static leat_dim matrices_of_b(const leat_contraction *c) {
   return one_b ? leat_dim_const(1) : c->batch_dim;
 }
 
+// Only products read what it loads, and this one once, so that an artifact that has it packed
+// seldom needs it as it was, too.
+static bool is_multiplied(const leat_item *load, const leat_item *product) {
+  uint32_t here = 0;
+  for (uint32_t i = 0; i < load->users.count; i++) {
+    const leat_item *user = load->users.items[i]->consumer;
+    if (user->node->info->kind != LEAT_KIND_CONTRACT) return false;
+    here += user == product;
+  }
+  return here == 1;
+}
+
+// The `load` whose elements, in whatever order, b is, when it may be packed; else NULL.
+static leat_item *load_of_b(const leat_contraction *c) {
+  const leat_node *node = c->item->node->inputs[1].node;
+  while (node->info->reads == LEAT_READS_RESHAPED || node->info->reads == LEAT_READS_PERMUTED)
+    node = node->inputs[0].node;
+  if (node->op != LEAT_OP_load) return NULL;
+  leat_item *load = leat_item_of(c->w->table, (leat_value){(leat_node *)node, 0});
+  return is_multiplied(load, c->item) ? load : NULL;
+}
+
+static void read_no_more(leat_item *item, const leat_item *producer) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < item->reads.count; i++)
+    if (item->reads.items[i]->producer != producer)
+      item->reads.items[kept++] = item->reads.items[i];
+  item->reads.count = kept;
+}
+
+// Where an artifact has the panels of b, as a value of `type`; NULL: they are made while running.
+static leat_storage *packed_before(leat_contraction *c, const leat_type *type) {
+  leat_codegen_state *cg = c->w->table->cg;
+  const leat_file_table *files = cg->options->files;
+  const leat_node *b = c->item->node->inputs[1].node;
+  leat_item *load = files && files->place ? load_of_b(c) : NULL;
+  leat_dim matrices = matrices_of_b(c);
+  if (!load || !leat_type_is_static(&b->outputs[0]) || !leat_dim_is_const(matrices)) return NULL;
+  leat_panels panels = {matrices.value, c->depth_dim.value, c->column_dim.value, c->width};
+  leat_placed_file *placed = leat_new(cg->arena, leat_placed_file);
+  leat_status status = files->place(files->context, b, &panels, placed, cg->error);
+  if (status || placed->kind != LEAT_FILE_WITHIN) return NULL;
+  read_no_more(c->item, load);
+  return leat_storage_packed(cg, placed, type);
+}
+
 void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   leat_lower w = {.table = table, .unit = unit};
   leat_contraction c = leat_contraction_of(&w);
@@ -297,7 +343,8 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   leat_dim dims[] = {matrices_of_b(&c), leat_contraction_panels(&c), c.depth_dim,
                      leat_dim_const(c.width)};
   leat_type type = {.dtype = b->dtype, .rank = 1, .dims = {leat_lower_product(&w, dims, 4)}};
-  unit->scratch = leat_storage_arena(table, &type);
+  unit->scratch = packed_before(&c, &type);
+  if (!unit->scratch) unit->scratch = leat_storage_arena(table, &type);
 }
 
 // A tile is LEAT_DEPTH_BLOCK rows of a panel.
@@ -342,7 +389,7 @@ static void pack(leat_table *table, leat_unit *unit) {
 // -- The kernel -----------------------------------------------------------------------------------
 
 void leat_lower_contract(leat_table *table, leat_unit *unit) {
-  if (unit->scratch) pack(table, unit);
+  if (unit->scratch && unit->scratch->kind == LEAT_BUFFER_ARENA) pack(table, unit);
   leat_lower *w = leat_lower_begin(table, unit);
   leat_contraction c = leat_contraction_of(w);
   begin_kernel(&c);

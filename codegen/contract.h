@@ -14,7 +14,7 @@ enum {
 typedef struct leat_contraction {
   leat_lower *w;
   k_builder *b;
-  const leat_item *item;
+  leat_item *item;
   const k_buffer *a_buffer, *b_buffer; // a_buffer is NULL when a is computed: then `gathered`
                                        // has its elements from row first_row and first_k on
   const k_buffer *gathered;

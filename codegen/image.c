@@ -70,7 +70,9 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   case LEAT_BUFFER_CONSTANT:
     return leat_image_writer_tensor(&image->out, leat_node_attr(storage->node, "value")->tensor);
   case LEAT_BUFFER_FILE:
-    return leat_image_writer_file(&image->out, storage->node, cg->options->files);
+    if (storage->placed)
+      return leat_image_writer_placed(&image->out, storage->placed, &storage->type);
+    return leat_image_writer_file(&image->out, storage->node, cg->options->files, cg->error);
   case LEAT_BUFFER_GROWN: return storage->grown;
   case LEAT_BUFFER_RUN_COUNT: break;
   }

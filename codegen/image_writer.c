@@ -264,41 +264,26 @@ leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_typ
   return result;
 }
 
-const char *leat_load_key(leat_arena *arena, const leat_node *load, size_t *out_size) {
-  const char *path = leat_node_attr(load, "file")->string;
-  const char *name = leat_node_attr(load, "name")->string;
-  size_t length = strlen(path) + 1, size = strlen(name);
-  char *key = leat_arena_alloc(arena, length + size + 1);
-  memcpy(key, path, length);
-  memcpy(key + length, name, size + 1);
-  *out_size = length + size;
-  return key;
-}
-
-static leat_placed_file place_of(leat_image_writer *writer, const leat_node *load,
-                                 const leat_file_table *files) {
-  size_t size;
-  const char *key = leat_load_key(writer->arena, load, &size);
-  const leat_placed_file *placed =
-      files->placed ? leat_bytes_map_get(files->placed, key, size) : NULL;
-  if (placed) return *placed;
-  const char *path = leat_node_attr(load, "file")->string;
-  return (leat_placed_file){.file = path,
-                            .name = leat_node_attr(load, "name")->string,
-                            .size = (uintptr_t)leat_map_get(&files->sizes, path)};
+uint32_t leat_image_writer_placed(leat_image_writer *writer, const leat_placed_file *place,
+                                  const leat_type *type) {
+  leat_image_file file = {.kind = place->kind,
+                          .file = leat_image_writer_text(writer, place->file),
+                          .name = leat_image_writer_text(writer, place->name),
+                          .size = place->size,
+                          .where = place->where};
+  file.type = leat_image_writer_type(writer, type);
+  LEAT_IMAGE_ADD(writer, files, file);
+  return writer->files.count - 1;
 }
 
 uint32_t leat_image_writer_file(leat_image_writer *writer, const leat_node *load,
-                                const leat_file_table *files) {
-  leat_placed_file place = place_of(writer, load, files);
-  leat_image_file file = {.kind = place.kind,
-                          .file = leat_image_writer_text(writer, place.file),
-                          .name = leat_image_writer_text(writer, place.name),
-                          .size = place.size,
-                          .where = place.where};
-  file.type = leat_image_writer_type(writer, &load->outputs[0]);
-  LEAT_IMAGE_ADD(writer, files, file);
-  return writer->files.count - 1;
+                                const leat_file_table *files, leat_error *error) {
+  const char *path = leat_node_attr(load, "file")->string;
+  leat_placed_file place = {.file = path,
+                            .name = leat_node_attr(load, "name")->string,
+                            .size = (uintptr_t)leat_map_get(&files->sizes, path)};
+  if (files->place && files->place(files->context, load, NULL, &place, error)) return 0;
+  return leat_image_writer_placed(writer, &place, &load->outputs[0]);
 }
 
 // -- Ports ----------------------------------------------------------------------------------------

@@ -48,9 +48,12 @@ uint32_t leat_image_writer_region(leat_image_writer *writer, uint32_t predicate)
 void leat_image_writer_carried(leat_image_writer *writer, uint32_t region, const uint32_t *buffers,
                                uint32_t count);
 leat_image_type leat_image_writer_type(leat_image_writer *writer, const leat_type *type);
-// The file that a `load` names, or where an artifact has the tensor; its number.
+// The file that a `load` names, or where an artifact has the tensor; its number. A failure is left
+// in the error.
 uint32_t leat_image_writer_file(leat_image_writer *writer, const leat_node *load,
-                                const leat_file_table *files);
+                                const leat_file_table *files, leat_error *error);
+uint32_t leat_image_writer_placed(leat_image_writer *writer, const leat_placed_file *place,
+                                  const leat_type *type);
 // The records of the feeds and fetches of a step, in the order of its request; the buffers of the
 // fetches are missing. A port's number is its node's place among them.
 void leat_image_writer_ports(leat_image_writer *writer, const leat_graph *graph);

@@ -47,3 +47,10 @@ leat_storage *leat_storage_leaf(leat_codegen_state *cg, leat_node *node) {
   leat_map_set(&cg->leaves, node, storage);
   return storage;
 }
+
+leat_storage *leat_storage_packed(leat_codegen_state *cg, const leat_placed_file *placed,
+                                  const leat_type *type) {
+  leat_storage *storage = new_storage(cg, LEAT_BUFFER_FILE, type);
+  storage->placed = placed;
+  return storage;
+}

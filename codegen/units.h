@@ -68,7 +68,8 @@ typedef struct leat_arena_place {
 struct leat_storage {
   leat_buffer_kind kind;
   leat_type type;
-  uint32_t readers; // units that are to read it yet, while `schedule` runs
+  uint32_t readers;               // units that are to read it yet, while `schedule` runs
+  const leat_placed_file *placed; // of a FILE that an artifact has packed; else NULL
   union {
     leat_arena_place place;  // ARENA
     const leat_state *state; // VARIABLE
@@ -250,6 +251,9 @@ leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *st
 bool leat_storage_owns_strings(const leat_storage *storage);
 leat_storage *leat_storage_leaf(leat_codegen_state *cg,
                                 leat_node *node); // const, load, feed, run_count
+// What an artifact has packed, as a value of this type.
+leat_storage *leat_storage_packed(leat_codegen_state *cg, const leat_placed_file *placed,
+                                  const leat_type *type);
 
 // -- units.c: units and their order ---------------------------------------------------------------
 void leat_units_make(leat_table *table);

@@ -128,9 +128,8 @@ static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   LEAT_TRY(leat_driver_run(&step->driver, NULL));
   if (step->driver.stopped) return LEAT_OK;
   LEAT_TRY(only_part(a, step));
-  LEAT_TRY(leat_weights_place(&a->weights, step->part, &a->session->error));
   count_entries(a, step);
-  step->driver.placed = &a->weights.placed;
+  if (a->weights.kind != LEAT_WEIGHTS_LOAD) step->driver.weights = &a->weights;
   step->driver.entry = step->name;
   step->driver.about = step->about;
   step->driver.levels = name_levels(a);

@@ -2,6 +2,8 @@
 // comment line, so that what `leat` prints it reads back.
 #include "session/driver.h"
 
+#include "session/weights.h"
+
 #include "ir/print.h"
 #include "ir/verify.h"
 
@@ -284,7 +286,8 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_session *session = driver->session;
   LEAT_TRY(leat_session_check(session));
   stage_dump dump = {session, part->device};
-  leat_file_table files = {.placed = driver->placed};
+  leat_file_table files = {.place = driver->weights ? leat_weights_place : NULL,
+                           .context = driver->weights};
   LEAT_TRY(leat_file_sizes(part, driver->context.arena, &files.sizes, &session->error));
   leat_codegen_options options = {.blis = session->options.blis,
                                   .entry = driver->entry,

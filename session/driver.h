@@ -18,7 +18,7 @@ typedef struct leat_driver {
   const leat_counted_entry *entries;  // likewise
   uint32_t entry_count;
   leat_frozen_list frozen;      // likewise
-  const leat_bytes_map *placed; // likewise: leat_file_table
+  struct leat_weights *weights; // likewise; NULL: files stay where they are
 } leat_driver;
 
 // What is made lives in `arena`. Symbolic, unless the caller sets the context's dim_values.

@@ -2,6 +2,8 @@
 
 #include "base/checksum.h"
 #include "base/tensor.h"
+#include "base/text.h"
+#include "ops/ops.h"
 #include "runtime/runtime.h"
 
 #include <inttypes.h>
@@ -110,37 +112,105 @@ static const char *name_beside(const leat_weights *w, const char *path, const ch
   return unique;
 }
 
-static leat_status place(leat_weights *w, const leat_node *load, leat_error *error) {
-  size_t size;
+// What tells a value from others: the tensor, and in which order its elements are.
+static leat_bytes key_of(leat_weights *w, const leat_node *node, const leat_panels *panels) {
+  leat_text text = {0};
+  for (; node->op != LEAT_OP_load; node = node->inputs[0].node) {
+    const leat_type *type = &node->outputs[0];
+    leat_text_add(&text, "%s", leat_op_name(node->op));
+    for (int k = 0; k < type->rank; k++) leat_text_add(&text, " %" PRId64, type->dims[k].value);
+    for (int k = 0; node->info->reads == LEAT_READS_PERMUTED && k < type->rank; k++)
+      leat_text_add(&text, " %" PRId64, leat_node_attr(node, "perm")->ints[k]);
+  }
+  if (panels) leat_text_add(&text, " in panels of %" PRId64, panels->width);
+  const char *file = leat_node_attr(node, "file")->string;
+  const char *name = leat_node_attr(node, "name")->string;
+  leat_text_add(&text, ":%zu:%s:%s", strlen(file), file, name);
+  leat_bytes key = {leat_arena_strndup(w->arena, text.data, text.size), text.size};
+  leat_text_finish(&text);
+  return key;
+}
+
+static leat_status place(leat_weights *w, const leat_node *load, leat_placed_file *out,
+                         leat_error *error) {
   const leat_tensor *tensor;
-  const char *key = leat_load_key(w->arena, load, &size);
-  if (leat_bytes_map_get(&w->placed, key, size)) return LEAT_OK;
   LEAT_TRY(read_tensor(w, load, &tensor, error));
-  leat_placed_file *placed = leat_new(w->arena, leat_placed_file);
-  leat_bytes_map_set(&w->placed, key, size, placed);
   if (w->kind == LEAT_WEIGHTS_EMBED) {
-    *placed = (leat_placed_file){LEAT_FILE_WITHIN, "", "", 0, w->size};
+    *out = (leat_placed_file){LEAT_FILE_WITHIN, "", "", 0, w->size};
     add_piece(w, tensor->data, (uint64_t)leat_tensor_bytes(tensor));
     return LEAT_OK;
   }
   const char *path = leat_node_attr(load, "file")->string, *slash = strrchr(w->file, '/');
   const char *name = name_beside(w, path, leat_node_attr(load, "name")->string);
   leat_vec_push(w->arena, &w->tensors, (leat_named_tensor){name, *tensor});
-  *placed = (leat_placed_file){LEAT_FILE_BESIDE, slash ? slash + 1 : w->file, name, 0, 0};
+  *out = (leat_placed_file){LEAT_FILE_BESIDE, slash ? slash + 1 : w->file, name, 0, 0};
   return LEAT_OK;
 }
 
-static void place_all(void *context, leat_graph *graph) {
-  taking *t = context;
-  for (uint32_t i = 0; i < graph->nodes.count && !t->status; i++)
-    if (graph->nodes.items[i]->op == LEAT_OP_load)
-      t->status = place(t->weights, graph->nodes.items[i], t->error);
+// -- Panels ---------------------------------------------------------------------------------------
+
+static leat_status value_of(leat_weights *w, leat_arena *arena, const leat_node *node,
+                            leat_tensor *out, leat_error *error) {
+  if (node->op == LEAT_OP_load) {
+    const leat_tensor *tensor;
+    LEAT_TRY(read_tensor(w, node, &tensor, error));
+    *out = *tensor;
+    return LEAT_OK;
+  }
+  leat_tensor input;
+  LEAT_TRY(value_of(w, arena, node->inputs[0].node, &input, error));
+  leat_ref_context context = {.node = node, .inputs = &input, .error = error};
+  LEAT_TRY(leat_ref_evaluate(arena, &context));
+  *out = context.outputs[0];
+  return LEAT_OK;
 }
 
-leat_status leat_weights_place(leat_weights *w, leat_graph *graph, leat_error *error) {
-  taking t = {w, error, LEAT_OK};
-  if (w->kind != LEAT_WEIGHTS_LOAD) leat_graph_visit(graph, place_all, &t);
-  return t.status;
+static void pack(const leat_panels *p, const char *from, size_t size, char *out) {
+  for (int64_t m = 0; m < p->matrices; m++)
+    for (int64_t first = 0; first < p->columns; first += p->width)
+      for (int64_t k = 0; k < p->depth; k++, out += (size_t)p->width * size) {
+        int64_t rest = p->columns - first, count = rest < p->width ? rest : p->width;
+        memcpy(out, from + (size_t)((m * p->depth + k) * p->columns + first) * size,
+               (size_t)count * size);
+      }
+}
+
+static leat_status place_panels(leat_weights *w, const leat_node *node, const leat_panels *panels,
+                                leat_placed_file *out, leat_error *error) {
+  enum { MOST_PACKED = 1 << 27 };
+  size_t size = leat_dtype_size(node->outputs[0].dtype);
+  int64_t columns = (panels->columns + panels->width - 1) / panels->width * panels->width;
+  uint64_t bytes = (uint64_t)(panels->matrices * panels->depth * columns) * size;
+  if (w->kind != LEAT_WEIGHTS_EMBED || bytes > MOST_PACKED - w->packed) return LEAT_OK;
+  leat_tensor value;
+  leat_arena *scratch = leat_arena_create();
+  leat_status status = value_of(w, scratch, node, &value, error);
+  char *packed = status ? NULL : leat_arena_alloc(w->arena, bytes);
+  if (packed) {
+    memset(packed, 0, bytes);
+    pack(panels, value.data, size, packed);
+    leat_file_drop(value.data, (size_t)leat_tensor_bytes(&value));
+  }
+  leat_arena_destroy(scratch);
+  LEAT_TRY(status);
+  *out = (leat_placed_file){LEAT_FILE_WITHIN, "", "", 0, w->size};
+  add_piece(w, packed, bytes);
+  w->packed += bytes;
+  return LEAT_OK;
+}
+
+leat_status leat_weights_place(void *weights, const leat_node *node, const leat_panels *panels,
+                               leat_placed_file *out, leat_error *error) {
+  leat_weights *w = weights;
+  leat_bytes key = key_of(w, node, panels);
+  const leat_placed_file *placed = leat_bytes_map_get(&w->placed, key.data, key.size);
+  if (!placed) {
+    LEAT_TRY(panels ? place_panels(w, node, panels, out, error) : place(w, node, out, error));
+    placed = leat_arena_memdup(w->arena, out, sizeof *out);
+    leat_bytes_map_set(&w->placed, key.data, key.size, (void *)placed);
+  }
+  *out = *placed;
+  return LEAT_OK;
 }
 
 // -- The file beside ------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ static leat_status add_buffers(compiler *c, const leat_node *node) {
   } else if (node->op == LEAT_OP_feed) {
     add_buffer(c, LEAT_BUFFER_FEED, leat_image_writer_port(&c->image, node), &node->outputs[0]);
   } else if (node->op == LEAT_OP_load) {
-    add_buffer(c, LEAT_BUFFER_FILE, leat_image_writer_file(&c->image, node, c->files),
+    add_buffer(c, LEAT_BUFFER_FILE, leat_image_writer_file(&c->image, node, c->files, c->error),
                &node->outputs[0]);
   } else if (node->op == LEAT_OP_run_count) {
     add_buffer(c, LEAT_BUFFER_RUN_COUNT, 0, &node->outputs[0]);
