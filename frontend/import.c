@@ -3,6 +3,7 @@
 #include "frontend/import.h"
 
 #include "base/module.h"
+#include "base/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,32 @@ const char *leat_import_base(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+// -- Model files as texts -------------------------------------------------------------------------
+
+static leat_status tell_problems(const leat_imported *imported, const char *path, leat_diag *diag) {
+  enum { MOST = 1000 };
+  const char *problem;
+  uint32_t i = 0;
+  if (imported->importer->problem(imported->model, 0)) leat_diag_keep(diag, MOST);
+  for (; (problem = imported->importer->problem(imported->model, i)); i++)
+    leat_error_at(diag, (leat_span){0}, "%s: %s", path, problem);
+  return i ? LEAT_UNSUPPORTED : LEAT_OK;
+}
+
+leat_status leat_import_text(const char *path, leat_bytes file, const leat_import_options *options,
+                             leat_diag *diag, char **out, leat_error *error) {
+  leat_imported imported;
+  const char *format = leat_import_format(path, file.data, file.size);
+  *out = NULL;
+  if (!format) return LEAT_OK;
+  leat_status status = leat_import_open(&imported, format, path, file.data, file.size, error);
+  if (!status) status = imported.importer->write(imported.model, options, out, error);
+  if (!status) LEAT_RECOVER(status, tell_problems(&imported, path, diag));
+  leat_import_close(&imported);
+  return status == LEAT_MEMORY ? leat_fail(error, status, "%s: no memory to read it", path)
+                               : status;
+}
+
 // -- Model files as data files --------------------------------------------------------------------
 
 static bool recognises(const char *path, const unsigned char *bytes, size_t size) {
@@ -109,7 +136,7 @@ static bool recognises(const char *path, const unsigned char *bytes, size_t size
 static leat_status open_tensors(leat_data_file *file, bool verified, leat_error *error) {
   (void)verified;
   const char *format = leat_import_format(file->path, file->view.data, file->view.size);
-  const leat_import_options options = {.data = leat_import_base(file->path)};
+  const leat_import_options options = {.data = leat_import_base(file->path), .lists_all = true};
   leat_imported *imported = calloc(1, sizeof *imported);
   char *text;
   file->content = imported;

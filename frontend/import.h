@@ -8,12 +8,15 @@
 #define LEAT_FRONTEND_IMPORT_H
 
 #include "base/data_file.h"
+#include "base/diag.h"
 
 typedef struct leat_model_file leat_model_file;
 
 typedef struct leat_import_options {
   const char *data; // what `load` shall name: "model.onnx", or the file that tensors are written to
   bool trainable;   // weights are variables, which begin with what is loaded
+  bool is_used;     // by a text, which calls functions: there are no entries
+  bool lists_all;   // tensors() has those too that would be loaded if they were variables
   bool says_nodes;  // behind each line stands the node that it is: `  # node `X` (Conv)`
 } leat_import_options;
 
@@ -48,6 +51,12 @@ typedef struct leat_imported {
 LEAT_MUST_USE leat_status leat_import_open(leat_imported *out, const char *format, const char *path,
                                            const void *bytes, size_t size, leat_error *error);
 void leat_import_close(leat_imported *imported); // zeroed is fine
+
+// The text that a model file becomes, malloc'ed; NULL: the file is none. All that stands in its way
+// is told as errors, so that nobody mends a model bit by bit; LEAT_UNSUPPORTED then.
+LEAT_MUST_USE leat_status leat_import_text(const char *path, leat_bytes file,
+                                           const leat_import_options *options, leat_diag *diag,
+                                           char **out, leat_error *error);
 
 // Their tensors as those of data files, for leat_data_extend.
 extern const leat_data_format leat_import_data;

@@ -366,30 +366,6 @@ leat_status leat_session_extend(leat_session *session, const char *text, size_t 
 
 // -- Files ----------------------------------------------------------------------------------------
 
-// All that stands in its way, so that nobody mends a model bit by bit.
-static leat_status tell_problems(leat_session *session, const char *path,
-                                 const leat_imported *imported) {
-  enum { MOST = 1000 };
-  const char *problem;
-  leat_diag_keep(session->diag, MOST);
-  for (uint32_t i = 0; (problem = imported->importer->problem(imported->model, i)); i++)
-    leat_error_at(session->diag, (leat_span){0}, "%s: %s", path, problem);
-  return leat_diag_errors(session->diag) ? LEAT_UNSUPPORTED : LEAT_OK;
-}
-
-// The text that a model file becomes, malloc'ed.
-static leat_status import(leat_session *session, const char *format, const char *path,
-                          const leat_file_view *view, char **out) {
-  leat_imported imported;
-  leat_import_options options = {.data = leat_import_base(path), .says_nodes = true};
-  leat_error *error = &session->error;
-  leat_status status = leat_import_open(&imported, format, path, view->data, view->size, error);
-  if (!status) status = imported.importer->write(imported.model, &options, out, error);
-  if (!status) LEAT_RECOVER(status, tell_problems(session, path, &imported));
-  leat_import_close(&imported);
-  return status;
-}
-
 // Of each error in the text of a model file, which node it is of: the line's end may not be shown.
 static leat_status tell_nodes(leat_session *session, const char *text) {
   for (uint32_t i = 0; i < session->problems.count; i++) {
@@ -410,16 +386,16 @@ static leat_status tell_nodes(leat_session *session, const char *text) {
 
 static leat_status extend_bytes(leat_session *session, const char *path,
                                 const leat_file_view *view) {
-  char *text = NULL;
-  const char *format = leat_import_format(path, view->data, view->size);
-  leat_status status = LEAT_OK;
-  if (format) status = import(session, format, path, view, &text);
-  const char *data = format ? text : (const char *)view->data;
-  size_t size = format ? (text ? strlen(text) : 0) : view->size;
+  char *text;
+  const leat_import_options options = {.data = leat_import_base(path), .says_nodes = true};
+  leat_status status = leat_import_text(path, (leat_bytes){view->data, view->size}, &options,
+                                        session->diag, &text, &session->error);
+  const char *data = text ? text : (const char *)view->data;
+  size_t size = text ? strlen(text) : view->size;
   if (!status && size > LEAT_LARGEST_SOURCE)
     status = leat_fail(&session->error, LEAT_INVALID, "'%s' has more than %d bytes", path,
                        LEAT_LARGEST_SOURCE);
-  bool was_mute = leat_diag_mute(session->diag, format != NULL); // nobody wrote it so
+  bool was_mute = leat_diag_mute(session->diag, text != NULL); // nobody wrote it so
   status = status ? leat_session_end(session, status) : extend(session, data, size, path, false);
   leat_diag_mute(session->diag, was_mute);
   leat_status told = LEAT_OK;

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
+#include "frontend/import.h"
 #include "frontend/syntax/parser.h"
 
 #include <errno.h>
@@ -189,26 +190,68 @@ static const char *find_module(evaluator *e, const char *from, const char *file)
   return first;
 }
 
-static char module_open, module_done; // what e->modules says of a file
+// What e->modules says of a file.
+static char module_open, module_done, module_trainable;
 
-static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *path) {
-  char *text = NULL;
-  size_t size = 0;
-  leat_error error = {0};
-  if (!ev_spend(e, 1, stmt->file->span)) return;
-  if (leat_file_check_regular(path, &error) ||
-      leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, &error)) {
-    ev_fail(e, stmt->file->span, "%s", error.message);
-    return;
-  }
+// What is used has the names of all, and the graph is called as it was.
+static void evaluate_used(evaluator *e, const char *path, const char *text, size_t size,
+                          bool mute) {
   const char *graph_name = e->graph->name;
   ev_scope *scope = e->frame->scope;
+  bool was_mute = leat_diag_mute(e->diag, mute);
   e->frame->scope = e->globals;
-  leat_cleanup cleanup;
-  leat_cleanup_hold(&cleanup, free, text);
   evaluate_file(e, path, path, text, size, true);
   e->frame->scope = scope;
   e->graph->name = graph_name;
+  leat_diag_mute(e->diag, was_mute);
+}
+
+// A text, or a model file of another system as one, which nobody wrote so that it could warn.
+static void evaluate_view(evaluator *e, const leat_stmt *stmt, const char *path,
+                          const leat_file_view *view, bool trainable) {
+  char *text;
+  leat_error error = {0};
+  const leat_import_options options = {
+      .data = leat_import_base(path), .trainable = trainable, .is_used = true, .says_nodes = true};
+  leat_status status = leat_import_text(path, (leat_bytes){view->data, view->size}, &options,
+                                        e->diag, &text, &error);
+  const char *data = text ? text : (const char *)view->data;
+  size_t size = text ? strlen(text) : view->size;
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, free, text);
+  if (status == LEAT_UNSUPPORTED && !*error.message)
+    ev_fail(e, stmt->file->span,
+            "'%s' cannot be used: what of it cannot be compiled is listed above", path);
+  else if (status)
+    ev_fail(e, stmt->file->span, "%s", error.message);
+  else if (!text && stmt->options.count)
+    ev_fail(e, stmt->options.items[0].span,
+            "'%s' is a text, which says itself what its variables are: of model files of other "
+            "systems alone weights are made variables",
+            path);
+  else if (size > LEAT_LARGEST_SOURCE)
+    ev_fail(e, stmt->file->span, "'%s' has more than %d bytes", path, LEAT_LARGEST_SOURCE);
+  else
+    evaluate_used(e, path, data, size, text != NULL);
+  leat_cleanup_run(&cleanup);
+}
+
+static void close_view(void *view) {
+  leat_file_view_close(view);
+}
+
+static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *path, bool trainable) {
+  leat_file_view view = {0};
+  leat_error error = {0};
+  if (!ev_spend(e, 1, stmt->file->span)) return;
+  if (leat_file_check_regular(path, &error) || leat_file_view_open(&view, path, &error)) {
+    ev_fail(e, stmt->file->span, "%s", error.message);
+    return;
+  }
+  leat_cleanup cleanup;
+  leat_cleanup_hold(&cleanup, close_view, &view);
+  evaluate_view(e, stmt, path, &view, trainable);
+  if (trainable && !ev_failed(e)) ev_set(e, &e->modules, path, &module_trainable);
   leat_cleanup_run(&cleanup);
 }
 
@@ -220,18 +263,38 @@ static const char *cycle_of(evaluator *e, const char *path) {
   return leat_arena_printf(e->arena, "%s, %s", path, chain);
 }
 
+// Whether weights of a model file are variables.
+static bool use_options(evaluator *e, const leat_stmt *stmt, bool *trainable) {
+  *trainable = false;
+  for (uint32_t i = 0; i < stmt->options.count; i++) {
+    const leat_argument *option = &stmt->options.items[i];
+    ev value = ev_expr(e, option->value, NULL);
+    if (value.kind == EV_ERROR) return false;
+    if (strcmp(option->key, "trainable") || value.kind != EV_BOOL) {
+      ev_fail(e, option->span, "the option of `use` is trainable=true|false; here `%s` is %s",
+              option->key, ev_kind_name(value));
+      return false;
+    }
+    *trainable = value.i;
+  }
+  return true;
+}
+
 void ev_use(evaluator *e, const leat_stmt *stmt) {
   const char *file;
-  if (!ev_string(e, stmt->file, &file)) return;
+  bool trainable;
+  if (!ev_string(e, stmt->file, &file) || !use_options(e, stmt, &trainable)) return;
   const char *path = find_module(e, leat_diag_source_name(e->diag, stmt->span.source), file);
   const char *state = leat_map_get(&e->modules, path);
-  if (state == &module_done) return;
   if (state == &module_open)
     ev_fail(e, stmt->span, "a text cannot use itself: each of %s uses the next", cycle_of(e, path));
-  else if (e->modules.count >= MAX_MODULES)
+  else if (state && (state == &module_trainable) != trainable)
+    ev_fail(e, stmt->span, "'%s' is used already, with trainable=%s", path,
+            trainable ? "false" : "true");
+  else if (!state && e->modules.count >= MAX_MODULES)
     ev_fail(e, stmt->span, "more than %d modules", MAX_MODULES);
-  else
-    evaluate_module(e, stmt, path);
+  else if (!state)
+    evaluate_module(e, stmt, path, trainable);
 }
 
 // -- Texts --------------------------------------------------------------------------------------

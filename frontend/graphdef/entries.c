@@ -117,7 +117,7 @@ static void put_back(tf_writer *w, const bool *flags, size_t head) {
 
 // What cannot be said is an error of the entry, which others do without.
 static void write_refused(tf_writer *w, const char *name, leat_text *out) {
-  leat_text_add(out, "\nentry %s() {\n", name);
+  leat_text_add(out, w->options->is_used ? "\nfn %s(...) {\n" : "\nentry %s() {\n", name);
   for (uint32_t i = 0; i < w->refused.count; i++)
     leat_text_add(out, "  static_assert(false, %s)\n",
                   tf_quote(w, w->refused.items[i], strlen(w->refused.items[i])));
@@ -147,8 +147,9 @@ static bool make_entry(tf_writer *w, const entry *e, leat_text *out) {
     put_back(w, flags, head_size);
     return false;
   }
-  leat_text_add(out, "\nentry %s(%s)%s%s {\n%s}\n", tf_written(w, e->name), head,
-                e->training ? " training" : "", tail, body);
+  bool used = w->options->is_used;
+  leat_text_add(out, "\n%s %s(%s)%s%s {\n%s}\n", used ? "fn" : "entry", tf_written(w, e->name),
+                head, e->training && !used ? " training" : "", tail, body);
   return true;
 }
 

@@ -111,9 +111,9 @@ static leat_status read_kernel(leat_model_file *model, const leat_weight *weight
   return onnx_window_first(model->arena, out, error);
 }
 
-// What can be trained; a body of a loop has no state of its own.
-static bool is_variable(const onnx_writer *w, const onnx_block *block, const leat_tensor *type) {
-  return w->options->trainable && block->indent == 2 && !block->is_body &&
+// What can be trained, and is a variable then; a body of a loop has no state of its own.
+static bool may_be_variable(const onnx_block *block, const leat_tensor *type) {
+  return block->indent == 2 && !block->is_body &&
          leat_dtype_kind_of(type->dtype) == LEAT_KIND_FLOAT;
 }
 
@@ -126,26 +126,26 @@ static void add_type(leat_text *out, const leat_tensor *type) {
 }
 
 // The line that loads it, above all others of its function.
-static const char *load(onnx_writer *w, onnx_block *block, const onnx_tensor *tensor,
-                        const char *name, const leat_tensor *type, bool window_first) {
-  const char *id = onnx_identifier(w, name), *key = key_of(w, name);
-  leat_weight weight = {key, *type, window_first ? read_kernel : read_weight, tensor};
+static const char *load(onnx_writer *w, onnx_block *block, const leat_weight *weight,
+                        const char *name) {
+  const char *id = onnx_identifier(w, name), *data = w->options->data;
   leat_text *out = &block->weights;
-  leat_vec_push(w->arena, &w->model->weights, weight);
-  if (is_variable(w, block, type)) {
+  if (w->options->trainable && may_be_variable(block, &weight->type)) {
     leat_text_add(out, "  var %s: ", id);
-    add_type(out, type);
+    add_type(out, &weight->type);
     leat_text_add_string(out, " = load(");
   } else {
     leat_text_add(out, "  %s = load(", id);
   }
-  leat_text_add_quoted(out, w->options->data, strlen(w->options->data));
+  leat_text_add_quoted(out, data, strlen(data));
   leat_text_add_string(out, ", ");
-  leat_text_add_quoted(out, key, strlen(key));
+  leat_text_add_quoted(out, weight->name, strlen(weight->name));
   leat_text_add_string(out, ")\n");
   return id;
 }
 
+// A small one that may be a variable has a name of its own in the file in any case, so that each
+// text finds what it loads.
 onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *tensor,
                          const char *name, bool window_first) {
   leat_error error = {0};
@@ -156,11 +156,15 @@ onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *t
     onnx_problem(w, "%s", error.message);
     return (onnx_value){.text = "0"};
   }
-  bool variable = is_variable(w, block, &type) && type.rank > 0 && tensor->name;
-  if (!variable && onnx_literal(w, tensor, name, &value)) return value;
+  bool variable = may_be_variable(block, &type) && type.rank > 0 && tensor->name;
+  bool literal = !(variable && w->options->trainable) && onnx_literal(w, tensor, name, &value);
+  if (literal && !variable) return value;
   window_first = window_first && type.rank > 2 && type.dtype != LEAT_str;
   if (window_first) onnx_window_first(w->arena, &type, NULL);
-  return (onnx_value){.text = load(w, block, tensor, name, &type, window_first),
+  leat_weight weight = {key_of(w, name), type, window_first ? read_kernel : read_weight, tensor};
+  if (!literal || w->options->lists_all) leat_vec_push(w->arena, &w->model->weights, weight);
+  if (literal) return value;
+  return (onnx_value){.text = load(w, block, &weight, name),
                       .data_type = tensor->data_type,
                       .window_first = window_first};
 }

@@ -312,11 +312,12 @@ static const char *or_nothing(const leat_text *text) {
 static void add_whole(onnx_writer *w, const signature *s, const outcome *o, leat_text *out) {
   const char *function = onnx_identifier(w, "model");
   add_head(w, out);
-  if (w->dims.size) leat_text_add(out, "\n%s", w->dims.data);
+  if (w->dims.size && !w->options->is_used) leat_text_add(out, "\n%s", w->dims.data);
   leat_text_add_string(out, or_nothing(&w->bodies));
   leat_text_add(out, "\nfn %s(%s) {\n", function, or_nothing(&s->inside));
   onnx_add_block(w->block, out);
   leat_text_add(out, "  return %s\n}\n", or_nothing(&o->returned));
+  if (w->options->is_used) return;
   leat_text_add(out, "\nentry main(%s) -> (%s) {\n", or_nothing(&s->outside),
                 or_nothing(&o->results));
   leat_text_add(out, "  %s = %s(%s)%s\n}\n", o->targets.data ? o->targets.data : "_", function,

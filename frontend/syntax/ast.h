@@ -179,7 +179,7 @@ typedef struct leat_bindings {
 typedef enum leat_stmt_kind {
   // Definitions. They stand at top level, or in an `on`, `for` or `if` there.
   LEAT_STMT_GRAPH,    // graph digits(seed: int = 1) device="…"
-  LEAT_STMT_USE,      // use "readers.leat"
+  LEAT_STMT_USE,      // use "readers.leat" · use "net.onnx" trainable=true
   LEAT_STMT_DIM,      // dim B in 1..4096
   LEAT_STMT_FN,       // fn f(x: T[...D]) -> (T[...D], i32[]) { … }
   LEAT_STMT_GRADIENT, // gradient sum(x, axis, keepdims) -> y, dy { … }
@@ -211,7 +211,7 @@ struct leat_stmt {
   bool absolute;       // VAR, QUEUE, MUTEX: the name was written `$path`
   leat_expr *on, *colocate; // suffixes; NULL: none. ON: `on` is the device
   leat_exprs after;
-  leat_arguments options; // VAR, QUEUE, MUTEX, WHILE: key=value pairs
+  leat_arguments options; // USE, VAR, QUEUE, MUTEX, WHILE: key=value pairs
   leat_bindings targets;  // BIND, IF, WHILE (IF may have none)
   leat_exprs values;      // BIND: one or more · EXPR: one · RETURN, YIELD, NEXT: any number
   leat_stmts body;        // FN, GRADIENT, ENTRY, ON, FOR, WHILE; IF: when true

@@ -102,6 +102,7 @@ static bool is_key_sign(const formatter *f) {
   if (innermost(f) != BRACKET_BLOCK) return innermost(f) == BRACKET_CALL;
   switch ((int)f->stmt_begins) {
   case LEAT_TOKEN_GRAPH:
+  case LEAT_TOKEN_USE:
   case LEAT_TOKEN_ENTRY:
   case LEAT_TOKEN_QUEUE:
   case LEAT_TOKEN_MUTEX:

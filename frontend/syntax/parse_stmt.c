@@ -163,6 +163,7 @@ static void parse_graph(leat_parser *p, leat_stmt *s) {
 
 static void parse_use(leat_parser *p, leat_stmt *s) {
   s->file = leat_parse_string(p);
+  s->options = parse_options(p);
 }
 
 static void parse_dim(leat_parser *p, leat_stmt *s) {
