@@ -77,12 +77,18 @@ void tf_inline(tf_writer *w, const tf_function *function, const tf_value *inputs
   const tf_scope *outer = w->scope;
   tf_scope scope = {.outer = outer, .depth = outer->depth + 1};
   *out = (tf_values){0};
+  const Tensorflow__OpDef *signature = function->signature;
   if (scope.depth > DEEPEST_CALL) {
     tf_refuse(w, "functions call each other more than %d deep", DEEPEST_CALL);
     return;
   }
+  if (signature->n_input_arg != count) {
+    tf_refuse(w, "it has %zu values for its function `%s`, which takes %zu", count, signature->name,
+              signature->n_input_arg);
+    return;
+  }
   const tf_block *block = tf_block_of_function(w->arena, function, &reporter);
-  size_t results = function->signature->n_output_arg, all = block->count + block->argument_count;
+  size_t results = signature->n_output_arg, all = block->count + block->argument_count;
   bool *needed = leat_new_array(w->arena, bool, all + 1);
   scope.block = block;
   scope.values = leat_new_array(w->arena, tf_values, all + 1);
@@ -97,7 +103,7 @@ void tf_inline(tf_writer *w, const tf_function *function, const tf_value *inputs
   *out = (tf_values){leat_new_array(w->arena, tf_value, results + 1), (uint32_t)results};
   for (size_t i = 0; i < results; i++) {
     tf_edge edge;
-    const char *name = function->signature->output_arg[i]->name;
+    const char *name = signature->output_arg[i]->name;
     out->items[i].text = "0";
     if (find_returned(block, name, &edge))
       out->items[i] = tf_edge_value(w, &edge);
@@ -155,6 +161,11 @@ void tf_write_if(tf_writer *w) {
   tf_value *inputs = inputs_from(w, 1, &count);
   const char *predicate = tf_as_tensor(w, tf_input(w, 0));
   uint32_t results = (uint32_t)then->signature->n_output_arg;
+  if (otherwise->signature->n_output_arg != results) {
+    tf_refuse(w, "its branches give %u and %zu values", results,
+              otherwise->signature->n_output_arg);
+    return;
+  }
   const char *targets = tf_targets(w, results, 0, false);
   tf_line(w, "%s%sif %s {", targets, results ? " = " : "", predicate);
   write_branch(w, then, inputs, count);
@@ -166,16 +177,22 @@ void tf_write_if(tf_writer *w) {
 // -- Loops ----------------------------------------------------------------------------------------
 
 // Inputs that the body returns as they are: they are not carried, and what is known of them stays.
+// One is carried all the same if no other is, for the text of a loop needs one; NULL: there is
+// none.
 static bool *find_passed(tf_writer *w, const tf_function *body, const tf_value *inputs,
                          size_t count) {
   bool *passed = leat_new_array(w->arena, bool, count + 1);
   const Tensorflow__OpDef *s = body->signature;
+  size_t kept = count, others = 0;
   for (size_t i = 0; i < count && i < s->n_output_arg && i < s->n_input_arg; i++) {
     const char *from = value_of((const Tensorflow__StringEntry *const *)(void *)body->ret,
                                 body->n_ret, s->output_arg[i]->name);
     passed[i] = inputs[i].variable || (from && strcmp(from, s->input_arg[i]->name) == 0);
+    if (!inputs[i].variable) kept = i;
+    others += !passed[i];
   }
-  return passed;
+  if (!others) passed[kept] = false;
+  return others || kept < count ? passed : NULL;
 }
 
 // The condition, a function of all inputs but variables: it is called with what is carried.
@@ -213,6 +230,10 @@ void tf_write_while(tf_writer *w) {
     return;
   }
   bool *passed = find_passed(w, body, inputs, count);
+  if (!passed) {
+    tf_refuse(w, "all that it carries is variables: give it a count of its turns, too");
+    return;
+  }
   tf_value *inside = leat_new_array(w->arena, tf_value, count + 1);
   leat_text carried = {0}, targets = {0};
   tf_values made;

@@ -207,7 +207,8 @@ static bool hands_on_condition(const onnx_graph *body) {
   const char *name = body->output[0]->name ? body->output[0]->name : "";
   for (unsigned i = 0; i < 16 && strcmp(name, body->input[1]->name) != 0; i++) {
     const onnx_node *node = maker_of(body, name);
-    if (!node || strcmp(node->op_type, "Identity") != 0 || !node->n_input) return false;
+    bool same = node && node->op_type && strcmp(node->op_type, "Identity") == 0;
+    if (!same || !node->n_input) return false;
     name = node->input[0];
   }
   return strcmp(name, body->input[1]->name) == 0;
