@@ -27,7 +27,8 @@ void ev_roll_back(leat_frontend *e, const ev_extent *to) {
   leat_graph_truncate(e->graph, to->nodes, to->states, to->entries);
   while (e->renamed.count > to->renamed) {
     const ev_renamed *last = &e->renamed.items[--e->renamed.count];
-    leat_graph_rename_entry(e->graph, last->entry, last->name);
+    bool is_there = leat_graph_find_entry(e->graph, last->entry->name) == last->entry;
+    if (is_there) leat_graph_rename_entry(e->graph, last->entry, last->name);
   }
   leat_dims_truncate(e->graph->dims, to->dims);
   e->graph->name = to->name;
