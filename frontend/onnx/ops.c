@@ -15,6 +15,16 @@ bool onnx_domain_is(const char *domain, const char *name) {
   return strcmp(domain, name) == 0;
 }
 
+int64_t onnx_newest(const char *domain) {
+  static const struct {
+    const char *domain;
+    int64_t newest;
+  } known[] = {{"", 28}, {"ai.onnx.ml", 5}, {"ai.onnx.preview.training", 1}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (onnx_domain_is(domain, known[i].domain)) return known[i].newest;
+  return 0;
+}
+
 const onnx_op *onnx_op_at(size_t i) {
   return i < sizeof ops / sizeof *ops ? &ops[i] : NULL;
 }

@@ -134,6 +134,26 @@ int64_t onnx_version(const onnx_writer *w, const char *domain) {
   return onnx_domain_is(domain, "") ? 0 : 1;
 }
 
+// In a newer one an op may mean something else, which would be computed as it was.
+static void check_opsets(onnx_writer *w, Onnx__OperatorSetIdProto *const *sets, size_t count) {
+  for (size_t i = 0; i < count && i < MOST_OPSETS; i++) {
+    const char *domain = sets[i]->domain && *sets[i]->domain ? sets[i]->domain : "ai.onnx";
+    int64_t newest = onnx_newest(domain), version = sets[i]->version;
+    if (newest && version > newest)
+      onnx_problem(w,
+                   "opset %lld of %s is newer than those that are supported, up to %lld: export "
+                   "the model for that one, or convert it (onnx.version_converter)",
+                   (long long)version, domain, (long long)newest);
+  }
+}
+
+static void check_all_opsets(onnx_writer *w) {
+  const Onnx__ModelProto *p = w->proto;
+  check_opsets(w, p->opset_import, p->n_opset_import);
+  for (size_t i = 0; i < p->n_functions; i++)
+    check_opsets(w, p->functions[i]->opset_import, p->functions[i]->n_opset_import);
+}
+
 void onnx_write_nodes(onnx_writer *w, onnx_node *const *nodes, size_t count) {
   const onnx_node *outer = w->node;
   for (size_t i = 0; i < count; i++) {
@@ -363,6 +383,7 @@ leat_status leat_model_write(leat_model_file *model, const leat_import_options *
   leat_bytes_map *maps[] = {&scope.values, &w.taken,   &w.known_dims,
                             &w.keys,       &w.kernels, &w.functions};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
+  check_all_opsets(&w);
   reserve_names(&w);
   onnx_list_functions(&w);
   onnx_find_kernels(&w);

@@ -74,7 +74,9 @@ typedef struct onnx_op {
 const onnx_op *onnx_op_find(const char *domain, const char *name, int64_t version);
 // NULL: no version of the op has a row; else the earliest one.
 const onnx_op *onnx_op_earliest(const char *domain, const char *name);
-const onnx_op *onnx_op_at(size_t i);                       // row number i; NULL past the last
+const onnx_op *onnx_op_at(size_t i); // row number i; NULL past the last
+// The newest opset of the domain whose ops the rows are of; 0: nobody has said.
+int64_t onnx_newest(const char *domain);
 bool onnx_domain_is(const char *domain, const char *name); // "" and "ai.onnx" are one
 
 // -- text.c ---------------------------------------------------------------------------------------
