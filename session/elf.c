@@ -3,7 +3,10 @@
 #include <elf.h>
 #include <string.h>
 
-enum { LARGE = 0x10000000 }; // SHF_X86_64_LARGE: may lie farther away than 2 GB
+enum {
+  LARGE = 0x10000000,     // SHF_X86_64_LARGE: may lie farther away than 2 GB
+  LARGEST_PAGE = 1 << 16, // of any machine
+};
 
 static const char section_name[] = ".lrodata";
 
@@ -51,6 +54,11 @@ static leat_status open_elf(elf *e, leat_bytes file, uint64_t more) {
       return UNKNOWN(e, "its sections");
   }
   return LEAT_OK;
+}
+
+// Of the weights, which are a segment of their own: the largest page that the machine may have.
+static uint64_t page_of(const elf *e) {
+  return e->header.e_machine == EM_X86_64 ? 1 << 12 : LARGEST_PAGE;
 }
 
 // Adds bytes at a multiple of `alignment`; returns where they are.
@@ -122,7 +130,7 @@ static leat_status add_weights(elf *e, const char *symbol, uint64_t size, bool f
                         .sh_flags = SHF_ALLOC | (e->header.e_machine == EM_X86_64 ? LARGE : 0),
                         .sh_offset = e->size,
                         .sh_size = size,
-                        .sh_addralign = LEAT_ELF_ALIGNMENT};
+                        .sh_addralign = page_of(e)};
   if (filled) weights.sh_offset = append(e, NULL, 0, 64);
   set_section(e, count, &weights);
   memcpy(e->bytes, &e->header, sizeof e->header);
@@ -198,8 +206,8 @@ static leat_status fill_weights(elf *e, uint64_t size) {
   uint64_t padding = weights.sh_size - size; // GNU ld begins the section earlier
   weights.sh_addr += padding;
   weights.sh_size = size;
-  if (weights.sh_type != SHT_NOBITS || padding >= LEAT_ELF_ALIGNMENT ||
-      weights.sh_addr % LEAT_ELF_ALIGNMENT || !find_segment(e, &weights, &at))
+  if (weights.sh_type != SHT_NOBITS || padding >= page_of(e) || weights.sh_addr % page_of(e) ||
+      !find_segment(e, &weights, &at))
     return UNKNOWN(e, "the linker has placed their section among others");
   Elf64_Phdr held = segment(e, at);
   if (held.p_vaddr != weights.sh_addr) { // of the segment only what is before them stays
@@ -208,7 +216,7 @@ static leat_status fill_weights(elf *e, uint64_t size) {
     if (!take_note(e, &at)) return UNKNOWN(e, "it has no room for one more segment");
   }
   weights.sh_type = SHT_PROGBITS;
-  weights.sh_offset = append(e, NULL, 0, LEAT_ELF_ALIGNMENT);
+  weights.sh_offset = append(e, NULL, 0, page_of(e));
   set_section(e, number, &weights);
   Elf64_Phdr own = {.p_type = PT_LOAD,
                     .p_flags = PF_R,
@@ -217,7 +225,7 @@ static leat_status fill_weights(elf *e, uint64_t size) {
                     .p_paddr = weights.sh_addr,
                     .p_filesz = size,
                     .p_memsz = size,
-                    .p_align = LEAT_ELF_ALIGNMENT};
+                    .p_align = page_of(e)};
   set_segment(e, at, &own);
   return LEAT_OK;
 }
@@ -225,7 +233,7 @@ static leat_status fill_weights(elf *e, uint64_t size) {
 leat_status leat_elf_fill_weights(leat_arena *arena, leat_bytes linked, uint64_t size,
                                   leat_bytes *out, leat_error *error) {
   elf e = {.arena = arena, .error = error};
-  LEAT_TRY(open_elf(&e, linked, LEAT_ELF_ALIGNMENT));
+  LEAT_TRY(open_elf(&e, linked, LARGEST_PAGE));
   LEAT_TRY(fill_weights(&e, size));
   *out = (leat_bytes){e.bytes, e.size};
   return LEAT_OK;

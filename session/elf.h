@@ -9,8 +9,6 @@
 #include "base/arena.h"
 #include "base/file.h"
 
-enum { LEAT_ELF_ALIGNMENT = 1 << 16 }; // of the weights: the largest page of any machine
-
 // A copy of the object, in the arena, with the section, `size` bytes at `symbol`, to which it
 // refers. With `filled` they belong behind what is returned, else they are in no file.
 LEAT_MUST_USE leat_status leat_elf_add_weights(leat_arena *arena, leat_bytes object,
