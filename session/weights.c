@@ -122,7 +122,9 @@ static leat_bytes key_of(leat_weights *w, const leat_node *node, const leat_pane
     for (int k = 0; node->info->reads == LEAT_READS_PERMUTED && k < type->rank; k++)
       leat_text_add(&text, " %" PRId64, leat_node_attr(node, "perm")->ints[k]);
   }
-  if (panels) leat_text_add(&text, " in panels of %" PRId64, panels->width);
+  if (panels)
+    leat_text_add(&text, " as %" PRId64 " of %" PRId64 " x %" PRId64 " in panels of %" PRId64,
+                  panels->matrices, panels->depth, panels->columns, panels->width);
   const char *file = leat_node_attr(node, "file")->string;
   const char *name = leat_node_attr(node, "name")->string;
   leat_text_add(&text, ":%zu:%s:%s", strlen(file), file, name);
