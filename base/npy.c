@@ -352,21 +352,44 @@ void leat_npy_close(leat_npy *npy) {
 
 // -- Writing --------------------------------------------------------------------------------------
 
-// The bytes that each element of a tensor of strings takes: those of the longest, and no `|S0`.
-static size_t text_width(const leat_tensor *tensor) {
+// How a tensor of strings is written: the characters of the longest, and no `|S0`.
+typedef struct text_format {
+  size_t unit, width;
+} text_format;
+
+// Its characters; false: it is no UTF-8.
+static bool count_points(leat_str text, size_t *out) {
+  *out = 0;
+  for (uint64_t i = 0; i < text.size; (*out)++) {
+    size_t size = leat_utf8_character(text.data + i, text.size - i);
+    if (!size) return false;
+    i += size;
+  }
+  return true;
+}
+
+static text_format text_format_of(const leat_tensor *tensor) {
   const leat_str *strings = tensor->data;
   int64_t count = leat_shape_elements(tensor->rank, tensor->shape);
-  uint64_t width = 1;
-  for (int64_t i = 0; i < count; i++)
-    if (strings[i].size > width) width = strings[i].size;
-  return (size_t)width;
+  text_format points = {4, 1}, bytes = {1, 1};
+  size_t width;
+  for (int64_t i = 0; i < count; i++) {
+    if (strings[i].size > bytes.width) bytes.width = (size_t)strings[i].size;
+    if (!count_points(strings[i], &width))
+      points.unit = 0;
+    else if (width > points.width)
+      points.width = width;
+  }
+  return points.unit ? points : bytes;
 }
 
 void leat_npy_add_header(leat_text *out, const leat_tensor *tensor) {
   leat_text dict = {0};
+  text_format format = {0};
   leat_text_add(&dict, "{'descr': '");
-  if (tensor->dtype == LEAT_str)
-    leat_text_add(&dict, "|S%zu", text_width(tensor));
+  if (tensor->dtype == LEAT_str) format = text_format_of(tensor);
+  if (format.unit)
+    leat_text_add(&dict, format.unit == 1 ? "|S%zu" : "<U%zu", format.width);
   else
     leat_text_add(&dict, "%c%s", leat_dtype_size(tensor->dtype) == 1 ? '|' : '<',
                   descriptions[tensor->dtype]);
@@ -383,16 +406,34 @@ void leat_npy_add_header(leat_text *out, const leat_tensor *tensor) {
   leat_text_finish(&dict);
 }
 
+// The code points of UTF-8.
+static void put_points(leat_str text, char *to) {
+  static const unsigned char lead_bits[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+  for (uint64_t i = 0; i < text.size; to += sizeof(uint32_t)) {
+    const unsigned char *from = (const unsigned char *)text.data + i;
+    size_t size = leat_utf8_character(text.data + i, text.size - i);
+    uint32_t point = from[0] & lead_bits[size];
+    for (size_t k = 1; k < size; k++) point = point << 6 | (from[k] & 0x3f);
+    memcpy(to, &point, sizeof point);
+    i += size;
+  }
+}
+
 // The strings side by side, NULs behind all but the longest.
 static leat_status pack_strings(const leat_tensor *tensor, leat_bytes *out, leat_error *error) {
   const leat_str *strings = tensor->data;
   size_t count = (size_t)leat_shape_elements(tensor->rank, tensor->shape);
-  size_t width = text_width(tensor);
+  text_format format = text_format_of(tensor);
+  size_t width = format.unit * format.width;
   char *to = calloc(count + !count, width);
   if (!to)
     return leat_fail(error, LEAT_MEMORY, "no memory for %zu strings of %zu bytes", count, width);
-  for (size_t i = 0; i < count; i++)
-    if (strings[i].size) memcpy(to + i * width, strings[i].data, strings[i].size);
+  for (size_t i = 0; i < count; i++) {
+    if (format.unit == 4)
+      put_points(strings[i], to + i * width);
+    else if (strings[i].size)
+      memcpy(to + i * width, strings[i].data, strings[i].size);
+  }
   *out = (leat_bytes){to, count * width};
   return LEAT_OK;
 }

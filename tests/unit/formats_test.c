@@ -174,9 +174,12 @@ static void check_strings_come_back(const leat_str *strings, int64_t count, cons
 
 TEST(npy_holds_strings) {
   leat_str strings[] = {{"a", 1}, {NULL, 0}, {"b\0c\xff", 4}};
+  leat_str words[] = {{"é€", 5}, {"", 0}, {"\xf0\x9f\x98\x80 \0b", 7}, {"\xf4\x8f\xbf\xbf", 4}};
   check_strings_come_back(strings, 3, "'|S4'");
-  check_strings_come_back(strings + 1, 1, "'|S1'");
-  check_strings_come_back(NULL, 0, "'|S1'");
+  check_strings_come_back(strings, 2, "'<U1'");
+  check_strings_come_back(strings + 1, 1, "'<U1'");
+  check_strings_come_back(NULL, 0, "'<U1'");
+  check_strings_come_back(words, 4, "'<U4'");
 }
 
 TEST(npy_errors_name_the_file) {
