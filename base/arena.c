@@ -3,6 +3,8 @@
 // memory.
 #include "base/arena.h"
 
+#include "base/portable.h"
+
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>

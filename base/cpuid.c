@@ -6,6 +6,8 @@
 #endif
 #include "base/cpuid.h"
 
+#include "base/portable.h"
+
 #include <sched.h>
 #include <stdint.h>
 #include <string.h>
@@ -54,7 +56,7 @@ int leat_cpu_cores(void) {
   return cores > 0 ? (int)cores : 1;
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 
 typedef struct registers {

@@ -2,6 +2,7 @@
 // checked arithmetic.
 // It runs seldom: compiled for size.
 #include "leat/dtype.h"
+#include "base/portable.h"
 
 #include <assert.h>
 #include <string.h>

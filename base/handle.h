@@ -7,10 +7,10 @@
 #ifndef LEAT_BASE_HANDLE_H
 #define LEAT_BASE_HANDLE_H
 
+#include "base/portable.h"
 #include "leat/status.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,7 +27,7 @@ typedef struct leat_handles {
 
 // The first member of the struct.
 typedef struct leat_handle {
-  _Atomic(leat_handles *) kind; // NULL: destroyed
+  leat_handles *_Atomic kind; // NULL: destroyed
   struct leat_handle *newer;
 } leat_handle;
 

@@ -1,6 +1,7 @@
 // It runs seldom: compiled for size.
 #include "base/json.h"
 
+#include "base/portable.h"
 #include "base/text.h"
 
 #include <string.h>

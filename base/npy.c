@@ -5,6 +5,8 @@
 // It runs seldom: compiled for size.
 #include "base/npy.h"
 
+#include "base/portable.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -36,11 +36,11 @@ typedef struct member {
   unsigned char *made; // unpacked
 } member;
 
-typedef struct content {
+typedef struct npz_content {
   member *members; // by their place in the file
   size_t count;
   char *names;
-} content;
+} npz_content;
 
 typedef struct archive {
   const unsigned char *bytes;
@@ -133,7 +133,7 @@ static leat_status read_entry(const archive *a, const unsigned char *at, size_t 
   return LEAT_OK;
 }
 
-static leat_status read_directory(const archive *a, uint64_t count, content *out) {
+static leat_status read_directory(const archive *a, uint64_t count, npz_content *out) {
   const unsigned char *at = a->bytes + a->directory;
   size_t room = (size_t)a->directory_size, used = 0;
   out->members = calloc((size_t)count + 1, sizeof *out->members);
@@ -208,7 +208,7 @@ static leat_status open_npz(leat_data_file *file, bool verified, leat_error *err
   archive a = {.bytes = file->view.data, .size = file->view.size, .error = error};
   uint64_t count = 0;
   LEAT_TRY(find_directory(&a, &count));
-  content *c = file->content = calloc(1, sizeof *c);
+  npz_content *c = file->content = calloc(1, sizeof *c);
   if (!c) return leat_fail(error, LEAT_MEMORY, "no memory for its table");
   LEAT_TRY(read_directory(&a, count, c));
   qsort(c->members, c->count, sizeof *c->members, by_place);
@@ -255,7 +255,7 @@ static leat_status read_member(member *m, leat_error *error) {
 }
 
 static leat_status read_npz(leat_data_file *file, leat_named_tensor *tensor, leat_error *error) {
-  content *c = file->content;
+  npz_content *c = file->content;
   member *m = c->members;
   while (m->name != tensor->name) m++; // the content's own
   leat_status status = read_member(m, error);
@@ -265,7 +265,7 @@ static leat_status read_npz(leat_data_file *file, leat_named_tensor *tensor, lea
 }
 
 static void close_npz(leat_data_file *file) {
-  content *c = file->content;
+  npz_content *c = file->content;
   for (size_t i = 0; c && i < c->count; i++) {
     leat_npy_close(&c->members[i].npy);
     free(c->members[i].made);

@@ -1,6 +1,8 @@
 // The only place that jumps.
 #include "base/recovery.h"
 
+#include "base/portable.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -18,16 +18,16 @@ typedef struct shard {
   leat_safetensors file;
 } shard;
 
-typedef struct content {
+typedef struct index_content {
   char *strings; // decoded names of tensors and files
   shard *shards;
   size_t count, capacity;
-} content;
+} index_content;
 
 typedef struct reader {
   leat_json json;
   leat_data_file *out;
-  content *content;
+  index_content *content;
   size_t capacity;
   bool verified;
 } reader;
@@ -56,7 +56,7 @@ static leat_status open_shard(reader *r, shard *out) {
 
 // The file of that name, opened when it is met first: mostly the one that was met last.
 static leat_status find_shard(reader *r, const char *name, shard **out) {
-  content *c = r->content;
+  index_content *c = r->content;
   for (size_t i = c->count; i-- > 0;) {
     *out = &c->shards[i];
     if (strcmp((*out)->name, name) == 0) return LEAT_OK;
@@ -136,7 +136,7 @@ static leat_status open_index(leat_data_file *file, bool verified, leat_error *e
   if (file->view.size > LEAT_SAFETENSORS_LARGEST_HEADER)
     return leat_fail(error, LEAT_INVALID, "an index of more than %d bytes is not read",
                      LEAT_SAFETENSORS_LARGEST_HEADER);
-  content *c = file->content = calloc(1, sizeof *c);
+  index_content *c = file->content = calloc(1, sizeof *c);
   if (c) c->strings = malloc(file->view.size + 1);
   if (!c || !c->strings) return leat_fail(error, LEAT_MEMORY, "no memory for the index");
   reader r = {.json = {text, text + file->view.size, c->strings, "the index", error},
@@ -147,7 +147,7 @@ static leat_status open_index(leat_data_file *file, bool verified, leat_error *e
 }
 
 static void close_index(leat_data_file *file) {
-  content *c = file->content;
+  index_content *c = file->content;
   for (size_t i = 0; c && i < c->count; i++) leat_safetensors_close(&c->shards[i].file);
   if (c) free(c->shards), free(c->strings);
   free(c);

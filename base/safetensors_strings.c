@@ -1,6 +1,7 @@
 // It runs seldom: compiled for size.
 #include "base/safetensors_strings.h"
 
+#include "base/portable.h"
 #include "base/str.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include "base/number.h"
+#include "base/portable.h"
 
 #include <ctype.h>
 #include <stdlib.h>

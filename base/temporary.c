@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "base/temporary.h"
 
+#include "base/portable.h"
 #include "base/trust.h"
 
 #include <dirent.h>
@@ -10,7 +11,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdalign.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

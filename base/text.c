@@ -4,6 +4,7 @@
 // It runs seldom: compiled for size.
 #include "base/text.h"
 
+#include "base/portable.h"
 #include "base/recovery.h"
 
 #include <float.h>

@@ -3,6 +3,7 @@
 #include "runtime/checkpoint.h"
 
 #include "base/checksum.h"
+#include "base/portable.h"
 #include "base/tensor.h"
 #include "leat/leat.h"
 #include "runtime/replace.h"

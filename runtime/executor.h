@@ -63,8 +63,8 @@ struct leat_runtime {
   leat_transport *transport;     // NULL: there are no other processes
   leat_trace *trace;             // NULL: off
   double deadline;
-  _Atomic bool interrupted;       // runs end, until it is taken back
-  _Atomic(leat_ending *) endings; // of all runs; it only grows
+  _Atomic bool interrupted;     // runs end, until it is taken back
+  leat_ending *_Atomic endings; // of all runs; it only grows
   void (*print)(void *context, const char *text);
   void *print_context;
   pthread_mutex_t print_lock;

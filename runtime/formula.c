@@ -1,4 +1,5 @@
 // Formulas of an image: reverse Polish, on a small stack, with checked arithmetic.
+#include "base/portable.h"
 #include "runtime/image.h"
 
 #include <string.h>

@@ -2,6 +2,7 @@
 // It runs seldom: compiled for size.
 #include "runtime/frame.h"
 
+#include "base/portable.h"
 #include "base/str.h"
 
 #include <stdarg.h>

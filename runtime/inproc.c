@@ -1,9 +1,9 @@
 // The transport between runtimes of one process: the sender's thread calls the receiver. What comes
 // before a rank has started is kept for it.
+#include "base/portable.h"
 #include "runtime/transport.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

@@ -149,7 +149,7 @@ static leat_status from_model(program *p, leat_status status) {
   return LEAT_OK;
 }
 
-static leat_status begin(program *p) {
+static leat_status begin_run(program *p) {
   for (int i = 0; i < leat_model_fetch_count(p->model, p->entry); i++)
     LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
   return p->saving ? p->saving->begin(p->model, &p->files, &p->error) : LEAT_OK;
@@ -179,7 +179,7 @@ static leat_status run_steps(program *p) {
 // What was computed is saved before anything else can fail.
 static leat_status run(program *p) {
   const leat_executable_saving *saving = p->saving;
-  LEAT_TRY(begin(p));
+  LEAT_TRY(begin_run(p));
   LEAT_TRY(from_model(p, p->bench
                              ? leat_bench_run(p->model, p->entry, p->steps, p->feeds, p->fetches)
                              : run_steps(p)));
@@ -288,7 +288,7 @@ static leat_status prepare(program *p) {
   return leat_fail(&p->error, LEAT_MEMORY, "out of memory");
 }
 
-static void finish(program *p) {
+static void finish_program(program *p) {
   if (p->saving) p->saving->finish(&p->files);
   for (int i = 0; p->given && i < leat_model_feed_count(p->model, p->entry); i++)
     leat_feed_close(&p->given[i]);
@@ -348,6 +348,6 @@ int leat_executable_main(const leat_built_step *steps,
   if (!status) LEAT_RECOVER(status, act(&p, argc, argv));
   if (status) leat_fail(&p.error, status, "%s", leat_status_name(status));
   if (status) fprintf(stderr, "%s: %s\n", p.name, p.error.message);
-  finish(&p);
+  finish_program(&p);
   return !status ? EXIT_FINE : p.usage ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -3,6 +3,7 @@
 // may still look at it when the others have gone on.
 #include "runtime/pool.h"
 
+#include "base/portable.h"
 #include "runtime/signal.h"
 
 #include <pthread.h>
@@ -73,7 +74,7 @@ leat_status leat_pool_create(int threads, bool spin, leat_pool **out, leat_error
   if (!pool) return leat_fail(error, LEAT_MEMORY, "no memory for the thread pool");
   pthread_mutex_init(&pool->lock, NULL);
   pool->spins = spin ? SPINS : 0;
-  size_t count = threads > 1 ? (size_t)threads - 1 : 0;
+  size_t count = threads > 1 && !LEAT_ONE_THREAD ? (size_t)threads - 1 : 0;
   if (count) {
     pool->threads = calloc(count, sizeof *pool->threads);
     pool->idle = calloc(count, sizeof *pool->idle);

@@ -24,7 +24,7 @@ int64_t leat_clock_after(double seconds) {
 }
 
 static void relax(void) {
-#if defined(__x86_64__) || defined(__i386__)
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
   __asm__ volatile("yield");

@@ -3,7 +3,8 @@
 #ifndef LEAT_RUNTIME_SIGNAL_H
 #define LEAT_RUNTIME_SIGNAL_H
 
-#include <stdatomic.h>
+#include "base/portable.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 

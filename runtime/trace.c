@@ -6,10 +6,10 @@
 
 #include "base/arena.h"
 #include "base/intern.h"
+#include "base/portable.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 enum { RING_EVENTS = 1 << 14 };

@@ -1,4 +1,5 @@
 // cumsum, cumprod, cummax and cummin: along each row the results so far, element by element.
+#include "base/portable.h"
 #include "leat/artifact.h"
 #include "runtime/kernels/rows.h"
 
@@ -58,6 +59,7 @@ typedef struct walk {
               : a < b || (a == b && signbit(a) != 0) ? a                                           \
                                                      : b)
 
+#ifdef __GNUC__ // others have no complex numbers
 typedef float _Complex complex64;
 typedef double _Complex complex128;
 
@@ -69,6 +71,10 @@ typedef double _Complex complex128;
   DEFINE_WALK(sum_##T, T, __builtin_complex(-0.0, -0.0), 0, a + b)                                 \
   DEFINE_WALK(product_##T, T, 1, 1, k ? TIMES(a, b) : b)
 
+DEFINE_COMPLEX(complex64)
+DEFINE_COMPLEX(complex128)
+#endif
+
 DEFINE_INTEGER(int8_t, INT8_MIN, INT8_MAX)
 DEFINE_INTEGER(int16_t, INT16_MIN, INT16_MAX)
 DEFINE_INTEGER(int32_t, INT32_MIN, INT32_MAX)
@@ -79,8 +85,6 @@ DEFINE_INTEGER(uint32_t, 0, UINT32_MAX)
 DEFINE_INTEGER(uint64_t, 0, UINT64_MAX)
 DEFINE_FLOAT(float)
 DEFINE_FLOAT(double)
-DEFINE_COMPLEX(complex64)
-DEFINE_COMPLEX(complex128)
 
 typedef void (*walk_function)(const walk *w, int columns);
 
@@ -97,18 +101,22 @@ static const walk_function walks[LEAT_DTYPE_COUNT][OPERATIONS] = {
     [LEAT_u64] = WALKS(uint64_t),
     [LEAT_f32] = WALKS(float),
     [LEAT_f64] = WALKS(double),
+#ifdef __GNUC__
     [LEAT_c64] = {walk_sum_complex64, walk_product_complex64},
     [LEAT_c128] = {walk_sum_complex128, walk_product_complex128},
+#endif
 };
 
 // Arguments: out, x, then dtype, rows, tiles, n, inner, what, reverse, exclusive.
 int32_t leat_library_cumulate(leat_call *call, const leat_arg *args, int64_t tile_begin,
                               int64_t tile_end) {
-  (void)call;
   const leat_arg *scalars = args + 2;
   const leat_rows rows = {scalars[1].value, scalars[2].value, scalars[3].value, scalars[4].value};
   size_t size = leat_dtype_size((leat_dtype)scalars[0].value);
   walk_function function = walks[scalars[0].value][scalars[5].value];
+  if (!function)
+    return leat_call_explain(call, LEAT_UNSUPPORTED,
+                             "prefix sums of complex numbers are compiled by gcc and clang alone");
   walk w = {.n = rows.n,
             .stride = rows.inner,
             .reverse = scalars[6].value != 0,

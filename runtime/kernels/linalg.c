@@ -5,10 +5,13 @@
 #include "base/linalg_plan.h"
 #include "leat/artifact.h"
 
-#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
+
+#ifdef __GNUC__ // others are told in one_width.h
+#include <complex.h>
+#endif
 
 #ifdef __clang__ // unrolls short loops by itself
 #define UNROLL

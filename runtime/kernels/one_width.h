@@ -1,4 +1,7 @@
 // The vectors of VECTOR_BYTES, or without it single numbers, and PASS over them: see each_width.h.
+#ifndef __GNUC__
+#error "transforms and factorisations need vectors: compile this with gcc or clang"
+#endif
 #ifdef VECTOR_BYTES
 enum { NAME(LANES) = VECTOR_BYTES / sizeof(REAL) };
 typedef REAL NAME(vector)
