@@ -278,6 +278,7 @@ static void fill_request(leat_artifact *a) {
   }
   pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
                                            5 * steps + 5};
+  a->codegen.plain = a->options->one_file;
   a->codegen.kernels = list.kernels;
   a->codegen.symbols = list.symbols;
   a->codegen.kernel_cpus = has_levels(a) ? list.cpus : NULL;
@@ -357,6 +358,15 @@ static leat_status check_options(leat_artifact *a) {
   if (o->with_runtime && o->kind != LEAT_ARTIFACT_C)
     return leat_fail(error, LEAT_INVALID, "--with-runtime goes with --emit=c, not with --emit=%s",
                      leat_artifact_kinds[o->kind].name);
+  if (o->one_file && o->kind != LEAT_ARTIFACT_C)
+    return leat_fail(error, LEAT_INVALID, "--one-file goes with --emit=c, not with --emit=%s",
+                     leat_artifact_kinds[o->kind].name);
+  if (o->one_file && o->with_runtime)
+    return leat_fail(error, LEAT_INVALID,
+                     "--one-file has the runtime in it: without --with-runtime");
+  if (o->one_file && o->cpus)
+    return leat_fail(error, LEAT_INVALID,
+                     "--one-file is C for any CPU: without --cpu; its compiler may be told");
   return leat_machine_find(o->triple, o->cpus, a->arena, &a->machine, error);
 }
 

@@ -51,6 +51,7 @@ typedef struct leat_artifact_options {
   const char *cc, *sysroot;  // session/toolchain.h; likewise
   bool linked_statically;    // of an executable
   bool with_runtime;         // of C: the runtime's source goes beside it, into leat-runtime/
+  bool one_file;             // of C: the runtime is in it, and LEAT_MAIN defined makes a program
   bool print_link;           // log the command that links
 } leat_artifact_options;
 

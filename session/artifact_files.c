@@ -19,8 +19,99 @@ leat_status leat_artifact_write_text(leat_artifact *a, const char *path, const l
 
 // -- Text ----------------------------------------------------------------------------------------
 
+// Variables, or how often it has run.
+static bool has_state(const leat_image *image) {
+  const leat_image_buffer *buffers = (const void *)((const char *)image + image->buffers.offset);
+  for (uint64_t i = 0; i < image->buffers.count; i++)
+    if (buffers[i].kind == LEAT_BUFFER_RUN_COUNT) return true;
+  return image->variables.count;
+}
+
+static bool saves(const leat_artifact *a) {
+  for (uint32_t i = 0; i < a->step_count; i++)
+    if (has_state(a->steps[i].code.image)) return true;
+  return false;
+}
+
 static void print_c(leat_artifact *a, leat_text *out) {
   leat_c_print_file(&a->codegen, out);
+}
+
+// Rounding belongs to each op, and warnings that only generated text, or all of a library in one
+// file, gets say nothing to its user.
+static const char one_file_head[] =
+    "#define _GNU_SOURCE\n"
+    "#if defined __clang__\n"
+    "#pragma STDC FP_CONTRACT OFF\n"
+    "#pragma clang diagnostic ignored \"-Wunused\"\n"
+    "#elif defined __GNUC__\n"
+    "#pragma GCC optimize(\"fp-contract=off\", \"no-trapping-math\", \"no-tree-slp-vectorize\")\n"
+    "#pragma GCC diagnostic ignored \"-Wclobbered\"\n"
+    "#pragma GCC diagnostic ignored \"-Wmaybe-uninitialized\"\n"
+    "#pragma GCC diagnostic ignored \"-Walloc-size-larger-than=\"\n"
+    "#pragma GCC diagnostic ignored \"-Wstringop-overread\"\n"
+    "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
+    "#pragma GCC diagnostic ignored \"-Wunused-but-set-variable\"\n"
+    "#endif\n\n";
+
+static void print_one_main(leat_artifact *a, leat_text *out) {
+  leat_text_add(
+      out,
+      "\n#ifdef LEAT_MAIN\n"
+      "int main(int argc, char **argv) {\n"
+      "  return leat_executable_main((const leat_built_step *)%s_steps, %s, argc, argv);\n"
+      "}\n#endif\n",
+      a->name, saves(a) ? "leat_saves_variables" : "0");
+}
+
+static const char one_file_about[] =
+    "// Made by leat build: kernels, tables and the runtime, in C11, with libc and libm alone.\n"
+    "//\n"
+    "//     cc -O3 -march=native -std=c11 -DLEAT_MAIN FILE.c -lm -o PROGRAM\n"
+    "//     cc -O3 -march=native -std=c11 -c FILE.c    # to link with what includes FILE.h\n"
+    "//\n"
+    "// Of several models in a program one has the runtime in it: the others' files are those "
+    "that\n"
+    "// leat build --emit=c writes without --one-file.\n";
+
+// What the tables name, and what their user may call.
+static void take_runtime(leat_artifact *a) {
+  leat_joined_take_public(&a->runtime);
+  leat_joined_take(&a->runtime, "leat_executable_main");
+  if (saves(a)) leat_joined_take(&a->runtime, "leat_saves_variables");
+  for (size_t i = 0; i < a->codegen.pointers_count; i++) {
+    const leat_object_pointers *pointers = &a->codegen.pointers[i];
+    for (size_t k = 0; k < pointers->count; k++)
+      if (pointers->targets[k]) leat_joined_take(&a->runtime, pointers->targets[k]);
+  }
+}
+
+// The kernels stand in front of the runtime's own names.
+static void print_one_file(leat_artifact *a, leat_text *out) {
+  take_runtime(a);
+  leat_text_add(out, "%s%s", one_file_about, one_file_head);
+  leat_text_add_n(out, a->runtime.public.data, a->runtime.public.size);
+  leat_c_print_file(&a->codegen, out);
+  leat_text_add(out, "\n");
+  leat_text_add_n(out, a->runtime.private.data, a->runtime.private.size);
+  leat_joined_print(&a->runtime, out);
+  print_one_main(a, out);
+}
+
+static leat_status write_printed(leat_artifact *a, void (*print)(leat_artifact *, leat_text *)) {
+  leat_text text = {0};
+  print(a, &text);
+  leat_status status = leat_artifact_write_text(a, a->options->output, &text);
+  leat_text_finish(&text);
+  return status;
+}
+
+static leat_status write_one_file(leat_artifact *a) {
+  if (a->calls_blis)
+    return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
+                     "--one-file holds no BLIS: build it without --blis");
+  LEAT_TRY(leat_joined_read(a->arena, &a->runtime, &a->session->error));
+  return write_printed(a, print_one_file);
 }
 
 // With a line that says what makes an object of it.
@@ -45,14 +136,6 @@ static void print_kernels(leat_artifact *a, leat_text *out) {
     leat_print_kernels(&a->steps[i].code, out);
     leat_image_print(a->steps[i].code.image, out);
   }
-}
-
-static leat_status write_printed(leat_artifact *a, void (*print)(leat_artifact *, leat_text *)) {
-  leat_text text = {0};
-  print(a, &text);
-  leat_status status = leat_artifact_write_text(a, a->options->output, &text);
-  leat_text_finish(&text);
-  return status;
 }
 
 // -- Objects -------------------------------------------------------------------------------------
@@ -86,20 +169,6 @@ static leat_status write_object(leat_artifact *a, leat_bytes object) {
   for (uint32_t i = 0; i < weights->pieces.count; i++) pieces[i + 1] = weights->pieces.items[i];
   return leat_file_write(a->options->output, pieces, (size_t)weights->pieces.count + 1,
                          LEAT_FILE_ATOMIC, &a->session->error);
-}
-
-// Variables, or how often it has run.
-static bool has_state(const leat_image *image) {
-  const leat_image_buffer *buffers = (const void *)((const char *)image + image->buffers.offset);
-  for (uint64_t i = 0; i < image->buffers.count; i++)
-    if (buffers[i].kind == LEAT_BUFFER_RUN_COUNT) return true;
-  return image->variables.count;
-}
-
-static bool saves(const leat_artifact *a) {
-  for (uint32_t i = 0; i < a->step_count; i++)
-    if (has_state(a->steps[i].code.image)) return true;
-  return false;
 }
 
 static leat_status write_linked(leat_artifact *a, leat_bytes object) {
@@ -179,7 +248,7 @@ leat_status leat_artifact_write(leat_artifact *a) {
   case LEAT_ARTIFACT_OBJECT: return with_object(a, write_object);
   case LEAT_ARTIFACT_C:
     if (a->options->with_runtime) LEAT_TRY(write_runtime(a));
-    return write_printed(a, print_c);
+    return a->options->one_file ? write_one_file(a) : write_printed(a, print_c);
   case LEAT_ARTIFACT_LLVM: return write_dump(a, &a->codegen.dump);
   case LEAT_ARTIFACT_ASSEMBLY: return write_dump(a, &a->codegen.assembly);
   case LEAT_ARTIFACT_GRAPH:

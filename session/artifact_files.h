@@ -7,6 +7,7 @@
 #include "session/c_names.h"
 #include "session/driver.h"
 #include "session/machine.h"
+#include "session/one_file.h"
 #include "session/request.h"
 #include "session/weights.h"
 
@@ -33,6 +34,7 @@ typedef struct leat_artifact {
   leat_weights weights;
   leat_codegen_request codegen; // all that the file holds, but for the weights
   const char *weights_symbol;   // NULL: it holds none
+  leat_joined runtime;          // of one file
   bool calls_blis;
 } leat_artifact;
 

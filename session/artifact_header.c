@@ -276,8 +276,13 @@ static void add_head(header *h) {
       "//\n// What a function gives belongs to the model until its next run. What fails answers "
       "a status\n// that is not 0; %s_message says why.\n",
       n);
-  add(h, "#pragma once\n#include \"leat/runtime.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n"
-         "#endif\n\n");
+  leat_bytes whole = h->artifact->runtime.public;
+  add(h, "#pragma once\n");
+  if (whole.size)
+    leat_text_add_n(h->out, whole.data, whole.size);
+  else
+    add(h, "#include \"leat/runtime.h\"\n");
+  add(h, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   add(h, "extern const leat_built_step %s_steps[];\n\ntypedef leat_model %s_model;\n\n", n, n);
   add(h,
       "// *out is to be destroyed, after a failure too. `options` NULL: none.\n"

@@ -33,6 +33,7 @@ typedef struct leat_codegen_request {
   const char *cpu;                // "host" or a level of base/cpuid.h; means nothing but on x86-64
   const char *const *kernel_cpus; // NULL, or one a kernel, at least as high as `cpu`
   const char *cc; // words of the C compiler for such code; NULL: this machine's (base/command.h)
+  bool plain;     // of C text: C11 alone, in a file that has included leat/artifact.h
   const leat_object_data *data; // ahead of time only
   size_t data_count;
   const leat_object_pointers *pointers;

@@ -111,6 +111,8 @@ static int run(const tool_command *command, int argc, char **argv) {
       {"static", 0, TOOL_FLAG, &a->linked_statically, NULL, "an executable that holds libc too"},
       {"with-runtime", 0, TOOL_FLAG, &a->with_runtime, NULL,
        "with --emit=c: the runtime's source beside it, in leat-runtime/"},
+      {"one-file", 0, TOOL_FLAG, &a->one_file, NULL,
+       "with --emit=c: the runtime in it, for gcc, clang, tcc; -DLEAT_MAIN makes a program"},
       {"print-link", 0, TOOL_FLAG, &a->print_link, NULL, "show the command that links"},
   };
   const tool_options groups[] = {{"Options", own, TOOL_COUNT(own)},

@@ -12,7 +12,9 @@
   "-std=gnu11 -ffp-contract=off -fno-trapping-math -fwrapv -fno-strict-aliasing "                  \
   "-fno-tree-slp-vectorize"
 
-void leat_c_prelude(leat_text *out); // once a file, before kernels; includes leat/artifact.h
+// Once a file, before kernels: types and functions, of C11 alone or, with GNU vectors, including
+// leat/artifact.h.
+void leat_c_prelude(bool plain, leat_text *out);
 void leat_c_print_file(const leat_codegen_request *request,
                        leat_text *out); // prelude, kernels, data, pointers
 

@@ -24,19 +24,18 @@ const char *c_memory_type(leat_dtype dtype) {
   return dtype == LEAT_bool ? "u8" : leat_dtype_name(dtype);
 }
 
+// NaN by its bits: what <math.h> has may be negative.
 static void print_float(c_printer *p, leat_dtype dtype, double value) {
-  const char *suffix = dtype == LEAT_f32 ? "f" : "";
+  bool narrow = dtype == LEAT_f32;
   if (isnan(value))
-    leat_text_add(p->out, "%s__builtin_nan%s(\"\")", signbit(value) ? "-" : "", suffix);
+    leat_text_add(p->out, "%sLEAT_NAN_%s", signbit(value) ? "-" : "", leat_dtype_name(dtype));
   else if (isinf(value))
-    leat_text_add(p->out, "%s__builtin_inf%s()", value < 0 ? "-" : "", suffix);
-  else {
-    if (dtype == LEAT_f32)
-      leat_text_add_f32(p->out, (float)value);
-    else
-      leat_text_add_f64(p->out, value);
-    leat_text_add(p->out, "%s", suffix);
-  }
+    leat_text_add(p->out, "%s(%s)INFINITY", value < 0 ? "-" : "", leat_dtype_name(dtype));
+  else if (narrow)
+    leat_text_add_f32(p->out, (float)value);
+  else
+    leat_text_add_f64(p->out, value);
+  if (narrow && isfinite(value)) leat_text_add(p->out, "f");
 }
 
 static void print_constant(c_printer *p, k_value value) {
@@ -55,11 +54,23 @@ void c_print_value(c_printer *p, k_value value) {
     print_constant(p, value);
   else
     leat_text_add(p->out, "v%u", p->numbers[value->id]);
+  if (p->each && value->lanes > 1 && value->op != K_CONST) leat_text_add(p->out, ".lane[i]");
+}
+
+// How many lanes of it the expression that is printed is about.
+static int lanes_of(const c_printer *p, k_value value) {
+  return p->each ? 1 : value->lanes;
+}
+
+// "[…]" behind a vector's name.
+static void print_at(c_printer *p, const char *format, int lane) {
+  if (p->plain) leat_text_add(p->out, ".lane");
+  leat_text_add(p->out, format, lane);
 }
 
 void c_print_lane(c_printer *p, k_value value) {
   c_print_value(p, value);
-  if (value->lanes > 1 && value->op != K_CONST) leat_text_add(p->out, "[i]");
+  if (lanes_of(p, value) > 1 && value->op != K_CONST) print_at(p, "[i]", 0);
 }
 
 static void begin_each(c_printer *p, k_value value) {
@@ -70,15 +81,15 @@ static void begin_each(c_printer *p, k_value value) {
 
 // A scalar, or a constant, in all lanes of the type that `like` has.
 static void print_splat(c_printer *p, k_value like, k_value scalar) {
-  leat_text_add(p->out, "LEAT_SPLAT(");
+  leat_text_add(p->out, p->plain ? "leat_splat_" : "LEAT_SPLAT(");
   c_print_type(p, like->dtype, like->lanes);
-  leat_text_add(p->out, ", %d, ", like->lanes);
+  leat_text_add(p->out, p->plain ? "(" : ", %d, ", like->lanes);
   c_print_value(p, scalar);
   leat_text_add(p->out, ")");
 }
 
 void c_print_whole(c_printer *p, k_value value) {
-  if (value->lanes > 1 && value->op == K_CONST)
+  if (lanes_of(p, value) > 1 && value->op == K_CONST)
     print_splat(p, value, value);
   else
     c_print_value(p, value);
@@ -117,14 +128,14 @@ static const char *operator_of(k_op op) {
 // The type in which integers are added and multiplied so that they wrap: unsigned, and not promoted
 // to int.
 static void print_wrapping(c_printer *p, k_value value) {
-  bool narrow = value->lanes == 1 && leat_dtype_size(value->dtype) < 4;
+  bool narrow = lanes_of(p, value) == 1 && leat_dtype_size(value->dtype) < 4;
   leat_text_add(p->out, "u%d", narrow ? 32 : 8 * (int)leat_dtype_size(value->dtype));
-  if (value->lanes > 1) leat_text_add(p->out, "x%d", value->lanes);
+  if (lanes_of(p, value) > 1) leat_text_add(p->out, "x%d", value->lanes);
 }
 
 // One operand of a wrapping operator; the constants of vectors stay scalars.
 static void print_wrapped(c_printer *p, k_value value) {
-  if (value->lanes > 1 && value->op == K_CONST) {
+  if (lanes_of(p, value) > 1 && value->op == K_CONST) {
     leat_text_add(p->out, "(u%d)", 8 * (int)leat_dtype_size(value->dtype));
     leat_text_add(p->out, value->imm.i < 0 ? "(" : "");
     c_print_value(p, value);
@@ -139,7 +150,7 @@ static void print_wrapped(c_printer *p, k_value value) {
 
 static void print_wrapping_op(c_printer *p, const k_instr *instr) {
   leat_text_add(p->out, "(");
-  c_print_type(p, instr->dtype, instr->lanes);
+  c_print_type(p, instr->dtype, lanes_of(p, instr));
   leat_text_add(p->out, ")(");
   if (instr->op == K_NEG) leat_text_add(p->out, "0 - ");
   print_wrapped(p, instr->args[0]);
@@ -172,7 +183,7 @@ static void print_mask(c_printer *p, const k_instr *comparison) {
 }
 
 static void print_comparison(c_printer *p, const k_instr *instr) {
-  if (instr->lanes == 1) {
+  if (lanes_of(p, instr) == 1) {
     print_binary(p, instr);
     return;
   }
@@ -183,13 +194,13 @@ static void print_comparison(c_printer *p, const k_instr *instr) {
 
 // f(x, y, …) of the scalars, for each lane.
 static void print_call(c_printer *p, const k_instr *instr, const char *function) {
-  if (instr->lanes > 1) begin_each(p, instr);
+  if (lanes_of(p, instr) > 1) begin_each(p, instr);
   leat_text_add(p->out, "%s(", function);
   for (uint32_t i = 0; i < instr->arg_count; i++) {
     if (i) leat_text_add(p->out, ", ");
     c_print_lane(p, instr->args[i]);
   }
-  leat_text_add(p->out, instr->lanes > 1 ? "))" : ")");
+  leat_text_add(p->out, lanes_of(p, instr) > 1 ? "))" : ")");
 }
 
 static void print_helper(c_printer *p, const k_instr *instr) {
@@ -205,7 +216,7 @@ static void print_not(c_printer *p, const k_instr *instr) {
     return;
   }
   leat_text_add(p->out, "(");
-  c_print_type(p, instr->dtype, instr->lanes);
+  c_print_type(p, instr->dtype, lanes_of(p, instr));
   leat_text_add(p->out, ")~");
   c_print_value(p, instr->args[0]);
 }
@@ -219,7 +230,7 @@ static void print_shift(c_printer *p, const k_instr *instr) {
     return;
   }
   leat_text_add(p->out, "(");
-  c_print_type(p, instr->dtype, instr->lanes);
+  c_print_type(p, instr->dtype, lanes_of(p, instr));
   leat_text_add(p->out, ")(");
   if (instr->op == K_SHL)
     print_wrapped(p, instr->args[0]);
@@ -235,7 +246,7 @@ static bool is_mask_of(k_value condition, const k_instr *instr) {
 }
 
 static void print_select(c_printer *p, const k_instr *instr) {
-  if (instr->lanes == 1) {
+  if (lanes_of(p, instr) == 1) {
     c_print_value(p, instr->args[0]);
     leat_text_add(p->out, " ? ");
     c_print_value(p, instr->args[1]);
@@ -245,7 +256,7 @@ static void print_select(c_printer *p, const k_instr *instr) {
   }
   bool is_mask = is_mask_of(instr->args[0], instr);
   leat_text_add(p->out, is_mask ? "LEAT_BLEND(" : "LEAT_SELECT(");
-  c_print_type(p, instr->dtype, instr->lanes);
+  c_print_type(p, instr->dtype, lanes_of(p, instr));
   leat_text_add(p->out, ", i%dx%d, ", 8 * (int)leat_dtype_size(instr->dtype), instr->lanes);
   if (is_mask)
     print_mask(p, instr->args[0]);
@@ -265,14 +276,14 @@ static void print_cast(c_printer *p, const k_instr *instr) {
     strcat(strcat(function, leat_dtype_name(from)), "_to_");
     print_call(p, instr, strcat(function, leat_dtype_name(to)));
   } else if (to == LEAT_bool) {
-    if (instr->lanes > 1) leat_text_add(p->out, "LEAT_BOOL(boolx%d, ", instr->lanes);
+    if (lanes_of(p, instr) > 1) leat_text_add(p->out, "LEAT_BOOL(boolx%d, ", instr->lanes);
     c_print_value(p, instr->args[0]);
-    leat_text_add(p->out, instr->lanes > 1 ? " != 0)" : " != 0");
-  } else if (instr->lanes > 1) {
+    leat_text_add(p->out, lanes_of(p, instr) > 1 ? " != 0)" : " != 0");
+  } else if (lanes_of(p, instr) > 1) {
     leat_text_add(p->out, "__builtin_convertvector(");
     c_print_whole(p, instr->args[0]);
     leat_text_add(p->out, ", ");
-    c_print_type(p, to, instr->lanes);
+    c_print_type(p, to, lanes_of(p, instr));
     leat_text_add(p->out, ")");
   } else {
     leat_text_add(p->out, "(%s)", leat_dtype_name(to));
@@ -280,21 +291,28 @@ static void print_cast(c_printer *p, const k_instr *instr) {
   }
 }
 
+// The bits of one type as another.
+static void open_bits(c_printer *p, leat_dtype to, leat_dtype from, int lanes) {
+  leat_text_add(p->out, "LEAT_BITS(");
+  c_print_type(p, to, lanes);
+  leat_text_add(p->out, ", ");
+  c_print_type(p, from, lanes);
+  leat_text_add(p->out, ", ");
+}
+
 // By its sign bit: gcc joins `-x` with the fma that gave x, which changes the sign of a zero.
 static void print_negated(c_printer *p, k_value x) {
   bool narrow = x->dtype == LEAT_f32;
-  leat_text_add(p->out, "LEAT_BITS(");
-  c_print_type(p, x->dtype, x->lanes);
-  leat_text_add(p->out, ", LEAT_BITS(");
-  c_print_type(p, narrow ? LEAT_u32 : LEAT_u64, x->lanes);
-  leat_text_add(p->out, ", ");
+  leat_dtype word = narrow ? LEAT_u32 : LEAT_u64;
+  open_bits(p, x->dtype, word, lanes_of(p, x));
+  open_bits(p, word, x->dtype, lanes_of(p, x));
   c_print_whole(p, x);
   leat_text_add(p->out, ") ^ %s)", narrow ? "0x80000000u" : "0x8000000000000000u");
 }
 
 // gcc 12 fuses `x * y - z` beside `x * y + z` in spite of -ffp-contract=off (its bug 106902).
-static bool may_be_fused(const k_instr *instr) {
-  return instr->op == K_SUB && instr->lanes == 1 &&
+static bool may_be_fused(const c_printer *p, const k_instr *instr) {
+  return instr->op == K_SUB && lanes_of(p, instr) == 1 &&
          (instr->args[0]->op == K_MUL || instr->args[1]->op == K_MUL);
 }
 
@@ -307,7 +325,7 @@ static void print_sum_with_negated(c_printer *p, const k_instr *instr) {
 static void print_float_op(c_printer *p, const k_instr *instr) {
   if (instr->op == K_NEG) {
     print_negated(p, instr->args[0]);
-  } else if (may_be_fused(instr)) {
+  } else if (may_be_fused(p, instr)) {
     print_sum_with_negated(p, instr);
   } else if (operator_of(instr->op)) {
     print_binary(p, instr);
@@ -336,7 +354,7 @@ static void print_int_op(c_printer *p, const k_instr *instr) {
 // -- Lanes and memory ----------------------------------------------------------------------------
 
 static void print_any(c_printer *p, const k_instr *instr) {
-  leat_text_add(p->out, "LEAT_ANY(");
+  leat_text_add(p->out, p->plain ? "leat_any_%d(" : "LEAT_ANY(", instr->args[0]->lanes);
   c_print_whole(p, instr->args[0]);
   leat_text_add(p->out, ")");
 }
@@ -350,20 +368,42 @@ static void print_shuffle(c_printer *p, const k_instr *instr) {
   leat_text_add(p->out, ")");
 }
 
+// A lane of a vector, by a number or, of those that i counts, from there on.
+static void print_part(c_printer *p, k_value vector, const char *format, int lane) {
+  bool each = p->each;
+  p->each = false;
+  c_print_value(p, vector);
+  if (vector->op != K_CONST) print_at(p, format, lane);
+  p->each = each;
+}
+
+// Lane i of a K_ZIP or K_UNZIP.
+static void print_shuffled(c_printer *p, const k_instr *instr) {
+  int size = instr->args[0]->lanes;
+  for (int i = 0; i < instr->lanes; i++) {
+    int from = k_shuffle_lane(instr, i);
+    bool last = i + 1 == instr->lanes;
+    if (!last) leat_text_add(p->out, "i == %d ? ", i);
+    print_part(p, instr->args[from / size], "[%d]", from % size);
+    if (!last) leat_text_add(p->out, " : ");
+  }
+}
+
 static void print_lanes_op(c_printer *p, const k_instr *instr) {
-  if (instr->op == K_SPLAT) {
-    print_splat(p, instr, instr->args[0]);
+  k_value from = instr->arg_count ? instr->args[0] : NULL;
+  int lanes = instr->lanes;
+  if (instr->op == K_SPLAT && lanes_of(p, instr) > 1) {
+    print_splat(p, instr, from);
     return;
   }
-  if (instr->lanes > 1) begin_each(p, instr);
-  if (instr->op == K_LANE)
-    leat_text_add(p->out, instr->lanes > 1 ? "i" : "0");
-  else
-    c_print_value(p, instr->args[0]);
-  if (instr->op == K_EXTRACT) leat_text_add(p->out, "[%lld]", (long long)instr->imm.i);
-  if (instr->op == K_HALF)
-    leat_text_add(p->out, instr->lanes > 1 ? "[%d + i]" : "[%d]", (int)instr->imm.i * instr->lanes);
-  if (instr->lanes > 1) leat_text_add(p->out, ")");
+  if (lanes_of(p, instr) > 1) begin_each(p, instr);
+  switch ((int)instr->op) {
+  case K_SPLAT: c_print_value(p, from); break;
+  case K_LANE: leat_text_add(p->out, lanes > 1 ? "i" : "0"); break;
+  case K_EXTRACT: print_part(p, from, "[%d]", (int)instr->imm.i); break;
+  case K_HALF: print_part(p, from, lanes > 1 ? "[%d + i]" : "[%d]", (int)instr->imm.i * lanes);
+  }
+  if (lanes_of(p, instr) > 1) leat_text_add(p->out, ")");
 }
 
 void c_print_element(c_printer *p, const k_instr *instr, int lanes) {
@@ -388,9 +428,9 @@ int c_leading_lanes(k_value mask, int lanes) {
 static void print_load(c_printer *p, const k_instr *instr) {
   k_value mask = instr->arg_count > 1 ? instr->args[1] : NULL;
   int leading = c_leading_lanes(mask, instr->lanes);
-  if (leading && instr->op == K_LOAD && instr->lanes > 1 && instr->dtype != LEAT_bool) {
+  if (leading && instr->op == K_LOAD && lanes_of(p, instr) > 1 && instr->dtype != LEAT_bool) {
     leat_text_add(p->out, "LEAT_LOAD(");
-    c_print_type(p, instr->dtype, instr->lanes);
+    c_print_type(p, instr->dtype, lanes_of(p, instr));
     leat_text_add(p->out, ", %d, ", leading);
     c_print_buffer(p, instr->buffer);
     leat_text_add(p->out, " + ");
@@ -398,14 +438,14 @@ static void print_load(c_printer *p, const k_instr *instr) {
     leat_text_add(p->out, ")");
     return;
   }
-  if (instr->lanes > 1) begin_each(p, instr);
+  if (lanes_of(p, instr) > 1) begin_each(p, instr);
   if (mask) {
     c_print_lane(p, mask);
     leat_text_add(p->out, " ? ");
   }
   c_print_element(p, instr, instr->lanes);
   if (mask) leat_text_add(p->out, " : 0");
-  if (instr->lanes > 1) leat_text_add(p->out, ")");
+  if (lanes_of(p, instr) > 1) leat_text_add(p->out, ")");
 }
 
 // -- All of them ---------------------------------------------------------------------------------
@@ -431,14 +471,12 @@ void c_print_expression(c_printer *p, const k_instr *instr) {
   case K_SELECT: print_select(p, instr); return;
   case K_CAST: print_cast(p, instr); return;
   case K_BITCAST:
-    leat_text_add(p->out, "LEAT_BITS(");
-    c_print_type(p, instr->dtype, instr->lanes);
-    leat_text_add(p->out, ", ");
+    open_bits(p, instr->dtype, instr->args[0]->dtype, lanes_of(p, instr));
     c_print_whole(p, instr->args[0]);
     leat_text_add(p->out, ")");
     return;
   case K_ZIP:
-  case K_UNZIP: print_shuffle(p, instr); return;
+  case K_UNZIP: p->each ? print_shuffled(p, instr) : print_shuffle(p, instr); return;
   case K_SPLAT:
   case K_LANE:
   case K_HALF:

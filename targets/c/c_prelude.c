@@ -2,21 +2,25 @@
 // undefined or spells differently. Vectors apply them lane by lane through LEAT_EACH.
 #include "targets/c/c.h"
 
-static const char head[] =
-    "// Made by leat. Compile with: cc -O3 " LEAT_C_FLAGS "\n"
-    "#include \"leat/artifact.h\"\n"
-    "\n"
-    "typedef int8_t i8;\n"
-    "typedef int16_t i16;\n"
-    "typedef int32_t i32;\n"
-    "typedef int64_t i64;\n"
-    "typedef uint8_t u8;\n"
-    "typedef uint16_t u16;\n"
-    "typedef uint32_t u32;\n"
-    "typedef uint64_t u64;\n"
-    "typedef float f32;\n"
-    "typedef double f64;\n"
-    "\n"
+static const char included[] = "// Made by leat. Compile with: cc -O3 " LEAT_C_FLAGS "\n"
+                               "#include \"leat/artifact.h\"\n";
+
+static const char scalars[] = "\n"
+                              "#include <math.h>\n"
+                              "\n"
+                              "typedef int8_t i8;\n"
+                              "typedef int16_t i16;\n"
+                              "typedef int32_t i32;\n"
+                              "typedef int64_t i64;\n"
+                              "typedef uint8_t u8;\n"
+                              "typedef uint16_t u16;\n"
+                              "typedef uint32_t u32;\n"
+                              "typedef uint64_t u64;\n"
+                              "typedef float f32;\n"
+                              "typedef double f64;\n"
+                              "\n";
+
+static const char vectors[] =
     "// Vectors; bool has a byte of 0 or 1 a lane.\n"
     "#define LEAT_VECTOR(name, lanes) \\\n"
     "  typedef name name##x##lanes __attribute__((vector_size(lanes * sizeof(name))))\n"
@@ -70,8 +74,8 @@ static const char head[] =
     "    type store_ = (value); \\\n"
     "    __builtin_memcpy(to, &store_, count * sizeof store_[0]); \\\n"
     "  } while (0)\n"
-    "#define LEAT_BITS(to, x) \\\n"
-    "  __extension__({ __typeof__(x) from_ = (x); to bits_; \\\n"
+    "#define LEAT_BITS(to, from, x) \\\n"
+    "  __extension__({ from from_ = (x); to bits_; \\\n"
     "     __builtin_memcpy(&bits_, &from_, sizeof bits_); bits_; })\n"
     "\n"
     "// Whether a lane is on, by words: gcc takes lanes out of a vector one by one.\n"
@@ -88,7 +92,40 @@ static const char head[] =
     "\\\n"
     "     while (!on_[i_]) i_++; \\\n"
     "     value_[i_]; })\n"
-    "\n"
+    "\n";
+
+// Each is computed by a loop over its lanes, but for what the printer needs as an expression.
+static const char structs[] =
+    "// Vectors; bool has a byte of 0 or 1 a lane.\n"
+    "#define LEAT_VECTOR(name, element, lanes) \\\n"
+    "  typedef struct { element lane[lanes]; } name##x##lanes; \\\n"
+    "  static inline name##x##lanes leat_splat_##name##x##lanes(element value) { \\\n"
+    "    name##x##lanes all; \\\n"
+    "    for (int i = 0; i < lanes; i++) all.lane[i] = value; \\\n"
+    "    return all; \\\n"
+    "  }\n"
+    "#define LEAT_VECTORS(name, element) \\\n"
+    "  LEAT_VECTOR(name, element, 2) LEAT_VECTOR(name, element, 4) \\\n"
+    "  LEAT_VECTOR(name, element, 8) LEAT_VECTOR(name, element, 16)\n"
+    "LEAT_VECTORS(i8, i8) LEAT_VECTORS(i16, i16) LEAT_VECTORS(i32, i32) LEAT_VECTORS(i64, i64)\n"
+    "LEAT_VECTORS(u8, u8) LEAT_VECTORS(u16, u16) LEAT_VECTORS(u32, u32) LEAT_VECTORS(u64, u64)\n"
+    "LEAT_VECTORS(f32, f32) LEAT_VECTORS(f64, f64)\n"
+    "LEAT_VECTOR(bool, u8, 2) LEAT_VECTOR(bool, u8, 4)\n"
+    "LEAT_VECTOR(bool, u8, 8) LEAT_VECTOR(bool, u8, 16)\n"
+    "#define LEAT_ANY(lanes) \\\n"
+    "  static inline bool leat_any_##lanes(boolx##lanes on) { \\\n"
+    "    int any = 0; \\\n"
+    "    for (int i = 0; i < lanes; i++) any |= on.lane[i]; \\\n"
+    "    return any != 0; \\\n"
+    "  }\n"
+    "LEAT_ANY(2) LEAT_ANY(4) LEAT_ANY(8) LEAT_ANY(16)\n"
+    "#define LEAT_BITS(to, from, x) ((union { from before; to after; }){x}).after\n"
+    "#define LEAT_RARE(condition) (condition)\n"
+    "\n";
+
+static const char operations[] =
+    "#define LEAT_NAN_f32 LEAT_BITS(f32, u32, 0x7fc00000u)\n"
+    "#define LEAT_NAN_f64 LEAT_BITS(f64, u64, 0x7ff8000000000000u)\n"
     "// Integers wrap; dividing by zero gives zero; shifting everything out gives zero or the "
     "sign.\n"
     "#define LEAT_UNSIGNED(T, bits) \\\n"
@@ -118,18 +155,18 @@ static const char head[] =
     "0.\n"
     "#define LEAT_FLOAT(T, s) \\\n"
     "  static inline T leat_min_##T(T x, T y) { \\\n"
-    "    if (x != x || y != y) return __builtin_nan##s(\"\"); \\\n"
-    "    return x < y || (x == y && __builtin_signbit(x)) ? x : y; \\\n"
+    "    if (x != x || y != y) return LEAT_NAN_##T; \\\n"
+    "    return x < y || (x == y && signbit(x)) ? x : y; \\\n"
     "  } \\\n"
     "  static inline T leat_max_##T(T x, T y) { \\\n"
-    "    if (x != x || y != y) return __builtin_nan##s(\"\"); \\\n"
-    "    return x > y || (x == y && !__builtin_signbit(x)) ? x : y; \\\n"
+    "    if (x != x || y != y) return LEAT_NAN_##T; \\\n"
+    "    return x > y || (x == y && !signbit(x)) ? x : y; \\\n"
     "  } \\\n"
-    "  static inline T leat_abs_##T(T x) { return __builtin_fabs##s(x); } \\\n"
-    "  static inline T leat_sqrt_##T(T x) { return __builtin_sqrt##s(x); } \\\n"
-    "  static inline T leat_floor_##T(T x) { return __builtin_floor##s(x); } \\\n"
-    "  static inline T leat_round_##T(T x) { return __builtin_rint##s(x); } \\\n"
-    "  static inline T leat_fma_##T(T x, T y, T z) { return __builtin_fma##s(x, y, z); } \\\n"
+    "  static inline T leat_abs_##T(T x) { return fabs##s(x); } \\\n"
+    "  static inline T leat_sqrt_##T(T x) { return sqrt##s(x); } \\\n"
+    "  static inline T leat_floor_##T(T x) { return floor##s(x); } \\\n"
+    "  static inline T leat_round_##T(T x) { return rint##s(x); } \\\n"
+    "  static inline T leat_fma_##T(T x, T y, T z) { return fma##s(x, y, z); } \\\n"
     "  LEAT_TO(T, i8, INT8_MIN, INT8_MAX, 0x1p7) LEAT_TO(T, u8, 0, UINT8_MAX, 0x1p8) \\\n"
     "  LEAT_TO(T, i16, INT16_MIN, INT16_MAX, 0x1p15) LEAT_TO(T, u16, 0, UINT16_MAX, 0x1p16) \\\n"
     "  LEAT_TO(T, i32, INT32_MIN, INT32_MAX, 0x1p31) LEAT_TO(T, u32, 0, UINT32_MAX, 0x1p32) \\\n"
@@ -141,6 +178,7 @@ static const char head[] =
     "LEAT_FLOAT(f32, f)\n"
     "LEAT_FLOAT(f64, )\n";
 
-void leat_c_prelude(leat_text *out) {
-  leat_text_add_n(out, head, sizeof head - 1);
+void leat_c_prelude(bool plain, leat_text *out) {
+  leat_text_add(out, "%s%s", plain ? "" : included, scalars);
+  leat_text_add(out, "%s%s", plain ? structs : vectors, operations);
 }

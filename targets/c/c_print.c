@@ -10,7 +10,7 @@ static void print_store(c_printer *p, const k_instr *instr) {
   k_value value = instr->args[1], mask = instr->arg_count > 2 ? instr->args[2] : NULL;
   c_line(p);
   int leading = c_leading_lanes(mask, value->lanes);
-  if (leading && value->lanes > 1) {
+  if (leading && value->lanes > 1 && !p->plain) {
     leat_text_add(p->out, "LEAT_STORE(");
     c_print_type(p, value->dtype, value->lanes);
     leat_text_add(p->out, ", %d, ", leading);
@@ -148,6 +148,19 @@ static void print_if(c_printer *p, const k_instr *branch) {
   close(p);
 }
 
+// The value in the first lane that is on.
+static void print_first(c_printer *p, k_value on, k_value value) {
+  leat_text_add(p->out, "int i = 0;\n");
+  c_line(p);
+  leat_text_add(p->out, "while (!");
+  c_print_lane(p, on);
+  leat_text_add(p->out, ") i++;\n");
+  c_line(p);
+  leat_text_add(p->out, "call->value = ");
+  c_print_lane(p, value);
+  leat_text_add(p->out, ";\n");
+}
+
 static void print_fail(c_printer *p, const k_instr *fail) {
   c_line(p);
   leat_text_add(p->out, "if (LEAT_RARE(");
@@ -155,11 +168,16 @@ static void print_fail(c_printer *p, const k_instr *fail) {
   leat_text_add(p->out, ")) { // %s\n", leat_status_name((leat_status)fail->imm2));
   p->indent++;
   c_line(p);
-  leat_text_add(p->out, fail->arg_count > 2 ? "call->value = LEAT_FIRST(" : "call->value = ");
-  if (fail->arg_count > 2) c_print_whole(p, fail->args[2]);
-  if (fail->arg_count > 2) leat_text_add(p->out, ", ");
-  c_print_whole(p, fail->args[1]);
-  leat_text_add(p->out, fail->arg_count > 2 ? ");\n" : ";\n");
+  k_value on = fail->arg_count > 2 ? fail->args[2] : NULL;
+  if (on && p->plain) {
+    print_first(p, on, fail->args[1]);
+  } else {
+    leat_text_add(p->out, on ? "call->value = LEAT_FIRST(" : "call->value = ");
+    if (on) c_print_whole(p, on);
+    if (on) leat_text_add(p->out, ", ");
+    c_print_whole(p, fail->args[1]);
+    leat_text_add(p->out, on ? ");\n" : ";\n");
+  }
   c_line(p);
   leat_text_add(p->out, "return %lld << 8 | %lld;\n", (long long)fail->imm.i,
                 (long long)fail->imm2);
@@ -168,6 +186,21 @@ static void print_fail(c_printer *p, const k_instr *fail) {
 }
 
 // -- Instructions --------------------------------------------------------------------------------
+
+static void print_definition(c_printer *p, const k_instr *instr) {
+  c_define(p, instr);
+  p->each = p->plain && instr->lanes > 1 && instr->op != K_RESULT;
+  if (p->each) {
+    leat_text_add(p->out, ";\n");
+    c_line(p);
+    leat_text_add(p->out, "for (int i = 0; i < %d; i++) v%u.lane[i]", instr->lanes,
+                  p->numbers[instr->id]);
+  }
+  leat_text_add(p->out, " = ");
+  c_print_expression(p, instr);
+  leat_text_add(p->out, ";\n");
+  p->each = false;
+}
 
 static void print_instr(c_printer *p, const k_instr *instr) {
   switch ((int)instr->op) {
@@ -187,11 +220,7 @@ static void print_instr(c_printer *p, const k_instr *instr) {
     c_line(p);
     leat_text_add(p->out, "if (LEAT_RARE(*call->ends)) return %d;\n", LEAT_ABORTED);
     break;
-  default:
-    c_define(p, instr);
-    leat_text_add(p->out, " = ");
-    c_print_expression(p, instr);
-    leat_text_add(p->out, ";\n");
+  default: print_definition(p, instr);
   }
 }
 
@@ -204,10 +233,10 @@ static void print_block(c_printer *p, const k_block *block) {
 // -- Files ---------------------------------------------------------------------------------------
 
 // `cpu`: a level that the function alone may use, or NULL.
-static void print_kernel(const leat_kernel *kernel, const char *symbol, const char *cpu,
+static void print_kernel(const leat_kernel *kernel, const char *symbol, const char *cpu, bool plain,
                          leat_text *out) {
   leat_arena *scratch = leat_arena_create();
-  c_printer p = {.out = out, .indent = 1};
+  c_printer p = {.out = out, .indent = 1, .plain = plain};
   p.numbers = leat_new_array(scratch, uint32_t, kernel->instr_count);
   leat_text_add(out, "\n// %s\n", kernel->name);
   if (cpu) leat_text_add(out, "__attribute__((target(\"arch=%s\")))\n", cpu);
@@ -251,10 +280,10 @@ static void print_pointers(const leat_object_pointers *pointers, leat_text *out)
 }
 
 void leat_c_print_file(const leat_codegen_request *request, leat_text *out) {
-  leat_c_prelude(out);
+  leat_c_prelude(request->plain, out);
   for (size_t i = 0; i < request->kernel_count; i++)
     print_kernel(request->kernels[i], request->symbols[i],
-                 request->kernel_cpus ? request->kernel_cpus[i] : NULL, out);
+                 request->kernel_cpus ? request->kernel_cpus[i] : NULL, request->plain, out);
   for (size_t i = 0; i < request->data_count; i++) print_data(&request->data[i], out);
   for (size_t i = 0; i < request->pointers_count; i++) print_pointers(&request->pointers[i], out);
 }

@@ -9,6 +9,8 @@ typedef struct c_printer {
   leat_text *out;
   uint32_t *numbers, next; // of values by id
   int indent;
+  bool plain; // of C11 alone: a vector is a struct of lanes, which a loop computes one by one
+  bool each;  // in that loop: what is printed is about lane i
 } c_printer;
 
 void c_line(c_printer *p);                  // the spaces that a line begins with
