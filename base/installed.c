@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "base/installed.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 // file ends with its data. Fortran order is read, C order written. Text is read: bytes (`|S5`) and
 // code points (`<U5`), which become UTF-8, without the NULs at an element's end, which NumPy adds;
 // strings are written as code points where all are UTF-8, else as bytes, each with NULs up to the
-// longest. bf16 is two bytes of anything,
-// and one byte of anything a u8: the code of a float8 or an int4.
+// longest. bf16 is two bytes of anything, and one byte of anything a u8: the code of a float8 or an
+// int4.
 #ifndef LEAT_BASE_NPY_H
 #define LEAT_BASE_NPY_H
 
