@@ -9,12 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __clang__ // unrolls short loops by itself
-#define UNROLL
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
-
 typedef struct fft_call {
   leat_fft_kind kind;
   int64_t n; // points of a row

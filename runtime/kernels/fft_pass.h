@@ -98,7 +98,7 @@ INLINE void NAME(odd)(C *a, int radix, const REAL *roots) {
 
 #define RADIX_PASS(RADIX, BUTTERFLY)                                                               \
   for (int64_t p = 0; p < m; p++, twiddle += 2 * ((RADIX)-1))                                      \
-    for (int64_t q = 0; q < s; q += NAME(LANES)) {                                                 \
+    for (int64_t q = 0; q < s; q += LANES) {                                                       \
       C a[RADIX];                                                                                  \
       UNROLL for (int j = 0; j < (RADIX); j++) a[j] = NAME(load)(x, q + s * (p + m * j));          \
       BUTTERFLY;                                                                                   \
@@ -120,7 +120,7 @@ TARGET static void NAME(pass)(int radix, int64_t m, int64_t s, const SPLIT *x, c
   case 13: RADIX_PASS(13, NAME(odd)(a, 13, roots)) break;
   default:
     for (int64_t p = 0; p < m; p++, twiddle += 2 * (radix - 1))
-      for (int64_t q = 0; q < s; q += NAME(LANES)) {
+      for (int64_t q = 0; q < s; q += LANES) {
         C a[LEAT_FFT_MOST_RADIX] = {};
         for (int j = 0; j < radix; j++) a[j] = NAME(load)(x, q + s * (p + m * j));
         NAME(odd)(a, radix, roots);
@@ -136,7 +136,7 @@ TARGET static void NAME(turn)(const SPLIT *x, const SPLIT *table, int64_t n, int
                               REAL scale) {
   for (int64_t k = 0; k < n; k++) {
     REAL w[2] = {table->re[k] * scale, table->im[k] * scale};
-    for (int64_t at = k * beside; at < (k + 1) * beside; at += NAME(LANES))
+    for (int64_t at = k * beside; at < (k + 1) * beside; at += LANES)
       NAME(store_turned)(x, at, NAME(load)(x, at), w);
   }
 }
@@ -148,7 +148,7 @@ TARGET static void NAME(turn)(const SPLIT *x, const SPLIT *table, int64_t n, int
 TARGET static void NAME(fold)(const SPLIT *x, const REAL *roots, int64_t h, int64_t beside,
                               bool back) {
   REAL sign = back ? 1 : -1, scale = back ? 1 : (REAL)0.5;
-  for (int64_t q = 0; q < beside; q += NAME(LANES)) {
+  for (int64_t q = 0; q < beside; q += LANES) {
     C first = NAME(load)(x, q);
     NAME(store)(x, q, (C){first.re + first.im, first.re - first.im});
     for (int64_t k = 1; 2 * k <= h; k++) {

@@ -37,13 +37,14 @@ typedef struct RUN {
 // Of the widest vectors of which `count` numbers are a multiple.
 static const STEPS *R(steps_for)(const RUN *run, int64_t count) {
   int64_t bytes = count * (int64_t)sizeof(REAL);
-#ifdef __x86_64__
+#if WIDEST == 64
   if (run->widest >= 64 && bytes % 64 == 0) return &R(steps_64);
   if (run->widest >= 32 && bytes % 32 == 0) return &R(steps_32);
-#else
-  (void)run;
 #endif
-  return bytes % 16 == 0 ? &R(steps_16) : &R(steps_1);
+#if WIDEST >= 16
+  if (run->widest >= 16 && bytes % 16 == 0) return &R(steps_16);
+#endif
+  return &R(steps_1);
 }
 
 static void R(swap)(SPLIT *x, SPLIT *y) {

@@ -9,14 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-#ifdef __GNUC__ // others are told in one_width.h
+#ifdef __GNUC__ // others have no complex numbers
 #include <complex.h>
-#endif
-
-#ifdef __clang__ // unrolls short loops by itself
-#define UNROLL
-#else
-#define UNROLL _Pragma("GCC unroll 8")
 #endif
 
 #define ALIGNED(count) (((count) + 15) / 16 * 16)
@@ -49,6 +43,7 @@ typedef struct triangle {
 #define R_REAL(x) (x)
 #include "runtime/kernels/linalg_real.h"
 
+#ifdef __GNUC__
 #define REAL float _Complex
 #define R(x) x##_c64
 #define PART float
@@ -69,6 +64,13 @@ typedef struct triangle {
 #define R_REAL creal
 #include "runtime/kernels/linalg_complex.h"
 
+#define COMPLEX(...) __VA_ARGS__
+#else
+#define COMPLEX(...)                                                                               \
+  return leat_call_explain(call, LEAT_UNSUPPORTED,                                                 \
+                           "complex matrices are factorised by gcc and clang alone")
+#endif
+
 // The arguments behind `buffers` buffers: the dtype, then numbers.
 typedef struct numbers {
   leat_dtype dtype;
@@ -81,8 +83,8 @@ typedef struct numbers {
   switch ((int)(dtype)) {                                                                          \
   case LEAT_f32: name##_f32(__VA_ARGS__); break;                                                   \
   case LEAT_f64: name##_f64(__VA_ARGS__); break;                                                   \
-  case LEAT_c64: name##_c64(__VA_ARGS__); break;                                                   \
-  case LEAT_c128: name##_c128(__VA_ARGS__); break;                                                 \
+  case LEAT_c64: COMPLEX(name##_c64(__VA_ARGS__)); break;                                          \
+  case LEAT_c128: COMPLEX(name##_c128(__VA_ARGS__)); break;                                        \
   }
 
 static numbers numbers_of(const leat_arg *args, int buffers, int count) {

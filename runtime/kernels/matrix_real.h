@@ -19,32 +19,26 @@ typedef struct R(sweeps) {
 static void R(subtract)(int64_t m, int64_t n, int64_t k, const REAL *a, int64_t lda, const REAL *b,
                         int64_t ldb, REAL *c, int64_t ldc) {
   int64_t done = 0;
-#ifdef __x86_64__
+#if WIDEST == 64
   leat_cpu_level level = leat_cpu_host_level();
   if (level == LEAT_CPU_AVX512) done = R(columns_64)(m, n, k, a, lda, b, ldb, c, ldc);
   if (level >= LEAT_CPU_AVX2)
     done += R(columns_32)(m, n - done, k, a, lda, b + done, ldb, c + done, ldc);
 #endif
+#if WIDEST >= 16
   done += R(columns_16)(m, n - done, k, a, lda, b + done, ldb, c + done, ldc);
+#endif
   R(columns_1)(m, n - done, k, a, lda, b + done, ldb, c + done, ldc);
 }
 
-enum { R(LANES) = 16 / sizeof(REAL), R(STEP) = 4 * R(LANES) };
-typedef REAL R(vector) __attribute__((vector_size(16), aligned(sizeof(REAL)), may_alias));
-
-// Over four vectors of partial sums, then what is left.
-static REAL R(dot)(int64_t n, const REAL *x, const REAL *y) {
-  R(vector) sum[4] = {};
-  int64_t i = 0;
-  for (; i + R(STEP) <= n; i += R(STEP))
-    UNROLL for (int j = 0; j < 4; j++) sum[j] +=
-        *(const R(vector) *)(x + i + j * R(LANES)) * *(const R(vector) *)(y + i + j * R(LANES));
-  R(vector) all = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  REAL total = 0;
-  for (int j = 0; j < R(LANES); j++) total += all[j];
-  for (; i < n; i++) total += x[i] * y[i];
-  return total;
-}
+#define NAME(x) R(x)
+#define TARGET
+#if WIDEST
+#define VECTOR_BYTES 16
+#endif
+#define PASS "runtime/kernels/dot_pass.h"
+#include "runtime/kernels/one_width.h"
+#undef PASS
 
 static REAL R(largest)(int64_t n, const REAL *x) {
   REAL largest = 0;

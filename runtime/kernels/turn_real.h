@@ -4,12 +4,14 @@
 // Carries out what was gathered: (z[i], z[i + 1]) = (c z[i] + s z[i + 1], c z[i + 1] - s z[i]).
 static void R(turn_rows)(R(sweeps) * all) {
   int64_t done = 0;
-#ifdef __x86_64__
+#if WIDEST == 64
   leat_cpu_level level = leat_cpu_host_level();
   if (level == LEAT_CPU_AVX512) done = R(turn_columns_64)(all, done);
   if (level >= LEAT_CPU_AVX2) done = R(turn_columns_32)(all, done);
 #endif
+#if WIDEST >= 16
   done = R(turn_columns_16)(all, done);
+#endif
   R(turn_columns_1)(all, done);
   all->count = 0;
 }
