@@ -19,6 +19,7 @@ typedef struct source {
   const char *name, *text;
   size_t size;
   uint32_t first_line;      // of the file that it is a piece of
+  bool imported;            // lines end with the node that they are
   leat_vec(uint32_t) lines; // where each begins; the first at 0
 } source;
 
@@ -41,6 +42,7 @@ struct leat_diag {
   uint32_t kept[2];
   uint32_t most; // that are kept of each
   bool mute;     // warnings are not taken
+  bool imported; // texts that are added are of model files
 };
 
 leat_diag *leat_diag_create(leat_arena *arena) {
@@ -52,6 +54,7 @@ leat_diag *leat_diag_create(leat_arena *arena) {
 
 uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *text, size_t size) {
   source added = {.first_line = 1,
+                  .imported = diag->imported,
                   .name = leat_arena_strndup(diag->arena, name, strlen(name)),
                   .text = leat_arena_strndup(diag->arena, text, size),
                   .size = size};
@@ -64,6 +67,12 @@ uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *tex
 
 void leat_diag_set_first_line(leat_diag *diag, uint32_t source, uint32_t line) {
   diag->sources.items[source - 1].first_line = line;
+}
+
+bool leat_diag_set_imported(leat_diag *diag, bool imported) {
+  bool before = diag->imported;
+  diag->imported = imported;
+  return before;
 }
 
 static const source *find_source(const leat_diag *diag, uint32_t number) {
@@ -81,11 +90,26 @@ const char *leat_diag_source_name(const leat_diag *diag, uint32_t number) {
   return s ? s->name : NULL;
 }
 
-// Where a span begins: its line, and the bytes [start, stop) of that line without the newline.
+// Where a span begins: its line, and the bytes [start, stop) of that line without the newline, and
+// without the node behind it, "node `X` (Conv)".
 typedef struct place {
   uint32_t line;
   size_t start, begin, stop;
+  const char *node; // NULL: there is none
+  int node_size;
 } place;
+
+// The last one is it: what a line has in strings stands before it.
+static void find_node(const source *s, place *p) {
+  size_t size = strlen(LEAT_DIAG_NODE), end = p->stop;
+  for (size_t at = p->stop; !p->node && at-- > p->start + size;) {
+    const char *begin = s->text + at - size;
+    if (memcmp(begin, LEAT_DIAG_NODE, size) != 0) continue;
+    p->stop = (size_t)(begin - s->text);
+    p->node = begin + strlen("  # ");
+    p->node_size = (int)(s->text + end - p->node);
+  }
+}
 
 static place place_of(const source *s, leat_span span) {
   place p = {.begin = span.begin < s->size ? span.begin : s->size};
@@ -102,6 +126,7 @@ static place place_of(const source *s, leat_span span) {
   const char *newline = memchr(s->text + p.begin, '\n', s->size - p.begin);
   p.stop = newline ? (size_t)(newline - s->text) : s->size;
   if (p.stop > p.begin && s->text[p.stop - 1] == '\r') p.stop--;
+  if (s->imported) find_node(s, &p);
   return p;
 }
 
@@ -130,7 +155,8 @@ static message *said_before(leat_diag *diag, leat_severity level, leat_span span
 static void report(leat_diag *diag, leat_severity level, leat_span span, const char *format,
                    va_list arguments) {
   diag->latest = NULL;
-  if (diag->mute && level == LEAT_SEVERITY_WARNING) return;
+  bool wanted = !diag->mute && !diag->imported;
+  if (!wanted && level == LEAT_SEVERITY_WARNING) return;
   diag->counts[level]++;
   if (diag->kept[level] >= diag->most) return;
   message *made = new_message(diag, level, span, format, arguments);
@@ -333,7 +359,10 @@ void leat_diag_place(const leat_diag *diag, leat_span span, leat_text *out) {
   const source *s = find_source(diag, span.source);
   if (!s) return;
   place p = place_of(s, span);
-  leat_text_add(out, "%s:%u:%zu", s->name, p.line, column_of(s, p));
+  if (p.node)
+    leat_text_add(out, "%s: %.*s", s->name, p.node_size, p.node);
+  else
+    leat_text_add(out, "%s:%u:%zu", s->name, p.line, column_of(s, p));
 }
 
 static void print_message(const leat_diag *diag, const message *m, leat_text *out) {
@@ -365,6 +394,8 @@ static leat_problem problem_of(const leat_diag *diag, const message *m) {
   problem.file = s->name;
   problem.line = (int)p.line;
   problem.column = (int)column_of(s, p);
+  if (p.node)
+    problem.message = leat_arena_printf(diag->arena, "%.*s: %s", p.node_size, p.node, m->words);
   return problem;
 }
 

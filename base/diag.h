@@ -30,7 +30,13 @@ uint32_t leat_diag_add_source(leat_diag *diag, const char *name, const char *tex
 void leat_diag_set_first_line(leat_diag *diag, uint32_t source, uint32_t line);
 const char *leat_diag_source_text(const leat_diag *diag, uint32_t source, size_t *out_size);
 const char *leat_diag_source_name(const leat_diag *diag, uint32_t source);
-// Adds `digits.leat:12:7`; nothing for nowhere.
+// Behind lines of a text that a model file became stands the node that each is: `  # node `X`
+// (Conv)`.
+#define LEAT_DIAG_NODE "  # node `"
+// While it holds, texts that are added are such, which nobody wrote: what warns of them is
+// forgotten. What it was before.
+bool leat_diag_set_imported(leat_diag *diag, bool imported);
+// Adds `digits.leat:12:7`, of a model file `digits.onnx: node `X` (Conv)`; nothing for nowhere.
 void leat_diag_place(const leat_diag *diag, leat_span span, leat_text *out);
 
 void leat_error_at(leat_diag *diag, leat_span span, const char *format, ...)

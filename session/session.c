@@ -366,24 +366,6 @@ leat_status leat_session_extend(leat_session *session, const char *text, size_t 
 
 // -- Files ----------------------------------------------------------------------------------------
 
-// Of each error in the text of a model file, which node it is of: the line's end may not be shown.
-static leat_status tell_nodes(leat_session *session, const char *text) {
-  for (uint32_t i = 0; i < session->problems.count; i++) {
-    const leat_problem *problem = &session->problems.items[i];
-    const char *line = text;
-    for (int n = 1; line && n < problem->line; n++) {
-      line = strchr(line, '\n');
-      line += line != NULL;
-    }
-    size_t size = line && problem->line ? strcspn(line, "\n") : 0;
-    const char *said = size ? strstr(line, "  # node ") : NULL;
-    if (said && said < line + size && problem->severity == LEAT_SEVERITY_ERROR)
-      leat_text_add(&session->message, "note: %s:%d is %.*s\n", problem->file, problem->line,
-                    (int)(line + size - said - 4), said + 4);
-  }
-  return LEAT_OK;
-}
-
 static leat_status extend_bytes(leat_session *session, const char *path,
                                 const leat_file_view *view) {
   char *text;
@@ -395,13 +377,11 @@ static leat_status extend_bytes(leat_session *session, const char *path,
   if (!status && size > LEAT_LARGEST_SOURCE)
     status = leat_fail(&session->error, LEAT_INVALID, "'%s' has more than %d bytes", path,
                        LEAT_LARGEST_SOURCE);
-  bool was_mute = leat_diag_mute(session->diag, text != NULL); // nobody wrote it so
+  leat_diag_set_imported(session->diag, text != NULL);
   status = status ? leat_session_end(session, status) : extend(session, data, size, path, false);
-  leat_diag_mute(session->diag, was_mute);
-  leat_status told = LEAT_OK;
-  if (status && text) LEAT_RECOVER(told, tell_nodes(session, text));
+  leat_diag_set_imported(session->diag, false);
   free(text);
-  return status ? status : told;
+  return status;
 }
 
 static leat_status note_folder(leat_session *session, const char *path) {

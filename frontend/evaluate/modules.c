@@ -195,15 +195,15 @@ static char module_open, module_done, module_trainable;
 
 // What is used has the names of all, and the graph is called as it was.
 static void evaluate_used(evaluator *e, const char *path, const char *text, size_t size,
-                          bool mute) {
+                          bool imported) {
   const char *graph_name = e->graph->name;
   ev_scope *scope = e->frame->scope;
-  bool was_mute = leat_diag_mute(e->diag, mute);
+  bool was_imported = leat_diag_set_imported(e->diag, imported);
   e->frame->scope = e->globals;
   evaluate_file(e, path, path, text, size, true);
   e->frame->scope = scope;
   e->graph->name = graph_name;
-  leat_diag_mute(e->diag, was_mute);
+  leat_diag_set_imported(e->diag, was_imported);
 }
 
 // A text, or a model file of another system as one, which nobody wrote so that it could warn.

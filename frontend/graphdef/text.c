@@ -5,12 +5,19 @@
 
 #include <string.h>
 
+static const char *node_name(tf_writer *w) {
+  return leat_arena_printf(w->arena, "%s%s", w->scope ? w->scope->prefix : "", w->node->def->name);
+}
+
 void tf_line(tf_writer *w, const char *format, ...) {
   va_list arguments;
   leat_text_add(&w->lines, "%*s", (int)w->indent, "");
   va_start(arguments, format);
   leat_text_add_v(&w->lines, format, arguments);
   va_end(arguments);
+  if (w->options->says_nodes && w->node && w->node->def)
+    leat_text_add(&w->lines, LEAT_DIAG_NODE "%s` (%s)", tf_plain(w, node_name(w)),
+                  tf_plain(w, w->node->def->op));
   leat_text_add_string(&w->lines, "\n");
 }
 
@@ -32,8 +39,7 @@ void tf_refuse(tf_writer *w, const char *format, ...) {
   leat_text text = {0};
   if (w->refused.count >= MOST) return;
   if (w->node && w->node->def)
-    leat_text_add(&text, "node `%s%s` (%s): ", w->scope ? w->scope->prefix : "", w->node->def->name,
-                  w->node->def->op);
+    leat_text_add(&text, "node `%s` (%s): ", node_name(w), w->node->def->op);
   va_start(arguments, format);
   leat_text_add_v(&text, format, arguments);
   va_end(arguments);

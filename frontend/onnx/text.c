@@ -23,7 +23,7 @@ void onnx_line(onnx_writer *w, const char *format, ...) {
   leat_text_add_v(lines, format, arguments);
   va_end(arguments);
   if (w->options->says_nodes && w->node)
-    leat_text_add(lines, "  # node `%s` (%s)", onnx_plain_name(w->arena, node_name(w->node)),
+    leat_text_add(lines, LEAT_DIAG_NODE "%s` (%s)", onnx_plain_name(w->arena, node_name(w->node)),
                   w->node->op_type ? onnx_plain_name(w->arena, w->node->op_type) : "");
   leat_text_add_string(lines, "\n");
 }

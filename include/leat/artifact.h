@@ -97,8 +97,8 @@ typedef struct leat_range {
 // An index into `text`: a NUL-terminated UTF-8 string. 0 is "".
 typedef uint32_t leat_text_index;
 
-// What an error names: a node, a feed or a variable, and "file:line:column" in the user's text; ""
-// where that is not known, or nothing fails.
+// What an error names: a node, a feed or a variable, and "file:line:column" in the user's text, or
+// the node of a model file (leat_diag_place); "" where that is not known, or nothing fails.
 typedef struct leat_image_origin {
   leat_text_index name, place;
 } leat_image_origin;
