@@ -1,4 +1,5 @@
-// Two walks over the same elements: the first finds the widest, the second writes.
+// Two walks over the same elements: the first writes each for itself and finds the widest, the
+// second puts them where they belong.
 // It runs seldom: compiled for size.
 #include "runtime/format.h"
 
@@ -59,21 +60,26 @@ void leat_element_format(leat_dtype dtype, const void *element, leat_text *out) 
 
 typedef struct formatter {
   const leat_tensor *tensor;
-  leat_text *out, scratch; // out NULL: only measure
-  size_t width;            // of the widest element
+  leat_text *out, elements; // out NULL: the first walk; each element ends with a 0
+  size_t next, width;       // in `elements`, the next to be placed; of the widest
   bool summarise;
 } formatter;
 
 static void format_element(formatter *f, const char *element) {
-  f->scratch.size = 0;
-  leat_element_format(f->tensor->dtype, element, &f->scratch);
-  size_t size = f->scratch.size;
-  if (f->out) {
-    leat_text_add(f->out, "%*s", (int)(f->width > size ? f->width - size : 0), "");
-    leat_text_add_n(f->out, f->scratch.data, size);
-  } else if (size > f->width) {
-    f->width = size;
+  if (!f->out) {
+    size_t begin = f->elements.size;
+    leat_element_format(f->tensor->dtype, element, &f->elements);
+    size_t size = f->elements.size - begin;
+    if (size > f->width) f->width = size;
+    leat_text_add_n(&f->elements, "", 1);
+    return;
   }
+  if (f->next >= f->elements.size) return; // there was no memory for it
+  const char *text = f->elements.data + f->next;
+  size_t size = strlen(text);
+  leat_text_add(f->out, "%*s", (int)(f->width - size), "");
+  leat_text_add_n(f->out, text, size);
+  f->next += size + 1;
 }
 
 static void add_separator(formatter *f, int32_t axis) {
@@ -119,7 +125,7 @@ void leat_tensor_format(const leat_tensor *tensor, leat_text *out) {
   format_axis(&f, 0, tensor->data);
   f.out = out;
   format_axis(&f, 0, tensor->data);
-  leat_text_finish(&f.scratch);
+  leat_text_finish(&f.elements);
 }
 
 void leat_type_format(const char *name, const leat_tensor *tensor, leat_text *out) {
