@@ -79,6 +79,11 @@ static const source *find_source(const leat_diag *diag, uint32_t number) {
   return number && number <= diag->sources.count ? &diag->sources.items[number - 1] : NULL;
 }
 
+bool leat_diag_is_imported(const leat_diag *diag, uint32_t number) {
+  const source *s = find_source(diag, number);
+  return s && s->imported;
+}
+
 const char *leat_diag_source_text(const leat_diag *diag, uint32_t number, size_t *out_size) {
   const source *s = find_source(diag, number);
   if (out_size) *out_size = s ? s->size : 0;

@@ -36,6 +36,7 @@ const char *leat_diag_source_name(const leat_diag *diag, uint32_t source);
 // While it holds, texts that are added are such, which nobody wrote: what warns of them is
 // forgotten. What it was before.
 bool leat_diag_set_imported(leat_diag *diag, bool imported);
+bool leat_diag_is_imported(const leat_diag *diag, uint32_t source);
 // Adds `digits.leat:12:7`, of a model file `digits.onnx: node `X` (Conv)`; nothing for nowhere.
 void leat_diag_place(const leat_diag *diag, leat_span span, leat_text *out);
 

@@ -14,6 +14,7 @@ typedef struct leat_model_file leat_model_file;
 
 typedef struct leat_import_options {
   const char *data; // what `load` shall name: "model.onnx", or the file that tensors are written to
+  const char *as;   // `use … as NAME`: what it defines begins with it; NULL: with nothing
   bool trainable;   // weights are variables, which begin with what is loaded
   bool is_used;     // by a text, which calls functions: there are no entries
   bool lists_all;   // tensors() has those too that would be loaded if they were variables

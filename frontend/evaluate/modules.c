@@ -17,6 +17,14 @@ enum { MAX_MODULES = 1000 };
 
 // -- Definitions: known before anything is evaluated, so that their order does not matter --------
 
+// The functions of model files all have the same names.
+static void suggest_as(evaluator *e, const leat_stmt *stmt) {
+  const char *path = leat_diag_source_name(e->diag, stmt->span.source);
+  if (leat_diag_is_imported(e->diag, stmt->span.source))
+    leat_note_at(e->diag, (leat_span){0}, "with `use \"%s\" as NAME` it is `NAME_%s`",
+                 leat_import_base(path), stmt->name);
+}
+
 void ev_define(evaluator *e, const leat_stmt *stmt) {
   bool rule = stmt->kind == LEAT_STMT_GRADIENT;
   leat_map *map = rule ? &e->gradients : &e->functions;
@@ -26,6 +34,7 @@ void ev_define(evaluator *e, const leat_stmt *stmt) {
     ev_fail(e, stmt->name_span, "%s `%s` is defined twice", rule ? "gradient rule" : "function",
             stmt->name);
     leat_note_at(e->diag, old->definition->name_span, "the first one is here");
+    suggest_as(e, stmt);
     return;
   }
   ev_function *function = leat_new(e->arena, ev_function);
@@ -193,26 +202,37 @@ static const char *find_module(evaluator *e, const char *from, const char *file)
 // What e->modules says of a file.
 static char module_open, module_done, module_trainable;
 
+// What a `use` asks for.
+typedef struct used {
+  const leat_stmt *stmt;
+  const char *path, *key; // its name in e->modules: a model file may be used under several names
+  bool trainable;
+} used;
+
 // What is used has the names of all, and the graph is called as it was.
-static void evaluate_used(evaluator *e, const char *path, const char *text, size_t size,
+static void evaluate_used(evaluator *e, const used *u, const char *text, size_t size,
                           bool imported) {
   const char *graph_name = e->graph->name;
   ev_scope *scope = e->frame->scope;
   bool was_imported = leat_diag_set_imported(e->diag, imported);
   e->frame->scope = e->globals;
-  evaluate_file(e, path, path, text, size, true);
+  evaluate_file(e, u->key, u->path, text, size, true);
   e->frame->scope = scope;
   e->graph->name = graph_name;
   leat_diag_set_imported(e->diag, was_imported);
 }
 
 // A text, or a model file of another system as one, which nobody wrote so that it could warn.
-static void evaluate_view(evaluator *e, const leat_stmt *stmt, const char *path,
-                          const leat_file_view *view, bool trainable) {
+static void evaluate_view(evaluator *e, const used *u, const leat_file_view *view) {
   char *text;
   leat_error error = {0};
-  const leat_import_options options = {
-      .data = leat_import_base(path), .trainable = trainable, .is_used = true, .says_nodes = true};
+  const leat_stmt *stmt = u->stmt;
+  const char *path = u->path;
+  const leat_import_options options = {.data = leat_import_base(path),
+                                       .as = stmt->name,
+                                       .trainable = u->trainable,
+                                       .is_used = true,
+                                       .says_nodes = true};
   leat_status status = leat_import_text(path, (leat_bytes){view->data, view->size}, &options,
                                         e->diag, &text, &error);
   const char *data = text ? text : (const char *)view->data;
@@ -229,10 +249,15 @@ static void evaluate_view(evaluator *e, const leat_stmt *stmt, const char *path,
             "'%s' is a text, which says itself what its variables are: of model files of other "
             "systems alone weights are made variables",
             path);
+  else if (!text && stmt->name)
+    ev_fail(e, stmt->name_span,
+            "'%s' is a text, whose functions are called as it says: those of model files of other "
+            "systems alone get names by `as`",
+            path);
   else if (size > LEAT_LARGEST_SOURCE)
     ev_fail(e, stmt->file->span, "'%s' has more than %d bytes", path, LEAT_LARGEST_SOURCE);
   else
-    evaluate_used(e, path, data, size, text != NULL);
+    evaluate_used(e, u, data, size, text != NULL);
   leat_cleanup_run(&cleanup);
 }
 
@@ -240,18 +265,18 @@ static void close_view(void *view) {
   leat_file_view_close(view);
 }
 
-static void evaluate_module(evaluator *e, const leat_stmt *stmt, const char *path, bool trainable) {
+static void evaluate_module(evaluator *e, const used *u) {
   leat_file_view view = {0};
   leat_error error = {0};
-  if (!ev_spend(e, 1, stmt->file->span)) return;
-  if (leat_file_check_regular(path, &error) || leat_file_view_open(&view, path, &error)) {
-    ev_fail(e, stmt->file->span, "%s", error.message);
+  if (!ev_spend(e, 1, u->stmt->file->span)) return;
+  if (leat_file_check_regular(u->path, &error) || leat_file_view_open(&view, u->path, &error)) {
+    ev_fail(e, u->stmt->file->span, "%s", error.message);
     return;
   }
   leat_cleanup cleanup;
   leat_cleanup_hold(&cleanup, close_view, &view);
-  evaluate_view(e, stmt, path, &view, trainable);
-  if (trainable && !ev_failed(e)) ev_set(e, &e->modules, path, &module_trainable);
+  evaluate_view(e, u, &view);
+  if (u->trainable && !ev_failed(e)) ev_set(e, &e->modules, u->key, &module_trainable);
   leat_cleanup_run(&cleanup);
 }
 
@@ -282,19 +307,21 @@ static bool use_options(evaluator *e, const leat_stmt *stmt, bool *trainable) {
 
 void ev_use(evaluator *e, const leat_stmt *stmt) {
   const char *file;
-  bool trainable;
-  if (!ev_string(e, stmt->file, &file) || !use_options(e, stmt, &trainable)) return;
+  used u = {.stmt = stmt};
+  if (!ev_string(e, stmt->file, &file) || !use_options(e, stmt, &u.trainable)) return;
   const char *path = find_module(e, leat_diag_source_name(e->diag, stmt->span.source), file);
-  const char *state = leat_map_get(&e->modules, path);
+  u.path = u.key = path;
+  if (stmt->name) u.key = leat_intern_printf(e->strings, "%s as %s", path, stmt->name);
+  const char *state = leat_map_get(&e->modules, u.key);
   if (state == &module_open)
     ev_fail(e, stmt->span, "a text cannot use itself: each of %s uses the next", cycle_of(e, path));
-  else if (state && (state == &module_trainable) != trainable)
+  else if (state && (state == &module_trainable) != u.trainable)
     ev_fail(e, stmt->span, "'%s' is used already, with trainable=%s", path,
-            trainable ? "false" : "true");
+            u.trainable ? "false" : "true");
   else if (!state && e->modules.count >= MAX_MODULES)
     ev_fail(e, stmt->span, "more than %d modules", MAX_MODULES);
   else if (!state)
-    evaluate_module(e, stmt, path, trainable);
+    evaluate_module(e, &u);
 }
 
 // -- Texts --------------------------------------------------------------------------------------

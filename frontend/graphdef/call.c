@@ -211,8 +211,9 @@ static const char *write_condition(tf_writer *w, const tf_function *function,
     leat_text_add(&arguments, "%s%s", arguments.size ? ", " : "", inside[i].text);
   }
   tf_inline(w, function, given, count, &made);
-  const char *name = tf_written(w, leat_arena_printf(w->arena, "%s%s/cond/%u", w->scope->prefix,
-                                                     w->node->def->name, w->functions++));
+  const char *name =
+      tf_written(w, tf_global(w, leat_arena_printf(w->arena, "%s%s/cond/%u", w->scope->prefix,
+                                                   w->node->def->name, w->functions++)));
   tf_line(w, "return %s", made.count ? tf_as_tensor(w, made.items[0]) : "tensor(false)");
   leat_text lines = tf_step_back(w, aside);
   leat_text_add(&w->head, "\nfn %s(%s) {\n%s}\n", name, tf_take(w, &params), tf_take(w, &lines));

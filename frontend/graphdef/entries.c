@@ -115,6 +115,10 @@ static void put_back(tf_writer *w, const bool *flags, size_t head) {
   w->head.size = head;
 }
 
+static const char *function_name(tf_writer *w, const entry *e) {
+  return tf_written(w, leat_model_function(w->arena, w->options, e->name));
+}
+
 // What cannot be said is an error of the entry, which others do without.
 static void write_refused(tf_writer *w, const char *name, leat_text *out) {
   leat_text_add(out, w->options->is_used ? "\nfn %s(...) {\n" : "\nentry %s() {\n", name);
@@ -148,13 +152,13 @@ static bool make_entry(tf_writer *w, const entry *e, leat_text *out) {
     return false;
   }
   bool used = w->options->is_used;
-  leat_text_add(out, "\n%s %s(%s)%s%s {\n%s}\n", used ? "fn" : "entry", tf_written(w, e->name),
-                head, e->training && !used ? " training" : "", tail, body);
+  leat_text_add(out, "\n%s %s(%s)%s%s {\n%s}\n", used ? "fn" : "entry", function_name(w, e), head,
+                e->training && !used ? " training" : "", tail, body);
   return true;
 }
 
 static void write_entry(tf_writer *w, const entry *e, leat_text *out) {
-  if (!make_entry(w, e, out)) write_refused(w, tf_written(w, e->name), out);
+  if (!make_entry(w, e, out)) write_refused(w, function_name(w, e), out);
 }
 
 // Whether all of it can be said.

@@ -70,6 +70,10 @@ const char *tf_written(tf_writer *w, const char *name) {
   return tf_take(w, &text);
 }
 
+const char *tf_global(tf_writer *w, const char *name) {
+  return w->options->as ? leat_arena_printf(w->arena, "%s/%s", w->options->as, name) : name;
+}
+
 const char *tf_name(tf_writer *w, const char *name) {
   const char *prefix = w->scope ? w->scope->prefix : "";
   const char *whole = tf_plain(w, leat_arena_printf(w->arena, "%s%s", prefix, name)), *id = whole;

@@ -171,7 +171,7 @@ void tf_find_variables(tf_writer *w) {
     if (find(w, name)) continue;
     leat_text path = {0};
     tf_variable *v = leat_new(w->arena, tf_variable);
-    leat_path_print(tf_plain(w, name), &path);
+    leat_path_print(tf_plain(w, tf_global(w, name)), &path);
     *v = (tf_variable){.node = &block->nodes[i], .name = name, .path = tf_take(w, &path)};
     leat_bytes_map_set(&w->variables, name, strlen(name), v);
     leat_vec_push(w->arena, &w->all, v);
@@ -260,7 +260,7 @@ static const char *write_initial(tf_writer *w, const tf_variable *v) {
   w->initialising = initialising;
   w->scope = outer;
   leat_text lines = tf_step_back(w, aside);
-  const char *name = tf_written(w, leat_arena_printf(w->arena, "%s/init", v->name));
+  const char *name = tf_written(w, tf_global(w, leat_arena_printf(w->arena, "%s/init", v->name)));
   leat_text_add(&w->head, "\nfn %s() {\n%s}\n", name, tf_take(w, &lines));
   return leat_arena_printf(w->arena, "%s()", name);
 }
@@ -304,7 +304,7 @@ static void declare(tf_writer *w, tf_variable *v) {
   }
   const char *initial = initial_text(w, v);
   bool number = leat_dtype_kind_of(v->type.dtype) == LEAT_KIND_FLOAT;
-  leat_text_add(&w->head, "\nvar %s: %s = %s%s\n", tf_written(w, v->name),
+  leat_text_add(&w->head, "\nvar %s: %s = %s%s\n", tf_written(w, tf_global(w, v->name)),
                 tf_type_text(w, &v->type), initial,
                 v->untrained || !number ? " trainable=false" : "");
 }

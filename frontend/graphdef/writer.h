@@ -72,7 +72,9 @@ const char *tf_name(tf_writer *w, const char *name);
 // The name as one that the language can have: what no name can hold becomes `_`.
 const char *tf_plain(tf_writer *w, const char *name);
 const char *tf_written(tf_writer *w, const char *name); // as it is written
-const char *tf_take(tf_writer *w, leat_text *text);     // a copy in the arena, of what is finished
+// A name at the top of the text: `use … as NAME` puts NAME/ in front.
+const char *tf_global(tf_writer *w, const char *name);
+const char *tf_take(tf_writer *w, leat_text *text); // a copy in the arena, of what is finished
 const char *tf_quote(tf_writer *w, const char *text, size_t size); // a string of the text
 // The lines that make an initial value or a function stand by themselves; the rest goes on behind.
 typedef struct tf_aside {

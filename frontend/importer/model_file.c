@@ -47,6 +47,11 @@ static leat_status write_model(leat_model_file *model, const leat_import_options
   return LEAT_OK;
 }
 
+const char *leat_model_function(leat_arena *arena, const leat_import_options *options,
+                                const char *name) {
+  return options->as ? leat_arena_printf(arena, "%s_%s", options->as, name) : name;
+}
+
 static const char *problem(const leat_model_file *model, uint32_t i) {
   return i < model->problems.count ? model->problems.items[i] : NULL;
 }

@@ -35,4 +35,8 @@ LEAT_MUST_USE leat_status leat_model_read(leat_model_file *model, const void *by
 LEAT_MUST_USE leat_status leat_model_write(leat_model_file *model,
                                            const leat_import_options *options, char **out);
 
+// What a function of the text is called: `use … as NAME` puts NAME_ in front.
+const char *leat_model_function(leat_arena *arena, const leat_import_options *options,
+                                const char *name);
+
 #endif

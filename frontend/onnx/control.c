@@ -132,7 +132,8 @@ static onnx_body write_body(onnx_writer *w, const onnx_graph *body, size_t first
   onnx_block block = {.indent = 2, .is_body = true}, *outer = w->block;
   leat_text text = {0}, list = {0};
   bool loop = first == 2;
-  const char *name = onnx_identifier(w, loop ? "loop_body" : "scan_body");
+  const char *kind = loop ? "loop_body" : "scan_body";
+  const char *name = onnx_identifier(w, leat_model_function(w->arena, w->options, kind));
   w->block = &block;
   begin_scope(w, &scope, body);
   scope.is_function = true;

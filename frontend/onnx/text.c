@@ -330,7 +330,8 @@ static const char *or_nothing(const leat_text *text) {
 }
 
 static void add_whole(onnx_writer *w, const signature *s, const outcome *o, leat_text *out) {
-  const char *function = onnx_identifier(w, "model");
+  const char *function =
+      onnx_print_name(w->arena, leat_model_function(w->arena, w->options, "model"));
   add_head(w, out);
   if (w->dims.size && !w->options->is_used) leat_text_add(out, "\n%s", w->dims.data);
   leat_text_add_string(out, or_nothing(&w->bodies));

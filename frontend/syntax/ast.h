@@ -179,7 +179,7 @@ typedef struct leat_bindings {
 typedef enum leat_stmt_kind {
   // Definitions. They stand at top level, or in an `on`, `for` or `if` there.
   LEAT_STMT_GRAPH,    // graph digits(seed: int = 1) device="…"
-  LEAT_STMT_USE,      // use "readers.leat" · use "net.onnx" trainable=true
+  LEAT_STMT_USE,      // use "readers.leat" · use "net.onnx" as net trainable=true
   LEAT_STMT_DIM,      // dim B in 1..4096
   LEAT_STMT_FN,       // fn f(x: T[...D]) -> (T[...D], i32[]) { … }
   LEAT_STMT_GRADIENT, // gradient sum(x, axis, keepdims) -> y, dy { … }
@@ -206,7 +206,8 @@ struct leat_stmt {
   leat_stmt_kind kind;
   leat_span span;      // all of it
   const char *doc;     // the `##` lines above it, joined by newlines; NULL: none
-  const char *name;    // GRAPH, DIM, FN, GRADIENT, ENTRY, VAR, QUEUE, MUTEX, FOR: what it names
+  const char *name;    // GRAPH, DIM, FN, GRADIENT, ENTRY, VAR, QUEUE, MUTEX, FOR: what it names;
+                       //   USE: what stands behind `as`, or NULL
   leat_span name_span; //   and where
   bool absolute;       // VAR, QUEUE, MUTEX: the name was written `$path`
   leat_expr *on, *colocate; // suffixes; NULL: none. ON: `on` is the device

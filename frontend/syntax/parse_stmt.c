@@ -163,6 +163,8 @@ static void parse_graph(leat_parser *p, leat_stmt *s) {
 
 static void parse_use(leat_parser *p, leat_stmt *s) {
   s->file = leat_parse_string(p);
+  if (leat_parser_accept(p, LEAT_TOKEN_AS))
+    parse_stmt_name(p, s, "the name that its functions begin with");
   s->options = parse_options(p);
 }
 
