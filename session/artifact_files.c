@@ -35,6 +35,7 @@ static bool saves(const leat_artifact *a) {
 
 static void print_c(leat_artifact *a, leat_text *out) {
   leat_c_print_file(&a->codegen, out);
+  leat_c_print_data(&a->codegen, out);
 }
 
 // Rounding belongs to each op, and warnings that only generated text, or all of a library in one
@@ -96,6 +97,7 @@ static void print_one_file(leat_artifact *a, leat_text *out) {
   leat_text_add_n(out, a->runtime.private.data, a->runtime.private.size);
   leat_joined_print(&a->runtime, out);
   print_one_main(a, out);
+  leat_c_print_data(&a->codegen, out);
 }
 
 static leat_status write_printed(leat_artifact *a, void (*print)(leat_artifact *, leat_text *)) {
@@ -209,16 +211,18 @@ static leat_status write_dump(leat_artifact *a, leat_text **dump) {
   return status;
 }
 
-// Weights in a text are numbers, so there are not many of them.
+// As many as compilers read without gigabytes of memory.
 static leat_status spell_weights(leat_artifact *a) {
-  enum { MOST = 1 << 24 };
+  enum { MOST = 1 << 27 };
   const leat_weights *weights = &a->weights;
   if (!weights->size) return LEAT_OK;
   if (weights->size > MOST)
     return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
-                     "%llu bytes of weights are too many for a text: --weights=beside puts them "
-                     "into a file of their own",
-                     (unsigned long long)weights->size);
+                     "%llu bytes of weights are too many for --emit=%s, a text, which takes %d: "
+                     "--weights=beside puts them into %s, --weights=load leaves them where they "
+                     "are",
+                     (unsigned long long)weights->size, leat_artifact_kinds[a->options->kind].name,
+                     MOST, weights->file);
   char *bytes = leat_arena_alloc(a->arena, weights->size), *at = bytes;
   for (uint32_t i = 0; i < weights->pieces.count; i++) {
     memcpy(at, weights->pieces.items[i].data, weights->pieces.items[i].size);

@@ -2,6 +2,7 @@
 import os
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,12 @@ def write(name, words):
 def content(name):
     with open(os.path.join(WORK, name), 'rb') as file:
         return file.read()
+
+
+def npy(dtype, shape, data, order='False'):
+    """The bytes of a file of NumPy's with this array."""
+    head = f"{{'descr': '{dtype}', 'fortran_order': {order}, 'shape': ({''.join(f'{n},' for n in shape)}), }}\n".encode()
+    return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + data
 
 
 def main(suite):

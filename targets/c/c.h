@@ -15,8 +15,10 @@
 // Once a file, before kernels: types and functions, of C11 alone or, with GNU vectors, including
 // leat/artifact.h.
 void leat_c_prelude(bool plain, leat_text *out);
-void leat_c_print_file(const leat_codegen_request *request,
-                       leat_text *out); // prelude, kernels, data, pointers
+// Prelude, kernels, pointers, declarations of data.
+void leat_c_print_file(const leat_codegen_request *request, leat_text *out);
+// The data, last in a file: gcc warns of code slowly behind megabytes of it.
+void leat_c_print_data(const leat_codegen_request *request, leat_text *out);
 
 // A leat_codegen_compile: the request's file through $CC, else cc. LEAT_UNSUPPORTED when there is
 // no compiler.

@@ -72,6 +72,7 @@ static leat_status compile_in(const char *directory, const leat_codegen_request 
   char *object = leat_arena_printf(c.arena, "%s/kernels.o", directory);
   leat_text text = {0};
   leat_c_print_file(request, &text);
+  leat_c_print_data(request, &text);
   if (request->dump) leat_text_add_n(request->dump, text.data, text.size);
   if (request->assembly) leat_text_add_n(request->assembly, text.data, text.size);
   char *data = NULL;

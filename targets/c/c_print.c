@@ -4,6 +4,8 @@
 #include "targets/c/c.h"
 #include "targets/c/c_printer.h"
 
+#include <string.h>
+
 // -- Stores --------------------------------------------------------------------------------------
 
 static void print_store(c_printer *p, const k_instr *instr) {
@@ -257,16 +259,39 @@ static void print_kernel(const leat_kernel *kernel, const char *symbol, const ch
   leat_arena_destroy(scratch);
 }
 
-static void print_data(const leat_object_data *data, leat_text *out) {
-  const unsigned char *bytes = data->data;
-  if (!bytes) {
-    leat_text_add(out, "\nextern const unsigned char %s[];\n", data->symbol);
-    return;
+// A piece of a string literal, which compilers read much faster than numbers. An escape in front of
+// a digit has all of its own; a question mark is one for the sake of trigraphs.
+static void print_bytes(const unsigned char *bytes, size_t size, leat_text *out) {
+  enum { MOST_DIGITS = 3 };
+  for (size_t i = 0; i < size; i++) {
+    unsigned char byte = bytes[i];
+    char spelt[1 + MOST_DIGITS], *at = spelt;
+    bool full = i + 1 < size && bytes[i + 1] >= '0' && bytes[i + 1] <= '7';
+    if (byte >= ' ' && byte <= '~' && !strchr("\"\\?", byte))
+      *at++ = (char)byte;
+    else {
+      *at++ = '\\';
+      if (full || byte >= 64) *at++ = (char)('0' + byte / 64);
+      if (full || byte >= 8) *at++ = (char)('0' + byte / 8 % 8);
+      *at++ = (char)('0' + byte % 8);
+    }
+    leat_text_add_n(out, spelt, (size_t)(at - spelt));
   }
-  leat_text_add(out, "\n_Alignas(64) const unsigned char %s[%zu] = {", data->symbol, data->size);
-  for (size_t i = 0; i < data->size; i++)
-    leat_text_add(out, "%s%u,", i % 24 == 0 ? "\n" : "", bytes[i]);
-  leat_text_add(out, "\n};\n");
+}
+
+static void print_data(const leat_object_data *data, leat_text *out) {
+  enum { LINE = 64 };
+  const unsigned char *bytes = data->data;
+  leat_text_add(out, "\n_Alignas(64) const unsigned char %s[] = // of %zu bytes", data->symbol,
+                data->size);
+  size_t at = 0;
+  do {
+    leat_text_add(out, "\n    \"");
+    print_bytes(bytes + at, data->size - at < LINE ? data->size - at : LINE, out);
+    leat_text_add(out, "\"");
+    at += LINE;
+  } while (at < data->size);
+  leat_text_add(out, ";\n");
 }
 
 static void print_pointers(const leat_object_pointers *pointers, leat_text *out) {
@@ -284,6 +309,13 @@ void leat_c_print_file(const leat_codegen_request *request, leat_text *out) {
   for (size_t i = 0; i < request->kernel_count; i++)
     print_kernel(request->kernels[i], request->symbols[i],
                  request->kernel_cpus ? request->kernel_cpus[i] : NULL, request->plain, out);
-  for (size_t i = 0; i < request->data_count; i++) print_data(&request->data[i], out);
+  leat_text_add(out, "\n");
+  for (size_t i = 0; i < request->data_count; i++)
+    leat_text_add(out, "extern const unsigned char %s[];\n", request->data[i].symbol);
   for (size_t i = 0; i < request->pointers_count; i++) print_pointers(&request->pointers[i], out);
+}
+
+void leat_c_print_data(const leat_codegen_request *request, leat_text *out) {
+  for (size_t i = 0; i < request->data_count; i++)
+    if (request->data[i].data) print_data(&request->data[i], out);
 }
