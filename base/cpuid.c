@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 static const char level_names[][12] = {
 #define X(id, name) [LEAT_CPU_##id] = name,
@@ -47,13 +46,9 @@ bool leat_cpu_level_parse(const char *text, leat_cpu_level *out) {
 }
 
 int leat_cpu_cores(void) {
-  cpu_set_t set;
-  long cores = 0;
-  if (sched_getaffinity(0, sizeof set, &set) == 0)
-    cores = CPU_COUNT(&set);
-  else // more CPUs than a cpu_set_t holds
-    cores = sysconf(_SC_NPROCESSORS_ONLN);
-  return cores > 0 ? (int)cores : 1;
+  cpu_set_t sets[8]; // of 1,024 CPUs: all that Linux can count
+  if (sched_getaffinity(0, sizeof sets, sets)) return 1;
+  return CPU_COUNT_S(sizeof sets, sets);
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -205,7 +205,7 @@ static void forget_mapping(const leat_file_view *view) {
 
 // Of the process's own pages: what a mapped file holds is read again where it is used again.
 void leat_file_drop(const void *from, size_t size) {
-  uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)from & ~(page - 1);
+  uintptr_t page = (uintptr_t)getpagesize(), begin = (uintptr_t)from & ~(page - 1);
   pthread_mutex_lock(&mappings_lock);
   for (const mapping *m = mappings; m; m = m->next) {
     uintptr_t data = (uintptr_t)m->data;

@@ -1,6 +1,7 @@
 // It runs seldom: compiled for size.
 #include "base/json.h"
 
+#include "base/number.h"
 #include "base/portable.h"
 #include "base/text.h"
 
@@ -30,11 +31,7 @@ leat_status leat_json_expect(leat_json *json, char expected) {
 static leat_status read_hex4(leat_json *json, uint32_t *out) {
   *out = 0;
   for (int i = 0; i < 4; i++, json->at++) {
-    char c = json->at < json->end ? *json->at : '\0';
-    int digit = c >= '0' && c <= '9'   ? c - '0'
-                : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                       : -1;
+    int digit = json->at < json->end ? leat_hex_digit(*json->at) : -1;
     if (digit < 0)
       return leat_fail(json->error, LEAT_INVALID, "%s has a \\u without four hex digits",
                        json->where);

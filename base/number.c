@@ -3,8 +3,8 @@
 #include "base/number.h"
 
 #include "base/half.h"
+#include "base/portable.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -35,6 +35,11 @@ void leat_number_print(leat_dtype dtype, const void *number, leat_text *out) {
     }
     break;
   }
+}
+
+int leat_hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
 bool leat_integer_fits(leat_dtype dtype, int64_t value) {
@@ -71,19 +76,20 @@ float leat_read_f32(const char *text, char **out_end) {
 }
 
 static const char *parse_integer(leat_dtype dtype, const char *text, void *out, bool *out_fits) {
-  char *end;
-  errno = 0;
-  long long value = strtoll(text, &end, 10);
-  unsigned long long wide = (unsigned long long)value;
-  *out_fits = !errno && leat_integer_fits(dtype, value);
-  if (errno && value > 0 && dtype == LEAT_u64) {
-    errno = 0;
-    wide = strtoull(text, &end, 10);
-    *out_fits = !errno;
+  bool negative = *text == '-', has_sign = leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED;
+  const char *digits = text + (negative || *text == '+'), *at = digits;
+  uint64_t value = 0, most = UINT64_MAX >> (64 - 8 * leat_dtype_size(dtype) + has_sign);
+  bool over = false;
+  for (; *at >= '0' && *at <= '9'; at++) {
+    over |= __builtin_mul_overflow(value, (uint64_t)10, &value);
+    over |= __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value);
   }
-  if (end == text || *end == '.') return NULL;
-  memcpy(out, &wide, leat_dtype_size(dtype)); // little-endian: the low bytes
-  return end;
+  if (at == digits || *at == '.') return NULL;
+  if (negative) most = has_sign ? most + 1 : 0;
+  *out_fits = !over && value <= most;
+  if (negative) value = -value;
+  memcpy(out, &value, leat_dtype_size(dtype)); // little-endian: the low bytes
+  return at;
 }
 
 static const char *parse_float(leat_dtype dtype, const char *text, void *out) {

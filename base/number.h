@@ -18,6 +18,9 @@ const char *leat_number_parse(leat_dtype dtype, const char *text, void *out, boo
 double leat_read_f64(const char *text, char **out_end);
 float leat_read_f32(const char *text, char **out_end);
 
+// Its value; -1: it is none.
+int leat_hex_digit(char c);
+
 // Whether an integer dtype has the value; of u64 those up to INT64_MAX.
 bool leat_integer_fits(leat_dtype dtype, int64_t value);
 

@@ -58,10 +58,8 @@ static leat_status read_number(reader *r, void *to) {
 
 // The byte that \xHH names; -1: none.
 static int read_hex(const char *at) {
-  char digits[3] = {0}, *end;
-  if (!isxdigit((unsigned char)at[0]) || !isxdigit((unsigned char)at[1])) return -1;
-  memcpy(digits, at, 2);
-  return (int)strtol(digits, &end, 16);
+  int high = leat_hex_digit(at[0]), low = high < 0 ? -1 : leat_hex_digit(at[1]);
+  return low < 0 ? -1 : high << 4 | low;
 }
 
 // The byte after a backslash, at r->at; -1: no escape of the language.

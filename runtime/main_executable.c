@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/name.h"
+#include "base/number.h"
 #include "runtime/feed.h"
 #include "runtime/format.h"
 #include "runtime/main_report.h"
@@ -215,10 +216,9 @@ static const struct option options[] = {{"feed", required_argument, NULL, OPTION
 
 // False: it is no number from 1 on, which was shown.
 static bool take_number(const char *program, const char *option, int most, int *out) {
-  char *end;
-  long value = strtol(optarg, &end, 10);
-  *out = (int)value;
-  if (!*end && end != optarg && value >= 1 && value <= most) return true;
+  bool fits;
+  const char *end = leat_number_parse(LEAT_i32, optarg, out, &fits);
+  if (end && !*end && fits && *out >= 1 && *out <= most) return true;
   fprintf(stderr, "%s: --%s takes a number from 1 to %d\n", program, option, most);
   return false;
 }

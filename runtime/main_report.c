@@ -50,15 +50,18 @@ void leat_info_print(const leat_model *model) {
 
 // -- How fast it is -------------------------------------------------------------------------------
 
-static int ascending(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
-// Of the sorted times that which so many percent are not above.
+// The time that so many percent are not above: halved until it is the least of those.
 static double milliseconds(const int64_t *times, int count, int percent) {
-  int64_t at = (int64_t)(count - 1) * percent / 100;
-  return (double)times[at] * 1e-6;
+  int64_t before = (int64_t)(count - 1) * percent / 100, low = 0, high = INT64_MAX;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2, within = 0;
+    for (int i = 0; i < count; i++) within += times[i] <= middle;
+    if (within > before)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return (double)low * 1e-6;
 }
 
 leat_status leat_bench_run(leat_model *model, int entry, int runs, const leat_tensor *feeds,
@@ -75,7 +78,6 @@ leat_status leat_bench_run(leat_model *model, int entry, int runs, const leat_te
     times[count++] = now - begin;
     begin = now;
   }
-  qsort(times, (size_t)count, sizeof *times, ascending);
   if (!status)
     printf("%d runs: median %.4f ms, p10 %.4f, p90 %.4f, least %.4f, most %.4f\n", count,
            milliseconds(times, count, 50), milliseconds(times, count, 10),

@@ -153,7 +153,7 @@ static bool place_sections(loader *l, bool executable, size_t *end) {
 }
 
 static leat_status lay_out(loader *l) {
-  size_t end = 0, page = (size_t)sysconf(_SC_PAGESIZE);
+  size_t end = 0, page = (size_t)getpagesize();
   bool fits = place_sections(l, true, &end) && l->symbol_count < LARGEST_MAPPING / IMPORT_SIZE / 2;
   if (fits) {
     l->imports = align_up(end, IMPORT_SIZE);
@@ -249,7 +249,7 @@ static leat_status relocate(loader *l) {
 }
 
 static leat_status protect(loader *l) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE), code = align_up(l->code_size, page);
+  size_t page = (size_t)getpagesize(), code = align_up(l->code_size, page);
   bool done =
       (code == 0 || mprotect(l->base, code, PROT_READ | PROT_EXEC) == 0) &&
       (code == l->mapping_size || mprotect(l->base + code, l->mapping_size - code, PROT_READ) == 0);

@@ -23,15 +23,17 @@ static void resolve_formulas(leat_frame *frame, const leat_scope *scope) {
 void leat_frame_say(const leat_frame *frame, leat_text_index says, const int64_t *first,
                     uint32_t arg_first, uint32_t arg_count, leat_text *out) {
   const leat_view *view = &frame->program->view;
-  const char *text = leat_view_text(view, says), *at;
+  static const char place[] = "%lld";
   uint32_t used = 0;
-  while ((at = strstr(text, "%lld")) && (first || used < arg_count)) {
-    int64_t number = first ? *first : frame->formulas[view->args[arg_first + used++].index];
-    leat_text_add(out, "%.*s%lld", (int)(at - text), text, (long long)number);
-    text = at + strlen("%lld");
+  for (const char *text = leat_view_text(view, says); *text; text++) {
+    if ((!first && used == arg_count) || strncmp(text, place, strlen(place)) != 0) {
+      leat_text_add_n(out, text, 1);
+      continue;
+    }
+    leat_text_add_i64(out, first ? *first : frame->formulas[view->args[arg_first + used++].index]);
+    text += strlen(place) - 1;
     first = NULL;
   }
-  leat_text_add(out, "%s", text);
 }
 
 leat_status leat_frame_fail(const leat_frame *frame, const leat_image_claim *claim,

@@ -1,16 +1,11 @@
 // Strings: their escapes, and the expressions in braces.
+#include "base/number.h"
 #include "frontend/syntax/parse.h"
 
 #include <string.h>
 
 static leat_span span_of(const leat_parser *p, uint32_t begin, uint32_t end) {
   return (leat_span){.source = p->source, .begin = begin, .end = end};
-}
-
-static int hex_digit(char c) {
-  return c >= '0' && c <= '9'                 ? c - '0'
-         : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
-                                              : -1;
 }
 
 // The byte that the escape at `*at` (after its backslash) stands for; moves *at behind it.
@@ -22,7 +17,7 @@ static char read_escape(leat_parser *p, uint32_t *at, uint32_t end) {
   const char *found = c ? strchr(escapes, c) : NULL;
   if (found) return bytes[found - escapes];
   if (c == 'x' && *at + 2 <= end) {
-    int high = hex_digit(text[*at]), low = hex_digit(text[*at + 1]);
+    int high = leat_hex_digit(text[*at]), low = leat_hex_digit(text[*at + 1]);
     *at += 2;
     if (high >= 0 && low >= 0) return (char)(high << 4 | low);
   }

@@ -75,7 +75,13 @@ TEST(numbers_read_as_their_dtype_has_them) {
   check_read(LEAT_i8, "-128,", 4, &(int8_t){-128});
   check_read(LEAT_i8, "128", -2, NULL);
   check_read(LEAT_u8, "-1", -2, NULL);
+  check_read(LEAT_u8, "-0", 2, &(uint8_t){0});
+  check_read(LEAT_u8, "+255", 4, &(uint8_t){255});
+  check_read(LEAT_u8, "256", -2, NULL);
   check_read(LEAT_i32, "010", 3, &(int32_t){10});
+  check_read(LEAT_i32, "-", -1, NULL);
+  check_read(LEAT_i64, "-9223372036854775808", 20, &(int64_t){INT64_MIN});
+  check_read(LEAT_i64, "-9223372036854775809", -2, NULL);
   check_read(LEAT_i32, "1.5", -1, NULL);
   check_read(LEAT_i64, "9223372036854775808", -2, NULL);
   check_read(LEAT_u64, "18446744073709551615", 20, &(uint64_t){UINT64_MAX});
