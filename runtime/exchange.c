@@ -207,6 +207,7 @@ leat_status leat_runtime_create(const leat_runtime_options *options, leat_runtim
   runtime->exchange = &exchange;
   runtime->mail_end = &runtime->mail;
   leat_status status = leat_rendezvous_create(&runtime->rendezvous, error);
+  if (!status && options->trace) status = leat_trace_create(&runtime->trace, error);
   if (status) {
     leat_runtime_destroy(runtime); // the transport stays the caller's
     return status;

@@ -74,13 +74,13 @@ static void label_trace(leat_executor *executor, leat_bound_part *part) {
   const leat_image *image = view->image;
   part->task_labels = leat_new_array(executor->arena, const char *, image->tasks.count + 1);
   for (uint32_t i = 0; i < image->tasks.count; i++)
-    part->task_labels[i] = leat_trace_label(trace, leat_view_text(view, view->tasks[i].node.name));
+    part->task_labels[i] = trace->label(trace, leat_view_text(view, view->tasks[i].node.name));
   part->launch_labels = leat_new_array(executor->arena, const char *, image->launches.count + 1);
   for (uint32_t i = 0; i < image->launches.count; i++) {
     const leat_image_launch *launch = &view->launches[i];
     leat_text_index title = launch->kind == LEAT_LAUNCH_KERNEL ? view->kernels[launch->kernel].title
                                                                : launch->node.name;
-    part->launch_labels[i] = leat_trace_label(trace, leat_view_text(view, title));
+    part->launch_labels[i] = trace->label(trace, leat_view_text(view, title));
   }
 }
 

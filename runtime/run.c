@@ -274,11 +274,11 @@ static bool wait_for_change(leat_run *run, int64_t until) {
                     : leat_signal_wait(&run->changed, seen, leat_pool_spins(runtime->pool), until);
   leat_trace *trace = runtime->trace;
   if (trace)
-    leat_trace_add(trace, &(leat_trace_event){.begin = begin,
-                                              .end = leat_clock(),
-                                              .kind = LEAT_TRACE_WAIT,
-                                              .label = "wait",
-                                              .step = run->step});
+    trace->add(trace, &(leat_trace_event){.begin = begin,
+                                          .end = leat_clock(),
+                                          .kind = LEAT_TRACE_WAIT,
+                                          .label = "wait",
+                                          .step = run->step});
   pthread_mutex_lock(&run->lock);
   run->driver_waits = false;
   return raised;

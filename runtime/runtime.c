@@ -36,7 +36,6 @@ leat_status leat_runtime_create_alone(const leat_runtime_options *options, leat_
                                         .memory = options->memory_limit};
   bool spin = (int64_t)threads * ranks <= cores;
   leat_status status = leat_pool_create(threads, spin, &runtime->pool, error);
-  if (!status && options->trace) status = leat_trace_create(&runtime->trace, error);
   if (status) {
     leat_runtime_destroy(runtime);
     return status;
@@ -54,7 +53,7 @@ void leat_runtime_destroy(leat_runtime *runtime) {
     next = ending->next;
     free(ending);
   }
-  leat_trace_destroy(runtime->trace);
+  if (runtime->trace) runtime->trace->destroy(runtime->trace);
   pthread_mutex_destroy(&runtime->print_lock);
   pthread_mutex_destroy(&runtime->runs_lock);
   pthread_mutex_destroy(&runtime->mail_lock);
@@ -101,7 +100,7 @@ bool leat_runtime_is_interrupted(const leat_runtime *runtime) {
 
 void leat_runtime_trace(leat_runtime *runtime, leat_text *out) {
   if (runtime->trace)
-    leat_trace_write(runtime->trace, runtime->transport ? runtime->transport->rank : 0, out);
+    runtime->trace->write(runtime->trace, runtime->transport ? runtime->transport->rank : 0, out);
   else
     leat_text_add(out, "{\"traceEvents\":[]}\n");
 }

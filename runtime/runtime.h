@@ -44,7 +44,8 @@ typedef struct leat_runtime_options {
 
 LEAT_MUST_USE leat_status leat_runtime_create(const leat_runtime_options *options,
                                               leat_runtime **out, leat_error *error);
-// The same without a transport, for steps of one device: no task of them sends or receives.
+// The same without a transport and a trace, for steps of one device: no task of them sends or
+// receives.
 LEAT_MUST_USE leat_status leat_runtime_create_alone(const leat_runtime_options *options,
                                                     leat_runtime **out, leat_error *error);
 void leat_runtime_destroy(leat_runtime *runtime); // NULL is fine; its executors must be gone

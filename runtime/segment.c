@@ -76,16 +76,16 @@ static void trace_launch(const leat_segment_walk *walk, uint32_t number, uint64_
                          int64_t begin, int64_t end) {
   const leat_launch_plan *plan = &walk->frame->launches[number];
   double share = (double)tiles / (double)plan->tiles;
-  leat_trace_add(walk->run->executor->runtime->trace,
-                 &(leat_trace_event){
-                     .begin = begin,
-                     .end = end,
-                     .kind = LEAT_TRACE_KERNEL,
-                     .label = walk->labels[number],
-                     .tiles = tiles,
-                     .bytes = (uint64_t)((double)plan->bytes * share),
-                     .step = walk->step,
-                 });
+  leat_trace *trace = walk->run->executor->runtime->trace;
+  trace->add(trace, &(leat_trace_event){
+                        .begin = begin,
+                        .end = end,
+                        .kind = LEAT_TRACE_KERNEL,
+                        .label = walk->labels[number],
+                        .tiles = tiles,
+                        .bytes = (uint64_t)((double)plan->bytes * share),
+                        .step = walk->step,
+                    });
 }
 
 void leat_walk_fail(leat_segment_walk *walk, uint64_t era, const leat_failure *failure) {

@@ -11,14 +11,14 @@ void leat_run_trace(leat_run *run, leat_task_place place, leat_trace_kind kind, 
                     uint64_t bytes) {
   leat_trace *trace = run->executor->runtime->trace;
   if (__builtin_expect(trace == NULL, 1)) return;
-  leat_trace_add(trace, &(leat_trace_event){
-                            .begin = begin,
-                            .end = leat_clock(),
-                            .kind = kind,
-                            .label = run->executor->parts[place.part].task_labels[place.task],
-                            .bytes = bytes,
-                            .step = run->step,
-                        });
+  trace->add(trace, &(leat_trace_event){
+                        .begin = begin,
+                        .end = leat_clock(),
+                        .kind = kind,
+                        .label = run->executor->parts[place.part].task_labels[place.task],
+                        .bytes = bytes,
+                        .step = run->step,
+                    });
 }
 
 void leat_run_fail_node(leat_run *run, leat_task_place place, leat_image_origin node,

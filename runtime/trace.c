@@ -23,69 +23,39 @@ typedef struct trace_ring {
   leat_trace_event events[RING_EVENTS];
 } trace_ring;
 
-struct leat_trace {
+typedef struct ring_trace {
+  leat_trace calls;
   pthread_mutex_t lock;
   uint64_t id;
   trace_ring *rings;
   int ring_count;
   leat_arena *arena;
   leat_strings *labels;
-};
+} ring_trace;
 
 static _Thread_local struct {
   uint64_t id;
   trace_ring *ring;
 } mine;
 
-static leat_status create_labels(leat_trace *trace) {
-  trace->labels = leat_strings_create(trace->arena);
-  return LEAT_OK;
-}
-
-leat_status leat_trace_create(leat_trace **out, leat_error *error) {
-  static _Atomic uint64_t last_id;
-  leat_trace *trace = *out = calloc(1, sizeof *trace);
-  if (!trace) return leat_fail(error, LEAT_MEMORY, "no memory for a trace");
-  pthread_mutex_init(&trace->lock, NULL);
-  trace->id = atomic_fetch_add(&last_id, 1) + 1;
-  trace->arena = leat_arena_try_create();
-  leat_status status = LEAT_MEMORY;
-  if (trace->arena) LEAT_RECOVER(status, create_labels(trace));
-  if (!status) return LEAT_OK;
-  leat_trace_destroy(trace);
-  *out = NULL;
-  return leat_fail(error, status, "no memory for a trace");
-}
-
-void leat_trace_destroy(leat_trace *trace) {
-  if (!trace) return;
-  for (trace_ring *ring = trace->rings, *next; ring; ring = next) {
-    next = ring->next;
-    pthread_mutex_destroy(&ring->lock);
-    free(ring);
-  }
-  leat_arena_destroy(trace->arena);
-  pthread_mutex_destroy(&trace->lock);
-  free(trace);
-}
-
-static leat_status find_label(leat_trace *trace, const char *text, const char **out) {
+static leat_status find_label(ring_trace *trace, const char *text, const char **out) {
   *out = leat_intern(trace->labels, text);
   return LEAT_OK;
 }
 
-const char *leat_trace_label(leat_trace *trace, const char *text) {
-  const char *label = "";
+static const char *label(leat_trace *calls, const char *text) {
+  ring_trace *trace = (ring_trace *)calls;
+  const char *found = "";
   leat_status status;
   pthread_mutex_lock(&trace->lock);
-  LEAT_RECOVER(status, find_label(trace, text, &label));
+  LEAT_RECOVER(status, find_label(trace, text, &found));
   pthread_mutex_unlock(&trace->lock);
   if (status) leat_out_of_memory();
-  return label;
+  return found;
 }
 
 // The calling thread's ring; NULL when there is no memory for it.
-static trace_ring *my_ring(leat_trace *trace) {
+static trace_ring *my_ring(ring_trace *trace) {
   if (mine.id == trace->id) return mine.ring;
   pthread_mutex_lock(&trace->lock);
   trace_ring *ring = trace->rings;
@@ -104,8 +74,8 @@ static trace_ring *my_ring(leat_trace *trace) {
   return ring;
 }
 
-void leat_trace_add(leat_trace *trace, const leat_trace_event *event) {
-  trace_ring *ring = my_ring(trace);
+static void add(leat_trace *calls, const leat_trace_event *event) {
+  trace_ring *ring = my_ring((ring_trace *)calls);
   if (!ring) return;
   pthread_mutex_lock(&ring->lock);
   ring->events[ring->count++ % RING_EVENTS] = *event;
@@ -150,7 +120,7 @@ static void add_event(leat_text *out, const leat_trace_event *event, int rank, i
   leat_text_add(out, "}}");
 }
 
-static leat_status add_events(leat_trace *trace, int rank, leat_text *out) {
+static leat_status add_events(ring_trace *trace, int rank, leat_text *out) {
   for (trace_ring *ring = trace->rings; ring; ring = ring->next) {
     uint64_t first = ring->count > RING_EVENTS ? ring->count - RING_EVENTS : 0;
     for (uint64_t i = first; i < ring->count; i++)
@@ -159,17 +129,18 @@ static leat_status add_events(leat_trace *trace, int rank, leat_text *out) {
   return LEAT_OK;
 }
 
-static void lock_all(leat_trace *trace) {
+static void lock_all(ring_trace *trace) {
   pthread_mutex_lock(&trace->lock);
   for (trace_ring *ring = trace->rings; ring; ring = ring->next) pthread_mutex_lock(&ring->lock);
 }
 
-static void unlock_all(leat_trace *trace) {
+static void unlock_all(ring_trace *trace) {
   for (trace_ring *ring = trace->rings; ring; ring = ring->next) pthread_mutex_unlock(&ring->lock);
   pthread_mutex_unlock(&trace->lock);
 }
 
-void leat_trace_write(leat_trace *trace, int rank, leat_text *out) {
+static void write_all(leat_trace *calls, int rank, leat_text *out) {
+  ring_trace *trace = (ring_trace *)calls;
   leat_text_add(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
   leat_text_add(out,
                 "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"tid\":0,"
@@ -181,4 +152,42 @@ void leat_trace_write(leat_trace *trace, int rank, leat_text *out) {
   unlock_all(trace);
   if (status) leat_out_of_memory();
   leat_text_add(out, "\n]}\n");
+}
+
+// -- Making ---------------------------------------------------------------------------------------
+
+static void destroy(leat_trace *calls) {
+  ring_trace *trace = (ring_trace *)calls;
+  for (trace_ring *ring = trace->rings, *next; ring; ring = next) {
+    next = ring->next;
+    pthread_mutex_destroy(&ring->lock);
+    free(ring);
+  }
+  leat_arena_destroy(trace->arena);
+  pthread_mutex_destroy(&trace->lock);
+  free(trace);
+}
+
+static leat_status create_labels(ring_trace *trace) {
+  trace->labels = leat_strings_create(trace->arena);
+  return LEAT_OK;
+}
+
+leat_status leat_trace_create(leat_trace **out, leat_error *error) {
+  static _Atomic uint64_t last_id;
+  ring_trace *trace = calloc(1, sizeof *trace);
+  *out = NULL;
+  if (!trace) return leat_fail(error, LEAT_MEMORY, "no memory for a trace");
+  trace->calls = (leat_trace){.destroy = destroy, .label = label, .add = add, .write = write_all};
+  pthread_mutex_init(&trace->lock, NULL);
+  trace->id = atomic_fetch_add(&last_id, 1) + 1;
+  trace->arena = leat_arena_try_create();
+  leat_status status = LEAT_MEMORY;
+  if (trace->arena) LEAT_RECOVER(status, create_labels(trace));
+  if (!status) {
+    *out = &trace->calls;
+    return LEAT_OK;
+  }
+  destroy(&trace->calls);
+  return leat_fail(error, status, "no memory for a trace");
 }

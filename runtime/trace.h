@@ -9,8 +9,6 @@
 
 #include <stdint.h>
 
-typedef struct leat_trace leat_trace;
-
 #define LEAT_TRACE_LIST(X)                                                                         \
   X(SEGMENT, "segment")                                                                            \
   X(KERNEL, "kernel")                                                                              \
@@ -28,19 +26,24 @@ typedef enum leat_trace_kind {
 
 typedef struct leat_trace_event {
   int64_t begin, end; // leat_clock
-  const char *label;  // from leat_trace_label
+  const char *label;  // from the trace
   uint64_t bytes;     // that it touched
   uint64_t tiles;     // of a kernel: that this thread ran
   uint64_t step;
   leat_trace_kind kind;
 } leat_trace_event;
 
+// What it does stands in it: a program that makes none is linked without it.
+typedef struct leat_trace leat_trace;
+struct leat_trace {
+  void (*destroy)(leat_trace *trace);
+  // A copy of the text that lives as long as the trace.
+  const char *(*label)(leat_trace *trace, const char *text);
+  void (*add)(leat_trace *trace, const leat_trace_event *event);
+  // Everything in the rings, as Chrome trace JSON.
+  void (*write)(leat_trace *trace, int rank, leat_text *out);
+};
+
 LEAT_MUST_USE leat_status leat_trace_create(leat_trace **out, leat_error *error);
-void leat_trace_destroy(leat_trace *trace); // NULL is fine
-// A copy of the text that lives as long as the trace.
-const char *leat_trace_label(leat_trace *trace, const char *text);
-void leat_trace_add(leat_trace *trace, const leat_trace_event *event);
-// Everything in the rings, as Chrome trace JSON.
-void leat_trace_write(leat_trace *trace, int rank, leat_text *out);
 
 #endif
