@@ -10,6 +10,7 @@
 #include "session/freeze.h"
 #include "session/toolchain.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,12 +84,23 @@ static leat_status freeze(leat_artifact *a) {
   return status;
 }
 
+// Of several devices one is said where the text computes there.
+static leat_status has_devices(const leat_artifact *a, const leat_artifact_step *step) {
+  const leat_pass_context *context = &step->driver.context;
+  const char *first = context->parts.items[0]->device;
+  const leat_node_list *nodes = &context->graph->nodes;
+  uint32_t at = 0;
+  while (at < nodes->count && strcmp(nodes->items[at]->device, first) == 0) at++;
+  assert(at < nodes->count);
+  leat_error_at(a->session->diag, nodes->items[at]->span,
+                "an artifact runs on one device, but `%s` on %s and, here, on %s: leave out `on`",
+                step->name, first, nodes->items[at]->device);
+  return LEAT_UNSUPPORTED;
+}
+
 static leat_status only_part(leat_artifact *a, leat_artifact_step *step) {
   const leat_driver *driver = &step->driver;
-  if (driver->context.parts.count != 1)
-    return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
-                     "an artifact runs on one device, this step on %u",
-                     driver->context.parts.count);
+  if (driver->context.parts.count != 1) return has_devices(a, step);
   step->part = driver->context.parts.items[0];
   a->target = leat_devices_find(&a->session->devices, step->part->device)->target;
   if (a->target->generator) return LEAT_OK;
