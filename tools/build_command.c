@@ -93,7 +93,7 @@ static int run(const tool_command *command, int argc, char **argv) {
        "build this entry (default: the only one), and others; A+B: as one"},
       {"fetch", 0, TOOL_LIST, &o.fetches, "NAME", "and make this a result too"},
       {"output", 'o', TOOL_TEXT, &a->output, "PATH",
-       "executable; or .o, .a, .so, .c, each with a .h"},
+       "executable; or .o, .a, .so, .c, each with a .h: C's names begin with its name"},
       {"emit", 0, TOOL_TEXT, &o.emit, kind_names + 1, "what to make (default: as the name says)"},
       {"vars", 0, TOOL_TEXT, &a->vars, "FILE",
        "values of variables, from a .safetensors, its index or an .npz"},
