@@ -483,21 +483,37 @@ static bool find_frames(leat_web *web) {
   return set_frames(web) && check_frames(web);
 }
 
-// What is of no frame is used in frames without entering: it is listed first, with all that it
-// needs or waits for, as what binds a dim of it. By place in the order.
-static bool *find_early(leat_web *web, leat_web_node **sorted) {
-  bool *early = leat_new_array(web->scratch, bool, (size_t)web->count + 1);
+// What is of no frame is used in frames without entering: first constants are listed and what is
+// computed of them, then the rest with all that it needs or waits for, as what binds a dim of it,
+// which may be a loop of such constants.
+typedef enum turn { FIRST, EARLY, LAST } turn;
+
+static bool is_pure(const leat_web_node *n, const turn *turns) {
+  if (n->frame || n->control_count) return false;
+  for (uint32_t k = 0; k < n->input_count; k++)
+    if (turns[n->inputs[k].of->node->id] != FIRST) return false;
+  return true;
+}
+
+static void hasten(turn *turns, const leat_web_node *n) {
+  if (turns[n->node->id] == LAST) turns[n->node->id] = EARLY;
+}
+
+// By place in the order.
+static turn *find_turns(leat_web *web, leat_web_node **sorted) {
+  turn *turns = leat_new_array(web->scratch, turn, (size_t)web->count + 1);
+  for (uint32_t i = 0; i < web->count; i++) turns[i] = is_pure(sorted[i], turns) ? FIRST : LAST;
   for (uint32_t i = web->count; i-- > 0;) {
     const leat_web_node *n = sorted[i];
     bool leaves = n->node->op == LEAT_OP_leave;
-    early[i] |= !n->frame;
-    if (!early[i]) continue;
-    for (uint32_t k = 0; k < n->input_count; k++) early[n->inputs[k].of->node->id] = true;
-    for (uint32_t k = 0; k < n->control_count; k++) early[n->controls[k]->node->id] = true;
+    if (!n->frame) hasten(turns, n);
+    if (turns[i] == LAST) continue;
+    for (uint32_t k = 0; k < n->input_count; k++) hasten(turns, n->inputs[k].of);
+    for (uint32_t k = 0; k < n->control_count; k++) hasten(turns, n->controls[k]);
     const leat_web_nodes *enters = leaves ? &n->inputs[0].of->frame->enters : NULL;
-    for (uint32_t k = 0; enters && k < enters->count; k++) early[enters->items[k]->node->id] = true;
+    for (uint32_t k = 0; enters && k < enters->count; k++) hasten(turns, enters->items[k]);
   }
-  return early;
+  return turns;
 }
 
 bool leat_web_find(leat_web *web) {
@@ -505,11 +521,10 @@ bool leat_web_find(leat_web *web) {
   if (!find_frames(web) || !sort(web)) return false;
   leat_web_node **sorted = leat_new_array(web->scratch, leat_web_node *, web->count);
   for (uint32_t i = 0; i < web->count; i++) sorted[web->nodes[i].node->id] = &web->nodes[i];
-  const bool *early = find_early(web, sorted);
-  for (uint32_t i = 0; i < 2 * web->count; i++) {
-    uint32_t k = i % web->count;
-    if (early[k] == (i < web->count) && !list_node(web, sorted[k])) return false;
-  }
+  const turn *turns = find_turns(web, sorted);
+  for (turn now = FIRST; now <= LAST; now++)
+    for (uint32_t i = 0; i < web->count; i++)
+      if (turns[i] == now && !list_node(web, sorted[i])) return false;
   list_loops_without_exits(web);
   for (uint32_t i = 0; i < web->frames.count; i++)
     if (!check_loop(web, web->frames.items[i])) return false;

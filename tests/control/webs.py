@@ -851,3 +851,27 @@ def what_is_done_before_the_condition_is_done_once(n):
             return h * 1000 + c, c + w
         print('body', a, c, index)
         h, i, index = h + c, i + 1, 1
+
+
+@case('''
+entry main(n: i32[]) -> (x: f32[?], y: i32[]) {
+  i, _ = merge(enter(0, frame="f"))
+  p = loop_cond(i < enter(n, frame="f", is_constant=true))
+  last, again = switch(i, p)
+  next_iteration(again + 1, i)
+  x = zeros(f32[dynamic(leave(last))])
+  a, _ = merge(enter(0, frame="f"))
+  a_last, a_again = switch(a, p)
+  b, _ = merge(enter(a_again, frame="g"))
+  b_last, b_again = switch(b, loop_cond(b < 70))
+  next_iteration(b_again + 7, b)
+  next_iteration(leave(b_last) - 60, a)
+  y = leave(a_last)
+}''', {'n': 0}, {'n': 4})
+def constants_behind_what_leaves(n):
+    a = 0
+    for _ in range(n):
+        while a < 70:
+            a += 7
+        a -= 60
+    return numpy.zeros(n, numpy.float32), numpy.int32(a)
