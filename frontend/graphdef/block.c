@@ -56,18 +56,6 @@ static void add_inputs(tf_block *block, tf_node *node, const tf_reporter *report
   }
 }
 
-// What comes into a frame by an Enter is in it, and all that takes it, up to the Exits.
-static uint32_t frames_of(const tf_block *block, const tf_node *node) {
-  uint32_t most = 0;
-  for (uint32_t i = 0; i < node->input_count + node->control_count; i++) {
-    uint32_t from =
-        i < node->input_count ? node->inputs[i].node : node->controls[i - node->input_count];
-    if (block->nodes[from].frames > most) most = block->nodes[from].frames;
-  }
-  if (tf_is(node, "Exit")) return most ? most - 1 : 0;
-  return most + tf_is(node, "Enter");
-}
-
 // What a switch decides goes on to all that takes it, up to the merges.
 static void mark_conditional(tf_block *block) {
   uint32_t *order;
@@ -77,7 +65,7 @@ static void mark_conditional(tf_block *block) {
   for (uint32_t i = 0; i < count; i++) {
     tf_node *node = &block->nodes[order[i]];
     bool conditional = tf_is(node, "Switch");
-    node->frames = frames_of(block, node);
+    tf_set_frame(block, node);
     if (tf_is(node, "Merge") || tf_is(node, "Exit")) continue;
     for (uint32_t k = 0; k < node->input_count; k++)
       conditional = conditional || block->nodes[node->inputs[k].node].conditional;
@@ -96,6 +84,7 @@ static tf_block *make(leat_arena *arena, tf_node_def *const *nodes, size_t count
                       .function = function};
   block->nodes = leat_new_array(arena, tf_node, count + arguments + 1);
   leat_bytes_map_init(&block->by_name, arena);
+  leat_bytes_map_init(&block->frames_by_name, arena);
   for (size_t i = 0; i < arguments; i++) {
     const char *name = function->signature->input_arg[i]->name;
     leat_bytes_map_set(&block->by_name, name, strlen(name), &block->nodes[count + i]);
@@ -109,6 +98,7 @@ static tf_block *make(leat_arena *arena, tf_node_def *const *nodes, size_t count
     leat_bytes_map_set(&block->by_name, name, strlen(name), &block->nodes[i]);
   }
   for (size_t i = 0; i < count; i++) add_inputs(block, &block->nodes[i], reporter);
+  tf_order_stacks(block);
   mark_conditional(block);
   return block;
 }
@@ -126,6 +116,17 @@ tf_block *tf_block_of_function(leat_arena *arena, const tf_function *function,
 
 // -- Order ----------------------------------------------------------------------------------------
 
+// What the node stands behind: its inputs, those of control edges, and what no edge says.
+static uint32_t before_count(const tf_node *node) {
+  return node->input_count + node->control_count + (node->behind != 0);
+}
+
+static uint32_t before(const tf_node *node, uint32_t i) {
+  if (i < node->input_count) return node->inputs[i].node;
+  i -= node->input_count;
+  return i < node->control_count ? node->controls[i] : node->behind - 1;
+}
+
 void tf_mark(const tf_block *block, uint32_t node, bool *needed) {
   leat_vec(uint32_t) list = {0};
   if (needed[node]) return;
@@ -133,9 +134,8 @@ void tf_mark(const tf_block *block, uint32_t node, bool *needed) {
   leat_vec_push(block->arena, &list, node);
   for (uint32_t i = 0; i < list.count; i++) {
     const tf_node *user = &block->nodes[list.items[i]];
-    for (uint32_t k = 0; k < user->input_count + user->control_count; k++) {
-      uint32_t from =
-          k < user->input_count ? user->inputs[k].node : user->controls[k - user->input_count];
+    for (uint32_t k = 0; k < before_count(user); k++) {
+      uint32_t from = before(user, k);
       if (needed[from]) continue;
       needed[from] = true;
       leat_vec_push(block->arena, &list, from);
@@ -185,9 +185,8 @@ static void each_edge(sorter *s, void (*take)(sorter *, uint32_t from, uint32_t 
   const tf_block *block = s->block;
   for (uint32_t i = 0; i < block->count; i++) {
     const tf_node *node = &block->nodes[i];
-    for (uint32_t k = 0; k < node->input_count + node->control_count; k++) {
-      uint32_t from =
-          k < node->input_count ? node->inputs[k].node : node->controls[k - node->input_count];
+    for (uint32_t k = 0; k < before_count(node); k++) {
+      uint32_t from = before(node, k);
       bool back = tf_is(node, "Merge") && tf_is(&block->nodes[from], "NextIteration");
       if (!back && s->needed[i] && s->needed[from]) take(s, from, i);
     }

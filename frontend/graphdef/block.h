@@ -11,6 +11,16 @@ typedef struct tf_edge {
   const char *output; // of a function's node: the name of the output, of which `port` is a part
 } tf_edge;
 
+// A loop of version 1: what comes in by an Enter of that name, up to the Exits.
+typedef struct tf_frame {
+  const char *name;
+  struct tf_frame *outer;           // NULL: it is in none
+  const struct tf_frame *outermost; // around it, or itself
+  uint32_t number, depth;           // among the block's frames; how many it is in, with itself
+  const struct tf_node *cond;       // its LoopCond; NULL: there is none
+  bool kept;                        // a stack keeps what it, or one in it, computes
+} tf_frame;
+
 typedef struct tf_node {
   const tf_node_def *def;
   tf_edge *inputs;
@@ -19,15 +29,19 @@ typedef struct tf_node {
   uint32_t uses;    // of its outputs and by control edges
   bool effect;      // it changes or shows something
   bool conditional; // a switch decides whether it is computed
-  uint32_t frames;  // that it is in, one in the other
+  tf_frame *frame;  // NULL: it is in none
+  uint32_t pushes;  // of a stack: 1 + the node that pushes to it; 0: none does
+  uint32_t behind;  // 1 + the node that it stands behind though no edge says so; 0: there is none
 } tf_node;
 
 typedef struct tf_block {
   leat_arena *arena;
   tf_node *nodes;
-  uint32_t count;              // of nodes
-  uint32_t argument_count;     // of a function: those are the nodes from `count` on
-  leat_bytes_map by_name;      // → tf_node *, of an argument too
+  uint32_t count;          // of nodes
+  uint32_t argument_count; // of a function: those are the nodes from `count` on
+  leat_bytes_map by_name;  // → tf_node *, of an argument too
+  leat_vec(tf_frame *) frames;
+  leat_bytes_map frames_by_name;
   const tf_function *function; // NULL: a graph
 } tf_block;
 
@@ -46,6 +60,12 @@ static inline bool tf_is(const tf_node *node, const char *op) {
   const char *name = node->def ? node->def->op : "";
   return strcmp(name, op) == 0 || (strncmp(name, "Ref", 3) == 0 && strcmp(name + 3, op) == 0);
 }
+
+// The StackV2 whose handle the node pushes to or pops from; NULL: it is something else.
+tf_node *tf_stack_of(const tf_block *block, const tf_node *node);
+// Sets what pops behind what pushes, which no edge says of the first turn; frames.c, as the next.
+void tf_order_stacks(tf_block *block);
+void tf_set_frame(tf_block *block, tf_node *node);
 
 // Marks the node and all that it needs, by data, control and back edges.
 void tf_mark(const tf_block *block, uint32_t node, bool *needed);

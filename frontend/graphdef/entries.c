@@ -279,7 +279,7 @@ static bool is_of_no_use(const tf_writer *w, const tf_node *node, const leaf *l)
     useless = useless || strcmp(node->def->op, ops[i]) == 0;
   bool gradient = !strncmp(node->def->name, "gradients", 9);
   bool nothing = !strcmp(node->def->op, "NoOp");
-  return useless || (!l->effect && (gradient || nothing || node->conditional || node->frames));
+  return useless || (!l->effect && (gradient || nothing || node->conditional || node->frame));
 }
 
 static void add_params(tf_writer *w, const bool *needed, entry *e) {

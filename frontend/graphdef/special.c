@@ -147,9 +147,9 @@ static void write_enter(tf_writer *w) {
     tf_bind(w, 0, value);
     return;
   }
-  const char *frame = tf_string(w, w->node, "frame_name"), *from = tf_as_tensor(w, value);
+  const char *from = tf_as_tensor(w, value);
   const char *name = tf_targets(w, 1, value.data_type, false);
-  tf_line(w, "%s = enter(%s, frame=%s%s)", name, from, tf_quote(w, frame, strlen(frame)),
+  tf_line(w, "%s = enter(%s, frame=%s%s)", name, from, tf_frame_name(w, w->node->frame),
           constant ? ", is_constant=true" : "");
   if (!constant || !value.known) return;
   value.tensor = name;
@@ -235,7 +235,10 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"assert", write_assert},
                   {"call", tf_write_call},
                   {"if", tf_write_if},
-                  {"while", tf_write_while}};
+                  {"while", tf_write_while},
+                  {"stack", tf_write_stack},
+                  {"push", tf_write_push},
+                  {"pop", tf_write_pop}};
   if (strncmp(name, "assign", 6) == 0) write_assign(w, name + 6);
   for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
     if (strcmp(specials[i].name, name) == 0) specials[i].write(w);

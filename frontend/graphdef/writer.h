@@ -22,13 +22,21 @@ typedef struct tf_values {
   uint32_t count;
 } tf_values;
 
+// The turns of a frame, counted up from 0, or down from those of another.
+typedef struct tf_turns {
+  const tf_frame *of;          // that other, or itself; NULL: they are not counted
+  const char *inside, *behind; // in a turn, from 0 on, and behind the loop
+} tf_turns;
+
 // A graph, or a function where it is called, of which lines are being written.
 typedef struct tf_scope {
   const struct tf_scope *outer;
   const tf_block *block;
-  tf_values *values;  // by node
-  const char *prefix; // of the names of its nodes: "call/"
-  unsigned depth;     // of calls
+  tf_values *values;       // by node
+  const char *prefix;      // of the names of its nodes: "call/"
+  unsigned depth;          // of calls
+  tf_turns *turns;         // by frame; NULL: none is counted
+  struct tf_scope **ahead; // by outermost frame: that loop alone, which only counts; NULL: none is
 } tf_scope;
 
 typedef struct tf_variable {
@@ -130,5 +138,12 @@ void tf_inline(tf_writer *w, const tf_function *function, const tf_value *inputs
 void tf_write_call(tf_writer *w);
 void tf_write_if(tf_writer *w);
 void tf_write_while(tf_writer *w);
+
+// -- stacks.c -------------------------------------------------------------------------------------
+
+const char *tf_frame_name(tf_writer *w, const tf_frame *frame); // as a string of the text
+void tf_write_stack(tf_writer *w);
+void tf_write_push(tf_writer *w);
+void tf_write_pop(tf_writer *w);
 
 #endif
