@@ -10,7 +10,7 @@ import tempfile
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _errors
 from ._arrays import dtype_name, numpy
@@ -63,6 +63,8 @@ class Definition:
         self.block: Optional[Block] = self.body
         self.parameters: List[Value] = []
         self.origin = origin
+        self.after: List[Value] = []  # what a statement that is built now runs behind
+        self.colocate: List[Value] = []  # the last is what it is computed beside
 
 
 class Graph(Session):
@@ -171,6 +173,13 @@ class Graph(Session):
     def _emit(self, targets: Sequence[Value], pieces: Sequence[Piece], keeps: bool = False) -> None:
         self._put(Line(tuple(targets), tuple(pieces), caller(), keeps))
 
+    def _suffixes(self) -> List[Piece]:
+        definition = self._definition
+        if definition is None or self._inline:  # an expression has none
+            return []
+        beside: List[Piece] = [' colocate ', definition.colocate[-1]] if definition.colocate else []
+        return beside + ([*self._list(' after [', definition.after), ']'] if definition.after else [])
+
     def _put(self, item: Union[Line, Region, Block]) -> None:
         block = self._inline[-1] if self._inline else self._definition and self._definition.block
         if block:
@@ -190,13 +199,13 @@ class Graph(Session):
 
     def _bind(self, name: str, pieces: Sequence[Piece]) -> Value:
         value = self._new(name)
-        self._emit([value], pieces)
+        self._emit([value], [*pieces, *self._suffixes()])
         return value
 
     def _state(self, what: str, pieces: Sequence[Piece]) -> None:
         if self._inline:
             raise ValueError(f'{what}: what stands here is one expression, which changes nothing')
-        self._emit([], pieces)
+        self._emit([], [*pieces, *self._suffixes()])
 
     def _name(self, value: Value, name: str) -> Value:
         definition = self._definition
@@ -221,7 +230,7 @@ class Graph(Session):
             pieces.append(f' as {instance_text(as_)}')
         stem = as_ if as_ and PLAIN.fullmatch(as_) else name
         targets = [self._new(stem) for _ in range(1 if outputs is None else outputs)]
-        self._emit(targets, pieces)
+        self._emit(targets, pieces + self._suffixes())
         return targets[0] if outputs in (None, 1) else tuple(targets) if targets else None
 
     def _function_name(self, name: str) -> str:
@@ -445,6 +454,29 @@ class Graph(Session):
         with self._inside(Block(head.origin)) as block:
             yield
         self._put(Region(head, (block,)))
+
+    @contextmanager
+    def _suffixed(self, of: str, values: Sequence[Value]) -> Iterator[None]:
+        for value in values:
+            if not isinstance(value, Value) or value.graph is not self:
+                raise TypeError(f'{of}: {value!r} is no value of this graph')
+        if self._definition is None:
+            raise ValueError(f'{of}: stands in a function or an entry')
+        pushed = getattr(self._definition, of)
+        before = len(pushed)
+        pushed += values
+        try:
+            yield
+        finally:
+            del pushed[before:]
+
+    def after(self, *values: Value) -> ContextManager[None]:
+        """What is built inside runs when these have run: `with g.after(loss):`."""
+        return self._suffixed('after', values)
+
+    def colocate(self, value: Value) -> ContextManager[None]:
+        """What is built inside is computed on the device of this value or variable: `with g.colocate(w):`."""
+        return self._suffixed('colocate', [value])
 
     @contextmanager
     def scope(self, name: str) -> Iterator[None]:

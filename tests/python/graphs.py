@@ -249,6 +249,38 @@ def devices():
 
 
 @case
+def order_and_place():
+    g = graph(devices=2)
+    w = g.var('w', 'f32[]', 1, on='/device:cpu:1')
+
+    @g.fn
+    def twice(v):
+        return v * 2
+
+    @g.entry
+    def f(x: 'f32[]') -> 'y':
+        a = op.exp(x)
+        with g.after(a), g.colocate(w):
+            b = op.relu(x)
+            with g.after(b):
+                c = op.tanh(x)
+                w.add(c)
+            with g.scope('inner'):
+                d = g.fn.twice(b)
+            e = g.cond(x > 0, lambda: d + 1, lambda: d)
+        return e + c
+    assert '  relu = relu(x) colocate w after [exp]\n' in g.text
+    assert '  tanh = tanh(x) colocate w after [exp, relu]\n' in g.text
+    assert '  w += tanh colocate w after [exp, relu]\n' in g.text
+    np.testing.assert_allclose(f(3), 7 + np.tanh(3), rtol=1e-6)
+    again = leat.loads(g.text, devices=2, cache='off')
+    np.testing.assert_allclose(again.f(3), 7 + np.tanh(3), rtol=1e-6)
+    raises(TypeError, 'is no value of this graph', g.after(1).__enter__)
+    raises(TypeError, 'is no value of this graph', graph().colocate(w).__enter__)
+    raises(ValueError, 'stands in a function or an entry', g.after(w).__enter__)
+
+
+@case
 def gradients():
     g = graph()
     w = g.var('w', 'f32[3]', [1, 2, 3], trainable=False)
