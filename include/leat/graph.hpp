@@ -156,6 +156,16 @@ struct let {
   explicit let(std::string given) : name(std::move(given)) {}
 };
 
+// Of a call, too: what it runs behind, `after({a, b})`; beside what it is computed.
+struct after {
+  std::string text;
+  explicit after(const std::vector<value> &given) : text(" after " + argument(given).text) {}
+};
+struct colocate {
+  std::string text;
+  explicit colocate(const value &given) : text(" colocate " + given.name()) {}
+};
+
 // A parameter of an entry or a function, or a result; of a result the type may be left out.
 struct parameter {
   std::string name, type, otherwise; // its default, as code; "": none
@@ -289,10 +299,10 @@ public:
 private:
   friend class block;
   struct written {
-    std::string function, arguments, instance, instance_name, name;
+    std::string function, arguments, instance, instance_name, beside, behind, name;
     std::string stem() const { return instance_name.empty() ? function : instance_name; }
     std::string text() const {
-      return detail::spelled(function) + "(" + arguments + ")" + instance;
+      return detail::spelled(function) + "(" + arguments + ")" + instance + beside + behind;
     }
     void add(const argument &one) { arguments += (arguments.empty() ? "" : ", ") + one.text; }
     void add(const arg &one) { arguments += (arguments.empty() ? "" : ", ") + one.text; }
@@ -301,6 +311,8 @@ private:
       instance_name = detail::is_plain(one.path) ? one.path : "";
     }
     void add(const let &one) { name = one.name; }
+    void add(const colocate &one) { beside = one.text; }
+    void add(const after &one) { behind = one.text; }
   };
   template <class... Arguments>
   static written write(const std::string &function, const Arguments &...given) {

@@ -396,6 +396,19 @@ static void test_texts() {
   }
   CHECK(g.text() == "entry e() -> (y) {\n  relu = relu(1.0)\n  relu_1 = relu(2)\n"
                     "  y_1 = relu(3) as y\n  neg = -y\n  `in` = relu(1.0) as \"net/first\"\n}\n");
+  leat::graph ordered;
+  {
+    leat::value w = ordered.variable("w", "f32[]", 1);
+    leat::block e = ordered.entry("e", {{"x", "f32[]"}}, {"y"});
+    leat::value a = ordered.call("exp", e["x"]), b = ordered.call("tanh", a, leat::colocate(w));
+    e.result("y", ordered.call("relu", e["x"], leat::after({a, b}), leat::colocate(w)));
+    e.end();
+    CHECK(ordered.text().find("\n  tanh = tanh(exp) colocate w\n"
+                              "  relu = relu(x) colocate w after [exp, tanh]\n") !=
+          std::string::npos);
+    leat::session session(on_ref());
+    ordered.extend(session);
+  }
   leat::graph wrong("wrong.leat");
   wrong.call("relo", 1);
   leat::session session(on_ref());
