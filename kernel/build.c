@@ -45,7 +45,9 @@ static k_value identity(k_builder *b, const k_instr *wanted) {
   }
   if (is_float(x->dtype)) return NULL;
   switch ((int)wanted->op) {
-  case K_ADD:
+  case K_ADD: // a place that was taken apart is put together: d * q + (at - d * q)
+    if (y->op == K_SUB && y->args[1] == x) return y->args[0];
+    /* fallthrough */
   case K_OR:
   case K_XOR:
     if (is_int(x, 0)) return y;

@@ -412,6 +412,8 @@ TEST(builder_folds_and_shares) {
   CHECK(k_mul(&b, n, zero) == zero);
   CHECK(k_binary(&b, K_DIV, n, one) == n);
   CHECK(k_add(&b, n, seven) == k_add(&b, n, seven));
+  k_value rows = k_mul(&b, k_binary(&b, K_DIV, n, seven), seven); // a place that is taken apart
+  CHECK(k_add(&b, rows, k_binary(&b, K_SUB, n, rows)) == n);
   CHECK(k_select(&b, k_int(&b, LEAT_bool, 1, 1), n, seven) == n);
   CHECK(k_extract(&b, k_splat(&b, 16, n), 5) == n);
   CHECK(k_load(&b, in, n, 16, NULL) == k_load(&b, in, n, 16, k_int(&b, LEAT_bool, 16, 1)));
