@@ -177,13 +177,12 @@ typedef struct named_dim {
   const char *declared, *bound;
 } named_dim;
 
-static named_dim *dim_of(onnx_writer *w, const char *name) {
-  size_t size = strlen(name);
-  named_dim *dim = leat_bytes_map_get(&w->known_dims, name, size);
+static named_dim *dim_of(onnx_writer *w, const char *key, const char *name) {
+  named_dim *dim = leat_bytes_map_get(&w->known_dims, key, strlen(key));
   if (dim) return dim;
   dim = leat_new(w->arena, named_dim);
   dim->declared = onnx_identifier(w, name);
-  char *bound = leat_arena_strndup(w->arena, name, size);
+  char *bound = leat_arena_strndup(w->arena, name, strlen(name));
   for (char *c = bound; *c; c++)
     if (!isalnum((unsigned char)*c)) *c = '_';
   *bound = (char)toupper((unsigned char)*bound);
@@ -192,25 +191,27 @@ static named_dim *dim_of(onnx_writer *w, const char *name) {
       strcmp(bound, dim->declared) == 0
           ? bound
           : onnx_identifier(w, capital ? bound : leat_arena_printf(w->arena, "D%s", bound));
-  leat_bytes_map_set(&w->known_dims, name, size, dim);
+  leat_bytes_map_set(&w->known_dims, key, strlen(key), dim);
   leat_text_add(&w->dims, "dim %s\n", dim->declared);
   return dim;
 }
 
-// A dim of a parameter: a number, a name that is one dim wherever it stands, or `?`.
-static void add_dim(onnx_writer *w, leat_text *out, const Onnx__TensorShapeProto__Dimension *dim,
-                    bool inside) {
+// A dim of an input: a number, or a name that is one dim wherever it stands; one without a name is
+// called after its axis.
+static void add_dim(onnx_writer *w, leat_text *out, const Onnx__ValueInfoProto *input, size_t axis,
+                    const Onnx__TensorShapeProto__Dimension *dim, bool inside) {
   bool number = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
-  bool name =
+  bool named =
       dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && *dim->dim_param;
-  if (number && dim->dim_value >= 0)
+  if (number && dim->dim_value >= 0) {
     leat_text_add_i64(out, dim->dim_value);
-  else if (!name)
-    leat_text_add_string(out, "?");
-  else if (inside)
-    leat_text_add_string(out, dim_of(w, dim->dim_param)->bound);
-  else
-    leat_text_add_string(out, dim_of(w, dim->dim_param)->declared);
+    return;
+  }
+  const char *of = input->name ? input->name : "";
+  const char *key = named ? dim->dim_param : leat_arena_printf(w->arena, "%s\n%zu", of, axis);
+  const char *name = named ? key : leat_arena_printf(w->arena, "%s_axis%zu", of, axis);
+  const named_dim *own = dim_of(w, key, name);
+  leat_text_add_string(out, inside ? own->bound : own->declared);
 }
 
 // Of an optional what it may hold: whoever has nothing to feed has another model.
@@ -229,13 +230,14 @@ static const char *type_problem(const Onnx__TypeProto *type) {
   return type->tensor_type->shape->n_dim > LEAT_MAX_RANK ? "has more than 8 axes" : NULL;
 }
 
-static const char *type_text(onnx_writer *w, const Onnx__TypeProto *type, bool inside) {
+static const char *type_text(onnx_writer *w, const Onnx__ValueInfoProto *input, bool inside) {
+  const Onnx__TypeProto *type = fed_type(input->type);
   leat_text text = {0};
   const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
   leat_text_add(&text, "%s[", leat_dtype_name(onnx_dtype_of(tensor->elem_type)->carrier));
   for (size_t i = 0; i < tensor->shape->n_dim; i++) {
     if (i) leat_text_add_string(&text, ", ");
-    add_dim(w, &text, tensor->shape->dim[i], inside);
+    add_dim(w, &text, input, i, tensor->shape->dim[i], inside);
   }
   leat_text_add_string(&text, "]");
   const char *copy = leat_arena_strndup(w->arena, text.data, text.size);
@@ -261,9 +263,9 @@ static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *
   onnx_bind(w, name,
             (onnx_value){inside, why ? 0 : fed->tensor_type->elem_type, false, NULL, false, false});
   leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside,
-                why ? "" : type_text(w, fed, true));
+                why ? "" : type_text(w, input, true));
   leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside,
-                why ? "" : type_text(w, fed, false));
+                why ? "" : type_text(w, input, false));
   leat_text_add(&s->arguments, "%s%s", separator(&s->arguments), outside);
 }
 
