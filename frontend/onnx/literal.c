@@ -217,13 +217,49 @@ static const char *take_float(onnx_writer *w, float x) {
   return take(w, &text);
 }
 
-static const char *tensor_text(onnx_writer *w, const onnx_attribute *a) {
-  if (!a->t) return NULL;
-  const char *name = leat_arena_printf(w->arena, "%s_%s", onnx_first_output(w->node), a->name);
-  return onnx_as_tensor(w, onnx_constant(w, w->block, a->t, name, false));
+onnx_tensor *onnx_vector(onnx_writer *w, int32_t data_type, size_t count) {
+  onnx_tensor *tensor = leat_new(w->arena, onnx_tensor);
+  onnx__tensor_proto__init(tensor);
+  tensor->data_type = data_type;
+  tensor->dims = leat_new(w->arena, int64_t);
+  tensor->n_dims = 1;
+  *tensor->dims = (int64_t)count;
+  return tensor;
+}
+
+const char *onnx_tensor_text(onnx_writer *w, const onnx_tensor *tensor, const char *name) {
+  const char *key = leat_arena_printf(w->arena, "%s_%s", onnx_first_output(w->node), name);
+  return onnx_as_tensor(w, onnx_constant(w, w->block, tensor, key, false));
+}
+
+// A list as the tensor that it is.
+static onnx_tensor *list_tensor(onnx_writer *w, const onnx_attribute *a) {
+  onnx_tensor *tensor = onnx_vector(w, 0, 0);
+  switch ((int)a->type) {
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOATS:
+    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
+    tensor->float_data = a->floats;
+    tensor->n_float_data = a->n_floats;
+    break;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS:
+    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__INT64;
+    tensor->int64_data = a->ints;
+    tensor->n_int64_data = a->n_ints;
+    break;
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
+    tensor->data_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+    tensor->string_data = a->strings;
+    tensor->n_string_data = a->n_strings;
+    break;
+  default: return NULL;
+  }
+  *tensor->dims = (int64_t)(a->n_floats + a->n_ints + a->n_strings);
+  return tensor;
 }
 
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *a, char kind) {
+  const onnx_tensor *list = kind == 't' ? list_tensor(w, a) : NULL;
+  if (list) return onnx_tensor_text(w, list, a->name);
   switch ((int)a->type) {
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT: return take_float(w, a->f);
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT: return number_text(w, a->i, kind);
@@ -232,7 +268,8 @@ const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *a, char ki
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INTS: return onnx_ints(w, a->ints, a->n_ints);
   case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRINGS:
     return quoted(w, a->strings, a->n_strings, true);
-  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR: return tensor_text(w, a);
+  case ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TENSOR:
+    return a->t ? onnx_tensor_text(w, a->t, a->name) : NULL;
   }
   return NULL;
 }

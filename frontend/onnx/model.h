@@ -6,6 +6,8 @@
 //   text.c      a model as a text: its parameters, its blocks
 //   node.c      a node as a line, by its row in ops.def
 //   special.c   the nodes for which a row does not say enough
+//   trees.c     ensembles of trees, as their attributes say them
+//   tree_tables.c  the same as tables
 //   control.c   branches and the bodies of loops
 //   kernels.c   which weights are those of convolutions alone
 //   names.c     names as the language writes them

@@ -1,6 +1,6 @@
 // A node as a line of the text, by its row in ops.def.
 #include "frontend/importer/row.h"
-#include "frontend/onnx/writer.h"
+#include "frontend/onnx/trees.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -136,7 +136,8 @@ static void add_input(onnx_writer *w, leat_row_arguments *args, const leat_word 
     value.text = "0";
   }
   if (!value.text) return;
-  const char *text = raw || !strchr("tw", spec->at[0]) ? value.text : onnx_as_tensor(w, value);
+  const char *text = raw || !strchr("twf", spec->at[0]) ? value.text : onnx_as_tensor(w, value);
+  if (spec->at[0] == 'f') text = onnx_forest_text(w, text, &args->named);
   if (value.window_first && spec->at[0] == 'w') leat_text_add(&args->named, ", window_first=true");
   if (equals)
     leat_text_add(&args->named, ", %.*s=%s", (int)(spec->at + spec->size - equals - 1), equals + 1,
@@ -167,7 +168,9 @@ static bool find_attribute(const onnx_op *op, const char *name, leat_word *out) 
   while (leat_next_word(&at, out)) {
     size_t skip = out->at[0] == '!', length = skip;
     while (length < out->size && !strchr(">:", out->at[length])) length++;
-    if (length - skip == size && memcmp(out->at + skip, name, size) == 0) return true;
+    bool all = length && out->at[length - 1] == '*';
+    size_t same = length - skip - all;
+    if ((all ? same < size : same == size) && memcmp(out->at + skip, name, same) == 0) return true;
   }
   return false;
 }

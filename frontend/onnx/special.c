@@ -200,6 +200,12 @@ static void write_gradient(onnx_writer *w) {
   leat_text_finish(&at);
 }
 
+static void refuse_maps(onnx_writer *w) {
+  onnx_problem(w, "it takes maps, which are no tensors: begin the model behind it, with an input "
+                  "that is the tensor of its results");
+  onnx_targets(w, (int)w->node->n_output, 0, false);
+}
+
 static const struct {
   const char *name;
   void (*write)(onnx_writer *w);
@@ -216,6 +222,7 @@ static const struct {
     {"dequantize", write_dequantize},
     {"flex_attention", onnx_write_flex_attention},
     {"gradient", write_gradient},
+    {"maps", refuse_maps},
     {"quantize", write_quantize},
 };
 

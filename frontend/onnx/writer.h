@@ -125,7 +125,12 @@ bool onnx_literal(onnx_writer *w, const onnx_tensor *tensor, const char *name, o
 // A constant of the model under that name: a literal, or what the function of that block loads.
 onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *tensor,
                          const char *name, bool window_first);
-// What an attribute is in the text: `kind` says what to make of a number ('b' a bool, 'd' a dtype).
+// A tensor of rank 1 that holds nothing yet.
+onnx_tensor *onnx_vector(onnx_writer *w, int32_t data_type, size_t count);
+// What `tensor`, which is the node's `name`, is in the text, as a tensor.
+const char *onnx_tensor_text(onnx_writer *w, const onnx_tensor *tensor, const char *name);
+// What an attribute is in the text: `kind` says what to make of a number ('b' a bool, 'd' a dtype)
+// or of a list ('t' a tensor).
 // NULL: it cannot be said, which is reported.
 const char *onnx_attribute_text(onnx_writer *w, const onnx_attribute *attribute, char kind);
 const char *onnx_floats(onnx_writer *w, const float *x, size_t count);
