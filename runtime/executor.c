@@ -10,28 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static leat_status bind_variables(leat_executor *executor, leat_bound_part *part,
-                                  leat_error *error) {
-  const leat_view *view = &part->program->view;
-  uint64_t count = view->image->variables.count;
-  part->variables = leat_new_array(executor->arena, leat_variable *, count + 1);
-  for (uint32_t i = 0; i < count; i++) {
-    const leat_image_variable *record = &view->variables[i];
-    leat_variable_info info = {
-        .name = leat_view_text(view, record->origin.name),
-        .container = leat_view_text(view, record->container),
-        .dtype = (leat_dtype)record->type.dtype,
-        .rank = (int32_t)record->type.rank,
-        .trainable = record->flags & LEAT_VARIABLE_TRAINABLE,
-    };
-    int64_t bytes;
-    if (!leat_type_value(view, &record->type, NULL, info.shape, &bytes))
-      return leat_fail(error, LEAT_INVALID, "damaged image: variable %u", i);
-    LEAT_TRY(leat_store_variable(part->store, &info, &part->variables[i], error));
-  }
-  return LEAT_OK;
-}
-
 static void bind_dims(leat_executor *executor, leat_bound_part *part) {
   const leat_view *view = &part->program->view;
   part->dims = leat_new_array(executor->arena, uint32_t, view->image->dims.count + 1);
@@ -119,7 +97,8 @@ static leat_status bind_parts(leat_executor *executor, const leat_part *parts, s
     leat_bound_part *part = &executor->parts[p];
     part->program = parts[p].program;
     part->store = parts[p].store;
-    LEAT_TRY(bind_variables(executor, part, error));
+    const leat_keeper *keeper = part->program->keeper;
+    if (keeper) LEAT_TRY(keeper->bind(executor, part, error));
     LEAT_TRY(bind_messages(executor, part, options, error));
     bind_dims(executor, part);
     label_trace(executor, part);

@@ -1,6 +1,7 @@
 // The structures that the executor's files share: runtime.c (the process), exchange.c (its devices
-// and others), executor.c (binding), prepare.c (dims, feeds), run.c (scheduling), task.c (tasks,
-// no segments: control.c), transfer.c (sends, recvs), segment.c, walk.c (computing).
+// and others), executor.c (binding), keeper.c (variables), prepare.c (dims, feeds), run.c
+// (scheduling), task.c (tasks, no segments: control.c), transfer.c (sends, recvs), segment.c,
+// walk.c (computing).
 #ifndef LEAT_RUNTIME_EXECUTOR_H
 #define LEAT_RUNTIME_EXECUTOR_H
 
@@ -214,6 +215,8 @@ static inline const volatile bool *leat_run_is_over_at(const leat_run *run) {
 }
 bool leat_run_ends(leat_run *run); // the same; what has no cause yet has been interrupted
 void leat_run_destroy(leat_run *run);
+// Runs a table of each part, run->tables says which.
+LEAT_MUST_USE leat_status leat_run_tables(leat_run *run, leat_error *error);
 // Begins a table of a region, whose task comes to its turn again when the table is complete.
 void leat_run_begin_table(leat_run *run, leat_task_place region, uint32_t table);
 // A tensor begins its way, and has come to its end; the task is complete when no more than `lag`

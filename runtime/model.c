@@ -46,7 +46,8 @@ static leat_status load_entry(leat_model *model, leat_model_entry *entry,
                                 .kernel_count = image->kernels.count + leat_image_calls_blis(image),
                                 .weights = code->weights,
                                 .control = code->control ? code->control() : NULL,
-                                .reader = code->files ? code->files() : NULL};
+                                .reader = code->files ? code->files() : NULL,
+                                .keeper = code->keeper ? code->keeper() : NULL};
   if (image->messages.count)
     return leat_fail(error, LEAT_UNSUPPORTED, "an entry is one device's part of a step");
   LEAT_TRY(leat_program_open(&source, &entry->program, error));

@@ -204,6 +204,8 @@ static leat_status prepare(leat_program *program, const leat_program_source *sou
   LEAT_TRY(find_weights(program, source->weights, error));
   if (leat_image_controls(program->image) && !program->control)
     return leat_fail(error, LEAT_INVALID, "damaged image: nothing runs its tasks");
+  if (program->image->variables.count && !program->keeper)
+    return leat_fail(error, LEAT_INVALID, "damaged image: nothing keeps its variables");
   place_strings(program);
   list_feed_args(program);
   find_owners(program);
@@ -225,6 +227,7 @@ static leat_status load(leat_program *program, const leat_program_source *source
   LEAT_TRY(leat_image_check(image, source->size, &program->view, error));
   program->reader = leat_reads_files();
   program->control = leat_runs_control();
+  program->keeper = leat_keeps_variables();
   LEAT_TRY(prepare(program, source, error));
   return leat_program_read_files(program, source->base, error);
 }
@@ -234,6 +237,7 @@ static leat_status open_linked(leat_program *program, const leat_program_source 
   LEAT_TRY(leat_image_open(source->image, &program->view, error));
   program->reader = source->reader;
   program->control = source->control;
+  program->keeper = source->keeper;
   return prepare(program, source, error);
 }
 

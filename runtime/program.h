@@ -29,6 +29,13 @@ typedef struct leat_file_reader {
   void (*close)(leat_program *program);
 } leat_file_reader;
 
+// What finds the variables of a program, and gives them their first values; likewise (keeper.c).
+struct leat_bound_part;
+typedef struct leat_keeper {
+  leat_status (*bind)(leat_executor *executor, struct leat_bound_part *part, leat_error *error);
+  leat_status (*initialise)(leat_run *run, uint32_t part, leat_error *error);
+} leat_keeper;
+
 enum { LEAT_NO_TASK = UINT32_MAX };
 
 struct leat_program {
@@ -39,6 +46,7 @@ struct leat_program {
   leat_gemm_function gemm;        // NULL: no launch needs it
   const leat_control *control;    // NULL: all is segments without branches or loops
   const leat_file_reader *reader; // NULL: there are no files, but those within
+  const leat_keeper *keeper;      // NULL: there are no variables
   const void *code;               // the image as it was given, in the file that has the program
   const void **files;             // each file tensor's data
   leat_str **strings;             // each of the image's tensors of str

@@ -316,8 +316,7 @@ static void drive(leat_run *run) {
   pthread_mutex_unlock(&run->lock);
 }
 
-// Runs the chosen tables.
-static leat_status run_tables(leat_run *run, leat_error *error) {
+leat_status leat_run_tables(leat_run *run, leat_error *error) {
   leat_executor *executor = run->executor;
   run->ready_first = run->ready_count = 0;
   run->remaining = 0;
@@ -331,66 +330,10 @@ static leat_status run_tables(leat_run *run, leat_error *error) {
   return leat_fail(error, run->error.status, "%s", run->error.message);
 }
 
-// -- Variables ------------------------------------------------------------------------------------
-
-static leat_status set_initial(const leat_bound_part *part, const leat_image_variable *record,
-                               leat_variable *variable, leat_error *error) {
-  const leat_tensor *value = &variable->tensor;
-  const void *initial =
-      leat_program_data(part->program, record->initial, value->dtype, leat_tensor_bytes(value));
-  if (!initial)
-    return leat_fail(error, LEAT_INVALID, "damaged image: the value of `%s`", variable->name);
-  leat_store_lock(part->store, LEAT_STORE_WRITE);
-  leat_status status = leat_variable_set(variable, initial);
-  leat_store_unlock(part->store, LEAT_STORE_WRITE);
-  return status ? leat_fail(error, status, "no memory for variable `%s`", variable->name) : LEAT_OK;
-}
-
-static leat_status not_restored(const leat_bound_part *part, const leat_image_variable *record,
-                                leat_error *error) {
-  leat_text name = {0};
-  leat_origin_print(&part->program->view, record->origin, &name);
-  leat_status status = leat_fail(
-      error, LEAT_NOT_FOUND, "variable %s has no initial value and was not restored", name.data);
-  leat_text_finish(&name);
-  return status;
-}
-
-static leat_status initialise_variable(leat_run *run, uint32_t p, uint32_t number,
-                                       leat_error *error) {
-  const leat_bound_part *part = &run->executor->parts[p];
-  const leat_image_variable *record = &part->program->view.variables[number];
-  leat_variable *variable = part->variables[number];
-  leat_store_lock(part->store, LEAT_STORE_READ);
-  bool initialised = variable->initialised;
-  leat_store_unlock(part->store, LEAT_STORE_READ);
-  if (initialised) return LEAT_OK;
-  if (record->flags & LEAT_VARIABLE_INITIAL) {
-    LEAT_TRY(set_initial(part, record, variable, error));
-  } else if (record->table) {
-    for (uint32_t i = 0; i < run->executor->part_count; i++) run->tables[i] = LEAT_NO_TABLE;
-    run->tables[p] = record->table;
-    LEAT_TRY(run_tables(run, error));
-  } else {
-    return not_restored(part, record, error);
-  }
-  leat_store_lock(part->store, LEAT_STORE_WRITE);
-  variable->initialised = true;
-  leat_store_unlock(part->store, LEAT_STORE_WRITE);
-  return LEAT_OK;
-}
-
 static leat_status initialise(leat_run *run, leat_error *error) {
   for (uint32_t p = 0; p < run->executor->part_count; p++) {
-    leat_bound_part *part = &run->executor->parts[p];
-    if (atomic_load_explicit(&part->initialised, memory_order_acquire)) continue;
-    leat_status status = LEAT_OK;
-    leat_store_lock_initialisation(part->store);
-    for (uint32_t i = 0; i < part->program->image->variables.count && !status; i++)
-      status = initialise_variable(run, p, i, error);
-    if (!status) atomic_store(&part->initialised, true);
-    leat_store_unlock_initialisation(part->store);
-    if (status) return status;
+    const leat_keeper *keeper = run->executor->parts[p].program->keeper;
+    if (keeper) LEAT_TRY(keeper->initialise(run, p, error));
   }
   return LEAT_OK;
 }
@@ -400,7 +343,7 @@ static leat_status initialise(leat_run *run, leat_error *error) {
 static leat_status execute_exchanging(leat_run *run, leat_error *error) {
   leat_executor *executor = run->executor;
   executor->runtime->exchange->enter(executor->runtime, run);
-  leat_status status = run_tables(run, error);
+  leat_status status = leat_run_tables(run, error);
   executor->runtime->exchange->leave(executor->runtime, run);
   return status;
 }
@@ -424,7 +367,7 @@ static leat_status execute(leat_run *run, const leat_run_request *request, leat_
   LEAT_TRY(leat_run_prepare(run, request, error));
   LEAT_TRY(initialise(run, error));
   for (uint32_t p = 0; p < executor->part_count; p++) run->tables[p] = 0;
-  LEAT_TRY(executor->has_messages ? execute_exchanging(run, error) : run_tables(run, error));
+  LEAT_TRY(executor->has_messages ? execute_exchanging(run, error) : leat_run_tables(run, error));
   return check_files(run, error);
 }
 

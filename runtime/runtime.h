@@ -129,6 +129,7 @@ typedef struct leat_program_source {
   const char *base; // the directory that relative file names begin at; NULL: the working directory
   const struct leat_control *control;    // of leat_program_open; NULL: all is segments
   const struct leat_file_reader *reader; // of leat_program_open; NULL: the image has no files
+  const struct leat_keeper *keeper;      // of leat_program_open; NULL: it has no variables
   void (*release)(void *context); // called when the program is destroyed; NULL: nothing to do
   void *release_context;
 } leat_program_source;

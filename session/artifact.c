@@ -267,10 +267,12 @@ static bool reads_files(const leat_image *image) {
 }
 
 static void fill_request(leat_artifact *a) {
+  enum { STEP = sizeof(leat_built_step) / sizeof(void *) };
   size_t steps = a->step_count;
   leat_object_data *images = leat_new_array(a->arena, leat_object_data, steps + 1);
   leat_object_pointers *pointers = leat_new_array(a->arena, leat_object_pointers, steps + 1);
-  const char **table = leat_new_array(a->arena, const char *, 5 * steps + 5); // NULL at the end
+  const char **table =
+      leat_new_array(a->arena, const char *, (steps + 1) * STEP); // NULL at the end
   kernel_list list;
   a->codegen = (leat_codegen_request){.triple = a->machine.triple,
                                       .cpu = leat_cpu_level_name(a->machine.levels[0])};
@@ -282,14 +284,16 @@ static void fill_request(leat_artifact *a) {
         .data = step->code.image,
         .size = step->code.image->size};
     pointers[i] = kernel_pointers(a, step);
-    table[5 * i] = images[i].symbol;
-    table[5 * i + 1] = pointers[i].symbol;
-    table[5 * i + 2] = reads_files(step->code.image) ? "leat_reads_files" : NULL;
-    table[5 * i + 3] = leat_image_controls(step->code.image) ? "leat_runs_control" : NULL;
-    table[5 * i + 4] = a->weights_symbol;
+    const char **record = table + (size_t)i * STEP;
+    *record++ = images[i].symbol;
+    *record++ = pointers[i].symbol;
+    *record++ = reads_files(step->code.image) ? "leat_reads_files" : NULL;
+    *record++ = leat_image_controls(step->code.image) ? "leat_runs_control" : NULL;
+    *record++ = step->code.image->variables.count ? "leat_keeps_variables" : NULL;
+    *record = a->weights_symbol;
   }
   pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
-                                           5 * steps + 5};
+                                           (steps + 1) * STEP};
   a->codegen.plain = a->options->one_file;
   a->codegen.kernels = list.kernels;
   a->codegen.symbols = list.symbols;

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 16 };
+enum { LEAT_IMAGE_VERSION = 17 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -436,8 +436,12 @@ const struct leat_file_reader *leat_reads_files(void);
 struct leat_control;
 const struct leat_control *leat_runs_control(void);
 
+// And what finds its variables and gives them their first values.
+struct leat_keeper;
+const struct leat_keeper *leat_keeps_variables(void);
+
 // A step that can be run: an image, which says what it takes and gives, the entry points of its
-// kernels, in the order in which the image numbers them, what it needs of the two above, and the
+// kernels, in the order in which the image numbers them, what it needs of the three above, and the
 // weights that the artifact holds, which all of its steps share. An artifact is an array of these,
 // behind the last of which one stands whose image is NULL.
 typedef struct leat_built_step {
@@ -445,6 +449,7 @@ typedef struct leat_built_step {
   const leat_kernel_function *kernels;
   const struct leat_file_reader *(*files)(void);
   const struct leat_control *(*control)(void);
+  const struct leat_keeper *(*keeper)(void);
   const void *weights; // NULL: it holds none
 } leat_built_step;
 

@@ -46,12 +46,23 @@ static leat_image *step_image(void) {
   return image_finish(b);
 }
 
+TEST(models_lack_no_part_of_the_runtime) {
+  leat_image *image = step_image();
+  leat_model *model;
+  const leat_built_step steps[] = {{.image = image, .kernels = kernels}, {.image = NULL}};
+  CHECK_EQ_INT(leat_model_create(steps, NULL, &model), LEAT_INVALID);
+  CHECK_EQ_STR(leat_model_message(model), "damaged image: nothing keeps its variables");
+  leat_model_destroy(model);
+  free(image);
+}
+
 TEST(models_run_save_and_restore) {
   char path[SCRATCH_PATH];
   scratch_path(path, "v.safetensors");
   leat_image *image = step_image();
   leat_model *model;
-  const leat_built_step steps[] = {{.image = image, .kernels = kernels}, {.image = NULL}};
+  const leat_built_step steps[] = {
+      {.image = image, .kernels = kernels, .keeper = leat_keeps_variables}, {.image = NULL}};
   CHECK_EQ_INT(leat_model_create(steps, &(leat_model_options){.threads = 1}, &model), 0);
   CHECK_EQ_INT(leat_model_feed_count(model, 0), 2);
   CHECK_EQ_STR(leat_model_feed_type(model, 0, 0), "f32[3]");
@@ -89,7 +100,8 @@ static int run(const char *format, ...) {
   dup2(file, 1);
   dup2(file, 2);
   leat_image *image = step_image();
-  const leat_built_step steps[] = {{.image = image, .kernels = kernels}, {.image = NULL}};
+  const leat_built_step steps[] = {
+      {.image = image, .kernels = kernels, .keeper = leat_keeps_variables}, {.image = NULL}};
   int code = leat_executable_main(steps, leat_saves_variables, count, words);
   free(image);
   fflush(stdout);
