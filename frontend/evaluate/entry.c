@@ -31,30 +31,80 @@ static void declare_dims_of(evaluator *e, const leat_expr *type) {
 
 // -- Parameters and results ---------------------------------------------------------------------
 
-static leat_value make_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
-  leat_type *type = leat_new(e->arena, leat_type);
-  declare_dims_of(e, param->type);
-  if (!ev_type_of(e, param->type, type)) return (leat_value){0};
-  leat_param added = {.name = param->name};
-  if (param->value) {
-    leat_tensor *fallback = leat_new(e->arena, leat_tensor);
-    if (!ev_default(e, param, type, fallback)) return (leat_value){0};
-    added.fallback = fallback;
-  }
-  leat_attr attrs[] = {{.string = param->name}, {.i = entry->params.count}, {.type = type}};
-  leat_builder builder = ev_builder(e, param->span);
+static ev add_feed(evaluator *e, leat_entry *entry, leat_param added, leat_type *type,
+                   leat_span span) {
+  leat_attr attrs[] = {{.string = added.name}, {.i = entry->params.count}, {.type = type}};
+  leat_builder builder = ev_builder(e, span);
   builder.device = builder.colocate = NULL;
-  const char *name = ev_node_name(e, param->name, NULL);
+  bool bound = leat_map_get(&e->frame->scope->names, added.name); // which is told
+  for (uint32_t i = 0; i < entry->params.count && !bound; i++)
+    if (entry->params.items[i].name == added.name)
+      return ev_fail(e, span, "the entry has two parameters called `%s`", added.name);
+  const char *name = ev_node_name(e, added.name, NULL);
   leat_value feed = leat_build(&builder, name, LEAT_OP_feed, NULL, 0, attrs);
   added.node = feed.node;
   if (feed.node) leat_vec_push(e->arena, &entry->params, added);
-  return feed;
+  return ev_tensor(feed);
+}
+
+static ev make_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
+  leat_type *type = leat_new(e->arena, leat_type);
+  declare_dims_of(e, param->type);
+  if (!ev_type_of(e, param->type, type)) return ev_error();
+  leat_param added = {.name = param->name};
+  if (param->value) {
+    leat_tensor *fallback = leat_new(e->arena, leat_tensor);
+    if (!ev_default(e, param, type, fallback)) return ev_error();
+    added.fallback = fallback;
+  }
+  return add_feed(e, entry, added, type, param->span);
+}
+
+// A `?` of a type that stands there several times is another one in each place.
+static leat_type *type_afresh(evaluator *e, const leat_type *type) {
+  leat_type *copy = leat_arena_memdup(e->arena, type, sizeof *type);
+  for (int i = 0; i < copy->rank; i++) {
+    const leat_atom *atom = leat_dim_atom(copy->dims[i]);
+    if (atom && atom->kind == LEAT_ATOM_ANONYMOUS)
+      copy->dims[i] = leat_dim_anonymous(e->graph->dims, NULL);
+  }
+  return copy;
+}
+
+// A parameter whose type is a compile-time value: of a list there is a feed for each, as lists of
+// results are called; of `none` there is none.
+static ev params_of(evaluator *e, leat_entry *entry, const leat_binding *param, const char *name,
+                    ev type) {
+  if (type.kind == EV_NONE || type.kind == EV_ERROR) return type;
+  if (type.kind == EV_TYPE)
+    return add_feed(e, entry, (leat_param){.name = name}, type_afresh(e, type.type), param->span);
+  if (type.kind != EV_LIST)
+    return ev_fail(e, param->span, "`%s`: expected a type, a list of types or none, found %s", name,
+                   ev_kind_name(type));
+  uint32_t count = type.list->count;
+  ev *items = leat_new_array(e->arena, ev, (size_t)count + 1);
+  for (uint32_t i = 0; i < count; i++) {
+    const char *each = leat_intern_printf(e->strings, "%s_%u", name, i);
+    items[i] = params_of(e, entry, param, each, type.list->items[i]);
+    if (items[i].kind == EV_ERROR) return ev_error();
+  }
+  return ev_take_list(e, items, count);
+}
+
+static ev param_value(evaluator *e, leat_entry *entry, const leat_binding *param) {
+  const leat_expr *type = param->type;
+  bool named = type->kind == LEAT_EXPR_NAME && ev_lookup(e->frame->scope, type->name);
+  if (!named) return make_param(e, entry, param);
+  if (param->value)
+    return ev_fail(e, param->value->span,
+                   "a parameter whose type is the value of `%s` has no default", type->name);
+  return params_of(e, entry, param, param->name, ev_expr(e, type, NULL));
 }
 
 static void add_param(evaluator *e, leat_entry *entry, const leat_binding *param) {
   if (param->type && !param->collects) {
-    ev feed = ev_tensor(make_param(e, entry, param));
-    ev_bind(e, e->frame->scope, param->span, param->name, feed);
+    ev value = param_value(e, entry, param);
+    ev_bind(e, e->frame->scope, param->span, param->name, value);
   } else {
     ev_fail(e, param->span, "a parameter of an entry has a type: `%s: f32[…]`",
             param->collects ? "x" : param->name);

@@ -111,9 +111,9 @@ typedef struct onnx_body {
   const char *captured; // "[w, b]": what it is handed
 } onnx_body;
 
-// "i: i64[], _c: bool[], ": the first inputs of a loop's body, of which nothing may use one.
+// "i: any, _c: bool[], ": the first inputs of a loop's body, of which nothing may use one.
 static void add_turn(onnx_writer *w, const onnx_graph *body, leat_text *out) {
-  static const char *const types[] = {"i64[]", "bool[]"};
+  static const char *const types[] = {"any", "bool[]"};
   for (size_t i = 0; i < 2; i++) {
     const char *name = body->input[i]->name;
     const onnx_value *value = leat_bytes_map_get(&w->scope->values, name, strlen(name));
@@ -127,12 +127,12 @@ static void add_turn(onnx_writer *w, const onnx_graph *body, leat_text *out) {
 
 // Those of `states` inputs from `first` on come in the list `carried`, all behind them in `xs`. It
 // returns `cond`, where first is 2, what is carried, and a list of the rest.
-static onnx_body write_body(onnx_writer *w, const onnx_graph *body, size_t first, size_t states) {
+static onnx_body write_body(onnx_writer *w, const onnx_graph *body, const char *kind, size_t first,
+                            size_t states) {
   onnx_scope scope;
   onnx_block block = {.indent = 2, .is_body = true}, *outer = w->block;
   leat_text text = {0}, list = {0};
   bool loop = first == 2;
-  const char *kind = loop ? "loop_body" : "scan_body";
   const char *name = onnx_identifier(w, leat_model_function(w->arena, w->options, kind));
   w->block = &block;
   begin_scope(w, &scope, body);
@@ -261,7 +261,7 @@ void onnx_write_loop(onnx_writer *w) {
   }
   onnx_value count = onnx_input(w, 0), condition = onnx_input(w, 1);
   const char *init = input_list(w, 2, given);
-  onnx_body written = write_body(w, body, 2, states);
+  onnx_body written = write_body(w, body, "loop_body", 2, states);
   bool counted = count.text && hands_on_condition(body);
   const char *call = leat_arena_printf(
       w->arena, "onnx_loop(%s, %s, %s, %s, %s%s%s)", written.name, count.text ? count.text : "none",
@@ -289,7 +289,7 @@ void onnx_write_scan(onnx_writer *w) {
   }
   size_t states = given - (size_t)scanned;
   const char *init = input_list(w, 0, states), *xs = input_list(w, states, given);
-  onnx_body written = write_body(w, body, 0, states);
+  onnx_body written = write_body(w, body, "scan_body", 0, states);
   leat_text call = {0};
   leat_text_add(&call, "onnx_scan(%s, %s, %s, %s", written.name, init, xs, written.captured);
   add_numbers(w, &call, "scan_input_axes", "axes");
@@ -298,6 +298,22 @@ void onnx_write_scan(onnx_writer *w) {
   add_numbers(w, &call, "scan_output_directions", "out_directions");
   leat_text_add_string(&call, ")");
   write_results(w, take(w, &call), states);
+}
+
+// -- SequenceMap ----------------------------------------------------------------------------------
+
+void onnx_write_sequence_map(onnx_writer *w) {
+  const onnx_graph *body = body_of(w, "body");
+  size_t given = w->node->n_input, count = w->node->n_output;
+  if (!body || body->n_input != given || body->n_output != count || !has_names(body)) {
+    say_unfit(w);
+    return;
+  }
+  const char *xs = input_list(w, 0, given);
+  onnx_body written = write_body(w, body, "map_body", 0, 0);
+  onnx_line(w, "%s = onnx_sequence_map(%s, %s, %s, outputs=%zu)%s",
+            onnx_targets(w, (int)count, 0, false), written.name, xs, written.captured, count,
+            count == 1 ? "[0]" : "");
 }
 
 // -- Modifiers of attention -----------------------------------------------------------------------

@@ -2,6 +2,7 @@
 //
 //   model.c     what is read of a file
 //   tensor.c    the data of a TensorProto, wherever it lies
+//   sparse.c    a sparse tensor as a dense one
 //   literal.c   small constants as the language writes them
 //   text.c      a model as a text: its parameters, its blocks
 //   node.c      a node as a line, by its row in ops.def
@@ -24,6 +25,7 @@
 typedef Onnx__AttributeProto onnx_attribute;
 typedef Onnx__GraphProto onnx_graph;
 typedef Onnx__NodeProto onnx_node;
+typedef Onnx__SparseTensorProto onnx_sparse;
 typedef Onnx__TensorProto onnx_tensor;
 
 // -- tensor.c -------------------------------------------------------------------------------------
@@ -53,5 +55,11 @@ leat_status onnx_tensor_check(leat_arena *arena, const char *path, const onnx_te
 
 // Makes [A, B, …] the shape [..., B, A]; the data, if it is there, is made anew in the arena.
 leat_status onnx_window_first(leat_arena *arena, leat_tensor *tensor, leat_error *error);
+
+// -- sparse.c -------------------------------------------------------------------------------------
+
+// The dense tensor of that name that it stands for, in the arena.
+leat_status onnx_dense(leat_arena *arena, const char *path, const onnx_sparse *sparse,
+                       const char *name, onnx_tensor **out, leat_error *error);
 
 #endif

@@ -12,6 +12,11 @@ static void write_constant(onnx_writer *w) {
     onnx_bind(w, name, (onnx_value){NULL, a->t->data_type, false, a->t, false, false});
     return;
   }
+  const onnx_attribute *sparse = onnx_attribute_of(w, "sparse_value");
+  if (sparse && sparse->sparse_tensor) {
+    onnx_bind(w, name, onnx_sparse_value(w, sparse->sparse_tensor, name));
+    return;
+  }
   static const struct {
     const char *name;
     int32_t data_type;
@@ -25,7 +30,7 @@ static void write_constant(onnx_writer *w) {
   if (a)
     value.text = onnx_attribute_text(w, a, 0);
   else
-    onnx_problem(w, "it has no value that is supported: sparse ones are to be stored dense");
+    onnx_problem(w, "it has no value");
   value.known = true;
   onnx_bind(w, name, value);
 }
@@ -162,9 +167,7 @@ static void write_optional(onnx_writer *w) {
 
 static void write_optional_has_element(onnx_writer *w) {
   onnx_value x = onnx_input(w, 0);
-  bool has = x.text && strcmp(x.text, "none") != 0;
-  const onnx_value value = {.text = has ? "true" : "false", .data_type = 9, .known = true};
-  if (w->node->n_output) onnx_bind(w, w->node->output[0], value);
+  onnx_line(w, "%s = %s != none", onnx_targets(w, 1, 9, true), x.text ? x.text : "none");
 }
 
 // The text of a value that an attribute names.
@@ -216,6 +219,7 @@ static const struct {
     {"optional", write_optional},
     {"optional_has_element", write_optional_has_element},
     {"scan", onnx_write_scan},
+    {"sequence_map", onnx_write_sequence_map},
     {"cast_like", write_cast_like},
     {"constant", write_constant},
     {"constant_of_shape", write_constant_of_shape},

@@ -114,10 +114,9 @@ void onnx_bind_initializers(onnx_writer *w, const onnx_graph *graph) {
                 (onnx_value){NULL, tensor->data_type, false, tensor, false, false});
   }
   for (size_t i = 0; i < graph->n_sparse_initializer; i++) {
-    const Onnx__SparseTensorProto *sparse = graph->sparse_initializer[i];
+    const onnx_sparse *sparse = graph->sparse_initializer[i];
     const char *name = sparse->values && sparse->values->name ? sparse->values->name : "";
-    onnx_problem(w, "initializer `%s` is sparse, which is not supported: store it dense", name);
-    onnx_bind(w, name, (onnx_value){.text = "0"});
+    onnx_bind(w, name, onnx_sparse_value(w, sparse, name));
   }
 }
 
@@ -196,10 +195,13 @@ static named_dim *dim_of(onnx_writer *w, const char *key, const char *name) {
   return dim;
 }
 
-// A dim of an input: a number, or a name that is one dim wherever it stands; one without a name is
-// called after its axis.
-static void add_dim(onnx_writer *w, leat_text *out, const Onnx__ValueInfoProto *input, size_t axis,
-                    const Onnx__TensorShapeProto__Dimension *dim, bool inside) {
+// What becomes of a dim's name: the function's, the entry's, or `?`.
+typedef enum dims_as { DIMS_BOUND, DIMS_DECLARED, DIMS_UNNAMED } dims_as;
+
+// A dim of the input `of`: a number, or a name that is one dim wherever it stands; one without a
+// name is called after its axis.
+static void add_dim(onnx_writer *w, leat_text *out, const char *of, size_t axis,
+                    const Onnx__TensorShapeProto__Dimension *dim, dims_as as) {
   bool number = dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_VALUE;
   bool named =
       dim->value_case == ONNX__TENSOR_SHAPE_PROTO__DIMENSION__VALUE_DIM_PARAM && *dim->dim_param;
@@ -207,38 +209,59 @@ static void add_dim(onnx_writer *w, leat_text *out, const Onnx__ValueInfoProto *
     leat_text_add_i64(out, dim->dim_value);
     return;
   }
-  const char *of = input->name ? input->name : "";
+  if (as == DIMS_UNNAMED) {
+    leat_text_add_string(out, "?");
+    return;
+  }
   const char *key = named ? dim->dim_param : leat_arena_printf(w->arena, "%s\n%zu", of, axis);
   const char *name = named ? key : leat_arena_printf(w->arena, "%s_axis%zu", of, axis);
   const named_dim *own = dim_of(w, key, name);
-  leat_text_add_string(out, inside ? own->bound : own->declared);
+  leat_text_add_string(out, as == DIMS_BOUND ? own->bound : own->declared);
 }
 
-// Of an optional what it may hold: whoever has nothing to feed has another model.
-static const Onnx__TypeProto *fed_type(const Onnx__TypeProto *type) {
-  bool optional = type && type->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE;
-  return optional ? type->optional_type->elem_type : type;
+// An input: an optional, a sequence, an optional sequence, or a tensor.
+typedef struct fed_type {
+  bool optional, sequence;
+  const Onnx__TypeProto *tensor; // of an element; NULL: it is none
+} fed_type;
+
+static fed_type fed_type_of(const Onnx__TypeProto *type) {
+  fed_type fed = {0};
+  if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE) {
+    fed.optional = true;
+    type = type->optional_type->elem_type;
+  }
+  if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE) {
+    fed.sequence = true;
+    type = type->sequence_type->elem_type;
+  }
+  if (type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) fed.tensor = type;
+  return fed;
 }
 
 // Why the input cannot be a parameter; NULL: it can.
-static const char *type_problem(const Onnx__TypeProto *type) {
-  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
-    return "is no tensor; sequences, maps and sparse tensors cannot be fed";
-  if (!onnx_dtype_of(type->tensor_type->elem_type)) return "has a data type that is unknown";
-  if (!type->tensor_type->shape)
-    return "has no shape; give it one of its rank, with names for unknown dims";
-  return type->tensor_type->shape->n_dim > LEAT_MAX_RANK ? "has more than 8 axes" : NULL;
+static const char *type_problem(fed_type fed) {
+  if (!fed.tensor)
+    return "is neither a tensor nor a sequence or an optional of tensors: feed tensors, and make "
+           "it of these";
+  const Onnx__TypeProto__Tensor *tensor = fed.tensor->tensor_type;
+  if (!onnx_dtype_of(tensor->elem_type)) return "has a data type that is unknown";
+  if (!tensor->shape)
+    return fed.sequence ? NULL
+                        : "has no shape; give it one of its rank, with names for unknown dims";
+  return tensor->shape->n_dim > LEAT_MAX_RANK ? "has more than 8 axes" : NULL;
 }
 
-static const char *type_text(onnx_writer *w, const Onnx__ValueInfoProto *input, bool inside) {
-  const Onnx__TypeProto *type = fed_type(input->type);
+static const char *type_text(onnx_writer *w, const char *of, const Onnx__TypeProto *type,
+                             dims_as as) {
   leat_text text = {0};
   const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
   leat_text_add(&text, "%s[", leat_dtype_name(onnx_dtype_of(tensor->elem_type)->carrier));
-  for (size_t i = 0; i < tensor->shape->n_dim; i++) {
+  for (size_t i = 0; tensor->shape && i < tensor->shape->n_dim; i++) {
     if (i) leat_text_add_string(&text, ", ");
-    add_dim(w, &text, input, i, tensor->shape->dim[i], inside);
+    add_dim(w, &text, of, i, tensor->shape->dim[i], as);
   }
+  if (!tensor->shape) leat_text_add_string(&text, "?");
   leat_text_add_string(&text, "]");
   const char *copy = leat_arena_strndup(w->arena, text.data, text.size);
   leat_text_finish(&text);
@@ -248,24 +271,49 @@ static const char *type_text(onnx_writer *w, const Onnx__ValueInfoProto *input, 
 // The inputs of the graph as parameters of its function and of the entry, and as arguments.
 typedef struct signature {
   leat_text inside, outside, arguments;
+  leat_text settings; // parameters of the graph: types that the model leaves open
 } signature;
 
 static const char *separator(const leat_text *text) {
   return text->size ? ", " : "";
 }
 
+// How many tensors a sequence has, and whether there is an optional, is known while compiling: the
+// parameter's type is one of the graph's. The line is shown where nobody has set it.
+static const char *add_setting(onnx_writer *w, signature *s, const char *name, fed_type fed) {
+  const char *plain = onnx_plain_name(w->arena, name),
+             *type = type_text(w, name, fed.tensor, DIMS_UNNAMED);
+  const char *setting = leat_arena_printf(w->arena, "%s_type", plain);
+  const char *id = onnx_identifier(w, setting);
+  if (fed.sequence)
+    leat_text_add(&s->settings,
+                  "  %s: %s,  # a sequence: --set '%s=[%s, %s]' has two tensors, %s_0 and %s_1%s\n",
+                  id, fed.optional ? "any" : "[type]", setting, type, type, plain, plain,
+                  fed.optional ? ", `none` is no sequence" : "");
+  else
+    leat_text_add(&s->settings, "  %s: any = %s,  # an optional: --set '%s=none' has none\n", id,
+                  type, setting);
+  return id;
+}
+
 static void add_input(onnx_writer *w, signature *s, const Onnx__ValueInfoProto *input) {
-  const Onnx__TypeProto *fed = fed_type(input->type);
+  fed_type fed = fed_type_of(input->type);
   const char *name = input->name ? input->name : "", *why = type_problem(fed);
   if (leat_bytes_map_get(&w->scope->values, name, strlen(name))) return; // an initializer
   const char *inside = onnx_identifier(w, name), *outside = outer_name(w, name);
-  if (why) onnx_problem(w, "input `%s` %s", name, why);
-  onnx_bind(w, name,
-            (onnx_value){inside, why ? 0 : fed->tensor_type->elem_type, false, NULL, false, false});
+  if (why) {
+    onnx_problem(w, "input `%s` %s", name, why);
+    onnx_bind(w, name, (onnx_value){.text = "0"});
+    return;
+  }
+  bool open = fed.optional || fed.sequence;
+  int32_t data_type = fed.sequence ? 0 : fed.tensor->tensor_type->elem_type;
+  onnx_bind(w, name, (onnx_value){inside, data_type, false, NULL, false, false});
   leat_text_add(&s->inside, "%s%s: %s", separator(&s->inside), inside,
-                why ? "" : type_text(w, input, true));
+                open ? "any" : type_text(w, name, fed.tensor, DIMS_BOUND));
   leat_text_add(&s->outside, "%s%s: %s", separator(&s->outside), outside,
-                why ? "" : type_text(w, input, false));
+                open ? add_setting(w, s, name, fed)
+                     : type_text(w, name, fed.tensor, DIMS_DECLARED));
   leat_text_add(&s->arguments, "%s%s", separator(&s->arguments), outside);
 }
 
@@ -278,7 +326,7 @@ static const char *output_text(onnx_writer *w, const char *name) {
 
 // -- The whole ------------------------------------------------------------------------------------
 
-static void add_head(onnx_writer *w, leat_text *out) {
+static void add_head(onnx_writer *w, const signature *s, leat_text *out) {
   const Onnx__ModelProto *p = w->proto;
   const char *slash = strrchr(w->model->path, '/');
   leat_text_add(out, "# Made of %s: ONNX, opset %lld", slash ? slash + 1 : w->model->path,
@@ -289,8 +337,11 @@ static void add_head(onnx_writer *w, leat_text *out) {
   for (char *c = out->data; *c; c++)
     if ((unsigned char)*c < ' ') *c = ' ';
   leat_text_add_string(out, ".\n");
-  if (p->graph->name && *p->graph->name)
-    leat_text_add(out, "graph %s\n", outer_name(w, p->graph->name));
+  bool open = s->settings.size && !w->options->is_used, named = p->graph->name && *p->graph->name;
+  if (named || open)
+    leat_text_add(out, "graph %s", outer_name(w, named ? p->graph->name : "model"));
+  if (open) leat_text_add(out, "(\n%s)", s->settings.data);
+  if (named || open) leat_text_add_string(out, "\n");
 }
 
 void onnx_add_block(onnx_block *block, leat_text *out) {
@@ -334,7 +385,7 @@ static const char *or_nothing(const leat_text *text) {
 static void add_whole(onnx_writer *w, const signature *s, const outcome *o, leat_text *out) {
   const char *function =
       onnx_print_name(w->arena, leat_model_function(w->arena, w->options, "model"));
-  add_head(w, out);
+  add_head(w, s, out);
   if (w->dims.size && !w->options->is_used) leat_text_add(out, "\n%s", w->dims.data);
   leat_text_add_string(out, or_nothing(&w->bodies));
   leat_text_add(out, "\nfn %s(%s) {\n", function, or_nothing(&s->inside));
@@ -358,7 +409,7 @@ static void write_text(onnx_writer *w, leat_text *out) {
   onnx_write_nodes(w, graph->node, graph->n_node);
   add_outputs(w, &o, &inputs);
   add_whole(w, &s, &o, out);
-  leat_text *texts[] = {&s.inside,  &s.outside, &s.arguments, &o.returned,
+  leat_text *texts[] = {&s.inside,  &s.outside, &s.arguments, &s.settings, &o.returned,
                         &o.results, &o.targets, &w->dims,     &w->bodies};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) leat_text_finish(texts[i]);
 }

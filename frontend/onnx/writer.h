@@ -129,6 +129,8 @@ onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *t
 onnx_tensor *onnx_vector(onnx_writer *w, int32_t data_type, size_t count);
 // What `tensor`, which is the node's `name`, is in the text, as a tensor.
 const char *onnx_tensor_text(onnx_writer *w, const onnx_tensor *tensor, const char *name);
+// A sparse one as a dense constant, which nothing has used yet.
+onnx_value onnx_sparse_value(onnx_writer *w, const onnx_sparse *sparse, const char *name);
 // What an attribute is in the text: `kind` says what to make of a number ('b' a bool, 'd' a dtype)
 // or of a list ('t' a tensor).
 // NULL: it cannot be said, which is reported.
@@ -148,6 +150,7 @@ void onnx_write_if(onnx_writer *w);
 void onnx_write_flex_attention(onnx_writer *w);
 void onnx_write_loop(onnx_writer *w);
 void onnx_write_scan(onnx_writer *w);
+void onnx_write_sequence_map(onnx_writer *w);
 
 // -- special.c ------------------------------------------------------------------------------------
 

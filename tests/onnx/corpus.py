@@ -47,6 +47,13 @@ def array(data):
     return numpy.load(io.BytesIO(data))
 
 
+def type_text(element, data):
+    """A type of the language that a tensor has, its extents known only while running."""
+    kind = numpy.dtype(DTYPES[element])
+    name = {'U': 'str', '?': 'bool', 'V2': 'bf16'}.get(DTYPES[element], f'{kind.kind}{8 * kind.itemsize}')
+    return f'{name}[{", ".join("?" * array(data).ndim)}]'
+
+
 def plain(values, element):
     """Numbers, or codes of 8 bits and less, to compare."""
     if element == 'BFLOAT16':
