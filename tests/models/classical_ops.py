@@ -124,6 +124,22 @@ def linear():
                                      intercepts=[0.0, 0.1, 0.2], **LABELS)
 
 
+def vectors():
+    for kernel in 'LINEAR', 'POLY', 'RBF', 'SIGMOID':
+        kind = {'kernel_type': kernel, 'kernel_params': [0.3, 0.2, 3.0]}
+        for one_class in 0, 1:
+            yield f'svr_{kernel}_{one_class}', model(
+                'SVMRegressor', [x], n_supports=4, support_vectors=draw.randn(12), coefficients=draw.randn(4),
+                rho=[0.1], one_class=one_class, **kind)
+        for classes, with_probabilities in itertools.product((2, 4), (False, True)):
+            counts, pairs = [3, 2, 4, 1][:classes], classes * (classes - 1) // 2
+            given = {'prob_a': -1 - draw.rand(pairs), 'prob_b': draw.randn(pairs) / 3} if with_probabilities else {}
+            yield f'svc_{kernel}_{classes}_{with_probabilities}', model(
+                'SVMClassifier', [x], 'lp', vectors_per_class=counts, support_vectors=draw.randn(3 * sum(counts)),
+                coefficients=draw.randn(sum(counts) * (classes - 1)), rho=draw.randn(pairs) / 3,
+                classlabels_ints=[4, 6, 8, 1][:classes], **given, **kind)
+
+
 def features():
     rows, words = draw.randint(0, 5, (6, 2)), draw.choice(['a', 'bb', 'c'], (6, 1)).astype(object)
     zero, hole = x * [[1], [0], [1], [1], [1]], np.where(x > 1, np.float32(np.nan), x)
@@ -143,4 +159,4 @@ def features():
 
 def models():
     """(name, model, feeds) of each."""
-    return [(f'op_{name}', *made) for name, made in itertools.chain(trees(), linear(), features())]
+    return [(f'op_{name}', *made) for name, made in itertools.chain(trees(), linear(), vectors(), features())]

@@ -14,6 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer, OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.svm import SVC, SVR, OneClassSVM
 
 ROWS, SMALL = 12, dict(n_estimators=4, max_depth=3, random_state=0)
 draw = np.random.RandomState(0)
@@ -86,6 +87,11 @@ def models():
         ('boost_regression', sklearn(GradientBoostingRegressor(**SMALL), number), feeds),
         ('boost_binary', sklearn(GradientBoostingClassifier(**SMALL), two), feeds),
         ('boost_multiclass', sklearn(GradientBoostingClassifier(**SMALL), three), feeds),
+        ('svc_binary', sklearn(SVC(probability=True, random_state=0), two), feeds),
+        ('svc_strings', sklearn(SVC(probability=True, random_state=0, kernel='poly'), words), feeds),
+        ('svc_scores', sklearn(SVC(kernel='sigmoid'), three), feeds),
+        ('svr', sklearn(SVR(), number), feeds),
+        ('svm_one_class', to_onnx(OneClassSVM(nu=0.2).fit(X), X[:1]), feeds),
         ('isolation', to_onnx(IsolationForest(n_estimators=3, max_samples=16, random_state=0).fit(X), X[:1],
                               target_opset={'': 17, 'ai.onnx.ml': 3}), feeds),
         ('xgboost_binary', boosted(onnxmltools.convert_xgboost, xgboost.XGBClassifier(**SMALL), two), holes),
