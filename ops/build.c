@@ -310,9 +310,15 @@ static leat_dim_pairs renamings(leat_builder *builder, const leat_dim_pairs *che
   return pairs;
 }
 
-// The inputs with dims that are equal, by checks.
-static bool ensure_equal(leat_builder *builder, const char *beside, const leat_dim_pairs *checks,
-                         const leat_value *given, leat_value *inputs, uint32_t count) {
+// The inputs with dims that are equal, by checks. A merge takes what is next as it is itself.
+static bool ensure_equal(leat_builder *builder, const char *beside, leat_op op,
+                         const leat_dim_pairs *checks, const leat_value *given, leat_value *inputs,
+                         uint32_t count) {
+  if (op == LEAT_OP_next_iteration) {
+    inputs[0] = leat_build_ensure(builder, given[0], leat_value_type(given[1]));
+    inputs[1] = given[1];
+    return inputs[0].node;
+  }
   leat_dim_pairs pairs = renamings(builder, checks, given, count);
   for (uint32_t i = 0; i < count; i++) {
     leat_type type = *leat_value_type(given[i]);
@@ -456,7 +462,7 @@ leat_value leat_build(leat_builder *builder, const char *name, leat_op op, const
     if (op == LEAT_OP_reshape)
       return reshape_checked(builder, name, inputs[0], &outputs[0], checks.items[0]);
     leat_value *checked = leat_new_array(graph->arena, leat_value, input_count);
-    if (!ensure_equal(builder, name, &checks, inputs, checked, input_count) ||
+    if (!ensure_equal(builder, name, op, &checks, inputs, checked, input_count) ||
         !try(builder, &trial, checked, NULL, types, outputs))
       return none;
   }

@@ -1,9 +1,19 @@
 // The primitives of control flow, which are typed as any op; what they mean is passes/raise.h's.
 #include "ops/shape.h"
 
+// Dims that only a running step can tell to be equal are listed, where the node is made.
 static bool same_type(leat_shape_context *context, const char *what, const leat_type *a,
                       const leat_type *b) {
-  if (leat_type_equal(a, b)) return true;
+  bool same = a->dtype == b->dtype && a->rank == b->rank;
+  for (int32_t i = 0; same && i < a->rank; i++) {
+    bool equal = leat_dim_equal(a->dims[i], b->dims[i]);
+    bool listed = context->checks && leat_dims_may_be_equal(context->graph, a->dims[i], b->dims[i]);
+    same = equal || listed;
+    if (same && !equal)
+      leat_vec_push(context->graph->arena, context->checks,
+                    (leat_dim_pair){a->dims[i], b->dims[i]});
+  }
+  if (same) return true;
   leat_arena *arena = context->graph->arena;
   return leat_shape_fail(context, "%s is %s, and the first input of the merge %s", what,
                          leat_type_text(arena, b), leat_type_text(arena, a));
