@@ -99,6 +99,7 @@ static tf_block *make(leat_arena *arena, tf_node_def *const *nodes, size_t count
   }
   for (size_t i = 0; i < count; i++) add_inputs(block, &block->nodes[i], reporter);
   tf_order_stacks(block);
+  tf_order_arrays(block);
   mark_conditional(block);
   return block;
 }

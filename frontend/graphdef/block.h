@@ -26,12 +26,13 @@ typedef struct tf_node {
   tf_edge *inputs;
   uint32_t *controls;
   uint32_t input_count, control_count;
-  uint32_t uses;    // of its outputs and by control edges
-  bool effect;      // it changes or shows something
-  bool conditional; // a switch decides whether it is computed
-  tf_frame *frame;  // NULL: it is in none
-  uint32_t pushes;  // of a stack: 1 + the node that pushes to it; 0: none does
-  uint32_t behind;  // 1 + the node that it stands behind though no edge says so; 0: there is none
+  uint32_t uses;      // of its outputs and by control edges
+  bool effect;        // it changes or shows something
+  bool conditional;   // a switch decides whether it is computed
+  tf_frame *frame;    // NULL: it is in none
+  uint32_t filled_by; // of a stack: 1 + who pushes to it; of an array: who scatters it; 0: nobody
+  uint32_t behind;    // 1 + the node that it stands behind though no edge says so; 0: there is none
+  const tf_edge *like; // what it has the type of though no edge says so; NULL: nothing
 } tf_node;
 
 typedef struct tf_block {
@@ -61,11 +62,28 @@ static inline bool tf_is(const tf_node *node, const char *op) {
   return strcmp(name, op) == 0 || (strncmp(name, "Ref", 3) == 0 && strcmp(name + 3, op) == 0);
 }
 
-// The StackV2 whose handle the node pushes to or pops from; NULL: it is something else.
-tf_node *tf_stack_of(const tf_block *block, const tf_node *node);
-// Sets what pops behind what pushes, which no edge says of the first turn; frames.c, as the next.
+// Whether it changes a variable.
+static inline bool tf_changes(const tf_node *node) {
+  return node->effect && !tf_is(node, "Print") && !tf_is(node, "Assert");
+}
+
+const tf_attr *tf_attribute(const tf_node *node, const char *name); // NULL: there is none
+
+// -- frames.c -------------------------------------------------------------------------------------
+
+// The node of that op that made the handle which is the node's first input; NULL: none did.
+tf_node *tf_made_by(const tf_block *block, const tf_node *node, const char *op);
+// Sets what stands behind what, which no edge says: what pops behind what pushes; an array behind
+// what is written to it, or of whose flow it is the gradient.
 void tf_order_stacks(tf_block *block);
+void tf_order_arrays(tf_block *block);
 void tf_set_frame(tf_block *block, tf_node *node);
+// Whether the node is the flow with which an array of gradients begins.
+bool tf_begins_gradient(const tf_block *block, const tf_node *node);
+// Of an array's elements; NULL: it is not known.
+const Tensorflow__TensorShapeProto *tf_element_shape(const tf_node *array);
+
+// -- block.c --------------------------------------------------------------------------------------
 
 // Marks the node and all that it needs, by data, control and back edges.
 void tf_mark(const tf_block *block, uint32_t node, bool *needed);

@@ -88,11 +88,13 @@ static void write_results(tf_writer *w, const entry *e, leat_text *out) {
 
 // A node that is a result under its own name keeps it; others leave it alone.
 static void reserve_names(tf_writer *w, const entry *e) {
+  leat_bytes_map_init(&w->results, w->arena);
   for (uint32_t i = 0; i < e->params.count; i++) reserve(w, e->params.items[i].name);
   for (uint32_t i = 0; i < e->results.count; i++) {
     const port *p = &e->results.items[i];
     const char *own = w->graph->nodes[p->edge.node].def->name;
     const char *name = p->edge.port ? leat_arena_printf(w->arena, "%s:%u", own, p->edge.port) : own;
+    leat_bytes_map_set(&w->results, name, strlen(name), w);
     if (strcmp(p->name, name) != 0) reserve(w, p->name);
   }
 }
@@ -204,11 +206,8 @@ static bool add_ports(tf_writer *w, Tensorflow__TensorInfoEntry **infos, size_t 
 static bool trains(const tf_writer *w, const entry *e) {
   bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1), found = false;
   mark_entry(w, e, needed);
-  for (uint32_t i = 0; i < w->graph->count; i++) {
-    const tf_node *node = &w->graph->nodes[i];
-    bool shows = node->def && (!strcmp(node->def->op, "Print") || !strcmp(node->def->op, "Assert"));
-    found = found || (needed[i] && node->effect && !shows);
-  }
+  for (uint32_t i = 0; i < w->graph->count; i++)
+    found = found || (needed[i] && tf_changes(&w->graph->nodes[i]));
   return found;
 }
 
@@ -249,7 +248,8 @@ static leaf look_at(tf_writer *w, uint32_t node) {
     bool saves = !strncmp(op, "Save", 4) || !strncmp(op, "Restore", 7);
     bool initial = tf_initialises(w, &block->nodes[i]);
     found.saves = found.saves || saves;
-    found.effect = found.effect || block->nodes[i].effect;
+    bool effect = i == node ? block->nodes[i].effect : tf_changes(&block->nodes[i]);
+    found.effect = found.effect || effect;
     found.initial = found.initial && (initial || !block->nodes[i].effect);
     assigns = assigns || initial;
   }

@@ -8,13 +8,9 @@ static tf_frame *find_frame(const tf_block *block, const char *name) {
 }
 
 static const char *name_of_frame(const tf_block *block, const tf_node *enter) {
-  for (size_t i = 0; i < enter->def->n_attr; i++) {
-    const tf_attr *a = enter->def->attr[i]->value;
-    if (strcmp(enter->def->attr[i]->key, "frame_name") == 0 && a &&
-        a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_S)
-      return leat_arena_strndup(block->arena, (const char *)a->s.data, a->s.len);
-  }
-  return "";
+  const tf_attr *a = tf_attribute(enter, "frame_name");
+  if (!a || a->value_case != TENSORFLOW__ATTR_VALUE__VALUE_S) return "";
+  return leat_arena_strndup(block->arena, (const char *)a->s.data, a->s.len);
 }
 
 // An outer one was found before those in it, so that none is in itself.
@@ -49,40 +45,144 @@ void tf_set_frame(tf_block *block, tf_node *node) {
     for (tf_frame *f = node->frame; f; f = f->outer) f->kept = true;
 }
 
-// -- Stacks ---------------------------------------------------------------------------------------
+// -- Handles --------------------------------------------------------------------------------------
 
-// A handle comes into frames and branches as any value does.
+// A handle, or the flow of an array, comes into frames and branches as any value does.
 static bool passes_on(const tf_node *node) {
   return node->input_count &&
          (tf_is(node, "Enter") || tf_is(node, "Switch") || tf_is(node, "Identity"));
 }
 
-// The node nearest to the stack on the way of the handle, or the node itself; NULL: there is none.
-static tf_node *nearest(const tf_block *block, const tf_node *node) {
-  const tf_node *at = node;
-  for (uint32_t i = 0; i < block->count && at->input_count; i++) {
-    const tf_node *from = &block->nodes[at->inputs[0].node];
-    if (tf_is(from, "StackV2")) return (tf_node *)at;
-    if (!passes_on(from)) return NULL;
-    at = from;
+// On the way of the handle that the node takes, from there to what made it: the next one.
+static tf_node *next_on_way(const tf_block *block, const tf_node *node) {
+  tf_node *from = node->input_count ? &block->nodes[node->inputs[0].node] : NULL;
+  return from && passes_on(from) ? from : NULL;
+}
+
+tf_node *tf_made_by(const tf_block *block, const tf_node *node, const char *op) {
+  const tf_node *last = node, *next;
+  for (uint32_t i = 0; i < block->count && (next = next_on_way(block, last)); i++) last = next;
+  tf_node *made = last->input_count ? &block->nodes[last->inputs[0].node] : NULL;
+  return made && tf_is(made, op) ? made : NULL;
+}
+
+// -- Stacks ---------------------------------------------------------------------------------------
+
+// Where a stack is popped, its handle is what was pushed, as far as that has a way of its own.
+void tf_order_stacks(tf_block *block) {
+  bool *handed = leat_new_array(block->arena, bool, (size_t)block->count + 1);
+  for (uint32_t i = 0; i < block->count; i++) {
+    bool pushes = tf_is(&block->nodes[i], "StackPushV2");
+    tf_node *stack = pushes ? tf_made_by(block, &block->nodes[i], "StackV2") : NULL;
+    if (!stack) continue;
+    stack->filled_by = i + 1;
+    for (const tf_node *at = &block->nodes[i]; at; at = next_on_way(block, at))
+      handed[at - block->nodes] = true;
   }
+  for (uint32_t i = 0; i < block->count; i++) {
+    bool pops = tf_is(&block->nodes[i], "StackPopV2");
+    const tf_node *stack = pops ? tf_made_by(block, &block->nodes[i], "StackV2") : NULL;
+    tf_node *own = stack ? &block->nodes[i] : NULL, *next;
+    while (own && (next = next_on_way(block, own)) && !handed[next - block->nodes]) own = next;
+    if (own) own->behind = stack->filled_by;
+  }
+}
+
+// -- Arrays ---------------------------------------------------------------------------------------
+
+// The array whose handle the node takes.
+static tf_node *array_of(const tf_block *block, const tf_node *node) {
+  return tf_made_by(block, node, "TensorArrayV3");
+}
+
+// Whether the node takes the flow of an array and gives the next one.
+static bool gives_flow(const tf_node *node) {
+  return tf_is(node, "TensorArrayWriteV3") || tf_is(node, "TensorArrayScatterV3");
+}
+
+static const tf_node *gradient_after(const tf_block *block, const tf_node *node) {
+  for (uint32_t i = 0; i < node->control_count; i++)
+    if (tf_is(&block->nodes[node->controls[i]], "TensorArrayGradV3"))
+      return &block->nodes[node->controls[i]];
   return NULL;
 }
 
-tf_node *tf_stack_of(const tf_block *block, const tf_node *node) {
-  const tf_node *last = nearest(block, node);
-  return last ? &block->nodes[last->inputs[0].node] : NULL;
+// The TensorArrayGradV3 of whose array the node gives the flow, as far as `fuel` lasts; NULL: it
+// is of none. What adds flows, or carries one, has it by some input.
+static const tf_node *find_gradient(const tf_block *block, const tf_node *node, uint32_t *fuel) {
+  if (!*fuel) return NULL;
+  --*fuel;
+  if (gives_flow(node)) return tf_made_by(block, node, "TensorArrayGradV3");
+  const tf_node *found = tf_is(node, "Identity") ? gradient_after(block, node) : NULL;
+  bool adds = tf_is(node, "AddV2") || tf_is(node, "Add") || tf_is(node, "AddN");
+  bool carries = passes_on(node) || tf_is(node, "Merge") || tf_is(node, "NextIteration") ||
+                 tf_is(node, "Exit");
+  uint32_t most = adds ? node->input_count : carries;
+  for (uint32_t i = 0; !found && i < most && i < node->input_count; i++)
+    found = find_gradient(block, &block->nodes[node->inputs[i].node], fuel);
+  return found;
 }
 
-// Where a stack is popped, its handle is what was pushed.
-void tf_order_stacks(tf_block *block) {
-  for (uint32_t i = 0; i < block->count; i++) {
-    tf_node *stack =
-        tf_is(&block->nodes[i], "StackPushV2") ? tf_stack_of(block, &block->nodes[i]) : NULL;
-    if (stack) stack->pushes = i + 1;
+static const tf_node *gradient_of_flow(const tf_block *block, const tf_node *node) {
+  enum { MOST_STEPS = 100 };
+  uint32_t fuel = MOST_STEPS;
+  return find_gradient(block, node, &fuel);
+}
+
+bool tf_begins_gradient(const tf_block *block, const tf_node *node) {
+  return node->input_count && gradient_after(block, node) &&
+         !gradient_of_flow(block, &block->nodes[node->inputs[0].node]);
+}
+
+static void set_like(tf_node *node, const tf_edge *like) {
+  node->like = like;
+  node->behind = like->node + 1;
+}
+
+// An array whose elements have no shape is scattered, all of it, or is as what is written to it.
+static void find_elements(tf_block *block, const tf_node *node) {
+  tf_node *array = gives_flow(node) && node->input_count > 2 ? array_of(block, node) : NULL;
+  if (!array || array->like || array->filled_by || tf_element_shape(array)) return;
+  if (tf_is(node, "TensorArrayScatterV3")) {
+    array->filled_by = (uint32_t)(node - block->nodes) + 1;
+    return;
   }
+  bool *needed = leat_new_array(block->arena, bool, block->count + block->argument_count + 1);
+  tf_mark(block, node->inputs[2].node, needed);
+  if (!needed[array - block->nodes]) set_like(array, &node->inputs[2]);
+}
+
+// TensorFlow says 0 for what a flow's gradient begins with: here it is of the array's type.
+static void find_zeros(tf_block *block, const tf_node *merge) {
+  if (!tf_is(merge, "Merge") || merge->input_count != 2) return;
+  tf_node *enter = &block->nodes[merge->inputs[0].node];
+  bool zero = tf_is(enter, "Enter") && enter->input_count &&
+              tf_is(&block->nodes[enter->inputs[0].node], "Const");
+  const tf_node *gradient =
+      zero ? gradient_of_flow(block, &block->nodes[merge->inputs[1].node]) : NULL;
+  const tf_node *array = gradient ? array_of(block, gradient) : NULL;
+  if (!array) return;
+  tf_edge *flow = leat_new(block->arena, tf_edge);
+  *flow = (tf_edge){.node = (uint32_t)(array - block->nodes), .port = 1};
+  if (array->filled_by) *flow = (tf_edge){.node = array->filled_by - 1};
+  set_like(enter, flow);
+}
+
+void tf_order_arrays(tf_block *block) {
+  bool any = false, gradients = false;
   for (uint32_t i = 0; i < block->count; i++) {
-    tf_node *last = tf_is(&block->nodes[i], "StackPopV2") ? nearest(block, &block->nodes[i]) : NULL;
-    if (last) last->behind = block->nodes[last->inputs[0].node].pushes;
+    any |= tf_is(&block->nodes[i], "TensorArrayV3");
+    gradients |= tf_is(&block->nodes[i], "TensorArrayGradV3");
   }
+  for (uint32_t i = 0; any && i < block->count; i++) find_elements(block, &block->nodes[i]);
+  for (uint32_t i = 0; gradients && i < block->count; i++) find_zeros(block, &block->nodes[i]);
+}
+
+const Tensorflow__TensorShapeProto *tf_element_shape(const tf_node *array) {
+  const tf_attr *a = tf_attribute(array, "element_shape");
+  const Tensorflow__TensorShapeProto *shape =
+      a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE ? a->shape : NULL;
+  bool known = shape && !shape->unknown_rank;
+  for (size_t i = 0; known && i < shape->n_dim; i++) known = shape->dim[i]->size >= 0;
+  return known ? shape : NULL;
 }

@@ -149,7 +149,9 @@ static uint32_t port_of(const tf_node *from, const tf_edge *edge) {
 tf_value tf_edge_value(tf_writer *w, const tf_edge *edge) {
   const tf_values *values = &w->scope->values[edge->node];
   uint32_t port = port_of(&w->scope->block->nodes[edge->node], edge);
-  if (port < values->count && values->items[port].text) return values->items[port];
+  const tf_value *value = port < values->count ? &values->items[port] : NULL;
+  if (value && value->now && value->now->text) value = value->now;
+  if (value && value->text) return *value;
   const tf_node *from = &w->scope->block->nodes[edge->node];
   if (!w->refused.count) // else perhaps just because of that
     tf_refuse(w, "output %u of `%s` is not there", port, from->def ? from->def->name : "an input");
@@ -186,6 +188,8 @@ const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type, bool kno
   for (uint32_t i = 0; i < count; i++) {
     const char *name = w->node->def->name;
     if (i) name = leat_arena_printf(w->arena, "%s:%u", name, i);
+    bool result = !w->scope->outer && leat_bytes_map_get(&w->results, name, strlen(name));
+    if (known && result) leat_bytes_map_set(&w->taken, name, strlen(name), w); // as a tensor
     name = tf_name(w, name);
     tf_bind(w, i, (tf_value){.text = name, .data_type = data_type, .known = known});
     leat_text_add(&text, "%s%s", i ? ", " : "", name);

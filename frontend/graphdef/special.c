@@ -29,6 +29,10 @@ static void write_const(tf_writer *w) {
 static void write_identity(tf_writer *w) {
   tf_value value = tf_input(w, 0);
   const char *after = tf_after(w);
+  if (tf_begins_gradient(w->scope->block, w->node)) {
+    tf_line(w, "%s = zeros_like(%s)", tf_targets(w, 1, value.data_type, false), value.text);
+    return;
+  }
   bool same = is_resource(w->node) || value.is_false || (value.known && !*after);
   bool alias = value.variable && !w->node->control_count && tf_is(w->node, "Identity");
   if (!same)
@@ -71,12 +75,10 @@ static void write_placeholder(tf_writer *w) {
   tf_bind(w, 0, (tf_value){.text = "0"});
 }
 
-// An array of tensors is its elements, stacked: zeros at first. Where their shape is not known all
+// An array of tensors is its elements, stacked: zeros at first. Where nothing says their shape all
 // of it has to be scattered at once. Its handle says nothing more.
 static void write_array(tf_writer *w) {
-  const tf_attr *a = tf_attribute(w->node, "element_shape");
-  const Tensorflow__TensorShapeProto *shape =
-      a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE ? a->shape : NULL;
+  const Tensorflow__TensorShapeProto *shape = tf_element_shape(w->node);
   leat_text dims = {0};
   leat_dtype dtype;
   if (!tf_dtype(tf_type(w->node, "dtype"), &dtype)) {
@@ -86,12 +88,20 @@ static void write_array(tf_writer *w) {
   for (size_t i = 0; shape && i < shape->n_dim; i++)
     leat_text_add(&dims, ", %lld", (long long)shape->dim[i]->size);
   const char *size = tf_input(w, 0).text, *rest = tf_take(w, &dims);
-  bool known = shape && !shape->unknown_rank && !strchr(rest, '-');
   tf_targets(w, 2, tf_type(w->node, "dtype"), false);
   const char *flow = w->scope->values[w->node - w->scope->block->nodes].items[1].text;
-  tf_line(w, "%s = tf_zeros([onnx_dim(%s)%s], %s)", flow, size, known ? rest : "",
-          leat_dtype_name(dtype));
+  if (!shape && w->node->like)
+    tf_line(w, "%s = tf_array(%s, %s)", flow, size,
+            tf_as_tensor(w, tf_edge_value(w, w->node->like)));
+  else
+    tf_line(w, "%s = tf_zeros([onnx_dim(%s)%s], %s)", flow, size, rest, leat_dtype_name(dtype));
   tf_bind(w, 0, (tf_value){.text = "0", .variable = true});
+}
+
+// Its flow is said by the identity behind it.
+static void write_array_gradient(tf_writer *w) {
+  tf_bind(w, 0, (tf_value){.text = "0", .variable = true});
+  tf_bind(w, 1, tf_input(w, 1));
 }
 
 // -- The paper's primitives -----------------------------------------------------------------------
@@ -147,11 +157,12 @@ static void write_enter(tf_writer *w) {
     tf_bind(w, 0, value);
     return;
   }
-  const char *from = tf_as_tensor(w, value);
+  const char *from = tf_as_tensor(w, w->node->like ? tf_edge_value(w, w->node->like) : value);
+  if (w->node->like) from = leat_arena_printf(w->arena, "zeros_like(%s)", from);
   const char *name = tf_targets(w, 1, value.data_type, false);
   tf_line(w, "%s = enter(%s, frame=%s%s)", name, from, tf_frame_name(w, w->node->frame),
           constant ? ", is_constant=true" : "");
-  if (!constant || !value.known) return;
+  if (!constant || !value.known || w->node->like) return;
   value.tensor = name;
   tf_bind(w, 0, value);
 }
@@ -227,6 +238,7 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"placeholder", write_placeholder},
                   {"is_initialized", write_is_initialized},
                   {"array", write_array},
+                  {"array_gradient", write_array_gradient},
                   {"switch", write_switch},
                   {"merge", write_merge},
                   {"enter", write_enter},

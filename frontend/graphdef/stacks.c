@@ -83,6 +83,20 @@ static const tf_turns *count_turns(tf_writer *w, const tf_frame *frame, const tf
   return turns;
 }
 
+// What would be something else ahead of the loop.
+static void check_deciding(tf_writer *w, const tf_node *node) {
+  if (tf_changes(node))
+    tf_refuse(w,
+              "how often its loop runs depends on what `%s` (%s) changes: decide it by what the "
+              "loop carries",
+              node->def->name, node->def->op);
+  else if (tf_attribute(node, "seed"))
+    tf_refuse(w,
+              "how often its loop runs depends on the random numbers of `%s` (%s), which are "
+              "others each time: draw them before the loop",
+              node->def->name, node->def->op);
+}
+
 // What decides how often the loops run that leave something on stacks, in this one: nodes of them,
 // and what is not written yet. What has an effect is left to the loop itself.
 static bool *find_deciding(tf_writer *w, tf_scope *ahead, const tf_frame *loop) {
@@ -94,12 +108,11 @@ static bool *find_deciding(tf_writer *w, tf_scope *ahead, const tf_frame *loop) 
       tf_mark(block, (uint32_t)(frame->cond - block->nodes), needed);
   }
   for (uint32_t i = 0; i < block->count; i++) {
-    const tf_frame *frame = block->nodes[i].frame;
-    if (frame && frame->outermost == loop)
-      ahead->values[i] = (tf_values){0};
-    else
-      needed[i] = needed[i] && !ahead->values[i].count;
-    needed[i] = needed[i] && !block->nodes[i].effect;
+    const tf_node *node = &block->nodes[i];
+    bool inside = node->frame && node->frame->outermost == loop;
+    if (inside && needed[i]) check_deciding(w, node);
+    if (inside) ahead->values[i] = (tf_values){0};
+    needed[i] = needed[i] && !ahead->values[i].count && !node->effect;
   }
   return needed;
 }
@@ -117,8 +130,9 @@ static tf_scope *count_ahead(tf_writer *w, const tf_frame *loop) {
                                     (block->count + block->argument_count + 1) * sizeof(tf_values));
   ahead->turns = NULL;
   scope->ahead[loop->number] = ahead;
+  const bool *needed = find_deciding(w, ahead, loop);
   w->scope = ahead;
-  tf_write_nodes(w, find_deciding(w, ahead, loop));
+  tf_write_nodes(w, needed);
   w->scope = scope;
   return ahead;
 }
@@ -131,7 +145,7 @@ static const char *const wants_gradient =
 
 // Its handle says nothing; where it is popped, it is the tensor of all that was pushed.
 void tf_write_stack(tf_writer *w) {
-  tf_bind(w, 0, (tf_value){.text = "0", .variable = true});
+  tf_bind(w, 0, (tf_value){.text = "0", .variable = true, .now = leat_new(w->arena, tf_value)});
 }
 
 // The rows of all turns, behind the loop; NULL: they are refused.
@@ -156,10 +170,10 @@ static const char *write_rows(tf_writer *w, const tf_frame *frame, const char *n
 // What is known is so in each turn.
 void tf_write_push(tf_writer *w) {
   const tf_block *block = w->scope->block;
-  const tf_node *stack = tf_stack_of(block, w->node);
+  const tf_node *stack = tf_made_by(block, w->node, "StackV2");
   const tf_frame *frame = w->node->frame;
   tf_value value = tf_input(w, 1);
-  if (!stack || stack->pushes != w->node - block->nodes + 1 || !frame || value.variable) {
+  if (!stack || stack->filled_by != w->node - block->nodes + 1 || !frame || value.variable) {
     tf_refuse(w, "%s", wants_gradient);
     return;
   }
@@ -169,13 +183,14 @@ void tf_write_push(tf_writer *w) {
     rows = (tf_value){.data_type = value.data_type};
     rows.text = write_rows(w, frame, stack->def->name, value.text);
   }
-  *w->scope->values[stack - block->nodes].items = rows;
+  *w->scope->values[stack - block->nodes].items->now = rows;
 }
 
 void tf_write_pop(tf_writer *w) {
   const tf_block *block = w->scope->block;
-  const tf_node *stack = tf_stack_of(block, w->node);
-  const tf_frame *pushed = stack && stack->pushes ? block->nodes[stack->pushes - 1].frame : NULL;
+  const tf_node *stack = tf_made_by(block, w->node, "StackV2");
+  const tf_frame *pushed =
+      stack && stack->filled_by ? block->nodes[stack->filled_by - 1].frame : NULL;
   tf_value rows = tf_input(w, 0);
   if (!pushed || !w->node->frame || pushed == w->node->frame || rows.variable) {
     tf_refuse(w, "%s", wants_gradient);

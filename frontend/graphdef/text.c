@@ -131,7 +131,7 @@ leat_status leat_model_write(leat_model_file *model, const leat_import_options *
                  .indent = 2};
   tf_reporter reporter = {report, &w};
   leat_text text = {0};
-  leat_bytes_map *maps[] = {&w.taken, &w.variables, &w.keys};
+  leat_bytes_map *maps[] = {&w.taken, &w.results, &w.variables, &w.keys};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
   w.graph = tf_block_of_graph(w.arena, w.saved->graph, &reporter);
   if (!model->problems.count) {

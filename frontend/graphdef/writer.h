@@ -8,11 +8,12 @@
 
 // What stands for an output where it is used.
 typedef struct tf_value {
-  const char *text;   // a name, a literal, the `$path` of a variable; NULL: nothing does
-  const char *tensor; // what is known as a tensor, where that has a name; or NULL
-  const char *list;   // what is not known, as lists of lists, where it is small; or NULL
-  int32_t data_type;  // as TensorFlow numbers them; 0: nobody has said
-  bool known;         // it may be a number or a list while compiling, else it is a tensor
+  struct tf_value *now; // of the handle of a stack: what stands for it when it is pushed
+  const char *text;     // a name, a literal, the `$path` of a variable; NULL: nothing does
+  const char *tensor;   // what is known as a tensor, where that has a name; or NULL
+  const char *list;     // what is not known, as lists of lists, where it is small; or NULL
+  int32_t data_type;    // as TensorFlow numbers them; 0: nobody has said
+  bool known;           // it may be a number or a list while compiling, else it is a tensor
   bool variable;
   bool is_false; // for certain, while a variable's initial value is written
 } tf_value;
@@ -57,6 +58,7 @@ typedef struct tf_writer {
   tf_scope *scope;
   const tf_node *node;      // being written
   leat_bytes_map taken;     // names that mean something in the entry
+  leat_bytes_map results;   // of these, nodes that it gives under their own names
   leat_bytes_map variables; // by name → tf_variable *
   leat_vec(tf_variable *) all;
   leat_bytes_map keys;            // names of tensors that are loaded
@@ -113,7 +115,6 @@ void tf_write_entries(tf_writer *w, leat_text *out);
 // Writes the needed nodes of the scope's block, in order.
 void tf_write_nodes(tf_writer *w, const bool *needed);
 void tf_write_node(tf_writer *w, const tf_node *node);
-const tf_attr *tf_attribute(const tf_node *node, const char *name); // NULL: there is none
 int64_t tf_int(const tf_node *node, const char *name, int64_t otherwise);
 int32_t tf_type(const tf_node *node, const char *name);                     // 0: there is none
 const char *tf_string(tf_writer *w, const tf_node *node, const char *name); // or ""

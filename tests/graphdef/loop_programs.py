@@ -1,7 +1,35 @@
 """Programs as those of programs.py, whose loops have gradients."""
 import numpy as np
+from tensorflow.python.ops.rnn_cell_impl import RNNCell
 
 from programs import Program, numbers, program, tf, weight
+
+
+class Lstm(RNNCell):
+    """What tf.nn.rnn_cell.LSTMCell was, which later versions of TensorFlow have no more."""
+
+    def __init__(self, units):
+        super().__init__()
+        self.units = units
+
+    @property
+    def state_size(self):
+        return self.units, self.units
+
+    @property
+    def output_size(self):
+        return self.units
+
+    def __call__(self, x, state, scope=None):
+        c, h = state
+        with tf.variable_scope('lstm', reuse=tf.AUTO_REUSE):
+            shape = int(x.shape[1]) + self.units, 4 * self.units
+            w = tf.get_variable('kernel', shape, initializer=tf.constant_initializer(numbers(shape, 1, 0.3)))
+            b = tf.get_variable('bias', shape[1:], initializer=tf.constant_initializer(numbers(shape[1:], 2, 0.3)))
+        i, j, f, o = tf.split(tf.matmul(tf.concat([x, h], 1), w) + b, 4, axis=1)
+        c = c * tf.sigmoid(f + 1.0) + tf.sigmoid(i) * tf.tanh(j)
+        h = tf.tanh(c) * tf.sigmoid(o)
+        return h, (c, h)
 
 
 @program
@@ -78,3 +106,41 @@ def loop_of_known_shapes():
     tf.train.AdamOptimizer(0.05).minimize(loss, name='train')
     tf.identity(loss, name='loss')
     return Program({'x': numbers((3, 4)), 'b': numbers((3,), 2)}, {'loss': 'loss'}, train='train', steps=3, within=1e-4)
+
+
+# -- Arrays of tensors -------------------------------------------------------------------------------------------------
+
+@program
+def array_gradient():
+    """An array that is written before a loop and read in it, and one that the loop writes and reads what it has written."""
+    x = tf.placeholder(tf.float32, [4, 3], name='x')
+    n = tf.placeholder(tf.int32, [], name='n')
+    given = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
+    made = tf.TensorArray(tf.float32, n + 1, element_shape=[3], clear_after_read=False).write(0, x[0] * x[1])
+
+    def body(i, made):
+        return i + 1, made.write(i + 1, tf.sin(made.read(i) * given.read(i)) + given.read(3 - i))
+
+    _, made = tf.while_loop(lambda i, _: i < n, body, [tf.constant(0), made])
+    loss = tf.reduce_sum(tf.square(made.stack())) + tf.reduce_sum(given.read(2))
+    tf.identity(loss, name='loss')
+    tf.identity(tf.gradients(loss, x)[0], name='dx')
+    return Program({'x': numbers((4, 3)), 'n': np.int32(4)}, {'loss': 'loss', 'dx': 'dx'})
+
+
+@program
+def trained_lstm():
+    """tf.nn.dynamic_rnn over sequences of different lengths, of a batch of any size, trained."""
+    x = tf.placeholder(tf.float32, [None, 5, 3], name='x')
+    n = tf.placeholder(tf.int32, [None], name='n')
+    y = tf.placeholder(tf.float32, [None, 4], name='y')
+    outputs, (_, h) = tf.nn.dynamic_rnn(Lstm(4), x, dtype=tf.float32, sequence_length=n, swap_memory=True)
+    loss = tf.reduce_mean(tf.square(h - y)) + 0.1 * tf.reduce_mean(tf.square(outputs))
+    optimizer = tf.train.AdamOptimizer(0.05)
+    gradients, variables = zip(*optimizer.compute_gradients(loss))
+    clipped, _ = tf.clip_by_global_norm(gradients, 1.0)
+    optimizer.apply_gradients(zip(clipped, variables), name='train')
+    tf.identity(loss, name='loss')
+    tf.identity(outputs, name='outputs')
+    feeds = {'x': numbers((3, 5, 3)), 'n': np.array([5, 2, 4], np.int32), 'y': numbers((3, 4), 2)}
+    return Program(feeds, {'loss': 'loss', 'outputs': 'outputs'}, train='train', steps=5, within=1e-4)

@@ -569,7 +569,7 @@ def checks():
     with tf.control_dependencies([tf.Assert(tf.reduce_all(x > -100), [x])]):
         y = tf.check_numerics(x, 'x is no number') * 2
     tf.identity(y, name='y')
-    return Program({'x': numbers((3,))}, {'y': 'y'}, entry='y')
+    return Program({'x': numbers((3,))}, {'y': 'y'})
 
 
 # -- Saved models ------------------------------------------------------------------------------------------------------
