@@ -33,6 +33,8 @@ typedef struct leat_importer {
   // What the last write could not say: which node, its op, what is supported, what to do. NULL past
   // the last.
   const char *(*problem)(const leat_model_file *model, uint32_t i);
+  // What is otherwise in the last text than the model says, for who asks. NULL past the last.
+  const char *(*note)(const leat_model_file *model, uint32_t i);
   // The tensors that the text may load, sorted by name; their data is NULL before it is read.
   const leat_named_tensor *(*tensors)(leat_model_file *model, size_t *out_count);
   // Tensor number i with its data, read-only and valid until closed, perhaps not aligned.

@@ -6,6 +6,7 @@
 #include "tools/session_options.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // What each entry is compiled up to: what follows depends on the machine, and finds no mistakes.
@@ -32,6 +33,30 @@ static int check_text(session_options *options, const char *path) {
   return tool_close(options, session, status);
 }
 
+static leat_status tell_notes(const char *path, const leat_imported *imported, leat_error *error) {
+  const leat_import_options options = {.data = leat_import_base(path)};
+  const char *note;
+  char *text;
+  LEAT_TRY(imported->importer->write(imported->model, &options, &text, error));
+  free(text);
+  for (uint32_t i = 0; (note = imported->importer->note(imported->model, i)); i++)
+    printf("%s: %s\n", path, note);
+  return LEAT_OK;
+}
+
+// As the text that it is; then where it is otherwise than the file says.
+static int check_model(session_options *options, const char *path, const char *format,
+                       const leat_file_view *view) {
+  leat_imported imported = {0};
+  leat_error error = {0};
+  int worst = check_text(options, path);
+  if (worst) return worst;
+  leat_status status = leat_import_open(&imported, format, path, view->data, view->size, &error);
+  if (!status) status = tell_notes(path, &imported, &error);
+  leat_import_close(&imported);
+  return status ? tool_fail(&error) : TOOL_OK;
+}
+
 // A checkpoint, or what others wrote: every format that is read.
 static int check_data(const char *path) {
   leat_data_file file;
@@ -53,18 +78,15 @@ static bool ends_with(const char *text, const char *end) {
   return length > tail && strcmp(text + length - tail, end) == 0;
 }
 
-static bool is_model(const char *path) {
-  leat_file_view view;
-  if (leat_file_view_open(&view, path, NULL)) return false;
-  bool known = leat_import_format(path, view.data, view.size) != NULL;
-  leat_file_view_close(&view);
-  return known;
-}
-
 // By its name; a checkpoint and a model file may have any.
 static int check(session_options *options, const char *path) {
-  if (ends_with(path, ".leat") || is_model(path)) return check_text(options, path);
-  return check_data(path);
+  leat_file_view view;
+  if (ends_with(path, ".leat")) return check_text(options, path);
+  if (leat_file_view_open(&view, path, NULL)) return check_data(path);
+  const char *format = leat_import_format(path, view.data, view.size);
+  int status = format ? check_model(options, path, format, &view) : check_data(path);
+  leat_file_view_close(&view);
+  return status;
 }
 
 static int run(const tool_command *command, int argc, char **argv) {

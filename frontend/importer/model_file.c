@@ -40,7 +40,7 @@ static leat_status write_model(leat_model_file *model, const leat_import_options
                                char **out, leat_error *error) {
   leat_status status;
   *out = NULL;
-  model->weights.count = model->problems.count = 0;
+  model->weights.count = model->problems.count = model->notes.count = 0;
   model->tensors = NULL;
   LEAT_RECOVER(status, leat_model_write(model, options, out));
   if (status) return leat_fail(error, status, "%s: no memory for its text", model->path);
@@ -54,6 +54,10 @@ const char *leat_model_function(leat_arena *arena, const leat_import_options *op
 
 static const char *problem(const leat_model_file *model, uint32_t i) {
   return i < model->problems.count ? model->problems.items[i] : NULL;
+}
+
+static const char *note(const leat_model_file *model, uint32_t i) {
+  return i < model->notes.count ? model->notes.items[i] : NULL;
 }
 
 // -- Tensors --------------------------------------------------------------------------------------
@@ -98,5 +102,6 @@ const leat_importer leat_importer_table = {.open = open_model,
                                            .close = close_model,
                                            .write = write_model,
                                            .problem = problem,
+                                           .note = note,
                                            .tensors = tensors,
                                            .read = read_tensor};

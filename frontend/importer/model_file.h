@@ -19,19 +19,22 @@ typedef struct leat_weight {
   const void *source;
 } leat_weight;
 
+typedef leat_vec(const char *) leat_sayings;
+
 struct leat_model_file {
   leat_arena *arena; // which this lies in, too
   const char *path;
-  const void *content;             // what the importer read
-  leat_vec(leat_weight) weights;   // of the last write
-  leat_named_tensor *tensors;      // the same, sorted; NULL: they are not listed yet
-  leat_vec(const char *) problems; // of the last write
+  const void *content;           // what the importer read
+  leat_vec(leat_weight) weights; // of the last write
+  leat_named_tensor *tensors;    // the same, sorted; NULL: they are not listed yet
+  leat_sayings problems, notes;  // of the last write
 };
 
 // The importer's own. Reads what lies in memory: fills in `content`.
 LEAT_MUST_USE leat_status leat_model_read(leat_model_file *model, const void *bytes, size_t size,
                                           leat_error *error);
-// Writes the text, malloc'ed, and fills in weights and problems, of which there are none yet.
+// Writes the text, malloc'ed, and fills in weights, problems and notes, of which there are none
+// yet.
 LEAT_MUST_USE leat_status leat_model_write(leat_model_file *model,
                                            const leat_import_options *options, char **out);
 

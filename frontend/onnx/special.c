@@ -203,6 +203,16 @@ static void write_gradient(onnx_writer *w) {
   leat_text_finish(&at);
 }
 
+// Maps from labels to scores, one for each row, are no tensor: the scores stand for them.
+static void write_zip_map(onnx_writer *w) {
+  const onnx_attribute *words = onnx_attribute_of(w, "classlabels_strings");
+  const onnx_attribute *labels = words ? words : onnx_attribute_of(w, "classlabels_int64s");
+  const char *scores = needed_input(w, 0);
+  onnx_note(w, "for its maps stand their values, a column for each of the keys %s",
+            labels ? onnx_attribute_text(w, labels, 0) : "[]");
+  onnx_line(w, "%s = %s", onnx_targets(w, 1, onnx_input(w, 0).data_type, false), scores);
+}
+
 static void refuse_maps(onnx_writer *w) {
   onnx_problem(w, "it takes maps, which are no tensors: begin the model behind it, with an input "
                   "that is the tensor of its results");
@@ -228,6 +238,7 @@ static const struct {
     {"gradient", write_gradient},
     {"maps", refuse_maps},
     {"quantize", write_quantize},
+    {"zip_map", write_zip_map},
 };
 
 void onnx_write_special(onnx_writer *w, const char *name) {

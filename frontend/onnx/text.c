@@ -32,18 +32,8 @@ void onnx_line(onnx_writer *w, const char *format, ...) {
 
 enum { MOST_PROBLEMS = 1000, MOST_OPSETS = 1000 };
 
-// Once: what is asked for an input twice would say so twice.
-static void add_problem(onnx_writer *w, leat_text *text) {
-  leat_model_file *model = w->model;
-  const char *copy = leat_arena_strndup(w->arena, text->data, text->size);
-  uint32_t count = model->problems.count;
-  bool said = count && strcmp(model->problems.items[count - 1], copy) == 0;
-  if (!said && count < MOST_PROBLEMS) leat_vec_push(w->arena, &model->problems, copy);
-  leat_text_finish(text);
-}
-
-void onnx_problem(onnx_writer *w, const char *format, ...) {
-  va_list arguments;
+// Of the node that is being written. Once: what is asked for an input twice would say so twice.
+static void say(onnx_writer *w, leat_sayings *to, const char *format, va_list arguments) {
   leat_text text = {0};
   if (w->node) {
     const char *domain = w->node->domain ? w->node->domain : "";
@@ -53,10 +43,25 @@ void onnx_problem(onnx_writer *w, const char *format, ...) {
                   w->node->op_type ? w->node->op_type : "no op",
                   (long long)onnx_version(w, domain));
   }
-  va_start(arguments, format);
   leat_text_add_v(&text, format, arguments);
+  const char *copy = leat_arena_strndup(w->arena, text.data, text.size);
+  bool said = to->count && strcmp(to->items[to->count - 1], copy) == 0;
+  if (!said && to->count < MOST_PROBLEMS) leat_vec_push(w->arena, to, copy);
+  leat_text_finish(&text);
+}
+
+void onnx_problem(onnx_writer *w, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(w, &w->model->problems, format, arguments);
   va_end(arguments);
-  add_problem(w, &text);
+}
+
+void onnx_note(onnx_writer *w, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  say(w, &w->model->notes, format, arguments);
+  va_end(arguments);
 }
 
 // -- Names and values -----------------------------------------------------------------------------

@@ -90,6 +90,8 @@ const onnx_value *onnx_find(onnx_writer *w, const char *name); // NULL: there is
 void onnx_bind(onnx_writer *w, const char *name, onnx_value value);
 // What cannot be written of the node that is being written: what is wrong, then what to do.
 void onnx_problem(onnx_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// What is otherwise than the node says.
+void onnx_note(onnx_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // The nodes, in the scope that they are in.
 void onnx_write_nodes(onnx_writer *w, onnx_node *const *nodes, size_t count);
 // The constants of a graph become values.
