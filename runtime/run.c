@@ -330,7 +330,7 @@ leat_status leat_run_tables(leat_run *run, leat_error *error) {
   return leat_fail(error, run->error.status, "%s", run->error.message);
 }
 
-static leat_status initialise(leat_run *run, leat_error *error) {
+static leat_status initialise_parts(leat_run *run, leat_error *error) {
   for (uint32_t p = 0; p < run->executor->part_count; p++) {
     const leat_keeper *keeper = run->executor->parts[p].program->keeper;
     if (keeper) LEAT_TRY(keeper->initialise(run, p, error));
@@ -365,7 +365,7 @@ static leat_status execute(leat_run *run, const leat_run_request *request, leat_
   leat_executor *executor = run->executor;
   LEAT_TRY(check_files(run, error));
   LEAT_TRY(leat_run_prepare(run, request, error));
-  LEAT_TRY(initialise(run, error));
+  LEAT_TRY(initialise_parts(run, error));
   for (uint32_t p = 0; p < executor->part_count; p++) run->tables[p] = 0;
   LEAT_TRY(executor->has_messages ? execute_exchanging(run, error) : leat_run_tables(run, error));
   return check_files(run, error);
@@ -416,7 +416,7 @@ static leat_status resolve_and_initialise(leat_run *run, leat_error *error) {
   clear_failure(run);
   LEAT_TRY(leat_run_resolve(run, false, error));
   for (uint32_t p = 0; p < run->executor->part_count; p++) run->frames[p].resolved = false;
-  return initialise(run, error);
+  return initialise_parts(run, error);
 }
 
 leat_status leat_run_initialise(leat_run *run, leat_error *error) {
