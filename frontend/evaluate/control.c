@@ -142,7 +142,9 @@ static bool report_sides(evaluator *e, const leat_stmt *stmt, const char *name, 
 
 // The axes along which they differ, of those declared `?`.
 static uint32_t differing_axes(const leat_expr *declared, const leat_type *a, const leat_type *b) {
-  uint32_t axes = a->rank == b->rank ? ev_growing_axes(declared, a) : 0;
+  uint32_t all = (1u << a->rank) - 1;
+  uint32_t axes = ev_grows_anyhow(declared) ? all : ev_growing_axes(declared, a);
+  if (a->rank != b->rank) return 0;
   for (int32_t k = 0; k < a->rank; k++)
     if (axes >> k & 1 && leat_dim_equal(a->dims[k], b->dims[k])) axes -= 1u << k;
   return axes;
@@ -260,6 +262,8 @@ typedef struct loop {
   ev *forms;        // of what each name carries
   ev_leaves leaves; // their first values, which are the first inputs
   uint32_t *begins; // the first leaf of each name, and the number of all
+  uint32_t *grows;  // axes of each leaf, 1 << each
+  bool grew;        // along more of them, while its body was evaluated
 } loop;
 
 // The first values, of the types that are written.
@@ -281,7 +285,13 @@ static bool first_values(evaluator *e, loop *l) {
       *leaf = ev_tensor(ev_as_tensor(e, *leaf, -1, c->value->span));
     }
   }
-  return leat_diag_errors(e->diag) == errors;
+  l->grows = leat_new_array(e->arena, uint32_t, (size_t)l->leaves.count + 1);
+  if (leat_diag_errors(e->diag) != errors) return false;
+  for (uint32_t i = 0; i < carried->count; i++)
+    for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++)
+      l->grows[k] =
+          ev_growing_axes(carried->items[i].type, leat_value_type(l->leaves.items[k].value.tensor));
+  return true;
 }
 
 static void bind_carried(evaluator *e, const loop *l) {
@@ -338,12 +348,18 @@ static void report_next(evaluator *e, const leat_binding *carried, const char *p
   leat_note_at(e->diag, carried->span, "%s", note);
 }
 
-static leat_value next_leaf(evaluator *e, const leat_binding *carried, const ev_leaf *first,
+static leat_value next_leaf(evaluator *e, loop *l, const leat_binding *carried, uint32_t k,
                             ev value, leat_span span) {
+  const ev_leaf *first = &l->leaves.items[k];
   const leat_type *type = ev_tensor_type(first->value);
   leat_value next = ev_as_tensor(e, value, (int)type->dtype, span);
   if (!next.node) return next;
-  leat_type wanted = ev_grown_to(type, ev_growing_axes(carried->type, type), next);
+  if (ev_grows_anyhow(carried->type)) {
+    uint32_t axes = differing_axes(carried->type, type, leat_value_type(next));
+    l->grew = l->grew || (axes & ~l->grows[k]);
+    l->grows[k] |= axes;
+  }
+  leat_type wanted = ev_grown_to(type, l->grows[k], next);
   leat_value fitting = as_type(e, next, &wanted, span);
   if (!fitting.node) report_next(e, carried, first->place, first->value, ev_tensor(next), span);
   return fitting;
@@ -355,8 +371,7 @@ static ev first_value(evaluator *e, const loop *l, uint32_t i) {
   return ev_put_together(e, l->forms[i], leaves);
 }
 
-static void next_value(evaluator *e, const loop *l, const leat_expr *from, uint32_t i,
-                       leat_value *out) {
+static void next_value(evaluator *e, loop *l, const leat_expr *from, uint32_t i, leat_value *out) {
   const leat_binding *carried = &l->stmt->carried.items[i];
   ev_leaves before = {0}, after = {0};
   ev first = first_value(e, l, i), value = ev_value(e, from, carried->name);
@@ -367,10 +382,10 @@ static void next_value(evaluator *e, const loop *l, const leat_expr *from, uint3
   }
   leat_value *next = out + l->begins[i];
   for (uint32_t k = 0; k < after.count; k++)
-    next[k] = next_leaf(e, carried, &before.items[k], after.items[k].value, from->span);
+    next[k] = next_leaf(e, l, carried, l->begins[i] + k, after.items[k].value, from->span);
 }
 
-static void next_values(evaluator *e, const loop *l, leat_value *out) {
+static void next_values(evaluator *e, loop *l, leat_value *out) {
   const leat_stmt *stmt = l->stmt, *next = ev_last_of(&stmt->body, LEAT_STMT_NEXT);
   uint32_t count = stmt->carried.count;
   if (!next || next->values.count != count) {
@@ -395,7 +410,7 @@ static leat_value next_iteration(evaluator *e) {
 
 // next: of each leaf, then of the iteration. False: reported, here or where what the loop uses of
 // outside was to be made.
-static bool evaluate_body(evaluator *e, const loop *l, leat_value *next) {
+static bool evaluate_body(evaluator *e, loop *l, leat_value *next) {
   uint32_t errors = leat_diag_errors(e->diag), made = 0;
   ev_region_open(e);
   bind_carried(e, l);
@@ -424,7 +439,7 @@ static bool check_condition(evaluator *e, const leat_stmt *stmt) {
   return true;
 }
 
-static bool evaluate_loop(evaluator *e, const loop *l) {
+static bool evaluate_loop(evaluator *e, loop *l) {
   leat_region *built = &e->region->built;
   uint32_t count = l->leaves.count;
   leat_value condition, *next = leat_new_array(e->arena, leat_value, (size_t)count + 1);
@@ -462,21 +477,38 @@ static bool parallel_of(evaluator *e, const leat_stmt *stmt, int64_t *out) {
   return true;
 }
 
-static void add_carried(leat_region *built, const loop *l, uint32_t i, uint32_t leaf) {
-  leat_value first = l->leaves.items[leaf].value.tensor;
-  uint32_t input = leat_region_add(built, first);
-  built->inputs.items[input].grows =
-      ev_growing_axes(l->stmt->carried.items[i].type, leat_value_type(first));
+static void begin_loop(evaluator *e, const loop *l, ev_region *region, const char *name) {
+  ev_region_begin(e, region, LEAT_OP_while_loop, name, l->stmt->span);
+  for (uint32_t k = 0; k < l->leaves.count; k++) {
+    uint32_t input = leat_region_add(&region->built, l->leaves.items[k].value.tensor);
+    region->built.inputs.items[input].grows = l->grows[k];
+  }
+}
+
+// Along which axes it grows what is declared `any`: the loop is tried until it finds no more.
+static bool find_growing(evaluator *e, loop *l, const char *name) {
+  bool ok = true, open = false;
+  for (uint32_t i = 0; i < l->stmt->carried.count; i++)
+    open = open || ev_grows_anyhow(l->stmt->carried.items[i].type);
+  for (l->grew = open; ok && l->grew;) {
+    ev_trial trial = ev_trial_begin(e);
+    ev_region region;
+    l->grew = false;
+    begin_loop(e, l, &region, name);
+    ok = evaluate_loop(e, l);
+    ev_region_drop(e);
+    ev_trial_end(e, &trial);
+  }
+  return ok;
 }
 
 static leat_node *while_node(evaluator *e, loop *l, const char *name) {
   int64_t parallel;
   if (!parallel_of(e, l->stmt, &parallel) || !first_values(e, l)) return NULL;
+  if (!find_growing(e, l, name)) return NULL;
   ev_region region;
-  ev_region_begin(e, &region, LEAT_OP_while_loop, name, l->stmt->span);
+  begin_loop(e, l, &region, name);
   region.built.parallel = parallel;
-  for (uint32_t i = 0; i < l->stmt->carried.count; i++)
-    for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++) add_carried(&region.built, l, i, k);
   if (evaluate_loop(e, l)) return ev_region_end(e, NULL);
   ev_region_drop(e);
   return NULL;

@@ -1,7 +1,9 @@
-// Results of regions that are declared with a `?`: along these axes they have another extent each
-// time.
+// Results of regions that are declared with a `?`, or `any`: along these axes they have another
+// extent each time.
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/region.h"
+
+#include <string.h>
 
 static uint32_t open_axes(const leat_expr *declared) {
   uint32_t axes = 0;
@@ -9,6 +11,10 @@ static uint32_t open_axes(const leat_expr *declared) {
   for (uint32_t k = 0; k < declared->items.count && k < LEAT_MAX_RANK; k++)
     if (declared->items.items[k]->kind == LEAT_EXPR_ANY_DIM) axes |= 1u << k;
   return axes;
+}
+
+bool ev_grows_anyhow(const leat_expr *declared) {
+  return declared && declared->kind == LEAT_EXPR_NAME && !strcmp(declared->name, "any");
 }
 
 uint32_t ev_growing_axes(const leat_expr *declared, const leat_type *type) {

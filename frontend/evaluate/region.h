@@ -65,7 +65,9 @@ const char *ev_leaf_name(evaluator *e, const char *name, const ev_leaf *leaf); /
 const char *ev_form_text(evaluator *e, ev value); // for messages: "f32[3]", "[f32[], i32[]]"
 
 // -- growing.c ------------------------------------------------------------------------------------
-// The axes along which a result of that declared type grows, 1 << each: those that are `?`.
+// Declared `any`: it grows along whichever axes it has to.
+bool ev_grows_anyhow(const leat_expr *declared);
+// The axes along which a result of that declared type may grow, 1 << each: those that are `?`.
 uint32_t ev_growing_axes(const leat_expr *declared, const leat_type *type);
 // The type, with the extents that the value has along such axes.
 leat_type ev_grown_to(const leat_type *type, uint32_t axes, leat_value value);
@@ -75,6 +77,19 @@ ev ev_fit_open(evaluator *e, const leat_expr *declared, ev value, leat_span span
 // differs.
 const char *ev_open_type(evaluator *e, uint32_t axes, const leat_type *type,
                          const leat_type *other);
+
+// -- trial.c --------------------------------------------------------------------------------------
+// What is evaluated between these is taken back: outside of any region, without warnings, and as if
+// no state had been used yet. Dims stay, which types that were found may have.
+typedef struct ev_trial {
+  ev_extent extent;
+  ev_region *region;
+  leat_map outside, orders;
+  uint32_t effects; // of the entry
+  bool mute;
+} ev_trial;
+ev_trial ev_trial_begin(evaluator *e);
+void ev_trial_end(evaluator *e, ev_trial *trial);
 
 // state.c asks these inside a body.
 leat_value ev_region_read(evaluator *e, leat_state *state, leat_span span);

@@ -1,27 +1,27 @@
-// The types of what a call would give: it is evaluated, and taken back.
+// What is evaluated and taken back, such as a call for the types of what it would give.
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/region.h"
 
-// What the call may change that rollback does not know of.
-typedef struct around {
-  struct ev_region *region;
-  leat_map outside, orders;
-  uint32_t effects; // of the entry
-} around;
-
-// Outside of any region, and as if no state had been used yet.
-static around step_aside(evaluator *e) {
-  around kept = {e->region, e->outside, e->orders, e->entry ? e->entry->effects.count : 0};
+ev_trial ev_trial_begin(evaluator *e) {
+  ev_trial trial = {.extent = ev_take_extent(e),
+                    .region = e->region,
+                    .outside = e->outside,
+                    .orders = e->orders,
+                    .effects = e->entry ? e->entry->effects.count : 0,
+                    .mute = leat_diag_mute(e->diag, true)};
   e->region = NULL; // the next one that begins has an `outside` of its own
   leat_map_init(&e->orders, e->arena);
-  return kept;
+  return trial;
 }
 
-static void step_back(evaluator *e, const around *kept) {
-  e->region = kept->region;
-  e->outside = kept->outside;
-  e->orders = kept->orders;
-  if (e->entry) e->entry->effects.count = kept->effects;
+void ev_trial_end(evaluator *e, ev_trial *trial) {
+  trial->extent.dims = leat_dims_take_mark(e->graph->dims);
+  ev_roll_back(e, &trial->extent);
+  leat_diag_mute(e->diag, trial->mute);
+  e->region = trial->region;
+  e->outside = trial->outside;
+  e->orders = trial->orders;
+  if (e->entry) e->entry->effects.count = trial->effects;
 }
 
 static ev type_of_leaf(evaluator *e, ev leaf, leat_span span) {
@@ -47,17 +47,12 @@ ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
   if (callee.kind != EV_FUNCTION)
     return ev_fail(e, call->span, "`result_types` takes a function and what it is called with");
   const char *as = callee.function->definition ? leat_intern(e->strings, "result_types") : NULL;
-  ev_extent extent = ev_take_extent(e);
-  around kept = step_aside(e);
-  bool mute = leat_diag_mute(e->diag, true); // the call itself will warn
+  ev_trial trial = ev_trial_begin(e);
   ev result = ev_call(e, callee.function, call->rest, call->rest_count, call->span, as, NULL);
   if (ev_is_nothing(result))
     result = ev_fail(e, call->span, "`%s` gives no value", callee.function->name);
   ev types = result.kind == EV_ERROR ? result : types_of(e, result, call->span);
-  extent.dims = leat_dims_take_mark(e->graph->dims); // the types may have new ones
-  ev_roll_back(e, &extent);
-  leat_diag_mute(e->diag, mute);
-  step_back(e, &kept);
+  ev_trial_end(e, &trial);
   return types;
 }
 

@@ -49,6 +49,15 @@ static void write_branch(onnx_writer *w, const onnx_graph *graph) {
   w->scope = scope.outer;
 }
 
+// "a: any, _": the branches may give other shapes.
+static const char *open_targets(onnx_writer *w) {
+  leat_text text = {0};
+  for (size_t i = 0; i < w->node->n_output; i++)
+    leat_text_add(&text, "%s%s%s", i ? ", " : "", onnx_target(w, i, 0, false),
+                  *w->node->output[i] ? ": any" : "");
+  return take(w, &text);
+}
+
 // What is decided while compiling may give what is known then.
 void onnx_write_if(onnx_writer *w) {
   const onnx_graph *then = body_of(w, "then_branch"), *otherwise = body_of(w, "else_branch");
@@ -69,7 +78,7 @@ void onnx_write_if(onnx_writer *w) {
   write_branch(w, otherwise);
   leat_text branches = w->block->lines;
   w->block->lines = before;
-  onnx_line(w, "%s = if onnx_truth(%s) {", onnx_targets(w, count, 0, false), p.text);
+  onnx_line(w, "%s = if onnx_truth(%s) {", open_targets(w), p.text);
   leat_text_add_n(&w->block->lines, branches.data, branches.size);
   onnx_line(w, "}");
   leat_text_finish(&branches);

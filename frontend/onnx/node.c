@@ -68,16 +68,18 @@ static const char *caller_name(const onnx_call *call, const char *name) {
   return name;
 }
 
+const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type, bool known) {
+  const char *name = i < w->node->n_output ? w->node->output[i] : "";
+  if (!*name) return "_";
+  const char *id = onnx_identifier(w, caller_name(w->call, name));
+  onnx_bind(w, name, (onnx_value){id, data_type, known, NULL, false, false});
+  return id;
+}
+
 const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool known) {
   leat_text text = {0};
-  for (int i = 0; i < count; i++) {
-    const char *name = (size_t)i < w->node->n_output ? w->node->output[i] : "", *id = "_";
-    if (*name) {
-      id = onnx_identifier(w, caller_name(w->call, name));
-      onnx_bind(w, name, (onnx_value){id, data_type, known, NULL, false, false});
-    }
-    leat_text_add(&text, "%s%s", i ? ", " : "", id);
-  }
+  for (int i = 0; i < count; i++)
+    leat_text_add(&text, "%s%s", i ? ", " : "", onnx_target(w, (size_t)i, data_type, known));
   const char *copy = leat_arena_strndup(w->arena, text.data ? text.data : "_", text.size);
   leat_text_finish(&text);
   return copy;

@@ -116,6 +116,8 @@ const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name);
 // One that the caller of a function gives for the function's attribute; NULL: none.
 const onnx_attribute *onnx_given_attribute(const onnx_call *call, const char *name);
 int64_t onnx_int(const onnx_writer *w, const char *name, int64_t otherwise);
+// The identifier that output i of the node is bound to, `_` where that is left out.
+const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type, bool known);
 // The identifiers that the node's outputs are bound to, `_` for those that are left out: a, _, b.
 // They are values of that type then.
 const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool known);
