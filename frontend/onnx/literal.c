@@ -263,6 +263,7 @@ static onnx_tensor *list_tensor(onnx_writer *w, const onnx_attribute *a) {
   default: return NULL;
   }
   *tensor->dims = (int64_t)(a->n_floats + a->n_ints + a->n_strings);
+  tensor->name = a->name;
   return tensor;
 }
 
