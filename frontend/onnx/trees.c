@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_NODES = 1 << 28, MOST_WEIGHTS = 1 << 28 };
+enum { MOST_NODES = 1 << 28, MOST_TARGETS = 1 << 16, MOST_WEIGHTS = 1 << 26 };
 
 // -- Attributes -----------------------------------------------------------------------------------
 
@@ -140,10 +140,14 @@ static bool take_members(onnx_writer *w, onnx_forest *f) {
   size_t at = 0;
   for (size_t i = 0; i < f->test_count; i++) {
     onnx_tree_test *test = &f->tests[i];
+    size_t begin = at;
     if (test->mode != ONNX_TREE_MEMBER) continue;
-    test->members = members.at + at;
-    while (at < members.count && !isnan(members.at[at])) at++, test->member_count++;
-    if (at++ < members.count) continue;
+    while (at < members.count && !isnan(members.at[at])) at++;
+    test->member_count = at - begin;
+    if (at++ < members.count) {
+      test->members = &members.at[begin];
+      continue;
+    }
     onnx_problem(w, "its attribute `membership_values` has fewer sets than there are nodes of mode "
                     "6: a NaN ends each");
     return false;
@@ -181,7 +185,10 @@ static bool read_tests(onnx_writer *w, onnx_forest *f) {
     return false;
   f->tests = leat_new_array(w->arena, onnx_tree_test, count + 1);
   for (size_t i = 0; i < count; i++) {
-    if (!within(w, "nodes_modes", (int64_t)modes.at[i], ONNX_TREE_LEAF)) return false;
+    if (!(modes.at[i] >= 0 && modes.at[i] < ONNX_TREE_LEAF)) {
+      onnx_problem(w, "its attribute `nodes_modes` has %g; there are 0 to 6", modes.at[i]);
+      return false;
+    }
     f->tests[i] = (onnx_tree_test){.mode = (onnx_tree_mode)modes.at[i],
                                    .feature = features[i],
                                    .value = values.at[i],
@@ -197,7 +204,7 @@ static bool read_forest_5(onnx_writer *w, onnx_forest *f) {
   integers roots = integers_of(w, "tree_roots");
   int64_t function = onnx_int(w, "aggregate_function", 1), targets = onnx_int(w, "n_targets", 1);
   if (!within(w, "aggregate_function", function, 4) ||
-      !within(w, "n_targets", targets, MOST_WEIGHTS))
+      !within(w, "n_targets", targets, MOST_TARGETS))
     return false;
   f->aggregate = functions[function];
   f->target_count = (size_t)targets;
@@ -374,7 +381,7 @@ static bool read_forest_1(onnx_writer *w, onnx_forest *f) {
   places all = {.count = integers_of(w, "nodes_treeids").count};
   int64_t targets = onnx_int(w, "n_targets", 1);
   if (!within(w, "nodes_treeids", (int64_t)all.count, MOST_NODES) ||
-      !within(w, "n_targets", targets, MOST_WEIGHTS))
+      !within(w, "n_targets", targets, MOST_TARGETS))
     return false;
   onnx_tree_mode *modes = leat_new_array(w->arena, onnx_tree_mode, all.count + 1);
   f->aggregate = word_of(w, "aggregate_function", "SUM");
