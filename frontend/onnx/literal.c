@@ -172,7 +172,7 @@ onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *t
 onnx_value onnx_sparse_value(onnx_writer *w, const onnx_sparse *sparse, const char *name) {
   onnx_tensor *dense;
   leat_error error = {0};
-  if (!onnx_dense(w->arena, w->model->path, sparse, name, &dense, &error))
+  if (!onnx_dense(w->arena, w->model->path, sparse, name, &w->dense_left, &dense, &error))
     return (onnx_value){NULL, dense->data_type, false, dense, false, false};
   onnx_problem(w, "%s", error.message);
   return (onnx_value){.text = "0"};

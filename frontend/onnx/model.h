@@ -58,8 +58,9 @@ leat_status onnx_window_first(leat_arena *arena, leat_tensor *tensor, leat_error
 
 // -- sparse.c -------------------------------------------------------------------------------------
 
-// The dense tensor of that name that it stands for, in the arena.
+// The dense tensor of that name that it stands for, in the arena. It takes so many bytes of those
+// that are left: a few numbers may say any shape.
 leat_status onnx_dense(leat_arena *arena, const char *path, const onnx_sparse *sparse,
-                       const char *name, onnx_tensor **out, leat_error *error);
+                       const char *name, int64_t *left, onnx_tensor **out, leat_error *error);
 
 #endif

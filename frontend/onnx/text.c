@@ -30,7 +30,7 @@ void onnx_line(onnx_writer *w, const char *format, ...) {
 
 // -- Problems -------------------------------------------------------------------------------------
 
-enum { MOST_PROBLEMS = 1000, MOST_OPSETS = 1000 };
+enum { MOST_PROBLEMS = 1000, MOST_OPSETS = 1000, MOST_DENSE = 1 << 30 };
 
 // Of the node that is being written. Once: what is asked for an input twice would say so twice.
 static void say(onnx_writer *w, leat_sayings *to, const char *format, va_list arguments) {
@@ -437,7 +437,8 @@ leat_status leat_model_write(leat_model_file *model, const leat_import_options *
                    .arena = model->arena,
                    .options = options,
                    .scope = &scope,
-                   .block = &block};
+                   .block = &block,
+                   .dense_left = MOST_DENSE};
   leat_text text = {0};
   leat_bytes_map *maps[] = {&scope.values, &w.taken,   &w.known_dims,
                             &w.keys,       &w.kernels, &w.functions};
