@@ -349,6 +349,7 @@ const char *onnx_forest_text(onnx_writer *w, const char *x, leat_text *named) {
   leat_text_add_string(&out, ")");
   if (f->is_classifier)
     leat_text_add(named, ", is_probability=%s", has_negative(f) ? "false" : "true");
+  if (f->is_typed) leat_text_add(named, ", to=dtype(%s)", x);
   const char *copy = leat_arena_strndup(w->arena, out.data, out.size);
   leat_text_finish(&out);
   return copy;

@@ -405,7 +405,8 @@ static bool is_whole(onnx_writer *w, const onnx_forest *f) {
 
 bool onnx_read_forest(onnx_writer *w, onnx_forest *out) {
   const char *op = w->node->op_type;
-  *out = (onnx_forest){.is_classifier = strcmp(op, "TreeEnsembleClassifier") == 0};
-  bool read = strcmp(op, "TreeEnsemble") == 0 ? read_forest_5(w, out) : read_forest_1(w, out);
+  *out = (onnx_forest){.is_classifier = strcmp(op, "TreeEnsembleClassifier") == 0,
+                       .is_typed = strcmp(op, "TreeEnsemble") == 0};
+  bool read = out->is_typed ? read_forest_5(w, out) : read_forest_1(w, out);
   return read && is_whole(w, out);
 }

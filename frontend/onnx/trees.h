@@ -38,7 +38,7 @@ typedef struct onnx_forest {
   const char *aggregate; // "SUM", "AVERAGE", "MIN" or "MAX"
   double *weights;       // [leaf_count, target_count]; NaN: the leaf says nothing of the target
   bool is_double;        // values or weights are f64
-  bool is_classifier;
+  bool is_classifier, is_typed; // what it gives: classes; numbers of x's dtype
 } onnx_forest;
 
 // false: it is not sound, which is reported.
