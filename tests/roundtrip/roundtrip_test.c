@@ -173,16 +173,19 @@ static void check_program(uint64_t seed, const test_way *way) {
 TEST(random_programs) {
   static const char *const stages[] = {"prune",    "check", "choose", "infer",     "fold",
                                        "simplify", "cse",   "place",  "partition", "legalize"};
-  static const test_way ways[] = {
-      {"", {.devices = 2, .dump_after = "all", .stop_after = "partition"}, false},
-      {", spread", {.devices = 2, .dump_after = "all", .stop_after = "partition"}, true},
+  const leat_session_options stopped = {
+      .devices = 2, .dump_after = "all", .stop_after = "partition"};
+  const test_way ways[] = {
+      {.name = "", .options = stopped},
+      {.name = ", spread", .options = stopped, .spread = true},
   };
   rng seeds = {test_seed() + 3};
   printf("roundtrip: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
   for (int i = 0; i < (getenv("LEAT_SANITIZED") ? 10 : 40); i++) {
     uint64_t seed = rng_next(&seeds);
     const char *stage = RNG_PICK(&seeds, stages);
-    test_way runs_too = {stage, {.devices = 2, .dump_after = stage, .symbolic = i % 2}, false};
+    leat_session_options dumped = {.devices = 2, .dump_after = stage, .symbolic = i % 2};
+    test_way runs_too = {.name = stage, .options = dumped};
     for (int way = 0; way < 2; way++) check_program(seed, &ways[way]);
     check_program(seed, &runs_too);
   }

@@ -1,5 +1,6 @@
 // Random programs: 5 to 40 ops from the table in a graph where most values have several readers.
-// The targets cpu and c give what ref does, however fuse, schedule and plan cut the graph.
+// The targets cpu and c give what ref does, however fuse, schedule and plan cut the graph; and ref
+// what it gives for each op alone, whatever the passes before them have made of the graph.
 //
 // An exact program has all data and no function that targets may round differently: its bits are
 // equal. A smooth one has functions that keep small differences small, and its results differ from
@@ -14,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_TEXT_SHOWN = 6000, WAYS = 5, DRAFTS = 5000, PROGRAMS = 80, SANITIZED = 24 };
+enum { MOST_TEXT_SHOWN = 6000, WAYS = 6, DRAFTS = 5000, PROGRAMS = 80, SANITIZED = 24 };
 
 static const test_way ways[WAYS] = {
     {.name = "ref", .options = {.target = "ref", .symbolic = true}},
@@ -22,6 +23,7 @@ static const test_way ways[WAYS] = {
     {.name = "cpu, specialised", .options = {.target = "cpu"}},
     {.name = "cpu, x86-64", .options = {.target = "cpu", .cpu = "x86-64"}},
     {.name = "c", .options = {.target = "c", .symbolic = true}},
+    {.name = "ref, an op a step", .options = {.target = "ref"}, .alone = true},
 };
 
 // One of them, rather one that compiles fast.
@@ -31,21 +33,28 @@ static int way_of(uint64_t seed) {
   return RNG_PICK(&random, chosen);
 }
 
-// Compares ref with one way, or with all of them.
-static bool check(uint64_t seed, bool all) {
-  program p;
+static bool agrees(program *p, uint64_t seed, const test_way *among, int count) {
   leat_text why = {0};
-  const test_way two[] = {ways[0], ways[way_of(seed)]};
-  program_random(&p, seed, false);
-  if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(&p, false), stderr);
-  leat_status status =
-      program_agrees(&p, all ? ways : two, all ? WAYS : 2, p.symbolic ? 2 : 1, &why, NULL);
+  if (getenv("LEAT_SWEEP_SHOW")) fputs(program_text(p, false), stderr);
+  leat_status status = program_agrees(p, among, count, p->symbolic ? 2 : 1, &why, NULL);
   if (status)
     printf("seed %llu: %s\n%.*s\n", (unsigned long long)seed, why.data, MOST_TEXT_SHOWN,
-           program_text(&p, false));
-  program_finish(&p);
+           program_text(p, false));
   leat_text_finish(&why);
+  program_finish(p);
   return !status;
+}
+
+// Two programs of the seed: one with one way, or all of them, and without run-time dims with the
+// last; and one that turns back and forth, with the last.
+static bool check(uint64_t seed, bool all) {
+  program p;
+  const test_way chosen[] = {ways[0], ways[way_of(seed)], ways[WAYS - 1]};
+  const test_way two[] = {ways[0], ways[WAYS - 1]};
+  program_random(&p, seed, false);
+  bool fine = agrees(&p, seed, all ? ways : chosen, (all ? WAYS : 3) - p.symbolic);
+  program_turning(&p, seed);
+  return agrees(&p, seed, two, 2) && fine;
 }
 
 // Every n-th of the programs; returns how many failed.

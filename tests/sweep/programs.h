@@ -134,15 +134,16 @@ typedef struct test_way {
   const char *name;
   leat_session_options options;
   bool spread; // over two devices
+  bool alone;  // each statement a step of its own; of programs without run-time dims
 } test_way;
 
 // A program prepared in a session of its own.
 typedef struct prepared {
   const program *program;
   leat_session *session;
-  leat_step *step;
-  leat_text said; // what print nodes said
-  leat_text log;  // dumps
+  leat_step *step; // NULL: each statement has its own
+  leat_text said;  // what print nodes said
+  leat_text log;   // dumps
 } prepared;
 
 // The callbacks and the cache of the way's options are ours. On failure prepared_message says why;
@@ -150,6 +151,8 @@ typedef struct prepared {
 leat_status prepared_open(prepared *out, const program *p, const test_way *way);
 // out: one tensor a result, whose data is the caller's to release.
 leat_status prepared_run(prepared *run, const leat_tensor *feeds, leat_tensor *out);
+// The same, a step a statement (program_alone.c).
+leat_status program_run_alone(prepared *run, const leat_tensor *feeds, leat_tensor *out);
 const char *prepared_message(const prepared *run);
 void prepared_close(prepared *run);
 

@@ -9,4 +9,7 @@
 // apart. With `any` it is neither: it is for comparing a target with itself.
 void program_random(program *p, uint64_t seed, bool any);
 
+// An exact program of constant shapes, most of whose transposes undo others (turning_program.c).
+void program_turning(program *p, uint64_t seed);
+
 #endif
