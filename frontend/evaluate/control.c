@@ -99,6 +99,10 @@ static const char *target_name(const choice *c, uint32_t i) {
 
 // A literal stays one: it takes the dtype of what the other side yields.
 static ev settled(evaluator *e, ev value, leat_span span) {
+  if (value.kind == EV_NONE)
+    return ev_fail(e, span,
+                   "a side of this `if` gives none: whether there is a value is to be known while "
+                   "compiling; make the condition a constant, or give a tensor on both sides");
   if (value.kind != EV_LIST)
     return ev_takes_dtype(value) || value.kind == EV_STRING
                ? value
