@@ -112,8 +112,9 @@ static leat_status read_kernel(leat_model_file *model, const leat_weight *weight
 }
 
 // What can be trained, and is a variable then; a body of a loop has no state of its own.
-static bool may_be_variable(const onnx_block *block, const leat_tensor *type) {
-  return block->indent == 2 && !block->is_body &&
+static bool may_be_variable(const onnx_writer *w, const onnx_block *block,
+                            const leat_tensor *type) {
+  return !w->is_fixed && block->indent == 2 && !block->is_body &&
          leat_dtype_kind_of(type->dtype) == LEAT_KIND_FLOAT;
 }
 
@@ -130,7 +131,7 @@ static const char *load(onnx_writer *w, onnx_block *block, const leat_weight *we
                         const char *name) {
   const char *id = onnx_identifier(w, name), *data = w->options->data;
   leat_text *out = &block->weights;
-  if (w->options->trainable && may_be_variable(block, &weight->type)) {
+  if (w->options->trainable && may_be_variable(w, block, &weight->type)) {
     leat_text_add(out, "  var %s: ", id);
     add_type(out, &weight->type);
     leat_text_add_string(out, " = load(");
@@ -156,7 +157,7 @@ onnx_value onnx_constant(onnx_writer *w, onnx_block *block, const onnx_tensor *t
     onnx_problem(w, "%s", error.message);
     return (onnx_value){.text = "0"};
   }
-  bool variable = may_be_variable(block, &type) && type.rank > 0 && tensor->name;
+  bool variable = may_be_variable(w, block, &type) && type.rank > 0 && tensor->name;
   bool literal = !(variable && w->options->trainable) && onnx_literal(w, tensor, name, &value);
   if (literal && !variable) return value;
   window_first = window_first && type.rank > 2 && type.dtype != LEAT_str;

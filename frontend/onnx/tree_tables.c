@@ -243,7 +243,9 @@ static void add_table(onnx_writer *w, leat_text *out, const char *name, int32_t 
   onnx_tensor *tensor = onnx_vector(w, data_type, count);
   tensor->has_raw_data = true;
   tensor->raw_data = (ProtobufCBinaryData){count * size, (uint8_t *)data};
+  w->is_fixed = true; // a step of training would move what the trees ask for
   leat_text_add(out, ", %s=%s", name, onnx_tensor_text(w, tensor, name));
+  w->is_fixed = false;
 }
 
 static void add_integers(onnx_writer *w, leat_text *out, const char *name, const int32_t *data,

@@ -56,6 +56,7 @@ typedef struct onnx_writer {
   leat_text dims;            // the lines that declare them
   leat_text bodies;          // of loops, whole functions
   onnx_block *block;         // being written
+  bool is_fixed;             // constants that are asked for now cannot be trained
   int64_t dense_left;        // bytes that sparse tensors may still take when they are dense
   uint64_t work;             // nodes written so far, those of inlined functions too
 } onnx_writer;
