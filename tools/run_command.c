@@ -31,6 +31,16 @@ static const char *output_of(const run_options *o, const char *fetch) {
   return NULL;
 }
 
+static int refuse_output(const tool_command *command, leat_step *step, const char *text) {
+  leat_text names = {0};
+  for (int i = 0; i < leat_step_fetch_count(step); i++)
+    leat_text_add(&names, "%s%s", i ? ", " : "", leat_step_fetch(step, i)->name);
+  int status = tool_usage_error(command, "-o %s: nothing of that name is fetched; there are %s",
+                                text, names.data ? names.data : "none");
+  leat_text_finish(&names);
+  return status;
+}
+
 // Every -o is NAME=@FILE for a NAME that is fetched and a FILE that can be made.
 static int check_outputs(const tool_command *command, const run_options *o) {
   leat_error error = {0};
@@ -42,8 +52,7 @@ static int check_outputs(const tool_command *command, const run_options *o) {
     bool found = false;
     for (int j = 0; o->step.step && j < leat_step_fetch_count(o->step.step) && !found; j++)
       found = output_of(o, leat_step_fetch(o->step.step, j)->name) == path;
-    if (o->step.step && !found)
-      return tool_usage_error(command, "-o %s: nothing of that name is fetched", text);
+    if (o->step.step && !found) return refuse_output(command, o->step.step, text);
     if (leat_file_check_writable(path, &error)) return tool_fail(&error);
   }
   return TOOL_OK;
