@@ -56,7 +56,7 @@ static void add_inputs(tf_block *block, tf_node *node, const tf_reporter *report
   }
 }
 
-// What a switch decides goes on to all that takes it, up to the merges.
+// What a switch decides goes on to all that takes it, up to the merges, and out of loops.
 static void mark_conditional(tf_block *block) {
   uint32_t *order;
   bool *all = leat_new_array(block->arena, bool, block->count + block->argument_count + 1);
@@ -66,12 +66,17 @@ static void mark_conditional(tf_block *block) {
     tf_node *node = &block->nodes[order[i]];
     bool conditional = tf_is(node, "Switch");
     tf_set_frame(block, node);
+    if (tf_is(node, "Exit") && node->input_count) {
+      const tf_frame *left = block->nodes[node->inputs[0].node].frame;
+      node->conditional = left && left->conditional;
+    }
     if (tf_is(node, "Merge") || tf_is(node, "Exit")) continue;
     for (uint32_t k = 0; k < node->input_count; k++)
       conditional = conditional || block->nodes[node->inputs[k].node].conditional;
     for (uint32_t k = 0; k < node->control_count; k++)
       conditional = conditional || block->nodes[node->controls[k]].conditional;
     node->conditional = conditional;
+    if (conditional && tf_is(node, "Enter")) node->frame->conditional = true;
   }
 }
 

@@ -19,6 +19,7 @@ typedef struct tf_frame {
   uint32_t number, depth;           // among the block's frames; how many it is in, with itself
   const struct tf_node *cond;       // its LoopCond; NULL: there is none
   bool kept;                        // a stack keeps what it, or one in it, computes
+  bool conditional;                 // a switch decides whether it runs
 } tf_frame;
 
 typedef struct tf_node {

@@ -150,7 +150,7 @@ tf_value tf_edge_value(tf_writer *w, const tf_edge *edge) {
   const tf_values *values = &w->scope->values[edge->node];
   uint32_t port = port_of(&w->scope->block->nodes[edge->node], edge);
   const tf_value *value = port < values->count ? &values->items[port] : NULL;
-  if (value && value->now && value->now->text) value = value->now;
+  if (value && value->variable && value->now && value->now->text) value = value->now;
   if (value && value->text) return *value;
   const tf_node *from = &w->scope->block->nodes[edge->node];
   if (!w->refused.count) // else perhaps just because of that

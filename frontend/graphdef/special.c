@@ -112,7 +112,7 @@ static void write_switch(tf_writer *w) {
     tf_bind(w, 0, value);
     return;
   }
-  if (value.variable) {
+  if (value.variable || value.now) {
     for (uint32_t i = 0; i < 2; i++) tf_bind(w, i, value);
     return;
   }
@@ -162,8 +162,11 @@ static void write_enter(tf_writer *w) {
   const char *name = tf_targets(w, 1, value.data_type, false);
   tf_line(w, "%s = enter(%s, frame=%s%s)", name, from, tf_frame_name(w, w->node->frame),
           constant ? ", is_constant=true" : "");
-  if (!constant || !value.known || w->node->like) return;
-  value.tensor = name;
+  if (!constant || w->node->like || (!value.known && !value.now)) return;
+  if (value.known)
+    value.tensor = name;
+  else
+    value.text = name;
   tf_bind(w, 0, value);
 }
 

@@ -158,8 +158,12 @@ static const char *write_rows(tf_writer *w, const tf_frame *frame, const char *n
   const tf_turns *ahead = turns ? count_turns(w, frame, NULL) : NULL;
   w->scope = scope;
   if (!ahead) return NULL;
-  const char *first = tf_name(w, name);
-  tf_line(w, "%s = tf_stack(%s, %s)", first, value, ahead->behind);
+  const char *first = tf_name(w, name), *count = ahead->behind;
+  if (frame->outermost->conditional) {
+    count = name_of(w, name, "turns");
+    tf_line(w, "%s, _ = merge(%s, 0)", count, ahead->behind);
+  }
+  tf_line(w, "%s = tf_stack(%s, %s)", first, value, count);
   const char *inside = carry(w, frame, name, first, &levels);
   const char *pushed = name_of(w, name, "pushed"), *next = name_of(w, name, "next");
   tf_line(w, "%s = tf_array_write(%s, %s, %s)", pushed, turns->inside, value, inside);
@@ -183,7 +187,8 @@ void tf_write_push(tf_writer *w) {
     rows = (tf_value){.data_type = value.data_type};
     rows.text = write_rows(w, frame, stack->def->name, value.text);
   }
-  *w->scope->values[stack - block->nodes].items->now = rows;
+  rows.now = w->scope->values[stack - block->nodes].items->now;
+  *rows.now = rows;
 }
 
 void tf_write_pop(tf_writer *w) {
@@ -197,6 +202,7 @@ void tf_write_pop(tf_writer *w) {
     return;
   }
   if (rows.known) {
+    rows.now = NULL;
     tf_bind(w, 0, rows);
     return;
   }

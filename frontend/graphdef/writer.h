@@ -8,7 +8,7 @@
 
 // What stands for an output where it is used.
 typedef struct tf_value {
-  struct tf_value *now; // of the handle of a stack: what stands for it when it is pushed
+  struct tf_value *now; // of the handle of a stack: what stands for it when it is filled
   const char *text;     // a name, a literal, the `$path` of a variable; NULL: nothing does
   const char *tensor;   // what is known as a tensor, where that has a name; or NULL
   const char *list;     // what is not known, as lists of lists, where it is small; or NULL

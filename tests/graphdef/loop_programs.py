@@ -77,7 +77,7 @@ def nested_loop_gradient():
 
 @program
 def loop_of_branches():
-    """A branch in a loop, of which the gradient needs what it has computed, and a loop in a branch."""
+    """A branch in a loop, of which the gradient needs what it has computed."""
     x = tf.placeholder(tf.float32, [3], name='x')
     w = weight('w', (3,), 3)
 
@@ -89,6 +89,22 @@ def loop_of_branches():
     tf.train.GradientDescentOptimizer(0.1).minimize(loss, name='train')
     tf.identity(loss, name='loss')
     return Program({'x': numbers((3,))}, {'loss': 'loss'}, train='train', steps=3)
+
+
+@program
+def loops_in_branches():
+    """A loop that a branch runs, and one that it does not."""
+    x = tf.placeholder(tf.float32, [3], name='x')
+    p = tf.placeholder(tf.bool, [], name='p')
+
+    def power(x):
+        return tf.while_loop(lambda i, _: i < 5, lambda i, y: (i + 1, tf.sin(y) * x), [tf.constant(0), x])[1]
+
+    y = tf.cond(p, lambda: power(x), lambda: x * 2)
+    z = tf.cond(p, lambda: x * 2, lambda: power(x))
+    tf.identity(tf.gradients(y, x)[0], name='dy')
+    tf.identity(tf.gradients(z, x)[0], name='dz')
+    return Program({'x': numbers((3,)), 'p': np.bool_(True)}, {'dy': 'dy', 'dz': 'dz'})
 
 
 @program
