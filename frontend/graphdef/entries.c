@@ -267,14 +267,12 @@ static bool is_read(const tf_writer *w, const tf_node *node) {
 // What nobody runs: constants, variables by themselves, what only gradients made, what there need
 // not be.
 static bool is_of_no_use(const tf_writer *w, const tf_node *node, const leaf *l) {
-  static const char *const ops[] = {"Const",
-                                    "Placeholder",
-                                    "Variable",
-                                    "VariableV2",
-                                    "VarHandleOp",
-                                    "VarIsInitializedOp",
-                                    "IsVariableInitialized"};
-  bool useless = l->saves || l->initial || is_read(w, node);
+  static const char *const ops[] = {
+      "Const",           "Placeholder",        "Variable",
+      "VariableV2",      "VarHandleOp",        "TensorListReserve",
+      "EmptyTensorList", "VarIsInitializedOp", "IsVariableInitialized"};
+  bool list = tf_type(node, "T") == TENSORFLOW__DATA_TYPE__DT_VARIANT;
+  bool useless = l->saves || l->initial || list || is_read(w, node);
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
     useless = useless || strcmp(node->def->op, ops[i]) == 0;
   bool gradient = !strncmp(node->def->name, "gradients", 9);

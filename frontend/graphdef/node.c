@@ -166,6 +166,10 @@ tf_value tf_input(tf_writer *w, size_t i) {
 
 const char *tf_as_tensor(tf_writer *w, tf_value value) {
   leat_dtype dtype;
+  if (value.untyped)
+    tf_refuse(w, "it takes a list whose elements have no shape: write to it first");
+  else if (tf_is_unfinished(&value))
+    tf_refuse(w, "it takes a list behind a pop, as only loops do: take its TensorListStack");
   if (!value.known) return value.text;
   if (value.tensor) return value.tensor;
   const char *name = tf_dtype(value.data_type, &dtype) ? leat_dtype_name(dtype) : "i32";
@@ -263,7 +267,8 @@ static void add_input(tf_writer *w, leat_row_arguments *args, char kind, size_t 
   if (kind == 'v' && !value.variable)
     tf_refuse(w, "its input %zu is no variable of the graph, which it has to be here", i);
   const char *listed = value.list ? value.list : value.text;
-  const char *text = raw || kind == 'k' || kind == 's' ? listed : tf_as_tensor(w, value);
+  bool whole = raw || kind == 'k' || kind == 's';
+  const char *text = whole && !tf_is_unfinished(&value) ? listed : tf_as_tensor(w, value);
   leat_vec_push(w->arena, &args->items, text);
 }
 

@@ -33,7 +33,8 @@ static void write_identity(tf_writer *w) {
     tf_line(w, "%s = zeros_like(%s)", tf_targets(w, 1, value.data_type, false), value.text);
     return;
   }
-  bool same = is_resource(w->node) || value.is_false || (value.known && !*after);
+  bool same = is_resource(w->node) || value.is_false || (value.known && !*after) || value.untyped ||
+              value.left;
   bool alias = value.variable && !w->node->control_count && tf_is(w->node, "Identity");
   if (!same)
     tf_line(w, "%s = identity(%s)%s", tf_targets(w, 1, value.data_type, false),
@@ -251,6 +252,12 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"call", tf_write_call},
                   {"if", tf_write_if},
                   {"while", tf_write_while},
+                  {"list", tf_write_list},
+                  {"list_set", tf_write_list_set},
+                  {"list_push", tf_write_list_push},
+                  {"list_pop", tf_write_list_pop},
+                  {"list_length", tf_write_list_length},
+                  {"list_stack", tf_write_list_stack},
                   {"stack", tf_write_stack},
                   {"push", tf_write_push},
                   {"pop", tf_write_pop}};

@@ -12,11 +12,19 @@ typedef struct tf_value {
   const char *text;     // a name, a literal, the `$path` of a variable; NULL: nothing does
   const char *tensor;   // what is known as a tensor, where that has a name; or NULL
   const char *list;     // what is not known, as lists of lists, where it is small; or NULL
+  const char *untyped;  // of a list whose elements have no type yet: how many they are; or NULL
+  const char *left;     // of a list from which was popped: how many elements are left; or NULL
   int32_t data_type;    // as TensorFlow numbers them; 0: nobody has said
+  bool each;            // a list of what is known, of which each element is this
   bool known;           // it may be a number or a list while compiling, else it is a tensor
   bool variable;
   bool is_false; // for certain, while a variable's initial value is written
 } tf_value;
+
+// A list that is no tensor of its elements.
+static inline bool tf_is_unfinished(const tf_value *value) {
+  return value->untyped || value->left || value->each;
+}
 
 typedef struct tf_values {
   tf_value *items;
@@ -139,6 +147,34 @@ void tf_inline(tf_writer *w, const tf_function *function, const tf_value *inputs
 void tf_write_call(tf_writer *w);
 void tf_write_if(tf_writer *w);
 void tf_write_while(tf_writer *w);
+
+// The function that the attribute of the node names; NULL: it is told that there is none.
+const tf_function *tf_function_of(tf_writer *w, const char *attribute);
+const tf_block *tf_block_of_called(tf_writer *w, const tf_function *function);
+tf_value *tf_inputs_from(tf_writer *w, size_t first, size_t *out_count); // those of the node
+// Writes of the function what the edge in it needs, without effects; what that is.
+tf_value tf_inline_edge(tf_writer *w, const tf_function *function, const tf_value *inputs,
+                        size_t count, const tf_edge *edge);
+// Where what the function returns under its name is.
+bool tf_find_returned(const tf_block *block, const char *name, tf_edge *out);
+
+// -- lists.c --------------------------------------------------------------------------------------
+
+void tf_write_list(tf_writer *w);
+void tf_write_list_set(tf_writer *w);
+void tf_write_list_push(tf_writer *w);
+void tf_write_list_pop(tf_writer *w);
+void tf_write_list_length(tf_writer *w);
+void tf_write_list_stack(tf_writer *w);
+// The list, made now if it is untyped: of elements like the item.
+tf_value tf_typed_list(tf_writer *w, tf_value list, const char *item);
+const char *tf_list_left(tf_writer *w, tf_value list); // how many there are
+// What a loop's body does to the list that is its result i.
+typedef struct tf_list_change {
+  bool pushes, pops;
+  const tf_edge *item; // of the body, that comes into the list; NULL: none
+} tf_list_change;
+tf_list_change tf_list_changes(const tf_block *body, uint32_t i);
 
 // -- stacks.c -------------------------------------------------------------------------------------
 

@@ -160,3 +160,70 @@ def trained_lstm():
     tf.identity(outputs, name='outputs')
     feeds = {'x': numbers((3, 5, 3)), 'n': np.array([5, 2, 4], np.int32), 'y': numbers((3, 4), 2)}
     return Program(feeds, {'loss': 'loss', 'outputs': 'outputs'}, train='train', steps=5, within=1e-4)
+
+
+# -- Loops of version 2: functions, with lists of tensors --------------------------------------------------------------
+
+def version_2(function):
+    """Made behind enable_control_flow_v2."""
+    def made():
+        tf.enable_control_flow_v2()
+        tf.enable_resource_variables()
+        try:
+            return function()
+        finally:
+            tf.disable_control_flow_v2()
+            tf.disable_resource_variables()
+    made.__name__ = function.__name__
+    return made
+
+
+@program
+@version_2
+def functional_loop_gradient():
+    """A loop over products with a variable, of a batch of any size, as many as are fed."""
+    x = tf.placeholder(tf.float32, [None, 3], name='x')
+    n = tf.placeholder(tf.int32, [], name='n')
+    w = weight('w', (3, 3), 1, 0.4)
+
+    def body(i, y):
+        return i + 1, tf.tanh(tf.matmul(y, w)) + x * tf.cast(i, tf.float32)
+
+    _, y = tf.while_loop(lambda i, _: i < n, body, [tf.constant(0), x])
+    loss = tf.reduce_mean(tf.square(y))
+    tf.train.GradientDescentOptimizer(0.1).minimize(loss, name='train')
+    tf.identity(loss, name='loss')
+    return Program({'x': numbers((2, 3)), 'n': np.int32(4)}, {'loss': 'loss'}, train='train', steps=3)
+
+
+@program
+@version_2
+def functional_lstm():
+    """tf.nn.dynamic_rnn over lists of tensors, trained."""
+    x = tf.placeholder(tf.float32, [None, 5, 3], name='x')
+    n = tf.placeholder(tf.int32, [None], name='n')
+    outputs, (_, h) = tf.nn.dynamic_rnn(Lstm(4), x, dtype=tf.float32, sequence_length=n)
+    loss = tf.reduce_mean(tf.square(h - 0.5)) + 0.1 * tf.reduce_mean(tf.square(outputs))
+    tf.train.AdamOptimizer(0.05).minimize(loss, name='train')
+    tf.identity(loss, name='loss')
+    feeds = {'x': numbers((3, 5, 3)), 'n': np.array([5, 2, 4], np.int32)}
+    return Program(feeds, {'loss': 'loss'}, train='train', steps=4, within=1e-4)
+
+
+@program
+@version_2
+def list_gradient():
+    """Lists that are read and written in a loop, and outside of it."""
+    x = tf.placeholder(tf.float32, [4, 3], name='x')
+    n = tf.placeholder(tf.int32, [], name='n')
+    given = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
+    made = tf.TensorArray(tf.float32, n + 1, clear_after_read=False).write(0, x[0] * x[1])
+
+    def body(i, made):
+        return i + 1, made.write(i + 1, tf.sin(made.read(i) * given.read(i)) + given.read(3 - i))
+
+    _, made = tf.while_loop(lambda i, _: i < n, body, [tf.constant(0), made])
+    loss = tf.reduce_sum(tf.square(made.stack())) + tf.reduce_sum(given.read(2))
+    tf.identity(loss, name='loss')
+    tf.identity(tf.gradients(loss, x)[0], name='dx')
+    return Program({'x': numbers((4, 3)), 'n': np.int32(4)}, {'loss': 'loss', 'dx': 'dx'})
