@@ -1,7 +1,7 @@
 // Data files: the tensors of a file by name, whatever its format. NumPy's .npy (one tensor, whose
 // name is "") and .npz, safetensors and their sharded index (model.safetensors.index.json) are read
-// here; what else a program can read, it says once (leat_data_extend). `load`, checkpoints, feeds
-// and programs read files through here, and nowhere else.
+// here; what else a program can read, it says once (leat_data_extend). `load`, checkpoints and
+// programs read files through here, and nowhere else; a feed is one .npy (base/npy.h).
 //
 // A format is told by a file's first bytes; by its name only where these say nothing. What a file
 // names (the shards of an index) lies beside it. Every failure names the path.
