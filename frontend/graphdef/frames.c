@@ -129,9 +129,29 @@ static const tf_node *gradient_of_flow(const tf_block *block, const tf_node *nod
   return find_gradient(block, node, &fuel);
 }
 
+// What the flow that the node passes on, or carries, was before; NULL: it does neither.
+static const tf_node *flow_before(const tf_block *block, const tf_node *node) {
+  bool carries = passes_on(node) || tf_is(node, "Merge") || tf_is(node, "Exit");
+  if (carries && node->input_count) return &block->nodes[node->inputs[0].node];
+  const tf_node *stack = tf_is(node, "StackPopV2") ? tf_made_by(block, node, "StackV2") : NULL;
+  const tf_node *push = stack && stack->filled_by ? &block->nodes[stack->filled_by - 1] : NULL;
+  return push && push->input_count > 1 ? &block->nodes[push->inputs[1].node] : NULL;
+}
+
+// Whether it is the flow of an array that is no gradient.
+static bool is_own_flow(const tf_block *block, const tf_node *node) {
+  for (uint32_t i = 0; node && i < block->count; i++) {
+    if (gives_flow(node)) return array_of(block, node);
+    if (tf_is(node, "TensorArrayV3")) return true;
+    if (tf_is(node, "Identity") && gradient_after(block, node)) return false;
+    node = flow_before(block, node);
+  }
+  return false;
+}
+
 bool tf_begins_gradient(const tf_block *block, const tf_node *node) {
   return node->input_count && gradient_after(block, node) &&
-         !gradient_of_flow(block, &block->nodes[node->inputs[0].node]);
+         is_own_flow(block, &block->nodes[node->inputs[0].node]);
 }
 
 static void set_like(tf_node *node, const tf_edge *like) {

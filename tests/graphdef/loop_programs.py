@@ -145,6 +145,18 @@ def array_gradient():
 
 
 @program
+def mapped_gradient():
+    """tf.map_fn, tf.scan and tf.foldl, of which each reads an array that nothing else does."""
+    x = tf.placeholder(tf.float32, [None, 3], name='x')
+    y = tf.map_fn(lambda row: tf.reduce_sum(row * row) * row, x)
+    z = tf.scan(lambda a, row: tf.sin(a * row), x, initializer=tf.ones([3]))
+    w = tf.foldl(lambda a, row: a + row * row, x)
+    for name, of in (('dy', y), ('dz', z), ('dw', w)):
+        tf.identity(tf.gradients(of, x)[0], name=name)
+    return Program({'x': numbers((5, 3))}, {'dy': 'dy', 'dz': 'dz', 'dw': 'dw'})
+
+
+@program
 def trained_lstm():
     """tf.nn.dynamic_rnn over sequences of different lengths, of a batch of any size, trained."""
     x = tf.placeholder(tf.float32, [None, 5, 3], name='x')
