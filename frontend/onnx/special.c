@@ -27,10 +27,11 @@ static void write_constant(onnx_writer *w) {
     a = onnx_attribute_of(w, forms[i].name);
     value.data_type = forms[i].data_type;
   }
-  if (a)
-    value.text = onnx_attribute_text(w, a, 0);
+  const char *text = a ? onnx_attribute_text(w, a, 0) : NULL;
+  if (text)
+    value.text = text;
   else
-    onnx_problem(w, "it has no value");
+    onnx_problem(w, a ? "its value is of a type that is not supported" : "it has no value");
   value.known = true;
   onnx_bind(w, name, value);
 }
