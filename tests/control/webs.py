@@ -883,14 +883,14 @@ entry main(n: i32[], x: f32[A], y: f32[B], z: f32[?]) -> (h: f32[?]) {
   again = loop_cond(t < enter(n, frame="f", is_constant=true))
   t_last, t_again = switch(t, again)
   next_iteration(t_again + 1, t)
-  h, _ = merge(enter(x, frame="f"))
-  h_last, h_again = switch(h, again)
+  k, _ = merge(enter(x, frame="f"))
+  k_last, k_again = switch(k, again)
   odd = t_again % 2 == 1
   even_y, _ = switch(enter(y, frame="f", is_constant=true), odd)
   _, odd_z = switch(enter(z, frame="f", is_constant=true), odd)
   either, _ = merge(even_y, odd_z)
-  next_iteration(either + h_again[0], h)
-  h = leave(h_last)
+  next_iteration(either + k_again[0], k)
+  h = leave(k_last)
 }''', {'n': 0, 'x': [1, 2], 'y': [3], 'z': [3]}, {'n': 3, 'x': [1, 2], 'y': [3, 4], 'z': [5, 6]},
       {'n': 3, 'x': [1, 2], 'y': [3, 4, 5], 'z': [5, 6]}, {'n': 3, 'x': [1, 2], 'y': [3, 4], 'z': [5]})
 def dims_that_a_step_tells_to_be_equal(n, x, y, z):
