@@ -117,7 +117,9 @@ static const tf_node *find_gradient(const tf_block *block, const tf_node *node, 
   bool adds = tf_is(node, "AddV2") || tf_is(node, "Add") || tf_is(node, "AddN");
   bool carries = passes_on(node) || tf_is(node, "Merge") || tf_is(node, "NextIteration") ||
                  tf_is(node, "Exit");
-  uint32_t most = adds ? node->input_count : carries;
+  bool chooses = tf_is(node, "Merge") && node->input_count == 2 &&
+                 !tf_is(&block->nodes[node->inputs[1].node], "NextIteration");
+  uint32_t most = adds || chooses ? node->input_count : carries;
   for (uint32_t i = 0; !found && i < most && i < node->input_count; i++)
     found = find_gradient(block, &block->nodes[node->inputs[i].node], fuel);
   return found;
@@ -172,20 +174,24 @@ static void find_elements(tf_block *block, const tf_node *node) {
   if (!needed[array - block->nodes]) set_like(array, &node->inputs[2]);
 }
 
-// TensorFlow says 0 for what a flow's gradient begins with: here it is of the array's type.
-static void find_zeros(tf_block *block, const tf_node *merge) {
-  if (!tf_is(merge, "Merge") || merge->input_count != 2) return;
-  tf_node *enter = &block->nodes[merge->inputs[0].node];
-  bool zero = tf_is(enter, "Enter") && enter->input_count &&
-              tf_is(&block->nodes[enter->inputs[0].node], "Const");
-  const tf_node *gradient =
-      zero ? gradient_of_flow(block, &block->nodes[merge->inputs[1].node]) : NULL;
+// TensorFlow says 0 for what a flow's gradient begins with, or is where a branch is not taken: here
+// it is of the array's type.
+static void find_zero(tf_block *block, const tf_edge *input, const tf_edge *other) {
+  tf_node *node = &block->nodes[input->node];
+  bool zero = (tf_is(node, "Enter") || tf_is(node, "Switch")) && node->input_count &&
+              tf_is(&block->nodes[node->inputs[0].node], "Const");
+  const tf_node *gradient = zero ? gradient_of_flow(block, &block->nodes[other->node]) : NULL;
   const tf_node *array = gradient ? array_of(block, gradient) : NULL;
   if (!array) return;
   tf_edge *flow = leat_new(block->arena, tf_edge);
   *flow = (tf_edge){.node = (uint32_t)(array - block->nodes), .port = 1};
   if (array->filled_by) *flow = (tf_edge){.node = array->filled_by - 1};
-  set_like(enter, flow);
+  set_like(node, flow);
+}
+
+static void find_zeros(tf_block *block, const tf_node *merge) {
+  if (!tf_is(merge, "Merge") || merge->input_count != 2) return;
+  for (int i = 0; i < 2; i++) find_zero(block, &merge->inputs[i], &merge->inputs[1 - i]);
 }
 
 void tf_order_arrays(tf_block *block) {

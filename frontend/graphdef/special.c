@@ -107,18 +107,32 @@ static void write_array_gradient(tf_writer *w) {
 
 // -- The paper's primitives -----------------------------------------------------------------------
 
+// The value, or zeros of the type that the node's is to have.
+static const char *like_text(tf_writer *w, tf_value value) {
+  if (!w->node->like) return tf_as_tensor(w, value);
+  const char *like = tf_as_tensor(w, tf_edge_value(w, w->node->like));
+  return leat_arena_printf(w->arena, "zeros_like(%s)", like);
+}
+
+// Whether each turn has the same predicate: that decides no more than whether the loop runs.
+static bool is_decided_outside(tf_writer *w) {
+  const tf_node *from = &w->scope->block->nodes[w->node->inputs[1].node];
+  return w->node->frame == NULL || (tf_is(from, "Enter") && tf_int(from, "is_constant", 0));
+}
+
 static void write_switch(tf_writer *w) {
   tf_value value = tf_input(w, 0), predicate = tf_input(w, 1);
   if (predicate.is_false) {
     tf_bind(w, 0, value);
     return;
   }
-  if (value.variable || value.now) {
+  if (value.variable || (value.now && (value.known || is_decided_outside(w)))) {
     for (uint32_t i = 0; i < 2; i++) tf_bind(w, i, value);
     return;
   }
   const char *targets = tf_targets(w, 2, value.data_type, false);
-  tf_line(w, "%s = switch(%s, %s)", targets, tf_as_tensor(w, value), tf_as_tensor(w, predicate));
+  const char *from = like_text(w, value);
+  tf_line(w, "%s = switch(%s, %s)", targets, from, tf_as_tensor(w, predicate));
 }
 
 static bool is_back_edge(tf_writer *w, const tf_edge *edge) {
@@ -158,8 +172,7 @@ static void write_enter(tf_writer *w) {
     tf_bind(w, 0, value);
     return;
   }
-  const char *from = tf_as_tensor(w, w->node->like ? tf_edge_value(w, w->node->like) : value);
-  if (w->node->like) from = leat_arena_printf(w->arena, "zeros_like(%s)", from);
+  const char *from = like_text(w, value);
   const char *name = tf_targets(w, 1, value.data_type, false);
   tf_line(w, "%s = enter(%s, frame=%s%s)", name, from, tf_frame_name(w, w->node->frame),
           constant ? ", is_constant=true" : "");

@@ -112,7 +112,8 @@ static bool *find_deciding(tf_writer *w, tf_scope *ahead, const tf_frame *loop) 
     bool inside = node->frame && node->frame->outermost == loop;
     if (inside && needed[i]) check_deciding(w, node);
     if (inside) ahead->values[i] = (tf_values){0};
-    needed[i] = needed[i] && !ahead->values[i].count && !node->effect;
+    bool foreign = node->frame && !inside; // it is written already
+    needed[i] = needed[i] && !ahead->values[i].count && !node->effect && !foreign;
   }
   return needed;
 }

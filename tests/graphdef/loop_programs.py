@@ -145,6 +145,56 @@ def array_gradient():
 
 
 @program
+def stacked_lstm():
+    """Two loops, of which one reads what the other wrote, over as many steps as are fed."""
+    x = tf.placeholder(tf.float32, [None, None, 3], name='x')
+    outputs = x
+    for scope, units in ('lower', 4), ('upper', 2):
+        with tf.variable_scope(scope):
+            outputs, _ = tf.nn.dynamic_rnn(Lstm(units), outputs, dtype=tf.float32)
+    loss = tf.reduce_mean(tf.square(outputs - 0.5))
+    tf.train.GradientDescentOptimizer(0.5).minimize(loss, name='train')
+    tf.identity(loss, name='loss')
+    return Program({'x': numbers((2, 4, 3))}, {'loss': 'loss'}, train='train', steps=3)
+
+
+@program
+def arrays_in_branches():
+    """A branch in a loop that reads arrays, and branches that write one."""
+    x = tf.placeholder(tf.float32, [4, 2], name='x')
+    given = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
+    made = tf.TensorArray(tf.float32, 4, element_shape=[2])
+
+    def body(i, a, made):
+        a = a + given.read(i) * given.read(0) * tf.cond(i > 1, lambda: given.read(i - 1), lambda: a)
+        made = tf.cond(tf.reduce_sum(a) > 2, lambda: made.write(i, tf.sin(given.read(i))), lambda: made.write(i, a))
+        return i + 1, a, made
+
+    _, a, made = tf.while_loop(lambda i, *_: i < 4, body, [tf.constant(0), tf.ones([2]), made])
+    y = tf.reduce_sum(tf.square(made.stack())) + tf.reduce_sum(a)
+    tf.identity(y, name='y')
+    tf.identity(tf.gradients(y, x)[0], name='dx')
+    return Program({'x': numbers((4, 2), 3)}, {'y': 'y', 'dx': 'dx'})
+
+
+@program
+def loops_in_branches_in_a_loop():
+    x = tf.placeholder(tf.float32, [3], name='x')
+
+    def inner(y):
+        return tf.while_loop(lambda j, _: j < 2, lambda j, z: (j + 1, z * x + 0.5), [tf.constant(0), y])[1]
+
+    def body(i, y):
+        late = tf.cond(i > 2, lambda: y * tf.sin(x), lambda: tf.cos(y * x))
+        return i + 1, tf.cond(tf.reduce_sum(y) > 0, lambda: late, lambda: inner(y))
+
+    _, y = tf.while_loop(lambda i, _: i < 6, body, [tf.constant(0), x])
+    tf.identity(y, name='y')
+    tf.identity(tf.gradients(y, x)[0], name='dx')
+    return Program({'x': numbers((3,), 3)}, {'y': 'y', 'dx': 'dx'})
+
+
+@program
 def mapped_gradient():
     """tf.map_fn, tf.scan and tf.foldl, of which each reads an array that nothing else does."""
     x = tf.placeholder(tf.float32, [None, 3], name='x')
