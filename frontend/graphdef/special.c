@@ -184,6 +184,15 @@ static void write_enter(tf_writer *w) {
   tf_bind(w, 0, value);
 }
 
+// Whether what is next is what the merge gives and more rows, as sparse gradients add up in a loop.
+static bool appends(const tf_block *block, const tf_node *next, const tf_node *merge) {
+  const tf_node *value = next->input_count ? &block->nodes[next->inputs[0].node] : NULL;
+  if (!value || !tf_is(value, "ConcatV2") || !value->input_count) return false;
+  const tf_node *before = &block->nodes[value->inputs[0].node];
+  return tf_is(before, "Switch") && before->input_count &&
+         &block->nodes[before->inputs[0].node] == merge;
+}
+
 static void write_next_iteration(tf_writer *w) {
   const tf_block *block = w->scope->block;
   uint32_t self = (uint32_t)(w->node - block->nodes);
@@ -193,6 +202,10 @@ static void write_next_iteration(tf_writer *w) {
     for (uint32_t k = 0; tf_is(merge, "Merge") && k < merge->input_count; k++) {
       const tf_values *values = &w->scope->values[i];
       if (merge->inputs[k].node != self || !values->count) continue;
+      if (appends(block, w->node, merge))
+        tf_refuse(w,
+                  "its loop carries a tensor that gets more rows, as the gradient of a tf.gather "
+                  "of a table in a loop does: read the rows before the loop");
       tf_line(w, "next_iteration(%s, %s)", value, values->items[0].text);
       return;
     }
