@@ -1,4 +1,6 @@
-// The loops of version 1, and the stacks on which one leaves in each turn what its gradient takes.
+// The loops of version 1: frames, the stacks on which one leaves in each turn what its gradient
+// takes, and the arrays of tensors that it reads and writes. What no edge of the graph says is
+// found here.
 #include "frontend/graphdef/block.h"
 
 // -- Frames ---------------------------------------------------------------------------------------
