@@ -5,7 +5,7 @@
 // is what costs); a program that does not run at all is halved until its culprit stands alone. Each
 // op has cases with a fixed seed and cases seeded by $LEAT_TEST_SEED; those of several operands
 // have one in which they are the same value, and in memory that the op may write over. The C
-// compiler gets one of the programs of each second dtype, which the seed chooses. LEAT_SWEEP=N: all
+// compiler gets one of the programs of each third dtype, which the seed chooses. LEAT_SWEEP=N: all
 // of them, and N that are seeded.
 #include "tests/sweep/op_calls.h"
 
@@ -123,12 +123,12 @@ static void add_cases(leat_arena *arena, leat_dtype dtype, sweep_kind kind, rng 
     }
 }
 
-// Whether target c runs program i of the dtype's: of every second dtype, with a slow build every
-// fourth.
+// Whether target c runs program i of the dtype's: of every third dtype, with a slow build every
+// sixth.
 static bool is_for_c(leat_dtype dtype, int i, int programs) {
   uint64_t turn = test_seed() + (uint64_t)dtype;
   if (getenv("LEAT_SWEEP") || only_dtype) return true;
-  uint64_t every = getenv("LEAT_SANITIZED") ? 4 : 2;
+  uint64_t every = getenv("LEAT_SANITIZED") ? 6 : 3;
   return turn % every == 0 && turn / every % (uint64_t)programs == (uint64_t)i;
 }
 
