@@ -24,14 +24,14 @@ static bool *find_passed(tf_writer *w, const tf_block *block, const tf_value *in
 
 // The condition, a function of all inputs but variables: it is called with what is carried.
 static const char *write_condition(tf_writer *w, const tf_function *function,
-                                   const tf_value *inputs, const tf_value *inside, size_t count) {
+                                   const tf_value *inside, size_t count) {
   leat_text params = {0}, arguments = {0};
   tf_values made;
   tf_aside aside = tf_step_aside(w);
   tf_value *given = leat_new_array(w->arena, tf_value, count + 1);
   for (size_t i = 0; i < count; i++) {
-    given[i] = inputs[i];
-    if (inputs[i].variable) continue;
+    given[i] = inside[i];
+    if (inside[i].variable) continue;
     given[i].text = tf_name(w, function->signature->input_arg[i]->name);
     given[i].tensor = NULL;
     leat_text_add(&params, "%s%s: any", params.size ? ", " : "", given[i].text);
@@ -158,7 +158,7 @@ void tf_write_while(tf_writer *w) {
       carry(w, body->signature->input_arg[i]->name, inputs[i], i, &all[i], &head, &targets);
     inside[i] = all[i].passed ? inputs[i] : all[i].inside;
   }
-  const char *condition = write_condition(w, cond, inside, inside, count);
+  const char *condition = write_condition(w, cond, inside, count);
   const char *names = tf_take(w, &targets);
   tf_line(w, "%s = while (%s) %s {", names, tf_take(w, &head), condition);
   write_body(w, body, inside, count, all);

@@ -126,13 +126,12 @@ def loop_of_known_shapes():
 
 # -- Arrays of tensors -------------------------------------------------------------------------------------------------
 
-@program
-def array_gradient():
+def arrays_of_a_loop(**options):
     """An array that is written before a loop and read in it, and one that the loop writes and reads what it has written."""
     x = tf.placeholder(tf.float32, [4, 3], name='x')
     n = tf.placeholder(tf.int32, [], name='n')
     given = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
-    made = tf.TensorArray(tf.float32, n + 1, element_shape=[3], clear_after_read=False).write(0, x[0] * x[1])
+    made = tf.TensorArray(tf.float32, n + 1, clear_after_read=False, **options).write(0, x[0] * x[1])
 
     def body(i, made):
         return i + 1, made.write(i + 1, tf.sin(made.read(i) * given.read(i)) + given.read(3 - i))
@@ -142,6 +141,12 @@ def array_gradient():
     tf.identity(loss, name='loss')
     tf.identity(tf.gradients(loss, x)[0], name='dx')
     return Program({'x': numbers((4, 3)), 'n': np.int32(4)}, {'loss': 'loss', 'dx': 'dx'})
+
+
+@program
+def array_gradient():
+    """Arrays of version 1, with gradients."""
+    return arrays_of_a_loop(element_shape=[3])
 
 
 @program
@@ -275,17 +280,5 @@ def functional_lstm():
 @program
 @version_2
 def list_gradient():
-    """Lists that are read and written in a loop, and outside of it."""
-    x = tf.placeholder(tf.float32, [4, 3], name='x')
-    n = tf.placeholder(tf.int32, [], name='n')
-    given = tf.TensorArray(tf.float32, 4, clear_after_read=False).unstack(x)
-    made = tf.TensorArray(tf.float32, n + 1, clear_after_read=False).write(0, x[0] * x[1])
-
-    def body(i, made):
-        return i + 1, made.write(i + 1, tf.sin(made.read(i) * given.read(i)) + given.read(3 - i))
-
-    _, made = tf.while_loop(lambda i, _: i < n, body, [tf.constant(0), made])
-    loss = tf.reduce_sum(tf.square(made.stack())) + tf.reduce_sum(given.read(2))
-    tf.identity(loss, name='loss')
-    tf.identity(tf.gradients(loss, x)[0], name='dx')
-    return Program({'x': numbers((4, 3)), 'n': np.int32(4)}, {'loss': 'loss', 'dx': 'dx'})
+    """The same, which are lists in version 2."""
+    return arrays_of_a_loop()
