@@ -9,6 +9,8 @@
 //           nodes (parameters and results are named <entry>/<name> there when the Run has several
 //           entries), each with its place among the step's feeds or fetches as `index`; entries
 //           keep only parameters and effects; state has its device
+//   keeps   with a region what it assigns: who takes a value of it finds the variables as it left
+//           them
 //   orders  nodes without an entry, then entry by entry as the Run gives them; operations on one
 //           state are chained in that order by control edges, and a variable fetched by its name
 //           is read after them all
@@ -37,11 +39,12 @@ typedef struct pruner {
   leat_pass_context *context;
   const leat_graph *session;
   const leat_step_request *request;
-  uint8_t *needs;     // of the step, by id
-  bool *initial;      // needed by a state's initial value, by id
-  bool *fed;          // some output is fed, by id
-  leat_map next;      // merge → leat_node_list: its next_iteration, or, wrongly, several
-  bool *web;          // by id: it may be dead, or of a frame; NULL: nothing is
+  uint8_t *needs;    // of the step, by id
+  bool *initial;     // needed by a state's initial value, by id
+  bool *fed;         // some output is fed, by id
+  leat_map next;     // merge → leat_node_list: its next_iteration, or, wrongly, several
+  leat_map *assigns; // region → leat_node_list: what it leaves in variables; NULL: not looked for
+  bool *web;         // by id: it may be dead, or of a frame; NULL: nothing is
   leat_node **copies; // by id
   leat_value *feeds;  // `feed` nodes, in the order of request->feeds
   const char **homes; // by state id of the session's graph
@@ -94,11 +97,39 @@ static void want_control(pruner *p, const leat_node *node, leat_node *before) {
     want(p, before, NEED_HISTORY);
 }
 
+static void add_to_list(pruner *p, leat_map *map, const leat_node *key, leat_node *node) {
+  leat_node_list *list = leat_map_get(map, key);
+  if (!list) {
+    list = leat_new(p->context->scratch, leat_node_list);
+    leat_map_set(map, key, list);
+  }
+  leat_vec_push(p->context->scratch, list, node);
+}
+
+static void find_assigns(pruner *p) {
+  if (p->assigns) return;
+  p->assigns = leat_new(p->context->scratch, leat_map);
+  leat_map_init(p->assigns, p->context->scratch);
+  for (uint32_t i = 0; i < p->session->nodes.count; i++) {
+    leat_node *node = p->session->nodes.items[i];
+    if (node->op == LEAT_OP_assign && node->inputs[0].node->info->kind == LEAT_KIND_REGION)
+      add_to_list(p, p->assigns, node->inputs[0].node, node);
+  }
+}
+
+// What it prints happens because it runs, and so does what it assigns.
+static void want_assigns(pruner *p, const leat_node *region) {
+  find_assigns(p);
+  const leat_node_list *list = leat_map_get(p->assigns, region);
+  for (uint32_t i = 0; list && i < list->count; i++) want(p, list->items[i], NEED_VALUE);
+}
+
 static void want_ancestors(pruner *p) {
   while (p->pending.count) {
     const leat_node *node = p->pending.items[--p->pending.count];
     for (uint32_t i = 0; i < node->input_count; i++) want_value(p, node->inputs[i]);
     for (uint32_t i = 0; i < node->control_count; i++) want_control(p, node, node->controls[i]);
+    if (node->info->kind == LEAT_KIND_REGION) want_assigns(p, node);
     const leat_node_list *next = p->web ? leat_map_get(&p->next, node) : NULL;
     for (uint32_t i = 0; next && i < next->count; i++) want(p, next->items[i], NEED_VALUE);
   }
@@ -109,15 +140,6 @@ static bool is_in_web(const pruner *p, const leat_node *node) {
   for (uint32_t i = 0; i < node->input_count && !in; i++) in = p->web[node->inputs[i].node->id];
   for (uint32_t i = 0; i < node->control_count && !in; i++) in = p->web[node->controls[i]->id];
   return in;
-}
-
-static void add_next(pruner *p, const leat_node *merge, leat_node *next) {
-  leat_node_list *list = leat_map_get(&p->next, merge);
-  if (!list) {
-    list = leat_new(p->context->scratch, leat_node_list);
-    leat_map_set(&p->next, merge, list);
-  }
-  leat_vec_push(p->context->scratch, list, next);
 }
 
 // Where primitives of control flow stand (passes/raise.h) a back edge goes to what is needed, and
@@ -134,7 +156,7 @@ static void find_web(pruner *p) {
   for (uint32_t i = first; i < session->nodes.count; i++) {
     leat_node *node = session->nodes.items[i];
     p->web[i] = is_in_web(p, node);
-    if (node->op == LEAT_OP_next_iteration) add_next(p, node->inputs[1].node, node);
+    if (node->op == LEAT_OP_next_iteration) add_to_list(p, &p->next, node->inputs[1].node, node);
   }
 }
 

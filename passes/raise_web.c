@@ -66,10 +66,23 @@ static leat_web_frame *find_frame(const leat_web *web, const char *name) {
   return NULL;
 }
 
-// A control edge that orders two operations on one state, or a dim and who has it, and means no
-// more.
+// What counts a completed step is the last effect of an entry that trains: it runs behind all
+// others, dead ones and those in frames, too.
+static bool counts_steps(const leat_node *node) {
+  const leat_entry *entry = node->entry;
+  if (node->op != LEAT_OP_assign_add || !entry || !entry->training ||
+      strcmp(leat_node_state(node)->name, "global_step") != 0)
+    return false;
+  uint32_t last = entry->effects.count;
+  while (last && entry->effects.items[last - 1]->op == LEAT_OP_fetch) last--;
+  return last && entry->effects.items[last - 1] == node;
+}
+
+// A control edge that orders two operations on one state, a dim and who has it, or a step and its
+// end, and means no more.
 static bool only_orders(const leat_web_node *n, const leat_web_node *before) {
   const leat_state *state = leat_node_state(n->node);
+  if (counts_steps(n->node)) return true;
   return before->node->op == LEAT_OP_bind || (state && state == leat_node_state(before->node));
 }
 

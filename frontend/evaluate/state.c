@@ -120,6 +120,14 @@ leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value valu
   return node;
 }
 
+// What a region itself leaves in a variable is assigned from its result as it is, by which prune
+// knows that it belongs to the region; what a text assigns is a value of its own.
+static leat_value apart_from_region(evaluator *e, leat_value value, leat_span span) {
+  leat_builder builder = ev_builder(e, span);
+  if (value.node->info->kind != LEAT_KIND_REGION) return value;
+  return leat_build(&builder, ev_node_name(e, NULL, "identity"), LEAT_OP_identity, &value, 1, NULL);
+}
+
 // v := e · v += e
 void ev_assign(evaluator *e, const leat_stmt *stmt) {
   const char *name = stmt->target->kind == LEAT_EXPR_NAME ? stmt->target->name : NULL;
@@ -149,8 +157,8 @@ void ev_assign(evaluator *e, const leat_stmt *stmt) {
     op = LEAT_OP_assign;
   }
   leat_value tensor = ev_as_tensor(e, value, (int)target.state->type.dtype, stmt->value->span);
-  if (!tensor.node) return;
-  ev_write(e, op, target.state, tensor, NULL, stmt->span);
+  if (tensor.node) tensor = apart_from_region(e, tensor, stmt->span);
+  if (tensor.node) ev_write(e, op, target.state, tensor, NULL, stmt->span);
 }
 
 // -- The same variable again --------------------------------------------------------------------

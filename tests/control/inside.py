@@ -291,3 +291,54 @@ entry main(x: f32[]) -> (y: f32[]) {
 }''', {'x': 1, 'p': 5}, fetch={'p/u': 'f32'})
 def inside_of_what_is_fed(x, p):
     return p + 1, x * 2
+
+
+# -- A region runs whole: what it assigns, it has assigned -------------------------------------------------------------
+
+ASIDE = '''
+var v: f32[] = 0
+var w: f32[] = 7
+entry aside(p: bool[]) -> (y: f32[], t: f32[], u: f32[]) {
+  y = if p {
+    $v += 10
+    a = $v * 1
+    $v := a * 2
+    print("taken", a)
+    yield a + 1
+  } else { yield 1 }
+  t, _ = while (s = 0.0, i = 0) i < 3 {
+    $v += 1
+    k = $v * 1
+    next s + k, i + 1
+  }
+  $w := y
+  z = if p { yield 3.0 } else { yield 4.0 }
+  $w := z
+  u = z + 1
+}
+entry main(x: f32[]) -> (h: f32[]) { h = x + 1 }'''
+
+
+@case(ASIDE, {'x': 1, 'aside/p': True}, fetch={'aside/y/a': 'f32', 'v': 'f32', 'w': 'f32'})
+def a_value_of_a_branch_that_assigns(**feeds):
+    print('taken 10.0')
+    return 2, 10, 20, 7
+
+
+@case(ASIDE, {'x': 1, 'aside/p': True}, {'x': 1, 'aside/p': False}, fetch={'aside/y': 'f32', 'v': 'f32', 'w': 'f32'})
+def the_result_of_a_branch_that_assigns(**feeds):
+    if feeds['aside/p']:
+        print('taken 10.0')
+        return 2, 11, 20, 7
+    return 2, 1, 0, 7
+
+
+@case(ASIDE, {'x': 1, 'aside/p': True}, fetch={'aside/t/k': 'f32', 'v': 'f32', 'w': 'f32'})
+def a_value_of_a_loop_that_assigns(**feeds):
+    print('taken 10.0')
+    return 2, 23, 23, 7
+
+
+@case(ASIDE, {'x': 1, 'aside/p': True}, fetch={'aside/u': 'f32', 'v': 'f32', 'w': 'f32'})
+def what_a_text_assigns_is_no_part_of_the_region(**feeds):
+    return 2, 4, 0, 7

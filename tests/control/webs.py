@@ -901,3 +901,60 @@ def dims_that_a_step_tells_to_be_equal(n, x, y, z):
             raise Stops
         h = either + h[0]
     return h
+
+
+# -- A completed step of an entry that trains counts, whatever is dead --------------------------------------------------
+
+@case('''
+var v: f32[] = 1
+var w: f32[] = 0
+entry main(p: bool[], x: f32[]) training -> (y: f32[]) {
+  f, t = switch($v * x, p)
+  assert(t > 5, "too small", t)
+  print("taken", t)
+  $w += t
+  y, _ = merge(f, t + 1)
+  $v += 1
+}''', {'p': False, 'x': 2}, {'p': True, 'x': 9}, words=['-n', '2'],
+      fetch={'v': 'f32', 'w': 'f32', 'global_step': 'i64'})
+def a_step_counts_with_dead_effects(p, x):
+    v, w = 1, 0
+    for _ in range(2):
+        y = v * x + p
+        if p:
+            print('taken', float(v * x))
+            w += v * x
+        v += 1
+    return y, v, w, 2
+
+
+@case('''
+entry main(n: i32[]) training -> (y: i32[]) {
+  i, _ = merge(enter(0, frame="turns"))
+  p = loop_cond(i < enter(n, frame="turns", is_constant=true))
+  last, again = switch(i, p)
+  print("turn", again)
+  next_iteration(again + 1, i)
+  y = leave(last)
+}''', {'n': 3}, {'n': 0}, words=['-n', '2'], fetch={'global_step': 'i64'})
+def a_step_counts_once_behind_a_frame_that_prints(n):
+    for _ in range(2):
+        for i in range(n):
+            print('turn', i)
+    return n, 2
+
+
+@case('''
+var v: i64[] = 0
+entry main(p: bool[]) training -> (y: i64[]) {
+  f, t = switch(1, p)
+  $global_step += cast(t, i64) * 10
+  y = $global_step
+  $v := y
+}''', {'p': False}, {'p': True}, words=['-n', '25'], fetch={'global_step': 'i64'})
+def a_step_counts_beside_a_dead_count(p):
+    step = 0
+    for _ in range(25):
+        y = step + 10 * p
+        step = y + 1
+    return y, step
