@@ -15,17 +15,23 @@ onnx_value onnx_input(onnx_writer *w, size_t i) {
   return (onnx_value){.text = "0"};
 }
 
-// Numbers and lists of the text have the dtype f32 or i32 where they meet no tensor.
+// What is known while compiling becomes a tensor here, whatever it stands beside: `+` joins two
+// lists.
 const char *onnx_as_tensor(onnx_writer *w, onnx_value value) {
   if (!value.known) return value.text;
   const onnx_dtype *dtype = onnx_dtype_of(value.data_type);
-  const char *name = dtype ? leat_dtype_name(dtype->carrier) : "i64";
-  bool literal = !isalpha((unsigned char)*value.text) && !strchr("_`", *value.text);
-  if (strcmp(value.text, "[]") == 0) return leat_arena_printf(w->arena, "zeros(%s[0])", name);
-  bool plain = dtype && (dtype->carrier == LEAT_f32 || dtype->carrier == LEAT_i32);
-  bool only = dtype && (dtype->carrier == LEAT_bool || dtype->carrier == LEAT_str);
-  if (only || (plain && literal)) return value.text;
-  return leat_arena_printf(w->arena, "cast(%s, %s)", value.text, name);
+  leat_dtype carrier = dtype ? dtype->carrier : LEAT_i64;
+  if (strcmp(value.text, "[]") == 0)
+    return leat_arena_printf(w->arena, "zeros(%s[0])", leat_dtype_name(carrier));
+  if (carrier == LEAT_bool || carrier == LEAT_str) // which no number is cast to
+    return leat_arena_printf(w->arena, "tensor(%s)", value.text);
+  return leat_arena_printf(w->arena, "cast(%s, %s)", value.text, leat_dtype_name(carrier));
+}
+
+// Whole numbers while compiling are of 64 bits.
+const char *onnx_known_text(onnx_writer *w, const char *text, int32_t data_type) {
+  bool narrow = data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
+  return narrow ? leat_arena_printf(w->arena, "onnx_known_i32(%s)", text) : text;
 }
 
 static const onnx_attribute *attribute_in(const onnx_call *call, const onnx_node *node,
@@ -90,14 +96,12 @@ const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool know
 
 enum { MOST_INPUTS = 1 << 16 };
 
-// Shapes are whole numbers, and truth values say what is chosen of them; of other numbers known
-// functions make no tensors.
-static bool may_be_of_shape(int32_t data_type) {
-  const onnx_dtype *dtype = onnx_dtype_of(data_type);
-  if (!dtype) return true; // that of what was known
-  leat_dtype_kind kind = leat_dtype_kind_of(dtype->carrier);
-  return !dtype->is_code &&
-         (kind == LEAT_KIND_BOOL || kind == LEAT_KIND_SIGNED || kind == LEAT_KIND_UNSIGNED);
+// Shapes are i64, or i32, and truth values say what is chosen of them. Others are tensors from
+// their constants on, so that they are rounded and wrap as ONNX says.
+bool onnx_may_be_known(int32_t data_type) {
+  return data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ||
+         data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32 ||
+         data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL;
 }
 
 static bool is_known(onnx_writer *w, const onnx_op *op) {
@@ -108,7 +112,7 @@ static bool is_known(onnx_writer *w, const onnx_op *op) {
   for (size_t i = 0; i < w->node->n_input; i++) {
     if (kind != '*' && leat_next_word(&at, &each)) kind = each.at[0];
     onnx_value value = onnx_input(w, i);
-    if (kind != 's' && value.text && !(value.known && may_be_of_shape(value.data_type)))
+    if (kind != 's' && value.text && !(value.known && onnx_may_be_known(value.data_type)))
       return false;
   }
   return true;
@@ -199,6 +203,8 @@ static void add_attribute(onnx_writer *w, const onnx_op *op, const onnx_attribut
 
 static int32_t type_given(onnx_writer *w, const onnx_op *op) {
   if (!*op->gives) return onnx_input(w, 0).data_type;
+  if (isdigit((unsigned char)*op->gives))
+    return onnx_input(w, (size_t)(*op->gives - '0')).data_type;
   for (int32_t i = 1; onnx_dtype_of(i); i++)
     if (strcmp(leat_dtype_name(onnx_dtype_of(i)->carrier), op->gives) == 0) return i;
   return 0;
@@ -236,8 +242,11 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
   if (op->outputs && w->node->n_output > (size_t)op->outputs)
     onnx_problem(w, "it has %zu outputs, of which %d are supported", w->node->n_output,
                  op->outputs);
-  onnx_line(w, "%s = %s%s", onnx_targets(w, count, type_given(w, op), known),
-            line.size ? line.data : "0", !op->outputs && count == 1 ? "[0]" : "");
+  int32_t given = type_given(w, op);
+  const char *text = line.size ? line.data : "0";
+  onnx_line(w, "%s = %s%s", onnx_targets(w, count, given, known),
+            known ? onnx_known_text(w, text, given) : text,
+            !op->outputs && count == 1 ? "[0]" : "");
   leat_text_finish(&args.named);
   leat_text_finish(&line);
 }

@@ -48,7 +48,8 @@ static void write_cast(onnx_writer *w, onnx_value x, int32_t to) {
   const onnx_attribute *rounding = onnx_attribute_of(w, "round_mode");
   leat_text text = {0};
   if (!dtype) onnx_problem(w, "it converts to a data type that is unknown");
-  leat_text_add_string(&text, x.known && dtype && dtype->is_code ? onnx_as_tensor(w, x) : x.text);
+  bool known = x.known && onnx_may_be_known(to);
+  leat_text_add_string(&text, known ? x.text : onnx_as_tensor(w, x));
   if (from && from->is_code) wrap(w, &text, "onnx_decode", from->name);
   if (dtype && dtype->is_code) {
     wrap(w, &text, "onnx_encode", dtype->name);
@@ -63,7 +64,8 @@ static void write_cast(onnx_writer *w, onnx_value x, int32_t to) {
     leat_text_finish(&text);
     text = whole;
   }
-  onnx_line(w, "%s = %s", onnx_targets(w, 1, to, x.known && dtype && !dtype->is_code), text.data);
+  onnx_line(w, "%s = %s", onnx_targets(w, 1, to, known),
+            known ? onnx_known_text(w, text.data, to) : text.data);
   leat_text_finish(&text);
 }
 

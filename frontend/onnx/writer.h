@@ -113,6 +113,10 @@ void onnx_write_node(onnx_writer *w);
 onnx_value onnx_input(onnx_writer *w, size_t i);
 // As a tensor for certain.
 const char *onnx_as_tensor(onnx_writer *w, onnx_value value);
+// Whether what is known of that type is computed with while compiling.
+bool onnx_may_be_known(int32_t data_type);
+// What the text of such a value is to become, so that it is one of that type.
+const char *onnx_known_text(onnx_writer *w, const char *text, int32_t data_type);
 // The node's attribute, also one that the function's caller gives; NULL: there is none.
 const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name);
 // One that the caller of a function gives for the function's attribute; NULL: none.

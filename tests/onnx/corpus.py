@@ -1,4 +1,4 @@
-"""The tests of corpus.tar.xz (and of large.tar.xz, where `remake` left it): their files, and whether what came out is
+"""The tests of corpus.tar.xz and cases.tar.xz (and of large.tar.xz, where `remake` left it): their files, and whether what came out is
 what they want, as near as the backend runner of ONNX asks for it."""
 import io
 import json
@@ -17,7 +17,7 @@ NAN8 = {'FLOAT8E4M3FN': (0x7f, 0xff), 'FLOAT8E4M3FNUZ': (0x80,), 'FLOAT8E5M2': (
 def read():
     """The tests by name, and the contents of their files by name."""
     tests, files = {}, {}
-    for path in (f'{HERE}/corpus.tar.xz', f'{HERE}/large.tar.xz'):
+    for path in (f'{HERE}/corpus.tar.xz', f'{HERE}/cases.tar.xz', f'{HERE}/large.tar.xz'):
         if os.path.exists(path):
             with tarfile.open(path) as archive:
                 found = {member.name: archive.extractfile(member).read() for member in archive}

@@ -1,0 +1,84 @@
+"""Models of a few nodes for what ONNX's own tests leave out, as `remake_cases` asks the oracles about them: constants
+alone, extents that are known only while running, options of loops, what two nodes and a type say of one value."""
+import numpy as np
+from onnx import helper as h
+from oracle import Model, graph, info
+
+CASES = {}
+N, F, I = h.make_node, np.float32, np.int64
+
+
+def case(name, nodes, outputs, *, oracle='both', refused='', **words):
+    """`oracle`: the only one to ask, where the other has no answer or another. `refused`: what Leat says of it."""
+    assert name not in CASES, name
+    CASES[name] = Model(nodes, outputs, **words), oracle, refused
+
+
+# -- Constants are tensors, whatever they stand beside ---------------------------------------------------------------------
+
+PAIRS = {'f32': (F([1, 2]), F([10, 20])), 'f64': (np.float64([1, 2]), np.float64([10, 20])),
+         'f16': (np.float16([1, 2]), np.float16([10, 20])), 'i32': (np.int32([7, -7]), np.int32([2, 2])),
+         'i64': (I([7, -7]), I([2, 2])), 'u8': (np.uint8([200, 7]), np.uint8([100, 2])), 'i8': (np.int8([100, -7]), np.int8([100, 2])),
+         'bool': (np.array([True, False]), np.array([False, False]))}
+for kind, (one, other) in PAIRS.items():
+    both = {'a': one, 'b': other}
+    if kind == 'bool':
+        ops = ['And', 'Or', 'Xor']
+    elif kind in ('u8', 'i8'):
+        ops = ['Add', 'Sub', 'Mul', 'Div']
+    elif kind in ('i32', 'i64'):
+        ops = ['Add', 'Sub', 'Mul', 'Div', 'Max', 'Min', 'Pow', 'Mod']
+    else:
+        ops = ['Add', 'Sub', 'Mul', 'Div', 'Sum', 'Mean', 'Max', 'Min', 'Pow']
+    for op in ops:
+        asked = 'reference' if op in ('Sum', 'Mean') and kind == 'f64' else 'both'
+        case(f'constants_{op}_{kind}', [N(op, ['a', 'b'], ['y'])], ['y'], initializers=both, oracle=asked)
+        case(f'constants_{op}_{kind}_scalars', [N(op, ['a', 'b'], ['y'])], ['y'],
+             initializers={'a': one[0], 'b': other[0]}, oracle=asked)
+    for op in ('Equal', 'Less', 'GreaterOrEqual') if kind not in ('bool', 'u8', 'i8', 'f16') else ():
+        case(f'constants_{op}_{kind}', [N(op, ['a', 'b'], ['y'])], ['y'], initializers=both)
+# What is computed of them wraps as tensors do, and what comes of it is as long.
+for kind in ('u8', 'i8', 'i32'):
+    one, other = PAIRS[kind] if kind != 'i32' else (np.int32([2**30, 7]), np.int32([4, 2]))
+    case(f'constants_wrap_{kind}', [N('Mul', ['a', 'b'], ['s']), N('Div', ['s', 'b'], ['y'])], ['y'],
+         initializers={'a': one, 'b': other})
+case('constants_then_input', [N('Add', ['a', 'b'], ['c']), N('Mul', ['c', 'x'], ['y'])], ['y'], inputs={'x': F([1, 3])},
+     initializers={'a': F([1, 2]), 'b': F([10, 20])})
+case('constants_concat_reduced', [N('Concat', ['a', 'a'], ['c'], axis=0), N('ReduceSum', ['c', 'axes'], ['y'], keepdims=0)], ['y'],
+     initializers={'a': F([3]), 'axes': I([0])})
+case('constants_batch_norm', [N('Add', ['variance', 'epsilon'], ['s']), N('Sqrt', ['s'], ['d']), N('Div', ['x', 'd'], ['y'])],
+     ['y'], inputs={'x': np.ones((3, 2), F)}, initializers={'variance': F([1, 4]), 'epsilon': F([1e-5])})
+case('constants_of_nodes', [N('Constant', [], ['a'], value_floats=[1.0, 2.0]), N('Constant', [], ['b'], value_floats=[3.0, 4.0]),
+                            N('Add', ['a', 'b'], ['y']), N('Constant', [], ['i'], value_ints=[1, 2]), N('Sum', ['a', 'b', 'y'], ['z']),
+                            N('Add', ['i', 'i'], ['j'])], ['y', 'z', 'j'])
+case('constants_where', [N('Where', ['p', 'a', 'b'], ['y'])], ['y'],
+     initializers={'p': np.array([True, False]), 'a': F([1, 2]), 'b': F([3, 4])})
+case('constants_strings', [N('StringConcat', ['a', 'b'], ['y'])], ['y'],
+     initializers={'a': np.array(['a', 'b']), 'b': np.array(['c', 'd'])})
+
+# -- Loops whose states begin as constants ---------------------------------------------------------------------------------
+
+step = graph([N('Add', ['s', 'x'], ['s2']), N('Identity', ['s2'], ['row'])],
+             [info('s', F([0, 0])), info('x', F([0, 0]))], [info('s2', F([0, 0])), info('row', F([0, 0]))])
+two = graph([N('Add', ['s', 'x'], ['s2']), N('Mul', ['t', 's2'], ['t2'])],
+            [info('s', F([0, 0])), info('t', F([0, 0])), info('x', F([0, 0]))], [info('s2', F([0, 0])), info('t2', F([0, 0]))])
+rows = np.arange(6, dtype=F).reshape(3, 2)
+case('scan_constant_state', [N('Scan', ['c', 'xs'], ['s', 'y'], body=step, num_scan_inputs=1)], ['s', 'y'], inputs={'xs': rows},
+     initializers={'c': F([1, 2])})
+case('scan_all_constant', [N('Scan', ['c', 'xs'], ['s', 'y'], body=step, num_scan_inputs=1)], ['s', 'y'],
+     initializers={'c': F([1, 2]), 'xs': rows})
+case('scan_two_states', [N('Scan', ['c', 'd', 'xs'], ['s', 't'], body=two, num_scan_inputs=1)], ['s', 't'], inputs={'xs': rows},
+     initializers={'c': F([1, 2]), 'd': F([1, 1])})
+
+
+def turns(nodes, states, rows=(), **more):
+    """The body of a Loop: of each state `s` it makes `s2`, of the condition `p` it makes `p2`."""
+    return graph(nodes, [info('i', I(0)), info('p', np.bool_(0)), *[info(n, v, more.get(n)) for n, v in states.items()]],
+                 [info('p2', np.bool_(0)), *[info(f'{n}2', v, more.get(n)) for n, v in states.items()], *rows])
+
+
+plus = turns([N('Identity', ['p'], ['p2']), N('Constant', [], ['one'], value_floats=[1.0, 2.0]), N('Add', ['s', 'one'], ['s2'])], {'s': F([0, 0])})
+# The reference evaluator takes a condition that is left out for a false one.
+case('loop_constant_state', [N('Loop', ['n', '', 'c'], ['y'], body=plus)], ['y'], inputs={'n': I(3)}, initializers={'c': F([1, 2])},
+     oracle='runtime')
+case('loop_all_constant', [N('Loop', ['n', '', 'c'], ['y'], body=plus)], ['y'], initializers={'c': F([1, 2]), 'n': I(2)}, oracle='runtime')
