@@ -1,4 +1,5 @@
 """Arrays in and out: dtypes, layouts, and who owns the memory."""
+import ctypes
 import gc
 import importlib
 import os
@@ -30,6 +31,44 @@ class Shared:
 
     def __dlpack_device__(self):
         return self.device
+
+
+class Row(ctypes.Structure):
+    """DLManagedTensor of one axis, as dmlc/dlpack has it."""
+    _fields_ = [('data', ctypes.c_void_p), ('device', ctypes.c_int * 2), ('rank', ctypes.c_int32),
+                ('code', ctypes.c_uint8), ('bits', ctypes.c_uint8), ('lanes', ctypes.c_uint16),
+                ('shape', ctypes.POINTER(ctypes.c_int64)), ('strides', ctypes.POINTER(ctypes.c_int64)),
+                ('offset', ctypes.c_uint64), ('context', ctypes.c_void_p), ('end', ctypes.c_void_p)]
+
+
+class Behind:
+    """The elements of an array of floats from one on, as packages hand them that say so by an offset."""
+
+    def __init__(self, array, first, stride=None):
+        self.array = array
+        self.shape = ctypes.c_int64(len(array) - first)
+        self.stride = ctypes.c_int64(stride) if stride else None
+        self.row = Row(array.ctypes.data, (1, 0), 1, 2, 8 * array.itemsize, 1, ctypes.pointer(self.shape),
+                       ctypes.pointer(self.stride) if stride else None, first * array.itemsize)
+
+    def __dlpack__(self, **_):
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return make(ctypes.addressof(self.row), b'dltensor', None)
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+@case
+def dlpack_offsets():
+    """NumPy's is always 0: others' are not."""
+    m = model('entry f(x: f32[N]) -> (y: f32[N]) { y = x * 2 }\nentry d(x: f64[N]) -> (y: f64[N]) { y = x * 2 }')
+    for entry, dtype in ('f', 'f4'), ('d', 'f8'):
+        x = np.arange(9, dtype=dtype)
+        for first in range(10):
+            for stride in None, 1:
+                np.testing.assert_array_equal(m[entry](Behind(x, first, stride)), 2 * x[first:])
 
 
 @case

@@ -1,6 +1,8 @@
 """Graphs that Python builds: their text, what they compute, and where their mistakes are."""
 import inspect
+import math
 import os
+import re
 import shutil
 import subprocess
 
@@ -278,6 +280,51 @@ def order_and_place():
     raises(TypeError, 'is no value of this graph', g.after(1).__enter__)
     raises(TypeError, 'is no value of this graph', graph().colocate(w).__enter__)
     raises(ValueError, 'stands in a function or an entry', g.after(w).__enter__)
+
+
+@case
+def the_inner_of_two_places_counts():
+    g = graph(devices=3)
+    v, w = (g.var(name, 'f32[]', 1, on=f'/device:cpu:{i}') for i, name in ((1, 'v'), (2, 'w')))
+
+    @g.entry
+    def f(x: 'f32[]') -> 'y':
+        with g.colocate(v):
+            a = op.exp(x)
+            with g.colocate(w):
+                b = op.relu(a)
+                with g.colocate(v):
+                    c = op.tanh(b)
+                d = op.sin(c)
+            return op.cos(d)
+    places = {'exp': 'v', 'relu': 'w', 'tanh': 'v', 'sin': 'w', 'y': 'v'}
+    for name, place in places.items():
+        assert re.search(rf'  {name} = .* colocate {place}\n', g.text), g.text
+    np.testing.assert_allclose(f(1), np.cos(np.sin(np.tanh(np.e))), rtol=1e-6)
+    assert f.outputs[0].name == 'y'
+
+
+@case
+def numbers_without_an_end():
+    """Infinities and NaN, as numbers of Python and NumPy, alone, in lists, in defaults and as constants."""
+    inf = math.inf
+    g = graph()
+
+    @g.fn
+    def most(x: 'f32[N]', low: float = -inf):
+        return op.maximum(x, low)
+
+    @g.entry
+    def f(x: 'f32[3]', low: 'f32[]' = -inf) -> 'a, b, c, d, e, h, none_of_all':
+        return (most(x), op.minimum(x, -inf), x + np.float32(-inf), op.where(x > 0, np.float64(-inf), inf),
+                op.tensor([-inf, inf, 1.0]), x + np.array([-inf, 1, inf], 'f4'), low * 0)
+    r = f([-1, 0, 2])
+    expected = [[-1, 0, 2], [-inf] * 3, [-inf] * 3, [inf, inf, -inf], [-inf, inf, 1], [-inf, 1, inf], np.nan]
+    for got, want in zip(r, expected):
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(op.maximum(np.float32([-1, 2]), -inf), [-1, 2])
+    m = model('graph g(low: float = 0)\nentry f() -> (y: f32[]) { y = low }', settings={'low': -inf})
+    assert m.f() == -inf
 
 
 @case
