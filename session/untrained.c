@@ -22,8 +22,26 @@ static bool assigns(const leat_entry *entry, const leat_state *state) {
   return false;
 }
 
-static bool is_weight(const leat_state *state) {
-  return state->trainable && leat_dtype_kind_of(state->type.dtype) == LEAT_KIND_FLOAT;
+// What a variable that was read from a file begins with is no mere initial value.
+static bool begins_with_file(search *s, const leat_state *state) {
+  leat_vec(const leat_node *) pending = {0};
+  leat_map seen;
+  leat_map_init(&seen, s->scratch);
+  if (state->init.node) leat_vec_push(s->scratch, &pending, state->init.node);
+  while (pending.count) {
+    const leat_node *node = pending.items[--pending.count];
+    if (node->op == LEAT_OP_load) return true;
+    if (leat_map_get(&seen, node)) continue;
+    leat_map_set(&seen, node, (void *)node);
+    for (uint32_t i = 0; i < node->input_count; i++)
+      leat_vec_push(s->scratch, &pending, node->inputs[i].node);
+  }
+  return false;
+}
+
+static bool is_weight(search *s, const leat_state *state) {
+  return state->trainable && leat_dtype_kind_of(state->type.dtype) == LEAT_KIND_FLOAT &&
+         !begins_with_file(s, state);
 }
 
 // The first variable found that still has its initial value, or NULL.
@@ -33,8 +51,8 @@ static const leat_state *find_untrained(search *s, const leat_entry *entry) {
   while (s->pending.count) {
     const leat_node *node = s->pending.items[--s->pending.count];
     const leat_state *state = leat_node_state(node);
-    if (state && is_weight(state) && !assigns(entry, state) &&
-        !leat_map_get(&s->session->known, state->name))
+    if (state && !assigns(entry, state) && !leat_map_get(&s->session->known, state->name) &&
+        is_weight(s, state))
       return state;
     for (uint32_t i = 0; i < node->input_count; i++) want(s, node->inputs[i].node);
   }

@@ -125,7 +125,9 @@ static leat_status take_entry(reader *r, const leat_text *key, span value) {
   leat_arena *arena = r->arena;
   LEAT_TRY(unpack(r, &tensorflow__bundle_entry_proto__descriptor, value, &message));
   const Tensorflow__BundleEntryProto *entry = (const void *)message;
-  tf_bundle_entry made = {.name = leat_arena_strndup(arena, key->data, key->size),
+  const char *name = leat_arena_strndup(arena, key->data, key->size);
+  tf_bundle_entry made = {.key = name,
+                          .name = name,
                           .offset = entry->offset,
                           .size = entry->size,
                           .crc = entry->crc32c};
@@ -247,7 +249,9 @@ leat_status tf_open_bundle(leat_arena *arena, tf_saved *saved, const char *prefi
   return status;
 }
 
-const tf_bundle_entry *tf_find_variable(const tf_saved *saved, const char *name) {
+const tf_bundle_entry *tf_find_saved(const tf_saved *saved, const char *key, const char *name) {
+  for (uint32_t i = 0; key && i < saved->bundle.count; i++)
+    if (strcmp(saved->bundle.items[i].key, key) == 0) return &saved->bundle.items[i];
   return find(saved, name);
 }
 

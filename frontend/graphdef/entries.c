@@ -112,7 +112,9 @@ static void put_back(tf_writer *w, const bool *flags, size_t head) {
     tf_variable *v = w->all.items[i];
     v->declared = flags[i];
     v->refused = v->refused && flags[i];
-    if (!flags[i]) v->type = (leat_tensor){0};
+    if (flags[i]) continue;
+    v->type = (leat_tensor){0};
+    v->begins = NULL;
   }
   w->head.size = head;
 }
@@ -246,7 +248,7 @@ static leaf look_at(tf_writer *w, uint32_t node) {
     if (!found.needed[i]) continue;
     const char *op = block->nodes[i].def->op;
     bool saves = !strncmp(op, "Save", 4) || !strncmp(op, "Restore", 7);
-    bool initial = tf_initialises(w, &block->nodes[i]);
+    bool initial = tf_initialises(w, &block->nodes[i]) || tf_only_fills(&block->nodes[i]);
     found.saves = found.saves || saves;
     bool effect = i == node ? block->nodes[i].effect : tf_changes(&block->nodes[i]);
     found.effect = found.effect || effect;

@@ -5,6 +5,7 @@
 //   bundle.c    the variables of a saved model, in a checkpoint beside it
 //   tensor.c    the data of a TensorProto; small ones as the language writes them
 //   block.c     the nodes of a graph or a function: who takes what of whom, in which order
+//   restored.c  what a graph does once: variables that it restores, tables that it fills
 //   entries.c   what of a graph is run: signatures, leaves, targets
 //   text.c      a graph as a text: variables, entries, names
 //   node.c      a node as a line, by its row in ops.def
@@ -26,7 +27,8 @@ typedef Tensorflow__FunctionDef tf_function;
 
 // A variable of the checkpoint.
 typedef struct tf_bundle_entry {
-  const char *name;
+  const char *key;  // in the checkpoint
+  const char *name; // of the variable, as far as the checkpoint says it
   leat_tensor type; // without data
   const char *path; // of the file
   int64_t offset, size;
@@ -52,7 +54,8 @@ LEAT_MUST_USE leat_status tf_read_text(leat_arena *arena, const char *path, cons
 // Lists the variables of the checkpoint `prefix`.index; none where there is no such file.
 LEAT_MUST_USE leat_status tf_open_bundle(leat_arena *arena, tf_saved *saved, const char *prefix,
                                          leat_error *error);
-const tf_bundle_entry *tf_find_variable(const tf_saved *saved, const char *name);
+// The one of that key, or else of that name; NULL: there is none.
+const tf_bundle_entry *tf_find_saved(const tf_saved *saved, const char *key, const char *name);
 LEAT_MUST_USE leat_status tf_read_variable(leat_arena *arena, const tf_bundle_entry *entry,
                                            leat_tensor *out, leat_error *error);
 

@@ -1,4 +1,5 @@
 // A node as a line of the text, by its row in ops.def.
+#include "base/str.h"
 #include "frontend/graphdef/writer.h"
 #include "frontend/importer/row.h"
 
@@ -302,6 +303,14 @@ static int32_t type_given(const tf_node *node, const tf_op *op) {
   return type ? type : TENSORFLOW__DATA_TYPE__DT_INT32;
 }
 
+// A node that is random draws the same for each variable whose initial value takes it.
+static void add_key(tf_writer *w, const tf_op *op, leat_text *out) {
+  const char *name = w->node->def->name;
+  uint64_t key = (uint64_t)leat_str_hash((leat_str){name, strlen(name)});
+  if (w->initialising && strncmp(op->attributes, "seed ", 5) == 0)
+    leat_text_add(out, ", key=%llu", (unsigned long long)key >> 1);
+}
+
 static void write_row(tf_writer *w, const tf_op *op) {
   enum { MOST_OUTPUTS = 10000 };
   bool known = is_known(w, op), list = strchr(op->outputs, '*');
@@ -316,6 +325,7 @@ static void write_row(tf_writer *w, const tf_op *op) {
   add_inputs(w, op, &args, known);
   for (size_t i = 0; i < w->node->def->n_attr; i++)
     add_attribute(w, op, w->node->def->attr[i], &args.named);
+  add_key(w, op, &args.named);
   if (list) leat_text_add(&args.named, ", outputs=%u", count);
   if (!leat_row_write(pattern, &args, &line)) tf_refuse(w, "it has too few inputs");
   const char *made = tf_take(w, &line);

@@ -49,7 +49,10 @@ static void write_identity_n(tf_writer *w) {
 
 static void write_variable(tf_writer *w) {
   const tf_variable *variable = tf_variable_of(w, w->node);
-  if (variable)
+  if (variable && w->initialising)
+    tf_line(w, "%s = %s", tf_targets(w, 1, tf_type(w->node, "dtype"), false),
+            tf_initial(w, variable));
+  else if (variable)
     tf_bind(w, 0,
             (tf_value){
                 .text = variable->path, .data_type = tf_type(w->node, "dtype"), .variable = true});
@@ -267,6 +270,10 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"variable", write_variable},
                   {"placeholder", write_placeholder},
                   {"is_initialized", write_is_initialized},
+                  {"table", tf_write_table},
+                  {"lookup", tf_write_lookup},
+                  {"table_size", tf_write_table_size},
+                  {"table_export", tf_write_table_export},
                   {"array", write_array},
                   {"array_gradient", write_array_gradient},
                   {"switch", write_switch},

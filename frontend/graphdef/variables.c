@@ -101,13 +101,20 @@ static bool is_variable(const tf_node *node) {
   return false;
 }
 
-static const char *name_of(tf_writer *w, const tf_node *node) {
-  const char *shared = tf_string(w, node, "shared_name");
-  return *shared ? shared : node->def->name;
+// Version 2's own name for variables that have none.
+static const char anonymous[] = "cd2c89b7-88b7-44c8-ad83-06c2a9158347";
+
+static const char *name_of(const tf_writer *w, const tf_node *node) {
+  const char *shared = tf_string((tf_writer *)w, node, "shared_name");
+  return *shared && strcmp(shared, anonymous) != 0 ? shared : node->def->name;
 }
 
 static tf_variable *find(const tf_writer *w, const char *name) {
   return leat_bytes_map_get(&w->variables, name, strlen(name));
+}
+
+tf_variable *tf_same_variable(const tf_writer *w, const tf_node *node) {
+  return is_variable(node) ? find(w, name_of(w, node)) : NULL;
 }
 
 static bool is_assign(const tf_node *node) {
@@ -131,7 +138,7 @@ static bool is_initial(tf_writer *w, uint32_t node) {
 // The one that is called after the variable, else the first that depends on nothing.
 static void note_assign(tf_writer *w, const tf_node *assign) {
   const tf_node *node = &w->graph->nodes[assign->inputs[0].node];
-  tf_variable *v = is_variable(node) ? find(w, name_of(w, node)) : NULL;
+  tf_variable *v = tf_same_variable(w, node);
   if (!v) return;
   const char *expected = leat_arena_printf(w->arena, "%s/Assign", node->def->name);
   bool called = strcmp(expected, assign->def->name) == 0;
@@ -180,22 +187,40 @@ void tf_find_variables(tf_writer *w) {
     if (is_assign(&block->nodes[i]) && block->nodes[i].input_count == 2)
       note_assign(w, &block->nodes[i]);
   read_trainables(w);
+  tf_find_restored(w);
 }
 
 bool tf_initialises(const tf_writer *w, const tf_node *node) {
   if (!is_assign(node) || !node->input_count) return false;
-  const tf_node *of = &w->graph->nodes[node->inputs[0].node];
-  const char *name = is_variable(of) ? name_of((tf_writer *)w, of) : "";
-  const tf_variable *v = find(w, name);
+  const tf_variable *v = tf_same_variable(w, &w->graph->nodes[node->inputs[0].node]);
   return v && v->initial == node;
 }
 
 // -- Declaring them -------------------------------------------------------------------------------
 
+// The variable that the value is, as it stands; NULL: it is none.
+static tf_variable *variable_read(const tf_writer *w, const tf_edge *value) {
+  const tf_node *node = &w->graph->nodes[value->node];
+  while ((tf_is(node, "Identity") || tf_is(node, "ReadVariableOp")) && node->input_count)
+    node = &w->graph->nodes[node->inputs[0].node];
+  return tf_same_variable(w, node);
+}
+
+// What the checkpoint has of the variable, or of one that is nothing but its copy.
+static const tf_bundle_entry *find_saved(const tf_writer *w, const tf_variable *v) {
+  const tf_bundle_entry *saved = tf_find_saved(w->saved, v->key, v->name);
+  for (uint32_t i = 0; !saved && !v->initial && i < w->all.count; i++) {
+    const tf_variable *copy = w->all.items[i];
+    bool is_copy = copy->initial && variable_read(w, &copy->initial->inputs[1]) == v;
+    if (is_copy) saved = tf_find_saved(w->saved, copy->key, copy->name);
+  }
+  return saved;
+}
+
 // As the node says, or else what it begins with.
 static bool read_type(tf_writer *w, tf_variable *v) {
   const tf_attr *shape = tf_attribute(v->node, "shape");
-  const tf_bundle_entry *saved = tf_find_variable(w->saved, v->name);
+  const tf_bundle_entry *saved = find_saved(w, v);
   bool known = shape && shape->value_case == TENSORFLOW__ATTR_VALUE__VALUE_SHAPE &&
                !shape->shape->unknown_rank && shape->shape->n_dim <= LEAT_MAX_RANK;
   if (!tf_dtype(tf_type(v->node, "dtype"), &v->type.dtype)) {
@@ -220,27 +245,11 @@ static bool read_type(tf_writer *w, tf_variable *v) {
   return known;
 }
 
-// What is random would be so once more for each variable that begins with it.
-static bool takes_random_of_another(const tf_writer *w, const bool *needed) {
-  bool asks = false, random = false;
-  for (uint32_t i = 0; i < w->graph->count; i++) {
-    const char *op = w->graph->nodes[i].def->op;
-    asks = asks || (needed[i] && strstr(op, "Initialized"));
-    random = random || (needed[i] && (strstr(op, "Random") || strstr(op, "TruncatedNormal")));
-  }
-  return asks && random;
-}
-
-static const char *initial_value(tf_writer *w, const tf_variable *v, const tf_edge *value,
-                                 const bool *needed) {
+static const char *initial_value(tf_writer *w, const tf_variable *v, const tf_edge *value) {
   const tf_values *values = &w->scope->values[value->node];
   bool there = value->port < values->count && values->items[value->port].text;
-  if (there && !takes_random_of_another(w, needed))
-    return tf_as_tensor(w, values->items[value->port]);
-  tf_refuse(w,
-            "variable `%s` begins with what another holds, which is not supported: begin both "
-            "with the same constant, or restore them",
-            v->name);
+  if (there) return tf_as_tensor(w, values->items[value->port]);
+  tf_refuse(w, "what variable `%s` begins with is not known: begin it with a constant", v->name);
   return "0";
 }
 
@@ -256,7 +265,7 @@ static const char *write_initial(tf_writer *w, const tf_variable *v) {
   w->scope = &scope;
   w->initialising = true;
   tf_write_nodes(w, needed);
-  tf_line(w, "return %s", initial_value(w, v, value, needed));
+  tf_line(w, "return %s", initial_value(w, v, value));
   w->initialising = initialising;
   w->scope = outer;
   leat_text lines = tf_step_back(w, aside);
@@ -280,7 +289,7 @@ static const char *repeated_number(tf_writer *w, const tf_tensor *tensor, const 
 }
 
 static const char *initial_text(tf_writer *w, const tf_variable *v) {
-  const tf_bundle_entry *saved = tf_find_variable(w->saved, v->name);
+  const tf_bundle_entry *saved = find_saved(w, v);
   if (saved) return load(w, (leat_weight){v->name, saved->type, read_saved, saved});
   if (!v->initial && w->saved->bundle.count)
     tf_refuse(w,
@@ -302,19 +311,28 @@ static void declare(tf_writer *w, tf_variable *v) {
     v->refused = true;
     return;
   }
-  const char *initial = initial_text(w, v);
+  v->begins = initial_text(w, v);
   bool number = leat_dtype_kind_of(v->type.dtype) == LEAT_KIND_FLOAT;
   leat_text_add(&w->head, "\nvar %s: %s = %s%s\n", tf_written(w, tf_global(w, v->name)),
-                tf_type_text(w, &v->type), initial,
+                tf_type_text(w, &v->type), v->begins,
                 v->untrained || !number ? " trainable=false" : "");
+}
+
+const char *tf_initial(tf_writer *w, const tf_variable *v) {
+  const char *type = tf_type_text(w, &v->type);
+  if (strcmp(v->begins, "zeros()") == 0) return leat_arena_printf(w->arena, "zeros(%s)", type);
+  return leat_arena_printf(w->arena, "tf_initial(%s, %s)", type, v->begins);
 }
 
 tf_variable *tf_variable_of(tf_writer *w, const tf_node *node) {
   tf_variable *v = find(w, name_of(w, node));
-  if (w->initialising) return NULL;
   if (!v->declared) {
     v->declared = true;
     declare(w, v);
+  }
+  if (!v->begins && !v->refused) {
+    tf_refuse(w, "variable `%s` begins with what depends on itself", v->name);
+    v->refused = true;
   }
   if (v->refused) tf_bind(w, 0, (tf_value){.text = "0"});
   return v->refused ? NULL : v;

@@ -15,8 +15,9 @@ typedef struct tf_value {
   const char *untyped;  // of a list whose elements have no type yet: how many they are; or NULL
   const char *left;     // of a list from which was popped: how many elements are left; or NULL
   int32_t data_type;    // as TensorFlow numbers them; 0: nobody has said
-  bool each;            // a list of what is known, of which each element is this
-  bool known;           // it may be a number or a list while compiling, else it is a tensor
+  const struct tf_table *table; // the handle is of that one
+  bool each;                    // a list of what is known, of which each element is this
+  bool known;                   // it may be a number or a list while compiling, else it is a tensor
   bool variable;
   bool is_false; // for certain, while a variable's initial value is written
 } tf_value;
@@ -53,9 +54,17 @@ typedef struct tf_variable {
   const char *name, *path; // as a name, and with its `$`
   leat_tensor type;
   bool declared, refused;
+  const char *begins;     // what it begins with, once it is declared
   bool untrained;         // the meta graph says so
+  const char *key;        // of the checkpoint, as the graph restores it; NULL: it does not
   const tf_node *initial; // the Assign that initialises it; NULL: none
 } tf_variable;
+
+// A table that is filled once, with constants.
+typedef struct tf_table {
+  const tf_node *node;
+  const tf_tensor *keys, *values; // NULL: nothing says what they are
+} tf_table;
 
 typedef struct tf_writer {
   leat_model_file *model;
@@ -69,6 +78,7 @@ typedef struct tf_writer {
   leat_bytes_map results;   // of these, nodes that it gives under their own names
   leat_bytes_map variables; // by name → tf_variable *
   leat_vec(tf_variable *) all;
+  leat_vec(tf_table) tables;
   leat_bytes_map keys;            // names of tensors that are loaded
   leat_text head;                 // variables, and functions that they begin with
   leat_text lines;                // of what is being written
@@ -108,11 +118,26 @@ leat_text tf_step_back(tf_writer *w, tf_aside aside); // what was written meanwh
 void tf_find_variables(tf_writer *w);
 // The variable that the node is, declared; NULL: it cannot be, which is said.
 tf_variable *tf_variable_of(tf_writer *w, const tf_node *node);
+// What it begins with, as a tensor.
+const char *tf_initial(tf_writer *w, const tf_variable *variable);
 // Whether the node is an Assign by which a variable begins.
 bool tf_initialises(const tf_writer *w, const tf_node *node);
 const char *tf_type_text(tf_writer *w, const leat_tensor *type);
 // The constant under that name: a literal or what is loaded, an expression.
 tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name);
+
+// The variable that the node is, or another node of the same name; NULL: it is none.
+tf_variable *tf_same_variable(const tf_writer *w, const tf_node *node);
+
+// -- restored.c -----------------------------------------------------------------------------------
+
+// What variables are restored from, and what tables are filled with.
+void tf_find_restored(tf_writer *w);
+bool tf_only_fills(const tf_node *node); // a table
+void tf_write_table(tf_writer *w);
+void tf_write_lookup(tf_writer *w);
+void tf_write_table_size(tf_writer *w);
+void tf_write_table_export(tf_writer *w);
 
 // -- entries.c ------------------------------------------------------------------------------------
 
