@@ -226,8 +226,7 @@ leat_status leat_pass_infer(leat_pass_context *context) {
   leat_graph *graph = context->graph;
   inferrer in = {.context = context, .graph = graph};
   in.put = leat_substitution_begin(graph->dims, context->scratch);
-  uint32_t atoms = leat_dims_atom_count(graph->dims); // those that the session knows of
-  for (uint32_t i = 0; i < atoms; i++)
+  for (uint32_t i = 0; i < context->dim_count; i++)
     if (context->dim_known[i])
       leat_substitution_set(&in.put, leat_dims_atom(graph->dims, i),
                             leat_dim_const(context->dim_values[i]));

@@ -198,7 +198,9 @@ static void leave(inside *in, leat_node *node, uint32_t port, bool given) {
   leat_type *outputs = leat_new_array(outer->arena, leat_type, count);
   leat_node_list binders = {0};
   for (int b = 0; b < LEAT_REGION_BODIES; b++) put_in_order(body_of(node, b));
-  for (uint32_t i = 0; i < count; i++) outputs[i] = *leat_value_type(body->yield->inputs[i]);
+  for (uint32_t i = 0; i < count; i++) // what was given before may grow: then it has a dim here
+    outputs[i] =
+        i < node->output_count ? node->outputs[i] : *leat_value_type(body->yield->inputs[i]);
   node->outputs = outputs;
   leat_node_set_op(node, node->op);
   leat_node_find_binders(outer, node, outer->arena, &binders);

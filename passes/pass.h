@@ -52,9 +52,11 @@ typedef struct leat_pass_context {
   // The step: what prune needs.
   const struct leat_step_request *step;
 
-  // infer: values of named dims by atom id when specialising; NULL otherwise.
+  // infer: values of named dims by atom id when specialising; NULL otherwise. So many: those of the
+  // session, to which passes add others.
   const int64_t *dim_values;
   const bool *dim_known;
+  uint32_t dim_count;
 
   // prune, check, …: what the files of places are named from, with its slash; NULL: as users did
   const char *folder;

@@ -233,8 +233,10 @@ static void copy_feeds(pruner *p) {
         {.i = count_params(p) + i},
         {.type = leat_arena_memdup(to->arena, leat_value_type(fed), sizeof(leat_type))}};
     const char *name = fed.node->name; // free: a node whose only output is fed is not copied
-    if (fed.node->output_count > 1)
-      name = leat_graph_unique_name(p->context->graph, leat_intern_path(to->strings, name, "feed"));
+    if (fed.node->output_count > 1) {  // by its port, for others of the node may be fed too
+      const char *path = leat_intern_printf(to->strings, "%s/feed_%u", name, fed.port);
+      name = leat_graph_unique_name(p->context->graph, path);
+    }
     leat_node *feed = leat_graph_append(to, LEAT_OP_feed, name, NULL, 0, attrs);
     feed->outputs = attrs[2].type;
     feed->entry = leat_clone_entry(&p->cloner, fed.node->entry);

@@ -49,6 +49,7 @@ static leat_status set_dims(leat_artifact *a, leat_driver *driver) {
   if (a->options->dim_count) {
     driver->context.dim_values = values;
     driver->context.dim_known = known;
+    driver->context.dim_count = count;
   }
   return LEAT_OK;
 }

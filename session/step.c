@@ -130,6 +130,7 @@ static void specialise(const leat_step *step, const variant *v, leat_driver *dri
   }
   driver->context.dim_values = values;
   driver->context.dim_known = known;
+  driver->context.dim_count = count;
 }
 
 static bool uses_cache(const leat_session *session) {

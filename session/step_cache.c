@@ -34,7 +34,7 @@ static void add_devices(const leat_session *session, leat_text *out) {
 
 static void add_dims(const leat_driver *driver, leat_text *out) {
   const leat_pass_context *context = &driver->context;
-  uint32_t count = context->dim_values ? leat_dims_atom_count(context->graph->dims) : 0;
+  uint32_t count = context->dim_values ? context->dim_count : 0;
   for (uint32_t i = 0; i < count; i++)
     if (context->dim_known[i])
       leat_text_add(out, "dim %s %" PRId64 "\n", leat_dims_atom(context->graph->dims, i)->name,

@@ -47,7 +47,8 @@ class Case:
 
     def given(self, feeds):
         """As arrays; what is no parameter is fed in the place of a node."""
-        usual = {name: '?' if isinstance(value, bool) else 'f4' for name, value in feeds.items()}
+        usual = {name: value.dtype if isinstance(value, numpy.ndarray) else '?' if isinstance(value, bool) else 'f4'
+                 for name, value in feeds.items()}
         dtypes = {name: DTYPES.get(self.takes.get(name.split('/')[-1]), usual[name]) for name in feeds}
         return {name: numpy.array(value, dtypes[name]) for name, value in feeds.items()}
 

@@ -342,3 +342,104 @@ def a_value_of_a_loop_that_assigns(**feeds):
 @case(ASIDE, {'x': 1, 'aside/p': True}, fetch={'aside/u': 'f32', 'v': 'f32', 'w': 'f32'})
 def what_a_text_assigns_is_no_part_of_the_region(**feeds):
     return 2, 4, 0, 7
+
+
+TWO = numpy.array([3, 1], 'i4')
+
+
+@case('''
+entry main(x: f32[4]) -> (z: f32[], both: f32[2]) {
+  v, i = top_k(x, 2)
+  z = sum(v) * 10 + cast(sum(i), f32)
+  both = v
+}''', {'x': [4, 1, 3, 2]}, {'x': [4, 1, 3, 2], 'v': [7, 8]}, {'x': [4, 1, 3, 2], 'main/i': TWO},
+      {'x': [4, 1, 3, 2], 'v': [7, 8], 'main/i': TWO}, {'x': [4, 1, 3, 2], 'main/i': TWO, 'v': [7, 8]})
+def results_of_one_node_are_fed(x, v=None, **fed):
+    v, i = numpy.sort(x)[:-3:-1] if v is None else v, fed.get('main/i', numpy.array([0, 2]))
+    return v.sum() * 10 + i.sum(), v
+
+
+@case('''
+entry main(x: f32[], n: i64[]) -> (z: f32[]) {
+  t, y, w = while (t: i64[] = 0, y = x, w = x) t < n { next t + 1, y * 2, w + y }
+  a, b = if n > 1 { yield y, w } else { yield w, y }
+  z = y + w * 10 + cast(t, f32) * 100 + a * 1000 + b * 10000
+}''', {'x': 1, 'n': 3}, {'x': 1, 'n': 3, 'main/y': 9}, {'x': 1, 'n': 1, 'w': 5, 'main/t': numpy.array(7)},
+      {'x': 1, 'n': 3, 'w': 5, 'main/y': 6, 'main/t': numpy.array(7)}, {'x': 1, 'n': 3, 'a': 2, 'main/b': 3},
+      {'x': 1, 'n': 3, 'b': 2, 'main/w': 3})
+def results_of_regions_are_fed(x, n, **fed):
+    fed = {name.split('/')[-1]: value for name, value in fed.items()}
+    y = w = x
+    for _ in range(int(n)):
+        y, w = y * 2, w + y
+    y, w, t = fed.get('y', y), fed.get('w', w), fed.get('t', n)
+    a, b = (y, w) if n > 1 else (w, y)
+    return y + w * 10 + t * 100 + fed.get('a', a) * 1000 + fed.get('b', b) * 10000
+
+
+GROWING = '''
+entry main(r: f32[N], n: i64[], p: bool[]) -> (h: f32[?]) {
+  o, h = while (o: i64[] = 0, g: f32[?] = r) o < n {
+    a = o + 5
+    e: f32[?] = if p {
+      d = a * 2
+      yield g[g > 0]
+    } else { yield concat([g, r], axis=0) }
+    _, f = while (k: i64[] = 0, f: f32[?] = r) k < 2 {
+      c = k + a
+      next k + 1, concat([f, r], axis=0)
+    }
+    s = sum(e) + sum(f)
+    next o + 1, concat([g, r], axis=0)
+  }
+}'''
+
+
+def grown(r, n, p):
+    g, rows = r, []
+    for o in range(int(n)):
+        e = g[g > 0] if p else numpy.concatenate([g, r])
+        rows.append((o + 5, (o + 5) * 2, [o + 5, o + 6], e.sum() + r.sum() * 3))
+        g = numpy.concatenate([g, r])
+    return g, *map(numpy.array, zip(*rows))
+
+
+@case(GROWING, {'r': [1, -2, 3], 'n': 2, 'p': True}, {'r': [5], 'n': 4, 'p': True},
+      fetch={'o/a:all': 'i64', 'o/e/d:all': 'i64', 'o/f/c:all': 'i64', 'o/s:all': 'f32'})
+def values_in_what_grows(r, n, p):
+    return grown(r, n, p)
+
+
+@case(GROWING, {'r': [1, -2, 3], 'n': 2, 'p': True}, {'r': [5], 'n': 4, 'p': False}, fetch={'o/a': 'i64', 'o/s': 'f32', 'o/f/c': 'i64'})
+def the_last_values_in_what_grows(r, n, p):
+    h, a, _, c, s = grown(r, n, p)
+    return h, a[-1], s[-1], c[-1][-1]
+
+
+@case('''
+fn inner(i: i64[], c: f32[3], k: f32[], x: f32[N, 3], m: bool[N]) {
+  y, z = if i % 2 < 1 { yield c * k, sum(x[m]) } else { yield c + k, sum(tanh(x[m])) }
+  return sin(y + z)
+}
+entry main(x: f32[N, 3], m: bool[N], v: f32[3], s: f32[], n: i64[]) -> (d: f32[]) {
+  _, h = while (t: i64[] = 0, c = v) t < n {
+    a = fori(n, inner, c, s, x, m)
+    p, q = if s > 0 { yield c * s, tanh(x) } else { yield c, x }
+    next t + 1, sin(p + a)
+  }
+  d = grad(sum(h), s)
+}''', {'x': [[1, 2, 3], [4, 5, 6]], 'm': [True, False], 'v': [1, 2, 3], 's': 0.5, 'n': 2},
+      fetch={'h/a:all': 'f32', 'h/p:all': 'f32', 'h/q:all': 'f32', 'h/c:all': 'f32'}, tolerance=1e4)
+def several_of_all_iterations_beside_a_gradient(x, m, v, s, n):
+    def run(s):
+        c, rows = v.astype('f8'), []
+        for _ in range(int(n)):
+            a = c
+            for i in range(int(n)):
+                y, z = (a * s, x[m].astype('f8').sum()) if i % 2 < 1 else (a + s, numpy.tanh(x[m].astype('f8')).sum())
+                a = numpy.sin(y + z)
+            rows.append((a, c * s, numpy.tanh(x.astype('f8')), c))
+            c = numpy.sin(c * s + a)
+        return c.sum(), rows
+    s = s.astype('f8')
+    return (run(s + 1e-5)[0] - run(s - 1e-5)[0]) / 2e-5, *map(numpy.array, zip(*run(s)[1]))

@@ -39,6 +39,7 @@ TEST(infer_puts_dims_in) {
   bool known[] = {true, false};
   f.context.dim_values = values;
   f.context.dim_known = known;
+  f.context.dim_count = 2;
   CHECK_EQ_INT(run(&f, "infer"), LEAT_OK);
   CHECK(leat_dim_is(leat_value_type(z)->dims[0], 7));
   CHECK(leat_dim_equal(leat_value_type(z)->dims[1], c));
