@@ -16,10 +16,10 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
   e->options = *options;
   e->setting_known = leat_new_array(arena, bool, (size_t)options->setting_count + 1);
   e->graph = leat_graph_create(arena, strings, "main");
-  leat_map *maps[] = {&e->functions,  &e->library,     &e->gradients, &e->library_gradients,
-                      &e->claims,     &e->instances,   &e->states,    &e->aliases,
-                      &e->records,    &e->zeros,       &e->modules,   &e->orders,
-                      &e->documented, &e->slot_makers, &e->body_reads};
+  leat_map *maps[] = {&e->functions, &e->library,    &e->gradients,   &e->library_gradients,
+                      &e->claims,    &e->instances,  &e->states,      &e->aliases,
+                      &e->records,   &e->dense,      &e->zeros,       &e->modules,
+                      &e->orders,    &e->documented, &e->slot_makers, &e->body_reads};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_map_init(maps[i], arena);
   e->globals = ev_scope_new(e, NULL);
   return e;

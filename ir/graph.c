@@ -536,6 +536,8 @@ static void forget_node(leat_graph *graph, const leat_node *node) {
 }
 
 void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uint32_t entries) {
+  bool any =
+      nodes < graph->nodes.count || states < graph->states.count || entries < graph->entries.count;
   for (uint32_t i = nodes; i < graph->nodes.count; i++) forget_node(graph, graph->nodes.items[i]);
   for (uint32_t i = states; i < graph->states.count; i++)
     leat_map_set(&graph->names->by_name, graph->states.items[i]->name, NULL);
@@ -544,10 +546,24 @@ void leat_graph_truncate(leat_graph *graph, uint32_t nodes, uint32_t states, uin
   graph->nodes.count = nodes;
   graph->states.count = states;
   graph->entries.count = entries;
-  leat_map_init(&graph->names->next_suffix, graph->arena); // it only saves looking
+  if (any) leat_map_init(&graph->names->next_suffix, graph->arena); // it only saves looking
 }
 
 // -- Attributes -----------------------------------------------------------------------------------
+
+// Whether they do the same, whatever their nodes are called.
+static bool bodies_equal(const leat_graph *a, const leat_graph *b) {
+  bool same = a->nodes.count == b->nodes.count;
+  for (uint32_t i = 0; same && a != b && i < a->nodes.count; i++) {
+    const leat_node *x = a->nodes.items[i], *y = b->nodes.items[i];
+    same = x->op == y->op && x->input_count == y->input_count &&
+           leat_attrs_equal(x->op, x->attrs, y->attrs);
+    for (uint32_t k = 0; same && k < x->input_count; k++)
+      same =
+          x->inputs[k].node->id == y->inputs[k].node->id && x->inputs[k].port == y->inputs[k].port;
+  }
+  return same;
+}
 
 static bool attr_equal(leat_attr_kind kind, const leat_attr *a, const leat_attr *b) {
   switch (kind) {
@@ -572,7 +588,7 @@ static bool attr_equal(leat_attr_kind kind, const leat_attr *a, const leat_attr 
            !memcmp(a->tensor->data, b->tensor->data, (size_t)bytes);
   }
   case LEAT_ATTR_STATE: return a->state == b->state;
-  case LEAT_ATTR_GRAPH: return a->body == b->body;
+  case LEAT_ATTR_GRAPH: return bodies_equal(a->body, b->body);
   }
   return false;
 }

@@ -495,7 +495,7 @@ static bool find_growing(evaluator *e, loop *l, const char *name) {
   for (uint32_t i = 0; i < l->stmt->carried.count; i++)
     open = open || ev_grows_anyhow(l->stmt->carried.items[i].type);
   for (l->grew = open; ok && l->grew;) {
-    ev_trial trial = ev_trial_begin(e);
+    ev_trial trial = ev_trial_begin(e, NULL);
     ev_region region;
     l->grew = false;
     begin_loop(e, l, &region, name);

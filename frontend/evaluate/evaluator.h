@@ -106,7 +106,6 @@ struct leat_frontend {
   leat_strings *strings;
   leat_diag *diag;
   leat_graph *graph;
-  leat_graph *trial; // where an initialiser is evaluated once more, to be compared; else NULL
   leat_frontend_options options;
   bool *setting_known; // by setting: some `graph` line has that parameter
 
@@ -122,6 +121,7 @@ struct leat_frontend {
   leat_map aliases;     // interned "train/y" → leat_value *
   leat_map records;     // leat_node * → ev_call_record *
   leat_map zeros;       // leat_node * → itself: zeros.c
+  leat_map dense;       // ev_rows * → leat_value *, the tensor that they stand for: rows.c
   leat_map body_reads;  // leat_node * → the leat_state * whose value it is in a body: region.c
   leat_map modules;     // interned file name → whether it is open or done (modules.c)
   leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated
@@ -140,7 +140,7 @@ struct leat_frontend {
   uint32_t depth;
   uint64_t steps;
   size_t used;    // of the arena before it
-  uint32_t nodes; // of the graph before it
+  uint32_t nodes; // of the graph before it, or before what is on trial
   leat_vec(leat_value) shown;
   leat_text shown_text;     // while a text is evaluated
   const char *shown_static; // the same, afterwards
@@ -157,6 +157,7 @@ struct leat_frontend {
   const char *state_device;  // where an enclosing replica_device puts variables
   const char *colocate;
   leat_state *initialising; // set inside an initialiser
+  bool on_numbers;          // a function of the library computes a number
   leat_state *slots_of;     // set inside an optimiser: whose slots its variables are
   bool absolute;     // the statement is canonical text: calls are of bare ops, nothing is implied
   const char *place; // of the node that canonical text makes, where it says so; else NULL
@@ -182,7 +183,7 @@ enum {
 void ev_set(evaluator *e, leat_map *map, const void *key, void *value); // remembered for rollback
 // What a text, or an entry, may change: how far everything had grown before it.
 typedef struct ev_extent {
-  uint32_t nodes, states, entries, undo, shown, pending, renamed;
+  uint32_t nodes, states, entries, undo, shown, pending, renamed, replaced;
   leat_dims_mark dims;
   const char *name, *device;
 } ev_extent;

@@ -6,6 +6,7 @@
 
 #include "base/tensor.h"
 #include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/region.h"
 #include "ops/ops.h"
 
 #include <string.h>
@@ -220,7 +221,8 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
   leat_state stand_in = {.name = leat_intern_path(e->strings, e->path, param->name), .type = *type};
   leat_span span = param->value->span;
   surroundings around = enter(e, &stand_in);
-  ev_extent before = ev_take_extent(e);
+  ev_trial trial = ev_trial_begin(e, NULL);
+  leat_diag_mute(e->diag, trial.mute); // it is evaluated only here
   ev value = initial_value(e, param->value, type);
   bool literal = is_constant(value) || value.kind == EV_STRING;
   bool ok = value.kind != EV_ERROR;
@@ -233,10 +235,10 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
     ok = ev_literal(e, value, type, span, out);
   } else if (ok) {
     leat_value tensor = tensor_of(e, value, &stand_in, span);
-    ok = tensor.node && check_used(e, &stand_in, tensor, before.nodes, span) &&
+    ok = tensor.node && check_used(e, &stand_in, tensor, e->nodes, span) &&
          ev_constant_of(e, tensor, span, out);
   }
-  leat_graph_truncate(e->graph, before.nodes, before.states, before.entries);
+  ev_trial_end(e, &trial);
   leave(e, &around);
   return ok;
 }

@@ -5,7 +5,7 @@
 #include "frontend/gradient/gradient.h"
 
 leat_builder ev_builder(evaluator *e, leat_span span) {
-  return (leat_builder){.graph = e->trial ? e->trial : e->graph,
+  return (leat_builder){.graph = e->graph,
                         .diag = e->diag,
                         .span = ev_place(e, span),
                         .device = e->device,

@@ -2,6 +2,7 @@
 // in 64 bits, so that a number keeps what it holds until it meets a dtype: cast(log(2.0), f64) is
 // the logarithm of 2 to the last bit of an f64.
 #include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/region.h"
 
 #include "frontend/evaluate/statements.h"
 #include "frontend/evaluate/types.h"
@@ -153,18 +154,20 @@ static ev call_as(evaluator *e, const ev_function *function, const ev_argument *
 // not take are floats to it, as they are to an op.
 ev ev_call_library_on_numbers(evaluator *e, const ev_function *function, const ev_argument *args,
                               uint32_t count, leat_span span) {
-  if (e->trial || e->stopped || !takes_numbers(function, args, count)) return ev_none();
+  if (e->on_numbers || e->stopped || !takes_numbers(function, args, count)) return ev_none();
   bool bools = has_kind(args, count, EV_BOOL), floats = has_kind(args, count, EV_FLOAT);
   leat_dtype dtype = bools ? LEAT_bool : floats ? LEAT_f64 : LEAT_i64;
   leat_arena *arena = leat_arena_create();
   leat_state stand_in = {.name = function->name}; // its body is pure, and binds no names that last
   leat_state *initialising = e->initialising;
-  e->trial = leat_graph_create(arena, e->strings, "numbers");
+  ev_trial trial = ev_trial_begin(e, leat_graph_create(arena, e->strings, "numbers"));
+  e->on_numbers = true;
   e->initialising = &stand_in;
   ev result = call_as(e, function, args, count, dtype, span);
   if (result.kind == EV_NONE && dtype == LEAT_i64)
     result = call_as(e, function, args, count, LEAT_f64, span);
-  e->trial = NULL;
+  e->on_numbers = false;
+  ev_trial_end(e, &trial);
   e->initialising = initialising;
   leat_arena_destroy(arena);
   return result;

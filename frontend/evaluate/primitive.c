@@ -204,7 +204,6 @@ static int64_t path_key(const char *path) {
 static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info *info,
                          leat_attr *out) {
   int32_t rank = rank_of(call);
-  leat_graph *graph = e->trial ? e->trial : e->graph;
   switch (info->absent) {
   case LEAT_ABSENT_REQUIRED: return false;
   case LEAT_ABSENT_ZERO:
@@ -223,7 +222,8 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
     return info->absent == LEAT_ABSENT_LAST_AXIS || rank <= 1;
   case LEAT_ABSENT_EVEN_LENGTH: return even_length(e, call, &out->dim);
   case LEAT_ABSENT_PATH:
-    out->i = path_key(leat_graph_unique_name(graph, ev_node_name(e, call->hint, call->info->name)));
+    out->i =
+        path_key(leat_graph_unique_name(e->graph, ev_node_name(e, call->hint, call->info->name)));
     return true;
   }
   return false;

@@ -80,15 +80,19 @@ const char *ev_open_type(evaluator *e, uint32_t axes, const leat_type *type,
 
 // -- trial.c --------------------------------------------------------------------------------------
 // What is evaluated between these is taken back: outside of any region, without warnings, and as if
-// no state had been used yet. Dims stay, which types that were found may have.
+// no state had been used yet. Nothing that was there before changes. Dims stay, which types that
+// were found may have.
 typedef struct ev_trial {
   ev_extent extent;
+  leat_graph *graph;
   ev_region *region;
   leat_map outside, orders;
   uint32_t effects; // of the entry
+  uint32_t nodes;
   bool mute;
 } ev_trial;
-ev_trial ev_trial_begin(evaluator *e);
+// graph: where its nodes are made, an empty one; NULL: behind those of the session.
+ev_trial ev_trial_begin(evaluator *e, leat_graph *graph);
 void ev_trial_end(evaluator *e, ev_trial *trial);
 
 // state.c asks these inside a body.

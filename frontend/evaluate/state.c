@@ -195,10 +195,9 @@ static bool same_value(evaluator *e, leat_value a, leat_value b) {
 // numbers the keys, that they have in the real one.
 static void check_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state,
                               leat_span there) {
-  e->trial = leat_graph_create(e->arena, e->strings, e->graph->name);
-  e->trial->dims = e->graph->dims;
+  ev_trial trial = ev_trial_begin(e, leat_graph_create(e->arena, e->strings, e->graph->name));
   leat_value again = ev_initialiser(e, stmt, state);
-  e->trial = NULL;
+  ev_trial_end(e, &trial);
   if (!again.node || same_value(e, again, state->init)) return;
   ev_fail(e, stmt->span, "variable `%s` is initialised in two ways", state->name);
   leat_note_at(e->diag, there, "the other declaration is here");

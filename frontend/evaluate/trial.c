@@ -1,26 +1,36 @@
-// What is evaluated and taken back, such as a call for the types of what it would give.
+// What is evaluated and taken back, such as a call for the types of what it would give. All that
+// does so does it here, so that what evaluation changes is taken back in one place.
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/region.h"
 
-ev_trial ev_trial_begin(evaluator *e) {
+ev_trial ev_trial_begin(evaluator *e, leat_graph *graph) {
   ev_trial trial = {.extent = ev_take_extent(e),
+                    .graph = e->graph,
                     .region = e->region,
                     .outside = e->outside,
                     .orders = e->orders,
                     .effects = e->entry ? e->entry->effects.count : 0,
+                    .nodes = e->nodes,
                     .mute = leat_diag_mute(e->diag, true)};
-  e->region = NULL; // the next one that begins has an `outside` of its own
+  if (graph) {
+    graph->dims = e->graph->dims;
+    e->graph = graph;
+  }
+  e->nodes = e->graph->nodes.count; // what was there before stays as it is
+  e->region = NULL;                 // the next one that begins has an `outside` of its own
   leat_map_init(&e->orders, e->arena);
   return trial;
 }
 
 void ev_trial_end(evaluator *e, ev_trial *trial) {
+  e->graph = trial->graph;
   trial->extent.dims = leat_dims_take_mark(e->graph->dims);
   ev_roll_back(e, &trial->extent);
   leat_diag_mute(e->diag, trial->mute);
   e->region = trial->region;
   e->outside = trial->outside;
   e->orders = trial->orders;
+  e->nodes = trial->nodes;
   if (e->entry) e->entry->effects.count = trial->effects;
 }
 
@@ -47,7 +57,7 @@ ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
   if (callee.kind != EV_FUNCTION)
     return ev_fail(e, call->span, "`result_types` takes a function and what it is called with");
   const char *as = callee.function->definition ? leat_intern(e->strings, "result_types") : NULL;
-  ev_trial trial = ev_trial_begin(e);
+  ev_trial trial = ev_trial_begin(e, NULL);
   ev result = ev_call(e, callee.function, call->rest, call->rest_count, call->span, as, NULL);
   if (ev_is_nothing(result))
     result = ev_fail(e, call->span, "`%s` gives no value", callee.function->name);

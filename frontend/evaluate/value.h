@@ -66,7 +66,6 @@ typedef struct ev_rows {
   leat_value indices; // an integer[n]
   leat_value values;  // T[n, …]
   leat_type type;     // of the tensor they stand for: T[rows, …]
-  leat_value dense;   // that tensor, once it was needed
   leat_value count;   // an i64: so many are meant (frontend/gradient/counted.c); {NULL}: all
 } ev_rows;
 

@@ -33,14 +33,15 @@ static ev add_to(evaluator *e, ev tensor, ev rows, leat_span span) {
 }
 
 leat_value ev_rows_dense(evaluator *e, ev rows, leat_span span) {
-  ev_rows *r = rows.rows;
-  if (!r->dense.node) {
-    leat_value zeros = ev_literal_tensor(e, ev_int(0), &r->type, NULL, span);
-    ev whole = add_to(e, ev_tensor(zeros), rows, span);
-    if (whole.kind != EV_TENSOR) return (leat_value){0};
-    r->dense = whole.tensor;
-  }
-  return r->dense;
+  const leat_value *known = leat_map_get(&e->dense, rows.rows);
+  if (known) return *known;
+  leat_value zeros = ev_literal_tensor(e, ev_int(0), &rows.rows->type, NULL, span);
+  ev whole = add_to(e, ev_tensor(zeros), rows, span);
+  if (whole.kind != EV_TENSOR) return (leat_value){0};
+  if (!e->region) // what a body makes is not there behind it
+    ev_set(e, &e->dense, rows.rows,
+           leat_arena_memdup(e->arena, &whole.tensor, sizeof whole.tensor));
+  return whole.tensor;
 }
 
 // -- Arithmetic that keeps rows sparse ----------------------------------------------------------

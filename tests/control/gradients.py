@@ -947,3 +947,70 @@ def what_counts_is_computed_backwards(x, first, n):
             y = y * x + (int(first) + 3 * t) * x * t + (250 - 2 * t) * y - c * x
         return y.sum()
     return slopes(f, x)[0]
+
+
+# -- What is tried first, and taken back --------------------------------------------------------------------------------
+
+OUTER = '''
+fn of_map(p: f64[3], y: f64[3], o: f64[3]) { return grad(sum(y * y), o) * p }
+fn of_scan(c: f64[3], p: f64[3], y: f64[3], o: f64[3]) { return of_map(p, y, o) + c, sum(c) }
+fn of_fori(i: i64[], c: f64[3], y: f64[3], o: f64[3]) { return of_map(c, y, o) * cast(i + 1, f64) }
+fn of_both(c: f64[3], y: f64[3], o: f64[3]) { return of_map(c, y, o) }
+fn neither(c: f64[3], y: f64[3], o: f64[3]) { return c + y + o }
+entry main(x: f64[N, 3], o: f64[3], n: i64[]) -> (a: f64[3], b: f64[3], c: f64[3], d: f64[3], e: f64[3], f: f64[?]) {
+  _, y = while (t: i64[] = 0, y = o) t < n { next t + 1, sin(y) }
+  a = sum(map(of_map, x, y, o), axis=0)
+  b, _ = scan(of_scan, o, x, y, o)
+  c = fori(n, of_fori, o, y, o)
+  d = cond(n > 1, of_both, neither, o, y, o)
+  _, e = while (t: i64[] = 0, e = o) t < n {
+    z, _ = scan(of_scan, e, x, y, o)
+    next t + 1, sum(map(of_map, x, y, o), axis=0) + z * 0.5
+  }
+  _, f = while (t: i64[] = 0, f: any = o) t < n {
+    next t + 1, concat([f, grad(sum(y * y), o)], axis=0)
+  }
+}'''
+
+
+@case(OUTER, {'x': [[1, 2, 3], [1, 0, 1]], 'o': [1, 2, 3], 'n': 2}, {'x': [[1, 2, 3]], 'o': [0.5, 0.1, 2], 'n': 1},
+      {'x': [[1, 2, 3]], 'o': [0.5, 0.1, 2], 'n': 0}, tolerance=64)
+def through_an_outer_loop_in_functions_that_loops_call(x, o, n):
+    n, y, slope = int(n), o, numpy.ones(3)
+    for _ in range(n):
+        y, slope = numpy.sin(y), slope * numpy.cos(y)
+    g = 2 * y * slope
+    a = (g * x).sum(0)
+    c, e, f = o, o, o
+    for i in range(n):
+        c = g * c * (i + 1)
+        e = a + (e + a) * 0.5
+        f = numpy.concatenate([f, g])
+    return a, o + a, c, g * o if n > 1 else o + y + o, e, f
+
+
+@case('''
+var w: f32[5, 2] = [[1, 2], [3, 4], [5, 6], [7, 8], [9, 10]]
+fn f(x: f32[], g: f32[5, 2]) { return sum(sin(g)) * x }
+entry main(i: i32[3], p: bool[], x: f32[2]) -> (a: f32[5, 2], b: f32[2], c: f32[5, 2]) {
+  g = grad(sum(square(gather(w, i))), [w])
+  a = if p { yield sin(g[0]) } else { yield cos(g[0]) }
+  b = map(f, x, g[0])
+  c = exp(g[0] * 0.1)
+}''', {'i': [1, 2, 1], 'p': True, 'x': [1, 2]}, {'i': [0, 0, 0], 'p': False, 'x': [1, 2]})
+def rows_that_are_made_a_tensor_in_regions(i, p, x):
+    w, g = numpy.arange(1, 11, dtype='f4').reshape(5, 2), numpy.zeros((5, 2), 'f4')
+    numpy.add.at(g, i, 2 * w[i])
+    return (numpy.sin if p else numpy.cos)(g), numpy.sin(g).sum() * x, numpy.exp(g * numpy.float32(0.1))
+
+
+@case('''
+fn twice(_i: i32[], x: f32[3]) { return x * 2 }
+fn net(x: f32[3]) {
+  var w: f32[3] = fori(3, twice, tensor([1.0, 2.0, 3.0]))
+  var v: f32[3] = softplus(0.0)
+  return w * x + 0 * v
+}
+entry main(x: f32[3]) -> (y: f32[3]) { y = (net(x) as n) + (net(x) as n) }''', {'x': [1, 2, 3]})
+def an_initialiser_with_a_loop_in_two_calls(x):
+    return numpy.array([16, 32, 48]) * x
