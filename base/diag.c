@@ -217,10 +217,6 @@ bool leat_diag_is_full(const leat_diag *diag) {
   return diag->kept[LEAT_SEVERITY_ERROR] >= diag->most;
 }
 
-void leat_diag_keep(leat_diag *diag, uint32_t most) {
-  diag->most = most;
-}
-
 void leat_diag_clear(leat_diag *diag) {
   diag->most = KEPT;
   diag->messages.count = 0;

@@ -59,8 +59,6 @@ void leat_diag_each(const leat_diag *diag, void (*take)(void *context, const lea
                     void *context);
 // Adds all that was collected, in the order of the text.
 void leat_diag_print(const leat_diag *diag, leat_text *out);
-// As many of each are kept from now on, until they are cleared: who asks for a list wants it whole.
-void leat_diag_keep(leat_diag *diag, uint32_t most);
 void leat_diag_clear(leat_diag *diag); // forgets messages, keeps sources
 // While it is mute warnings are forgotten as they come, with their notes. What it was before.
 bool leat_diag_mute(leat_diag *diag, bool mute);

@@ -104,10 +104,8 @@ const char *leat_import_base(const char *path) {
 // -- Model files as texts -------------------------------------------------------------------------
 
 static leat_status tell_problems(const leat_imported *imported, const char *path, leat_diag *diag) {
-  enum { MOST = 1000 };
   const char *problem;
   uint32_t i = 0;
-  if (imported->importer->problem(imported->model, 0)) leat_diag_keep(diag, MOST);
   for (; (problem = imported->importer->problem(imported->model, i)); i++)
     leat_error_at(diag, (leat_span){0}, "%s: %s", path, problem);
   return i ? LEAT_UNSUPPORTED : LEAT_OK;

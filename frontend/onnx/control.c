@@ -95,7 +95,7 @@ static void unpack(onnx_writer *w, const onnx_graph *body, size_t first, size_t 
     const Onnx__TypeProto *type = body->input[i]->type;
     bool tensor = type && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE;
     const char *id = onnx_identifier(w, name);
-    onnx_bind(
+    onnx_bind_input(
         w, name,
         (onnx_value){id, tensor ? type->tensor_type->elem_type : 0, false, NULL, false, false});
     leat_text_add(&names, "%s%s", i > first ? ", " : "", id);

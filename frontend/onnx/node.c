@@ -59,8 +59,10 @@ const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name) 
   return attribute_in(w->call, w->node, name);
 }
 
-int64_t onnx_int(const onnx_writer *w, const char *name, int64_t otherwise) {
+int64_t onnx_int(onnx_writer *w, const char *name, int64_t otherwise) {
   const onnx_attribute *a = onnx_attribute_of(w, name);
+  if (a && a->type != ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT)
+    onnx_problem(w, "its attribute `%s` is no integer", name);
   return a ? a->i : otherwise;
 }
 
@@ -173,7 +175,7 @@ static bool find_attribute(const onnx_op *op, const char *name, leat_word *out) 
   size_t size = strlen(name);
   while (leat_next_word(&at, out)) {
     size_t skip = out->at[0] == '!', length = skip;
-    while (length < out->size && !strchr(">:", out->at[length])) length++;
+    while (length < out->size && !strchr(">:=", out->at[length])) length++;
     bool all = length && out->at[length - 1] == '*';
     size_t same = length - skip - all;
     if ((all ? same < size : same == size) && memcmp(out->at + skip, name, same) == 0) return true;
@@ -181,17 +183,42 @@ static bool find_attribute(const onnx_op *op, const char *name, leat_word *out) 
   return false;
 }
 
+// Whether what the node gives for a word `!name=VALUE` is that value, or says nothing.
+static bool is_value(onnx_writer *w, const onnx_attribute *a, const leat_word *spec) {
+  const char *equals = memchr(spec->at, '=', spec->size);
+  if (!equals) return true;
+  size_t size = (size_t)(spec->at + spec->size - equals - 1);
+  if (a->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__STRING)
+    return a->s.len == size && memcmp(a->s.data, equals + 1, size) == 0;
+  const char *text = onnx_attribute_text(w, a, 0);
+  return text && strlen(text) == size && memcmp(text, equals + 1, size) == 0;
+}
+
+// Each is in the row's column, once. What a row does not name would be dropped without a word.
+static void check_attributes(onnx_writer *w, const onnx_op *op) {
+  const onnx_node *node = w->node;
+  for (size_t i = 0; i < node->n_attribute; i++) {
+    const char *name = node->attribute[i]->name ? node->attribute[i]->name : "";
+    const onnx_attribute *a = onnx_attribute_of(w, name);
+    leat_word spec;
+    if (!a) continue; // it refers to one that nobody gives
+    if (!find_attribute(op, name, &spec))
+      onnx_problem(w, "its attribute `%s` is not supported; there are: %s", name,
+                   *op->attributes ? op->attributes : "none");
+    else if (spec.at[0] == '!' && !is_value(w, a, &spec))
+      onnx_problem(w, "its attribute `%s` is supported only as %.*s", name,
+                   (int)(spec.at + spec.size - strchr(spec.at, '=') - 1), strchr(spec.at, '=') + 1);
+    for (size_t k = 0; k < i; k++)
+      if (node->attribute[k]->name && strcmp(node->attribute[k]->name, name) == 0)
+        onnx_problem(w, "its attribute `%s` is given twice", name);
+  }
+}
+
 static void add_attribute(onnx_writer *w, const onnx_op *op, const onnx_attribute *own,
                           leat_text *out) {
   leat_word spec;
   const onnx_attribute *a = own->name ? onnx_attribute_of(w, own->name) : NULL;
-  if (!a) return; // it refers to one that nobody gives
-  if (!find_attribute(op, own->name, &spec)) {
-    onnx_problem(w, "its attribute `%s` is not supported; there are: %s", own->name,
-                 *op->attributes ? op->attributes : "none");
-    return;
-  }
-  if (spec.at[0] == '!') return;
+  if (!a || !find_attribute(op, own->name, &spec) || spec.at[0] == '!') return;
   const char *end = spec.at + spec.size, *colon = memchr(spec.at, ':', spec.size);
   const char *arrow = memchr(spec.at, '>', spec.size), *from = arrow ? arrow + 1 : spec.at;
   const char *value = onnx_attribute_text(w, a, colon ? colon[1] : 0);
@@ -251,67 +278,10 @@ static void write_row(onnx_writer *w, const onnx_op *op) {
   leat_text_finish(&line);
 }
 
-// -- Functions of the model
-// -------------------------------------------------------------------------
+// -- Any node
+// --------------------------------------------------------------------------------------
 
-enum { DEEPEST_CALL = 50, MOST_NODES = 2000000, MOST_ATTRIBUTES = 1000 };
-
-// What tells the functions of a model apart.
-static const char *key_of(onnx_writer *w, const char *domain, const char *name,
-                          const char *overload) {
-  return leat_arena_printf(w->arena, "%s\n%s\n%s", domain ? domain : "", name ? name : "",
-                           overload ? overload : "");
-}
-
-void onnx_list_functions(onnx_writer *w) {
-  const Onnx__ModelProto *model = w->proto;
-  for (size_t i = 0; i < model->n_functions; i++) {
-    Onnx__FunctionProto *f = model->functions[i];
-    const char *key = key_of(w, f->domain, f->name, f->overload);
-    if (!leat_bytes_map_get(&w->functions, key, strlen(key)))
-      leat_bytes_map_set(&w->functions, key, strlen(key), f);
-  }
-}
-
-static const Onnx__FunctionProto *find_function(onnx_writer *w) {
-  if (!w->functions.count) return NULL;
-  const char *key = key_of(w, w->node->domain, w->node->op_type, w->node->overload);
-  return leat_bytes_map_get(&w->functions, key, strlen(key));
-}
-
-// The nodes of the function, where the call stands.
-static void write_function(onnx_writer *w, const Onnx__FunctionProto *f) {
-  onnx_call call = {
-      .outer = w->call, .function = f, .node = w->node, .depth = w->call ? w->call->depth + 1 : 1};
-  onnx_scope scope = {.block = w->block}, *outer = w->scope;
-  const onnx_node *node = w->node;
-  if (call.depth > DEEPEST_CALL) {
-    onnx_problem(w, "functions call each other more than %d deep", DEEPEST_CALL);
-    return;
-  }
-  leat_bytes_map_init(&scope.values, w->arena);
-  leat_bytes_map_init(&call.names, w->arena);
-  for (size_t i = 0; i < f->n_output && i < node->n_output; i++)
-    if (*node->output[i])
-      leat_bytes_map_set(&call.names, f->output[i], strlen(f->output[i]), node->output[i]);
-  for (size_t i = 0; i < f->n_input && i < node->n_input; i++) {
-    onnx_value value = onnx_input(w, i);
-    if (value.text)
-      leat_bytes_map_set(&scope.values, f->input[i], strlen(f->input[i]),
-                         leat_arena_memdup(w->arena, &value, sizeof value));
-  }
-  w->scope = &scope;
-  w->call = &call;
-  onnx_write_nodes(w, f->node, f->n_node);
-  for (size_t i = 0; i < f->n_output && i < node->n_output; i++) {
-    const onnx_value *value = onnx_find(w, f->output[i]);
-    w->scope = outer;
-    if (value && *node->output[i]) onnx_bind(w, node->output[i], *value);
-    w->scope = &scope;
-  }
-  w->scope = outer;
-  w->call = call.outer;
-}
+enum { MOST_NODES = 2000000, MOST_ATTRIBUTES = 100 };
 
 static void bind_nothing(onnx_writer *w) {
   onnx_targets(w, (int)w->node->n_output, 0, false);
@@ -330,20 +300,26 @@ static void say_unsupported(onnx_writer *w) {
   bind_nothing(w);
 }
 
+static void write_op(onnx_writer *w, const onnx_op *op) {
+  check_attributes(w, op);
+  if (op->write[0] != '!')
+    write_row(w, op);
+  else
+    onnx_write_special(w, op->write + 1);
+}
+
 void onnx_write_node(onnx_writer *w) {
   if (w->work++ == MOST_NODES) onnx_problem(w, "there are more than %d nodes", MOST_NODES);
   if (w->node->n_attribute > MOST_ATTRIBUTES)
     onnx_problem(w, "it has more than %d attributes", MOST_ATTRIBUTES);
   if (w->work > MOST_NODES || w->node->n_attribute > MOST_ATTRIBUTES) return;
-  const Onnx__FunctionProto *function = find_function(w);
+  const Onnx__FunctionProto *function = onnx_function_of(w, w->node);
   const char *name = w->node->op_type ? w->node->op_type : "";
   const onnx_op *op = onnx_op_find(w->node->domain, name, onnx_version(w, w->node->domain));
   if (function)
-    write_function(w, function);
+    onnx_write_function(w, function);
   else if (!op)
     say_unsupported(w);
-  else if (op->write[0] != '!')
-    write_row(w, op);
   else
-    onnx_write_special(w, op->write + 1);
+    write_op(w, op);
 }

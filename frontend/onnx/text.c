@@ -79,6 +79,12 @@ const char *onnx_identifier(onnx_writer *w, const char *name) {
 }
 
 void onnx_bind(onnx_writer *w, const char *name, onnx_value value) {
+  if (leat_bytes_map_get(&w->scope->values, name, strlen(name)))
+    onnx_problem(w, "`%s` is made already: give each value a name of its own", name);
+  onnx_bind_input(w, name, value);
+}
+
+void onnx_bind_input(onnx_writer *w, const char *name, onnx_value value) {
   onnx_value *copy = leat_arena_memdup(w->arena, &value, sizeof value);
   leat_bytes_map_set(&w->scope->values, name, strlen(name), copy);
 }
@@ -360,9 +366,25 @@ static void add_inputs(onnx_writer *w, signature *s, leat_bytes_map *inputs) {
   const onnx_graph *graph = w->proto->graph;
   for (size_t i = 0; i < graph->n_input; i++) {
     const char *name = graph->input[i]->name ? graph->input[i]->name : "";
+    if (leat_bytes_map_get(inputs, name, strlen(name)))
+      onnx_problem(w, "there are two inputs `%s`", name);
     add_input(w, s, graph->input[i]);
     leat_bytes_map_set(inputs, name, strlen(name), w);
   }
+}
+
+// ": f32[2, ?]", what the model says that a result is, which it has to be then; "": it says
+// nothing. Where an input has a dim that is no number exporters often say of a result what that
+// would be of one row: then only the dtype counts.
+static const char *result_type(onnx_writer *w, const Onnx__ValueInfoProto *output) {
+  const Onnx__TypeProto *type = output->type;
+  if (!type || type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE) return "";
+  const Onnx__TypeProto__Tensor *tensor = type->tensor_type;
+  const onnx_dtype *dtype = onnx_dtype_of(tensor->elem_type);
+  if (!dtype || (tensor->shape && tensor->shape->n_dim > LEAT_MAX_RANK)) return "";
+  if (w->dims.size || !tensor->shape)
+    return leat_arena_printf(w->arena, ": %s[...]", leat_dtype_name(dtype->carrier));
+  return leat_arena_printf(w->arena, ": %s", type_text(w, "", type, DIMS_UNNAMED));
 }
 
 // What the function returns, what the entry's results are called, and what it binds: a result that
@@ -378,7 +400,8 @@ static void add_outputs(onnx_writer *w, outcome *o, const leat_bytes_map *inputs
     const char *outside = outer_name(w, name);
     bool fed = leat_bytes_map_get(inputs, name, strlen(name)) != NULL;
     leat_text_add(&o->returned, "%s%s", separator(&o->returned), output_text(w, name));
-    leat_text_add(&o->results, "%s%s", separator(&o->results), outside);
+    leat_text_add(&o->results, "%s%s%s", separator(&o->results), outside,
+                  result_type(w, graph->output[i]));
     leat_text_add(&o->targets, "%s%s", separator(&o->targets), fed ? "_" : outside);
   }
 }
@@ -446,8 +469,10 @@ leat_status leat_model_write(leat_model_file *model, const leat_import_options *
   check_all_opsets(&w);
   reserve_names(&w);
   onnx_list_functions(&w);
-  onnx_find_kernels(&w);
-  write_text(&w, &text);
+  if (onnx_functions_fit(&w)) {
+    onnx_find_kernels(&w);
+    write_text(&w, &text);
+  }
   *out = leat_text_take(&text);
   return LEAT_OK;
 }

@@ -50,7 +50,7 @@ typedef struct onnx_writer {
   const onnx_node *node;     // being written, for problems
   leat_bytes_map taken;      // identifiers that mean something
   leat_bytes_map known_dims; // dim_param → identifier
-  leat_bytes_map functions;  // of the model, by onnx_function_key
+  leat_bytes_map functions;  // of the model, of which function.c has more to say
   leat_bytes_map kernels;    // names of values that only convolutions use, as their weights
   leat_bytes_map keys;       // names of tensors that are loaded
   leat_text dims;            // the lines that declare them
@@ -89,7 +89,10 @@ void onnx_line(onnx_writer *w, const char *format, ...) __attribute__((format(pr
 // An identifier of the text for a name in the file: that name, where it means nothing else yet.
 const char *onnx_identifier(onnx_writer *w, const char *name);
 const onnx_value *onnx_find(onnx_writer *w, const char *name); // NULL: there is no such value
+// That is the value of the name from here on; what is one already is reported.
 void onnx_bind(onnx_writer *w, const char *name, onnx_value value);
+// The same of an input, of which an initializer may have been the default.
+void onnx_bind_input(onnx_writer *w, const char *name, onnx_value value);
 // What cannot be written of the node that is being written: what is wrong, then what to do.
 void onnx_problem(onnx_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // What is otherwise than the node says.
@@ -105,8 +108,6 @@ void onnx_add_block(onnx_block *block, leat_text *out);
 
 // -- node.c ---------------------------------------------------------------------------------------
 
-// Lists the model's functions, for calls to be found.
-void onnx_list_functions(onnx_writer *w);
 // Writes the node that w->node is.
 void onnx_write_node(onnx_writer *w);
 // An input of the node, as it stands; {NULL}: it is left out.
@@ -121,12 +122,22 @@ const char *onnx_known_text(onnx_writer *w, const char *text, int32_t data_type)
 const onnx_attribute *onnx_attribute_of(const onnx_writer *w, const char *name);
 // One that the caller of a function gives for the function's attribute; NULL: none.
 const onnx_attribute *onnx_given_attribute(const onnx_call *call, const char *name);
-int64_t onnx_int(const onnx_writer *w, const char *name, int64_t otherwise);
+int64_t onnx_int(onnx_writer *w, const char *name, int64_t otherwise);
 // The identifier that output i of the node is bound to, `_` where that is left out.
 const char *onnx_target(onnx_writer *w, size_t i, int32_t data_type, bool known);
 // The identifiers that the node's outputs are bound to, `_` for those that are left out: a, _, b.
 // They are values of that type then.
 const char *onnx_targets(onnx_writer *w, int count, int32_t data_type, bool known);
+
+// -- function.c -----------------------------------------------------------------------------------
+
+// Lists the model's functions, for calls to be found.
+void onnx_list_functions(onnx_writer *w);
+// Whether their calls are of a size and a depth that can be written; else it is reported.
+bool onnx_functions_fit(onnx_writer *w);
+const Onnx__FunctionProto *onnx_function_of(onnx_writer *w, const onnx_node *node); // NULL: none
+// Writes the node that w->node is, a call of the function.
+void onnx_write_function(onnx_writer *w, const Onnx__FunctionProto *function);
 
 // -- literal.c ------------------------------------------------------------------------------------
 

@@ -82,3 +82,37 @@ plus = turns([N('Identity', ['p'], ['p2']), N('Constant', [], ['one'], value_flo
 case('loop_constant_state', [N('Loop', ['n', '', 'c'], ['y'], body=plus)], ['y'], inputs={'n': I(3)}, initializers={'c': F([1, 2])},
      oracle='runtime')
 case('loop_all_constant', [N('Loop', ['n', '', 'c'], ['y'], body=plus)], ['y'], initializers={'c': F([1, 2]), 'n': I(2)}, oracle='runtime')
+
+# -- What no model may say -------------------------------------------------------------------------------------------------
+
+X = {'x': F([[1, 2, 3], [4, 5, 6]])}
+typed = lambda name, *shape, of=F: info(name, np.zeros((), of), shape)
+case('two_nodes_make_one_value', [N('Abs', ['x'], ['y']), N('Neg', ['x'], ['y'])], ['y'], inputs=X, refused='`y` is made already')
+case('a_node_makes_an_input', [N('Abs', ['x'], ['x']), N('Neg', ['x'], ['y'])], ['y'], inputs=X, refused='`x` is made already')
+case('a_node_makes_a_constant', [N('Abs', ['x'], ['c']), N('Neg', ['c'], ['y'])], ['y'], inputs=X, initializers={'c': F([1])},
+     refused='`c` is made already')
+case('a_node_makes_one_value_twice', [N('TopK', ['x', 'k'], ['y', 'y'])], ['y'], inputs=X, initializers={'k': I([1])},
+     refused='`y` is made already')
+case('a_body_makes_one_value_twice', [N('Loop', ['n', '', 'c'], ['y'], body=turns(
+    [N('Identity', ['p'], ['p2']), N('Abs', ['s'], ['s2']), N('Neg', ['s'], ['s2'])], {'s': F([0, 0])}))], ['y'],
+     inputs={'n': I(3)}, initializers={'c': F([1, 2])}, refused='`s2` is made already')
+case('extents_of_a_result', [N('Transpose', ['x'], ['y'])], [typed('y', 2, 3)], inputs=X, refused='expected f32[2, 3], found f32[3, 2]')
+case('rank_of_a_result', [N('Transpose', ['x'], ['y'])], [typed('y', 6)], inputs=X, refused='expected f32[6], found f32[3, 2]')
+case('dtype_of_a_result', [N('Transpose', ['x'], ['y'])], [typed('y', 'N', 2, of=I)], inputs=X, shapes={'x': ['N', 3]},
+     refused='expected i64[...], found f32[3, N]')
+unknown = N('Abs', ['x'], ['y'], sharpness=3)
+twice = N('Softmax', ['x'], ['y'], axis=1)
+twice.attribute.extend([h.make_attribute('axis', 0)])
+case('attribute_unknown', [unknown], ['y'], inputs=X, refused='its attribute `sharpness` is not supported')
+case('attribute_unknown_of_a_special_op', [N('Cast', ['x'], ['y'], to=7, exact=1)], ['y'], inputs=X,
+     refused='its attribute `exact` is not supported')
+case('attribute_twice', [twice], ['y'], inputs=X, refused='its attribute `axis` is given twice')
+case('attribute_of_another_type', [N('Cast', ['x'], ['y'], to='INT64')], ['y'], inputs=X, refused='its attribute `to` is no integer')
+doubled = h.make_function('own', 'Doubled', ['a'], ['b'], [N('Add', ['a', 'a'], ['b'])], [h.make_opsetid('', 21)], ['by'])
+case('attribute_unknown_of_a_function', [N('Doubled', ['x'], ['y'], domain='own', times=3)], ['y'], inputs=X, functions=[doubled],
+     refused='the function has no attribute `times`')
+case('inputs_that_a_function_lacks', [N('Doubled', ['x', 'x'], ['y'], domain='own')], ['y'], inputs=X, functions=[doubled],
+     refused='the function has 1 inputs and 1 outputs, and it 2 and 1')
+again = h.make_function('own', 'Again', ['a'], ['b'], [N('Again', ['a'], ['b'], domain='own')], [h.make_opsetid('', 21), h.make_opsetid('own', 1)])
+case('a_function_calls_itself', [N('Again', ['x'], ['y'], domain='own')], ['y'], inputs=X, functions=[again],
+     refused='functions call each other more than 50 deep, or themselves')
