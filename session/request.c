@@ -14,8 +14,24 @@ typedef struct resolver {
   bool several;             // entries: ports are called <entry>/<name> then, as prune does
 } resolver;
 
+// The entry whose value it is, where others are run; else NULL.
+static const leat_entry *entry_not_run(const resolver *r, const char *path) {
+  const char *slash = path ? strchr(path, '/') : NULL;
+  if (!slash || !r->out->step.entries.count) return NULL;
+  const char *name = leat_arena_strndup(r->arena, path, (size_t)(slash - path));
+  const leat_entry *entry = leat_graph_find_entry(r->graph, name);
+  for (uint32_t i = 0; i < r->out->step.entries.count; i++)
+    if (r->out->step.entries.items[i] == entry) return NULL;
+  return entry;
+}
+
 static leat_status unknown(const resolver *r, const char *what, const char *name,
                            const char *nearest) {
+  const leat_entry *other = entry_not_run(r, nearest);
+  if (other)
+    return leat_fail(&r->session->error, LEAT_NOT_FOUND,
+                     "there is no %s `%s`; `%s` is of the entry `%s`, which is not run", what, name,
+                     nearest, other->name);
   return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no %s `%s`%s%s%s", what, name,
                    nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
 }
@@ -151,7 +167,8 @@ static leat_status set_within(resolver *r, const leat_step_spec *spec) {
     r->within = r->out->step.entries.items[0];
   else if (spec->within)
     r->within = leat_graph_find_entry(r->graph, spec->within);
-  return r->within || !spec->within ? LEAT_OK : unknown_entry(r, spec->within);
+  if (r->within || !spec->within) return LEAT_OK;
+  return is_broken(r, spec->within) ? LEAT_INVALID : unknown_entry(r, spec->within);
 }
 
 // In the first entry a short name will do, and in the only one that there is.

@@ -1,4 +1,5 @@
 // The `leat` program: finds the subcommand. Each has a file of its own in this folder.
+#include "base/diag.h"
 #include "base/temporary.h"
 #include "leat/leat.h"
 #include "tools/forms.h"
@@ -26,6 +27,17 @@ static int help(void) {
   return TOOL_OK;
 }
 
+// What was perhaps meant by what is no command: another, or a text that is to be run.
+static const char *meant(const char *word) {
+  const char *names[TOOL_COUNT(commands)];
+  size_t length = strlen(word);
+  for (int i = 0; i < TOOL_COUNT(commands); i++) names[i] = commands[i]->name;
+  const char *near = leat_nearest(word, names, TOOL_COUNT(commands));
+  bool text = length > 5 && strcmp(word + length - 5, ".leat") == 0;
+  if (text) return leat_arena_printf(tool_arena(), "; `leat run %s` runs a text", word);
+  return near ? leat_arena_printf(tool_arena(), "; did you mean `%s`?", near) : "";
+}
+
 static int run(int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "";
   for (int i = 0; i < TOOL_COUNT(commands); i++)
@@ -39,7 +51,7 @@ static int run(int argc, char **argv) {
   if (strcmp(name, "serve") == 0)
     fprintf(stderr, "leat: `serve` is not supported yet; `mpiexec` starts the processes\n");
   else if (*name)
-    fprintf(stderr, "leat: there is no command `%s`\n", name);
+    fprintf(stderr, "leat: there is no command `%s`%s\n", name, meant(name));
   fprintf(stderr, "usage: leat COMMAND [OPTION…]; `leat --help` lists the commands\n");
   return TOOL_USAGE;
 }

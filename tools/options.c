@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "tools/options.h"
 
+#include "base/diag.h"
 #include "base/number.h"
 #include "tools/forms.h"
 
@@ -137,6 +138,17 @@ static const tool_option *find_option(const parser *p, int value) {
   return NULL;
 }
 
+// "; did you mean --feed?"
+static const char *meant_option(const parser *p, const char *word) {
+  const char *names[MOST_OPTIONS + 2];
+  size_t dashes = strspn(word, "-"), length = strcspn(word, "="), count = 0;
+  if (!dashes || length - dashes < 2) return "";
+  for (; p->longs[count].name; count++) names[count] = p->longs[count].name;
+  const char *name = leat_arena_strndup(tool_arena(), word + dashes, length - dashes);
+  const char *near = leat_nearest(name, names, count);
+  return near ? leat_arena_printf(tool_arena(), "; did you mean --%s?", near) : "";
+}
+
 bool tool_parse(const tool_command *command, const tool_options *groups, int group_count, int argc,
                 char **argv, int *first, int *status) {
   *status = TOOL_OK;
@@ -156,7 +168,7 @@ bool tool_parse(const tool_command *command, const tool_options *groups, int gro
     else if (!option && is_planned(word))
       *status = tool_usage_error(command, "%s is not supported yet", word);
     else if (!option)
-      *status = tool_usage_error(command, "unknown option %s", word);
+      *status = tool_usage_error(command, "unknown option %s%s", word, meant_option(&p, word));
     else if (!store(option, optarg))
       *status = tool_usage_error(command, "--%s: `%s` is no such number", option->name, optarg);
     else

@@ -1,4 +1,5 @@
 // The commands of leat repl, a row each; `:help` is printed from the table.
+#include "base/diag.h"
 #include "tools/describe.h"
 #include "tools/loop.h"
 #include "tools/repl.h"
@@ -211,6 +212,14 @@ static const repl_command_row *find(const char *word) {
   return count == 1 ? found : NULL;
 }
 
+static const char *near_command(const char *word) {
+  const char *names[TOOL_COUNT(commands)];
+  for (int i = 0; i < TOOL_COUNT(commands); i++) names[i] = commands[i].name;
+  const char *near = leat_nearest(word, names, TOOL_COUNT(commands));
+  return near ? leat_arena_printf(tool_arena(), "; did you mean `:%s`?", near)
+              : "; :help lists them";
+}
+
 int repl_obey(repl *r, const char *line) {
   size_t length = strcspn(line + 1, " \n");
   char *word = strndup(line + 1, length), *argument = strdup(line + 1 + length);
@@ -220,7 +229,7 @@ int repl_obey(repl *r, const char *line) {
   const repl_command_row *row = find(word);
   int status;
   if (!row)
-    status = complain("there is no command", word, "; :help lists them");
+    status = complain("there is no command", word, near_command(word));
   else if (row->kind == REPL_NO_ARGUMENT && *start)
     status = complain("nothing stands behind", row->name, "");
   else if (row->kind != REPL_NO_ARGUMENT && !row->optional && !*start)

@@ -22,7 +22,7 @@ static param_kind kind_of(const leat_expr *type) {
 
 typedef struct binder {
   evaluator *e;
-  const ev_function *function;
+  const ev_function *function, *caller; // NULL: no function calls it
   const leat_bindings *params;
   ev_scope *scope;
   leat_span call;
@@ -107,10 +107,13 @@ static const char *shape_given(const binder *b, uint32_t i, ev found) {
 
 // fori(0, n, f, x), matrix_power(a, n): what stands in the place of a function, and what is known
 // too late.
-static const char *misplaced(const binder *b, uint32_t i, const char *expected, ev found) {
+static const char *misplaced(const binder *b, uint32_t i, const char *expected, ev found,
+                             leat_span span) {
   static const char *const early[] = {"int", "float", "bool", "str", "list", "[int]"};
   for (size_t k = 0; ev_is_tensor(found) && k < sizeof early / sizeof *early; k++)
-    if (!strcmp(expected, early[k])) return ", which is known only while running";
+    if (!strcmp(expected, early[k]))
+      return leat_arena_printf(b->e->arena, ", which is known only while running%s",
+                               k ? "" : ev_as_dynamic(b->e, found, span, ""));
   if (strcmp(expected, "fn") || !b->function->library) return "";
   const char *params = b->params->items[0].name;
   for (uint32_t k = 1; k < b->params->count && (k <= i || !b->params->items[k].value); k++)
@@ -122,7 +125,7 @@ static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, le
   const char *hint = i ? "" : called_optimiser(b);
   if (ev_is_tensor(found) && i && !*hint) hint = items_given(b, b->params->count);
   if (!*hint) hint = shape_given(b, i, found);
-  if (!*hint) hint = misplaced(b, i, expected, found);
+  if (!*hint) hint = misplaced(b, i, expected, found, span);
   if (!strcmp(expected, "type")) expected = *hint ? "a type" : "a type such as `f32[3, 4]`";
   ev_fail(b->e, span, "%s: expected %s, found %s%s", describe_argument(b, i), expected,
           ev_kind_name(found), hint);
@@ -234,10 +237,28 @@ static const char *more_given(const binder *b, uint32_t fixed) {
   return *hint || !ints ? hint : shape_given(b, 0, all);
 }
 
+// The user's function that `fori`, `scan` or another of the library calls is called as that says:
+// ": `fori` calls it with 2, `f(i, carry, ...)`". "" of other calls.
+static const char *called_back(const binder *b) {
+  const ev_function *caller = b->caller;
+  if (!caller || !caller->library || b->function->library) return "";
+  const char *call = ev_source_text(b->e, b->call), *written = "";
+  const leat_bindings *params = &caller->definition->params;
+  for (uint32_t i = 0; i < params->count; i++) {
+    size_t size = strlen(params->items[i].name);
+    if (!strncmp(call, params->items[i].name, size) && call[size] == '(')
+      written =
+          leat_arena_printf(b->e->arena, ", `%.*s`", (int)(strrchr(call, ')') - call) + 1, call);
+  }
+  return leat_arena_printf(b->e->arena, ": `%s` calls it with %u%s", caller->name, b->count,
+                           written);
+}
+
 static bool give(binder *b, const ev_argument *arg, uint32_t param, uint32_t fixed) {
   if (param >= fixed) {
+    const char *hint = called_back(b);
     ev_fail(b->e, arg->span, "`%s` takes %u argument%s, found more%s", b->function->name, fixed,
-            fixed == 1 ? "" : "s", more_given(b, fixed));
+            fixed == 1 ? "" : "s", *hint ? hint : more_given(b, fixed));
     return false;
   }
   if (b->given[param]) {
@@ -326,8 +347,9 @@ static bool bind_defaults(binder *b) {
     if (!param->value) {
       bool type =
           param->type && param->type->kind == LEAT_EXPR_NAME && !strcmp(param->type->name, "type");
+      const char *hint = type ? ", a type such as `f32[3, 4]`" : called_optimiser(b);
       ev_fail(b->e, b->call, "%s is missing%s", describe_argument(b, i),
-              type ? ", a type such as `f32[3, 4]`" : called_optimiser(b));
+              *hint ? hint : called_back(b));
       leat_note_at(b->e->diag, b->function->definition->name_span, "`%s` is defined here",
                    b->function->name);
       return false;
@@ -342,6 +364,7 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
   const leat_bindings *params = &function->definition->params;
   binder b = {.e = e,
               .function = function,
+              .caller = e->frame->function,
               .params = params,
               .scope = ev_scope_new(e, function->library ? NULL : e->globals),
               .call = call,

@@ -110,8 +110,8 @@ static ev builtin_float(evaluator *e, const ev_builtin_call *call) {
   ev value = call->args[0];
   if (value.kind == EV_INT) return ev_float((double)value.i);
   if (value.kind == EV_FLOAT) return value;
-  return ev_fail(e, call->span, "`float` is of a compile-time number, found %s",
-                 ev_kind_name(value));
+  return ev_fail(e, call->span, "`float` is of a compile-time number, found %s%s",
+                 ev_kind_name(value), ev_is_tensor(value) ? "; `cast(x, f32)` converts it" : "");
 }
 
 // -- The graph and the cluster ------------------------------------------------------------------

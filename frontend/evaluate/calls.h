@@ -11,6 +11,8 @@
 bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out);
 bool ev_is_type(evaluator *e, const leat_expr *expr); // whether `NAME[…]` is a type here
 bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
+// "; `dynamic(k)` is a dim …" of an integer scalar where a dim or an int is asked for.
+const char *ev_as_dynamic(evaluator *e, ev value, leat_span span, const char *otherwise);
 bool ev_as_dims(evaluator *e, ev value, leat_span span, leat_dim **out, uint32_t *count);
 // Numbers below 0 too.
 bool ev_as_offset(evaluator *e, ev value, leat_span span, leat_dim *out);

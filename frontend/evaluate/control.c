@@ -389,13 +389,31 @@ static void next_value(evaluator *e, loop *l, const leat_expr *from, uint32_t i,
     next[k] = next_leaf(e, l, carried, l->begins[i] + k, after.items[k].value, from->span);
 }
 
+// `next` lacks, or does not give a value for each that is carried.
+static void wrong_next(evaluator *e, const leat_stmt *stmt, const leat_stmt *next) {
+  const char *names = "";
+  uint32_t count = stmt->carried.count;
+  for (uint32_t i = 0; i < count; i++)
+    names = leat_arena_printf(e->arena, "%s%s`%s`", names,
+                              !i              ? ""
+                              : i + 1 < count ? ", "
+                                              : " and ",
+                              stmt->carried.items[i].name);
+  if (!next)
+    ev_fail(e, stmt->span,
+            "the body of this `while` ends without `next`, which gives %s the value "
+            "of the next turn",
+            names);
+  else
+    ev_fail(e, next->span, "`next` gives %u value%s: this `while` carries %u, %s",
+            next->values.count, next->values.count == 1 ? "" : "s", count, names);
+}
+
 static void next_values(evaluator *e, loop *l, leat_value *out) {
   const leat_stmt *stmt = l->stmt, *next = ev_last_of(&stmt->body, LEAT_STMT_NEXT);
   uint32_t count = stmt->carried.count;
   if (!next || next->values.count != count) {
-    ev_fail(e, next ? next->span : stmt->span,
-            "the body of this `while` ends in `next`, with %u value%s", count,
-            count == 1 ? "" : "s");
+    wrong_next(e, stmt, next);
     return;
   }
   for (uint32_t i = 0; i < count; i++) next_value(e, l, next->values.items[i], i, out);

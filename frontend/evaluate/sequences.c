@@ -239,8 +239,8 @@ ev ev_builtin_int(evaluator *e, const ev_builtin_call *call) {
   if (value.kind == EV_INT || value.kind == EV_DIM) return value;
   if (value.kind == EV_BOOL) return ev_int(value.i);
   if (value.kind != EV_FLOAT)
-    return ev_fail(e, call->span, "`int` is of a compile-time number or a string, found %s",
-                   ev_kind_name(value));
+    return ev_fail(e, call->span, "`int` is of a compile-time number or a string, found %s%s",
+                   ev_kind_name(value), ev_is_tensor(value) ? "; `cast(x, i32)` converts it" : "");
   if (!(value.f > -0x1p63 && value.f < 0x1p63))
     return ev_fail(e, call->span, "%g is no int of 64 bits", value.f);
   return ev_int((int64_t)value.f);

@@ -25,13 +25,35 @@ bool ev_is_type(evaluator *e, const leat_expr *expr) {
   return leat_dtype_parse(name, strlen(name), &dtype);
 }
 
+// `int[N]`, `float[]`: other languages' dtypes are what is known while compiling here.
+static const char *meant_dtype(const leat_expr *expr) {
+  static const char *const meant[][2] = {
+      {"int", "; a tensor's integers are `i32` or `i64`"},
+      {"float", "; a tensor's floats are `f32` or `f64`"},
+      {"complex", "; a tensor's complex numbers are `c64` or `c128`"}};
+  const char *name = expr->kind == LEAT_EXPR_NAME ? expr->name : "";
+  for (size_t i = 0; i < sizeof meant / sizeof *meant; i++)
+    if (!strcmp(name, meant[i][0])) return meant[i][1];
+  return "";
+}
+
 static bool dtype_of(evaluator *e, const leat_expr *expr, leat_dtype *out) {
   ev value = ev_expr(e, expr, NULL);
   if (value.kind == EV_DTYPE)
     *out = (leat_dtype)value.i;
   else if (value.kind != EV_ERROR)
-    ev_fail(e, expr->span, "expected a dtype such as `f32`, found %s", ev_kind_name(value));
+    ev_fail(e, expr->span, "expected a dtype such as `f32`, found %s%s", ev_kind_name(value),
+            meant_dtype(expr));
   return value.kind == EV_DTYPE;
+}
+
+const char *ev_as_dynamic(evaluator *e, ev value, leat_span span, const char *otherwise) {
+  const leat_type *type = ev_tensor_type(value);
+  leat_dtype_kind kind = type ? leat_dtype_kind_of(type->dtype) : LEAT_KIND_BOOL;
+  if (!type || type->rank || (kind != LEAT_KIND_SIGNED && kind != LEAT_KIND_UNSIGNED))
+    return otherwise;
+  const char *text = ev_source_text(e, span); // of a list where it is an item
+  return leat_arena_printf(e->arena, "; as a dim it is `dynamic(%s)`", *text == '[' ? "…" : text);
 }
 
 static bool as_dim(evaluator *e, ev value, bool negative, leat_span span, leat_dim *out) {
@@ -44,7 +66,8 @@ static bool as_dim(evaluator *e, ev value, bool negative, leat_span span, leat_d
   else if (value.kind == EV_DIM)
     *out = value.dim;
   else if (value.kind != EV_ERROR)
-    ev_fail(e, span, "expected a dimension, found %s", ev_kind_name(value));
+    ev_fail(e, span, "expected a dimension, found %s%s", ev_kind_name(value),
+            ev_as_dynamic(e, value, span, ""));
   return value.kind == EV_INT || value.kind == EV_DIM;
 }
 

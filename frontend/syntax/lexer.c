@@ -1,6 +1,7 @@
 // A table of character classes, and one function for each kind of token.
 #include "frontend/syntax/lexer.h"
 
+#include "base/name.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "frontend/syntax/habits.h"
@@ -117,6 +118,27 @@ static bool is_spelled(leat_token_kind kind, const char *word, uint32_t size) {
 // Whether a suffix may begin here.
 static bool behind_operand(const leat_lexer *lexer) {
   return leat_token_ends_operand(lexer->latest) || lexer->latest == LEAT_TOKEN_CLOSE_BRACE;
+}
+
+// Whether a letter of another alphabet than ours is next, as far as its code tells: what is none is
+// among the symbols, or is a sign that habits.c knows.
+static bool at_foreign_letter(const leat_lexer *lexer) {
+  const unsigned char *at = (const unsigned char *)lexer->text + lexer->at;
+  size_t length = leat_utf8_character((const char *)at, lexer->end - lexer->at), other;
+  if (length < 2 || leat_habit_sign((const char *)at, length, &other)) return false;
+  if (length == 2) return at[0] > 0xc2 || at[1] == 0xaa || at[1] == 0xb5 || at[1] == 0xba;
+  bool symbols = at[0] == 0xe2 && at[1] < 0xba, marks = at[0] == 0xe3 && at[1] == 0x80;
+  return length == 3 ? at[0] < 0xee && !symbols && !marks : at[0] == 0xf0 && at[1] >= 0xa0;
+}
+
+// The rest of a word that has such letters.
+static const char *lex_foreign_word(leat_lexer *lexer) {
+  for (; lexer->at < lexer->end; skip(lexer, LETTER | DIGIT)) {
+    if (!at_foreign_letter(lexer)) break;
+    lexer->at += (uint32_t)leat_utf8_character(lexer->text + lexer->at, lexer->end - lexer->at);
+  }
+  return "a name has the letters a to z and A to Z, digits and `_`; with any others it stands in "
+         "backquotes, wherever it is used";
 }
 
 static leat_token_kind lex_word(leat_lexer *lexer) {
@@ -263,6 +285,9 @@ static void lex_significant(leat_lexer *lexer, leat_token *token) {
   unsigned char c = peek(lexer, 0);
   if (classes[c] & LETTER) {
     token->kind = lex_word(lexer);
+    if (at_foreign_letter(lexer)) token->problem = lex_foreign_word(lexer);
+  } else if (at_foreign_letter(lexer)) {
+    token->problem = lex_foreign_word(lexer);
   } else if (classes[c] & DIGIT) {
     if (!lex_number(lexer, &token->kind)) {
       skip(lexer, LETTER | DIGIT);

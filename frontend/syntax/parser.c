@@ -309,6 +309,15 @@ static void report_rest(leat_parser *p, const leat_stmt *s) {
       return;
     }
   }
+  const leat_token *before = &p->previous;
+  bool prefix = leat_parser_at(p, LEAT_TOKEN_STRING) && before->kind == LEAT_TOKEN_NAME &&
+                before->end == p->token.begin && before->end - before->begin <= 2;
+  if (prefix) {
+    leat_parser_error(p, leat_parser_token_span(p),
+                      "nothing stands before a string's quotes: each has values in it, "
+                      "`\"block{i}\"`, and `\\` before what is meant as it stands");
+    return;
+  }
   leat_token_kind kind = p->token.kind;
   bool argument = kind == LEAT_TOKEN_NAME || kind == LEAT_TOKEN_STRING || kind == LEAT_TOKEN_INT ||
                   kind == LEAT_TOKEN_FLOAT;
