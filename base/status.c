@@ -2,6 +2,8 @@
 // It runs seldom: compiled for size.
 #include "leat/status.h"
 
+#include "base/printable.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -22,6 +24,7 @@ leat_status leat_fail(leat_error *error, leat_status status, const char *format,
     error->status = status;
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
+    leat_mask_controls(error->message);
   }
   return status;
 }

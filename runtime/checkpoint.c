@@ -200,40 +200,94 @@ leat_status leat_store_restore(leat_store *store, const leat_data_file *file, co
   return LEAT_OK;
 }
 
-// Values that were read; their data is malloc'ed.
-typedef struct copies {
-  leat_named_tensor *items;
+// The data of the tensors is malloc'ed.
+struct leat_store_copy {
+  leat_arena *arena;
+  leat_named_tensor *tensors;
   size_t count;
-} copies;
+  leat_run_counts counts;
+};
 
-static void free_copies(void *context) {
-  copies *c = context;
-  for (size_t i = 0; i < c->count; i++) free(c->items[i].tensor.data);
+void leat_store_copy_drop(leat_store_copy *copy) {
+  if (!copy) return;
+  for (size_t i = 0; i < copy->count; i++) free(copy->tensors[i].tensor.data);
+  leat_arena_destroy(copy->arena);
 }
 
-static leat_status read_all(leat_store *store, copies *out, leat_error *error) {
+static void drop(void *copy) {
+  leat_store_copy_drop(copy);
+}
+
+static leat_status read_all(leat_store *store, leat_store_copy *out, leat_error *error) {
   for (size_t i = 0; i < leat_store_count(store); i++) {
     leat_variable_info info;
     leat_store_info(store, i, &info);
-    leat_named_tensor *next = &out->items[out->count];
+    leat_named_tensor *next = &out->tensors[out->count];
     if (!info.initialised) continue;
     LEAT_TRY(leat_store_read(store, info.container, info.name, &next->tensor, error));
-    next->name = info.name;
+    next->name = info.name; // stays where it is as long as the store lives
     out->count++;
   }
   return LEAT_OK;
 }
 
+static leat_status take(leat_store *store, const leat_run_counts *counts, leat_store_copy **out,
+                        leat_error *error) {
+  leat_cleanup cleanup;
+  leat_arena *arena = leat_arena_create();
+  leat_store_copy *copy = leat_new(arena, leat_store_copy);
+  *copy = (leat_store_copy){.arena = arena, .counts = {.arena = arena}};
+  leat_cleanup_hold(&cleanup, drop, copy);
+  copy->tensors = leat_new_array(arena, leat_named_tensor, leat_store_count(store));
+  for (uint32_t i = 0; i < counts->items.count; i++)
+    *leat_run_count_of(&copy->counts, counts->items.items[i]->entry) = counts->items.items[i]->runs;
+  leat_status status = read_all(store, copy, error);
+  if (status)
+    leat_cleanup_run(&cleanup);
+  else
+    leat_let_go(&cleanup.held);
+  *out = status ? NULL : copy;
+  return status;
+}
+
+leat_status leat_store_copy_take(leat_store *store, const leat_run_counts *counts,
+                                 leat_store_copy **out, leat_error *error) {
+  leat_status status;
+  *out = NULL;
+  LEAT_RECOVER(status, take(store, counts, out, error));
+  return status ? leat_fail(error, status, "no memory to copy the variables") : LEAT_OK;
+}
+
+leat_status leat_store_copy_put_back(leat_store *store, leat_run_counts *counts,
+                                     const leat_store_copy *copy, leat_error *error) {
+  for (size_t i = 0; i < copy->count; i++) {
+    leat_variable_info info;
+    for (size_t k = 0; k < leat_store_count(store); k++) {
+      leat_store_info(store, k, &info);
+      if (info.name == copy->tensors[i].name) break;
+    }
+    LEAT_TRY(leat_store_write(store, info.container, info.name, &copy->tensors[i].tensor, error));
+  }
+  for (uint32_t i = 0; i < counts->items.count; i++) counts->items.items[i]->runs = 0;
+  for (uint32_t i = 0; i < copy->counts.items.count; i++) {
+    const leat_run_count *count = copy->counts.items.items[i];
+    *leat_run_count_of(counts, count->entry) = count->runs;
+  }
+  return LEAT_OK;
+}
+
+leat_status leat_store_copy_write(const leat_store_copy *copy, const char *path, bool overwrite,
+                                  leat_error *error) {
+  return leat_checkpoint_write(path, copy->tensors, copy->count, NULL, &copy->counts, overwrite,
+                               error);
+}
+
 leat_status leat_store_save(leat_store *store, const char *path, const leat_run_counts *runs,
                             bool overwrite, leat_error *error) {
-  leat_arena *scratch = leat_arena_create();
-  copies c = {leat_new_array(scratch, leat_named_tensor, leat_store_count(store)), 0};
-  leat_cleanup cleanup;
-  leat_cleanup_hold(&cleanup, free_copies, &c);
-  leat_status status = read_all(store, &c, error);
-  if (!status) status = leat_checkpoint_write(path, c.items, c.count, NULL, runs, overwrite, error);
-  leat_cleanup_run(&cleanup);
-  leat_arena_destroy(scratch);
+  leat_store_copy *copy;
+  LEAT_TRY(leat_store_copy_take(store, runs, &copy, error));
+  leat_status status = leat_store_copy_write(copy, path, overwrite, error);
+  leat_store_copy_drop(copy);
   return status;
 }
 

@@ -44,6 +44,22 @@ bool leat_checkpoint_lacked(const leat_data_file *file, const char *variable);
 LEAT_MUST_USE leat_status leat_value_checksum(const leat_tensor *value, uint64_t *out,
                                               leat_error *error);
 
+// A copy of all variables of a store that have a value, and of the counts. *out is the caller's;
+// NULL on failure.
+typedef struct leat_store_copy leat_store_copy;
+struct leat_store;
+LEAT_MUST_USE leat_status leat_store_copy_take(struct leat_store *store,
+                                               const leat_run_counts *counts, leat_store_copy **out,
+                                               leat_error *error);
+void leat_store_copy_drop(leat_store_copy *copy); // NULL is fine
+// What had no value then keeps the one it has.
+LEAT_MUST_USE leat_status leat_store_copy_put_back(struct leat_store *store,
+                                                   leat_run_counts *counts,
+                                                   const leat_store_copy *copy, leat_error *error);
+// As leat_store_save.
+LEAT_MUST_USE leat_status leat_store_copy_write(const leat_store_copy *copy, const char *path,
+                                                bool overwrite, leat_error *error);
+
 // `uninitialised` as above; NULL: none. Unless `overwrite`, a checkpoint that holds more is not
 // replaced (runtime/replace.h).
 LEAT_MUST_USE leat_status leat_checkpoint_write(const char *path, const leat_named_tensor *tensors,

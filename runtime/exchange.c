@@ -86,13 +86,17 @@ leat_status leat_runtime_receive(leat_runtime *runtime, double seconds, leat_mes
   if (!transport) return leat_fail(error, LEAT_INVALID, "there is no other rank");
   int64_t until = leat_clock_after(seconds);
   for (;;) {
+    int64_t look = leat_clock_after(LEAT_LONGEST_WAIT);
     uint32_t seen = leat_signal_value(&runtime->mail_came);
     if (take_message(runtime, out)) return LEAT_OK;
     pthread_mutex_lock(&runtime->runs_lock);
     leat_error failure = runtime->failure;
     pthread_mutex_unlock(&runtime->runs_lock);
     if (failure.status) return leat_fail(error, failure.status, "%s", failure.message);
-    if (!transport->backend->wait(transport, &runtime->mail_came, seen, until))
+    if (leat_runtime_is_interrupted(runtime)) return leat_fail(error, LEAT_ABORTED, "interrupted");
+    if (transport->backend->wait(transport, &runtime->mail_came, seen, look < until ? look : until))
+      continue;
+    if (leat_clock() >= until)
       return leat_fail(error, LEAT_DEADLINE, "no message came within %g s", seconds);
   }
 }

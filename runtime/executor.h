@@ -19,6 +19,9 @@ typedef struct leat_aborted_step {
   leat_error error;
 } leat_aborted_step;
 
+// Seconds: no longer does who waits take to notice a signal, whose handler can wake nobody.
+#define LEAT_LONGEST_WAIT 0.1
+
 enum { LEAT_ABORTED_STEPS = 32 }; // are remembered
 
 typedef struct leat_queued_message {
@@ -32,6 +35,9 @@ typedef struct leat_ending {
   struct leat_ending *next;
   bool taken; // by a run; runs_lock
   _Atomic bool now;
+  char apart[64];           // kernels read `now`, and what follows is written for each launch
+  _Atomic uint64_t flight;  // the number of the run in flight, from 1 on; 0: none is
+  const char *_Atomic node; // that is computed, or was last; NULL: nobody knows
 } leat_ending;
 
 // Names a task of a run.
@@ -65,6 +71,7 @@ struct leat_runtime {
   leat_trace *trace;             // NULL: off
   double deadline;
   _Atomic bool interrupted;     // runs end, until it is taken back
+  _Atomic uint64_t flights;     // runs that began
   leat_ending *_Atomic endings; // of all runs; it only grows
   void (*print)(void *context, const char *text);
   void *print_context;
@@ -213,6 +220,12 @@ static inline const volatile bool *leat_run_is_over_at(const leat_run *run) {
   _Static_assert(sizeof run->ending->now == sizeof(bool), "an atomic bool is a bool");
   return (const volatile bool *)&run->ending->now;
 }
+// It computes this node now.
+static inline void leat_run_is_at(const leat_run *run, const leat_program *program,
+                                  const leat_image_origin *node) {
+  atomic_store_explicit(&run->ending->node, leat_view_text(&program->view, node->name),
+                        memory_order_relaxed);
+}
 bool leat_run_ends(leat_run *run); // the same; what has no cause yet has been interrupted
 void leat_run_destroy(leat_run *run);
 // Runs a table of each part, run->tables says which.
@@ -229,6 +242,9 @@ leat_ending *leat_runtime_take_ending(leat_runtime *runtime);
 void leat_runtime_return_ending(leat_runtime *runtime, leat_ending *ending); // NULL is fine
 // Before a run begins: it goes on, unless the runtime is interrupted.
 void leat_runtime_clear_ending(leat_runtime *runtime, leat_ending *ending);
+// A run is in flight from then on, until it lands.
+void leat_runtime_take_off(leat_runtime *runtime, leat_ending *ending);
+void leat_runtime_land(leat_ending *ending);
 
 // task.c. Returns whether the task is complete; otherwise it has failed, a callback will complete
 // it or a table of its region has begun. No lock is held.

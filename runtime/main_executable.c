@@ -10,6 +10,8 @@
 #include "runtime/format.h"
 #include "runtime/main_report.h"
 #include "runtime/main_saving.h"
+#include "runtime/model.h"
+#include "runtime/stopping.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -30,16 +32,18 @@ typedef struct program {
   const char **outputs;                 // of the fetches: a path, or NULL: print
   const leat_executable_saving *saving; // NULL: there are no variables
   leat_saving_options files;
-  int steps;  // how often it runs
-  bool bench; // and what that takes is shown; steps 0: as often as a second allows
+  leat_saving_run state; // of the saving
+  bool silent;           // what prints say is not shown
+  int steps;             // how often it runs
+  bool bench;            // and what that takes is shown; steps 0: as often as a second allows
   bool help, info;
   bool usage; // an error now is one of the command line
   leat_error error;
+  bool shown; // another has been
 } program;
 
 static void say(void *context, const char *text) {
-  (void)context;
-  puts(text);
+  if (!((const program *)context)->silent) puts(text);
 }
 
 static void print_about(const char *text, const char *before) {
@@ -83,6 +87,7 @@ static void print_help(const program *p) {
          "  --steps N              runs N times, shows the last results\n"
          "  --bench [N]            runs N times, or for a second, shows what a run takes\n"
          "  --threads N            at most so many threads (default: the cores)\n"
+         "  --deadline SECONDS     breaks off a run that takes longer\n"
          "%s"
          "  --info                 what this is made of\n"
          "  --help                 this text\n",
@@ -145,15 +150,24 @@ static leat_status take_output(program *p, const char *text) {
   return LEAT_OK;
 }
 
-static leat_status from_model(program *p, leat_status status) {
-  if (status) return leat_fail(&p->error, status, "%s", leat_model_message(p->model));
-  return LEAT_OK;
+// What an earlier one printed stands there already.
+static leat_status run_again(void *context) {
+  program *p = context;
+  p->silent = true;
+  leat_status status = leat_model_run(p->model, p->entry, p->feeds, p->fetches);
+  p->silent = false;
+  return status;
 }
 
 static leat_status begin_run(program *p) {
   for (int i = 0; i < leat_model_fetch_count(p->model, p->entry); i++)
     LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
-  return p->saving ? p->saving->begin(p->model, &p->files, &p->error) : LEAT_OK;
+  p->state =
+      (leat_saving_run){.program = p->name, .model = p->model, .again = run_again, .context = p};
+  if (p->saving) return p->saving->begin(&p->state, &p->files, &p->error);
+  leat_stop_at_signals(
+      &(leat_stopping){.runtime = p->model->runtime, .deadline = p->files.deadline});
+  return LEAT_OK;
 }
 
 static leat_status show_results(program *p) {
@@ -171,21 +185,44 @@ static leat_status show_results(program *p) {
   return LEAT_OK;
 }
 
-static leat_status run_steps(program *p) {
-  for (int i = 0; i < p->steps && !(i && p->saving && p->saving->is_stopped()); i++)
-    LEAT_TRY(leat_model_run(p->model, p->entry, p->feeds, p->fetches));
+static bool is_stopped(const program *p) {
+  return p->saving && p->saving->is_stopped();
+}
+
+static leat_status run_step(program *p, bool last) {
+  LEAT_TRY(leat_model_run(p->model, p->entry, p->feeds, p->fetches));
+  if (p->saving) p->saving->note_step(&p->state, last);
   return LEAT_OK;
 }
 
-// What was computed is saved before anything else can fail.
+static leat_status run_benched(void *context, bool *goes_on) {
+  leat_status status = run_step(context, false);
+  *goes_on = !status && !is_stopped(context);
+  return status;
+}
+
+static leat_status run_steps(program *p) {
+  for (int i = 0; i < p->steps && !(i && is_stopped(p)); i++)
+    LEAT_TRY(run_step(p, i + 1 == p->steps));
+  return LEAT_OK;
+}
+
+static void show_error(program *p) {
+  if (p->error.message[0]) fprintf(stderr, "%s: %s\n", p->name, p->error.message);
+  p->shown |= p->error.message[0] != '\0';
+  p->error = (leat_error){0};
+}
+
+// What was computed is saved before anything else can fail, and what was before a run that fails.
 static leat_status run(program *p) {
   const leat_executable_saving *saving = p->saving;
   LEAT_TRY(begin_run(p));
-  LEAT_TRY(from_model(p, p->bench
-                             ? leat_bench_run(p->model, p->entry, p->steps, p->feeds, p->fetches)
-                             : run_steps(p)));
-  leat_status saved = saving ? saving->end(p->model, &p->files, &p->error) : LEAT_OK;
-  if (saved == LEAT_ABORTED) return saved;
+  leat_status status = p->bench ? leat_bench_run(p->model, p->steps, run_benched, p) : run_steps(p);
+  const char *broken = leat_stop_broke_off();
+  if (status) leat_fail(&p->error, status, "%s", broken ? broken : leat_model_message(p->model));
+  show_error(p);
+  leat_status saved = saving ? saving->end(&p->state, status, &p->error) : LEAT_OK;
+  if (status || saved == LEAT_ABORTED) return status ? status : saved;
   leat_status shown = p->bench ? LEAT_OK : show_results(p);
   return saved ? saved : shown;
 }
@@ -196,6 +233,7 @@ enum {
   OPTION_BENCH,
   OPTION_INFO,
   OPTION_THREADS,
+  OPTION_DEADLINE,
   OPTION_RESTORE,
   OPTION_PARTIAL,
   OPTION_SAVE,
@@ -207,6 +245,7 @@ static const struct option options[] = {{"feed", required_argument, NULL, OPTION
                                         {"bench", optional_argument, NULL, OPTION_BENCH},
                                         {"info", no_argument, NULL, OPTION_INFO},
                                         {"threads", required_argument, NULL, OPTION_THREADS},
+                                        {"deadline", required_argument, NULL, OPTION_DEADLINE},
                                         {"restore", required_argument, NULL, OPTION_RESTORE},
                                         {"partial", no_argument, NULL, OPTION_PARTIAL},
                                         {"save", required_argument, NULL, OPTION_SAVE},
@@ -220,6 +259,14 @@ static bool take_number(const char *program, const char *option, int most, int *
   const char *end = leat_number_parse(LEAT_i32, optarg, out, &fits);
   if (end && !*end && fits && *out >= 1 && *out <= most) return true;
   fprintf(stderr, "%s: --%s takes a number from 1 to %d\n", program, option, most);
+  return false;
+}
+
+static bool take_seconds(const char *program, double *out) {
+  bool fits;
+  const char *end = leat_number_parse(LEAT_f64, optarg, out, &fits);
+  if (end && !*end && fits && *out > 0) return true;
+  fprintf(stderr, "%s: --deadline takes a number of seconds\n", program);
   return false;
 }
 
@@ -242,6 +289,7 @@ static bool take_model_options(program *p, leat_model_options *out, int argc, ch
     if (option == OPTION_OVERWRITE) out->overwrite = true;
     if (option == OPTION_THREADS) fine &= take_number(argv[0], "threads", 1024, &out->threads);
     if (option == OPTION_STEPS) fine &= take_number(argv[0], "steps", INT_MAX, &p->steps);
+    if (option == OPTION_DEADLINE) fine &= take_seconds(argv[0], &p->files.deadline);
     if (option == OPTION_HELP) p->help = true;
     if (option == OPTION_INFO) p->info = true;
     if (option != OPTION_BENCH) continue;
@@ -289,7 +337,7 @@ static leat_status prepare(program *p) {
 }
 
 static void finish_program(program *p) {
-  if (p->saving) p->saving->finish(&p->files);
+  if (p->saving) p->saving->finish(&p->state, &p->files);
   for (int i = 0; p->given && i < leat_model_feed_count(p->model, p->entry); i++)
     leat_feed_close(&p->given[i]);
   free(p->feeds);
@@ -331,7 +379,7 @@ static leat_status create(program *p, const leat_built_step *steps, const char *
 int leat_executable_main(const leat_built_step *steps,
                          const leat_executable_saving *(*saving)(void), int argc, char **argv) {
   program p = {.steps = 1, .saving = saving ? saving() : NULL};
-  leat_model_options options = {.print = say};
+  leat_model_options options = {.print = say, .print_context = &p};
   bool several = steps[0].image && steps[1].image;
   const char *entry = several && argc > 1 && *argv[1] != '-' ? argv[1] : NULL;
   char name[256]; // "./digits predict"
@@ -346,8 +394,8 @@ int leat_executable_main(const leat_built_step *steps,
   p.files.overwrite = options.overwrite;
   leat_status status = create(&p, steps, entry, &options);
   if (!status) LEAT_RECOVER(status, act(&p, argc, argv));
-  if (status) leat_fail(&p.error, status, "%s", leat_status_name(status));
-  if (status) fprintf(stderr, "%s: %s\n", p.name, p.error.message);
+  if (status && !p.shown) leat_fail(&p.error, status, "%s", leat_status_name(status));
+  show_error(&p);
   finish_program(&p);
   return !status ? EXIT_FINE : p.usage ? EXIT_USAGE : EXIT_FAILED;
 }

@@ -64,21 +64,22 @@ static double milliseconds(const int64_t *times, int count, int percent) {
   return (double)low * 1e-6;
 }
 
-leat_status leat_bench_run(leat_model *model, int entry, int runs, const leat_tensor *feeds,
-                           leat_tensor *fetches) {
+leat_status leat_bench_run(leat_model *model, int runs,
+                           leat_status (*run)(void *context, bool *goes_on), void *context) {
   enum { MOST = 1000000 };
   int most = runs ? runs : MOST, count = 0;
   int64_t *times = malloc((size_t)most * sizeof *times);
   if (!times) return leat_fail(&model->error, LEAT_MEMORY, "no memory for %d times", most);
-  leat_status status = leat_model_run(model, entry, feeds, fetches);
+  bool goes_on;
+  leat_status status = run(context, &goes_on);
   int64_t end = leat_clock_after(1), begin = leat_clock();
-  while (!status && count < most && (runs || count == 0 || begin < end)) {
-    status = leat_model_run(model, entry, feeds, fetches);
+  while (goes_on && count < most && (runs || count == 0 || begin < end)) {
+    status = run(context, &goes_on);
     int64_t now = leat_clock();
     times[count++] = now - begin;
     begin = now;
   }
-  if (!status)
+  if (!status && count)
     printf("%d runs: median %.4f ms, p10 %.4f, p90 %.4f, least %.4f, most %.4f\n", count,
            milliseconds(times, count, 50), milliseconds(times, count, 10),
            milliseconds(times, count, 90), milliseconds(times, count, 0),

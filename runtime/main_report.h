@@ -7,9 +7,10 @@
 // Its version, entries, variables, constants and files, on stdout.
 void leat_info_print(const leat_model *model);
 
-// Runs an entry `runs` times, 0: as often as a second allows, but for a first run, which is not
-// measured; prints what one takes.
-LEAT_MUST_USE leat_status leat_bench_run(leat_model *model, int entry, int runs,
-                                         const leat_tensor *feeds, leat_tensor *fetches);
+// Runs `runs` times, 0: as often as a second allows, but for a first run, which is not measured;
+// prints what one takes. `run` says whether there may be another.
+LEAT_MUST_USE leat_status leat_bench_run(leat_model *model, int runs,
+                                         leat_status (*run)(void *context, bool *goes_on),
+                                         void *context);
 
 #endif

@@ -2,14 +2,68 @@
 #include "runtime/main_saving.h"
 
 #include "base/file.h"
+#include "runtime/model.h"
 #include "runtime/replace.h"
 #include "runtime/stopping.h"
+
+#include <stdio.h>
+
+// -- What has state -------------------------------------------------------------------------------
+
+static leat_status shown(const leat_saving_run *run, leat_status status, const char *message) {
+  if (status) fprintf(stderr, "%s: %s\n", run->program, message);
+  return status;
+}
+
+static leat_status take(void *of, void **out) {
+  leat_model *model = ((leat_saving_run *)of)->model;
+  leat_error ignored = {0};
+  leat_store_copy *copy;
+  leat_status status = leat_store_copy_take(model->store, &model->counts, &copy, &ignored);
+  *out = copy;
+  return status;
+}
+
+static void drop(void *copy) {
+  leat_store_copy_drop(copy);
+}
+
+static leat_status put_back(void *of, const void *copy) {
+  const leat_saving_run *run = of;
+  leat_error error = {0};
+  leat_status status =
+      leat_store_copy_put_back(run->model->store, &run->model->counts, copy, &error);
+  return shown(run, status, error.message);
+}
+
+static leat_status write_copy(void *of, const void *copy, const char *path) {
+  const leat_saving_run *run = of;
+  leat_error error = {0};
+  leat_status status;
+  LEAT_RECOVER(status, leat_store_copy_write(copy, path, run->model->overwrite, &error));
+  return shown(run, status, error.message);
+}
+
+static leat_status save(void *of, const char *path) {
+  const leat_saving_run *run = of;
+  leat_status status = leat_model_save(run->model, path);
+  return shown(run, status, leat_model_message(run->model));
+}
+
+static leat_status again(void *of) {
+  const leat_saving_run *run = of;
+  return run->again(run->context);
+}
+
+// -- Running --------------------------------------------------------------------------------------
 
 static leat_status from_model(leat_model *model, leat_status status, leat_error *error) {
   return status ? leat_fail(error, status, "%s", leat_model_message(model)) : LEAT_OK;
 }
 
-static leat_status begin(leat_model *model, const leat_saving_options *o, leat_error *error) {
+static leat_status begin(leat_saving_run *run, const leat_saving_options *o, leat_error *error) {
+  static const leat_kept calls = {take, drop, put_back, write_copy, save, again};
+  leat_model *model = run->model;
   LEAT_TRY(leat_check_save_path(o->save, o->restore, o->overwrite, error));
   if (o->save) LEAT_TRY(from_model(model, leat_model_check_save(model, o->save), error));
   LEAT_TRY(leat_file_claim(o->save, error));
@@ -17,27 +71,32 @@ static leat_status begin(leat_model *model, const leat_saving_options *o, leat_e
   if (o->restore)
     status = o->partial ? leat_model_restore_partial(model, o->restore)
                         : leat_model_restore(model, o->restore);
-  if (o->save && !status) leat_stop_at_signals(0.1);
+  run->keeping =
+      (leat_keeping){.calls = &calls, .of = run, .path = o->save, .restored = o->restore != NULL};
+  if (!status)
+    leat_stop_at_signals(&(leat_stopping){
+        .runtime = model->runtime, .saves = o->save, .same_seconds = 0.1, .deadline = o->deadline});
   return from_model(model, status, error);
+}
+
+static void note_step(leat_saving_run *run, bool last) {
+  leat_keeping_note_step(&run->keeping, last);
 }
 
 static bool is_stopped(void) {
   return leat_stopped;
 }
 
-static leat_status end(leat_model *model, const leat_saving_options *o, leat_error *error) {
-  if (!o->save) return LEAT_OK;
-  LEAT_TRY(from_model(model, leat_model_save(model, o->save), error));
-  if (!leat_stopped) return LEAT_OK;
-  return leat_fail(error, LEAT_ABORTED, "%s; %s holds the state behind the run", leat_stop_reason(),
-                   o->save);
+static leat_status end(leat_saving_run *run, bool failed, leat_error *error) {
+  return leat_keeping_end(&run->keeping, failed, error);
 }
 
-static void finish(const leat_saving_options *o) {
+static void finish(leat_saving_run *run, const leat_saving_options *o) {
+  if (run->keeping.calls) leat_keeping_finish(&run->keeping);
   leat_file_unclaim(o->save);
 }
 
 const leat_executable_saving *leat_saves_variables(void) {
-  static const leat_executable_saving saving = {begin, is_stopped, end, finish};
+  static const leat_executable_saving saving = {begin, note_step, is_stopped, end, finish};
   return &saving;
 }

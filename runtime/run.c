@@ -7,8 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static const double LONGEST_WAIT = 0.1; // seconds
-
 // -- Memory ---------------------------------------------------------------------------------------
 
 static leat_status create(leat_executor *executor, leat_run **out) {
@@ -260,7 +258,7 @@ static void fail_deadline(leat_run *run) {
 // and can wake nobody may be kept waiting; the lock is held, but not meanwhile. False when nothing
 // did before `until`.
 static bool wait_for_change(leat_run *run, int64_t until) {
-  int64_t look = leat_clock_after(LONGEST_WAIT);
+  int64_t look = leat_clock_after(LEAT_LONGEST_WAIT);
   if (look < until) until = look;
   leat_runtime *runtime = run->executor->runtime;
   leat_transport *transport =
@@ -400,7 +398,9 @@ static leat_status execute_and_fetch(leat_run *run, const leat_run_request *requ
 leat_status leat_run_execute(leat_run *run, const leat_run_request *request, leat_tensor *fetches,
                              leat_error *error) {
   leat_recovery *suspended = leat_recovery_suspend();
+  leat_runtime_take_off(run->executor->runtime, run->ending);
   leat_status status = execute_and_fetch(run, request, fetches, error);
+  leat_runtime_land(run->ending);
   leat_recovery_resume(suspended);
   return status;
 }

@@ -98,6 +98,35 @@ bool leat_runtime_is_interrupted(const leat_runtime *runtime) {
   return atomic_load(&runtime->interrupted);
 }
 
+// -- What is in flight ----------------------------------------------------------------------------
+
+void leat_runtime_take_off(leat_runtime *runtime, leat_ending *ending) {
+  uint64_t number = atomic_fetch_add_explicit(&runtime->flights, 1, memory_order_relaxed) + 1;
+  atomic_store_explicit(&ending->node, NULL, memory_order_relaxed);
+  atomic_store_explicit(&ending->flight, number, memory_order_relaxed);
+}
+
+void leat_runtime_land(leat_ending *ending) {
+  atomic_store_explicit(&ending->flight, 0, memory_order_relaxed);
+}
+
+// NULL: none is.
+static leat_ending *in_flight(const leat_runtime *runtime) {
+  leat_ending *ending = atomic_load(&runtime->endings);
+  while (ending && !atomic_load(&ending->flight)) ending = ending->next;
+  return ending;
+}
+
+uint64_t leat_runtime_run_in_flight(const leat_runtime *runtime) {
+  leat_ending *ending = in_flight(runtime);
+  return ending ? atomic_load(&ending->flight) : 0;
+}
+
+const char *leat_runtime_node(const leat_runtime *runtime) {
+  leat_ending *ending = in_flight(runtime);
+  return ending ? atomic_load(&ending->node) : NULL;
+}
+
 void leat_runtime_trace(leat_runtime *runtime, leat_text *out) {
   if (runtime->trace)
     runtime->trace->write(runtime->trace, runtime->transport ? runtime->transport->rank : 0, out);

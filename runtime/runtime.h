@@ -33,7 +33,7 @@ typedef struct leat_run leat_run;
 typedef struct leat_runtime_options {
   int threads;           // of a gang at most, the caller included; 0: cores / ranks on this host
   double grain;          // nanoseconds of work that are worth another thread; 0: 10,000
-  double deadline;       // seconds that a run may take without progress; 0: 60
+  double deadline;       // seconds that a run may wait without progress; 0: 60
   bool trace;            // keep trace rings
   uint64_t memory_limit; // bytes of the arenas of a program; 0: any number
   leat_transport *transport; // NULL: alone. Taken over: destroyed with the runtime
@@ -72,6 +72,11 @@ void leat_runtime_abort(leat_runtime *runtime, uint64_t session, uint64_t step, 
 // these are no loops. A signal handler may call it.
 void leat_runtime_interrupt(leat_runtime *runtime, bool on);
 bool leat_runtime_is_interrupted(const leat_runtime *runtime);
+
+// The number of a run in flight, which no other has; 0: there is none. And the name of the node
+// that it computes, valid as long as it is in flight; NULL: nobody knows. A signal handler may ask.
+uint64_t leat_runtime_run_in_flight(const leat_runtime *runtime);
+const char *leat_runtime_node(const leat_runtime *runtime);
 
 // What was traced so far, as Chrome trace JSON (pid = rank, tid = thread).
 void leat_runtime_trace(leat_runtime *runtime, leat_text *out);

@@ -113,6 +113,9 @@ static void run_launch(leat_walker *w, uint32_t number, int64_t begin, int64_t e
   leat_segment_walk *walk = w->walk;
   if (begin == end) return;
   bool tracing = __builtin_expect(walk->run->executor->runtime->trace != NULL, 0);
+  if (w->member == 0)
+    leat_run_is_at(walk->run, walk->frame->program,
+                   &walk->frame->program->view.launches[number].node);
   uint64_t tiles = (uint64_t)(end - begin);
   if (tracing && w->clock == 0) w->clock = leat_clock();
   leat_call call = {.heap = w->heap, .ends = leat_run_is_over_at(walk->run)};

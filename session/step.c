@@ -366,8 +366,13 @@ static leat_status choose_variant(leat_step *step, const leat_tensor *feeds) {
   return add_variant(step, step->variants.count >= MOST_SPECIALISED, &stopped);
 }
 
+static void end_remote(leat_session *session, const leat_run_request *request, leat_status status) {
+  leat_runtime_abort(session->runtime, LEAT_CLUSTER_RUNS, request->step, status,
+                     session->error.message);
+}
+
 // One request to each worker, then this process's part. A failure anywhere ends the run everywhere;
-// the workers' answers are awaited in any case.
+// the workers' answers are awaited, unless all is to end at once.
 static leat_status execute_remote(leat_step *step, variant *v, const leat_run_request *request,
                                   leat_tensor *results) {
   leat_session *session = step->session;
@@ -378,10 +383,10 @@ static leat_status execute_remote(leat_step *step, variant *v, const leat_run_re
                            step->dims.count));
   leat_status here =
       v->here.run ? leat_run_execute(v->here.run, request, results, &session->error) : LEAT_OK;
+  if (here) end_remote(session, request, here); // its part may have nothing to do with the others
   leat_status there = leat_remote_done(session, &v->remote, here != LEAT_OK);
-  if (!here && there == LEAT_DEADLINE) // a worker may compute for ever, and nobody wait for it
-    leat_runtime_abort(session->runtime, LEAT_CLUSTER_RUNS, request->step, there,
-                       leat_session_message(session));
+  if (!here && (there == LEAT_DEADLINE || there == LEAT_ABORTED))
+    end_remote(session, request, there); // a worker may compute for ever, and nobody wait for it
   return here ? here : there;
 }
 

@@ -350,12 +350,13 @@ static leat_status serve(worker *w) {
   leat_session *session = w->session;
   leat_message message = {0};
   leat_error why = {0};
+  leat_runtime_interrupt(session->runtime, false); // what a signal has broken off has ended
   if (leat_stopped && !w->told) {
     w->told = true;
     LEAT_TRY(leat_message_send(session, session->devices.client_rank, LEAT_MESSAGE_STOP, 0, NULL));
   }
   leat_status status = leat_runtime_receive(session->runtime, LISTENING, &message, &why);
-  if (status == LEAT_DEADLINE) return LEAT_OK;
+  if (status == LEAT_DEADLINE || leat_runtime_is_interrupted(session->runtime)) return LEAT_OK;
   if (status) return leat_fail(&session->error, status, "%s", why.message);
   status = handle(w, &message);
   free(message.data);

@@ -55,7 +55,8 @@ typedef struct launch {
   bool failed;
   double looked;           // when the ranks were looked at last
   int heard;               // signals that came here and were acted upon
-  double asked_at;         // when the first ^C or SIGTERM came; 0: none has
+  int asked;               // ^C or SIGTERM that came, what is the same one counted once
+  double asked_at;         // when the last of them did
   double ask_at, force_at; // when mpiexec gets SIGTERM and SIGKILL; infinity: it ends by itself
   rank_line lines[MOST_RANKS];
   int line_count;
@@ -120,17 +121,21 @@ static void ask_ranks_to_end(const launch *l) {
     if (l->lines[i].socket >= 0 && !l->lines[i].ended) kill((pid_t)l->lines[i].pid, SIGTERM);
 }
 
-// A second ^C or SIGTERM does not wait for that; two at a time are one, from `timeout` say.
+// A second ^C or SIGTERM breaks off the step that the ranks wait for, a third one does not wait for
+// that either; two at a time are one, from `timeout` say.
 static void end_by_signal(launch *l) {
   int number = interrupted;
   bool first = !l->heard, patient = number != SIGINT && number != SIGTERM;
-  bool again = !patient && l->asked_at > 0 && now() > l->asked_at + SAME_SIGNAL;
-  if (first) ask_ranks_to_end(l);
-  if (!patient && !again) l->asked_at = now();
+  bool counts = !patient && (!l->asked || now() > l->asked_at + SAME_SIGNAL);
+  if (counts) {
+    l->asked++;
+    l->asked_at = now();
+  }
+  if (first || (counts && l->asked == 2)) ask_ranks_to_end(l);
   if (number == SIGPIPE && first)
     give_up(l, INFINITY, "ended, for nobody reads what is written any more");
-  else if (first || again)
-    give_up(l, again ? 0 : INFINITY, "ended by %s", strsignal(number));
+  else if (first || (counts && l->asked > 2))
+    give_up(l, first ? INFINITY : 0, "ended by %s", strsignal(number));
   l->heard = interruptions;
 }
 

@@ -103,9 +103,9 @@ int tool_run_loop(const tool_loop *l, leat_session *session) {
   while (step < l->last && !*l->stopped) {
     leat_status status = leat_step_run(l->step->step, l->step->feed_values, l->step->fetch_values);
     if (status && bar) erase_bar();
-    if (status) return tool_report(session, status);
+    if (status) return tool_report_step(session, status);
     step++;
-    if (l->saving) tool_saving_note_step(l->saving, session);
+    if (l->saving) tool_saving_note_step(l->saving);
     bool last = step == l->last;
     if (bar && !last && !*l->stopped && leat_seconds() - drawn > 0.1)
       draw_bar(step, l->last), drawn = leat_seconds();

@@ -73,16 +73,16 @@ static int show_results(const run_options *o) {
 
 static int run_steps(run_options *o, leat_session *session) {
   int status = TOOL_OK;
-  tool_catch_signals(&o->session);
+  tool_saving_start(&o->saving, &o->session, session, &o->step);
   for (int i = 0; i < o->steps && !status && !leat_stopped; i++) {
     leat_status ran = leat_step_run(o->step.step, o->step.feed_values, o->step.fetch_values);
     if (ran)
-      status = tool_report(session, ran);
+      status = tool_report_step(session, ran);
     else
-      tool_saving_note_step(&o->saving, session);
+      tool_saving_note_step(&o->saving);
   }
   bool whole = !status && !leat_stopped;
-  status = tool_saving_finish(&o->saving, session, &o->step, status);
+  status = tool_saving_finish(&o->saving, status);
   int shown = whole ? show_results(o) : TOOL_OK;
   return status ? status : shown;
 }
@@ -120,7 +120,7 @@ static int run(const tool_command *command, int argc, char **argv) {
     return tool_usage_error(command, "one --entry is expected: %s+%s runs both together",
                             o.step.entries.items[0], o.step.entries.items[1]);
   if (o.steps < 1) return tool_usage_error(command, "--steps must be at least 1");
-  o.session.saves = o.saving.save != NULL;
+  o.session.save = o.saving.save;
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = run_session(command, &o, session);
   leat_file_unclaim(o.saving.save);

@@ -1,15 +1,10 @@
-// A failing step leaves variables half updated, and nobody knows before which step will fail. So
-// the state is kept from time to time, and when a step fails it is put back and the steps since
-// then, which give the same bits again, are repeated.
 #define _GNU_SOURCE
 #include "tools/saving.h"
 
 #include "runtime/replace.h"
 #include "runtime/stopping.h"
-#include "session/driver.h"
 #include "session/snapshot.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
@@ -33,8 +28,7 @@ tool_options tool_saving_options(tool_saving *saving, session_options *session,
 
 // -- Beginning ---------------------------------------------------------------------------------
 
-int tool_saving_begin(const tool_saving *saving, const session_options *options,
-                      leat_session *session) {
+int tool_saving_begin(tool_saving *saving, const session_options *options, leat_session *session) {
   leat_error error = {0};
   if (leat_check_save_path(saving->save, saving->restore, options->options.overwrite, &error))
     return tool_fail(&error);
@@ -46,79 +40,68 @@ int tool_saving_begin(const tool_saving *saving, const session_options *options,
   return exit_code;
 }
 
-// -- Going back --------------------------------------------------------------------------------
+// -- What has state ----------------------------------------------------------------------------
 
-static const double LEAST_PAUSE = 0.1;  // seconds between two copies of the state
-static const double MOST_EFFORT = 0.02; // of the time is spent on them
-
-static void keep(tool_saving *saving, leat_session *session) {
-  double begin = leat_seconds();
+static leat_status take(void *of, void **out) {
   leat_snapshot *taken;
-  if (!leat_snapshot_take(session, &taken)) {
-    leat_snapshot_destroy(saving->kept);
-    saving->kept = taken;
-    saving->kept_steps = saving->steps;
-  }
-  double end = leat_seconds(), pause = (end - begin) / MOST_EFFORT;
-  saving->keep_at = end + (pause > LEAST_PAUSE ? pause : LEAST_PAUSE);
+  leat_status status = leat_snapshot_take(((tool_saving *)of)->session, &taken);
+  *out = taken;
+  return status;
 }
 
-void tool_saving_note_step(tool_saving *saving, leat_session *session) {
-  saving->steps++;
-  if (saving->save && leat_seconds() >= saving->keep_at) keep(saving, session);
+static void drop(void *copy) {
+  leat_snapshot_destroy(copy);
 }
 
-// To the state before the step that failed; false: something fails again.
-static bool go_back(const tool_saving *saving, leat_session *session, const prepared *p) {
-  bool fine = !leat_snapshot_put_back(session, saving->kept);
+static leat_status shown(const leat_session *session, leat_status status) {
+  if (status) tool_report(session, status);
+  return status;
+}
+
+static leat_status put_back(void *of, const void *copy) {
+  leat_session *session = ((tool_saving *)of)->session;
+  return shown(session, leat_snapshot_put_back(session, copy));
+}
+
+static leat_status write_copy(void *of, const void *copy, const char *path) {
+  leat_session *session = ((tool_saving *)of)->session;
+  return shown(session, leat_snapshot_write(session, copy, path));
+}
+
+static leat_status save(void *of, const char *path) {
+  leat_session *session = ((tool_saving *)of)->session;
+  return shown(session, leat_session_save(session, path));
+}
+
+static leat_status again(void *of) {
+  const prepared *p = ((tool_saving *)of)->prepared;
   tool_show_prints(false);
-  for (int64_t i = saving->kept_steps; i < saving->steps && fine; i++)
-    fine = !leat_step_run(p->step, p->feed_values, p->fetch_values);
+  leat_status status = leat_step_run(p->step, p->feed_values, p->fetch_values);
   tool_show_prints(true);
-  return fine && !leat_session_save(session, saving->save);
+  return status;
 }
 
-// -- The end -----------------------------------------------------------------------------------
+// -- Running -----------------------------------------------------------------------------------
 
-// What was kept is written first: in a cluster whose ranks end it may be all that can be had.
-static int save_kept(const tool_saving *saving, leat_session *session, const prepared *p) {
-  int64_t lost = saving->steps - saving->kept_steps;
-  if (!saving->kept) {
-    fprintf(stderr, "error: %s is not written: the state before the step that failed is lost\n",
-            saving->save);
-    return TOOL_FAILED;
-  }
-  int status = tool_report(session, leat_snapshot_write(session, saving->kept, saving->save));
-  if (status) return status;
-  if (lost && go_back(saving, session, p)) lost = 0;
-  if (lost)
-    fprintf(stderr, "error: a step failed; %s holds the state %" PRId64 " steps before it\n",
-            saving->save, lost);
-  else
-    fprintf(stderr, "error: a step failed; %s holds the state before it\n", saving->save);
-  return TOOL_FAILED;
+void tool_saving_start(tool_saving *saving, const session_options *options, leat_session *session,
+                       const prepared *prepared) {
+  static const leat_kept calls = {take, drop, put_back, write_copy, save, again};
+  saving->session = session;
+  saving->prepared = prepared;
+  saving->keeping = (leat_keeping){
+      .calls = &calls, .of = saving, .path = saving->save, .restored = saving->restore != NULL};
+  tool_stop_at_signals(options, session);
 }
 
-static int save(const tool_saving *saving, leat_session *session, const prepared *p, int status) {
-  if (!saving->steps && (status || leat_stopped || !saving->restore)) {
-    fprintf(stderr, "error: %s%s%s is not written: no step has run\n",
-            leat_stopped ? leat_stop_reason() : "", leat_stopped ? "; " : "", saving->save);
-    return TOOL_FAILED;
-  }
-  if (status) return save_kept(saving, session, p);
-  status = tool_report(session, leat_session_save(session, saving->save));
-  if (status && saving->kept && !leat_snapshot_write(session, saving->kept, saving->save))
-    fprintf(stderr, "error: %s holds the state %" PRId64 " steps before the last\n", saving->save,
-            saving->steps - saving->kept_steps);
-  if (status || !leat_stopped) return status;
-  fprintf(stderr, "error: %s; %s holds the state behind the last step\n", leat_stop_reason(),
-          saving->save);
-  return TOOL_FAILED;
+void tool_saving_note_step(tool_saving *saving) {
+  leat_keeping_note_step(&saving->keeping, false);
 }
 
-int tool_saving_finish(tool_saving *saving, leat_session *session, const prepared *p, int status) {
-  if (saving->save) status = save(saving, session, p, status);
-  leat_snapshot_destroy(saving->kept);
+int tool_saving_finish(tool_saving *saving, int status) {
+  leat_error error = {0};
+  if (leat_keeping_end(&saving->keeping, status, &error)) status = TOOL_FAILED;
+  if (error.message[0]) tool_fail(&error);
+  leat_keeping_finish(&saving->keeping);
   if (leat_stopped == SIGPIPE) { // that nobody reads has been said
     __fpurge(stdout);
     clearerr(stdout);

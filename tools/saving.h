@@ -4,17 +4,16 @@
 #ifndef LEAT_TOOLS_SAVING_H
 #define LEAT_TOOLS_SAVING_H
 
-#include "session/snapshot.h"
+#include "runtime/keeping.h"
 #include "tools/prepared.h"
 #include "tools/session_options.h"
 
 typedef struct tool_saving {
   const char *restore, *save; // NULL: not asked for
   bool partial;               // the file to restore may lack variables
-  int64_t steps;              // that have run
-  leat_snapshot *kept;        // after some of them, to go back to; NULL: none yet
-  int64_t kept_steps;         // that had run by then
-  double keep_at;             // when the next is due
+  leat_keeping keeping;       // of what follows, once it runs
+  leat_session *session;
+  const prepared *prepared;
 } tool_saving;
 
 enum { SAVING_OPTION_COUNT = 4 };
@@ -24,12 +23,12 @@ tool_options tool_saving_options(tool_saving *saving, session_options *session,
 
 // Before anything is compiled: restores, and looks whether what will be saved may be. Shows what is
 // wrong and gives the exit code. The file is claimed then: leat_file_unclaim gives it up.
-int tool_saving_begin(const tool_saving *saving, const session_options *options,
-                      leat_session *session);
-// After each step that has run.
-void tool_saving_note_step(tool_saving *saving, leat_session *session);
+int tool_saving_begin(tool_saving *saving, const session_options *options, leat_session *session);
+// Before the first step. Signals are caught from then on.
+void tool_saving_start(tool_saving *saving, const session_options *options, leat_session *session,
+                       const prepared *prepared);
+void tool_saving_note_step(tool_saving *saving); // after each step that has run
 // After the last step: saves. `status`: the exit code so far, not 0 when a step has failed.
-int tool_saving_finish(tool_saving *saving, leat_session *session, const prepared *step,
-                       int status);
+int tool_saving_finish(tool_saving *saving, int status);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "runtime/stopping.h"
+#include "session/session.h"
 #include "tools/launched.h"
 #include "tools/values.h"
 
@@ -49,7 +50,7 @@ tool_options tool_session_options(session_options *shared, session_use use,
       {{"traffic", 0, TOOL_FLAG, &shared->traffic, NULL, "say what each process sent to others"},
        RUNS},
       {{"deadline", 0, TOOL_SECONDS, &o->deadline, "SECONDS",
-        "longest time without progress (default: 60)"},
+        "most for a step; in a cluster without progress (default there: 60)"},
        CHECKS | RUNS | TALKS},
   };
   _Static_assert(TOOL_COUNT(table) <= SESSION_OPTION_COUNT, "room for the table");
@@ -119,9 +120,23 @@ static bool is_one_process(const leat_session_options *o) {
   return false;
 }
 
-// `timeout` sends a signal to its child and then to its group, mpiexec to what it has started.
-void tool_catch_signals(const session_options *shared) {
-  if (shared->saves) leat_stop_at_signals(shared->options.cluster ? 0.5 : 0.1);
+int tool_report_step(const leat_session *session, leat_status status) {
+  leat_error error = {0};
+  const char *broken = leat_stop_broke_off();
+  if (!broken) return tool_report(session, status);
+  leat_fail(&error, status, "%s", broken);
+  return tool_fail(&error);
+}
+
+// `timeout` sends a signal to its child and then to its group, mpiexec to what it has started. In a
+// cluster who waits for what another computes has a deadline.
+void tool_stop_at_signals(const session_options *shared, leat_session *session) {
+  const leat_session_options *o = &shared->options;
+  leat_stop_at_signals(&(leat_stopping){.runtime = session->runtime,
+                                        .saves = shared->save,
+                                        .same_seconds = o->cluster ? 0.5 : 0.1,
+                                        .deadline = o->cluster ? 0 : o->deadline,
+                                        .works_for_another = !leat_session_is_client(session)});
 }
 
 leat_session *tool_open(session_options *shared, const char *path, int *status) {
@@ -139,7 +154,7 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   leat_status created = leat_session_create(o, &session);
   *status = tool_report(session, created);
   bool serves = !*status && !leat_session_is_client(session);
-  if (serves) tool_catch_signals(shared);
+  if (serves) tool_stop_at_signals(shared, session);
   if (serves)
     *status = tool_report(session, leat_session_serve(session));
   else if (!*status && leat_file_check_writable(shared->trace, &error))

@@ -10,7 +10,7 @@ typedef struct session_options {
   tool_list settings; // --set NAME=VALUE
   const char *trace;  // the file to write
   bool traffic;       // say what each process sent
-  bool saves;         // what runs is saved when a signal ends it
+  const char *save;   // where what runs is saved when a signal ends it; NULL: nowhere
 } session_options;
 
 enum { SESSION_OPTION_COUNT = 17 };
@@ -27,9 +27,9 @@ tool_options tool_session_options(session_options *shared, session_use use,
 // exit code in *status, on failure, and where this process is no client of its cluster: it has
 // served the client to the end then.
 leat_session *tool_open(session_options *shared, const char *path, int *status);
-// Before the first step of what is saved: a signal only makes leat_stopped true
-// (runtime/stopping.h).
-void tool_catch_signals(const session_options *shared);
+// Before the first step: of what is saved signals only make leat_stopped true, and a step that does
+// not end can be broken off (runtime/stopping.h).
+void tool_stop_at_signals(const session_options *shared, leat_session *session);
 // Says what was sent, if that is wanted. To be called while the steps are there.
 int tool_show_traffic(const session_options *shared, leat_session *session);
 // Writes the trace, if one is wanted, and destroys the session (NULL is fine). The exit code:
@@ -41,6 +41,8 @@ void tool_show_prints(bool on);
 
 // Shows the session's message, if there is one, and returns the exit code for the status.
 int tool_report(const leat_session *session, leat_status status);
+// The same of a step, which may have been broken off.
+int tool_report_step(const leat_session *session, leat_status status);
 int tool_fail(const leat_error *error);
 // Brings variables back from a file, with `partial` from one that lacks some; the exit code.
 int tool_restore(leat_session *session, const char *path, bool partial);

@@ -72,9 +72,9 @@ static int train_session(train_options *o, leat_session *session) {
                     .log_bits = o->log_bits,
                     .saving = &o->saving,
                     .stopped = &leat_stopped};
-  tool_catch_signals(&o->session);
+  tool_saving_start(&o->saving, &o->session, session, &o->step);
   status = tool_run_loop(&loop, session);
-  status = tool_saving_finish(&o->saving, session, &o->step, status);
+  status = tool_saving_finish(&o->saving, status);
   return status ? status : tool_show_traffic(&o->session, session);
 }
 
@@ -97,7 +97,7 @@ static int run(const tool_command *command, int argc, char **argv) {
   if (!tool_parse(command, groups, TOOL_COUNT(groups), argc, argv, &first, &status)) return status;
   if (argc - first != 1) return tool_usage_error(command, "one FILE is expected");
   if (o.log_every < 1) return tool_usage_error(command, "--log-every must be at least 1");
-  o.session.saves = o.saving.save != NULL;
+  o.session.save = o.saving.save;
   leat_session *session = tool_open(&o.session, argv[first], &status);
   if (session) status = train_session(&o, session);
   leat_file_unclaim(o.saving.save);

@@ -38,7 +38,7 @@ typedef struct leat_model leat_model;
 
 typedef struct leat_model_options {
   int threads;     // 0: as many as cores
-  double deadline; // seconds a run may take without progress; 0: 60
+  double deadline; // seconds a run may wait for others without progress; 0: 60
   // The directory of the files the model loads; NULL: the working directory, or of weights that
   // were built to lie beside it its own.
   const char *base;
