@@ -77,6 +77,31 @@ static leat_node *copy_node(leat_graph *to, const leat_node *node, leat_entry *e
   return copy;
 }
 
+bool leat_node_only_acts(const leat_node *node) {
+  return node->effect && !node->output_count && node->op != LEAT_OP_yield &&
+         node->op != LEAT_OP_bind;
+}
+
+void leat_graph_drop_acts(leat_graph *body) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < body->nodes.count; i++) {
+    leat_node *node = body->nodes.items[i];
+    uint32_t controls = 0;
+    for (uint32_t k = 0; k < node->control_count; k++)
+      if (!leat_node_only_acts(node->controls[k])) node->controls[controls++] = node->controls[k];
+    node->control_count = controls;
+    if (!leat_node_only_acts(node)) body->nodes.items[kept++] = node;
+  }
+  body->nodes.count = kept;
+  leat_graph_renumber(body);
+  for (uint32_t i = 0; i < kept; i++) {
+    leat_node *node = body->nodes.items[i];
+    for (int b = 0; b < node->info->attr_count; b++)
+      if (leat_node_body(node, b)) leat_graph_drop_acts(leat_node_body(node, b));
+    leat_node_set_op(node, node->op);
+  }
+}
+
 leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry,
                                  leat_substitution *dims) {
   leat_graph *to = leat_graph_create_body(outer);

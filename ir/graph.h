@@ -149,6 +149,10 @@ void leat_graph_visit(leat_graph *graph, leat_graph_visitor visit, void *context
 typedef struct leat_substitution leat_substitution; // ir/substitution.h
 leat_graph *leat_graph_copy_body(const leat_graph *body, leat_graph *outer, leat_entry *entry,
                                  leat_substitution *dims);
+// Prints or checks, and gives nothing.
+bool leat_node_only_acts(const leat_node *node);
+// Takes such nodes out of a body, and of those in it: of a copy that is there for its values.
+void leat_graph_drop_acts(leat_graph *body);
 // `node` does what `other`, a later one, does, whose first outputs are its own and whose inputs it
 // does not feed: who used `other` uses it. The graph is sorted anew.
 void leat_graph_take_over(leat_graph *graph, leat_node *node, leat_node *other);

@@ -252,32 +252,6 @@ static leat_value count_iterations(const inside *in, leat_node *loop) {
   return number;
 }
 
-// What prints or checks, and gives nothing.
-static bool only_acts(const leat_node *node) {
-  return node->effect && !node->output_count && node->op != LEAT_OP_yield &&
-         node->op != LEAT_OP_bind;
-}
-
-static void drop_acts(leat_graph *body) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < body->nodes.count; i++) {
-    leat_node *node = body->nodes.items[i];
-    uint32_t controls = 0;
-    for (uint32_t k = 0; k < node->control_count; k++)
-      if (!only_acts(node->controls[k])) node->controls[controls++] = node->controls[k];
-    node->control_count = controls;
-    if (!only_acts(node)) body->nodes.items[kept++] = node;
-  }
-  body->nodes.count = kept;
-  leat_graph_renumber(body);
-  for (uint32_t i = 0; i < kept; i++) {
-    leat_node *node = body->nodes.items[i];
-    for (int b = 0; node->info->kind == LEAT_KIND_REGION && b < LEAT_REGION_BODIES; b++)
-      drop_acts(body_of(node, b));
-    leat_node_set_op(node, node->op);
-  }
-}
-
 // A dim with the number of iterations, which a loop that does the same counts first.
 static leat_dim count_first(const inside *in, const leat_node *loop) {
   leat_graph *step = loop->graph;
@@ -286,7 +260,7 @@ static leat_dim count_first(const inside *in, const leat_node *loop) {
                                            loop->attrs, in->entry, &dims);
   copy->controls = loop->controls;
   copy->control_count = loop->control_count;
-  for (int b = 0; b < LEAT_REGION_BODIES; b++) drop_acts(body_of(copy, b));
+  for (int b = 0; b < LEAT_REGION_BODIES; b++) leat_graph_drop_acts(body_of(copy, b));
   inside counting = *in;
   uint32_t port = copy->output_count;
   count_iterations(&counting, copy);

@@ -27,8 +27,7 @@ static leat_value in_copy(const repetition *r, leat_value value) {
 }
 
 static bool can_repeat(const leat_node *node) {
-  bool acts = node->effect && !node->output_count && node->op != LEAT_OP_bind;
-  return node->op != LEAT_OP_parameter && !acts;
+  return node->op != LEAT_OP_parameter && node->op != LEAT_OP_yield && !leat_node_only_acts(node);
 }
 
 static void repeat_node(const repetition *r, const leat_node *node) {
@@ -39,6 +38,9 @@ static void repeat_node(const repetition *r, const leat_node *node) {
   const char *path = leat_intern_path(e->strings, e->path, name);
   leat_node *copy =
       leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry, r->dims);
+  for (int i = 0; i < copy->info->attr_count; i++) // what has an effect has it once
+    if (leat_node_body(copy, i)) leat_graph_drop_acts(leat_node_body(copy, i));
+  leat_node_set_op(copy, copy->op);
   for (uint32_t i = 0; i < node->control_count; i++) {
     leat_node *control = r->copies[node->controls[i]->id].node;
     if (control) leat_node_add_control(e->graph, copy, control);

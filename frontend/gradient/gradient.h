@@ -3,7 +3,7 @@
 //   gradient.c   the walk of gradients             zeros.c      gradients that are zeros
 //   rows.c       sparse rows                       minimize.c   grad, trainables, apply, minimize
 //   counted.c    rows of which only some are meant
-//   regions.c    through loops and branches, with loops.c and again.c (reversal.h)
+//   regions.c    through loops and branches, with loops.c, again.c and needs.c (reversal.h)
 //   directions.c vjp, jvp                          webs.c       through switches and merges
 #ifndef LEAT_FRONTEND_GRADIENT_H
 #define LEAT_FRONTEND_GRADIENT_H

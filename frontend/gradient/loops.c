@@ -48,7 +48,8 @@ typedef struct backward {
 } backward;
 
 static bool is_wanted(const reversal *r, uint32_t input) {
-  return input < r->carried ? ev_has_gradient(r->node->inputs[input]) : r->wanted[input];
+  bool wanted = input >= r->carried ? r->wanted[input] : ev_has_gradient(r->node->inputs[input]);
+  return wanted && r->needed[input];
 }
 
 static uint32_t wanted_count(const reversal *r) {

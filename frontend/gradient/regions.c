@@ -130,6 +130,11 @@ static ev take_gradient(const reversal *r, leat_node *node, uint32_t *port,
   return sum;
 }
 
+// Where neither branch has a gradient there is none, rather than zeros.
+static bool is_given(const reversal *r, uint32_t input, const ev gradients[LEAT_REGION_BODIES]) {
+  return r->wanted[input] && (gradients[0].kind != EV_ERROR || gradients[1].kind != EV_ERROR);
+}
+
 static bool reverse_conditional(const reversal *r) {
   evaluator *e = r->e;
   uint32_t count = r->node->input_count - 1;
@@ -153,14 +158,14 @@ static bool reverse_conditional(const reversal *r) {
   }
   for (uint32_t i = 0; ok && i < count; i++) {
     ev both[] = {results[0][i], results[1][i]};
-    if (r->wanted[i + 1]) give_gradients(r, r->node->inputs[i + 1], both);
+    if (is_given(r, i + 1, both)) give_gradients(r, r->node->inputs[i + 1], both);
   }
   if (!ok) ev_region_drop(e);
   leat_node *node = ok ? ev_region_end(e, &r->node->inputs[0]) : NULL;
   uint32_t port = 0;
   for (uint32_t i = 0; node && i < count; i++) {
     ev both[] = {results[0][i], results[1][i]};
-    if (r->wanted[i + 1]) r->out[i + 1] = take_gradient(r, node, &port, both);
+    if (is_given(r, i + 1, both)) r->out[i + 1] = take_gradient(r, node, &port, both);
   }
   return node;
 }
@@ -179,5 +184,6 @@ bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, cons
   r.condition = leat_node_attr(node, "condition")->body;
   r.body = leat_node_attr(node, "body")->body;
   r.carried = node->output_count;
+  r.needed = ev_needed(&r);
   return ev_reverse_loop(&r);
 }

@@ -1,7 +1,7 @@
 // What the files of gradients through branches and loops use of one another:
 //
 //   regions.c    branches, and what all of them use     again.c    a loop, done again
-//   loops.c      loops
+//   loops.c      loops                                      needs.c    what in them matters
 #ifndef LEAT_FRONTEND_REVERSAL_H
 #define LEAT_FRONTEND_REVERSAL_H
 
@@ -16,6 +16,7 @@ typedef struct reversal {
   leat_span span;
   const leat_graph *condition, *body; // of a loop
   uint32_t carried;                   // of a loop: so many inputs are
+  const bool *needed;                 // of a loop: by input, the loss depends on it
 } reversal;
 
 // -- regions.c ------------------------------------------------------------------------------------
@@ -29,6 +30,9 @@ leat_value ev_number(const reversal *r, int64_t number);
 // In the open body, and of a closed one.
 leat_value ev_parameter(const reversal *r, const char *name, uint32_t input);
 void ev_give(const reversal *r, uint32_t body, leat_value value);
+
+// -- needs.c --------------------------------------------------------------------------------------
+bool *ev_needed(const reversal *r); // of a loop
 
 // -- loops.c --------------------------------------------------------------------------------------
 bool ev_reverse_loop(const reversal *r);

@@ -1014,3 +1014,115 @@ fn net(x: f32[3]) {
 entry main(x: f32[3]) -> (y: f32[3]) { y = (net(x) as n) + (net(x) as n) }''', {'x': [1, 2, 3]})
 def an_initialiser_with_a_loop_in_two_calls(x):
     return numpy.array([16, 32, 48]) * x
+
+
+# -- An effect happens once, however often a gradient does a loop again --------------------------------------------------
+
+@case('''
+var seen: i64[] = 0
+fn shown(i: i64[], x: f64[]) {
+  y = if x > 0.2 {
+    print("of", i)
+    seen += 1
+    yield sin(x)
+  } else { yield x * 1.1 }
+  assert(y < 9, "too large", y)
+  return y
+}
+entry main(x: f64[], n: i64[]) -> (l: f64[], d: f64[], dd: f64[], v: f64[]) {
+  _, l = while (t: i64[] = 0, l = x) t < n and l < 5 {
+    a = if n > 1 {
+      print("in", t)
+      b = fori(n, shown, l)
+      if t == 1 { print("second", t + cast(b * 0, i64)) }
+      yield b + cos(l)
+    } else { yield l * l }
+    next t + 1, a
+  }
+  d = grad(l, x)
+  dd = grad(d, x)
+  v = jvp(l, x, 2.0)
+}''', {'x': 0.3, 'n': 2}, {'x': 0.1, 'n': 3}, {'x': 0.5, 'n': 1}, fetch={'seen': 'i64', 'l/t:all': 'i64'}, tolerance=1e9)
+def prints_where_a_gradient_does_a_loop_again(x, n):
+    n, seen, turns = int(n), 0, []
+
+    def run(x, said):
+        nonlocal seen
+        seen = 0
+        turns.clear()
+        t, l = 0, x
+        while t < n and l < 5:
+            turns.append(t)
+            a = l * l
+            if n > 1:
+                said(f'in {t}')
+                b = l
+                for i in range(n):
+                    if b > 0.2:
+                        said(f'of {i}')
+                        seen, b = seen + 1, numpy.sin(b)
+                    else:
+                        b = b * 1.1
+                if t == 1:
+                    said(f'second {t}')
+                a = b + numpy.cos(l)
+            t, l = t + 1, a
+        return l
+
+    def quiet(x):
+        return run(x, lambda _: None)
+    d = (quiet(x + 1e-5) - quiet(x - 1e-5)) / 2e-5
+    dd = (quiet(x + 2e-4) - 2 * quiet(x) + quiet(x - 2e-4)) / 4e-8
+    l = run(x, print)
+    return l, d, dd, 2 * d, seen, turns
+
+
+@case('''
+entry main(x: f64[], n: i64[]) -> (l: f64[], d: f64[]) {
+  _, l = while (t: i64[] = 0, l = x) t < n {
+    a = if l > 0 {
+      assert(l < 1, "not below 1", l)
+      yield l * 1.5
+    } else { yield l }
+    next t + 1, a
+  }
+  d = grad(l, x)
+}''', {'x': 0.3, 'n': 2}, {'x': 0.3, 'n': 9})
+def an_assert_where_a_gradient_does_a_loop_again(x, n):
+    l = x
+    for _ in range(int(n)):
+        if l >= 1:
+            raise Stops('not below 1')
+        l = l * 1.5
+    return l, 1.5 ** n
+
+
+# -- What the loss does not depend on ------------------------------------------------------------------------------------
+
+@case('''
+entry main(s: f64[], x: f64[], n: i64[]) -> (b: f64[], d: f64[], e: f64[], f: f64[], g: f64[], h: f64[]) {
+  _, a, b = while (t: i64[] = 0, a = x, b = x) t < n { next t + 1, sin(a * s), b * 0.5 }
+  d = grad(b, s)
+  _, a2, b2 = while (t: i64[] = 0, a = x, b = x) t < n {
+    _, p, q = while (t: i64[] = 0, p = a, q = b) t < 2 {
+      u, v = if n > 1 { yield sqrt(p * s), q * 0.5 } else { yield p / s, q * 0.25 }
+      next t + 1, u, v
+    }
+    next t + 1, p, q
+  }
+  e = grad(b2, s)
+  f = grad(b2, x)
+  y = jvp(b2, x, b2)
+  g = grad(y * y, s)
+  _, i, j, k = while (t: i64[] = 0, i = x, j = x, k = x) t < n { next t + 1, log(i * s), sin(k), k * x }
+  h = grad(j, x)
+}''', {'s': numpy.nan, 'x': 1, 'n': 3}, {'s': numpy.nan, 'x': 0.5, 'n': 1}, {'s': 0, 'x': 0.5, 'n': 2}, tolerance=1e7)
+def no_nan_of_what_the_loss_does_not_depend_on(s, x, n):
+    n, factor = int(n), 0.25 if n > 1 else 0.0625
+
+    def j(x):
+        j = k = x
+        for _ in range(n):
+            j, k = numpy.sin(k), k * x
+        return j
+    return x * 0.5 ** n, 0, 0, factor ** n, 0, (j(x + 1e-6) - j(x - 1e-6)) / 2e-6
