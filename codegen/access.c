@@ -204,7 +204,8 @@ static void find_wanted(leat_table *table) {
     leat_item *item = table->items.items[p];
     item->role = first_role(item->node);
     leat_op_kind kind = item->node->info->kind;
-    item->wanted |= kind == LEAT_KIND_LIBRARY || kind == LEAT_KIND_REGION;
+    item->wanted |= kind == LEAT_KIND_LIBRARY || kind == LEAT_KIND_REGION ||
+                    leat_map_get(&table->cg->stored, item->node);
     if (item->wanted && keeps_memory(item->node) && item->node->control_count == 0)
       item->role = LEAT_ROLE_ALIAS;
     bool alias = item->role == LEAT_ROLE_ALIAS;

@@ -173,6 +173,7 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
   leat_graph_visit(graph, expand, cg);
   leat_map_init(&cg->leaves, arena);
   leat_map_init(&cg->region_states, arena);
+  leat_map_init(&cg->stored, arena);
   leat_map_init(&cg->appends, arena);
   leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);

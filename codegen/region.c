@@ -2,19 +2,14 @@
 //
 // What a body gives is assigned, and what a loop carries read, like a variable: the memory of the
 // node's outputs is what stands for it. So all that holds of variables (an assignment in place, a
-// copy of what is used after it) holds here. The values of a body lie in one piece of memory of the
-// table around it, that of the other body too: never do both run. Those of a body with checks of
-// dims (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need
+// copy of what is used after it) holds here. What a body gives of what is carried around it is
+// changed where it lies (codegen/in_place.c). The values of a body lie in one piece of memory of
+// the table around it, that of the other body too: never do both run. Those of a body with checks
+// of dims (check_dims) lie in an arena, which is empty where it cannot run; those whose sizes need
 // dims that the body binds in one for these, which is made when they are bound, in each iteration.
 #include "codegen/units.h"
 
 #include <assert.h>
-
-// What stands for the outputs of a node with bodies, and for a loop's predicate.
-typedef struct leat_region_states {
-  leat_state **results;
-  leat_state *predicate; // NULL: of a branch, it is an input
-} leat_region_states;
 
 static bool is_loop(const leat_node *node) {
   return node->op == LEAT_OP_while_loop;
@@ -73,6 +68,11 @@ static bool appends(const leat_graph *body, uint32_t i) {
          node->inputs[0].node == body->params.items[i] && is_used_once(body, node);
 }
 
+// The state holds it already.
+static bool is_there(const leat_state *state, leat_value value) {
+  return value.node->op == LEAT_OP_read && leat_node_state(value.node) == state;
+}
+
 // In the place of `yield`, which is the last of its inputs' users.
 static void assign_results(beginner *b, leat_graph *body, leat_state *const *states) {
   const leat_node *yield = body->yield;
@@ -86,47 +86,68 @@ static void assign_results(beginner *b, leat_graph *body, leat_state *const *sta
   leat_graph_renumber(body);
   for (uint32_t i = 0; i < yield->input_count; i++) {
     leat_value value = yield->inputs[i];
+    if (is_there(states[i], value)) continue;
     leat_node *node = assign(body, states[i], appended[i] ? value.node->inputs[1] : value);
     if (appended[i]) leat_map_set(&b->cg->appends, node, node);
   }
 }
 
-static void read_carried(leat_graph *body, uint32_t count, leat_state *const *states) {
-  for (uint32_t i = 0; i < count; i++) {
-    leat_node *param = body->params.items[i];
-    leat_attr *attr = leat_new(body->arena, leat_attr);
-    attr->state = states[i];
-    param->attrs = attr;
-    leat_node_set_op(param, LEAT_OP_read);
-  }
+static void read_state(leat_node *param, leat_state *state) {
+  leat_attr *attr = leat_new(param->graph->arena, leat_attr);
+  attr->state = state;
+  param->attrs = attr;
+  leat_node_set_op(param, LEAT_OP_read);
 }
 
-static void begin_node(beginner *b, leat_node *node) {
-  leat_region_states *states = leat_new(b->cg->arena, leat_region_states);
-  states->results = leat_new_array(b->cg->arena, leat_state *, node->output_count);
+// The parameters that lie where a result of the node is to be.
+static void read_states(const leat_region_states *states, const leat_node *node, leat_graph *body) {
+  uint32_t first = node->input_count - body->params.count;
   for (uint32_t i = 0; i < node->output_count; i++)
-    states->results[i] = new_state(b, node->name, &node->outputs[i]);
+    if (is_loop(node))
+      read_state(body->params.items[i], states->results[i]);
+    else if (states->kept[i] && states->begins[i] != LEAT_NO_INPUT)
+      read_state(body->params.items[states->begins[i] - first], states->results[i]);
+}
+
+leat_region_states *leat_region_states_of(leat_codegen_state *cg, const leat_node *node) {
+  leat_region_states *states = leat_map_get(&cg->region_states, node);
+  if (states) return states;
+  states = leat_new(cg->arena, leat_region_states);
+  states->results = leat_new_array(cg->arena, leat_state *, node->output_count);
+  states->kept = leat_new_array(cg->arena, bool, node->output_count);
+  states->begins = leat_new_array(cg->arena, uint32_t, node->output_count);
+  leat_map_set(&cg->region_states, node, states);
+  return states;
+}
+
+static void begin_graph(beginner *b, leat_graph *graph);
+
+static void begin_node(beginner *b, leat_node *node) {
+  leat_region_states *states = leat_region_states_of(b->cg, node);
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (!states->kept[i]) states->results[i] = new_state(b, node->name, &node->outputs[i]);
   leat_type truth = leat_type_scalar(LEAT_bool);
   if (is_loop(node)) states->predicate = new_state(b, node->name, &truth);
   for (uint32_t i = 0; i < body_count(node); i++) {
     leat_graph *body = body_of(node, i);
     bool condition = is_loop(node) && i == 0;
+    read_states(states, node, body);
+    if (!condition) leat_region_update_in_place(b->cg, body, states->results);
     assign_results(b, body, condition ? &states->predicate : states->results);
-    if (is_loop(node)) read_carried(body, node->output_count, states->results);
+    begin_graph(b, body);
   }
-  leat_map_set(&b->cg->region_states, node, states);
 }
 
-static void begin_graph(void *context, leat_graph *graph) {
+static void begin_graph(beginner *b, leat_graph *graph) {
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
-    if (node->info->kind == LEAT_KIND_REGION) begin_node(context, node);
+    if (node->info->kind == LEAT_KIND_REGION) begin_node(b, node);
   }
 }
 
 uint32_t leat_regions_begin(leat_codegen_state *cg) {
   beginner b = {.cg = cg};
-  leat_graph_visit(cg->graph, begin_graph, &b);
+  begin_graph(&b, cg->graph);
   return b.states;
 }
 
@@ -178,6 +199,8 @@ static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
 leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i) {
   leat_codegen_state *cg = table->cg;
   const leat_type *type = &node->outputs[i];
+  const leat_region_states *states = leat_region_states_of(cg, node);
+  if (states->kept[i]) return leat_storage_variable(cg, states->results[i]);
   if (!leat_region_result_grows(node, i)) return leat_storage_arena(table, type);
   leat_vec_push(cg->arena, &cg->grown, type);
   return leat_storage_grown(cg, cg->grown.count - 1, type);

@@ -189,12 +189,13 @@ static leat_unit *copy_unit(leat_table *table, leat_value value, leat_storage *t
   return unit;
 }
 
-// What a loop carries begins as a copy of its input, and the input may be a variable.
+// What a loop carries begins as a copy of its input, which may be a variable, unless it lies there.
 static leat_unit *unit_for_region(leat_table *table, leat_item *item) {
   const leat_node *node = item->node;
   leat_vec(leat_unit *) copies = {0};
   for (uint32_t i = 0; node->op == LEAT_OP_while_loop && i < node->output_count; i++) {
     item[i].storage = leat_region_result(table, node, i);
+    if (leat_region_states_of(table->cg, node)->kept[i]) continue;
     leat_unit *copy = copy_unit(table, node->inputs[i], item[i].storage);
     goes_before(table, copy, leat_item_memory(table, node->inputs[i])->unit);
     leat_vec_push(table->cg->arena, &copies, copy);
@@ -257,6 +258,9 @@ static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
   if (node->op == LEAT_OP_fetch) return unit_for_fetch(table, item);
   if (node->op == LEAT_OP_assign) {
     leat_storage *variable = leat_storage_variable(table->cg, leat_node_state(node));
+    const leat_item *value = leat_item_memory(table, node->inputs[0]);
+    if (value->storage == variable && value->node->info->kind == LEAT_KIND_REGION)
+      return value->unit;
     leat_unit *unit = copy_unit(table, node->inputs[0], variable);
     unit->copy.assign = item;
     unit->copy.appends = leat_map_get(&table->cg->appends, node);
@@ -289,6 +293,27 @@ static leat_unit *unit_for_leaf(leat_table *table, leat_item *item) {
 
 // -- Edges ----------------------------------------------------------------------------------------
 
+// The states that a node with bodies changes; NULL: none.
+static const leat_region_states *changes(leat_table *table, const leat_item *item) {
+  bool region = item->node->info->kind == LEAT_KIND_REGION && !item->port;
+  return region ? leat_region_states_of(table->cg, item->node) : NULL;
+}
+
+// What is to stay as it is while the node changes it.
+static void copy_unchanging(leat_table *table, const leat_item *item,
+                            const leat_region_states *states) {
+  const leat_node *node = item->node;
+  uint32_t first = leat_item_copied_reads(item);
+  for (uint32_t k = first; k < node->input_count; k++) {
+    leat_item *memory = leat_item_memory(table, node->inputs[k]);
+    if (memory->node->op != LEAT_OP_read) continue;
+    for (uint32_t i = 0; i < node->output_count; i++)
+      if (states->kept[i] && states->begins[i] != k &&
+          states->results[i] == leat_node_state(memory->node))
+        memory->copied = true;
+  }
+}
+
 // A read of a variable happens when its users run. One whose value is used after the next
 // assignment keeps a copy, and so does one of strings that the variable owns: whatever moves them
 // on moves pointers.
@@ -298,10 +323,14 @@ static void find_copied_reads(leat_table *table) {
   for (uint32_t p = table->items.count; p-- > 0;) {
     leat_item *item = table->items.items[p];
     if (item->node->op == LEAT_OP_assign) leat_map_set(&last, leat_node_state(item->node), item);
+    const leat_region_states *states = changes(table, item);
+    for (uint32_t i = 0; states && i < item->node->output_count; i++)
+      if (states->kept[i]) leat_map_set(&last, states->results[i], item);
+    if (states) copy_unchanging(table, item, states);
     if (item->node->op != LEAT_OP_read) continue;
     const leat_state *state = leat_node_state(item->node);
     const leat_item *assign = leat_map_get(&last, state);
-    item->copied = leat_storage_owns_strings(leat_storage_variable(table->cg, state));
+    item->copied |= leat_storage_owns_strings(leat_storage_variable(table->cg, state));
     for (uint32_t i = 0; assign && i < item->users.count; i++)
       if (item->users.items[i]->consumer->position > assign->position) item->copied = true;
   }
@@ -351,12 +380,23 @@ static state_uses *uses_of(leat_map *map, const leat_state *state) {
   return uses;
 }
 
+static void change_state(leat_table *table, state_uses *uses, leat_unit *unit) {
+  fence(table, unit, uses->assigned);
+  for (uint32_t i = 0; i < uses->reads.count; i++)
+    all_users(table, uses->reads.items[i], NULL, unit);
+  uses->reads.count = 0;
+  uses->assigned = unit;
+}
+
 // Operations on a state take effect in the order of the items.
 static void order_states(leat_table *table) {
   leat_map map; // state → state_uses
   leat_map_init(&map, table->cg->scratch);
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
+    const leat_region_states *states = changes(table, item);
+    for (uint32_t i = 0; states && i < item->node->output_count; i++)
+      if (states->kept[i]) change_state(table, uses_of(&map, states->results[i]), item->unit);
     leat_state *state = leat_node_state(item->node);
     if (!state) continue;
     state_uses *uses = uses_of(&map, state);
@@ -365,11 +405,7 @@ static void order_states(leat_table *table) {
       leat_vec_push(map.arena, &uses->reads, item);
       continue;
     }
-    fence(table, item->unit, uses->assigned);
-    for (uint32_t i = 0; i < uses->reads.count; i++)
-      all_users(table, uses->reads.items[i], NULL, item->unit);
-    uses->reads.count = 0;
-    uses->assigned = item->unit;
+    change_state(table, uses, item->unit);
   }
 }
 

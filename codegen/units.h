@@ -121,6 +121,15 @@ typedef struct leat_region_tables {
   leat_extents extents;             // of its results
 } leat_region_tables;
 
+// What stands for the outputs of a node with bodies, and for a loop's predicate.
+enum { LEAT_NO_INPUT = UINT32_MAX };
+typedef struct leat_region_states {
+  leat_state **results;
+  leat_state *predicate; // NULL: of a branch, it is an input
+  bool *kept;            // by result: it is a state of the body around, changed in place …
+  uint32_t *begins;      // … which this input is when the node begins; LEAT_NO_INPUT: none
+} leat_region_states;
+
 // A kernel call of a unit; `args` in the order of the kernel's.
 typedef struct leat_launch {
   leat_launch_kind kind;
@@ -220,6 +229,7 @@ struct leat_codegen_state {
   leat_storage **variables;          // by state id, behind those of the graph what bodies assign
   leat_map leaves;                   // node → leat_storage of constants, files, feeds, parameters
   leat_map region_states;            // node with bodies → leat_region_states
+  leat_map stored;                   // nodes that are in memory, whoever reads them → themselves
   leat_map appends;                  // assignments of what is appended → themselves
   leat_arena_plans arenas;           // the first for what is known when the step begins
   leat_vec(const leat_type *) grown; // by number
@@ -312,6 +322,14 @@ leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint3
 void leat_region_arrange(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_lower_region(leat_table *table, leat_unit *unit);
+
+leat_region_states *leat_region_states_of(leat_codegen_state *cg, const leat_node *node);
+
+// -- in_place.c -----------------------------------------------------------------------------------
+// Makes what a body gives lie in these states from where it is first made: what nodes in the body
+// change on the way is theirs to keep (leat_region_states.kept). Before the results are assigned.
+void leat_region_update_in_place(leat_codegen_state *cg, leat_graph *body,
+                                 leat_state *const *states);
 
 // -- one_kernel.c ---------------------------------------------------------------------------------
 // The launch of a region, whose tables are lowered and wait for nothing; NULL: it is better

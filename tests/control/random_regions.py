@@ -74,6 +74,9 @@ def ends(x):
 
 
 class Program:
+    recipes, most = RECIPES, 4  # … and how many of them are tried where expressions are deep
+    turns = ('0', '0'), ('1', '1'), ('3', '3'), ('bit_and({}, 3)', '({} & 3)')
+
     def __init__(self, seed):
         self.rng = random.Random(seed)
         self.names, self.leat, self.python = 0, [], []
@@ -98,7 +101,7 @@ class Program:
         if known and (depth > 2 or draw < 0.35):
             name = self.rng.choice(known[-4:])
             return name, f"state['{name}']" if name in STATE else name
-        leat, python, kinds = self.rng.choice(RECIPES[kind][:4] if depth > 3 else RECIPES[kind])
+        leat, python, kinds = self.rng.choice(self.recipes[kind][:self.most] if depth > 3 else self.recipes[kind])
         parts = [self.value(one, scope, depth + 1) for one in kinds]
         return leat.format(*(part[0] for part in parts)), python.format(*(part[1] for part in parts))
 
@@ -148,7 +151,7 @@ class Program:
         names, turn = [self.new(kind) for kind in kinds], self.new('t')
         begins = [self.value(kind, scope) for kind in kinds]
         inner = {**scope, **dict(zip(names, kinds)), turn: 'i'}
-        most = self.rng.choice([('0', '0'), ('1', '1'), ('3', '3'), ('bit_and({}, 3)', '({} & 3)')])
+        most = self.rng.choice(self.turns)
         if '{' in most[0]:
             counted = self.value('i', scope)
             most = most[0].format(counted[0]), most[1].format(counted[1])
