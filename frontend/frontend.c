@@ -2,6 +2,7 @@
 #include "frontend/frontend.h"
 
 #include "frontend/evaluate/evaluate.h"
+#include "frontend/evaluate/statements.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -104,6 +105,15 @@ bool leat_frontend_extend(leat_frontend *e, const char *name, const char *text, 
     ev_roll_back(e, &before);
   else
     forget_replaced(e);
+  return !ev_failed(e);
+}
+
+bool leat_frontend_check_definitions(leat_frontend *e) {
+  ev_frame top = {.instance = leat_intern(e->strings, ""), .scope = e->globals};
+  begin(e, &top, 0);
+  ev_check_definitions(e, &e->functions);
+  ev_check_definitions(e, &e->gradients);
+  e->frame = NULL;
   return !ev_failed(e);
 }
 

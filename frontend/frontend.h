@@ -47,6 +47,10 @@ enum {
 bool leat_frontend_extend(leat_frontend *frontend, const char *name, const char *text, size_t size,
                           unsigned flags);
 
+// Reports what is wrong in the text of functions and rules whether or not anything calls them: names
+// that nothing has, types that are none. False: there is something.
+bool leat_frontend_check_definitions(leat_frontend *frontend);
+
 leat_graph *leat_frontend_graph(const leat_frontend *frontend);
 
 // The entries that were left out: each has errors, which are of interest to whoever wants it.

@@ -364,6 +364,18 @@ leat_status leat_session_extend(leat_session *session, const char *text, size_t 
   return extend(session, text, size, name, session->options.interactive);
 }
 
+static leat_status check_definitions(leat_session *session) {
+  bool fine = leat_frontend_check_definitions(session->frontend);
+  return fine ? LEAT_OK : LEAT_INVALID;
+}
+
+leat_status leat_session_check_definitions(leat_session *session) {
+  leat_status status;
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  LEAT_RECOVER(status, check_definitions(session));
+  return leat_session_end(session, status);
+}
+
 // -- Files ----------------------------------------------------------------------------------------
 
 static leat_status extend_bytes(leat_session *session, const char *path,

@@ -101,4 +101,7 @@ void leat_session_forget_held(leat_session *session);
 // Warns of an entry that uses variables which were neither trained here nor restored.
 void leat_session_warn_untrained(leat_session *session, const struct leat_step_request *step);
 
+// What the texts define and nothing calls is checked too, for names and types.
+leat_status leat_session_check_definitions(leat_session *session);
+
 #endif

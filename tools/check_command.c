@@ -3,6 +3,7 @@
 #include "frontend/import.h"
 #include "runtime/checkpoint.h"
 #include "session/data_files.h"
+#include "session/session.h"
 #include "tools/session_options.h"
 
 #include <stdio.h>
@@ -13,7 +14,8 @@
 static const char last_stage[] = "lower";
 
 static int check_entries(leat_session *session, const char *path) {
-  int worst = TOOL_OK, count = leat_session_entry_count(session);
+  int count = leat_session_entry_count(session);
+  int worst = tool_report(session, leat_session_check_definitions(session));
   for (int i = 0; i < count; i++) {
     const char *entry = leat_session_entry(session, i);
     leat_step_spec spec = {.entries = &entry, .entry_count = 1};

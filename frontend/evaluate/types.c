@@ -167,6 +167,25 @@ bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out) {
   return true;
 }
 
+bool ev_check_type(evaluator *e, const leat_expr *type) {
+  static const char *const words[] = {"any", "int",  "float", "bool",  "str",
+                                      "fn",  "list", "type",  "queue", "mutex"};
+  leat_dtype dtype;
+  if (type->kind == LEAT_EXPR_VAR_TYPE) return !type->of || ev_check_type(e, type->of);
+  if (type->kind == LEAT_EXPR_LIST)
+    return type->list.count == 1 ? ev_check_type(e, type->list.items[0]) : no_type(e, type);
+  if (type->kind == LEAT_EXPR_INDEX) {
+    const leat_expr *base = type->base;
+    bool given = base->kind == LEAT_EXPR_NAME && ev_lookup(e->frame->scope, base->name);
+    return given || dtype_of(e, base, &dtype);
+  }
+  for (size_t i = 0; type->kind == LEAT_EXPR_NAME && i < sizeof words / sizeof *words; i++)
+    if (!strcmp(type->name, words[i])) return true;
+  no_type(e, type);
+  ev_note_brackets(e, type);
+  return false;
+}
+
 // -- Matching -----------------------------------------------------------------------------------
 
 const char *ev_source_text(evaluator *e, leat_span span) {

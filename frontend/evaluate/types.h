@@ -29,6 +29,9 @@ const char *ev_as_one_list(evaluator *e, const char *name, const ev_argument *ar
                            uint32_t from);
 
 bool ev_is_tensor_type(const leat_expr *type);
+// Whether a declared type is one, as far as it says by itself: of its dims nothing is asked. False:
+// reported.
+bool ev_check_type(evaluator *e, const leat_expr *type);
 // A compile-time value for a declared `int`, `[str]`, …: converted, or EV_ERROR, not reported.
 ev ev_static_value(evaluator *e, const leat_expr *declared, ev value);
 // Where the last error may be because of it: a dtype, or a type variable, by itself is the type of

@@ -1,21 +1,31 @@
-// Parameters that nothing uses: often a name mistyped, or a layer that was left out.
+// What the text of a definition says by itself, asked once, however often it is called and whatever
+// its calls leave out.
 //
-// Asked of the text of a definition, once, however often it is called and whatever its calls leave
-// out. A parameter is used where its name stands, in types too, and when its type alone says what
-// a name is that is used: the N of `x: f32[N]`.
+// Parameters that nothing uses: often a name mistyped, or a layer that was left out. A parameter is
+// used where its name stands, in types too, and when its type alone says what a name is that is
+// used: the N of `x: f32[N]`.
+//
+// Names that nothing has, and types that are none, in functions that nothing calls: what is bound
+// anywhere in a function counts as known in all of it.
 #include "frontend/evaluate/statements.h"
 
 #include "frontend/evaluate/builtin.h"
+#include "frontend/evaluate/names.h"
+#include "frontend/evaluate/types.h"
 
+#include <ctype.h>
 #include <string.h>
 
 typedef struct names {
-  leat_map map; // interned name → itself
+  leat_map map; // interned name → the first expression that is it
   evaluator *e;
 } names;
 
-static void use(names *used, const char *name) {
-  if (name) leat_map_set(&used->map, name, (void *)name);
+static const leat_expr part_of_path; // a name that a `$path` ends with: nobody knows whose
+
+static void use(names *used, const char *name, const leat_expr *as) {
+  bool again = !name || (as != &part_of_path && leat_map_get(&used->map, name));
+  if (!again) leat_map_set(&used->map, name, (void *)as);
 }
 
 static bool is_used(const names *used, const char *name) {
@@ -40,7 +50,7 @@ static void use_args(names *used, const leat_arguments *args) {
   for (uint32_t i = 0; i < args->count; i++) {
     const leat_expr *value = args->items[i].value;
     bool spread = value && value->kind == LEAT_EXPR_ELLIPSIS; // f(x, ...)
-    spread ? use(used, leat_intern(used->e->strings, "...")) : use_expr(used, value);
+    spread ? use(used, leat_intern(used->e->strings, "..."), value) : use_expr(used, value);
   }
 }
 
@@ -48,10 +58,10 @@ static void use_expr(names *used, const leat_expr *expr) {
   if (!expr) return;
   switch ((leat_expr_kind)expr->kind) {
   case LEAT_EXPR_NAME:
-  case LEAT_EXPR_ELLIPSIS: use(used, expr->name); return; // a `...D` too
-  case LEAT_EXPR_PATH: {                                  // $train/x
+  case LEAT_EXPR_ELLIPSIS: use(used, expr->name, expr); return; // a `...D` too
+  case LEAT_EXPR_PATH: {                                        // $train/x
     const char *slash = strrchr(expr->path, '/');
-    if (slash) use(used, leat_intern(used->e->strings, slash + 1));
+    if (slash) use(used, leat_intern(used->e->strings, slash + 1), &part_of_path);
     return;
   }
   case LEAT_EXPR_STRING:
@@ -217,5 +227,85 @@ void ev_warn_unused(evaluator *e, const leat_stmts *stmts) {
     if (stmt->kind == LEAT_STMT_FN || (entry && !is_canonical(stmt))) check_params(e, stmt);
     if (block) ev_warn_unused(e, &stmt->body);
     if (stmt->kind == LEAT_STMT_IF) ev_warn_unused(e, &stmt->otherwise);
+  }
+}
+
+// -- Functions that nothing calls -----------------------------------------------------------------
+
+static void know(ev_scope *scope, const char *name) {
+  static ev_binding known;
+  if (name) leat_map_set(&scope->names, name, &known);
+}
+
+static void know_stmts(ev_scope *scope, const leat_stmts *stmts);
+
+static void know_bindings(ev_scope *scope, const leat_bindings *bindings) {
+  for (uint32_t i = 0; i < bindings->count; i++) know(scope, bindings->items[i].name);
+}
+
+static void know_stmt(ev_scope *scope, const leat_stmt *stmt) {
+  bool declares = stmt->kind == LEAT_STMT_VAR || stmt->kind == LEAT_STMT_QUEUE ||
+                  stmt->kind == LEAT_STMT_MUTEX || stmt->kind == LEAT_STMT_FOR;
+  if (declares) know(scope, stmt->name);
+  know_bindings(scope, &stmt->targets);
+  know_stmts(scope, &stmt->body);
+  if (stmt->kind == LEAT_STMT_WHILE) know_bindings(scope, &stmt->carried);
+  if (stmt->kind == LEAT_STMT_IF) know_stmts(scope, &stmt->otherwise);
+}
+
+static void know_stmts(ev_scope *scope, const leat_stmts *stmts) {
+  for (uint32_t i = 0; i < stmts->count; i++) know_stmt(scope, stmts->items[i]);
+}
+
+// The capital names in the types of parameters, which a call says.
+static void know_generic(ev_scope *scope, const leat_bindings *params, evaluator *e) {
+  names found = no_names(e);
+  for (uint32_t i = 0; i < params->count; i++) use_type(&params->items[i], &found, &found);
+  for (uint32_t i = 0; i < found.map.count; i++)
+    if (isupper((unsigned char)*(const char *)found.map.entries[i].key))
+      know(scope, found.map.entries[i].key);
+}
+
+static void use_head(names *used, const leat_bindings *bindings) {
+  for (uint32_t i = 0; i < bindings->count; i++) {
+    const leat_expr *type = bindings->items[i].type;
+    const leat_expr *tensor = type && type->kind == LEAT_EXPR_VAR_TYPE ? type->of : type;
+    if (type && ev_check_type(used->e, type) && tensor && tensor->kind == LEAT_EXPR_INDEX)
+      use_exprs(used, &tensor->items);
+    use_expr(used, bindings->items[i].value);
+  }
+}
+
+static void check_names(evaluator *e, const ev_function *function) {
+  const leat_stmt *definition = function->definition;
+  ev_frame frame = {.scope = ev_scope_new(e, e->globals),
+                    .function = function,
+                    .call = definition->span,
+                    .instance = leat_intern(e->strings, "")};
+  ev_frame *outer = e->frame;
+  names used = no_names(e);
+  know(frame.scope, leat_intern(e->strings, "global_step")); // which would be made
+  know_bindings(frame.scope, &definition->params);
+  know_bindings(frame.scope, &definition->results);
+  know_generic(frame.scope, &definition->params, e);
+  know_stmts(frame.scope, &definition->body);
+  e->frame = &frame;
+  use_head(&used, &definition->params);
+  if (definition->kind == LEAT_STMT_FN) use_head(&used, &definition->results);
+  use_stmts(&used, &definition->body);
+  for (uint32_t i = 0; i < used.map.count && !e->stopped; i++) {
+    const leat_expr *expr = used.map.entries[i].value;
+    const char *name = used.map.entries[i].key;
+    if (expr != &part_of_path && !ev_lookup(frame.scope, name)) ev_name(e, name, expr->span);
+  }
+  e->frame = outer;
+}
+
+void ev_check_definitions(evaluator *e, const leat_map *definitions) {
+  for (uint32_t i = 0; i < definitions->count && !e->stopped; i++) {
+    const ev_function *function = definitions->entries[i].value;
+    bool written = function && function->definition &&
+                   !leat_diag_is_imported(e->diag, function->definition->span.source);
+    if (written) check_names(e, function);
   }
 }
