@@ -2,11 +2,13 @@
 #define _GNU_SOURCE
 #include "base/installed.h"
 
+#include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -78,12 +80,44 @@ bool leat_runtime_source(char path[LEAT_PATH_SIZE]) {
   return true;
 }
 
+// Where there is no /proc: what the dynamic linker opened, and the name by which the program was
+// started.
+typedef struct loaded_code {
+  uintptr_t address;
+  char *path;
+  bool found;
+} loaded_code;
+
+static int find_loaded(struct dl_phdr_info *info, size_t size, void *context) {
+  loaded_code *code = context;
+  (void)size;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+    bool here = segment->p_type == PT_LOAD &&
+                code->address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz;
+    if (!here) continue;
+    const char *name = info->dlpi_name;
+    if (!name || !*name) name = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+    char *whole = name ? realpath(name, NULL) : NULL;
+    code->found = whole && strlen(whole) < LEAT_PATH_SIZE;
+    if (code->found) strcpy(code->path, whole);
+    free(whole);
+    return 1;
+  }
+  return 0;
+}
+
 // The system lists what is mapped: "5581-5591 r--p 00000000 08:01 123   /usr/bin/x", by address.
 bool leat_path_of_code(const void *address, char path[LEAT_PATH_SIZE]) {
   char line[LEAT_PATH_SIZE + 128];
   FILE *maps = fopen("/proc/self/maps", "re");
   bool found = false;
-  while (maps && !found && fgets(line, sizeof line, maps)) {
+  if (!maps) {
+    loaded_code code = {(uintptr_t)address, path, false};
+    dl_iterate_phdr(find_loaded, &code);
+    return code.found;
+  }
+  while (!found && fgets(line, sizeof line, maps)) {
     char *end;
     uintptr_t from = (uintptr_t)strtoull(line, &end, 16);
     uintptr_t to = *end == '-' ? (uintptr_t)strtoull(end + 1, NULL, 16) : 0;
@@ -95,6 +129,6 @@ bool leat_path_of_code(const void *address, char path[LEAT_PATH_SIZE]) {
     memcpy(path, name, length);
     path[length] = '\0';
   }
-  if (maps) fclose(maps);
+  fclose(maps);
   return found;
 }

@@ -156,6 +156,18 @@ leat_status leat_checkpoint_write(const char *path, const leat_named_tensor *ten
 
 // -- Variables of a store -------------------------------------------------------------------------
 
+static leat_status fail_of_type(const char *path, const leat_variable_info *here,
+                                const leat_tensor *there, leat_error *error) {
+  leat_text is = {0}, other = {0};
+  leat_tensor_type_print(here->dtype, here->rank, here->shape, &is);
+  leat_tensor_type_print(there->dtype, there->rank, there->shape, &other);
+  leat_status status = leat_fail(error, LEAT_INVALID, "%s: variable `%s` is %s there, and %s here",
+                                 path, here->name, other.data, is.data);
+  leat_text_finish(&is);
+  leat_text_finish(&other);
+  return status;
+}
+
 static leat_status check_types(leat_store *store, const leat_data_file *file, const char *path,
                                leat_error *error) {
   for (size_t i = 0; i < leat_store_count(store); i++) {
@@ -165,8 +177,7 @@ static leat_status check_types(leat_store *store, const leat_data_file *file, co
     if (!tensor) continue;
     if (tensor->dtype != info.dtype || tensor->rank != info.rank ||
         memcmp(tensor->shape, info.shape, (size_t)info.rank * sizeof *info.shape) != 0)
-      return leat_fail(error, LEAT_INVALID, "%s: variable `%s` has another dtype or shape there",
-                       path, info.name);
+      return fail_of_type(path, &info, tensor, error);
   }
   return LEAT_OK;
 }

@@ -2,6 +2,8 @@
 // It runs seldom: compiled for size.
 #include "runtime/port.h"
 
+#include <string.h>
+
 static void describe(const leat_view *view, leat_text_index name, const leat_image_type *type,
                      leat_port_info *out) {
   *out = (leat_port_info){.name = leat_view_text(view, name),
@@ -38,4 +40,10 @@ void leat_port_print(const leat_port_info *port, leat_text *out) {
       leat_text_add(out, "%s", port->dims[i] ? port->dims[i] : "?");
   }
   leat_text_add(out, "]");
+}
+
+void leat_tensor_type_print(leat_dtype dtype, int32_t rank, const int64_t *shape, leat_text *out) {
+  leat_port_info port = {.dtype = dtype, .rank = rank};
+  if (rank) memcpy(port.shape, shape, (size_t)rank * sizeof *shape);
+  leat_port_print(&port, out);
 }

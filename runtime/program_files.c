@@ -88,6 +88,23 @@ static leat_status hash_tensor(const leat_tensor *tensor, uint64_t out[2], leat_
   return LEAT_OK;
 }
 
+// The file was replaced. Of one that is one tensor `name` is empty.
+static leat_status of_another_type(const char *path, const char *name, const leat_tensor *now,
+                                   const leat_image_type *type, const int64_t *shape,
+                                   leat_error *error) {
+  leat_text is = {0}, was = {0};
+  leat_tensor_type_print(now->dtype, now->rank, now->shape, &is);
+  leat_tensor_type_print((leat_dtype)type->dtype, (int32_t)type->rank, shape, &was);
+  leat_status status = leat_fail(
+      error, LEAT_MISMATCH,
+      "%s: %s%s%s is %s, and was %s when this was built: bring that file "
+      "back, or build it again",
+      path, *name ? "`" : "", *name ? name : "its tensor", *name ? "`" : "", is.data, was.data);
+  leat_text_finish(&is);
+  leat_text_finish(&was);
+  return status;
+}
+
 // The data of file tensor number `number`, after checking that it is what was compiled against.
 static leat_status read_file(leat_program *program, const char *base, uint32_t number,
                              leat_error *error) {
@@ -106,17 +123,21 @@ static leat_status read_file(leat_program *program, const char *base, uint32_t n
               tensor->dtype == (leat_dtype)file->type.dtype &&
               tensor->rank == (int32_t)file->type.rank &&
               memcmp(shape, tensor->shape, file->type.rank * sizeof *shape) == 0;
-  if (!same || (file->size && file->size != group->file.view.size))
-    return leat_fail(error, LEAT_MISMATCH, "%s: `%s` is not what it was when this was compiled",
-                     path, name);
+  if (!same) return of_another_type(path, name, tensor, &file->type, shape, error);
+  if (file->size && file->size != group->file.view.size)
+    return leat_fail(error, LEAT_MISMATCH,
+                     "%s has %" PRIu64 " bytes, and had %" PRIu64
+                     " when this was built: bring that "
+                     "file back, or build it again",
+                     path, (uint64_t)group->file.view.size, (uint64_t)file->size);
   uint64_t hash[2];
   if (file->hash[0] || file->hash[1]) {
     LEAT_TRY(hash_tensor(tensor, hash, error));
     if (memcmp(hash, file->hash, sizeof hash) != 0)
       return leat_fail(error, LEAT_MISMATCH,
-                       "%s: the values of `%s` are not those it had when "
-                       "this was compiled",
-                       path, name);
+                       "%s: the values%s%s%s are not those that it had when this was built: bring "
+                       "that file back, or build it again",
+                       path, *name ? " of `" : "", name, *name ? "`" : "");
   }
   if ((uintptr_t)tensor->data % leat_dtype_alignment(tensor->dtype) == 0) {
     program->files[number] = tensor->data;

@@ -168,6 +168,8 @@ typedef struct leat_port_info {
 } leat_port_info;
 
 void leat_port_print(const leat_port_info *port, leat_text *out); // "f32[B, 10]"
+// The same of a tensor: "f32[2, 10]".
+void leat_tensor_type_print(leat_dtype dtype, int32_t rank, const int64_t *shape, leat_text *out);
 
 // -- Running --------------------------------------------------------------------------------------
 

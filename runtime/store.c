@@ -98,12 +98,6 @@ static leat_status find(leat_store *store, const char *container, const char *na
   return leat_fail(error, LEAT_NOT_FOUND, "there is no variable `%s`", name);
 }
 
-static void describe(leat_text *out, leat_dtype dtype, int32_t rank, const int64_t *shape) {
-  leat_port_info port = {.dtype = dtype, .rank = rank};
-  memcpy(port.shape, shape, (size_t)rank * sizeof *shape);
-  leat_port_print(&port, out);
-}
-
 static bool same_type(const leat_tensor *a, leat_dtype dtype, int32_t rank, const int64_t *shape) {
   return a->dtype == dtype && a->rank == rank &&
          memcmp(a->shape, shape, (size_t)rank * sizeof *shape) == 0;
@@ -112,8 +106,9 @@ static bool same_type(const leat_tensor *a, leat_dtype dtype, int32_t rank, cons
 static leat_status mismatch(const leat_variable *variable, leat_dtype dtype, int32_t rank,
                             const int64_t *shape, leat_error *error) {
   leat_text is = {0}, other = {0};
-  describe(&is, variable->tensor.dtype, variable->tensor.rank, variable->tensor.shape);
-  describe(&other, dtype, rank, shape);
+  const leat_tensor *tensor = &variable->tensor;
+  leat_tensor_type_print(tensor->dtype, tensor->rank, tensor->shape, &is);
+  leat_tensor_type_print(dtype, rank, shape, &other);
   leat_status status = leat_fail(error, LEAT_INVALID, "variable `%s` is %s, not %s", variable->name,
                                  is.data, other.data);
   leat_text_finish(&is);
