@@ -6,6 +6,7 @@
 #include "frontend/evaluate/types.h"
 
 #include "frontend/evaluate/calls.h"
+#include "frontend/evaluate/names.h"
 #include "frontend/evaluate/statements.h"
 
 #include <string.h>
@@ -186,9 +187,22 @@ static bool fit_static(binder *b, uint32_t i, ev *value, leat_span span) {
   return true;
 }
 
+static bool takes_function(const leat_expr *type) {
+  return type && type->kind == LEAT_EXPR_NAME && !strcmp(type->name, "fn");
+}
+
+// Where a function is wanted, a value of its name does not stand in its way: `op=mean`.
+static ev function_meant(binder *b, ev value, leat_span span) {
+  const char *text = ev_source_text(b->e, span);
+  const ev_function *function = ev_find_function(b->e, leat_intern(b->e->strings, text));
+  return function ? (ev){.kind = EV_FUNCTION, .function = function} : value;
+}
+
 static bool bind_param(binder *b, uint32_t i, ev value, leat_span span) {
   const leat_binding *param = &b->params->items[i];
   b->bound[i] = true;
+  if (takes_function(param->type) && (ev_is_tensor(value) || value.kind == EV_STATE))
+    value = function_meant(b, value, span);
   if (value.kind == EV_ERROR) return false;
   bool none = value.kind == EV_NONE && param->value && param->value->kind == LEAT_EXPR_NONE;
   bool ok = true;

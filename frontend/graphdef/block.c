@@ -2,8 +2,6 @@
 // `argument`, `name:output:number` and `^name`.
 #include "frontend/graphdef/block.h"
 
-#include "frontend/graphdef/ops.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,8 +94,8 @@ static tf_block *make(leat_arena *arena, tf_node_def *const *nodes, size_t count
   }
   for (size_t i = 0; i < count; i++) {
     const char *name = nodes[i]->name;
-    const tf_op *op = tf_op_find(nodes[i]->op);
-    block->nodes[i] = (tf_node){.def = nodes[i], .effect = op && op->effect};
+    tf_effect effect = reporter->effect_of(reporter->context, nodes[i]);
+    block->nodes[i] = (tf_node){.def = nodes[i], .effect = effect, .changes = effect == TF_CHANGES};
     if (leat_bytes_map_get(&block->by_name, name, strlen(name)))
       reporter->report(reporter->context, nodes[i], "another node has the same name");
     leat_bytes_map_set(&block->by_name, name, strlen(name), &block->nodes[i]);

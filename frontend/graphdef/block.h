@@ -29,6 +29,7 @@ typedef struct tf_node {
   uint32_t input_count, control_count;
   uint32_t uses;      // of its outputs and by control edges
   bool effect;        // it changes or shows something
+  bool changes;       // a variable
   bool conditional;   // a switch decides whether it is computed
   tf_frame *frame;    // NULL: it is in none
   uint32_t filled_by; // of a stack: 1 + who pushes to it; of an array: who scatters it; 0: nobody
@@ -47,9 +48,13 @@ typedef struct tf_block {
   const tf_function *function; // NULL: a graph
 } tf_block;
 
-// A missing input is a problem that `report` is told.
+typedef enum tf_effect { TF_NO_EFFECT, TF_SHOWS, TF_CHANGES } tf_effect;
+
+// A missing input is a problem that `report` is told; `effect_of` says what a node does, with all
+// that it calls.
 typedef struct tf_reporter {
   void (*report)(void *context, const tf_node_def *def, const char *words);
+  tf_effect (*effect_of)(void *context, const tf_node_def *def);
   void *context;
 } tf_reporter;
 
@@ -61,11 +66,6 @@ tf_block *tf_block_of_function(leat_arena *arena, const tf_function *function,
 static inline bool tf_is(const tf_node *node, const char *op) {
   const char *name = node->def ? node->def->op : "";
   return strcmp(name, op) == 0 || (strncmp(name, "Ref", 3) == 0 && strcmp(name + 3, op) == 0);
-}
-
-// Whether it changes a variable.
-static inline bool tf_changes(const tf_node *node) {
-  return node->effect && !tf_is(node, "Print") && !tf_is(node, "Assert");
 }
 
 const tf_attr *tf_attribute(const tf_node *node, const char *name); // NULL: there is none

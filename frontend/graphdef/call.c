@@ -14,6 +14,48 @@ const tf_function *tf_find_function(const tf_writer *w, const char *name) {
   return NULL;
 }
 
+// -- What they do ---------------------------------------------------------------------------------
+
+static tf_effect effect_of_function(tf_writer *w, const char *name) {
+  size_t size = strlen(name);
+  uintptr_t known = (uintptr_t)leat_bytes_map_get(&w->effects, name, size);
+  const tf_function *function = known ? NULL : tf_find_function(w, name);
+  if (known) return (tf_effect)(known - 1);
+  tf_effect most = TF_NO_EFFECT;
+  leat_bytes_map_set(&w->effects, name, size, (void *)(uintptr_t)(1 + most)); // if it calls itself
+  for (size_t i = 0; function && i < function->n_node_def && most != TF_CHANGES; i++) {
+    tf_effect effect = tf_effect_of(w, function->node_def[i]);
+    if (effect > most) most = effect;
+  }
+  leat_bytes_map_set(&w->effects, name, size, (void *)(uintptr_t)(1 + most));
+  return most;
+}
+
+static tf_effect effect_of_attribute(tf_writer *w, const tf_attr *a) {
+  tf_effect most = TF_NO_EFFECT;
+  if (a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC)
+    return effect_of_function(w, a->func->name);
+  bool list = a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST;
+  for (size_t i = 0; list && i < a->list->n_func; i++) {
+    tf_effect effect = effect_of_function(w, a->list->func[i]->name);
+    if (effect > most) most = effect;
+  }
+  return most;
+}
+
+tf_effect tf_effect_of(void *context, const tf_node_def *def) {
+  tf_writer *w = context;
+  const tf_op *op = tf_op_find(def->op);
+  if (op && op->effect)
+    return !strcmp(def->op, "Print") || !strcmp(def->op, "Assert") ? TF_SHOWS : TF_CHANGES;
+  tf_effect most = op ? TF_NO_EFFECT : effect_of_function(w, def->op);
+  for (size_t i = 0; i < def->n_attr; i++) {
+    tf_effect effect = effect_of_attribute(w, def->attr[i]->value);
+    if (effect > most) most = effect;
+  }
+  return most;
+}
+
 const tf_function *tf_function_of(tf_writer *w, const char *attribute) {
   const tf_attr *a = tf_attribute(w->node, attribute);
   const char *name =
@@ -29,7 +71,7 @@ static void report(void *context, const tf_node_def *def, const char *words) {
 }
 
 const tf_block *tf_block_of_called(tf_writer *w, const tf_function *function) {
-  tf_reporter reporter = {report, w};
+  tf_reporter reporter = {report, tf_effect_of, w};
   return tf_block_of_function(w->arena, function, &reporter);
 }
 

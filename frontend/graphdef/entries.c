@@ -15,7 +15,6 @@ typedef struct entry {
   const char *name;
   leat_vec(port) params, results;
   leat_vec(uint32_t) targets; // what is run besides
-  bool training;
 } entry;
 
 static bool is_placeholder(const tf_node *node) {
@@ -72,6 +71,14 @@ static void mark_entry(const tf_writer *w, const entry *e, bool *needed) {
   for (uint32_t i = 0; i < e->targets.count; i++) tf_mark(w->graph, e->targets.items[i], needed);
 }
 
+// Whether the node has its own name, though another stands for it: a variable that it reads.
+static bool is_bound(tf_writer *w, const port *p) {
+  const char *own = w->graph->nodes[p->edge.node].def->name;
+  const char *name = tf_plain(w, p->name);
+  return !p->edge.port && strcmp(own, p->name) == 0 && *tf_edge_value(w, &p->edge).text == '$' &&
+         leat_bytes_map_get(&w->taken, name, strlen(name));
+}
+
 static void write_results(tf_writer *w, const entry *e, leat_text *out) {
   for (uint32_t i = 0; i < e->results.count; i++) {
     const port *p = &e->results.items[i];
@@ -81,7 +88,8 @@ static void write_results(tf_writer *w, const entry *e, leat_text *out) {
     bool param = false;
     for (uint32_t k = 0; k < e->params.count; k++)
       param = param || strcmp(e->params.items[k].name, p->name) == 0;
-    if (strcmp(name, text) != 0 && !param) tf_line(w, "%s = identity(%s)", name, text);
+    if (strcmp(name, text) != 0 && !param && !is_bound(w, p))
+      tf_line(w, "%s = identity(%s)", name, text);
   }
   if (e->results.count) leat_text_add_string(out, ")");
 }
@@ -132,6 +140,68 @@ static void write_refused(tf_writer *w, const char *name, leat_text *out) {
   leat_text_add_string(out, "}\n");
 }
 
+// -- Steps ----------------------------------------------------------------------------------------
+
+static bool is_step(const tf_writer *w, const tf_node *node) {
+  const tf_variable *v = node->def ? tf_same_variable(w, node) : NULL;
+  return v && strcmp(v->name, "global_step") == 0;
+}
+
+// Through what passes a handle on.
+static const tf_node *handle_of(const tf_writer *w, const tf_node *node, uint32_t i) {
+  const tf_node *from = &w->graph->nodes[node->inputs[i].node];
+  for (uint32_t steps = 0; steps < w->graph->count && from->input_count; steps++) {
+    if (!tf_is(from, "Identity") && !tf_is(from, "Switch") && !tf_is(from, "Enter")) break;
+    from = &w->graph->nodes[from->inputs[0].node];
+  }
+  return from;
+}
+
+static bool is_one(const tf_writer *w, const tf_edge *edge) {
+  leat_tensor value;
+  const tf_attr *a = tf_attribute(&w->graph->nodes[edge->node], "value");
+  bool there = a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TENSOR &&
+               !tf_tensor_read(w->arena, a->tensor, "", &value, NULL);
+  return there && value.dtype == LEAT_i64 && value.rank == 0 && *(const int64_t *)value.data == 1;
+}
+
+static bool counts_one(const tf_writer *w, const tf_node *node, uint32_t i) {
+  bool adds = tf_is(node, "AssignAdd") || tf_is(node, "AssignAddVariableOp");
+  return adds && i == 0 && node->input_count == 2 && !node->conditional && !node->frame &&
+         is_one(w, &node->inputs[1]);
+}
+
+// An entry that changes variables is one that trains, whose steps Leat counts: unless the graph has
+// a global_step, and the entry does anything else to it than to add 1, once. *out_counts: what
+// does.
+static bool counts_steps(const tf_writer *w, const entry *e, const tf_node **out_counts) {
+  bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1), has = false, other = false;
+  *out_counts = NULL;
+  mark_entry(w, e, needed);
+  for (uint32_t i = 0; i < w->graph->count; i++) {
+    const tf_node *node = &w->graph->nodes[i];
+    has = has || is_step(w, node);
+    for (uint32_t k = 0; needed[i] && node->changes && k < node->input_count; k++) {
+      if (!is_step(w, handle_of(w, node, k))) continue;
+      other = other || *out_counts || !counts_one(w, node, k);
+      *out_counts = node;
+    }
+  }
+  if (other) *out_counts = NULL;
+  return *out_counts || !has;
+}
+
+// Whether the entry changes variables.
+static bool changes(const tf_writer *w, const entry *e) {
+  bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1), found = false;
+  mark_entry(w, e, needed);
+  for (uint32_t i = 0; i < w->graph->count; i++)
+    found = found || (needed[i] && w->graph->nodes[i].changes);
+  return found;
+}
+
+// -- The whole ------------------------------------------------------------------------------------
+
 // False: not all of it can be said; nothing is written then, and w->refused says why.
 static bool make_entry(tf_writer *w, const entry *e, leat_text *out) {
   bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1);
@@ -143,6 +213,9 @@ static bool make_entry(tf_writer *w, const entry *e, leat_text *out) {
   tf_aside aside = tf_step_aside(w);
   w->scope = &scope;
   w->refused.count = 0;
+  w->step = NULL;
+  w->counts = NULL;
+  bool training = changes(w, e) && counts_steps(w, e, &w->counts);
   reserve_names(w, e);
   write_params(w, e, &params);
   mark_entry(w, e, needed);
@@ -157,7 +230,7 @@ static bool make_entry(tf_writer *w, const entry *e, leat_text *out) {
   }
   bool used = w->options->is_used;
   leat_text_add(out, "\n%s %s(%s)%s%s {\n%s}\n", used ? "fn" : "entry", function_name(w, e), head,
-                e->training && !used ? " training" : "", tail, body);
+                training && !used ? " training" : "", tail, body);
   return true;
 }
 
@@ -204,15 +277,6 @@ static bool add_ports(tf_writer *w, Tensorflow__TensorInfoEntry **infos, size_t 
   return true;
 }
 
-// Whether the entry changes variables.
-static bool trains(const tf_writer *w, const entry *e) {
-  bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1), found = false;
-  mark_entry(w, e, needed);
-  for (uint32_t i = 0; i < w->graph->count; i++)
-    found = found || (needed[i] && tf_changes(&w->graph->nodes[i]));
-  return found;
-}
-
 static void write_signatures(tf_writer *w, leat_text *out) {
   const Tensorflow__MetaGraphDef *meta = w->saved->meta;
   for (size_t i = 0; meta && i < meta->n_signature_def; i++) {
@@ -222,7 +286,6 @@ static void write_signatures(tf_writer *w, leat_text *out) {
     if (!add_ports(w, s->inputs, s->n_inputs, &e, true) ||
         !add_ports(w, s->outputs, s->n_outputs, &e, false))
       continue;
-    e.training = trains(w, &e);
     write_entry(w, &e, out);
   }
 }
@@ -235,8 +298,20 @@ typedef struct leaf {
   uint32_t node;
   bool *needed;
   bool effect, initial, saves;
-  bool fine; // it has no effect, and can be said
+  bool supported;
+  bool fine;     // it has no effect, and can be said
+  bool gradient; // only gradients made it
 } leaf;
+
+static bool is_supported(tf_writer *w, const leaf *l) {
+  for (uint32_t i = 0; i < w->graph->count; i++) {
+    const char *name = w->graph->nodes[i].def->op;
+    const tf_op *op = tf_op_find(name);
+    bool fine = op ? op->write[0] != '?' : tf_find_function(w, name) != NULL;
+    if (l->needed[i] && !fine) return false;
+  }
+  return true;
+}
 
 static leaf look_at(tf_writer *w, uint32_t node) {
   const tf_block *block = w->graph;
@@ -250,8 +325,9 @@ static leaf look_at(tf_writer *w, uint32_t node) {
     bool saves = !strncmp(op, "Save", 4) || !strncmp(op, "Restore", 7);
     bool initial = tf_initialises(w, &block->nodes[i]) || tf_only_fills(&block->nodes[i]);
     found.saves = found.saves || saves;
-    bool effect = i == node ? block->nodes[i].effect : tf_changes(&block->nodes[i]);
-    found.effect = found.effect || effect;
+    const tf_op *row = tf_op_find(op);
+    bool shows = i == node && row && row->effect;
+    found.effect = found.effect || shows || block->nodes[i].changes;
     found.initial = found.initial && (initial || !block->nodes[i].effect);
     assigns = assigns || initial;
   }
@@ -277,9 +353,8 @@ static bool is_of_no_use(const tf_writer *w, const tf_node *node, const leaf *l)
   bool useless = l->saves || l->initial || list || is_read(w, node);
   for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
     useless = useless || strcmp(node->def->op, ops[i]) == 0;
-  bool gradient = !strncmp(node->def->name, "gradients", 9);
-  bool nothing = !strcmp(node->def->op, "NoOp");
-  return useless || (!l->effect && (gradient || nothing || node->conditional || node->frame));
+  bool nothing = !strcmp(node->def->op, "NoOp") && l->supported;
+  return useless || (!l->effect && (nothing || node->conditional || node->frame));
 }
 
 static void add_params(tf_writer *w, const bool *needed, entry *e) {
@@ -296,28 +371,18 @@ static bool needs_no_more(const tf_writer *w, const leaf *l, const bool *needed)
   return true;
 }
 
-static bool is_supported(tf_writer *w, const leaf *l) {
-  for (uint32_t i = 0; i < w->graph->count; i++) {
-    const char *name = w->graph->nodes[i].def->op;
-    const tf_op *op = tf_op_find(name);
-    bool fine = op ? op->write[0] != '?' : tf_find_function(w, name) != NULL;
-    if (l->needed[i] && !fine) return false;
-  }
-  return true;
-}
-
 static void add_results(tf_writer *w, const leaf *l, entry *e) {
   const tf_node *node = &w->graph->nodes[l->node];
   const tf_op *op = tf_op_find(node->def->op);
-  const char *outputs = op ? op->outputs : "output";
+  const tf_function *function = op ? NULL : tf_find_function(w, node->def->op);
+  uint32_t count = op ? tf_output_count(node, op) : 1;
   if (op && op->effect) return;
-  if (tf_is(node, "Merge")) outputs = "output";
-  for (uint32_t i = 0; *outputs; i++) {
+  if (function) count = (uint32_t)function->signature->n_output_arg;
+  if (tf_is(node, "Merge")) count = 1;
+  for (uint32_t i = 0; i < count; i++) {
     const char *name = node->def->name;
     if (i) name = leat_arena_printf(w->arena, "%s:%u", name, i);
     leat_vec_push(w->arena, &e->results, ((port){name, {l->node, i, NULL}}));
-    outputs += strcspn(outputs, " ");
-    outputs += strspn(outputs, " ");
   }
 }
 
@@ -326,7 +391,6 @@ static void write_target(tf_writer *w, const leaf *target, const leaf *leaves, u
   entry e = {.name = w->graph->nodes[target->node].def->name};
   add_params(w, target->needed, &e);
   leat_vec_push(w->arena, &e.targets, target->node);
-  e.training = trains(w, &e);
   add_results(w, target, &e);
   for (uint32_t i = 0; i < count; i++)
     if (leaves[i].fine && needs_no_more(w, &leaves[i], target->needed))
@@ -334,8 +398,8 @@ static void write_target(tf_writer *w, const leaf *target, const leaf *leaves, u
   write_entry(w, &e, out);
 }
 
-static entry entry_of(tf_writer *w, const leaf *leaves, uint32_t count) {
-  entry e = {.name = "main"};
+static entry entry_of(tf_writer *w, const char *name, const leaf *leaves, uint32_t count) {
+  entry e = {.name = name};
   bool *needed = leat_new_array(w->arena, bool, w->graph->count + 1);
   for (uint32_t i = 0; i < count; i++) {
     if (!leaves[i].fine) continue;
@@ -347,15 +411,32 @@ static entry entry_of(tf_writer *w, const leaf *leaves, uint32_t count) {
 }
 
 // A leaf that cannot be said is left out, and is an entry by itself, which says why.
-static void write_main(tf_writer *w, leaf *leaves, uint32_t count, leat_text *out) {
-  entry all = entry_of(w, leaves, count);
+static void write_all(tf_writer *w, const char *name, leaf *leaves, uint32_t count,
+                      leat_text *out) {
+  entry all = entry_of(w, name, leaves, count);
   if (!all.results.count || make_entry(w, &all, out)) return;
   for (uint32_t i = 0; i < count; i++) {
-    entry one = entry_of(w, &leaves[i], 1);
+    entry one = entry_of(w, name, &leaves[i], 1);
     leaves[i].fine = leaves[i].fine && can_make(w, &one);
   }
-  entry rest = entry_of(w, leaves, count);
+  entry rest = entry_of(w, name, leaves, count);
   if (rest.results.count) write_entry(w, &rest, out);
+}
+
+// Gradients that nobody takes belong to what trains, if anything does: they are no part of what the
+// graph computes, and an entry of their own.
+static uint32_t gradients_last(tf_writer *w, leaf *leaves, uint32_t count) {
+  leaf *sorted = leat_new_array(w->arena, leaf, (size_t)count + 1);
+  uint32_t first = 0, end = 0;
+  bool trains = false;
+  for (uint32_t i = 0; i < count; i++) trains = trains || leaves[i].effect;
+  for (uint32_t i = 0; i < count; i++)
+    if (!trains || !leaves[i].gradient) sorted[first++] = leaves[i];
+  end = first;
+  for (uint32_t i = 0; i < count; i++)
+    if (trains && leaves[i].gradient) sorted[end++] = leaves[i];
+  memcpy(leaves, sorted, count * sizeof *leaves);
+  return first;
 }
 
 static void write_leaves(tf_writer *w, leat_text *out) {
@@ -371,12 +452,17 @@ static void write_leaves(tf_writer *w, leat_text *out) {
       return;
     }
     leaf l = look_at(w, i);
-    l.fine = !l.effect && is_supported(w, &l);
+    l.supported = is_supported(w, &l);
+    l.fine = !l.effect && l.supported;
+    l.gradient = !l.effect && !strncmp(w->graph->nodes[i].def->name, "gradients", 9);
     if (!is_of_no_use(w, &w->graph->nodes[i], &l)) leat_vec_push(w->arena, &leaves, l);
   }
-  write_main(w, leaves.items, leaves.count, out);
+  if (!leaves.count) return;
+  uint32_t count = gradients_last(w, leaves.items, leaves.count);
+  write_all(w, "main", leaves.items, count, out);
+  write_all(w, "gradients", leaves.items + count, leaves.count - count, out);
   for (uint32_t i = 0; i < leaves.count; i++)
-    if (!leaves.items[i].fine) write_target(w, &leaves.items[i], leaves.items, leaves.count, out);
+    if (!leaves.items[i].fine) write_target(w, &leaves.items[i], leaves.items, count, out);
 }
 
 void tf_write_entries(tf_writer *w, leat_text *out) {

@@ -152,7 +152,13 @@ tf_value tf_edge_value(tf_writer *w, const tf_edge *edge) {
   uint32_t port = port_of(&w->scope->block->nodes[edge->node], edge);
   const tf_value *value = port < values->count ? &values->items[port] : NULL;
   if (value && value->variable && value->now && value->now->text) value = value->now;
-  if (value && value->text) return *value;
+  if (value && value->text) {
+    bool counted = w->step && strcmp(value->text, w->step_path) == 0;
+    tf_value made = *value;
+    if (counted) made.text = w->step;
+    made.variable = made.variable && !counted;
+    return made;
+  }
   const tf_node *from = &w->scope->block->nodes[edge->node];
   if (!w->refused.count) // else perhaps just because of that
     tf_refuse(w, "output %u of `%s` is not there", port, from->def ? from->def->name : "an input");
@@ -289,12 +295,16 @@ static void add_inputs(tf_writer *w, const tf_op *op, leat_row_arguments *args, 
   if (i < count) tf_refuse(w, "it has more inputs than are supported, %zu", i);
 }
 
-// How many outputs the node has: as the row says, a list has what the node's attributes say.
-static uint32_t output_count(tf_writer *w, const tf_op *op) {
+uint32_t tf_output_count(const tf_node *node, const tf_op *op) {
   if (!strchr(op->outputs, '*')) return count_words(op->outputs);
   static const char *const counts[] = {"num_split", "num", "N"};
+  static const char *const lists[] = {"Tout", "output_types", "T"};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-    if (tf_attribute(w->node, counts[i])) return (uint32_t)tf_int(w->node, counts[i], 1);
+    if (tf_attribute(node, counts[i])) return (uint32_t)tf_int(node, counts[i], 1);
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    const tf_attr *a = tf_attribute(node, lists[i]);
+    if (a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST) return (uint32_t)a->list->n_type;
+  }
   return 1;
 }
 
@@ -317,7 +327,7 @@ static void write_row(tf_writer *w, const tf_op *op) {
   const char *pattern = known ? op->known : op->write;
   leat_row_arguments args = {0};
   leat_text line = {0};
-  uint32_t count = output_count(w, op);
+  uint32_t count = tf_output_count(w->node, op);
   if (count > MOST_OUTPUTS) {
     tf_refuse(w, "it has %u outputs", count);
     return;

@@ -106,7 +106,7 @@ static void look_at_call(tf_writer *w, const place *graph, const tf_node *node) 
   const tf_attr *f = tf_attribute(node, "f");
   bool calls = f && f->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC;
   const tf_function *function = tf_find_function(w, calls ? f->func->name : node->def->op);
-  tf_reporter reporter = {ignore, NULL};
+  tf_reporter reporter = {ignore, tf_effect_of, w};
   if (!function || !has_such(function)) return;
   place inside = {tf_block_of_function(w->arena, function, &reporter), graph, node};
   for (uint32_t i = 0; i < inside.block->count; i++)

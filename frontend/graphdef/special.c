@@ -217,15 +217,23 @@ static void write_next_iteration(tf_writer *w) {
 
 // -- Effects --------------------------------------------------------------------------------------
 
-// Leat counts the steps of a training entry itself.
-static bool counts_steps(tf_writer *w, const char *how, const char *path) {
-  return strcmp(how, "+=") == 0 && strcmp(path, "$global_step") == 0 &&
-         strcmp(tf_input(w, 1).text, "1") == 0;
+// Leat counts the steps of a training entry itself, behind all of it: what comes here meanwhile
+// finds the next number.
+static void write_count(tf_writer *w, tf_value variable) {
+  const char *name = tf_name(w, w->node->def->name);
+  tf_line(w, "%s = %s + 1", name, variable.text);
+  w->step = name;
+  w->step_path = variable.text;
+  tf_bind(w, 0, (tf_value){.text = name, .data_type = variable.data_type});
 }
 
 // `how` is `(":=")`.
 static void write_assign(tf_writer *w, const char *how) {
   tf_value variable = tf_input(w, 0);
+  if (w->node == w->counts) {
+    write_count(w, variable);
+    return;
+  }
   const char *value = tf_as_tensor(w, tf_input(w, 1)), *after = tf_after(w);
   if (!variable.variable) {
     tf_refuse(w, "what it assigns to is no variable of the graph");
@@ -234,8 +242,6 @@ static void write_assign(tf_writer *w, const char *how) {
   tf_bind(w, 0, variable);
   if (strstr(how, "-="))
     tf_line(w, "%s += -%s%s", variable.text, value, after);
-  else if (counts_steps(w, strstr(how, "+=") ? "+=" : ":=", variable.text))
-    tf_line(w, "# %s += 1: Leat counts the steps of an entry that trains", variable.text);
   else
     tf_line(w, "%s %s %s%s", variable.text, strstr(how, "+=") ? "+=" : ":=", value, after);
 }

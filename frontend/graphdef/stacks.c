@@ -85,7 +85,7 @@ static const tf_turns *count_turns(tf_writer *w, const tf_frame *frame, const tf
 
 // What would be something else ahead of the loop.
 static void check_deciding(tf_writer *w, const tf_node *node) {
-  if (tf_changes(node))
+  if (node->changes)
     tf_refuse(w,
               "how often its loop runs depends on what `%s` (%s) changes: decide it by what the "
               "loop carries",

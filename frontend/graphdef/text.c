@@ -129,9 +129,9 @@ leat_status leat_model_write(leat_model_file *model, const leat_import_options *
                  .arena = model->arena,
                  .options = options,
                  .indent = 2};
-  tf_reporter reporter = {report, &w};
+  tf_reporter reporter = {report, tf_effect_of, &w};
   leat_text text = {0};
-  leat_bytes_map *maps[] = {&w.taken, &w.results, &w.variables, &w.keys};
+  leat_bytes_map *maps[] = {&w.taken, &w.results, &w.variables, &w.keys, &w.effects};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
   w.graph = tf_block_of_graph(w.arena, w.saved->graph, &reporter);
   if (!model->problems.count) {

@@ -80,9 +80,12 @@ typedef struct tf_writer {
   leat_vec(tf_variable *) all;
   leat_vec(tf_table) tables;
   leat_bytes_map keys;            // names of tensors that are loaded
+  leat_bytes_map effects;         // of functions: 1 + their tf_effect, as far as it was asked
   leat_text head;                 // variables, and functions that they begin with
   leat_text lines;                // of what is being written
   leat_vec(const char *) refused; // what of it cannot be said
+  const tf_node *counts;          // of the entry: what adds 1 to global_step, as Leat does itself
+  const char *step, *step_path;   // once that is written: what global_step will be; else NULL
   unsigned indent;
   uint64_t work;      // nodes written so far, those of inlined functions too
   uint32_t functions; // written so far
@@ -148,6 +151,8 @@ void tf_write_entries(tf_writer *w, leat_text *out);
 // Writes the needed nodes of the scope's block, in order.
 void tf_write_nodes(tf_writer *w, const bool *needed);
 void tf_write_node(tf_writer *w, const tf_node *node);
+// How many outputs the node has: as the row says, a list has what the node's attributes say.
+uint32_t tf_output_count(const tf_node *node, const tf_op *op);
 int64_t tf_int(const tf_node *node, const char *name, int64_t otherwise);
 int32_t tf_type(const tf_node *node, const char *name);                     // 0: there is none
 const char *tf_string(tf_writer *w, const tf_node *node, const char *name); // or ""
@@ -166,6 +171,8 @@ const char *tf_after(tf_writer *w);
 // Writes the node; `name` is what stands behind `!` in its row.
 void tf_write_special(tf_writer *w, const char *name);
 const tf_function *tf_find_function(const tf_writer *w, const char *name);
+// What a node does, with the functions that it calls; the context is a tf_writer.
+tf_effect tf_effect_of(void *context, const tf_node_def *def);
 // Writes the node as the nodes of the function, which are given these values.
 void tf_inline(tf_writer *w, const tf_function *function, const tf_value *inputs, size_t count,
                tf_values *out);
