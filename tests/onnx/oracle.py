@@ -90,15 +90,15 @@ class Model:
             made.graph.output[i].CopyFrom(info(name, value, rank))
         return made
 
+    def answer(self, which):
+        """What `reference` or `runtime` gives, or the exception."""
+        try:
+            return getattr(self, which)()
+        except Exception as error:  # whatever it is, it has no answer
+            return error
+
     def answers(self):
-        """{'reference': …, 'runtime': …}: the values of each, or the exception."""
-        found = {}
-        for name in ('reference', 'runtime'):
-            try:
-                found[name] = getattr(self, name)()
-            except Exception as error:  # whatever it is, it has no answer
-                found[name] = error
-        return found
+        return {which: self.answer(which) for which in ('reference', 'runtime')}
 
 
 def same(a, b, rtol=1e-3, atol=1e-5):
@@ -112,6 +112,8 @@ def same(a, b, rtol=1e-3, atol=1e-5):
             continue
         x, y = np.asarray(x), np.asarray(y)
         if x.shape != y.shape or x.dtype.kind not in 'USO' and x.dtype != y.dtype:
+            return False
+        if (x.dtype.kind in 'USO') != (y.dtype.kind in 'USO'):
             return False
         if x.dtype.kind in 'USO':
             if [str(v) for v in x.ravel()] != [str(v) for v in y.ravel()]:
