@@ -90,9 +90,8 @@ static const ev_list *arguments_of(evaluator *e, const ev_function *function,
   return ev_take_list(e, args, params->count).list;
 }
 
-// Remembers that the gradient of `results` is the rule's, and not what the body's would be.
-static void record_call(evaluator *e, const ev_function *rule, const ev_list *args,
-                        const ev *results, uint32_t count) {
+void ev_record_call(evaluator *e, const ev_function *rule, const ev_list *args, const ev *results,
+                    uint32_t count) {
   ev_call_record *record = leat_new(e->arena, ev_call_record);
   record->rule = rule;
   record->args = args;
@@ -120,7 +119,7 @@ static ev with_rule(evaluator *e, const ev_function *function, const ev_scope *s
   ev *results =
       leat_arena_memdup(e->arena, several ? result.list->items : &result, count * sizeof(ev));
   if (!args || !own_results(e, results, count, first_node, span)) return result;
-  record_call(e, rule, args, results, count);
+  ev_record_call(e, rule, args, results, count);
   return several ? ev_take_results(e, results, count) : results[0];
 }
 

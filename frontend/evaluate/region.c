@@ -120,18 +120,31 @@ static leat_value assigned(evaluator *e, leat_state *state, leat_value value) {
   return leat_build(&builder, name, LEAT_OP_merge, either, 2, NULL);
 }
 
-// What was assigned is read as a value of its own, as outside of bodies: no gradient goes through.
+// What was assigned is read as a value of its own, as outside of bodies: no gradient goes through,
+// but the reads behind it count as those before do, so that it goes to the value before.
+static void pass_reads_on(evaluator *e, const ev_region_state *s, leat_value left) {
+  if (!leat_dtype_in_class(leat_value_type(left)->dtype, LEAT_CLASS_INEXACT)) return;
+  leat_builder builder = region_builder(e);
+  const char *name = leat_path_last(s->state->name);
+  ev before = ev_tensor(leat_region_parameter(&e->region->built, &builder, name, s->input));
+  ev result = ev_tensor(left);
+  const ev_list *args = ev_make_list(e, &before, 1).list;
+  ev_record_call(e, ev_find_gradient(e, "assigned_in_region"), args, &result, 1);
+}
+
 void ev_region_write(evaluator *e, leat_state *state, leat_value value) {
+  leat_value before = ev_region_read(e, state, e->span);
+  if (!before.node) return;
   ev_region_state *s = find_state(e->region, state);
-  if (!s) s = add_state(e, state, e->span);
-  if (s) value = assigned(e, state, value);
+  value = assigned(e, state, value);
   leat_builder builder = ev_builder(e, e->span);
   const char *name = ev_node_name(e, leat_path_last(state->name), NULL);
-  if (s) value = leat_build(&builder, name, LEAT_OP_stop_gradient, &value, 1, NULL);
-  if (!s || !value.node) return;
-  ev_set(e, &e->body_reads, value.node, state);
-  s->now = value;
-  s->left[e->region->built.body_count] = value;
+  leat_value left = leat_build(&builder, name, LEAT_OP_stop_gradient, &value, 1, NULL);
+  if (!left.node) return;
+  ev_set(e, &e->body_reads, left.node, state);
+  pass_reads_on(e, s, left);
+  s->now = left;
+  s->left[e->region->built.body_count] = left;
   s->written = true;
 }
 

@@ -30,25 +30,6 @@ static bool can_repeat(const leat_node *node) {
   return node->op != LEAT_OP_parameter && node->op != LEAT_OP_yield && !leat_node_only_acts(node);
 }
 
-static void repeat_node(const repetition *r, const leat_node *node) {
-  evaluator *e = r->e;
-  leat_value *inputs = leat_new_array(e->arena, leat_value, node->input_count);
-  for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = in_copy(r, node->inputs[i]);
-  const char *name = leat_intern(e->strings, leat_path_last(node->name));
-  const char *path = leat_intern_path(e->strings, e->path, name);
-  leat_node *copy =
-      leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry, r->dims);
-  for (int i = 0; i < copy->info->attr_count; i++) // what has an effect has it once
-    if (leat_node_body(copy, i)) leat_graph_drop_acts(leat_node_body(copy, i));
-  leat_node_set_op(copy, copy->op);
-  for (uint32_t i = 0; i < node->control_count; i++) {
-    leat_node *control = r->copies[node->controls[i]->id].node;
-    if (control) leat_node_add_control(e->graph, copy, control);
-  }
-  if (leat_map_get(&e->zeros, node)) ev_set(e, &e->zeros, copy, copy);
-  r->copies[node->id] = (leat_value){copy, 0};
-}
-
 static ev in_copy_of(const repetition *r, ev value) {
   evaluator *e = r->e;
   if (value.kind == EV_TENSOR) value.tensor = in_copy(r, value.tensor);
@@ -79,6 +60,51 @@ static void repeat_records(const repetition *r, const bool *repeated) {
     const ev_call_record *record = repeated[i] ? leat_map_get(&r->e->records, node) : NULL;
     if (record && record->first == node) repeat_record(r, record);
   }
+}
+
+// Its nodes are copied already, in their order.
+static void repeat_records_of_body(const repetition *outer, const leat_graph *from,
+                                   const leat_graph *to) {
+  repetition r = begin(outer->e, from);
+  bool *all = leat_new_array(r.e->arena, bool, (size_t)r.count + 1);
+  r.dims = outer->dims;
+  for (uint32_t i = 0; i < r.count; i++) {
+    const leat_node *node = from->nodes.items[i];
+    r.copies[i] = (leat_value){to->nodes.items[i], 0};
+    all[i] = true;
+    for (int b = 0; b < node->info->attr_count; b++)
+      if (leat_node_body(node, b))
+        repeat_records_of_body(&r, leat_node_body(node, b), leat_node_body(to->nodes.items[i], b));
+  }
+  repeat_records(&r, all);
+}
+
+// What has an effect has it once.
+static void repeat_bodies(const repetition *r, const leat_node *node, leat_node *copy) {
+  for (int b = 0; b < node->info->attr_count; b++) {
+    leat_graph *body = leat_node_body(copy, b);
+    if (!body) continue;
+    repeat_records_of_body(r, leat_node_body(node, b), body);
+    leat_graph_drop_acts(body);
+  }
+  leat_node_set_op(copy, copy->op);
+}
+
+static void repeat_node(const repetition *r, const leat_node *node) {
+  evaluator *e = r->e;
+  leat_value *inputs = leat_new_array(e->arena, leat_value, node->input_count);
+  for (uint32_t i = 0; i < node->input_count; i++) inputs[i] = in_copy(r, node->inputs[i]);
+  const char *name = leat_intern(e->strings, leat_path_last(node->name));
+  const char *path = leat_intern_path(e->strings, e->path, name);
+  leat_node *copy =
+      leat_graph_append_like(e->graph, node, path, inputs, node->attrs, e->entry, r->dims);
+  repeat_bodies(r, node, copy);
+  for (uint32_t i = 0; i < node->control_count; i++) {
+    leat_node *control = r->copies[node->controls[i]->id].node;
+    if (control) leat_node_add_control(e->graph, copy, control);
+  }
+  if (leat_map_get(&e->zeros, node)) ev_set(e, &e->zeros, copy, copy);
+  r->copies[node->id] = (leat_value){copy, 0};
 }
 
 // -- A body -------------------------------------------------------------------------------------

@@ -485,13 +485,18 @@ static ev read_gradient(walk *w, const leat_node *read, ev partial) {
   return ev_living(w->e, either, 2, w->span);
 }
 
+// What is read behind an assignment in a body has handed its gradient on.
+static leat_state *read_here(const walk *w, const leat_node *node) {
+  return record_of(w, node) ? NULL : ev_state_read(w->e, node);
+}
+
 // The gradient of a variable is the sum over its reads.
 static bool sum_reads(walk *w, leat_map *sums) {
   leat_map_init(sums, w->scratch);
   for (uint32_t id = w->first; id < w->count; id++) {
     const leat_node *node = node_at(w, id);
     const ev *partial = &w->marks[id - w->first].partial;
-    leat_state *state = partial->kind == EV_ERROR ? NULL : ev_state_read(w->e, node);
+    leat_state *state = partial->kind == EV_ERROR ? NULL : read_here(w, node);
     if (!state) continue;
     ev *sum = leat_map_get(sums, state);
     if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));

@@ -85,14 +85,14 @@ static void find(needs *n) {
   for (uint32_t id = n->graph->nodes.count; id-- > 0;) {
     const leat_node *node = n->graph->nodes.items[id];
     const ev_call_record *record = n->needed[id] ? leat_map_get(&n->e->records, node) : NULL;
-    if (!n->needed[id] || node->op == LEAT_OP_stop_gradient) continue;
+    if (!n->needed[id]) continue;
     if (record)
       need_record(n, record, node);
     else if (node->op == LEAT_OP_conditional)
       need_in_branches(n, node);
     else if (node->op == LEAT_OP_while_loop)
       need_in_loop(n, node);
-    else
+    else if (node->op != LEAT_OP_stop_gradient)
       for (uint32_t i = 0; i < node->input_count; i++) need(n, node->inputs[i]);
   }
 }

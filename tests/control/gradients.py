@@ -1126,3 +1126,100 @@ def no_nan_of_what_the_loss_does_not_depend_on(s, x, n):
             j, k = numpy.sin(k), k * x
         return j
     return x * 0.5 ** n, 0, 0, factor ** n, 0, (j(x + 1e-6) - j(x - 1e-6)) / 2e-6
+
+
+# -- Variables that the region assigns ------------------------------------------------------------------------------------
+
+ASSIGNED = '''
+var w: f64[3] = [0.5, -1, 2]
+fn step(i: i64[], c: f64[3], x: f64[3]) {
+  $w += x * 0.25
+  return c + sin($w) * x
+}
+entry main(x: f64[3], n: i64[], p: bool[]) -> (l: f64[], dx: f64[3], dw: f64[3], dl: f64[3], last: f64[3]) {
+  a = sum(w * x)
+  w := w * 2 + x
+  b = sum(w * w * x)
+  if p { w := sin(w) }
+  c = sum(w * x)
+  _, d, dl = while (t: i64[] = 0, d: f64[] = 0, dl = zeros(f64[3])) t < n {
+    r = sum(w * x)
+    w := w + x * r
+    y, z = if sum(w) > 0.5 {
+      w := w * 0.5
+      yield sum(w * w), sum(x * w)
+    } else {
+      q = sum(w * 3)
+      w := x
+      yield q, sum(w)
+    }
+    m = sum(w * w) + r * 2 + y
+    next t + 1, d + sin(r + y) * z + sum(w), dl + grad(m, w)
+  }
+  e = sum(fori(n, step, x, x))
+  last = w
+  f = sum(last * last)
+  l = a + b + c + d + e + f
+  dx, dw = grad(l, [x, w])
+}'''
+
+
+def assigned(x, n, p, tap):
+    """What is read of w has `tap` in its slope, what is assigned has none."""
+    w, dl = numpy.array([0.5, -1, 2]), numpy.zeros(3)
+    read, taken = (lambda: w + tap), (lambda value: numpy.real(value))
+    l = (read() * x).sum()
+    w = taken(read() * 2 + x)
+    l = l + (read() * read() * x).sum()
+    if p:
+        w = taken(numpy.sin(w))
+    l = l + (read() * x).sum()
+    for _ in range(int(n)):
+        r = (read() * x).sum()
+        inner = 2 * taken(x)
+        w = taken(read() + x * r)
+        if w.sum() > 0.5:
+            w = taken(w * 0.5)
+            y, z = (read() * read()).sum(), (x * read()).sum()
+            inner = inner + 2 * w
+        else:
+            y = (read() * 3).sum()
+            w = taken(x)
+            z, inner = read().sum(), inner + 3
+        dl = dl + inner + 2 * w
+        l = l + numpy.sin(r + y) * z + read().sum()
+    e = x
+    for _ in range(int(n)):
+        w = taken(read() + x * 0.25)
+        e = e + numpy.sin(read()) * x
+    last = read()
+    return l + e.sum() + (last * last).sum(), dl, w
+
+
+@case(ASSIGNED, {'x': [1, 2, 0.5], 'n': 3, 'p': True}, {'x': [-1, 0.25, 0.5], 'n': 2, 'p': False},
+      {'x': [0.1, 0.25, -0.5], 'n': 0, 'p': True}, fetch={'w': 'f64'}, tolerance=1e3)
+def of_variables_that_regions_assign(x, n, p):
+    units = 1e-30j * numpy.eye(3)
+    l, dl, w = assigned(x, n, p, 0)
+    return (l, [assigned(x + unit, n, p, 0)[0].imag / 1e-30 for unit in units],
+            [assigned(x, n, p, unit)[0].imag / 1e-30 for unit in units], dl, w, w)
+
+
+@case('''
+fn rounded(x: f64[3]) { return stop_gradient(floor(x + 0.5)) }
+gradient rounded(x) -> y, dy { return dy * 2 }
+entry main(x: f64[3], n: i64[]) -> (l: f64[], d: f64[3], e: f64[3]) {
+  _, h, k = while (t: i64[] = 0, h = x, k = x) t < n {
+    b, c = if n > 2 { yield rounded(h) * 1.5, h } else { yield h, rounded(k) }
+    next t + 1, b, c
+  }
+  l = sum(h)
+  d = grad(l, x)
+  e = grad(sum(k * k), x)
+}''', {'x': [1.2, 2, 0.5], 'n': 3}, {'x': [1.2, 2, 0.5], 'n': 2})
+def a_rule_through_what_stops_gradients_in_a_loop(x, n):
+    h, k, n = x, x, int(n)
+    for _ in range(n):
+        h, k = (numpy.floor(h + 0.5) * 1.5, h) if n > 2 else (h, numpy.floor(k + 0.5))
+    one = numpy.ones(3)
+    return h.sum(), 3.0 ** n * one if n > 2 else one, 2 * k * (3.0 ** (n - 1) if n > 2 else 2.0 ** n)
