@@ -177,8 +177,29 @@ bool ev_has_kind(ev value, ev_kind kind) {
   return false;
 }
 
+// What holds the ints in it: u64, i64, or -1 where i32 does.
+static int wide_int(ev value) {
+  int wide = -1;
+  if (value.kind == EV_FLOAT && value.magnitude) return LEAT_u64;
+  if (value.kind == EV_INT) return value.i != (int32_t)value.i ? LEAT_i64 : -1;
+  for (uint32_t i = 0; value.kind == EV_LIST && i < value.list->count && wide != LEAT_u64; i++) {
+    int item = wide_int(value.list->items[i]);
+    if (item >= 0) wide = item;
+  }
+  return wide;
+}
+
+// Whether a float is in it: an int beyond i64 is none.
+static bool has_fraction(ev value) {
+  if (value.kind != EV_LIST) return value.kind == EV_FLOAT && !value.magnitude;
+  for (uint32_t i = 0; i < value.list->count; i++)
+    if (has_fraction(value.list->items[i])) return true;
+  return false;
+}
+
 int ev_exact_dtype(ev value) {
-  return ev_has_kind(value, EV_COMPLEX) ? LEAT_c128 : ev_has_kind(value, EV_FLOAT) ? LEAT_f64 : -1;
+  if (ev_has_kind(value, EV_COMPLEX)) return LEAT_c128;
+  return has_fraction(value) ? LEAT_f64 : wide_int(value);
 }
 
 // The count as an i64, or as what it meets where that is inexact; only `cast` narrows it to ints.
