@@ -47,7 +47,7 @@ static void add_floats(leat_text *out, const float *items, size_t count) {
   leat_text_add_string(out, "[");
   for (size_t i = 0; i < count; i++) {
     if (i) leat_text_add_string(out, ", ");
-    leat_text_add_f32(out, items[i]);
+    leat_text_add_f64(out, (double)items[i]);
   }
   leat_text_add_string(out, "]");
 }
@@ -58,7 +58,7 @@ static const char *attribute_text(tf_writer *w, const tf_attr *a) {
   leat_dtype dtype;
   switch ((int)a->value_case) {
   case TENSORFLOW__ATTR_VALUE__VALUE_I: leat_text_add_i64(&text, a->i); break;
-  case TENSORFLOW__ATTR_VALUE__VALUE_F: leat_text_add_f32(&text, a->f); break;
+  case TENSORFLOW__ATTR_VALUE__VALUE_F: leat_text_add_f64(&text, (double)a->f); break;
   case TENSORFLOW__ATTR_VALUE__VALUE_B: leat_text_add_string(&text, a->b ? "true" : "false"); break;
   case TENSORFLOW__ATTR_VALUE__VALUE_S: return tf_quote(w, (const char *)a->s.data, a->s.len);
   case TENSORFLOW__ATTR_VALUE__VALUE_TYPE:
@@ -86,49 +86,72 @@ static bool find_attribute(const tf_op *op, const char *name, leat_word *out) {
   const char *at = op->attributes;
   size_t size = strlen(name);
   while (leat_next_word(&at, out)) {
-    size_t length = strcspn(out->at, "!> ");
+    size_t length = strcspn(out->at, "!>= ");
     if (length == size && memcmp(out->at, name, size) == 0) return true;
   }
   return false;
 }
 
+static bool is_one_of(const char *name, const char *const *names) {
+  for (size_t i = 0; names[i]; i++)
+    if (strcmp(name, names[i]) == 0) return true;
+  return false;
+}
+
 // What says nothing of what a node computes: dtypes and counts, which its inputs have, and locks.
-static bool is_passed_over(const char *name, const tf_attr *a) {
-  static const char *const names[] = {"N",
-                                      "num",
-                                      "num_split",
-                                      "use_locking",
-                                      "dtypes",
-                                      "validate_shape",
-                                      "use_resource",
-                                      "Tlen",
-                                      "is_resource",
-                                      "bad_indices_policy"};
+// The dtype of an output is none of these: a row that makes a call names it.
+static bool is_passed_over(const tf_op *op, const char *name, const tf_attr *a) {
+  static const char *const types[] = {
+      "T",           "Index",      "SrcT",         "TI",           "U",         "Taxis",
+      "Tcond",       "Tcomplex",   "Tdim",         "Tdims",        "Tidx",      "Tin",
+      "Tindex",      "Tindices",   "Tk",           "Tkey",         "Tkeys",     "Tlabels",
+      "Tlen",        "Tmultiples", "Tnumbins",     "Tnumsegments", "Tpaddings", "Tparams",
+      "Tperm",       "Treal",      "Tsegmentids",  "Tshape",       "Tshift",    "Tsplits",
+      "Tval",        "Tvalues",    "Tblock_shape", "Tcrops",       "Ta",        "Tb",
+      "T_threshold", NULL};
+  static const char *const others[] = {
+      "N",           "num", "num_split", "use_locking", "dtypes", "validate_shape", "use_resource",
+      "is_resource", NULL};
   bool type = a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_TYPE ||
-              a->value_case == TENSORFLOW__ATTR_VALUE__VALUE__NOT_SET ||
               (a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST && a->list->n_type);
-  bool listed = *name == '_';
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    listed = listed || strcmp(name, names[i]) == 0;
-  return type || listed;
+  if (type && (op->effect || *op->write == '!')) return true;
+  return *name == '_' || strcmp(name, op->gives) == 0 || is_one_of(name, types) ||
+         is_one_of(name, others);
+}
+
+// Refuses what no word of the row is about; what the row lists is what it says.
+static bool is_listed(tf_writer *w, const tf_op *op, const Tensorflow__AttrEntry *entry,
+                      leat_word *spec) {
+  const tf_attr *a = entry->value;
+  bool set = a && a->value_case != TENSORFLOW__ATTR_VALUE__VALUE__NOT_SET;
+  if (find_attribute(op, entry->key, spec)) return set;
+  if (set && !is_passed_over(op, entry->key, a))
+    tf_refuse(w, "its attribute `%s` is not supported; there are: %s", entry->key,
+              *op->attributes ? op->attributes : "none");
+  return false;
+}
+
+// `name=VALUE`: no other value is supported.
+static void check_value(tf_writer *w, const char *name, const char *value, const char *only,
+                        int size) {
+  if (!value || (int)strlen(value) != size || memcmp(value, only, (size_t)size) != 0)
+    tf_refuse(w, "its attribute `%s` is %s: only %.*s is supported", name,
+              value ? value : "of a type that is not", size, only);
 }
 
 static void add_attribute(tf_writer *w, const tf_op *op, const Tensorflow__AttrEntry *entry,
                           leat_text *out) {
   leat_word spec;
   const tf_attr *a = entry->value;
-  if (!a) return;
-  if (!find_attribute(op, entry->key, &spec)) {
-    if (!is_passed_over(entry->key, a))
-      tf_refuse(w, "its attribute `%s` is not supported; there are: %s", entry->key,
-                *op->attributes ? op->attributes : "none");
-    return;
-  }
+  if (!is_listed(w, op, entry, &spec)) return;
   if (spec.at[spec.size - 1] == '!') return;
   const char *arrow = memchr(spec.at, '>', spec.size), *from = arrow ? arrow + 1 : spec.at;
+  const char *only = memchr(spec.at, '=', spec.size), *end = spec.at + spec.size;
   const char *value = attribute_text(w, a);
-  if (value)
-    leat_text_add(out, ", %.*s=%s", (int)(spec.at + spec.size - from), from, value);
+  if (only)
+    check_value(w, entry->key, value, only + 1, (int)(end - only - 1));
+  else if (value)
+    leat_text_add(out, ", %.*s=%s", (int)(end - from), from, value);
   else
     tf_refuse(w, "its attribute `%s` is of a type that is not supported", entry->key);
 }
@@ -350,6 +373,14 @@ static void write_row(tf_writer *w, const tf_op *op) {
   }
 }
 
+// It reads those of its attributes that its row lists.
+static void write_special(tf_writer *w, const tf_op *op) {
+  leat_word spec;
+  for (size_t i = 0; i < w->node->def->n_attr; i++)
+    (void)is_listed(w, op, w->node->def->attr[i], &spec);
+  tf_write_special(w, op->write + 1);
+}
+
 static void refuse_op(tf_writer *w, const tf_op *op) {
   if (op)
     tf_refuse(w, "is not supported: %s", op->write + 1);
@@ -385,7 +416,7 @@ void tf_write_node(tf_writer *w, const tf_node *node) {
   else if (!op || op->write[0] == '?')
     refuse_op(w, op);
   else if (op->write[0] == '!')
-    tf_write_special(w, op->write + 1);
+    write_special(w, op);
   else
     write_row(w, op);
   w->node = outer;
