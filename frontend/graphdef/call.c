@@ -1,5 +1,5 @@
 // Functions of the graph's library: their nodes are written where they are called, in the names of
-// the calling node; branches of functions become the language's own, and loops in while.c.
+// the calling node; branches in branch.c, loops in while.c.
 #include "frontend/graphdef/writer.h"
 
 #include <string.h>
@@ -58,8 +58,11 @@ tf_effect tf_effect_of(void *context, const tf_node_def *def) {
 
 const tf_function *tf_function_of(tf_writer *w, const char *attribute) {
   const tf_attr *a = tf_attribute(w->node, attribute);
-  const char *name =
-      a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC ? a->func->name : w->node->def->op;
+  bool named = a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC;
+  return tf_function_named(w, named ? a->func->name : w->node->def->op);
+}
+
+const tf_function *tf_function_named(tf_writer *w, const char *name) {
   const tf_function *found = tf_find_function(w, name);
   if (!found) tf_refuse(w, "its function `%s` is not in the library of the graph", name);
   return found;
@@ -202,40 +205,4 @@ void tf_write_call(tf_writer *w) {
   if (!function) return;
   tf_inline(w, function, inputs, count, &made);
   for (uint32_t i = 0; i < made.count; i++) tf_bind(w, i, made.items[i]);
-}
-
-// -- Branches -------------------------------------------------------------------------------------
-
-static void write_branch(tf_writer *w, const tf_function *function, const tf_value *inputs,
-                         size_t count) {
-  tf_values made;
-  w->indent += 2;
-  tf_inline(w, function, inputs, count, &made);
-  leat_text list = {0};
-  for (uint32_t i = 0; i < made.count; i++)
-    leat_text_add(&list, "%s%s", i ? ", " : "", tf_as_tensor(w, made.items[i]));
-  const char *given = tf_take(w, &list);
-  if (*given) tf_line(w, "yield %s", given);
-  w->indent -= 2;
-}
-
-void tf_write_if(tf_writer *w) {
-  const tf_function *then = tf_function_of(w, "then_branch");
-  const tf_function *otherwise = tf_function_of(w, "else_branch");
-  size_t count;
-  if (!then || !otherwise) return;
-  tf_value *inputs = tf_inputs_from(w, 1, &count);
-  const char *predicate = tf_as_tensor(w, tf_input(w, 0));
-  uint32_t results = (uint32_t)then->signature->n_output_arg;
-  if (otherwise->signature->n_output_arg != results) {
-    tf_refuse(w, "its branches give %u and %zu values", results,
-              otherwise->signature->n_output_arg);
-    return;
-  }
-  const char *targets = tf_targets(w, results, 0, false);
-  tf_line(w, "%s%sif %s {", targets, results ? " = " : "", predicate);
-  write_branch(w, then, inputs, count);
-  tf_line(w, "} else {");
-  write_branch(w, otherwise, inputs, count);
-  tf_line(w, "}");
 }

@@ -99,7 +99,8 @@ static tf_node *array_of(const tf_block *block, const tf_node *node) {
 
 // Whether the node takes the flow of an array and gives the next one.
 static bool gives_flow(const tf_node *node) {
-  return tf_is(node, "TensorArrayWriteV3") || tf_is(node, "TensorArrayScatterV3");
+  return tf_is(node, "TensorArrayWriteV3") || tf_is(node, "TensorArrayScatterV3") ||
+         tf_is(node, "TensorArraySplitV3");
 }
 
 static const tf_node *gradient_after(const tf_block *block, const tf_node *node) {
@@ -167,7 +168,7 @@ static void set_like(tf_node *node, const tf_edge *like) {
 static void find_elements(tf_block *block, const tf_node *node) {
   tf_node *array = gives_flow(node) && node->input_count > 2 ? array_of(block, node) : NULL;
   if (!array || array->like || array->filled_by || tf_element_shape(array)) return;
-  if (tf_is(node, "TensorArrayScatterV3")) {
+  if (tf_is(node, "TensorArrayScatterV3") || tf_is(node, "TensorArraySplitV3")) {
     array->filled_by = (uint32_t)(node - block->nodes) + 1;
     return;
   }

@@ -33,12 +33,38 @@ tf_value tf_typed_list(tf_writer *w, tf_value list, const char *item) {
   return (tf_value){.text = name, .data_type = list.data_type};
 }
 
+static bool resizes(const tf_node *set) {
+  return tf_int(set, "resize_if_index_out_of_bounds", 0);
+}
+
 void tf_write_list_set(tf_writer *w) {
-  const char *index = tf_as_tensor(w, tf_input(w, 1)), *item = tf_as_tensor(w, tf_input(w, 2));
+  bool grows = resizes(w->node);
+  tf_value at = tf_input(w, 1);
+  const char *index = grows ? at.text : tf_as_tensor(w, at),
+             *item = tf_as_tensor(w, tf_input(w, 2));
   tf_value list = tf_typed_list(w, tf_input(w, 0), item);
   const char *all = tf_as_tensor(w, list);
-  tf_line(w, "%s = tf_array_write(%s, %s, %s)", tf_targets(w, 1, element_type(w), false), index,
-          item, all);
+  tf_line(w, "%s = tf_array_write%s(%s, %s, %s)", tf_targets(w, 1, element_type(w), false),
+          grows ? "_grown" : "", index, item, all);
+}
+
+// One of all values; the indices say which is which.
+void tf_write_list_scatter(tf_writer *w) {
+  const char *values = tf_as_tensor(w, tf_input(w, 0));
+  tf_value indices = tf_input(w, 1), count = tf_input(w, 3);
+  tf_line(w, "%s = tf_list_scattered(%s, %s, %s)", tf_targets(w, 1, element_type(w), false), values,
+          indices.text, count.text);
+}
+
+void tf_write_list_scatter_into(tf_writer *w) {
+  tf_value list = tf_input(w, 0), indices = tf_input(w, 2);
+  const char *values = tf_as_tensor(w, tf_input(w, 1));
+  const char *name = tf_targets(w, 1, element_type(w), false);
+  if (list.untyped)
+    tf_line(w, "%s = tf_list_scattered(%s, %s, %s)", name, values, indices.text, list.untyped);
+  else
+    tf_line(w, "%s = tf_array_scatter(%s, %s, %s)", name, indices.text, values,
+            tf_as_tensor(w, list));
 }
 
 void tf_write_list_push(tf_writer *w) {
@@ -112,6 +138,7 @@ tf_list_change tf_list_changes(const tf_block *body, uint32_t i) {
     uint32_t item = sets ? 2 : 1, next = loop ? at.port : 0;
     // What a loop in the loop does to it is not looked at.
     change.pushes |= pushes || loop;
+    change.grows |= sets && resizes(node);
     change.pops |= pops || loop;
     if ((sets || pushes) && item < node->input_count) change.item = &node->inputs[item];
     if (!(sets || pushes || pops || loop || tf_is(node, "Identity"))) break;

@@ -11,6 +11,7 @@
 //   node.c      a node as a line, by its row in ops.def
 //   special.c   the nodes for which a row does not say enough
 //   call.c      functions of the library, where they are called
+//   branch.c    branches that are functions; while.c loops that are
 #ifndef LEAT_FRONTEND_GRAPHDEF_MODEL_H
 #define LEAT_FRONTEND_GRAPHDEF_MODEL_H
 

@@ -102,6 +102,23 @@ static void write_array(tf_writer *w) {
   tf_bind(w, 0, (tf_value){.text = "0", .variable = true});
 }
 
+// One that may grow does so where there is no such element.
+static void write_array_write(tf_writer *w) {
+  const tf_node *array = tf_made_by(w->scope->block, w->node, "TensorArrayV3");
+  bool grows = array && tf_int(array, "dynamic_size", 0);
+  if (grows && w->node->frame) {
+    tf_refuse(w,
+              "an array that grows in a loop of version 1 is not supported: give TensorArray its "
+              "size, or make the graph behind enable_control_flow_v2()");
+    return;
+  }
+  tf_value index = tf_input(w, 1), value = tf_input(w, 2);
+  const char *flow = tf_as_tensor(w, tf_input(w, 3)), *item = tf_as_tensor(w, value);
+  const char *after = tf_after(w);
+  tf_line(w, "%s = tf_array_write%s(%s, %s, %s)%s", tf_targets(w, 1, value.data_type, false),
+          grows ? "_grown" : "", grows ? index.text : tf_as_tensor(w, index), item, flow, after);
+}
+
 // Its flow is said by the identity behind it.
 static void write_array_gradient(tf_writer *w) {
   tf_bind(w, 0, (tf_value){.text = "0", .variable = true});
@@ -281,6 +298,7 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"table_size", tf_write_table_size},
                   {"table_export", tf_write_table_export},
                   {"array", write_array},
+                  {"array_write", write_array_write},
                   {"array_gradient", write_array_gradient},
                   {"switch", write_switch},
                   {"merge", write_merge},
@@ -290,9 +308,15 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"assert", write_assert},
                   {"call", tf_write_call},
                   {"if", tf_write_if},
+                  {"case", tf_write_case},
+                  {"optional", tf_write_optional},
+                  {"none", tf_write_none},
+                  {"optional_value", tf_write_optional_value},
                   {"while", tf_write_while},
                   {"list", tf_write_list},
                   {"list_set", tf_write_list_set},
+                  {"list_scatter", tf_write_list_scatter},
+                  {"list_scatter_into", tf_write_list_scatter_into},
                   {"list_push", tf_write_list_push},
                   {"list_pop", tf_write_list_pop},
                   {"list_length", tf_write_list_length},

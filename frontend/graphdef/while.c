@@ -72,7 +72,7 @@ static bool look_at_list(tf_writer *w, const tf_function *body, const tf_block *
   tf_list_change change = tf_list_changes(block, i);
   int32_t type = inputs[i].data_type;
   bool integer = type == TENSORFLOW__DATA_TYPE__DT_INT32 || type == TENSORFLOW__DATA_TYPE__DT_INT64;
-  all[i].grows = change.pushes;
+  all[i].grows = change.pushes || change.grows;
   all[i].counted = change.pops || inputs[i].left;
   all[i].passed = inputs[i].each;
   if (inputs[i].each || (!inputs[i].untyped && !(integer && change.pushes))) return true;

@@ -19,6 +19,7 @@ typedef struct tf_value {
   bool each;                    // a list of what is known, of which each element is this
   bool known;                   // it may be a number or a list while compiling, else it is a tensor
   bool variable;
+  bool is_none;  // an optional that has no value
   bool is_false; // for certain, while a variable's initial value is written
 } tf_value;
 
@@ -177,11 +178,11 @@ tf_effect tf_effect_of(void *context, const tf_node_def *def);
 void tf_inline(tf_writer *w, const tf_function *function, const tf_value *inputs, size_t count,
                tf_values *out);
 void tf_write_call(tf_writer *w);
-void tf_write_if(tf_writer *w);
 void tf_write_while(tf_writer *w);
 
 // The function that the attribute of the node names; NULL: it is told that there is none.
 const tf_function *tf_function_of(tf_writer *w, const char *attribute);
+const tf_function *tf_function_named(tf_writer *w, const char *name);
 const tf_block *tf_block_of_called(tf_writer *w, const tf_function *function);
 tf_value *tf_inputs_from(tf_writer *w, size_t first, size_t *out_count); // those of the node
 // Writes of the function what the edge in it needs, without effects; what that is.
@@ -190,10 +191,20 @@ tf_value tf_inline_edge(tf_writer *w, const tf_function *function, const tf_valu
 // Where what the function returns under its name is.
 bool tf_find_returned(const tf_block *block, const char *name, tf_edge *out);
 
+// -- branch.c -------------------------------------------------------------------------------------
+
+void tf_write_if(tf_writer *w);
+void tf_write_case(tf_writer *w);
+void tf_write_optional(tf_writer *w);
+void tf_write_none(tf_writer *w);
+void tf_write_optional_value(tf_writer *w);
+
 // -- lists.c --------------------------------------------------------------------------------------
 
 void tf_write_list(tf_writer *w);
 void tf_write_list_set(tf_writer *w);
+void tf_write_list_scatter(tf_writer *w);
+void tf_write_list_scatter_into(tf_writer *w);
 void tf_write_list_push(tf_writer *w);
 void tf_write_list_pop(tf_writer *w);
 void tf_write_list_length(tf_writer *w);
@@ -203,8 +214,8 @@ tf_value tf_typed_list(tf_writer *w, tf_value list, const char *item);
 const char *tf_list_left(tf_writer *w, tf_value list); // how many there are
 // What a loop's body does to the list that is its result i.
 typedef struct tf_list_change {
-  bool pushes, pops;
-  const tf_edge *item; // of the body, that comes into the list; NULL: none
+  bool pushes, pops, grows; // by setting what is not there yet
+  const tf_edge *item;      // of the body, that comes into the list; NULL: none
 } tf_list_change;
 tf_list_change tf_list_changes(const tf_block *body, uint32_t i);
 

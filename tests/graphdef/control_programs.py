@@ -52,11 +52,6 @@ def growing_in_a_loop():
 
 
 @program
-def array_grows_in_a_loop():
-    return growing_in_a_loop()
-
-
-@program
 def list_grows_in_a_loop():
     return version_2(growing_in_a_loop)()
 

@@ -65,7 +65,7 @@ def initialised_by_shapes():
     n = 3
     a = tf.get_variable('a', [n, 2], initializer=tf.constant_initializer(1.5))
     b = tf.Variable(tf.fill(tf.shape(a.initialized_value()), 2.0), name='b')
-    c = tf.Variable(tf.range(4.0) / 2, name='c')
+    c = tf.Variable(tf.cast(tf.range(4), tf.float32) / 2, name='c')
     d = tf.get_variable('d', [2, 2], initializer=tf.initializers.identity())
     e = tf.get_variable('e', [2], tf.int32, initializer=tf.zeros_initializer())
     tf.identity(a + b, name='x')
