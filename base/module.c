@@ -2,25 +2,37 @@
 #include "base/module.h"
 
 #include "base/environment.h"
-#include "base/installed.h"
+#include "base/trust.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static bool find(const char *name, char path[LEAT_PATH_SIZE]) {
+// Whose modules they are that the environment names is a question: they become part of the process.
+leat_status leat_module_find(const char *name, char path[LEAT_PATH_SIZE], leat_error *error) {
   char file[64];
+  leat_error reason = {0};
   snprintf(file, sizeof file, "leat-%s.so", name);
-  return leat_directory_find(leat_environment("LEAT_MODULE_PATH"), file, path) ||
-         leat_directory_find(leat_module_directories, file, path);
+  if (leat_directory_find(leat_environment("LEAT_MODULE_PATH"), file, path)) {
+    leat_status status = leat_trusted_file(path, &reason);
+    if (!status) return LEAT_OK;
+    return leat_fail(error, status, "the module %s of $LEAT_MODULE_PATH is not loaded: %s", file,
+                     reason.message);
+  }
+  if (leat_directory_find(leat_module_directories, file, path)) return LEAT_OK;
+  bool lost = !leat_path_of_code(leat_module_directories, path);
+  return leat_fail(error, LEAT_NOT_FOUND,
+                   "the module %s is neither in $LEAT_MODULE_PATH nor in %s%s", file,
+                   leat_module_directories,
+                   lost ? "; without /proc nobody knows where this program lies ($ORIGIN)" : "");
 }
 
 bool leat_module_key(const char *name, char out[LEAT_MODULE_KEY_SIZE]) {
   char path[LEAT_PATH_SIZE];
   struct stat info;
   out[0] = '\0';
-  if (!find(name, path) || stat(path, &info)) return false;
+  if (leat_module_find(name, path, NULL) || stat(path, &info)) return false;
   snprintf(out, LEAT_MODULE_KEY_SIZE, "%.24s %lld %lld.%09ld", name, (long long)info.st_size,
            (long long)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
   return true;
@@ -30,10 +42,7 @@ leat_status leat_module_load(const char *name, const char *symbol, const void **
                              leat_error *error) {
   char path[LEAT_PATH_SIZE];
   *out_table = NULL;
-  if (!find(name, path))
-    return leat_fail(error, LEAT_NOT_FOUND,
-                     "the module leat-%s.so is neither in $LEAT_MODULE_PATH nor in %s", name,
-                     leat_module_directories);
+  LEAT_TRY(leat_module_find(name, path, error));
   void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   *out_table = module ? dlsym(module, symbol) : NULL;
   if (*out_table) return LEAT_OK;

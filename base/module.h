@@ -4,11 +4,15 @@
 #ifndef LEAT_BASE_MODULE_H
 #define LEAT_BASE_MODULE_H
 
+#include "base/installed.h"
 #include "leat/status.h"
 
-#include <stdbool.h>
-
 enum { LEAT_MODULE_KEY_SIZE = 96 };
+
+// Writes where it is. LEAT_NOT_FOUND: there is none; LEAT_INVALID: others could change that of
+// $LEAT_MODULE_PATH (base/trust.h).
+LEAT_MUST_USE leat_status leat_module_find(const char *name, char path[LEAT_PATH_SIZE],
+                                           leat_error *error);
 
 // Writes a text that differs between builds of the module (and so between versions of the library
 // that it was built with) without loading it; "" and false when there is no such module.

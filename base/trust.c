@@ -87,3 +87,30 @@ leat_status leat_trusted_folder(const char *path, char **out, leat_error *error)
   *out = NULL;
   return enter(path, false, out, error);
 }
+
+// The folder of the path, which is cut there.
+static leat_status judge_folder(char *path, leat_error *error) {
+  char *slash = strrchr(path, '/');
+  if (slash) *slash = '\0';
+  const char *folder = !slash ? "." : *path ? path : "/";
+  char *real = realpath(folder, NULL);
+  if (!real) return leat_file_fail(error, "look at", folder);
+  leat_status status = judge_all(real, false, error);
+  free(real);
+  return status;
+}
+
+leat_status leat_trusted_file(const char *path, leat_error *error) {
+  struct stat info;
+  char *real = realpath(path, NULL), *named = strdup(path);
+  leat_status status = named ? LEAT_OK : leat_fail(error, LEAT_MEMORY, "out of memory");
+  if (!status && (!real || stat(real, &info))) status = leat_file_fail(error, "look at", path);
+  if (!status && !leat_is_trusted(&info))
+    status =
+        leat_fail(error, LEAT_INVALID, "others may write to '%s', or it is another user's", real);
+  if (!status) status = judge_folder(named, error);
+  if (!status) status = judge_folder(real, error);
+  free(named);
+  free(real);
+  return status;
+}

@@ -18,4 +18,8 @@ bool leat_is_trusted(const struct stat *info);
 // change it, and which folder is why; LEAT_NOT_FOUND, LEAT_IO: there is none and none can be made.
 LEAT_MUST_USE leat_status leat_trusted_folder(const char *path, char **out, leat_error *error);
 
+// Whether only the user and root can write to the file, or put another in its place: it is trusted,
+// and so is the folder that it is in, and that what it is a link to is in, as above.
+LEAT_MUST_USE leat_status leat_trusted_file(const char *path, leat_error *error);
+
 #endif

@@ -188,9 +188,9 @@ static leat_status open_cache(leat_session *session, leat_error *error) {
 
 // In a cluster the client alone says so.
 static void check_target(leat_session *session) {
-  const char *lack = leat_target_lacks(session->options.target);
-  if (lack && leat_session_is_client(session))
-    leat_warn_at(session->diag, (leat_span){0}, "%s", lack);
+  leat_error lack = {0};
+  if (leat_target_lacks(session->options.target, &lack) && leat_session_is_client(session))
+    leat_warn_at(session->diag, (leat_span){0}, "%s", lack.message);
 }
 
 static leat_status create(leat_session *session, leat_transport *transport, leat_error *error) {

@@ -2,11 +2,13 @@
 #include "session/target.h"
 
 #include "base/installed.h"
+#include "base/module.h"
 
 #include "targets/c/c.h"
 #include "targets/cpu/cpu.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static void add_llvm_key(leat_text *out) {
   leat_text_add(out, "%s", leat_cpu_codegen_key());
@@ -29,10 +31,21 @@ static bool lacks_llvm(const char *name) {
   return strcmp(name, "cpu") == 0 && !*leat_cpu_codegen_key();
 }
 
-const char *leat_target_lacks(const char *name) {
-  if (!leat_has_llvm || !lacks_llvm(name)) return NULL;
-  return "the C compiler makes the code of target cpu, since leat-llvm.so, which this program was "
-         "built with, is neither beside it nor where it was installed nor in $LEAT_MODULE_PATH";
+bool leat_target_lacks(const char *name, leat_error *why) {
+  char path[LEAT_PATH_SIZE];
+  leat_error reason = {0};
+  if (!lacks_llvm(name)) return false;
+  bool refused = leat_module_find("llvm", path, &reason) == LEAT_INVALID;
+  if (!refused && !leat_has_llvm) return false;
+  if (refused || access("/proc/self/maps", R_OK))
+    leat_fail(why, LEAT_NOT_FOUND, "the C compiler makes the code of target cpu, since %s",
+              reason.message);
+  else
+    leat_fail(why, LEAT_NOT_FOUND,
+              "the C compiler makes the code of target cpu, since leat-llvm.so, which this program "
+              "was built with, is neither beside it nor where it was installed nor in "
+              "$LEAT_MODULE_PATH");
+  return true;
 }
 
 const leat_target *leat_target_find(const char *name) {

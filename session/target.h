@@ -16,8 +16,8 @@ typedef struct leat_target {
 
 // NULL: there is none of that name. `cpu` is the C target where LLVM is not built.
 const leat_target *leat_target_find(const char *name);
-// Why the target of that name is not what this program was built to have; NULL: it is.
-const char *leat_target_lacks(const char *name);
+// Whether the target of that name is not what this program was built to have, and why.
+bool leat_target_lacks(const char *name, leat_error *why);
 const char *leat_target_names(void); // "cpu, c, ref"
 
 #endif

@@ -408,6 +408,39 @@ TEST(folders_of_other_users_are_not_trusted) {
   CHECK(strstr(why_not_trusted("owned/inner"), "owned/inner' belongs to another user (12345)"));
 }
 
+static const char *why_no_file(const char *name) {
+  static leat_error error;
+  char path[SCRATCH_PATH];
+  scratch_path(path, name);
+  error = (leat_error){0};
+  leat_status status = leat_trusted_file(path, &error);
+  CHECK_EQ_INT(status == LEAT_OK, !error.message[0]);
+  return error.message;
+}
+
+TEST(files_that_others_can_change_are_not_trusted) {
+  char path[SCRATCH_PATH], link[SCRATCH_PATH];
+  CHECK_EQ_STR(why_not_trusted("files/open"), "");
+  CHECK_EQ_STR(why_not_trusted("files/closed"), "");
+  scratch_path(path, "files/open/it");
+  scratch_path(link, "files/closed/it");
+  CHECK_EQ_INT(leat_file_write(path, NULL, 0, LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+  CHECK_EQ_INT(symlink(path, link), 0);
+  set_mode("files/open/it", 0644);
+  CHECK_EQ_STR(why_no_file("files/open/it"), "");
+  CHECK_EQ_STR(why_no_file("files/closed/it"), "");
+  set_mode("files/open", 0777); // where it is, and where a link to it leads
+  CHECK(strstr(why_no_file("files/open/it"), "others may write to '"));
+  CHECK(strstr(why_no_file("files/closed/it"), "others may write to '"));
+  set_mode("files/open", 0755);
+  set_mode("files/closed", 01777); // nobody moves the link, but others could make it anew
+  CHECK(strstr(why_no_file("files/closed/it"), "others may write to '"));
+  set_mode("files/closed", 0755);
+  set_mode("files/open/it", 0664);
+  CHECK(strstr(why_no_file("files/open/it"), "/it', or it is another user's"));
+  CHECK(*why_no_file("files/none"));
+}
+
 TEST(what_is_no_folder_is_not_trusted) {
   char path[SCRATCH_PATH], *real;
   scratch_path(path, "no-folder");
