@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "base/installed.h"
 
-#include <link.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +10,9 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifndef __TINYC__ // glibc says it with __int128
+#include <link.h>
+#endif
 
 #if __has_include("build_dirs.h") // meson's
 #include "build_dirs.h"
@@ -88,6 +90,11 @@ typedef struct loaded_code {
   bool found;
 } loaded_code;
 
+#ifdef __TINYC__
+static void find_loaded_code(loaded_code *code) {
+  (void)code;
+}
+#else
 static int find_loaded(struct dl_phdr_info *info, size_t size, void *context) {
   loaded_code *code = context;
   (void)size;
@@ -107,6 +114,11 @@ static int find_loaded(struct dl_phdr_info *info, size_t size, void *context) {
   return 0;
 }
 
+static void find_loaded_code(loaded_code *code) {
+  dl_iterate_phdr(find_loaded, code);
+}
+#endif
+
 // The system lists what is mapped: "5581-5591 r--p 00000000 08:01 123   /usr/bin/x", by address.
 bool leat_path_of_code(const void *address, char path[LEAT_PATH_SIZE]) {
   char line[LEAT_PATH_SIZE + 128];
@@ -114,7 +126,7 @@ bool leat_path_of_code(const void *address, char path[LEAT_PATH_SIZE]) {
   bool found = false;
   if (!maps) {
     loaded_code code = {(uintptr_t)address, path, false};
-    dl_iterate_phdr(find_loaded, &code);
+    find_loaded_code(&code);
     return code.found;
   }
   while (!found && fgets(line, sizeof line, maps)) {

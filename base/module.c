@@ -21,11 +21,8 @@ leat_status leat_module_find(const char *name, char path[LEAT_PATH_SIZE], leat_e
                      reason.message);
   }
   if (leat_directory_find(leat_module_directories, file, path)) return LEAT_OK;
-  bool lost = !leat_path_of_code(leat_module_directories, path);
-  return leat_fail(error, LEAT_NOT_FOUND,
-                   "the module %s is neither in $LEAT_MODULE_PATH nor in %s%s", file,
-                   leat_module_directories,
-                   lost ? "; without /proc nobody knows where this program lies ($ORIGIN)" : "");
+  return leat_fail(error, LEAT_NOT_FOUND, "the module %s is neither in $LEAT_MODULE_PATH nor in %s",
+                   file, leat_module_directories);
 }
 
 bool leat_module_key(const char *name, char out[LEAT_MODULE_KEY_SIZE]) {

@@ -50,7 +50,7 @@ static leat_status save_kept(const leat_keeping *k, leat_error *error) {
                    broken ? "the step is undone" : "a step failed", k->path);
 }
 
-static leat_status save(const leat_keeping *k, leat_error *error) {
+static leat_status save_now(const leat_keeping *k, leat_error *error) {
   leat_status status = k->calls->save(k->of, k->path);
   if (status && k->copy && !k->calls->write(k->of, k->copy, k->path))
     leat_fail(error, status, "%s holds the state %" PRId64 " steps before the last", k->path,
@@ -64,7 +64,7 @@ leat_status leat_keeping_end(leat_keeping *k, bool failed, leat_error *error) {
   leat_stop_computes_no_more();
   if (!k->path) return failed ? LEAT_ABORTED : LEAT_OK;
   if (k->steps || (k->restored && !failed && !leat_stopped))
-    return failed ? save_kept(k, error) : save(k, error);
+    return failed ? save_kept(k, error) : save_now(k, error);
   bool why = leat_stopped && !leat_stop_broke_off();
   return leat_fail(error, LEAT_ABORTED, "%s%s%s is not written: no step has run",
                    why ? leat_stop_reason() : "", why ? "; " : "", k->path);

@@ -185,7 +185,7 @@ static leat_status show_results(program *p) {
   return LEAT_OK;
 }
 
-static bool is_stopped(const program *p) {
+static bool stops(const program *p) {
   return p->saving && p->saving->is_stopped();
 }
 
@@ -197,12 +197,12 @@ static leat_status run_step(program *p, bool last) {
 
 static leat_status run_benched(void *context, bool *goes_on) {
   leat_status status = run_step(context, false);
-  *goes_on = !status && !is_stopped(context);
+  *goes_on = !status && !stops(context);
   return status;
 }
 
 static leat_status run_steps(program *p) {
-  for (int i = 0; i < p->steps && !(i && is_stopped(p)); i++)
+  for (int i = 0; i < p->steps && !(i && stops(p)); i++)
     LEAT_TRY(run_step(p, i + 1 == p->steps));
   return LEAT_OK;
 }

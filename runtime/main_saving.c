@@ -15,7 +15,7 @@ static leat_status shown(const leat_saving_run *run, leat_status status, const c
   return status;
 }
 
-static leat_status take(void *of, void **out) {
+static leat_status take_state(void *of, void **out) {
   leat_model *model = ((leat_saving_run *)of)->model;
   leat_error ignored = {0};
   leat_store_copy *copy;
@@ -24,11 +24,11 @@ static leat_status take(void *of, void **out) {
   return status;
 }
 
-static void drop(void *copy) {
+static void drop_state(void *copy) {
   leat_store_copy_drop(copy);
 }
 
-static leat_status put_back(void *of, const void *copy) {
+static leat_status put_state_back(void *of, const void *copy) {
   const leat_saving_run *run = of;
   leat_error error = {0};
   leat_status status =
@@ -36,7 +36,7 @@ static leat_status put_back(void *of, const void *copy) {
   return shown(run, status, error.message);
 }
 
-static leat_status write_copy(void *of, const void *copy, const char *path) {
+static leat_status write_state(void *of, const void *copy, const char *path) {
   const leat_saving_run *run = of;
   leat_error error = {0};
   leat_status status;
@@ -44,13 +44,13 @@ static leat_status write_copy(void *of, const void *copy, const char *path) {
   return shown(run, status, error.message);
 }
 
-static leat_status save(void *of, const char *path) {
+static leat_status save_state(void *of, const char *path) {
   const leat_saving_run *run = of;
   leat_status status = leat_model_save(run->model, path);
   return shown(run, status, leat_model_message(run->model));
 }
 
-static leat_status again(void *of) {
+static leat_status run_state_again(void *of) {
   const leat_saving_run *run = of;
   return run->again(run->context);
 }
@@ -61,8 +61,10 @@ static leat_status from_model(leat_model *model, leat_status status, leat_error 
   return status ? leat_fail(error, status, "%s", leat_model_message(model)) : LEAT_OK;
 }
 
-static leat_status begin(leat_saving_run *run, const leat_saving_options *o, leat_error *error) {
-  static const leat_kept calls = {take, drop, put_back, write_copy, save, again};
+static leat_status begin_saving(leat_saving_run *run, const leat_saving_options *o,
+                                leat_error *error) {
+  static const leat_kept calls = {take_state,  drop_state, put_state_back,
+                                  write_state, save_state, run_state_again};
   leat_model *model = run->model;
   LEAT_TRY(leat_check_save_path(o->save, o->restore, o->overwrite, error));
   if (o->save) LEAT_TRY(from_model(model, leat_model_check_save(model, o->save), error));
@@ -79,24 +81,25 @@ static leat_status begin(leat_saving_run *run, const leat_saving_options *o, lea
   return from_model(model, status, error);
 }
 
-static void note_step(leat_saving_run *run, bool last) {
+static void note_saved_step(leat_saving_run *run, bool last) {
   leat_keeping_note_step(&run->keeping, last);
 }
 
-static bool is_stopped(void) {
+static bool is_run_stopped(void) {
   return leat_stopped;
 }
 
-static leat_status end(leat_saving_run *run, bool failed, leat_error *error) {
+static leat_status end_saving(leat_saving_run *run, bool failed, leat_error *error) {
   return leat_keeping_end(&run->keeping, failed, error);
 }
 
-static void finish(leat_saving_run *run, const leat_saving_options *o) {
+static void finish_saving(leat_saving_run *run, const leat_saving_options *o) {
   if (run->keeping.calls) leat_keeping_finish(&run->keeping);
   leat_file_unclaim(o->save);
 }
 
 const leat_executable_saving *leat_saves_variables(void) {
-  static const leat_executable_saving saving = {begin, note_step, is_stopped, end, finish};
+  static const leat_executable_saving saving = {begin_saving, note_saved_step, is_run_stopped,
+                                                end_saving, finish_saving};
   return &saving;
 }

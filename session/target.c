@@ -8,7 +8,6 @@
 #include "targets/cpu/cpu.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static void add_llvm_key(leat_text *out) {
   leat_text_add(out, "%s", leat_cpu_codegen_key());
@@ -37,14 +36,10 @@ bool leat_target_lacks(const char *name, leat_error *why) {
   if (!lacks_llvm(name)) return false;
   bool refused = leat_module_find("llvm", path, &reason) == LEAT_INVALID;
   if (!refused && !leat_has_llvm) return false;
-  if (refused || access("/proc/self/maps", R_OK))
-    leat_fail(why, LEAT_NOT_FOUND, "the C compiler makes the code of target cpu, since %s",
-              reason.message);
-  else
-    leat_fail(why, LEAT_NOT_FOUND,
-              "the C compiler makes the code of target cpu, since leat-llvm.so, which this program "
-              "was built with, is neither beside it nor where it was installed nor in "
-              "$LEAT_MODULE_PATH");
+  leat_fail(why, LEAT_NOT_FOUND, "the C compiler makes the code of target cpu, since %s",
+            refused ? reason.message
+                    : "leat-llvm.so, which this program was built with, is neither beside it nor "
+                      "where it was installed nor in $LEAT_MODULE_PATH");
   return true;
 }
 
