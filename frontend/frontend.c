@@ -2,7 +2,6 @@
 #include "frontend/frontend.h"
 
 #include "frontend/evaluate/evaluate.h"
-#include "frontend/evaluate/statements.h"
 
 #include <ctype.h>
 #include <stdlib.h>

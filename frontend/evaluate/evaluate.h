@@ -9,6 +9,8 @@
 // -- modules.c ------------------------------------------------------------------------------------
 // Evaluates a text, and those that it uses. `name` is as its file's.
 void ev_evaluate_text(evaluator *e, const char *name, const char *text, size_t size);
+// Reports names that nothing has, and types that are none, in functions or rules.
+void ev_check_definitions(evaluator *e, const leat_map *definitions);
 
 // -- evaluate.c -----------------------------------------------------------------------------------
 void ev_statements(evaluator *e, const leat_stmts *stmts);

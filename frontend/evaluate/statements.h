@@ -80,7 +80,5 @@ bool ev_entry_call(evaluator *e, const leat_stmt *stmt);
 // Warns of each parameter of a `fn` or an entry among these that nothing in it uses; one called
 // `_name` may be so.
 void ev_warn_unused(evaluator *e, const leat_stmts *stmts);
-// Reports names that nothing has, and types that are none, in functions or rules.
-void ev_check_definitions(evaluator *e, const leat_map *definitions);
 
 #endif

@@ -37,7 +37,8 @@ namespace detail {
 inline bool is_plain(std::string_view name) {
   static constexpr std::string_view words =
       " graph use dim fn gradient entry var queue mutex on for if else while return yield next in "
-      "as or and not true false none nan inf after colocate training any int float type list bool "
+      "as or and not true false none None nan inf after colocate training any int float type list "
+      "bool "
       "i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str ";
   auto is_letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';

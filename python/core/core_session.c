@@ -481,7 +481,21 @@ static PyType_Slot slots[] = {{Py_tp_new, (void *)new_session},
 static PyType_Spec spec = {"leat._core.Session", sizeof(core_session), 0, Py_TPFLAGS_DEFAULT,
                            slots};
 
+static PyObject *option_names(void) {
+  PyObject *names = PyTuple_New(OPTIONS);
+  for (int i = 0; names && i < OPTIONS; i++) {
+    PyObject *name = core_string(option_table[i].name);
+    if (!name || PyTuple_SetItem(names, i, name)) Py_CLEAR(names);
+  }
+  return names;
+}
+
 bool core_session_register(PyObject *module) {
+  PyObject *names = option_names();
+  if (!names || PyModule_AddObject(module, "option_names", names)) {
+    Py_XDECREF(names);
+    return false;
+  }
   core_session_type = (PyTypeObject *)PyType_FromSpec(&spec);
   return core_session_type &&
          PyModule_AddObject(module, "Session", core_ref((PyObject *)core_session_type)) == 0;

@@ -1,6 +1,7 @@
 """Python's numbers, lists and arrays to and from tensors. NumPy is used where it is there, and not needed."""
 from __future__ import annotations
 
+import array
 import math
 import struct
 from typing import Any, Dict, List, Sequence, Tuple
@@ -145,7 +146,7 @@ def strings(value: Any, name: str, type_text: str) -> Tuple[List[bytes], Tuple[i
         items, shape = list(value.ravel()), value.shape
     else:
         items, shape = flattened(value)
-    encoded = [item.encode() if isinstance(item, str) else item for item in items]
+    encoded = [item.encode('utf-8', 'surrogateescape') if isinstance(item, str) else item for item in items]
     for item in encoded:
         if not isinstance(item, bytes):
             raise refuse(name, type_text, f'a {type(item).__name__}')
@@ -183,10 +184,27 @@ def row_by_row(value: Any, name: str, type_text: str) -> Any:
     return numpy.array(value, dtype=native, order='C', copy=True)
 
 
+def buffer(view: memoryview, name: str, dtype: str, type_text: str) -> Any:
+    """The elements of a memory of Python's, whose format says the dtype."""
+    what = f'{"an" if type(view.obj).__name__[0] in "aeiou" else "a"} {type(view.obj).__name__}'
+    code = view.format.lstrip('@=<') if view.format[:1] != '>' else ''
+    sizes = {of: ours for ours, (of, _) in DTYPES.items() if len(of) == 1 and ours != 'bf16'}
+    found = sizes.get(code)
+    if code in ('l', 'L', 'n', 'N', 'q', 'Q', 'i', 'I'):  # as wide as the machine has them
+        found = f'{"u" if code.isupper() else "i"}{8 * view.itemsize}'
+    if not found:
+        raise refuse(name, type_text, f'{what} of format {view.format!r}')
+    if found != dtype:
+        raise refuse(name, type_text, f'{what} of {found}')
+    return view.tobytes(), dtype, tuple(view.shape or ())
+
+
 def convert(value: Any, name: str, dtype: str, type_text: str) -> Any:
     """For _core: an array whose memory can be read as it is; ([bytes…], shape); or (bytes, dtype, shape)."""
     if dtype == 'str':
         return strings(value, name, type_text)
+    if isinstance(value, (memoryview, bytearray, array.array)):
+        return buffer(memoryview(value), name, dtype, type_text)
     if hasattr(value, 'contiguous'):  # PyTorch's
         return value.contiguous()
     if numpy and hasattr(value, '__dlpack__') and not isinstance(value, (numpy.ndarray, numpy.generic)):
@@ -214,12 +232,12 @@ def brain_float():
 def wrap(result: Any) -> Any:
     """For _core: what people get of a tensor, or of ([bytes…], shape)."""
     if isinstance(result, tuple):
-        values, shape = result
+        values, shape = [value.decode('utf-8', 'surrogateescape') for value in result[0]], result[1]
         if not numpy:
             return nested(values, shape)
-        array = numpy.empty(len(values), dtype=object)
-        array[:] = values
-        return array.reshape(shape)
+        strings_of = numpy.empty(len(values), dtype=object)
+        strings_of[:] = values
+        return strings_of.reshape(shape)
     if not numpy:
         return Tensor(result)
     if result.dtype == 'bf16':

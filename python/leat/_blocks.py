@@ -3,7 +3,8 @@
 A definition (`fn`, `entry`) is a block of statements. A statement is a list of pieces, text and values; a value's name
 is looked up when the text is written, so that it can still be changed, and what nobody uses gets none. `with
 g.scope(…)` is a block, too, which is written as a function of its own: what it uses of outside are the parameters, what
-is used of it outside the results, and the call is an instance of the scope's name.
+is used of it outside the results, and the call is an instance of the scope's name. So is a function of Python's that
+stands in a call, `op.map(lambda v: v * s, x)`: what it uses of outside the call hands on to it.
 """
 from __future__ import annotations
 
@@ -17,11 +18,12 @@ from ._text import PLAIN, quoted
 if TYPE_CHECKING:
     from ._values import Value
 
-Piece = Union[str, 'Value']
+Piece = Union[str, 'Value', 'Traced', 'Captured']
 
-RESERVED = set('''after and any as colocate dim else entry false fn for gradient graph if in inf mutex nan next none not
-on or queue return training true use var while yield bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str int
-float type list'''.split())
+KEYWORDS = set('''after and as colocate dim else entry false fn for gradient graph if in inf mutex nan next none None not on
+or queue return true use var while yield'''.split())
+RESERVED = KEYWORDS | set('''any training bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 str int float type
+list'''.split())
 
 
 class Origin(NamedTuple):
@@ -52,6 +54,13 @@ class Names:
     def __contains__(self, name: str) -> bool:
         return name in self.taken or name in RESERVED or (self.outer is not None and name in self.outer)
 
+    def given(self, name: str) -> str:
+        """`name` though it is reserved, if nothing else has it; else as `take`."""
+        if name in RESERVED and name not in self.taken:
+            self.taken.add(name)
+            return name
+        return self.take(name)
+
     def take(self, name: str) -> str:
         """`name`, or the next of name_1, name_2 … that is free."""
         free, count = name, 0
@@ -72,6 +81,7 @@ class Line(NamedTuple):
 
 class Block:
     """Statements between `{` and `}`: `head {` … `} else {` … `}`."""
+    traced: Optional['Traced'] = None  # it is the body of this
 
     def __init__(self, origin: Optional[Origin] = None, outer: Optional['Block'] = None, scope: str = '') -> None:
         self.items: List[Union[Line, 'Region', 'Block']] = []
@@ -105,6 +115,26 @@ class Region(NamedTuple):
     blocks: Tuple[Block, ...]
 
 
+class Traced:
+    """A function of Python's in a call, whose body is `block`. As a piece it is its name in the text."""
+
+    def __init__(self, block: Block, parameters: Sequence['Value'], kinds: Sequence[str]) -> None:
+        self.block = block
+        self.parameters = parameters
+        self.kinds = kinds
+        self.name = ''  # once it is written
+
+
+class Captured:
+    """What functions in a call use of outside, as a piece: the arguments that hand it on to them, `, s, t`."""
+
+    def __init__(self, callee: str, functions: Sequence[Traced], doc: str) -> None:
+        self.callee = callee
+        self.hands_on = ', ...' in doc.rpartition(f'fn {callee}(')[2].partition(') {')[0]  # as its head says
+        self.functions = functions
+        self.values: Optional[List['Value']] = None
+
+
 class Written(NamedTuple):
     text: str
     origin: Optional[Origin]
@@ -121,7 +151,7 @@ class Writer:
         for block in self.functions_of(body):
             for line in self.own_lines(block):
                 for piece in line.pieces:
-                    if not isinstance(piece, str):
+                    if not isinstance(piece, (str, Traced, Captured)):
                         self.uses.setdefault(piece, []).append(block)
         for value in results:
             self.uses.setdefault(value, []).append(body)
@@ -164,7 +194,16 @@ class Writer:
         return block is outer
 
     def pieces(self, pieces: Sequence[Piece], block: Block) -> str:
-        return ''.join(piece if isinstance(piece, str) else self.reference(piece, block) for piece in pieces)
+        return ''.join(self.piece(piece, block) for piece in pieces)
+
+    def piece(self, piece: Piece, block: Block) -> str:
+        if isinstance(piece, str):
+            return piece
+        if isinstance(piece, Traced):
+            return written_name(piece.name)
+        if isinstance(piece, Captured):
+            return ''.join(f', {self.reference(value, block)}' for value in piece.values or [])
+        return self.reference(piece, block)
 
     def targets(self, line: Line) -> str:
         used = [line.keeps or value in self.uses or value.is_named for value in line.targets]
@@ -178,6 +217,9 @@ class Writer:
         space = '  ' * indent
         for item in block.items:
             if isinstance(item, Line):
+                for piece in item.pieces:
+                    if isinstance(piece, Captured):
+                        self.write_traced(piece)
                 text = self.targets(item) + self.pieces(item.pieces, block)
                 out.append(Written(space + text, item.origin))
             elif isinstance(item, Region):
@@ -186,16 +228,42 @@ class Writer:
                     out.append(Written(space + ('} else {' if i else f'{head} {{'), item.head.origin))
                     out += self.write(inner, indent + 1)
                 out.append(Written(space + '}', item.head.origin))
-            else:
+            elif item.traced is None:  # else the line that calls it writes it
                 out.append(self.call_of(item, block, space))
         return out
+
+    def captured_by(self, scope: Block) -> List['Value']:
+        """What it uses that is neither made in it nor seen everywhere."""
+        inside = self.functions_of(scope)
+        used = [value for value, where in self.uses.items() if any(block in inside for block in where)]
+        return [v for v in used if not (v.is_global or v.block and self.is_inside(v.block, scope))]
+
+    def write_traced(self, captured: Captured) -> None:
+        """Writes the functions of a call, each of which gets what any of them uses of outside."""
+        values: Dict['Value', None] = {}  # == is theirs
+        for function in captured.functions:
+            values.update(dict.fromkeys(self.captured_by(function.block)))
+        captured.values = list(values)
+        if values and not captured.hands_on:
+            raise TypeError(f'`{captured.callee}` hands nothing on to the function that it calls, which uses '
+                            f'{", ".join(f"`{value.name}`" for value in values)} of outside')
+        for function in captured.functions:
+            function.name = self.functions.take(f'{self.name}_{function.block.scope}')
+            heads = [f'{written_name(v.name)}: {of}' for v, of in zip(function.parameters, function.kinds)]
+            heads += [f'{written_name(v.name) if v in self.uses_in(function.block) else "_" + v.name}: '
+                      f'{"var" if v.is_state else "any"}' for v in captured.values]
+            head = Written(f'fn {written_name(function.name)}({", ".join(heads)}) {{', function.block.origin)
+            body = self.write(function.block, 1)
+            self.before += [Written('', None), head, *body, Written('}', function.block.origin)]
+
+    def uses_in(self, scope: Block) -> Dict['Value', None]:
+        return dict.fromkeys(self.captured_by(scope))
 
     def call_of(self, scope: Block, block: Block, space: str) -> Written:
         """Writes the function of a scope, and gives the line that calls it."""
         inside = self.functions_of(scope)
-        used = [value for value, where in self.uses.items() if any(block in inside for block in where)]
         own = {value: None for value in self.uses if value.block and self.is_inside(value.block, scope)}  # == is theirs
-        parameters = [value for value in used if value not in own and not value.is_global]
+        parameters = self.captured_by(scope)
         results = [value for value in own if not value.is_state and any(b not in inside for b in self.uses[value])]
         name = self.functions.take(f'{self.name}_{scope.scope}'.replace('/', '_'))
         kinds = ', '.join(f'{written_name(v.name)}: {"var" if v.is_state else "any"}' for v in parameters)
@@ -211,8 +279,8 @@ class Writer:
 
 
 def written_name(name: str) -> str:
-    """As it stands in a text: between backquotes if it is no plain one."""
-    return name if PLAIN.fullmatch(name) else f'`{name}`'
+    """As it stands in a text: between backquotes if it is no plain one, or a keyword."""
+    return name if PLAIN.fullmatch(name) and name not in KEYWORDS else f'`{name}`'
 
 
 def instance_text(name: str) -> str:

@@ -40,6 +40,7 @@ class Error(Exception):
     file, line, column, message
               of the first error; `file` is None, and the numbers are 0, where it is of no place in a text
     python    (file name, line number) of the Python line that made this line of a Graph, else None
+    hint      what to do in Python, or ""
     """
 
     def __init__(self, text: str, status: str = 'invalid input', problems: Tuple[Problem, ...] = ()) -> None:
@@ -49,9 +50,11 @@ class Error(Exception):
         first = next((problem for problem in problems if problem.severity == 'error'), None)
         self.file, self.line, self.column, self.message = first[1:] if first else (None, 0, 0, text)
         self.python: Optional[Tuple[str, int]] = origin_of(self.file, self.line)
+        self.hint = ''
 
     def __str__(self) -> str:
-        return super().__str__() + (f'\n{self.python}' if self.python else '')
+        more = [str(part) for part in (self.python, self.hint) if part]
+        return '\n'.join([super().__str__(), *more])
 
 
 class OutOfMemory(Error, MemoryError):
@@ -65,12 +68,17 @@ def make(status: str, message: str, problems: list) -> Error:
     return kind(text, status, tuple(Problem(*problem) for problem in problems))
 
 
-def warn(message: str) -> None:
-    """For _core: a warning of the line that called the package."""
-    level, frame = 1, sys._getframe(0)
+def level_outside() -> int:
+    """What `warnings.warn` calls the line that called the package, in the function that asks."""
+    level, frame = 0, sys._getframe(0)
     while frame.f_back and frame.f_code.co_filename.startswith(HERE):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message.rstrip('\n').removeprefix('warning: '), Warning, level)
+    return level
+
+
+def warn(message: str) -> None:
+    """For _core: a warning of the line that called the package."""
+    warnings.warn(message.rstrip('\n').removeprefix('warning: '), Warning, level_outside())
 
 
 def configure(convert: Callable, wrap: Callable) -> None:

@@ -1,15 +1,21 @@
 """Sessions: texts, steps that are compiled and run, and variables."""
 from __future__ import annotations
 
-import builtins
 import difflib
 import os
-from typing import (Any, Callable, Dict, Iterator, List, Mapping, MutableMapping, NamedTuple, Optional, Sequence, Tuple,
-                    Union)
+import re
+import warnings
+from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, MutableMapping, NamedTuple, Optional,
+                    Sequence, Tuple, Union)
 
-from . import _core
-from ._arrays import dtype_name
+from . import _core, _show
+from ._arrays import DTYPES, dtype_name
+from ._errors import Error, Warning, level_outside
+from ._options import DEFAULTS, Options, checked, help_text, with_options
 from ._text import PLAIN, argument_text, split
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 NAMES, PATHS, FETCHES, PARAMETERS = range(4)  # leat_name_kind
 
@@ -74,7 +80,22 @@ class Step:
             named['steps'] = steps
             steps = None
         feeds = arrays if len(arrays) == len(self.inputs) and not named else self._feeds(arrays, named)
-        return self._wrapped(self._run(feeds, 1 if steps is None else steps))
+        return self._wrapped(self._run_with(feeds, 1 if steps is None else steps))
+
+    def _run_with(self, feeds: tuple, count: int) -> tuple:
+        try:
+            return self._run(feeds, count)
+        except Error as error:
+            error.hint = self._conversion(feeds) if 'expected' in str(error) else ''
+            raise
+
+    def _conversion(self, feeds: tuple) -> str:
+        """How the first array of another dtype than its feed's becomes one of that."""
+        for port, value in zip(self.inputs, feeds):
+            found = dtype_name(value)
+            if found and found != port.dtype and found in DTYPES and port.dtype != 'str':
+                return f'`{port.name}` is an array of {found}: `.astype(\'{DTYPES[port.dtype][1]}\')` makes it {port.dtype}'
+        return ''
 
     def repeat(self, steps: int, /, *arrays: Any, every: int = 0,
                report: Optional[Callable[[int, Any], Any]] = None, **named: Any) -> Any:
@@ -86,7 +107,7 @@ class Step:
         done, results = 0, None
         while done < steps:
             count = min(every or steps, steps - done)
-            results = self._wrapped(self._run(feeds, count))
+            results = self._wrapped(self._run_with(feeds, count))
             done += count
             if report:
                 report(done, results)
@@ -196,46 +217,52 @@ class Session:
         model.variables['net/output/w']      # by name
         model.save('ck.safetensors')
 
-    An entry with the name of a method here is `model['save']`. Other edges of the graph are fetched and fed by name,
-    `model.run('net/h', {'x': images}, within='predict')`, or with `compile`.
+    An entry with the name of a method here is `model['save']`; a warning says so when it is loaded. Other edges of the
+    graph are fetched and fed by name, `model.run('net/h', {'x': images}, within='predict')`, or with `compile`.
 
     Options:
-      target         "cpu" (default), "c" (through the C compiler) or "ref" (op by op: what each op means)
-      threads        to compute with; 0: as many as cores
-      settings       {name: value} of the parameters of `graph NAME(…)`
-      path           folders (a list, or a text with `:`) where `use` looks after the text's own
-      print          a function that is called with each line of `print` in the text; None: nobody
-      log            a function that is called with dumps and timings; None: nobody
-      and cpu, devices, cluster, blis, symbolic, cache, memory_limit, deadline, overwrite, trace, dump_after,
-      stop_after, time_passes as the command line has them (`leat run --help`).
+OPTIONS
 
     Threads: one at a time is in a session, others wait for it; while it compiles and runs the GIL is free, and ^C ends
     it with KeyboardInterrupt. Different sessions run at once. A process that forks must not use the sessions of its
     parent.
     """
 
-    def __init__(self, *, settings: Optional[Mapping[str, Any]] = None,
-                 path: Union[str, Sequence[Union[str, os.PathLike]], None] = None,
-                 print: Optional[Callable[[str], Any]] = builtins.print,  # noqa: A002
-                 log: Optional[Callable[[str], Any]] = None, **options: Any) -> None:
+    @with_options
+    def __init__(self, **options: 'Unpack[Options]') -> None:
+        given: Dict[str, Any] = {**DEFAULTS, **checked(options)}
+        path, settings = given.pop('path', None), given.pop('settings', None) or {}
         if path is not None and not isinstance(path, str):
             path = ':'.join(os.fspath(folder) for folder in path)
-        texts = [text for name, value in (settings or {}).items() for text in (name, argument_text(value))]
-        self._core = _core.Session({**options, 'path': path}, texts, print, log)
+        texts = [text for name, value in settings.items() for text in (name, argument_text(value))]
+        lines = given.pop('print'), given.pop('log', None)
+        self._core = _core.Session({**given, 'path': path}, texts, *lines)
         self._steps: Dict[Any, Step] = {}
         self._calls = 0
+        self._hidden: set = set()
 
     # -- Texts ---------------------------------------------------------------------------------------------------------
 
     def extend(self, text: str, name: str = '<text>') -> 'Session':
         """Adds a text to the graph. `name` is what messages call it; `use` and `load` are relative to its folder."""
         self._core.extend(text, name)
+        self._warn_of_hidden()
         return self
 
     def load(self, path: Union[str, os.PathLike]) -> 'Session':
         """Adds the text, or the model file, at `path`."""
         self._core.extend_file(os.fsencode(path))
+        self._warn_of_hidden()
         return self
+
+    def _warn_of_hidden(self) -> None:
+        """Of new entries that have the name of a method: `model.save(x)` is not what they are called by."""
+        for name in self.entries:
+            if name in self._hidden or not hasattr(type(self), name):
+                continue
+            self._hidden.add(name)
+            warnings.warn(f"the entry `{name}` has the name of a method of the session: `model['{name}']` is the entry",
+                          Warning, level_outside())
 
     def dump(self) -> str:
         """The whole graph as canonical text, which can be loaded again."""
@@ -268,6 +295,7 @@ class Session:
 
     def step(self, name: str) -> Step:
         """The entry as a step, compiled once: what `model.NAME` is."""
+        self._check_name('step', name, (str,))
         if name not in self._steps:
             self._steps[name] = self.compile(name)
         return self._steps[name]
@@ -285,6 +313,12 @@ class Session:
     def __dir__(self) -> List[str]:
         return [*super().__dir__(), *self.entries]
 
+    def _check_name(self, method: str, given: Any, types: tuple) -> None:
+        """Of a method that may have been taken for the entry of its name."""
+        if not isinstance(given, types):
+            hint = f"; the entry `{method}` is `model['{method}']`" if method in self.entries else ''
+            raise TypeError(f'{method} takes {"a path" if bytes in types else "a name"}, not a {type(given).__name__}{hint}')
+
     @staticmethod
     def _unknown(what: str, name: str, known: List[str]) -> str:
         near = difflib.get_close_matches(name, known, 1)
@@ -294,6 +328,7 @@ class Session:
     def run(self, fetches: Union[str, Sequence[str]], feeds: Optional[Mapping[str, Any]] = None,
             within: Optional[str] = None) -> Any:
         """Fetches values by name, for which nothing but their ancestors is computed: `run('net/h', {'x': x}, 'f')`."""
+        self._check_name('run', fetches, (str, list, tuple))
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         given = dict(feeds or {})
         key = (tuple(names), tuple(given), within)
@@ -362,10 +397,12 @@ class Session:
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Writes every variable that has a value, and how often entries had run, to a safetensors file."""
+        self._check_name('save', path, (str, bytes, os.PathLike))
         self._core.save(os.fsencode(path))
 
     def restore(self, path: Union[str, os.PathLike], partial: bool = False) -> None:
         """Reads a file that `save` or `leat run --save` wrote; with `partial` it may lack variables."""
+        self._check_name('restore', path, (str, bytes, os.PathLike))
         (self._core.restore_partial if partial else self._core.restore)(os.fsencode(path))
 
     # -- Several processes ---------------------------------------------------------------------------------------------
@@ -405,7 +442,22 @@ class Session:
         self.close()
 
     def __repr__(self) -> str:
-        return f'<leat.{type(self).__name__} with entries {", ".join(self.entries) or "none"}>'
+        """Its entries with what they take and give."""
+        return self._shown(_show.as_text)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: of each entry its values with their types."""
+        return self._shown(_show.as_html)
+
+    def _shown(self, show: Callable[[str, str, str], str]) -> str:
+        kind, name = type(self).__name__, self.__dict__.get('name', '')
+        try:
+            return show(kind, name, self.dump())
+        except (ValueError, Error):  # it is closed
+            return f'<leat.{kind}{name and " " + name}>'
+
+
+Session.__doc__ = (Session.__doc__ or '').replace('OPTIONS', help_text())
 
 
 def told_dims(found: str, declared: str, parameters: Mapping[str, str]) -> str:
@@ -420,11 +472,13 @@ def told_dims(found: str, declared: str, parameters: Mapping[str, str]) -> str:
     return f'{dtype}[{", ".join(part.strip() for part in dims)}]'
 
 
-def load(path: Union[str, os.PathLike], **options: Any) -> Session:
-    """A session of the text, or the model file, at `path`; the options are those of `Session`."""
-    return Session(**options).load(path)
+@with_options
+def load(file: Union[str, os.PathLike], /, **options: 'Unpack[Options]') -> Session:
+    """A session of the text, or the model file, `file`; the options are those of `Session`."""
+    return Session(**options).load(file)
 
 
-def loads(text: str, name: str = '<text>', **options: Any) -> Session:
+@with_options
+def loads(text: str, name: str = '<text>', **options: 'Unpack[Options]') -> Session:
     """A session of a text; the options are those of `Session`."""
     return Session(**options).extend(text, name)

@@ -66,6 +66,8 @@ def argument_text(value: Any) -> str:
     name = getattr(value, '__leat_name__', None)
     if name:
         return name
+    if callable(value):
+        raise TypeError('a function of Python\'s stands in a call of `leat.op`, or of a graph that is being built')
     raise TypeError(f'a {type(value).__name__} cannot stand in a text')
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, List, Optional
 
+from . import _core
 from ._arrays import dtype_name
 from ._blocks import Block, Piece
 from ._text import Text, argument_text
@@ -50,6 +51,21 @@ def function(name: str, reflected: bool = False):
     return method
 
 
+# NumPy's functions that are operators here: the method, and that of the second operand.
+OPERATORS = {ours: (f'__{name}__', f'__r{name}__') for ours, name in {
+    'add': 'add', 'subtract': 'sub', 'multiply': 'mul', 'divide': 'truediv', 'true_divide': 'truediv',
+    'floor_divide': 'floordiv', 'remainder': 'mod', 'power': 'pow', 'matmul': 'matmul'}.items()}
+OPERATORS.update({'less': ('__lt__', '__gt__'), 'less_equal': ('__le__', '__ge__'), 'greater': ('__gt__', '__lt__'),
+                  'greater_equal': ('__ge__', '__le__'), 'equal': ('__eq__', '__eq__'), 'not_equal': ('__ne__', '__ne__'),
+                  'logical_and': ('__and__', '__rand__'), 'logical_or': ('__or__', '__ror__')})
+UNARY = {'negative': '__neg__', 'absolute': '__abs__', 'fabs': '__abs__', 'invert': '__invert__',
+         'logical_not': '__invert__'}
+RENAMED = {'arcsin': 'asin', 'arccos': 'acos', 'arctan': 'atan',
+           'arctan2': 'atan2', 'arcsinh': 'asinh', 'arccosh': 'acosh', 'arctanh': 'atanh', 'isnan': 'is_nan',
+           'isinf': 'is_inf', 'isfinite': 'is_finite', 'concatenate': 'concat', 'amax': 'max', 'amin': 'min',
+           'clip': 'clamp', 'conjugate': 'conj', 'float_power': 'pow'}
+
+
 class Value:
     """A tensor, or whatever else a name in a text stands for: a variable, a list, a dim, a parameter.
 
@@ -58,7 +74,6 @@ class Value:
     """
     __slots__ = ('graph', 'name', 'block', 'is_state', 'is_named', 'is_list')
     __array_priority__ = 1000  # an array beside it is a constant of the graph
-    __array_ufunc__ = None
 
     def __init__(self, graph: 'Graph', name: str, block: Optional[Block], is_state: bool = False,
                  is_named: bool = False) -> None:
@@ -123,11 +138,50 @@ class Value:
         return pieces
 
     def __iter__(self) -> Any:
-        raise TypeError('how many values it has is not known while the graph is built: say `outputs=2` in the call, or '
-                        'take them one by one, `x[0]`')
+        raise TypeError('Python cannot go through a value of a graph, as `for`, `sum`, `max` and `zip` would: x.sum() and '
+                        'x.max() reduce it, op.map(f, x) and op.scan(f, init, x) take one row after another, x[0] is one '
+                        'of them; of a call that gives several values say `outputs=2`')
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError(f'no part of a value of a graph is changed in place: op.scatter_set({self.name}, indices, rows) '
+                        'is one with new rows, w.assign(e) gives a variable another value')
+
+    def __float__(self) -> float:
+        raise TypeError("what a value of a graph is is known only when that runs: x.astype('f32') converts it there")
+
+    __int__ = __complex__ = __float__  # type: ignore[assignment]
+
+    def __index__(self) -> int:
+        raise TypeError('what a value of a graph is is known only when that runs: g.while_loop and op.fori(n, f, init) '
+                        'loop then, op.dynamic(n) is a dim')
+
+    def __getattr__(self, name: str) -> Any:
+        if not name.startswith('_') and _core.describe(name):
+            raise AttributeError(f'a value has no method `{name}`: it is a function, op.{name}(x)')
+        raise AttributeError(f'a value has no `{name}`')
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> 'Value':
+        """NumPy's functions of elements: an operator, or the op of that name."""
+        name = ufunc.__name__
+        given = [item for item in inputs if isinstance(item, Value)]
+        if method == '__call__' and not named and name in UNARY:
+            return getattr(given[0], UNARY[name])()
+        if method == '__call__' and not named and name in OPERATORS:
+            others = [item for item in inputs if item is not given[0]] or [given[0]]  # x * x
+            return getattr(given[0], OPERATORS[name][inputs[0] is not given[0]])(*others)
+        name = RENAMED.get(name, name)
+        if method == '__call__' and not named and _core.describe(name):
+            return self.graph._call(name, inputs, {})
+        raise TypeError(f'np.{ufunc.__name__} computes with arrays: of a graph\'s values `from leat import op` has functions')
+
+    def __array_function__(self, function: Any, types: Any, arguments: Any, named: Any) -> Any:
+        name = RENAMED.get(function.__name__, function.__name__)
+        there = f'op.{name}(x)' if _core.describe(name) else '`from leat import op` has functions'
+        raise TypeError(f'np.{function.__name__} computes with arrays: of a graph\'s values {there}')
 
     def __bool__(self) -> bool:
-        raise TypeError('a value of a graph is known only when that runs: g.cond(p, then, otherwise) chooses then')
+        raise TypeError('a value of a graph is known only when that runs: g.cond(p, then, otherwise) and op.where(p, x, '
+                        'y) choose then; `&`, `|` and `~` are and, or, not of values')
 
     def __len__(self) -> int:
         raise TypeError('an extent of a graph\'s value is a value itself: x.shape[0]')
@@ -205,10 +259,12 @@ class Function:
 
     def __call__(self, /, *arguments: Any, as_: Optional[str] = None, outputs: Optional[int] = None,
                  **named: Any) -> Any:
-        from .graph import building, eager
+        from .graph import building, call_with_functions, eager, is_python_function
         graph = building() or next(graphs_in((arguments, list(named.values()))), None)
         if graph is None:
             session = self._graph or eager()
+            if self._graph is None and any(is_python_function(value) for value in (*arguments, *named.values())):
+                return call_with_functions(self.__leat_name__, arguments, named, as_)
             return session.call(self.__leat_name__, *arguments, as_=as_, **named)
         count = outputs if outputs is not None else self._outputs
         return graph._call(self.__leat_name__, arguments, named, as_, count)

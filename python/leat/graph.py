@@ -10,14 +10,20 @@ import tempfile
 import threading
 import weakref
 from contextlib import contextmanager
-from typing import Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import (TYPE_CHECKING, Any, Callable, ContextManager, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple,
+                    Union)
 
-from . import _errors
+from . import _core, _errors
 from ._arrays import dtype_name, numpy
-from ._blocks import Block, Line, Names, Origin, Piece, Region, Writer, Written, caller, instance_text, written_name
+from ._blocks import (Block, Captured, Line, Names, Origin, Piece, Region, Traced, Writer, Written, caller,
+                      instance_text, written_name)
+from ._options import Options, with_options
 from ._session import Functions, Session
 from ._text import PLAIN, Text, argument_text, quoted, split
 from ._values import Function, Value, operand_of, pieces_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 LARGEST_INLINE = 256  # elements of a constant that stands in the text
 
@@ -47,7 +53,7 @@ def type_text(annotation: Any) -> str:
     if isinstance(annotation, type):
         if annotation in (int, float, bool, str):
             return annotation.__name__
-        return argument_text(annotation)
+        raise TypeError(f'an annotation says a type of the language, \'f32[N]\' or int, not {annotation.__name__}')
     if isinstance(annotation, str) and annotation[:1] in '\'"':  # from __future__ import annotations
         return str(ast.literal_eval(annotation))
     return str(annotation)
@@ -96,7 +102,9 @@ class Graph(Session):
     the other options are those of `Session`.
     """
 
-    def __init__(self, name: str = 'main', *, parameters: Optional[Mapping[str, str]] = None, **options: Any) -> None:
+    @with_options
+    def __init__(self, name: str = 'main', *, parameters: Optional[Mapping[str, str]] = None,
+                 **options: 'Unpack[Options]') -> None:
         self.name = name
         self._source = self._unused_source(name)
         self._names = Names()
@@ -106,6 +114,7 @@ class Graph(Session):
         self._inline: List[Block] = []
         self._folder: Optional[str] = None
         self._constants: Dict[str, Any] = {}
+        self._has_f64 = False  # a constant of f64
         super().__init__(**options)
         _sources[self._source] = self
         heads = ', '.join(f'{key}: {of}' for key, of in (parameters or {}).items())
@@ -147,8 +156,10 @@ class Graph(Session):
         self._written += lines
         try:
             self._core.extend('\n' * before + '\n'.join(line.text for line in lines) + '\n', self._source)
-        except BaseException:
+        except BaseException as error:
             del self._written[before:]
+            if isinstance(error, _errors.Error) and self._has_f64 and 'f64' in error.message:
+                error.hint = "NumPy's floats are f64 where nothing says otherwise: np.ones(3, 'float32'), x.astype('float32')"
             raise
 
     def extend(self, text: str, name: str = '') -> 'Graph':
@@ -195,7 +206,7 @@ class Graph(Session):
     def _new(self, name: str, is_state: bool = False, is_named: bool = False) -> Value:
         definition = self._definition
         names = definition.names if definition else self._names
-        return Value(self, names.take(name), definition.block if definition else None, is_state, is_named)
+        return Value(self, names.given(name) if is_named else names.take(name), definition.block if definition else None, is_state, is_named)
 
     def _bind(self, name: str, pieces: Sequence[Piece]) -> Value:
         value = self._new(name)
@@ -221,10 +232,21 @@ class Graph(Session):
 
     def _call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any], as_: Optional[str] = None,
               outputs: Optional[int] = None) -> Any:
-        pieces: List[Piece] = [written_name(name), '(']
+        pieces: List[Piece] = [name if name == 'not' else written_name(name), '(']
         given = [(None, value) for value in arguments] + list(named.items())
+        traced: List[Traced] = []
+        called = any(is_python_function(value) for _, value in given)
+        captured = Captured(name, traced, (self.describe(name) or _core.describe(name) or '') if called else '')
         for i, (key, value) in enumerate(given):
-            pieces += [', '] * (i > 0) + ([f'{key}='] if key else []) + pieces_of(value, self)
+            if i == len(arguments) and called:
+                pieces.append(captured)
+            pieces += [', '] * (i > 0) + ([f'{key}='] if key else [])
+            if is_python_function(value):
+                traced.append(self._trace(name, value))
+                pieces.append(traced[-1])
+            else:
+                pieces += pieces_of(value, self)
+        pieces += [captured] if called and not named else []
         pieces.append(')')
         if as_:
             pieces.append(f' as {instance_text(as_)}')
@@ -232,6 +254,32 @@ class Graph(Session):
         targets = [self._new(stem) for _ in range(1 if outputs is None else outputs)]
         self._emit(targets, pieces + self._suffixes())
         return targets[0] if outputs in (None, 1) else tuple(targets) if targets else None
+
+    def _trace(self, callee: str, function: Callable[..., Any]) -> Traced:
+        """A function of Python's in a call is called once, as a decorated one is, and stands before the definition."""
+        name = function.__name__ if PLAIN.fullmatch(function.__name__) else f'{callee}_body'
+        origin = caller()
+        with self._inside(Block(origin, scope=name)) as block:
+            definition = self._definition
+            assert definition
+            outer = definition.after, definition.colocate
+            definition.after, definition.colocate = [], []
+            parameters, kinds = [], []
+            for parameter in inspect.signature(function).parameters.values():
+                if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
+                    raise TypeError(f'{name}: what `{callee}` calls takes its arguments by position')
+                if parameter.default is not parameter.empty:  # lambda v, i=i: …, as Python's loops want it
+                    continue
+                taken = definition.names.take(parameter.name)
+                parameters.append(Value(self, taken, block, False, True))
+                kinds.append(type_text(parameter.annotation))
+            values = as_list(function(*parameters))
+            if values:
+                self._emit([], self._list('return ', values))
+            definition.after, definition.colocate = outer
+        block.traced = Traced(block, parameters, kinds)
+        self._put(block)
+        return block.traced
 
     def _function_name(self, name: str) -> str:
         """Of a function that stands where a value does: no value is to have its name."""
@@ -306,6 +354,7 @@ class Graph(Session):
             raise TypeError('constants need NumPy')
         array = numpy.asarray(array)
         dtype = dtype_name(array)
+        self._has_f64 |= dtype == 'f64'
         if not array.size:
             return f'zeros({dtype}[{", ".join(map(str, array.shape))}])'
         if array.size <= LARGEST_INLINE:
@@ -330,7 +379,8 @@ class Graph(Session):
         return GraphFunctions(self)
 
     def _define_function(self, function: Callable[..., Any]) -> Function:
-        definition = Definition(self, function.__name__, caller())
+        name = function.__name__ if PLAIN.fullmatch(function.__name__) else self._functions.take('body')  # a lambda
+        definition = Definition(self, name, caller())
         heads, values = self._parameters(function, definition)
         returned = self._build(definition, lambda: [pieces_of(value, self) for value in as_list(function(**values))])
         annotation = inspect.signature(function).return_annotation
@@ -352,6 +402,9 @@ class Graph(Session):
         if function is None:
             return lambda function: self.entry(function, training=training)
         definition = Definition(self, function.__name__, caller())
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.annotation is parameter.empty:
+                raise TypeError(f'{function.__name__}: a parameter of an entry has a type, `{parameter.name}: \'f32[N]\'`')
         heads, values = self._parameters(function, definition)
         annotation = inspect.signature(function).return_annotation
         gives, returned = self._build(definition, lambda: self._results(definition, function(**values), annotation))
@@ -401,7 +454,8 @@ class Graph(Session):
             values = as_list(results)
             names = list(types) or (['y'] if len(values) == 1 else [f'y{i}' for i in range(len(values))])
             if len(names) != len(values):
-                raise TypeError(f'`{definition.name}` gives {len(values)} results, and names {len(names)}')
+                why = ': it has no `return`' if results is None else ''
+                raise TypeError(f'`{definition.name}` gives {len(values)} results, and names {len(names)}{why}')
             named = dict(zip(names, values))
         bound = [self._bind_result(definition, name, value) for name, value in named.items()]
         head = ', '.join(f'{written_name(name)}: {types[name]}' if types.get(name) else written_name(name)
@@ -417,7 +471,7 @@ class Graph(Session):
             value.name = definition.names.take(name)
             value.is_named = True
             return value
-        bound = Value(self, definition.names.take(name), definition.body, False, True)
+        bound = Value(self, definition.names.given(name), definition.body, False, True)
         if bound.name != name:
             raise ValueError(f'the result `{name}` of `{definition.name}` has the name of another value there')
         definition.body.items.append(Line((bound,), tuple(pieces_of(value, self)), definition.origin, True))
@@ -608,6 +662,20 @@ class GraphFunctions(Functions):
 
     def _function(self, name: str, doc: str) -> Function:
         return Function(name, self._session, doc=doc)
+
+
+def call_with_functions(name: str, arguments: Sequence[Any], named: Mapping[str, Any], as_: Optional[str]) -> Any:
+    """Calls a function with arrays, and with functions of Python's, which become those of a graph of its own."""
+    graph = Graph(name)
+
+    def given(value: Any) -> Any:
+        return graph.fn(value) if is_python_function(value) else value
+    return graph.call(name, *map(given, arguments), as_=as_, **{key: given(value) for key, value in named.items()})
+
+
+def is_python_function(value: Any) -> bool:
+    """One to be traced: no type, nothing that has a name in texts."""
+    return callable(value) and not isinstance(value, (Value, Function, type)) and not hasattr(value, '__leat_name__')
 
 
 def as_list(results: Any) -> list:

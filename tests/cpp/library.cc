@@ -1,7 +1,8 @@
 // leat.hpp and graph.hpp, all of them: whatever is wrong is said, and the exit status is 1.
 #include <leat/graph.hpp>
 
-#include "line.h" // what `leat build` made of line.leat
+#include "keywords.h" // those of the language, as base/name.h has them
+#include "line.h"     // what `leat build` made of line.leat
 
 #include <cstdio>
 #include <limits>
@@ -408,6 +409,15 @@ static void test_texts() {
           std::string::npos);
     leat::session session(on_ref());
     ordered.extend(session);
+  }
+  for (const char *word : keywords) { // as names they stand in backquotes, whatever they name
+    leat::graph named;
+    {
+      leat::block f = named.entry("f", {{word, "f32[3]"}}, {"y"});
+      f.result("y", f[word] * 2.0);
+    }
+    leat::session session(on_ref());
+    CHECK(thrown(LEAT_OK, [&] { named.extend(session); }).empty());
   }
   leat::graph wrong("wrong.leat");
   wrong.call("relo", 1);

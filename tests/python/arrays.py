@@ -148,12 +148,12 @@ def strings():
               '\nentry one(s: str[]) -> (t: str[]) { t = s + "?" }')
     for given in (['a', 'é', b'\0\xff', ''], np.array(['a', 'é', b'\0\xff', ''], object)):
         t = m.f(given)
-        assert t.dtype == object and list(t) == [b'a!', 'é!'.encode(), b'\0\xff!', b'!']
-    assert list(m.f(np.array(['ab', 'c']))) == [b'ab!', b'c!'] and list(m.f(np.array([b'ab', b'c']))) == [b'ab!', b'c!']
-    assert m.one('why').item() == b'why?' and m.f([]).shape == (0,)
+        assert t.dtype == object and list(t) == ['a!', 'é!', '\0\udcff!', '!']
+    assert list(m.f(np.array(['ab', 'c']))) == ['ab!', 'c!'] and list(m.f(np.array([b'ab', b'c']))) == ['ab!', 'c!']
+    assert m.one('why').item() == 'why?' and m.f([]).shape == (0,)
     kept = m.f(['x' * 10000])
     m.f(['y' * 10000])
-    assert kept[0] == b'x' * 10000 + b'!'
+    assert kept[0] == 'x' * 10000 + '!'
     raises(TypeError, 'feed `s` is str[N], not a int', m.f, [1])
 
 
@@ -343,7 +343,7 @@ def without_numpy():
         y, t, b, n = m.f([[1, 2], [3, 4]], ['a', 'b'], 1 + 1j)
         assert y.tolist() == [[2, 3], [4, 5]] and y.dtype == 'f32'
         assert repr(y) == 'leat.Tensor([[2.0, 3.0], [4.0, 5.0]], f32)'
-        assert t == [b'a!', b'b!'] and bool(b) is True and n.item() == -2 + 2j
+        assert t == ['a!', 'b!'] and bool(b) is True and n.item() == -2 + 2j
         assert m.f(y, ['a', 'b']).y.tolist() == [[3, 4], [5, 6]]
         raises(TypeError, 'a scalar has no length', len, n)
         raises(ValueError, 'it has 4 elements', y.item)

@@ -163,7 +163,7 @@ def other_edges():
 def settings_and_options():
     same(model(LINE, settings={'scale': 1}).predict(x), [8, 26])
     raises(leat.Error, 'scale', model, LINE, settings={'scale': 'two'})
-    raises(TypeError, 'Session() has no option `treads`', leat.Session, treads=1)
+    raises(TypeError, 'there is no option `treads`; did you mean `threads`?', leat.Session, treads=1)
     raises(TypeError, '', leat.Session, threads='many')
     assert not hasattr(leat.Session.__new__(leat.Session), '_core')
     raises(leat.Error, 'unknown target `none`', leat.Session, target='none')

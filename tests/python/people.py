@@ -1,0 +1,339 @@
+"""What people try first: their own functions, Python's and NumPy's ways, names of methods, notebooks, help."""
+import array
+import inspect
+import re
+import warnings
+
+import leat
+import numpy as np
+from cases import ROOT, case, model, raises
+from leat import _core, _options, op
+
+x = np.arange(6, dtype='f4').reshape(2, 3)
+
+
+def graph(name='test', **options):
+    return leat.Graph(name, **{'threads': 1, 'cache': 'off', **options})
+
+
+# -- Names ------------------------------------------------------------------------------------------------------------
+
+@case
+def entries_with_names_of_methods():
+    """All of them: each is told when it is loaded, is reached by `[]`, and the method says so too."""
+    names = [name for name in dir(leat.Session) if not name.startswith('_')]
+    text = '\n'.join(f'entry `{name}`(x: f32[N]) -> (y: f32[N]) {{ y = x + {i} }}' for i, name in enumerate(names))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter('always')
+        m = model(text)
+        m.extend('entry more(x: f32[]) -> (y) { y = x }')  # it says so once
+    told = {re.search('`(.*?)`', str(w.message))[1] for w in caught}
+    assert told == set(names) and len(caught) == len(names), told
+    assert all(w.category is leat.Warning and w.filename.endswith(('cases.py', 'people.py')) for w in caught)
+    for i, name in enumerate(names):
+        np.testing.assert_array_equal(m[name]([1, 2]), [1 + i, 2 + i])
+    for name in 'step', 'run', 'save', 'restore':
+        raises(TypeError, f"the entry `{name}` is `model['{name}']`", getattr(m, name), 2.5)
+    g = graph()
+
+    @g.entry
+    def step(x: 'f32[]') -> 'y':
+        return x * 2
+    assert step(3) == g['step'](3) == 6
+
+
+@case
+def names_that_are_keywords():
+    """Of the language: a graph's entries, functions, parameters, variables, results and instances may have them."""
+    with open(f'{ROOT}/base/name.h', encoding='utf-8') as header:
+        words = re.findall(r'X\(\w+, "(\w+)"\)', header.read())
+    assert {'next', 'None', 'entry', 'mutex'} <= set(words)
+    for word in (*words, 'training', 'any', 'a b', 'größe'):
+        g = graph()
+        state = g.var(word, 'f32[3]', 1)
+
+        def made(a, b):
+            return a * b
+
+        def run(x, scale):
+            return net(x, state, as_='of ' + word) + scale
+
+        def results(x):
+            return {word: x[0] + 1}
+        made.__name__ = word + '_f'
+        net = g.fn(made)
+        other = graph()
+        for of, function, parameters in (g, run, ('x', 'scale')), (other, results, (word,)):
+            function.__name__ = word + ' run'
+            function.__signature__ = inspect.Signature([
+                inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation='f32[3]')
+                for name in ('x', 'scale')[:len(parameters)]])
+            of.entry(function)
+        y = g[word + ' run']([1, 2, 3], [1, 1, 1])
+        np.testing.assert_array_equal(y, [2, 3, 4])
+        assert list(g.variables) == [word]
+        again = leat.loads(g.text, cache='off', threads=1)
+        np.testing.assert_array_equal(again[word + ' run']([1, 2, 3], [0, 0, 0]), [1, 2, 3])
+        assert other[word + ' run']([1, 2, 3]) == 2 and other[word + ' run'].outputs[0].name == word
+
+
+# -- Options ----------------------------------------------------------------------------------------------------------
+
+@case
+def options_are_those_that_there_are():
+    """The table has each option of the core, and signatures and help have each of the table."""
+    own = {'settings', 'print', 'log'}
+    assert set(_options.Options.__annotations__) - own == set(_core.option_names) - {'interactive'}
+    for function in leat.Session, leat.Graph, leat.load, leat.loads, leat.Session.__init__:
+        parameters = inspect.signature(function).parameters
+        given = {name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+        assert given - {'parameters'} == set(_options.Options.__annotations__), given
+        assert not any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    for name in _options.Options.__annotations__:
+        assert re.search(rf'^      {name} +\S', leat.Session.__doc__, re.M), name
+    raises(TypeError, 'there is no option `thread`; did you mean `threads`?', leat.loads, '', thread=2)
+    raises(TypeError, 'there is no option `nonsense`: help(leat.Session) lists them', graph, nonsense=2)
+    lines = []
+    m = leat.loads('graph g(k: int = 1)\nentry f() { print("k", tensor(k)) }', settings={'k': 7}, print=lines.append)
+    m.f()
+    assert lines == ['k 7'], lines
+
+
+# -- Functions of Python's --------------------------------------------------------------------------------------------
+
+@case
+def functions_in_calls():
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[N, 3]', s: 'f32[]', n: 'i32[]') -> 'a, b, last, c, d, e':
+        t = s * 2
+
+        def step(h, v):
+            u = h + v
+            return u, u * t
+        last, b = op.scan(step, x[0] * 0, x, outputs=2)
+        return (op.map(lambda v: v * t + s, x), b, last, op.fori(n, lambda i, h: h * 2 + i.astype('f32'), s),
+                op.cond(s > 0, lambda y: y + t, lambda y: y - s, x),
+                op.map(lambda v: op.map(lambda w: w * t + v.sum(), v), x))
+    for s in 2, -1:
+        t = 2 * s
+        sums = np.cumsum(x, axis=0)
+        h = s
+        for i in range(4):
+            h = 2 * h + i
+        expected = [x * t + s, sums * t, sums[-1], h, x + t if s > 0 else x - s, x * t + x.sum(1)[:, None]]
+        for got, want in zip(f(x, s, 4), expected):
+            np.testing.assert_allclose(got, want, rtol=1e-6)
+        again = leat.loads(g.text, cache='off', threads=1)
+        np.testing.assert_allclose(again.f(x, s, 4).e, expected[-1], rtol=1e-6)
+    assert 'fn f_step(h: any, v: any, mul: any) {' in g.text, g.text  # what it uses of outside is handed to it
+    assert '= map(f_map_body, x, s, mul)\n' in g.text, g.text
+
+
+@case
+def functions_with_state():
+    """What a function in a call declares is the instance's; what it uses of a variable outside is that variable."""
+    g = graph()
+
+    @g.fn
+    def net(x: 'f32[N, 3]'):
+        w = g.var('w', 'f32[3]', 1)
+        return op.map(lambda v: op.dense(v * w, 1, as_='d')[0], x, as_='rows')
+
+    @g.entry(training=True)
+    def train(x: 'f32[N, 3]') -> 'loss':
+        loss = op.mean(op.square(net(x, as_='net') - 1))
+        g.minimize(loss, 'sgd', lr=0.05)
+        return loss
+    first = train(x)
+    assert list(g.variables) == ['net/w', 'net/rows/body/d/w', 'net/rows/body/d/b', 'global_step'], list(g.variables)
+    assert train(x, steps=50) < first / 4
+    assert not np.allclose(g.variables['net/w'], 1)
+
+
+@case
+def functions_of_a_loop():
+    """As Python's loops make them: each has what it was made with."""
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[N]') -> 'y':
+        for i, scale in enumerate([2.0, 3.0, 5.0]):
+            x = op.map(lambda v, scale=scale: v * scale + i, x)
+        return x
+    np.testing.assert_allclose(f([1, 2]), [((1 * 2) * 3 + 1) * 5 + 2, ((2 * 2) * 3 + 1) * 5 + 2])
+
+
+@case
+def functions_and_arrays():
+    np.testing.assert_array_equal(op.map(lambda v: v * 2 + np.float32([1, 2, 3]), x), x * 2 + [1, 2, 3])
+    last, sums = op.scan(lambda h, v: (h + v.sum(), h), np.float32(0), x)
+    assert last == 15 and sums.tolist() == [0, 3]
+
+    def more(v):
+        return v + 1
+    np.testing.assert_array_equal(op.cond(np.bool_(False), lambda v: v, more, x), x + 1)
+
+
+@case
+def functions_that_cannot_be():
+    g = graph()
+
+    @g.fn
+    def apply(f: 'fn', x: 'f32[N]'):
+        return g.expression('f(x)')
+
+    @g.entry
+    def fine(x: 'f32[N]') -> 'y':
+        return apply(lambda v: v * 3, x)
+    np.testing.assert_array_equal(fine([1, 2]), [3, 6])
+
+    def captures(x: 'f32[N]', s: 'f32[]') -> 'y':
+        return apply(lambda v: v * s, x)
+    raises(TypeError, '`apply` hands nothing on to the function that it calls, which uses `s` of outside', g.entry, captures)
+
+    def stars(x: 'f32[N]') -> 'y':
+        return op.map(lambda *v: v[0], x)
+    raises(TypeError, 'takes its arguments by position', graph().entry, stars)
+    raises(TypeError, "a function of Python's stands in a call of `leat.op`", model('').call, 'map', lambda v: v, x)
+
+
+# -- Python's and NumPy's ways ----------------------------------------------------------------------------------------
+
+def refused(body, *words):
+    """An entry of x: f32[N] with this body is refused in these words."""
+    def entry(x: 'f32[N]') -> 'y':
+        return body(x)
+    for text in words:
+        raises((TypeError, AttributeError), text, graph().entry, entry)
+
+
+@case
+def what_python_would_do():
+    refused(lambda x: [v for v in x], 'op.map(f, x)', 'x.sum()', '`outputs=2`')
+    refused(sum, 'x.sum() and x.max() reduce it')
+    refused(max, 'x.sum() and x.max() reduce it')
+    refused(float, "x.astype('f32') converts it there")
+    refused(int, "x.astype('f32') converts it there")
+    refused(range, 'g.while_loop and op.fori(n, f, init)')
+    refused(lambda x: x.sqrt(), 'a value has no method `sqrt`: it is a function, op.sqrt(x)')
+    refused(lambda x: x.nonsense, 'a value has no `nonsense`')
+    refused(lambda x: x.__setitem__(0, 1), 'op.scatter_set(x, indices, rows)', 'w.assign(e)')
+    refused(lambda x: x if x[0] > 0 else -x, 'g.cond(p, then, otherwise) and op.where(p, x, y)')
+    refused(lambda x: 0 < x < 3, '`&`, `|` and `~`')
+    refused(lambda x: None, 'it has no `return`')
+    refused(np.sum, "np.sum computes with arrays: of a graph's values op.sum(x)")
+    refused(lambda x: np.concatenate([x, x]), 'op.concat(x)')
+    refused(lambda x: np.isnat(x), 'np.isnat computes with arrays')
+
+    def bare(x):
+        return x
+    raises(TypeError, "a parameter of an entry has a type, `x: 'f32[N]'`", graph().entry, bare)
+
+    def arrays(x: np.ndarray) -> 'y':
+        return x
+    raises(TypeError, "'f32[N]' or int, not ndarray", graph().entry, arrays)
+
+
+@case
+def functions_of_numpy():
+    """Those of elements are the ops of their names, and operators; arrays on either side are constants."""
+    g, v = graph(), np.float32([0.5, -0.25])
+
+    @g.entry
+    def f(x: 'f32[2]') -> 'a, b, c, d, e, h, i, j':
+        return (np.sin(x), np.maximum(x, v), v - x, np.arctan2(x, v), np.absolute(x), np.less(v, x), np.power(v * v, x),
+                np.logical_not(np.isnan(x)))
+    u = np.float32([0.125, -0.5])
+    expected = [np.sin(u), np.maximum(u, v), v - u, np.arctan2(u, v), abs(u), v < u, (v * v) ** u, ~np.isnan(u)]
+    for got, want in zip(f(u), expected):
+        np.testing.assert_allclose(got, want, rtol=1e-6)
+
+
+@case
+def floats_of_numpy_are_f64():
+    m = model('entry f(x: f32[N, 3], i: i64[N]) -> (y) { y = x + 1 }')
+    error = raises(leat.Error, 'expected f32[N, 3]', m.f, np.ones(3), [1])
+    assert "`x` is an array of f64: `.astype('float32')` makes it f32" in str(error), str(error)
+    error = raises(leat.Error, 'expected', m.f, x, np.int32([1, 2]))
+    assert "`i` is an array of i32: `.astype('int64')` makes it i64" in str(error), str(error)
+    g = graph()
+
+    def mixed(x: 'f32[3]') -> 'y':
+        return np.ones(3) * x
+    error = raises(leat.Error, 'dtypes f64 and f32 differ', g.entry, mixed)
+    assert str(error).endswith("NumPy's floats are f64 where nothing says otherwise: np.ones(3, 'float32'), "
+                               "x.astype('float32')"), str(error)
+
+
+# -- Strings and memories ---------------------------------------------------------------------------------------------
+
+@case
+def strings_are_text():
+    m = model('var kept: str[] = "ü"\nentry f(x: str[N], y: str[] = "") -> (a: str[N], b: str[]) '
+              '{ a, b = x + "é", y\n kept := y }')
+    r = m.f(['a', 'ö', b'\xff\x00'], 'z')
+    assert r.a.tolist() == ['aé', 'öé', '\udcff\0é'] and r.b.item() == 'z' and isinstance(r.b.item(), str)
+    assert m.f(r.a).a.tolist() == ['aéé', 'öéé', '\udcff\0éé']  # bytes that are no UTF-8 go in as they came out
+    m.f([], 'ß')
+    assert m.variables['kept'].item() == 'ß'
+    m.variables['kept'] = 'new'
+    assert m.variables['kept'].item() == 'new'
+    assert m.f(np.array(['x', 'yy'])).a.tolist() == ['xé', 'yyé'] and m.f(np.array([b'x'])).a[0] == 'xé'
+    g = graph()
+
+    @g.entry
+    def greet(name: 'str[]') -> 'y':
+        return 'hello ' + name
+    assert greet('wörld') == 'hello wörld'
+
+
+@case
+def memories_of_python():
+    kinds = {'f': 'f32', 'd': 'f64', 'b': 'i8', 'B': 'u8', 'h': 'i16', 'H': 'u16', 'i': 'i32', 'I': 'u32', 'q': 'i64',
+             'Q': 'u64', 'l': 'i64', 'L': 'u64'}
+    m = model('\n'.join(f'entry f_{t}(x: {t}[N]) -> (y: {t}[N]) {{ y = x }}\nentry g_{t}(x: {t}[2, 2]) -> (y: {t}[2, 2]) '
+                        '{ y = x }' for t in sorted({*kinds.values(), 'bool'})), target='ref')
+    for code, dtype in kinds.items():
+        values = array.array(code, [1, 2, 3, 4])
+        for given in values, memoryview(values), memoryview(values)[:3], memoryview(values)[::2], memoryview(values)[::-1]:
+            np.testing.assert_array_equal(m[f'f_{dtype}'](given), np.asarray(given))
+        np.testing.assert_array_equal(m[f'g_{dtype}'](memoryview(values).cast('B').cast(code, (2, 2))), [[1, 2], [3, 4]])
+    assert m.f_u8(bytearray(b'ab')).tolist() == [97, 98]
+    assert m.f_bool(memoryview(np.array([True, False]))).tolist() == [True, False]
+    np.testing.assert_array_equal(m.g_f64(memoryview(np.ones((2, 2)))), np.ones((2, 2)))
+    raises(TypeError, 'feed `x` is f32[N], not an array of f64', m.f_f32, array.array('d', [1]))
+    raises(TypeError, 'not a bytes of u8', m.f_f32, memoryview(b'abcd'))
+    raises(TypeError, "of format '>f'", m.f_f32, memoryview(np.array([1], '>f4')))
+
+
+# -- Notebooks --------------------------------------------------------------------------------------------------------
+
+@case
+def graphs_are_shown():
+    g = graph('shown')
+
+    @g.fn
+    def net(x: 'f32[N, 3]'):
+        return op.dense(op.map(lambda v: v * 2, x), 2, as_='<d>')
+
+    @g.entry(training=True)
+    def train(x: 'f32[N, 3]', lr: 'f32[]' = 0.1) -> 'loss: f32[]':
+        loss = op.mean(net(x, as_='net').named('out'))
+        g.minimize(loss, 'adam', lr=lr)
+        return loss
+    lines = repr(g).split('\n')
+    assert re.fullmatch(r'<leat\.Graph shown: 1 entry, 3 variables, \d+ nodes>', lines[0]), lines
+    assert lines[1] == '  train(x: f32[N, 3], lr: f32[] = 0.1) training -> (loss: f32[])', lines
+    page = g._repr_html_()
+    for part in ('<code>train(x: f32[N, 3], lr: f32[] = 0.1) training -&gt; (loss: f32[])</code>', '<code>net/&lt;d&gt;/matmul</code>',
+                 '<code>f32[N, 2]</code>', '<code>net/&lt;d&gt;/w</code>', '<code>f32[3, 2]</code>'):
+        assert part in page, f'{part} is not there'
+    assert '<d>' not in page and page.count('<table>') == page.count('</table>') == 2
+    loaded = model(g.text)
+    assert repr(loaded).split('\n')[0] == lines[0].replace('Graph shown', 'Session')
+    assert loaded._repr_html_().count('<tr>') == page.count('<tr>')
+    loaded.close()
+    assert repr(loaded) == '<leat.Session>'
+    assert repr(graph('empty')) == '<leat.Graph empty: 0 entries, 0 variables, 0 nodes>'
