@@ -28,7 +28,7 @@ typedef struct leat_dim {
 typedef enum leat_atom_kind {
   LEAT_ATOM_NAMED,     // has one value a step
   LEAT_ATOM_ANONYMOUS, // a `?`: known only while running
-  LEAT_ATOM_FLOORDIV,  // a / b
+  LEAT_ATOM_FLOORDIV,  // a // b
   LEAT_ATOM_MAX,       // max(a, b)
 } leat_atom_kind;
 

@@ -19,7 +19,7 @@ static void print_atom(const leat_atom *atom, bool alone, leat_text *out) {
   case LEAT_ATOM_FLOORDIV:
     if (!alone) leat_text_add_n(out, "(", 1);
     print_operand(atom->a, out);
-    leat_text_add_n(out, " / ", 3);
+    leat_text_add_n(out, " // ", 4);
     print_operand(atom->b, out);
     if (!alone) leat_text_add_n(out, ")", 1);
     break;

@@ -61,9 +61,9 @@ bool shape_fma(leat_shape_context *context) {
 LEAT_REF(ref_fma, LEAT_FLOAT_CASES(EACH_FMA, ))
 
 // -- Division ------------------------------------------------------------------------------------
-// `div` and `mod` truncate (C's / and %, fmod), `floor_div` and `remainder` round down, so that the
-// rest has the divisor's sign, as NumPy's. Of integers x / 0 and any rest of it are 0, and MIN / -1
-// is MIN.
+// `div_trunc` and `rem` truncate (C's / and %, fmod), `floor_div` and `remainder` round down, so
+// that the rest has the divisor's sign, as NumPy's. Of integers a quotient by 0 and any rest of it
+// are 0, and MIN by -1 is MIN.
 
 static int64_t divide(int64_t a, int64_t b) {
   return b == 0 ? 0 : b == -1 ? (int64_t)(0 - (uint64_t)a) : a / b;
@@ -113,8 +113,9 @@ QUOTIENT(float, leat_complex64)
 QUOTIENT(double, leat_complex128)
 #define QUOTIENT_OF(z, w) sizeof z == 8 ? quotient_float(z, w) : quotient_double(z, w)
 
-BINARY_NUMERIC(shape_div, ref_div, QUOTIENT_OF(a, b), divide(a, b), b ? a / b : 0, a / b)
-BINARY_REAL(shape_mod, ref_mod, rest_of(a, b), b ? a % b : 0, fmod(a, b))
+BINARY_INEXACT(shape_div, ref_div, a / b, QUOTIENT_OF(a, b))
+BINARY_INTEGER(shape_div_trunc, ref_div_trunc, divide(a, b), b ? a / b : 0)
+BINARY_REAL(shape_rem, ref_rem, rest_of(a, b), b ? a % b : 0, fmod(a, b))
 BINARY_REAL(shape_floor_div, ref_floor_div, divide(a, b) - rounds_down(a, b), b ? a / b : 0,
             BY_SIZE(floor_div))
 BINARY_REAL(shape_remainder, ref_remainder, rest_of(a, b) + (rounds_down(a, b) ? b : 0),

@@ -48,6 +48,11 @@ leat_value leat_build_zeros(leat_builder *builder, const char *name, const leat_
 leat_value leat_build_set_row(leat_builder *builder, const char *name, leat_value rows,
                               leat_value at, leat_value row);
 
+// Where integers are due and a float is found that `/` made (a few ops before), a message says so.
+#define LEAT_QUOTIENT_HINT "; `/` gives a float, `//` is floor division"
+bool leat_is_quotient(leat_value value);
+const char *leat_quotient_hint(leat_value value);
+
 // `value` itself when it has the shape already, else with a check while running that it has.
 leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape);
 

@@ -49,6 +49,10 @@
 #define UNARY_INEXACT(shape, ref, for_float, for_complex)                                          \
   LIKE_INPUT(shape, ref,                                                                           \
              LEAT_FLOAT_CASES(EACH_UNARY, for_float) LEAT_COMPLEX_CASES(EACH_UNARY, for_complex))
+#define BINARY_INEXACT(shape, ref, for_float, for_complex)                                         \
+  LIKE_INPUT(shape, ref,                                                                           \
+             LEAT_FLOAT_CASES(EACH_BINARY, for_float)                                              \
+                 LEAT_COMPLEX_CASES(EACH_BINARY, for_complex))
 #define UNARY_INTEGER(shape, ref, ...) INTEGER_OP(EACH_UNARY, shape, ref, __VA_ARGS__)
 #define BINARY_INTEGER(shape, ref, ...) INTEGER_OP(EACH_BINARY, shape, ref, __VA_ARGS__)
 #define UNARY_FLOAT(shape, ref, for_float) FLOAT_OP(EACH_UNARY, shape, ref, for_float)

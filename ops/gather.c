@@ -1,6 +1,7 @@
 // Rows by index: gather reads them, the scatters write them, one_hot marks them, check_index sees
 // to it that there are such rows.
 #include "kernel/lowering.h"
+#include "ops/build.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
@@ -11,8 +12,9 @@ static bool gathered(leat_shape_context *context, leat_type *out) {
   int32_t axis = (int32_t)leat_node_attr(context->node, "axis")->i;
   if (!leat_shape_axis(context, leat_node_attr(context->node, "axis")->i, x->rank)) return false;
   if (indices->dtype != LEAT_i32 && indices->dtype != LEAT_i64)
-    return leat_shape_fail(context, "indices must be i32 or i64, not %s",
-                           leat_dtype_name(indices->dtype));
+    return leat_shape_fail(context, "indices must be i32 or i64, not %s%s",
+                           leat_dtype_name(indices->dtype),
+                           leat_quotient_hint(context->node->inputs[1]));
   if (x->rank - 1 + indices->rank > LEAT_MAX_RANK)
     return leat_shape_fail(context, "rank %d, but at most %d is supported",
                            x->rank - 1 + indices->rank, LEAT_MAX_RANK);

@@ -1,6 +1,8 @@
 // Errors and checks of shape rules.
 #include "ops/shape.h"
 
+#include "ops/build.h"
+
 #include <assert.h>
 #include <stdarg.h>
 #include <string.h>
@@ -59,8 +61,14 @@ bool leat_shape_is_dtype(leat_shape_context *context, uint32_t input, leat_dtype
 bool leat_shape_same_dtype(leat_shape_context *context, uint32_t first, uint32_t other) {
   leat_dtype a = leat_shape_input(context, first)->dtype;
   leat_dtype b = leat_shape_input(context, other)->dtype;
-  return a == b || leat_shape_fail(context, "dtypes %s and %s differ; only `cast` converts",
-                                   leat_dtype_name(a), leat_dtype_name(b));
+  if (a == b) return true;
+  const leat_value *inputs = context->node->inputs;
+  const char *hint = leat_dtype_in_class(a, LEAT_CLASS_INTEGER) ? leat_quotient_hint(inputs[other])
+                     : leat_dtype_in_class(b, LEAT_CLASS_INTEGER)
+                         ? leat_quotient_hint(inputs[first])
+                         : "";
+  return leat_shape_fail(context, "dtypes %s and %s differ; only `cast` converts%s",
+                         leat_dtype_name(a), leat_dtype_name(b), hint);
 }
 
 bool leat_shape_dims_equal(leat_shape_context *context, leat_dim a, leat_dim b, const char *format,

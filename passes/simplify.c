@@ -299,6 +299,7 @@ static const rule rules[LEAT_OP_COUNT] = {
     [LEAT_OP_sub] = simplify_sub,
     [LEAT_OP_mul] = simplify_mul,
     [LEAT_OP_div] = simplify_div,
+    [LEAT_OP_div_trunc] = simplify_div,
     [LEAT_OP_neg] = simplify_involution,
     [LEAT_OP_abs] = simplify_abs,
     [LEAT_OP_maximum] = simplify_extremum,

@@ -129,7 +129,7 @@ static bool wrong_kind(binder *b, uint32_t i, const char *expected, ev found, le
   if (!*hint) hint = misplaced(b, i, expected, found, span);
   if (!strcmp(expected, "type")) expected = *hint ? "a type" : "a type such as `f32[3, 4]`";
   ev_fail(b->e, span, "%s: expected %s, found %s%s", describe_argument(b, i), expected,
-          ev_kind_name(found), hint);
+          strcmp(expected, "int") ? ev_kind_name(found) : ev_found_no_int(b->e, found), hint);
   return false;
 }
 
@@ -138,8 +138,10 @@ static bool wrong_item(binder *b, uint32_t i, ev found, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
   uint32_t at = 0;
   while (ev_static_value(b->e, type->list.items[0], found.list->items[at]).kind != EV_ERROR) at++;
-  ev_fail(b->e, span, "%s: expected %s, found %s as item %u", describe_argument(b, i),
-          ev_source_text(b->e, type->span), ev_kind_name(found.list->items[at]), at);
+  ev item = found.list->items[at];
+  ev_fail(b->e, span, "%s: expected %s, found %s as item %u%s", describe_argument(b, i),
+          ev_source_text(b->e, type->span), ev_kind_name(item), at,
+          item.quotient ? LEAT_QUOTIENT_HINT : "");
   return false;
 }
 

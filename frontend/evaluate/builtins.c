@@ -85,7 +85,7 @@ static ev builtin_range(evaluator *e, const ev_builtin_call *call) {
     if (call->args[i].kind == EV_NONE) continue;
     if (call->args[i].kind != EV_INT || call->args[i].i < -INT32_MAX || call->args[i].i > INT32_MAX)
       return ev_fail(e, call->span, "`range` takes ints of 31 bits, found %s%s",
-                     ev_kind_name(call->args[i]),
+                     ev_found_no_int(e, call->args[i]),
                      ev_is_tensor(call->args[i])
                          ? ", which is known only while running; `while` and `fori(n, f, init)` "
                            "loop then"
@@ -200,8 +200,8 @@ ev ev_dynamic(evaluator *e, ev value, leat_span span) {
   const leat_type *type = leat_value_type(count);
   bool integer = leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
   if (type->rank != 0 || !integer)
-    return ev_fail(e, span, "`dynamic` takes an integer scalar, found %s of rank %d",
-                   leat_dtype_name(type->dtype), type->rank);
+    return ev_fail(e, span, "`dynamic` takes an integer scalar, found %s of rank %d%s",
+                   leat_dtype_name(type->dtype), type->rank, leat_quotient_hint(count));
   ev wide = ev_tensor(count);
   leat_attr to = {.i = LEAT_i64}, dim = {.dim = leat_dim_anonymous(e->graph->dims, NULL)};
   if (type->dtype != LEAT_i64) wide = ev_op(e, LEAT_OP_cast, &wide, 1, &to, span, NULL);

@@ -331,8 +331,11 @@ static bool evaluate_condition(evaluator *e, const loop *l, leat_value *out) {
 
 static void report_next(evaluator *e, const leat_binding *carried, const char *place, ev first,
                         ev next, leat_span span) {
-  ev_fail(e, span, "the loop carries `%s%s` as %s, and its next value is %s", carried->name, place,
-          ev_form_text(e, first), ev_form_text(e, next));
+  const leat_type *type = ev_tensor_type(first);
+  bool integers = type && leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
+  ev_fail(e, span, "the loop carries `%s%s` as %s, and its next value is %s%s", carried->name,
+          place, ev_form_text(e, first), ev_form_text(e, next),
+          integers && next.kind == EV_TENSOR ? leat_quotient_hint(next.tensor) : "");
   if (ev_in_library(e->frame)) return;
   const char *note = "its first value is here";
   bool tensors = first.kind == EV_TENSOR && next.kind == EV_TENSOR;

@@ -80,17 +80,6 @@ static bool decides(leat_operator operator, ev left) {
          ((operator== LEAT_OPERATOR_AND && !left.i) || (operator== LEAT_OPERATOR_OR && left.i));
 }
 
-// `1 / n` of an int n is 0, which nobody writes on purpose.
-static void warn_of_fraction(evaluator *e, const leat_expr *expr, ev left, ev right) {
-  bool ints = left.kind == EV_INT && right.kind == EV_INT && expr->left->kind == LEAT_EXPR_INT;
-  if (expr->operator!= LEAT_OPERATOR_DIV || !ints || !left.i || !right.i) return;
-  if (right.i == -1 || left.i / right.i) return;
-  leat_warn_at(e->diag, expr->span,
-               "`/` of ints drops the fraction, so this is 0; of a float it does not: `%" PRId64
-               ".0 / …`",
-               left.i);
-}
-
 static ev body_value(evaluator *e, const leat_expr *expr) {
   if (!e->absolute)
     return ev_fail(
@@ -122,7 +111,6 @@ static ev dispatch(evaluator *e, const leat_expr *expr, const char *hint) {
     ev left = ev_expr(e, expr->left, NULL);
     if (decides(expr->operator, left)) return left;
     ev right = ev_expr(e, expr->right, NULL);
-    warn_of_fraction(e, expr, left, right);
     return ev_operator(e, expr->operator, left, right, expr->span, hint);
   }
   case LEAT_EXPR_RANGE:
@@ -232,7 +220,7 @@ static bool check_bound(evaluator *e, const leat_expr *expr, ev bound) {
             "`fori(n, f, init)` loop then",
             ev_source_text(e, expr->span));
   else if (bound.kind != EV_INT && bound.kind != EV_ERROR)
-    ev_fail(e, expr->span, "the bounds of a `for` are ints, found %s", ev_kind_name(bound));
+    ev_fail(e, expr->span, "the bounds of a `for` are ints, found %s", ev_found_no_int(e, bound));
   return bound.kind == EV_INT;
 }
 

@@ -15,8 +15,8 @@ bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t ax
                          leat_span span) {
   leat_dtype dtype = leat_value_type(index.tensor)->dtype;
   if (!leat_dtype_in_class(dtype, LEAT_CLASS_INTEGER)) {
-    ev_fail(e, span, "an index is a slice, an int, a tensor of integers or a bool mask, not %s",
-            leat_dtype_name(dtype));
+    ev_fail(e, span, "an index is a slice, an int, a tensor of integers or a bool mask, not %s%s",
+            leat_dtype_name(dtype), leat_quotient_hint(index.tensor));
     return false;
   }
   if (dtype != LEAT_i32 && dtype != LEAT_i64) { // which is what gather takes

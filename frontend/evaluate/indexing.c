@@ -65,8 +65,11 @@ static bool read_bound(evaluator *e, const leat_expr *written, leat_dim dim, int
   if (value.kind == EV_ERROR) return false;
   if (value.kind == EV_NONE) return true;
   if (value.kind != EV_INT && value.kind != EV_DIM) {
-    ev_fail(e, written->span, "a slice's bounds are ints and dims, found %s%s", ev_kind_name(value),
-            ev_as_dynamic(e, value, written->span, "; `gather` takes tensors of indices"));
+    ev_fail(e, written->span, "a slice's bounds are ints and dims, found %s%s",
+            ev_found_no_int(e, value),
+            value.quotient
+                ? ""
+                : ev_as_dynamic(e, value, written->span, "; `gather` takes tensors of indices"));
     return false;
   }
   bool is_int = value.kind == EV_INT;

@@ -68,6 +68,13 @@ static ev evaluate(evaluator *e, leat_arena *arena, leat_op op, const ev_argumen
   return number_of(&context.outputs[0]);
 }
 
+// While running a quotient of ints by 0 is 0.
+static bool divides_by_zero(leat_op op, const ev_argument *args, ev result) {
+  bool divides = op == LEAT_OP_div_trunc || op == LEAT_OP_rem || op == LEAT_OP_floor_div ||
+                 op == LEAT_OP_remainder;
+  return divides && result.kind == EV_INT && !args[1].value.i;
+}
+
 // pow of ints wraps while running; a compile-time int does not.
 static bool overflows(leat_op op, const ev_argument *args, ev result) {
   return op == LEAT_OP_pow && result.kind == EV_INT &&
@@ -112,6 +119,7 @@ ev ev_call_on_numbers(evaluator *e, leat_op op, const ev_argument *args, uint32_
   leat_arena *arena = leat_arena_create();
   ev result = evaluate(e, arena, op, args, count, span);
   leat_arena_destroy(arena);
+  if (divides_by_zero(op, args, result)) return ev_fail(e, span, "division by zero");
   if (overflows(op, args, result)) return ev_fail(e, span, "the number does not fit 64 bits");
   return result;
 }

@@ -14,6 +14,11 @@ static ev not_for(evaluator *e, leat_operator operator, const char * what, leat_
   return ev_fail(e, span, "`%s` is not for %s", leat_operator_spelling(operator), what);
 }
 
+// The quotient, by one more than truncating does.
+static bool rounds_down(int64_t a, int64_t b) {
+  return a % b != 0 && (a < 0) != (b < 0);
+}
+
 static ev int_operator(evaluator *e, leat_operator operator, int64_t a, int64_t b, leat_span span) {
   int64_t result = 0;
   bool overflow = false;
@@ -23,12 +28,15 @@ static ev int_operator(evaluator *e, leat_operator operator, int64_t a, int64_t 
   case LEAT_OPERATOR_MUL: overflow = __builtin_mul_overflow(a, b, &result); break;
   case LEAT_OPERATOR_DIV:
     if (b == 0) return ev_fail(e, span, "division by zero");
-    overflow = b == -1 && __builtin_sub_overflow(0, a, &result);
-    if (b != -1) result = a / b;
-    break;
-  case LEAT_OPERATOR_MOD:
+    return (ev){.kind = EV_FLOAT, .quotient = true, .f = (double)a / (double)b};
+  case LEAT_OPERATOR_FLOOR_DIV:
     if (b == 0) return ev_fail(e, span, "division by zero");
-    if (b != -1) result = a % b;
+    overflow = b == -1 && __builtin_sub_overflow(0, a, &result);
+    if (b != -1) result = a / b - rounds_down(a, b);
+    break;
+  case LEAT_OPERATOR_REMAINDER:
+    if (b == 0) return ev_fail(e, span, "division by zero");
+    if (b != -1) result = a % b + (rounds_down(a, b) ? b : 0);
     break;
   case LEAT_OPERATOR_EQUAL: return ev_bool(a == b);
   case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != b);
@@ -45,19 +53,25 @@ static ev int_operator(evaluator *e, leat_operator operator, int64_t a, int64_t 
   return overflow ? ev_fail(e, span, "the number does not fit 64 bits") : ev_int(result);
 }
 
+static ev float_op(evaluator *e, leat_op op, double a, double b, leat_span span) {
+  ev_argument args[] = {{.value = ev_float(a), .span = span}, {.value = ev_float(b), .span = span}};
+  return ev_call_on_numbers(e, op, args, 2, span);
+}
+
 static ev float_operator(evaluator *e, leat_operator operator, double a, double b, leat_span span) {
   switch (operator) {
   case LEAT_OPERATOR_ADD: return ev_float(a + b);
   case LEAT_OPERATOR_SUB: return ev_float(a - b);
   case LEAT_OPERATOR_MUL: return ev_float(a * b);
   case LEAT_OPERATOR_DIV: return ev_float(a / b);
+  case LEAT_OPERATOR_FLOOR_DIV: return float_op(e, LEAT_OP_floor_div, a, b, span);
+  case LEAT_OPERATOR_REMAINDER: return float_op(e, LEAT_OP_remainder, a, b, span);
   case LEAT_OPERATOR_EQUAL: return ev_bool(a == b);
   case LEAT_OPERATOR_NOT_EQUAL: return ev_bool(a != b);
   case LEAT_OPERATOR_LESS: return ev_bool(a < b);
   case LEAT_OPERATOR_LESS_EQUAL: return ev_bool(a <= b);
   case LEAT_OPERATOR_GREATER: return ev_bool(a > b);
   case LEAT_OPERATOR_GREATER_EQUAL: return ev_bool(a >= b);
-  case LEAT_OPERATOR_MOD: return ev_float(fmod(a, b));
   case LEAT_OPERATOR_AND:
   case LEAT_OPERATOR_OR:
   case LEAT_OPERATOR_NOT:
@@ -115,14 +129,17 @@ static ev dim_operator(evaluator *e, leat_operator operator, leat_dim a, leat_di
                        leat_span span) {
   leat_dims *dims = e->graph->dims;
   leat_dim result, quotient;
-  bool ok = false;
+  bool ok = false,
+       divides = operator== LEAT_OPERATOR_FLOOR_DIV || operator== LEAT_OPERATOR_REMAINDER;
+  if (divides && leat_dim_is(b, 0)) return ev_fail(e, span, "division by zero");
   switch (operator) {
   case LEAT_OPERATOR_ADD: ok = leat_dim_add(dims, a, b, &result); break;
   case LEAT_OPERATOR_NEG:
   case LEAT_OPERATOR_SUB: ok = leat_dim_sub(dims, a, b, &result); break;
   case LEAT_OPERATOR_MUL: ok = leat_dim_mul(dims, a, b, &result); break;
-  case LEAT_OPERATOR_DIV: ok = leat_dim_floordiv(dims, a, b, &result); break;
-  case LEAT_OPERATOR_MOD: // a - a / b * b
+  case LEAT_OPERATOR_DIV: return ev_none(); // a float, which no dim is
+  case LEAT_OPERATOR_FLOOR_DIV: ok = leat_dim_floordiv(dims, a, b, &result); break;
+  case LEAT_OPERATOR_REMAINDER: // a - a // b * b
     ok = leat_dim_floordiv(dims, a, b, &quotient) && leat_dim_mul(dims, quotient, b, &quotient) &&
          leat_dim_sub(dims, a, quotient, &result);
     break;
@@ -147,7 +164,8 @@ static bool is_order(leat_operator operator) {
 static ev unary(evaluator *e, leat_operator operator, ev value, leat_span span) {
   if (operator== LEAT_OPERATOR_NOT) return value.kind == EV_BOOL ? ev_bool(!value.i) : ev_none();
   if (value.kind == EV_INT) return int_operator(e, LEAT_OPERATOR_SUB, 0, value.i, span);
-  if (value.kind == EV_FLOAT) return ev_float(-value.f);
+  if (value.kind == EV_FLOAT)
+    return (ev){.kind = EV_FLOAT, .quotient = value.quotient, .f = -value.f};
   if (value.kind == EV_COMPLEX) return ev_complex(-value.re, -value.im);
   if (value.kind != EV_DIM) return ev_none();
   return dim_operator(e, operator, leat_dim_const(0), value.dim, span);
@@ -167,7 +185,9 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
   if (is_number(left) && is_number(right)) {
     double a = left.kind == EV_INT ? (double)left.i : left.f;
     double b = right.kind == EV_INT ? (double)right.i : right.f;
-    return float_operator(e, operator, a, b, span);
+    ev result = float_operator(e, operator, a, b, span);
+    result.quotient = result.kind == EV_FLOAT && (left.quotient || right.quotient);
+    return result;
   }
   if (left.kind == EV_BOOL && right.kind == EV_BOOL && operator== LEAT_OPERATOR_AND)
     return ev_bool(left.i && right.i);
@@ -203,6 +223,30 @@ static ev not_for_lists(evaluator *e, leat_operator operator, leat_span span) {
                  leat_operator_spelling(operator), way_out);
 }
 
+// Of integers `/` is a float: an f32, of 64 bits an f64, computed in a float that holds them all
+// and rounded once.
+static ev quotient_of_integers(evaluator *e, ev left, ev right, const leat_type *type,
+                               leat_span span, const char *hint) {
+  size_t size = leat_dtype_size(type->dtype);
+  leat_attr wide = {.i = size <= 2 ? LEAT_f32 : LEAT_f64}, narrow = {.i = LEAT_f32};
+  ev parts[] = {left, right};
+  for (uint32_t i = 0; i < 2; i++)
+    if (ev_is_tensor(parts[i])) parts[i] = ev_op(e, LEAT_OP_cast, &parts[i], 1, &wide, span, NULL);
+  if (parts[0].kind == EV_ERROR || parts[1].kind == EV_ERROR) return ev_error();
+  bool rounds = size == 4;
+  ev result = ev_op(e, LEAT_OP_div, parts, 2, NULL, span, rounds ? NULL : hint);
+  if (!rounds || result.kind == EV_ERROR) return result;
+  return ev_op(e, LEAT_OP_cast, &result, 1, &narrow, span, hint);
+}
+
+// The type of both, or of the one that is a tensor, if it is of integers. NULL: it is not that.
+static const leat_type *integers_of(ev left, ev right) {
+  const leat_type *a = ev_tensor_type(left), *b = ev_tensor_type(right);
+  const leat_type *type = a ? a : b;
+  bool integers = type && leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
+  return integers && (!a || !b || a->dtype == b->dtype) ? type : NULL;
+}
+
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
                const char *hint) {
   if (left.kind == EV_ERROR || right.kind == EV_ERROR) return ev_error();
@@ -214,6 +258,8 @@ ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_spa
     result = ev_rows_operator(e, operator, left, right, span);
     if (result.kind != EV_NONE) return result;
   }
+  const leat_type *integers = operator== LEAT_OPERATOR_DIV ? integers_of(left, right) : NULL;
+  if (integers) return quotient_of_integers(e, left, right, integers, span, hint);
   leat_op op;
   const char *name = leat_operator_op(operator);
   if (!leat_op_parse(name, strlen(name), &op)) return ev_error();

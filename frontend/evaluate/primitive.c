@@ -64,7 +64,8 @@ static bool int_list(evaluator *e, const op_call *call, const char *name, ev val
   if (value.kind != EV_LIST || value.list->count > LEAT_MAX_RANK) {
     ev_fail(e, span,
             "attribute `%s` of `%s`: expected an int or a list of at most %d ints, found %s", name,
-            call->info->name, LEAT_MAX_RANK, value.kind == EV_LIST ? "more" : ev_kind_name(value));
+            call->info->name, LEAT_MAX_RANK,
+            value.kind == EV_LIST ? "more" : ev_found_no_int(e, value));
     return false;
   }
   uint32_t count = value.list->count;
@@ -74,7 +75,7 @@ static bool int_list(evaluator *e, const op_call *call, const char *name, ev val
     if (item.kind != EV_INT) {
       const char *late = item.kind == EV_DIM ? " that is known only while running" : "";
       ev_fail(e, span, "attribute `%s` of `%s`: expected ints, found %s%s", name, call->info->name,
-              ev_kind_name(item), late);
+              ev_found_no_int(e, item), late);
       return false;
     }
     ints[i] = item.i;
@@ -129,7 +130,7 @@ static bool expect(evaluator *e, const op_call *call, const char *name, ev_kind 
                    const char *expected, ev found, leat_span span) {
   if (found.kind == kind) return true;
   ev_fail(e, span, "attribute `%s` of `%s`: expected %s, found %s", name, call->info->name,
-          expected, ev_kind_name(found));
+          expected, kind == EV_INT ? ev_found_no_int(e, found) : ev_kind_name(found));
   return false;
 }
 

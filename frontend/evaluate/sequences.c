@@ -31,7 +31,8 @@ static bool slice_part(evaluator *e, const leat_expr *expr, ev sequence, int64_t
   if (value.kind == EV_INT || value.kind == EV_NONE)
     *out = value.kind == EV_INT ? value.i : otherwise;
   else if (value.kind != EV_ERROR)
-    ev_fail(e, expr->span, "a %s is sliced by ints, found %s", noun(sequence), ev_kind_name(value));
+    ev_fail(e, expr->span, "a %s is sliced by ints, found %s", noun(sequence),
+            ev_found_no_int(e, value));
   return value.kind == EV_INT || value.kind == EV_NONE;
 }
 
@@ -79,7 +80,7 @@ ev ev_item(evaluator *e, const leat_expr *item, ev sequence) {
   if (index.kind == EV_ERROR) return index;
   if (index.kind != EV_INT)
     return ev_fail(e, item->span, "a %s is indexed by an int, found %s", noun(sequence),
-                   ev_kind_name(index));
+                   ev_found_no_int(e, index));
   int64_t count = length_of(sequence), i = index.i < 0 ? index.i + count : index.i;
   if (i >= 0 && i < count) return item_at(e, sequence, i);
   return ev_fail(e, item->span, "index %lld of a %s of %lld", (long long)index.i, noun(sequence),
@@ -197,7 +198,7 @@ static ev join_tensor(evaluator *e, const ev_builtin_call *call) {
   if (!tensor.node) return ev_error();
   int32_t rank = leat_value_type(tensor)->rank;
   if (axis.kind != EV_INT && axis.kind != EV_NONE)
-    return ev_fail(e, call->span, "an axis is an int, found %s", ev_kind_name(axis));
+    return ev_fail(e, call->span, "an axis is an int, found %s", ev_found_no_int(e, axis));
   int64_t wanted = axis.kind == EV_INT ? axis.i : -1;
   leat_attr attr = {.i = wanted < 0 ? wanted + rank : wanted};
   ev inputs[] = {ev_tensor(tensor), call->args[1]};

@@ -66,7 +66,7 @@ static bool as_dim(evaluator *e, ev value, bool negative, leat_span span, leat_d
   else if (value.kind == EV_DIM)
     *out = value.dim;
   else if (value.kind != EV_ERROR)
-    ev_fail(e, span, "expected a dimension, found %s%s", ev_kind_name(value),
+    ev_fail(e, span, "expected a dimension, found %s%s", ev_found_no_int(e, value),
             ev_as_dynamic(e, value, span, ""));
   return value.kind == EV_INT || value.kind == EV_DIM;
 }
@@ -453,8 +453,9 @@ ev ev_fit(evaluator *e, const leat_expr *declared, ev value, leat_span span, con
   if (ev_is_tensor_type(declared)) return fit_tensor(e, declared, value, span, what, hint);
   ev fitting = ev_static_value(e, declared, value);
   if (fitting.kind != EV_ERROR || e->stopped) return fitting;
-  ev_fail(e, span, "`%s`: expected %s, found %s", what, ev_source_text(e, declared->span),
-          ev_kind_name(value));
+  const char *expected = ev_source_text(e, declared->span);
+  ev_fail(e, span, "`%s`: expected %s, found %s", what, expected,
+          strcmp(expected, "int") ? ev_kind_name(value) : ev_found_no_int(e, value));
   ev_note_brackets(e, declared);
   return ev_error();
 }

@@ -153,6 +153,15 @@ const char *ev_kind_name(ev value) {
   return "?";
 }
 
+const char *ev_found_no_int(evaluator *e, ev value) {
+  bool tensor = value.kind == EV_TENSOR;
+  bool quotient = tensor ? leat_is_quotient(value.tensor) : value.quotient;
+  if (!quotient) return ev_kind_name(value);
+  return leat_arena_printf(e->arena, "%s" LEAT_QUOTIENT_HINT,
+                           tensor ? leat_type_text(e->arena, leat_value_type(value.tensor))
+                                  : ev_kind_name(value));
+}
+
 bool ev_equal(ev a, ev b) {
   if (a.kind != b.kind) {
     bool numbers =

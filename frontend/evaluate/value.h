@@ -36,6 +36,7 @@ typedef leat_frontend evaluator;
 
 struct ev {
   ev_kind kind;
+  bool quotient; // FLOAT: `/` of ints is in it
   union {
     leat_value tensor;
     int64_t i; // INT, BOOL, DTYPE; NONE: see ev_nothing
@@ -117,9 +118,11 @@ ev ev_take_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_make_list(evaluator *e, const ev *items, uint32_t count);
 ev ev_take_results(evaluator *e, const ev *items, uint32_t count); // several results of one call
 const char *ev_kind_name(ev value); // "a tensor", "an int", … for messages
-bool ev_is_literal(ev value);       // INT, FLOAT, BOOL
-bool ev_takes_dtype(ev value);      // a literal, a LIST, a DIM: as a tensor, of what it meets
-bool ev_is_tensor(ev value);        // a TENSOR or a STATE
+const char *ev_found_no_int(evaluator *e,
+                            ev value); // where an int is due; of a float, what gives one
+bool ev_is_literal(ev value);          // INT, FLOAT, BOOL
+bool ev_takes_dtype(ev value);         // a literal, a LIST, a DIM: as a tensor, of what it meets
+bool ev_is_tensor(ev value);           // a TENSOR or a STATE
 const leat_type *ev_tensor_type(ev value); // of a TENSOR, a STATE, ROWS; NULL: it has none
 bool ev_equal(ev a, ev b);
 // Stops behind what makes `out` longer than EV_MAX_STRING.

@@ -42,7 +42,8 @@ typedef struct leat_stmts {
   X(SUB, "-", "sub")                                                                               \
   X(MUL, "*", "mul")                                                                               \
   X(DIV, "/", "div")                                                                               \
-  X(MOD, "%", "mod")                                                                               \
+  X(FLOOR_DIV, "//", "floor_div")                                                                  \
+  X(REMAINDER, "%", "remainder")                                                                   \
   X(NEG, "-", "neg")                                                                               \
   X(MATMUL, "@", "matmul")
 

@@ -58,7 +58,7 @@ typedef struct line_break {
 
 static bool is_arithmetic(leat_token_kind kind) {
   return kind == LEAT_TOKEN_PLUS || kind == LEAT_TOKEN_MINUS || kind == LEAT_TOKEN_STAR ||
-         kind == LEAT_TOKEN_SLASH || kind == LEAT_TOKEN_PERCENT;
+         kind == LEAT_TOKEN_SLASH || kind == LEAT_TOKEN_SLASHES || kind == LEAT_TOKEN_PERCENT;
 }
 
 static bool opens(leat_token_kind kind) {

@@ -100,7 +100,8 @@ static const habit words[] = {
     WRITE("multiply", "`x * y`"),
     WRITE("divide", "`x / y`"),
     WRITE("true_divide", "`x / y`"),
-    WRITE("floor_divide", "`floor_div(x, y)`"),
+    WRITE("floor_divide", "`x // y`"),
+    WRITE("mod", "`x % y`, which has y's sign, or `rem(x, y)`, which has x's"),
     WRITE("power", "`pow(x, y)`"),
     WRITE("dot", "`x @ y`"),
     WRITE("clip", "`clamp(x, low, high)`"),
@@ -160,7 +161,7 @@ static const habit words[] = {
 
 static const habit signs[] = {
     WRITE("**", "`pow(x, y)`"),
-    WRITE("//", "`#` before a comment, `floor_div(x, y)` for a quotient"),
+    WRITE("//", "`#` before a comment"),
     WRITE("/*", "`#` before a comment"),
     WRITE("&&", "`and`"),
     WRITE("||", "`or`"),

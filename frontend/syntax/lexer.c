@@ -63,6 +63,7 @@ leat_level leat_token_level(leat_token_kind kind) {
   case LEAT_TOKEN_MINUS: return LEAT_LEVEL_SUM;
   case LEAT_TOKEN_STAR:
   case LEAT_TOKEN_SLASH:
+  case LEAT_TOKEN_SLASHES:
   case LEAT_TOKEN_PERCENT: return LEAT_LEVEL_PRODUCT;
   case LEAT_TOKEN_AT: return LEAT_LEVEL_MATMUL;
   }
@@ -273,11 +274,13 @@ static bool lex_habit(leat_lexer *lexer, leat_token *token) {
   return token->problem;
 }
 
-// Whether a sign of another language begins here, and like one of ours: `//`, `**`, `-=`.
+// Whether a sign of another language begins here, and like one of ours: `**`, `-=`, a `//` that
+// nothing stands before.
 static bool at_longer_sign(const leat_lexer *lexer) {
   unsigned char c = peek(lexer, 0), next = peek(lexer, 1);
   if (!c || !next) return false;
-  return (strchr("*/<>+", c) && next == c) || (strchr("-*/", c) && next == '=') ||
+  if (c == '/' && next == c) return !leat_token_ends_operand(lexer->latest);
+  return (strchr("*<>+", c) && next == c) || (strchr("-*/", c) && next == '=') ||
          (c == '/' && next == '*') || (c == '=' && next == '>');
 }
 

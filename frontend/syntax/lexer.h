@@ -30,6 +30,7 @@
   X(PLUS, "+")                                                                                     \
   X(MINUS, "-")                                                                                    \
   X(STAR, "*")                                                                                     \
+  X(SLASHES, "//")                                                                                 \
   X(SLASH, "/")                                                                                    \
   X(PERCENT, "%")                                                                                  \
   X(AT, "@")                                                                                       \

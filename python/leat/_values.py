@@ -69,7 +69,7 @@ RENAMED = {'arcsin': 'asin', 'arccos': 'acos', 'arctan': 'atan',
 class Value:
     """A tensor, or whatever else a name in a text stands for: a variable, a list, a dim, a parameter.
 
-    `+ - * / % @ ** //`, comparisons, `& | ^ ~` and indices (`x[:, 1:3]`, `x[i]`, `x[None]`) are those of the language,
+    `+ - * / // % @ **`, comparisons, `& | ^ ~` and indices (`x[:, 1:3]`, `x[i]`, `x[None]`) are those of the language,
     `w.assign(e)` and `w.add(e)` change a variable, `leat.op.relu(x)` calls an op or a function.
     """
     __slots__ = ('graph', 'name', 'block', 'is_state', 'is_named', 'is_list')
@@ -94,14 +94,14 @@ class Value:
     __sub__, __rsub__ = infix('sub', '-'), infix('sub', '-', True)
     __mul__, __rmul__ = infix('mul', '*'), infix('mul', '*', True)
     __truediv__, __rtruediv__ = infix('div', '/'), infix('div', '/', True)
-    __mod__, __rmod__ = infix('mod', '%'), infix('mod', '%', True)
+    __floordiv__, __rfloordiv__ = infix('floor_div', '//'), infix('floor_div', '//', True)
+    __mod__, __rmod__ = infix('remainder', '%'), infix('remainder', '%', True)
     __matmul__, __rmatmul__ = infix('matmul', '@'), infix('matmul', '@', True)
     __lt__, __le__ = infix('less', '<'), infix('less_equal', '<=')
     __gt__, __ge__ = infix('greater', '>'), infix('greater_equal', '>=')
     __eq__ = infix('equal', '==')  # type: ignore[assignment]
     __ne__ = infix('not_equal', '!=')  # type: ignore[assignment]
     __pow__, __rpow__ = function('pow'), function('pow', True)
-    __floordiv__, __rfloordiv__ = function('floor_div'), function('floor_div', True)
     __and__, __rand__ = infix('and', 'and'), infix('and', 'and', True)
     __or__, __ror__ = infix('or', 'or'), infix('or', 'or', True)
     __xor__, __rxor__ = function('logical_xor'), function('logical_xor', True)

@@ -19,7 +19,7 @@ def euclid(a, b):
 @case('''
 entry main(n: i64[]) -> (steps: i64[], most: i64[]) {
   steps, _, most = while (t: i64[] = 0, x = n, most = n) x != 1 {
-    y = if x % 2 == 0 { yield x / 2 } else { yield 3 * x + 1 }
+    y = if x % 2 == 0 { yield x // 2 } else { yield 3 * x + 1 }
     next t + 1, y, maximum(most, y)
   }
 }''', {'n': 1}, {'n': 27}, {'n': 97})
@@ -77,7 +77,7 @@ entry main(n: i64[], base: i64[]) -> (s: str[], digits: i64[]) {
   s, _, digits = while (s = "", r = n, d: i64[] = 0) r > 0 or d == 0 {
     k = r % base
     letter = if k < 10 { yield number_to_str(k) } else { yield substring("ABCDEF", 0, 1) }
-    next letter + s, r / base, d + 1
+    next letter + s, r // base, d + 1
   }
 }''', {'n': 0, 'base': 2}, {'n': 37, 'base': 2}, {'n': 1234567, 'base': 7})
 def digits_of_a_base(n, base):
@@ -90,7 +90,7 @@ def digits_of_a_base(n, base):
 @case('''
 entry main(x: f32[N], key: f32[]) -> (place: i64[]) {
   place, _ = while (low: i64[] = 0, high: i64[] = N) low < high {
-    middle = (low + high) / 2
+    middle = (low + high) // 2
     a, b = if x[middle] < key { yield middle + 1, high } else { yield low, middle }
     next a, b
   }
@@ -436,7 +436,7 @@ def horner(coefficients, x):
 entry main(a: f64[2, 2], n: i64[]) -> (p: f64[2, 2]) {
   p, _, _ = while (p = eye(2, dtype=f64), b = a, e = n) e > 0 {
     q = if e % 2 == 1 { yield p @ b } else { yield p }
-    next q, b @ b, e / 2
+    next q, b @ b, e // 2
   }
 }''', *({'a': [[1, 1], [1, 0]], 'n': n} for n in (0, 1, 10, 45)))
 def matrix_power(a, n):
@@ -463,7 +463,7 @@ def a_recurrent_net(x, h0, w, u, size):
 entry main(x: str[]) -> (y: str[], pairs: i64[]) {
   y, pairs, _ = while (y = x, k: i64[] = 0, found = str_find(x, "()")) found >= 0 {
     z = str_replace(y, "()", "")
-    next z, k + (str_length(y) - str_length(z)) / 2, str_find(z, "()")
+    next z, k + (str_length(y) - str_length(z)) // 2, str_find(z, "()")
   }
 }''', {'x': '((()())())()'}, {'x': '())('}, {'x': ''})
 def brackets(x):

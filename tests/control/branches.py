@@ -112,7 +112,7 @@ def a_condition_of_a_dim(x):
 @case('''
 entry main(x: f32[3], i: i32[3]) -> (y: f32[], z: f32[]) {
   y = if all(i >= 0) and all(i < 3) { yield sum(gather(x, i)) } else { yield nan }
-  z = if i[0] != 0 { yield cast(6 / i[0], f32) } else { yield -1 }
+  z = if i[0] != 0 { yield cast(6 // i[0], f32) } else { yield -1 }
 }''', {'x': [1, 2, 3], 'i': [2, 2, 0]}, {'x': [1, 2, 3], 'i': [0, 3, 1]}, {'x': [1, 2, 3], 'i': [-3, 0, 1]})
 def what_would_fail_stands_in_a_branch(x, i):
     inside = (i >= 0).all() and (i < 3).all()

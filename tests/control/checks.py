@@ -62,12 +62,12 @@ def a_condition_that_guards_what_it_is_about(x):
 
 @case('''
 entry main(x: f32[N], m: f32[M]) -> (y: f32[], z: f32[]) {
-  y = if M > 0 { yield sum(max(reshape(x, [N / M, M]), axis=1)) } else { yield -1 }
-  z = if M > 0 { yield sum(ones(f32[N / M])) } else { yield -2 }
+  y = if M > 0 { yield sum(max(reshape(x, [N // M, M]), axis=1)) } else { yield -1 }
+  z = if M > 0 { yield sum(ones(f32[N // M])) } else { yield -2 }
 }''', *lengths((4, 0), (0, 0), (6, 3), (4, 3)))
 def a_division_by_a_dim(x, m):
     if len(m) and len(x) % len(m):
-        raise Stops('program.leat:2:32): axis 0: N = 4 and M*(N / M) = 3 differ')
+        raise Stops('program.leat:2:32): axis 0: N = 4 and M*(N // M) = 3 differ')
     return (x.reshape(-1, len(m)).max(axis=1).sum(), len(x) // len(m)) if len(m) else (-1, -2)
 
 

@@ -85,7 +85,7 @@ def products_of_what_a_mask_leaves(x, n):
 @case('''
 entry main(x: i32[N], n: i32[]) -> (counts: i64[], last: i64[N]) {
   _, counts, last = while (t: i32[] = 0, counts: i64[] = 0, last: i64[N] = -1) t < n {
-    values, places, inverse = unique(x / (t + 1))[:3]
+    values, places, inverse = unique(x // (t + 1))[:3]
     found = flatnonzero(x % (t + 2) == 0)
     next t + 1, counts * 7 + shape(values)[0] + sum(found) * 3, gather(cast(values, i64), inverse) + shape(found)[0]
   }

@@ -106,7 +106,7 @@ var seen: i64[] = 0
 entry main(x: i64[N]) -> (steps: i64[?], seen_now: i64[]) {
   steps, _ = while (steps: i64[?] = zeros(i64[0]), y: i64[?] = x) any(y > 1) {
     seen += shape(y)[0]
-    next concat([steps, reshape(max(y), [1])], axis=0), where(y % 2 == 0, y / 2, 3 * y + 1)[y > 1]
+    next concat([steps, reshape(max(y), [1])], axis=0), where(y % 2 == 0, y // 2, 3 * y + 1)[y > 1]
   }
   seen_now = seen
 }''', {'x': [6, 1, 7, 2]}, {'x': [1]})
@@ -203,7 +203,7 @@ def gradients_through_a_branch_that_gives_more(x, p):
 @case('''
 fn collatz(n: i64[]) {
   path, _ = while (path: i64[?] = reshape(n, [1]), m = n) m > 1 {
-    k = if m % 2 == 0 { yield m / 2 } else { yield 3 * m + 1 }
+    k = if m % 2 == 0 { yield m // 2 } else { yield 3 * m + 1 }
     next concat([path, reshape(k, [1])], axis=0), k
   }
   return path

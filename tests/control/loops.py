@@ -88,7 +88,7 @@ def a_condition_that_reduces(x, most):
 
 @case('''
 fn length(n: i64[]) -> i64[] {
-  t, _ = while (t: i64[] = 0, x = n) x > 1 { next t + 1, where(x % 2 == 0, x / 2, 3 * x + 1) }
+  t, _ = while (t: i64[] = 0, x = n) x > 1 { next t + 1, where(x % 2 == 0, x // 2, 3 * x + 1) }
   return t
 }
 entry main(n: i64[]) -> (first: i64[]) {

@@ -215,7 +215,7 @@ def weights_of_rows_read_twice(x, w, u, b):
     return tuple(slopes(lambda w, u, b, x: net_loss((x + x[::-1]), w, u, b), w, u, b, x))
 
 
-@case(net('x[t]', 'T / 2'), *weights(5, 1), tolerance=100)
+@case(net('x[t]', 'T // 2'), *weights(5, 1), tolerance=100)
 def weights_of_less_than_all_rows(x, w, u, b):
     return net_slopes(x, w, u, b, range(len(x) // 2))
 

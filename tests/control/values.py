@@ -218,7 +218,7 @@ def an_extent_that_each_turn_computes(x):
 entry main(x: i32[N], n: i32[]) -> (kinds: i64[]) {
   _, kinds, _ = while (t = 0, kinds: i64[] = 0, y = x) t < n {
     u = unique(y)[0]
-    next t + 1, kinds * 10 + shape(u)[0], y / 2
+    next t + 1, kinds * 10 + shape(u)[0], y // 2
   }
 }''', {'x': [7, 6, 5, 1, 0, 12], 'n': 4}, {'x': [3], 'n': 0})
 def what_has_an_unknown_extent_in_a_body(x, n):

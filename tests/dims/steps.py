@@ -159,8 +159,8 @@ def any_dim(rng, values):
     (a, b), (c, d) = rng.choice(known), rng.choice(known)
     number = rng.randrange(1, 5)
     return rng.choice([(a, b)] * 2 + [(f'({a} - {number})', f'({b} - {number})')] * 3 + [
-        (f'({a} + {number})', f'({b} + {number})'), (f'({a} / 2)', f'({b} // 2)'),
-        (f'({a} - {c})', f'({b} - {d})'), (f'({a} - {c} / 2)', f'({b} - {d} // 2)'),
+        (f'({a} + {number})', f'({b} + {number})'), (f'({a} // 2)', f'({b} // 2)'),
+        (f'({a} - {c})', f'({b} - {d})'), (f'({a} - {c} // 2)', f'({b} - {d} // 2)'),
         (f'max({a} - {number}, 0)', f'max({b} - {number}, 0)'), (f'max({a}, {c})', f'max({b}, {d})'),
         (f'min({a}, {number + 3})', f'min({b}, {number + 3})'), (f'min({a}, {c})', f'min({b}, {d})'),
         (f'(2 * {a} - {c})', f'(2 * {b} - {d})')])

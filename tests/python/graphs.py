@@ -158,7 +158,7 @@ def operators():
                 'k': op.concat([x, x + 1], axis=0), 'l': op.not_(p), 'm': (x != 1) & (x <= 4) & (x < 5)}
     r = f(x, 1, True)
     q = (x > 2) & ~(x >= 4) | (x == 0)
-    expected = {'a': -x + 1 - 2 * x / 4 + np.fmod(1 - x, 2), 'b': 2 ** x // 2, 'c': x @ x.T, 'd': -abs(x - 3),
+    expected = {'a': -x + 1 - 2 * x / 4 + (1 - x) % 2, 'b': 2 ** x // 2, 'c': x @ x.T, 'd': -abs(x - 3),
                 'e': x[1, ::-1] + x[-1], 'f': x[..., None], 'g': q ^ True, 'h': x[:, [0, 2]],
                 'i': x.sum(axis=0) + x.mean() + x.max(axis=1).min(), 'j': x.reshape(3, 2),
                 'k': np.concatenate([x, x + 1]), 'l': False, 'm': (x != 1) & (x <= 4)}

@@ -118,13 +118,13 @@ TEST(dims_of_a_copy_are_its_own) {
   CHECK(!leat_dim_find(copy, "X"));
   leat_dim own = add(named("Y"), num(1)); // with the id that X has in the base
   CHECK_EQ_STR(shown(own), "Y + 1");
-  CHECK_EQ_STR(shown(floordiv(own, num(2))), "(Y + 1) / 2");
+  CHECK_EQ_STR(shown(floordiv(own, num(2))), "(Y + 1) // 2");
   CHECK(!leat_dim_equal(own, late));
   CHECK_EQ_STR(leat_dims_atom(copy, atoms)->name, "Y");
   CHECK_EQ_STR(leat_dims_atom(copy, 0)->name, "B");
   CHECK_EQ_STR(shown(leat_dim_anonymous(copy, NULL)), "?2");
   dims = base;
-  CHECK_EQ_STR(shown(floordiv(add(named("X"), num(1)), num(2))), "(X + 1) / 2");
+  CHECK_EQ_STR(shown(floordiv(add(named("X"), num(1)), num(2))), "(X + 1) // 2");
   CHECK_EQ_STR(shown(question), "?1");
   CHECK(!leat_dim_find(base, "Y") && leat_dims_atom_count(base) == atoms + 2);
   CHECK_EQ_STR(leat_dims_atom(base, atoms)->name, "X");
@@ -139,11 +139,11 @@ TEST(dims_divide_exactly_or_stay_opaque) {
   CHECK(leat_dim_is(floordiv(num(-7), num(2)), -4));
   CHECK(leat_dim_is(floordiv(num(7), num(-2)), -4));
   leat_dim half = floordiv(sub(t, num(1)), num(2));
-  CHECK_EQ_STR(shown(half), "(T - 1) / 2");
-  CHECK_EQ_STR(shown(mul(num(3), half)), "3*((T - 1) / 2)");
-  CHECK_EQ_STR(shown(add(half, num(1))), "(T - 1) / 2 + 1");
-  CHECK_EQ_STR(shown(sub(num(1), half)), "-((T - 1) / 2) + 1");
-  CHECK_EQ_STR(shown(floordiv(half, b)), "((T - 1) / 2) / B");
+  CHECK_EQ_STR(shown(half), "(T - 1) // 2");
+  CHECK_EQ_STR(shown(mul(num(3), half)), "3*((T - 1) // 2)");
+  CHECK_EQ_STR(shown(add(half, num(1))), "(T - 1) // 2 + 1");
+  CHECK_EQ_STR(shown(sub(num(1), half)), "-((T - 1) // 2) + 1");
+  CHECK_EQ_STR(shown(floordiv(half, b)), "((T - 1) // 2) // B");
   CHECK(leat_dim_equal(half, floordiv(sub(t, num(1)), num(2))));
   leat_dim out;
   CHECK(!leat_dim_floordiv(dims, t, num(0), &out));
@@ -192,7 +192,7 @@ TEST(dims_eval_and_substitute) {
   known[leat_dim_atom(b)->id] = false;
   replacement[leat_dim_atom(t)->id] = num(10);
   CHECK(leat_dim_substitute(dims, d, replacement, known, &result));
-  CHECK_EQ_STR(shown(result), "10*B + max(10, B) / 2");
+  CHECK_EQ_STR(shown(result), "10*B + max(10, B) // 2");
 }
 
 TEST(dims_have_limits) {
@@ -213,12 +213,12 @@ TEST(dims_have_limits) {
 TEST(dims_print_the_same_whatever_was_made_first) {
   start();
   leat_dim first = add(floordiv(named("T"), num(2)), add(named("B"), named("A")));
-  CHECK_EQ_STR(shown(first), "A + B + T / 2");
+  CHECK_EQ_STR(shown(first), "A + B + T // 2");
   start();
   named("A");
   floordiv(named("T"), num(3));
   leat_dim again = add(named("A"), add(named("B"), floordiv(named("T"), num(2))));
-  CHECK_EQ_STR(shown(again), "A + B + T / 2");
+  CHECK_EQ_STR(shown(again), "A + B + T // 2");
 }
 
 // -- Types ---------------------------------------------------------------------------------------

@@ -116,11 +116,11 @@ TEST(arithmetic_of_integers_wraps) {
   CHECK_VALUE(OP0(sub, IN(V1(u32, 0), V1(u32, 1))), "u32[1] = [4294967295]");
   CHECK_VALUE(OP0(mul, IN(V1(i64, -9223372036854775808.0), V1(i64, -1))),
               "i64[1] = [-9223372036854775808]");
-  CHECK_VALUE(OP0(div, IN(V1(i32, 7, -7, 5, -2147483648.0), V1(i32, 2, 2, 0, -1))),
+  CHECK_VALUE(OP0(div_trunc, IN(V1(i32, 7, -7, 5, -2147483648.0), V1(i32, 2, 2, 0, -1))),
               "i32[4] = [3, -3, 0, -2147483648]");
-  CHECK_VALUE(OP0(mod, IN(V1(i32, 7, -7, 5, -2147483648.0), V1(i32, 3, 3, 0, -1))),
+  CHECK_VALUE(OP0(rem, IN(V1(i32, 7, -7, 5, -2147483648.0), V1(i32, 3, 3, 0, -1))),
               "i32[4] = [1, -1, 0, 0]");
-  CHECK_VALUE(OP0(div, IN(V1(u8, 200, 9), V1(u8, 3, 0))), "u8[2] = [66, 0]");
+  CHECK_VALUE(OP0(div_trunc, IN(V1(u8, 200, 9), V1(u8, 3, 0))), "u8[2] = [66, 0]");
   CHECK_VALUE(OP0(neg, IN(V1(i8, -128, 3))), "i8[2] = [-128, -3]");
   CHECK_VALUE(OP0(abs, IN(V1(i16, -32768, -3))), "i16[2] = [-32768, 3]");
   CHECK_VALUE(OP0(maximum, IN(V1(i32, -1, 2), V1(i32, 0, 1))), "i32[2] = [0, 2]");

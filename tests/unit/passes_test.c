@@ -86,7 +86,7 @@ TEST(fold_leaves_failures_to_the_run) {
   set_up(&f);
   new_entry(&f, "e");
   leat_value one = scalar(&f, "e/one", LEAT_i32, 1), nil = scalar(&f, "e/nil", LEAT_i32, 0);
-  result(&f, "y", OP2(&f, "e/y", mod, one, nil));
+  result(&f, "y", OP2(&f, "e/y", rem, one, nil));
   request_entry(&f, f.b.entry);
   CHECK_EQ_INT(run(&f, "prune"), LEAT_OK);
   CHECK_EQ_INT(run(&f, "fold"), LEAT_OK);
