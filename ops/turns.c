@@ -135,6 +135,39 @@ bool leat_loop_turns(const leat_node *loop, leat_dim *out, bool *exact) {
          leat_dim_max(dims, *out, leat_dim_const(0), out);
 }
 
+// A counter of the loop, which goes up, or down, and is compared with what is the same in each
+// turn.
+static bool nears(const leat_node *loop, leat_value value, leat_value end, bool up) {
+  if (value.node->op != LEAT_OP_parameter) return false;
+  uint32_t index = (uint32_t)leat_node_attr(value.node, "index")->i;
+  bool same = end.node->op == LEAT_OP_const ||
+              (end.node->op == LEAT_OP_parameter && captured(end.node).node);
+  int64_t step;
+  return index < loop->output_count && same && leat_loop_step(loop, index, &step) &&
+         (up ? step > 0 : step < 0);
+}
+
+static bool ends(const leat_node *loop, const leat_node *holds) {
+  switch ((int)holds->op) {
+  case LEAT_OP_and: return ends(loop, holds->inputs[0].node) || ends(loop, holds->inputs[1].node);
+  case LEAT_OP_less:
+  case LEAT_OP_less_equal:
+    return nears(loop, holds->inputs[0], holds->inputs[1], true) ||
+           nears(loop, holds->inputs[1], holds->inputs[0], false);
+  case LEAT_OP_greater:
+  case LEAT_OP_greater_equal:
+    return nears(loop, holds->inputs[0], holds->inputs[1], false) ||
+           nears(loop, holds->inputs[1], holds->inputs[0], true);
+  }
+  return false;
+}
+
+bool leat_loop_ends(const leat_node *loop) {
+  leat_dim turns;
+  bool exact;
+  return leat_loop_turns(loop, &turns, &exact) || ends(loop, condition_of(loop));
+}
+
 leat_value leat_loop_row(const leat_node *loop) {
   const leat_graph *body = leat_node_attr(loop, "body")->body;
   counter c;

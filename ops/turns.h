@@ -7,6 +7,8 @@
 
 // At most so many times; *exact: if it ends at all without an error, so many times.
 bool leat_loop_turns(const leat_node *loop, leat_dim *out, bool *exact);
+// Whether it ends for sure, after however many times: a counter nears what does not change.
+bool leat_loop_ends(const leat_node *loop);
 // Of a loop that turns so many times, what in its body has each number from 0 to below that once;
 // {NULL}: nothing is known to.
 leat_value leat_loop_row(const leat_node *loop);

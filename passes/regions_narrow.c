@@ -4,6 +4,7 @@
 // parameters; a carried value is needed when something outside uses it, or when what is needed
 // inside does, which makes its next value needed too. A parameter of what is cheap becomes that
 // itself, in place, under its name.
+#include "ops/turns.h"
 #include "passes/regions.h"
 
 #include <string.h>
@@ -41,6 +42,20 @@ static void find_fixed(narrowing *n) {
         last.node && leat_value_same(last, other) && !leat_region_result_grows(n->region.node, i);
     n->values[i] = n->fixed[i] ? last : (leat_value){n->region.node, 0};
   }
+}
+
+// What is asked for of a loop that may have no end is behind that end: one result stays the loop's.
+static void keep_endless(narrowing *n) {
+  const leat_node *node = n->region.node;
+  int64_t first = -1;
+  if (node->op != LEAT_OP_while_loop || leat_loop_ends(node)) return;
+  for (uint32_t i = node->output_count; i-- > 0;) {
+    if (n->used[i] && !n->fixed[i]) return;
+    if (n->used[i]) first = i;
+  }
+  if (first < 0) return;
+  n->fixed[first] = false;
+  n->values[first] = (leat_value){n->region.node, (uint32_t)first};
 }
 
 static bool varies(const narrowing *n, uint32_t param) {
@@ -258,6 +273,7 @@ static bool narrow(narrowing *n, leat_node *node) {
   for (uint32_t b = 0; b < LEAT_BODIES; b++)
     n->live[b] = leat_new_array(scratch, bool, n->region.bodies[b]->nodes.count);
   find_fixed(n);
+  keep_endless(n);
   find_needed(n);
   find_kept(n);
   find_order(n);

@@ -527,6 +527,33 @@ static bool find_growing(evaluator *e, loop *l, const char *name) {
   return ok;
 }
 
+// Whether the condition is made of what the body gives another value.
+static bool changes(evaluator *e, const leat_node *loop, const leat_graph *condition) {
+  const leat_graph *body = leat_node_attr(loop, "body")->body;
+  bool *asked = leat_new_array(e->arena, bool, (size_t)condition->nodes.count + 1);
+  asked[condition->yield->inputs[0].node->id] = true;
+  for (uint32_t id = condition->nodes.count; id-- > 0;) {
+    const leat_node *node = condition->nodes.items[id];
+    uint32_t index = asked[id] && node->op == LEAT_OP_parameter
+                         ? (uint32_t)leat_node_attr(node, "index")->i
+                         : loop->output_count;
+    if (index < loop->output_count && body->yield->inputs[index].node != body->params.items[index])
+      return true;
+    for (uint32_t i = 0; asked[id] && i < node->input_count; i++)
+      asked[node->inputs[i].node->id] = true;
+  }
+  return false;
+}
+
+static void check_end(evaluator *e, const leat_stmt *stmt, const leat_node *loop) {
+  const leat_graph *condition = leat_node_attr(loop, "condition")->body;
+  bool always = condition->yield->inputs[0].node->op == LEAT_OP_const;
+  if (always || ev_in_library(e->frame) || changes(e, loop, condition)) return;
+  leat_warn_at(e->diag, stmt->condition->span,
+               "nothing in the body changes this condition, so that the loop has no end where it "
+               "holds; `next` gives what is carried its next value");
+}
+
 static leat_node *while_node(evaluator *e, loop *l, const char *name) {
   int64_t parallel;
   if (!parallel_of(e, l->stmt, &parallel) || !first_values(e, l)) return NULL;
@@ -534,9 +561,13 @@ static leat_node *while_node(evaluator *e, loop *l, const char *name) {
   ev_region region;
   begin_loop(e, l, &region, name);
   region.built.parallel = parallel;
-  if (evaluate_loop(e, l)) return ev_region_end(e, NULL);
-  ev_region_drop(e);
-  return NULL;
+  if (!evaluate_loop(e, l)) {
+    ev_region_drop(e);
+    return NULL;
+  }
+  leat_node *node = ev_region_end(e, NULL);
+  if (node) check_end(e, l->stmt, node);
+  return node;
 }
 
 void ev_while(evaluator *e, const leat_stmt *stmt) {

@@ -176,14 +176,17 @@ bool ev_region_gradients(evaluator *e, leat_node *node, const ev *partials, cons
       .e = e, .node = node, .partials = partials, .wanted = wanted, .out = out, .span = span};
   for (uint32_t i = 0; i < node->input_count; i++) out[i] = ev_error();
   if (node->op == LEAT_OP_conditional) return reverse_conditional(&r);
+  r.condition = leat_node_attr(node, "condition")->body;
+  r.body = leat_node_attr(node, "body")->body;
+  r.carried = node->output_count;
+  r.needed = ev_needed(&r);
+  bool any = false;
+  for (uint32_t i = 0; i < node->input_count; i++) any = any || (wanted[i] && r.needed[i]);
+  if (!any) return true; // there is no way through it
   if (leat_region_lets_grow(node)) {
     ev_fail(e, span, "gradients through what a loop lets grow are not supported yet");
     leat_note_at(e->diag, node->span, "it grows here, where it is declared with a `?`");
     return false;
   }
-  r.condition = leat_node_attr(node, "condition")->body;
-  r.body = leat_node_attr(node, "body")->body;
-  r.carried = node->output_count;
-  r.needed = ev_needed(&r);
   return ev_reverse_loop(&r);
 }
