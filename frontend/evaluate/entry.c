@@ -217,10 +217,32 @@ static leat_entry *new_entry(evaluator *e, const leat_stmt *stmt) {
   return ev_bind(e, e->globals, stmt->name_span, stmt->name, value) ? entry : NULL;
 }
 
-static void entry_body(evaluator *e, leat_entry *entry, const leat_stmt *stmt) {
+// One by one, so that it is known which have errors.
+static void statements_of(evaluator *e, const leat_stmt *stmt, bool *failed) {
+  for (uint32_t i = 0; i < stmt->body.count && !e->stopped; i++) {
+    uint32_t errors = leat_diag_errors(e->diag);
+    ev_statements(e, &(leat_stmts){&stmt->body.items[i], 1});
+    failed[i] = leat_diag_errors(e->diag) != errors;
+  }
+}
+
+// What is left of an entry that has errors, and which of its results are not.
+typedef struct entry_rest {
+  const leat_stmt *stmt; // NULL: nothing
+  leat_bindings missing;
+} entry_rest;
+
+static void entry_body(evaluator *e, leat_entry *entry, const leat_stmt *stmt, entry_rest *rest) {
   uint32_t pending = e->pending.count, errors = leat_diag_errors(e->diag);
+  bool imported = leat_diag_is_imported(e->diag, stmt->span.source);
+  bool *failed = leat_new_array(e->arena, bool, (size_t)stmt->body.count + 1);
   for (uint32_t i = 0; i < stmt->params.count; i++) add_param(e, entry, &stmt->params.items[i]);
-  ev_statements(e, &stmt->body);
+  if (imported)
+    statements_of(e, stmt, failed);
+  else
+    ev_statements(e, &stmt->body);
+  if (imported && leat_diag_errors(e->diag) != errors && !e->stopped)
+    rest->stmt = ev_entry_part(e, stmt, failed, &rest->missing);
   bool ok = leat_diag_errors(e->diag) == errors && !e->stopped;
   leat_map added; // results, by name
   leat_map_init(&added, e->arena);
@@ -230,7 +252,7 @@ static void entry_body(evaluator *e, leat_entry *entry, const leat_stmt *stmt) {
   ev_resolve_pending(e, pending);
 }
 
-static void evaluate_entry(evaluator *e, const leat_stmt *stmt) {
+static void evaluate_entry(evaluator *e, const leat_stmt *stmt, entry_rest *rest) {
   leat_entry *entry = new_entry(e, stmt);
   if (!entry) return;
   ev_frame frame = {.scope = ev_scope_new(e, e->globals),
@@ -245,7 +267,7 @@ static void evaluate_entry(evaluator *e, const leat_stmt *stmt) {
   e->entry = entry;
   e->path = stmt->name;
   e->training = entry->training;
-  entry_body(e, entry, stmt);
+  entry_body(e, entry, stmt, rest);
   e->frame = outer;
   e->entry = NULL;
   e->path = path;
@@ -254,22 +276,34 @@ static void evaluate_entry(evaluator *e, const leat_stmt *stmt) {
 }
 
 // An entry with errors is as if it were not there, for those who want another.
-void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors) {
+static leat_broken_entry *leave_out(evaluator *e, const char *name, const leat_withheld *errors) {
   leat_broken_entry *broken = leat_new(e->arena, leat_broken_entry);
-  *broken = (leat_broken_entry){.name = stmt->name, .errors = errors};
+  *broken = (leat_broken_entry){.name = name, .errors = errors};
+  leat_vec_push(e->arena, &e->broken, broken);
+  return broken;
+}
+
+void ev_leave_out(evaluator *e, const leat_stmt *stmt, const leat_withheld *errors) {
+  leat_broken_entry *broken = leave_out(e, stmt->name, errors);
   for (uint32_t i = 0; i < stmt->attributes.count; i++)
     if (!strcmp(stmt->attributes.items[i].key, "training")) broken->training = true;
-  leat_vec_push(e->arena, &e->broken, broken);
 }
 
 void ev_entry(evaluator *e, const leat_stmt *stmt) {
   ev_extent before = ev_take_extent(e);
   leat_diag_mark mark = leat_diag_take_mark(e->diag);
   bool taken = leat_map_get(&e->claims, stmt->name) || ev_is_broken(e, stmt->name);
-  evaluate_entry(e, stmt);
+  entry_rest rest = {0};
+  evaluate_entry(e, stmt, &rest);
   if (taken || e->stopped || !e->leaves_out) return;
   const leat_withheld *errors = leat_diag_withhold(e->diag, mark, (leat_span){0});
   if (!errors) return;
   ev_roll_back(e, &before);
-  ev_leave_out(e, stmt, errors);
+  if (!rest.stmt) {
+    ev_leave_out(e, stmt, errors);
+    return;
+  }
+  for (uint32_t i = 0; i < rest.missing.count; i++)
+    leave_out(e, rest.missing.items[i].name, errors);
+  ev_entry(e, rest.stmt);
 }

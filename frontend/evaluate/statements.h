@@ -51,6 +51,10 @@ ev ev_read_as(evaluator *e, leat_state *state, const char *hint, leat_span span)
 void ev_forget_reads(evaluator *e, uint32_t first);
 leat_node *ev_write(evaluator *e, leat_op op, leat_state *state, leat_value value, const char *hint,
                     leat_span span);
+// Of the entry, whose statements are evaluated, what has no error; `failed` says which reported
+// one. The results that are not in it are in *out_missing. NULL: nothing is left, or all needs it.
+const leat_stmt *ev_entry_part(evaluator *e, const leat_stmt *stmt, const bool *failed,
+                               leat_bindings *out_missing);
 leat_state *ev_global_step(evaluator *e, leat_span span);
 
 // -- control.c ------------------------------------------------------------------------------------
