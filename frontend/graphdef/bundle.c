@@ -252,7 +252,7 @@ leat_status tf_open_bundle(leat_arena *arena, tf_saved *saved, const char *prefi
 const tf_bundle_entry *tf_find_saved(const tf_saved *saved, const char *key, const char *name) {
   for (uint32_t i = 0; key && i < saved->bundle.count; i++)
     if (strcmp(saved->bundle.items[i].key, key) == 0) return &saved->bundle.items[i];
-  return find(saved, name);
+  return name ? find(saved, name) : NULL;
 }
 
 static leat_status copy(const tf_bundle_entry *entry, const leat_file_view *file, leat_arena *arena,

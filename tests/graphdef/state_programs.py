@@ -98,6 +98,17 @@ def saved_and_restored():
 
 
 @program
+def half_trained():
+    """The meta graph lists which variables are trained: slots and statistics are not."""
+    w = weight('w', (3,), 2)
+    fixed = tf.get_variable('fixed', initializer=tf.constant(numbers((3,), 3)), trainable=False)
+    x = tf.placeholder(tf.float32, [3], name='x')
+    loss = tf.reduce_sum(tf.square(w * x - fixed), name='loss')
+    tf.train.AdamOptimizer(0.1).minimize(loss, name='train')
+    return Program({'x': numbers((3,))}, {'loss': 'loss'}, train='train', meta=True)
+
+
+@program
 def scattered_variables():
     v = tf.get_variable('v', initializer=tf.constant(numbers((5, 2), 4)))
     i = tf.placeholder(tf.int32, [2], name='i')
