@@ -1,4 +1,6 @@
-// Definitions as people read them: the `##` lines above, then the head up to its `{`.
+// Definitions as people read them: the `##` lines above, then the head up to its `{`; and what
+// names are.
+#include "base/name.h"
 #include "frontend/evaluate/builtin.h"
 #include "frontend/evaluate/evaluator.h"
 #include "frontend/syntax/parser.h"
@@ -14,12 +16,7 @@ void leat_frontend_entry_doc(const leat_frontend *e, const char *name, leat_text
   }
 }
 
-static void describe(const leat_diag *diag, const leat_stmt *stmt, leat_text *out) {
-  for (const char *line = stmt->doc; line;) {
-    size_t size = strcspn(line, "\n");
-    leat_text_add(out, "##%s%.*s\n", line[0] == ' ' || !size ? "" : " ", (int)size, line);
-    line = line[size] ? line + size + 1 : NULL;
-  }
+static void describe_head(const leat_diag *diag, const leat_stmt *stmt, leat_text *out) {
   size_t size;
   const char *text = leat_diag_source_text(diag, stmt->span.source, &size);
   const char *head = text + stmt->span.begin, *end = text + stmt->span.end;
@@ -28,6 +25,57 @@ static void describe(const leat_diag *diag, const leat_stmt *stmt, leat_text *ou
   while (end > head && strchr(" \t\r\n", end[-1])) end--;
   leat_text_add_n(out, head, (size_t)(end - head));
   leat_text_add(out, "\n");
+}
+
+static void describe(const leat_diag *diag, const leat_stmt *stmt, leat_text *out) {
+  for (const char *line = stmt->doc; line;) {
+    size_t size = strcspn(line, "\n");
+    leat_text_add(out, "##%s%.*s\n", line[0] == ' ' || !size ? "" : " ", (int)size, line);
+    line = line[size] ? line + size + 1 : NULL;
+  }
+  describe_head(diag, stmt, out);
+}
+
+// -- Names ----------------------------------------------------------------------------------------
+
+enum { MOST_OF_VALUE = 60 }; // bytes, of what is known while compiling
+
+static void show_value(const char *name, ev value, leat_arena *scratch, leat_text *out) {
+  const leat_type *type = ev_tensor_type(value);
+  if (value.kind == EV_STATE) leat_text_add(out, "var ");
+  leat_name_print(name, out);
+  leat_text shown = {0};
+  if (type)
+    leat_text_add(out, ": %s\n", leat_type_text(scratch, type));
+  else
+    ev_print(value, &shown);
+  if (shown.size > MOST_OF_VALUE)
+    leat_text_add(out, " is %s\n", ev_kind_name(value));
+  else if (!type)
+    leat_text_add(out, " = %s\n", shown.data ? shown.data : "");
+  leat_text_finish(&shown);
+}
+
+void leat_frontend_show_names(const leat_frontend *e, leat_text *out) {
+  leat_arena *scratch = leat_arena_create();
+  const leat_map *names = &e->globals->names, *functions = &e->functions;
+  for (uint32_t i = 0; i < names->count; i++) {
+    const ev_binding *binding = names->entries[i].value;
+    const char *name = names->entries[i].key;
+    const leat_stmt *stmt = leat_map_get(&e->documented, name);
+    if (!binding || !strcmp(name, "_")) continue;
+    if (binding->members)
+      leat_text_add(out, "%s[…], a family of %u\n", name, binding->members->count);
+    else if (binding->value.kind == EV_ENTRY && stmt)
+      describe_head(e->diag, stmt, out);
+    else if (binding->value.kind != EV_ENTRY)
+      show_value(name, binding->value, scratch, out);
+  }
+  for (uint32_t i = 0; i < functions->count; i++) {
+    const ev_function *function = functions->entries[i].value;
+    if (function) describe_head(e->diag, function->definition, out);
+  }
+  leat_arena_destroy(scratch);
 }
 
 bool leat_frontend_describe(const leat_frontend *e, const char *name, leat_text *out) {

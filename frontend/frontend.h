@@ -51,6 +51,9 @@ bool leat_frontend_extend(leat_frontend *frontend, const char *name, const char 
 // that nothing has, types that are none. False: there is something.
 bool leat_frontend_check_definitions(leat_frontend *frontend);
 
+// A line for each name that the texts bind: "x: f32[3]", "n = 7", "fn f(x: f32[N]) -> f32[N]".
+void leat_frontend_show_names(const leat_frontend *frontend, leat_text *out);
+
 leat_graph *leat_frontend_graph(const leat_frontend *frontend);
 
 // The entries that were left out: each has errors, which are of interest to whoever wants it.

@@ -437,6 +437,15 @@ static leat_status give_text(leat_session *session, char **out,
   return status;
 }
 
+static leat_status write_names(leat_session *session, leat_text *text) {
+  leat_frontend_show_names(session->frontend, text);
+  return LEAT_OK;
+}
+
+leat_status leat_session_show_names(leat_session *session, char **out) {
+  return give_text(session, out, write_names);
+}
+
 static leat_status write_traffic(leat_session *session, leat_text *text) {
   return session->cluster ? leat_remote_traffic(session, text) : LEAT_OK;
 }

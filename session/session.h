@@ -101,6 +101,8 @@ void leat_session_forget_held(leat_session *session);
 // Warns of an entry that uses variables which were neither trained here nor restored.
 void leat_session_warn_untrained(leat_session *session, const struct leat_step_request *step);
 
+// "x: f32[3]", "fn f(x: f32[N])", …: a line for each name that the texts bind; malloc'ed.
+leat_status leat_session_show_names(leat_session *session, char **out);
 // What the texts define and nothing calls is checked too, for names and types.
 leat_status leat_session_check_definitions(leat_session *session);
 

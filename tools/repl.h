@@ -2,6 +2,8 @@
 //
 //   repl_command.c   the loop: a line is read, evaluated or obeyed, and what it gave is shown
 //   repl_lines.c     lines: prompts, history, editing where there is libedit
+//   repl_keys.c      the keys that libedit gets: ^C, and arrows within a block
+//   repl_edit.c      :edit, in an editor of the user's
 //   repl_evaluate.c  what is typed: texts that extend the graph, entries that run, `_`
 //   repl_complete.c  what Tab completes
 //   repl_commands.c  the table of `:commands`
@@ -24,6 +26,7 @@ typedef struct repl {
   int status;       // TOOL_FAILED once a line of a script was wrong
   leat_tensor last; // what was shown last, malloc'ed; data NULL: nothing, or no tensor
   bool last_held;   // the session knows it as `_`
+  leat_text typed;  // the last text that is no command
   leat_arena *step_arena;
   leat_step_spec step; // the last one, for those who look at its code: names
   leat_tensor *feeds;  // of its entry, malloc'ed; NULL: none
@@ -37,6 +40,7 @@ typedef struct repl {
 bool repl_read(repl *r, leat_text *text);
 // The history of earlier sessions, where somebody types.
 void repl_open_history(repl *r);
+void repl_remember(const leat_text *text); // as one entry
 void repl_close_history(void);
 
 // -- repl_complete.c ---------------------------------------------------------------------------
@@ -60,6 +64,12 @@ int repl_fetch(repl *r, const char *argument);
 // Sets `_`.
 void repl_set_last(repl *r, const leat_tensor *value);
 void repl_finish(repl *r);
+
+// -- repl_edit.c -------------------------------------------------------------------------------
+
+// Evaluates what the user's editor makes of the text that was typed last.
+int repl_edit(repl *r, const char *argument);
+void repl_set_typed(repl *r, const leat_text *text); // what is edited
 
 // -- repl_plot.c -------------------------------------------------------------------------------
 

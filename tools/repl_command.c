@@ -30,8 +30,9 @@ static void loop(repl *r) {
   leat_text text = {0};
   while (!r->ended && repl_read(r, &text)) {
     leat_session_interrupt(r->session, false);
-    int status =
-        text.data[0] == ':' ? repl_obey(r, text.data) : repl_evaluate(r, text.data, text.size);
+    bool command = text.data[0] == ':';
+    if (!command) repl_set_typed(r, &text);
+    int status = command ? repl_obey(r, text.data) : repl_evaluate(r, text.data, text.size);
     if (status && !r->terminal) r->status = TOOL_FAILED;
     fflush(stdout);
   }

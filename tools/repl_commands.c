@@ -1,5 +1,7 @@
 // The commands of leat repl, a row each; `:help` is printed from the table.
 #include "base/diag.h"
+#include "base/npy.h"
+#include "session/session.h"
 #include "tools/describe.h"
 #include "tools/loop.h"
 #include "tools/repl.h"
@@ -16,6 +18,32 @@ static int show_graph(repl *r, const char *argument) {
   char *text;
   int status = tool_report(r->session, leat_session_print(r->session, &text));
   if (!status) fputs(text, stdout), free(text);
+  return status;
+}
+
+// What the texts bind, not the library's.
+static int show_names(repl *r, const char *argument) {
+  (void)argument;
+  char *text;
+  int status = tool_report(r->session, leat_session_show_names(r->session, &text));
+  if (!status) fputs(text, stdout), free(text);
+  return status;
+}
+
+// EXPRESSION FILE.npy
+static int write_value(repl *r, const char *argument) {
+  const char *space = strrchr(argument, ' '), *path = space ? space + 1 : argument;
+  size_t length = strlen(path);
+  if (!space || length < 5 || strcmp(path + length - 4, ".npy") != 0) {
+    fputs("error: `:write EXPRESSION FILE.npy` says what is written, and where to\n", stderr);
+    return TOOL_FAILED;
+  }
+  const char *expression = leat_arena_strndup(tool_arena(), argument, (size_t)(space - argument));
+  leat_tensor value = {0};
+  leat_error error = {0};
+  int status = repl_compute(r, expression, &value);
+  if (!status && leat_npy_write(path, &value, &error)) status = tool_fail(&error);
+  free(value.data);
   return status;
 }
 
@@ -136,6 +164,12 @@ static const repl_command_row commands[] = {
      repl_fetch},
     {"plot", "[EXPRESSION] [FILE.png]", "a vector as a line, a matrix as colours, images",
      REPL_EXPRESSION, true, repl_plot},
+    {"names", "", "what the texts bind: values with their types, functions, entries",
+     REPL_NO_ARGUMENT, false, show_names},
+    {"write", "EXPRESSION FILE.npy", "its value, as NumPy's files are", REPL_EXPRESSION, false,
+     write_value},
+    {"edit", "", "the last text, in the editor of $VISUAL or $EDITOR", REPL_NO_ARGUMENT, false,
+     repl_edit},
     {"vars", "[all | NAME]", "show variables; those of NAME…; all: slots too", REPL_VARIABLE, true,
      show_variables},
     {"save", "FILE", "write the variables to a .safetensors", REPL_FILE, false, save},

@@ -277,5 +277,6 @@ int repl_load(repl *r, const char *path) {
 void repl_finish(repl *r) {
   forget_step(r);
   free(r->last.data);
+  leat_text_finish(&r->typed);
   leat_arena_destroy(r->step_arena);
 }

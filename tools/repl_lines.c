@@ -5,6 +5,7 @@
 #include "base/environment.h"
 #include "frontend/syntax/parser.h"
 #include "tools/repl.h"
+#include "tools/repl_keys.h"
 
 #ifdef LEAT_HAVE_LIBEDIT
 #include <editline/readline.h>
@@ -15,13 +16,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number) {
-  (void)number;
-  interrupted = 1;
-}
 
 static char *read_plain_line(const char *prompt) {
   char *line = NULL;
@@ -40,8 +34,8 @@ static char *read_plain_line(const char *prompt) {
 
 static repl *completed; // whose names complete a word
 
-static char *read_typed_line(const char *prompt) {
-  return readline(prompt);
+static char *read_typed_line(const char *prompt, bool *interrupted) {
+  return repl_edit_line(prompt, interrupted);
 }
 
 // -- Completion --------------------------------------------------------------------------------
@@ -102,7 +96,7 @@ static void find_history_file(void) {
 }
 
 // A block is one entry, which is recalled whole.
-static void remember(const leat_text *text) {
+void repl_remember(const leat_text *text) {
   char *entry = strndup(text->data, text->size - 1); // without the last newline
   if (!entry) leat_out_of_memory();
   add_history(entry);
@@ -111,6 +105,7 @@ static void remember(const leat_text *text) {
 
 void repl_open_history(repl *r) {
   completed = r;
+  repl_open_keys();
   using_history();
   stifle_history(MOST_ENTRIES);
   find_history_file();
@@ -124,11 +119,24 @@ void repl_close_history(void) {
   if (*history_file) write_history(history_file);
 }
 #else
-static char *read_typed_line(const char *prompt) {
-  return read_plain_line(prompt);
+static volatile sig_atomic_t stopped;
+
+static void stop(int number) {
+  stopped = number;
 }
 
-static void remember(const leat_text *text) {
+static char *read_typed_line(const char *prompt, bool *interrupted) {
+  struct sigaction ends_line = {.sa_handler = stop}, before;
+  stopped = 0;
+  sigaction(SIGINT, &ends_line, &before);
+  char *line = read_plain_line(prompt);
+  sigaction(SIGINT, &before, NULL);
+  *interrupted = stopped;
+  if (stopped) putchar('\n'), clearerr(stdin);
+  return line;
+}
+
+void repl_remember(const leat_text *text) {
   (void)text;
 }
 
@@ -139,29 +147,20 @@ void repl_open_history(repl *r) {
 void repl_close_history(void) {}
 #endif
 
-// A line without its newline, malloc'ed; NULL at the end, and at ^C, which ends the line and not
-// the program with all its variables.
-static char *read_line(const repl *r, const char *prompt) {
-  struct sigaction ends_line = {.sa_handler = interrupt}, before;
-  interrupted = 0;
-  if (!r->terminal) return read_plain_line(NULL);
-  sigaction(SIGINT, &ends_line, &before);
-  char *line = read_typed_line(prompt);
-  sigaction(SIGINT, &before, NULL);
-  return line;
-}
-
+// At ^C what was typed of the text is forgotten, and the program with all its variables goes on.
 bool repl_read(repl *r, leat_text *text) {
   text->size = 0;
   do {
-    char *line = read_line(r, text->size ? "... " : ">>> ");
+    bool interrupted = false;
+    const char *prompt = text->size ? "... " : ">>> ";
+    char *line = r->terminal ? read_typed_line(prompt, &interrupted) : read_plain_line(NULL);
     if (!line && !interrupted) return text->size > 0;
-    if (line)
+    if (interrupted)
+      text->size = 0;
+    else
       leat_text_add(text, "%s\n", line);
-    else // ^C: what was typed is forgotten
-      putchar('\n'), clearerr(stdin), text->size = 0;
     free(line);
   } while (!text->size || leat_parse_is_incomplete(text->data, text->size));
-  if (r->terminal) remember(text);
+  if (r->terminal) repl_remember(text);
   return true;
 }
