@@ -4,10 +4,12 @@
 #include "base/file.h"
 
 #include "base/file_parts.h"
+#include "base/portable.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -174,33 +176,74 @@ static leat_status read_regular(int fd, const struct stat *info, const char *pat
 
 // -- Mapped files ---------------------------------------------------------------------------------
 
+// The list only grows, for a signal handler walks it; what is not mapped any more is used again.
 typedef struct mapping {
   struct mapping *next;
-  const unsigned char *data;
-  size_t size;
+  _Atomic uintptr_t data; // 0: free
+  _Atomic size_t size;
+  _Atomic bool cut; // pages of it are no longer the file's
 } mapping;
 
 static pthread_mutex_t mappings_lock = PTHREAD_MUTEX_INITIALIZER;
-static mapping *mappings;
+static mapping *_Atomic mappings;
+
+static mapping *find_mapping(uintptr_t data) {
+  mapping *m = atomic_load(&mappings);
+  while (m && atomic_load(&m->data) != data) m = m->next;
+  return m;
+}
 
 static bool note_mapping(const void *data, size_t size) {
-  mapping *made = malloc(sizeof *made);
-  if (!made) return false;
   pthread_mutex_lock(&mappings_lock);
-  *made = (mapping){mappings, data, size};
-  mappings = made;
+  mapping *m = find_mapping(0);
+  if (!m && (m = calloc(1, sizeof *m))) {
+    m->next = atomic_load(&mappings);
+    atomic_store(&mappings, m);
+  }
+  if (m) {
+    atomic_store(&m->size, size);
+    atomic_store(&m->cut, false);
+    atomic_store(&m->data, (uintptr_t)data);
+  }
   pthread_mutex_unlock(&mappings_lock);
-  return true;
+  return m;
 }
 
 static void forget_mapping(const leat_file_view *view) {
   pthread_mutex_lock(&mappings_lock);
-  mapping **at = &mappings;
-  while (*at && (*at)->data != view->data) at = &(*at)->next;
-  mapping *found = *at;
-  if (found) *at = found->next;
+  mapping *m = find_mapping((uintptr_t)view->data);
+  if (m) atomic_store(&m->data, 0);
   pthread_mutex_unlock(&mappings_lock);
-  free(found);
+}
+
+static bool is_cut(const leat_file_view *view) {
+  const mapping *m = find_mapping((uintptr_t)view->data);
+  return m && atomic_load(&m->cut);
+}
+
+// What lies behind the file's new end becomes zeros, which who asks leat_file_view_check throws
+// away. What is no page of a mapped file ends the process as ever.
+static void on_cut(int number, siginfo_t *info, void *context) {
+  uintptr_t page = (uintptr_t)getpagesize(), at = (uintptr_t)info->si_addr;
+  (void)context;
+  int kept = errno;
+  for (mapping *m = atomic_load(&mappings); m; m = m->next) {
+    uintptr_t data = atomic_load(&m->data), begin = at & ~(page - 1);
+    size_t size = atomic_load(&m->size);
+    if (info->si_code != BUS_ADRERR || !data || at < data || at >= data + size) continue;
+    atomic_store(&m->cut, true);
+    void *zeros = mmap((void *)begin, data + size - begin, PROT_READ,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    errno = kept;
+    if (zeros != MAP_FAILED) return;
+  }
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void leat_file_survive_cuts(void) {
+  struct sigaction action = {.sa_sigaction = on_cut, .sa_flags = SA_SIGINFO};
+  sigaction(SIGBUS, &action, NULL);
 }
 
 // Of the process's own pages: what a mapped file holds is read again where it is used again.
@@ -208,8 +251,8 @@ void leat_file_drop(const void *from, size_t size) {
   uintptr_t page = (uintptr_t)getpagesize(), begin = (uintptr_t)from & ~(page - 1);
   pthread_mutex_lock(&mappings_lock);
   for (const mapping *m = mappings; m; m = m->next) {
-    uintptr_t data = (uintptr_t)m->data;
-    if ((uintptr_t)from >= data && (uintptr_t)from + size <= data + m->size)
+    uintptr_t data = m->data;
+    if (data && (uintptr_t)from >= data && (uintptr_t)from + size <= data + m->size)
       (void)!madvise((void *)begin, (uintptr_t)from + size - begin, MADV_DONTNEED);
   }
   pthread_mutex_unlock(&mappings_lock);
@@ -228,7 +271,7 @@ leat_status leat_file_view_check(const leat_file_view *view, const char *path, l
   struct stat now;
   if (!view->mapped) return LEAT_OK;
   if (fstat(view->fd, &now)) return leat_file_fail(error, "read", path);
-  return is_unchanged(view, &now) ? LEAT_OK : fail_changed(path, error);
+  return is_unchanged(view, &now) && !is_cut(view) ? LEAT_OK : fail_changed(path, error);
 }
 
 // Takes over the file.

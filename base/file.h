@@ -26,14 +26,17 @@ LEAT_MUST_USE leat_status leat_file_view_open(leat_file_view *out, const char *p
 // The same, but that a large file is mapped: nothing is read before it is used, processes share
 // what is, and the system takes it back when memory is short. Who uses it asks
 // leat_file_view_check, for what is written into the file meanwhile is seen; and where one is cut
-// short, what is read behind its new end ends the process by SIGBUS. A file that is replaced, as
-// leat_file_write does it, stays what it was for those who have it open.
+// short, what is read behind its new end ends the process by SIGBUS, unless that is survived. A
+// file that is replaced, as leat_file_write does it, stays what it was for those who have it open.
 enum { LEAT_FILE_MAPPED_FROM = 1 << 26 }; // bytes
 LEAT_MUST_USE leat_status leat_file_view_map(leat_file_view *out, const char *path,
                                              leat_error *error);
 // Whether a mapped file still has the size and the time of writing that it had when it was opened.
 LEAT_MUST_USE leat_status leat_file_view_check(const leat_file_view *view, const char *path,
                                                leat_error *error);
+// For programs, as a library has no signal handlers: from now on what is read behind the new end of
+// a mapped file that is cut short is 0, and leat_file_view_check says so.
+void leat_file_survive_cuts(void);
 // What lies there is not needed soon: if it is of a mapped view, it takes no memory until it is
 // read again.
 void leat_file_drop(const void *from, size_t size);

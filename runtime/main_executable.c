@@ -378,6 +378,7 @@ static leat_status create(program *p, const leat_built_step *steps, const char *
 
 int leat_executable_main(const leat_built_step *steps,
                          const leat_executable_saving *(*saving)(void), int argc, char **argv) {
+  leat_file_survive_cuts();
   program p = {.steps = 1, .saving = saving ? saving() : NULL};
   leat_model_options options = {.print = say, .print_context = &p};
   bool several = steps[0].image && steps[1].image;

@@ -86,6 +86,7 @@ leat_status leat_pool_create(int threads, bool spin, leat_pool **out, leat_error
   // Signals are for the threads of the program, not for ours.
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS); // of a file that is cut short, and no matter of another thread
   pthread_sigmask(SIG_BLOCK, &all, &before);
   int failure = 0;
   for (size_t i = 0; i < count && !failure; i++) {

@@ -48,7 +48,7 @@ static leat_status check_beside(const leat_program *program, const leat_data_fil
                                 leat_error *error) {
   char expected[17];
   snprintf(expected, sizeof expected, "%016" PRIx64, program->image->beside);
-  for (size_t i = 0; i < file->metadata_count; i++)
+  for (size_t i = 0; i < file->metadata_count && file->checksums; i++)
     if (strcmp(file->metadata[i].key, LEAT_WEIGHTS_ID) == 0 &&
         strcmp(file->metadata[i].value, expected) == 0)
       return LEAT_OK;
@@ -71,10 +71,11 @@ static leat_status open_group(leat_program *program, const char *base, const lea
   leat_file_group *group = leat_new(program->arena, leat_file_group);
   group->copies = leat_new_array(program->arena, void *, program->image->files.count);
   group->path = name;
-  LEAT_TRY(leat_data_file_open(&group->file, path, false, error));
+  bool beside = file->kind == LEAT_FILE_BESIDE; // its checksums are compared, once
+  LEAT_TRY(leat_data_file_open(&group->file, path, beside, error));
   group->next = program->groups;
   program->groups = *out = group;
-  return file->kind == LEAT_FILE_BESIDE ? check_beside(program, &group->file, error) : LEAT_OK;
+  return beside ? check_beside(program, &group->file, error) : LEAT_OK;
 }
 
 // Of the values: strings are hashed packed, not where they lie.

@@ -1,5 +1,6 @@
 // The `leat` program: finds the subcommand. Each has a file of its own in this folder.
 #include "base/diag.h"
+#include "base/file.h"
 #include "base/temporary.h"
 #include "leat/leat.h"
 #include "tools/forms.h"
@@ -104,6 +105,7 @@ int main(int argc, char **argv) {
   keep_standard_files();
   keep_lines_whole();
   catch_ends();
+  leat_file_survive_cuts();
   launched_hello();
   int code = TOOL_FAILED;
   leat_status ended;

@@ -148,6 +148,7 @@ static leat_status mpi_connect(const leat_transport_world *world, leat_transport
   t->deadline = world->deadline < 1e9 ? world->deadline : 1e9;
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS); // of a file that is cut short, and no matter of another thread
   pthread_sigmask(SIG_BLOCK, &all, &before);
   int failure = pthread_create(&t->thread, NULL, leat_mpi_main, t);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
