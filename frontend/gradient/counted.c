@@ -8,10 +8,6 @@
 #include "frontend/evaluate/evaluate.h"
 #include "frontend/evaluate/region.h"
 
-bool ev_may_be_counted(const leat_type *type) {
-  return leat_dim_bounds(type->dims[0]).low > 0;
-}
-
 ev ev_count_rows(evaluator *e, const leat_type *type, leat_value indices, leat_value values,
                  leat_value count) {
   ev rows = ev_make_rows(e, type, ev_tensor(indices), ev_tensor(values));
@@ -80,6 +76,19 @@ static ev first_rows(evaluator *e, leat_value rows, leat_dim count, leat_span sp
                        {.count = rank, .ints = ones}};
   ev value = ev_tensor(rows);
   return ev_op(e, LEAT_OP_slice, &value, 1, attrs, span, NULL);
+}
+
+// Into a tensor with one row more, which is the row 0 of one that has none.
+ev ev_add_counted(evaluator *e, ev tensor, ev rows, leat_span span) {
+  const leat_type *type = ev_tensor_type(tensor);
+  leat_type one = *type;
+  leat_attr axis = {.i = 0};
+  one.dims[0] = leat_dim_const(1);
+  leat_value both[] = {tensor.tensor, ev_literal_tensor(e, ev_int(0), &one, NULL, span)};
+  leat_value more[] = {op(e, LEAT_OP_concat, both, 2, &axis, span), rows.rows->indices,
+                       rows.rows->values};
+  leat_value sum = op(e, LEAT_OP_scatter_add, more, 3, &axis, span);
+  return sum.node ? first_rows(e, sum, type->dims[0], span) : ev_error();
 }
 
 ev ev_settle_rows(evaluator *e, ev value, leat_span span) {

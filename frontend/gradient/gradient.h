@@ -34,11 +34,11 @@ ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call);
 
 // -- counted.c ------------------------------------------------------------------------------------
-// Whether rows of that tensor may be so: row 0 is there.
-bool ev_may_be_counted(const leat_type *type);
 ev ev_count_rows(evaluator *e, const leat_type *type, leat_value indices, leat_value values,
                  leat_value count);
 leat_value ev_row_count(evaluator *e, ev rows, leat_span span); // an i64
+// Added to the whole tensor, which may have no row 0.
+ev ev_add_counted(evaluator *e, ev tensor, ev rows, leat_span span);
 // The table, with these rows from row `at` on.
 leat_value ev_put_rows(evaluator *e, leat_value table, leat_value at, leat_value rows,
                        leat_span span);

@@ -46,8 +46,7 @@ void ev_give(const reversal *r, uint32_t body, leat_value value) {
 // Of the open body: the other one can say that it has none.
 static bool can_give_rows(const reversal *r, const ev_rows *rows) {
   const leat_region *built = &r->e->region->built;
-  return ev_may_be_counted(&rows->type) &&
-         !leat_graph_binds(built->graph, built->first, leat_value_type(rows->values));
+  return !leat_graph_binds(built->graph, built->first, leat_value_type(rows->values));
 }
 
 // The open body is that of one side: its gradients of the wanted inputs, sparse rows or tensors, or

@@ -29,6 +29,8 @@ static ev op2(evaluator *e, leat_op op, ev a, ev b, leat_span span) {
 static ev add_to(evaluator *e, ev tensor, ev rows, leat_span span) {
   ev inputs[] = {tensor, ev_tensor(rows.rows->indices), ev_tensor(rows.rows->values)};
   leat_attr axis = {.i = 0};
+  bool has_row = leat_dim_bounds(rows.rows->type.dims[0]).low > 0;
+  if (rows.rows->count.node && !has_row) return ev_add_counted(e, tensor, rows, span);
   return ev_op(e, LEAT_OP_scatter_add, inputs, 3, &axis, span, NULL);
 }
 
