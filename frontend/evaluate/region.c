@@ -129,7 +129,7 @@ static void pass_reads_on(evaluator *e, const ev_region_state *s, leat_value lef
   ev before = ev_tensor(leat_region_parameter(&e->region->built, &builder, name, s->input));
   ev result = ev_tensor(left);
   const ev_list *args = ev_make_list(e, &before, 1).list;
-  ev_record_call(e, ev_find_gradient(e, "assigned_in_region"), args, &result, 1);
+  ev_record_call(e, ev_find_gradient(e, "identity"), args, &result, 1);
 }
 
 void ev_region_write(evaluator *e, leat_state *state, leat_value value) {

@@ -7,7 +7,7 @@ import os
 import re
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
-SIGNS = {'+': 'add', '-': 'sub neg', '*': 'mul', '/': 'div', '%': 'mod', '@': 'matmul', '==': 'equal',
+SIGNS = {'+': 'add', '-': 'sub neg', '*': 'mul', '/': 'div', '//': 'floor_div', '%': 'remainder', '@': 'matmul', '==': 'equal',
          '!=': 'not_equal', '<': 'less', '<=': 'less_equal', '>': 'greater', '>=': 'greater_equal', '[': 'slice'}
 ELSEWHERE = {
     'what every program has: constants, inputs, results': 'const load fetch',

@@ -49,9 +49,9 @@ def activation(rng, values):
 FLOAT_PAIRS = [('copysign({0}, {1})', 'np.copysign({0}, {1})'), ('{0} != {1}', '{0} != {1}'), 
                ('{0} == {1}', '{0} == {1}'), ('logaddexp2({0}, {1})', 'np.logaddexp2({0}, {1})'),
                ('{0} > {1} and {1} <= {0}', '({0} > {1}) & ({1} <= {0})'),
-               ('remainder({0}, 2 + abs({1}) * 0)', 'np.remainder({0}, 2 + np.abs({1}) * 0)'),
-               ('fmod({0}, 2 + {1} * 0)', 'np.fmod({0}, 2 + {1} * 0)'),
-               ('floor_div({0}, 2 + {1} * 0)', 'np.floor_divide({0}, 2 + {1} * 0)')]
+               ('{0} % (2 + abs({1}) * 0)', 'np.remainder({0}, 2 + np.abs({1}) * 0)'),
+               ('fmod({0}, 2 + {1} * 0)', 'np.fmod({0}, 2 + {1} * 0)'), ('rem({0}, 2 + {1} * 0)', 'np.fmod({0}, 2 + {1} * 0)'),
+               ('{0} // (2 + {1} * 0)', 'np.floor_divide({0}, 2 + {1} * 0)')]
 
 
 def float_pairs(rng, values):
@@ -97,8 +97,9 @@ INTEGER_PAIRS = ['{0} + {1}', '{0} - {1}', '{0} * {1}', '{0} == {1}', '{0} != {1
                  ('lcm(bit_and({0}, 7), bit_and({1}, 7))', 'np.lcm({0} & 7, {1} & 7)'),
                  ('gcd(bit_and({0}, 63), bit_and({1}, 63))', 'np.gcd({0} & 63, {1} & 63)'),
                  ('where({0} < {1}, {0}, {1})', 'np.where({0} < {1}, {0}, {1})'),
-                 ('floor_div({0}, 1 + bit_and({1}, 7))', 'np.floor_divide({0}, 1 + ({1} & 7))'),
-                 ('remainder({0}, 1 + bit_and({1}, 7))', 'np.remainder({0}, 1 + ({1} & 7))'),
+                 ('{0} // (1 + bit_and({1}, 7))', 'np.floor_divide({0}, 1 + ({1} & 7))'),
+                 ('{0} % (1 + bit_and({1}, 7))', 'np.remainder({0}, 1 + ({1} & 7))'),
+                 ('div_trunc({0}, 1 + bit_and({1}, 7))', '({0} - np.fmod({0}, 1 + ({1} & 7))) // (1 + ({1} & 7))'),
                  ('shift_right({0}, bit_and({1}, 3))', '{0} >> ({1} & 3)'),
                  ('shift_left({0}, bit_and({1}, 3))', '{0} << ({1} & 3)')]
 ALONE = [('popcount({0})', 'popcount({0})'), ('count_leading_zeros({0})', 'leading_zeros({0})'),
