@@ -14,14 +14,27 @@ def lacks(way):
     return f'there is no {tools[0]}' if tools else ''
 
 
+class Built:
+    """The build as it stands, which nobody installed."""
+
+    def __init__(self, build, source):
+        self.prefix, self.libdir, self.source = build, '', source
+
+    def environment(self):
+        return {**{name: value for name, value in os.environ.items() if not name.startswith(('LEAT_', 'XDG_'))},
+                'PATH': f'{self.prefix}:{os.environ["PATH"]}', 'PKG_CONFIG_PATH': self.prefix,
+                'LEAT_MODULE_PATH': self.prefix}  # of a program with libleat.a in it, which lies elsewhere
+
+
 def problem(way, tree, place):
     """What is wrong when it is built and run below `place`, or ''."""
     tool, *options = WAYS[way]
     env = {**tree.environment(), 'XDG_CACHE_HOME': place}
     if way.endswith('shared'):  # where its library lies; a program that has it inside looks below the prefix
         env['LEAT_MODULE_PATH'] = ''
-    folder = f'{place}/{way}'
-    shutil.copytree(f'{tree.prefix}/share/doc/leat/examples/embedding', folder)
+    folder = f'{place}/{type(tree).__name__} {way}'
+    source = getattr(tree, 'source', f'{tree.prefix}/share/doc/leat')
+    shutil.copytree(f'{source}/examples/embedding', folder)
     made = folder if tool == 'make' else f'{folder}/made'
     commands = [['make', '-s', *options]]
     if tool == 'cmake':

@@ -78,7 +78,17 @@ def level_outside() -> int:
 
 def warn(message: str) -> None:
     """For _core: a warning of the line that called the package."""
-    warnings.warn(message.rstrip('\n').removeprefix('warning: '), Warning, level_outside())
+    text = message.rstrip('\n').removeprefix('warning: ')
+    warnings.warn(text + why_no_llvm(text), Warning, level_outside())
+
+
+def why_no_llvm(text: str, folder: str = HERE) -> str:
+    """Of a wheel that was made without LLVM: why, as python/wheel wrote it down."""
+    path = os.path.join(folder, 'no_llvm.txt')
+    if 'leat-llvm.so' not in text or not os.path.exists(path):
+        return ''
+    with open(path, encoding='utf-8') as file:
+        return f'; this wheel was made without it: {file.read().strip()}'
 
 
 def configure(convert: Callable, wrap: Callable) -> None:

@@ -1,5 +1,6 @@
 """What people try first: their own functions, Python's and NumPy's ways, names of methods, notebooks, help."""
 import array
+import importlib.machinery
 import inspect
 import re
 import warnings
@@ -7,7 +8,7 @@ import warnings
 import leat
 import numpy as np
 from cases import ROOT, case, model, raises
-from leat import _core, _options, op
+from leat import _core, _errors, _options, op
 
 x = np.arange(6, dtype='f4').reshape(2, 3)
 
@@ -97,6 +98,23 @@ def options_are_those_that_there_are():
     m = leat.loads('graph g(k: int = 1)\nentry f() { print("k", tensor(k)) }', settings={'k': 7}, print=lines.append)
     m.f()
     assert lines == ['k 7'], lines
+
+
+@case
+def a_wheel_without_llvm_says_why():
+    with open('no_llvm.txt', 'w', encoding='utf-8') as out:
+        out.write('there is no libzstd.a (Debian: libzstd-dev)\n')
+    assert _errors.why_no_llvm('since leat-llvm.so, which', '.') == \
+        '; this wheel was made without it: there is no libzstd.a (Debian: libzstd-dev)'
+    assert not _errors.why_no_llvm('something else', '.') and not _errors.why_no_llvm('leat-llvm.so')
+    loader = importlib.machinery.SourceFileLoader('wheel', f'{ROOT}/python/wheel')
+    source = loader.get_source('wheel').removesuffix('main()\n')  # it is a program
+    wheel = {'__name__': 'wheel', '__file__': f'{ROOT}/python/wheel'}
+    exec(compile(source, 'wheel', 'exec'), wheel)
+    wheel['ARCHIVES'] = {'libno_such.a': 'libno-such-dev', 'libalso_none.a': 'libnone-dev'}
+    said = wheel['why_no_llvm']('build')
+    assert said.startswith(('there is no libno_such.a (Debian: libno-such-dev), no libalso_none.a (Debian: libnone-dev)',
+                            'there is no llvm-config')), said
 
 
 # -- Functions of Python's --------------------------------------------------------------------------------------------
