@@ -385,8 +385,8 @@ static void refuse_op(tf_writer *w, const tf_op *op) {
   if (op)
     tf_refuse(w, "is not supported: %s", op->write + 1);
   else
-    tf_refuse(w,
-              "this op is not supported: write it as others (docs/howto/tensorflow.md lists them)");
+    tf_refuse(
+        w, "this op is not supported: write it as others (frontend/graphdef/ops.def lists them)");
 }
 
 // While a variable's initial value is written there are no variables, nor what is computed of them:
