@@ -113,6 +113,20 @@ static bool give_the_same(tf_writer *w, const branches *all) {
   return true;
 }
 
+// A list is as long as the taken branch leaves it.
+static const char *targets_of(tf_writer *w, const tf_function *function) {
+  const Tensorflow__OpDef *s = function->signature;
+  uint32_t results = (uint32_t)s->n_output_arg;
+  leat_text list = {0};
+  tf_targets(w, results, 0, false);
+  const tf_value *made = w->scope->values[w->node - w->scope->block->nodes].items;
+  for (uint32_t i = 0; i < results; i++) {
+    bool is_list = s->output_arg[i]->type == TENSORFLOW__DATA_TYPE__DT_VARIANT;
+    leat_text_add(&list, "%s%s%s", i ? ", " : "", made[i].text, is_list ? ": any" : "");
+  }
+  return tf_take(w, &list);
+}
+
 void tf_write_if(tf_writer *w) {
   const tf_function *sides[] = {tf_function_of(w, "then_branch"), tf_function_of(w, "else_branch")};
   branches all = {.functions = sides, .count = 2};
@@ -120,7 +134,7 @@ void tf_write_if(tf_writer *w) {
   all.inputs = tf_inputs_from(w, 1, &all.input_count);
   const char *predicate = tf_as_tensor(w, tf_input(w, 0));
   uint32_t results = (uint32_t)sides[0]->signature->n_output_arg;
-  const char *targets = tf_targets(w, results, 0, false);
+  const char *targets = targets_of(w, sides[0]);
   tf_line(w, "%s%sif %s {", targets, results ? " = " : "", predicate);
   write_branch(w, &all, 0);
   tf_line(w, "} else {");
@@ -143,7 +157,6 @@ void tf_write_case(tf_writer *w) {
     all.functions[i] = tf_function_named(w, a->list->func[i]->name);
   if (!give_the_same(w, &all)) return;
   all.inputs = tf_inputs_from(w, 1, &all.input_count);
-  uint32_t results = (uint32_t)all.functions[0]->signature->n_output_arg;
   if (all.count == 1) {
     tf_values made;
     tf_inline(w, all.functions[0], all.inputs, all.input_count, &made);
@@ -151,5 +164,5 @@ void tf_write_case(tf_writer *w) {
     return;
   }
   const char *index = tf_as_tensor(w, tf_input(w, 0));
-  write_case(w, &all, 0, index, tf_targets(w, results, 0, false));
+  write_case(w, &all, 0, index, targets_of(w, all.functions[0]));
 }

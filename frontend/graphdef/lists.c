@@ -135,8 +135,10 @@ tf_list_change tf_list_changes(const tf_block *body, uint32_t i) {
     const tf_node *node = &body->nodes[at.node];
     bool sets = tf_is(node, "TensorListSetItem"), pushes = tf_is(node, "TensorListPushBack");
     bool pops = tf_is(node, "TensorListPopBack"), loop = strstr(node->def->op, "While");
+    bool branch = strstr(node->def->op, "If") || strstr(node->def->op, "Case");
     uint32_t item = sets ? 2 : 1, next = loop ? at.port : 0;
-    // What a loop in the loop does to it is not looked at.
+    // What a loop or a branch in the loop does to it is not looked at.
+    change.grows |= branch;
     change.pushes |= pushes || loop;
     change.grows |= sets && resizes(node);
     change.pops |= pops || loop;

@@ -233,20 +233,27 @@ const char *tf_targets(tf_writer *w, uint32_t count, int32_t data_type, bool kno
 
 // -- Control edges --------------------------------------------------------------------------------
 
-// What a control edge from the node waits for, where a switch decides on that: a value of the node,
-// or of what a node without values waits for itself.
-static void add_waited(tf_writer *w, uint32_t node, leat_text *out, unsigned depth) {
+// What tells, where a switch decides on that, whether the node is computed: a value of its own, or
+// else of what it takes and waits for.
+static void add_waited(tf_writer *w, const tf_edge *edge, leat_text *out, unsigned depth) {
   enum { DEEPEST = 100 };
-  const tf_node *from = &w->scope->block->nodes[node];
-  const tf_values *values = &w->scope->values[node];
+  const tf_node *from = &w->scope->block->nodes[edge->node];
+  const tf_values *values = &w->scope->values[edge->node];
   if (!from->conditional || depth > DEEPEST) return;
-  if (values->count && !values->items[0].known && !values->items[0].variable &&
-      values->items[0].text) {
-    leat_text_add(out, "%s%s", out->size ? ", " : "", values->items[0].text);
+  const tf_value *value = edge->port < values->count ? &values->items[edge->port] : NULL;
+  const char *text = !value || value->variable ? NULL : value->known ? value->tensor : value->text;
+  if (text && *text != '$') {
+    const char *decided = text;
+    if (tf_is(from, "Switch")) { // whose own name says nothing of what it decides
+      text = tf_name(w, leat_arena_printf(w->arena, "%s/taken", from->def->name));
+      tf_line(w, "%s = identity(%s)", text, decided);
+    }
+    leat_text_add(out, "%s%s", out->size ? ", " : "", text);
     return;
   }
+  for (uint32_t i = 0; i < from->input_count; i++) add_waited(w, &from->inputs[i], out, depth + 1);
   for (uint32_t i = 0; i < from->control_count; i++)
-    add_waited(w, from->controls[i], out, depth + 1);
+    add_waited(w, &(tf_edge){.node = from->controls[i]}, out, depth + 1);
 }
 
 const char *tf_after(tf_writer *w) {
@@ -256,7 +263,8 @@ const char *tf_after(tf_writer *w) {
     decided = decided || w->scope->block->nodes[node->inputs[i].node].conditional;
   if (!node->conditional || (decided && !node->effect)) return "";
   leat_text list = {0};
-  for (uint32_t i = 0; i < node->control_count; i++) add_waited(w, node->controls[i], &list, 0);
+  for (uint32_t i = 0; i < node->control_count; i++)
+    add_waited(w, &(tf_edge){.node = node->controls[i]}, &list, 0);
   const char *names = tf_take(w, &list);
   return *names ? leat_arena_printf(w->arena, " after [%s]", names) : "";
 }

@@ -293,3 +293,77 @@ def module_of_nested_functions():
 def module_with_a_table():
     module = Nested()
     return Saved(module, {'key': np.array([5, 1, 3, 8], np.int64)}, signatures={'run': module.run, 'look': module.look}, entry='look')
+
+
+class Trainer(tf.Module):
+    """A net and an optimiser of Keras, whose step is a signature."""
+
+    def __init__(self, optimizer):
+        super().__init__()
+        self.net = keras.Sequential([layers.Input((3,)), layers.Dense(4, activation='tanh'), layers.Dense(1)])
+        draw(self.net)
+        self.optimizer = optimizer
+        self.optimizer.build(self.net.trainable_variables)
+
+    @tf.function(input_signature=specs(x=[5, 3], y=[5, 1]))
+    def train(self, x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((self.net(x, training=True) - y) ** 2)
+        self.optimizer.apply_gradients(zip(tape.gradient(loss, self.net.trainable_variables), self.net.trainable_variables))
+        return {'loss': loss, 'steps': self.optimizer.iterations + 0}
+
+
+def trainer(optimizer):
+    module = Trainer(optimizer)
+    return Saved(module, {'x': numbers((5, 3)), 'y': numbers((5, 1), 3)}, signatures={'train': module.train}, entry='train', steps=4)
+
+
+@saved
+def trainer_by_adam():
+    return trainer(keras.optimizers.Adam(0.05))
+
+
+@saved
+def trainer_by_momentum():
+    return trainer(keras.optimizers.SGD(0.05, momentum=0.9, nesterov=True))
+
+
+@saved
+def trainer_by_rmsprop():
+    return trainer(keras.optimizers.RMSprop(keras.optimizers.schedules.ExponentialDecay(0.05, 2, 0.5)))
+
+
+class Loops(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = tf.Variable(numbers((3, 3), 7, 0.4))
+
+    @tf.function(input_signature=[tf.TensorSpec([2, 3], tf.float32, 'x'), tf.TensorSpec([], tf.int32, 'n')])
+    def slope(self, x, n):
+        with tf.GradientTape() as tape:
+            for _ in tf.range(n):
+                x = tf.tanh(x @ self.w)
+            loss = tf.reduce_sum(x * x)
+        return {'loss': loss, 'slope': tape.gradient(loss, self.w)}
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float32, 'x')])
+    def rows(self, x):
+        mapped = tf.map_fn(lambda r: tf.reduce_sum(r * r), x)
+        scanned = tf.scan(lambda a, r: a * 0.5 + r, x)
+        kept = tf.TensorArray(tf.float32, 0, dynamic_size=True, element_shape=[3])
+        for i in tf.range(tf.shape(x)[0]):
+            if x[i, 0] > 0:
+                kept = kept.write(kept.size(), x[i] * 2)
+        return {'mapped': mapped, 'scanned': scanned, 'kept': kept.stack()}
+
+
+@saved
+def module_of_a_slope():
+    module = Loops()
+    return Saved(module, {'x': numbers((2, 3)), 'n': np.int32(3)}, signatures={'slope': module.slope, 'rows': module.rows}, entry='slope')
+
+
+@saved
+def module_of_rows():
+    module = Loops()
+    return Saved(module, {'x': numbers((5, 3))}, signatures={'slope': module.slope, 'rows': module.rows}, entry='rows')

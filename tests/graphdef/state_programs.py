@@ -484,3 +484,96 @@ def bad_nodes_beside():
     tf.train.GradientDescentOptimizer(0.1).minimize(loss, name='train')
     queue.enqueue(x, name='enqueue')
     return Program({'x': numbers((3,))}, {'y': 'y', 'loss': 'loss'}, train='train')
+
+
+# -- Whole programs ------------------------------------------------------------------------------------------------------
+
+@program
+def two_optimisers():
+    """Each of its own variables, as of a generator and a discriminator."""
+    z = tf.placeholder(tf.float32, [4, 2], name='z')
+    real = tf.placeholder(tf.float32, [4, 3], name='real')
+    g = tf.tanh(z @ weight('g', (2, 3), 2))
+    d = lambda x: x @ d_w
+    d_w = weight('d', (3, 1), 3)
+    cross = lambda x, label: tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.ones_like(x) * label, logits=x))
+    d_loss = tf.add(cross(d(real), 1.0), cross(d(g), 0.0), name='d_loss')
+    g_loss = tf.identity(cross(d(g), 1.0), name='g_loss')
+    a = tf.train.AdamOptimizer(0.05).minimize(d_loss, var_list=[d_w])
+    b = tf.train.RMSPropOptimizer(0.05).minimize(g_loss, var_list=[v for v in tf.trainable_variables() if v.op.name == 'g'])
+    tf.group(a, b, name='train')
+    return Program({'z': numbers((4, 2)), 'real': numbers((4, 3), 5)}, {'d_loss': 'd_loss', 'g_loss': 'g_loss'}, train='train', within=1e-4)
+
+
+@program
+def accumulated_gradients():
+    x = tf.placeholder(tf.float32, [3], name='x')
+    w = weight('w', (3,), 2)
+    total = tf.get_variable('total', [3], initializer=tf.zeros_initializer(), trainable=False)
+    n = tf.get_variable('n', [], tf.int32, initializer=tf.zeros_initializer(), trainable=False)
+    g = tf.gradients(tf.reduce_sum(tf.square(w * x)), w)[0]
+    with tf.control_dependencies([tf.assign_add(total, g), tf.assign_add(n, 1)]):
+        def apply():
+            with tf.control_dependencies([tf.assign_sub(w, 0.1 * total)]):
+                return tf.group(tf.assign(total, tf.zeros_like(total)), tf.assign(n, 0))
+        step = tf.cond(tf.equal(n, 2), apply, tf.no_op)
+    with tf.control_dependencies([step]):
+        tf.identity(w * 1.0 + total, name='train')
+    return Program({'x': numbers((3,))}, {'train': 'train'}, train='train', steps=5)
+
+
+@program
+def text_convolutions():
+    i = tf.placeholder(tf.int32, [3, 7], name='i')
+    y = tf.placeholder(tf.int32, [3], name='y')
+    e = tf.nn.embedding_lookup(weight('table', (11, 4), 2), i)
+    pooled = []
+    for k in (2, 3):
+        c = tf.nn.relu(tf.nn.conv1d(e, weight(f'c{k}', (k, 4, 5), k), 1, 'VALID') + weight(f'b{k}', (5,), k))
+        pooled.append(tf.reduce_max(c, 1))
+    logits = tf.concat(pooled, 1) @ weight('w', (10, 3), 5)
+    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits), name='loss')
+    tf.reduce_mean(tf.cast(tf.nn.in_top_k(logits, y, 1), tf.float32), name='accuracy')
+    tf.train.AdagradOptimizer(0.1).minimize(loss, tf.train.get_or_create_global_step(), name='train')
+    return Program({'i': ints((3, 7), 11), 'y': ints((3,), 3)}, {'loss': 'loss', 'accuracy': 'accuracy'}, train='train')
+
+
+@program
+def attention_trained():
+    x = tf.placeholder(tf.float32, [2, 4, 6], name='x')
+    q, k, v = (tf.einsum('btd,de->bte', x, weight(n, (6, 6), i + 2)) for i, n in enumerate('qkv'))
+    a = tf.nn.softmax(tf.matmul(q, k, transpose_b=True) / np.sqrt(6).astype(np.float32))
+    y = tf.matmul(a, v) + x
+    m, s = tf.nn.moments(y, [-1], keep_dims=True)
+    y = (y - m) * tf.rsqrt(s + 1e-6)
+    loss = tf.reduce_mean(tf.square(y - tf.reverse(x, [1])), name='loss')
+    tf.train.AdamOptimizer(0.01).minimize(loss, name='train')
+    return Program({'x': numbers((2, 4, 6))}, {'loss': 'loss'}, train='train', within=1e-4)
+
+
+@program
+def policy_gradient():
+    s = tf.placeholder(tf.float32, [None, 3], name='s')
+    a = tf.placeholder(tf.int32, [None], name='a')
+    r = tf.placeholder(tf.float32, [None], name='r')
+    p = tf.nn.softmax(tf.nn.relu(s @ weight('h', (3, 4), 2)) @ weight('o', (4, 2), 3))
+    rows = tf.range(tf.shape(p)[0]) * tf.shape(p)[1] + a
+    chosen = tf.gather(tf.reshape(p, [-1]), rows)
+    loss = tf.negative(tf.reduce_mean(tf.log(chosen) * r), name='loss')
+    tf.train.GradientDescentOptimizer(0.1).minimize(loss, name='train')
+    return Program({'s': numbers((4, 3)), 'a': np.array([0, 1, 1, 0], np.int32), 'r': numbers((4,), 4)}, {'loss': 'loss'}, train='train')
+
+
+@program
+def streaming_metrics():
+    """Totals and counts, each a variable that an operation of its own updates."""
+    x = tf.placeholder(tf.float32, [4], name='x')
+    y = tf.placeholder(tf.bool, [4], name='y')
+    mean, up = tf.metrics.mean(x)
+    accuracy, up2 = tf.metrics.accuracy(y, x > 0)
+    for v in tf.local_variables():
+        tf.add_to_collection(tf.GraphKeys.GLOBAL_VARIABLES, v)
+    with tf.control_dependencies([up, up2]):
+        tf.add(up, up2, name='train')
+    tf.identity(mean, name='mean')
+    return Program({'x': numbers((4,)), 'y': np.array([True, False, True, True])}, {'train': 'train'}, train='train')
