@@ -502,3 +502,84 @@ entry main(a: i64[]) -> (y: i64[]) {
 def a_loop_reads_what_a_variable_was_and_is(a):
     count = min(3, a) + 2 * 3 * a
     return count, count
+
+
+# -- Where all is decided while compiling -----------------------------------------------------------------------------
+
+@case('''
+fn never(t: i32[]) {
+  print("asked", t)
+  return tensor(false)
+}
+entry main(n: i32[]) -> (s: i32[]) {
+  s = while (t = n) never(t) { next t + 1 }
+}''', {'n': 3})
+def a_condition_that_never_holds_prints(n):
+    print('asked', n)
+    return n
+
+
+@case('''
+fn never(t: i32[]) {
+  assert(t > 0, "asked too soon")
+  return tensor(false)
+}
+entry main(n: i32[]) -> (s: i32[]) {
+  s = while (t = n) never(t) { next t + 1 }
+}''', {'n': 1}, {'n': 0})
+def a_condition_that_never_holds_asserts(n):
+    if n <= 0:
+        raise Stops('asked too soon')
+    return n
+
+
+@case('''
+entry main(n: i64[], i: i64[]) -> (z: f32[]) {
+  t = while (t: i64[] = 0) t < n {
+    print("turn", t)
+    next t + 1
+  }
+  z = if tensor(true) {
+    print("behind", i)
+    yield 1.0
+  } else { yield 0.0 } after [t]
+}''', {'n': 0, 'i': 5}, {'n': 3, 'i': 5})
+def what_a_decided_branch_prints_is_behind_what_the_if_is_after(n, i):
+    for t in range(n):
+        print('turn', t)
+    print('behind', i)
+    return 1
+
+
+@case('''
+entry main(n: i64[], x: f32[3], i: i64[]) -> (z: f32[]) {
+  t = while (t: i64[] = 0) t < n {
+    print("turn", t)
+    next t + 1
+  }
+  z = if tensor(true) { yield x[i] } else { yield 0.0 } after [t]
+}''', {'n': 3, 'x': [1, 2, 3], 'i': 1}, {'n': 3, 'x': [1, 2, 3], 'i': 7})
+def what_fails_in_a_decided_branch_is_behind_what_the_if_is_after(n, x, i):
+    for t in range(n):
+        print('turn', t)
+    if i > 2:
+        raise Stops('index 7 is out of range')
+    return x[i]
+
+
+# -- What a print looks like ------------------------------------------------------------------------------------------
+
+@case('''
+entry main(x: i64[2, 2], v: i64[3]) {
+  print("a matrix", x, v)
+}''', {'x': [[1, 2], [3, 4]], 'v': [5, 6, 7]})
+def a_matrix_begins_a_line_and_a_vector_does_not(x, v):
+    print(f'a matrix\n{x} {v}')
+
+
+@case('''
+entry main(x: f64[2, 1, 2], y: i64[1, 1]) {
+  print("two", y, x)
+}''', {'x': [[[1.5, 2]], [[3, 4]]], 'y': [[1]]})
+def each_matrix_begins_a_line(x, y):
+    print('two\n[[1]]\n[[[1.5 2.0]]\n\n [[3.0 4.0]]]')

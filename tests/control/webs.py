@@ -167,6 +167,31 @@ def state_changes_where_it_is_alive(x, p):
 
 
 @case('''
+var w: f32[] = 5
+var u: f32[] = 5
+entry main(x: f32[], p: bool[], n: i32[]) -> (y: f32[], z: f32[]) {
+  f, t = switch(x, p)
+  v, _ = merge(f + 1, t * 3)
+  i, _ = merge(enter(0, frame="f"))
+  s, _ = merge(enter(x, frame="f"))
+  q = loop_cond(i < enter(n, frame="f", is_constant=true))
+  _, ii = switch(i, q)
+  s_last, ss = switch(s, q)
+  next_iteration(ii + 1, i)
+  next_iteration(ss + 1, s)
+  w := leave(s_last)
+  w := t * 2
+  u := v
+  u += t
+  y = w + 0
+  z = u + 0
+}''', {'x': 3, 'p': True, 'n': 4}, {'x': 3, 'p': False, 'n': 4}, fetch={'w': 'f32', 'u': 'f32'},
+      targets=('ref', 'cpu', 'c'))  # ref reads as soon as it may
+def what_is_dead_leaves_what_was_assigned_before(x, p, n):
+    return (2 * x, 4 * x) * 2 if p else (x + n, x + 1) * 2
+
+
+@case('''
 entry main(p: bool[]) -> (y: f32[], k: i32[]) {
   f, t = switch(p, p)
   yes = identity(t)
@@ -339,6 +364,38 @@ entry main(n: i32[]) -> (k: i32[]) {
   k = cast(leave(a_last) < 0.3, i32) + cast(leave(b_last) > 0.7, i32)
 }''', {'n': 0}, {'n': 200})
 def each_iteration_has_its_own_random_numbers(n):
+    return 2 * (n > 0)
+
+
+@case('''
+entry main(n: i32[], m: i32[]) -> (found: i32[]) {
+  i, _ = merge(enter(0, frame="outer"))
+  least, _ = merge(enter(1.0, frame="outer"))
+  most, _ = merge(enter(0.0, frame="outer"))
+  n_out = enter(n, frame="outer", is_constant=true)
+  m_out = enter(m, frame="outer", is_constant=true)
+  p = loop_cond(i < n_out)
+  _, ii = switch(i, p)
+  a_last, a_in = switch(least, p)
+  b_last, b_in = switch(most, p)
+  k, _ = merge(enter(0, frame="inner"))
+  a, _ = merge(enter(a_in, frame="inner"))
+  b, _ = merge(enter(b_in, frame="inner"))
+  m_in = enter(m_out, frame="inner", is_constant=true)
+  q = loop_cond(k < m_in)
+  _, kk = switch(k, q)
+  a_done, aa = switch(a, q)
+  b_done, bb = switch(b, q)
+  r = mean(cast(random_bits([4], count=cast(kk - kk, i64), seed=1), f32) / 4294967296.0)
+  next_iteration(kk + 1, k)
+  next_iteration(minimum(aa, r), a)
+  next_iteration(maximum(bb, r), b)
+  next_iteration(ii + 1, i)
+  next_iteration(leave(a_done), least)
+  next_iteration(leave(b_done), most)
+  found = cast(leave(a_last) < 0.3, i32) + cast(leave(b_last) > 0.7, i32)
+}''', {'n': 0, 'm': 3}, {'n': 200, 'm': 1}, {'n': 1, 'm': 200})
+def each_iteration_of_each_frame_has_its_own_random_numbers(n, m):
     return 2 * (n > 0)
 
 
