@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -192,7 +193,8 @@ static bool external_number(const onnx_tensor *tensor, const char *key, int64_t 
 }
 
 typedef struct part {
-  const char *file;
+  const char *folder, *location; // of the model, and of the file from there
+  const char *file;              // both, for messages
   int64_t offset, size;
 } part;
 
@@ -211,8 +213,11 @@ static leat_status find_part(leat_arena *arena, const char *path, const onnx_ten
                  external_number(tensor, "length", whole, &out->size);
   if (!numbers || out->size != whole || out->offset > INT64_MAX - whole)
     return wrong_size(name, error);
-  out->file =
-      slash ? leat_arena_printf(arena, "%.*s/%s", (int)(slash - path), path, location) : location;
+  out->location = location;
+  out->folder = !slash          ? "."
+                : slash == path ? "/"
+                                : leat_arena_strndup(arena, path, (size_t)(slash - path));
+  out->file = slash ? leat_arena_printf(arena, "%s/%s", out->folder, location) : location;
   return LEAT_OK;
 }
 
@@ -230,10 +235,46 @@ static leat_status read_part(int fd, const part *from, char *to, leat_error *err
   return LEAT_OK;
 }
 
+// What lies in the folder under that name, which is no link; -1: `errno` says why not.
+static int open_in(int folder, const char *name, size_t size, bool last) {
+  char copy[NAME_MAX + 1];
+  if (size > NAME_MAX) {
+    errno = ENAMETOOLONG;
+    return -1;
+  }
+  memcpy(copy, name, size);
+  copy[size] = 0;
+  int how = last ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY;
+  return openat(folder, copy, how | O_NOFOLLOW | O_CLOEXEC);
+}
+
+// Folder by folder: a link would lead to where the model's author wants.
+static int open_beside(const part *from) {
+  int fd = open(from->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  for (const char *at = from->location; fd >= 0;) {
+    at += strspn(at, "/");
+    size_t size = strcspn(at, "/");
+    bool last = !at[size];
+    int next = open_in(fd, at, size, last);
+    int why = errno;
+    close(fd);
+    errno = why;
+    fd = next;
+    if (last) return fd;
+    at += size;
+  }
+  return fd;
+}
+
 // The open file, which has the part: a model may say any size.
 static leat_status open_part(const part *from, int *out, leat_error *error) {
   struct stat info;
-  *out = open(from->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  *out = open_beside(from);
+  if (*out < 0 && (errno == ELOOP || errno == ENOTDIR))
+    return leat_fail(error, LEAT_IO,
+                     "'%s' is a link, or lies behind one, which may lead anywhere: put the file "
+                     "itself beside the model",
+                     from->file);
   if (*out < 0)
     return leat_fail(error, LEAT_IO, "cannot read '%s': %s", from->file, strerror(errno));
   leat_status status = LEAT_OK;

@@ -3,6 +3,7 @@
 #include "frontend/protobuf/guard.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 typedef struct guard {
   const unsigned char *begin, *at;
@@ -49,6 +50,8 @@ static leat_status check_bytes(guard *g, const ProtobufCFieldDescriptor *field,
   LEAT_TRY(read_varint(g, end, &size));
   if (size > (uint64_t)(end - g->at)) return damaged(g, "it ends within a field");
   LEAT_TRY(count_message(g));
+  if (field && field->type == PROTOBUF_C_TYPE_STRING && memchr(g->at, 0, size))
+    return damaged(g, "a string has a zero byte, which would end it");
   if (!field || field->type != PROTOBUF_C_TYPE_MESSAGE) return skip(g, end, size);
   return check_message(g, field->descriptor, g->at + size, depth + 1);
 }

@@ -2,16 +2,17 @@
 alone, extents that are known only while running, options of loops, what two nodes and a type say of one value."""
 import numpy as np
 from onnx import helper as h
-from oracle import Model, graph, info
+from oracle import Model, graph, info, tensor
 
 CASES = {}
 N, F, I = h.make_node, np.float32, np.int64
 
 
-def case(name, nodes, outputs, *, oracle='both', refused='', **words):
-    """`oracle`: the only one to ask, where the other has no answer or another. `refused`: what Leat says of it."""
+def case(name, nodes, outputs, *, oracle='both', refused='', answer=None, **words):
+    """`oracle`: the only one to ask, where the other has no answer or another; `answer`: where nobody has. `refused`: what
+    Leat says of it."""
     assert name not in CASES, name
-    CASES[name] = Model(nodes, outputs, **words), oracle, refused
+    CASES[name] = Model(nodes, outputs, **words), oracle, refused, answer
 
 
 # -- Constants are tensors, whatever they stand beside ---------------------------------------------------------------------
@@ -116,3 +117,19 @@ case('inputs_that_a_function_lacks', [N('Doubled', ['x', 'x'], ['y'], domain='ow
 again = h.make_function('own', 'Again', ['a'], ['b'], [N('Again', ['a'], ['b'], domain='own')], [h.make_opsetid('', 21), h.make_opsetid('own', 1)])
 case('a_function_calls_itself', [N('Again', ['x'], ['y'], domain='own')], ['y'], inputs=X, functions=[again],
      refused='functions call each other more than 50 deep, or themselves')
+
+# -- Loops that end before their count, tensors of three axes that are sparse --------------------------------------------------
+
+rowed = turns([N('Not', ['p'], ['p2']), N('Add', ['s', 's'], ['s2']), N('Identity', ['s2'], ['row'])], {'s': F([0, 0])}, [info('row', F([0, 0]))])
+for start in (True, False):
+    for what in ('constant', 'input'):
+        given = {'initializers': {'p': np.array(start)}} if what == 'constant' else {}
+        fed = {'n': I(3), 'c': F([1, 2]), **({'p': np.array(start)} if what == 'input' else {})}
+        case(f'loop_negates_{start}_{what}', [N('Loop', ['n', 'p', 'c'], ['y', 'rows'], body=rowed)], ['y', 'rows'], inputs=fed, oracle='runtime', **given)
+        case(f'loop_hands_on_{start}_{what}', [N('Loop', ['n', 'p', 'c'], ['y'], body=plus)], ['y'], inputs=fed, oracle='runtime', **given)
+cube = np.zeros((2, 3, 4), F)
+cube[0, 2, 1], cube[1, 0, 3], cube[1, 2, 2] = 5, 6, 7
+places = I([[0, 2, 1], [1, 0, 3], [1, 2, 2]])
+for form, indices in (('places', places), ('numbers', places @ I([12, 4, 1]))):
+    three = h.make_sparse_tensor(tensor(F([5, 6, 7]), 'w'), tensor(indices, 'i'), cube.shape)
+    case(f'sparse_of_three_axes_by_{form}', [N('Add', ['x', 'w'], ['y'])], ['y'], inputs={'x': np.ones((2, 3, 4), F)}, sparse=[three], answer=[cube + 1])
