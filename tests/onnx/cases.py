@@ -133,3 +133,41 @@ places = I([[0, 2, 1], [1, 0, 3], [1, 2, 2]])
 for form, indices in (('places', places), ('numbers', places @ I([12, 4, 1]))):
     three = h.make_sparse_tensor(tensor(F([5, 6, 7]), 'w'), tensor(indices, 'i'), cube.shape)
     case(f'sparse_of_three_axes_by_{form}', [N('Add', ['x', 'w'], ['y'])], ['y'], inputs={'x': np.ones((2, 3, 4), F)}, sparse=[three], answer=[cube + 1])
+
+# -- Extents, counts and windows that are known only while running -------------------------------------------------------------
+
+image = np.arange(60, dtype=F).reshape(1, 2, 5, 6) % 7
+kernel = np.arange(16, dtype=F).reshape(2, 2, 2, 2)
+NCHW = {'x': ['n', 'c', 'h', 'w']}
+for name, words in {'plain': {}, 'same': {'auto_pad': 'SAME_UPPER', 'strides': [2, 2]}, 'same_lower': {'auto_pad': 'SAME_LOWER', 'strides': [2, 3]},
+                    'apart': {'dilations': [2, 1], 'pads': [1, 0, 0, 1]}}.items():
+    case(f'conv_named_{name}', [N('Conv', ['x', 'w'], ['y'], **words)], ['y'], inputs={'x': image}, shapes=NCHW, initializers={'w': kernel}, oracle='runtime')
+    case(f'conv_all_named_{name}', [N('Conv', ['x', 'w'], ['y'], **words)], ['y'], inputs={'x': image, 'w': kernel},
+         shapes={**NCHW, 'w': ['o', 'i', 'k', 'l']}, oracle='runtime')
+    for op in ('MaxPool', 'AveragePool', 'LpPool'):
+        case(f'{op}_named_{name}', [N(op, ['x'], ['y'], kernel_shape=[2, 3], **words)], ['y'], inputs={'x': image}, shapes=NCHW, oracle='runtime')
+case('conv_groups_named', [N('Conv', ['x', 'w'], ['y'], group=2)], ['y'], inputs={'x': image, 'w': kernel[:, :1]}, shapes={**NCHW, 'w': ['o', 'i', 'k', 'l']})
+for op in ('MaxPool', 'AveragePool', 'LpPool'):
+    for steps in ([2, 2], [2, 4], [3, 2]):
+        for pads in ([0, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 1]):
+            for shapes, kind in ((NCHW, 'named'), (None, 'known')):
+                case(f'{op}_ceil_{kind}_{"".join(map(str, steps + pads))}', [N(op, ['x'], ['y'], kernel_shape=[2, 2], ceil_mode=1, strides=steps, pads=pads)], ['y'],
+                     inputs={'x': image}, shapes=shapes, opset=22, oracle='runtime')
+case('conv_transpose_named', [N('ConvTranspose', ['x', 'w'], ['y'], strides=[2, 2])], ['y'], inputs={'x': image}, shapes=NCHW, initializers={'w': kernel})
+case('squeeze_without_axes', [N('NonZero', ['x'], ['i']), N('Transpose', ['i'], ['t'], perm=[1, 0]), N('Squeeze', ['t'], ['y'])], ['y'],
+     inputs={'x': F([1, 0, 1, 0])})
+case('stft_of_two_axes', [N('STFT', ['x', 'step', '', 'n'], ['y'])], ['y'], inputs={'x': np.arange(16, dtype=F)[None]},
+     initializers={'step': I(4), 'n': I(8)}, oracle='runtime')
+case('gather_nd_without_an_index', [N('GatherND', ['x', 'i'], ['y'])], ['y'], inputs={'x': rows, 'i': np.zeros((2, 0), I)},
+     answer=[np.stack([rows, rows])])
+case('split_of_a_named_axis', [N('Split', ['x', 'sizes'], ['y', 'z'], axis=0)], ['y', 'z'], inputs={'x': rows}, shapes={'x': ['n', 2]}, initializers={'sizes': I([1, 2])})
+case('split_of_a_shape', [N('Shape', ['x'], ['s']), N('Split', ['s'], ['a', 'b'], num_outputs=2), N('Concat', ['b', 'a'], ['c'], axis=0),
+                          N('Reshape', ['x', 'c'], ['y'])], ['y'], inputs={'x': rows}, shapes={'x': ['n', 'm']})
+case('split_by_computed_sizes', [N('Shape', ['z'], ['s']), N('Split', ['x', 's'], ['a', 'b'], axis=0)], ['a', 'b'],
+     inputs={'x': rows, 'z': np.zeros((2, 1), F)}, shapes={'z': ['n', 'm']})
+one = F([[1, 2]])
+for name, fed, to in (('known', ['n', 2], [3, 2]), ('itself', ['n', 2], [1, 1]), ('longer', ['n', 2], [2, 3, 1])):
+    case(f'expand_a_named_one_to_{name}', [N('Expand', ['x', 'to'], ['y'])], ['y'], inputs={'x': one}, shapes={'x': fed}, initializers={'to': I(to)})
+    case(f'expand_a_named_one_to_fed_{name}', [N('Expand', ['x', 'to'], ['y'])], ['y'], inputs={'x': one, 'to': I(to)}, shapes={'x': fed})
+case('expand_to_the_shape_of_another', [N('Shape', ['z'], ['s']), N('Expand', ['x', 's'], ['y'])], ['y'], inputs={'x': one, 'z': rows},
+     shapes={'x': ['n', 2], 'z': ['m', 2]})
