@@ -273,7 +273,9 @@ static bool check_place(evaluator *e, const leat_stmt *stmt, const leat_type *ty
     return false;
   }
   if (!leat_type_is_static(type))
-    ev_fail(e, stmt->type->span, "the dimensions of a variable must be known while compiling");
+    ev_fail(e, stmt->type->span,
+            "the dimensions of a variable must be known while compiling; here it would be %s",
+            leat_type_text(e->arena, type));
   return leat_type_is_static(type);
 }
 

@@ -164,10 +164,13 @@ static leat_expr *parse_call(leat_parser *p, leat_expr *callee, uint32_t begin) 
 
 // `as` NAME or STRING, after a call: becomes part of it.
 static void parse_as(leat_parser *p, leat_expr *call) {
+  bool indexed = call->kind == LEAT_EXPR_INDEX && call->base->kind == LEAT_EXPR_CALL;
   if (call->kind != LEAT_EXPR_CALL || call->as)
-    leat_parser_error(p, leat_parser_token_span(p),
+    leat_parser_error(p, leat_parser_token_span(p), "%s",
                       call->kind == LEAT_EXPR_CALL ? "this call has a name already"
-                                                   : "`as` names a call, and this is none");
+                      : indexed ? "`as` names a call, and stands right behind it: "
+                                  "`f(x) as name[:, 0]`, not `f(x)[:, 0] as name`"
+                                : "`as` names a call, and this is none");
   leat_parser_advance(p);
   leat_expr *name;
   if (leat_parser_at(p, LEAT_TOKEN_NAME)) {

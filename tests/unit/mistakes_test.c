@@ -209,7 +209,7 @@ static const struct {
     {"var a: f32[3] = 1 colocate a",
      "t:1:28: error: `colocate` of state is not supported yet; `on` is"},
     {"entry e(x: f32[N]) { var w: f32[N] = 0 }",
-     "t:1:29: error: the dimensions of a variable must be known while compiling"},
+     "t:1:29: error: the dimensions of a variable must be known while compiling; here it would be f32[N]"},
     {"entry e(x: f32[3]) { g = grad(x, [x]) }",
      "t:1:26: error: a loss is a scalar of floats, this is f32[3]; `mean` and `sum` make one of it"},
     {"entry e(x: f32[], i: i32[]) { g = grad(x, [i]) }",
