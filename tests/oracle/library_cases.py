@@ -37,8 +37,7 @@ for dtype in FLOATS:
         ('trigamma(y)', 'jax.scipy.special.polygamma(1, y)'), ('atan2(x, y)', 'np.arctan2(x, y)'),
         ('atan2(y, x)', 'np.arctan2(y, x)'), ('hypot(x, y)', 'np.hypot(x, y)'), ('pow(y, x)', 'np.power(y, x)'),
         ('pow(x, 3)', 'np.power(x, 3)'), ('rsqrt(y)', '1 / np.sqrt(y)'), ('logaddexp(x, y)', 'np.logaddexp(x, y)'),
-        ('x % y', 'np.remainder(x, y)'), ('rem(x, y)', 'np.fmod(x, y)'), ('x // y', 'np.floor_divide(x, y)'),
-        ('remainder(x, y)', 'np.remainder(x, y)'), ('fma(x, y, x)', 'x * y + x'),
+        ('x % y', 'np.remainder(x, y)'), ('rem(x, y)', 'np.fmod(x, y)'), ('fma(x, y, x)', 'x * y + x'),
         ('copysign(x, y - 1)', 'np.copysign(x, y - 1)'), ('clamp(x, -0.5, y)', 'np.clip(x, -0.5, y)'),
         ('softplus(x)', 'jax.nn.softplus(x)'), ('silu(x)', 'jax.nn.silu(x)'), ('mish(x)', 'jax.nn.mish(x)'),
         ('log_sigmoid(x)', 'jax.nn.log_sigmoid(x)'), ('elu(x, alpha=0.7)', 'jax.nn.elu(x, 0.7)'),
@@ -49,7 +48,7 @@ for dtype in FLOATS:
         ('softmax(x, axis=0)', 'jax.nn.softmax(x, 0)'), ('log_softmax(x, axis=0)', 'jax.nn.log_softmax(x, 0)'),
         ('gelu(x)', 'jax.nn.gelu(x, approximate=False)'),
         ('gelu(x, approximate=true)', 'jax.nn.gelu(x, approximate=True)')], tolerance=8, suffix=f' {dtype}')
-    table(X[dtype], [('floor_div(x, y)', 'np.floor_divide(x, y)'), ('nextafter(x, y)', 'np.nextafter(x, y)'),
+    table(X[dtype], [('x // y', 'np.floor_divide(x, y)'), ('nextafter(x, y)', 'np.nextafter(x, y)'),
                      ('is_nan(x / (x - x))', 'np.isnan(x / (x - x))'), ('is_inf(y / (y - y))', 'np.isinf(y / (y - y))'),
                      ('sign_bit(x)', 'np.signbit(x)')], grad=False, suffix=f' {dtype}')
 for name in ('hypot', 'copysign', 'nextafter'):
@@ -81,9 +80,9 @@ for dtype in ('i8', 'i32', 'u16', 'u64'):
         ('bit_and(x, y)', 'x & y'), ('bit_or(x, y)', 'x | y'), ('bit_xor(x, y)', 'x ^ y'), ('bit_not(x)', '~x'),
         ('popcount(x)', 'lax.population_count(x)'), ('count_leading_zeros(x)', 'lax.clz(x)'),
         ('gcd(x, y)', 'np.gcd(x, y)'),
-        ('floor_div(x, bit_or(y, 1))', 'np.floor_divide(x, y | 1)'),
-        ('remainder(x, bit_or(y, 1))', 'np.remainder(x, y | 1)'),
-        ('x % bit_or(y, 1)', 'np.fmod(x, y | 1)'), ('shift_left(x, bit_and(y, 7))', 'x << (y & 7)'),
+        ('x // bit_or(y, 1)', 'np.floor_divide(x, y | 1)'), ('x % bit_or(y, 1)', 'np.remainder(x, y | 1)'),
+        ('div_trunc(x, bit_or(y, 1))', '(x - np.fmod(x, y | 1)) // (y | 1)'),
+        ('rem(x, bit_or(y, 1))', 'np.fmod(x, y | 1)'), ('shift_left(x, bit_and(y, 7))', 'x << (y & 7)'),
         ('shift_right(x, bit_and(y, 7))', 'x >> (y & 7)')], suffix=f' {dtype}')
 
 # -- Dtypes -----------------------------------------------------------------------------------------------------------
