@@ -107,7 +107,7 @@ SPECIAL = [('erfc({0})', 'special.erfc({0})'), ('erfinv(0.5 * tanh({0}))', 'spec
 STEPPED = [('floor({0})', 'np.floor({0})'), ('relu({0})', 'jax.nn.relu({0})'), ('abs({0})', 'np.abs({0})'),
            ('ceil({0})', 'np.ceil({0})'), ('trunc({0})', 'np.trunc({0})'), ('sign({0})', 'np.sign({0})'),
            ('cast({0}, i32)', '{0}.astype(np.int32)'), ('cast({0}, i64)', '{0}.astype(np.int64)'),
-           ('remainder({0}, 1)', 'np.remainder({0}, 1)'), ('{0} % 1', 'np.fmod({0}, 1)')]
+           ('{0} % 1', 'np.remainder({0}, 1)'), ('rem({0}, 1)', 'np.fmod({0}, 1)')]
 SMOOTH_PAIRS = [('atan2({0}, 2 + abs({1}))', 'np.arctan2({0}, 2 + np.abs({1}))'),
                 ('hypot(1 + abs({0}), {1})', 'np.hypot(1 + np.abs({0}), {1})'),
                 ('{0} / (1 + {1} * {1})', '{0} / (1 + {1} * {1})'),
@@ -180,7 +180,7 @@ def truths(rng, values):
 
 INTEGERS = [('bit_and({0}, 7)', '{0} & 7'), ('bit_xor({0}, 5)', '{0} ^ 5'), ('bit_or({0}, 9)', '{0} | 9'),
             ('shift_right({0}, 1)', '{0} >> 1'), ('shift_left({0}, 1)', '{0} << 1'), ('bit_not({0})', '~{0}'),
-            ('remainder({0}, 5)', 'np.remainder({0}, 5)'), ('{0} % 5', 'np.fmod({0}, 5)'),
+            ('{0} % 5', 'np.remainder({0}, 5)'), ('rem({0}, 5)', 'np.fmod({0}, 5)'),
             ('floor_div({0}, 3)', 'np.floor_divide({0}, 3)'), '{0} + {0}', '{0} * {0}', '{0} * 3 - {0}',
             ('{0} / 3', 'third({0})'), ('abs({0})', 'np.abs({0})'), ('sign({0})', 'np.sign({0})'),
             ('gcd({0}, 12)', 'np.gcd({0}, 12)'), ('clamp({0}, 0, 9)', 'np.clip({0}, 0, 9)'), '{0} == 3', '{0} < 2',
