@@ -37,6 +37,7 @@ class Case:
     targets: tuple
     tolerance: float    # how many roundings a result may be off
     memory: int = None  # MB that it may take; None: any number
+    prints_anyhow: bool = False  # several lines of it print, the order of which nothing says
     results: dict = field(default_factory=dict)  # dtypes by name
     takes: dict = field(default_factory=dict)
 
