@@ -146,6 +146,16 @@ leat_node *ev_run_again(const reversal *r, ev_again *how) {
   return NULL;
 }
 
+// The copy is called as the node is, and what is in it as what is in that.
+static void take_names(leat_graph *graph, leat_node *copy, const leat_node *node) {
+  leat_graph_rename_node(graph, copy, node->name);
+  for (int b = 0; b < node->info->attr_count; b++) {
+    const leat_graph *body = leat_node_body(node, b);
+    for (uint32_t i = 0; body && i < body->nodes.count; i++)
+      take_names(graph, leat_node_body(copy, b)->nodes.items[i], body->nodes.items[i]);
+  }
+}
+
 void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how) {
   evaluator *e = r->e;
   const leat_graph *bodies[] = {r->condition, r->body};
@@ -157,7 +167,6 @@ void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how) {
     for (uint32_t i = 0; i < bodies[b]->params.count; i++)
       leat_graph_rename_node(e->graph, how->params[b][i].node, bodies[b]->params.items[i]->name);
     for (uint32_t i = 0; i < bodies[b]->nodes.count; i++)
-      if (how->copies[b][i])
-        leat_graph_rename_node(e->graph, how->copies[b][i], bodies[b]->nodes.items[i]->name);
+      if (how->copies[b][i]) take_names(e->graph, how->copies[b][i], bodies[b]->nodes.items[i]);
   }
 }

@@ -443,3 +443,23 @@ def several_of_all_iterations_beside_a_gradient(x, m, v, s, n):
         return c.sum(), rows
     s = s.astype('f8')
     return (run(s + 1e-5)[0] - run(s - 1e-5)[0]) / 2e-5, *map(numpy.array, zip(*run(s)[1]))
+
+
+@case('''
+entry main(x: f32[], n: i64[]) -> (l: f32[], d: f32[]) {
+  t, l = while (t: i64[] = 0, l = x) t < n {
+    y = if t < 5 {
+      u = l * 2
+      _, w = while (k: i64[] = 0, w = u) k < 2 {
+        v = w * 3
+        next k + 1, v
+      }
+      yield w
+    } else { yield l }
+    next t + 1, y
+  }
+  d = grad(l, x)
+}''', {'x': 1, 'n': 1}, {'x': 0.5, 'n': 3}, fetch={'t/y/u': 'f32', 'l/y/w/v': 'f32', 't/y/u:all': 'f32', 't/y/w/k:all': 'i64'})
+def in_regions_of_a_loop_that_a_gradient_goes_through(x, n):
+    all_u = [x * 18.0 ** t * 2 for t in range(int(n))]
+    return x * 18.0 ** n, 18.0 ** n, all_u[-1], all_u[-1] * 9, all_u, [[0, 1]] * int(n)
