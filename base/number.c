@@ -75,6 +75,49 @@ float leat_read_f32(const char *text, char **out_end) {
   return value;
 }
 
+// Without its sign; whether it has one.
+static bool format_magnitude(leat_dtype dtype, const void *number, char notation, int precision,
+                             leat_text *out) {
+  double value;
+  float narrow;
+  if (notation == 'd') {
+    leat_number_print(dtype, number, out);
+    return out->data[0] == '-';
+  }
+  memcpy(&narrow, number, sizeof narrow);
+  if (dtype == LEAT_f32)
+    value = narrow;
+  else
+    memcpy(&value, number, sizeof value);
+  locale_t before = enter_c_locale();
+  if (notation == 'e')
+    leat_text_add(out, "%.*e", precision, value);
+  else if (notation == 'g')
+    leat_text_add(out, "%.*g", precision, value);
+  else
+    leat_text_add(out, "%.*f", precision, value);
+  uselocale(before);
+  return out->data[0] == '-';
+}
+
+void leat_number_format(leat_dtype dtype, const void *number, const leat_number_style *style,
+                        leat_text *out) {
+  leat_text text = {0};
+  bool negative = format_magnitude(dtype, number, style->notation, style->precision, &text);
+  const char *digits = text.data + negative;
+  bool spelled = *digits == 'i' || *digits == 'n'; // inf, nan
+  char sign = negative ? '-' : style->fill == '+' || style->fill == ' ' ? style->fill : '\0';
+  int size = (int)strlen(digits) + (sign != '\0');
+  int blank = style->width > size ? style->width - size : 0;
+  bool zeros = style->fill == '0' && !spelled, left = style->fill == '-';
+  if (!zeros && !left) leat_text_add(out, "%*s", blank, "");
+  if (sign) leat_text_add_n(out, &sign, 1);
+  for (int i = 0; zeros && i < blank; i++) leat_text_add_n(out, "0", 1);
+  leat_text_add_string(out, digits);
+  if (left) leat_text_add(out, "%*s", blank, "");
+  leat_text_finish(&text);
+}
+
 static const char *parse_integer(leat_dtype dtype, const char *text, void *out, bool *out_fits) {
   bool negative = *text == '-', has_sign = leat_dtype_kind_of(dtype) == LEAT_KIND_SIGNED;
   const char *digits = text + (negative || *text == '+'), *at = digits;

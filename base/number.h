@@ -7,6 +7,13 @@
 
 // An integer, an f32 or an f64, perhaps not aligned: the shortest digits that read back as it.
 void leat_number_print(leat_dtype dtype, const void *number, leat_text *out);
+// As printf writes it, in C's locale: an integer in notation `d`, f32 or f64 in `f`, `e` or `g`.
+typedef struct leat_number_style {
+  char notation, fill; // fill: a flag of printf, or 0
+  int precision, width;
+} leat_number_style;
+void leat_number_format(leat_dtype dtype, const void *number, const leat_number_style *style,
+                        leat_text *out);
 
 // The element that `text` begins with goes to `out`, perhaps not aligned: true or false, a decimal
 // integer, a float as strtod has it, a complex number as it is printed or one part of it (1.5-2j,

@@ -30,6 +30,34 @@ leat_str leat_str_part(leat_str a, int64_t start, int64_t size) {
   return (leat_str){size ? a.data + start : "", (uint64_t)size};
 }
 
+static bool begins_character(char byte) {
+  return ((unsigned char)byte & 0xc0) != 0x80;
+}
+
+int64_t leat_str_characters(leat_str a) {
+  int64_t count = 0;
+  for (uint64_t i = 0; i < a.size; i++) count += begins_character(a.data[i]);
+  return count;
+}
+
+// Where character n begins, or the end. What goes on with none before it belongs to the first.
+static int64_t character_at(leat_str a, int64_t n) {
+  uint64_t i = 0;
+  for (; i < a.size && n > 0; n--)
+    for (i++; i < a.size && !begins_character(a.data[i]); i++) {
+    }
+  return (int64_t)i;
+}
+
+leat_str leat_str_character_part(leat_str a, int64_t start, int64_t size) {
+  int64_t all = leat_str_characters(a);
+  if (start < 0) start = start < -all ? 0 : start + all;
+  if (start > all) start = all;
+  if (size > all - start) size = all - start;
+  int64_t begin = character_at(a, start), end = character_at(a, start + size);
+  return leat_str_part(a, begin, end - begin);
+}
+
 void leat_str_show(leat_str a, leat_text *out) {
   bool cut = a.size > LEAT_STR_SHOWN;
   leat_text_add_quoted(out, a.data, cut ? LEAT_STR_SHOWN : a.size);
@@ -115,6 +143,15 @@ static bool add_number(leat_text *out, leat_dtype dtype, const void *x, int64_t 
   enum { LONGEST = 64 };
   if (!leat_text_reserve(out, LONGEST)) return false;
   leat_number_print(dtype, (const char *)x + i * (int64_t)leat_dtype_size(dtype), out);
+  return true;
+}
+
+bool leat_str_format_number(leat_dtype dtype, const void *x, int64_t i,
+                            const leat_number_style *style, leat_text *out) {
+  enum { LONGEST = 2 * LEAT_STR_WIDEST + 400 }; // 309 digits, a sign, a point
+  if (!leat_text_reserve(out, LONGEST)) return false;
+  const char *at = (const char *)x + i * (int64_t)leat_dtype_size(dtype);
+  leat_number_format(dtype, at, style, out);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #ifndef LEAT_BASE_STR_H
 #define LEAT_BASE_STR_H
 
+#include "base/number.h"
 #include "base/text.h"
 #include "leat/dtype.h"
 
@@ -11,6 +12,10 @@ int64_t leat_str_hash(leat_str a);            // FNV-1a of 64 bits
 // At most `size` bytes from `start`, which counts from the end when negative; both are cut to what
 // there is. No copy: it points into the string.
 leat_str leat_str_part(leat_str a, int64_t start, int64_t size);
+// The same of characters in UTF-8: bytes that go on with one, 10xxxxxx, count with what they
+// follow.
+int64_t leat_str_characters(leat_str a);
+leat_str leat_str_character_part(leat_str a, int64_t start, int64_t size);
 // Stores the number that the whole string spells, as leat_number_parse has it, without space
 // around it and in less than 400 bytes. i32, i64, f32 and f64; false: it spells none of these.
 bool leat_str_parse(leat_str a, leat_dtype dtype, void *to);
@@ -31,6 +36,11 @@ leat_str leat_str_strip(leat_str a, leat_str bytes, bool left, bool right);
 // The pieces between separators, of which there is always one, and empty strings up to n. Returns
 // how many there are; those that are too many are not stored. 0: the separator is empty.
 int64_t leat_str_split(leat_str a, leat_str separator, leat_str *out, int64_t n);
+
+// Element i of x, by leat_number_format. False: no memory.
+enum { LEAT_STR_WIDEST = 1000 }; // width and precision
+bool leat_str_format_number(leat_dtype dtype, const void *x, int64_t i,
+                            const leat_number_style *style, leat_text *out);
 
 // How a new string is made, of element i of each input.
 typedef enum leat_str_maker {

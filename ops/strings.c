@@ -56,6 +56,26 @@ bool shape_number_to_str(leat_shape_context *context) {
   return shape_as(context, LEAT_str);
 }
 
+bool shape_format_number(leat_shape_context *context) {
+  leat_dtype dtype = leat_shape_input(context, 0)->dtype;
+  const char *notation = leat_node_attr(context->node, "notation")->string;
+  const char *fill = leat_node_attr(context->node, "fill")->string;
+  int64_t width = leat_node_attr(context->node, "width")->i;
+  int64_t precision = leat_node_attr(context->node, "precision")->i;
+  bool integer = leat_dtype_in_class(dtype, LEAT_CLASS_INTEGER);
+  if (leat_dtype_is_half(dtype))
+    return leat_shape_fail(context, "expected integers, f32 or f64, found %s; `cast` makes these",
+                           leat_dtype_name(dtype));
+  if (strlen(notation) != 1 || !strchr(integer ? "d" : "feg", *notation))
+    return leat_shape_fail(context, "the notation of %s is %s, not `%s`", leat_dtype_name(dtype),
+                           integer ? "`d`" : "`f`, `e` or `g`", notation);
+  if (strlen(fill) > 1 || !strspn(fill, "0-+ ") != !*fill)
+    return leat_shape_fail(context, "`fill` is 0, -, + or a space, not `%s`", fill);
+  if (width < 0 || width > LEAT_STR_WIDEST || precision < 0 || precision > LEAT_STR_WIDEST)
+    return leat_shape_fail(context, "width and precision are from 0 to %d", LEAT_STR_WIDEST);
+  return shape_as(context, LEAT_str);
+}
+
 bool shape_join_strings(leat_shape_context *context) {
   int axis = leat_shape_axis_attr(context);
   if (axis < 0) return false;
@@ -99,11 +119,12 @@ REF(ref_str_ends_with, bool, leat_str_ends_with(x[i], Y))
 REF(ref_strip_string, leat_str,
     leat_str_strip(x[i], Y, leat_node_attr(context->node, "left")->i,
                    leat_node_attr(context->node, "right")->i))
-REF(ref_str_length, int64_t, (int64_t)x[i].size)
+REF(ref_str_length, int64_t,
+    leat_node_attr(context->node, "utf8")->i ? leat_str_characters(x[i]) : (int64_t)x[i].size)
 REF(ref_str_hash, int64_t, leat_str_hash(x[i]))
 REF(ref_substring, leat_str,
-    leat_str_part(x[i], leat_node_attr(context->node, "start")->i,
-                  leat_node_attr(context->node, "size")->i))
+    (leat_node_attr(context->node, "utf8")->i ? leat_str_character_part : leat_str_part)(
+        x[i], leat_node_attr(context->node, "start")->i, leat_node_attr(context->node, "size")->i))
 
 static leat_status refuse(leat_ref_context *context, leat_str x, int64_t i) {
   leat_text shown = {0};
@@ -173,6 +194,27 @@ leat_status ref_number_to_str(leat_ref_context *context) {
   return make(context, LEAT_STR_OF_NUMBER);
 }
 
+static leat_number_style style_of(const leat_node *node) {
+  return (leat_number_style){.notation = *leat_node_attr(node, "notation")->string,
+                             .fill = *leat_node_attr(node, "fill")->string,
+                             .precision = (int)leat_node_attr(node, "precision")->i,
+                             .width = (int)leat_node_attr(node, "width")->i};
+}
+
+leat_status ref_format_number(leat_ref_context *context) {
+  leat_str *out = context->outputs[0].data;
+  leat_number_style style = style_of(context->node);
+  leat_text text = {0};
+  for (int64_t i = 0; i < leat_ref_count(&context->outputs[0]); i++) {
+    if (!leat_str_format_number(context->inputs[0].dtype, context->inputs[0].data, i, &style,
+                                &text) ||
+        !take(context, &text, &out[i]))
+      return no_memory(context, &text);
+  }
+  leat_text_finish(&text);
+  return LEAT_OK;
+}
+
 leat_status ref_split_strings(leat_ref_context *context) {
   const leat_str *x = context->inputs[0].data, *separator = context->inputs[1].data;
   const leat_tensor *out = &context->outputs[0];
@@ -226,7 +268,6 @@ static bool each(leat_dims *dims, const leat_node *node, const char *function,
     return each(dims, node, kernel, out);                                                          \
   }
 LIBRARY_EACH(library_str_compare, "str_compare")
-LIBRARY_EACH(library_str_length, "str_length")
 LIBRARY_EACH(library_str_hash, "str_hash")
 LIBRARY_EACH(library_str_find, "str_find")
 LIBRARY_EACH(library_str_rfind, "str_rfind")
@@ -242,6 +283,13 @@ bool library_substring(leat_dims *dims, const leat_node *node, leat_library_call
   if (!each(dims, node, "substring", out)) return false;
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "start")->i));
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "size")->i));
+  leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "utf8")->i));
+  return true;
+}
+
+bool library_str_length(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  if (!each(dims, node, "str_length", out)) return false;
+  leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "utf8")->i));
   return true;
 }
 
@@ -267,6 +315,17 @@ bool library_str_to_number(leat_dims *dims, const leat_node *node, leat_library_
 bool library_number_to_str(leat_dims *dims, const leat_node *node, leat_library_call *out) {
   if (!each(dims, node, "number_to_str", out)) return false;
   leat_library_scalar(out, leat_dim_const((int64_t)leat_value_type(node->inputs[0])->dtype));
+  return true;
+}
+
+bool library_format_number(leat_dims *dims, const leat_node *node, leat_library_call *out) {
+  leat_number_style style = style_of(node);
+  if (!each(dims, node, "format_number", out)) return false;
+  leat_library_scalar(out, leat_dim_const((int64_t)leat_value_type(node->inputs[0])->dtype));
+  leat_library_scalar(out, leat_dim_const(style.notation));
+  leat_library_scalar(out, leat_dim_const(style.fill));
+  leat_library_scalar(out, leat_dim_const(style.precision));
+  leat_library_scalar(out, leat_dim_const(style.width));
   return true;
 }
 

@@ -57,10 +57,12 @@ static int32_t make(leat_call *call, leat_str_maker maker, leat_dtype dtype, con
     for (int64_t i = s.begin; i < s.end; i++) out[i] = expression;                                 \
     return LEAT_OK;                                                                                \
   }
-EACH(leat_library_str_length, int64_t, (int64_t)x[i].size)
+EACH(leat_library_str_length, int64_t, // utf8
+     args[4].value ? leat_str_characters(x[i]) : (int64_t)x[i].size)
 EACH(leat_library_str_hash, int64_t, leat_str_hash(x[i]))
 EACH(leat_library_substring, leat_str,
-     leat_str_part(x[i], args[4].value, args[5].value)) // start, size
+     (args[6].value ? leat_str_character_part : leat_str_part)(x[i], args[4].value,
+                                                               args[5].value)) // start, size, utf8
 
 // Arguments: out, x, y, and the scalars of span_of and more.
 #define EACH_PAIR(function, T, expression)                                                         \
@@ -112,6 +114,24 @@ KERNEL(leat_library_split_strings) {
 KERNEL(leat_library_number_to_str) {
   span s = span_of(args + 2, tile_begin, tile_end);
   return make(call, LEAT_STR_OF_NUMBER, (leat_dtype)args[4].value, args, 1, s);
+}
+
+// Arguments: out, x, the scalars of span_of, the number's dtype, and what leat_number_style has.
+KERNEL(leat_library_format_number) {
+  span s = span_of(args + 2, tile_begin, tile_end);
+  leat_str *out = args[0].pointer;
+  leat_number_style style = {.notation = (char)args[5].value,
+                             .fill = (char)args[6].value,
+                             .precision = (int)args[7].value,
+                             .width = (int)args[8].value};
+  leat_text text = {0};
+  bool made = true;
+  for (int64_t i = s.begin; made && i < s.end; i++) {
+    uintptr_t begin = text.size;
+    made = leat_str_format_number((leat_dtype)args[4].value, args[1].pointer, i, &style, &text);
+    out[i] = (leat_str){(const char *)begin, text.size - begin};
+  }
+  return keep(call, args, made, &text, s);
 }
 
 static int32_t refuse(leat_call *call, leat_dtype dtype, leat_str x, int64_t i) {

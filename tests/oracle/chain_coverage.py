@@ -18,7 +18,8 @@ ELSEWHERE = {
     'within conv and max_pool': 'unfold',
     'JAX has no strings':
         'str_compare str_concat str_length str_hash str_lower str_upper substring str_find str_rfind str_count '
-        'str_starts_with str_ends_with str_replace strip_string split_strings str_to_number number_to_str join_strings '
+        'str_starts_with str_ends_with str_replace strip_string split_strings str_to_number number_to_str format_number '
+        'join_strings '
         'str_contains str_strip str_lstrip str_rstrip split_tensor',
     'its own random numbers':
         'random_bits permutation uniform normal truncated_normal exponential gumbel randint bernoulli categorical '

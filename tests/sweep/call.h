@@ -79,6 +79,7 @@ void make_searchsorted(call *c);
 void make_cumulation(call *c);
 void make_elementwise(call *c);
 void make_substring(call *c);
+void make_str_length(call *c);
 void make_strip_string(call *c);
 void make_split_strings(call *c);
 void make_join_strings(call *c);

@@ -1,10 +1,23 @@
 // Calls of ops on strings that have attributes.
 #include "tests/sweep/call.h"
 
+// A third counts characters.
+static void add_utf8(call *c) {
+  if (!rng_percent(&c->p->random, 33)) return;
+  call_add_attribute(c, "utf8");
+  call_add_words(c, "true");
+}
+
 void make_substring(call *c) {
   call_first(c);
   call_add_int(c, "start", rng_below(&c->p->random, 12) - 6);
   call_add_int(c, "size", rng_below(&c->p->random, 8));
+  add_utf8(c);
+}
+
+void make_str_length(call *c) {
+  make_elementwise(c);
+  add_utf8(c);
 }
 
 void make_join_strings(call *c) {

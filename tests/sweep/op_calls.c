@@ -17,7 +17,8 @@ bool op_takes(leat_op op, leat_dtype dtype) {
   const leat_op_info *info = leat_op_info_of(op);
   bool library = info->kind == LEAT_KIND_LIBRARY &&
                  (info->dtypes == LEAT_CLASS_FLOAT || info->dtypes == LEAT_CLASS_INEXACT);
-  bool whole = library || op == LEAT_OP_complex || op == LEAT_OP_number_to_str;
+  bool whole = library || op == LEAT_OP_complex || op == LEAT_OP_number_to_str ||
+               op == LEAT_OP_format_number;
   bool halves = whole && leat_dtype_is_half(dtype);
   return !halves && leat_dtype_in_class(dtype, info->dtypes);
 }
@@ -135,6 +136,7 @@ static const call_function functions[LEAT_OP_COUNT] = {
     [LEAT_OP_cummax] = make_cumulation,
     [LEAT_OP_cummin] = make_cumulation,
     [LEAT_OP_substring] = make_substring,
+    [LEAT_OP_str_length] = make_str_length,
     [LEAT_OP_strip_string] = make_strip_string,
     [LEAT_OP_split_strings] = make_split_strings,
     [LEAT_OP_join_strings] = make_join_strings,
@@ -190,6 +192,7 @@ const char *op_tested_by(leat_op op) {
       [LEAT_OP_positions] = structure,
       [LEAT_OP_str_to_number] = structure,
       [LEAT_OP_number_to_str] = structure,
+      [LEAT_OP_format_number] = structure,
       [LEAT_OP_cholesky] = linalg,
       [LEAT_OP_lu] = linalg,
       [LEAT_OP_triangular_solve] = linalg,

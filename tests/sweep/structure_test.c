@@ -120,7 +120,11 @@ TEST(strings) {
     leat_text_add(&p.body, "  s%d = number_to_str(%s)\n  t%d = number_to_str(%s)\n", n, x.name, n,
                   y.name);
     leat_text_add(&p.body, "  a%d = str_to_number(s%d, i64)\n", n, n);
-    for (int c = 's'; c <= 't'; c++) fetch(&p, "%c%d", c, n);
+    leat_text_add(&p.body,
+                  "  u%d = format_number(%s, notation=\"d\", width=9, fill=\"0\")\n"
+                  "  v%d = format_number(%s, notation=\"e\", precision=5, width=14, fill=\"-\")\n",
+                  n, x.name, n, y.name);
+    for (int c = 's'; c <= 'v'; c++) fetch(&p, "%c%d", c, n);
     fetch(&p, "a%d", n);
   }
   check_agrees(&p, 2);
