@@ -52,6 +52,14 @@ static void add_floats(leat_text *out, const float *items, size_t count) {
   leat_text_add_string(out, "]");
 }
 
+// An unknown extent is -1.
+static void add_shape(leat_text *out, const Tensorflow__TensorShapeProto *shape) {
+  leat_text_add_string(out, "[");
+  for (size_t i = 0; i < shape->n_dim; i++)
+    leat_text_add(out, "%s%lld", i ? ", " : "", (long long)shape->dim[i]->size);
+  leat_text_add_string(out, "]");
+}
+
 // NULL: it cannot be said.
 static const char *attribute_text(tf_writer *w, const tf_attr *a) {
   leat_text text = {0};
@@ -69,6 +77,10 @@ static const char *attribute_text(tf_writer *w, const tf_attr *a) {
       add_floats(&text, a->list->f, a->list->n_f);
     else
       add_ints(&text, a->list->i, a->list->n_i);
+    break;
+  case TENSORFLOW__ATTR_VALUE__VALUE_SHAPE:
+    if (a->shape->unknown_rank) return NULL;
+    add_shape(&text, a->shape);
     break;
   default: return NULL;
   }
@@ -328,7 +340,7 @@ static void add_inputs(tf_writer *w, const tf_op *op, leat_row_arguments *args, 
 
 uint32_t tf_output_count(const tf_node *node, const tf_op *op) {
   if (!strchr(op->outputs, '*')) return count_words(op->outputs);
-  static const char *const counts[] = {"num_split", "num", "N"};
+  static const char *const counts[] = {"num_split", "num_partitions", "num", "N"};
   static const char *const lists[] = {"Tout", "output_types", "T"};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     if (tf_attribute(node, counts[i])) return (uint32_t)tf_int(node, counts[i], 1);

@@ -64,6 +64,14 @@ op('L2Loss', A)
 op('Bitcast', A, T='float32', type='int32', dtypes={'T': 'float32 int32 uint32', 'type': 'float32 int32 uint32'}, more=[
     Case('narrower', [A], type='uint8'), Case('wider', [X(3, 2)], type='float64')])
 
+op('Xdivy Xlogy Xlog1py', F([[0.0, 1.5, -2.0], [0, 0, 3]]), F([0.0, 2.0, 0.5]), within=1e-5, dtypes={'T': 'float32 float64 float16'})
+op('ApproximateEqual', F([1.0, 2.0, 3.0]), F([1.05, 2.0, 3.5]), vary={'tolerance': [0.1, 1.0]}, dtypes={'T': 'float32 float64'})
+op('Ndtri', F([0.1, 0.5, 0.9, 0.01]), within=1e-5, dtypes={'T': 'float32 float64'})
+op('Erfinv', X(2, 3, kind='u'), within=1e-5, dtypes={'T': 'float32 float64'})
+op('NextAfter', A, B)
+op('PopulationCount', A)
+op('Angle', A, within=1e-5)
+
 # -- Reductions --------------------------------------------------------------------------------------------------------
 room('reduce')
 C = X(2, 3, 4)
@@ -87,7 +95,9 @@ SEGMENTS = F([0, 2, 0, 1, 2])
 op('UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd', X(5, 2), SEGMENTS, K(4), more=[
     Case('negative', [X(5, 2), F([0, -1, 0, 1, 2]), K(3)]), Case('matrix', [X(2, 2, 3), F([[0, 1], [1, 0]]), K(2)])])
 op('SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd', X(5, 2), F([0, 0, 1, 3, 3]), within=1e-5)
-op('SegmentSumV2 SegmentMaxV2 SegmentMinV2 SegmentProdV2', X(5, 2), F([0, 0, 1, 3, 3]), K(5))
+ROWS = [X(5, 2), F([4, 0, 0, 2]), F([0, 0, 1, 3])]
+op('SparseSegmentSum SparseSegmentMean', *ROWS, within=1e-5, vary={'sparse_gradient': []})
+op('SparseSegmentSumWithNumSegments', *ROWS, K(5), vary={'sparse_gradient': []})
 op('BroadcastGradientArgs', K([2, 1, 3]), K([4, 3]), more=[Case('same', [K([2, 3]), K([2, 3])])])
 
 # -- Shapes, movement --------------------------------------------------------------------------------------------------
@@ -150,11 +160,11 @@ op('ReverseV2', C, K([0, 2]), more=[Case('last', [C, K([-1])]), Case('none', [C,
 op('Reverse', C, K([True, False, True]))
 op('ReverseSequence', X(3, 4), F([1, 4, 2]), base={'seq_dim': 1}, vary={'seq_dim': [Case('2', [X(3, 2, 4), F([1, 4, 2])], seq_dim=2)],
    'batch_dim': [Case('1', [X(4, 3), F([1, 4, 2])], seq_dim=0, batch_dim=1)]})
-op('MatrixBandPart', X(2, 3, 4), K(1), K(0), more=[Case('lower', [C, K(-1), K(0)]), Case('upper', [C, K(0), K(-1)]), Case('all', [C, K(-1), K(-1)]), Case('wide', [C, K(1), K(2)])])
+op('MatrixBandPart BatchMatrixBandPart', X(2, 3, 4), K(1), K(0), more=[Case('lower', [C, K(-1), K(0)]), Case('upper', [C, K(0), K(-1)]), Case('all', [C, K(-1), K(-1)]), Case('wide', [C, K(1), K(2)])])
 op('Diag', X(3), more=[Case('matrix', [A])])
 op('DiagPart', X(3, 3), more=[Case('four', [X(2, 3, 2, 3)])])
-op('MatrixDiag', A)
-op('MatrixDiagPart', X(2, 3, 4))
+op('MatrixDiag BatchMatrixDiag', A)
+op('MatrixDiagPart BatchMatrixDiagPart', X(2, 3, 4))
 op('MatrixDiagV2', A, K(0), K(-1), K(-1), F(0), dtypes={'T': 'float32 int32 complex64'}, more=[Case('above', [A, K(1), K(-1), K(-1), F(9)])])
 ALIGN = ['LEFT_LEFT', 'LEFT_RIGHT', 'RIGHT_RIGHT']
 HIGH = [X(2, 4, 4), K([0, 3]), K(5), K(4), F(9)]
@@ -163,11 +173,11 @@ op('MatrixDiagV3', *BAND, dtypes={'T': 'float32 int32 complex64'},
    vary={'align': [Case(a, BAND, align=a) for a in ALIGN]}, more=[Case('main', [A, K(0), K(-1), K(-1), F(9)]), Case('above', [A, K(2), K(-1), K(-1), F(9)]),
    Case('below', [A, K(-1), K(5), K(-1), F(9)]), Case('band', BAND), Case('square', [X(3, 4), K([-1, 1]), K(-1), K(-1), F(0)])])
 op('MatrixDiagPartV2', X(2, 4, 5), K([-2, 1]), F(9), dtypes={'T': 'float32 int32 complex64'}, more=[Case('main', [X(2, 4, 5), K(0), F(9)])])
-op('MatrixDiagPartV3', X(2, 4, 5), K([-2, 1]), F(9), dtypes={'T': 'float32 int32 complex64'}, vary={'align': [Case(a, align=a) for a in ALIGN]},
+op('MatrixDiagPartV3', X(2, 4, 5), K([-2, 3]), F(9), dtypes={'T': 'float32 int32 complex64'}, vary={'align': [Case(a, align=a) for a in ALIGN]},
    more=[Case('main', [X(2, 4, 5), K(0), F(9)]), Case('above', [X(2, 4, 5), K(2), F(9)])])
-op('MatrixSetDiag', X(2, 3, 4), X(2, 3, seed=5))
+op('MatrixSetDiag BatchMatrixSetDiag', X(2, 3, 4), X(2, 3, seed=5))
 op('MatrixSetDiagV2', X(2, 3, 4), X(2, 3, seed=5), K(0), dtypes={'T': 'float32 int32 complex64'}, more=[Case('band', [X(4, 4), X(2, 4, seed=5), K([0, 1])])])
-op('MatrixSetDiagV3', X(4, 5), X(3, 4, seed=5), K([-1, 1]), dtypes={'T': 'float32 int32 complex64'}, vary={'align': [Case(a, align=a) for a in ALIGN]},
+op('MatrixSetDiagV3', X(4, 5), X(4, 4, seed=5), K([-1, 2]), dtypes={'T': 'float32 int32 complex64'}, vary={'align': [Case(a, align=a) for a in ALIGN]},
    more=[Case('main', [C, X(2, 3, seed=5), K(0)])])
 op('Where', X(2, 3, kind='z'), T='bool', dtypes={'T': 'bool float32 int32 int64 complex64'})
 op('Unique', F([3, 1, 3, 2, 1]), dtypes={'T': 'float32 int32 int64 string'}, T='int32')
@@ -184,7 +194,7 @@ op('TensorStridedSliceUpdate', C, BEGIN, END, STEP, X(2, 2, 3, seed=5), vary={
     'begin_mask': [Case('2', [C, BEGIN, END, STEP, X(2, 3, 3, seed=5)], begin_mask=2)], 'end_mask': [Case('4', [C, BEGIN, END, STEP, X(2, 2, 4, seed=5)], end_mask=4)],
     'ellipsis_mask': [Case('1', [C, K([0, 1]), K([0, 3]), K([1, 1]), X(2, 3, 2, seed=5)], ellipsis_mask=1)],
     'new_axis_mask': [Case('2', [C, K([0, 0, 1]), K([1, 1, 3]), K([1, 1, 1]), X(1, 1, 2, 4, seed=5)], new_axis_mask=2)],
-    'shrink_axis_mask': [Case('1', [C, K([1, 1]), K([2, 3]), K([1, 1]), X(2, 4, seed=5)], shrink_axis_mask=1)]})
+    'shrink_axis_mask': [Case('2', [C, K([0, 1]), K([2, 2]), K([1, 1]), X(2, 4, seed=5)], shrink_axis_mask=2)]})
 op('ListDiff', F([5, 3, 1, 3, 7]), F([3, 9]), dtypes={'T': 'float32 int32 int64'}, T='int32')
 op('Bincount', F([1, 3, 1, 0], 'int32'), K(5), K([]), T='int32', more=[Case('weights', [F([1, 3, 1, 0], 'int32'), K(5), F([1, 2, 3, 4])])],
    dtypes={'T': 'int32 int64 float32 float64'})
@@ -309,7 +319,8 @@ class Pooled(X):
         x = super().values(dtype, 0)
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             x = x.transpose(LAST) if self.first else x
-            y = session.run(tf.raw_ops.MaxPool(input=x, ksize=self.window, strides=self.strides, padding=self.padding))
+            pool = tf.raw_ops.MaxPool if x.ndim == 4 else tf.raw_ops.MaxPool3D
+            y = session.run(pool(input=x, ksize=self.window, strides=self.strides, padding=self.padding))
         return y.transpose(FIRST) if self.first else y
 
 
@@ -330,16 +341,16 @@ op('MaxPoolWithArgmax', IMAGE, base=POOL, vary={**PVARY, 'include_batch_in_index
 VOLUME, VKERNEL = X(2, 4, 5, 3, 2), X(2, 3, 2, 2, 3, seed=2)
 VSTEPS = {'strides': [1, 1, 1, 1, 1], 'padding': 'VALID'}
 VLAST, VFIRST = [0, 2, 3, 4, 1], [0, 4, 1, 2, 3]
-op('Conv3D', VOLUME, VKERNEL, base=VSTEPS, within=1e-5, vary={'strides': [[1, 2, 1, 2, 1]], 'padding': ['SAME'], 'dilations': [
-    Case('2', dilations=[1, 1, 2, 1, 1])], 'data_format': [
+op('Conv3D', VOLUME, VKERNEL, dtypes={'T': 'float32 float64 float16'}, base=VSTEPS, within=1e-5, vary={'strides': [[1, 2, 1, 2, 1]], 'padding': ['SAME'], 'dilations': [
+    Case('2', dilations=[1, 1, 2, 1, 1], by=lambda tf, x, w: tf.raw_ops.Conv3D(input=x, filter=tf.reshape(tf.stack([w, tf.zeros_like(w)], 2), [2, 6, 2, 2, 3])[:, :5], **VSTEPS))], 'data_format': [
         Case('NCDHW', [X(2, 2, 4, 5, 3), VKERNEL], data_format='NCDHW', strides=[1, 1, 1, 1, 1], by=lambda tf, x, w: tf.transpose(
             tf.raw_ops.Conv3D(input=tf.transpose(x, VLAST), filter=w, **VSTEPS), VFIRST)),
         Case('NCDHW_strides', [X(2, 2, 4, 5, 3), VKERNEL], data_format='NCDHW', strides=[1, 1, 2, 1, 1], by=lambda tf, x, w: tf.transpose(
             tf.raw_ops.Conv3D(input=tf.transpose(x, VLAST), filter=w, strides=[1, 2, 1, 1, 1], padding='VALID'), VFIRST))]})
-op('Conv3DBackpropInputV2', K([2, 4, 5, 3, 2]), VKERNEL, X(2, 3, 3, 2, 3), base=VSTEPS, within=1e-5, vary={
+op('Conv3DBackpropInputV2', K([2, 4, 5, 3, 2]), VKERNEL, X(2, 3, 3, 2, 3), dtypes={'T': 'float32 float64 float16'}, base=VSTEPS, within=1e-5, vary={
     'strides': [Case('2', [K([2, 4, 5, 3, 2]), VKERNEL, X(2, 2, 3, 2, 3)], strides=[1, 2, 1, 1, 1])],
     'padding': [Case('SAME', [K([2, 4, 5, 3, 2]), VKERNEL, X(2, 4, 5, 3, 3)], padding='SAME')], 'data_format': [], 'dilations': []})
-op('Conv3DBackpropFilterV2', VOLUME, K([2, 3, 2, 2, 3]), X(2, 3, 3, 2, 3), base=VSTEPS, within=1e-5, vary={
+op('Conv3DBackpropFilterV2', VOLUME, K([2, 3, 2, 2, 3]), X(2, 3, 3, 2, 3), dtypes={'T': 'float32 float64 float16'}, base=VSTEPS, within=1e-5, vary={
     'strides': [Case('2', [VOLUME, K([2, 3, 2, 2, 3]), X(2, 2, 3, 2, 3)], strides=[1, 2, 1, 1, 1])],
     'padding': [Case('SAME', [VOLUME, K([2, 3, 2, 2, 3]), X(2, 4, 5, 3, 3)], padding='SAME')], 'data_format': [], 'dilations': []})
 VPOOL = {'ksize': [1, 2, 3, 2, 1], 'strides': [1, 1, 1, 1, 1], 'padding': 'VALID'}
@@ -413,6 +424,15 @@ op('DataFormatDimMap', F([0, 1, -1, 3]), vary={'src_format': [Case('NCHW', src_f
 op('BatchNormWithGlobalNormalization', IMAGE, X(2, seed=5), X(2, kind='p', seed=6), X(2, seed=2), X(2, kind='p'), T='float32', dtypes={'T': 'float32'},
    base={'variance_epsilon': 0.5, 'scale_after_normalization': True}, vary={'variance_epsilon': [0.01], 'scale_after_normalization': [False]}, within=1e-5)
 
+op('MaxPool3DGrad', VOLUME, Pooled([1, 2, 3, 2, 1], [1, 1, 1, 1, 1], 'VALID', (2, 4, 5, 3, 2)), X(2, 3, 3, 2, 2), base=VPOOL, within=1e-5, vary={
+    'ksize': [], 'strides': [], 'padding': [], 'data_format': []})
+QUANT = [F([-7.0, -3.3, -0.01, 0.0, 0.3, 2.55, 5.9, 6.2]), F(-3.5), F(5.0)]
+op('FakeQuantWithMinMaxArgs', QUANT[0], vary={'min': [-3.5], 'max': [3.0], 'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
+op('FakeQuantWithMinMaxVars', *QUANT, vary={'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
+op('FakeQuantWithMinMaxVarsPerChannel', X(3, 2), F([-1.0, -2.0]), F([1.5, 0.5]), vary={'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
+op('FakeQuantWithMinMaxArgsGradient', X(8), QUANT[0], vary={'min': [-3.0], 'max': [3.0], 'num_bits': [], 'narrow_range': []})
+op('FakeQuantWithMinMaxVarsGradient', X(8), *QUANT, vary={'num_bits': [], 'narrow_range': []}, within=1e-5)
+
 # -- Images ------------------------------------------------------------------------------------------------------------
 room('images')
 PIXELS = X(2, 3, 4, 2)
@@ -421,7 +441,7 @@ op('ResizeBilinear ResizeNearestNeighbor ResizeBicubic', PIXELS, K([5, 6]), vary
     Case('smaller', [X(1, 6, 5, 2), K([3, 2])]), Case('smaller_half', [X(1, 6, 5, 2), K([3, 2])], half_pixel_centers=True),
     Case('smaller_corners', [X(1, 6, 5, 2), K([3, 2])], align_corners=True), Case('one', [PIXELS, K([1, 1])]), Case('same', [PIXELS, K([3, 4])])])
 op('ResizeArea', PIXELS, K([5, 6]), vary={'align_corners': [True]}, within=1e-4, more=[Case('smaller', [X(1, 6, 5, 2), K([4, 3])])])
-op('ResizeBilinearGrad ResizeBicubicGrad', X(2, 5, 6, 2), X(2, 3, 4, 2), vary=RESIZE, within=1e-4, more=[Case('smaller', [X(1, 3, 2, 2), X(1, 6, 5, 2)])])
+op('ResizeBilinearGrad ResizeBicubicGrad', X(2, 5, 6, 2), X(2, 3, 4, 2), vary=RESIZE, within=1e-4, dtypes={'T': 'float32'}, more=[Case('smaller', [X(1, 3, 2, 2), X(1, 6, 5, 2)])])
 op('ResizeNearestNeighborGrad', X(2, 5, 6, 2), K([3, 4]), vary=RESIZE, within=1e-4)
 op('RGBToHSV', X(2, 3, kind='z'), within=1e-5)
 op('HSVToRGB', F([[0.25, 0.5, 2.0], [0.9, 1.0, 0.5], [0.0, 0.0, 0.25], [0.5, 0.75, 1.0], [0.7, 0.3, 0.6]]), within=1e-5, dtypes={'T': 'float32 float64'})
@@ -438,14 +458,14 @@ op('NonMaxSuppressionV3', *BOXES, K(4), F(0.5), F(0.4), dtypes={'T': 'float32', 
 room('linalg')
 SQUARE = X(2, 3, 3, kind='d')
 SINGULAR = F([[1, 2], [2, 4]], 'float32')
-op('Cholesky', X(2, 3, 3, kind='h'), within=1e-4, more=[
+op('Cholesky BatchCholesky', X(2, 3, 3, kind='h'), within=1e-4, more=[
    Case('lower', [F([[4, 9], [2, 5]], 'float32')])])
 op('MatrixInverse BatchMatrixInverse', SQUARE, vary={'adjoint': [True, Case('complex', [X(2, 2, kind='d')], adjoint=True)]}, within=1e-4,
    more=[Case('singular', [SINGULAR], fails=True)])
 op('MatrixSolve BatchMatrixSolve', SQUARE, X(2, 3, 2), vary={'adjoint': [True]}, within=1e-4, more=[Case('singular', [SINGULAR, X(2, 1)], fails=True)])
 op('MatrixDeterminant BatchMatrixDeterminant', SQUARE, within=1e-4, more=[Case('singular', [SINGULAR])])
 op('LogMatrixDeterminant', SQUARE, within=1e-4)
-op('MatrixTriangularSolve', X(2, 3, 3, kind='l'), X(2, 3, 2), within=1e-4, vary={
+op('MatrixTriangularSolve BatchMatrixTriangularSolve', X(2, 3, 3, kind='l'), X(2, 3, 2), within=1e-4, vary={
     'lower': [Case('False', [X(2, 3, 3, kind='d'), X(2, 3, 2)], lower=False)], 'adjoint': [True]}, more=[
     Case('upper_adjoint', [X(2, 3, 3, kind='d'), X(2, 3, 2)], lower=False, adjoint=True), Case('rows', [X(3, 3, kind='l'), X(2, 3, 2)])])
 op('Cross', A, B)
@@ -454,9 +474,9 @@ op('Einsum', [X(2, 3), X(3, 4, seed=2)], base={'equation': 'ij,jk->ik'}, within=
    Case('batch', [[X(2, 3, 4), X(2, 4, 5)]], equation='bij,bjk->bik'), Case('ellipsis', [[X(2, 3, 4), X(4, 5)]], equation='...ij,jk->...ik'),
    Case('trace', [[X(3, 3)]], equation='ii->'), Case('diagonal', [[X(3, 3)]], equation='ii->i'), Case('sum', [[C]], equation='abc->b'), Case('turn', [[A]], equation='ij->ji')]})
 op('FFT FFT2D FFT3D IFFT IFFT2D IFFT3D', X(2, 3, 4), within=1e-4)
-op('RFFT', X(2, 6), K([6]), within=1e-4, more=[Case('longer', [X(2, 6), K([8])]), Case('shorter', [X(2, 6), K([5])])])
-op('IRFFT', X(2, 4), K([6]), within=1e-4, more=[Case('odd', [X(2, 4), K([7])]), Case('longer', [X(2, 4), K([10])]), Case('shorter', [X(2, 4), K([4])])])
-op('RFFT2D', X(2, 4, 6), K([4, 6]), within=1e-4, more=[Case('other', [X(2, 4, 6), K([5, 4])])])
+op('RFFT', X(2, 6), K([6]), within=1e-4, more=[Case('shorter', [X(2, 6), K([5])])])
+op('IRFFT', X(2, 4), K([6]), within=1e-4, more=[Case('odd', [X(2, 4), K([7])]), Case('shorter', [X(2, 4), K([4])])])
+op('RFFT2D', X(2, 4, 6), K([4, 6]), within=1e-4, more=[Case('other', [X(2, 4, 6), K([3, 4])])])
 op('IRFFT2D', X(2, 4, 4), K([4, 6]), within=1e-4, more=[Case('other', [X(2, 4, 4), K([3, 5])])])
 
 # -- Strings -----------------------------------------------------------------------------------------------------------
