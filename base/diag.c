@@ -5,6 +5,7 @@
 // the caret.
 #include "base/diag.h"
 
+#include "base/printable.h"
 #include "base/vec.h"
 
 #include <stdarg.h>
@@ -140,7 +141,9 @@ static message *new_message(leat_diag *diag, leat_severity level, leat_span span
   message *m = leat_new(diag->arena, message);
   m->severity = level;
   m->span = span;
-  m->words = leat_arena_vprintf(diag->arena, format, arguments);
+  char *words = leat_arena_vprintf(diag->arena, format, arguments);
+  leat_mask_controls(words);
+  m->words = words;
   return m;
 }
 
@@ -411,8 +414,10 @@ void leat_diag_each(const leat_diag *diag, void (*take)(void *context, const lea
     }
 }
 
+// Names of files, and lines of texts, may hold anything.
 void leat_diag_print(const leat_diag *diag, leat_text *out) {
   uint32_t count = diag->messages.count;
+  size_t begin = out->size;
   message **sorted = sort(diag);
   for (uint32_t i = 0; i < count; i++) {
     print_message(diag, sorted[i], out);
@@ -428,6 +433,7 @@ void leat_diag_print(const leat_diag *diag, leat_text *out) {
     if (more)
       leat_text_add(out, "and %u more %s%s\n", more, severity_names[s], more == 1 ? "" : "s");
   }
+  if (out->size > begin) leat_mask_controls_n(out->data + begin, out->size - begin);
 }
 
 static size_t smaller(size_t a, size_t b) {

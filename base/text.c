@@ -4,6 +4,8 @@
 // It runs seldom: compiled for size.
 #include "base/text.h"
 
+#include "base/printable.h"
+
 #include "base/portable.h"
 #include "base/recovery.h"
 
@@ -127,8 +129,9 @@ void leat_text_add_quoted(leat_text *text, const char *data, size_t size) {
     size_t whole = leat_utf8_character(data + i, size - i);
     if (found)
       leat_text_add(text, "\\%c", escape[found - special]);
-    else if (c < 0x20 || c == 0x7f || !whole)
-      leat_text_add(text, "\\x%02x", c);
+    else if (!whole || leat_is_control(data + i, whole))
+      for (size_t k = 0; k < (whole ? whole : 1); k++)
+        leat_text_add(text, "\\x%02x", (unsigned char)data[i + k]);
     else
       leat_text_add_n(text, data + i, whole);
     i += whole ? whole : 1;

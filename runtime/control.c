@@ -1,6 +1,7 @@
 // The tasks that are no segments: what only the host can do (print, bind a dim, assert), sends and
 // recvs, branches and loops. A program of segments alone is linked without them (leat_control).
 // It runs seldom: compiled for size.
+#include "base/printable.h"
 #include "runtime/executor.h"
 #include "runtime/format.h"
 #include "runtime/walk.h"
@@ -35,6 +36,7 @@ static bool run_print(leat_run *run, leat_task_place place) {
   bool whole = !text.cut;
   if (!whole)
     leat_run_fail_node(run, place, task->node, LEAT_MEMORY, "no memory for what it prints");
+  if (text.size) leat_mask_controls_n(text.data, text.size);
   pthread_mutex_lock(&runtime->print_lock);
   if (whole) runtime->print(runtime->print_context, text.data);
   pthread_mutex_unlock(&runtime->print_lock);

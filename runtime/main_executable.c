@@ -1,6 +1,7 @@
 // The `main` of an executable that `leat build` makes: reads feeds from files and the command line,
 // runs an entry, writes or prints what it fetched. Where it has several, the first word says which.
 // It runs seldom: compiled for size.
+#include "base/show.h"
 #include "leat/runtime.h"
 
 #include "base/file.h"
@@ -43,60 +44,62 @@ typedef struct program {
 } program;
 
 static void say(void *context, const char *text) {
-  if (!((const program *)context)->silent) puts(text);
+  if (!((const program *)context)->silent) leat_show(stdout, "%s\n", text);
 }
 
 static void print_about(const char *text, const char *before) {
   for (size_t size; *text; text += size + (text[size] == '\n')) {
     size = strcspn(text, "\n");
-    printf("%s%.*s\n", size ? before : "", (int)size, text);
+    leat_show(stdout, "%s%.*s\n", size ? before : "", (int)size, text);
   }
 }
 
 static void print_entries(const program *p) {
-  printf("usage: %s ENTRY [OPTION…]\n\nentries:\n", p->name);
+  leat_show(stdout, "usage: %s ENTRY [OPTION…]\n\nentries:\n", p->name);
   for (int e = 0; e < leat_model_entry_count(p->model); e++) {
-    printf("  %s\n", leat_model_entry_name(p->model, e));
+    leat_show(stdout, "  %s\n", leat_model_entry_name(p->model, e));
     print_about(leat_model_entry_about(p->model, e), "      ");
   }
-  printf("\n%s ENTRY --help says what an entry takes and gives, %s --info what all this is.\n",
-         p->name, p->name);
+  leat_show(stdout,
+            "\n%s ENTRY --help says what an entry takes and gives, %s --info what all this is.\n",
+            p->name, p->name);
 }
 
 static void print_ports(const program *p) {
   const leat_model *m = p->model;
   int e = p->entry;
-  if (leat_model_feed_count(m, e)) printf("\nfeeds:\n");
+  if (leat_model_feed_count(m, e)) leat_show(stdout, "\nfeeds:\n");
   for (int i = 0; i < leat_model_feed_count(m, e); i++)
-    printf("  %s: %s%s\n", leat_model_feed_name(m, e, i), leat_model_feed_type(m, e, i),
-           leat_model_feed_has_fallback(m, e, i) ? " (has a default)" : "");
-  if (leat_model_fetch_count(m, e)) printf("\nresults:\n");
+    leat_show(stdout, "  %s: %s%s\n", leat_model_feed_name(m, e, i), leat_model_feed_type(m, e, i),
+              leat_model_feed_has_fallback(m, e, i) ? " (has a default)" : "");
+  if (leat_model_fetch_count(m, e)) leat_show(stdout, "\nresults:\n");
   for (int i = 0; i < leat_model_fetch_count(m, e); i++)
-    printf("  %s: %s\n", leat_model_fetch_name(m, e, i), leat_model_fetch_type(m, e, i));
+    leat_show(stdout, "  %s: %s\n", leat_model_fetch_name(m, e, i), leat_model_fetch_type(m, e, i));
 }
 
 static void print_help(const program *p) {
   if (p->entry < 0) return print_entries(p);
   const char *about = leat_model_entry_about(p->model, p->entry);
-  printf("usage: %s [OPTION…]\n%s", p->name, *about ? "\n" : "");
+  leat_show(stdout, "usage: %s [OPTION…]\n%s", p->name, *about ? "\n" : "");
   print_about(about, "");
-  printf("\n"
-         "  --feed NAME=VALUE      gives a feed its value: 0.5, [1, 2, 3], \"text\"\n"
-         "  --feed NAME=@FILE.npy  or from a file\n"
-         "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
-         "  --steps N              runs N times, shows the last results\n"
-         "  --bench [N]            runs N times, or for a second, shows what a run takes\n"
-         "  --threads N            at most so many threads (default: the cores)\n"
-         "  --deadline SECONDS     breaks off a run that takes longer\n"
-         "%s"
-         "  --info                 what this is made of\n"
-         "  --help                 this text\n",
-         p->saving
-             ? "  --restore FILE         begins with the variables of a safetensors file\n"
-               "  --partial              even if that file lacks some of them\n"
-               "  --save FILE            writes the variables to a safetensors file at the end\n"
-               "  --overwrite            which may replace whatever that file holds\n"
-             : "");
+  leat_show(stdout,
+            "\n"
+            "  --feed NAME=VALUE      gives a feed its value: 0.5, [1, 2, 3], \"text\"\n"
+            "  --feed NAME=@FILE.npy  or from a file\n"
+            "  -o NAME=@FILE.npy      writes a result to a file instead of printing it\n"
+            "  --steps N              runs N times, shows the last results\n"
+            "  --bench [N]            runs N times, or for a second, shows what a run takes\n"
+            "  --threads N            at most so many threads (default: the cores)\n"
+            "  --deadline SECONDS     breaks off a run that takes longer\n"
+            "%s"
+            "  --info                 what this is made of\n"
+            "  --help                 this text\n",
+            p->saving
+                ? "  --restore FILE         begins with the variables of a safetensors file\n"
+                  "  --partial              even if that file lacks some of them\n"
+                  "  --save FILE            writes the variables to a safetensors file at the end\n"
+                  "  --overwrite            which may replace whatever that file holds\n"
+                : "");
   print_ports(p);
 }
 
@@ -178,7 +181,7 @@ static leat_status show_results(program *p) {
     }
     leat_text text = {0};
     leat_result_format(leat_model_fetch_name(p->model, p->entry, i), &p->fetches[i], &text);
-    puts(text.data);
+    leat_show(stdout, "%s\n", text.data);
     leat_text_finish(&text);
   }
   if (fflush(stdout)) return leat_fail(&p->error, LEAT_IO, "cannot write: %s", strerror(errno));
@@ -202,13 +205,12 @@ static leat_status run_benched(void *context, bool *goes_on) {
 }
 
 static leat_status run_steps(program *p) {
-  for (int i = 0; i < p->steps && !(i && stops(p)); i++)
-    LEAT_TRY(run_step(p, i + 1 == p->steps));
+  for (int i = 0; i < p->steps && !(i && stops(p)); i++) LEAT_TRY(run_step(p, i + 1 == p->steps));
   return LEAT_OK;
 }
 
 static void show_error(program *p) {
-  if (p->error.message[0]) fprintf(stderr, "%s: %s\n", p->name, p->error.message);
+  if (p->error.message[0]) leat_show(stderr, "%s: %s\n", p->name, p->error.message);
   p->shown |= p->error.message[0] != '\0';
   p->error = (leat_error){0};
 }
@@ -258,7 +260,7 @@ static bool take_number(const char *program, const char *option, int most, int *
   bool fits;
   const char *end = leat_number_parse(LEAT_i32, optarg, out, &fits);
   if (end && !*end && fits && *out >= 1 && *out <= most) return true;
-  fprintf(stderr, "%s: --%s takes a number from 1 to %d\n", program, option, most);
+  leat_show(stderr, "%s: --%s takes a number from 1 to %d\n", program, option, most);
   return false;
 }
 
@@ -266,7 +268,7 @@ static bool take_seconds(const char *program, double *out) {
   bool fits;
   const char *end = leat_number_parse(LEAT_f64, optarg, out, &fits);
   if (end && !*end && fits && *out > 0) return true;
-  fprintf(stderr, "%s: --deadline takes a number of seconds\n", program);
+  leat_show(stderr, "%s: --deadline takes a number of seconds\n", program);
   return false;
 }
 
@@ -282,10 +284,13 @@ static int next_option(int argc, char **argv) {
 // shown.
 static bool take_model_options(program *p, leat_model_options *out, int argc, char **argv) {
   bool fine = true;
-  opterr = 1;
+  opterr = 0; // it is said here
   optind = 1;
   for (int option; (option = next_option(argc, argv)) != -1;) {
-    if (option == '?') fine = false;
+    if (option == '?') {
+      leat_show(stderr, "%s: `%s` is no option, or lacks its value\n", argv[0], argv[optind - 1]);
+      fine = false;
+    }
     if (option == OPTION_OVERWRITE) out->overwrite = true;
     if (option == OPTION_THREADS) fine &= take_number(argv[0], "threads", 1024, &out->threads);
     if (option == OPTION_STEPS) fine &= take_number(argv[0], "steps", INT_MAX, &p->steps);
@@ -298,7 +303,7 @@ static bool take_model_options(program *p, leat_model_options *out, int argc, ch
     if (optarg) fine &= take_number(argv[0], "bench", INT_MAX, &p->steps);
   }
   if (optind < argc) {
-    fprintf(stderr, "%s: what is `%s`?\n", argv[0], argv[optind]);
+    leat_show(stderr, "%s: what is `%s`?\n", argv[0], argv[optind]);
     fine = false;
   }
   return fine;
@@ -389,7 +394,7 @@ int leat_executable_main(const leat_built_step *steps,
   argc -= entry != NULL;
   p.name = argv[0] = name;
   if (!take_model_options(&p, &options, argc, argv)) {
-    fprintf(stderr, "Try %s --help.\n", name);
+    leat_show(stderr, "Try %s --help.\n", name);
     return EXIT_USAGE;
   }
   p.files.overwrite = options.overwrite;

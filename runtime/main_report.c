@@ -1,6 +1,7 @@
 // It runs seldom: compiled for size.
 #include "runtime/main_report.h"
 
+#include "base/show.h"
 #include "leat/leat.h"
 #include "runtime/model.h"
 #include "runtime/signal.h"
@@ -11,29 +12,29 @@
 // -- What it is -----------------------------------------------------------------------------------
 
 static void print_entry(const leat_model *model, int e) {
-  printf("%s\n", leat_model_entry_name(model, e));
+  leat_show(stdout, "%s\n", leat_model_entry_name(model, e));
   for (int i = 0; i < leat_model_feed_count(model, e); i++)
-    printf("  feed %s: %s%s\n", leat_model_feed_name(model, e, i),
-           leat_model_feed_type(model, e, i),
-           leat_model_feed_has_fallback(model, e, i) ? " (has a default)" : "");
+    leat_show(stdout, "  feed %s: %s%s\n", leat_model_feed_name(model, e, i),
+              leat_model_feed_type(model, e, i),
+              leat_model_feed_has_fallback(model, e, i) ? " (has a default)" : "");
   for (int i = 0; i < leat_model_fetch_count(model, e); i++)
-    printf("  result %s: %s\n", leat_model_fetch_name(model, e, i),
-           leat_model_fetch_type(model, e, i));
+    leat_show(stdout, "  result %s: %s\n", leat_model_fetch_name(model, e, i),
+              leat_model_fetch_type(model, e, i));
   const leat_view *view = &model->entries[e].program->view;
   const char *last = "", *levels = leat_view_text(view, view->image->levels);
-  if (*levels) printf("  cpu %s\n", levels);
+  if (*levels) leat_show(stdout, "  cpu %s\n", levels);
   for (uint32_t i = 0; i < view->image->files.count; i++) {
     const char *file = leat_view_text(view, view->files[i].file);
-    if (strcmp(file, last) != 0) printf("  file %s\n", file);
+    if (strcmp(file, last) != 0) leat_show(stdout, "  file %s\n", file);
     last = file;
   }
-  printf("  constants: %llu bytes\n", (unsigned long long)view->image->data.count);
+  leat_show(stdout, "  constants: %llu bytes\n", (unsigned long long)view->image->data.count);
 }
 
 void leat_info_print(const leat_model *model) {
   int64_t bytes = 0;
   int variables = leat_model_variable_count(model);
-  printf("made with Leat %s\n", LEAT_VERSION);
+  leat_show(stdout, "made with Leat %s\n", LEAT_VERSION);
   for (int e = 0; e < leat_model_entry_count(model); e++) print_entry(model, e);
   for (int i = 0; i < variables; i++) {
     leat_variable_info info;
@@ -41,11 +42,11 @@ void leat_info_print(const leat_model *model) {
     leat_tensor value = {.dtype = info.dtype, .rank = info.rank};
     memcpy(value.shape, info.shape, sizeof value.shape);
     bytes += leat_tensor_bytes(&value);
-    printf("variable %s: %s\n", info.name, leat_model_variable_type(model, i));
+    leat_show(stdout, "variable %s: %s\n", info.name, leat_model_variable_type(model, i));
   }
   uint64_t weights = model->entries[0].program->image->weights; // of all entries
-  if (weights) printf("weights: %llu bytes\n", (unsigned long long)weights);
-  if (variables) printf("variables: %lld bytes\n", (long long)bytes);
+  if (weights) leat_show(stdout, "weights: %llu bytes\n", (unsigned long long)weights);
+  if (variables) leat_show(stdout, "variables: %lld bytes\n", (long long)bytes);
 }
 
 // -- How fast it is -------------------------------------------------------------------------------
@@ -80,10 +81,10 @@ leat_status leat_bench_run(leat_model *model, int runs,
     begin = now;
   }
   if (!status && count)
-    printf("%d runs: median %.4f ms, p10 %.4f, p90 %.4f, least %.4f, most %.4f\n", count,
-           milliseconds(times, count, 50), milliseconds(times, count, 10),
-           milliseconds(times, count, 90), milliseconds(times, count, 0),
-           milliseconds(times, count, 100));
+    leat_show(stdout, "%d runs: median %.4f ms, p10 %.4f, p90 %.4f, least %.4f, most %.4f\n", count,
+              milliseconds(times, count, 50), milliseconds(times, count, 10),
+              milliseconds(times, count, 90), milliseconds(times, count, 0),
+              milliseconds(times, count, 100));
   free(times);
   return status;
 }

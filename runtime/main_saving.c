@@ -2,6 +2,7 @@
 #include "runtime/main_saving.h"
 
 #include "base/file.h"
+#include "base/show.h"
 #include "runtime/model.h"
 #include "runtime/replace.h"
 #include "runtime/stopping.h"
@@ -11,7 +12,7 @@
 // -- What has state -------------------------------------------------------------------------------
 
 static leat_status shown(const leat_saving_run *run, leat_status status, const char *message) {
-  if (status) fprintf(stderr, "%s: %s\n", run->program, message);
+  if (status) leat_show(stderr, "%s: %s\n", run->program, message);
   return status;
 }
 

@@ -1,5 +1,6 @@
 // leat check: whether files are whole and mean what they should; nothing is run or written.
 #include "base/data_file.h"
+#include "base/show.h"
 #include "frontend/import.h"
 #include "runtime/checkpoint.h"
 #include "session/data_files.h"
@@ -24,7 +25,7 @@ static int check_entries(leat_session *session, const char *path) {
     leat_step_destroy(step);
     if (status) worst = status;
   }
-  if (!worst) printf("%s: %d entr%s\n", path, count, count == 1 ? "y" : "ies");
+  if (!worst) leat_show(stdout, "%s: %d entr%s\n", path, count, count == 1 ? "y" : "ies");
   return worst;
 }
 
@@ -42,7 +43,7 @@ static leat_status tell_notes(const char *path, const leat_imported *imported, l
   LEAT_TRY(imported->importer->write(imported->model, &options, &text, error));
   free(text);
   for (uint32_t i = 0; (note = imported->importer->note(imported->model, i)); i++)
-    printf("%s: %s\n", path, note);
+    leat_show(stdout, "%s: %s\n", path, note);
   return LEAT_OK;
 }
 
@@ -67,10 +68,11 @@ static int check_data(const char *path) {
   if (leat_checkpoint_open(&file, path, &error)) return tool_fail(&error);
   unsigned long long size = leat_data_file_size(&file);
   if (file.count == 1 && !*file.tensors[0].name)
-    printf("%s: a tensor, %llu bytes\n", path, size);
+    leat_show(stdout, "%s: a tensor, %llu bytes\n", path, size);
   else
-    printf("%s: %zu tensor%s, %llu bytes, %s\n", path, file.count, file.count == 1 ? "" : "s", size,
-           file.checksums ? "as its checksums say" : "which have no checksums");
+    leat_show(stdout, "%s: %zu tensor%s, %llu bytes, %s\n", path, file.count,
+              file.count == 1 ? "" : "s", size,
+              file.checksums ? "as its checksums say" : "which have no checksums");
   leat_data_file_close(&file);
   return TOOL_OK;
 }

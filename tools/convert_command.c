@@ -1,5 +1,6 @@
 // leat convert: a model file of another system as a text, and its weights beside it.
 #include "base/file.h"
+#include "base/show.h"
 #include "frontend/import.h"
 #include "tools/options.h"
 #include "tools/session_options.h"
@@ -17,7 +18,7 @@ static int tell_problems(const leat_imported *imported, const char *path) {
   const char *problem;
   uint32_t i = 0;
   for (; (problem = imported->importer->problem(imported->model, i)); i++)
-    fprintf(stderr, "error: %s: %s\n", path, problem);
+    leat_show(stderr, "error: %s: %s\n", path, problem);
   return i ? TOOL_FAILED : TOOL_OK;
 }
 
@@ -48,7 +49,7 @@ static int convert(const convert_options *o, const char *path, const leat_import
   const leat_import_options options = {.data = leat_import_base(data), .trainable = o->trainable};
   if (imported->importer->write(imported->model, &options, &text, &error)) return tool_fail(&error);
   int status = tell_problems(imported, path);
-  if (!status && !o->output) fputs(text, stdout);
+  if (!status && !o->output) leat_show(stdout, "%s", text);
   if (!status && o->output &&
       (write_weights(imported, data, &error) ||
        leat_file_write(o->output, &(leat_bytes){text, strlen(text)}, 1, LEAT_FILE_ATOMIC, &error)))

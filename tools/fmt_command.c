@@ -1,5 +1,6 @@
 // leat fmt: texts in the canonical hand-written style. `-` is standard input.
 #include "base/file.h"
+#include "base/show.h"
 #include "frontend/syntax/format.h"
 #include "tools/options.h"
 #include "tools/session_options.h"
@@ -15,7 +16,7 @@ typedef struct fmt_options {
 static int show_mistakes(const leat_diag *diag) {
   leat_text messages = {0};
   leat_diag_print(diag, &messages);
-  fputs(messages.data, stderr);
+  leat_show(stderr, "%s", messages.data);
   leat_text_finish(&messages);
   return TOOL_FAILED;
 }
@@ -24,7 +25,7 @@ static int deliver(const fmt_options *o, const char *path, leat_bytes old, leat_
   leat_error error = {0};
   bool same = old.size == formatted.size && memcmp(old.data, formatted.data, old.size) == 0;
   if (o->check) {
-    if (!same) printf("%s\n", path);
+    if (!same) leat_show(stdout, "%s\n", path);
     return same ? TOOL_OK : TOOL_FAILED;
   }
   if (!o->in_place) {

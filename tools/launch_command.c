@@ -2,6 +2,7 @@
 // who died, nor does its exit code tell success, so every rank has a line to here (launched.h).
 // What goes wrong first is the cause: it is named, and the other ranks are ended.
 #define _GNU_SOURCE
+#include "base/show.h"
 #include "base/temporary.h"
 #include "tools/launch_output.h"
 #include "tools/launched.h"
@@ -76,7 +77,7 @@ static double now(void) {
 }
 
 static int fail(const char *what) {
-  fprintf(stderr, "error: %s: %s\n", what, strerror(errno));
+  leat_show(stderr, "error: %s: %s\n", what, strerror(errno));
   return TOOL_FAILED;
 }
 
@@ -92,9 +93,9 @@ __attribute__((format(printf, 3, 4))) static void give_up(launch *l, double grac
   l->failed = true;
   va_list arguments;
   va_start(arguments, format);
-  fputs("leat launch: ", stderr);
-  vfprintf(stderr, format, arguments);
-  fputc('\n', stderr);
+  leat_show(stderr, "%s", "leat launch: ");
+  leat_show_v(stderr, format, arguments);
+  leat_show(stderr, "\n");
   va_end(arguments);
 }
 
@@ -154,9 +155,9 @@ static int open_listener(launch *l) {
   const char *folder = leat_temporary_path(l->folder);
   int length = snprintf(address.sun_path, sizeof address.sun_path, "%s/line", folder);
   if (length >= (int)sizeof address.sun_path) {
-    fprintf(stderr,
-            "error: $TMPDIR is too long for a socket's path, which has at most %d bytes: %.*s\n",
-            (int)sizeof address.sun_path - 1, (int)(strrchr(folder, '/') - folder), folder);
+    leat_show(stderr,
+              "error: $TMPDIR is too long for a socket's path, which has at most %d bytes: %.*s\n",
+              (int)sizeof address.sun_path - 1, (int)(strrchr(folder, '/') - folder), folder);
     return TOOL_FAILED;
   }
   l->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -188,8 +189,8 @@ static int start(launch *l, int argc, char **argv) {
   prctl(PR_SET_PDEATHSIG, SIGTERM); // mpiexec ends its ranks when this process is gone
   signal(SIGHUP, SIG_IGN);          // of a terminal that is closed this process tells it
   execvp(words[0], words);
-  fprintf(stderr, "error: cannot run %s: %s%s\n", words[0], strerror(errno),
-          errno == ENOENT ? "; is an MPI installed?" : "");
+  leat_show(stderr, "error: cannot run %s: %s%s\n", words[0], strerror(errno),
+            errno == ENOENT ? "; is an MPI installed?" : "");
   _exit(CANNOT_RUN);
 }
 

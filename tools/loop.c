@@ -4,6 +4,7 @@
 #include "tools/loop.h"
 
 #include "base/environment.h"
+#include "base/show.h"
 #include "base/text.h"
 #include "session/driver.h"
 #include "tools/session_options.h"
@@ -41,23 +42,25 @@ static void print_scalar(const char *name, const leat_tensor *value, bool bits) 
     uint32_t word;
     memcpy(&f, value->data, sizeof f);
     memcpy(&word, value->data, sizeof word);
-    bits ? printf("  %s %08" PRIx32, name, word) : printf("  %s %.4g", name, plain((double)f));
+    bits ? leat_show(stdout, "  %s %08" PRIx32, name, word)
+         : leat_show(stdout, "  %s %.4g", name, plain((double)f));
   } else if (value->dtype == LEAT_f64) {
     double f;
     uint64_t word;
     memcpy(&f, value->data, sizeof f);
     memcpy(&word, value->data, sizeof word);
-    bits ? printf("  %s %016" PRIx64, name, word) : printf("  %s %.4g", name, plain(f));
+    bits ? leat_show(stdout, "  %s %016" PRIx64, name, word)
+         : leat_show(stdout, "  %s %.4g", name, plain(f));
   }
 }
 
 static void log_step(const tool_loop *l, int64_t step, double rate) {
   char speed[32];
-  printf("step %" PRId64, step);
+  leat_show(stdout, "step %" PRId64, step);
   for (int i = 0; i < leat_step_fetch_count(l->step->step); i++)
     print_scalar(leat_step_fetch(l->step->step, i)->name, &l->step->fetch_values[i], l->log_bits);
   format_count(rate, speed);
-  l->log_bits ? printf("\n") : printf("  %s steps/s\n", speed);
+  l->log_bits ? leat_show(stdout, "\n") : leat_show(stdout, "  %s steps/s\n", speed);
   fflush(stdout);
 }
 
@@ -118,6 +121,7 @@ int tool_run_loop(const tool_loop *l, leat_session *session) {
   if (bar) erase_bar();
   int64_t count = step - l->first;
   if (!l->log_bits)
-    printf("%" PRId64 " step%s in %.3f s\n", count, count == 1 ? "" : "s", leat_seconds() - start);
+    leat_show(stdout, "%" PRId64 " step%s in %.3f s\n", count, count == 1 ? "" : "s",
+              leat_seconds() - start);
   return TOOL_OK;
 }

@@ -1,6 +1,7 @@
 // The `leat` program: finds the subcommand. Each has a file of its own in this folder.
 #include "base/diag.h"
 #include "base/file.h"
+#include "base/show.h"
 #include "base/temporary.h"
 #include "leat/leat.h"
 #include "tools/forms.h"
@@ -20,10 +21,11 @@ static const tool_command *const commands[] = {
 };
 
 static int help(void) {
-  printf("usage: leat COMMAND [OPTION…]\n\n");
+  leat_show(stdout, "usage: leat COMMAND [OPTION…]\n\n");
   for (int i = 0; i < TOOL_COUNT(commands); i++)
-    printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
-  printf(
+    leat_show(stdout, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+  leat_show(
+      stdout,
       "\n`leat COMMAND --help` lists its options; `leat --version` says which version this is.\n");
   return TOOL_OK;
 }
@@ -48,12 +50,12 @@ static int run(int argc, char **argv) {
   if (strcmp(name, "--man") == 0) return tool_print_main_page(commands, TOOL_COUNT(commands)), 0;
   if (strcmp(name, "--complete") == 0)
     return tool_complete_main(commands, TOOL_COUNT(commands), argc - 2, argv + 2), 0;
-  if (strcmp(name, "--version") == 0) return printf("leat %s\n", LEAT_VERSION) < 0;
+  if (strcmp(name, "--version") == 0) return leat_show(stdout, "leat %s\n", LEAT_VERSION), 0;
   if (strcmp(name, "serve") == 0)
-    fprintf(stderr, "leat: `serve` is not supported yet; `mpiexec` starts the processes\n");
+    leat_show(stderr, "leat: `serve` is not supported yet; `mpiexec` starts the processes\n");
   else if (*name)
-    fprintf(stderr, "leat: there is no command `%s`%s\n", name, meant(name));
-  fprintf(stderr, "usage: leat COMMAND [OPTION…]; `leat --help` lists the commands\n");
+    leat_show(stderr, "leat: there is no command `%s`%s\n", name, meant(name));
+  leat_show(stderr, "usage: leat COMMAND [OPTION…]; `leat --help` lists the commands\n");
   return TOOL_USAGE;
 }
 
@@ -78,8 +80,8 @@ static void keep_lines_whole(void) {
 static int finish_output(int status) {
   errno = 0;
   if (fflush(stdout) == 0 && !ferror(stdout)) return status;
-  fprintf(stderr, "error: cannot write to stdout%s%s\n", errno ? ": " : "",
-          errno ? strerror(errno) : "");
+  leat_show(stderr, "error: cannot write to stdout%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
   return status ? status : TOOL_FAILED;
 }
 
@@ -110,7 +112,7 @@ int main(int argc, char **argv) {
   int code = TOOL_FAILED;
   leat_status ended;
   LEAT_RECOVER(ended, run_command_line(argc, argv, &code));
-  if (ended) fprintf(stderr, "error: %s\n", leat_status_name(ended));
+  if (ended) leat_show(stderr, "error: %s\n", leat_status_name(ended));
   int status = finish_output(code);
   launched_bye(status);
   return status;

@@ -1,5 +1,6 @@
 // leat ops: the primitives, from the op table, and the library's functions, from their own texts.
 #include "base/file.h"
+#include "base/show.h"
 #include "base/vec.h"
 #include "frontend/frontend.h"
 #include "frontend/syntax/habits.h"
@@ -26,11 +27,11 @@ static void print_summary(const leat_stdlib_entry *entry) {
   const char *end = text + strcspn(text, "\n");
   for (const char *dot = text; (dot = memchr(dot, '.', (size_t)(end - dot))); dot++)
     if (dot[1] == ' ' && islower((unsigned char)dot[-1])) end = dot + 1; // not an initial's
-  printf("%-*s %.*s\n", LEAT_HELP_COLUMN, entry->name, (int)(end - text), text);
+  leat_show(stdout, "%-*s %.*s\n", LEAT_HELP_COLUMN, entry->name, (int)(end - text), text);
 }
 
 static void put(leat_text *text, FILE *to) {
-  fputs(text->data ? text->data : "", to);
+  leat_show(to, "%s", text->data ? text->data : "");
   leat_text_finish(text);
 }
 
@@ -41,7 +42,7 @@ static bool show_keyword(const char *name) {
   while (kind < LEAT_TOKEN_COUNT && !(leat_token_is_keyword((leat_token_kind)kind) &&
                                       !strcmp(leat_token_spelling((leat_token_kind)kind), name)))
     kind++;
-  if (advice && kind < LEAT_TOKEN_COUNT) printf("%s\n", advice);
+  if (advice && kind < LEAT_TOKEN_COUNT) leat_show(stdout, "%s\n", advice);
   return advice && kind < LEAT_TOKEN_COUNT;
 }
 
@@ -67,13 +68,13 @@ tool_list tool_op_names(void) {
 static int report_unknown(const char *name) {
   const char *advice = leat_habit_word(name, strlen(name));
   if (advice) {
-    fprintf(stderr, "error: %s\n", advice);
+    leat_show(stderr, "error: %s\n", advice);
     return TOOL_FAILED;
   }
   tool_list names = tool_op_names();
   const char *nearest = leat_nearest(name, names.items, names.count);
-  fprintf(stderr, "error: there is no op or function `%s`%s%s%s\n", name,
-          nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+  leat_show(stderr, "error: there is no op or function `%s`%s%s%s\n", name,
+            nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
   return TOOL_FAILED;
 }
 
@@ -87,7 +88,7 @@ static int show_file(const char *path) {
   char *text;
   size_t size;
   if (leat_file_read(path, LEAT_LARGEST_SOURCE, &text, &size, &error)) {
-    fprintf(stderr, "error: %s\n", error.message);
+    leat_show(stderr, "error: %s\n", error.message);
     return TOOL_FAILED;
   }
   leat_arena *arena = leat_arena_create();
@@ -102,16 +103,16 @@ static int show_file(const char *path) {
 }
 
 static int show_all(void) {
-  printf("Primitives:\n");
+  leat_show(stdout, "Primitives:\n");
   for (int i = 0; i < LEAT_OP_COUNT; i++) {
     leat_text op = {0};
     leat_describe_op((leat_op)i, &op);
     put(&op, stdout);
   }
-  printf("\nFunctions of the library:\n");
+  leat_show(stdout, "\nFunctions of the library:\n");
   for (uint32_t i = 0; i < leat_stdlib_index_count; i++) print_summary(&leat_stdlib_index[i]);
-  printf("\nFunctions of compile time:\n");
-  for (uint32_t i = 0; leat_builtin_name(i); i++) printf("%s\n", leat_builtin_help(i));
+  leat_show(stdout, "\nFunctions of compile time:\n");
+  for (uint32_t i = 0; leat_builtin_name(i); i++) leat_show(stdout, "%s\n", leat_builtin_help(i));
   return TOOL_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/number.h"
+#include "base/show.h"
 #include "tools/forms.h"
 
 #include <errno.h>
@@ -20,10 +21,10 @@ enum { MOST_OPTIONS = 64, FIRST_LONG = 256, HELP_OPTION = 'h', HELP_COLUMN = 28 
 int tool_usage_error(const tool_command *command, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  fprintf(stderr, "leat %s: ", command->name);
-  vfprintf(stderr, format, arguments);
-  fprintf(stderr, "\nusage: leat %s %s (`leat %s --help` says more)\n", command->name,
-          command->usage, command->name);
+  leat_show(stderr, "leat %s: ", command->name);
+  leat_show_v(stderr, format, arguments);
+  leat_show(stderr, "\nusage: leat %s %s (`leat %s --help` says more)\n", command->name,
+            command->usage, command->name);
   va_end(arguments);
   return TOOL_USAGE;
 }
@@ -39,15 +40,15 @@ static void print_option(const tool_option *option) {
                option->letter ? option->letter : ' ', option->letter ? "," : "  ", option->name,
                option->argument ? " " : "", option->argument ? option->argument : "");
   if (length < HELP_COLUMN)
-    printf("%-*s%s\n", HELP_COLUMN, text, option->help);
+    leat_show(stdout, "%-*s%s\n", HELP_COLUMN, text, option->help);
   else
-    printf("%s\n%*s%s\n", text, HELP_COLUMN, "", option->help);
+    leat_show(stdout, "%s\n%*s%s\n", text, HELP_COLUMN, "", option->help);
 }
 
 static void print_help(const tool_command *command, const tool_options *groups, int group_count) {
-  printf("usage: leat %s %s\n\n%s\n", command->name, command->usage, command->summary);
+  leat_show(stdout, "usage: leat %s %s\n\n%s\n", command->name, command->usage, command->summary);
   for (int g = 0; g < group_count; g++) {
-    printf("\n%s:\n", groups[g].title);
+    leat_show(stdout, "\n%s:\n", groups[g].title);
     for (int i = 0; i < groups[g].count; i++) print_option(&groups[g].items[i]);
     if (g == 0) print_option(&tool_help_option);
   }

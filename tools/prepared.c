@@ -1,6 +1,7 @@
 // Feeds are read when the step is known, because it says what their dtypes are.
 #include "tools/prepared.h"
 
+#include "base/show.h"
 #include "tools/session_options.h"
 #include "tools/values.h"
 
@@ -12,7 +13,8 @@
 static bool split_feeds(const prepared *p, char **names, const char **values) {
   for (uint32_t i = 0; i < p->feeds.count; i++) {
     if (tool_split(p->feeds.items[i], &names[i], &values[i])) continue;
-    fprintf(stderr, "error: --feed %s: expected NAME=VALUE or NAME=@FILE.npy\n", p->feeds.items[i]);
+    leat_show(stderr, "error: --feed %s: expected NAME=VALUE or NAME=@FILE.npy\n",
+              p->feeds.items[i]);
     return false;
   }
   return true;

@@ -1,6 +1,7 @@
 // leat repl: each line extends the session's graph; effects happen and expressions are shown at
 // once. A mistake is shown and leaves all as it was. Without a terminal the lines are a script:
 // what each gives is written before the next is read, and the exit status is 1 if one was wrong.
+#include "base/show.h"
 #include "tools/repl.h"
 #include "tools/session_options.h"
 
@@ -44,7 +45,7 @@ static void work_at_terminal(repl *r) {
   at_work = r->session;
   setlocale(LC_CTYPE, ""); // what characters are, for editing and for pictures
   sigaction(SIGINT, &ends_work, &before);
-  printf("leat %s; :help helps\n", LEAT_VERSION);
+  leat_show(stdout, "leat %s; :help helps\n", LEAT_VERSION);
   repl_open_history(r);
   loop(r);
   repl_close_history();

@@ -1,6 +1,7 @@
 // The commands of leat repl, a row each; `:help` is printed from the table.
 #include "base/diag.h"
 #include "base/npy.h"
+#include "base/show.h"
 #include "session/session.h"
 #include "tools/describe.h"
 #include "tools/loop.h"
@@ -17,7 +18,7 @@ static int show_graph(repl *r, const char *argument) {
   (void)argument;
   char *text;
   int status = tool_report(r->session, leat_session_print(r->session, &text));
-  if (!status) fputs(text, stdout), free(text);
+  if (!status) leat_show(stdout, "%s", text), free(text);
   return status;
 }
 
@@ -26,7 +27,7 @@ static int show_names(repl *r, const char *argument) {
   (void)argument;
   char *text;
   int status = tool_report(r->session, leat_session_show_names(r->session, &text));
-  if (!status) fputs(text, stdout), free(text);
+  if (!status) leat_show(stdout, "%s", text), free(text);
   return status;
 }
 
@@ -35,7 +36,8 @@ static int write_value(repl *r, const char *argument) {
   const char *space = strrchr(argument, ' '), *path = space ? space + 1 : argument;
   size_t length = strlen(path);
   if (!space || length < 5 || strcmp(path + length - 4, ".npy") != 0) {
-    fputs("error: `:write EXPRESSION FILE.npy` says what is written, and where to\n", stderr);
+    leat_show(stderr, "%s",
+              "error: `:write EXPRESSION FILE.npy` says what is written, and where to\n");
     return TOOL_FAILED;
   }
   const char *expression = leat_arena_strndup(tool_arena(), argument, (size_t)(space - argument));
@@ -69,7 +71,8 @@ static int show_variables(repl *r, const char *argument) {
     (few || named ? tool_print_value : tool_print_summary)(name, &value);
     free(value.data);
   }
-  if (hidden) printf("and %d slot%s of optimisers (:vars all)\n", hidden, hidden > 1 ? "s" : "");
+  if (hidden)
+    leat_show(stdout, "and %d slot%s of optimisers (:vars all)\n", hidden, hidden > 1 ? "s" : "");
   return TOOL_OK;
 }
 
@@ -101,7 +104,7 @@ static bool read_run(char *words, prepared *out, int *steps) {
     } else if (!*end && number > 0 && number <= MOST_STEPS) {
       *steps = (int)number;
     } else {
-      fprintf(stderr, "error: `%s` is neither a number of steps nor NAME=VALUE\n", word);
+      leat_show(stderr, "error: `%s` is neither a number of steps nor NAME=VALUE\n", word);
       return false;
     }
   }
@@ -194,15 +197,17 @@ const repl_command_row *repl_command_at(int i) {
 enum { USAGE_COLUMN = 30 };
 
 static int show_commands(void) {
-  puts("Type statements and expressions of the language: `x = iota([3])`, then `x + 1`.\n"
-       "`_` is what was shown last. An entry is run by a line of its own: `train(lr=0.1)`,\n"
-       "`y = predict(x)`. EXPRESSION may be an entry's name or call; without it the last step is\n"
-       "meant. A command may be shortened.\n");
+  leat_show(
+      stdout, "%s\n",
+      "Type statements and expressions of the language: `x = iota([3])`, then `x + 1`.\n"
+      "`_` is what was shown last. An entry is run by a line of its own: `train(lr=0.1)`,\n"
+      "`y = predict(x)`. EXPRESSION may be an entry's name or call; without it the last step is\n"
+      "meant. A command may be shortened.\n");
   for (int i = 0; i < TOOL_COUNT(commands); i++) {
     char usage[64];
     snprintf(usage, sizeof usage, ":%s %s", commands[i].name, commands[i].argument);
     int bytes_of_dots = strstr(usage, "…") ? 2 : 0; // one column of three bytes
-    printf("%-*s %s\n", USAGE_COLUMN + bytes_of_dots, usage, commands[i].help);
+    leat_show(stdout, "%-*s %s\n", USAGE_COLUMN + bytes_of_dots, usage, commands[i].help);
   }
   return TOOL_OK;
 }
@@ -212,7 +217,7 @@ static int help(repl *r, const char *name) {
   if (!*name) return show_commands();
   char *text = leat_session_describe(r->session, name);
   if (!text) return tool_describe(name);
-  fputs(text, stdout);
+  leat_show(stdout, "%s", text);
   free(text);
   return TOOL_OK;
 }
@@ -221,7 +226,7 @@ static int help(repl *r, const char *name) {
 
 static int complain(const char *what, const char *name, const char *rest) {
   fflush(stdout);
-  fprintf(stderr, "error: %s `:%s`%s\n", what, name, rest);
+  leat_show(stderr, "error: %s `:%s`%s\n", what, name, rest);
   return TOOL_FAILED;
 }
 
@@ -230,8 +235,8 @@ static int complain_of_missing(const repl_command_row *row) {
   const char *missing = row->argument;
   if (*missing == '[') missing += strcspn(missing, " ") + 1;
   fflush(stdout);
-  fprintf(stderr, "error: `:%s %s` lacks its %.*s\n", row->name, row->argument,
-          (int)strcspn(missing, " "), missing);
+  leat_show(stderr, "error: `:%s %s` lacks its %.*s\n", row->name, row->argument,
+            (int)strcspn(missing, " "), missing);
   return TOOL_FAILED;
 }
 

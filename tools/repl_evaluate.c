@@ -1,5 +1,6 @@
 // What is typed: a text extends the graph, then a step runs what it did and shows what it asked
 // for. A line that runs an entry takes two steps: what the entry is fed, then the entry.
+#include "base/show.h"
 #include "base/tensor.h"
 #include "frontend/syntax/lexer.h"
 #include "session/driver.h"
@@ -151,10 +152,11 @@ int repl_step_of(repl *r, const char *expression, bool feeds) {
   }
   if (status || r->step.entry_count || r->step.fetch_count || r->step.run_count) return status;
   if (*expression)
-    fprintf(stderr, "error: `%s` is known while compiling: there is no step\n", expression);
+    leat_show(stderr, "error: `%s` is known while compiling: there is no step\n", expression);
   else
-    fputs("error: nothing has run yet: an expression, or an entry's name, says what is meant\n",
-          stderr);
+    leat_show(
+        stderr, "%s",
+        "error: nothing has run yet: an expression, or an entry's name, says what is meant\n");
   return TOOL_FAILED;
 }
 
@@ -169,7 +171,7 @@ int repl_compute(repl *r, const char *expression, leat_tensor *out) {
   if (count && !status) *out = clone(&values[count - 1]);
   leat_step_destroy(step);
   if (count || status) return status;
-  fprintf(stderr, "error: `%s` gives no value\n", expression);
+  leat_show(stderr, "error: `%s` gives no value\n", expression);
   return TOOL_FAILED;
 }
 
@@ -255,7 +257,7 @@ static int run_step(repl *r) {
 // Runs what the last text did at top level, and shows what it asked for.
 static int run_last(repl *r) {
   const char *text = leat_session_shown_text(r->session);
-  fputs(text, stdout);
+  leat_show(stdout, "%s", text);
   if (*text) repl_set_last(r, NULL); // the session knows what it is
   if (!leat_session_entry_run(r->session)->entry && !leat_session_shown_count(r->session) &&
       !leat_session_effect_count(r->session))

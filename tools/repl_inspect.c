@@ -1,6 +1,7 @@
 // What a step becomes and what it takes: :time, :dump, :plan, :asm. Each is of an expression, of an
 // entry, or of the last step that ran.
 #define _GNU_SOURCE
+#include "base/show.h"
 #include "session/driver.h"
 #include "tools/repl.h"
 #include "tools/session_options.h"
@@ -30,7 +31,7 @@ static const char *duration(double seconds, char out[32]) {
 
 void repl_show_times(double compiling, double running) {
   char a[32], b[32];
-  printf("[%s to compile, %s to run]\n", duration(compiling, a), duration(running, b));
+  leat_show(stdout, "[%s to compile, %s to run]\n", duration(compiling, a), duration(running, b));
 }
 
 // The first run, which may compile, is not among the times.
@@ -61,9 +62,9 @@ static int time_step(repl *r) {
   qsort(times, (size_t)count, sizeof *times, ascending);
   char compiled[32], median[32], least[32], most[32];
   if (!status)
-    printf("%s to compile, %s a step (the median of %d, from %s to %s)\n",
-           duration(end - start, compiled), duration(times[count / 2], median), count,
-           duration(times[0], least), duration(times[count - 1], most));
+    leat_show(stdout, "%s to compile, %s a step (the median of %d, from %s to %s)\n",
+              duration(end - start, compiled), duration(times[count / 2], median), count,
+              duration(times[0], least), duration(times[count - 1], most));
   leat_step_destroy(step);
   return status;
 }
@@ -74,7 +75,7 @@ int repl_time(repl *r, const char *expression) {
     return status ? status : time_step(r);
   }
   r->timing = !r->timing;
-  printf("each line %s what it takes\n", r->timing ? "now says" : "no longer says");
+  leat_show(stdout, "each line %s what it takes\n", r->timing ? "now says" : "no longer says");
   return TOOL_OK;
 }
 

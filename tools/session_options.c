@@ -3,6 +3,7 @@
 #include "tools/session_options.h"
 
 #include "base/file.h"
+#include "base/show.h"
 #include "runtime/stopping.h"
 #include "session/session.h"
 #include "tools/launched.h"
@@ -63,19 +64,19 @@ tool_options tool_session_options(session_options *shared, session_use use,
 int tool_report(const leat_session *session, leat_status status) {
   const char *message = session ? leat_session_message(session) : "error: out of memory\n";
   fflush(stdout);
-  fputs(message, stderr);
+  leat_show(stderr, "%s", message);
   return status ? TOOL_FAILED : TOOL_OK;
 }
 
 int tool_fail(const leat_error *error) {
   fflush(stdout);
-  fprintf(stderr, "error: %s\n", error->message);
+  leat_show(stderr, "error: %s\n", error->message);
   return TOOL_FAILED;
 }
 
 static void show(void *context, const char *text) {
   (void)context;
-  fputs(text, stdout);
+  leat_show(stdout, "%s", text);
 }
 
 static bool prints_are_hidden;
@@ -86,7 +87,7 @@ void tool_show_prints(bool on) {
 
 static void show_line(void *context, const char *text) {
   (void)context;
-  if (!prints_are_hidden) puts(text);
+  if (!prints_are_hidden) leat_show(stdout, "%s\n", text);
 }
 
 // False: --set without `=`.
@@ -98,7 +99,7 @@ static bool read_settings(session_options *shared) {
   for (uint32_t i = 0; i < count; i++) {
     char *name;
     if (!tool_split(shared->settings.items[i], &name, &settings[i].value)) {
-      fprintf(stderr, "error: --set %s: expected NAME=VALUE\n", shared->settings.items[i]);
+      leat_show(stderr, "error: --set %s: expected NAME=VALUE\n", shared->settings.items[i]);
       return false;
     }
     settings[i].name = name;
@@ -112,7 +113,7 @@ static bool is_one_process(const leat_session_options *o) {
   int size = launched_size();
   if (o->cluster || size == 1) return true;
   if (launched_rank() == 0)
-    fprintf(
+    leat_show(
         stderr,
         "error: %d processes were started, and none would know of the others: --cluster says what "
         "each is (for example --cluster ps=1,worker=%d); or start one\n",
@@ -186,7 +187,7 @@ int tool_show_traffic(const session_options *shared, leat_session *session) {
   if (!shared->traffic) return TOOL_OK;
   leat_status status = leat_session_traffic(session, &text);
   if (status) return tool_report(session, status);
-  fputs(text, stdout);
+  leat_show(stdout, "%s", text);
   free(text);
   return TOOL_OK;
 }

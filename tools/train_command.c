@@ -1,4 +1,5 @@
 // leat train: runs the training entry until global_step says that it is enough (tools/loop.h).
+#include "base/show.h"
 #include "base/text.h"
 #include "runtime/stopping.h"
 #include "tools/loop.h"
@@ -30,10 +31,11 @@ static const char *choose_entry(const leat_session *session) {
     count = is_train ? -1 : count + 1;
   }
   if (!chosen)
-    fprintf(stderr,
-            "error: the graph has no training entry, such as `entry train() training { … }`\n");
+    leat_show(stderr,
+              "error: the graph has no training entry, such as `entry train() training { … }`\n");
   if (count > 1)
-    fprintf(stderr, "error: which of the training entries? --entry names one of %s\n", trains.data);
+    leat_show(stderr, "error: which of the training entries? --entry names one of %s\n",
+              trains.data);
   leat_text_finish(&trains);
   return count > 1 ? NULL : chosen;
 }
@@ -48,10 +50,11 @@ static bool trains(const leat_session *session, const char *entry) {
     found = true;
   }
   if (found)
-    fprintf(stderr,
-            "error: the entry `%s` is not a training one: write `training` behind its parameters, "
-            "`entry %s(…) training -> …`, or run it with `leat run --entry %s`\n",
-            entry, entry, entry);
+    leat_show(
+        stderr,
+        "error: the entry `%s` is not a training one: write `training` behind its parameters, "
+        "`entry %s(…) training -> …`, or run it with `leat run --entry %s`\n",
+        entry, entry, entry);
   return !found;
 }
 

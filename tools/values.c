@@ -2,6 +2,7 @@
 
 #include "base/half.h"
 #include "base/name.h"
+#include "base/show.h"
 #include "runtime/format.h"
 #include "tools/options.h"
 
@@ -58,13 +59,13 @@ void tool_print_summary(const char *name, const leat_tensor *tensor) {
   leat_type_format(name, tensor, &text);
   if (low <= high)
     leat_text_add(&text, " from %.4g to %.4g, mean %.4g", low, high, sum / (double)count);
-  puts(text.data);
+  leat_show(stdout, "%s\n", text.data);
   leat_text_finish(&text);
 }
 
 void tool_print_value(const char *name, const leat_tensor *tensor) {
   leat_text text = {0};
   leat_result_format(name, tensor, &text);
-  puts(text.data);
+  leat_show(stdout, "%s\n", text.data);
   leat_text_finish(&text);
 }

@@ -8,6 +8,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/philox.h"
+#include "base/printable.h"
 #include "base/temporary.h"
 #include "base/text.h"
 #include "base/trust.h"
@@ -439,6 +440,33 @@ TEST(files_that_others_can_change_are_not_trusted) {
   set_mode("files/open/it", 0664);
   CHECK(strstr(why_no_file("files/open/it"), "/it', or it is another user's"));
   CHECK(*why_no_file("files/none"));
+}
+
+TEST(control_characters_are_masked) {
+  static const struct {
+    const char *text, *shown;
+  } cases[] = {
+      {"plain \t\n", "plain \t\n"},
+      {"\x1b[31m\a\r\x7f", "?[31m???"},
+      {"gr\xc3\xb6\xc3\x9f"
+       "e \xe2\x86\x92 \xf0\x9f\x98\x80",
+       "gr\xc3\xb6\xc3\x9f"
+       "e \xe2\x86\x92 \xf0\x9f\x98\x80"},
+      {"\xc2\x80\xc2\x9b\xc2\x9f|\xc2\xa0", "??????|\xc2\xa0"}, // those of 8 bits
+      {"\x9b"
+       "31m \xc3",
+       "?31m ?"}, // and what is no UTF-8
+      {"\xe2\x80\xae\xe2\x81\xa6\xd8\x9c\xe2\x80\xa6", "????????\xe2\x80\xa6"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    leat_error error = {0};
+    leat_fail(&error, LEAT_INVALID, "%s", cases[i].text); // all errors pass through it
+    CHECK_EQ_STR(error.message, cases[i].shown);
+    char text[64];
+    snprintf(text, sizeof text, "%s", cases[i].text);
+    leat_mask_controls_n(text, 1);
+    CHECK_EQ_STR(text + 1, cases[i].text + 1);
+  }
 }
 
 TEST(what_is_no_folder_is_not_trusted) {
