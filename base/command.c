@@ -30,9 +30,27 @@ void leat_command_add_words(leat_command *command, const char *text, const char 
   }
 }
 
+static void print_word(const char *word, leat_text *out) {
+  static const char plain[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (*word && !word[strspn(word, plain)]) {
+    leat_text_add(out, "%s", word);
+    return;
+  }
+  leat_text_add(out, "'");
+  for (; *word; word++)
+    if (*word == '\'')
+      leat_text_add(out, "'\\''");
+    else
+      leat_text_add_n(out, word, 1);
+  leat_text_add(out, "'");
+}
+
 void leat_command_print(const leat_command *command, leat_text *out) {
-  for (int i = 0; i < command->count; i++)
-    leat_text_add(out, "%s%s", i ? " " : "", command->words[i]);
+  for (int i = 0; i < command->count; i++) {
+    if (i) leat_text_add(out, " ");
+    print_word(command->words[i], out);
+  }
 }
 
 const char *leat_c_compiler(void) {

@@ -21,7 +21,8 @@ void leat_command_add(leat_command *command, const char *word);
 // nothing.
 void leat_command_add_words(leat_command *command, const char *text, const char *separators,
                             const char *prefix);
-void leat_command_print(const leat_command *command, leat_text *out); // for people
+// For people and shells: what these would divide or replace is quoted.
+void leat_command_print(const leat_command *command, leat_text *out);
 
 // Runs it and waits. An exit code that is not 0 is LEAT_FOREIGN with what the program said, as far
 // as it fits; LEAT_UNSUPPORTED: there is no such program.
