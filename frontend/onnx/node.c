@@ -23,7 +23,7 @@ const char *onnx_as_tensor(onnx_writer *w, onnx_value value) {
   leat_dtype carrier = dtype ? dtype->carrier : LEAT_i64;
   if (strcmp(value.text, "[]") == 0)
     return leat_arena_printf(w->arena, "zeros(%s[0])", leat_dtype_name(carrier));
-  if (carrier == LEAT_bool || carrier == LEAT_str) // which no number is cast to
+  if (carrier == LEAT_str) // which nothing is cast to
     return leat_arena_printf(w->arena, "tensor(%s)", value.text);
   return leat_arena_printf(w->arena, "cast(%s, %s)", value.text, leat_dtype_name(carrier));
 }

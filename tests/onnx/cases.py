@@ -57,6 +57,11 @@ case('constants_where', [N('Where', ['p', 'a', 'b'], ['y'])], ['y'],
 case('constants_strings', [N('StringConcat', ['a', 'b'], ['y'])], ['y'],
      initializers={'a': np.array(['a', 'b']), 'b': np.array(['c', 'd'])})
 
+truths = {'p': np.array([True, False]), 'to': I([2, 2])}
+case('constants_expand_bools', [N('Expand', ['p', 'to'], ['y'])], ['y'], initializers=truths)
+case('constants_bools_as_a_matrix', [N('Unsqueeze', ['p', 'at'], ['q']), N('Expand', ['q', 'to'], ['y']), N('Where', ['y', 'x', 'z'], ['w'])], ['y', 'w'],
+     inputs={'x': F([[1, 2], [3, 4]])}, initializers={**truths, 'at': I([0]), 'z': F(0)})
+
 # -- Loops whose states begin as constants ---------------------------------------------------------------------------------
 
 step = graph([N('Add', ['s', 'x'], ['s2']), N('Identity', ['s2'], ['row'])],
