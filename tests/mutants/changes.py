@@ -1,5 +1,6 @@
 """The small wrong changes (mutants) that tests/mutants/run makes: those of `chosen`, and what it may do to a line of C."""
 import collections
+import contextlib
 import hashlib
 import os
 import re
@@ -16,6 +17,10 @@ CHANGES = [
     (r'\bif \((?=.*\) )', 'if (false && '), (r'\bif \((?=.*\) )', 'if (true || '), (r'^\s+[a-z]\w*\([^;]*\);\s*$', ''),
     (r'\bbreak;', ';'), (r'\bcontinue;', ';'),
 ]
+PYTHON = [(r' < ', ' <= '), (r' <= ', ' < '), (r' > ', ' >= '), (r' >= ', ' > '), (r' == ', ' != '), (r' != ', ' == '),
+          (r' and ', ' or '), (r' or ', ' and '), (r' \+ ', ' - '), (r' - ', ' + '), (r' \+ 1\b', ''), (r' - 1\b', ''),
+          (r'\bTrue\b', 'False'), (r'\bFalse\b', 'True'), (r'\bnot (?!in\b)', ''), (r' is not ', ' is '), (r' not in ', ' in '),
+          (r'\bif (?=[^:]*:$)', 'if not '), (r'\[0\]', '[-1]'), (r'\[-1\]', '[0]')]
 HARMFUL = re.compile(r'\b(unlink|unlinkat|rmdir|remove|rename|truncate|ftruncate|kill|killpg)\(')
 
 
@@ -24,7 +29,6 @@ class Mutant:
 
     def __init__(self, file, number, before, after, what='drawn'):
         self.file, self.number, self.before, self.after, self.what = file, number, before, after, what
-        self.folder = file.split('/')[0]
 
     def __str__(self):
         return f'{self.file}:{self.number + 1}: {self.what}\n  - {self.before.strip()}\n  + {self.after.strip()}'
@@ -61,8 +65,24 @@ def code_of(line):
     return re.sub(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', blank, line)
 
 
+def changes_of_python(file, number, line):
+    """All changes of one line of Python, outside of texts."""
+    code = re.sub(r"#.*|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", lambda found: '_' * len(found[0]), line)
+    for pattern, instead in PYTHON:
+        for found in re.finditer(pattern, code):
+            yield Mutant(file, number, line, line[:found.start()] + instead + line[found.end():])
+
+
+def is_python(text):
+    with contextlib.suppress(SyntaxError):
+        return compile(text, 'changed', 'exec') is not None
+    return False
+
+
 def changes_of(file, number, line):
-    """All changes of one line of C."""
+    """All changes of one line of C or Python."""
+    if file.endswith('.py'):
+        return (yield from changes_of_python(file, number, line))
     code = code_of(line)
     if re.match(r'\s*(#|assert|static_assert|static|const|extern|typedef)', code) and not line.startswith('  '):
         return
@@ -89,6 +109,23 @@ def closing(code, at):
     return 0
 
 
+def is_sound(mutant, lines):
+    """Of Python: it still is."""
+    text = '\n'.join([*lines[:mutant.number], mutant.after, *lines[mutant.number + 1:]])
+    return not mutant.file.endswith('.py') or is_python(text)
+
+
+def documentation(lines):
+    """Numbers of the lines of texts of several lines."""
+    inside, found = False, set()
+    for number, line in enumerate(lines):
+        marks = line.count('"""') + line.count("'''")
+        if inside or marks:
+            found.add(number)
+        inside ^= marks % 2 == 1
+    return found
+
+
 def drawn(files, runs, seed):
     """Changes of those lines of the files that stand there once and of which `runs` (a function of file and line) is true,
     in an order that the seed says; none where a wrong one may end what is not its own."""
@@ -98,7 +135,8 @@ def drawn(files, runs, seed):
         if any(HARMFUL.search(line) for line in lines):
             continue
         times = collections.Counter(line.strip() for line in lines)
+        documented = documentation(lines) if file.endswith('.py') else set()
         for number, line in enumerate(lines):
-            if times[line.strip()] == 1 and runs(file, line):
-                every += changes_of(file, number, line)
+            if times[line.strip()] == 1 and number not in documented and runs(file, line):
+                every += [one for one in changes_of(file, number, line) if is_sound(one, lines)]
     return sorted(every, key=lambda mutant: hashlib.sha256(f'{seed} {mutant.key()}'.encode()).digest())
