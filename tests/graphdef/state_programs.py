@@ -51,16 +51,6 @@ def initialised_by_another():
 
 
 @program
-def resource_initialised_by_another():
-    tf.enable_resource_variables()
-    a = tf.get_variable('a', initializer=tf.random_uniform([3], 1, 2))
-    b = tf.Variable(a.initialized_value() * 2, name='b')
-    tf.identity(b / a, name='two')
-    tf.disable_resource_variables()
-    return Program({}, {'two': 'two'})
-
-
-@program
 def initialised_by_shapes():
     n = 3
     a = tf.get_variable('a', [n, 2], initializer=tf.constant_initializer(1.5))
