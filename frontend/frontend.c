@@ -19,7 +19,8 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
   leat_map *maps[] = {&e->functions, &e->library,    &e->gradients,   &e->library_gradients,
                       &e->claims,    &e->instances,  &e->states,      &e->aliases,
                       &e->records,   &e->dense,      &e->zeros,       &e->modules,
-                      &e->orders,    &e->documented, &e->slot_makers, &e->body_reads};
+                      &e->orders,    &e->documented, &e->slot_makers, &e->body_reads,
+                      &e->weak};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_map_init(maps[i], arena);
   e->globals = ev_scope_new(e, NULL);
   return e;

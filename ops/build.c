@@ -210,6 +210,10 @@ static bool claim_sizes(leat_shape_context *context) {
   return true;
 }
 
+bool leat_node_may_claim(const leat_node *node) {
+  return leat_narrowed_dim(node) || leat_node_is_open(node);
+}
+
 bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
                       leat_claims *claims) {
   leat_shape_context context = {.graph = graph, .diag = diag, .node = node, .claims = claims};

@@ -56,6 +56,11 @@ const char *leat_quotient_hint(leat_value value);
 // `value` itself when it has the shape already, else with a check while running that it has.
 leat_value leat_build_ensure(leat_builder *builder, leat_value value, const leat_type *shape);
 
+// The dim op that an implicit conversion makes an integer of, through an identity, which tells it
+// from a `cast` that is written: the step ends where it has no room. NULL: `node` is none.
+const leat_node *leat_narrowed_dim(const leat_node *node);
+// Whether something may have to hold of dims: there are some in it, or it is such a conversion.
+bool leat_node_may_claim(const leat_node *node);
 // Adds what must hold of the dims of `node` while the step runs. False: reported.
 bool leat_node_claims(leat_graph *graph, leat_diag *diag, const leat_node *node,
                       leat_claims *claims);

@@ -33,6 +33,31 @@ bool shape_where(leat_shape_context *context) {
   return true;
 }
 
+const leat_node *leat_narrowed_dim(const leat_node *node) {
+  if (node->op != LEAT_OP_cast || node->inputs[0].node->op != LEAT_OP_identity) return NULL;
+  const leat_node *from = node->inputs[0].node->inputs[0].node;
+  return from->op == LEAT_OP_dim ? from : NULL;
+}
+
+// A dim that an integer has no room for ends the step.
+static bool claim_fits(leat_shape_context *context, const leat_node *dim, leat_dtype to) {
+  if (to == LEAT_i64 || !leat_dtype_in_class(to, LEAT_CLASS_INTEGER)) return true;
+  leat_dims *dims = context->graph->dims;
+  leat_arena *arena = context->graph->arena;
+  leat_dim value = leat_node_attr(dim, "value")->dim;
+  int bits = 8 * (int)leat_dtype_size(to);
+  bool is_signed = leat_dtype_kind_of(to) == LEAT_KIND_SIGNED;
+  int64_t most = (int64_t)(UINT64_MAX >> (bits == 64 ? 1 : 64 - bits + is_signed));
+  leat_dim low = leat_dim_const(is_signed ? -most - 1 : 0), high = leat_dim_const(most);
+  leat_claim above = {.count = 1, .values = {value}}, below = above;
+  above.says = leat_arena_printf(arena, "%s = %%lld is no %s", leat_dim_text(arena, value),
+                                 leat_dtype_name(to));
+  below.says = above.says;
+  return !leat_dim_sub(dims, value, low, &above.room) ||
+         !leat_dim_sub(dims, high, value, &below.room) ||
+         (leat_shape_claim(context, &above) && leat_shape_claim(context, &below));
+}
+
 bool shape_cast(leat_shape_context *context) {
   leat_dtype from = leat_shape_input(context, 0)->dtype;
   leat_dtype to = (leat_dtype)leat_node_attr(context->node, "dtype")->i;
@@ -43,7 +68,8 @@ bool shape_cast(leat_shape_context *context) {
                            leat_dtype_name(to));
   context->outputs[0] = *leat_shape_input(context, 0);
   context->outputs[0].dtype = to;
-  return true;
+  const leat_node *dim = leat_narrowed_dim(context->node);
+  return !dim || claim_fits(context, dim, to);
 }
 
 // -- Values --------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ static bool add_check(checker *c, const leat_node *node, const leat_claim *claim
 
 static bool check_node(checker *c, leat_node *node) {
   leat_claims claims = {0};
-  if (!leat_node_is_open(node)) return true;
+  if (!leat_node_may_claim(node)) return true;
   if (!leat_node_claims(c->graph, c->context->diag, node, &claims)) return false;
   if (claims.count && !node->place) node->place = leat_place_of(c->context, node->span);
   for (uint32_t i = 0; i < claims.count; i++)

@@ -41,7 +41,7 @@ bool leat_region_is_bound(const leat_node *node) {
 // That a check in the body is about it, which need not hold where that does not run.
 static bool is_checked(leat_diag *diag, const leat_node *node) {
   leat_claims claims = {0};
-  if (!leat_node_is_open(node)) return false;
+  if (!leat_node_may_claim(node)) return false;
   return !leat_node_claims(node->graph, diag, node, &claims) || claims.count;
 }
 

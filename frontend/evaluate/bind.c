@@ -164,12 +164,15 @@ static int literal_dtype(binder *b, const leat_expr *base) {
 
 static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
   const leat_expr *type = b->params->items[i].type;
-  int dtype = ev_takes_dtype(*value) ? literal_dtype(b, type->base) : -1;
-  if (value->kind != EV_ROWS) *value = ev_tensor(ev_as_tensor(b->e, *value, dtype, span));
+  bool takes = ev_takes_dtype(*value) || ev_is_weak(b->e, *value);
+  int dtype = takes ? literal_dtype(b, type->base) : -1;
+  bool typed = value->kind == EV_TENSOR && value->typed;
+  if (value->kind != EV_ROWS && !typed) *value = ev_tensor(ev_as_tensor(b->e, *value, dtype, span));
   if (value->kind == EV_ERROR) return false;
   ev_match m = match_argument(b, i, span);
   m.declared = type;
   *value = ev_match_value(&m, *value);
+  value->typed = value->kind == EV_TENSOR && (typed || dtype >= 0);
   return value->kind != EV_ERROR;
 }
 
@@ -327,12 +330,13 @@ static bool distribute(binder *b, const ev_argument *args, uint32_t count) {
 
 // A generic name is bound by the first tensor in whose type it stands alone, be it behind another
 // whose type computes with it.
-static bool bind_generics(binder *b) {
+static bool bind_generics(binder *b, bool weak) {
   for (uint32_t i = 0; i < b->params->count; i++) {
     const leat_expr *type = b->params->items[i].type;
     param_kind kind = kind_of(type);
     const ev *value = b->given[i] ? &b->given[i]->value : NULL;
     const leat_type *found = value ? ev_tensor_type(*value) : NULL;
+    if (found && ev_is_weak(b->e, *value) != weak) continue;
     if (!found || (kind != PARAM_TENSOR && kind != PARAM_VAR)) continue;
     ev_match m = match_argument(b, i, b->given[i]->span);
     m.only_binds = true;
@@ -350,7 +354,8 @@ static bool bind_given(binder *b, int turn) {
     const ev_argument *arg = b->given[i];
     if (b->bound[i] || !arg) continue;
     param_kind kind = kind_of(b->params->items[i].type);
-    int when = kind == PARAM_STATIC || kind == PARAM_ANY ? 0 : ev_takes_dtype(arg->value) ? 2 : 1;
+    bool takes = ev_takes_dtype(arg->value) || ev_is_weak(b->e, arg->value);
+    int when = kind == PARAM_STATIC || kind == PARAM_ANY ? 0 : takes ? 2 : 1;
     if (when == turn && !bind_param(b, i, arg->value, arg->span)) return false;
   }
   return true;
@@ -397,8 +402,8 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
   inside.scope = b.scope;
   inside.function = function;
   e->frame = &inside;
-  bool ok = bind_given(&b, 0) && bind_generics(&b) && bind_given(&b, 1) && bind_given(&b, 2) &&
-            bind_defaults(&b);
+  bool ok = bind_given(&b, 0) && bind_generics(&b, false) && bind_generics(&b, true) &&
+            bind_given(&b, 1) && bind_given(&b, 2) && bind_defaults(&b);
   e->frame = outer;
   return ok ? b.scope : NULL;
 }

@@ -36,6 +36,23 @@ int ev_exact_dtype(ev value);
 // The literal's elements in the given type; one number fills the whole shape. False: reported.
 bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, leat_tensor *out);
 
+// -- weak.c ---------------------------------------------------------------------------------------
+// A tensor of numbers alone, which takes the dtype of what it meets.
+bool ev_is_weak(const evaluator *e, ev value);
+// `number`: what it is a tensor of; NONE of a node whose inputs are weak.
+void ev_make_weak(evaluator *e, leat_value value, ev number);
+ev ev_number_of(const evaluator *e, ev value); // NONE: it is no weak tensor, or is computed
+// A weak value in that dtype, where numbers of its kind have one there; others as they are.
+leat_value ev_settle(evaluator *e, leat_value value, leat_dtype dtype, leat_span span);
+
+// The dtype that the inputs of an op meet in; -1: its numbers' own.
+typedef struct ev_meeting {
+  int dtype;
+  bool weak;     // so is the result: all are numbers
+  bool promotes; // integers of declared dtypes become floats, as a float is among the numbers
+} ev_meeting;
+ev_meeting ev_meet(const evaluator *e, leat_op op, const ev *inputs, uint32_t count);
+
 // -- call.c ---------------------------------------------------------------------------------------
 ev ev_callee(evaluator *e, const leat_expr *expr); // what is called; a value that can be is first
 ev ev_call_expr(evaluator *e, const leat_expr *expr, const char *hint);
@@ -53,8 +70,11 @@ bool ev_is_pure(leat_op op); // gives the same bits whoever runs it, and however
 bool ev_is_random(leat_op op);
 // The two halves of ev_op: the values as tensors of the dtypes that the op takes, false: reported;
 // and the node, of which every output is a result.
+// `out_weak`: all that share the op's dtype are numbers.
 bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
-                  leat_value *out);
+                  leat_value *out, bool *out_weak);
+// The result of an op of such inputs is weak, where it has their dtype.
+void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count);
 ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
             const leat_attr *attrs, leat_span span, const char *hint);
 // What a call or an index gives the user: its tensors that are older than node number `first` are

@@ -131,8 +131,16 @@ static bool branch(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
   return leat_diag_errors(e->diag) == errors;
 }
 
+// What numbers made inside the branch, which is closed, stays there: only a number is settled.
 static leat_value tensor_of_pair(evaluator *e, ev value, ev other, leat_span span) {
-  const leat_type *type = ev_tensor_type(other);
+  ev number = ev_number_of(e, value);
+  if (value.kind == EV_TENSOR && number.kind == EV_NONE) return value.tensor;
+  if (value.kind == EV_TENSOR && ev_is_tensor(other)) {
+    leat_dtype meets = ev_tensor_type(other)->dtype;
+    if (meets == leat_value_type(value.tensor)->dtype) return value.tensor;
+    value = number;
+  }
+  const leat_type *type = ev_is_weak(e, other) ? NULL : ev_tensor_type(other);
   bool inexact = ev_has_kind(other, EV_FLOAT) || ev_has_kind(value, EV_FLOAT);
   return ev_as_tensor(e, value, type ? (int)type->dtype : inexact ? LEAT_f32 : -1, span);
 }
@@ -270,6 +278,16 @@ typedef struct loop {
   bool grew;        // along more of them, while its body was evaluated
 } loop;
 
+static ev first_of(evaluator *e, const leat_binding *carried) {
+  const leat_expr *declared = carried->type;
+  bool typed = declared && ev_is_tensor_type(declared) && carried->value->kind == LEAT_EXPR_CALL;
+  for (uint32_t i = 0; typed && i < declared->items.count; i++)
+    typed = declared->items.items[i]->kind != LEAT_EXPR_ANY_DIM;
+  leat_type type;
+  if (!typed) return ev_value(e, carried->value, carried->name);
+  return ev_type_of(e, declared, &type) ? ev_value_as(e, carried->value, &type) : ev_error();
+}
+
 // The first values, of the types that are written.
 static bool first_values(evaluator *e, loop *l) {
   const leat_bindings *carried = &l->stmt->carried;
@@ -279,7 +297,7 @@ static bool first_values(evaluator *e, loop *l) {
   l->begins = leat_new_array(e->arena, uint32_t, (size_t)carried->count + 1);
   for (uint32_t i = 0; i < carried->count; i++) {
     const leat_binding *c = &carried->items[i];
-    ev value = ev_value(e, c->value, c->name);
+    ev value = first_of(e, c);
     value = ev_fit_open(e, c->type, value, c->value->span);
     if (c->type) value = ev_fit(e, c->type, value, c->value->span, c->name, NULL);
     l->forms[i] = ev_take_apart(e, value, value, &l->leaves, &again);

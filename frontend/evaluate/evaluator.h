@@ -122,6 +122,7 @@ struct leat_frontend {
   leat_map records;     // leat_node * → ev_call_record *
   leat_map zeros;       // leat_node * → itself: zeros.c
   leat_map dense;       // ev_rows * → leat_value *, the tensor that they stand for: rows.c
+  leat_map weak;        // leat_node * → what it was made of, of numbers alone: weak.c
   leat_map body_reads;  // leat_node * → the leat_state * whose value it is in a body: region.c
   leat_map modules;     // interned file name → whether it is open or done (modules.c)
   leat_map orders;      // leat_state * → ev_order *, of the entry being evaluated

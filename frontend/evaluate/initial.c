@@ -54,8 +54,8 @@ static bool has_parameter(const leat_bindings *params, const char *name) {
   return false;
 }
 
-// The initialiser's value. A function's parameter `out` that is not given is the variable's type.
-static ev initial_value(evaluator *e, const leat_expr *init, const leat_type *type) {
+// A function's parameter `out` that is not given is the type.
+ev ev_value_as(evaluator *e, const leat_expr *init, const leat_type *type) {
   ev callee = init->kind == LEAT_EXPR_CALL && !init->as ? ev_callee(e, init->callee) : ev_none();
   if (callee.kind == EV_ERROR) return callee;
   const ev_function *function = callee.kind == EV_FUNCTION ? callee.function : NULL;
@@ -142,7 +142,7 @@ leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state
   uint32_t first = e->graph->nodes.count;
   leat_span span = stmt->init->span;
   ev value =
-      stmt->absolute ? ev_expr(e, stmt->init, NULL) : initial_value(e, stmt->init, &state->type);
+      stmt->absolute ? ev_expr(e, stmt->init, NULL) : ev_value_as(e, stmt->init, &state->type);
   leat_value tensor = tensor_of(e, value, state, span);
   if (tensor.node && !check_used(e, state, tensor, first, span)) tensor.node = NULL;
   leave(e, &around);
@@ -223,7 +223,7 @@ bool ev_default(evaluator *e, const leat_binding *param, const leat_type *type, 
   surroundings around = enter(e, &stand_in);
   ev_trial trial = ev_trial_begin(e, NULL);
   leat_diag_mute(e->diag, trial.mute); // it is evaluated only here
-  ev value = initial_value(e, param->value, type);
+  ev value = ev_value_as(e, param->value, type);
   bool literal = is_constant(value) || value.kind == EV_STRING;
   bool ok = value.kind != EV_ERROR;
   if (ok && !literal && !leat_type_is_static(type)) {

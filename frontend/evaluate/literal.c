@@ -202,13 +202,16 @@ int ev_exact_dtype(ev value) {
   return has_fraction(value) ? LEAT_f64 : wide_int(value);
 }
 
-// The count as an i64, or as what it meets where that is inexact; only `cast` narrows it to ints.
+// The count as an i64, or as what it meets.
 static leat_value from_dim(evaluator *e, leat_dim dim, int dtype, leat_span span) {
   leat_attr value[] = {{.dim = dim}, {.i = false}}, to = {.i = dtype};
   leat_builder builder = ev_builder(e, span);
   leat_value count =
       leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_dim, NULL, 0, value);
-  if (dtype < 0 || !leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INEXACT)) return count;
+  bool number = dtype >= 0 && leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_NUMERIC);
+  if (!number || dtype == LEAT_i64) return count;
+  if (leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INTEGER)) // see leat_narrowed_dim
+    count = leat_build(&builder, ev_node_name(e, NULL, "dim"), LEAT_OP_identity, &count, 1, NULL);
   return leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &count, 1, &to);
 }
 
@@ -251,8 +254,6 @@ static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span
   if (ev_has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
   if (ev_has_kind(value, EV_COMPLEX)) type.dtype = LEAT_c64;
   if (ev_has_kind(value, EV_STRING)) type.dtype = LEAT_str;
-  bool exact = dtype < 0 || !leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INEXACT);
-  if (dims && exact) return from_dims(e, value, type, span); // only `cast` narrows them to ints
   if (dtype >= 0 && type.dtype != LEAT_bool) type.dtype = (leat_dtype)dtype;
   if (dims) return from_dims(e, value, type, span);
   return ev_literal_tensor(e, value, &type, NULL, span);
@@ -262,7 +263,9 @@ leat_value ev_as_tensor(evaluator *e, ev value, int dtype, leat_span span) {
   leat_value none = {0};
   switch (value.kind) {
   case EV_ERROR: return none;
-  case EV_TENSOR: return value.tensor;
+  case EV_TENSOR:
+    return dtype < 0 || value.typed ? value.tensor
+                                    : ev_settle(e, value.tensor, (leat_dtype)dtype, span);
   case EV_STATE: return ev_read(e, value.state, span);
   case EV_ROWS: return ev_rows_dense(e, value, span);
   case EV_DIM: return from_dim(e, value.dim, dtype, span);

@@ -31,22 +31,6 @@ static bool input_has_op_dtype(leat_op op, uint32_t input) {
   return (int)input != leat_op_info_of(op)->apart;
 }
 
-static int op_dtype(leat_op op, const ev *inputs, uint32_t count) {
-  leat_dtype_class class = leat_op_info_of(op)->dtypes;
-  bool has_float = class == LEAT_CLASS_FLOAT || class == LEAT_CLASS_INEXACT, has_complex = false;
-  bool has_dim = false;
-  for (uint32_t i = 0; i < count; i++) {
-    if (!input_has_op_dtype(op, i)) continue;
-    if (inputs[i].kind == EV_TENSOR) return (int)leat_value_type(inputs[i].tensor)->dtype;
-    if (inputs[i].kind == EV_STATE) return (int)inputs[i].state->type.dtype;
-    if (inputs[i].kind == EV_ROWS) return (int)ev_tensor_type(inputs[i])->dtype;
-    has_dim = has_dim || inputs[i].kind == EV_DIM;
-    has_float = has_float || ev_has_kind(inputs[i], EV_FLOAT);
-    has_complex = has_complex || ev_has_kind(inputs[i], EV_COMPLEX);
-  }
-  return has_complex ? LEAT_c64 : has_float ? LEAT_f32 : has_dim ? LEAT_i64 : -1;
-}
-
 // Of what meets a complex literal: an f32 or f64 becomes complex too; -1: it stays as it is.
 static int widened(leat_op op, const ev *inputs, uint32_t count, int dtype) {
   if (dtype != LEAT_f32 && dtype != LEAT_f64) return -1;
@@ -56,7 +40,7 @@ static int widened(leat_op op, const ev *inputs, uint32_t count, int dtype) {
   return -1;
 }
 
-static leat_value as_complex(evaluator *e, leat_value value, int dtype, leat_span span) {
+static leat_value as_dtype(evaluator *e, leat_value value, int dtype, leat_span span) {
   leat_attr attr = {.i = dtype};
   leat_builder builder = ev_builder(e, span);
   if (!value.node || (int)leat_value_type(value)->dtype == dtype) return value;
@@ -84,37 +68,36 @@ static void note_all_carried(evaluator *e, const leat_value *inputs, uint32_t co
     }
 }
 
-// A dim beside ints of another dtype is not converted.
-static bool check_dim(evaluator *e, ev input, int dtype, leat_span span) {
-  bool narrow =
-      dtype >= 0 && dtype != LEAT_i64 && leat_dtype_in_class((leat_dtype)dtype, LEAT_CLASS_INTEGER);
-  if (!narrow || !ev_has_kind(input, EV_DIM)) return true;
-  const char *name = leat_dtype_name((leat_dtype)dtype);
-  leat_text text = {0};
-  ev_print(input, &text);
-  ev_fail(e, span, "`%s` is i64 beside integers, and not %s: `cast(%s, %s)`", text.data, name,
-          text.data, name);
-  leat_text_finish(&text);
-  return false;
+bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
+                  leat_value *out, bool *out_weak) {
+  ev_meeting meeting = ev_meet(e, op, inputs, count);
+  int dtype = meeting.dtype, wide = widened(op, inputs, count, dtype);
+  if (wide >= 0) dtype = wide;
+  bool exact = op == LEAT_OP_cast || ev_is_random(op);
+  for (uint32_t i = 0; i < count; i++) {
+    bool shares = input_has_op_dtype(op, i);
+    int want = ev_is_random(op) ? LEAT_i64 : shares ? dtype : -1;
+    if (op == LEAT_OP_cast) want = ev_exact_dtype(inputs[i]); // cast(0.1, f64) rounds once
+    bool typed = inputs[i].kind == EV_TENSOR && inputs[i].typed;
+    out[i] = typed ? inputs[i].tensor : ev_as_tensor(e, inputs[i], want, span);
+    if (!out[i].node) return false;
+    leat_dtype found = leat_value_type(out[i])->dtype;
+    bool promotes = meeting.promotes && shares && leat_dtype_in_class(found, LEAT_CLASS_INTEGER);
+    if ((wide >= 0 && want == wide) || promotes) out[i] = as_dtype(e, out[i], dtype, span);
+    if (!out[i].node) return false;
+    bool number = ev_takes_dtype(inputs[i]) && !ev_has_kind(inputs[i], EV_TENSOR);
+    if (shares && meeting.weak && !exact && number) ev_make_weak(e, out[i], inputs[i]);
+  }
+  *out_weak = meeting.weak && !exact && ev_is_pure(op);
+  return true;
 }
 
-bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
-                  leat_value *out) {
-  int dtype = op_dtype(op, inputs, count), wide = widened(op, inputs, count, dtype);
-  if (wide >= 0) dtype = wide;
-  for (uint32_t i = 0; i < count; i++) {
-    int want = ev_is_random(op) ? LEAT_i64 : input_has_op_dtype(op, i) ? dtype : -1;
-    if (op == LEAT_OP_cast) want = ev_exact_dtype(inputs[i]); // cast(0.1, f64) rounds once
-    if (op != LEAT_OP_cast && !ev_is_random(op) && !check_dim(e, inputs[i], want, span)) {
-      for (uint32_t k = 0; k < count; k++)
-        if (inputs[k].kind == EV_TENSOR) note_carried(e, inputs[k].tensor, LEAT_i64);
-      return false;
-    }
-    out[i] = ev_as_tensor(e, inputs[i], want, span);
-    if (wide >= 0 && want == wide) out[i] = as_complex(e, out[i], wide, span);
-    if (!out[i].node) return false;
-  }
-  return true;
+void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count) {
+  if (result.kind != EV_TENSOR || e->gradient_path || !count) return;
+  const leat_op_info *info = result.tensor.node->info;
+  if (info->kind == LEAT_KIND_STRUCTURE || info->kind == LEAT_KIND_REGION) return;
+  leat_dtype dtype = leat_value_type(inputs[info->apart == 0 ? 1 : 0])->dtype;
+  if (leat_value_type(result.tensor)->dtype == dtype) ev_make_weak(e, result.tensor, ev_none());
 }
 
 bool ev_is_pure(leat_op op) {
@@ -186,8 +169,11 @@ ev ev_op(evaluator *e, leat_op op, const ev *inputs, uint32_t count, const leat_
          leat_span span, const char *hint) {
   leat_value few[4];
   leat_value *values = count <= 4 ? few : leat_new_array(e->arena, leat_value, count);
-  if (!ev_as_inputs(e, op, inputs, count, span, values)) return ev_error();
-  return ev_build(e, op, values, count, attrs, span, hint);
+  bool weak;
+  if (!ev_as_inputs(e, op, inputs, count, span, values, &weak)) return ev_error();
+  ev result = ev_build(e, op, values, count, attrs, span, hint);
+  if (weak) ev_note_weak(e, result, values, count);
+  return result;
 }
 
 // -- Values of their own --------------------------------------------------------------------------

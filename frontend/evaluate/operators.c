@@ -231,7 +231,8 @@ static ev quotient_of_integers(evaluator *e, ev left, ev right, const leat_type 
   leat_attr wide = {.i = size <= 2 ? LEAT_f32 : LEAT_f64}, narrow = {.i = LEAT_f32};
   ev parts[] = {left, right};
   for (uint32_t i = 0; i < 2; i++)
-    if (ev_is_tensor(parts[i])) parts[i] = ev_op(e, LEAT_OP_cast, &parts[i], 1, &wide, span, NULL);
+    if (ev_is_tensor(parts[i]) && !ev_is_weak(e, parts[i]))
+      parts[i] = ev_op(e, LEAT_OP_cast, &parts[i], 1, &wide, span, NULL);
   if (parts[0].kind == EV_ERROR || parts[1].kind == EV_ERROR) return ev_error();
   bool rounds = size == 4;
   ev result = ev_op(e, LEAT_OP_div, parts, 2, NULL, span, rounds ? NULL : hint);
@@ -240,8 +241,9 @@ static ev quotient_of_integers(evaluator *e, ev left, ev right, const leat_type 
 }
 
 // The type of both, or of the one that is a tensor, if it is of integers. NULL: it is not that.
-static const leat_type *integers_of(ev left, ev right) {
-  const leat_type *a = ev_tensor_type(left), *b = ev_tensor_type(right);
+static const leat_type *integers_of(const evaluator *e, ev left, ev right) {
+  const leat_type *a = ev_is_weak(e, left) ? NULL : ev_tensor_type(left);
+  const leat_type *b = ev_is_weak(e, right) ? NULL : ev_tensor_type(right);
   const leat_type *type = a ? a : b;
   bool integers = type && leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
   return integers && (!a || !b || a->dtype == b->dtype) ? type : NULL;
@@ -258,7 +260,7 @@ ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_spa
     result = ev_rows_operator(e, operator, left, right, span);
     if (result.kind != EV_NONE) return result;
   }
-  const leat_type *integers = operator== LEAT_OPERATOR_DIV ? integers_of(left, right) : NULL;
+  const leat_type *integers = operator== LEAT_OPERATOR_DIV ? integers_of(e, left, right) : NULL;
   if (integers) return quotient_of_integers(e, left, right, integers, span, hint);
   leat_op op;
   const char *name = leat_operator_op(operator);

@@ -480,11 +480,16 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   if (!check_count(e, &call)) return ev_error();
   count_iterations(e, &call);
   if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);
-  if (!ev_as_inputs(e, op, call.args, call.input_count, span, call.inputs) || !set_attrs(e, &call))
+  bool weak;
+  if (!ev_as_inputs(e, op, call.args, call.input_count, span, call.inputs, &weak) ||
+      !set_attrs(e, &call))
     return ev_error();
   e->place = call.place;
   ev result = ev_build(e, op, call.inputs, call.input_count, call.attrs, span, hint);
   e->place = NULL;
+  if (weak) ev_note_weak(e, result, call.inputs, call.input_count);
+  bool counts = op == LEAT_OP_iota && !call.given[leat_op_attr_index(op, "dtype")];
+  if (counts && result.kind == EV_TENSOR) ev_make_weak(e, result.tensor, ev_none());
   bool gives = result.kind != EV_TENSOR || result.tensor.node->output_count;
   return gives ? result : ev_nothing();
 }

@@ -66,6 +66,7 @@ const leat_stmt *ev_last_of(const leat_stmts *block, leat_stmt_kind kind);
 leat_graph *ev_body(evaluator *e, const leat_stmt *body);
 
 // -- initial.c ------------------------------------------------------------------------------------
+ev ev_value_as(evaluator *e, const leat_expr *init, const leat_type *type); // declared as `type`
 leat_value ev_initialiser(evaluator *e, const leat_stmt *stmt, leat_state *state); // of a `var`
 // The value of a pure tensor, by reference. False: reported.
 bool ev_constant_of(evaluator *e, leat_value value, leat_span span, leat_tensor *out);

@@ -389,12 +389,15 @@ static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_spa
     if (!ev_type_of(e, declared, &type)) return ev_error();
     return ev_tensor(ev_literal_tensor(e, value, &type, hint, span));
   }
+  counts = counts || ev_is_weak(e, value);
   if (counts && !dtype_of(e, declared->base, &dtype)) return ev_error();
   if (value.kind != EV_ROWS)
     value = ev_tensor(ev_as_tensor(e, value, counts ? (int)dtype : -1, span));
   if (value.kind == EV_ERROR) return value;
   ev_match m = {.e = e, .span = span, .what = what, .declared = declared};
-  return ev_match_value(&m, value);
+  ev fitting = ev_match_value(&m, value);
+  fitting.typed = fitting.kind == EV_TENSOR;
+  return fitting;
 }
 
 static ev static_list(evaluator *e, const leat_expr *item, ev value) {

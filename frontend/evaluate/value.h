@@ -37,6 +37,7 @@ typedef leat_frontend evaluator;
 struct ev {
   ev_kind kind;
   bool quotient; // FLOAT: `/` of ints is in it
+  bool typed;    // TENSOR: declared with its dtype, be it made of numbers alone: weak.c
   union {
     leat_value tensor;
     int64_t i; // INT, BOOL, DTYPE; NONE: see ev_nothing
