@@ -47,8 +47,8 @@ enum {
 bool leat_frontend_extend(leat_frontend *frontend, const char *name, const char *text, size_t size,
                           unsigned flags);
 
-// Reports what is wrong in the text of functions and rules whether or not anything calls them: names
-// that nothing has, types that are none. False: there is something.
+// Reports what is wrong in the text of functions and rules whether or not anything calls them:
+// names that nothing has, types that are none. False: there is something.
 bool leat_frontend_check_definitions(leat_frontend *frontend);
 
 // A line for each name that the texts bind: "x: f32[3]", "n = 7", "fn f(x: f32[N]) -> f32[N]".
