@@ -1,4 +1,5 @@
 // Destroyed handles stand in a queue, zeroed; the oldest is used again when there are enough.
+// It runs seldom: compiled for size.
 #include "base/handle.h"
 
 #include <stdlib.h>

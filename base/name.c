@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "base/name.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 // The only place that jumps.
+// It runs seldom: compiled for size.
 #include "base/recovery.h"
 
 #include "base/portable.h"

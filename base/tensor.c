@@ -1,3 +1,4 @@
+// It runs seldom: compiled for size.
 #include "base/tensor.h"
 
 #include "base/str.h"

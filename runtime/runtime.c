@@ -1,4 +1,5 @@
 // What the devices of a process share.
+// It runs seldom: compiled for size.
 #include "base/cpuid.h"
 #include "runtime/executor.h"
 
