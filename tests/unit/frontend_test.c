@@ -83,7 +83,7 @@ TEST(literals_take_the_dtype_they_meet) {
   CHECK_GRAPH("entry e(x: f64[], i: i64[2]) -> (y: f64[], j: i64[2], k: i32[], f: f32[]) {\n"
               "  y = 2 * x\n"
               "  j = i + 1\n"
-              "  k = 7 / 2\n"
+              "  k = 7 // 2\n"
               "  f = 7 / 2.0\n"
               "}\n",
               "const: f64[] = 2.0", "i64[] = 1", "i32[] = 3", "f32[] = 3.5");

@@ -122,9 +122,6 @@ static const struct {
      "t:2:21: error: 3 names for 2 results"},
     {"entry e(x: f32[]) { y, z = x }",
      "t:1:21: error: 2 names for one value"},
-    {"x = 0.5 + tensor([1.0, 2])\n"
-     "entry e(i: i32[3]) { y = i + 0.5 }",
-     "t:2:26: error: 0.5 is no i32; only `cast` converts"},
     {"x: i32[] = 3000000000",
      "t:1:12: error: 3000000000 is no i32"},
     {"x: f32[2] = [1, 2, 3]",
