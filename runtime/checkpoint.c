@@ -296,9 +296,11 @@ leat_status leat_store_copy_write(const leat_store_copy *copy, const char *path,
 leat_status leat_store_save(leat_store *store, const char *path, const leat_run_counts *runs,
                             bool overwrite, leat_error *error) {
   leat_store_copy *copy;
+  leat_cleanup cleanup;
   LEAT_TRY(leat_store_copy_take(store, runs, &copy, error));
+  leat_cleanup_hold(&cleanup, drop, copy);
   leat_status status = leat_store_copy_write(copy, path, overwrite, error);
-  leat_store_copy_drop(copy);
+  leat_cleanup_run(&cleanup);
   return status;
 }
 
