@@ -13,7 +13,7 @@ static const char *class_text(leat_dtype_class class) {
   case LEAT_CLASS_ALL: return "any dtype";
   case LEAT_CLASS_ANY_DTYPE: return "any dtype but str";
   case LEAT_CLASS_NUMERIC: return "numbers";
-  case LEAT_CLASS_ORDERED: return "bool, integers and floats";
+  case LEAT_CLASS_ORDERED: return "bool, integers, floats and strings";
   case LEAT_CLASS_REAL: return "integers and floats";
   case LEAT_CLASS_INEXACT: return "floats and complex numbers";
   case LEAT_CLASS_FLOAT: return "floats";

@@ -127,7 +127,7 @@ bool leat_dtype_in_class(leat_dtype dtype, leat_dtype_class class) {
   case LEAT_CLASS_ALL: return true;
   case LEAT_CLASS_ANY_DTYPE: return kind != LEAT_KIND_STRING;
   case LEAT_CLASS_NUMERIC: return kind != LEAT_KIND_STRING && kind != LEAT_KIND_BOOL;
-  case LEAT_CLASS_ORDERED: return kind != LEAT_KIND_STRING && kind != LEAT_KIND_COMPLEX;
+  case LEAT_CLASS_ORDERED: return kind != LEAT_KIND_COMPLEX;
   case LEAT_CLASS_REAL: return integer || kind == LEAT_KIND_FLOAT;
   case LEAT_CLASS_INEXACT: return kind == LEAT_KIND_FLOAT || kind == LEAT_KIND_COMPLEX;
   case LEAT_CLASS_FLOAT: return kind == LEAT_KIND_FLOAT;

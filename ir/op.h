@@ -31,7 +31,7 @@ typedef enum leat_dtype_class {
   LEAT_CLASS_ALL,       // every dtype, str included
   LEAT_CLASS_ANY_DTYPE, // every dtype but str
   LEAT_CLASS_NUMERIC,   // integers, floats and complex numbers
-  LEAT_CLASS_ORDERED,   // bool, integers and floats: what is sorted
+  LEAT_CLASS_ORDERED,   // every dtype but complex numbers: what is sorted
   LEAT_CLASS_REAL,      // integers and floats
   LEAT_CLASS_INEXACT,   // floats and complex numbers
   LEAT_CLASS_FLOAT,

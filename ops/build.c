@@ -118,7 +118,7 @@ static bool check_dtypes(leat_shape_context *context) {
       [LEAT_CLASS_ALL] = "",
       [LEAT_CLASS_ANY_DTYPE] = "anything but str",
       [LEAT_CLASS_NUMERIC] = "numbers",
-      [LEAT_CLASS_ORDERED] = "bool and real numbers",
+      [LEAT_CLASS_ORDERED] = "bool, real numbers and strings",
       [LEAT_CLASS_REAL] = "real numbers",
       [LEAT_CLASS_INEXACT] = "floats and complex numbers",
       [LEAT_CLASS_FLOAT] = "floats",

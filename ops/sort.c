@@ -1,9 +1,10 @@
 // sort, argsort, top_k, searchsorted. The order is NumPy's: by value, -0 and +0 equal, NaN greater
-// than all else; what is equal keeps its order, also with `descending` (where NaN comes first).
-// top_k gives the first k of the falling order, and where they are. searchsorted gives the first
-// place, or with side="right" the last, where a value could be put in; what is not sorted gives
-// some place between 0 and n. Places are i32.
+// than all else, strings by bytes; what is equal keeps its order, also with `descending` (where NaN
+// comes first). top_k gives the first k of the falling order, and where they are. searchsorted
+// gives the first place, or with side="right" the last, where a value could be put in; what is not
+// sorted gives some place between 0 and n. Places are i32.
 #define _GNU_SOURCE
+#include "base/str.h"
 #include "ops/axis.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
@@ -84,6 +85,8 @@ static int compare_elements(const leat_tensor *x, int64_t i, int64_t j) {
     LEAT_SIGNED_CASES(COMPARE, )
     LEAT_UNSIGNED_CASES(COMPARE, )
     LEAT_FLOAT_CASES(COMPARE, )
+  case LEAT_str:
+    return leat_str_compare(((const leat_str *)x->data)[i], ((const leat_str *)x->data)[j]);
   default: return 0;
   }
 #undef COMPARE
@@ -155,7 +158,7 @@ leat_status ref_top_k(leat_ref_context *context) {
 leat_status ref_searchsorted(leat_ref_context *context) {
   const leat_tensor *sorted = &context->inputs[0], *values = &context->inputs[1];
   bool right = side_of(context->node) == 1;
-  uint64_t pair_data[2];
+  leat_str pair_data[2]; // the largest of the elements
   leat_tensor pair = {.dtype = sorted->dtype, .rank = 1, .shape = {2}, .data = pair_data};
   for (int64_t i = 0; i < leat_ref_count(values); i++) {
     int64_t low = 0, high = sorted->shape[0]; // what is below `low` is before the value
@@ -179,10 +182,12 @@ leat_status ref_searchsorted(leat_ref_context *context) {
 // Room for the keys and places of a row in each tile, twice.
 static bool order_call(leat_dims *dims, const leat_node *node, const char *function,
                        int64_t descending, leat_dim wanted, double cost, leat_library_call *out) {
-  if (!leat_library_rows(dims, node, function, cost, out)) return false;
+  enum { MERGED = 8 }; // strings, which have no keys
   const leat_type *x = leat_value_type(node->inputs[0]);
+  if (x->dtype == LEAT_str) cost *= MERGED;
+  if (!leat_library_rows(dims, node, function, cost, out)) return false;
   leat_dim n = x->dims[leat_node_attr(node, "axis")->i];
-  leat_dim each = leat_dim_const(leat_dtype_size(x->dtype) == 8 ? 32 : 16);
+  leat_dim each = leat_dim_const(leat_dtype_size(x->dtype) >= 8 ? 32 : 16);
   leat_library_scalar(out, leat_dim_const(descending));
   leat_library_scalar(out, wanted);
   return leat_dim_mul(dims, out->tiles, n, &out->scratch) &&

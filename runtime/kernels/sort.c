@@ -1,6 +1,7 @@
 // sort, argsort and top_k: the elements of a row become keys (order.h), whose order radix.h finds.
 // What compares equal keeps its order, in both directions: for a falling order the keys are
-// complemented.
+// complemented. Strings, which no key orders, are merged.
+#include "base/str.h"
 #include "leat/artifact.h"
 #include "runtime/kernels/order.h"
 #include "runtime/kernels/rows.h"
@@ -33,8 +34,50 @@ typedef struct row {
   const void *x; // n elements, `stride` apart
   int64_t n, stride, wanted;
   bool descending;
-  void *room; // 16 bytes an element, of 8-byte elements 32
+  void *room; // 16 bytes an element, of those of 8 bytes and more 32
 } row;
+
+// A string's first bytes as a number that orders it among those that begin otherwise.
+static uint64_t beginning(leat_str x) {
+  uint64_t key = 0;
+  for (uint64_t i = 0; i < sizeof key; i++)
+    key = key << 8 | (i < x.size ? (unsigned char)x.data[i] : 0);
+  return key;
+}
+
+// Whether b comes before a, which is in front of it.
+static bool is_behind(const row *r, wide_pair a, wide_pair b) {
+  if (a.key != b.key) return r->descending ? a.key < b.key : a.key > b.key;
+  const leat_str *x = r->x;
+  int order = leat_str_compare(x[(int64_t)a.place * r->stride], x[(int64_t)b.place * r->stride]);
+  return r->descending ? order < 0 : order > 0;
+}
+
+static void merge(const row *r, const wide_pair *from, wide_pair *to, int64_t half, int64_t n) {
+  int64_t left = 0, right = half;
+  for (int64_t i = 0; i < n; i++) {
+    bool takes_right = left == half || (right < n && is_behind(r, from[left], from[right]));
+    to[i] = from[takes_right ? right++ : left++];
+  }
+}
+
+static const uint32_t *order_of_strings(const row *r) {
+  wide_pair *pairs = r->room, *other = pairs + r->n;
+  for (int64_t i = 0; i < r->n; i++)
+    pairs[i] = (wide_pair){beginning(((const leat_str *)r->x)[i * r->stride]), (uint64_t)i};
+  for (int64_t half = 1; half < r->n; half *= 2) {
+    for (int64_t i = 0; i < r->n; i += 2 * half) {
+      int64_t rest = r->n - i;
+      merge(r, pairs + i, other + i, half < rest ? half : rest, 2 * half < rest ? 2 * half : rest);
+    }
+    wide_pair *swap = pairs;
+    pairs = other;
+    other = swap;
+  }
+  uint32_t *places = (uint32_t *)other;
+  for (int64_t i = 0; i < r->wanted; i++) places[i] = (uint32_t)pairs[i].place;
+  return places;
+}
 
 // The places of the first `wanted` elements.
 static const uint32_t *order_of(const row *r) {
@@ -51,7 +94,7 @@ static const uint32_t *order_of(const row *r) {
   }
   switch ((int)r->dtype) { LEAT_ORDERED_CASES(ORDER) }
 #undef ORDER
-  return NULL;
+  return order_of_strings(r);
 }
 
 // out[i] = x[places[i]]
@@ -68,6 +111,7 @@ static void pick(const row *r, const uint32_t *places, void *out) {
     PICK(2, uint16_t)
     PICK(4, uint32_t)
     PICK(8, uint64_t)
+    PICK(sizeof(leat_str), leat_str)
   }
 #undef PICK
 }
@@ -82,7 +126,7 @@ static int32_t order_rows(leat_call *call, void *values, int32_t *places, const 
            .stride = rows.inner,
            .wanted = scalars[6].value,
            .descending = scalars[5].value != 0};
-  size_t size = leat_dtype_size(r.dtype), pair = size == 8 ? sizeof(wide_pair) : sizeof(uint64_t);
+  size_t size = leat_dtype_size(r.dtype), pair = size >= 8 ? sizeof(wide_pair) : sizeof(uint64_t);
   if (r.wanted > r.n)
     return leat_call_explain(call, LEAT_OUT_OF_RANGE, "k is %lld, but the axis has %lld elements",
                              (long long)r.wanted, (long long)r.n);

@@ -100,6 +100,23 @@ def unique_and_nonzero_in_a_loop(x, n):
 
 
 @case('''
+entry main(x: str[N], n: i32[]) -> (y: str[], last: i64[N]) {
+  _, y, last = while (t: i32[] = 0, y = "", last: i64[N] = 0) t < n {
+    values, places, inverse, counts = unique(str_replace(x, number_to_str(t), ""))
+    next t + 1, y + str_join(values, ",") + number_to_str(sum(places * counts)), last * 5 + inverse
+  }
+}''', {'x': [b'b0', b'1b', b'', b'b', b'10', b'0', b'b'], 'n': 3}, {'x': [b'2'], 'n': 3}, {'x': [], 'n': 1})
+def unique_of_strings_in_a_loop(x, n):
+    y, last = b'', numpy.zeros(len(x), int)
+    for t in range(n):
+        left = [one.replace(b'%d' % t, b'') for one in x]
+        values = sorted(set(left))
+        y += b','.join(values) + b'%d' % sum(left.index(one) * left.count(one) for one in values)
+        last = last * 5 + numpy.array([values.index(one) for one in left], int)
+    return y, last
+
+
+@case('''
 entry main(x: str[N], n: i32[]) -> (y: str[]) {
   _, y = while (t: i32[] = 0, y = "") t < n {
     long = x[str_length(x) > cast(t, i64)]
