@@ -33,7 +33,9 @@ typedef struct leat_queued_message {
 // signal handler may have to set. The runtime keeps it for ever, so that one may do so at any time.
 typedef struct leat_ending {
   struct leat_ending *next;
-  bool taken; // by a run; runs_lock
+  bool taken;        // by a run; runs_lock, as what follows
+  int64_t began;     // the clock, of what is in flight; only where there is a limit
+  _Atomic bool late; // `now` is set for that
   _Atomic bool now;
   char apart[64];           // kernels read `now`, and what follows is written for each launch
   _Atomic uint64_t flight;  // the number of the run in flight, from 1 on; 0: none is
@@ -69,7 +71,8 @@ struct leat_runtime {
   leat_rendezvous *rendezvous;   // of the exchange
   leat_transport *transport;     // NULL: there are no other processes
   leat_trace *trace;             // NULL: off
-  double deadline;
+  double deadline, limit;
+  struct leat_watch *watch;     // of the limit; NULL: there is none
   _Atomic bool interrupted;     // runs end, until it is taken back
   _Atomic uint64_t flights;     // runs that began
   leat_ending *_Atomic endings; // of all runs; it only grows
@@ -172,6 +175,7 @@ struct leat_run {
   size_t transfers;         // recvs that wait, sends on their way
   uint64_t progress;        // counts completed tasks
   leat_transfer **transfer; // of each part and task that sends or receives
+  void ***kept; // of each part and variable: a copy of what it held before, or NULL (keeper.c)
   _Atomic bool failed;
   leat_error error; // the first cause
 };
@@ -244,7 +248,7 @@ void leat_runtime_return_ending(leat_runtime *runtime, leat_ending *ending); // 
 void leat_runtime_clear_ending(leat_runtime *runtime, leat_ending *ending);
 // A run is in flight from then on, until it lands.
 void leat_runtime_take_off(leat_runtime *runtime, leat_ending *ending);
-void leat_runtime_land(leat_ending *ending);
+void leat_runtime_land(leat_runtime *runtime, leat_ending *ending);
 
 // task.c. Returns whether the task is complete; otherwise it has failed, a callback will complete
 // it or a table of its region has begun. No lock is held.

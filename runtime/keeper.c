@@ -1,7 +1,10 @@
 // What a program with variables needs beyond others: when it is bound it finds them in the store of
 // its device, and when a run begins those without a value are given their first.
 // It runs seldom: compiled for size.
+#include "base/tensor.h"
 #include "runtime/executor.h"
+
+#include <stdlib.h>
 
 static leat_status bind(leat_executor *executor, leat_bound_part *part, leat_error *error) {
   const leat_view *view = &part->program->view;
@@ -83,7 +86,35 @@ static leat_status initialise(leat_run *run, uint32_t p, leat_error *error) {
   return status;
 }
 
+static leat_status keep(leat_run *run, uint32_t p, leat_error *error) {
+  const leat_bound_part *part = &run->executor->parts[p];
+  bool fine = true;
+  leat_store_lock(part->store, LEAT_STORE_READ);
+  for (uint32_t i = 0; i < part->program->image->variables.count && fine; i++) {
+    if (!(part->program->view.variables[i].flags & LEAT_VARIABLE_WRITTEN)) continue;
+    run->kept[p][i] = leat_tensor_clone(&part->variables[i]->tensor);
+    fine = run->kept[p][i] != NULL;
+  }
+  leat_store_unlock(part->store, LEAT_STORE_READ);
+  return fine ? LEAT_OK : leat_fail(error, LEAT_MEMORY, "no memory for a copy of the variables");
+}
+
+static leat_status let_go(leat_run *run, uint32_t p, bool put_back, leat_error *error) {
+  const leat_bound_part *part = &run->executor->parts[p];
+  leat_status status = LEAT_OK;
+  for (uint32_t i = 0; i < part->program->image->variables.count; i++) {
+    void *kept = run->kept[p][i];
+    if (!kept) continue;
+    leat_store_lock(part->store, LEAT_STORE_WRITE);
+    if (put_back && leat_variable_set(part->variables[i], kept)) status = LEAT_MEMORY;
+    leat_store_unlock(part->store, LEAT_STORE_WRITE);
+    free(kept);
+    run->kept[p][i] = NULL;
+  }
+  return status ? leat_fail(error, status, "no memory to put variables back") : LEAT_OK;
+}
+
 const leat_keeper *leat_keeps_variables(void) {
-  static const leat_keeper keeper = {bind, initialise};
+  static const leat_keeper keeper = {bind, initialise, keep, let_go};
   return &keeper;
 }

@@ -37,17 +37,17 @@ static bool go_back(const leat_keeping *k) {
 // What was kept is written first: in a cluster whose ranks end it may be all that can be had.
 static leat_status save_kept(const leat_keeping *k, leat_error *error) {
   int64_t lost = k->steps - k->copied;
-  const char *broken = leat_stop_broke_off();
   if (!k->copy)
     return leat_fail(error, LEAT_ABORTED,
                      "%s is not written: the state before the step that failed is lost", k->path);
   LEAT_TRY(k->calls->write(k->of, k->copy, k->path));
   if (lost && go_back(k)) lost = 0;
   if (lost)
-    return leat_fail(error, LEAT_ABORTED, "%s; %s holds the state %" PRId64 " steps before it",
-                     broken ? "the step is undone" : "a step failed", k->path, lost);
-  return leat_fail(error, LEAT_ABORTED, "%s; %s holds the state before it",
-                   broken ? "the step is undone" : "a step failed", k->path);
+    return leat_fail(error, LEAT_ABORTED,
+                     "the step is undone; %s holds the state %" PRId64 " steps before it", k->path,
+                     lost);
+  return leat_fail(error, LEAT_ABORTED, "the step is undone; %s holds the state before it",
+                   k->path);
 }
 
 static leat_status save_now(const leat_keeping *k, leat_error *error) {

@@ -167,10 +167,7 @@ static leat_status begin_run(program *p) {
     LEAT_TRY(leat_file_check_writable(p->outputs[i], &p->error));
   p->state =
       (leat_saving_run){.program = p->name, .model = p->model, .again = run_again, .context = p};
-  if (p->saving) return p->saving->begin(&p->state, &p->files, &p->error);
-  leat_stop_at_signals(
-      &(leat_stopping){.runtime = p->model->runtime, .deadline = p->files.deadline});
-  return LEAT_OK;
+  return p->saving ? p->saving->begin(&p->state, &p->files, &p->error) : LEAT_OK;
 }
 
 static leat_status show_results(program *p) {
@@ -294,7 +291,7 @@ static bool take_model_options(program *p, leat_model_options *out, int argc, ch
     if (option == OPTION_OVERWRITE) out->overwrite = true;
     if (option == OPTION_THREADS) fine &= take_number(argv[0], "threads", 1024, &out->threads);
     if (option == OPTION_STEPS) fine &= take_number(argv[0], "steps", INT_MAX, &p->steps);
-    if (option == OPTION_DEADLINE) fine &= take_seconds(argv[0], &p->files.deadline);
+    if (option == OPTION_DEADLINE) fine &= take_seconds(argv[0], &out->deadline);
     if (option == OPTION_HELP) p->help = true;
     if (option == OPTION_INFO) p->info = true;
     if (option != OPTION_BENCH) continue;

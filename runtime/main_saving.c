@@ -77,8 +77,8 @@ static leat_status begin_saving(leat_saving_run *run, const leat_saving_options 
   run->keeping =
       (leat_keeping){.calls = &calls, .of = run, .path = o->save, .restored = o->restore != NULL};
   if (!status)
-    leat_stop_at_signals(&(leat_stopping){
-        .runtime = model->runtime, .saves = o->save, .same_seconds = 0.1, .deadline = o->deadline});
+    leat_stop_at_signals(
+        &(leat_stopping){.runtime = model->runtime, .saves = o->save, .same_seconds = 0.1});
   return from_model(model, status, error);
 }
 

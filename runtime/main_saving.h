@@ -10,7 +10,6 @@ typedef struct leat_saving_options {
   const char *restore, *save; // paths, or NULL
   bool partial;               // the file to restore may lack variables
   bool overwrite;             // what is saved may replace anything
-  double deadline;            // seconds that a run may take; 0: any number
 } leat_saving_options;
 
 // What is run, and how it is run again.

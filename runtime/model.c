@@ -69,7 +69,7 @@ static leat_status build(leat_model *model, const leat_built_step *steps,
   if (!steps || !steps->image) return leat_fail(error, LEAT_INVALID, "there are no steps");
   model->overwrite = options->overwrite;
   leat_runtime_options runtime_options = {.threads = options->threads,
-                                          .deadline = options->deadline,
+                                          .limit = options->deadline,
                                           .print = options->print,
                                           .print_context = options->print_context};
   model->arena = model->counts.arena = leat_arena_try_create();

@@ -34,6 +34,9 @@ struct leat_bound_part;
 typedef struct leat_keeper {
   leat_status (*bind)(leat_executor *executor, struct leat_bound_part *part, leat_error *error);
   leat_status (*initialise)(leat_run *run, uint32_t part, leat_error *error);
+  // Copies what the run's tables write; then it is forgotten, having been put back if so asked.
+  leat_status (*keep)(leat_run *run, uint32_t part, leat_error *error);
+  leat_status (*let_go)(leat_run *run, uint32_t part, bool put_back, leat_error *error);
 } leat_keeper;
 
 enum { LEAT_NO_TASK = UINT32_MAX };

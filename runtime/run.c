@@ -23,6 +23,7 @@ static leat_status create(leat_executor *executor, leat_run **out) {
   run->unfinished = leat_new_array(arena, uint32_t *, parts + 1);
   run->regions = leat_new_array(arena, leat_region_state *, parts + 1);
   run->transfer = leat_new_array(arena, leat_transfer *, parts + 1);
+  run->kept = leat_new_array(arena, void **, parts + 1);
   run->ready_capacity = executor->most_tasks + 1;
   run->ready = leat_new_array(arena, leat_task_place, run->ready_capacity);
   for (uint32_t p = 0; p < parts; p++) {
@@ -33,6 +34,7 @@ static leat_status create(leat_executor *executor, leat_run **out) {
     run->unfinished[p] = leat_new_array(arena, uint32_t, view->image->tables.count);
     run->regions[p] = leat_new_array(arena, leat_region_state, view->image->regions.count + 1);
     run->transfer[p] = leat_new_array(arena, leat_transfer, view->image->tasks.count + 1);
+    run->kept[p] = leat_new_array(arena, void *, view->image->variables.count + 1);
     for (uint32_t t = 0; t < view->image->tasks.count; t++)
       run->transfer[p][t] = (leat_transfer){.run = run, .place = {p, t}};
   }
@@ -202,7 +204,13 @@ void leat_run_fail(leat_run *run, int from, leat_status status, const char *form
 
 bool leat_run_ends(leat_run *run) {
   if (__builtin_expect(!leat_run_is_over(run), 1)) return false;
-  leat_run_fail(run, -1, LEAT_ABORTED, "interrupted");
+  const char *node = atomic_load(&run->ending->node);
+  if (atomic_load(&run->ending->late))
+    leat_run_fail(run, -1, LEAT_DEADLINE, "the step has not ended within %g s%s%s%s",
+                  run->executor->runtime->limit, node ? " in `" : "", node ? node : "",
+                  node ? "`" : "");
+  else
+    leat_run_fail(run, -1, LEAT_ABORTED, "interrupted");
   return true;
 }
 
@@ -358,6 +366,36 @@ static leat_status check_files(const leat_run *run, leat_error *error) {
   return LEAT_OK;
 }
 
+// Of the variables that it writes the values before it are kept, and put back if it ends late.
+static leat_status keep_parts(leat_run *run, leat_error *error) {
+  for (uint32_t p = 0; p < run->executor->part_count; p++) {
+    const leat_keeper *keeper = run->executor->parts[p].program->keeper;
+    if (keeper) LEAT_TRY(keeper->keep(run, p, error));
+  }
+  return LEAT_OK;
+}
+
+static leat_status let_parts_go(leat_run *run, bool put_back, leat_error *error) {
+  leat_status status = LEAT_OK;
+  for (uint32_t p = 0; p < run->executor->part_count; p++) {
+    const leat_keeper *keeper = run->executor->parts[p].program->keeper;
+    leat_status one = keeper ? keeper->let_go(run, p, put_back, error) : LEAT_OK;
+    if (one) status = one;
+  }
+  return status;
+}
+
+static leat_status execute_tables(leat_run *run, leat_error *error) {
+  return run->executor->has_messages ? execute_exchanging(run, error) : leat_run_tables(run, error);
+}
+
+static leat_status execute_in_time(leat_run *run, leat_error *error) {
+  leat_status status = keep_parts(run, error);
+  if (!status) status = execute_tables(run, error);
+  leat_status undone = let_parts_go(run, status == LEAT_DEADLINE, error);
+  return undone ? undone : status;
+}
+
 // What files are read in place must not change meanwhile.
 static leat_status execute(leat_run *run, const leat_run_request *request, leat_error *error) {
   leat_executor *executor = run->executor;
@@ -365,7 +403,7 @@ static leat_status execute(leat_run *run, const leat_run_request *request, leat_
   LEAT_TRY(leat_run_prepare(run, request, error));
   LEAT_TRY(initialise_parts(run, error));
   for (uint32_t p = 0; p < executor->part_count; p++) run->tables[p] = 0;
-  LEAT_TRY(executor->has_messages ? execute_exchanging(run, error) : leat_run_tables(run, error));
+  LEAT_TRY(executor->runtime->limit > 0 ? execute_in_time(run, error) : execute_tables(run, error));
   return check_files(run, error);
 }
 
@@ -400,7 +438,7 @@ leat_status leat_run_execute(leat_run *run, const leat_run_request *request, lea
   leat_recovery *suspended = leat_recovery_suspend();
   leat_runtime_take_off(run->executor->runtime, run->ending);
   leat_status status = execute_and_fetch(run, request, fetches, error);
-  leat_runtime_land(run->ending);
+  leat_runtime_land(run->executor->runtime, run->ending);
   leat_recovery_resume(suspended);
   return status;
 }

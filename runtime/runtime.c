@@ -2,6 +2,7 @@
 // It runs seldom: compiled for size.
 #include "base/cpuid.h"
 #include "runtime/executor.h"
+#include "runtime/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,9 @@ static leat_status check_options(const leat_runtime_options *options, leat_error
   if (options->threads < 0 || options->threads > MOST_THREADS)
     return leat_fail(error, LEAT_INVALID, "%d threads: expected 0 to %d", options->threads,
                      MOST_THREADS);
-  if (options->deadline >= 0) return LEAT_OK;
-  return leat_fail(error, LEAT_INVALID, "a deadline of %g seconds", options->deadline);
+  if (options->deadline >= 0 && options->limit >= 0) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "a deadline of %g seconds",
+                   options->deadline >= 0 ? options->limit : options->deadline);
 }
 
 leat_status leat_runtime_create_alone(const leat_runtime_options *options, leat_runtime **out,
@@ -29,6 +31,7 @@ leat_status leat_runtime_create_alone(const leat_runtime_options *options, leat_
   runtime->print = options->print;
   runtime->print_context = options->print_context;
   runtime->deadline = options->deadline > 0 ? options->deadline : 60;
+  runtime->limit = options->limit;
   int cores = leat_cpu_cores(), ranks = options->transport ? options->transport->ranks_on_host : 1;
   int threads = options->threads > 0 ? options->threads : cores / ranks;
   if (threads < 1) threads = 1;
@@ -37,6 +40,7 @@ leat_status leat_runtime_create_alone(const leat_runtime_options *options, leat_
                                         .memory = options->memory_limit};
   bool spin = (int64_t)threads * ranks <= cores;
   leat_status status = leat_pool_create(threads, spin, &runtime->pool, error);
+  if (!status && runtime->limit > 0) status = leat_watch_start(runtime, error);
   if (status) {
     leat_runtime_destroy(runtime);
     return status;
@@ -47,6 +51,7 @@ leat_status leat_runtime_create_alone(const leat_runtime_options *options, leat_
 
 void leat_runtime_destroy(leat_runtime *runtime) {
   if (!runtime) return;
+  leat_watch_end(runtime->watch);
   if (runtime->transport) runtime->transport->backend->close(runtime->transport);
   leat_pool_destroy(runtime->pool);
   if (runtime->exchange) runtime->exchange->destroy(runtime);
@@ -84,6 +89,7 @@ void leat_runtime_return_ending(leat_runtime *runtime, leat_ending *ending) {
 }
 
 void leat_runtime_clear_ending(leat_runtime *runtime, leat_ending *ending) {
+  atomic_store(&ending->late, false);
   atomic_store(&ending->now, false);
   if (leat_runtime_is_interrupted(runtime)) atomic_store(&ending->now, true);
 }
@@ -104,11 +110,17 @@ bool leat_runtime_is_interrupted(const leat_runtime *runtime) {
 void leat_runtime_take_off(leat_runtime *runtime, leat_ending *ending) {
   uint64_t number = atomic_fetch_add_explicit(&runtime->flights, 1, memory_order_relaxed) + 1;
   atomic_store_explicit(&ending->node, NULL, memory_order_relaxed);
+  if (runtime->limit > 0) pthread_mutex_lock(&runtime->runs_lock);
+  if (runtime->limit > 0) ending->began = leat_clock();
   atomic_store_explicit(&ending->flight, number, memory_order_relaxed);
+  if (runtime->limit > 0) pthread_mutex_unlock(&runtime->runs_lock);
 }
 
-void leat_runtime_land(leat_ending *ending) {
+// Whoever watches may hold the lock, and end what it has seen in flight: not the next one.
+void leat_runtime_land(leat_runtime *runtime, leat_ending *ending) {
+  if (runtime->limit > 0) pthread_mutex_lock(&runtime->runs_lock);
   atomic_store_explicit(&ending->flight, 0, memory_order_relaxed);
+  if (runtime->limit > 0) pthread_mutex_unlock(&runtime->runs_lock);
 }
 
 // NULL: none is.

@@ -31,11 +31,14 @@ typedef struct leat_run leat_run;
 // -- The process ----------------------------------------------------------------------------------
 
 typedef struct leat_runtime_options {
-  int threads;           // of a gang at most, the caller included; 0: cores / ranks on this host
-  double grain;          // nanoseconds of work that are worth another thread; 0: 10,000
-  double deadline;       // seconds that a run may wait without progress; 0: 60
-  bool trace;            // keep trace rings
-  uint64_t memory_limit; // bytes of the arenas of a program; 0: any number
+  int threads;     // of a gang at most, the caller included; 0: cores / ranks on this host
+  double grain;    // nanoseconds of work that are worth another thread; 0: 10,000
+  double deadline; // seconds that a run may wait without progress; 0: 60
+  // Seconds that a run may take: then it ends with LEAT_DEADLINE, and the variables are as before
+  // it, for which those that it writes are copied; 0: any number.
+  double limit;
+  bool trace;                // keep trace rings
+  uint64_t memory_limit;     // bytes of the arenas of a program; 0: any number
   leat_transport *transport; // NULL: alone. Taken over: destroyed with the runtime
   // What a print task says, one call a task, without a newline at the end; NULL: dropped.
   void (*print)(void *context, const char *text);

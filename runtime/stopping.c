@@ -1,5 +1,5 @@
-// Whether a step ends is looked at by a timer's signal, four times a second, from the first signal
-// on or as long as there is a deadline: so it costs a step nothing, and needs no thread.
+// Whether a step ends is looked at by a timer's signal, four times a second from the first signal
+// on: so it costs a step nothing, and needs no thread.
 // It runs seldom: compiled for size.
 #include "runtime/stopping.h"
 
@@ -16,16 +16,12 @@
 enum { TICK = 250000 };                // microseconds
 static const int64_t SOON = 500000000; // nanoseconds in which most steps end
 
-typedef enum breaking { NOT_BROKEN, BY_SIGNAL, BY_DEADLINE } breaking;
-
 volatile sig_atomic_t leat_stopped;
 static leat_stopping stopping;
 static volatile sig_atomic_t computes; // what runs can be broken off
-static volatile sig_atomic_t broken;   // a `breaking`
+static volatile sig_atomic_t broken;   // it has been
 static volatile sig_atomic_t said;     // that it is waited for
 static _Atomic int64_t asked;          // the clock when the first signal came; 0: none has
-static _Atomic int64_t began;          // the clock when `run` was seen first
-static _Atomic uint64_t run;           // that is in flight
 static char where[200];                // " in `node`", for people
 static char next[400];                 // what another signal does
 
@@ -48,9 +44,9 @@ static void find_where(void) {
   leat_mask_controls(where);
 }
 
-static void break_off(breaking why) {
+static void break_off(void) {
   find_where();
-  broken = why;
+  broken = true;
   leat_runtime_interrupt(stopping.runtime, true);
 }
 
@@ -73,16 +69,7 @@ static void say_what_is_waited_for(void) {
 static void look(int number) {
   (void)number;
   int kept = errno;
-  int64_t now = leat_clock();
-  uint64_t seen = leat_runtime_run_in_flight(stopping.runtime);
-  if (seen != run) {
-    run = seen;
-    began = now;
-  }
-  if (asked && !said && now - asked >= SOON) say_what_is_waited_for();
-  if (seen && stopping.deadline > 0 && computes && !broken &&
-      (double)(now - began) > stopping.deadline * 1e9)
-    break_off(BY_DEADLINE);
+  if (asked && !said && leat_clock() - asked >= SOON) say_what_is_waited_for();
   errno = kept;
 }
 
@@ -96,9 +83,9 @@ static void stop(int number) {
     asked = leat_clock();
     if (computes) take_time(true);
   } else if (!patient && (double)(leat_clock() - asked) > stopping.same_seconds * 1e9) {
-    if (computes && broken != BY_SIGNAL) {
+    if (computes && !broken) {
       asked = leat_clock(); // of the second one
-      break_off(BY_SIGNAL);
+      break_off();
     } else {
       signal(number, SIG_DFL);
       raise(number);
@@ -134,9 +121,9 @@ void leat_stop_at_signals(const leat_stopping *how) {
   describe_next();
   computes = true;
   const struct sigaction action = {.sa_handler = look, .sa_flags = SA_RESTART};
-  if (stopping.deadline > 0 || stopping.saves) sigaction(SIGALRM, &action, NULL);
-  if (stopping.deadline > 0) take_time(true);
-  if (stopping.saves) catch_signals();
+  if (!stopping.saves) return;
+  sigaction(SIGALRM, &action, NULL);
+  catch_signals();
 }
 
 void leat_stop_computes_no_more(void) {
@@ -153,10 +140,6 @@ const char *leat_stop_reason(void) {
 const char *leat_stop_broke_off(void) {
   static char words[sizeof where + 100];
   if (!broken) return NULL;
-  if (broken == BY_DEADLINE)
-    snprintf(words, sizeof words, "the step has not ended within %g s%s", stopping.deadline, where);
-  else
-    snprintf(words, sizeof words, "%s, the step that ran is broken off%s", leat_stop_reason(),
-             where);
+  snprintf(words, sizeof words, "%s, the step that ran is broken off%s", leat_stop_reason(), where);
   return words;
 }

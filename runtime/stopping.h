@@ -1,5 +1,5 @@
 // For programs that save what they did: signals that would end them ask them to stop instead, and a
-// step that does not end, or not in time, can be broken off.
+// step that does not end can be broken off.
 #ifndef LEAT_RUNTIME_STOPPING_H
 #define LEAT_RUNTIME_STOPPING_H
 
@@ -14,7 +14,6 @@ typedef struct leat_stopping {
                                 // process as they always do
   double same_seconds; // what comes within so many of the first signal is the same one, on its way
                        // by several processes
-  double deadline;     // seconds that a run may take; 0: any number
   bool works_for_another; // who says what is to be said
 } leat_stopping;
 
@@ -23,8 +22,8 @@ typedef struct leat_stopping {
 // then, stderr hears what it is, and what comes next. A second SIGINT or SIGTERM interrupts the
 // runtime, a third one ends the process at once. Called once.
 void leat_stop_at_signals(const leat_stopping *how);
-// Nothing is computed any more, or what was told to end has: the runtime works again, no deadline
-// holds, and the next SIGINT or SIGTERM but the first ends the process.
+// Nothing is computed any more, or what was told to end has: the runtime works again, and the next
+// SIGINT or SIGTERM but the first ends the process.
 void leat_stop_computes_no_more(void);
 
 // The signal that came, here or, to the client of a cluster, at a worker; 0: none.

@@ -89,7 +89,6 @@ static void copy_options(leat_session *session, const leat_session_options *opti
   copy->dump_after = copy_text(session, options->dump_after);
   copy->stop_after = copy_text(session, options->stop_after);
   if (!copy->devices) copy->devices = 1;
-  if (copy->deadline == 0) copy->deadline = 60;
 }
 
 static leat_status check_options(const leat_session_options *options, leat_error *error) {
@@ -154,7 +153,8 @@ static leat_status create_runtime(leat_session *session, leat_transport *transpo
                                   leat_error *error) {
   const leat_session_options *options = &session->options;
   leat_runtime_options runtime = {.threads = options->threads,
-                                  .deadline = options->deadline,
+                                  .deadline = transport ? options->deadline : 0,
+                                  .limit = transport ? 0 : options->deadline,
                                   .memory_limit = memory_limit(session),
                                   .trace = options->trace,
                                   .transport = transport,
@@ -201,6 +201,7 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   LEAT_TRY(choose_cpu(session, error));
   LEAT_TRY(leat_devices_read_cluster(&session->devices, session->arena, session->strings,
                                      options->cluster, error));
+  if (session->devices.size > 1 && options->deadline == 0) session->options.deadline = 60;
   if (!transport && session->devices.size > 1)
     LEAT_TRY(leat_cluster_join(session, &transport, error));
   LEAT_TRY(create_devices(session, transport, error));

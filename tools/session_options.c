@@ -51,7 +51,7 @@ tool_options tool_session_options(session_options *shared, session_use use,
       {{"traffic", 0, TOOL_FLAG, &shared->traffic, NULL, "say what each process sent to others"},
        RUNS},
       {{"deadline", 0, TOOL_SECONDS, &o->deadline, "SECONDS",
-        "most for a step; in a cluster without progress (default there: 60)"},
+        "most for a step, else it is undone; in a cluster without progress (default there: 60)"},
        CHECKS | RUNS | TALKS},
   };
   _Static_assert(TOOL_COUNT(table) <= SESSION_OPTION_COUNT, "room for the table");
@@ -129,14 +129,12 @@ int tool_report_step(const leat_session *session, leat_status status) {
   return tool_fail(&error);
 }
 
-// `timeout` sends a signal to its child and then to its group, mpiexec to what it has started. In a
-// cluster who waits for what another computes has a deadline.
+// `timeout` sends a signal to its child and then to its group, mpiexec to what it has started.
 void tool_stop_at_signals(const session_options *shared, leat_session *session) {
   const leat_session_options *o = &shared->options;
   leat_stop_at_signals(&(leat_stopping){.runtime = session->runtime,
                                         .saves = shared->save,
                                         .same_seconds = o->cluster ? 0.5 : 0.1,
-                                        .deadline = o->cluster ? 0 : o->deadline,
                                         .works_for_another = !leat_session_is_client(session)});
 }
 

@@ -68,7 +68,10 @@ typedef struct leat_session_options {
   int setting_count;
   const char *path; // folders between `:` where `use` looks after the text's own; then $LEAT_PATH
   bool trace;       // keep trace rings (see leat_session_trace)
-  double deadline;  // seconds a Run may wait for others without progress; 0: 60
+  // Seconds that a Run may take; 0: any number. Then it ends with LEAT_DEADLINE, and the variables
+  // are as before it, for which those that it writes are copied. Of a cluster: seconds that it may
+  // wait for others without progress; 0: 60.
+  double deadline;
   int memory_limit; // MiB that the values of a step may take on each device; 0: any number
   bool overwrite;   // leat_session_save may replace any checkpoint
   const void *reserved[LEAT_RESERVED];

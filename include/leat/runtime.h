@@ -37,8 +37,10 @@ extern "C" {
 typedef struct leat_model leat_model;
 
 typedef struct leat_model_options {
-  int threads;     // 0: as many as cores
-  double deadline; // seconds a run may wait for others without progress; 0: 60
+  int threads; // 0: as many as cores
+  // Seconds that a run may take; 0: any number. Then it ends with LEAT_DEADLINE, and the variables
+  // are as before it.
+  double deadline;
   // The directory of the files the model loads; NULL: the working directory, or of weights that
   // were built to lie beside it its own.
   const char *base;

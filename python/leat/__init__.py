@@ -18,7 +18,7 @@ texts.
 from . import op
 from ._arrays import Tensor
 from ._core import version as __version__
-from ._errors import Error, OutOfMemory, Problem, Warning
+from ._errors import DeadlineExceeded, Error, OutOfMemory, Problem, Warning
 from ._session import Functions, Port, Results, Session, Step, Variables, load, loads
 from ._text import Text, dtypes as _dtypes
 from ._values import Function, Value
@@ -26,5 +26,5 @@ from .graph import Graph
 
 globals().update(_dtypes)
 
-__all__ = ['Error', 'Function', 'Functions', 'Graph', 'OutOfMemory', 'Port', 'Problem', 'Results', 'Session', 'Step',
-           'Tensor', 'Text', 'Value', 'Variables', 'Warning', 'load', 'loads', 'op', *_dtypes]
+__all__ = ['DeadlineExceeded', 'Error', 'Function', 'Functions', 'Graph', 'OutOfMemory', 'Port', 'Problem', 'Results',
+           'Session', 'Step', 'Tensor', 'Text', 'Value', 'Variables', 'Warning', 'load', 'loads', 'op', *_dtypes]

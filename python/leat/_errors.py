@@ -61,11 +61,17 @@ class OutOfMemory(Error, MemoryError):
     """There was no memory for a text, a compilation or a step."""
 
 
+class DeadlineExceeded(Error, TimeoutError):
+    """A step took longer than the session's `deadline`. Its variables are as before it, and the session goes on."""
+
+
+KINDS = {'out of memory': OutOfMemory, 'deadline exceeded': DeadlineExceeded}
+
+
 def make(status: str, message: str, problems: list) -> Error:
     """For _core: the exception to raise."""
     text = (message or f'error: {status}').rstrip('\n').removeprefix('error: ')
-    kind = OutOfMemory if status == 'out of memory' else Error
-    return kind(text, status, tuple(Problem(*problem) for problem in problems))
+    return KINDS.get(status, Error)(text, status, tuple(Problem(*problem) for problem in problems))
 
 
 def level_outside() -> int:

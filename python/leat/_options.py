@@ -25,7 +25,8 @@ class Options(TypedDict, total=False):
     symbolic: Annotated[Optional[bool], 'do not specialise to the values of dims']
     cache: Annotated[Optional[str], 'the folder where compiled code is kept; "off": nowhere']
     memory_limit: Annotated[Optional[int], "most memory for a step's values, in MiB, by device"]
-    deadline: Annotated[Optional[float], 'longest time without progress, in seconds; 60 is the default']
+    deadline: Annotated[Optional[float], 'seconds that a step may take, then it raises `leat.DeadlineExceeded` and is '
+                        'undone; in a cluster seconds without progress, 60 is the default']
     overwrite: Annotated[Optional[bool], '`save` may replace whatever the file holds']
     trace: Annotated[Optional[bool], 'keep what runs when: `session.trace()`']
     dump_after: Annotated[Optional[str], 'log the graph after these stages, "cse,fuse", or "all"']

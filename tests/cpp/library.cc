@@ -154,6 +154,24 @@ static void test_sessions() {
   moved.interrupt(false);
 }
 
+static void test_a_deadline() {
+  leat::session_options options = on_ref();
+  options.deadline = 0.2;
+  leat::session session(options);
+  session.extend("var v: f32[] = 1\n"
+                 "entry far(n: i32[]) -> (k: i32[]) {\n  v := v + 1\n"
+                 "  k, _ = while (k = 0, w = v) k < n { next k + 1 - n // n, w + 1 }\n}",
+                 "far.leat");
+  leat::step far = session.prepare("far");
+  for (int i = 0; i < 2; i++)
+    THROWS(LEAT_DEADLINE, "the step has not ended within 0.2 s in `far/", far.run({1}));
+  CHECK(session.read("v").item<float>() == 1);
+  CHECK(far.run({0})[0].item<std::int32_t>() == 0);
+  CHECK(session.read("v").item<float>() == 2);
+  options.deadline = -1;
+  THROWS(LEAT_INVALID, "a deadline of -1 seconds", leat::session{options});
+}
+
 static void test_options() {
   std::string printed, logged;
   leat::session_options options = on_ref();
@@ -429,6 +447,7 @@ static void test_texts() {
 int main() {
   test_tensors();
   test_sessions();
+  test_a_deadline();
   test_options();
   test_lives();
   test_models();

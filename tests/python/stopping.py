@@ -45,6 +45,48 @@ def interrupts_end_a_step():
 
 
 @case
+def a_deadline_undoes_a_step():
+    """Whatever ran of it: kernels, loops of tasks, strings, on several devices, in the first step and behind others."""
+    text = '''
+var v: f32[2] = [1, 2]
+var s: str[] = "as it was"
+entry train(n: i32[]) training -> (y: i32[]) {
+  v := v * 2
+  s := "spoiled"
+  global_step := global_step + 0
+  y, w = while (y = 0, w = v[0]) y < n {
+    SAYS
+    next y + 1 - n / n, w + 1 }
+}
+entry fine() -> (w: f32[2]) { w = v + 0 }
+'''.replace('n / n', 'n // n')
+    for options in {}, {'target': 'ref'}, {'target': 'c'}, {'devices': 2}, {'threads': 4}:
+        for says in '', 'if y == 1000000 { print("turn") }':
+            m = model(text.replace('SAYS', says), deadline=0.2, **options)
+            for kept in [1, 2], [3, 4]:
+                begin = time.monotonic()
+                error = raises(leat.DeadlineExceeded, 'the step has not ended within 0.2 s', m.train, 1)
+                assert time.monotonic() - begin < 20
+                assert error.status == 'deadline exceeded' and isinstance(error, (leat.Error, TimeoutError))
+                assert m.fine().tolist() == m.variables['v'].tolist() == kept, (options, m.fine(), kept)
+                assert str(m.variables['s']) == 'as it was' and m.variables['global_step'] == 0
+                m.variables['v'] = [3, 4]
+            assert m.train(0) == 0
+            assert m.variables['v'].tolist() == [6, 8] and m.variables['global_step'] == 1
+
+
+@case
+def a_deadline_is_of_each_step():
+    m = model(ENDLESS, deadline=0.3)
+    begin = time.monotonic()
+    while time.monotonic() - begin < 1:
+        m.f(1)
+    raises(leat.DeadlineExceeded, 'in `endless/', m.endless, 1)
+    assert interrupted(model(ENDLESS, deadline=60).endless, 1)
+    raises(leat.Error, 'a deadline of -1 seconds', model, ENDLESS, deadline=-1)
+
+
+@case
 def interrupts_end_a_compilation():
     text = 'entry f(x: f32[3]) -> (y: f32[3]) {\n h[0] = x\n' \
            ' for i in 0..20000 { h[i + 1] = sin(h[i]) + tanh(h[i] * 2) }\n y = h[20000]\n}'
