@@ -304,6 +304,33 @@ const char *leat_withheld_first(const leat_withheld *withheld, leat_span *out_sp
   return first->words;
 }
 
+// Of "node `X` (Conv)" the X.
+static const char *name_of_node(const leat_diag *diag, place p) {
+  const char *begin = memchr(p.node, '`', (size_t)p.node_size) + 1, *end = p.node + p.node_size;
+  while (end > begin && *end != '`') end--;
+  return leat_arena_strndup(diag->arena, begin, (size_t)(end - begin));
+}
+
+static bool names(const leat_text *pairs, const char *name) {
+  for (size_t at = 0; at < pairs->size; at += strlen(pairs->data + at) + 1) {
+    if (strcmp(pairs->data + at, name) == 0) return true;
+    at += strlen(pairs->data + at) + 1;
+  }
+  return false;
+}
+
+void leat_withheld_nodes(const leat_diag *diag, const leat_withheld *withheld, leat_text *out) {
+  for (uint32_t i = 0; i < withheld->items.count; i++) {
+    const message *m = withheld->items.items[i];
+    const source *s = find_source(diag, m->span.source);
+    place p = s ? place_of(s, m->span) : (place){0};
+    const char *name = p.node ? name_of_node(diag, p) : NULL;
+    if (!name || m->severity != LEAT_SEVERITY_ERROR || names(out, name)) continue;
+    leat_text_add_n(out, name, strlen(name) + 1);
+    leat_text_add_n(out, m->words, strlen(m->words) + 1);
+  }
+}
+
 static bool starts_character(char c) {
   return ((unsigned char)c & 0xc0) != 0x80;
 }

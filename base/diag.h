@@ -76,6 +76,8 @@ leat_withheld *leat_diag_withhold(leat_diag *diag, leat_diag_mark mark, leat_spa
 void leat_diag_tell(leat_diag *diag, const leat_withheld *withheld);
 // Its first error in the order of the text: where and what; there is one.
 const char *leat_withheld_first(const leat_withheld *withheld, leat_span *out_span);
+// Adds "NAME\0WORDS\0" for each error at a node of a model file that `out` does not name yet.
+void leat_withheld_nodes(const leat_diag *diag, const leat_withheld *withheld, leat_text *out);
 
 // The candidate nearest to `name` by edit distance, or NULL when none is near enough to suggest.
 const char *leat_nearest(const char *name, const char *const *candidates, size_t count);

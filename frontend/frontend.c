@@ -42,7 +42,7 @@ static void begin(leat_frontend *e, ev_frame *top, unsigned flags) {
   e->steps = 0;
   e->used = leat_arena_used(e->arena);
   e->nodes = e->graph->nodes.count;
-  e->renamed.count = 0;
+  e->renamed.count = e->whole.count = 0;
   e->replaced.count = e->undo.count = e->shown.count = e->pending.count = e->open_modules.count = 0;
   e->shown_text = (leat_text){0};
   e->called = (leat_entry_call){0};
@@ -77,6 +77,10 @@ uint32_t leat_frontend_broken_count(const leat_frontend *frontend) {
 
 leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t i) {
   return frontend->broken.items[i];
+}
+
+const leat_withheld *leat_frontend_whole(const leat_frontend *frontend, uint32_t i) {
+  return i < frontend->whole.count ? frontend->whole.items[i] : NULL;
 }
 
 static void close_loaded(void *frontend) {

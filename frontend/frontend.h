@@ -66,6 +66,10 @@ typedef struct leat_broken_entry {
 uint32_t leat_frontend_broken_count(const leat_frontend *frontend);
 leat_broken_entry *leat_frontend_broken(const leat_frontend *frontend, uint32_t i);
 
+// The errors of entries of a model file of which nothing is left since an effect has one: number i
+// of the last text, right or refused; NULL past the last.
+const leat_withheld *leat_frontend_whole(const leat_frontend *frontend, uint32_t i);
+
 // A value by the name that a feed or fetch gives it: a node's path with an optional `:port`, a
 // bound name (`train/y`), or either without the entry when `entry` is given. {NULL}: unknown.
 leat_value leat_frontend_find(const leat_frontend *frontend, const leat_entry *entry,

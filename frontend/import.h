@@ -19,6 +19,7 @@ typedef struct leat_import_options {
   bool is_used;     // by a text, which calls functions: there are no entries
   bool lists_all;   // tensors() has those too that would be loaded if they were variables
   bool says_nodes;  // behind each line stands the node that it is: `  # node `X` (Conv)`
+  leat_bytes refused; // "NODE\0WORDS\0"…: nodes that could not be compiled, and why
 } leat_import_options;
 
 typedef struct leat_importer {

@@ -342,15 +342,30 @@ static void revert(leat_session *session, const leat_arena_copy *before, leat_la
 
 // Ends the call. A text that is refused leaves nothing behind: the graph, and all that is known of
 // it, lives in the arena, and is small before the texts that are large.
+// Nodes of a model file for which entries are refused as a whole; false: none is new.
+static bool note_refused(const leat_session *session, leat_text *refused) {
+  const leat_withheld *errors;
+  size_t known = refused->size;
+  for (uint32_t i = 0; (errors = leat_frontend_whole(session->frontend, i)); i++)
+    leat_withheld_nodes(session->diag, errors, refused);
+  return refused->size > known;
+}
+
+// refused: of a model file, takes such nodes; where some are new the text is taken back, for
+// another without them. NULL: a text is what it is.
 static leat_status extend(leat_session *session, const char *text, size_t size, const char *name,
-                          bool typed) {
+                          bool typed, leat_text *refused, bool *out_again) {
   leat_arena_copy *before = leat_arena_copy_create(session->arena);
   if (!before) return leat_session_end(session, LEAT_MEMORY);
   leat_last_text last = session->last;
   leat_status status;
   LEAT_RECOVER(status, evaluate(session, text, size, name, typed));
-  status = leat_session_end(session, status);
-  if (status) revert(session, before, last); // the message is made
+  *out_again = refused && status != LEAT_MEMORY && note_refused(session, refused);
+  if (*out_again)
+    leat_diag_clear(session->diag);
+  else
+    status = leat_session_end(session, status);
+  if (status || *out_again) revert(session, before, last); // the message is made
   leat_arena_copy_destroy(before);
   return status;
 }
@@ -362,7 +377,8 @@ leat_status leat_session_extend(leat_session *session, const char *text, size_t 
   if (!name) return leat_session_refuse(session, "`name` is NULL");
   if (!size) size = strlen(text);
   if (size > LEAT_LARGEST_SOURCE) return leat_session_refuse(session, "the text is too large");
-  return extend(session, text, size, name, session->options.interactive);
+  bool again;
+  return extend(session, text, size, name, session->options.interactive, NULL, &again);
 }
 
 static leat_status check_definitions(leat_session *session) {
@@ -379,10 +395,13 @@ leat_status leat_session_check_definitions(leat_session *session) {
 
 // -- Files ----------------------------------------------------------------------------------------
 
-static leat_status extend_bytes(leat_session *session, const char *path,
-                                const leat_file_view *view) {
+static leat_status extend_once(leat_session *session, const char *path, const leat_file_view *view,
+                               leat_text *refused, bool last, bool *out_again) {
   char *text;
-  const leat_import_options options = {.data = leat_import_base(path), .says_nodes = true};
+  const leat_import_options options = {.data = leat_import_base(path),
+                                       .says_nodes = true,
+                                       .refused = {refused->data, refused->size}};
+  *out_again = false;
   leat_status status = leat_import_text(path, (leat_bytes){view->data, view->size}, &options,
                                         session->diag, &text, &session->error);
   const char *data = text ? text : (const char *)view->data;
@@ -391,9 +410,25 @@ static leat_status extend_bytes(leat_session *session, const char *path,
     status = leat_fail(&session->error, LEAT_INVALID, "'%s' has more than %d bytes", path,
                        LEAT_LARGEST_SOURCE);
   leat_diag_set_imported(session->diag, text != NULL);
-  status = status ? leat_session_end(session, status) : extend(session, data, size, path, false);
+  status =
+      status ? leat_session_end(session, status)
+             : extend(session, data, size, path, false, text && !last ? refused : NULL, out_again);
   leat_diag_set_imported(session->diag, false);
   free(text);
+  return status;
+}
+
+// One bad node of a model file refuses what needs it and nothing else: where an effect has an error
+// only the importer knows who needs it, so it is told which nodes have some.
+static leat_status extend_bytes(leat_session *session, const char *path,
+                                const leat_file_view *view) {
+  enum { MOST_TEXTS = 20 };
+  leat_text refused = {0};
+  leat_status status = LEAT_OK;
+  bool again = true;
+  for (uint32_t i = 0; again && i < MOST_TEXTS; i++)
+    status = extend_once(session, path, view, &refused, i + 1 == MOST_TEXTS, &again);
+  leat_text_finish(&refused);
   return status;
 }
 

@@ -300,6 +300,9 @@ void ev_entry(evaluator *e, const leat_stmt *stmt) {
   if (!errors) return;
   ev_roll_back(e, &before);
   if (!rest.stmt) {
+    bool imported = leat_diag_is_imported(e->diag, stmt->span.source);
+    bool some = rest.missing.count < stmt->results.count; // of which nobody knows who needs what
+    if (imported && some) leat_vec_push(e->arena, &e->whole, errors);
     ev_leave_out(e, stmt, errors);
     return;
   }

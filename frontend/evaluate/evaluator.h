@@ -130,6 +130,7 @@ struct leat_frontend {
   leat_vec(ev_undo) undo;
   leat_vec(ev_renamed) renamed; // by the text being evaluated
   leat_vec(leat_broken_entry *) broken;
+  leat_vec(const leat_withheld *) whole; // of entries of this text that are refused as a whole
   leat_vec(ev_pending_after) pending;
   leat_vec(const char *) open_modules; // the files being evaluated, each used by the one before
 

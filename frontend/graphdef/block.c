@@ -5,10 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint32_t read_port(const char *digits) {
+  enum { MOST_DIGITS = 9 };
+  size_t count = strspn(digits, "0123456789");
+  bool number = count && count <= MOST_DIGITS && !digits[count];
+  return number ? (uint32_t)strtoul(digits, NULL, 10) : TF_NO_PORT;
+}
+
 uint32_t tf_split_input(leat_arena *arena, const char *input, const char **out_name) {
   const char *colon = strrchr(input, ':');
   *out_name = colon ? leat_arena_strndup(arena, input, (size_t)(colon - input)) : input;
-  return colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+  return colon ? read_port(colon + 1) : 0;
 }
 
 static bool find(const tf_block *block, const char *name, uint32_t *out) {
@@ -40,10 +47,12 @@ static void add_inputs(tf_block *block, tf_node *node, const tf_reporter *report
     tf_edge edge = {0};
     bool control = *input == '^', found;
     found = control ? find(block, input + 1, &edge.node) : find_input(block, input, &edge);
-    if (!found) {
-      reporter->report(
-          reporter->context, def,
-          leat_arena_printf(block->arena, "its input `%s` is of no node: the graph is cut", input));
+    bool number = edge.port != TF_NO_PORT;
+    if (!found || !number) {
+      const char *words = number ? "is of no node: the graph is cut"
+                                 : "has no number from 0 on behind the colon: it is damaged";
+      reporter->report(reporter->context, def,
+                       leat_arena_printf(block->arena, "its input `%s` %s", input, words));
       continue;
     }
     block->nodes[edge.node].uses++;

@@ -95,7 +95,8 @@ uint32_t tf_sort(const tf_block *block, const bool *needed, uint32_t **out);
 // The nodes that have no place because they need each other.
 uint32_t tf_count(const bool *needed, uint32_t count);
 
-// "name:2" or "name" of an input; the port.
+// "name:2" or "name" of an input; the port, TF_NO_PORT where that is no number.
+#define TF_NO_PORT UINT32_MAX
 uint32_t tf_split_input(leat_arena *arena, const char *input, const char **out_name);
 
 #endif

@@ -102,7 +102,7 @@ bool tf_find_returned(const tf_block *block, const char *name, tf_edge *out) {
     tf_split_input(block->arena, second, &node);
     out->port = tf_split_input(block->arena, from, &node);
   }
-  return true;
+  return out->port != TF_NO_PORT;
 }
 
 static void mark_needed(const tf_block *block, bool *needed) {

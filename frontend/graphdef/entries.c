@@ -27,7 +27,7 @@ static bool find_port(tf_writer *w, const char *name, tf_edge *out) {
   *out = (tf_edge){.port = tf_split_input(w->arena, name, &node)};
   const tf_node *found = leat_bytes_map_get(&w->graph->by_name, node, strlen(node));
   if (found) out->node = (uint32_t)(found - w->graph->nodes);
-  return found;
+  return found && out->port != TF_NO_PORT;
 }
 
 // -- An entry as text -----------------------------------------------------------------------------
@@ -414,11 +414,20 @@ static entry entry_of(tf_writer *w, const char *name, const leaf *leaves, uint32
 static void write_all(tf_writer *w, const char *name, leaf *leaves, uint32_t count,
                       leat_text *out) {
   entry all = entry_of(w, name, leaves, count);
+  bool some = false;
   if (!all.results.count || make_entry(w, &all, out)) return;
+  bool *fine = leat_new_array(w->arena, bool, (size_t)count + 1);
   for (uint32_t i = 0; i < count; i++) {
     entry one = entry_of(w, name, &leaves[i], 1);
-    leaves[i].fine = leaves[i].fine && can_make(w, &one);
+    fine[i] = leaves[i].fine && can_make(w, &one);
+    some = some || fine[i];
   }
+  if (!some && w->heeded.count) { // the compiler says more of all of it
+    leat_bytes_map_init(&w->heeded, w->arena);
+    write_all(w, name, leaves, count, out);
+    return;
+  }
+  for (uint32_t i = 0; i < count; i++) leaves[i].fine = fine[i];
   entry rest = entry_of(w, name, leaves, count);
   if (rest.results.count) write_entry(w, &rest, out);
 }

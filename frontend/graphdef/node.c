@@ -352,8 +352,15 @@ uint32_t tf_output_count(const tf_node *node, const tf_op *op) {
 }
 
 static int32_t type_given(const tf_node *node, const tf_op *op) {
+  if (strcmp(op->gives, "bool") == 0) return TENSORFLOW__DATA_TYPE__DT_BOOL;
   int32_t type = tf_type(node, *op->gives ? op->gives : "T");
   return type ? type : TENSORFLOW__DATA_TYPE__DT_INT32;
+}
+
+// Only whole numbers and truth values are computed with while compiling.
+static bool stays_known(int32_t type) {
+  return type == TENSORFLOW__DATA_TYPE__DT_INT32 || type == TENSORFLOW__DATA_TYPE__DT_INT64 ||
+         type == TENSORFLOW__DATA_TYPE__DT_BOOL;
 }
 
 // A node that is random draws the same for each variable whose initial value takes it.
@@ -388,7 +395,8 @@ static void write_row(tf_writer *w, const tf_op *op) {
     for (uint32_t i = 0; i < count; i++) tf_bind(w, i, tf_input(w, 0));
   } else {
     const char *after = known ? "" : tf_after(w);
-    tf_line(w, "%s = %s%s%s", tf_targets(w, count, type_given(w->node, op), known), made,
+    int32_t type = type_given(w->node, op);
+    tf_line(w, "%s = %s%s%s", tf_targets(w, count, type, known && stays_known(type)), made,
             list && count == 1 ? "[0]" : "", after);
   }
 }
@@ -428,9 +436,12 @@ void tf_write_node(tf_writer *w, const tf_node *node) {
   const tf_op *op = tf_op_find(node->def->op);
   const tf_function *function = op ? NULL : tf_find_function(w, node->def->op);
   w->node = node;
+  const char *heeded = tf_heeded(w);
   if (w->work++ == MOST_NODES) tf_refuse(w, "there are more than %d nodes", MOST_NODES);
   if (w->work > MOST_NODES || (w->initialising && lacks_input(w)))
     ; // nothing stands for it
+  else if (heeded)
+    tf_refuse(w, "%s", heeded);
   else if (function)
     tf_write_call(w);
   else if (!op || op->write[0] == '?')

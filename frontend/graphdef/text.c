@@ -107,6 +107,21 @@ static void report(void *context, const tf_node_def *def, const char *words) {
                 leat_arena_printf(w->arena, "node `%s` (%s): %s", def->name, def->op, words));
 }
 
+static void heed(tf_writer *w) {
+  leat_bytes pairs = w->options->refused;
+  const char *at = pairs.data, *end = at + pairs.size;
+  while (at < end) {
+    const char *words = at + strlen(at) + 1;
+    leat_bytes_map_set(&w->heeded, at, strlen(at), (void *)(uintptr_t)words);
+    at = words + strlen(words) + 1;
+  }
+}
+
+const char *tf_heeded(tf_writer *w) {
+  const char *name = w->heeded.count ? tf_plain(w, node_name(w)) : NULL;
+  return name ? leat_bytes_map_get(&w->heeded, name, strlen(name)) : NULL;
+}
+
 static void write_text(tf_writer *w, leat_text *out) {
   const Tensorflow__MetaGraphDef *meta = w->saved->meta;
   const char *version = meta && meta->meta_info_def ? meta->meta_info_def->tensorflow_version : "";
@@ -131,8 +146,9 @@ leat_status leat_model_write(leat_model_file *model, const leat_import_options *
                  .indent = 2};
   tf_reporter reporter = {report, tf_effect_of, &w};
   leat_text text = {0};
-  leat_bytes_map *maps[] = {&w.taken, &w.results, &w.variables, &w.keys, &w.effects};
+  leat_bytes_map *maps[] = {&w.taken, &w.results, &w.variables, &w.keys, &w.effects, &w.heeded};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
+  heed(&w);
   w.graph = tf_block_of_graph(w.arena, w.saved->graph, &reporter);
   if (!model->problems.count) {
     tf_find_variables(&w);

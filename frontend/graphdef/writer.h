@@ -82,6 +82,7 @@ typedef struct tf_writer {
   leat_vec(tf_table) tables;
   leat_bytes_map keys;            // names of tensors that are loaded
   leat_bytes_map effects;         // of functions: 1 + their tf_effect, as far as it was asked
+  leat_bytes_map heeded;          // nodes that cannot be compiled → why
   leat_text head;                 // variables, and functions that they begin with
   leat_text lines;                // of what is being written
   leat_vec(const char *) refused; // what of it cannot be said
@@ -99,6 +100,8 @@ typedef struct tf_writer {
 void tf_line(tf_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // What cannot be said of the node that is being written: what is wrong, then what to do.
 void tf_refuse(tf_writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// Why the node that is being written cannot be compiled, as an earlier text showed; or NULL.
+const char *tf_heeded(tf_writer *w);
 // A name for what the file calls so: that name, where it means nothing else yet; as it is written.
 const char *tf_name(tf_writer *w, const char *name);
 // The name as one that the language can have: what no name can hold becomes `_`.
