@@ -80,7 +80,8 @@ tf_value tf_constant(tf_writer *w, const tf_tensor *tensor, const char *name) {
   }
   int64_t count = leat_shape_elements(value.rank, value.shape);
   bool integers = value.dtype == LEAT_i32 || value.dtype == LEAT_i64;
-  made.known = integers && value.rank <= 1 && count <= MOST_INTEGERS;
+  bool exact = integers || value.dtype == LEAT_bool;
+  made.known = exact && value.rank <= 1 && count <= MOST_INTEGERS;
   bool small = made.known || count <= MOST_OTHERS;
   if (small) status = tf_tensor_read(w->arena, tensor, name, &value, &error);
   if (status)
