@@ -127,12 +127,19 @@ static const char *targets_of(tf_writer *w, const tf_function *function) {
   return tf_take(w, &list);
 }
 
+// What is known decides while compiling, so that the other side need not be of the same type.
+static const char *deciding(tf_writer *w) {
+  tf_value value = tf_input(w, 0);
+  bool plain = value.known && !tf_is_unfinished(&value);
+  return plain ? value.text : tf_as_tensor(w, value);
+}
+
 void tf_write_if(tf_writer *w) {
   const tf_function *sides[] = {tf_function_of(w, "then_branch"), tf_function_of(w, "else_branch")};
   branches all = {.functions = sides, .count = 2};
   if (!give_the_same(w, &all)) return;
   all.inputs = tf_inputs_from(w, 1, &all.input_count);
-  const char *predicate = tf_as_tensor(w, tf_input(w, 0));
+  const char *predicate = deciding(w);
   uint32_t results = (uint32_t)sides[0]->signature->n_output_arg;
   const char *targets = targets_of(w, sides[0]);
   tf_line(w, "%s%sif %s {", targets, results ? " = " : "", predicate);
@@ -163,6 +170,6 @@ void tf_write_case(tf_writer *w) {
     for (uint32_t i = 0; i < made.count; i++) tf_bind(w, i, made.items[i]);
     return;
   }
-  const char *index = tf_as_tensor(w, tf_input(w, 0));
+  const char *index = deciding(w);
   write_case(w, &all, 0, index, targets_of(w, all.functions[0]));
 }

@@ -47,7 +47,7 @@ tf_effect tf_effect_of(void *context, const tf_node_def *def) {
   tf_writer *w = context;
   const tf_op *op = tf_op_find(def->op);
   if (op && op->effect)
-    return !strcmp(def->op, "Print") || !strcmp(def->op, "Assert") ? TF_SHOWS : TF_CHANGES;
+    return !strncmp(def->op, "Print", 5) || !strcmp(def->op, "Assert") ? TF_SHOWS : TF_CHANGES;
   tf_effect most = op ? TF_NO_EFFECT : effect_of_function(w, def->op);
   for (size_t i = 0; i < def->n_attr; i++) {
     tf_effect effect = effect_of_attribute(w, def->attr[i]->value);

@@ -52,6 +52,15 @@ static void add_floats(leat_text *out, const float *items, size_t count) {
   leat_text_add_string(out, "]");
 }
 
+static void add_strings(tf_writer *w, leat_text *out, const ProtobufCBinaryData *items,
+                        size_t count) {
+  leat_text_add_string(out, "[");
+  for (size_t i = 0; i < count; i++)
+    leat_text_add(out, "%s%s", i ? ", " : "",
+                  tf_quote(w, (const char *)items[i].data, items[i].len));
+  leat_text_add_string(out, "]");
+}
+
 // An unknown extent is -1.
 static void add_shape(leat_text *out, const Tensorflow__TensorShapeProto *shape) {
   leat_text_add_string(out, "[");
@@ -72,8 +81,10 @@ static const char *attribute_text(tf_writer *w, const tf_attr *a) {
   case TENSORFLOW__ATTR_VALUE__VALUE_TYPE:
     return tf_dtype(a->type, &dtype) ? leat_dtype_name(dtype) : NULL;
   case TENSORFLOW__ATTR_VALUE__VALUE_LIST:
-    if (a->list->n_s || a->list->n_b || a->list->n_shape || a->list->n_tensor) return NULL;
-    if (a->list->n_f)
+    if (a->list->n_b || a->list->n_shape || a->list->n_tensor) return NULL;
+    if (a->list->n_s)
+      add_strings(w, &text, a->list->s, a->list->n_s);
+    else if (a->list->n_f)
       add_floats(&text, a->list->f, a->list->n_f);
     else
       add_ints(&text, a->list->i, a->list->n_i);
@@ -208,6 +219,8 @@ tf_value tf_input(tf_writer *w, size_t i) {
 
 const char *tf_as_tensor(tf_writer *w, tf_value value) {
   leat_dtype dtype;
+  if (value.untold)
+    tf_refuse(w, "it takes a StringFormat, which is supported where a PrintV2 shows it");
   if (value.untyped)
     tf_refuse(w, "it takes a list whose elements have no shape: write to it first");
   else if (tf_is_unfinished(&value))

@@ -277,6 +277,27 @@ static void write_print(tf_writer *w) {
   tf_bind(w, 0, value);
 }
 
+// A text of values that only prints: what it is of is shown there, as `print` does.
+static void write_print_formatted(tf_writer *w) {
+  const tf_block *block = w->scope->block;
+  const tf_node *outer = w->node;
+  const tf_node *text = outer->input_count ? &block->nodes[outer->inputs[0].node] : outer;
+  const char *after = tf_after(w);
+  if (!text->def || strcmp(text->def->op, "StringFormat") != 0) {
+    tf_line(w, "print(\"\"%s)%s", rest_of(w, 0), after);
+    return;
+  }
+  const char *message = tf_string(w, text, "template");
+  w->node = text;
+  const char *values = rest_of(w, 0);
+  w->node = outer;
+  tf_line(w, "print(%s%s)%s", tf_quote(w, message, strlen(message)), values, after);
+}
+
+static void write_formatted(tf_writer *w) {
+  tf_bind(w, 0, (tf_value){.text = "0", .untold = true});
+}
+
 static void write_assert(tf_writer *w) {
   const char *name = w->node->def->name, *after = tf_after(w);
   tf_line(w, "assert(%s, %s%s)%s", tf_as_tensor(w, tf_input(w, 0)), tf_quote(w, name, strlen(name)),
@@ -305,6 +326,8 @@ void tf_write_special(tf_writer *w, const char *name) {
                   {"enter", write_enter},
                   {"next_iteration", write_next_iteration},
                   {"print", write_print},
+                  {"print_formatted", write_print_formatted},
+                  {"formatted", write_formatted},
                   {"assert", write_assert},
                   {"call", tf_write_call},
                   {"if", tf_write_if},

@@ -74,10 +74,17 @@ const char *tf_global(tf_writer *w, const char *name) {
   return w->options->as ? leat_arena_printf(w->arena, "%s/%s", w->options->as, name) : name;
 }
 
+// A number behind a name makes no name of what another result is called.
+static bool is_free(const tf_writer *w, const char *id, const char *whole) {
+  size_t size = strlen(id);
+  return !leat_bytes_map_get(&w->taken, id, size) &&
+         (id == whole || !leat_bytes_map_get(&w->results, id, size));
+}
+
 const char *tf_name(tf_writer *w, const char *name) {
   const char *prefix = w->scope ? w->scope->prefix : "";
   const char *whole = tf_plain(w, leat_arena_printf(w->arena, "%s%s", prefix, name)), *id = whole;
-  for (unsigned i = 1; leat_bytes_map_get(&w->taken, id, strlen(id)); i++)
+  for (unsigned i = 1; !is_free(w, id, whole); i++)
     id = leat_arena_printf(w->arena, "%s_%u", whole, i);
   leat_bytes_map_set(&w->taken, id, strlen(id), w);
   return tf_written(w, id);

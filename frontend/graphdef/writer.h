@@ -19,6 +19,7 @@ typedef struct tf_value {
   bool each;                    // a list of what is known, of which each element is this
   bool known;                   // it may be a number or a list while compiling, else it is a tensor
   bool variable;
+  bool untold;   // text of values, which only a Print shows
   bool is_none;  // an optional that has no value
   bool is_false; // for certain, while a variable's initial value is written
 } tf_value;

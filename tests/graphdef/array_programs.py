@@ -3,7 +3,7 @@ writes as many nodes, and computes of shapes."""
 import numpy as np
 import tensorflow as tensorflow_2
 
-from programs import Program, ints, numbers, program, tf
+from programs import Program, ints, numbers, program, tf, weight
 
 v2 = tensorflow_2
 
@@ -137,3 +137,140 @@ def products_of_tensors():
     return Program({'x': numbers((2, 3, 4)), 'y': numbers((4, 3, 2), 2)}, named(
         both=tf.tensordot(x, y, [[1, 2], [1, 0]]), one=tf.tensordot(x, y, 1), outer=tf.tensordot(x, y, 0), folded=tf.einsum('bij,jik->bk', x, y),
         polynomial=tf.math.polyval([tf.constant(2.), tf.constant(-1.), tf.constant(.5)], x)), within=1e-4)
+
+
+@program
+def factorised():
+    """By what factors are put together to, and sizes: their signs are free."""
+    a = tf.placeholder(tf.float32, [2, 4, 3], name='a')
+    s = tf.matmul(a, a, transpose_a=True) + tf.eye(3)
+    q, r = tf.linalg.qr(a)
+    whole_q, whole_r = tf.linalg.qr(a, full_matrices=True)
+    sizes, u, v = tf.linalg.svd(a)
+    _, whole_u, _ = tf.linalg.svd(a, full_matrices=True)
+    e, w = tf.linalg.eigh(s)
+    lu, p = tf.linalg.lu(s)
+    return Program({'a': numbers((2, 4, 3))}, named(
+        product=q @ r, r_size=tf.abs(r), whole=whole_q @ whole_r, base=tf.matmul(whole_q, whole_q, transpose_a=True), sizes=sizes,
+        usv=u @ tf.linalg.diag(sizes) @ tf.linalg.adjoint(v), whole_u=tf.matmul(whole_u, whole_u, transpose_b=True), e=e,
+        wew=w @ tf.linalg.diag(e) @ tf.linalg.adjoint(w), values=tf.linalg.eigvalsh(s), singular=tf.linalg.svd(a, compute_uv=False), packed=lu, p=p,
+        solved=tf.linalg.lu_solve(lu, p, s), least=tf.linalg.lstsq(a, a[:, :, :1]), inverse=tf.linalg.pinv(a), its_rank=tf.linalg.matrix_rank(a),
+        sign=tf.linalg.slogdet(s)[0], three=tf.linalg.tridiagonal_solve(s, s[..., 0]), sum_of=tf.linalg.trace(s),
+        root_grad=tf.gradients(tf.reduce_sum(tf.linalg.cholesky(s)), a)[0], part=tf.linalg.band_part(s, 0, -1)), within=1e-3)
+
+
+@program
+def rows_and_columns_sparse():
+    """Sparse tensors and what a linear model does with them."""
+    x = tf.placeholder(tf.float32, [None, 4], name='x')
+    w = tf.placeholder(tf.float32, [4, 2], name='w')
+    s = v2.sparse.from_dense(x)
+    filled, empty = tf.sparse.fill_empty_rows(s, -1.)
+    ids = v2.sparse.from_dense(tf.cast(x > 0, tf.int64) * tf.constant([1, 2, 3, 3], tf.int64))
+    embedded = tf.nn.embedding_lookup_sparse(w, ids, None, combiner='mean')
+    rooted = tf.nn.safe_embedding_lookup_sparse(w, ids, combiner='sqrtn')
+    fed = {'x': np.array([[0, 1, 0, -2], [3, 0, 0, 0.5], [0, 0, 0, 0], [1, 0, 2, 0]], np.float32), 'w': numbers((4, 2))}
+    return Program(fed, named(
+        dense=tf.sparse.to_dense(s), product=tf.sparse.sparse_dense_matmul(s, w), turned=tf.sparse.sparse_dense_matmul(s, x, adjoint_a=True),
+        filled=filled.values, places=filled.indices, empty=empty, sums=tf.sparse.reduce_sum(s, 1), scaled=(s * w[:, 0]).values,
+        shaped=tf.sparse.reshape(s, [-1, 2]).indices, added=tf.sparse.add(s, x), embedded=embedded, rooted=rooted,
+        gradient=tf.convert_to_tensor(tf.gradients(tf.reduce_sum(tf.nn.embedding_lookup_sparse(w, ids, None, combiner='sum') ** 2), w)[0])))
+
+
+# -- Images ------------------------------------------------------------------------------------------------------------
+
+@program
+def images_changed():
+    x = tf.placeholder(tf.float32, [None, 6, 5, 3], name='x')
+    one = x[0]
+    gray = tf.image.rgb_to_grayscale(x)
+    return Program({'x': np.random.RandomState(1).rand(2, 6, 5, 3).astype(np.float32)}, named(
+        small=v2.image.resize(x, [3, 4]), large=v2.image.resize(x, [9, 7], method='nearest'), cubic=v2.image.resize(x, [4, 9], method='bicubic'),
+        area=v2.image.resize(x, [3, 3], method='area'), fitted=v2.image.resize_with_pad(x, 4, 8), cropped=tf.image.central_crop(x, 0.5),
+        cut=tf.image.crop_to_bounding_box(x, 1, 2, 3, 2), padded=tf.image.pad_to_bounding_box(x, 1, 1, 9, 8), boxed=tf.image.resize_with_crop_or_pad(x, 4, 7),
+        left=tf.image.flip_left_right(x), up=tf.image.flip_up_down(x), gray=gray, rgb=tf.image.grayscale_to_rgb(gray),
+        bright=tf.image.adjust_brightness(x, 0.2), contrast=tf.image.adjust_contrast(x, 1.5), gamma=tf.image.adjust_gamma(x, 0.7),
+        saturated=tf.image.adjust_saturation(x, 1.4), hue=tf.image.adjust_hue(x, 0.1), yiq=tf.image.rgb_to_yiq(x), standard=tf.image.per_image_standardization(x),
+        bytes=tf.image.convert_image_dtype(x, tf.uint8), patches=tf.image.extract_patches(x, [1, 2, 2, 1], [1, 2, 2, 1], [1, 1, 1, 1], 'VALID'),
+        variation=tf.image.total_variation(x), edges=tf.image.sobel_edges(x), dy=tf.image.image_gradients(x)[0], transposed=tf.image.transpose(one),
+        noise=tf.image.psnr(x, x * 0.9, 1.0), hsv=tf.image.rgb_to_hsv(x)), within=1e-3)
+
+
+@program
+def boxes_of_objects():
+    """What a detector does behind its net."""
+    boxes = tf.placeholder(tf.float32, [None, 4], name='boxes')
+    scores = tf.placeholder(tf.float32, [None], name='scores')
+    image = tf.placeholder(tf.float32, [1, 8, 8, 2], name='image')
+    kept = tf.image.non_max_suppression(boxes, scores, 3, 0.5, 0.2)
+    padded, count = tf.image.non_max_suppression_padded(boxes, scores, 4, 0.5, 0.2, pad_to_max_output_size=True)
+    scored, values = tf.image.non_max_suppression_with_scores(boxes, scores, 3, 0.5, 0.2)
+    corners = np.array([[0, 0, 1, 1], [0, .1, 1, 1.1], [0, -.1, 1, .9], [0, .5, .5, 1], [0, .55, .5, 1], [.2, .2, .4, .4]], np.float32)
+    zeros = tf.zeros_like(kept)
+    return Program({'boxes': corners, 'scores': np.array([.9, .75, .6, .95, .5, .1], np.float32), 'image': numbers((1, 8, 8, 2))}, named(
+        kept=kept, padded=padded, number=count, scored=scored, values=values, best=tf.gather(boxes, kept),
+        crops=tf.image.crop_and_resize(image, tf.gather(boxes, kept), zeros, [3, 3]), classes=tf.argmax(tf.stack([scores, 1 - scores], 1), 1)))
+
+
+# -- Strings -----------------------------------------------------------------------------------------------------------
+
+@program
+def words_of_texts():
+    x = tf.placeholder(tf.string, [None], name='x')
+    words = v2.strings.split(x)
+    commas = v2.strings.split(x, ',')
+    pieces = tf.sparse.to_dense(words.to_sparse(), default_value='')
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(['the', 'cat', 'sat'], tf.constant([1, 2, 3], tf.int64)), -1)
+    return Program({'x': np.array([b'the cat sat', b' the  mat', b'', b'a,b,,c'])}, named(
+        values=words.values, pieces=pieces, lengths=tf.strings.length(words.values), commas=commas.values, ids=table.lookup(words.values),
+        dense_ids=table.lookup(pieces), joined=tf.strings.reduce_join(pieces, 1, separator='-'), low=tf.strings.lower(x), parts=tf.strings.substr(x, 0, 2),
+        same=tf.equal(x, 'a,b,,c'), text=tf.strings.as_string(tf.cast(tf.strings.length(x), tf.float32), precision=1), stripped=tf.strings.strip(x),
+        number=tf.strings.to_number(tf.strings.as_string(tf.range(3)), tf.int64)))
+
+
+@program
+def split_of_version_1():
+    x = tf.placeholder(tf.string, [3], name='x')
+    pieces = tf.string_split(x, ',')
+    return Program({'x': np.array([b'1,2', b'', b'3,,-4'])}, named(
+        values=pieces.values, places=pieces.indices, shape_of=pieces.dense_shape, numbers=tf.string_to_number(pieces.values),
+        all=tf.string_split(x, ',', skip_empty=False).values))
+
+
+# -- Nets --------------------------------------------------------------------------------------------------------------
+
+@program
+def fused_cells():
+    """The cells that tf.contrib.rnn had, and a greedy decoder behind them."""
+    x = tf.placeholder(tf.float32, [5, 2, 3], name='x')
+    n = tf.placeholder(tf.int64, [], name='n')
+    w, b, zero = weight('w', (7, 16), 2), weight('b', (16,), 3), tf.zeros([2, 4])
+    p = tf.zeros([4])
+    out = tf.raw_ops.BlockLSTM(seq_len_max=n, x=x, cs_prev=zero, h_prev=zero, w=w, wci=p, wcf=p, wco=p, b=b)
+    r, u, c, h = tf.raw_ops.GRUBlockCell(x=x[0], h_prev=zero, w_ru=w[:, :8], w_c=w[:, 8:12], b_ru=b[:8], b_c=b[:4])
+    decoded, score = tf.nn.ctc_greedy_decoder(out.h, tf.fill([2], 4))
+    return Program({'x': numbers((5, 2, 3)), 'n': np.array(4)}, named(
+        h=out.h, cs=out.cs, last=out.h[3], gru=h, classes=decoded[0].values, score=score))
+
+
+@program
+def drawn_by_seeds():
+    """The same numbers as TensorFlow's."""
+    n = tf.placeholder(tf.int32, [], name='n')
+    seed = tf.placeholder(tf.int64, [2], name='seed')
+    x = tf.ones([4, 6])
+    kept = v2.random.stateless_uniform([4, 6], seed) >= 0.25
+    return Program({'n': np.int32(5), 'seed': np.array([42, -7])}, named(
+        uniform=v2.random.stateless_uniform([3, 3], [1, 2]), normal=v2.random.stateless_normal([n, 3], seed, mean=2., stddev=3.),
+        whole=v2.random.stateless_uniform([7], seed, minval=-5, maxval=50, dtype=tf.int32), bits=v2.random.stateless_uniform([n], seed, None, None, tf.int32),
+        dropped=tf.where(kept, x / 0.75, tf.zeros_like(x)), next=v2.random.split([1, 2], 2), folded=v2.random.fold_in([1, 2], 3)))
+
+
+@program
+def printed():
+    """What is shown changes nothing."""
+    x = tf.placeholder(tf.float32, [2], name='x')
+    shown = v2.print('x is', x, 'of', tf.shape(x), summarize=2)
+    with tf.control_dependencies([shown, v2.print('done')]):
+        y = x * 2
+    return Program({'x': numbers((2,))}, named(y=y))

@@ -2,7 +2,7 @@
 from op_spec import Case, F, K, X, op, room
 
 ELSEWHERE = {  # what programs.py tests: it has no answer of one node, or takes a variable
-    'RandomUniform', 'RandomStandardNormal', 'TruncatedNormal', 'RandomUniformInt', 'RandomShuffle', 'ResourceGather', 'VariableShape',
+    'StringFormat', 'ResourceGatherNd', 'Multinomial', 'RandomUniform', 'RandomStandardNormal', 'TruncatedNormal', 'RandomUniformInt', 'RandomShuffle', 'ResourceGather', 'VariableShape',
     'TensorArrayReadV3', 'TensorArrayWriteV3', 'TensorArrayScatterV3', 'TensorArrayGatherV3', 'TensorArraySizeV3',
     'TensorListFromTensor', 'TensorListGetItem', 'TensorListElementShape', 'TensorListGather',
     'TensorListScatterIntoExistingList', 'Exit', 'RefExit', 'LoopCond'}
@@ -98,6 +98,12 @@ op('SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd', X(5, 2), F([0, 0,
 ROWS = [X(5, 2), F([4, 0, 0, 2]), F([0, 0, 1, 3])]
 op('SparseSegmentSum SparseSegmentMean', *ROWS, within=1e-5, vary={'sparse_gradient': []})
 op('SparseSegmentSumWithNumSegments', *ROWS, K(5), vary={'sparse_gradient': []})
+op('SparseSegmentMeanWithNumSegments SparseSegmentSqrtNWithNumSegments', *ROWS, K(5), vary={'sparse_gradient': []}, within=1e-5)
+op('SparseSegmentSqrtN', *ROWS, within=1e-5, vary={'sparse_gradient': []})
+op('SparseSegmentSumGrad SparseSegmentMeanGrad SparseSegmentSqrtNGrad', X(3, 2), F([4, 0, 0, 2]), F([0, 0, 1, 2]), K(5), within=1e-5)
+op('SparseSegmentSumGradV2 SparseSegmentMeanGradV2 SparseSegmentSqrtNGradV2', X(3, 2), F([4, 0, 0, 2]), F([0, 0, 1, 2]), K(5), within=1e-5)
+op('ToBool', X(), T='float32', dtypes={'T': 'float32 float64 int32 int64 int8 bool string'}, more=[
+    Case('zero', [F(0.0)]), Case('vector', [X(2)]), Case('empty', [X(0)])])
 op('BroadcastGradientArgs', K([2, 1, 3]), K([4, 3]), more=[Case('same', [K([2, 3]), K([2, 3])])])
 
 # -- Shapes, movement --------------------------------------------------------------------------------------------------
@@ -454,6 +460,9 @@ op('NonMaxSuppressionV2', *BOXES, K(3), F(0.5), dtypes={'T': 'float32', 'T_thres
 op('NonMaxSuppression', *BOXES, K(3), vary={'iou_threshold': [0.95]})
 op('NonMaxSuppressionV3', *BOXES, K(4), F(0.5), F(0.4), dtypes={'T': 'float32', 'T_threshold': 'float32'})
 
+op('NonMaxSuppressionV4', *BOXES, K(5), F(0.5), F(0.4), dtypes={'T': 'float32', 'T_threshold': 'float32'}, vary={'pad_to_max_output_size': [True]})
+op('NonMaxSuppressionV5', *BOXES, K(5), F(0.5), F(0.4), F(0.0), dtypes={'T': 'float32'}, vary={'pad_to_max_output_size': [True]})
+
 # -- Linear algebra ----------------------------------------------------------------------------------------------------
 room('linalg')
 SQUARE = X(2, 3, 3, kind='d')
@@ -469,6 +478,17 @@ op('MatrixTriangularSolve BatchMatrixTriangularSolve', X(2, 3, 3, kind='l'), X(2
     'lower': [Case('False', [X(2, 3, 3, kind='d'), X(2, 3, 2)], lower=False)], 'adjoint': [True]}, more=[
     Case('upper_adjoint', [X(2, 3, 3, kind='d'), X(2, 3, 2)], lower=False, adjoint=True), Case('rows', [X(3, 3, kind='l'), X(2, 3, 2)])])
 op('Cross', A, B)
+PIVOTED = F([[0.5, 2, 1], [4, 1, 2], [1, 8, 0.25]])
+op('Lu', PIVOTED, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, more=[Case('batch', [SQUARE])])
+TALL, SIDES, L2 = X(4, 2, kind='d'), X(4, 3), F(0.5, 'float64')
+op('MatrixSolveLs', TALL, SIDES, L2, within=1e-4, vary={'fast': [False]}, dtypes={'T': 'float32 float64'}, more=[
+    Case('wide', [X(2, 4, kind='d'), X(2, 3), L2]), Case('batch', [X(2, 4, 2, kind='d'), X(2, 4, 3), L2]), Case('least', [X(2, 4, kind='d'), X(2, 3), L2], fast=False)])
+op('TridiagonalSolve', F([[1.0, 2, 3, 0], [9, 8, 7, 6], [0, 2, 1, 0.5]]), X(4, 2), within=1e-4, vary={'partial_pivoting': [], 'perturb_singular': []},
+   dtypes={'T': 'float32 float64 complex64'})
+op('CholeskyGrad', X(2, 3, 3, kind='l'), X(2, 3, 3, seed=2), within=1e-3, dtypes={'T': 'float32 float64'})
+SYMMETRIC = X(2, 3, 3, kind='h')
+op('SelfAdjointEigV2', SYMMETRIC, base={'compute_v': False}, vary={'compute_v': []}, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, outputs=1)
+op('Svd', X(2, 4, 3), base={'compute_uv': False}, vary={'compute_uv': [], 'full_matrices': []}, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, outputs=1)
 op('TridiagonalMatMul', X(1, 4), X(1, 4, seed=2), X(1, 4, seed=3), X(4, 2), within=1e-5)
 op('Einsum', [X(2, 3), X(3, 4, seed=2)], base={'equation': 'ij,jk->ik'}, within=1e-5, vary={'equation': ['ij,jk->ki', 'ij,jk->jik',
    Case('batch', [[X(2, 3, 4), X(2, 4, 5)]], equation='bij,bjk->bik'), Case('ellipsis', [[X(2, 3, 4), X(4, 5)]], equation='...ij,jk->...ik'),
@@ -496,4 +516,61 @@ op('AsString', TEXTS, T='float32', vary={'precision': [2, 0, 8], 'scientific': [
    more=[Case('scientific_precise', scientific=True, precision=3), Case('shortest_precise', shortest=True, precision=3), Case('ints', [F([1, -20, 300], 'int32')], width=5, fill='0'),
          Case('left', [F([1, -20, 300], 'int32')], width=5, fill='-'), Case('special', [F([float('inf'), float('-inf'), float('nan')], 'float32')])],
    dtypes={'T': 'float32 float64 int8 int16 int32 int64 uint8 bool complex64'})
+SPLITS = F(['a b  c', '', ' x', 'one,two,,three', '\t n \n'])
+op('StringSplitV2', SPLITS, F(' '), vary={'maxsplit': []}, more=[
+    Case('words', [SPLITS, F('')]), Case('commas', [SPLITS, F(',')]), Case('longer', [F(['a<>b<><>c', '<>']), F('<>')]), Case('one', [F(['']), F(',')])])
+op('StringSplit', SPLITS, F(' '), vary={'skip_empty': [False]}, more=[Case('commas', [SPLITS, F(',')])])
 op('ReduceJoin', F([['a', 'b'], ['c', 'd']]), K([1]), vary={'keep_dims': [True], 'separator': ['-']}, more=[Case('rows', [F([['a', 'b'], ['c', 'd']]), K([0])]), Case('all', [F([['a', 'b'], ['c', 'd']]), K([1, 0])])])
+
+# -- Sparse tensors ----------------------------------------------------------------------------------------------------
+room('sparse')
+PLACES, VALUES, EXTENTS = F([[0, 1], [0, 3], [2, 0]], 'int64'), X(3), K([3, 4], 'int64')
+op('SparseToDense', F([[0, 1], [0, 3], [2, 0]]), K([3, 4]), VALUES, F(7), T='float32', dtypes={'T': 'float32 int32 int64 bool string'}, vary={'validate_indices': [
+    Case('False', [F([[2, 0], [0, 3]]), K([3, 4]), X(2), F(7)], validate_indices=False)]}, more=[
+    Case('vector', [F([1, 3]), K([5]), X(2), F(0)]), Case('scalar', [F(2), K([4]), X(), F(1)]), Case('same', [F([1, 3]), K([5]), X(), F(0)]),
+    Case('order', [F([3, 1]), K([5]), X(2), F(0)], fails=True), Case('outside', [F([1, 5]), K([5]), X(2), F(0)], fails=True)])
+op('SparseTensorDenseMatMul', PLACES, VALUES, EXTENTS, X(4, 2), within=1e-5, dtypes={'T': 'float32 float64 int32 complex64'}, vary={
+    'adjoint_a': [Case('True', [PLACES, VALUES, EXTENTS, X(3, 2)], adjoint_a=True)], 'adjoint_b': [Case('True', [PLACES, VALUES, EXTENTS, X(2, 4)], adjoint_b=True)]})
+op('SparseReorder', F([[2, 0], [0, 3], [0, 1]], 'int64'), VALUES, EXTENTS, dtypes={'T': 'float32 int64 string'})
+op('SparseReshape', PLACES, EXTENTS, K([2, 6], 'int64'), more=[Case('rest', [PLACES, EXTENTS, K([-1, 2], 'int64')]), Case('deeper', [PLACES, EXTENTS, K([3, 2, 2], 'int64')])])
+op('SparseFillEmptyRows', F([[0, 1], [0, 3], [2, 0]], 'int64'), VALUES, K([5, 4], 'int64'), F(9), T='float32', dtypes={'T': 'float32 int64'}, more=[
+    Case('none', [F([[0, 1], [1, 3]], 'int64'), X(2), K([2, 4], 'int64'), F(9)])])
+op('SparseReduceSum', PLACES, VALUES, EXTENTS, K([1]), within=1e-5, vary={'keep_dims': [True]}, dtypes={'T': 'float32 int32'}, more=[Case('all', [PLACES, VALUES, EXTENTS, K([0, 1])])])
+op('SparseTensorDenseAdd', PLACES, VALUES, EXTENTS, X(3, 4), dtypes={'T': 'float32 int32 complex64'})
+op('SparseDenseCwiseMul SparseDenseCwiseAdd', PLACES, VALUES, EXTENTS, X(3, 4, kind='p'), dtypes={'T': 'float32 float64 int32'}, more=[Case('row', [PLACES, VALUES, EXTENTS, X(4)])])
+op('SparseDenseCwiseDiv', PLACES, VALUES, EXTENTS, X(3, 4, kind='p'), dtypes={'T': 'float32 float64'})
+op('RaggedTensorToSparse', [F([0, 2, 2, 5], 'int64')], X(5), T='float32', dtypes={'T': 'float32 int32 string'})
+RAGGED = {'row_partition_types': ['ROW_SPLITS']}
+op('RaggedTensorToTensor', K([-1, -1], 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'int64')], base=RAGGED, T='float32', dtypes={'T': 'float32 int32 string', 'Tindex': '', 'Tshape': ''}, vary={
+    'row_partition_types': [Case('VALUE_ROWIDS', [K([-1, -1], 'int64'), X(5), F(9), [F(4, 'int64'), F([0, 0, 2, 2, 2], 'int64')]], row_partition_types=['FIRST_DIM_SIZE', 'VALUE_ROWIDS'])]}, more=[
+    Case('scalar', [K(-1, 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'int64')]]), Case('cut', [K([2, 4], 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'int64')]]),
+    Case('narrow', [K([4, 2], 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'int64')]]), Case('rows', [K(-1, 'int64'), X(5, 2), F(9), [F([0, 2, 2, 5], 'int64')]])])
+op('SparseMatMul', X(2, 3), X(3, 4, seed=2), within=1e-5, dtypes={'Ta': 'float32', 'Tb': 'float32'}, vary={
+    'transpose_a': [Case('True', [X(3, 2), X(3, 4)], transpose_a=True)], 'transpose_b': [Case('True', [A, X(4, 3)], transpose_b=True)],
+    'a_is_sparse': [], 'b_is_sparse': []})
+
+# -- Recurrent nets ----------------------------------------------------------------------------------------------------
+room('recurrent')
+CELL = [X(2, 3), X(2, 4, seed=2), X(2, 4, seed=3), X(7, 16, seed=4, kind='u'), X(4, seed=5), X(4, seed=6), X(4, seed=7), X(16, seed=8)]
+op('LSTMBlockCell', *CELL, within=1e-5, dtypes={'T': 'float32'}, vary={'forget_bias': [0.25], 'cell_clip': [0.5], 'use_peephole': [True]})
+STEPPED = [K(5, 'int64'), X(5, 2, 3), *CELL[1:]]
+op('BlockLSTM', *STEPPED, within=1e-5, dtypes={'T': 'float32'}, vary={'forget_bias': [0.25], 'cell_clip': [0.5], 'use_peephole': [True]})
+op('BlockLSTMV2', *STEPPED, within=1e-5, dtypes={'T': 'float32'}, vary={'cell_clip': [0.5], 'use_peephole': [True]})
+op('GRUBlockCell', X(2, 3), X(2, 4, seed=2), X(7, 8, seed=3, kind='u'), X(7, 4, seed=4, kind='u'), X(8, seed=5), X(4, seed=6), within=1e-5, dtypes={'T': 'float32'})
+DECODED = F([[[0, 5, 1, 2], [9, 0, 0, 1]], [[0, 5, 1, 2], [0, 0, 0, 4]], [[0, 0, 7, 1], [0, 1, 9, 2]], [[1, 8, 0, 2], [3, 1, 0, 2]]], 'float32')
+op('CTCGreedyDecoder', DECODED, F([4, 3], 'int32'), dtypes={'T': 'float32 float64'}, vary={'merge_repeated': [True], 'blank_index': [1]})
+
+# -- Random numbers of a seed ------------------------------------------------------------------------------------------
+room('seeded')
+KEYED = [F([1234567890123], 'uint64'), F([5, 2**63 + 9], 'uint64'), K(1, 'int32')]
+op('StatelessRandomGetAlg')
+op('StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg', F([7, -3], 'int64'), dtypes={'Tseed': 'int64 int32'})
+op('StatelessRandomUniformV2', K([3, 5]), *KEYED, dtypes={'dtype': 'float32 float64 float16 bfloat16'}, more=[
+    Case('carried', [K([3, 5]), F([3], 'uint64'), F([2**64 - 2, 9], 'uint64'), K(3, 'int32')])])
+op('StatelessRandomNormalV2', K([3, 5]), *KEYED, within=1e-5, dtypes={'dtype': 'float32 float64 float16'})
+op('StatelessRandomUniformIntV2', K([3, 5]), *KEYED, F(-7), F(1000), dtype='int32', dtypes={'dtype': 'int32 int64'})
+op('StatelessRandomUniformFullIntV2', K([3, 5]), *KEYED, dtypes={'dtype': 'int32 int64 uint32 uint64'})
+op('StatelessRandomUniform', K([7]), F([7, -3], 'int64'), dtypes={'dtype': 'float32 float64', 'Tseed': 'int64 int32'})
+op('StatelessRandomNormal', K([7]), F([7, -3], 'int64'), within=1e-5, dtypes={'dtype': 'float32 float64', 'Tseed': 'int64'})
+op('StatelessRandomUniformInt', K([7]), F([7, -3], 'int64'), F(-7), F(1000), dtype='int32', dtypes={'dtype': 'int32 int64', 'Tseed': 'int64'})
+op('StatelessRandomUniformFullInt', K([7]), F([7, -3], 'int64'), dtypes={'dtype': 'int32 int64 uint32 uint64', 'Tseed': 'int64'})
