@@ -175,6 +175,9 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
   leat_map_init(&cg->region_states, arena);
   leat_map_init(&cg->stored, arena);
   leat_map_init(&cg->appends, arena);
+  leat_map_init(&cg->homes, arena);
+  leat_map_init(&cg->rotated, arena);
+  leat_map_init(&cg->rotations, arena);
   leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
   uint32_t states = graph->states.count + leat_regions_begin(cg);

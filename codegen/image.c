@@ -43,15 +43,6 @@ static uint32_t arena_of(const leat_storage *storage) {
   return is_piece(storage) ? arena_of(table->memory) : table->arenas.items[arena].number;
 }
 
-static uint32_t add_buffer(leat_image_state *image, const leat_storage *storage, uint64_t where,
-                           const leat_type *type) {
-  leat_image_buffer buffer = {
-      .kind = storage->kind, .where = where, .type = leat_image_writer_type(&image->out, type)};
-  if (storage->kind == LEAT_BUFFER_ARENA) buffer.arena = arena_of(storage);
-  LEAT_IMAGE_ADD(&image->out, buffers, buffer);
-  return image->out.buffers.count - 1;
-}
-
 static leat_dim offset_of(leat_codegen_state *cg, const leat_storage *storage) {
   leat_dim offset = storage->place.offset;
   bool fits =
@@ -61,10 +52,32 @@ static leat_dim offset_of(leat_codegen_state *cg, const leat_storage *storage) {
   return offset;
 }
 
+// The slot of a pool as an arena, which can change places with others.
+static uint32_t piece_of(leat_codegen_state *cg, leat_storage *storage) {
+  const leat_storage *pool = storage->place.pool;
+  leat_dims *dims = cg->graph->dims;
+  if (storage->place.piece) return storage->place.piece;
+  uint32_t around = arena_of(pool);
+  leat_arena_plan piece = {.needs = leat_dim_const(-1), // no set of dims
+                           .size = pool->place.size,
+                           .table = cg->arenas.items[around].table,
+                           .within = around + 1};
+  bool fits = leat_dim_mul(dims, piece.size, leat_dim_const(storage->place.slot), &piece.where) &&
+              leat_dim_add(dims, piece.where, offset_of(cg, pool), &piece.where);
+  if (!fits) leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
+  leat_vec_push(cg->arena, &cg->arenas, piece);
+  return storage->place.piece = cg->arenas.count - 1;
+}
+
+static uint64_t where_in_arena(leat_codegen_state *cg, const leat_storage *storage) {
+  leat_dim offset = storage->place.pool ? leat_dim_const(0) : offset_of(cg, storage);
+  return leat_image_writer_formula(&state_of(cg)->out, offset);
+}
+
 static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   leat_image_state *image = state_of(cg);
   switch (storage->kind) {
-  case LEAT_BUFFER_ARENA: return leat_image_writer_formula(&image->out, offset_of(cg, storage));
+  case LEAT_BUFFER_ARENA: return where_in_arena(cg, storage);
   case LEAT_BUFFER_VARIABLE: return storage->state->id;
   case LEAT_BUFFER_FEED: return leat_image_writer_port(&image->out, storage->node);
   case LEAT_BUFFER_CONSTANT:
@@ -79,11 +92,22 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
   return 0;
 }
 
+static uint32_t add_buffer(leat_codegen_state *cg, leat_storage *storage, const leat_type *type) {
+  leat_image_writer *out = &state_of(cg)->out;
+  leat_image_buffer buffer = {.kind = storage->kind,
+                              .where = where_of(cg, storage),
+                              .type = leat_image_writer_type(out, type)};
+  if (storage->kind == LEAT_BUFFER_ARENA)
+    buffer.arena = storage->place.pool ? piece_of(cg, storage) : arena_of(storage);
+  LEAT_IMAGE_ADD(out, buffers, buffer);
+  return out->buffers.count - 1;
+}
+
 static uint32_t buffer_of(leat_codegen_state *cg, leat_storage *storage) {
   leat_image_state *image = state_of(cg);
   uintptr_t known = (uintptr_t)leat_map_get(&image->buffers, storage);
   if (known) return (uint32_t)known - 1;
-  uint32_t number = add_buffer(image, storage, where_of(cg, storage), &storage->type);
+  uint32_t number = add_buffer(cg, storage, &storage->type);
   leat_map_set(&image->buffers, storage, (void *)((uintptr_t)number + 1));
   return number;
 }
@@ -91,7 +115,7 @@ static uint32_t buffer_of(leat_codegen_state *cg, leat_storage *storage) {
 // The same memory under another shape.
 static uint32_t buffer_as(leat_codegen_state *cg, leat_storage *storage, const leat_type *type) {
   if (leat_type_equal(&storage->type, type)) return buffer_of(cg, storage);
-  return add_buffer(state_of(cg), storage, where_of(cg, storage), type);
+  return add_buffer(cg, storage, type);
 }
 
 // -- Launches -------------------------------------------------------------------------------------
@@ -196,6 +220,7 @@ static void add_site(leat_image_state *image, const leat_fail_site *site) {
 
 // The node that the unit computes last.
 static leat_image_origin origin_of_unit(leat_image_state *image, const leat_unit *unit) {
+  if (unit->kind == LEAT_UNIT_ROTATE) return origin_of(image, unit->rotation->node);
   const leat_item *item = unit->kind == LEAT_UNIT_COPY
                               ? unit->copy.assign
                               : unit->members.items[unit->members.count - 1];
@@ -384,7 +409,9 @@ leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
   for (uint32_t i = 0; i < cg->arenas.count; i++) {
     const leat_arena_plan *arena = &cg->arenas.items[i];
     leat_image_arena record = {.size = leat_image_writer_formula(&image->out, arena->size),
-                               .table = arena->table ? arena->table->number : 0};
+                               .table = arena->table ? arena->table->number : 0,
+                               .within = arena->within};
+    if (arena->within) record.where = leat_image_writer_formula(&image->out, arena->where);
     LEAT_IMAGE_ADD(&image->out, arenas, record);
   }
   for (uint32_t i = 0; i < cg->grown.count; i++) {

@@ -125,7 +125,8 @@ static void print_region(const leat_image *image, uint32_t number, leat_text *ou
 }
 
 static void print_launch(const leat_image *image, const leat_image_launch *launch, leat_text *out) {
-  static const char *const names[] = {"kernel", "copy", "gemm", "conditional", "while_loop"};
+  static const char *const names[] = {"kernel", "copy",        "gemm",
+                                      "rotate", "conditional", "while_loop"};
   leat_text_add(out, "    %s", names[launch->kind]);
   if (leat_launch_has_region(launch->kind)) {
     print_region(image, launch->region, out);
@@ -183,6 +184,10 @@ void leat_image_print(const leat_image *image, leat_text *out) {
     leat_text_add(out, "arena %u: ", i);
     const leat_image_arena *arena = &RECORDS(image, arenas, leat_image_arena)[i];
     print_formula(image, arena->size, out);
+    if (arena->within) {
+      leat_text_add(out, " in arena %u at ", arena->within - 1);
+      print_formula(image, arena->where, out);
+    }
     if (arena->table) leat_text_add(out, " of table %u", arena->table);
     leat_text_add(out, "\n");
   }

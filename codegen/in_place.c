@@ -1,6 +1,10 @@
 // In-place updates in bodies: what a branch or an inner loop gives to be carried on lies where it
 // is carried, from its beginning on.
 //
+// First it is chosen where each result is made (`choose`): where it is carried; or, if it begins as
+// what is carried for another of its type, there. Then they change places when the body ends, and
+// two arrays are swapped, or made of each other in turns, without a copy of either.
+//
 // A result of a body is assigned to a state (codegen/region.c). Here one is followed back, through
 // scatters and the nodes with bodies that change it, to what it begins as: these are the
 // *versions* of the state. Each version is assigned where it is made, and who uses it reads the
@@ -18,7 +22,10 @@
 #include <assert.h>
 #include <string.h>
 
-enum { LEAST_BYTES = 4096 }; // less is copied soon, and a kernel of its own keeps it in registers
+enum {                      // less is copied soon …
+  LEAST_BYTES = 4096,       // … and a kernel of its own keeps it in registers
+  LEAST_ROTATED = 4 * 4096, // … in a loop that is one kernel, where nothing can change places
+};
 
 typedef enum version_kind {
   VERSION_SCATTER, // made from the one before, which is its first input
@@ -144,27 +151,11 @@ static bool version_of(updater *u, leat_value value, version *out, leat_value *b
   return true;
 }
 
-static leat_node *append(updater *u, leat_op op, const char *name, const leat_value *input) {
-  leat_graph *body = u->body;
-  leat_attr attr = {.state = u->state};
-  const char *path =
-      leat_intern_path(body->strings, body->owner->name, leat_intern(body->strings, name));
-  leat_node *node =
-      leat_graph_append(body, op, leat_graph_unique_name(body, path), input, input != NULL, &attr);
-  node->span = body->owner->span;
-  node->place = body->owner->place;
-  if (input) return node;
-  leat_type *type = leat_new(body->arena, leat_type);
-  *type = u->state->type;
-  node->outputs = type;
-  return node;
-}
-
 static version placed(updater *u, leat_value value) {
   return (version){.kind = VERSION_PLACED,
                    .value = value,
                    .begins = LEAT_NO_INPUT,
-                   .writes = append(u, LEAT_OP_assign, "assign", &value)};
+                   .writes = leat_region_append(u->body, LEAT_OP_assign, u->state, &value)};
 }
 
 static void find_versions(updater *u, leat_value value) {
@@ -272,9 +263,9 @@ static void write_versions(updater *u) {
   for (uint32_t i = 0; i < u->versions.count; i++) {
     version *v = &u->versions.items[i];
     bool placed = v->kind == VERSION_PLACED;
-    leat_node *assign = placed ? v->writes : append(u, LEAT_OP_assign, "assign", &v->value);
-    leat_node *read = append(u, LEAT_OP_read, "read", NULL);
-    leat_node_add_control(body, read, assign);
+    leat_node *assign =
+        placed ? v->writes : leat_region_append(body, LEAT_OP_assign, u->state, &v->value);
+    leat_node *read = leat_region_read_behind(body, u->state, assign);
     if (placed)
       use_instead(u->versions.items[i + 1].value.node, v->value, (leat_value){read, 0});
     else
@@ -297,9 +288,9 @@ static void update(updater *u, uint32_t result) {
 
 // -------------------------------------------------------------------------------------------------
 
-static bool is_large(const leat_type *type) {
+static bool is_large(const leat_type *type, int64_t least) {
   int64_t count = leat_type_static_elements(type);
-  return count < 0 || count * (int64_t)leat_dtype_size(type->dtype) >= LEAST_BYTES;
+  return count < 0 || count * (int64_t)leat_dtype_size(type->dtype) >= least;
 }
 
 static bool receives(const leat_graph *body) {
@@ -312,13 +303,105 @@ static bool receives(const leat_graph *body) {
   return false;
 }
 
+static bool is_updated(const leat_graph *body, const leat_state *state, uint32_t result) {
+  return state->type.dtype != LEAT_str && is_large(&state->type, LEAST_BYTES) &&
+         !leat_region_result_grows(body->owner, result);
+}
+
+// -- Where results are made -----------------------------------------------------------------------
+
+enum { NOWHERE = UINT32_MAX };
+
+typedef struct chooser {
+  leat_codegen_state *cg;
+  const leat_graph *body;
+  leat_state *const *states;
+  uint32_t count;
+  uint32_t *made_in; // by result: the number of the state, or NOWHERE yet
+  uint32_t *taken;   // by state: the result that is made there, or NOWHERE
+} chooser;
+
+static void make_in(chooser *c, uint32_t result, uint32_t state) {
+  c->made_in[result] = state;
+  c->taken[state] = result;
+}
+
+// The state whose value the result begins as, or is if *whole; NOWHERE: none of its node's.
+static uint32_t begins_in(const chooser *c, uint32_t result, bool *whole) {
+  leat_value value = c->body->yield->inputs[result];
+  const leat_type *type = leat_value_type(value);
+  for (*whole = true; value.node->op != LEAT_OP_read; *whole = false) {
+    const leat_node *node = value.node;
+    bool region = node->info->kind == LEAT_KIND_REGION;
+    uint32_t input = region ? input_of_result(node, value.port) : 0;
+    if (!region && node->info->kind != LEAT_KIND_SCATTER) return NOWHERE;
+    if (input == LEAT_NO_INPUT) return NOWHERE;
+    value = node->inputs[input];
+    if (!same_type(type, leat_value_type(value))) return NOWHERE;
+  }
+  uint32_t i = 0;
+  while (i < c->count && c->states[i] != leat_node_state(value.node)) i++;
+  return i < c->count ? i : NOWHERE;
+}
+
+// Places that are to be changed lie in one piece of memory: of results of one node.
+static bool can_change(const chooser *c, uint32_t a, uint32_t b) {
+  const leat_map *homes = &c->cg->homes;
+  return same_type(&c->states[a]->type, &c->states[b]->type) &&
+         leat_map_get(homes, c->states[a]) == leat_map_get(homes, c->states[b]) &&
+         is_updated(c->body, c->states[a], a) && is_updated(c->body, c->states[b], b) &&
+         is_large(&c->states[a]->type, LEAST_ROTATED);
+}
+
+// The results that begin as a state, or those that are one, where they are.
+static void choose_beginnings(chooser *c, bool own, bool wholes) {
+  for (uint32_t i = 0; i < c->count; i++) {
+    bool whole;
+    uint32_t state = begins_in(c, i, &whole);
+    if (state == NOWHERE || c->made_in[i] != NOWHERE || c->taken[state] != NOWHERE) continue;
+    if ((own ? state == i : can_change(c, i, state)) && (whole || !wholes)) make_in(c, i, state);
+  }
+}
+
+// The rest where they are carried; where another one is made there, where that is carried, and so
+// on: so as few as possible change places.
+static void choose_rest(chooser *c) {
+  for (uint32_t i = 0; i < c->count; i++) {
+    uint32_t state = i;
+    while (c->made_in[i] == NOWHERE && c->taken[state] != NOWHERE) state = c->taken[state];
+    if (c->made_in[i] == NOWHERE) make_in(c, i, state);
+  }
+}
+
+static leat_state **choose(leat_codegen_state *cg, const leat_graph *body,
+                           leat_state *const *states) {
+  uint32_t count = body->owner->output_count;
+  leat_state **placed = leat_new_array(cg->arena, leat_state *, (size_t)count + 1);
+  chooser c = {cg,
+               body,
+               states,
+               count,
+               leat_new_array(cg->arena, uint32_t, (size_t)count + 1),
+               leat_new_array(cg->arena, uint32_t, (size_t)count + 1)};
+  for (uint32_t i = 0; i < count; i++) c.made_in[i] = c.taken[i] = NOWHERE;
+  for (int part = 0; part < 2; part++) { // what is changed is copied, if it stays as it is, too
+    choose_beginnings(&c, true, !part);
+    choose_beginnings(&c, false, !part);
+  }
+  choose_rest(&c);
+  for (uint32_t i = 0; i < count; i++) placed[i] = states[c.made_in[i]];
+  return placed;
+}
+
+// -------------------------------------------------------------------------------------------------
+
 void leat_region_update_in_place(leat_codegen_state *cg, leat_graph *body,
-                                 leat_state *const *states) {
+                                 leat_state *const *states, leat_state ***out) {
   updater u = {.cg = cg, .body = body};
   if (receives(body)) return;
+  *out = choose(cg, body, states);
   for (uint32_t i = 0; i < body->owner->output_count; i++) {
-    u.state = states[i];
-    bool fits = u.state->type.dtype != LEAT_str && is_large(&u.state->type);
-    if (fits && !leat_region_result_grows(body->owner, i)) update(&u, i);
+    u.state = (*out)[i];
+    if (is_updated(body, u.state, i)) update(&u, i);
   }
 }

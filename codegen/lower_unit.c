@@ -18,6 +18,27 @@ static void lower_copy(leat_table *table, leat_unit *unit) {
   leat_vec_push(table->cg->arena, &launch->buffers, unit->copy.from);
 }
 
+static void dump_rotation(const leat_table *table, const leat_rotation *rotation) {
+  const leat_codegen_options *options = table->cg->options;
+  if (!options->dump) return;
+  leat_text text = {0};
+  leat_text_add(&text, "region %s: results ", rotation->node->name);
+  for (uint32_t i = 0; i < rotation->results.count; i++)
+    leat_text_add(&text, i ? ", %u" : "%u", rotation->results.items[i]);
+  leat_text_add(&text, " change places\n");
+  options->dump(options->dump_context, "lower", text.data);
+  leat_text_finish(&text);
+}
+
+static void lower_rotation(leat_table *table, leat_unit *unit) {
+  const leat_rotation *rotation = unit->rotation;
+  leat_launch *launch = library_launch(table, unit, LEAT_LAUNCH_ROTATE);
+  for (uint32_t i = 0; i < rotation->states.count; i++)
+    leat_vec_push(table->cg->arena, &launch->buffers,
+                  leat_storage_variable(table->cg, rotation->states.items[i]));
+  dump_rotation(table, rotation);
+}
+
 static void lower_gemm(leat_table *table, leat_unit *unit) {
   leat_arena *arena = table->cg->arena;
   const leat_node *node = unit->members.items[0]->node;
@@ -47,6 +68,7 @@ leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   case LEAT_UNIT_SCATTER: leat_lower_scatter(table, unit); break;
   case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
   case LEAT_UNIT_COPY: lower_copy(table, unit); break;
+  case LEAT_UNIT_ROTATE: lower_rotation(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
   case LEAT_UNIT_REGION: LEAT_TRY(leat_lower_region(table, unit)); break;
   case LEAT_UNIT_TASK: break;

@@ -112,6 +112,7 @@ static leat_status kernel_of(composer *c, const leat_launch *launch, const leat_
     return LEAT_OK;
   case LEAT_LAUNCH_COPY: return copy_kernel(c, launch, out);
   case LEAT_LAUNCH_GEMM: return REFUSE(c, "it calls BLIS");
+  case LEAT_LAUNCH_ROTATE: return REFUSE(c, "arrays change places in it");
   case LEAT_LAUNCH_IF:
   case LEAT_LAUNCH_WHILE: break;
   }

@@ -77,9 +77,15 @@ static bool is_own(const planner *p, const leat_storage *storage) {
   return storage->kind == LEAT_BUFFER_ARENA && storage->place.table == p->table;
 }
 
+// What has the memory that the storage lies in: all slots of a pool are alive together.
+static leat_storage *whole(leat_storage *storage) {
+  bool slot = storage->kind == LEAT_BUFFER_ARENA && storage->place.pool;
+  return slot ? storage->place.pool : storage;
+}
+
 static void touch(planner *p, const leat_storages *list, leat_unit *unit) {
   for (uint32_t i = 0; i < list->count; i++) {
-    leat_storage *storage = list->items[i];
+    leat_storage *storage = whole(list->items[i]);
     if (!is_own(p, storage)) continue;
     if (!storage->place.touched.count) leat_vec_push(p->table->cg->arena, &p->storages, storage);
     leat_vec_push(p->table->cg->arena, &storage->place.touched, unit);
@@ -95,7 +101,7 @@ static void find_lifetimes(planner *p) {
     touch(p, &writes, unit);
   }
   for (uint32_t i = 0; i < table->fetches.count; i++)
-    table->fetches.items[i].storage->place.lasts = true;
+    whole(table->fetches.items[i].storage)->place.lasts = true;
 }
 
 static void find_task_order(planner *p) {
@@ -126,6 +132,15 @@ static bool ends_before(const planner *p, const leat_storage *old, const leat_un
   return true;
 }
 
+// And when anything runs that touches `storage`: one unit is the first to touch it, but for a pool.
+static bool ends_before_all(const planner *p, const leat_storage *old,
+                            const leat_storage *storage) {
+  const leat_arena_place *place = &storage->place;
+  for (uint32_t i = 0; i < (place->slots ? place->touched.count : 1); i++)
+    if (!ends_before(p, old, place->touched.items[i])) return false;
+  return true;
+}
+
 // -- In place -------------------------------------------------------------------------------------
 
 static bool at_same_element(const leat_unit *unit, const leat_item *value,
@@ -152,7 +167,7 @@ static bool can_share(const planner *p, const leat_output *output, const leat_st
   const leat_storage *out = output->storage;
   const leat_arena_place *place = &input->place;
   if (input->kind != LEAT_BUFFER_ARENA || input == out) return false;
-  if (!is_own(p, out) || !is_own(p, input)) return false;
+  if (!is_own(p, out) || !is_own(p, input) || out->place.pool || place->pool) return false;
   if (out->place.touched.items[0] != unit || place->lasts || place->taken) return false;
   for (uint32_t i = 0; i < place->touched.count; i++)
     if (place->touched.items[i] != unit && !runs_before(p, place->touched.items[i], unit))
@@ -222,11 +237,10 @@ static void insert(leat_arena *arena, placed_list *list, placed item) {
 // when the unit runs, or at their end. Values that have ended by then may be in the way of another
 // task.
 static int64_t place_among_tasks(planner *p, leat_storage *storage, int64_t size) {
-  const leat_unit *first = storage->place.touched.items[0];
   int64_t low = -1, least = INT64_MAX, end = 0;
   for (uint32_t i = 0; i < p->all.count; i++) {
     placed one = p->all.items[i];
-    if (ends_before(p, one.storage, first)) continue;
+    if (ends_before_all(p, one.storage, storage)) continue;
     int64_t gap = one.low - end;
     if (gap >= size && gap < least) low = end, least = gap;
     if (one.high > end) end = one.high;
@@ -277,13 +291,16 @@ static int64_t place_in_order(planner *p, leat_storage *storage, int64_t size) {
     for (uint32_t i = 0; i < p->ending[p->passed].count; i++)
       free_range(p, gaps, p->ending[p->passed].items[i]);
   }
-  int64_t low = take_range(p, &p->gaps[first->task], size);
-  bool ends = !place->lasts;
+  bool in_task = true;
   for (uint32_t i = 0; i < place->touched.count; i++) {
     const leat_unit *unit = place->touched.items[i];
-    ends &= unit->task == first->task;
+    in_task &= unit->task == first->task;
     if (unit->position > last->position) last = unit;
   }
+  ranges none = {0};
+  bool anywhere = place->slots && !in_task; // it may begin in another task
+  int64_t low = take_range(p, anywhere ? &none : &p->gaps[first->task], size);
+  bool ends = !place->lasts && in_task;
   if (ends)
     leat_vec_push(p->table->cg->arena, &p->ending[last->position], (range){low, low + size});
   return low;
@@ -300,6 +317,16 @@ static leat_status bytes_of(planner *p, const leat_type *type, leat_dim *out) {
   if (!fits) return leat_fail(cg->error, LEAT_UNSUPPORTED, "a tensor has too many elements");
   if (leat_dim_is(*out, 0)) *out = leat_dim_const(ALIGNMENT);
   return LEAT_OK;
+}
+
+static leat_status memory_of(planner *p, leat_storage *storage, leat_dim *out) {
+  leat_codegen_state *cg = p->table->cg;
+  LEAT_TRY(bytes_of(p, &storage->type, out));
+  if (!storage->place.slots) return LEAT_OK;
+  storage->place.size = *out;
+  if (leat_dim_mul(cg->graph->dims, *out, leat_dim_const(storage->place.slots), out))
+    return LEAT_OK;
+  return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
 }
 
 // -- Run-time sizes -------------------------------------------------------------------------------
@@ -357,7 +384,7 @@ static leat_status place_in_room(planner *p, room_list *rooms, leat_storage *sto
   leat_arena_place *place = &storage->place;
   uint32_t i = 0;
   while (i < rooms->count && !(leat_dim_equal(rooms->items[i].size, size) &&
-                               ends_before(p, rooms->items[i].last, place->touched.items[0])))
+                               ends_before_all(p, rooms->items[i].last, storage)))
     i++;
   LEAT_TRY(arena_for(p, size, &place->arena));
   if (i == rooms->count)
@@ -381,7 +408,8 @@ static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
   }
   for (uint32_t i = 0; i < p->arenas->count; i++) {
     leat_arena_plan *arena = &p->arenas->items[i];
-    if (!arena->table) fits = fits && leat_dim_max(dims, arena->size, ends[i], &arena->size);
+    if (!arena->table && !arena->within)
+      fits = fits && leat_dim_max(dims, arena->size, ends[i], &arena->size);
   }
   return fits ? LEAT_OK : leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
 }
@@ -401,7 +429,7 @@ leat_status leat_plan(leat_table *table) {
     leat_dim size;
     room_of[i] = NO_ROOM;
     if (storage->place.shares) continue;
-    LEAT_TRY(bytes_of(&p, &storage->type, &size));
+    LEAT_TRY(memory_of(&p, storage, &size));
     if (!leat_dim_is_const(size)) {
       LEAT_TRY(place_in_room(&p, &rooms, storage, size, &room_of[i]));
       continue;

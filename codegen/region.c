@@ -40,15 +40,32 @@ static leat_state *new_state(beginner *b, const char *name, const leat_type *typ
   return state;
 }
 
-static leat_node *assign(leat_graph *body, leat_state *state, leat_value value) {
+static leat_state *result_state(beginner *b, leat_node *node, uint32_t i) {
+  leat_state *state = new_state(b, node->name, &node->outputs[i]);
+  leat_map_set(&b->cg->homes, state, node);
+  return state;
+}
+
+leat_node *leat_region_append(leat_graph *body, leat_op op, leat_state *state,
+                              const leat_value *input) {
   leat_attr attr = {.state = state};
-  const char *path =
-      leat_intern_path(body->strings, body->owner->name, leat_intern(body->strings, "assign"));
+  const char *path = leat_intern_path(body->strings, body->owner->name,
+                                      leat_intern(body->strings, leat_op_name(op)));
   leat_node *node =
-      leat_graph_append(body, LEAT_OP_assign, leat_graph_unique_name(body, path), &value, 1, &attr);
+      leat_graph_append(body, op, leat_graph_unique_name(body, path), input, input != NULL, &attr);
   node->span = body->owner->span;
   node->place = body->owner->place;
+  if (input) return node;
+  leat_type *type = leat_new(body->arena, leat_type);
+  *type = state->type;
+  node->outputs = type;
   return node;
+}
+
+leat_node *leat_region_read_behind(leat_graph *body, leat_state *state, leat_node *assign) {
+  leat_node *read = leat_region_append(body, LEAT_OP_read, state, NULL);
+  leat_node_add_control(body, read, assign);
+  return read;
 }
 
 static bool is_used_once(const leat_graph *body, const leat_node *value) {
@@ -73,9 +90,38 @@ static bool is_there(const leat_state *state, leat_value value) {
   return value.node->op == LEAT_OP_read && leat_node_state(value.node) == state;
 }
 
+static uint32_t number_of(leat_state *const *states, const leat_state *state) {
+  uint32_t i = 0;
+  while (states[i] != state) i++;
+  return i;
+}
+
+// Each result that is held by another state than its own.
+static void rotate_results(beginner *b, leat_graph *body, leat_state *const *states,
+                           leat_state *const *placed) {
+  leat_arena *arena = b->cg->arena;
+  uint32_t count = body->yield->input_count;
+  bool *done = leat_new_array(arena, bool, (size_t)count + 1);
+  for (uint32_t first = 0; first < count; first++) {
+    if (done[first] || placed[first] == states[first]) continue;
+    leat_rotation *rotation = leat_new(arena, leat_rotation);
+    rotation->node = body->owner;
+    for (uint32_t i = first; !done[i]; i = number_of(states, placed[i])) {
+      leat_vec_push(arena, &rotation->results, i);
+      leat_vec_push(arena, &rotation->states, states[i]);
+      leat_map_set(&b->cg->rotated, states[i], states[i]);
+      leat_node *node =
+          leat_region_append(body, LEAT_OP_assign, states[i], &body->yield->inputs[i]);
+      leat_map_set(&b->cg->rotations, node, rotation);
+      done[i] = true;
+    }
+  }
+}
+
 // In the place of `yield`, which is the last of its inputs' users.
-static void assign_results(beginner *b, leat_graph *body, leat_state *const *states) {
-  const leat_node *yield = body->yield;
+static void assign_results(beginner *b, leat_graph *body, leat_state *const *states,
+                           leat_state *const *placed) {
+  leat_node *yield = body->yield;
   uint32_t kept = 0;
   bool *appended = leat_new_array(b->cg->arena, bool, (size_t)yield->input_count + 1);
   for (uint32_t i = 0; is_loop(body->owner) && i < body->owner->output_count; i++)
@@ -86,10 +132,14 @@ static void assign_results(beginner *b, leat_graph *body, leat_state *const *sta
   leat_graph_renumber(body);
   for (uint32_t i = 0; i < yield->input_count; i++) {
     leat_value value = yield->inputs[i];
-    if (is_there(states[i], value)) continue;
-    leat_node *node = assign(body, states[i], appended[i] ? value.node->inputs[1] : value);
+    if (is_there(placed[i], value)) continue;
+    if (appended[i]) value = value.node->inputs[1];
+    leat_node *node = leat_region_append(body, LEAT_OP_assign, placed[i], &value);
     if (appended[i]) leat_map_set(&b->cg->appends, node, node);
+    if (placed[i] != states[i])
+      yield->inputs[i] = (leat_value){leat_region_read_behind(body, placed[i], node), 0};
   }
+  rotate_results(b, body, states, placed);
 }
 
 static void read_state(leat_node *param, leat_state *state) {
@@ -116,6 +166,7 @@ leat_region_states *leat_region_states_of(leat_codegen_state *cg, const leat_nod
   states->results = leat_new_array(cg->arena, leat_state *, node->output_count);
   states->kept = leat_new_array(cg->arena, bool, node->output_count);
   states->begins = leat_new_array(cg->arena, uint32_t, node->output_count);
+  states->pools = leat_new_array(cg->arena, leat_storage *, node->output_count);
   leat_map_set(&cg->region_states, node, states);
   return states;
 }
@@ -125,15 +176,16 @@ static void begin_graph(beginner *b, leat_graph *graph);
 static void begin_node(beginner *b, leat_node *node) {
   leat_region_states *states = leat_region_states_of(b->cg, node);
   for (uint32_t i = 0; i < node->output_count; i++)
-    if (!states->kept[i]) states->results[i] = new_state(b, node->name, &node->outputs[i]);
+    if (!states->kept[i]) states->results[i] = result_state(b, node, i);
   leat_type truth = leat_type_scalar(LEAT_bool);
   if (is_loop(node)) states->predicate = new_state(b, node->name, &truth);
   for (uint32_t i = 0; i < body_count(node); i++) {
     leat_graph *body = body_of(node, i);
     bool condition = is_loop(node) && i == 0;
     read_states(states, node, body);
-    if (!condition) leat_region_update_in_place(b->cg, body, states->results);
-    assign_results(b, body, condition ? &states->predicate : states->results);
+    leat_state **to = condition ? &states->predicate : states->results, **placed = to;
+    if (!condition) leat_region_update_in_place(b->cg, body, to, &placed);
+    assign_results(b, body, to, placed);
     begin_graph(b, body);
   }
 }
@@ -196,11 +248,24 @@ static leat_table *arrange_body(leat_table *outer, const leat_graph *body) {
   return table;
 }
 
+// In one pool with those of its type.
+static leat_storage *rotated_result(leat_table *table, const leat_node *node, uint32_t i) {
+  leat_region_states *states = leat_region_states_of(table->cg, node);
+  leat_storage *pool = NULL;
+  for (uint32_t k = 0; k < i; k++)
+    if (states->pools[k] && leat_type_equal(&node->outputs[k], &node->outputs[i]))
+      pool = states->pools[k];
+  leat_storage *slot = leat_storage_slot(table, pool, &node->outputs[i]);
+  states->pools[i] = slot->place.pool;
+  return slot;
+}
+
 leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i) {
   leat_codegen_state *cg = table->cg;
   const leat_type *type = &node->outputs[i];
   const leat_region_states *states = leat_region_states_of(cg, node);
   if (states->kept[i]) return leat_storage_variable(cg, states->results[i]);
+  if (leat_map_get(&cg->rotated, states->results[i])) return rotated_result(table, node, i);
   if (!leat_region_result_grows(node, i)) return leat_storage_arena(table, type);
   leat_vec_push(cg->arena, &cg->grown, type);
   return leat_storage_grown(cg, cg->grown.count - 1, type);

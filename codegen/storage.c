@@ -16,6 +16,14 @@ leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type)
   return storage;
 }
 
+leat_storage *leat_storage_slot(const leat_table *table, leat_storage *pool,
+                                const leat_type *type) {
+  leat_storage *slot = leat_storage_arena(table, type);
+  slot->place.pool = pool ? pool : leat_storage_arena(table, type);
+  slot->place.slot = slot->place.pool->place.slots++;
+  return slot;
+}
+
 leat_storage *leat_storage_grown(leat_codegen_state *cg, uint32_t number, const leat_type *type) {
   leat_storage *storage = new_storage(cg, LEAT_BUFFER_GROWN, type);
   storage->grown = number;

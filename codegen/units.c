@@ -253,10 +253,20 @@ static leat_unit *unit_for_task(leat_table *table, leat_item *item) {
   return unit;
 }
 
+// One for all its assignments, which follow each other.
+static leat_unit *unit_for_rotation(leat_table *table, leat_rotation *rotation) {
+  if (rotation->unit) return rotation->unit;
+  rotation->unit = new_unit(table, LEAT_UNIT_ROTATE);
+  rotation->unit->rotation = rotation;
+  return rotation->unit;
+}
+
 static leat_unit *unit_for_effect(leat_table *table, leat_item *item) {
   const leat_node *node = item->node;
   if (node->op == LEAT_OP_fetch) return unit_for_fetch(table, item);
   if (node->op == LEAT_OP_assign) {
+    leat_rotation *rotation = leat_map_get(&table->cg->rotations, node);
+    if (rotation) return unit_for_rotation(table, rotation);
     leat_storage *variable = leat_storage_variable(table->cg, leat_node_state(node));
     const leat_item *value = leat_item_memory(table, node->inputs[0]);
     if (value->storage == variable && value->node->info->kind == LEAT_KIND_REGION)
@@ -331,8 +341,11 @@ static void find_copied_reads(leat_table *table) {
     const leat_state *state = leat_node_state(item->node);
     const leat_item *assign = leat_map_get(&last, state);
     item->copied |= leat_storage_owns_strings(leat_storage_variable(table->cg, state));
-    for (uint32_t i = 0; assign && i < item->users.count; i++)
-      if (item->users.items[i]->consumer->position > assign->position) item->copied = true;
+    for (uint32_t i = 0; assign && i < item->users.count; i++) {
+      const leat_item *user = item->users.items[i]->consumer;
+      bool moves = leat_map_get(&table->cg->rotations, user->node);
+      if (user->position > assign->position && !moves) item->copied = true;
+    }
   }
 }
 

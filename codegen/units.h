@@ -62,6 +62,11 @@ typedef struct leat_arena_place {
   bool lasts;                    // fetched, so nothing comes after it
   bool taken;                    // another one shares its memory
   leat_storage *shares; // the memory of this one, which ends where this begins; NULL: its own
+  uint32_t slots;       // of a pool, which is that many values of its type: how many; else 0
+  leat_dim size;        // of a pool: bytes of a slot
+  leat_storage *pool;   // the memory that this is slot number `slot` of; NULL: none
+  uint32_t slot;
+  uint32_t piece; // of a slot: its arena in the image; 0: it has none yet
 } leat_arena_place;
 
 // Where bytes are.
@@ -84,6 +89,7 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_SCATTER,
   LEAT_UNIT_LIBRARY, // a call of a function of runtime/kernels
   LEAT_UNIT_COPY,    // storage to storage
+  LEAT_UNIT_ROTATE,  // what a loop carries changes places
   LEAT_UNIT_GEMM,    // BLIS
   LEAT_UNIT_REGION,  // a branch or a loop: of other tables
   LEAT_UNIT_TASK,    // of a kind of its own: it waits, or only the host can do it
@@ -128,7 +134,17 @@ typedef struct leat_region_states {
   leat_state *predicate; // NULL: of a branch, it is an input
   bool *kept;            // by result: it is a state of the body around, changed in place …
   uint32_t *begins;      // … which this input is when the node begins; LEAT_NO_INPUT: none
+  leat_storage **pools;  // by result: where it lies, if it is rotated; else NULL
 } leat_region_states;
+
+// Assignments of what other states hold, which are done by exchanging the places where the states
+// lie: each gets what the next one holds, the last one what the first does.
+typedef struct leat_rotation {
+  const leat_node *node;      // whose results they are
+  leat_vec(uint32_t) results; // by number
+  leat_vec(leat_state *) states;
+  leat_unit *unit; // that does it; NULL: there is none yet
+} leat_rotation;
 
 // A kernel call of a unit; `args` in the order of the kernel's.
 typedef struct leat_launch {
@@ -165,6 +181,7 @@ struct leat_unit {
   leat_storage *scratch; // of its launches alone: packed operands, numbers of blocks; NULL: none
   union {
     leat_copy copy;                       // COPY
+    const leat_rotation *rotation;        // ROTATE
     const struct leat_library_call *call; // LIBRARY, from `prepare` on
     leat_region_tables region;            // REGION
     leat_storage *received;               // TASK: what a recv fills; NULL: it is another
@@ -194,6 +211,8 @@ typedef struct leat_arena_plan {
   leat_dim size;           // bytes: the greatest of all tables
   const leat_table *table; // of the body whose alone it is; NULL: any
   uint32_t number;         // of a body's own: in the step's list
+  uint32_t within;         // of the slot of a pool: the number of the arena it lies in + 1; else 0
+  leat_dim where;          // of such: there
 } leat_arena_plan;
 typedef leat_vec(leat_arena_plan) leat_arena_plans;
 
@@ -231,6 +250,9 @@ struct leat_codegen_state {
   leat_map region_states;            // node with bodies → leat_region_states
   leat_map stored;                   // nodes that are in memory, whoever reads them → themselves
   leat_map appends;                  // assignments of what is appended → themselves
+  leat_map homes;                    // states that stand for a node's outputs → the node
+  leat_map rotated;                  // of these, those that change places → themselves
+  leat_map rotations;                // assignments → the leat_rotation that does them
   leat_arena_plans arenas;           // the first for what is known when the step begins
   leat_vec(const leat_type *) grown; // by number
 };
@@ -253,6 +275,8 @@ uint32_t leat_item_copied_reads(const leat_item *item);
 
 // -- storage.c ------------------------------------------------------------------------------------
 leat_storage *leat_storage_arena(const leat_table *table, const leat_type *type);
+// A slot more of a pool; NULL: of a new one.
+leat_storage *leat_storage_slot(const leat_table *table, leat_storage *pool, const leat_type *type);
 // What grows, as a value of this type.
 leat_storage *leat_storage_grown(leat_codegen_state *cg, uint32_t number, const leat_type *type);
 leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *state);
@@ -323,13 +347,20 @@ void leat_region_arrange(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
 LEAT_MUST_USE leat_status leat_lower_region(leat_table *table, leat_unit *unit);
 
+// At the body's end, in the name of the node whose it is: a read (`input` NULL) or an assignment.
+leat_node *leat_region_append(leat_graph *body, leat_op op, leat_state *state,
+                              const leat_value *input);
+// What the state holds when the assignment has run.
+leat_node *leat_region_read_behind(leat_graph *body, leat_state *state, leat_node *assign);
+
 leat_region_states *leat_region_states_of(leat_codegen_state *cg, const leat_node *node);
 
 // -- in_place.c -----------------------------------------------------------------------------------
-// Makes what a body gives lie in these states from where it is first made: what nodes in the body
+// Chooses the states that the results of a body are made in, *out: these, of which some change
+// places then. Makes the results lie there from where they are first made: what nodes in the body
 // change on the way is theirs to keep (leat_region_states.kept). Before the results are assigned.
 void leat_region_update_in_place(leat_codegen_state *cg, leat_graph *body,
-                                 leat_state *const *states);
+                                 leat_state *const *states, leat_state ***out);
 
 // -- one_kernel.c ---------------------------------------------------------------------------------
 // The launch of a region, whose tables are lowered and wait for nothing; NULL: it is better

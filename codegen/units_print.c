@@ -10,6 +10,7 @@ static const char *kind_name(const leat_unit *unit) {
   case LEAT_UNIT_SCATTER: return "scatter";
   case LEAT_UNIT_LIBRARY: return "library";
   case LEAT_UNIT_COPY: return "copy";
+  case LEAT_UNIT_ROTATE: return "rotate";
   case LEAT_UNIT_GEMM: return "gemm";
   case LEAT_UNIT_REGION:
   case LEAT_UNIT_TASK: return unit->members.items[0]->node->info->name;
@@ -23,8 +24,11 @@ static void print_storage(const leat_storage *storage, leat_text *out) {
   leat_text_add(out, " -> ");
   leat_type_print(&storage->type, out);
   leat_text_add(out, " at ");
-  leat_dim_print(storage->place.offset, out);
-  if (storage->place.arena) leat_text_add(out, " of arena %u", storage->place.arena);
+  const leat_storage *pool = storage->place.pool;
+  leat_dim_print((pool ? pool : storage)->place.offset, out);
+  if (pool) leat_text_add(out, ", slot %u", storage->place.slot);
+  uint32_t arena = (pool ? pool : storage)->place.arena;
+  if (arena) leat_text_add(out, " of arena %u", arena);
 }
 
 static void print_unit(const leat_unit *unit, leat_text *out) {

@@ -4,6 +4,7 @@
 #include "base/printable.h"
 #include "runtime/executor.h"
 #include "runtime/format.h"
+#include "runtime/rotate.h"
 #include "runtime/walk.h"
 
 #include <string.h>
@@ -210,6 +211,6 @@ static bool run(leat_run *run, leat_task_place place) {
 }
 
 const leat_control *leat_runs_control(void) {
-  static const leat_control control = {leat_scopes_find, run, leat_walk_region};
+  static const leat_control control = {leat_scopes_find, run, leat_walk_region, leat_frame_rotate};
   return &control;
 }

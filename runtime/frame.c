@@ -54,6 +54,11 @@ void leat_frame_clear(leat_frame *frame) {
     leat_string_heap_clear(&frame->heaps[i]);
 }
 
+static void free_arena(leat_frame *frame, uint64_t i) {
+  if (!frame->program->view.arenas[i].within) free(frame->arenas[i].memory);
+  frame->arenas[i] = (leat_block){0};
+}
+
 void leat_frame_lend(leat_frame *frame, void *memory, size_t size) {
   if (!frame->lent.memory) free(frame->arenas[0].memory);
   frame->arenas[0] = (leat_block){0};
@@ -68,7 +73,7 @@ void leat_frame_finish(leat_frame *frame) {
   for (uint64_t i = 0; i < image->fetches.count; i++) free(frame->fetch_copies[i]);
   for (uint64_t i = 0; i < image->feeds.count; i++) free(frame->feed_copies[i]);
   leat_frame_lend(frame, NULL, 0);
-  for (uint64_t i = 0; i < image->arenas.count; i++) free(frame->arenas[i].memory);
+  for (uint64_t i = 0; i < image->arenas.count; i++) free_arena(frame, i);
   for (uint64_t i = 0; i < image->grown.count; i++) free(frame->grown[i].block.memory);
   pthread_mutex_destroy(&frame->lock);
 }
@@ -77,10 +82,7 @@ void leat_frame_release(leat_frame *frame) {
   leat_frame_clear(frame);
   if (!frame->program->has_late) return;
   frame->resolved = false;
-  for (uint64_t i = 1; i < frame->program->image->arenas.count; i++) {
-    free(frame->arenas[i].memory);
-    frame->arenas[i] = (leat_block){0};
-  }
+  for (uint64_t i = 1; i < frame->program->image->arenas.count; i++) free_arena(frame, i);
   for (uint64_t i = 0; i < frame->program->image->grown.count; i++) {
     free(frame->grown[i].block.memory);
     frame->grown[i] = (leat_grown){0};
@@ -231,13 +233,12 @@ leat_status leat_frame_fetch(leat_frame *frame, leat_store *store, uint32_t fetc
       buffer->kind == LEAT_BUFFER_VARIABLE ? LEAT_STORE_READ : LEAT_STORE_NONE;
   leat_status status = LEAT_OK;
   *out = frame->fetches[fetch];
+  if (!frame->fetch_copies[fetch] || out->dtype == LEAT_str) out->data = from;
   leat_store_lock(store, access);
-  if (out->dtype == LEAT_str) {
-    out->data = from;
+  if (out->dtype == LEAT_str)
     status = fetch_strings(frame, out, error);
-  } else if (frame->fetch_copies[fetch]) {
+  else if (out->data != from)
     memcpy(out->data, from, (size_t)frame->buffers[index].bytes);
-  }
   leat_store_unlock(store, access);
   return status;
 }

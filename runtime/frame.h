@@ -12,7 +12,7 @@
 
 typedef struct leat_block { // an arena's memory
   void *memory;
-  size_t size;
+  size_t size; // of a piece of another arena 0
 } leat_block;
 
 typedef struct leat_grown { // growing memory, and what was last put into it

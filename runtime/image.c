@@ -105,6 +105,16 @@ static bool data_ok(const checker *c, uint64_t offset, const leat_image_type *ty
          offset % leat_dtype_alignment((leat_dtype)type->dtype) == 0;
 }
 
+static bool arena_ok(const checker *c, uint32_t number) {
+  const leat_image *image = c->view.image;
+  const leat_image_arena *arena = &c->view.arenas[number];
+  if (!formula_ok(c, arena->size) || arena->table >= image->tables.count) return false;
+  if (!arena->within) return true;
+  const leat_image_arena *around = &c->view.arenas[arena->within - 1];
+  return arena->within - 1 < number && !around->within && around->table == arena->table &&
+         formula_ok(c, arena->where);
+}
+
 static leat_status check_formulas(checker *c) {
   const leat_image *image = c->view.image;
   for (uint32_t i = 0; i < image->dims.count; i++) {
@@ -120,8 +130,7 @@ static leat_status check_formulas(checker *c) {
       return DAMAGED(c, "formula %u", i);
   }
   for (uint32_t i = 0; i < image->arenas.count; i++)
-    if (!formula_ok(c, c->view.arenas[i].size) || c->view.arenas[i].table >= image->tables.count)
-      return DAMAGED(c, "arena %u", i);
+    if (!arena_ok(c, i)) return DAMAGED(c, "arena %u", i);
   if (image->arenas.count == 0 || !text_ok(c, image->device) || !text_ok(c, image->name) ||
       !text_ok(c, image->entry) || !text_ok(c, image->about) || !text_ok(c, image->levels))
     return DAMAGED(c, "the header's indices");
@@ -316,6 +325,15 @@ static bool copy_ok(const checker *c, const leat_image_launch *launch) {
   return writable(c, args[0].index) && (to == LEAT_str) == (from == LEAT_str);
 }
 
+static bool rotate_ok(const checker *c, const leat_image_launch *launch) {
+  if (launch->arg_count < 2 || !args_are(c, launch->arg_first, launch->arg_count, 0)) return false;
+  for (uint32_t i = launch->arg_first; i < launch->arg_first + launch->arg_count; i++) {
+    const leat_image_buffer *buffer = &c->view.buffers[c->view.args[i].index];
+    if (buffer->kind != LEAT_BUFFER_ARENA || !c->view.arenas[buffer->arena].within) return false;
+  }
+  return true;
+}
+
 static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   const leat_image *image = c->view.image;
   if (!within(launch->arg_first, launch->arg_count, image->args.count) ||
@@ -331,6 +349,7 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   case LEAT_LAUNCH_GEMM:
     return launch->arg_count == 9 && args_are(c, launch->arg_first, 3, 6) &&
            writable(c, c->view.args[launch->arg_first].index);
+  case LEAT_LAUNCH_ROTATE: return rotate_ok(c, launch);
   case LEAT_LAUNCH_IF:
   case LEAT_LAUNCH_WHILE: return launch->arg_count == 0 && launch->region < image->regions.count;
   }
@@ -450,7 +469,10 @@ bool leat_image_calls_blis(const leat_image *image) {
 
 bool leat_image_controls(const leat_image *image) {
   const leat_image_task *tasks = (const void *)((const char *)image + image->tasks.offset);
+  const leat_image_launch *launches = (const void *)((const char *)image + image->launches.offset);
   for (uint64_t i = 0; i < image->tasks.count; i++)
     if (tasks[i].kind != LEAT_TASK_SEGMENT) return true;
+  for (uint64_t i = 0; i < image->launches.count; i++)
+    if (launches[i].kind == LEAT_LAUNCH_ROTATE) return true;
   return image->regions.count || image->extents.count;
 }

@@ -14,12 +14,14 @@ typedef struct leat_file_group leat_file_group; // an open file, with the tensor
 // What a program needs whose tasks are not all segments, or in whose segments there are branches
 // or loops (control.c). Others are linked without it.
 struct leat_walker;
+struct leat_frame;
 struct leat_task_place;
 typedef struct leat_control {
   bool (*find_scopes)(leat_program *program); // leat_scopes_find
   bool (*run)(leat_run *run,
               struct leat_task_place place); // a task that is no segment; as leat_run_task
   bool (*walk)(struct leat_walker *walker, uint32_t number, bool wide); // leat_walk_region
+  void (*rotate)(struct leat_frame *frame, uint32_t number);            // leat_frame_rotate
 } leat_control;
 
 // What reads the files of a program, which a program without any is linked without.
@@ -40,6 +42,11 @@ typedef struct leat_keeper {
 } leat_keeper;
 
 enum { LEAT_NO_TASK = UINT32_MAX };
+
+// The buffers in a piece of an arena, and the arguments that point at them.
+typedef struct leat_piece {
+  leat_numbers buffers, args;
+} leat_piece;
 
 struct leat_program {
   leat_view view;
@@ -64,6 +71,7 @@ struct leat_program {
   const uint32_t *dim_scopes;      // by dim: of the table whose task binds it, if one does
   const bool *late;                // by dim: a task binds it
   bool has_late;
+  const leat_piece *pieces; // by arena
   leat_arena *arena;
   void (*release)(void *context);
   void *release_context;

@@ -97,7 +97,8 @@ static leat_status check_memory(const leat_frame *frame, uint64_t more, uint64_t
   const leat_view *view = &frame->program->view;
   uint64_t needed = more;
   for (uint32_t i = 0; i < view->image->arenas.count; i++)
-    if (frame->formula_known[view->arenas[i].size]) needed += (uint64_t)arena_size(frame, i);
+    if (frame->formula_known[view->arenas[i].size] && !view->arenas[i].within)
+      needed += (uint64_t)arena_size(frame, i);
   for (uint32_t i = 0; i < view->image->grown.count; i++) needed += frame->grown[i].block.size;
   if (!most || needed <= most) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY,
@@ -111,6 +112,17 @@ static leat_status check_lent(const leat_frame *frame, uint64_t needed, leat_err
                    (unsigned long long)needed, frame->lent.size);
 }
 
+// A piece that has no place yet gets the one that the image says, if it lies in the arena there.
+static void place_piece(leat_frame *frame, uint32_t number) {
+  const leat_image_arena *piece = &frame->program->view.arenas[number];
+  const leat_block *around = &frame->arenas[piece->within - 1];
+  leat_block *block = &frame->arenas[number];
+  if (block->memory || !around->memory || !frame->formula_known[piece->where]) return;
+  int64_t offset = frame->formulas[piece->where], all = arena_size(frame, piece->within - 1);
+  bool inside = offset >= 0 && offset <= all && arena_size(frame, number) <= all - offset;
+  if (inside && offset % LEAT_IMAGE_ALIGNMENT == 0) block->memory = (char *)around->memory + offset;
+}
+
 static leat_status resolve_arenas(leat_frame *frame, const leat_scope *scope,
                                   const leat_frame_limits *limits, leat_error *error) {
   const leat_view *view = &frame->program->view;
@@ -120,7 +132,8 @@ static leat_status resolve_arenas(leat_frame *frame, const leat_scope *scope,
     leat_block *block = &frame->arenas[i];
     int64_t size = arena_size(frame, i);
     if (!frame->formula_known[view->arenas[i].size]) continue;
-    if (block->memory && (uint64_t)size <= block->size) continue;
+    if (view->arenas[i].within) place_piece(frame, i);
+    if (view->arenas[i].within || (block->memory && (uint64_t)size <= block->size)) continue;
     if (i == 0 && frame->lent.memory) {
       LEAT_TRY(check_lent(frame, (uint64_t)size, error));
       block->memory = frame->lent.memory;
@@ -138,6 +151,7 @@ static bool place_in_arena(const leat_frame *frame, const leat_image_buffer *buf
                            leat_slot *slot) {
   uint32_t size_formula = frame->program->view.arenas[buffer->arena].size;
   if (!frame->formula_known[buffer->where] || !frame->formula_known[size_formula]) return false;
+  if (!frame->arenas[buffer->arena].memory) return false;
   int64_t offset = frame->formulas[buffer->where], size = arena_size(frame, buffer->arena);
   if (offset < 0 || offset > size || slot->bytes > size - offset) return false;
   slot->data = (char *)frame->arenas[buffer->arena].memory + offset;
@@ -210,6 +224,15 @@ static int64_t plan_turn(const leat_view *view, const leat_image_launch *launch,
   return turn > 0 ? turn : 1;
 }
 
+static bool are_equally_large(const leat_frame *frame, const leat_image_launch *launch) {
+  const leat_view *view = &frame->program->view;
+  const leat_image_arg *args = &view->args[launch->arg_first];
+  int64_t size = arena_size(frame, view->buffers[args[0].index].arena);
+  for (uint32_t i = 1; i < launch->arg_count; i++)
+    if (arena_size(frame, view->buffers[args[i].index].arena) != size) return false;
+  return true;
+}
+
 static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_limits *limits) {
   const leat_view *view = &frame->program->view;
   const leat_image_launch *launch = &view->launches[number];
@@ -221,6 +244,7 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
   if (launch->kind == LEAT_LAUNCH_COPY &&
       frame->buffers[args[0].index].bytes != frame->buffers[args[1].index].bytes)
     return;
+  if (launch->kind == LEAT_LAUNCH_ROTATE && !are_equally_large(frame, launch)) return;
   leat_launch_plan *plan = &frame->launches[number];
   *plan = (leat_launch_plan){.known = true,
                              .tiles = frame->formulas[launch->tiles],
@@ -231,7 +255,7 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
   if (width > (double)plan->tiles) width = (double)plan->tiles;
   plan->width = width > 1 ? (int32_t)width : 1;
   plan->turn = plan_turn(view, launch, plan->tiles, plan->work);
-  for (uint32_t i = 0; i < launch->arg_count; i++)
+  for (uint32_t i = 0; i < launch->arg_count && launch->kind != LEAT_LAUNCH_ROTATE; i++)
     if (!args[i].is_scalar) plan->bytes += (uint64_t)frame->buffers[args[i].index].bytes;
 }
 
@@ -332,6 +356,10 @@ static leat_status settle(leat_frame *frame, uint32_t table, const leat_frame_li
   return LEAT_OK;
 }
 
+static void forget_piece(leat_frame *frame, uint32_t number) {
+  if (frame->program->view.arenas[number].within) frame->arenas[number].memory = NULL;
+}
+
 leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limits, bool checks,
                                leat_error *error) {
   const leat_image *image = frame->program->image;
@@ -340,6 +368,7 @@ leat_status leat_frame_resolve(leat_frame *frame, const leat_frame_limits *limit
   for (uint32_t i = 0; i < image->tables.count; i++) frame->refusals[i] = NULL;
   memset(frame->formula_known, 0, image->formulas.count * sizeof *frame->formula_known);
   memset(frame->arg_known, 0, image->args.count * sizeof *frame->arg_known);
+  for (uint32_t i = 0; i < image->arenas.count; i++) forget_piece(frame, i);
   for (uint32_t i = 0; i < image->buffers.count; i++) frame->buffers[i].known = false;
   for (uint32_t i = 0; i < image->launches.count; i++) frame->launches[i].known = false;
   for (uint32_t i = 0; i < image->tasks.count; i++) frame->tasks[i].known = false;
@@ -354,6 +383,7 @@ static void forget(leat_frame *frame, uint32_t table) {
   for (uint32_t k = 0; k < s->dims.count; k++) frame->dims[s->dims.items[k]] = -1;
   for (uint32_t k = 0; k < s->formulas.count; k++)
     frame->formula_known[s->formulas.items[k]] = false;
+  for (uint32_t k = 0; k < s->arenas.count; k++) forget_piece(frame, s->arenas.items[k]);
   for (uint32_t k = 0; k < s->buffers.count; k++) frame->buffers[s->buffers.items[k]].known = false;
   for (uint32_t k = 0; k < s->args.count; k++) frame->arg_known[s->args.items[k]] = false;
   for (uint32_t k = 0; k < s->launches.count; k++)

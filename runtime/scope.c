@@ -5,6 +5,7 @@
 #include "runtime/scope.h"
 
 #include "runtime/program.h"
+#include "runtime/rotate.h"
 
 typedef struct finder {
   const leat_program *program;
@@ -75,7 +76,11 @@ static void find_formulas(finder *f) {
 static void find_memory(finder *f) {
   const leat_view *view = f->view;
   for (uint32_t i = 0; i < view->image->arenas.count; i++) {
-    f->arenas[i] = f->formulas[view->arenas[i].size];
+    const leat_image_arena *arena = &view->arenas[i];
+    f->arenas[i] = f->formulas[arena->size];
+    if (arena->within)
+      f->arenas[i] =
+          greater(f->arenas[i], greater(f->formulas[arena->where], f->arenas[arena->within - 1]));
     leat_vec_push(f->arena, &f->scopes[f->arenas[i]].arenas, i);
   }
   for (uint32_t i = 0; i < view->image->buffers.count; i++) {
@@ -212,5 +217,5 @@ bool leat_scopes_find(leat_program *program) {
   find_formulas(&f);
   find_memory(&f);
   find_claims(&f);
-  return find_tasks(&f) && fetches_are_of_step(&f);
+  return find_tasks(&f) && fetches_are_of_step(&f) && leat_pieces_find(program, f.arenas);
 }

@@ -57,7 +57,7 @@ static int32_t gemm_tiles(const leat_frame *frame, const leat_image_launch *laun
   return frame->program->gemm(&gemm, begin, end);
 }
 
-static int32_t run_tiles(const leat_frame *frame, leat_call *call, uint32_t number, int64_t begin,
+static int32_t run_tiles(leat_frame *frame, leat_call *call, uint32_t number, int64_t begin,
                          int64_t end) {
   const leat_image_launch *launch = &frame->program->view.launches[number];
   const leat_arg *args = frame->args + launch->arg_first;
@@ -66,6 +66,7 @@ static int32_t run_tiles(const leat_frame *frame, leat_call *call, uint32_t numb
   case LEAT_LAUNCH_KERNEL: return frame->program->kernels[launch->kernel](call, args, begin, end);
   case LEAT_LAUNCH_COPY: return copy_tiles(frame, call->heap, launch, args, tiles, begin, end);
   case LEAT_LAUNCH_GEMM: return gemm_tiles(frame, launch, args, begin, end);
+  case LEAT_LAUNCH_ROTATE: frame->program->control->rotate(frame, number); return LEAT_OK;
   case LEAT_LAUNCH_IF:
   case LEAT_LAUNCH_WHILE: break;
   }

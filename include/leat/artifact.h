@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 17 };
+enum { LEAT_IMAGE_VERSION = 18 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -143,10 +143,13 @@ typedef struct leat_image_strings {
 
 // A block of memory of formulas[size] bytes, allocated as soon as all dims in it are known: arena 0
 // when the step begins, the others when the last of their dims was bound. Of a region's table that
-// a claim refuses nothing is allocated.
+// a claim refuses nothing is allocated. A *piece* has no memory of its own: it lies in another
+// arena, at byte formulas[where], until a launch ROTATE gives it the place of another piece.
 typedef struct leat_image_arena {
   uint32_t size;
-  uint32_t table; // 0: the step's
+  uint32_t table;  // 0: the step's; of a piece that of the arena it lies in
+  uint32_t within; // of a piece: arenas[within - 1], which is none; 0: it is no piece
+  uint32_t where;
 } leat_image_arena;
 
 typedef enum leat_buffer_kind {
@@ -210,6 +213,9 @@ typedef enum leat_launch_kind {
                     // variable, which owns them, and out of one; kernels take no such buffer
   LEAT_LAUNCH_GEMM, // BLIS: c = a · b: args c, a, b, then scalars m, n, k, transpose_a,
                     // transpose_b, batch
+  LEAT_LAUNCH_ROTATE, // the arenas of the buffers args, all pieces and as large as each other,
+                      // change places: each has then what the next one had, the last what the
+                      // first had
   // A region, each of whose tables is empty or one SEGMENT. They have no arguments; tiles and work
   // are those of the launches inside.
   LEAT_LAUNCH_IF,

@@ -1,9 +1,10 @@
-"""Arrays too large to be copied in each turn, which are changed where they lie: what is read of them is what they were."""
+"""Arrays too large to be copied in each turn, which are changed where they lie and change places: what is read of them is
+what they were."""
 import numpy as np
 
 from case import case
 
-EXTENT = 1100
+EXTENT, WIDE = 1100, 1 << 21  # WIDE: threads share it
 
 
 def hit(y, t):
@@ -23,6 +24,14 @@ entry main(n: i64[]) -> ({results}) {{
 {body}
   }}
 }}'''
+
+
+def swapping(results, carried, body, extent=4200):
+    return program(results, carried, body).replace(str(EXTENT), str(extent))
+
+
+def smooth(y):
+    return np.float32(0.5) * (np.roll(y, 1) + np.roll(y, -1))
 
 
 def x():
@@ -63,3 +72,68 @@ def an_inner_loop_that_needs_the_old_array_in_each_turn(n):
             z = hit(z, t + u) + y
         y = z
     return y
+
+
+@case(swapping(f'a: f32[{EXTENT}], b: f32[{EXTENT}], p: f32[]', f'_, a, b, p = while (t: i64[] = 0, a = x, b = x * 2, p: f32[] = 0) t < n', '''
+    next t + 1, hit(b, t), a, p * 0.5 + a[t] - b[t + 1]'''), {'n': 0}, {'n': 1}, {'n': 8})
+def two_arrays_swapped_and_changed(n):
+    a, b, p = np.arange(4200, dtype=np.float32), np.arange(4200, dtype=np.float32) * 2, np.float32(0)
+    for t in range(n):
+        a, b, p = hit(b, t), a, p * np.float32(0.5) + a[t] - b[t + 1]
+    return a, b, p
+
+
+@case(swapping(f'a: f32[{EXTENT}], c: f32[{EXTENT}], p: f32[]', f'_, a, b, c, p = while (t: i64[] = 0, a = x, b = x * 2, c = x * 3, p: f32[] = 0) t < n and c[1] >= 1.0', '''
+    next t + 1, c, a, b, p + sum(b[:9])'''), {'n': 0}, {'n': 1}, {'n': 2}, {'n': 3}, {'n': 8})
+def three_arrays_in_a_circle(n):
+    a = np.arange(4200, dtype=np.float32)
+    a, b, c, p = a, a * 2, a * 3, 0
+    for t in range(n):
+        a, b, c, p = c, a, b, p + np.sum(b[:9])
+    return a, c, p
+
+
+@case(swapping(f'a: f32[{EXTENT}], b: f32[{EXTENT}]', '_, a, b = while (t: i64[] = 0, a = x * 0.125, b = x * 0.25) t < n', '''
+    next t + 1, 0.5 * (roll(a, 1) + roll(a, -1)), a''', WIDE), {'n': 0}, {'n': 1}, {'n': 5}, words=['--threads', '3'])
+def a_stencil_of_several_threads(n):
+    a = np.arange(WIDE, dtype=np.float32) * np.float32(0.125)
+    b = a * 2
+    for t in range(n):
+        a, b = smooth(a), a
+    return a, b
+
+
+# What an inner loop rotates is carried around it; the outer one prints, so that each turn is a task.
+@case(swapping(f'a: f32[{EXTENT}], b: f32[{EXTENT}]', '_, a, b = while (t: i64[] = 0, a = x, b = x * 2) t < n', '''
+    print("turn", t, a[3])
+    p, q = if t % 3 == 1 { yield b, a } else { yield a, b }
+    _, r, s = while (u: i64[] = 0, r = p, s = q) u < t { next u + 1, 0.5 * (roll(r, 1) + roll(r, -1)), r }
+    next t + 1, s, hit(r, t)'''), {'n': 0}, {'n': 1}, {'n': 7})
+def swaps_in_a_branch_and_an_inner_loop(n):
+    a, b = np.arange(4200, dtype=np.float32), np.arange(4200, dtype=np.float32) * 2
+    for t in range(n):
+        print('turn', t, a[3])
+        p, q = (b, a) if t % 3 == 1 else (a, b)
+        for u in range(t):
+            p, q = smooth(p), p
+        a, b = q, hit(p, t)
+    return a, b
+
+
+# The arrays' size is bound in the body around, in each turn anew.
+@case('''
+entry main(n: i64[], x: f32[N]) -> (s: f32[]) {
+  _, s = while (t: i64[] = 0, s: f32[] = 0) t < n {
+    y = x[:dynamic(t * 3 + 2)]
+    _, a, b = while (u: i64[] = 0, a = y, b = y * 2) u < t { next u + 1, b, a + 1 }
+    next t + 1, s + sum(a * b)
+  }
+}''', {'n': 0, 'x': np.arange(40)}, {'n': 1, 'x': np.arange(40)}, {'n': 11, 'x': np.arange(40) % 7})
+def swaps_of_what_has_another_size_in_each_turn(n, x):
+    s = np.float32(0)
+    for t in range(n):
+        a, b = x[:t * 3 + 2], x[:t * 3 + 2] * 2
+        for u in range(t):
+            a, b = b, a + 1
+        s += np.sum(a * b)
+    return s

@@ -1,6 +1,6 @@
 """Random programs of branches and loops in each other that carry arrays too large to be copied in each turn, in Leat's
-words and in Python's: elements are changed, and read before and behind that, arrays change their places, are passed on by
-branches and changed by loops in loops, printed, and fetched as they are inside.
+words and in Python's: elements are changed, and read before and behind that, arrays change their places, also all in a
+circle, are passed on by branches and changed by loops in loops, printed, and fetched as they are inside.
 
 Whatever is changed in place must look as if it had been copied.
 """
@@ -9,7 +9,7 @@ import numpy
 from case import Case
 from random_regions import Program, added, placed
 
-EXTENT = 1100  # of f32: above what is copied without more ado (codegen/in_place.c)
+EXTENT = 4100  # of f32: above what is copied without more ado (codegen/in_place.c)
 TYPES = {'i': 'i64[]', 'v': f'f32[{EXTENT}]', 'p': 'bool[]'}
 FEEDS, ARRAYS = {'n': 'i', 'a': 'i'}, {'x': 'v', 'y': 'v'}
 AT = 'bit_and({}, 1023)', '({} & 1023)'
@@ -48,7 +48,25 @@ class Places(Program):
         return super().value(kind, scope, depth)
 
     def kinds(self, least):
-        return ['v', *(self.rng.choice('vi') for _ in range(self.rng.randrange(3)))]
+        return ['v', *(self.rng.choice('vvi') for _ in range(self.rng.randrange(4)))]
+
+    def given(self, kinds, carried, scope):
+        """Half of them: arrays in another order, most as they are, some changed or made of one."""
+        known = [name for name in carried or scope if scope[name] == 'v'][-kinds.count('v'):]
+        if len(known) < kinds.count('v') or self.rng.random() < 0.5:
+            return super().given(kinds, carried, scope)
+        self.rng.shuffle(known)
+        return [self.moved(known.pop(), scope) if kind == 'v' else self.value(kind, scope) for kind in kinds]
+
+    def moved(self, name, scope):
+        draw = self.rng.random()
+        if draw < 0.7:
+            return name, name
+        if draw < 0.85:
+            at, value = self.value('i', scope, 1), self.value('i', scope, 1)
+            leat, python, _ = changed('set', 'placed')
+            return leat.format(name, at[0], value[0]), python.format(name, at[1], value[1])
+        return self.rng.choice([(f'roll({name}, 1)', f'np.roll({name}, 1)'), (f'(31.0 - {name})', f'(np.float32(31) - {name})')])
 
     def growing(self, scope, depth):
         pass

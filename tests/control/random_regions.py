@@ -128,6 +128,10 @@ class Program:
     def kinds(self, least):
         return [self.rng.choice('iivffggpsw') for _ in range(self.rng.randrange(least, 4))]
 
+    def given(self, kinds, carried, scope):
+        """What a body gives at its end; `carried`: the names of that in a loop."""
+        return [self.value(kind, scope) for kind in kinds]
+
     def branch(self, scope, depth, nesting):
         kinds = self.kinds(0)
         names = [self.new(kind) for kind in kinds]
@@ -137,7 +141,7 @@ class Program:
         for last in (False, True):
             inner = dict(scope)
             self.block(inner, depth + 1, nesting)
-            values = [self.value(kind, inner) for kind in kinds]
+            values = self.given(kinds, [], inner)
             self.write(depth + 1, 'yield ' + ', '.join(one for one, _ in values) if names else '',
                        [f'{", ".join(names)} = {", ".join(one for _, one in values)}'] if names else [])
             if last or not names and self.rng.random() < 0.5:
@@ -165,7 +169,7 @@ class Program:
                    [f'{", ".join([turn] + names)} = {", ".join(["np.int64(0)"] + [one for _, one in begins])}',
                     f'while {condition[1]}:'])
         self.block(inner, depth + 1, nesting)
-        values = [self.value(kind, inner) for kind in kinds]
+        values = self.given(kinds, names, inner)
         self.write(depth + 1, f'next {", ".join([turn + " + 1"] + [one for one, _ in values])}',
                    [f'{", ".join([turn] + names)} = {", ".join([turn + " + 1"] + [one for _, one in values])}'])
         self.write(depth, '}', [])

@@ -73,6 +73,21 @@ static void add_strings(image_builder *b) {
   image_fetch(b, "t", image_buffer(b, LEAT_BUFFER_CONSTANT, WHERE, type));
 }
 
+// Two pieces of arena 0, and what lies in them changes places.
+static void add_pieces(image_builder *b) {
+  leat_image_type type = image_type(LEAT_f32, -1);
+  uint32_t size = image_constant(b, 64), zero = image_constant(b, 0), pieces[2];
+  for (uint32_t i = 0; i < 2; i++) {
+    uint32_t where = (uint32_t)b->buffers[image_arena_buffer(b, 64, type)].where;
+    pieces[i] = image_buffer(b, LEAT_BUFFER_ARENA, zero, type);
+    b->buffers[pieces[i]].arena =
+        IMAGE_ADD(b, arenas, (leat_image_arena){.size = size, .within = 1, .where = where});
+  }
+  uint32_t rotate = image_launch(b, 0, 1, 1, BUFFERS((int)pieces[0], (int)pieces[1]));
+  b->launches[rotate].kind = LEAT_LAUNCH_ROTATE;
+  image_task(b, LEAT_TASK_SEGMENT, rotate, 1, "rotate");
+}
+
 // Tasks of the host: one binds dim K, one asserts.
 static void add_host_tasks(image_builder *b) {
   uint32_t count = image_buffer(b, LEAT_BUFFER_RUN_COUNT, 0, image_type(LEAT_i64, -1));
@@ -148,6 +163,7 @@ static image_builder *rich_image(void) {
   b->launches[copy].kind = LEAT_LAUNCH_COPY;
   image_task(b, LEAT_TASK_SEGMENT, copy, 1, "copy");
   image_fetch(b, "v", v);
+  add_pieces(b);
   add_regions(b, b->launches[0].arg_first);
   return b;
 }
@@ -228,6 +244,7 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
 #define PRINT task_of(b, LEAT_TASK_PRINT)
 #define GROW task_of(b, LEAT_TASK_GROW)
 #define COPY launch_of(b, LEAT_LAUNCH_COPY)
+#define ROTATE launch_of(b, LEAT_LAUNCH_ROTATE)
 #define IF launch_of(b, LEAT_LAUNCH_IF)
 #define PREDICATE b->buffers[b->regions[0].predicate]
 #define CARRYING b->regions[1]
@@ -253,6 +270,15 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
   X("feed 0", b->feeds[0].type.rank, LEAT_MAX_RANK + 1)                                            \
   X("feed 0", b->feeds[0].origin.name, FAR)                                                        \
   X("arena 0", b->arenas[0].table, b->tables_count)                                                \
+  X("arena 1", b->arenas[1].within, 2)                                                             \
+  X("arena 1", b->arenas[1].within, FAR)                                                           \
+  X("arena 2", b->arenas[2].within, 2)                                                             \
+  X("arena 1", b->arenas[1].where, FAR)                                                            \
+  X("arena 1", b->arenas[1].table, 1)                                                              \
+  X("launch ", ROTATE->arg_count, 1)                                                               \
+  X("launch ", b->args[ROTATE->arg_first].is_scalar, 1)                                            \
+  X("launch ", b->args[ROTATE->arg_first].index, buffer_of(b, LEAT_BUFFER_CONSTANT))               \
+  X("launch ", b->args[ROTATE->arg_first].index, buffer_of(b, LEAT_BUFFER_ARENA))                  \
   X("claim 0", b->claims[0].table, b->tables_count)                                                \
   X("claim 0", b->claims[0].room, FAR)                                                             \
   X("buffer ", b->buffers[0].kind, LEAT_BUFFER_GROWN + 1)                                          \
