@@ -20,6 +20,9 @@ typedef struct leat_import_options {
   bool lists_all;   // tensors() has those too that would be loaded if they were variables
   bool says_nodes;  // behind each line stands the node that it is: `  # node `X` (Conv)`
   leat_bytes refused; // "NODE\0WORDS\0"…: nodes that could not be compiled, and why
+  // Takes "NODE\0WORDS\0"… of what the file runs and the text does not, with what does that
+  // instead; NULL: nobody asks.
+  leat_text *left_out;
 } leat_import_options;
 
 typedef struct leat_importer {

@@ -25,8 +25,22 @@ static const leat_entry *entry_not_run(const resolver *r, const char *path) {
   return entry;
 }
 
+// What does what that node of a model file does; NULL: it is none that the text leaves out.
+static const char *instead_of(const resolver *r, const char *name) {
+  const char *at = r->session->left_out.data, *end = at + r->session->left_out.size;
+  for (const char *words; at < end; at = words + strlen(words) + 1) {
+    words = at + strlen(at) + 1;
+    if (strcmp(at, name) == 0) return words;
+  }
+  return NULL;
+}
+
 static leat_status unknown(const resolver *r, const char *what, const char *name,
                            const char *nearest) {
+  const char *instead = instead_of(r, name);
+  if (instead)
+    return leat_fail(&r->session->error, LEAT_NOT_FOUND, "`%s` is left out of the text: %s", name,
+                     instead);
   const leat_entry *other = entry_not_run(r, nearest);
   if (other)
     return leat_fail(&r->session->error, LEAT_NOT_FOUND,
@@ -110,7 +124,7 @@ static leat_status unknown_entry(const resolver *r, const char *name) {
   for (int i = 0; i < leat_session_entry_count(r->session); i++)
     leat_vec_push(r->arena, &names, leat_session_entry(r->session, i));
   const char *nearest = leat_nearest(name, names.items, names.count);
-  if (nearest) return unknown(r, "entry", name, nearest);
+  if (nearest || instead_of(r, name)) return unknown(r, "entry", name, nearest);
   return leat_fail(&r->session->error, LEAT_NOT_FOUND, "there is no entry `%s`%s", name,
                    list_of_entries(r));
 }

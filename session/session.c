@@ -395,12 +395,21 @@ leat_status leat_session_check_definitions(leat_session *session) {
 
 // -- Files ----------------------------------------------------------------------------------------
 
+static leat_status keep_left_out(leat_session *session, const leat_text *pairs) {
+  size_t size = pairs->size;
+  session->left_out =
+      (leat_bytes){size ? leat_arena_memdup(session->arena, pairs->data, size) : NULL, size};
+  return LEAT_OK;
+}
+
 static leat_status extend_once(leat_session *session, const char *path, const leat_file_view *view,
                                leat_text *refused, bool last, bool *out_again) {
   char *text;
+  leat_text left_out = {0};
   const leat_import_options options = {.data = leat_import_base(path),
                                        .says_nodes = true,
-                                       .refused = {refused->data, refused->size}};
+                                       .refused = {refused->data, refused->size},
+                                       .left_out = &left_out};
   *out_again = false;
   leat_status status = leat_import_text(path, (leat_bytes){view->data, view->size}, &options,
                                         session->diag, &text, &session->error);
@@ -414,6 +423,11 @@ static leat_status extend_once(leat_session *session, const char *path, const le
       status ? leat_session_end(session, status)
              : extend(session, data, size, path, false, text && !last ? refused : NULL, out_again);
   leat_diag_set_imported(session->diag, false);
+  if (!status && text) {
+    LEAT_RECOVER(status, keep_left_out(session, &left_out));
+    if (status) status = leat_session_end(session, status);
+  }
+  leat_text_finish(&left_out);
   free(text);
   return status;
 }

@@ -50,6 +50,8 @@ struct leat_session {
   leat_map held;     // interned name of a feed → leat_tensor *: what it is always fed
   bool trains;       // a step of a training entry was prepared
   leat_last_text last;
+  leat_bytes
+      left_out; // of the last model file: "NODE\0WORDS\0"… of what it runs and its text does not
   const char *folder; // of the first file that was read, with its slash; NULL: none
   leat_error error;   // of the call in progress
   leat_text message;

@@ -357,6 +357,24 @@ static bool is_of_no_use(const tf_writer *w, const tf_node *node, const leaf *l)
   return useless || (!l->effect && (nothing || node->conditional || node->frame));
 }
 
+static void add_pair(leat_text *out, const char *name, const char *words) {
+  leat_text_add_n(out, name, strlen(name) + 1);
+  leat_text_add_n(out, words, strlen(words) + 1);
+}
+
+// What a program runs beside its steps, which a step has no part in.
+static void note_left_out(tf_writer *w, const leaf *l) {
+  const char *words = "variables and tables begin so by themselves: it needs not be run";
+  leat_text *out = w->options->left_out;
+  bool restores = false;
+  if (!out || !(l->saves || l->initial)) return;
+  for (uint32_t i = 0; i < w->graph->count; i++)
+    restores |= l->needed[i] && strncmp(w->graph->nodes[i].def->op, "Restore", 7) == 0;
+  if (l->saves) words = "it writes variables to a file, as `--save FILE` does";
+  if (restores) words = "it reads variables from a file, as `--restore FILE` does";
+  add_pair(out, w->graph->nodes[l->node].def->name, words);
+}
+
 static void add_params(tf_writer *w, const bool *needed, entry *e) {
   for (uint32_t i = 0; i < w->graph->count; i++) {
     const tf_node *node = &w->graph->nodes[i];
@@ -464,6 +482,7 @@ static void write_leaves(tf_writer *w, leat_text *out) {
     l.supported = is_supported(w, &l);
     l.fine = !l.effect && l.supported;
     l.gradient = !l.effect && !strncmp(w->graph->nodes[i].def->name, "gradients", 9);
+    note_left_out(w, &l);
     if (!is_of_no_use(w, &w->graph->nodes[i], &l)) leat_vec_push(w->arena, &leaves, l);
   }
   if (!leaves.count) return;
