@@ -274,3 +274,120 @@ def printed():
     with tf.control_dependencies([shown, v2.print('done')]):
         y = x * 2
     return Program({'x': numbers((2,))}, named(y=y))
+
+
+# -- What changes variables --------------------------------------------------------------------------------------------
+
+SCALARS = {'lr': .1, 'alpha': .1, 'l1': .01, 'l2': .02, 'l2_shrinkage': .03, 'lr_power': -.5, 'rho': .9, 'epsilon': 1e-3, 'momentum': .9,
+           'beta': .9, 'beta1': .9, 'beta2': .99, 'beta1_power': .9, 'beta2_power': .99, 'logbase': 2., 'sign_decay': .9}
+
+
+def updated(op, grad):
+    """A variable and its slots, changed by the op, and what they are then."""
+    from tensorflow.python.framework import op_def_registry
+    rows = 'Scatter' in op or 'Sparse' in op
+    words, variables = {}, []
+    places = {'begin': [1, 0], 'end': [3, 2], 'strides': [1, 1], 'indices': [[2], [0]] if 'ScatterNd' in op else [2, 0]}
+    for arg in op_def_registry.get(op).input_arg:
+        if arg.is_ref or arg.type == tf.resource:
+            start = (np.abs(numbers((4, 3), len(variables) + 5)) + .25) * (.1 if arg.name == 'mg' else 1)
+            v = tf.Variable(tf.constant(start), use_resource=op.startswith('Resource'), name=f'{op}_{arg.name}')
+            variables.append(v)
+            words[arg.name] = v.handle if op.startswith('Resource') else v._ref()
+        elif arg.name in ('grad', 'delta', 'updates'):
+            words[arg.name] = grad[:2] if rows else grad
+        elif arg.name == 'value':
+            words[arg.name] = grad[:2, :2]
+        elif arg.name == 'global_step':
+            words[arg.name] = tf.constant(1, tf.int64)
+        else:
+            words[arg.name] = tf.constant(places[arg.name]) if arg.name in places else tf.constant(SCALARS[arg.name])
+    with tf.control_dependencies([getattr(tf.raw_ops, op)(**words)]):
+        return [tf.reshape(v.read_value(), [-1]) for v in variables]
+
+
+def all_updated(ops):
+    grad = tf.placeholder(tf.float32, [4, 3], name='grad')
+    tf.concat([v for op in ops.split() for v in updated(op, grad)], 0, name='seen')
+    return Program({'grad': numbers((4, 3), 3)}, {'seen': 'seen'}, train='seen', entry='seen', within=1e-4)
+
+
+@program
+def resources_updated():
+    return all_updated('''ResourceApplyKerasMomentum ResourceApplyAdagradV2 ResourceApplyRMSProp ResourceApplyFtrlV2
+        ResourceApplyProximalGradientDescent ResourceApplyProximalAdagrad ResourceApplyAdagradDA ResourceApplyAdaMax ResourceApplyAddSign
+        ResourceApplyPowerSign ResourceApplyAdamWithAmsgrad''')
+
+
+@program
+def rows_of_resources_updated():
+    return all_updated('''ResourceSparseApplyKerasMomentum ResourceSparseApplyAdagradV2 ResourceSparseApplyAdadelta ResourceSparseApplyRMSProp
+        ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2 ResourceSparseApplyProximalGradientDescent
+        ResourceSparseApplyProximalAdagrad ResourceSparseApplyAdagradDA ResourceSparseApplyAdagrad''')
+
+
+@program
+def references_updated():
+    return all_updated('SparseApplyFtrl SparseApplyProximalGradientDescent SparseApplyMomentum ApplyAdagradV2 SparseApplyAdagradV2')
+
+
+@program
+def scattered_into_resources():
+    return all_updated('''ResourceScatterMul ResourceScatterMin ResourceScatterMax ResourceScatterNdUpdate ResourceScatterNdAdd ResourceScatterNdSub
+        ResourceScatterNdMax ResourceScatterNdMin ResourceScatterAdd ResourceScatterSub ResourceScatterUpdate ResourceStridedSliceAssign''')
+
+
+@program
+def scattered_into_references():
+    return all_updated('ScatterMin ScatterNdSub ScatterNdMax ScatterNdMin StridedSliceAssign')
+
+
+# -- Names that few graphs have ----------------------------------------------------------------------------------------
+
+@program
+def other_names():
+    x = tf.placeholder(tf.float32, [3], name='x')
+    v = tf.Variable(tf.constant(numbers((4, 3), 2)), use_resource=True, name='v')
+    n = tf.placeholder(tf.int32, [], name='n')
+    raw = tf.raw_ops
+    i = raw.RandomUniformInt(shape=[5], minval=tf.constant(3), maxval=tf.constant(4))
+    drawn = raw.Multinomial(logits=tf.constant([[0., -50], [-50, 0]]), num_samples=3)
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer([7, 8], tf.constant([1., 2.]), key_dtype=tf.int64), -1.)
+    branch = v2.switch_case(n, [lambda: x, lambda: x * 2, lambda: raw.Print(input=-x, data=[x], message='x')])
+    shuffled = tf.sort(tf.random.shuffle(tf.range(5)))
+    return Program({'x': numbers((3,)), 'n': np.int32(2)}, named(
+        a=raw.Snapshot(input=x), b=raw.PreventGradient(input=x), c=raw.GuaranteeConst(input=x), d=raw.DeepCopy(x=x), cells=raw.ResourceGatherNd(
+            resource=v.handle, indices=tf.constant([[0, 1], [3, 2]]), dtype=tf.float32), branch=branch, threes=i, drawn=drawn, shuffled=shuffled,
+        found=table.lookup(tf.constant([8, 9], tf.int64))))
+
+
+@program
+def tables_of_version_1():
+    keys, values = tf.constant(['a', 'b', 'c']), tf.constant([3, 1, 2], tf.int64)
+    x = tf.placeholder(tf.string, [2], name='x')
+    raw = tf.raw_ops
+    filled, imported, second = (raw.HashTable(key_dtype=tf.string, value_dtype=tf.int64, shared_name=n) for n in 'pqr')
+    resource = raw.HashTableV2(key_dtype=tf.string, value_dtype=tf.int64, shared_name='s')
+    for op in (raw.InitializeTable(table_handle=filled, keys=keys, values=values), raw.LookupTableImport(table_handle=imported, keys=keys, values=values),
+               raw.InitializeTableV2(table_handle=resource, keys=keys, values=values)):
+        tf.add_to_collection(tf.GraphKeys.TABLE_INITIALIZERS, op)
+    exported = raw.LookupTableExport(table_handle=imported, Tkeys=tf.string, Tvalues=tf.int64)
+    order = tf.argsort(exported.values)
+    again = raw.LookupTableExportV2(table_handle=resource, Tkeys=tf.string, Tvalues=tf.int64)
+    return Program({'x': np.array([b'b', b'z'])}, named(
+        found=raw.LookupTableFind(table_handle=filled, keys=x, default_value=tf.constant(-1, tf.int64)), count=raw.LookupTableSize(table_handle=imported),
+        keys=tf.gather(exported.keys, order), values=tf.sort(again.values)))
+
+
+@program
+def lists_of_version_2():
+    x = tf.placeholder(tf.float32, [4, 3], name='x')
+    raw = tf.raw_ops
+    shape = tf.constant([2, 3])
+    items = raw.TensorListScatterV2(tensor=x, indices=tf.constant([2, 0, 1, 3]), element_shape=tf.constant([3]), num_elements=tf.constant(-1))
+    pairs = raw.TensorListSplit(tensor=x, element_shape=tf.constant([-1, 3]), lengths=tf.constant([2, 2], tf.int64))
+    joined = raw.TensorListConcatV2(input_handle=pairs, element_shape=tf.constant([-1, 3]), leading_dims=tf.constant([], tf.int64), element_dtype=tf.float32)
+    shorter = raw.TensorListResize(input_handle=items, size=tf.constant(2))
+    stack = lambda handle, of: raw.TensorListStack(input_handle=handle, element_shape=tf.constant(of), element_dtype=tf.float32)
+    return Program({'x': numbers((4, 3))}, named(
+        items=stack(items, [3]), pairs=stack(pairs, [2, 3]), joined=joined.tensor, lengths=joined.lengths, shorter=stack(shorter, [3])))

@@ -89,6 +89,13 @@ def check(leat, case):
     return None, None
 
 
+def ops_with_answers(ops):
+    """Those of the ops of which a case is answered."""
+    refused = read_refused()
+    names = {c['name'].split('/')[0] for c in load_cases() if 'fetches' in c and c['name'] not in refused}
+    return names & ops
+
+
 def read_refused():
     refused = {}
     if os.path.exists(REFUSED):
