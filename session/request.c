@@ -27,7 +27,8 @@ static const leat_entry *entry_not_run(const resolver *r, const char *path) {
 
 // What does what that node of a model file does; NULL: it is none that the text leaves out.
 static const char *instead_of(const resolver *r, const char *name) {
-  const char *at = r->session->left_out.data, *end = at + r->session->left_out.size;
+  leat_bytes pairs = r->session->left_out;
+  const char *at = pairs.data, *end = pairs.size ? at + pairs.size : at;
   for (const char *words; at < end; at = words + strlen(words) + 1) {
     words = at + strlen(at) + 1;
     if (strcmp(at, name) == 0) return words;

@@ -116,7 +116,7 @@ static void report(void *context, const tf_node_def *def, const char *words) {
 
 static void heed(tf_writer *w) {
   leat_bytes pairs = w->options->refused;
-  const char *at = pairs.data, *end = at + pairs.size;
+  const char *at = pairs.data, *end = pairs.size ? at + pairs.size : at;
   while (at < end) {
     const char *words = at + strlen(at) + 1;
     leat_bytes_map_set(&w->heeded, at, strlen(at), (void *)(uintptr_t)words);
