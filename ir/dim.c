@@ -453,10 +453,25 @@ static int64_t take_constant(leat_dims *dims, leat_dim dim, leat_dim *rest) {
   return constant;
 }
 
+// Whether `all` is the maximum of `dim` and others.
+static bool is_among(leat_dims *dims, leat_dim dim, leat_dim all) {
+  leat_dim rest, less;
+  leat_dim constant = leat_dim_const(take_constant(dims, all, &rest));
+  const leat_atom *atom = leat_dim_atom(rest);
+  return atom && atom->kind == LEAT_ATOM_MAX && leat_dim_sub(dims, dim, constant, &less) &&
+         (leat_dim_equal(less, atom->a) || leat_dim_equal(less, atom->b) ||
+          is_among(dims, less, atom->a) || is_among(dims, less, atom->b));
+}
+
 // One form for max(a, b), however it came about: max(k, x) + c, where x has no constant term and,
 // when k is a number, is no such max itself.
 bool leat_dim_max(leat_dims *dims, leat_dim a, leat_dim b, leat_dim *out) {
   leat_dim difference, x, y;
+  bool second = is_among(dims, a, b);
+  if (second || is_among(dims, b, a)) {
+    *out = second ? b : a;
+    return true;
+  }
   if (leat_dim_sub(dims, a, b, &difference)) {
     leat_dim_range r = leat_dim_bounds(difference);
     if (r.low >= 0 || r.high <= 0) {

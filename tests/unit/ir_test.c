@@ -162,6 +162,10 @@ TEST(dims_max_uses_bounds) {
   CHECK_EQ_STR(shown(max(add(t, num(2)), sub(b, num(1)))), "max(B - 3, T) + 2");
   CHECK_EQ_STR(shown(max(sub(max(t, num(1)), num(3)), num(0))), "max(3, T) - 3");
   CHECK_EQ_STR(shown(max(num(1), max(num(3), t))), "max(3, T)");
+  CHECK(leat_dim_equal(max(max(t, b), t), max(t, b)));
+  CHECK(leat_dim_equal(max(b, max(max(t, mul(t, b)), b)), max(max(t, mul(t, b)), b)));
+  CHECK(leat_dim_equal(max(add(t, num(2)), max(b, add(t, num(2)))), max(b, add(t, num(2)))));
+  CHECK(!leat_dim_equal(max(add(t, num(3)), max(b, add(t, num(2)))), max(b, add(t, num(2)))));
 }
 
 TEST(dims_may_be) {
