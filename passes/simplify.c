@@ -20,6 +20,7 @@ typedef struct simplifier {
   leat_graph *graph;
   leat_arena *scratch;
   leat_layout layout;
+  bool lost_effects;
 } simplifier;
 
 typedef leat_value (*rule)(simplifier *s, leat_node *node);
@@ -290,6 +291,15 @@ static leat_value simplify_matmul(simplifier *s, leat_node *node) {
   return none;
 }
 
+// An assertion of what holds does nothing, and goes.
+static leat_value simplify_assert(simplifier *s, leat_node *node) {
+  const bool *holds = element_of(node->inputs[0]);
+  if (!holds || !*holds || node->control_count) return none;
+  node->effect = false;
+  s->lost_effects = true;
+  return none;
+}
+
 // -- The pass ------------------------------------------------------------------------------
 
 static const rule rules[LEAT_OP_COUNT] = {
@@ -327,6 +337,7 @@ static const rule rules[LEAT_OP_COUNT] = {
     [LEAT_OP_max] = simplify_max,
     [LEAT_OP_min] = simplify_max,
     [LEAT_OP_matmul] = simplify_matmul,
+    [LEAT_OP_assert] = simplify_assert,
 };
 
 leat_status leat_pass_simplify(leat_pass_context *context) {
@@ -345,5 +356,6 @@ leat_status leat_pass_simplify(leat_pass_context *context) {
       leat_rewrite_keep(&r, node);
   }
   leat_rewrite_finish(&r);
+  if (s.lost_effects) leat_graph_list_effects(context->graph);
   return LEAT_OK;
 }
