@@ -157,6 +157,8 @@ def other_edges():
     same(r['predict/y'], [16, 52])
     same(r.w, [1, 2, 3])
     raises(leat.Error, 'there is no value `q`', m.run, 'q')
+    raises(leat.Error, 'there is no entry `predikt`; did you mean `predict`?', m.run, 'y', {'x': x}, within='predikt')
+    raises(leat.Error, 'there is no entry `predikt`; did you mean `predict`?', m.compile, fetches=['y'], within='predikt')
 
 
 @case
