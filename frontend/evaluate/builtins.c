@@ -167,6 +167,36 @@ static ev builtin_static_assert(evaluator *e, const ev_builtin_call *call) {
 
 // -- Tensors ------------------------------------------------------------------------------------
 
+// The type of a tensor, or one of the shape of a list of numbers; NULL: a number.
+static const leat_type *shape_type(ev value, leat_type *room) {
+  if (value.kind != EV_LIST) return type_of(value);
+  *room = (leat_type){.rank = 1, .dims = {leat_dim_const(value.list->count)}};
+  return room;
+}
+
+// Whether it is known how two extents broadcast, if they do.
+static bool are_decided(leat_dim n, leat_dim m) {
+  return leat_dim_is(n, 1) || leat_dim_is(m, 1) || leat_dim_equal(n, m) ||
+         (leat_dim_is_const(n) && leat_dim_is_const(m));
+}
+
+static ev builtin_broadcasts(evaluator *e, const ev_builtin_call *call) {
+  ev list = call->args[0];
+  if (list.kind != EV_LIST) return ev_fail(e, call->span, "`broadcasts` takes a list of tensors");
+  leat_dim common[LEAT_MAX_RANK];
+  leat_type room;
+  for (int32_t i = 0; i < LEAT_MAX_RANK; i++) common[i] = leat_dim_const(1);
+  for (uint32_t k = 0; k < list.list->count; k++) {
+    const leat_type *type = shape_type(list.list->items[k], &room);
+    for (int32_t i = 0; type && i < type->rank; i++) {
+      leat_dim n = type->dims[type->rank - 1 - i];
+      if (!are_decided(n, common[i])) return ev_bool(false);
+      if (!leat_dim_is(n, 1)) common[i] = n;
+    }
+  }
+  return ev_bool(true);
+}
+
 // Sums dy, whose shape is x's after a broadcast, down to the shape of x: added axes go, those that
 // were 1 become 1 again.
 static ev builtin_sum_like(evaluator *e, const ev_builtin_call *call) {
@@ -351,6 +381,10 @@ static const ev_builtin builtins[] = {
     {"result_types",
      "result_types(f, …): the types of what f gives of the arguments behind it; no call is made",
      PARAMS(1, "f"), EV_COLLECTS_ALL, ev_builtin_result_types},
+    {"broadcasts",
+     "broadcasts(xs): whether the tensors of a list do for certain: no extent of them that only "
+     "running shows has to turn out 1, or that of another",
+     PARAMS(1, "xs"), EV_COLLECTS_NOTHING, builtin_broadcasts},
     {"sum_like", "sum_like(dy, x): dy summed down to the shape that x had before a broadcast",
      PARAMS(2, "dy", "x"), EV_COLLECTS_NOTHING, builtin_sum_like},
     {"dynamic", "dynamic(count): the dimension that an integer scalar is, known only while running",

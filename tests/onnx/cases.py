@@ -8,11 +8,12 @@ CASES = {}
 N, F, I = h.make_node, np.float32, np.int64
 
 
-def case(name, nodes, outputs, *, oracle='both', refused='', answer=None, **words):
+def case(name, nodes, outputs, *, oracle='both', refused='', fails='', answer=None, **words):
     """`oracle`: the only one to ask, where the other has no answer or another; `answer`: where nobody has. `refused`: what
-    Leat says of it."""
+    Leat says of it; `fails`: what it says when the model runs."""
     assert name not in CASES, name
-    CASES[name] = Model(nodes, outputs, **words), oracle, refused, answer
+    said = {key: text for key, text in (('refused', refused), ('fails', fails)) if text}
+    CASES[name] = Model(nodes, outputs, **words), oracle, said, answer, bool(words.get('shapes'))
 
 
 # -- Constants are tensors, whatever they stand beside ---------------------------------------------------------------------
@@ -176,3 +177,112 @@ for name, fed, to in (('known', ['n', 2], [3, 2]), ('itself', ['n', 2], [1, 1]),
     case(f'expand_a_named_one_to_fed_{name}', [N('Expand', ['x', 'to'], ['y'])], ['y'], inputs={'x': one, 'to': I(to)}, shapes={'x': fed})
 case('expand_to_the_shape_of_another', [N('Shape', ['z'], ['s']), N('Expand', ['x', 's'], ['y'])], ['y'], inputs={'x': one, 'z': rows},
      shapes={'x': ['n', 2], 'z': ['m', 2]})
+
+# What a model is fed says how many, how far, in which shape.
+flat = F([5, 1, 4, 2, 3])
+FED = {
+    'slice': ([N('Slice', ['x', 'a', 'b', 'c', 'd'], ['y'])], {'x': image, 'a': I([-1, 4]), 'b': I([-100, 0]), 'c': I([1, 2]), 'd': I([-1, -2])}),
+    'slice_of_named_axes': ([N('Slice', ['x', 'a', 'b'], ['y'])], {'x': rows, 'a': I([1, 0]), 'b': I([9, 1])}),
+    'tile': ([N('Tile', ['x', 'r'], ['y'])], {'x': rows, 'r': I([2, 3])}),
+    'tile_to_none': ([N('Tile', ['x', 'r'], ['y'])], {'x': rows, 'r': I([2, 0])}),
+    'range': ([N('Range', ['a', 'b', 'd'], ['y'])], {'a': I(7), 'b': I(-2), 'd': I(-3)}),
+    'range_of_floats': ([N('Range', ['a', 'b', 'd'], ['y'])], {'a': F(0.5), 'b': F(3), 'd': F(0.5)}),
+    'range_of_none': ([N('Range', ['a', 'b', 'd'], ['y'])], {'a': I(5), 'b': I(2), 'd': I(1)}),
+    'constant_of_shape': ([N('ConstantOfShape', ['s'], ['y'], value=tensor(F([2.5]), 'v'))], {'s': I([2, 3])}),
+    'resize_to': ([N('Resize', ['x', '', '', 's'], ['y'], mode='linear')], {'x': image, 's': I([1, 2, 7, 3])}),
+    'resize_by': ([N('Resize', ['x', '', 'f'], ['y'], mode='nearest')], {'x': image, 'f': F([1, 1, 2, 0.5])}),
+    'pad': ([N('Pad', ['x', 'p', 'v'], ['y'])], {'x': rows, 'p': I([1, 0, 0, 2]), 'v': F(9)}),
+    'pad_by_less': ([N('Pad', ['x', 'p'], ['y'])], {'x': rows, 'p': I([-1, 0, 0, 2])}),
+    'pad_reflect': ([N('Pad', ['x', 'p'], ['y'], mode='reflect')], {'x': image, 'p': I([0, 0, 1, 2, 0, 0, 3, 1])}),
+    'top_k': ([N('TopK', ['x', 'k'], ['y', 'i'])], {'x': flat, 'k': I([3])}),
+    'one_hot': ([N('OneHot', ['x', 'n', 'v'], ['y'])], {'x': I([0, 2, -1]), 'n': I(4), 'v': F([0, 1])}),
+    'reshape': ([N('Reshape', ['x', 's'], ['y'])], {'x': image, 's': I([0, -1, 3])}),
+    'split': ([N('Split', ['x', 's'], ['y', 'z'], axis=0)], {'x': flat, 's': I([2, 3])}),
+    'split_into_equal': ([N('Split', ['x'], ['y', 'z'], axis=0, num_outputs=2)], {'x': flat}),
+    'non_zero': ([N('NonZero', ['x'], ['i']), N('Shape', ['i'], ['s']), N('Transpose', ['i'], ['t'], perm=[1, 0]), N('GatherND', ['x', 't'], ['g']),
+                  N('ReduceSum', ['g'], ['y'], keepdims=0)], {'x': F([[0, 2], [3, 0]])}),
+    'non_zero_counts': ([N('NonZero', ['x'], ['i']), N('Shape', ['i'], ['s'], start=1), N('ConstantOfShape', ['s'], ['o']), N('Squeeze', ['i', 'a'], ['j']),
+                         N('Cast', ['j'], ['f'], to=1), N('Add', ['f', 'o'], ['y'])], {'x': F([0, 2, 0, 3]), 'a': I([0])}),
+    'compress': ([N('Compress', ['x', 'p'], ['y'], axis=0)], {'x': rows, 'p': np.array([True, False, True])}),
+    'expand': ([N('Expand', ['x', 's'], ['y'])], {'x': F([[1], [2]]), 's': I([3, 1, 4])}),
+    'cum_sum': ([N('CumSum', ['x', 'a'], ['y'])], {'x': rows, 'a': I(1)}),
+    'trilu': ([N('Trilu', ['x', 'k'], ['y'])], {'x': image, 'k': I(1)}),
+    'eye': ([N('EyeLike', ['x'], ['y'], k=1)], {'x': rows}),
+    'gather': ([N('Gather', ['x', 'i'], ['y'], axis=1)], {'x': rows, 'i': I([[1, -1], [0, 1]])}),
+    'unsqueeze': ([N('Unsqueeze', ['x', 'a'], ['y'])], {'x': rows, 'a': I([0, -1])}),
+    'squeeze': ([N('Squeeze', ['x', 'a'], ['y'])], {'x': rows[:, :1], 'a': I([1])}),
+    'reduce': ([N('ReduceSum', ['x', 'a'], ['y'], keepdims=0)], {'x': image, 'a': I([1, -1])}),
+    'concat': ([N('Concat', ['x', 'z', 'x'], ['y'], axis=0)], {'x': rows, 'z': rows[:2]}),
+    'depth_to_space': ([N('DepthToSpace', ['x'], ['y'], blocksize=2)], {'x': np.arange(32, dtype=F).reshape(1, 8, 2, 2)}),
+    'flatten': ([N('Flatten', ['x'], ['y'], axis=2)], {'x': image}),
+}
+for name, (nodes, fed) in FED.items():
+    names = {key: [f'{key}{i}' for i in range(v.ndim)] for key, v in fed.items()}
+    results = [x for node in nodes[-1:] for x in node.output]
+    # What says how long a result's shape is has so many elements.
+    lengths = {key: list(v.shape) if key in 'abcdfprs' and v.ndim == 1 else names[key] for key, v in fed.items()}
+    case(f'fed_{name}', nodes, results, inputs=fed, shapes=lengths, oracle='either')
+
+# -- Extents that turn out to be 1 ---------------------------------------------------------------------------------------------
+
+WORDS = np.array([['a', 'b', 'c']])
+BROADCAST = {'Add Sub Mul Div Pow PRelu Max Min Sum Mean Less LessOrEqual Greater GreaterOrEqual Equal': F, 'And Or Xor': np.bool_,
+             'Mod BitwiseAnd BitwiseOr BitwiseXor': np.int32, 'BitShift': np.uint8, 'StringConcat': str}
+for ops, kind in BROADCAST.items():
+    for op in ops.split():
+        words = {'BitShift': {'direction': 'LEFT'}}.get(op, {})
+        if kind == str:
+            a, b = np.array([['a', 'b', 'c']]), np.array([['d', 'e', 'f'], ['g', 'h', 'i']])
+        else:
+            a, b = (np.array([[1, 2, 3]]) % 2 if kind == np.bool_ else np.array([[1, 2, 3]])).astype(kind), (np.arange(6).reshape(2, 3) % 4 + 1).astype(kind)
+            a, b = (a, b % 2 > 0) if kind == np.bool_ else (a, b)
+        oracle = 'reference' if op == 'StringConcat' else 'either'
+        asked = {'opset': 20, 'oracle': oracle}
+        case(f'one_row_{op}', [N(op, ['a', 'b'], ['y'], **words)], ['y'], inputs={'a': a, 'b': b}, shapes={'a': ['n', 3], 'b': ['m', 3]}, **asked)
+        if op != 'PRelu':  # which repeats its slope alone
+            case(f'one_row_behind_{op}', [N(op, ['b', 'a'], ['y'], **words)], ['y'], inputs={'a': a, 'b': b}, shapes={'a': ['n', 3], 'b': ['m', 3]}, **asked)
+            case(f'one_of_each_{op}', [N(op, ['a', 'b'], ['y'], **words)], ['y'], inputs={'a': a, 'b': b[:, :1]},
+                 shapes={'a': ['n', 'k'], 'b': ['m', 'l']}, **asked)
+case('one_row_Where', [N('Where', ['p', 'a', 'b'], ['y'])], ['y'], shapes={'p': ['n', 'k'], 'a': ['m', 'l'], 'b': ['o']},
+     inputs={'p': np.array([[True], [False]]), 'a': F([[1, 2, 3]]), 'b': F([7])})
+case('one_row_Gemm', [N('Gemm', ['a', 'b', 'c'], ['y'])], ['y'], shapes={'a': ['n', 2], 'b': [2, 'k'], 'c': ['m', 'l']},
+     inputs={'a': rows, 'b': rows.T, 'c': F([[10, 20, 30]])})
+case('one_row_Gemm_column', [N('Gemm', ['a', 'b', 'c'], ['y'], beta=0.5)], ['y'], shapes={'a': ['n', 2], 'b': [2, 'k'], 'c': ['m', 'l']},
+     inputs={'a': rows, 'b': rows.T, 'c': F([[10], [20], [30]])})
+case('one_row_MatMul', [N('MatMul', ['a', 'b'], ['y'])], ['y'], shapes={'a': ['n', 2, 3], 'b': ['m', 'h', 3, 2]},
+     inputs={'a': np.arange(12, dtype=F).reshape(2, 2, 3), 'b': np.arange(6, dtype=F).reshape(1, 1, 3, 2)})
+for name, a, b, shape in (('a_number', [[1, 2, 3]], [[1], [2], [3], [4]], [4, 1]), ('the_last_axis', [[5], [6]], [[1, 2, 3], [4, 5, 6]], ['m', 3]),
+                          ('a_shorter_one', [[5], [6]], [1, 2, 3], ['k']), ('equal', [[1, 2], [3, 4]], [[5, 6], [7, 8]], ['m', 'k']),
+                          ('a_constant', [[5], [6]], None, None)):
+    case(f'one_beside_{name}', [N('Sub', ['a', 'b'], ['c']), N('Mul', ['a', 'c'], ['y'])], ['y', 'c'], shapes={'a': ['n', 'l'], 'b': shape},
+         inputs={'a': F(a), **({'b': F(b)} if b is not None else {})}, initializers={} if b is not None else {'b': F([1, 2, 3])})
+case('one_of_three', [N('Max', ['a', 'b', 'c'], ['y'])], ['y'], shapes={'a': ['n', 'k'], 'b': ['m', 'l'], 'c': ['j']},
+     inputs={'a': F([[1, 5]]), 'b': F([[3], [0]]), 'c': F([2])})
+case('one_found', [N('NonZero', ['x'], ['i']), N('Transpose', ['i'], ['t'], perm=[1, 0]), N('Add', ['t', 'z'], ['y'])], ['y'],
+     inputs={'x': F([0, 3, 0]), 'z': I([[1], [2]])})
+# Where ONNX would give none.
+case('one_beside_none', [N('Add', ['a', 'b'], ['y'])], ['y'], inputs={'a': F([1]), 'b': F([])}, shapes={'a': ['n'], 'b': ['m']},
+     fails='axis 0: m elements do not broadcast to max(m, n): 0, 1')
+case('neither_is_one', [N('Add', ['a', 'b'], ['y'])], ['y'], inputs={'a': rows, 'b': rows[:2]}, shapes={'a': ['n', 2], 'b': ['m', 2]},
+     fails='(Add)): axis 0: m elements do not broadcast to max(m, n)')
+
+# -- The ends of the integers --------------------------------------------------------------------------------------------------
+
+MOST, LEAST = 2**63 - 1, -2**63
+until = turns([N('ReduceSum', ['s'], ['t'], keepdims=0), N('Constant', [], ['most'], value_float=50.0), N('Less', ['t', 'most'], ['p2']),
+               N('Add', ['s', 's'], ['s2']), N('Identity', ['s2'], ['row'])], {'s': F([0, 0])}, [info('row', F([0, 0]))])
+for name, n in (('most', MOST), ('past_32_bits', 2**31), ('least', LEAST)):
+    for what, given in (('constant', {'initializers': {'n': I(n), 'p': np.array(True)}}), ('fed', {'initializers': {'p': np.array(True)}})):
+        case(f'loop_count_{name}_{what}', [N('Loop', ['n', 'p', 'c'], ['y', 'rows'], body=until)], ['y', 'rows'],
+             inputs={'c': F([1, 2]), **({'n': I(n)} if what == 'fed' else {})}, oracle='runtime', **given)
+BOUNDS = {'all': (0, MOST, 1), 'all_from_least': (LEAST, MOST, 1), 'to_least': (0, LEAST, 1), 'backwards': (MOST, LEAST, -1), 'backwards_from_the_end': (-1, LEAST, -2),
+          'by_most': (1, MOST, MOST), 'by_less_than_most': (0, MOST, MOST - 1), 'by_least': (MOST, LEAST, LEAST), 'by_more_than_least': (-1, LEAST, LEAST + 1), 'past_most': (MOST, MOST, 1)}
+for name, bounds in BOUNDS.items():
+    given = dict(zip('abd', (I([b]) for b in bounds)))
+    for what, words in {'constant': {'inputs': {'x': flat}, 'initializers': given}, 'fed': {'inputs': {'x': flat, **given}},
+                        'named': {'inputs': {'x': flat}, 'initializers': given, 'shapes': {'x': ['n']}}}.items():
+        low, high, by = bounds
+        case(f'slice_{name}_{what}', [N('Slice', ['x', 'a', 'b', '', 'd'], ['y'])], ['y'], oracle='runtime',
+             answer=[flat[low:high:by]], **words)
+    case(f'slice_{name}_of_a_shape', [N('Shape', ['x'], ['s']), N('Slice', ['s', 'a', 'b', '', 'd'], ['t']), N('ConstantOfShape', ['t'], ['y'])], ['y'],
+         inputs={'x': np.zeros((2, 3, 4), F)}, initializers=given, answer=[np.zeros([2, 3, 4][low:high:by], F)])
