@@ -286,3 +286,36 @@ for name, bounds in BOUNDS.items():
              answer=[flat[low:high:by]], **words)
     case(f'slice_{name}_of_a_shape', [N('Shape', ['x'], ['s']), N('Slice', ['s', 'a', 'b', '', 'd'], ['t']), N('ConstantOfShape', ['t'], ['y'])], ['y'],
          inputs={'x': np.zeros((2, 3, 4), F)}, initializers=given, answer=[np.zeros([2, 3, 4][low:high:by], F)])
+
+# -- Numbers that no op can have -----------------------------------------------------------------------------------------------
+
+for op in ('Conv', 'ConvTranspose', 'MaxPool', 'AveragePool', 'LpPool'):
+    convolves = 'Conv' in op
+    words = {} if convolves else {'kernel_shape': [2, 2]}
+    wrong = [('strides', [0, 1], '`strides` of axis 0 is 0: it has to be 1 or more'), ('dilations', [1, -1], '`dilations` of axis 1 is -1: it has to be 1 or more'),
+             ('strides', [2], '`strides` has 1 numbers for 2 axes: give one for each')]
+    wrong += [('group', 0, '`group` is 0: it has to be 1 or more')] if convolves else [('kernel_shape', [0, 2], '`kernel_shape` of axis 0 is 0: it has to be 1 or more')]
+    if op != 'ConvTranspose':
+        wrong += [('pads', [1, 1, 1], '`pads` has 3 numbers for 2 axes: give two for each'), ('pads', [-4, 0, -4, 0], 'does not fit in -3'),
+                  ('auto_pad', 'SAME', '`auto_pad` is SAME: it may be NOTSET, SAME_UPPER, SAME_LOWER or VALID')]
+    for k, (name, value, said) in enumerate(wrong):
+        case(f'no_{op}_{name}_{k}', [N(op, ['x', 'w'] if convolves else ['x'], ['y'], **{**words, name: value})], ['y'], inputs={'x': image},
+             initializers={'w': kernel} if convolves else {}, refused=said)
+for k, (op, constants, words, said) in enumerate([
+        ('Reshape', [I([-1, -1])], {}, 'of the shape [-1, -1] one extent may be -1, what is left, and no more'),
+        ('Reshape', [I([0, 0, 0])], {}, 'extent 2 of the shape is 0, that of x, which has no axis 2'),
+        ('Reshape', [I([-2, 3])], {}, 'a dimension cannot be -2'), ('Transpose', [], {'perm': [0, 0]}, 'perm names axis 0 twice'),
+        ('Transpose', [], {'perm': [0, 2]}, 'there is no axis 2'), ('Transpose', [], {'perm': [0]}, 'perm has 1 entries for 2 axes'),
+        ('Softmax', [], {'axis': 2}, 'there is no axis 2'), ('Gather', [I([0])], {'axis': 5}, 'there is no axis 5'), ('ArgMax', [], {'axis': -3}, 'there is no axis -3'),
+        ('ReduceSum', [I([2])], {}, 'there is no axis 2'), ('Unsqueeze', [I([0, 0])], {}, 'axis 0 stands there twice'),
+        ('Slice', [I([0]), I([1]), I([0]), I([0])], {}, 'the step along axis 0 is 0: it has to be another number'),
+        ('Pad', [I([0, 0, 0])], {}, 'there are 3 pads for 2 axes: give two for each'), ('Pad', [I([-5, 0, 0, 0])], {}, 'a dimension cannot be -2'),
+        ('Tile', [I([2])], {}, 'there are 1 repeats for 2 axes: give one for each'), ('Split', [I([1, 1])], {'axis': 0}, 'do not make an axis of 3')]):
+    given = {f'c{i}': value for i, value in enumerate(constants)}
+    case(f'no_{op}_{k}', [N(op, ['x', *given], ['y'], **words)], ['y'], inputs={'x': rows}, initializers=given, refused=said)
+case('no_DepthToSpace', [N('DepthToSpace', ['x'], ['y'], blocksize=0)], ['y'], inputs={'x': image}, refused='`blocksize` is 0: it has to be 1 or more')
+
+# Functions that call each other twice: the last stands for 2^40 nodes, of which none is written.
+halves = [h.make_function('own', f'F{i}', ['a'], ['b'], [N(f'F{i + 1}', ['a'], ['c'], domain='own'), N(f'F{i + 1}', ['c'], ['b'], domain='own')] if i < 40 else
+                          [N('Neg', ['a'], ['b'])], [h.make_opsetid('', 21), h.make_opsetid('own', 1)]) for i in range(41)]
+case('functions_that_double', [N('F0', ['x'], ['y'], domain='own')], ['y'], inputs=X, functions=halves, refused='the calls of functions are more than 300000 nodes')
