@@ -220,7 +220,7 @@ for name, (nodes, fed) in FED.items():
     names = {key: [f'{key}{i}' for i in range(v.ndim)] for key, v in fed.items()}
     results = [x for node in nodes[-1:] for x in node.output]
     # What says how long a result's shape is has so many elements.
-    lengths = {key: list(v.shape) if key in 'abcdfprs' and v.ndim == 1 else names[key] for key, v in fed.items()}
+    lengths = {key: list(v.shape) if key in 'abcdfkprs' and v.ndim == 1 else names[key] for key, v in fed.items()}
     case(f'fed_{name}', nodes, results, inputs=fed, shapes=lengths, oracle='either')
 
 # -- Extents that turn out to be 1 ---------------------------------------------------------------------------------------------
