@@ -1,9 +1,15 @@
 """The build, installed below a folder, as somebody has it who has nothing else."""
 import os
 import subprocess
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', f'{ROOT}/build'))
+
+
+def tree_folder(prefix):
+    """A temporary folder for a tree: one without blanks, which make and what pkg-config says in $(…) do not survive."""
+    return tempfile.TemporaryDirectory(prefix=prefix, dir='/tmp' if ' ' in tempfile.gettempdir() else None)
 
 
 class Tree:
