@@ -371,7 +371,8 @@ static bool try(leat_builder *builder, leat_node *trial, const leat_value *input
   if (count) memcpy(trial->inputs, inputs, count * sizeof *inputs);
   if (fitted && !fit_inputs(builder, trial->op, inputs, count, checks, types)) return false;
   for (uint32_t i = 0; fitted && i < count; i++) {
-    stand_ins[i] = (leat_node){.outputs = &types[i]};
+    stand_ins[i] = *inputs[i].node;
+    stand_ins[i].outputs = &types[i];
     trial->inputs[i] = (leat_value){&stand_ins[i], 0};
   }
   leat_shape_context context = {builder->graph, builder->diag, trial, outputs, checks, NULL};

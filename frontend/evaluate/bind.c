@@ -167,13 +167,18 @@ static bool fit_argument(binder *b, uint32_t i, ev *value, leat_span span) {
   bool takes = ev_takes_dtype(*value) || ev_is_weak(b->e, *value);
   int dtype = takes ? literal_dtype(b, type->base) : -1;
   bool typed = value->kind == EV_TENSOR && value->typed;
+  ev number = ev_is_of_numbers(b->e, *value) ? *value : ev_none();
   if (value->kind != EV_ROWS && !typed) *value = ev_tensor(ev_as_tensor(b->e, *value, dtype, span));
   if (value->kind == EV_ERROR) return false;
   ev_match m = match_argument(b, i, span);
   m.declared = type;
+  m.weak = takes;
   *value = ev_match_value(&m, *value);
-  value->typed = value->kind == EV_TENSOR && (typed || dtype >= 0);
-  return value->kind != EV_ERROR;
+  if (value->kind != EV_TENSOR) return value->kind != EV_ERROR;
+  bool weak = takes && ev_is_weak_dtype(b->scope, type->base);
+  value->typed = typed || (dtype >= 0 && !weak);
+  if (weak && number.kind != EV_NONE) ev_make_weak(b->e, value->tensor, number);
+  return true;
 }
 
 static bool fit_static(binder *b, uint32_t i, ev *value, leat_span span) {
@@ -340,6 +345,7 @@ static bool bind_generics(binder *b, bool weak) {
     if (!found || (kind != PARAM_TENSOR && kind != PARAM_VAR)) continue;
     ev_match m = match_argument(b, i, b->given[i]->span);
     m.only_binds = true;
+    m.weak = weak;
     m.declared = kind == PARAM_VAR ? type->of : type;
     m.found = found;
     if (m.declared && !ev_match_type(&m)) return false;

@@ -358,6 +358,13 @@ static const ev_builtin builtins[] = {
      EV_COLLECTS_NOTHING, builtin_is_list},
     {"is_tensor", "is_tensor(value): whether a value is of the graph, none of compile time",
      PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_tensor},
+    {"is_number",
+     "is_number(value): whether a value, or that of one of the `result_types`, is made of numbers "
+     "alone",
+     PARAMS(1, "value"), EV_COLLECTS_NOTHING, ev_builtin_is_number},
+    {"as_number",
+     "as_number(x): x, which the library has made of numbers alone, with a dtype that nobody wrote",
+     PARAMS(1, "x"), EV_COLLECTS_NOTHING, ev_builtin_as_number},
     {"is_int", "is_int(value): whether a value is a compile-time int, as a `?` dimension is not",
      PARAMS(1, "value"), EV_COLLECTS_NOTHING, builtin_is_int},
     {"of_one_dtype",

@@ -10,6 +10,8 @@
 // The type an expression means, all of its names being known in the scope of the frame.
 bool ev_type_of(evaluator *e, const leat_expr *expr, leat_type *out);
 bool ev_is_type(evaluator *e, const leat_expr *expr); // whether `NAME[…]` is a type here
+// The type variable is bound by numbers: what has that dtype may be one.
+bool ev_is_weak_dtype(const ev_scope *scope, const leat_expr *base);
 bool ev_as_dim(evaluator *e, ev value, leat_span span, leat_dim *out);
 // "; `dynamic(k)` is a dim …" of an integer scalar where a dim or an int is asked for.
 const char *ev_as_dynamic(evaluator *e, ev value, leat_span span, const char *otherwise);
@@ -30,6 +32,8 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
 // -- literal.c ------------------------------------------------------------------------------------
 // The value, or an item of the list, is of that kind.
 bool ev_has_kind(ev value, ev_kind kind);
+// A dim, or a list in which numbers are known only while running.
+bool ev_is_computed(const evaluator *e, ev value);
 // Of a literal, or lists of them, the dtype that holds them as they are written; -1: its natural
 // one.
 int ev_exact_dtype(ev value);
@@ -39,11 +43,21 @@ bool ev_literal(evaluator *e, ev value, const leat_type *type, leat_span span, l
 // -- weak.c ---------------------------------------------------------------------------------------
 // A tensor of numbers alone, which takes the dtype of what it meets.
 bool ev_is_weak(const evaluator *e, ev value);
+// A number or a dim, or a list of such and of weak scalars: no tensor yet.
+bool ev_is_of_numbers(const evaluator *e, ev value);
 // `number`: what it is a tensor of; NONE of a node whose inputs are weak.
 void ev_make_weak(evaluator *e, leat_value value, ev number);
 ev ev_number_of(const evaluator *e, ev value); // NONE: it is no weak tensor, or is computed
+// What a loop carries; `carry`: where it says so if it meets what holds more, or NULL.
+void ev_make_carried(evaluator *e, leat_value value, ev_carry *carry);
+bool ev_runs(const evaluator *e, leat_value value); // a weak one that is that, or computed of it
+// The result of an op of weak inputs is weak, where it has their dtype.
+void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count);
 // A weak value in that dtype, where numbers of its kind have one there; others as they are.
 leat_value ev_settle(evaluator *e, leat_value value, leat_dtype dtype, leat_span span);
+// The same in a closed body of the innermost region, if the value is of it.
+leat_value ev_settle_inside(evaluator *e, uint32_t body, leat_value value, leat_dtype dtype,
+                            leat_span span);
 
 // The dtype that the inputs of an op meet in; -1: its numbers' own.
 typedef struct ev_meeting {
@@ -51,7 +65,42 @@ typedef struct ev_meeting {
   bool weak;     // so is the result: all are numbers
   bool promotes; // integers of declared dtypes become floats, as a float is among the numbers
 } ev_meeting;
+int ev_dtype_of_numbers(const evaluator *e, ev value); // alone; -1: of ints, i32 or what holds them
 ev_meeting ev_meet(const evaluator *e, leat_op op, const ev *inputs, uint32_t count);
+
+// -- carried.c ------------------------------------------------------------------------------------
+// What a loop carries that begins with a number, and has no type written.
+struct ev_carry {
+  leat_dtype dtype;
+  bool weak;   // it is a number yet; else it has the dtype that `next` gives it
+  bool counts; // and stays one: its next value is made of it and ints
+};
+// The loops that are evaluated while one is tried, in their order, with what they carry: evaluated
+// again they begin with what is known of that.
+typedef struct ev_loop_types {
+  const leat_stmt *loop;
+  uint32_t count;
+  ev_carry *carries;
+} ev_loop_types;
+typedef struct ev_loops {
+  leat_vec(ev_loop_types) known;
+  uint32_t next;        // the one to come
+  bool trying, changed; // in a trial; which found another dtype
+} ev_loops;
+int ev_rank_of(leat_dtype dtype); // 1 of integers, 2 of floats, 3 of complex numbers, else 0
+bool ev_holds_more(leat_dtype than, leat_dtype dtype); // both of one such rank
+// What is known of the loop, whose leaves begin with these values, of the trial around it or of
+// one before; NULL: nothing.
+ev_carry *ev_carries_known(evaluator *e, const leat_stmt *loop, const ev *first, uint32_t count);
+// As they begin.
+ev_carry *ev_carries_new(evaluator *e, const ev *first, uint32_t count);
+void ev_carry_add(evaluator *e, const leat_stmt *loop, ev_carry *carries, uint32_t count);
+bool ev_carries_open(const ev_loops *loops); // some may have another dtype yet
+// In a trial: what it meets has that dtype; its next value is this.
+void ev_carry_widen(evaluator *e, ev_carry *carry, leat_dtype dtype);
+void ev_carry_next(evaluator *e, ev_carry *carry, ev next);
+// Whether the next value is made of the name itself and of ints.
+bool ev_only_counts(evaluator *e, const leat_expr *next, const char *name);
 
 // -- call.c ---------------------------------------------------------------------------------------
 ev ev_callee(evaluator *e, const leat_expr *expr); // what is called; a value that can be is first
@@ -73,8 +122,6 @@ bool ev_is_random(leat_op op);
 // `out_weak`: all that share the op's dtype are numbers.
 bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, leat_span span,
                   leat_value *out, bool *out_weak);
-// The result of an op of such inputs is weak, where it has their dtype.
-void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count);
 ev ev_build(evaluator *e, leat_op op, const leat_value *inputs, uint32_t count,
             const leat_attr *attrs, leat_span span, const char *hint);
 // What a call or an index gives the user: its tensors that are older than node number `first` are
@@ -106,7 +153,7 @@ typedef struct ev_indices {
 } ev_indices;
 void ev_add_index(ev_indices *indices, uint32_t item);
 bool ev_add_index_tensor(evaluator *e, ev_indices *indices, ev index, int32_t axis, leat_span span);
-ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, leat_value value, leat_span span,
+ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, ev value, leat_span span,
                        const char *hint);
 
 // -- sequences.c ----------------------------------------------------------------------------------
@@ -124,6 +171,8 @@ ev ev_builtin_int(evaluator *e, const ev_builtin_call *call);
 // -- trial.c --------------------------------------------------------------------------------------
 ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_tensors(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_is_number(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_as_number(evaluator *e, const ev_builtin_call *call);
 
 // -- einsum.c -------------------------------------------------------------------------------------
 ev ev_builtin_einsum(evaluator *e, const ev_builtin_call *call);

@@ -52,6 +52,8 @@ typedef struct choice {
   const ev_aim *aims;
   uint32_t count;
   ev *values;
+  const ev *beside; // of an `else if`: what is yielded where a condition before it holds, or NULL
+  leat_vec(bool) counts; // for each leaf: it is an int and a number on both sides
 } choice;
 
 static bool if_values(evaluator *e, const leat_stmt *stmt, choice *out);
@@ -131,18 +133,36 @@ static bool branch(evaluator *e, const leat_stmt *stmt, const leat_stmts *block,
   return leat_diag_errors(e->diag) == errors;
 }
 
-// What numbers made inside the branch, which is closed, stays there: only a number is settled.
-static leat_value tensor_of_pair(evaluator *e, ev value, ev other, leat_span span) {
-  ev number = ev_number_of(e, value);
-  if (value.kind == EV_TENSOR && number.kind == EV_NONE) return value.tensor;
-  if (value.kind == EV_TENSOR && ev_is_tensor(other)) {
-    leat_dtype meets = ev_tensor_type(other)->dtype;
-    if (meets == leat_value_type(value.tensor)->dtype) return value.tensor;
-    value = number;
+static bool is_number(const evaluator *e, ev value) {
+  return ev_is_weak(e, value) || ev_is_of_numbers(e, value);
+}
+
+static const leat_type *strong_type(const evaluator *e, ev value) {
+  return ev_is_weak(e, value) ? NULL : ev_tensor_type(value);
+}
+
+// The dtype of what is a number or made of numbers, beside the other side's; -1: its own.
+static int dtype_of_pair(const evaluator *e, ev value, ev other, ev beside) {
+  const leat_type *type = strong_type(e, other);
+  if (!type) type = strong_type(e, beside);
+  if (type) return (int)type->dtype;
+  int a = ev_dtype_of_numbers(e, value), b = ev_dtype_of_numbers(e, other);
+  return b < 0 || (a >= 0 && ev_rank_of((leat_dtype)a) >= ev_rank_of((leat_dtype)b)) ? a : b;
+}
+
+// `body`: that the value is given by. What is computed of numbers in it is settled there.
+static leat_value tensor_of_pair(evaluator *e, uint32_t body, ev value, ev other, ev beside,
+                                 leat_span span) {
+  int dtype = dtype_of_pair(e, value, other, beside);
+  if (value.kind != EV_TENSOR) {
+    ev_region *inside = e->region;
+    e->region = inside->outer;
+    leat_value number = ev_as_tensor(e, value, dtype, span);
+    e->region = inside;
+    return number;
   }
-  const leat_type *type = ev_is_weak(e, other) ? NULL : ev_tensor_type(other);
-  bool inexact = ev_has_kind(other, EV_FLOAT) || ev_has_kind(value, EV_FLOAT);
-  return ev_as_tensor(e, value, type ? (int)type->dtype : inexact ? LEAT_f32 : -1, span);
+  bool settles = ev_is_weak(e, value) && dtype >= 0;
+  return settles ? ev_settle_inside(e, body, value.tensor, (leat_dtype)dtype, span) : value.tensor;
 }
 
 static bool report_sides(evaluator *e, const leat_stmt *stmt, const char *name, ev then,
@@ -163,15 +183,15 @@ static uint32_t differing_axes(const leat_expr *declared, const leat_type *a, co
 }
 
 // Literals become constants outside, which both branches may take.
-static bool give_leaf(evaluator *e, const leat_stmt *stmt, const leat_binding *target,
-                      const char *name, const ev_leaf *then, const ev_leaf *otherwise) {
+static bool give_leaf(evaluator *e, const leat_stmt *stmt, choice *c, uint32_t i,
+                      const ev_leaf *then, const ev_leaf *otherwise) {
+  const leat_binding *target = c->aims[i].target;
+  const char *name = target_name(c, i);
+  ev beside = c->beside ? c->beside[i] : ev_none();
   leat_region *built = &e->region->built;
   leat_builder builder = ev_builder(e, stmt->span);
-  ev_region *inside = e->region;
-  e->region = inside->outer;
-  leat_value a = tensor_of_pair(e, then->value, otherwise->value, stmt->span);
-  leat_value b = tensor_of_pair(e, otherwise->value, then->value, stmt->span);
-  e->region = inside;
+  leat_value a = tensor_of_pair(e, 0, then->value, otherwise->value, beside, stmt->span);
+  leat_value b = tensor_of_pair(e, 1, otherwise->value, then->value, beside, stmt->span);
   if (!a.node || !b.node) return false;
   uint32_t axes = differing_axes(target->type, leat_value_type(a), leat_value_type(b));
   leat_type wanted = ev_grown_to(leat_value_type(a), axes, b);
@@ -184,6 +204,9 @@ static bool give_leaf(evaluator *e, const leat_stmt *stmt, const leat_binding *t
           ev_open_type(e, ev_growing_axes(target->type, &wanted), &wanted, leat_value_type(b)));
     return false;
   }
+  bool numbers = is_number(e, then->value) && is_number(e, otherwise->value);
+  bool counts = numbers && ev_rank_of(leat_value_type(a)->dtype) == 1;
+  leat_vec_push(e->arena, &c->counts, counts);
   leat_region_grow(built, built->bodies[0].results.count, axes);
   leat_region_give(built, &builder, 0, a);
   leat_region_give(built, &builder, 1, b);
@@ -201,17 +224,31 @@ static bool give(evaluator *e, const leat_stmt *stmt, choice *then, const choice
     if (form.kind == EV_NONE)
       return report_sides(e, stmt, name, then->values[i], otherwise->values[i]);
     for (uint32_t k = first; k < a.count; k++)
-      if (!give_leaf(e, stmt, then->aims[i].target, name, &a.items[k], &b.items[k])) return false;
+      if (!give_leaf(e, stmt, then, i, &a.items[k], &b.items[k])) return false;
     then->values[i] = form;
   }
   return true;
 }
 
-// The outputs of the node, as its values are made of them.
-static void take_outputs(evaluator *e, leat_node *node, ev *forms, uint32_t count) {
+// The outputs of the node, as its values are made of them. Ints that are numbers on both sides are
+// numbers behind it.
+static void take_outputs(evaluator *e, leat_node *node, const choice *out) {
   ev *outputs = leat_new_array(e->arena, ev, (size_t)node->output_count + 1);
   for (uint32_t i = 0; i < node->output_count; i++) outputs[i] = ev_tensor((leat_value){node, i});
-  for (uint32_t i = 0; i < count; i++) forms[i] = ev_put_together(e, forms[i], outputs);
+  for (uint32_t i = 0; i < out->counts.count; i++)
+    if (out->counts.items[i]) ev_make_carried(e, outputs[i].tensor, NULL);
+  for (uint32_t i = 0; i < out->count; i++)
+    out->values[i] = ev_put_together(e, out->values[i], outputs);
+}
+
+// For the conditions behind this one: what the others yielded, or where that are numbers, what was
+// before it.
+static const ev *yielded(evaluator *e, const choice *then) {
+  ev *values = leat_new_array(e->arena, ev, (size_t)then->count + 1);
+  for (uint32_t i = 0; i < then->count; i++)
+    values[i] =
+        strong_type(e, then->values[i]) || !then->beside ? then->values[i] : then->beside[i];
+  return values;
 }
 
 static bool if_running(evaluator *e, const leat_stmt *stmt, ev condition, choice *out) {
@@ -229,13 +266,14 @@ static bool if_running(evaluator *e, const leat_stmt *stmt, ev condition, choice
   ev_region_begin(e, &region, LEAT_OP_conditional, out->count ? out->aims[0].hint : "if",
                   stmt->span);
   bool ok = branch(e, stmt, &stmt->body, out);
+  if (ok) otherwise.beside = yielded(e, out);
   ok = branch(e, stmt, &stmt->otherwise, &otherwise) && ok;
   if (!ok || !give(e, stmt, out, &otherwise)) {
     ev_region_drop(e);
     return false;
   }
   leat_node *node = ev_region_end(e, &predicate);
-  if (node) take_outputs(e, node, out->values, out->count);
+  if (node) take_outputs(e, node, out);
   return node;
 }
 
@@ -271,11 +309,14 @@ void ev_if(evaluator *e, const leat_stmt *stmt) {
 
 typedef struct loop {
   const leat_stmt *stmt;
-  ev *forms;        // of what each name carries
-  ev_leaves leaves; // their first values, which are the first inputs
-  uint32_t *begins; // the first leaf of each name, and the number of all
-  uint32_t *grows;  // axes of each leaf, 1 << each
-  bool grew;        // along more of them, while its body was evaluated
+  ev *forms;           // of what each name carries
+  ev_leaves leaves;    // their first values, which are the first inputs
+  uint32_t *begins;    // the first leaf of each name, and the number of all
+  uint32_t *grows;     // axes of each leaf, 1 << each
+  bool grew;           // along more of them, while its body was evaluated
+  ev_carry *carries;   // what is known of the dtype of each leaf
+  ev_carry *evaluated; // with which it is evaluated
+  leat_value *params;  // of each leaf, in the body
 } loop;
 
 static ev first_of(evaluator *e, const leat_binding *carried) {
@@ -286,6 +327,16 @@ static ev first_of(evaluator *e, const leat_binding *carried) {
   leat_type type;
   if (!typed) return ev_value(e, carried->value, carried->name);
   return ev_type_of(e, declared, &type) ? ev_value_as(e, carried->value, &type) : ev_error();
+}
+
+// A number stays one.
+static ev first_leaf(evaluator *e, ev value, leat_span span) {
+  leat_value tensor = ev_as_tensor(e, value, -1, span);
+  bool number = tensor.node && ev_is_of_numbers(e, value);
+  if (number && ev_rank_of(leat_value_type(tensor)->dtype)) ev_make_weak(e, tensor, value);
+  ev leaf = ev_tensor(tensor);
+  leaf.typed = value.kind == EV_TENSOR && value.typed;
+  return leaf;
 }
 
 // The first values, of the types that are written.
@@ -304,7 +355,7 @@ static bool first_values(evaluator *e, loop *l) {
     l->begins[i + 1] = l->leaves.count;
     for (uint32_t k = l->begins[i]; k < l->leaves.count; k++) {
       ev *leaf = &l->leaves.items[k].value;
-      *leaf = ev_tensor(ev_as_tensor(e, *leaf, -1, c->value->span));
+      *leaf = first_leaf(e, *leaf, c->value->span);
     }
   }
   l->grows = leat_new_array(e->arena, uint32_t, (size_t)l->leaves.count + 1);
@@ -316,14 +367,24 @@ static bool first_values(evaluator *e, loop *l) {
   return true;
 }
 
-static void bind_carried(evaluator *e, const loop *l) {
+static bool is_whole(const ev_carry *carry) {
+  return ev_rank_of(carry->dtype) == 1;
+}
+
+// condition: of that; a count is no wider for what it meets in the body.
+static void bind_carried(evaluator *e, const loop *l, bool condition) {
+  bool trying = e->loops && e->loops->trying;
   leat_builder builder = ev_builder(e, l->stmt->span);
   ev *params = leat_new_array(e->arena, ev, (size_t)l->leaves.count + 1);
   for (uint32_t i = 0; i < l->stmt->carried.count; i++) {
     const leat_binding *carried = &l->stmt->carried.items[i];
     for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++) {
       const char *name = ev_leaf_name(e, carried->name, &l->leaves.items[k]);
-      params[k] = ev_tensor(leat_region_parameter(&e->region->built, &builder, name, k));
+      l->params[k] = leat_region_parameter(&e->region->built, &builder, name, k);
+      params[k] = ev_tensor(l->params[k]);
+      ev_carry *carry = &l->carries[k];
+      if (l->evaluated[k].weak)
+        ev_make_carried(e, l->params[k], trying && (condition || !is_whole(carry)) ? carry : NULL);
       ev_add_alias(e, name, params[k]);
     }
     ev_scope *scope = e->frame->scope;
@@ -335,7 +396,7 @@ static void bind_carried(evaluator *e, const loop *l) {
 static bool evaluate_condition(evaluator *e, const loop *l, leat_value *out) {
   uint32_t errors = leat_diag_errors(e->diag);
   ev_region_open(e);
-  bind_carried(e, l);
+  bind_carried(e, l, true);
   ev condition = ev_expr(e, l->stmt->condition, NULL);
   if (condition.kind == EV_BOOL && condition.i && !ev_in_library(e->frame))
     leat_warn_at(
@@ -376,7 +437,9 @@ static void report_next(evaluator *e, const leat_binding *carried, const char *p
 static leat_value next_leaf(evaluator *e, loop *l, const leat_binding *carried, uint32_t k,
                             ev value, leat_span span) {
   const ev_leaf *first = &l->leaves.items[k];
-  const leat_type *type = ev_tensor_type(first->value);
+  const leat_type *type = leat_value_type(l->params[k]);
+  ev_carry_next(e, &l->carries[k], value);
+  if (l->carries[k].dtype != type->dtype) return l->params[k]; // the trial goes on with another
   leat_value next = ev_as_tensor(e, value, (int)type->dtype, span);
   if (!next.node) return next;
   if (ev_grows_anyhow(carried->type)) {
@@ -386,7 +449,9 @@ static leat_value next_leaf(evaluator *e, loop *l, const leat_binding *carried, 
   }
   leat_type wanted = ev_grown_to(type, l->grows[k], next);
   leat_value fitting = as_type(e, next, &wanted, span);
-  if (!fitting.node) report_next(e, carried, first->place, first->value, ev_tensor(next), span);
+  bool same = ev_tensor_type(first->value)->dtype == type->dtype;
+  ev is = same ? first->value : ev_tensor(l->params[k]);
+  if (!fitting.node) report_next(e, carried, first->place, is, ev_tensor(next), span);
   return fitting;
 }
 
@@ -456,7 +521,7 @@ static leat_value next_iteration(evaluator *e) {
 static bool evaluate_body(evaluator *e, loop *l, leat_value *next) {
   uint32_t errors = leat_diag_errors(e->diag), made = 0;
   ev_region_open(e);
-  bind_carried(e, l);
+  bind_carried(e, l, false);
   e->frame->scope->fleeting = true;
   ev_statements(e, &l->stmt->body);
   if (e->frame->returned) {
@@ -520,29 +585,74 @@ static bool parallel_of(evaluator *e, const leat_stmt *stmt, int64_t *out) {
   return true;
 }
 
-static void begin_loop(evaluator *e, const loop *l, ev_region *region, const char *name) {
+static void begin_loop(evaluator *e, loop *l, ev_region *region, const char *name) {
+  uint32_t count = l->leaves.count;
+  leat_value *first = leat_new_array(e->arena, leat_value, (size_t)count + 1);
+  l->evaluated = leat_arena_memdup(e->arena, l->carries, (count + 1) * sizeof *l->carries);
+  l->params = leat_new_array(e->arena, leat_value, (size_t)count + 1);
+  for (uint32_t k = 0; k < count; k++)
+    first[k] = ev_settle(e, l->leaves.items[k].value.tensor, l->carries[k].dtype, l->stmt->span);
   ev_region_begin(e, region, LEAT_OP_while_loop, name, l->stmt->span);
-  for (uint32_t k = 0; k < l->leaves.count; k++) {
-    uint32_t input = leat_region_add(&region->built, l->leaves.items[k].value.tensor);
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t input = leat_region_add(&region->built, first[k]);
     region->built.inputs.items[input].grows = l->grows[k];
   }
 }
 
-// Along which axes it grows what is declared `any`: the loop is tried until it finds no more.
-static bool find_growing(evaluator *e, loop *l, const char *name) {
-  bool ok = true, open = false;
+// Numbers whose next value is made of them and ints count.
+static void find_counts(evaluator *e, const loop *l) {
+  const leat_stmt *next = ev_last_of(&l->stmt->body, LEAT_STMT_NEXT);
+  for (uint32_t i = 0; next && i < l->stmt->carried.count && i < next->values.count; i++) {
+    const char *name = l->stmt->carried.items[i].name;
+    bool counts = ev_only_counts(e, next->values.items[i], name);
+    for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++)
+      l->carries[k].counts = counts && l->carries[k].weak && is_whole(&l->carries[k]);
+  }
+}
+
+// Evaluates the loop, or its condition alone, and takes that back. True: it is not known yet what
+// it carries.
+static bool try_loop(evaluator *e, loop *l, const char *name, bool whole) {
+  ev_loops *loops = e->loops;
+  bool around = loops->trying, changed = loops->changed;
+  uint32_t next = loops->next;
+  ev_trial trial = ev_trial_begin(e, NULL);
+  leat_diag_mark mark = leat_diag_take_mark(e->diag);
+  ev_region region;
+  leat_value condition;
+  loops->trying = true;
+  loops->changed = l->grew = false;
+  begin_loop(e, l, &region, name);
+  if (whole)
+    evaluate_loop(e, l);
+  else
+    evaluate_condition(e, l, &condition);
+  ev_region_drop(e);
+  ev_trial_end(e, &trial);
+  if (!e->stopped) leat_diag_withhold(e->diag, mark, (leat_span){0}); // said when it is evaluated
+  bool again = l->grew || (loops->changed && ev_carries_open(loops));
+  loops->trying = around;
+  loops->changed = changed || loops->changed;
+  loops->next = next;
+  return again && !e->stopped;
+}
+
+// What is not known of what it carries: along which axes it grows if it is declared `any`, and the
+// dtypes of numbers, unless a trial around finds or has found them.
+static void find_types(evaluator *e, loop *l, const char *name, bool known) {
+  known = known || e->loops->trying;
+  bool open = false, weak = false, counts = false;
   for (uint32_t i = 0; i < l->stmt->carried.count; i++)
     open = open || ev_grows_anyhow(l->stmt->carried.items[i].type);
-  for (l->grew = open; ok && l->grew;) {
-    ev_trial trial = ev_trial_begin(e, NULL);
-    ev_region region;
-    l->grew = false;
-    begin_loop(e, l, &region, name);
-    ok = evaluate_loop(e, l);
-    ev_region_drop(e);
-    ev_trial_end(e, &trial);
+  for (uint32_t k = 0; k < l->leaves.count && !known; k++) {
+    weak = weak || (l->carries[k].weak && !l->carries[k].counts);
+    counts = counts || l->carries[k].counts;
   }
-  return ok;
+  if (open || weak)
+    while (try_loop(e, l, name, true)) {
+    }
+  else if (counts)
+    try_loop(e, l, name, false);
 }
 
 // Whether the condition is made of what the body gives another value.
@@ -572,10 +682,23 @@ static void check_end(evaluator *e, const leat_stmt *stmt, const leat_node *loop
                "holds; `next` gives what is carried its next value");
 }
 
-static leat_node *while_node(evaluator *e, loop *l, const char *name) {
-  int64_t parallel;
-  if (!parallel_of(e, l->stmt, &parallel) || !first_values(e, l)) return NULL;
-  if (!find_growing(e, l, name)) return NULL;
+// The values behind the loop. A count is a number there, too.
+static void take_carried(evaluator *e, loop *l, leat_node *node) {
+  ev *outputs = leat_new_array(e->arena, ev, (size_t)l->leaves.count + 1);
+  for (uint32_t k = 0; k < l->leaves.count; k++) {
+    leat_value output = {node, k};
+    leat_attr to = {.i = l->carries[k].dtype};
+    leat_builder builder = ev_builder(e, l->stmt->span);
+    if (leat_value_type(output)->dtype != l->carries[k].dtype) // found by this trial
+      output = leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &output, 1, &to);
+    if (l->carries[k].weak && is_whole(&l->carries[k])) ev_make_carried(e, output, NULL);
+    outputs[k] = ev_tensor(output);
+  }
+  for (uint32_t i = 0; i < l->stmt->carried.count; i++)
+    l->forms[i] = ev_put_together(e, l->forms[i], outputs);
+}
+
+static leat_node *evaluated_loop(evaluator *e, loop *l, const char *name, int64_t parallel) {
   ev_region region;
   begin_loop(e, l, &region, name);
   region.built.parallel = parallel;
@@ -585,6 +708,28 @@ static leat_node *while_node(evaluator *e, loop *l, const char *name) {
   }
   leat_node *node = ev_region_end(e, NULL);
   if (node) check_end(e, l->stmt, node);
+  if (node) take_carried(e, l, node);
+  return node;
+}
+
+static leat_node *while_node(evaluator *e, loop *l, const char *name) {
+  int64_t parallel;
+  if (!parallel_of(e, l->stmt, &parallel) || !first_values(e, l)) return NULL;
+  uint32_t count = l->leaves.count;
+  ev *first = leat_new_array(e->arena, ev, (size_t)count + 1);
+  for (uint32_t k = 0; k < count; k++) first[k] = l->leaves.items[k].value;
+  ev_loops *around = e->loops, own = {0};
+  l->carries = ev_carries_known(e, l->stmt, first, count);
+  bool known = l->carries;
+  if (!known) {
+    if (!around || !around->trying) e->loops = &own;
+    l->carries = ev_carries_new(e, first, count);
+    find_counts(e, l);
+    ev_carry_add(e, l->stmt, l->carries, count);
+  }
+  find_types(e, l, name, known);
+  leat_node *node = evaluated_loop(e, l, name, parallel);
+  e->loops = around;
   return node;
 }
 
@@ -599,6 +744,5 @@ void ev_while(evaluator *e, const leat_stmt *stmt) {
   else
     node = while_node(e, &l, count ? aims[0].hint : "while");
   if (!node) ev_bind_nothing(e, stmt);
-  if (node) take_outputs(e, node, l.forms, stmt->carried.count);
   for (uint32_t i = 0; node && i < count; i++) ev_bind_target(e, &aims[i], l.forms[i]);
 }

@@ -14,10 +14,12 @@
 //                 entry_call.c entries that a line of a REPL runs
 //   region.h      control.c    if and while                region.c     bodies while running
 //                 leaves.c     lists of tensors there         repeat.c     nodes done again
+//                 growing.c    results with a `?`          carried.c    dtypes of what loops carry
 //   calls.h       call.c       calls of functions          bind.c       and their arguments
 //                 primitive.c  calls of primitive ops      numbers.c    of numbers
 //                 operators.c  what + and its like mean    nodes.c      nodes of the graph
 //                 literal.c    literals as tensors         sequences.c  lists and strings
+//                 weak.c       numbers that meet tensors
 //                 indexing.c   x[…]                        einsum.c     einsum
 //                 index_tensors.c  x[…] of integer tensors
 //                 types.c      types, and values that fit them
@@ -152,6 +154,7 @@ struct leat_frontend {
   leat_entry *entry;
   ev_frame *frame;
   struct ev_region *region;  // the innermost that is open (region.h); NULL: none
+  struct ev_loops *loops;    // what is known of loops that are evaluated (carried.c); NULL: nothing
   leat_map outside;          // leat_node * → 1 + in how many regions it is, where that is not all
   const char *path;          // of the nodes being made: "train/net/hidden"
   const char *gradient_path; // set inside a gradient rule: the name of all its nodes

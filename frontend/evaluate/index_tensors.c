@@ -40,8 +40,8 @@ static bool indices_broadcast(evaluator *e, const ev_indices *indices, leat_span
 }
 
 // The axes that have index tensors, then the others.
-static ev to_front(evaluator *e, const ev_indices *indices, leat_value value, leat_span span) {
-  int32_t rank = leat_value_type(value)->rank, next = (int32_t)indices->count;
+static ev to_front(evaluator *e, const ev_indices *indices, ev value, leat_span span) {
+  int32_t rank = leat_value_type(value.tensor)->rank, next = (int32_t)indices->count;
   int64_t *perm = leat_new_array(e->arena, int64_t, LEAT_MAX_RANK);
   for (int32_t axis = 0; axis < rank; axis++) {
     uint32_t i = 0;
@@ -49,14 +49,13 @@ static ev to_front(evaluator *e, const ev_indices *indices, leat_value value, le
     perm[i < indices->count ? (int32_t)i : next++] = axis;
   }
   leat_attr attr = {.count = (uint32_t)rank, .ints = perm};
-  ev input = ev_tensor(value);
-  return ev_op(e, LEAT_OP_transpose, &input, 1, &attr, span, NULL);
+  return ev_op(e, LEAT_OP_transpose, &value, 1, &attr, span, NULL);
 }
 
-ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, leat_value value, leat_span span,
+ev ev_index_by_tensors(evaluator *e, const ev_indices *indices, ev value, leat_span span,
                        const char *hint) {
   if (!indices_broadcast(e, indices, span)) return ev_error();
-  ev x = indices->apart ? to_front(e, indices, value, span) : ev_tensor(value);
+  ev x = indices->apart ? to_front(e, indices, value, span) : value;
   if (x.kind == EV_ERROR) return x;
   ev_argument args[] = {
       {.value = x, .span = span},

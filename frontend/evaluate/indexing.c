@@ -216,8 +216,17 @@ static bool is_whole(const leat_type *type, const index_plan *plan) {
   return true;
 }
 
-static leat_value sliced(evaluator *e, leat_value value, const index_plan *plan, leat_span span,
-                         const char *hint) {
+// What is taken of numbers is numbers.
+static ev taken(evaluator *e, leat_op op, ev from, const leat_attr *attrs, leat_span span,
+                const char *hint) {
+  leat_builder builder = ev_builder(e, span);
+  const char *name = ev_node_name(e, hint, leat_op_name(op));
+  ev part = ev_tensor(leat_build(&builder, name, op, &from.tensor, 1, attrs));
+  if (ev_is_weak(e, from)) ev_note_weak(e, part, &from.tensor, 1);
+  return part;
+}
+
+static ev sliced(evaluator *e, ev value, const index_plan *plan, leat_span span, const char *hint) {
   leat_dim *start = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
   leat_dim *size = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
   int64_t *step = leat_new_array(e->arena, int64_t, LEAT_MAX_RANK);
@@ -229,13 +238,12 @@ static leat_value sliced(evaluator *e, leat_value value, const index_plan *plan,
   }
   leat_attr attrs[] = {
       {.count = rank, .dims = start}, {.count = rank, .dims = size}, {.count = rank, .ints = step}};
-  leat_builder builder = ev_builder(e, span);
-  return leat_build(&builder, ev_node_name(e, hint, "slice"), LEAT_OP_slice, &value, 1, attrs);
+  return taken(e, LEAT_OP_slice, value, attrs, span, hint);
 }
 
 // Drops and adds axes of 1. Axes to be gathered are kept by their size here.
-static leat_value reshaped(evaluator *e, leat_value value, const index_plan *plan, leat_span span,
-                           const char *hint) {
+static ev reshaped(evaluator *e, ev value, const index_plan *plan, leat_span span,
+                   const char *hint) {
   leat_dim *shape = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
   for (int32_t i = 0; i < plan->result_rank; i++)
     shape[i] = plan->result[i] < 0 ? leat_dim_const(1) : plan->axes[plan->result[i]].size;
@@ -243,8 +251,7 @@ static leat_value reshaped(evaluator *e, leat_value value, const index_plan *pla
   for (int32_t i = 0; same && i < plan->rank; i++) same = plan->result[i] == i;
   if (same) return value;
   leat_attr attr = {.count = (uint32_t)plan->result_rank, .dims = shape};
-  leat_builder builder = ev_builder(e, span);
-  return leat_build(&builder, ev_node_name(e, hint, "reshape"), LEAT_OP_reshape, &value, 1, &attr);
+  return taken(e, LEAT_OP_reshape, value, &attr, span, hint);
 }
 
 // -- Masks --------------------------------------------------------------------------------------
@@ -295,9 +302,8 @@ static int32_t first_axis(const leat_expr *expr, const ev *values, uint32_t numb
 }
 
 // The axes of x that the mask covers become one.
-static leat_value merge_axes(evaluator *e, leat_value x, int32_t axis, int32_t count,
-                             leat_span span) {
-  const leat_type *type = leat_value_type(x);
+static ev merge_axes(evaluator *e, ev x, int32_t axis, int32_t count, leat_span span) {
+  const leat_type *type = leat_value_type(x.tensor);
   leat_dim *shape = leat_new_array(e->arena, leat_dim, LEAT_MAX_RANK);
   leat_attr attr = {.count = (uint32_t)(type->rank - count + 1), .dims = shape};
   for (int32_t i = 0; i < type->rank; i++) {
@@ -305,16 +311,14 @@ static leat_value merge_axes(evaluator *e, leat_value x, int32_t axis, int32_t c
     if (to != axis || i == axis)
       shape[to] = type->dims[i];
     else if (!leat_dim_mul(e->graph->dims, shape[to], type->dims[i], &shape[to]))
-      return ev_fail(e, span, "this index has too many terms or digits").tensor;
+      return ev_fail(e, span, "this index has too many terms or digits");
   }
-  leat_builder builder = ev_builder(e, span);
-  return leat_build(&builder, ev_node_name(e, NULL, "reshape"), LEAT_OP_reshape, &x, 1, &attr);
+  return taken(e, LEAT_OP_reshape, x, &attr, span, NULL);
 }
 
 // Puts the places where a mask is true in its place.
-static bool apply_mask(evaluator *e, const leat_expr *item, int32_t axis, leat_value *x,
-                       ev *value) {
-  const leat_type *type = leat_value_type(*x);
+static bool apply_mask(evaluator *e, const leat_expr *item, int32_t axis, ev *x, ev *value) {
+  const leat_type *type = leat_value_type(x->tensor);
   leat_type covered = {.dtype = LEAT_bool, .rank = leat_value_type(value->tensor)->rank};
   for (int32_t i = 0; i < covered.rank; i++) {
     leat_dim of_mask = leat_value_type(value->tensor)->dims[i];
@@ -333,18 +337,18 @@ static bool apply_mask(evaluator *e, const leat_expr *item, int32_t axis, leat_v
   ev_argument mask = {.value = *value, .span = item->span};
   mask.value = ev_tensor(leat_build_ensure(&builder, value->tensor, &covered));
   if (covered.rank > 1) *x = merge_axes(e, *x, axis, covered.rank, item->span);
-  if (!x->node || mask.value.kind == EV_ERROR) return false;
+  if (x->kind == EV_ERROR || mask.value.kind == EV_ERROR) return false;
   *value = ev_call(e, ev_find_library(e, "flatnonzero"), &mask, 1, item->span, NULL, NULL);
   return value->kind == EV_TENSOR;
 }
 
-static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, leat_value *x) {
+static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, ev *x) {
   for (uint32_t i = 0; i < expr->items.count; i++) {
     if (!is_mask(values[i])) continue;
-    int32_t axis = first_axis(expr, values, i, leat_value_type(*x)->rank);
+    int32_t axis = first_axis(expr, values, i, leat_value_type(x->tensor)->rank);
     if (axis < 0) {
       ev_fail(e, expr->span, "more indices than a tensor of rank %d has axes",
-              leat_value_type(*x)->rank);
+              leat_value_type(x->tensor)->rank);
       return false;
     }
     if (!apply_mask(e, expr->items.items[i], axis, x, &values[i])) return false;
@@ -355,20 +359,20 @@ static bool apply_masks(evaluator *e, const leat_expr *expr, ev *values, leat_va
 // -- Tensors ------------------------------------------------------------------------------------
 
 static ev index_tensor(evaluator *e, const leat_expr *expr, ev base, const char *hint) {
-  leat_value value = ev_as_tensor(e, base, -1, expr->base->span);
+  ev value = base.kind == EV_TENSOR ? base : ev_tensor(ev_as_tensor(e, base, -1, expr->base->span));
   uint32_t first_node = e->graph->nodes.count;
-  if (!value.node) return ev_error();
+  if (value.kind == EV_ERROR) return value;
   ev *values = item_values(e, expr);
   if (!values || !apply_masks(e, expr, values, &value)) return ev_error();
-  const leat_type *type = leat_value_type(value);
+  const leat_type *type = leat_value_type(value.tensor);
   index_plan plan = {.values = values};
   if (!make_plan(e, expr, type, &plan)) return ev_error();
   bool slices = !is_whole(type, &plan);
   bool gathers = plan.indices.count;
   if (slices) value = sliced(e, value, &plan, expr->span, gathers ? NULL : hint);
-  if (!value.node) return ev_error();
+  if (value.kind == EV_ERROR) return value;
   value = reshaped(e, value, &plan, expr->span, gathers ? NULL : hint);
-  if (!gathers || !value.node) return ev_own(e, ev_tensor(value), first_node, expr->span, hint);
+  if (!gathers || value.kind == EV_ERROR) return ev_own(e, value, first_node, expr->span, hint);
   return ev_index_by_tensors(e, &plan.indices, value, expr->span, hint);
 }
 

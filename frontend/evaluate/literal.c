@@ -233,8 +233,8 @@ static bool flatten(evaluator *e, ev value, const leat_type *type, int32_t axis,
   return true;
 }
 
-// [N, 2], some of whose items are dims that are known only while running; also [[N, 2], [1, 1]].
-static leat_value from_dims(evaluator *e, ev value, leat_type type, leat_span span) {
+// [N, 2], some of whose items are known only while running; also [[N / 2, 2], [1, 1]].
+static leat_value from_items(evaluator *e, ev value, leat_type type, leat_span span) {
   leat_value *parts = leat_new_array(e->arena, leat_value, value.list->weight), *end = parts;
   if (!flatten(e, value, &type, 0, &end, span)) return (leat_value){0};
   leat_builder builder = ev_builder(e, span);
@@ -246,16 +246,19 @@ static leat_value from_dims(evaluator *e, ev value, leat_type type, leat_span sp
   return leat_build(&builder, ev_node_name(e, NULL, "reshape"), LEAT_OP_reshape, &row, 1, &shape);
 }
 
+bool ev_is_computed(const evaluator *e, ev value) {
+  return ev_has_kind(value, EV_DIM) ||
+         (value.kind == EV_LIST && ev_has_kind(value, EV_TENSOR) && ev_is_of_numbers(e, value));
+}
+
 static leat_value from_literal(evaluator *e, ev value, int dtype, leat_span span) {
   if (value.kind == EV_LIST && !ev_spend(e, value.list->weight, span)) return (leat_value){0};
-  bool dims = ev_has_kind(value, EV_DIM);
-  leat_type type = {.dtype = dims ? LEAT_i64 : LEAT_i32};
+  int own = ev_dtype_of_numbers(e, value);
+  leat_type type = {.dtype = own >= 0 ? (leat_dtype)own : LEAT_i32};
   list_type(value, &type);
-  if (ev_has_kind(value, EV_FLOAT)) type.dtype = LEAT_f32;
-  if (ev_has_kind(value, EV_COMPLEX)) type.dtype = LEAT_c64;
   if (ev_has_kind(value, EV_STRING)) type.dtype = LEAT_str;
   if (dtype >= 0 && type.dtype != LEAT_bool) type.dtype = (leat_dtype)dtype;
-  if (dims) return from_dims(e, value, type, span);
+  if (ev_is_computed(e, value)) return from_items(e, value, type, span);
   return ev_literal_tensor(e, value, &type, NULL, span);
 }
 

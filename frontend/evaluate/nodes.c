@@ -85,19 +85,12 @@ bool ev_as_inputs(evaluator *e, leat_op op, const ev *inputs, uint32_t count, le
     bool promotes = meeting.promotes && shares && leat_dtype_in_class(found, LEAT_CLASS_INTEGER);
     if ((wide >= 0 && want == wide) || promotes) out[i] = as_dtype(e, out[i], dtype, span);
     if (!out[i].node) return false;
-    bool number = ev_takes_dtype(inputs[i]) && !ev_has_kind(inputs[i], EV_TENSOR);
+    bool number = ev_takes_dtype(inputs[i]) &&
+                  (!ev_has_kind(inputs[i], EV_TENSOR) || ev_is_of_numbers(e, inputs[i]));
     if (shares && meeting.weak && !exact && number) ev_make_weak(e, out[i], inputs[i]);
   }
   *out_weak = meeting.weak && !exact && ev_is_pure(op);
   return true;
-}
-
-void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count) {
-  if (result.kind != EV_TENSOR || e->gradient_path || !count) return;
-  const leat_op_info *info = result.tensor.node->info;
-  if (info->kind == LEAT_KIND_STRUCTURE || info->kind == LEAT_KIND_REGION) return;
-  leat_dtype dtype = leat_value_type(inputs[info->apart == 0 ? 1 : 0])->dtype;
-  if (leat_value_type(result.tensor)->dtype == dtype) ev_make_weak(e, result.tensor, ev_none());
 }
 
 bool ev_is_pure(leat_op op) {
@@ -190,7 +183,9 @@ static bool passes_on(const ev_list *list, uint32_t first) {
 
 static ev own_tensor(evaluator *e, ev value, uint32_t first, leat_span span, const char *hint) {
   if (!is_passed_on(value, first)) return value;
-  return ev_build(e, LEAT_OP_identity, &value.tensor, 1, NULL, span, hint);
+  ev own = ev_build(e, LEAT_OP_identity, &value.tensor, 1, NULL, span, hint);
+  if (ev_is_weak(e, value)) ev_note_weak(e, own, &value.tensor, 1);
+  return own;
 }
 
 ev ev_own(evaluator *e, ev result, uint32_t first, leat_span span, const char *hint) {

@@ -205,14 +205,15 @@ static ev binary(evaluator *e, leat_operator operator, ev left, ev right, leat_s
   return ev_bool(ev_equal(left, right) == (operator== LEAT_OPERATOR_EQUAL));
 }
 
-static bool is_plain_list(ev value) {
-  return value.kind == EV_LIST && !value.list->results && !ev_has_kind(value, EV_TENSOR) &&
-         !ev_has_kind(value, EV_STATE);
+static bool is_plain_list(const evaluator *e, ev value) {
+  if (value.kind != EV_LIST || value.list->results) return false;
+  return ev_is_of_numbers(e, value) ||
+         (!ev_has_kind(value, EV_TENSOR) && !ev_has_kind(value, EV_STATE));
 }
 
 // A list is a tensor beside a tensor; among compile-time values it is a list, which `+` joins.
-static bool is_list_alone(ev left, ev right) {
-  return (is_plain_list(left) || is_plain_list(right)) && !ev_is_tensor(left) &&
+static bool is_list_alone(const evaluator *e, ev left, ev right) {
+  return (is_plain_list(e, left) || is_plain_list(e, right)) && !ev_is_tensor(left) &&
          !ev_is_tensor(right);
 }
 
@@ -230,20 +231,34 @@ static ev quotient_of_integers(evaluator *e, ev left, ev right, const leat_type 
   size_t size = leat_dtype_size(type->dtype);
   leat_attr wide = {.i = size <= 2 ? LEAT_f32 : LEAT_f64}, narrow = {.i = LEAT_f32};
   ev parts[] = {left, right};
-  for (uint32_t i = 0; i < 2; i++)
-    if (ev_is_tensor(parts[i]) && !ev_is_weak(e, parts[i]))
-      parts[i] = ev_op(e, LEAT_OP_cast, &parts[i], 1, &wide, span, NULL);
+  for (uint32_t i = 0; i < 2; i++) {
+    bool counts = ev_is_weak(e, parts[i]) && ev_runs(e, parts[i].tensor);
+    if (!ev_is_tensor(parts[i]) || (ev_is_weak(e, parts[i]) && !counts)) continue;
+    parts[i] = ev_op(e, LEAT_OP_cast, &parts[i], 1, &wide, span, NULL);
+    if (counts && parts[i].kind == EV_TENSOR) ev_make_carried(e, parts[i].tensor, NULL);
+  }
   if (parts[0].kind == EV_ERROR || parts[1].kind == EV_ERROR) return ev_error();
   bool rounds = size == 4;
   ev result = ev_op(e, LEAT_OP_div, parts, 2, NULL, span, rounds ? NULL : hint);
   if (!rounds || result.kind == EV_ERROR) return result;
-  return ev_op(e, LEAT_OP_cast, &result, 1, &narrow, span, hint);
+  bool counts = ev_is_weak(e, result);
+  result = ev_op(e, LEAT_OP_cast, &result, 1, &narrow, span, hint);
+  if (counts && result.kind == EV_TENSOR) ev_make_carried(e, result.tensor, NULL);
+  return result;
+}
+
+// Of a tensor; of numbers only if they are what a loop carries.
+static const leat_type *type_of_tensor(const evaluator *e, ev value, bool carried) {
+  bool weak = ev_is_weak(e, value), counts = weak && ev_runs(e, value.tensor);
+  return weak == carried && weak == counts ? ev_tensor_type(value) : NULL;
 }
 
 // The type of both, or of the one that is a tensor, if it is of integers. NULL: it is not that.
 static const leat_type *integers_of(const evaluator *e, ev left, ev right) {
-  const leat_type *a = ev_is_weak(e, left) ? NULL : ev_tensor_type(left);
-  const leat_type *b = ev_is_weak(e, right) ? NULL : ev_tensor_type(right);
+  const leat_type *a = type_of_tensor(e, left, false), *b = type_of_tensor(e, right, false);
+  if (!a && !b) a = type_of_tensor(e, left, true), b = type_of_tensor(e, right, true);
+  if (a && b && ev_holds_more(a->dtype, b->dtype)) a = b;
+  if (a && b && ev_holds_more(b->dtype, a->dtype)) b = a;
   const leat_type *type = a ? a : b;
   bool integers = type && leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER);
   return integers && (!a || !b || a->dtype == b->dtype) ? type : NULL;
@@ -255,7 +270,7 @@ ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_spa
   bool one = operator== LEAT_OPERATOR_NEG || operator== LEAT_OPERATOR_NOT;
   ev result = one ? unary(e, operator, left, span) : binary(e, operator, left, right, span);
   if (result.kind != EV_NONE) return result;
-  if (is_list_alone(left, right)) return not_for_lists(e, operator, span);
+  if (is_list_alone(e, left, right)) return not_for_lists(e, operator, span);
   if (left.kind == EV_ROWS || right.kind == EV_ROWS) {
     result = ev_rows_operator(e, operator, left, right, span);
     if (result.kind != EV_NONE) return result;

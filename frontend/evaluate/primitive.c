@@ -393,6 +393,7 @@ static const ev_argument *as_shown(evaluator *e, const ev_argument *args, uint32
     }
     if (value->kind == EV_LIST && holds_tensor(*value)) continue;
     *value = ev_tensor(ev_as_tensor(e, *value, -1, args[i].span));
+    value->typed = true;
     if (value->kind == EV_ERROR) return NULL;
   }
   return shown;
@@ -459,6 +460,34 @@ static ev for_dumps(evaluator *e, leat_op op, leat_span span) {
                      : "y = if p { … yield x } else { … yield z }");
 }
 
+// Numbers that are cast to what holds more are computed in that.
+static void settle_cast(evaluator *e, op_call *call) {
+  const ev_argument *to = call->given[leat_op_attr_index(LEAT_OP_cast, "dtype")];
+  ev *x = &call->args[0];
+  if (!to || to->value.kind != EV_DTYPE || !ev_is_weak(e, *x)) return;
+  leat_dtype from = leat_value_type(x->tensor)->dtype, dtype = (leat_dtype)to->value.i;
+  bool more = ev_rank_of(dtype) > ev_rank_of(from) || ev_holds_more(from, dtype);
+  if (more && ev_rank_of(from) > 1) *x = ev_tensor(ev_settle(e, x->tensor, dtype, call->span));
+}
+
+// It has the dtype that nobody wrote, or one that numbers have.
+static bool gives_number(const evaluator *e, const op_call *call) {
+  int at = leat_op_attr_index(call->op, "dtype");
+  if (at < 0 || ev_is_random(call->op)) return false;
+  const ev_argument *dtype = call->given[at];
+  for (uint32_t i = 0; i < call->input_count; i++)
+    if (!ev_is_weak(e, call->args[i]) && !ev_is_of_numbers(e, call->args[i])) return false;
+  return dtype ? dtype->value.weak : !call->input_count;
+}
+
+static void note_number(evaluator *e, const op_call *call, leat_value result) {
+  bool runs = call->input_count && ev_runs(e, call->inputs[0]);
+  if (runs)
+    ev_make_carried(e, result, NULL);
+  else
+    ev_make_weak(e, result, ev_none());
+}
+
 ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count, leat_span span,
               const char *hint) {
   const char *other = e->absolute ? NULL : stands_for(op, args, count);
@@ -480,6 +509,7 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   if (!check_count(e, &call)) return ev_error();
   count_iterations(e, &call);
   if ((call.info->flags & LEAT_FLAG_STATE) && !e->absolute) return state_op(e, &call);
+  if (op == LEAT_OP_cast) settle_cast(e, &call);
   bool weak;
   if (!ev_as_inputs(e, op, call.args, call.input_count, span, call.inputs, &weak) ||
       !set_attrs(e, &call))
@@ -488,8 +518,7 @@ ev ev_call_op(evaluator *e, leat_op op, const ev_argument *args, uint32_t count,
   ev result = ev_build(e, op, call.inputs, call.input_count, call.attrs, span, hint);
   e->place = NULL;
   if (weak) ev_note_weak(e, result, call.inputs, call.input_count);
-  bool counts = op == LEAT_OP_iota && !call.given[leat_op_attr_index(op, "dtype")];
-  if (counts && result.kind == EV_TENSOR) ev_make_weak(e, result.tensor, ev_none());
+  if (result.kind == EV_TENSOR && gives_number(e, &call)) note_number(e, &call, result.tensor);
   bool gives = result.kind != EV_TENSOR || result.tensor.node->output_count;
   return gives ? result : ev_nothing();
 }

@@ -38,7 +38,9 @@ static ev type_of_leaf(evaluator *e, ev leaf, leat_span span) {
   leat_value tensor = ev_as_tensor(e, leaf, -1, span);
   if (!tensor.node) return ev_error();
   const leat_type *type = leat_value_type(tensor);
-  return (ev){.kind = EV_TYPE, .type = leat_arena_memdup(e->arena, type, sizeof *type)};
+  bool weak = ev_is_weak(e, leaf) || ev_is_of_numbers(e, leaf);
+  return (ev){
+      .kind = EV_TYPE, .weak = weak, .type = leat_arena_memdup(e->arena, type, sizeof *type)};
 }
 
 static ev types_of(evaluator *e, ev value, leat_span span) {
@@ -66,14 +68,29 @@ ev ev_builtin_result_types(evaluator *e, const ev_builtin_call *call) {
   return types;
 }
 
+ev ev_builtin_is_number(evaluator *e, const ev_builtin_call *call) {
+  ev value = call->args[0];
+  bool type = value.kind == EV_TYPE && value.weak;
+  return ev_bool(type || ev_is_weak(e, value) || ev_is_of_numbers(e, value));
+}
+
+// Of nodes that the builtin stands behind: as if no dtype had been written.
+ev ev_builtin_as_number(evaluator *e, const ev_builtin_call *call) {
+  ev value = call->args[0];
+  if (value.kind == EV_TENSOR && !ev_is_weak(e, value)) ev_make_weak(e, value.tensor, ev_none());
+  return value;
+}
+
 // Each number, and each list of numbers, becomes a tensor.
 ev ev_builtin_tensors(evaluator *e, const ev_builtin_call *call) {
   ev_leaves leaves = {0}, again = {0};
   ev form = ev_take_apart(e, call->args[0], call->args[0], &leaves, &again);
   ev *tensors = leat_new_array(e->arena, ev, (size_t)leaves.count + 1);
   for (uint32_t i = 0; i < leaves.count; i++) {
-    tensors[i] = ev_tensor(ev_as_tensor(e, leaves.items[i].value, -1, call->span));
+    ev leaf = leaves.items[i].value;
+    tensors[i] = ev_tensor(ev_as_tensor(e, leaf, -1, call->span));
     if (tensors[i].kind == EV_ERROR) return ev_error();
+    if (ev_is_of_numbers(e, leaf)) ev_make_weak(e, tensors[i].tensor, leaf);
   }
   return form.kind == EV_ERROR ? form : ev_put_together(e, form, tensors);
 }

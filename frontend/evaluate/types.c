@@ -245,7 +245,7 @@ static bool is_new(ev_match *m, const leat_expr *expr) {
 static bool match_dtype(ev_match *m, const leat_expr *base) {
   leat_dtype dtype;
   if (is_new(m, base)) {
-    ev value = {.kind = EV_DTYPE, .i = m->found->dtype};
+    ev value = {.kind = EV_DTYPE, .weak = m->weak, .i = m->found->dtype};
     return ev_bind(m->e, m->generics, base->span, base->name, value);
   }
   if (m->only_binds) return true;
@@ -379,15 +379,24 @@ bool ev_is_tensor_type(const leat_expr *type) {
   return type->kind == LEAT_EXPR_INDEX;
 }
 
+bool ev_is_weak_dtype(const ev_scope *scope, const leat_expr *base) {
+  if (base->kind != LEAT_EXPR_NAME) return false;
+  const ev_binding *binding = ev_lookup(scope, base->name);
+  return binding && binding->value.kind == EV_DTYPE && binding->value.weak;
+}
+
 static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_span span,
                      const char *what, const char *hint) {
-  bool counts = ev_has_kind(value, EV_DIM); // known only while running
+  bool counts = ev_is_computed(e, value);
   bool literal = ev_is_literal(value) || value.kind == EV_LIST || value.kind == EV_STRING;
   leat_type type;
   leat_dtype dtype;
+  bool weak = ev_is_weak_dtype(e->frame->scope, declared->base);
   if (literal && !counts) {
     if (!ev_type_of(e, declared, &type)) return ev_error();
-    return ev_tensor(ev_literal_tensor(e, value, &type, hint, span));
+    leat_value tensor = ev_literal_tensor(e, value, &type, hint, span);
+    if (weak && ev_is_of_numbers(e, value)) ev_make_weak(e, tensor, value);
+    return ev_tensor(tensor);
   }
   counts = counts || ev_is_weak(e, value);
   if (counts && !dtype_of(e, declared->base, &dtype)) return ev_error();
@@ -396,7 +405,7 @@ static ev fit_tensor(evaluator *e, const leat_expr *declared, ev value, leat_spa
   if (value.kind == EV_ERROR) return value;
   ev_match m = {.e = e, .span = span, .what = what, .declared = declared};
   ev fitting = ev_match_value(&m, value);
-  fitting.typed = fitting.kind == EV_TENSOR;
+  fitting.typed = fitting.kind == EV_TENSOR && !weak;
   return fitting;
 }
 

@@ -8,6 +8,7 @@
 typedef struct ev_match {
   evaluator *e;
   ev_scope *generics; // where generic names are looked up and bound; NULL: nothing is generic
+  bool weak;          // of numbers: a type variable that it binds is what they are of
   bool only_binds;    // names that stand alone are bound; nothing is checked yet
   leat_span span;
   const char *what, *of; // for messages: the name, and the function that it is an argument of

@@ -32,12 +32,14 @@ typedef struct ev ev;
 typedef struct ev_list ev_list;
 typedef struct ev_function ev_function;
 typedef struct ev_builtin ev_builtin;
+typedef struct ev_carry ev_carry;
 typedef leat_frontend evaluator;
 
 struct ev {
   ev_kind kind;
   bool quotient; // FLOAT: `/` of ints is in it
   bool typed;    // TENSOR: declared with its dtype, be it made of numbers alone: weak.c
+  bool weak;     // TYPE, DTYPE: of what is made of numbers alone
   union {
     leat_value tensor;
     int64_t i; // INT, BOOL, DTYPE; NONE: see ev_nothing
