@@ -25,7 +25,8 @@ void leat_lower_library(leat_table *table, leat_unit *unit) {
   const leat_node *node = unit->members.items[0]->node;
   leat_launch *launch = leat_new(cg->arena, leat_launch);
   launch->kind = LEAT_LAUNCH_KERNEL;
-  launch->function = leat_arena_printf(cg->arena, "leat_library_%s", call->function);
+  launch->function = leat_arena_printf(cg->arena, "leat_%s_%s",
+                                       call->module ? call->module : "library", call->function);
   for (uint32_t i = 0; i < unit->outputs.count; i++)
     leat_vec_push(cg->arena, &launch->buffers, unit->outputs.items[i].storage);
   for (uint32_t i = 0; i < node->input_count; i++)

@@ -48,6 +48,7 @@ static const char *absent_text(leat_attr_absent absent) {
   case LEAT_ABSENT_REQUIRED: return "";
   case LEAT_ABSENT_ZERO: return " = 0";
   case LEAT_ABSENT_FALSE: return " = false";
+  case LEAT_ABSENT_TRUE: return " = true";
   case LEAT_ABSENT_NONE: return " = []";
   case LEAT_ABSENT_EMPTY: return " = \"\"";
   case LEAT_ABSENT_LEFT: return " = \"left\"";

@@ -113,6 +113,7 @@ typedef enum leat_attr_absent {
   LEAT_ABSENT_REQUIRED, // an error
   LEAT_ABSENT_ZERO,
   LEAT_ABSENT_FALSE,
+  LEAT_ABSENT_TRUE,
   LEAT_ABSENT_EMPTY, // ""
   LEAT_ABSENT_NONE,  // no elements; texts leave it out then
   LEAT_ABSENT_LEFT,  // "left"

@@ -14,6 +14,21 @@ void leat_library_scalar(leat_library_call *call, leat_dim value) {
   call->scalars[call->scalar_count++] = value;
 }
 
+bool leat_library_each(leat_dims *dims, const leat_node *node, const char *function,
+                       leat_library_call *out) {
+  enum { EACH = 1024, NANOSECONDS = 20 };
+  leat_dim count, size = leat_dim_const(EACH), tiles;
+  if (!leat_type_elements(dims, leat_value_type(node->inputs[0]), &count) ||
+      !leat_dim_add(dims, count, leat_dim_const(EACH - 1), &tiles) ||
+      !leat_dim_floordiv(dims, tiles, size, &tiles))
+    return false;
+  *out =
+      (leat_library_call){.function = function, .tiles = tiles, .work = (double)EACH * NANOSECONDS};
+  leat_library_scalar(out, count);
+  leat_library_scalar(out, size);
+  return true;
+}
+
 bool leat_library_scratch(leat_dims *dims, leat_library_call *call, leat_dim bytes_of_tile) {
   leat_dim line = leat_dim_const(64), bytes;
   if (!leat_dim_add(dims, bytes_of_tile, leat_dim_const(63), &bytes) ||

@@ -65,6 +65,7 @@ typedef k_value (*leat_lower_function)(leat_lowering *lowering, const leat_node 
 enum { LEAT_MAX_LIBRARY_SCALARS = 24 };
 typedef struct leat_library_call {
   const char *function; // a row of include/leat/library.def
+  const char *module;   // NULL: none, but libleat_rt
   leat_dim tiles;       // independent parts of the work: rows, matrices of a batch
   leat_dim scratch;     // bytes, for all tiles together; 0: none
   leat_dim scalars[LEAT_MAX_LIBRARY_SCALARS]; // dtypes, extents, attributes: what it needs to know

@@ -247,25 +247,9 @@ leat_status ref_join_strings(leat_ref_context *context) {
 
 // -- Code -----------------------------------------------------------------------------------------
 
-// As first scalars how many elements the first input has, and how many of them a tile.
-static bool each(leat_dims *dims, const leat_node *node, const char *function,
-                 leat_library_call *out) {
-  enum { EACH = 1024, NANOSECONDS = 20 };
-  leat_dim count, size = leat_dim_const(EACH), tiles;
-  if (!leat_type_elements(dims, leat_value_type(node->inputs[0]), &count) ||
-      !leat_dim_add(dims, count, leat_dim_const(EACH - 1), &tiles) ||
-      !leat_dim_floordiv(dims, tiles, size, &tiles))
-    return false;
-  *out =
-      (leat_library_call){.function = function, .tiles = tiles, .work = (double)EACH * NANOSECONDS};
-  leat_library_scalar(out, count);
-  leat_library_scalar(out, size);
-  return true;
-}
-
 #define LIBRARY_EACH(function, kernel)                                                             \
   bool function(leat_dims *dims, const leat_node *node, leat_library_call *out) {                  \
-    return each(dims, node, kernel, out);                                                          \
+    return leat_library_each(dims, node, kernel, out);                                             \
   }
 LIBRARY_EACH(library_str_compare, "str_compare")
 LIBRARY_EACH(library_str_hash, "str_hash")
@@ -280,7 +264,7 @@ LIBRARY_EACH(library_str_lower, "str_lower")
 LIBRARY_EACH(library_str_upper, "str_upper")
 
 bool library_substring(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  if (!each(dims, node, "substring", out)) return false;
+  if (!leat_library_each(dims, node, "substring", out)) return false;
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "start")->i));
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "size")->i));
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "utf8")->i));
@@ -288,39 +272,39 @@ bool library_substring(leat_dims *dims, const leat_node *node, leat_library_call
 }
 
 bool library_str_length(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  if (!each(dims, node, "str_length", out)) return false;
+  if (!leat_library_each(dims, node, "str_length", out)) return false;
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "utf8")->i));
   return true;
 }
 
 bool library_strip_string(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  if (!each(dims, node, "strip_string", out)) return false;
+  if (!leat_library_each(dims, node, "strip_string", out)) return false;
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "left")->i));
   leat_library_scalar(out, leat_dim_const(leat_node_attr(node, "right")->i));
   return true;
 }
 
 bool library_split_strings(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  if (!each(dims, node, "split_strings", out)) return false;
+  if (!leat_library_each(dims, node, "split_strings", out)) return false;
   leat_library_scalar(out, leat_node_attr(node, "size")->dim);
   return true;
 }
 
 bool library_str_to_number(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  if (!each(dims, node, "str_to_number", out)) return false;
+  if (!leat_library_each(dims, node, "str_to_number", out)) return false;
   leat_library_scalar(out, leat_dim_const((int64_t)node->outputs[0].dtype));
   return true;
 }
 
 bool library_number_to_str(leat_dims *dims, const leat_node *node, leat_library_call *out) {
-  if (!each(dims, node, "number_to_str", out)) return false;
+  if (!leat_library_each(dims, node, "number_to_str", out)) return false;
   leat_library_scalar(out, leat_dim_const((int64_t)leat_value_type(node->inputs[0])->dtype));
   return true;
 }
 
 bool library_format_number(leat_dims *dims, const leat_node *node, leat_library_call *out) {
   leat_number_style style = style_of(node);
-  if (!each(dims, node, "format_number", out)) return false;
+  if (!leat_library_each(dims, node, "format_number", out)) return false;
   leat_library_scalar(out, leat_dim_const((int64_t)leat_value_type(node->inputs[0])->dtype));
   leat_library_scalar(out, leat_dim_const(style.notation));
   leat_library_scalar(out, leat_dim_const(style.fill));

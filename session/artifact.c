@@ -186,8 +186,10 @@ static int code_count(const leat_artifact *a) {
 
 // The symbols of generated kernels are prefixed, so that a program can hold several models with
 // equal ones; where there are several levels, each has its own, NAME_v3_….
-static const char *kernel_symbol(const leat_artifact *a, const char *symbol, int code) {
-  if (leat_library_find(symbol)) return symbol;
+static const char *kernel_symbol(leat_artifact *a, const char *symbol, int code) {
+  const char *module = leat_library_module(symbol);
+  if (module) a->foreign |= leat_foreign_of_module(module);
+  if (module || leat_library_find(symbol)) return symbol;
   if (!has_levels(a)) return leat_arena_printf(a->arena, "%s_%s", a->name, symbol);
   return leat_arena_printf(a->arena, "%s_v%d_%s", a->name, a->machine.levels[code] + 1, symbol);
 }
@@ -208,7 +210,7 @@ static leat_object_pointers kernel_pointers(leat_artifact *a, const leat_artifac
       own[i] = kernel_symbol(a, base + image->text.offset + kernels[i].symbol, code);
     if (blis) own[count] = "leat_blis_gemm";
   }
-  a->calls_blis |= blis;
+  if (blis) a->foreign |= 1u << LEAT_FOREIGN_BLIS;
   return (leat_object_pointers){
       .symbol = leat_arena_printf(a->arena, "%s_%s_kernels", a->name, step->c_name),
       .targets = targets,

@@ -109,9 +109,10 @@ static leat_status write_printed(leat_artifact *a, void (*print)(leat_artifact *
 }
 
 static leat_status write_one_file(leat_artifact *a) {
-  if (a->calls_blis)
-    return leat_fail(&a->session->error, LEAT_UNSUPPORTED,
-                     "--one-file holds no BLIS: build it without --blis");
+  for (int i = 0; i < LEAT_FOREIGN_COUNT; i++)
+    if (a->foreign & 1u << i)
+      return leat_fail(&a->session->error, LEAT_UNSUPPORTED, "%s: --one-file holds no %s",
+                       leat_foreign_libraries[i].use, leat_foreign_libraries[i].name);
   LEAT_TRY(leat_joined_read(a->arena, &a->runtime, &a->session->error));
   return write_printed(a, print_one_file);
 }
@@ -181,7 +182,7 @@ static leat_status write_linked(leat_artifact *a, leat_bytes object) {
                     .weights_symbol = a->weights_symbol,
                     .name = a->name,
                     .saves = saves(a),
-                    .blis = a->calls_blis,
+                    .foreign = a->foreign,
                     .options = a->options,
                     .machine = &a->machine,
                     .cache = a->session->cache};

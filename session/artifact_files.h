@@ -6,6 +6,7 @@
 #include "session/artifact.h"
 #include "session/c_names.h"
 #include "session/driver.h"
+#include "session/foreign.h"
 #include "session/machine.h"
 #include "session/one_file.h"
 #include "session/request.h"
@@ -35,7 +36,7 @@ typedef struct leat_artifact {
   leat_codegen_request codegen; // all that the file holds, but for the weights
   const char *weights_symbol;   // NULL: it holds none
   leat_joined runtime;          // of one file
-  bool calls_blis;
+  leat_foreign_set foreign;     // what it calls
 } leat_artifact;
 
 // The output: what options->kind says.

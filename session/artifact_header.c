@@ -265,13 +265,23 @@ void leat_artifact_take_names(leat_c_scope *scope) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) leat_c_scope_take(scope, names[i]);
 }
 
+static void add_libraries(header *h) {
+  leat_foreign_set foreign = h->artifact->foreign;
+  add(h, "// Link it with");
+  for (int i = 0; i < LEAT_FOREIGN_COUNT; i++)
+    if (foreign & 1u << i) add(h, " -lleat_%s", leat_foreign_libraries[i].module);
+  add(h, " -lleat_rt");
+  for (int i = 0; i < LEAT_FOREIGN_COUNT; i++)
+    if (foreign & 1u << i) add(h, " -l%s", leat_foreign_libraries[i].library);
+  add(h, " -lm.\n");
+}
+
 static void add_head(header *h) {
   const char *n = h->name;
   bool alone = h->artifact->options->kind == LEAT_ARTIFACT_SHARED;
   add(h, "// Made by leat build. leat/runtime.h says the rest: what a model's variables are, how\n"
          "// they are saved and restored, threads.\n");
-  if (h->artifact->calls_blis && !alone)
-    add(h, "// Link it with -lleat_blis -lleat_rt -lblis -lm.\n");
+  if (h->artifact->foreign && !alone) add_libraries(h);
   add(h,
       "//\n// What a function gives belongs to the model until its next run. What fails answers "
       "a status\n// that is not 0; %s_message says why.\n",
@@ -314,8 +324,10 @@ static leat_status write_package(leat_artifact *a, const char *stem) {
   leat_text_add(&text, "Name: %s\nDescription: made by leat build\nVersion: %s\n", a->name,
                 LEAT_VERSION);
   leat_text_add(&text, "Requires.private: leat_rt\nCflags: -I${pcfiledir}\n");
-  leat_text_add(&text, "Libs: -L${pcfiledir} -l:%s%s -lm\n", slash ? slash + 1 : output,
-                a->calls_blis ? " -lblis" : "");
+  leat_text_add(&text, "Libs: -L${pcfiledir} -l:%s", slash ? slash + 1 : output);
+  for (int i = 0; i < LEAT_FOREIGN_COUNT; i++)
+    if (a->foreign & 1u << i) leat_text_add(&text, " -l%s", leat_foreign_libraries[i].library);
+  leat_text_add(&text, " -lm\n");
   leat_status status =
       leat_artifact_write_text(a, leat_arena_printf(a->arena, "%s.pc", stem), &text);
   leat_text_finish(&text);

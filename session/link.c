@@ -22,21 +22,25 @@ typedef struct linker {
   leat_arena *arena;
   leat_error *error;
   const char *object, *main, *exports, *linked; // paths in the directory
-  const char *library, *blis;                   // archives; blis NULL: not needed
+  const char *library;                          // libleat_rt.a
+  const char *foreign[LEAT_FOREIGN_COUNT];      // libleat_MODULE.a of what is needed, else NULL
   leat_toolchain toolchain;
 } linker;
 
-static leat_status find_blis(linker *l) {
-  static const char name[] = "libleat_blis.a";
+static leat_status find_foreign(linker *l) {
   char path[LEAT_PATH_SIZE];
-  if (!l->link->blis) return LEAT_OK;
-  if (!l->toolchain.native)
-    return leat_fail(l->error, LEAT_UNSUPPORTED,
-                     "--blis: there is no BLIS for what `%s` makes programs for",
-                     l->toolchain.words);
-  if (!leat_directory_find(leat_library_directories, name, path))
-    return leat_fail(l->error, LEAT_NOT_FOUND, "%s is not in %s", name, leat_library_directories);
-  l->blis = leat_arena_printf(l->arena, "%s", path);
+  for (int i = 0; i < LEAT_FOREIGN_COUNT; i++) {
+    const leat_foreign_library *needed = &leat_foreign_libraries[i];
+    if (!(l->link->foreign & 1u << i)) continue;
+    if (!l->toolchain.native)
+      return leat_fail(l->error, LEAT_UNSUPPORTED,
+                       "%s: there is no %s for what `%s` makes programs for", needed->use,
+                       needed->name, l->toolchain.words);
+    const char *name = leat_arena_printf(l->arena, "libleat_%s.a", needed->module);
+    if (!leat_directory_find(leat_library_directories, name, path))
+      return leat_fail(l->error, LEAT_NOT_FOUND, "%s is not in %s", name, leat_library_directories);
+    l->foreign[i] = leat_arena_printf(l->arena, "%s", path);
+  }
   return LEAT_OK;
 }
 
@@ -75,6 +79,11 @@ static bool is_shared(const linker *l) {
   return l->link->options->kind == LEAT_ARTIFACT_SHARED;
 }
 
+static void add_foreign(const linker *l, leat_command *command) {
+  for (int i = 0; i < LEAT_FOREIGN_COUNT; i++)
+    if (l->foreign[i]) leat_command_add(command, l->foreign[i]);
+}
+
 static void add_inputs(const linker *l, const char *pie, leat_command *command) {
   leat_command_add_words(command, l->toolchain.words, " \t", "");
   leat_command_add(command, "-o");
@@ -83,7 +92,7 @@ static void add_inputs(const linker *l, const char *pie, leat_command *command) 
     // The pool's threads sleep in its code: dlclose leaves it where it is.
     leat_command_add_words(command, "-shared -Wl,-z,nodelete", " ", "");
     leat_command_add(command, l->object);
-    if (l->blis) leat_command_add(command, l->blis);
+    add_foreign(l, command);
     leat_command_add_words(command, "-Wl,--whole-archive", " ", "");
     leat_command_add(command, l->library);
     leat_command_add_words(command, "-Wl,--no-whole-archive", " ", "");
@@ -92,13 +101,16 @@ static void add_inputs(const linker *l, const char *pie, leat_command *command) 
     leat_command_add_words(command, pie, " ", "");
     leat_command_add(command, l->main);
     leat_command_add(command, l->object);
-    if (l->blis) leat_command_add(command, l->blis);
+    add_foreign(l, command);
     leat_command_add(command, l->library);
   }
   leat_command_add_words(command, "-s -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack", " ", "");
   // A note, whose place the segment of the weights takes.
   if (l->link->weights_size) leat_command_add(command, "-Wl,--build-id=sha1");
-  if (l->blis) leat_command_add(command, "-lblis");
+  for (int i = 0; i < LEAT_FOREIGN_COUNT; i++)
+    if (l->foreign[i])
+      leat_command_add(command,
+                       leat_arena_printf(l->arena, "-l%s", leat_foreign_libraries[i].library));
   leat_command_add(command, "-lm");
 }
 
@@ -197,7 +209,7 @@ static leat_status link_object(linker *l, const char *folder, leat_text *printed
   l->main = leat_arena_printf(l->arena, "%s/main.c", folder);
   l->exports = leat_arena_printf(l->arena, "%s/exports.map", folder);
   l->linked = leat_arena_printf(l->arena, "%s/linked", folder);
-  LEAT_TRY(find_blis(l));
+  LEAT_TRY(find_foreign(l));
   LEAT_TRY(is_shared(l) ? write_exports(l) : write_main(l));
   LEAT_TRY(link_weights(l, printed));
   return make_executable(l);

@@ -1,11 +1,12 @@
-// Linking an artifact's object with libleat_rt, and with BLIS if it calls it, by the system's C
-// compiler; or putting both into an archive.
+// Linking an artifact's object with libleat_rt, and with libraries of others that it calls, by the
+// system's C compiler; or putting both into an archive.
 #ifndef LEAT_SESSION_LINK_H
 #define LEAT_SESSION_LINK_H
 
 #include "base/file.h"
 #include "base/text.h"
 #include "session/artifact.h"
+#include "session/foreign.h"
 #include "session/machine.h"
 
 typedef struct leat_link {
@@ -16,7 +17,7 @@ typedef struct leat_link {
   const char *weights_symbol;
   const char *name;                     // of the symbol NAME_steps
   bool saves;                           // it has state, which an executable restores and saves
-  bool blis;                            // the object calls leat_blis_gemm
+  leat_foreign_set foreign;             // what the object calls
   const leat_artifact_options *options; // what is made, and of which kind
   const leat_machine *machine;
   struct leat_object_cache *cache; // of a runtime that is compiled for it, or NULL

@@ -35,16 +35,25 @@ static const char *symbol_of(const leat_image *image, size_t kernel) {
   return base + image->text.offset + kernels[kernel].symbol;
 }
 
+static leat_status load_function(const char *module, const char *symbol, leat_kernel_function *out,
+                                 leat_error *error) {
+  const void *address;
+  LEAT_TRY(leat_module_load(module, symbol, &address, error));
+  memcpy(out, &address, sizeof address);
+  return LEAT_OK;
+}
+
 // The image comes from this compiler, perhaps through the step cache, whose entries are checked as
 // wholes; leat_program_load checks it again in detail.
 //
-// A kernel is a function of runtime/kernels, the reference's, or in an object: the next of them, or
-// the only one.
+// A kernel is a function of runtime/kernels or of a module, the reference's, or in an object: the
+// next of them, or the only one.
 static leat_status find_kernels(loaded *code, size_t count, leat_error *error) {
   uint32_t next = 0;
   for (size_t i = 0; i < count; i++) {
-    const char *symbol = symbol_of(code->image, i);
+    const char *symbol = symbol_of(code->image, i), *module = leat_library_module(symbol);
     code->kernels[i] = leat_library_find(symbol);
+    if (module) LEAT_TRY(load_function(module, symbol, &code->kernels[i], error));
     if (!strcmp(symbol, "leat_ref_kernel")) code->kernels[i] = leat_ref_kernel;
     if (code->kernels[i]) continue;
     void *address =
@@ -53,13 +62,6 @@ static leat_status find_kernels(loaded *code, size_t count, leat_error *error) {
     memcpy(&code->kernels[i], &address, sizeof address);
     if (code->object_count > 1) next++;
   }
-  return LEAT_OK;
-}
-
-static leat_status load_gemm(leat_kernel_function *out, leat_error *error) {
-  const void *address;
-  LEAT_TRY(leat_module_load("blis", "leat_blis_gemm", &address, error));
-  memcpy(out, &address, sizeof address);
   return LEAT_OK;
 }
 
@@ -84,7 +86,8 @@ static leat_status load(loaded *code, const leat_part_code *part, leat_program *
   const leat_image *image = code->image;
   size_t kernel_count = image->kernels.count;
   LEAT_TRY(load_objects(code, part, kernel_count, error));
-  if (leat_image_calls_blis(image)) LEAT_TRY(load_gemm(&code->kernels[kernel_count++], error));
+  if (leat_image_calls_blis(image))
+    LEAT_TRY(load_function("blis", "leat_blis_gemm", &code->kernels[kernel_count++], error));
   leat_program_source source = {.image = image,
                                 .size = size,
                                 .kernels = code->kernels,

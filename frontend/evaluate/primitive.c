@@ -209,6 +209,7 @@ static bool default_attr(evaluator *e, const op_call *call, const leat_attr_info
   case LEAT_ABSENT_REQUIRED: return false;
   case LEAT_ABSENT_ZERO:
   case LEAT_ABSENT_FALSE: out->i = 0; return true;
+  case LEAT_ABSENT_TRUE: out->i = 1; return true;
   case LEAT_ABSENT_NONE: out->count = 0; return true;
   case LEAT_ABSENT_EMPTY: out->string = leat_intern(e->strings, ""); return true;
   case LEAT_ABSENT_LEFT: out->string = leat_intern(e->strings, "left"); return true;

@@ -60,10 +60,13 @@ void *leat_string_heap_allocate(leat_string_heap *heap, uint64_t size);
 int32_t leat_call_explain(leat_call *call, leat_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The functions of libleat_rt that steps call like kernels.
+// The functions of libleat_rt that steps call like kernels, and those of modules.
 #define LIBRARY(name)                                                                              \
   int32_t leat_library_##name(leat_call *call, const leat_arg *args, int64_t tile_begin,           \
                               int64_t tile_end);
+#define FOREIGN(module, name)                                                                      \
+  int32_t leat_##module##_##name(leat_call *call, const leat_arg *args, int64_t tile_begin,        \
+                                 int64_t tile_end);
 #include "leat/library.def"
 
 // c = a · b as BLIS computes it (LEAT_LAUNCH_GEMM): row-major matrices of f32 or f64, `batch` of
@@ -181,8 +184,9 @@ typedef struct leat_image_buffer {
 } leat_image_buffer;
 
 typedef struct leat_image_kernel {
-  leat_text_index symbol; // unique in the image; "k_<hash of the text>" or a function of libleat_rt
-  leat_text_index title;  // for people: "relu(matmul+bias)"
+  leat_text_index
+      symbol;            // unique in the image; "k_<hash of the text>" or a function of library.def
+  leat_text_index title; // for people: "relu(matmul+bias)"
 } leat_image_kernel;
 
 typedef struct leat_image_arg {

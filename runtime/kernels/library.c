@@ -15,3 +15,10 @@ leat_kernel_function leat_library_find(const char *symbol) {
     if (strcmp(functions[i].symbol, symbol) == 0) return functions[i].function;
   return NULL;
 }
+
+const char *leat_library_module(const char *symbol) {
+#define FOREIGN(module, name)                                                                      \
+  if (strcmp(symbol, "leat_" #module "_" #name) == 0) return #module;
+#include "leat/library.def"
+  return NULL;
+}

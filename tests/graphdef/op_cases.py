@@ -187,7 +187,7 @@ op('MatrixSetDiagV3', X(4, 5), X(4, 4, seed=5), K([-1, 2]), dtypes={'T': 'float3
    more=[Case('main', [C, X(2, 3, seed=5), K(0)])])
 op('Where', X(2, 3, kind='z'), T='bool', dtypes={'T': 'bool float32 int32 int64 complex64'})
 op('Unique', F([3, 1, 3, 2, 1]), dtypes={'T': 'float32 int32 int64 string'}, T='int32')
-op('UniqueWithCounts', F([3, 1, 3, 2, 1]), dtypes={'T': 'float32 int32 int64'}, T='int32')
+op('UniqueWithCounts', F([3, 1, 3, 2, 1]), dtypes={'T': 'float32 int32 int64 string'}, T='int32')
 op('UniqueV2 UniqueWithCountsV2', F([3, 1, 3, 2, 1]), K([0]), dtypes={'T': 'float32 int32 int64'}, T='int32')
 op('Roll', C, K([1, -2]), K([0, 2]), more=[Case('one', [C, K(5), K(1)]), Case('twice', [C, K([1, 1]), K([2, 2])])])
 op('BroadcastArgs', K([2, 1, 3]), K([4, 3]))
@@ -509,6 +509,13 @@ op('StringStrip', F(['  a b\t', '\n', 'x', 'a \r\n']))
 op('Substr', WORDS, K(0), K(2), vary={'unit': [Case('UTF8_CHAR', [F(['Zürich', 'naïve', '日本語']), K(1), K(2)], unit='UTF8_CHAR')]}, more=[
     Case('end', [F(['abcd', 'xyz']), K(-2), K(5)]), Case('each', [F(['abcd', 'xyz']), F([1, 2]), F([2, 1])]), Case('outside', [F(['abcd', 'x']), K(3), K(1)], fails=True),
     Case('utf8_end', [F(['Zürich', '日本語']), K(-2), K(1)], unit='UTF8_CHAR')])
+TO_MATCH = F(['ab12', 'b', '', 'a1b2 c3', 'Zürich', 'line\n'])
+PATTERNS = [('[a-z]+[0-9]*', ''), ('(?i)z.*', ''), ('.*', ''), ('(?s).*$', ''), ('a*|b', '')]
+op('RegexFullMatch', TO_MATCH, K('[a-z]+[0-9]*'), more=[Case(f'p{i}', [TO_MATCH, K(p)]) for i, (p, _) in enumerate(PATTERNS)] + [Case('wrong', [TO_MATCH, K('(a')], fails=True)])
+op('StaticRegexFullMatch', TO_MATCH, base={'pattern': '[a-z]+[0-9]*'}, vary={'pattern': [p for p, _ in PATTERNS[1:]]})
+op('RegexReplace', TO_MATCH, K('([a-z])([0-9])'), K('<\\2\\1>'), vary={'replace_global': [False]}, more=[Case('empty', [TO_MATCH, K('b*'), K('X')])])
+op('StaticRegexReplace', TO_MATCH, base={'pattern': '([a-z])([0-9])', 'rewrite': '<\\2\\1>'}, vary={
+    'pattern': [Case('empty', pattern='b*', rewrite='-'), Case('utf8', pattern='.', rewrite='[\\0]')], 'rewrite': ['\\\\'], 'replace_global': [False]})
 op('StringToNumber', F(['1', '-2.5', '1e3', ' 7 ', 'inf']), more=[Case('int', [F(['12', '-7'])], out_type='int64'), Case('not', [F(['x'])], fails=True)],
    dtypes={'out_type': 'float32 float64'})
 TEXTS = F([1.5, -2.25, 0.0, 100.125, 3.3333333])

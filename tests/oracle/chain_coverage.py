@@ -19,7 +19,7 @@ ELSEWHERE = {
     'JAX has no strings':
         'str_compare str_concat str_length str_hash str_lower str_upper substring str_find str_rfind str_count '
         'str_starts_with str_ends_with str_replace strip_string split_strings str_to_number number_to_str format_number '
-        'join_strings '
+        'join_strings regex_full_match regex_replace '
         'str_contains str_strip str_lstrip str_rstrip split_tensor',
     'its own random numbers':
         'random_bits permutation uniform normal truncated_normal exponential gumbel randint bernoulli categorical '

@@ -82,6 +82,7 @@ void make_substring(call *c);
 void make_str_length(call *c);
 void make_strip_string(call *c);
 void make_split_strings(call *c);
+void make_regex(call *c);
 void make_join_strings(call *c);
 void make_random_bits(call *c);
 void make_permutation(call *c);

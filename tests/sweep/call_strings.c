@@ -45,3 +45,19 @@ void make_split_strings(call *c) {
   call_add_int(c, "size", ROOM);
   c->out.dims[c->out.rank++] = dim_const(ROOM);
 }
+
+void make_regex(call *c) {
+  static const char *const patterns[] = {"\"[a-z0-9]*\"", "\"(.)(.)\"", "\"a|b*\"",
+                                         "\"(?i)[^a]+\""};
+  enum { COUNT = sizeof patterns / sizeof *patterns };
+  call_first_operand(c, c->dtype, 0, SHAPE_RANK, false);
+  call_add_words(c, ", ");
+  call_add_words(c, patterns[rng_below(&c->p->random, COUNT)]);
+  if (c->op == LEAT_OP_regex_full_match) {
+    c->out.dtype = LEAT_bool;
+    return;
+  }
+  call_add_words(c, ", \"<\\\\0>\"");
+  call_add_attribute(c, "all");
+  call_add_words(c, rng_percent(&c->p->random, 50) ? "true" : "false");
+}
