@@ -445,9 +445,15 @@ static bool is_real(ev value) {
   return !ev_has_kind(value, EV_COMPLEX) && !ev_has_kind(value, EV_STRING);
 }
 
+static bool is_truth(ev value) {
+  const leat_type *type = ev_tensor_type(value);
+  return type && type->dtype == LEAT_bool;
+}
+
 // What a call of an op stands for where NumPy's function of the name is more than the op: its other
-// `where`, parts of real numbers. NULL: the op.
+// `where`, how many of a bool are true, parts of real numbers. NULL: the op.
 static const char *stands_for(leat_op op, const ev_argument *args, uint32_t count) {
+  if (op == LEAT_OP_sum && count && is_truth(args[0].value)) return "count_nonzero";
   if (count != 1 || args[0].key) return NULL;
   if (op == LEAT_OP_where) return "nonzero";
   if (op == LEAT_OP_real && is_real(args[0].value)) return "identity";
