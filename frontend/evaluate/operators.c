@@ -48,6 +48,7 @@ static ev int_operator(evaluator *e, leat_operator operator, int64_t a, int64_t 
   case LEAT_OPERATOR_OR:
   case LEAT_OPERATOR_NOT:
   case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_POW:
   case LEAT_OPERATOR_MATMUL: return not_for(e, operator, "numbers", span);
   }
   return overflow ? ev_fail(e, span, "the number does not fit 64 bits") : ev_int(result);
@@ -76,6 +77,7 @@ static ev float_operator(evaluator *e, leat_operator operator, double a, double 
   case LEAT_OPERATOR_OR:
   case LEAT_OPERATOR_NOT:
   case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_POW:
   case LEAT_OPERATOR_MATMUL: break;
   }
   return not_for(e, operator, "floats", span);
@@ -152,6 +154,7 @@ static ev dim_operator(evaluator *e, leat_operator operator, leat_dim a, leat_di
   case LEAT_OPERATOR_AND:
   case LEAT_OPERATOR_OR:
   case LEAT_OPERATOR_NOT:
+  case LEAT_OPERATOR_POW:
   case LEAT_OPERATOR_MATMUL: return not_for(e, operator, "dimensions", span);
   }
   return ok ? ev_of_dim(result) : ev_fail(e, span, "this dimension has too many terms or digits");
@@ -264,11 +267,44 @@ static const leat_type *integers_of(const evaluator *e, ev left, ev right) {
   return integers && (!a || !b || a->dtype == b->dtype) ? type : NULL;
 }
 
+// `**` of numbers is their `pow`, of an int a float where the power is below 0; of a dim it is a dim,
+// and a square x * x, as NumPy's is. EV_NONE: it is the op, which would truncate what an integer is
+// to a power below 0.
+static ev power(evaluator *e, ev left, ev right, leat_span span, const char *hint) {
+  if (right.kind == EV_INT && right.i == 2 && ev_is_tensor(left))
+    return ev_operator(e, LEAT_OPERATOR_MUL, left, left, span, hint);
+  bool below = right.kind == EV_INT && right.i < 0;
+  const leat_type *type = ev_tensor_type(left);
+  if (below && type && leat_dtype_in_class(type->dtype, LEAT_CLASS_INTEGER))
+    return ev_fail(e, span, "a power below 0 of an integer is none: `1 / x ** %llu`, or `cast` x",
+                   0 - (unsigned long long)right.i);
+  if (left.kind == EV_DIM && right.kind == EV_INT && !below) {
+    ev result = ev_int(1);
+    for (int64_t i = 0; i < right.i && result.kind != EV_ERROR; i++)
+      result = binary(e, LEAT_OPERATOR_MUL, result, left, span);
+    return result;
+  }
+  if (below && left.kind == EV_INT && left.i == 0) return ev_fail(e, span, "division by zero");
+  if (below && left.kind == EV_INT) left = ev_float((double)left.i);
+  ev_argument args[] = {{.value = left, .span = span}, {.value = right, .span = span}};
+  return ev_call_on_numbers(e, LEAT_OP_pow, args, 2, span);
+}
+
+static ev simpler(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
+                  const char *hint) {
+  switch (operator) {
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_NOT: return unary(e, operator, left, span);
+  case LEAT_OPERATOR_POW: return power(e, left, right, span, hint);
+  default: return binary(e, operator, left, right, span);
+  }
+}
+
 ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
                const char *hint) {
   if (left.kind == EV_ERROR || right.kind == EV_ERROR) return ev_error();
   bool one = operator== LEAT_OPERATOR_NEG || operator== LEAT_OPERATOR_NOT;
-  ev result = one ? unary(e, operator, left, span) : binary(e, operator, left, right, span);
+  ev result = simpler(e, operator, left, right, span, hint);
   if (result.kind != EV_NONE) return result;
   if (is_list_alone(e, left, right)) return not_for_lists(e, operator, span);
   if (left.kind == EV_ROWS || right.kind == EV_ROWS) {

@@ -45,7 +45,8 @@ typedef struct leat_stmts {
   X(FLOOR_DIV, "//", "floor_div")                                                                  \
   X(REMAINDER, "%", "remainder")                                                                   \
   X(NEG, "-", "neg")                                                                               \
-  X(MATMUL, "@", "matmul")
+  X(MATMUL, "@", "matmul")                                                                         \
+  X(POW, "**", "pow")
 
 typedef enum leat_operator {
 #define X(id, spelling, op) LEAT_OPERATOR_##id,

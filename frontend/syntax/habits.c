@@ -102,7 +102,7 @@ static const habit words[] = {
     WRITE("true_divide", "`x / y`"),
     WRITE("floor_divide", "`x // y`"),
     WRITE("mod", "`x % y`, which has y's sign, or `rem(x, y)`, which has x's"),
-    WRITE("power", "`pow(x, y)`"),
+    WRITE("power", "`x ** y`"),
     WRITE("dot", "`x @ y`"),
     WRITE("clip", "`clamp(x, low, high)`"),
     WRITE("logical_and", "`a and b`"),
@@ -160,7 +160,6 @@ static const habit words[] = {
 };
 
 static const habit signs[] = {
-    WRITE("**", "`pow(x, y)`"),
     WRITE("//", "`#` before a comment"),
     WRITE("/*", "`#` before a comment"),
     WRITE("&&", "`and`"),
@@ -168,7 +167,7 @@ static const habit signs[] = {
     WRITE("!", "`not`"),
     WRITE("&", "`bit_and(x, y)`, of bools `and`"),
     WRITE("|", "`bit_or(x, y)`, of bools `or`"),
-    WRITE("^", "`bit_xor(x, y)`, a power `pow(x, y)`"),
+    WRITE("^", "`bit_xor(x, y)`, a power `x ** y`"),
     WRITE("~", "`bit_not(x)`, of bools `not`"),
     WRITE("<<", "`shift_left(x, n)`"),
     WRITE(">>", "`shift_right(x, n)`"),

@@ -66,6 +66,7 @@ leat_level leat_token_level(leat_token_kind kind) {
   case LEAT_TOKEN_SLASHES:
   case LEAT_TOKEN_PERCENT: return LEAT_LEVEL_PRODUCT;
   case LEAT_TOKEN_AT: return LEAT_LEVEL_MATMUL;
+  case LEAT_TOKEN_STARS: return LEAT_LEVEL_POWER;
   }
   return LEAT_LEVEL_NO_INFIX;
 }

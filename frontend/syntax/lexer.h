@@ -29,6 +29,7 @@
   X(EQUAL, "=")                                                                                    \
   X(PLUS, "+")                                                                                     \
   X(MINUS, "-")                                                                                    \
+  X(STARS, "**")                                                                                   \
   X(STAR, "*")                                                                                     \
   X(SLASHES, "//")                                                                                 \
   X(SLASH, "/")                                                                                    \
@@ -76,6 +77,7 @@ typedef enum leat_level {
   LEAT_LEVEL_PRODUCT,
   LEAT_LEVEL_NEGATION,
   LEAT_LEVEL_MATMUL,
+  LEAT_LEVEL_POWER,
   LEAT_LEVEL_POSTFIX,
 } leat_level;
 

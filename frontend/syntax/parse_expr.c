@@ -27,6 +27,7 @@ static const leat_operator operators[LEAT_TOKEN_COUNT] = {
     [LEAT_TOKEN_SLASHES] = LEAT_OPERATOR_FLOOR_DIV,
     [LEAT_TOKEN_PERCENT] = LEAT_OPERATOR_REMAINDER,
     [LEAT_TOKEN_AT] = LEAT_OPERATOR_MATMUL,
+    [LEAT_TOKEN_STARS] = LEAT_OPERATOR_POW,
 };
 
 static leat_expr *parse_infix(leat_parser *p, leat_level loosest);
@@ -357,7 +358,7 @@ static leat_expr *parse_operand(leat_parser *p, leat_level loosest) {
   leat_parser_advance(p);
   // After `@` a minus takes one factor only: x @ -w @ v is (x @ (-w)) @ v.
   leat_level operand = is_not                        ? LEAT_LEVEL_NOT
-                       : loosest > LEAT_LEVEL_MATMUL ? LEAT_LEVEL_POSTFIX
+                       : loosest > LEAT_LEVEL_MATMUL ? LEAT_LEVEL_POWER
                                                      : LEAT_LEVEL_MATMUL;
   leat_expr *right = parse_infix(p, operand);
   leat_parser_leave(p);
@@ -394,7 +395,8 @@ static leat_expr *parse_infix(leat_parser *p, leat_level loosest) {
     leat_level level = leat_token_level(kind);
     if (level == LEAT_LEVEL_NO_INFIX || level < loosest) break;
     leat_parser_advance(p);
-    leat_expr *right = parse_infix(p, level + 1);
+    // A power of a power is of its right: x ** y ** z is x ** (y ** z).
+    leat_expr *right = parse_infix(p, level == LEAT_LEVEL_POWER ? level : level + 1);
     if (level == LEAT_LEVEL_PIPE) {
       left = pipe_into(p, left, right, begin);
       continue;
