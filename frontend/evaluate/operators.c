@@ -267,9 +267,9 @@ static const leat_type *integers_of(const evaluator *e, ev left, ev right) {
   return integers && (!a || !b || a->dtype == b->dtype) ? type : NULL;
 }
 
-// `**` of numbers is their `pow`, of an int a float where the power is below 0; of a dim it is a dim,
-// and a square x * x, as NumPy's is. EV_NONE: it is the op, which would truncate what an integer is
-// to a power below 0.
+// `**` of numbers is their `pow`, of an int a float where the power is below 0; of a dim it is a
+// dim, and a square x * x, as NumPy's is. EV_NONE: it is the op, which would truncate what an
+// integer is to a power below 0.
 static ev power(evaluator *e, ev left, ev right, leat_span span, const char *hint) {
   if (right.kind == EV_INT && right.i == 2 && ev_is_tensor(left))
     return ev_operator(e, LEAT_OPERATOR_MUL, left, left, span, hint);
