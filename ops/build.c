@@ -131,10 +131,15 @@ static bool check_dtypes(leat_shape_context *context) {
   for (uint32_t i = 0; i < context->node->input_count; i++) {
     leat_dtype dtype = leat_shape_input(context, i)->dtype;
     if (leat_dtype_in_class(dtype, info->dtypes)) continue;
+    bool mixed = false; // x / n: an integer beside a float
+    for (uint32_t k = 0; k < context->node->input_count && info->dtypes == LEAT_CLASS_INEXACT; k++)
+      mixed = mixed || (dtype != LEAT_str &&
+                        leat_dtype_in_class(leat_shape_input(context, k)->dtype, info->dtypes));
     bool truth = dtype == LEAT_bool && info->dtypes != LEAT_CLASS_STRING;
     return leat_shape_fail(context, "%s takes %s, not %s%s", info->name, class_words[info->dtypes],
                            leat_dtype_name(dtype),
-                           truth ? "; `cast` makes numbers of it"
+                           truth   ? "; `cast` makes numbers of it"
+                           : mixed ? "; only `cast` converts"
                            : info->dtypes == LEAT_CLASS_INTEGER
                                ? leat_quotient_hint(context->node->inputs[i])
                                : "");
