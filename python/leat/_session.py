@@ -46,6 +46,13 @@ class Results(tuple):
             return self[name]
         raise AttributeError(f'there is no result `{name}`; there are {", ".join(self._names)}')
 
+    # Results of these names, which methods of tuples have, too.
+    count = property(lambda self: self._result_or_method('count'))  # type: ignore[assignment]
+    index = property(lambda self: self._result_or_method('index'))  # type: ignore[assignment]
+
+    def _result_or_method(self, name: str) -> Any:
+        return self[name] if name in self._names else getattr(super(), name)
+
     def keys(self) -> Tuple[str, ...]:
         return self._names
 

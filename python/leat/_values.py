@@ -72,7 +72,7 @@ class Value:
     `+ - * / // % @ **`, comparisons, `& | ^ ~` and indices (`x[:, 1:3]`, `x[i]`, `x[None]`) are those of the language,
     `w.assign(e)` and `w.add(e)` change a variable, `leat.op.relu(x)` calls an op or a function.
     """
-    __slots__ = ('graph', 'name', 'block', 'is_state', 'is_named', 'is_list')
+    __slots__ = ('graph', 'name', 'block', 'is_state', 'is_named', 'is_list', 'items')
     __array_priority__ = 1000  # an array beside it is a constant of the graph
 
     def __init__(self, graph: 'Graph', name: str, block: Optional[Block], is_state: bool = False,
@@ -83,6 +83,7 @@ class Value:
         self.is_state = is_state
         self.is_named = is_named
         self.is_list = False  # it is known to be
+        self.items: Optional[int] = None  # of how many values, where that is known
 
     @property
     def is_global(self) -> bool:
@@ -101,7 +102,7 @@ class Value:
     __gt__, __ge__ = infix('greater', '>'), infix('greater_equal', '>=')
     __eq__ = infix('equal', '==')  # type: ignore[assignment]
     __ne__ = infix('not_equal', '!=')  # type: ignore[assignment]
-    __pow__, __rpow__ = function('pow'), function('pow', True)
+    __pow__, __rpow__ = infix('pow', '**'), infix('pow', '**', True)
     __and__, __rand__ = infix('and', 'and'), infix('and', 'and', True)
     __or__, __ror__ = infix('or', 'or'), infix('or', 'or', True)
     __xor__, __rxor__ = function('logical_xor'), function('logical_xor', True)
@@ -138,6 +139,8 @@ class Value:
         return pieces
 
     def __iter__(self) -> Any:
+        if self.items is not None:
+            return iter([self[i] for i in range(self.items)])
         raise TypeError('Python cannot go through a value of a graph, as `for`, `sum`, `max` and `zip` would: x.sum() and '
                         'x.max() reduce it, op.map(f, x) and op.scan(f, init, x) take one row after another, x[0] is one '
                         'of them; of a call that gives several values say `outputs=2`')

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 LARGEST_INLINE = 256  # elements of a constant that stands in the text
+# Of the library's loops: which argument a parameter of the function is, or a part of, and which one the first result is.
+HANDED = {'fori': {1: 2}, 'scan': {0: 1, 1: 2}, 'map': {0: 1}}
+CARRIED = {'fori': 2, 'scan': 1}
 
 _local = threading.local()
 _sources: 'weakref.WeakValueDictionary[str, Graph]' = weakref.WeakValueDictionary()
@@ -235,6 +238,7 @@ class Graph(Session):
         pieces: List[Piece] = [name if name == 'not' else written_name(name), '(']
         given = [(None, value) for value in arguments] + list(named.items())
         traced: List[Traced] = []
+        lists = {i: len(value) for i, value in enumerate(arguments) if isinstance(value, (list, tuple))}
         called = any(is_python_function(value) for _, value in given)
         captured = Captured(name, traced, (self.describe(name) or _core.describe(name) or '') if called else '')
         for i, (key, value) in enumerate(given):
@@ -242,7 +246,7 @@ class Graph(Session):
                 pieces.append(captured)
             pieces += [', '] * (i > 0) + ([f'{key}='] if key else [])
             if is_python_function(value):
-                traced.append(self._trace(name, value))
+                traced.append(self._trace(name, value, lists))
                 pieces.append(traced[-1])
             else:
                 pieces += pieces_of(value, self)
@@ -253,10 +257,15 @@ class Graph(Session):
         stem = as_ if as_ and PLAIN.fullmatch(as_) else name
         targets = [self._new(stem) for _ in range(1 if outputs is None else outputs)]
         self._emit(targets, pieces + self._suffixes())
+        if called and CARRIED.get(name) in lists:
+            targets[0].items = lists[CARRIED[name]]
         return targets[0] if outputs in (None, 1) else tuple(targets) if targets else None
 
-    def _trace(self, callee: str, function: Callable[..., Any]) -> Traced:
-        """A function of Python's in a call is called once, as a decorated one is, and stands before the definition."""
+    def _trace(self, callee: str, function: Callable[..., Any], lists: Mapping[int, int]) -> Traced:
+        """A function of Python's in a call is called once, as a decorated one is, and stands before the definition.
+
+        `lists` says of how many values the call's arguments are that are lists.
+        """
         name = function.__name__ if PLAIN.fullmatch(function.__name__) else f'{callee}_body'
         origin = caller()
         with self._inside(Block(origin, scope=name)) as block:
@@ -272,8 +281,12 @@ class Graph(Session):
                     continue
                 taken = definition.names.take(parameter.name)
                 parameters.append(Value(self, taken, block, False, True))
+                parameters[-1].items = lists.get(HANDED.get(callee, {}).get(len(parameters) - 1, -1))
                 kinds.append(type_text(parameter.annotation))
-            values = as_list(function(*parameters))
+            values = function(*parameters)
+            if callee == 'fori' and isinstance(values, tuple) and CARRIED[callee] in lists:
+                values = list(values)
+            values = as_list(values)
             if values:
                 self._emit([], self._list('return ', values))
             definition.after, definition.colocate = outer
@@ -384,7 +397,7 @@ class Graph(Session):
         heads, values = self._parameters(function, definition)
         returned = self._build(definition, lambda: [pieces_of(value, self) for value in as_list(function(**values))])
         annotation = inspect.signature(function).return_annotation
-        gives = '' if annotation in (inspect.Signature.empty, None) else f' -> {type_text(annotation)}'
+        gives = '' if annotation in (inspect.Signature.empty, None) else results_text(type_text(annotation))
         if returned:
             pieces: List[Piece] = ['return ']
             for i, value in enumerate(returned):
@@ -462,10 +475,20 @@ class Graph(Session):
                          for name in named)
         return (f'-> ({head}) ' if named else ''), bound
 
+    def _rename_others(self, definition: Definition, name: str) -> None:
+        """Gives those that nobody named, but have this name, another, which leaves it free."""
+        others = {value for line in definition.body.lines() for value in line.targets
+                  if value.name == name and not (value.is_named or value.is_state)}
+        for value in others:
+            value.name = definition.names.take(name)
+        if others:
+            definition.names.taken.discard(name)
+
     def _bind_result(self, definition: Definition, name: str, value: Any) -> Value:
         if isinstance(value, Value) and value.name == name and value.block is definition.body and not value.is_state:
             value.is_named = True
             return value
+        self._rename_others(definition, name)
         renames = isinstance(value, Value) and value.block is definition.body and not (value.is_state or value.is_named)
         if renames and name not in definition.names:
             value.name = definition.names.take(name)
@@ -605,10 +628,13 @@ class Graph(Session):
     def _expression_of(self, function: Callable[[], Any]) -> List[Piece]:
         """What the function builds, as one expression."""
         self._inline.append(Block())
+        stack = _local.__dict__.setdefault('graphs', [])
+        stack.append(self)  # what is outside of definitions, as `lambda: op.uniform(-1, 1)`, is built too
         try:
             result = function()
             block = self._inline[-1]
         finally:
+            stack.pop()
             self._inline.pop()
         meant: Dict[Value, List[Piece]] = {}
         for item in block.items:
@@ -676,6 +702,14 @@ def call_with_functions(name: str, arguments: Sequence[Any], named: Mapping[str,
 def is_python_function(value: Any) -> bool:
     """One to be traced: no type, nothing that has a name in texts."""
     return callable(value) and not isinstance(value, (Value, Function, type)) and not hasattr(value, '__leat_name__')
+
+
+def results_text(annotation: str) -> str:
+    """` -> …` of a function: several results stand in parentheses, and names alone are for the reader."""
+    parts = split(annotation.strip().removeprefix('(').removesuffix(')'))
+    if len(parts) < 2:
+        return f' -> {annotation}'
+    return '' if all(PLAIN.fullmatch(part.strip()) for part in parts) else f' -> ({", ".join(map(str.strip, parts))})'
 
 
 def as_list(results: Any) -> list:

@@ -326,6 +326,96 @@ def memories_of_python():
     raises(TypeError, "of format '>f'", m.f_f32, memoryview(np.array([1], '>f4')))
 
 
+@case
+def lists_that_loops_carry():
+    """As JAX's loops have them: a list that is carried, or gone through, is one in the function and behind it."""
+    g = graph()
+
+    @g.entry
+    def stats(xs: 'f32[N]', ws: 'f32[N]') -> 'mean, means, last, rows, turns':
+        def step(carry, row):
+            n, mean = carry
+            x, w = row
+            mean = mean + (x * w - mean) / n
+            return (n + 1, mean), mean
+        init = [op.ones(leat.Text('f32[]')), op.zeros(leat.Text('f32[]'))]
+        (_, mean), means = op.scan(step, init, [xs, ws], outputs=2)
+        last, turns = op.fori(3, lambda i, carry: (carry[0] * 2, carry[1] + i), [mean, op.zeros(leat.Text('i32[]'))])
+
+        def product(pair):
+            a, b = pair
+            return a * b
+        return mean, means, last, op.map(product, (xs, ws)), turns
+    r = stats([1, 2, 6], [1, 2, 1])
+    assert r.turns == 3, r
+    np.testing.assert_allclose([r.mean, r.last, *r.means], [11 / 3, 88 / 3, 1, 2.5, 11 / 3], 1e-6)
+    np.testing.assert_array_equal(r.rows, [1, 4, 6])
+
+
+@case
+def names_that_results_share():
+    """With a value that nobody named, and with the methods of tuples."""
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[N]') -> 'mean, sub, count, index':
+        centred = x - x.mean()
+        return x.sum(), centred.mean(), (x > 1).sum(), op.argmax(x, axis=0)
+    r = f([1, 2, 6])
+    assert (r.mean, r.count, r.index) == (9, 2, 2), r
+    assert r.keys() == ('mean', 'sub', 'count', 'index')
+    r = model('entry g() -> (a, b) { a, b = tensor(1), tensor(2) }').g()
+    assert r.count(2) == 1 and r.index(2) == 1
+
+
+@case
+def several_results_of_a_function():
+    for heads in 'm, v', '(m, v)', 'f32[N], f32[N]', 'm: f32[N], v: f32[N]':
+        g = graph()
+
+        def halves(x: 'f32[N]'):
+            return x * 0.5, x ** 2
+        halves.__annotations__['return'] = heads
+        halves = g.fn(halves)
+
+        @g.entry
+        def f(x: 'f32[N]') -> 'y':
+            m, v = halves(x)
+            return m + v
+        np.testing.assert_array_equal(f([2, 4]), [5, 18])
+
+
+@case
+def variables_that_begin_at_random():
+    """Outside of definitions too, where nothing else says what graph is meant."""
+    g = graph()
+    w = g.var('w', 'f32[3]', lambda: op.normal(0, 0.1, seed=1))
+    v = g.var('v', 'f64[3, 2]', op.glorot_uniform)
+
+    @g.entry
+    def f() -> 'a, b':
+        return w, v
+    assert 'var w: f32[3] = normal(0, 0.1, seed=1)' in g.text, g.text
+    r = f()
+    assert r.a.shape == (3,) and 0 < np.abs(r.a).max() < 0.6 and r.b.dtype == 'f8' and len(np.unique(r.b)) == 6
+
+
+@case
+def powers():
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[N]', i: 'i32[N]') -> 'a, b, c, d':
+        return x ** 2, 2 ** x, (-2) ** i, x ** -1
+    r = f([1, 2, 4], [1, 2, 3])
+    for got, want in zip(r, ([1, 4, 16], [2, 4, 16], [-2, 4, -8], [1, .5, .25])):
+        np.testing.assert_array_equal(got, want)
+
+    def below(i: 'i32[N]') -> 'y':
+        return i ** -1
+    raises(leat.Error, 'a power below 0 of an integer is none', g.entry, below)
+
+
 # -- Notebooks --------------------------------------------------------------------------------------------------------
 
 @case
