@@ -47,7 +47,6 @@ bool ev_is_weak(const evaluator *e, ev value);
 bool ev_is_of_numbers(const evaluator *e, ev value);
 // `number`: what it is a tensor of; NONE of a node whose inputs are weak.
 void ev_make_weak(evaluator *e, leat_value value, ev number);
-ev ev_number_of(const evaluator *e, ev value); // NONE: it is no weak tensor, or is computed
 // What a loop carries; `carry`: where it says so if it meets what holds more, or NULL.
 void ev_make_carried(evaluator *e, leat_value value, ev_carry *carry);
 bool ev_runs(const evaluator *e, leat_value value); // a weak one that is that, or computed of it

@@ -47,6 +47,18 @@ void ev_carry_next(evaluator *e, ev_carry *carry, ev next) {
   if (runs) ev_carry_widen(e, carry, (leat_dtype)dtype);
 }
 
+static bool counts_on(leat_operator operator) {
+  switch ((int)operator) {
+  case LEAT_OPERATOR_NEG:
+  case LEAT_OPERATOR_ADD:
+  case LEAT_OPERATOR_SUB:
+  case LEAT_OPERATOR_MUL:
+  case LEAT_OPERATOR_FLOOR_DIV:
+  case LEAT_OPERATOR_REMAINDER: return true;
+  }
+  return false;
+}
+
 bool ev_only_counts(evaluator *e, const leat_expr *next, const char *name) {
   const ev_binding *other;
   switch ((int)next->kind) {
@@ -54,15 +66,10 @@ bool ev_only_counts(evaluator *e, const leat_expr *next, const char *name) {
   case LEAT_EXPR_NAME:
     other = ev_lookup(e->frame->scope, next->name);
     return next->name == name || (other && other->value.kind == EV_INT);
-  case LEAT_EXPR_UNARY:
-    return next->operator== LEAT_OPERATOR_NEG && ev_only_counts(e, next->right, name);
+  case LEAT_EXPR_UNARY: return counts_on(next->operator) && ev_only_counts(e, next->right, name);
   case LEAT_EXPR_BINARY:
-    return (next->operator== LEAT_OPERATOR_ADD || next->operator== LEAT_OPERATOR_SUB ||
-            next->
-            operator== LEAT_OPERATOR_MUL || next->
-            operator== LEAT_OPERATOR_FLOOR_DIV || next->
-            operator== LEAT_OPERATOR_REMAINDER) &&
-           ev_only_counts(e, next->left, name) && ev_only_counts(e, next->right, name);
+    return counts_on(next->operator) && ev_only_counts(e, next->left, name) &&
+           ev_only_counts(e, next->right, name);
   }
   return false;
 }

@@ -290,8 +290,9 @@ static ev power(evaluator *e, ev left, ev right, leat_span span, const char *hin
   return ev_call_on_numbers(e, LEAT_OP_pow, args, 2, span);
 }
 
-static ev simpler(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
-                  const char *hint) {
+// What needs no op of the operator's name. EV_NONE: it is the op.
+static ev without_the_op(evaluator *e, leat_operator operator, ev left, ev right, leat_span span,
+                         const char *hint) {
   switch (operator) {
   case LEAT_OPERATOR_NEG:
   case LEAT_OPERATOR_NOT: return unary(e, operator, left, span);
@@ -304,7 +305,7 @@ ev ev_operator(evaluator *e, leat_operator operator, ev left, ev right, leat_spa
                const char *hint) {
   if (left.kind == EV_ERROR || right.kind == EV_ERROR) return ev_error();
   bool one = operator== LEAT_OPERATOR_NEG || operator== LEAT_OPERATOR_NOT;
-  ev result = simpler(e, operator, left, right, span, hint);
+  ev result = without_the_op(e, operator, left, right, span, hint);
   if (result.kind != EV_NONE) return result;
   if (is_list_alone(e, left, right)) return not_for_lists(e, operator, span);
   if (left.kind == EV_ROWS || right.kind == EV_ROWS) {

@@ -69,10 +69,6 @@ bool ev_is_of_numbers(const evaluator *e, ev value) {
   return !value.list->results;
 }
 
-ev ev_number_of(const evaluator *e, ev value) {
-  return ev_is_weak(e, value) ? find(e, value.tensor)->number : ev_none();
-}
-
 // -- Settling -----------------------------------------------------------------------------------
 
 typedef struct settling {

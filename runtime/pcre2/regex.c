@@ -79,8 +79,7 @@ static bool is_over(const leat_regex_work *work) {
   return work->ends && *work->ends;
 }
 
-// -- Full matches
-// ----------------------------------------------------------------------------------
+// -- Full matches ---------------------------------------------------------------------------------
 
 static leat_status full_match_with(matcher *m, const leat_regex_work *work, bool *out,
                                    leat_error *error) {
@@ -101,8 +100,7 @@ static leat_status full_match(const leat_regex_work *work, bool *out, leat_error
   return status;
 }
 
-// -- Replacements
-// ----------------------------------------------------------------------------------
+// -- Replacements ---------------------------------------------------------------------------------
 
 // \0 to \9 are what matched and its groups, \\ is a backslash.
 static leat_status check_rewrite_with(const leat_regex *regex, leat_str rewrite,
@@ -218,8 +216,7 @@ extern const leat_regex_functions leat_pcre2;
 __attribute__((visibility("default"))) const leat_regex_functions leat_pcre2 = {
     .check = check, .check_rewrite = check_rewrite, .full_match = full_match, .replace = replace};
 
-// -- Kernels
-// ---------------------------------------------------------------------------------------
+// -- Kernels --------------------------------------------------------------------------------------
 
 static void *allocate(void *heap, uint64_t size) {
   return leat_string_heap_allocate(heap, size);
