@@ -408,7 +408,9 @@ static const ev_builtin builtins[] = {
      "jvp(y, x, v): the Jacobian of y with respect to x times v: how y changes as x goes along v, "
      "one for each of a list y",
      PARAMS(3, "y", "x", "v"), EV_COLLECTS_NOTHING, ev_builtin_jvp},
-    {"substitute", "substitute(y, x, by): y, or a list, computed again with `by` in the place of x",
+    {"substitute",
+     "substitute(y, x, by): y, or a list, computed again with `by` in the place of x; of lists x "
+     "and by each in the place of its own, all at once",
      PARAMS(3, "y", "x", "by"), EV_COLLECTS_NOTHING, ev_builtin_substitute},
     {"trainables", "trainables(loss): the trainable variables that reach a loss", PARAMS(1, "loss"),
      EV_COLLECTS_NOTHING, ev_builtin_trainables},

@@ -114,8 +114,9 @@ ev ev_region_count(evaluator *e, ev count, leat_span span);
 // none.
 leat_node *const *ev_region_repeat(evaluator *e, const leat_graph *body, const leat_value *params,
                                    leat_value *out);
-// What depends on `of`, an only output, on the way to the values is copied, with `by` in its place:
-// they become the values of that.
-void ev_substitute(evaluator *e, leat_value *values, uint32_t count, leat_value of, leat_value by);
+// What depends on some of `of`, each an only output, on the way to the values is copied, with those
+// of `by` in their places: the values become those of that.
+void ev_substitute(evaluator *e, leat_value *values, uint32_t count, const leat_value *of,
+                   const leat_value *by, uint32_t of_count);
 
 #endif

@@ -169,28 +169,29 @@ static bool depends(const repetition *r, const leat_node *node, const bool *on) 
   return false;
 }
 
-// What the values are made of that depends on `of`.
+// What the values are made of that depends on some of `of`, which are left out.
 static bool *mark_between(const repetition *r, const leat_value *values, uint32_t count,
-                          leat_value of) {
+                          const leat_value *of, uint32_t of_count) {
   bool *asked = leat_new_array(r->e->arena, bool, (size_t)r->count + 1);
   bool *between = leat_new_array(r->e->arena, bool, (size_t)r->count + 1);
   for (uint32_t i = 0; i < count; i++) asked[values[i].node->id] = true;
   do ask_inputs(r, asked);
   while (ask_results(r, asked));
-  between[of.node->id] = true;
-  for (uint32_t id = of.node->id + 1; id < r->count; id++) {
+  for (uint32_t i = 0; i < of_count; i++) between[of[i].node->id] = true;
+  for (uint32_t id = 0; id < r->count; id++) {
     const leat_node *node = r->from->nodes.items[id];
-    between[id] = asked[id] && can_repeat(node) && depends(r, node, between);
+    between[id] = between[id] || (asked[id] && can_repeat(node) && depends(r, node, between));
   }
-  between[of.node->id] = false;
+  for (uint32_t i = 0; i < of_count; i++) between[of[i].node->id] = false;
   return between;
 }
 
-void ev_substitute(evaluator *e, leat_value *values, uint32_t count, leat_value of, leat_value by) {
+void ev_substitute(evaluator *e, leat_value *values, uint32_t count, const leat_value *of,
+                   const leat_value *by, uint32_t of_count) {
   repetition r = begin(e, e->graph);
-  const bool *between = mark_between(&r, values, count, of);
-  r.copies[of.node->id] = by;
-  for (uint32_t id = of.node->id + 1; id < r.count; id++)
+  const bool *between = mark_between(&r, values, count, of, of_count);
+  for (uint32_t i = 0; i < of_count; i++) r.copies[of[i].node->id] = by[i];
+  for (uint32_t id = 0; id < r.count; id++)
     if (between[id]) repeat_node(&r, e->graph->nodes.items[id]);
   repeat_records(&r, between);
   for (uint32_t i = 0; i < count; i++) values[i] = in_copy(&r, values[i]);

@@ -153,17 +153,30 @@ ev ev_builtin_jvp(evaluator *e, const ev_builtin_call *call) {
   return list.kind == EV_LIST ? in_form(e, d.ys, list.list->items) : list;
 }
 
+// What stands in the place of x[i]; no node: an error was said.
+static leat_value in_place_of(evaluator *e, leat_value x, ev by, leat_span span) {
+  leat_value value = ev_as_tensor(e, by, (int)leat_value_type(x)->dtype, span);
+  if (!value.node) return value;
+  if (x.node->output_count == 1 && leat_type_equal(leat_value_type(x), leat_value_type(value)))
+    return value;
+  ev_fail(e, span, "what stands in the place of %s is one, found %s",
+          leat_type_text(e->arena, leat_value_type(x)),
+          leat_type_text(e->arena, leat_value_type(value)));
+  return (leat_value){0};
+}
+
 ev ev_builtin_substitute(evaluator *e, const ev_builtin_call *call) {
-  several ys = several_of(e, call->args[0]);
-  leat_value *y = tensors_of(e, ys, call->span);
-  leat_value x = ev_as_tensor(e, call->args[1], -1, call->span);
-  if (!y || !x.node) return ev_error();
-  leat_value by = ev_as_tensor(e, call->args[2], (int)leat_value_type(x)->dtype, call->span);
-  if (!by.node) return ev_error();
-  if (x.node->output_count != 1 || !leat_type_equal(leat_value_type(x), leat_value_type(by)))
-    return ev_fail(e, call->span, "what stands in the place of %s is one, found %s",
-                   leat_type_text(e->arena, leat_value_type(x)),
-                   leat_type_text(e->arena, leat_value_type(by)));
-  ev_substitute(e, y, ys.count, x, by);
+  several ys = several_of(e, call->args[0]), xs = several_of(e, call->args[1]);
+  several by = several_of(e, call->args[2]);
+  leat_value *y = tensors_of(e, ys, call->span), *x = tensors_of(e, xs, call->span);
+  if (!y || !x) return ev_error();
+  if (xs.count != by.count)
+    return ev_fail(e, call->span, "%u values stand in the place of %u", by.count, xs.count);
+  leat_value *others = leat_new_array(e->arena, leat_value, (size_t)xs.count + 1);
+  for (uint32_t i = 0; i < xs.count; i++) {
+    others[i] = in_place_of(e, x[i], by.items[i], call->span);
+    if (!others[i].node) return ev_error();
+  }
+  ev_substitute(e, y, ys.count, x, others, xs.count);
   return in_form(e, ys, as_values(e, y, ys.count));
 }

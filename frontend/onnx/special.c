@@ -182,27 +182,39 @@ static const char *named_value(onnx_writer *w, const ProtobufCBinaryData *name) 
   return value ? onnx_as_tensor(w, *value) : "0";
 }
 
-// Of y with respect to `xs`, where these are the inputs: y is computed again of inputs that are
-// others.
+// Of y with respect to `xs`; the inputs stand for these and for `zs`: where they are others, y is
+// computed again of them.
 static void write_gradient(onnx_writer *w) {
-  const onnx_attribute *xs = onnx_attribute_of(w, "xs"), *y = onnx_attribute_of(w, "y");
+  const onnx_attribute *lists[] = {onnx_attribute_of(w, "xs"), onnx_attribute_of(w, "zs")};
+  const onnx_attribute *y = onnx_attribute_of(w, "y");
   int count = (int)w->node->n_output;
-  if (!xs || !y || xs->n_strings < w->node->n_output || xs->n_strings > w->node->n_input) {
-    onnx_problem(w, "it needs a `y`, and `xs` for its inputs and outputs");
+  size_t named = (lists[0] ? lists[0]->n_strings : 0) + (lists[1] ? lists[1]->n_strings : 0);
+  if (!lists[0] || !y || lists[0]->n_strings != w->node->n_output || named != w->node->n_input) {
+    onnx_problem(w,
+                 "it needs a `y`, an output for each of `xs`, and an input for each of these and "
+                 "of `zs`");
     onnx_targets(w, count, 0, false);
     return;
   }
-  const char *value = named_value(w, &y->s);
-  leat_text at = {0};
-  for (size_t i = 0; i < xs->n_strings; i++) {
-    const char *x = named_value(w, &xs->strings[i]), *input = needed_input(w, i);
-    if (strcmp(x, input) != 0)
-      value = leat_arena_printf(w->arena, "substitute(%s, %s, %s)", value, x, input);
-    leat_text_add(&at, "%s%s", i ? ", " : "", input);
+  leat_text of = {0}, by = {0}, at = {0};
+  bool others = false;
+  for (size_t i = 0; i < named; i++) {
+    bool is_x = i < lists[0]->n_strings;
+    const char *x = named_value(w, &lists[!is_x]->strings[is_x ? i : i - lists[0]->n_strings]);
+    const char *input = needed_input(w, i);
+    others = others || strcmp(x, input) != 0;
+    leat_text_add(&of, "%s%s", i ? ", " : "", x);
+    leat_text_add(&by, "%s%s", i ? ", " : "", input);
+    if (is_x) leat_text_add(&at, "%s%s", i ? ", " : "", input);
   }
+  const char *value = named_value(w, &y->s);
+  if (others)
+    value = leat_arena_printf(w->arena, "substitute(%s, [%s], [%s])", value, of.data, by.data);
   onnx_line(w, "%s = grad(sum(%s), [%s])%s",
             onnx_targets(w, count, onnx_input(w, 0).data_type, false), value, at.data,
             count == 1 ? "[0]" : "");
+  leat_text_finish(&of);
+  leat_text_finish(&by);
   leat_text_finish(&at);
 }
 

@@ -1,5 +1,6 @@
 """Models of a few nodes for what ONNX's own tests leave out, as `remake_cases` asks the oracles about them: constants
 alone, extents that are known only while running, options of loops, what two nodes and a type say of one value."""
+import attributes
 import numpy as np
 from onnx import helper as h
 from oracle import Model, graph, info, tensor
@@ -319,3 +320,18 @@ case('no_DepthToSpace', [N('DepthToSpace', ['x'], ['y'], blocksize=0)], ['y'], i
 halves = [h.make_function('own', f'F{i}', ['a'], ['b'], [N(f'F{i + 1}', ['a'], ['c'], domain='own'), N(f'F{i + 1}', ['c'], ['b'], domain='own')] if i < 40 else
                           [N('Neg', ['a'], ['b'])], [h.make_opsetid('', 21), h.make_opsetid('own', 1)]) for i in range(41)]
 case('functions_that_double', [N('F0', ['x'], ['y'], domain='own')], ['y'], inputs=X, functions=halves, refused='the calls of functions are more than 300000 nodes')
+
+# -- Trees whose nodes stand in any order --------------------------------------------------------------------------------------
+
+OF_TREES = {'TreeEnsembleRegressor': (attributes.TARGETS, ['y']), 'TreeEnsembleClassifier': (attributes.CLASS, ['y', 'z'])}
+for op, (forest, results) in OF_TREES.items():
+    for k, order in enumerate(([6, 4, 0, 5, 3, 1, 7, 2], [7, 6, 5, 4, 3, 2, 1, 0])):
+        for which, tracks in (('first', [1, 0, 0, 0, 0, 0, 0, 0]), ('second', [0, 1, 0, 0, 0, 0, 0, 0]), ('other_tree', [0, 0, 0, 0, 0, 1, 0, 0])):
+            given = {**forest, 'nodes_missing_value_tracks_true': tracks}
+            mixed = {name: [value[i] for i in order] if name.startswith('nodes_') else value for name, value in given.items()}
+            of = lambda words: Model([N(op, ['x'], results, domain='ai.onnx.ml', **words)], results, inputs={'x': attributes.LOST})
+            case(f'{op}_in_any_order_{k}_nan_at_{which}', [N(op, ['x'], results, domain='ai.onnx.ml', **mixed)], results, inputs={'x': attributes.LOST},
+                 answer=of(given).runtime())
+for function in ('MIN', 'MAX', 'SUM', 'AVERAGE'):  # of which no leaf says anything, that is 0
+    case(f'trees_silent_of_a_target_{function}', [N('TreeEnsembleRegressor', ['x'], ['y'], domain='ai.onnx.ml', **{
+        **attributes.TARGETS, 'target_ids': [1, 1, 1, 1, 1, 1], 'aggregate_function': function})], ['y'], inputs={'x': attributes.POINTS}, oracle='runtime')
