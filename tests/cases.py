@@ -1,11 +1,14 @@
 """A suite that drives the programs of the build from outside: its cases, and what they are written with."""
+import contextlib
 import os
+import random
 import shlex
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', os.path.join(ROOT, 'build')))
@@ -75,14 +78,26 @@ def npy(dtype, shape, data, order='False'):
     return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + data
 
 
-def main(suite):
-    """Runs the cases whose names have the word of the command line, and ends the program."""
+def has_its_turn(check, share):
+    """Whether the case runs this time: with a slow build a share of them do, as the seed draws it."""
+    return not SANITIZED or EVERY or random.Random(f'{SEED} {check.__name__}').random() < share
+
+
+def main(suite, share=0.4, beside=lambda check: contextlib.nullcontext()):
+    """Runs the cases whose names have the word of the command line, or all that have their turn, and ends the program. Each
+    runs inside of what `beside` gives."""
     passed = failed = skipped = 0
-    chosen = [check for check in CASES if not sys.argv[1:] or sys.argv[1] in check.__name__]
+    if sys.argv[1:]:
+        chosen = [check for check in CASES if sys.argv[1] in check.__name__]
+    else:
+        chosen = [check for check in CASES if has_its_turn(check, share)]
+        skipped = len(CASES) - len(chosen)
     try:
         for check in chosen:
+            begin = time.monotonic()
             try:
-                check()
+                with beside(check):
+                    check()
                 passed += 1
             except Skipped as why:
                 print(f'{check.__name__}: skipped: {why}')
@@ -90,6 +105,8 @@ def main(suite):
             except Failure as problem:
                 print(f'{check.__name__}: {problem}')
                 failed += 1
+            if 'LEAT_TEST_TIMES' in os.environ:
+                print(f'{time.monotonic() - begin:6.2f} s  {check.__name__}')
     finally:
         shutil.rmtree(WORK, ignore_errors=True)
     print(f'{suite}: {passed} passed, {failed} failed, {skipped} skipped')

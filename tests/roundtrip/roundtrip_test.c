@@ -181,7 +181,7 @@ TEST(random_programs) {
   };
   rng seeds = {test_seed() + 3};
   printf("roundtrip: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
-  for (int i = 0; i < (getenv("LEAT_SANITIZED") ? 10 : 40); i++) {
+  for (int i = 0; i < (getenv("LEAT_SANITIZED") ? 8 : 30); i++) {
     uint64_t seed = rng_next(&seeds);
     const char *stage = RNG_PICK(&seeds, stages);
     leat_session_options dumped = {.devices = 2, .dump_after = stage, .symbolic = i % 2};

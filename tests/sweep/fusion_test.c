@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST_TEXT_SHOWN = 6000, WAYS = 6, DRAFTS = 5000, PROGRAMS = 80, SANITIZED = 24 };
+enum { MOST_TEXT_SHOWN = 6000, WAYS = 6, DRAFTS = 5000, PROGRAMS = 50, SANITIZED = 12 };
 
 static const test_way ways[WAYS] = {
     {.name = "ref", .options = {.target = "ref", .symbolic = true}},

@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { CHECK_MOST_TESTS = 512 };
@@ -62,6 +63,20 @@ static int check_skipped;  // set by a test that cannot run here, with CHECK_SKI
     printf("skipped: %s\n", reason);                                                               \
     return;                                                                                        \
   } while (0)
+
+// Of what takes long a slow build ($LEAT_SANITIZED) does one in `slow`, from which on
+// $LEAT_TEST_SEED says.
+static inline int check_step(int slow) {
+  return getenv("LEAT_SANITIZED") ? slow : 1;
+}
+
+static inline int check_first(int slow) {
+  const char *seed = getenv("LEAT_TEST_SEED");
+  return seed ? (int)(strtoull(seed, NULL, 0) % (uint64_t)check_step(slow)) : 0;
+}
+
+#define CHECK_EACH(i, from, to, slow)                                                              \
+  for (int i = (from) + check_first(slow); i < (int)(to); i += check_step(slow))
 
 static inline int check_run(const char *program) {
   int passed = 0, failed = 0, skipped = 0;

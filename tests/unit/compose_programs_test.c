@@ -8,8 +8,8 @@
 // Compilers take their time: they are given the first programs only.
 enum {
   PROGRAMS = 200,
-  BY_LLVM = 40,
-  BY_C = 8,
+  BY_LLVM = 24,
+  BY_C = 6,
   MOST_MEMORIES = 40,
   DATA = 8,
   ELEMENTS = 48,
@@ -427,14 +427,14 @@ TEST(programs_by_llvm) {
   leat_codegen_compile compile = llvm_generator();
   make_programs();
   if (!compile) CHECK_SKIP("this build has no LLVM");
-  run_programs(compile, "LLVM", BY_LLVM);
+  run_programs(compile, "LLVM", BY_LLVM / (uint32_t)check_step(3));
 }
 
 TEST(programs_by_c) {
   leat_codegen_compile compile = c_generator();
   make_programs();
   if (!compile) CHECK_SKIP("there is no C compiler");
-  run_programs(compile, "C", BY_C);
+  run_programs(compile, "C", BY_C / (uint32_t)check_step(3));
 }
 
 CHECK_MAIN("compose_programs")

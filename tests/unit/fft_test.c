@@ -124,7 +124,7 @@ static void check_real(leat_dtype dtype, int64_t n, int64_t rows) {
 }
 
 TEST(small_lengths) {
-  for (int64_t n = 1; n <= 130; n++) {
+  CHECK_EACH(n, 1, 131, 5) {
     check_complex(LEAT_f32, n, 18, n % 2);
     check_complex(LEAT_f64, n, 3, n % 2);
     check_complex(LEAT_f64, n, 9, !(n % 2));
@@ -136,7 +136,7 @@ TEST(small_lengths) {
 TEST(large_lengths) {
   static const int64_t lengths[] = {720, 1000, 1009, 1024, 2187, 3125, 4096, 4100, 4608};
   check_complex(LEAT_f32, 1009, 19, false);
-  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+  CHECK_EACH(i, 0, sizeof lengths / sizeof *lengths, 4) {
     check_complex(LEAT_f64, lengths[i], 1, false);
     check_complex(LEAT_f32, lengths[i], 2, true);
     check_real(LEAT_f64, lengths[i], 1);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-enum { VALUES = 1 << 16, SIGN = 0x8000, BATCH = 256 };
+enum { VALUES = 1 << 16, SIGN = 0x8000, BATCH = 256, SLOW = 8 };
 
 static int mantissa_bits(leat_dtype dtype) {
   return dtype == LEAT_f16 ? 10 : 7;
@@ -66,7 +66,7 @@ static bool same_number(double a, double b) { // -0 is not 0
 }
 
 static void check_widening(leat_dtype dtype) {
-  for (int half = 0; half < VALUES; half++) {
+  CHECK_EACH(half, 0, VALUES, SLOW) {
     double value = leat_half_value(dtype, (uint16_t)half), same = kernel_value(dtype, half);
     if (is_nan(dtype, half)) {
       int quiet = half | 1 << (mantissa_bits(dtype) - 1);
@@ -105,7 +105,7 @@ static void check_rounds(leat_dtype dtype, double value, int expected) {
 // nearer. After the largest comes what would be the next power of two: infinity.
 static void check_rounding(leat_dtype dtype) {
   int infinity = infinity_of(dtype);
-  for (int half = 0; half < infinity; half++) {
+  CHECK_EACH(half, 0, infinity, SLOW) {
     double low = expected_value(dtype, half), next = expected_value(dtype, half + 1);
     if (half + 1 == infinity) next = 2 * low - expected_value(dtype, half - 1);
     double middle = (low + next) / 2;

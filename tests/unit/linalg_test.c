@@ -175,11 +175,11 @@ static const int64_t shapes[][2] = {{0, 3},   {1, 1},  {2, 2},  {3, 3},   {5, 2}
 enum { DTYPES = 4, SHAPES = sizeof shapes / sizeof *shapes };
 
 #define EACH_MATRIX(x, seed)                                                                       \
-  for (int k = 0; k < DTYPES * SHAPES; k++)                                                        \
-    for (leat_tensor x =                                                                           \
-             (start((seed) + (uint64_t)k),                                                         \
-              matrices(dtypes[k / SHAPES], 2, shapes[k % SHAPES][0], shapes[k % SHAPES][1]));      \
-         x.data; x.data = NULL)
+  CHECK_EACH(k, 0, DTYPES *SHAPES, 4)                                                              \
+  for (leat_tensor x =                                                                             \
+           (start((seed) + (uint64_t)k),                                                           \
+            matrices(dtypes[k / SHAPES], 2, shapes[k % SHAPES][0], shapes[k % SHAPES][1]));        \
+       x.data; x.data = NULL)
 
 TEST(cholesky) {
   EACH_MATRIX(y, 1) {
