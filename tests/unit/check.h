@@ -65,9 +65,9 @@ static int check_skipped;  // set by a test that cannot run here, with CHECK_SKI
   } while (0)
 
 // Of what takes long a slow build ($LEAT_SANITIZED) does one in `slow`, from which on
-// $LEAT_TEST_SEED says.
+// $LEAT_TEST_SEED says; with $LEAT_EVERY all.
 static inline int check_step(int slow) {
-  return getenv("LEAT_SANITIZED") ? slow : 1;
+  return getenv("LEAT_SANITIZED") && !getenv("LEAT_EVERY") ? slow : 1;
 }
 
 static inline int check_first(int slow) {
