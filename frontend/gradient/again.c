@@ -1,7 +1,11 @@
 // A loop, done again: as often as it turns or up to a limit, from its beginning or from some
-// iteration on. It counts, and keeps what it carries, row by row.
+// iteration on. It counts, and keeps what it carries, row by row: of an array that it changes in a
+// few places these, and what was there, by which each turn is undone.
 #include "frontend/gradient/reversal.h"
 #include "ops/turns.h"
+
+// Arrays of fewer elements are kept whole; of others at most a quarter may change in a turn.
+enum { FEW = 64, PARTS = 4 };
 
 // -- Rows -----------------------------------------------------------------------------------------
 
@@ -17,9 +21,9 @@ static bool row_type(const reversal *r, const leat_type *of, leat_type *out) {
   return false;
 }
 
-leat_value ev_new_rows(const reversal *r, leat_value like, leat_dim count) {
+leat_value ev_new_rows(const reversal *r, const leat_type *like, leat_dim count) {
   leat_type row;
-  if (!row_type(r, leat_value_type(like), &row)) return (leat_value){0};
+  if (!row_type(r, like, &row)) return (leat_value){0};
   leat_type type = leat_type_rows(&row, count);
   ev zero = type.dtype == LEAT_bool  ? ev_bool(false)
             : type.dtype == LEAT_str ? ev_text(r->e, "", 0)
@@ -54,9 +58,10 @@ bool ev_has_rows(const reversal *r, uint32_t carried) {
   return !is_counter(r, carried, &step);
 }
 
-// What a counter was when the loop had run `count` times.
-static leat_value recall_counter(const reversal *r, leat_value outside, leat_value first,
-                                 int64_t step, leat_value count) {
+leat_value ev_recall_counter(const reversal *r, uint32_t carried, leat_value outside,
+                             leat_value first, leat_value count) {
+  int64_t step = 0;
+  is_counter(r, carried, &step);
   leat_attr dtype = {.i = leat_value_type(first)->dtype};
   ev value = ev_tensor(count);
   if (dtype.i != LEAT_i64) value = ev_op(r->e, LEAT_OP_cast, &value, 1, &dtype, r->span, NULL);
@@ -71,11 +76,101 @@ static leat_value recall_counter(const reversal *r, leat_value outside, leat_val
   return ev_operation(r, sign, first, ev_tensor(grown));
 }
 
-leat_value ev_recall(const reversal *r, uint32_t carried, leat_value outside, leat_value kept,
+// -- What is kept of a turn -----------------------------------------------------------------------
+
+static int64_t axis_of(const leat_node *scatter) {
+  return leat_node_attr(scatter, "axis")->i;
+}
+
+// Whether the scatters change a small part of what is carried.
+static bool are_few(const leat_type *carried, const leat_node_list *scatters) {
+  int64_t elements = leat_type_static_elements(carried);
+  if (scatters->count && elements >= 0 && elements < FEW) return false;
+  for (uint32_t i = 0; i < scatters->count; i++) {
+    const leat_node *node = scatters->items[i];
+    int64_t count = leat_type_static_elements(leat_value_type(node->inputs[1]));
+    leat_dim extent = carried->dims[axis_of(node)];
+    if (count < 0) return false;
+    if (leat_dim_is_const(extent) && extent.value / PARTS / scatters->count < count) return false;
+  }
+  return true;
+}
+
+bool ev_is_undone(const reversal *r, uint32_t carried, leat_node_list *out) {
+  leat_node_list scatters = {0};
+  leat_value value = r->body->yield->inputs[carried];
+  for (; value.node->info->kind == LEAT_KIND_SCATTER; value = value.node->inputs[0])
+    leat_vec_push(r->e->arena, &scatters, value.node);
+  *out = scatters;
+  bool updated = value.node == r->body->params.items[carried];
+  return updated && ev_has_rows(r, carried) && are_few(leat_value_type(value), &scatters);
+}
+
+// Of what a scatter changes. The updates have that type, too, but may have dims that the body
+// binds.
+static leat_type changed_type(const leat_node *scatter) {
+  const leat_type *all = leat_value_type(scatter->inputs[0]);
+  const leat_type *indices = leat_value_type(scatter->inputs[1]);
+  int64_t axis = axis_of(scatter);
+  leat_type type = {.dtype = all->dtype, .rank = all->rank - 1 + indices->rank};
+  for (int32_t k = 0; k < type.rank; k++)
+    type.dims[k] = k < axis                   ? all->dims[k]
+                   : k < axis + indices->rank ? indices->dims[k - axis]
+                                              : all->dims[k - indices->rank + 1];
+  return type;
+}
+
+leat_type *ev_kept_types(const reversal *r, uint32_t carried, uint32_t *count) {
+  leat_node_list changes;
+  bool undone = ev_is_undone(r, carried, &changes);
+  leat_type *types = leat_new_array(r->e->arena, leat_type, 2 * (size_t)changes.count + 1);
+  *count = undone ? 2 * changes.count : ev_has_rows(r, carried);
+  *types = *leat_value_type(r->node->inputs[carried]);
+  for (uint32_t i = 0; undone && i < changes.count; i++) {
+    types[2 * i] = *leat_value_type(changes.items[i]->inputs[1]);
+    types[2 * i + 1] = changed_type(changes.items[i]);
+  }
+  return types;
+}
+
+// Of a turn done again in the open body, whose scatters have these copies.
+static uint32_t keep(const reversal *r, uint32_t carried, leat_value now, leat_node *const *copies,
+                     leat_value *out) {
+  leat_node_list changes;
+  *out = now;
+  if (!ev_is_undone(r, carried, &changes)) return ev_has_rows(r, carried);
+  for (uint32_t i = 0; i < changes.count; i++) {
+    const leat_node *copy = copies[changes.items[i]->id];
+    ev inputs[] = {ev_tensor(copy->inputs[0]), ev_tensor(copy->inputs[1])};
+    leat_attr axis = {.i = axis_of(copy)};
+    ev before = ev_op(r->e, LEAT_OP_gather, inputs, 2, &axis, copy->span, NULL);
+    out[2 * i] = copy->inputs[1];
+    out[2 * i + 1] = before.kind == EV_TENSOR ? before.tensor : (leat_value){0};
+  }
+  return 2 * changes.count;
+}
+
+static leat_value undo(const reversal *r, leat_value changed, const leat_node_list *changes,
+                       const leat_value *kept, leat_value count) {
+  for (uint32_t i = 0; i < changes->count && changed.node; i++) {
+    const leat_node *scatter = changes->items[i];
+    leat_type type = changed_type(scatter);
+    leat_value indices = ev_row(r, kept[2 * i], count, leat_value_type(scatter->inputs[1]));
+    leat_value before = ev_row(r, kept[2 * i + 1], count, &type);
+    if (!indices.node || !before.node) return (leat_value){0};
+    ev inputs[] = {ev_tensor(changed), ev_tensor(indices), ev_tensor(before)};
+    leat_attr axis = {.i = axis_of(scatter)};
+    ev undone = ev_op(r->e, LEAT_OP_scatter_set, inputs, 3, &axis, r->span, NULL);
+    changed = undone.kind == EV_TENSOR ? undone.tensor : (leat_value){0};
+  }
+  return changed;
+}
+
+leat_value ev_recall(const reversal *r, uint32_t carried, leat_value behind, const leat_value *kept,
                      leat_value count) {
-  int64_t step;
-  if (is_counter(r, carried, &step)) return recall_counter(r, outside, kept, step, count);
-  return ev_row(r, kept, count, leat_value_type(r->node->inputs[carried]));
+  leat_node_list changes;
+  if (ev_is_undone(r, carried, &changes)) return undo(r, behind, &changes, kept, count);
+  return ev_row(r, *kept, count, leat_value_type(r->node->inputs[carried]));
 }
 
 // -- The loop -------------------------------------------------------------------------------------
@@ -104,14 +199,17 @@ static bool body_again(const reversal *r, ev_again *how) {
   evaluator *e = r->e;
   uint32_t inputs = r->node->input_count, results = r->carried + 1;
   uint32_t row_first = inputs + (how->limit.node ? 2 : 1);
-  leat_value *next = leat_new_array(e->arena, leat_value, 2 * (size_t)r->carried + 1);
+  leat_value *next = leat_new_array(e->arena, leat_value, (size_t)results + how->rows);
+  leat_value *values = leat_new_array(e->arena, leat_value, (size_t)how->rows + 1);
   const leat_value *params = how->params[1] = begin_body(r);
   leat_value count = ev_parameter(r, "count", inputs);
   how->copies[1] = ev_region_repeat(e, r->body, params, next);
   next[r->carried] = ev_operation(r, LEAT_OPERATOR_ADD, count, ev_int(1));
-  for (uint32_t i = 0, row = row_first; how->kept && i < r->carried; i++)
-    if (ev_has_rows(r, i))
-      next[results++] = ev_set_row(r, ev_parameter(r, "rows", row++), count, params[i]);
+  for (uint32_t i = 0, row = row_first; how->kept && i < r->carried; i++) {
+    uint32_t count_kept = keep(r, i, params[i], how->copies[1], values);
+    for (uint32_t k = 0; k < count_kept; k++)
+      next[results++] = ev_set_row(r, ev_parameter(r, "rows", row++), count, values[k]);
+  }
   ev_region_close(e);
   for (uint32_t i = 0, row = row_first; i < results; i++) {
     if (!next[i].node) return false;
@@ -124,13 +222,16 @@ static bool body_again(const reversal *r, ev_again *how) {
 
 leat_node *ev_run_again(const reversal *r, ev_again *how) {
   evaluator *e = r->e;
-  uint32_t inputs = r->node->input_count, kept = 0;
-  leat_value *rows = leat_new_array(e->arena, leat_value, (size_t)r->carried + 1);
+  uint32_t inputs = r->node->input_count;
+  leat_vec(leat_value) rows = {0};
   leat_value count = how->count.node ? how->count : ev_number(r, 0);
   for (uint32_t i = 0; how->kept && i < r->carried; i++) {
-    if (!ev_has_rows(r, i)) continue;
-    rows[kept] = ev_new_rows(r, r->node->inputs[i], *how->kept);
-    if (!rows[kept++].node) return NULL;
+    uint32_t kept;
+    const leat_type *types = ev_kept_types(r, i, &kept);
+    for (uint32_t k = 0; k < kept; k++) {
+      leat_vec_push(e->arena, &rows, ev_new_rows(r, &types[k], *how->kept));
+      if (!rows.items[rows.count - 1].node) return NULL;
+    }
   }
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
@@ -139,7 +240,8 @@ leat_node *ev_run_again(const reversal *r, ev_again *how) {
     leat_region_add(&region.built, how->from && i < r->carried ? how->from[i] : r->node->inputs[i]);
   leat_region_add(&region.built, count);
   if (how->limit.node) leat_region_add(&region.built, how->limit);
-  for (uint32_t i = 0; i < kept; i++) leat_region_add(&region.built, rows[i]);
+  for (uint32_t i = 0; i < rows.count; i++) leat_region_add(&region.built, rows.items[i]);
+  how->rows = rows.count;
   condition_again(r, how);
   if (body_again(r, how)) return ev_region_end(e, NULL);
   ev_region_drop(e);

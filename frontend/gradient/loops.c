@@ -4,7 +4,7 @@
 //
 // What was carried is kept by the loop done again, row by row: as many rows as there may be
 // iterations, as the condition says where it compares a count with a dim, else as many as a first
-// loop counts.
+// loop counts. An array that is changed in a few places is carried backwards, and each turn undone.
 //
 // Inside of another region, which would be none of launches if it computed a dim, and under a limit
 // of memory, the iterations are reversed a chunk at a time, the last ones first, for which rows are
@@ -26,7 +26,9 @@ enum { USUAL = 16, LEAST = 2 };
 // carried, a sum for what is captured; {NULL}: none is wanted.
 typedef struct history {
   leat_value count; // of iterations
-  leat_value *kept; // by carried value: what it was in each, of a counter in the first
+  leat_value *
+      *kept; // by carried value: rows of what it was in each, of a counter that in the first
+  leat_value *behind; // the same: what it is when they are done
   leat_value *gradients;
   const leat_dim *turns; // the count as a dim, for which sparse rows are kept; NULL: they are added
   ev *sparse;            // by input: what came of them
@@ -38,10 +40,12 @@ typedef struct results {
   uint32_t *inputs, count;
 } results;
 
-// The inputs of the backward loop: the count, the gradients, what is captured, rows.
+// The inputs of the backward loop: the count, the gradients, what is captured, rows, what is
+// undone.
 typedef struct backward {
   const history *history;
-  uint32_t *gradients, *captured, kept_first;
+  uint32_t *gradients, *captured;
+  uint32_t *kept, *undone; // by carried value: the first of its rows; itself, 0: it is not undone
   uint32_t *sparse; // by input: of its sparse rows, the port of all indices; 0: there are none
   bool *counted;    // by input: these are
   results results;
@@ -107,14 +111,27 @@ static const char *gradient_name(const reversal *r, uint32_t input) {
   return input < r->carried ? "dy" : "sum";
 }
 
+static leat_value recall_carried(const reversal *r, const backward *b, uint32_t i,
+                                 leat_value count) {
+  uint32_t kept;
+  ev_kept_types(r, i, &kept);
+  if (!ev_has_rows(r, i)) {
+    leat_value first = ev_parameter(r, "rows", b->kept[i]);
+    return ev_recall_counter(r, i, *b->history->kept[i], first, count);
+  }
+  leat_value *rows = leat_new_array(r->e->arena, leat_value, (size_t)kept + 1), behind = {0};
+  for (uint32_t k = 0; k < kept; k++) rows[k] = ev_parameter(r, "rows", b->kept[i] + k);
+  if (b->undone[i]) behind = ev_parameter(r, "x", b->undone[i]);
+  return ev_recall(r, i, behind, rows, count);
+}
+
 // What the loop carried when it had run `count` times, in the open body, and what it captures.
 static bool recall(const reversal *r, const backward *b, leat_value count, leat_value *params) {
   for (uint32_t i = r->carried; i < r->node->input_count; i++)
     params[i] = ev_parameter(r, "x", b->captured[i]);
   if (!count.node) return false;
   for (uint32_t i = 0; i < r->carried; i++) {
-    leat_value kept = ev_parameter(r, "rows", b->kept_first + i);
-    params[i] = ev_recall(r, i, b->history->kept[i], kept, count);
+    params[i] = recall_carried(r, b, i, count);
     if (!params[i].node) return false;
   }
   return true;
@@ -124,7 +141,7 @@ static bool recall(const reversal *r, const backward *b, leat_value count, leat_
 static void stack_up(const reversal *r, backward *b, leat_value count, leat_value value) {
   evaluator *e = r->e;
   ev_stepped_out out = ev_region_step_out(e);
-  leat_value rows = ev_new_rows(r, value, *b->history->turns);
+  leat_value rows = ev_new_rows(r, leat_value_type(value), *b->history->turns);
   ev_region_step_back(e, out);
   if (!rows.node) return add_result(&b->results, 0, rows);
   uint32_t input = leat_region_add(&e->region->built, rows);
@@ -221,6 +238,8 @@ static bool reverse_body(const reversal *r, backward *b) {
     return false;
   add_result(&b->results, 0, count);
   add_gradients_of_turn(r, b, params, gradients, count);
+  for (uint32_t i = 0; i < r->carried; i++)
+    if (b->undone[i]) add_result(&b->results, b->undone[i], params[i]);
   return true;
 }
 
@@ -252,6 +271,19 @@ static void take_sparse(const reversal *r, const backward *b, leat_node *node, h
     h->sparse[i] = b->sparse[i] ? rows_of_turns(r, b, node, i) : ev_error();
 }
 
+static void add_kept(const reversal *r, backward *b, leat_region *built) {
+  const history *h = b->history;
+  for (uint32_t i = 0; i < r->carried; i++) {
+    uint32_t kept;
+    leat_node_list changes;
+    ev_kept_types(r, i, &kept);
+    b->kept[i] = built->inputs.count;
+    if (!ev_has_rows(r, i)) leat_region_add(built, *h->kept[i]);
+    for (uint32_t k = 0; k < kept; k++) leat_region_add(built, h->kept[i][k]);
+    if (ev_is_undone(r, i, &changes)) b->undone[i] = leat_region_add(built, h->behind[i]);
+  }
+}
+
 // The loop backwards, for which rows are kept. What it results in begins with the count and the
 // gradients.
 static leat_node *reverse_rows(const reversal *r, history *h) {
@@ -261,7 +293,9 @@ static leat_node *reverse_rows(const reversal *r, history *h) {
                 .captured = leat_new_array(e->arena, uint32_t, (size_t)inputs + 1),
                 .sparse = leat_new_array(e->arena, uint32_t, (size_t)inputs + 1),
                 .counted = leat_new_array(e->arena, bool, (size_t)inputs + 1),
-                .results = new_results(r, 1 + 4 * inputs)};
+                .kept = leat_new_array(e->arena, uint32_t, (size_t)r->carried + 1),
+                .undone = leat_new_array(e->arena, uint32_t, (size_t)r->carried + 1),
+                .results = new_results(r, 1 + 5 * inputs)};
   ev_region region;
   ev_region_begin(e, &region, LEAT_OP_while_loop, NULL, r->span);
   region.built.parallel = leat_node_attr(r->node, "parallel")->i;
@@ -269,8 +303,7 @@ static leat_node *reverse_rows(const reversal *r, history *h) {
   b.gradients = add_gradients(r, &region.built, h->gradients);
   for (uint32_t i = r->carried; i < inputs; i++)
     b.captured[i] = leat_region_add(&region.built, r->node->inputs[i]);
-  b.kept_first = region.built.inputs.count;
-  for (uint32_t i = 0; i < r->carried; i++) leat_region_add(&region.built, h->kept[i]);
+  add_kept(r, &b, &region.built);
   bool ok = open_loop(r) && reverse_body(r, &b);
   leat_node *node = close_loop(r, ok, &b.results);
   if (node) take_sparse(r, &b, node, h);
@@ -283,9 +316,16 @@ static void take_history(const reversal *r, leat_node *again, const leat_value *
                          history *out) {
   uint32_t port = r->carried;
   out->count = (leat_value){again, port};
-  out->kept = leat_new_array(r->e->arena, leat_value, (size_t)r->carried + 1);
-  for (uint32_t i = 0; i < r->carried; i++)
-    out->kept[i] = ev_has_rows(r, i) ? (leat_value){again, ++port} : from[i];
+  out->kept = leat_new_array(r->e->arena, leat_value *, (size_t)r->carried + 1);
+  out->behind = leat_new_array(r->e->arena, leat_value, (size_t)r->carried + 1);
+  for (uint32_t i = 0; i < r->carried; i++) {
+    uint32_t kept;
+    ev_kept_types(r, i, &kept);
+    out->kept[i] = leat_new_array(r->e->arena, leat_value, (size_t)kept + 1);
+    *out->kept[i] = from[i];
+    for (uint32_t k = 0; k < kept; k++) out->kept[i][k] = (leat_value){again, ++port};
+    out->behind[i] = (leat_value){again, i};
+  }
 }
 
 // -- By checkpoints -------------------------------------------------------------------------------
@@ -328,7 +368,7 @@ static leat_value last_checkpoint(const reversal *r, const checkpoints *c, leat_
     if (ev_has_rows(r, i))
       carried[i] = ev_row(r, ev_parameter(r, "checkpoints", row++), last, leat_value_type(first));
     else if (at.node)
-      carried[i] = ev_recall(r, i, first, first, at);
+      carried[i] = ev_recall_counter(r, i, first, first, at);
     if (!carried[i].node) return (leat_value){0};
   }
   return at;
@@ -376,7 +416,7 @@ static bool chunk_body(const reversal *r, const checkpoints *c, results *all) {
 
 // The first checkpoint is what the loop begins with.
 static leat_value first_checkpoint(const reversal *r, const checkpoints *c, leat_value value) {
-  leat_value rows = ev_new_rows(r, value, leat_dim_const(c->slots));
+  leat_value rows = ev_new_rows(r, leat_value_type(value), leat_dim_const(c->slots));
   leat_value first = ev_number(r, 0);
   return rows.node ? ev_set_row(r, rows, first, value) : rows;
 }
@@ -411,11 +451,14 @@ static double bytes_of(const leat_type *type) {
   return elements < 0 ? INFINITY : (double)elements * (double)leat_dtype_size(type->dtype);
 }
 
-// Of one row of all that the loop carries; INFINITY: known only while running.
+// Of what is kept of a turn; INFINITY: known only while running.
 static double row_bytes(const reversal *r) {
   double bytes = 0;
-  for (uint32_t i = 0; i < r->carried; i++)
-    if (ev_has_rows(r, i)) bytes += bytes_of(leat_value_type(r->node->inputs[i]));
+  for (uint32_t i = 0; i < r->carried; i++) {
+    uint32_t kept;
+    const leat_type *types = ev_kept_types(r, i, &kept);
+    for (uint32_t k = 0; k < kept; k++) bytes += bytes_of(&types[k]);
+  }
   return bytes;
 }
 

@@ -39,11 +39,12 @@ bool ev_reverse_loop(const reversal *r);
 
 // -- again.c --------------------------------------------------------------------------------------
 // The loop with a count of its iterations behind what it carries, and behind that rows, which have
-// what was carried in each; but of a counter, which can be computed.
+// what is kept of each.
 typedef struct ev_again {
   const leat_value *from;                       // what is carried first; NULL: what the loop does
   leat_value count, limit;                      // from, to; {NULL}: from 0, to the loop's end
   const leat_dim *kept;                         // so many rows; NULL: none
+  uint32_t rows;                                // so many tensors of rows were made
   leat_value *params[LEAT_REGION_BODIES];       // what was made of the bodies' parameters
   leat_node *const *copies[LEAT_REGION_BODIES]; // and of what else is in them
 } ev_again;
@@ -51,14 +52,26 @@ leat_node *ev_run_again(const reversal *r, ev_again *how); // NULL: reported
 // The loop with its count, and what it kept, is the loop from now on: it is not run twice.
 void ev_replace_loop(const reversal *r, leat_node *by, const ev_again *how);
 
-// Rows, so many, like the value.
-leat_value ev_new_rows(const reversal *r, leat_value like, leat_dim count);
+// Rows, so many, of that type.
+leat_value ev_new_rows(const reversal *r, const leat_type *like, leat_dim count);
 leat_value ev_set_row(const reversal *r, leat_value rows, leat_value at, leat_value value);
-bool ev_has_rows(const reversal *r, uint32_t carried);
-// What a carried value was in that iteration: a row of `kept`, or of a counter, which was `kept` in
-// the first. `outside`: what `kept` is given as, of which more may be known.
-leat_value ev_recall(const reversal *r, uint32_t carried, leat_value outside, leat_value kept,
-                     leat_value count);
 leat_value ev_row(const reversal *r, leat_value rows, leat_value at, const leat_type *type);
+
+// All carried values but counters, which can be computed.
+bool ev_has_rows(const reversal *r, uint32_t carried);
+// What a counter, `first` in the first iteration, was in that one. `outside`: what `first` is given
+// as, of which more may be known.
+leat_value ev_recall_counter(const reversal *r, uint32_t carried, leat_value outside,
+                             leat_value first, leat_value count);
+
+// Whether a turn can be undone: it leaves what is carried as it is, or changes little of it, by
+// these scatters, the last one first.
+bool ev_is_undone(const reversal *r, uint32_t carried, leat_node_list *out);
+// What rows are kept of in each turn: the value; or of each such scatter its indices and what was
+// there before; nothing of counters.
+leat_type *ev_kept_types(const reversal *r, uint32_t carried, uint32_t *count);
+// What was carried in that turn, of these rows, `behind` being what it was in the next one.
+leat_value ev_recall(const reversal *r, uint32_t carried, leat_value behind, const leat_value *kept,
+                     leat_value count);
 
 #endif

@@ -1223,3 +1223,115 @@ def a_rule_through_what_stops_gradients_in_a_loop(x, n):
         h, k = (numpy.floor(h + 0.5) * 1.5, h) if n > 2 else (h, numpy.floor(k + 0.5))
     one = numpy.ones(3)
     return h.sum(), 3.0 ** n * one if n > 2 else one, 2 * k * (3.0 ** (n - 1) if n > 2 else 2.0 ** n)
+
+
+# -- Arrays that are changed in a few places --------------------------------------------------------------------------
+# A turn keeps what it changes of them, and is undone backwards.
+
+LONG = numpy.sin(numpy.arange(90) * 0.7) + 1.5
+PLACES = [[3, 4, 3], [4, 4, 80], [3, 9, 9], [89, 0, 3]]
+
+
+def changed(x, i, turns):
+    y = x.copy()
+    for t in range(turns):
+        at = i[t % len(i)]
+        new = [numpy.sin(y[place]) * y[at[0]] + k for k, place in enumerate(at)]
+        for place, value in zip(at, new):  # of equal places the last one stays
+            y[place] = value
+        for place in at:
+            y[place] = y[place] + 0.1 * new[0]
+        y[t] = y[t] * y[t + 1]
+    return y
+
+
+CHANGED = '''
+    at = i[t % 4]
+    new = sin(y[at]) * y[at[0]] + cast(iota([3]), f64)
+    z = scatter_add(scatter_set(y, at, new), at, 0.1 * new[0] * ones(f64[3]))
+    w = scatter_mul(z, t, z[t + 1])
+'''
+
+
+@case('''
+entry main(x: f64[90], i: i32[4, 3], n: i64[]) -> (y: f64[90], dx: f64[90], dn: f64[90]) {
+  _, y = while (t: i64[] = 0, y = x) t < n {''' + CHANGED + '''
+    next t + 1, w
+  }
+  dx = grad(sum(y * y), x)
+  _, _, z = while (t: i64[] = 0, more = true, y = x) more {''' + CHANGED + '''
+    next t + 1, t + 1 < n and w[0] < 1000, w
+  }
+  dn = grad(sum(z * z), x)
+}''', *({'x': LONG, 'i': PLACES, 'n': n} for n in (1, 4, 40)), tolerance=1e3)
+def grad_of_an_array_that_is_changed(x, i, n):
+    dx, = slopes(lambda x: (changed(x, i, n)**2).sum(), x)
+    return changed(x, i, n), dx, dx
+
+
+# In a region chunks of turns are reversed, and under a limit of memory.
+@case('''
+entry main(x: f64[N], i: i32[4, 3], n: i64[], p: bool[]) -> (dx: f64[N], ds: f64[N]) {
+  s = if p {
+    _, y = while (t: i64[] = 0, y = x) t < n {''' + CHANGED + '''
+      next t + 1, w
+    }
+    yield sum(y * y)
+  } else {
+    yield sum(x)
+  }
+  dx = grad(s, x)
+  _, l = while (k = 0, l: f64[] = 0) k < 2 {
+    _, y = while (t: i64[] = 0, y = x * cast(k + 1, f64)) t < n {''' + CHANGED + '''
+      next t + 1, w
+    }
+    next k + 1, l * 0.5 + sum(y * y)
+  }
+  ds = grad(l, x)
+}''', {'x': LONG, 'i': PLACES, 'n': 70, 'p': True}, {'x': LONG, 'i': PLACES, 'n': 0, 'p': True},
+      {'x': LONG, 'i': PLACES, 'n': 3, 'p': False}, tolerance=1e4)
+def grad_of_an_array_that_is_changed_in_a_region(x, i, n, p):
+    once = lambda x: (changed(x, i, n)**2).sum()
+    dx, = slopes(lambda x: once(x) if p else x.sum(), x)
+    return dx, slopes(lambda x: once(x) * 0.5 + once(2 * x), x)[0]
+
+
+@case('''
+entry main(x: f64[4, 20], u: f64[4, 2]) -> (dx: f64[4, 20], du: f64[4, 2], d2: f64[4, 20]) {
+  _, y = while (t = 0, y = x) t < 9 {
+    at = iota([2], dtype=i32) + cast(t, i32)
+    next t + 1, scatter_set(y, at, sin(gather(y, at + 1, axis=1)) * u, axis=1)
+  }
+  dx, du = grad(sum(y * y), [x, u])
+  d2 = grad(sum(dx * dx), x)
+}''', {'x': numpy.cos(numpy.arange(80) * 0.3).reshape(4, 20), 'u': numpy.arange(8).reshape(4, 2) * 0.3}, tolerance=1e8)
+def grad_of_columns_that_are_changed(x, u):
+    def f(x, u):
+        y = numpy.array(x, numpy.result_type(x, u))
+        for t in range(9):
+            y[:, t:t + 2] = numpy.sin(y[:, t + 1:t + 3]) * u
+        return (y * y).sum()
+    first = lambda x: slopes(lambda x: f(x, u), x)[0]
+    found, h = numpy.zeros(x.shape), 1e-4
+    for place in numpy.ndindex(*x.shape):
+        step = numpy.zeros(x.shape)
+        step[place] = h
+        ends = [(first(x + k * step)**2).sum() for k in (-2, -1, 1, 2)]
+        found[place] = (ends[0] - 8 * ends[1] + 8 * ends[2] - ends[3]) / (12 * h)
+    return (*slopes(f, x, u), found)
+
+
+@case('''
+entry main(n: i64[]) -> (d: f64[]) {
+  x = cast(iota([100000]), f64) / 100000 + 0.5
+  _, y, _ = while (t: i64[] = 1, y = x, table = x) t < n {
+    next t + 1, scatter_set(y, t, sin(y[t - 1]) * table[t]), table
+  }
+  d = grad(sum(y), x)[99999]
+}''', {'n': 100000}, memory=400, targets=('cpu',), tolerance=1e3)
+def grad_of_an_array_that_is_changed_keeps_the_changes(n):
+    x = numpy.arange(100000) / 100000 + 0.5
+    before = x[0]
+    for t in range(1, n - 1):
+        before = math.sin(before) * x[t]
+    return math.sin(before)
