@@ -40,11 +40,13 @@ static void ignore_signals(void) {
   for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++) signal(ignored[i], SIG_IGN);
 }
 
-// Until the writer has ended and all that it wrote has come; others may have the pipe for longer.
-static void relay(int from, int to, pid_t writer, pid_t launcher) {
+// Until mpiexec has ended and all that it wrote has come; others may have the pipe for longer. The
+// launcher, unless that is 0, is told when nobody reads it.
+static void relay(int from, int to, pid_t mpiexec, pid_t launcher) {
   static char text[1 << 16];
   bool is_read = true;
-  int end = (int)syscall(SYS_pidfd_open, writer, 0); // negative, where there is none: not looked at
+  int end =
+      (int)syscall(SYS_pidfd_open, mpiexec, 0); // negative, where there is none: not looked at
   struct pollfd watched[] = {{.fd = from, .events = POLLIN}, {.fd = end, .events = POLLIN}};
   for (;;) {
     if (poll(watched, 2, -1) < 0) continue;
@@ -53,7 +55,7 @@ static void relay(int from, int to, pid_t writer, pid_t launcher) {
     if (size <= 0) return;
     if (!is_read || pass_on(to, text, (size_t)size)) continue;
     is_read = false;
-    if (getppid() == launcher) kill(launcher, SIGPIPE);
+    if (launcher && getppid() == launcher) kill(launcher, SIGPIPE);
   }
 }
 
@@ -64,16 +66,34 @@ bool launch_output_open(launch_output *output) {
     output->from[i] = ends[0];
     output->to[i] = ends[1];
   }
-  return true;
+  output->typed[0] = output->typed[1] = -1;
+  return !isatty(STDIN_FILENO) || !pipe2(output->typed, O_CLOEXEC);
 }
 
 void launch_output_enter(const launch_output *output) {
   for (int i = 0; i < 2; i++) dup2(output->to[i], STDOUT_FILENO + i);
+  if (output->typed[0] >= 0) dup2(output->typed[0], STDIN_FILENO);
+  setpgid(0, 0);
+}
+
+static bool relay_typed(launch_output *output, pid_t mpiexec) {
+  if (output->typed[0] < 0) return true;
+  close(output->typed[0]);
+  output->relays[2] = fork();
+  if (output->relays[2] < 0) return false;
+  if (!output->relays[2]) {
+    ignore_signals();
+    relay(STDIN_FILENO, output->typed[1], mpiexec, 0);
+    _exit(0);
+  }
+  close(output->typed[1]);
+  return true;
 }
 
 bool launch_output_relay(launch_output *output, pid_t mpiexec) {
   pid_t launcher = getpid();
   for (int i = 0; i < 2; i++) close(output->to[i]);
+  if (!relay_typed(output, mpiexec)) return false;
   for (int i = 0; i < 2; i++) {
     output->relays[i] = fork();
     if (output->relays[i] < 0) return false;
@@ -95,6 +115,6 @@ bool launch_output_goes_on(launch_output *output) {
 }
 
 void launch_output_end(launch_output *output) {
-  for (int i = 0; i < 2; i++)
+  for (int i = 0; i < 3; i++)
     if (output->relays[i] > 0) kill(output->relays[i], SIGKILL);
 }
