@@ -432,6 +432,8 @@ static const ev_builtin builtins[] = {
      PARAMS(1, "g"), EV_COLLECTS_NOTHING, ev_builtin_row_indices},
     {"row_values", "row_values(g): the values of sparse rows", PARAMS(1, "g"), EV_COLLECTS_NOTHING,
      ev_builtin_row_values},
+    {"in_body", "in_body(): whether it is evaluated in a branch or a loop of the graph", PARAMS(0),
+     EV_COLLECTS_NOTHING, ev_builtin_in_body},
     {"einsum",
      "einsum(equation, a, b, …): sums of products, such as einsum(\"bij,bjk->bik\", a, b)",
      PARAMS(1, "equation"), EV_COLLECTS_POSITIONAL, ev_builtin_einsum},

@@ -32,6 +32,7 @@ ev ev_builtin_rows(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_is_rows(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call);
 ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call);
+ev ev_builtin_in_body(evaluator *e, const ev_builtin_call *call);
 
 // -- counted.c ------------------------------------------------------------------------------------
 ev ev_count_rows(evaluator *e, const leat_type *type, leat_value indices, leat_value values,

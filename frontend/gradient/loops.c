@@ -178,9 +178,22 @@ static void append(const reversal *r, backward *b, ev gradient) {
   add_result(&b->results, inputs[2], ev_operation(r, LEAT_OPERATOR_ADD, at, ev_tensor(count)));
 }
 
+// Whether it is the same in each turn, as far as `looks` at what it is made of tell.
+static bool is_fixed(leat_value value, int *looks) {
+  const leat_node *node = value.node;
+  bool region = node->info->kind == LEAT_KIND_REGION;
+  if (--*looks < 0 || region || node->op == LEAT_OP_parameter) return false;
+  for (uint32_t i = 0; i < node->input_count; i++)
+    if (!is_fixed(node->inputs[i], looks)) return false;
+  return true;
+}
+
+// Rows that are the same in each turn are added to the whole, of which there is one.
 static bool stays_sparse(const reversal *r, const backward *b, ev gradient) {
   leat_dim all;
+  int looks = 100;
   if (gradient.kind != EV_ROWS || !b->history->turns) return false;
+  if (!r->e->region->outer && is_fixed(gradient.rows->indices, &looks)) return false;
   const leat_type *type = leat_value_type(gradient.rows->values);
   const leat_region *built = &r->e->region->built;
   return type->rank < LEAT_MAX_RANK && !leat_graph_binds(built->graph, built->first, type) &&

@@ -174,3 +174,8 @@ ev ev_builtin_row_indices(evaluator *e, const ev_builtin_call *call) {
 ev ev_builtin_row_values(evaluator *e, const ev_builtin_call *call) {
   return part(e, call, false);
 }
+
+ev ev_builtin_in_body(evaluator *e, const ev_builtin_call *call) {
+  (void)call;
+  return ev_bool(e->region);
+}

@@ -1335,3 +1335,60 @@ def grad_of_an_array_that_is_changed_keeps_the_changes(n):
     for t in range(1, n - 1):
         before = math.sin(before) * x[t]
     return math.sin(before)
+
+
+# -- Rows that are sliced ---------------------------------------------------------------------------------------------
+
+TALL = numpy.cos(numpy.arange(160) * 0.9).reshape(80, 2)
+
+
+@case('''
+entry main(x: f64[80, 2], u: f64[N], n: i64[]) -> (dx: f64[80, 2], du: f64[N], di: f64[80, 2], dy: f64[80, 2]) {
+  _, h = while (t: i64[] = 0, h: f64[] = 0.5) t < n {
+    next t + 1, sin(h * x[3, 1]) + sum(x[10:4:-3]) * u[-2] + sum(x[0] * x[1] * x[3]) + u[1]
+  }
+  dx, du = grad(h, [x, u])
+  _, l = while (k: i64[] = 0, l: f64[] = 0) k < 3 {
+    _, h = while (t: i64[] = 0, h: f64[] = 0.5) t < 2 + k {
+      z = if bit_and(t, 1) == 0 { yield sin(h * x[3, 1]) } else { yield h + x[7, 0] }
+      next t + 1, z
+    }
+    next k + 1, l + h * x[k, 0]
+  }
+  di = grad(l, x)
+  _, y = while (t: i64[] = 0, y = x) t < n { next t + 1, scatter_add(y, t, sin(y[3] * y[t])) }
+  dy = grad(sum(y * y), x)
+}''', *({'x': TALL, 'u': [0.3, 0.5, 0.7], 'n': n} for n in (0, 1, 6)), {'x': TALL, 'u': [0.3, 0.5], 'n': 3}, tolerance=1e3)
+def grad_of_sliced_rows(x, u, n):
+    def f(x, u):
+        h = 0.5
+        for _ in range(n):
+            h = numpy.sin(h * x[3, 1]) + x[10:4:-3].sum() * u[-2] + (x[0] * x[1] * x[3]).sum() + u[1]
+        return h + 0 * x[0, 0] * u[0]
+    def inner(x):
+        l = 0
+        for k in range(3):
+            h = 0.5
+            for t in range(2 + k):
+                h = h + x[7, 0] if t & 1 else numpy.sin(h * x[3, 1])
+            l = l + h * x[k, 0]
+        return l
+    def carried(x):
+        y = x.copy()
+        for t in range(n):
+            y[t] = y[t] + numpy.sin(y[3] * y[t])
+        return (y * y).sum()
+    return (*slopes(f, x, u), *slopes(inner, x), *slopes(carried, x))
+
+
+@case('''
+entry main(n: i64[]) -> (d: f64[]) {
+  x = cast(iota([50000]), f64)[:, None] * ones(f64[2]) / 50000
+  _, h = while (t: i64[] = 0, h: f64[] = 0.5) t < n { next t + 1, sin(h) + sum(x[3] * x[49999]) / cast(n, f64) }
+  d = sum(grad(h, x))
+}''', {'n': 1000000}, memory=120, targets=('cpu',), tolerance=1e7)
+def grad_of_sliced_rows_is_added_in_place(n):
+    a, b, h, dh = 3 / 50000, 49999 / 50000, 0.5, 0
+    for _ in range(n):
+        h, dh = math.sin(h) + 2 * a * b / n, math.cos(h) * dh + 2 * (a + b) / n
+    return dh
