@@ -22,6 +22,16 @@ static LLVMValueRef address(ll_emitter *e, const k_instr *instr) {
   return LLVMBuildGEP2(e->at, element, base_of(e, instr->buffer), &index, 1, "");
 }
 
+// Where no lane holds, the buffer's beginning: processors take hundreds of cycles for what is
+// masked where no page is, as it may be a row before the buffer.
+static LLVMValueRef masked_address(ll_emitter *e, const k_instr *instr, LLVMValueRef mask) {
+  unsigned lanes = LLVMGetVectorSize(LLVMTypeOf(mask));
+  LLVMTypeRef bits = ll_int_type(e, lanes);
+  LLVMValueRef all = LLVMBuildBitCast(e->at, mask, bits, "");
+  LLVMValueRef any = LLVMBuildICmp(e->at, LLVMIntNE, all, LLVMConstNull(bits), "");
+  return LLVMBuildSelect(e->at, any, address(e, instr), base_of(e, instr->buffer), "");
+}
+
 static LLVMBasicBlockRef new_block(ll_emitter *e) {
   return LLVMAppendBasicBlockInContext(e->context, e->function, "");
 }
@@ -84,6 +94,7 @@ static LLVMValueRef emit_load(ll_emitter *e, const k_instr *instr) {
   } else if (instr->lanes == 1) {
     value = load_masked_element(e, type, from, size, mask);
   } else {
+    from = masked_address(e, instr, mask);
     value = load_masked(e, "llvm.masked.load", type, from, size, mask);
   }
   bool is_bool = instr->dtype == LEAT_bool;
@@ -117,6 +128,7 @@ static void emit_store(ll_emitter *e, const k_instr *instr) {
   LLVMValueRef mask = instr->arg_count > 2 ? ll_get(e, instr->args[2]) : NULL;
   if (mask && stored->lanes > 1) {
     LLVMTypeRef types[] = {type, ll_pointer_type(e)};
+    to = masked_address(e, instr, mask);
     LLVMValueRef args[] = {value, to, LLVMConstInt(ll_int_type(e, 32), size, false), mask};
     ll_call(e, "llvm.masked.store", types, 2, args, 4);
     return;
