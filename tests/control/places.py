@@ -137,3 +137,39 @@ def swaps_of_what_has_another_size_in_each_turn(n, x):
             a, b = b, a + 1
         s += np.sum(a * b)
     return s
+
+
+# What is read by one task ends before one slot is written, not before the other, of a pool of a loop that is a task by
+# itself: the pool lies elsewhere. With sizes known only while running, too.
+def several_tasks(extent):
+    return f'''
+entry main(n: i64[], x: f32[{extent}]) -> (y: f32[4200], z: f32[4200]) {{
+  o = cumsum(concat([x, x], axis=0))
+  a = if o[5] > 100.0 {{
+    print("above")
+    yield cumsum(o)[:4200]
+  }} else {{
+    yield cumsum(-o)[:4200]
+  }}
+  _, y, z = while (t: i64[] = 0, y = a, z = cumsum(x)[:4200]) t < n {{
+    print("turn", t)
+    next t + 1, z, roll(y, 1)
+  }}
+}}'''
+
+
+FEW = (np.arange(4200) % 5 == 0).astype('f4')
+
+
+def pool_of_several_tasks(n, x):
+    o = np.cumsum(np.concatenate([x, x]))
+    y, z = np.cumsum(-o)[:4200], np.cumsum(x)[:4200]
+    for t in range(n):
+        print('turn', t)
+        y, z = z, np.roll(y, 1)
+    return y, z
+
+
+for extent in '4200', 'N':
+    pool_of_several_tasks.__name__ = f'pool_of_several_tasks_{extent}'
+    case(several_tasks(extent), {'n': 0, 'x': FEW}, {'n': 3, 'x': FEW})(pool_of_several_tasks)

@@ -1,6 +1,7 @@
 """Random programs of branches and loops in each other that carry arrays too large to be copied in each turn, in Leat's
 words and in Python's: elements are changed, and read before and behind that, arrays change their places, also all in a
-circle, are passed on by branches and changed by loops in loops, printed, and fetched as they are inside.
+circle, are passed on by branches and changed by loops in loops, printed, and fetched as they are inside. They are of two
+sizes, and what prints makes tasks of what it stands in, so that pools of several arrays lie beside each other.
 
 Whatever is changed in place must look as if it had been copied.
 """
@@ -9,9 +10,10 @@ import numpy
 from case import Case
 from random_regions import Program, added, placed
 
-EXTENT = 4100  # of f32: above what is copied without more ado (codegen/in_place.c)
-TYPES = {'i': 'i64[]', 'v': f'f32[{EXTENT}]', 'p': 'bool[]'}
-FEEDS, ARRAYS = {'n': 'i', 'a': 'i'}, {'x': 'v', 'y': 'v'}
+EXTENTS = {'v': 4100, 'w': 6200}  # of f32: above what is copied without more ado (codegen/in_place.c)
+TYPES = {'i': 'i64[]', 'p': 'bool[]', **{kind: f'f32[{extent}]' for kind, extent in EXTENTS.items()}}
+FEEDS, ARRAYS = {'n': 'i', 'a': 'i'}, {'x': 'v', 'y': 'v', 'z': 'w'}
+PRINTS = 3
 AT = 'bit_and({}, 1023)', '({} & 1023)'
 
 
@@ -30,16 +32,18 @@ RECIPES = {
     'p': [('({} % 2 == 0)', '({} % 2 == 0)', 'i'), ('({} > {})', '({} > {})', 'ii'),
           (f'({{}}[{AT[0]}] > 1.5)', f'({{}}[{AT[1]}] > 1.5)', 'vi')],
 }
+RECIPES['w'] = [(leat, python, kinds.replace('v', 'w')) for leat, python, kinds in RECIPES['v']]
+RECIPES['i'] += [(leat, python, kinds.replace('v', 'w')) for leat, python, kinds in RECIPES['i'] if kinds == 'vi']
 
 
 class Places(Program):
-    recipes, most, prints = RECIPES, 2, False
+    recipes, most, prints = RECIPES, 2, 0
     turns = ('2', '2'), ('3', '3'), ('bit_and({}, 3)', '({} & 3)')
 
     def value(self, kind, scope, depth=0):
         """An array is mostly one of those that there are, so that several values are of one, and arrays change places."""
         known = [name for name, one in scope.items() if one == kind]
-        if depth and known and self.rng.random() < 0.7 or kind == 'v' and (depth or self.rng.random() < 0.3):
+        if depth and known and self.rng.random() < 0.7 or kind in EXTENTS and (depth or self.rng.random() < 0.3):
             return (self.rng.choice(known[-3:]),) * 2
         if kind == 'i' and not depth:  # all that there is shows in it, whenever that is read
             numbers = [name for name, one in scope.items() if one == 'i'][-3:]
@@ -48,15 +52,16 @@ class Places(Program):
         return super().value(kind, scope, depth)
 
     def kinds(self, least):
-        return ['v', *(self.rng.choice('vvi') for _ in range(self.rng.randrange(4)))]
+        return ['v', *(self.rng.choice('vvwi') for _ in range(self.rng.randrange(4)))]
 
     def given(self, kinds, carried, scope):
         """Half of them: arrays in another order, most as they are, some changed or made of one."""
-        known = [name for name in carried or scope if scope[name] == 'v'][-kinds.count('v'):]
-        if len(known) < kinds.count('v') or self.rng.random() < 0.5:
+        known = {one: [name for name in carried or scope if scope[name] == one][-kinds.count(one):] for one in EXTENTS}
+        if any(len(names) < kinds.count(one) for one, names in known.items()) or self.rng.random() < 0.5:
             return super().given(kinds, carried, scope)
-        self.rng.shuffle(known)
-        return [self.moved(known.pop(), scope) if kind == 'v' else self.value(kind, scope) for kind in kinds]
+        for names in known.values():
+            self.rng.shuffle(names)
+        return [self.moved(known[kind].pop(), scope) if kind in EXTENTS else self.value(kind, scope) for kind in kinds]
 
     def moved(self, name, scope):
         draw = self.rng.random()
@@ -78,12 +83,12 @@ class Places(Program):
                 self.branch(scope, depth, nesting + 1)
             elif nesting < 3 and draw < 0.4:
                 self.loop(scope, depth, nesting + 1)
-            elif draw < 0.45 and not self.prints:  # what two of them print has no order
-                self.prints = True
+            elif draw < 0.5 and self.prints < PRINTS:
+                self.prints += 1
                 leat, python = self.value('i', scope)
-                self.write(depth, f'print("{leat}", {leat})', [f"print('{leat}', {python})"])
+                self.write(depth, f'print("p{self.prints}", {leat})', [f"print('p{self.prints}', {python})"])
             else:
-                kind = self.rng.choice('ivv')
+                kind = self.rng.choice('ivvw')
                 name, (leat, python) = self.new(kind), self.value(kind, scope)
                 self.write(depth, f'{name} = {leat}', [f'{name} = {python}'])
                 scope[name] = kind
@@ -93,9 +98,10 @@ def random_places(seed):
     """A case of one run."""
     program = Places(seed)
     rng, scope = program.rng, {**FEEDS, **ARRAYS}
-    for name, more in ('x', 'a'), ('y', 'n'):
-        program.write(1, f'{name} = cast(bit_and(iota([{EXTENT}], dtype=i64) * {more}, 3), f32)',
-                      [f'{name} = (np.arange({EXTENT}) * {more} & 3).astype(np.float32)'])
+    for name, more in ('x', 'a'), ('y', 'n'), ('z', 'a'):
+        extent = EXTENTS[ARRAYS[name]]
+        program.write(1, f'{name} = cast(bit_and(iota([{extent}], dtype=i64) * {more}, 3), f32)',
+                      [f'{name} = (np.arange({extent}) * {more} & 3).astype(np.float32)'])
     program.loop(scope, 1, 0)
     program.block(scope, 1, 1)
     made = [name for name in scope if name not in FEEDS and name not in ARRAYS]
@@ -107,4 +113,4 @@ def random_places(seed):
     exec(python, space)
     feeds = {'n': rng.randrange(9), 'a': rng.randrange(1024)}
     return Case(f'random_places_{seed}', text, lambda n, a: space['main'](n[()], a[()]), (feeds,), [], {},
-                ('cpu', 'ref', 'c'), 8)
+                ('cpu', 'ref', 'c'), 8, prints_anyhow=program.prints > 1)
