@@ -14,6 +14,7 @@ import numpy as np
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 REFUSED = f'{HERE}/ops/refused'
+DTYPES = set('float16 bfloat16 float32 float64 complex64 complex128 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool string'.split())
 WITHIN = {'float16': 4e-3, 'bfloat16': 5e-2, 'float32': 1e-6, 'float64': 1e-10, 'complex64': 1e-5, 'complex128': 1e-10}
 
 
@@ -62,13 +63,13 @@ def within_of(case, expected):
     return max(least, case.get('within', 0)) if half != 'float64' else least
 
 
-def check(leat, case):
+def check(leat, case, target):
     """What is wrong: (words of a refusal, None), (None, difference), or (None, None)."""
     with tempfile.TemporaryDirectory() as scratch:
         model = f'{scratch}/graph.pb'
         with open(model, 'wb') as file:
             file.write(base64.b64decode(case['graph']))
-        words = [leat, 'run', model]
+        words = [leat, 'run', f'--target={target}', model]
         for name, packed in case['feeds'].items():
             np.save(f'{scratch}/{name}.npy', array_of(packed))
             words += ['--feed', f'{name}=@{scratch}/{name}.npy']
@@ -113,15 +114,24 @@ def first_words(stderr):
     return re.sub(r'^`\w+(\(.*?\))?`: ', '', words)[:160]
 
 
-def run(leat, wanted, seed, count, update=False):
-    """passed, failed, and words for each failure. count: None: all."""
+def shows_an_attribute(case):
+    """Whether it is of an op's attributes or its special inputs, and not one of a dtype or of inputs that are known."""
+    _, label, mode = case['name'].rsplit('/', 2) if case['name'].count('/') == 2 else (0, 'other', 'fed')
+    return mode == 'fed' and label.split('=')[-1] not in DTYPES
+
+
+def run(leat, wanted, seed, count, update=False, core=False):
+    """passed, failed, and words for each failure. count: None: all; core: and those of attributes on ref, which compiles
+    nothing."""
     cases = [c for c in load_cases() if not wanted or any(c['name'].startswith(w) for w in wanted)]
+    attributes = [(c, 'ref') for c in cases if core and shows_an_attribute(c)]
     if count is not None and not wanted:
         cases = random.Random(seed).sample(cases, min(count, len(cases)))
+    work = [(c, 'cpu') for c in cases] + attributes
     refused, failed, found = read_refused(), [], {}
     with ThreadPoolExecutor(os.cpu_count() or 1) as threads:
-        results = list(threads.map(lambda case: check(leat, case), cases))
-    for case, (words, wrong) in zip(cases, results):
+        results = list(threads.map(lambda one: check(leat, *one), work))
+    for (case, _), (words, wrong) in zip(work, results):
         if words is not None:
             found[case['name']] = first_words(words)
             known = refused.get(case['name'])
@@ -136,4 +146,4 @@ def run(leat, wanted, seed, count, update=False):
         kept = {n: w for n, w in refused.items() if n not in names}
         with open(REFUSED, 'w', encoding='utf-8') as out:
             out.write(''.join(f'{n}: {w}\n' for n, w in sorted({**kept, **found}.items())))
-    return len(cases) - len(failed), failed
+    return len(work) - len(failed), failed
