@@ -4,14 +4,56 @@
 
 #include <string.h>
 
-enum { DEEPEST_CALL = 50 };
+enum { DEEPEST_CALL = 50, MOST_INLINED = 300000 };
+
+void tf_list_functions(tf_writer *w) {
+  const Tensorflow__FunctionDefLibrary *library = w->saved->graph->library;
+  for (size_t i = 0; library && i < library->n_function; i++) {
+    tf_function *function = library->function[i];
+    const char *name = function->signature ? function->signature->name : "";
+    if (!leat_bytes_map_get(&w->library, name, strlen(name)))
+      leat_bytes_map_set(&w->library, name, strlen(name), function);
+  }
+}
 
 const tf_function *tf_find_function(const tf_writer *w, const char *name) {
-  const Tensorflow__FunctionDefLibrary *library = w->saved->graph->library;
-  for (size_t i = 0; library && i < library->n_function; i++)
-    if (library->function[i]->signature && strcmp(library->function[i]->signature->name, name) == 0)
-      return library->function[i];
-  return NULL;
+  const tf_function *found = leat_bytes_map_get(&w->library, name, strlen(name));
+  return found && found->signature ? found : NULL;
+}
+
+// -- How many nodes -------------------------------------------------------------------------------
+
+static uint64_t count_call(tf_writer *w, const char *name, unsigned depth);
+
+static uint64_t count_calls_of_node(tf_writer *w, const tf_node_def *def, unsigned depth) {
+  uint64_t total = tf_op_find(def->op) ? 0 : count_call(w, def->op, depth);
+  for (size_t i = 0; i < def->n_attr; i++) {
+    const tf_attr *a = def->attr[i]->value;
+    bool list = a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_LIST;
+    if (a && a->value_case == TENSORFLOW__ATTR_VALUE__VALUE_FUNC)
+      total += count_call(w, a->func->name, depth);
+    for (size_t k = 0; list && k < a->list->n_func && total <= MOST_INLINED; k++)
+      total += count_call(w, a->list->func[k]->name, depth);
+  }
+  return total;
+}
+
+// Those that a call becomes, with what is called in it, before any is written: a function that
+// calls another twice doubles them. At most one more than there may be, of calls that are too deep
+// too.
+static uint64_t count_call(tf_writer *w, const char *name, unsigned depth) {
+  size_t size = strlen(name);
+  uintptr_t known = (uintptr_t)leat_bytes_map_get(&w->call_sizes, name, size);
+  const tf_function *function = known ? NULL : tf_find_function(w, name);
+  if (known || !function) return known ? known - 1 : 0;
+  if (depth > DEEPEST_CALL) return MOST_INLINED + 1;
+  leat_bytes_map_set(&w->call_sizes, name, size, (void *)(uintptr_t)1); // if it calls itself
+  uint64_t total = function->n_node_def;
+  for (size_t i = 0; i < function->n_node_def && total <= MOST_INLINED; i++)
+    total += count_calls_of_node(w, function->node_def[i], depth + 1);
+  if (total > MOST_INLINED) total = MOST_INLINED + 1;
+  leat_bytes_map_set(&w->call_sizes, name, size, (void *)(uintptr_t)(1 + total));
+  return total;
 }
 
 // -- What they do ---------------------------------------------------------------------------------
@@ -21,6 +63,7 @@ static tf_effect effect_of_function(tf_writer *w, const char *name) {
   uintptr_t known = (uintptr_t)leat_bytes_map_get(&w->effects, name, size);
   const tf_function *function = known ? NULL : tf_find_function(w, name);
   if (known) return (tf_effect)(known - 1);
+  if (count_call(w, name, 1) > MOST_INLINED) return TF_CHANGES; // it is refused where it is called
   tf_effect most = TF_NO_EFFECT;
   leat_bytes_map_set(&w->effects, name, size, (void *)(uintptr_t)(1 + most)); // if it calls itself
   for (size_t i = 0; function && i < function->n_node_def && most != TF_CHANGES; i++) {
@@ -128,6 +171,13 @@ static bool open_function(tf_writer *w, const tf_function *function, const tf_va
   *out = (tf_scope){.outer = outer, .depth = outer->depth + 1};
   if (out->depth > DEEPEST_CALL) {
     tf_refuse(w, "functions call each other more than %d deep", DEEPEST_CALL);
+    return false;
+  }
+  if (w->work + count_call(w, signature->name, out->depth) > MOST_INLINED) {
+    tf_refuse(w,
+              "the calls of functions are more than %d nodes, or more than %d deep: call fewer, or "
+              "write what is repeated as a loop",
+              MOST_INLINED, DEEPEST_CALL);
     return false;
   }
   if (signature->n_input_arg != count) {

@@ -53,14 +53,15 @@ void tf_refuse(tf_writer *w, const char *format, ...) {
 
 const char *tf_plain(tf_writer *w, const char *name) {
   leat_dtype dtype;
-  char *copy = leat_arena_strndup(w->arena, name, strlen(name));
-  for (size_t at = 0, length; copy[at]; at += length) {
-    length = leat_utf8_character(copy + at, strlen(copy + at));
+  size_t size = strlen(name);
+  char *copy = leat_arena_strndup(w->arena, name, size);
+  for (size_t at = 0, length; at < size; at += length) {
+    length = leat_utf8_character(copy + at, size - at);
     if (length && !leat_name_problem(copy + at, length)) continue;
     copy[at] = '_';
     length = 1;
   }
-  bool reserved = !*copy || strcmp(copy, "_") == 0 || leat_dtype_parse(copy, strlen(copy), &dtype);
+  bool reserved = !*copy || strcmp(copy, "_") == 0 || leat_dtype_parse(copy, size, &dtype);
   return reserved ? leat_arena_printf(w->arena, "%s_value", copy) : copy;
 }
 
@@ -153,8 +154,10 @@ leat_status leat_model_write(leat_model_file *model, const leat_import_options *
                  .indent = 2};
   tf_reporter reporter = {report, tf_effect_of, &w};
   leat_text text = {0};
-  leat_bytes_map *maps[] = {&w.taken, &w.results, &w.variables, &w.keys, &w.effects, &w.heeded};
+  leat_bytes_map *maps[] = {&w.taken,   &w.results,    &w.variables, &w.keys,
+                            &w.library, &w.call_sizes, &w.effects,   &w.heeded};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_bytes_map_init(maps[i], w.arena);
+  tf_list_functions(&w);
   heed(&w);
   w.graph = tf_block_of_graph(w.arena, w.saved->graph, &reporter);
   if (!model->problems.count) {

@@ -82,6 +82,8 @@ typedef struct tf_writer {
   leat_vec(tf_variable *) all;
   leat_vec(tf_table) tables;
   leat_bytes_map keys;            // names of tensors that are loaded
+  leat_bytes_map library;         // functions by name
+  leat_bytes_map call_sizes;      // of functions: 1 + the nodes that a call becomes
   leat_bytes_map effects;         // of functions: 1 + their tf_effect, as far as it was asked
   leat_bytes_map heeded;          // nodes that cannot be compiled → why
   leat_text head;                 // variables, and functions that they begin with
@@ -175,6 +177,7 @@ const char *tf_after(tf_writer *w);
 
 // Writes the node; `name` is what stands behind `!` in its row.
 void tf_write_special(tf_writer *w, const char *name);
+void tf_list_functions(tf_writer *w);
 const tf_function *tf_find_function(const tf_writer *w, const char *name);
 // What a node does, with the functions that it calls; the context is a tf_writer.
 tf_effect tf_effect_of(void *context, const tf_node_def *def);

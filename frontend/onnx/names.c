@@ -10,13 +10,14 @@
 char *onnx_plain_name(leat_arena *arena, const char *name) {
   leat_dtype dtype;
   char *plain = leat_arena_printf(arena, "%s", *name ? name : "value");
-  for (size_t at = 0, length; plain[at]; at += length) {
-    length = leat_utf8_character(plain + at, strlen(plain + at));
+  size_t size = strlen(plain);
+  for (size_t at = 0, length; at < size; at += length) {
+    length = leat_utf8_character(plain + at, size - at);
     if (length && !leat_name_problem(plain + at, length)) continue;
     plain[at] = '_';
     length = 1;
   }
-  bool reserved = strcmp(plain, "_") == 0 || leat_dtype_parse(plain, strlen(plain), &dtype);
+  bool reserved = strcmp(plain, "_") == 0 || leat_dtype_parse(plain, size, &dtype);
   return reserved ? leat_arena_printf(arena, "%s_", plain) : plain;
 }
 
