@@ -2,6 +2,7 @@
 // canonical text.
 #include "frontend/evaluate/statements.h"
 
+#include "base/name.h"
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/names.h"
 #include "frontend/evaluate/region.h"
@@ -202,6 +203,44 @@ static void bind_each(evaluator *e, const leat_stmt *stmt) {
   for (uint32_t i = 0; i < count; i++) ev_bind_target(e, &aims[i], values[i]);
 }
 
+static bool is_named(const leat_bindings *values, const leat_bindings *targets, uint32_t i) {
+  for (uint32_t k = 0; k < targets->count; k++)
+    if (targets->items[k].name && targets->items[k].name == values->items[i].name) return true;
+  return false;
+}
+
+// "_, table = …", of those that are named as what they are to be; NULL: they are not.
+static const char *named_targets(evaluator *e, const leat_bindings *values,
+                                 const leat_bindings *targets) {
+  leat_text text = {0};
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < values->count; i++) {
+    bool named = is_named(values, targets, i);
+    found += named;
+    if (i) leat_text_add_string(&text, ", ");
+    if (named)
+      leat_name_print(values->items[i].name, &text);
+    else
+      leat_text_add_string(&text, "_");
+  }
+  const char *out =
+      found && found == targets->count ? leat_arena_printf(e->arena, "%s = …", text.data) : NULL;
+  leat_text_finish(&text);
+  return out;
+}
+
+ev ev_fail_names(evaluator *e, const leat_stmt *stmt, uint32_t count, const char *one,
+                 const char *several, const leat_bindings *values) {
+  const char *example = values ? named_targets(e, values, &stmt->targets) : NULL, *more = "";
+  if (example)
+    more = leat_arena_printf(e->arena, "; `_` is for what nobody needs: `%s`", example);
+  else if (stmt->targets.count < count)
+    more = "; `_` is for what nobody needs";
+  return ev_fail(e, stmt->span, "%u name%s for %s%u %s%s", stmt->targets.count,
+                 stmt->targets.count == 1 ? "" : "s", values ? "the " : "", count,
+                 count == 1 ? one : several, more);
+}
+
 // a, b = f(x)
 static void bind_results(evaluator *e, const leat_stmt *stmt) {
   uint32_t count = stmt->targets.count;
@@ -216,7 +255,7 @@ static void bind_results(evaluator *e, const leat_stmt *stmt) {
     return;
   }
   if (value.kind == EV_LIST)
-    ev_fail(e, stmt->span, "%u names for %u results", count, value.list->count);
+    ev_fail_names(e, stmt, value.list->count, "result", "results", NULL);
   else if (value.kind != EV_ERROR)
     ev_fail(e, stmt->span, "%u names for one value", count);
   ev_bind_nothing(e, stmt);
@@ -256,7 +295,7 @@ void ev_bind_statement(evaluator *e, const leat_stmt *stmt) {
   } else if (stmt->values.count == 1) {
     bind_results(e, stmt);
   } else {
-    ev_fail(e, stmt->span, "%u names for %u values", stmt->targets.count, stmt->values.count);
+    ev_fail_names(e, stmt, stmt->values.count, "value", "values", NULL);
     ev_bind_nothing(e, stmt);
   }
 }

@@ -739,8 +739,8 @@ void ev_while(evaluator *e, const leat_stmt *stmt) {
   loop l = {.stmt = stmt};
   leat_node *node = NULL;
   if (count && count != stmt->carried.count)
-    ev_fail(e, stmt->span, "%u name%s for the %u value%s that the loop carries", count,
-            count == 1 ? "" : "s", stmt->carried.count, stmt->carried.count == 1 ? "" : "s");
+    ev_fail_names(e, stmt, stmt->carried.count, "value that the loop carries",
+                  "values that the loop carries", &stmt->carried);
   else
     node = while_node(e, &l, count ? aims[0].hint : "while");
   if (!node) ev_bind_nothing(e, stmt);

@@ -78,8 +78,7 @@ static const char **targets_of(evaluator *e, const leat_entry *entry, const leat
   uint32_t count = stmt->targets.count;
   const char **names = leat_new_array(e->arena, const char *, (size_t)count + 1);
   if (count && count != entry->results.count)
-    ev_fail(e, stmt->span, "%u name%s for %u result%s", count, count == 1 ? "" : "s",
-            entry->results.count, entry->results.count == 1 ? "" : "s");
+    ev_fail_names(e, stmt, entry->results.count, "result", "results", NULL);
   for (uint32_t i = 0; i < count; i++) {
     const leat_binding *target = &stmt->targets.items[i];
     if (target->type || target->member || target->absolute)

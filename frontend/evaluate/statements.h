@@ -29,6 +29,10 @@ void ev_bind_target(evaluator *e, const ev_aim *a, ev value);
 void ev_bind_statement(evaluator *e, const leat_stmt *stmt); // a = x · a, b = x, y · a, b = f(x)
 // What the body of an entry or a function, which ends here, bound for a result that its head names.
 ev ev_named_result(evaluator *e, const leat_binding *result);
+// "2 names for the 3 values that the loop carries", and how one leaves out what nobody needs.
+// `one`, `several`: what they are; `values`: their names, or NULL.
+ev ev_fail_names(evaluator *e, const leat_stmt *stmt, uint32_t count, const char *one,
+                 const char *several, const leat_bindings *values);
 // After a mistake: the names are known, so that it is the only one that is reported.
 void ev_bind_nothing(evaluator *e, const leat_stmt *stmt);
 
