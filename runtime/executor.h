@@ -71,11 +71,11 @@ struct leat_runtime {
   leat_rendezvous *rendezvous;   // of the exchange
   leat_transport *transport;     // NULL: there are no other processes
   leat_trace *trace;             // NULL: off
-  double deadline, limit;
-  struct leat_watch *watch;     // of the limit; NULL: there is none
-  _Atomic bool interrupted;     // runs end, until it is taken back
-  _Atomic uint64_t flights;     // runs that began
-  leat_ending *_Atomic endings; // of all runs; it only grows
+  double deadline, limit;        // `limit`: changed by leat_runtime_set_limit alone
+  struct leat_watch *watch;      // of the limit; NULL: there is none
+  _Atomic bool interrupted;      // runs end, until it is taken back
+  _Atomic uint64_t flights;      // runs that began
+  leat_ending *_Atomic endings;  // of all runs; it only grows
   void (*print)(void *context, const char *text);
   void *print_context;
   pthread_mutex_t print_lock;

@@ -49,6 +49,19 @@ leat_status leat_runtime_create_alone(const leat_runtime_options *options, leat_
   return LEAT_OK;
 }
 
+leat_status leat_runtime_set_limit(leat_runtime *runtime, double limit, leat_error *error) {
+  if (!(limit >= 0)) return leat_fail(error, LEAT_INVALID, "a deadline of %g seconds", limit);
+  if (runtime->transport)
+    return leat_fail(error, LEAT_UNSUPPORTED, "in a cluster all processes begin with one deadline");
+  if (limit == runtime->limit) return LEAT_OK;
+  leat_watch_end(runtime->watch); // it looks as often as its limit asks for
+  runtime->watch = NULL;
+  runtime->limit = limit;
+  leat_status status = limit > 0 ? leat_watch_start(runtime, error) : LEAT_OK;
+  if (status) runtime->limit = 0;
+  return status;
+}
+
 void leat_runtime_destroy(leat_runtime *runtime) {
   if (!runtime) return;
   leat_watch_end(runtime->watch);

@@ -51,6 +51,10 @@ LEAT_MUST_USE leat_status leat_runtime_create(const leat_runtime_options *option
 // receives.
 LEAT_MUST_USE leat_status leat_runtime_create_alone(const leat_runtime_options *options,
                                                     leat_runtime **out, leat_error *error);
+// Another `limit` for the runs that begin from now on; none is in flight, and there is no
+// transport.
+LEAT_MUST_USE leat_status leat_runtime_set_limit(leat_runtime *runtime, double limit,
+                                                 leat_error *error);
 void leat_runtime_destroy(leat_runtime *runtime); // NULL is fine; its executors must be gone
 
 // Messages of the session layer to other ranks, in order for each peer. `data` is copied.

@@ -230,6 +230,12 @@ leat_status leat_session_set_dumps(leat_session *session, const char *dump_after
   return leat_session_end(session, status);
 }
 
+leat_status leat_session_set_deadline(leat_session *session, double seconds) {
+  if (!leat_session_begin(session)) return LEAT_INVALID;
+  return leat_session_end(session,
+                          leat_runtime_set_limit(session->runtime, seconds, &session->error));
+}
+
 static leat_status init(leat_session *session, const leat_session_options *options) {
   session->strings = leat_strings_create(session->arena);
   session->diag = leat_diag_create(session->arena);

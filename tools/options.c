@@ -88,7 +88,7 @@ static bool parse_number(const char *text, int *out) {
   return end != text && !*end && !errno && value >= 0 && value <= INT_MAX;
 }
 
-static bool parse_seconds(const char *text, double *out) {
+bool tool_parse_seconds(const char *text, double *out) {
   char *end;
   *out = leat_read_f64(text, &end);
   return end != text && !*end && isfinite(*out) && *out >= 0;
@@ -99,7 +99,7 @@ static bool store(const tool_option *option, const char *argument) {
   case TOOL_FLAG: *(bool *)option->target = true; return true;
   case TOOL_TEXT: *(const char **)option->target = argument; return true;
   case TOOL_NUMBER: return parse_number(argument, option->target);
-  case TOOL_SECONDS: return parse_seconds(argument, option->target);
+  case TOOL_SECONDS: return tool_parse_seconds(argument, option->target);
   case TOOL_LIST: leat_vec_push(tool_arena(), (tool_list *)option->target, argument); return true;
   }
   return false;

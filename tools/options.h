@@ -47,6 +47,8 @@ typedef struct tool_command {
 bool tool_parse(const tool_command *command, const tool_options *groups, int group_count, int argc,
                 char **argv, int *first, int *status);
 
+bool tool_parse_seconds(const char *text, double *out); // false: no number, or it is negative
+
 // Prints a mistake of the command line and returns TOOL_USAGE.
 int tool_usage_error(const tool_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

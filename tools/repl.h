@@ -93,6 +93,7 @@ const volatile sig_atomic_t *repl_stop_gently(bool on);
 
 typedef enum repl_argument {
   REPL_NO_ARGUMENT,
+  REPL_NUMBER,
   REPL_FILE,
   REPL_NAME,
   REPL_VARIABLE,

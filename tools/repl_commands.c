@@ -149,6 +149,16 @@ static int run_many(repl *r, const char *argument) {
   return status;
 }
 
+// As --deadline, for what runs from here on.
+static int set_deadline(repl *r, const char *argument) {
+  double seconds;
+  if (tool_parse_seconds(argument, &seconds))
+    return tool_report(r->session, leat_session_set_deadline(r->session, seconds));
+  fflush(stdout);
+  leat_show(stderr, "error: `%s` is no number of seconds\n", argument);
+  return TOOL_FAILED;
+}
+
 // -- The table ---------------------------------------------------------------------------------
 
 static int quit(repl *r, const char *argument) {
@@ -179,6 +189,8 @@ static const repl_command_row commands[] = {
     {"restore", "[--partial] FILE", "read them from there", REPL_FILE, false, restore},
     {"time", "[EXPRESSION]", "what a step takes; alone: say it of every line", REPL_EXPRESSION,
      true, repl_time},
+    {"deadline", "SECONDS", "steps that take longer end, and are undone; 0: none", REPL_NUMBER,
+     false, set_deadline},
     {"graph", "", "show the whole graph", REPL_NO_ARGUMENT, false, show_graph},
     {"dump", "STAGE [EXPRESSION]", "what a step is after a stage: cse, fuse, lower, code …",
      REPL_STAGE, false, repl_dump},

@@ -103,7 +103,8 @@ static bool take_argument(completion *c, const char *line, size_t begin) {
   if (!row) return true;
   if (first + strspn(line + first, " ") != begin) return false;
   switch (row->kind) {
-  case REPL_NO_ARGUMENT: return true;
+  case REPL_NO_ARGUMENT:
+  case REPL_NUMBER: return true;
   case REPL_FILE: take_files(c); return true;
   case REPL_ENTRY: take_entries(c); return true;
   case REPL_STAGE: leat_session_names(c->session, LEAT_STAGES, NULL, take, c); return true;

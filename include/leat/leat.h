@@ -169,6 +169,10 @@ void leat_step_destroy(leat_step *step);
 LEAT_MUST_USE leat_status leat_session_set_dumps(leat_session *session, const char *dump_after,
                                                  const char *stop_after);
 
+// Changes `deadline` for what runs from now on. A process of a cluster has that which it began
+// with: LEAT_UNSUPPORTED.
+LEAT_MUST_USE leat_status leat_session_set_deadline(leat_session *session, double seconds);
+
 typedef struct leat_port {
   const char *name;
   leat_dtype dtype;

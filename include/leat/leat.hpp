@@ -300,6 +300,7 @@ public:
   void set_dumps(const std::string &dump_after, const std::string &stop_after = "") {
     check(leat_session_set_dumps(raw(), detail::or_null(dump_after), detail::or_null(stop_after)));
   }
+  void set_deadline(double seconds) { check(leat_session_set_deadline(raw(), seconds)); }
   void interrupt(bool on = true) noexcept { leat_session_interrupt(raw(), on); }
 
   std::vector<std::string> entries() const {

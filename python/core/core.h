@@ -47,6 +47,7 @@ typedef struct core_session {
   PyObject_HEAD leat_session *session; // NULL: closed
   pthread_mutex_t lock; // one thread at a time uses a session; nobody who has the GIL waits for it
   PyObject *print, *log;
+  double deadline;         // its option
   PyObject *settings;      // keeps their texts
   core_deferred *deferred; // under the GIL
   int views;               // of its memory; under the GIL

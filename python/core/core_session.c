@@ -144,6 +144,7 @@ static void dealloc(PyObject *object) {
 }
 
 static leat_status create(core_session *self, leat_session_options *options) {
+  self->deadline = options->deadline;
   options->print = on_print;
   options->log = on_log;
   options->print_context = options->log_context = self;

@@ -141,31 +141,50 @@ static int64_t nanoseconds(void) {
   return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static PyObject *run_with(core_step *self, run_memory *m, long long times) {
-  core_call call;
+// `deadline`: of each run of these; NULL: the session's.
+static leat_status run_times(core_step *self, run_memory *m, long long times,
+                             const double *deadline) {
+  core_session *session = self->session;
   leat_status status = LEAT_OK;
-  if (!core_begin_brief(&call, self->session, self->brief)) return NULL;
-  int64_t begin = nanoseconds();
+  if (deadline) status = leat_session_set_deadline(session->session, *deadline);
   for (long long i = 0; i < times && !status; i++)
     status = leat_step_run(self->step, m->tensors, m->results);
+  return status;
+}
+
+// The deadline is the session's again, which needs a thread.
+static bool call_over(core_session *session) {
+  if (!leat_session_set_deadline(session->session, session->deadline)) return true;
+  return !PyErr_Occurred() && PyErr_NoMemory() != NULL;
+}
+
+static PyObject *run_with(core_step *self, run_memory *m, long long times, const double *deadline) {
+  core_call call;
+  if (!core_begin_brief(&call, self->session, self->brief)) return NULL;
+  int64_t begin = nanoseconds();
+  leat_status status = run_times(self, m, times, deadline);
   self->brief = nanoseconds() - begin < BRIEF;
   bool ok = core_ended(&call, status);
+  if (deadline && !call_over(self->session)) ok = false;
   return core_finish(&call, ok ? give(self, m->results, m->views, m->result_count) : NULL);
 }
 
-// run((feed or None…), times)
+// run((feed or None…), times, deadline or None)
 static PyObject *run(PyObject *object, PyObject *args) {
   core_step *self = (core_step *)object;
-  PyObject *feeds, *out = NULL;
+  PyObject *feeds, *given = Py_None, *out = NULL;
   long long times;
   run_memory m = {0};
-  if (!PyArg_ParseTuple(args, "O!L:run", &PyTuple_Type, &feeds, &times)) return NULL;
+  if (!PyArg_ParseTuple(args, "O!L|O:run", &PyTuple_Type, &feeds, &times, &given)) return NULL;
+  double seconds = given == Py_None ? 0 : PyFloat_AsDouble(given);
+  const double *deadline = given == Py_None ? NULL : &seconds;
+  if (PyErr_Occurred()) return NULL;
   if (!core_is_open(self->session)) return NULL;
   if (times < 1) {
     PyErr_SetString(PyExc_ValueError, "a step runs once at least");
     return NULL;
   }
-  if (allocate(&m, self) && read_feeds(&m, self, feeds)) out = run_with(self, &m, times);
+  if (allocate(&m, self) && read_feeds(&m, self, feeds)) out = run_with(self, &m, times, deadline);
   finish(&m);
   return out;
 }
@@ -208,7 +227,7 @@ static PyGetSetDef members[] = {
 };
 
 static PyMethodDef methods[] = {
-    {"run", run, METH_VARARGS, "run((feed or None…), times) -> (result…)"},
+    {"run", run, METH_VARARGS, "run((feed or None…), times, deadline or None) -> (result…)"},
     {NULL, NULL, 0, NULL},
 };
 

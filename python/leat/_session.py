@@ -81,17 +81,24 @@ class Step:
         self._names = tuple(port.name for port in self.outputs)
         self._run = core.run
 
-    def __call__(self, /, *arrays: Any, steps: Any = None, **named: Any) -> Any:
-        """Runs it once, or `steps` times with the same arrays (and gives the results of the last run)."""
+    def __call__(self, /, *arrays: Any, steps: Any = None, deadline: Any = None, **named: Any) -> Any:
+        """Runs it once, or `steps` times with the same arrays (and gives the results of the last run).
+
+        A run that takes longer than `deadline` seconds raises `DeadlineExceeded` and is undone, whatever the session's
+        own deadline is; 0: it may take any time.
+        """
         if steps is not None and 'steps' in self._places:
             named['steps'] = steps
             steps = None
+        if deadline is not None and 'deadline' in self._places:
+            named['deadline'] = deadline
+            deadline = None
         feeds = arrays if len(arrays) == len(self.inputs) and not named else self._feeds(arrays, named)
-        return self._wrapped(self._run_with(feeds, 1 if steps is None else steps))
+        return self._wrapped(self._run_with(feeds, 1 if steps is None else steps, deadline))
 
-    def _run_with(self, feeds: tuple, count: int) -> tuple:
+    def _run_with(self, feeds: tuple, count: int, deadline: Optional[float] = None) -> tuple:
         try:
-            return self._run(feeds, count)
+            return self._run(feeds, count, deadline)
         except Error as error:
             error.hint = self._conversion(feeds) if 'expected' in str(error) else ''
             raise

@@ -168,6 +168,12 @@ static void test_a_deadline() {
   CHECK(session.read("v").item<float>() == 1);
   CHECK(far.run({0})[0].item<std::int32_t>() == 0);
   CHECK(session.read("v").item<float>() == 2);
+  session.set_deadline(60);
+  CHECK(far.run({0})[0].item<std::int32_t>() == 0);
+  session.set_deadline(0.1);
+  THROWS(LEAT_DEADLINE, "the step has not ended within 0.1 s in `far/", far.run({1}));
+  CHECK(session.read("v").item<float>() == 3);
+  THROWS(LEAT_INVALID, "a deadline of -1 seconds", session.set_deadline(-1));
   options.deadline = -1;
   THROWS(LEAT_INVALID, "a deadline of -1 seconds", leat::session{options});
 }

@@ -87,6 +87,22 @@ def a_deadline_is_of_each_step():
 
 
 @case
+def a_deadline_is_of_one_call():
+    for own in None, 60:
+        m = model(ENDLESS, deadline=own)
+        for _ in range(2):
+            raises(leat.DeadlineExceeded, 'the step has not ended within 0.2 s', m.endless, 1, deadline=0.2)
+            assert interrupted(m.endless, 1)  # which has the session's own again
+            assert m.f(1, steps=3, deadline=60) == m.f(1)
+        raises(leat.Error, 'a deadline of -1 seconds', m.f, 1, deadline=-1)
+        raises(TypeError, 'must be real number', m.f, 1, deadline='soon')
+    m = model(ENDLESS, deadline=0.2)
+    assert interrupted(lambda: m.endless(1, deadline=0))
+    raises(leat.DeadlineExceeded, 'within 0.2 s', m.endless, 1)
+    assert model('entry f(deadline: i32[]) -> (y) { y = deadline + 1 }').f(deadline=2) == 3
+
+
+@case
 def interrupts_end_a_compilation():
     text = 'entry f(x: f32[3]) -> (y: f32[3]) {\n h[0] = x\n' \
            ' for i in 0..20000 { h[i + 1] = sin(h[i]) + tanh(h[i] * 2) }\n y = h[20000]\n}'

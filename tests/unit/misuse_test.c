@@ -43,6 +43,7 @@ static void check_refuses_all(leat_session *session) {
   REFUSED(leat_session_print(session, &out));
   REFUSED(leat_session_prepare(session, &spec, &step));
   REFUSED(leat_session_set_dumps(session, NULL, NULL));
+  REFUSED(leat_session_set_deadline(session, 1));
   REFUSED(leat_variable_read(session, "w", &value));
   REFUSED(leat_variable_write(session, "w", &value));
   REFUSED(leat_session_save(session, "x.safetensors"));
