@@ -1,14 +1,15 @@
 // leat repl, whose parts are
 //
-//   repl_command.c   the loop: a line is read, evaluated or obeyed, and what it gave is shown
-//   repl_lines.c     lines: prompts, history, editing where there is libedit
-//   repl_keys.c      the keys that libedit gets: ^C, and arrows within a block
-//   repl_edit.c      :edit, in an editor of the user's
-//   repl_evaluate.c  what is typed: texts that extend the graph, entries that run, `_`
-//   repl_complete.c  what Tab completes
-//   repl_commands.c  the table of `:commands`
-//   repl_plot.c      :plot, over picture.h
-//   repl_inspect.c   what a step becomes, and what it takes: :time, :dump, :plan, :asm
+//   repl_command.c    the loop: a line is read, evaluated or obeyed, and what it gave is shown
+//   repl_lines.c      lines: prompts, history, editing where there is libedit
+//   repl_keys.c       the keys that libedit gets: ^C, and arrows within a block
+//   repl_interrupt.c  ^C while a text is typed
+//   repl_edit.c       :edit, in an editor of the user's
+//   repl_evaluate.c   what is typed: texts that extend the graph, entries that run, `_`
+//   repl_complete.c   what Tab completes
+//   repl_commands.c   the table of `:commands`
+//   repl_plot.c       :plot, over picture.h
+//   repl_inspect.c    what a step becomes, and what it takes: :time, :dump, :plan, :asm
 #ifndef LEAT_TOOLS_REPL_H
 #define LEAT_TOOLS_REPL_H
 

@@ -8,13 +8,11 @@
 // queues what moves the cursor.
 #define _GNU_SOURCE
 #include "tools/repl_keys.h"
+#include "tools/repl_interrupt.h"
 
 #ifdef LEAT_HAVE_LIBEDIT
 #include <editline/readline.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -23,18 +21,9 @@ enum { END = 0x05, BACK = 0x02, FORWARD = 0x06, PREVIOUS = 0x10, NEXT = 0x0e, ES
 enum { UP = 0x1e, DOWN = 0x1f }; // ^^ and ^_, which nobody types
 enum { BEHIND_ESCAPE_MS = 20, LONGEST_QUEUE = 4096 };
 
-static volatile sig_atomic_t interrupted;
-static bool told;              // of an interrupt: the keys that end the line are queued
-static int wake[2] = {-1, -1}; // the handler writes, so that nobody waits on
+static bool told; // of an interrupt: the keys that end the line are queued
 
 static int queue[LONGEST_QUEUE], first, count;
-
-static void interrupt(int number) {
-  int error = errno;
-  interrupted = number;
-  if (write(wake[1], "", 1) < 0) errno = error; // it is full: somebody is awake
-  errno = error;
-}
 
 static void put(int key) {
   if (count < LONGEST_QUEUE) queue[(first + count++) % LONGEST_QUEUE] = key;
@@ -49,12 +38,8 @@ static int take(void) {
 
 // The next byte; -1 at the end of the input, at an interrupt, or when none came in time.
 static int read_byte(int fd, int timeout) {
-  struct pollfd waits[] = {{.fd = fd, .events = POLLIN}, {.fd = wake[0], .events = POLLIN}};
-  while (!interrupted) {
-    int ready = poll(waits, 2, timeout);
+  while (repl_interrupt_wait(fd, timeout)) {
     unsigned char byte;
-    if (!ready) return -1;
-    if (ready < 0 || interrupted || !waits[0].revents) continue; // EINTR: the window changed
     ssize_t size = read(fd, &byte, 1);
     if (size == 1) return byte;
     if (size == 0 || (errno != EINTR && errno != EAGAIN)) return -1;
@@ -84,19 +69,12 @@ static int read_sequence(int fd) {
   return ESCAPE;
 }
 
-// libedit sets a handler for ^C when a line begins, which is not wanted; those that it has for a
-// window that changes and for a program that goes on stay.
-static void catch_interrupt(struct sigaction *before) {
-  struct sigaction ends_line = {.sa_handler = interrupt};
-  sigaction(SIGINT, &ends_line, before);
-}
-
 static int read_key(FILE *stream) {
   int fd = fileno(stream);
-  catch_interrupt(NULL);
-  if (count && !(interrupted && !told)) return take();
-  int byte = interrupted ? -1 : read_byte(fd, -1);
-  if (interrupted && !told) {
+  repl_interrupt_catch(); // libedit sets handlers of its own when a line begins
+  if (count && !(repl_interrupted() && !told)) return take();
+  int byte = read_byte(fd, -1);
+  if (repl_interrupted() && !told) {
     told = true;
     count = 0;
     put('\n');
@@ -106,8 +84,7 @@ static int read_key(FILE *stream) {
   return byte == ESCAPE ? read_sequence(fd) : byte < 0x80 ? byte : read_character(fd, byte);
 }
 
-// -- Lines of a block
-// ------------------------------------------------------------------------------
+// -- Lines of a block --------------------------------------------------------------------------
 
 static void move(int characters) {
   for (; characters < 0; characters++) put(BACK);
@@ -154,25 +131,15 @@ static int go_down(int times, int key) {
 }
 
 void repl_open_keys(void) {
-  if (pipe2(wake, O_CLOEXEC | O_NONBLOCK)) wake[0] = wake[1] = -1;
   rl_getc_function = read_key;
   rl_initialize();
   rl_add_defun("leat-up", go_up, UP);
   rl_add_defun("leat-down", go_down, DOWN);
 }
 
-char *repl_edit_line(const char *prompt, bool *out_interrupted) {
-  struct sigaction before;
-  char bytes[64];
-  while (read(wake[0], bytes, sizeof bytes) > 0) {
-  }
-  interrupted = 0;
+char *repl_edit_line(const char *prompt) {
   told = false;
   first = count = 0;
-  catch_interrupt(&before);
-  char *line = readline(prompt);
-  sigaction(SIGINT, &before, NULL);
-  *out_interrupted = interrupted;
-  return line;
+  return readline(prompt);
 }
 #endif

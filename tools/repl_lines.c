@@ -5,22 +5,21 @@
 #include "base/environment.h"
 #include "frontend/syntax/parser.h"
 #include "tools/repl.h"
+#include "tools/repl_interrupt.h"
 #include "tools/repl_keys.h"
 
 #ifdef LEAT_HAVE_LIBEDIT
 #include <editline/readline.h>
 #endif
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *read_plain_line(const char *prompt) {
+static char *read_plain_line(void) {
   char *line = NULL;
   size_t capacity = 0;
-  if (prompt) fputs(prompt, stdout), fflush(stdout);
   ssize_t length = getline(&line, &capacity, stdin);
   if (length < 0) {
     free(line);
@@ -34,8 +33,8 @@ static char *read_plain_line(const char *prompt) {
 
 static repl *completed; // whose names complete a word
 
-static char *read_typed_line(const char *prompt, bool *interrupted) {
-  return repl_edit_line(prompt, interrupted);
+static char *read_typed_line(const char *prompt) {
+  return repl_edit_line(prompt);
 }
 
 // -- Completion --------------------------------------------------------------------------------
@@ -119,20 +118,11 @@ void repl_close_history(void) {
   if (*history_file) write_history(history_file);
 }
 #else
-static volatile sig_atomic_t stopped;
-
-static void stop(int number) {
-  stopped = number;
-}
-
-static char *read_typed_line(const char *prompt, bool *interrupted) {
-  struct sigaction ends_line = {.sa_handler = stop}, before;
-  stopped = 0;
-  sigaction(SIGINT, &ends_line, &before);
-  char *line = read_plain_line(prompt);
-  sigaction(SIGINT, &before, NULL);
-  *interrupted = stopped;
-  if (stopped) putchar('\n'), clearerr(stdin);
+static char *read_typed_line(const char *prompt) {
+  fputs(prompt, stdout);
+  fflush(stdout);
+  char *line = repl_interrupt_wait(STDIN_FILENO, -1) ? read_plain_line() : NULL;
+  if (repl_interrupted()) putchar('\n'), clearerr(stdin);
   return line;
 }
 
@@ -147,20 +137,28 @@ void repl_open_history(repl *r) {
 void repl_close_history(void) {}
 #endif
 
+// The lines of a text, until no bracket is open; false at the end of the input.
+static bool read_text(repl *r, leat_text *text) {
+  do {
+    const char *prompt = text->size ? "... " : ">>> ";
+    char *line = r->terminal ? read_typed_line(prompt) : read_plain_line();
+    if (line && !repl_interrupted()) leat_text_add(text, "%s\n", line);
+    free(line);
+    if (repl_interrupted()) return true;
+    if (!line) return text->size > 0;
+  } while (leat_parse_is_incomplete(text->data, text->size));
+  return true;
+}
+
 // At ^C what was typed of the text is forgotten, and the program with all its variables goes on.
 bool repl_read(repl *r, leat_text *text) {
-  text->size = 0;
+  bool more;
   do {
-    bool interrupted = false;
-    const char *prompt = text->size ? "... " : ">>> ";
-    char *line = r->terminal ? read_typed_line(prompt, &interrupted) : read_plain_line(NULL);
-    if (!line && !interrupted) return text->size > 0;
-    if (interrupted)
-      text->size = 0;
-    else
-      leat_text_add(text, "%s\n", line);
-    free(line);
-  } while (!text->size || leat_parse_is_incomplete(text->data, text->size));
-  if (r->terminal) repl_remember(text);
-  return true;
+    text->size = 0;
+    if (r->terminal) repl_interrupt_begin();
+    more = read_text(r, text);
+    if (r->terminal) repl_interrupt_end();
+  } while (repl_interrupted());
+  if (more && r->terminal) repl_remember(text);
+  return more;
 }
