@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import difflib
+import functools
+import inspect
 import os
 import re
 import warnings
@@ -46,15 +48,14 @@ class Results(tuple):
             return self[name]
         raise AttributeError(f'there is no result `{name}`; there are {", ".join(self._names)}')
 
-    # Results of these names, which methods of tuples have, too.
+    # Results of these names, which methods have, too.
     count = property(lambda self: self._result_or_method('count'))  # type: ignore[assignment]
     index = property(lambda self: self._result_or_method('index'))  # type: ignore[assignment]
 
+    keys = property(lambda self: self['keys'] if 'keys' in self._names else lambda: self._names)
+
     def _result_or_method(self, name: str) -> Any:
         return self[name] if name in self._names else getattr(super(), name)
-
-    def keys(self) -> Tuple[str, ...]:
-        return self._names
 
     def __repr__(self) -> str:
         return 'Results(' + ', '.join(f'{name}={value!r}' for name, value in zip(self._names, self)) + ')'
@@ -309,7 +310,6 @@ OPTIONS
 
     def step(self, name: str) -> Step:
         """The entry as a step, compiled once: what `model.NAME` is."""
-        self._check_name('step', name, (str,))
         if name not in self._steps:
             self._steps[name] = self.compile(name)
         return self._steps[name]
@@ -327,12 +327,6 @@ OPTIONS
     def __dir__(self) -> List[str]:
         return [*super().__dir__(), *self.entries]
 
-    def _check_name(self, method: str, given: Any, types: tuple) -> None:
-        """Of a method that may have been taken for the entry of its name."""
-        if not isinstance(given, types):
-            hint = f"; the entry `{method}` is `model['{method}']`" if method in self.entries else ''
-            raise TypeError(f'{method} takes {"a path" if bytes in types else "a name"}, not a {type(given).__name__}{hint}')
-
     @staticmethod
     def _unknown(what: str, name: str, known: List[str]) -> str:
         near = difflib.get_close_matches(name, known, 1)
@@ -342,7 +336,6 @@ OPTIONS
     def run(self, fetches: Union[str, Sequence[str]], feeds: Optional[Mapping[str, Any]] = None,
             within: Optional[str] = None) -> Any:
         """Fetches values by name, for which nothing but their ancestors is computed: `run('net/h', {'x': x}, 'f')`."""
-        self._check_name('run', fetches, (str, list, tuple))
         names = [fetches] if isinstance(fetches, str) else list(fetches)
         given = dict(feeds or {})
         key = (tuple(names), tuple(given), within)
@@ -411,12 +404,10 @@ OPTIONS
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Writes every variable that has a value, and how often entries had run, to a safetensors file."""
-        self._check_name('save', path, (str, bytes, os.PathLike))
         self._core.save(os.fsencode(path))
 
     def restore(self, path: Union[str, os.PathLike], partial: bool = False) -> None:
         """Reads a file that `save` or `leat run --save` wrote; with `partial` it may lack variables."""
-        self._check_name('restore', path, (str, bytes, os.PathLike))
         (self._core.restore_partial if partial else self._core.restore)(os.fsencode(path))
 
     # -- Several processes ---------------------------------------------------------------------------------------------
@@ -471,6 +462,22 @@ OPTIONS
             return f'<leat.{kind}{name and " " + name}>'
 
 
+def told_of_entries(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, which may have been taken for the entry of its name: what it does not take says so."""
+    @functools.wraps(method)
+    def told(self: Session, /, *given: Any, **named: Any) -> Any:
+        try:
+            return method(self, *given, **named)
+        except TypeError as error:
+            if method.__name__ in self._hidden:
+                raise TypeError(f"{error}; the entry `{method.__name__}` is `model['{method.__name__}']`") from None
+            raise
+    return told
+
+
+for _name, _method in list(vars(Session).items()):
+    if inspect.isfunction(_method) and not _name.startswith('_'):
+        setattr(Session, _name, told_of_entries(_method))
 Session.__doc__ = (Session.__doc__ or '').replace('OPTIONS', help_text())
 
 

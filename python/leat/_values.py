@@ -1,14 +1,17 @@
 """Values of a graph that is being built: Python's operators on them are statements of the text."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Optional
+import opcode
+import sys
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence
 
 from . import _core
 from ._arrays import dtype_name
 from ._blocks import Block, Piece
-from ._text import Text, argument_text
+from ._text import Text, argument_text, split
 
 if TYPE_CHECKING:
+    from ._session import Session
     from .graph import Graph
 
 
@@ -49,6 +52,16 @@ def function(name: str, reflected: bool = False):
     def method(self: 'Value', other: Any) -> 'Value':
         return self.graph._call(name, (other, self) if reflected else (self, other), {})
     return method
+
+
+def names_that_wait() -> Optional[int]:
+    """How many names the statement gives that goes through a value: of `a, b, c = x` three. None: it is no such one.
+
+    Python asks for one value more than it has names for, so what is gone through has to know.
+    """
+    frame = sys._getframe(2)
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at + 1] if at >= 0 and opcode.opname[code[at]] == 'UNPACK_SEQUENCE' else None
 
 
 # NumPy's functions that are operators here: the method, and that of the second operand.
@@ -141,9 +154,12 @@ class Value:
     def __iter__(self) -> Any:
         if self.items is not None:
             return iter([self[i] for i in range(self.items)])
+        count = names_that_wait()
+        if count is not None:
+            return iter(self.graph._unpacked(self, count))
         raise TypeError('Python cannot go through a value of a graph, as `for`, `sum`, `max` and `zip` would: x.sum() and '
                         'x.max() reduce it, op.map(f, x) and op.scan(f, init, x) take one row after another, x[0] is one '
-                        'of them; of a call that gives several values say `outputs=2`')
+                        'of them; `B, T = x.shape` and `q, r = op.qr(x)` give names to several values')
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError(f'no part of a value of a graph is changed in place: op.scatter_set({self.name}, indices, rows) '
@@ -248,7 +264,8 @@ class Function:
 
     Called while a graph is built it becomes a statement there; called with arrays it computes at once, through a step
     that is compiled for their types. `as_="net"` names the instance, which a function that holds state needs;
-    `outputs=2` gives two values.
+    `outputs=2` gives two values. One that makes values of a type which it is not told, `op.normal(0, 0.1)`, is text,
+    what a variable begins with.
     """
 
     def __init__(self, name: str, graph: Optional['Graph'] = None, outputs: Optional[int] = None,
@@ -266,6 +283,8 @@ class Function:
         graph = building() or next(graphs_in((arguments, list(named.values()))), None)
         if graph is None:
             session = self._graph or eager()
+            if as_ is None and waits_for_type(self.__leat_name__, session, len(arguments), named):
+                return call_text(self.__leat_name__, arguments, named)
             if self._graph is None and any(is_python_function(value) for value in (*arguments, *named.values())):
                 return call_with_functions(self.__leat_name__, arguments, named, as_)
             return session.call(self.__leat_name__, *arguments, as_=as_, **named)
@@ -277,6 +296,20 @@ class Function:
 
     def __repr__(self) -> str:
         return f'<leat function {self.__leat_name__}>'
+
+
+def waits_for_type(name: str, session: 'Session', count: int, named: Mapping[str, Any]) -> bool:
+    """Whether the function makes values of a type `out`, which the call does not say."""
+    if 'out' in named:
+        return False
+    head = (session.describe(name) or _core.describe(name) or '').rpartition(f'fn {name}(')[2]
+    parameters = [part.strip() for part in split(head.partition(') {')[0].partition(') ->')[0])]
+    return 'out: type' in parameters and count <= parameters.index('out: type')
+
+
+def call_text(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Text:
+    given = [*map(argument_text, arguments), *(f'{key}={argument_text(value)}' for key, value in named.items())]
+    return Text(f'{name}({", ".join(given)})')
 
 
 def graphs_in(value: Any):

@@ -5,6 +5,7 @@ import ast
 import inspect
 import keyword
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -20,11 +21,12 @@ from ._blocks import (Block, Captured, Line, Names, Origin, Piece, Region, Trace
 from ._options import Options, with_options
 from ._session import Functions, Session
 from ._text import PLAIN, Text, argument_text, quoted, split
-from ._values import Function, Value, operand_of, pieces_of
+from ._values import Function, Value, operand_of, pieces_of, waits_for_type
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+CALL = re.compile(r'\s*(\w+)\((.*)\)\s*', re.S)
 LARGEST_INLINE = 256  # elements of a constant that stands in the text
 # Of the library's loops: which argument a parameter of the function is, or a part of, and which one the first result is.
 HANDED = {'fori': {1: 2}, 'scan': {0: 1, 1: 2}, 'map': {0: 1}}
@@ -216,6 +218,12 @@ class Graph(Session):
         self._emit([value], [*pieces, *self._suffixes()])
         return value
 
+    def _unpacked(self, value: Value, count: int) -> List[Value]:
+        """The values of a list, or of what a call gives, of which there must be so many."""
+        targets = [self._new(value.name) for _ in range(count)]
+        self._emit(targets, [value])
+        return targets
+
     def _state(self, what: str, pieces: Sequence[Piece]) -> None:
         if self._inline:
             raise ValueError(f'{what}: what stands here is one expression, which changes nothing')
@@ -326,16 +334,26 @@ class Graph(Session):
         self._emit([], [f'use {quoted(os.fspath(path))}'])
         return self.fn
 
-    def expression(self, text: str) -> Value:
-        """A value that a piece of the language says: `g.expression('N * 2')`."""
-        return self._bind('expression', [text])
+    def expression(self, text: str) -> Any:
+        """A value that a piece of the language says: `g.expression('N * 2')`.
+
+        `g.expression('normal(0, 0.1)')`, which has no type yet, is what a variable begins with.
+        """
+        return Text(text) if self._lacks_type(text) else self._bind('expression', [text])
+
+    def _lacks_type(self, text: str) -> bool:
+        """Of a piece of the language: it is a call that makes values of a type which it does not say."""
+        called = CALL.match(text)
+        return bool(called) and 'out=' not in text and waits_for_type(
+            called[1], self, len([part for part in split(called[2]) if '=' not in part]), {})
 
     def var(self, name: str, type: str, init: Any = None, trainable: bool = True,  # noqa: A002
             on: Optional[str] = None, **options: Any) -> Value:
         """Declares a variable: `var name: type = init`. In a function it is the instance's.
 
-        `init` is a number, an array, a function (`op.glorot_uniform`), or one without parameters that gives a value
-        (`lambda: op.uniform(-1, 1)`); without it the variable begins with 0.
+        `init` is a number, an array, a function (`op.glorot_uniform`), a call of one that is told no type
+        (`op.normal(0, 0.1)`), or a function without parameters that gives a value (`lambda: 2 * op.uniform(-1, 1)`);
+        without it the variable begins with 0.
         """
         value = self._new(name, is_state=True, is_named=True)
         pieces: List[Piece] = [f'var {written_name(value.name)}: {type} = ', *self._initial(init)]
@@ -356,7 +374,17 @@ class Graph(Session):
             return self._expression_of(init)
         if dtype_name(init):
             return [self._constant_text(init)]
-        return pieces_of(init, self)
+        return self._taken_back(init) if isinstance(init, Value) else pieces_of(init, self)
+
+    def _taken_back(self, value: Value) -> List[Piece]:
+        """Of `normal = normal(0, 0.1)`, which has a type only where a variable begins with it, the call instead."""
+        block = self._definition and self._definition.block
+        for i, line in enumerate(block.items if block else ()):
+            if isinstance(line, Line) and [target for target in line.targets if target is value] and self._lacks_type(
+                    ''.join(piece if isinstance(piece, str) else '_' for piece in line.pieces)):
+                del block.items[i]
+                return list(line.pieces)
+        return pieces_of(value, self)
 
     def constant(self, array: Any) -> Value:
         """An array as a constant of the graph. A large one is kept in a file, as texts load it."""

@@ -469,7 +469,7 @@ def what_python_cannot_say():
         f.__annotations__['return'] = gives
         return g.entry(f)
     raises(TypeError, 'g.cond(p, then, otherwise)', entry, lambda x: x if x[0] > 1 else -x)
-    raises(TypeError, 'say `outputs=2`', entry, lambda x: [a for a in x])
+    raises(TypeError, 'q, r = op.qr(x)', entry, lambda x: [a for a in x])
     raises(TypeError, 'x.shape[0]', entry, lambda x: len(x))
     raises(ValueError, '`w` is of another graph', entry, lambda x: x + w)
     raises(TypeError, 'gives 1 results, and names 2', entry, lambda x: x, 'a, b')

@@ -33,8 +33,11 @@ def entries_with_names_of_methods():
     assert all(w.category is leat.Warning and w.filename.endswith(('cases.py', 'people.py')) for w in caught)
     for i, name in enumerate(names):
         np.testing.assert_array_equal(m[name]([1, 2]), [1 + i, 2 + i])
-    for name in 'step', 'run', 'save', 'restore':
-        raises(TypeError, f"the entry `{name}` is `model['{name}']`", getattr(m, name), 2.5)
+    methods = [name for name in names if callable(vars(leat.Session)[name])]
+    assert {'call', 'step', 'stop', 'extend'} <= set(methods)
+    for name in methods:
+        for given in (2.5, 2), (np.ones(2, 'float32'), 'x', 1, 2, 3):
+            raises(TypeError, f"; the entry `{name}` is `model['{name}']`", getattr(m, name), *given)
     g = graph()
 
     @g.entry
@@ -229,7 +232,7 @@ def refused(body, *words):
 
 @case
 def what_python_would_do():
-    refused(lambda x: [v for v in x], 'op.map(f, x)', 'x.sum()', '`outputs=2`')
+    refused(lambda x: [v for v in x], 'op.map(f, x)', 'x.sum()', 'q, r = op.qr(x)')
     refused(sum, 'x.sum() and x.max() reduce it')
     refused(max, 'x.sum() and x.max() reduce it')
     refused(float, "x.astype('f32') converts it there")
@@ -353,6 +356,60 @@ def lists_that_loops_carry():
 
 
 @case
+def several_values_get_names():
+    """What a statement of Python's gives several names to: shapes, what calls give, lists of a function's."""
+    g = graph()
+
+    @g.fn
+    def pair(x: 'T[...D]'):
+        return x + 1, x * 2
+
+    @g.fn
+    def listed(x: 'T[...D]'):
+        return [x, x * 3]
+
+    @g.entry
+    def f(x: 'f32[B, T, C]', m: 'f64[2, 2]', n: 'i32[]') -> 'y, b, q, r, i, j, k, h':
+        B, T, C = x.shape
+        q, r = op.qr(m)
+        (best, _), [first, second] = op.top_k(x, 1), m.shape
+        _, i = op.top_k(x.reshape([B * T * C]), 2)
+        a, c = pair(best)
+        j, k = listed(c)
+
+        def turn(t, h):
+            rows, columns = m.shape
+            return t + 1, h * rows * columns
+        _, h = g.while_loop(lambda t, h: t < n, turn, [0, 1.0])
+        return x.reshape([B * T, C]), B * T * C * first * second, q, r, i, j + a, k, h
+    x = np.arange(6, dtype='f4').reshape(1, 2, 3)
+    m = np.float64([[1, 2], [3, 4]])
+    y, b, q, r, i, j, k, h = f(x, m, 2)
+    np.testing.assert_array_equal(y, x[0])
+    assert (b, list(i), h) == (24, [5, 4], 16), (b, i, h)
+    np.testing.assert_allclose(q @ r, m, atol=1e-12)
+    assert (j.ravel().tolist(), k.ravel().tolist()) == ([7, 16], [12, 30]), (j, k)
+    rows, columns = g.var('v', 'f32[4, 2]').shape  # outside of all definitions
+
+    @g.entry
+    def outside(x: 'f32[]') -> 'y':
+        return x * rows + columns
+    assert outside(3) == 14
+
+    def three(x: 'f32[N, 2]') -> 'y':
+        a, b, c = x.shape
+        return a + b + c
+
+    def parts(x: 'f32[2]') -> 'y':
+        a, b = x
+        return a + b
+    assert raises(leat.Error, '3 names for 2 results', graph().entry, three).python.file.endswith('people.py')
+    raises(leat.Error, '2 names for one value', graph().entry, parts)
+    refused(lambda x: list(x.shape), 'Python cannot go through', 'B, T = x.shape')
+    refused(lambda x: [a for a in x], 'Python cannot go through')
+
+
+@case
 def names_that_results_share():
     """With a value that nobody named, and with the methods of tuples."""
     g = graph()
@@ -364,6 +421,8 @@ def names_that_results_share():
     r = f([1, 2, 6])
     assert (r.mean, r.count, r.index) == (9, 2, 2), r
     assert r.keys() == ('mean', 'sub', 'count', 'index')
+    r = model('entry g() -> (keys, values) { keys, values = tensor(1), tensor(2) }').g()
+    assert (r.keys, r.values, r['keys']) == (1, 2, 1), r
     r = model('entry g() -> (a, b) { a, b = tensor(1), tensor(2) }').g()
     assert r.count(2) == 1 and r.index(2) == 1
 
@@ -398,6 +457,26 @@ def variables_that_begin_at_random():
     assert 'var w: f32[3] = normal(0, 0.1, seed=1)' in g.text, g.text
     r = f()
     assert r.a.shape == (3,) and 0 < np.abs(r.a).max() < 0.6 and r.b.dtype == 'f8' and len(np.unique(r.b)) == 6
+    # A call that is told no type is what a variable begins with, as a piece of the language too, and in functions.
+    assert op.normal(0, 0.1) == 'normal(0, 0.1)' and op.normal(0, 0.1, out=leat.Text('f32[2]')).shape == (2,)
+    g = graph()
+    g.var('a', 'f32[3]', op.normal(5, 0.1, seed=1))
+    g.var('b', 'f32[3]', g.expression('normal(5, 0.1, seed=2)'))
+    n = g.expression('2 + 3')
+
+    @g.fn
+    def net(x: 'f32[3]'):
+        bias = op.full(7)
+        w, c = g.var('w', 'f32[3]', op.normal(5, 0.1, seed=3)), g.var('c', 'f32[3]', bias)
+        return x * w + c + n + g.var('d', 'f32[3]', g.expression('uniform(1, 2)'))
+
+    @g.entry
+    def run(x: 'f32[3]') -> 'y':
+        return net(x, as_='net')
+    run(np.zeros(3, 'f4'))
+    for name, (low, high) in {'a': (4, 6), 'b': (4, 6), 'net/w': (4, 6), 'net/c': (7, 7), 'net/d': (1, 2)}.items():
+        values = g.variables[name]
+        assert (low <= values).all() and (values <= high).all(), (name, values)
 
 
 @case
