@@ -54,7 +54,7 @@ enum { FEW_ELEMENTS = 8 };
 // Slots of optimisers are of interest to few: `:vars all` shows them too. Large values are shown
 // whole when they are named.
 static int show_variables(repl *r, const char *argument) {
-  bool all = strcmp(argument, "all") == 0;
+  bool all = strcmp(argument, "all") == 0, found = false;
   int hidden = 0;
   for (int i = 0; i < leat_session_variable_count(r->session); i++) {
     const char *name = leat_session_variable(r->session, i);
@@ -64,12 +64,18 @@ static int show_variables(repl *r, const char *argument) {
       hidden += slot && !named;
       continue;
     }
+    found = true;
     leat_tensor value;
     int status = tool_report(r->session, leat_variable_read(r->session, name, &value));
     if (status) return status;
     bool few = leat_shape_elements(value.rank, value.shape) <= FEW_ELEMENTS;
     (few || named ? tool_print_value : tool_print_summary)(name, &value);
     free(value.data);
+  }
+  if (*argument && !all && !found) {
+    fflush(stdout);
+    leat_show(stderr, "error: no variable is called `%s`, or stands below it\n", argument);
+    return TOOL_FAILED;
   }
   if (hidden)
     leat_show(stdout, "and %d slot%s of optimisers (:vars all)\n", hidden, hidden > 1 ? "s" : "");
