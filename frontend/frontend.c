@@ -20,7 +20,7 @@ leat_frontend *leat_frontend_create(leat_arena *arena, leat_strings *strings, le
                       &e->claims,    &e->instances,  &e->states,      &e->aliases,
                       &e->records,   &e->dense,      &e->zeros,       &e->modules,
                       &e->orders,    &e->documented, &e->slot_makers, &e->body_reads,
-                      &e->weak};
+                      &e->fed,       &e->weak};
   for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) leat_map_init(maps[i], arena);
   e->globals = ev_scope_new(e, NULL);
   return e;

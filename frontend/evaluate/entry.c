@@ -37,13 +37,16 @@ static ev add_feed(evaluator *e, leat_entry *entry, leat_param added, leat_type 
   leat_builder builder = ev_builder(e, span);
   builder.device = builder.colocate = NULL;
   bool bound = leat_map_get(&e->frame->scope->names, added.name); // which is told
-  for (uint32_t i = 0; i < entry->params.count && !bound; i++)
-    if (entry->params.items[i].name == added.name)
-      return ev_fail(e, span, "the entry has two parameters called `%s`", added.name);
+  const char *path = leat_intern_path(e->strings, entry->name, added.name);
+  if (!bound && leat_map_get(&e->fed, path) == entry)
+    return ev_fail(e, span, "the entry has two parameters called `%s`", added.name);
   const char *name = ev_node_name(e, added.name, NULL);
   leat_value feed = leat_build(&builder, name, LEAT_OP_feed, NULL, 0, attrs);
   added.node = feed.node;
-  if (feed.node) leat_vec_push(e->arena, &entry->params, added);
+  if (feed.node) {
+    leat_vec_push(e->arena, &entry->params, added);
+    ev_set(e, &e->fed, path, entry);
+  }
   return ev_tensor(feed);
 }
 

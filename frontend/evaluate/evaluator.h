@@ -117,6 +117,7 @@ struct leat_frontend {
   leat_map gradients, library_gradients;
   leat_map documented;  // name → leat_stmt * of the entry, variable or dim of that name
   leat_map claims;      // interned path → ev_claim *: who has the name
+  leat_map fed;         // interned "train/x" → the leat_entry * that has the parameter: entry.c
   leat_map instances;   // interned path → ev_instance *
   leat_map states;      // leat_state * → the `var` statement that declared it
   leat_map slot_makers; // interned "w/adam" → the call that has these slots: minimize.c
