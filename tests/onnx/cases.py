@@ -311,9 +311,17 @@ for k, (op, constants, words, said) in enumerate([
         ('ReduceSum', [I([2])], {}, 'there is no axis 2'), ('Unsqueeze', [I([0, 0])], {}, 'axis 0 stands there twice'),
         ('Slice', [I([0]), I([1]), I([0]), I([0])], {}, 'the step along axis 0 is 0: it has to be another number'),
         ('Pad', [I([0, 0, 0])], {}, 'there are 3 pads for 2 axes: give two for each'), ('Pad', [I([-5, 0, 0, 0])], {}, 'a dimension cannot be -2'),
+        ('TopK', [I([3])], {}, 'k is 3, and axis 1 has 2 elements'), ('TopK', [I([-1])], {'axis': 0}, 'k is -1, and axis 0 has 3 elements'),
+        ('Gather', [I([0, 3])], {}, 'there is no index 3 along axis 0, whose extent is 3'), ('Gather', [I(-3)], {'axis': -1}, 'there is no index -3 along axis 1, whose extent is 2'),
+        ('Flatten', [], {'axis': 3}, '`axis` is 3, and a tensor of rank 2 is cut before an axis from -2 to 2'), ('Flatten', [], {'axis': -3}, '`axis` is -3, and'),
         ('Tile', [I([2])], {}, 'there are 1 repeats for 2 axes: give one for each'), ('Split', [I([1, 1])], {'axis': 0}, 'do not make an axis of 3')]):
     given = {f'c{i}': value for i, value in enumerate(constants)}
     case(f'no_{op}_{k}', [N(op, ['x', *given], ['y'], **words)], ['y'], inputs={'x': rows}, initializers=given, refused=said)
+for name, k in (('most', 2**63 - 1), ('least', -2**63), ('past_32_bits', 2**31 + 1), ('past_the_last', 9)):  # no diagonal is too far
+    for upper in (0, 1):
+        kept = upper == (k < 0)
+        case(f'trilu_{name}_{upper}', [N('Trilu', ['x', 'k'], ['y'], upper=upper)], ['y'], inputs={'x': rows}, initializers={'k': I(k)}, answer=[rows * F(kept)])
+        case(f'trilu_{name}_{upper}_fed', [N('Trilu', ['x', 'k'], ['y'], upper=upper)], ['y'], inputs={'x': rows, 'k': I(k)}, answer=[rows * F(kept)])
 case('no_DepthToSpace', [N('DepthToSpace', ['x'], ['y'], blocksize=0)], ['y'], inputs={'x': image}, refused='`blocksize` is 0: it has to be 1 or more')
 
 # Functions that call each other twice: the last stands for 2^40 nodes, of which none is written.
