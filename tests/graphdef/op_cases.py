@@ -388,14 +388,23 @@ op('LRN', DEEP, base={'depth_radius': 2}, within=1e-4, vary={'depth_radius': [1,
 class Normalised(X):
     """The output of LRN on the second input, as its gradient takes it."""
 
+    def __init__(self, **attributes):
+        super().__init__(1, 2, 2, 9)
+        self.attributes = attributes
+
     def values(self, dtype, _place):
         import tensorflow as tf
         x = X(1, 2, 2, 9, seed=2).values(dtype, 1)
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-            return session.run(tf.raw_ops.LRN(input=x, depth_radius=2, bias=2.0))
+            return session.run(tf.raw_ops.LRN(input=x, **{'depth_radius': 2, 'bias': 2.0, **self.attributes}))
 
 
-op('LRNGrad', DEEP, X(1, 2, 2, 9, seed=2), Normalised(1, 2, 2, 9), base={'depth_radius': 2, 'bias': 2.0}, within=1e-3, vary={'depth_radius': [], 'bias': [], 'alpha': [], 'beta': []})
+def normalised(**attribute):
+    return Case(next(iter(attribute.values())), [DEEP, X(1, 2, 2, 9, seed=2), Normalised(**attribute)], **attribute)
+
+
+op('LRNGrad', DEEP, X(1, 2, 2, 9, seed=2), Normalised(), base={'depth_radius': 2, 'bias': 2.0}, within=1e-3, vary={
+    'depth_radius': [normalised(depth_radius=1), normalised(depth_radius=4)], 'bias': [normalised(bias=3.0)], 'alpha': [normalised(alpha=0.125)], 'beta': [normalised(beta=0.75)]})
 op('Softmax LogSoftmax', X(2, 4), within=1e-5)
 op('SoftmaxCrossEntropyWithLogits', X(2, 4), X(2, 4, kind='p'), within=1e-5, more=[Case('rows', [X(2, 4), X(1, 4, kind='p')])])
 op('SparseSoftmaxCrossEntropyWithLogits', X(3, 4), F([0, 3, 1]), within=1e-5, more=[
@@ -436,8 +445,9 @@ QUANT = [F([-7.0, -3.3, -0.01, 0.0, 0.3, 2.55, 5.9, 6.2]), F(-3.5), F(5.0)]
 op('FakeQuantWithMinMaxArgs', QUANT[0], vary={'min': [-3.5], 'max': [3.0], 'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
 op('FakeQuantWithMinMaxVars', *QUANT, vary={'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
 op('FakeQuantWithMinMaxVarsPerChannel', X(3, 2), F([-1.0, -2.0]), F([1.5, 0.5]), vary={'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
-op('FakeQuantWithMinMaxArgsGradient', X(8), QUANT[0], vary={'min': [-3.0], 'max': [3.0], 'num_bits': [], 'narrow_range': []})
-op('FakeQuantWithMinMaxVarsGradient', X(8), *QUANT, vary={'num_bits': [], 'narrow_range': []}, within=1e-5)
+BOUNDS = [low + i / 128 for low in (-6.25, -3.75, 4.75, 5.75) for i in range(64)]  # what is cut off is moved a little
+op('FakeQuantWithMinMaxArgsGradient', X(256), F(BOUNDS), vary={'min': [-3.0], 'max': [3.0], 'num_bits': [4], 'narrow_range': [True]})
+op('FakeQuantWithMinMaxVarsGradient', X(256), F(BOUNDS), *QUANT[1:], vary={'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
 
 # -- Images ------------------------------------------------------------------------------------------------------------
 room('images')
