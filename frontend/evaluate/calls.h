@@ -50,6 +50,8 @@ void ev_make_weak(evaluator *e, leat_value value, ev number);
 // What a loop carries; `carry`: where it says so if it meets what holds more, or NULL.
 void ev_make_carried(evaluator *e, leat_value value, ev_carry *carry);
 bool ev_runs(const evaluator *e, leat_value value); // a weak one that is that, or computed of it
+// What a region gives of numbers, behind it: a float alone is an f32, rounded from the output.
+ev ev_given_number(evaluator *e, leat_value output, leat_span span);
 // The result of an op of weak inputs is weak, where it has their dtype.
 void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count);
 // A weak value in that dtype, where numbers of its kind have one there; others as they are.
@@ -87,6 +89,7 @@ typedef struct ev_loops {
   bool trying, changed; // in a trial; which found another dtype
 } ev_loops;
 int ev_rank_of(leat_dtype dtype); // 1 of integers, 2 of floats, 3 of complex numbers, else 0
+leat_dtype ev_running_dtype(leat_dtype own); // in which a number of that is computed while running
 bool ev_holds_more(leat_dtype than, leat_dtype dtype); // both of one such rank
 // What is known of the loop, whose leaves begin with these values, of the trial around it or of
 // one before; NULL: nothing.

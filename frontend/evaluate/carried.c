@@ -1,9 +1,9 @@
 // The dtypes of what loops carry. What begins with a number has the dtype that `next` gives it, and
-// for as long as that is a number too, its own: f64 where it is a float that meets one, and where a
-// count is compared with an integer that holds more, that. This is found by trying the loop: it is
-// evaluated, taken back, and evaluated again with what was found, until nothing changes. Loops in
-// it are not tried for themselves: what is found of them is noted in their order, so that the work
-// does not grow with the depth of nesting.
+// for as long as that is a number too, its own: of floats f64, and where a count is compared with
+// an integer that holds more, that. This is found by trying the loop: it is evaluated, taken back,
+// and evaluated again with what was found, until nothing changes. Loops in it are not tried for
+// themselves: what is found of them is noted in their order, so that the work does not grow with
+// the depth of nesting.
 #include "frontend/evaluate/calls.h"
 
 #include "frontend/evaluate/names.h"
@@ -15,6 +15,11 @@ int ev_rank_of(leat_dtype dtype) {
   if (leat_dtype_in_class(dtype, LEAT_CLASS_INTEGER)) return 1;
   if (leat_dtype_in_class(dtype, LEAT_CLASS_FLOAT)) return 2;
   return leat_dtype_in_class(dtype, LEAT_CLASS_COMPLEX) ? 3 : 0;
+}
+
+leat_dtype ev_running_dtype(leat_dtype own) {
+  int rank = ev_rank_of(own);
+  return rank == 2 ? LEAT_f64 : rank == 3 ? LEAT_c128 : own;
 }
 
 bool ev_holds_more(leat_dtype than, leat_dtype dtype) {
@@ -42,6 +47,7 @@ void ev_carry_next(evaluator *e, ev_carry *carry, ev next) {
   int dtype = weak ? ev_dtype_of_numbers(e, next) : (int)type->dtype;
   bool runs = weak && type && ev_runs(e, next.tensor);
   if (dtype < 0) return;
+  if (weak) dtype = (int)ev_running_dtype((leat_dtype)dtype);
   int rank = ev_rank_of((leat_dtype)dtype), is = ev_rank_of(carry->dtype);
   if (rank > is || (!weak && rank == is)) change(e, carry, (leat_dtype)dtype, weak);
   if (runs) ev_carry_widen(e, carry, (leat_dtype)dtype);
@@ -78,9 +84,11 @@ bool ev_only_counts(evaluator *e, const leat_expr *next, const char *name) {
 
 ev_carry *ev_carries_new(evaluator *e, const ev *first, uint32_t count) {
   ev_carry *carries = leat_new_array(e->arena, ev_carry, (size_t)count + 1);
-  for (uint32_t k = 0; k < count; k++)
-    carries[k] =
-        (ev_carry){.dtype = ev_tensor_type(first[k])->dtype, .weak = ev_is_weak(e, first[k])};
+  for (uint32_t k = 0; k < count; k++) {
+    leat_dtype dtype = ev_tensor_type(first[k])->dtype;
+    bool weak = ev_is_weak(e, first[k]);
+    carries[k] = (ev_carry){.dtype = weak ? ev_running_dtype(dtype) : dtype, .weak = weak};
+  }
   return carries;
 }
 

@@ -53,7 +53,7 @@ typedef struct choice {
   uint32_t count;
   ev *values;
   const ev *beside; // of an `else if`: what is yielded where a condition before it holds, or NULL
-  leat_vec(bool) counts; // for each leaf: it is an int and a number on both sides
+  leat_vec(bool) numbers; // for each leaf: it is one on both sides
 } choice;
 
 static bool if_values(evaluator *e, const leat_stmt *stmt, choice *out);
@@ -141,13 +141,14 @@ static const leat_type *strong_type(const evaluator *e, ev value) {
   return ev_is_weak(e, value) ? NULL : ev_tensor_type(value);
 }
 
-// The dtype of what is a number or made of numbers, beside the other side's; -1: its own.
+// The dtype of what is a number or made of numbers, beside the other side's; -1: its own, of ints.
 static int dtype_of_pair(const evaluator *e, ev value, ev other, ev beside) {
   const leat_type *type = strong_type(e, other);
   if (!type) type = strong_type(e, beside);
   if (type) return (int)type->dtype;
   int a = ev_dtype_of_numbers(e, value), b = ev_dtype_of_numbers(e, other);
-  return b < 0 || (a >= 0 && ev_rank_of((leat_dtype)a) >= ev_rank_of((leat_dtype)b)) ? a : b;
+  if (b < 0 || (a >= 0 && ev_rank_of((leat_dtype)a) >= ev_rank_of((leat_dtype)b))) b = a;
+  return b < 0 ? b : (int)ev_running_dtype((leat_dtype)b);
 }
 
 // `body`: that the value is given by. What is computed of numbers in it is settled there.
@@ -205,8 +206,7 @@ static bool give_leaf(evaluator *e, const leat_stmt *stmt, choice *c, uint32_t i
     return false;
   }
   bool numbers = is_number(e, then->value) && is_number(e, otherwise->value);
-  bool counts = numbers && ev_rank_of(leat_value_type(a)->dtype) == 1;
-  leat_vec_push(e->arena, &c->counts, counts);
+  leat_vec_push(e->arena, &c->numbers, numbers && ev_rank_of(leat_value_type(a)->dtype));
   leat_region_grow(built, built->bodies[0].results.count, axes);
   leat_region_give(built, &builder, 0, a);
   leat_region_give(built, &builder, 1, b);
@@ -230,13 +230,13 @@ static bool give(evaluator *e, const leat_stmt *stmt, choice *then, const choice
   return true;
 }
 
-// The outputs of the node, as its values are made of them. Ints that are numbers on both sides are
+// The outputs of the node, as its values are made of them. What are numbers on both sides are
 // numbers behind it.
-static void take_outputs(evaluator *e, leat_node *node, const choice *out) {
+static void take_outputs(evaluator *e, const leat_stmt *stmt, leat_node *node, const choice *out) {
   ev *outputs = leat_new_array(e->arena, ev, (size_t)node->output_count + 1);
   for (uint32_t i = 0; i < node->output_count; i++) outputs[i] = ev_tensor((leat_value){node, i});
-  for (uint32_t i = 0; i < out->counts.count; i++)
-    if (out->counts.items[i]) ev_make_carried(e, outputs[i].tensor, NULL);
+  for (uint32_t i = 0; i < out->numbers.count; i++)
+    if (out->numbers.items[i]) outputs[i] = ev_given_number(e, outputs[i].tensor, stmt->span);
   for (uint32_t i = 0; i < out->count; i++)
     out->values[i] = ev_put_together(e, out->values[i], outputs);
 }
@@ -273,7 +273,7 @@ static bool if_running(evaluator *e, const leat_stmt *stmt, ev condition, choice
     return false;
   }
   leat_node *node = ev_region_end(e, &predicate);
-  if (node) take_outputs(e, node, out);
+  if (node) take_outputs(e, stmt, node, out);
   return node;
 }
 
@@ -384,7 +384,7 @@ static void bind_carried(evaluator *e, const loop *l, bool condition) {
       params[k] = ev_tensor(l->params[k]);
       ev_carry *carry = &l->carries[k];
       if (l->evaluated[k].weak)
-        ev_make_carried(e, l->params[k], trying && (condition || !is_whole(carry)) ? carry : NULL);
+        ev_make_carried(e, l->params[k], trying && condition ? carry : NULL);
       ev_add_alias(e, name, params[k]);
     }
     ev_scope *scope = e->frame->scope;
@@ -449,7 +449,9 @@ static leat_value next_leaf(evaluator *e, loop *l, const leat_binding *carried, 
   }
   leat_type wanted = ev_grown_to(type, l->grows[k], next);
   leat_value fitting = as_type(e, next, &wanted, span);
-  bool same = ev_tensor_type(first->value)->dtype == type->dtype;
+  leat_dtype began = ev_tensor_type(first->value)->dtype;
+  bool number = l->carries[k].weak && type->dtype == ev_running_dtype(began);
+  bool same = number || type->dtype == began;
   ev is = same ? first->value : ev_tensor(l->params[k]);
   if (!fitting.node) report_next(e, carried, first->place, is, ev_tensor(next), span);
   return fitting;
@@ -682,7 +684,7 @@ static void check_end(evaluator *e, const leat_stmt *stmt, const leat_node *loop
                "holds; `next` gives what is carried its next value");
 }
 
-// The values behind the loop. A count is a number there, too.
+// The values behind the loop. A number is one there, too.
 static void take_carried(evaluator *e, loop *l, leat_node *node) {
   ev *outputs = leat_new_array(e->arena, ev, (size_t)l->leaves.count + 1);
   for (uint32_t k = 0; k < l->leaves.count; k++) {
@@ -691,8 +693,7 @@ static void take_carried(evaluator *e, loop *l, leat_node *node) {
     leat_builder builder = ev_builder(e, l->stmt->span);
     if (leat_value_type(output)->dtype != l->carries[k].dtype) // found by this trial
       output = leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &output, 1, &to);
-    if (l->carries[k].weak && is_whole(&l->carries[k])) ev_make_carried(e, output, NULL);
-    outputs[k] = ev_tensor(output);
+    outputs[k] = l->carries[k].weak ? ev_given_number(e, output, l->stmt->span) : ev_tensor(output);
   }
   for (uint32_t i = 0; i < l->stmt->carried.count; i++)
     l->forms[i] = ev_put_together(e, l->forms[i], outputs);

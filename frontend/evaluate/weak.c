@@ -1,8 +1,9 @@
 // Weak tensors: made of literals, compile-time numbers and dims alone, with no dtype written
 // anywhere. They are built in their natural dtype (i32, f32, i64 of dims), and where one meets a
 // tensor of another dtype it is settled: built again in that one from what it was made of, as if it
-// had been written for it, so that nothing is rounded twice. What a loop carries has the dtype that
-// it is carried in (carried.c), and is converted.
+// had been written for it, so that nothing is rounded twice. What a loop carries (carried.c) or an
+// `if` gives of numbers alone is computed in 64 bits, since nobody knows then what it will meet; it
+// is converted, from these, where it does.
 #include "frontend/evaluate/calls.h"
 
 #include "frontend/evaluate/names.h"
@@ -10,7 +11,8 @@
 
 #include <string.h>
 
-// What a weak node was made of: the number, or NONE of a node that computes with weak inputs.
+// What a weak node was made of: the number, the tensor of 64 bits that it is rounded from, or NONE
+// of a node that computes with weak inputs.
 typedef struct weak {
   ev number;
   bool runs;       // it is computed of what a loop carries, or is that
@@ -40,6 +42,19 @@ void ev_make_weak(evaluator *e, leat_value value, ev number) {
 
 void ev_make_carried(evaluator *e, leat_value value, ev_carry *carry) {
   mark(e, value, (weak){.number = ev_none(), .runs = true, .carry = carry});
+}
+
+ev ev_given_number(evaluator *e, leat_value output, leat_span span) {
+  leat_dtype dtype = leat_value_type(output)->dtype, alone = LEAT_f32;
+  ev_make_carried(e, output, NULL);
+  if (ev_rank_of(dtype) < 2) return ev_tensor(output);
+  if (ev_rank_of(dtype) == 3) alone = LEAT_c64;
+  leat_attr to = {.i = alone};
+  leat_builder builder = ev_builder(e, span);
+  const char *name = ev_node_name(e, NULL, "cast");
+  leat_value rounded = leat_build(&builder, name, LEAT_OP_cast, &output, 1, &to);
+  ev_make_weak(e, rounded, ev_tensor(output));
+  return ev_tensor(rounded);
 }
 
 void ev_note_weak(evaluator *e, ev result, const leat_value *inputs, uint32_t count) {
@@ -106,7 +121,9 @@ static leat_value rebuilt(settling *s, const leat_node *node) {
   if (count) memcpy(attrs, node->attrs, count * sizeof *attrs);
   int dtype = leat_op_attr_index(node->op, "dtype");
   if (dtype >= 0) attrs[dtype].i = s->dtype;
-  leat_builder builder = ev_builder(s->e, s->span);
+  leat_builder builder = ev_builder(s->e, node->span); // it stands where that one does
+  builder.device = node->device;
+  builder.colocate = node->colocate;
   const char *name = ev_node_name(s->e, NULL, leat_op_name(node->op));
   return leat_build(&builder, name, node->op, inputs, node->input_count, attrs);
 }
@@ -153,7 +170,7 @@ static leat_value settle(settling *s, leat_value value) {
   else
     result = rebuilt(s, value.node);
   if (!value.port) leat_map_set(&s->done, value.node, result.node);
-  mark(s->e, result, (weak){.number = made->number, .runs = made->runs});
+  if (!find(s->e, result)) mark(s->e, result, (weak){.number = made->number, .runs = made->runs});
   return result;
 }
 
