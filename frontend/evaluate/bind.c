@@ -353,6 +353,40 @@ static bool bind_generics(binder *b, bool weak) {
   return true;
 }
 
+static bool is_number(const binder *b, const ev_argument *arg) {
+  return ev_is_weak(b->e, arg->value) || ev_is_of_numbers(b->e, arg->value);
+}
+
+// What all numbers of that type variable have room in.
+static ev numbers_of(const binder *b, const char *variable) {
+  ev *numbers = leat_new_array(b->e->arena, ev, (size_t)b->params->count + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < b->params->count; i++) {
+    const leat_expr *type = b->params->items[i].type;
+    bool shares = kind_of(type) == PARAM_TENSOR && type->base->kind == LEAT_EXPR_NAME &&
+                  type->base->name == variable;
+    if (shares && b->given[i] && is_number(b, b->given[i])) numbers[count++] = b->given[i]->value;
+  }
+  return ev_take_list(b->e, numbers, count);
+}
+
+// A type variable that only numbers bind is what they are together, as in an operator: of an int
+// and a float a float, whichever stands first.
+static bool bind_numbers(binder *b) {
+  for (uint32_t i = 0; i < b->params->count; i++) {
+    const leat_binding *param = &b->params->items[i];
+    if (!b->given[i] || kind_of(param->type) != PARAM_TENSOR) continue;
+    ev_match m = match_argument(b, i, b->given[i]->span);
+    m.declared = param->type;
+    if (!ev_binds_dtype(&m) || !is_number(b, b->given[i])) continue;
+    const char *variable = param->type->base->name;
+    int dtype = ev_dtype_of_numbers(b->e, numbers_of(b, variable));
+    ev value = {.kind = EV_DTYPE, .weak = true, .i = dtype};
+    if (dtype >= 0 && !ev_bind(b->e, b->scope, param->span, variable, value)) return false;
+  }
+  return true;
+}
+
 // Compile-time arguments first, since types may use them; then tensors, which bind generic names;
 // literals for tensors, which take those dtypes; defaults last, since they may use all of it.
 static bool bind_given(binder *b, int turn) {
@@ -408,8 +442,8 @@ ev_scope *ev_bind_arguments(evaluator *e, const ev_function *function, const ev_
   inside.scope = b.scope;
   inside.function = function;
   e->frame = &inside;
-  bool ok = bind_given(&b, 0) && bind_generics(&b, false) && bind_generics(&b, true) &&
-            bind_given(&b, 1) && bind_given(&b, 2) && bind_defaults(&b);
+  bool ok = bind_given(&b, 0) && bind_generics(&b, false) && bind_numbers(&b) &&
+            bind_generics(&b, true) && bind_given(&b, 1) && bind_given(&b, 2) && bind_defaults(&b);
   e->frame = outer;
   return ok ? b.scope : NULL;
 }

@@ -237,9 +237,13 @@ static bool mismatch(ev_match *m) {
 }
 
 // Whether the name is generic and not bound yet.
-static bool is_new(ev_match *m, const leat_expr *expr) {
+static bool is_new(const ev_match *m, const leat_expr *expr) {
   return m->generics && expr->kind == LEAT_EXPR_NAME && is_generic_name(expr->name) &&
          !leat_map_get(&m->generics->names, expr->name);
+}
+
+bool ev_binds_dtype(const ev_match *m) {
+  return ev_is_tensor_type(m->declared) && is_new(m, m->declared->base);
 }
 
 static bool match_dtype(ev_match *m, const leat_expr *base) {

@@ -21,6 +21,8 @@ typedef struct ev_match {
 const char *ev_describe_value(evaluator *e, const char *what, const char *of);
 // Binds what is generic and compares the rest. False: they differ, which is reported.
 bool ev_match_type(ev_match *match);
+// Whether the dtype is a type variable that nothing has bound yet.
+bool ev_binds_dtype(const ev_match *match);
 // The value as the declared type has it: itself, or with a check while running that dims are equal.
 ev ev_match_value(ev_match *match, ev value);
 
