@@ -1,6 +1,8 @@
 """Graphs that Python builds: their text, what they compute, and where their mistakes are."""
 import inspect
+import itertools
 import math
+import operator
 import os
 import re
 import shutil
@@ -302,6 +304,61 @@ def the_inner_of_two_places_counts():
         assert re.search(rf'  {name} = .* colocate {place}\n', g.text), g.text
     np.testing.assert_allclose(f(1), np.cos(np.sin(np.tanh(np.e))), rtol=1e-6)
     assert f.outputs[0].name == 'y'
+
+
+@case
+def numbers_beside_tensors():
+    """Each kind of number on both sides of each operator, beside each dtype: what NumPy gives of it in that dtype."""
+    operators = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod]
+    kinds = {'f16': 'f2', 'f32': 'f4', 'f64': 'f8', 'u8': 'u1', 'u16': 'u2', 'u32': 'u4', 'u64': 'u8', 'i8': 'i1',
+             'i16': 'i2', 'i32': 'i4', 'i64': 'i8'}
+    numbers = {'2': (lambda x, p: 2, 2), '0.1': (lambda x, p: 0.1, 0.1), 'N': (lambda x, p: x.shape[0], 3),
+               '1 / N': (lambda x, p: 1 / x.shape[0], 1 / 3), 'iota': (lambda x, p: op.iota([3]) + 1, [1, 2, 3]),
+               'where': (lambda x, p: op.where(p, 0.1, 2), 0.1), 'cond': (lambda x, p: op.cond(p, tenth, two), 0.1)}
+    for dtype, kind in kinds.items():
+        g, want = graph(), []
+
+        @g.fn
+        def tenth():
+            return 0.1
+
+        @g.fn
+        def two():
+            return 2
+
+        a = np.array([1, 5, 7], kind)
+        cases = [(f, number, whole) for f in operators for number, (_, value) in numbers.items()
+                 for whole in [np.asarray(value).dtype.kind == 'i']
+                 if a.dtype.kind == 'f' or (f in operators[:3] and (whole or number == '0.1'))]
+        for f, number, whole in cases:
+            d = a.dtype if a.dtype.kind == 'f' or whole else np.dtype('f8' if a.itemsize == 8 else 'f4')
+            value, b = np.asarray(numbers[number][1]).astype(d), a.astype(d)
+            want += [f(b, value), f(value, b)]
+        names = ', '.join(f'r{i}' for i in range(len(want)))
+
+        def build(x, p):
+            made = {name: make(x, p) for name, (make, _) in numbers.items()}
+            return tuple(r for f, number, _ in cases for r in (f(x, made[number]), f(made[number], x)))
+        build.__annotations__ = {'x': f'{dtype}[N]', 'p': 'bool[]', 'return': names}
+        got = g.entry(build)(a, True)
+        for (f, number, _), side, r, w in zip([c for c in cases for _ in '12'], itertools.cycle('lr'), got, want):
+            assert r.dtype == w.dtype and np.array_equal(r, w), (dtype, f.__name__, number, side, r, w)
+
+
+@case
+def gradients_of_numbers():
+    """A gradient of what numbers are in has the dtype of its variable, and the numbers are that one's."""
+    for dtype, kind in {'f16': 'f2', 'f32': 'f4', 'f64': 'f8'}.items():
+        g, d = graph(), np.dtype(kind).type
+
+        def f(x, p):
+            share = op.where(p, 0.1, 2) / x.shape[0]
+            return op.grad(op.sum(x * share), x), op.grad(op.sum(x * x * 0.1), x)
+        f.__annotations__ = {'x': f'{dtype}[N]', 'p': 'bool[]', 'return': 'a, b'}
+        a, b = g.entry(f)([1, 2, 4], True)
+        assert a.dtype == b.dtype == kind
+        np.testing.assert_array_equal(a, np.full(3, d(0.1) / d(3)))
+        np.testing.assert_array_equal(b, np.array([1, 2, 4], kind) * d(0.1) * d(2))
 
 
 @case
