@@ -219,19 +219,23 @@ WIDE = {'strides': [1, 2, 2, 1], 'padding': 'SAME'}
 EXPLICIT = [0, 0, 1, 2, 0, 1, 0, 0]
 EXPLICIT_FIRST = [0, 0, 0, 0, 1, 2, 0, 1]
 LAST, FIRST = [0, 2, 3, 1], [0, 3, 1, 2]
+VLAST, VFIRST = [0, 2, 3, 4, 1], [0, 4, 1, 2, 3]
+TO_LAST, TO_FIRST = {4: LAST, 5: VLAST}, {4: FIRST, 5: VFIRST}
 FIRST_IMAGE = X(2, 2, 5, 6)
 
 
 def channels_first(name, **attributes):
-    """The op on transposed images, with the same attributes for NHWC."""
+    """The op on transposed images, with the same attributes for NHWC, or NDHWC."""
     def by(tf, *inputs):
         call = getattr(tf.raw_ops, name)
         given = dict(attributes['given'])
-        words = [tf.transpose(x, LAST) if i in attributes['images'] else x for i, x in enumerate(inputs)]
+        words = [tf.transpose(x, TO_LAST[x.shape.rank]) if i in attributes['images'] else x for i, x in enumerate(inputs)]
         if 'sizes' in attributes:
-            words[attributes['sizes']] = tf.gather(words[attributes['sizes']], LAST)
-        made = call(**dict(zip(attributes['names'], words)), **given)
-        return tf.transpose(made, FIRST) if attributes.get('turned', True) else made
+            sizes = words[attributes['sizes']]
+            words[attributes['sizes']] = tf.gather(sizes, TO_LAST[sizes.shape[0]])
+        made = tf.nest.flatten(call(**dict(zip(attributes['names'], words)), **given))
+        turned = attributes.get('turned', True)
+        return [tf.transpose(each, TO_FIRST[each.shape.rank]) if turned and each.shape.rank in TO_FIRST else each for each in made]
     return by
 
 
@@ -287,16 +291,25 @@ op('Conv2DBackpropFilter', IMAGE, KSIZES, DY, base=STEPS, within=1e-5, vary=conv
     [FIRST_IMAGE, KSIZES, X(2, 3, 3, 5)], turned=False, dilated=lambda tf, x, n, dy: tf.raw_ops.Conv2DBackpropFilter(
         input=x, filter_sizes=[5, 2, 2, 3], out_backprop=dy, **STEPS)[::2]), more=[Case('same', [IMAGE, KSIZES, X(2, 3, 3, 3)], **WIDE)])
 DSIZES = K([3, 2, 2, 2])
+
+
+def depthwise_dilated(tf, x, w, dy):
+    """The gradients of x and of w: TensorFlow has them of its function, but no kernel."""
+    return tf.gradients(tf.nn.depthwise_conv2d(x, w, [1, 1, 1, 1], 'VALID', dilations=[2, 2]), [x, w], dy)
+
+
 DVARY = {'strides': [Case('2', [SIZES, DEPTHWISE, X(2, 2, 3, 4)], strides=[1, 2, 2, 1])], 'padding': [Case('SAME', [SIZES, DEPTHWISE, X(2, 5, 6, 4)], padding='SAME')],
          'data_format': [Case('NCHW', [FIRST_SIZES, DEPTHWISE, X(2, 4, 3, 5)], data_format='NCHW', by=channels_first(
              'DepthwiseConv2dNativeBackpropInput', names=['input_sizes', 'filter', 'out_backprop'], images=[2], given=STEPS, sizes=0))],
-         'explicit_paddings': [Case('EXPLICIT', [SIZES, DEPTHWISE, X(2, 6, 6, 4)], padding='EXPLICIT', explicit_paddings=EXPLICIT)], 'dilations': []}
+         'explicit_paddings': [Case('EXPLICIT', [SIZES, DEPTHWISE, X(2, 6, 6, 4)], padding='EXPLICIT', explicit_paddings=EXPLICIT)], 'dilations': [
+             Case('2', [SIZES, DEPTHWISE, X(2, 1, 4, 4)], dilations=[1, 2, 2, 1], by=lambda tf, n, w, dy: depthwise_dilated(tf, tf.zeros(n), w, dy)[0])]}
 op('DepthwiseConv2dNativeBackpropInput', SIZES, DEPTHWISE, X(2, 3, 5, 4), base=STEPS, within=1e-5, vary=DVARY)
 op('DepthwiseConv2dNativeBackpropFilter', IMAGE, DSIZES, X(2, 3, 5, 4), base=STEPS, within=1e-5, vary={
     'strides': [Case('2', [IMAGE, DSIZES, X(2, 2, 3, 4)], strides=[1, 2, 2, 1])], 'padding': [Case('SAME', [IMAGE, DSIZES, X(2, 5, 6, 4)], padding='SAME')],
     'data_format': [Case('NCHW', [FIRST_IMAGE, DSIZES, X(2, 4, 3, 5)], data_format='NCHW', by=channels_first(
         'DepthwiseConv2dNativeBackpropFilter', names=['input', 'filter_sizes', 'out_backprop'], images=[0, 2], given=STEPS, turned=False))],
-    'explicit_paddings': [Case('EXPLICIT', [IMAGE, DSIZES, X(2, 6, 6, 4)], padding='EXPLICIT', explicit_paddings=EXPLICIT)], 'dilations': []})
+    'explicit_paddings': [Case('EXPLICIT', [IMAGE, DSIZES, X(2, 6, 6, 4)], padding='EXPLICIT', explicit_paddings=EXPLICIT)], 'dilations': [
+        Case('2', [IMAGE, DSIZES, X(2, 1, 4, 4)], dilations=[1, 2, 2, 1], by=lambda tf, x, n, dy: depthwise_dilated(tf, x, tf.zeros(n), dy)[1])]})
 POOL = {'ksize': [1, 2, 3, 1], 'strides': [1, 1, 1, 1], 'padding': 'VALID'}
 PFIRST = lambda name, names, images, **more: Case('NCHW', more.pop('inputs'), data_format='NCHW', ksize=[1, 1, 2, 3], by=channels_first(
     name, names=names, images=images, given={**POOL, **more}, **({'sizes': 0} if names[0] == 'orig_input_shape' else {})))
@@ -316,18 +329,18 @@ MAXED = 'orig_input orig_output grad'.split()
 class Pooled(X):
     """The op's own output on the case's first input, as the gradient takes it."""
 
-    def __init__(self, window, strides, padding, shape=(2, 5, 6, 2), first=False):
+    def __init__(self, window, strides, padding, shape=(2, 5, 6, 2), first=False, **more):
         super().__init__(*shape)
-        self.window, self.strides, self.padding, self.first = window, strides, padding, first
+        self.given, self.first = {'ksize': window, 'strides': strides, 'padding': padding, **more}, first
 
     def values(self, dtype, place):
         import tensorflow as tf
         x = super().values(dtype, 0)
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
-            x = x.transpose(LAST) if self.first else x
+            x = x.transpose(TO_LAST[x.ndim]) if self.first else x
             pool = tf.raw_ops.MaxPool if x.ndim == 4 else tf.raw_ops.MaxPool3D
-            y = session.run(pool(input=x, ksize=self.window, strides=self.strides, padding=self.padding))
-        return y.transpose(FIRST) if self.first else y
+            y = session.run(pool(input=x, **self.given))
+        return y.transpose(TO_FIRST[y.ndim]) if self.first else y
 
 
 ONES = [1, 1, 1, 1]
@@ -336,9 +349,12 @@ op('MaxPoolGrad', IMAGE, Pooled([1, 2, 3, 1], ONES, 'VALID'), X(2, 4, 4, 2), bas
     'strides': [Case('2', [IMAGE, Pooled([1, 2, 3, 1], [1, 2, 2, 1], 'VALID'), X(2, 2, 2, 2)], strides=[1, 2, 2, 1])],
     'padding': [Case('SAME', [IMAGE, Pooled([1, 2, 3, 1], ONES, 'SAME'), X(2, 5, 6, 2)], padding='SAME')],
     'data_format': [PFIRST('MaxPoolGrad', MAXED, [0, 1, 2], inputs=[FIRST_IMAGE, Pooled([1, 2, 3, 1], ONES, 'VALID', (2, 2, 5, 6), True), X(2, 2, 4, 4)])],
-    'explicit_paddings': []})
+    'explicit_paddings': [Case('EXPLICIT', [IMAGE, Pooled([1, 2, 3, 1], ONES, 'EXPLICIT', explicit_paddings=[0, 0, 1, 1, 0, 2, 0, 0]), X(2, 6, 6, 2)],
+                               padding='EXPLICIT', explicit_paddings=[0, 0, 1, 1, 0, 2, 0, 0])]})
 op('MaxPoolGradV2', IMAGE, Pooled([1, 2, 3, 1], ONES, 'VALID'), X(2, 4, 4, 2), K([1, 2, 3, 1]), K(ONES), base={'padding': 'VALID'}, vary={
-    'padding': [Case('SAME', [IMAGE, Pooled([1, 2, 3, 1], ONES, 'SAME'), X(2, 5, 6, 2), K([1, 2, 3, 1]), K(ONES)], padding='SAME')], 'data_format': []})
+    'padding': [Case('SAME', [IMAGE, Pooled([1, 2, 3, 1], ONES, 'SAME'), X(2, 5, 6, 2), K([1, 2, 3, 1]), K(ONES)], padding='SAME')],
+    'data_format': [Case('NCHW', [FIRST_IMAGE, Pooled([1, 2, 3, 1], [1, 2, 1, 1], 'VALID', (2, 2, 5, 6), True), X(2, 2, 2, 4), K([1, 1, 2, 3]), K([1, 1, 2, 1])], data_format='NCHW',
+                         by=channels_first('MaxPoolGrad', names=MAXED, images=[0, 1, 2], given={**POOL, 'strides': [1, 2, 1, 1]}))]})
 op('AvgPoolGrad', SIZES, X(2, 4, 4, 2), base=POOL, within=1e-5, vary={
     'ksize': [Case('3', [SIZES, X(2, 3, 6, 2)], ksize=[1, 3, 1, 1])], 'strides': [Case('2', [SIZES, X(2, 2, 2, 2)], strides=[1, 2, 2, 1])],
     'padding': [Case('SAME', [SIZES, X(2, 5, 6, 2)], padding='SAME')],
@@ -346,25 +362,51 @@ op('AvgPoolGrad', SIZES, X(2, 4, 4, 2), base=POOL, within=1e-5, vary={
 op('MaxPoolWithArgmax', IMAGE, base=POOL, vary={**PVARY, 'include_batch_in_index': [True]})
 VOLUME, VKERNEL = X(2, 4, 5, 3, 2), X(2, 3, 2, 2, 3, seed=2)
 VSTEPS = {'strides': [1, 1, 1, 1, 1], 'padding': 'VALID'}
-VLAST, VFIRST = [0, 2, 3, 4, 1], [0, 4, 1, 2, 3]
+
+
+def vspread(tf, w):
+    """The kernel with zeros between any two rows of its second axis."""
+    return tf.reshape(tf.stack([w, tf.zeros_like(w)], 2), [2, 6, 2, 2, 3])[:, :5]
+
+
 op('Conv3D', VOLUME, VKERNEL, dtypes={'T': 'float32 float64 float16'}, base=VSTEPS, within=1e-5, vary={'strides': [[1, 2, 1, 2, 1]], 'padding': ['SAME'], 'dilations': [
-    Case('2', dilations=[1, 1, 2, 1, 1], by=lambda tf, x, w: tf.raw_ops.Conv3D(input=x, filter=tf.reshape(tf.stack([w, tf.zeros_like(w)], 2), [2, 6, 2, 2, 3])[:, :5], **VSTEPS))], 'data_format': [
+    Case('2', dilations=[1, 1, 2, 1, 1], by=lambda tf, x, w: tf.raw_ops.Conv3D(input=x, filter=vspread(tf, w), **VSTEPS))], 'data_format': [
         Case('NCDHW', [X(2, 2, 4, 5, 3), VKERNEL], data_format='NCDHW', strides=[1, 1, 1, 1, 1], by=lambda tf, x, w: tf.transpose(
             tf.raw_ops.Conv3D(input=tf.transpose(x, VLAST), filter=w, **VSTEPS), VFIRST)),
         Case('NCDHW_strides', [X(2, 2, 4, 5, 3), VKERNEL], data_format='NCDHW', strides=[1, 1, 2, 1, 1], by=lambda tf, x, w: tf.transpose(
             tf.raw_ops.Conv3D(input=tf.transpose(x, VLAST), filter=w, strides=[1, 2, 1, 1, 1], padding='VALID'), VFIRST))]})
 op('Conv3DBackpropInputV2', K([2, 4, 5, 3, 2]), VKERNEL, X(2, 3, 3, 2, 3), dtypes={'T': 'float32 float64 float16'}, base=VSTEPS, within=1e-5, vary={
     'strides': [Case('2', [K([2, 4, 5, 3, 2]), VKERNEL, X(2, 2, 3, 2, 3)], strides=[1, 2, 1, 1, 1])],
-    'padding': [Case('SAME', [K([2, 4, 5, 3, 2]), VKERNEL, X(2, 4, 5, 3, 3)], padding='SAME')], 'data_format': [], 'dilations': []})
+    'padding': [Case('SAME', [K([2, 4, 5, 3, 2]), VKERNEL, X(2, 4, 5, 3, 3)], padding='SAME')],
+    'data_format': [Case('NCDHW', [K([2, 2, 4, 5, 3]), VKERNEL, X(2, 3, 2, 3, 2)], data_format='NCDHW', strides=[1, 1, 2, 1, 1], by=channels_first(
+        'Conv3DBackpropInputV2', names=['input_sizes', 'filter', 'out_backprop'], images=[2], sizes=0, given={**VSTEPS, 'strides': [1, 2, 1, 1, 1]}))],
+    'dilations': [Case('2', [K([2, 4, 5, 3, 2]), VKERNEL, X(2, 3, 1, 2, 3)], dilations=[1, 1, 2, 1, 1], by=lambda tf, n, w, dy: tf.raw_ops.Conv3DBackpropInputV2(
+        input_sizes=n, filter=vspread(tf, w), out_backprop=dy, **VSTEPS))]})
 op('Conv3DBackpropFilterV2', VOLUME, K([2, 3, 2, 2, 3]), X(2, 3, 3, 2, 3), dtypes={'T': 'float32 float64 float16'}, base=VSTEPS, within=1e-5, vary={
     'strides': [Case('2', [VOLUME, K([2, 3, 2, 2, 3]), X(2, 2, 3, 2, 3)], strides=[1, 2, 1, 1, 1])],
-    'padding': [Case('SAME', [VOLUME, K([2, 3, 2, 2, 3]), X(2, 4, 5, 3, 3)], padding='SAME')], 'data_format': [], 'dilations': []})
+    'padding': [Case('SAME', [VOLUME, K([2, 3, 2, 2, 3]), X(2, 4, 5, 3, 3)], padding='SAME')],
+    'data_format': [Case('NCDHW', [X(2, 2, 4, 5, 3), K([2, 3, 2, 2, 3]), X(2, 3, 2, 3, 2)], data_format='NCDHW', strides=[1, 1, 2, 1, 1], by=channels_first(
+        'Conv3DBackpropFilterV2', names=['input', 'filter_sizes', 'out_backprop'], images=[0, 2], turned=False, given={**VSTEPS, 'strides': [1, 2, 1, 1, 1]}))],
+    'dilations': [Case('2', [VOLUME, K([2, 3, 2, 2, 3]), X(2, 3, 1, 2, 3)], dilations=[1, 1, 2, 1, 1], by=lambda tf, x, n, dy: tf.raw_ops.Conv3DBackpropFilterV2(
+        input=x, filter_sizes=[2, 5, 2, 2, 3], out_backprop=dy, **VSTEPS)[:, ::2])]})
 VPOOL = {'ksize': [1, 2, 3, 2, 1], 'strides': [1, 1, 1, 1, 1], 'padding': 'VALID'}
-op('MaxPool3D AvgPool3D', VOLUME, base=VPOOL, within=1e-5, vary={'ksize': [[1, 1, 2, 1, 1]], 'strides': [[1, 2, 1, 1, 1]], 'padding': ['SAME'], 'data_format': []})
+VFIRST_POOL = lambda name, names, images, inputs, **more: Case('NCDHW', inputs, data_format='NCDHW', ksize=[1, 1, 2, 3, 2], strides=[1, 1, 2, 1, 1],
+    by=channels_first(name, names=names, images=images, given={**VPOOL, 'strides': [1, 2, 1, 1, 1]}, **more))
+for each in 'MaxPool3D', 'AvgPool3D':
+    op(each, VOLUME, base=VPOOL, within=1e-5, vary={'ksize': [[1, 1, 2, 1, 1]], 'strides': [[1, 2, 1, 1, 1]], 'padding': ['SAME'],
+                                                    'data_format': [VFIRST_POOL(each, ['input'], [0], [X(2, 2, 4, 5, 3)])]})
 op('AvgPool3DGrad', K([2, 4, 5, 3, 2]), X(2, 3, 3, 2, 2), base=VPOOL, within=1e-5, vary={
     'ksize': [Case('2', [K([2, 4, 5, 3, 2]), X(2, 4, 4, 3, 2)], ksize=[1, 1, 2, 1, 1])],
     'strides': [Case('2', [K([2, 4, 5, 3, 2]), X(2, 2, 3, 2, 2)], strides=[1, 2, 1, 1, 1])],
-    'padding': [Case('SAME', [K([2, 4, 5, 3, 2]), X(2, 4, 5, 3, 2)], padding='SAME')], 'data_format': []})
+    'padding': [Case('SAME', [K([2, 4, 5, 3, 2]), X(2, 4, 5, 3, 2)], padding='SAME')],
+    'data_format': [VFIRST_POOL('AvgPool3DGrad', ['orig_input_shape', 'grad'], [1], [K([2, 2, 4, 5, 3]), X(2, 2, 2, 3, 2)], sizes=0)]})
+VSHAPE, VONES = (2, 4, 5, 3, 2), [1, 1, 1, 1, 1]
+op('MaxPool3DGrad', VOLUME, Pooled([1, 2, 3, 2, 1], VONES, 'VALID', VSHAPE), X(2, 3, 3, 2, 2), base=VPOOL, within=1e-5, vary={
+    'ksize': [Case('2', [VOLUME, Pooled([1, 1, 2, 1, 1], VONES, 'VALID', VSHAPE), X(2, 4, 4, 3, 2)], ksize=[1, 1, 2, 1, 1])],
+    'strides': [Case('2', [VOLUME, Pooled([1, 2, 3, 2, 1], [1, 2, 1, 1, 1], 'VALID', VSHAPE), X(2, 2, 3, 2, 2)], strides=[1, 2, 1, 1, 1])],
+    'padding': [Case('SAME', [VOLUME, Pooled([1, 2, 3, 2, 1], VONES, 'SAME', VSHAPE), X(2, 4, 5, 3, 2)], padding='SAME')],
+    'data_format': [VFIRST_POOL('MaxPool3DGrad', MAXED, [0, 1, 2], [
+        X(2, 2, 4, 5, 3), Pooled([1, 2, 3, 2, 1], [1, 2, 1, 1, 1], 'VALID', (2, 2, 4, 5, 3), True), X(2, 2, 2, 3, 2)])]})
 op('MatMul', X(2, 3), X(3, 4, seed=2), within=1e-5, vary={
     'transpose_a': [Case('True', [X(3, 2), X(3, 4)], transpose_a=True)], 'transpose_b': [Case('True', [A, X(4, 3)], transpose_b=True)]}, more=[
     Case('both', [X(3, 2), X(4, 3)], transpose_a=True, transpose_b=True),
@@ -438,9 +480,6 @@ op('DataFormatVecPermute', F([7, 1, 2, 3]), vary={'src_format': [Case('NCHW', sr
 op('DataFormatDimMap', F([0, 1, -1, 3]), vary={'src_format': [Case('NCHW', src_format='NCHW', dst_format='NHWC')], 'dst_format': [Case('NHWC', dst_format='NHWC')]})
 op('BatchNormWithGlobalNormalization', IMAGE, X(2, seed=5), X(2, kind='p', seed=6), X(2, seed=2), X(2, kind='p'), T='float32', dtypes={'T': 'float32'},
    base={'variance_epsilon': 0.5, 'scale_after_normalization': True}, vary={'variance_epsilon': [0.01], 'scale_after_normalization': [False]}, within=1e-5)
-
-op('MaxPool3DGrad', VOLUME, Pooled([1, 2, 3, 2, 1], [1, 1, 1, 1, 1], 'VALID', (2, 4, 5, 3, 2)), X(2, 3, 3, 2, 2), base=VPOOL, within=1e-5, vary={
-    'ksize': [], 'strides': [], 'padding': [], 'data_format': []})
 QUANT = [F([-7.0, -3.3, -0.01, 0.0, 0.3, 2.55, 5.9, 6.2]), F(-3.5), F(5.0)]
 op('FakeQuantWithMinMaxArgs', QUANT[0], vary={'min': [-3.5], 'max': [3.0], 'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
 op('FakeQuantWithMinMaxVars', *QUANT, vary={'num_bits': [4], 'narrow_range': [True]}, within=1e-5)
