@@ -1,4 +1,6 @@
 """The cases of TensorFlow's ops, a line or some for each row of frontend/graphdef/ops.def that writes a call."""
+import numpy as np
+
 from op_spec import Case, F, K, X, op, room
 
 ELSEWHERE = {  # what programs.py tests: it has no answer of one node, or takes a variable
@@ -454,16 +456,53 @@ op('SparseSoftmaxCrossEntropyWithLogits', X(3, 4), F([0, 3, 1]), within=1e-5, mo
 SCALES = [X(2, kind='p'), X(2, seed=2)]
 BATCH = [IMAGE, *SCALES, X(2, seed=5), X(2, kind='p', seed=6)]
 EVAL = {'is_training': False}
-MOVED = {'exponential_avg_factor': [Case('0.25', BATCH, exponential_avg_factor=0.25)]}
-NORM_FIRST = lambda name, count: Case('NCHW', [FIRST_IMAGE, *BATCH[1:]], data_format='NCHW', by=lambda tf, x, *rest: tf.transpose(
-    tf.raw_ops.FusedBatchNormV3(x=tf.transpose(x, LAST), scale=rest[0], offset=rest[1], mean=rest[2], variance=rest[3], is_training=False)[0], FIRST), **EVAL)
-op('FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3', *BATCH, base=EVAL, within=1e-4, outputs=3, vary={
-    'epsilon': [0.5], 'is_training': [Case('True', [IMAGE, *SCALES, K([], 'float32'), K([], 'float32')], is_training=True)],
-    'data_format': [], 'exponential_avg_factor': [Case('0.25', BATCH, is_training=True, exponential_avg_factor=0.25)]})
-op('FusedBatchNormGrad FusedBatchNormGradV2', X(2, 5, 6, 2, seed=3), IMAGE, X(2, kind='p'), X(2, seed=5), X(2, kind='p', seed=6), base=EVAL, within=1e-3, outputs=3,
-   vary={'epsilon': [0.5], 'is_training': [], 'data_format': []})
-op('FusedBatchNormGradV3', X(2, 5, 6, 2, seed=3), IMAGE, X(2, kind='p'), X(2, seed=5), X(2, kind='p', seed=6), K([], 'float32'), base=EVAL, within=1e-3, outputs=3,
-   vary={'epsilon': [0.5], 'is_training': [], 'data_format': []})
+BLOCK, FIRST_NARROW, FIRST_BLOCK = X(2, 3, 4, 2, 2), X(2, 2, 5, 2), X(2, 2, 3, 4, 2)  # of as many last as channels: who takes these answers, too
+
+
+class Moment(X):
+    """The mean or the variance of the case's second input, as a gradient of training takes it."""
+
+    def __init__(self, what, *shape, first=False):
+        super().__init__(*shape)
+        self.what, self.channels = what, 1 if first else len(shape) - 1
+
+    def values(self, dtype, _place):
+        return self.what(super().values(dtype, 1), tuple(i for i in range(len(self.shape)) if i != self.channels))
+
+
+def norm_vary(name, names, images, given, trained, layouts):
+    """given, trained: functions of an image that make the inputs. layouts: (data_format, an image)."""
+    def by(layout, training):
+        return channels_first(name, names=names, images=images, given={'is_training': training, 'data_format': layout[0] + layout[2:] + 'C'})
+    cases = []
+    for layout, image in layouts:
+        first = layout[1] == 'C'
+        for training, inputs in (False, given(image)), (True, trained(image, first)):
+            how = {'is_training': training, 'data_format': layout}
+            cases.append(Case(f'{layout}_training' if training else layout, inputs, by=by(layout, training) if first else None, **how))
+    return cases
+
+
+FORMATS = [('NCHW', FIRST_NARROW)]
+FORMATS_3 = [*FORMATS, ('NDHWC', BLOCK), ('NCDHW', FIRST_BLOCK)]
+NORMED, UNTRAINED = 'x scale offset mean variance'.split(), [K([], 'float32'), K([], 'float32')]
+for each, layouts in ('FusedBatchNorm', FORMATS), ('FusedBatchNormV2', FORMATS), ('FusedBatchNormV3', FORMATS_3):
+    op(each, *BATCH, base=EVAL, within=1e-4, outputs=3, vary={
+        'epsilon': [0.5], 'is_training': [Case('True', [IMAGE, *SCALES, *UNTRAINED], is_training=True)],
+        'data_format': norm_vary(each, NORMED, [0], lambda x: [x, *BATCH[1:]], lambda x, _: [x, *SCALES, *UNTRAINED], layouts),
+        'exponential_avg_factor': [Case('0.25', BATCH, is_training=True, exponential_avg_factor=0.25)]})
+GRADED = 'y_backprop x scale reserve_space_1 reserve_space_2 reserve_space_3'.split()
+for each, layouts, rest in (('FusedBatchNormGrad', FORMATS, []), ('FusedBatchNormGradV2', FORMATS, []),
+                            ('FusedBatchNormGradV3', FORMATS_3, [K([], 'float32')])):
+    def graded(image, rest=rest):
+        return [X(*image.shape, seed=3), image, X(2, kind='p'), X(2, seed=5), X(2, kind='p', seed=6), *rest]
+
+    def trained_graded(image, first, rest=rest):
+        return [*graded(image)[:3], Moment(np.mean, *image.shape, first=first), Moment(np.var, *image.shape, first=first), *rest]
+
+    op(each, *graded(IMAGE), base=EVAL, within=1e-3, outputs=3, vary={
+        'epsilon': [0.5], 'is_training': [Case('True', trained_graded(IMAGE, False), is_training=True)],
+        'data_format': norm_vary(each, GRADED, [0, 1], graded, trained_graded, layouts)})
 op('SpaceToBatchND', X(2, 4, 6, 1), K([2, 3]), K([[0, 0], [1, 2]]), more=[Case('line', [X(2, 5, 2), K([2]), K([[1, 0]])])])
 op('BatchToSpaceND', X(12, 2, 3, 1), K([2, 3]), K([[0, 1], [2, 1]]), more=[Case('line', [X(4, 3, 2), K([2]), K([[1, 0]])])])
 op('SpaceToBatch', X(2, 4, 6, 1), K([[0, 0], [1, 1]]), base={'block_size': 2}, vary={'block_size': [Case('4', [X(1, 4, 6, 1), K([[0, 0], [1, 1]])], block_size=4)]})
