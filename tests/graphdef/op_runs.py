@@ -15,6 +15,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 REFUSED = f'{HERE}/ops/refused'
 DTYPES = set('float16 bfloat16 float32 float64 complex64 complex128 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool string'.split())
+SECONDS = 120
 WITHIN = {'float16': 4e-3, 'bfloat16': 5e-2, 'float32': 1e-6, 'float64': 1e-10, 'complex64': 1e-5, 'complex128': 1e-10}
 
 
@@ -23,6 +24,14 @@ def load_cases():
         if name.endswith('.xz'):
             with lzma.open(f'{HERE}/ops/{name}', 'rt') as file:
                 yield from map(json.loads, file)
+
+
+def execute(*words):
+    """What has run; of what does not end, the stderr says so."""
+    try:
+        return subprocess.run(words, capture_output=True, text=True, timeout=SECONDS, errors='replace')
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(words, 'none', '', f'no end after {SECONDS} s')
 
 
 def array_of(packed):
@@ -75,7 +84,7 @@ def check(leat, case, target):
             words += ['--feed', f'{name}=@{scratch}/{name}.npy']
         for name in case.get('fetches', {}):
             words += ['-o', f'{name}=@{scratch}/{name}.npy']
-        done = subprocess.run(words, capture_output=True, text=True, timeout=120, errors='replace')
+        done = execute(*words)
         if done.returncode not in (0, 1):
             return None, f'exit status {done.returncode}: {done.stderr[:300]}'
         if 'fetches' not in case:
