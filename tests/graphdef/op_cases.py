@@ -59,7 +59,7 @@ op('Cast', X(2, 3, kind='p'), SrcT='float32', DstT='int32', vary={'Truncate': [
     Case('wide', [F([-1, 5], 'int32')], DstT='uint64'), Case('complex', [F([1.5 + 2j], 'complex64')], DstT='float32')])
 op('Complex', A, B)
 op('AddN', [A, B, A])
-op('AccumulateNV2', [A, B], base={'shape': [2, 3]}, vary={'shape': []})
+op('AccumulateNV2', [A, B], base={'shape': [2, 3]})
 op('TanhGrad SigmoidGrad SqrtGrad RsqrtGrad ReciprocalGrad InvGrad ReluGrad Relu6Grad EluGrad SeluGrad SoftplusGrad SoftsignGrad',
    X(2, 3, kind='p'), B, within=1e-5)
 op('L2Loss', A)
@@ -88,8 +88,8 @@ op('Cumsum Cumprod', C, K(1), vary={'exclusive': [True], 'reverse': [True]}, wit
     Case('both', exclusive=True, reverse=True), Case('last', [C, K(-2)])])
 op('CumulativeLogsumexp', C, K(1), vary={'exclusive': [True], 'reverse': [True]}, within=1e-5, more=[
     Case('both', exclusive=True, reverse=True)])
-op('TopKV2', C, K(2), vary={'sorted': []}, more=[Case('all', [C, K(4)]), Case('none', [C, K(0)])])
-op('TopK', C, base={'k': 2}, vary={'k': [1, 4], 'sorted': []})
+op('TopKV2', C, K(2), more=[Case('all', [C, K(4)]), Case('none', [C, K(0)])])
+op('TopK', C, base={'k': 2}, vary={'k': [1, 4]})
 op('InTopK', C and X(3, 4), F([0, 3, 1]), base={'k': 2}, vary={'k': [1, 3]}, more=[
     Case('outside', [X(3, 4), F([0, 4, -1])]), Case('nan', [F([[1, float('nan'), 2], [1, 2, float('inf')]], 'float32'), F([0, 1])])])
 op('InTopKV2', X(3, 4), F([0, 3, 1]), K(2), more=[Case('outside', [X(3, 4), F([0, 4, -1]), K(2)])])
@@ -98,10 +98,10 @@ op('UnsortedSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd
     Case('negative', [X(5, 2), F([0, -1, 0, 1, 2]), K(3)]), Case('matrix', [X(2, 2, 3), F([[0, 1], [1, 0]]), K(2)])])
 op('SegmentSum SegmentMean SegmentMax SegmentMin SegmentProd', X(5, 2), F([0, 0, 1, 3, 3]), within=1e-5)
 ROWS = [X(5, 2), F([4, 0, 0, 2]), F([0, 0, 1, 3])]
-op('SparseSegmentSum SparseSegmentMean', *ROWS, within=1e-5, vary={'sparse_gradient': []})
-op('SparseSegmentSumWithNumSegments', *ROWS, K(5), vary={'sparse_gradient': []})
-op('SparseSegmentMeanWithNumSegments SparseSegmentSqrtNWithNumSegments', *ROWS, K(5), vary={'sparse_gradient': []}, within=1e-5)
-op('SparseSegmentSqrtN', *ROWS, within=1e-5, vary={'sparse_gradient': []})
+op('SparseSegmentSum SparseSegmentMean', *ROWS, within=1e-5)
+op('SparseSegmentSumWithNumSegments', *ROWS, K(5))
+op('SparseSegmentMeanWithNumSegments SparseSegmentSqrtNWithNumSegments', *ROWS, K(5), within=1e-5)
+op('SparseSegmentSqrtN', *ROWS, within=1e-5)
 op('SparseSegmentSumGrad SparseSegmentMeanGrad SparseSegmentSqrtNGrad', X(3, 2), F([4, 0, 0, 2]), F([0, 0, 1, 2]), K(5), within=1e-5)
 op('SparseSegmentSumGradV2 SparseSegmentMeanGradV2 SparseSegmentSqrtNGradV2', X(3, 2), F([4, 0, 0, 2]), F([0, 0, 1, 2]), K(5), within=1e-5)
 op('ToBool', X(), T='float32', dtypes={'T': 'float32 float64 int32 int64 int8 bool string'}, more=[
@@ -120,7 +120,7 @@ op('ConjugateTranspose', C, K([2, 0, 1]))
 op('ConcatV2', [A, X(2, 1), A], K(1), more=[Case('last', [[A, B], K(-1)]), Case('rows', [[A, B], K(0)])])
 op('Concat', K(1), [A, X(2, 1), A])
 op('Pack', [A, B], vary={'axis': [1, 2, -1]}, more=[Case('scalars', [[X(), X()]]), Case('one', [[A]])])
-op('ParallelConcat', [X(1, 3), X(1, 3, seed=2)], base={'shape': [2, 3]}, vary={'shape': []})
+op('ParallelConcat', [X(1, 3), X(1, 3, seed=2)], base={'shape': [2, 3]})
 op('Unpack', X(2, 2, 3), base={'num': 2}, vary={'axis': [1, Case('-1', [X(3, 2)], axis=-1), Case('2', [X(3, 3, 2)], axis=2)]})
 op('Split', K(1), X(2, 4), base={'num_split': 2}, more=[Case('last', [K(-1), X(2, 4)]), Case('one', [K(0), A], num_split=1)])
 op('SplitV', X(2, 6), K([1, 3, 2]), K(1), base={'num_split': 3}, more=[Case('rest', [X(2, 6), K([1, -1, 2]), K(-1)])])
@@ -150,7 +150,7 @@ op('BroadcastTo', ROW, K([2, 3]), more=[Case('column', [X(2, 1), K([4, 2, 3])])]
 op('Range', K(2), K(11), K(3), more=[Case('down', [K(9), K(-2), K(-2)]), Case('none', [K(3), K(3), K(1)]), Case('large', [K(0), K(10000), K(1)]),
    Case('float', [K(0.5, 'float32'), K(3.0, 'float32'), K(0.5, 'float32')])], dtypes={'Tidx': 'int32 int64 float32 float64'})
 op('LinSpace', F(-1.0), F(2.5), K(7), more=[Case('one', [F(1.0), F(2.0), K(1)]), Case('flat', [F(2.0), F(2.0), K(3)])])
-op('Gather', X(4, 3), F([3, 0, 3]), vary={'validate_indices': []}, more=[Case('matrix', [X(4, 3), F([[3, 0], [1, 1]])]), Case('scalar', [X(4, 3), F(2)]),
+op('Gather', X(4, 3), F([3, 0, 3]), more=[Case('matrix', [X(4, 3), F([[3, 0], [1, 1]])]), Case('scalar', [X(4, 3), F(2)]),
    Case('outside', [X(4, 3), F([4])], fails=True), Case('below', [X(4, 3), F([-1])], fails=True)])
 op('GatherV2', X(2, 4, 3), F([[3, 0], [1, 1]]), K(1), vary={'batch_dims': [1, Case('-1', [X(2, 4, 3), F([[3, 0], [1, 1]]), K(1)], batch_dims=-1),
    Case('2', [X(2, 4, 3), F([[2, 0, 1, 1], [0, 0, 2, 1]]), K(2)], batch_dims=2), Case('axis_2', [X(2, 4, 3), F([[2, 0], [1, 1]]), K(2)], batch_dims=1)]},
@@ -506,7 +506,8 @@ for each, layouts, rest in (('FusedBatchNormGrad', FORMATS, []), ('FusedBatchNor
 op('SpaceToBatchND', X(2, 4, 6, 1), K([2, 3]), K([[0, 0], [1, 2]]), more=[Case('line', [X(2, 5, 2), K([2]), K([[1, 0]])])])
 op('BatchToSpaceND', X(12, 2, 3, 1), K([2, 3]), K([[0, 1], [2, 1]]), more=[Case('line', [X(4, 3, 2), K([2]), K([[1, 0]])])])
 op('SpaceToBatch', X(2, 4, 6, 1), K([[0, 0], [1, 1]]), base={'block_size': 2}, vary={'block_size': [Case('4', [X(1, 4, 6, 1), K([[0, 0], [1, 1]])], block_size=4)]})
-op('BatchToSpace', X(8, 2, 3, 1), K([[0, 1], [1, 1]]), base={'block_size': 2}, vary={'block_size': []})
+op('BatchToSpace', X(8, 2, 3, 1), K([[0, 1], [1, 1]]), base={'block_size': 2}, vary={'block_size': [
+    Case('3', [X(9, 2, 1, 2), K([[0, 1], [1, 1]])], block_size=3)]})
 op('SpaceToDepth', X(2, 4, 6, 3), base={'block_size': 2}, vary={'block_size': [Case('3', [X(1, 3, 6, 2)], block_size=3)], 'data_format': [
     Case('NCHW', [X(2, 3, 4, 6)], data_format='NCHW', by=lambda tf, x: tf.transpose(tf.raw_ops.SpaceToDepth(input=tf.transpose(x, LAST), block_size=2), FIRST))]})
 op('DepthToSpace', X(2, 2, 3, 12), base={'block_size': 2}, vary={'block_size': [Case('3', [X(1, 2, 2, 18)], block_size=3)], 'data_format': [
@@ -571,12 +572,14 @@ op('Lu', PIVOTED, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, more=[
 TALL, SIDES, L2 = X(4, 2, kind='d'), X(4, 3), F(0.5, 'float64')
 op('MatrixSolveLs', TALL, SIDES, L2, within=1e-4, vary={'fast': [False]}, dtypes={'T': 'float32 float64'}, more=[
     Case('wide', [X(2, 4, kind='d'), X(2, 3), L2]), Case('batch', [X(2, 4, 2, kind='d'), X(2, 4, 3), L2]), Case('least', [X(2, 4, kind='d'), X(2, 3), L2], fast=False)])
-op('TridiagonalSolve', F([[1.0, 2, 3, 0], [9, 8, 7, 6], [0, 2, 1, 0.5]]), X(4, 2), within=1e-4, vary={'partial_pivoting': [], 'perturb_singular': []},
+op('TridiagonalSolve', F([[1.0, 2, 3, 0], [9, 8, 7, 6], [0, 2, 1, 0.5]]), X(4, 2), within=1e-4, vary={
+    'partial_pivoting': [False], 'perturb_singular': [True]},
    dtypes={'T': 'float32 float64 complex64'})
 op('CholeskyGrad', X(2, 3, 3, kind='l'), X(2, 3, 3, seed=2), within=1e-3, dtypes={'T': 'float32 float64'})
 SYMMETRIC = X(2, 3, 3, kind='h')
-op('SelfAdjointEigV2', SYMMETRIC, base={'compute_v': False}, vary={'compute_v': []}, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, outputs=1)
-op('Svd', X(2, 4, 3), base={'compute_uv': False}, vary={'compute_uv': [], 'full_matrices': []}, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, outputs=1)
+op('SelfAdjointEigV2', SYMMETRIC, base={'compute_v': False}, vary={'compute_v': [Case('True', [F([[[4.0, 0], [0, 9]]])], compute_v=True, outputs=2)]}, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, outputs=1)
+op('Svd', X(2, 4, 3), base={'compute_uv': False}, vary={
+    'compute_uv': [Case('True', [F([[2.0, 0], [0, 1], [0, 0]])], compute_uv=True, outputs=3)], 'full_matrices': [Case('True', [F([[2.0, 0], [0, 1], [0, 0]])], compute_uv=True, full_matrices=True, outputs=3)]}, within=1e-4, dtypes={'T': 'float32 float64 complex64'}, outputs=1)
 op('TridiagonalMatMul', X(1, 4), X(1, 4, seed=2), X(1, 4, seed=3), X(4, 2), within=1e-5)
 op('Einsum', [X(2, 3), X(3, 4, seed=2)], base={'equation': 'ij,jk->ik'}, within=1e-5, vary={'equation': ['ij,jk->ki', 'ij,jk->jik',
    Case('batch', [[X(2, 3, 4), X(2, 4, 5)]], equation='bij,bjk->bik'), Case('ellipsis', [[X(2, 3, 4), X(4, 5)]], equation='...ij,jk->...ik'),
@@ -612,7 +615,7 @@ op('AsString', TEXTS, T='float32', vary={'precision': [2, 0, 8], 'scientific': [
          Case('left', [F([1, -20, 300], 'int32')], width=5, fill='-'), Case('special', [F([float('inf'), float('-inf'), float('nan')], 'float32')])],
    dtypes={'T': 'float32 float64 int8 int16 int32 int64 uint8 bool complex64'})
 SPLITS = F(['a b  c', '', ' x', 'one,two,,three', '\t n \n'])
-op('StringSplitV2', SPLITS, F(' '), vary={'maxsplit': []}, more=[
+op('StringSplitV2', SPLITS, F(' '), vary={'maxsplit': [Case('1', [SPLITS, F(',')], maxsplit=1), Case('0', [SPLITS, F(',')], maxsplit=0)]}, more=[
     Case('words', [SPLITS, F('')]), Case('commas', [SPLITS, F(',')]), Case('longer', [F(['a<>b<><>c', '<>']), F('<>')]), Case('one', [F(['']), F(',')])])
 op('StringSplit', SPLITS, F(' '), vary={'skip_empty': [False]}, more=[Case('commas', [SPLITS, F(',')])])
 op('ReduceJoin', F([['a', 'b'], ['c', 'd']]), K([1]), vary={'keep_dims': [True], 'separator': ['-']}, more=[Case('rows', [F([['a', 'b'], ['c', 'd']]), K([0])]), Case('all', [F([['a', 'b'], ['c', 'd']]), K([1, 0])])])
@@ -641,8 +644,7 @@ op('RaggedTensorToTensor', K([-1, -1], 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'i
     Case('scalar', [K(-1, 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'int64')]]), Case('cut', [K([2, 4], 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'int64')]]),
     Case('narrow', [K([4, 2], 'int64'), X(5), F(9), [F([0, 2, 2, 5], 'int64')]]), Case('rows', [K(-1, 'int64'), X(5, 2), F(9), [F([0, 2, 2, 5], 'int64')]])])
 op('SparseMatMul', X(2, 3), X(3, 4, seed=2), within=1e-5, dtypes={'Ta': 'float32', 'Tb': 'float32'}, vary={
-    'transpose_a': [Case('True', [X(3, 2), X(3, 4)], transpose_a=True)], 'transpose_b': [Case('True', [A, X(4, 3)], transpose_b=True)],
-    'a_is_sparse': [], 'b_is_sparse': []})
+    'transpose_a': [Case('True', [X(3, 2), X(3, 4)], transpose_a=True)], 'transpose_b': [Case('True', [A, X(4, 3)], transpose_b=True)]})
 
 # -- Recurrent nets ----------------------------------------------------------------------------------------------------
 room('recurrent')

@@ -69,10 +69,10 @@ class F(K):
 class Case:
     """attributes: those that are not as the recipe's base says. inputs: None: the recipe's. fails: TensorFlow answers with
     an error, and so has Leat to. by: a function of TensorFlow and the inputs that gives what is expected, where TensorFlow
-    has no kernel for it."""
+    has no kernel for it. outputs: how many of them are compared; None: as the recipe says."""
 
-    def __init__(self, name, inputs=None, by=None, fails=False, within=None, **attributes):
-        self.name, self.inputs, self.by, self.fails, self.within = name, inputs, by, fails, within
+    def __init__(self, name, inputs=None, by=None, fails=False, within=None, outputs=None, **attributes):
+        self.name, self.inputs, self.by, self.fails, self.within, self.outputs = name, inputs, by, fails, within, outputs
         self.attributes = attributes
 
 
