@@ -82,6 +82,7 @@ class Line(NamedTuple):
 class Block:
     """Statements between `{` and `}`: `head {` … `} else {` … `}`."""
     traced: Optional['Traced'] = None  # it is the body of this
+    parameters: Sequence['Value'] = ()  # what a loop carries, or that function takes
 
     def __init__(self, origin: Optional[Origin] = None, outer: Optional['Block'] = None, scope: str = '') -> None:
         self.items: List[Union[Line, 'Region', 'Block']] = []
@@ -95,6 +96,13 @@ class Block:
         while block.outer and not block.scope:
             block = block.outer
         return block
+
+    def blocks(self) -> Iterator['Block']:
+        """It and all inside."""
+        yield self
+        for item in self.items:
+            for block in item.blocks if isinstance(item, Region) else [item] if isinstance(item, Block) else []:
+                yield from block.blocks()
 
     def lines(self) -> Iterator[Line]:
         """All statements, those of blocks inside too; the heads and ends of these among them."""
@@ -118,9 +126,8 @@ class Region(NamedTuple):
 class Traced:
     """A function of Python's in a call, whose body is `block`. As a piece it is its name in the text."""
 
-    def __init__(self, block: Block, parameters: Sequence['Value'], kinds: Sequence[str]) -> None:
+    def __init__(self, block: Block, kinds: Sequence[str]) -> None:
         self.block = block
-        self.parameters = parameters
         self.kinds = kinds
         self.name = ''  # once it is written
 
@@ -249,7 +256,7 @@ class Writer:
                             f'{", ".join(f"`{value.name}`" for value in values)} of outside')
         for function in captured.functions:
             function.name = self.functions.take(f'{self.name}_{function.block.scope}')
-            heads = [f'{written_name(v.name)}: {of}' for v, of in zip(function.parameters, function.kinds)]
+            heads = [f'{written_name(v.name)}: {of}' for v, of in zip(function.block.parameters, function.kinds)]
             heads += [f'{written_name(v.name) if v in self.uses_in(function.block) else "_" + v.name}: '
                       f'{"var" if v.is_state else "any"}' for v in captured.values]
             head = Written(f'fn {written_name(function.name)}({", ".join(heads)}) {{', function.block.origin)

@@ -85,7 +85,7 @@ class Value:
     `+ - * / // % @ **`, comparisons, `& | ^ ~` and indices (`x[:, 1:3]`, `x[i]`, `x[None]`) are those of the language,
     `w.assign(e)` and `w.add(e)` change a variable, `leat.op.relu(x)` calls an op or a function.
     """
-    __slots__ = ('graph', 'name', 'block', 'is_state', 'is_named', 'is_list', 'items')
+    __slots__ = ('graph', 'name', 'block', 'is_state', 'is_named', 'gives_way', 'is_list', 'items')
     __array_priority__ = 1000  # an array beside it is a constant of the graph
 
     def __init__(self, graph: 'Graph', name: str, block: Optional[Block], is_state: bool = False,
@@ -95,6 +95,7 @@ class Value:
         self.block = block  # where it is bound; None: outside of all definitions
         self.is_state = is_state
         self.is_named = is_named
+        self.gives_way = False  # its name is that of a parameter in Python, and a result's before it is its own
         self.is_list = False  # it is known to be
         self.items: Optional[int] = None  # of how many values, where that is known
 

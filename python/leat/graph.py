@@ -289,6 +289,7 @@ class Graph(Session):
                     continue
                 taken = definition.names.take(parameter.name)
                 parameters.append(Value(self, taken, block, False, True))
+                parameters[-1].gives_way = True
                 parameters[-1].items = lists.get(HANDED.get(callee, {}).get(len(parameters) - 1, -1))
                 kinds.append(type_text(parameter.annotation))
             values = function(*parameters)
@@ -298,7 +299,7 @@ class Graph(Session):
             if values:
                 self._emit([], self._list('return ', values))
             definition.after, definition.colocate = outer
-        block.traced = Traced(block, parameters, kinds)
+        block.parameters, block.traced = parameters, Traced(block, kinds)
         self._put(block)
         return block.traced
 
@@ -490,7 +491,7 @@ class Graph(Session):
                 name, _, of = part.partition(':')
                 types[name.strip()] = of.strip()
         if isinstance(results, dict):
-            named = results
+            named = dict(results)
         else:
             values = as_list(results)
             names = list(types) or (['y'] if len(values) == 1 else [f'y{i}' for i in range(len(values))])
@@ -498,6 +499,9 @@ class Graph(Session):
                 why = ': it has no `return`' if results is None else ''
                 raise TypeError(f'`{definition.name}` gives {len(values)} results, and names {len(names)}{why}')
             named = dict(zip(names, values))
+        for name, value in named.items():  # of one outside whose name another result gets: as it is before that
+            if isinstance(value, Value) and value.is_global and value.name in named and value.name != name:
+                named[name] = self._bind(value.name, pieces_of(value, self))
         bound = [self._bind_result(definition, name, value) for name, value in named.items()]
         head = ', '.join(f'{written_name(name)}: {types[name]}' if types.get(name) else written_name(name)
                          for name in named)
@@ -505,26 +509,31 @@ class Graph(Session):
 
     def _rename_others(self, definition: Definition, name: str) -> None:
         """Gives those that nobody named, but have this name, another, which leaves it free."""
-        others = {value for line in definition.body.lines() for value in line.targets
-                  if value.name == name and not (value.is_named or value.is_state)}
-        for value in others:
-            value.name = definition.names.take(name)
+        inner = [value for block in definition.body.blocks() for value in block.parameters]
+        others = {value for value in [*inner, *(value for line in definition.body.lines() for value in line.targets)]
+                  if value.name == name and (value.gives_way or not (value.is_named or value.is_state))}
         if others:
+            free = definition.names.take(name)
+            for value in others:
+                value.name = free
             definition.names.taken.discard(name)
 
     def _bind_result(self, definition: Definition, name: str, value: Any) -> Value:
-        if isinstance(value, Value) and value.name == name and value.block is definition.body and not value.is_state:
+        is_inside = isinstance(value, Value) and value.block is definition.body
+        if is_inside and value.name == name:  # a parameter, or a variable of the entry's, too
             value.is_named = True
             return value
         self._rename_others(definition, name)
-        renames = isinstance(value, Value) and value.block is definition.body and not (value.is_state or value.is_named)
-        if renames and name not in definition.names:
+        if is_inside and name not in definition.names and not (value.is_state or value.is_named):
             value.name = definition.names.take(name)
             value.is_named = True
             return value
-        bound = Value(self, definition.names.given(name), definition.body, False, True)
-        if bound.name != name:
-            raise ValueError(f'the result `{name}` of `{definition.name}` has the name of another value there')
+        if name in definition.names.taken:
+            what = 'a parameter' if name in (value.name for value in definition.parameters) else 'another value'
+            raise ValueError(f'the result `{name}` of `{definition.name}` has the name of {what} there, and each is fed '
+                             f'or fetched by its own: -> \'{name}_out\' gives it another')
+        definition.names.taken.add(name)  # it may hide one outside: no statement is behind it
+        bound = Value(self, name, definition.body, False, True)
         definition.body.items.append(Line((bound,), tuple(pieces_of(value, self)), definition.origin, True))
         return bound
 
@@ -626,12 +635,15 @@ class Graph(Session):
         if len(names) != len(first):
             raise TypeError(f'while_loop: {len(first)} first values for {len(names)} parameters of `body`')
         targets = [self._new(name, is_named=True) for name in names]
+        loop = Block(origin)
+        carried = loop.parameters = [Value(self, target.name, loop, False, True) for target in targets]
+        for target in [*targets, *carried]:
+            target.gives_way = not isinstance(init, dict)
         pieces: List[Piece] = ['while (']
-        for i, (name, target, value) in enumerate(zip(names, targets, first)):
+        for i, (name, inside, value) in enumerate(zip(names, carried, first)):
             of = f': {types[name]}' if types and name in types else ''
-            pieces += [', '] * (i > 0) + [f'{written_name(target.name)}{of} = ', *pieces_of(value, self)]
-        with self._inside(Block(origin)) as block:
-            carried = [Value(self, target.name, block, False, True) for target in targets]
+            pieces += [', '] * (i > 0) + [inside, f'{of} = ', *pieces_of(value, self)]
+        with self._inside(loop):
             pieces += [') ', *self._expression_of(lambda: condition(*carried))]
             following = body(*carried)
             values = following if isinstance(following, (tuple, list)) else (following,)
@@ -640,7 +652,7 @@ class Graph(Session):
             self._emit([], self._list('next ', values))
         if parallel:
             pieces.append(f' parallel={parallel}')
-        self._put(Region(Line(tuple(targets), tuple(pieces), origin, True), (block,)))
+        self._put(Region(Line(tuple(targets), tuple(pieces), origin, True), (loop,)))
         return self._as_given(targets)
 
     def _list(self, word: str, values: Sequence[Any]) -> List[Piece]:

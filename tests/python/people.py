@@ -81,6 +81,75 @@ def names_that_are_keywords():
         assert other[word + ' run']([1, 2, 3]) == 2 and other[word + ' run'].outputs[0].name == word
 
 
+@case
+def results_with_names_of_values_inside():
+    """Those of a loop, of a function of Python's, and of what is outside give way; a parameter's does not."""
+    g = graph()
+    w = g.var('w', 'f32[2]', 1)
+    v = g.var('v', 'f32[2]', 5)
+
+    @g.fn
+    def net(x: 'f32[2]') -> 'f32[2]':
+        return x * 2
+
+    @g.entry
+    def loop(x: 'f32[2]') -> 's, i, best, s_1':
+        i, s = g.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, s + x), (0, x))
+        best = op.fori(2, lambda i, best: best * s, x)
+        return s * 10, i + 100, best[0], s
+    r = loop([1, 2])
+    assert list(r.s) == [40, 80] and r.i == 103 and r.best == 16 and list(r.s_1) == [4, 8], r
+
+    @g.entry
+    def outer(x: 'f32[2]') -> 's, t':
+        s_before = x + 1  # used in a loop that carries an `s`, and then the result of that name
+        t, _ = g.while_loop(lambda s, i: i < 2, lambda s, i: (s + s_before, i + 1), (x, 0))
+        return s_before, t
+    r = outer([1, 2])
+    assert list(r.s) == [2, 3] and list(r.t) == [5, 8], r
+
+    @g.entry
+    def cond(x: 'f32[2]') -> 'w, v':
+        kept = g.cond(x[0] > 0, lambda: op.fori(2, lambda i, w: w * 2, x), lambda: x)
+        return kept, op.map(lambda v: v + 1, x)
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        r = cond([1, 2])
+    assert list(r.w) == [4, 8] and list(r.v) == [2, 3], r
+
+    @g.entry
+    def state(x: 'f32[2]') -> 'w':
+        w.add(x)
+        return w
+    assert list(state([1, 2])) == [2, 3] and list(state([1, 2])) == [3, 5]
+
+    @g.entry
+    def swapped(x: 'f32[2]') -> 'w, v, net':
+        return v, w, net(net(x))
+    r = swapped([1, 2])
+    assert list(r.w) == [5, 5] and list(r.v) == [3, 5] and list(r.net) == [4, 8], r
+    assert list(g.variables['w']) == [3, 5] and list(g.variables['v']) == [5, 5]
+
+    @g.entry
+    def own() -> 'count':
+        count = g.var('count', 'i32[]', 0)
+        count.add(1)
+        return count
+    assert own() == 1 and own() == 2
+    again = leat.loads(g.text, cache='off', threads=1)
+    assert list(again.loop([1, 2]).s) == [40, 80] and list(again.swapped([1, 2]).w) == [5, 5]
+
+    def board(x: 'f32[2]') -> 'x':
+        return x + 1
+
+    def named(x: 'f32[2]') -> 'h':
+        (x * 2).named('h')
+        return x + 1
+    raises(ValueError, "the result `x` of `board` has the name of a parameter there, and each is fed or fetched by its "
+           "own: -> 'x_out' gives it another", g.entry, board)
+    raises(ValueError, 'the result `h` of `named` has the name of another value there', g.entry, named)
+
+
 # -- Options ----------------------------------------------------------------------------------------------------------
 
 @case
