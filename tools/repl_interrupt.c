@@ -20,7 +20,9 @@ static void interrupt(int number) {
   errno = error;
 }
 
-static const struct sigaction ends_text = {.sa_handler = interrupt};
+// A prompt that is being written when it comes is written: without SA_RESTART that would be an
+// error of stdout. A wait ends anyway.
+static const struct sigaction ends_text = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
 
 void repl_interrupt_begin(void) {
   char bytes[64];
