@@ -70,11 +70,12 @@ int ev_dtype_of_numbers(const evaluator *e, ev value); // alone; -1: of ints, i3
 ev_meeting ev_meet(const evaluator *e, leat_op op, const ev *inputs, uint32_t count);
 
 // -- carried.c ------------------------------------------------------------------------------------
-// What a loop carries that begins with a number, and has no type written.
+// What a loop carries that begins with a number and has no type written, or is declared `any`.
 struct ev_carry {
   leat_dtype dtype;
-  bool weak;   // it is a number yet; else it has the dtype that `next` gives it
-  bool counts; // and stays one: its next value is made of it and ints
+  bool weak;      // it is a number yet; else it has the dtype that `next` gives it
+  bool counts;    // and stays one: its next value is made of it and ints
+  uint32_t grows; // 1 << each axis along which its next value has another extent
 };
 // The loops that are evaluated while one is tried, in their order, with what they carry: evaluated
 // again they begin with what is known of that.
@@ -85,8 +86,9 @@ typedef struct ev_loop_types {
 } ev_loop_types;
 typedef struct ev_loops {
   leat_vec(ev_loop_types) known;
-  uint32_t next;        // the one to come
-  bool trying, changed; // in a trial; which found another dtype
+  uint32_t next; // the one to come
+  bool trying;
+  bool changed, grew; // the trial found another dtype, another axis that grows
 } ev_loops;
 int ev_rank_of(leat_dtype dtype); // 1 of integers, 2 of floats, 3 of complex numbers, else 0
 leat_dtype ev_running_dtype(leat_dtype own); // in which a number of that is computed while running
@@ -97,10 +99,11 @@ ev_carry *ev_carries_known(evaluator *e, const leat_stmt *loop, const ev *first,
 // As they begin.
 ev_carry *ev_carries_new(evaluator *e, const ev *first, uint32_t count);
 void ev_carry_add(evaluator *e, const leat_stmt *loop, ev_carry *carries, uint32_t count);
-bool ev_carries_open(const ev_loops *loops); // some may have another dtype yet
+bool ev_carries_open(const ev_loops *loops); // another trial may find more
 // In a trial: what it meets has that dtype; its next value is this.
 void ev_carry_widen(evaluator *e, ev_carry *carry, leat_dtype dtype);
 void ev_carry_next(evaluator *e, ev_carry *carry, ev next);
+void ev_carry_grow(evaluator *e, ev_carry *carry, uint32_t axes);
 // Whether the next value is made of the name itself and of ints.
 bool ev_only_counts(evaluator *e, const leat_expr *next, const char *name);
 

@@ -1,9 +1,10 @@
-// The dtypes of what loops carry. What begins with a number has the dtype that `next` gives it, and
-// for as long as that is a number too, its own: of floats f64, and where a count is compared with
-// an integer that holds more, that. This is found by trying the loop: it is evaluated, taken back,
-// and evaluated again with what was found, until nothing changes. Loops in it are not tried for
-// themselves: what is found of them is noted in their order, so that the work does not grow with
-// the depth of nesting.
+// What is found of what loops carry. What begins with a number has the dtype that `next` gives it,
+// and for as long as that is a number too, its own: of floats f64, and where a count is compared
+// with an integer that holds more, that. What is declared `any` grows along the axes of which
+// `next` gives another extent. Both are found by trying the loop: it is evaluated, taken back, and
+// evaluated again with what was found, until nothing changes. Loops in it are not tried for
+// themselves: what is found of them is noted in their order, so that the work grows with the depth
+// of nesting, and does not double with each loop around.
 #include "frontend/evaluate/calls.h"
 
 #include "frontend/evaluate/names.h"
@@ -32,8 +33,16 @@ bool ev_holds_more(leat_dtype than, leat_dtype dtype) {
 // -- What is found ------------------------------------------------------------------------------
 
 static void change(evaluator *e, ev_carry *carry, leat_dtype dtype, bool weak) {
-  *carry = (ev_carry){.dtype = dtype, .weak = weak, .counts = weak && carry->counts};
+  carry->dtype = dtype;
+  carry->weak = weak;
+  carry->counts = weak && carry->counts;
   e->loops->changed = true;
+}
+
+void ev_carry_grow(evaluator *e, ev_carry *carry, uint32_t axes) {
+  if (!e->loops->trying || !(axes & ~carry->grows)) return;
+  carry->grows |= axes;
+  e->loops->grew = true;
 }
 
 void ev_carry_widen(evaluator *e, ev_carry *carry, leat_dtype dtype) {
@@ -109,13 +118,15 @@ ev_carry *ev_carries_known(evaluator *e, const leat_stmt *loop, const ev *first,
   loops->next++;
   for (uint32_t k = 0; k < count; k++) {
     const leat_type *type = ev_tensor_type(first[k]);
-    if (!ev_is_weak(e, first[k])) known->carries[k] = (ev_carry){.dtype = type->dtype};
+    if (ev_is_weak(e, first[k])) continue;
+    known->carries[k] = (ev_carry){.dtype = type->dtype, .grows = known->carries[k].grows};
   }
   return known->carries;
 }
 
 bool ev_carries_open(const ev_loops *loops) {
-  for (uint32_t i = 0; i < loops->known.count; i++)
+  if (loops->grew) return true;
+  for (uint32_t i = 0; i < loops->known.count && loops->changed; i++)
     for (uint32_t k = 0; k < loops->known.items[i].count; k++) {
       const ev_carry *carry = &loops->known.items[i].carries[k];
       if (carry->weak && !carry->counts) return true;

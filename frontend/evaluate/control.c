@@ -312,9 +312,7 @@ typedef struct loop {
   ev *forms;           // of what each name carries
   ev_leaves leaves;    // their first values, which are the first inputs
   uint32_t *begins;    // the first leaf of each name, and the number of all
-  uint32_t *grows;     // axes of each leaf, 1 << each
-  bool grew;           // along more of them, while its body was evaluated
-  ev_carry *carries;   // what is known of the dtype of each leaf
+  ev_carry *carries;   // what is known of each leaf
   ev_carry *evaluated; // with which it is evaluated
   leat_value *params;  // of each leaf, in the body
 } loop;
@@ -358,13 +356,15 @@ static bool first_values(evaluator *e, loop *l) {
       *leaf = first_leaf(e, *leaf, c->value->span);
     }
   }
-  l->grows = leat_new_array(e->arena, uint32_t, (size_t)l->leaves.count + 1);
-  if (leat_diag_errors(e->diag) != errors) return false;
+  return leat_diag_errors(e->diag) == errors;
+}
+
+static void declare_growing(const loop *l) {
+  const leat_bindings *carried = &l->stmt->carried;
   for (uint32_t i = 0; i < carried->count; i++)
     for (uint32_t k = l->begins[i]; k < l->begins[i + 1]; k++)
-      l->grows[k] =
+      l->carries[k].grows |=
           ev_growing_axes(carried->items[i].type, leat_value_type(l->leaves.items[k].value.tensor));
-  return true;
 }
 
 static bool is_whole(const ev_carry *carry) {
@@ -438,19 +438,18 @@ static leat_value next_leaf(evaluator *e, loop *l, const leat_binding *carried, 
                             ev value, leat_span span) {
   const ev_leaf *first = &l->leaves.items[k];
   const leat_type *type = leat_value_type(l->params[k]);
-  ev_carry_next(e, &l->carries[k], value);
-  if (l->carries[k].dtype != type->dtype) return l->params[k]; // the trial goes on with another
+  ev_carry *carry = &l->carries[k];
+  ev_carry_next(e, carry, value);
+  if (carry->dtype != type->dtype) return l->params[k]; // the trial goes on with another
   leat_value next = ev_as_tensor(e, value, (int)type->dtype, span);
   if (!next.node) return next;
-  if (ev_grows_anyhow(carried->type)) {
-    uint32_t axes = differing_axes(carried->type, type, leat_value_type(next));
-    l->grew = l->grew || (axes & ~l->grows[k]);
-    l->grows[k] |= axes;
-  }
-  leat_type wanted = ev_grown_to(type, l->grows[k], next);
+  if (ev_grows_anyhow(carried->type))
+    ev_carry_grow(e, carry, differing_axes(carried->type, type, leat_value_type(next)));
+  if (carry->grows != l->evaluated[k].grows) return l->params[k]; // likewise
+  leat_type wanted = ev_grown_to(type, carry->grows, next);
   leat_value fitting = as_type(e, next, &wanted, span);
   leat_dtype began = ev_tensor_type(first->value)->dtype;
-  bool number = l->carries[k].weak && type->dtype == ev_running_dtype(began);
+  bool number = carry->weak && type->dtype == ev_running_dtype(began);
   bool same = number || type->dtype == began;
   ev is = same ? first->value : ev_tensor(l->params[k]);
   if (!fitting.node) report_next(e, carried, first->place, is, ev_tensor(next), span);
@@ -597,7 +596,7 @@ static void begin_loop(evaluator *e, loop *l, ev_region *region, const char *nam
   ev_region_begin(e, region, LEAT_OP_while_loop, name, l->stmt->span);
   for (uint32_t k = 0; k < count; k++) {
     uint32_t input = leat_region_add(&region->built, first[k]);
-    region->built.inputs.items[input].grows = l->grows[k];
+    region->built.inputs.items[input].grows = l->carries[k].grows;
   }
 }
 
@@ -612,18 +611,17 @@ static void find_counts(evaluator *e, const loop *l) {
   }
 }
 
-// Evaluates the loop, or its condition alone, and takes that back. True: it is not known yet what
-// it carries.
+// Evaluates the loop, or its condition alone, and takes that back; in no other trial. True: it is
+// not known yet what it carries.
 static bool try_loop(evaluator *e, loop *l, const char *name, bool whole) {
   ev_loops *loops = e->loops;
-  bool around = loops->trying, changed = loops->changed;
   uint32_t next = loops->next;
   ev_trial trial = ev_trial_begin(e, NULL);
   leat_diag_mark mark = leat_diag_take_mark(e->diag);
   ev_region region;
   leat_value condition;
   loops->trying = true;
-  loops->changed = l->grew = false;
+  loops->changed = loops->grew = false;
   begin_loop(e, l, &region, name);
   if (whole)
     evaluate_loop(e, l);
@@ -632,21 +630,18 @@ static bool try_loop(evaluator *e, loop *l, const char *name, bool whole) {
   ev_region_drop(e);
   ev_trial_end(e, &trial);
   if (!e->stopped) leat_diag_withhold(e->diag, mark, (leat_span){0}); // said when it is evaluated
-  bool again = l->grew || (loops->changed && ev_carries_open(loops));
-  loops->trying = around;
-  loops->changed = changed || loops->changed;
+  loops->trying = false;
   loops->next = next;
-  return again && !e->stopped;
+  return ev_carries_open(loops) && !e->stopped;
 }
 
 // What is not known of what it carries: along which axes it grows if it is declared `any`, and the
-// dtypes of numbers, unless a trial around finds or has found them.
-static void find_types(evaluator *e, loop *l, const char *name, bool known) {
-  known = known || e->loops->trying;
+// dtypes of numbers.
+static void find_types(evaluator *e, loop *l, const char *name) {
   bool open = false, weak = false, counts = false;
   for (uint32_t i = 0; i < l->stmt->carried.count; i++)
     open = open || ev_grows_anyhow(l->stmt->carried.items[i].type);
-  for (uint32_t k = 0; k < l->leaves.count && !known; k++) {
+  for (uint32_t k = 0; k < l->leaves.count; k++) {
     weak = weak || (l->carries[k].weak && !l->carries[k].counts);
     counts = counts || l->carries[k].counts;
   }
@@ -684,15 +679,26 @@ static void check_end(evaluator *e, const leat_stmt *stmt, const leat_node *loop
                "holds; `next` gives what is carried its next value");
 }
 
+// What a trial has found of it, behind the loop.
+static leat_value as_found(evaluator *e, const loop *l, uint32_t k, leat_value output) {
+  const ev_carry *found = &l->carries[k];
+  leat_builder builder = ev_builder(e, l->stmt->span);
+  leat_type type = *leat_value_type(output);
+  leat_attr to = {.i = found->dtype};
+  for (int32_t axis = 0; axis < type.rank; axis++)
+    if ((found->grows & ~l->evaluated[k].grows) >> axis & 1)
+      type.dims[axis] = leat_dim_anonymous(e->graph->dims, NULL);
+  if (found->grows != l->evaluated[k].grows) output = leat_build_ensure(&builder, output, &type);
+  return type.dtype == found->dtype
+             ? output
+             : leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &output, 1, &to);
+}
+
 // The values behind the loop. A number is one there, too.
 static void take_carried(evaluator *e, loop *l, leat_node *node) {
   ev *outputs = leat_new_array(e->arena, ev, (size_t)l->leaves.count + 1);
   for (uint32_t k = 0; k < l->leaves.count; k++) {
-    leat_value output = {node, k};
-    leat_attr to = {.i = l->carries[k].dtype};
-    leat_builder builder = ev_builder(e, l->stmt->span);
-    if (leat_value_type(output)->dtype != l->carries[k].dtype) // found by this trial
-      output = leat_build(&builder, ev_node_name(e, NULL, "cast"), LEAT_OP_cast, &output, 1, &to);
+    leat_value output = as_found(e, l, k, (leat_value){node, k});
     outputs[k] = l->carries[k].weak ? ev_given_number(e, output, l->stmt->span) : ev_tensor(output);
   }
   for (uint32_t i = 0; i < l->stmt->carried.count; i++)
@@ -728,7 +734,8 @@ static leat_node *while_node(evaluator *e, loop *l, const char *name) {
     find_counts(e, l);
     ev_carry_add(e, l->stmt, l->carries, count);
   }
-  find_types(e, l, name, known);
+  declare_growing(l);
+  if (!known && !e->loops->trying) find_types(e, l, name); // else a trial around does, or did
   leat_node *node = evaluated_loop(e, l, name, parallel);
   e->loops = around;
   return node;

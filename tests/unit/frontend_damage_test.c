@@ -35,6 +35,79 @@ TEST(no_text_takes_for_ever) {
   }
 }
 
+// -- Nested loops -------------------------------------------------------------------------------
+
+// What goes `depth` deep: `in` of each level, from without, `core`, and `out` of each, from within.
+// ~ is the level, ^ the one behind it.
+typedef struct nest {
+  const char *first, *in, *core, *out, *last;
+} nest;
+
+static void add_level(leat_text *text, const char *piece, int level) {
+  for (; *piece; piece++) {
+    if (*piece == '~' || *piece == '^')
+      leat_text_add(text, "%d", level + (*piece == '^'));
+    else
+      leat_text_add(text, "%c", *piece);
+  }
+}
+
+static void write_nest(leat_text *text, const nest *n, int depth) {
+  leat_text_add(text, "%s", n->first);
+  for (int i = 0; i < depth; i++) add_level(text, n->in, i);
+  add_level(text, n->core, depth);
+  for (int i = depth; i-- > 0;) add_level(text, n->out, i);
+  leat_text_add(text, "%s", n->last);
+}
+
+// The fewest steps with which the text is evaluated; 0: with no number of them.
+static uint64_t steps_of(const char *text) {
+  uint64_t too_few = 0, enough = 1 << 14;
+  while (enough - too_few > 1) {
+    uint64_t most = too_few + (enough - too_few) / 2;
+    leat_frontend_options options = {.most_steps = most};
+    evaluated e = evaluated_begin(&options);
+    bool ok = evaluated_add(&e, text);
+    if (ok || !strstr(e.messages.data, "compile time takes more than"))
+      CHECK_EQ_STR(e.messages.data, "");
+    *(ok ? &enough : &too_few) = most;
+    evaluated_finish(&e);
+  }
+  return enough == 1 << 14 ? 0 : enough;
+}
+
+// A loop in a loop is not tried for itself where that around it is.
+TEST(nested_loops_take_steps_by_their_number) {
+  static const nest nests[] = {
+      {"entry e(a: f32[]) -> (r) {\n", "_, y~ = while (t = 0, x^ = 0) t < 2 {\n", "y~ = a\n",
+       "next t + 1, x^ + y^\n}\n", "r = y0\n}\n"},
+      {"entry e(a: f32[]) -> (r) {\nx0 = 0\n", "_, y~ = while (t = 0, x^ = x~) t < 2 {\n",
+       "y~ = x~ + a\n", "next t + 1, y^\n}\n", "r = y0\n}\n"},
+      {"entry e(a: f32[2]) -> (r) {\nx0 = a\n", "_, y~ = while (t = 0, x^: any = x~) t < 2 {\n",
+       "y~ = concat([x~, a], axis=0)\n", "next t + 1, y^\n}\n", "r = y0\n}\n"},
+      {"entry e(a: f32[2]) -> (r) {\n", "_, y~ = while (t = 0, x^: any = a) t < 2 {\n", "y~ = a\n",
+       "next t + 1, concat([x^, y^], axis=0)\n}\n", "r = y0\n}\n"},
+      {"entry e(a: f32[2]) -> (r) {\nx0 = a\n", "_, y~ = while (t = 0, x^: f32[?] = x~) t < 2 {\n",
+       "y~ = concat([x~, a], axis=0)\n", "next t + 1, y^\n}\n", "r = y0\n}\n"},
+      {"", "fn f~(_i: any, s: any, a: any) { return fori(2, f^, s, a) }\n",
+       "fn f~(_i: any, s: any, a: any) { return s + a }\n", "",
+       "entry e(a: f32[]) -> (r) { r = f0(0, 0, a) }\n"},
+  };
+  for (size_t i = 0; i < sizeof nests / sizeof *nests; i++) {
+    uint64_t steps[11] = {0};
+    for (int depth = 2; depth <= 10; depth++) {
+      leat_text text = {0};
+      write_nest(&text, &nests[i], depth);
+      steps[depth] = steps_of(text.data);
+      leat_text_finish(&text);
+      bool linear = depth < 4 || steps[depth] - steps[depth - 1] <= steps[3] - steps[2];
+      if (!steps[depth] || !linear)
+        CHECK_FAILED("nest %zu: %llu steps at depth %d, %llu before", i,
+                     (unsigned long long)steps[depth], depth, (unsigned long long)steps[depth - 1]);
+    }
+  }
+}
+
 // -- Damaged texts ------------------------------------------------------------------------------
 
 static const char *const programs[] = {
