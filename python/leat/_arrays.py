@@ -249,7 +249,7 @@ def wrap(result: Any) -> Any:
 def dtype_name(value: Any) -> str:
     """Leat's name of an array's dtype; "" of what is no array."""
     dtype = getattr(value, 'dtype', None)
-    if dtype is None:
+    if dtype is None or isinstance(value, type):  # np.float32 has one of its own
         return ''
     text = str(dtype).rpartition('.')[2]  # torch.float32, float32
     if text in DTYPES:

@@ -15,6 +15,7 @@ from ._arrays import DTYPES, dtype_name
 from ._errors import Error, Warning, level_outside
 from ._options import DEFAULTS, Options, checked, help_text, with_options
 from ._text import PLAIN, argument_text, split
+from ._values import with_types
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -352,6 +353,7 @@ OPTIONS
 
     def call(self, function: str, /, *arguments: Any, as_: Optional[str] = None, **named: Any) -> Any:
         """Calls a function of the texts, or of the library, with arrays: a step is compiled for each set of types."""
+        arguments, named = with_types(function, self, arguments, named)
         given = list(arguments) + list(named.values())
         arrays = [value for value in given if dtype_name(value)]
         types = [f'{dtype_name(value)}[{", ".join(map(str, value.shape))}]' for value in arrays]

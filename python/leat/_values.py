@@ -2,17 +2,20 @@
 from __future__ import annotations
 
 import opcode
+import re
 import sys
-from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 
 from . import _core
-from ._arrays import dtype_name
+from ._arrays import NAMES, dtype_name
 from ._blocks import Block, Piece
 from ._text import Text, argument_text, split
 
 if TYPE_CHECKING:
     from ._session import Session
     from .graph import Graph
+
+ATTRIBUTE = re.compile(r'(\w+): (\w+)')  # of an op
 
 
 def pieces_of(value: Any, graph: 'Graph') -> List[Piece]:
@@ -232,8 +235,7 @@ class Value:
 
     def astype(self, dtype: Any) -> 'Value':
         """`cast(x, dtype)`; the dtype is a name, "f64", or NumPy's."""
-        name = Text(dtype) if isinstance(dtype, str) else Text(argument_text(dtype))
-        return self.graph._call('cast', (self, name), {})
+        return self.graph._call('cast', (self, dtype), {})
 
     def reshape(self, *shape: Any) -> 'Value':
         first = shape[0] if len(shape) == 1 else None
@@ -303,9 +305,33 @@ def waits_for_type(name: str, session: 'Session', count: int, named: Mapping[str
     """Whether the function makes values of a type `out`, which the call does not say."""
     if 'out' in named:
         return False
-    head = (session.describe(name) or _core.describe(name) or '').rpartition(f'fn {name}(')[2]
-    parameters = [part.strip() for part in split(head.partition(') {')[0].partition(') ->')[0])]
-    return 'out: type' in parameters and count <= parameters.index('out: type')
+    parameters = parameters_of(name, session)
+    return ('out', 'type') in parameters and count <= parameters.index(('out', 'type'))
+
+
+def parameters_of(name: str, session: 'Session') -> List[Tuple[str, str]]:
+    """Names and kinds of what an op or a function takes, in order, `('dtype', 'type')`; an input of an op has none."""
+    doc = session.describe(name) or _core.describe(name) or ''
+    _, is_function, head = doc.rpartition(f'fn {name}(')
+    if not is_function:  # cast  (x)  1 out  any dtype but str  dtype: dtype
+        inputs, _, attributes = doc.partition('\n')[0].partition('(')[2].partition(')')
+        return [(part.strip(), '') for part in split(inputs)] + ATTRIBUTE.findall(attributes)
+    parts = (part.partition(':') for part in split(head.partition(') {')[0].partition(') ->')[0]))
+    return [(part.strip(), of.partition('=')[0].strip()) for part, _, of in parts]
+
+
+def with_types(name: str, session: 'Session', arguments: Sequence[Any], named: Mapping[str, Any]) -> Tuple[list, dict]:
+    """A call's arguments, where strings that stand for types are such: 'i32', 'f32[N]', NumPy's 'float32'."""
+    given, keys = list(arguments), dict(named)
+    if any(type(value) is str for value in (*given, *keys.values())):
+        parameters = parameters_of(name, session)
+        for i, (key, kind) in enumerate(parameters):
+            if kind in ('type', 'dtype'):
+                if i < len(given) and type(given[i]) is str:
+                    given[i] = Text(NAMES.get(given[i], given[i]))
+                if type(keys.get(key)) is str:
+                    keys[key] = Text(NAMES.get(keys[key], keys[key]))
+    return given, keys
 
 
 def call_text(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Text:

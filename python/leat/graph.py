@@ -21,7 +21,7 @@ from ._blocks import (Block, Captured, Line, Names, Origin, Piece, Region, Trace
 from ._options import Options, with_options
 from ._session import Functions, Session
 from ._text import PLAIN, Text, argument_text, quoted, split
-from ._values import Function, Value, operand_of, pieces_of, waits_for_type
+from ._values import Function, Value, operand_of, pieces_of, waits_for_type, with_types
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -243,6 +243,7 @@ class Graph(Session):
 
     def _call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any], as_: Optional[str] = None,
               outputs: Optional[int] = None) -> Any:
+        arguments, named = with_types(name, self, arguments, named)
         pieces: List[Piece] = [name if name == 'not' else written_name(name), '(']
         given = [(None, value) for value in arguments] + list(named.items())
         traced: List[Traced] = []

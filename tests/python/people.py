@@ -150,6 +150,34 @@ def results_with_names_of_values_inside():
     raises(ValueError, 'the result `h` of `named` has the name of another value there', g.entry, named)
 
 
+@case
+def dtypes_and_types_of_calls():
+    """NumPy's, and as strings: by position, by name, outside of graphs and inside; other strings stay strings."""
+    for i32, f32 in ((np.int32, np.float32), (np.dtype('i4'), np.dtype('f4')), ('i32', 'f32'), ('int32', 'float32'),
+                     (leat.i32, leat.f32)):
+        assert op.cast([1.5, 2], i32).dtype == op.cast(np.ones(2), dtype=i32).dtype == 'i4'
+        assert op.arange(3, dtype=f32).dtype == op.arange(0, 3, 1, f32).dtype == 'f4'
+        g = graph()
+
+        @g.fn
+        def of(x: 'any', to: 'type', why: str = 'i32'):
+            return op.cast(x, to)
+
+        @g.entry
+        def f(x: 'f64[N]') -> 'a, b, c, d, e':
+            one = op.one_hot(op.cast(x, i32), 3, i32)
+            return op.cast(x, i32), x.astype(f32), op.arange(3, dtype=f32), one, of(x, i32, why='f32')
+        assert [value.dtype for value in f(np.ones(2))] == ['i4', 'f4', 'f4', 'i4', 'i4']
+        assert 'why="f32"' in g.text, g.text
+    g = graph()
+
+    @g.entry
+    def drawn() -> 'a, b':
+        return op.normal(0, 1, out='f32[4]'), op.full(2, 'f64[2, 3]')
+    assert [value.shape for value in drawn()] == [(4,), (2, 3)]
+    assert op.zeros('f32[3]').shape == (3,) and op.normal(seed=1, out='f64[2]').dtype == 'f8'
+
+
 # -- Options ----------------------------------------------------------------------------------------------------------
 
 @case
