@@ -42,7 +42,7 @@ static void check_bits(program *p, int rounds) {
 TEST(random_programs) {
   rng seeds = {test_seed()};
   printf("bits: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
-  for (int i = 0; i < (is_sanitized() ? 4 : 16); i++) {
+  for (int i = 0; i < (is_sanitized() ? 4 : 12); i++) {
     program p;
     program_random(&p, rng_next(&seeds), true);
     check_bits(&p, p.symbolic ? 2 : 1);

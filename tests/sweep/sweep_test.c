@@ -5,7 +5,7 @@
 // is what costs); a program that does not run at all is halved until its culprit stands alone. Each
 // op has cases with a fixed seed and cases seeded by $LEAT_TEST_SEED; those of several operands
 // have one in which they are the same value, and in memory that the op may write over. Of a dtype's
-// programs that seed draws half, and every third dtype whose first of these the C compiler gets,
+// programs that seed draws half, and every fourth dtype whose first of these the C compiler gets,
 // too. LEAT_SWEEP=N: all of them, and N that are seeded.
 #include "tests/sweep/op_calls.h"
 
@@ -133,11 +133,11 @@ static bool is_drawn(leat_dtype dtype, int i, int programs) {
   return runs_all() || turn % (getenv("LEAT_SANITIZED") ? (uint64_t)programs : 2) == 0;
 }
 
-// Whether target c runs what is drawn of the dtype first: of every third dtype, with a slow build
-// every sixth.
+// Whether target c runs what is drawn of the dtype first: of every fourth dtype, with a slow build
+// every eighth.
 static bool is_for_c(leat_dtype dtype) {
   uint64_t turn = test_seed() + (uint64_t)dtype;
-  return runs_all() || turn % (getenv("LEAT_SANITIZED") ? 6 : 3) == 0;
+  return runs_all() || turn % (getenv("LEAT_SANITIZED") ? 8 : 4) == 0;
 }
 
 // What is drawn of a program of all ops with constant shapes, one with run-time dims and one of

@@ -70,9 +70,13 @@ static inline int check_step(int slow) {
   return getenv("LEAT_SANITIZED") && !getenv("LEAT_EVERY") ? slow : 1;
 }
 
-static inline int check_first(int slow) {
+static inline int check_seed(void) {
   const char *seed = getenv("LEAT_TEST_SEED");
-  return seed ? (int)(strtoull(seed, NULL, 0) % (uint64_t)check_step(slow)) : 0;
+  return seed ? (int)(strtoull(seed, NULL, 0) % INT32_MAX) : 0;
+}
+
+static inline int check_first(int slow) {
+  return check_seed() % check_step(slow);
 }
 
 #define CHECK_EACH(i, from, to, slow)                                                              \

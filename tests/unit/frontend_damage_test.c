@@ -2,7 +2,7 @@
 // and reads back as it prints, or it is as if it had never been.
 #include "tests/unit/evaluated.h"
 
-enum { MUTANTS = 20000, PIECE = 200 };
+enum { MUTANTS = 12000, PIECE = 200 };
 
 // -- Limits -------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PROGRAMS = 8, MUTANTS = 20000 };
+enum { PROGRAMS = 8, MUTANTS = 12000 };
 
 static const char *const programs[PROGRAMS] = {
     "tests/language/digits.leat", "tests/language/figure1.leat", "tests/language/pipeline.leat",
