@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any, List
+from typing import Any, List, NamedTuple, Tuple
 
 from ._arrays import DTYPES, NAMES, numpy
 
@@ -18,7 +18,29 @@ class Text(str):
         return f'leat.Text({str(self)!r})'
 
 
-dtypes = {name: Text(name) for name in DTYPES}
+class Dtype(Text):
+    """`leat.f32`; with extents it is a type: `leat.f32[2, 'N']`, `leat.f32[()]`, `leat.f32[n]` of a dim `n` of a graph."""
+    __slots__ = ()
+
+    def __getitem__(self, extents: Any) -> Any:  # type: ignore[override]
+        parts = extents if isinstance(extents, tuple) else (extents,)
+        for part in parts:
+            if hasattr(part, '__index__') or isinstance(part, str):
+                continue
+            raise TypeError(f'an extent of {self} is a number, a dim of a graph, or a string, \'N\', not a '
+                            f'{type(part).__name__}')
+        if any(hasattr(part, 'graph') for part in parts):
+            return TypeOf(self, parts)
+        return Text(f'{self}[{", ".join(map(str, parts))}]')
+
+
+class TypeOf(NamedTuple):
+    """A type that has dims of a graph as extents."""
+    dtype: Dtype
+    extents: Tuple[Any, ...]
+
+
+dtypes = {name: Dtype(name) for name in DTYPES}
 
 
 def quoted(text: 'str | bytes') -> str:

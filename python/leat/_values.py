@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Tuple
 from . import _core
 from ._arrays import NAMES, dtype_name
 from ._blocks import Block, Piece
-from ._text import Text, argument_text, split
+from ._text import Text, TypeOf, argument_text, split
 
 if TYPE_CHECKING:
     from ._session import Session
@@ -24,6 +24,9 @@ def pieces_of(value: Any, graph: 'Graph') -> List[Piece]:
         if value.graph is not graph:
             raise ValueError(f'`{value.name}` is of another graph')
         return [value]
+    if isinstance(value, TypeOf):
+        extents = [graph._dim_of(item) if isinstance(item, Value) else Text(item) for item in value.extents]
+        return [str(value.dtype), *pieces_of(extents, graph)]
     if isinstance(value, (list, tuple)):
         pieces: List[Piece] = ['[']
         for i, item in enumerate(value):
@@ -34,6 +37,10 @@ def pieces_of(value: Any, graph: 'Graph') -> List[Piece]:
     if isinstance(value, Function):
         return [graph._function_name(value.__leat_name__)]
     return [argument_text(value)]
+
+
+def type_pieces(of: Any, graph: 'Graph') -> List[Piece]:
+    return pieces_of(of, graph) if isinstance(of, TypeOf) else [str(of)]
 
 
 def operand_of(value: Any, graph: 'Graph') -> List[Piece]:
@@ -176,7 +183,7 @@ class Value:
 
     def __index__(self) -> int:
         raise TypeError('what a value of a graph is is known only when that runs: g.while_loop and op.fori(n, f, init) '
-                        'loop then, op.dynamic(n) is a dim')
+                        'loop then, op.dynamic(n) is a dim, as leat.f32[op.dynamic(n)] has it')
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith('_') and _core.describe(name):
@@ -342,6 +349,8 @@ def call_text(name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> 
 def graphs_in(value: Any):
     if isinstance(value, Value):
         yield value.graph
+    elif isinstance(value, TypeOf):
+        yield from graphs_in(value.extents)
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from graphs_in(item)

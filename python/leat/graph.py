@@ -21,7 +21,7 @@ from ._blocks import (Block, Captured, Line, Names, Origin, Piece, Region, Trace
 from ._options import Options, with_options
 from ._session import Functions, Session
 from ._text import PLAIN, Text, argument_text, quoted, split
-from ._values import Function, Value, operand_of, pieces_of, waits_for_type, with_types
+from ._values import Function, Value, operand_of, pieces_of, type_pieces, waits_for_type, with_types
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -59,7 +59,7 @@ def type_text(annotation: Any) -> str:
         if annotation in (int, float, bool, str):
             return annotation.__name__
         raise TypeError(f'an annotation says a type of the language, \'f32[N]\' or int, not {annotation.__name__}')
-    if isinstance(annotation, str) and annotation[:1] in '\'"':  # from __future__ import annotations
+    if isinstance(annotation, str) and str(annotation)[:1] in '\'"':  # from __future__ import annotations
         return str(ast.literal_eval(annotation))
     return str(annotation)
 
@@ -241,6 +241,18 @@ class Graph(Session):
         value.is_named = True
         return value
 
+    def _dim_of(self, value: Value) -> Value:
+        """The value under a name that a type can have: it begins with a capital."""
+        if value.name[0].isupper():
+            return value
+        name = value.name.lstrip('_').capitalize() or 'Dim'
+        definition = self._definition
+        if definition is None or value.block is None or value.is_state or value.is_named:
+            return self._bind(name, pieces_of(value, self))
+        definition.names.taken.discard(value.name)
+        value.name = definition.names.take(name)
+        return value
+
     def _call(self, name: str, arguments: Sequence[Any], named: Mapping[str, Any], as_: Optional[str] = None,
               outputs: Optional[int] = None) -> Any:
         arguments, named = with_types(name, self, arguments, named)
@@ -358,7 +370,7 @@ class Graph(Session):
         without it the variable begins with 0.
         """
         value = self._new(name, is_state=True, is_named=True)
-        pieces: List[Piece] = [f'var {written_name(value.name)}: {type} = ', *self._initial(init)]
+        pieces: List[Piece] = [f'var {written_name(value.name)}: ', *type_pieces(type, self), ' = ', *self._initial(init)]
         if not trainable:
             pieces.append(' trainable=false')
         pieces += [f' {key}={argument_text(option)}' for key, option in options.items()]
@@ -642,8 +654,8 @@ class Graph(Session):
             target.gives_way = not isinstance(init, dict)
         pieces: List[Piece] = ['while (']
         for i, (name, inside, value) in enumerate(zip(names, carried, first)):
-            of = f': {types[name]}' if types and name in types else ''
-            pieces += [', '] * (i > 0) + [inside, f'{of} = ', *pieces_of(value, self)]
+            of = [': ', *type_pieces(types[name], self)] if types and name in types else []
+            pieces += [', '] * (i > 0) + [inside, *of, ' = ', *pieces_of(value, self)]
         with self._inside(loop):
             pieces += [') ', *self._expression_of(lambda: condition(*carried))]
             following = body(*carried)

@@ -178,6 +178,37 @@ def dtypes_and_types_of_calls():
     assert op.zeros('f32[3]').shape == (3,) and op.normal(seed=1, out='f64[2]').dtype == 'f8'
 
 
+@case
+def types_of_dtypes():
+    """`leat.f32[…]`: numbers, names, and dims that are known only while running, in functions too."""
+    assert leat.f32[2] == 'f32[2]' and leat.i64[3, 'N'] == 'i64[3, N]' and leat.f64[()] == 'f64[]'
+    assert leat.f32['N', np.int64(4)] == 'f32[N, 4]' and leat.f32 == 'f32' and leat.f32.startswith('f')
+    assert op.zeros(leat.f32[2]).shape == (2,) and op.zeros(leat.f32[()]) == 0
+    raises(TypeError, "an extent of f32 is a number, a dim of a graph, or a string, 'N', not a float", lambda: leat.f32[2.5])
+    raises(TypeError, 'not a NoneType', lambda: leat.f32[None, 2])
+    raises(TypeError, 'not a slice', lambda: leat.f32[:2])
+    g = graph()
+    w = g.var('w', leat.f32[2], 1)
+
+    @g.entry
+    def f(x: leat.f32['N', 2], count: 'i32[]') -> 'a, b, c, d, e, n':
+        n, k = op.dynamic(count), op.dynamic(count + 1).named('k')
+        rows, columns = x.shape
+        drawn = op.map(lambda i: op.sum(op.ones(leat.i32[n]) * i), op.arange(3))
+        _, e = g.while_loop(lambda i, e: i < 3, lambda i, e: (i + 1, op.concat([e, e[:1]])), (0, op.zeros(leat.f32[n])),
+                            types={'e': leat.f32['?']})
+        return op.zeros(leat.i32[n]), op.ones(leat.f64[k, n + 1, 2]), op.ones(leat.f32[rows, columns]) + w, drawn, e, n
+    r = f(np.zeros((5, 2), 'f4'), 3)
+    assert [value.shape for value in r] == [(3,), (4, 4, 2), (5, 2), (3,), (6,), ()] and r.a.dtype == 'i4', r
+    assert list(r.d) == [0, 3, 6] and r.n == 3 and (r.c == 2).all()
+    again = leat.loads(g.text, cache='off', threads=1)
+    assert again.f(np.zeros((5, 2), 'f4'), 3).b.shape == (4, 4, 2)
+
+    def scalar(count: 'i32[]') -> 'y':
+        return op.zeros(leat.f32[count])
+    raises(leat.Error, 'as a dim it is `dynamic(Count)`', g.entry, scalar)
+
+
 # -- Options ----------------------------------------------------------------------------------------------------------
 
 @case
