@@ -241,9 +241,7 @@ class Writer:
 
     def captured_by(self, scope: Block) -> List['Value']:
         """What it uses that is neither made in it nor seen everywhere."""
-        inside = self.functions_of(scope)
-        used = [value for value, where in self.uses.items() if any(block in inside for block in where)]
-        return [v for v in used if not (v.is_global or v.block and self.is_inside(v.block, scope))]
+        return [v for v in self.uses_in(scope) if not (v.is_global or v.block and self.is_inside(v.block, scope))]
 
     def write_traced(self, captured: Captured) -> None:
         """Writes the functions of a call, each of which gets what any of them uses of outside."""
@@ -256,15 +254,20 @@ class Writer:
                             f'{", ".join(f"`{value.name}`" for value in values)} of outside')
         for function in captured.functions:
             function.name = self.functions.take(f'{self.name}_{function.block.scope}')
-            heads = [f'{written_name(v.name)}: {of}' for v, of in zip(function.block.parameters, function.kinds)]
-            heads += [f'{written_name(v.name) if v in self.uses_in(function.block) else "_" + v.name}: '
-                      f'{"var" if v.is_state else "any"}' for v in captured.values]
+            used = self.uses_in(function.block)
+            kinds = [*zip(function.block.parameters, function.kinds),
+                     *((value, 'var' if value.is_state else 'any') for value in captured.values)]
+            unused, names = '_', {value.name for value, _ in kinds}
+            while any(unused + name in names for name in names):
+                unused += '_'
+            heads = [f'{written_name(v.name if v in used else unused + v.name)}: {of}' for v, of in kinds]
             head = Written(f'fn {written_name(function.name)}({", ".join(heads)}) {{', function.block.origin)
             body = self.write(function.block, 1)
             self.before += [Written('', None), head, *body, Written('}', function.block.origin)]
 
     def uses_in(self, scope: Block) -> Dict['Value', None]:
-        return dict.fromkeys(self.captured_by(scope))
+        inside = self.functions_of(scope)
+        return {value: None for value, where in self.uses.items() if any(block in inside for block in where)}
 
     def call_of(self, scope: Block, block: Block, space: str) -> Written:
         """Writes the function of a scope, and gives the line that calls it."""

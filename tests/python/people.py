@@ -209,6 +209,25 @@ def types_of_dtypes():
     raises(leat.Error, 'as a dim it is `dynamic(Count)`', g.entry, scalar)
 
 
+@case
+def bodies_that_ignore_a_parameter():
+    """No warning: it is Python's calling that has it, and the text says that it may be so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        g = graph()
+
+        @g.entry
+        def f(x: 'f32[N]') -> 'a, b, c':
+            def row(größe: 'f32[]', size=1):
+                return x[0]
+            return (op.fori(3, lambda i, carry: carry * 2, x), op.map(row, x),
+                    op.map(lambda i, _i: op.map(lambda _: _i, x).sum(), x, x))
+        a, b, c = f([1, 2])
+    assert list(a) == [8, 16] and list(b) == [1, 1] and list(c) == [6, 6]
+    assert 'f_fori_body(_i: any, carry: any)' in g.text and 'f_row(`_größe`: f32[], x: any)' in g.text, g.text
+    assert list(leat.loads(g.text, cache='off', threads=1).f([1, 2]).a) == [8, 16]
+
+
 # -- Options ----------------------------------------------------------------------------------------------------------
 
 @case
