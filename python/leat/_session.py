@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import functools
 import inspect
 import os
@@ -404,8 +405,13 @@ OPTIONS
         """The variables by name, slots of optimisers among them: a mapping that reads and writes them."""
         return Variables(self)
 
-    def save(self, path: Union[str, os.PathLike]) -> None:
-        """Writes every variable that has a value, and how often entries had run, to a safetensors file."""
+    def save(self, path: Union[str, os.PathLike], overwrite: bool = True) -> None:
+        """Writes every variable that has a value, and how often entries had run, to a safetensors file.
+
+        One that is there is replaced, or FileExistsError without `overwrite`.
+        """
+        if not overwrite and os.path.exists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path))
         self._core.save(os.fsencode(path))
 
     def restore(self, path: Union[str, os.PathLike], partial: bool = False) -> None:

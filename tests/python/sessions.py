@@ -126,7 +126,10 @@ def variables_by_name():
 def checkpoints():
     m = model(LINE)
     m.train(steps=2)
-    m.save('ck.safetensors')
+    m.save('ck.safetensors', overwrite=False)
+    m.save('ck.safetensors', overwrite=True)
+    m.train()
+    raises(FileExistsError, 'ck.safetensors', m.save, 'ck.safetensors', overwrite=False)
     other = model(LINE)
     other.restore('ck.safetensors')
     same(other.variables['w'], [-1, 0, 1])
