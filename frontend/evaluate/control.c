@@ -467,7 +467,10 @@ static void next_value(evaluator *e, loop *l, const leat_expr *from, uint32_t i,
   ev_leaves before = {0}, after = {0};
   ev first = first_value(e, l, i), value = ev_value(e, from, carried->name);
   if (value.kind == EV_ERROR) return;
-  if (ev_take_apart(e, first, value, &before, &after).kind == EV_NONE) {
+  bool row = first.kind == EV_TENSOR && value.kind == EV_LIST && ev_is_of_numbers(e, value);
+  if (row) { // of a loop that began with a list of numbers, which is one tensor
+    leat_vec_push(e->arena, &after, ((ev_leaf){value, ""}));
+  } else if (ev_take_apart(e, first, value, &before, &after).kind == EV_NONE) {
     report_next(e, carried, "", first, value, from->span);
     return;
   }

@@ -8,6 +8,7 @@
 
 #include "frontend/evaluate/names.h"
 #include "frontend/evaluate/region.h"
+#include "ops/complex.h"
 
 #include <string.h>
 
@@ -128,6 +129,15 @@ static leat_value rebuilt(settling *s, const leat_node *node) {
   return leat_build(&builder, name, node->op, inputs, node->input_count, attrs);
 }
 
+// Of an op that makes no such numbers, such as iota complex ones: the real ones, converted.
+static leat_value settled_real(settling *s, leat_value value) {
+  settling real = *s;
+  real.dtype = leat_part_dtype(s->dtype);
+  leat_map_init(&real.done, s->e->arena);
+  leat_value parts = settle(&real, value);
+  return parts.node ? converted(s, parts) : parts;
+}
+
 // By a region: in a loop, or behind it.
 static bool is_given(const leat_node *node) {
   return node->op == LEAT_OP_parameter || node->info->kind == LEAT_KIND_REGION;
@@ -156,6 +166,7 @@ static leat_value settle(settling *s, leat_value value) {
   if (!made || from == s->dtype) return value;
   bool whole = leat_dtype_in_class(from, LEAT_CLASS_INTEGER);
   bool to_whole = leat_dtype_in_class(s->dtype, LEAT_CLASS_INTEGER);
+  bool complex = leat_dtype_in_class(s->dtype, LEAT_CLASS_COMPLEX);
   if (!leat_dtype_in_class(s->dtype, LEAT_CLASS_NUMERIC) || (!whole && to_whole)) return value;
   leat_node *before = value.port ? NULL : leat_map_get(&s->done, value.node);
   if (before) return (leat_value){before, 0};
@@ -167,6 +178,8 @@ static leat_value settle(settling *s, leat_value value) {
     result = converted(s, value.node->inputs[0]);
   else if ((whole && !to_whole) || is_given(value.node))
     result = converted(s, value);
+  else if (complex && !leat_dtype_in_class(s->dtype, value.node->info->dtypes))
+    result = settled_real(s, value);
   else
     result = rebuilt(s, value.node);
   if (!value.port) leat_map_set(&s->done, value.node, result.node);
