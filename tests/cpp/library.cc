@@ -399,6 +399,28 @@ static void test_operators() {
   CHECK(said[1].values<int>() == std::vector<int>{1, 2});
 }
 
+// Numbers beside a tensor take its dtype, on either side; a float makes floats of integers.
+static void test_numbers(const std::string &dtype, leat_dtype is, leat_dtype floats, double tenth) {
+  leat::graph g;
+  {
+    leat::block e = g.entry("e", {{"given", "f64[3]"}}, {"y", "exact", "scaled", "parts", "less"});
+    leat::value x = g.call("cast", e["given"], leat::code(dtype));
+    leat::value y = 17 - x * 2 + 1 - 1L + floor_div(9, x) + x % 3 + 5 % x;
+    e.result("y", y);
+    e.result("exact", g.call("cast", y, leat::code("f64")));
+    e.result("scaled", 0.1 * x);
+    e.result("parts", g.call("cast", x * 0.1f, leat::code("f64")));
+    e.result("less", ((2 <= x) & (x < 3.0)) | (x == 4) | (1 != x));
+  }
+  leat::session session(on_ref());
+  g.extend(session);
+  leat::results said = session.prepare("e").run({std::vector<double>{1, 2, 4}});
+  CHECK(said["y"].dtype() == is && said["scaled"].dtype() == floats);
+  CHECK(said["exact"].values<double>() == std::vector<double>{25, 20, 13});
+  CHECK(said["parts"].values<double>() == std::vector<double>{tenth, 2 * tenth, 4 * tenth});
+  CHECK(!said["less"].data<bool>()[0] && said["less"].data<bool>()[1]);
+}
+
 static std::string literal(const leat::argument &given) {
   return given.text;
 }
@@ -460,6 +482,13 @@ int main() {
   test_training();
   test_exchange();
   test_operators();
+  const double f16_tenth = 0.0999755859375, f32_tenth = static_cast<double>(0.1f);
+  test_numbers("f16", LEAT_f16, LEAT_f16, f16_tenth);
+  test_numbers("f32", LEAT_f32, LEAT_f32, f32_tenth);
+  test_numbers("f64", LEAT_f64, LEAT_f64, 0.1);
+  test_numbers("i32", LEAT_i32, LEAT_f32, f32_tenth);
+  test_numbers("i64", LEAT_i64, LEAT_f64, 0.1);
+  test_numbers("u8", LEAT_u8, LEAT_f32, f32_tenth);
   test_texts();
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed != 0;
