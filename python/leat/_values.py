@@ -36,6 +36,8 @@ def pieces_of(value: Any, graph: 'Graph') -> List[Piece]:
         return [graph.constant(value)]
     if isinstance(value, Function):
         return [graph._function_name(value.__leat_name__)]
+    if isinstance(value, Text):
+        return graph._with_dims(value)
     return [argument_text(value)]
 
 

@@ -73,6 +73,7 @@ class Definition:
         self.body = Block(origin)
         self.block: Optional[Block] = self.body
         self.parameters: List[Value] = []
+        self.dims: Dict[str, Value] = {}  # that types of parameters name, `N` of f32[N]
         self.origin = origin
         self.after: List[Value] = []  # what a statement that is built now runs behind
         self.colocate: List[Value] = []  # the last is what it is computed beside
@@ -241,6 +242,16 @@ class Graph(Session):
         value.is_named = True
         return value
 
+    def _with_dims(self, text: str) -> List[Piece]:
+        """A piece of the language, in which dims of the definition are values, that functions inside are handed."""
+        dims = self._definition.dims if self._definition else {}
+        return [dims.get(part, part) for part in re.split(r'(\w+)', text) if part] if dims else [str(text)]
+
+    def _dims_in(self, kinds: Sequence[str], block: Block) -> Dict[str, Value]:
+        names = {name for of in kinds for extents in re.findall(r'\[(.*?)\]', of)
+                 for name in re.findall(r'(?<!\.)\b[A-Z]\w*', extents)}
+        return {name: Value(self, name, block, False, True) for name in sorted(names) if name not in self._names}
+
     def _dim_of(self, value: Value) -> Value:
         """The value under a name that a type can have: it begins with a capital."""
         if value.name[0].isupper():
@@ -293,7 +304,7 @@ class Graph(Session):
             definition = self._definition
             assert definition
             outer = definition.after, definition.colocate
-            definition.after, definition.colocate = [], []
+            dims, definition.after, definition.colocate = definition.dims, [], []
             parameters, kinds = [], []
             for parameter in inspect.signature(function).parameters.values():
                 if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY):
@@ -305,12 +316,14 @@ class Graph(Session):
                 parameters[-1].gives_way = True
                 parameters[-1].items = lists.get(HANDED.get(callee, {}).get(len(parameters) - 1, -1))
                 kinds.append(type_text(parameter.annotation))
+            definition.dims = {**dims, **self._dims_in(kinds, block)}
             values = function(*parameters)
             if callee == 'fori' and isinstance(values, tuple) and CARRIED[callee] in lists:
                 values = list(values)
             values = as_list(values)
             if values:
                 self._emit([], self._list('return ', values))
+            definition.dims = dims
             definition.after, definition.colocate = outer
         block.parameters, block.traced = parameters, Traced(block, kinds)
         self._put(block)
@@ -353,7 +366,7 @@ class Graph(Session):
 
         `g.expression('normal(0, 0.1)')`, which has no type yet, is what a variable begins with.
         """
-        return Text(text) if self._lacks_type(text) else self._bind('expression', [text])
+        return Text(text) if self._lacks_type(text) else self._bind('expression', self._with_dims(text))
 
     def _lacks_type(self, text: str) -> bool:
         """Of a piece of the language: it is a call that makes values of a type which it does not say."""
@@ -480,6 +493,7 @@ class Graph(Session):
             definition.names.taken.add(name)
             values[parameter.name] = Value(self, name, definition.body, of == 'var' or of.startswith('var '), True)
             definition.parameters.append(values[parameter.name])
+        definition.dims = self._dims_in(heads, definition.body)
         return heads, values
 
     def _build(self, definition: Definition, run: Callable[[], Any]) -> Any:

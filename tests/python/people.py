@@ -228,6 +228,28 @@ def bodies_that_ignore_a_parameter():
     assert list(leat.loads(g.text, cache='off', threads=1).f([1, 2]).a) == [8, 16]
 
 
+@case
+def dims_of_an_entry_inside():
+    """In types and pieces of the language, of functions of Python's, of these inside of one another, and of scopes."""
+    g = graph()
+
+    @g.entry
+    def f(x: 'f32[N, M]', y: 'f32[M]') -> 'a, b, c, d, e':
+        def inner(i):
+            return op.map(lambda j: op.ones('f32[N, 2]').sum() + j, op.arange(2, dtype=leat.f32)).sum() * i
+
+        def own(row: 'f32[M, N]'):  # an N of its own
+            return op.map(lambda v: op.ones(leat.Text('f32[N]')).sum() * v, row[0])
+        with g.scope('within'):
+            e = op.zeros(leat.f32['N', 3]) + g.expression('N * 10')
+        return (op.map(lambda i: op.ones(leat.Text('f32[N]')) * i, op.arange(3, dtype=np.float32)),
+                op.map(inner, y), op.map(own, op.ones('f32[N, M, 5]')), op.map(lambda v: g.expression('N + M'), y), e)
+    r = f(np.ones((4, 2), 'f4'), [1, 2])
+    assert r.a.shape == (3, 4) and list(r.b) == [17, 34] and r.e.shape == (4, 3) and (r.e == 40).all(), r
+    assert r.c.shape == (4, 5) and (r.c == 5).all() and list(r.d) == [6, 6], r
+    assert list(leat.loads(g.text, cache='off', threads=1).f(np.ones((4, 2), 'f4'), [1, 2]).b) == [17, 34]
+
+
 # -- Options ----------------------------------------------------------------------------------------------------------
 
 @case
