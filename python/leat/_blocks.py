@@ -77,6 +77,7 @@ class Line(NamedTuple):
     pieces: Tuple[Piece, ...]
     origin: Origin
     keeps: bool = False
+    types: Tuple[Sequence[Piece], ...] = ()  # those that targets are declared with; none, or one for each
 
 
 class Block:
@@ -157,7 +158,7 @@ class Writer:
         self.uses: Dict['Value', List[Block]] = {}  # where each value is used, by the function that it is written in
         for block in self.functions_of(body):
             for line in self.own_lines(block):
-                for piece in line.pieces:
+                for piece in [*line.pieces, *(piece for of in line.types for piece in of)]:
                     if not isinstance(piece, (str, Traced, Captured)):
                         self.uses.setdefault(piece, []).append(block)
         for value in results:
@@ -212,12 +213,13 @@ class Writer:
             return ''.join(f', {self.reference(value, block)}' for value in piece.values or [])
         return self.reference(piece, block)
 
-    def targets(self, line: Line) -> str:
+    def targets(self, line: Line, block: Block) -> str:
         used = [line.keeps or value in self.uses or value.is_named for value in line.targets]
         if not any(used):
             return ''
         names = [written_name(value.name) if use else '_' for value, use in zip(line.targets, used)]
-        return ', '.join(names) + ' = '
+        types = [': ' + self.pieces(of, block) for of in line.types] or [''] * len(names)
+        return ', '.join(map(str.__add__, names, types)) + ' = '
 
     def write(self, block: Block, indent: int) -> List[Written]:
         out: List[Written] = []
@@ -227,10 +229,10 @@ class Writer:
                 for piece in item.pieces:
                     if isinstance(piece, Captured):
                         self.write_traced(piece)
-                text = self.targets(item) + self.pieces(item.pieces, block)
+                text = self.targets(item, block) + self.pieces(item.pieces, block)
                 out.append(Written(space + text, item.origin))
             elif isinstance(item, Region):
-                head = self.targets(item.head) + self.pieces(item.head.pieces, block)
+                head = self.targets(item.head, block) + self.pieces(item.head.pieces, block)
                 for i, inner in enumerate(item.blocks):
                     out.append(Written(space + ('} else {' if i else f'{head} {{'), item.head.origin))
                     out += self.write(inner, indent + 1)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 CALL = re.compile(r'\s*(\w+)\((.*)\)\s*', re.S)
+GROWS = re.compile(r'declared as `(\w+): (.*?) = …` it may (grow|have either)')  # a note
 LARGEST_INLINE = 256  # elements of a constant that stands in the text
 # Of the library's loops: which argument a parameter of the function is, or a part of, and which one the first result is.
 HANDED = {'fori': {1: 2}, 'scan': {0: 1, 1: 2}, 'map': {0: 1}}
@@ -164,7 +165,12 @@ class Graph(Session):
             self._core.extend('\n' * before + '\n'.join(line.text for line in lines) + '\n', self._source)
         except BaseException as error:
             del self._written[before:]
-            if isinstance(error, _errors.Error) and self._has_f64 and 'f64' in error.message:
+            grows = GROWS.search(str(error)) if isinstance(error, _errors.Error) else None
+            if grows and grows[3] == 'grow':
+                error.hint = f"g.while_loop(…, types={{'{grows[1]}': '{grows[2]}'}}) declares it so"
+            elif grows:
+                error.hint = f"g.cond(…, types=['{grows[2]}']) declares it so"
+            elif isinstance(error, _errors.Error) and self._has_f64 and 'f64' in error.message:
                 error.hint = "NumPy's floats are f64 where nothing says otherwise: np.ones(3, 'float32'), x.astype('float32')"
             raise
 
@@ -629,8 +635,12 @@ class Graph(Session):
             yield
         self._put(block)
 
-    def cond(self, p: Any, then: Callable[[], Any], otherwise: Optional[Callable[[], Any]] = None) -> Any:
-        """`then()` where p holds, else `otherwise()`: a branch that is chosen when the graph runs."""
+    def cond(self, p: Any, then: Callable[[], Any], otherwise: Optional[Callable[[], Any]] = None,
+             types: Optional[Sequence[str]] = None) -> Any:
+        """`then()` where p holds, else `otherwise()`: a branch that is chosen when the graph runs.
+
+        `types` has the type of each result, where both sides give another extent: `['f64[?, N]']`.
+        """
         origin, blocks, given = caller(), [], []
         for side in (then, otherwise):
             if side is None:
@@ -643,8 +653,11 @@ class Graph(Session):
             given.append(len(values))
         if len(set(given)) > 1:
             raise TypeError(f'cond: {given[0]} results where p holds, {given[1]} elsewhere')
+        if types is not None and (isinstance(types, str) or len(types) != given[0]):
+            raise TypeError(f'cond: `types` is a list with a type for each of {given[0]} results')
         targets = [self._new('cond') for _ in range(given[0])]
-        self._put(Region(Line(tuple(targets), ('if ', *operand_of(p, self)), origin, True), tuple(blocks)))
+        of = tuple(type_pieces(of, self) for of in types or ())
+        self._put(Region(Line(tuple(targets), ('if ', *operand_of(p, self)), origin, True, of), tuple(blocks)))
         return self._as_given(targets)
 
     def while_loop(self, condition: Callable[..., Any], body: Callable[..., Any], init: Any,
@@ -653,7 +666,7 @@ class Graph(Session):
 
         `init` has their first values, a tuple, a list or a dict of names; else the names are those of `body`'s
         parameters. `body` gives the next values. `types` says what a carried value is where its first value does not:
-        `{'s': 'f64[]'}`.
+        `{'s': 'f64[]'}`, or one that grows, `{'rows': 'f64[?, N]'}`.
         """
         origin = caller()
         given = init.values() if isinstance(init, dict) else init if isinstance(init, (tuple, list)) else [init]

@@ -250,6 +250,40 @@ def dims_of_an_entry_inside():
     assert list(leat.loads(g.text, cache='off', threads=1).f(np.ones((4, 2), 'f4'), [1, 2]).b) == [17, 34]
 
 
+@case
+def values_that_grow():
+    """Carried, and chosen: `types` declares them, as the message says."""
+    def rows(types, chosen):
+        g = graph()
+
+        def grown(u: 'f64[N]', n: 'i32[]') -> 'rows':
+            def body(i, rows):
+                return i + 1, g.cond(i % 2 == 0, lambda: op.concat([rows, u[None] * i]), lambda: rows, types=chosen)
+            return g.while_loop(lambda i, rows: i < n, body, (0, u[None][:0]), types)[1]
+        return g.entry(grown)
+    types = {'rows': 'f64[?, N]'}
+    f = rows(types, ['f64[?, N]'])
+    np.testing.assert_array_equal(f([1, 2], 4), [[0, 0], [2, 4]])
+    assert f([1, 2], 0).shape == (0, 2)
+    raises(leat.Error, "g.cond(…, types=['f64[?, N]']) declares it so", rows, types, None)
+    raises(TypeError, 'cond: `types` is a list with a type for each of 1 results', rows, types, 'f64[?, N]')
+    raises(TypeError, 'for each of 1 results', rows, types, [])
+    g = graph()
+
+    def loop(u: 'f64[N]') -> 'y':
+        return g.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, op.concat([s, u[None]])), (0, u[None][:0]))[1]
+    raises(leat.Error, "g.while_loop(…, types={'s': 'f64[?, N]'}) declares it so", g.entry, loop)
+
+    @g.entry
+    def several(x: 'f32[N]', k: 'i32[]') -> 'a, b':
+        n = op.dynamic(k)
+        with g.scope('within'):
+            return g.cond(x[0] > 0, lambda: (x[1:], op.ones(leat.f32[n])), lambda: (x, op.zeros(leat.f32[n])),
+                          types=['f32[?]', leat.f32[n]])
+    assert [list(value) for value in several([1, 2], 1)] == [[2], [1]]
+    assert [list(value) for value in several([-1, 2], 1)] == [[-1, 2], [0]]
+
+
 # -- Options ----------------------------------------------------------------------------------------------------------
 
 @case
