@@ -207,17 +207,17 @@ static bool run_built(const program *p, const leat_tensor *feeds, leat_npy *out)
   FILE *file = fopen(source, "w");
   bool fine = file && fputs(program_text(p, false), file) >= 0 && fclose(file) == 0;
   scratch_path(path, "built");
-  leat_text_add(&build, "leat build %s --entry f -o %s", source, path);
-  leat_text_add(&run, "%s", path);
+  leat_text_add(&build, "leat build '%s' --entry f -o '%s'", source, path);
+  leat_text_add(&run, "'%s'", path);
   for (uint32_t i = 0; i < p->inputs.count && fine; i++) {
     scratch_path(path, p->inputs.items[i].value.name);
     fine = leat_npy_write(path, &feeds[i], &error) == LEAT_OK;
-    leat_text_add(&run, " --feed %s=@%s", p->inputs.items[i].value.name, path);
+    leat_text_add(&run, " --feed '%s=@%s'", p->inputs.items[i].value.name, path);
   }
   for (uint32_t i = 0; i < p->results.count; i++) {
     scratch_path(path, p->results.items[i].value.name);
     leat_text_add(&build, " --fetch %s", p->results.items[i].value.name);
-    leat_text_add(&run, " -o %s=@%s", p->results.items[i].value.name, path);
+    leat_text_add(&run, " -o '%s=@%s'", p->results.items[i].value.name, path);
   }
   bool ends = program_expected(p) != LEAT_OK;
   fine = fine && system(build.data) == 0 && (system(run.data) != 0) == ends;
