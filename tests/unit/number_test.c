@@ -112,8 +112,8 @@ static bool make_locale(void) {
   write_text(source, "LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \"\"\ngrouping -1\n"
                      "END LC_NUMERIC\n");
   write_text(letters, "<code_set_name> ASCII\nCHARMAP\n<U0000>..<U007F> /x00 A\nEND CHARMAP\n");
-  leat_text_add(&command, "localedef -c -i %s -f %s --no-archive %s 2>/dev/null", source, letters,
-                made);
+  leat_text_add(&command, "localedef -c -i '%s' -f '%s' --no-archive '%s' 2>/dev/null", source,
+                letters, made);
   int status = system(command.data); // 1: other categories are missing, which nobody needs
   leat_text_finish(&command);
   setenv("LOCPATH", scratch_root, 1);
