@@ -17,7 +17,6 @@ static void interrupt(int number) {
   int error = errno;
   interrupted = number;
   if (write(wake[1], "", 1) < 0) errno = error; // it is full: somebody is awake
-  errno = error;
 }
 
 // A prompt that is being written when it comes is written: without SA_RESTART that would be an
