@@ -85,7 +85,8 @@ TEST(models_run_save_and_restore) {
   free(image);
 }
 
-// Runs the executable with the words of `line`; its output goes to the scratch file `out`.
+// Runs the executable with words that bars part, as paths may have blanks in them; its output goes
+// to the scratch file `out`.
 static int run(const char *format, ...) {
   char line[4 * SCRATCH_PATH], out[SCRATCH_PATH], *words[32] = {"model"};
   va_list arguments;
@@ -93,7 +94,7 @@ static int run(const char *format, ...) {
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   int count = 1;
-  for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) words[count++] = word;
+  for (char *word = strtok(line, "|"); word; word = strtok(NULL, "|")) words[count++] = word;
   scratch_path(out, "out");
   fflush(stdout);
   int before = dup(1), errors = dup(2), file = open(out, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -130,38 +131,38 @@ TEST(executables_read_and_write) {
   float values[] = {1, 2, 3};
   leat_tensor tensor = {LEAT_f32, 1, {3}, values};
   CHECK_EQ_INT(leat_npy_write(x, &tensor, NULL), LEAT_OK);
-  CHECK_EQ_INT(run("--feed x=@%s", x), 0);
+  CHECK_EQ_INT(run("--feed|x=@%s", x), 0);
   check_output("step/y: f32[3] = [102.0 104.0 106.0]");
-  CHECK_EQ_INT(run("--threads 2 --feed step/x=@%s --feed factor=0.5 --save %s -o y=@%s", x, v, y),
+  CHECK_EQ_INT(run("--threads|2|--feed|step/x=@%s|--feed|factor=0.5|--save|%s|-o|y=@%s", x, v, y),
                0);
   leat_npy npy;
   CHECK_EQ_INT(leat_npy_open(&npy, y, NULL), LEAT_OK);
   CHECK(((const float *)npy.tensor.data)[2] == 101.5f);
   leat_npy_close(&npy);
-  CHECK_EQ_INT(run("--restore %s --feed x=@%s", v, x), 0);
+  CHECK_EQ_INT(run("--restore|%s|--feed|x=@%s", v, x), 0);
   check_output("step/y: f32[3] = [103.0 105.0 107.0]");
 }
 
 TEST(executables_explain_themselves) {
   CHECK_EQ_INT(run("--help"), 0);
   check_output("step/x: f32[3]\n  step/factor: f32[] (has a default)");
-  CHECK_EQ_INT(run(" "), 1);
+  CHECK_EQ_INT(run("|"), 1);
   check_output("feed `step/x` is missing");
-  CHECK_EQ_INT(run("--feed z=1"), 2);
+  CHECK_EQ_INT(run("--feed|z=1"), 2);
   check_output("there is no feed `z`");
-  CHECK_EQ_INT(run("--feed x=1"), 2);
+  CHECK_EQ_INT(run("--feed|x=1"), 2);
   check_output("feed `step/x`, which is f32[3]: expected `[`");
-  CHECK_EQ_INT(run("--feed factor=much"), 2);
+  CHECK_EQ_INT(run("--feed|factor=much"), 2);
   check_output("feed `step/factor`, which is f32[]: expected a number");
-  CHECK_EQ_INT(run("--feed factor=1 --feed factor=2"), 2);
+  CHECK_EQ_INT(run("--feed|factor=1|--feed|factor=2"), 2);
   check_output("`step/factor` is fed twice");
-  CHECK_EQ_INT(run("--feed x=[1,2,3] --feed factor=1"), 0);
+  CHECK_EQ_INT(run("--feed|x=[1,2,3]|--feed|factor=1"), 0);
   check_output("step/y: f32[3] = [101.0 102.0 103.0]");
-  CHECK_EQ_INT(run("--feed x=@/nowhere/x.npy"), 1);
+  CHECK_EQ_INT(run("--feed|x=@/nowhere/x.npy"), 1);
   check_output("/nowhere/x.npy");
   CHECK_EQ_INT(run("--wrong"), 2);
   check_output("Try model --help");
-  CHECK_EQ_INT(run("--threads none"), 2);
+  CHECK_EQ_INT(run("--threads|none"), 2);
   CHECK_EQ_INT(run("y"), 2);
 }
 
