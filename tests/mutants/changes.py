@@ -1,4 +1,4 @@
-"""The small wrong changes (mutants) that tests/mutants/run makes: those of `chosen`, and what it may do to a line of C."""
+"""The small wrong changes (mutants) that tests/mutants/run makes: those of `chosen`, and what it may do to a line of C, Python or Leat."""
 import collections
 import contextlib
 import hashlib
@@ -21,13 +21,18 @@ PYTHON = [(r' < ', ' <= '), (r' <= ', ' < '), (r' > ', ' >= '), (r' >= ', ' > ')
           (r' and ', ' or '), (r' or ', ' and '), (r' \+ ', ' - '), (r' - ', ' + '), (r' \+ 1\b', ''), (r' - 1\b', ''),
           (r'\bTrue\b', 'False'), (r'\bFalse\b', 'True'), (r'\bnot (?!in\b)', ''), (r' is not ', ' is '), (r' not in ', ' in '),
           (r'\bif (?=[^:]*:$)', 'if not '), (r'\[0\]', '[-1]'), (r'\[-1\]', '[0]')]
+LEAT = [(r' < ', ' <= '), (r' <= ', ' < '), (r' > ', ' >= '), (r' >= ', ' > '), (r' == ', ' != '), (r' != ', ' == '),
+        (r' and ', ' or '), (r' or ', ' and '), (r' \+ ', ' - '), (r' - ', ' + '), (r' \* ', ' + '), (r' / ', ' * '),
+        (r' \+ 1\b', ''), (r' - 1\b', ''), (r'\btrue\b', 'false'), (r'\bfalse\b', 'true'), (r'\bif (?=[^{]*\{$)', 'if not '),
+        (r'\b0\b', '1'), (r'\b1\b', '0')]
+DRAWN = 'drawn'  # what such a change is about
 HARMFUL = re.compile(r'\b(unlink|unlinkat|rmdir|remove|rename|truncate|ftruncate|kill|killpg)\(')
 
 
 class Mutant:
     """One change: file, number of its line (from 0), the line before and after it, and what it is about."""
 
-    def __init__(self, file, number, before, after, what='drawn'):
+    def __init__(self, file, number, before, after, what=DRAWN):
         self.file, self.number, self.before, self.after, self.what = file, number, before, after, what
 
     def __str__(self):
@@ -65,10 +70,10 @@ def code_of(line):
     return re.sub(r'//.*|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', blank, line)
 
 
-def changes_of_python(file, number, line):
-    """All changes of one line of Python, outside of texts."""
+def changes_of_script(file, number, line, changes):
+    """All changes of one line of Python or Leat, outside of texts."""
     code = re.sub(r"#.*|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", lambda found: '_' * len(found[0]), line)
-    for pattern, instead in PYTHON:
+    for pattern, instead in changes:
         for found in re.finditer(pattern, code):
             yield Mutant(file, number, line, line[:found.start()] + instead + line[found.end():])
 
@@ -80,9 +85,9 @@ def is_python(text):
 
 
 def changes_of(file, number, line):
-    """All changes of one line of C or Python."""
-    if file.endswith('.py'):
-        return (yield from changes_of_python(file, number, line))
+    """All changes of one line of C, Python or Leat."""
+    if not file.endswith('.c'):
+        return (yield from changes_of_script(file, number, line, PYTHON if file.endswith('.py') else LEAT))
     code = code_of(line)
     if re.match(r'\s*(#|assert|static_assert|static|const|extern|typedef)', code) and not line.startswith('  '):
         return
