@@ -284,13 +284,16 @@ TEST(safetensors_accepts_any_valid_json) {
   size_t size;
   leat_safetensors file;
   leat_error error = {0};
-  unsigned char *bytes =
-      make_safetensors("{ \"\\u0061\\ud83d\\ude00\\/\" :\n{\"shape\":[ 2 ],\t\"data_offsets\""
-                       ":[0,4],\"dtype\":\"BF16\"}, \"__metadata__\" : { } }   ",
-                       4, &size);
+  unsigned char *bytes = make_safetensors(
+      "{ \"\\u0061\\u007f\\u0080\\u07ff\\u0800\\ud7ff\\ue000\\uffff\\ud800\\udc00\\udbff"
+      "\\udfff\\/\" :\n{\"shape\":[ 2 ],\t\"data_offsets\":[0,4],\"dtype\":\"BF16\"}, "
+      "\"__metadata__\" : { } }   ",
+      4, &size);
   CHECK_EQ_INT(leat_safetensors_parse(&file, bytes, size, &error), LEAT_OK);
   CHECK_EQ_STR(error.message, "");
-  const leat_tensor *tensor = leat_safetensors_find(&file, "a\xf0\x9f\x98\x80/");
+  const leat_tensor *tensor =
+      leat_safetensors_find(&file, "a\x7f\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80"
+                                   "\xef\xbf\xbf\xf0\x90\x80\x80\xf4\x8f\xbf\xbf/");
   CHECK(tensor && tensor->dtype == LEAT_bf16 && tensor->shape[0] == 2);
   leat_safetensors_close(&file);
   free(bytes);
@@ -333,7 +336,13 @@ TEST(safetensors_refuses_with_a_reason) {
   check_safetensors_refused("{\"a\":{\"dtype\":\"F32\",\"more\":1}}", 4, "unknown field 'more'");
   check_safetensors_refused("{\"a\":{\"dtype\":\"F32\"}}", 4, "lacks a dtype");
   check_safetensors_refused("{\"\\u0000\":{}}", 0, "NUL");
-  check_safetensors_refused("{\"\\ud800x\":{}}", 0, "surrogate");
+  static const char *const halves[] = {"d800x", "dbff",        "dc00",
+                                       "dfff",  "d800\\udbff", "d800\\ue000"};
+  for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
+    char json[64];
+    snprintf(json, sizeof json, "{\"\\u%s\":{}}", halves[i]);
+    check_safetensors_refused(json, 0, "surrogate");
+  }
   check_safetensors_refused("{\"\\q\":{}}", 0, "escape");
   check_safetensors_refused("{\"\xff\":{}}", 0, "UTF-8");
   check_safetensors_refused(" {}", 0, "begin with '{'");
