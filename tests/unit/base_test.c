@@ -358,6 +358,13 @@ static void set_mode(const char *path, mode_t mode) {
   CHECK_EQ_INT(chmod(whole, mode), 0);
 }
 
+TEST(folders_that_cannot_be_made_are_named) {
+  char *real;
+  leat_error error = {0};
+  CHECK(leat_trusted_folder("/proc/none/below/", &real, &error) != LEAT_OK);
+  CHECK_EQ_STR(error.message, "cannot make the folder '/proc/none': No such file or directory");
+}
+
 TEST(folders_that_others_can_change_are_not_trusted) {
   char path[SCRATCH_PATH], to[SCRATCH_PATH];
   mode_t before = umask(0);
