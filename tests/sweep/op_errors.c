@@ -85,7 +85,10 @@ void call_propagate(call *c) {
   case LEAT_OP_add:
   case LEAT_OP_sub: bound = b0 + b1, error = e0 + e1; break;
   case LEAT_OP_mul: bound = b0 * b1, error = e0 * b1 + e1 * b0; break;
+  case LEAT_OP_fma: bound = b0 * b1 + c->operand[2].bound; break;
   case LEAT_OP_sum: bound = b0 * terms(c), error = e0 * terms(c); break;
+  case LEAT_OP_div:
+  case LEAT_OP_floor_div:
   case LEAT_OP_prod:
   case LEAT_OP_scatter_mul:
   case LEAT_OP_scatter_add:
