@@ -11,7 +11,7 @@ static const char *text_of(const leat_image *image, leat_text_index index) {
 }
 
 static void print_formula(const leat_image *image, uint32_t number, leat_text *out) {
-  static const char *const names[] = {"push", "dim", "+", "*", "/", "max", "align"};
+  static const char *const names[] = {"push", "dim", "+", "*", "/", "max"};
   const leat_formula *formula = &RECORDS(image, formulas, leat_formula)[number];
   if (!formula->code_count) {
     leat_text_add(out, "%" PRId64, formula->value);

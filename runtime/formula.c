@@ -22,7 +22,6 @@ bool leat_formula_check(const int64_t *code, uint32_t count, uint64_t dim_count)
       takes = 0;
       break;
     case LEAT_FORMULA_PUSH: takes = 0; break;
-    case LEAT_FORMULA_ALIGN: takes = 1; break;
     case LEAT_FORMULA_ADD:
     case LEAT_FORMULA_MUL:
     case LEAT_FORMULA_FLOORDIV:
@@ -42,12 +41,6 @@ static bool floor_divide(int64_t a, int64_t b, int64_t *out) {
   return true;
 }
 
-static bool align_up(int64_t a, int64_t *out) {
-  if (__builtin_add_overflow(a, LEAT_IMAGE_ALIGNMENT - 1, out)) return false;
-  *out &= ~(int64_t)(LEAT_IMAGE_ALIGNMENT - 1);
-  return true;
-}
-
 bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *dims,
                         int64_t *out) {
   const leat_formula *f = &view->formulas[formula];
@@ -61,9 +54,6 @@ bool leat_formula_value(const leat_view *view, uint32_t formula, const int64_t *
     switch (operation_of(word)) {
     case LEAT_FORMULA_PUSH: stack[depth++] = operand_of(word); continue;
     case LEAT_FORMULA_DIM: stack[depth++] = dims[operand_of(word)]; continue;
-    case LEAT_FORMULA_ALIGN:
-      if (!align_up(top[-1], &top[-1])) return false;
-      continue;
     case LEAT_FORMULA_ADD: fits = !__builtin_add_overflow(top[-2], top[-1], &top[-2]); break;
     case LEAT_FORMULA_MUL: fits = !__builtin_mul_overflow(top[-2], top[-1], &top[-2]); break;
     case LEAT_FORMULA_FLOORDIV: fits = floor_divide(top[-2], top[-1], &top[-2]); break;

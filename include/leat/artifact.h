@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 18 };
+enum { LEAT_IMAGE_VERSION = 19 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -122,7 +122,6 @@ enum leat_formula_op {
   LEAT_FORMULA_MUL,
   LEAT_FORMULA_FLOORDIV, // rounds down; by zero is an error
   LEAT_FORMULA_MAX,
-  LEAT_FORMULA_ALIGN, // rounds the top up to a multiple of 64
 };
 
 typedef struct leat_image_dim {

@@ -147,8 +147,7 @@ static image_builder *rich_image(void) {
   IMAGE_ADD(b, code, LEAT_FORMULA_DIM | (int64_t)n << 8);
   IMAGE_ADD(b, code, LEAT_FORMULA_PUSH | 4 << 8);
   IMAGE_ADD(b, code, LEAT_FORMULA_MUL);
-  IMAGE_ADD(b, code, LEAT_FORMULA_ALIGN);
-  IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 4});
+  IMAGE_ADD(b, formulas, (leat_formula){.code_first = word, .code_count = 3});
   uint32_t room = image_dim_formula(b, n);
   image_feed(b, "z", type);
   IMAGE_ADD(b, claims, (leat_image_claim){.room = room});
@@ -258,7 +257,7 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
   X("dim 0", b->dims[0].name, FAR)                                                                 \
   X("formula ", b->code[0], LEAT_FORMULA_DIM | (int64_t)b->dims_count << 8)                        \
   X("formula ", b->code[0], LEAT_FORMULA_ADD)                                                      \
-  X("formula ", b->code[0], LEAT_FORMULA_ALIGN + 1)                                                \
+  X("formula ", b->code[0], LEAT_FORMULA_MAX + 1)                                                  \
   X("formula ", b->formulas[0], ((leat_formula){.code_first = 4, .code_count = 2}))                \
   X("strings 0", b->strings[0].where, 4)                                                           \
   X("strings 0", b->strings[0].count, FAR)                                                         \
