@@ -304,6 +304,21 @@ TEST(members_lie_in_the_file) {
   leat_text_finish(&z.file);
 }
 
+TEST(directories_have_room_for_what_they_count) {
+  zip z = make_npz(0, false);
+  leat_data_file file;
+  char *end = z.file.data + z.file.size - 22; // entries at 10, their bytes at 12
+  int room = ((unsigned char)end[12] + 256 * (unsigned char)end[13]) / 46;
+  for (int more = 1; more < 256; more *= 4) {
+    leat_error error = {0};
+    end[10] = (char)(room + more);
+    CHECK_EQ_INT(leat_data_file_parse(&file, z.file.data, z.file.size, false, &error),
+                 LEAT_INVALID);
+    CHECK(strstr(error.message, "the directory of the npz file lies outside of it") != NULL);
+  }
+  leat_text_finish(&z.file);
+}
+
 // A small file whose many members share their bytes would be unpacked for ever.
 TEST(members_do_not_overlap) {
   zip z = make_npz(0, false);
