@@ -10,12 +10,11 @@ import sys
 import tempfile
 import time
 
+from sampling import EVERY, SANITIZED, SEED
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.abspath(os.environ.get('LEAT_BUILD', os.path.join(ROOT, 'build')))
 LEAT = os.path.join(BUILD, 'leat')
-SANITIZED = 'LEAT_SANITIZED' in os.environ
-EVERY = 'LEAT_EVERY' in os.environ
-SEED = int(os.environ.get('LEAT_TEST_SEED', '1'), 0)
 WORK = tempfile.mkdtemp(prefix='leat-cases-')
 CASES = []
 
