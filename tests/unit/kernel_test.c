@@ -434,6 +434,39 @@ TEST(builder_folds_and_shares) {
   leat_arena_destroy(own);
 }
 
+TEST(builder_knows_identities) {
+  leat_arena *own = leat_arena_create();
+  k_builder b;
+  k_begin(&b, own, "identities");
+  k_value n = k_scalar(&b), m = k_scalar(&b), zero = k_i64(&b, 0), one = k_i64(&b, 1);
+  k_value p = k_lt(&b, n, m), q = k_lt(&b, m, n);
+  k_value no = k_int(&b, LEAT_bool, 1, 0), yes = k_int(&b, LEAT_bool, 1, 1);
+  const struct {
+    k_op op;
+    k_value x, y, is;
+  } known[] = {
+      {K_ADD, n, zero, n},    {K_ADD, zero, n, n},    {K_OR, n, zero, n},     {K_OR, zero, n, n},
+      {K_XOR, n, zero, n},    {K_XOR, zero, n, n},    {K_SUB, n, zero, n},    {K_SHL, n, zero, n},
+      {K_SHR, n, zero, n},    {K_MUL, n, zero, zero}, {K_MUL, zero, n, zero}, {K_MUL, n, one, n},
+      {K_MUL, one, n, n},     {K_DIV, n, one, n},     {K_REM, n, one, zero},  {K_AND, n, n, n},
+      {K_AND, n, zero, zero}, {K_AND, zero, n, zero}, {K_AND, p, no, no},     {K_AND, no, p, no},
+      {K_AND, p, yes, p},     {K_AND, yes, p, p},     {K_AND, p, p, p},
+  };
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (k_binary(&b, known[i].op, known[i].x, known[i].y) != known[i].is)
+      CHECK_FAILED("known[%zu]", i);
+  const struct {
+    k_op op;
+    k_value x, y;
+  } unknown[] = {{K_SUB, zero, n}, {K_DIV, one, n}, {K_REM, one, n}, {K_SHL, zero, n},
+                 {K_SHR, one, n},  {K_AND, n, one}, {K_AND, n, m},   {K_AND, p, q}};
+  for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+    if (k_binary(&b, unknown[i].op, unknown[i].x, unknown[i].y)->op != unknown[i].op)
+      CHECK_FAILED("unknown[%zu]", i);
+  CHECK(k_unary(&b, K_NOT, k_unary(&b, K_NOT, p)) == p);
+  leat_arena_destroy(own);
+}
+
 TEST(multiples_of_indices_are_known) {
   leat_arena *own = leat_arena_create();
   k_builder b;
