@@ -146,7 +146,11 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   leat_session *session = NULL;
   leat_error error = {0};
   *status = TOOL_FAILED;
-  if (!is_one_process(o) || !read_settings(shared)) {
+  if (!is_one_process(o)) { // at another's error mpiexec might end rank 0 before it has said why
+    *status = launched_rank() == 0 ? TOOL_USAGE : TOOL_OK;
+    return NULL;
+  }
+  if (!read_settings(shared)) {
     *status = TOOL_USAGE;
     return NULL;
   }
