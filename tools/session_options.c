@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 tool_options tool_session_options(session_options *shared, session_use use,
                                   tool_option items[SESSION_OPTION_COUNT]) {
@@ -108,7 +109,7 @@ static bool read_settings(session_options *shared) {
 }
 
 // Several processes that know nothing of each other would all do the same, and write the same
-// files.
+// files. Rank 0 says so; the others give it time to, as mpiexec ends all when one fails.
 static bool is_one_process(const leat_session_options *o) {
   int size = launched_size();
   if (o->cluster || size == 1) return true;
@@ -118,6 +119,8 @@ static bool is_one_process(const leat_session_options *o) {
         "error: %d processes were started, and none would know of the others: --cluster says what "
         "each is (for example --cluster ps=1,worker=%d); or start one\n",
         size, size - 1);
+  else
+    nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
   return false;
 }
 
@@ -146,11 +149,7 @@ leat_session *tool_open(session_options *shared, const char *path, int *status) 
   leat_session *session = NULL;
   leat_error error = {0};
   *status = TOOL_FAILED;
-  if (!is_one_process(o)) { // at another's error mpiexec might end rank 0 before it has said why
-    *status = launched_rank() == 0 ? TOOL_USAGE : TOOL_OK;
-    return NULL;
-  }
-  if (!read_settings(shared)) {
+  if (!is_one_process(o) || !read_settings(shared)) {
     *status = TOOL_USAGE;
     return NULL;
   }
