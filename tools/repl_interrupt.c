@@ -11,6 +11,7 @@
 
 static volatile sig_atomic_t interrupted;
 static int wake[2] = {-1, -1};
+static int terminal = -1; // standard input, opened once more
 static struct sigaction before;
 
 static void interrupt(int number) {
@@ -23,9 +24,17 @@ static void interrupt(int number) {
 // error of stdout. A wait ends anyway.
 static const struct sigaction ends_text = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
 
+// With ^C the terminal forgets the keys that wait: a read that blocks would wait for others, if that
+// comes just before it. What is opened here is not shared with anybody, as standard input is.
+static void open_terminal(void) {
+  if (pipe2(wake, O_CLOEXEC | O_NONBLOCK)) wake[0] = wake[1] = -1;
+  terminal = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0) terminal = STDIN_FILENO;
+}
+
 void repl_interrupt_begin(void) {
   char bytes[64];
-  if (wake[0] < 0 && pipe2(wake, O_CLOEXEC | O_NONBLOCK)) wake[0] = wake[1] = -1;
+  if (terminal < 0) open_terminal();
   while (read(wake[0], bytes, sizeof bytes) > 0) {
   }
   interrupted = 0;
@@ -44,12 +53,23 @@ void repl_interrupt_catch(void) {
   sigaction(SIGINT, &ends_text, NULL);
 }
 
-bool repl_interrupt_wait(int fd, int timeout) {
-  struct pollfd waits[] = {{.fd = fd, .events = POLLIN}, {.fd = wake[0], .events = POLLIN}};
+// Whether there is something to read.
+static bool wait_for_keys(int timeout) {
+  struct pollfd waits[] = {{.fd = terminal, .events = POLLIN}, {.fd = wake[0], .events = POLLIN}};
   while (!interrupted) {
     int ready = poll(waits, 2, timeout);
     if (!ready) return false;
     if (ready > 0 && !interrupted && waits[0].revents) return true; // else EINTR: a window changed
   }
   return false;
+}
+
+int repl_interrupt_read(int timeout) {
+  while (wait_for_keys(timeout)) {
+    unsigned char byte;
+    ssize_t size = read(terminal, &byte, 1);
+    if (size == 1) return byte;
+    if (size == 0 || (errno != EINTR && errno != EAGAIN)) return -1;
+  }
+  return -1;
 }

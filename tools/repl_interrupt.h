@@ -11,8 +11,8 @@ void repl_interrupt_end(void);
 bool repl_interrupted(void); // since it began
 // Again, where somebody else has set a handler.
 void repl_interrupt_catch(void);
-// Until there is something to read, ^C or, with a timeout in ms that is not -1, that is over; true:
-// to read.
-bool repl_interrupt_wait(int fd, int timeout);
+// The next byte that is typed; -1 at the end of the input, at ^C, or, with a timeout in ms that is
+// not -1, when none came in time.
+int repl_interrupt_read(int timeout);
 
 #endif

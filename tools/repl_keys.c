@@ -12,9 +12,8 @@
 
 #ifdef LEAT_HAVE_LIBEDIT
 #include <editline/readline.h>
-#include <errno.h>
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 #include <wchar.h>
 
 enum { END = 0x05, BACK = 0x02, FORWARD = 0x06, PREVIOUS = 0x10, NEXT = 0x0e, ESCAPE = 0x1b };
@@ -36,33 +35,22 @@ static int take(void) {
   return key;
 }
 
-// The next byte; -1 at the end of the input, at an interrupt, or when none came in time.
-static int read_byte(int fd, int timeout) {
-  while (repl_interrupt_wait(fd, timeout)) {
-    unsigned char byte;
-    ssize_t size = read(fd, &byte, 1);
-    if (size == 1) return byte;
-    if (size == 0 || (errno != EINTR && errno != EAGAIN)) return -1;
-  }
-  return -1;
-}
-
 // Of several bytes the character.
-static int read_character(int fd, int byte) {
+static int read_character(int byte) {
   mbstate_t state = {0};
   wchar_t character;
   for (char part = (char)byte;; part = (char)byte) {
     size_t size = mbrtowc(&character, &part, 1, &state);
     if (size != (size_t)-2) return size == (size_t)-1 ? byte : (int)character;
-    if ((byte = read_byte(fd, -1)) < 0) return byte;
+    if ((byte = repl_interrupt_read(-1)) < 0) return byte;
   }
 }
 
 // The rest of what an arrow sends; anything else goes on as it came.
-static int read_sequence(int fd) {
-  int second = read_byte(fd, BEHIND_ESCAPE_MS);
+static int read_sequence(void) {
+  int second = repl_interrupt_read(BEHIND_ESCAPE_MS);
   if (second < 0) return ESCAPE;
-  int third = second == '[' || second == 'O' ? read_byte(fd, BEHIND_ESCAPE_MS) : -1;
+  int third = second == '[' || second == 'O' ? repl_interrupt_read(BEHIND_ESCAPE_MS) : -1;
   if (third == 'A' || third == 'B') return third == 'A' ? UP : DOWN;
   put(second);
   if (third >= 0) put(third);
@@ -70,10 +58,10 @@ static int read_sequence(int fd) {
 }
 
 static int read_key(FILE *stream) {
-  int fd = fileno(stream);
+  (void)stream;
   repl_interrupt_catch(); // libedit sets handlers of its own when a line begins
   if (count && !(repl_interrupted() && !told)) return take();
-  int byte = read_byte(fd, -1);
+  int byte = repl_interrupt_read(-1);
   if (repl_interrupted() && !told) {
     told = true;
     count = 0;
@@ -81,7 +69,7 @@ static int read_key(FILE *stream) {
     return END;
   }
   if (byte < 0) return EOF;
-  return byte == ESCAPE ? read_sequence(fd) : byte < 0x80 ? byte : read_character(fd, byte);
+  return byte == ESCAPE ? read_sequence() : byte < 0x80 ? byte : read_character(byte);
 }
 
 // -- Lines of a block --------------------------------------------------------------------------

@@ -121,8 +121,12 @@ void repl_close_history(void) {
 static char *read_typed_line(const char *prompt) {
   fputs(prompt, stdout);
   fflush(stdout);
-  char *line = repl_interrupt_wait(STDIN_FILENO, -1) ? read_plain_line() : NULL;
-  if (repl_interrupted()) putchar('\n'), clearerr(stdin);
+  leat_text text = {0};
+  int byte;
+  while ((byte = repl_interrupt_read(-1)) >= 0 && byte != '\n') leat_text_add(&text, "%c", byte);
+  if (repl_interrupted()) putchar('\n');
+  char *line = byte < 0 && !text.size ? NULL : strndup(text.size ? text.data : "", text.size);
+  leat_text_finish(&text);
   return line;
 }
 
