@@ -24,8 +24,8 @@ static void interrupt(int number) {
 // error of stdout. A wait ends anyway.
 static const struct sigaction ends_text = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
 
-// With ^C the terminal forgets the keys that wait: a read that blocks would wait for others, if that
-// comes just before it. What is opened here is not shared with anybody, as standard input is.
+// With ^C the terminal forgets the keys that wait: a read that blocks would wait for others, if
+// that comes just before it. What is opened here is not shared with anybody, as standard input is.
 static void open_terminal(void) {
   if (pipe2(wake, O_CLOEXEC | O_NONBLOCK)) wake[0] = wake[1] = -1;
   terminal = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
