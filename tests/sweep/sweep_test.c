@@ -127,10 +127,10 @@ static bool runs_all(void) {
   return getenv("LEAT_SWEEP") || only_dtype;
 }
 
-// Whether program i of the dtype's runs this time: a third of them do, with a slow build one.
+// Whether program i of the dtype's runs this time: a fifth of them do, with a slow build one.
 static bool is_drawn(leat_dtype dtype, int i, int programs) {
   uint64_t turn = test_seed() + (uint64_t)dtype / 2 + (uint64_t)i;
-  return runs_all() || turn % (getenv("LEAT_SANITIZED") ? (uint64_t)programs : 3) == 0;
+  return runs_all() || turn % (getenv("LEAT_SANITIZED") ? (uint64_t)programs : 5) == 0;
 }
 
 // Whether target c runs what is drawn of the dtype first: of every fourth dtype, with a slow build
