@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 
 from sampling import EVERY, SANITIZED, SEED
 
@@ -103,6 +104,9 @@ def main(suite, share=0.4, beside=lambda check: contextlib.nullcontext()):
                 skipped += 1
             except Failure as problem:
                 print(f'{check.__name__}: {problem}')
+                failed += 1
+            except Exception:  # the test's own fault
+                print(f'{check.__name__}: {traceback.format_exc()}')
                 failed += 1
             if 'LEAT_TEST_TIMES' in os.environ:
                 print(f'{time.monotonic() - begin:6.2f} s  {check.__name__}')

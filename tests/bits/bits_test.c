@@ -42,7 +42,7 @@ static void check_bits(program *p, int rounds) {
 TEST(random_programs) {
   rng seeds = {test_seed()};
   printf("bits: LEAT_TEST_SEED=%llu\n", (unsigned long long)test_seed());
-  for (int i = 0; i < (is_sanitized() ? 4 : 12); i++) {
+  for (int i = 0; i < (is_sanitized() ? 2 : 8); i++) {
     program p;
     program_random(&p, rng_next(&seeds), true);
     check_bits(&p, p.symbolic ? 2 : 1);
@@ -95,7 +95,7 @@ static void add_network(program *p, uint64_t seed) {
 
 TEST(training_steps) {
   rng seeds = {test_seed() + 1};
-  for (int i = 0; i < (is_sanitized() ? 1 : 4); i++) {
+  for (int i = 0; i < (is_sanitized() ? 1 : 3); i++) {
     program p;
     add_network(&p, rng_next(&seeds));
     check_bits(&p, 3);
@@ -256,7 +256,7 @@ static void check_built(program *p) {
 
 TEST(built_executables) {
   rng seeds = {test_seed() + 2};
-  for (int i = 0; i < (is_sanitized() ? 1 : 6); i++) {
+  for (int i = 0; i < (is_sanitized() ? 1 : 4); i++) {
     program p;
     program_random(&p, rng_next(&seeds), true);
     check_built(&p);
