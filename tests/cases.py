@@ -78,19 +78,19 @@ def npy(dtype, shape, data, order='False'):
     return b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + data
 
 
-def has_its_turn(check, share):
-    """Whether the case runs this time: with a slow build a share of them do, as the seed draws it."""
-    return not SANITIZED or EVERY or random.Random(f'{SEED} {check.__name__}').random() < share
+def has_its_turn(check, share, slow):
+    """Whether the case runs this time: a share of them do, with a slow build another, as the seed draws it."""
+    return EVERY or random.Random(f'{SEED} {check.__name__}').random() < (slow if SANITIZED else share)
 
 
-def main(suite, share=0.4, beside=lambda check: contextlib.nullcontext()):
+def main(suite, share=1.0, slow=0.4, beside=lambda check: contextlib.nullcontext()):
     """Runs the cases whose names have the word of the command line, or all that have their turn, and ends the program. Each
     runs inside of what `beside` gives."""
     passed = failed = skipped = 0
     if sys.argv[1:]:
         chosen = [check for check in CASES if sys.argv[1] in check.__name__]
     else:
-        chosen = [check for check in CASES if has_its_turn(check, share)]
+        chosen = [check for check in CASES if has_its_turn(check, share, slow)]
         skipped = len(CASES) - len(chosen)
     try:
         for check in chosen:
