@@ -121,18 +121,15 @@ static unsigned axis_bit(const leat_item *item, int k) {
 
 // Whether b is what lies in memory with its last two axes in each other's place.
 static bool lies_across(const leat_contraction *c) {
-  const leat_value b = c->item->node->inputs[1];
-  int rank = leat_value_type(b)->rank;
-  int8_t axis[LEAT_MAX_RANK];
-  if (c->column_axis < 0 || leat_dtype_size(leat_value_type(b)->dtype) < 4 || !b.node->input_count)
-    return false;
-  const leat_value of = b.node->inputs[0];
-  if (leat_value_type(of)->rank != rank || !leat_item_operand_axes(b.node, 0, axis)) return false;
+  const leat_node *b = c->item->node->inputs[1].node;
+  if (b->op != LEAT_OP_transpose || leat_dtype_size(b->outputs[0].dtype) < 4) return false;
+  const leat_attr *perm = leat_node_attr(b, "perm");
+  int rank = b->outputs[0].rank;
   for (int k = 0; k < rank - 2; k++)
-    if (axis[k] >= 0 && axis[k] != k) return false;
-  return axis[rank - 2] == rank - 1 && axis[rank - 1] == rank - 2 &&
-         leat_item_memory(c->w->table, b)->role == LEAT_ROLE_FREE &&
-         leat_item_memory(c->w->table, of)->role != LEAT_ROLE_FREE;
+    if (perm->ints[k] != k) return false;
+  return rank >= 2 && perm->ints[rank - 1] == rank - 2 && c->column_axis >= 0 &&
+         leat_item_memory(c->w->table, (leat_value){(leat_node *)b, 0})->role == LEAT_ROLE_FREE &&
+         leat_item_memory(c->w->table, b->inputs[0])->role != LEAT_ROLE_FREE;
 }
 
 static void choose_axes(leat_contraction *c) {

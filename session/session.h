@@ -38,7 +38,7 @@ struct leat_session {
   leat_diag *diag;
   leat_frontend *frontend;
   leat_session_options options;
-  const char *cpu;                // the level that code is made for: "x86-64-v4"
+  const char *cpu; // the level that code is made for: "x86-64-v4"
   const leat_target_info *target; // what it has
   leat_devices devices;
   leat_runtime *runtime;

@@ -50,8 +50,7 @@ static void add(program *p, leat_dtype dtype, test_dim row, test_dim depth, test
 }
 
 // y = a @ bᵀ of matrices alone or of two each. Few rows read b along k, more of them pack it so.
-static void add_across(program *p, leat_dtype dtype, test_dim row, test_dim depth,
-                       test_dim column) {
+static void add_across(program *p, leat_dtype dtype, test_dim row, test_dim depth, test_dim column) {
   test_dim a[] = {dim_const(2), row, depth}, b[] = {dim_const(2), column, depth};
   for (int batch = 0; batch < 2; batch++) {
     int rank = 2 + batch;
