@@ -68,52 +68,6 @@ static void finish_by_rows(leat_contraction *c, k_value row, const k_value *acc,
   finish_rows(c, local, row, end);
 }
 
-// -- Operands that are computed -------------------------------------------------------------------
-
-static bool is_computed(const leat_contraction *c, uint32_t i) {
-  return leat_item_memory(c->w->table, c->item->node->inputs[i])->role == LEAT_ROLE_FREE;
-}
-
-// The place of an operand's matrix.
-static void put_matrix(leat_contraction *c, int rank, leat_index *in) {
-  for (int k = 0; k < rank - 2; k++) {
-    int axis = c->item->axis[k];
-    in[k] = axis < 0 ? leat_index_const(&c->w->l, 0) : c->w->at[axis];
-  }
-}
-
-// LEAT_LANES elements of an operand's last axis from `at` on, those below `end`; the axes before
-// the last two are where the kernel is.
-static k_value operand_value(leat_contraction *c, uint32_t i, k_value row, k_value at,
-                             k_value end) {
-  leat_lower *w = c->w;
-  int rank = leat_value_type(c->item->node->inputs[i])->rank;
-  leat_index in[LEAT_MAX_RANK];
-  put_matrix(c, rank, in);
-  in[rank - 2] = (leat_index){.base = row};
-  in[rank - 1] = (leat_index){.base = at, .step = 1};
-  w->l.lanes = LEAT_LANES;
-  w->l.mask = leat_lower_mask(w, k_sub(c->b, end, at));
-  k_value value = leat_operand(&w->l, c->item->node, i, in);
-  w->l.lanes = 1;
-  w->l.mask = NULL;
-  return value;
-}
-
-// LEAT_LANES elements of b along k, in one column.
-static k_value operand_across(leat_contraction *c, k_value k, k_value column) {
-  leat_lower *w = c->w;
-  int rank = leat_value_type(c->item->node->inputs[1])->rank;
-  leat_index in[LEAT_MAX_RANK];
-  put_matrix(c, rank, in);
-  in[rank - 2] = (leat_index){.base = k, .step = 1};
-  in[rank - 1] = (leat_index){.base = column};
-  w->l.lanes = LEAT_LANES;
-  k_value value = leat_operand(&w->l, c->item->node, 1, in);
-  w->l.lanes = 1;
-  return value;
-}
-
 // -- A block in registers -------------------------------------------------------------------------
 
 static k_value zero(k_builder *b, leat_dtype dtype) {
@@ -146,9 +100,7 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
   if (!c->packed) from = k_add(b, from, c->column);
   for (int j = 0; j < c->wide; j++) {
     k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
-    columns[j] = c->b_buffer
-                     ? k_load(b, c->b_buffer, at, LEAT_LANES, c->packed ? NULL : c->masks[j])
-                     : operand_value(c, 1, k, c->column, c->columns);
+    columns[j] = k_load(b, c->b_buffer, at, LEAT_LANES, c->packed ? NULL : c->masks[j]);
   }
   for (int i = 0; i < high; i++) {
     k_value at = k_add(b, row, k_i64(b, i));
@@ -159,40 +111,6 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
       *sum = k_mul_add(b, x, columns[j], *sum);
     }
   }
-}
-
-// LEAT_LANES rows of b from k on, at LEAT_LANES columns from `column` on: read along k. Beyond the
-// last column it stands once more.
-static void read_across(leat_contraction *c, k_value k, k_value column, k_value *rows) {
-  k_builder *b = c->b;
-  k_value last = k_sub(b, c->columns, k_i64(b, 1));
-  bool whole = leat_dim_is_const(c->column_dim) && c->column_dim.value % c->width == 0;
-  for (int i = 0; i < LEAT_LANES; i++) {
-    k_value at = k_add(b, column, k_i64(b, i));
-    if (!whole && i > 0) at = k_binary(b, K_MIN, at, last);
-    rows[i] = operand_across(c, k, at);
-  }
-  leat_turn(b, rows, LEAT_LANES);
-}
-
-// acc of the block of `high` rows from `row`, for LEAT_LANES of k at a time.
-static k_value accumulate_across(leat_contraction *c, k_value row, int high, k_value low,
-                                 k_value end, k_value *acc) {
-  k_builder *b = c->b;
-  k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, LEAT_LANES - 1));
-  k_value whole = k_sub(b, end, rest), rows[LEAT_LANES];
-  k_instr *loop = k_loop_begin(b, low, whole, LEAT_LANES, acc, (uint32_t)high);
-  for (int i = 0; i < high; i++) acc[i] = k_loop_carried(loop, (uint32_t)i);
-  k_value k = k_loop_index(loop);
-  read_across(c, k, c->column, rows);
-  for (int j = 0; j < LEAT_LANES; j++)
-    for (int i = 0; i < high; i++) {
-      k_value x = load_a(c, k_add(b, row, k_i64(b, i)), k_add(b, k, k_i64(b, j)));
-      acc[i] = k_mul_add(b, x, rows[j], acc[i]);
-    }
-  k_loop_end(b, acc, (uint32_t)high);
-  for (int i = 0; i < high; i++) acc[i] = k_result(b, loop, (uint32_t)i);
-  return whole;
 }
 
 // Instructions of what is done with one vector of c, beside storing it.
@@ -208,7 +126,6 @@ static void accumulate(leat_contraction *c, k_value row, int high, bool clamped,
                        k_value end, k_value *acc) {
   uint32_t count = (uint32_t)(high * c->wide);
   assert(count <= LEAT_ACCUMULATORS);
-  if (c->turns) low = accumulate_across(c, row, high, low, end, acc);
   k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
   multiply(c, row, high, clamped, k_loop_index(loop), acc);
@@ -261,8 +178,32 @@ static void panel(leat_contraction *c, k_value low, k_value high) {
   k_if_end(b, NULL, 0);
 }
 
-// -- Rows of a that are computed
-// -------------------------------------------------------------------
+// -- Operands that are computed -------------------------------------------------------------------
+
+static bool is_computed(const leat_contraction *c, uint32_t i) {
+  return leat_item_memory(c->w->table, c->item->node->inputs[i])->role == LEAT_ROLE_FREE;
+}
+
+// LEAT_LANES elements of an operand's last axis from `at` on, those below `end`; the axes before
+// the last two are where the kernel is.
+static k_value operand_value(leat_contraction *c, uint32_t i, k_value row, k_value at,
+                             k_value end) {
+  leat_lower *w = c->w;
+  int rank = leat_value_type(c->item->node->inputs[i])->rank;
+  leat_index in[LEAT_MAX_RANK];
+  for (int k = 0; k < rank - 2; k++) {
+    int axis = c->item->axis[k];
+    in[k] = axis < 0 ? leat_index_const(&w->l, 0) : w->at[axis];
+  }
+  in[rank - 2] = (leat_index){.base = row};
+  in[rank - 1] = (leat_index){.base = at, .step = 1};
+  w->l.lanes = LEAT_LANES;
+  w->l.mask = leat_lower_mask(w, k_sub(c->b, end, at));
+  k_value value = leat_operand(&w->l, c->item->node, i, in);
+  w->l.lanes = 1;
+  w->l.mask = NULL;
+  return value;
+}
 
 // Rows [low, high) of a, for k in [from, end), become `gathered`: where its last axis goes on is
 // the outer loop, so that what there is to divide for it is divided once for all that lies across.
@@ -398,33 +339,12 @@ void leat_contract_prepare(leat_table *table, leat_unit *unit) {
   const leat_type *b = leat_value_type(c.item->node->inputs[1]);
   double bytes = leat_elements_estimate(b->dims, b->rank) * (double)leat_dtype_size(b->dtype);
   bool many = !leat_dim_is_const(c.row_dim) || c.row_dim.value >= PACKED_ROWS;
-  bool turns = c.turns; // unless an artifact has it packed
-  if (turns) leat_contraction_pack(&c);
   if ((!many || bytes < PACKED_BYTES) && !is_computed(&c, 1)) return;
   leat_dim dims[] = {matrices_of_b(&c), leat_contraction_panels(&c), c.depth_dim,
                      leat_dim_const(c.width)};
   leat_type type = {.dtype = b->dtype, .rank = 1, .dims = {leat_lower_product(&w, dims, 4)}};
   unit->scratch = packed_before(&c, &type);
-  if (!unit->scratch && !turns) unit->scratch = leat_storage_arena(table, &type);
-}
-
-// Rows of a panel that begins at row `first` of `out`: those of k in [low, end), but for less than
-// LEAT_LANES, the first of which is returned.
-static k_value pack_across(leat_contraction *c, const k_buffer *out, k_value first, k_value low,
-                           k_value end) {
-  k_builder *b = c->b;
-  k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, LEAT_LANES - 1));
-  k_value whole = k_sub(b, end, rest), rows[LEAT_LANES];
-  k_instr *loop = k_loop_begin(b, low, whole, LEAT_LANES, NULL, 0);
-  k_value k = k_loop_index(loop), to = k_mul(b, k_add(b, first, k), k_i64(b, c->width));
-  for (int j = 0; j < c->wide; j++) {
-    k_value side = k_i64(b, (int64_t)j * LEAT_LANES);
-    read_across(c, k, k_add(b, c->column, side), rows);
-    for (int i = 0; i < LEAT_LANES; i++)
-      k_store(b, out, k_add(b, k_add(b, to, side), k_i64(b, i * c->width)), rows[i], NULL);
-  }
-  k_loop_end(b, NULL, 0);
-  return whole;
+  if (!unit->scratch) unit->scratch = leat_storage_arena(table, &type);
 }
 
 // A tile is LEAT_DEPTH_BLOCK rows of a panel.
@@ -450,7 +370,6 @@ static void pack(leat_table *table, leat_unit *unit) {
   k_value end = k_binary(b, K_MIN, k_add(b, low, k_i64(b, LEAT_DEPTH_BLOCK)), c.depth);
   k_value matrix = k_mul(b, tile.base, leat_lower_dim(w, panels));
   k_value first = k_mul(b, k_add(b, matrix, number.base), c.depth);
-  if (c.across) low = pack_across(&c, out, first, low, end);
   k_instr *loop = k_loop_begin(b, low, end, 1, NULL, 0);
   k_value k = k_loop_index(loop);
   k_value to = k_mul(b, k_add(b, first, k), k_i64(b, c.width));

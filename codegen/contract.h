@@ -21,8 +21,6 @@ typedef struct leat_contraction {
   int64_t pitch;
   k_value first_row, first_k;
   bool packed;     // b_buffer is panels of b, each [depth, width of a panel], filled up with zeros
-  bool across;     // b lies along k, so that squares of it are turned in registers: packing it …
-  bool turns;      // … or, for few rows, in place
   bool transposed; // a is [k, row]
   unsigned batch_axes, row_axes; // of the unit's space
   int column_axis;               // -1: there is one column
@@ -38,7 +36,6 @@ typedef struct leat_contraction {
 } leat_contraction;
 
 leat_contraction leat_contraction_of(leat_lower *w);
-void leat_contraction_pack(leat_contraction *c); // rather than to turn b in place
 leat_dim leat_contraction_panels(leat_contraction *c);
 // Rows of a tile. It and what follows need the operands' buffers.
 int64_t leat_contraction_tile_rows(const leat_contraction *c, leat_dim panels);

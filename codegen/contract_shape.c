@@ -6,7 +6,6 @@ enum {
   WIDENING = 10,     // vector registers that products of narrow integers take
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
   FEW_ROWS = 4,
-  MOST_TURNED_ROWS = 8,     // above, packing b costs less
   MOST_DEPTH = 1024,        // elements of k in one go
   DEEP_ROWS = 96,           // rows of a tile of a deep contraction
   LEAST_TILES = 16,         // tiles that are worth smaller ones
@@ -119,19 +118,6 @@ static unsigned axis_bit(const leat_item *item, int k) {
   return item->axis[k] < 0 ? 0 : 1u << item->axis[k];
 }
 
-// Whether b is what lies in memory with its last two axes in each other's place.
-static bool lies_across(const leat_contraction *c) {
-  const leat_node *b = c->item->node->inputs[1].node;
-  if (b->op != LEAT_OP_transpose || leat_dtype_size(b->outputs[0].dtype) < 4) return false;
-  const leat_attr *perm = leat_node_attr(b, "perm");
-  int rank = b->outputs[0].rank;
-  for (int k = 0; k < rank - 2; k++)
-    if (perm->ints[k] != k) return false;
-  return rank >= 2 && perm->ints[rank - 1] == rank - 2 && c->column_axis >= 0 &&
-         leat_item_memory(c->w->table, (leat_value){(leat_node *)b, 0})->role == LEAT_ROLE_FREE &&
-         leat_item_memory(c->w->table, b->inputs[0])->role != LEAT_ROLE_FREE;
-}
-
 static void choose_axes(leat_contraction *c) {
   const leat_node *node = c->item->node;
   const leat_type *a = leat_value_type(node->inputs[0]), *b = leat_value_type(node->inputs[1]);
@@ -147,17 +133,12 @@ static void choose_axes(leat_contraction *c) {
   c->row_dim = leat_lower_product(c->w, out->dims + (one_b ? 0 : rank - 2), one_b ? rank - 1 : 1);
   c->column_dim = out->dims[rank - 1];
   c->depth_dim = a->dims[c->transposed ? rank - 2 : rank - 1];
-  c->deep = !leat_dim_is_const(c->depth_dim) || c->depth_dim.value > MOST_DEPTH;
-  c->across = lies_across(c);
-}
-
-static void choose_block(leat_contraction *c) {
   const leat_target_info *target = target_of(c);
-  leat_dtype dtype = c->item->node->outputs[0].dtype;
-  int unit = registers_of(target, dtype);
-  c->wide = c->turns ? 1 : choose_wide(target, c->row_dim, c->column_dim, unit);
+  int unit = registers_of(target, out->dtype);
+  c->wide = choose_wide(target, c->row_dim, c->column_dim, unit);
   c->width = (int64_t)c->wide * LEAT_LANES;
-  c->high = choose_high(target, c->row_dim, c->wide, dtype);
+  c->high = choose_high(target, c->row_dim, c->wide, out->dtype);
+  c->deep = !leat_dim_is_const(c->depth_dim) || c->depth_dim.value > MOST_DEPTH;
 }
 
 void leat_contraction_put(leat_contraction *c, unsigned axes, k_value linear) {
@@ -201,11 +182,6 @@ leat_dim leat_contraction_panels(leat_contraction *c) {
   return leat_lower_ceil_div(c->w, c->column_dim, c->width);
 }
 
-void leat_contraction_pack(leat_contraction *c) {
-  c->turns = false;
-  choose_block(c);
-}
-
 leat_contraction leat_contraction_of(leat_lower *w) {
   leat_contraction c = {.w = w, .b = &w->builder};
   for (uint32_t i = 0; i < w->unit->members.count; i++)
@@ -213,8 +189,5 @@ leat_contraction leat_contraction_of(leat_lower *w) {
       c.item = w->unit->members.items[i];
   choose_axes(&c);
   c.packed = w->unit->scratch != NULL;
-  c.turns =
-      c.across && !c.packed && leat_dim_is_const(c.row_dim) && c.row_dim.value <= MOST_TURNED_ROWS;
-  choose_block(&c);
   return c;
 }

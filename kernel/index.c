@@ -99,14 +99,3 @@ k_value leat_index_check(leat_lowering *l, const leat_node *node, k_value index,
   k_fail_if(l->b, bad, index, l->site(l, &site), LEAT_OUT_OF_RANGE);
   return wide;
 }
-
-// To put halves together, element by element, turns the bits of (row, column) by one; as often as a
-// row's number has bits, and the rows' bits are the last ones.
-void leat_turn(k_builder *b, k_value *rows, int count) {
-  for (int bits = count; bits > 1; bits /= 2) {
-    k_value turned[LEAT_LANES];
-    for (int i = 0; i < count; i++)
-      turned[i] = k_zip(b, rows[i / 2], rows[i / 2 + count / 2], i % 2);
-    for (int i = 0; i < count; i++) rows[i] = turned[i];
-  }
-}

@@ -60,10 +60,6 @@ void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_inde
                        leat_index *remainder);
 k_value leat_index_value(leat_lowering *l, leat_index a); // as an i64 of l->lanes lanes
 
-// Rows, LEAT_LANES of them or a smaller power of two, become columns: of `count` rows each row has
-// LEAT_LANES / count columns then, one after the other.
-void leat_turn(k_builder *b, k_value *rows, int count);
-
 // The node's index, an integer, as an i64; fails where it is none of 0 … extent - 1. A u64 beyond
 // i64 counts as the largest i64, as in leat_load_index.
 k_value leat_index_check(leat_lowering *l, const leat_node *node, k_value index, leat_dim extent);

@@ -49,18 +49,6 @@ static void add(program *p, leat_dtype dtype, test_dim row, test_dim depth, test
   add_statement(p, MATCH_VALUES, &y, leat_arena_printf(p->arena, "%s @ %s", x.name, y.name));
 }
 
-// y = a @ bᵀ of matrices alone or of two each. Few rows read b along k, more of them pack it so.
-static void add_across(program *p, leat_dtype dtype, test_dim row, test_dim depth, test_dim column) {
-  test_dim a[] = {dim_const(2), row, depth}, b[] = {dim_const(2), column, depth};
-  for (int batch = 0; batch < 2; batch++) {
-    int rank = 2 + batch;
-    test_value x = program_input(p, dtype, rank, a + !batch, FILL_PLAIN, dim_const(0));
-    test_value y = program_input(p, dtype, rank, b + !batch, FILL_PLAIN, dim_const(0));
-    add_statement(p, MATCH_VALUES, &y,
-                  leat_arena_printf(p->arena, "matmul(%s, %s, transpose_b=true)", x.name, y.name));
-  }
-}
-
 static void add_sizes(program *p, leat_dtype dtype, int64_t row, int64_t depth, int64_t column) {
   add(p, dtype, dim_const(row), dim_const(depth), dim_const(column));
 }
@@ -92,20 +80,6 @@ TEST(few_rows) {
   check_agrees(&p, 2);
 }
 
-TEST(operands_that_lie_across) {
-  static const leat_dtype wanted[] = {LEAT_f32, LEAT_f64, LEAT_i32, LEAT_i8};
-  program p;
-  program_init(&p, SEED);
-  int64_t turn = (int64_t)(test_seed() % 997);
-  for (int64_t row = 1; row <= 10; row++)
-    add_across(&p, TURN(wanted, row), dim_const(row), dim_const(TURN(depths, 3 * row + turn)),
-               dim_const(TURN(columns, 5 * row + turn)));
-  for (int64_t i = 0; i < COUNT(deep); i++)
-    add_across(&p, LEAT_f32, dim_const(i % 2 ? i : 50 + i), dim_const(deep[i]),
-               dim_const(TURN(columns, 7 * i + turn)));
-  check_agrees(&p, 2);
-}
-
 TEST(deep_ones_that_leave_each_remainder) {
   program p;
   program_init(&p, SEED);
@@ -133,7 +107,6 @@ TEST(target_c) {
   add_sizes(&p, LEAT_f32, 20, 8, 80);
   add_sizes(&p, LEAT_f32, 3, TURN(depths, turn), TURN(wide_columns, turn));
   add_sizes(&p, LEAT_f64, TURN(rows, turn), TURN(deep, turn), TURN(columns, turn));
-  add_across(&p, LEAT_f32, dim_const(1 + turn % 20), dim_const(40), dim_const(TURN(columns, turn)));
   check_agrees(&p, 3);
 }
 
@@ -174,8 +147,6 @@ TEST(run_time_sizes) {
   add(&p, LEAT_f32, dim_const(20), depth, dim_const(80));
   add(&p, LEAT_f32, dim_const(20), dim_const(8), column);
   add(&p, LEAT_f64, dim_const(3), depth, column);
-  add_across(&p, LEAT_f32, dim_const(4), depth, column);
-  add_across(&p, LEAT_f32, row, depth, column);
   for (int way = 0; way < 2; way++)
     CHECK_EQ_INT(prepared_open(&runs[way], &p, &ways[way]), LEAT_OK);
   for (int64_t round = 0; round < ROUNDS && !check_failures; round++) run_round(&p, runs, round);
