@@ -9,7 +9,6 @@
 #define LEAT_CODEGEN_CODEGEN_H
 
 #include "base/map.h"
-#include "base/target_info.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "leat/artifact.h"
@@ -54,7 +53,6 @@ typedef struct leat_file_table {
 } leat_file_table;
 
 typedef struct leat_codegen_options {
-  const leat_target_info *target; // the machine that the code is for
   bool blis;
   const char *entry, *about,
       *levels;                       // of an artifact: what the image says of itself; NULL: nothing

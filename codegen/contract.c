@@ -108,7 +108,7 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
     k_value x = load_a(c, at, k);
     for (int j = 0; j < c->wide; j++) {
       k_value *sum = &acc[i * c->wide + j];
-      *sum = k_mul_add(b, x, columns[j], *sum);
+      *sum = k_fma(b, x, columns[j], *sum);
     }
   }
 }

@@ -6,7 +6,7 @@
 #include "codegen/lower.h"
 
 enum {
-  LEAT_ACCUMULATORS = 28, // at most
+  LEAT_ACCUMULATORS = 28, // vector registers of 64 bytes for accumulators
   LEAT_MOST_VECTORS = 16, // vectors of columns
   LEAT_DEPTH_BLOCK = 512,
 };

@@ -14,48 +14,35 @@ enum {
 
 // -- Sizes ----------------------------------------------------------------------------------------
 
-// Registers that a vector of LEAT_LANES takes.
-static int registers_of(const leat_target_info *target, leat_dtype dtype) {
-  int bytes = LEAT_LANES * (int)leat_dtype_size(dtype);
-  if (!target->vector_bytes) return LEAT_LANES;
-  return bytes > target->vector_bytes ? bytes / target->vector_bytes : 1;
+static int registers_of(leat_dtype dtype) {
+  return leat_dtype_size(dtype) == 8 ? 2 : 1;
 }
 
 // Vectors of columns: few that hang over, rather more than fewer. Few rows only wait for b, which
 // is read best in long runs.
-static int choose_wide(const leat_target_info *target, leat_dim rows, leat_dim columns, int unit) {
-  static const double slower[] = {0, 1.25, 1.05, 1}; // by the registers side by side
-  int side = target->vector_registers / 8, most = unit < side ? side / unit : 1, best = most;
+static int choose_wide(leat_dim rows, leat_dim columns, int unit) {
+  static const double slower[] = {0, 1.25, 1.05, 1, 1};
+  int best = 4 / unit;
   if (!leat_dim_is_const(columns)) return best;
   double least = 0;
   int64_t vectors = (columns.value + LEAT_LANES - 1) / LEAT_LANES;
   if (leat_dim_is_const(rows) && rows.value >= 1 && rows.value <= FEW_ROWS && vectors > best) {
-    int64_t wide = target->vector_registers / 2 / (rows.value * unit);
-    if (wide > LEAT_MOST_VECTORS) wide = LEAT_MOST_VECTORS;
-    return wide < 1 ? 1 : (int)(wide < vectors ? wide : vectors);
+    int64_t wide = LEAT_MOST_VECTORS / (rows.value * unit);
+    return (int)(wide < vectors ? wide : vectors);
   }
-  for (int wide = most; wide >= 1; wide--) {
+  for (int wide = 4 / unit; wide >= 1; wide--) {
     int64_t whole = (vectors + wide - 1) / wide * wide;
-    int across = wide * unit;
-    double cost = (double)whole * (across < 4 ? slower[across] : 1);
+    double cost = (double)whole * slower[wide * unit];
     if (least == 0 || cost < least) least = cost, best = wide;
   }
   return best;
 }
 
-// Rows that registers have room for, beside a row of b and what a takes.
-static int most_high(const leat_target_info *target, int across, leat_dtype dtype) {
-  int beside = across + !target->broadcasts + !target->has_fma;
-  int room = target->vector_registers - beside, most = LEAT_ACCUMULATORS;
-  if (leat_dtype_size(dtype) < 4) most -= WIDENING;
-  if (most > room) most = room;
-  return most < across ? 1 : most / across;
-}
-
 // Rows: as many as registers allow, or fewer when all blocks are whole then.
-static int choose_high(const leat_target_info *target, leat_dim rows, int wide, leat_dtype dtype) {
-  int across = wide * registers_of(target, dtype);
-  int most = most_high(target, across, dtype), least = LEAST_CHAINS / across;
+static int choose_high(leat_dim rows, int wide, leat_dtype dtype) {
+  int unit = registers_of(dtype);
+  int room = leat_dtype_size(dtype) < 4 ? LEAT_ACCUMULATORS - WIDENING : LEAT_ACCUMULATORS;
+  int most = room / (wide * unit), least = LEAST_CHAINS / (wide * unit);
   if (wide == 1 && most > 16) most = 16;
   if (!leat_dim_is_const(rows)) return most;
   if (rows.value <= most) return rows.value < 1 ? 1 : (int)rows.value;
@@ -82,10 +69,6 @@ static int64_t fewer_rows(const leat_contraction *c, int64_t rows) {
   return most < c->high ? c->high : most;
 }
 
-static const leat_target_info *target_of(const leat_contraction *c) {
-  return c->w->table->cg->options->target;
-}
-
 static int64_t rows_of_tile(const leat_contraction *c, leat_dim panels) {
   int64_t rows = DEEP_ROWS / c->high * c->high;
   if (c->deep) {
@@ -95,7 +78,7 @@ static int64_t rows_of_tile(const leat_contraction *c, leat_dim panels) {
     return rows;
   }
   double row = 2.0 * (double)c->width * leat_elements_estimate(&c->depth_dim, 1) /
-               (160.0 / registers_of(target_of(c), c->item->node->outputs[0].dtype));
+               (160.0 / registers_of(c->item->node->outputs[0].dtype));
   int64_t blocks = (int64_t)(LEAT_TILE_NANOSECONDS / (row * c->high + 1)) + 1;
   return blocks * c->high;
 }
@@ -133,11 +116,10 @@ static void choose_axes(leat_contraction *c) {
   c->row_dim = leat_lower_product(c->w, out->dims + (one_b ? 0 : rank - 2), one_b ? rank - 1 : 1);
   c->column_dim = out->dims[rank - 1];
   c->depth_dim = a->dims[c->transposed ? rank - 2 : rank - 1];
-  const leat_target_info *target = target_of(c);
-  int unit = registers_of(target, out->dtype);
-  c->wide = choose_wide(target, c->row_dim, c->column_dim, unit);
+  int unit = registers_of(out->dtype);
+  c->wide = choose_wide(c->row_dim, c->column_dim, unit);
   c->width = (int64_t)c->wide * LEAT_LANES;
-  c->high = choose_high(target, c->row_dim, c->wide, out->dtype);
+  c->high = choose_high(c->row_dim, c->wide, out->dtype);
   c->deep = !leat_dim_is_const(c->depth_dim) || c->depth_dim.value > MOST_DEPTH;
 }
 

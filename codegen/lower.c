@@ -453,7 +453,6 @@ leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char
   w->launch->kind = LEAT_LAUNCH_KERNEL;
   w->launch->title = title;
   k_begin(&w->builder, arena, title);
-  w->builder.lacks_fma = !table->cg->options->target->has_fma;
   w->l = (leat_lowering){.b = &w->builder,
                          .lanes = 1,
                          .value_at = value_at,

@@ -148,11 +148,6 @@ k_value k_fma(k_builder *b, k_value x, k_value y, k_value z) {
   return make(b, K_FMA, x->dtype, lanes, args, 3);
 }
 
-k_value k_mul_add(k_builder *b, k_value x, k_value y, k_value z) {
-  bool splits = b->lacks_fma && leat_dtype_kind_of(x->dtype) == LEAT_KIND_FLOAT;
-  return splits ? k_add(b, k_mul(b, x, y), z) : k_fma(b, x, y, z);
-}
-
 k_value k_select(k_builder *b, k_value condition, k_value x, k_value y) {
   k_value args[] = {condition, x, y};
   assert(condition->dtype == LEAT_bool && x->dtype == y->dtype);

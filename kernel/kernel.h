@@ -156,8 +156,6 @@ typedef struct k_builder {
   leat_vec(k_block *) blocks; // open blocks, innermost last
   leat_vec(k_instr *) owners; // the instr that owns each
   struct k_cse *cse;
-  bool lacks_fma; // the machine has no such instruction: set behind k_begin
-  bool brief;     // 30 bits of an f64 are enough
 } k_builder;
 
 void k_begin(k_builder *b, leat_arena *arena, const char *name);
@@ -177,8 +175,6 @@ k_value k_tile(k_builder *b);
 k_value k_unary(k_builder *b, k_op op, k_value a);
 k_value k_binary(k_builder *b, k_op op, k_value x, k_value y);
 k_value k_fma(k_builder *b, k_value x, k_value y, k_value z);
-// x·y + z, rounded once where the machine has such an instruction, else twice.
-k_value k_mul_add(k_builder *b, k_value x, k_value y, k_value z);
 k_value k_select(k_builder *b, k_value condition, k_value x, k_value y);
 k_value k_cast(k_builder *b, leat_dtype dtype, k_value a);
 k_value k_bitcast(k_builder *b, leat_dtype dtype, k_value a);

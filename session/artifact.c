@@ -9,7 +9,6 @@
 #include "session/driver.h"
 #include "session/freeze.h"
 #include "session/toolchain.h"
-#include "targets/target_info.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -138,17 +137,6 @@ static const char *name_levels(const leat_artifact *a) {
   return names;
 }
 
-// Several levels share tiles and panels, which are those of the highest. C may be for any machine,
-// unless it is said which: most have registers as those of x86-64-v3.
-static const leat_target_info *target_of(const leat_artifact *a) {
-  const leat_artifact_options *o = a->options;
-  if (o->kind == LEAT_ARTIFACT_C && !o->cpus && !o->triple)
-    return leat_target_info_find("x86_64", LEAT_CPU_AVX2);
-  int count = a->machine.level_count;
-  leat_cpu_level level = count ? a->machine.levels[count - 1] : LEAT_CPU_BASELINE;
-  return leat_target_info_find(a->machine.name, level);
-}
-
 static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   LEAT_TRY(leat_driver_run(&step->driver, NULL));
   if (step->driver.stopped) return LEAT_OK;
@@ -158,7 +146,6 @@ static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   step->driver.entry = step->name;
   step->driver.about = step->about;
   step->driver.levels = name_levels(a);
-  step->driver.target = target_of(a);
   return leat_driver_codegen(&step->driver, step->part, &step->code);
 }
 

@@ -9,10 +9,8 @@
 #include "session/cluster.h"
 #include "session/data_files.h"
 #include "session/driver.h"
-#include "session/machine.h"
 #include "session/object_cache.h"
 #include "session/target.h"
-#include "targets/target_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +113,6 @@ static leat_status choose_cpu(leat_session *session, leat_error *error) {
     return leat_fail(error, LEAT_UNSUPPORTED, "this machine cannot run code for `%s`",
                      session->options.cpu);
   session->cpu = leat_cpu_level_name(level);
-  session->target = leat_target_info_find(leat_machine_here(), level);
   return LEAT_OK;
 }
 

@@ -17,7 +17,6 @@
 #define LEAT_SESSION_SESSION_H
 
 #include "base/handle.h"
-#include "base/target_info.h"
 #include "frontend/frontend.h"
 #include "leat/leat.h"
 #include "runtime/runtime.h"
@@ -39,7 +38,6 @@ struct leat_session {
   leat_frontend *frontend;
   leat_session_options options;
   const char *cpu; // the level that code is made for: "x86-64-v4"
-  const leat_target_info *target; // what it has
   leat_devices devices;
   leat_runtime *runtime;
   struct leat_object_cache *cache; // NULL: off
