@@ -5,7 +5,7 @@
 // is what costs); a program that does not run at all is halved until its culprit stands alone. Each
 // op has cases with a fixed seed and cases seeded by $LEAT_TEST_SEED; those of several operands
 // have one in which they are the same value, and in memory that the op may write over. Of a dtype's
-// programs that seed draws a third, and every fourth dtype whose first of these the C compiler
+// programs that seed draws a fifth, and every fourth dtype whose first of these the C compiler
 // gets, too. LEAT_SWEEP=N: all of them, and N that are seeded.
 #include "tests/sweep/op_calls.h"
 
