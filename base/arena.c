@@ -1,8 +1,10 @@
 // Blocks in a list, the newest first; allocation bumps through the newest. Blocks come zeroed from
 // calloc, and a reset zeroes what was used of the one it keeps, so allocation itself never clears
-// memory.
+// memory. Each is twice the one before, up to a size of which huge pages fill nearly all: a process
+// that compiles much spends a quarter of its time in faults of small ones.
 #include "base/arena.h"
 
+#include "base/memory.h"
 #include "base/portable.h"
 
 #include <assert.h>
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 16, FIRST_BLOCK = 1 << 14, LARGEST_STEP = 1 << 22 };
+enum { ALIGNMENT = 16, FIRST_BLOCK = 1 << 14, LARGEST_STEP = 1 << 25 };
 
 typedef struct block {
   _Alignas(ALIGNMENT) struct block *older;
@@ -33,6 +35,7 @@ static bool block_push(leat_arena *arena, size_t capacity) {
   if (capacity > PTRDIFF_MAX - sizeof(block)) return false;
   block *b = calloc(1, sizeof(block) + capacity);
   if (!b) return false;
+  leat_memory_in_huge_pages(b, sizeof(block) + capacity);
   b->capacity = capacity;
   b->older = arena->newest;
   arena->newest = b;

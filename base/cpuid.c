@@ -6,6 +6,7 @@
 #endif
 #include "base/cpuid.h"
 
+#include "base/cgroup.h"
 #include "base/portable.h"
 
 #include <sched.h>
@@ -48,7 +49,8 @@ bool leat_cpu_level_parse(const char *text, leat_cpu_level *out) {
 int leat_cpu_cores(void) {
   cpu_set_t sets[8]; // of 1,024 CPUs: all that Linux can count
   if (sched_getaffinity(0, sizeof sets, sets)) return 1;
-  return CPU_COUNT_S(sizeof sets, sets);
+  int cores = CPU_COUNT_S(sizeof sets, sets), left = leat_cgroup_cores("");
+  return cores < left ? cores : left;
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)

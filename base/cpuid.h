@@ -30,6 +30,7 @@ const char *leat_cpu_level_names(void); // "x86-64, x86-64-v2, …"
 // stepping, features.
 void leat_cpu_add_key(leat_text *out);
 
-int leat_cpu_cores(void); // that this process may run on; at least 1
+// That this process may run on, as many as its control group lets it have; at least 1.
+int leat_cpu_cores(void);
 
 #endif

@@ -79,7 +79,7 @@ static void close_npy(leat_data_file *file) {
   free(file->content);
 }
 
-const leat_data_format leat_npy_format = {"npy", is_npy, open_npy, NULL, close_npy};
+const leat_data_format leat_npy_format = {"npy", is_npy, open_npy, NULL, NULL, close_npy};
 
 static bool is_safetensors(const char *path, const unsigned char *bytes, size_t size) {
   (void)path;
@@ -112,7 +112,7 @@ static void close_safetensors(leat_data_file *file) {
 }
 
 const leat_data_format leat_safetensors_format = {"safetensors", is_safetensors, open_safetensors,
-                                                  NULL, close_safetensors};
+                                                  NULL,          NULL,           close_safetensors};
 
 // -- Files ----------------------------------------------------------------------------------------
 
@@ -176,6 +176,23 @@ leat_status leat_data_file_check(const leat_data_file *file, leat_error *error) 
   for (const leat_data_part *part = file->parts; part; part = part->next)
     LEAT_TRY(leat_file_view_check(&part->view, part->path, error));
   return LEAT_OK;
+}
+
+static bool identify(const leat_file_view *view, leat_text *out) {
+  const uint64_t numbers[] = {view->inode[0], view->inode[1], (uint64_t)view->modified[0],
+                              (uint64_t)view->modified[1], view->size};
+  for (int i = 0; i < 5; i++) {
+    leat_text_add_u64(out, numbers[i]);
+    leat_text_add(out, " ");
+  }
+  return view->inode[0] || view->inode[1];
+}
+
+bool leat_data_file_identify(const leat_data_file *file, leat_text *out) {
+  bool known = identify(&file->view, out);
+  for (const leat_data_part *part = file->parts; part; part = part->next)
+    known &= identify(&part->view, out);
+  return known;
 }
 
 uint64_t leat_data_file_size(const leat_data_file *file) {
@@ -257,6 +274,21 @@ leat_status leat_data_file_read(leat_data_file *file, const char *name, const le
     return leat_fail(error, status, "'%s': `%s`: %s", file->path, found->name, cause.message);
   *out = &found->tensor;
   return LEAT_OK;
+}
+
+void leat_data_file_drop(leat_data_file *file, const char *name) {
+  leat_named_tensor *found = find(file, name);
+  if (!found || !found->tensor.data) return;
+  if (file->format->drop) {
+    file->format->drop(file, found);
+    leat_file_drop(file->view.data, file->view.size);
+  } else {
+    leat_file_drop(found->tensor.data, (size_t)leat_tensor_bytes(&found->tensor));
+  }
+}
+
+bool leat_data_file_is_scattered(const leat_data_file *file) {
+  return file->format && file->format->drop;
 }
 
 leat_status leat_data_file_read_all(leat_data_file *file, leat_error *error) {

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/safetensors.h"
+#include "base/text.h"
 
 typedef struct leat_data_format leat_data_format;
 
@@ -49,6 +50,13 @@ LEAT_MUST_USE leat_status leat_data_file_lacks(const leat_data_file *file, const
 LEAT_MUST_USE leat_status leat_data_file_read(leat_data_file *file, const char *name,
                                               const leat_tensor **out, leat_error *error);
 
+// Whoever has copied what it needs of a tensor says so: what was made to read it, or read of a
+// mapped file, takes no memory any more. It may be read again.
+void leat_data_file_drop(leat_data_file *file, const char *name);
+// Whether tensors are made, or lie in much that nobody needs: who uses them for long copies and
+// drops each, and closes the file.
+bool leat_data_file_is_scattered(const leat_data_file *file);
+
 // All have their data then.
 LEAT_MUST_USE leat_status leat_data_file_read_all(leat_data_file *file, leat_error *error);
 // The bytes of the file, with those of others that it has data in.
@@ -57,6 +65,10 @@ uint64_t leat_data_file_size(const leat_data_file *file);
 // Whether all that it has data in is as it was when it was opened: before and after what is read of
 // it is used. (leat_data_file_read asks by itself.)
 LEAT_MUST_USE leat_status leat_data_file_check(const leat_data_file *file, leat_error *error);
+
+// Writes what tells the file, and others that it has data in, from all files as they were at
+// another time; false: that is not known.
+bool leat_data_file_identify(const leat_data_file *file, leat_text *out);
 
 // -- Formats --------------------------------------------------------------------------------------
 
@@ -69,6 +81,9 @@ struct leat_data_format {
   leat_status (*open)(leat_data_file *file, bool verified, leat_error *error);
   // Fills in the data of a tensor that has none; NULL: all have theirs from the beginning.
   leat_status (*read)(leat_data_file *file, leat_named_tensor *tensor, leat_error *error);
+  // Takes the data away again, and gives back what `read` has made for it; NULL: the file is not
+  // scattered (leat_data_file_is_scattered).
+  void (*drop)(leat_data_file *file, leat_named_tensor *tensor);
   void (*close)(leat_data_file *file); // frees the content, which may be NULL
 };
 

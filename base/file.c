@@ -4,6 +4,7 @@
 #include "base/file.h"
 
 #include "base/file_parts.h"
+#include "base/memory.h"
 #include "base/portable.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FIRST_READ = 1 << 16, DATA_ALIGNMENT = 64 };
+enum { FIRST_READ = 1 << 16 };
 
 // What is no file may have no end.
 static const size_t longest_stream = (size_t)1 << 30;
@@ -107,6 +108,7 @@ static leat_status read_all(int fd, const char *path, size_t expected, size_t li
                             char **out_data, size_t *out_size, leat_error *error) {
   size_t size = 0, capacity = expected <= limit ? expected + 2 : FIRST_READ;
   char *data = malloc(capacity);
+  if (data) leat_memory_in_huge_pages(data, capacity);
   leat_status status = data ? LEAT_OK : fail_memory(error, path);
   while (!status) {
     ssize_t got = read_some(fd, data + size, capacity - 1 - size);
@@ -154,8 +156,8 @@ leat_status leat_file_read(const char *path, size_t limit, char **out_data, size
 static leat_status read_regular(int fd, const struct stat *info, const char *path,
                                 unsigned char **out, leat_error *error) {
   size_t size = (size_t)info->st_size, got = 0;
-  void *data;
-  if (posix_memalign(&data, DATA_ALIGNMENT, size + 1)) return fail_memory(error, path);
+  void *data = leat_memory_allocate(size + 1);
+  if (!data) return fail_memory(error, path);
   ssize_t more = 0;
   while (got <= size && (more = read_some(fd, (char *)data + got, size + 1 - got)) > 0)
     got += (size_t)more;
@@ -285,30 +287,40 @@ static leat_status map_regular(int fd, const struct stat *info, const char *path
     close(fd);
     return status;
   }
-  *out = (leat_file_view){.data = data,
-                          .size = size,
-                          .mapped = true,
-                          .fd = fd,
-                          .modified = {info->st_mtim.tv_sec, info->st_mtim.tv_nsec}};
+  *out = (leat_file_view){.data = data, .size = size, .mapped = true, .fd = fd};
   return LEAT_OK;
+}
+
+static leat_status read_view(int fd, const struct stat *info, bool known, const char *path,
+                             leat_file_view *out, leat_error *error) {
+  unsigned char *data = NULL;
+  size_t size = (size_t)info->st_size;
+  leat_status status =
+      known ? read_regular(fd, info, path, &data, error)
+            : read_all(fd, path, FIRST_READ, longest_stream, (char **)&data, &size, error);
+  close(fd);
+  *out = (leat_file_view){.data = data, .size = size};
+  return status;
 }
 
 static leat_status open_view(leat_file_view *out, const char *path, bool may_map,
                              leat_error *error) {
   int fd;
   struct stat info;
-  unsigned char *data = NULL;
-  size_t size;
   *out = (leat_file_view){0};
   LEAT_TRY(open_to_read(path, &fd, &info, error));
   bool known = S_ISREG(info.st_mode) && info.st_size > 0; // files of /proc say that they have 0
-  if (known && may_map && info.st_size >= LEAT_FILE_MAPPED_FROM)
-    return map_regular(fd, &info, path, out, error);
-  leat_status status =
-      known ? read_regular(fd, &info, path, &data, error)
-            : read_all(fd, path, FIRST_READ, longest_stream, (char **)&data, &size, error);
-  close(fd);
-  if (!status) *out = (leat_file_view){.data = data, .size = known ? (size_t)info.st_size : size};
+  leat_status status = known && may_map && info.st_size >= LEAT_FILE_MAPPED_FROM
+                           ? map_regular(fd, &info, path, out, error)
+                           : read_view(fd, &info, known, path, out, error);
+  if (status) {
+    *out = (leat_file_view){0};
+  } else if (known) {
+    out->modified[0] = info.st_mtim.tv_sec;
+    out->modified[1] = info.st_mtim.tv_nsec;
+    out->inode[0] = info.st_dev;
+    out->inode[1] = info.st_ino;
+  }
   return status;
 }
 

@@ -17,8 +17,9 @@ typedef struct leat_file_view {
   const unsigned char *data; // never NULL while open
   size_t size;
   bool mapped;         // it is no copy; then …
-  int fd;              // … the file, …
-  int64_t modified[2]; // … when it was written, seconds and nanoseconds
+  int fd;              // … the file
+  int64_t modified[2]; // when it was written, seconds and nanoseconds
+  uint64_t inode[2];   // its device and number there; 0, 0: it is no regular file
 } leat_file_view;
 
 LEAT_MUST_USE leat_status leat_file_view_open(leat_file_view *out, const char *path,

@@ -39,8 +39,8 @@ void leat_handle_destroy(void *handle) {
   pthread_mutex_unlock(&kind->lock);
 }
 
-leat_status leat_reserved_check(const void *const reserved[LEAT_RESERVED], leat_error *error) {
-  for (int i = 0; i < LEAT_RESERVED; i++)
+leat_status leat_reserved_check(const void *const *reserved, size_t count, leat_error *error) {
+  for (size_t i = 0; i < count; i++)
     if (reserved[i])
       return leat_fail(error, LEAT_INVALID,
                        "the options say what this version of Leat does not know: begin with {0}; a "

@@ -41,7 +41,7 @@ static inline bool leat_handle_is_live(const void *handle, const leat_handles *k
 }
 
 // Whether options say nothing that this version does not know.
-LEAT_MUST_USE leat_status leat_reserved_check(const void *const reserved[LEAT_RESERVED],
+LEAT_MUST_USE leat_status leat_reserved_check(const void *const *reserved, size_t count,
                                               leat_error *error);
 
 #endif

@@ -1,4 +1,3 @@
-// It runs seldom: compiled for size.
 #include "base/name.h"
 
 #include <string.h>
@@ -36,28 +35,32 @@ bool leat_name_is_word(const char *name, size_t size) {
   return size && at == size && !leat_name_is_keyword(name, size);
 }
 
+static bool is_between(char c) {
+  return c == '/' || c == '-' || c == '.' || c == '?';
+}
+
 bool leat_path_is_word(const char *path, size_t size) {
   size_t at = 0;
-  while (at < size && path[at] &&
-         (is_letter(path[at]) || is_digit(path[at]) || strchr("/-.?", path[at])))
-    at++;
+  while (at < size && (is_letter(path[at]) || is_digit(path[at]) || is_between(path[at]))) at++;
   return size && at == size;
 }
 
-static void print(const char *name, bool word, leat_text *out) {
+static void print(const char *name, size_t size, bool word, leat_text *out) {
   const char quote = LEAT_NAME_QUOTE;
   if (!word) leat_text_add_n(out, &quote, 1);
-  leat_text_add_string(out, name);
+  leat_text_add_n(out, name, size);
   if (!word) leat_text_add_n(out, &quote, 1);
 }
 
 void leat_name_print(const char *name, leat_text *out) {
-  print(name, leat_name_is_word(name, strlen(name)), out);
+  size_t size = strlen(name);
+  print(name, size, leat_name_is_word(name, size), out);
 }
 
 void leat_path_print(const char *path, leat_text *out) {
   leat_text_add_n(out, "$", 1);
-  print(path, leat_path_is_word(path, strlen(path)), out);
+  size_t size = strlen(path);
+  print(path, size, leat_path_is_word(path, size), out);
 }
 
 const char *leat_name_given(const char *text, size_t *out_size, const char **out_value) {

@@ -274,4 +274,4 @@ static void close_npz(leat_data_file *file) {
   free(c);
 }
 
-const leat_data_format leat_npz_format = {"npz", is_npz, open_npz, read_npz, close_npz};
+const leat_data_format leat_npz_format = {"npz", is_npz, open_npz, read_npz, NULL, close_npz};

@@ -49,6 +49,7 @@ void leat_cleanup_run(leat_cleanup *cleanup) {
 void leat_recovery_begin(leat_recovery *recovery) {
   recovery->outer = current;
   recovery->newest = NULL;
+  recovery->mode = leat_float_mode_of_thread();
   current = recovery;
 }
 
@@ -83,5 +84,6 @@ void leat_out_of_memory(void) {
     leat_let_go(held);
     held->release(held);
   }
+  leat_float_mode_end(recovery->mode);
   longjmp(recovery->place, 1);
 }

@@ -7,6 +7,9 @@
 // what LLVM made) holds it with a cleanup. When the call ends well, what is held then is its
 // caller's.
 //
+// What jumps leaves the thread's mode of floats (base/float_mode.h) as it was where the point was
+// set.
+//
 // Each thread has its own recovery points, one inside the other; a job that a thread is given sets
 // one and hands the failure over as its status. Locks are not held across what may run out.
 //
@@ -15,6 +18,7 @@
 #ifndef LEAT_BASE_RECOVERY_H
 #define LEAT_BASE_RECOVERY_H
 
+#include "base/float_mode.h"
 #include "leat/status.h"
 
 #include <setjmp.h>
@@ -45,6 +49,7 @@ typedef struct leat_recovery {
   jmp_buf place;
   struct leat_recovery *outer;
   leat_held *newest;
+  leat_float_mode mode;
 } leat_recovery;
 
 void leat_recovery_begin(leat_recovery *recovery);

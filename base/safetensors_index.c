@@ -153,5 +153,5 @@ static void close_index(leat_data_file *file) {
   free(c);
 }
 
-const leat_data_format leat_safetensors_index_format = {"safetensors index", is_index, open_index,
-                                                        NULL, close_index};
+const leat_data_format leat_safetensors_index_format = {
+    "safetensors index", is_index, open_index, NULL, NULL, close_index};

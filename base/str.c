@@ -1,6 +1,7 @@
 #define _GNU_SOURCE // memmem
 #include "base/str.h"
 
+#include "base/float_mode.h"
 #include "base/number.h"
 #include "base/portable.h"
 
@@ -139,10 +140,13 @@ static bool add_changed(leat_text *out, leat_str a, char first, char last) {
   return true;
 }
 
+// A number is written as it is, also where computing would take it for zero.
 static bool add_number(leat_text *out, leat_dtype dtype, const void *x, int64_t i) {
   enum { LONGEST = 64 };
   if (!leat_text_reserve(out, LONGEST)) return false;
+  leat_float_mode before = leat_float_mode_begin(true);
   leat_number_print(dtype, (const char *)x + i * (int64_t)leat_dtype_size(dtype), out);
+  leat_float_mode_end(before);
   return true;
 }
 
@@ -151,7 +155,9 @@ bool leat_str_format_number(leat_dtype dtype, const void *x, int64_t i,
   enum { LONGEST = 2 * LEAT_STR_WIDEST + 400 }; // 309 digits, a sign, a point
   if (!leat_text_reserve(out, LONGEST)) return false;
   const char *at = (const char *)x + i * (int64_t)leat_dtype_size(dtype);
+  leat_float_mode before = leat_float_mode_begin(true);
   leat_number_format(dtype, at, style, out);
+  leat_float_mode_end(before);
   return true;
 }
 

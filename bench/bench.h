@@ -9,10 +9,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-static inline double now(void) { // seconds
+static inline double read_clock(clockid_t clock) { // seconds
   struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline double now(void) {
+  return read_clock(CLOCK_MONOTONIC);
 }
 
 static inline void check(leat_session *session, leat_status status) {
@@ -40,6 +44,29 @@ static inline void report(double *seconds, int runs) { // the median, as the dri
 static inline int next_round(void) {
   int runs = 0;
   return scanf("%d", &runs) == 1 ? runs : 0;
+}
+
+// Times calls of `run` until the driver has no more: for each of its lines `scale` times the
+// median, and that of the processors' time, which other processes change less. False: no memory.
+static inline bool serve(void (*run)(void *context), void *context, double scale) {
+  for (int runs; (runs = next_round()) > 0;) {
+    double *wall = calloc((size_t)runs, sizeof *wall), *used = calloc((size_t)runs, sizeof *used);
+    for (int i = 0; wall && used && i < runs; i++) {
+      double start = now(), before = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+      run(context);
+      used[i] = scale * (read_clock(CLOCK_PROCESS_CPUTIME_ID) - before);
+      wall[i] = scale * (now() - start);
+    }
+    bool served = wall && used;
+    if (served)
+      printf("{\"ms\": %.6f, \"processor_ms\": %.6f}\n", 1e3 * median(wall, runs),
+             1e3 * median(used, runs));
+    fflush(stdout);
+    free(wall);
+    free(used);
+    if (!served) return false;
+  }
+  return true;
 }
 
 #endif

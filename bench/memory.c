@@ -10,40 +10,47 @@
 #define WORDS (8 << 20)
 typedef uint64_t vector __attribute__((vector_size(64)));
 
+#define STREAMS 8 // read at once, ahead of their use: more memory is on its way than by one
+#define AHEAD 16  // vectors
+
 static uint64_t sum(const uint64_t *words) {
   const vector *from = (const vector *)words;
-  vector a = {0}, b = {0}; // sums that do not wait for each other
-  for (int i = 0; i < WORDS / 8; i += 2) {
-    a += from[i];
-    b += from[i + 1];
+  const int each = WORDS / 8 / STREAMS;
+  vector sums[STREAMS] = {0}, all = {0};
+  for (int i = 0; i < each; i++) {
+#pragma GCC unroll 8
+    for (int s = 0; s < STREAMS; s++) {
+      sums[s] += from[s * each + i];
+      __builtin_prefetch(&from[s * each + i + AHEAD]);
+    }
   }
-  a += b;
-  return a[0] + a[1] + a[2] + a[3] + a[4] + a[5] + a[6] + a[7];
+  for (int s = 0; s < STREAMS; s++) all += sums[s];
+  return all[0] + all[1] + all[2] + all[3] + all[4] + all[5] + all[6] + all[7];
+}
+
+typedef struct blocks {
+  uint64_t *from, *to;
+} blocks;
+
+static void read_once(void *context) {
+  static volatile uint64_t check;
+  check = check + sum(((blocks *)context)->from);
+}
+
+static void copy_once(void *context) {
+  blocks *b = context;
+  memcpy(b->to, b->from, WORDS * sizeof(uint64_t));
 }
 
 int main(int argc, char **argv) {
   if (argc != 2) return fprintf(stderr, "usage: memory read|copy\n"), 2;
-  bool copies = strcmp(argv[1], "copy") == 0;
   size_t size = WORDS * sizeof(uint64_t);
-  uint64_t *from = aligned_alloc(64, size), *to = aligned_alloc(64, size), check = 0;
-  if (!from || !to) return 1;
-  memset(from, 1, size);
-  memset(to, 2, size);
-  for (int runs; (runs = next_round()) > 0;) {
-    double *seconds = calloc((size_t)runs, sizeof *seconds);
-    if (!seconds) return 1;
-    for (int i = 0; i < runs; i++) {
-      double start = now();
-      if (copies) memcpy(to, from, size);
-      check += copies ? to[i] : sum(from);
-      seconds[i] = now() - start;
-    }
-    printf("{\"ms\": %.6f, \"check\": %llu}\n", 1e3 * median(seconds, runs),
-           (unsigned long long)check);
-    fflush(stdout);
-    free(seconds);
-  }
-  free(from);
-  free(to);
-  return 0;
+  blocks b = {.from = aligned_alloc(64, size), .to = aligned_alloc(64, size)};
+  if (!b.from || !b.to) return 1;
+  memset(b.from, 1, size);
+  memset(b.to, 2, size);
+  bool served = serve(strcmp(argv[1], "copy") == 0 ? copy_once : read_once, &b, 1);
+  free(b.from);
+  free(b.to);
+  return !served;
 }

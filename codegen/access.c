@@ -7,6 +7,8 @@
 // contraction reads, unless it is such movement.
 #include "codegen/units.h"
 
+#include "ops/ops.h"
+
 #include <stdlib.h>
 
 enum {
@@ -175,10 +177,12 @@ static bool keeps_memory(const leat_node *node) {
 }
 
 // A contraction computes an operand while packing it when it is another's elements at other places
-// (or as another dtype): not when it lies in memory as it is.
+// (or as another dtype): not when it lies in memory as it is. What becomes tiles is read too often.
 static bool is_packed(const leat_table *table, const leat_item *item, uint32_t i) {
   if (item->node->info->kind != LEAT_KIND_CONTRACT) return false;
   if (leat_uses_blis(table->cg, item->node)) return false;
+  leat_winograd what = leat_winograd_of(item->node);
+  if (what.tile && (i == 0 || what.weights)) return false;
   const leat_node *operand = item->node->inputs[i].node;
   while (keeps_memory(operand)) operand = operand->inputs[0].node;
   return operand->input_count > 0 && is_inline(operand);
@@ -198,6 +202,36 @@ static leat_role first_role(const leat_node *node) {
   return node->info->kind == LEAT_KIND_STRUCTURE ? LEAT_ROLE_LEAF : LEAT_ROLE_WORK;
 }
 
+static bool slides(const leat_node *node) {
+  leat_window window;
+  bool slides = false;
+  for (uint32_t i = 0; leat_window_of(node, i, &window); i++)
+    slides |= !leat_dim_is(node->outputs[0].dims[window.within], 1);
+  return slides;
+}
+
+// Windows over axes that lie together are as long as they are in memory alone.
+static bool joins_last_axis(const leat_node *node) {
+  if (!keeps_memory(node) || node->info->reads != LEAT_READS_RESHAPED) return false;
+  const leat_type *from = leat_value_type(node->inputs[0]), *to = &node->outputs[0];
+  return from->rank && to->rank &&
+         !leat_dim_equal(from->dims[from->rank - 1], to->dims[to->rank - 1]);
+}
+
+// Elements beside each other that windows would each read from far apart, time and again.
+static bool slides_across(const leat_node *node) {
+  if (!slides(node)) return false;
+  if (joins_last_axis(node->inputs[0].node)) return true;
+  const leat_type *x = leat_value_type(node->inputs[0]);
+  leat_dim last = x->dims[x->rank - 1];
+  for (node = node->inputs[0].node; keeps_memory(node);) node = node->inputs[0].node;
+  if (node->info->reads != LEAT_READS_PERMUTED) return false;
+  int8_t axis[LEAT_MAX_RANK];
+  leat_item_operand_axes(node, 0, axis);
+  int rank = node->outputs[0].rank;
+  return axis[rank - 1] != rank - 1 && leat_dim_is_const(last) && last.value >= LEAT_LANES;
+}
+
 // What is read in memory, from the last item to the first.
 static void find_wanted(leat_table *table) {
   for (uint32_t p = table->items.count; p-- > 0;) {
@@ -211,7 +245,8 @@ static void find_wanted(leat_table *table) {
     bool alias = item->role == LEAT_ROLE_ALIAS;
     for (uint32_t i = 0; i < input_count(item); i++) {
       input(table, item, i)->readers++;
-      if (alias || reads_memory(table, item, i)) input(table, item, i)->wanted = true;
+      bool slides = i == 0 && slides_across(item->node);
+      if (alias || slides || reads_memory(table, item, i)) input(table, item, i)->wanted = true;
     }
   }
 }

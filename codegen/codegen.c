@@ -23,8 +23,7 @@ static leat_node *append(leat_graph *graph, const leat_node *like, leat_op op, c
   return node;
 }
 
-// The generator wants the columns of b next to each other.
-static void expand_transpose_b(leat_graph *graph, leat_node *node) {
+static leat_node *transpose_of(leat_graph *graph, leat_node *node) {
   leat_type type = *leat_value_type(node->inputs[1]);
   int64_t *perm = leat_new_array(graph->arena, int64_t, (size_t)type.rank);
   for (int k = 0; k < type.rank; k++) perm[k] = k;
@@ -35,8 +34,14 @@ static void expand_transpose_b(leat_graph *graph, leat_node *node) {
   perm[last] = last - 1;
   perm[last - 1] = last;
   leat_attr attr = {.count = (uint32_t)type.rank, .ints = perm};
-  leat_node *moved =
-      append(graph, node, LEAT_OP_transpose, "transposed", &node->inputs[1], 1, &attr, &type);
+  return append(graph, node, LEAT_OP_transpose, "transposed", &node->inputs[1], 1, &attr, &type);
+}
+
+// The generator wants the columns of b next to each other: one transpose for all products of it.
+static void expand_transpose_b(leat_graph *graph, leat_map *transposes, leat_node *node) {
+  const leat_type *b = leat_value_type(node->inputs[1]);
+  leat_node *moved = leat_map_get(transposes, b);
+  if (!moved) leat_map_set(transposes, b, moved = transpose_of(graph, node));
   node->inputs[1] = (leat_value){moved, 0};
   leat_node_set_attr(graph, node, "transpose_b", (leat_attr){.i = 0});
 }
@@ -45,11 +50,13 @@ static void expand(void *context, leat_graph *graph) {
   leat_codegen_state *cg = context;
   uint32_t count = graph->nodes.count;
   leat_node *in_cycle;
+  leat_map transposes; // type of b, which is the value's own → node
+  leat_map_init(&transposes, cg->arena);
   for (uint32_t i = 0; i < count; i++) {
     leat_node *node = graph->nodes.items[i];
     if (node->op == LEAT_OP_matmul && leat_node_attr(node, "transpose_b")->i &&
         !leat_uses_blis(cg, node))
-      expand_transpose_b(graph, node);
+      expand_transpose_b(graph, &transposes, node);
   }
   bool sorted = leat_graph_sort(graph, &in_cycle);
   assert(sorted);
@@ -82,7 +89,9 @@ void leat_table_arrange(leat_table *table, leat_node *const *roots, uint32_t cou
   dump(table, "schedule");
 }
 
-leat_status leat_table_plan(leat_table *table) {
+leat_status leat_table_prepare(leat_table *table) {
+  leat_map_init(&table->packed, table->cg->arena);
+  LEAT_TRY(leat_concats_in_place(table));
   for (uint32_t i = 0; i < table->units.count; i++) {
     leat_unit *unit = table->units.items[i];
     if (unit->kind == LEAT_UNIT_CONTRACT) leat_contract_prepare(table, unit);
@@ -90,7 +99,12 @@ leat_status leat_table_plan(leat_table *table) {
     if (unit->kind == LEAT_UNIT_LIBRARY) leat_library_prepare(table, unit);
     if (unit->kind == LEAT_UNIT_REGION) LEAT_TRY(leat_region_prepare(table, unit));
   }
-  LEAT_TRY(leat_plan(table));
+  leat_plan_lives(table);
+  return LEAT_OK;
+}
+
+leat_status leat_table_plan(leat_table *table) {
+  if (!table->in_kernel) LEAT_TRY(leat_plan_places(table));
   dump(table, "plan");
   return LEAT_OK;
 }
@@ -103,7 +117,9 @@ leat_status leat_table_lower(leat_table *table) {
 
 static leat_status compile_table(leat_table *table, leat_node *const *roots, uint32_t count) {
   table->item_of = table->cg->item_of;
+  leat_vec_push(table->cg->arena, &table->cg->tables, table);
   leat_table_arrange(table, roots, count);
+  LEAT_TRY(leat_table_prepare(table));
   LEAT_TRY(leat_table_plan(table));
   LEAT_TRY(leat_table_lower(table));
   leat_image_add_table(table);
@@ -160,6 +176,13 @@ static leat_status compile_tables(leat_codegen_state *cg) {
   return LEAT_OK;
 }
 
+static void inspect(const leat_codegen_state *cg, const leat_image *image) {
+  const leat_inspection *asked = cg->options->inspection;
+  if (asked->memory) leat_memory_print(cg, image, asked->all, asked->out);
+  if (asked->memory && asked->plan) leat_text_add(asked->out, "\n");
+  if (asked->plan) leat_plans_print(cg, asked->all, asked->out);
+}
+
 leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
                          const leat_codegen_options *options, leat_compiled *out,
                          leat_error *error) {
@@ -178,15 +201,21 @@ leat_status leat_codegen(leat_graph *graph, leat_arena *arena, leat_diag *diag,
   leat_map_init(&cg->homes, arena);
   leat_map_init(&cg->rotated, arena);
   leat_map_init(&cg->rotations, arena);
+  leat_bytes_map_init(&cg->recipes, arena);
   leat_vec_push(arena, &cg->arenas, (leat_arena_plan){0});
   cg->item_of = leat_new_array(arena, leat_item *, graph->nodes.count + 1);
   uint32_t states = graph->states.count + leat_regions_begin(cg);
   cg->variables = leat_new_array(arena, leat_storage *, (size_t)states + 1);
+  cg->assigned = leat_new_array(arena, bool, (size_t)states + 1);
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    if (graph->nodes.items[i]->op == LEAT_OP_assign)
+      cg->assigned[leat_node_state(graph->nodes.items[i])->id] = true;
   leat_image_begin(cg);
   cg->scratch = leat_arena_create();
   leat_status status = compile_tables(cg);
   leat_arena_destroy(cg->scratch);
   LEAT_TRY(status);
   LEAT_TRY(leat_image_end(cg, out));
+  if (options->inspection) inspect(cg, out->image);
   return verify_kernels(out, cg->error);
 }

@@ -9,6 +9,7 @@
 #define LEAT_CODEGEN_CODEGEN_H
 
 #include "base/map.h"
+#include "base/target_info.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "leat/artifact.h"
@@ -52,8 +53,17 @@ typedef struct leat_file_table {
   void *context;
 } leat_file_table;
 
+// What people ask of the decisions (`leat inspect`), each part of which is written to `out`.
+typedef struct leat_inspection {
+  bool memory; // where values lie, and how long
+  bool plan;   // how contractions are computed
+  bool all;    // all of long lists, not the largest alone
+  leat_text *out;
+} leat_inspection;
+
 typedef struct leat_codegen_options {
-  bool blis;
+  const leat_target_info *target; // the machine that the code is for
+  bool blis, keep_denormals;
   const char *entry, *about,
       *levels;                       // of an artifact: what the image says of itself; NULL: nothing
   const leat_counted_entry *entries; // of an artifact; in a session's steps the session counts
@@ -63,6 +73,7 @@ typedef struct leat_codegen_options {
   // After each stage, for dumps: `text` is the stage's result in readable form. NULL: none.
   void (*dump)(void *context, const char *stage, const char *text);
   void *dump_context;
+  const leat_inspection *inspection; // NULL: nobody asks
 } leat_codegen_options;
 
 // What a target compiles: kernels without duplicates, in the order of image->kernels, which has the

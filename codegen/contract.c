@@ -1,37 +1,32 @@
-// The contraction generator: c[row, column] = Σ a[row, k] · b[k, column] for k ascending, one
-// accumulator an element, by fused multiply-add, and what is done with c in place.
+// The contraction generator: c[row, column] = Σ a[row, k] · b[k, column] for k ascending (ops/
+// contract.c says how), and what is done with c in place.
 //
-// A tile of the kernel is a block of rows by a panel of columns. In it, blocks of `high` rows by
-// `wide` vectors of columns are held in registers while k runs. Sizes only change which elements
-// are computed together, never an element's own sum, so they are free.
-//
-// An operand that is another's elements at other places (a transpose, the windows of a convolution)
-// is never stored: a's are computed into a local array, a tile's rows at a time, b's while its
-// panels are packed.
+// A tile of the kernel is some rows by some panels of columns. In it, blocks of `high` rows by
+// `wide` vectors of columns are held in registers while k runs. The plan says how many.
 #include "codegen/contract.h"
+#include "ops/reduce.h"
 
 #include <assert.h>
 
 enum {
-  PACKED_BYTES = 1 << 20, // size of b from which its panels are copied together …
-  PACKED_ROWS = 48,       // … when there are so many rows to use them
-  MOST_DIRECT = 160, // instructions of what is done with c that are written out for each vector
+  LEAST_PREFETCHED = 64, // products of an element of c, while which something can be on its way
+  PREFETCHED_ROWS = 4,   // ahead, where there are no products meanwhile
+  MOST_DIRECT = 160,     // instructions of what is done with c that are written out for each vector
 };
 
 // -- What is done with a vector of c --------------------------------------------------------------
 
-static void finish_vector(leat_contraction *c, k_value row, int j, k_value value) {
+void leat_contraction_finish(leat_contraction *c, int j, k_value value) {
   leat_lower *w = c->w;
-  leat_contraction_put(c, c->row_axes, row);
-  if (c->column_axis >= 0) {
+  if (c->p->column_axis >= 0) {
     k_value column = k_add(c->b, c->column, k_i64(c->b, (int64_t)j * LEAT_LANES));
-    w->at[c->column_axis] = (leat_index){.base = column, .step = 1};
+    w->at[c->p->column_axis] = (leat_index){.base = column, .step = 1};
     w->l.lanes = LEAT_LANES;
     w->l.mask = c->masks[j];
   } else {
     value = k_extract(c->b, value, 0);
   }
-  leat_lower_substitute(w, c->item, value);
+  leat_lower_substitute(w, c->p->item, value);
   for (uint32_t i = 0; i < w->unit->outputs.count; i++)
     leat_lower_store(w, &c->stores, &w->unit->outputs.items[i]);
   leat_lower_flush(w, &c->stores);
@@ -39,20 +34,41 @@ static void finish_vector(leat_contraction *c, k_value row, int j, k_value value
   w->l.mask = NULL;
 }
 
+static void finish_vector(leat_contraction *c, k_value row, int j, k_value value) {
+  leat_contraction_put(c, c->p->row_axes, row);
+  leat_contraction_finish(c, j, value);
+}
+
+// What finish_vector will read for the row: it is on its way while k runs.
+static void prefetch_row(leat_contraction *c, k_value row) {
+  leat_lower *w = c->w;
+  if (c->p->column_axis < 0 || !leat_lower_reads_along(w, c->p->column_axis)) return;
+  leat_contraction_put(c, c->p->row_axes, row);
+  for (int j = 0; j < c->p->wide; j++) {
+    k_value column = k_add(c->b, c->column, k_i64(c->b, (int64_t)j * LEAT_LANES));
+    w->at[c->p->column_axis] = (leat_index){.base = column, .step = 1};
+    leat_lower_prefetch(w, c->p->column_axis);
+  }
+}
+
 // `high` rows of a local c, from element `first`.
 static void store_block(leat_contraction *c, const k_buffer *local, k_value first, int high,
                         const k_value *acc) {
-  for (int i = 0; i < high * c->wide; i++)
+  for (int i = 0; i < high * c->p->wide; i++)
     k_store(c->b, local, k_add(c->b, first, k_i64(c->b, (int64_t)i * LEAT_LANES)), acc[i], NULL);
 }
 
-// Rows [row, end) from a local c that begins with `row`.
-static void finish_rows(leat_contraction *c, const k_buffer *local, k_value row, k_value end) {
+// Rows [row, end) from a local c, of which they begin at element `first`.
+static void finish_rows(leat_contraction *c, const k_buffer *local, k_value first, k_value row,
+                        k_value end, bool ahead) {
   k_builder *b = c->b;
   k_instr *loop = k_loop_begin(b, row, end, 1, NULL, 0);
   k_value here = k_loop_index(loop);
-  k_value from = k_mul(b, k_sub(b, here, row), k_i64(b, c->width));
-  for (int j = 0; j < c->wide; j++) {
+  if (ahead)
+    prefetch_row(c, k_binary(b, K_MIN, k_add(b, here, k_i64(b, PREFETCHED_ROWS)),
+                             k_sub(b, end, k_i64(b, 1))));
+  k_value from = k_add(b, first, k_mul(b, k_sub(b, here, row), k_i64(b, c->p->width)));
+  for (int j = 0; j < c->p->wide; j++) {
     k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
     finish_vector(c, here, j, k_load(b, local, at, LEAT_LANES, NULL));
   }
@@ -61,11 +77,12 @@ static void finish_rows(leat_contraction *c, const k_buffer *local, k_value row,
 
 // Row by row from a local array: for results that need much code, or when the number of rows is
 // only known while running.
-static void finish_by_rows(leat_contraction *c, k_value row, const k_value *acc, k_value end) {
+static void finish_by_rows(leat_contraction *c, k_value row, int high, const k_value *acc,
+                           k_value end) {
   k_builder *b = c->b;
-  const k_buffer *local = k_local(b, K_SPACE_REGISTER, acc[0]->dtype, c->high * c->width);
-  store_block(c, local, k_i64(b, 0), c->high, acc);
-  finish_rows(c, local, row, end);
+  const k_buffer *local = k_local(b, K_SPACE_REGISTER, acc[0]->dtype, high * c->p->width);
+  store_block(c, local, k_i64(b, 0), high, acc);
+  finish_rows(c, local, k_i64(b, 0), row, end, false);
 }
 
 // -- A block in registers -------------------------------------------------------------------------
@@ -78,15 +95,15 @@ static k_value zero(k_builder *b, leat_dtype dtype) {
 static k_value load_gathered(leat_contraction *c, k_value row, k_value k) {
   k_builder *b = c->b;
   k_value slow = k_sub(b, row, c->first_row), fast = k_sub(b, k, c->first_k);
-  if (c->transposed) slow = k_sub(b, k, c->first_k), fast = k_sub(b, row, c->first_row);
-  return k_load(b, c->gathered, k_add(b, k_mul(b, slow, k_i64(b, c->pitch)), fast), 1, NULL);
+  if (c->p->transposed) slow = k_sub(b, k, c->first_k), fast = k_sub(b, row, c->first_row);
+  return k_load(b, c->gathered, k_add(b, k_mul(b, slow, k_i64(b, c->p->pitch)), fast), 1, NULL);
 }
 
 static k_value load_a(leat_contraction *c, k_value row, k_value k) {
   k_builder *b = c->b;
   if (c->gathered) return load_gathered(c, row, k);
   k_value index =
-      c->transposed ? k_add(b, k_mul(b, k, c->rows), row) : k_add(b, k_mul(b, row, c->depth), k);
+      c->p->transposed ? k_add(b, k_mul(b, k, c->rows), row) : k_add(b, k_mul(b, row, c->depth), k);
   return k_load(b, c->a_buffer, k_add(b, c->a_base, index), 1, NULL);
 }
 
@@ -95,22 +112,44 @@ static void multiply(leat_contraction *c, k_value row, int high, bool clamped, k
                      k_value *acc) {
   k_builder *b = c->b;
   k_value columns[LEAT_MOST_VECTORS], last = k_sub(b, c->rows, k_i64(b, 1));
-  k_value width = c->packed ? k_i64(b, c->width) : c->columns;
+  k_value width = leat_contraction_has_panels(c->p) ? k_i64(b, c->p->width) : c->columns;
   k_value from = k_add(b, c->b_base, k_mul(b, k, width));
-  if (!c->packed) from = k_add(b, from, c->column);
-  for (int j = 0; j < c->wide; j++) {
+  if (!leat_contraction_has_panels(c->p)) from = k_add(b, from, c->column);
+  for (int j = 0; j < c->p->wide; j++) {
     k_value at = k_add(b, from, k_i64(b, (int64_t)j * LEAT_LANES));
-    columns[j] = k_load(b, c->b_buffer, at, LEAT_LANES, c->packed ? NULL : c->masks[j]);
+    columns[j] = c->b_buffer ? k_load(b, c->b_buffer, at, LEAT_LANES,
+                                      leat_contraction_has_panels(c->p) ? NULL : c->masks[j])
+                             : leat_contraction_operand(c, 1, k, c->column, c->columns);
   }
   for (int i = 0; i < high; i++) {
     k_value at = k_add(b, row, k_i64(b, i));
     if (clamped && i > 0) at = k_binary(b, K_MIN, at, last);
     k_value x = load_a(c, at, k);
-    for (int j = 0; j < c->wide; j++) {
-      k_value *sum = &acc[i * c->wide + j];
-      *sum = k_fma(b, x, columns[j], *sum);
+    for (int j = 0; j < c->p->wide; j++) {
+      k_value *sum = &acc[i * c->p->wide + j];
+      *sum = k_mul_add(b, x, columns[j], *sum);
     }
   }
+}
+
+// acc of the block of `high` rows from `row`, for LEAT_LANES of k at a time.
+static k_value accumulate_across(leat_contraction *c, k_value row, int high, k_value low,
+                                 k_value end, k_value *acc) {
+  k_builder *b = c->b;
+  k_value count = k_sub(b, end, low), rest = k_binary(b, K_AND, count, k_i64(b, LEAT_LANES - 1));
+  k_value whole = k_sub(b, end, rest), rows[LEAT_LANES];
+  k_instr *loop = k_loop_begin(b, low, whole, LEAT_LANES, acc, (uint32_t)high);
+  for (int i = 0; i < high; i++) acc[i] = k_loop_carried(loop, (uint32_t)i);
+  k_value k = k_loop_index(loop);
+  leat_contraction_read_across(c, k, c->column, rows);
+  for (int j = 0; j < LEAT_LANES; j++)
+    for (int i = 0; i < high; i++) {
+      k_value x = load_a(c, k_add(b, row, k_i64(b, i)), k_add(b, k, k_i64(b, j)));
+      acc[i] = k_mul_add(b, x, rows[j], acc[i]);
+    }
+  k_loop_end(b, acc, (uint32_t)high);
+  for (int i = 0; i < high; i++) acc[i] = k_result(b, loop, (uint32_t)i);
+  return whole;
 }
 
 // Instructions of what is done with one vector of c, beside storing it.
@@ -124,8 +163,9 @@ static uint32_t code_of_epilogue(const leat_contraction *c) {
 // acc of the block of `high` rows from `row`, for k in [low, end).
 static void accumulate(leat_contraction *c, k_value row, int high, bool clamped, k_value low,
                        k_value end, k_value *acc) {
-  uint32_t count = (uint32_t)(high * c->wide);
+  uint32_t count = (uint32_t)(high * c->p->wide);
   assert(count <= LEAT_ACCUMULATORS);
+  if (c->p->b == LEAT_OPERAND_TURNED) low = accumulate_across(c, row, high, low, end, acc);
   k_instr *loop = k_loop_begin(c->b, low, end, 1, acc, count);
   for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
   multiply(c, row, high, clamped, k_loop_index(loop), acc);
@@ -137,36 +177,35 @@ static void accumulate(leat_contraction *c, k_value row, int high, bool clamped,
 static void block(leat_contraction *c, k_value row, int high, bool clamped) {
   k_builder *b = c->b;
   k_value acc[LEAT_ACCUMULATORS];
-  uint32_t count = (uint32_t)(high * c->wide);
-  for (uint32_t i = 0; i < count; i++) acc[i] = zero(b, c->item->node->outputs[0].dtype);
+  uint32_t count = (uint32_t)(high * c->p->wide);
+  for (uint32_t i = 0; i < count; i++) acc[i] = zero(b, c->p->item->node->outputs[0].dtype);
+  bool hides = leat_dim_is_const(c->p->depth) && c->p->depth.value >= LEAST_PREFETCHED;
+  for (int i = 0; i < high && hides; i++) prefetch_row(c, k_add(b, row, k_i64(b, i)));
   accumulate(c, row, high, clamped, k_i64(b, 0), c->depth, acc);
   uint32_t code = code_of_epilogue(c) * count;
-  int whole = c->high;
-  c->high = high;
   if (clamped) {
-    finish_by_rows(c, row, acc, c->rows);
+    finish_by_rows(c, row, high, acc, c->rows);
   } else if (code > MOST_DIRECT) {
-    finish_by_rows(c, row, acc, k_add(b, row, k_i64(b, high)));
+    finish_by_rows(c, row, high, acc, k_add(b, row, k_i64(b, high)));
   } else {
     for (int i = 0; i < high; i++)
-      for (int j = 0; j < c->wide; j++)
-        finish_vector(c, k_add(b, row, k_i64(b, i)), j, acc[i * c->wide + j]);
+      for (int j = 0; j < c->p->wide; j++)
+        finish_vector(c, k_add(b, row, k_i64(b, i)), j, acc[i * c->p->wide + j]);
   }
-  c->high = whole;
 }
 
 // Rows [low, high) of a panel: whole blocks, then what is left.
 static void panel(leat_contraction *c, k_value low, k_value high) {
   k_builder *b = c->b;
-  k_value size = k_i64(b, c->high), count = k_sub(b, high, low);
+  k_value size = k_i64(b, c->p->high), count = k_sub(b, high, low);
   k_value whole = k_add(b, low, k_mul(b, k_binary(b, K_DIV, count, size), size));
   if (low->op == K_CONST && high->op == K_CONST)
-    whole = k_add(b, low, k_i64(b, count->imm.i / c->high * c->high));
-  k_instr *loop = k_loop_begin(b, low, whole, c->high, NULL, 0);
-  block(c, k_loop_index(loop), c->high, false);
+    whole = k_add(b, low, k_i64(b, count->imm.i / c->p->high * c->p->high));
+  k_instr *loop = k_loop_begin(b, low, whole, c->p->high, NULL, 0);
+  block(c, k_loop_index(loop), c->p->high, false);
   k_loop_end(b, NULL, 0);
-  if (leat_dim_is_const(c->row_dim)) {
-    int rest = (int)(c->row_dim.value % c->high);
+  if (leat_dim_is_const(c->p->rows)) {
+    int rest = (int)(c->p->rows.value % c->p->high);
     if (!rest) return;
     k_if_begin(b, k_lt(b, whole, high));
     block(c, whole, rest, false);
@@ -174,246 +213,350 @@ static void panel(leat_contraction *c, k_value low, k_value high) {
     return;
   }
   k_if_begin(b, k_lt(b, whole, high));
-  block(c, whole, c->high, true);
+  block(c, whole, c->p->high, true);
   k_if_end(b, NULL, 0);
 }
 
-// -- Operands that are computed -------------------------------------------------------------------
+// -- Rows of a that are gathered ------------------------------------------------------------------
 
-static bool is_computed(const leat_contraction *c, uint32_t i) {
-  return leat_item_memory(c->w->table, c->item->node->inputs[i])->role == LEAT_ROLE_FREE;
+// One vector of `gathered`: elements of a's last axis from `at` on, those below `end`, where the
+// other one is at `across`.
+static void gather_vector(leat_contraction *c, k_value across, k_value at, k_value end,
+                          k_value to) {
+  const leat_contraction_plan *p = c->p;
+  int row_axis = p->item->axis[p->item->node->outputs[0].rank - 2];
+  k_value row = p->transposed ? across : row_axis < 0 ? k_i64(c->b, 0) : c->w->at[row_axis].base;
+  k_store(c->b, c->gathered, to, leat_contraction_operand(c, 0, row, at, end), NULL);
 }
 
-// LEAT_LANES elements of an operand's last axis from `at` on, those below `end`; the axes before
-// the last two are where the kernel is.
-static k_value operand_value(leat_contraction *c, uint32_t i, k_value row, k_value at,
-                             k_value end) {
-  leat_lower *w = c->w;
-  int rank = leat_value_type(c->item->node->inputs[i])->rank;
-  leat_index in[LEAT_MAX_RANK];
-  for (int k = 0; k < rank - 2; k++) {
-    int axis = c->item->axis[k];
-    in[k] = axis < 0 ? leat_index_const(&w->l, 0) : w->at[axis];
-  }
-  in[rank - 2] = (leat_index){.base = row};
-  in[rank - 1] = (leat_index){.base = at, .step = 1};
-  w->l.lanes = LEAT_LANES;
-  w->l.mask = leat_lower_mask(w, k_sub(c->b, end, at));
-  k_value value = leat_operand(&w->l, c->item->node, i, in);
-  w->l.lanes = 1;
-  w->l.mask = NULL;
-  return value;
-}
-
-// Rows [low, high) of a, for k in [from, end), become `gathered`: where its last axis goes on is
-// the outer loop, so that what there is to divide for it is divided once for all that lies across.
-static void gather_a(leat_contraction *c, k_value low, k_value high, k_value from, k_value end) {
+// All of the last axis, run by run: what hangs over the end of one is where the next will be.
+static void gather_runs(leat_contraction *c, k_value slow_low, k_value slow_high) {
   k_builder *b = c->b;
-  k_value slow_low = c->transposed ? from : low, fast_low = c->transposed ? low : from;
-  k_value slow_high = c->transposed ? end : high, fast_high = c->transposed ? high : end;
-  c->first_row = low;
-  c->first_k = from;
-  k_instr *fast = k_loop_begin(b, fast_low, fast_high, LEAT_LANES, NULL, 0);
-  k_value j = k_loop_index(fast);
+  const leat_contraction_plan *p = c->p;
+  int64_t fast = p->transposed ? p->rows.value : p->depth.value;
   k_instr *slow = k_loop_begin(b, slow_low, slow_high, 1, NULL, 0);
   k_value i = k_loop_index(slow);
-  if (!c->transposed) leat_contraction_put(c, c->row_axes, i);
-  int row_axis = c->item->axis[c->item->node->outputs[0].rank - 2];
-  k_value row = c->transposed ? i : row_axis < 0 ? k_i64(b, 0) : c->w->at[row_axis].base;
-  k_value value = operand_value(c, 0, row, j, fast_high);
-  k_value to = k_mul(b, k_sub(b, i, slow_low), k_i64(b, c->pitch));
-  k_store(b, c->gathered, k_add(b, to, k_sub(b, j, fast_low)), value, NULL);
+  if (!p->transposed) leat_contraction_put(c, p->row_axes, i);
+  k_value to = k_mul(b, k_sub(b, i, slow_low), k_i64(b, p->pitch));
+  c->w->l.run = p->run;
+  for (int64_t first = 0; first < fast; first += p->run)
+    for (int64_t at = first; at < first + p->run; at += LEAT_LANES)
+      gather_vector(c, i, k_i64(b, at), k_i64(b, first + p->run), k_add(b, to, k_i64(b, at)));
+  c->w->l.run = 0;
+  k_loop_end(b, NULL, 0);
+}
+
+// Where a's last axis goes on is the outer loop, so that what there is to divide for it is divided
+// once for all that lies across, and of what lies across it is divided once for some vectors.
+static void gather_vectors(leat_contraction *c, k_value slow_low, k_value slow_high,
+                           k_value fast_low, k_value fast_high) {
+  k_builder *b = c->b;
+  const leat_contraction_plan *p = c->p;
+  int64_t step = (int64_t)p->gathered_vectors * LEAT_LANES;
+  k_instr *fast = k_loop_begin(b, fast_low, fast_high, step, NULL, 0);
+  k_value first = k_loop_index(fast);
+  k_instr *slow = k_loop_begin(b, slow_low, slow_high, 1, NULL, 0);
+  k_value i = k_loop_index(slow);
+  if (!p->transposed) leat_contraction_put(c, p->row_axes, i);
+  k_value to = k_mul(b, k_sub(b, i, slow_low), k_i64(b, p->pitch));
+  to = k_add(b, to, k_sub(b, first, fast_low));
+  for (int v = 0; v < p->gathered_vectors; v++) {
+    k_value side = k_i64(b, (int64_t)v * LEAT_LANES);
+    gather_vector(c, i, k_add(b, first, side), fast_high, k_add(b, to, side));
+  }
   k_loop_end(b, NULL, 0);
   k_loop_end(b, NULL, 0);
+}
+
+// Rows [low, high) of a, for k in [from, end), become `gathered`.
+static void gather_a(leat_contraction *c, k_value low, k_value high, k_value from, k_value end) {
+  bool transposed = c->p->transposed;
+  c->first_row = low;
+  c->first_k = from;
+  if (c->p->run)
+    gather_runs(c, transposed ? from : low, transposed ? end : high);
+  else if (transposed)
+    gather_vectors(c, from, end, low, high);
+  else
+    gather_vectors(c, low, high, from, end);
+}
+
+// -- The panels of a tile -------------------------------------------------------------------------
+
+static void place_panel(leat_contraction *c, k_value number) {
+  k_builder *b = c->b;
+  leat_contraction_place_columns(c, number);
+  if (leat_contraction_has_panels(c->p)) {
+    k_value before = k_mul(b, c->matrix, leat_lower_dim(c->w, c->p->panels));
+    k_value size = k_mul(b, c->depth, k_i64(b, c->p->width));
+    c->b_base = k_mul(b, k_add(b, before, number), size);
+  } else {
+    c->b_base = k_mul(b, c->matrix, k_mul(b, c->depth, c->columns));
+  }
+  k_value size = k_i64(b, c->p->tile_rows * c->p->width);
+  c->local_base = k_mul(b, k_sub(b, number, c->first_panel), size);
+}
+
+// What follows is done for each of them; NULL: there is one.
+static k_instr *begin_panels(leat_contraction *c) {
+  bool one = c->p->tile_panels == 1;
+  k_instr *loop = one ? NULL : k_loop_begin(c->b, c->first_panel, c->end_panel, 1, NULL, 0);
+  place_panel(c, loop ? k_loop_index(loop) : c->first_panel);
+  return loop;
+}
+
+static void end_panels(leat_contraction *c, k_instr *loop) {
+  if (loop) k_loop_end(c->b, NULL, 0);
 }
 
 // -- Deep contractions: k in blocks, so that what is read of a and b stays near -------------------
 
-// One block of k for rows [low, high): the sums resume from where the block before left them.
-static void deepen(leat_contraction *c, const k_buffer *local, k_value low, k_value high,
-                   k_value from, k_value end) {
+static int64_t local_elements(const leat_contraction *c) {
+  return c->p->tile_rows * c->p->width * c->p->tile_panels;
+}
+
+// One block of k for rows [low, high) of a panel of the tile whose first row is `top`: the sums
+// resume from where the block before left them.
+static void deepen(leat_contraction *c, k_value top, k_value low, k_value high, k_value from,
+                   k_value end) {
   k_builder *b = c->b;
   k_value acc[LEAT_ACCUMULATORS];
-  bool clamped = !leat_dim_is_const(c->row_dim) || c->row_dim.value % c->high;
-  k_instr *loop = k_loop_begin(b, low, high, c->high, NULL, 0);
+  bool clamped = !leat_dim_is_const(c->p->rows) || c->p->rows.value % c->p->high;
+  k_instr *loop = k_loop_begin(b, low, high, c->p->high, NULL, 0);
   k_value row = k_loop_index(loop);
-  k_value first = k_mul(b, k_sub(b, row, low), k_i64(b, c->width));
-  for (int i = 0; i < c->high * c->wide; i++) {
+  k_value above = k_mul(b, k_sub(b, row, top), k_i64(b, c->p->width));
+  k_value first = k_add(b, c->local_base, above);
+  for (int i = 0; i < c->p->high * c->p->wide; i++) {
     k_value at = k_add(b, first, k_i64(b, (int64_t)i * LEAT_LANES));
-    acc[i] = k_load(b, local, at, LEAT_LANES, NULL);
+    acc[i] = k_load(b, c->local, at, LEAT_LANES, NULL);
   }
-  accumulate(c, row, c->high, clamped, from, end, acc);
-  store_block(c, local, first, c->high, acc);
+  accumulate(c, row, c->p->high, clamped, from, end, acc);
+  store_block(c, c->local, first, c->p->high, acc);
   k_loop_end(b, NULL, 0);
 }
 
-static void deep_panel(leat_contraction *c, k_value low, k_value high, int64_t size) {
-  k_builder *b = c->b;
-  leat_dtype dtype = c->item->node->outputs[0].dtype;
-  int64_t elements = (size + c->high - 1) / c->high * c->high * c->width;
-  const k_buffer *local = k_local(b, K_SPACE_REGISTER, dtype, elements);
-  k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, elements), LEAT_LANES, NULL, 0);
-  k_store(b, local, k_loop_index(loop), zero(b, dtype), NULL);
-  k_loop_end(b, NULL, 0);
-  loop = k_loop_begin(b, k_i64(b, 0), c->depth, LEAT_DEPTH_BLOCK, NULL, 0);
-  k_value from = k_loop_index(loop), end = k_add(b, from, k_i64(b, LEAT_DEPTH_BLOCK));
-  end = k_binary(b, K_MIN, end, c->depth);
+// Of all panels of the tile.
+static void deepen_panels(leat_contraction *c, k_value top, k_value low, k_value high, k_value from,
+                          k_value end) {
   if (c->gathered) gather_a(c, low, high, from, end);
-  deepen(c, local, low, high, from, end);
+  k_instr *loop = begin_panels(c);
+  deepen(c, top, low, high, from, end);
+  end_panels(c, loop);
+}
+
+static void clear(leat_contraction *c, const k_buffer *local) {
+  k_builder *b = c->b;
+  k_value none = zero(b, c->p->item->node->outputs[0].dtype);
+  k_instr *loop = k_loop_begin(b, k_i64(b, 0), k_i64(b, local_elements(c)), LEAT_LANES, NULL, 0);
+  k_store(b, local, k_loop_index(loop), none, NULL);
   k_loop_end(b, NULL, 0);
-  finish_rows(c, local, low, high);
 }
 
-// NULL: the operand is computed.
-static const k_buffer *operand_buffer(leat_contraction *c, uint32_t i) {
-  if (is_computed(c, i) && !(i == 1 && c->packed)) return NULL;
-  leat_item *item = leat_item_memory(c->w->table, c->item->node->inputs[i]);
-  return leat_lower_buffer(c->w, i == 1 && c->packed ? c->w->unit->scratch : item->storage);
-}
-
-static void begin_kernel(leat_contraction *c) {
-  c->a_buffer = operand_buffer(c, 0);
-  c->b_buffer = operand_buffer(c, 1);
-  c->rows = leat_lower_dim(c->w, c->row_dim);
-  c->columns = leat_lower_dim(c->w, c->column_dim);
-  c->depth = leat_lower_dim(c->w, c->depth_dim);
-}
-
-// -- Packing --------------------------------------------------------------------------------------
-
-// Matrices of b, one for all batches or one each.
-static leat_dim matrices_of_b(const leat_contraction *c) {
-  bool one_b = leat_value_type(c->item->node->inputs[1])->rank == 2;
-  return one_b ? leat_dim_const(1) : c->batch_dim;
-}
-
-// Only products read what it loads, and this one once, so that an artifact that has it packed
-// seldom needs it as it was, too.
-static bool is_multiplied(const leat_item *load, const leat_item *product) {
-  uint32_t here = 0;
-  for (uint32_t i = 0; i < load->users.count; i++) {
-    const leat_item *user = load->users.items[i]->consumer;
-    if (user->node->info->kind != LEAT_KIND_CONTRACT) return false;
-    here += user == product;
-  }
-  return here == 1;
-}
-
-// The `load` whose elements, in whatever order, b is, when it may be packed; else NULL.
-static leat_item *load_of_b(const leat_contraction *c) {
-  const leat_node *node = c->item->node->inputs[1].node;
-  while (node->info->reads == LEAT_READS_RESHAPED || node->info->reads == LEAT_READS_PERMUTED)
-    node = node->inputs[0].node;
-  if (node->op != LEAT_OP_load) return NULL;
-  leat_item *load = leat_item_of(c->w->table, (leat_value){(leat_node *)node, 0});
-  return is_multiplied(load, c->item) ? load : NULL;
-}
-
-static void read_no_more(leat_item *item, const leat_item *producer) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < item->reads.count; i++)
-    if (item->reads.items[i]->producer != producer)
-      item->reads.items[kept++] = item->reads.items[i];
-  item->reads.count = kept;
-}
-
-// Where an artifact has the panels of b, as a value of `type`; NULL: they are made while running.
-static leat_storage *packed_before(leat_contraction *c, const leat_type *type) {
-  leat_codegen_state *cg = c->w->table->cg;
-  const leat_file_table *files = cg->options->files;
-  const leat_node *b = c->item->node->inputs[1].node;
-  leat_item *load = files && files->place ? load_of_b(c) : NULL;
-  leat_dim matrices = matrices_of_b(c);
-  if (!load || !leat_type_is_static(&b->outputs[0]) || !leat_dim_is_const(matrices)) return NULL;
-  leat_panels panels = {matrices.value, c->depth_dim.value, c->column_dim.value, c->width};
-  leat_placed_file *placed = leat_new(cg->arena, leat_placed_file);
-  leat_status status = files->place(files->context, b, &panels, placed, cg->error);
-  if (status || placed->kind != LEAT_FILE_WITHIN) return NULL;
-  read_no_more(c->item, load);
-  return leat_storage_packed(cg, placed, type);
-}
-
-void leat_contract_prepare(leat_table *table, leat_unit *unit) {
-  leat_lower w = {.table = table, .unit = unit};
-  leat_contraction c = leat_contraction_of(&w);
-  const leat_type *b = leat_value_type(c.item->node->inputs[1]);
-  double bytes = leat_elements_estimate(b->dims, b->rank) * (double)leat_dtype_size(b->dtype);
-  bool many = !leat_dim_is_const(c.row_dim) || c.row_dim.value >= PACKED_ROWS;
-  if ((!many || bytes < PACKED_BYTES) && !is_computed(&c, 1)) return;
-  leat_dim dims[] = {matrices_of_b(&c), leat_contraction_panels(&c), c.depth_dim,
-                     leat_dim_const(c.width)};
-  leat_type type = {.dtype = b->dtype, .rank = 1, .dims = {leat_lower_product(&w, dims, 4)}};
-  unit->scratch = packed_before(&c, &type);
-  if (!unit->scratch) unit->scratch = leat_storage_arena(table, &type);
-}
-
-// A tile is LEAT_DEPTH_BLOCK rows of a panel.
-static void pack(leat_table *table, leat_unit *unit) {
-  leat_lower *w = leat_lower_begin_bare(table, unit, "pack");
-  leat_contraction c = leat_contraction_of(w);
-  k_builder *b = c.b;
-  const k_buffer *out = leat_lower_buffer(w, unit->scratch);
-  leat_lower_reads(w, c.item);
-  c.packed = false;
-  c.b_buffer = operand_buffer(&c, 1);
-  c.columns = leat_lower_dim(w, c.column_dim);
-  c.depth = leat_lower_dim(w, c.depth_dim);
-  leat_dim panels = leat_contraction_panels(&c);
-  leat_dim blocks = leat_lower_ceil_div(w, c.depth_dim, LEAT_DEPTH_BLOCK);
-  leat_index tile = {.base = k_tile(b)}, block_number, number;
-  leat_index_divmod(&w->l, tile, leat_lower_dim(w, blocks), &tile, &block_number);
-  leat_index_divmod(&w->l, tile, leat_lower_dim(w, panels), &tile, &number);
-  c.b_base = tile.base;
-  leat_contraction_put(&c, c.batch_axes, tile.base);
-  leat_contraction_place_panel(&c, number.base, panels);
-  k_value low = k_mul(b, block_number.base, k_i64(b, LEAT_DEPTH_BLOCK));
-  k_value end = k_binary(b, K_MIN, k_add(b, low, k_i64(b, LEAT_DEPTH_BLOCK)), c.depth);
-  k_value matrix = k_mul(b, tile.base, leat_lower_dim(w, panels));
-  k_value first = k_mul(b, k_add(b, matrix, number.base), c.depth);
-  k_instr *loop = k_loop_begin(b, low, end, 1, NULL, 0);
+// Rows [low, high) of the local c become the sums over k in [from, end).
+static void sum_part(leat_contraction *c, k_value low, k_value high, k_value from, k_value end) {
+  k_builder *b = c->b;
+  clear(c, c->local);
+  k_instr *loop = k_loop_begin(b, from, end, LEAT_DEPTH_BLOCK, NULL, 0);
   k_value k = k_loop_index(loop);
-  k_value to = k_mul(b, k_add(b, first, k), k_i64(b, c.width));
-  k_value from = k_add(b, k_add(b, c.b_base, k_mul(b, k, c.columns)), c.column);
-  for (int j = 0; j < c.wide; j++) {
-    k_value at = k_i64(b, (int64_t)j * LEAT_LANES);
-    k_value x = c.b_buffer ? k_load(b, c.b_buffer, k_add(b, from, at), LEAT_LANES, c.masks[j])
-                           : operand_value(&c, 1, k, k_add(b, c.column, at), c.columns);
-    k_store(b, out, k_add(b, to, at), x, NULL);
+  k_value next = k_binary(b, K_MIN, k_add(b, k, k_i64(b, LEAT_DEPTH_BLOCK)), end);
+  int64_t rows = c->p->gathered_rows;
+  if (rows < c->p->tile_rows) {
+    k_instr *some = k_loop_begin(b, low, high, rows, NULL, 0);
+    k_value first = k_loop_index(some);
+    k_value last = k_binary(b, K_MIN, k_add(b, first, k_i64(b, rows)), high);
+    deepen_panels(c, low, first, last, k, next);
+    k_loop_end(b, NULL, 0);
+  } else {
+    deepen_panels(c, low, low, high, k, next);
   }
   k_loop_end(b, NULL, 0);
-  leat_dim tiles[] = {matrices_of_b(&c), panels, blocks};
-  leat_lower_end(w, leat_lower_product(w, tiles, 3),
-                 leat_elements_estimate(unit->scratch->type.dims, 1) / 5);
 }
 
-// -- The kernel -----------------------------------------------------------------------------------
+// The sums of all blocks of products, added in order, become the local c.
+static void sum_parts(leat_contraction *c, k_value low, k_value high) {
+  k_builder *b = c->b;
+  k_value first = k_i64(b, 0), step = k_i64(b, LEAT_PRODUCT_BLOCK),
+          all = k_i64(b, local_elements(c));
+  leat_dtype dtype = c->p->item->node->outputs[0].dtype;
+  const k_buffer *total = k_local(b, K_SPACE_REGISTER, dtype, local_elements(c));
+  clear(c, total);
+  k_instr *loop = k_loop_begin(b, first, c->depth, LEAT_PRODUCT_BLOCK, NULL, 0);
+  k_value from = k_loop_index(loop);
+  sum_part(c, low, high, from, k_binary(b, K_MIN, k_add(b, from, step), c->depth));
+  k_instr *each = k_loop_begin(b, first, all, LEAT_LANES, NULL, 0);
+  k_value at = k_loop_index(each), part = k_load(b, c->local, at, LEAT_LANES, NULL);
+  k_value sum = k_add(b, k_load(b, total, at, LEAT_LANES, NULL), part);
+  k_store(b, total, at, k_select(b, k_lt(b, first, from), sum, part), NULL);
+  k_loop_end(b, NULL, 0);
+  k_loop_end(b, NULL, 0);
+  c->local = total;
+}
+
+static void begin_deep_tile(leat_contraction *c) {
+  leat_dtype dtype = c->p->item->node->outputs[0].dtype;
+  c->local = k_local(c->b, K_SPACE_REGISTER, dtype, local_elements(c));
+}
+
+static void deep_tile(leat_contraction *c, k_value low, k_value high) {
+  begin_deep_tile(c);
+  if (c->p->long_sums)
+    sum_parts(c, low, high);
+  else
+    sum_part(c, low, high, k_i64(c->b, 0), c->depth);
+  k_instr *loop = begin_panels(c);
+  finish_rows(c, c->local, c->local_base, low, high, true);
+  end_panels(c, loop);
+}
+
+// -- The sums of parts of k, of a tile each -------------------------------------------------------
+
+// Where the vector of row `row` at the panel's first column is among the sums of part `part`.
+static k_value place_of_part(leat_contraction *c, k_value batch, k_value part, k_value row) {
+  k_builder *b = c->b;
+  k_value width = k_mul(b, leat_lower_dim(c->w, c->p->panels), k_i64(b, c->p->width));
+  k_value number = k_add(b, k_mul(b, part, leat_lower_dim(c->w, c->p->batch)), batch);
+  number = k_add(b, k_mul(b, number, c->rows), row);
+  return k_add(b, k_mul(b, number, width), c->column);
+}
+
+static void store_part(leat_contraction *c, const k_buffer *parts, k_value batch, k_value part,
+                       k_value low, k_value high) {
+  k_builder *b = c->b;
+  k_value from = k_mul(b, part, k_i64(b, LEAT_PRODUCT_BLOCK));
+  k_value end = k_binary(b, K_MIN, k_add(b, from, k_i64(b, LEAT_PRODUCT_BLOCK)), c->depth);
+  sum_part(c, low, high, from, end);
+  k_instr *panels = begin_panels(c);
+  k_instr *loop = k_loop_begin(b, low, high, 1, NULL, 0);
+  k_value row = k_loop_index(loop), to = place_of_part(c, batch, part, row);
+  k_value above = k_mul(b, k_sub(b, row, low), k_i64(b, c->p->width));
+  for (int j = 0; j < c->p->wide; j++) {
+    k_value at = k_i64(b, (int64_t)j * LEAT_LANES);
+    k_value from_local = k_add(b, k_add(b, c->local_base, above), at);
+    k_store(b, parts, k_add(b, to, at), k_load(b, c->local, from_local, LEAT_LANES, NULL), NULL);
+  }
+  k_loop_end(b, NULL, 0);
+  end_panels(c, panels);
+}
+
+// Rows [low, high) of the tile's panels: the sums of all parts, added in order.
+static void add_parts(leat_contraction *c, const k_buffer *parts, k_value batch, k_value low,
+                      k_value high) {
+  k_builder *b = c->b;
+  k_value acc[LEAT_MOST_VECTORS], one = k_i64(b, 1);
+  uint32_t wide = (uint32_t)c->p->wide;
+  k_instr *panels = begin_panels(c);
+  k_instr *loop = k_loop_begin(b, low, high, 1, NULL, 0);
+  k_value row = k_loop_index(loop), first = place_of_part(c, batch, k_i64(b, 0), row);
+  for (uint32_t j = 0; j < wide; j++)
+    acc[j] = k_load(b, parts, k_add(b, first, k_i64(b, j * LEAT_LANES)), LEAT_LANES, NULL);
+  k_instr *each = k_loop_begin(b, one, leat_lower_dim(c->w, c->p->parts), 1, acc, wide);
+  k_value from = place_of_part(c, batch, k_loop_index(each), row);
+  for (uint32_t j = 0; j < wide; j++) {
+    k_value part = k_load(b, parts, k_add(b, from, k_i64(b, j * LEAT_LANES)), LEAT_LANES, NULL);
+    acc[j] = k_add(b, k_loop_carried(each, j), part);
+  }
+  k_loop_end(b, acc, wide);
+  for (uint32_t j = 0; j < wide; j++) finish_vector(c, row, (int)j, k_result(b, each, j));
+  k_loop_end(b, NULL, 0);
+  end_panels(c, panels);
+}
+
+// -- The kernels ----------------------------------------------------------------------------------
+
+typedef struct leat_tile {
+  k_value batch, low, high; // rows
+} leat_tile;
+
+// The tile's batch, panels and rows, from its number among those of a part.
+static leat_tile place_tile(leat_contraction *c, leat_index rest) {
+  const leat_contraction_plan *p = c->p;
+  leat_lower *w = c->w;
+  k_builder *b = c->b;
+  leat_index group, rows;
+  leat_index_divmod(&w->l, rest, leat_lower_dim(w, p->blocks), &rest, &rows);
+  if (leat_dim_is(p->batch, 1))
+    group = rest, rest = leat_index_const(&w->l, 0);
+  else
+    leat_index_divmod(&w->l, rest, leat_lower_dim(w, p->groups), &rest, &group);
+  if (leat_dim_is(p->groups, 1)) group = leat_index_const(&w->l, 0);
+  leat_contraction_put(c, p->batch_axes, rest.base);
+  c->a_base = k_mul(b, rest.base, k_mul(b, c->rows, c->depth));
+  c->matrix = p->one_b ? k_i64(b, 0) : rest.base;
+  k_value size = k_i64(b, p->tile_panels);
+  c->first_panel = k_mul(b, group.base, size);
+  c->end_panel = k_binary(b, K_MIN, k_add(b, c->first_panel, size), leat_lower_dim(w, p->panels));
+  k_value low = k_mul(b, rows.base, k_i64(b, p->tile_rows));
+  k_value high = k_binary(b, K_MIN, k_add(b, low, k_i64(b, p->tile_rows)), c->rows);
+  return (leat_tile){rest.base, low, high};
+}
+
+static leat_dim count_tiles(leat_lower *w, leat_dim parts) {
+  const leat_contraction_plan *p = w->unit->contraction;
+  leat_dim tiles[] = {parts, p->batch, p->groups, p->blocks};
+  return leat_lower_product(w, tiles, 4);
+}
+
+static leat_contraction begin_kernel(leat_lower *w) {
+  leat_contraction c = leat_contraction_begin(w);
+  if (c.p->a == LEAT_OPERAND_GATHERED)
+    c.gathered = k_local(c.b, K_SPACE_REGISTER, c.p->item->node->outputs[0].dtype, c.p->gathered);
+  return c;
+}
+
+// A tile is a part of k, too: the one that changes last, so that what is read of it stays near.
+static void lower_parts(leat_table *table, leat_unit *unit) {
+  leat_lower *w = leat_lower_begin_bare(table, unit, "parts of matmul");
+  leat_lower_reads(w, unit->contraction->item);
+  const k_buffer *parts = leat_lower_buffer(w, unit->parts);
+  leat_contraction c = begin_kernel(w);
+  begin_deep_tile(&c);
+  leat_dim tiles = count_tiles(w, leat_dim_const(1));
+  leat_index rest = {.base = k_tile(c.b)}, part;
+  leat_index_divmod(&w->l, rest, leat_lower_dim(w, tiles), &part, &rest);
+  leat_tile tile = place_tile(&c, rest);
+  store_part(&c, parts, tile.batch, part.base, tile.low, tile.high);
+  leat_lower_end(w, count_tiles(w, unit->contraction->parts), leat_unit_estimate(unit));
+}
+
+static void add_all_parts(leat_table *table, leat_unit *unit) {
+  leat_lower *w = leat_lower_begin(table, unit);
+  leat_contraction c = leat_contraction_begin(w);
+  const k_buffer *parts = leat_lower_buffer(w, unit->parts);
+  leat_tile tile = place_tile(&c, (leat_index){.base = k_tile(c.b)});
+  add_parts(&c, parts, tile.batch, tile.low, tile.high);
+  leat_lower_end(w, count_tiles(w, leat_dim_const(1)),
+                 leat_elements_estimate(unit->parts->type.dims, 1) / 10);
+}
+
+static void lower_whole(leat_table *table, leat_unit *unit) {
+  leat_lower *w = leat_lower_begin(table, unit);
+  leat_contraction c = begin_kernel(w);
+  leat_tile tile = place_tile(&c, (leat_index){.base = k_tile(c.b)});
+  if (c.p->deep) {
+    deep_tile(&c, tile.low, tile.high);
+  } else {
+    if (c.gathered) gather_a(&c, tile.low, tile.high, k_i64(c.b, 0), c.depth);
+    k_instr *loop = begin_panels(&c);
+    panel(&c, tile.low, tile.high);
+    end_panels(&c, loop);
+  }
+  leat_lower_end(w, count_tiles(w, leat_dim_const(1)), leat_unit_estimate(unit));
+}
 
 void leat_lower_contract(leat_table *table, leat_unit *unit) {
-  if (unit->scratch && unit->scratch->kind == LEAT_BUFFER_ARENA) pack(table, unit);
-  leat_lower *w = leat_lower_begin(table, unit);
-  leat_contraction c = leat_contraction_of(w);
-  begin_kernel(&c);
-  leat_dim panels = leat_contraction_panels(&c);
-  int64_t size = leat_contraction_tile_rows(&c, panels);
-  leat_contraction_begin_gathering(&c, size);
-  leat_dim blocks = leat_lower_ceil_div(w, c.row_dim, size);
-  leat_index rest = {.base = k_tile(c.b)}, number, rows;
-  leat_index_divmod(&w->l, rest, leat_lower_dim(w, blocks), &rest, &rows);
-  if (leat_dim_is(c.batch_dim, 1))
-    number = rest, rest = leat_index_const(&w->l, 0);
-  else
-    leat_index_divmod(&w->l, rest, leat_lower_dim(w, panels), &rest, &number);
-  if (leat_dim_is(panels, 1)) number = leat_index_const(&w->l, 0);
-  leat_contraction_place_batch(&c, rest.base);
-  leat_contraction_place_panel(&c, number.base, panels);
-  k_value low = k_mul(c.b, rows.base, k_i64(c.b, size));
-  k_value high = k_binary(c.b, K_MIN, k_add(c.b, low, k_i64(c.b, size)), c.rows);
-  if (c.deep) {
-    deep_panel(&c, low, high, size);
-  } else {
-    if (c.gathered) gather_a(&c, low, high, k_i64(c.b, 0), c.depth);
-    panel(&c, low, high);
+  const leat_contraction_plan *p = unit->contraction;
+  if (p->winograd) {
+    if (p->winograd->what.weights)
+      leat_lower_winograd_weights(table, unit);
+    else
+      leat_lower_winograd(table, unit);
+    return;
   }
-  leat_dim tiles[] = {c.batch_dim, panels, blocks};
-  leat_lower_end(w, leat_lower_product(w, tiles, 3), leat_unit_estimate(unit));
+  if (leat_contraction_packs(p) && !p->packed) leat_contraction_pack(table, unit);
+  if (!p->split) {
+    lower_whole(table, unit);
+  } else {
+    lower_parts(table, unit);
+    add_all_parts(table, unit);
+  }
 }

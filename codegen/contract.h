@@ -1,49 +1,44 @@
-// A contraction that is lowered to a kernel: its sizes and places (contract_shape.c), of which
-// contract.c makes the code.
+// A contraction that is lowered to kernels by its plan: what packs b (contract_operands.c), and the
+// products (contract.c).
 #ifndef LEAT_CODEGEN_CONTRACT_H
 #define LEAT_CODEGEN_CONTRACT_H
 
+#include "codegen/contract_plan.h"
 #include "codegen/lower.h"
 
-enum {
-  LEAT_ACCUMULATORS = 28, // vector registers of 64 bytes for accumulators
-  LEAT_MOST_VECTORS = 16, // vectors of columns
-  LEAT_DEPTH_BLOCK = 512,
-};
-
 typedef struct leat_contraction {
+  const leat_contraction_plan *p;
   leat_lower *w;
   k_builder *b;
-  leat_item *item;
-  const k_buffer *a_buffer, *b_buffer; // a_buffer is NULL when a is computed: then `gathered`
-                                       // has its elements from row first_row and first_k on
-  const k_buffer *gathered;
-  int64_t pitch;
+  const k_buffer *a_buffer, *b_buffer; // NULL: computed in place, or …
+  const k_buffer *gathered;            // … a's elements from row first_row and first_k on
   k_value first_row, first_k;
-  bool packed;     // b_buffer is panels of b, each [depth, width of a panel], filled up with zeros
-  bool transposed; // a is [k, row]
-  unsigned batch_axes, row_axes; // of the unit's space
-  int column_axis;               // -1: there is one column
-  leat_dim batch_dim, row_dim, column_dim, depth_dim;
+  const k_buffer *local; // the c of a deep tile, panel by panel
   k_value rows, columns, depth;
-  k_value a_base, b_base; // first elements of the batch's matrices
-  int high, wide;         // of a block in registers: rows, vectors of columns
-  int64_t width;          // of a panel: columns
-  bool deep;              // k goes in blocks of LEAT_DEPTH_BLOCK, which resume from a local c
-  k_value column;         // the panel's first
-  k_value masks[LEAT_MOST_VECTORS]; // which columns of each vector exist
+  k_value matrix, a_base;             // of the batch: b's number, a's first element
+  k_value first_panel, end_panel;     // of the tile
+  k_value column, b_base, local_base; // of the panel: the first column, element of b, of c
+  k_value masks[LEAT_MOST_VECTORS];   // which columns of each vector exist
   leat_stores stores;
 } leat_contraction;
 
-leat_contraction leat_contraction_of(leat_lower *w);
-leat_dim leat_contraction_panels(leat_contraction *c);
-// Rows of a tile. It and what follows need the operands' buffers.
-int64_t leat_contraction_tile_rows(const leat_contraction *c, leat_dim panels);
-// Room for `rows` rows of a, if it is computed.
-void leat_contraction_begin_gathering(leat_contraction *c, int64_t rows);
+leat_contraction leat_contraction_begin(leat_lower *w);
+void leat_contraction_pack(leat_table *table, leat_unit *unit);
+// Vector number j of a row, which the kernel is at, of the panel is done with.
+void leat_contraction_finish(leat_contraction *c, int j, k_value value);
+// winograd.c
+void leat_lower_winograd(leat_table *table, leat_unit *unit);
+void leat_lower_winograd_weights(leat_table *table, leat_unit *unit); // winograd_weights.c
+
 // The place along `axes` of the unit's space, taken as one.
 void leat_contraction_put(leat_contraction *c, unsigned axes, k_value linear);
-void leat_contraction_place_batch(leat_contraction *c, k_value batch);
-void leat_contraction_place_panel(leat_contraction *c, k_value number, leat_dim panels);
+void leat_contraction_place_columns(leat_contraction *c, k_value panel);
+
+// LEAT_LANES elements of operand i's last axis from `at` on, those below `end`; the axes before the
+// last two are where the kernel is.
+k_value leat_contraction_operand(leat_contraction *c, uint32_t i, k_value row, k_value at,
+                                 k_value end);
+// LEAT_LANES rows of b from k on, at LEAT_LANES columns from `column` on, read along k.
+void leat_contraction_read_across(leat_contraction *c, k_value k, k_value column, k_value *rows);
 
 #endif

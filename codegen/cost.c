@@ -1,6 +1,7 @@
 // Estimates of run time in nanoseconds on one core, for tile sizes, the order of units and the
 // number of threads. Nothing that they decide changes a bit of a result.
 #include "codegen/units.h"
+#include "ops/ops.h"
 
 #include <math.h>
 
@@ -22,13 +23,13 @@ static double bytes_of(const leat_type *type) {
 }
 
 static double contraction_cost(const leat_node *node) {
-  const leat_type *a = leat_value_type(node->inputs[0]), *out = &node->outputs[0];
-  int k_axis = a->rank - (leat_node_attr(node, "transpose_a")->i ? 2 : 1);
-  double k = leat_elements_estimate(&a->dims[k_axis], 1);
+  const leat_type *out = &node->outputs[0];
+  leat_dim depth;
+  double k = leat_contraction_depth(node, &depth) * leat_elements_estimate(&depth, 1);
   double lanes =
       ceil(leat_elements_estimate(&out->dims[out->rank - 1], 1) / LEAT_LANES) * LEAT_LANES;
   double rows = leat_elements_estimate(out->dims, out->rank - 1);
-  return rows * lanes * k * 2 / (out->dtype == LEAT_f64 ? 80 : 160);
+  return rows * lanes * k * 2 / (LEAT_FLOPS_A_NANOSECOND / (out->dtype == LEAT_f64 ? 2.0 : 1.0));
 }
 
 // What is not updated stays where it is, or is copied by a launch of its own.
@@ -46,13 +47,15 @@ double leat_unit_estimate(const leat_unit *unit) {
     const leat_item *item = unit->members.items[i];
     cost += leat_elements_estimate(leat_item_space(item)->dims, leat_item_space(item)->rank) *
             leat_node_cost(item->node);
-    if (item->node->info->kind == LEAT_KIND_CONTRACT) cost += contraction_cost(item->node);
+    bool contracts =
+        item->node->info->kind == LEAT_KIND_CONTRACT; // each result reads many elements
+    if (contracts) cost += contraction_cost(item->node);
     for (uint32_t j = 0; j < item->reads.count; j++) {
       const leat_item *producer = item->reads.items[j]->producer;
       double bytes = bytes_of(leat_item_type(producer));
       double most = elements * (double)leat_dtype_size(leat_item_type(producer)->dtype);
       if (!producer->unit || leat_unit_of(producer->unit) != unit)
-        cost += (bytes < most ? bytes : most) / BYTES_A_NANOSECOND;
+        cost += (contracts || bytes < most ? bytes : most) / BYTES_A_NANOSECOND;
     }
   }
   for (uint32_t i = 0; i < unit->outputs.count; i++)

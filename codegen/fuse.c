@@ -2,13 +2,13 @@
 // in one pass over a space.
 //
 // Units are joined greedily: consumers in topological order with their producers, then units that
-// read the same value at the same positions, so that it is read once. Two of them fit
-// when their spaces are the same (axes in the same order), or when one is the rows of the other:
-// its axes are those outside the other's inner axes, which a reduction folds (a softmax:
-// reductions, what they read and what reads them) or which are the last. Every value that one reads
-// of the other must be at the reader's own position. The result must not need itself through a
-// third unit. An assignment joins the unit that makes its value, when no other element of the old
-// value is read there.
+// read the same value at the same positions, or reduce the same windows, so that it is read once.
+// Two of them fit when their spaces are the same (axes in the same order), or when one is the rows
+// of the other: its axes are those outside the other's inner axes, which a reduction folds (a
+// softmax: reductions, what they read and what reads them) or which are the last. Every value that
+// one reads of the other must be at the reader's own position. The result must not need itself
+// through a third unit. An assignment joins the unit that makes its value, when no other element of
+// the old value is read there.
 #include "codegen/units.h"
 
 #include "kernel/kernel.h"
@@ -321,6 +321,27 @@ static void merge_readers(leat_table *table, const leat_item *item) {
   }
 }
 
+// Of windows and the like, which each reduction would compute in place.
+static void merge_reductions(leat_table *table) {
+  leat_map last; // item that is free → the last reduction of it
+  leat_map_init(&last, table->cg->scratch);
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    leat_item *item = table->items.items[p];
+    if (item->role != LEAT_ROLE_WORK || !leat_item_reduces(item)) continue;
+    const leat_item *of = leat_item_of(table, item->node->inputs[0]);
+    const leat_item *other = leat_map_get(&last, of);
+    if (of->role != LEAT_ROLE_FREE) continue;
+    leat_map_set(&last, of, item);
+    if (!other || leat_unit_of(other->unit) == leat_unit_of(item->unit)) continue;
+    bool in_order = leat_unit_of(other->unit)->label < leat_unit_of(item->unit)->label;
+    const leat_item *first = in_order ? other : item, *second = in_order ? item : other;
+    axis_map map = unknown;
+    for (int k = 0; k < leat_item_space(item)->rank; k++)
+      if (second->axis[k] >= 0) map.to[second->axis[k]] = first->axis[k];
+    merge(table, leat_unit_of(first->unit), leat_unit_of(second->unit), map);
+  }
+}
+
 // -- Assignments in place -------------------------------------------------------------------------
 
 bool leat_access_is_same_element(const leat_access *access, const leat_item *value) {
@@ -372,7 +393,7 @@ static void assign_in_place(leat_table *table, leat_unit *unit) {
     return;
   }
   if (!leat_units_merge_order(table, maker, unit)) return;
-  leat_output output = {value, variable};
+  leat_output output = {.item = value, .storage = variable};
   absorb(table, maker, unit);
   leat_vec_push(table->cg->arena, &maker->outputs, output);
 }
@@ -384,7 +405,7 @@ static int compare_items(const void *a, const void *b) {
   return x->position < y->position ? -1 : x->position > y->position;
 }
 
-static bool is_read_outside(const leat_item *item) {
+bool leat_item_is_read_outside(const leat_item *item) {
   const leat_unit *unit = leat_unit_of(item->unit);
   for (uint32_t i = 0; i < item->users.count; i++) {
     const leat_item *consumer = item->users.items[i]->consumer;
@@ -401,9 +422,9 @@ static void find_outputs(leat_table *table, leat_unit *unit) {
   for (uint32_t i = 0; i < unit->members.count; i++) {
     leat_item *item = unit->members.items[i];
     bool all = unit->kind == LEAT_UNIT_LIBRARY || unit->kind == LEAT_UNIT_REGION;
-    if (!item->node->output_count || (!all && !is_read_outside(item))) continue;
+    if (!item->node->output_count || (!all && !leat_item_is_read_outside(item))) continue;
     if (!item->storage) item->storage = leat_storage_arena(table, leat_item_type(item));
-    leat_output output = {item, item->storage};
+    leat_output output = {.item = item, .storage = item->storage};
     leat_vec_push(table->cg->arena, &unit->outputs, output);
   }
 }
@@ -414,9 +435,12 @@ void leat_fuse(leat_table *table) {
     if (item->role == LEAT_ROLE_WORK) merge_with_producers(table, item);
   }
   for (uint32_t p = 0; p < table->items.count; p++) merge_readers(table, table->items.items[p]);
+  merge_reductions(table);
   for (leat_unit *unit = table->head, *next; unit; unit = next) {
     next = unit->next;
     if (unit->kind == LEAT_UNIT_COPY && unit->copy.assign) assign_in_place(table, unit);
   }
+  for (leat_unit *unit = table->head; unit; unit = unit->next)
+    if (is_loops(unit) || unit->kind == LEAT_UNIT_CONTRACT) leat_remake(table, unit);
   for (leat_unit *unit = table->head; unit; unit = unit->next) find_outputs(table, unit);
 }

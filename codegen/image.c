@@ -19,6 +19,7 @@ struct leat_image_state {
   leat_map buffers;       // leat_storage → number + 1
   leat_bytes_map kernels; // symbol → number + 1
   leat_bytes_map shapes;  // hash of a kernel's instructions → number + 1
+  leat_map known;         // leat_kernel → number + 1
   leat_vec(leat_kernel *) kernel_list;
   leat_vec(const char *) symbols;
   leat_vec(leat_pending_table) pending; // of the regions of tables that are written
@@ -87,6 +88,9 @@ static uint64_t where_of(leat_codegen_state *cg, const leat_storage *storage) {
       return leat_image_writer_placed(&image->out, storage->placed, &storage->type);
     return leat_image_writer_file(&image->out, storage->node, cg->options->files, cg->error);
   case LEAT_BUFFER_GROWN: return storage->grown;
+  case LEAT_BUFFER_PREPARED: // its launch is the next one that is added
+    LEAT_IMAGE_ADD(&image->out, prepared, (leat_image_prepared){image->out.launches.count});
+    return image->out.prepared.count - 1;
   case LEAT_BUFFER_RUN_COUNT: break;
   }
   return 0;
@@ -182,7 +186,7 @@ static uint32_t kernel_of_text(leat_codegen_state *cg, leat_kernel *kernel, cons
   return number;
 }
 
-static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
+static uint32_t kernel_of_shape(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
   leat_bytes_map *shapes = &state_of(cg)->shapes;
   leat_text shape = {0};
   for (uint32_t i = 0; i < kernel->buffers.count; i++) {
@@ -198,6 +202,16 @@ static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const
   uint32_t number = kernel_of_text(cg, kernel, title);
   leat_bytes_map_set(shapes, &key, sizeof key, (void *)((uintptr_t)number + 1));
   return number;
+}
+
+static uint32_t kernel_number(leat_codegen_state *cg, leat_kernel *kernel, const char *title) {
+  leat_map *known = &state_of(cg)->known;
+  uintptr_t number = (uintptr_t)leat_map_get(known, kernel);
+  if (!number) {
+    number = (uintptr_t)kernel_of_shape(cg, kernel, title) + 1;
+    leat_map_set(known, kernel, (void *)number);
+  }
+  return (uint32_t)number - 1;
 }
 
 static void add_arg(leat_image_state *image, bool is_scalar, uint32_t index) {
@@ -384,13 +398,11 @@ void leat_image_begin(leat_codegen_state *cg) {
   leat_map_init(&image->buffers, cg->arena);
   leat_bytes_map_init(&image->kernels, cg->arena);
   leat_bytes_map_init(&image->shapes, cg->arena);
+  leat_map_init(&image->known, cg->arena);
   for (uint32_t i = 0; i < cg->graph->states.count; i++)
     add_variable(image, cg->graph->states.items[i]);
-  for (uint32_t i = 0; i < cg->graph->nodes.count; i++) {
-    const leat_node *node = cg->graph->nodes.items[i];
-    if (node->op == LEAT_OP_assign)
-      image->out.variables.items[leat_node_state(node)->id].flags |= WRITTEN;
-  }
+  for (uint32_t i = 0; i < cg->graph->states.count; i++)
+    if (cg->assigned[i]) image->out.variables.items[i].flags |= WRITTEN;
   leat_image_writer_ports(&image->out, cg->graph);
   leat_image_writer_claims(&image->out, cg->graph, 0);
 }
@@ -401,7 +413,8 @@ static leat_text_index text_or_none(leat_image_state *image, const char *text) {
 
 leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out) {
   leat_image_state *image = state_of(cg);
-  leat_image header = {.device = text_or_none(image, cg->graph->device)};
+  leat_image header = {.device = text_or_none(image, cg->graph->device),
+                       .keep_denormals = cg->options->keep_denormals};
   header.name = leat_image_writer_text(&image->out, cg->graph->name);
   header.entry = text_or_none(image, cg->options->entry);
   header.about = text_or_none(image, cg->options->about);

@@ -75,6 +75,7 @@ static void print_buffers(const leat_image *image, leat_text *out) {
       break;
     case LEAT_BUFFER_RUN_COUNT: leat_text_add(out, " run count"); break;
     case LEAT_BUFFER_GROWN: leat_text_add(out, " growing %" PRIu64, where); break;
+    case LEAT_BUFFER_PREPARED: leat_text_add(out, " prepared %" PRIu64, where); break;
     }
     leat_text_add(out, "\n");
   }

@@ -210,7 +210,9 @@ static k_value block_place(leat_loops *s, k_value block) {
   k_value length = s->by_lanes ? s->length : s->step_count;
   k_value size = k_i64(s->b, leat_loops_block_size(s));
   k_value more = k_add(s->b, length, k_sub(s->b, size, k_i64(s->b, 1)));
-  k_value place = k_mul(s->b, s->row_number, k_binary(s->b, K_DIV, more, size));
+  k_value row = k_mul(s->b, s->row_number, k_i64(s->b, s->tall));
+  if (!s->by_lanes) row = k_add(s->b, row, s->side_number);
+  k_value place = k_mul(s->b, row, k_binary(s->b, K_DIV, more, size));
   place = k_add(s->b, place, block);
   return s->by_lanes ? place : k_add(s->b, k_mul(s->b, place, s->length), s->column);
 }
@@ -276,11 +278,53 @@ static void one_step(leat_loops *s, k_value number, step_function *body, k_value
   s->step = NULL;
 }
 
+static bool is_unrolled(const leat_loops *s, k_value low, k_value high) {
+  if (low->op != K_CONST || high->op != K_CONST) return false;
+  int64_t most =
+      s->windows.within & s->steps ? LEAT_MOST_STRAIGHT / (s->wide * s->tall) : MOST_UNROLLED_STEPS;
+  return high->imm.i <= most;
+}
+
+// Of steps [low, high) those of one run along the last axis.
+typedef struct run {
+  step_function *body;
+  k_value first; // number of its first step
+} run;
+
+static void step_of_run(leat_loops *s, void *context, k_value position, k_value *acc) {
+  const run *r = context;
+  s->step = k_add(s->b, r->first, position);
+  r->body(s, acc);
+  s->step = NULL;
+}
+
+static void runs(leat_loops *s, int axis, k_value low, k_value high, step_function *body,
+                 k_value *acc) {
+  k_builder *b = s->b;
+  uint32_t count = s->accumulators * (uint32_t)(s->wide * s->tall);
+  k_value size = leat_lower_dim(s->w, s->w->dims[axis]);
+  k_value end = k_binary(b, K_DIV, k_add(b, high, k_sub(b, size, k_i64(b, 1))), size);
+  k_instr *loop = k_loop_begin(b, k_binary(b, K_DIV, low, size), end, 1, acc, count);
+  k_value number = k_loop_index(loop);
+  for (uint32_t i = 0; i < count; i++) acc[i] = k_loop_carried(loop, i);
+  run r = {body, k_mul(b, number, size)};
+  leat_loops_put(s, s->steps & ~(1u << axis), (leat_index){.base = number});
+  leat_windows_walk(s, s->steps, k_binary(b, K_MAX, k_sub(b, low, r.first), k_i64(b, 0)),
+                    k_binary(b, K_MIN, k_sub(b, high, r.first), size), step_of_run, &r, acc, count);
+  k_loop_end(b, acc, count);
+  for (uint32_t i = 0; i < count; i++) acc[i] = k_result(b, loop, i);
+}
+
 static void steps(leat_loops *s, k_value low, k_value high, step_function *body, k_value *acc) {
   k_builder *b = s->b;
-  uint32_t count = s->accumulators * (uint32_t)s->wide;
-  if (low->op == K_CONST && leat_is_at_most(high, MOST_UNROLLED_STEPS)) {
+  uint32_t count = s->accumulators * (uint32_t)(s->wide * s->tall);
+  if (is_unrolled(s, low, high)) {
     for (int64_t i = low->imm.i; i < high->imm.i; i++) one_step(s, k_i64(b, i), body, acc);
+    return;
+  }
+  int axis = leat_windows_run(s, s->steps);
+  if (axis >= 0) {
+    runs(s, axis, low, high, body, acc);
     return;
   }
   k_instr *loop = k_loop_begin(b, low, high, 1, acc, count);
@@ -293,10 +337,12 @@ static void steps(leat_loops *s, k_value low, k_value high, step_function *body,
 // Goes to vector number u of those side by side.
 static void enter(leat_loops *s, int u) {
   leat_lowering *l = &s->w->l;
-  uint32_t next = 0;
+  uint32_t next = (uint32_t)(u * s->unit->reductions);
   if (s->by_lanes) return;
+  s->side_number = k_i64(s->b, u / s->wide);
+  leat_loops_put(s, s->side, (leat_index){.base = s->side_number});
   if (s->lanes) {
-    s->column = k_add(s->b, s->columns, k_i64(s->b, (int64_t)u * LEAT_LANES));
+    s->column = k_add(s->b, s->columns, k_i64(s->b, (int64_t)(u % s->wide) * LEAT_LANES));
     int64_t all = (int64_t)s->wide * LEAT_LANES;
     bool whole = s->length->op == K_CONST && s->length->imm.i % all == 0;
     s->column_mask = whole ? NULL : leat_lower_mask(s->w, k_sub(s->b, s->length, s->column));
@@ -306,11 +352,11 @@ static void enter(leat_loops *s, int u) {
   l->mask = s->column_mask;
   for (uint32_t i = 0; i < s->unit->members.count; i++)
     if (is_reduction(s->unit->members.items[i]))
-      leat_lower_substitute(s->w, s->unit->members.items[i], s->results[u][next++]);
+      leat_lower_substitute(s->w, s->unit->members.items[i], s->results[next++]);
 }
 
 static void whole_vectors(leat_loops *s, k_value *acc) {
-  for (int u = 0; u < s->wide; u++) {
+  for (int u = 0; u < s->wide * s->tall; u++) {
     enter(s, u);
     vector(s, s->column, s->column_mask, acc + (uint32_t)u * s->accumulators);
   }
@@ -318,7 +364,7 @@ static void whole_vectors(leat_loops *s, k_value *acc) {
 
 static void fold_wide(leat_loops *s, fold_step what, const k_value *a, const k_value *b,
                       k_value *to) {
-  for (uint32_t u = 0; u < (uint32_t)s->wide; u++) {
+  for (uint32_t u = 0; u < (uint32_t)(s->wide * s->tall); u++) {
     uint32_t first = u * s->accumulators;
     enter(s, (int)u);
     fold(s, what, a + first, b + first, NULL, to + first);
@@ -338,7 +384,7 @@ static void fold_steps(leat_loops *s, k_value low, k_value high, k_value *one) {
 // Rule 2: a block's elements go to one accumulator, the blocks' results to another.
 static void step_blocks(leat_loops *s, k_value *acc) {
   k_builder *b = s->b;
-  uint32_t count = s->accumulators * (uint32_t)s->wide;
+  uint32_t count = s->accumulators * (uint32_t)(s->wide * s->tall);
   k_value one[LEAT_MOST_ACCUMULATORS], total[LEAT_MOST_ACCUMULATORS];
   k_value size = k_i64(b, LEAT_REDUCE_BLOCK_OUTER);
   bool one_block = all_exact(s) || leat_is_at_most(s->step_count, LEAT_REDUCE_BLOCK_OUTER);
@@ -349,7 +395,8 @@ static void step_blocks(leat_loops *s, k_value *acc) {
   k_instr *loop = k_loop_begin(b, k_i64(b, 0), s->step_count, LEAT_REDUCE_BLOCK_OUTER, acc, count);
   k_value low = k_loop_index(loop);
   if (s->part == LEAT_FOLD_TOTALS) {
-    for (int u = 0; u < s->wide; u++) one[u] = load_block(s, u, k_binary(b, K_DIV, low, size));
+    for (int u = 0; u < s->wide * s->tall; u++)
+      one[u] = load_block(s, u, k_binary(b, K_DIV, low, size));
   } else {
     fold_steps(s, low, k_binary(b, K_MIN, k_add(b, low, size), s->step_count), one);
   }
@@ -362,14 +409,14 @@ static void step_blocks(leat_loops *s, k_value *acc) {
 // -- A row ----------------------------------------------------------------------------------------
 
 static void finish_wide(leat_loops *s, const k_value *acc) {
-  for (uint32_t u = 0; u < (uint32_t)s->wide; u++) {
-    uint32_t next = 0;
+  for (uint32_t u = 0; u < (uint32_t)(s->wide * s->tall); u++) {
+    uint32_t next = u * (uint32_t)s->unit->reductions;
     enter(s, (int)u);
     finish(s, acc + u * s->accumulators);
     for (uint32_t i = 0; i < s->unit->members.count; i++) {
       const leat_item *item = s->unit->members.items[i];
       if (!is_reduction(item)) continue;
-      if (item->pass == s->w->pass) s->results[u][next] = leat_lower_item(s->w, item);
+      if (item->pass == s->w->pass) s->results[next] = leat_lower_item(s->w, item);
       next++;
     }
   }
@@ -393,7 +440,7 @@ static void one_pass(leat_loops *s) {
 }
 
 static void store_rows(leat_loops *s) {
-  for (int u = 0; u < s->wide; u++) {
+  for (int u = 0; u < s->wide * s->tall; u++) {
     enter(s, u);
     for (uint32_t i = 0; i < s->unit->outputs.count; i++) {
       const leat_output *output = &s->unit->outputs.items[i];
@@ -412,7 +459,7 @@ static void forget_results(leat_loops *s) {
 }
 
 static void prime(leat_loops *s) {
-  for (int u = 0; u < s->wide; u++) {
+  for (int u = 0; u < s->wide * s->tall; u++) {
     enter(s, u);
     leat_lower_prime(s->w, leat_unit_inner(s->unit));
   }
@@ -444,7 +491,7 @@ void leat_loops_block(leat_loops *s, k_value block) {
     k_store(b, s->scratch, block_place(s, block), one[0], NULL);
   } else {
     fold_steps(s, low, high, one);
-    for (int u = 0; u < s->wide; u++) {
+    for (int u = 0; u < s->wide * s->tall; u++) {
       enter(s, u);
       k_store(b, s->scratch, block_place(s, block), one[u], s->column_mask);
     }

@@ -8,12 +8,20 @@
 enum {
   LEAT_MOST_UNROLLED = 64,     // lanes of a row that becomes straight code
   LEAT_MOST_ACCUMULATORS = 64, // of one pass
-  LEAT_MOST_WIDE = 4,          // vectors of outputs that a pass makes at once
+  LEAT_MOST_STRAIGHT = 128,    // vectors of a window's elements that become straight code
+  LEAT_MOST_WIDE = 4,          // vectors of a row's outputs that a pass makes at once
 };
 
 // A reduction of few and long rows is two kernels, so that threads share it: the first folds each
 // block of ops/reduce.c to one number, the second folds these.
 typedef enum leat_fold_part { LEAT_FOLD_ALL, LEAT_FOLD_BLOCKS, LEAT_FOLD_TOTALS } leat_fold_part;
+
+// Axes of the unit that windows slide along, with the positions [low, high) at which none of them
+// hangs over, and those that count the elements of a window.
+typedef struct leat_windows {
+  unsigned slides, within;
+  int64_t low[LEAT_MAX_RANK], high[LEAT_MAX_RANK];
+} leat_windows;
 
 typedef struct leat_loops {
   leat_lower *w;
@@ -23,22 +31,25 @@ typedef struct leat_loops {
   unsigned inner;     // axes of the passes
   unsigned lanes;     // axes that vectors run along, one after the other: 0 is one lane
   unsigned steps;     // reduced axes outside `lanes`
-  unsigned rows;      // the others
+  unsigned side;      // of the others those whose rows are made at once
+  unsigned rows;      // what is left
   k_value length;     // elements along `lanes`
   k_value step_count; // along `steps`
   leat_dim row_count;
   int passes;
   bool unrolled; // the passes are straight code
   k_value step;  // number of the element along `steps`
-  // Rule 2: vectors of outputs side by side, the first output of all and of the one at hand.
-  int wide;
+  // Rule 2: vectors of outputs side by side, `wide` of each of `tall` rows, the first output of all
+  // and of the one at hand.
+  int wide, tall;
   k_value columns, column, column_mask;
-  k_value results[LEAT_MOST_WIDE][LEAT_MOST_ACCUMULATORS]; // of reductions, in the order of members
+  k_value results[LEAT_MOST_ACCUMULATORS]; // of each vector's reductions, in the order of members
   leat_fold_part part;
   const k_buffer *scratch; // the blocks' numbers: [row, block], for rule 2 [row, block, output]
-  k_value row_number;
+  k_value row_number, side_number; // of rows made at once, and which of them
   leat_stores stores;
   uint32_t accumulators; // of this pass, for one vector
+  leat_windows windows;
 } leat_loops;
 
 bool leat_is_at_most(k_value value, int64_t most); // a constant that is
@@ -51,6 +62,16 @@ void leat_loops_put(leat_loops *loops, unsigned axes, leat_index linear);
 // The axis that squares lie along besides the last one; -1: the unit is not to be cut into squares.
 int leat_loops_across(const leat_loops *loops);
 leat_dim leat_loops_squares(leat_loops *loops, int across); // how many tiles it made
+
+// -- windows.c
+void leat_windows_find(leat_loops *loops); // in what the members read
+// The last of the axes, if windows slide along it and some are inside; else -1.
+int leat_windows_run(const leat_loops *loops, unsigned axes);
+// Runs the body for the positions [begin, end) along that one in ascending order, where the kernel
+// is along the others; `acc` is carried.
+typedef void leat_run_body(leat_loops *loops, void *context, k_value position, k_value *acc);
+void leat_windows_walk(leat_loops *loops, unsigned axes, k_value begin, k_value end,
+                       leat_run_body *body, void *context, k_value *acc, uint32_t count);
 
 // -- loop_passes.c
 void leat_loops_find_passes(leat_loops *loops);

@@ -6,8 +6,13 @@
 #include "ops/ops.h"
 
 #include <assert.h>
+#include <math.h>
+#include <string.h>
 
-enum { STREAMED_BYTES = 32 << 20 }; // more than a core's share of most caches
+enum {
+  STREAMED_BYTES = 32 << 20, // more than a core's share of most caches
+  LINE_BYTES = 64,
+};
 
 leat_fact *leat_lower_fact(leat_lower *w, const leat_item *item) {
   leat_fact *fact = leat_map_get(&w->facts, item);
@@ -17,6 +22,18 @@ leat_fact *leat_lower_fact(leat_lower *w, const leat_item *item) {
 
 static const leat_item *item_of(const leat_lower *w, leat_value value) {
   return leat_item_of(w->table, value);
+}
+
+static bool is_key(const leat_launch *launch, uint32_t scalar) {
+  for (uint32_t i = 0; i < launch->keys.count; i++)
+    if (launch->keys.items[i] == scalar) return true;
+  return false;
+}
+
+static k_value add_scalar(leat_lower *w, leat_dim dim) {
+  leat_vec_push(w->table->cg->arena, &w->launch->scalars, dim);
+  leat_vec_push(w->table->cg->arena, &w->scalars, k_scalar(w->l.b));
+  return w->scalars.items[w->scalars.count - 1];
 }
 
 // -- Values ---------------------------------------------------------------------------------------
@@ -58,6 +75,21 @@ static bool is_uniform(const leat_index *at, int rank) {
   return true;
 }
 
+static k_value scalar(leat_lower *w, leat_dim dim) {
+  for (uint32_t i = 0; i < w->launch->scalars.count; i++)
+    if (leat_dim_equal(w->launch->scalars.items[i], dim) && !is_key(w->launch, i))
+      return w->scalars.items[i];
+  return add_scalar(w, dim);
+}
+
+// A float of a kernel that is general.
+static k_value float_argument(leat_lower *w, leat_dtype dtype, int lanes, double value) {
+  int64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  k_value number = k_bitcast(w->l.b, LEAT_f64, scalar(w, leat_dim_const(bits)));
+  return k_splat(w->l.b, lanes, k_cast(w->l.b, dtype, number));
+}
+
 static k_value immediate(leat_lower *w, const leat_node *node) {
   const leat_tensor *tensor = leat_node_attr(node, "value")->tensor;
   leat_dtype dtype = k_dtype(tensor->dtype);
@@ -65,6 +97,10 @@ static k_value immediate(leat_lower *w, const leat_node *node) {
   k_builder *b = w->l.b;
   int lanes = w->l.lanes;
   if (k_words(tensor->dtype) == 2) data += (size_t)w->l.word * leat_dtype_size(dtype);
+  if (w->general && dtype == LEAT_f32 && isnormal(*(const float *)data))
+    return float_argument(w, dtype, lanes, *(const float *)data);
+  if (w->general && dtype == LEAT_f64 && isnormal(*(const double *)data))
+    return float_argument(w, dtype, lanes, *(const double *)data);
   switch ((int)dtype) {
   case LEAT_bool:
   case LEAT_u8: return k_int(b, dtype, lanes, *(const uint8_t *)data);
@@ -175,11 +211,21 @@ static bool renames_axes(const leat_node *node) {
          reads == LEAT_READS_PERMUTED;
 }
 
+// What is known of the memory that the value is, of another shape; NULL: it is computed.
+static const leat_fact *behind_alias(leat_lower *w, leat_value of) {
+  if (item_of(w, of)->role != LEAT_ROLE_ALIAS) return NULL;
+  const leat_fact *memory = leat_lower_fact(w, leat_item_memory(w->table, of));
+  return memory->buffer && memory->buffer->dtype == k_dtype(leat_value_type(of)->dtype) ? memory
+                                                                                        : NULL;
+}
+
 static k_value compute(leat_lower *w, const leat_fact *fact, leat_value of, const leat_index *at) {
   const leat_node *node = of.node;
   if (fact->row && w->pass > fact->row_pass)
     return k_load(w->l.b, fact->row, w->inner, w->l.lanes, w->l.mask);
   if (fact->buffer) return load(w, fact, leat_value_type(of), at);
+  const leat_fact *memory = w->flat ? NULL : behind_alias(w, of);
+  if (memory) return load(w, memory, leat_value_type(of), at);
   if (w->flat && renames_axes(node)) return leat_operand(&w->l, node, 0, at);
   k_value value = node->info->kind == LEAT_KIND_REDUCE ? reduce_one(w, node, at)
                                                        : leat_lower_of(node->op)(&w->l, node, at);
@@ -231,24 +277,37 @@ static k_value value_at(leat_lowering *l, leat_value value, const leat_index *at
   return k_splat(l->b, lanes, known);
 }
 
-static k_value scalar(leat_lower *w, leat_dim dim) {
-  for (uint32_t i = 0; i < w->launch->scalars.count; i++)
-    if (leat_dim_equal(w->launch->scalars.items[i], dim)) return w->scalars.items[i];
-  leat_vec_push(w->table->cg->arena, &w->launch->scalars, dim);
-  leat_vec_push(w->table->cg->arena, &w->scalars, k_scalar(w->l.b));
-  return w->scalars.items[w->scalars.count - 1];
-}
-
 k_value leat_lower_dim(leat_lower *w, leat_dim dim) {
-  return leat_dim_is_const(dim) ? k_i64(w->l.b, dim.value) : scalar(w, dim);
+  bool number = leat_dim_is_const(dim) && (!w->general || dim.value <= 1);
+  return number ? k_i64(w->l.b, dim.value) : scalar(w, dim);
 }
 
 static k_value dim_at(leat_lowering *l, leat_dim dim) {
   return leat_lower_dim((leat_lower *)l, dim);
 }
 
-static k_value number_at(leat_lowering *l, int64_t value) {
-  return scalar((leat_lower *)l, leat_dim_const(value));
+static k_value key_at(leat_lowering *l, int64_t value) {
+  leat_lower *w = (leat_lower *)l;
+  for (uint32_t i = 0; i < w->launch->scalars.count; i++)
+    if (leat_dim_is(w->launch->scalars.items[i], value) && is_key(w->launch, i))
+      return w->scalars.items[i];
+  leat_vec_push(w->table->cg->arena, &w->launch->keys, w->launch->scalars.count);
+  return add_scalar(w, leat_dim_const(value));
+}
+
+static leat_index element_at(leat_lowering *l, const leat_node *node, const leat_index *at) {
+  leat_lower *w = (leat_lower *)l;
+  const leat_type *type = &node->outputs[0];
+  if (w->flat) {
+    leat_value value = {(leat_node *)node, 0};
+    return linear(w, leat_lower_fact(w, item_of(w, value)), type, at);
+  }
+  leat_index element = leat_index_const(l, 0);
+  for (int i = 0; i < type->rank; i++) {
+    element = leat_index_mul(l, element, leat_lower_dim(w, type->dims[i]));
+    element = leat_index_add(l, element, at[i]);
+  }
+  return element;
 }
 
 // A node says one thing, of other dims perhaps.
@@ -302,23 +361,68 @@ leat_index leat_lower_element(leat_lower *w, const leat_item *item) {
   return linear(w, leat_lower_fact(w, item), &item->node->outputs[0], at);
 }
 
+// The place that the access reads, if it is that of the members, and the unit's axes that it
+// depends on; false: it is elsewhere.
+static bool place_access(leat_lower *w, const leat_access *access, leat_index *at, unsigned *axes) {
+  const leat_item *made = access->producer, *item = access->consumer;
+  int rank = leat_item_type(made)->rank;
+  if (!access->aligned || !leat_lower_fact(w, made)->buffer) return false;
+  int8_t axis[LEAT_MAX_RANK] = {0};
+  *axes = 0;
+  for (int k = 0; k < rank; k++) {
+    axis[k] = access->axis[k] < 0 ? -1 : item->axis[access->axis[k]];
+    if (axis[k] >= 0) *axes |= 1u << axis[k];
+  }
+  place(w, axis, rank, at);
+  return true;
+}
+
 void leat_lower_prime(leat_lower *w, unsigned inner) {
+  leat_index at[LEAT_MAX_RANK];
+  unsigned axes;
   for (uint32_t i = 0; i < w->unit->members.count; i++) {
     const leat_item *item = w->unit->members.items[i];
     for (uint32_t j = 0; j < item->reads.count; j++) {
-      const leat_access *access = item->reads.items[j];
-      const leat_item *made = access->producer;
-      int rank = leat_item_type(made)->rank;
-      if (!access->aligned || !leat_lower_fact(w, made)->buffer) continue;
-      int8_t axis[LEAT_MAX_RANK] = {0};
-      bool outside = true;
-      for (int k = 0; k < rank; k++) {
-        axis[k] = access->axis[k] < 0 ? -1 : item->axis[access->axis[k]];
-        outside = outside && !(axis[k] >= 0 && inner >> axis[k] & 1);
-      }
-      leat_index at[LEAT_MAX_RANK];
-      place(w, axis, rank, at);
-      if (outside) value_at(&w->l, (leat_value){made->node, made->port}, at);
+      const leat_item *made = item->reads.items[j]->producer;
+      if (place_access(w, item->reads.items[j], at, &axes) && !(axes & inner))
+        value_at(&w->l, (leat_value){made->node, made->port}, at);
+    }
+  }
+}
+
+// What an access of the unit's members reads along the axis, and not the same at all other places.
+static bool is_along(leat_lower *w, const leat_access *access, int axis, leat_index *at) {
+  unsigned axes;
+  return place_access(w, access, at, &axes) && axes >> axis & 1 && axes != 1u << axis;
+}
+
+bool leat_lower_reads_along(leat_lower *w, int axis) {
+  leat_index at[LEAT_MAX_RANK];
+  for (uint32_t i = 0; i < w->unit->members.count; i++) {
+    const leat_item *item = w->unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++)
+      if (is_along(w, item->reads.items[j], axis, at)) return true;
+  }
+  return false;
+}
+
+// Once for a buffer, which members may read time and again.
+void leat_lower_prefetch(leat_lower *w, int axis) {
+  leat_index at[LEAT_MAX_RANK];
+  leat_map asked;
+  leat_map_init(&asked, w->table->cg->scratch);
+  for (uint32_t i = 0; i < w->unit->members.count; i++) {
+    const leat_item *item = w->unit->members.items[i];
+    for (uint32_t j = 0; j < item->reads.count; j++) {
+      const leat_item *made = item->reads.items[j]->producer;
+      const leat_fact *fact = leat_lower_fact(w, made);
+      if (!is_along(w, item->reads.items[j], axis, at)) continue;
+      if (leat_map_get(&asked, fact->buffer)) continue;
+      leat_map_set(&asked, fact->buffer, (void *)fact->buffer);
+      leat_index index = linear(w, fact, leat_item_type(made), at);
+      int64_t size = (int64_t)leat_dtype_size(fact->buffer->dtype);
+      if (!index.vector && size * k_multiple(index.base) % LINE_BYTES == 0)
+        k_prefetch(w->l.b, fact->buffer, index.base);
     }
   }
 }
@@ -360,14 +464,23 @@ const k_buffer *leat_lower_output(leat_lower *w, const leat_output *output) {
   const leat_storage *storage = output->storage;
   const k_buffer *buffer = leat_lower_buffer(w, storage);
   int64_t elements = leat_type_static_elements(&storage->type);
-  if (storage->kind == LEAT_BUFFER_ARENA &&
+  if (storage->kind == LEAT_BUFFER_ARENA && !output->into &&
       elements >= STREAMED_BYTES / (int64_t)leat_dtype_size(storage->type.dtype))
     k_stream(w->l.b, buffer);
   return buffer;
 }
 
+static leat_index place_of_output(leat_lower *w, const leat_output *output) {
+  leat_index at[LEAT_MAX_RANK], *moved = &at[output->axis];
+  if (!output->into) return leat_lower_element(w, output->item);
+  assert(!w->flat);
+  place_result(w, output->item, at);
+  *moved = leat_index_add(&w->l, *moved, (leat_index){.base = leat_lower_dim(w, output->offset)});
+  return linear(w, leat_lower_fact(w, output->item), &output->into->outputs[0], at);
+}
+
 void leat_lower_store(leat_lower *w, leat_stores *stores, const leat_output *output) {
-  leat_index index = leat_lower_element(w, output->item);
+  leat_index index = place_of_output(w, output);
   const k_buffer *buffer = leat_lower_output(w, output);
   assert(!index.vector && (w->l.lanes == 1 || index.step == 1));
   if (k_words(output->storage->type.dtype) == 2)
@@ -408,6 +521,14 @@ void leat_lower_reads(leat_lower *w, const leat_item *item) {
     if (producer->unit && leat_unit_of(producer->unit) == w->unit) continue;
     leat_lower_fact(w, producer)->buffer = leat_lower_buffer(w, producer->storage);
   }
+}
+
+void leat_lower_reads_of(leat_lower *w, leat_value value) {
+  const leat_item *item = leat_item_memory(w->table, value);
+  if (item->role != LEAT_ROLE_FREE)
+    leat_lower_fact(w, item)->buffer = leat_lower_buffer(w, item->storage);
+  for (uint32_t i = 0; item->role == LEAT_ROLE_FREE && i < item->node->input_count; i++)
+    leat_lower_reads_of(w, item->node->inputs[i]);
 }
 
 static void add_buffers(leat_lower *w) {
@@ -453,12 +574,15 @@ leat_lower *leat_lower_begin_bare(leat_table *table, leat_unit *unit, const char
   w->launch->kind = LEAT_LAUNCH_KERNEL;
   w->launch->title = title;
   k_begin(&w->builder, arena, title);
+  w->general = table->initialises && unit->kind == LEAT_UNIT_LOOPS && !unit->reduced;
+  w->builder.lacks_fma = !table->cg->options->target->has_fma;
   w->l = (leat_lowering){.b = &w->builder,
                          .lanes = 1,
                          .value_at = value_at,
                          .dim = dim_at,
-                         .number = number_at,
-                         .site = site_of};
+                         .key = key_at,
+                         .site = site_of,
+                         .element = element_at};
   leat_map_init(&w->facts, table->cg->scratch);
   leat_map_init(&w->buffers, arena);
   set_axes(w);

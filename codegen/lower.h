@@ -45,6 +45,7 @@ typedef struct leat_lower {
   // as one and the others as one. `at`: where the kernel is.
   bool flat;
   int leading;
+  bool general; // numbers are arguments: kernels that differ in them alone are one
   int rank;
   leat_dim dims[LEAT_MAX_RANK];
   unsigned reduced, innermost; // as in leat_unit, of these axes
@@ -66,6 +67,7 @@ void leat_lower_end(leat_lower *lower, leat_dim tiles, double work);
 
 // What the item reads in memory becomes arguments.
 void leat_lower_reads(leat_lower *lower, const leat_item *item);
+void leat_lower_reads_of(leat_lower *lower, leat_value value); // what the value is computed from
 const k_buffer *leat_lower_buffer(leat_lower *lower, const leat_storage *storage);
 k_value leat_lower_dim(leat_lower *lower, leat_dim dim);
 // A member's value here; of a reduction or contraction what was substituted.
@@ -74,6 +76,10 @@ k_value leat_lower_item(leat_lower *lower, const leat_item *item);
 k_value leat_lower_operand(leat_lower *lower, const leat_item *item, uint32_t i);
 // Loads what the members read that does not depend on the axes `inner`.
 void leat_lower_prime(leat_lower *lower, unsigned inner); // axes of the unit
+// Whether members read memory along the axis, and not the same at all other places.
+bool leat_lower_reads_along(leat_lower *lower, int axis);
+// Asks for the lines of memory that the members will read along the axis, at its place.
+void leat_lower_prefetch(leat_lower *lower, int axis);
 void leat_lower_substitute(leat_lower *lower, const leat_item *item, k_value value);
 // Keeps the item's values of pass `pass` in `row` for later passes.
 void leat_lower_keep(leat_lower *lower, const leat_item *item, const k_buffer *row, int pass);
@@ -97,6 +103,11 @@ k_value leat_lower_mask(leat_lower *lower, k_value rest);
 // Dims arithmetic; what overflows is in the state's error.
 leat_dim leat_lower_product(leat_lower *lower, const leat_dim *dims, int count);
 leat_dim leat_lower_ceil_div(leat_lower *lower, leat_dim a, int64_t b);
+
+// Makes the launches of a unit of loops or a contraction, by those of a unit like it that was
+// lowered before, where there is one (alike.c).
+void leat_lower_alike(leat_table *table, leat_unit *unit);
+void leat_lower_alone(leat_table *table, leat_unit *unit);
 
 void leat_lower_loops(leat_table *table, leat_unit *unit);
 void leat_lower_contract(leat_table *table, leat_unit *unit);

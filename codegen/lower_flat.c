@@ -28,8 +28,11 @@ static bool set_spans(leat_lower *w, const leat_item *item, int spans) {
   return true;
 }
 
-// Each axis of the index counts, so that two are not enough.
-static bool is_positional(const leat_node *node) {
+// Each axis of the index counts, so that two are not enough. Random numbers of several axes go by
+// the element's place among all, along one axis if the kernel is to serve all shapes.
+static bool is_positional(const leat_lower *w, const leat_node *node) {
+  bool by_place = (node->info->flags & LEAT_FLAG_RANDOM) && node->outputs[0].rank > 1;
+  if (by_place && w->general && w->leading == 0) return false;
   switch (node->info->reads) {
   case LEAT_READS_WHOLE:
   case LEAT_READS_SAME:
@@ -51,7 +54,7 @@ static bool flat_value(leat_lower *w, const leat_item *item, const int8_t *axis)
   const leat_node *node = item->node;
   if (!set_spans(w, item, spans_of(w, leat_item_type(item), axis))) return false;
   if (item->role != LEAT_ROLE_FREE && item->role != LEAT_ROLE_ALIAS) return true;
-  if (is_positional(node)) return false;
+  if (is_positional(w, node)) return false;
   for (uint32_t i = 0; i < node->input_count; i++)
     if (!flat_operand(w, node, i, axis)) return false;
   return true;
@@ -77,7 +80,7 @@ static bool try_flat(leat_lower *w, int leading) {
       int axis = leat_item_result_axis(item, k);
       result[k] = axis < 0 ? -1 : item->axis[axis];
     }
-    if (is_positional(item->node) || !flat_value(w, item, result)) return false;
+    if (is_positional(w, item->node) || !flat_value(w, item, result)) return false;
     for (uint32_t j = 0; j < item->node->input_count; j++)
       if (!flat_operand(w, item->node, j, item->axis)) return false;
   }

@@ -74,15 +74,19 @@ static void columns(leat_loops *s, k_value low, k_value high, k_value block) {
   k_loop_end(s->b, NULL, 0);
 }
 
-static void row(leat_loops *s, k_value number, k_value block) {
-  s->row_number = number;
-  leat_loops_put(s, s->rows, (leat_index){.base = number});
+static void row_here(leat_loops *s, k_value block) {
   if (!s->by_lanes && s->lanes)
     columns(s, k_i64(s->b, 0), s->length, block);
   else if (block)
     leat_loops_block(s, block);
   else
     leat_loops_row(s);
+}
+
+static void row(leat_loops *s, k_value number, k_value block) {
+  s->row_number = number;
+  leat_loops_put(s, s->rows, (leat_index){.base = number});
+  row_here(s, block);
 }
 
 // Rows [tile × count, …) of the unit.
@@ -102,6 +106,34 @@ static void tile_of_rows(leat_loops *s, int64_t count) {
   k_instr *loop = k_loop_begin(b, first, end, 1, NULL, 0);
   row(s, k_loop_index(loop), NULL);
   k_loop_end(b, NULL, 0);
+}
+
+static void row_of_run(leat_loops *s, void *context, k_value position, k_value *acc) {
+  (void)context, (void)position, (void)acc;
+  row_here(s, NULL);
+}
+
+// About `count` rows: of runs along an axis that windows slide along, several or a part of one.
+static leat_dim tiles_of_runs(leat_loops *s, int axis, int64_t count) {
+  k_builder *b = s->b;
+  unsigned others = s->rows & ~(1u << axis);
+  int64_t size = s->w->dims[axis].value, several = count / size > 1 ? count / size : 1;
+  int64_t parts = count < size ? (size + count - 1) / count : 1;
+  leat_dim all = product(s, others),
+           tiles[] = {leat_lower_ceil_div(s->w, all, several), leat_dim_const(parts)};
+  leat_index number, part, tile = {.base = k_tile(b)};
+  leat_index_divmod(&s->w->l, tile, k_i64(b, parts), &number, &part);
+  k_value begin = k_mul(b, part.base, k_i64(b, (size + parts - 1) / parts));
+  k_value end = k_add(b, begin, k_i64(b, (size + parts - 1) / parts));
+  end = k_binary(b, K_MIN, end, k_i64(b, size));
+  k_value first = k_mul(b, number.base, k_i64(b, several));
+  k_value last = k_add(b, first, k_i64(b, several));
+  last = k_binary(b, K_MIN, last, leat_lower_dim(s->w, all));
+  k_instr *loop = k_loop_begin(b, first, last, 1, NULL, 0);
+  leat_loops_put(s, others, (leat_index){.base = k_loop_index(loop)});
+  leat_windows_walk(s, s->rows, begin, end, row_of_run, NULL, NULL, 0);
+  k_loop_end(b, NULL, 0);
+  return leat_lower_product(s->w, tiles, 2);
 }
 
 // Elements or outputs [chunk × size, …) of one row.
@@ -140,17 +172,52 @@ static void keep_costly(leat_loops *s) {
   }
 }
 
+// Vectors that registers hold beside what is read.
+static int64_t most_in_registers(const leat_loops *s) {
+  enum { BYTES = LEAT_LANES * sizeof(float), BESIDE = 4 };
+  const leat_target_info *target = s->w->table->cg->options->target;
+  int each =
+      target->vector_bytes && target->vector_bytes < BYTES ? BYTES / target->vector_bytes : 1;
+  return (target->vector_registers - BESIDE) / each;
+}
+
+// Where positions are summed for each element of a window, for all elements at once, or for those
+// along one axis: what is read there is read once.
+static void choose_tall(leat_loops *s) {
+  uint32_t count = leat_loops_accumulators(s, -1);
+  unsigned axes = s->windows.slides & s->steps && count ? s->rows & s->windows.within : 0;
+  int64_t most = axes ? most_in_registers(s) / count : 0;
+  while (axes) {
+    leat_dim rows = product(s, axes);
+    if (leat_dim_is_const(rows) && rows.value <= most) break;
+    axes &= axes - 1;
+  }
+  s->side = axes;
+  s->rows &= ~axes;
+  s->tall = (int)product(s, axes).value;
+  s->row_count = product(s, s->rows);
+}
+
 // Side by side as far as there are outputs and the code stays small: rows are then read in longer
 // runs, and sums do not wait for each other.
 static void choose_wide(leat_loops *s) {
   int cost = 0;
-  s->wide = 1;
+  s->wide = s->tall = 1;
   if (s->by_lanes || !s->lanes) return;
+  choose_tall(s);
+  int64_t most = s->tall > 1 ? most_in_registers(s) / s->tall : LEAT_MOST_WIDE;
+  if (s->windows.within & s->steps && leat_is_at_most(s->step_count, LEAT_MOST_STRAIGHT) &&
+      s->step_count->imm.i * most > LEAT_MOST_STRAIGHT)
+    most = LEAT_MOST_STRAIGHT / s->step_count->imm.i;
   for (uint32_t i = 0; i < s->unit->members.count; i++) cost += s->unit->members.items[i]->cost + 1;
-  while (s->wide < LEAT_MOST_WIDE && cost * (s->wide + 1) <= MOST_WIDE_COST &&
-         leat_loops_accumulators(s, -1) * (uint32_t)(s->wide + 1) < LEAT_MOST_ACCUMULATORS &&
+  while (s->wide < LEAT_MOST_WIDE && s->wide < most && cost * (s->wide + 1) <= MOST_WIDE_COST &&
+         leat_loops_accumulators(s, -1) * (uint32_t)((s->wide + 1) * s->tall) <
+             LEAT_MOST_ACCUMULATORS &&
          !leat_is_at_most(s->length, (int64_t)s->wide * LEAT_LANES))
     s->wide++;
+  while (s->windows.slides && s->wide > 2 && s->length->op == K_CONST &&
+         s->length->imm.i % ((int64_t)s->wide * LEAT_LANES))
+    s->wide--;
 }
 
 // Tiles are chunks of rows where whole rows take long: in a row nothing may depend on all of it.
@@ -164,6 +231,7 @@ static leat_dim make_tiles(leat_loops *s, double cost) {
     int64_t step = (int64_t)s->wide * LEAT_LANES, least = s->by_lanes ? LEAST_CHUNK : step;
     int64_t size = (int64_t)fmin(LEAT_TILE_NANOSECONDS / (per_element + 1e-9), MOST_CHUNK);
     size = size < least ? least : size / step * step;
+    while (w->general && size & (size - 1)) size &= size - 1; // many sizes, one kernel
     leat_dim both[] = {s->row_count, leat_lower_ceil_div(w, length, size)};
     if (!leat_dim_is(both[1], 1) || !leat_dim_is(both[0], 1)) {
       tile_of_chunk(s, both[1], size);
@@ -173,6 +241,8 @@ static leat_dim make_tiles(leat_loops *s, double cost) {
   int64_t count = (int64_t)fmin(LEAT_TILE_NANOSECONDS / (per_row + 1e-9), MOST_CHUNK) + 1;
   if (leat_dim_is_const(s->row_count) && count > s->row_count.value) count = s->row_count.value;
   if (count < 1) count = 1;
+  int axis = leat_windows_run(s, s->rows);
+  if (axis >= 0) return tiles_of_runs(s, axis, count);
   tile_of_rows(s, count);
   return leat_lower_ceil_div(w, s->row_count, count);
 }
@@ -192,7 +262,7 @@ static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) 
   leat_lower *w = leat_lower_begin(table, unit);
   leat_loops s = {.w = w, .unit = unit, .b = &w->builder, .part = part, .passes = 1};
   double cost = part == LEAT_FOLD_TOTALS ? 0 : leat_unit_estimate(unit);
-  s.column = s.columns = s.row_number = k_i64(s.b, 0);
+  s.column = s.columns = s.row_number = s.side_number = k_i64(s.b, 0);
   if (unit->scratch) s.scratch = leat_lower_buffer(w, unit->scratch);
   leat_loops_find_passes(&s);
   choose_axes(&s);
@@ -201,6 +271,7 @@ static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) 
     leat_lower_end(w, leat_loops_squares(&s, across), cost);
     return;
   }
+  leat_windows_find(&s);
   choose_wide(&s);
   s.unrolled = s.by_lanes && !s.steps && leat_is_at_most(s.length, LEAT_MOST_UNROLLED);
   keep_costly(&s);

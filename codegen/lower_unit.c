@@ -61,16 +61,24 @@ static void lower_gemm(leat_table *table, leat_unit *unit) {
   launch->tiles = leat_lower_product(&w, tiles, 3);
 }
 
+void leat_lower_alone(leat_table *table, leat_unit *unit) {
+  if (unit->kind == LEAT_UNIT_CONTRACT)
+    leat_lower_contract(table, unit);
+  else
+    leat_lower_loops(table, unit);
+}
+
 leat_status leat_lower_unit(leat_table *table, leat_unit *unit) {
   switch (unit->kind) {
-  case LEAT_UNIT_LOOPS: leat_lower_loops(table, unit); break;
-  case LEAT_UNIT_CONTRACT: leat_lower_contract(table, unit); break;
+  case LEAT_UNIT_LOOPS:
+  case LEAT_UNIT_CONTRACT: leat_lower_alike(table, unit); break;
   case LEAT_UNIT_SCATTER: leat_lower_scatter(table, unit); break;
   case LEAT_UNIT_LIBRARY: leat_lower_library(table, unit); break;
   case LEAT_UNIT_COPY: lower_copy(table, unit); break;
   case LEAT_UNIT_ROTATE: lower_rotation(table, unit); break;
   case LEAT_UNIT_GEMM: lower_gemm(table, unit); break;
-  case LEAT_UNIT_REGION: LEAT_TRY(leat_lower_region(table, unit)); break;
+  case LEAT_UNIT_REGION: leat_lower_region(table, unit); break;
+  case LEAT_UNIT_CONCAT:
   case LEAT_UNIT_TASK: break;
   }
   leat_arena_reset(table->cg->scratch);

@@ -1,9 +1,7 @@
 // A branch or a loop as one kernel (kernel/compose.h), where its bodies launch nothing but small
 // kernels and copies: then no turn costs more than its arithmetic. It is decided when the launches
-// of the bodies are there, for inner regions first, which so are launches of kernels like others.
-//
-// What the bodies' tables place is memory of the kernel's own; so nothing overlaps in it, though
-// the plan has it do so.
+// of the bodies are there, for inner regions first, which so are launches of kernels like others,
+// and before memory is planned: what the bodies' tables have is then memory of the kernel's own.
 #include "codegen/units.h"
 
 #include "kernel/compose.h"
@@ -40,7 +38,7 @@ typedef struct composer {
 
 // -- Memory and numbers ---------------------------------------------------------------------------
 
-// Placed by a body, or known to nothing but the loop.
+// A body's, or known to nothing but the loop.
 static bool is_internal(const composer *c, const leat_storage *storage) {
   if (storage->kind != LEAT_BUFFER_ARENA) return false;
   const leat_table *table = storage->place.table;
@@ -108,6 +106,8 @@ static leat_status kernel_of(composer *c, const leat_launch *launch, const leat_
   switch (launch->kind) {
   case LEAT_LAUNCH_KERNEL:
     if (!launch->kernel) return REFUSE(c, "it calls %s", launch->function);
+    if (launch->buffers.count && launch->buffers.items[0]->kind == LEAT_BUFFER_PREPARED)
+      return REFUSE(c, "weights are packed in it, once");
     *out = launch->kernel;
     return LEAT_OK;
   case LEAT_LAUNCH_COPY: return copy_kernel(c, launch, out);
@@ -197,20 +197,7 @@ static leat_status compose(composer *c) {
   return LEAT_OK;
 }
 
-static void dump_decision(const leat_unit *unit, const composer *c, bool is_one) {
-  const leat_codegen_options *options = c->cg->options;
-  if (!options->dump) return;
-  leat_text text = {0};
-  leat_text_add(&text, "region %s: ", unit->members.items[0]->node->name);
-  if (is_one)
-    leat_text_add(&text, "one kernel\n");
-  else
-    leat_text_add(&text, "launch by launch: %s\n", c->error.message);
-  options->dump(options->dump_context, "lower", text.data);
-  leat_text_finish(&text);
-}
-
-leat_status leat_lower_one_kernel(leat_table *table, const leat_unit *unit, leat_launch **out) {
+leat_status leat_decide_one_kernel(leat_table *table, leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   const leat_node *node = unit->members.items[0]->node;
   composer c = {.cg = cg, .region = &unit->region, .loops = node->op == LEAT_OP_while_loop};
@@ -222,7 +209,9 @@ leat_status leat_lower_one_kernel(leat_table *table, const leat_unit *unit, leat
   leat_text_finish(&c.title);
   if (status && status != LEAT_UNSUPPORTED)
     return leat_fail(cg->error, status, "%s", c.error.message);
-  dump_decision(unit, &c, !status);
-  *out = status ? NULL : c.out;
+  if (status)
+    unit->region.why = leat_arena_printf(cg->arena, "%s", c.error.message);
+  else
+    unit->region.kernel = c.out;
   return LEAT_OK;
 }

@@ -1,14 +1,13 @@
 // Memory: where each value of the arena lies. A value's memory is free for another as soon as all
 // that touch it have run, by the order of tasks and, in a segment, of units; values of run-time
-// size share with those of the same size, in an arena for the dims that it needs. Outputs take the
-// memory of an input that ends there, where each element is read before the same element is
-// written; that of a scatter the memory of what it begins as.
-#include "codegen/units.h"
+// size lie in the places of others that are as large, in an arena for the dims that they need.
+// Outputs take the memory of an input that ends there, where each element is read before the same
+// element is written; that of a scatter the memory of what it begins as.
+#include "codegen/offsets.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { ALIGNMENT = 64, MOST_TASKS = 4096, NO_ROOM = UINT32_MAX };
+enum { ALIGNMENT = 64, MOST_TASKS = 4096 };
 
 // -- What units touch -----------------------------------------------------------------------------
 
@@ -39,41 +38,19 @@ leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit) {
   leat_storage *filled = leat_unit_filled(unit);
   if (filled) add_once(table->cg->arena, &list, filled);
   if (unit->scratch) add_once(table->cg->arena, &list, unit->scratch);
-  if (unit->kind == LEAT_UNIT_REGION) add_once(table->cg->arena, &list, unit->region.predicate);
+  if (unit->parts) add_once(table->cg->arena, &list, unit->parts);
+  // Of a loop that is one kernel it is the kernel's.
+  bool region = unit->kind == LEAT_UNIT_REGION;
+  bool loop = region && unit->members.items[0]->node->op == LEAT_OP_while_loop;
+  if (region && !(loop && unit->region.kernel))
+    add_once(table->cg->arena, &list, unit->region.predicate);
   return list;
 }
 
 // -- Lifetimes ------------------------------------------------------------------------------------
 
-typedef struct placed {
-  leat_storage *storage;
-  int64_t low, high;
-} placed;
-
-typedef leat_vec(placed) placed_list; // ascending by `low`
-
-typedef struct range {
-  int64_t low, high;
-} range;
-
-typedef leat_vec(range) ranges; // ascending
-
-typedef struct planner {
-  leat_table *table;
-  leat_arena_plans *arenas;          // of a body's table its one, of others those of the step
-  leat_vec(leat_storage *) storages; // of the arena, by who writes them first
-  uint32_t task_count;
-  uint8_t *after; // task_count²: after[a × n + b]: b runs when a has ended; NULL: too many, or one
-  placed_list all; // with `after`: all that has a place
-  // Without: what each task may take below `end`, above which all is free, when unit number
-  // `passed` runs, and what each unit is the last to touch.
-  ranges *gaps, *ending;
-  int64_t end;
-  uint32_t passed;
-} planner;
-
 // Of the arena, and no piece of the table around.
-static bool is_own(const planner *p, const leat_storage *storage) {
+static bool is_own(const leat_planner *p, const leat_storage *storage) {
   return storage->kind == LEAT_BUFFER_ARENA && storage->place.table == p->table;
 }
 
@@ -83,16 +60,17 @@ static leat_storage *whole(leat_storage *storage) {
   return slot ? storage->place.pool : storage;
 }
 
-static void touch(planner *p, const leat_storages *list, leat_unit *unit) {
+static void touch(leat_planner *p, const leat_storages *list, leat_unit *unit) {
   for (uint32_t i = 0; i < list->count; i++) {
     leat_storage *storage = whole(list->items[i]);
     if (!is_own(p, storage)) continue;
-    if (!storage->place.touched.count) leat_vec_push(p->table->cg->arena, &p->storages, storage);
+    if (!storage->place.touched.count)
+      leat_vec_push(p->table->cg->arena, &p->table->planned, storage);
     leat_vec_push(p->table->cg->arena, &storage->place.touched, unit);
   }
 }
 
-static void find_lifetimes(planner *p) {
+static void find_lifetimes(leat_planner *p) {
   leat_table *table = p->table;
   for (uint32_t i = 0; i < table->units.count; i++) {
     leat_unit *unit = table->units.items[i];
@@ -104,27 +82,27 @@ static void find_lifetimes(planner *p) {
     whole(table->fetches.items[i].storage)->place.lasts = true;
 }
 
-static void find_task_order(planner *p) {
-  uint32_t n = p->task_count = p->table->tasks.count;
+static void find_task_order(leat_table *table) {
+  uint32_t n = table->tasks.count;
   if (n <= 1 || n > MOST_TASKS) return;
-  p->after = leat_new_array(p->table->cg->arena, uint8_t, (size_t)n * n);
+  uint8_t *after = table->after = leat_new_array(table->cg->arena, uint8_t, (size_t)n * n);
   for (uint32_t b = 0; b < n; b++) { // tasks are numbered so that what they need is before them
-    const leat_task *task = &p->table->tasks.items[b];
+    const leat_task *task = &table->tasks.items[b];
     for (uint32_t i = 0; i < task->needs.count; i++) {
       uint32_t a = task->needs.items[i];
-      p->after[(size_t)a * n + b] = 1;
-      for (uint32_t c = 0; c < a; c++) p->after[(size_t)c * n + b] |= p->after[(size_t)c * n + a];
+      after[(size_t)a * n + b] = 1;
+      for (uint32_t c = 0; c < a; c++) after[(size_t)c * n + b] |= after[(size_t)c * n + a];
     }
   }
 }
 
-static bool runs_before(const planner *p, const leat_unit *a, const leat_unit *b) {
+static bool runs_before(const leat_planner *p, const leat_unit *a, const leat_unit *b) {
   if (a->task == b->task) return a->position < b->position;
   return p->after && p->after[(size_t)a->task * p->task_count + b->task];
 }
 
 // Everything that touches `old` has run when `unit` does.
-static bool ends_before(const planner *p, const leat_storage *old, const leat_unit *unit) {
+static bool ends_before(const leat_planner *p, const leat_storage *old, const leat_unit *unit) {
   const leat_arena_place *place = &old->place;
   if (place->lasts) return false;
   for (uint32_t i = place->touched.count; i-- > 0;)
@@ -132,9 +110,8 @@ static bool ends_before(const planner *p, const leat_storage *old, const leat_un
   return true;
 }
 
-// And when anything runs that touches `storage`: one unit is the first to touch it, but for a pool.
-static bool ends_before_all(const planner *p, const leat_storage *old,
-                            const leat_storage *storage) {
+bool leat_ends_before_all(const leat_planner *p, const leat_storage *old,
+                          const leat_storage *storage) {
   const leat_arena_place *place = &storage->place;
   for (uint32_t i = 0; i < (place->slots ? place->touched.count : 1); i++)
     if (!ends_before(p, old, place->touched.items[i])) return false;
@@ -162,7 +139,7 @@ static bool same_memory(const leat_type *a, const leat_type *b) {
   return same;
 }
 
-static bool can_share(const planner *p, const leat_output *output, const leat_storage *input) {
+static bool can_share(const leat_planner *p, const leat_output *output, const leat_storage *input) {
   const leat_unit *unit = leat_unit_of(output->item->unit);
   const leat_storage *out = output->storage;
   const leat_arena_place *place = &input->place;
@@ -176,7 +153,7 @@ static bool can_share(const planner *p, const leat_output *output, const leat_st
 }
 
 // The result of a scatter, in the memory of what it begins as.
-static void share_scatter(planner *p, const leat_unit *unit) {
+static void share_scatter(leat_planner *p, const leat_unit *unit) {
   const leat_item *item = unit->members.items[0];
   leat_output *output = &unit->outputs.items[0];
   leat_storage *x = item->reads.items[0]->producer->storage;
@@ -188,14 +165,14 @@ static void share_scatter(planner *p, const leat_unit *unit) {
   x->place.taken = true;
 }
 
-static void share_in_unit(planner *p, const leat_unit *unit) {
+static void share_in_unit(leat_planner *p, const leat_unit *unit) {
   if (unit->kind == LEAT_UNIT_SCATTER) share_scatter(p, unit);
   bool once = unit->kind == LEAT_UNIT_CONTRACT || (unit->kind == LEAT_UNIT_LOOPS && !unit->reduced);
   if (!once) return;
   leat_storages reads = leat_unit_reads(p->table, unit);
   for (uint32_t i = 0; i < unit->outputs.count; i++) {
     const leat_output *output = &unit->outputs.items[i];
-    if (output->storage->kind != LEAT_BUFFER_ARENA) continue;
+    if (output->storage->kind != LEAT_BUFFER_ARENA || output->into) continue;
     for (uint32_t j = 0; j < reads.count && !output->storage->place.shares; j++) {
       if (!can_share(p, output, reads.items[j]) ||
           !same_memory(&reads.items[j]->type, &output->storage->type) ||
@@ -213,10 +190,10 @@ leat_storage *leat_storage_owner(leat_storage *storage) {
   return storage;
 }
 
-static void share(planner *p) {
+static void share(leat_planner *p) {
   for (uint32_t i = 0; i < p->table->units.count; i++) share_in_unit(p, p->table->units.items[i]);
-  for (uint32_t i = 0; i < p->storages.count; i++) {
-    leat_storage *storage = p->storages.items[i], *owner = leat_storage_owner(storage);
+  for (uint32_t i = 0; i < p->table->planned.count; i++) {
+    leat_storage *storage = p->table->planned.items[i], *owner = leat_storage_owner(storage);
     if (owner == storage) continue;
     owner->place.lasts |= storage->place.lasts;
     for (uint32_t j = 0; j < storage->place.touched.count; j++)
@@ -224,108 +201,32 @@ static void share(planner *p) {
   }
 }
 
-// -- Offsets --------------------------------------------------------------------------------------
+// -- Sizes ----------------------------------------------------------------------------------------
 
-static void insert(leat_arena *arena, placed_list *list, placed item) {
-  leat_vec_push(arena, list, item);
-  uint32_t i = list->count - 1;
-  for (; i > 0 && list->items[i - 1].low > item.low; i--) list->items[i] = list->items[i - 1];
-  list->items[i] = item;
+static bool round_up(leat_dims *dims, leat_dim *size) {
+  leat_dim unit = leat_dim_const(ALIGNMENT);
+  return leat_dim_add(dims, *size, leat_dim_const(ALIGNMENT - 1), size) &&
+         leat_dim_floordiv(dims, *size, unit, size) && leat_dim_mul(dims, *size, unit, size);
 }
 
-// Where the order of several tasks is known: in the tightest gap between those that are still alive
-// when the unit runs, or at their end. Values that have ended by then may be in the way of another
-// task.
-static int64_t place_among_tasks(planner *p, leat_storage *storage, int64_t size) {
-  int64_t low = -1, least = INT64_MAX, end = 0;
-  for (uint32_t i = 0; i < p->all.count; i++) {
-    placed one = p->all.items[i];
-    if (ends_before_all(p, one.storage, storage)) continue;
-    int64_t gap = one.low - end;
-    if (gap >= size && gap < least) low = end, least = gap;
-    if (one.high > end) end = one.high;
-  }
-  if (low < 0) low = end;
-  insert(p->table->cg->arena, &p->all, (placed){storage, low, low + size});
-  return low;
-}
-
-// Gaps that touch become one; one that nothing follows is none.
-static void free_range(planner *p, ranges *gaps, range freed) {
-  leat_vec_push(p->table->cg->arena, gaps, freed);
-  uint32_t i = gaps->count - 1;
-  for (; i > 0 && gaps->items[i - 1].low > freed.low; i--) gaps->items[i] = gaps->items[i - 1];
-  gaps->items[i] = freed;
-  uint32_t first = i > 0 && gaps->items[i - 1].high == freed.low ? i - 1 : i;
-  uint32_t last = i + 1 < gaps->count && gaps->items[i + 1].low == freed.high ? i + 1 : i;
-  gaps->items[first].high = gaps->items[last].high;
-  memmove(&gaps->items[first + 1], &gaps->items[last + 1],
-          (gaps->count - last - 1) * sizeof *gaps->items);
-  gaps->count -= last - first;
-  if (p->task_count == 1 && gaps->items[gaps->count - 1].high == p->end)
-    p->end = gaps->items[--gaps->count].low;
-}
-
-// The tightest gap, or the end.
-static int64_t take_range(planner *p, ranges *gaps, int64_t size) {
-  uint32_t best = gaps->count;
-  int64_t best_size = INT64_MAX;
-  for (uint32_t i = 0; i < gaps->count; i++) {
-    int64_t gap = gaps->items[i].high - gaps->items[i].low;
-    if (gap >= size && gap < best_size) best = i, best_size = gap;
-  }
-  if (best == gaps->count) return p->end += size, p->end - size;
-  int64_t low = gaps->items[best].low;
-  if (best_size > size) return gaps->items[best].low += size, low;
-  memmove(&gaps->items[best], &gaps->items[best + 1], (--gaps->count - best) * sizeof *gaps->items);
-  return low;
-}
-
-// In a task all is in order, so that it is known what is free when a unit runs; of other tasks
-// nothing is, so that what several touch is never free.
-static int64_t place_in_order(planner *p, leat_storage *storage, int64_t size) {
-  const leat_arena_place *place = &storage->place;
-  const leat_unit *first = place->touched.items[0], *last = first;
-  for (; p->passed < first->position; p->passed++) {
-    ranges *gaps = &p->gaps[p->table->units.items[p->passed]->task];
-    for (uint32_t i = 0; i < p->ending[p->passed].count; i++)
-      free_range(p, gaps, p->ending[p->passed].items[i]);
-  }
-  bool in_task = true;
-  for (uint32_t i = 0; i < place->touched.count; i++) {
-    const leat_unit *unit = place->touched.items[i];
-    in_task &= unit->task == first->task;
-    if (unit->position > last->position) last = unit;
-  }
-  ranges none = {0};
-  bool anywhere = place->slots && !in_task; // it may begin in another task
-  int64_t low = take_range(p, anywhere ? &none : &p->gaps[first->task], size);
-  bool ends = !place->lasts && in_task;
-  if (ends)
-    leat_vec_push(p->table->cg->arena, &p->ending[last->position], (range){low, low + size});
-  return low;
-}
-
-static leat_status bytes_of(planner *p, const leat_type *type, leat_dim *out) {
+// *out: rounded up, so that another can follow; *out_bytes: before that.
+static leat_status memory_of(leat_planner *p, leat_storage *storage, leat_dim *out,
+                             leat_dim *out_bytes) {
   leat_codegen_state *cg = p->table->cg;
   leat_dims *dims = cg->graph->dims;
-  leat_dim size = leat_dim_const((int64_t)leat_dtype_size(type->dtype));
-  bool fits = leat_type_elements(dims, type, out) && leat_dim_mul(dims, *out, size, out) &&
-              leat_dim_add(dims, *out, leat_dim_const(ALIGNMENT - 1), out) &&
-              leat_dim_floordiv(dims, *out, leat_dim_const(ALIGNMENT), out) &&
-              leat_dim_mul(dims, *out, leat_dim_const(ALIGNMENT), out);
-  if (!fits) return leat_fail(cg->error, LEAT_UNSUPPORTED, "a tensor has too many elements");
+  leat_dim width = leat_dim_const((int64_t)leat_dtype_size(storage->type.dtype));
+  bool fits = leat_type_elements(dims, &storage->type, out_bytes) &&
+              leat_dim_mul(dims, *out_bytes, width, out_bytes);
+  *out = *out_bytes;
+  if (!fits || !round_up(dims, out))
+    return leat_fail(cg->error, LEAT_UNSUPPORTED, "a tensor has too many elements");
   if (leat_dim_is(*out, 0)) *out = leat_dim_const(ALIGNMENT);
-  return LEAT_OK;
-}
-
-static leat_status memory_of(planner *p, leat_storage *storage, leat_dim *out) {
-  leat_codegen_state *cg = p->table->cg;
-  LEAT_TRY(bytes_of(p, &storage->type, out));
   if (!storage->place.slots) return LEAT_OK;
   storage->place.size = *out;
-  if (leat_dim_mul(cg->graph->dims, *out, leat_dim_const(storage->place.slots), out))
+  if (leat_dim_mul(dims, *out, leat_dim_const(storage->place.slots), out)) {
+    *out_bytes = *out;
     return LEAT_OK;
+  }
   return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
 }
 
@@ -355,7 +256,7 @@ static void add_need(void *context, const leat_atom *atom) {
 
 // The number of the arena for a value of this size: 0, or one for the dims that the table's own
 // tasks bind and it needs.
-static leat_status arena_for(planner *p, leat_dim size, uint32_t *out) {
+static leat_status arena_for(leat_planner *p, leat_dim size, uint32_t *out) {
   leat_codegen_state *cg = p->table->cg;
   const leat_graph *graph = p->table->body ? p->table->body : cg->graph;
   need_search search = {.graph = graph, .needs = leat_dim_const(0), .fits = true};
@@ -369,42 +270,77 @@ static leat_status arena_for(planner *p, leat_dim size, uint32_t *out) {
   return LEAT_OK;
 }
 
-// A place of run-time size behind the constant part of its arena, for one value after the other.
+// A value of run-time size.
+typedef struct run_time_value {
+  leat_storage *storage;
+  leat_dim size, bytes; // rounded up, and before that
+  double estimate;
+  uint32_t number;
+} run_time_value;
+
+// A place behind the constant part of its arena, for values that are never needed together, none of
+// them larger than the first.
 typedef struct room {
-  leat_dim size, offset;
-  uint32_t arena;
-  leat_storage *last;
+  leat_vec(const run_time_value *) values;
+  leat_dim offset;
 } room;
 
 typedef leat_vec(room) room_list;
+typedef leat_vec(run_time_value) run_time_values;
 
-// *out: the room's number.
-static leat_status place_in_room(planner *p, room_list *rooms, leat_storage *storage, leat_dim size,
-                                 uint32_t *out) {
-  leat_arena_place *place = &storage->place;
-  uint32_t i = 0;
-  while (i < rooms->count && !(leat_dim_equal(rooms->items[i].size, size) &&
-                               ends_before_all(p, rooms->items[i].last, storage)))
-    i++;
-  LEAT_TRY(arena_for(p, size, &place->arena));
-  if (i == rooms->count)
-    leat_vec_push(p->table->cg->arena, rooms, (room){.size = size, .arena = place->arena});
-  rooms->items[i].last = storage;
-  *out = i;
+static bool is_as_large(leat_dims *dims, leat_dim a, leat_dim b) {
+  leat_dim difference;
+  return leat_dim_equal(a, b) ||
+         (leat_dim_sub(dims, a, b, &difference) && leat_dim_bounds(difference).low >= 0);
+}
+
+static bool has_room(const leat_planner *p, const room *r, const run_time_value *value) {
+  const run_time_value *first = r->values.items[0];
+  if (first->storage->place.arena != value->storage->place.arena ||
+      !is_as_large(p->table->cg->graph->dims, first->bytes, value->bytes))
+    return false;
+  for (uint32_t i = 0; i < r->values.count; i++)
+    if (!leat_never_together(p, r->values.items[i]->storage, value->storage)) return false;
+  return true;
+}
+
+static int larger_first(const void *a, const void *b) {
+  const run_time_value *x = a, *y = b;
+  if (x->estimate != y->estimate) return x->estimate > y->estimate ? -1 : 1;
+  return x->number < y->number ? -1 : 1;
+}
+
+// In the last room that there is, which is the smallest.
+static leat_status share_rooms(leat_planner *p, run_time_values *values, room_list *rooms) {
+  leat_arena *arena = p->table->cg->arena;
+  if (values->count) qsort(values->items, values->count, sizeof *values->items, larger_first);
+  for (uint32_t i = 0; i < values->count; i++) {
+    run_time_value *value = &values->items[i];
+    LEAT_TRY(arena_for(p, value->size, &value->storage->place.arena));
+    uint32_t k = rooms->count;
+    while (k > 0 && !has_room(p, &rooms->items[k - 1], value)) k--;
+    if (!k) {
+      leat_vec_push(arena, rooms, (room){0});
+      k = rooms->count;
+    }
+    leat_vec_push(arena, &rooms->items[k - 1].values, value);
+  }
   return LEAT_OK;
 }
 
 // `end`: of the constant part, which only the first arena has.
-static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
+static leat_status place_rooms(leat_planner *p, const room_list *rooms, int64_t end) {
   leat_codegen_state *cg = p->table->cg;
   leat_dims *dims = cg->graph->dims;
   leat_dim *ends = leat_new_array(cg->arena, leat_dim, p->arenas->count);
   ends[0] = leat_dim_const(end);
   bool fits = true;
   for (uint32_t i = 0; i < rooms->count; i++) {
-    leat_dim *offset = &ends[rooms->items[i].arena];
-    rooms->items[i].offset = *offset;
-    fits = fits && leat_dim_add(dims, *offset, rooms->items[i].size, offset);
+    const room *r = &rooms->items[i];
+    leat_dim *offset = &ends[r->values.items[0]->storage->place.arena];
+    for (uint32_t k = 0; k < r->values.count; k++)
+      r->values.items[k]->storage->place.offset = *offset;
+    fits = fits && leat_dim_add(dims, *offset, r->values.items[0]->size, offset);
   }
   for (uint32_t i = 0; i < p->arenas->count; i++) {
     leat_arena_plan *arena = &p->arenas->items[i];
@@ -414,35 +350,55 @@ static leat_status place_rooms(planner *p, room_list *rooms, int64_t end) {
   return fits ? LEAT_OK : leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
 }
 
-leat_status leat_plan(leat_table *table) {
-  planner p = {.table = table, .arenas = table->body ? &table->arenas : &table->cg->arenas};
-  room_list rooms = {0};
-  int64_t end = 0;
-  find_lifetimes(&p);
-  find_task_order(&p);
-  share(&p);
-  p.ending = leat_new_array(table->cg->arena, ranges, table->units.count);
-  p.gaps = leat_new_array(table->cg->arena, ranges, p.task_count);
-  uint32_t *room_of = leat_new_array(table->cg->arena, uint32_t, p.storages.count);
-  for (uint32_t i = 0; i < p.storages.count; i++) {
-    leat_storage *storage = p.storages.items[i];
-    leat_dim size;
-    room_of[i] = NO_ROOM;
+// -------------------------------------------------------------------------------------------------
+
+static leat_status find_sizes(leat_planner *p, leat_sized_list *sized, run_time_values *others) {
+  const leat_table *table = p->table;
+  leat_arena *arena = table->cg->arena;
+  for (uint32_t i = 0; i < table->planned.count; i++) {
+    leat_storage *storage = table->planned.items[i];
+    run_time_value value = {.storage = storage, .number = i};
     if (storage->place.shares) continue;
-    LEAT_TRY(memory_of(&p, storage, &size));
-    if (!leat_dim_is_const(size)) {
-      LEAT_TRY(place_in_room(&p, &rooms, storage, size, &room_of[i]));
-      continue;
-    }
-    int64_t low = (p.after ? place_among_tasks : place_in_order)(&p, storage, size.value);
-    storage->place.offset = leat_dim_const(low);
-    if (low + size.value > end) end = low + size.value;
+    LEAT_TRY(memory_of(p, storage, &value.size, &value.bytes));
+    const leat_type *type = &storage->type;
+    value.estimate = leat_elements_estimate(type->dims, type->rank) *
+                     (double)leat_dtype_size(type->dtype) *
+                     (storage->place.slots ? storage->place.slots : 1);
+    if (leat_dim_is_const(value.size))
+      leat_vec_push(arena, sized, (leat_sized){.storage = storage, .size = value.size.value});
+    else
+      leat_vec_push(arena, others, value);
   }
+  return LEAT_OK;
+}
+
+static leat_planner begin(leat_table *table) {
+  return (leat_planner){.table = table,
+                        .arenas = table->body ? &table->arenas : &table->cg->arenas,
+                        .task_count = table->tasks.count,
+                        .after = table->after};
+}
+
+void leat_plan_lives(leat_table *table) {
+  find_task_order(table);
+  leat_planner p = begin(table);
+  find_lifetimes(&p);
+  share(&p);
+}
+
+leat_status leat_plan_places(leat_table *table) {
+  leat_planner p = begin(table);
+  leat_sized_list sized = {0};
+  run_time_values others = {0};
+  room_list rooms = {0};
+  LEAT_TRY(find_sizes(&p, &sized, &others));
+  int64_t end = leat_offsets_choose(&p, &sized);
+  for (uint32_t i = 0; i < sized.count; i++)
+    sized.items[i].storage->place.offset = leat_dim_const(sized.items[i].low);
+  LEAT_TRY(share_rooms(&p, &others, &rooms));
   LEAT_TRY(place_rooms(&p, &rooms, end));
-  for (uint32_t i = 0; i < p.storages.count; i++)
-    if (room_of[i] != NO_ROOM) p.storages.items[i]->place.offset = rooms.items[room_of[i]].offset;
-  for (uint32_t i = 0; i < p.storages.count; i++) {
-    leat_storage *storage = p.storages.items[i], *owner = leat_storage_owner(storage);
+  for (uint32_t i = 0; i < table->planned.count; i++) {
+    leat_storage *storage = table->planned.items[i], *owner = leat_storage_owner(storage);
     storage->place.offset = owner->place.offset;
     storage->place.arena = owner->place.arena;
   }

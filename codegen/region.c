@@ -323,14 +323,13 @@ static void take_own_arenas(leat_table *body) {
   }
 }
 
-leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
+static leat_status place_bodies(leat_table *table, leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
   leat_type bytes = {.dtype = LEAT_u8, .rank = 1, .dims = {leat_dim_const(0)}};
   unit->scratch = leat_storage_arena(table, &bytes);
   for (uint32_t i = 0; i < 2; i++) {
     leat_table *body = unit->region.tables[i];
     leat_dim *all = &unit->scratch->type.dims[0];
-    LEAT_TRY(leat_table_plan(body));
     take_own_arenas(body);
     if (body->has_checks) continue;
     body->memory = unit->scratch;
@@ -338,6 +337,23 @@ leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
       return leat_fail(cg->error, LEAT_UNSUPPORTED, "a step needs too much memory");
   }
   return LEAT_OK;
+}
+
+leat_status leat_region_prepare(leat_table *table, leat_unit *unit) {
+  leat_region_tables *region = &unit->region;
+  for (uint32_t i = 0; i < 2; i++) {
+    LEAT_TRY(leat_table_prepare(region->tables[i]));
+    LEAT_TRY(leat_table_lower(region->tables[i]));
+  }
+  if (region->waits)
+    region->why = "something in it waits, or is the host's";
+  else
+    LEAT_TRY(leat_decide_one_kernel(table, unit));
+  for (uint32_t i = 0; i < 2; i++) {
+    region->tables[i]->in_kernel = region->kernel;
+    LEAT_TRY(leat_table_plan(region->tables[i]));
+  }
+  return region->kernel ? LEAT_OK : place_bodies(table, unit);
 }
 
 // -- Lowering -------------------------------------------------------------------------------------
@@ -352,13 +368,10 @@ static leat_launch *region_launch(leat_codegen_state *cg, leat_unit *unit) {
   return launch;
 }
 
-leat_status leat_lower_region(leat_table *table, leat_unit *unit) {
+void leat_lower_region(leat_table *table, leat_unit *unit) {
   leat_codegen_state *cg = table->cg;
-  for (uint32_t i = 0; i < 2; i++) LEAT_TRY(leat_table_lower(unit->region.tables[i]));
-  if (unit->region.waits) return LEAT_OK;
-  leat_launch *launch;
-  LEAT_TRY(leat_lower_one_kernel(table, unit, &launch));
+  if (unit->region.waits) return;
+  leat_launch *launch = unit->region.kernel;
   if (!launch) launch = region_launch(cg, unit);
   leat_vec_push(cg->arena, &unit->launches, launch);
-  return LEAT_OK;
 }

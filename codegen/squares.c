@@ -173,17 +173,6 @@ static void choose_sides(squares *q) {
 
 // -- Squares --------------------------------------------------------------------------------------
 
-// Rows become columns: to put halves together, element by element, turns the bits of (row, column)
-// by one; as often as a row's number has bits, and the rows' bits are the last ones.
-static void turn(k_builder *b, k_value *rows, int count) {
-  for (int bits = count; bits > 1; bits /= 2) {
-    k_value turned[LEAT_LANES];
-    for (int i = 0; i < count; i++)
-      turned[i] = k_zip(b, rows[i / 2], rows[i / 2 + count / 2], i % 2);
-    for (int i = 0; i < count; i++) rows[i] = turned[i];
-  }
-}
-
 // After that a row holds LEAT_LANES / count columns.
 static k_value column_of(k_builder *b, const k_value *turned, int count, int column) {
   int columns = LEAT_LANES / count;
@@ -227,7 +216,7 @@ static void read_square(const squares *q, k_value first, k_value low, const leat
     rows[i] = q->local ? k_load(b, q->local, local_place(q, first, row), LEAT_LANES, NULL)
                        : compute(q, first, row, output);
   }
-  turn(b, rows, q->last.square);
+  leat_turn(b, rows, q->last.square);
 }
 
 static void store_column(const squares *q, const leat_output *output, const k_value *words) {

@@ -56,6 +56,29 @@ leat_storage *leat_storage_leaf(leat_codegen_state *cg, leat_node *node) {
   return storage;
 }
 
+leat_storage *leat_storage_prepared(leat_codegen_state *cg, const leat_node *node,
+                                    const leat_type *type) {
+  leat_storage *storage = new_storage(cg, LEAT_BUFFER_PREPARED, type);
+  storage->node = node;
+  leat_vec_push(cg->arena, &cg->prepared, storage);
+  return storage;
+}
+
+bool leat_storage_is_kept(const leat_codegen_state *cg, const leat_storage *storage) {
+  switch (storage->kind) {
+  case LEAT_BUFFER_CONSTANT:
+  case LEAT_BUFFER_FILE: return true;
+  case LEAT_BUFFER_VARIABLE:
+    return storage->state->id < cg->graph->states.count && !cg->assigned[storage->state->id];
+  case LEAT_BUFFER_ARENA:
+  case LEAT_BUFFER_FEED:
+  case LEAT_BUFFER_RUN_COUNT:
+  case LEAT_BUFFER_GROWN:
+  case LEAT_BUFFER_PREPARED: break;
+  }
+  return false;
+}
+
 leat_storage *leat_storage_packed(leat_codegen_state *cg, const leat_placed_file *placed,
                                   const leat_type *type) {
   leat_storage *storage = new_storage(cg, LEAT_BUFFER_FILE, type);

@@ -4,6 +4,7 @@
 // between the two units in the order).
 #include "codegen/units.h"
 #include "codegen/image_writer.h"
+#include "ops/ops.h"
 
 #include <assert.h>
 #include <string.h>
@@ -176,6 +177,7 @@ static void add_member(leat_table *table, leat_unit *unit, leat_item *item) {
 
 bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node) {
   leat_dtype dtype = node->outputs[0].dtype;
+  if (leat_winograd_of(node).tile) return false;
   const char *family = leat_node_attr(node, "family")->string;
   bool plain = leat_value_type(node->inputs[1])->rank == node->outputs[0].rank;
   return cg->options->blis && plain && family && strcmp(family, "blis") == 0 &&
@@ -324,10 +326,32 @@ static void copy_unchanging(leat_table *table, const leat_item *item,
   }
 }
 
+// By item: whether it may have to wait until a state has been assigned. NULL: nodes with bodies
+// change states by the way, so that any may.
+static const bool *find_waiting(leat_table *table) {
+  bool *waits = leat_new_array(table->cg->scratch, bool, table->items.count);
+  leat_map assigned; // states
+  leat_map_init(&assigned, table->cg->scratch);
+  for (uint32_t p = 0; p < table->items.count; p++) {
+    const leat_node *node = table->items.items[p]->node;
+    if (table->body || node->info->kind == LEAT_KIND_REGION) return NULL;
+    leat_state *state = leat_node_state(node);
+    bool follows = state && leat_map_get(&assigned, state);
+    waits[p] = node->op == LEAT_OP_assign || node->op == LEAT_OP_recv || follows;
+    if (node->op == LEAT_OP_assign) leat_map_set(&assigned, state, state);
+    for (uint32_t i = 0; i < node->input_count; i++)
+      waits[p] |= waits[leat_item_of(table, node->inputs[i])->position];
+    for (uint32_t i = 0; i < node->control_count; i++)
+      waits[p] |= waits[table->item_of[node->controls[i]->id]->position];
+  }
+  return waits;
+}
+
 // A read of a variable happens when its users run. One whose value is used after the next
-// assignment keeps a copy, and so does one of strings that the variable owns: whatever moves them
-// on moves pointers.
+// assignment, by what may wait for one, keeps a copy, and so does one of strings that the variable
+// owns: whatever moves them on moves pointers.
 static void find_copied_reads(leat_table *table) {
+  const bool *waits = find_waiting(table);
   leat_map last; // state → the next assignment
   leat_map_init(&last, table->cg->scratch);
   for (uint32_t p = table->items.count; p-- > 0;) {
@@ -344,7 +368,8 @@ static void find_copied_reads(leat_table *table) {
     for (uint32_t i = 0; assign && i < item->users.count; i++) {
       const leat_item *user = item->users.items[i]->consumer;
       bool moves = leat_map_get(&table->cg->rotations, user->node);
-      if (user->position > assign->position && !moves) item->copied = true;
+      bool later = user->position > assign->position && (!waits || waits[user->position]);
+      if (later && !moves) item->copied = true;
     }
   }
 }

@@ -78,7 +78,7 @@ struct leat_storage {
   union {
     leat_arena_place place;  // ARENA
     const leat_state *state; // VARIABLE
-    const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT
+    const leat_node *node;   // CONSTANT, FILE, FEED, RUN_COUNT; PREPARED: who alone reads it
     uint32_t grown;          // GROWN: its number; several may be of one, with other types
   };
 };
@@ -87,6 +87,7 @@ typedef enum leat_unit_kind {
   LEAT_UNIT_LOOPS,    // element-wise ops and reductions over one space
   LEAT_UNIT_CONTRACT, // a contraction and what is done with its result in place
   LEAT_UNIT_SCATTER,
+  LEAT_UNIT_CONCAT,  // nothing: what makes its parts stores them where it lies
   LEAT_UNIT_LIBRARY, // a call of a function of runtime/kernels
   LEAT_UNIT_COPY,    // storage to storage
   LEAT_UNIT_ROTATE,  // what a loop carries changes places
@@ -99,6 +100,9 @@ typedef enum leat_unit_kind {
 typedef struct leat_output {
   leat_item *item;
   leat_storage *storage;
+  const leat_node *into; // a concat, of which it is a part: from `offset` on along `axis`;
+  int axis;              // NULL: it is the whole of the storage
+  leat_dim offset;
 } leat_output;
 
 typedef struct leat_copy {
@@ -120,6 +124,8 @@ typedef leat_vec(leat_extent) leat_extents;
 // first table computes the predicate.
 typedef struct leat_region_tables {
   leat_table *tables[2];
+  struct leat_launch *kernel; // from `prepare` on: the one kernel that it is; NULL: it is launched
+  const char *why;            // launch by launch, for this reason
   leat_storage *predicate;
   leat_vec(leat_storage *) carried; // of a loop
   bool waits;                       // something in it waits, or is the host's: a task of its own
@@ -155,6 +161,7 @@ typedef struct leat_launch {
   leat_region_tables *region; // of an IF or a WHILE
   leat_vec(leat_storage *) buffers;
   leat_vec(leat_dim) scalars;
+  leat_vec(uint32_t) keys; // of the scalars, those that are of random numbers
   leat_vec(leat_fail_site) sites;
   leat_dim tiles, work; // work: nanoseconds
 } leat_launch;
@@ -178,13 +185,16 @@ struct leat_unit {
   int reductions;     // members that fold
   bool has_rows;      // some member has the axes outside `inner` only
   leat_vec(leat_output) outputs;
-  leat_storage *scratch; // of its launches alone: packed operands, numbers of blocks; NULL: none
+  // Of its launches alone; NULL: none. Packed operands or numbers of blocks; sums of parts of k, or
+  // transformed tiles.
+  leat_storage *scratch, *parts;
   union {
-    leat_copy copy;                       // COPY
-    const leat_rotation *rotation;        // ROTATE
-    const struct leat_library_call *call; // LIBRARY, from `prepare` on
-    leat_region_tables region;            // REGION
-    leat_storage *received;               // TASK: what a recv fills; NULL: it is another
+    leat_copy copy;                                  // COPY
+    const struct leat_contraction_plan *contraction; // CONTRACT, from `prepare` on
+    const leat_rotation *rotation;                   // ROTATE
+    const struct leat_library_call *call;            // LIBRARY, from `prepare` on
+    leat_region_tables region;                       // REGION
+    leat_storage *received;                          // TASK: what a recv fills; NULL: it is another
   };
   leat_vec(leat_launch *) launches;
   uint32_t position; // in the order
@@ -222,6 +232,7 @@ struct leat_table {
   leat_state *initialises; // of a variable, else NULL
   const leat_graph *body;  // of a body, else NULL
   bool has_checks;         // of a body: it may not be able to run
+  bool in_kernel;          // of a body: its region is one kernel, which has its values
   leat_storage *memory;    // of a body: a piece of the table around it, which is its first arena;
                            // NULL: that is its own, for it has checks
   leat_arena_plans arenas; // of a body: the first for what is known when it begins
@@ -232,7 +243,11 @@ struct leat_table {
   leat_unit *head, *tail;      // the units in order, until `schedule`
   leat_vec(leat_unit *) units; // the schedule
   leat_vec(leat_task) tasks;
+  uint8_t
+      *after; // n² of n tasks: after[a × n + b]: b runs when a has ended; NULL: too many, or one
+  leat_vec(leat_storage *) planned; // what it has in arenas, by who touches it first
   uint64_t searches;
+  leat_map packed; // type of a b, which is the value's own → the last unit that packs it
   leat_vec(leat_fetched) fetches;
 };
 
@@ -244,15 +259,19 @@ struct leat_codegen_state {
   const leat_codegen_options *options;
   leat_error *error;
   leat_image_state *image;
-  leat_item **item_of;               // room for leat_table.item_of
-  leat_storage **variables;          // by state id, behind those of the graph what bodies assign
+  leat_item **item_of;      // room for leat_table.item_of
+  leat_storage **variables; // by state id, behind those of the graph what bodies assign
+  bool *assigned;           // by state id: of those of the graph, the step does
+  leat_vec(leat_storage *) prepared;
   leat_map leaves;                   // node → leat_storage of constants, files, feeds, parameters
   leat_map region_states;            // node with bodies → leat_region_states
   leat_map stored;                   // nodes that are in memory, whoever reads them → themselves
   leat_map appends;                  // assignments of what is appended → themselves
   leat_map homes;                    // states that stand for a node's outputs → the node
   leat_map rotated;                  // of these, those that change places → themselves
+  leat_bytes_map recipes;            // of units that are lowered (alike.c)
   leat_map rotations;                // assignments → the leat_rotation that does them
+  leat_vec(leat_table *) tables;     // the step, then what initialises variables
   leat_arena_plans arenas;           // the first for what is known when the step begins
   leat_vec(const leat_type *) grown; // by number
 };
@@ -285,6 +304,11 @@ leat_storage *leat_storage_variable(leat_codegen_state *cg, const leat_state *st
 bool leat_storage_owns_strings(const leat_storage *storage);
 leat_storage *leat_storage_leaf(leat_codegen_state *cg,
                                 leat_node *node); // const, load, feed, run_count
+// What is prepared for a node, as a value of this type, which is static.
+leat_storage *leat_storage_prepared(leat_codegen_state *cg, const leat_node *node,
+                                    const leat_type *type);
+// Whether it holds the same in all runs, until a variable is assigned that the step does not.
+bool leat_storage_is_kept(const leat_codegen_state *cg, const leat_storage *storage);
 // What an artifact has packed, as a value of this type.
 leat_storage *leat_storage_packed(leat_codegen_state *cg, const leat_placed_file *placed,
                                   const leat_type *type);
@@ -296,12 +320,15 @@ void leat_units_make(leat_table *table);
 bool leat_units_merge_order(leat_table *table, leat_unit *first, leat_unit *second);
 bool leat_uses_blis(const leat_codegen_state *cg, const leat_node *node); // of a contraction
 void leat_units_print(const leat_table *table, leat_text *out);
+const char *leat_unit_kind_name(const leat_unit *unit); // of a TASK: what its op is called
 
 // -- fuse.c ---------------------------------------------------------------------------------------
 void leat_fuse(leat_table *table);
 leat_unit *leat_unit_of(leat_unit *unit); // after merges
 bool leat_item_is_full(
     const leat_item *item); // iterates the whole space of its unit, not only rows
+// So that it must be in memory, unless it is free.
+bool leat_item_is_read_outside(const leat_item *item);
 // Whether the access reads, at each position, the element of the same index as value's.
 bool leat_access_is_same_element(const leat_access *access, const leat_item *value);
 // A reduction of so few and so long rows that threads should share one.
@@ -309,10 +336,18 @@ bool leat_unit_is_long(const leat_unit *unit);
 // Mask of the inner axes: the reduced ones, or the last.
 unsigned leat_unit_inner(const leat_unit *unit);
 
+// -- remake.c -------------------------------------------------------------------------------------
+// Makes members free that cost less to compute again than to store; before outputs are found.
+void leat_remake(leat_table *table, const leat_unit *unit);
+
 leat_task_kind leat_unit_task_kind(const leat_unit *unit); // SEGMENT: it is part of one
 bool leat_unit_sends(const leat_unit *unit);               // itself or in its tables
 bool leat_unit_receives(const leat_unit *unit);            // itself or in its tables
 leat_storage *leat_unit_filled(const leat_unit *unit);     // by a COPY or a recv; NULL: none
+
+// -- concat.c -------------------------------------------------------------------------------------
+// Makes concats where their parts can be stored there at once; of a table that is scheduled.
+LEAT_MUST_USE leat_status leat_concats_in_place(leat_table *table);
 
 // -- schedule.c, plan.c ---------------------------------------------------------------------------
 void leat_schedule(leat_table *table);
@@ -320,11 +355,15 @@ void leat_schedule(leat_table *table);
 typedef leat_vec(leat_storage *) leat_storages;
 leat_storages leat_unit_reads(leat_table *table, const leat_unit *unit);
 leat_storages leat_unit_writes(leat_table *table, const leat_unit *unit);
-LEAT_MUST_USE leat_status leat_plan(leat_table *table);
-leat_storage *leat_storage_owner(leat_storage *storage); // whose memory it has
+// Who touches each value, and what takes the memory of another.
+void leat_plan_lives(leat_table *table);
+LEAT_MUST_USE leat_status leat_plan_places(leat_table *table); // where all lies
+leat_storage *leat_storage_owner(leat_storage *storage);       // whose memory it has
+// Positions of the first and last units that need a value of an arena.
+void leat_storage_life(const leat_storage *storage, uint32_t *first, uint32_t *last); // offsets.c
 
-// -- lower_unit.c, lower_loops.c, contract.c, scatter.c, library.c --------------------------------
-// Before `plan`: the scratch memory of a unit.
+// -- lower_unit.c, lower_loops.c, contract_plan.c, scatter.c, library.c
+// -------------------------------- Before `plan`: the scratch memory of a unit.
 void leat_contract_prepare(leat_table *table, leat_unit *unit);
 void leat_loops_prepare(leat_table *table, leat_unit *unit);
 void leat_library_prepare(leat_table *table, leat_unit *unit);
@@ -333,6 +372,8 @@ LEAT_MUST_USE leat_status leat_lower_unit(leat_table *table, leat_unit *unit);
 // -- codegen.c: the stages of a table -------------------------------------------------------------
 // Up to the order of its units.
 void leat_table_arrange(leat_table *table, leat_node *const *roots, uint32_t count);
+// Scratch memory, what shares memory, which regions are one kernel: all that kernels depend on.
+LEAT_MUST_USE leat_status leat_table_prepare(leat_table *table);
 LEAT_MUST_USE leat_status leat_table_plan(leat_table *table);
 LEAT_MUST_USE leat_status leat_table_lower(leat_table *table);
 
@@ -344,8 +385,9 @@ uint32_t leat_regions_begin(leat_codegen_state *cg);
 leat_storage *leat_region_result(leat_table *table, const leat_node *node, uint32_t i);
 // The tables of a new unit REGION.
 void leat_region_arrange(leat_table *table, leat_unit *unit);
+// Lowers the bodies and decides whether they are one kernel; if not, plans their memory.
 LEAT_MUST_USE leat_status leat_region_prepare(leat_table *table, leat_unit *unit);
-LEAT_MUST_USE leat_status leat_lower_region(leat_table *table, leat_unit *unit);
+void leat_lower_region(leat_table *table, leat_unit *unit);
 
 // At the body's end, in the name of the node whose it is: a read (`input` NULL) or an assignment.
 leat_node *leat_region_append(leat_graph *body, leat_op op, leat_state *state,
@@ -362,11 +404,17 @@ leat_region_states *leat_region_states_of(leat_codegen_state *cg, const leat_nod
 void leat_region_update_in_place(leat_codegen_state *cg, leat_graph *body,
                                  leat_state *const *states, leat_state ***out);
 
+// -- memory_print.c -------------------------------------------------------------------------------
+// Where the values of the step, of its bodies and of what initialises its variables lie.
+void leat_memory_print(const leat_codegen_state *cg, const leat_image *image, bool all,
+                       leat_text *out);
+// -- contract_print.c -----------------------------------------------------------------------------
+// How contractions are computed, the costliest first: few of them, or all.
+void leat_plans_print(const leat_codegen_state *cg, bool all, leat_text *out);
+
 // -- one_kernel.c ---------------------------------------------------------------------------------
-// The launch of a region, whose tables are lowered and wait for nothing; NULL: it is better
-// launched one by one. What it is, and why, is in the dump.
-LEAT_MUST_USE leat_status leat_lower_one_kernel(leat_table *table, const leat_unit *unit,
-                                                leat_launch **out);
+// Sets `kernel` or `why` of a region whose tables are lowered and wait for nothing.
+LEAT_MUST_USE leat_status leat_decide_one_kernel(leat_table *table, leat_unit *unit);
 
 // -- image.c --------------------------------------------------------------------------------------
 void leat_image_begin(leat_codegen_state *cg);
@@ -375,7 +423,10 @@ LEAT_MUST_USE leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *
 
 // -- cost.c ---------------------------------------------------------------------------------------
 // Estimates, from the op table and static sizes (a run-time dim counts as LEAT_GUESS).
-enum { LEAT_GUESS = 64 };
+enum {
+  LEAT_GUESS = 64,
+  LEAT_FLOPS_A_NANOSECOND = 160, // of f32, by a core whose vectors have 64 bytes
+};
 double leat_elements_estimate(const leat_dim *dims, int rank);
 double leat_node_cost(const leat_node *node); // nanoseconds an element, vectorised
 double leat_unit_estimate(const leat_unit *unit);

@@ -1,13 +1,13 @@
 // Units and images as text, for dumps.
-#include "codegen/units.h"
+#include "codegen/contract_plan.h"
 #include "ir/print.h"
 
-// Of a TASK: what its op is called.
-static const char *kind_name(const leat_unit *unit) {
+const char *leat_unit_kind_name(const leat_unit *unit) {
   switch (unit->kind) {
   case LEAT_UNIT_LOOPS: return "loops";
   case LEAT_UNIT_CONTRACT: return "contract";
   case LEAT_UNIT_SCATTER: return "scatter";
+  case LEAT_UNIT_CONCAT: return "concat";
   case LEAT_UNIT_LIBRARY: return "library";
   case LEAT_UNIT_COPY: return "copy";
   case LEAT_UNIT_ROTATE: return "rotate";
@@ -23,6 +23,7 @@ static void print_storage(const leat_storage *storage, leat_text *out) {
   if (storage->kind != LEAT_BUFFER_ARENA) return;
   leat_text_add(out, " -> ");
   leat_type_print(&storage->type, out);
+  if (storage->place.table->in_kernel) return;
   leat_text_add(out, " at ");
   const leat_storage *pool = storage->place.pool;
   leat_dim_print((pool ? pool : storage)->place.offset, out);
@@ -31,8 +32,23 @@ static void print_storage(const leat_storage *storage, leat_text *out) {
   if (arena) leat_text_add(out, " of arena %u", arena);
 }
 
+static void print_output(const leat_output *output, leat_text *out) {
+  print_storage(output->storage, out);
+  if (!output->into) return;
+  leat_text_add(out, ", from ");
+  leat_dim_print(output->offset, out);
+  leat_text_add(out, " on along axis %d", output->axis);
+}
+
+static void print_decision(const leat_unit *unit, leat_text *out) {
+  const leat_region_tables *region = &unit->region;
+  const char *name = unit->members.items[0]->node->name;
+  if (region->kernel) leat_text_add(out, "region %s: one kernel\n", name);
+  if (region->why) leat_text_add(out, "region %s: launch by launch: %s\n", name, region->why);
+}
+
 static void print_unit(const leat_unit *unit, leat_text *out) {
-  leat_text_add(out, "unit %u %s [", unit->position, kind_name(unit));
+  leat_text_add(out, "unit %u %s [", unit->position, leat_unit_kind_name(unit));
   for (int k = 0; k < unit->rank; k++) {
     leat_text_add(out, "%s%s", k ? ", " : "", unit->reduced >> k & 1 ? "+" : "");
     leat_dim_print(unit->dims[k], out);
@@ -43,9 +59,12 @@ static void print_unit(const leat_unit *unit, leat_text *out) {
     leat_text_add(out, "  ");
     if (!item->port) leat_node_print(item->node, out);
     for (uint32_t j = 0; j < unit->outputs.count; j++)
-      if (unit->outputs.items[j].item == item) print_storage(unit->outputs.items[j].storage, out);
+      if (unit->outputs.items[j].item == item) print_output(&unit->outputs.items[j], out);
     leat_text_add(out, "\n");
   }
+  if (unit->kind == LEAT_UNIT_CONTRACT && unit->contraction)
+    leat_contraction_plan_print(unit->contraction, out);
+  if (unit->kind == LEAT_UNIT_REGION) print_decision(unit, out);
   const leat_storage *filled = leat_unit_filled(unit);
   if (filled) print_storage(filled, out), leat_text_add(out, "\n");
 }

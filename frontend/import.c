@@ -156,6 +156,12 @@ static leat_status read_tensor(leat_data_file *file, leat_named_tensor *tensor, 
                                   &tensor->tensor, error);
 }
 
+static void drop_tensor(leat_data_file *file, leat_named_tensor *tensor) {
+  leat_imported *imported = file->content;
+  imported->importer->forget(imported->model, (size_t)(tensor - file->tensors));
+  tensor->tensor.data = NULL;
+}
+
 static void close_tensors(leat_data_file *file) {
   if (file->content) leat_import_close(file->content);
   free(file->content);
@@ -165,4 +171,5 @@ const leat_data_format leat_import_data = {.name = "model file",
                                            .recognises = recognises,
                                            .open = open_tensors,
                                            .read = read_tensor,
+                                           .drop = drop_tensor,
                                            .close = close_tensors};

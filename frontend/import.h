@@ -41,8 +41,11 @@ typedef struct leat_importer {
   const char *(*note)(const leat_model_file *model, uint32_t i);
   // The tensors that the text may load, sorted by name; their data is NULL before it is read.
   const leat_named_tensor *(*tensors)(leat_model_file *model, size_t *out_count);
-  // Tensor number i with its data, read-only and valid until closed, perhaps not aligned.
+  // Tensor number i with its data, read-only and valid until closed or forgotten, perhaps not
+  // aligned.
   leat_status (*read)(leat_model_file *model, size_t i, leat_tensor *out, leat_error *error);
+  // Gives back what was made to read it; it may be read again.
+  void (*forget)(leat_model_file *model, size_t i);
 } leat_importer;
 
 // The name of the importer's module, "onnx"; NULL: the file is no model file that is known, such as

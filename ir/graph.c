@@ -338,6 +338,19 @@ static void search_attrs(binder_search *search, const leat_node *node) {
   }
 }
 
+bool leat_node_is_static(const leat_node *node) {
+  const leat_op_info *info = node->info;
+  for (uint32_t i = 0; i < node->output_count; i++)
+    if (!leat_type_is_static(&node->outputs[i])) return false;
+  for (int i = 0; i < info->attr_count; i++) {
+    const leat_attr *attr = &node->attrs[i];
+    if (info->attrs[i].kind == LEAT_ATTR_DIM && !leat_dim_is_const(attr->dim)) return false;
+    for (uint32_t j = 0; info->attrs[i].kind == LEAT_ATTR_DIMS && j < attr->count; j++)
+      if (!leat_dim_is_const(attr->dims[j])) return false;
+  }
+  return true;
+}
+
 void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,
                             leat_node_list *out) {
   binder_search search = {graph, node, arena, out};

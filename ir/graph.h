@@ -199,6 +199,8 @@ bool leat_region_lets_grow(const leat_node *node);                  // one, with
 bool leat_region_fits(const leat_node *region, uint32_t i, const leat_type *a, const leat_type *b);
 // Whether a node of the graph itself, from that id on, binds a dim of the type.
 bool leat_graph_binds(const leat_graph *graph, uint32_t first, const leat_type *type);
+// Whether its results and what its attributes say have no dim that only running shows.
+bool leat_node_is_static(const leat_node *node);
 // The binders that `node` must run after and that no input of it sees to: of the run-time dims in
 // its attributes that are in no input's type. Each is to be a control input.
 void leat_node_find_binders(const leat_graph *graph, const leat_node *node, leat_arena *arena,

@@ -82,6 +82,7 @@ typedef enum leat_op_flags {
   LEAT_FLAG_FROM_PART = 8192,
   LEAT_FLAG_UNTIL_RAISED = 16384,
   LEAT_FLAG_UNTIL_LEGAL = 32768,
+  LEAT_FLAG_KEEPS = 65536,
 } leat_op_flags;
 
 // How far a graph is on its way through the passes (passes/pipeline.def says where each leaves it).

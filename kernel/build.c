@@ -70,6 +70,26 @@ static k_value identity(k_builder *b, const k_instr *wanted) {
   return NULL;
 }
 
+// What the operands' ranges decide, or NULL.
+static k_value decide(k_builder *b, const k_instr *wanted) {
+  k_value x = wanted->args[0], y = wanted->arg_count > 1 ? wanted->args[1] : NULL;
+  if (!y || x->dtype != LEAT_i64 || wanted->lanes != 1) return NULL;
+  if (wanted->op < K_MIN || wanted->op > K_LE) return NULL;
+  k_range of_x = k_range_of(b, x), of_y = k_range_of(b, y);
+  bool below = of_x.high <= of_y.low, above = of_y.high <= of_x.low;
+  switch ((int)wanted->op) {
+  case K_MIN: return below ? x : above ? y : NULL;
+  case K_MAX: return above ? x : below ? y : NULL;
+  case K_LT:
+    if (of_x.high < of_y.low) return constant(b, LEAT_bool, 1, (k_imm){.i = 1});
+    return above ? constant(b, LEAT_bool, 1, (k_imm){.i = 0}) : NULL;
+  case K_LE:
+    if (below) return constant(b, LEAT_bool, 1, (k_imm){.i = 1});
+    return of_y.high < of_x.low ? constant(b, LEAT_bool, 1, (k_imm){.i = 0}) : NULL;
+  }
+  return NULL;
+}
+
 static k_value make(k_builder *b, k_op op, leat_dtype dtype, int lanes, const k_value *args,
                     uint32_t count) {
   k_value copy[3];
@@ -79,6 +99,7 @@ static k_value make(k_builder *b, k_op op, leat_dtype dtype, int lanes, const k_
   wanted.arg_count = count;
   k_value known = count ? fold_constants(b, &wanted) : NULL;
   if (!known && count) known = identity(b, &wanted);
+  if (!known && count) known = decide(b, &wanted);
   return known ? known : k_find_or_place(b, &wanted);
 }
 
@@ -146,6 +167,11 @@ k_value k_fma(k_builder *b, k_value x, k_value y, k_value z) {
   assert(x->dtype == y->dtype && y->dtype == z->dtype);
   int lanes = agree(b, args, 3);
   return make(b, K_FMA, x->dtype, lanes, args, 3);
+}
+
+k_value k_mul_add(k_builder *b, k_value x, k_value y, k_value z) {
+  bool splits = b->lacks_fma && leat_dtype_kind_of(x->dtype) == LEAT_KIND_FLOAT;
+  return splits ? k_add(b, k_mul(b, x, y), z) : k_fma(b, x, y, z);
 }
 
 k_value k_select(k_builder *b, k_value condition, k_value x, k_value y) {
@@ -285,6 +311,15 @@ void k_store(k_builder *b, const k_buffer *buffer, k_value index, k_value value,
   k_place(b, k_innermost(b), store);
   if (buffer->space == K_SPACE_ARGUMENT) b->kernel->buffers.items[buffer->number]->written = true;
   k_memory_changes(b);
+}
+
+void k_prefetch(k_builder *b, const k_buffer *buffer, k_value index) {
+  assert(index->dtype == LEAT_i64 && index->lanes == 1);
+  if (buffer->space != K_SPACE_ARGUMENT) return;
+  k_instr *prefetch = k_new_instr(b, K_PREFETCH, LEAT_bool, 0);
+  prefetch->buffer = buffer;
+  k_set_args(b, prefetch, &index, 1);
+  k_place(b, k_innermost(b), prefetch);
 }
 
 static int64_t multiple(k_value value, int depth) {

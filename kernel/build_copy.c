@@ -215,6 +215,9 @@ static void copy_instr(copier *c, const k_instr *instr) {
   case K_WHILE: copy_while(c, instr); break;
   case K_IF: copy_if(c, instr); break;
   case K_STORE: copy_store(c, instr); break;
+  case K_PREFETCH:
+    k_prefetch(c->b, new_buffer(c, instr->buffer), new_value(c, instr->args[0]));
+    break;
   case K_FAIL_IF: copy_fail(c, instr); break;
   case K_BARRIER: k_barrier(c->b); break;
   case K_POLL: k_poll(c->b); break;

@@ -45,16 +45,22 @@ static k_value bits_and(k_builder *b, k_value x, int64_t mask) {
 
 // -- To f32 ---------------------------------------------------------------------------------------
 
-// The exponent's bias differs by 112: one multiplication, which makes denormals normal too.
+// The exponent's bias differs by 112. A denormal's bits count units of 2^-24: with the exponent of
+// 2^-14 before them they are 2^-14 too large. No f32 here is denormal, as which it might be taken
+// for 0.
 static k_value f16_to_f32(k_builder *b, k_value half) {
   k_value wide = k_cast(b, LEAT_u32, half);
   k_value sign = shift_left(b, bits_and(b, wide, 0x8000), 16);
   k_value magnitude = shift_left(b, bits_and(b, wide, 0x7fff), 13);
-  k_value scaled =
-      k_mul(b, k_bitcast(b, LEAT_f32, magnitude), k_float(b, LEAT_f32, half->lanes, 0x1p112));
+  k_value normal = k_add(b, magnitude, number(b, magnitude, (int64_t)112 << 23));
+  k_value lifted = k_add(b, magnitude, number(b, magnitude, (int64_t)113 << 23));
+  k_value denormal =
+      k_sub(b, k_bitcast(b, LEAT_f32, lifted), k_float(b, LEAT_f32, half->lanes, 0x1p-14));
   k_value special = k_binary(b, K_LE, number(b, magnitude, 0x7c00 << 13), magnitude);
-  k_value bits = k_select(b, special, either(b, magnitude, number(b, magnitude, 0x7f800000)),
-                          k_bitcast(b, LEAT_u32, scaled));
+  k_value is_small = k_lt(b, magnitude, number(b, magnitude, 0x400 << 13));
+  k_value bits =
+      k_select(b, special, either(b, magnitude, number(b, magnitude, 0x7f800000)), normal);
+  bits = k_select(b, is_small, k_bitcast(b, LEAT_u32, denormal), bits);
   return k_bitcast(b, LEAT_f32, either(b, bits, sign));
 }
 

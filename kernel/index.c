@@ -58,11 +58,12 @@ static void divide(leat_lowering *l, k_value value, k_value scalar, k_value *quo
   }
 }
 
-// All lanes have the quotient of the first: one after the other from a multiple of their number,
-// which the divisor is a multiple of, too.
+// All lanes have the quotient of the first: they lie in a run, or one after the other from a
+// multiple of their number, which the divisor is a multiple of, too.
 static bool has_one_quotient(const leat_lowering *l, leat_index a, k_value scalar) {
-  return !a.vector && a.step == 1 && k_multiple(a.base) % l->lanes == 0 &&
-         k_multiple(scalar) % l->lanes == 0;
+  if (a.vector || a.step != 1) return false;
+  if (l->run && scalar->op == K_CONST && scalar->imm.i % l->run == 0) return true;
+  return k_multiple(a.base) % l->lanes == 0 && k_multiple(scalar) % l->lanes == 0;
 }
 
 void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_index *quotient,
@@ -98,4 +99,15 @@ k_value leat_index_check(leat_lowering *l, const leat_node *node, k_value index,
   if (l->mask) bad = k_binary(l->b, K_AND, bad, l->mask);
   k_fail_if(l->b, bad, index, l->site(l, &site), LEAT_OUT_OF_RANGE);
   return wide;
+}
+
+// To put halves together, element by element, turns the bits of (row, column) by one; as often as a
+// row's number has bits, and the rows' bits are the last ones.
+void leat_turn(k_builder *b, k_value *rows, int count) {
+  for (int bits = count; bits > 1; bits /= 2) {
+    k_value turned[LEAT_LANES];
+    for (int i = 0; i < count; i++)
+      turned[i] = k_zip(b, rows[i / 2], rows[i / 2 + count / 2], i % 2);
+    for (int i = 0; i < count; i++) rows[i] = turned[i];
+  }
 }

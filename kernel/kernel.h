@@ -77,6 +77,7 @@ typedef struct leat_kernel leat_kernel;
   X(LOAD, "load", -1)      /* buffer[args[0] …+lanes), args[1] (may be absent): mask, off lanes give 0 */ \
   X(GATHER, "gather", -1)  /* buffer[args[0][lane]], args[0] an i64 vector, args[1]: mask */       \
   X(STORE, "store", -1)    /* buffer[args[0] …+lanes) = args[1], args[2] (may be absent): mask */  \
+  X(PREFETCH, "prefetch", -1) /* buffer[args[0]] will be read: it may be brought near */ \
   X(LOCAL, "local", 0)     /* declares a local array: see buffer */                                \
   X(LOOP, "loop", -1)      /* args: low, high, step, then the initial carried values; body[0] */   \
   X(WHILE, "while", -1)    /* args: initial carried values; body[0] computes `condition`, body[1] the next ones */ \
@@ -156,6 +157,8 @@ typedef struct k_builder {
   leat_vec(k_block *) blocks; // open blocks, innermost last
   leat_vec(k_instr *) owners; // the instr that owns each
   struct k_cse *cse;
+  bool lacks_fma; // the machine has no such instruction: set behind k_begin
+  bool brief;     // 30 bits of an f64 are enough
 } k_builder;
 
 void k_begin(k_builder *b, leat_arena *arena, const char *name);
@@ -175,6 +178,8 @@ k_value k_tile(k_builder *b);
 k_value k_unary(k_builder *b, k_op op, k_value a);
 k_value k_binary(k_builder *b, k_op op, k_value x, k_value y);
 k_value k_fma(k_builder *b, k_value x, k_value y, k_value z);
+// x·y + z, rounded once where the machine has such an instruction, else twice.
+k_value k_mul_add(k_builder *b, k_value x, k_value y, k_value z);
 k_value k_select(k_builder *b, k_value condition, k_value x, k_value y);
 k_value k_cast(k_builder *b, leat_dtype dtype, k_value a);
 k_value k_bitcast(k_builder *b, leat_dtype dtype, k_value a);
@@ -216,7 +221,14 @@ void k_fail_if(k_builder *b, k_value condition, k_value value, uint32_t site, le
 void k_stream(k_builder *b, const k_buffer *argument);
 // A power of two, up to 64, that the i64 is known to be a multiple of.
 int64_t k_multiple(k_value value);
+// What is known of an i64 scalar, bounds included.
+typedef struct k_range {
+  int64_t low, high;
+} k_range;
+k_range k_range_of(const k_builder *b, k_value value);
 void k_barrier(k_builder *b);
+// The index may be outside of the buffer, as far as it fits in an i64.
+void k_prefetch(k_builder *b, const k_buffer *buffer, k_value index);
 void k_poll(k_builder *b); // once an iteration of what may run for ever
 
 void leat_kernel_print(const leat_kernel *kernel, leat_text *out);

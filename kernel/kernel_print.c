@@ -168,6 +168,7 @@ static void print_instr(printer *p, const k_instr *instr) {
   switch ((int)instr->op) {
   case K_LOAD:
   case K_GATHER:
+  case K_PREFETCH:
   case K_STORE: print_memory(p, instr); break;
   case K_LOOP:
   case K_WHILE:

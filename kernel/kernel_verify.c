@@ -140,6 +140,13 @@ static leat_status check_memory(verifier *v, const k_instr *instr) {
   return LEAT_OK;
 }
 
+static leat_status check_prefetch(verifier *v, const k_instr *instr) {
+  LEAT_TRY(check_buffer(v, instr));
+  if (instr->arg_count != 1) return WRONG(v, instr, "%u operands", instr->arg_count);
+  if (!is(instr->args[0], LEAT_i64, 1)) return WRONG(v, instr, "the index has the wrong type");
+  return LEAT_OK;
+}
+
 static leat_status check_local(verifier *v, const k_instr *instr) {
   LEAT_TRY(check_buffer(v, instr));
   int64_t bytes;
@@ -266,6 +273,7 @@ static leat_status check_kind(verifier *v, const k_instr *instr) {
   case K_LOAD:
   case K_GATHER:
   case K_STORE: return check_memory(v, instr);
+  case K_PREFETCH: return check_prefetch(v, instr);
   case K_LOCAL: return check_local(v, instr);
   case K_LOOP: return check_loop(v, instr);
   case K_WHILE: return check_while(v, instr);

@@ -35,14 +35,18 @@ struct leat_lowering {
   k_builder *b;
   int lanes;    // 1 or LEAT_LANES: of every value that is asked for
   k_value mask; // lanes that count, or NULL for all
+  int64_t run;  // of an index of step 1 those do not pass a multiple of this; 0: they may
   int word;     // of values of two words (k_words): which one is asked for
   // Codegen's: the value of a graph value at an index, of `lanes` lanes: loaded, or computed in
   // place.
   k_value (*value_at)(leat_lowering *lowering, leat_value value, const leat_index *at);
   k_value (*dim)(leat_lowering *lowering, leat_dim dim); // i64 scalar
-  // The number as an argument of the kernel: kernels that differ in it alone are one.
-  k_value (*number)(leat_lowering *lowering, int64_t value);             // i64 scalar
+  // The key of random numbers as an argument of the kernel: kernels that differ in it alone are
+  // one.
+  k_value (*key)(leat_lowering *lowering, int64_t value);                // i64 scalar
   uint32_t (*site)(leat_lowering *lowering, const leat_fail_site *site); // its number
+  // Of the node's element at the index: its place among all, row by row.
+  leat_index (*element)(leat_lowering *lowering, const leat_node *node, const leat_index *at);
 };
 
 // Operand number i of the node, at the index (one leat_index an axis of that operand; rank 0:
@@ -59,6 +63,10 @@ leat_index leat_index_mul(leat_lowering *l, leat_index a,
 void leat_index_divmod(leat_lowering *l, leat_index a, k_value scalar, leat_index *quotient,
                        leat_index *remainder);
 k_value leat_index_value(leat_lowering *l, leat_index a); // as an i64 of l->lanes lanes
+
+// Rows, LEAT_LANES of them or a smaller power of two, become columns: of `count` rows each row has
+// LEAT_LANES / count columns then, one after the other.
+void leat_turn(k_builder *b, k_value *rows, int count);
 
 // The node's index, an integer, as an i64; fails where it is none of 0 … extent - 1. A u64 beyond
 // i64 counts as the largest i64, as in leat_load_index.

@@ -25,8 +25,8 @@ typedef struct numbers {
   double shifter; // 1.5·2^mantissa: adding it rounds to an integer, kept in the low bits
   double ln2_high, ln2_low;
   double exp_low, exp_small,
-      exp_high;     // bounds: e^x is 0 · may be denormal · is infinite
-  int exp_lift;     // how far small exponents are lifted to be exact until the end
+      exp_high; // bounds: e^x is 0 · may be denormal, also times a factor of erfc · is infinite
+  int exp_lift; // how far small exponents are lifted to be exact until the end
   double tanh_high; // above: 1
   double least;     // the least normal
   int exp_degree, log_degree;
@@ -43,7 +43,7 @@ static const numbers single = {
     .ln2_high = 0x1.62e4p-1,
     .ln2_low = 1.42860677e-06,
     .exp_low = -104,
-    .exp_small = -86,
+    .exp_small = -80,
     .exp_high = 89,
     .exp_lift = 64,
     .tanh_high = 10,
@@ -65,7 +65,7 @@ static const numbers twice = {
     .ln2_high = 0x1.62e42feep-1,
     .ln2_low = 1.9082149292705877e-10,
     .exp_low = -746,
-    .exp_small = -707,
+    .exp_small = -700,
     .exp_high = 710,
     .exp_lift = 512,
     .tanh_high = 20,
@@ -94,13 +94,13 @@ static const numbers *numbers_of(k_value x) {
 static k_value exp_minus_one(k_builder *b, k_value x, k_value low, k_value *power) {
   const numbers *c = numbers_of(x);
   k_value shifter = k_real(b, x, c->shifter);
-  k_value shifted = k_fma(b, x, k_real(b, x, 0x1.71547652b82fep+0), shifter); // 1 / ln 2
+  k_value shifted = k_near_fma(b, x, k_real(b, x, 0x1.71547652b82fep+0), shifter); // 1 / ln 2
   k_value n = k_sub(b, shifted, shifter);
-  k_value r = k_fma(b, n, k_real(b, x, -c->ln2_high), x);
-  r = k_fma(b, n, k_real(b, x, -c->ln2_low), r);
+  k_value r = k_near_fma(b, n, k_real(b, x, -c->ln2_high), x);
+  r = k_near_fma(b, n, k_real(b, x, -c->ln2_low), r);
   if (low) r = k_add(b, r, low);
   *power = k_binary(b, K_SHL, k_bits(b, shifted), k_whole(b, x, c->mantissa));
-  return k_fma(b, k_mul(b, r, r), k_polynomial(b, r, c->exp, c->exp_degree), r);
+  return k_near_fma(b, k_mul(b, r, r), k_polynomial(b, r, c->exp, c->exp_degree), r);
 }
 
 // 2^n is applied in two products, so that the first is neither denormal nor infinite and the second
@@ -112,7 +112,7 @@ k_value k_exp_times(k_builder *b, k_value x, k_value rest, k_value factor) {
   k_value clamped = k_select(b, k_lt(b, x, low), low, x);
   clamped = k_select(b, k_lt(b, high, clamped), high, clamped);
   k_value above = exp_minus_one(b, clamped, rest, &power), mantissa;
-  mantissa = factor ? k_fma(b, above, factor, factor) : k_add(b, above, k_real(b, x, 1));
+  mantissa = factor ? k_near_fma(b, above, factor, factor) : k_add(b, above, k_real(b, x, 1));
   k_value small = k_lt(b, clamped, k_real(b, x, c->exp_small));
   k_value lifted = k_whole(b, x, c->one + ((int64_t)c->exp_lift << c->mantissa));
   k_value lowered = k_whole(b, x, c->one - ((int64_t)1 << c->mantissa));
@@ -131,12 +131,12 @@ k_value k_tanh(k_builder *b, k_value x) {
   k_value clamped = k_select(b, k_lt(b, high, magnitude), high, magnitude);
   k_value fraction = exp_minus_one(b, k_add(b, clamped, clamped), NULL, &power);
   k_value scale = k_bitcast(b, x->dtype, k_add(b, power, k_whole(b, x, c->one)));
-  k_value above = k_fma(b, scale, fraction, k_sub(b, scale, k_real(b, x, 1))); // e^2|x| − 1
+  k_value above = k_near_fma(b, scale, fraction, k_sub(b, scale, k_real(b, x, 1))); // e^2|x| − 1
   k_value result = k_binary(b, K_DIV, above, k_add(b, above, k_real(b, x, 2)));
   k_value half = k_mul(b, above, k_real(b, x, 0.5));
   k_value near_zero =
       k_lt(b, above, k_real(b, x, 1)); // there u/(u+2) = u/2 - u/2·u/(u+2) rounds less
-  result = k_select(b, near_zero, k_fma(b, k_unary(b, K_NEG, half), result, half), result);
+  result = k_select(b, near_zero, k_near_fma(b, k_unary(b, K_NEG, half), result, half), result);
   k_value sign = k_binary(b, K_AND, k_bits(b, x), k_whole(b, x, c->sign));
   return k_bitcast(b, x->dtype, k_binary(b, K_OR, k_bits(b, result), sign));
 }
@@ -165,20 +165,20 @@ static k_value log_rest(k_builder *b, k_value n, k_value f) {
   const numbers *c = numbers_of(f);
   k_value s = k_binary(b, K_DIV, f, k_add(b, f, k_real(b, f, 2)));
   k_value z = k_mul(b, s, s), half_square = k_mul(b, k_mul(b, f, f), k_real(b, f, 0.5));
-  k_value tail = k_fma(b, z, k_polynomial(b, z, c->log, c->log_degree), half_square);
-  k_value low = k_fma(b, s, tail, k_mul(b, n, k_real(b, f, c->ln2_low)));
+  k_value tail = k_near_fma(b, z, k_polynomial(b, z, c->log, c->log_degree), half_square);
+  k_value low = k_near_fma(b, s, tail, k_mul(b, n, k_real(b, f, c->ln2_low)));
   return k_sub(b, f, k_sub(b, half_square, low));
 }
 
 static k_value log_of_parts(k_builder *b, k_value n, k_value f) {
-  return k_fma(b, n, k_real(b, f, numbers_of(f)->ln2_high), log_rest(b, n, f));
+  return k_near_fma(b, n, k_real(b, f, numbers_of(f)->ln2_high), log_rest(b, n, f));
 }
 
 k_value k_log_less_one(k_builder *b, k_value x, k_value *log) {
   k_value n, f = log_split(b, x, &n), rest = log_rest(b, n, f);
   k_value high = k_real(b, x, numbers_of(x)->ln2_high);
-  *log = k_fma(b, n, high, rest);
-  return k_add(b, k_fma(b, n, high, k_real(b, x, -1)), rest);
+  *log = k_near_fma(b, n, high, rest);
+  return k_add(b, k_near_fma(b, n, high, k_real(b, x, -1)), rest);
 }
 
 k_value k_log_normal(k_builder *b, k_value x) {
@@ -202,16 +202,18 @@ k_value k_log(k_builder *b, k_value x) {
 static k_value log_near_one(k_builder *b, k_value x, k_value low, k_value more) {
   const numbers *c = numbers_of(x);
   k_value fourth = k_real(b, x, 0.25), one = k_real(b, x, 1);
-  k_value offset = k_sub(b, k_bits(b, k_fma(b, x, fourth, fourth)), k_whole(b, x, c->sqrt_half));
+  k_value offset =
+      k_sub(b, k_bits(b, k_near_fma(b, x, fourth, fourth)), k_whole(b, x, c->sqrt_half));
   k_value exponent = k_binary(b, K_AND, offset, k_whole(b, x, -((int64_t)1 << c->mantissa)));
   k_value p = k_bitcast(b, x->dtype, k_sub(b, k_whole(b, x, c->one), exponent));
   k_value power = k_binary(b, K_SHR, offset, k_whole(b, x, c->mantissa));
   k_value n = k_cast(b, x->dtype, k_add(b, power, k_whole(b, x, 2)));
   if (more) n = k_add(b, n, more);
+  k_value scaled = k_mul(b, x, p); // a quarter of p may be denormal, which adds nothing to −1
   p = k_mul(b, p, fourth);
   k_value rest = k_sub(b, p, one);
-  if (low) rest = k_fma(b, low, p, rest);
-  return log_of_parts(b, n, k_fma(b, x, p, rest));
+  if (low) rest = k_near_fma(b, low, p, rest);
+  return log_of_parts(b, n, k_near_fma(b, scaled, fourth, rest));
 }
 
 k_value k_log1p(k_builder *b, k_value x) {
@@ -234,7 +236,7 @@ static k_value log_of_sum(k_builder *b, k_value large, k_value x, k_pair y) {
 k_value k_asinh(k_builder *b, k_value x) {
   k_value magnitude = k_unary(b, K_ABS, x), one = k_real(b, x, 1);
   k_value large = k_lt(b, k_real(b, x, 0x1p60), magnitude);
-  k_value root = k_unary(b, K_SQRT, k_fma(b, x, x, one));
+  k_value root = k_unary(b, K_SQRT, k_near_fma(b, x, x, one));
   k_value more = k_binary(b, K_DIV, k_mul(b, x, x), k_add(b, one, root));
   k_pair y = k_fast_two_sum(b, magnitude, more);
   return k_copysign(b, log_of_sum(b, large, magnitude, y), x);
@@ -243,7 +245,7 @@ k_value k_asinh(k_builder *b, k_value x) {
 // With t = x − 1: log(1 + t + sqrt(t·(t + 2)))
 k_value k_acosh(k_builder *b, k_value x) {
   k_value t = k_sub(b, x, k_real(b, x, 1)), large = k_lt(b, k_real(b, x, 0x1p60), x);
-  k_value root = k_unary(b, K_SQRT, k_fma(b, t, t, k_add(b, t, t)));
+  k_value root = k_unary(b, K_SQRT, k_near_fma(b, t, t, k_add(b, t, t)));
   k_value result = log_of_sum(b, large, x, k_fast_two_sum(b, root, t));
   return k_select(b, k_less_than(b, x, 1), k_real(b, x, NAN), result);
 }
@@ -261,14 +263,14 @@ k_value k_atanh(k_builder *b, k_value x) {
   k_value p = k_bitcast(b, x->dtype, k_add(b, bits, k_whole(b, x, c->one)));
   k_value more = k_add(b, one, p), less = k_sub(b, one, p), n = k_cast(b, x->dtype, power);
   k_value vast = k_lt(b, k_real(b, x, 0x1p20), p); // 1 ± p may be p: but 1 − |x| is exact
-  k_value over = k_fma(b, magnitude, more, less), under = k_fma(b, magnitude, less, more);
-  over = k_select(b, vast, k_fma(b, k_unary(b, K_NEG, p), gap, sum), over);
-  under = k_select(b, vast, k_fma(b, p, gap, sum), under);
+  k_value over = k_near_fma(b, magnitude, more, less), under = k_near_fma(b, magnitude, less, more);
+  over = k_select(b, vast, k_near_fma(b, k_unary(b, K_NEG, p), gap, sum), over);
+  under = k_select(b, vast, k_near_fma(b, p, gap, sum), under);
   k_value s = k_binary(b, K_DIV, over, under);
   k_value z = k_mul(b, s, s);
   k_value tail = k_mul(b, k_mul(b, s, z), k_polynomial(b, z, c->atanh, c->atanh_degree));
-  tail = k_fma(b, n, k_real(b, x, c->ln2_low / 2), tail);
-  k_value result = k_add(b, k_fma(b, n, k_real(b, x, c->ln2_high / 2), s), tail);
+  tail = k_near_fma(b, n, k_real(b, x, c->ln2_low / 2), tail);
+  k_value result = k_add(b, k_near_fma(b, n, k_real(b, x, c->ln2_high / 2), s), tail);
   k_value edge =
       k_select(b, k_binary(b, K_EQ, magnitude, one), k_real(b, x, INFINITY), k_real(b, x, NAN));
   return k_copysign(b, k_select(b, k_lt(b, magnitude, one), result, edge), x);

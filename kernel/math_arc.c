@@ -43,7 +43,7 @@ static k_value quadrant(k_builder *b, k_value y, k_value x) {
   share = k_select(b, steep, k_real(b, x, 1), share);
   k_value tail = k_mul(b, k_mul(b, z, t),
                        k_polynomial(b, z, atan_twice, sizeof atan_twice / sizeof *atan_twice - 1));
-  tail = k_fma(b, share, k_real(b, x, HALF_PI_LOW), tail);
+  tail = k_near_fma(b, share, k_real(b, x, HALF_PI_LOW), tail);
   k_pair sum = k_fast_two_sum(b, k_mul(b, share, k_real(b, x, HALF_PI)), t);
   return k_add(b, sum.high, k_add(b, sum.low, tail));
 }
@@ -54,13 +54,13 @@ static k_value octant_f32(k_builder *b, k_value low, k_value high) {
   k_value t = k_select(b, equal, one, k_binary(b, K_DIV, low, high));
   k_value z = k_mul(b, t, t);
   k_value series = k_polynomial(b, z, atan_single, sizeof atan_single / sizeof *atan_single - 1);
-  return k_fma(b, k_mul(b, t, z), series, t);
+  return k_near_fma(b, k_mul(b, t, z), series, t);
 }
 
 // `share`, which is 0, π/2 or π rounded to f32, and what rounding it lost, with angle added.
 static k_value turned_f32(k_builder *b, k_value share, k_value angle) {
   double rounded = (float)HALF_PI, lost = (HALF_PI - rounded) / rounded;
-  return k_add(b, share, k_fma(b, share, k_real(b, share, lost), angle));
+  return k_add(b, share, k_near_fma(b, share, k_real(b, share, lost), angle));
 }
 
 static k_value flip(k_builder *b, k_value condition, k_value x) {
@@ -131,7 +131,7 @@ static k_value half_asin(k_builder *b, k_value x, bool brief, k_value *large, k_
   k_value high = k_select(b, *large, root, magnitude);
   *low = k_mul(b, k_mul(b, high, z), k_series(b, z, &asin_terms, brief));
   if (brief) return high;
-  k_value lost = k_fma(b, k_unary(b, K_NEG, root), root, rest); // of the root
+  k_value lost = k_near_fma(b, k_unary(b, K_NEG, root), root, rest); // of the root
   lost = k_binary(b, K_DIV, lost, k_add(b, root, root));
   k_value counts = k_binary(b, K_AND, *large, k_lt(b, zero, rest));
   *low = k_add(b, *low, k_select(b, counts, lost, zero));

@@ -46,7 +46,7 @@ static bool is_single(k_value x) {
 
 // erf(x) for |x| of at most 1 (f32: 0.85).
 static k_value erf_small(k_builder *b, k_value x) {
-  return k_fma(b, x, k_series(b, k_mul(b, x, x), &erf_terms, is_single(x)), x);
+  return k_near_fma(b, x, k_series(b, k_mul(b, x, x), &erf_terms, is_single(x)), x);
 }
 
 // erfc(x) for x >= 0, f32: >= a half.
@@ -55,7 +55,7 @@ static k_value erfc_positive(k_builder *b, k_value x) {
   x = k_select(b, k_lt(b, most, x), most, x);
   k_pair square = k_two_product(b, x, x);
   k_value t = k_binary(b, K_DIV, k_sub(b, x, three), k_add(b, x, three));
-  k_value below = k_fma(b, x, k_real(b, x, 2), k_real(b, x, 1));
+  k_value below = k_near_fma(b, x, k_real(b, x, 2), k_real(b, x, 1));
   k_value rest = k_binary(b, K_DIV, k_series(b, t, &erfc_terms, is_single(x)), below);
   return k_exp_times(b, k_unary(b, K_NEG, square.high), k_unary(b, K_NEG, square.low), rest);
 }
@@ -65,7 +65,7 @@ static k_value erf_large_f32(k_builder *b, k_value x) {
   k_value most = k_real(b, x, 4), one = k_real(b, x, 1); // of which erf is 1
   x = k_select(b, k_lt(b, most, x), most, x);
   k_value rest = k_polynomial(b, x, erf_large, sizeof erf_large / sizeof *erf_large - 1);
-  k_value power = k_fma(b, rest, x, x);
+  k_value power = k_near_fma(b, rest, x, x);
   return k_sub(b, one, k_exp(b, k_unary(b, K_NEG, power)));
 }
 
@@ -102,7 +102,7 @@ static const double erfinv_edge[] = {
     3.06540913e-07, 7.56753168e-09, -4.3679594e-09, 6.41701468e-10, -3.58569823e-11};
 
 static k_value erfinv_f32(k_builder *b, k_value x) {
-  k_value square = k_fma(b, k_unary(b, K_NEG, x), x, k_real(b, x, 1));
+  k_value square = k_near_fma(b, k_unary(b, K_NEG, x), x, k_real(b, x, 1));
   k_value w = k_unary(b, K_NEG, k_log_normal(b, square)), is_edge = k_lt(b, k_real(b, x, 5.5), w);
   int degree = sizeof erfinv_center / sizeof *erfinv_center - 1;
   k_value ratio = k_polynomial(b, w, erfinv_center, degree);
@@ -122,16 +122,20 @@ static k_value erfinv_guess(k_builder *b, k_value x) {
 }
 
 // With u = (erf(y) − x) / erf'(y) the inverse is y − u + y·u² − (8y²+2)/6·u³ + (48y³+28y)/24·u⁴ − …
+// It is linear near 0, so that there x is lifted, whose error would be denormal.
 static k_value erfinv_f64(k_builder *b, k_value x) {
+  k_value tiny = k_less_than(b, x, 0x1p-900);
+  x = k_mul(b, x, k_select(b, tiny, k_real(b, x, 0x1p200), k_real(b, x, 1)));
   k_value y = erfinv_guess(b, x), one = k_real(b, x, 1), square = k_mul(b, y, y);
   k_value small = k_sub(b, erf_small(b, y), x);
   k_value large = k_sub(b, k_sub(b, one, x), erfc_positive(b, y));
   k_value u = k_mul(b, k_select(b, k_less_than(b, x, 0.5), small, large), k_exp(b, square));
   u = k_mul(b, u, k_real(b, x, 0x1.c5bf891b4ef6bp-1)); // sqrt(π)/2
-  k_value third = k_fma(b, square, k_real(b, x, -4.0 / 3), k_real(b, x, -1.0 / 3));
-  k_value fourth = k_mul(b, y, k_fma(b, square, k_real(b, x, 2), k_real(b, x, 7.0 / 6)));
-  k_value series = k_fma(b, u, k_fma(b, u, fourth, third), y);
-  return k_add(b, y, k_mul(b, u, k_fma(b, u, series, k_real(b, x, -1))));
+  k_value third = k_near_fma(b, square, k_real(b, x, -4.0 / 3), k_real(b, x, -1.0 / 3));
+  k_value fourth = k_mul(b, y, k_near_fma(b, square, k_real(b, x, 2), k_real(b, x, 7.0 / 6)));
+  k_value series = k_near_fma(b, u, k_near_fma(b, u, fourth, third), y);
+  y = k_add(b, y, k_mul(b, u, k_near_fma(b, u, series, k_real(b, x, -1))));
+  return k_mul(b, y, k_select(b, tiny, k_real(b, x, 0x1p-200), k_real(b, x, 1)));
 }
 
 k_value k_erfinv(k_builder *b, k_value x) {

@@ -27,13 +27,14 @@ static const k_coefficients terms = K_COEFFICIENTS(full, brief_terms);
 #define LN2_LOW 0x1.a39ef35793c76p-33
 
 k_value k_exp_less_one(k_builder *b, k_value r, bool brief) {
-  return k_fma(b, k_mul(b, r, r), k_series(b, r, &terms, brief), r);
+  return k_near_fma(b, k_mul(b, r, r), k_series(b, r, &terms, brief), r);
 }
 
 // x = n·ln 2 + r.
 static k_value reduce(k_builder *b, k_value x, k_value *n) {
   k_value whole = k_nearest(b, k_mul(b, x, k_real(b, x, 0x1.71547652b82fep+0)), n);
-  return k_fma(b, whole, k_real(b, x, -LN2_LOW), k_fma(b, whole, k_real(b, x, -LN2_HIGH), x));
+  return k_near_fma(b, whole, k_real(b, x, -LN2_LOW),
+                    k_near_fma(b, whole, k_real(b, x, -LN2_HIGH), x));
 }
 
 k_value k_exp2_of_parts(k_builder *b, k_value n, k_value r, bool brief) {
@@ -65,7 +66,7 @@ static k_value expm1_f64(k_builder *b, k_value x, bool brief) {
   k_value n, clamped = k_clamp(b, x, -60, brief ? 90 : 710), r = reduce(b, clamped, &n);
   k_value half_power = k_power_of_two(b, k_sub(b, n, k_whole(b, x, 1)));
   k_value rest = k_sub(b, half_power, k_real(b, x, 0.5));
-  k_value half = k_fma(b, half_power, k_exp_less_one(b, r, brief), rest);
+  k_value half = k_near_fma(b, half_power, k_exp_less_one(b, r, brief), rest);
   return tiny_or(b, x, k_add(b, half, half));
 }
 
@@ -78,14 +79,14 @@ static k_value quarter_exp(k_builder *b, k_value x, bool brief, k_value *less_on
   k_value n, r = reduce(b, k_clamp(b, k_unary(b, K_ABS, x), 0, brief ? 95 : 710.6), &n);
   k_value power = k_power_of_two(b, k_sub(b, n, k_whole(b, x, 2)));
   k_value above = k_exp_less_one(b, r, brief);
-  *less_one = k_fma(b, power, above, k_sub(b, power, k_real(b, x, 0.25)));
-  return k_fma(b, power, above, power);
+  *less_one = k_near_fma(b, power, above, k_sub(b, power, k_real(b, x, 0.25)));
+  return k_near_fma(b, power, above, power);
 }
 
 // With u = e^|x| − 1: (u + u/(u+1)) / 2, in which nothing cancels.
 static k_value sinh_f64(k_builder *b, k_value x, bool brief) {
   k_value u, quarter = quarter_exp(b, x, brief, &u), fourth = k_real(b, x, 0.25);
-  k_value half = k_fma(b, k_binary(b, K_DIV, u, quarter), fourth, u);
+  k_value half = k_near_fma(b, k_binary(b, K_DIV, u, quarter), fourth, u);
   return tiny_or(b, x, k_copysign(b, k_add(b, half, half), x));
 }
 

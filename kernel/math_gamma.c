@@ -52,7 +52,7 @@ static k_value central(k_builder *b, k_value x, bool brief, k_value *product, k_
   k_value k = k_nearest(b, above_two, &n), t = k_sub(b, above_two, k);
   k_value below = k_less_than(b, x, 1.5), far_below = k_less_than(b, x, 0.5);
   t = k_select(b, far_below, x, k_select(b, below, k_sub(b, x, one), t));
-  k_value up = k_select(b, far_below, k_fma(b, x, x, x), x);
+  k_value up = k_select(b, far_below, k_near_fma(b, x, x, x), x);
   k_value down = one;
   for (int i = 1; i <= 6; i++) {
     k_value factor = k_sub(b, x, k_real(b, x, i));
@@ -73,7 +73,7 @@ static k_value lgamma_positive(k_builder *b, k_value x, bool brief) {
   series = k_add(b, series, k_real(b, x, 0x1.d67f1c864beb5p-1)); // log(2π)/2
   k_value one = k_real(b, x, 1);
   k_value above = k_add(b, k_sub(b, k_mul(b, k_sub(b, x, half), k_sub(b, log, one)), half), series);
-  return k_select(b, large, above, k_fma(b, log, sign, middle));
+  return k_select(b, large, above, k_near_fma(b, log, sign, middle));
 }
 
 // For x >= 0.
@@ -105,13 +105,13 @@ static k_value lgamma_f32(k_builder *b, k_value x) {
   k_value t = k_sub(b, x, k_select(b, below, one, k_real(b, x, 2)));
   t = k_select(b, far_below, x, t);
   k_value product = k_select(b, below, x, one), log;
-  product = k_select(b, far_below, k_fma(b, x, x, x), k_select(b, large, x, product));
+  product = k_select(b, far_below, k_near_fma(b, x, x, x), k_select(b, large, x, product));
   k_value less_one = k_log_less_one(b, product, &log);
-  k_value middle = k_fma(b, t, k_polynomial(b, t, near_two_single, 8), k_unary(b, K_NEG, log));
+  k_value middle = k_near_fma(b, t, k_polynomial(b, t, near_two_single, 8), k_unary(b, K_NEG, log));
   k_value w = k_binary(b, K_DIV, one, x);
   k_value series = k_polynomial(b, k_mul(b, w, w), stirling_single, 3);
-  series = k_fma(b, w, series, k_real(b, x, 0x1.acfe390c97d6ap-2)); // log(2π)/2 − 1/2
-  k_value above = k_fma(b, k_sub(b, x, k_real(b, x, 0.5)), less_one, series);
+  series = k_near_fma(b, w, series, k_real(b, x, 0x1.acfe390c97d6ap-2)); // log(2π)/2 − 1/2
+  k_value above = k_near_fma(b, k_sub(b, x, k_real(b, x, 0.5)), less_one, series);
   return k_select(b, k_binary(b, K_EQ, x, k_real(b, x, 0)), k_real(b, x, INFINITY),
                   k_select(b, large, above, middle));
 }
@@ -137,7 +137,7 @@ static k_value ten_steps(k_builder *b, k_value x) {
   k_value above = k_real(b, x, 1), below = x;
   for (int i = 1; i < 10; i++) {
     k_value factor = k_add(b, x, k_real(b, x, i));
-    above = k_fma(b, above, factor, below);
+    above = k_near_fma(b, above, factor, below);
     below = k_mul(b, below, factor);
   }
   return k_binary(b, K_DIV, above, below);
@@ -185,10 +185,11 @@ static k_value digamma_negative(k_builder *b, k_value x, bool brief) {
 static k_value digamma_f32(k_builder *b, k_value x) {
   k_value one = k_real(b, x, 1), two = k_real(b, x, 2), three = k_real(b, x, 3);
   k_value small = k_less_than(b, x, 4), v = k_mul(b, x, k_add(b, x, three));
-  k_value above = k_mul(b, k_fma(b, x, two, three), k_fma(b, v, two, two));
+  k_value above = k_mul(b, k_near_fma(b, x, two, three), k_near_fma(b, v, two, two));
   k_value steps = k_binary(b, K_DIV, above, k_mul(b, v, k_add(b, v, two)));
   k_value z = k_select(b, small, k_add(b, x, k_real(b, x, 4)), x), w = k_binary(b, K_DIV, one, z);
-  k_value tail = k_fma(b, w, k_polynomial(b, k_mul(b, w, w), digamma_single, 2), k_real(b, x, 0.5));
+  k_value tail =
+      k_near_fma(b, w, k_polynomial(b, k_mul(b, w, w), digamma_single, 2), k_real(b, x, 0.5));
   k_value plain = k_sub(b, k_log(b, z), k_mul(b, w, tail));
   return k_select(b, small, k_sub(b, plain, steps), plain);
 }

@@ -32,7 +32,7 @@ static k_value split(k_builder *b, k_value x, bool brief, k_value *exponent) {
 static k_value log_rest(k_builder *b, k_value f, bool brief) {
   k_value s = k_binary(b, K_DIV, f, k_add(b, f, k_real(b, f, 2))), z = k_mul(b, s, s);
   k_value half_square = k_mul(b, k_mul(b, f, f), k_real(b, f, 0.5));
-  k_value tail = k_fma(b, z, k_series(b, z, &terms, brief), half_square);
+  k_value tail = k_near_fma(b, z, k_series(b, z, &terms, brief), half_square);
   return k_sub(b, k_mul(b, s, tail), half_square);
 }
 
@@ -51,9 +51,9 @@ static k_value scaled_log(k_builder *b, k_value x, bool brief, const double *ste
                           const double *factor) {
   k_value e, f = split(b, x, brief, &e), rest = log_rest(b, f, brief);
   k_pair product = k_two_product(b, f, k_real(b, x, factor[0]));
-  k_value low = k_fma(b, f, k_real(b, x, factor[1]), product.low);
-  low = k_fma(b, rest, k_real(b, x, factor[0]), low);
-  low = k_fma(b, e, k_real(b, x, step[1]), low);
+  k_value low = k_near_fma(b, f, k_real(b, x, factor[1]), product.low);
+  low = k_near_fma(b, rest, k_real(b, x, factor[0]), low);
+  low = k_near_fma(b, e, k_real(b, x, step[1]), low);
   k_pair sum = k_two_sum(b, k_mul(b, e, k_real(b, x, step[0])), product.high);
   return special(b, x, k_add(b, sum.high, k_add(b, sum.low, low)));
 }

@@ -59,8 +59,17 @@ k_value k_high_half(k_builder *b, k_value x) {
 
 k_value k_polynomial(k_builder *b, k_value x, const double *c, int degree) {
   k_value sum = k_real(b, x, c[degree]);
-  for (int i = degree - 1; i >= 0; i--) sum = k_fma(b, sum, x, k_real(b, x, c[i]));
+  for (int i = degree - 1; i >= 0; i--) sum = k_mul_add(b, sum, x, k_real(b, x, c[i]));
   return sum;
+}
+
+// The product of two f32 is an f64; of two f64 it is exact in an fma alone, which a machine without
+// one has to call.
+k_value k_near_fma(k_builder *b, k_value x, k_value y, k_value z) {
+  if (b->brief || !b->lacks_fma) return k_mul_add(b, x, y, z);
+  if (x->dtype == LEAT_f64) return k_fma(b, x, y, z);
+  k_value product = k_mul(b, k_cast(b, LEAT_f64, x), k_cast(b, LEAT_f64, y));
+  return k_cast(b, x->dtype, k_add(b, product, k_cast(b, LEAT_f64, z)));
 }
 
 k_value k_series(k_builder *b, k_value x, const k_coefficients *c, bool brief) {
@@ -68,15 +77,20 @@ k_value k_series(k_builder *b, k_value x, const k_coefficients *c, bool brief) {
 }
 
 k_value k_in_f64(k_builder *b, k_value x, k_math_function *function) {
-  bool brief = x->dtype == LEAT_f32;
+  bool brief = x->dtype == LEAT_f32, before = b->brief;
   assert(brief || x->dtype == LEAT_f64);
-  return k_cast(b, x->dtype, function(b, k_cast(b, LEAT_f64, x), brief));
+  b->brief = brief;
+  k_value result = function(b, k_cast(b, LEAT_f64, x), brief);
+  b->brief = before;
+  return k_cast(b, x->dtype, result);
 }
 
 k_value k_in_f64_2(k_builder *b, k_value x, k_value y, k_math_function_2 *function) {
-  bool brief = x->dtype == LEAT_f32;
+  bool brief = x->dtype == LEAT_f32, before = b->brief;
   assert(brief || x->dtype == LEAT_f64);
+  b->brief = brief;
   k_value result = function(b, k_cast(b, LEAT_f64, x), k_cast(b, LEAT_f64, y), brief);
+  b->brief = before;
   return k_cast(b, x->dtype, result);
 }
 
@@ -92,7 +106,7 @@ k_pair k_fast_two_sum(k_builder *b, k_value x, k_value y) {
 
 k_pair k_two_product(k_builder *b, k_value x, k_value y) {
   k_value product = k_mul(b, x, y);
-  return (k_pair){product, k_fma(b, x, y, k_unary(b, K_NEG, product))};
+  return (k_pair){product, k_near_fma(b, x, y, k_unary(b, K_NEG, product))};
 }
 
 // Adding 1.5·2^52 leaves the whole number in the low bits.

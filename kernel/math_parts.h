@@ -20,6 +20,9 @@ k_value k_u64(k_builder *b, uint64_t value);
 k_value k_low_half(k_builder *b, k_value x);
 k_value k_high_half(k_builder *b, k_value x);
 
+// x·y + z, rounded but once, or so that no one sees it: of what cancels or is the rest of a
+// product.
+k_value k_near_fma(k_builder *b, k_value x, k_value y, k_value z);
 // c[0] + c[1]·x + … + c[degree]·x^degree
 k_value k_polynomial(k_builder *b, k_value x, const double *c, int degree);
 

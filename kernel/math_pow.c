@@ -31,8 +31,8 @@ static const double brief_exp2[] = {
 
 static k_pair pair_product(k_builder *b, k_pair x, k_pair y) {
   k_pair product = k_two_product(b, x.high, y.high);
-  k_value low = k_fma(b, x.high, y.low, product.low);
-  return k_fast_two_sum(b, product.high, k_fma(b, x.low, y.high, low));
+  k_value low = k_near_fma(b, x.high, y.low, product.low);
+  return k_fast_two_sum(b, product.high, k_near_fma(b, x.low, y.high, low));
 }
 
 // log(m) for m within [sqrt(1/2), sqrt(2)): 2s + s³·(2/3 + s²·tail(s²)), s = (m−1)/(m+1).
@@ -40,8 +40,8 @@ static k_pair log_of_mantissa(k_builder *b, k_value m) {
   k_value one = k_real(b, m, 1), f = k_sub(b, m, one);
   k_pair below = k_two_sum(b, one, m), s;
   s.high = k_binary(b, K_DIV, f, below.high);
-  k_value rest = k_fma(b, k_unary(b, K_NEG, s.high), below.high, f);
-  rest = k_fma(b, k_unary(b, K_NEG, s.high), below.low, rest);
+  k_value rest = k_near_fma(b, k_unary(b, K_NEG, s.high), below.high, f);
+  rest = k_near_fma(b, k_unary(b, K_NEG, s.high), below.low, rest);
   s.low = k_binary(b, K_DIV, rest, below.high);
   k_pair z = pair_product(b, s, s);
   k_value series = k_polynomial(b, z.high, tail, sizeof tail / sizeof *tail - 1);
@@ -77,8 +77,8 @@ static k_pair log2_pair(k_builder *b, k_value x) {
 static k_value magnitude_f64(k_builder *b, k_value x, k_value y) {
   k_pair log = log2_pair(b, x);
   k_value high = k_mul(b, y, log.high), n;
-  k_value low = k_fma(b, y, log.high, k_unary(b, K_NEG, high));
-  low = k_fma(b, y, log.low, low);
+  k_value low = k_near_fma(b, y, log.high, k_unary(b, K_NEG, high));
+  low = k_near_fma(b, y, log.low, low);
   k_value tame = k_lt(b, k_unary(b, K_ABS, high), k_real(b, x, 2000));
   low = k_select(b, tame, low, k_real(b, x, 0));
   high = k_clamp(b, high, -1100, 1100);
@@ -120,7 +120,7 @@ static k_value brief_power(k_builder *b, k_value power, k_value low) {
 static k_value any_magnitude_f32(k_builder *b, k_value x, k_value y) {
   k_value e, f = k_log_split_normal(b, k_cast(b, LEAT_f64, x), &e);
   k_value s = k_binary(b, K_DIV, f, k_add(b, f, k_real(b, f, 2))), z = k_mul(b, s, s);
-  k_value log = k_fma(b, s, k_polynomial(b, z, brief_log2, 4), e);
+  k_value log = k_near_fma(b, s, k_polynomial(b, z, brief_log2, 4), e);
   k_value power = k_clamp(b, k_mul(b, k_cast(b, LEAT_f64, y), log), -200, 200);
   return special_cases(b, x, y, k_cast(b, LEAT_f32, brief_power(b, power, NULL)));
 }
@@ -131,26 +131,26 @@ static k_pair log2_pair_f32(k_builder *b, k_value x) {
   k_value e, f = k_log_split_normal(b, x, &e), two = k_real(b, x, 2);
   k_pair below = k_fast_two_sum(b, two, f);
   k_value inverse = k_binary(b, K_DIV, k_real(b, x, 1), below.high), s = k_mul(b, f, inverse);
-  k_value minus = k_unary(b, K_NEG, s), rest = k_fma(b, minus, below.high, f);
-  k_value s_low = k_mul(b, k_fma(b, minus, below.low, rest), inverse);
+  k_value minus = k_unary(b, K_NEG, s), rest = k_near_fma(b, minus, below.high, f);
+  k_value s_low = k_mul(b, k_near_fma(b, minus, below.low, rest), inverse);
   k_pair z = k_two_product(b, s, s);
   k_value series = k_polynomial(b, z.high, brief_log2 + 1, 3);
   k_pair tail = k_two_product(b, z.high, series);
-  tail.low = k_fma(b, z.low, series, tail.low);
+  tail.low = k_near_fma(b, z.low, series, tail.low);
   k_pair factor = k_fast_two_sum(b, k_real(b, x, (float)TWICE_LOG2_E), tail.high);
   tail.low = k_add(b, tail.low, k_real(b, x, TWICE_LOG2_E - (float)TWICE_LOG2_E));
-  k_value slope = k_fma(b, tail.high, two, factor.high); // of log2 by s, for s_low
+  k_value slope = k_near_fma(b, tail.high, two, factor.high); // of log2 by s, for s_low
   k_pair log = k_two_product(b, s, factor.high);
-  log.low = k_fma(b, s, k_add(b, factor.low, tail.low), log.low);
+  log.low = k_near_fma(b, s, k_add(b, factor.low, tail.low), log.low);
   k_pair sum = k_fast_two_sum(b, e, log.high);
-  return (k_pair){sum.high, k_add(b, sum.low, k_fma(b, s_low, slope, log.low))};
+  return (k_pair){sum.high, k_add(b, sum.low, k_near_fma(b, s_low, slope, log.low))};
 }
 
 // |x|^y in f32. Vectors with a lane that is not normal, or whose power may not be, are computed in
 // f64 too, for those lanes alone.
 static k_value magnitude_f32(k_builder *b, k_value x, k_value y) {
   k_pair log = log2_pair_f32(b, x), power = k_two_product(b, y, log.high);
-  k_value result = brief_power(b, power.high, k_fma(b, y, log.low, power.low));
+  k_value result = brief_power(b, power.high, k_near_fma(b, y, log.low, power.low));
   k_value offset = k_sub(b, k_bits(b, x), k_whole(b, x, 0x00800000));
   k_value usual = k_lt(b, k_bitcast(b, LEAT_u32, offset), k_int(b, LEAT_u32, 1, 0x7f000000));
   usual = k_binary(b, K_AND, usual, k_less_than(b, k_unary(b, K_ABS, power.high), 125));
@@ -234,7 +234,7 @@ static k_value cbrt_f64(k_builder *b, k_value x) {
   k_value e = k_cast(b, LEAT_f64, exponent), n; // 3n + 0, 1 or 2
   k_value third =
       k_unary(b, K_FLOOR, k_mul(b, k_add(b, e, k_real(b, x, 0.5)), k_real(b, x, 1.0 / 3)));
-  k_value left = k_fma(b, third, k_real(b, x, -3), e);
+  k_value left = k_near_fma(b, third, k_real(b, x, -3), e);
   k_nearest(b, third, &n);
   k_value is_zero = k_less_than(b, left, 0.5), is_one = k_less_than(b, left, 1.5);
   k_value factor =
@@ -243,7 +243,7 @@ static k_value cbrt_f64(k_builder *b, k_value x) {
   k_value y = k_mul(b, k_polynomial(b, m, root, sizeof root / sizeof *root - 1), factor);
   k_value power = k_select(b, is_one, k_real(b, x, 2), k_real(b, x, 4)), square = k_mul(b, y, y);
   k_value a = k_mul(b, m, k_select(b, is_zero, k_real(b, x, 1), power));
-  k_value over = k_fma(b, square, y, k_unary(b, K_NEG, a)); // y − (y³ − a) / 3y²
+  k_value over = k_near_fma(b, square, y, k_unary(b, K_NEG, a)); // y − (y³ − a) / 3y²
   y = k_sub(b, y, k_binary(b, K_DIV, over, k_mul(b, square, k_real(b, x, 3))));
   return k_mul(b, y, k_power_of_two(b, n));
 }
@@ -257,11 +257,11 @@ static k_value cbrt_f32(k_builder *b, k_value x) {
   k_value third = k_mul(b, high, k_whole(b, x, 21845));
   k_value r = k_bitcast(b, x->dtype, k_sub(b, k_whole(b, x, 0x54a1c000), third));
   k_value minus = k_mul(b, k_mul(b, k_unary(b, K_NEG, x), r), r);
-  k_value h = k_fma(b, minus, r, k_real(b, x, 1));
+  k_value h = k_near_fma(b, minus, r, k_real(b, x, 1));
   r = k_mul(b, r, k_polynomial(b, h, third_root, 3));
   k_value square = k_mul(b, r, r), y = k_mul(b, x, square);
-  k_value rest = k_fma(b, k_unary(b, K_NEG, k_mul(b, y, y)), y, x);
-  y = k_fma(b, k_mul(b, rest, k_real(b, x, 1.0 / 3)), square, y);
+  k_value rest = k_near_fma(b, k_unary(b, K_NEG, k_mul(b, y, y)), y, x);
+  y = k_near_fma(b, k_mul(b, rest, k_real(b, x, 1.0 / 3)), square, y);
   return k_mul(b, y, k_select(b, small, k_real(b, x, 0x1p-16), k_real(b, x, 1)));
 }
 
@@ -291,7 +291,7 @@ static k_value hypot_f64(k_builder *b, k_value x, k_value y, bool brief) {
     larger = k_mul(b, larger, scale);
     smaller = k_mul(b, smaller, scale);
   }
-  k_value square = k_fma(b, larger, larger, k_mul(b, smaller, smaller));
+  k_value square = k_near_fma(b, larger, larger, k_mul(b, smaller, smaller));
   k_value result = k_mul(b, k_unary(b, K_SQRT, square), back);
   return k_select(b, endless, infinity, result);
 }

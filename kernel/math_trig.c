@@ -91,10 +91,10 @@ static k_pair reduce_lane(k_builder *b, const k_buffer *table, k_value x, k_valu
                      k_mul(b, k_cast(b, LEAT_f64, k_bitcast(b, LEAT_i64, k_low_half(b, high))),
                            k_real(b, x, 0x1p-64)));
   k_value rest = k_cast(b, LEAT_f64, k_bitcast(b, LEAT_i64, k_binary(b, K_SHR, low, k_u64(b, 1))));
-  f.low = k_fma(b, rest, k_real(b, x, 0x1p-127), f.low);
+  f.low = k_near_fma(b, rest, k_real(b, x, 0x1p-127), f.low);
   k_value half_pi = k_real(b, x, HALF_PI_HIGH);
   k_pair r = k_two_product(b, f.high, half_pi);
-  r.low = k_fma(b, f.high, k_real(b, x, HALF_PI_LOW), k_fma(b, f.low, half_pi, r.low));
+  r.low = k_near_fma(b, f.high, k_real(b, x, HALF_PI_LOW), k_near_fma(b, f.low, half_pi, r.low));
   return k_fast_two_sum(b, r.high, r.low);
 }
 
@@ -131,13 +131,13 @@ static void reduce_large(k_builder *b, k_value x, k_value *out) {
 static k_pair reduce_small(k_builder *b, k_value x, bool brief, k_value *n) {
   k_value whole = k_nearest(b, k_mul(b, x, k_real(b, x, TWO_OVER_PI)), n);
   if (brief) {
-    k_value r = k_fma(b, whole, k_real(b, x, -HALF_PI_HIGH), x);
-    return (k_pair){k_fma(b, whole, k_real(b, x, -HALF_PI_LOW), r), k_real(b, x, 0)};
+    k_value r = k_near_fma(b, whole, k_real(b, x, -HALF_PI_HIGH), x);
+    return (k_pair){k_near_fma(b, whole, k_real(b, x, -HALF_PI_LOW), r), k_real(b, x, 0)};
   }
   k_value minus = k_unary(b, K_NEG, whole);
-  k_value first = k_fma(b, minus, k_real(b, x, HALF_PI_1), x); // exact, as is the next product
+  k_value first = k_near_fma(b, minus, k_real(b, x, HALF_PI_1), x); // exact, as is the next product
   k_pair r = k_two_sum(b, first, k_mul(b, minus, k_real(b, x, HALF_PI_2)));
-  return k_fast_two_sum(b, r.high, k_fma(b, minus, k_real(b, x, HALF_PI_3), r.low));
+  return k_fast_two_sum(b, r.high, k_near_fma(b, minus, k_real(b, x, HALF_PI_3), r.low));
 }
 
 // |x| = n·π/2 + r. Lanes keep what the way that is enough for them gives, whatever the others are.
@@ -162,21 +162,21 @@ static k_pair reduce(k_builder *b, k_value x, bool brief, k_value *n) {
 static k_value sin_of(k_builder *b, k_pair r, bool brief) {
   k_value z = k_mul(b, r.high, r.high), cube = k_mul(b, z, r.high);
   k_value series = k_series(b, z, &sin_terms, brief);
-  if (brief) return k_fma(b, cube, series, r.high);
+  if (brief) return k_near_fma(b, cube, series, r.high);
   k_value tail = k_mul(b, cube, series);
-  k_value cosine = k_fma(b, z, k_real(b, z, -0.5), k_real(b, z, 1));
-  return k_add(b, r.high, k_fma(b, r.low, cosine, tail));
+  k_value cosine = k_near_fma(b, z, k_real(b, z, -0.5), k_real(b, z, 1));
+  return k_add(b, r.high, k_near_fma(b, r.low, cosine, tail));
 }
 
 // 1 − r²/2 + …, with what the first difference lost.
 static k_value cos_of(k_builder *b, k_pair r, bool brief) {
   k_value z = k_mul(b, r.high, r.high), one = k_real(b, z, 1);
   k_value series = k_series(b, z, &cos_terms, brief);
-  if (brief) return k_fma(b, z, k_fma(b, z, series, k_real(b, z, -0.5)), one);
+  if (brief) return k_near_fma(b, z, k_near_fma(b, z, series, k_real(b, z, -0.5)), one);
   k_value half = k_mul(b, z, k_real(b, z, 0.5)), rest = k_sub(b, one, half);
   k_value tail = k_mul(b, k_mul(b, z, z), series);
   k_value lost = k_sub(b, k_sub(b, one, rest), half);
-  tail = k_fma(b, k_unary(b, K_NEG, r.high), r.low, tail);
+  tail = k_near_fma(b, k_unary(b, K_NEG, r.high), r.low, tail);
   return k_add(b, rest, k_add(b, lost, tail));
 }
 
@@ -237,7 +237,7 @@ k_value k_sin_pi(k_builder *b, k_value x, bool brief) {
   k_value magnitude = k_unary(b, K_ABS, r), far = k_lt(b, k_real(b, x, 0.25), magnitude);
   k_value part = k_select(b, far, k_sub(b, half, magnitude), magnitude); // exact, as r is
   k_pair angle = k_two_product(b, part, k_real(b, x, 2 * HALF_PI_HIGH));
-  angle.low = k_fma(b, part, k_real(b, x, 2 * HALF_PI_LOW), angle.low);
+  angle.low = k_near_fma(b, part, k_real(b, x, 2 * HALF_PI_LOW), angle.low);
   k_value result = k_select(b, far, cos_of(b, angle, brief), sin_of(b, angle, brief));
   k_value sign = k_binary(b, K_SHL, n, k_int(b, LEAT_i64, n->lanes, 63));
   return flip(b, k_copysign(b, result, r), sign);

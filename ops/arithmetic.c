@@ -32,12 +32,14 @@ bool shape_abs(leat_shape_context *context) {
   return true;
 }
 
-// Of a complex number the magnitude, infinite when either part is.
+// Of a complex number the magnitude, infinite when either part is. What is added sees to it that
+// subnormals are what they are to arithmetic.
 #define EACH_MAGNITUDE(ID, PART, WIDE)                                                             \
   case ID: {                                                                                       \
     const PART *x = context->inputs[0].data;                                                       \
     PART *out = context->outputs[0].data;                                                          \
-    for (int64_t i = 0; i < count; i++) out[i] = (PART)hypot((WIDE)x[2 * i], (WIDE)x[2 * i + 1]);  \
+    for (int64_t i = 0; i < count; i++)                                                            \
+      out[i] = (PART)hypot((WIDE)(x[2 * i] + 0), (WIDE)(x[2 * i + 1] + 0));                        \
     return LEAT_OK;                                                                                \
   }
 

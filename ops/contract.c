@@ -1,10 +1,13 @@
-// Contractions. Each output element is one accumulator, from 0, over k ascending, by fused
-// multiply-add in the dtype itself: fma(a[k], b[k], acc); integers wrap. `family` is for codegen
-// and changes no meaning here.
+// Contractions. Each output element is a sum over k ascending, from 0, by fused multiply-add in the
+// dtype itself: fma(a[k], b[k], sum); of more than LEAT_PRODUCT_BLOCK, a sum for each block of
+// them, added in order. Integers wrap. `family` is for codegen and changes no meaning here.
+#include "ops/reduce.h"
 #include "ops/ref.h"
 #include "ops/shape.h"
 
 #include <math.h>
+
+enum { MOST_BEFORE = 1 << 30 }; // zeros in front of an axis
 
 // The matrix axes of an operand: rows and columns as the product sees them, after its transpose.
 typedef struct sides {
@@ -47,6 +50,10 @@ static matrices matrices_of(const leat_node *node, const char *transpose, const 
                     x->rank > 2 ? height * width : 0};
 }
 
+static bool is_end_of_block(const matrices *a, int64_t k) {
+  return (k + 1) % LEAT_PRODUCT_BLOCK == 0 || k + 1 == a->columns;
+}
+
 static uint64_t fma_integer(uint64_t a, uint64_t b, uint64_t c) {
   return a * b + c;
 }
@@ -58,11 +65,16 @@ static uint64_t fma_integer(uint64_t a, uint64_t b, uint64_t c) {
     for (int64_t i = 0; i < count; i++) {                                                          \
       int64_t batch = i / (a.rows * b.columns), row = i / b.columns % a.rows,                      \
               column = i % b.columns;                                                              \
-      ACC sum = 0;                                                                                 \
-      for (int64_t k = 0; k < a.columns; k++)                                                      \
+      ACC total = 0, sum = 0;                                                                      \
+      for (int64_t k = 0; k < a.columns; k++) {                                                    \
         sum = FMA((ACC)x[batch * a.batch_step + row * a.row_step + k * a.column_step],             \
                   (ACC)y[batch * b.batch_step + k * b.row_step + column * b.column_step], sum);    \
-      out[i] = (T)sum;                                                                             \
+        if (is_end_of_block(&a, k)) {                                                              \
+          total = k < LEAT_PRODUCT_BLOCK ? sum : total + sum;                                      \
+          sum = 0;                                                                                 \
+        }                                                                                          \
+      }                                                                                            \
+      out[i] = (T)total;                                                                           \
     }                                                                                              \
     return LEAT_OK;                                                                                \
   }
@@ -75,15 +87,20 @@ static uint64_t fma_integer(uint64_t a, uint64_t b, uint64_t c) {
     for (int64_t i = 0; i < count; i++) {                                                          \
       int64_t batch = i / (a.rows * b.columns), row = i / b.columns % a.rows,                      \
               column = i % b.columns;                                                              \
-      PART sums[2][2] = {{0}};                                                                     \
+      PART totals[2][2] = {{0}}, sums[2][2] = {{0}};                                               \
       for (int64_t k = 0; k < a.columns; k++) {                                                    \
         const PART *z = &x[2 * (batch * a.batch_step + row * a.row_step + k * a.column_step)];     \
         const PART *w = &y[2 * (batch * b.batch_step + k * b.row_step + column * b.column_step)];  \
-        for (int part = 0; part < 4; part++)                                                       \
-          sums[part / 2][part % 2] = FMA(z[part / 2], w[part % 2], sums[part / 2][part % 2]);      \
+        for (int part = 0; part < 4; part++) {                                                     \
+          PART *total = &totals[part / 2][part % 2], *sum = &sums[part / 2][part % 2];             \
+          *sum = FMA(z[part / 2], w[part % 2], *sum);                                              \
+          if (!is_end_of_block(&a, k)) continue;                                                   \
+          *total = k < LEAT_PRODUCT_BLOCK ? *sum : *total + *sum;                                  \
+          *sum = 0;                                                                                \
+        }                                                                                          \
       }                                                                                            \
-      out[2 * i] = sums[0][0] - sums[1][1];                                                        \
-      out[2 * i + 1] = sums[0][1] + sums[1][0];                                                    \
+      out[2 * i] = totals[0][0] - totals[1][1];                                                    \
+      out[2 * i + 1] = totals[0][1] + totals[1][0];                                                \
     }                                                                                              \
     return LEAT_OK;                                                                                \
   }
@@ -99,6 +116,212 @@ leat_status ref_matmul(leat_ref_context *context) {
     MATMUL(LEAT_f64, double, double, double, fma)
     MATMUL_COMPLEX(LEAT_c64, float, fmaf)
     MATMUL_COMPLEX(LEAT_c128, double, fma)
+  default: return leat_ref_unsupported(context);
+  }
+}
+
+// -- A convolution by Winograd's transforms -------------------------------------------------------
+
+leat_winograd leat_winograd_of(const leat_node *node) {
+  bool weights = node->op == LEAT_OP_winograd_weights;
+  if (!weights && node->op != LEAT_OP_winograd) return (leat_winograd){0};
+  const int64_t *before = leat_node_attr(node, "before")->ints;
+  return (leat_winograd){.tile = (int)leat_node_attr(node, "tile")->i,
+                         .window = (int)(weights ? leat_node_attr(node, "window")->i
+                                                 : leat_value_type(node->inputs[1])->dims[0].value),
+                         .weights = weights,
+                         .turned = !weights && leat_node_attr(node, "turned")->i != 0,
+                         .before = {before[0], before[1]}};
+}
+
+// Tiles of an image of the type.
+static double count_tiles(const leat_type *type, double tile) {
+  return ceil((double)type->dims[1].value / tile) * ceil((double)type->dims[2].value / tile);
+}
+
+double leat_contraction_depth(const leat_node *node, leat_dim *depth) {
+  const leat_type *a = leat_value_type(node->inputs[0]);
+  leat_winograd what = leat_winograd_of(node);
+  double tile = what.tile, window = what.window, places = tile + window - 1;
+  if (what.weights) {
+    const leat_type *dy = leat_value_type(node->inputs[1]);
+    *depth = dy->dims[0];
+    return count_tiles(dy, tile) * places * places / (window * window);
+  }
+  if (what.tile) {
+    *depth = leat_value_type(node->inputs[1])->dims[2];
+    return places * places / (tile * tile);
+  }
+  *depth = a->dims[sides_of(node, "transpose_a", a->rank).column];
+  return 1;
+}
+
+static bool is_known(leat_dim extent, int64_t least) {
+  return leat_dim_is_const(extent) && extent.value >= least;
+}
+
+static bool check_tile(leat_shape_context *context, int64_t window, int64_t tile) {
+  bool five = window == 5;
+  if (tile == 2 || (!five && tile == 4)) return true;
+  return leat_shape_fail(context, "tile is %lld, not 2%s", (long long)tile, five ? "" : " or 4");
+}
+
+static bool check_before(leat_shape_context *context, const leat_attr *before) {
+  for (uint32_t i = 0; i < before->count; i++)
+    if (before->ints[i] < -MOST_BEFORE || before->ints[i] > MOST_BEFORE)
+      return leat_shape_fail(context, "before of axis %u is %lld, not in %d to %d", i + 1,
+                             (long long)before->ints[i], -MOST_BEFORE, MOST_BEFORE);
+  return true;
+}
+
+bool shape_winograd(leat_shape_context *context) {
+  const leat_node *node = context->node;
+  const leat_type *x = leat_shape_input(context, 0), *w = leat_shape_input(context, 1);
+  const leat_attr *size = leat_node_attr(node, "size"), *before = leat_node_attr(node, "before");
+  int64_t tile = leat_node_attr(node, "tile")->i;
+  leat_type *out = &context->outputs[0];
+  if (!leat_shape_same_dtype(context, 0, 1)) return false;
+  bool three = w->rank == 4 && leat_dim_is(w->dims[0], 3) && leat_dim_is(w->dims[1], 3);
+  bool five = w->rank == 4 && leat_dim_is(w->dims[0], 5) && leat_dim_is(w->dims[1], 5);
+  if (x->rank != 4 || !(three || five))
+    return leat_shape_fail(context, "takes x[N, H, W, C] and w[3, 3, C, O] or w[5, 5, C, O]");
+  if (size->count != 2 || before->count != 2)
+    return leat_shape_fail(context, "size and before have two entries");
+  if (!check_tile(context, five ? 5 : 3, tile)) return false;
+  *out = *x;
+  for (int i = 0; i < 2; i++) {
+    if (!is_known(x->dims[i + 1], 1) || !is_known(size->dims[i], 0))
+      return leat_shape_fail(context, "extents along axis %d are not known, or 0", i + 1);
+    out->dims[i + 1] = size->dims[i];
+  }
+  if (!check_before(context, before)) return false;
+  out->dims[3] = w->dims[3];
+  if (!is_known(w->dims[2], 0) || !is_known(w->dims[3], 0))
+    return leat_shape_fail(context, "the channels of the weights are not known");
+  return leat_shape_dims_equal(context, x->dims[3], w->dims[2],
+                               "axis 3 of the first and axis 2 of the second");
+}
+
+bool shape_winograd_weights(leat_shape_context *context) {
+  const leat_node *node = context->node;
+  const leat_type *x = leat_shape_input(context, 0), *dy = leat_shape_input(context, 1);
+  const leat_attr *before = leat_node_attr(node, "before");
+  int64_t window = leat_node_attr(node, "window")->i;
+  if (!leat_shape_same_dtype(context, 0, 1)) return false;
+  if (x->rank != 4 || dy->rank != 4)
+    return leat_shape_fail(context, "takes x[N, H, W, C] and dy[N, h, w, O]");
+  if (before->count != 2) return leat_shape_fail(context, "before has two entries");
+  if (window != 3 && window != 5)
+    return leat_shape_fail(context, "window is %lld, not 3 or 5", (long long)window);
+  if (!check_tile(context, window, leat_node_attr(node, "tile")->i)) return false;
+  if (!check_before(context, before)) return false;
+  for (int k = 1; k < 4; k++)
+    if (!is_known(x->dims[k], k < 3) || !is_known(dy->dims[k], 0))
+      return leat_shape_fail(context, "extents along axis %d are not known, or 0", k);
+  if (!leat_shape_dims_equal(context, x->dims[0], dy->dims[0],
+                             "axis 0 of the first and of the second"))
+    return false;
+  context->outputs[0] =
+      (leat_type){.dtype = x->dtype,
+                  .rank = 2,
+                  .dims = {leat_dim_const(window * window * x->dims[3].value), dy->dims[3]}};
+  return true;
+}
+
+// The products of a window, in their order.
+typedef struct windows {
+  const int64_t *x, *out, *before; // shapes
+  int64_t channels, outputs, count, window;
+  bool turned;
+} windows;
+
+// The element of x that window number `at` has as its number `k`, from the last one on if it is
+// turned; -1: it hangs over.
+static int64_t place(const windows *s, int64_t at, int64_t k) {
+  int64_t taps = s->window * s->window;
+  int64_t tap = s->turned ? taps - 1 - k / s->channels : k / s->channels;
+  int64_t row = at / s->out[2] % s->out[1] + tap / s->window - s->before[0];
+  int64_t column = at % s->out[2] + tap % s->window - s->before[1];
+  if (row < 0 || row >= s->x[1] || column < 0 || column >= s->x[2]) return -1;
+  int64_t image = at / s->out[2] / s->out[1];
+  return ((image * s->x[1] + row) * s->x[2] + column) * s->channels + k % s->channels;
+}
+
+#define WINOGRAD(ID, T, FMA)                                                                       \
+  case ID: {                                                                                       \
+    const T *x = context->inputs[0].data, *w = context->inputs[1].data;                            \
+    T *out = context->outputs[0].data;                                                             \
+    T *window = leat_new_array(context->arena, T, (size_t)products.columns);                       \
+    for (int64_t at = 0; at < s.count; at++) {                                                     \
+      for (int64_t k = 0; k < products.columns; k++) {                                             \
+        int64_t from = place(&s, at, k);                                                           \
+        window[k] = from < 0 ? 0 : x[from];                                                        \
+      }                                                                                            \
+      for (int64_t o = 0; o < s.outputs; o++) {                                                    \
+        T total = 0, sum = 0;                                                                      \
+        for (int64_t k = 0; k < products.columns; k++) {                                           \
+          sum = FMA(window[k], w[k * s.outputs + o], sum);                                         \
+          if (is_end_of_block(&products, k)) {                                                     \
+            total = k < LEAT_PRODUCT_BLOCK ? sum : total + sum;                                    \
+            sum = 0;                                                                               \
+          }                                                                                        \
+        }                                                                                          \
+        out[at * s.outputs + o] = total;                                                           \
+      }                                                                                            \
+    }                                                                                              \
+    return LEAT_OK;                                                                                \
+  }
+
+#define WEIGHTS(ID, T, FMA)                                                                        \
+  case ID: {                                                                                       \
+    const T *x = context->inputs[0].data, *dy = context->inputs[1].data;                           \
+    T *out = context->outputs[0].data;                                                             \
+    for (int64_t k = 0; k < s.window * s.window * s.channels; k++) {                               \
+      for (int64_t o = 0; o < s.outputs; o++) {                                                    \
+        T total = 0, sum = 0;                                                                      \
+        for (int64_t at = 0; at < s.count; at++) {                                                 \
+          int64_t from = place(&s, at, k);                                                         \
+          sum = FMA(from < 0 ? 0 : x[from], dy[at * s.outputs + o], sum);                          \
+          if (is_end_of_block(&products, at)) {                                                    \
+            total = at < LEAT_PRODUCT_BLOCK ? sum : total + sum;                                   \
+            sum = 0;                                                                               \
+          }                                                                                        \
+        }                                                                                          \
+        out[k * s.outputs + o] = total;                                                            \
+      }                                                                                            \
+    }                                                                                              \
+    return LEAT_OK;                                                                                \
+  }
+
+static windows windows_of(const leat_node *node, const int64_t *x, const int64_t *out) {
+  leat_winograd what = leat_winograd_of(node);
+  return (windows){.x = x,
+                   .out = out,
+                   .before = leat_node_attr(node, "before")->ints,
+                   .channels = x[3],
+                   .outputs = out[3],
+                   .count = out[0] * out[1] * out[2],
+                   .window = what.window,
+                   .turned = what.turned};
+}
+
+// As the product of matrices that it is.
+leat_status ref_winograd(leat_ref_context *context) {
+  windows s = windows_of(context->node, context->inputs[0].shape, context->outputs[0].shape);
+  matrices products = {.columns = s.window * s.window * s.channels};
+  switch ((int)context->inputs[0].dtype) {
+    WINOGRAD(LEAT_f32, float, fmaf)
+    WINOGRAD(LEAT_f64, double, fma)
+  default: return leat_ref_unsupported(context);
+  }
+}
+
+leat_status ref_winograd_weights(leat_ref_context *context) {
+  windows s = windows_of(context->node, context->inputs[0].shape, context->inputs[1].shape);
+  matrices products = {.columns = s.count};
+  switch ((int)context->inputs[0].dtype) {
+    WEIGHTS(LEAT_f32, float, fmaf)
+    WEIGHTS(LEAT_f64, double, fma)
   default: return leat_ref_unsupported(context);
   }
 }

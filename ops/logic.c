@@ -1,4 +1,5 @@
 // Comparison, logic, selection and conversion.
+#include "base/float_mode.h"
 #include "base/half.h"
 #include "ops/complex.h"
 #include "ops/ref.h"
@@ -120,7 +121,7 @@ leat_status ref_where(leat_ref_context *context) {
 #define EACH_HALF_CAST(ID)                                                                         \
   case ID:                                                                                         \
     for (int64_t i = 0; i < count; i++) {                                                          \
-      double value = leat_half_value(ID, ((const uint16_t *)context->inputs[0].data)[i]);          \
+      float value = (float)leat_half_value(ID, ((const uint16_t *)context->inputs[0].data)[i]);    \
       if (!leat_store_float(out->dtype, out->data, i, value))                                      \
         return leat_ref_unsupported(context);                                                      \
     }                                                                                              \
@@ -133,7 +134,7 @@ leat_status ref_where(leat_ref_context *context) {
                        ((const PART *)context->inputs[0].data)[i]);                                \
     return LEAT_OK;
 
-leat_status ref_cast(leat_ref_context *context) {
+static leat_status convert(leat_ref_context *context) {
   leat_tensor *out = &context->outputs[0];
   int64_t count = leat_ref_count(out);
   switch ((int)context->inputs[0].dtype) {
@@ -147,4 +148,18 @@ leat_status ref_cast(leat_ref_context *context) {
     EACH_COMPLEX_CAST(LEAT_c128, double)
   default: return leat_ref_unsupported(context);
   }
+}
+
+// How a dtype's numbers are written. A bf16 is the first half of an f32.
+static leat_dtype format_of(leat_dtype dtype) {
+  return dtype == LEAT_bf16 ? LEAT_f32 : leat_part_dtype(dtype);
+}
+
+// Subnormals are zero where numbers are computed, which is where their format changes.
+leat_status ref_cast(leat_ref_context *context) {
+  bool same = format_of(context->inputs[0].dtype) == format_of(context->outputs[0].dtype);
+  leat_float_mode before = leat_float_mode_begin(same || !leat_denormals_are_zero());
+  leat_status status = convert(context);
+  leat_float_mode_end(before);
+  return status;
 }

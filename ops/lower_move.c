@@ -323,19 +323,44 @@ k_value lower_pad(leat_lowering *l, const leat_node *node, const leat_index *at)
   return guarded(l, node, 0, in, g, otherwise);
 }
 
-// Whether some window may begin before, or end behind, the elements of axis i.
-static void find_overhang(const leat_node *node, uint32_t i, leat_dim extent, bool *low,
-                          bool *high) {
-  leat_dim size = leat_node_attr(node, "size")->dims[i];
-  int64_t dilation = leat_node_attr(node, "dilation")->ints[i];
+static int64_t floor_of(__int128 a, int64_t b) {
+  __int128 quotient = a / b - (a % b < 0);
+  return quotient < 0 ? 0 : quotient > INT64_MAX ? INT64_MAX : (int64_t)quotient;
+}
+
+bool leat_window_of(const leat_node *node, uint32_t i, leat_window *out) {
+  const leat_attr *axes = node->op == LEAT_OP_unfold ? leat_node_attr(node, "axes") : NULL;
+  if (!axes || i >= axes->count) return false;
+  int64_t stride = leat_node_attr(node, "stride")->ints[i];
   int64_t before = leat_node_attr(node, "before")->ints[i];
-  int64_t reach = (leat_node_attr(node, "window")->ints[i] - 1) * dilation, last, end;
-  *low = (reach < 0 ? reach : 0) < before;
-  *high = !leat_dim_is_const(size) || !leat_dim_is_const(extent) ||
-          __builtin_mul_overflow(size.value - 1, leat_node_attr(node, "stride")->ints[i], &last) ||
-          __builtin_add_overflow(last, (reach > 0 ? reach : 0) - before, &last) ||
-          __builtin_mul_overflow(extent.value, leat_node_attr(node, "base")->ints[i], &end) ||
-          last >= end;
+  int64_t reach =
+      (leat_node_attr(node, "window")->ints[i] - 1) * leat_node_attr(node, "dilation")->ints[i];
+  leat_dim extent = leat_value_type(node->inputs[0])->dims[axes->ints[i]];
+  __int128 places = (__int128)leat_node_attr(node, "base")->ints[i] *
+                    (leat_dim_is_const(extent) ? extent.value : 0);
+  *out = (leat_window){
+      .axis = (int)axes->ints[i],
+      .within = node->outputs[0].rank - (int)axes->count + (int)i,
+      .low = floor_of((__int128)before - (reach < 0 ? reach : 0) + stride - 1, stride),
+      .high = floor_of(places + before - (reach > 0 ? reach : 0) - 1 + stride, stride)};
+  return true;
+}
+
+// Whether some window may begin before, or end behind, the elements of axis i.
+static void find_overhang(const leat_node *node, uint32_t i, bool *low, bool *high) {
+  leat_dim size = leat_node_attr(node, "size")->dims[i];
+  leat_window window;
+  leat_window_of(node, i, &window);
+  *low = window.low > 0;
+  *high = !leat_dim_is_const(size) || size.value > window.high;
+}
+
+// Where all lanes are outside, they read the nearest element there is instead, which costs less
+// than a branch for each element of a window; NULL: there may be none.
+static k_value nearest(leat_lowering *l, k_value place, leat_dim extent) {
+  if (!leat_dim_is_const(extent) || extent.value == 0) return NULL;
+  place = k_binary(l->b, K_MAX, place, k_i64(l->b, 0));
+  return k_binary(l->b, K_MIN, place, k_i64(l->b, extent.value - 1));
 }
 
 k_value lower_unfold(leat_lowering *l, const leat_node *node, const leat_index *at) {
@@ -347,22 +372,29 @@ k_value lower_unfold(leat_lowering *l, const leat_node *node, const leat_index *
   const int64_t *before = leat_node_attr(node, "before")->ints;
   const leat_index *within = at + node->outputs[0].rank - axes->count;
   leat_index in[LEAT_MAX_RANK];
-  guard g = {0};
+  guard all = {0}, chosen = {0};
   for (int i = 0; i < type->rank; i++) in[i] = at[i];
   for (uint32_t i = 0; i < axes->count; i++) {
     int axis = (int)axes->ints[i];
     bool low, high;
+    guard g = {0};
     leat_index place = leat_index_mul(l, at[axis], k_i64(l->b, stride[i])), rest;
     place = leat_index_add(l, place, leat_index_mul(l, within[i], k_i64(l->b, dilation[i])));
     place = leat_index_add(l, place, leat_index_const(l, -before[i]));
-    find_overhang(node, i, type->dims[axis], &low, &high);
+    find_overhang(node, i, &low, &high);
     if (low) guard_between(l, &g, place, k_i64(l->b, 0), NULL);
     leat_index_divmod(l, place, k_i64(l->b, base[i]), &in[axis], &rest);
     if (base[i] > 1) guard_that(l, &g, k_binary(l->b, K_EQ, lanes_of(l, rest), k_i64(l->b, 0)));
     if (high) guard_between(l, &g, in[axis], NULL, dim_of(l, type, axis));
+    k_value place_there = g.branch && !g.mask ? nearest(l, in[axis].base, type->dims[axis]) : NULL;
+    if (place_there) in[axis] = (leat_index){.base = place_there};
+    guard *to = place_there ? &chosen : &all;
+    to->branch = both(l, to->branch, g.branch);
+    to->mask = both(l, to->mask, g.mask);
   }
   k_value otherwise = k_splat(l->b, l->lanes, leat_operand(l, node, 1, at));
-  return guarded(l, node, 0, in, g, otherwise);
+  k_value value = guarded(l, node, 0, in, all, otherwise);
+  return chosen.branch ? k_select(l->b, chosen.branch, value, otherwise) : value;
 }
 
 // -- Indices that are data ------------------------------------------------------------------------

@@ -4,16 +4,11 @@
 
 static k_value key_of(leat_lowering *l, const leat_node *node) {
   int64_t seed = leat_node_attr(node, "seed")->i, key = leat_node_attr(node, "key")->i;
-  return l->number(l, (int64_t)leat_random_key(seed, key, 0));
+  return l->key(l, (int64_t)leat_random_key(seed, key, 0));
 }
 
 k_value lower_random_bits(leat_lowering *l, const leat_node *node, const leat_index *at) {
-  const leat_type *type = &node->outputs[0];
-  leat_index element = leat_index_const(l, 0);
-  for (int i = 0; i < type->rank; i++) {
-    element = leat_index_mul(l, element, l->dim(l, type->dims[i]));
-    element = leat_index_add(l, element, at[i]);
-  }
+  leat_index element = l->element(l, node, at);
   k_value count = leat_operand(l, node, 0, at);
   return k_philox(l->b, leat_index_value(l, element), count, key_of(l, node));
 }

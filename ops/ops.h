@@ -110,6 +110,25 @@ leat_lower_function leat_lower_of(leat_op op);     // NULL for other kinds than 
 const leat_reducer *leat_reducer_of(leat_op op);   // NULL for other kinds than REDUCE
 leat_library_function leat_library_of(leat_op op); // NULL for other kinds than LIBRARY
 
+// What slides along the axis number i of those of an unfold; false: of other nodes, and of more.
+typedef struct leat_window {
+  int axis, within;  // of the result: that of the windows, and that of a window's elements
+  int64_t low, high; // windows at [low, high) do not hang over
+} leat_window;
+bool leat_window_of(const leat_node *node, uint32_t i, leat_window *out);
+
+// What a contraction does: matrices, or a convolution by Winograd's transforms.
+typedef struct leat_winograd {
+  int tile;     // outputs along an axis that are computed together; 0: matrices
+  int window;   // elements of one along an axis: 3 or 5
+  bool weights; // what is computed is their gradient, of x and the outputs' gradient
+  bool turned;
+  int64_t before[2];
+} leat_winograd;
+leat_winograd leat_winograd_of(const leat_node *node);
+// An element of it sums so many products for each of *depth.
+double leat_contraction_depth(const leat_node *node, leat_dim *depth);
+
 // Evaluates one node with ref_X; context->outputs is set, allocated in the arena. Dims must be
 // known.
 leat_status leat_ref_evaluate(leat_arena *arena, leat_ref_context *context);

@@ -7,6 +7,8 @@ enum {
   LEAT_REDUCE_LANES = 16,          // accumulators along an innermost reduced axis
   LEAT_REDUCE_BLOCK_INNER = 16384, // elements of it that are folded to one number
   LEAT_REDUCE_BLOCK_OUTER = 1024,  // the same when the innermost axis stays
+  LEAT_PRODUCT_BLOCK = 4096,       // products of a contraction that are added up to one number, k
+                                   // ascending; these are then added in order
 };
 
 #endif

@@ -1,15 +1,18 @@
-// choose: picks what may change bits: the kernel family of each contraction, and which sums over
-// the turns of a loop are made behind it (choose_sums.c).
+// choose: picks what may change bits: the kernel family of each contraction, which of them
+// Winograd's transforms compute (choose_winograd.c), and which sums over the turns of a loop are
+// made behind it (choose_sums.c).
 //
 //   needs   dims as the text has them: it runs before `infer`, because a family may change bits
 //           and bits must not depend on whether a step is specialised
-//   keeps   all but such loops and their sums, and what it says on nodes: the attribute `family`
+//   keeps   all but such convolutions, loops and their sums, and what it says on nodes: the
+//   attribute `family`
 //           ("" is the generator's, "blis" is BLIS's), and `sums` of a loop
 //
 // BLIS carries plain dense products of matrices when the session asks for it, one or a batch. The
 // number of rows never counts. Where the text says that an inner dim is small, a call costs more
 // than it gains, and the generator keeps the product.
 #include "passes/choose_sums.h"
+#include "passes/choose_winograd.h"
 
 enum { LEAST_BLIS_DIM = 16 };
 
@@ -28,13 +31,14 @@ static void choose_families(const leat_pass_context *context, leat_graph *graph)
   for (uint32_t i = 0; i < graph->nodes.count; i++) {
     leat_node *node = graph->nodes.items[i];
     if (node->op != LEAT_OP_matmul) continue;
-    leat_attr family = {.string = families[context->blis && suits_blis(node)]};
+    leat_attr family = {.string = families[context->blis && !context->strict && suits_blis(node)]};
     leat_node_set_attr(graph, node, "family", family);
   }
 }
 
 static void visit(void *context, leat_graph *graph) {
   leat_choose_sums(context, graph);
+  if (!((const leat_pass_context *)context)->strict) leat_choose_winograd(context, graph);
   choose_families(context, graph);
 }
 

@@ -180,7 +180,7 @@ static void choose(leat_sums *s, leat_rewriter *r, leat_node *loop) {
   s->body = s->region.bodies[1];
   s->row = leat_loop_row(loop);
   s->summed = leat_new_array(s->context->scratch, bool, s->region.carried);
-  if (leat_loop_turns(loop, &s->turns, &exact) && exact && s->row.node) {
+  if (!s->context->strict && leat_loop_turns(loop, &s->turns, &exact) && exact && s->row.node) {
     s->maker = leat_row_maker_create(s->context, &s->cost, s->graph, loop);
     choose_results(s);
   }

@@ -2,6 +2,7 @@
 #include "passes/cost.h"
 
 #include "ir/device_name.h"
+#include "ops/ops.h"
 
 static const double node_overhead = 1e-7;   // starting any piece of work
 static const double local_latency = 1e-5;   // between devices of one process: tasks hand over
@@ -81,9 +82,9 @@ static double operations(const leat_cost_model *model, const leat_node *node, do
   case LEAT_KIND_REDUCE: return elements(model, leat_value_type(node->inputs[0]));
   case LEAT_KIND_SCATTER: return 4 * elements(model, leat_value_type(node->inputs[2]));
   case LEAT_KIND_CONTRACT: {
-    const leat_type *a = leat_value_type(node->inputs[0]);
-    int32_t inner = a->rank - (leat_node_attr(node, "transpose_a")->i ? 2 : 1);
-    return 2 * outputs * dim_value(model, a->dims[inner]);
+    leat_dim depth;
+    double each = leat_contraction_depth(node, &depth);
+    return 2 * outputs * each * dim_value(model, depth);
   }
   case LEAT_KIND_LIBRARY: return 20 * outputs;
   case LEAT_KIND_STRUCTURE:

@@ -10,6 +10,7 @@
 //
 // A node becomes a constant only where something that stays uses it; the rest falls in the
 // sweep. `iota` and `broadcast` stay as they are: computing them is cheaper than loading them.
+#include "base/float_mode.h"
 #include "ops/build.h"
 #include "ops/complex.h"
 #include "ops/ops.h"
@@ -200,8 +201,10 @@ leat_status leat_pass_fold(leat_pass_context *context) {
   folder f = {.context = context};
   f.known = leat_new_array(context->scratch, const leat_tensor *, graph->nodes.count);
   f.wanted = leat_new_array(context->scratch, bool, graph->nodes.count);
+  leat_float_mode before = leat_float_mode_begin(context->keep_denormals);
   for (uint32_t i = 0; i < graph->nodes.count; i++)
     f.known[i] = find_value(&f, graph->nodes.items[i]);
+  leat_float_mode_end(before);
   find_wanted(&f);
 
   leat_rewriter r = leat_rewrite_begin(graph, context->scratch);

@@ -17,23 +17,6 @@ typedef struct inferrer {
   leat_substitution put; // the values
 } inferrer;
 
-static bool type_is_open(const leat_type *type) {
-  return !leat_type_is_static(type);
-}
-
-static bool is_open(const leat_node *node) {
-  const leat_op_info *info = node->info;
-  for (uint32_t i = 0; i < node->output_count; i++)
-    if (type_is_open(&node->outputs[i])) return true;
-  for (int i = 0; i < info->attr_count; i++) {
-    const leat_attr *attr = &node->attrs[i];
-    if (info->attrs[i].kind == LEAT_ATTR_DIM && !leat_dim_is_const(attr->dim)) return true;
-    for (uint32_t j = 0; info->attrs[i].kind == LEAT_ATTR_DIMS && j < attr->count; j++)
-      if (!leat_dim_is_const(attr->dims[j])) return true;
-  }
-  return false;
-}
-
 // "2*B = 4", or just the number.
 static const char *dim_text(const inferrer *in, leat_dim dim, leat_dim value) {
   leat_arena *arena = in->graph->arena;
@@ -173,7 +156,7 @@ static bool infer_bodies(inferrer *in, const leat_node *node) {
 static bool infer_node(inferrer *in, leat_node *node) {
   if (!infer_bodies(in, node)) return false;
   in->at = node;
-  if (!is_open(node)) return true;
+  if (leat_node_is_static(node)) return true;
   leat_substitute_attrs(&in->put, in->graph, node);
   if (!in->put.failed) return leat_infer_node(in->graph, in->context->diag, node);
   leat_error_at(in->context->diag, node->span, "a dim of `%s` is too large", node->name);

@@ -62,7 +62,10 @@ typedef struct leat_pass_context {
   const char *folder;
 
   // choose
-  bool blis;
+  bool blis, strict;
+
+  // fold
+  bool keep_denormals;
 
   // place and partition
   const leat_device_info *devices;

@@ -4,10 +4,11 @@
 //   rules   one function an op, in the table `rules`: it answers a value that stands for the node
 //           from now on, or none; it may change the node's own inputs and attributes instead
 //
-// Why a rule is exact stands with it where it is not plain: for floats x + (-0), x - (+0), x * 1
-// and x / 1 are x for every x, but x + (+0) turns -0 into +0, and x * 0 is not 0 for NaN and
-// infinities. Nodes after control edges are not replaced: who uses them waits for those edges
-// too.
+// A subnormal, which the arithmetic that goes may have taken for zero, stays what it is: whatever
+// computes with it takes it for zero, too. Why a rule is exact stands with it where it is not
+// plain: for floats x + (-0), x - (+0), x * 1 and x / 1 are x for every x, but x + (+0) turns -0
+// into +0, and x * 0 is not 0 for NaN and infinities. Nodes after control edges are not replaced:
+// who uses them waits for those edges too.
 #include "ops/ops.h"
 #include "ops/ref.h"
 #include "passes/layout.h"
@@ -235,6 +236,25 @@ static leat_value simplify_transpose(simplifier *s, leat_node *node) {
   return simplify_reshape(s, node);
 }
 
+// Windows of one element, one after the other, are the elements.
+static leat_value simplify_unfold(simplifier *s, leat_node *node) {
+  static const char *const ones[] = {"window", "stride", "base"};
+  const leat_attr *axes = leat_node_attr(node, "axes");
+  const leat_type *x = leat_value_type(node->inputs[0]);
+  for (uint32_t i = 0; i < axes->count; i++) {
+    for (int k = 0; k < 3; k++)
+      if (leat_node_attr(node, ones[k])->ints[i] != 1) return none;
+    int64_t axis = axes->ints[i];
+    if (leat_node_attr(node, "before")->ints[i] != 0 ||
+        !leat_dim_equal(x->dims[axis], node->outputs[0].dims[axis]))
+      return none;
+  }
+  if (leat_node_attr(node, "windowed")->i) return node->inputs[0];
+  node->input_count = 1;
+  become_reshape(s->graph, node);
+  return simplify_reshape(s, node);
+}
+
 static leat_value simplify_slice(simplifier *s, leat_node *node) {
   const leat_attr *start = leat_node_attr(node, "start"), *step = leat_node_attr(node, "step");
   for (uint32_t i = 0; i < start->count; i++)
@@ -328,6 +348,7 @@ static const rule rules[LEAT_OP_COUNT] = {
     [LEAT_OP_transpose] = simplify_transpose,
     [LEAT_OP_broadcast] = simplify_broadcast,
     [LEAT_OP_concat] = simplify_concat,
+    [LEAT_OP_unfold] = simplify_unfold,
     [LEAT_OP_slice] = simplify_slice,
     [LEAT_OP_pad] = simplify_pad,
     [LEAT_OP_sum] = simplify_sum,

@@ -133,6 +133,11 @@ void leat_executor_destroy(leat_executor *executor) {
     next = run->next_idle;
     leat_run_destroy(run);
   }
+  for (uint32_t p = 0; p < executor->part_count; p++) {
+    const leat_bound_part *part = &executor->parts[p];
+    for (uint64_t i = 0; part->prepared && i < part->program->image->prepared.count; i++)
+      leat_store_release(part->store, part->prepared[i]);
+  }
   pthread_mutex_destroy(&executor->lock);
   leat_arena_destroy(executor->arena);
   free(executor);

@@ -1,7 +1,7 @@
 // The structures that the executor's files share: runtime.c (the process), exchange.c (its devices
-// and others), executor.c (binding), keeper.c (variables), prepare.c (dims, feeds), run.c
-// (scheduling), task.c (tasks, no segments: control.c), transfer.c (sends, recvs), segment.c,
-// walk.c (computing).
+// and others), executor.c (binding), keeper.c (variables), prepared.c (weights), prepare.c (dims,
+// feeds), run.c (scheduling), task.c (tasks, no segments: control.c), transfer.c (sends, recvs),
+// segment.c, walk.c (computing).
 #ifndef LEAT_RUNTIME_EXECUTOR_H
 #define LEAT_RUNTIME_EXECUTOR_H
 
@@ -102,6 +102,7 @@ typedef struct leat_bound_part {
   const leat_program *program;
   leat_store *store;
   leat_variable **variables;                 // by variable number
+  leat_prepared **prepared;                  // by number
   uint32_t *dims;                            // executor's dim number of each dim
   leat_message_state *messages;              // by message number
   const char **task_labels, **launch_labels; // for traces; NULL: off
@@ -200,6 +201,13 @@ static inline const char *leat_run_device(const leat_run *run, uint32_t part) {
   return leat_program_text(program, program->image->device);
 }
 
+// prepared.c, of the keeper. Finds what the program's launches prepare.
+struct leat_walk;
+LEAT_MUST_USE leat_status leat_prepared_bind(leat_executor *executor, leat_bound_part *part,
+                                             leat_error *error);
+bool leat_prepared_lend(struct leat_walk *walk, uint32_t launch);
+void leat_prepared_take_back(struct leat_walk *walk, uint32_t launch);
+
 // prepare.c. Resolves the frames for run->dims; with `checks`, what must hold of these holds.
 LEAT_MUST_USE leat_status leat_run_resolve(leat_run *run, bool checks, leat_error *error);
 // Binds the dims and the feeds, and begins anew what counts and keeps in a run.
@@ -270,11 +278,10 @@ typedef struct leat_failure {
   int32_t result;                  // what the kernel returned; 0: the segment did not fail
   const leat_image_claim *refusal; // of a table that was to begin; NULL: a kernel failed
   uint32_t launch;
-  int64_t tile; // the call's first
   leat_call call;
 } leat_failure;
 
-// segment.c. Runs a segment's launches on a gang of as many threads as they are worth.
+// segment.c. Runs a segment's launches, each on as many threads as it is worth.
 leat_failure leat_segment_run(leat_run *run, leat_task_place place);
 
 #endif

@@ -2,6 +2,7 @@
 // It runs seldom: compiled for size.
 #include "runtime/frame.h"
 
+#include "base/memory.h"
 #include "base/portable.h"
 #include "base/str.h"
 
@@ -9,14 +10,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 void leat_frame_init(leat_frame *frame, const leat_program *program,
-                     leat_variable *const *variables, leat_arena *arena) {
+                     leat_variable *const *variables, leat_prepared *const *prepared,
+                     leat_arena *arena) {
   const leat_image *image = program->image;
   *frame = (leat_frame){
       .program = program,
       .variables = variables,
+      .prepared = prepared,
       .dims = leat_new_array(arena, int64_t, image->dims.count + 1),
       .formulas = leat_new_array(arena, int64_t, image->formulas.count + 1),
       .formula_known = leat_new_array(arena, bool, image->formulas.count + 1),
@@ -89,17 +91,9 @@ void leat_frame_release(leat_frame *frame) {
   }
 }
 
-// From HUGE_PAGE on the memory is asked for in huge pages: a first run touches all of it, and then
-// the system hands it out in some pieces instead of thousands.
 leat_status leat_frame_reallocate(void **memory, uint64_t size, leat_error *error) {
-  enum { HUGE_PAGE = 2 << 20 };
-  size_t unit = size < HUGE_PAGE ? 64 : HUGE_PAGE, whole = (size + unit) & ~(unit - 1);
   free(*memory);
-  *memory = NULL;
-  if (size <= (uint64_t)PTRDIFF_MAX - unit) *memory = aligned_alloc(unit, whole);
-#ifdef MADV_HUGEPAGE
-  if (*memory && unit == HUGE_PAGE) (void)madvise(*memory, whole, MADV_HUGEPAGE);
-#endif
+  *memory = leat_memory_allocate(size);
   if (*memory) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY, "no memory for a buffer of %llu bytes",
                    (unsigned long long)size);

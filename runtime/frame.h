@@ -30,20 +30,22 @@ typedef struct leat_launch_plan {
   bool known;
   int64_t tiles;
   double work;    // nanoseconds on one thread
-  int32_t width;  // threads that are worth it; of a region, most of those in it
-  int64_t turn;   // tiles that a thread computes before it looks whether it is interrupted
+  int32_t width;  // threads that it is worth
+  int64_t turn;   // tiles that are computed before someone looks whether the run is interrupted
+  int64_t taken;  // tiles that one of several threads takes at once
   uint64_t bytes; // of all its buffers, for traces
+  const leat_prepared *makes; // it is left out while that is fresh; NULL: it prepares nothing
 } leat_launch_plan;
 
 typedef struct leat_task_plan {
-  bool known;    // all that it works on has its place and size
-  int32_t width; // of the widest launch
-  double work;   // nanoseconds on one thread
+  bool known;  // all that it works on has its place and size
+  double work; // nanoseconds on one thread
 } leat_task_plan;
 
 typedef struct leat_frame {
   const leat_program *program;
   leat_variable *const *variables; // by variable number
+  leat_prepared *const *prepared;  // by number
   int64_t *dims;                   // that it is resolved for; -1: not bound yet
   bool resolved;
   pthread_mutex_t lock; // of what follows, while dims are bound
@@ -77,7 +79,8 @@ typedef struct leat_frame_limits {
 
 // frame.c
 void leat_frame_init(leat_frame *frame, const leat_program *program,
-                     leat_variable *const *variables, leat_arena *arena);
+                     leat_variable *const *variables, leat_prepared *const *prepared,
+                     leat_arena *arena);
 void leat_frame_finish(leat_frame *frame);
 // 64-byte aligned memory in place of *memory.
 LEAT_MUST_USE leat_status leat_frame_reallocate(void **memory, uint64_t size, leat_error *error);

@@ -226,6 +226,7 @@ static bool buffer_ok(const checker *c, const leat_image_buffer *buffer) {
   case LEAT_BUFFER_RUN_COUNT: return buffer->type.dtype == LEAT_i64 && buffer->type.rank == 0;
   case LEAT_BUFFER_GROWN:
     return where < image->grown.count && buffer->type.dtype == c->view.grown[where].dtype;
+  case LEAT_BUFFER_PREPARED: return where < image->prepared.count && is_constant(c, &buffer->type);
   }
   return false;
 }
@@ -356,6 +357,32 @@ static bool launch_ok(const checker *c, const leat_image_launch *launch) {
   return false;
 }
 
+// Made of what is the same in each run but for assignments.
+static bool is_source(const checker *c, const leat_image_arg *arg) {
+  if (arg->is_scalar) return leat_formula_is_constant(&c->view, arg->index);
+  const leat_image_buffer *buffer = &c->view.buffers[arg->index];
+  if (buffer->type.dtype == LEAT_str) return false;
+  if (buffer->kind == LEAT_BUFFER_VARIABLE)
+    return !(c->view.variables[buffer->where].flags & LEAT_VARIABLE_WRITTEN);
+  return buffer->kind == LEAT_BUFFER_CONSTANT || buffer->kind == LEAT_BUFFER_FILE;
+}
+
+static bool prepared_ok(const checker *c, uint32_t number) {
+  uint32_t at = c->view.prepared[number].launch;
+  if (at >= c->view.image->launches.count) return false;
+  const leat_image_launch *launch = &c->view.launches[at];
+  if (launch->kind != LEAT_LAUNCH_KERNEL || !launch->arg_count ||
+      !leat_formula_is_constant(&c->view, launch->tiles))
+    return false;
+  const leat_image_arg *args = &c->view.args[launch->arg_first];
+  const leat_image_buffer *made = &c->view.buffers[args[0].index];
+  if (args[0].is_scalar || made->kind != LEAT_BUFFER_PREPARED || made->where != number)
+    return false;
+  for (uint32_t i = 1; i < launch->arg_count; i++)
+    if (!is_source(c, &args[i])) return false;
+  return true;
+}
+
 static bool range_ok(const checker *c, const leat_image_task *task) {
   const leat_image *image = c->view.image;
   switch (leat_task_range_of(task->kind)) {
@@ -428,6 +455,8 @@ static leat_status check_tasks(checker *c) {
     if (!claim_ok(c, &c->view.claims[i])) return DAMAGED(c, "claim %u", i);
   for (uint32_t i = 0; i < image->launches.count; i++)
     if (!launch_ok(c, &c->view.launches[i])) return DAMAGED(c, "launch %u", i);
+  for (uint32_t i = 0; i < image->prepared.count; i++)
+    if (!prepared_ok(c, i)) return DAMAGED(c, "prepared value %u", i);
   for (uint32_t i = 0; i < image->tasks.count; i++)
     if (!task_ok(c, &c->view.tasks[i])) return DAMAGED(c, "task %u", i);
   return LEAT_OK;

@@ -24,7 +24,7 @@ static leat_status bind(leat_executor *executor, leat_bound_part *part, leat_err
       return leat_fail(error, LEAT_INVALID, "damaged image: variable %u", i);
     LEAT_TRY(leat_store_variable(part->store, &info, &part->variables[i], error));
   }
-  return LEAT_OK;
+  return leat_prepared_bind(executor, part, error);
 }
 
 static leat_status set_initial(const leat_bound_part *part, const leat_image_variable *record,
@@ -70,6 +70,7 @@ static leat_status initialise_variable(leat_run *run, uint32_t p, uint32_t numbe
   }
   leat_store_lock(part->store, LEAT_STORE_WRITE);
   variable->initialised = true;
+  variable->version++;
   leat_store_unlock(part->store, LEAT_STORE_WRITE);
   return LEAT_OK;
 }
@@ -115,6 +116,7 @@ static leat_status let_go(leat_run *run, uint32_t p, bool put_back, leat_error *
 }
 
 const leat_keeper *leat_keeps_variables(void) {
-  static const leat_keeper keeper = {bind, initialise, keep, let_go};
+  static const leat_keeper keeper = {bind,   initialise,         keep,
+                                     let_go, leat_prepared_lend, leat_prepared_take_back};
   return &keeper;
 }

@@ -65,7 +65,7 @@ static leat_status build(leat_model *model, const leat_built_step *steps,
   static const leat_model_options defaults;
   leat_error *error = &model->error;
   if (!options) options = &defaults;
-  LEAT_TRY(leat_reserved_check(options->reserved, error));
+  LEAT_TRY(leat_reserved_check(options->reserved, LEAT_RESERVED, error));
   if (!steps || !steps->image) return leat_fail(error, LEAT_INVALID, "there are no steps");
   model->overwrite = options->overwrite;
   leat_runtime_options runtime_options = {.threads = options->threads,

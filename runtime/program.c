@@ -34,6 +34,7 @@ static void list_feed_args(leat_program *program) {
 }
 
 static leat_store_access buffer_access(const leat_view *view, const leat_image_buffer *buffer) {
+  if (buffer && buffer->kind == LEAT_BUFFER_PREPARED) return LEAT_STORE_READ;
   if (!buffer || buffer->kind != LEAT_BUFFER_VARIABLE) return LEAT_STORE_NONE;
   bool written = view->variables[buffer->where].flags & LEAT_VARIABLE_WRITTEN;
   return written ? LEAT_STORE_WRITE : LEAT_STORE_READ;
@@ -125,15 +126,75 @@ static void find_access(leat_program *program) {
   const leat_view *view = &program->view;
   uint64_t tasks = program->image->tasks.count;
   leat_store_access *access = leat_new_array(program->arena, leat_store_access, tasks + 1);
+  bool *assigns = leat_new_array(program->arena, bool, tasks + 1);
   for (uint32_t t = (uint32_t)program->image->tables.count; t-- > 0;) {
     bool writes = initialises(program, t);
     for (uint32_t i = 0; i < view->tables[t].task_count; i++) {
       leat_store_access *one = &access[view->tables[t].task_first + i];
       *one = task_access(view, &view->tasks[view->tables[t].task_first + i], access);
+      assigns[view->tables[t].task_first + i] = *one == LEAT_STORE_WRITE && !writes;
       if (*one && writes) *one = LEAT_STORE_WRITE;
     }
   }
   program->access = access;
+  program->assigns = assigns;
+}
+
+// -- What is prepared -----------------------------------------------------------------------------
+
+// Of the launches of a table, or of those behind one of them that is a region.
+static bool prepares(const leat_program *program, const leat_image_task *task) {
+  const leat_view *view = &program->view;
+  if (task->kind != LEAT_TASK_SEGMENT) return false;
+  for (uint32_t i = 0; i < task->count; i++) {
+    if (program->makes[task->first + i]) return true;
+    const leat_image_region *region = leat_task_region(view, task, i);
+    for (int k = 0; region && k < 2; k++) {
+      const leat_image_table *table = &view->tables[region->tables[k]];
+      if (table->task_count && program->prepares[table->task_first]) return true;
+    }
+  }
+  return false;
+}
+
+// A file tensor is there for good if the artifact has it, or if anything reads it but launches that
+// prepare once and for all.
+static void find_lent(leat_program *program, const bool *of_makers) {
+  const leat_view *view = &program->view;
+  const leat_image *image = program->image;
+  bool *lent = leat_new_array(program->arena, bool, image->files.count + 1);
+  bool *other = leat_new_array(program->arena, bool, image->buffers.count + 1);
+  for (uint32_t i = 0; i < image->args.count; i++)
+    if (!view->args[i].is_scalar && !of_makers[i]) other[view->args[i].index] = true;
+  for (uint32_t i = 0; i < image->fetches.count; i++) other[view->fetches[i].buffer] = true;
+  for (uint32_t i = 0; i < image->messages.count; i++) other[view->messages[i].buffer] = true;
+  for (uint32_t i = 0; i < image->regions.count; i++) other[view->regions[i].predicate] = true;
+  for (uint32_t i = 0; i < image->files.count; i++)
+    lent[i] = image->prepared.count && view->files[i].kind != LEAT_FILE_WITHIN;
+  for (uint32_t i = 0; i < image->buffers.count; i++)
+    if (view->buffers[i].kind == LEAT_BUFFER_FILE && other[i]) lent[view->buffers[i].where] = false;
+  program->lent = lent;
+}
+
+static void find_prepared(leat_program *program) {
+  const leat_view *view = &program->view;
+  const leat_image *image = program->image;
+  uint32_t *makes = leat_new_array(program->arena, uint32_t, image->launches.count + 1);
+  bool *of_makers = leat_new_array(program->arena, bool, image->args.count + 1);
+  bool *any = leat_new_array(program->arena, bool, image->tasks.count + 1);
+  for (uint32_t i = 0; i < image->prepared.count; i++) {
+    const leat_image_launch *launch = &view->launches[view->prepared[i].launch];
+    makes[view->prepared[i].launch] = i + 1;
+    bool once = args_access(view, launch->arg_first + 1, launch->arg_count - 1) == LEAT_STORE_NONE;
+    for (uint32_t k = 0; k < launch->arg_count; k++) of_makers[launch->arg_first + k] = once;
+  }
+  program->makes = makes;
+  program->prepares = any;
+  for (uint32_t t = (uint32_t)image->tables.count; t-- > 0;)
+    for (uint32_t i = 0; i < view->tables[t].task_count; i++)
+      any[view->tables[t].task_first + i] =
+          prepares(program, &view->tasks[view->tables[t].task_first + i]);
+  find_lent(program, of_makers);
 }
 
 static void place_strings(leat_program *program) {
@@ -204,8 +265,9 @@ static leat_status prepare(leat_program *program, const leat_program_source *sou
   LEAT_TRY(find_weights(program, source->weights, error));
   if (leat_image_controls(program->image) && !program->control)
     return leat_fail(error, LEAT_INVALID, "damaged image: nothing runs its tasks");
-  if (program->image->variables.count && !program->keeper)
+  if ((program->image->variables.count || program->image->prepared.count) && !program->keeper)
     return leat_fail(error, LEAT_INVALID, "damaged image: nothing keeps its variables");
+  find_prepared(program);
   place_strings(program);
   list_feed_args(program);
   find_owners(program);

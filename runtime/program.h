@@ -13,32 +13,41 @@ typedef struct leat_file_group leat_file_group; // an open file, with the tensor
 
 // What a program needs whose tasks are not all segments, or in whose segments there are branches
 // or loops (control.c). Others are linked without it.
-struct leat_walker;
+struct leat_walk;
 struct leat_frame;
 struct leat_task_place;
 typedef struct leat_control {
   bool (*find_scopes)(leat_program *program); // leat_scopes_find
   bool (*run)(leat_run *run,
               struct leat_task_place place); // a task that is no segment; as leat_run_task
-  bool (*walk)(struct leat_walker *walker, uint32_t number, bool wide); // leat_walk_region
-  void (*rotate)(struct leat_frame *frame, uint32_t number);            // leat_frame_rotate
+  bool (*walk)(struct leat_walk *walk, uint32_t number);     // leat_walk_region
+  void (*rotate)(struct leat_frame *frame, uint32_t number); // leat_frame_rotate
 } leat_control;
 
 // What reads the files of a program, which a program without any is linked without.
 typedef struct leat_file_reader {
   leat_status (*read)(leat_program *program, const char *base, leat_error *error);
   leat_status (*check)(const leat_program *program, leat_error *error); // what is read in place
+  // Of a tensor that is lent (leat_program.lent): its data, until it is taken back. The store is
+  // locked for writing. `identify` writes what tells it from all others.
+  leat_status (*lend)(const leat_program *program, uint32_t number, const void **out,
+                      leat_error *error);
+  void (*take_back)(const leat_program *program, uint32_t number);
+  void (*identify)(const leat_program *program, uint32_t number, leat_text *out);
   void (*close)(leat_program *program);
 } leat_file_reader;
 
 // What finds the variables of a program, and gives them their first values; likewise (keeper.c).
 struct leat_bound_part;
-typedef struct leat_keeper {
+typedef struct leat_keeper { // prepared.c has the last two
   leat_status (*bind)(leat_executor *executor, struct leat_bound_part *part, leat_error *error);
   leat_status (*initialise)(leat_run *run, uint32_t part, leat_error *error);
   // Copies what the run's tables write; then it is forgotten, having been put back if so asked.
   leat_status (*keep)(leat_run *run, uint32_t part, leat_error *error);
   leat_status (*let_go)(leat_run *run, uint32_t part, bool put_back, leat_error *error);
+  // Before and after a launch that prepares: what it reads is there. False: the segment has failed.
+  bool (*lend)(struct leat_walk *walk, uint32_t launch);
+  void (*take_back)(struct leat_walk *walk, uint32_t launch);
 } leat_keeper;
 
 enum { LEAT_NO_TASK = UINT32_MAX };
@@ -58,7 +67,11 @@ struct leat_program {
   const leat_file_reader *reader; // NULL: there are no files, but those within
   const leat_keeper *keeper;      // NULL: there are no variables
   const void *code;               // the image as it was given, in the file that has the program
-  const void **files;             // each file tensor's data
+  const void **files;             // each file tensor's data; NULL of what is lent
+  const bool *lent;               // by file tensor: only launches that prepare, once, read it
+  const uint32_t *makes;          // by launch: the number of what it prepares + 1; 0: it does not
+  const bool *assigns;            // by task: it may assign variables, and does not initialise one
+  const bool *prepares;           // by task: it has such launches, or reads what they make
   leat_str **strings;             // each of the image's tensors of str
   leat_file_group *groups;
   // The arguments that point at feed i: feed_args[feed_first[i] … feed_first[i + 1]).

@@ -100,6 +100,7 @@ static leat_status check_memory(const leat_frame *frame, uint64_t more, uint64_t
     if (frame->formula_known[view->arenas[i].size] && !view->arenas[i].within)
       needed += (uint64_t)arena_size(frame, i);
   for (uint32_t i = 0; i < view->image->grown.count; i++) needed += frame->grown[i].block.size;
+  for (uint32_t i = 0; i < view->image->prepared.count; i++) needed += frame->prepared[i]->bytes;
   if (!most || needed <= most) return LEAT_OK;
   return leat_fail(error, LEAT_MEMORY,
                    "the values of the step take %llu bytes, and the memory limit is %llu",
@@ -184,6 +185,9 @@ static bool resolve_buffer(leat_frame *frame, uint32_t number) {
   case LEAT_BUFFER_GROWN:
     slot->data = frame->grown[where].block.memory;
     return slot->data && bytes == frame->grown[where].bytes;
+  case LEAT_BUFFER_PREPARED:
+    slot->data = frame->prepared[where]->data;
+    return (uint64_t)bytes == frame->prepared[where]->bytes;
   }
   return false;
 }
@@ -250,11 +254,16 @@ static void plan_launch(leat_frame *frame, uint32_t number, const leat_frame_lim
                              .tiles = frame->formulas[launch->tiles],
                              .work = (double)frame->formulas[launch->work]};
   if (plan->tiles < 0) plan->tiles = 0;
+  uint32_t makes = frame->program->makes[number];
+  if (makes) plan->makes = frame->prepared[makes - 1];
   double width = plan->work / limits->grain;
   if (width > limits->threads) width = limits->threads;
   if (width > (double)plan->tiles) width = (double)plan->tiles;
   plan->width = width > 1 ? (int32_t)width : 1;
   plan->turn = plan_turn(view, launch, plan->tiles, plan->work);
+  double taken = (double)plan->tiles * limits->grain / (plan->work + 1);
+  plan->taken = taken < (double)plan->turn ? (int64_t)taken : plan->turn;
+  if (plan->taken < 1) plan->taken = 1;
   for (uint32_t i = 0; i < launch->arg_count && launch->kind != LEAT_LAUNCH_ROTATE; i++)
     if (!args[i].is_scalar) plan->bytes += (uint64_t)frame->buffers[args[i].index].bytes;
 }
@@ -271,7 +280,7 @@ static bool region_known(const leat_frame *frame, const leat_image_region *regio
 // Of a region that is a launch: its tables come later and are planned.
 static leat_launch_plan plan_region(const leat_frame *frame, const leat_image_region *region,
                                     bool loops) {
-  leat_launch_plan plan = {.known = region_known(frame, region), .width = 1};
+  leat_launch_plan plan = {.known = region_known(frame, region)};
   double work[2] = {0};
   for (int k = 0; k < 2; k++) {
     const leat_image_table *table = &frame->program->view.tables[region->tables[k]];
@@ -279,7 +288,6 @@ static leat_launch_plan plan_region(const leat_frame *frame, const leat_image_re
     const leat_task_plan *inner = &frame->tasks[table->task_first];
     plan.known &= inner->known;
     work[k] = inner->work;
-    if (inner->width > plan.width) plan.width = inner->width;
   }
   if (loops)
     plan.work = LEAT_ROUNDS * (work[0] + work[1]);
@@ -296,7 +304,6 @@ static void plan_segment(leat_frame *frame, const leat_image_task *task, leat_ta
     if (region) *launch = plan_region(frame, region, leat_task_loops(view, task, i));
     if (!launch->known) return;
     plan->work += launch->work;
-    if (launch->width > plan->width) plan->width = launch->width;
   }
   plan->known = true;
 }
@@ -305,7 +312,7 @@ static void plan_task(leat_frame *frame, uint32_t number) {
   const leat_view *view = &frame->program->view;
   const leat_image_task *task = &view->tasks[number];
   leat_task_plan *plan = &frame->tasks[number];
-  *plan = (leat_task_plan){.width = 1};
+  *plan = (leat_task_plan){0};
   switch (leat_task_range_of(task->kind)) {
   case LEAT_RANGE_LAUNCHES: plan_segment(frame, task, plan); break;
   case LEAT_RANGE_MESSAGE:

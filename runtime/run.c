@@ -29,7 +29,7 @@ static leat_status create(leat_executor *executor, leat_run **out) {
   for (uint32_t p = 0; p < parts; p++) {
     const leat_bound_part *part = &executor->parts[p];
     const leat_view *view = &part->program->view;
-    leat_frame_init(&run->frames[p], part->program, part->variables, arena);
+    leat_frame_init(&run->frames[p], part->program, part->variables, part->prepared, arena);
     run->pending[p] = leat_new_array(arena, uint32_t, view->image->tasks.count + 1);
     run->unfinished[p] = leat_new_array(arena, uint32_t, view->image->tables.count);
     run->regions[p] = leat_new_array(arena, leat_region_state, view->image->regions.count + 1);
@@ -216,7 +216,7 @@ bool leat_run_ends(leat_run *run) {
 
 // -- Scheduling -----------------------------------------------------------------------------------
 
-static void help(void *context);
+static void help(void *context, int member);
 
 // Asks an idle thread to help when more work is ready than this thread takes; the lock is held.
 static void recruit(leat_run *run) {
@@ -242,7 +242,8 @@ static void drain(leat_run *run) {
   }
 }
 
-static void help(void *context) {
+static void help(void *context, int member) {
+  (void)member;
   leat_run *run = context;
   pthread_mutex_lock(&run->lock);
   drain(run);

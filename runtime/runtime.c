@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THREADS = 4096 };
-
 static leat_status check_options(const leat_runtime_options *options, leat_error *error) {
-  if (options->threads < 0 || options->threads > MOST_THREADS)
+  if (options->threads < 0 || options->threads > LEAT_MOST_THREADS)
     return leat_fail(error, LEAT_INVALID, "%d threads: expected 0 to %d", options->threads,
-                     MOST_THREADS);
+                     LEAT_MOST_THREADS);
   if (options->deadline >= 0 && options->limit >= 0) return LEAT_OK;
   return leat_fail(error, LEAT_INVALID, "a deadline of %g seconds",
                    options->deadline >= 0 ? options->limit : options->deadline);

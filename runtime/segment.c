@@ -1,12 +1,12 @@
-// A segment: launches in order, each divided statically over the tiles. Every member of the gang
-// walks the same list. A launch that is worth one thread only is the caller's; between two of
-// those there is nothing to wait for, everywhere else all members meet at a barrier. After a
-// failure the walk goes on without computing, so that all barriers are met; but the launch that
-// fails is run by all members, so that the failure of the lowest tiles is found, whatever their
-// number.
+// A segment: launches in order, which the caller walks. The tiles of a launch are divided among the
+// threads that it is worth, and taken as these come: each begins with its own, which are the same
+// ones in every run, and goes on with what others have left. After a failure no tile is begun that
+// lies behind it: so the failure of the lowest tiles is found, whoever computes them.
+// Each thread computes in the image's mode of floats, and has afterwards the one that it had.
 // What is a branch or a loop is walk.c's.
 #include "runtime/walk.h"
 
+#include "base/float_mode.h"
 #include "base/str.h"
 
 #include <string.h>
@@ -73,8 +73,8 @@ static int32_t run_tiles(leat_frame *frame, leat_call *call, uint32_t number, in
   return LEAT_INTERNAL;
 }
 
-static void trace_launch(const leat_segment_walk *walk, uint32_t number, uint64_t tiles,
-                         int64_t begin, int64_t end) {
+static void trace_launch(const leat_walk *walk, uint32_t number, int64_t tiles, int64_t begin,
+                         int64_t end) {
   const leat_launch_plan *plan = &walk->frame->launches[number];
   double share = (double)tiles / (double)plan->tiles;
   leat_trace *trace = walk->run->executor->runtime->trace;
@@ -83,123 +83,159 @@ static void trace_launch(const leat_segment_walk *walk, uint32_t number, uint64_
                         .end = end,
                         .kind = LEAT_TRACE_KERNEL,
                         .label = walk->labels[number],
-                        .tiles = tiles,
+                        .tiles = (uint64_t)tiles,
                         .bytes = (uint64_t)((double)plan->bytes * share),
                         .step = walk->step,
                     });
 }
 
-void leat_walk_fail(leat_segment_walk *walk, uint64_t era, const leat_failure *failure) {
+// -- Taking tiles ---------------------------------------------------------------------------------
+
+enum { MOST_RANGES = 64 }; // more threads share some
+
+// A launch that several threads compute.
+typedef struct shared_launch {
+  leat_walk *walk;
+  uint32_t number;
+  int ranges;
+  _Atomic int64_t failed; // where the lowest tiles begin that failed
+  struct {
+    _Atomic int64_t next;
+    char apart[56]; // from what others write
+  } range[MOST_RANGES];
+} shared_launch;
+
+static int64_t range_begin(const shared_launch *shared, int range) {
+  int64_t tiles = shared->walk->frame->launches[shared->number].tiles;
+  int64_t part = tiles / shared->ranges, rest = tiles % shared->ranges;
+  return range * part + (range < rest ? range : rest);
+}
+
+// The next tiles of the range; false: there are none.
+static bool take_of(shared_launch *shared, int range, int64_t *begin, int64_t *end) {
+  int64_t last = range_begin(shared, range + 1);
+  int64_t count = shared->walk->frame->launches[shared->number].taken;
+  _Atomic int64_t *next = &shared->range[range].next;
+  if (atomic_load_explicit(next, memory_order_relaxed) >= last) return false;
+  *begin = atomic_fetch_add_explicit(next, count, memory_order_relaxed);
+  *end = *begin + count < last ? *begin + count : last;
+  return *begin < last;
+}
+
+// *range: where to look first; then, where they were found.
+static bool take(shared_launch *shared, int *range, int64_t *begin, int64_t *end) {
+  for (int i = 0; i < shared->ranges; i++, *range = (*range + 1) % shared->ranges)
+    if (take_of(shared, *range, begin, end)) return true;
+  return false;
+}
+
+static void fail(shared_launch *shared, int64_t tile, const leat_failure *failure) {
+  leat_walk *walk = shared->walk;
   pthread_mutex_lock(&walk->frame->lock);
-  if (!walk->failure.result || failure->tile < walk->failure.tile) walk->failure = *failure;
-  pthread_mutex_unlock(&walk->frame->lock);
-  atomic_store(&walk->last, era);
-}
-
-// *begin becomes where the tiles begin that failed.
-static int32_t run_turns(const leat_segment_walk *walk, leat_call *call, uint32_t number,
-                         int64_t *begin, int64_t end) {
-  int64_t turn = walk->frame->launches[number].turn;
-  int32_t result = LEAT_OK;
-  for (; *begin < end && !result; *begin += turn) {
-    if (__builtin_expect(leat_run_is_over(walk->run), 0)) return LEAT_ABORTED;
-    result =
-        run_tiles(walk->frame, call, number, *begin, end - *begin > turn ? *begin + turn : end);
+  if (tile < atomic_load(&shared->failed)) {
+    walk->failure = *failure;
+    atomic_store(&shared->failed, tile);
   }
-  if (result) *begin -= turn;
-  return result;
+  pthread_mutex_unlock(&walk->frame->lock);
 }
 
-static void run_launch(leat_walker *w, uint32_t number, int64_t begin, int64_t end) {
-  leat_segment_walk *walk = w->walk;
-  if (begin == end) return;
+static leat_float_mode begin_mode(const leat_frame *frame) {
+  return leat_float_mode_begin(frame->program->image->keep_denormals);
+}
+
+static void compute_tiles(void *context, int member) {
+  shared_launch *shared = context;
+  leat_walk *walk = shared->walk;
+  const leat_launch_plan *plan = &walk->frame->launches[shared->number];
+  bool stops = plan->turn < plan->tiles;
+  int range = member % shared->ranges;
+  int64_t clock = leat_run_clock(walk->run), computed = 0, begin, end;
+  leat_float_mode before = begin_mode(walk->frame);
+  while (take(shared, &range, &begin, &end)) {
+    if (begin > atomic_load_explicit(&shared->failed, memory_order_relaxed)) continue;
+    leat_call call = {.heap = walk->heap, .ends = leat_run_is_over_at(walk->run)};
+    int32_t result = LEAT_ABORTED;
+    if (!stops || !leat_run_is_over(walk->run))
+      result = run_tiles(walk->frame, &call, shared->number, begin, end);
+    computed += end - begin;
+    if (__builtin_expect(result != 0, 0))
+      fail(shared, begin,
+           &(leat_failure){.result = result, .launch = shared->number, .call = call});
+  }
+  leat_float_mode_end(before);
+  if (clock && computed) trace_launch(walk, shared->number, computed, clock, leat_clock());
+}
+
+static void run_shared(leat_walk *walk, uint32_t number, int width) {
+  shared_launch shared; // of its ranges only those that there are become anything
+  shared.walk = walk;
+  shared.number = number;
+  shared.ranges = width < MOST_RANGES ? width : MOST_RANGES;
+  atomic_store(&shared.failed, INT64_MAX);
+  for (int i = 0; i < shared.ranges; i++)
+    atomic_store_explicit(&shared.range[i].next, range_begin(&shared, i), memory_order_relaxed);
+  leat_pool_do(walk->run->executor->runtime->pool, width, compute_tiles, &shared);
+  walk->clock = 0;
+}
+
+// -- Launches -------------------------------------------------------------------------------------
+
+static void run_alone(leat_walk *walk, uint32_t number) {
+  const leat_launch_plan *plan = &walk->frame->launches[number];
+  leat_call call = {.heap = walk->heap, .ends = leat_run_is_over_at(walk->run)};
   bool tracing = __builtin_expect(walk->run->executor->runtime->trace != NULL, 0);
-  if (w->member == 0)
-    leat_run_is_at(walk->run, walk->frame->program,
-                   &walk->frame->program->view.launches[number].node);
-  uint64_t tiles = (uint64_t)(end - begin);
-  if (tracing && w->clock == 0) w->clock = leat_clock();
-  leat_call call = {.heap = w->heap, .ends = leat_run_is_over_at(walk->run)};
-  int32_t result = run_turns(walk, &call, number, &begin, end);
-  if (tracing) {
-    int64_t began = w->clock;
-    w->clock = leat_clock();
-    trace_launch(walk, number, tiles, began, w->clock);
+  int64_t began = walk->clock ? walk->clock : leat_run_clock(walk->run), begin = 0;
+  int32_t result = LEAT_OK;
+  while (begin < plan->tiles && !result) {
+    int64_t end = plan->tiles - begin > plan->turn ? begin + plan->turn : plan->tiles;
+    bool over = begin && leat_run_is_over(walk->run);
+    result = over ? LEAT_ABORTED : run_tiles(walk->frame, &call, number, begin, end);
+    begin = end;
+  }
+  if (tracing && begin) {
+    walk->clock = leat_clock();
+    trace_launch(walk, number, plan->tiles, began, walk->clock);
   }
   if (__builtin_expect(result != 0, 0))
-    leat_walk_fail(
-        walk, w->era,
-        &(leat_failure){.result = result, .launch = number, .tile = begin, .call = call});
+    walk->failure = (leat_failure){.result = result, .launch = number, .call = call};
 }
 
-void leat_walk_meet(leat_walker *w) {
-  leat_gang_barrier(w->gang);
-  w->era++;
-  w->met = true;
-  w->wide_before = false;
-  w->clock = 0;
-}
-
-// Between two meetings either one launch of all members runs, or some of the caller's alone.
-void leat_walk_begin(leat_walker *w, bool wide) {
-  if (!w->met && (wide || w->wide_before)) leat_walk_meet(w);
-  w->met = false;
-  w->wide_before = wide;
-}
-
-static void run_share(leat_walker *w, uint32_t number, int width) {
-  if (w->member >= width) return;
-  uint64_t last = atomic_load_explicit(&w->walk->last, memory_order_relaxed);
-  if (last != LEAT_NEVER && (width == 1 || last < w->era)) return;
-  int64_t tiles = w->walk->frame->launches[number].tiles;
-  int64_t part = tiles / width, rest = tiles % width;
-  int64_t begin = w->member * part + (w->member < rest ? w->member : rest);
-  run_launch(w, number, begin, begin + part + (w->member < rest));
-}
-
-bool leat_walk_launches(leat_walker *w, uint32_t first, uint32_t count) {
-  const leat_frame *frame = w->walk->frame;
-  for (uint32_t i = first; i < first + count; i++) {
-    int width = frame->launches[i].width < w->size ? frame->launches[i].width : w->size;
-    if (!leat_launch_has_region(frame->program->view.launches[i].kind)) {
-      leat_walk_begin(w, width > 1);
-      run_share(w, i, width);
-    } else if (!frame->program->control->walk(w, i, width > 1)) {
-      return false;
+bool leat_walk_launches(leat_walk *walk, uint32_t first, uint32_t count) {
+  const leat_frame *frame = walk->frame;
+  const leat_view *view = &frame->program->view;
+  for (uint32_t i = first; i < first + count && !walk->failure.result; i++) {
+    if (leat_launch_has_region(view->launches[i].kind)) {
+      frame->program->control->walk(walk, i);
+      continue;
     }
+    const leat_prepared *makes = frame->launches[i].makes;
+    if (makes && leat_prepared_is_fresh(makes)) continue;
+    leat_run_is_at(walk->run, frame->program, &view->launches[i].node);
+    int width = frame->launches[i].width;
+    if (makes && !frame->program->keeper->lend(walk, i)) break;
+    if (__builtin_expect(leat_run_is_over(walk->run), 0))
+      walk->failure = (leat_failure){.result = LEAT_ABORTED, .launch = i};
+    else if (width > 1)
+      run_shared(walk, i, width);
+    else
+      run_alone(walk, i);
+    if (makes) frame->program->keeper->take_back(walk, i);
   }
-  return true;
-}
-
-// -- Segments -------------------------------------------------------------------------------------
-
-static void walk_segment(void *context, leat_gang *gang, int member) {
-  leat_segment_walk *walk = context;
-  leat_walker w = {.walk = walk,
-                   .gang = gang,
-                   .member = member,
-                   .size = gang ? leat_gang_size(gang) : 1,
-                   .met = true,
-                   .heap = walk->heap};
-  leat_walk_launches(&w, walk->task->first, walk->task->count);
+  return !walk->failure.result;
 }
 
 leat_failure leat_segment_run(leat_run *run, leat_task_place place) {
-  leat_executor *executor = run->executor;
   leat_frame *frame = &run->frames[place.part];
-  leat_segment_walk walk = {
+  const leat_image_task *task = leat_run_task_of(run, place);
+  leat_walk walk = {
       .run = run,
       .frame = frame,
-      .task = &frame->program->view.tasks[place.task],
       .heap = leat_run_heap(run, place),
-      .labels = executor->parts[place.part].launch_labels,
+      .labels = run->executor->parts[place.part].launch_labels,
       .step = run->step,
-      .last = LEAT_NEVER,
   };
-  int width = frame->tasks[place.task].width;
-  if (width > 1)
-    leat_gang_run(executor->runtime->pool, width - 1, walk_segment, &walk);
-  else
-    walk_segment(&walk, NULL, 0);
+  leat_float_mode before = begin_mode(frame);
+  leat_walk_launches(&walk, task->first, task->count);
+  leat_float_mode_end(before);
   return walk.failure;
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "base/tensor.h"
 
@@ -15,11 +16,12 @@
 struct leat_store {
   pthread_rwlock_t lock;          // of the variables' values and flags
   pthread_mutex_t initialisation; // taken before `lock`
-  pthread_mutex_t names;          // of the tables below; taken last
+  pthread_mutex_t names;          // of what follows; taken last
   leat_arena *arena;
   leat_bytes_map by_name; // "container\0name" -> leat_variable
   leat_variable **variables;
   size_t count, capacity;
+  leat_prepared *prepared;
 };
 
 leat_status leat_store_create(leat_store **out, leat_error *error) {
@@ -124,7 +126,6 @@ static leat_status add(leat_store *store, const leat_variable_info *info, leat_v
   int64_t bytes = leat_tensor_bytes(&tensor);
   if (bytes < 0)
     return leat_fail(error, LEAT_INVALID, "the shape of variable `%s` is impossible", info->name);
-  size_t size = ((size_t)bytes + 64) & ~(size_t)63; // at least one line, and a multiple of it
   if (store->count == store->capacity) {
     size_t capacity = store->capacity ? store->capacity * 2 : 64;
     leat_variable **grown = realloc(store->variables, capacity * sizeof *grown);
@@ -136,11 +137,11 @@ static leat_status add(leat_store *store, const leat_variable_info *info, leat_v
   size_t length = strlen(info->container) + 1;
   char *key = leat_arena_printf(store->arena, "%s%c%s", info->container, 0, info->name);
   leat_bytes_map_set(&store->by_name, key, length + strlen(info->name), NULL); // not there yet
-  tensor.data = aligned_alloc(64, size);
+  tensor.data = leat_memory_allocate((uint64_t)bytes);
   if (!tensor.data)
-    return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`, %zu bytes", info->name,
-                     size);
-  memset(tensor.data, 0, size);
+    return leat_fail(error, LEAT_MEMORY, "no memory for variable `%s`, %lld bytes", info->name,
+                     (long long)bytes);
+  memset(tensor.data, 0, (size_t)bytes);
   *variable = (leat_variable){
       .name = key + length, .container = key, .tensor = tensor, .trainable = info->trainable};
   leat_bytes_map_set(&store->by_name, key, length + strlen(info->name), variable);
@@ -216,6 +217,7 @@ leat_status leat_store_read(leat_store *store, const char *container, const char
 
 leat_status leat_variable_set(leat_variable *variable, const void *data) {
   leat_tensor *value = &variable->tensor;
+  variable->version++;
   leat_str *strings = value->data;
   if (value->dtype != LEAT_str)
     memcpy(value->data, data, (size_t)leat_tensor_bytes(value));
@@ -237,4 +239,63 @@ leat_status leat_store_write(leat_store *store, const char *container, const cha
   leat_store_unlock(store, LEAT_STORE_WRITE);
   if (status) return leat_fail(error, status, "no memory to write variable `%s`", name);
   return LEAT_OK;
+}
+
+// -- What is prepared -----------------------------------------------------------------------------
+
+static leat_prepared *add_prepared(leat_store *store, const uint64_t key[2], uint64_t bytes,
+                                   leat_variable *const *sources, uint32_t source_count) {
+  leat_prepared *made = calloc(1, sizeof *made + source_count * sizeof *made->sources);
+  if (made) made->data = leat_memory_allocate(bytes);
+  if (!made || !made->data) {
+    free(made);
+    return NULL;
+  }
+  memcpy(made->key, key, sizeof made->key);
+  made->bytes = bytes;
+  made->source_count = source_count;
+  for (uint32_t i = 0; i < source_count; i++) made->sources[i].variable = sources[i];
+  made->next = store->prepared;
+  return store->prepared = made;
+}
+
+leat_status leat_store_prepared(leat_store *store, const uint64_t key[2], uint64_t bytes,
+                                leat_variable *const *sources, uint32_t source_count,
+                                leat_prepared **out, leat_error *error) {
+  pthread_mutex_lock(&store->names);
+  leat_prepared *found = store->prepared;
+  while (found && memcmp(found->key, key, sizeof found->key) != 0) found = found->next;
+  if (!found) found = add_prepared(store, key, bytes, sources, source_count);
+  if (found) found->users++;
+  pthread_mutex_unlock(&store->names);
+  *out = found;
+  if (found) return LEAT_OK;
+  return leat_fail(error, LEAT_MEMORY, "no memory for %llu bytes of prepared weights",
+                   (unsigned long long)bytes);
+}
+
+void leat_store_release(leat_store *store, leat_prepared *prepared) {
+  if (!prepared) return;
+  pthread_mutex_lock(&store->names);
+  bool last = --prepared->users == 0;
+  leat_prepared **at = &store->prepared;
+  while (last && *at != prepared) at = &(*at)->next;
+  if (last) *at = prepared->next;
+  pthread_mutex_unlock(&store->names);
+  if (!last) return;
+  free(prepared->data);
+  free(prepared);
+}
+
+bool leat_prepared_is_fresh(const leat_prepared *prepared) {
+  bool fresh = prepared->made;
+  for (uint32_t i = 0; i < prepared->source_count; i++)
+    fresh &= prepared->sources[i].version == prepared->sources[i].variable->version;
+  return fresh;
+}
+
+void leat_prepared_made(leat_prepared *prepared) {
+  for (uint32_t i = 0; i < prepared->source_count; i++)
+    prepared->sources[i].version = prepared->sources[i].variable->version;
+  prepared->made = true;
 }

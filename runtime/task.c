@@ -89,12 +89,33 @@ static bool check_known(leat_run *run, leat_task_place place) {
   return false;
 }
 
+static bool all_fresh(const leat_bound_part *part) {
+  for (uint64_t i = 0; i < part->program->image->prepared.count; i++)
+    if (!leat_prepared_is_fresh(part->prepared[i])) return false;
+  return true;
+}
+
+// Who prepares writes what all runs of the store read. What may be assigned has another version
+// from now on; what is initialised, when it is (keeper.c).
+static leat_store_access lock(const leat_bound_part *part, uint32_t task) {
+  const leat_program *program = part->program;
+  leat_store_access access = program->access[task];
+  leat_store_lock(part->store, access);
+  if (access == LEAT_STORE_READ && program->prepares[task] && !all_fresh(part)) {
+    leat_store_unlock(part->store, access);
+    access = LEAT_STORE_WRITE;
+    leat_store_lock(part->store, access);
+  }
+  for (uint64_t i = 0; program->assigns[task] && i < program->image->variables.count; i++)
+    if (program->view.variables[i].flags & LEAT_VARIABLE_WRITTEN) part->variables[i]->version++;
+  return access;
+}
+
 bool leat_run_task(leat_run *run, leat_task_place place) {
   leat_store *store = run->executor->parts[place.part].store;
   const leat_program *program = run->frames[place.part].program;
-  leat_store_access access = program->access[place.task];
   if (!check_known(run, place)) return false;
-  leat_store_lock(store, access);
+  leat_store_access access = lock(&run->executor->parts[place.part], place.task);
   bool segment = leat_run_task_of(run, place)->kind == LEAT_TASK_SEGMENT;
   bool done = segment ? run_segment(run, place) : program->control->run(run, place);
   leat_store_unlock(store, access);

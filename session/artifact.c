@@ -9,6 +9,7 @@
 #include "session/driver.h"
 #include "session/freeze.h"
 #include "session/toolchain.h"
+#include "targets/target_info.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -27,32 +28,6 @@ static const char *symbol_prefix(leat_arena *arena, const char *path) {
 }
 
 // -- Compiling ---------------------------------------------------------------------------------
-
-static leat_status set_dims(leat_artifact *a, leat_driver *driver) {
-  leat_dims *dims = leat_frontend_graph(a->session->frontend)->dims;
-  uint32_t count = leat_dims_atom_count(dims);
-  int64_t *values = leat_new_array(a->arena, int64_t, count);
-  bool *known = leat_new_array(a->arena, bool, count);
-  for (int i = 0; i < a->options->dim_count; i++) {
-    const leat_setting *given = &a->options->dims[i];
-    const leat_atom *atom = leat_dim_find(dims, given->name);
-    char *end;
-    long long value = strtoll(given->value, &end, 10);
-    if (!atom || atom->kind != LEAT_ATOM_NAMED)
-      return leat_fail(&a->session->error, LEAT_NOT_FOUND, "there is no dim `%s`", given->name);
-    if (*end || end == given->value || value < atom->low || value > atom->high)
-      return leat_fail(&a->session->error, LEAT_INVALID, "dim %s=%s: expected %lld..%lld",
-                       given->name, given->value, (long long)atom->low, (long long)atom->high);
-    values[atom->id] = value;
-    known[atom->id] = true;
-  }
-  if (a->options->dim_count) {
-    driver->context.dim_values = values;
-    driver->context.dim_known = known;
-    driver->context.dim_count = count;
-  }
-  return LEAT_OK;
-}
 
 static void close_file(void *file) {
   leat_data_file_close(file);
@@ -137,6 +112,17 @@ static const char *name_levels(const leat_artifact *a) {
   return names;
 }
 
+// Several levels share tiles and panels, which are those of the highest. C may be for any machine,
+// unless it is said which: most have registers as those of x86-64-v3.
+static const leat_target_info *target_of(const leat_artifact *a) {
+  const leat_artifact_options *o = a->options;
+  if (o->kind == LEAT_ARTIFACT_C && !o->cpus && !o->triple)
+    return leat_target_info_find("x86_64", LEAT_CPU_AVX2);
+  int count = a->machine.level_count;
+  leat_cpu_level level = count ? a->machine.levels[count - 1] : LEAT_CPU_BASELINE;
+  return leat_target_info_find(a->machine.name, level);
+}
+
 static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   LEAT_TRY(leat_driver_run(&step->driver, NULL));
   if (step->driver.stopped) return LEAT_OK;
@@ -146,13 +132,14 @@ static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   step->driver.entry = step->name;
   step->driver.about = step->about;
   step->driver.levels = name_levels(a);
+  step->driver.target = target_of(a);
   return leat_driver_codegen(&step->driver, step->part, &step->code);
 }
 
 // What is frozen depends on all steps.
 static leat_status compile(leat_artifact *a) {
   for (uint32_t i = 0; i < a->step_count; i++) {
-    LEAT_TRY(set_dims(a, &a->steps[i].driver));
+    LEAT_TRY(leat_driver_set_dims(&a->steps[i].driver, a->options->dims, a->options->dim_count));
     LEAT_TRY(leat_driver_run(&a->steps[i].driver, "check"));
   }
   LEAT_TRY(freeze(a));
@@ -269,6 +256,10 @@ static bool reads_files(const leat_image *image) {
   return false;
 }
 
+static bool keeps(const leat_image *image) {
+  return image->variables.count || image->prepared.count;
+}
+
 static void fill_request(leat_artifact *a) {
   enum { STEP = sizeof(leat_built_step) / sizeof(void *) };
   size_t steps = a->step_count;
@@ -292,7 +283,7 @@ static void fill_request(leat_artifact *a) {
     *record++ = pointers[i].symbol;
     *record++ = reads_files(step->code.image) ? "leat_reads_files" : NULL;
     *record++ = leat_image_controls(step->code.image) ? "leat_runs_control" : NULL;
-    *record++ = step->code.image->variables.count ? "leat_keeps_variables" : NULL;
+    *record++ = keeps(step->code.image) ? "leat_keeps_variables" : NULL;
     *record = a->weights_symbol;
   }
   pointers[steps] = (leat_object_pointers){leat_arena_printf(a->arena, "%s_steps", a->name), table,
@@ -430,6 +421,8 @@ leat_status leat_artifact_build(leat_session *session, const leat_step_spec *spe
                                 const leat_artifact_options *options) {
   if (!leat_session_begin(session)) return LEAT_INVALID;
   leat_status status;
+  leat_float_mode mode = leat_float_mode_begin(true);
   LEAT_RECOVER(status, build_in(session, specs, count, options));
+  leat_float_mode_end(mode);
   return leat_session_end(session, status);
 }

@@ -46,6 +46,8 @@ static void describe(const leat_session *session, leat_text *out) {
   leat_text_add(out, "--target\t%s\n", target ? target->name : options->target);
   leat_text_add(out, "--cpu\t%s\n", session->cpu);
   leat_text_add(out, "--blis\t%s\n", options->blis ? "on" : "off");
+  leat_text_add(out, "--denormals\t%s\n", options->denormals);
+  leat_text_add(out, "--numerics\t%s\n", options->numerics);
   if (options->threads)
     leat_text_add(out, "--threads\t%d\n", options->threads);
   else

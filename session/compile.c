@@ -8,6 +8,9 @@
 #include "session/object_cache.h"
 #include "targets/ref/ref.h"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -119,10 +122,23 @@ static leat_status compile_missed(compilation *c) {
   return first_failure(c);
 }
 
+// What compiling took, the process may need for what is compiled.
+static void give_back(const compilation *c) {
+  for (uint32_t i = 0; i < c->missed.count; i++) {
+    const compile_job *job = c->missed.items[i];
+    bool first = i == 0 || c->missed.items[i - 1]->generator != job->generator;
+    if (first && job->generator->rest) job->generator->rest();
+  }
+#ifdef __GLIBC__
+  if (c->missed.count) malloc_trim(0);
+#endif
+}
+
 static leat_status compile_jobs_in_threads(compilation *c) {
   double start = leat_seconds();
   LEAT_TRY(look_up(c));
   LEAT_TRY(compile_missed(c));
+  give_back(c);
   for (uint32_t i = 0; i < c->missed.count; i++) {
     const compile_job *job = c->missed.items[i];
     if (job->request.dump) leat_session_dump(c->session, "code", job->device, job->dump.data);
@@ -150,7 +166,8 @@ static leat_status generate(leat_driver *driver, compilation *c, leat_step_code 
     } else {
       leat_file_table files = {0};
       LEAT_TRY(leat_file_sizes(part, out->arena, &files.sizes, &c->session->error));
-      LEAT_TRY(leat_ref_compile(part, out->arena, &files, &compiled.image, &c->session->error));
+      LEAT_TRY(leat_ref_compile(part, out->arena, &files, c->session->keep_denormals,
+                                &compiled.image, &c->session->error));
       out->keepable = false;
     }
     code.image = (leat_bytes){compiled.image, compiled.image->size};

@@ -2,11 +2,13 @@
 // comment line, so that what `leat` prints it reads back.
 #include "session/driver.h"
 
+#include "base/checked.h"
 #include "session/weights.h"
 
 #include "ir/print.h"
 #include "ir/verify.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -127,7 +129,7 @@ void leat_session_time(leat_session *session, const char *stage, double start) {
 
 void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *arena,
                       const leat_step_request *step) {
-  *driver = (leat_driver){.session = session};
+  *driver = (leat_driver){.session = session, .target = session->target};
   driver->context = (leat_pass_context){.graph = leat_frontend_graph(session->frontend),
                                         .arena = arena,
                                         .scratch = leat_arena_create(),
@@ -135,6 +137,8 @@ void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *ar
                                         .error = &session->error,
                                         .step = step,
                                         .blis = session->options.blis,
+                                        .strict = session->strict,
+                                        .keep_denormals = session->keep_denormals,
                                         .devices = session->devices.infos.items,
                                         .device_count = session->devices.infos.count,
                                         .client_device = session->devices.client,
@@ -145,6 +149,30 @@ void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *ar
 
 void leat_driver_finish(leat_driver *driver) {
   leat_arena_destroy(driver->context.scratch);
+}
+
+leat_status leat_driver_set_dims(leat_driver *driver, const leat_setting *dims, int count) {
+  leat_dims *known_dims = driver->context.graph->dims;
+  uint32_t atoms = leat_dims_atom_count(known_dims);
+  int64_t *values = leat_new_array(driver->context.arena, int64_t, atoms);
+  bool *known = leat_new_array(driver->context.arena, bool, atoms);
+  for (int i = 0; i < count; i++) {
+    const leat_atom *atom = leat_dim_find(known_dims, dims[i].name);
+    char *end;
+    long long value = strtoll(dims[i].value, &end, 10);
+    if (!atom || atom->kind != LEAT_ATOM_NAMED)
+      return leat_fail(driver->context.error, LEAT_NOT_FOUND, "there is no dim `%s`", dims[i].name);
+    if (*end || end == dims[i].value || value < atom->low || value > atom->high)
+      return leat_fail(driver->context.error, LEAT_INVALID, "dim %s=%s: expected %lld..%lld",
+                       dims[i].name, dims[i].value, (long long)atom->low, (long long)atom->high);
+    values[atom->id] = value;
+    known[atom->id] = true;
+  }
+  if (!count) return LEAT_OK;
+  driver->context.dim_values = values;
+  driver->context.dim_known = known;
+  driver->context.dim_count = atoms;
+  return LEAT_OK;
 }
 
 // `pass` NULL: none has run.
@@ -161,14 +189,18 @@ static leat_status verify_and_dump(leat_driver *driver, const leat_pass_info *pa
   return LEAT_OK;
 }
 
-static leat_status end_stage(leat_driver *driver, const leat_pass_info *pass) {
+// What nobody sees is not looked at, unless faults are looked for: that takes as long as the
+// passes.
+static leat_status end_stage(leat_driver *driver, const leat_pass_info *pass, bool is_last) {
   const leat_pass_context *context = &driver->context;
   const char *stage = pass ? pass->name : first_stage;
-  if (!context->parts.count) LEAT_TRY(verify_and_dump(driver, pass, context->graph));
-  for (uint32_t i = 0; i < context->parts.count; i++)
-    LEAT_TRY(verify_and_dump(driver, pass, context->parts.items[i]));
   const char *stop = driver->session->options.stop_after;
   driver->stopped = stop && strcmp(stop, stage) == 0;
+  bool seen =
+      LEAT_IS_CHECKED || is_last || driver->stopped || leat_stage_dumped(driver->session, stage);
+  if (seen && !context->parts.count) LEAT_TRY(verify_and_dump(driver, pass, context->graph));
+  for (uint32_t i = 0; seen && i < context->parts.count; i++)
+    LEAT_TRY(verify_and_dump(driver, pass, context->parts.items[i]));
   return LEAT_OK;
 }
 
@@ -201,7 +233,7 @@ static leat_status run_on_each(leat_driver *driver, const leat_pass_info *pass) 
   return status;
 }
 
-static leat_status run_pass(leat_driver *driver, const leat_pass_info *pass) {
+static leat_status run_pass(leat_driver *driver, const leat_pass_info *pass, bool is_last) {
   LEAT_TRY(leat_session_check(driver->session));
   double start = leat_seconds();
   leat_status status =
@@ -211,15 +243,16 @@ static leat_status run_pass(leat_driver *driver, const leat_pass_info *pass) {
   if (status)
     return leat_fail(driver->context.error, status, "`%s` failed: %s", pass->name,
                      leat_status_name(status));
-  return end_stage(driver, pass);
+  return end_stage(driver, pass, is_last);
 }
 
 leat_status leat_driver_run(leat_driver *driver, const char *last) {
-  if (driver->next == 0) LEAT_TRY(end_stage(driver, NULL));
-  while (driver->next < leat_pass_count && !driver->stopped) {
+  if (driver->next == 0) LEAT_TRY(end_stage(driver, NULL, true));
+  bool is_last = false;
+  while (driver->next < leat_pass_count && !driver->stopped && !is_last) {
     const leat_pass_info *pass = &leat_passes[driver->next++];
-    LEAT_TRY(run_pass(driver, pass));
-    if (last && strcmp(pass->name, last) == 0) break;
+    is_last = driver->next == leat_pass_count || (last && strcmp(pass->name, last) == 0);
+    LEAT_TRY(run_pass(driver, pass, is_last));
   }
   return LEAT_OK;
 }
@@ -289,14 +322,17 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_file_table files = {.place = driver->weights ? leat_weights_place : NULL,
                            .context = driver->weights};
   LEAT_TRY(leat_file_sizes(part, driver->context.arena, &files.sizes, &session->error));
-  leat_codegen_options options = {.blis = session->options.blis,
+  leat_codegen_options options = {.target = driver->target,
+                                  .blis = session->options.blis,
+                                  .keep_denormals = session->keep_denormals,
                                   .entry = driver->entry,
                                   .about = driver->about,
                                   .levels = driver->levels,
                                   .entries = driver->entries,
                                   .entry_count = driver->entry_count,
                                   .frozen = driver->frozen,
-                                  .files = &files};
+                                  .files = &files,
+                                  .inspection = driver->inspection};
   if (session->options.dump_after) options.dump = dump_stage, options.dump_context = &dump;
   double start = leat_seconds();
   LEAT_TRY(

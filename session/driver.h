@@ -14,17 +14,22 @@ typedef struct leat_driver {
   uint32_t next;                      // the pass that runs next
   leat_phase brought;                 // of the texts: leat_brought_phase
   bool stopped;                       // stop_after has been reached: there is nothing more to do
+  const leat_target_info *target;     // that the code is for: at first the session's
   const char *entry, *about, *levels; // for codegen, of an artifact
   const leat_counted_entry *entries;  // likewise
   uint32_t entry_count;
-  leat_frozen_list frozen;      // likewise
-  struct leat_weights *weights; // likewise; NULL: files stay where they are
+  leat_frozen_list frozen;           // likewise
+  struct leat_weights *weights;      // likewise; NULL: files stay where they are
+  const leat_inspection *inspection; // for codegen; NULL: nobody asks
 } leat_driver;
 
 // What is made lives in `arena`. Symbolic, unless the caller sets the context's dim_values.
 void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *arena,
                       const leat_step_request *step);
 void leat_driver_finish(leat_driver *driver);
+// Gives run-time dims of the texts their values: B=128.
+LEAT_MUST_USE leat_status leat_driver_set_dims(leat_driver *driver, const leat_setting *dims,
+                                               int count);
 
 // Runs the passes up to the one called `last`; NULL: all that are left.
 LEAT_MUST_USE leat_status leat_driver_run(leat_driver *driver, const char *last);

@@ -19,6 +19,10 @@ static const char machine_here[] =
     "powerpc64le";
 #endif
 
+const char *leat_machine_here(void) {
+  return machine_here;
+}
+
 bool leat_machine_is_here(const leat_machine *machine) {
   return strcmp(machine->name, machine_here) == 0;
 }

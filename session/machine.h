@@ -21,6 +21,7 @@ typedef struct leat_machine {
 // no code can be for it.
 LEAT_MUST_USE leat_status leat_machine_find(const char *triple, const char *cpus, leat_arena *arena,
                                             leat_machine *out, leat_error *error);
+const char *leat_machine_here(void);
 bool leat_machine_is_here(const leat_machine *machine); // of this machine's architecture
 
 #endif

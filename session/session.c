@@ -9,8 +9,10 @@
 #include "session/cluster.h"
 #include "session/data_files.h"
 #include "session/driver.h"
+#include "session/machine.h"
 #include "session/object_cache.h"
 #include "session/target.h"
+#include "targets/target_info.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,13 +88,15 @@ static void copy_options(leat_session *session, const leat_session_options *opti
   copy->target = copy_text(session, options->target ? options->target : "cpu");
   copy->cpu = copy_text(session, options->cpu ? options->cpu : "host");
   copy->cache = copy_text(session, options->cache);
+  copy->denormals = copy_text(session, options->denormals ? options->denormals : "zero");
+  copy->numerics = copy_text(session, options->numerics ? options->numerics : "fast");
   copy->dump_after = copy_text(session, options->dump_after);
   copy->stop_after = copy_text(session, options->stop_after);
   if (!copy->devices) copy->devices = 1;
 }
 
 static leat_status check_options(const leat_session_options *options, leat_error *error) {
-  LEAT_TRY(leat_reserved_check(options->reserved, error));
+  LEAT_TRY(leat_reserved_check(options->reserved, LEAT_RESERVED - 2, error));
   if (options->setting_count < 0 || options->setting_count > MOST_SETTINGS)
     return leat_fail(error, LEAT_INVALID, "%d settings: expected 0 to %d", options->setting_count,
                      MOST_SETTINGS);
@@ -113,7 +117,22 @@ static leat_status choose_cpu(leat_session *session, leat_error *error) {
     return leat_fail(error, LEAT_UNSUPPORTED, "this machine cannot run code for `%s`",
                      session->options.cpu);
   session->cpu = leat_cpu_level_name(level);
+  session->target = leat_target_info_find(leat_machine_here(), level);
   return LEAT_OK;
+}
+
+static leat_status choose_denormals(leat_session *session, leat_error *error) {
+  const char *wanted = session->options.denormals;
+  session->keep_denormals = strcmp(wanted, "keep") == 0;
+  if (session->keep_denormals || strcmp(wanted, "zero") == 0) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "unknown denormals `%s`; there are zero, keep", wanted);
+}
+
+static leat_status choose_numerics(leat_session *session, leat_error *error) {
+  const char *wanted = session->options.numerics;
+  session->strict = strcmp(wanted, "strict") == 0;
+  if (session->strict || strcmp(wanted, "fast") == 0) return LEAT_OK;
+  return leat_fail(error, LEAT_INVALID, "unknown numerics `%s`; there are fast, strict", wanted);
 }
 
 static bool is_interrupted(void *runtime) {
@@ -199,6 +218,8 @@ static leat_status create(leat_session *session, leat_transport *transport, leat
   LEAT_TRY(leat_stages_check(options->dump_after, error));
   LEAT_TRY(leat_stage_check(options->stop_after, error));
   LEAT_TRY(choose_cpu(session, error));
+  LEAT_TRY(choose_denormals(session, error));
+  LEAT_TRY(choose_numerics(session, error));
   LEAT_TRY(leat_devices_read_cluster(&session->devices, session->arena, session->strings,
                                      options->cluster, error));
   if (session->devices.size > 1 && options->deadline == 0) session->options.deadline = 60;
@@ -365,7 +386,9 @@ static leat_status extend(leat_session *session, const char *text, size_t size, 
   if (!before) return leat_session_end(session, LEAT_MEMORY);
   leat_last_text last = session->last;
   leat_status status;
+  leat_float_mode mode = leat_float_mode_begin(true); // numbers of a text are what it says
   LEAT_RECOVER(status, evaluate(session, text, size, name, typed));
+  leat_float_mode_end(mode);
   *out_again = refused && status != LEAT_MEMORY && note_refused(session, refused);
   if (*out_again)
     leat_diag_clear(session->diag);
@@ -419,6 +442,7 @@ static leat_status extend_once(leat_session *session, const char *path, const le
   *out_again = false;
   leat_status status = leat_import_text(path, (leat_bytes){view->data, view->size}, &options,
                                         session->diag, &text, &session->error);
+  if (!status) status = leat_file_view_check(view, path, &session->error);
   const char *data = text ? text : (const char *)view->data;
   size_t size = text ? strlen(text) : view->size;
   if (!status && size > LEAT_LARGEST_SOURCE)
@@ -466,7 +490,7 @@ leat_status leat_session_extend_file(leat_session *session, const char *path) {
   leat_file_view view = {0};
   leat_status status;
   LEAT_RECOVER(status, note_folder(session, path));
-  if (!status) status = leat_file_view_open(&view, path, error);
+  if (!status) status = leat_file_view_map(&view, path, error);
   status = status ? leat_session_end(session, status) : extend_bytes(session, path, &view);
   leat_file_view_close(&view);
   return status;

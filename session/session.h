@@ -7,7 +7,7 @@
 //   snapshot.h   what a checkpoint holds
 //   artifact.c, artifact_files.c, artifact_header.c, c_names.c, link.c   ahead of time
 //   target.c     the table of targets
-//   problems.c   what a call has to say, as data
+//   problems.c   what a call has to say, as data  inspect.c   what is decided for a step, as text
 //   held.c       values under names; entries that a REPL's line runs
 //   cluster.c    several processes                master.c, worker.c  their two sides
 //
@@ -17,6 +17,7 @@
 #define LEAT_SESSION_SESSION_H
 
 #include "base/handle.h"
+#include "base/target_info.h"
 #include "frontend/frontend.h"
 #include "leat/leat.h"
 #include "runtime/runtime.h"
@@ -37,7 +38,9 @@ struct leat_session {
   leat_diag *diag;
   leat_frontend *frontend;
   leat_session_options options;
-  const char *cpu; // the level that code is made for: "x86-64-v4"
+  const char *cpu;                // the level that code is made for: "x86-64-v4"
+  const leat_target_info *target; // what it has
+  bool keep_denormals, strict;    // what the options say
   leat_devices devices;
   leat_runtime *runtime;
   struct leat_object_cache *cache; // NULL: off

@@ -27,6 +27,7 @@ typedef struct variant {
   bool symbolic;
   int64_t *dims; // the step's, when specialised
   leat_arena *arena;
+  leat_arena *compiled;  // what it was made in, where it refers to that; else NULL
   leat_loaded_step here; // the part of this process
   leat_remote remote;    // those of others
   leat_tensor *feeds;    // where the executor has more than the step: scratch, with what is held
@@ -153,7 +154,7 @@ static leat_status make_code(leat_step *step, variant *v, leat_driver *driver, l
   }
   if (!status && !driver->stopped && session->cluster) {
     status = leat_driver_run(driver, NULL);
-    if (!status && !driver->stopped) status = leat_remote_register(driver, code->arena, &v->remote);
+    if (!status && !driver->stopped) status = leat_remote_register(driver, v->arena, &v->remote);
   }
   if (!status && !driver->stopped && !cached) {
     status = leat_step_compile(driver, code);
@@ -218,17 +219,22 @@ static void destroy_variant(void *made) {
     leat_cluster_forget(v->session, &v->here);
   }
   leat_loaded_step_finish(&v->here);
+  leat_arena_destroy(v->compiled);
   leat_arena_destroy(v->arena);
 }
 
 static leat_status make_variant(leat_step *step, variant *v, bool *stopped) {
   leat_driver driver;
-  leat_driver_init(&driver, step->session, v->arena, &step->request.step);
+  leat_step_code code = {.arena = leat_arena_create(), .keepable = true};
+  leat_driver_init(&driver, step->session, code.arena, &step->request.step);
   if (!v->symbolic) specialise(step, v, &driver);
-  leat_step_code code = {.arena = v->arena};
   leat_status status = make_code(step, v, &driver, &code, stopped);
   if (!status && !*stopped) status = start_variant(step, v, &code);
   leat_driver_finish(&driver);
+  if (code.keepable)
+    leat_arena_destroy(code.arena);
+  else
+    v->compiled = code.arena;
   return status;
 }
 
@@ -259,7 +265,7 @@ static leat_status add_variant(leat_step *step, bool symbolic, bool *stopped) {
 // A step whose feeds bind no dims is compiled at once; else with the first feeds.
 static leat_status prepare(leat_step *step, const leat_step_spec *spec, bool *stopped) {
   leat_session *session = step->session;
-  LEAT_TRY(leat_reserved_check(spec->reserved, &session->error));
+  LEAT_TRY(leat_reserved_check(spec->reserved, LEAT_RESERVED, &session->error));
   LEAT_TRY(leat_request_resolve(session, step->arena, spec, &step->request));
   find_dims(step);
   const char *entry = step->request.count_of;
@@ -316,7 +322,9 @@ leat_status leat_session_prepare(leat_session *session, const leat_step_spec *sp
   if (!step) return leat_session_end(session, LEAT_MEMORY);
   bool stopped = false;
   leat_status status;
+  leat_float_mode mode = leat_float_mode_begin(true);
   LEAT_RECOVER(status, prepare(step, spec, &stopped));
+  leat_float_mode_end(mode);
   *out = status || stopped ? NULL : step;
   if (!*out) leat_step_destroy(step);
   return leat_session_end(session, status);
@@ -363,7 +371,10 @@ static leat_status choose_variant(leat_step *step, const leat_tensor *feeds) {
       return LEAT_OK;
     }
   bool stopped = false;
-  return add_variant(step, step->variants.count >= MOST_SPECIALISED, &stopped);
+  leat_float_mode mode = leat_float_mode_begin(true);
+  leat_status status = add_variant(step, step->variants.count >= MOST_SPECIALISED, &stopped);
+  leat_float_mode_end(mode);
+  return status;
 }
 
 static void end_remote(leat_session *session, const leat_run_request *request, leat_status status) {

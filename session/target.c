@@ -14,7 +14,7 @@ static void add_llvm_key(leat_text *out) {
 }
 
 static leat_status c_generator(const leat_code_generator **out, leat_error *error) {
-  static const leat_code_generator generator = {LEAT_CODEGEN_VERSION, "cc", leat_c_compile};
+  static const leat_code_generator generator = {LEAT_CODEGEN_VERSION, "cc", leat_c_compile, NULL};
   (void)error;
   *out = &generator;
   return LEAT_OK;

@@ -8,7 +8,7 @@
 #include "kernel/kernel.h"
 #include "leat/status.h"
 
-enum { LEAT_CODEGEN_VERSION = 2 };
+enum { LEAT_CODEGEN_VERSION = 3 };
 
 // Read-only bytes under a symbol, 64-byte aligned.
 typedef struct leat_object_data {
@@ -59,6 +59,8 @@ typedef struct leat_code_generator {
   uint32_t version;     // LEAT_CODEGEN_VERSION
   const char *compiler; // "LLVM 19.1.7": part of cache keys
   leat_codegen_compile compile;
+  void (*rest)(void); // nothing is to be compiled soon: gives memory back that it can have again;
+                      // NULL: it has none. By any thread, at any time
 } leat_code_generator;
 
 #endif

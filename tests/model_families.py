@@ -104,10 +104,44 @@ HOSTILE = {('functions_that_double', 30): 'the calls of functions are more than 
 MOST_SECONDS, MOST_BYTES = 1, 100 << 20
 
 
-def limited():
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
+def limited(seconds=MOST_SECONDS, most=MOST_BYTES):
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+WEIGHT = 24 << 20  # elements of a weight, of 96 MB
+
+
+def heavy(kind):
+    """A model of x: f32[4] with so large a weight, as few bytes as there are before it and behind."""
+    shape, data = [message((1, 4)), message((1, WEIGHT // 4))], bytes(4 * WEIGHT)
+    if kind == 'onnx':
+        node = lambda op, inputs, outputs: message((1, inputs), (2, outputs), (4, op))
+        tensor = message((1, [4, WEIGHT // 4]), (2, 1), (8, 'w'), (9, data))
+        x = message((1, 'x'), (2, message((1, message((1, 1), (2, message((1, FOUR))))))))
+        nodes = [node('MatMul', ['x', 'w'], ['z']), node('ReduceMax', ['z'], ['y'])]
+        graph = message((1, nodes), (2, 'g'), (5, tensor), (11, x), (12, message((1, 'y'))))
+        return message((1, 10), (7, graph), (8, message((2, 17))))
+    kind_of = lambda name: message((1, name), (2, message((6, 1))))
+    tensor = message((1, 1), (2, message((2, shape))), (4, data))
+    named = lambda name, value: message((1, name), (2, value))
+    shape_of_x = message((7, message((2, [message((1, 1)), message((1, 4))]))))
+    return message((1, [message((1, 'x'), (2, 'Placeholder'), (5, [kind_of('dtype'), named('shape', shape_of_x)])),
+                        message((1, 'w'), (2, 'Const'), (5, [kind_of('dtype'), named('value', message((8, tensor)))])),
+                        message((1, 'y'), (2, 'MatMul'), (3, ['x', 'w']), (5, [kind_of('T')]))]))
+
+
+def check_heavy(leat, kind):
+    """Lines on what takes more memory than its weight once."""
+    with tempfile.TemporaryDirectory(prefix='leat-model-') as folder:
+        with open(f'{folder}/model.{kind}', 'wb') as out:
+            out.write(heavy(kind))
+        feed = 'x=[1, 2, 3, 4]' if kind == 'onnx' else 'x=[[1, 2, 3, 4]]'
+        done = subprocess.run([leat, 'run', f'model.{kind}', '--cache', 'off', '--threads', '1', '--feed', feed], cwd=folder, capture_output=True,
+                              errors='replace', preexec_fn=lambda: limited(60, 4 * WEIGHT + MOST_BYTES * 5 // 4))
+        if done.returncode:
+            yield f'a weight of {4 * WEIGHT} bytes: exit status {done.returncode}: {done.stderr[:300]}'
 
 
 def check_hostile(leat, kind):

@@ -2,7 +2,6 @@
 #include "session/artifact.h"
 #include "tools/prepared.h"
 #include "tools/session_options.h"
-#include "tools/values.h"
 
 #include <string.h>
 
@@ -47,17 +46,6 @@ static bool choose_kind(const build_options *o, leat_artifact_kind *out) {
   return !o->emit;
 }
 
-// --dim NAME=VALUE
-static int read_dims(const tool_command *command, const build_options *o, leat_setting *dims) {
-  for (uint32_t i = 0; i < o->dims.count; i++) {
-    char *name;
-    if (!tool_split(o->dims.items[i], &name, &dims[i].value))
-      return tool_usage_error(command, "--dim %s: expected NAME=VALUE", o->dims.items[i]);
-    dims[i].name = name;
-  }
-  return TOOL_OK;
-}
-
 // One for each --entry; what is fetched besides belongs to the only one.
 static void fill_specs(const build_options *o, const leat_session *session, leat_step_spec *specs) {
   tool_list words = o->entries;
@@ -72,9 +60,7 @@ static void fill_specs(const build_options *o, const leat_session *session, leat
 }
 
 static int build(const tool_command *command, build_options *o, leat_session *session) {
-  leat_setting *dims = leat_new_array(tool_arena(), leat_setting, o->dims.count);
-  int status = read_dims(command, o, dims);
-  o->artifact.dims = dims;
+  int status = tool_read_dims(command, &o->dims, &o->artifact.dims);
   o->artifact.dim_count = (int)o->dims.count;
   uint32_t count = o->entries.count > 1 ? o->entries.count : 1;
   leat_step_spec *specs = leat_new_array(tool_arena(), leat_step_spec, count);

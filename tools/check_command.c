@@ -86,7 +86,7 @@ static bool ends_with(const char *text, const char *end) {
 static int check(session_options *options, const char *path) {
   leat_file_view view;
   if (ends_with(path, ".leat")) return check_text(options, path);
-  if (leat_file_view_open(&view, path, NULL)) return check_data(path);
+  if (leat_file_view_map(&view, path, NULL)) return check_data(path);
   const char *format = leat_import_format(path, view.data, view.size);
   int status = format ? check_model(options, path, format, &view) : check_data(path);
   leat_file_view_close(&view);

@@ -62,7 +62,7 @@ static int convert_file(const convert_options *o, const char *path) {
   leat_file_view view = {0};
   leat_imported imported = {0};
   leat_error error = {0};
-  if (leat_file_view_open(&view, path, &error)) return tool_fail(&error);
+  if (leat_file_view_map(&view, path, &error)) return tool_fail(&error);
   const char *format = leat_import_format(path, view.data, view.size);
   int status = TOOL_OK;
   if (!format)
@@ -71,6 +71,7 @@ static int convert_file(const convert_options *o, const char *path) {
     status = tool_fail(&error);
   else
     status = convert(o, path, &imported);
+  if (!status && leat_file_view_check(&view, path, &error)) status = tool_fail(&error);
   leat_import_close(&imported);
   leat_file_view_close(&view);
   return status;

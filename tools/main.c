@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 static const tool_command *const commands[] = {
-    &run_command,   &train_command,   &build_command, &repl_command,   &fmt_command,
-    &check_command, &convert_command, &ops_command,   &launch_command,
+    &run_command,   &train_command,   &build_command,   &repl_command, &fmt_command,
+    &check_command, &inspect_command, &convert_command, &ops_command,  &launch_command,
 };
 
 static int help(void) {

@@ -61,6 +61,6 @@ extern const tool_option tool_help_option; // which every command has
 #define TOOL_COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
 extern const tool_command run_command, train_command, build_command, repl_command, fmt_command,
-    check_command, convert_command, ops_command, launch_command;
+    check_command, inspect_command, convert_command, ops_command, launch_command;
 
 #endif

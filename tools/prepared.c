@@ -69,6 +69,18 @@ tool_list tool_split_entries(const leat_session *session, const char *word) {
   return names;
 }
 
+int tool_read_dims(const tool_command *command, const tool_list *words, const leat_setting **out) {
+  leat_setting *dims = leat_new_array(tool_arena(), leat_setting, words->count);
+  *out = dims;
+  for (uint32_t i = 0; i < words->count; i++) {
+    char *name;
+    if (!tool_split(words->items[i], &name, &dims[i].value))
+      return tool_usage_error(command, "--dim %s: expected NAME=VALUE", words->items[i]);
+    dims[i].name = name;
+  }
+  return TOOL_OK;
+}
+
 int tool_prepare(prepared *p, leat_session *session) {
   char **names = leat_new_array(tool_arena(), char *, p->feeds.count);
   const char **values = leat_new_array(tool_arena(), const char *, p->feeds.count);

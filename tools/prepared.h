@@ -1,5 +1,5 @@
 // A step as the command line asks for it: --entry, --feed, --fetch, --run, prepared with its feeds
-// read.
+// read; --dim.
 #ifndef LEAT_TOOLS_PREPARED_H
 #define LEAT_TOOLS_PREPARED_H
 
@@ -17,6 +17,9 @@ typedef struct prepared {
 // The entries that a word behind --entry names: `train`, or `train+eval`, which one run does
 // together.
 tool_list tool_split_entries(const leat_session *session, const char *word);
+
+// What --dim NAME=VALUE says, in tool_arena; the exit code.
+int tool_read_dims(const tool_command *command, const tool_list *words, const leat_setting **out);
 
 // Makes the step. With no entry, fetch or run named, the graph's only entry is meant. The result is
 // an exit code; messages are shown.

@@ -13,7 +13,7 @@ typedef struct session_options {
   const char *save;   // where what runs is saved when a signal ends it; NULL: nowhere
 } session_options;
 
-enum { SESSION_OPTION_COUNT = 17 };
+enum { SESSION_OPTION_COUNT = 19 };
 
 // What a command does with its session.
 typedef enum session_use { CHECKS = 1, BUILDS = 2, RUNS = 4, TALKS = 8 } session_use;

@@ -172,7 +172,7 @@ struct leat_frontend {
   leat_span span;      // of the statement
 };
 
-// Limits, so that no text takes more than about two seconds and a GB.
+// Limits, so that no text takes more than about three seconds and a GB.
 enum {
   EV_MAX_DEPTH = 2000,     // nested blocks and expressions, through all calls
   EV_MAX_CALLS = 200,      // nested calls
@@ -181,7 +181,7 @@ enum {
   EV_MAX_LIST_HEIGHT = 64,
   EV_MAX_STRING = 16 << 20,
   EV_MAX_LITERAL = 64 << 20, // bytes
-  EV_MAX_NODES = 500000,     // that one text may add
+  EV_MAX_NODES = 800000,     // that one text may add
   EV_MAX_ERRORS = 100,       // then nobody reads on
 };
 

@@ -235,6 +235,7 @@ static void evaluate_view(evaluator *e, const used *u, const leat_file_view *vie
                                        .says_nodes = true};
   leat_status status = leat_import_text(path, (leat_bytes){view->data, view->size}, &options,
                                         e->diag, &text, &error);
+  if (!status) status = leat_file_view_check(view, path, &error);
   const char *data = text ? text : (const char *)view->data;
   size_t size = text ? strlen(text) : view->size;
   leat_cleanup cleanup;
@@ -269,7 +270,7 @@ static void evaluate_module(evaluator *e, const used *u) {
   leat_file_view view = {0};
   leat_error error = {0};
   if (!ev_spend(e, 1, u->stmt->file->span)) return;
-  if (leat_file_check_regular(u->path, &error) || leat_file_view_open(&view, u->path, &error)) {
+  if (leat_file_check_regular(u->path, &error) || leat_file_view_map(&view, u->path, &error)) {
     ev_fail(e, u->stmt->file->span, "%s", error.message);
     return;
   }

@@ -143,19 +143,19 @@ static const char *gradient_name(evaluator *e, const leat_node *node) {
   return leat_intern_join(e->strings, entry, "/grad/", path);
 }
 
-typedef struct surroundings {
-  const char *gradient_path, *device, *colocate;
-} surroundings;
-
-static surroundings enter_node(evaluator *e, const leat_node *node) {
-  surroundings saved = {e->gradient_path, e->device, e->colocate};
-  e->gradient_path = gradient_name(e, node);
-  e->device = node->device;
-  e->colocate = node->colocate;
+ev_surroundings ev_enter(evaluator *e, const char *path, const leat_node *like) {
+  ev_surroundings saved = {e->gradient_path, e->device, e->colocate};
+  e->gradient_path = path;
+  e->device = like->device;
+  e->colocate = like->colocate;
   return saved;
 }
 
-static void leave_node(evaluator *e, surroundings saved) {
+static ev_surroundings enter_node(evaluator *e, const leat_node *node) {
+  return ev_enter(e, gradient_name(e, node), node);
+}
+
+void ev_leave(evaluator *e, ev_surroundings saved) {
   e->gradient_path = saved.gradient_path;
   e->device = saved.device;
   e->colocate = saved.colocate;
@@ -469,9 +469,9 @@ static bool walk_back(walk *w) {
     leat_node *node = node_at(w, id);
     if (!w->marks[id - w->first].reaches || node->input_count == 0) continue;
     if (!ev_spend(e, 1, w->span)) return false;
-    surroundings saved = enter_node(e, node);
+    ev_surroundings saved = enter_node(e, node);
     bool ok = pass_on(w, node);
-    leave_node(e, saved);
+    ev_leave(e, saved);
     if (!ok) return false;
   }
   return true;
@@ -500,9 +500,9 @@ static bool sum_reads(walk *w, leat_map *sums) {
     if (!state) continue;
     ev *sum = leat_map_get(sums, state);
     if (!sum) leat_map_set(sums, state, sum = leat_new(w->scratch, ev));
-    surroundings saved = enter_node(w->e, node);
+    ev_surroundings saved = enter_node(w->e, node);
     *sum = sum_of(w, *sum, read_gradient(w, node, *partial));
-    leave_node(w->e, saved);
+    ev_leave(w->e, saved);
     if (sum->kind == EV_ERROR) return false;
   }
   return true;
@@ -521,11 +521,12 @@ static ev unreached(walk *w, const char *of, ev target) {
 static bool collect(walk *w, const char *of, const ev *targets, uint32_t count, ev *out) {
   leat_map sums; // leat_state * → ev *
   if (!sum_reads(w, &sums)) return false;
+  ev_made made = ev_made_since(w->e, w->count, w->scratch);
   for (uint32_t i = 0; i < count; i++) {
     const ev *sum = targets[i].kind == EV_STATE ? leat_map_get(&sums, targets[i].state)
                                                 : partial_of(w, targets[i].tensor);
     out[i] = sum && sum->kind != EV_ERROR ? *sum : unreached(w, of, targets[i]);
-    out[i] = ev_settle_rows(w->e, out[i], w->span);
+    out[i] = ev_join_products(w->e, &made, ev_settle_rows(w->e, out[i], w->span), w->span);
     if (out[i].kind == EV_ERROR) return false;
   }
   return true;
@@ -561,13 +562,13 @@ static bool begin_with(walk *w, const ev_seeds *seeds) {
     leat_value y = seeds->ys[i];
     ev *partial = partial_of(w, y), given = seeds->dys[i];
     if (!partial || given.kind == EV_ERROR) continue;
-    surroundings saved = enter_node(w->e, y.node);
+    ev_surroundings saved = enter_node(w->e, y.node);
     bool dies = live_class(w, y) != EV_ALIVE;
     if (dies) given = ev_alive_with(w->e, given, y, w->span);
     if (dies && seeds->count == 1 && !leat_value_type(y)->rank)
       w->zero = ev_zeros_with(w->e, y, true, (leat_value){0}, w->span).tensor;
     if (given.kind != EV_ERROR) *partial = sum_of(w, *partial, given);
-    leave_node(w->e, saved);
+    ev_leave(w->e, saved);
     if (given.kind == EV_ERROR || partial->kind == EV_ERROR) return false;
   }
   return true;
@@ -597,9 +598,9 @@ ev ev_gradient_list(evaluator *e, const ev_seeds *seeds, const char *of, ev targ
 
 ev ev_loss_gradients(evaluator *e, leat_value loss, ev targets, leat_span span) {
   if (!ev_check_targets(e, targets, span) || !check_loss(e, loss, span)) return ev_error();
-  surroundings saved = enter_node(e, loss.node);
+  ev_surroundings saved = enter_node(e, loss.node);
   ev one = ev_tensor(filled(e, 1, leat_value_type(loss), span));
-  leave_node(e, saved);
+  ev_leave(e, saved);
   ev_seeds seeds = {&loss, &one, 1};
   return ev_gradient_list(e, &seeds, "the loss", targets, span);
 }

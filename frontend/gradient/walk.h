@@ -26,6 +26,24 @@ bool ev_gradients_between(evaluator *e, uint32_t first, const leat_value *ys, co
 // The trainable variables that the loss depends on, in the order of declaration.
 ev ev_trainables(evaluator *e, leat_value loss, leat_span span);
 
+// What new nodes are called, and where they run: as `like`; the caller puts it back.
+typedef struct ev_surroundings {
+  const char *gradient_path, *device, *colocate;
+} ev_surroundings;
+ev_surroundings ev_enter(evaluator *e, const char *path, const leat_node *like);
+void ev_leave(evaluator *e, ev_surroundings saved);
+
+// -- products.c -----------------------------------------------------------------------------------
+// The nodes [first, end) of the graph, and how many inputs among them each is.
+typedef struct ev_made {
+  leat_arena *scratch;
+  uint32_t first, end;
+  uint32_t *uses; // from `first` on
+} ev_made;
+ev_made ev_made_since(evaluator *e, uint32_t first, leat_arena *scratch);
+// The gradient, or the same with what it adds up of products, all made for it alone, as one.
+ev ev_join_products(evaluator *e, const ev_made *made, ev sum, leat_span span);
+
 // -- regions.c ------------------------------------------------------------------------------------
 // The gradients of a node with bodies: of its outputs they are `partials`, EV_ERROR where the loss
 // does not depend on one; those of its inputs that are `wanted` go to `out`. False: reported.

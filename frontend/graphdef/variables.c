@@ -25,14 +25,16 @@ const char *tf_type_text(tf_writer *w, const leat_tensor *type) {
 
 // -- Constants ------------------------------------------------------------------------------------
 
-static leat_status read_constant(leat_model_file *model, const leat_weight *weight,
-                                 leat_tensor *out, leat_error *error) {
-  return tf_tensor_read(model->arena, weight->source, weight->name, out, error);
+static leat_status read_constant(const leat_model_file *model, const leat_weight *weight,
+                                 leat_arena *arena, leat_tensor *out, leat_error *error) {
+  (void)model;
+  return tf_tensor_read(arena, weight->source, weight->name, out, error);
 }
 
-static leat_status read_saved(leat_model_file *model, const leat_weight *weight, leat_tensor *out,
-                              leat_error *error) {
-  return tf_read_variable(model->arena, weight->source, out, error);
+static leat_status read_saved(const leat_model_file *model, const leat_weight *weight,
+                              leat_arena *arena, leat_tensor *out, leat_error *error) {
+  (void)model;
+  return tf_read_variable(arena, weight->source, out, error);
 }
 
 // One that is loaded already keeps its name, another one gets one that is free.

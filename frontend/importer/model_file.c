@@ -4,8 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+// What was made of the tensors that the last write listed.
+static void forget_tensors(leat_model_file *model) {
+  for (uint32_t i = 0; model->tensors && i < model->weights.count; i++)
+    leat_arena_destroy(model->made[i]);
+  model->tensors = NULL;
+}
+
 static void close_model(leat_model_file *model) {
-  if (model) leat_arena_destroy(model->arena);
+  if (!model) return;
+  forget_tensors(model);
+  leat_arena_destroy(model->arena);
 }
 
 // The arena is the model's from the beginning, so that nobody else gives it back.
@@ -40,8 +49,8 @@ static leat_status write_model(leat_model_file *model, const leat_import_options
                                char **out, leat_error *error) {
   leat_status status;
   *out = NULL;
+  forget_tensors(model);
   model->weights.count = model->problems.count = model->notes.count = 0;
-  model->tensors = NULL;
   LEAT_RECOVER(status, leat_model_write(model, options, out));
   if (status) return leat_fail(error, status, "%s: no memory for its text", model->path);
   return LEAT_OK;
@@ -74,6 +83,7 @@ static leat_status list_tensors(leat_model_file *model) {
     list[i].name = model->weights.items[i].name;
     list[i].tensor = model->weights.items[i].type;
   }
+  model->made = leat_new_array(model->arena, leat_arena *, count + 1);
   model->tensors = list;
   return LEAT_OK;
 }
@@ -85,15 +95,24 @@ static const leat_named_tensor *tensors(leat_model_file *model, size_t *out_coun
   return status ? NULL : model->tensors;
 }
 
+static void forget_tensor(leat_model_file *model, size_t i) {
+  leat_arena_destroy(model->made[i]);
+  model->made[i] = NULL;
+  model->tensors[i].tensor.data = NULL;
+}
+
 static leat_status read_tensor(leat_model_file *model, size_t i, leat_tensor *out,
                                leat_error *error) {
   leat_tensor *tensor = &model->tensors[i].tensor;
   const leat_weight *weight = &model->weights.items[i];
   leat_status status = LEAT_OK;
-  if (!tensor->data) LEAT_RECOVER(status, weight->read(model, weight, tensor, error));
+  if (!tensor->data && !(model->made[i] = leat_arena_try_create()))
+    return leat_fail(error, LEAT_MEMORY, "no memory for tensor `%s`", weight->name);
+  if (!tensor->data)
+    LEAT_RECOVER(status, weight->read(model, weight, model->made[i], tensor, error));
   *out = *tensor;
   if (!status) return LEAT_OK;
-  tensor->data = NULL;
+  forget_tensor(model, i);
   return leat_fail(error, status, "no memory for tensor `%s`", weight->name);
 }
 
@@ -104,4 +123,5 @@ const leat_importer leat_importer_table = {.open = open_model,
                                            .problem = problem,
                                            .note = note,
                                            .tensors = tensors,
-                                           .read = read_tensor};
+                                           .read = read_tensor,
+                                           .forget = forget_tensor};

@@ -13,9 +13,9 @@
 typedef struct leat_weight {
   const char *name; // that no other one has
   leat_tensor type; // without data
-  // What reads it, with its data, and of what.
-  leat_status (*read)(leat_model_file *model, const struct leat_weight *weight, leat_tensor *out,
-                      leat_error *error);
+  // What reads it, with its data, which lies in the file or is made in the arena, and of what.
+  leat_status (*read)(const leat_model_file *model, const struct leat_weight *weight,
+                      leat_arena *arena, leat_tensor *out, leat_error *error);
   const void *source;
 } leat_weight;
 
@@ -27,6 +27,7 @@ struct leat_model_file {
   const void *content;           // what the importer read
   leat_vec(leat_weight) weights; // of the last write
   leat_named_tensor *tensors;    // the same, sorted; NULL: they are not listed yet
+  leat_arena **made;             // what was made of each; NULL: nothing
   leat_sayings problems, notes;  // of the last write
 };
 

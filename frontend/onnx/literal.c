@@ -100,15 +100,15 @@ static const char *key_of(onnx_writer *w, const char *name) {
   return key;
 }
 
-static leat_status read_weight(leat_model_file *model, const leat_weight *weight, leat_tensor *out,
-                               leat_error *error) {
-  return onnx_tensor_read(model->arena, model->path, weight->source, weight->name, out, error);
+static leat_status read_weight(const leat_model_file *model, const leat_weight *weight,
+                               leat_arena *arena, leat_tensor *out, leat_error *error) {
+  return onnx_tensor_read(arena, model->path, weight->source, weight->name, out, error);
 }
 
-static leat_status read_kernel(leat_model_file *model, const leat_weight *weight, leat_tensor *out,
-                               leat_error *error) {
-  LEAT_TRY(read_weight(model, weight, out, error));
-  return onnx_window_first(model->arena, out, error);
+static leat_status read_kernel(const leat_model_file *model, const leat_weight *weight,
+                               leat_arena *arena, leat_tensor *out, leat_error *error) {
+  LEAT_TRY(read_weight(model, weight, arena, out, error));
+  return onnx_window_first(arena, out, error);
 }
 
 // What can be trained, and is a variable then; a body of a loop has no state of its own.

@@ -333,18 +333,34 @@ leat_status onnx_tensor_read(leat_arena *arena, const char *path, const onnx_ten
 
 // -- The order of axes ----------------------------------------------------------------------------
 
+typedef struct turned {
+  char *out;
+  const char *in;
+  int64_t a_count, b_count, k_count;
+} turned;
+
 // out[k][b][a] = in[a][b][k]; `most` of a at a time, so that lines of both stay at hand.
-static void turn(char *out, const char *in, int64_t a_count, int64_t b_count, int64_t k_count,
-                 size_t size) {
+__attribute__((always_inline)) static inline void turn_elements(const turned *t, size_t size) {
   enum { MOST = 64 };
-  for (int64_t first = 0; first < a_count; first += MOST) {
-    int64_t last = first + MOST < a_count ? first + MOST : a_count;
-    for (int64_t b = 0; b < b_count; b++)
-      for (int64_t k = 0; k < k_count; k++)
+  for (int64_t first = 0; first < t->a_count; first += MOST) {
+    int64_t last = first + MOST < t->a_count ? first + MOST : t->a_count;
+    for (int64_t b = 0; b < t->b_count; b++)
+      for (int64_t k = 0; k < t->k_count; k++)
         for (int64_t a = first; a < last; a++)
-          memcpy(out + (size_t)((k * b_count + b) * a_count + a) * size,
-                 in + (size_t)((a * b_count + b) * k_count + k) * size, size);
+          memcpy(t->out + (size_t)((k * t->b_count + b) * t->a_count + a) * size,
+                 t->in + (size_t)((a * t->b_count + b) * t->k_count + k) * size, size);
   }
+}
+
+// An element is moved by an instruction where its size is a constant, else by a call.
+static void turn(const turned *t, size_t size) {
+  switch (size) {
+  case 1: turn_elements(t, 1); return;
+  case 2: turn_elements(t, 2); return;
+  case 4: turn_elements(t, 4); return;
+  case 8: turn_elements(t, 8); return;
+  }
+  turn_elements(t, size);
 }
 
 leat_status onnx_window_first(leat_arena *arena, leat_tensor *tensor, leat_error *error) {
@@ -359,6 +375,7 @@ leat_status onnx_window_first(leat_arena *arena, leat_tensor *tensor, leat_error
   if (!from.data) return LEAT_OK;
   tensor->data = leat_arena_try_alloc(arena, (size_t)leat_tensor_bytes(tensor) + 1);
   if (!tensor->data) return leat_fail(error, LEAT_MEMORY, "no memory for a tensor");
-  turn(tensor->data, from.data, from.shape[0], from.shape[1], taps, leat_dtype_size(from.dtype));
+  turned t = {tensor->data, from.data, from.shape[0], from.shape[1], taps};
+  turn(&t, leat_dtype_size(from.dtype));
   return LEAT_OK;
 }

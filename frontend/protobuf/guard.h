@@ -1,5 +1,6 @@
 // Protobuf messages of files that others wrote. protobuf-c unpacks whatever it is given, as deep as
-// it is nested and as large as that gets; so the wire format is walked first.
+// it is nested and as large as that gets, and copies all of it; so the wire format is walked first,
+// and what a field of bytes has, a model's weights, is left where it lies.
 //
 // Stated limits: messages nested at most 100 deep, at most LEAT_LARGEST_MESSAGE_COUNT messages and
 // strings, a file of at most 2 GiB less a byte, as protobuf itself has it.
@@ -13,7 +14,8 @@
 
 enum { LEAT_DEEPEST_MESSAGE = 100, LEAT_LARGEST_MESSAGE_COUNT = 16000000 };
 
-// The message, in the arena: nothing else frees it. `what` is what messages call the file's kind:
+// The message, in the arena: nothing else frees it. The data of its fields of bytes is that in
+// `bytes`, which lives as long. `what` is what messages call the file's kind:
 // "an ONNX model".
 LEAT_MUST_USE leat_status leat_protobuf_unpack(leat_arena *arena,
                                                const ProtobufCMessageDescriptor *descriptor,

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define LEAT_IMAGE_MAGIC "leatimg"
-enum { LEAT_IMAGE_VERSION = 19 };
+enum { LEAT_IMAGE_VERSION = 21 };
 
 // -- Kernels -------------------------------------------------------------------------------------
 
@@ -162,6 +162,7 @@ typedef enum leat_buffer_kind {
   LEAT_BUFFER_FILE,      // file tensor number `where`
   LEAT_BUFFER_RUN_COUNT, // i64: earlier runs of this entry by this client
   LEAT_BUFFER_GROWN,     // what was last put into growing memory number `where`
+  LEAT_BUFFER_PREPARED,  // prepared value number `where`
 } leat_buffer_kind;
 
 // Memory of a size that is known when something is put into it (GROW, APPEND), for what a loop
@@ -241,6 +242,15 @@ typedef struct leat_image_launch {
   uint32_t site_first, site_count; // sites[…], by the numbers that its kernel returns
   leat_image_origin node;          // that it computes last
 } leat_image_launch;
+
+// What one launch makes of variables that no task of the step writes, of constants and of files
+// alone, in the same way in each run: it is kept beside the device's variables, for all steps that
+// need the same, and the launch is left out unless one of these variables was assigned since. What
+// reads it runs behind the launch. The launch is of a KERNEL, whose first argument is the value's
+// buffer.
+typedef struct leat_image_prepared {
+  uint32_t launch;
+} leat_image_prepared;
 
 // What the range [first, first + count) of a task is one of.
 typedef enum leat_task_range {
@@ -405,6 +415,7 @@ typedef struct leat_image_frozen {
   X(sites, leat_image_site)                                                                        \
   X(claims, leat_image_claim)                                                                      \
   X(launches, leat_image_launch)                                                                   \
+  X(prepared, leat_image_prepared)                                                                 \
   X(tasks, leat_image_task)                                                                        \
   X(successors, uint32_t)                                                                          \
   X(tables, leat_image_table)                                                                      \
@@ -420,18 +431,19 @@ typedef struct leat_image_frozen {
 typedef struct leat_image {
   char magic[8]; // LEAT_IMAGE_MAGIC
   uint32_t version;
-  uint32_t header_size;   // sizeof(leat_image)
-  uint64_t size;          // bytes of the whole image
-  leat_text_index device; // full device name
-  leat_text_index name;   // the step, for people
-  leat_text_index entry;  // of an artifact: what its user calls the step, "predict", "train+eval"
-  leat_text_index about;  // of an artifact: what documents that; lines
-  leat_text_index levels; // of an artifact for x86-64: the CPU levels that there are kernels for,
-                          // ascending, between commas; of each all entry points, one after the
-                          // other. "": one kind of code, which runs here
-  uint32_t reserved;
-  uint64_t weights; // bytes that files WITHIN lie in
-  uint64_t beside;  // what the metadata of the file BESIDE say that it is (weights.id)
+  uint32_t header_size;    // sizeof(leat_image)
+  uint64_t size;           // bytes of the whole image
+  leat_text_index device;  // full device name
+  leat_text_index name;    // the step, for people
+  leat_text_index entry;   // of an artifact: what its user calls the step, "predict", "train+eval"
+  leat_text_index about;   // of an artifact: what documents that; lines
+  leat_text_index levels;  // of an artifact for x86-64: the CPU levels that there are kernels for,
+                           // ascending, between commas; of each all entry points, one after the
+                           // other. "": one kind of code, which runs here
+  uint32_t keep_denormals; // 1: subnormal numbers are computed with; 0: they are zeros where the
+                           // machine has that mode
+  uint64_t weights;        // bytes that files WITHIN lie in
+  uint64_t beside;         // what the metadata of the file BESIDE say that it is (weights.id)
 #define X(name, type) leat_range name;
   LEAT_IMAGE_RANGES(X)
 #undef X
@@ -445,7 +457,7 @@ const struct leat_file_reader *leat_reads_files(void);
 struct leat_control;
 const struct leat_control *leat_runs_control(void);
 
-// And what finds its variables and gives them their first values.
+// And what finds its variables and gives them their first values, and keeps what is prepared.
 struct leat_keeper;
 const struct leat_keeper *leat_keeps_variables(void);
 

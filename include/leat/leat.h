@@ -74,7 +74,13 @@ typedef struct leat_session_options {
   double deadline;
   int memory_limit; // MiB that the values of a step may take on each device; 0: any number
   bool overwrite;   // leat_session_save may replace any checkpoint
-  const void *reserved[LEAT_RESERVED];
+  // Subnormal numbers (denormals) of f32 and f64 are "zero" (default) to what computes with them,
+  // and so are results that would be such, or "keep": they are numbers like others, and slow.
+  const char *denormals;
+  // "fast" (default): sums may be made in an order, or by a method, of their own where that gains;
+  // "strict": each is the one that its op's meaning says, as `ref` computes it.
+  const char *numerics;
+  const void *reserved[LEAT_RESERVED - 2];
 } leat_session_options;
 
 // *out is valid (for leat_session_message and leat_session_destroy) even on failure; NULL when

@@ -151,7 +151,7 @@ struct session_state {
 
 // leat_session_options; what is empty or 0 is the default.
 struct session_options {
-  std::string cluster, target, cpu, cache, dump_after, stop_after, path;
+  std::string cluster, target, cpu, cache, dump_after, stop_after, path, denormals, numerics;
   int devices = 0, threads = 0, memory_limit = 0;
   bool blis = false, symbolic = false, time_passes = false, interactive = false, trace = false;
   bool overwrite = false;
@@ -255,6 +255,8 @@ public:
     raw.deadline = options.deadline;
     raw.memory_limit = options.memory_limit;
     raw.overwrite = options.overwrite;
+    raw.denormals = detail::or_null(options.denormals);
+    raw.numerics = detail::or_null(options.numerics);
     check(leat_session_create(&raw, &state_->session));
   }
 

@@ -20,7 +20,8 @@
 // or rank -1.
 //
 // Threads: a model is used by one thread at a time, any one; different models, of one image too, by
-// any threads at once.
+// any threads at once. A run computes in the mode of floats that the model was built with (`leat
+// build --denormals`); the caller's is afterwards what it was.
 #ifndef LEAT_RUNTIME_API_H
 #define LEAT_RUNTIME_API_H
 

@@ -23,7 +23,8 @@ static const struct {
     OPTION(symbolic, FLAG),    OPTION(cache, TEXT),       OPTION(dump_after, TEXT),
     OPTION(stop_after, TEXT),  OPTION(time_passes, FLAG), OPTION(interactive, FLAG),
     OPTION(path, TEXT),        OPTION(trace, FLAG),       OPTION(deadline, NUMBER),
-    OPTION(memory_limit, INT), OPTION(overwrite, FLAG),
+    OPTION(memory_limit, INT), OPTION(overwrite, FLAG),   OPTION(denormals, TEXT),
+    OPTION(numerics, TEXT),
 #undef OPTION
 };
 enum { OPTIONS = sizeof option_table / sizeof *option_table };

@@ -22,6 +22,8 @@ class Options(TypedDict, total=False):
     devices: Annotated[Optional[int], 'virtual CPU devices; 1 is the default']
     cluster: Annotated[Optional[str], 'tasks of each job, "ps=1,worker=2", of the processes that mpiexec started']
     blis: Annotated[Optional[bool], 'BLIS carries plain dense matmuls']
+    denormals: Annotated[Optional[str], 'subnormal numbers where something is computed of them: "zero" (default), "keep"']
+    numerics: Annotated[Optional[str], 'whether sums may be made in another order, or by another method: "fast" (default), "strict"']
     symbolic: Annotated[Optional[bool], 'do not specialise to the values of dims']
     cache: Annotated[Optional[str], 'the folder where compiled code is kept; "off": nowhere']
     memory_limit: Annotated[Optional[int], "most memory for a step's values, in MiB, by device"]

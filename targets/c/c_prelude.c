@@ -84,6 +84,7 @@ static const char vectors[] =
     "     __builtin_memcpy(words_, &on_, sizeof on_); \\\n"
     "     (words_[0] | words_[sizeof words_ / 8 - 1]) != 0; })\n"
     "#define LEAT_RARE(condition) __builtin_expect(condition, 0)\n"
+    "#define LEAT_PREFETCH(place) __builtin_prefetch(place)\n"
     "// The value in the first lane that is on. Of copies, since a vector of which a computed lane "
     "is\n"
     "// taken must lie in memory.\n"
@@ -121,6 +122,7 @@ static const char structs[] =
     "LEAT_ANY(2) LEAT_ANY(4) LEAT_ANY(8) LEAT_ANY(16)\n"
     "#define LEAT_BITS(to, from, x) ((union { from before; to after; }){x}).after\n"
     "#define LEAT_RARE(condition) (condition)\n"
+    "#define LEAT_PREFETCH(place) (void)(place)\n"
     "\n";
 
 static const char operations[] =

@@ -218,6 +218,14 @@ static void print_instr(c_printer *p, const k_instr *instr) {
                   instr->buffer->number, (long long)instr->buffer->count);
     break;
   case K_FAIL_IF: print_fail(p, instr); break;
+  case K_PREFETCH:
+    c_line(p);
+    leat_text_add(p->out, "LEAT_PREFETCH(");
+    c_print_buffer(p, instr->buffer);
+    leat_text_add(p->out, " + ");
+    c_print_value(p, instr->args[0]);
+    leat_text_add(p->out, ");\n");
+    break;
   case K_POLL:
     c_line(p);
     leat_text_add(p->out, "if (LEAT_RARE(*call->ends)) return %d;\n", LEAT_ABORTED);

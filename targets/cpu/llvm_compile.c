@@ -1,10 +1,12 @@
 // The module leat-llvm: kernels → LLVM IR → a short list of passes → an ELF object in memory. Each
 // call has a context and a TargetMachine of its own, so any number of threads may compile at once.
+#define _GNU_SOURCE // dl_iterate_phdr
 #include "targets/cpu/cpu.h"
 
 #include "base/cpuid.h"
 #include "targets/cpu/llvm_emit.h"
 
+#include <link.h>
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/Target.h>
@@ -14,6 +16,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // What naive lowering leaves behind: local arrays that are registers, and equal or simple values.
 // Loops need nothing more, as kernels hold their vectors themselves: default<O2> makes no kernel
@@ -253,10 +257,34 @@ static leat_status compile(const leat_codegen_request *request, leat_object *out
   return status;
 }
 
+// LLVM's code and tables, of which compiling reads 50 MB, are read again when they are used again.
+static int drop_segments(struct dl_phdr_info *library, size_t size, void *sought) {
+  uintptr_t page = (uintptr_t)getpagesize(), here = (uintptr_t)sought;
+  bool found = false;
+  (void)size;
+  for (int i = 0; i < library->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
+    uintptr_t begin = library->dlpi_addr + segment->p_vaddr;
+    found |= segment->p_type == PT_LOAD && here >= begin && here < begin + segment->p_memsz;
+  }
+  for (int i = 0; found && i < library->dlpi_phnum; i++) {
+    const ElfW(Phdr) *segment = &library->dlpi_phdr[i];
+    uintptr_t begin = library->dlpi_addr + segment->p_vaddr, first = begin & ~(page - 1);
+    if (segment->p_type == PT_LOAD && !(segment->p_flags & PF_W))
+      (void)!madvise((void *)first, begin + segment->p_memsz - first, MADV_DONTNEED);
+  }
+  return found;
+}
+
+static void rest(void) {
+  dl_iterate_phdr(drop_segments, (void *)(uintptr_t)LLVMContextCreate);
+}
+
 __attribute__((visibility("default"))) extern const leat_code_generator leat_cpu_codegen_table;
 
 const leat_code_generator leat_cpu_codegen_table = {
     .version = LEAT_CODEGEN_VERSION,
     .compiler = "LLVM " LLVM_VERSION_STRING,
     .compile = compile,
+    .rest = rest,
 };

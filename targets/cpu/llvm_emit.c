@@ -140,6 +140,13 @@ static void emit_store(ll_emitter *e, const k_instr *instr) {
   if (mask) end_masked(e, after);
 }
 
+static void emit_prefetch(ll_emitter *e, const k_instr *instr) {
+  LLVMTypeRef number = ll_int_type(e, 32), types[] = {ll_pointer_type(e)};
+  LLVMValueRef everywhere = LLVMConstInt(number, 3, false), data = LLVMConstInt(number, 1, false);
+  LLVMValueRef args[] = {address(e, instr), LLVMConstNull(number), everywhere, data}; // to read
+  ll_call(e, "llvm.prefetch", types, 1, args, 4);
+}
+
 // -- Control flow --------------------------------------------------------------------------------
 
 static void emit_block(ll_emitter *e, const k_block *block);
@@ -298,6 +305,7 @@ static void emit_instr(ll_emitter *e, const k_instr *instr) {
   case K_FAIL_IF: emit_fail(e, instr); break;
   case K_POLL: emit_poll(e); break;
   case K_STORE: emit_store(e, instr); break;
+  case K_PREFETCH: emit_prefetch(e, instr); break;
   case K_LOAD:
   case K_GATHER: e->values[instr->id] = emit_load(e, instr); break;
   default: e->values[instr->id] = ll_value(e, instr);
@@ -325,6 +333,8 @@ static void declare(ll_emitter *e, const char *symbol) {
   const char *args_are[] = {"noalias", "readonly", "nonnull"};
   for (int i = 0; i < 3; i++) add_attribute(e, 2, args_are[i]); // args: the second parameter
   LLVMAddTargetDependentFunctionAttr(e->function, "prefer-vector-width", "512");
+  // The same code runs in both modes of base/float_mode.h.
+  LLVMAddTargetDependentFunctionAttr(e->function, "denormal-fp-math", "dynamic,dynamic");
 }
 
 // Element i of the argument array.

@@ -13,10 +13,10 @@
 #include "leat/artifact.h"
 #include "leat/status.h"
 
-// The image is in `arena`; `files` as in leat_codegen_options.
+// The image is in `arena`; `files` and `keep_denormals` as in leat_codegen_options.
 LEAT_MUST_USE leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena,
-                                           const leat_file_table *files, leat_image **out,
-                                           leat_error *error);
+                                           const leat_file_table *files, bool keep_denormals,
+                                           leat_image **out, leat_error *error);
 
 // Every kernel of such an image.
 int32_t leat_ref_kernel(leat_call *call, const leat_arg *args, int64_t tile_begin,

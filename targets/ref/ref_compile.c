@@ -533,7 +533,7 @@ static leat_status add_initial_value(compiler *c, const leat_state *state, bool 
 // -- The graph ---------------------------------------------------------------------------------
 
 leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, const leat_file_table *files,
-                             leat_image **out, leat_error *error) {
+                             bool keep_denormals, leat_image **out, leat_error *error) {
   compiler c = {.graph = graph, .arena = arena, .files = files, .error = error};
   leat_image_writer_init(&c.image, arena);
   c.here = (scope){.graph = graph};
@@ -552,7 +552,8 @@ leat_status leat_ref_compile(leat_graph *graph, leat_arena *arena, const leat_fi
   for (uint32_t i = 0; i < graph->states.count; i++)
     LEAT_TRY(add_initial_value(&c, graph->states.items[i], marks));
   leat_image header = {.device = leat_image_writer_text(&c.image, graph->device),
-                       .name = leat_image_writer_text(&c.image, graph->name)};
+                       .name = leat_image_writer_text(&c.image, graph->name),
+                       .keep_denormals = keep_denormals};
   for (uint32_t i = 0; i < c.arenas.count; i++) {
     arena_plan *plan = &c.arenas.items[i];
     uint32_t size = leat_image_writer_formula(&c.image, plan->size);

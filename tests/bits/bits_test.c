@@ -207,7 +207,8 @@ static bool run_built(const program *p, const leat_tensor *feeds, leat_npy *out)
   FILE *file = fopen(source, "w");
   bool fine = file && fputs(program_text(p, false), file) >= 0 && fclose(file) == 0;
   scratch_path(path, "built");
-  leat_text_add(&build, "leat build '%s' --entry f -o '%s'", source, path);
+  leat_text_add(&build, "leat build '%s' --entry f --denormals %s -o '%s'", source,
+                program_denormals(p), path);
   leat_text_add(&run, "'%s'", path);
   for (uint32_t i = 0; i < p->inputs.count && fine; i++) {
     scratch_path(path, p->inputs.items[i].value.name);

@@ -187,6 +187,19 @@ for n, dims in ((1, 'W'), (2, 'HW'), (3, 'DHW')):
              x=('f32', x[1], 'small'))
         case(f'avg_pool_{how}', f'avg_pool(x, {pooled}, count_include_pad=true)',
              f'lax.reduce_window(x, 0.0, lax.add, {window}, {steps}, {pads}, None, {apart}) / {2 ** n}', ('x',), 4, x=x)
+for n, dims, channels, outputs, window, stride, dilation, padding in (
+        (1, 'W', 5, 15, (4,), 2, 3, 'same'), (2, 'HW', 3, 6, (3, 2), 1, 2, 'same'), (2, 'HW', 20, 20, (5, 3), 2, 1, 'same'),
+        (2, 'HW', 33, 33, (3, 3), 1, 1, [(2, 0), (0, 3)]), (3, 'DHW', 4, 8, (2, 1, 3), 2, 1, [(1, 0)] * 3)):
+    jax_padding = repr(padding.upper() if isinstance(padding, str) else padding)
+    case(f'conv_depthwise_{n}_{channels}_{outputs}',
+         f'conv(x, w, stride={stride}, padding={listed(padding)}, dilation={dilation}, groups={channels})',
+         f'lax.conv_general_dilated(x, w, {(stride,) * n}, {jax_padding}, None, {(dilation,) * n}, '
+         f'("N{dims}C", "{dims}IO", "N{dims}C"), {channels})', ('x', 'w'), 40,
+         x=('f32', (2, *(7, 9, 5)[:n], channels), 'any'), w=('f32', (*window, 1, outputs), 'unit'))
+for inputs, outputs, stride in ((20, 2, 1), (3, 24, 2), (24, 3, 2)):  # few of either, which are multiplied before they are summed
+    case(f'conv_few_{inputs}_{outputs}', f'conv(x, w, stride={stride}, padding="same")',
+         f'lax.conv_general_dilated(x, w, ({stride}, {stride}), "SAME", None, (1, 1), ("NHWC", "HWIO", "NHWC"))',
+         ('x', 'w'), 40, x=('f32', (2, 9, 6, inputs), 'any'), w=('f32', (3, 3, inputs, outputs), 'unit'))
 for method in ('nearest', 'linear'):
     for size in ((3,), (9, 4), (2, 11), (5, 6, 3)):
         case(f'resize_{method}_{size}', f'resize(x, {list(size)}, method="{method}")',

@@ -264,6 +264,30 @@ def the_program():
     assert said == f'leat {leat.__version__}\n', said
 
 
+RESIDENT = """
+import leat
+import numpy
+leat.loads('entry f(x: f32[64, 64]) -> (y) { y = tanh(x @ x) }', cache='off').f(numpy.zeros((64, 64), 'f4'))
+of_llvm, is_llvm = 0, False
+for line in open('/proc/self/smaps'):
+    words = line.split()
+    if not words[0].endswith(':'):
+        is_llvm = 'libLLVM' in line
+    elif words[0] == 'Rss:' and is_llvm:
+        of_llvm += int(words[1])
+print(of_llvm)
+"""
+
+
+@case
+def what_compiles_rests():
+    if SANITIZED:
+        raise Skipped('the module is not for an interpreter of its own')
+    said = subprocess.run([sys.executable, '-c', RESIDENT], capture_output=True, text=True,
+                          env={**os.environ, 'PYTHONPATH': os.pathsep.join(sys.path)})
+    assert said.returncode == 0 and int(said.stdout) < 16 << 10, (said.stdout, said.stderr)  # of 50 MB when it compiles
+
+
 CLUSTER = """
 import leat
 s = leat.Session(cluster='ps=1,worker=1', threads=1, cache='off')
@@ -300,3 +324,66 @@ def sessions_end():
     del steps, m
     gc.collect()
     assert kept.sum() == 12 * 4096
+
+
+PACKED = '''
+var w: f32[512, 600] = uniform(-1, 1)
+entry eval(x: f32[B, 512]) -> (y: f32[B, 600]) { y = x @ w }
+entry fresh(x: f32[B, 512]) -> (y: f32[B, 600]) {
+  y = x @ w
+  w := w + 0.0
+}
+entry train(x: f32[B, 512]) training -> (loss: f32[]) {
+  loss = mean((x @ w) ** 2)
+  minimize(loss, sgd, lr=0.01)
+}
+entry double() { w := w * 2.0 }
+entry loaded(x: f32[B, 512]) -> (y: f32[B, 600]) { y = x @ load("packed.npz", "w") }
+'''
+
+
+@case
+def packed_weights_follow_their_variable():
+    """What `eval` keeps of w, in each of its variants, is that of every assignment; `fresh` keeps nothing."""
+    np.savez('packed.npz', w=np.zeros((512, 600), 'f4'))
+    m, random = model(PACKED), np.random.default_rng(1)
+    xs = [random.standard_normal((rows, 512), 'f4') for rows in (64, 100, 64, 128)]
+
+    def check(m):
+        for a in xs:
+            same(m.eval(a), m.fresh(a))
+        for a in xs:
+            np.testing.assert_allclose(m.eval(a), a @ m.variables['w'], rtol=0, atol=1e-3)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')  # that nothing was restored
+        check(m)
+        m.variables['w'] = random.standard_normal((512, 600), 'f4')
+        check(m)
+        m.save('packed.safetensors')
+        m.double()
+        check(m)
+        m.train(xs[0], steps=2)
+        check(m)
+        m.restore('packed.safetensors')
+        check(m)
+        timed = model(PACKED, deadline=100)
+        timed.restore('packed.safetensors')
+        same(timed.eval(xs[0]), m.eval(xs[0]))
+        timed.double()
+        check(timed)
+
+
+@case
+def packed_files_are_those_of_their_step():
+    a = np.ones((64, 512), 'f4')
+    np.savez('packed.npz', w=np.full((512, 600), 1, 'f4'))
+    m = model(PACKED)
+    for rows in 64, 100, 64:  # the second variant packs it again, or shares what the first has
+        same(m.loaded(np.ones((rows, 512), 'f4')), np.full((rows, 600), 512))
+    os.unlink('packed.npz')
+    same(m.loaded(a), np.full((64, 600), 512))
+    np.savez('packed.npz', w=np.full((512, 600), 2, 'f4'))
+    same(m.loaded(a), np.full((64, 600), 512))
+    same(m.loaded(np.ones((80, 512), 'f4')), np.full((80, 600), 1024))
+    same(model(PACKED).loaded(a), np.full((64, 600), 1024))

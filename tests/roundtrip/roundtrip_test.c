@@ -51,8 +51,9 @@ static void check_dump(const char *what, const char *text, const program *p,
   leat_step_spec spec = {.entries = &entry, .entry_count = 1};
   leat_tensor *got = tensors_create(p->results.count);
   leat_text why = {0};
-  leat_status status = leat_session_create(
-      &(leat_session_options){.devices = 2, .cache = "off", .threads = 1}, &session);
+  leat_session_options options = {
+      .devices = 2, .cache = "off", .threads = 1, .denormals = program_denormals(p)};
+  leat_status status = leat_session_create(&options, &session);
   if (!status) status = leat_session_extend(session, text, 0, what);
   if (!status) status = leat_session_prepare(session, &spec, &step);
   if (!status) status = leat_step_run(step, feeds, got);

@@ -41,6 +41,8 @@ int op_ulps(leat_op op, leat_dtype dtype) {
 double op_growth(leat_op op) {
   switch ((int)op) {
   case LEAT_OP_cholesky: return 0.5;
+  case LEAT_OP_winograd:
+  case LEAT_OP_winograd_weights: return 24;
   case LEAT_OP_lu:
   case LEAT_OP_fft:
   case LEAT_OP_ifft:
@@ -96,7 +98,10 @@ void call_propagate(call *c) {
   case LEAT_OP_cumprod:
   case LEAT_OP_cummax: // of no elements
   case LEAT_OP_cummin: bound = INFINITY; break;
-  case LEAT_OP_matmul: bound = b0 * b1 * terms(c), error = (e0 * b1 + e1 * b0) * terms(c); break;
+  case LEAT_OP_matmul: // with an fma or without
+    bound = b0 * b1 * terms(c);
+    error = (e0 * b1 + e1 * b0) * terms(c) + (c->p->smooth ? unit * bound : 0);
+    break;
   case LEAT_OP_exp:
   case LEAT_OP_exp2:
   case LEAT_OP_expm1:

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "base/tensor.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ leat_status prepared_open(prepared *out, const program *p, const test_way *way) 
   *out = (prepared){.program = p};
   leat_session_options ours = way->options;
   ours.cache = "off";
+  ours.denormals = program_denormals(p);
   ours.print = ours.log = collect;
   ours.print_context = &out->said;
   ours.log_context = &out->log;
@@ -92,6 +94,10 @@ double test_unit(leat_dtype dtype) {
                               : 0x1p-52;
 }
 
+static double least_normal(leat_dtype dtype) {
+  return dtype == LEAT_f16 ? 0x1p-14 : dtype == LEAT_f64 ? DBL_MIN : FLT_MIN;
+}
+
 // The bits of a float as a number that ascends with it.
 static int64_t ordered(const leat_tensor *tensor, int64_t i) {
   if (leat_dtype_is_half(tensor->dtype)) {
@@ -120,14 +126,16 @@ static long double near_infinity(double x, int exponent) {
 
 // How far part i, of the number whose other part is number `other`, is away in units of the last
 // place of the magnitude. What stands beside a NaN has any sign.
-static double part_distance(const leat_tensor *want, const leat_tensor *got, int64_t i) {
+static double part_distance(const leat_tensor *want, const leat_tensor *got, int64_t i,
+                            bool flushed) {
   double a = float_at(want, i), b = float_at(got, i), other = float_at(want, i ^ 1);
   bool single = want->dtype == LEAT_f32;
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
   if (isnan(other)) a = fabs(a), b = fabs(b);
   if (isinf(a) && isinf(b)) return a == b ? 0 : INFINITY;
   int exponent = single ? 128 : 1024;
-  long double size = fabsl((long double)a), least = single ? 0x1p-126 : 0x1p-1022;
+  long double size = fabsl((long double)a), least = least_normal(want->dtype);
+  if (flushed) least /= test_unit(want->dtype);
   if (isfinite(a) && isfinite(other)) size = hypotl(a, other);
   if (size < least) size = least;
   long double distance = fabsl(near_infinity(a, exponent) - near_infinity(b, exponent));
@@ -142,10 +150,13 @@ static double element_distance(const leat_tensor *want, const leat_tensor *got, 
     return leat_str_compare(STRING(want, i), STRING(got, i)) == 0 ? 0 : INFINITY;
   if (memcmp((char *)want->data + at, (char *)got->data + at, size) == 0) return 0;
   if (match == MATCH_BITS || !is_float(want->dtype)) return INFINITY;
-  if (match == MATCH_COMPLEX) return part_distance(want, got, i);
+  if (match == MATCH_COMPLEX || match == MATCH_COMPLEX_FLUSHED)
+    return part_distance(want, got, i, match == MATCH_COMPLEX_FLUSHED);
   double a = float_at(want, i), b = float_at(got, i);
   if (isnan(a) || isnan(b)) return isnan(a) && isnan(b) ? 0 : INFINITY;
-  if (match == MATCH_ULPS) return ulps_between(want, got, i);
+  if (match == MATCH_ULPS_FLUSHED && (a == 0 || b == 0))
+    return fabs(a - b) / least_normal(want->dtype);
+  if (match == MATCH_ULPS || match == MATCH_ULPS_FLUSHED) return ulps_between(want, got, i);
   if (match == MATCH_ULPS_OF_1)
     return a == b ? 0 : fabs(a - b) / (test_unit(want->dtype) * fmax(1, fabs(a)));
   return match == MATCH_NEAR || match == MATCH_LARGEST ? fabs(a - b) : INFINITY;
@@ -193,6 +204,28 @@ static leat_tensor as_words(const leat_tensor *tensor) {
   words.dtype = tensor->dtype == LEAT_c64 ? LEAT_f32 : LEAT_f64;
   words.shape[words.rank++] = 2;
   return words;
+}
+
+#define FLUSH(BITS, exponent)                                                                      \
+  for (int64_t i = 0; i < count; i++) {                                                            \
+    BITS *bits = (BITS *)words.data + i, magnitude = (BITS) ~(BITS)0 >> 1;                         \
+    if (!(*bits & (exponent))) *bits &= (BITS)~magnitude;                                          \
+  }
+
+void tensor_flush(leat_tensor *tensor) {
+  leat_tensor words = as_words(tensor);
+  int64_t count = leat_shape_elements(words.rank, words.shape);
+  switch ((int)words.dtype) {
+  case LEAT_f32: FLUSH(uint32_t, 0x7f800000) break;
+  case LEAT_bf16: FLUSH(uint16_t, 0x7f80) break;
+  case LEAT_f64: FLUSH(uint64_t, 0x7ffull << 52) break;
+  }
+}
+
+test_match match_flushed(test_match match) {
+  return match == MATCH_ULPS      ? MATCH_ULPS_FLUSHED
+         : match == MATCH_COMPLEX ? MATCH_COMPLEX_FLUSHED
+                                  : match;
 }
 
 double tensor_distance(const leat_tensor *wanted, const leat_tensor *given, int64_t i,
@@ -275,15 +308,21 @@ static leat_status run_all(comparison *c, leat_tensor **outs) {
   return LEAT_OK;
 }
 
-static leat_status compare_result(comparison *c, uint32_t i, int way, const leat_tensor *want,
-                                  const leat_tensor *got) {
+static leat_status compare_result(comparison *c, uint32_t i, int way, leat_tensor *want,
+                                  leat_tensor *got) {
   const test_result *result = &c->p->results.items[i];
   leat_text how = {0};
-  bool same = tensor_matches(want, got, result->value.match, result->value.tolerance, &how);
+  test_match match = result->value.match;
+  if (c->p->flushes) {
+    tensor_flush(want);
+    tensor_flush(got);
+    match = match_flushed(match);
+  }
+  bool same = tensor_matches(want, got, match, result->value.tolerance, &how);
   if (!same && c->wrong) c->wrong[result->group] = true;
   if (!same && c->shown++ < MOST_SHOWN)
-    leat_text_add(c->why, "%s: %s, not as %s: %s\n", c->ways[way].name, result->value.label,
-                  c->ways[0].name, how.data);
+    leat_text_add(c->why, "%s%s: %s, not as %s: %s\n", c->ways[way].name,
+                  c->p->flushes ? " flushing" : "", result->value.label, c->ways[0].name, how.data);
   leat_text_finish(&how);
   return same ? LEAT_OK : LEAT_MISMATCH;
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 // -- Random choices ------------------------------------------------------------------------------
 
@@ -96,10 +98,13 @@ leat_status program_expected(const program *p) {
 
 void program_init(program *p, uint64_t seed) {
   *p = (program){.arena = leat_arena_create(), .random = {seed}, .most_elements = 3000};
+  p->flushes = seed * 0x9e3779b97f4a7c15 >> 63;
   program_choose_dims(p);
 }
 
 void program_finish(program *p) {
+  for (uint32_t i = 0; i < p->pages.count; i++)
+    munmap(p->pages.items[i].memory, p->pages.items[i].size);
   leat_text_finish(&p->declarations);
   leat_text_finish(&p->body);
   leat_arena_destroy(p->arena);
@@ -164,6 +169,10 @@ test_value program_input(program *p, leat_dtype dtype, int rank, const test_dim 
 
 void program_fetch(program *p, const test_value *value) {
   leat_vec_push(p->arena, &p->results, (test_result){*value, p->group});
+}
+
+const char *program_denormals(const program *p) {
+  return p->flushes ? "zero" : "keep";
 }
 
 static void add_body(const program *p, bool spread, leat_text *out) {
@@ -308,6 +317,16 @@ static void fill_element(program *p, const test_input *input, char *out) {
     fill_word(p, input, word, out + at);
 }
 
+// So many bytes that end where a page begins that nobody may touch.
+static void *guarded(program *p, size_t bytes) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE), size = (bytes + page - 1) / page * page;
+  char *memory =
+      mmap(NULL, size + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || mprotect(memory + size, page, PROT_NONE)) perror("mmap"), abort();
+  leat_vec_push(p->arena, &p->pages, ((test_pages){memory, size + page}));
+  return memory + size - bytes;
+}
+
 leat_tensor *program_feeds(program *p) {
   leat_tensor *feeds = leat_new_array(p->arena, leat_tensor, p->inputs.count + 1);
   for (uint32_t i = 0; i < p->inputs.count; i++) {
@@ -316,7 +335,7 @@ leat_tensor *program_feeds(program *p) {
     *feed = (leat_tensor){.dtype = input->value.dtype, .rank = input->value.rank};
     for (int k = 0; k < feed->rank; k++) feed->shape[k] = dim_value(p, input->value.dims[k]);
     int64_t bytes = leat_tensor_bytes(feed), size = (int64_t)leat_dtype_size(feed->dtype);
-    feed->data = leat_arena_alloc(p->arena, (size_t)bytes + 1);
+    feed->data = guarded(p, (size_t)bytes);
     for (int64_t at = 0; at < bytes; at += size) fill_element(p, input, (char *)feed->data + at);
   }
   return feeds;

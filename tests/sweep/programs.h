@@ -34,13 +34,15 @@ typedef struct test_dim {
 } test_dim;
 
 typedef enum test_match {
-  MATCH_BITS,      // of NaNs too: what only moves
-  MATCH_VALUES,    // any NaN is like any other
-  MATCH_ULPS,      // `tolerance` in units of the last place
-  MATCH_ULPS_OF_1, // likewise, but those of 1 where the value is smaller
-  MATCH_NEAR,      // `tolerance` as a difference
-  MATCH_LARGEST,   // `tolerance` as a share of the largest number of the tensor
-  MATCH_COMPLEX,   // ulps of the magnitude
+  MATCH_BITS,         // of NaNs too: what only moves
+  MATCH_VALUES,       // any NaN is like any other
+  MATCH_ULPS,         // `tolerance` in units of the last place
+  MATCH_ULPS_OF_1,    // likewise, but those of 1 where the value is smaller
+  MATCH_NEAR,         // `tolerance` as a difference
+  MATCH_LARGEST,      // `tolerance` as a share of the largest number of the tensor
+  MATCH_COMPLEX,      // ulps of the magnitude
+  MATCH_ULPS_FLUSHED, // these two with no ulp below the least normal number
+  MATCH_COMPLEX_FLUSHED,
 } test_match;
 
 double test_unit(leat_dtype dtype); // in the last place of 1
@@ -77,6 +79,11 @@ typedef struct test_result {
   int group; // the caller's: which case it belongs to
 } test_result;
 
+typedef struct test_pages {
+  void *memory;
+  size_t size;
+} test_pages;
+
 typedef struct program {
   leat_arena *arena;
   rng random;
@@ -84,8 +91,9 @@ typedef struct program {
   leat_vec(test_input) inputs;
   leat_vec(test_value) values; // inputs and results of statements
   leat_vec(test_result) results;
-  leat_status expected; // of a run, but for what `shrunk` says
-  bool shrinks;         // a run in which the dim `shrunk` is negative ends with an error
+  leat_vec(test_pages) pages; // of feeds
+  leat_status expected;       // of a run, but for what `shrunk` says
+  bool shrinks;               // a run in which the dim `shrunk` is negative ends with an error
   test_dim shrunk;
   int64_t dims[DIM_NAMES]; // the values of the next run
   bool bound[DIM_NAMES];   // an input binds it
@@ -97,6 +105,7 @@ typedef struct program {
   bool aliased;          // a call's operands are one value, where any fits, in memory of its own
   int64_t most_elements; // of operands; less than 1000: and no dim is B
   int64_t sizes[4];      // what constant dims are, unless they are 0
+  bool flushes;          // subnormals are zero; else they are kept. By the seed
   int group;
 } program;
 
@@ -112,10 +121,12 @@ int program_shape(program *p, int least_rank, int most_rank, bool nonempty, test
 void program_fetch(program *p, const test_value *value);
 // Chooses values of the run-time dims for the next run.
 void program_choose_dims(program *p);
-leat_status program_expected(const program *p); // of that run
+leat_status program_expected(const program *p);  // of that run
+const char *program_denormals(const program *p); // as the option says it
 // In the program's arena. `spread`: every other statement is on the second device.
 char *program_text(const program *p, bool spread);
-// Fills new tensors for all inputs; they belong to the program's arena.
+// Fills new tensors for all inputs, which belong to the program. Whoever reads or writes behind
+// what they hold is stopped by the system.
 leat_tensor *program_feeds(program *p);
 
 test_dim dim_const(int64_t value);
@@ -168,6 +179,10 @@ leat_status program_agrees(program *p, const test_way *ways, int way_count, int 
 
 // -- Comparing -----------------------------------------------------------------------------------
 
+// Of what was computed while subnormals are zero: those that only moved become zeros, as another
+// target may have made of them, and no error below the least normal number counts as more than 1.
+void tensor_flush(leat_tensor *tensor);
+test_match match_flushed(test_match match);
 // False: adds the first difference, with both values, to `why`.
 bool tensor_matches(const leat_tensor *want, const leat_tensor *got, test_match match,
                     double tolerance, leat_text *why);

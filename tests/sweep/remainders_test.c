@@ -1,5 +1,5 @@
 // Sizes that leave every remainder. Contractions: the columns, rows and depths here leave each
-// number of whole and part vectors, panels, blocks and tiles (codegen/contract_shape.c chooses them
+// number of whole and part vectors, panels, blocks and tiles (codegen/contract_plan.c chooses them
 // from the sizes). Transposes: whole and part squares and blocks (codegen/squares.c). cpu and c
 // give what ref does whatever is left over. $LEAT_TEST_SEED draws which sizes meet.
 #include "tests/sweep/programs.h"
@@ -10,9 +10,9 @@
 enum { SEED = 5, FEW_ROWS = 4, ROUNDS = 12 };
 
 static const test_way ways[] = {
-    {.name = "ref", .options = {.target = "ref", .symbolic = true}},
-    {.name = "cpu", .options = {.target = "cpu", .symbolic = true}},
-    {.name = "c", .options = {.target = "c", .symbolic = true}},
+    {.name = "ref", .options = {.target = "ref", .symbolic = true, .numerics = "strict"}},
+    {.name = "cpu", .options = {.target = "cpu", .symbolic = true, .numerics = "strict"}},
+    {.name = "c", .options = {.target = "c", .symbolic = true, .numerics = "strict"}},
 };
 
 static const int64_t columns[] = {1,  2,  15, 16, 17, 31, 32,  33,  47,  48,  49,  63,
@@ -20,7 +20,7 @@ static const int64_t columns[] = {1,  2,  15, 16, 17, 31, 32,  33,  47,  48,  49
 static const int64_t wide_columns[] = {80, 112, 160, 208, 272, 304, 320, 336};
 static const int64_t rows[] = {5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 20, 27, 29, 48, 80, 112};
 static const int64_t depths[] = {1, 2, 8, 15, 16, 17, 31, 48, 80, 112, 129};
-static const int64_t deep[] = {1025, 1040, 1535, 1536, 1537, 2049}; // summed in blocks
+static const int64_t deep[] = {1025, 1040, 1535, 1536, 1537, 2049, 4096, 4097, 8200}; // in blocks
 static const leat_dtype dtypes[] = {LEAT_f64, LEAT_i8, LEAT_i32, LEAT_f16, LEAT_u64, LEAT_c64};
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof *(array)))
@@ -47,6 +47,19 @@ static void add(program *p, leat_dtype dtype, test_dim row, test_dim depth, test
   test_value x = program_input(p, dtype, 2, a, FILL_PLAIN, dim_const(0));
   test_value y = program_input(p, dtype, 2, b, FILL_PLAIN, dim_const(0));
   add_statement(p, MATCH_VALUES, &y, leat_arena_printf(p->arena, "%s @ %s", x.name, y.name));
+}
+
+// y = a @ bᵀ of matrices alone or of two each. Few rows read b along k, more of them pack it so.
+static void add_across(program *p, leat_dtype dtype, test_dim row, test_dim depth,
+                       test_dim column) {
+  test_dim a[] = {dim_const(2), row, depth}, b[] = {dim_const(2), column, depth};
+  for (int batch = 0; batch < 2; batch++) {
+    int rank = 2 + batch;
+    test_value x = program_input(p, dtype, rank, a + !batch, FILL_PLAIN, dim_const(0));
+    test_value y = program_input(p, dtype, rank, b + !batch, FILL_PLAIN, dim_const(0));
+    add_statement(p, MATCH_VALUES, &y,
+                  leat_arena_printf(p->arena, "matmul(%s, %s, transpose_b=true)", x.name, y.name));
+  }
 }
 
 static void add_sizes(program *p, leat_dtype dtype, int64_t row, int64_t depth, int64_t column) {
@@ -80,12 +93,66 @@ TEST(few_rows) {
   check_agrees(&p, 2);
 }
 
+TEST(operands_that_lie_across) {
+  static const leat_dtype wanted[] = {LEAT_f32, LEAT_f64, LEAT_i32, LEAT_i8};
+  program p;
+  program_init(&p, SEED);
+  int64_t turn = (int64_t)(test_seed() % 997);
+  for (int64_t row = 1; row <= 10; row++)
+    add_across(&p, TURN(wanted, row), dim_const(row), dim_const(TURN(depths, 3 * row + turn)),
+               dim_const(TURN(columns, 5 * row + turn)));
+  for (int64_t i = 0; i < COUNT(deep); i++)
+    add_across(&p, LEAT_f32, dim_const(i % 2 ? i : 50 + i), dim_const(deep[i]),
+               dim_const(TURN(columns, 7 * i + turn)));
+  check_agrees(&p, 2);
+}
+
 TEST(deep_ones_that_leave_each_remainder) {
   program p;
   program_init(&p, SEED);
   int64_t turn = (int64_t)(test_seed() % 997);
   for (int64_t i = 0; i < COUNT(deep); i++)
     add_sizes(&p, LEAT_f32, TURN(rows, 7 * i + turn), deep[i], TURN(columns, 5 * i + turn));
+  check_agrees(&p, 2);
+}
+
+// So long that parts of them are summed by tiles of their own: of all operands that there are.
+TEST(long_sums) {
+  program p;
+  program_init(&p, SEED);
+  int64_t turn = (int64_t)(test_seed() % 7);
+  add_sizes(&p, LEAT_f32, 1 + turn, 12288 + turn, 20);
+  add_sizes(&p, LEAT_f32, 33, 12289, 64 + turn);
+  add_sizes(&p, LEAT_f64, 17, 16384, 3 + turn);
+  add_across(&p, LEAT_f32, dim_const(2 + turn), dim_const(12300), dim_const(19));
+  add_across(&p, LEAT_f32, dim_const(9 + turn), dim_const(12303), dim_const(33));
+  test_dim a[] = {dim_const(13000), dim_const(29 + turn)}, b[] = {dim_const(13000), dim_const(70)};
+  test_value x = program_input(&p, LEAT_f32, 2, a, FILL_PLAIN, dim_const(0));
+  test_value y = program_input(&p, LEAT_f32, 2, b, FILL_PLAIN, dim_const(0));
+  add_statement(&p, MATCH_VALUES, &y,
+                leat_arena_printf(p.arena, "matmul(%s, %s, transpose_a=true)", x.name, y.name));
+  check_agrees(&p, 2);
+}
+
+// The windows of a convolution, of which a tile gathers some rows at a time.
+TEST(gathered_operands) {
+  static const int64_t channels[] = {1, 3, 16, 32, 20};
+  program p;
+  program_init(&p, SEED);
+  int64_t turn = (int64_t)(test_seed() % 5);
+  for (int64_t i = 0; i < COUNT(channels); i++) {
+    int64_t extent = i == turn ? 115 : 12 + turn, out = TURN(columns, 7 * i + turn);
+    test_dim image[] = {dim_const(1), dim_const(extent), dim_const(extent + i),
+                        dim_const(channels[i])};
+    test_dim window[] = {dim_const(3), dim_const(3), dim_const(channels[i]), dim_const(out)};
+    test_value x = program_input(&p, LEAT_f32, 4, image, FILL_PLAIN, dim_const(0));
+    test_value w = program_input(&p, LEAT_f32, 4, window, FILL_PLAIN, dim_const(0));
+    const char *call = leat_arena_printf(p.arena, "conv(%s, %s, padding=\"same\")", x.name, w.name);
+    add_statement(&p, MATCH_VALUES, &w, call);
+    for (int k = 0; k < 2; k++)
+      add_statement(&p, MATCH_VALUES, &w,
+                    leat_arena_printf(p.arena, "grad(sum(%s), %s)", call, (k ? w : x).name));
+  }
   check_agrees(&p, 2);
 }
 
@@ -107,6 +174,7 @@ TEST(target_c) {
   add_sizes(&p, LEAT_f32, 20, 8, 80);
   add_sizes(&p, LEAT_f32, 3, TURN(depths, turn), TURN(wide_columns, turn));
   add_sizes(&p, LEAT_f64, TURN(rows, turn), TURN(deep, turn), TURN(columns, turn));
+  add_across(&p, LEAT_f32, dim_const(1 + turn % 20), dim_const(40), dim_const(TURN(columns, turn)));
   check_agrees(&p, 3);
 }
 
@@ -147,6 +215,8 @@ TEST(run_time_sizes) {
   add(&p, LEAT_f32, dim_const(20), depth, dim_const(80));
   add(&p, LEAT_f32, dim_const(20), dim_const(8), column);
   add(&p, LEAT_f64, dim_const(3), depth, column);
+  add_across(&p, LEAT_f32, dim_const(4), depth, column);
+  add_across(&p, LEAT_f32, row, depth, column);
   for (int way = 0; way < 2; way++)
     CHECK_EQ_INT(prepared_open(&runs[way], &p, &ways[way]), LEAT_OK);
   for (int64_t round = 0; round < ROUNDS && !check_failures; round++) run_round(&p, runs, round);

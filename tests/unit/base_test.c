@@ -1,6 +1,7 @@
 // base/: memory, tables, text, diagnostics, Philox, CPUID, files. The two data formats are in
 // formats_test.c.
 #include "base/arena.h"
+#include "base/cgroup.h"
 #include "base/cpuid.h"
 #include "base/diag.h"
 #include "base/file.h"
@@ -19,6 +20,7 @@
 #include "tests/unit/scratch.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -276,6 +278,55 @@ TEST(cpu_levels) {
   CHECK(strchr(key.data, '/') == NULL && strchr(key.data, ' ') == NULL);
   leat_text_finish(&key);
   leat_text_finish(&again);
+}
+
+static void write_deep(char *path, const char *text) {
+  for (char *at = path + strlen(scratch_root) + 1; (at = strchr(at, '/')); *at++ = '/') {
+    *at = 0;
+    mkdir(path, 0777);
+  }
+  leat_bytes piece = {text, strlen(text)};
+  CHECK_EQ_INT(leat_file_write(path, &piece, 1, LEAT_FILE_ATOMIC, NULL), LEAT_OK);
+}
+
+// What a tree of files says of the process in it: names and texts, NULL at the end.
+static int cores_in(const char *name, const char *const *files) {
+  char root[SCRATCH_PATH], path[SCRATCH_PATH];
+  for (; files[0]; files += 2) {
+    scratch_path(root, name);
+    strcat(strcat(strcpy(path, root), "/"), files[0]);
+    write_deep(path, files[1]);
+  }
+  return leat_cgroup_cores(root);
+}
+
+TEST(control_groups) {
+#define IN(...) ((const char *const[]){__VA_ARGS__, NULL})
+  CHECK_EQ_INT(leat_cgroup_cores("/nowhere"), INT_MAX);
+  CHECK_EQ_INT(
+      cores_in("any", IN("proc/self/cgroup", "0::/a\n", "sys/fs/cgroup/a/cpu.max", "max 100000\n")),
+      INT_MAX);
+  CHECK_EQ_INT(cores_in("part", IN("proc/self/cgroup", "0::/a\n", "sys/fs/cgroup/a/cpu.max",
+                                   "150000 100000\n")),
+               2);
+  CHECK_EQ_INT(
+      cores_in("around", IN("proc/self/cgroup", "0::/a/b\n", "sys/fs/cgroup/a/b/cpu.max",
+                            "400000 100000\n", "sys/fs/cgroup/a/cpu.max", "30000 10000\n")),
+      3);
+  CHECK_EQ_INT(cores_in("inside", IN("proc/self/cgroup", "0::/../unseen\n", "sys/fs/cgroup/cpu.max",
+                                     "50000 100000\n")),
+               1);
+#define CFS(folder, quota)                                                                         \
+  "sys/fs/cgroup/cpu/" folder "cpu.cfs_quota_us", quota "\n",                                      \
+      "sys/fs/cgroup/cpu/" folder "cpu.cfs_period_us", "100000\n"
+  CHECK_EQ_INT(cores_in("first", IN("proc/self/cgroup",
+                                    "5:cpuset:/c\n3:cpuacct,cpu:/a\n1:name=systemd:/\n0::/\n",
+                                    CFS("a/", "200000"), CFS("", "-1"))),
+               2);
+  CHECK_EQ_INT(cores_in("other", IN("proc/self/cgroup", "5:cpuset:/\n", CFS("", "200000"))),
+               INT_MAX);
+#undef CFS
+#undef IN
 }
 
 TEST(files_are_written_whole_and_read_back) {

@@ -280,7 +280,7 @@ static leat_image_launch *launch_of(image_builder *b, leat_launch_kind kind) {
   X("launch ", b->args[ROTATE->arg_first].index, buffer_of(b, LEAT_BUFFER_ARENA))                  \
   X("claim 0", b->claims[0].table, b->tables_count)                                                \
   X("claim 0", b->claims[0].room, FAR)                                                             \
-  X("buffer ", b->buffers[0].kind, LEAT_BUFFER_GROWN + 1)                                          \
+  X("buffer ", b->buffers[0].kind, LEAT_BUFFER_PREPARED + 1)                                       \
   X("buffer ", b->buffers[0].type.dtype, LEAT_DTYPE_COUNT)                                         \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_ARENA)].arena, b->arenas_count)                 \
   X("buffer ", b->buffers[buffer_of(b, LEAT_BUFFER_ARENA)].where, FAR)                             \

@@ -155,6 +155,7 @@ static void interpret_instr(interpreter *p, const k_instr *instr) {
     if (*p->call->ends) p->failed = LEAT_ABORTED;
     return;
   case K_LOCAL:
+  case K_PREFETCH:
   case K_BARRIER: return;
   }
   for (int lane = 0; lane < instr->lanes; lane++) interpret_lane(p, instr, lane);

@@ -486,6 +486,60 @@ TEST(multiples_of_indices_are_known) {
   leat_arena_destroy(own);
 }
 
+// Comparisons that hold, or do not, wherever a loop is; what is only known while running stays.
+TEST(ranges_decide_comparisons) {
+  leat_arena *own = leat_arena_create();
+  k_builder b;
+  k_begin(&b, own, "ranges");
+  k_value n = k_scalar(&b), five = k_i64(&b, 5);
+  k_instr *loop = k_loop_begin(&b, k_binary(&b, K_MAX, n, k_i64(&b, 2)), five, 1, NULL, 0);
+  k_value i = k_loop_index(loop), place = k_sub(&b, k_mul(&b, i, k_i64(&b, 3)), k_i64(&b, 6));
+  k_value seven = k_i64(&b, 7), quotient = k_binary(&b, K_DIV, i, seven);
+  k_value rest = k_sub(&b, i, k_mul(&b, quotient, seven)),
+          half = k_binary(&b, K_SHR, i, k_i64(&b, 1));
+  k_value low_bits = k_binary(&b, K_AND, n, k_i64(&b, 3)), end = k_binary(&b, K_MIN, n, five);
+  k_value down = k_sub(&b, k_i64(&b, 0), i);
+  const struct {
+    k_op op;
+    k_value x, y;
+    int64_t is;
+  } known[] = {{K_LE, k_i64(&b, 0), place, 1},
+               {K_LT, place, k_i64(&b, 7), 1},
+               {K_LT, place, k_i64(&b, 0), 0},
+               {K_LE, k_i64(&b, 7), place, 0},
+               {K_LT, rest, seven, 1},
+               {K_LT, half, k_i64(&b, 3), 1},
+               {K_LE, k_i64(&b, 1), half, 1},
+               {K_LE, low_bits, k_i64(&b, 3), 1},
+               {K_LT, low_bits, k_i64(&b, 0), 0},
+               {K_LE, end, five, 1},
+               {K_LE, down, k_i64(&b, -2), 1},
+               {K_LE, k_i64(&b, -4), down, 1}};
+  for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+    if (k_binary(&b, known[k].op, known[k].x, known[k].y) != k_int(&b, LEAT_bool, 1, known[k].is))
+      CHECK_FAILED("known[%zu]", k);
+  CHECK(k_binary(&b, K_MIN, place, k_i64(&b, 6)) == place);
+  CHECK(k_binary(&b, K_MAX, k_i64(&b, 0), place) == place);
+  const struct {
+    k_op op;
+    k_value x, y;
+  } open[] = {{K_LE, k_i64(&b, 1), place},
+              {K_LT, place, k_i64(&b, 6)},
+              {K_LE, k_i64(&b, 0), end},
+              {K_LT, n, five},
+              {K_LE, low_bits, k_i64(&b, 2)},
+              {K_LT, k_mul(&b, i, n), five},
+              {K_LT, k_add(&b, i, k_i64(&b, INT64_MAX)), five}};
+  for (size_t k = 0; k < sizeof open / sizeof *open; k++)
+    if (k_binary(&b, open[k].op, open[k].x, open[k].y)->op != open[k].op)
+      CHECK_FAILED("open[%zu]", k);
+  CHECK(k_binary(&b, K_MIN, place, five)->op == K_MIN);
+  k_loop_end(&b, NULL, 0);
+  CHECK(k_lt(&b, k_tile(&b), five)->op == K_LT);
+  k_finish(&b);
+  leat_arena_destroy(own);
+}
+
 TEST(builder_moves_out_of_loops_not_of_branches) {
   leat_arena *own = leat_arena_create();
   k_builder b;

@@ -143,7 +143,9 @@ TEST(options_that_are_none) {
                                         {.setting_count = 1},
                                         {.settings = nothing, .setting_count = 1},
                                         {.setting_count = 1 << 30},
-                                        {.reserved = {[LEAT_RESERVED - 1] = "later"}}};
+                                        {.denormals = "small"},
+                                        {.numerics = "loose"},
+                                        {.reserved = {[LEAT_RESERVED - 3] = "later"}}};
   leat_session *session;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     REFUSED(leat_session_create(&wrong[i], &session));

@@ -21,6 +21,9 @@ TEST(choose_takes_large_plain_products_to_blis) {
   CHECK_EQ_INT(run(&f, "choose"), LEAT_OK);
   CHECK_EQ_STR(leat_node_attr(y.node, "family")->string, "blis");
   CHECK_EQ_STR(leat_node_attr(z.node, "family")->string, "");
+  f.context.strict = true;
+  CHECK_EQ_INT(run(&f, "choose"), LEAT_OK);
+  CHECK_EQ_STR(leat_node_attr(y.node, "family")->string, "");
   tear_down(&f);
 }
 

@@ -41,6 +41,13 @@ static inline int32_t k_slow_increment(leat_call *call, const leat_arg *args, in
   return k_increment(call, args, begin, end);
 }
 
+static atomic_int increments; // that were counted
+static inline int32_t k_counted_increment(leat_call *call, const leat_arg *args, int64_t begin,
+                                          int64_t end) {
+  increments++;
+  return k_increment(call, args, begin, end);
+}
+
 // Fails at site 1 on the first element below 0. The first tiles are the last to be looked at.
 static inline int32_t k_check(leat_call *call, const leat_arg *args, int64_t begin, int64_t end) {
   const float *a = args[1].pointer;
@@ -88,13 +95,40 @@ static inline int32_t k_next(leat_call *call, const leat_arg *args, int64_t begi
   return 0;
 }
 
-enum { ADD, INCREMENT, SLOW_INCREMENT, CHECK_SIGN, LESS, COUNT, NEXT, KERNELS };
+// The first tile waits for all others.
+static atomic_int tiles_done;
+static inline int32_t k_wait_for_rest(leat_call *call, const leat_arg *args, int64_t begin,
+                                      int64_t end) {
+  int64_t tiles = args[1].value, until = (int64_t)time(NULL) + (int64_t)LONG;
+  while (begin == 0 && tiles_done < tiles - end) {
+    if (time(NULL) > until) return LEAT_DEADLINE;
+    nanosleep(&(struct timespec){0, 100000}, NULL);
+  }
+  tiles_done += (int)(end - begin);
+  (void)call;
+  return 0;
+}
+
+enum {
+  ADD,
+  INCREMENT,
+  SLOW_INCREMENT,
+  CHECK_SIGN,
+  LESS,
+  COUNT,
+  NEXT,
+  WAIT_FOR_REST,
+  COUNTED_INCREMENT,
+  KERNELS
+};
 static const leat_kernel_function kernels[KERNELS] = {
-    k_add, k_increment, k_slow_increment, k_check, k_less, k_count, k_next};
+    k_add,  k_increment,     k_slow_increment,   k_check, k_less, k_count,
+    k_next, k_wait_for_rest, k_counted_increment};
 
 static inline image_builder *begin(const char *device) {
-  static const char *const names[KERNELS] = {
-      "add", "increment", "slow_increment", "check", "less", "count", "next"};
+  static const char *const names[KERNELS] = {"add",   "increment",     "slow_increment",
+                                             "check", "less",          "count",
+                                             "next",  "wait_for_rest", "counted_increment"};
   image_builder *b = image_begin(device);
   for (int i = 0; i < KERNELS; i++) {
     leat_text_index name = image_text(b, names[i]);

@@ -1,0 +1,85 @@
+// How a contraction is computed, decided once, before memory is planned: a function of its sizes,
+// its dtype and the machine. Nothing in it changes an element's own sum, so it is free.
+#ifndef LEAT_CODEGEN_CONTRACT_PLAN_H
+#define LEAT_CODEGEN_CONTRACT_PLAN_H
+
+#include "codegen/units.h"
+#include "ops/ops.h"
+
+enum {
+  LEAT_ACCUMULATORS = 28, // at most
+  LEAT_MOST_VECTORS = 16, // vectors of columns
+  LEAT_DEPTH_BLOCK = 256, // elements of k, of a deep contraction
+};
+
+// A convolution by transforms: each place of a tile of x and of its outputs has a product of its
+// own, [tiles, channels] by [channels, outputs], of transformed elements. Tiles are computed
+// `block` at a time, so that all that is made of them stays in a cache; who has computed some of
+// them has room for a block.
+typedef struct leat_winograd_plan {
+  leat_winograd what;
+  int places;           // of a tile along each axis: what its outputs read
+  int64_t channels;     // that are summed
+  int64_t down, across; // tiles of an image
+  leat_dim tiles;       // of all images
+  int64_t block, pitch; // tiles; elements from one transformed tile to the next
+  leat_dim blocks, rooms;
+  // Elements of room: for a block of x, for those of what it is multiplied with or gives, for the
+  // sums of weights, and in all.
+  int64_t transformed, others, sums, room;
+} leat_winograd_plan;
+
+typedef enum leat_operand_way {
+  LEAT_OPERAND_DIRECT,   // read where it lies
+  LEAT_OPERAND_GATHERED, // a: into a local array, a tile's rows at a time
+  LEAT_OPERAND_PACKED,   // b: as panels, each [depth, width] filled up with zeros, which a kernel
+                         // before makes
+  LEAT_OPERAND_PREPARED, // b: as PACKED, but made once, and anew when its variable was assigned
+  LEAT_OPERAND_STORED,   // b: an artifact has its panels
+  LEAT_OPERAND_TURNED,   // b, which lies along k: squares of it are turned in registers
+} leat_operand_way;
+
+// c[batch, row, column] = Σ a[batch, row, k] · b[batch, k, column].
+typedef struct leat_contraction_plan {
+  const leat_item *item;
+  leat_operand_way a, b;
+  bool transposed;               // a is [k, row]
+  bool across;                   // b lies along k: what packs it turns it
+  bool one_b;                    // for all batches, which are more rows
+  const leat_unit *packed;       // for this product before: these are its panels; NULL: its own
+  unsigned batch_axes, row_axes; // of the unit's space
+  int column_axis;               // -1: there is one column
+  leat_dim batch, rows, columns, depth;
+  int high, wide;  // of a block in registers: rows, vectors of columns
+  int64_t width;   // of a panel: columns
+  leat_dim panels; // of all columns
+  bool deep;       // k goes in blocks of LEAT_DEPTH_BLOCK, which resume from a local c
+  bool long_sums;  // of more than LEAT_PRODUCT_BLOCK products, or it is not known
+  bool split;      // of these sums each of LEAT_PRODUCT_BLOCK is a tile's; they are added behind it
+  leat_dim parts;  // of k: how many such tiles, or 1
+  int tile_panels; // a tile is so many panels …
+  int64_t tile_rows;       // … by so many rows …
+  int64_t gathered_rows;   // … of which so many of a are gathered together
+  leat_dim groups, blocks; // tiles along the columns, along the rows
+  int64_t gathered, pitch; // of a, in elements: room, and from one row (or k) to the next
+  int gathered_vectors;    // of a row (or k): what is gathered in one go
+  int64_t run;             // elements of a row (or k) that lie together, as a's are; 0: unknown
+  const leat_winograd_plan *winograd; // NULL: it is a product of matrices
+} leat_contraction_plan;
+
+leat_dim leat_contraction_matrices(const leat_contraction_plan *plan); // of b
+bool leat_contraction_has_panels(const leat_contraction_plan *plan);
+bool leat_contraction_packs(const leat_contraction_plan *plan); // by a kernel before
+// Vectors of columns that are computed together, and the most rows.
+int leat_contraction_wide(const leat_target_info *target, leat_dim rows, leat_dim columns,
+                          leat_dtype dtype);
+int leat_contraction_most_high(const leat_target_info *target, int wide, leat_dtype dtype);
+// The plan of a convolution by transforms, with room for blocks of tiles. Returns the type of its
+// transformed weights.
+leat_type leat_winograd_prepare(leat_table *table, leat_unit *unit, leat_contraction_plan *plan);
+// Of the weights' gradient, with room for blocks of tiles and for their sums.
+void leat_winograd_prepare_weights(leat_table *table, leat_unit *unit, leat_contraction_plan *plan);
+
+void leat_contraction_plan_print(const leat_contraction_plan *plan, leat_text *out);
+
+#endif

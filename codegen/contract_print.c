@@ -1,0 +1,127 @@
+// Plans of contractions as text: a line each in the dump of `plan`, and for `leat inspect --plan`
+// the costliest first.
+#include "codegen/contract_plan.h"
+#include "ir/print.h"
+#include "ops/reduce.h"
+
+#include <stdlib.h>
+
+enum { FEW = 20 }; // that are shown, unless all are wanted
+
+static const char *const ways[] = {
+    [LEAT_OPERAND_DIRECT] = "in place", [LEAT_OPERAND_GATHERED] = "gathered",
+    [LEAT_OPERAND_PACKED] = "packed",   [LEAT_OPERAND_STORED] = "stored as panels",
+    [LEAT_OPERAND_TURNED] = "turned",   [LEAT_OPERAND_PREPARED] = "packed once",
+};
+
+static void print_sizes(const leat_contraction_plan *p, leat_text *out) {
+  const leat_dim sizes[] = {p->batch, p->rows, p->columns, p->depth};
+  int first = leat_dim_is(p->batch, 1);
+  for (int i = first; i < 4; i++) {
+    if (i > first) leat_text_add(out, i == 3 ? " over " : " x ");
+    leat_dim_print(sizes[i], out);
+  }
+}
+
+static void print_winograd(const leat_contraction_plan *p, leat_text *out) {
+  const leat_winograd_plan *w = p->winograd;
+  leat_text_add(out, "by transforms of %d x %d outputs, %lld tiles together, ", w->what.tile,
+                w->what.tile, (long long)w->block);
+  leat_text_add(out, "blocks of %d tiles x %d vectors, panels of %lld columns", p->high, p->wide,
+                (long long)p->width);
+  if (p->tile_panels > 1) leat_text_add(out, ", %d of them together", p->tile_panels);
+  if (w->what.weights) leat_text_add(out, ", parts of the tiles added");
+}
+
+static void print_blocks(const leat_contraction_plan *p, leat_text *out) {
+  if (p->winograd) {
+    print_winograd(p, out);
+    return;
+  }
+  leat_text_add(out, "blocks of %d rows x %d vectors, panels of %lld columns, tiles of %lld rows",
+                p->high, p->wide, (long long)p->width, (long long)p->tile_rows);
+  if (p->tile_panels > 1) leat_text_add(out, " x %d panels", p->tile_panels);
+  if (p->deep) leat_text_add(out, ", k by %d", LEAT_DEPTH_BLOCK);
+  if (p->split) leat_text_add(out, ", parts of %d added", LEAT_PRODUCT_BLOCK);
+}
+
+static void print_operands(const leat_contraction_plan *p, leat_text *out) {
+  if (p->winograd) {
+    if (p->winograd->what.weights) leat_text_add(out, "a and ");
+    leat_text_add(out, "b transformed%s%s", p->b == LEAT_OPERAND_PREPARED ? " once" : "",
+                  p->winograd->what.turned ? ", turned" : "");
+    return;
+  }
+  leat_text_add(out, "a %s%s", ways[p->a], p->transposed ? " by columns" : "");
+  if (p->run) leat_text_add(out, " in runs of %lld", (long long)p->run);
+  leat_text_add(out, ", b %s%s", ways[p->b], p->across ? " from across" : "");
+  if (p->packed) leat_text_add(out, " for `%s`", p->packed->contraction->item->node->name);
+}
+
+void leat_contraction_plan_print(const leat_contraction_plan *p, leat_text *out) {
+  leat_text_add(out, "  plan ");
+  print_sizes(p, out);
+  leat_text_add(out, ": ");
+  print_blocks(p, out);
+  leat_text_add(out, "; ");
+  print_operands(p, out);
+  leat_text_add(out, "\n");
+}
+
+// -- leat inspect --plan --------------------------------------------------------------------------
+
+typedef struct planned {
+  const leat_unit *unit;
+  double products; // multiplications and additions; a dim that is not known counts as LEAT_GUESS
+} planned;
+
+typedef leat_vec(planned) planned_list;
+
+static double products_of(const leat_contraction_plan *p) {
+  const leat_dim sizes[] = {p->batch, p->rows, p->columns, p->depth};
+  return leat_elements_estimate(sizes, 4);
+}
+
+// Those of the bodies in it, too.
+static void find(const leat_table *table, leat_arena *arena, planned_list *out) {
+  for (uint32_t i = 0; i < table->units.count; i++) {
+    const leat_unit *unit = table->units.items[i];
+    if (unit->kind == LEAT_UNIT_CONTRACT)
+      leat_vec_push(arena, out, ((planned){unit, products_of(unit->contraction)}));
+    for (int k = 0; unit->kind == LEAT_UNIT_REGION && k < 2; k++)
+      if (unit->region.tables[k]) find(unit->region.tables[k], arena, out);
+  }
+}
+
+static int costliest_first(const void *a, const void *b) {
+  const planned *x = a, *y = b;
+  if (x->products != y->products) return x->products < y->products ? 1 : -1;
+  return x->unit->position < y->unit->position ? -1 : x->unit->position > y->unit->position;
+}
+
+static void print_planned(const planned *found, double all, leat_text *out) {
+  const leat_contraction_plan *p = found->unit->contraction;
+  leat_text_add(out, "\n  `%s`: ", p->item->node->name);
+  print_sizes(p, out);
+  leat_text_add(out, ", %.3g Mflop, %.2g %% of all\n    ", 2e-6 * found->products,
+                100 * found->products / all);
+  print_blocks(p, out);
+  leat_text_add(out, "\n    ");
+  print_operands(p, out);
+  leat_text_add(out, "\n");
+}
+
+void leat_plans_print(const leat_codegen_state *cg, bool all, leat_text *out) {
+  leat_arena *arena = leat_arena_create();
+  planned_list found = {0};
+  double products = 0;
+  for (uint32_t i = 0; i < cg->tables.count; i++) find(cg->tables.items[i], arena, &found);
+  for (uint32_t i = 0; i < found.count; i++) products += found.items[i].products;
+  if (found.count) qsort(found.items, found.count, sizeof *found.items, costliest_first);
+  leat_text_add(out, "%u contraction%s, for %s\n", found.count, found.count == 1 ? "" : "s",
+                cg->options->target->name);
+  for (uint32_t i = 0; i < found.count && (all || i < FEW); i++)
+    print_planned(&found.items[i], products, out);
+  if (found.count > FEW && !all) leat_text_add(out, "\n  and %u more (--all)\n", found.count - FEW);
+  leat_arena_destroy(arena);
+}

@@ -1,0 +1,36 @@
+// Where values of known sizes lie, for plan.c.
+#ifndef LEAT_CODEGEN_OFFSETS_H
+#define LEAT_CODEGEN_OFFSETS_H
+
+#include "codegen/units.h"
+
+typedef struct leat_planner {
+  leat_table *table;
+  leat_arena_plans *arenas; // of a body's table its own, of others those of the step
+  uint32_t task_count;
+  const uint8_t *after; // the table's
+} leat_planner;
+
+// -- plan.c ---------------------------------------------------------------------------------------
+
+// Whether everything that touches `old` has run when anything does that touches `storage`.
+bool leat_ends_before_all(const leat_planner *p, const leat_storage *old,
+                          const leat_storage *storage);
+
+// -- offsets.c ------------------------------------------------------------------------------------
+
+// Whether one of them ends before the other begins, so that they may lie in the same memory.
+bool leat_never_together(const leat_planner *p, const leat_storage *a, const leat_storage *b);
+
+typedef struct leat_sized {
+  leat_storage *storage;
+  int64_t size;         // bytes, of which the next value may follow
+  int64_t low;          // out: the offset
+  uint32_t first, last; // positions of the units that touch it
+} leat_sized;
+typedef leat_vec(leat_sized) leat_sized_list; // by who touches them first
+
+// Chooses the offsets, by several orders of which the best counts. Returns where they all end.
+int64_t leat_offsets_choose(leat_planner *p, leat_sized_list *values);
+
+#endif
