@@ -578,6 +578,11 @@ static bool bodies_equal(const leat_graph *a, const leat_graph *b) {
   return same;
 }
 
+// Nothing is at NULL, where memcmp must not look.
+static bool same_bytes(const void *a, const void *b, size_t size) {
+  return !size || !memcmp(a, b, size);
+}
+
 static bool attr_equal(leat_attr_kind kind, const leat_attr *a, const leat_attr *b) {
   switch (kind) {
   case LEAT_ATTR_INT:
@@ -586,7 +591,7 @@ static bool attr_equal(leat_attr_kind kind, const leat_attr *a, const leat_attr 
   case LEAT_ATTR_STRING: return a->string == b->string || !strcmp(a->string, b->string);
   case LEAT_ATTR_DIM: return leat_dim_equal(a->dim, b->dim);
   case LEAT_ATTR_INTS:
-    return a->count == b->count && !memcmp(a->ints, b->ints, a->count * sizeof *a->ints);
+    return a->count == b->count && same_bytes(a->ints, b->ints, a->count * sizeof *a->ints);
   case LEAT_ATTR_DIMS:
     if (a->count != b->count) return false;
     for (uint32_t i = 0; i < a->count; i++)
@@ -596,9 +601,9 @@ static bool attr_equal(leat_attr_kind kind, const leat_attr *a, const leat_attr 
   case LEAT_ATTR_TENSOR: {
     int64_t bytes = leat_tensor_bytes(a->tensor);
     return a->tensor->dtype == b->tensor->dtype && a->tensor->rank == b->tensor->rank &&
-           !memcmp(a->tensor->shape, b->tensor->shape,
-                   (size_t)a->tensor->rank * sizeof *a->tensor->shape) &&
-           !memcmp(a->tensor->data, b->tensor->data, (size_t)bytes);
+           same_bytes(a->tensor->shape, b->tensor->shape,
+                      (size_t)a->tensor->rank * sizeof *a->tensor->shape) &&
+           same_bytes(a->tensor->data, b->tensor->data, (size_t)bytes);
   }
   case LEAT_ATTR_STATE: return a->state == b->state;
   case LEAT_ATTR_GRAPH: return bodies_equal(a->body, b->body);
