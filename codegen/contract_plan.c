@@ -12,21 +12,17 @@ enum {
   LEAST_CHAINS = 12, // accumulators that hide the latency of an fma
   FEW_ROWS = 4,
   MOST_TURNED_ROWS = 8,        // above, packing b costs less
-  PACKED_BYTES = 1 << 20,      // size of b from which its panels are copied together …
-  PACKED_ROWS = 48,            // … when there are so many rows to use them
+  PACKED_ROWS = 48,            // that are worth packing b, if it is too large for a cache
   MANY_ROWS = 1024,            // from which packing costs next to nothing
   FAR_APART = 1024,            // bytes from one k to the next
   COLLIDING_BYTES = 2048,      // from one row of b to the next
   MOST_DEPTH = 1024,           // elements of k in one go …
   MOST_DEPTH_ACROSS = 512,     // … of a by columns, whose rows are read in longer pieces then
-  LEAST_TILES = 8,             // tiles that are worth smaller ones
   LEAST_PARTS = 4,             // of k, that tiles of their own are worth
-  MOST_TILE_COLUMNS = 256,     // whose b, LEAT_DEPTH_BLOCK deep, stays in a cache
-  TILE_BYTES = 88 << 10,       // of the local c of a deep tile
+  MOST_CACHE = 512 << 10,      // of the second one: more gains nothing
   MOST_PARTS_BYTES = 64 << 20, // of the sums of the parts of k
   MOST_GATHERED = 4,           // vectors of a in one go
   MOST_RUNS = 24,              // the same of what lies together in runs
-  GATHERED_BYTES = 112 << 10,  // of the rows of a that are computed together
 };
 
 typedef struct contraction_planner {
@@ -35,6 +31,26 @@ typedef struct contraction_planner {
   leat_dtype dtype;
   leat_contraction_plan *p;
 } contraction_planner;
+
+// -- Caches ---------------------------------------------------------------------------------------
+
+// Bytes of the second cache for what a tile has: a half for its b, LEAT_DEPTH_BLOCK deep, 14 of 64
+// parts for the rows of a that are gathered together, 11 for the local c of a deep tile.
+static int64_t cache_for(const contraction_planner *s, int parts) {
+  return (s->target->l2 < MOST_CACHE ? s->target->l2 : MOST_CACHE) * parts / 64;
+}
+
+static int64_t tile_columns(const contraction_planner *s) {
+  return cache_for(s, 32) / (LEAT_DEPTH_BLOCK * (int64_t)leat_dtype_size(s->dtype));
+}
+
+static int64_t gathered_bytes(const contraction_planner *s) {
+  return cache_for(s, 14);
+}
+
+static int64_t tile_bytes(const contraction_planner *s) {
+  return cache_for(s, 11);
+}
 
 // -- Axes -----------------------------------------------------------------------------------------
 
@@ -86,13 +102,6 @@ static void choose_axes(contraction_planner *s) {
 
 // -- Blocks and panels ----------------------------------------------------------------------------
 
-// Registers that a vector of LEAT_LANES takes.
-static int registers_of(const leat_target_info *target, leat_dtype dtype) {
-  int bytes = LEAT_LANES * (int)leat_dtype_size(dtype);
-  if (!target->vector_bytes) return LEAT_LANES;
-  return bytes > target->vector_bytes ? bytes / target->vector_bytes : 1;
-}
-
 // Vectors of columns: few that hang over, rather more than fewer. Few rows only wait for b, which
 // is read best in long runs.
 static int choose_wide(const leat_target_info *target, leat_dim rows, leat_dim columns, int unit) {
@@ -126,16 +135,16 @@ static int most_high(const leat_target_info *target, int across, leat_dtype dtyp
 
 int leat_contraction_wide(const leat_target_info *target, leat_dim rows, leat_dim columns,
                           leat_dtype dtype) {
-  return choose_wide(target, rows, columns, registers_of(target, dtype));
+  return choose_wide(target, rows, columns, leat_vector_registers(target, dtype));
 }
 
 int leat_contraction_most_high(const leat_target_info *target, int wide, leat_dtype dtype) {
-  return most_high(target, wide * registers_of(target, dtype), dtype);
+  return most_high(target, wide * leat_vector_registers(target, dtype), dtype);
 }
 
 // Rows: as many as registers allow, or fewer when all blocks are whole then.
 static int choose_high(const leat_target_info *target, leat_dim rows, int wide, leat_dtype dtype) {
-  int across = wide * registers_of(target, dtype);
+  int across = wide * leat_vector_registers(target, dtype);
   int most = most_high(target, across, dtype), least = LEAST_CHAINS / across;
   if (wide == 1 && most > 16) most = 16;
   if (!leat_dim_is_const(rows)) return most;
@@ -154,7 +163,7 @@ static bool is_far_apart(const contraction_planner *s) {
 
 static void choose_block(contraction_planner *s) {
   leat_contraction_plan *p = s->p;
-  int unit = registers_of(s->target, s->dtype);
+  int unit = leat_vector_registers(s->target, s->dtype);
   bool turned = p->b == LEAT_OPERAND_TURNED;
   p->wide = turned ? 1 : choose_wide(s->target, p->rows, p->columns, unit);
   p->width = (int64_t)p->wide * LEAT_LANES;
@@ -277,7 +286,7 @@ static leat_type type_of_panels(contraction_planner *s) {
 // All columns, if their b stays in a cache.
 static int most_panels(const contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
-  int64_t most = MOST_TILE_COLUMNS * 4 / (int64_t)leat_dtype_size(s->dtype) / p->width;
+  int64_t most = tile_columns(s) / p->width;
   if (!leat_dim_is_const(p->panels) || most < 1 || p->panels.value < 1) return 1;
   if (p->b == LEAT_OPERAND_TURNED) return 1; // a row of what lies across is read in one go
   return (int)(p->panels.value < most ? p->panels.value : most);
@@ -287,7 +296,7 @@ static bool is_worth_packing(const contraction_planner *s) {
   const leat_type *b = leat_value_type(s->p->item->node->inputs[1]);
   double bytes = leat_elements_estimate(b->dims, b->rank) * (double)leat_dtype_size(b->dtype);
   bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS;
-  return is_computed(s, 1) || (many && bytes >= PACKED_BYTES);
+  return is_computed(s, 1) || (many && bytes >= (double)s->target->l2 / 2);
 }
 
 // Rows of b so far apart that few places of a cache are for all of them.
@@ -381,7 +390,7 @@ static int64_t unit_of_rows(const contraction_planner *s) {
   int64_t unit = p->high, row = depth_gathered(p) * (int64_t)leat_dtype_size(s->dtype);
   if (p->a != LEAT_OPERAND_GATHERED || !p->transposed) return unit;
   while (unit % LEAT_LANES) unit += p->high;
-  return unit * row <= GATHERED_BYTES ? unit : p->high;
+  return unit * row <= gathered_bytes(s) ? unit : p->high;
 }
 
 // Whole units that fit in `bytes`, of which a row takes so many elements: at least one.
@@ -405,7 +414,8 @@ static bool is_worth_splitting(const contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
   double sums = estimate(p->batch) * estimate(p->rows) * estimate(p->panels) * (double)p->width;
   double bytes = count_parts(p) * sums * (double)leat_dtype_size(s->dtype);
-  return count_parts(p) >= LEAST_PARTS && count_tiles(p) < LEAST_TILES && bytes <= MOST_PARTS_BYTES;
+  return count_parts(p) >= LEAST_PARTS && count_tiles(p) < s->target->cores &&
+         bytes <= MOST_PARTS_BYTES;
 }
 
 // As large as its c and b may be, and smaller again while there are few of them.
@@ -414,14 +424,14 @@ static void choose_deep_tile(contraction_planner *s) {
   int64_t unit = unit_of_rows(s);
   p->tile_panels = most_panels(s);
   int64_t panel = unit * p->width * (int64_t)leat_dtype_size(s->dtype);
-  while (p->tile_panels > 1 && p->tile_panels * panel > TILE_BYTES)
+  while (p->tile_panels > 1 && p->tile_panels * panel > tile_bytes(s))
     p->tile_panels = (p->tile_panels + 1) / 2;
-  p->tile_rows = rows_within(s, TILE_BYTES, p->tile_panels * p->width);
+  p->tile_rows = rows_within(s, tile_bytes(s), p->tile_panels * p->width);
   if (leat_dim_is_const(p->rows) && p->rows.value < p->tile_rows)
     p->tile_rows = round_up(p->rows.value < 1 ? 1 : p->rows.value, unit);
   p->split = is_worth_splitting(s);
   double parts = p->split ? count_parts(p) : 1;
-  while (count_tiles(p) * parts < LEAST_TILES) {
+  while (count_tiles(p) * parts < s->target->cores) {
     if (p->tile_rows > 4 * unit)
       p->tile_rows -= unit;
     else if (p->tile_panels > 1)
@@ -438,10 +448,10 @@ static void choose_flat_tile(contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   int64_t unit = unit_of_rows(s);
   double row = 2.0 * (double)p->width * estimate(p->depth) /
-               ((double)LEAT_FLOPS_A_NANOSECOND / registers_of(s->target, s->dtype));
+               ((double)LEAT_FLOPS_A_NANOSECOND / leat_vector_registers(s->target, s->dtype));
   p->tile_rows = unit;
   p->tile_panels = most_panels(s);
-  while (p->tile_panels > 1 && count_tiles(p) < LEAST_TILES)
+  while (p->tile_panels > 1 && count_tiles(p) < s->target->cores)
     p->tile_panels = (p->tile_panels + 1) / 2;
   double units = LEAT_TILE_NANOSECONDS / (row * p->tile_panels * (double)unit + 1);
   p->tile_rows = ((int64_t)units + 1) * unit;
@@ -471,7 +481,7 @@ static int64_t find_run(const contraction_planner *s) {
 static void choose_gathering(contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   int64_t depth = depth_gathered(p);
-  int64_t most = rows_within(s, GATHERED_BYTES, round_up(depth, LEAT_LANES));
+  int64_t most = rows_within(s, gathered_bytes(s), round_up(depth, LEAT_LANES));
   p->gathered_rows = p->tile_rows < most ? p->tile_rows : most;
   if (!p->deep) p->tile_rows = p->gathered_rows;
   bool all =

@@ -180,7 +180,7 @@ static void vector(leat_loops *s, k_value first, k_value mask, k_value *acc) {
 void leat_loops_vectors(leat_loops *s, k_value low, k_value high, k_value *acc) {
   k_builder *b = s->b;
   k_value length = k_sub(b, high, low);
-  if (leat_is_at_most(length, LEAT_MOST_UNROLLED) && low->op == K_CONST) {
+  if (leat_is_at_most(length, (int64_t)s->side_by_side * LEAT_LANES) && low->op == K_CONST) {
     for (int64_t p = low->imm.i; p < high->imm.i; p += LEAT_LANES)
       vector(s, k_i64(b, p), leat_lower_mask(s->w, k_i64(b, high->imm.i - p)), acc);
     return;

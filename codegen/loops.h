@@ -6,10 +6,10 @@
 #include "codegen/lower.h"
 
 enum {
-  LEAT_MOST_UNROLLED = 64,     // lanes of a row that becomes straight code
   LEAT_MOST_ACCUMULATORS = 64, // of one pass
   LEAT_MOST_STRAIGHT = 128,    // vectors of a window's elements that become straight code
-  LEAT_MOST_WIDE = 4,          // vectors of a row's outputs that a pass makes at once
+  LEAT_MOST_SIDE_BY_SIDE = 4, // vectors of a row that becomes straight code, or of its outputs that
+                              // a pass makes at once: or fewer, as registers have room for
 };
 
 // A reduction of few and long rows is two kernels, so that threads share it: the first folds each
@@ -37,8 +37,9 @@ typedef struct leat_loops {
   k_value step_count; // along `steps`
   leat_dim row_count;
   int passes;
-  bool unrolled; // the passes are straight code
-  k_value step;  // number of the element along `steps`
+  int side_by_side; // vectors at most
+  bool unrolled;    // the passes are straight code
+  k_value step;     // number of the element along `steps`
   // Rule 2: vectors of outputs side by side, `wide` of each of `tall` rows, the first output of all
   // and of the one at hand.
   int wide, tall;

@@ -9,11 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-  STREAMED_BYTES = 32 << 20, // more than a core's share of most caches
-  LINE_BYTES = 64,
-};
-
 leat_fact *leat_lower_fact(leat_lower *w, const leat_item *item) {
   leat_fact *fact = leat_map_get(&w->facts, item);
   if (!fact) leat_map_set(&w->facts, item, fact = leat_new(w->table->cg->scratch, leat_fact));
@@ -408,6 +403,7 @@ bool leat_lower_reads_along(leat_lower *w, int axis) {
 
 // Once for a buffer, which members may read time and again.
 void leat_lower_prefetch(leat_lower *w, int axis) {
+  const leat_target_info *target = w->table->cg->options->target;
   leat_index at[LEAT_MAX_RANK];
   leat_map asked;
   leat_map_init(&asked, w->table->cg->scratch);
@@ -421,7 +417,7 @@ void leat_lower_prefetch(leat_lower *w, int axis) {
       leat_map_set(&asked, fact->buffer, (void *)fact->buffer);
       leat_index index = linear(w, fact, leat_item_type(made), at);
       int64_t size = (int64_t)leat_dtype_size(fact->buffer->dtype);
-      if (!index.vector && size * k_multiple(index.base) % LINE_BYTES == 0)
+      if (!index.vector && size * k_multiple(index.base) % target->line == 0)
         k_prefetch(w->l.b, fact->buffer, index.base);
     }
   }
@@ -462,10 +458,11 @@ static void store_words(leat_lower *w, leat_stores *stores, const k_buffer *buff
 
 const k_buffer *leat_lower_output(leat_lower *w, const leat_output *output) {
   const leat_storage *storage = output->storage;
+  const leat_target_info *target = w->table->cg->options->target;
   const k_buffer *buffer = leat_lower_buffer(w, storage);
   int64_t elements = leat_type_static_elements(&storage->type);
   if (storage->kind == LEAT_BUFFER_ARENA && !output->into &&
-      elements >= STREAMED_BYTES / (int64_t)leat_dtype_size(storage->type.dtype))
+      elements >= target->l3 / (int64_t)leat_dtype_size(storage->type.dtype))
     k_stream(w->l.b, buffer);
   return buffer;
 }

@@ -15,7 +15,6 @@
 #include <math.h>
 
 enum {
-  MOST_KEPT = 4096,  // elements of a row that is kept from pass to pass
   LEAST_CHUNK = 256, // elements of a tile
   MOST_CHUNK = 1 << 20,
   MOST_WIDE_COST = 48, // instructions of a pass that makes vectors of outputs side by side
@@ -155,8 +154,11 @@ static void tile_of_chunk(leat_loops *s, leat_dim chunks, int64_t size) {
   leat_loops_vectors(s, low, high, NULL);
 }
 
+// Elements of a row for the passes behind, if they stay in a half of the first cache.
 static void keep_costly(leat_loops *s) {
-  if (s->unrolled || s->steps || !s->by_lanes || !leat_is_at_most(s->length, MOST_KEPT)) return;
+  const leat_target_info *target = s->w->table->cg->options->target;
+  int64_t most = target->l1 / 2 / (int64_t)sizeof(float);
+  if (s->unrolled || s->steps || !s->by_lanes || !leat_is_at_most(s->length, most)) return;
   int64_t size = (s->length->imm.i + LEAT_LANES - 1) / LEAT_LANES * LEAT_LANES;
   int64_t room = LEAT_MOST_LOCAL_BYTES;
   for (uint32_t i = 0; i < s->unit->members.count; i++) {
@@ -174,11 +176,9 @@ static void keep_costly(leat_loops *s) {
 
 // Vectors that registers hold beside what is read.
 static int64_t most_in_registers(const leat_loops *s) {
-  enum { BYTES = LEAT_LANES * sizeof(float), BESIDE = 4 };
+  enum { BESIDE = 4 };
   const leat_target_info *target = s->w->table->cg->options->target;
-  int each =
-      target->vector_bytes && target->vector_bytes < BYTES ? BYTES / target->vector_bytes : 1;
-  return (target->vector_registers - BESIDE) / each;
+  return (target->vector_registers - BESIDE) / leat_vector_registers(target, LEAT_f32);
 }
 
 // Where positions are summed for each element of a window, for all elements at once, or for those
@@ -205,12 +205,13 @@ static void choose_wide(leat_loops *s) {
   s->wide = s->tall = 1;
   if (s->by_lanes || !s->lanes) return;
   choose_tall(s);
-  int64_t most = s->tall > 1 ? most_in_registers(s) / s->tall : LEAT_MOST_WIDE;
+  int64_t most = s->tall > 1 ? most_in_registers(s) / s->tall : s->side_by_side;
   if (s->windows.within & s->steps && leat_is_at_most(s->step_count, LEAT_MOST_STRAIGHT) &&
       s->step_count->imm.i * most > LEAT_MOST_STRAIGHT)
     most = LEAT_MOST_STRAIGHT / s->step_count->imm.i;
   for (uint32_t i = 0; i < s->unit->members.count; i++) cost += s->unit->members.items[i]->cost + 1;
-  while (s->wide < LEAT_MOST_WIDE && s->wide < most && cost * (s->wide + 1) <= MOST_WIDE_COST &&
+  if (most > s->side_by_side) most = s->side_by_side;
+  while (s->wide < most && cost * (s->wide + 1) <= MOST_WIDE_COST &&
          leat_loops_accumulators(s, -1) * (uint32_t)((s->wide + 1) * s->tall) <
              LEAT_MOST_ACCUMULATORS &&
          !leat_is_at_most(s->length, (int64_t)s->wide * LEAT_LANES))
@@ -272,8 +273,10 @@ static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) 
     return;
   }
   leat_windows_find(&s);
+  s.side_by_side = (int)fmin((double)most_in_registers(&s), LEAT_MOST_SIDE_BY_SIDE);
   choose_wide(&s);
-  s.unrolled = s.by_lanes && !s.steps && leat_is_at_most(s.length, LEAT_MOST_UNROLLED);
+  s.unrolled =
+      s.by_lanes && !s.steps && leat_is_at_most(s.length, (int64_t)s.side_by_side * LEAT_LANES);
   keep_costly(&s);
   leat_lower_end(w, part == LEAT_FOLD_BLOCKS ? make_block_tiles(&s) : make_tiles(&s, cost), cost);
 }

@@ -4,16 +4,13 @@
 #include "codegen/lower.h"
 
 enum {
-  ROOM_BYTES = 1 << 20,  // for a block of tiles: half of a core's second cache
-  MOST_ROOMS = 16,       // of which each serves one block after the other
-  LEAST_TASKS = 8,       // that are worth smaller blocks
-  SUMS_BYTES = 24 << 20, // for all sums of a gradient of weights, of which there are …
-  LEAST_ROOMS = 2,       // … so many for some of the tiles each
-  APART = LEAT_LANES,    // elements between transformed tiles, which else were pages apart
+  LEAST_ROOMS = 2,    // with sums of a gradient of weights
+  APART = LEAT_LANES, // elements between transformed tiles, which else were pages apart
 };
 
 typedef struct winograd_planner {
   leat_lower w; // for the arithmetic of dims
+  const leat_target_info *target;
   leat_dtype dtype;
   leat_contraction_plan *p;
   leat_winograd_plan *to;
@@ -62,12 +59,12 @@ static void choose_axes(winograd_planner *s) {
 static int64_t tiles_of_block(const winograd_planner *s, int64_t high) {
   const leat_winograd_plan *to = s->to;
   int64_t size = (int64_t)leat_dtype_size(s->dtype) * to->places * to->places;
-  int64_t most = ROOM_BYTES / (size * (to->pitch + s->p->width));
+  int64_t most = leat_winograd_room(s->target) / (size * (to->pitch + s->p->width));
   if (most < high) most = high;
   if (!leat_dim_is_const(to->tiles)) return most / high * high;
   int64_t tiles = at_least_one(to->tiles.value), blocks = divide_up(tiles, most);
   int64_t worth = tiles / (2 * high);
-  if (worth > LEAST_TASKS) worth = LEAST_TASKS;
+  if (worth > s->target->cores) worth = s->target->cores;
   return divide_up(tiles, blocks < worth ? worth : blocks);
 }
 
@@ -83,25 +80,26 @@ static int choose_high(int64_t tiles, int most) {
 static void choose_blocks(winograd_planner *s) {
   leat_contraction_plan *p = s->p;
   leat_winograd_plan *to = s->to;
-  const leat_target_info *target = s->w.table->cg->options->target;
-  p->wide = leat_contraction_wide(target, to->tiles, p->columns, s->dtype);
+  p->wide = leat_contraction_wide(s->target, to->tiles, p->columns, s->dtype);
   p->width = (int64_t)p->wide * LEAT_LANES;
   p->panels = leat_lower_ceil_div(&s->w, p->columns, p->width);
-  int most = leat_contraction_most_high(target, p->wide, s->dtype);
+  int most = leat_contraction_most_high(s->target, p->wide, s->dtype);
   int64_t tiles = tiles_of_block(s, most);
   p->high = choose_high(tiles, most);
   to->block = round_up(tiles, p->high);
   to->blocks = leat_lower_ceil_div(&s->w, to->tiles, to->block);
 }
 
-// Where there are few blocks, each has several tasks, of some panels each.
+// Where there are few blocks, each has several tasks, of some panels each. A room serves one block
+// after the other.
 static void choose_tasks(winograd_planner *s) {
   leat_contraction_plan *p = s->p;
   leat_winograd_plan *to = s->to;
-  bool few = leat_dim_is_const(to->blocks) && to->blocks.value <= MOST_ROOMS;
-  to->rooms = few ? to->blocks : leat_dim_const(MOST_ROOMS);
+  int64_t most = 2 * s->target->cores;
+  bool few = leat_dim_is_const(to->blocks) && to->blocks.value <= most;
+  to->rooms = few ? to->blocks : leat_dim_const(most);
   int64_t panels = at_least_one(p->panels.value);
-  int64_t groups = divide_up(LEAST_TASKS, at_least_one(to->rooms.value));
+  int64_t groups = divide_up(s->target->cores, at_least_one(to->rooms.value));
   p->tile_panels = (int)divide_up(panels, groups < panels ? groups : panels);
   p->groups = leat_dim_const(divide_up(panels, p->tile_panels));
 }
@@ -115,6 +113,7 @@ static winograd_planner begin(leat_table *table, leat_unit *unit, leat_contracti
   leat_winograd_plan *to = leat_new(table->cg->arena, leat_winograd_plan);
   plan->winograd = to;
   return (winograd_planner){.w = {.table = table, .unit = unit},
+                            .target = table->cg->options->target,
                             .dtype = plan->item->node->outputs[0].dtype,
                             .p = plan,
                             .to = to};
@@ -158,23 +157,24 @@ static void choose_axes_of_weights(winograd_planner *s) {
   p->depth = leat_lower_product(&s->w, dy->dims, 3);
 }
 
-// Blocks of channels and panels of outputs have sums, to which each block of tiles adds its own.
+// Blocks of channels and panels of outputs have sums, to which each block of tiles adds its own: in
+// several rooms, if the third cache has space for all.
 static void choose_blocks_of_weights(winograd_planner *s) {
   leat_contraction_plan *p = s->p;
   leat_winograd_plan *to = s->to;
-  const leat_target_info *target = s->w.table->cg->options->target;
-  p->wide = leat_contraction_wide(target, leat_dim_const(to->channels), p->columns, s->dtype);
+  p->wide = leat_contraction_wide(s->target, leat_dim_const(to->channels), p->columns, s->dtype);
   p->width = (int64_t)p->wide * LEAT_LANES;
   p->panels = leat_lower_ceil_div(&s->w, p->columns, p->width);
   p->tile_panels = (int)p->panels.value;
-  int most = leat_contraction_most_high(target, p->wide, s->dtype);
+  int most = leat_contraction_most_high(s->target, p->wide, s->dtype);
   p->high = choose_high(at_least_one(to->channels), most < APART ? most : APART);
   int64_t places = (int64_t)to->places * to->places, size = (int64_t)leat_dtype_size(s->dtype);
   to->sums = places * round_up(to->channels, p->high) * p->panels.value * p->width;
-  int64_t rooms = SUMS_BYTES / (size * at_least_one(to->sums));
-  if (rooms > LEAST_TASKS) rooms = LEAST_TASKS;
+  int64_t rooms = s->target->l3 * 3 / 4 / (size * at_least_one(to->sums));
+  if (rooms > s->target->cores) rooms = s->target->cores;
   if (rooms < LEAST_ROOMS) rooms = LEAST_ROOMS;
-  to->block = at_least_one(ROOM_BYTES / (size * places * (to->pitch + p->width)));
+  to->block =
+      at_least_one(leat_winograd_room(s->target) / (size * places * (to->pitch + p->width)));
   if (leat_dim_is_const(to->tiles)) {
     int64_t each = divide_up(at_least_one(to->tiles.value), rooms);
     to->block = divide_up(each, divide_up(each, to->block));

@@ -18,6 +18,7 @@
 #define LEAT_KERNEL_KERNEL_H
 
 #include "base/arena.h"
+#include "base/target_info.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "leat/dtype.h"
@@ -27,6 +28,13 @@ enum {
   LEAT_LANES = 16,
   LEAT_MOST_LOCAL_BYTES = 320 << 10, // of a kernel's local arrays, which are on a stack
 };
+
+// Registers of the machine that a vector of LEAT_LANES takes.
+static inline int leat_vector_registers(const leat_target_info *target, leat_dtype dtype) {
+  int bytes = LEAT_LANES * (int)leat_dtype_size(dtype);
+  if (!target->vector_bytes) return LEAT_LANES;
+  return bytes > target->vector_bytes ? bytes / target->vector_bytes : 1;
+}
 
 typedef struct k_instr k_instr;
 typedef struct k_block k_block;

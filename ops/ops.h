@@ -9,6 +9,7 @@
 #ifndef LEAT_OPS_OPS_H
 #define LEAT_OPS_OPS_H
 
+#include "base/target_info.h"
 #include "ir/graph.h"
 #include "kernel/lowering.h"
 #include "leat/status.h"
@@ -126,6 +127,10 @@ typedef struct leat_winograd {
   int64_t before[2];
 } leat_winograd;
 leat_winograd leat_winograd_of(const leat_node *node);
+// Bytes for a block of transformed tiles: half of a core's second cache.
+static inline int64_t leat_winograd_room(const leat_target_info *target) {
+  return target->l2 / 2;
+}
 // An element of it sums so many products for each of *depth.
 double leat_contraction_depth(const leat_node *node, leat_dim *depth);
 

@@ -112,15 +112,19 @@ static const char *name_levels(const leat_artifact *a) {
   return names;
 }
 
+// Of the levels the one with the number, from the lowest on; where there are none, the machine.
+static const leat_target_info *target_of_level(const leat_artifact *a, int number) {
+  leat_cpu_level level = a->machine.level_count ? a->machine.levels[number] : LEAT_CPU_BASELINE;
+  return leat_target_info_find(a->machine.name, level);
+}
+
 // Several levels share tiles and panels, which are those of the highest. C may be for any machine,
 // unless it is said which: most have registers as those of x86-64-v3.
 static const leat_target_info *target_of(const leat_artifact *a) {
   const leat_artifact_options *o = a->options;
   if (o->kind == LEAT_ARTIFACT_C && !o->cpus && !o->triple)
     return leat_target_info_find("x86_64", LEAT_CPU_AVX2);
-  int count = a->machine.level_count;
-  leat_cpu_level level = count ? a->machine.levels[count - 1] : LEAT_CPU_BASELINE;
-  return leat_target_info_find(a->machine.name, level);
+  return target_of_level(a, a->machine.level_count - 1);
 }
 
 static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
@@ -206,7 +210,8 @@ static leat_object_pointers kernel_pointers(leat_artifact *a, const leat_artifac
 
 typedef struct kernel_list {
   const leat_kernel **kernels;
-  const char **symbols, **cpus;
+  const char **symbols;
+  const leat_target_info **targets;
   leat_bytes_map known; // symbols
 } kernel_list;
 
@@ -216,7 +221,7 @@ static void add_kernel(leat_artifact *a, kernel_list *list, const leat_kernel *k
     size_t i = a->codegen.kernel_count++;
     list->kernels[i] = kernel;
     list->symbols[i] = kernel_symbol(a, symbol, code);
-    list->cpus[i] = leat_cpu_level_name(a->machine.levels[code]);
+    list->targets[i] = target_of_level(a, code);
   }
 }
 
@@ -227,7 +232,7 @@ static void add_kernels(leat_artifact *a, kernel_list *list) {
   most *= (size_t)code_count(a);
   list->kernels = leat_new_array(a->arena, const leat_kernel *, most + 1);
   list->symbols = leat_new_array(a->arena, const char *, most + 1);
-  list->cpus = leat_new_array(a->arena, const char *, most + 1);
+  list->targets = leat_new_array(a->arena, const leat_target_info *, most + 1);
   leat_bytes_map_init(&list->known, a->arena);
   for (uint32_t i = 0; i < a->step_count; i++) {
     const leat_compiled *code = &a->steps[i].code;
@@ -268,8 +273,7 @@ static void fill_request(leat_artifact *a) {
   const char **table =
       leat_new_array(a->arena, const char *, (steps + 1) * STEP); // NULL at the end
   kernel_list list;
-  a->codegen = (leat_codegen_request){.triple = a->machine.triple,
-                                      .cpu = leat_cpu_level_name(a->machine.levels[0])};
+  a->codegen = (leat_codegen_request){.triple = a->machine.triple, .target = target_of_level(a, 0)};
   add_kernels(a, &list);
   for (uint32_t i = 0; i < steps; i++) {
     const leat_artifact_step *step = &a->steps[i];
@@ -291,7 +295,7 @@ static void fill_request(leat_artifact *a) {
   a->codegen.plain = a->options->one_file;
   a->codegen.kernels = list.kernels;
   a->codegen.symbols = list.symbols;
-  a->codegen.kernel_cpus = has_levels(a) ? list.cpus : NULL;
+  a->codegen.kernel_targets = has_levels(a) ? list.targets : NULL;
   images[steps] = (leat_object_data){.symbol = a->weights_symbol};
   a->codegen.data = images;
   a->codegen.data_count = steps + (a->weights_symbol != NULL);

@@ -59,7 +59,7 @@ static void add_job(compilation *c, const leat_target *target, const char *devic
       (leat_codegen_request){.kernels = (const leat_kernel *const *)(void *)(code->kernels + first),
                              .symbols = code->symbols + first,
                              .kernel_count = count,
-                             .cpu = c->session->cpu};
+                             .target = c->session->target};
   if (leat_stage_dumped(c->session, "code")) added->request.dump = &added->dump;
   if (leat_stage_dumped(c->session, "asm")) added->request.assembly = &added->assembly;
   leat_vec_push(c->arena, &c->jobs, added);

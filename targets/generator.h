@@ -4,11 +4,12 @@
 #ifndef LEAT_TARGETS_GENERATOR_H
 #define LEAT_TARGETS_GENERATOR_H
 
+#include "base/target_info.h"
 #include "base/text.h"
 #include "kernel/kernel.h"
 #include "leat/status.h"
 
-enum { LEAT_CODEGEN_VERSION = 3 };
+enum { LEAT_CODEGEN_VERSION = 4 };
 
 // Read-only bytes under a symbol, 64-byte aligned.
 typedef struct leat_object_data {
@@ -30,8 +31,9 @@ typedef struct leat_codegen_request {
   const char *const *symbols; // one a kernel: a global function of type leat_kernel_function
   size_t kernel_count;
   const char *triple;             // of the machine that the code is for; NULL: this one
-  const char *cpu;                // "host" or a level of base/cpuid.h; means nothing but on x86-64
-  const char *const *kernel_cpus; // NULL, or one a kernel, at least as high as `cpu`
+  const leat_target_info *target; // what it is
+  // NULL, or of each kernel what it is for: a level that is at least as high.
+  const leat_target_info *const *kernel_targets;
   const char *cc; // words of the C compiler for such code; NULL: this machine's (base/command.h)
   bool plain;     // of C text: C11 alone, in a file that has included leat/artifact.h
   const leat_object_data *data; // ahead of time only

@@ -4,7 +4,6 @@
 #include "targets/c/c.h"
 
 #include "base/command.h"
-#include "base/cpuid.h"
 #include "base/file.h"
 #include "base/installed.h"
 #include "base/temporary.h"
@@ -23,27 +22,18 @@ static leat_status add_include_directory(leat_command *c, leat_error *error) {
   return LEAT_OK;
 }
 
-static bool is_x86_64(const char *triple) {
-#ifdef __x86_64__
-  if (!triple) return true;
-#endif
-  return triple && strncmp(triple, "x86_64-", strlen("x86_64-")) == 0;
-}
-
 static leat_status build_command(leat_command *c, const leat_codegen_request *request,
                                  const char *source, const char *object, leat_error *error) {
-  leat_cpu_level level;
-  const char *cpu = request->cpu;
-  if (!leat_cpu_level_parse(cpu, &level))
-    return leat_fail(error, LEAT_INVALID, "unknown CPU '%s': expected host or a level", cpu);
+  const leat_target_info *target = request->target;
   leat_command_add_words(c, request->cc ? request->cc : leat_c_compiler(), " \t", "");
   leat_command_add_words(c, LEAT_C_FLAGS " -O2 -w -c -fPIC -fno-math-errno -fno-stack-protector",
                          " ", "");
   leat_command_add(c, "-fno-asynchronous-unwind-tables");
-  if (is_x86_64(request->triple)) {
-    bool host = strcmp(cpu, "host") == 0;
-    leat_command_add_words(c, "-fcf-protection=none -mprefer-vector-width=512", " ", "");
-    leat_command_add_words(c, host ? "native" : leat_cpu_level_name(level), " ", "-march=");
+  if (target->leveled) {
+    leat_command_add(c, "-fcf-protection=none");
+    leat_command_add(
+        c, leat_arena_printf(c->arena, "-mprefer-vector-width=%d", 8 * target->vector_bytes));
+    leat_command_add(c, leat_arena_printf(c->arena, "-march=%s", target->name));
   }
   LEAT_TRY(add_include_directory(c, error));
   leat_command_add(c, "-o");

@@ -242,14 +242,14 @@ static void print_block(c_printer *p, const k_block *block) {
 
 // -- Files ---------------------------------------------------------------------------------------
 
-// `cpu`: a level that the function alone may use, or NULL.
-static void print_kernel(const leat_kernel *kernel, const char *symbol, const char *cpu, bool plain,
-                         leat_text *out) {
+// `own`: a CPU level that the function alone may use, or NULL.
+static void print_kernel(const leat_kernel *kernel, const char *symbol, const leat_target_info *own,
+                         bool plain, leat_text *out) {
   leat_arena *scratch = leat_arena_create();
   c_printer p = {.out = out, .indent = 1, .plain = plain};
   p.numbers = leat_new_array(scratch, uint32_t, kernel->instr_count);
   leat_text_add(out, "\n// %s\n", kernel->name);
-  if (cpu) leat_text_add(out, "__attribute__((target(\"arch=%s\")))\n", cpu);
+  if (own) leat_text_add(out, "__attribute__((target(\"arch=%s\")))\n", own->name);
   leat_text_add(out,
                 "int32_t %s(leat_call *call, const leat_arg *args, int64_t tile_begin,\n"
                 "    int64_t tile_end) {\n  (void)call;\n",
@@ -316,7 +316,7 @@ void leat_c_print_file(const leat_codegen_request *request, leat_text *out) {
   leat_c_prelude(request->plain, out);
   for (size_t i = 0; i < request->kernel_count; i++)
     print_kernel(request->kernels[i], request->symbols[i],
-                 request->kernel_cpus ? request->kernel_cpus[i] : NULL, request->plain, out);
+                 request->kernel_targets ? request->kernel_targets[i] : NULL, request->plain, out);
   leat_text_add(out, "\n");
   for (size_t i = 0; i < request->data_count; i++)
     leat_text_add(out, "extern const unsigned char %s[];\n", request->data[i].symbol);

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE // dl_iterate_phdr
 #include "targets/cpu/cpu.h"
 
-#include "base/cpuid.h"
 #include "targets/cpu/llvm_emit.h"
 
 #include <link.h>
@@ -30,15 +29,6 @@ typedef struct compiler {
   LLVMTargetMachineRef machine;
 } compiler;
 
-// The host's name and features as LLVM knows them; kept for ever, since CPUID is slow in virtual
-// machines.
-static char *host_name, *host_features;
-
-static void initialize_host(void) {
-  host_name = LLVMGetHostCPUName();
-  host_features = LLVMGetHostCPUFeatures();
-}
-
 #define INITIALIZE(name, target)                                                                   \
   static void initialize_##name(void) {                                                            \
     LLVMInitialize##target##TargetInfo();                                                          \
@@ -51,7 +41,7 @@ INITIALIZE(aarch64, AArch64)
 INITIALIZE(riscv64, RISCV)
 
 // The machines that there is code for: what a triple begins with, and the least of its CPUs, as the
-// Linux distributions have it.
+// Linux distributions have it; NULL: a CPU level.
 typedef struct machine {
   const char *name;
   void (*initialize)(void);
@@ -59,13 +49,12 @@ typedef struct machine {
 } machine;
 
 static const machine machines[] = {
-    {"x86_64", initialize_x86_64, "x86-64", "", ""},
+    {"x86_64", initialize_x86_64, NULL, "", ""},
     {"aarch64", initialize_aarch64, "generic", "", ""},
     {"riscv64", initialize_riscv64, "generic-rv64", "+m,+a,+f,+d,+c", "lp64d"},
 };
 enum { MACHINES = sizeof machines / sizeof *machines };
 
-static pthread_once_t host_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t targets_lock = PTHREAD_MUTEX_INITIALIZER; // of LLVM's list of targets
 
 static const machine *find_machine(const char *triple, leat_error *error) {
@@ -85,13 +74,11 @@ static const machine *find_machine(const char *triple, leat_error *error) {
   return NULL;
 }
 
-static LLVMTargetMachineRef machine_for(LLVMTargetRef target, const char *triple, const char *cpu,
-                                        const machine *m) {
+static LLVMTargetMachineRef machine_for(LLVMTargetRef target, const char *triple,
+                                        const leat_target_info *info, const machine *m) {
   LLVMTargetMachineOptionsRef options = LLVMCreateTargetMachineOptions();
-  bool leveled = m->initialize == initialize_x86_64, host = leveled && strcmp(cpu, "host") == 0;
-  if (host) pthread_once(&host_once, initialize_host);
-  LLVMTargetMachineOptionsSetCPU(options, host ? host_name : leveled ? cpu : m->cpu);
-  LLVMTargetMachineOptionsSetFeatures(options, host ? host_features : m->features);
+  LLVMTargetMachineOptionsSetCPU(options, info->leveled ? info->name : m->cpu);
+  LLVMTargetMachineOptionsSetFeatures(options, m->features);
   LLVMTargetMachineOptionsSetABI(options, m->abi);
   LLVMTargetMachineOptionsSetCodeGenOptLevel(options, LLVMCodeGenLevelLess);
   LLVMTargetMachineOptionsSetRelocMode(options, LLVMRelocPIC);
@@ -103,10 +90,6 @@ static LLVMTargetMachineRef machine_for(LLVMTargetRef target, const char *triple
 
 static leat_status create_machine(const leat_codegen_request *request, LLVMTargetMachineRef *out,
                                   leat_error *error) {
-  const char *cpu = request->cpu;
-  leat_cpu_level level;
-  if (strcmp(cpu, "host") != 0 && !leat_cpu_level_parse(cpu, &level))
-    return leat_fail(error, LEAT_INVALID, "unknown CPU '%s': expected host or a level", cpu);
   char *message = NULL;
   char *triple =
       request->triple ? LLVMNormalizeTargetTriple(request->triple) : LLVMGetDefaultTargetTriple();
@@ -116,7 +99,7 @@ static leat_status create_machine(const leat_codegen_request *request, LLVMTarge
   if (m && LLVMGetTargetFromTriple(triple, &target, &message)) {
     status = leat_fail(error, LEAT_FOREIGN, "LLVM: %s", message);
   } else if (m) {
-    *out = machine_for(target, triple, cpu, m);
+    *out = machine_for(target, triple, request->target, m);
     if (!*out) status = leat_fail(error, LEAT_FOREIGN, "LLVM has no machine for %s", triple);
   }
   LLVMDisposeMessage(message);
@@ -224,9 +207,10 @@ static leat_status build(compiler *c, const leat_codegen_request *request, leat_
   LLVMSetModuleDataLayout(c->module, layout);
   LLVMDisposeTargetData(layout);
   for (size_t i = 0; i < request->kernel_count; i++) {
-    LLVMValueRef kernel = leat_llvm_emit(c->module, request->kernels[i], request->symbols[i]);
-    if (request->kernel_cpus)
-      LLVMAddTargetDependentFunctionAttr(kernel, "target-cpu", request->kernel_cpus[i]);
+    const leat_target_info *own = request->kernel_targets ? request->kernel_targets[i] : NULL;
+    LLVMValueRef kernel = leat_llvm_emit(c->module, request->kernels[i], request->symbols[i],
+                                         own ? own : request->target);
+    if (own) LLVMAddTargetDependentFunctionAttr(kernel, "target-cpu", own->name);
   }
   add_data(c, request);
   char *message = NULL;

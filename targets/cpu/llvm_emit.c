@@ -7,6 +7,7 @@
 #include "targets/cpu/llvm_emitter.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 // -- Memory --------------------------------------------------------------------------------------
@@ -101,13 +102,11 @@ static LLVMValueRef emit_load(ll_emitter *e, const k_instr *instr) {
   return is_bool ? LLVMBuildICmp(e->at, LLVMIntNE, value, LLVMConstNull(type), "") : value;
 }
 
-enum { LINE_BYTES = 64 };
-
 // Whether the store fills whole lines of a cache that need not be there.
-static bool fills_lines(const k_instr *store) {
+static bool fills_lines(const ll_emitter *e, const k_instr *store) {
   int64_t size = (int64_t)leat_dtype_size(store->args[1]->dtype);
-  return store->buffer->streamed && size * store->args[1]->lanes % LINE_BYTES == 0 &&
-         size * k_multiple(store->args[0]) % LINE_BYTES == 0;
+  return store->buffer->streamed && size * store->args[1]->lanes % e->target->line == 0 &&
+         size * k_multiple(store->args[0]) % e->target->line == 0;
 }
 
 // Past the caches, so that the line is not read before it is written.
@@ -116,7 +115,7 @@ static void stream(ll_emitter *e, LLVMValueRef store) {
   LLVMMetadataRef node = LLVMMDNodeInContext2(e->context, &one, 1);
   unsigned kind = LLVMGetMDKindIDInContext(e->context, "nontemporal", strlen("nontemporal"));
   LLVMSetMetadata(store, kind, LLVMMetadataAsValue(e->context, node));
-  LLVMSetAlignment(store, LINE_BYTES);
+  LLVMSetAlignment(store, (unsigned)e->target->line);
 }
 
 static void emit_store(ll_emitter *e, const k_instr *instr) {
@@ -136,7 +135,7 @@ static void emit_store(ll_emitter *e, const k_instr *instr) {
   LLVMBasicBlockRef after = mask ? begin_masked(e, mask) : NULL;
   LLVMValueRef store = LLVMBuildStore(e->at, value, to);
   LLVMSetAlignment(store, size);
-  if (!mask && fills_lines(instr)) stream(e, store);
+  if (!mask && fills_lines(e, instr)) stream(e, store);
   if (mask) end_masked(e, after);
 }
 
@@ -332,7 +331,9 @@ static void declare(ll_emitter *e, const char *symbol) {
   add_attribute(e, LLVMAttributeFunctionIndex, "nounwind");
   const char *args_are[] = {"noalias", "readonly", "nonnull"};
   for (int i = 0; i < 3; i++) add_attribute(e, 2, args_are[i]); // args: the second parameter
-  LLVMAddTargetDependentFunctionAttr(e->function, "prefer-vector-width", "512");
+  char width[16];
+  snprintf(width, sizeof width, "%d", 8 * e->target->vector_bytes);
+  LLVMAddTargetDependentFunctionAttr(e->function, "prefer-vector-width", width);
   // The same code runs in both modes of base/float_mode.h.
   LLVMAddTargetDependentFunctionAttr(e->function, "denormal-fp-math", "dynamic,dynamic");
 }
@@ -353,10 +354,12 @@ static void load_arguments(ll_emitter *e) {
 }
 
 static void emit_fence(ll_emitter *e) {
-  if (strncmp(LLVMGetTarget(e->module), "x86_64", strlen("x86_64")) == 0)
-    ll_call(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0);
-  else
+  switch (e->target->fence) {
+  case LEAT_FENCE_ALL:
     LLVMBuildFence(e->at, LLVMAtomicOrderingSequentiallyConsistent, false, "");
+    break;
+  case LEAT_FENCE_STORES: ll_call(e, "llvm.x86.sse.sfence", NULL, 0, NULL, 0); break;
+  }
 }
 
 // What is stored past the caches is ordered before what follows the kernel by a fence only.
@@ -388,9 +391,10 @@ static void dispose_builder(void *builder) {
   LLVMDisposeBuilder(builder);
 }
 
-LLVMValueRef leat_llvm_emit(LLVMModuleRef module, const leat_kernel *kernel, const char *symbol) {
+LLVMValueRef leat_llvm_emit(LLVMModuleRef module, const leat_kernel *kernel, const char *symbol,
+                            const leat_target_info *target) {
   leat_arena *scratch = leat_arena_create();
-  ll_emitter e = {.module = module, .kernel = kernel, .scratch = scratch};
+  ll_emitter e = {.module = module, .kernel = kernel, .target = target, .scratch = scratch};
   e.context = LLVMGetModuleContext(module);
   e.at = LLVMCreateBuilderInContext(e.context);
   leat_cleanup builder;

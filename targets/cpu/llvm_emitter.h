@@ -2,6 +2,7 @@
 #ifndef LEAT_TARGETS_CPU_LLVM_EMITTER_H
 #define LEAT_TARGETS_CPU_LLVM_EMITTER_H
 
+#include "base/target_info.h"
 #include "kernel/kernel.h"
 
 #include <llvm-c/Core.h>
@@ -11,6 +12,7 @@ typedef struct ll_emitter {
   LLVMModuleRef module;
   LLVMBuilderRef at; // where instructions go
   const leat_kernel *kernel;
+  const leat_target_info *target;
   leat_arena *scratch;
   LLVMValueRef function, tile;
   LLVMBasicBlockRef entry;

@@ -87,8 +87,11 @@ static k_part counted(const k_memory *to, bool more) {
 // The kernels' code, NULL: there is none, and that has been said.
 static leat_loaded_object *load(leat_codegen_compile compile, const leat_kernel *const *kernels,
                                 const char *const *symbols, size_t count, leat_text *dump) {
-  leat_codegen_request request = {
-      .kernels = kernels, .symbols = symbols, .kernel_count = count, .cpu = "host", .dump = dump};
+  leat_codegen_request request = {.kernels = kernels,
+                                  .symbols = symbols,
+                                  .kernel_count = count,
+                                  .target = target_of(leat_cpu_host_level()),
+                                  .dump = dump};
   leat_object object = {0};
   leat_loaded_object *loaded = NULL;
   leat_error error = {0};

@@ -3,9 +3,16 @@
 #ifndef LEAT_TESTS_UNIT_GENERATORS_H
 #define LEAT_TESTS_UNIT_GENERATORS_H
 
+#include "session/machine.h"
 #include "targets/c/c.h"
 #include "targets/cpu/cpu.h"
+#include "targets/target_info.h"
 #include "tests/unit/check.h"
+
+// This machine as the level has it.
+static inline const leat_target_info *target_of(leat_cpu_level level) {
+  return leat_target_info_find(leat_machine_here(), level);
+}
 
 // NULL: the build has no LLVM.
 static inline leat_codegen_compile llvm_generator(void) {

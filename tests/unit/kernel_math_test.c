@@ -85,8 +85,10 @@ static leat_loaded_object *compile(const math_function *f, leat_dtype dtype,
   k_store(&b, out, at, f->build(&b, k_load(&b, in, at, LEAT_LANES, NULL)), NULL);
   const leat_kernel *kernel = k_finish(&b);
   if (leat_kernel_verify(kernel, &error)) CHECK_FAILED("%s", error.message);
-  leat_codegen_request request = {
-      .kernels = &kernel, .symbols = &(const char *){"f"}, .kernel_count = 1, .cpu = "host"};
+  leat_codegen_request request = {.kernels = &kernel,
+                                  .symbols = &(const char *){"f"},
+                                  .kernel_count = 1,
+                                  .target = target_of(leat_cpu_host_level())};
   if (generate(&request, &object, &error) ||
       leat_object_load(object.data, object.size, &loaded, &error))
     CHECK_FAILED("%s: %s", f->name, error.message);

@@ -105,7 +105,7 @@ static void run_case(const test_case *c, leat_kernel_function function, const ch
   }
 }
 
-static void run_cases(leat_codegen_compile compile, const char *cpu, const char *target) {
+static void run_cases(leat_codegen_compile compile, leat_cpu_level level, const char *target) {
   const leat_kernel *kernels[MOST_CASES];
   const char *symbols[MOST_CASES];
   leat_object object;
@@ -115,8 +115,10 @@ static void run_cases(leat_codegen_compile compile, const char *cpu, const char 
     kernels[i] = cases[i]->kernel;
     symbols[i] = leat_arena_printf(arena, "kernel_%zu", i);
   }
-  leat_codegen_request request = {
-      .kernels = kernels, .symbols = symbols, .kernel_count = case_count, .cpu = cpu};
+  leat_codegen_request request = {.kernels = kernels,
+                                  .symbols = symbols,
+                                  .kernel_count = case_count,
+                                  .target = target_of(level)};
   if (compile(&request, &object, &error) ||
       leat_object_load(object.data, object.size, &loaded, &error)) {
     CHECK_FAILED("%s: %s", target, error.message);
@@ -375,18 +377,18 @@ TEST(llvm_agrees_with_the_interpreter) {
   leat_codegen_compile compile = llvm_generator();
   add_all_cases();
   if (!compile) CHECK_SKIP("this build has no LLVM");
-  run_cases(compile, "host", "LLVM, host");
+  run_cases(compile, leat_cpu_host_level(), "LLVM, host");
   int levels = (int)leat_cpu_host_level() + 1 - (int)LEAT_CPU_BASELINE;
   int drawn = (int)LEAT_CPU_BASELINE + check_seed() % levels;
-  const char *level = leat_cpu_level_name((leat_cpu_level)drawn);
-  run_cases(compile, level, level);
+  leat_cpu_level level = (leat_cpu_level)drawn;
+  run_cases(compile, level, leat_cpu_level_name(level));
 }
 
 TEST(c_agrees_with_the_interpreter) {
   leat_codegen_compile compile = c_generator();
   add_all_cases();
   if (!compile) CHECK_SKIP("there is no C compiler");
-  run_cases(compile, "host", "C");
+  run_cases(compile, leat_cpu_host_level(), "C");
 }
 
 // -- The builder, the printer and the verifier ---------------------------------------------------

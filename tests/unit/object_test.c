@@ -31,7 +31,7 @@ static leat_object make_object(leat_codegen_compile compile, bool with_table) {
   leat_object_data data = {"test_data", bytes, sizeof bytes};
   leat_object_pointers pointers = {"test_table", targets, 2};
   leat_codegen_request request = {.kernels = &kernel, .symbols = &symbol, .kernel_count = 1};
-  request.cpu = "x86-64";
+  request.target = target_of(LEAT_CPU_BASELINE);
   request.data = &data;
   request.data_count = 1;
   request.pointers = &pointers;
