@@ -181,6 +181,12 @@ static int64_t most_in_registers(const leat_loops *s) {
   return (target->vector_registers - BESIDE) / leat_vector_registers(target, LEAT_f32);
 }
 
+static int most_side_by_side(const leat_loops *s) {
+  const leat_target_info *target = s->w->table->cg->options->target;
+  int most = target->vector_registers / leat_vector_registers(target, LEAT_f32);
+  return most < LEAT_MOST_SIDE_BY_SIDE ? most : LEAT_MOST_SIDE_BY_SIDE;
+}
+
 // Where positions are summed for each element of a window, for all elements at once, or for those
 // along one axis: what is read there is read once.
 static void choose_tall(leat_loops *s) {
@@ -273,7 +279,7 @@ static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) 
     return;
   }
   leat_windows_find(&s);
-  s.side_by_side = (int)fmin((double)most_in_registers(&s), LEAT_MOST_SIDE_BY_SIDE);
+  s.side_by_side = most_side_by_side(&s);
   choose_wide(&s);
   s.unrolled =
       s.by_lanes && !s.steps && leat_is_at_most(s.length, (int64_t)s.side_by_side * LEAT_LANES);
