@@ -515,7 +515,7 @@ static void lower_parts(leat_table *table, leat_unit *unit) {
   leat_index_divmod(&w->l, rest, leat_lower_dim(w, tiles), &part, &rest);
   leat_tile tile = place_tile(&c, rest);
   store_part(&c, parts, tile.batch, part.base, tile.low, tile.high);
-  leat_lower_end(w, count_tiles(w, unit->contraction->parts), leat_unit_estimate(unit));
+  leat_lower_end(w, count_tiles(w, unit->contraction->parts), leat_unit_estimate(table, unit));
 }
 
 static void add_all_parts(leat_table *table, leat_unit *unit) {
@@ -525,7 +525,7 @@ static void add_all_parts(leat_table *table, leat_unit *unit) {
   leat_tile tile = place_tile(&c, (leat_index){.base = k_tile(c.b)});
   add_parts(&c, parts, tile.batch, tile.low, tile.high);
   leat_lower_end(w, count_tiles(w, leat_dim_const(1)),
-                 leat_elements_estimate(unit->parts->type.dims, 1) / 10);
+                 leat_cost_bytes(&unit->parts->type) / LEAT_CACHE_RATE);
 }
 
 static void lower_whole(leat_table *table, leat_unit *unit) {
@@ -540,7 +540,7 @@ static void lower_whole(leat_table *table, leat_unit *unit) {
     panel(&c, tile.low, tile.high);
     end_panels(&c, loop);
   }
-  leat_lower_end(w, count_tiles(w, leat_dim_const(1)), leat_unit_estimate(unit));
+  leat_lower_end(w, count_tiles(w, leat_dim_const(1)), leat_unit_estimate(table, unit));
 }
 
 void leat_lower_contract(leat_table *table, leat_unit *unit) {

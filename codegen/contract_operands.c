@@ -170,6 +170,5 @@ void leat_contraction_pack(leat_table *table, leat_unit *unit) {
   if (p->across) low = pack_across(&c, out, first, low, end);
   pack_rows(&c, out, first, low, end);
   leat_dim tiles[] = {leat_contraction_matrices(p), p->panels, blocks};
-  leat_lower_end(w, leat_lower_product(w, tiles, 3),
-                 leat_elements_estimate(unit->scratch->type.dims, 1) / 5);
+  leat_lower_end(w, leat_lower_product(w, tiles, 3), leat_cost_copy(&unit->scratch->type));
 }

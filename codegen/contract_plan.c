@@ -157,8 +157,8 @@ static int choose_high(const leat_target_info *target, leat_dim rows, int wide, 
 // Of [k, row] an element is pages away from the next in k: it is read once, for many columns.
 static bool is_far_apart(const contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
-  double bytes = leat_elements_estimate(&p->rows, 1) * (double)leat_dtype_size(s->dtype);
-  return p->transposed && bytes >= FAR_APART && leat_elements_estimate(&p->columns, 1) >= 64;
+  double bytes = leat_cost_extent(p->rows) * (double)leat_dtype_size(s->dtype);
+  return p->transposed && bytes >= FAR_APART && leat_cost_extent(p->columns) >= 64;
 }
 
 static void choose_block(contraction_planner *s) {
@@ -294,7 +294,7 @@ static int most_panels(const contraction_planner *s) {
 
 static bool is_worth_packing(const contraction_planner *s) {
   const leat_type *b = leat_value_type(s->p->item->node->inputs[1]);
-  double bytes = leat_elements_estimate(b->dims, b->rank) * (double)leat_dtype_size(b->dtype);
+  double bytes = leat_cost_bytes(b);
   bool many = !leat_dim_is_const(s->p->rows) || s->p->rows.value >= PACKED_ROWS;
   return is_computed(s, 1) || (many && bytes >= (double)s->target->l2 / 2);
 }
@@ -372,10 +372,6 @@ static int64_t round_up(int64_t x, int64_t unit) {
   return (x + unit - 1) / unit * unit;
 }
 
-static double estimate(leat_dim dim) {
-  return leat_elements_estimate(&dim, 1);
-}
-
 // Elements of k that are gathered together.
 static int64_t depth_gathered(const leat_contraction_plan *p) {
   if (p->deep) return LEAT_DEPTH_BLOCK;
@@ -401,18 +397,20 @@ static int64_t rows_within(const contraction_planner *s, int64_t bytes, int64_t 
 }
 
 static double count_tiles(const leat_contraction_plan *p) {
-  double across = ceil(estimate(p->panels) / p->tile_panels);
-  return estimate(p->batch) * across * ceil(estimate(p->rows) / (double)p->tile_rows);
+  double across = ceil(leat_cost_extent(p->panels) / p->tile_panels);
+  return leat_cost_extent(p->batch) * across *
+         ceil(leat_cost_extent(p->rows) / (double)p->tile_rows);
 }
 
 static double count_parts(const leat_contraction_plan *p) {
-  return ceil(estimate(p->depth) / LEAT_PRODUCT_BLOCK);
+  return ceil(leat_cost_extent(p->depth) / LEAT_PRODUCT_BLOCK);
 }
 
 // Whether the sums of all parts of k are worth their room: where there are few tiles else.
 static bool is_worth_splitting(const contraction_planner *s) {
   const leat_contraction_plan *p = s->p;
-  double sums = estimate(p->batch) * estimate(p->rows) * estimate(p->panels) * (double)p->width;
+  double sums = leat_cost_extent(p->batch) * leat_cost_extent(p->rows) *
+                leat_cost_extent(p->panels) * (double)p->width;
   double bytes = count_parts(p) * sums * (double)leat_dtype_size(s->dtype);
   return count_parts(p) >= LEAST_PARTS && count_tiles(p) < s->target->cores &&
          bytes <= MOST_PARTS_BYTES;
@@ -447,8 +445,8 @@ static void choose_deep_tile(contraction_planner *s) {
 static void choose_flat_tile(contraction_planner *s) {
   leat_contraction_plan *p = s->p;
   int64_t unit = unit_of_rows(s);
-  double row = 2.0 * (double)p->width * estimate(p->depth) /
-               ((double)LEAT_FLOPS_A_NANOSECOND / leat_vector_registers(s->target, s->dtype));
+  double row =
+      2.0 * (double)p->width * leat_cost_extent(p->depth) / leat_cost_flops(s->target, s->dtype);
   p->tile_rows = unit;
   p->tile_panels = most_panels(s);
   while (p->tile_panels > 1 && count_tiles(p) < s->target->cores)

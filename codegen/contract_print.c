@@ -70,24 +70,28 @@ void leat_contraction_plan_print(const leat_contraction_plan *p, leat_text *out)
 
 // -- leat inspect --plan --------------------------------------------------------------------------
 
+// As ops/cost.h estimates them: a dim that is not known counts as LEAT_UNKNOWN_EXTENT.
 typedef struct planned {
   const leat_unit *unit;
-  double products; // multiplications and additions; a dim that is not known counts as LEAT_GUESS
+  double flops;       // by definition, whatever it is computed by
+  double bytes;       // that are read and written
+  double nanoseconds; // of one core
 } planned;
 
 typedef leat_vec(planned) planned_list;
 
-static double products_of(const leat_contraction_plan *p) {
+static planned estimate(const leat_table *table, const leat_unit *unit) {
+  const leat_contraction_plan *p = unit->contraction;
   const leat_dim sizes[] = {p->batch, p->rows, p->columns, p->depth};
-  return leat_elements_estimate(sizes, 4);
+  return (planned){unit, 2 * leat_cost_elements(sizes, 4), leat_unit_work(table, unit).bytes,
+                   leat_unit_estimate(table, unit)};
 }
 
 // Those of the bodies in it, too.
 static void find(const leat_table *table, leat_arena *arena, planned_list *out) {
   for (uint32_t i = 0; i < table->units.count; i++) {
     const leat_unit *unit = table->units.items[i];
-    if (unit->kind == LEAT_UNIT_CONTRACT)
-      leat_vec_push(arena, out, ((planned){unit, products_of(unit->contraction)}));
+    if (unit->kind == LEAT_UNIT_CONTRACT) leat_vec_push(arena, out, estimate(table, unit));
     for (int k = 0; unit->kind == LEAT_UNIT_REGION && k < 2; k++)
       if (unit->region.tables[k]) find(unit->region.tables[k], arena, out);
   }
@@ -95,7 +99,7 @@ static void find(const leat_table *table, leat_arena *arena, planned_list *out) 
 
 static int costliest_first(const void *a, const void *b) {
   const planned *x = a, *y = b;
-  if (x->products != y->products) return x->products < y->products ? 1 : -1;
+  if (x->nanoseconds != y->nanoseconds) return x->nanoseconds < y->nanoseconds ? 1 : -1;
   return x->unit->position < y->unit->position ? -1 : x->unit->position > y->unit->position;
 }
 
@@ -103,8 +107,8 @@ static void print_planned(const planned *found, double all, leat_text *out) {
   const leat_contraction_plan *p = found->unit->contraction;
   leat_text_add(out, "\n  `%s`: ", p->item->node->name);
   print_sizes(p, out);
-  leat_text_add(out, ", %.3g Mflop, %.2g %% of all\n    ", 2e-6 * found->products,
-                100 * found->products / all);
+  leat_text_add(out, ", %.3g Mflop, %.3g MB, %.3g us, %.2g %% of all\n    ", 1e-6 * found->flops,
+                1e-6 * found->bytes, 1e-3 * found->nanoseconds, 100 * found->nanoseconds / all);
   print_blocks(p, out);
   leat_text_add(out, "\n    ");
   print_operands(p, out);
@@ -114,14 +118,14 @@ static void print_planned(const planned *found, double all, leat_text *out) {
 void leat_plans_print(const leat_codegen_state *cg, bool all, leat_text *out) {
   leat_arena *arena = leat_arena_create();
   planned_list found = {0};
-  double products = 0;
+  double nanoseconds = 0;
   for (uint32_t i = 0; i < cg->tables.count; i++) find(cg->tables.items[i], arena, &found);
-  for (uint32_t i = 0; i < found.count; i++) products += found.items[i].products;
+  for (uint32_t i = 0; i < found.count; i++) nanoseconds += found.items[i].nanoseconds;
   if (found.count) qsort(found.items, found.count, sizeof *found.items, costliest_first);
-  leat_text_add(out, "%u contraction%s, for %s\n", found.count, found.count == 1 ? "" : "s",
-                cg->options->target->name);
+  leat_text_add(out, "%u contraction%s, for %s, %.3g us of one core\n", found.count,
+                found.count == 1 ? "" : "s", cg->options->target->name, 1e-3 * nanoseconds);
   for (uint32_t i = 0; i < found.count && (all || i < FEW); i++)
-    print_planned(&found.items[i], products, out);
+    print_planned(&found.items[i], nanoseconds, out);
   if (found.count > FEW && !all) leat_text_add(out, "\n  and %u more (--all)\n", found.count - FEW);
   leat_arena_destroy(arena);
 }

@@ -181,7 +181,7 @@ static bool rows_are_cheap(const leat_unit *rows, const leat_unit *full) {
   if (full->reduced && !full->by_lanes) return true;
   for (uint32_t i = 0; i < rows->members.count; i++) cost += rows->members.items[i]->cost;
   for (int k = 0; k < full->rank; k++)
-    if (leat_unit_inner(full) >> k & 1) inner *= leat_elements_estimate(&full->dims[k], 1);
+    if (leat_unit_inner(full) >> k & 1) inner *= leat_cost_elements(&full->dims[k], 1);
   return cost <= 8 + inner / 8;
 }
 

@@ -15,6 +15,7 @@
 #include <math.h>
 
 enum {
+  COSTLY = 100,      // picoseconds of an element that is kept from pass to pass
   LEAST_CHUNK = 256, // elements of a tile
   MOST_CHUNK = 1 << 20,
   MOST_WIDE_COST = 48, // instructions of a pass that makes vectors of outputs side by side
@@ -166,7 +167,7 @@ static void keep_costly(leat_loops *s) {
     if (leat_item_reduces(item) || !leat_item_is_full(item) || item->last_use <= item->first_use)
       continue;
     leat_dtype dtype = item->node->outputs[0].dtype;
-    if (leat_node_cost(item->node) < 0.1 || k_words(dtype) > 1) continue;
+    if (leat_op_cost_of(item->node->op).picoseconds < COSTLY || k_words(dtype) > 1) continue;
     room -= size * (int64_t)leat_dtype_size(k_dtype(dtype));
     if (room < 0) return; // the others are computed again
     const k_buffer *kept = k_local(s->b, K_SPACE_REGISTER, k_dtype(dtype), size);
@@ -231,10 +232,10 @@ static void choose_wide(leat_loops *s) {
 static leat_dim make_tiles(leat_loops *s, double cost) {
   leat_lower *w = s->w;
   bool separate = s->lanes && (!s->by_lanes || (!s->unit->reduced && !s->unit->has_rows));
-  double per_row = cost / (leat_elements_estimate(&s->row_count, 1) + 1e-9);
+  double per_row = cost / (leat_cost_elements(&s->row_count, 1) + 1e-9);
   leat_dim length = product(s, s->lanes);
   if (separate && (per_row > 2 * LEAT_TILE_NANOSECONDS || leat_dim_is(s->row_count, 1))) {
-    double per_element = per_row / (leat_elements_estimate(&length, 1) + 1e-9);
+    double per_element = per_row / (leat_cost_elements(&length, 1) + 1e-9);
     int64_t step = (int64_t)s->wide * LEAT_LANES, least = s->by_lanes ? LEAST_CHUNK : step;
     int64_t size = (int64_t)fmin(LEAT_TILE_NANOSECONDS / (per_element + 1e-9), MOST_CHUNK);
     size = size < least ? least : size / step * step;
@@ -268,7 +269,7 @@ static leat_dim make_block_tiles(leat_loops *s) {
 static void lower_part(leat_table *table, leat_unit *unit, leat_fold_part part) {
   leat_lower *w = leat_lower_begin(table, unit);
   leat_loops s = {.w = w, .unit = unit, .b = &w->builder, .part = part, .passes = 1};
-  double cost = part == LEAT_FOLD_TOTALS ? 0 : leat_unit_estimate(unit);
+  double cost = part == LEAT_FOLD_TOTALS ? 0 : leat_unit_estimate(table, unit);
   s.column = s.columns = s.row_number = s.side_number = k_i64(s.b, 0);
   if (unit->scratch) s.scratch = leat_lower_buffer(w, unit->scratch);
   leat_loops_find_passes(&s);

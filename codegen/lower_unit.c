@@ -6,7 +6,7 @@ static leat_launch *library_launch(leat_table *table, leat_unit *unit, leat_laun
   leat_launch *launch = leat_new(table->cg->arena, leat_launch);
   launch->kind = kind;
   launch->tiles = leat_dim_const(1);
-  launch->work = leat_dim_const((int64_t)leat_unit_estimate(unit));
+  launch->work = leat_dim_const((int64_t)leat_unit_estimate(table, unit));
   leat_vec_push(table->cg->arena, &unit->launches, launch);
   return launch;
 }

@@ -78,9 +78,7 @@ static leat_dim size_of(const memory_printer *p, const leat_storage *storage) {
 }
 
 static double estimate(const value *v) {
-  const leat_type *type = &v->storage->type;
-  if (leat_dim_is_const(v->size)) return (double)v->size.value;
-  return leat_elements_estimate(type->dims, type->rank) * (double)leat_dtype_size(type->dtype);
+  return leat_dim_is_const(v->size) ? (double)v->size.value : leat_cost_bytes(&v->storage->type);
 }
 
 static void name_values(memory_printer *p) {

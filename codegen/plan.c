@@ -360,10 +360,8 @@ static leat_status find_sizes(leat_planner *p, leat_sized_list *sized, run_time_
     run_time_value value = {.storage = storage, .number = i};
     if (storage->place.shares) continue;
     LEAT_TRY(memory_of(p, storage, &value.size, &value.bytes));
-    const leat_type *type = &storage->type;
-    value.estimate = leat_elements_estimate(type->dims, type->rank) *
-                     (double)leat_dtype_size(type->dtype) *
-                     (storage->place.slots ? storage->place.slots : 1);
+    value.estimate =
+        leat_cost_bytes(&storage->type) * (storage->place.slots ? storage->place.slots : 1);
     if (leat_dim_is_const(value.size))
       leat_vec_push(arena, sized, (leat_sized){.storage = storage, .size = value.size.value});
     else

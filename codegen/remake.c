@@ -26,8 +26,7 @@ typedef struct remaker {
 } remaker;
 
 static double bytes_of(const leat_item *item) {
-  const leat_type *type = leat_item_type(item);
-  return leat_elements_estimate(type->dims, type->rank) * (double)leat_dtype_size(type->dtype);
+  return leat_cost_bytes(leat_item_type(item));
 }
 
 static leat_unit *unit_of(const leat_item *item) {

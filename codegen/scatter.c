@@ -73,7 +73,7 @@ static void copy_first(leat_table *table, leat_unit *unit) {
   leat_vec_push(table->cg->arena, &copy->buffers, unit->outputs.items[0].storage);
   leat_vec_push(table->cg->arena, &copy->buffers, x);
   copy->tiles = leat_dim_const(1);
-  copy->work = leat_dim_const((int64_t)(leat_elements_estimate(x->type.dims, x->type.rank) / 5));
+  copy->work = leat_dim_const((int64_t)leat_cost_copy(&x->type));
   leat_vec_push(table->cg->arena, &unit->launches, copy);
 }
 
@@ -109,5 +109,5 @@ void leat_lower_scatter(leat_table *table, leat_unit *unit) {
   apply_update(&s, outer.base, low, high, k_loop_index(loop));
   k_loop_end(b, NULL, 0);
   leat_dim tiles[] = {outer_dim, runs};
-  leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_unit_estimate(unit));
+  leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_unit_estimate(table, unit));
 }

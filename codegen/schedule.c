@@ -33,20 +33,16 @@ static bool is_task(const leat_unit *unit) {
   return leat_unit_task_kind(unit) != LEAT_TASK_SEGMENT;
 }
 
-static double bytes_of(const leat_storage *storage) {
-  return leat_elements_estimate(storage->type.dims, storage->type.rank) *
-         (double)leat_dtype_size(storage->type.dtype);
-}
-
 // Whether what dies with the unit is more than what it makes. `unread` counts the readers to come.
 static bool frees_memory(const scheduler *s, const leat_unit *unit) {
   double change = 0;
   leat_storages reads = leat_unit_reads(s->table, unit), writes = leat_unit_writes(s->table, unit);
   for (uint32_t i = 0; i < reads.count; i++)
     if (reads.items[i]->kind == LEAT_BUFFER_ARENA && reads.items[i]->readers == 1)
-      change -= bytes_of(reads.items[i]);
+      change -= leat_cost_bytes(&reads.items[i]->type);
   for (uint32_t i = 0; i < writes.count; i++)
-    if (writes.items[i]->kind == LEAT_BUFFER_ARENA) change += bytes_of(writes.items[i]);
+    if (writes.items[i]->kind == LEAT_BUFFER_ARENA)
+      change += leat_cost_bytes(&writes.items[i]->type);
   return change < 0;
 }
 

@@ -121,8 +121,7 @@ static void put_side(const squares *q, const side *side, leat_index place) {
 // Bytes from an element to the next one along an axis.
 static double bytes_between(const leat_type *type, int axis) {
   int after = type->rank - axis - 1;
-  return leat_elements_estimate(type->dims + axis + 1, after) *
-         (double)leat_dtype_size(type->dtype);
+  return leat_cost_elements(type->dims + axis + 1, after) * (double)leat_dtype_size(type->dtype);
 }
 
 // Of what the unit reads: the farthest that neighbours along its axis are apart.

@@ -12,6 +12,7 @@
 #include "codegen/codegen.h"
 #include "codegen/number_set.h"
 #include "kernel/lowering.h"
+#include "ops/cost.h"
 
 typedef struct leat_item leat_item;
 typedef struct leat_unit leat_unit;
@@ -422,13 +423,8 @@ void leat_image_add_table(leat_table *table);
 LEAT_MUST_USE leat_status leat_image_end(leat_codegen_state *cg, leat_compiled *out);
 
 // -- cost.c ---------------------------------------------------------------------------------------
-// Estimates, from the op table and static sizes (a run-time dim counts as LEAT_GUESS).
-enum {
-  LEAT_GUESS = 64,
-  LEAT_FLOPS_A_NANOSECOND = 160, // of f32, by a core whose vectors have 64 bytes
-};
-double leat_elements_estimate(const leat_dim *dims, int rank);
-double leat_node_cost(const leat_node *node); // nanoseconds an element, vectorised
-double leat_unit_estimate(const leat_unit *unit);
+leat_work leat_unit_work(const leat_table *table, const leat_unit *unit);
+double leat_unit_estimate(const leat_table *table,
+                          const leat_unit *unit); // nanoseconds of one core
 
 #endif

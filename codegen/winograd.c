@@ -56,8 +56,7 @@ static void pack(leat_table *table, leat_unit *unit) {
   for (int j = 0; j < s.p->wide; j++) pack_vector(&s, panel.base, k_loop_index(loop), j);
   k_loop_end(b, NULL, 0);
   leat_dim tiles[] = {s.p->panels, leat_dim_const(blocks)};
-  leat_lower_end(w, leat_lower_product(w, tiles, 2),
-                 leat_elements_estimate(unit->scratch->type.dims, 1) / 5);
+  leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_cost_copy(&unit->scratch->type));
 }
 
 // -- Products -------------------------------------------------------------------------------------
@@ -208,5 +207,5 @@ void leat_lower_winograd(leat_table *table, leat_unit *unit) {
   compute_block(&s, k_loop_index(loop), first_panel, room);
   k_loop_end(b, NULL, 0);
   leat_dim tiles[] = {s.to->rooms, s.p->groups};
-  leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_unit_estimate(unit));
+  leat_lower_end(w, leat_lower_product(w, tiles, 2), leat_unit_estimate(table, unit));
 }

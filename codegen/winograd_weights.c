@@ -126,7 +126,7 @@ static void add_blocks(leat_table *table, leat_unit *unit) {
   k_value count = k_binary(b, K_MIN, rest, k_i64(b, s.to->block));
   add_block(&s, &x, &dy, first, count, sums);
   k_loop_end(b, NULL, 0);
-  leat_lower_end(w, s.to->rooms, leat_unit_estimate(unit));
+  leat_lower_end(w, s.to->rooms, leat_unit_estimate(table, unit));
 }
 
 // -- Their sums -----------------------------------------------------------------------------------

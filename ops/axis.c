@@ -1,8 +1,9 @@
 #include "ops/axis.h"
 
+#include "ops/cost.h"
 #include "ops/shape.h"
 
-enum { MOST_TILES = 64, GUESS = 64 }; // GUESS: an extent that is not known
+enum { MOST_TILES = 64 };
 
 leat_axis_view leat_axis_view_of(const leat_tensor *x, int64_t axis) {
   return (leat_axis_view){leat_shape_elements((int32_t)axis, x->shape), x->shape[axis],
@@ -12,10 +13,6 @@ leat_axis_view leat_axis_view_of(const leat_tensor *x, int64_t axis) {
 int leat_shape_axis_attr(leat_shape_context *context) {
   int64_t axis = leat_node_attr(context->node, "axis")->i;
   return leat_shape_axis(context, axis, leat_shape_input(context, 0)->rank) ? (int)axis : -1;
-}
-
-static double guess(leat_dim dim) {
-  return leat_dim_is_const(dim) ? (double)dim.value : GUESS;
 }
 
 // Tiles are no more than rows, and few: each has room of its own.
@@ -31,9 +28,11 @@ bool leat_library_rows(leat_dims *dims, const leat_node *node, const char *funct
   if (!leat_dim_mul(dims, outer, inner, &rows) ||
       !leat_dim_min(dims, rows, leat_dim_const(MOST_TILES), &tiles))
     return false;
-  double rows_a_tile = guess(rows) / (guess(tiles) > 0 ? guess(tiles) : 1);
-  *out = (leat_library_call){
-      .function = function, .tiles = tiles, .work = rows_a_tile * guess(x->dims[axis]) * cost};
+  double rows_a_tile =
+      leat_cost_extent(rows) / (leat_cost_extent(tiles) > 0 ? leat_cost_extent(tiles) : 1);
+  *out = (leat_library_call){.function = function,
+                             .tiles = tiles,
+                             .work = rows_a_tile * leat_cost_extent(x->dims[axis]) * cost};
   leat_dim first[] = {leat_dim_const((int64_t)x->dtype), rows, tiles, x->dims[axis], inner};
   for (size_t i = 0; i < sizeof first / sizeof *first; i++) leat_library_scalar(out, first[i]);
   return true;

@@ -79,7 +79,7 @@ static bool can_fill(const leat_sums *s, const leat_type *type) {
   if (type->rank == LEAT_MAX_RANK || leat_graph_binds(s->body, 0, type)) return false;
   if (leat_type_needs_check(s->body, type)) return false; // which is the loop's, that may not turn
   leat_type rows = leat_type_rows(type, s->turns);
-  return leat_cost_bytes(&s->cost, &rows) <= LEAT_MOST_ROWS_BYTES;
+  return leat_cost_bytes(&rows) <= LEAT_MOST_ROWS_BYTES;
 }
 
 // *bytes grows by what it takes to fill rows in a turn.
@@ -89,7 +89,7 @@ static bool find_rows(leat_sums *s, leat_value value, leat_sum_operand *o, doubl
   o->given = is_given(s, o->source);
   if (o->given || find_filled(s, o->source, &o->filled)) return true;
   if (!can_fill(s, type)) return false;
-  *bytes += leat_cost_bytes(&s->cost, type);
+  *bytes += leat_cost_bytes(type);
   leat_vec_push(s->context->scratch, &s->filled, o->source);
   return true;
 }
@@ -141,7 +141,7 @@ static void choose_result(leat_sums *s, uint32_t result) {
   for (uint32_t i = 0; all && i < added.count; i++)
     all = add_product(s, result, added.items[i].node, &bytes) || add_sum(s, result, added.items[i]);
   const leat_type *type = leat_value_type(s->body->yield->inputs[result]);
-  s->summed[result] = all && bytes <= 2 * leat_cost_bytes(&s->cost, type);
+  s->summed[result] = all && bytes <= 2 * leat_cost_bytes(type);
   if (s->summed[result]) return;
   s->terms.count = terms;
   s->filled.count = filled;
@@ -181,7 +181,7 @@ static void choose(leat_sums *s, leat_rewriter *r, leat_node *loop) {
   s->row = leat_loop_row(loop);
   s->summed = leat_new_array(s->context->scratch, bool, s->region.carried);
   if (!s->context->strict && leat_loop_turns(loop, &s->turns, &exact) && exact && s->row.node) {
-    s->maker = leat_row_maker_create(s->context, &s->cost, s->graph, loop);
+    s->maker = leat_row_maker_create(s->context, s->graph, loop);
     choose_results(s);
   }
   const char *sums = leat_intern(s->graph->strings, s->terms.count ? "after" : "each");
@@ -199,12 +199,11 @@ static bool has_undecided(const leat_graph *graph) {
 
 void leat_choose_sums(leat_pass_context *context, leat_graph *graph) {
   if (!has_undecided(graph)) return;
-  leat_cost_model cost = leat_cost_model_create(context);
   leat_rewriter r = leat_rewrite_begin(graph, context->scratch);
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = graph->nodes.items[i];
     leat_rewrite_inputs(&r, node);
-    leat_sums s = {.context = context, .cost = cost, .graph = graph};
+    leat_sums s = {.context = context, .graph = graph};
     if (is_undecided(node))
       choose(&s, &r, node);
     else

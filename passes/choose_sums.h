@@ -29,7 +29,6 @@ typedef struct leat_sum_term {
 
 typedef struct leat_sums {
   leat_pass_context *context;
-  leat_cost_model cost;
   leat_graph *graph; // around the loop
   leat_region_node region;
   leat_graph *body;

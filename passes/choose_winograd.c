@@ -4,18 +4,20 @@
 // text has. A batch that it does not know counts as one image.
 #include "passes/choose_winograd.h"
 
+#include "ops/cost.h"
+#include "ops/ops.h"
 #include "passes/rewrite.h"
 
 #include <math.h>
 #include <string.h>
 
-// What a core does in a nanosecond, roughly: flops of the convolution as it stands and of products
-// of transformed tiles, elements that are transformed, bytes of weights that it reads for the first
-// time, and again.
-static const double direct = 130, multiplied = 110, transformed = 5, first = 12, again = 40;
-static const double block_bytes = 1 << 20; // of tiles that are computed together
+// Of the rates of plain products and of caches: what is reached by the convolution as it stands, by
+// products of transformed tiles, and by weights that are read again beside these.
+static const double direct = 13.0 / 16, multiplied = 11.0 / 16, again = 0.8;
+static const double transform = 40.0 / 3; // instructions for an element of a tile
 
 typedef struct convolution {
+  const leat_target_info *target;
   const leat_node *unfold;
   leat_value x, w; // w[window, window, channels, outputs]
   int64_t window;
@@ -129,9 +131,14 @@ static bool find_weights(const leat_node *product, convolution *out) {
 
 // -- What it takes --------------------------------------------------------------------------------
 
+static double flops(const convolution *c) {
+  return leat_cost_flops(c->target, LEAT_f32);
+}
+
 static double direct_nanoseconds(const convolution *c) {
   double windows = c->images * (double)c->size[0].value * (double)c->size[1].value;
-  return 2 * (double)(c->window * c->window) * windows * c->channels * c->outputs / direct;
+  return 2 * (double)(c->window * c->window) * windows * c->channels * c->outputs /
+         (direct * flops(c));
 }
 
 static double count_tiles(const convolution *c, int tile) {
@@ -145,27 +152,32 @@ static double elements_of(const convolution *c, int tile) {
 }
 
 static double count_blocks(const convolution *c, int tile) {
-  return ceil(count_tiles(c, tile) * 4 * elements_of(c, tile) * (c->channels + 64) / block_bytes);
+  double bytes = count_tiles(c, tile) * 4 * elements_of(c, tile) * (c->channels + 64);
+  return ceil(bytes / (double)leat_winograd_room(c->target));
 }
 
 // To transform the elements of tiles of `tile` outputs a side, and to multiply them.
 static double for_tiles(const convolution *c, int tile) {
   double elements = count_tiles(c, tile) * elements_of(c, tile);
-  return 2 * elements * c->channels * c->outputs / multiplied +
-         elements * (c->channels + c->outputs) / transformed;
+  double each = transform * leat_cost_instruction(c->target);
+  return 2 * elements * c->channels * c->outputs / (multiplied * flops(c)) +
+         elements * (c->channels + c->outputs) * each;
 }
 
 // The transformed weights are read for each block of tiles.
 static double nanoseconds(const convolution *c, int tile) {
   double weights = elements_of(c, tile) * c->channels * c->outputs;
-  return for_tiles(c, tile) + 4 * weights * (1 / first + (count_blocks(c, tile) - 1) / again);
+  double reading = 1.0 / LEAT_MEMORY_RATE + (count_blocks(c, tile) - 1) / (again * LEAT_CACHE_RATE);
+  return for_tiles(c, tile) + 4 * weights * reading;
 }
 
 // The sums of all places are read and written for each block of tiles, and added at the end.
 static double nanoseconds_of_weights(const convolution *c, int tile) {
   double sums = elements_of(c, tile) * c->channels * c->outputs;
-  double each = 4 * sums < block_bytes ? again : first;
-  return for_tiles(c, tile) + 4 * sums * (2 * count_blocks(c, tile) / each + 10 / first);
+  bool stay = 4 * sums < (double)leat_winograd_room(c->target);
+  double rate = stay ? again * LEAT_CACHE_RATE : LEAT_MEMORY_RATE;
+  return for_tiles(c, tile) +
+         4 * sums * (2 * count_blocks(c, tile) / rate + 10.0 / LEAT_MEMORY_RATE);
 }
 
 typedef double estimate(const convolution *c, int tile);
@@ -209,8 +221,8 @@ static void become_weights(leat_graph *graph, leat_node *node, const convolution
 }
 
 // Whether the product is one now.
-static bool choose(leat_graph *graph, leat_node *node) {
-  convolution c;
+static bool choose(const leat_pass_context *context, leat_graph *graph, leat_node *node) {
+  convolution c = {.target = context->target};
   if (node->op != LEAT_OP_matmul) return false;
   int tile = find(node, &c) ? best_tile(&c, nanoseconds) : 0;
   if (tile) {
@@ -230,6 +242,7 @@ static void drop_unused(leat_graph *graph, leat_arena *scratch) {
 
 void leat_choose_winograd(leat_pass_context *context, leat_graph *graph) {
   bool some = false;
-  for (uint32_t i = 0; i < graph->nodes.count; i++) some |= choose(graph, graph->nodes.items[i]);
+  for (uint32_t i = 0; i < graph->nodes.count; i++)
+    some |= choose(context, graph, graph->nodes.items[i]);
   if (some) drop_unused(graph, context->scratch);
 }

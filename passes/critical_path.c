@@ -17,16 +17,12 @@ static double transfer(const finder *f, const leat_node *from, const leat_node *
   return leat_cost_transfer(f->cost, f->device[from->id], f->device[to->id], bytes);
 }
 
-static double input_bytes(const finder *f, const leat_node *node, uint32_t i) {
-  return leat_cost_bytes(f->cost, leat_value_type(node->inputs[i]));
-}
-
 static void find_earliest(finder *f, const leat_node *node) {
   double start = 0, last_input = 0;
   for (uint32_t i = 0; i < node->input_count; i++) {
     leat_node *from = node->inputs[i].node;
     double end = f->path.earliest_end[from->id];
-    double ready = end + transfer(f, from, node, input_bytes(f, node, i));
+    double ready = end + transfer(f, from, node, leat_cost_bytes(leat_value_type(node->inputs[i])));
     if (ready > start) start = ready;
     bool local = f->device[from->id] == f->device[node->id];
     if (!local || end < last_input) continue;
@@ -48,7 +44,7 @@ static void find_latest(finder *f, const leat_node *node) {
   double start = latest[node->id];
   for (uint32_t i = 0; i < node->input_count; i++) {
     const leat_node *from = node->inputs[i].node;
-    double end = start - transfer(f, from, node, input_bytes(f, node, i));
+    double end = start - transfer(f, from, node, leat_cost_bytes(leat_value_type(node->inputs[i])));
     if (end < latest[from->id]) latest[from->id] = end;
   }
   for (uint32_t i = 0; i < node->control_count; i++) {
@@ -72,7 +68,7 @@ leat_critical_path leat_critical_path_find(const leat_cost_model *cost, const bo
   for (uint32_t i = 0; i < count; i++) {
     if (!in_step[i]) continue;
     const leat_node *node = graph->nodes.items[i];
-    f.seconds[i] = leat_cost_seconds(cost, leat_cost_work(cost, node), device[i]);
+    f.seconds[i] = leat_cost_seconds(cost, leat_cost_work(cost->context->target, node), device[i]);
     find_earliest(&f, node);
     if (f.path.earliest_end[i] > end) end = f.path.earliest_end[i];
   }

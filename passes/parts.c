@@ -107,7 +107,7 @@ typedef struct way {
 static void delay(leat_partitioner *p, leat_node *recv, const leat_node *producer,
                   const leat_node *user, way way) {
   if (!p->path || p->device[user->id] != way.to) return;
-  double bytes = leat_cost_bytes(p->cost, &recv->outputs[0]);
+  double bytes = leat_cost_bytes(&recv->outputs[0]);
   double seconds = leat_cost_transfer(p->cost, way.from, way.to, bytes);
   const leat_node *before = leat_critical_path_delay(p->path, producer, user, seconds);
   leat_node *here = before ? leat_parts_at(p, before, way.to) : NULL;

@@ -23,6 +23,7 @@
 #ifndef LEAT_PASSES_PASS_H
 #define LEAT_PASSES_PASS_H
 
+#include "base/target_info.h"
 #include "ir/graph.h"
 #include "leat/status.h"
 
@@ -36,8 +37,8 @@ typedef struct leat_device_info {
   const char *name; // interned, full: /job:worker/task:0/device:cpu:0
   const char *type; // interned: "cpu"
   bool (*feasible)(const leat_node *node, const char **out_why); // NULL: all
-  double flops, bandwidth;                                       // per second
-  int64_t memory;                                                // bytes; 0: no limit
+  double speed;      // beside a core of the machine that code is for
+  int64_t memory;    // bytes; 0: no limit
   bool on_request;   // chosen only where a constraint names its type
   bool by_reference; // evaluates ops as they are: legalize leaves its part alone
 } leat_device_info;
@@ -60,6 +61,8 @@ typedef struct leat_pass_context {
 
   // prune, check, …: what the files of places are named from, with its slash; NULL: as users did
   const char *folder;
+
+  const leat_target_info *target; // the machine that code is for
 
   // choose
   bool blis, strict;

@@ -65,7 +65,7 @@ static double arrival(const placer *p, const leat_node *from, uint32_t device) {
   while (device_of(p, from) == UNPLACED && from->input_count) from = from->inputs[0].node;
   uint32_t source = device_of(p, from);
   if (source == UNPLACED) return 0;
-  double bytes = leat_cost_result_bytes(&p->cost, from);
+  double bytes = leat_cost_result_bytes(from);
   return p->finish[from->id] + leat_cost_transfer(&p->cost, source, device, bytes);
 }
 
@@ -150,8 +150,8 @@ static void release(placer *p, const leat_node *node) {
 
 static leat_status place_node(placer *p, const leat_node *node) {
   uint32_t component = component_of(p, node);
-  leat_work work = leat_cost_work(&p->cost, node);
-  double result = leat_cost_result_bytes(&p->cost, node);
+  leat_work work = leat_cost_work(p->context->target, node);
+  double result = leat_cost_result_bytes(node);
   if (waits_for_user(node) && p->device[component] == UNPLACED) return LEAT_OK;
   if (p->device[component] == UNPLACED) {
     double bytes = result + p->state_size[component];
@@ -187,7 +187,7 @@ static void prepare(placer *p) {
   }
   for (uint32_t i = 0; i < p->graph->states.count; i++)
     p->state_size[p->feasible.component[nodes + i]] +=
-        leat_cost_bytes(&p->cost, &p->graph->states.items[i]->type);
+        leat_cost_bytes(&p->graph->states.items[i]->type);
 }
 
 // -- The result ----------------------------------------------------------------------------
@@ -234,7 +234,7 @@ static leat_status write_devices(placer *p) {
     LEAT_TRY(settle_near(p, component_of(p, node), client, node->name, node->span));
     node->device = p->context->devices[device_of(p, node)].name;
   }
-  return leat_place_bodies(p->context, &p->feasible, &p->cost);
+  return leat_place_bodies(p->context, &p->feasible);
 }
 
 leat_status leat_pass_place(leat_pass_context *context) {

@@ -2,10 +2,11 @@
 // its first user is.
 #include "passes/place_bodies.h"
 
+#include "ops/cost.h"
+
 typedef struct placer {
   const leat_pass_context *context;
   const leat_feasible *feasible;
-  const leat_cost_model *cost;
 } placer;
 
 static bool waits_for_user(const leat_node *node) {
@@ -30,12 +31,12 @@ static const char *nearest(const placer *p, const leat_node *node, const char *d
 }
 
 // Where most of what the node reads is made in the body.
-static const char *most_read(const placer *p, const leat_node *node, const char *home) {
+static const char *most_read(const leat_node *node, const char *home) {
   const char *best = home;
   double most = -1;
   for (uint32_t i = 0; i < node->input_count; i++) {
     const leat_node *input = node->inputs[i].node;
-    double bytes = leat_cost_bytes(p->cost, leat_value_type(node->inputs[i]));
+    double bytes = leat_cost_bytes(leat_value_type(node->inputs[i]));
     if (leat_is_frame(input) || !input->device || bytes <= most) continue;
     most = bytes;
     best = input->device;
@@ -63,7 +64,7 @@ static bool place_body(const placer *p, const leat_graph *body, const char *home
     node->colocate = NULL;
     node->device = leat_is_frame(node) ? home : NULL;
     if (node->op == LEAT_OP_parameter || waits_for_user(node)) continue;
-    if (!leat_is_frame(node)) node->device = nearest(p, node, most_read(p, node, home), home);
+    if (!leat_is_frame(node)) node->device = nearest(p, node, most_read(node, home), home);
     place_inputs(p, node, node->device, home);
     if (!place_bodies(p, node)) return false;
   }
@@ -103,9 +104,8 @@ static bool place_bodies(const placer *p, const leat_node *node) {
   return true;
 }
 
-leat_status leat_place_bodies(const leat_pass_context *context, const leat_feasible *feasible,
-                              const leat_cost_model *cost) {
-  placer p = {context, feasible, cost};
+leat_status leat_place_bodies(const leat_pass_context *context, const leat_feasible *feasible) {
+  placer p = {context, feasible};
   for (uint32_t i = 0; i < context->graph->nodes.count; i++) {
     const leat_node *node = context->graph->nodes.items[i];
     if (node->device && !place_bodies(&p, node)) return LEAT_INVALID;

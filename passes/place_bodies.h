@@ -6,12 +6,10 @@
 #ifndef LEAT_PASSES_PLACE_BODIES_H
 #define LEAT_PASSES_PLACE_BODIES_H
 
-#include "passes/cost.h"
 #include "passes/feasible.h"
 
 // A value grows where all of its region cannot be: reported.
 LEAT_MUST_USE leat_status leat_place_bodies(const leat_pass_context *context,
-                                            const leat_feasible *feasible,
-                                            const leat_cost_model *cost);
+                                            const leat_feasible *feasible);
 
 #endif

@@ -71,12 +71,11 @@ bool leat_region_may_move(leat_diag *diag, const leat_node *node) {
 }
 
 void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loop_visitor *visit) {
-  leat_cost_model cost = leat_cost_model_create(regions->context);
   leat_rewriter r = leat_rewrite_begin(graph, regions->context->scratch);
   for (uint32_t i = 0; i < r.count; i++) {
     leat_node *node = graph->nodes.items[i];
     leat_rewrite_inputs(&r, node);
-    if (node->op == LEAT_OP_while_loop) visit(regions, &cost, graph, node);
+    if (node->op == LEAT_OP_while_loop) visit(regions, graph, node);
     leat_rewrite_keep(&r, node);
   }
   leat_rewrite_finish(&r);

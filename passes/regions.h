@@ -4,7 +4,8 @@
 #define LEAT_PASSES_REGIONS_H
 
 #include "ops/build.h"
-#include "passes/cost.h"
+#include "ops/cost.h"
+#include "passes/pass.h"
 #include "passes/rewrite.h"
 
 enum { LEAT_BODIES = 2 };
@@ -65,16 +66,15 @@ bool leat_region_is_bound(const leat_node *node);
 // it has no effect, no state, no random numbers and cannot fail.
 bool leat_region_may_move(leat_diag *diag, const leat_node *node);
 // Visits each loop of the graph; what is built there meanwhile stands in front of it.
-typedef void leat_loop_visitor(leat_regions *regions, const leat_cost_model *cost,
-                               leat_graph *graph, leat_node *loop);
+typedef void leat_loop_visitor(leat_regions *regions, leat_graph *graph, leat_node *loop);
 void leat_regions_visit_loops(leat_regions *regions, leat_graph *graph, leat_loop_visitor *visit);
 
 // -- regions_rows.c -------------------------------------------------------------------------------
 enum { LEAT_MOST_ROWS_BYTES = 1 << 28 }; // of what is made of all rows
 
 typedef struct leat_row_maker leat_row_maker; // of a loop, whose body stays as it is
-leat_row_maker *leat_row_maker_create(const leat_pass_context *context, const leat_cost_model *cost,
-                                      leat_graph *graph, leat_node *loop);
+leat_row_maker *leat_row_maker_create(const leat_pass_context *context, leat_graph *graph,
+                                      leat_node *loop);
 // What reads the row that a value in the body is made of, and of nothing else that varies; NULL: it
 // is no such value.
 leat_node *leat_row_read(const leat_row_maker *m, leat_value value);

@@ -17,8 +17,6 @@
 #include "ops/turns.h"
 #include "passes/regions.h"
 
-static const double bytes_per_second = 1e10;
-
 // A product that is read.
 typedef struct row_product {
   leat_node *read; // of the row that it is made of; NULL: it stays in the loop
@@ -28,7 +26,6 @@ typedef struct row_product {
 
 typedef struct batcher {
   leat_regions *regions;
-  const leat_cost_model *cost;
   leat_graph *graph; // around the loop
   leat_region_node region;
   leat_row_maker *maker;
@@ -62,13 +59,13 @@ static double bytes_made(const batcher *b, const leat_node *product) {
   const leat_node *node = row.node;
   while (node->op == LEAT_OP_reshape) node = node->inputs[0].node;
   bool read = node == leat_row_read(b->maker, row);
-  return read ? 0 : leat_cost_bytes(b->cost, leat_value_type(row));
+  return read ? 0 : leat_cost_bytes(leat_value_type(row));
 }
 
 static bool is_worth_it(const batcher *b, const leat_node *product) {
-  double bytes = leat_cost_result_bytes(b->cost, product) + bytes_made(b, product);
-  double computing = leat_cost_work(b->cost, product).operations;
-  return computing * LEAT_INSTRUCTION_PICOSECONDS * 1e-12 > bytes / bytes_per_second;
+  double bytes = leat_cost_result_bytes(product) + bytes_made(b, product);
+  leat_work work = leat_cost_work(b->regions->context->target, product);
+  return leat_cost_nanoseconds(work) > bytes / LEAT_MEMORY_RATE;
 }
 
 static void make_products(batcher *b, leat_dim turns) {
@@ -168,16 +165,15 @@ static void rewrite_body(batcher *b) {
   leat_rewrite_finish(&r);
 }
 
-static void batch(leat_regions *regions, const leat_cost_model *cost, leat_graph *graph,
-                  leat_node *loop) {
+static void batch(leat_regions *regions, leat_graph *graph, leat_node *loop) {
   leat_arena *scratch = regions->context->scratch;
   leat_dim turns;
   bool exact;
-  batcher b = {.regions = regions, .cost = cost, .graph = graph};
+  batcher b = {.regions = regions, .graph = graph};
   b.region = leat_region_node_of(loop);
   b.products = leat_new_array(scratch, row_product, b.region.bodies[1]->nodes.count);
   if (leat_loop_turns(loop, &turns, &exact) && exact) {
-    b.maker = leat_row_maker_create(regions->context, cost, graph, loop);
+    b.maker = leat_row_maker_create(regions->context, graph, loop);
     make_products(&b, turns);
   }
   rewrite_body(&b);

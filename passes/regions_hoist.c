@@ -14,13 +14,12 @@
 
 #include <string.h>
 
-static const double seconds_saved = 1e-8; // by an iteration, at least: starting a kernel takes more
-static const double bytes_per_second = 1e10;
+// By an iteration, at least: starting a kernel takes more.
+enum { NANOSECONDS_SAVED = 10 };
 
 typedef struct hoister {
   leat_regions *regions;
   leat_arena *scratch;
-  const leat_cost_model *cost;
   leat_graph *graph; // around the loop
   leat_region_node region;
   leat_graph *body;
@@ -50,37 +49,37 @@ static bool is_given(const leat_node *node) {
 
 // -- What crosses --------------------------------------------------------------------------------
 
-static double seconds(double operations, double bytes) {
-  return operations * LEAT_INSTRUCTION_PICOSECONDS * 1e-12 + bytes / bytes_per_second;
+static double nanoseconds(leat_work work) {
+  return work.computing + work.bytes / LEAT_MEMORY_RATE;
 }
 
 // What an iteration saves that reads the element-wise op's or the reduction's result; less than
 // that where it is enough.
 static double saves(hoister *h, leat_node *node) {
   leat_node_list pending = {0};
-  double operations = 0, bytes = -leat_cost_result_bytes(h->cost, node);
+  leat_work work = {.bytes = -leat_cost_result_bytes(node)};
   leat_vec_push(h->scratch, &pending, node);
   h->seen_by++;
-  while (pending.count && seconds(operations, bytes) < seconds_saved) {
+  while (pending.count && nanoseconds(work) < NANOSECONDS_SAVED) {
     const leat_node *at = pending.items[--pending.count];
     bool in_memory = at != node && (is_given(at) || at->info->kind != LEAT_KIND_ELEMENT);
     if (h->seen[at->id] == h->seen_by) continue;
     h->seen[at->id] = h->seen_by;
     if (in_memory)
-      bytes += leat_cost_result_bytes(h->cost, at);
+      work.bytes += leat_cost_result_bytes(at);
     else
-      operations += leat_cost_work(h->cost, at).operations;
+      work.computing += leat_cost_work(h->regions->context->target, at).computing;
     for (uint32_t i = 0; !in_memory && i < at->input_count; i++)
       leat_vec_push(h->scratch, &pending, at->inputs[i].node);
   }
-  return seconds(operations, bytes);
+  return nanoseconds(work);
 }
 
 static bool is_worth_it(hoister *h, leat_node *node) {
   leat_op_kind kind = node->info->kind;
   if (node->info->flags & LEAT_FLAG_INLINE) return false;
   bool computes = kind == LEAT_KIND_ELEMENT || kind == LEAT_KIND_REDUCE;
-  return !computes || saves(h, node) >= seconds_saved;
+  return !computes || saves(h, node) >= NANOSECONDS_SAVED;
 }
 
 // The invariant values that `node` needs, or what they are computed from.
@@ -217,12 +216,10 @@ static void hoist_body(hoister *h, uint32_t number) {
   leat_region_changed(h->regions, graph, h->region.node);
 }
 
-static void hoist(leat_regions *regions, const leat_cost_model *cost, leat_graph *graph,
-                  leat_node *loop) {
+static void hoist(leat_regions *regions, leat_graph *graph, leat_node *loop) {
   for (uint32_t b = 0; b < LEAT_BODIES; b++) {
     hoister h = {.regions = regions,
                  .scratch = regions->context->scratch,
-                 .cost = cost,
                  .graph = graph,
                  .region = leat_region_node_of(loop)};
     hoist_body(&h, b);

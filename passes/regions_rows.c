@@ -17,7 +17,6 @@ typedef struct lifted {
 
 struct leat_row_maker {
   const leat_pass_context *context;
-  const leat_cost_model *cost;
   leat_graph *graph; // around the loop
   leat_region_node region;
   leat_node **nodes; // of the body, as it was
@@ -66,9 +65,9 @@ static bool does_each(const leat_row_maker *m, const leat_node *node) {
   return info->kind == LEAT_KIND_ELEMENT && info->reads == LEAT_READS_SAME && fits;
 }
 
-static double rows_bytes(const leat_row_maker *m, const leat_node *read, const leat_type *row) {
+static double rows_bytes(const leat_node *read, const leat_type *row) {
   leat_type all = leat_type_rows(row, leat_row_count(read));
-  return leat_cost_bytes(m->cost, &all);
+  return leat_cost_bytes(&all);
 }
 
 // What all inputs that vary are rows of; NULL: there is no such read, or one varies otherwise.
@@ -98,16 +97,15 @@ static leat_node *find_read(const leat_row_maker *m, leat_node *node) {
   if (!node->input_count || !leat_region_may_move(m->context->diag, node)) return NULL;
   leat_node *read = read_of_inputs(m, node);
   bool made = read && does_each(m, node) && node->outputs[0].rank < LEAT_MAX_RANK &&
-              rows_bytes(m, read, &node->outputs[0]) <= LEAT_MOST_ROWS_BYTES;
+              rows_bytes(read, &node->outputs[0]) <= LEAT_MOST_ROWS_BYTES;
   return made ? read : NULL;
 }
 
-leat_row_maker *leat_row_maker_create(const leat_pass_context *context, const leat_cost_model *cost,
-                                      leat_graph *graph, leat_node *loop) {
+leat_row_maker *leat_row_maker_create(const leat_pass_context *context, leat_graph *graph,
+                                      leat_node *loop) {
   leat_arena *scratch = context->scratch;
   leat_row_maker *m = leat_new(scratch, leat_row_maker);
-  *m = (leat_row_maker){
-      .context = context, .cost = cost, .graph = graph, .region = leat_region_node_of(loop)};
+  *m = (leat_row_maker){.context = context, .graph = graph, .region = leat_region_node_of(loop)};
   m->nodes = m->region.bodies[1]->nodes.items;
   m->count = m->region.bodies[1]->nodes.count;
   m->reads = leat_new_array(scratch, leat_node *, m->count);

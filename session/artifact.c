@@ -136,7 +136,6 @@ static leat_status generate(leat_artifact *a, leat_artifact_step *step) {
   step->driver.entry = step->name;
   step->driver.about = step->about;
   step->driver.levels = name_levels(a);
-  step->driver.target = target_of(a);
   return leat_driver_codegen(&step->driver, step->part, &step->code);
 }
 
@@ -390,6 +389,7 @@ static leat_status build(leat_artifact *a, const leat_step_spec *specs) {
   for (uint32_t i = 0; i < a->step_count; i++) {
     leat_driver *driver = &a->steps[i].driver;
     leat_driver_init(driver, a->session, a->arena, &a->steps[i].request.step);
+    driver->context.target = target_of(a);
     driver->context.folder = a->session->folder; // from wherever it is built: the same bytes
   }
   leat_status status = compile(a);

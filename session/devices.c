@@ -7,11 +7,9 @@
 
 enum { MOST_TASKS = 4096, MOST_DEVICES = 64 };
 
-// What one device does a second, for `place`: orders of magnitude are enough to compare devices.
-#define CPU_FLOPS 1e11
-#define CPU_BANDWIDTH 3e10
-#define REF_FLOPS 1e6
-#define REF_BANDWIDTH 1e6
+// For `place`: of code, and of what evaluates op by op, element by element; orders of magnitude are
+// enough to compare devices.
+static const double cpu_speed = 1, ref_speed = 1e-5;
 
 leat_status leat_devices_read_cluster(leat_devices *devices, leat_arena *arena,
                                       leat_strings *strings, const char *cluster,
@@ -55,8 +53,7 @@ static leat_status add_task(leat_devices *devices, leat_arena *arena, leat_strin
                             const leat_devices_spec *spec, const char *task, int rank,
                             leat_error *error) {
   leat_device_info cpu = {.type = leat_intern(strings, "cpu"),
-                          .flops = CPU_FLOPS,
-                          .bandwidth = CPU_BANDWIDTH,
+                          .speed = cpu_speed,
                           .by_reference = strcmp(spec->target, "ref") == 0};
   for (int i = 0; i < spec->per_process; i++) {
     leat_device device = {leat_intern_printf(strings, "%s/device:cpu:%d", task, i),
@@ -64,8 +61,7 @@ static leat_status add_task(leat_devices *devices, leat_arena *arena, leat_strin
     LEAT_TRY(add_device(devices, arena, device, cpu, error));
   }
   leat_device_info ref = {.type = leat_intern(strings, "ref"),
-                          .flops = REF_FLOPS,
-                          .bandwidth = REF_BANDWIDTH,
+                          .speed = ref_speed,
                           .on_request = true,
                           .by_reference = true};
   leat_device device = {leat_intern_printf(strings, "%s/device:ref:0", task),

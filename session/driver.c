@@ -129,13 +129,14 @@ void leat_session_time(leat_session *session, const char *stage, double start) {
 
 void leat_driver_init(leat_driver *driver, leat_session *session, leat_arena *arena,
                       const leat_step_request *step) {
-  *driver = (leat_driver){.session = session, .target = session->target};
+  *driver = (leat_driver){.session = session};
   driver->context = (leat_pass_context){.graph = leat_frontend_graph(session->frontend),
                                         .arena = arena,
                                         .scratch = leat_arena_create(),
                                         .diag = session->diag,
                                         .error = &session->error,
                                         .step = step,
+                                        .target = session->target,
                                         .blis = session->options.blis,
                                         .strict = session->strict,
                                         .keep_denormals = session->keep_denormals,
@@ -322,7 +323,7 @@ leat_status leat_driver_codegen(leat_driver *driver, leat_graph *part, leat_comp
   leat_file_table files = {.place = driver->weights ? leat_weights_place : NULL,
                            .context = driver->weights};
   LEAT_TRY(leat_file_sizes(part, driver->context.arena, &files.sizes, &session->error));
-  leat_codegen_options options = {.target = driver->target,
+  leat_codegen_options options = {.target = driver->context.target,
                                   .blis = session->options.blis,
                                   .keep_denormals = session->keep_denormals,
                                   .entry = driver->entry,

@@ -14,7 +14,6 @@ typedef struct leat_driver {
   uint32_t next;                      // the pass that runs next
   leat_phase brought;                 // of the texts: leat_brought_phase
   bool stopped;                       // stop_after has been reached: there is nothing more to do
-  const leat_target_info *target;     // that the code is for: at first the session's
   const char *entry, *about, *levels; // for codegen, of an artifact
   const leat_counted_entry *entries;  // likewise
   uint32_t entry_count;

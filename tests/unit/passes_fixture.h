@@ -34,14 +34,14 @@ static inline void set_up(fixture *f) {
   for (int i = 0; i < 3; i++)
     f->devices[i] = (leat_device_info){.name = leat_intern(f->strings, names[i]),
                                        .type = leat_intern(f->strings, "cpu"),
-                                       .flops = 1e11,
-                                       .bandwidth = 3e10};
+                                       .speed = 1};
   f->context = (leat_pass_context){.graph = f->session,
                                    .arena = f->arena,
                                    .scratch = f->scratch,
                                    .diag = f->diag,
                                    .error = &f->error,
                                    .step = &f->request,
+                                   .target = leat_target_info_find("x86_64", LEAT_CPU_AVX512),
                                    .devices = f->devices,
                                    .device_count = 3,
                                    .client_device = f->devices[0].name,
