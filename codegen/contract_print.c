@@ -103,12 +103,18 @@ static int costliest_first(const void *a, const void *b) {
   return x->unit->position < y->unit->position ? -1 : x->unit->position > y->unit->position;
 }
 
+static void print_time(double nanoseconds, leat_text *out) {
+  bool milli = nanoseconds >= 1e6;
+  leat_text_add(out, "%.3g %s", nanoseconds * (milli ? 1e-6 : 1e-3), milli ? "ms" : "us");
+}
+
 static void print_planned(const planned *found, double all, leat_text *out) {
   const leat_contraction_plan *p = found->unit->contraction;
   leat_text_add(out, "\n  `%s`: ", p->item->node->name);
   print_sizes(p, out);
-  leat_text_add(out, ", %.3g Mflop, %.3g MB, %.3g us, %.2g %% of all\n    ", 1e-6 * found->flops,
-                1e-6 * found->bytes, 1e-3 * found->nanoseconds, 100 * found->nanoseconds / all);
+  leat_text_add(out, ", %.3g Mflop, %.3g MB, ", 1e-6 * found->flops, 1e-6 * found->bytes);
+  print_time(found->nanoseconds, out);
+  leat_text_add(out, ", %.2g %% of all\n    ", 100 * found->nanoseconds / all);
   print_blocks(p, out);
   leat_text_add(out, "\n    ");
   print_operands(p, out);
@@ -122,8 +128,10 @@ void leat_plans_print(const leat_codegen_state *cg, bool all, leat_text *out) {
   for (uint32_t i = 0; i < cg->tables.count; i++) find(cg->tables.items[i], arena, &found);
   for (uint32_t i = 0; i < found.count; i++) nanoseconds += found.items[i].nanoseconds;
   if (found.count) qsort(found.items, found.count, sizeof *found.items, costliest_first);
-  leat_text_add(out, "%u contraction%s, for %s, %.3g us of one core\n", found.count,
-                found.count == 1 ? "" : "s", cg->options->target->name, 1e-3 * nanoseconds);
+  leat_text_add(out, "%u contraction%s, for %s: ", found.count, found.count == 1 ? "" : "s",
+                cg->options->target->name);
+  print_time(nanoseconds, out);
+  leat_text_add(out, " of one core\n");
   for (uint32_t i = 0; i < found.count && (all || i < FEW); i++)
     print_planned(&found.items[i], nanoseconds, out);
   if (found.count > FEW && !all) leat_text_add(out, "\n  and %u more (--all)\n", found.count - FEW);

@@ -7,6 +7,7 @@
 #include "ir/verify.h"
 #include "ops/build.h"
 #include "passes/pass.h"
+#include "targets/target_info.h"
 #include "tests/unit/check.h"
 
 // A session with one entry and the context of one step; `b` builds into the session's graph.
