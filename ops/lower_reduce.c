@@ -82,13 +82,25 @@ REDUCER(reduce_min, K_MIN, .init = init_min)
 
 // -- argmax, argmin: value and position; NaN wins, then the better, then the earlier --------------
 
+// Of as few bytes as can count the elements.
+static leat_dtype position_dtype(const leat_node *node) {
+  int64_t elements = leat_type_static_elements(leat_value_type(node->inputs[0]));
+  return elements >= 0 && elements < INT32_MAX ? LEAT_i32 : LEAT_i64;
+}
+
+// Where nothing has been found that is better than the worst value: the first element is as good.
+static k_value nowhere(leat_lowering *l, const leat_node *node) {
+  leat_dtype dtype = position_dtype(node);
+  return k_int(l->b, dtype, l->lanes, dtype == LEAT_i32 ? INT32_MAX : INT64_MAX);
+}
+
 static leat_dtype choice_dtype(const leat_node *node, int i) {
-  return i == 0 ? value_dtype(node, 0) : LEAT_i64;
+  return i == 0 ? value_dtype(node, 0) : position_dtype(node);
 }
 
 static void init_choice(leat_lowering *l, const leat_node *node, k_value *out) {
   out[0] = extreme(l, value_dtype(node, 0), node->op == LEAT_OP_argmax);
-  out[1] = k_int(l->b, LEAT_i64, l->lanes, INT64_MAX);
+  out[1] = nowhere(l, node);
 }
 
 static void merge_choice(leat_lowering *l, const leat_node *node, const k_value *a,
@@ -108,14 +120,23 @@ static void merge_choice(leat_lowering *l, const leat_node *node, const k_value 
   out[1] = k_select(k, take, b[1], a[1]);
 }
 
+// An element comes behind those that were folded before, so that it is never the earlier one.
 static void step_choice(leat_lowering *l, const leat_node *node, const k_value *acc, k_value x,
                         k_value position, k_value *out) {
-  k_value other[] = {x, position};
-  merge_choice(l, node, acc, other, out);
+  k_builder *k = l->b;
+  bool greatest = node->op == LEAT_OP_argmax;
+  k_value take = greatest ? k_binary(k, K_LE, x, acc[0]) : k_binary(k, K_LE, acc[0], x);
+  take = k_unary(k, K_NOT, take); // also where one of them is no number, …
+  if (is_float(x->dtype))         // … but not where that is the one before
+    take = k_binary(k, K_AND, take, k_binary(k, K_EQ, acc[0], acc[0]));
+  out[0] = k_select(k, take, x, acc[0]);
+  out[1] = k_select(k, take, k_cast(k, position_dtype(node), position), acc[1]);
 }
 
 static k_value finish_choice(leat_lowering *l, const leat_node *node, const k_value *acc) {
-  return k_cast(l->b, node->outputs[0].dtype, acc[1]);
+  k_value none = k_binary(l->b, K_EQ, acc[1], nowhere(l, node));
+  k_value first = k_int(l->b, acc[1]->dtype, acc[1]->lanes, 0);
+  return k_cast(l->b, node->outputs[0].dtype, k_select(l->b, none, first, acc[1]));
 }
 
 #define CHOICE                                                                                     \
