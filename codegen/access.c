@@ -284,6 +284,16 @@ static bool moves_into(leat_item *item, uint32_t operand, leat_item *consumer) {
   return true;
 }
 
+// Less memory than what it is made of, which would be stored for it alone.
+static bool is_narrower(const leat_table *table, const leat_item *item) {
+  const leat_node *node = item->node;
+  if (node->input_count != 1 || node->info->reads != LEAT_READS_SAME) return false;
+  const leat_item *operand = input(table, item, 0);
+  size_t of_operand = leat_dtype_size(leat_item_type(operand)->dtype);
+  return operand->role == LEAT_ROLE_WORK && operand->readers == 1 && !operand->wanted &&
+         leat_dtype_size(leat_item_type(item)->dtype) < of_operand;
+}
+
 static void find_free(leat_table *table) {
   for (uint32_t p = 0; p < table->items.count; p++) {
     leat_item *item = table->items.items[p];
@@ -297,7 +307,8 @@ static void find_free(leat_table *table) {
     }
     bool one = leat_type_static_elements(&node->outputs[0]) == 1;
     bool cheap = (is_inline(node) || one) && item->cost <= MOST_FREE_COST;
-    if (cheap && !item->wanted && !item->once && node->control_count == 0)
+    if (cheap && !item->wanted && !item->once && node->control_count == 0 &&
+        !is_narrower(table, item))
       item->role = LEAT_ROLE_FREE;
   }
 }
