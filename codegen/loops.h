@@ -17,10 +17,11 @@ enum {
 typedef enum leat_fold_part { LEAT_FOLD_ALL, LEAT_FOLD_BLOCKS, LEAT_FOLD_TOTALS } leat_fold_part;
 
 // Axes of the unit that windows slide along, with the positions [low, high) at which none of them
-// hangs over, and those that count the elements of a window.
+// hangs over, and those that count the elements of a window. Of positions that are a multiple of
+// `period` apart the same elements of a window are there.
 typedef struct leat_windows {
   unsigned slides, within;
-  int64_t low[LEAT_MAX_RANK], high[LEAT_MAX_RANK];
+  int64_t low[LEAT_MAX_RANK], high[LEAT_MAX_RANK], period[LEAT_MAX_RANK];
 } leat_windows;
 
 typedef struct leat_loops {
@@ -68,8 +69,8 @@ leat_dim leat_loops_squares(leat_loops *loops, int across); // how many tiles it
 void leat_windows_find(leat_loops *loops); // in what the members read
 // The last of the axes, if windows slide along it and some are inside; else -1.
 int leat_windows_run(const leat_loops *loops, unsigned axes);
-// Runs the body for the positions [begin, end) along that one in ascending order, where the kernel
-// is along the others; `acc` is carried.
+// Runs the body for the positions [begin, end) along that one, where the kernel is along the
+// others; in ascending order if `acc` is not NULL, which is carried.
 typedef void leat_run_body(leat_loops *loops, void *context, k_value position, k_value *acc);
 void leat_windows_walk(leat_loops *loops, unsigned axes, k_value begin, k_value end,
                        leat_run_body *body, void *context, k_value *acc, uint32_t count);

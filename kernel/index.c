@@ -46,9 +46,28 @@ static int log2_of(k_value scalar) {
   return (n & (n - 1)) == 0 ? __builtin_ctzll(n) : -1;
 }
 
+// q × m + c of a multiple m of a constant divisor: what its quotient and remainder are is known.
+static bool divides(leat_lowering *l, k_value value, k_value scalar, k_value *quotient,
+                    k_value *remainder) {
+  int64_t more = 0, divisor = scalar->imm.i;
+  if (scalar->op != K_CONST || divisor <= 0) return false;
+  for (; value->op == K_ADD && value->args[1]->op == K_CONST; value = value->args[0])
+    if (__builtin_add_overflow(more, value->args[1]->imm.i, &more)) return false;
+  bool multiple =
+      value->op == K_MUL && value->args[1]->op == K_CONST && value->args[1]->imm.i % divisor == 0;
+  if (!multiple) return false;
+  int64_t whole = more / divisor - (more % divisor < 0);
+  k_value times = k_mul(l->b, value->args[0],
+                        k_splat(l->b, value->lanes, k_i64(l->b, value->args[1]->imm.i / divisor)));
+  *quotient = k_add(l->b, times, k_i64(l->b, whole));
+  *remainder = k_splat(l->b, value->lanes, k_i64(l->b, more - whole * divisor));
+  return true;
+}
+
 static void divide(leat_lowering *l, k_value value, k_value scalar, k_value *quotient,
                    k_value *remainder) {
   int shift = log2_of(scalar);
+  if (divides(l, value, scalar, quotient, remainder)) return;
   if (shift > 0) {
     *quotient = k_binary(l->b, K_SHR, value, k_i64(l->b, shift));
     *remainder = k_binary(l->b, K_AND, value, k_i64(l->b, scalar->imm.i - 1));

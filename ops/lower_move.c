@@ -328,6 +328,10 @@ static int64_t floor_of(__int128 a, int64_t b) {
   return quotient < 0 ? 0 : quotient > INT64_MAX ? INT64_MAX : (int64_t)quotient;
 }
 
+static int64_t common_divisor(int64_t a, int64_t b) {
+  return b ? common_divisor(b, a % b) : a;
+}
+
 bool leat_window_of(const leat_node *node, uint32_t i, leat_window *out) {
   const leat_attr *axes = node->op == LEAT_OP_unfold ? leat_node_attr(node, "axes") : NULL;
   if (!axes || i >= axes->count) return false;
@@ -335,14 +339,15 @@ bool leat_window_of(const leat_node *node, uint32_t i, leat_window *out) {
   int64_t before = leat_node_attr(node, "before")->ints[i];
   int64_t reach =
       (leat_node_attr(node, "window")->ints[i] - 1) * leat_node_attr(node, "dilation")->ints[i];
+  int64_t base = leat_node_attr(node, "base")->ints[i];
   leat_dim extent = leat_value_type(node->inputs[0])->dims[axes->ints[i]];
-  __int128 places = (__int128)leat_node_attr(node, "base")->ints[i] *
-                    (leat_dim_is_const(extent) ? extent.value : 0);
+  __int128 places = (__int128)base * (leat_dim_is_const(extent) ? extent.value : 0);
   *out = (leat_window){
       .axis = (int)axes->ints[i],
       .within = node->outputs[0].rank - (int)axes->count + (int)i,
       .low = floor_of((__int128)before - (reach < 0 ? reach : 0) + stride - 1, stride),
-      .high = floor_of(places + before - (reach > 0 ? reach : 0) - 1 + stride, stride)};
+      .high = floor_of(places + before - (reach > 0 ? reach : 0) - 1 + stride, stride),
+      .period = base / common_divisor(base, stride)};
   return true;
 }
 

@@ -115,6 +115,7 @@ leat_library_function leat_library_of(leat_op op); // NULL for other kinds than 
 typedef struct leat_window {
   int axis, within;  // of the result: that of the windows, and that of a window's elements
   int64_t low, high; // windows at [low, high) do not hang over
+  int64_t period;    // windows so far apart read between the same elements of the operand
 } leat_window;
 bool leat_window_of(const leat_node *node, uint32_t i, leat_window *out);
 
