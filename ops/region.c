@@ -1,5 +1,6 @@
 // Regions: nodes that do what their bodies say, and what stands in these for inputs and results.
 #include "ops/shape.h"
+#include "ops/turns.h"
 
 bool shape_parameter(leat_shape_context *context) {
   context->outputs[0] = *leat_node_attr(context->node, "type")->type;
@@ -76,6 +77,17 @@ static bool set_growing(leat_shape_context *context) {
   return ok || leat_shape_fail(context, "`axes` and `dims` are not of its results");
 }
 
+static bool check_turns(leat_shape_context *context) {
+  const leat_attr *turns = leat_node_attr(context->node, "turns");
+  leat_arena *arena = context->graph->arena;
+  leat_dim is;
+  if (turns->count > 1 || (turns->count && leat_dim_bounds(*turns->dims).high < 0))
+    return leat_shape_fail(context, "`turns` is one number");
+  return leat_loop_turns_hold(context->node, context->graph, &is) ||
+         leat_shape_fail(context, "it turns %s times, not %s", leat_dim_text(arena, is),
+                         leat_dim_text(arena, *turns->dims));
+}
+
 bool shape_conditional(leat_shape_context *context) {
   const leat_node *node = context->node;
   const leat_graph *then = leat_node_attr(node, "then")->body;
@@ -111,5 +123,5 @@ bool shape_while_loop(leat_shape_context *context) {
     return false;
   for (uint32_t i = 0; i < node->output_count; i++)
     if (!check_result(context, body, i, leat_shape_input(context, i))) return false;
-  return set_growing(context);
+  return check_turns(context) && set_growing(context);
 }

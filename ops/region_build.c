@@ -1,6 +1,8 @@
 // The nodes at the end of a graph become a body.
 #include "ops/region.h"
 
+#include "ops/turns.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -244,6 +246,7 @@ leat_value leat_region_end(leat_region *region, leat_builder *builder, leat_op o
     leat_region_drop(region);
   else
     leat_node_add_controls(region->graph, result.node, region->before.items, region->before.count);
+  if (result.node && op == LEAT_OP_while_loop) leat_loop_set_turns(result.node);
   return result;
 }
 

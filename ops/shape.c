@@ -15,13 +15,13 @@ static bool are_multiples(leat_dim a, leat_dim b) {
   return x->count == y->count && !memcmp(x->atoms, y->atoms, bytes);
 }
 
-bool leat_dims_may_be_equal(leat_graph *graph, leat_dim a, leat_dim b) {
+bool leat_dims_may_be_equal(const leat_graph *graph, leat_dim a, leat_dim b) {
   leat_dim difference;
   if (are_multiples(a, b) && !leat_dim_equal(a, b)) return false;
   return !leat_dim_sub(graph->dims, a, b, &difference) || leat_dim_may_be(difference, 0);
 }
 
-const char *leat_dims_clash(leat_graph *graph, leat_dim a, leat_dim b) {
+const char *leat_dims_clash(const leat_graph *graph, leat_dim a, leat_dim b) {
   return leat_arena_printf(graph->arena,
                            leat_dims_may_be_equal(graph, a, b)
                                ? "%s and %s are not known to be equal"

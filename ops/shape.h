@@ -8,10 +8,11 @@
 
 enum { LEAT_MOST_AT_ONCE = 1000000 }; // iterations of a loop that is on several devices
 
-bool leat_dims_may_be_equal(leat_graph *graph, leat_dim a, leat_dim b); // false: they never are
+// False: they never are.
+bool leat_dims_may_be_equal(const leat_graph *graph, leat_dim a, leat_dim b);
 // Why two dims that must be equal are not: `64 and 32 differ`, or, when only a check while running
 // could tell, `B and T are not known to be equal …`.
-const char *leat_dims_clash(leat_graph *graph, leat_dim a, leat_dim b);
+const char *leat_dims_clash(const leat_graph *graph, leat_dim a, leat_dim b);
 
 const leat_type *leat_shape_input(const leat_shape_context *context, uint32_t i);
 // Reports and returns false.

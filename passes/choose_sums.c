@@ -56,11 +56,12 @@ static leat_value reshaped(leat_value value) {
 
 // Or so in another dtype, which has as many numbers as there can be rows.
 static bool is_row(const leat_sums *s, leat_value index) {
-  while (index.node != s->row.node && index.node->op == LEAT_OP_cast) {
+  const leat_node *loop = s->region.node;
+  while (!leat_loop_is_row(loop, index) && index.node->op == LEAT_OP_cast) {
     if (leat_dtype_size(index.node->outputs[0].dtype) < 4) return false;
     index = index.node->inputs[0];
   }
-  return leat_value_same(index, s->row);
+  return leat_loop_is_row(loop, index);
 }
 
 // That the value is made of a row of what the loop is given, of another one in each turn.
@@ -174,13 +175,12 @@ static bool is_undecided(const leat_node *node) {
 }
 
 static void choose(leat_sums *s, leat_rewriter *r, leat_node *loop) {
-  bool exact;
   s->region = leat_region_node_of(loop);
   s->first_filled = s->region.carried;
   s->body = s->region.bodies[1];
   s->row = leat_loop_row(loop);
   s->summed = leat_new_array(s->context->scratch, bool, s->region.carried);
-  if (!s->context->strict && leat_loop_turns(loop, &s->turns, &exact) && exact && s->row.node) {
+  if (!s->context->strict && leat_loop_turns(loop, &s->turns) && s->row.node) {
     s->maker = leat_row_maker_create(s->context, s->graph, loop);
     choose_results(s);
   }

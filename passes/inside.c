@@ -51,8 +51,7 @@ static bool refuse(leat_diag *diag, const leat_wanted *wanted, const char *why) 
 
 // So many iterations, each time that the loop is run; false: only counting them tells.
 static bool find_count(const leat_node *loop, leat_dim *out) {
-  bool exact;
-  return leat_loop_turns(loop, out, &exact) && exact && !is_dim_of_body(loop->graph, *out);
+  return leat_loop_turns(loop, out) && !is_dim_of_body(loop->graph, *out);
 }
 
 static bool add_axis(leat_dims *dims, leat_diag *diag, const leat_wanted *wanted,

@@ -20,6 +20,7 @@
 // only for reads, and only inside an entry: statements at top level have had their effect when
 // they were entered. The cost is that of the step, and a few bytes a node of the session's
 // graph.
+#include "ops/turns.h"
 #include "passes/clone.h"
 #include "passes/inside.h"
 #include "passes/pass.h"
@@ -318,6 +319,8 @@ static void copy_node(pruner *p, const leat_node *node) {
   if (leat_node_state(node)) copy_state(p, leat_node_state(node));
   leat_node *copy = p->copies[node->id] =
       leat_clone_node(&p->cloner, p->cloner.to, node, p->inputs.items);
+  // What they counted by may be fed.
+  if (p->request->feeds.count) leat_node_set_turns(copy);
   copy->controls = node->controls; // the originals, until set_controls
   copy->control_count = node->control_count;
 }

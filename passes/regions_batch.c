@@ -168,11 +168,11 @@ static void rewrite_body(batcher *b) {
 static void batch(leat_regions *regions, leat_graph *graph, leat_node *loop) {
   leat_arena *scratch = regions->context->scratch;
   leat_dim turns;
-  bool exact;
   batcher b = {.regions = regions, .graph = graph};
   b.region = leat_region_node_of(loop);
   b.products = leat_new_array(scratch, row_product, b.region.bodies[1]->nodes.count);
-  if (leat_loop_turns(loop, &turns, &exact) && exact) {
+  if (!leat_loop_turns(loop, &turns)) leat_loop_set_turns(loop); // `fold` may know more
+  if (leat_loop_turns(loop, &turns)) {
     b.maker = leat_row_maker_create(regions->context, graph, loop);
     make_products(&b, turns);
   }

@@ -6,6 +6,7 @@
 // A copy has those parameters that something on its device uses. Of a loop it then carries the
 // value: the next one comes from where it is made. A result is taken from the copy where it is
 // made.
+#include "ops/turns.h"
 #include "passes/parts.h"
 
 #include <string.h>
@@ -198,6 +199,9 @@ static leat_node *make_node(leat_partitioner *p, leat_spanning *s, uint32_t devi
   memcpy(attrs, node->attrs, (size_t)node->info->attr_count * sizeof *attrs);
   for (uint32_t b = 0; b < 2; b++)
     attrs[b] = (leat_attr){.body = finish_body(s, b, device, params, count)};
+  leat_dim turns; // a dim that running shows is not sent for that alone
+  if (is_loop(node) && leat_loop_turns(node, &turns) && !leat_dim_is_const(turns))
+    attrs[leat_op_attr_index(node->op, "turns")].count = 0;
   leat_node *copy =
       leat_graph_append(part->graph, node->op, leat_graph_unique_name(part->graph, node->name),
                         inputs, first + count, attrs);

@@ -7,6 +7,7 @@
 
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "ops/turns.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +184,8 @@ static leat_status verify_and_dump(leat_driver *driver, const leat_pass_info *pa
   const char *stage = pass ? pass->name : first_stage;
   leat_phase phase = pass ? leat_pass_leaves(context, pass, graph) : LEAT_PHASE_TEXT;
   leat_error broken = {0};
-  if (leat_verify_phase(graph, phase, driver->brought, &broken))
+  if (leat_verify_phase(graph, phase, driver->brought, &broken) ||
+      leat_verify_turns(graph, &broken))
     return leat_fail(context->error, LEAT_INTERNAL, "the graph is broken after `%s`: %s", stage,
                      broken.message);
   dump_graph(driver->session, stage, graph);

@@ -3,6 +3,7 @@
 #include "frontend/evaluate/calls.h"
 #include "frontend/evaluate/region.h"
 #include "ir/substitution.h"
+#include "ops/turns.h"
 
 typedef struct repetition {
   evaluator *e;
@@ -191,8 +192,11 @@ void ev_substitute(evaluator *e, leat_value *values, uint32_t count, const leat_
   repetition r = begin(e, e->graph);
   const bool *between = mark_between(&r, values, count, of, of_count);
   for (uint32_t i = 0; i < of_count; i++) r.copies[of[i].node->id] = by[i];
-  for (uint32_t id = 0; id < r.count; id++)
-    if (between[id]) repeat_node(&r, e->graph->nodes.items[id]);
+  for (uint32_t id = 0; id < r.count; id++) {
+    if (!between[id]) continue;
+    repeat_node(&r, e->graph->nodes.items[id]);
+    leat_node_set_turns(r.copies[id].node); // what they counted by may be another value
+  }
   repeat_records(&r, between);
   for (uint32_t i = 0; i < count; i++) values[i] = in_copy(&r, values[i]);
 }

@@ -530,7 +530,7 @@ static bool count_iterations(const reversal *r, history *out) {
 
 static leat_node *reverse(const reversal *r, history *h) {
   leat_dim turns;
-  bool exact, known = leat_loop_turns(r->node, &turns, &exact);
+  bool exact = leat_loop_turns(r->node, &turns), known = leat_loop_most_turns(r->node, &turns);
   bool limited = r->e->options.memory_limit, fits = known && rows_fit(r, turns);
   if (fits && exact && !limited) h->turns = &turns;
   if (fits) return keep_rows(r, turns, true, h) ? reverse_rows(r, h) : NULL;

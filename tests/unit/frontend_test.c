@@ -1,6 +1,7 @@
 // What texts mean: types, functions, control while compiling, indices, and that the graphs that
 // they become read back as they print.
 #include "base/file.h"
+#include "ops/turns.h"
 #include "tests/unit/evaluated.h"
 
 // -- Printing and reading back ------------------------------------------------------------------
@@ -138,6 +139,24 @@ TEST(compile_time_names) {
   CHECK_HAS(e.messages.data, "job `worker` has 3 tasks: there is no task 3");
   CHECK(!evaluated_add(&e, "m = tasks(\"workers\")"));
   CHECK_HAS(e.messages.data, "the cluster has no job `workers`; did you mean `worker`?");
+  evaluated_finish(&e);
+}
+
+TEST(a_loop_says_how_often_it_turns) {
+  evaluated e = evaluate("entry f(x: f32[T]) -> (y: f32[]) {\n"
+                         "  _, y = while (t = 0, y = 0.0) t < 5 { next t + 1, y + sum(x) }\n"
+                         "}\n");
+  leat_graph *graph = leat_frontend_graph(e.frontend);
+  leat_node *loop = leat_graph_find_node(graph, "f/while_loop");
+  static const leat_dim claims[] = {{.value = 5}, {.value = 4}};
+  for (int i = 0; loop && i < 2; i++) {
+    leat_error error = {0};
+    leat_attr turns = {.count = 1, .dims = &claims[i]};
+    leat_node_set_attr(graph, loop, "turns", turns);
+    CHECK_EQ_INT(leat_verify_turns(graph, &error), i ? LEAT_INTERNAL : LEAT_OK);
+    CHECK_EQ_STR(error.message, i ? "verify: node $f/while_loop turns 5 times" : "");
+  }
+  CHECK(loop);
   evaluated_finish(&e);
 }
 
